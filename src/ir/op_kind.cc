@@ -1,0 +1,49 @@
+#include "ir/op_kind.h"
+
+#include <string>
+#include <unordered_map>
+
+namespace hespas::ir {
+namespace {
+
+constexpr OpTraits kTraits[] = {
+#define HESPAS_ROW(Name, spelling, sort) {spelling, OpSort::sort},
+    HESPAS_OPS(HESPAS_ROW)
+#undef HESPAS_ROW
+};
+
+// Strips the dialects whose ops share one table ("stablehlo.add_v2" of vhlo is spelt "vhlo.add_v1").
+std::string_view Spelling(std::string_view name) {
+  for (const std::string_view dialect : {"stablehlo.", "mhlo."}) {
+    if (name.starts_with(dialect)) return name.substr(dialect.size());
+  }
+  if (name.starts_with("vhlo.")) {
+    name.remove_prefix(5);
+    const size_t version = name.rfind("_v");
+    return version == std::string_view::npos ? name : name.substr(0, version);
+  }
+  if (name == "func.return" || name == "sdy.return" || name == "chlo.return") return "return";
+  return name;
+}
+
+}  // namespace
+
+const OpTraits& Traits(OpKind kind) { return kTraits[static_cast<size_t>(kind)]; }
+
+OpKind KindOf(std::string_view full_name) {
+  static const auto* const kIndex = [] {
+    auto* index = new std::unordered_map<std::string_view, OpKind>;
+    size_t row = 0;
+    for (const OpTraits& traits : kTraits) index->emplace(traits.spelling, static_cast<OpKind>(row++));
+    return index;
+  }();
+  const std::string_view spelling = Spelling(full_name);
+  const auto found = kIndex->find(spelling);
+  if (found == kIndex->end() || spelling.empty()) return OpKind::kUnknown;
+  // A bare "add" or a stablehlo spelling that holds a dot belongs to no dialect.
+  const bool dotted = spelling.find('.') != std::string_view::npos;
+  const bool stripped = spelling.size() != full_name.size();
+  return dotted == stripped && spelling != "xla.rng_get_and_update_state" ? OpKind::kUnknown : found->second;
+}
+
+}  // namespace hespas::ir

@@ -1,0 +1,59 @@
+// TraceGraph: what every rank executes, as Chakra execution traces say it: compute, collective and point-to-point nodes
+// with dependencies.
+//
+// - Ranks with equal programs share one Program (a rank class); program_of_rank maps each rank to it.
+// - Durations are exact picoseconds; Chakra's coarser units are converted where files are read or written.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/units.h"
+
+namespace hespas::trace {
+
+// Numbers are Chakra's.
+// clang-format off
+enum class NodeKind : uint8_t {
+  kInvalid = 0, kMetadata = 1, kMemoryLoad = 2, kMemoryStore = 3, kCompute = 4, kSend = 5, kReceive = 6, kCollective = 7
+};
+
+enum class Collective : uint8_t {
+  kAllReduce = 0, kReduce = 1, kAllGather = 2, kGather = 3, kScatter = 4, kBroadcast = 5, kAllToAll = 6,
+  kReduceScatter = 7, kReduceScatterBlock = 8, kBarrier = 9
+};
+
+// clang-format on
+
+struct Node {
+  uint64_t id = 0;
+  NodeKind kind = NodeKind::kCompute;
+  Collective collective = Collective::kAllReduce;  // kCollective only
+  bool is_cpu = false;
+  Time duration;           // compute
+  Bytes size;              // collectives: all-gather bytes contributed per NPU, others the full buffer; messages: bytes
+  uint32_t group = 0;      // key into TraceGraph::groups, 0 for all ranks
+  int32_t peer = -1;       // send: destination rank; receive: source rank
+  int32_t tag = 0;         // send, receive
+  uint32_t priority = 0;
+  int64_t operations = 0;  // num_ops, for the roofline mode of the simulator
+  Bytes tensor_size;       // bytes accessed by compute (roofline mode) or moved by memory nodes
+  uint32_t first_dependency = 0;  // into Program::dependencies
+  uint32_t dependency_count = 0;
+  std::string name;
+};
+
+struct Program {
+  std::vector<Node> nodes;             // ids ascending where we write them; any order where read
+  std::vector<uint64_t> dependencies;  // node ids
+};
+
+struct TraceGraph {
+  std::vector<Program> programs;
+  std::vector<uint32_t> program_of_rank;             // one entry per rank (NPU)
+  std::map<uint32_t, std::vector<uint32_t>> groups;  // communicator groups: id > 0 -> ranks in ring order
+};
+
+}  // namespace hespas::trace
