@@ -32,16 +32,20 @@ struct Node {
   NodeKind kind = NodeKind::kCompute;
   Collective collective = Collective::kAllReduce;  // kCollective only
   bool is_cpu = false;
-  Time duration;           // compute
-  Bytes size;              // collectives: all-gather bytes contributed per NPU, others the full buffer; messages: bytes
-  uint32_t group = 0;      // key into TraceGraph::groups, 0 for all ranks
-  int32_t peer = -1;       // send: destination rank; receive: source rank
-  int32_t tag = 0;         // send, receive
+  Time duration;       // compute
+  Bytes size;          // collectives: all-gather bytes contributed per NPU, others the full buffer; messages: bytes
+  uint32_t group = 0;  // key into TraceGraph::groups, 0 for all ranks
+  int32_t peer = -1;   // send: destination rank; receive: source rank
+  int32_t tag = 0;     // send, receive
   uint32_t priority = 0;
-  int64_t operations = 0;  // num_ops, for the roofline mode of the simulator
-  Bytes tensor_size;       // bytes accessed by compute (roofline mode) or moved by memory nodes
-  uint32_t first_dependency = 0;  // into Program::dependencies
-  uint32_t dependency_count = 0;
+  int64_t operations = 0;              // num_ops, for the roofline mode of the simulator
+  Bytes tensor_size;                   // bytes accessed by compute (roofline mode) or moved by memory nodes
+  uint32_t involved_dimensions = ~0u;  // collectives without group: bit d set where network dimension d takes part
+  uint32_t chunks = 0;                 // collective graphs without sizes: part `chunks` of `total_chunks`
+  uint32_t total_chunks = 0;
+  uint32_t first_dependency = 0;          // into Program::dependencies
+  uint32_t dependency_count = 0;          // data dependencies, then control dependencies
+  uint32_t control_dependency_count = 0;  // the last so many of dependency_count
   std::string name;
 };
 
@@ -50,10 +54,16 @@ struct Program {
   std::vector<uint64_t> dependencies;  // node ids
 };
 
+// What each rank of a custom collective does (sends, receives and reductions), by position in the group.
+struct CollectiveGraph {
+  std::map<uint32_t, Program> ranks;
+};
+
 struct TraceGraph {
   std::vector<Program> programs;
-  std::vector<uint32_t> program_of_rank;             // one entry per rank (NPU)
-  std::map<uint32_t, std::vector<uint32_t>> groups;  // communicator groups: id > 0 -> ranks in ring order
+  std::vector<uint32_t> program_of_rank;               // one entry per rank (NPU)
+  std::map<uint32_t, std::vector<uint32_t>> groups;    // communicator groups: id > 0 -> ranks in ring order
+  std::map<std::string, CollectiveGraph> collectives;  // custom collectives by the path prefix of their files
 };
 
 }  // namespace hespas::trace

@@ -1,0 +1,70 @@
+// SimResult: what a network simulation answers, for every rank (NPU) and, where asked for, every node and link.
+//
+// - All times are ticks; `tick` is the length of one (1 ns for ASTRA-sim's files, 1 ps for in-process runs).
+// - Numbers that ASTRA-sim would not print are absent. The sums follow spec astra-sim section 10.1, wrap-around
+// included.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/units.h"
+
+namespace hespas::result {
+
+// Averages over the compute nodes of a rank in roofline mode; percentages, intensity in operations per byte.
+struct RooflineAverages {
+  double compute_bound = 0;
+  double compute_utilisation = 0;
+  double memory_utilisation = 0;
+  double operation_intensity = 0;
+};
+
+struct RankResult {
+  uint64_t finish = 0;
+  uint64_t exposed = 0;  // finish minus compute: communication that nothing hides, and idle time
+  std::optional<uint64_t> wall;
+  std::optional<uint64_t> gpu;
+  std::optional<uint64_t> comm;
+  std::optional<uint64_t> overlap;
+  std::optional<RooflineAverages> roofline;
+};
+
+// One executed node.
+struct NodeInterval {
+  uint64_t node = 0;  // id
+  uint32_t rank = 0;
+  uint64_t start = 0;
+  uint64_t end = 0;
+};
+
+// Traffic of one directed link (congestion-aware) or of all links of one dimension (congestion-unaware).
+struct LinkUse {
+  std::string name;
+  uint64_t messages = 0;
+  uint64_t bytes = 0;
+  uint64_t busy = 0;    // ticks of transmission
+  uint64_t queued = 0;  // ticks that messages waited for the link, summed
+};
+
+struct SimResult {
+  Time tick = Time(1000);
+  std::vector<RankResult> ranks;
+  std::vector<uint32_t> order;          // ranks as they finished
+  std::vector<NodeInterval> intervals;  // with SimulateOptions::record_nodes; by rank, then start
+  std::vector<LinkUse> links;           // with SimulateOptions::record_links
+  uint64_t messages = 0;                // simulated one by one
+  uint64_t events = 0;
+  std::string method;  // "events" or "symmetry", and why
+
+  uint64_t finish() const {  // of the last rank
+    uint64_t last = 0;
+    for (const RankResult& rank : ranks) last = rank.finish > last ? rank.finish : last;
+    return last;
+  }
+  Time time(uint64_t ticks) const { return static_cast<int64_t>(ticks) * tick; }
+};
+
+}  // namespace hespas::result
