@@ -1,0 +1,78 @@
+#include "read/read.h"
+
+#include <algorithm>
+#include <string_view>
+#include <vector>
+
+#include "base/file.h"
+#include "base/suggest.h"
+#include "read/bytecode/bytecode.h"
+#include "read/hlo/hlo.h"
+#include "read/stablehlo/cursor.h"
+#include "read/stablehlo/errors.h"
+#include "read/stablehlo/stablehlo.h"
+
+namespace hespas::read {
+namespace {
+
+Error NotAProgram(const std::string& path, std::string message) {
+  return MakeError(kNotAProgram, std::move(message), {.file = path, .line = 1, .column = 1},
+                   "give a StableHLO or MHLO program, HLO text or MLIR bytecode");
+}
+
+bool IsBinary(std::string_view content) {
+  const std::string_view head = content.substr(0, 4096);
+  return std::any_of(head.begin(), head.end(), [](char c) {
+    return static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t' && c != '\r' && c != '\f';
+  });
+}
+
+bool IsHloText(const std::string& content) {
+  Cursor cursor(content);
+  cursor.Space();
+  return std::string_view(cursor.at()).starts_with("HloModule");
+}
+
+Result<ir::Module> ReadAny(std::string path, std::string content, Diagnostics& diagnostics) {
+  if (content.starts_with("ML\xefR")) return ReadBytecode(std::move(path), std::move(content), diagnostics);
+  const auto reject = [&](std::string message) -> Result<ir::Module> {
+    Error error = NotAProgram(path, std::move(message));
+    diagnostics.Report(error);
+    return error;
+  };
+  if (content.empty()) return reject("the file is empty");
+  if (IsBinary(content)) return reject("the file is binary data of no known kind");
+  if (IsHloText(content)) return ReadHloText(std::move(path), std::move(content), diagnostics);
+  return ReadStableHlo(std::move(path), std::move(content), diagnostics);
+}
+
+}  // namespace
+
+Result<ir::Module> ReadText(std::string path, std::string content, const ReadOptions&, Diagnostics& diagnostics) {
+  return ReadAny(std::move(path), std::move(content), diagnostics);
+}
+
+Result<ir::Module> ReadProgram(const std::string& path, const ReadOptions& options, Diagnostics& diagnostics) {
+  Result<std::string> content = ReadInput(path);
+  if (!content) {
+    diagnostics.Report(content.error());
+    return content.error();
+  }
+  return ReadText(path == "-" ? "<stdin>" : path, *std::move(content), options, diagnostics);
+}
+
+Result<ir::OpId> RequireMain(const ir::Module& module) {
+  const ir::OpId main = module.main();
+  if (main.valid()) return main;
+  std::vector<std::string> names;
+  for (const ir::OpId op : module.block(module.body(module.root())).ops) {
+    const std::string_view* symbol = module.attribute(op, "sym_name");
+    if (symbol && module.kind(op) == ir::OpKind::kFunc) names.emplace_back(symbol->substr(1, symbol->size() - 2));
+  }
+  std::string help = names.empty() ? "the program holds no function at all"
+                                   : fmt::format("rename its entry function `{}` to `main`", names.front());
+  return MakeError(kNoMain, "the program has no function `main`", {.file = module.path(), .line = 1, .column = 1},
+                   std::move(help));
+}
+
+}  // namespace hespas::read
