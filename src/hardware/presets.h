@@ -1,0 +1,46 @@
+// Presets by name: data/devices, data/systems and the prototype's older figures in data/compat.
+//
+// - The data folder is $HESPAS_DATA_DIR, or found from the executable: the source tree's data/ or share/hespas beside
+// bin/.
+// - A name that contains '/' or ends in ".json" is a path; any other name is looked up without regard to case.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "hardware/device.h"
+
+namespace hespas::hardware {
+
+inline constexpr DiagnosticKind kUnknownPreset{
+    "E0806",
+    "No preset of that name ships with this installation. `hespas devices` and `hespas systems` list them; a path "
+    "to a file (or for systems a folder) works in their place.",
+    Outcome::kUsage};
+inline constexpr DiagnosticKind kNoDataFolder{
+    "E0807",
+    "The folder with the presets was not found beside the executable. Set HESPAS_DATA_DIR to the installed "
+    "share/hespas or to the source tree's data folder."};
+
+enum class PresetKind { kDevice, kSystem };
+
+// Which figures: corrected (the default) or the Python prototype's.
+enum class PresetEdition { kCurrent, kPrototype };
+
+Result<std::filesystem::path> DataFolder();
+
+// Names in alphabetical order; empty without a data folder.
+std::vector<std::string> PresetNames(PresetKind kind, PresetEdition edition = PresetEdition::kCurrent);
+
+// The file of a preset, or the path itself where `name_or_path` is one; an unknown name gets a suggestion.
+Result<std::filesystem::path> FindPreset(PresetKind kind, const std::string& name_or_path,
+                                         PresetEdition edition = PresetEdition::kCurrent);
+
+// FindPreset and ReadDevice; reports into `diagnostics`.
+std::optional<Device> LoadDevice(const std::string& name_or_path, Diagnostics& diagnostics,
+                                 PresetEdition edition = PresetEdition::kCurrent);
+
+}  // namespace hespas::hardware

@@ -1,0 +1,71 @@
+#include "hardware/presets.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace hespas::hardware {
+namespace {
+
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::IsSupersetOf;
+
+std::string Complaints(const Diagnostics& diagnostics) {
+  std::string text;
+  for (const Diagnostic& d : diagnostics.all()) text += Render(d);
+  return text;
+}
+
+Device Load(const std::string& name, PresetEdition edition = PresetEdition::kCurrent) {
+  Diagnostics diagnostics;
+  const auto device = LoadDevice(name, diagnostics, edition);
+  EXPECT_TRUE(device) << Complaints(diagnostics);
+  return device.value_or(Device{});
+}
+
+TEST(Presets, EveryDeviceLoadsAndNamesItsSources) {
+  const std::vector<std::string> names = PresetNames(PresetKind::kDevice);
+  EXPECT_THAT(names, IsSupersetOf({"A100_SXM_40GB", "B200_180GB", "H100_80GB",  "H200_141GB",  "TPUv3",
+                                   "V100_32GB",     "P100_16GB",  "P4_8GB",     "T4_16GB",     "L4_24GB",
+                                   "GB200_192GB",   "MI100_32GB", "MI210_64GB", "MI250_128GB", "MI300X",
+                                   "MI355X_288GB",  "TPUv4",      "TPUv5e",     "TPUv5p",      "TPUv6e"}));
+  for (const std::string& name : names) {
+    const Device device = Load(name);
+    EXPECT_EQ(device.name, name);
+    EXPECT_GT(device.peak_flops.value, 0) << name;
+    EXPECT_NE(device.SourceOf("peak_flops"), "") << name;
+  }
+}
+
+TEST(Presets, PrototypeEditionKeepsItsFigures) {
+  for (const std::string& name : PresetNames(PresetKind::kDevice, PresetEdition::kPrototype)) {
+    Load(name, PresetEdition::kPrototype);
+  }
+  EXPECT_EQ(Load("B200_180GB", PresetEdition::kPrototype).RateFor("bf16").value, 4500e12);
+  EXPECT_EQ(Load("B200_180GB").RateFor("bf16").value, 2250e12);
+  EXPECT_EQ(Load("A100_SXM_40GB", PresetEdition::kPrototype).RateFor("f64").value, 19.5e12);
+  EXPECT_EQ(Load("A100_SXM_40GB").RateFor("f64").value, 9.7e12);
+  EXPECT_EQ(Load("A100_SXM_40GB").MatrixRateFor("f64").value, 19.5e12);
+  EXPECT_EQ(Load("A40_48GB").RateFor("ui8").value, 299.3e12);
+  EXPECT_TRUE(Load("B200_180GB").Knows("i32"));
+  EXPECT_FALSE(Load("B200_180GB", PresetEdition::kPrototype).Knows("i32"));
+}
+
+TEST(Presets, NamesAreFoundWhateverTheirCase) { EXPECT_EQ(Load("h100_80gb").name, "H100_80GB"); }
+
+TEST(Presets, UnknownNameGetsASuggestion) {
+  const auto found = FindPreset(PresetKind::kDevice, "H100_80G");
+  ASSERT_FALSE(found);
+  EXPECT_EQ(found.error().kind->code, "E0806");
+  EXPECT_THAT(found.error().help, HasSubstr("H100_80GB"));
+}
+
+TEST(Presets, SystemsAreListed) {
+  const std::vector<std::string> names = PresetNames(PresetKind::kSystem);
+  EXPECT_THAT(names, IsSupersetOf({"A100_SXM_40GB_4GPU", "TPUv3_4_2", "GB200_NVL72", "MI355X_8", "L4_24GB_4GPU"}));
+}
+
+}  // namespace
+}  // namespace hespas::hardware
