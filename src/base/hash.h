@@ -18,6 +18,9 @@ struct Hash128 {
 
 Hash128 HashBytes(std::string_view bytes);
 
+// SHA-256 in hexadecimal, for naming inputs so that anyone can check them with sha256sum.
+std::string Sha256Hex(std::string_view bytes);
+
 // Order-dependent combination, for hashing a structure piece by piece.
 Hash128 Combine(Hash128 seed, Hash128 next);
 Hash128 Combine(Hash128 seed, uint64_t next);

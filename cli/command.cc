@@ -1,0 +1,86 @@
+#include "cli/command.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+
+namespace hespas::cli {
+namespace {
+
+// Equal warnings are shown once with their number.
+constexpr size_t kShownPerCode = 3;
+
+}  // namespace
+
+bool Session::UseColour() const {
+  if (colour == "always") return true;
+  if (colour == "never") return false;
+  const char* no_colour = std::getenv("NO_COLOR");
+  return (no_colour == nullptr || *no_colour == '\0') && isatty(STDERR_FILENO) != 0;
+}
+
+void Session::Fail(const Error& error) {
+  fmt::print(stderr, "{}", Render(error, UseColour()));
+  exit_status = static_cast<int>(error.kind->outcome);
+}
+
+bool Session::PrintDiagnostics() {
+  std::map<std::string_view, size_t> warnings;
+  for (const Diagnostic& d : diagnostics.all()) {
+    if (!d.is_warning()) {
+      Fail(d);
+    } else if (!quiet && ++warnings[d.kind->code] <= kShownPerCode) {
+      fmt::print(stderr, "{}", Render(d, UseColour()));
+    }
+  }
+  for (const auto& [code, count] : warnings) {
+    if (count > kShownPerCode) fmt::print(stderr, "{}: {} more like this\n", code, count - kShownPerCode);
+  }
+  const size_t errors = diagnostics.error_count();
+  if (errors > Diagnostics::kErrorLimit) fmt::print(stderr, "{} errors in all\n", errors);
+  diagnostics = Diagnostics();
+  return errors > 0;
+}
+
+void AddCommonOptions(CLI::App& command, Session& session) {
+  const std::string group = "Common options";
+  command.add_option("--color", session.colour, "colour of messages: auto, always or never (NO_COLOR is honoured)")
+      ->check(CLI::IsMember({"auto", "always", "never"}))
+      ->group(group);
+  command.add_flag("-q,--quiet", session.quiet, "no progress and no warnings")->group(group);
+  command.add_option("--log-level", session.log_level, "lowest level that is logged")
+      ->check(CLI::IsMember({"critical", "error", "warning", "info", "debug", "progress", "results"}))
+      ->group(group);
+  command.add_option("--log-path", session.log_path, "append the log to this file instead of stderr")->group(group);
+}
+
+void AddFormatOption(CLI::App& command, Format& format) {
+  static const std::map<std::string, Format> kFormats = {{"table", Format::kTable},
+                                                         {"json", Format::kJson},
+                                                         {"jsonl", Format::kJsonLines},
+                                                         {"csv", Format::kCsv},
+                                                         {"md", Format::kMarkdown}};
+  command.add_option("--format", format, "what goes to stdout: table, json, jsonl, csv or md")
+      ->transform(CLI::CheckedTransformer(kFormats, CLI::ignore_case).description(""))
+      ->option_text("NAME")
+      ->default_str("table");
+}
+
+CLI::App& AddCommand(CLI::App& app, Session& session, const std::string& name, const std::string& description,
+                     const std::string& example) {
+  CLI::App& command = *app.add_subcommand(name, description);
+  command.set_help_flag("-h", "short help with an example");
+  command.set_help_all_flag("--help", "this text");
+  command.footer("Example:\n  " + example);
+  AddCommonOptions(command, session);
+  return command;
+}
+
+void Print(std::string_view text) {
+  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size()) std::exit(0);
+}
+
+}  // namespace hespas::cli

@@ -1,0 +1,21 @@
+// `hespas explain CODE`: what an error code means, from data/errors.json.
+#include <fmt/format.h>
+
+#include "cli/command.h"
+#include "driver/error_codes.h"
+
+namespace hespas::cli {
+
+void AddExplainCommand(CLI::App& app, Session& session) {
+  CLI::App& command = AddCommand(app, session, "explain", "says what an error or warning code means", "hespas explain E0001");
+  auto code = std::make_shared<std::string>();
+  command.add_option("CODE", *code, "a code such as E0001 or W0501")->required();
+  command.callback([code, &session] {
+    const Result<driver::ErrorCode> found = driver::FindErrorCode(*code);
+    if (!found) return session.Fail(found.error());
+    Print(fmt::format("{}: {}\n", *code, found->explanation));
+    if (found->exit_status > 0) Print(fmt::format("Exit status {}.\n", found->exit_status));
+  });
+}
+
+}  // namespace hespas::cli

@@ -1,0 +1,127 @@
+// The `hespas` command: parses options, hands over to one file per subcommand, maps failures to exit statuses.
+#include <fmt/format.h>
+
+#include <csignal>
+#include <exception>
+#include <string>
+#include <vector>
+
+#include "base/suggest.h"
+#include "cli/command.h"
+#include "driver/version.h"
+
+namespace hespas::cli {
+namespace {
+
+constexpr int kUsageStatus = 2;
+constexpr int kInternalStatus = 70;
+
+void AddCommands(CLI::App& app, Session& session) {
+  AddRunCommand(app, session);
+  AddAnalyzeCommand(app, session);
+  AddPrintCommand(app, session);
+  AddSplitCommand(app, session);
+  AddEstimateCommand(app, session);
+  AddTraceCommand(app, session);
+  AddSimulateCommand(app, session);
+  AddDevicesCommand(app, session);
+  AddSystemsCommand(app, session);
+  AddExplainCommand(app, session);
+}
+
+const CLI::App& Chosen(const CLI::App& app) {
+  const auto chosen = app.get_subcommands();
+  return chosen.empty() ? app : *chosen.front();
+}
+
+// Usage, the positional arguments and the example; the full text is behind --help.
+std::string ShortHelp(const CLI::App& app, const CLI::App& command) {
+  std::string out = fmt::format("{}\n", command.get_description());
+  if (&command == &app) {
+    out += "Usage: hespas COMMAND [OPTIONS]\n\nCommands:\n";
+    for (const CLI::App* sub : app.get_subcommands({})) {
+      out += fmt::format("  {:<10} {}\n", sub->get_name(), sub->get_description());
+    }
+    return out + "\n" + app.get_footer() + "\n`hespas COMMAND -h` shows an example, `--help` every option.\n";
+  }
+  out += fmt::format("Usage: hespas {} [OPTIONS]", command.get_name());
+  for (const CLI::Option* option : command.get_options()) {
+    if (option->get_positional()) out += " " + option->get_name(true);
+  }
+  return out + "\n\n" + command.get_footer() + "\n`--help` lists every option.\n";
+}
+
+std::string Suggestion(const CLI::App& app, const std::string& word) {
+  std::vector<std::string> known;
+  if (word.starts_with("-")) {
+    for (const CLI::Option* option : Chosen(app).get_options()) {
+      for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
+    }
+  } else {
+    for (const CLI::App* sub : app.get_subcommands({})) known.push_back(sub->get_name());
+  }
+  return DidYouMean(word.substr(0, word.find('=')), known);
+}
+
+int ReportUsage(const CLI::App& app, const CLI::ParseError& error, const std::vector<std::string>& words) {
+  fmt::print(stderr, "error[E0901]: {}\n", error.what());
+  const bool extras = error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError) ||
+                      Chosen(app).get_name().empty() || &Chosen(app) == &app;
+  if (extras) {
+    for (const std::string& word : words) {
+      if (std::string(error.what()).find(word) == std::string::npos && &Chosen(app) != &app) continue;
+      if (const std::string near = Suggestion(app, word); !near.empty()) {
+        fmt::print(stderr, "help: {}\n", near);
+        break;
+      }
+    }
+  }
+  const std::string& name = Chosen(app).get_name();
+  fmt::print(stderr, "help: `hespas {}--help` lists the options\n", &Chosen(app) == &app ? "" : name + " ");
+  return kUsageStatus;
+}
+
+int Main(int argc, char** argv) {
+  Session session;
+  CLI::App app("Tells how fast a distributed machine-learning program will run on a device and a network, and why.",
+               "hespas");
+  app.set_help_flag("-h", "short help");
+  app.set_help_all_flag("--help", "help on every command");
+  app.set_version_flag("--version", std::string("hespas ") + driver::kVersion);
+  app.footer("Example:\n  hespas run examples/llama3-100m-4dev.mlir.gz --device A100_SXM_40GB --system A100_SXM_40GB_4GPU");
+  app.require_subcommand(1);
+  AddCommands(app, session);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    Print(ShortHelp(app, Chosen(app)));
+    return 0;
+  } catch (const CLI::CallForAllHelp&) {
+    Print(&Chosen(app) == &app ? app.help() : app.help("", CLI::AppFormatMode::Normal));
+    return 0;
+  } catch (const CLI::CallForVersion& version) {
+    Print(std::string(version.what()) + "\n");
+    return 0;
+  } catch (const CLI::ParseError& error) {
+    return ReportUsage(app, error, std::vector<std::string>(argv + 1, argv + argc));
+  }
+  return session.exit_status;
+}
+
+extern "C" void OnInterrupt(int) { _exit(130); }
+
+}  // namespace
+}  // namespace hespas::cli
+
+int main(int argc, char** argv) {
+  std::signal(SIGINT, hespas::cli::OnInterrupt);
+  std::signal(SIGPIPE, SIG_IGN);
+  try {
+    return hespas::cli::Main(argc, argv);
+  } catch (const std::bad_alloc&) {
+    fmt::print(stderr, "error[E0902]: out of memory\n");
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "error[E0903]: internal error: {}\n", error.what());
+  }
+  return 70;
+}

@@ -1,0 +1,151 @@
+#include "report/run_report.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+namespace hespas::report {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+template <class T>
+Json OrNull(const std::optional<T>& value) {
+  return value ? Json(*value) : Json(nullptr);
+}
+
+Json Location(const hespas::Location& at) {
+  if (at.file.empty()) return nullptr;
+  return at.line > 0 ? fmt::format("{}:{}:{}", at.file, at.line, at.column) : at.file;
+}
+
+Json Collectives(const result::RunResult& r) {
+  Json rows = Json::array();
+  for (const auto& c : r.collectives) {
+    rows.push_back({{"op", c.op}, {"count", c.count}, {"bytes", c.bytes.value}, {"time_s", c.time.seconds()}});
+  }
+  return rows;
+}
+
+Json Ops(const result::RunResult& r) {
+  Json rows = Json::array();
+  for (const auto& op : r.ops) {
+    rows.push_back({{"name", op.name},
+                    {"count", op.count},
+                    {"time_s", op.time.seconds()},
+                    {"flops", op.flops.value},
+                    {"bytes", op.bytes.value}});
+  }
+  return rows;
+}
+
+Json Warnings(const result::RunResult& r) {
+  Json rows = Json::array();
+  for (const Diagnostic& d : r.warnings) {
+    rows.push_back({{"code", d.kind->code}, {"message", d.message}, {"location", Location(d.location)}});
+  }
+  return rows;
+}
+
+std::string ShareOfStep(const result::RunResult& r, Time part) {
+  const double step = r.step_time.value > 0 ? static_cast<double>(r.step_time.value) : 1;
+  return fmt::format("{:>9}  {:>7}", HumanTime(part), HumanPercent(static_cast<double>(part.value) / step));
+}
+
+}  // namespace
+
+std::string ToJson(const result::RunResult& r, int indent) {
+  Json json;
+  json["schema_version"] = kRunSchemaVersion;
+  json["program"] = {{"path", r.program.path}, {"sha256", r.program.sha256}, {"ops", r.program.ops}};
+  json["device"] = r.device;
+  json["system"] = r.system;
+  json["npus"] = r.npus;
+  json["estimator"] = r.estimator;
+  json["optimise"] = r.optimise;
+  json["split"] = r.split;
+  json["step_time_s"] = r.step_time.seconds();
+  json["step_time_ps"] = r.step_time.value;
+  json["step_time_sigma_s"] = r.step_time_sigma ? Json(r.step_time_sigma->seconds()) : Json(nullptr);
+  json["compute_time_s"] = r.compute_time.seconds();
+  json["communication_time_s"] = r.communication_time.seconds();
+  json["exposed_communication_s"] = r.exposed_communication.seconds();
+  json["overlap_s"] = r.overlap.seconds();
+  json["idle_s"] = r.idle.seconds();
+  json["compute_time_ps"] = r.compute_time.value;
+  json["communication_time_ps"] = r.communication_time.value;
+  json["exposed_communication_ps"] = r.exposed_communication.value;
+  json["overlap_ps"] = r.overlap.value;
+  json["idle_ps"] = r.idle.value;
+  json["flops"] = r.flops.value;
+  json["bytes_accessed"] = r.bytes_accessed.value;
+  json["flops_utilisation"] = r.flops_utilisation;
+  json["memory_bandwidth_utilisation"] = r.memory_bandwidth_utilisation;
+  json["peak_memory_bytes"] = r.peak_memory ? Json(r.peak_memory->value) : Json(nullptr);
+  json["fits_in_memory"] = OrNull(r.fits_in_memory);
+  json["energy_j"] = OrNull(r.energy_j);
+  json["blocks"] = {{"total", r.blocks.total},
+                    {"unique", r.blocks.unique},
+                    {"compute", r.blocks.compute},
+                    {"communication", r.blocks.communication}};
+  json["collectives"] = Collectives(r);
+  json["ops"] = Ops(r);
+  json["warnings"] = Warnings(r);
+  json["reproduce"] = {{"command", r.reproduce.command},
+                       {"version", r.reproduce.version},
+                       {"input_hashes", r.reproduce.input_hashes}};
+  return json.dump(indent, ' ', false, Json::error_handler_t::replace) + (indent >= 0 ? "\n" : "");
+}
+
+std::string Summary(const result::RunResult& r) {
+  std::string out = fmt::format("{} on {} x {} ({})\n\n", r.program.path, r.npus, r.device,
+                                r.system.empty() ? "no network" : r.system);
+  out += fmt::format("step time              {:>9}\n", HumanTime(r.step_time));
+  out += fmt::format("  compute              {}\n", ShareOfStep(r, r.compute_time));
+  out += fmt::format("  exposed communication{}\n", " " + ShareOfStep(r, r.exposed_communication));
+  out += fmt::format("  idle                 {}\n", ShareOfStep(r, r.idle));
+  out += fmt::format("communication          {:>9}  of it {} behind compute\n", HumanTime(r.communication_time),
+                     HumanTime(r.overlap));
+  out += fmt::format("work                   {:>9}  {} of peak\n", HumanFlops(r.flops), HumanPercent(r.flops_utilisation));
+  out += fmt::format("memory traffic         {:>9}  {} of bandwidth\n", HumanBytes(r.bytes_accessed),
+                     HumanPercent(r.memory_bandwidth_utilisation));
+  if (r.energy_j) out += fmt::format("energy                 {:>7.3g} J  per device\n", *r.energy_j);
+  out += fmt::format("blocks                 {:>9}  {} distinct, {} compute, {} communication\n\n", r.blocks.total,
+                     r.blocks.unique, r.blocks.compute, r.blocks.communication);
+  constexpr size_t kOps = 5;
+  Table table{.columns = {{"costliest"}, {"count", Align::kRight}, {"time", Align::kRight}, {"bytes", Align::kRight}},
+              .rows = {}};
+  for (size_t i = 0; i < std::min(kOps, r.ops.size()); ++i) {
+    const auto& op = r.ops[i];
+    table.rows.push_back({op.name, std::to_string(op.count), HumanTime(op.time), HumanBytes(op.bytes)});
+  }
+  for (const auto& c : r.collectives) {
+    table.rows.push_back({c.op, std::to_string(c.count), HumanTime(c.time), HumanBytes(c.bytes)});
+  }
+  return out + ToText(table);
+}
+
+Table AsTable(const result::RunResult& r) {
+  const auto seconds = [](Time t) { return fmt::format("{}", t.seconds()); };
+  Table table;
+  table.rows.emplace_back();
+  const auto add = [&](std::string name, std::string value) {
+    table.columns.push_back({std::move(name)});
+    table.rows[0].push_back(std::move(value));
+  };
+  add("program", r.program.path);
+  add("device", r.device);
+  add("system", r.system);
+  add("npus", std::to_string(r.npus));
+  add("estimator", r.estimator);
+  add("step_time_s", seconds(r.step_time));
+  add("compute_time_s", seconds(r.compute_time));
+  add("communication_time_s", seconds(r.communication_time));
+  add("exposed_communication_s", seconds(r.exposed_communication));
+  add("idle_s", seconds(r.idle));
+  add("flops", std::to_string(r.flops.value));
+  add("bytes_accessed", std::to_string(r.bytes_accessed.value));
+  return table;
+}
+
+}  // namespace hespas::report

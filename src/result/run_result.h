@@ -1,0 +1,75 @@
+// RunResult: the answer of `hespas run`, as result.json holds it (schema_version 1).
+//
+// - Times are those of the slowest rank; compute + exposed communication + idle = step time on it.
+// - Optional figures are absent where the device file lacks what they need.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/diagnostic.h"
+#include "base/units.h"
+
+namespace hespas::result {
+
+struct CollectiveSummary {
+  std::string op;  // "all_reduce"
+  int64_t count = 0;
+  Bytes bytes;
+  Time time;
+};
+
+struct OpSummary {
+  std::string name;  // "stablehlo.add"
+  int64_t count = 0;
+  Time time;
+  Flops flops;
+  Bytes bytes;
+};
+
+struct RunResult {
+  struct {
+    std::string path;
+    std::string sha256;
+    int64_t ops = 0;
+  } program;
+  std::string device;
+  std::string system;
+  int64_t npus = 0;
+  std::string estimator;
+  std::string optimise;
+  std::string split;
+  Time step_time;
+  std::optional<Time> step_time_sigma;
+  Time compute_time;
+  Time communication_time;
+  Time exposed_communication;
+  Time overlap;
+  Time idle;
+  Flops flops;
+  Bytes bytes_accessed;
+  double flops_utilisation = 0;
+  double memory_bandwidth_utilisation = 0;
+  std::optional<Bytes> peak_memory;
+  std::optional<bool> fits_in_memory;
+  std::optional<double> energy_j;
+  struct {
+    int64_t total = 0;
+    int64_t unique = 0;
+    int64_t compute = 0;
+    int64_t communication = 0;
+  } blocks;
+  std::vector<CollectiveSummary> collectives;
+  std::vector<OpSummary> ops;  // costliest first
+  std::vector<Diagnostic> warnings;
+  struct {
+    std::string command;
+    std::string version;
+    std::map<std::string, std::string> input_hashes;
+  } reproduce;
+};
+
+}  // namespace hespas::result
