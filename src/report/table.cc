@@ -54,6 +54,15 @@ std::string Scaled(double value, std::string_view unit, double step, const char*
   return fmt::format("{:.{}f} {}{}", value, digits, prefixes[k], unit);
 }
 
+nlohmann::ordered_json AsObject(const Table& table, const std::vector<std::string>& row) {
+  nlohmann::ordered_json object;
+  for (size_t i = 0; i < row.size(); ++i) {
+    const auto number = nlohmann::ordered_json::parse(row[i], nullptr, false);
+    object[table.columns[i].name] = number.is_number() ? number : nlohmann::ordered_json(row[i]);
+  }
+  return object;
+}
+
 constexpr std::array kPrefixes = {"", "k", "M", "G", "T", "P", "E"};
 
 }  // namespace
@@ -99,12 +108,16 @@ std::string ToCsv(const Table& table) {
   return out;
 }
 
+std::string ToJson(const Table& table) {
+  nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+  for (const auto& row : table.rows) rows.push_back(AsObject(table, row));
+  return rows.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+}
+
 std::string ToJsonLines(const Table& table) {
   std::string out;
   for (const auto& row : table.rows) {
-    nlohmann::ordered_json object;
-    for (size_t i = 0; i < row.size(); ++i) object[table.columns[i].name] = row[i];
-    out += object.dump() + "\n";
+    out += AsObject(table, row).dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
   }
   return out;
 }

@@ -24,7 +24,8 @@ struct Table {
 std::string ToText(const Table& table);      // columns padded, two spaces apart
 std::string ToMarkdown(const Table& table);  // pipes in cells escaped
 std::string ToCsv(const Table& table);       // RFC 4180 quoting
-std::string ToJsonLines(const Table& table);  // one object a row, cells as strings
+std::string ToJson(const Table& table);       // an array of objects; cells that are numbers become numbers
+std::string ToJsonLines(const Table& table);  // the same objects, one a line
 
 // Numbers as a person reads them: "59.9 ms", "1.24 GB", "16.7 TFLOP"; three significant digits.
 std::string HumanTime(Time time);

@@ -1,0 +1,125 @@
+#include "driver/preset_tables.h"
+
+#include <fmt/format.h>
+
+#include "driver/presets.h"
+#include "hardware/presets.h"
+
+namespace hespas::driver {
+namespace {
+
+using report::Align;
+using report::Table;
+
+std::string Optional(const auto& value, const auto& render) { return value ? render(*value) : std::string("-"); }
+
+std::string Rate(const hardware::Device& device, std::string_view datatype) {
+  return device.Knows(datatype) ? fmt::format("{:g}", device.RateFor(datatype).value / 1e12) : std::string("-");
+}
+
+std::string Gigabytes(Bytes bytes) { return fmt::format("{:g}", static_cast<double>(bytes.value) / 1e9); }
+
+std::string Dimensions(const hardware::System& system, const auto& render) {
+  std::string out;
+  for (const auto& dimension : system.dimensions) out += (out.empty() ? "" : ", ") + render(dimension);
+  return out;
+}
+
+std::string TopologyName(const hardware::NetworkDimension& d) {
+  constexpr std::string_view kNames[] = {"Ring", "FullyConnected", "Switch"};
+  return std::string(kNames[static_cast<size_t>(d.kind)]);
+}
+
+std::vector<std::string> SystemRow(const std::string& name, const hardware::System& system) {
+  return {name, std::to_string(system.npus()), Dimensions(system, TopologyName),
+          Dimensions(system, [](const auto& d) { return std::to_string(d.npus); }),
+          Dimensions(system, [](const auto& d) { return fmt::format("{:g}", d.bandwidth); }),
+          Dimensions(system, [](const auto& d) { return fmt::format("{:g}", d.latency); })};
+}
+
+}  // namespace
+
+std::optional<Table> DeviceTable(Diagnostics& diagnostics) {
+  Table table{.columns = {{"name"},
+                          {"bf16 TFLOP/s", Align::kRight},
+                          {"f32 TFLOP/s", Align::kRight},
+                          {"memory GB/s", Align::kRight},
+                          {"memory GB", Align::kRight},
+                          {"TDP W", Align::kRight}},
+              .rows = {}};
+  for (const std::string& name : hardware::PresetNames(hardware::PresetKind::kDevice)) {
+    const auto device = hardware::LoadDevice(name, diagnostics);
+    if (!device) return std::nullopt;
+    const std::string f16 = Rate(*device, device->Knows("bf16") ? "bf16" : "f16");
+    table.rows.push_back({name, f16, Rate(*device, "f32"), fmt::format("{:g}", device->memory_bandwidth.value / 1e9),
+                          Optional(device->memory_capacity, Gigabytes),
+                          Optional(device->tdp_w, [](double w) { return fmt::format("{:g}", w); })});
+  }
+  return table;
+}
+
+std::optional<Table> DeviceFigures(const std::string& name, Diagnostics& diagnostics) {
+  const auto device = hardware::LoadDevice(name, diagnostics);
+  if (!device) return std::nullopt;
+  Table table{.columns = {{"figure"}, {"value", Align::kRight}, {"unit"}, {"source"}}, .rows = {}};
+  const auto add = [&](std::string figure, double value, std::string unit) {
+    const std::string source(device->SourceOf(figure));
+    table.rows.push_back({std::move(figure), fmt::format("{:g}", value), std::move(unit), source});
+  };
+  const auto maybe = [&](std::string figure, const auto& value, double scale, std::string unit) {
+    if (value) add(std::move(figure), *value / scale, std::move(unit));
+  };
+  const auto count = [&](std::string figure, const auto& value, double scale, std::string unit) {
+    if (value) add(std::move(figure), static_cast<double>(value->value) / scale, std::move(unit));
+  };
+  add("peak_flops", device->peak_flops.value / 1e12, "TFLOP/s");
+  for (const auto& [type, rate] : device->per_datatype_flops) {
+    table.rows.push_back({"per_datatype_flops." + type, fmt::format("{:g}", rate.value / 1e12), "TFLOP/s",
+                          std::string(device->SourceOf("per_datatype_flops"))});
+  }
+  add("memory_bandwidth", device->memory_bandwidth.value / 1e9, "GB/s");
+  count("memory_capacity", device->memory_capacity, 1e9, "GB");
+  count("l2_capacity", device->l2_capacity, 1e6, "MB");
+  maybe("sm_count", device->sm_count, 1, "");
+  maybe("lanes_per_sm", device->lanes_per_sm, 1, "");
+  maybe("clock_hz", device->clock_hz, 1e9, "GHz");
+  maybe("tdp_w", device->tdp_w, 1, "W");
+  maybe("idle_w", device->idle_w, 1, "W");
+  if (device->interconnect) {
+    table.rows.push_back({"interconnect", fmt::format("{:g}", device->interconnect->bandwidth.value / 1e9), "GB/s",
+                          device->interconnect->name});
+  }
+  return table;
+}
+
+std::optional<Table> SystemTable(Diagnostics& diagnostics) {
+  Table table{.columns = {{"name"},
+                          {"NPUs", Align::kRight},
+                          {"topology"},
+                          {"NPUs per dimension"},
+                          {"bandwidth GB/s"},
+                          {"latency ns"}},
+              .rows = {}};
+  for (const std::string& name : hardware::PresetNames(hardware::PresetKind::kSystem)) {
+    const auto system = LoadSystemPreset(name, diagnostics);
+    if (!system) return std::nullopt;
+    table.rows.push_back(SystemRow(name, *system));
+  }
+  return table;
+}
+
+std::optional<Table> SystemFigures(const std::string& name, Diagnostics& diagnostics) {
+  const auto system = LoadSystemPreset(name, diagnostics);
+  if (!system) return std::nullopt;
+  Table table{.columns = {{"figure"}, {"value"}}, .rows = {}};
+  const std::vector<std::string> row = SystemRow(name, *system);
+  const char* const names[] = {"name", "npus", "topology", "npus_count", "bandwidth (GB/s)", "latency (ns)"};
+  for (size_t i = 0; i < row.size(); ++i) table.rows.push_back({names[i], row[i]});
+  table.rows.push_back({"endpoint-delay (ns)", std::to_string(system->endpoint_delay.value_or(10))});
+  table.rows.push_back({"active-chunks-per-dimension", std::to_string(system->active_chunks)});
+  table.rows.push_back({"preferred-dataset-splits", std::to_string(system->dataset_splits)});
+  table.rows.push_back({"local-mem-bw (GB/s)", fmt::format("{:g}", system->memory_bandwidth)});
+  return table;
+}
+
+}  // namespace hespas::driver
