@@ -1,11 +1,13 @@
 // The `hespas` command: parses options, hands over to one file per subcommand, maps failures to exit statuses.
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <exception>
 #include <string>
 #include <vector>
 
+#include "base/file.h"
 #include "base/suggest.h"
 #include "cli/command.h"
 #include "driver/version.h"
@@ -108,7 +110,10 @@ int Main(int argc, char** argv) {
   return session.exit_status;
 }
 
-extern "C" void OnInterrupt(int) { _exit(130); }
+extern "C" void OnInterrupt(int) {
+  RemoveTemporaryFiles();
+  _exit(130);
+}
 
 }  // namespace
 }  // namespace hespas::cli

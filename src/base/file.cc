@@ -6,6 +6,7 @@
 #include <zlib.h>
 #include <zstd.h>
 
+#include <array>
 #include <atomic>
 #include <cerrno>
 #include <cstring>
@@ -111,7 +112,37 @@ Result<std::string> Unzstd(const std::string& in, const std::string& path) {
   return sink.Finish();
 }
 
+// Names of the temporary files of writes under way, so that an interrupt can remove them.
+constexpr size_t kSlots = 64;
+std::array<std::atomic<const char*>, kSlots> temporaries;
+
+class TemporaryName {
+ public:
+  explicit TemporaryName(const std::string& name) {
+    for (auto& slot : temporaries) {
+      const char* empty = nullptr;
+      if (!slot.compare_exchange_strong(empty, name.c_str())) continue;
+      slot_ = &slot;
+      return;
+    }
+  }
+  ~TemporaryName() {
+    if (slot_ != nullptr) slot_->store(nullptr);
+  }
+  TemporaryName(const TemporaryName&) = delete;
+  TemporaryName& operator=(const TemporaryName&) = delete;
+
+ private:
+  std::atomic<const char*>* slot_ = nullptr;
+};
+
 }  // namespace
+
+void RemoveTemporaryFiles() {
+  for (const auto& slot : temporaries) {
+    if (const char* name = slot.load(); name != nullptr) unlink(name);
+  }
+}
 
 Result<std::string> ReadInput(const std::string& path) {
   const bool standard_input = path == "-";
@@ -128,6 +159,7 @@ Result<std::string> ReadInput(const std::string& path) {
 Status WriteFileAtomically(const std::filesystem::path& path, std::string_view content) {
   static std::atomic<unsigned> serial{0};
   const std::string temporary = fmt::format("{}.tmp.{}.{}", path.string(), getpid(), serial++);
+  const TemporaryName registered(temporary);
   const auto fail = [&](int error) {
     unlink(temporary.c_str());
     return MakeError(kCannotWrite, fmt::format("cannot write `{}`: {}", path.string(), std::strerror(error)), {},

@@ -26,6 +26,9 @@ Result<std::string> ReadInput(const std::string& path);
 // Writes `content` to a temporary name in the same folder and renames it over `path`.
 Status WriteFileAtomically(const std::filesystem::path& path, std::string_view content);
 
+// Removes the temporary files of writes under way; safe to call from a signal handler.
+void RemoveTemporaryFiles();
+
 // Creates `path` and its parents; fails where something that is no folder stands in the way.
 Status MakeFolder(const std::filesystem::path& path);
 

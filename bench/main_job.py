@@ -1,0 +1,73 @@
+#!/usr/bin/env python3
+"""CPU time and peak memory of the main job, as ratios against the Python prototype.
+
+The prototype's recorded figures (ResNet-50 train step 7.1 s, LLaMA-3 100m 1.4 s of CPU) come from a machine on which
+jaxlib parses the ResNet file in 35 ms of CPU time. jaxlib is timed here in the same run and the figures are scaled by it.
+
+usage: bench/main_job.py [--build build/release] [--runs 11]
+needs: jaxlib, which `bench/jaxlib_env.sh` installs into a cached environment outside the tree
+"""
+import argparse
+import json
+import os
+import pathlib
+import statistics
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+RESNET = "tests/data/workloads/resnet_50_train_step_4_devices_1024_batch.mlir.gz"
+LLAMA = "examples/llama3-100m-4dev.mlir.gz"
+PROTOTYPE_CPU = {RESNET: 7.1, LLAMA: 1.4}
+PROTOTYPE_JAXLIB_PARSE = 0.035
+
+PARSE = """
+import gzip, json, sys, time
+from jaxlib.mlir import ir
+from jaxlib.mlir.dialects import chlo, stablehlo
+text = gzip.open(sys.argv[1], 'rt').read()
+times = []
+for _ in range(9):
+    with ir.Context() as context:
+        chlo.register_dialect(context)
+        stablehlo.register_dialect(context)
+        context.allow_unregistered_dialects = True
+        begin = time.process_time()
+        ir.Module.parse(text)
+        times.append(time.process_time() - begin)
+print(json.dumps(sorted(times)[len(times) // 2]))
+"""
+
+
+def child(command):
+    """CPU seconds and peak resident bytes of one process."""
+    pid = os.posix_spawnp(command[0], command, os.environ,
+                          file_actions=[(os.POSIX_SPAWN_OPEN, 1, "/dev/null", os.O_WRONLY, 0)])
+    _, status, usage = os.wait4(pid, 0)
+    if status:
+        sys.exit(f"{' '.join(command)} failed with status {status}")
+    return usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024
+
+
+def main():
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("--build", default="build/release")
+    options.add_argument("--runs", type=int, default=11)
+    arguments = options.parse_args()
+    python = subprocess.run([ROOT / "bench/jaxlib_env.sh"], check=True, capture_output=True, text=True).stdout.strip()
+    parse = json.loads(subprocess.run([python, "-c", PARSE, ROOT / RESNET], check=True, capture_output=True).stdout)
+    scale = parse / PROTOTYPE_JAXLIB_PARSE
+    print(f"jaxlib parses the ResNet file in {parse * 1e3:.1f} ms CPU here; scale {scale:.3f}")
+    for program, prototype in PROTOTYPE_CPU.items():
+        command = [str(ROOT / arguments.build / "bin/hespas"), "run", str(ROOT / program), "--device", "A100_SXM_40GB",
+                   "--system", "A100_SXM_40GB_4GPU", "--estimator", "roofline", "--optimise", "none", "--split",
+                   "individual", "--output", str(ROOT / "build/bench/main_job"), "--quiet"]
+        samples = [child(command) for _ in range(arguments.runs + 1)][1:]
+        cpu = statistics.median(s[0] for s in samples)
+        memory = max(s[1] for s in samples)
+        print(f"{pathlib.Path(program).name}: {cpu * 1e3:.1f} ms CPU, {memory / 1e6:.1f} MB peak, "
+              f"{prototype * scale / cpu:.0f} times less CPU than the prototype")
+
+
+if __name__ == "__main__":
+    main()
