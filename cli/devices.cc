@@ -39,9 +39,4 @@ void AddDevicesCommand(CLI::App& app, Session& session) {
                    "hespas devices A100_SXM_80GB", driver::DeviceTable, driver::DeviceFigures);
 }
 
-void AddSystemsCommand(CLI::App& app, Session& session) {
-  AddPresetCommand(app, session, "systems", "lists the network presets, or shows one", "hespas systems A100_SXM_40GB_4GPU",
-                   driver::SystemTable, driver::SystemFigures);
-}
-
 }  // namespace hespas::cli

@@ -19,15 +19,7 @@ constexpr int kUsageStatus = 2;
 constexpr int kInternalStatus = 70;
 
 void AddCommands(CLI::App& app, Session& session) {
-  AddRunCommand(app, session);
-  AddAnalyzeCommand(app, session);
-  AddPrintCommand(app, session);
-  AddSplitCommand(app, session);
-  AddEstimateCommand(app, session);
-  AddTraceCommand(app, session);
-  AddSimulateCommand(app, session);
   AddDevicesCommand(app, session);
-  AddSystemsCommand(app, session);
   AddExplainCommand(app, session);
 }
 
@@ -65,21 +57,23 @@ std::string Suggestion(const CLI::App& app, const std::string& word) {
   return DidYouMean(word.substr(0, word.find('=')), known);
 }
 
+std::string UsageMessage(const CLI::App& app, const CLI::ParseError& error, const std::vector<std::string>& words) {
+  if (&Chosen(app) != &app || words.empty() || words[0].starts_with("-")) return error.what();
+  return fmt::format("there is no command `{}`", words[0]);
+}
+
 int ReportUsage(const CLI::App& app, const CLI::ParseError& error, const std::vector<std::string>& words) {
-  fmt::print(stderr, "error[E0901]: {}\n", error.what());
-  const bool extras = error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError) ||
-                      Chosen(app).get_name().empty() || &Chosen(app) == &app;
-  if (extras) {
-    for (const std::string& word : words) {
-      if (std::string(error.what()).find(word) == std::string::npos && &Chosen(app) != &app) continue;
-      if (const std::string near = Suggestion(app, word); !near.empty()) {
-        fmt::print(stderr, "help: {}\n", near);
-        break;
-      }
-    }
+  const CLI::App& command = Chosen(app);
+  const std::string message = UsageMessage(app, error, words);
+  fmt::print(stderr, "error[E0901]: {}\n", message);
+  for (const std::string& word : words) {
+    if (message.find(word) == std::string::npos) continue;
+    const std::string near = Suggestion(app, word);
+    if (near.empty()) continue;
+    fmt::print(stderr, "help: {}\n", near);
+    break;
   }
-  const std::string& name = Chosen(app).get_name();
-  fmt::print(stderr, "help: `hespas {}--help` lists the options\n", &Chosen(app) == &app ? "" : name + " ");
+  fmt::print(stderr, "help: `hespas {}--help` lists the options\n", &command == &app ? "" : command.get_name() + " ");
   return kUsageStatus;
 }
 
