@@ -10,7 +10,8 @@
 namespace hespas {
 
 inline constexpr DiagnosticKind kCannotRead{
-    "E0001", "A file that was named could not be opened or read. Check the path, the permissions and that it is a file."};
+    "E0001",
+    "A file that was named could not be opened or read. Check the path, the permissions and that it is a file."};
 inline constexpr DiagnosticKind kCannotWrite{
     "E0002",
     "An output could not be written: the folder is missing or read-only, or the disk is full. Outputs are written to a "

@@ -46,13 +46,13 @@ struct IdRange {
 }  // namespace hespas
 
 // Declares a typed id, for example HESPAS_ID(OpId).
-#define HESPAS_ID(Name)             \
+#define HESPAS_ID(Name)              \
   struct Name : ::hespas::Id<Name> { \
-    using Id::Id;                   \
+    using Id::Id;                    \
   }
 
 template <class T>
-  requires std::derived_from<T, hespas::Id<T>>
+requires std::derived_from<T, hespas::Id<T>>
 struct std::hash<T> {
   size_t operator()(const T& id) const noexcept { return id.value * 0x9E3779B97F4A7C15ull; }
 };

@@ -20,11 +20,11 @@ enum class BlockKind : uint8_t { kCompute, kCommunication };
 
 struct Block {
   BlockKind kind = BlockKind::kCompute;
-  std::vector<ir::OpId> ops;           // program order; copied constants first
-  std::vector<ir::ValueId> inputs;     // values from outside, captured ones included, in order of first use
-  std::vector<ir::ValueId> outputs;    // values used outside (or returned)
-  std::vector<BlockId> predecessors;   // ascending, without repetition
-  Hash128 hash;                        // equal for blocks of equal structure: ops, attributes, types, wiring, callees
+  std::vector<ir::OpId> ops;          // program order; copied constants first
+  std::vector<ir::ValueId> inputs;    // values from outside, captured ones included, in order of first use
+  std::vector<ir::ValueId> outputs;   // values used outside (or returned)
+  std::vector<BlockId> predecessors;  // ascending, without repetition
+  Hash128 hash;                       // equal for blocks of equal structure: ops, attributes, types, wiring, callees
 };
 
 struct BlockGraph {

@@ -77,7 +77,8 @@ NameId Module::InternName(std::string_view name) {
 
 BlockId Module::AddBlock(std::span<const TypeId> argument_types) {
   const BlockId id(blocks_.size());
-  Block block{.first_argument = ValueId(values_.size()), .argument_count = static_cast<uint32_t>(argument_types.size())};
+  Block block{.first_argument = ValueId(values_.size()),
+              .argument_count = static_cast<uint32_t>(argument_types.size())};
   uint32_t index = 0;
   for (const TypeId type : argument_types) {
     values_.push_back({.type = type, .owner = id.value, .index = index++ & 0x7FFFFFFFu, .is_argument = 1});

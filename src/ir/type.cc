@@ -13,7 +13,7 @@ namespace hespas::ir {
 namespace {
 
 constexpr std::string_view kFloatNames[] = {
-    "f64",        "f32",      "f16",         "bf16",       "tf32",      "f80",       "f128",     "f8E3M4", "f8E4M3",
+    "f64",      "f32",        "f16",           "bf16",   "tf32",       "f80",       "f128",     "f8E3M4",   "f8E4M3",
     "f8E4M3FN", "f8E4M3FNUZ", "f8E4M3B11FNUZ", "f8E5M2", "f8E5M2FNUZ", "f8E8M0FNU", "f4E2M1FN", "f6E2M3FN", "f6E3M2FN"};
 
 std::string ComponentText(const Element& e) {

@@ -1,0 +1,58 @@
+# The commands of this house. `make demo` and `make test` install what is missing (apt), build and run.
+#
+#   demo        predicted step time of the LLaMA-3 training step that ships in examples/
+#   test-fast   unit tests and house rules                               (a minute)
+#   test        everything below 15 minutes: all tests, unit tests under sanitizers, ten seconds of each fuzzer
+#   test-full   whole suite under sanitizers, thread sanitizer, clang-tidy, a minute of each fuzzer
+#   fuzz        FUZZ_SECONDS of each fuzzer (default 1800)       soak    the whole suite, again and again, SOAK_MINUTES long
+#   bench       the benchmark programs                           format  rewrite, lint: clang-format and clang-tidy
+SHELL := /bin/bash
+JOBS ?= $(shell nproc)
+FUZZ_SECONDS ?= 1800
+SOAK_MINUTES ?= 60
+RELEASE := build/release
+EXAMPLE := examples/llama3-100m-4dev.mlir.gz
+
+.PHONY: all build demo test test-fast test-full bench fuzz soak format lint configs install clean
+
+all: build
+
+build:
+	@scripts/bootstrap.sh build
+	@scripts/build.sh release
+
+demo: build
+	@$(RELEASE)/bin/hespas run $(EXAMPLE) --device A100_SXM_40GB --system A100_SXM_40GB_4GPU --output build/demo
+
+test-fast test test-full:
+	@scripts/bootstrap.sh test
+	@JOBS=$(JOBS) scripts/test.sh $@
+
+bench:
+	@scripts/bootstrap.sh test
+	@JOBS=$(JOBS) scripts/bench.sh
+
+fuzz:
+	@scripts/bootstrap.sh test
+	@FUZZ_SECONDS=$(FUZZ_SECONDS) JOBS=$(JOBS) scripts/test.sh fuzz
+
+soak:
+	@scripts/bootstrap.sh test
+	@SOAK_MINUTES=$(SOAK_MINUTES) JOBS=$(JOBS) scripts/test.sh soak
+
+format:
+	@scripts/format.sh --write
+
+lint:
+	@scripts/format.sh
+	@python3 scripts/check_layers.py
+	@JOBS=$(JOBS) scripts/tidy.sh
+
+configs:
+	@python3 scripts/check_configs.py --write
+
+install: build
+	@cmake --install $(RELEASE) $(if $(PREFIX),--prefix $(PREFIX))
+
+clean:
+	@rm -rf build

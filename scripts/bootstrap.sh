@@ -1,0 +1,37 @@
+#!/usr/bin/env bash
+# Installs what building (`build`) or building and testing (`test`) needs and is missing; silent when nothing is.
+set -euo pipefail
+
+what=${1:-test}
+build_packages=(
+  cmake ninja-build g++ libcli11-dev libfmt-dev libspdlog-dev nlohmann-json3-dev libyaml-cpp-dev libprotozero-dev
+  libsqlite3-dev libtbb-dev libxxhash-dev zlib1g-dev libzstd-dev libgtest-dev libgmock-dev python3
+)
+test_packages=(
+  libbenchmark-dev clang-14 libclang-rt-14-dev clang-format-14 clang-tidy-14
+)
+packages=("${build_packages[@]}")
+[ "$what" = test ] && packages+=("${test_packages[@]}")
+
+if ! command -v dpkg-query >/dev/null; then
+  echo "bootstrap: no apt here; these Debian packages (or their like) are needed: ${packages[*]}" >&2
+  exit 0
+fi
+
+missing=()
+for package in "${packages[@]}"; do
+  state=$(dpkg-query -W -f='${db:Status-Status}\n' "$package" 2>/dev/null | grep -x installed | head -1) || true
+  [ "$state" = installed ] || missing+=("$package")
+done
+[ ${#missing[@]} -eq 0 ] && exit 0
+
+as_root=()
+if [ "$(id -u)" -ne 0 ]; then
+  command -v sudo >/dev/null || { echo "bootstrap: run as root or install sudo; missing: ${missing[*]}" >&2; exit 1; }
+  as_root=(sudo)
+fi
+install() {
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends "${missing[@]}" >&2
+}
+echo "bootstrap: installing ${missing[*]}" >&2
+install || { "${as_root[@]}" apt-get update -q >&2 && install; }

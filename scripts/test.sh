@@ -1,0 +1,76 @@
+#!/usr/bin/env bash
+# usage: test.sh test-fast|test|test-full|fuzz|soak
+# Builds and runs the parts of one tier, each to its end, then prints one table and ctest's summaries; fails if any part did.
+set -uo pipefail
+cd "$(dirname "$0")/.."
+
+tier=${1:-test}
+jobs=${JOBS:-$(nproc)}
+results=build/results
+rm -rf "$results"
+mkdir -p "$results"
+failed=()
+started=$SECONDS
+
+# part NAME PRESET TARGETS CTEST-ARGUMENTS...
+part() {
+  local name=$1 preset=$2 targets=$3
+  shift 3
+  echo "== $name: build ($preset)"
+  # shellcheck disable=SC2086
+  if ! JOBS=$jobs scripts/build.sh "$preset" $targets; then
+    failed+=("$name (build)")
+    return
+  fi
+  echo "== $name: run"
+  ctest --test-dir "build/$preset" -j "$jobs" --output-on-failure --test-output-size-passed 100000 --no-tests=ignore \
+    --output-junit "$PWD/$results/$name.xml" "$@" >"$results/$name.log" 2>&1
+  local status=$?
+  [ $status -ne 0 ] && sed -n '/\*\*\*/,$p' "$results/$name.log" && failed+=("$name")
+}
+
+fuzzers() {
+  export HESPAS_FUZZ_SECONDS=$1
+  part fuzz fuzz "" -L fuzz --timeout $((HESPAS_FUZZ_SECONDS + 120))
+}
+
+case $tier in
+  test-fast) part release release unit_tests -L fast ;;
+  test)
+    part release release "" -LE full
+    part sanitizers asan-ubsan unit_tests -L unit
+    fuzzers 10
+    ;;
+  test-full)
+    part release release ""
+    part sanitizers asan-ubsan "" -LE "house|timing"
+    part threads tsan unit_tests -L unit
+    fuzzers 60
+    scripts/tidy.sh || failed+=("clang-tidy")
+    ;;
+  fuzz) fuzzers "${FUZZ_SECONDS:-1800}" ;;
+  soak)
+    deadline=$((SECONDS + ${SOAK_MINUTES:-60} * 60))
+    round=0
+    while [ $SECONDS -lt $deadline ] && [ ${#failed[@]} -eq 0 ]; do
+      part "soak$((++round))" release ""
+    done
+    ;;
+  *)
+    echo "test.sh: unknown tier $tier" >&2
+    exit 2
+    ;;
+esac
+
+echo
+python3 scripts/test_table.py "$results"/*.xml || failed+=("unlisted skip")
+echo
+for log in "$results"/*.log; do
+  [ -f "$log" ] && echo "$(basename "$log" .log): $(grep -E 'tests passed|No tests were found' "$log" | tail -1)"
+done
+echo "total: $((SECONDS - started)) s"
+if [ ${#failed[@]} -gt 0 ]; then
+  printf 'FAILED: %s\n' "${failed[@]}"
+  exit 1
+fi
+echo "all passed"
