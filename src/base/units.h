@@ -29,6 +29,12 @@ inline int64_t SaturatingAdd(int64_t a, int64_t b) {
   return b > 0 ? std::numeric_limits<int64_t>::max() : std::numeric_limits<int64_t>::min();
 }
 
+inline int64_t SaturatingSubtract(int64_t a, int64_t b) {
+  int64_t difference = 0;
+  if (!__builtin_sub_overflow(a, b, &difference)) return difference;
+  return b < 0 ? std::numeric_limits<int64_t>::max() : std::numeric_limits<int64_t>::min();
+}
+
 inline int64_t SaturatingMultiply(int64_t a, int64_t b) {
   int64_t product = 0;
   if (!__builtin_mul_overflow(a, b, &product)) return product;
@@ -42,7 +48,7 @@ struct Count {
   constexpr explicit Count(int64_t v) : value(v) {}
   constexpr auto operator<=>(const Count&) const = default;
   friend Derived operator+(Derived a, Derived b) { return Derived(SaturatingAdd(a.value, b.value)); }
-  friend Derived operator-(Derived a, Derived b) { return Derived(SaturatingAdd(a.value, -b.value)); }
+  friend Derived operator-(Derived a, Derived b) { return Derived(SaturatingSubtract(a.value, b.value)); }
   friend Derived operator*(int64_t k, Derived a) { return Derived(SaturatingMultiply(k, a.value)); }
   friend Derived operator*(Derived a, int64_t k) { return k * a; }
   Derived& operator+=(Derived b) {
