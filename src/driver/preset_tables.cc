@@ -21,6 +21,10 @@ std::string Gigabytes(Bytes bytes) { return fmt::format("{:g}", static_cast<doub
 }  // namespace
 
 std::optional<Table> DeviceTable(Diagnostics& diagnostics) {
+  if (const auto folder = hardware::DataFolder(); !folder) {
+    diagnostics.Report(folder.error());
+    return std::nullopt;
+  }
   Table table{.columns = {{"name"},
                           {"bf16 TFLOP/s", Align::kRight},
                           {"f32 TFLOP/s", Align::kRight},
@@ -56,7 +60,7 @@ std::optional<Table> DeviceFigures(const std::string& name, Diagnostics& diagnos
   add("peak_flops", device->peak_flops.value / 1e12, "TFLOP/s");
   for (const auto& [type, rate] : device->per_datatype_flops) {
     table.rows.push_back({"per_datatype_flops." + type, fmt::format("{:g}", rate.value / 1e12), "TFLOP/s",
-                          std::string(device->SourceOf("per_datatype_flops"))});
+                          std::string(device->SourceOf("per_datatype_flops." + type))});
   }
   add("memory_bandwidth", device->memory_bandwidth.value / 1e9, "GB/s");
   count("memory_capacity", device->memory_capacity, 1e9, "GB");
