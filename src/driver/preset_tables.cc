@@ -47,33 +47,35 @@ std::optional<Table> DeviceFigures(const std::string& name, Diagnostics& diagnos
   const auto device = hardware::LoadDevice(name, diagnostics);
   if (!device) return std::nullopt;
   Table table{.columns = {{"figure"}, {"value", Align::kRight}, {"unit"}, {"source"}}, .rows = {}};
-  const auto add = [&](std::string figure, double value, std::string unit) {
-    const std::string source(device->SourceOf(figure));
-    table.rows.push_back({std::move(figure), fmt::format("{:g}", value), std::move(unit), source});
+  const auto add = [&](const std::string& figure, double value, std::string unit) {
+    table.rows.push_back({figure, fmt::format("{:g}", value), std::move(unit), std::string(device->SourceOf(figure))});
   };
-  const auto maybe = [&](std::string figure, const auto& value, double scale, std::string unit) {
-    if (value) add(std::move(figure), *value / scale, std::move(unit));
+  const auto maybe = [&](const std::string& figure, const auto& value, double scale, std::string unit) {
+    if (value) add(figure, *value / scale, std::move(unit));
   };
-  const auto count = [&](std::string figure, const auto& value, double scale, std::string unit) {
-    if (value) add(std::move(figure), static_cast<double>(value->value) / scale, std::move(unit));
+  const auto count = [&](const std::string& figure, const auto& value, double scale, std::string unit) {
+    if (value) add(figure, static_cast<double>(value->value) / scale, std::move(unit));
+  };
+  const auto rates = [&](const std::string& figure, const hardware::RateTable& entries) {
+    for (const auto& [type, rate] : entries) add(figure + "." + type, rate.value / 1e12, "TFLOP/s");
   };
   add("peak_flops", device->peak_flops.value / 1e12, "TFLOP/s");
-  for (const auto& [type, rate] : device->per_datatype_flops) {
-    table.rows.push_back({"per_datatype_flops." + type, fmt::format("{:g}", rate.value / 1e12), "TFLOP/s",
-                          std::string(device->SourceOf("per_datatype_flops." + type))});
-  }
+  rates("per_datatype_flops", device->per_datatype_flops);
+  rates("matrix_flops", device->matrix_flops);
+  rates("vector_flops", device->vector_flops);
   add("memory_bandwidth", device->memory_bandwidth.value / 1e9, "GB/s");
   count("memory_capacity", device->memory_capacity, 1e9, "GB");
-  count("l2_capacity", device->l2_capacity, 1e6, "MB");
+  count("l2_capacity", device->l2_capacity, 1024 * 1024, "MiB");
+  count("shared_memory_per_sm", device->shared_memory_per_sm, 1024, "KiB");
   maybe("sm_count", device->sm_count, 1, "");
   maybe("lanes_per_sm", device->lanes_per_sm, 1, "");
-  maybe("clock_hz", device->clock_hz, 1e9, "GHz");
-  maybe("tdp_w", device->tdp_w, 1, "W");
-  maybe("idle_w", device->idle_w, 1, "W");
-  if (device->interconnect) {
-    table.rows.push_back({"interconnect", fmt::format("{:g}", device->interconnect->bandwidth.value / 1e9), "GB/s",
-                          device->interconnect->name});
-  }
+  maybe("clock", device->clock_hz, 1e9, "GHz");
+  maybe("process_nm", device->process_nm, 1, "nm");
+  maybe("tdp", device->tdp_w, 1, "W");
+  maybe("idle_power", device->idle_w, 1, "W");
+  if (device->interconnect) add("interconnect", device->interconnect->bandwidth.value / 1e9, "GB/s");
+  count("host_bandwidth", device->host_bandwidth, 1e9, "GB/s");
+  for (const auto& [constant, value] : device->calibration) add("calibration." + constant, value, "");
   return table;
 }
 
