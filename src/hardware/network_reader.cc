@@ -1,0 +1,142 @@
+// network.yml, and the same four lists as JSON (spec astra-sim section 1.2).
+#include <fmt/format.h>
+#include <yaml-cpp/yaml.h>
+
+#include <cmath>
+
+#include "base/file.h"
+#include "base/suggest.h"
+#include "hardware/system_reader.h"
+
+namespace hespas::hardware {
+namespace {
+
+const std::vector<std::string> kNetworkKeys = {"topology", "npus_count", "bandwidth", "latency"};
+
+Location PlaceOf(const YAML::Mark& mark, const std::string& text, const std::string& file) {
+  if (mark.is_null()) return {.file = file};
+  return LocateOffset(text, static_cast<size_t>(mark.pos), file);
+}
+
+template <class T>
+bool ReadYamlList(const YAML::Node& root, const char* key, const std::string& text, const std::string& file,
+                  SystemReader& reader, std::vector<T>& out) {
+  const YAML::Node list = root[key];
+  if (!list) {
+    reader.diagnostics.Error(kBadSystem, fmt::format("`{}` is missing", key), {.file = file});
+    return false;
+  }
+  const YAML::Node items = list;
+  try {
+    if (list.IsScalar()) {
+      out.push_back(list.as<T>());
+      return true;
+    }
+    for (const YAML::Node& item : items) out.push_back(item.as<T>());
+    return true;
+  } catch (const YAML::Exception& error) {
+    reader.diagnostics.Error(kBadSystem, fmt::format("`{}` has an item of the wrong type: {}", key, error.msg),
+                             PlaceOf(error.mark, text, file));
+    return false;
+  }
+}
+
+void CheckDimension(const NetworkDimension& dimension, size_t at, const Location& location, SystemReader& reader) {
+  const auto bad = [&](std::string what) {
+    reader.diagnostics.Error(kBadSystem, fmt::format("dimension {}: {}", at, what), location);
+  };
+  if (!(dimension.bandwidth > 0) || !std::isfinite(dimension.bandwidth)) bad("the bandwidth must be above 0");
+  if (!(dimension.latency >= 0) || !std::isfinite(dimension.latency)) bad("the latency must not be negative");
+}
+
+}  // namespace
+
+void SetNetwork(const NetworkLists& lists, const Location& location, SystemReader& reader) {
+  const size_t count = lists.topology.size();
+  if (count == 0 || lists.npus.size() != count || lists.bandwidth.size() != count || lists.latency.size() != count) {
+    reader.diagnostics.Error(
+        kBadSystem,
+        fmt::format("topology, npus_count, bandwidth and latency must have equal lengths of at least 1, not {}, {}, {} "
+                    "and {}",
+                    count, lists.npus.size(), lists.bandwidth.size(), lists.latency.size()),
+        location);
+    return;
+  }
+  static const std::vector<std::string> kKinds = {"Ring", "FullyConnected", "Switch"};
+  for (size_t d = 0; d < count; ++d) {
+    const auto kind = std::find(kKinds.begin(), kKinds.end(), lists.topology[d]);
+    if (kind == kKinds.end()) {
+      reader.diagnostics.Error(kBadSystem, fmt::format("unknown topology `{}`", lists.topology[d]), location,
+                               DidYouMean(lists.topology[d], kKinds, "use Ring, FullyConnected or Switch"));
+      continue;
+    }
+    if (lists.npus[d] < 2 || lists.npus[d] > (int64_t{1} << 30)) {
+      reader.diagnostics.Error(kBadSystem, fmt::format("dimension {}: npus_count {} must be at least 2", d, lists.npus[d]),
+                               location);
+      continue;
+    }
+    reader.system.dimensions.push_back({.kind = static_cast<DimensionKind>(kind - kKinds.begin()),
+                                        .npus = static_cast<uint32_t>(lists.npus[d]),
+                                        .bandwidth = lists.bandwidth[d],
+                                        .latency = lists.latency[d]});
+    CheckDimension(reader.system.dimensions.back(), d, location, reader);
+  }
+}
+
+void ReadNetworkYaml(const std::string& text, const std::string& file, SystemReader& reader) {
+  try {
+    const YAML::Node root = YAML::Load(text);
+    if (!root.IsMap()) {
+      reader.diagnostics.Error(kBadSystem, "a network description is a map of topology, npus_count, bandwidth, latency",
+                               {.file = file, .line = 1, .column = 1});
+      return;
+    }
+    for (const auto& item : root) {
+      reader.UnknownKey(item.first.as<std::string>(), kNetworkKeys, PlaceOf(item.first.Mark(), text, file));
+    }
+    NetworkLists lists;
+    if (ReadYamlList(root, "topology", text, file, reader, lists.topology) &
+        ReadYamlList(root, "npus_count", text, file, reader, lists.npus) &
+        ReadYamlList(root, "bandwidth", text, file, reader, lists.bandwidth) &
+        ReadYamlList(root, "latency", text, file, reader, lists.latency)) {
+      SetNetwork(lists, {.file = file}, reader);
+    }
+  } catch (const YAML::Exception& error) {
+    reader.diagnostics.Error(kSystemSyntax, "not valid YAML: " + error.msg, PlaceOf(error.mark, text, file));
+  }
+}
+
+void ReadNetworkJson(const JsonSource& source, const nlohmann::json& object, SystemReader& reader) {
+  NetworkLists lists;
+  try {
+    for (const auto& [key, value] : object.items()) reader.UnknownKey(key, kNetworkKeys, source.LocationOf(key));
+    lists.topology = object.at("topology").get<std::vector<std::string>>();
+    lists.npus = object.at("npus_count").get<std::vector<int64_t>>();
+    lists.bandwidth = object.at("bandwidth").get<std::vector<double>>();
+    lists.latency = object.at("latency").get<std::vector<double>>();
+  } catch (const nlohmann::json::exception& error) {
+    reader.diagnostics.Error(kBadSystem, std::string("the network description is not as it should be: ") + error.what(),
+                             source.LocationOf("network"), "it has four lists: topology, npus_count, bandwidth, latency");
+    return;
+  }
+  SetNetwork(lists, source.LocationOf("topology"), reader);
+}
+
+// A map of workload node ids to path prefixes (spec astra-sim section 9.1).
+void ReadPerNodeYaml(const std::string& path, const Location& from, SystemReader& reader) {
+  const Result<std::string> text = ReadInput(path);
+  if (!text) {
+    reader.diagnostics.Error(kBadSystem, text.error().message, from, text.error().help);
+    return;
+  }
+  try {
+    for (const auto& item : YAML::Load(*text)) {
+      reader.system.custom_of_node[item.first.as<uint64_t>()] = item.second.as<std::string>();
+    }
+  } catch (const YAML::Exception& error) {
+    reader.diagnostics.Error(kSystemSyntax, "not a YAML map of node ids to paths: " + error.msg,
+                             PlaceOf(error.mark, *text, path));
+  }
+}
+
+}  // namespace hespas::hardware

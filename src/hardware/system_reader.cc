@@ -1,0 +1,309 @@
+// system.json and remote_memory.json (spec astra-sim sections 1.3, 1.4), and the loaders of system.h.
+#include "hardware/system_reader.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <functional>
+
+#include "base/file.h"
+#include "base/suggest.h"
+
+namespace hespas::hardware {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::string_view kCollectiveKeys[] = {"all-reduce", "all-gather", "reduce-scatter", "all-to-all"};
+
+const std::vector<std::string> kMemoryKeys = {"memory-type", "remote-mem-latency", "remote-mem-bw", "num-nodes",
+                                              "num-npus-per-node"};
+
+// Read but without effect in ASTRA-sim's analytical backends.
+const std::vector<std::string> kIdleKeys = {"boost-mode", "intra-dimension-scheduling", "inter-dimension-scheduling",
+                                            "local-mem-trace-filename", "model-shared-bus", "L", "o", "g", "G"};
+
+// One value of system.json: how its key is called and how it is read; false if the value is of a wrong kind.
+struct Setting {
+  std::string key;
+  std::function<bool(const json&, System&)> read;
+};
+
+bool IsNumber(const json& value) { return value.is_number() || value.is_boolean(); }
+
+double NumberOf(const json& value) { return value.is_boolean() ? (value.get<bool>() ? 1 : 0) : value.get<double>(); }
+
+std::optional<int64_t> IntegerOf(const json& value) {
+  if (!IsNumber(value)) return std::nullopt;
+  const double number = NumberOf(value);  // fractions are cut off, as in ASTRA-sim
+  if (!(std::fabs(number) < 2147483648.0)) return std::nullopt;
+  return static_cast<int64_t>(number);
+}
+
+Setting Integer(std::string key, int64_t System::*member) {
+  return {std::move(key), [member](const json& value, System& system) {
+            const auto number = IntegerOf(value);
+            if (number) system.*member = *number;
+            return number.has_value();
+          }};
+}
+
+Setting Number(std::string key, double System::*member) {
+  return {std::move(key), [member](const json& value, System& system) {
+            if (!value.is_number() || !(value.get<double>() >= 0)) return false;
+            system.*member = value.get<double>();
+            return true;
+          }};
+}
+
+Setting Flag(std::string key, bool System::*member) {
+  return {std::move(key), [member](const json& value, System& system) {
+            if (!IsNumber(value)) return false;
+            system.*member = NumberOf(value) != 0;
+            return true;
+          }};
+}
+
+Setting BusNumber(std::string key, double SharedBus::*member) {
+  return {std::move(key), [member](const json& value, System& system) {
+            if (!value.is_number() || !(value.get<double>() >= 0)) return false;
+            system.bus.*member = value.get<double>();
+            return true;
+          }};
+}
+
+bool ReadPolicy(const json& value, System& system) {
+  static const std::vector<std::string> kPolicies = {"LIFO", "FIFO", "EXPLICIT"};
+  const auto at = value.is_string() ? std::find(kPolicies.begin(), kPolicies.end(), value.get<std::string>()) : kPolicies.end();
+  if (at == kPolicies.end()) return false;
+  system.scheduling = static_cast<SchedulingPolicy>(at - kPolicies.begin());
+  return true;
+}
+
+bool ReadOptimization(const json& value, System& system) {
+  if (value != "baseline" && value != "localBWAware") return false;
+  system.optimization =
+      value == "baseline" ? CollectiveOptimization::kBaseline : CollectiveOptimization::kLocalBandwidthAware;
+  return true;
+}
+
+bool ReadEndpointDelay(const json& value, System& system) {
+  const auto number = IntegerOf(value);
+  if (!number || *number < 0) return false;
+  system.endpoint_delay = *number;
+  return true;
+}
+
+bool ReadAlgorithms(const json& value, CollectiveSettings& settings) {
+  if (!value.is_array()) return false;
+  std::vector<Algorithm> algorithms;
+  for (const json& item : value) {
+    const auto algorithm = item.is_string() ? ParseAlgorithm(item.get<std::string>()) : std::nullopt;
+    if (!algorithm) return false;
+    algorithms.push_back(*algorithm);
+  }
+  settings.algorithms = std::move(algorithms);
+  return true;
+}
+
+bool ReadCustom(const json& value, CollectiveSettings& settings) {
+  if (!value.is_array() || value.size() != 1 || !value[0].is_string()) return false;
+  settings.custom = value[0].get<std::string>();
+  return true;
+}
+
+std::vector<Setting> AllSettings() {
+  std::vector<Setting> settings = {
+      {"scheduling-policy", ReadPolicy},
+      {"collective-optimization", ReadOptimization},
+      {"endpoint-delay", ReadEndpointDelay},
+      Integer("local-reduction-delay", &System::local_reduction_delay),
+      Integer("active-chunks-per-dimension", &System::active_chunks),
+      Integer("preferred-dataset-splits", &System::dataset_splits),
+      Number("local-mem-bw", &System::memory_bandwidth),
+      Number("peak-perf", &System::peak_teraflops),
+      Flag("roofline-enabled", &System::roofline),
+      Flag("replay-only", &System::replay_only),
+      Flag("trace-enabled", &System::trace_enabled),
+      Flag("track-local-mem", &System::track_memory),
+      BusNumber("L", &SharedBus::latency),
+      BusNumber("o", &SharedBus::overhead),
+      BusNumber("g", &SharedBus::gap),
+      BusNumber("G", &SharedBus::gap_per_byte),
+      {"model-shared-bus",
+       [](const json& value, System& system) {
+         system.bus.enabled = IsNumber(value) && NumberOf(value) != 0;
+         return IsNumber(value);
+       }},
+      {"per-node-custom-implementation", [](const json& value, System&) { return value.is_string(); }},
+  };
+  for (size_t i = 0; i < kNativeCollectives; ++i) {
+    const std::string key = std::string(kCollectiveKeys[i]) + "-implementation";
+    settings.push_back({key, [i](const json& v, System& s) { return ReadAlgorithms(v, s.collectives[i]); }});
+    settings.push_back({key + "-custom", [i](const json& v, System& s) { return ReadCustom(v, s.collectives[i]); }});
+  }
+  return settings;
+}
+
+std::string HelpFor(std::string_view key) {
+  if (key == "scheduling-policy") return "use LIFO, FIFO or EXPLICIT";
+  if (key == "collective-optimization") return "use baseline or localBWAware";
+  if (key.ends_with("-custom")) return "use a list with one path prefix";
+  if (key.ends_with("-implementation") && key != "per-node-custom-implementation") {
+    return "use a list of ring, direct, direct<window>, halvingDoubling, doubleBinaryTree, oneRing, oneDirect, "
+           "oneHalvingDoubling";
+  }
+  return {};
+}
+
+// Lists may not be longer than the network's dimensions, nor empty.
+void CheckLengths(const JsonSource& source, SystemReader& reader) {
+  for (size_t i = 0; i < kNativeCollectives; ++i) {
+    const auto& algorithms = reader.system.collectives[i].algorithms;
+    if (!algorithms || reader.system.dimensions.empty()) continue;
+    if (algorithms->size() <= reader.system.dimensions.size()) continue;
+    const std::string key = std::string(kCollectiveKeys[i]) + "-implementation";
+    reader.diagnostics.Error(kBadSystem,
+                             fmt::format("`{}` has {} entries, but the network has {} dimensions", key,
+                                         algorithms->size(), reader.system.dimensions.size()),
+                             source.LocationOf(key));
+  }
+}
+
+Result<System> Finish(System system, const Diagnostics& diagnostics, size_t errors_before) {
+  if (diagnostics.error_count() == errors_before) return system;
+  for (const Diagnostic& diagnostic : diagnostics.all()) {
+    if (!diagnostic.is_warning()) return MakeError(kBadSystem, "the system description has errors", {}, diagnostic.message);
+  }
+  return MakeError(kBadSystem, "the system description has errors");
+}
+
+}  // namespace
+
+void SystemReader::UnknownKey(std::string_view key, const std::vector<std::string>& known, Location location) {
+  if (std::find(known.begin(), known.end(), key) != known.end()) return;
+  const std::string message = fmt::format("unknown key `{}`", key);
+  if (options.strict) {
+    diagnostics.Error(kUnknownSystemKeyError, message, std::move(location), DidYouMean(key, known));
+  } else {
+    diagnostics.Warning(kUnknownSystemKey, message, std::move(location), DidYouMean(key, known, "it is ignored"));
+  }
+}
+
+void ReadSystemJson(const JsonSource& source, const json& object, SystemReader& reader) {
+  if (!object.is_object()) {
+    reader.diagnostics.Error(kBadSystem, "a system description is a JSON object", {.file = source.file()});
+    return;
+  }
+  static const std::vector<Setting> kSettings = AllSettings();
+  std::vector<std::string> known = kIdleKeys;
+  for (const Setting& setting : kSettings) known.push_back(setting.key);
+  for (const auto& [key, value] : object.items()) {
+    const auto setting = std::find_if(kSettings.begin(), kSettings.end(), [&](const Setting& s) { return s.key == key; });
+    if (setting == kSettings.end()) {
+      reader.UnknownKey(key, known, source.LocationOf(key));
+    } else if (!setting->read(value, reader.system)) {
+      reader.diagnostics.Error(kBadSystem, fmt::format("`{}` cannot be {}", key, value.dump().substr(0, 100)),
+                               source.LocationOf(key), HelpFor(key));
+    } else if (key == "per-node-custom-implementation") {
+      ReadPerNodeYaml(value.get<std::string>(), source.LocationOf(key), reader);
+    }
+  }
+  CheckLengths(source, reader);
+}
+
+void ReadMemoryJson(const JsonSource& source, const json& object, SystemReader& reader) {
+  static const std::vector<std::string> kKinds = {"NO_MEMORY_EXPANSION", "PER_NPU_MEMORY_EXPANSION",
+                                                  "PER_NODE_MEMORY_EXPANSION", "MEMORY_POOL"};
+  const auto bad = [&](std::string_view key, std::string help = {}) {
+    reader.diagnostics.Error(kBadSystem, fmt::format("remote memory: `{}` is missing or has a wrong value", key),
+                             source.LocationOf(key), std::move(help));
+  };
+  if (!object.is_object()) return bad("memory-type");
+  for (const auto& [key, value] : object.items()) reader.UnknownKey(key, kMemoryKeys, source.LocationOf(key));
+  RemoteMemory& memory = reader.system.memory;
+  const json type = object.value("memory-type", json());
+  const std::string name = type.is_string() ? type.get<std::string>() : std::string();
+  const auto kind = std::find(kKinds.begin(), kKinds.end(), name);
+  if (kind == kKinds.end()) return bad("memory-type", DidYouMean(name, kKinds, "use NO_MEMORY_EXPANSION"));
+  memory.kind = static_cast<MemoryKind>(kind - kKinds.begin());
+  const std::pair<const char*, uint64_t*> numbers[] = {{"remote-mem-latency", &memory.latency},
+                                                       {"remote-mem-bw", &memory.bandwidth},
+                                                       {"num-nodes", &memory.nodes},
+                                                       {"num-npus-per-node", &memory.npus_per_node}};
+  for (const auto& [key, member] : numbers) {
+    if (!object.contains(key)) continue;
+    const json& value = object.at(key);
+    if (!value.is_number() || !(value.get<double>() >= 0) || value.get<double>() > 1e15) return bad(key);
+    *member = static_cast<uint64_t>(value.get<double>());
+  }
+  if (memory.kind == MemoryKind::kNone) return;
+  if (memory.bandwidth == 0) bad("remote-mem-bw");
+  if (memory.kind == MemoryKind::kPerNode && memory.npus_per_node == 0) bad("num-npus-per-node");
+}
+
+Result<System> LoadSystem(const SystemFiles& files, const LoadOptions& options, Diagnostics& diagnostics) {
+  System system;
+  system.name = files.system;
+  SystemReader reader{system, options, diagnostics};
+  const size_t before = diagnostics.error_count();
+  const Result<std::string> network = ReadInput(files.network);
+  if (!network) return network.error();
+  ReadNetworkYaml(*network, files.network, reader);
+  const auto read_json = [&](const std::string& path, auto read) -> Status {
+    const Result<std::string> text = ReadInput(path);
+    if (!text) return text.error();
+    const Result<JsonSource> source = JsonSource::Parse(*text, path, kSystemSyntax);
+    if (!source) return source.error();
+    read(*source, source->root(), reader);
+    return {};
+  };
+  if (Status read = read_json(files.system, ReadSystemJson); !read) return read.error();
+  if (!files.remote_memory.empty()) {
+    if (Status read = read_json(files.remote_memory, ReadMemoryJson); !read) return read.error();
+  }
+  return Finish(std::move(system), diagnostics, before);
+}
+
+Result<System> LoadSystem(const std::string& path, const LoadOptions& options, Diagnostics& diagnostics) {
+  namespace fs = std::filesystem;
+  std::error_code unused;
+  if (fs::is_directory(path, unused)) {
+    const fs::path folder = path;
+    const fs::path memory = folder / "remote_memory.json";
+    return LoadSystem({.system = (folder / "system.json").string(),
+                       .network = (folder / "network.yml").string(),
+                       .remote_memory = fs::exists(memory, unused) ? memory.string() : ""},
+                      options, diagnostics);
+  }
+  const Result<std::string> text = ReadInput(path);
+  if (!text) return text.error();
+  return ParseSystem(*text, path, options, diagnostics);
+}
+
+Result<System> ParseSystem(std::string_view text, const std::string& name, const LoadOptions& options,
+                           Diagnostics& diagnostics) {
+  const Result<JsonSource> source = JsonSource::Parse(text, name, kSystemSyntax);
+  if (!source) return source.error();
+  const json& root = source->root();
+  for (const char* part : {"network", "system"}) {
+    if (root.is_object() && root.contains(part) && root.at(part).is_object()) continue;
+    return MakeError(kBadSystem, fmt::format("a system has an object `{}`", part), {.file = name},
+                     "a system file is one object {network, system, remote_memory}");
+  }
+  System system;
+  SystemReader reader{system, options, diagnostics};
+  const size_t before = diagnostics.error_count();
+  system.name = root.value("name", json(name)).is_string() ? root.value("name", json(name)).get<std::string>() : name;
+  static const std::vector<std::string> kParts = {"network", "system", "remote_memory", "name", "description",
+                                                  "source", "sources", "schema_version", "$schema", "notes", "device"};
+  for (const auto& [key, value] : root.items()) reader.UnknownKey(key, kParts, source->LocationOf(key));
+  ReadNetworkJson(*source, root.at("network"), reader);
+  ReadSystemJson(*source, root.at("system"), reader);
+  if (root.contains("remote_memory")) ReadMemoryJson(*source, root.at("remote_memory"), reader);
+  return Finish(std::move(system), diagnostics, before);
+}
+
+}  // namespace hespas::hardware

@@ -1,0 +1,38 @@
+// Parts of the reading of system descriptions; see system.h for the whole.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hardware/json_source.h"
+#include "hardware/system.h"
+
+namespace hespas::hardware {
+
+// Collects errors and warnings of one description.
+struct SystemReader {
+  System& system;
+  const LoadOptions& options;
+  Diagnostics& diagnostics;
+
+  void UnknownKey(std::string_view key, const std::vector<std::string>& known, Location location);
+};
+
+// The four parallel lists of network.yml.
+struct NetworkLists {
+  std::vector<std::string> topology;
+  std::vector<int64_t> npus;
+  std::vector<double> bandwidth;
+  std::vector<double> latency;
+};
+
+void ReadNetworkYaml(const std::string& text, const std::string& file, SystemReader& reader);
+void ReadNetworkJson(const JsonSource& source, const nlohmann::json& object, SystemReader& reader);
+void SetNetwork(const NetworkLists& lists, const Location& location, SystemReader& reader);
+void ReadSystemJson(const JsonSource& source, const nlohmann::json& object, SystemReader& reader);
+void ReadMemoryJson(const JsonSource& source, const nlohmann::json& object, SystemReader& reader);
+void ReadPerNodeYaml(const std::string& path, const Location& from, SystemReader& reader);
+
+}  // namespace hespas::hardware

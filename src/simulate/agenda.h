@@ -1,0 +1,104 @@
+// Each NPU's own agenda: actions at a time, drained together at the place in the global order that the first of them
+// took (spec astra-sim section 2). It decides ties and with them the finish order.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "simulate/event_queue.h"
+
+namespace hespas::simulate {
+
+enum class ActionKind : uint8_t {
+  kEndpointDone,   // a: stream; delay: reduction to follow, or kNoReduction
+  kGeneral,        // a: stream
+  kNodeDone,       // a: node of the NPU's program
+  kGraphNodeDone,  // a: stream, b: node of its collective graph
+  kMemoryFree,     // a: memory unit
+  kBus,            // a: bus request
+};
+
+inline constexpr uint64_t kNoReduction = ~uint64_t{0};
+
+struct Action {
+  ActionKind kind = ActionKind::kGeneral;
+  uint32_t a = 0;
+  uint32_t b = 0;
+  uint64_t delay = 0;
+};
+
+class Agenda {
+ public:
+  Agenda(EventQueue& queue, uint32_t ranks) : queue_(queue), lists_(ranks) {}
+
+  void Schedule(uint32_t rank, uint64_t delay, Action action) {
+    const uint64_t time = queue_.now() + delay;
+    const uint32_t index = entries_.Take({action, kNil});
+    List& list = ListAt(rank, time);
+    if (list.tail == kNil) {
+      list.head = index;
+    } else {
+      entries_[list.tail].next = index;
+    }
+    list.tail = index;
+  }
+
+  // The next action of the list that is due at `rank` now; false when drained, after which the list is gone.
+  bool Next(uint32_t rank, Action& action) {
+    Lists& lists = lists_[rank];
+    List& due = lists.items[lists.first];
+    if (due.head == kNil) {
+      if (++lists.first == lists.items.size()) {
+        lists.items.clear();
+        lists.first = 0;
+      }
+      return false;
+    }
+    const uint32_t index = due.head;
+    action = entries_[index].action;
+    due.head = entries_[index].next;
+    if (due.head == kNil) due.tail = kNil;
+    entries_.Release(index);
+    return true;
+  }
+
+ private:
+  struct Entry {
+    Action action;
+    uint32_t next = kNil;
+  };
+  struct List {
+    uint64_t time = 0;
+    uint32_t head = kNil;
+    uint32_t tail = kNil;
+  };
+  struct Lists {
+    std::vector<List> items;  // from `first` on in order of time; the due list stays until it is drained
+    size_t first = 0;
+  };
+
+  List& ListAt(uint32_t rank, uint64_t time) {
+    Lists& lists = lists_[rank];
+    std::vector<List>& items = lists.items;
+    size_t at = items.size();
+    while (at > lists.first && items[at - 1].time > time) --at;
+    if (at > lists.first && items[at - 1].time == time) return items[at - 1];
+    queue_.Push(time, {EventKind::kAgenda, CallbackKind::kNone, rank, 0});
+    if (at == lists.first && at > 0) {
+      lists.items[--lists.first] = {time, kNil, kNil};
+      return lists.items[lists.first];
+    }
+    if (lists.first > 64 && 2 * lists.first > items.size()) {
+      items.erase(items.begin(), items.begin() + static_cast<std::ptrdiff_t>(lists.first));
+      at -= lists.first;
+      lists.first = 0;
+    }
+    return *items.insert(items.begin() + static_cast<std::ptrdiff_t>(at), {time, kNil, kNil});
+  }
+
+  EventQueue& queue_;
+  Pool<Entry> entries_;
+  std::vector<Lists> lists_;
+};
+
+}  // namespace hespas::simulate

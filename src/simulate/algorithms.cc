@@ -1,0 +1,308 @@
+#include "simulate/algorithms.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+namespace hespas::simulate {
+
+using hardware::AlgorithmKind;
+using hardware::NativeCollective;
+
+namespace {
+
+constexpr int64_t kDefaultEndpointDelay = 10;
+
+int64_t EndpointNanoseconds(const hardware::System& system, double scale) {
+  if (!system.endpoint_delay) return kDefaultEndpointDelay;
+  return static_cast<int64_t>(static_cast<double>(*system.endpoint_delay) * scale);
+}
+
+void Advance(HalvingCursor& cursor, NativeCollective kind, uint32_t size) {
+  const auto step = [&] {
+    cursor.distance = static_cast<uint64_t>(static_cast<double>(cursor.distance) * cursor.factor);
+    cursor.message = static_cast<uint64_t>(static_cast<double>(cursor.message) / cursor.factor);
+  };
+  step();
+  if (cursor.distance == size && kind == NativeCollective::kAllReduce) {
+    cursor.factor = 0.5;
+    step();
+  }
+}
+
+uint32_t PartnerAt(const HalvingCursor& cursor, const LogicalRing& ring) {
+  const bool clockwise = cursor.distance == 0 || (ring.me / cursor.distance) % 2 == 0;
+  return ring.Neighbour(ring.me, cursor.distance % ring.size, clockwise);
+}
+
+}  // namespace
+
+Algorithms::Algorithms(Core& core, Network& network, Pool<Stream>& streams, PhaseEnds& ends)
+    : core_(core),
+      network_(network),
+      streams_(streams),
+      ends_(ends),
+      endpoint_delay_(static_cast<uint64_t>(EndpointNanoseconds(core.system, core.options.injection_scale)) *
+                      core.ticks_per_ns),
+      group_endpoint_delay_(static_cast<uint64_t>(kDefaultEndpointDelay) * core.ticks_per_ns),
+      memory_bytes_per_second_(core.system.memory_bandwidth * 1e9) {}
+
+// One write and two reads (spec astra-sim section 7.2). Without a memory bandwidth the reduction is free (Q9).
+uint64_t Algorithms::ReductionTicks(uint64_t size) const {
+  if (!(memory_bytes_per_second_ > 0)) return 0;
+  return 3 * static_cast<uint64_t>(static_cast<double>(size) / memory_bytes_per_second_ * 1e9) * core_.ticks_per_ns;
+}
+
+void Algorithms::Start(uint32_t index) {
+  Stream& stream = streams_[index];
+  const Phase& phase = stream.phase();
+  stream.state = AlgorithmState{};
+  stream.state.endpoint_delay = phase.ring.local ? group_endpoint_delay_ : endpoint_delay_;
+  switch (phase.algorithm.kind) {
+    case AlgorithmKind::kRing:
+    case AlgorithmKind::kDirect:
+      return StartRing(stream, index);
+    case AlgorithmKind::kHalvingDoubling:
+      return StartHalving(stream, index);
+    case AlgorithmKind::kDoubleBinaryTree:
+      stream.state.message = phase.data;
+      stream.state.reduction = ReductionTicks(phase.data);
+      return TreeEvent(stream, index, 's');
+  }
+}
+
+void Algorithms::StartRing(Stream& stream, uint32_t index) {
+  const Phase& phase = stream.phase();
+  AlgorithmState& state = stream.state;
+  const uint64_t n = phase.ring.size;
+  const bool direct = phase.algorithm.kind == AlgorithmKind::kDirect;
+  state.message = phase.kind == NativeCollective::kAllGather ? phase.data : phase.data / n;
+  state.remaining = phase.kind == NativeCollective::kAllReduce                ? 2 * (n - 1)
+                    : phase.kind == NativeCollective::kAllToAll && !direct ? n * (n - 1) / 2
+                                                                              : n - 1;
+  if (direct) {
+    const int32_t window = phase.algorithm.window;
+    state.width = window == -1 ? n - 1 : std::min<uint64_t>(static_cast<uint64_t>(std::max(window, 0)), n - 1);
+  }
+  state.reduction = ReductionTicks(state.message);
+  for (uint64_t i = 0; i < state.width; ++i) InsertRing(stream, index);
+}
+
+// Two budgets decide whether a packet is processed (reduced); true if it is.
+bool Algorithms::TakeBudget(Stream& stream, uint64_t processed_refill) {
+  AlgorithmState& state = stream.state;
+  if (state.unprocessed_budget == 0 && state.processed_budget == 0) {
+    state.unprocessed_budget = state.width;
+    state.processed_budget = processed_refill;
+    state.toggle = !state.toggle;
+  }
+  if (state.unprocessed_budget > 0) {
+    --state.unprocessed_budget;
+    return false;
+  }
+  --state.processed_budget;
+  const NativeCollective kind = stream.phase().kind;
+  return kind == NativeCollective::kReduceScatter || (kind == NativeCollective::kAllReduce && state.toggle);
+}
+
+void Algorithms::InsertRing(Stream& stream, uint32_t index) {
+  const Phase& phase = stream.phase();
+  AlgorithmState& state = stream.state;
+  const bool one_window = phase.algorithm.kind == AlgorithmKind::kDirect && !phase.ring.local;
+  const bool processed = TakeBudget(stream, one_window ? state.width : (phase.ring.size - 1) * state.width);
+  ++state.inserted;
+  Bundle(stream, index, processed, state.reduction);
+}
+
+// The k-th packet of `direct` goes to the ring member k steps on and comes from k steps back, itself left out.
+void Algorithms::SendRing(Stream& stream, uint32_t index) {
+  const Phase& phase = stream.phase();
+  AlgorithmState& state = stream.state;
+  if (state.sent == state.inserted || state.remaining == 0 || state.free == 0) return;
+  const LogicalRing& ring = phase.ring;
+  const uint64_t steps = phase.algorithm.kind == AlgorithmKind::kDirect ? state.sent % (ring.size - 1) + 1 : 1;
+  ++state.sent;
+  --state.remaining;
+  --state.free;
+  Send(stream, ring.Neighbour(ring.me, steps, phase.clockwise), state.message);
+  Receive(stream, index, ring.Neighbour(ring.me, steps, !phase.clockwise), state.message);
+}
+
+void Algorithms::GeneralRing(Stream& stream, uint32_t index) {
+  AlgorithmState& state = stream.state;
+  const Phase& phase = stream.phase();
+  const uint64_t half = phase.ring.size - 1;
+  ++state.free;
+  if (phase.algorithm.kind == AlgorithmKind::kDirect && phase.kind == NativeCollective::kAllReduce &&
+      state.remaining <= half) {
+    if (state.received < half) return;
+    for (uint64_t i = 0; i < state.width; ++i) SendRing(stream, index);
+  } else {
+    SendRing(stream, index);
+  }
+  if (state.remaining == 0 && state.free == state.width) ends_.PhaseEnd(index);
+}
+
+void Algorithms::StartHalving(Stream& stream, uint32_t index) {
+  const Phase& phase = stream.phase();
+  AlgorithmState& state = stream.state;
+  if (phase.kind == NativeCollective::kAllToAll) {
+    core_.Fail(kNotPossible, fmt::format("NPU {}: halving-doubling cannot do an all-to-all", stream.rank),
+               "use `ring` or `direct` in `all-to-all-implementation`");
+    return;
+  }
+  const double levels = std::log2(static_cast<double>(phase.ring.size));
+  state.remaining = static_cast<uint64_t>(phase.kind == NativeCollective::kAllReduce ? 2 * levels : levels);
+  state.insert_cursor = phase.kind == NativeCollective::kAllGather
+                            ? HalvingCursor{.message = phase.data, .distance = phase.ring.size / 2, .factor = 0.5}
+                            : HalvingCursor{.message = phase.data / 2, .distance = 1, .factor = 2};
+  state.send_cursor = state.insert_cursor;
+  InsertHalving(stream, index);
+}
+
+void Algorithms::InsertHalving(Stream& stream, uint32_t index) {
+  const Phase& phase = stream.phase();
+  AlgorithmState& state = stream.state;
+  const auto refill = static_cast<uint64_t>(std::max(0.0, std::log2(static_cast<double>(phase.ring.size)) - 1));
+  const bool processed = TakeBudget(stream, refill);
+  ++state.inserted;
+  Bundle(stream, index, processed, processed ? ReductionTicks(state.insert_cursor.message) : 0);
+  Advance(state.insert_cursor, phase.kind, phase.ring.size);
+}
+
+void Algorithms::GeneralHalving(Stream& stream, uint32_t index) {
+  AlgorithmState& state = stream.state;
+  const Phase& phase = stream.phase();
+  ++state.free;
+  if (state.sent < state.inserted && state.remaining > 0) {
+    const uint64_t size = state.send_cursor.message;
+    const uint32_t partner = PartnerAt(state.send_cursor, phase.ring);
+    Advance(state.send_cursor, phase.kind, phase.ring.size);
+    ++state.sent;
+    --state.remaining;
+    --state.free;
+    Send(stream, partner, size);
+    Receive(stream, index, partner, size);
+  }
+  if (state.remaining == 0 && state.free == 1) ends_.PhaseEnd(index);
+}
+
+void Algorithms::General(uint32_t index) {
+  Stream& stream = streams_[index];
+  switch (stream.phase().algorithm.kind) {
+    case AlgorithmKind::kRing:
+    case AlgorithmKind::kDirect:
+      return GeneralRing(stream, index);
+    case AlgorithmKind::kHalvingDoubling:
+      return GeneralHalving(stream, index);
+    case AlgorithmKind::kDoubleBinaryTree:
+      return TreeEvent(stream, index, 'g');
+  }
+}
+
+void Algorithms::Received(uint32_t index) {
+  Stream& stream = streams_[index];
+  ++stream.state.received;
+  switch (stream.phase().algorithm.kind) {
+    case AlgorithmKind::kRing:
+    case AlgorithmKind::kDirect:
+      return InsertRing(stream, index);
+    case AlgorithmKind::kHalvingDoubling:
+      return InsertHalving(stream, index);
+    case AlgorithmKind::kDoubleBinaryTree:
+      return TreeEvent(stream, index, 'r');
+  }
+}
+
+void Algorithms::EndpointDone(uint32_t index, uint64_t reduction) {
+  if (reduction == kNoReduction) return General(index);
+  core_.agenda.Schedule(streams_[index].rank, reduction, {ActionKind::kGeneral, index});
+}
+
+void Algorithms::TreeEvent(Stream& stream, uint32_t index, char event) {
+  const TreePlace& place = stream.phase().tree;
+  if (place.parent == TreePlace::kNobody) return TreeRoot(stream, index);
+  if (place.left == TreePlace::kNobody && place.right == TreePlace::kNobody) return TreeLeaf(stream, index);
+  TreeIntermediate(stream, index, event);
+}
+
+void Algorithms::TreeLeaf(Stream& stream, uint32_t index) {
+  const uint32_t parent = stream.phase().tree.parent;
+  AlgorithmState& state = stream.state;
+  switch (state.tree_state) {
+    case TreeState::kBegin:
+      state.tree_state = TreeState::kUp;
+      return Bundle(stream, index, false, 0);
+    case TreeState::kUp:
+      state.tree_state = TreeState::kWaitParent;
+      Send(stream, parent, state.message);
+      return Receive(stream, index, parent, state.message);
+    case TreeState::kWaitParent:
+      state.tree_state = TreeState::kEnd;
+      return Bundle(stream, index, false, 0);
+    default:
+      return ends_.PhaseEnd(index);
+  }
+}
+
+void Algorithms::TreeIntermediate(Stream& stream, uint32_t index, char event) {
+  const TreePlace& place = stream.phase().tree;
+  AlgorithmState& state = stream.state;
+  const auto on_receive = [&](TreeState next) {
+    state.tree_state = next;
+    Bundle(stream, index, true, state.reduction);
+  };
+  if (state.tree_state == TreeState::kBegin) {
+    state.tree_state = TreeState::kWaitTwo;
+    Receive(stream, index, place.left, state.message);
+    Receive(stream, index, place.right, state.message);
+  } else if (state.tree_state == TreeState::kWaitTwo && event == 'r') {
+    on_receive(TreeState::kWaitOne);
+  } else if (state.tree_state == TreeState::kWaitOne && event == 'r') {
+    on_receive(TreeState::kUp);
+  } else if (!state.swallowed && event == 'g') {
+    state.swallowed = true;
+  } else if (state.tree_state == TreeState::kUp) {
+    state.tree_state = TreeState::kWaitParent;
+    Send(stream, place.parent, state.message);
+    Receive(stream, index, place.parent, state.message);
+  } else if (state.tree_state == TreeState::kWaitParent && event == 'r') {
+    on_receive(TreeState::kDown);
+  } else if (state.tree_state == TreeState::kDown) {
+    Send(stream, place.left, state.message);
+    Send(stream, place.right, state.message);
+    ends_.PhaseEnd(index);
+  }
+}
+
+void Algorithms::TreeRoot(Stream& stream, uint32_t index) {
+  const TreePlace& place = stream.phase().tree;
+  const uint32_t child = place.left != TreePlace::kNobody ? place.left : place.right;
+  AlgorithmState& state = stream.state;
+  if (state.tree_state == TreeState::kBegin) {
+    state.tree_state = TreeState::kWaitOne;
+    Receive(stream, index, child, state.message);
+  } else if (state.tree_state == TreeState::kWaitOne) {
+    state.tree_state = TreeState::kDown;
+    Bundle(stream, index, true, state.reduction);
+  } else if (state.tree_state == TreeState::kDown) {
+    Send(stream, child, state.message);
+    ends_.PhaseEnd(index);
+  }
+}
+
+void Algorithms::Bundle(const Stream& stream, uint32_t index, bool processed, uint64_t reduction) {
+  core_.agenda.Schedule(stream.rank, stream.state.endpoint_delay,
+                        {ActionKind::kEndpointDone, index, 0, processed ? reduction : kNoReduction});
+}
+
+void Algorithms::Send(const Stream& stream, uint32_t to, uint64_t size) {
+  network_.Send({.size = size, .tag = stream.tag, .source = stream.rank, .destination = to}, {});
+}
+
+void Algorithms::Receive(const Stream& stream, uint32_t index, uint32_t from, uint64_t size) {
+  network_.Receive({.size = size, .tag = stream.tag, .source = from, .destination = stream.rank},
+                   {CallbackKind::kStream, index, 0});
+}
+
+}  // namespace hespas::simulate

@@ -1,0 +1,52 @@
+// The collective algorithms as state machines driven by three events: start, general (a bundle is done) and received
+// (spec astra-sim section 6). Each tells the system layer when its phase ends.
+#pragma once
+
+#include <cstdint>
+
+#include "simulate/core.h"
+#include "simulate/network.h"
+#include "simulate/phase_ends.h"
+#include "simulate/stream.h"
+
+namespace hespas::simulate {
+
+class Algorithms {
+ public:
+  Algorithms(Core& core, Network& network, Pool<Stream>& streams, PhaseEnds& ends);
+
+  void Start(uint32_t stream);
+  void General(uint32_t stream);
+  void Received(uint32_t stream);
+  // The endpoint delay is over; `reduction` (ticks) or the general event follows.
+  void EndpointDone(uint32_t stream, uint64_t reduction);
+
+  uint64_t ReductionTicks(uint64_t size) const;
+
+ private:
+  void StartRing(Stream& stream, uint32_t index);
+  void StartHalving(Stream& stream, uint32_t index);
+  void InsertRing(Stream& stream, uint32_t index);
+  void InsertHalving(Stream& stream, uint32_t index);
+  void GeneralRing(Stream& stream, uint32_t index);
+  void GeneralHalving(Stream& stream, uint32_t index);
+  void SendRing(Stream& stream, uint32_t index);
+  void TreeEvent(Stream& stream, uint32_t index, char event);
+  void TreeLeaf(Stream& stream, uint32_t index);
+  void TreeIntermediate(Stream& stream, uint32_t index, char event);
+  void TreeRoot(Stream& stream, uint32_t index);
+  bool TakeBudget(Stream& stream, uint64_t processed_refill);
+  void Bundle(const Stream& stream, uint32_t index, bool processed, uint64_t reduction);
+  void Send(const Stream& stream, uint32_t to, uint64_t size);
+  void Receive(const Stream& stream, uint32_t index, uint32_t from, uint64_t size);
+
+  Core& core_;
+  Network& network_;
+  Pool<Stream>& streams_;
+  PhaseEnds& ends_;
+  uint64_t endpoint_delay_;        // ticks
+  uint64_t group_endpoint_delay_;  // ticks
+  double memory_bytes_per_second_;
+};
+
+}  // namespace hespas::simulate

@@ -1,0 +1,12 @@
+// Why a simulation came to rest with unfinished NPUs: which node waits for what, and the cycle of waiting if there is one.
+#pragma once
+
+#include "simulate/core.h"
+#include "simulate/network.h"
+#include "simulate/workload.h"
+
+namespace hespas::simulate {
+
+Error ExplainDeadlock(const Core& core, const Network& network, Workload& workload);
+
+}  // namespace hespas::simulate

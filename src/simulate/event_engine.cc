@@ -1,0 +1,98 @@
+#include "simulate/event_engine.h"
+
+#include <fmt/format.h>
+
+#include "simulate/deadlock.h"
+
+namespace hespas::simulate {
+
+EventEngine::EventEngine(const trace::TraceGraph& trace, const hardware::System& system, const SimulateOptions& options)
+    : core_(system, options),
+      network_(core_, *this),
+      statistics_(core_, result_),
+      workload_(core_, network_, trace, statistics_) {
+  result_.ranks.resize(core_.ranks);
+  result_.tick = Time(static_cast<int64_t>(1000 / core_.ticks_per_ns));
+  result_.method = "events";
+}
+
+Result<result::SimResult> EventEngine::Run() {
+  if (Status loaded = workload_.Load(); !loaded) return loaded.error();
+  for (uint32_t rank = 0; rank < core_.ranks && !core_.failure; ++rank) workload_.Start(rank);
+  RunEvents();
+  if (core_.failure) return *core_.failure;
+  if (result_.order.size() < core_.ranks) return ExplainDeadlock(core_, network_, workload_);
+  result_.messages = network_.transport().started;
+  result_.events = core_.queue.popped();
+  if (core_.options.record_links) result_.links = network_.transport().Use();
+  return std::move(result_);
+}
+
+void EventEngine::RunEvents() {
+  const uint64_t limit = core_.options.event_limit;
+  Event event;
+  while (!core_.failure && core_.queue.Pop(event)) {
+    if (limit != 0 && core_.queue.popped() > limit) {
+      core_.Fail(kNeverFinishes, fmt::format("stopped after {} events", limit), "raise the limit of events");
+      return;
+    }
+    switch (event.kind) {
+      case EventKind::kAgenda:
+        DrainAgenda(event.a);
+        break;
+      case EventKind::kArrive:
+        network_.Arrive(event.a);
+        break;
+      case EventKind::kLinkFree:
+        network_.LinkFree(event.a);
+        break;
+      case EventKind::kCallback:
+        Run({event.callback, event.a, event.b});
+        break;
+    }
+  }
+}
+
+void EventEngine::DrainAgenda(uint32_t rank) {
+  Action action;
+  while (core_.agenda.Next(rank, action)) {
+    RunAction(rank, action);
+    if (core_.failure) return;
+  }
+}
+
+void EventEngine::RunAction(uint32_t rank, const Action& action) {
+  switch (action.kind) {
+    case ActionKind::kEndpointDone:
+      return workload_.system_layer().algorithms().EndpointDone(action.a, action.delay);
+    case ActionKind::kGeneral:
+      return workload_.system_layer().algorithms().General(action.a);
+    case ActionKind::kNodeDone:
+      return workload_.NodeDone(rank, action.a);
+    case ActionKind::kGraphNodeDone:
+      return workload_.system_layer().graphs().NodeDone(action.a, action.b);
+    case ActionKind::kMemoryFree:
+      return workload_.MemoryFree(action.a);
+    case ActionKind::kBus:
+      return;
+  }
+}
+
+void EventEngine::Run(Callback callback) {
+  switch (callback.kind) {
+    case CallbackKind::kNone:
+      return;
+    case CallbackKind::kStream:
+      return workload_.system_layer().algorithms().Received(callback.owner);
+    case CallbackKind::kNode:
+      return workload_.NodeDone(callback.owner, callback.index);
+    case CallbackKind::kGraphNode:
+      return workload_.system_layer().graphs().NodeDone(callback.owner, callback.index);
+    case CallbackKind::kRendezvousSend:
+      return network_.ClearanceCame(callback.owner);
+    case CallbackKind::kRendezvousReceive:
+      return network_.ClearanceGone(callback.owner);
+  }
+}
+
+}  // namespace hespas::simulate

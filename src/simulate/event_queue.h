@@ -1,0 +1,132 @@
+// The global event queue: events in order of (time, insertion), strictly first in, first out among equal times.
+//
+// - One first-in-first-out list a distinct time; a heap orders the times. Symmetric runs have few distinct times, so a
+//   push or pop is a hash look-up and a list step.
+// - Events pushed for the current time run in the same pass.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "simulate/callback.h"
+#include "simulate/pool.h"
+
+namespace hespas::simulate {
+
+enum class EventKind : uint8_t { kAgenda, kArrive, kLinkFree, kCallback };
+
+struct Event {
+  EventKind kind = EventKind::kAgenda;
+  CallbackKind callback = CallbackKind::kNone;
+  uint32_t a = 0;
+  uint32_t b = 0;
+};
+
+class EventQueue {
+ public:
+  EventQueue() : table_(kFirstTable) {}
+
+  uint64_t now() const { return now_; }
+  uint64_t popped() const { return popped_; }
+
+  void Push(uint64_t time, Event event) {
+    const uint32_t index = nodes_.Take({event, kNil});
+    List& list = time == now_ && running_ ? current_ : ListAt(time);
+    if (list.tail == kNil) {
+      list.head = index;
+    } else {
+      nodes_[list.tail].next = index;
+    }
+    list.tail = index;
+  }
+
+  // The next event; false when none is left. Moves `now` on.
+  bool Pop(Event& event) {
+    if (current_.head == kNil && !NextTime()) return false;
+    const uint32_t index = current_.head;
+    event = nodes_[index].event;
+    current_.head = nodes_[index].next;
+    if (current_.head == kNil) current_.tail = kNil;
+    nodes_.Release(index);
+    ++popped_;
+    return true;
+  }
+
+ private:
+  static constexpr size_t kFirstTable = 256;
+
+  struct Node {
+    Event event;
+    uint32_t next = kNil;
+  };
+  struct List {
+    uint64_t time = 0;
+    uint32_t head = kNil;
+    uint32_t tail = kNil;
+  };
+
+  size_t Slot(uint64_t time) const { return (time * 0x9E3779B97F4A7C15ull >> 20) & (table_.size() - 1); }
+
+  // Open addressing with linear probing; a slot is in use when its list has a head.
+  List& ListAt(uint64_t time) {
+    size_t slot = Slot(time);
+    for (; table_[slot].head != kNil; slot = (slot + 1) & (table_.size() - 1)) {
+      if (table_[slot].time == time) return table_[slot];
+    }
+    if (2 * times_.size() >= table_.size()) {
+      Grow();
+      return ListAt(time);
+    }
+    times_.push_back(time);
+    std::push_heap(times_.begin(), times_.end(), std::greater<>());
+    table_[slot].time = time;
+    return table_[slot];
+  }
+
+  bool NextTime() {
+    if (times_.empty()) return false;
+    std::pop_heap(times_.begin(), times_.end(), std::greater<>());
+    now_ = times_.back();
+    times_.pop_back();
+    running_ = true;
+    size_t slot = Slot(now_);
+    while (table_[slot].time != now_ || table_[slot].head == kNil) slot = (slot + 1) & (table_.size() - 1);
+    current_ = table_[slot];
+    Remove(slot);
+    return true;
+  }
+
+  // Backward-shift deletion keeps probe runs free of holes.
+  void Remove(size_t hole) {
+    const size_t mask = table_.size() - 1;
+    for (size_t slot = (hole + 1) & mask; table_[slot].head != kNil; slot = (slot + 1) & mask) {
+      if (((slot - Slot(table_[slot].time)) & mask) < ((slot - hole) & mask)) continue;
+      table_[hole] = table_[slot];
+      hole = slot;
+    }
+    table_[hole] = List{};
+  }
+
+  void Grow() {
+    std::vector<List> old(table_.size() * 2);
+    old.swap(table_);
+    for (const List& list : old) {
+      if (list.head == kNil) continue;
+      size_t slot = Slot(list.time);
+      while (table_[slot].head != kNil) slot = (slot + 1) & (table_.size() - 1);
+      table_[slot] = list;
+    }
+  }
+
+  Pool<Node> nodes_;
+  std::vector<List> table_;
+  std::vector<uint64_t> times_;  // heap of the distinct times in table_
+  List current_;
+  uint64_t now_ = 0;
+  uint64_t popped_ = 0;
+  bool running_ = false;
+};
+
+}  // namespace hespas::simulate

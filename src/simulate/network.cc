@@ -1,0 +1,77 @@
+#include "simulate/network.h"
+
+#include <fmt/format.h>
+
+namespace hespas::simulate {
+namespace {
+
+constexpr uint64_t kControlSize = 8192;
+constexpr uint32_t kControlTag = 1'000'000'000;
+
+MatchKey ControlOf(const MatchKey& key) {
+  return {.size = kControlSize, .tag = key.tag + kControlTag, .source = key.destination, .destination = key.source};
+}
+
+}  // namespace
+
+void Network::SendNow(const MatchKey& key, Callback sent) {
+  if (key.size == 0) {
+    core_.Fail(kNotPossible, fmt::format("NPU {} sends a message of 0 bytes to NPU {}", key.source, key.destination),
+               "the collective is cut into parts smaller than a byte; use larger sizes or fewer chunks");
+    return;
+  }
+  if (key.source == key.destination) {
+    core_.Fail(kNotPossible, fmt::format("NPU {} sends a message to itself", key.source),
+               "check the ranks of sends and the order of group members");
+    return;
+  }
+  transport_.Start(transport_.messages.Take({.key = key, .sent = sent}));
+}
+
+void Network::ReceiveNow(const MatchKey& key, Callback received) {
+  if (!matcher_.Receive(key, received)) return;
+  core_.queue.Push(core_.queue.now(), {EventKind::kCallback, received.kind, received.owner, received.index});
+}
+
+void Network::Arrive(uint32_t message) {
+  if (!transport_.Arrive(message)) return;
+  const MatchKey key = transport_.messages[message].key;
+  const Callback sent = transport_.messages[message].sent;
+  transport_.messages.Release(message);
+  Callback received;
+  const bool posted = matcher_.Arrive(key, received);
+  if (sent.kind != CallbackKind::kNone) runner_.Run(sent);
+  if (posted) runner_.Run(received);
+}
+
+// Sizes pass through a 32-bit integer there (spec astra-sim section 5.7).
+void Network::RequestClearance(const MatchKey& key, Callback sent) {
+  const uint32_t transfer = transfers_.Take({key, sent});
+  transfers_[transfer].key.size = static_cast<uint32_t>(key.size);
+  ReceiveNow(ControlOf(key), {CallbackKind::kRendezvousSend, transfer, 0});
+}
+
+void Network::GrantClearance(const MatchKey& key, Callback received) {
+  const uint32_t transfer = transfers_.Take({key, received});
+  transfers_[transfer].key.size = static_cast<uint32_t>(key.size);
+  SendNow(ControlOf(key), {CallbackKind::kRendezvousReceive, transfer, 0});
+}
+
+void Network::ClearanceCame(uint32_t transfer) {
+  const Transfer cleared = transfers_[transfer];
+  transfers_.Release(transfer);
+  SendNow(cleared.key, cleared.done);
+}
+
+void Network::ClearanceGone(uint32_t transfer) {
+  const Transfer cleared = transfers_[transfer];
+  transfers_.Release(transfer);
+  ReceiveNow(cleared.key, cleared.done);
+}
+
+Callback Network::Served(Callback callback) const {
+  if (callback.kind == CallbackKind::kRendezvousSend) return transfers_[callback.owner].done;
+  return callback;
+}
+
+}  // namespace hespas::simulate

@@ -1,0 +1,49 @@
+#include "simulate/simulate.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "simulate/event_engine.h"
+
+namespace hespas::simulate {
+namespace {
+
+Status CheckGroups(const trace::TraceGraph& trace, uint64_t npus) {
+  for (const auto& [id, members] : trace.groups) {
+    if (id == 0) return MakeError(kBadTrace, "communicator group 0 stands for all NPUs and cannot be defined");
+    std::vector<uint32_t> sorted = members;
+    std::sort(sorted.begin(), sorted.end());
+    if (!sorted.empty() && sorted.back() >= npus) {
+      return MakeError(kBadTrace, fmt::format("communicator group {} names NPU {}, but there are {} NPUs", id,
+                                              sorted.back(), npus));
+    }
+    if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end()) {
+      return MakeError(kBadTrace, fmt::format("communicator group {} names an NPU twice", id));
+    }
+  }
+  return {};
+}
+
+Status Check(const trace::TraceGraph& trace, const hardware::System& system, const SimulateOptions& options) {
+  constexpr uint64_t kMostRanks = uint64_t{1} << 28;
+  const uint64_t npus = system.npus();
+  if (npus > kMostRanks) return MakeError(kNotPossible, fmt::format("{} NPUs are too many", npus));
+  if (trace.program_of_rank.size() < npus) {
+    return MakeError(kRankMismatch,
+                     fmt::format("the network has {} NPUs, but the trace has {}", npus, trace.program_of_rank.size()));
+  }
+  if (options.queues_per_dimension == 0) return MakeError(kNotPossible, "at least one queue per dimension is needed");
+  return CheckGroups(trace, npus);
+}
+
+}  // namespace
+
+Result<result::SimResult> Simulate(const trace::TraceGraph& trace, const hardware::System& system,
+                                   const SimulateOptions& options, Diagnostics&) {
+  if (Status checked = Check(trace, system, options); !checked) return checked.error();
+  EventEngine engine(trace, system, options);
+  return engine.Run();
+}
+
+}  // namespace hespas::simulate

@@ -1,0 +1,157 @@
+#include "simulate/transport.h"
+
+#include <fmt/format.h>
+
+namespace hespas::simulate {
+
+using hardware::DimensionKind;
+using hardware::NetworkDimension;
+
+Transport::Transport(Core& core) : core_(core) {
+  uint64_t stride = 1;
+  for (const NetworkDimension& dimension : core.system.dimensions) {
+    bytes_per_ns_.push_back(dimension.bandwidth * 1073741824.0 / 1e9);  // GB = 2^30 bytes, in this order of operations
+    strides_.push_back(stride);
+    stride *= dimension.npus;
+  }
+  strides_.push_back(stride);
+  dimension_use_.resize(core.system.dimensions.size());
+  if (core.options.backend == Backend::kAware) BuildLinks();
+}
+
+void Transport::Start(uint32_t message) {
+  ++started;
+  if (core_.options.backend == Backend::kAware) {
+    messages[message].at = messages[message].key.source;
+    Forward(message);
+    return;
+  }
+  const MatchKey& key = messages[message].key;
+  core_.queue.Push(core_.queue.now() + UnawareDelay(key.source, key.destination, key.size) * core_.ticks_per_ns,
+                   {EventKind::kArrive, CallbackKind::kNone, message, 0});
+}
+
+uint64_t Transport::UnawareDelay(uint32_t source, uint32_t destination, uint64_t size) const {
+  const std::vector<NetworkDimension>& dimensions = core_.system.dimensions;
+  size_t d = 0;
+  uint32_t from = source;
+  uint32_t to = destination;
+  uint32_t here = from % dimensions[0].npus;
+  uint32_t there = to % dimensions[0].npus;
+  while (here == there && d + 1 < dimensions.size()) {
+    from /= dimensions[d].npus;
+    to /= dimensions[d].npus;
+    ++d;
+    here = from % dimensions[d].npus;
+    there = to % dimensions[d].npus;
+  }
+  uint32_t hops = dimensions[d].kind == DimensionKind::kSwitch ? 2 : 1;
+  if (dimensions[d].kind == DimensionKind::kRing) {
+    const uint32_t clockwise = there >= here ? there - here : there + dimensions[d].npus - here;
+    hops = std::min(clockwise, dimensions[d].npus - clockwise);
+  }
+  return static_cast<uint64_t>(hops * dimensions[d].latency + static_cast<double>(size) / bytes_per_ns_[d]);
+}
+
+bool Transport::Arrive(uint32_t message) {
+  if (core_.options.backend == Backend::kUnaware) return true;
+  const Message& at = messages[message];
+  if (at.at == at.key.destination) return true;
+  Forward(message);
+  return false;
+}
+
+void Transport::BuildLinks() {
+  const uint64_t ranks = core_.ranks;
+  uint64_t links = 0;
+  for (size_t d = 0; d < core_.system.dimensions.size(); ++d) {
+    first_link_.push_back(links);
+    const NetworkDimension& dimension = core_.system.dimensions[d];
+    const uint64_t per_rank = dimension.kind == DimensionKind::kFullyConnected ? dimension.npus : 2;
+    links += ranks * per_rank;
+    links_.resize(links, Link{.dimension = static_cast<uint8_t>(d)});
+  }
+}
+
+// Links of a rank in a dimension. Ring: up, down. Fully connected: one for each coordinate. Switch: to it, from it.
+Transport::Hop Transport::HopInDimension(uint32_t device, uint32_t destination, size_t d) const {
+  const NetworkDimension& dimension = core_.system.dimensions[d];
+  const uint32_t here = Coordinate(device, d);
+  const uint32_t there = Coordinate(destination, d);
+  const auto moved = [&](uint32_t coordinate) {
+    return static_cast<uint32_t>(device + (uint64_t{coordinate} - here) * strides_[d]);
+  };
+  const auto link = [&](uint32_t rank, uint64_t per_rank, uint64_t which) {
+    return static_cast<uint32_t>(first_link_[d] + rank * per_rank + which);
+  };
+  const uint32_t n = dimension.npus;
+  if (dimension.kind == DimensionKind::kFullyConnected) return {link(device, n, there), moved(there)};
+  const uint32_t clockwise = there >= here ? there - here : there + n - here;
+  if (n - clockwise < clockwise) return {link(device, 2, 1), moved(here == 0 ? n - 1 : here - 1)};
+  return {link(device, 2, 0), moved(here + 1 == n ? 0 : here + 1)};
+}
+
+// Dimension order: the lowest differing dimension first. A switch of dimension d is a device of its own, numbered
+// ranks * (1 + d) + the lowest rank's number that it serves.
+Transport::Hop Transport::NextHop(uint32_t device, const MatchKey& key) const {
+  const std::vector<NetworkDimension>& dimensions = core_.system.dimensions;
+  if (device >= core_.ranks) {
+    const size_t d = device / core_.ranks - 1;
+    const uint32_t zero = device % core_.ranks;
+    const auto target = static_cast<uint32_t>(zero + Coordinate(key.destination, d) * strides_[d]);
+    return {static_cast<uint32_t>(first_link_[d] + target * 2 + 1), target};
+  }
+  size_t d = 0;
+  while (d + 1 < dimensions.size() && Coordinate(device, d) == Coordinate(key.destination, d)) ++d;
+  if (dimensions[d].kind != DimensionKind::kSwitch) return HopInDimension(device, key.destination, d);
+  const auto zero = static_cast<uint32_t>(device - Coordinate(device, d) * strides_[d]);
+  return {static_cast<uint32_t>(first_link_[d] + device * 2), static_cast<uint32_t>(core_.ranks * (1 + d) + zero)};
+}
+
+void Transport::Forward(uint32_t message) {
+  const Hop hop = NextHop(messages[message].at, messages[message].key);
+  Link& link = links_[hop.link];
+  if (!link.busy) {
+    Transmit(hop.link, message);
+    return;
+  }
+  messages[message].queued_at = core_.queue.now();
+  messages[message].next = kNil;
+  if (link.first == kNil) {
+    link.first = message;
+  } else {
+    messages[link.last].next = message;
+  }
+  link.last = message;
+}
+
+// The arrival is scheduled before the release of the link (spec astra-sim section 3.3).
+void Transport::Transmit(uint32_t index, uint32_t message) {
+  Link& link = links_[index];
+  const NetworkDimension& dimension = core_.system.dimensions[link.dimension];
+  const MatchKey& key = messages[message].key;
+  const double serialisation = static_cast<double>(key.size) / bytes_per_ns_[link.dimension];
+  const uint64_t busy = static_cast<uint64_t>(serialisation) * core_.ticks_per_ns;
+  const uint64_t arrival = static_cast<uint64_t>(dimension.latency + serialisation) * core_.ticks_per_ns;
+  link.busy = true;
+  ++link.messages;
+  link.bytes += key.size;
+  link.busy_ticks += busy;
+  messages[message].at = NextHop(messages[message].at, key).device;
+  core_.queue.Push(core_.queue.now() + arrival, {EventKind::kArrive, CallbackKind::kNone, message, 0});
+  core_.queue.Push(core_.queue.now() + busy, {EventKind::kLinkFree, CallbackKind::kNone, index, 0});
+}
+
+void Transport::LinkFree(uint32_t index) {
+  Link& link = links_[index];
+  link.busy = false;
+  if (link.first == kNil) return;
+  const uint32_t message = link.first;
+  link.first = messages[message].next;
+  link.queued_ticks += core_.queue.now() - messages[message].queued_at;
+  Transmit(index, message);
+}
+
+std::vector<result::LinkUse> Transport::Use() const { return {}; }
+
+}  // namespace hespas::simulate

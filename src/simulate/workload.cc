@@ -1,0 +1,309 @@
+#include "simulate/workload.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+namespace hespas::simulate {
+
+using trace::Node;
+using trace::NodeKind;
+
+namespace {
+
+constexpr int32_t kWorkloadTags = 500'000'000;
+
+Slot SlotOf(const Node& node) {
+  if (node.is_cpu) return Slot::kCpu;
+  if (node.kind == NodeKind::kCompute) return Slot::kCompute;
+  return node.kind == NodeKind::kReceive ? Slot::kNone : Slot::kCommunication;
+}
+
+// Ids in ascending order without repetition; `last` holds each id's last record.
+std::vector<uint64_t> DistinctIds(const trace::Program& program, std::vector<const Node*>& last) {
+  std::vector<std::pair<uint64_t, uint32_t>> order;
+  order.reserve(program.nodes.size());
+  for (uint32_t i = 0; i < program.nodes.size(); ++i) order.emplace_back(program.nodes[i].id, i);
+  std::sort(order.begin(), order.end());
+  std::vector<uint64_t> ids;
+  for (const auto& [id, index] : order) {
+    if (ids.empty() || ids.back() != id) {
+      ids.push_back(id);
+      last.push_back(nullptr);
+    }
+    last.back() = &program.nodes[index];
+  }
+  return ids;
+}
+
+using Edge = std::pair<uint32_t, uint32_t>;  // parent, child
+
+Result<std::vector<Edge>> EdgesOf(const trace::Program& program, const std::vector<uint64_t>& ids, uint32_t rank) {
+  const auto index_of = [&](uint64_t id) { return std::lower_bound(ids.begin(), ids.end(), id) - ids.begin(); };
+  std::vector<Edge> edges;
+  for (const Node& node : program.nodes) {
+    const auto child = static_cast<uint32_t>(index_of(node.id));
+    for (uint32_t i = 0; i < node.dependency_count; ++i) {
+      const uint64_t parent = program.dependencies[node.first_dependency + i];
+      const auto at = static_cast<size_t>(index_of(parent));
+      if (at == ids.size() || ids[at] != parent) {
+        return MakeError(kBadTrace, fmt::format("NPU {}: node {} (`{}`) depends on node {}, which the trace lacks", rank,
+                                                node.id, node.name, parent));
+      }
+      edges.emplace_back(static_cast<uint32_t>(at), child);
+    }
+  }
+  std::sort(edges.begin(), edges.end());
+  edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
+  return edges;
+}
+
+}  // namespace
+
+Result<CompiledProgram> CompileProgram(const trace::Program& program, uint32_t rank) {
+  CompiledProgram compiled;
+  const std::vector<uint64_t> ids = DistinctIds(program, compiled.nodes);
+  const Result<std::vector<Edge>> edges = EdgesOf(program, ids, rank);
+  if (!edges) return edges.error();
+  compiled.parents.assign(ids.size(), 0);
+  compiled.first_child.assign(ids.size() + 1, 0);
+  for (const Node* node : compiled.nodes) compiled.slots.push_back(SlotOf(*node));
+  for (const auto& [parent, child] : *edges) {
+    ++compiled.parents[child];
+    ++compiled.first_child[parent + 1];
+    compiled.children.push_back(child);
+  }
+  for (size_t i = 0; i < ids.size(); ++i) compiled.first_child[i + 1] += compiled.first_child[i];
+  if (std::find(compiled.parents.begin(), compiled.parents.end(), 0u) == compiled.parents.end()) {
+    return MakeError(kBadTrace,
+                     ids.empty() ? fmt::format("NPU {}: the trace has no node", rank)
+                                 : fmt::format("NPU {}: no node of the trace is free of dependencies, for example node "
+                                               "{} (`{}`) waits in a cycle",
+                                               rank, ids[0], compiled.nodes[0]->name));
+  }
+  return compiled;
+}
+
+Workload::Workload(Core& core, Network& network, const trace::TraceGraph& trace, Statistics& statistics)
+    : core_(core),
+      network_(network),
+      trace_(trace),
+      statistics_(statistics),
+      system_layer_(core, network, trace, *this),
+      memory_(core),
+      npus_(core.ranks) {}
+
+Status Workload::Load() {
+  std::vector<uint32_t> first_rank(trace_.programs.size(), 0);
+  for (uint32_t rank = core_.ranks; rank-- > 0;) first_rank[trace_.program_of_rank[rank]] = rank;
+  for (size_t i = 0; i < trace_.programs.size(); ++i) {
+    Result<CompiledProgram> compiled = CompileProgram(trace_.programs[i], first_rank[i]);
+    if (!compiled) return compiled.error();
+    programs_.push_back(*std::move(compiled));
+  }
+  for (uint32_t rank = 0; rank < core_.ranks; ++rank) npus_[rank].parents_left = program(rank).parents;
+  return {};
+}
+
+void Workload::Start(uint32_t rank) {
+  const CompiledProgram& compiled = program(rank);
+  for (uint32_t node = 0; node < compiled.nodes.size(); ++node) {
+    if (compiled.parents[node] == 0) MakeReady(rank, node);
+  }
+  Pump(rank);
+  CheckFinished(rank);
+}
+
+void Workload::MakeReady(uint32_t rank, uint32_t node) {
+  Npu& npu = npus_[rank];
+  if (npu.pumping) {
+    npu.fresh.push_back(node);
+    return;
+  }
+  std::vector<uint32_t>& heap = npu.ready[static_cast<size_t>(program(rank).slots[node])];
+  heap.push_back(node);
+  std::push_heap(heap.begin(), heap.end(), std::greater<>());
+}
+
+// The smallest free node whose slot is free; kFreeSlot if there is none.
+uint32_t Workload::NextReady(Npu& npu) {
+  std::vector<uint32_t>* best = nullptr;
+  for (size_t slot = 0; slot < npu.ready.size(); ++slot) {
+    std::vector<uint32_t>& heap = npu.ready[slot];
+    if (heap.empty() || (slot < npu.occupant.size() && npu.occupant[slot] != kFreeSlot)) continue;
+    if (best == nullptr || heap.front() < best->front()) best = &heap;
+  }
+  if (best == nullptr) return kFreeSlot;
+  std::pop_heap(best->begin(), best->end(), std::greater<>());
+  const uint32_t node = best->back();
+  best->pop_back();
+  return node;
+}
+
+// Nodes that become free meanwhile wait for the next completion (Q5).
+void Workload::Pump(uint32_t rank) {
+  Npu& npu = npus_[rank];
+  npu.pumping = true;
+  for (uint32_t node = NextReady(npu); node != kFreeSlot && !core_.failure; node = NextReady(npu)) Issue(rank, node);
+  npu.pumping = false;
+  for (const uint32_t node : npu.fresh) MakeReady(rank, node);
+  npu.fresh.clear();
+}
+
+void Workload::Issue(uint32_t rank, uint32_t index) {
+  Npu& npu = npus_[rank];
+  const CompiledProgram& compiled = program(rank);
+  const Slot slot = compiled.slots[index];
+  if (slot != Slot::kNone) npu.occupant[static_cast<size_t>(slot)] = index;
+  ++npu.taken;
+  const Node& node = *compiled.nodes[index];
+  statistics_.Issued(rank, node);
+  if (node.kind == NodeKind::kMetadata) {
+    core_.Fail(kBadTrace, fmt::format("NPU {}, node {} (`{}`): metadata nodes cannot be executed", rank, node.id, node.name),
+               "leave metadata nodes out of the trace");
+  } else if (core_.system.replay_only) {
+    const uint64_t ticks = DurationTicks(node);
+    if (!node.is_cpu) statistics_.AddBusy(rank, ticks);
+    Wait(rank, ticks, index);
+  } else {
+    IssueByKind(rank, index, node);
+  }
+}
+
+void Workload::IssueByKind(uint32_t rank, uint32_t index, const Node& node) {
+  switch (node.kind) {
+    case NodeKind::kCompute:
+      return IssueCompute(rank, index, node);
+    case NodeKind::kMemoryLoad:
+    case NodeKind::kMemoryStore:
+      return memory_.Access(rank, index, static_cast<uint64_t>(node.tensor_size.value), node.id);
+    case NodeKind::kSend:
+    case NodeKind::kReceive:
+      return IssueMessage(rank, index, node);
+    case NodeKind::kCollective:
+      return IssueCollective(rank, index, node);
+    default:
+      return Release(rank, index);
+  }
+}
+
+void Workload::IssueCompute(uint32_t rank, uint32_t index, const Node& node) {
+  if (core_.system.roofline && !node.is_cpu) return IssueRoofline(rank, index, node);
+  const uint64_t ticks = DurationTicks(node);
+  if (!node.is_cpu) statistics_.AddBusy(rank, ticks);
+  Wait(rank, ticks, index);
+}
+
+// Spec astra-sim section 8.4: performance is the smaller of bandwidth times intensity and the peak.
+void Workload::IssueRoofline(uint32_t rank, uint32_t index, const Node& node) {
+  if (node.tensor_size.value == 0) return Release(rank, index);
+  const double peak = core_.system.peak_teraflops * 1e12;
+  const double bandwidth = core_.system.memory_bandwidth * 1e9;
+  const auto operations = static_cast<double>(node.operations);
+  const double intensity = operations / static_cast<double>(node.tensor_size.value);
+  const double performance = std::min(bandwidth * intensity, peak);
+  const double seconds = operations / performance;
+  if (!(seconds >= 0 && seconds < 1e9)) {
+    core_.Fail(kNotPossible, fmt::format("NPU {}, node {} (`{}`): the roofline gives no duration", rank, node.id, node.name),
+               "`peak-perf`, `local-mem-bw` and the node's `num_ops` must be above 0");
+    return;
+  }
+  const uint64_t ticks = static_cast<uint64_t>(seconds * 1e9) * core_.ticks_per_ns;
+  statistics_.AddBusy(rank, ticks);
+  statistics_.AddRoofline(rank, ticks,
+                          {.compute_bound = bandwidth * intensity >= peak ? 100.0 : 0.0,
+                           .compute_utilisation = performance / peak * 100,
+                           .memory_utilisation = performance / intensity / bandwidth * 100,
+                           .operation_intensity = intensity});
+  Wait(rank, ticks, index);
+}
+
+// ASTRA-sim takes a duration of 0 for 1 ns; with exact picoseconds it stays 0.
+uint64_t Workload::DurationTicks(const Node& node) const {
+  const auto picoseconds = static_cast<uint64_t>(std::max<int64_t>(0, node.duration.value));
+  if (core_.ticks_per_ns == 1000) return picoseconds;
+  return std::max<uint64_t>(1, picoseconds / 1000);
+}
+
+void Workload::IssueMessage(uint32_t rank, uint32_t index, const Node& node) {
+  const bool send = node.kind == NodeKind::kSend;
+  if (node.peer < 0 || static_cast<uint32_t>(node.peer) >= core_.ranks) {
+    core_.Fail(kBadTrace, fmt::format("NPU {}, node {} (`{}`): {} NPU {}, but there are {} NPUs", rank, node.id,
+                                      node.name, send ? "sends to" : "receives from", node.peer, core_.ranks));
+    return;
+  }
+  const auto peer = static_cast<uint32_t>(node.peer);
+  const MatchKey key{.size = static_cast<uint64_t>(node.size.value),
+                     .tag = static_cast<uint32_t>(node.tag % kWorkloadTags),
+                     .source = send ? rank : peer,
+                     .destination = send ? peer : rank};
+  const Callback done{CallbackKind::kNode, rank, index};
+  if (send) {
+    network_.Send(key, done);
+  } else {
+    network_.Receive(key, done);
+  }
+}
+
+void Workload::IssueCollective(uint32_t rank, uint32_t index, const Node& node) {
+  switch (node.collective) {
+    case trace::Collective::kAllReduce:
+    case trace::Collective::kAllGather:
+    case trace::Collective::kReduceScatter:
+    case trace::Collective::kAllToAll:
+      return system_layer_.Request(rank, index, node);
+    case trace::Collective::kBroadcast:
+      return Wait(rank, DurationTicks(node), index);
+    default:
+      core_.Fail(kNotPossible,
+                 fmt::format("NPU {}, node {} (`{}`): collectives of type {} are not supported", rank, node.id,
+                             node.name, static_cast<int>(node.collective)),
+                 "supported are all-reduce, all-gather, reduce-scatter, all-to-all and broadcast");
+  }
+}
+
+void Workload::Release(uint32_t rank, uint32_t index) {
+  Npu& npu = npus_[rank];
+  const CompiledProgram& compiled = program(rank);
+  const Slot slot = compiled.slots[index];
+  if (slot != Slot::kNone) npu.occupant[static_cast<size_t>(slot)] = kFreeSlot;
+  --npu.taken;
+  statistics_.Ended(rank, *compiled.nodes[index]);
+  for (uint32_t i = compiled.first_child[index]; i < compiled.first_child[index + 1]; ++i) {
+    const uint32_t child = compiled.children[i];
+    if (--npu.parents_left[child] == 0) MakeReady(rank, child);
+  }
+}
+
+void Workload::NodeDone(uint32_t rank, uint32_t node) {
+  Release(rank, node);
+  Pump(rank);
+  CheckFinished(rank);
+}
+
+void Workload::CheckFinished(uint32_t rank) {
+  Npu& npu = npus_[rank];
+  if (npu.taken > 0 || npu.finished) return;
+  if (std::any_of(npu.ready.begin(), npu.ready.end(), [](const auto& heap) { return !heap.empty(); })) return;
+  npu.finished = true;
+  statistics_.Finished(rank);
+}
+
+std::vector<uint32_t> Workload::Occupants(uint32_t rank) const {
+  std::vector<uint32_t> nodes;
+  for (const uint32_t node : npus_[rank].occupant) {
+    if (node != kFreeSlot) nodes.push_back(node);
+  }
+  return nodes;
+}
+
+std::optional<uint32_t> Workload::Unissued(uint32_t rank) const {
+  for (const std::vector<uint32_t>& heap : npus_[rank].ready) {
+    if (!heap.empty()) return heap.front();
+  }
+  return std::nullopt;
+}
+
+}  // namespace hespas::simulate

@@ -1,0 +1,90 @@
+// The workload layer of every NPU: issues the nodes of its program whose dependencies are met, in ascending order of id,
+// into one CPU, one compute and one communication slot (spec astra-sim section 8).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "simulate/core.h"
+#include "simulate/memory.h"
+#include "simulate/network.h"
+#include "simulate/statistics.h"
+#include "simulate/system_layer.h"
+#include "trace/trace_graph.h"
+
+namespace hespas::simulate {
+
+enum class Slot : uint8_t { kCpu, kCompute, kCommunication, kNone };
+
+// A program in ascending order of ids, with its dependencies turned round. Records of equal id are one node: the last
+// gives the contents, the dependencies are merged.
+struct CompiledProgram {
+  std::vector<const trace::Node*> nodes;
+  std::vector<Slot> slots;
+  std::vector<uint32_t> parents;         // number
+  std::vector<uint32_t> first_child;     // into children; one more than nodes
+  std::vector<uint32_t> children;
+};
+
+Result<CompiledProgram> CompileProgram(const trace::Program& program, uint32_t rank);
+
+class Workload : public CollectiveEnds {
+ public:
+  Workload(Core& core, Network& network, const trace::TraceGraph& trace, Statistics& statistics);
+
+  Status Load();
+  void Start(uint32_t rank);
+  void NodeDone(uint32_t rank, uint32_t node);
+  void CollectiveEnd(uint32_t rank, uint32_t node) override { NodeDone(rank, node); }
+  void MemoryFree(uint32_t unit) { memory_.Free(unit); }
+
+  SystemLayer& system_layer() { return system_layer_; }
+  bool finished(uint32_t rank) const { return npus_[rank].finished; }
+  const CompiledProgram& program(uint32_t rank) const { return programs_[trace_.program_of_rank[rank]]; }
+  // Nodes in the NPU's slots, and one that waits for its dependencies.
+  std::vector<uint32_t> Occupants(uint32_t rank) const;
+  std::optional<uint32_t> Unissued(uint32_t rank) const;
+
+ private:
+  static constexpr uint32_t kFreeSlot = 0xFFFFFFFFu;
+
+  struct Npu {
+    std::vector<uint32_t> parents_left;
+    std::array<std::vector<uint32_t>, 4> ready;  // heaps of free nodes, by slot
+    std::vector<uint32_t> fresh;                 // freed while pumping
+    std::array<uint32_t, 3> occupant{kFreeSlot, kFreeSlot, kFreeSlot};
+    uint32_t taken = 0;
+    bool pumping = false;
+    bool finished = false;
+  };
+
+  void Pump(uint32_t rank);
+  uint32_t NextReady(Npu& npu);
+  void MakeReady(uint32_t rank, uint32_t node);
+  void Issue(uint32_t rank, uint32_t node);
+  void IssueByKind(uint32_t rank, uint32_t index, const trace::Node& node);
+  void IssueCompute(uint32_t rank, uint32_t index, const trace::Node& node);
+  void IssueRoofline(uint32_t rank, uint32_t index, const trace::Node& node);
+  void IssueMessage(uint32_t rank, uint32_t index, const trace::Node& node);
+  void IssueCollective(uint32_t rank, uint32_t index, const trace::Node& node);
+  void Release(uint32_t rank, uint32_t node);
+  void CheckFinished(uint32_t rank);
+  uint64_t DurationTicks(const trace::Node& node) const;
+  void Wait(uint32_t rank, uint64_t delay, uint32_t node) {
+    core_.agenda.Schedule(rank, delay, {ActionKind::kNodeDone, node});
+  }
+
+  Core& core_;
+  Network& network_;
+  const trace::TraceGraph& trace_;
+  Statistics& statistics_;
+  SystemLayer system_layer_;
+  RemoteMemoryUnits memory_;
+  std::vector<CompiledProgram> programs_;
+  std::vector<Npu> npus_;
+};
+
+}  // namespace hespas::simulate
