@@ -37,10 +37,12 @@ Location LocateOffset(std::string_view text, size_t offset, const std::string& f
   offset = std::min(offset, text.size());
   const size_t line_start = offset == 0 ? 0 : text.rfind('\n', offset - 1) + 1;
   const size_t line_end = std::min(text.find('\n', offset), text.size());
-  return {.file = file,
-          .line = static_cast<size_t>(std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(offset), '\n')) + 1,
-          .column = offset - line_start + 1,
-          .source_line = std::string(text.substr(line_start, std::min<size_t>(line_end - line_start, 200)))};
+  return {
+      .file = file,
+      .line =
+          static_cast<size_t>(std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(offset), '\n')) + 1,
+      .column = offset - line_start + 1,
+      .source_line = std::string(text.substr(line_start, std::min<size_t>(line_end - line_start, 200)))};
 }
 
 Result<JsonSource> JsonSource::Parse(std::string_view text, const std::string& file, const DiagnosticKind& kind) {

@@ -71,8 +71,8 @@ void SetNetwork(const NetworkLists& lists, const Location& location, SystemReade
       continue;
     }
     if (lists.npus[d] < 2 || lists.npus[d] > (int64_t{1} << 30)) {
-      reader.diagnostics.Error(kBadSystem, fmt::format("dimension {}: npus_count {} must be at least 2", d, lists.npus[d]),
-                               location);
+      reader.diagnostics.Error(
+          kBadSystem, fmt::format("dimension {}: npus_count {} must be at least 2", d, lists.npus[d]), location);
       continue;
     }
     reader.system.dimensions.push_back({.kind = static_cast<DimensionKind>(kind - kKinds.begin()),
@@ -116,7 +116,8 @@ void ReadNetworkJson(const JsonSource& source, const nlohmann::json& object, Sys
     lists.latency = object.at("latency").get<std::vector<double>>();
   } catch (const nlohmann::json::exception& error) {
     reader.diagnostics.Error(kBadSystem, std::string("the network description is not as it should be: ") + error.what(),
-                             source.LocationOf("network"), "it has four lists: topology, npus_count, bandwidth, latency");
+                             source.LocationOf("network"),
+                             "it has four lists: topology, npus_count, bandwidth, latency");
     return;
   }
   SetNetwork(lists, source.LocationOf("topology"), reader);

@@ -22,8 +22,15 @@ const std::vector<std::string> kMemoryKeys = {"memory-type", "remote-mem-latency
                                               "num-npus-per-node"};
 
 // Read but without effect in ASTRA-sim's analytical backends.
-const std::vector<std::string> kIdleKeys = {"boost-mode", "intra-dimension-scheduling", "inter-dimension-scheduling",
-                                            "local-mem-trace-filename", "model-shared-bus", "L", "o", "g", "G"};
+const std::vector<std::string> kIdleKeys = {"boost-mode",
+                                            "intra-dimension-scheduling",
+                                            "inter-dimension-scheduling",
+                                            "local-mem-trace-filename",
+                                            "model-shared-bus",
+                                            "L",
+                                            "o",
+                                            "g",
+                                            "G"};
 
 // One value of system.json: how its key is called and how it is read; false if the value is of a wrong kind.
 struct Setting {
@@ -76,7 +83,8 @@ Setting BusNumber(std::string key, double SharedBus::*member) {
 
 bool ReadPolicy(const json& value, System& system) {
   static const std::vector<std::string> kPolicies = {"LIFO", "FIFO", "EXPLICIT"};
-  const auto at = value.is_string() ? std::find(kPolicies.begin(), kPolicies.end(), value.get<std::string>()) : kPolicies.end();
+  const auto at =
+      value.is_string() ? std::find(kPolicies.begin(), kPolicies.end(), value.get<std::string>()) : kPolicies.end();
   if (at == kPolicies.end()) return false;
   system.scheduling = static_cast<SchedulingPolicy>(at - kPolicies.begin());
   return true;
@@ -175,7 +183,8 @@ void CheckLengths(const JsonSource& source, SystemReader& reader) {
 Result<System> Finish(System system, const Diagnostics& diagnostics, size_t errors_before) {
   if (diagnostics.error_count() == errors_before) return system;
   for (const Diagnostic& diagnostic : diagnostics.all()) {
-    if (!diagnostic.is_warning()) return MakeError(kBadSystem, "the system description has errors", {}, diagnostic.message);
+    if (!diagnostic.is_warning())
+      return MakeError(kBadSystem, "the system description has errors", {}, diagnostic.message);
   }
   return MakeError(kBadSystem, "the system description has errors");
 }
@@ -201,7 +210,8 @@ void ReadSystemJson(const JsonSource& source, const json& object, SystemReader& 
   std::vector<std::string> known = kIdleKeys;
   for (const Setting& setting : kSettings) known.push_back(setting.key);
   for (const auto& [key, value] : object.items()) {
-    const auto setting = std::find_if(kSettings.begin(), kSettings.end(), [&](const Setting& s) { return s.key == key; });
+    const auto setting =
+        std::find_if(kSettings.begin(), kSettings.end(), [&](const Setting& s) { return s.key == key; });
     if (setting == kSettings.end()) {
       reader.UnknownKey(key, known, source.LocationOf(key));
     } else if (!setting->read(value, reader.system)) {
@@ -297,8 +307,9 @@ Result<System> ParseSystem(std::string_view text, const std::string& name, const
   SystemReader reader{system, options, diagnostics};
   const size_t before = diagnostics.error_count();
   system.name = root.value("name", json(name)).is_string() ? root.value("name", json(name)).get<std::string>() : name;
-  static const std::vector<std::string> kParts = {"network", "system", "remote_memory", "name", "description",
-                                                  "source", "sources", "schema_version", "$schema", "notes", "device"};
+  static const std::vector<std::string> kParts = {"network",     "system", "remote_memory", "name",
+                                                  "description", "source", "sources",       "schema_version",
+                                                  "$schema",     "notes",  "device"};
   for (const auto& [key, value] : root.items()) reader.UnknownKey(key, kParts, source->LocationOf(key));
   ReadNetworkJson(*source, root.at("network"), reader);
   ReadSystemJson(*source, root.at("system"), reader);

@@ -77,9 +77,9 @@ void Algorithms::StartRing(Stream& stream, uint32_t index) {
   const uint64_t n = phase.ring.size;
   const bool direct = phase.algorithm.kind == AlgorithmKind::kDirect;
   state.message = phase.kind == NativeCollective::kAllGather ? phase.data : phase.data / n;
-  state.remaining = phase.kind == NativeCollective::kAllReduce                ? 2 * (n - 1)
+  state.remaining = phase.kind == NativeCollective::kAllReduce             ? 2 * (n - 1)
                     : phase.kind == NativeCollective::kAllToAll && !direct ? n * (n - 1) / 2
-                                                                              : n - 1;
+                                                                           : n - 1;
   if (direct) {
     const int32_t window = phase.algorithm.window;
     state.width = window == -1 ? n - 1 : std::min<uint64_t>(static_cast<uint64_t>(std::max(window, 0)), n - 1);

@@ -122,8 +122,8 @@ void CollectiveGraphs::Issue(uint32_t index, uint32_t at) {
   }
   const auto listed = static_cast<uint32_t>(node.peer);
   const uint32_t peer = run.members != nullptr ? (*run.members)[listed] : listed;
-  const uint64_t size = node.total_chunks > 0 ? run.size * node.chunks / node.total_chunks
-                                              : static_cast<uint64_t>(node.size.value);
+  const uint64_t size =
+      node.total_chunks > 0 ? run.size * node.chunks / node.total_chunks : static_cast<uint64_t>(node.size.value);
   const auto tag = static_cast<uint32_t>(node.tag % kWorkloadTags);
   const Callback done{CallbackKind::kGraphNode, index, at};
   if (node.kind == NodeKind::kSend) {

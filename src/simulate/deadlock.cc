@@ -15,7 +15,8 @@ struct Wait {
   MatchKey key;
 };
 
-// What each rank's receives wait for; the smallest (source, tag, size) of each rank, so that the answer is deterministic.
+// What each rank's receives wait for; the smallest (source, tag, size) of each rank, so that the answer is
+// deterministic.
 std::map<uint32_t, Wait> WaitsByRank(const Network& network, Workload& workload) {
   std::map<uint32_t, Wait> waits;
   network.matcher().EachWaiting([&](const MatchKey& key, Callback waiting) {

@@ -1,4 +1,5 @@
-// Why a simulation came to rest with unfinished NPUs: which node waits for what, and the cycle of waiting if there is one.
+// Why a simulation came to rest with unfinished NPUs: which node waits for what, and the cycle of waiting if there is
+// one.
 #pragma once
 
 #include "simulate/core.h"

@@ -14,8 +14,7 @@ RemoteMemoryUnits::RemoteMemoryUnits(Core& core) : core_(core) {
 
 uint64_t RemoteMemoryUnits::Ticks(uint64_t bytes) const {
   const hardware::RemoteMemory& memory = core_.system.memory;
-  return (memory.latency +
-          static_cast<uint64_t>(static_cast<double>(bytes) / static_cast<double>(memory.bandwidth))) *
+  return (memory.latency + static_cast<uint64_t>(static_cast<double>(bytes) / static_cast<double>(memory.bandwidth))) *
          core_.ticks_per_ns;
 }
 
@@ -30,8 +29,7 @@ void RemoteMemoryUnits::Access(uint32_t rank, uint32_t index, uint64_t bytes, ui
     core_.agenda.Schedule(rank, Ticks(bytes), {ActionKind::kNodeDone, index});
     return;
   }
-  const auto unit =
-      memory.kind == MemoryKind::kPool ? 0u : static_cast<uint32_t>(rank / memory.npus_per_node);
+  const auto unit = memory.kind == MemoryKind::kPool ? 0u : static_cast<uint32_t>(rank / memory.npus_per_node);
   if (units_[unit].busy) {
     units_[unit].waiting.push_back({rank, index, bytes});
   } else {

@@ -15,8 +15,8 @@ Status CheckGroups(const trace::TraceGraph& trace, uint64_t npus) {
     std::vector<uint32_t> sorted = members;
     std::sort(sorted.begin(), sorted.end());
     if (!sorted.empty() && sorted.back() >= npus) {
-      return MakeError(kBadTrace, fmt::format("communicator group {} names NPU {}, but there are {} NPUs", id,
-                                              sorted.back(), npus));
+      return MakeError(
+          kBadTrace, fmt::format("communicator group {} names NPU {}, but there are {} NPUs", id, sorted.back(), npus));
     }
     if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end()) {
       return MakeError(kBadTrace, fmt::format("communicator group {} names an NPU twice", id));

@@ -34,22 +34,22 @@ enum class TreeState : uint8_t { kBegin, kWaitTwo, kWaitOne, kUp, kWaitParent, k
 
 // What an algorithm remembers (spec astra-sim section 6; its letters in brackets).
 struct AlgorithmState {
-  uint64_t message = 0;          // bytes of a message [m]
-  uint64_t remaining = 0;        // sends still to do [c]
-  uint64_t free = 0;             // bundles done and not yet used by a send
-  uint64_t width = 1;            // [w]
+  uint64_t message = 0;             // bytes of a message [m]
+  uint64_t remaining = 0;           // sends still to do [c]
+  uint64_t free = 0;                // bundles done and not yet used by a send
+  uint64_t width = 1;               // [w]
   uint64_t unprocessed_budget = 0;  // [z]
   uint64_t processed_budget = 0;    // [y]
   uint64_t inserted = 0;
   uint64_t sent = 0;
   uint64_t received = 0;
-  uint64_t endpoint_delay = 0;   // ticks
-  uint64_t reduction = 0;        // ticks for `message`
+  uint64_t endpoint_delay = 0;  // ticks
+  uint64_t reduction = 0;       // ticks for `message`
   HalvingCursor insert_cursor;
   HalvingCursor send_cursor;
   TreeState tree_state = TreeState::kBegin;
   bool toggle = false;
-  bool swallowed = false;        // intermediate tree node: the first of two bundles has come
+  bool swallowed = false;  // intermediate tree node: the first of two bundles has come
 };
 
 struct Stream {

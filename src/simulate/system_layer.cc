@@ -93,8 +93,9 @@ bool SystemLayer::Choose(const Context& context, Plan& plan) {
   if (context.node.group == 0) return true;
   const auto group = trace_.groups.find(context.node.group);
   if (group == trace_.groups.end()) {
-    core_.Fail(kBadTrace, fmt::format("NPU {}, node {}: communicator group {} is not defined", context.rank,
-                                      context.node.id, context.node.group),
+    core_.Fail(kBadTrace,
+               fmt::format("NPU {}, node {}: communicator group {} is not defined", context.rank, context.node.id,
+                           context.node.group),
                "give the file with the groups (comm_group.json)");
     return false;
   }
@@ -165,11 +166,11 @@ bool SystemLayer::MakePhases(const Context& context, const Plan& plan, uint64_t 
     active.clear();
   }
   if (active.empty()) {
-    core_.Fail(kNotPossible,
-               fmt::format("NPU {}, node {}: the collective has no partner and never completes: {}", context.rank,
-                           context.node.id,
-                           plan.members != nullptr ? "its group has one member" : "no dimension is involved"),
-               "leave out collectives over a single NPU");
+    core_.Fail(
+        kNotPossible,
+        fmt::format("NPU {}, node {}: the collective has no partner and never completes: {}", context.rank,
+                    context.node.id, plan.members != nullptr ? "its group has one member" : "no dimension is involved"),
+        "leave out collectives over a single NPU");
     return false;
   }
   const NativeCollective kind = context.kind;
@@ -343,8 +344,8 @@ void SystemLayer::StartPhase(uint32_t index) {
   }
 }
 
-// The order of these steps is spec astra-sim section 5.5's: the workload learns of the end while the stream still counts
-// as running.
+// The order of these steps is spec astra-sim section 5.5's: the workload learns of the end while the stream still
+// counts as running.
 void SystemLayer::PhaseEnd(uint32_t index) {
   const uint32_t rank = streams_[index].rank;
   const uint32_t old = streams_[index].queue;

@@ -64,7 +64,7 @@ class SystemLayer : public PhaseEnds {
   struct Npu {
     std::vector<RoundRobin> round_robin;  // of each dimension
     std::vector<Queue> queues;
-    std::vector<uint32_t> trees_given;    // of each kind and dimension
+    std::vector<uint32_t> trees_given;  // of each kind and dimension
     std::map<uint32_t, uint64_t> group_streams;
     std::map<std::pair<uint32_t, hardware::NativeCollective>, Plan> group_plans;
     int64_t priority = 0;

@@ -1,4 +1,5 @@
-// Logical topologies over which collectives run: rings of NPUs and double binary trees (spec astra-sim sections 4, 6.4).
+// Logical topologies over which collectives run: rings of NPUs and double binary trees (spec astra-sim sections
+// 4, 6.4).
 #pragma once
 
 #include <cstdint>

@@ -63,7 +63,7 @@ class Transport {
   }
 
   Core& core_;
-  std::vector<double> bytes_per_ns_;   // of each dimension
+  std::vector<double> bytes_per_ns_;  // of each dimension
   std::vector<uint64_t> strides_;
   std::vector<uint64_t> first_link_;   // of each dimension
   std::vector<Link> links_;            // aware only

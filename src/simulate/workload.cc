@@ -49,8 +49,8 @@ Result<std::vector<Edge>> EdgesOf(const trace::Program& program, const std::vect
       const uint64_t parent = program.dependencies[node.first_dependency + i];
       const auto at = static_cast<size_t>(index_of(parent));
       if (at == ids.size() || ids[at] != parent) {
-        return MakeError(kBadTrace, fmt::format("NPU {}: node {} (`{}`) depends on node {}, which the trace lacks", rank,
-                                                node.id, node.name, parent));
+        return MakeError(kBadTrace, fmt::format("NPU {}: node {} (`{}`) depends on node {}, which the trace lacks",
+                                                rank, node.id, node.name, parent));
       }
       edges.emplace_back(static_cast<uint32_t>(at), child);
     }
@@ -161,7 +161,8 @@ void Workload::Issue(uint32_t rank, uint32_t index) {
   const Node& node = *compiled.nodes[index];
   statistics_.Issued(rank, node);
   if (node.kind == NodeKind::kMetadata) {
-    core_.Fail(kBadTrace, fmt::format("NPU {}, node {} (`{}`): metadata nodes cannot be executed", rank, node.id, node.name),
+    core_.Fail(kBadTrace,
+               fmt::format("NPU {}, node {} (`{}`): metadata nodes cannot be executed", rank, node.id, node.name),
                "leave metadata nodes out of the trace");
   } else if (core_.system.replay_only) {
     const uint64_t ticks = DurationTicks(node);
@@ -206,7 +207,8 @@ void Workload::IssueRoofline(uint32_t rank, uint32_t index, const Node& node) {
   const double performance = std::min(bandwidth * intensity, peak);
   const double seconds = operations / performance;
   if (!(seconds >= 0 && seconds < 1e9)) {
-    core_.Fail(kNotPossible, fmt::format("NPU {}, node {} (`{}`): the roofline gives no duration", rank, node.id, node.name),
+    core_.Fail(kNotPossible,
+               fmt::format("NPU {}, node {} (`{}`): the roofline gives no duration", rank, node.id, node.name),
                "`peak-perf`, `local-mem-bw` and the node's `num_ops` must be above 0");
     return;
   }

@@ -1,5 +1,5 @@
-// The workload layer of every NPU: issues the nodes of its program whose dependencies are met, in ascending order of id,
-// into one CPU, one compute and one communication slot (spec astra-sim section 8).
+// The workload layer of every NPU: issues the nodes of its program whose dependencies are met, in ascending order of
+// id, into one CPU, one compute and one communication slot (spec astra-sim section 8).
 #pragma once
 
 #include <array>
@@ -24,8 +24,8 @@ enum class Slot : uint8_t { kCpu, kCompute, kCommunication, kNone };
 struct CompiledProgram {
   std::vector<const trace::Node*> nodes;
   std::vector<Slot> slots;
-  std::vector<uint32_t> parents;         // number
-  std::vector<uint32_t> first_child;     // into children; one more than nodes
+  std::vector<uint32_t> parents;      // number
+  std::vector<uint32_t> first_child;  // into children; one more than nodes
   std::vector<uint32_t> children;
 };
 

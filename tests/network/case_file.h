@@ -1,0 +1,24 @@
+// One recorded or generated case of network simulation: compact JSON to trace, system and options.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "simulate/simulate.h"
+
+namespace hespas::network_test {
+
+struct Case {
+  trace::TraceGraph trace;
+  hardware::System system;
+  simulate::SimulateOptions options;
+};
+
+// `input` is a case's "in". A system that the loader refuses is an error.
+Result<Case> BuildCase(const nlohmann::json& input);
+
+// The answer in the form of a case's "out": finish, exposed, wall, gpu, comm, overlap, order.
+nlohmann::json Answer(const result::SimResult& result);
+
+}  // namespace hespas::network_test

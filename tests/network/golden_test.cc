@@ -1,0 +1,86 @@
+// Every recorded run of ASTRA-sim, in process: equal ticks, statistics and finish order, or a diagnostic where
+// ASTRA-sim crashes or gets stuck.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <sstream>
+
+#include "base/file.h"
+#include "case_file.h"
+
+namespace hespas::network_test {
+namespace {
+
+using nlohmann::json;
+
+struct Golden {
+  std::string id;
+  std::string kind;
+  json in;
+  json out;
+};
+
+std::vector<Golden> ReadGoldens() {
+  std::vector<Golden> goldens;
+  const Result<std::string> text = ReadInput(HESPAS_NETWORK_DATA "/golden.jsonl.gz");
+  if (!text) return goldens;
+  std::istringstream lines(*text);
+  for (std::string line; std::getline(lines, line);) {
+    json row = json::parse(line);
+    goldens.push_back({row["id"], row["kind"], std::move(row["in"]), std::move(row["out"])});
+  }
+  return goldens;
+}
+
+Result<result::SimResult> Run(const Golden& golden) {
+  const Result<Case> built = BuildCase(golden.in);
+  if (!built) return built.error();
+  Diagnostics diagnostics;
+  return simulate::Simulate(built->trace, built->system, built->options, diagnostics);
+}
+
+// Where we answer although ASTRA-sim ends for a reason of its own (documented in docs/simulation.md).
+bool AnsweredBeyond(const Golden& golden) {
+  const std::string error = golden.out.value("err", "");
+  return error.find("get_event_time() > current_time") != std::string::npos ||
+         error.find("!connected(id)") != std::string::npos ||
+         error.find("only support 1-dim topology") != std::string::npos ||
+         error.find("Only GPU and COMM types") != std::string::npos || golden.in.contains("flags");
+}
+
+// What is wrong with our answer; empty if nothing.
+std::string Difference(const Golden& golden) {
+  const Result<result::SimResult> got = Run(golden);
+  if (golden.kind != "ok" && golden.kind != "ok-nostats") {
+    if (!got) return got.error().message.empty() ? "no message" : "";
+    return AnsweredBeyond(golden) ? "" : "an answer instead of a diagnostic";
+  }
+  if (!got) return got.error().message;
+  const json answer = Answer(*got);
+  for (const char* key : {"fin", "exposed", "wall", "gpu", "comm", "overlap", "order"}) {
+    if (answer.value(key, json()) == golden.out.value(key, json())) continue;
+    return fmt::format("{}: {} instead of {}", key, answer.value(key, json()).dump().substr(0, 120),
+                       golden.out.value(key, json()).dump().substr(0, 120));
+  }
+  return "";
+}
+
+TEST(Golden, EveryRunOfAstraSim) {
+  const std::vector<Golden> goldens = ReadGoldens();
+  ASSERT_EQ(goldens.size(), 3725u);
+  std::map<std::string, int> wrong;
+  int failures = 0;
+  for (const Golden& golden : goldens) {
+    if (golden.kind == "undefined" || golden.id.starts_with("A13")) continue;  // A13: shared bus, not built yet
+    const std::string difference = Difference(golden);
+    if (difference.empty()) continue;
+    ++wrong[golden.id.substr(0, golden.id.find('/'))];
+    if (++failures <= 40) ADD_FAILURE() << golden.kind << " " << golden.id << ": " << difference;
+  }
+  for (const auto& [group, count] : wrong) ADD_FAILURE() << group << ": " << count << " wrong";
+}
+
+}  // namespace
+}  // namespace hespas::network_test
