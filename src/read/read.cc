@@ -8,7 +8,6 @@
 #include "base/suggest.h"
 #include "read/bytecode/bytecode.h"
 #include "read/hlo/hlo.h"
-#include "read/stablehlo/cursor.h"
 #include "read/stablehlo/errors.h"
 #include "read/stablehlo/stablehlo.h"
 
@@ -27,12 +26,6 @@ bool IsBinary(std::string_view content) {
   });
 }
 
-bool IsHloText(const std::string& content) {
-  Cursor cursor(content);
-  cursor.Space();
-  return std::string_view(cursor.at()).starts_with("HloModule");
-}
-
 Result<ir::Module> ReadAny(std::string path, std::string content, Diagnostics& diagnostics) {
   if (content.starts_with("ML\xefR")) return ReadBytecode(std::move(path), std::move(content), diagnostics);
   const auto reject = [&](std::string message) -> Result<ir::Module> {
@@ -42,7 +35,7 @@ Result<ir::Module> ReadAny(std::string path, std::string content, Diagnostics& d
   };
   if (content.empty()) return reject("the file is empty");
   if (IsBinary(content)) return reject("the file is binary data of no known kind");
-  if (IsHloText(content)) return ReadHloText(std::move(path), std::move(content), diagnostics);
+  if (LooksLikeHloText(content)) return ReadHloText(std::move(path), std::move(content), diagnostics);
   return ReadStableHlo(std::move(path), std::move(content), diagnostics);
 }
 

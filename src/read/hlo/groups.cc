@@ -1,0 +1,141 @@
+// Device groups: `{{0,1},{2,3}}` and the iota form `[G,S]<=[dims]T(permutation)`.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <numeric>
+
+#include "read/hlo/attributes.h"
+#include "read/hlo/scanner.h"
+
+namespace hespas::read::hlo {
+namespace {
+
+// Beyond this many devices the short spelling is kept as it stands.
+constexpr int64_t kMaximumListedDevices = 1024;
+
+using Groups = std::vector<std::vector<int64_t>>;
+
+struct IotaGroups {
+  std::vector<int64_t> shape;  // G, S
+  std::vector<int64_t> dims;
+  std::vector<int64_t> permutation;
+};
+
+int64_t Product(std::span<const int64_t> values) {
+  int64_t product = 1;
+  for (const int64_t v : values) {
+    if (v < 0 || __builtin_mul_overflow(product, v, &product)) return -1;
+  }
+  return product;
+}
+
+std::optional<IotaGroups> ParseIota(std::string_view text) {
+  Scanner scan(text);
+  IotaGroups out;
+  const auto shape = Integers(scan.Balanced());
+  if (!shape || scan.peek() != '<' || scan.peek(1) != '=') return std::nullopt;
+  scan.Seek(scan.position() + 2);
+  const auto dims = Integers(scan.Balanced());
+  if (!dims) return std::nullopt;
+  out = {*shape, *dims, {}};
+  if (scan.peek() == 'T') {
+    scan.Seek(scan.position() + 1);
+    const auto permutation = Integers(scan.Balanced());
+    if (!permutation) return std::nullopt;
+    out.permutation = *permutation;
+  }
+  return scan.at_end() ? std::optional(out) : std::nullopt;
+}
+
+// transpose(reshape(iota(N), dims), permutation), flattened (hlo-grammar: "Collectives and async").
+std::vector<int64_t> Devices(const IotaGroups& iota) {
+  const size_t rank = iota.dims.size();
+  std::vector<int64_t> strides(rank, 1);
+  for (size_t i = rank; i-- > 1;) strides[i - 1] = strides[i] * iota.dims[i];
+  std::vector<size_t> order(rank);
+  std::iota(order.begin(), order.end(), size_t{0});
+  for (size_t i = 0; i < iota.permutation.size(); ++i) order[i] = static_cast<size_t>(iota.permutation[i]);
+  std::vector<int64_t> devices = {0};
+  for (const size_t dim : order) {
+    std::vector<int64_t> next;
+    next.reserve(devices.size() * static_cast<size_t>(iota.dims[dim]));
+    for (const int64_t base : devices) {
+      for (int64_t i = 0; i < iota.dims[dim]; ++i) next.push_back(base + i * strides[dim]);
+    }
+    devices.swap(next);
+  }
+  return devices;
+}
+
+bool IsPermutation(std::vector<int64_t> permutation, size_t rank) {
+  if (permutation.empty()) return true;
+  std::sort(permutation.begin(), permutation.end());
+  for (size_t i = 0; i < permutation.size(); ++i) {
+    if (permutation[i] != static_cast<int64_t>(i)) return false;
+  }
+  return permutation.size() == rank;
+}
+
+std::optional<Groups> ExpandIota(std::string_view text) {
+  const auto iota = ParseIota(text);
+  if (!iota || iota->shape.empty() || !IsPermutation(iota->permutation, iota->dims.size())) return std::nullopt;
+  const int64_t count = Product(iota->dims);
+  if (count < 1 || count > kMaximumListedDevices || Product(iota->shape) != count) return std::nullopt;
+  const std::vector<int64_t> devices = Devices(*iota);
+  const int64_t size = iota->shape.back();
+  Groups groups;
+  for (int64_t at = 0; at < count; at += size) {
+    groups.emplace_back(devices.begin() + at, devices.begin() + at + size);
+  }
+  return groups;
+}
+
+std::optional<Groups> ParseLists(std::string_view text) {
+  Scanner scan(text);
+  Groups groups;
+  if (!scan.Take('{')) return std::nullopt;
+  while (!scan.Take('}')) {
+    if (!groups.empty() && !scan.Take(',')) return std::nullopt;
+    scan.SkipBlanks();
+    if (scan.peek() != '{') return std::nullopt;
+    const auto group = Integers(scan.Balanced());
+    if (!group) return std::nullopt;
+    groups.push_back(*group);
+  }
+  return groups;
+}
+
+std::string DenseText(const Groups& groups) {
+  size_t widest = 0;
+  for (const auto& group : groups) widest = std::max(widest, group.size());
+  if (widest == 0) return "dense<> : tensor<0x0xi64>";
+  std::string rows;
+  for (const auto& group : groups) {
+    rows += rows.empty() ? "[" : ", [";
+    for (size_t i = 0; i < widest; ++i) {
+      // Shorter groups are filled up with -1, as StableHLO has it.
+      rows += fmt::format("{}{}", i == 0 ? "" : ", ", i < group.size() ? group[i] : -1);
+    }
+    rows += "]";
+  }
+  return fmt::format("dense<[{}]> : tensor<{}x{}xi64>", rows, groups.size(), widest);
+}
+
+}  // namespace
+
+std::string GroupsText(std::string_view text) {
+  const auto groups = text.starts_with('[') ? ExpandIota(text) : ParseLists(text);
+  return groups ? DenseText(*groups) : std::string(text);
+}
+
+int64_t GroupSize(std::string_view text) {
+  if (text.starts_with('[')) {
+    const auto iota = ParseIota(text);
+    return iota && !iota->shape.empty() ? iota->shape.back() : 0;
+  }
+  const auto groups = ParseLists(text);
+  return groups && !groups->empty() ? static_cast<int64_t>(groups->front().size()) : 0;
+}
+
+}  // namespace hespas::read::hlo

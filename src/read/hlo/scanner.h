@@ -1,0 +1,51 @@
+// A cursor over HLO text: blanks and comments, names, balanced values. Nothing here recurses or copies.
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+namespace hespas::read::hlo {
+
+inline bool IsNameChar(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.' || c == '-';
+}
+inline bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+
+class Scanner {
+ public:
+  explicit Scanner(std::string_view text) : text_(text) {}
+
+  size_t position() const { return at_; }
+  void Seek(size_t position) { at_ = position < text_.size() ? position : text_.size(); }
+  bool at_end() const { return at_ >= text_.size(); }
+  char peek(size_t ahead = 0) const { return at_ + ahead < text_.size() ? text_[at_ + ahead] : '\0'; }
+  std::string_view rest() const { return text_.substr(at_); }
+  std::string_view slice(size_t begin, size_t end) const { return text_.substr(begin, end - begin); }
+
+  // Skips blanks, line ends, `/* */` and `//`.
+  void SkipBlanks();
+  // Skips blanks and comments on this line only.
+  void SkipBlanksOnLine();
+  void SkipLine();
+  bool Take(char c);                     // after SkipBlanks
+  bool TakeWord(std::string_view word);  // a whole name equal to `word`, after SkipBlanks
+  // A name with an optional `%`; empty where there is none.
+  std::string_view Name();
+  // A whole shape; empty where none starts here. `{` counts as layout only where it looks like one.
+  std::string_view Shape();
+  // From an opening bracket to behind its partner; empty (and no movement) where the text ends before.
+  std::string_view Balanced();
+  // An attribute's value: up to the comma or line end outside all brackets and strings, trimmed.
+  std::string_view Value();
+
+ private:
+  void SkipComment();
+
+  std::string_view text_;
+  size_t at_ = 0;
+};
+
+// The position behind the string that opens at `begin` (a `"`), or npos.
+size_t EndOfString(std::string_view text, size_t begin);
+
+}  // namespace hespas::read::hlo

@@ -1,0 +1,69 @@
+// Shapes of HLO text, interned by their text: `bf16[4,8]{1,0:T(8,128)}`, `(f32[], (s32[2], token[]))`.
+//
+// - A shape is flattened to leaves (arrays, tokens, opaque values), each of one IR type.
+// - A bounded dynamic dimension `<=N` takes its bound; layouts are kept as text, where they are not the default.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "base/id.h"
+#include "ir/type_table.h"
+#include "read/text_arena.h"
+
+namespace hespas::read::hlo {
+
+HESPAS_ID(ShapeId);
+
+struct Shape {
+  bool is_tuple = false;
+  uint32_t first_leaf = 0;  // into the table's leaf types
+  uint32_t leaf_count = 0;
+  uint32_t first_child = 0;  // tuples: into the table's children
+  uint32_t child_count = 0;
+  ir::TypeId type;                 // of a leaf
+  std::string_view result_layout;  // attribute text, empty where all layouts are the default ones
+};
+
+class ShapeTable {
+ public:
+  ShapeTable(ir::TypeTable& types, TextArena& arena) : types_(types), arena_(arena) {}
+
+  // The shape spelt by `text` (as Scanner::Shape returns it); nothing where it is malformed.
+  std::optional<ShapeId> Find(std::string_view text);
+
+  const Shape& operator[](ShapeId id) const { return shapes_[id.index()]; }
+  std::span<const ir::TypeId> leaves(ShapeId id) const {
+    return {leaf_types_.data() + shapes_[id.index()].first_leaf, shapes_[id.index()].leaf_count};
+  }
+  ShapeId child(ShapeId id, size_t i) const { return children_[shapes_[id.index()].first_child + i]; }
+  // How many leaves stand before the i-th child.
+  uint32_t child_offset(ShapeId id, size_t i) const { return child_offsets_[shapes_[id.index()].first_child + i]; }
+
+ private:
+  struct OpenTuple {
+    std::vector<ShapeId> children;
+  };
+  std::optional<ShapeId> Array(std::string_view text);
+  ShapeId Tuple(const std::vector<ShapeId>& children);
+  std::optional<ShapeId> ParseTuple(std::string_view text);
+
+  ir::TypeTable& types_;
+  TextArena& arena_;
+  std::unordered_map<std::string_view, ShapeId> index_;
+  std::vector<Shape> shapes_;
+  std::vector<ir::TypeId> leaf_types_;
+  std::vector<ShapeId> children_;
+  std::vector<uint32_t> child_offsets_;
+};
+
+// The IR's element of an HLO primitive type ("pred", "bf16", "u8", "c64").
+std::optional<ir::Element> ElementOf(std::string_view primitive);
+
+}  // namespace hespas::read::hlo
