@@ -60,6 +60,18 @@ void Module::SetSource(std::string path, std::string text) {
 }
 
 std::string_view Module::Keep(std::string text) {
+  constexpr size_t kShared = size_t{1} << 16;
+  if (text.size() < kShared / 16) {
+    // The shared buffer never grows beyond its reserved size, so views into it stay valid.
+    if (!small_texts_ || small_texts_->size() + text.size() > kShared) {
+      buffers_.push_back(std::make_unique<std::string>());
+      small_texts_ = buffers_.back().get();
+      small_texts_->reserve(kShared);
+    }
+    const size_t at = small_texts_->size();
+    small_texts_->append(text);
+    return std::string_view(*small_texts_).substr(at);
+  }
   buffers_.push_back(std::make_unique<std::string>(std::move(text)));
   return *buffers_.back();
 }
@@ -131,6 +143,11 @@ OpId Module::AddOp(BlockId block, const OpInit& init) {
     root_ = id;
   }
   return id;
+}
+
+void Module::SetRoot(OpId id) {
+  root_ = id;
+  ops_[id.index()].block = BlockId();
 }
 
 void Module::SetAttributes(OpId id, std::span<const Attribute> attributes) {

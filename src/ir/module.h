@@ -114,7 +114,7 @@ class Module {
 
   // --- building ------------------------------------------------------------------------------------------------------
   void SetSource(std::string path, std::string text);
-  // Adds a buffer that attribute texts may point into.
+  // A text that lives as long as the module, for attributes to point into.
   std::string_view Keep(std::string text);
   NameId InternName(std::string_view name);
   BlockId AddBlock(std::span<const TypeId> argument_types);
@@ -135,6 +135,8 @@ class Module {
   void SetAttributes(OpId id, std::span<const Attribute> attributes);
   void SetValueType(ValueId id, TypeId type) { values_[id.index()].type = type; }
   void SetBlockOps(BlockId id, std::vector<OpId> ops);
+  // Makes an op that stands in no region any more the root.
+  void SetRoot(OpId id);
   void AddSymbol(std::string_view symbol, OpId op) { symbols_.emplace(symbol, op); }
   // Grows the stores once for an input of about `ops` operations.
   void Reserve(size_t ops, size_t values, size_t operands, size_t attributes);
@@ -155,6 +157,7 @@ class Module {
   std::string path_;
   std::unique_ptr<std::string> source_;
   std::vector<std::unique_ptr<std::string>> buffers_;
+  std::string* small_texts_ = nullptr;  // the buffer that short texts share
 };
 
 }  // namespace hespas::ir

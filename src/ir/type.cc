@@ -88,6 +88,30 @@ TypeId TypeTable::Intern(Type type) {
   return id;
 }
 
+TypeId TypeTable::InternScalar(const Element& element) {
+  Type type;
+  type.kind = TypeKind::kScalar;
+  type.element = element;
+  return Intern(std::move(type));
+}
+
+TypeId TypeTable::InternTensor(std::vector<int64_t> dims, const Element& element) {
+  Type type;
+  type.kind = TypeKind::kTensor;
+  type.element = element;
+  type.dims = std::move(dims);
+  return Intern(std::move(type));
+}
+
+TypeId TypeTable::InternFunction(std::span<const TypeId> inputs, std::span<const TypeId> results) {
+  Type type;
+  type.kind = TypeKind::kFunction;
+  type.input_count = static_cast<uint32_t>(inputs.size());
+  type.nested.assign(inputs.begin(), inputs.end());
+  type.nested.insert(type.nested.end(), results.begin(), results.end());
+  return Intern(std::move(type));
+}
+
 std::string TypeTable::Text(TypeId id) const {
   const Type& type = (*this)[id];
   const auto list = [&](size_t from, size_t to) {

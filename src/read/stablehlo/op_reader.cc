@@ -1,0 +1,458 @@
+#include "read/stablehlo/op_reader.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "read/stablehlo/errors.h"
+
+namespace hespas::read {
+namespace {
+
+// Equal types of other kinds may be spelt in several ways.
+bool IsPlain(const ir::Type& type) {
+  return type.encoding.empty() && type.element.text.empty() && type.nested.empty() && type.text.empty();
+}
+
+}  // namespace
+
+void Draft::Clear() {
+  spelling = successors = {};
+  results.clear();
+  operands.clear();
+  operand_types.clear();
+  result_types.clear();
+  attributes.clear();
+  regions.clear();
+  loop_names.clear();
+  arguments.clear();
+}
+
+OpReader::OpReader(ir::Module& module, Diagnostics& diagnostics)
+    : c(module.source()),
+      m(module),
+      types(c, module, aliases),
+      attributes(c, module, aliases, types),
+      diagnostics_(diagnostics),
+      names_(aliases.Collect(module.source()) + 1024) {}
+
+// --- services
+// ----------------------------------------------------------------------------------------------------------
+
+void OpReader::Add(std::string_view name, std::string_view text) {
+  const auto [found, added] = name_ids_.try_emplace(name);
+  if (added) found->second = m.InternName(name);
+  draft.attributes.push_back({found->second, text});
+}
+
+std::string_view OpReader::EnumText(std::string_view enumeration, std::string_view value) {
+  std::string text = fmt::format("#{}<{} {}>", dialect(), enumeration, value);
+  const auto found = made_.find(text);
+  if (found != made_.end()) return found->second;
+  const std::string_view kept = m.Keep(text);
+  return made_.emplace(std::move(text), kept).first->second;
+}
+
+bool OpReader::ReadUse(Use& use) {
+  if (c.Peek() != '%') return c.FailExpected("an operand (`%name`)");
+  use = Use{.offset = static_cast<uint32_t>(c.offset())};
+  c.Advance();
+  const char* start = c.at();
+  while (IsIdent(*c) || (*c == '-' && !(c[1] == '>'))) c.Advance();
+  const std::string_view name = c.From(start);
+  if (name.empty()) return c.FailExpected("a value's name after `%`");
+  use.name = names_.Intern(name);
+  if (*c == '#' && IsDigit(c[1])) {
+    c.Advance();
+    for (; IsDigit(*c); c.Advance()) use.number = std::min(use.number * 10 + static_cast<uint32_t>(*c - '0'), 1u << 28);
+  }
+  const ValueNames::Definition* definition = names_.Find(use.name);
+  if (!definition) return true;
+  use.poisoned = !definition->first.valid();
+  if (use.poisoned) return true;
+  if (use.number >= definition->count) {
+    return c.Fail(kUndefinedValue, use.offset,
+                  fmt::format("`%{}` stands for {} value{}; there is no `#{}`", name, definition->count,
+                              definition->count == 1 ? "" : "s", use.number));
+  }
+  use.value = ir::ValueId(definition->first.index() + use.number);
+  return true;
+}
+
+bool OpReader::Operand() {
+  draft.operands.emplace_back();
+  return ReadUse(draft.operands.back());
+}
+
+bool OpReader::Operands() {
+  if (c.Peek() != '%') return true;
+  while (true) {
+    if (!Operand()) return false;
+    if (c.Peek() != ',') return true;
+    const char* comma = c.at();
+    c.Advance();
+    if (c.Peek() == '%') continue;
+    c.MoveTo(comma);
+    return true;
+  }
+}
+
+bool OpReader::ParenthesisedOperands() {
+  if (!c.Expect('(')) return false;
+  if (c.Eat(')')) return true;
+  do {
+    if (!Operand()) return false;
+  } while (c.Eat(','));
+  return c.Expect(')');
+}
+
+bool OpReader::Dictionary() { return c.Peek() != '{' || ReadDictionary(draft.attributes); }
+
+bool OpReader::ReadDictionary(std::vector<ir::Attribute>& out) {
+  if (!c.Expect('{')) return false;
+  if (c.Eat('}')) return true;
+  do {
+    std::string_view name;
+    if (c.Peek() == '"') {
+      if (!c.String(name)) return false;
+      name = name.substr(1, name.size() - 2);
+    } else {
+      name = c.Word();
+      if (name.empty()) return c.FailExpected("an attribute's name");
+    }
+    const auto [found, added] = name_ids_.try_emplace(name);
+    if (added) found->second = m.InternName(name);
+    ir::Attribute attribute{found->second, {}};
+    if (c.Eat('=') && !attributes.Read(attribute.text)) return false;
+    out.push_back(attribute);
+  } while (c.Eat(','));
+  return c.Expect('}');
+}
+
+bool OpReader::FunctionSuffix() { return c.Expect(':') && types.ReadFunction(draft.operand_types, draft.result_types); }
+
+bool OpReader::SkipLocation(std::string_view* text) {
+  if (c.Peek() != 'l' || !c.EatWord("loc")) return true;
+  if (c.Peek() != '(') return c.FailExpected("(");
+  const char* start = c.at() + 1;
+  if (!c.SkipBalanced()) return false;
+  if (text) *text = {start, static_cast<size_t>(c.at() - 1 - start)};
+  return true;
+}
+
+bool OpReader::ReadArgument(bool with_type) {
+  draft.arguments.emplace_back();
+  RegionArgument& argument = draft.arguments.back();
+  if (!ReadUse(argument.name)) return false;
+  if (!with_type) return true;
+  return c.Expect(':') && types.Read(argument.type) && SkipLocation();
+}
+
+// --- regions
+// -----------------------------------------------------------------------------------------------------------
+
+bool OpReader::OpenRegion(Step then, bool isolated, bool entry_block) {
+  if (!c.Expect('{')) return false;
+  Frame frame;
+  frame.then = then;
+  frame.isolated = isolated;
+  frame.mark = names_.Enter(isolated);
+  std::vector<RegionArgument> arguments = std::move(draft.arguments);
+  draft.arguments.clear();
+  frame.draft = std::move(draft);
+  draft = Draft();
+  frames_.push_back(std::move(frame));
+  opened_ = true;
+  const char next = c.Peek();
+  if (arguments.empty() && (next == '^' || (next == '}' && !entry_block))) return true;
+  std::vector<ir::TypeId> argument_types;
+  for (const RegionArgument& argument : arguments) argument_types.push_back(argument.type);
+  draft.arguments = std::move(arguments);
+  Frame& top = frames_.back();
+  top.block = m.AddBlock(argument_types);
+  top.blocks.push_back(top.block);
+  return DefineArguments(top.block);
+}
+
+bool OpReader::DefineArguments(ir::BlockId block) {
+  size_t index = 0;
+  for (const RegionArgument& argument : draft.arguments) {
+    const ir::ValueId value = m.arguments(block)[index++];
+    if (!names_.Define(argument.name.name, value, 1)) {
+      return c.Fail(kRedefinedValue, argument.name.offset, "this value is defined already", "give it another name");
+    }
+    if (!pending_.empty()) PatchPending(argument.name.name, value, 1);
+  }
+  draft.arguments.clear();
+  return true;
+}
+
+bool OpReader::StartBlock() {
+  draft.Clear();
+  const size_t offset = c.offset();
+  const char* start = c.at();
+  c.Advance();
+  while (IsIdent(*c) || *c == '-') c.Advance();
+  const std::string_view label = c.From(start);
+  if (label.size() < 2) return c.FailExpected("a block's name after `^`");
+  if (c.Eat('(') && !c.Eat(')')) {
+    do {
+      if (!ReadArgument(true)) return false;
+    } while (c.Eat(','));
+    if (!c.Expect(')')) return false;
+  }
+  if (!c.Expect(':')) return false;
+  Frame& frame = frames_.back();
+  if (!frame.labels.emplace(label, static_cast<uint32_t>(frame.blocks.size())).second) {
+    return c.Fail(kRedefinedValue, offset, fmt::format("block `{}` is defined already", label));
+  }
+  std::vector<ir::TypeId> argument_types;
+  for (const RegionArgument& argument : draft.arguments) argument_types.push_back(argument.type);
+  frame.block = m.AddBlock(argument_types);
+  frame.blocks.push_back(frame.block);
+  return DefineArguments(frame.block);
+}
+
+bool OpReader::ResolveBranches(Frame& frame) {
+  for (const auto& [op, labels] : frame.branches) {
+    std::string indices;
+    for (size_t at = labels.find('^'); at != std::string_view::npos; at = labels.find('^', at + 1)) {
+      size_t end = at + 1;
+      while (end < labels.size() && (IsIdent(labels[end]) || labels[end] == '-')) ++end;
+      const auto found = frame.labels.find(labels.substr(at, end - at));
+      if (found == frame.labels.end()) {
+        return c.Fail(kUndefinedValue, static_cast<size_t>(labels.data() + at - m.source().data()),
+                      fmt::format("block `{}` is not defined", labels.substr(at, end - at)));
+      }
+      indices += fmt::format("{}{}", indices.empty() ? "" : ", ", found->second);
+    }
+    const auto old = m.attributes(op);
+    std::vector<ir::Attribute> attributes_now(old.begin(), old.end());
+    attributes_now.push_back({m.InternName("^successors"), m.Keep(std::move(indices))});
+    m.SetAttributes(op, attributes_now);
+  }
+  return true;
+}
+
+bool OpReader::CloseRegion() {
+  c.Advance();
+  Frame frame = std::move(frames_.back());
+  frames_.pop_back();
+  const uint32_t scope = names_.scope();
+  names_.Leave(frame.mark);
+  draft = std::move(frame.draft);
+  if (frame.isolated) ReportPending(scope);
+  if (!ResolveBranches(frame)) return false;
+  draft.regions.push_back(m.AddRegion(frame.blocks));
+  opened_ = false;
+  if (!frame.then(*this)) return false;
+  return opened_ || FinishOp();
+}
+
+// --- ops
+// ---------------------------------------------------------------------------------------------------------------
+
+bool OpReader::ReadResultNames() {
+  do {
+    if (c.Peek() != '%') return c.FailExpected("a result's name");
+    ResultName result{.name = 0, .count = 1, .offset = static_cast<uint32_t>(c.offset())};
+    c.Advance();
+    const char* start = c.at();
+    while (IsIdent(*c) || *c == '-') c.Advance();
+    const std::string_view name = c.From(start);
+    if (name.empty()) return c.FailExpected("a value's name after `%`");
+    result.name = names_.Intern(name);
+    if (c.Eat(':')) {
+      std::string_view count;
+      if (!c.Integer(count)) return false;
+      result.count = 0;
+      for (const char digit : count) {
+        if (digit == '-' || result.count > (1u << 24))
+          return c.Fail(kSyntax, result.offset, "no valid number of results");
+        result.count = result.count * 10 + static_cast<uint32_t>(digit - '0');
+      }
+      if (result.count == 0) return c.Fail(kSyntax, result.offset, "a name needs at least one result");
+    }
+    draft.results.push_back(result);
+  } while (c.Eat(','));
+  return c.Expect('=');
+}
+
+const Form* OpReader::FormOf(std::string_view name) {
+  const auto [found, added] = forms_.try_emplace(name);
+  if (added) found->second = FindForm(name);
+  return found->second;
+}
+
+bool OpReader::ReadOp() {
+  draft.Clear();
+  opened_ = false;
+  c.Space();
+  draft.source = static_cast<uint32_t>(c.offset());
+  if (*c == '%') {
+    if (!ReadResultNames()) return false;
+    c.Space();
+    draft.source = static_cast<uint32_t>(c.offset());
+  }
+  if (*c == '"') {
+    std::string_view name;
+    if (!c.String(name)) return false;
+    draft.spelling = name.substr(1, name.size() - 2);
+    if (draft.spelling.empty()) return c.Fail(kSyntax, draft.source, "an op needs a name");
+    if (!GenericBody()) return false;
+  } else {
+    const std::string_view word = c.Word();
+    if (word.empty()) return c.FailExpected("an op");
+    const Form* form = FormOf(word);
+    if (!form) {
+      return c.Fail(kUnknownOp, draft.source, fmt::format("op `{}` has no pretty form that is known here", word),
+                    SuggestForm(word));
+    }
+    draft.spelling = form->name;
+    if (!(form->read ? form->read(*this) : ReadPattern(*this, *form))) return false;
+  }
+  return opened_ || FinishOp();
+}
+
+bool OpReader::GenericBody() {
+  if (!ParenthesisedOperands()) return false;
+  if (c.Peek() == '[') {
+    if (!attributes.ReadBracketed(draft.successors)) return false;
+  }
+  if (c.Peek() == '<') {
+    c.Advance();
+    if (!ReadDictionary(draft.attributes) || !c.Expect('>')) return false;
+  }
+  if (c.Peek() == '(') {
+    c.Advance();
+    return OpenRegion(GenericRegionDone);
+  }
+  return Dictionary() && FunctionSuffix();
+}
+
+bool GenericRegionDone(OpReader& reader) {
+  if (reader.c.Eat(',')) return reader.OpenRegion(GenericRegionDone);
+  return reader.c.Expect(')') && reader.Dictionary() && reader.FunctionSuffix();
+}
+
+bool OpReader::CheckOperands() {
+  const size_t count = draft.operands.size();
+  if (count != draft.operand_types.size()) {
+    return c.Fail(
+        kTypeMismatch, count == 0 ? draft.source : draft.operands[0].offset,
+        fmt::format("`{}` has {} operand{}, but {} operand type{}", draft.spelling, count, count == 1 ? "" : "s",
+                    draft.operand_types.size(), draft.operand_types.size() == 1 ? "" : "s"));
+  }
+  for (size_t i = 0; i < count; ++i) {
+    const ir::TypeId defined = TypeOf(draft.operands[i]);
+    if (!defined.valid() || defined == draft.operand_types[i]) continue;
+    if (!IsPlain(m.types()[defined]) && !IsPlain(m.types()[draft.operand_types[i]])) continue;
+    return c.Fail(kTypeMismatch, draft.operands[i].offset,
+                  fmt::format("this operand has the type {}, but is used as {}", m.types().Text(defined),
+                              m.types().Text(draft.operand_types[i])));
+  }
+  return true;
+}
+
+bool OpReader::FinishOp() {
+  std::string_view location;
+  if (!SkipLocation(&location)) return false;
+  if (location.data() != nullptr) Add("loc", location);
+  if (!CheckOperands()) return false;
+  size_t named = 0;
+  for (const ResultName& result : draft.results) named += result.count;
+  if (named != draft.result_types.size() && !draft.results.empty()) {
+    return c.Fail(kTypeMismatch, draft.results[0].offset,
+                  fmt::format("`{}` has {} result{}, but {} {} named here", draft.spelling, draft.result_types.size(),
+                              draft.result_types.size() == 1 ? "" : "s", named, named == 1 ? "is" : "are"));
+  }
+  static thread_local std::vector<ir::ValueId> operands;
+  operands.clear();
+  for (const Use& use : draft.operands) operands.push_back(use.value);
+  const auto [name, added] = name_ids_.try_emplace(draft.spelling);
+  if (added) name->second = m.InternName(draft.spelling);
+  const ir::OpId op = m.AddOp(frames_.back().block, {.name = name->second,
+                                                     .operands = operands,
+                                                     .result_types = draft.result_types,
+                                                     .attributes = draft.attributes,
+                                                     .regions = draft.regions,
+                                                     .source = draft.source});
+  if (!draft.successors.empty()) frames_.back().branches.emplace_back(op, draft.successors);
+  NotePending(op);
+  if (frames_.size() <= 2) NoteSymbol(op);
+  return DefineResults(op);
+}
+
+bool OpReader::DefineResults(ir::OpId op) {
+  size_t index = m.op(op).first_result.index();
+  for (const ResultName& result : draft.results) {
+    const ir::ValueId first(index);
+    index += result.count;
+    if (!names_.Define(result.name, first, result.count)) {
+      draft.results.clear();
+      return c.Fail(kRedefinedValue, result.offset, "this value is defined already", "give it another name");
+    }
+    if (!pending_.empty()) PatchPending(result.name, first, result.count);
+  }
+  return true;
+}
+
+void OpReader::NoteSymbol(ir::OpId op) {
+  const std::string_view* symbol = m.attribute(op, "sym_name");
+  if (!symbol || symbol->size() < 2 || m.kind(op) == ir::OpKind::kModule) return;
+  m.AddSymbol(symbol->substr(1, symbol->size() - 2), op);
+}
+
+// --- uses before their definition
+// --------------------------------------------------------------------------------------
+
+void OpReader::NotePending(ir::OpId op) {
+  for (size_t i = 0; i < draft.operands.size(); ++i) {
+    const Use& use = draft.operands[i];
+    if (use.value.valid() || use.poisoned) continue;
+    const uint64_t key = (uint64_t{names_.scope()} << 32) | use.name;
+    pending_[key].push_back({op, static_cast<uint32_t>(i), use.offset, use.number});
+  }
+}
+
+void OpReader::PatchPending(ValueNames::Ref ref, ir::ValueId first, uint32_t count) {
+  const auto found = pending_.find((uint64_t{names_.scope()} << 32) | ref);
+  if (found == pending_.end()) return;
+  std::vector<PendingUse> left;
+  for (const PendingUse& use : found->second) {
+    if (use.number < count) {
+      m.SetOperand(use.op, use.index, ir::ValueId(first.index() + use.number));
+    } else {
+      left.push_back(use);
+    }
+  }
+  if (left.empty()) {
+    pending_.erase(found);
+  } else {
+    found->second = std::move(left);
+  }
+}
+
+void OpReader::ReportPending(uint32_t scope) {
+  if (pending_.empty()) return;
+  std::vector<PendingUse> lost;
+  for (auto it = pending_.begin(); it != pending_.end();) {
+    if (it->first >> 32 != scope) {
+      ++it;
+      continue;
+    }
+    lost.insert(lost.end(), it->second.begin(), it->second.end());
+    it = pending_.erase(it);
+  }
+  std::sort(lost.begin(), lost.end(), [](const PendingUse& a, const PendingUse& b) { return a.offset < b.offset; });
+  for (const PendingUse& use : lost) {
+    if (!diagnostics_.wants_more()) return;
+    c.MoveTo(size_t{use.offset} + 1);
+    const char* start = c.at();
+    while (IsIdent(*c) || *c == '-') c.Advance();
+    diagnostics_.Error(kUndefinedValue, fmt::format("`%{}` is not defined in this function", c.From(start)),
+                       m.LocationAt(use.offset));
+  }
+}
+
+}  // namespace hespas::read

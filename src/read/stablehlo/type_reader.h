@@ -1,0 +1,52 @@
+// Reads types. The text of a type met before is looked up, not read again.
+//
+// - Nesting deeper than kMaxTypeDepth is an error.
+// - Unknown dialect types are kept verbatim.
+#pragma once
+
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "ir/module.h"
+#include "read/stablehlo/aliases.h"
+#include "read/stablehlo/cursor.h"
+
+namespace hespas::read {
+
+inline constexpr int kMaxTypeDepth = 400;
+
+class TypeReader {
+ public:
+  TypeReader(Cursor& cursor, ir::Module& module, AliasTable& aliases)
+      : c_(cursor), types_(module.types()), aliases_(aliases) {}
+
+  bool Read(ir::TypeId& out);
+  // `(L(type)) -> type` or `(L(type)) -> (L(type))`; appends.
+  bool ReadFunction(std::vector<ir::TypeId>& inputs, std::vector<ir::TypeId>& results);
+  // L(type) at least one; appends.
+  bool ReadList(std::vector<ir::TypeId>& out);
+  // `(L(type))`; appends.
+  bool ReadParenthesised(std::vector<ir::TypeId>& out);
+  // Whether a type may start here; for telling attributes of type form from others.
+  static bool IsTypeWord(std::string_view word);
+
+ private:
+  bool ReadUncached(ir::TypeId& out);
+  bool ReadFunctionType(ir::TypeId& out);
+  bool ReadShaped(ir::TypeKind kind, ir::TypeId& out);
+  bool ReadDimensions(ir::Type& type);
+  bool ReadElement(ir::Type& type);
+  bool ReadTupleLike(ir::TypeKind kind, ir::TypeId& out);
+  bool ReadDialectType(ir::TypeId& out);
+  bool ReadAlias(std::string_view name, ir::TypeId& out);
+  bool ReadTail(ir::Type& type);
+
+  Cursor& c_;
+  ir::TypeTable& types_;
+  AliasTable& aliases_;
+  std::unordered_map<std::string_view, ir::TypeId> cache_;
+  int depth_ = 0;
+};
+
+}  // namespace hespas::read

@@ -1,0 +1,23 @@
+#include "read/stablehlo/value_names.h"
+
+#include <algorithm>
+
+namespace hespas::read {
+
+ValueNames::Ref ValueNames::Intern(std::string_view name) {
+  uint32_t number = 0;
+  bool numeric = name.size() <= 8 && !name.empty() && (name[0] != '0' || name.size() == 1);
+  for (size_t i = 0; numeric && i < name.size(); ++i) {
+    numeric = name[i] >= '0' && name[i] <= '9';
+    number = number * 10 + static_cast<uint32_t>(name[i] - '0');
+  }
+  if (numeric && number < number_limit_) {
+    if (number >= numbers_.size()) numbers_.resize(std::max<size_t>(number + 1, numbers_.size() + numbers_.size() / 2));
+    return number;
+  }
+  const auto [found, added] = index_.try_emplace(name, static_cast<uint32_t>(texts_.size()));
+  if (added) texts_.emplace_back();
+  return found->second | kText;
+}
+
+}  // namespace hespas::read
