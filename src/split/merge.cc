@@ -1,0 +1,200 @@
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+#include "split/strategies.h"
+
+namespace hespas::split {
+namespace {
+
+using graph::BlockId;
+using graph::BlockKind;
+
+// Names sets of communication blocks so that equal names mean equal sets, and names only grow along a path: the set
+// before (or behind) a block is that of its one neighbour, or a new name for a new union.
+class SetNames {
+ public:
+  // The union of `sets` (sorted, distinct).
+  uint32_t Union(std::vector<uint32_t> sets) {
+    DropDominated(sets);
+    if (sets.empty()) return 0;
+    if (sets.size() == 1) return sets[0];
+    const auto [found, is_new] = names_.try_emplace(sets, 0);
+    if (is_new) found->second = Add(sets);
+    return found->second;
+  }
+  // `set` and one communication block more.
+  uint32_t With(uint32_t set) { return Add({set}); }
+
+ private:
+  uint32_t Add(std::vector<uint32_t> parts) {
+    parts_.push_back(std::move(parts));
+    return static_cast<uint32_t>(parts_.size() - 1);
+  }
+
+  // A set that is a direct part of another adds nothing to the union. (Missing one only costs a merge.)
+  void DropDominated(std::vector<uint32_t>& sets) const {
+    constexpr size_t kManyParts = 64;
+    std::erase(sets, 0u);
+    std::vector<uint32_t> dominated;
+    for (const uint32_t set : sets) {
+      const std::vector<uint32_t>& parts = parts_[set];
+      if (parts.size() <= kManyParts) dominated.insert(dominated.end(), parts.begin(), parts.end());
+    }
+    std::sort(dominated.begin(), dominated.end());
+    std::erase_if(sets, [&](uint32_t set) { return std::binary_search(dominated.begin(), dominated.end(), set); });
+  }
+
+  std::vector<std::vector<uint32_t>> parts_ = {{}};  // by name; 0 is the empty set
+  std::map<std::vector<uint32_t>, uint32_t> names_;
+};
+
+void SortUnique(std::vector<uint32_t>& v) {
+  std::sort(v.begin(), v.end());
+  v.erase(std::unique(v.begin(), v.end()), v.end());
+}
+
+// The communication before each block; a communication block's own set holds itself, as its successors see it.
+std::vector<uint32_t> SetsBefore(const std::vector<graph::Block>& blocks) {
+  SetNames names;
+  std::vector<uint32_t> seen(blocks.size());    // by successors
+  std::vector<uint32_t> before(blocks.size());  // by the block itself
+  std::vector<uint32_t> sets;
+  for (size_t i = 0; i < blocks.size(); ++i) {
+    sets.clear();
+    for (const BlockId p : blocks[i].predecessors) sets.push_back(seen[p.index()]);
+    SortUnique(sets);
+    before[i] = names.Union(sets);
+    seen[i] = blocks[i].kind == BlockKind::kCommunication ? names.With(before[i]) : before[i];
+  }
+  return before;
+}
+
+std::vector<uint32_t> SetsBehind(const std::vector<graph::Block>& blocks) {
+  SetNames names;
+  std::vector<std::vector<uint32_t>> sets(blocks.size());  // as seen by the block, from its successors
+  std::vector<uint32_t> behind(blocks.size());
+  for (size_t i = blocks.size(); i-- > 0;) {
+    SortUnique(sets[i]);
+    behind[i] = names.Union(std::move(sets[i]));
+    const uint32_t seen = blocks[i].kind == BlockKind::kCommunication ? names.With(behind[i]) : behind[i];
+    for (const BlockId p : blocks[i].predecessors) sets[p.index()].push_back(seen);
+  }
+  return behind;
+}
+
+class Union {
+ public:
+  explicit Union(size_t count) : parent_(count) { std::iota(parent_.begin(), parent_.end(), 0u); }
+  uint32_t Find(uint32_t i) {
+    while (parent_[i] != i) i = parent_[i] = parent_[parent_[i]];
+    return i;
+  }
+  void Join(uint32_t a, uint32_t b) {
+    a = Find(a);
+    b = Find(b);
+    parent_[std::max(a, b)] = std::min(a, b);
+  }
+
+ private:
+  std::vector<uint32_t> parent_;
+};
+
+// Blocks of joined groups in an order in which predecessors come first (Kahn, smallest first member first).
+std::vector<uint32_t> OrderOfGroups(const std::vector<std::vector<uint32_t>>& predecessors) {
+  const size_t count = predecessors.size();
+  std::vector<uint32_t> waiting(count);
+  std::vector<std::vector<uint32_t>> successors(count);
+  for (uint32_t g = 0; g < count; ++g) {
+    waiting[g] = static_cast<uint32_t>(predecessors[g].size());
+    for (const uint32_t p : predecessors[g]) successors[p].push_back(g);
+  }
+  std::vector<uint32_t> heap;
+  std::vector<uint32_t> order;
+  const auto push = [&](uint32_t g) {
+    heap.push_back(g);
+    std::push_heap(heap.begin(), heap.end(), std::greater<>());
+  };
+  for (uint32_t g = 0; g < count; ++g) {
+    if (waiting[g] == 0) push(g);
+  }
+  while (!heap.empty()) {
+    std::pop_heap(heap.begin(), heap.end(), std::greater<>());
+    const uint32_t g = heap.back();
+    heap.pop_back();
+    order.push_back(g);
+    for (const uint32_t s : successors[g]) {
+      if (--waiting[s] == 0) push(s);
+    }
+  }
+  return order;
+}
+
+// Appends `from` to `to` without repeating the constants that both hold copies of.
+void AppendOps(graph::Block& to, const graph::Block& from, std::vector<uint32_t>& stamp, uint32_t epoch) {
+  for (const ir::OpId op : from.ops) {
+    if (op.index() >= stamp.size()) stamp.resize(op.index() + 1, 0);
+    if (stamp[op.index()] == epoch) continue;
+    stamp[op.index()] = epoch;
+    to.ops.push_back(op);
+  }
+}
+
+}  // namespace
+
+// Why the result is acyclic: along a path the names before (and behind) a block never return to an earlier value, so
+// whatever lies between two blocks of equal names has these names too and is joined with them.
+std::vector<graph::Block> MergeBlocks(std::vector<graph::Block> blocks) {
+  const std::vector<uint32_t> before = SetsBefore(blocks);
+  const std::vector<uint32_t> behind = SetsBehind(blocks);
+  Union groups(blocks.size());
+  for (uint32_t i = 0; i < blocks.size(); ++i) {
+    if (blocks[i].kind == BlockKind::kCommunication) continue;
+    for (const BlockId p : blocks[i].predecessors) {
+      if (blocks[p.index()].kind == BlockKind::kCompute && before[p.index()] == before[i] &&
+          behind[p.index()] == behind[i]) {
+        groups.Join(p.value, i);
+      }
+    }
+  }
+  // Groups numbered by their first members.
+  std::vector<uint32_t> group_of(blocks.size());
+  std::vector<std::vector<uint32_t>> members;
+  for (uint32_t i = 0; i < blocks.size(); ++i) {
+    const uint32_t root = groups.Find(i);
+    if (root == i) {
+      group_of[i] = static_cast<uint32_t>(members.size());
+      members.emplace_back();
+    } else {
+      group_of[i] = group_of[root];
+    }
+    members[group_of[i]].push_back(i);
+  }
+  std::vector<std::vector<uint32_t>> predecessors(members.size());
+  for (uint32_t i = 0; i < blocks.size(); ++i) {
+    for (const BlockId p : blocks[i].predecessors) {
+      if (group_of[p.index()] != group_of[i]) predecessors[group_of[i]].push_back(group_of[p.index()]);
+    }
+  }
+  for (auto& list : predecessors) SortUnique(list);
+  const std::vector<uint32_t> order = OrderOfGroups(predecessors);
+  std::vector<uint32_t> new_id(members.size());
+  for (uint32_t i = 0; i < order.size(); ++i) new_id[order[i]] = i;
+
+  std::vector<graph::Block> merged(members.size());
+  std::vector<uint32_t> stamp;
+  for (uint32_t g = 0; g < members.size(); ++g) {
+    graph::Block& to = merged[new_id[g]];
+    to.kind = blocks[members[g][0]].kind;
+    if (members[g].size() == 1) {
+      to.ops = std::move(blocks[members[g][0]].ops);
+    } else {
+      for (const uint32_t i : members[g]) AppendOps(to, blocks[i], stamp, g + 1);
+    }
+    for (const uint32_t p : predecessors[g]) to.predecessors.push_back(BlockId(size_t{new_id[p]}));
+    std::sort(to.predecessors.begin(), to.predecessors.end());
+  }
+  return merged;
+}
+
+}  // namespace hespas::split

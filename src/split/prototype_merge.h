@@ -1,0 +1,12 @@
+// The Python prototype's merge of blocks: ordered adjacency, repeated passes (its specification, section 5.3).
+#pragma once
+
+#include <vector>
+
+#include "split/prototype.h"
+
+namespace hespas::split {
+
+std::vector<PrototypeBlock> MergeAsPrototype(std::vector<PrototypeBlock> blocks);
+
+}  // namespace hespas::split

@@ -1,0 +1,116 @@
+#include "split/split.h"
+
+#include <fmt/format.h>
+
+#include "ir/walk.h"
+#include "split/program.h"
+#include "split/prototype.h"
+#include "split/strategies.h"
+#include "split/structure_hash.h"
+
+namespace hespas::split {
+namespace {
+
+using graph::BlockKind;
+
+// Values that are used outside of the block that makes them, or returned.
+std::vector<bool> UsedOutside(const ir::Module& module, const Program& program, const graph::BlockGraph& graph) {
+  std::vector<bool> outside(module.value_count(), false);
+  std::vector<uint32_t> holder(program.ops.size(), Program::kNowhere);  // last block seen that holds the op
+  for (uint32_t b = 0; b < graph.blocks.size(); ++b) {
+    for (const ir::OpId op : graph.blocks[b].ops) holder[program.position[op.index()]] = b;
+    for (const ir::OpId op : graph.blocks[b].ops) {
+      for (const ir::ValueId use : program.uses(program.position[op.index()])) {
+        const uint32_t maker = program.maker(module, use);
+        if (maker != Program::kNowhere && holder[maker] != b) outside[use.index()] = true;
+      }
+    }
+  }
+  if (program.terminator.valid()) {
+    for (const ir::ValueId use : module.operands(program.terminator)) outside[use.index()] = true;
+  }
+  return outside;
+}
+
+void FillInterfaces(const ir::Module& module, const Program& program, graph::BlockGraph& graph) {
+  std::vector<bool> outside = UsedOutside(module, program, graph);
+  std::vector<uint32_t> seen(module.value_count(), 0);
+  for (uint32_t b = 0; b < graph.blocks.size(); ++b) {
+    graph::Block& block = graph.blocks[b];
+    const uint32_t epoch = b + 1;
+    for (const ir::OpId op : block.ops) {
+      for (const ir::ValueId use : program.uses(program.position[op.index()])) {
+        if (seen[use.index()] == epoch) continue;
+        seen[use.index()] = epoch;
+        block.inputs.push_back(use);
+      }
+      for (const ir::ValueId result : module.results(op)) {
+        seen[result.index()] = epoch;
+        if (!outside[result.index()]) continue;
+        block.outputs.push_back(result);
+        // Of a copied constant the first copy serves those outside.
+        if (IsCopyable(module, program, program.position[op.index()])) outside[result.index()] = false;
+      }
+    }
+  }
+}
+
+void FillHashes(const ir::Module& module, bool callee_names, graph::BlockGraph& graph) {
+  StructureHasher hasher(module, callee_names);
+  for (graph::Block& block : graph.blocks) {
+    if (block.kind == BlockKind::kCompute) block.hash = hasher.Block(block.ops);
+  }
+}
+
+// Collectives that no block shows to the network, because they stand deeper than in `main`.
+void WarnOfHiddenCollectives(const ir::Module& module, const Program& program, Diagnostics& diagnostics) {
+  size_t hidden = 0;
+  ir::OpId first;
+  std::vector<bool> visited(module.op_count(), false);
+  std::vector<ir::OpId> todo;
+  for (const ir::OpId op : program.ops) {
+    if (!IsCommunication(module, op)) todo.push_back(op);
+  }
+  while (!todo.empty()) {
+    const ir::OpId op = todo.back();
+    todo.pop_back();
+    const auto visit = [&](ir::OpId inner) {
+      if (ir::IsCollective(module.kind(inner))) {
+        ++hidden;
+        if (!first.valid() || inner < first) first = inner;
+      }
+      if (ir::Traits(module.kind(inner)).sort != ir::OpSort::kCall) return;
+      const std::string_view* callee = module.attribute(inner, "callee");
+      if (callee == nullptr || !callee->starts_with('@')) return;
+      const ir::OpId function = module.FindSymbol(callee->substr(1));
+      if (!function.valid() || visited[function.index()]) return;
+      visited[function.index()] = true;
+      todo.push_back(function);
+    };
+    visit(op);
+    ir::WalkNested(module, op, visit);
+  }
+  if (hidden == 0) return;
+  diagnostics.Warning(kHiddenCollective,
+                      fmt::format("{} collective{} inside calls, loops or branches {} not simulated on the network",
+                                  hidden, hidden == 1 ? "" : "s", hidden == 1 ? "is" : "are"),
+                      module.location(first));
+}
+
+}  // namespace
+
+Result<graph::BlockGraph> Split(const ir::Module& module, const Options& options, Diagnostics& diagnostics) {
+  if (options.compat) return SplitInTraceOrder(module, options, diagnostics);
+  auto program = ReadProgram(module);
+  if (!program) return program.error();
+  WarnOfHiddenCollectives(module, *program, diagnostics);
+  graph::BlockGraph graph{.module = &module};
+  graph.blocks = options.strategy == Strategy::kLinear ? SplitLinear(module, *program, options)
+                                                       : SplitIndividual(module, *program);
+  if (options.merge && options.strategy == Strategy::kIndividual) graph.blocks = MergeBlocks(std::move(graph.blocks));
+  FillInterfaces(module, *program, graph);
+  FillHashes(module, false, graph);
+  return graph;
+}
+
+}  // namespace hespas::split
