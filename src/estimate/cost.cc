@@ -1,0 +1,379 @@
+#include "estimate/cost.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/units.h"
+#include "estimate/fusion_cost.h"
+#include "ir/attribute.h"
+#include "ir/op_attributes.h"
+#include "ir/walk.h"
+
+namespace hespas::estimate {
+namespace {
+
+using internal::SaturatingAdd;
+using internal::SaturatingMultiply;
+using ir::OpKind;
+using ir::OpSort;
+
+// Sizes of one op's operands and results.
+struct Shapes {
+  const ir::Module& module;
+  ir::OpId op;
+
+  size_t inputs() const { return module.op(op).operand_count; }
+  size_t outputs() const { return module.op(op).result_count; }
+  const ir::Type& in(size_t i) const { return module.type(module.operands(op)[i]); }
+  const ir::Type& out(size_t i = 0) const { return module.type(module.result(op, i)); }
+  int64_t in_bytes(size_t i) const {
+    return i < inputs() ? ir::ByteSize(module.types(), module.type_id(module.operands(op)[i])) : 0;
+  }
+  int64_t out_bytes(size_t i = 0) const {
+    return i < outputs() ? ir::ByteSize(module.types(), module.type_id(module.result(op, i))) : 0;
+  }
+  int64_t in_elements(size_t i) const { return i < inputs() ? in(i).element_count() : 0; }
+  int64_t out_elements(size_t i = 0) const { return i < outputs() ? out(i).element_count() : 0; }
+
+  int64_t all_in() const {
+    int64_t sum = 0;
+    for (size_t i = 0; i < inputs(); ++i) sum = SaturatingAdd(sum, in_bytes(i));
+    return sum;
+  }
+  int64_t all_out() const {
+    int64_t sum = 0;
+    for (size_t i = 0; i < outputs(); ++i) sum = SaturatingAdd(sum, out_bytes(i));
+    return sum;
+  }
+  int64_t all() const { return SaturatingAdd(all_in(), all_out()); }
+};
+
+int64_t Times(int64_t a, int64_t b) { return SaturatingMultiply(a, b); }
+
+int64_t Product(const std::vector<int64_t>& dims, const ir::Type& type) {
+  int64_t product = 1;
+  for (const int64_t d : dims) {
+    if (d < 0 || static_cast<size_t>(d) >= type.dims.size()) continue;
+    const int64_t size = type.dims[static_cast<size_t>(d)];
+    if (size != ir::kDynamic) product = Times(product, size);
+  }
+  return product;
+}
+
+int64_t DimensionOr(const ir::Type& type, int64_t d, int64_t otherwise) {
+  if (d < 0 || static_cast<size_t>(d) >= type.dims.size()) return otherwise;
+  const int64_t size = type.dims[static_cast<size_t>(d)];
+  return size == ir::kDynamic ? otherwise : size;
+}
+
+// Pairs of output and kernel positions along one dimension whose input element is neither padding nor a dilation zero.
+int64_t ValidPositions(int64_t input, int64_t output, const ir::WindowDimension& w) {
+  constexpr int64_t kManyPositions = 1 << 16;
+  const bool simple = w.padding_low <= 0 && w.padding_high <= 0 && w.base_dilation == 1;
+  if (simple || input <= 0 || Times(output, w.size) > kManyPositions)
+    return Times(output, w.size) / std::max<int64_t>(w.base_dilation, 1);
+  const int64_t end = (input - 1) * w.base_dilation;
+  int64_t valid = 0;
+  for (int64_t k = 0; k < w.size; ++k) {
+    for (int64_t o = 0; o < output; ++o) {
+      const int64_t at = o * w.stride + k * w.window_dilation - w.padding_low;
+      valid += at >= 0 && at <= end && at % w.base_dilation == 0;
+    }
+  }
+  return valid;
+}
+
+int64_t ConvolutionFlops(const Shapes& s) {
+  if (s.inputs() < 2 || s.outputs() < 1) return 0;
+  const auto dims = ir::ConvolutionDimensionsOf(s.module, s.op);
+  if (!dims) return 0;
+  const int64_t features = DimensionOr(s.in(1), dims->kernel_input_feature, 1);
+  int64_t macs = Times(
+      Times(DimensionOr(s.out(), dims->output_batch, 1), DimensionOr(s.out(), dims->output_feature, 1)), features);
+  const auto window = ir::WindowOf(s.module, s.op);
+  for (size_t i = 0; i < dims->kernel_spatial.size(); ++i) {
+    ir::WindowDimension w = window && i < window->size() ? (*window)[i] : ir::WindowDimension{};
+    w.size = DimensionOr(s.in(1), dims->kernel_spatial[i], 1);
+    const int64_t input = i < dims->input_spatial.size() ? DimensionOr(s.in(0), dims->input_spatial[i], 0) : 0;
+    const int64_t output = i < dims->output_spatial.size() ? DimensionOr(s.out(), dims->output_spatial[i], 1) : 1;
+    macs = Times(macs, ValidPositions(input, output, w));
+  }
+  return Times(2, macs);
+}
+
+int64_t DotFlops(const Shapes& s) {
+  if (s.inputs() < 2 || s.outputs() < 1) return 0;
+  const auto dims = ir::DotDimensionsOf(s.module, s.op);
+  const int64_t depth = dims ? Product(dims->lhs_contracting, s.in(0))
+                             : DimensionOr(s.in(0), static_cast<int64_t>(s.in(0).dims.size()) - 1, 1);
+  return Times(2, Times(s.out_elements(), depth));
+}
+
+// Every row belongs to one group, so that the groups do not multiply the work; with ragged contraction they share it.
+int64_t RaggedDotFlops(const Shapes& s) {
+  if (s.inputs() < 2 || s.outputs() < 1) return 0;
+  const auto rank = [](const ir::Type& type) { return static_cast<int64_t>(type.dims.size()); };
+  const int64_t depth = DimensionOr(s.in(0), rank(s.in(0)) - 1, 1);
+  const bool ragged_contraction = rank(s.in(0)) == rank(s.in(1)) && rank(s.out()) == rank(s.in(0)) + 1;
+  if (!ragged_contraction) return Times(2, Times(s.out_elements(), depth));
+  const int64_t groups = std::max<int64_t>(DimensionOr(s.out(), 0, 1), 1);
+  return Times(2, Times(s.out_elements() / groups, depth));
+}
+
+// A contraction without batch dimensions: |A| |B| = K^2 |C|.
+int64_t EinsumFlops(const Shapes& s) {
+  if (s.inputs() < 2) return s.in_elements(0);
+  const double a = static_cast<double>(s.in_elements(0));
+  const double b = static_cast<double>(s.in_elements(1));
+  const double c = std::max(1.0, static_cast<double>(s.out_elements()));
+  return internal::SaturatingRound(2.0 * c * std::sqrt(a * b / c));
+}
+
+int64_t WindowSize(const Shapes& s) {
+  int64_t size = 1;
+  const auto window = ir::WindowOf(s.module, s.op);
+  if (window) {
+    for (const ir::WindowDimension& w : *window) size = Times(size, w.size);
+  }
+  return size;
+}
+
+// Applications of the body of a reduction: every input element but the first of each output, for each operand pair.
+int64_t ReductionFlops(const Shapes& s) {
+  const auto pairs = static_cast<int64_t>(std::max<size_t>(s.inputs() / 2, 1));
+  switch (s.module.kind(s.op)) {
+    case OpKind::kReduce:
+      return Times(pairs, std::max<int64_t>(s.in_elements(0) - s.out_elements(), 0));
+    case OpKind::kReduceWindow:
+      return Times(pairs, Times(std::max<int64_t>(WindowSize(s) - 1, 0), s.out_elements()));
+    case OpKind::kSelectAndScatter:
+      return Times(WindowSize(s), s.in_elements(1));
+    case OpKind::kBatchNormGrad:
+      return Times(10, s.in_elements(0));
+    default:  // batch_norm_training: mean, variance, normalise
+      return Times(8, s.in_elements(0));
+  }
+}
+
+int64_t OtherFlops(const Shapes& s) {
+  const ir::Type& type = s.inputs() > 0 ? s.in(0) : s.out();
+  const int64_t last = DimensionOr(type, static_cast<int64_t>(type.dims.size()) - 1, 1);
+  switch (s.module.kind(s.op)) {
+    case OpKind::kCholesky:  // n^3 / 3 for each matrix
+      return Times(s.in_elements(0), last) / 3;
+    case OpKind::kTriangularSolve:  // n^2 for each right-hand side
+      return Times(s.out_elements(), last);
+    case OpKind::kFft: {  // 5 N log2 N (Cooley and Tukey 1965) over the transformed dimensions
+      const auto length = ir::IntegersAttribute(s.module, s.op, "fft_length");
+      double n = 1;
+      if (length) {
+        for (const int64_t l : *length) n *= static_cast<double>(std::max<int64_t>(l, 1));
+      }
+      return internal::SaturatingRound(5.0 * static_cast<double>(std::max(s.in_elements(0), s.out_elements())) *
+                                       std::log2(std::max(n, 2.0)));
+    }
+    default:
+      return 0;
+  }
+}
+
+int64_t SortPasses(const Shapes& s) {
+  return s.inputs() == 0 ? 1 : std::max<int64_t>(1, (ir::ElementBits(s.in(0).element) + 7) / 8);
+}
+
+// Only the rows that are touched move: read and written once each, and the indices.
+int64_t GatherBytes(const Shapes& s) { return SaturatingAdd(Times(2, s.out_bytes()), s.in_bytes(1)); }
+
+// Updates are read, their places read and written, in the operand's own buffer.
+int64_t ScatterBytes(const Shapes& s) {
+  const size_t inputs = s.inputs() / 2;  // operands, indices, updates
+  int64_t updates = 0;
+  for (size_t i = inputs + 1; i < s.inputs(); ++i) updates = SaturatingAdd(updates, s.in_bytes(i));
+  return SaturatingAdd(Times(3, updates), s.in_bytes(inputs));
+}
+
+int64_t ScatterFlops(const Shapes& s) {
+  int64_t elements = 0;
+  for (size_t i = s.inputs() / 2 + 1; i < s.inputs(); ++i) elements = SaturatingAdd(elements, s.in_elements(i));
+  return elements;
+}
+
+int64_t MapFlops(const Shapes& s) {
+  int64_t ops = 0;
+  ir::WalkNested(s.module, s.op,
+                 [&](ir::OpId inner) { ops += ir::Traits(s.module.kind(inner)).sort == OpSort::kElementwise; });
+  return Times(std::max<int64_t>(ops, 1), s.out_elements());
+}
+
+OpCost ElementwiseCost(const Shapes& s) {
+  if (s.module.kind(s.op) == OpKind::kBitcastConvert) return {};
+  const int64_t flops = s.module.kind(s.op) == OpKind::kMap ? MapFlops(s) : s.out_elements();
+  return {.flops = flops, .bytes = s.all()};
+}
+
+OpCost LayoutCost(const Shapes& s) {
+  if (s.module.kind(s.op) == OpKind::kBitcast) return {};
+  return {.bytes = s.all()};
+}
+
+OpCost SliceCost(const Shapes& s) {
+  if (s.module.kind(s.op) == OpKind::kDynamicUpdateSlice) return {.bytes = Times(2, s.in_bytes(1))};
+  return {.bytes = Times(2, s.out_bytes())};
+}
+
+OpCost ContractionCost(const Shapes& s) {
+  return {.flops = ContractionFlops(s.module, s.op), .bytes = s.all(), .contraction = true};
+}
+
+// What a custom call is known to do, by a part of its target.
+enum class CustomWork : uint8_t { kNothing, kConvolution, kMatrix, kMove };
+struct CustomCallRow {
+  std::string_view part;
+  CustomWork work;
+};
+constexpr CustomCallRow kCustomCalls[] = {
+    {"Sharding", CustomWork::kNothing},
+    {"SPMDFullToShardShape", CustomWork::kNothing},
+    {"SPMDShardToFullShape", CustomWork::kNothing},
+    {"annotate_device_placement", CustomWork::kNothing},
+    {"xla.sdy", CustomWork::kNothing},
+    {"LayoutConstraint", CustomWork::kNothing},
+    {"AllocateBuffer", CustomWork::kNothing},
+    {"conv", CustomWork::kConvolution},
+    {"gemm", CustomWork::kMatrix},
+    {"matmul", CustomWork::kMatrix},
+    {"TopK", CustomWork::kMove},
+    {"MoveToHost", CustomWork::kMove},
+    {"MoveToDevice", CustomWork::kMove},
+};
+
+// The first result of a library call of the form (result, workspace), and the two matrices it multiplies.
+int64_t LibraryMatrixFlops(const Shapes& s) {
+  if (s.inputs() < 2 || s.outputs() < 1) return 0;
+  const ir::Type* out = &s.out();
+  if (out->kind == ir::TypeKind::kTuple && !out->nested.empty()) out = &s.module.types()[out->nested[0]];
+  const double a = static_cast<double>(s.in_elements(0));
+  const double b = static_cast<double>(s.in_elements(1));
+  const double c = std::max(1.0, static_cast<double>(out->element_count()));
+  return internal::SaturatingRound(2.0 * c * std::sqrt(a * b / c));
+}
+
+OpCost CustomCallCost(const Shapes& s) {
+  const std::string_view* text = s.module.attribute(s.op, "call_target_name");
+  const std::string_view target = text == nullptr ? std::string_view() : *text;
+  for (const CustomCallRow& row : kCustomCalls) {
+    if (target.find(row.part) == std::string_view::npos) continue;
+    switch (row.work) {
+      case CustomWork::kNothing:
+        return {};
+      case CustomWork::kConvolution: {
+        const int64_t flops = ConvolutionFlops(s);
+        return {.flops = flops > 0 ? flops : LibraryMatrixFlops(s), .bytes = s.all(), .contraction = true};
+      }
+      case CustomWork::kMatrix:
+        return {.flops = LibraryMatrixFlops(s), .bytes = s.all(), .contraction = true};
+      case CustomWork::kMove:
+        return {.bytes = s.all()};
+    }
+  }
+  return {.bytes = s.all(), .known = false, .unknown_target = target};
+}
+
+}  // namespace
+
+int64_t ContractionFlops(const ir::Module& module, ir::OpId op) {
+  const Shapes s{module, op};
+  switch (module.kind(op)) {
+    case OpKind::kConvolution:
+    case OpKind::kDynamicConv:
+      return ConvolutionFlops(s);
+    case OpKind::kRaggedDot:
+      return RaggedDotFlops(s);
+    case OpKind::kEinsum:
+    case OpKind::kUnaryEinsum:
+      return EinsumFlops(s);
+    default:
+      return DotFlops(s);
+  }
+}
+
+OpCost CostOf(const ir::Module& module, ir::OpId op) {
+  const Shapes s{module, op};
+  switch (ir::Traits(module.kind(op)).sort) {
+    case OpSort::kElementwise:
+      return ElementwiseCost(s);
+    case OpSort::kReduction:
+      return {.flops = ReductionFlops(s), .bytes = s.all()};
+    case OpSort::kContraction:
+      return ContractionCost(s);
+    case OpSort::kLayout:
+      return LayoutCost(s);
+    case OpSort::kSlice:
+      return SliceCost(s);
+    case OpSort::kGather:
+      return {.bytes = GatherBytes(s)};
+    case OpSort::kScatter:
+      return {.flops = ScatterFlops(s), .bytes = ScatterBytes(s)};
+    case OpSort::kSort:
+      return {.bytes = module.kind(op) == OpKind::kTopK ? s.all() : Times(SortPasses(s), Times(2, s.all_in()))};
+    case OpSort::kRandom:
+      return {.flops = s.out_elements(s.outputs() > 1 ? 1 : 0), .bytes = s.all()};
+    case OpSort::kTransfer:
+      return {.bytes = s.all()};
+    case OpSort::kFusion:
+      return FusionCost(module, op);
+    case OpSort::kCustomCall:
+      return CustomCallCost(s);
+    case OpSort::kOther:
+      return {.flops = OtherFlops(s), .bytes = s.all()};
+    case OpSort::kUnknown:
+      return {.bytes = s.all(), .known = false};
+    case OpSort::kConstant:
+    case OpSort::kFree:
+    case OpSort::kCollective:
+    case OpSort::kAsync:
+    case OpSort::kControl:
+    case OpSort::kCall:
+    case OpSort::kTerminator:
+    case OpSort::kStructure:
+      return {};
+  }
+  return {};
+}
+
+const ir::Element* RateElement(const ir::Module& module, ir::OpId op, bool contraction) {
+  const ir::Element* widest = nullptr;
+  const auto consider = [&](ir::ValueId value) {
+    const ir::Element& element = module.type(value).element;
+    if (element.kind == ir::ElementKind::kNone) return;
+    if (widest == nullptr || ir::ElementBits(element) > ir::ElementBits(*widest)) widest = &element;
+  };
+  for (const ir::ValueId operand : module.operands(op)) {
+    consider(operand);
+    if (contraction && widest != nullptr) return widest;
+  }
+  for (const ir::ValueId result : module.results(op)) consider(result);
+  return widest;
+}
+
+bool AllowsTf32(const ir::Module& module, ir::OpId op) {
+  const std::string_view* precision = module.attribute(op, "precision_config");
+  if (precision == nullptr) precision = module.attribute(op, "precision");
+  return precision == nullptr || precision->find("HIGH") == std::string_view::npos;
+}
+
+bool HasDynamicShape(const ir::Module& module, ir::OpId op) {
+  const auto dynamic = [&](ir::ValueId value) {
+    const ir::Type& type = module.type(value);
+    return type.kind == ir::TypeKind::kUnrankedTensor ||
+           std::find(type.dims.begin(), type.dims.end(), ir::kDynamic) != type.dims.end();
+  };
+  const auto operands = module.operands(op);
+  if (std::any_of(operands.begin(), operands.end(), dynamic)) return true;
+  for (const ir::ValueId result : module.results(op)) {
+    if (dynamic(result)) return true;
+  }
+  return false;
+}
+
+}  // namespace hespas::estimate

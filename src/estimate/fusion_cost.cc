@@ -1,0 +1,150 @@
+#include "estimate/fusion_cost.h"
+
+#include <algorithm>
+
+#include "base/units.h"
+#include "ir/attribute.h"
+
+namespace hespas::estimate {
+namespace {
+
+using internal::SaturatingAdd;
+using ir::OpKind;
+
+int64_t BytesOf(const ir::Module& module, ir::ValueId value) {
+  return ir::ByteSize(module.types(), module.type_id(value));
+}
+
+// Follows a value through ops that only rename it.
+ir::ValueId Origin(const ir::Module& module, ir::ValueId value) {
+  for (ir::OpId op = module.defining_op(value); op.valid(); op = module.defining_op(value)) {
+    const OpKind kind = module.kind(op);
+    const bool renames = kind == OpKind::kBitcast || kind == OpKind::kReshape || kind == OpKind::kCopy;
+    if (!renames || module.op(op).operand_count != 1) return value;
+    value = module.operands(op)[0];
+  }
+  return value;
+}
+
+class Boundary {
+ public:
+  Boundary(const ir::Module& module, ir::OpId fusion, ir::BlockId body)
+      : module_(module),
+        fusion_(fusion),
+        body_(body),
+        touched_(module.block(body).argument_count, 0),
+        whole_(module.block(body).argument_count, false) {}
+
+  int64_t Bytes() {
+    for (const ir::OpId op : module_.block(body_).ops) Visit(op);
+    int64_t bytes = ResultBytes();
+    const auto operands = module_.operands(fusion_);
+    for (size_t i = 0; i < operands.size(); ++i) {
+      const int64_t all = BytesOf(module_, operands[i]);
+      const bool partial = i < whole_.size() && !whole_[i];
+      bytes = SaturatingAdd(bytes, partial ? std::min(touched_[i], all) : all);
+    }
+    return bytes;
+  }
+
+ private:
+  // Index of the parameter that `value` is, or -1.
+  int64_t Parameter(ir::ValueId value) const {
+    const ir::Value& v = module_.value(value);
+    return v.is_argument && v.owner == body_.value ? static_cast<int64_t>(v.index) : -1;
+  }
+
+  void Visit(ir::OpId op) {
+    const auto operands = module_.operands(op);
+    for (size_t i = 0; i < operands.size(); ++i) {
+      const int64_t parameter = Parameter(operands[i]);
+      if (parameter < 0) continue;
+      const auto p = static_cast<size_t>(parameter);
+      if (i == 0 && ReadsPart(op)) {
+        touched_[p] = SaturatingAdd(touched_[p], BytesOf(module_, module_.result(op)));
+      } else if (!(i == 0 && module_.kind(op) == OpKind::kDynamicUpdateSlice)) {
+        whole_[p] = true;
+      }
+    }
+  }
+
+  bool ReadsPart(ir::OpId op) const {
+    const OpKind kind = module_.kind(op);
+    return kind == OpKind::kSlice || kind == OpKind::kDynamicSlice || kind == OpKind::kGather;
+  }
+
+  int64_t ResultBytes() const {
+    const auto& ops = module_.block(body_).ops;
+    int64_t bytes = 0;
+    if (ops.empty()) return bytes;
+    for (const ir::ValueId returned : module_.operands(ops.back())) {
+      const ir::OpId maker = module_.defining_op(Origin(module_, returned));
+      const bool in_place = maker.valid() && module_.kind(maker) == OpKind::kDynamicUpdateSlice &&
+                            module_.op(maker).operand_count > 1 &&
+                            Parameter(Origin(module_, module_.operands(maker)[0])) >= 0;
+      bytes = SaturatingAdd(bytes, BytesOf(module_, in_place ? module_.operands(maker)[1] : returned));
+    }
+    return bytes;
+  }
+
+  const ir::Module& module_;
+  ir::OpId fusion_;
+  ir::BlockId body_;
+  std::vector<int64_t> touched_;  // bytes read by slices, by parameter
+  std::vector<bool> whole_;       // read by something else
+};
+
+}  // namespace
+
+ir::BlockId FusionBody(const ir::Module& module, ir::OpId fusion) {
+  const ir::BlockId body = module.body(fusion);
+  if (body.valid()) return body;
+  for (const std::string_view name : {"calls", "called_computation"}) {
+    const std::string_view* text = module.attribute(fusion, name);
+    if (text == nullptr) continue;
+    const ir::OpId function = module.FindSymbol(ir::AsSymbol(*text));
+    if (function.valid()) return module.body(function);
+  }
+  return ir::BlockId();
+}
+
+std::vector<ir::OpId> FusedOps(const ir::Module& module, ir::OpId fusion) {
+  std::vector<ir::OpId> found;
+  std::vector<ir::OpId> fusions = {fusion};
+  std::vector<ir::BlockId> seen;
+  while (!fusions.empty()) {
+    const ir::BlockId body = FusionBody(module, fusions.back());
+    fusions.pop_back();
+    if (!body.valid() || std::find(seen.begin(), seen.end(), body) != seen.end()) continue;
+    seen.push_back(body);
+    for (const ir::OpId op : module.block(body).ops) {
+      if (module.kind(op) == OpKind::kFusion) {
+        fusions.push_back(op);
+      } else {
+        found.push_back(op);
+      }
+    }
+  }
+  return found;
+}
+
+OpCost FusionCost(const ir::Module& module, ir::OpId fusion) {
+  OpCost total;
+  for (const ir::OpId op : FusedOps(module, fusion)) {
+    const OpCost cost = CostOf(module, op);
+    total.flops = SaturatingAdd(total.flops, cost.flops);
+    total.contraction |= cost.contraction;
+  }
+  const ir::BlockId body = FusionBody(module, fusion);
+  if (body.valid()) {
+    total.bytes = Boundary(module, fusion, body).Bytes();
+    return total;
+  }
+  for (const ir::ValueId value : module.operands(fusion))
+    total.bytes = SaturatingAdd(total.bytes, BytesOf(module, value));
+  for (const ir::ValueId value : module.results(fusion))
+    total.bytes = SaturatingAdd(total.bytes, BytesOf(module, value));
+  return total;
+}
+
+}  // namespace hespas::estimate

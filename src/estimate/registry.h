@@ -1,0 +1,32 @@
+// The built-in estimators, by name.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "base/result.h"
+#include "estimate/estimator.h"
+#include "hardware/device.h"
+
+namespace hespas::estimate {
+
+inline constexpr DiagnosticKind kUnknownEstimator{
+    "E0510", "No estimator of that name is built in. `hespas help estimators` lists them.", Outcome::kUsage};
+
+struct EstimatorOptions {
+  bool compat = false;  // the Python prototype's formulas, defects included (roofline only)
+};
+
+struct EstimatorEntry {
+  std::string_view name;
+  std::string_view summary;
+  std::unique_ptr<Estimator> (*make)(const hardware::Device& device, const EstimatorOptions& options);
+};
+
+std::span<const EstimatorEntry> Estimators();
+
+Result<std::unique_ptr<Estimator>> MakeEstimator(std::string_view name, const hardware::Device& device,
+                                                 const EstimatorOptions& options);
+
+}  // namespace hespas::estimate

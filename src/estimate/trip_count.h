@@ -1,0 +1,15 @@
+// How often a `while` runs its body, where constants in the program say so.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "ir/module.h"
+
+namespace hespas::estimate {
+
+// For loops that count: an integer carried from a constant, stepped by a constant, compared with a constant (the bounds
+// may themselves be carried unchanged or captured).
+std::optional<int64_t> TripCount(const ir::Module& module, ir::OpId loop);
+
+}  // namespace hespas::estimate
