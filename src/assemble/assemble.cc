@@ -1,0 +1,313 @@
+#include "assemble/assemble.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "assemble/collective.h"
+#include "assemble/prototype.h"
+
+namespace hespas::assemble {
+namespace {
+
+using graph::BlockId;
+using graph::BlockKind;
+using trace::NodeKind;
+
+constexpr uint32_t kMostNpus = 1u << 20;
+
+// Peers of one rank in one pattern of messages.
+struct Peers {
+  Ranks to;
+  Ranks from;
+  auto operator<=>(const Peers&) const = default;
+};
+
+// Who talks with whom, for every communication of the program; equal patterns are kept once.
+class Membership {
+ public:
+  // Numbers the communicators of one collective; the same list of groups gets the same index.
+  uint32_t AddGroups(const std::vector<Ranks>& groups) {
+    const auto [found, is_new] = group_index_.try_emplace(groups, static_cast<uint32_t>(groups_.size()));
+    if (is_new) groups_.push_back(&found->first);
+    return found->second;
+  }
+  uint32_t AddMessages(const std::vector<std::pair<uint32_t, uint32_t>>& messages) {
+    const auto [found, is_new] = message_index_.try_emplace(messages, static_cast<uint32_t>(messages_.size()));
+    if (is_new) messages_.push_back(&found->first);
+    return found->second;
+  }
+
+  // Lays the program out on `copies` times `needed` ranks of `total`.
+  void Expand(uint32_t needed, uint32_t copies, uint32_t total, trace::TraceGraph& trace) {
+    group_of_.assign(groups_.size(), std::vector<uint32_t>(total, 0));
+    std::map<Ranks, uint32_t> ids;
+    for (uint32_t copy = 0; copy < copies; ++copy) {
+      for (size_t g = 0; g < groups_.size(); ++g) {
+        for (Ranks ranks : *groups_[g]) {
+          for (uint32_t& rank : ranks) rank += copy * needed;
+          const auto [found, is_new] = ids.try_emplace(ranks, static_cast<uint32_t>(ids.size() + 1));
+          if (is_new) trace.groups[found->second] = ranks;
+          for (const uint32_t rank : ranks) group_of_[g][rank] = found->second;
+        }
+      }
+    }
+    peers_.assign(messages_.size(), std::vector<Peers>(total));
+    for (size_t m = 0; m < messages_.size(); ++m) {
+      for (uint32_t copy = 0; copy < copies; ++copy) {
+        for (const auto& [from, to] : *messages_[m]) {
+          peers_[m][from + copy * needed].to.push_back(to + copy * needed);
+          peers_[m][to + copy * needed].from.push_back(from + copy * needed);
+        }
+      }
+    }
+  }
+
+  uint32_t group(uint32_t index, uint32_t rank) const { return group_of_[index][rank]; }
+  const Peers& peers(uint32_t index, uint32_t rank) const { return peers_[index][rank]; }
+
+  // Ranks with equal signatures run the same program.
+  std::pair<std::vector<uint32_t>, std::vector<Peers>> Signature(uint32_t rank) const {
+    std::pair<std::vector<uint32_t>, std::vector<Peers>> signature;
+    for (const auto& groups : group_of_) signature.first.push_back(groups[rank]);
+    for (const auto& peers : peers_) signature.second.push_back(peers[rank]);
+    return signature;
+  }
+
+ private:
+  std::map<std::vector<Ranks>, uint32_t> group_index_;
+  std::map<std::vector<std::pair<uint32_t, uint32_t>>, uint32_t> message_index_;
+  std::vector<const std::vector<Ranks>*> groups_;
+  std::vector<const std::vector<std::pair<uint32_t, uint32_t>>*> messages_;
+  std::vector<std::vector<uint32_t>> group_of_;  // by pattern and rank; 0: no member
+  std::vector<std::vector<Peers>> peers_;
+};
+
+class Assembler {
+ public:
+  Assembler(const ir::Module& module, const graph::BlockGraph& graph, const graph::EstimateTable& estimates,
+            const Options& options, Diagnostics& diagnostics)
+      : module_(module),
+        graph_(graph),
+        estimates_(estimates),
+        options_(options),
+        diagnostics_(diagnostics),
+        devices_(DeviceCountsOf(module)) {}
+
+  Result<trace::TraceGraph> Run() {
+    if (Status read = ReadCommunications(); !read) return read.error();
+    if (Status counted = CountNpus(); !counted) return counted.error();
+    RegisterPatterns();
+    trace::TraceGraph trace;
+    membership_.Expand(needed_, copies_, total_, trace);
+    WarnOfMissingMembers();
+    MakeClasses(trace);
+    return trace;
+  }
+
+ private:
+  struct Entry {
+    Communication what;
+    uint32_t pattern = 0;
+  };
+
+  Status ReadCommunications() {
+    communication_of_.assign(graph_.blocks.size(), 0);
+    for (size_t i = 0; i < graph_.blocks.size(); ++i) {
+      if (graph_.blocks[i].kind != BlockKind::kCommunication) continue;
+      const ir::OpId op = CollectiveOfBlock(module_, graph_.blocks[i]);
+      Communication decoded{.nothing = true};
+      if (op.valid()) {
+        auto result = DecodeCommunication(module_, op, devices_, diagnostics_);
+        if (!result) return result.error();
+        decoded = *std::move(result);
+      }
+      communication_of_[i] = static_cast<uint32_t>(communications_.size());
+      communications_.push_back({.what = std::move(decoded)});
+    }
+    return {};
+  }
+
+  Status CountNpus() {
+    uint64_t needed = uint64_t{devices_.replicas} * devices_.partitions;
+    bool everyone = false;
+    const Entry* largest = nullptr;
+    const auto require = [&](uint32_t rank, const Entry& entry) {
+      if (rank < needed) return;
+      needed = uint64_t{rank} + 1;
+      largest = &entry;
+    };
+    for (const Entry& entry : communications_) {
+      everyone |= entry.what.everyone;
+      for (const Ranks& group : entry.what.groups) {
+        for (const uint32_t rank : group) require(rank, entry);
+      }
+      for (const auto& [from, to] : entry.what.messages) require(std::max(from, to), entry);
+    }
+    const uint64_t total = options_.num_npus.value_or(static_cast<uint32_t>(std::min<uint64_t>(needed, kMostNpus + 1)));
+    if (total > kMostNpus) return MakeError(kTooManyNpus, fmt::format("{} NPUs are more than {}", total, kMostNpus));
+    if (total < needed) {
+      const Location at = largest != nullptr ? module_.location(largest->what.op) : Location{.file = module_.path()};
+      return MakeError(kTooFewNpus, fmt::format("the program runs on {} NPUs, but --num-npus is {}", needed, total), at,
+                       fmt::format("use --num-npus {} or a multiple of it", needed));
+    }
+    // Without any count in the program, "all devices" means all there are.
+    if (needed == 1 && everyone) needed = total;
+    needed_ = static_cast<uint32_t>(needed);
+    total_ = static_cast<uint32_t>(total);
+    copies_ = total_ / needed_;
+    if (total_ % needed_ != 0) {
+      diagnostics_.Warning(kIdleNpus, fmt::format("{} NPUs run {} cop{} of a program for {}; {} idle", total_, copies_,
+                                                  copies_ == 1 ? "y" : "ies", needed_, total_ % needed_));
+    }
+    return {};
+  }
+
+  void RegisterPatterns() {
+    for (Entry& entry : communications_) {
+      if (entry.what.nothing) continue;
+      if (entry.what.point_to_point) {
+        entry.pattern = membership_.AddMessages(entry.what.messages);
+        continue;
+      }
+      if (entry.what.everyone && (copies_ > 1 || total_ != needed_)) {
+        Ranks all(needed_);
+        for (uint32_t rank = 0; rank < needed_; ++rank) all[rank] = rank;
+        entry.what.groups = {std::move(all)};
+        entry.what.everyone = false;
+      }
+      if (!entry.what.everyone) entry.pattern = membership_.AddGroups(entry.what.groups);
+    }
+  }
+
+  void WarnOfMissingMembers() {
+    for (const Entry& entry : communications_) {
+      if (entry.what.nothing || entry.what.point_to_point || entry.what.everyone) continue;
+      for (uint32_t rank = 0; rank < needed_; ++rank) {
+        if (membership_.group(entry.pattern, rank) != 0) continue;
+        diagnostics_.Warning(
+            kMemberMissing, fmt::format("NPU {} stands in no replica group of `{}`", rank, module_.name(entry.what.op)),
+            module_.location(entry.what.op));
+        return;
+      }
+    }
+  }
+
+  void MakeClasses(trace::TraceGraph& trace) {
+    std::map<std::pair<std::vector<uint32_t>, std::vector<Peers>>, uint32_t> classes;
+    trace.program_of_rank.resize(total_);
+    for (uint32_t rank = 0; rank < copies_ * needed_; ++rank) {
+      const auto [found, is_new] =
+          classes.try_emplace(membership_.Signature(rank), static_cast<uint32_t>(trace.programs.size()));
+      if (is_new) trace.programs.push_back(MakeProgram(rank, trace));
+      trace.program_of_rank[rank] = found->second;
+    }
+    if (copies_ * needed_ == total_) return;
+    for (uint32_t rank = copies_ * needed_; rank < total_; ++rank) {
+      trace.program_of_rank[rank] = static_cast<uint32_t>(trace.programs.size());
+    }
+    trace.programs.emplace_back();
+  }
+
+  trace::Program MakeProgram(uint32_t rank, const trace::TraceGraph& trace) {
+    trace::Program program;
+    program.nodes.reserve(graph_.blocks.size());
+    first_node_.assign(graph_.blocks.size() + 1, 0);
+    for (size_t i = 0; i < graph_.blocks.size(); ++i) {
+      first_node_[i] = program.nodes.size();
+      const graph::Block& block = graph_.blocks[i];
+      if (block.kind == BlockKind::kCompute) {
+        AddCompute(BlockId(i), program);
+      } else {
+        AddCommunication(i, rank, trace, program);
+      }
+      first_node_[i + 1] = program.nodes.size();
+    }
+    return program;
+  }
+
+  // Appends a node that waits for everything the block waits for.
+  trace::Node& AddNode(const graph::Block& block, NodeKind kind, trace::Program& program) {
+    trace::Node& node = program.nodes.emplace_back();
+    node.id = program.nodes.size() - 1;
+    node.kind = kind;
+    node.first_dependency = static_cast<uint32_t>(program.dependencies.size());
+    for (const BlockId p : block.predecessors) {
+      for (size_t n = first_node_[p.index()]; n < first_node_[p.index() + 1]; ++n) program.dependencies.push_back(n);
+    }
+    node.dependency_count = static_cast<uint32_t>(program.dependencies.size()) - node.first_dependency;
+    if (!block.ops.empty()) node.name = module_.name(block.ops.back());
+    return node;
+  }
+
+  void AddCompute(BlockId id, trace::Program& program) {
+    const graph::Block& block = graph_.blocks[id.index()];
+    trace::Node& node = AddNode(block, NodeKind::kCompute, program);
+    if (const graph::Estimate* estimate = estimates_.Of(id)) {
+      node.duration = std::max(estimate->time, Time());
+      node.operations = estimate->flops.value;
+      node.tensor_size = estimate->bytes;
+    }
+  }
+
+  void AddCommunication(size_t i, uint32_t rank, const trace::TraceGraph& trace, trace::Program& program) {
+    const graph::Block& block = graph_.blocks[i];
+    const Entry& entry = communications_[communication_of_[i]];
+    if (entry.what.point_to_point && !entry.what.nothing) {
+      AddMessages(i, entry, rank, program);
+      return;
+    }
+    const uint32_t group = entry.what.everyone || entry.what.nothing ? 0 : membership_.group(entry.pattern, rank);
+    const auto members = trace.groups.find(group);
+    const size_t size = group != 0 ? members->second.size() : entry.what.everyone ? total_ : 1;
+    if (entry.what.nothing || size < 2) {
+      AddNode(block, NodeKind::kCompute, program);  // nothing to exchange, but a step in the order of things
+      return;
+    }
+    trace::Node& node = AddNode(block, NodeKind::kCollective, program);
+    node.collective = entry.what.kind;
+    node.size = entry.what.size;
+    node.group = group;
+  }
+
+  void AddMessages(size_t i, const Entry& entry, uint32_t rank, trace::Program& program) {
+    const graph::Block& block = graph_.blocks[i];
+    const Peers& peers = membership_.peers(entry.pattern, rank);
+    const auto add = [&](NodeKind kind, uint32_t peer) {
+      trace::Node& node = AddNode(block, kind, program);
+      node.peer = static_cast<int32_t>(peer);
+      node.tag = static_cast<int32_t>(communication_of_[i]);
+      node.size = entry.what.size;
+    };
+    for (const uint32_t peer : peers.to) add(NodeKind::kSend, peer);
+    for (const uint32_t peer : peers.from) add(NodeKind::kReceive, peer);
+    if (peers.to.empty() && peers.from.empty()) AddNode(block, NodeKind::kCompute, program);
+  }
+
+  const ir::Module& module_;
+  const graph::BlockGraph& graph_;
+  const graph::EstimateTable& estimates_;
+  const Options& options_;
+  Diagnostics& diagnostics_;
+  DeviceCounts devices_;
+
+  std::vector<Entry> communications_;
+  std::vector<uint32_t> communication_of_;  // by block
+  Membership membership_;
+  uint32_t needed_ = 1;  // ranks of one copy of the program
+  uint32_t copies_ = 1;
+  uint32_t total_ = 1;
+  std::vector<size_t> first_node_;  // by block, of the program under construction
+};
+
+}  // namespace
+
+Result<trace::TraceGraph> Assemble(const ir::Module& module, const graph::BlockGraph& graph,
+                                   const graph::EstimateTable& estimates, const Options& options,
+                                   Diagnostics& diagnostics) {
+  if (options.compat) return AssembleAsPrototype(module, graph, estimates, options);
+  return Assembler(module, graph, estimates, options, diagnostics).Run();
+}
+
+}  // namespace hespas::assemble

@@ -1,0 +1,228 @@
+#include "assemble/collective.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "ir/attribute.h"
+#include "ir/op_attributes.h"
+#include "ir/walk.h"
+
+namespace hespas::assemble {
+namespace {
+
+using ir::OpKind;
+using trace::Collective;
+
+constexpr int64_t kMostDevices = int64_t{1} << 20;
+
+struct KindRow {
+  OpKind op;
+  Collective kind;
+};
+
+// Broadcasts and reductions to one root are simulated as the half of an all-reduce that moves the same bytes.
+constexpr KindRow kKinds[] = {
+    {OpKind::kAllReduce, Collective::kAllReduce},         {OpKind::kCrossReplicaSum, Collective::kAllReduce},
+    {OpKind::kAllGather, Collective::kAllGather},         {OpKind::kCollectiveBroadcast, Collective::kAllGather},
+    {OpKind::kReduceScatter, Collective::kReduceScatter}, {OpKind::kCollectiveReduce, Collective::kReduceScatter},
+    {OpKind::kAllToAll, Collective::kAllToAll},           {OpKind::kRaggedAllToAll, Collective::kAllToAll},
+};
+
+int64_t OperandBytes(const ir::Module& module, ir::OpId op) {
+  int64_t bytes = 0;
+  const auto operands = module.operands(op);
+  // Of a ragged all-to-all only the first operand is data; the others are the output buffer and offsets.
+  const size_t count =
+      module.kind(op) == OpKind::kRaggedAllToAll ? std::min<size_t>(operands.size(), 1) : operands.size();
+  for (size_t i = 0; i < count; ++i) {
+    bytes = internal::SaturatingAdd(bytes, ir::ByteSize(module.types(), module.type_id(operands[i])));
+  }
+  return bytes;
+}
+
+// Ids of one group -> device ids (StableHLO specification, "Process groups"). An id that is no replica (or partition)
+// shows that the program means device ids.
+class GroupReader {
+ public:
+  GroupReader(const DeviceCounts& devices, ir::GroupMode mode) : devices_(devices), mode_(mode) {}
+
+  std::vector<Ranks> Read(const std::vector<ir::Dimensions>& groups) {
+    int64_t largest = -1;
+    for (const ir::Dimensions& group : groups) {
+      for (const int64_t id : group) largest = std::max(largest, id);
+    }
+    const bool by_partition = mode_ == ir::GroupMode::kCrossPartition;
+    if (largest >= (by_partition ? devices_.partitions : devices_.replicas)) mode_ = ir::GroupMode::kFlattenedIds;
+    std::vector<Ranks> out;
+    for (const ir::Dimensions& group : groups) Expand(group, out);
+    return out;
+  }
+
+ private:
+  void Expand(const ir::Dimensions& group, std::vector<Ranks>& out) const {
+    const uint32_t p_count = devices_.partitions;
+    switch (mode_) {
+      case ir::GroupMode::kFlattenedIds:
+        Add(group, 1, 0, 1, out);
+        break;
+      case ir::GroupMode::kCrossReplica:
+        for (uint32_t p = 0; p < p_count; ++p) Add(group, p_count, p, 1, out);
+        break;
+      case ir::GroupMode::kCrossPartition:
+        for (uint32_t r = 0; r < devices_.replicas; ++r) Add(group, 1, r * p_count, 1, out);
+        break;
+      case ir::GroupMode::kCrossReplicaAndPartition:
+        Add(group, p_count, 0, p_count, out);
+        break;
+    }
+  }
+
+  // Members id * stride + offset, each with `run` consecutive devices; -1 pads groups to equal length.
+  static void Add(const ir::Dimensions& group, uint32_t stride, uint32_t offset, uint32_t run,
+                  std::vector<Ranks>& out) {
+    Ranks ranks;
+    for (const int64_t id : group) {
+      if (id < 0) continue;
+      for (uint32_t i = 0; i < run; ++i) ranks.push_back(static_cast<uint32_t>(id) * stride + offset + i);
+    }
+    if (!ranks.empty()) out.push_back(std::move(ranks));
+  }
+
+  DeviceCounts devices_;
+  ir::GroupMode mode_;
+};
+
+Error Unreadable(const ir::Module& module, ir::OpId op, std::string_view what) {
+  return MakeError(kUnreadableGroups, fmt::format("cannot read the {} of `{}`", what, module.name(op)),
+                   module.location(op));
+}
+
+bool WithinLimit(const std::vector<Ranks>& groups) {
+  for (const Ranks& group : groups) {
+    for (const uint32_t rank : group) {
+      if (rank >= kMostDevices) return false;
+    }
+  }
+  return true;
+}
+
+std::optional<uint32_t> Repeated(const std::vector<Ranks>& groups) {
+  Ranks all;
+  for (const Ranks& group : groups) all.insert(all.end(), group.begin(), group.end());
+  std::sort(all.begin(), all.end());
+  const auto found = std::adjacent_find(all.begin(), all.end());
+  if (found == all.end()) return std::nullopt;
+  return *found;
+}
+
+bool IsMessage(OpKind kind) {
+  return kind == OpKind::kCollectivePermute || kind == OpKind::kSend || kind == OpKind::kRecv;
+}
+
+Result<Communication> DecodeMessages(const ir::Module& module, ir::OpId op, const DeviceCounts& devices,
+                                     Diagnostics& diagnostics) {
+  Communication out{.op = op, .size = Bytes(OperandBytes(module, op)), .point_to_point = true};
+  const OpKind kind = module.kind(op);
+  const auto pairs = ir::SourceTargetPairsOf(module, op);
+  if (!pairs && kind == OpKind::kCollectivePermute) return Unreadable(module, op, "source-target pairs");
+  // A receive is simulated where its send is.
+  if (!pairs || kind == OpKind::kRecv) {
+    if (!pairs) {
+      diagnostics.Warning(kHostTransfer,
+                          fmt::format("`{}` names no other device and is not simulated", module.name(op)),
+                          module.location(op));
+    }
+    out.nothing = true;
+    return out;
+  }
+  // Pairs of replica ids hold in every partition, pairs of partition ids in every replica.
+  const bool by_partition = ir::ChannelOf(module, op).has_value();
+  int64_t largest = -1;
+  for (const auto& [from, to] : *pairs) {
+    if (from < 0 || to < 0) return Unreadable(module, op, "source-target pairs");
+    largest = std::max({largest, from, to});
+  }
+  if (largest >= kMostDevices) return Unreadable(module, op, "source-target pairs");
+  const bool flat = largest >= (by_partition ? devices.partitions : devices.replicas);
+  const uint32_t copies = flat ? 1 : by_partition ? devices.replicas : devices.partitions;
+  const uint32_t stride = flat || by_partition ? 1 : devices.partitions;
+  const uint32_t offset = by_partition ? devices.partitions : 1;
+  for (uint32_t copy = 0; copy < copies; ++copy) {
+    for (const auto& [from, to] : *pairs) {
+      if (from == to) continue;
+      out.messages.emplace_back(static_cast<uint32_t>(from) * stride + copy * offset,
+                                static_cast<uint32_t>(to) * stride + copy * offset);
+    }
+  }
+  out.nothing = out.messages.empty() || out.size.value == 0;
+  return out;
+}
+
+}  // namespace
+
+ir::OpId CollectiveOfBlock(const ir::Module& module, const graph::Block& block) {
+  for (const ir::OpId op : block.ops) {
+    const OpKind kind = module.kind(op);
+    if (ir::IsCollective(kind) || IsMessage(kind)) return op;
+    if (kind != OpKind::kAsyncStart) continue;
+    ir::OpId body = op;
+    for (const std::string_view name : {"called_computation", "callee"}) {
+      const std::string_view* text = module.attribute(op, name);
+      if (text != nullptr) body = module.FindSymbol(ir::AsSymbol(*text));
+    }
+    ir::OpId found;
+    if (!body.valid()) continue;
+    ir::WalkNested(module, body, [&](ir::OpId inner) {
+      if (!found.valid() && ir::IsCollective(module.kind(inner))) found = inner;
+    });
+    if (found.valid()) return found;
+  }
+  return ir::OpId();
+}
+
+DeviceCounts DeviceCountsOf(const ir::Module& module) {
+  DeviceCounts counts;
+  const auto read = [&](std::string_view name, uint32_t& count) {
+    const auto value = module.root().valid() ? ir::IntegerAttribute(module, module.root(), name) : std::nullopt;
+    if (value && *value > 0 && *value <= kMostDevices) count = static_cast<uint32_t>(*value);
+  };
+  read("mhlo.num_replicas", counts.replicas);
+  read("mhlo.num_partitions", counts.partitions);
+  if (uint64_t{counts.replicas} * counts.partitions > kMostDevices) return {};
+  return counts;
+}
+
+Result<Communication> DecodeCommunication(const ir::Module& module, ir::OpId op, const DeviceCounts& devices,
+                                          Diagnostics& diagnostics) {
+  const OpKind kind = module.kind(op);
+  if (IsMessage(kind)) return DecodeMessages(module, op, devices, diagnostics);
+  Communication out{.op = op, .size = Bytes(OperandBytes(module, op))};
+  for (const KindRow& row : kKinds) {
+    if (row.op == kind) out.kind = row.kind;
+  }
+  out.nothing = out.size.value == 0;
+  const auto groups = ir::ReplicaGroupsOf(module, op);
+  if (!groups && module.attribute(op, "replica_groups") != nullptr) return Unreadable(module, op, "replica groups");
+  out.everyone = !groups || groups->groups.empty();
+  if (out.everyone) return out;
+  for (const ir::Dimensions& group : groups->groups) {
+    for (const int64_t id : group) {
+      if (id >= kMostDevices) return Unreadable(module, op, "replica groups");
+    }
+  }
+  out.groups = GroupReader(devices, groups->mode).Read(groups->groups);
+  if (!WithinLimit(out.groups)) return Unreadable(module, op, "replica groups");
+  if (const auto repeated = Repeated(out.groups)) {
+    return MakeError(kRepeatedMember,
+                     fmt::format("device {} stands twice in the replica groups of `{}`", *repeated, module.name(op)),
+                     module.location(op));
+  }
+  // One share of the buffer comes from each member.
+  if (kind == OpKind::kCollectiveBroadcast && !out.groups.empty()) {
+    out.size = Bytes(std::max<int64_t>(1, out.size.value / static_cast<int64_t>(out.groups[0].size())));
+  }
+  return out;
+}
+
+}  // namespace hespas::assemble

@@ -1,0 +1,35 @@
+// One communication block as the network sees it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "assemble/assemble.h"
+#include "ir/module.h"
+#include "trace/trace_graph.h"
+
+namespace hespas::assemble {
+
+using Ranks = std::vector<uint32_t>;
+
+struct Communication {
+  ir::OpId op;
+  trace::Collective kind = trace::Collective::kAllReduce;
+  Bytes size;                                           // as trace::Node::size
+  bool everyone = false;                                // one group of all ranks
+  std::vector<Ranks> groups;                            // collectives: device ids
+  std::vector<std::pair<uint32_t, uint32_t>> messages;  // permutes and sends: from, to
+  bool point_to_point = false;
+  bool nothing = false;  // nothing to transfer (no bytes, or with the host)
+};
+
+// `op` is the collective itself (the one inside an asynchronous start, for example).
+Result<Communication> DecodeCommunication(const ir::Module& module, ir::OpId op, const DeviceCounts& devices,
+                                          Diagnostics& diagnostics);
+
+// The collective that a communication block performs.
+ir::OpId CollectiveOfBlock(const ir::Module& module, const graph::Block& block);
+
+}  // namespace hespas::assemble
