@@ -1,0 +1,21 @@
+// Writes traces as Chakra execution traces, one `dev.<rank>.et` a rank, and the groups as comm_group.json: field order
+// and framing of spec python-prototype section 8, so that ASTRA-sim reads them.
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+#include "trace/trace_graph.h"
+
+namespace hespas::report {
+
+// One .et file: length-delimited metadata, then nodes. Durations are rounded to microseconds, halves to even.
+std::string EncodeChakra(const trace::Program& program);
+
+// `{"<id>": [ranks]}` indented by 2; without groups {"1": [all ranks]}.
+std::string EncodeGroups(const trace::TraceGraph& trace);
+
+// Writes FOLDER/PREFIX.<rank>.et for all ranks; `folder` must exist.
+Status WriteChakra(const trace::TraceGraph& trace, const std::string& folder, const std::string& prefix = "dev");
+
+}  // namespace hespas::report
