@@ -20,6 +20,7 @@ constexpr int kInternalStatus = 70;
 
 void AddCommands(CLI::App& app, Session& session) {
   AddDevicesCommand(app, session);
+  AddSimulateCommand(app, session);
   AddExplainCommand(app, session);
 }
 

@@ -1,0 +1,86 @@
+#include "driver/network_run.h"
+
+#include <filesystem>
+#include <set>
+
+#include "hardware/presets.h"
+#include "read/chakra/chakra.h"
+
+namespace hespas::driver {
+namespace {
+
+namespace fs = std::filesystem;
+
+inline constexpr DiagnosticKind kMissingOption{"E0920", "A command needs an option that was not given.",
+                                               Outcome::kUsage};
+
+bool StartsFiles(const std::string& prefix) {
+  std::error_code unused;
+  return fs::exists(prefix + ".0.et", unused);
+}
+
+std::string Locate(const std::string& prefix, const std::string& folder) {
+  if (StartsFiles(prefix) || folder.empty()) return prefix;
+  const std::string beside = (fs::path(folder) / prefix).string();
+  return StartsFiles(beside) ? beside : prefix;
+}
+
+Result<hardware::System> LoadEither(const NetworkRunFiles& files, std::string& folder, Diagnostics& diagnostics) {
+  const hardware::LoadOptions options{.strict = files.strict};
+  if (files.system.empty()) {
+    if (files.system_files.system.empty() || files.system_files.network.empty()) {
+      return MakeError(kMissingOption, "no system was given", {},
+                       "give --system NAME, or --system-configuration and --network-configuration");
+    }
+    folder = fs::path(files.system_files.system).parent_path().string();
+    return hardware::LoadSystem(files.system_files, options, diagnostics);
+  }
+  std::error_code unused;
+  std::string path = files.system;
+  if (!fs::is_directory(path, unused)) {
+    const Result<fs::path> preset = hardware::FindPreset(hardware::PresetKind::kSystem, files.system);
+    if (!preset) return preset.error();
+    path = preset->string();
+  }
+  folder = fs::is_directory(path, unused) ? path : fs::path(path).parent_path().string();
+  return hardware::LoadSystem(path, options, diagnostics);
+}
+
+}  // namespace
+
+Status ReadCustomCollectives(hardware::System& system, const std::string& folder, trace::TraceGraph& trace) {
+  std::set<std::string> prefixes;
+  for (hardware::CollectiveSettings& collective : system.collectives) {
+    if (collective.custom.empty()) continue;
+    collective.custom = Locate(collective.custom, folder);
+    prefixes.insert(collective.custom);
+  }
+  for (auto& [node, prefix] : system.custom_of_node) {
+    prefix = Locate(prefix, folder);
+    prefixes.insert(prefix);
+  }
+  for (const std::string& prefix : prefixes) {
+    if (Status read = read::chakra::ReadCollective(prefix, static_cast<uint32_t>(system.npus()), trace); !read)
+      return read;
+  }
+  return {};
+}
+
+Result<NetworkRun> RunNetwork(const NetworkRunFiles& files, const simulate::SimulateOptions& options,
+                              Diagnostics& diagnostics) {
+  if (files.workload.empty()) {
+    return MakeError(kMissingOption, "no traces were given", {}, "give --workload-configuration PREFIX");
+  }
+  std::string folder;
+  Result<hardware::System> system = LoadEither(files, folder, diagnostics);
+  if (!system) return system.error();
+  Result<trace::TraceGraph> trace = read::chakra::ReadTraces(files.workload, static_cast<uint32_t>(system->npus()));
+  if (!trace) return trace.error();
+  if (Status read = read::chakra::ReadGroups(files.groups, *trace); !read) return read.error();
+  if (Status read = ReadCustomCollectives(*system, folder, *trace); !read) return read.error();
+  Result<result::SimResult> simulated = simulate::Simulate(*trace, *system, options, diagnostics);
+  if (!simulated) return simulated.error();
+  return NetworkRun{*std::move(system), *std::move(simulated)};
+}
+
+}  // namespace hespas::driver
