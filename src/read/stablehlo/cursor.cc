@@ -165,7 +165,14 @@ bool Cursor::FailExpected(std::string_view what) {
   const std::string found = Found();
   const std::string quoted = what.find(' ') == std::string_view::npos ? fmt::format("`{}`", what) : std::string(what);
   if (AtEnd()) return Fail(kTruncated, offset(), fmt::format("expected {}, but the file ends here", quoted));
-  return Fail(kSyntax, offset(), fmt::format("expected {}, found {}", quoted, found));
+  size_t at = offset();
+  if (!IsLetter(what[0])) {
+    // Punctuation missing at the end of a line is reported there, not where the next line begins.
+    const char* p = p_;
+    while (p > begin_ && IsSpace(p[-1])) --p;
+    if (std::memchr(p, '\n', static_cast<size_t>(p_ - p)) && p > begin_) at = static_cast<size_t>(p - begin_);
+  }
+  return Fail(kSyntax, at, fmt::format("expected {}, found {}", quoted, found));
 }
 
 }  // namespace hespas::read
