@@ -22,6 +22,24 @@ std::string Sha256Hex(std::string_view bytes) {
   return hex;
 }
 
+std::string Sha1(std::string_view bytes) {
+  unsigned char digest[EVP_MAX_MD_SIZE];
+  unsigned length = 0;
+  EVP_Digest(bytes.data(), bytes.size(), digest, &length, EVP_sha1(), nullptr);
+  return {reinterpret_cast<const char*>(digest), length};
+}
+
+std::string UrlSafeBase64(std::string_view bytes) {
+  constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+  std::string out;
+  for (size_t i = 0; i < bytes.size(); i += 3) {
+    uint32_t group = 0;
+    for (size_t k = 0; k < 3; ++k) group = group << 8 | (i + k < bytes.size() ? static_cast<uint8_t>(bytes[i + k]) : 0);
+    for (size_t k = 0; k < 4; ++k) out += i + k <= bytes.size() ? kDigits[group >> (18 - 6 * k) & 63] : '=';
+  }
+  return out;
+}
+
 Hash128 Combine(Hash128 seed, Hash128 next) {
   const uint64_t words[] = {seed.low, seed.high, next.low, next.high};
   return HashBytes({reinterpret_cast<const char*>(words), sizeof words});
