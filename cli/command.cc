@@ -1,11 +1,15 @@
 #include "cli/command.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <map>
+
+#include "base/suggest.h"
 
 namespace hespas::cli {
 namespace {
@@ -45,14 +49,24 @@ bool Session::PrintDiagnostics() {
   return errors > 0;
 }
 
+CLI::Validator OneOf(std::vector<std::string> names) {
+  return CLI::Validator(
+      [names = std::move(names)](const std::string& word) {
+        if (std::find(names.begin(), names.end(), word) != names.end()) return std::string();
+        return fmt::format("`{}` is none of {}{}", word, fmt::join(names, ", "),
+                           DidYouMean(word, names).empty() ? "" : "; " + DidYouMean(word, names));
+      },
+      "");
+}
+
 void AddCommonOptions(CLI::App& command, Session& session) {
   const std::string group = "Common options";
   command.add_option("--color", session.colour, "colour of messages: auto, always or never (NO_COLOR is honoured)")
-      ->check(CLI::IsMember({"auto", "always", "never"}))
+      ->check(OneOf({"auto", "always", "never"}))
       ->group(group);
   command.add_flag("-q,--quiet", session.quiet, "no progress and no warnings")->group(group);
   command.add_option("--log-level", session.log_level, "lowest level that is logged")
-      ->check(CLI::IsMember({"critical", "error", "warning", "info", "debug", "progress", "results"}))
+      ->check(OneOf({"critical", "error", "warning", "info", "debug", "progress", "results"}))
       ->group(group);
   command.add_option("--log-path", session.log_path, "append the log to this file instead of stderr")->group(group);
 }
@@ -63,9 +77,11 @@ void AddFormatOption(CLI::App& command, Format& format) {
                                                          {"jsonl", Format::kJsonLines},
                                                          {"csv", Format::kCsv},
                                                          {"md", Format::kMarkdown}};
-  command.add_option("--format", format, "what goes to stdout: table, json, jsonl, csv or md")
-      ->transform(CLI::CheckedTransformer(kFormats, CLI::ignore_case).description(""))
-      ->option_text("NAME")
+  command
+      .add_option_function<std::string>(
+          "--format", [&format](const std::string& name) { format = kFormats.at(name); },
+          "what goes to stdout: table, json, jsonl, csv or md")
+      ->check(OneOf({"table", "json", "jsonl", "csv", "md"}))
       ->default_str("table");
 }
 

@@ -7,6 +7,7 @@
 #include <CLI/CLI.hpp>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/diagnostic.h"
 #include "base/result.h"
@@ -30,10 +31,13 @@ struct Session {
   bool PrintDiagnostics();
 };
 
+// Accepts exactly these words; suggests the nearest for any other.
+CLI::Validator OneOf(std::vector<std::string> names);
+
 // Adds --color, -q, --log-level and --log-path.
 void AddCommonOptions(CLI::App& command, Session& session);
 
-// Adds --format with the given default; `also` names a further accepted spelling handled by the command itself.
+// Adds --format.
 void AddFormatOption(CLI::App& command, Format& format);
 
 // A subcommand with its one-line description and an example that `-h` prints.

@@ -68,7 +68,7 @@ int ReportUsage(const CLI::App& app, const CLI::ParseError& error, const std::ve
   const std::string message = UsageMessage(app, error, words);
   fmt::print(stderr, "error[E0901]: {}\n", message);
   for (const std::string& word : words) {
-    if (message.find(word) == std::string::npos) continue;
+    if (message.find(word) == std::string::npos || message.find("did you mean") != std::string::npos) continue;
     const std::string near = Suggestion(app, word);
     if (near.empty()) continue;
     fmt::print(stderr, "help: {}\n", near);
