@@ -144,16 +144,25 @@ void RemoveTemporaryFiles() {
   }
 }
 
-Result<std::string> ReadInput(const std::string& path) {
+Result<std::string> ReadRaw(const std::string& path) {
   const bool standard_input = path == "-";
   const int fd = standard_input ? STDIN_FILENO : open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) return CannotRead(path, errno);
   Result<std::string> content = ReadDescriptor(fd, path);
   if (!standard_input) close(fd);
-  if (!content) return content;
-  if (content->starts_with("\x1f\x8b")) return Gunzip(*content, path);
-  if (content->starts_with("\x28\xb5\x2f\xfd")) return Unzstd(*content, path);
   return content;
+}
+
+Result<std::string> Decompress(std::string content, const std::string& path) {
+  if (content.starts_with("\x1f\x8b")) return Gunzip(content, path);
+  if (content.starts_with("\x28\xb5\x2f\xfd")) return Unzstd(content, path);
+  return content;
+}
+
+Result<std::string> ReadInput(const std::string& path) {
+  Result<std::string> content = ReadRaw(path);
+  if (!content) return content;
+  return Decompress(std::move(*content), path);
 }
 
 Status WriteFileAtomically(const std::filesystem::path& path, std::string_view content) {

@@ -1,0 +1,82 @@
+// The whole pipeline: read, optimise, split, estimate, assemble, simulate - the only place where stages meet.
+//
+// - Each function takes what the stage before made; diagnostics hold the reason where nothing is returned.
+// - Blocks point into the module, so both live in one Prepared.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/diagnostic.h"
+#include "graph/block_graph.h"
+#include "graph/estimate_table.h"
+#include "hardware/device.h"
+#include "hardware/system.h"
+#include "ir/module.h"
+#include "result/run_result.h"
+#include "result/sim_result.h"
+#include "trace/trace_graph.h"
+
+namespace hespas::driver {
+
+inline constexpr DiagnosticKind kNeedsSystem{
+    "E0905",
+    "The program communicates, but no network was named and none ships for that device and number of NPUs. Name one "
+    "with --system, or leave the network out with --network-backend none.",
+    Outcome::kUsage};
+inline constexpr DiagnosticKind kSystemSize{
+    "E0906",
+    "The network has another number of NPUs than the run. Choose a system with as many NPUs, or set --num-npus.",
+    Outcome::kUsage};
+inline constexpr DiagnosticKind kNoCommunication{
+    "W0901", "The program has no collectives: it is estimated as one device's program, and the network plays no part."};
+
+struct RunOptions {
+  std::string program;
+  std::string device = "A100_SXM_80GB";
+  std::string system = "auto";  // one node of the device
+  uint32_t num_npus = 0;        // 0: what the program implies
+  std::string estimator = "roofline";
+  std::string optimise = "auto";
+  std::string split = "auto";  // linear, individual
+  bool merge = false;
+  size_t block_limit = 1024;
+  std::string separator = "communication";
+  std::string network_backend = "analytical";  // none: traces only
+  bool strict = false;
+  std::string output;  // folder; empty: nothing is written
+  std::string command_line;
+};
+
+struct Prepared {
+  std::string sha256;
+  std::unique_ptr<ir::Module> module;
+  graph::BlockGraph blocks;
+  std::string split;  // the strategy that was used
+};
+
+struct Estimated {
+  hardware::Device device;
+  graph::EstimateTable table;
+  std::vector<result::OpSummary> ops;  // costliest first
+};
+
+struct Simulated {
+  hardware::System system;
+  result::SimResult result;
+};
+
+std::optional<ir::Module> ReadModule(const std::string& path, std::string* sha256, Diagnostics& diagnostics);
+std::optional<Prepared> Prepare(const RunOptions& options, Diagnostics& diagnostics);
+std::optional<Estimated> EstimateBlocks(const RunOptions& options, const Prepared& prepared, Diagnostics& diagnostics);
+std::optional<trace::TraceGraph> AssembleTraces(const RunOptions& options, const Prepared& prepared,
+                                                const Estimated& estimated, Diagnostics& diagnostics);
+std::optional<Simulated> SimulateTraces(const RunOptions& options, const trace::TraceGraph& traces,
+                                        Diagnostics& diagnostics);
+
+// All of them; with an output folder also writes traces, statistics and result.json.
+std::optional<result::RunResult> Run(const RunOptions& options, Diagnostics& diagnostics);
+
+}  // namespace hespas::driver

@@ -1,0 +1,144 @@
+// The stages one by one, as Run and the single-stage commands call them.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "assemble/assemble.h"
+#include "base/file.h"
+#include "base/hash.h"
+#include "driver/presets.h"
+#include "driver/run.h"
+#include "estimate/estimate.h"
+#include "estimate/registry.h"
+#include "hardware/presets.h"
+#include "read/read.h"
+#include "simulate/simulate.h"
+#include "split/split.h"
+
+namespace hespas::driver {
+namespace {
+
+// Moves a Result's value out, or reports its error once.
+template <class T>
+std::optional<T> Take(Result<T> result, Diagnostics& diagnostics) {
+  if (result) return std::move(*result);
+  if (!diagnostics.has_errors()) diagnostics.Report(result.error());
+  return std::nullopt;
+}
+
+split::Options SplitOptions(const RunOptions& options) {
+  // Analytic estimators cost ops one by one; only profiling ones need blocks to compile.
+  split::Options out{.strategy = options.split == "linear" ? split::Strategy::kLinear : split::Strategy::kIndividual,
+                     .merge = options.merge,
+                     .block_limit = options.block_limit};
+  if (const auto separator = split::SeparatorByName(options.separator)) out.separator = *separator;
+  return out;
+}
+
+// Work by op name over all blocks; each distinct block is looked at once.
+std::vector<result::OpSummary> SummariseOps(const Prepared& prepared, const estimate::Estimator& estimator,
+                                            const graph::EstimateTable& table) {
+  std::vector<int64_t> uses(table.unique.size());
+  for (const uint32_t at : table.of_block) {
+    if (at != graph::EstimateTable::kNone) ++uses[at];
+  }
+  std::unordered_map<std::string_view, size_t> index;
+  std::vector<result::OpSummary> ops;
+  estimate::Notes notes;
+  const ir::Module& module = *prepared.module;
+  for (size_t i = 0; i < table.unique.size(); ++i) {
+    for (const ir::OpId op : prepared.blocks.blocks[table.first[i].index()].ops) {
+      const graph::Estimate estimate = estimator.EstimateOp(module, op, notes);
+      const auto [row, added] = index.try_emplace(module.name(op), ops.size());
+      if (added) ops.push_back({.name = std::string(module.name(op))});
+      result::OpSummary& summary = ops[row->second];
+      summary.count += uses[i];
+      summary.time += uses[i] * estimate.time;
+      summary.flops += uses[i] * estimate.flops;
+      summary.bytes += uses[i] * estimate.bytes;
+    }
+  }
+  std::stable_sort(ops.begin(), ops.end(), [](const auto& a, const auto& b) { return a.time > b.time; });
+  return ops;
+}
+
+// "auto": one node of the device, where such a preset ships.
+std::optional<hardware::System> FindSystem(const RunOptions& options, size_t npus, Diagnostics& diagnostics) {
+  if (options.system != "auto") return LoadSystemPreset(options.system, diagnostics);
+  const std::vector<std::string> names = hardware::PresetNames(hardware::PresetKind::kSystem);
+  for (const std::string pattern : {"{}_{}GPU", "{}_{}"}) {
+    const std::string name = fmt::format(fmt::runtime(pattern), options.device, npus);
+    if (std::find(names.begin(), names.end(), name) != names.end()) return LoadSystemPreset(name, diagnostics);
+  }
+  diagnostics.Error(kNeedsSystem, fmt::format("no network preset for {} x {}", npus, options.device), {},
+                    "name a network with --system; `hespas systems` lists them");
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<ir::Module> ReadModule(const std::string& path, std::string* sha256, Diagnostics& diagnostics) {
+  auto raw = Take(ReadRaw(path), diagnostics);
+  if (!raw) return std::nullopt;
+  if (sha256 != nullptr) *sha256 = Sha256Hex(*raw);
+  auto text = Take(Decompress(std::move(*raw), path), diagnostics);
+  if (!text) return std::nullopt;
+  return Take(read::ReadText(path, std::move(*text), {}, diagnostics), diagnostics);
+}
+
+std::optional<Prepared> Prepare(const RunOptions& options, Diagnostics& diagnostics) {
+  Prepared prepared;
+  auto module = ReadModule(options.program, &prepared.sha256, diagnostics);
+  if (!module) return std::nullopt;
+  prepared.module = std::make_unique<ir::Module>(std::move(*module));
+  if (!Take(read::RequireMain(*prepared.module), diagnostics)) return std::nullopt;
+  const split::Options split_options = SplitOptions(options);
+  prepared.split = split_options.strategy == split::Strategy::kLinear ? "linear" : "individual";
+  auto blocks = Take(split::Split(*prepared.module, split_options, diagnostics), diagnostics);
+  if (!blocks) return std::nullopt;
+  prepared.blocks = std::move(*blocks);
+  return prepared;
+}
+
+std::optional<Estimated> EstimateBlocks(const RunOptions& options, const Prepared& prepared, Diagnostics& diagnostics) {
+  auto device = hardware::LoadDevice(options.device, diagnostics);
+  if (!device) return std::nullopt;
+  auto estimator = Take(estimate::MakeEstimator(options.estimator, *device, {}), diagnostics);
+  if (!estimator) return std::nullopt;
+  auto table = Take(
+      estimate::EstimateAll(prepared.blocks, **estimator, nullptr, {.strict = options.strict}, diagnostics), diagnostics);
+  if (!table) return std::nullopt;
+  Estimated estimated{.device = std::move(*device), .table = std::move(*table), .ops = {}};
+  estimated.ops = SummariseOps(prepared, **estimator, estimated.table);
+  return estimated;
+}
+
+std::optional<trace::TraceGraph> AssembleTraces(const RunOptions& options, const Prepared& prepared,
+                                                const Estimated& estimated, Diagnostics& diagnostics) {
+  assemble::Options assemble_options;
+  if (options.num_npus > 0) assemble_options.num_npus = options.num_npus;
+  return Take(
+      assemble::Assemble(*prepared.module, prepared.blocks, estimated.table, assemble_options, diagnostics), diagnostics);
+}
+
+std::optional<Simulated> SimulateTraces(const RunOptions& options, const trace::TraceGraph& traces,
+                                        Diagnostics& diagnostics) {
+  const size_t npus = traces.program_of_rank.size();
+  auto system = FindSystem(options, npus, diagnostics);
+  if (!system) return std::nullopt;
+  if (system->npus() != npus) {
+    diagnostics.Error(kSystemSize, fmt::format("`{}` has {} NPUs, the run has {}", system->name, system->npus(), npus), {},
+                      fmt::format("choose a system of {} NPUs, or give --num-npus {}", npus, system->npus()));
+    return std::nullopt;
+  }
+  const simulate::SimulateOptions simulate_options{
+      .backend = options.network_backend == "analytical-aware" ? simulate::Backend::kAware : simulate::Backend::kUnaware,
+      .resolution = simulate::Resolution::kPicosecond,
+      .record_nodes = true};
+  auto result = Take(simulate::Simulate(traces, *system, simulate_options, diagnostics), diagnostics);
+  if (!result) return std::nullopt;
+  return Simulated{.system = std::move(*system), .result = std::move(*result)};
+}
+
+}  // namespace hespas::driver

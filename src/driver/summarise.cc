@@ -1,0 +1,121 @@
+#include "driver/summarise.h"
+
+#include <algorithm>
+#include <array>
+#include <unordered_map>
+
+#include "driver/version.h"
+
+namespace hespas::driver {
+namespace {
+
+using result::RunResult;
+
+constexpr std::array kCollectiveNames = {"all_reduce",         "reduce",     "all_gather",     "gather",
+                                         "scatter",            "broadcast",  "all_to_all",     "reduce_scatter",
+                                         "reduce_scatter_block", "barrier"};
+constexpr size_t kPointToPoint = kCollectiveNames.size();
+
+size_t SlowestRank(const result::SimResult& sim) {
+  const auto slowest = std::max_element(sim.ranks.begin(), sim.ranks.end(),
+                                        [](const auto& a, const auto& b) { return a.finish < b.finish; });
+  return static_cast<size_t>(slowest - sim.ranks.begin());
+}
+
+void FillTimes(const result::SimResult& sim, RunResult& out) {
+  const result::RankResult& rank = sim.ranks[SlowestRank(sim)];
+  out.step_time = sim.time(rank.finish);
+  out.compute_time = sim.time(rank.gpu.value_or(0));
+  out.communication_time = sim.time(rank.comm.value_or(0));
+  out.overlap = sim.time(rank.overlap.value_or(0));
+  // Overlap wraps around where the rank had idle time (spec astra-sim 10.1), so the union is measured instead.
+  if (out.overlap > out.communication_time) out.overlap = Time();
+  out.exposed_communication = out.communication_time - out.overlap;
+  out.idle = out.step_time - out.compute_time - out.exposed_communication;
+}
+
+// Collectives (and messages, as one row) of the slowest rank: how often, how many bytes, how long.
+void FillCollectives(const trace::TraceGraph& traces, const result::SimResult& sim, RunResult& out) {
+  const auto rank = static_cast<uint32_t>(SlowestRank(sim));
+  std::unordered_map<uint64_t, const trace::Node*> nodes;
+  for (const trace::Node& node : traces.programs[traces.program_of_rank[rank]].nodes) nodes.emplace(node.id, &node);
+  std::array<result::CollectiveSummary, kPointToPoint + 1> rows;
+  for (const result::NodeInterval& interval : sim.intervals) {
+    if (interval.rank != rank) continue;
+    const trace::Node& node = *nodes.at(interval.node);
+    const bool collective = node.kind == trace::NodeKind::kCollective;
+    if (!collective && node.kind != trace::NodeKind::kSend) continue;
+    result::CollectiveSummary& row = rows[collective ? static_cast<size_t>(node.collective) : kPointToPoint];
+    row.op = collective ? kCollectiveNames[static_cast<size_t>(node.collective)] : "send";
+    ++row.count;
+    row.bytes += node.size;
+    row.time += sim.time(interval.end - interval.start);
+  }
+  for (result::CollectiveSummary& row : rows) {
+    if (row.count > 0) out.collectives.push_back(std::move(row));
+  }
+}
+
+// Work of all blocks, and what of the step the arithmetic and the memory traffic alone would take.
+void FillWork(const Prepared& prepared, const Estimated& estimated, RunResult& out) {
+  Time arithmetic;
+  Time traffic;
+  for (const uint32_t at : estimated.table.of_block) {
+    if (at == graph::EstimateTable::kNone) continue;
+    const graph::Estimate& estimate = estimated.table.unique[at];
+    out.flops += estimate.flops;
+    out.bytes_accessed += estimate.bytes;
+    for (const graph::Term& term : estimate.terms) {
+      if (term.name == graph::kComputeTerm) arithmetic += term.time;
+      if (term.name == graph::kMemoryTerm) traffic += term.time;
+    }
+  }
+  if (out.step_time.value > 0) {
+    out.flops_utilisation = arithmetic.seconds() / out.step_time.seconds();
+    out.memory_bandwidth_utilisation = traffic.seconds() / out.step_time.seconds();
+  }
+  out.blocks = {.total = static_cast<int64_t>(prepared.blocks.blocks.size()),
+                .unique = static_cast<int64_t>(estimated.table.unique.size()),
+                .compute = static_cast<int64_t>(estimated.table.reuse.blocks),
+                .communication =
+                    static_cast<int64_t>(prepared.blocks.blocks.size() - estimated.table.reuse.blocks)};
+}
+
+Time TotalCompute(const Estimated& estimated) {
+  Time total;
+  for (const uint32_t at : estimated.table.of_block) {
+    if (at != graph::EstimateTable::kNone) total += estimated.table.unique[at].time;
+  }
+  return total;
+}
+
+}  // namespace
+
+RunResult Summarise(const RunOptions& options, const Prepared& prepared, const Estimated& estimated,
+                    const trace::TraceGraph& traces, const std::optional<Simulated>& simulated) {
+  RunResult out;
+  const ir::BlockId body = prepared.module->body(prepared.module->main());
+  out.program = {.path = options.program,
+                 .sha256 = prepared.sha256,
+                 .ops = static_cast<int64_t>(prepared.module->block(body).ops.size())};
+  out.device = estimated.device.name;
+  out.npus = static_cast<int64_t>(traces.program_of_rank.size());
+  out.estimator = options.estimator;
+  out.optimise = options.optimise;
+  out.split = prepared.split;
+  if (simulated) {
+    out.system = simulated->system.name;
+    FillTimes(simulated->result, out);
+    FillCollectives(traces, simulated->result, out);
+  } else {
+    out.compute_time = out.step_time = TotalCompute(estimated);
+  }
+  FillWork(prepared, estimated, out);
+  out.ops = estimated.ops;
+  out.reproduce = {.command = options.command_line,
+                   .version = kVersion,
+                   .input_hashes = {{options.program, "sha256:" + prepared.sha256}}};
+  return out;
+}
+
+}  // namespace hespas::driver

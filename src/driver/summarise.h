@@ -1,0 +1,12 @@
+// Makes the RunResult of `hespas run` from what the stages returned.
+#pragma once
+
+#include "driver/run.h"
+
+namespace hespas::driver {
+
+// `simulated` is absent where no network was simulated: compute is then all there is.
+result::RunResult Summarise(const RunOptions& options, const Prepared& prepared, const Estimated& estimated,
+                            const trace::TraceGraph& traces, const std::optional<Simulated>& simulated);
+
+}  // namespace hespas::driver
