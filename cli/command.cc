@@ -71,15 +71,19 @@ void AddCommonOptions(CLI::App& command, Session& session) {
   command.add_option("--log-path", session.log_path, "append the log to this file instead of stderr")->group(group);
 }
 
-void AddFormatOption(CLI::App& command, Format& format) {
+Format FormatByName(const std::string& name) {
   static const std::map<std::string, Format> kFormats = {{"table", Format::kTable},
                                                          {"json", Format::kJson},
                                                          {"jsonl", Format::kJsonLines},
                                                          {"csv", Format::kCsv},
                                                          {"md", Format::kMarkdown}};
+  return kFormats.at(name);
+}
+
+void AddFormatOption(CLI::App& command, Format& format) {
   command
       .add_option_function<std::string>(
-          "--format", [&format](const std::string& name) { format = kFormats.at(name); },
+          "--format", [&format](const std::string& name) { format = FormatByName(name); },
           "what goes to stdout: table, json, jsonl, csv or md")
       ->check(OneOf({"table", "json", "jsonl", "csv", "md"}))
       ->default_str("table");

@@ -21,6 +21,7 @@ struct Session {
   bool quiet = false;
   std::string log_level = "info";
   std::string log_path;
+  std::string command_line;  // as given, for result.json
   int exit_status = 0;
   Diagnostics diagnostics;
 
@@ -36,6 +37,8 @@ CLI::Validator OneOf(std::vector<std::string> names);
 
 // Adds --color, -q, --log-level and --log-path.
 void AddCommonOptions(CLI::App& command, Session& session);
+
+Format FormatByName(const std::string& name);
 
 // Adds --format.
 void AddFormatOption(CLI::App& command, Format& format);

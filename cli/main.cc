@@ -78,8 +78,21 @@ int ReportUsage(const CLI::App& app, const CLI::ParseError& error, const std::ve
   return kUsageStatus;
 }
 
+// A word as a shell would need it.
+std::string Quoted(const std::string& word) {
+  if (word.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-./:=,@%+") ==
+          std::string::npos &&
+      !word.empty()) {
+    return word;
+  }
+  std::string out = "'";
+  for (const char c : word) out += c == '\'' ? "'\\''" : std::string(1, c);
+  return out + "'";
+}
+
 int Main(int argc, char** argv) {
   Session session;
+  for (int i = 0; i < argc; ++i) session.command_line += (i > 0 ? " " : "") + Quoted(argv[i]);
   CLI::App app("Tells how fast a distributed machine-learning program will run on a device and a network, and why.",
                "hespas");
   app.set_help_flag("-h", "short help");

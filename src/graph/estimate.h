@@ -21,6 +21,10 @@ struct Term {
   Time time;
 };
 
+// Names of the terms that every analytic estimator keeps: what arithmetic, and what moving bytes, would take alone.
+inline constexpr std::string_view kComputeTerm = "flops / rate";
+inline constexpr std::string_view kMemoryTerm = "bytes / bandwidth";
+
 struct Estimate {
   Time time;
   Time sigma;  // standard deviation, 0 where unknown

@@ -1,0 +1,31 @@
+// `hespas estimate`: the work and time of a program's compute on one device, without a network.
+#include <memory>
+
+#include "cli/format.h"
+#include "cli/pipeline_options.h"
+#include "report/blocks.h"
+
+namespace hespas::cli {
+
+void AddEstimateCommand(CLI::App& app, Session& session) {
+  CLI::App& command = AddCommand(app, session, "estimate", "costs a program's operations on one device, without a network",
+                                 "hespas estimate examples/llama3-100m-4dev.mlir.gz --device H100_80GB");
+  struct Options {
+    driver::RunOptions run;
+    Format format = Format::kTable;
+  };
+  auto options = std::make_shared<Options>();
+  AddProgramOption(command, options->run);
+  AddEstimateOptions(command, options->run);
+  AddFormatOption(command, options->format);
+  command.callback([options, &session] {
+    const auto prepared = driver::Prepare(options->run, session.diagnostics);
+    const auto estimated =
+        prepared ? driver::EstimateBlocks(options->run, *prepared, session.diagnostics) : std::nullopt;
+    session.PrintDiagnostics();
+    if (!estimated) return;
+    Print(RenderTable(report::OpTable(estimated->ops, options->format == Format::kTable), options->format));
+  });
+}
+
+}  // namespace hespas::cli

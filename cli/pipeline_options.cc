@@ -1,0 +1,30 @@
+#include "cli/pipeline_options.h"
+
+namespace hespas::cli {
+
+void AddProgramOption(CLI::App& command, driver::RunOptions& options) {
+  command.add_option("PROGRAM", options.program, "StableHLO or HLO program: text or bytecode, also .gz or .zst; - is stdin")
+      ->required();
+}
+
+void AddSplitOptions(CLI::App& command, driver::RunOptions& options) {
+  command.add_option("--split", options.split, "how blocks are cut: auto, linear or individual")
+      ->check(OneOf({"auto", "linear", "individual"}));
+  command.add_flag("--merge,!--no-merge", options.merge, "join neighbouring blocks where that delays no collective");
+  command.add_option("--block-lim", options.block_limit, "most operations of one block (linear)")
+      ->check(CLI::PositiveNumber);
+  command.add_option("--separator", options.separator, "operation that ends a block (linear)");
+}
+
+void AddEstimateOptions(CLI::App& command, driver::RunOptions& options) {
+  command.add_option("--device", options.device, "accelerator: a preset (`hespas devices`) or a JSON file");
+  command.add_option("--estimator", options.estimator, "model that costs each block");
+  command.add_flag("--strict", options.strict, "an operation without a cost rule is an error");
+}
+
+void AddTraceOptions(CLI::App& command, driver::RunOptions& options) {
+  command.add_option("--num-npus", options.num_npus, "NPUs; by default what the program's replica groups imply")
+      ->check(CLI::PositiveNumber);
+}
+
+}  // namespace hespas::cli

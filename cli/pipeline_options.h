@@ -1,0 +1,16 @@
+// Options that run, split, estimate and trace have in common.
+#pragma once
+
+#include <string>
+
+#include "cli/command.h"
+#include "driver/run.h"
+
+namespace hespas::cli {
+
+void AddProgramOption(CLI::App& command, driver::RunOptions& options);
+void AddSplitOptions(CLI::App& command, driver::RunOptions& options);
+void AddEstimateOptions(CLI::App& command, driver::RunOptions& options);
+void AddTraceOptions(CLI::App& command, driver::RunOptions& options);
+
+}  // namespace hespas::cli

@@ -1,0 +1,49 @@
+// `hespas run`: the whole pipeline, one answer.
+#include <memory>
+
+#include "cli/format.h"
+#include "cli/pipeline_options.h"
+#include "report/run_report.h"
+
+namespace hespas::cli {
+namespace {
+
+struct RunCommand {
+  driver::RunOptions run;
+  Format format = Format::kTable;
+};
+
+std::string Render(const result::RunResult& result, Format format) {
+  if (format == Format::kTable) return report::Summary(result);
+  if (format == Format::kJson) return report::ToJson(result);
+  if (format == Format::kJsonLines) return report::ToJson(result, -1) + "\n";
+  return RenderTable(report::AsTable(result), format);
+}
+
+}  // namespace
+
+void AddRunCommand(CLI::App& app, Session& session) {
+  CLI::App& command =
+      AddCommand(app, session, "run", "predicts the step time of a program on devices and a network",
+                 "hespas run examples/llama3-100m-4dev.mlir.gz --device A100_SXM_40GB --system A100_SXM_40GB_4GPU");
+  auto options = std::make_shared<RunCommand>();
+  AddProgramOption(command, options->run);
+  AddEstimateOptions(command, options->run);
+  command.add_option("--system", options->run.system, "network: a preset (`hespas systems`), a folder or a JSON file");
+  AddTraceOptions(command, options->run);
+  AddSplitOptions(command, options->run);
+  command.add_option("--optimise", options->run.optimise, "passes before the split: auto or none")
+      ->check(OneOf({"auto", "none"}));
+  command.add_option("--network-backend", options->run.network_backend, "analytical, analytical-aware or none")
+      ->check(OneOf({"analytical", "analytical-aware", "none"}));
+  command.add_option("--output", options->run.output, "folder for traces, statistics and result.json");
+  AddFormatOption(command, options->format);
+  command.callback([options, &session] {
+    options->run.command_line = session.command_line;
+    const auto result = driver::Run(options->run, session.diagnostics);
+    session.PrintDiagnostics();
+    if (result) Print(Render(*result, options->format));
+  });
+}
+
+}  // namespace hespas::cli

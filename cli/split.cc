@@ -1,0 +1,31 @@
+// `hespas split`: the blocks of a program and how they depend on each other.
+#include <memory>
+
+#include "cli/format.h"
+#include "cli/pipeline_options.h"
+#include "report/blocks.h"
+
+namespace hespas::cli {
+
+void AddSplitCommand(CLI::App& app, Session& session) {
+  CLI::App& command = AddCommand(app, session, "split", "cuts a program into compute and communication blocks",
+                                 "hespas split examples/llama3-100m-4dev.mlir.gz --split linear");
+  struct Options {
+    driver::RunOptions run;
+    std::string format = "table";
+  };
+  auto options = std::make_shared<Options>();
+  AddProgramOption(command, options->run);
+  AddSplitOptions(command, options->run);
+  command.add_option("--format", options->format, "what goes to stdout: table, json, jsonl, csv, md or dot")
+      ->check(OneOf({"table", "json", "jsonl", "csv", "md", "dot"}));
+  command.callback([options, &session] {
+    const auto prepared = driver::Prepare(options->run, session.diagnostics);
+    session.PrintDiagnostics();
+    if (!prepared) return;
+    if (options->format == "dot") return Print(report::ToDot(prepared->blocks));
+    Print(RenderTable(report::BlockTable(prepared->blocks), FormatByName(options->format)));
+  });
+}
+
+}  // namespace hespas::cli

@@ -1,0 +1,19 @@
+// Blocks and operations as tables, and the dependency graph in DOT.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "graph/block_graph.h"
+#include "report/table.h"
+#include "result/run_result.h"
+
+namespace hespas::report {
+
+Table BlockTable(const graph::BlockGraph& blocks);
+std::string ToDot(const graph::BlockGraph& blocks);
+
+// `human`: units chosen per cell and a line of totals; else seconds and plain counts.
+Table OpTable(const std::vector<result::OpSummary>& ops, bool human);
+
+}  // namespace hespas::report
