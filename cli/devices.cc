@@ -25,8 +25,7 @@ void AddPresetCommand(CLI::App& app, Session& session, const std::string& comman
   command.add_option("NAME", options->name, "show every figure of this preset or file; without it, list the presets");
   AddFormatOption(command, options->format);
   command.callback([options, list, show, &session] {
-    const auto table =
-        options->name.empty() ? list(session.diagnostics) : show(options->name, session.diagnostics);
+    const auto table = options->name.empty() ? list(session.diagnostics) : show(options->name, session.diagnostics);
     session.PrintDiagnostics();
     if (table) Print(RenderTable(*table, options->format));
   });
@@ -37,6 +36,11 @@ void AddPresetCommand(CLI::App& app, Session& session, const std::string& comman
 void AddDevicesCommand(CLI::App& app, Session& session) {
   AddPresetCommand(app, session, "devices", "lists the accelerator presets, or shows one with its sources",
                    "hespas devices A100_SXM_80GB", driver::DeviceTable, driver::DeviceFigures);
+}
+
+void AddSystemsCommand(CLI::App& app, Session& session) {
+  AddPresetCommand(app, session, "systems", "lists the network presets, or shows one",
+                   "hespas systems A100_SXM_40GB_4GPU", driver::SystemTable, driver::SystemFigures);
 }
 
 }  // namespace hespas::cli

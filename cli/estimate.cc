@@ -8,8 +8,9 @@
 namespace hespas::cli {
 
 void AddEstimateCommand(CLI::App& app, Session& session) {
-  CLI::App& command = AddCommand(app, session, "estimate", "costs a program's operations on one device, without a network",
-                                 "hespas estimate examples/llama3-100m-4dev.mlir.gz --device H100_80GB");
+  CLI::App& command =
+      AddCommand(app, session, "estimate", "costs a program's operations on one device, without a network",
+                 "hespas estimate examples/llama3-100m-4dev.mlir.gz --device H100_80GB");
   struct Options {
     driver::RunOptions run;
     Format format = Format::kTable;

@@ -7,7 +7,8 @@
 namespace hespas::cli {
 
 void AddExplainCommand(CLI::App& app, Session& session) {
-  CLI::App& command = AddCommand(app, session, "explain", "says what an error or warning code means", "hespas explain E0001");
+  CLI::App& command =
+      AddCommand(app, session, "explain", "says what an error or warning code means", "hespas explain E0001");
   auto code = std::make_shared<std::string>();
   command.add_option("CODE", *code, "a code such as E0001 or W0501")->required();
   command.callback([code, &session] {

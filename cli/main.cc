@@ -19,8 +19,13 @@ constexpr int kUsageStatus = 2;
 constexpr int kInternalStatus = 70;
 
 void AddCommands(CLI::App& app, Session& session) {
-  AddDevicesCommand(app, session);
+  AddRunCommand(app, session);
+  AddSplitCommand(app, session);
+  AddEstimateCommand(app, session);
+  AddTraceCommand(app, session);
   AddSimulateCommand(app, session);
+  AddDevicesCommand(app, session);
+  AddSystemsCommand(app, session);
   AddExplainCommand(app, session);
 }
 
@@ -98,7 +103,8 @@ int Main(int argc, char** argv) {
   app.set_help_flag("-h", "short help");
   app.set_help_all_flag("--help", "help on every command");
   app.set_version_flag("--version", std::string("hespas ") + driver::kVersion);
-  app.footer("Example:\n  hespas run examples/llama3-100m-4dev.mlir.gz --device A100_SXM_40GB --system A100_SXM_40GB_4GPU");
+  app.footer(
+      "Example:\n  hespas run examples/llama3-100m-4dev.mlir.gz --device A100_SXM_40GB --system A100_SXM_40GB_4GPU");
   app.require_subcommand(1);
   AddCommands(app, session);
   try {

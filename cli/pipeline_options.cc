@@ -3,7 +3,9 @@
 namespace hespas::cli {
 
 void AddProgramOption(CLI::App& command, driver::RunOptions& options) {
-  command.add_option("PROGRAM", options.program, "StableHLO or HLO program: text or bytecode, also .gz or .zst; - is stdin")
+  command
+      .add_option("PROGRAM", options.program,
+                  "StableHLO or HLO program: text or bytecode, also .gz or .zst; - is stdin")
       ->required();
 }
 

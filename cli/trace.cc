@@ -28,8 +28,9 @@ void Trace(const driver::RunOptions& options, Session& session) {
 }  // namespace
 
 void AddTraceCommand(CLI::App& app, Session& session) {
-  CLI::App& command = AddCommand(app, session, "trace", "writes Chakra execution traces only",
-                                 "hespas trace examples/llama3-100m-4dev.mlir.gz --device A100_SXM_40GB --output traces");
+  CLI::App& command =
+      AddCommand(app, session, "trace", "writes Chakra execution traces only",
+                 "hespas trace examples/llama3-100m-4dev.mlir.gz --device A100_SXM_40GB --output traces");
   auto options = std::make_shared<driver::RunOptions>();
   AddProgramOption(command, *options);
   AddEstimateOptions(command, *options);

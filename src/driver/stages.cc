@@ -9,7 +9,7 @@
 #include "base/hash.h"
 #include "driver/presets.h"
 #include "driver/run.h"
-#include "estimate/estimate.h"
+#include "estimate/estimate_all.h"
 #include "estimate/registry.h"
 #include "hardware/presets.h"
 #include "read/read.h"
@@ -106,8 +106,9 @@ std::optional<Estimated> EstimateBlocks(const RunOptions& options, const Prepare
   if (!device) return std::nullopt;
   auto estimator = Take(estimate::MakeEstimator(options.estimator, *device, {}), diagnostics);
   if (!estimator) return std::nullopt;
-  auto table = Take(
-      estimate::EstimateAll(prepared.blocks, **estimator, nullptr, {.strict = options.strict}, diagnostics), diagnostics);
+  auto table =
+      Take(estimate::EstimateAll(prepared.blocks, **estimator, nullptr, {.strict = options.strict}, diagnostics),
+           diagnostics);
   if (!table) return std::nullopt;
   Estimated estimated{.device = std::move(*device), .table = std::move(*table), .ops = {}};
   estimated.ops = SummariseOps(prepared, **estimator, estimated.table);
@@ -118,8 +119,8 @@ std::optional<trace::TraceGraph> AssembleTraces(const RunOptions& options, const
                                                 const Estimated& estimated, Diagnostics& diagnostics) {
   assemble::Options assemble_options;
   if (options.num_npus > 0) assemble_options.num_npus = options.num_npus;
-  return Take(
-      assemble::Assemble(*prepared.module, prepared.blocks, estimated.table, assemble_options, diagnostics), diagnostics);
+  return Take(assemble::Assemble(*prepared.module, prepared.blocks, estimated.table, assemble_options, diagnostics),
+              diagnostics);
 }
 
 std::optional<Simulated> SimulateTraces(const RunOptions& options, const trace::TraceGraph& traces,
@@ -128,14 +129,15 @@ std::optional<Simulated> SimulateTraces(const RunOptions& options, const trace::
   auto system = FindSystem(options, npus, diagnostics);
   if (!system) return std::nullopt;
   if (system->npus() != npus) {
-    diagnostics.Error(kSystemSize, fmt::format("`{}` has {} NPUs, the run has {}", system->name, system->npus(), npus), {},
-                      fmt::format("choose a system of {} NPUs, or give --num-npus {}", npus, system->npus()));
+    diagnostics.Error(kSystemSize, fmt::format("`{}` has {} NPUs, the run has {}", system->name, system->npus(), npus),
+                      {}, fmt::format("choose a system of {} NPUs, or give --num-npus {}", npus, system->npus()));
     return std::nullopt;
   }
-  const simulate::SimulateOptions simulate_options{
-      .backend = options.network_backend == "analytical-aware" ? simulate::Backend::kAware : simulate::Backend::kUnaware,
-      .resolution = simulate::Resolution::kPicosecond,
-      .record_nodes = true};
+  const simulate::SimulateOptions simulate_options{.backend = options.network_backend == "analytical-aware"
+                                                                  ? simulate::Backend::kAware
+                                                                  : simulate::Backend::kUnaware,
+                                                   .resolution = simulate::Resolution::kPicosecond,
+                                                   .record_nodes = true};
   auto result = Take(simulate::Simulate(traces, *system, simulate_options, diagnostics), diagnostics);
   if (!result) return std::nullopt;
   return Simulated{.system = std::move(*system), .result = std::move(*result)};

@@ -11,9 +11,9 @@ namespace {
 
 using result::RunResult;
 
-constexpr std::array kCollectiveNames = {"all_reduce",         "reduce",     "all_gather",     "gather",
-                                         "scatter",            "broadcast",  "all_to_all",     "reduce_scatter",
-                                         "reduce_scatter_block", "barrier"};
+constexpr std::array kCollectiveNames = {
+    "all_reduce", "reduce",         "all_gather",           "gather", "scatter", "broadcast",
+    "all_to_all", "reduce_scatter", "reduce_scatter_block", "barrier"};
 constexpr size_t kPointToPoint = kCollectiveNames.size();
 
 size_t SlowestRank(const result::SimResult& sim) {
@@ -77,8 +77,7 @@ void FillWork(const Prepared& prepared, const Estimated& estimated, RunResult& o
   out.blocks = {.total = static_cast<int64_t>(prepared.blocks.blocks.size()),
                 .unique = static_cast<int64_t>(estimated.table.unique.size()),
                 .compute = static_cast<int64_t>(estimated.table.reuse.blocks),
-                .communication =
-                    static_cast<int64_t>(prepared.blocks.blocks.size() - estimated.table.reuse.blocks)};
+                .communication = static_cast<int64_t>(prepared.blocks.blocks.size() - estimated.table.reuse.blocks)};
 }
 
 Time TotalCompute(const Estimated& estimated) {

@@ -158,8 +158,8 @@ graph::Estimate ToEstimate(const Work& work, std::string_view source) {
     if (work.launch_seconds > std::max(work.compute_seconds, work.memory_seconds))
       estimate.bound = graph::Bound::kLaunch;
   }
-  estimate.terms = {{"flops / rate", Time::Seconds(work.compute_seconds)},
-                    {"bytes / bandwidth", Time::Seconds(work.memory_seconds)}};
+  estimate.terms = {{graph::kComputeTerm, Time::Seconds(work.compute_seconds)},
+                    {graph::kMemoryTerm, Time::Seconds(work.memory_seconds)}};
   if (work.launch_seconds > 0) estimate.terms.push_back({"launch", Time::Seconds(work.launch_seconds)});
   return estimate;
 }

@@ -27,7 +27,8 @@ std::string Predecessors(const graph::Block& block) {
 std::string Label(const graph::BlockGraph& blocks, size_t i) {
   const graph::Block& block = blocks.blocks[i];
   const std::string_view last = block.ops.empty() ? "" : blocks.module->name(block.ops.back());
-  return block.ops.size() == 1 ? fmt::format("{}: {}", i, last) : fmt::format("{}: {} ops, {}", i, block.ops.size(), last);
+  return block.ops.size() == 1 ? fmt::format("{}: {}", i, last)
+                               : fmt::format("{}: {} ops, {}", i, block.ops.size(), last);
 }
 
 }  // namespace

@@ -49,7 +49,7 @@ Json Warnings(const result::RunResult& r) {
 
 std::string ShareOfStep(const result::RunResult& r, Time part) {
   const double step = r.step_time.value > 0 ? static_cast<double>(r.step_time.value) : 1;
-  return fmt::format("{:>9}  {:>7}", HumanTime(part), HumanPercent(static_cast<double>(part.value) / step));
+  return fmt::format("{:>7}", HumanPercent(static_cast<double>(part.value) / step));
 }
 
 }  // namespace
@@ -91,27 +91,30 @@ std::string ToJson(const result::RunResult& r, int indent) {
   json["collectives"] = Collectives(r);
   json["ops"] = Ops(r);
   json["warnings"] = Warnings(r);
-  json["reproduce"] = {{"command", r.reproduce.command},
-                       {"version", r.reproduce.version},
-                       {"input_hashes", r.reproduce.input_hashes}};
+  json["reproduce"] = {
+      {"command", r.reproduce.command}, {"version", r.reproduce.version}, {"input_hashes", r.reproduce.input_hashes}};
   return json.dump(indent, ' ', false, Json::error_handler_t::replace) + (indent >= 0 ? "\n" : "");
 }
 
 std::string Summary(const result::RunResult& r) {
   std::string out = fmt::format("{} on {} x {} ({})\n\n", r.program.path, r.npus, r.device,
                                 r.system.empty() ? "no network" : r.system);
-  out += fmt::format("step time              {:>9}\n", HumanTime(r.step_time));
-  out += fmt::format("  compute              {}\n", ShareOfStep(r, r.compute_time));
-  out += fmt::format("  exposed communication{}\n", " " + ShareOfStep(r, r.exposed_communication));
-  out += fmt::format("  idle                 {}\n", ShareOfStep(r, r.idle));
-  out += fmt::format("communication          {:>9}  of it {} behind compute\n", HumanTime(r.communication_time),
-                     HumanTime(r.overlap));
-  out += fmt::format("work                   {:>9}  {} of peak\n", HumanFlops(r.flops), HumanPercent(r.flops_utilisation));
-  out += fmt::format("memory traffic         {:>9}  {} of bandwidth\n", HumanBytes(r.bytes_accessed),
-                     HumanPercent(r.memory_bandwidth_utilisation));
-  if (r.energy_j) out += fmt::format("energy                 {:>7.3g} J  per device\n", *r.energy_j);
-  out += fmt::format("blocks                 {:>9}  {} distinct, {} compute, {} communication\n\n", r.blocks.total,
-                     r.blocks.unique, r.blocks.compute, r.blocks.communication);
+  const auto line = [&out](std::string_view label, const std::string& figure, const std::string& note = {}) {
+    out += fmt::format("{:<24}{:>9}{}{}\n", label, figure, note.empty() ? "" : "  ", note);
+  };
+  const auto share = [&](std::string_view label, Time part) { line(label, HumanTime(part), ShareOfStep(r, part)); };
+  line("step time", HumanTime(r.step_time));
+  share("  compute", r.compute_time);
+  share("  exposed communication", r.exposed_communication);
+  share("  idle", r.idle);
+  line("communication", HumanTime(r.communication_time), fmt::format("of it {} behind compute", HumanTime(r.overlap)));
+  line("work", HumanFlops(r.flops), HumanPercent(r.flops_utilisation) + " of peak");
+  line("memory traffic", HumanBytes(r.bytes_accessed), HumanPercent(r.memory_bandwidth_utilisation) + " of bandwidth");
+  if (r.energy_j) line("energy", fmt::format("{:.3g} J", *r.energy_j), "per device");
+  line("blocks", std::to_string(r.blocks.total),
+       fmt::format("{} distinct, {} compute, {} communication", r.blocks.unique, r.blocks.compute,
+                   r.blocks.communication));
+  out += "\n";
   constexpr size_t kOps = 5;
   Table table{.columns = {{"costliest"}, {"count", Align::kRight}, {"time", Align::kRight}, {"bytes", Align::kRight}},
               .rows = {}};

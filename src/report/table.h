@@ -21,9 +21,9 @@ struct Table {
   std::vector<std::vector<std::string>> rows;  // one cell per column
 };
 
-std::string ToText(const Table& table);      // columns padded, two spaces apart
-std::string ToMarkdown(const Table& table);  // pipes in cells escaped
-std::string ToCsv(const Table& table);       // RFC 4180 quoting
+std::string ToText(const Table& table);       // columns padded, two spaces apart
+std::string ToMarkdown(const Table& table);   // pipes in cells escaped
+std::string ToCsv(const Table& table);        // RFC 4180 quoting
 std::string ToJson(const Table& table);       // an array of objects; cells that are numbers become numbers
 std::string ToJsonLines(const Table& table);  // the same objects, one a line
 
