@@ -1,0 +1,39 @@
+// The table of verified ops: counts, admissible types and the rule of each.
+#pragma once
+
+#include <span>
+
+#include "ir/verify/rules.h"
+
+namespace hespas::ir::verify {
+
+struct Count {
+  uint8_t least;
+  uint8_t most;
+};
+inline constexpr uint8_t kMany = 255;
+
+enum Trait : uint8_t {
+  kNoTrait = 0,
+  kSameShape = 1,            // of all operands and results
+  kSameElement = 2,          // of all operands and results, up to quantisation
+  kSameOperandElement = 4,   // of all operands
+  kSameElementAsFirst = 8,   // of the first operand and the first result
+  kShapeSecond = 16,         // the second operand is a list of known length
+};
+
+struct OpRule {
+  OpKind kind = OpKind::kUnknown;
+  Count operands;
+  Count results;
+  Count regions;
+  ClassMask operand_classes[3] = {kAnything, kAnything, kAnything};  // the third stands for all further ones
+  ClassMask result_classes = kAnything;
+  uint8_t traits = kNoTrait;
+  Rule rule = nullptr;
+};
+
+// The row of an op, or nullptr where nothing is known about it.
+const OpRule* FindRule(std::string_view name, OpKind kind);
+
+}  // namespace hespas::ir::verify

@@ -1,0 +1,51 @@
+#include "ir/attribute.h"
+#include "ir/verify/rules.h"
+
+namespace hespas::ir::verify {
+namespace {
+
+// Channel types of the specification.
+constexpr int64_t kDeviceToDevice = 1;
+constexpr int64_t kDeviceToHost = 2;
+constexpr int64_t kHostToDevice = 3;
+
+bool CheckChannelType(Check& check, int64_t with_host, std::string_view with_host_name) {
+  const std::string_view* handle = check.Require("channel_handle");
+  if (!handle) return false;
+  const std::string_view* flag = check.attribute("is_host_transfer");
+  const bool host = flag && AsBool(*flag).value_or(false);
+  const auto type = FindEntry(Entries(*handle), "type");
+  const auto number = type ? AsInteger(*type) : std::optional<int64_t>(0);
+  if (number == (host ? with_host : kDeviceToDevice)) return true;
+  return check.Report(kBadAttribute,
+                      fmt::format("with `is_host_transfer` {} the channel's type must be {}", host,
+                                  host ? with_host_name : "DEVICE_TO_DEVICE"),
+                      fmt::format("write type = {}", host ? with_host : kDeviceToDevice));
+}
+
+bool ExpectLastToken(Check& check) {
+  if (check.result_count() == 0) return check.Fail(kWrongCount, "a token must be among the results");
+  const TypeId last = check.result_type(check.result_count() - 1);
+  if (check.facts()[last].classes == kToken) return true;
+  return check.Fail(kWrongType, "the last result must be a token, not `{}`", check.text(last));
+}
+
+}  // namespace
+
+bool CheckInfeed(Check& check) {
+  if (!ExpectLastToken(check)) return false;
+  const std::string_view* layout = check.attribute("layout");
+  if (!layout) return true;
+  const size_t given = ListItems(*layout).size();
+  if (given == check.result_count() - 1) return true;
+  return check.Fail(kBadAttribute, "`layout` has {} entries for {} results besides the token", given,
+                    check.result_count() - 1);
+}
+
+bool CheckSend(Check& check) { return CheckChannelType(check, kDeviceToHost, "DEVICE_TO_HOST"); }
+
+bool CheckRecv(Check& check) {
+  return CheckChannelType(check, kHostToDevice, "HOST_TO_DEVICE") && ExpectLastToken(check);
+}
+
+}  // namespace hespas::ir::verify

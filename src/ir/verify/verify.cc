@@ -1,0 +1,172 @@
+#include "ir/verify/verify.h"
+
+#include "ir/verify/table.h"
+
+namespace hespas::ir {
+namespace verify {
+namespace {
+
+bool CheckCount(Check& check, const Count& allowed, size_t given, std::string_view what) {
+  if (given >= allowed.least && (allowed.most == kMany || given <= allowed.most)) return true;
+  if (allowed.most == kMany) {
+    return check.Fail(kWrongCount, "{} or more {} are needed, but there are {}", allowed.least, what, given);
+  }
+  if (allowed.least == allowed.most) {
+    return check.Fail(kWrongCount, "{} {} are needed, but there are {}", allowed.least, what, given);
+  }
+  return check.Fail(kWrongCount, "{} to {} {} are needed, but there are {}", allowed.least, allowed.most, what, given);
+}
+
+bool CheckCounts(Check& check, const OpRule& rule) {
+  return CheckCount(check, rule.operands, check.operand_count(), "operands") &&
+         CheckCount(check, rule.results, check.result_count(), "results") &&
+         ((rule.regions.least == 0 && rule.regions.most == kMany) ||
+          CheckCount(check, rule.regions, check.region_count(), "regions"));
+}
+
+bool CheckClass(Check& check, TypeId type, ClassMask allowed, std::string_view what, size_t i) {
+  const ClassMask classes = check.facts()[type].classes;
+  if (classes & allowed) return true;
+  return check.Report(kWrongType, fmt::format("{} {} has type `{}`, which the op does not take", what, i, check.text(type)),
+                      fmt::format("possible are tensors of {}", ClassNames(allowed)));
+}
+
+bool CheckClasses(Check& check, const OpRule& rule) {
+  for (size_t i = 0; i < check.operand_count(); ++i) {
+    const ClassMask allowed = rule.operand_classes[i < 2 ? i : 2];
+    if (!CheckClass(check, check.operand_type(i), allowed, "operand", i)) return false;
+  }
+  for (size_t i = 0; i < check.result_count(); ++i) {
+    if (!CheckClass(check, check.result_type(i), rule.result_classes, "result", i)) return false;
+  }
+  return true;
+}
+
+// Compares every operand and result with the first of them.
+class Alike {
+ public:
+  Alike(Check& check, uint8_t traits) : check_(check), traits_(traits) {}
+
+  bool Holds() {
+    if (check_.operand_count() == 0) return true;
+    first_ = check_.operand_type(0);
+    for (size_t i = 1; i < check_.operand_count(); ++i) {
+      if (!Same(check_.operand_type(i), traits_ & (kSameElement | kSameOperandElement), "operand", i)) return false;
+    }
+    for (size_t i = 0; i < check_.result_count(); ++i) {
+      const bool as_first = i == 0 && (traits_ & kSameElementAsFirst);
+      if (!Same(check_.result_type(i), as_first || (traits_ & kSameElement), "result", i)) return false;
+    }
+    return true;
+  }
+
+ private:
+  bool Same(TypeId type, bool elements, std::string_view what, size_t i) {
+    if (type == first_) return true;
+    const TypeTable& types = check_.module().types();
+    if ((traits_ & kSameShape) && check_.facts()[first_].ranked && check_.facts()[type].ranked &&
+        !CompatibleShapes(types[first_], types[type])) {
+      return Fail(type, "shape", what, i);
+    }
+    if (elements && !CompatibleElements(check_.facts(), first_, type)) return Fail(type, "element type", what, i);
+    if (elements && (traits_ & kSameShape) && !Compatible(check_.facts(), first_, type)) {
+      return Fail(type, "bounds", what, i);
+    }
+    return true;
+  }
+  bool Fail(TypeId type, std::string_view part, std::string_view what, size_t i) {
+    return check_.Report(kTypeMismatch,
+                         fmt::format("operand 0 is `{}`, but {} {} is `{}`: their {} must agree", check_.text(first_),
+                                     what, i, check_.text(type), part),
+                         "correct the type, or convert the value before");
+  }
+
+  Check& check_;
+  uint8_t traits_;
+  TypeId first_;
+};
+
+bool CheckShapeSecond(Check& check) {
+  const Type& list = check.operand(1);
+  if (list.is_tensor() && list.dims.size() == 1 && list.dims[0] != kDynamic) return true;
+  return check.Fail(kWrongType, "operand 1 must be a list of known length, not `{}`", check.text(check.operand_type(1)));
+}
+
+void CheckOp(Check& check, const OpRule& rule) {
+  const bool ok = CheckCounts(check, rule) && (check.loose() || CheckClasses(check, rule)) &&
+                  (rule.traits == kNoTrait || Alike(check, rule.traits).Holds()) &&
+                  (!(rule.traits & kShapeSecond) || CheckShapeSecond(check));
+  if (ok && rule.rule) rule.rule(check);
+}
+
+// Rules by op name, looked up once for each name.
+class RuleIndex {
+ public:
+  const OpRule* Find(const Module& module, const Op& op) {
+    const size_t i = op.name.index();
+    if (i >= known_.size()) {
+      known_.resize(i + 1, false);
+      rules_.resize(i + 1, nullptr);
+    }
+    if (!known_[i]) {
+      known_[i] = true;
+      rules_[i] = FindRule(module.name(op.name), op.kind);
+    }
+    return rules_[i];
+  }
+
+ private:
+  std::vector<char> known_;
+  std::vector<const OpRule*> rules_;
+};
+
+// Calls `visit` for every op below the root in program order, an op before those of its regions.
+template <class Visit>
+void ForEachOp(const Module& module, Visit visit) {
+  struct Frame {
+    BlockId block;
+    RegionId region;
+    size_t next = 0;
+  };
+  std::vector<Frame> stack;
+  const auto enter = [&](RegionId region) {
+    if (region.valid()) stack.push_back({module.region(region).first_block, region});
+  };
+  if (!module.root().valid()) return;
+  enter(module.op(module.root()).first_region);
+  while (!stack.empty()) {
+    Frame& frame = stack.back();
+    if (!frame.block.valid()) {
+      const RegionId next = module.region(frame.region).next;
+      stack.pop_back();
+      enter(next);
+      continue;
+    }
+    const Block& block = module.block(frame.block);
+    if (frame.next == block.ops.size()) {
+      frame.block = block.next;
+      frame.next = 0;
+      continue;
+    }
+    const OpId op = block.ops[frame.next++];
+    visit(op);
+    enter(module.op(op).first_region);
+  }
+}
+
+}  // namespace
+}  // namespace verify
+
+void Verify(const Module& module, Diagnostics& diagnostics) {
+  verify::TypeFactTable facts(module.types());
+  verify::RuleIndex rules;
+  verify::Check check(module, facts, diagnostics);
+  verify::ForEachOp(module, [&](OpId id) {
+    const verify::OpRule* rule = rules.Find(module, module.op(id));
+    if (!rule) return;
+    check.Begin(id);
+    verify::CheckOp(check, *rule);
+  });
+}
+
+}  // namespace hespas::ir
