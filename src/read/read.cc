@@ -1,11 +1,13 @@
 #include "read/read.h"
 
 #include <algorithm>
+#include <optional>
 #include <string_view>
 #include <vector>
 
 #include "base/file.h"
 #include "base/suggest.h"
+#include "ir/verify/verify.h"
 #include "read/bytecode/bytecode.h"
 #include "read/hlo/hlo.h"
 #include "read/stablehlo/errors.h"
@@ -41,8 +43,19 @@ Result<ir::Module> ReadAny(std::string path, std::string content, Diagnostics& d
 
 }  // namespace
 
-Result<ir::Module> ReadText(std::string path, std::string content, const ReadOptions&, Diagnostics& diagnostics) {
-  return ReadAny(std::move(path), std::move(content), diagnostics);
+Result<ir::Module> ReadText(std::string path, std::string content, const ReadOptions& options,
+                            Diagnostics& diagnostics) {
+  Result<ir::Module> module = ReadAny(std::move(path), std::move(content), diagnostics);
+  if (!module || !options.verify) return module;
+  Diagnostics found;
+  ir::Verify(*module, found);
+  std::optional<Error> first;
+  for (const Diagnostic& defect : found.all()) {
+    diagnostics.Report(defect);
+    if (!first) first = defect;
+  }
+  if (first) return *std::move(first);
+  return module;
 }
 
 Result<ir::Module> ReadProgram(const std::string& path, const ReadOptions& options, Diagnostics& diagnostics) {

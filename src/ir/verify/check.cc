@@ -24,8 +24,8 @@ bool Check::Report(const DiagnosticKind& kind, std::string message, std::string 
 
 bool Check::ReportAt(std::string_view where, const DiagnosticKind& kind, std::string message, std::string help) {
   const std::string_view source = module_.source();
-  const bool inside = !std::less<>()(where.data(), source.data()) &&
-                      std::less<>()(where.data(), source.data() + source.size());
+  const bool inside =
+      !std::less<>()(where.data(), source.data()) && std::less<>()(where.data(), source.data() + source.size());
   if (!inside || !diagnostics_.wants_more()) return Report(kind, std::move(message), std::move(help));
   diagnostics_.Error(kind, fmt::format("`{}`: {}", name(), message),
                      module_.LocationAt(static_cast<size_t>(where.data() - source.data())), std::move(help));

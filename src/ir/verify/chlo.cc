@@ -37,9 +37,8 @@ std::optional<RaggedDot> ReadRaggedDot(std::string_view text) {
   const auto ragged = List(entries, "lhs_ragged_dimensions");
   const auto groups = List(entries, "rhs_group_dimensions");
   if (!lhs_batching || !rhs_batching || !lhs_contracting || !rhs_contracting || !ragged || !groups) return std::nullopt;
-  return RaggedDot{.dot = {*lhs_batching, *rhs_batching, *lhs_contracting, *rhs_contracting},
-                   .ragged = *ragged,
-                   .groups = *groups};
+  return RaggedDot{
+      .dot = {*lhs_batching, *rhs_batching, *lhs_contracting, *rhs_contracting}, .ragged = *ragged, .groups = *groups};
 }
 
 Dimensions Joined(Dimensions a, const Dimensions& b) {
@@ -94,9 +93,6 @@ bool CheckGroupSizes(Check& check, const RaggedDot& dims) {
     add(d);
   }
   if (dims.kind == Ragged::kContracting) {
-    for (int64_t d = 0; d < check.operand_rank(0); ++d) {
-      if (!Contains(dims.dot.lhs_batching, d) && !Contains(dims.dot.lhs_contracting, d)) add(d);
-    }
     for (const int64_t d : dims.dot.lhs_contracting) {
       if (d == dims.ragged[0]) break;
       add(d);
@@ -106,8 +102,8 @@ bool CheckGroupSizes(Check& check, const RaggedDot& dims) {
       if (!Contains(dims.dot.lhs_batching, d) && !Contains(dims.dot.lhs_contracting, d)) add(d);
     }
   }
-  if (sizes.dims.size() > 1 && !std::equal(sizes.dims.begin(), sizes.dims.end() - 1, prefix.begin(), prefix.end(),
-                                           CompatibleSizes)) {
+  if (sizes.dims.size() > 1 &&
+      !std::equal(sizes.dims.begin(), sizes.dims.end() - 1, prefix.begin(), prefix.end(), CompatibleSizes)) {
     return check.Fail(kTypeMismatch, "the group sizes must have dimensions {} before the groups, not `{}`",
                       ShapeList(prefix), check.text(check.operand_type(2)));
   }
@@ -129,7 +125,8 @@ Dimensions RaggedShape(Check& check, const RaggedDot& dims) {
     shape.push_back(check.operand(0).dims[static_cast<size_t>(d)]);
   }
   for (int64_t d = 0; d < check.operand_rank(1); ++d) {
-    if (Contains(dims.dot.rhs_batching, d) || Contains(dims.dot.rhs_contracting, d) || Contains(dims.groups, d)) continue;
+    if (Contains(dims.dot.rhs_batching, d) || Contains(dims.dot.rhs_contracting, d) || Contains(dims.groups, d))
+      continue;
     shape.push_back(check.operand(1).dims[static_cast<size_t>(d)]);
   }
   return shape;
@@ -192,7 +189,8 @@ bool CheckChloTopK(Check& check) {
     return check.Fail(kTypeMismatch, "the last dimension has size {}, which is less than k = {}", dims.back(), *k);
   }
   dims.back() = *k;
-  return check.ExpectResults(2) && check.ExpectShape(dims, 0) && check.ExpectShape(dims, 1) && check.ExpectElement(0, 0);
+  return check.ExpectResults(2) && check.ExpectShape(dims, 0) && check.ExpectShape(dims, 1) &&
+         check.ExpectElement(0, 0);
 }
 
 bool CheckChloScan(Check& check) {

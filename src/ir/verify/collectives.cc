@@ -21,8 +21,8 @@ bool UsesGlobalIds(Check& check) {
 
 bool CheckChannel(Check& check, int64_t least) {
   if (!UsesGlobalIds(check) || ChannelNumber(check) >= least) return true;
-  return check.Fail(kBadGroups, "with `use_global_device_ids` the channel's handle must be at least {}, but is {}", least,
-                    ChannelNumber(check));
+  return check.Fail(kBadGroups, "with `use_global_device_ids` the channel's handle must be at least {}, but is {}",
+                    least, ChannelNumber(check));
 }
 
 // Every id once, none left out of 0..n-1.
@@ -47,13 +47,16 @@ bool CheckIds(Check& check, const IntegerMatrix& groups, const GroupRules& rules
 // The reduction body of each operand of all_reduce and reduce_scatter.
 bool CheckBody(Check& check) {
   for (size_t i = 0; i < check.operand_count(); ++i) {
-    Reducer reducer{.block = check.block(0), .inputs = {check.operand_type(i)}, .inits = {check.operand_type(i)}, .scalar_inits = true};
+    Reducer reducer{.block = check.block(0),
+                    .inputs = {check.operand_type(i)},
+                    .inits = {check.operand_type(i)},
+                    .scalar_inits = true};
     if (!reducer.block.valid()) return check.Fail(kBadRegion, "the body is empty");
     if (!CheckReducer(check, reducer)) return false;
     const auto returned = check.returned_types(reducer.block);
     if (!CompatibleElements(check.facts(), (*returned)[0], check.result_type(i))) {
-      return check.Fail(kTypeMismatch, "the body returns `{}`, but the result type is `{}`",
-                        check.text((*returned)[0]), check.text(check.result_type(i)));
+      return check.Fail(kTypeMismatch, "the body returns `{}`, but the result type is `{}`", check.text((*returned)[0]),
+                        check.text(check.result_type(i)));
     }
   }
   return true;
@@ -132,8 +135,8 @@ bool CheckReplicaGroups(Check& check, const GroupRules& rules) {
   const auto dense = AsDense(*text);
   const auto shape = dense ? AsShape(dense->type) : std::nullopt;
   if (shape && shape->dims.size() != 2) {
-    return check.Report(kBadGroups, fmt::format("`replica_groups` must have two dimensions, but has {}",
-                                                shape->dims.size()),
+    return check.Report(kBadGroups,
+                        fmt::format("`replica_groups` must have two dimensions, but has {}", shape->dims.size()),
                         "write a list of groups, such as dense<[[0, 1]]> : tensor<1x2xi64>");
   }
   const auto groups = AsIntegerMatrix(*text);
@@ -211,7 +214,8 @@ bool CheckCollectivePermute(Check& check) {
   std::vector<int64_t> sources;
   std::vector<int64_t> targets;
   for (int64_t row = 0; row < pairs->rows && pairs->columns == 2; ++row) {
-    if (pairs->at(row, 0) < 0 || pairs->at(row, 1) < 0) return check.Fail(kBadGroups, "replica ids must not be negative");
+    if (pairs->at(row, 0) < 0 || pairs->at(row, 1) < 0)
+      return check.Fail(kBadGroups, "replica ids must not be negative");
     sources.push_back(pairs->at(row, 0));
     targets.push_back(pairs->at(row, 1));
   }
@@ -226,8 +230,7 @@ bool CheckCollectivePermute(Check& check) {
 }
 
 bool CheckCollectiveBroadcast(Check& check) {
-  return CheckReplicaGroups(check, {.uniform = false, .complete = false}) &&
-         (check.operand_count() == 0 || check.result_count() == 0 || check.ExpectSameType(0));
+  return CheckReplicaGroups(check, {.uniform = false, .complete = false}) && check.ExpectSameType(0);
 }
 
 bool CheckAsyncStart(Check& check) {
@@ -242,8 +245,8 @@ bool CheckAsyncStart(Check& check) {
   }
   for (size_t i = 0; i < check.operand_count(); ++i) {
     if (Compatible(check.facts(), check.argument_type(block, i), check.operand_type(i))) continue;
-    return check.Fail(kBadRegion, "operand {} is `{}`, but the region takes `{}`", i,
-                      check.text(check.operand_type(i)), check.text(check.argument_type(block, i)));
+    return check.Fail(kBadRegion, "operand {} is `{}`, but the region takes `{}`", i, check.text(check.operand_type(i)),
+                      check.text(check.argument_type(block, i)));
   }
   if (!ReturnsOneCollective(check, check.module().block(block).ops)) return false;
   const auto returned = check.returned_types(block);

@@ -14,9 +14,9 @@ struct Algorithm {
   int64_t operations;
 };
 constexpr Algorithm kAlgorithms[] = {
-    {"f16", "f16", 1},  {"f16", "f32", 1},  {"bf16", "bf16", 1}, {"bf16", "f32", 1}, {"bf16", "f32", 3},
-    {"bf16", "f32", 6}, {"bf16", "f32", 9}, {"tf32", "f32", 1},  {"tf32", "f32", 3}, {"f32", "f32", 1},
-    {"f64", "f64", 1},
+    {"f16", "f16", 1},  {"f16", "f32", 1},  {"bf16", "bf16", 1}, {"bf16", "f32", 1},
+    {"bf16", "f32", 3}, {"bf16", "f32", 6}, {"bf16", "f32", 9},  {"tf32", "f32", 1},
+    {"tf32", "f32", 3}, {"f32", "f32", 1},  {"f64", "f64", 1},
 };
 
 bool KnownAlgorithm(std::string_view lhs, std::string_view rhs, std::string_view accumulation, int64_t operations,
@@ -29,7 +29,9 @@ bool KnownAlgorithm(std::string_view lhs, std::string_view rhs, std::string_view
 
 bool CheckAlgorithm(Check& check, std::string_view text) {
   const std::vector<Entry> entries = Entries(text);
-  const auto number = [&](std::string_view key) { return AsInteger(FindEntry(entries, key).value_or("1")).value_or(0); };
+  const auto number = [&](std::string_view key) {
+    return AsInteger(FindEntry(entries, key).value_or("1")).value_or(0);
+  };
   for (const std::string_view key : {"lhs_component_count", "rhs_component_count", "num_primitive_operations"}) {
     if (number(key) < 1) {
       return check.ReportAt(text, kBadAttribute, fmt::format("`{}` of the dot algorithm must be positive", key), {});
@@ -117,7 +119,7 @@ bool CheckDot(Check& check) {
   }
   const DotDimensions dims{.lhs_contracting = {left - 1}, .rhs_contracting = {0}};
   return CheckSizesAgree(check, dims.lhs_contracting, dims.rhs_contracting, "contracting") && CheckPrecision(check) &&
-         check.ExpectShape(DotShape(check, dims)) && CheckQuantisedContraction(check);
+         check.ExpectShape(DotShape(check, dims));
 }
 
 bool CheckDotGeneral(Check& check) {

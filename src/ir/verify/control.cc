@@ -32,7 +32,8 @@ std::vector<TypeId> OperandTypes(Check& check) {
 
 bool CheckScalarOperand(Check& check) {
   if (!check.operand_ranked(0) || check.operand_rank(0) == 0) return true;
-  return check.Fail(kTypeMismatch, "the selecting operand must be a scalar, not `{}`", check.text(check.operand_type(0)));
+  return check.Fail(kTypeMismatch, "the selecting operand must be a scalar, not `{}`",
+                    check.text(check.operand_type(0)));
 }
 
 bool CheckBranches(Check& check) {
@@ -50,8 +51,8 @@ bool CheckBranches(Check& check) {
     if (!returned) return check.Fail(kBadRegion, "branch {} must end with a return", i);
     if (i == 0) first = *returned;
     if (!AllCompatible(check, first, *returned)) {
-      return check.Fail(kBadRegion, "branches 0 and {} return different types: ({}) and ({})", i, TypeList(check, first),
-                        TypeList(check, *returned));
+      return check.Fail(kBadRegion, "branches 0 and {} return different types: ({}) and ({})", i,
+                        TypeList(check, first), TypeList(check, *returned));
     }
   }
   if (AllCompatible(check, first, ResultTypes(check))) return true;

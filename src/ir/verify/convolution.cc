@@ -42,8 +42,8 @@ bool CheckGroups(Check& check, const ConvolutionDimensions& dims) {
                       batches);
   }
   if (features > 1 && batches > 1) {
-    return check.Fail(kBadAttribute, "one of `feature_group_count` ({}) and `batch_group_count` ({}) must be 1", features,
-                      batches);
+    return check.Fail(kBadAttribute, "one of `feature_group_count` ({}) and `batch_group_count` ({}) must be 1",
+                      features, batches);
   }
   const auto size = [&](size_t operand, int64_t d) { return check.operand(operand).dims[static_cast<size_t>(d)]; };
   const int64_t input_features = size(0, dims.input_feature);

@@ -129,7 +129,8 @@ bool CheckBuffers(Check& check) {
   const TypeId buffer = target == "Pin" ? check.result_type() : check.operand_type(0);
   const TypeId tensor = target == "Pin" ? check.operand_type(0) : check.result_type();
   if (!is_buffer(buffer) || is_buffer(tensor)) {
-    return check.Fail(kWrongType, "{} turns a {}", target, target == "Pin" ? "tensor into a memref" : "memref into a tensor");
+    return check.Fail(kWrongType, "{} turns a {}", target,
+                      target == "Pin" ? "tensor into a memref" : "memref into a tensor");
   }
   const Type& a = check.module().types()[buffer];
   const Type& b = check.module().types()[tensor];

@@ -17,13 +17,13 @@ inline constexpr DiagnosticKind kBadAttribute{
     "E0404", "A required attribute is missing, cannot be read, or has a value outside what the op allows."};
 inline constexpr DiagnosticKind kBadDimension{
     "E0405", "An attribute names dimensions or sizes that do not exist, repeat, or do not fit the operands' shapes."};
-inline constexpr DiagnosticKind kBadRegion{
-    "E0406", "A region takes other arguments or returns other values than its op needs."};
+inline constexpr DiagnosticKind kBadRegion{"E0406",
+                                           "A region takes other arguments or returns other values than its op needs."};
 inline constexpr DiagnosticKind kBadGroups{
     "E0407", "Replica groups, channels or source-target pairs of a collective are inconsistent."};
 inline constexpr DiagnosticKind kBadSymbol{
     "E0408", "A call or composite refers to a function that does not exist or has another signature."};
-inline constexpr DiagnosticKind kBadQuantisation{
-    "E0409", "Quantised types of an op's operands and results do not go together."};
+inline constexpr DiagnosticKind kBadQuantisation{"E0409",
+                                                 "Quantised types of an op's operands and results do not go together."};
 
 }  // namespace hespas::ir::verify

@@ -41,6 +41,16 @@ bool ExpectInnermost(Check& check, const Type& wide, const Type& narrow, int64_t
   return true;
 }
 
+// Whether a value of elements `given` makes a constant of the result's elements: of the storage type for quantised
+// ones.
+bool MayHold(Check& check, std::string_view given) {
+  const Quantisation* q = check.result_facts().quantisation;
+  const Element& element = check.result().element;
+  if (given.starts_with('!') || element.kind == ElementKind::kOpaque) return true;
+  if (!q) return element.kind == ElementKind::kQuantised || given == ElementText(element);
+  return given == fmt::format("i{}", q->bits) || (q->is_unsigned && given == fmt::format("ui{}", q->bits));
+}
+
 }  // namespace
 
 bool CheckAbs(Check& check) { return ExpectComponent(check); }
@@ -132,18 +142,10 @@ bool CheckConstant(Check& check) {
   if (std::find(shape->dims.begin(), shape->dims.end(), kDynamic) != shape->dims.end()) {
     return check.Fail(kBadAttribute, "the value's type `{}` must have a static shape", dense->type);
   }
-  const Quantisation* q = check.result_facts().quantisation;
   const Type& type = check.result();
-  const std::string element = ElementText(type.element);
-  const std::string_view storage = q ? q->storage.substr(0, q->storage.find('<')) : std::string_view(element);
-  std::string_view given = shape->element.substr(0, shape->element.find(','));
-  // Aliases and quantised elements of the attribute are not resolved here.
-  const bool plain = !given.starts_with('!');
-  const bool same_element = !plain || given == storage || (q && given.starts_with("ui") && given.substr(1) == storage) ||
-                            type.element.kind == ElementKind::kOpaque ||
-                            (type.element.kind == ElementKind::kQuantised && !q);
-  if (same_element && std::equal(shape->dims.begin(), shape->dims.end(), type.dims.begin(), type.dims.end(),
-                                 CompatibleSizes)) {
+  const bool same_element = MayHold(check, shape->element.substr(0, shape->element.find(',')));
+  if (same_element &&
+      std::equal(shape->dims.begin(), shape->dims.end(), type.dims.begin(), type.dims.end(), CompatibleSizes)) {
     return true;
   }
   return check.Fail(kTypeMismatch, "the value has type `{}`, but the result type is `{}`", dense->type,

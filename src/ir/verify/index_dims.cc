@@ -30,7 +30,9 @@ bool CheckBatching(Check& check, const IndexDimensions& dims) {
 
 }  // namespace
 
-bool Contains(const Dimensions& dims, int64_t value) { return std::find(dims.begin(), dims.end(), value) != dims.end(); }
+bool Contains(const Dimensions& dims, int64_t value) {
+  return std::find(dims.begin(), dims.end(), value) != dims.end();
+}
 
 bool ExpectSorted(Check& check, const Dimensions& dims, std::string_view what) {
   return std::is_sorted(dims.begin(), dims.end()) ||

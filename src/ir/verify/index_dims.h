@@ -14,7 +14,7 @@ bool Contains(const Dimensions& dims, int64_t value);
 struct IndexDimensions {
   size_t indices = 1;
   int64_t index_vector = 0;
-  const Dimensions& map;              // start_index_map, scatter_dims_to_operand_dims
+  const Dimensions& map;  // start_index_map, scatter_dims_to_operand_dims
   const Dimensions& operand_batching;
   const Dimensions& indices_batching;
   std::string_view map_name;

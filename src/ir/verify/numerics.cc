@@ -147,9 +147,7 @@ bool CheckTriangularSolve(Check& check) {
   return check.ExpectSameType(1);
 }
 
-bool CheckBatchNormTraining(Check& check) {
-  return CheckBatchNorm(check, {}, {1, 2}) && CheckFeatureResults(check);
-}
+bool CheckBatchNormTraining(Check& check) { return CheckBatchNorm(check, {}, {1, 2}) && CheckFeatureResults(check); }
 
 bool CheckBatchNormInference(Check& check) { return CheckBatchNorm(check, {}, {1, 2, 3, 4}); }
 

@@ -7,7 +7,9 @@
 namespace hespas::ir::verify {
 namespace {
 
-bool SameStorage(const Quantisation& a, const Quantisation& b) { return a.storage == b.storage; }
+bool SameStorage(const Quantisation& a, const Quantisation& b) {
+  return a.is_unsigned == b.is_unsigned && a.bits == b.bits;
+}
 
 bool SameScales(Check& check, const Quantisation& from, const Quantisation& to) {
   if (from.scales == to.scales && from.zero_points == to.zero_points) return true;
@@ -152,6 +154,7 @@ bool CheckQuantisedContraction(Check& check) {
     return FailSides(check, "the right operand must be quantised, and the left one like the result");
   }
   if (!CheckAxisOfRight(check, sides) || !CheckElementsOfSides(check, sides)) return false;
+  if (check.kind() != OpKind::kDotGeneral) return true;
   const auto& zeros = sides.rhs->zero_points;
   if (std::all_of(zeros.begin(), zeros.end(), [](int64_t zero) { return zero == 0; })) return true;
   return FailSides(check, "zero points of the right operand must be 0");

@@ -109,8 +109,9 @@ bool CheckSelectRegion(Check& check) {
         CompatibleElements(check.facts(), type, check.operand_type(0))) {
       continue;
     }
-    return check.Fail(kBadRegion, "argument {} of the select region must be a scalar of the operand's element, not `{}`",
-                      i, check.text(type));
+    return check.Fail(kBadRegion,
+                      "argument {} of the select region must be a scalar of the operand's element, not `{}`", i,
+                      check.text(type));
   }
   const auto returned = check.returned_types(block);
   if (!returned) return true;
@@ -292,7 +293,8 @@ bool CheckSort(Check& check) {
   }
   const auto returned = check.returned_types(block);
   if (!returned || returned->size() != 1) {
-    return check.Fail(kBadRegion, "the comparator must return one value, but returns {}", returned ? returned->size() : 0);
+    return check.Fail(kBadRegion, "the comparator must return one value, but returns {}",
+                      returned ? returned->size() : 0);
   }
   const Type& value = TypeAt(check, (*returned)[0]);
   if (value.is_tensor() && value.dims.empty() && check.facts()[(*returned)[0]].classes == kBool) return true;

@@ -101,7 +101,7 @@ bool CheckRecv(Check& check);
 
 // quantised.cc
 bool CheckAdd(Check& check);
-bool CheckQuantisedMove(Check& check);       // reshape, transpose, broadcast keep scales
+bool CheckQuantisedMove(Check& check);         // reshape, transpose, broadcast keep scales
 bool CheckQuantisedContraction(Check& check);  // dot_general, convolution
 bool CheckQuantise(Check& check);
 

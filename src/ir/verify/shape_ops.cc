@@ -51,6 +51,21 @@ bool CheckShapeOperand(Check& check, size_t index) {
   return check.ExpectShape(*sizes);
 }
 
+// A constant shape must have room for the operand's dimensions.
+bool CheckConstantShape(Check& check, const std::vector<int64_t>& mapping) {
+  const auto sizes = check.ConstantOperand(1);
+  if (!sizes || !check.operand_ranked(0)) return true;
+  const std::vector<int64_t>& dims = check.operand(0).dims;
+  for (size_t i = 0; i < mapping.size() && i < dims.size(); ++i) {
+    if (mapping[i] < 0 || mapping[i] >= static_cast<int64_t>(sizes->size())) continue;
+    const int64_t target = (*sizes)[static_cast<size_t>(mapping[i])];
+    if (dims[i] == 1 || CompatibleSizes(dims[i], target)) continue;
+    return check.Fail(kTypeMismatch, "dimension {} of the operand has size {}, but the shape has {} in dimension {}", i,
+                      dims[i], target, mapping[i]);
+  }
+  return true;
+}
+
 bool StaticOrBounded(Check& check) {
   const TypeFacts& facts = check.result_facts();
   if (!facts.ranked || facts.static_shape) return true;
@@ -67,7 +82,8 @@ bool CheckPadding(Check& check, const std::vector<int64_t>& low, const std::vect
   const Type& operand = check.operand(0);
   std::vector<int64_t> dims;
   for (size_t i = 0; i < operand.dims.size(); ++i) {
-    if (interior[i] < 0) return check.Fail(kBadAttribute, "interior padding must not be negative, but is {}", interior[i]);
+    if (interior[i] < 0)
+      return check.Fail(kBadAttribute, "interior padding must not be negative, but is {}", interior[i]);
     if (operand.dims[i] == kDynamic) {
       dims.push_back(kDynamic);
       continue;
@@ -98,9 +114,10 @@ bool CheckBroadcastInDim(Check& check) {
   const auto mapping = check.Integers("broadcast_dimensions");
   if (!mapping) return false;
   if (!StaticOrBounded(check)) {
-    return check.Report(kWrongType, fmt::format("the result type `{}` has dynamic dimensions without bounds",
-                                                check.text(check.result_type())),
-                        "give the sizes or bounds, or use dynamic_broadcast_in_dim");
+    return check.Report(
+        kWrongType,
+        fmt::format("the result type `{}` has dynamic dimensions without bounds", check.text(check.result_type())),
+        "give the sizes or bounds, or use dynamic_broadcast_in_dim");
   }
   return CheckMapping(check, *mapping) && CheckQuantisedMove(check);
 }
@@ -108,7 +125,7 @@ bool CheckBroadcastInDim(Check& check) {
 bool CheckDynamicBroadcastInDim(Check& check) {
   const auto mapping = check.Integers("broadcast_dimensions");
   return mapping && CheckMapping(check, *mapping) && CheckHints(check) && CheckShapeOperand(check, 1) &&
-         CheckQuantisedMove(check);
+         CheckConstantShape(check, *mapping) && CheckQuantisedMove(check);
 }
 
 bool CheckReshape(Check& check) {
@@ -118,8 +135,8 @@ bool CheckReshape(Check& check) {
     const int64_t given = check.operand(0).element_count();
     const int64_t wanted = check.result().element_count();
     if (given != wanted) {
-      return check.Fail(kTypeMismatch, "`{}` has {} elements, but `{}` has {}", check.text(check.operand_type(0)), given,
-                        check.text(check.result_type()), wanted);
+      return check.Fail(kTypeMismatch, "`{}` has {} elements, but `{}` has {}", check.text(check.operand_type(0)),
+                        given, check.text(check.result_type()), wanted);
     }
   }
   return CheckQuantisedMove(check);
@@ -221,7 +238,8 @@ bool CheckDynamicPad(Check& check) {
     }
   }
   const size_t rank = check.operand(0).dims.size();
-  if (!low || !high || !interior || low->size() != rank || high->size() != rank || interior->size() != rank) return true;
+  if (!low || !high || !interior || low->size() != rank || high->size() != rank || interior->size() != rank)
+    return true;
   return CheckPadding(check, *low, *high, *interior);
 }
 

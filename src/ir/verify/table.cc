@@ -39,7 +39,8 @@ struct Classes {
 };
 constexpr OpRule Row(OpKind kind, Count operands, Count results, Classes classes, Rule rule, uint8_t traits = kNoTrait,
                      Count regions = kNone) {
-  return {kind, operands, results, regions, {classes.first, classes.second, classes.rest}, classes.result, traits, rule};
+  return {kind,           operands, results, regions, {classes.first, classes.second, classes.rest},
+          classes.result, traits,   rule};
 }
 constexpr Classes All(ClassMask mask) { return {mask, mask, mask, mask}; }
 
@@ -89,7 +90,7 @@ constexpr OpRule kRules[] = {
     Row(OpKind::kConcatenate, kSome, kOne, All(kTensor), CheckConcatenate, kSameElement),
     Row(OpKind::kPad, kTwo, kOne, All(kTensor), CheckPad, kSameElement),
     Row(OpKind::kDynamicPad, {5, 5}, kOne, {kTensor, kTensor, kShapeList, kTensor}, CheckDynamicPad, kSameElementAsFirst),
-    Row(OpKind::kGetDimensionSize, kOne, kOne, {kTensor, 0, 0, kInteger}, CheckGetDimensionSize),
+    Row(OpKind::kGetDimensionSize, kOne, kOne, {kTensorOrAxis, 0, 0, kInteger}, CheckGetDimensionSize),
     Row(OpKind::kSetDimensionSize, kTwo, kOne, {kTensor, kInteger, 0, kTensor}, CheckSetDimensionSize,
         kSameElementAsFirst),
     // slices, gathers
@@ -121,7 +122,7 @@ constexpr OpRule kRules[] = {
     Row(OpKind::kAllToAll, kSome, kSome, All(kTensor), CheckAllToAll),
     Row(OpKind::kReduceScatter, kSome, kSome, All(kTensor), CheckReduceScatter, kNoTrait, kOne),
     Row(OpKind::kCollectivePermute, kOne, kOne, All(kTensor), CheckCollectivePermute),
-    Row(OpKind::kCollectiveBroadcast, kSome, kOne, All(kTensor), CheckCollectiveBroadcast),
+    Row(OpKind::kCollectiveBroadcast, kSome, kSome, All(kTensor), CheckCollectiveBroadcast),
     Row(OpKind::kAsyncStart, kAny, kOne, All(kAnything), CheckAsyncStart, kNoTrait, kAny),
     Row(OpKind::kAsyncDone, kOne, kAny, All(kAnything), CheckAsyncDone),
     // control flow and tuples

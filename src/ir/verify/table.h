@@ -15,11 +15,11 @@ inline constexpr uint8_t kMany = 255;
 
 enum Trait : uint8_t {
   kNoTrait = 0,
-  kSameShape = 1,            // of all operands and results
-  kSameElement = 2,          // of all operands and results, up to quantisation
-  kSameOperandElement = 4,   // of all operands
-  kSameElementAsFirst = 8,   // of the first operand and the first result
-  kShapeSecond = 16,         // the second operand is a list of known length
+  kSameShape = 1,           // of all operands and results
+  kSameElement = 2,         // of all operands and results, up to quantisation
+  kSameOperandElement = 4,  // of all operands
+  kSameElementAsFirst = 8,  // of the first operand and the first result
+  kShapeSecond = 16,        // the second operand is a list of known length
 };
 
 struct OpRule {

@@ -23,8 +23,13 @@ bool CheckChannelType(Check& check, int64_t with_host, std::string_view with_hos
                       fmt::format("write type = {}", host ? with_host : kDeviceToDevice));
 }
 
+// Results are tensors, then a token.
 bool ExpectLastToken(Check& check) {
   if (check.result_count() == 0) return check.Fail(kWrongCount, "a token must be among the results");
+  for (size_t i = 0; i + 1 < check.result_count(); ++i) {
+    if (check.facts()[check.result_type(i)].classes != kToken) continue;
+    return check.Fail(kWrongType, "result {} must be a tensor, not `{}`", i, check.text(check.result_type(i)));
+  }
   const TypeId last = check.result_type(check.result_count() - 1);
   if (check.facts()[last].classes == kToken) return true;
   return check.Fail(kWrongType, "the last result must be a token, not `{}`", check.text(last));
@@ -36,10 +41,19 @@ bool CheckInfeed(Check& check) {
   if (!ExpectLastToken(check)) return false;
   const std::string_view* layout = check.attribute("layout");
   if (!layout) return true;
-  const size_t given = ListItems(*layout).size();
-  if (given == check.result_count() - 1) return true;
-  return check.Fail(kBadAttribute, "`layout` has {} entries for {} results besides the token", given,
-                    check.result_count() - 1);
+  const std::vector<std::string_view> items = ListItems(*layout);
+  if (items.size() != check.result_count() - 1) {
+    return check.Fail(kBadAttribute, "`layout` has {} entries for {} results besides the token", items.size(),
+                      check.result_count() - 1);
+  }
+  for (const std::string_view item : items) {
+    if (!item.starts_with('[')) return check.Fail(kBadAttribute, "`layout` must hold lists, not `{}`", item);
+    for (const std::string_view dimension : ListItems(item)) {
+      if (AsInteger(dimension)) continue;
+      return check.Fail(kBadAttribute, "a layout must hold dimensions, not `{}`", dimension);
+    }
+  }
+  return true;
 }
 
 bool CheckSend(Check& check) { return CheckChannelType(check, kDeviceToHost, "DEVICE_TO_HOST"); }

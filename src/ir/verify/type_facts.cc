@@ -15,15 +15,20 @@ struct ClassName {
   ClassMask mask;
   std::string_view name;
 };
-constexpr ClassName kClassNames[] = {
-    {kBool, "bool"},           {kSigned, "integer"},         {kUnsigned, "unsigned integer"},
-    {kFloat, "float"},         {kComplex, "complex"},        {kQuantised, "per-tensor quantised"},
-    {kQuantisedAxis, "per-axis quantised"}, {kIndex, "index"}, {kToken, "token"},
-    {kTuple, "tuple"},         {kBuffer, "memref"},          {kFuture, "future"}};
+constexpr ClassName kClassNames[] = {{kBool, "bool"},
+                                     {kSigned, "integer"},
+                                     {kUnsigned, "unsigned integer"},
+                                     {kFloat, "float"},
+                                     {kComplex, "complex"},
+                                     {kQuantised, "per-tensor quantised"},
+                                     {kQuantisedAxis, "per-axis quantised"},
+                                     {kIndex, "index"},
+                                     {kToken, "token"},
+                                     {kTuple, "tuple"},
+                                     {kBuffer, "memref"},
+                                     {kFuture, "future"}};
 
-bool KnownWidth(uint16_t bits) {
-  return bits == 2 || bits == 4 || bits == 8 || bits == 16 || bits == 32 || bits == 64;
-}
+bool KnownWidth(uint16_t bits) { return bits == 2 || bits == 4 || bits == 8 || bits == 16 || bits == 32 || bits == 64; }
 
 ClassMask PlainClass(const Element& element) {
   switch (element.kind) {
@@ -65,6 +70,9 @@ ClassMask ClassOf(const Type& type, const Quantisation* quantisation) {
   }
   if (quantisation) {
     const Quantisation& q = *quantisation;
+    for (const int64_t zero : q.zero_points) {
+      if (zero < q.least || zero > q.most) return kOther;
+    }
     if (!q.per_axis) return kQuantised;
     if (type.kind == TypeKind::kUnrankedTensor) return kQuantisedAxis;
     if (q.dimension < 0 || q.dimension >= static_cast<int64_t>(type.dims.size())) return kOther;
@@ -86,13 +94,34 @@ bool ReadScale(std::string_view text, Quantisation& out) {
   return true;
 }
 
+// "i8", "u8" or "i8<-127:127>".
+bool ReadStorage(std::string_view text, Quantisation& out) {
+  const size_t range = std::min(text.find('<'), text.size());
+  std::string_view storage = Trim(text.substr(0, range));
+  out.is_unsigned = storage.starts_with('u');
+  if (out.is_unsigned) storage.remove_prefix(1);
+  if (storage.starts_with('i')) storage.remove_prefix(storage.size() > 1 ? 1 : 0);
+  out.bits = AsInteger(storage).value_or(0);
+  if (out.bits < 1 || out.bits > 32 || !(out.is_unsigned || text.starts_with('i'))) return false;
+  out.least = out.is_unsigned ? 0 : -(int64_t{1} << (out.bits - 1));
+  out.most = (int64_t{1} << (out.is_unsigned ? out.bits : out.bits - 1)) - 1;
+  if (range == text.size()) return true;
+  const size_t colon = text.find(':', range);
+  if (colon == std::string_view::npos || !text.ends_with('>')) return false;
+  const auto least = AsInteger(text.substr(range + 1, colon - range - 1));
+  const auto most = AsInteger(text.substr(colon + 1, text.size() - colon - 2));
+  if (!least || !most) return false;
+  out.least = *least;
+  out.most = *most;
+  return true;
+}
+
 // "i8<-127:127>:f32:1": storage with an optional range, expressed type, optional dimension.
 bool ReadQuantisedTypes(std::string_view text, Quantisation& out) {
   size_t colon = text.find(':');
   const size_t range = text.find('<');
-  if (range < colon) colon = text.find(':', text.find('>', range));
-  if (colon == std::string_view::npos) return false;
-  out.storage = Trim(text.substr(0, colon));
+  if (range < colon) colon = text.find(':', std::min(text.find('>', range), text.size()));
+  if (colon == std::string_view::npos || !ReadStorage(Trim(text.substr(0, colon)), out)) return false;
   text = Trim(text.substr(colon + 1));
   const size_t axis = text.find(':');
   out.expressed = Trim(text.substr(0, axis));
@@ -104,20 +133,14 @@ bool ReadQuantisedTypes(std::string_view text, Quantisation& out) {
 }
 
 bool SameStorage(const Quantisation& a, const Quantisation& b) {
-  return a.storage == b.storage && a.expressed == b.expressed;
+  return a.is_unsigned == b.is_unsigned && a.bits == b.bits && a.least == b.least && a.most == b.most &&
+         a.expressed == b.expressed;
 }
 
 // Element text behind quantisation: "f32" of a quantised f32.
 std::string Expressed(TypeFactTable& facts, TypeId id) {
   const Quantisation* q = facts[id].quantisation;
   return q ? std::string(q->expressed) : ElementText(facts.types()[id].element);
-}
-
-int64_t StorageBits(std::string_view storage) {
-  const size_t digit = storage.find_first_of("0123456789");
-  if (digit == std::string_view::npos) return 0;
-  const size_t end = storage.find_first_not_of("0123456789", digit);
-  return AsInteger(storage.substr(digit, end == std::string_view::npos ? end : end - digit)).value_or(0);
 }
 
 bool BoundAllows(const std::vector<int64_t>& bounds, size_t i, int64_t size) {
@@ -172,7 +195,6 @@ const Quantisation* TypeFactTable::Parse(const Element& element) {
   const size_t comma = text.find(',');
   Quantisation out;
   if (comma == std::string_view::npos || !ReadQuantisedTypes(text.substr(0, comma), out)) return nullptr;
-  if (!out.storage.starts_with('i') && !out.storage.starts_with('u')) return nullptr;
   const std::string_view scales = Trim(text.substr(comma + 1));
   if (scales.starts_with('{')) {
     for (const std::string_view scale : ListItems(scales)) {
@@ -227,7 +249,8 @@ bool Compatible(TypeFactTable& facts, TypeId a, TypeId b) {
     }
     if (first.kind != second.kind || first.nested.size() != second.nested.size()) return false;
     if (first.nested.empty()) {
-      if (first.element != second.element || first.text != second.text || !CompatibleShapes(first, second)) return false;
+      if (first.element != second.element || first.text != second.text || !CompatibleShapes(first, second))
+        return false;
     }
     for (size_t i = 0; i < first.nested.size(); ++i) pending.emplace_back(first.nested[i], second.nested[i]);
   }
@@ -240,7 +263,7 @@ bool Promotable(TypeFactTable& facts, TypeId from, TypeId to) {
   if (a == b) return true;
   const Quantisation* p = facts[from].quantisation;
   const Quantisation* q = facts[to].quantisation;
-  if (p && q) return p->expressed == q->expressed && StorageBits(p->storage) <= StorageBits(q->storage);
+  if (p && q) return p->expressed == q->expressed && p->bits <= q->bits;
   if (a.complex != b.complex || PlainClass(a) != PlainClass(b)) return false;
   return (PlainClass(a) & (kInteger | kFloat)) != 0 && a.bits <= b.bits;
 }

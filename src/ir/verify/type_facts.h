@@ -17,7 +17,7 @@ inline constexpr ClassMask kSigned = 1u << 1;  // signless iN counts as signed
 inline constexpr ClassMask kUnsigned = 1u << 2;
 inline constexpr ClassMask kFloat = 1u << 3;
 inline constexpr ClassMask kComplex = 1u << 4;
-inline constexpr ClassMask kQuantised = 1u << 5;     // per tensor
+inline constexpr ClassMask kQuantised = 1u << 5;      // per tensor
 inline constexpr ClassMask kQuantisedAxis = 1u << 6;  // per axis, fitting the tensor
 inline constexpr ClassMask kIndex = 1u << 7;
 inline constexpr ClassMask kToken = 1u << 8;
@@ -38,7 +38,10 @@ std::string ClassNames(ClassMask mask);
 struct Quantisation {
   bool per_axis = false;
   int64_t dimension = -1;
-  std::string_view storage;    // "i8" or "i8<-127:127>"
+  bool is_unsigned = false;
+  int64_t bits = 0;   // of the storage
+  int64_t least = 0;  // range of the storage, its type's where none is given
+  int64_t most = 0;
   std::string_view expressed;  // "f32"
   std::vector<double> scales;
   std::vector<int64_t> zero_points;

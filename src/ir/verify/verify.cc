@@ -27,7 +27,8 @@ bool CheckCounts(Check& check, const OpRule& rule) {
 bool CheckClass(Check& check, TypeId type, ClassMask allowed, std::string_view what, size_t i) {
   const ClassMask classes = check.facts()[type].classes;
   if (classes & allowed) return true;
-  return check.Report(kWrongType, fmt::format("{} {} has type `{}`, which the op does not take", what, i, check.text(type)),
+  return check.Report(kWrongType,
+                      fmt::format("{} {} has type `{}`, which the op does not take", what, i, check.text(type)),
                       fmt::format("possible are tensors of {}", ClassNames(allowed)));
 }
 
@@ -89,7 +90,8 @@ class Alike {
 bool CheckShapeSecond(Check& check) {
   const Type& list = check.operand(1);
   if (list.is_tensor() && list.dims.size() == 1 && list.dims[0] != kDynamic) return true;
-  return check.Fail(kWrongType, "operand 1 must be a list of known length, not `{}`", check.text(check.operand_type(1)));
+  return check.Fail(kWrongType, "operand 1 must be a list of known length, not `{}`",
+                    check.text(check.operand_type(1)));
 }
 
 void CheckOp(Check& check, const OpRule& rule) {
