@@ -185,6 +185,12 @@ TEST(OpAttributes, ReplicaGroupsOfMeshAxes) {
                      "dense<[3, 2, 1, 0]> : tensor<4xi64>>",
                      "0 : i64"),
               Optional(renumbered));
+  const Module& module = one.module();
+  EXPECT_THAT(AsReplicaGroups(module, "mesh['x'=2,'y'=4] {'x'}"), Optional(by_x));
+  EXPECT_THAT(AsReplicaGroups(module, "mesh['x'=2,'y'=4] {'y':(2)2}"), Optional(by_part));
+  EXPECT_THAT(AsReplicaGroups(module, "mesh['x'=2,'y'=2], device_ids=(3,2,1,0) {'x'}"), Optional(renumbered));
+  EXPECT_FALSE(AsReplicaGroups(module, "mesh['x'=2,'y'=4] {'z'}"));
+  EXPECT_FALSE(AsReplicaGroups(module, "mesh['x'=2"));
   EXPECT_FALSE(groups("@absent", "0 : i64"));
   EXPECT_FALSE(groups("@mesh", "2 : i64"));
   EXPECT_FALSE(groups("@mesh", "#stablehlo.axis_ref<name = \"y\", sub_axis_info = (3)2>"));

@@ -139,6 +139,18 @@ struct AxisRef {
   int64_t size = 0;
 };
 
+// "(1)2": what lies before the part, and its size.
+bool ReadPart(std::string_view text, AxisRef& ref) {
+  const size_t close = text.find(')');
+  if (close == std::string_view::npos) return false;
+  const auto pre = AsIntegers(text.substr(0, close + 1));
+  const auto size = AsInteger(text.substr(close + 1));
+  if (!pre || pre->size() != 1 || !size) return false;
+  ref.pre = (*pre)[0];
+  ref.size = *size;
+  return true;
+}
+
 std::optional<AxisRef> ReadAxis(const Mesh& mesh, std::string_view text) {
   AxisRef ref;
   if (const auto index = AsInteger(text)) {
@@ -154,13 +166,7 @@ std::optional<AxisRef> ReadAxis(const Mesh& mesh, std::string_view text) {
   ref.axis = static_cast<size_t>(found - mesh.names.begin());
   ref.size = mesh.sizes[ref.axis];
   if (const auto part = FindEntry(entries, "sub_axis_info")) {
-    const size_t close = part->find(')');
-    if (close == std::string_view::npos) return std::nullopt;
-    const auto pre = AsIntegers(part->substr(0, close + 1));
-    const auto size = AsInteger(part->substr(close + 1));
-    if (!pre || pre->size() != 1 || !size) return std::nullopt;
-    ref.pre = (*pre)[0];
-    ref.size = *size;
+    if (!ReadPart(*part, ref)) return std::nullopt;
   }
   return ref;
 }
@@ -203,7 +209,24 @@ std::optional<CutMesh> CutAtReferences(const Mesh& mesh, const std::vector<AxisR
   return cut;
 }
 
-// #stablehlo.replica_group_mesh_axes<mesh = ..., axes = [...]>: a group holds the devices that differ in `axes` only.
+// A group holds the devices that differ in the referenced axes only.
+std::optional<std::vector<Dimensions>> GroupsAlong(const Mesh& mesh, const std::vector<AxisRef>& references) {
+  if (references.size() > kMaxAxes || mesh.sizes.size() > kMaxAxes) return std::nullopt;
+  const auto cut = CutAtReferences(mesh, references);
+  if (!cut) return std::nullopt;
+  Dimensions order = cut->other_axes;
+  order.insert(order.end(), cut->group_axes.begin(), cut->group_axes.end());
+  auto ids = TransposedIota(cut->sizes, order);
+  if (!ids || (!mesh.device_ids.empty() && mesh.device_ids.size() != ids->size())) return std::nullopt;
+  if (!mesh.device_ids.empty()) {
+    for (int64_t& id : *ids) id = mesh.device_ids[static_cast<size_t>(id)];
+  }
+  int64_t group_size = 1;
+  for (const AxisRef& reference : references) group_size *= reference.size;
+  return CutInGroups(*ids, group_size);
+}
+
+// #stablehlo.replica_group_mesh_axes<mesh = ..., axes = [...]>.
 std::optional<std::vector<Dimensions>> MeshAxesGroups(const Module& module, std::string_view text) {
   const std::vector<Entry> entries = Entries(text);
   const auto mesh = FindMesh(module, FindEntry(entries, "mesh").value_or(""));
@@ -214,19 +237,40 @@ std::optional<std::vector<Dimensions>> MeshAxesGroups(const Module& module, std:
     if (!reference) return std::nullopt;
     references.push_back(*reference);
   }
-  if (references.size() > kMaxAxes || mesh->sizes.size() > kMaxAxes) return std::nullopt;
-  const auto cut = CutAtReferences(*mesh, references);
-  if (!cut) return std::nullopt;
-  Dimensions order = cut->other_axes;
-  order.insert(order.end(), cut->group_axes.begin(), cut->group_axes.end());
-  auto ids = TransposedIota(cut->sizes, order);
-  if (!ids || (!mesh->device_ids.empty() && mesh->device_ids.size() != ids->size())) return std::nullopt;
-  if (!mesh->device_ids.empty()) {
-    for (int64_t& id : *ids) id = mesh->device_ids[static_cast<size_t>(id)];
+  return GroupsAlong(*mesh, references);
+}
+
+std::string_view Unquote(std::string_view text) {
+  const bool quoted = text.size() >= 2 && text.front() == '\'' && text.back() == '\'';
+  return quoted ? text.substr(1, text.size() - 2) : text;
+}
+
+// HLO's mesh form: mesh['x'=2,'y'=4] {'y'}, where 'y':(1)2 is a part of an axis.
+std::optional<std::vector<Dimensions>> HloMeshGroups(std::string_view text) {
+  const size_t close = text.find(']');
+  const size_t open = text.rfind('{');
+  if (close == std::string_view::npos || open == std::string_view::npos || open < close) return std::nullopt;
+  Mesh mesh;
+  for (const Entry& axis : Entries(text.substr(4, close - 3))) {
+    const auto size = AsInteger(axis.value);
+    if (!size) return std::nullopt;
+    mesh.names.emplace_back(Unquote(axis.name));
+    mesh.sizes.push_back(*size);
   }
-  int64_t group_size = 1;
-  for (const AxisRef& reference : references) group_size *= reference.size;
-  return CutInGroups(*ids, group_size);
+  if (const size_t ids = text.find("device_ids="); ids < open) {
+    if (!DecodeIntegers(text.substr(ids + 11, text.find(')', ids) - ids - 10), mesh.device_ids)) return std::nullopt;
+  }
+  std::vector<AxisRef> references;
+  for (const std::string_view item : ListItems(text.substr(open))) {
+    const size_t colon = item.find(':');
+    const auto found = std::find(mesh.names.begin(), mesh.names.end(), Unquote(Trim(item.substr(0, colon))));
+    if (found == mesh.names.end()) return std::nullopt;
+    AxisRef reference{.axis = static_cast<size_t>(found - mesh.names.begin())};
+    reference.size = mesh.sizes[reference.axis];
+    if (colon != std::string_view::npos && !ReadPart(item.substr(colon + 1), reference)) return std::nullopt;
+    references.push_back(reference);
+  }
+  return GroupsAlong(mesh, references);
 }
 
 GroupMode ModeOf(OpKind kind, bool has_channel, bool use_global_device_ids) {
@@ -242,6 +286,7 @@ GroupMode ModeOf(OpKind kind, bool has_channel, bool use_global_device_ids) {
 std::optional<std::vector<Dimensions>> AsReplicaGroups(const Module& module, std::string_view text) {
   text = Trim(text);
   if (text.starts_with('#')) return MeshAxesGroups(module, text);
+  if (text.starts_with("mesh[")) return HloMeshGroups(text);
   if (text.starts_with('[') && text.find("<=") != std::string_view::npos) return IotaGroups(text);
   const auto matrix = AsIntegerMatrix(text);
   if (!matrix) return std::nullopt;

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdio>
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -51,6 +52,39 @@ TEST(Corpus, EveryAcceptedModuleIsReadWithItsOps) {
     if (record["oracle"] == "iree-opt") counts.erase("stablehlo.cross-replica-sum");  // see the corpus' README
     EXPECT_EQ(counts, (record["op_hist"].get<std::map<std::string, int64_t>>()));
   }
+}
+
+// The share of the cases of a class that are refused, at the right line where the record confirms one.
+struct Refusals {
+  size_t cases = 0;
+  size_t refused = 0;
+};
+
+std::map<std::string, Refusals> CountRefusals() {
+  std::map<std::string, Refusals> classes;
+  for (const nlohmann::json& record : Records("reject.jsonl")) {
+    Diagnostics diagnostics;
+    const bool refused = !ReadMember("reject", record, diagnostics).ok();
+    const bool line_known = record["confirmed"].get<std::string>().starts_with("line");
+    const bool right = refused && diagnostics.has_errors() &&
+                       (!line_known || diagnostics.all()[0].location.line == record["error_line"].get<size_t>());
+    Refusals& row = classes[record["klass"]];
+    ++row.cases;
+    row.refused += right;
+    if (!right) std::printf("not refused as it should be: %s\n", record["name"].get<std::string>().c_str());
+  }
+  return classes;
+}
+
+TEST(Corpus, DefectsAreRefusedWhereTheyAre) {
+  const auto classes = CountRefusals();
+  size_t cases = 0;
+  for (const auto& [name, row] : classes) {
+    std::printf("%-12s %zu of %zu\n", name.c_str(), row.refused, row.cases);
+    EXPECT_EQ(row.refused, row.cases) << name;
+    cases += row.cases;
+  }
+  EXPECT_EQ(cases, 645u);
 }
 
 }  // namespace
