@@ -31,19 +31,19 @@ part() {
 
 fuzzers() {
   export HESPAS_FUZZ_SECONDS=$1
-  part fuzz fuzz "" -L fuzz --timeout $((HESPAS_FUZZ_SECONDS + 120))
+  part fuzz asan-ubsan fuzzers -L fuzz --timeout $((HESPAS_FUZZ_SECONDS + 120))
 }
 
 case $tier in
   test-fast) part release release unit_tests -L fast ;;
   test)
     part release release "" -LE full
-    part sanitizers asan-ubsan unit_tests -L unit
+    part sanitizers asan-ubsan "unit_tests fuzzers" -L unit
     fuzzers 10
     ;;
   test-full)
     part release release ""
-    part sanitizers asan-ubsan "" -LE "house|timing"
+    part sanitizers asan-ubsan "" -LE "house|fuzz"
     part threads tsan unit_tests -L unit
     fuzzers 60
     scripts/tidy.sh || failed+=("clang-tidy")

@@ -211,7 +211,7 @@ void ReadSystemJson(const JsonSource& source, const json& object, SystemReader& 
   for (const Setting& setting : kSettings) known.push_back(setting.key);
   for (const auto& [key, value] : object.items()) {
     const auto setting =
-        std::find_if(kSettings.begin(), kSettings.end(), [&](const Setting& s) { return s.key == key; });
+        std::find_if(kSettings.begin(), kSettings.end(), [&name = key](const Setting& s) { return s.key == name; });
     if (setting == kSettings.end()) {
       reader.UnknownKey(key, known, source.LocationOf(key));
     } else if (!setting->read(value, reader.system)) {
