@@ -1,6 +1,7 @@
 #include "ir/attribute.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cstdlib>
 
@@ -43,12 +44,24 @@ size_t SkipString(std::string_view text, size_t at) {
   return text.size();
 }
 
-// The first of `stop` outside brackets and strings, from `at`; the end, or a bracket that closes more than was opened.
-size_t FindTopLevel(std::string_view text, size_t at, std::string_view stop) {
+// Characters that FindTopLevel has to look at.
+constexpr std::array<bool, 256> kNotable = [] {
+  std::array<bool, 256> table{};
+  for (const char c : std::string_view("[](){}<>\"/,=")) table[static_cast<unsigned char>(c)] = true;
+  return table;
+}();
+
+// The first `stop` (a comma, an equals sign or none) outside brackets and strings, from `at`; the end, or a bracket
+// that closes more than was opened.
+size_t FindTopLevel(std::string_view text, size_t at, char stop) {
   size_t depth = 0;
   while (at < text.size()) {
     const char c = text[at];
-    if (depth == 0 && stop.find(c) != std::string_view::npos) return at;
+    if (!kNotable[static_cast<unsigned char>(c)]) {
+      ++at;
+      continue;
+    }
+    if (depth == 0 && c == stop) return at;
     if (c == '"') {
       at = SkipString(text, at);
       continue;
@@ -70,7 +83,7 @@ size_t FindTopLevel(std::string_view text, size_t at, std::string_view stop) {
 // The inside of the bracket pair that opens at `at`.
 std::string_view Inside(std::string_view text, size_t at) {
   if (at >= text.size()) return {};
-  const size_t end = FindTopLevel(text, at + 1, "");
+  const size_t end = FindTopLevel(text, at + 1, '\0');
   return text.substr(at + 1, end - at - 1);
 }
 
@@ -363,7 +376,7 @@ std::optional<ShapeText> AsShape(std::string_view text) {
     return shape;
   }
   std::string_view inside = Inside(text, text.find('<'));
-  inside = Trim(inside.substr(0, FindTopLevel(inside, 0, ",")));
+  inside = Trim(inside.substr(0, FindTopLevel(inside, 0, ',')));
   while (true) {
     size_t at = 0;
     int64_t size = kDynamic;
@@ -430,7 +443,7 @@ std::vector<std::string_view> ListItems(std::string_view text) {
   std::vector<std::string_view> items;
   size_t at = SkipSpace(text, 0);
   while (at < text.size()) {
-    const size_t end = FindTopLevel(text, at, ",");
+    const size_t end = FindTopLevel(text, at, ',');
     items.push_back(Trim(text.substr(at, end - at)));
     if (end >= text.size() || text[end] != ',') break;
     at = SkipSpace(text, end + 1);
@@ -443,7 +456,7 @@ std::vector<Entry> Entries(std::string_view text) {
   if (text.starts_with('#')) text = text.substr(std::min(text.find('<'), text.size()));
   std::vector<Entry> entries;
   for (const std::string_view item : ListItems(text)) {
-    const size_t equals = FindTopLevel(item, 0, "=");
+    const size_t equals = FindTopLevel(item, 0, '=');
     Entry entry{.name = Trim(item.substr(0, equals))};
     if (equals < item.size()) entry.value = Trim(item.substr(equals + 1));
     if (entry.name.size() >= 2 && entry.name.front() == '"' && entry.name.back() == '"') {

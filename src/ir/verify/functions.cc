@@ -54,26 +54,60 @@ OpId FindFunction(Check& check, std::string_view attribute) {
   return OpId();
 }
 
-bool SameTypes(Check& check, const Signature& signature, bool exact) {
-  const Module& module = check.module();
-  if (signature.inputs.size() != check.operand_count()) {
-    return check.Fail(kBadSymbol, "{} operands are given, but the function takes {}", check.operand_count(),
-                      signature.inputs.size());
+// Equal types; those whose text may be spelt in several ways may be merely compatible.
+bool SameType(Check& check, TypeId a, TypeId b) {
+  if (a == b) return true;
+  const Type& type = check.module().types()[a];
+  const bool plain = type.encoding.empty() && type.nested.empty() && type.element.kind != ElementKind::kQuantised &&
+                     type.element.kind != ElementKind::kOpaque && type.kind != TypeKind::kOpaque;
+  return !plain && Compatible(check.facts(), a, b);
+}
+
+bool FailCall(Check& check, std::string_view what, size_t i, TypeId given, std::string_view wanted) {
+  return check.Fail(kBadSymbol, "{} {} is `{}`, but the function has `{}`", what, i, check.text(given), wanted);
+}
+
+bool CheckCallCounts(Check& check, size_t inputs, size_t results) {
+  if (inputs != check.operand_count()) {
+    return check.Fail(kBadSymbol, "{} operands are given, but the function takes {}", check.operand_count(), inputs);
   }
-  if (signature.results.size() != check.result_count()) {
-    return check.Fail(kBadSymbol, "{} results are named, but the function returns {}", check.result_count(),
-                      signature.results.size());
-  }
-  if (!exact) return true;
+  if (results == check.result_count()) return true;
+  return check.Fail(kBadSymbol, "{} results are named, but the function returns {}", check.result_count(), results);
+}
+
+// Against a function without a body, of which only the text of its type is known.
+bool CheckCallOfText(Check& check, const Signature& signature) {
+  if (!CheckCallCounts(check, signature.inputs.size(), signature.results.size())) return false;
   for (size_t i = 0; i < signature.inputs.size(); ++i) {
-    if (MaySpell(module, signature.inputs[i], check.operand_type(i))) continue;
-    return check.Fail(kBadSymbol, "operand {} is `{}`, but the function takes `{}`", i,
-                      check.text(check.operand_type(i)), signature.inputs[i]);
+    if (MaySpell(check.module(), signature.inputs[i], check.operand_type(i))) continue;
+    return FailCall(check, "operand", i, check.operand_type(i), signature.inputs[i]);
   }
   for (size_t i = 0; i < signature.results.size(); ++i) {
-    if (MaySpell(module, signature.results[i], check.result_type(i))) continue;
-    return check.Fail(kBadSymbol, "result {} is `{}`, but the function returns `{}`", i,
-                      check.text(check.result_type(i)), signature.results[i]);
+    if (MaySpell(check.module(), signature.results[i], check.result_type(i))) continue;
+    return FailCall(check, "result", i, check.result_type(i), signature.results[i]);
+  }
+  return true;
+}
+
+bool CheckCallOf(Check& check, OpId function) {
+  const Module& module = check.module();
+  const BlockId body = module.body(function);
+  const auto returned = body.valid() ? check.returned_types(body) : std::nullopt;
+  if (!returned) {
+    const auto signature = SignatureOf(module, function);
+    return !signature || CheckCallOfText(check, *signature);
+  }
+  if (!CheckCallCounts(check, check.argument_count(body), returned->size())) return false;
+  for (size_t i = 0; i < check.operand_count(); ++i) {
+    const TypeId wanted = check.argument_type(body, i);
+    if (!SameType(check, wanted, check.operand_type(i))) {
+      return FailCall(check, "operand", i, check.operand_type(i), check.text(wanted));
+    }
+  }
+  for (size_t i = 0; i < check.result_count(); ++i) {
+    if (!SameType(check, (*returned)[i], check.result_type(i))) {
+      return FailCall(check, "result", i, check.result_type(i), check.text((*returned)[i]));
+    }
   }
   return true;
 }
@@ -142,9 +176,7 @@ bool CheckReturn(Check& check) {
 
 bool CheckCall(Check& check) {
   const OpId function = FindFunction(check, "callee");
-  if (!function.valid()) return false;
-  const auto signature = SignatureOf(check.module(), function);
-  return !signature || SameTypes(check, *signature, true);
+  return function.valid() && CheckCallOf(check, function);
 }
 
 bool CheckComposite(Check& check) {
@@ -157,9 +189,7 @@ bool CheckComposite(Check& check) {
   }
   if (!check.has("decomposition") && check.region_count() > 0) return true;
   const OpId function = FindFunction(check, "decomposition");
-  if (!function.valid()) return false;
-  const auto signature = SignatureOf(check.module(), function);
-  return !signature || SameTypes(check, *signature, true);
+  return function.valid() && CheckCallOf(check, function);
 }
 
 }  // namespace hespas::ir::verify

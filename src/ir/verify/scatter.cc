@@ -116,6 +116,9 @@ bool CheckScatter(Check& check) {
     return check.Fail(kWrongCount, "inputs, indices and as many updates are needed, but there are {} operands",
                       check.operand_count());
   }
+  if ((check.operand_facts(count).classes & (kInteger | kIndex)) == 0) {
+    return check.Fail(kWrongType, "the indices must be integers, not `{}`", check.text(check.operand_type(count)));
+  }
   if (!check.ExpectResults(count) || !check.Require("scatter_dimension_numbers")) return false;
   const auto dims = ScatterDimensionsOf(check.module(), check.id());
   if (!dims) return check.Fail(kBadAttribute, "`scatter_dimension_numbers` cannot be read");
