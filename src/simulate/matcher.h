@@ -1,12 +1,17 @@
 // Pairs sends and receives by (tag, source, destination, size): the k-th of one with the k-th of the other
 // (spec astra-sim section 3.1). Messages of one key arrive in the order they were sent.
+//
+// - A channel (one key) counts arrived messages or holds waiting receives, never both. Channels at rest stay in the
+// table
+//   until it fills up: an algorithm uses the same few again and again.
 #pragma once
 
 #include <cstdint>
+#include <deque>
+#include <unordered_map>
 #include <vector>
 
 #include "simulate/callback.h"
-#include "simulate/pool.h"
 
 namespace hespas::simulate {
 
@@ -24,115 +29,103 @@ class Matcher {
 
   // A message has arrived; returns true and the callback if its receive was posted, else remembers the arrival.
   bool Arrive(const MatchKey& key, Callback& receiver) {
-    Entry& entry = At(key);
-    if (entry.first != kNil) {
-      const uint32_t index = entry.first;
-      receiver = waiting_[index].callback;
-      entry.first = waiting_[index].next;
-      waiting_.Release(index);
-      if (entry.first == kNil) Remove(entry);
-      return true;
+    Channel& channel = At(key);
+    if (channel.balance >= 0) {
+      ++channel.balance;
+      return false;
     }
-    ++entry.arrived;
-    return false;
+    receiver = channel.first;
+    if (++channel.balance < 0) channel.first = TakeSecond(key);
+    return true;
   }
 
   // A receive is posted; returns true if its message had arrived already, else remembers the callback.
   bool Receive(const MatchKey& key, Callback receiver) {
-    Entry& entry = At(key);
-    if (entry.arrived > 0) {
-      if (--entry.arrived == 0) Remove(entry);
-      return true;
-    }
-    const uint32_t index = waiting_.Take({receiver, kNil});
-    if (entry.first == kNil) {
-      entry.first = index;
+    Channel& channel = At(key);
+    if (--channel.balance >= 0) return true;
+    if (channel.balance == -1) {
+      channel.first = receiver;
     } else {
-      waiting_[entry.last].next = index;
+      later_[Hash(key)].emplace_back(key, receiver);
     }
-    entry.last = index;
     return false;
   }
 
   // Calls see(key, callback) for each receive that still waits.
   template <class See>
   void EachWaiting(See see) const {
-    for (const Entry& entry : table_) {
-      for (uint32_t at = entry.used ? entry.first : kNil; at != kNil; at = waiting_[at].next) {
-        see(entry.key, waiting_[at].callback);
-      }
+    for (const Channel& channel : table_) {
+      if (channel.balance < 0) see(channel.key, channel.first);
     }
   }
   // Calls see(key, count) for each key with messages that nobody received.
   template <class See>
   void EachUnreceived(See see) const {
-    for (const Entry& entry : table_) {
-      if (entry.used && entry.arrived > 0) see(entry.key, entry.arrived);
+    for (const Channel& channel : table_) {
+      if (channel.balance > 0) see(channel.key, static_cast<uint32_t>(channel.balance));
     }
   }
 
  private:
-  static constexpr size_t kFirstTable = 256;
+  static constexpr size_t kFirstTable = 1024;
 
-  struct Waiting {
-    Callback callback;
-    uint32_t next = kNil;
-  };
-  struct Entry {
-    MatchKey key;
-    uint32_t arrived = 0;
-    uint32_t first = kNil;
-    uint32_t last = kNil;
-    bool used = false;
+  struct Channel {
+    MatchKey key;         // size 0: free
+    int32_t balance = 0;  // messages that arrived, or (negative) receives that wait
+    Callback first;       // the longest waiting receive
   };
 
-  size_t Slot(const MatchKey& key) const {
-    uint64_t hash = (uint64_t{key.source} << 32 | key.destination) * 0x9E3779B97F4A7C15ull;
+  // Neighbouring sources of one destination lie side by side.
+  static uint64_t Hash(const MatchKey& key) {
+    uint64_t hash = (uint64_t{key.source / 8} << 32 | key.destination) * 0x9E3779B97F4A7C15ull;
     hash ^= hash >> 29;
     hash = (hash ^ key.tag ^ key.size << 24) * 0xBF58476D1CE4E5B9ull;
-    return (hash >> 24) & (table_.size() - 1);
+    return (hash >> 20 << 3) + key.source % 8;
   }
 
-  Entry& At(const MatchKey& key) {
-    size_t slot = Slot(key);
-    for (; table_[slot].used; slot = (slot + 1) & (table_.size() - 1)) {
+  Channel& At(const MatchKey& key) {
+    const size_t mask = table_.size() - 1;
+    size_t slot = Hash(key) & mask;
+    for (; table_[slot].key.size != 0; slot = (slot + 1) & mask) {
       if (table_[slot].key == key) return table_[slot];
     }
-    if (2 * ++count_ > table_.size()) {
-      --count_;
-      Grow();
+    if (2 * ++used_ > table_.size()) {
+      Clean();
       return At(key);
     }
-    table_[slot] = {.key = key, .used = true};
+    table_[slot].key = key;
     return table_[slot];
   }
 
-  void Remove(Entry& entry) {
-    const size_t mask = table_.size() - 1;
-    auto hole = static_cast<size_t>(&entry - table_.data());
-    for (size_t slot = (hole + 1) & mask; table_[slot].used; slot = (slot + 1) & mask) {
-      if (((slot - Slot(table_[slot].key)) & mask) < ((slot - hole) & mask)) continue;
-      table_[hole] = table_[slot];
-      hole = slot;
-    }
-    table_[hole] = Entry{};
-    --count_;
-  }
-
-  void Grow() {
-    std::vector<Entry> old(table_.size() * 2);
+  // Drops channels at rest; doubles the table where too many are busy.
+  void Clean() {
+    size_t busy = 0;
+    for (const Channel& channel : table_) busy += channel.balance != 0 ? 1 : 0;
+    std::vector<Channel> old(4 * busy > table_.size() ? 2 * table_.size() : table_.size());
     old.swap(table_);
-    for (const Entry& entry : old) {
-      if (!entry.used) continue;
-      size_t slot = Slot(entry.key);
-      while (table_[slot].used) slot = (slot + 1) & (table_.size() - 1);
-      table_[slot] = entry;
+    used_ = busy;
+    const size_t mask = table_.size() - 1;
+    for (const Channel& channel : old) {
+      if (channel.balance == 0) continue;
+      size_t slot = Hash(channel.key) & mask;
+      while (table_[slot].key.size != 0) slot = (slot + 1) & mask;
+      table_[slot] = channel;
     }
   }
 
-  std::vector<Entry> table_;
-  Pool<Waiting> waiting_;
-  size_t count_ = 0;
+  Callback TakeSecond(const MatchKey& key) {
+    const auto list = later_.find(Hash(key));
+    auto at = list->second.begin();
+    while (!(at->first == key)) ++at;
+    const Callback callback = at->second;
+    list->second.erase(at);
+    if (list->second.empty()) later_.erase(list);
+    return callback;
+  }
+
+  std::vector<Channel> table_;
+  std::unordered_map<uint64_t, std::deque<std::pair<MatchKey, Callback>>> later_;  // second and further receives
+  size_t used_ = 0;
 };
 
 }  // namespace hespas::simulate

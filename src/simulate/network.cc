@@ -29,6 +29,10 @@ void Network::SendNow(const MatchKey& key, Callback sent) {
 }
 
 void Network::ReceiveNow(const MatchKey& key, Callback received) {
+  if (key.size == 0) {
+    core_.Fail(kNotPossible, fmt::format("NPU {} waits for a message of 0 bytes from NPU {}", key.destination, key.source));
+    return;
+  }
   if (!matcher_.Receive(key, received)) return;
   core_.queue.Push(core_.queue.now(), {EventKind::kCallback, received.kind, received.owner, received.index});
 }
