@@ -41,7 +41,11 @@ class Agenda {
       entries_[list.tail].next = index;
     }
     list.tail = index;
+    if (queue_.tracking()) NoteOrder(list);
   }
+
+  // Tracking only: two events whose order differs from rank to rank have scheduled for one time.
+  bool ambiguous() const { return ambiguous_; }
 
   // The next action of the list that is due at `rank` now; false when drained, after which the list is gone.
   bool Next(uint32_t rank, Action& action) {
@@ -71,11 +75,24 @@ class Agenda {
     uint64_t time = 0;
     uint32_t head = kNil;
     uint32_t tail = kNil;
+    uint64_t noted = ~uint64_t{0};  // when the last event scheduled here, and which
+    Track noted_track;
   };
   struct Lists {
     std::vector<List> items;  // from `first` on in order of time; the due list stays until it is drained
     size_t first = 0;
   };
+
+  // Events of one time run in the order of their pushes, so only those pushed at one time can change places.
+  void NoteOrder(List& list) {
+    const Track& track = queue_.track();
+    if (list.noted == queue_.now() && list.noted_track.pushed == track.pushed &&
+        list.noted_track.order != track.order) {
+      ambiguous_ = true;
+    }
+    list.noted = queue_.now();
+    list.noted_track = track;
+  }
 
   List& ListAt(uint32_t rank, uint64_t time) {
     Lists& lists = lists_[rank];
@@ -85,7 +102,7 @@ class Agenda {
     if (at > lists.first && items[at - 1].time == time) return items[at - 1];
     queue_.Push(time, {EventKind::kAgenda, CallbackKind::kNone, rank, 0});
     if (at == lists.first && at > 0) {
-      lists.items[--lists.first] = {time, kNil, kNil};
+      lists.items[--lists.first] = List{.time = time};
       return lists.items[lists.first];
     }
     if (lists.first > 64 && 2 * lists.first > items.size()) {
@@ -93,12 +110,13 @@ class Agenda {
       at -= lists.first;
       lists.first = 0;
     }
-    return *items.insert(items.begin() + static_cast<std::ptrdiff_t>(at), {time, kNil, kNil});
+    return *items.insert(items.begin() + static_cast<std::ptrdiff_t>(at), List{.time = time});
   }
 
   EventQueue& queue_;
   Pool<Entry> entries_;
   std::vector<Lists> lists_;
+  bool ambiguous_ = false;
 };
 
 }  // namespace hespas::simulate

@@ -121,11 +121,35 @@ void Algorithms::SendRing(Stream& stream, uint32_t index) {
   if (state.sent == state.inserted || state.remaining == 0 || state.free == 0) return;
   const LogicalRing& ring = phase.ring;
   const uint64_t steps = phase.algorithm.kind == AlgorithmKind::kDirect ? state.sent % (ring.size - 1) + 1 : 1;
+  const uint32_t to = ring.Neighbour(ring.me, steps, phase.clockwise);
+  const uint32_t from = ring.Neighbour(ring.me, steps, !phase.clockwise);
+  if (core_.orders) {
+    SendMirrored(stream, to, from, state.message, OrderOfRingSend(stream, steps));
+  } else {
+    Send(stream, to, state.message);
+  }
   ++state.sent;
   --state.remaining;
   --state.free;
-  Send(stream, ring.Neighbour(ring.me, steps, phase.clockwise), state.message);
-  Receive(stream, index, ring.Neighbour(ring.me, steps, !phase.clockwise), state.message);
+  Receive(stream, index, from, state.message);
+}
+
+// The order in which messages of this send arrive at all ranks (order_trace.h).
+uint32_t Algorithms::OrderOfRingSend(Stream& stream, uint64_t steps) {
+  const Phase& phase = stream.phase();
+  AlgorithmState& state = stream.state;
+  const uint32_t size = phase.ring.size;
+  const uint32_t order = core_.queue.track().order;
+  const auto distance = static_cast<uint32_t>(steps);
+  if (phase.algorithm.kind == AlgorithmKind::kRing || size == 2) {
+    return core_.orders->Shift(order, phase.dimension, phase.clockwise ? distance : size - distance);
+  }
+  if (steps == 1) state.batch_event = core_.queue.popped();
+  // Only a full round of sends at once has a known order of first arrivals.
+  if (state.width != size - 1 || state.batch_event != core_.queue.popped()) core_.asymmetric = true;
+  const bool ring = core_.system.dimensions[phase.dimension].kind == hardware::DimensionKind::kRing;
+  return core_.orders->Exchange(order, phase.dimension, ring ? std::min(distance, size - distance) : 0,
+                                phase.clockwise);
 }
 
 void Algorithms::GeneralRing(Stream& stream, uint32_t index) {
@@ -176,12 +200,18 @@ void Algorithms::GeneralHalving(Stream& stream, uint32_t index) {
   ++state.free;
   if (state.sent < state.inserted && state.remaining > 0) {
     const uint64_t size = state.send_cursor.message;
+    const uint64_t distance = state.send_cursor.distance;
     const uint32_t partner = PartnerAt(state.send_cursor, phase.ring);
     Advance(state.send_cursor, phase.kind, phase.ring.size);
     ++state.sent;
     --state.remaining;
     --state.free;
-    Send(stream, partner, size);
+    if (core_.orders) {
+      SendMirrored(stream, partner, partner, size,
+                   core_.orders->Swap(core_.queue.track().order, phase.dimension, static_cast<uint32_t>(distance)));
+    } else {
+      Send(stream, partner, size);
+    }
     Receive(stream, index, partner, size);
   }
   if (state.remaining == 0 && state.free == 1) ends_.PhaseEnd(index);
@@ -298,6 +328,17 @@ void Algorithms::Bundle(const Stream& stream, uint32_t index, bool processed, ui
 
 void Algorithms::Send(const Stream& stream, uint32_t to, uint64_t size) {
   network_.Send({.size = size, .tag = stream.tag, .source = stream.rank, .destination = to}, {});
+}
+
+// A message without delay could arrive before its receive is posted at some ranks and after at others.
+void Algorithms::SendMirrored(const Stream& stream, uint32_t to, uint32_t from, uint64_t size, uint32_t order) {
+  if (size == 0 || to == stream.rank) {
+    Send(stream, to, size);  // fails with the reason
+    return;
+  }
+  const uint64_t delay = network_.transport().UnawareDelay(stream.rank, to, size) * core_.ticks_per_ns;
+  if (delay == 0) core_.asymmetric = true;
+  network_.SendMirrored({.size = size, .tag = stream.tag, .source = from, .destination = stream.rank}, delay, order);
 }
 
 void Algorithms::Receive(const Stream& stream, uint32_t index, uint32_t from, uint64_t size) {

@@ -38,6 +38,8 @@ class Algorithms {
   bool TakeBudget(Stream& stream, uint64_t processed_refill);
   void Bundle(const Stream& stream, uint32_t index, bool processed, uint64_t reduction);
   void Send(const Stream& stream, uint32_t to, uint64_t size);
+  void SendMirrored(const Stream& stream, uint32_t to, uint32_t from, uint64_t size, uint32_t order);
+  uint32_t OrderOfRingSend(Stream& stream, uint64_t steps);
   void Receive(const Stream& stream, uint32_t index, uint32_t from, uint64_t size);
 
   Core& core_;

@@ -8,17 +8,23 @@
 #include "base/result.h"
 #include "simulate/agenda.h"
 #include "simulate/event_queue.h"
+#include "simulate/order_trace.h"
 #include "simulate/simulate.h"
 
 namespace hespas::simulate {
 
 struct Core {
-  Core(const hardware::System& the_system, const SimulateOptions& the_options)
+  // With `one_for_all` rank 0 stands for all ranks: what it sends to a neighbour comes to it from the opposite one.
+  Core(const hardware::System& the_system, const SimulateOptions& the_options, bool one_for_all)
       : system(the_system),
         options(the_options),
         ticks_per_ns(the_options.resolution == Resolution::kPicosecond ? 1000 : 1),
         ranks(static_cast<uint32_t>(the_system.npus())),
-        agenda(queue, ranks) {}
+        simulated(one_for_all ? 1 : ranks),
+        queue(one_for_all),
+        agenda(queue, simulated) {
+    if (one_for_all) orders.emplace(the_system);
+  }
 
   // Ends the run; the first failure is kept.
   void Fail(const DiagnosticKind& kind, std::string message, std::string help = {}) {
@@ -29,8 +35,12 @@ struct Core {
   const SimulateOptions& options;
   uint64_t ticks_per_ns;
   uint32_t ranks;
+  uint32_t simulated;  // ranks: all, or 1
   EventQueue queue;
   Agenda agenda;
+  std::optional<OrderTrace> orders;  // one for all only
+  uint32_t finish_order = 0;         // one for all: order in which the ranks finish
+  bool asymmetric = false;           // one for all: found that ranks may differ; the run is void
   std::optional<Error> failure;
 };
 

@@ -72,13 +72,14 @@ std::string Chain(const Workload& workload, uint32_t rank, const std::map<uint32
 
 Error ExplainDeadlock(const Core& core, const Network& network, Workload& workload) {
   const std::map<uint32_t, Wait> waits = WaitsByRank(network, workload);
-  uint32_t first = core.ranks;
+  uint32_t first = core.simulated;
   uint32_t unfinished = 0;
-  for (uint32_t rank = core.ranks; rank-- > 0;) {
+  for (uint32_t rank = core.simulated; rank-- > 0;) {
     if (workload.finished(rank)) continue;
     ++unfinished;
     first = rank;
   }
+  if (core.orders) unfinished = core.ranks;
   std::string help = "check that every rank runs the same collectives in the same order and every receive has its send";
   std::optional<MatchKey> unreceived;
   network.matcher().EachUnreceived([&](const MatchKey& key, uint32_t) {

@@ -2,12 +2,15 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "simulate/deadlock.h"
 
 namespace hespas::simulate {
 
-EventEngine::EventEngine(const trace::TraceGraph& trace, const hardware::System& system, const SimulateOptions& options)
-    : core_(system, options),
+EventEngine::EventEngine(const trace::TraceGraph& trace, const hardware::System& system, const SimulateOptions& options,
+                         bool one_for_all)
+    : core_(system, options, one_for_all),
       network_(core_, *this),
       statistics_(core_, result_),
       workload_(core_, network_, trace, statistics_) {
@@ -18,20 +21,28 @@ EventEngine::EventEngine(const trace::TraceGraph& trace, const hardware::System&
 
 Result<result::SimResult> EventEngine::Run() {
   if (Status loaded = workload_.Load(); !loaded) return loaded.error();
-  for (uint32_t rank = 0; rank < core_.ranks && !core_.failure; ++rank) workload_.Start(rank);
+  for (uint32_t rank = 0; rank < core_.simulated && !core_.failure; ++rank) workload_.Start(rank);
   RunEvents();
   if (core_.failure) return *core_.failure;
-  if (result_.order.size() < core_.ranks) return ExplainDeadlock(core_, network_, workload_);
+  if (asymmetric()) return result_;
+  if (result_.order.size() < core_.simulated) return ExplainDeadlock(core_, network_, workload_);
+  if (core_.orders) SpreadToAll();
   result_.messages = network_.transport().started;
   result_.events = core_.queue.popped();
   if (core_.options.record_links) result_.links = network_.transport().Use();
   return std::move(result_);
 }
 
+void EventEngine::SpreadToAll() {
+  std::fill(result_.ranks.begin() + 1, result_.ranks.end(), result_.ranks[0]);
+  result_.order = core_.orders->Evaluate(core_.finish_order);
+  result_.method = "symmetry";
+}
+
 void EventEngine::RunEvents() {
   const uint64_t limit = core_.options.event_limit;
   Event event;
-  while (!core_.failure && core_.queue.Pop(event)) {
+  while (!core_.failure && !asymmetric() && core_.queue.Pop(event)) {
     if (limit != 0 && core_.queue.popped() > limit) {
       core_.Fail(kNeverFinishes, fmt::format("stopped after {} events", limit), "raise the limit of events");
       return;

@@ -10,13 +10,18 @@ namespace hespas::simulate {
 
 class EventEngine : public CallbackRunner {
  public:
-  EventEngine(const trace::TraceGraph& trace, const hardware::System& system, const SimulateOptions& options);
+  // `one_for_all`: rank 0 in the place of all ranks (symmetry.h says when that is right).
+  EventEngine(const trace::TraceGraph& trace, const hardware::System& system, const SimulateOptions& options,
+              bool one_for_all);
 
   Result<result::SimResult> Run();
+  // One for all: the run has shown that ranks may differ, its result is void.
+  bool asymmetric() const { return core_.asymmetric || core_.agenda.ambiguous(); }
   void Run(Callback callback) override;
 
  private:
   void RunEvents();
+  void SpreadToAll();
   void DrainAgenda(uint32_t rank);
   void RunAction(uint32_t rank, const Action& action);
 

@@ -3,6 +3,7 @@
 // - One first-in-first-out list a distinct time; a heap orders the times. Symmetric runs have few distinct times, so a
 //   push or pop is a hash look-up and a list step.
 // - Events pushed for the current time run in the same pass.
+// - A tracking queue also keeps for each event when it was pushed and its order among all ranks (order_trace.h).
 #pragma once
 
 #include <algorithm>
@@ -24,15 +25,29 @@ struct Event {
   uint32_t b = 0;
 };
 
+// Where an event of a tracking queue comes from.
+struct Track {
+  uint64_t pushed = 0;  // time
+  uint32_t order = 0;   // among all ranks
+};
+
 class EventQueue {
  public:
-  EventQueue() : table_(kFirstTable) {}
+  explicit EventQueue(bool tracking) : table_(kFirstTable), tracking_(tracking) {}
+
+  bool tracking() const { return tracking_; }
+  const Track& track() const { return track_; }  // of the event that runs
 
   uint64_t now() const { return now_; }
   uint64_t popped() const { return popped_; }
 
-  void Push(uint64_t time, Event event) {
+  void Push(uint64_t time, Event event) { Push(time, event, track_.order); }
+  void Push(uint64_t time, Event event, uint32_t order) {
     const uint32_t index = nodes_.Take({event, kNil});
+    if (tracking_) {
+      if (index >= tracks_.size()) tracks_.resize(index + 1);
+      tracks_[index] = {now_, order};
+    }
     List& list = time == now_ && running_ ? current_ : ListAt(time);
     if (list.tail == kNil) {
       list.head = index;
@@ -49,6 +64,7 @@ class EventQueue {
     event = nodes_[index].event;
     current_.head = nodes_[index].next;
     if (current_.head == kNil) current_.tail = kNil;
+    if (tracking_) track_ = tracks_[index];
     nodes_.Release(index);
     ++popped_;
     return true;
@@ -127,6 +143,9 @@ class EventQueue {
   uint64_t now_ = 0;
   uint64_t popped_ = 0;
   bool running_ = false;
+  bool tracking_;
+  std::vector<Track> tracks_;  // by node
+  Track track_;
 };
 
 }  // namespace hespas::simulate

@@ -30,7 +30,8 @@ void Network::SendNow(const MatchKey& key, Callback sent) {
 
 void Network::ReceiveNow(const MatchKey& key, Callback received) {
   if (key.size == 0) {
-    core_.Fail(kNotPossible, fmt::format("NPU {} waits for a message of 0 bytes from NPU {}", key.destination, key.source));
+    core_.Fail(kNotPossible,
+               fmt::format("NPU {} waits for a message of 0 bytes from NPU {}", key.destination, key.source));
     return;
   }
   if (!matcher_.Receive(key, received)) return;

@@ -13,6 +13,11 @@ class Network {
  public:
   Network(Core& core, CallbackRunner& runner) : core_(core), runner_(runner), transport_(core) {}
 
+  // One for all: the message, as rank 0 gets it from the rank in the opposite direction.
+  void SendMirrored(const MatchKey& key, uint64_t delay, uint32_t order) {
+    transport_.StartMirrored(key, delay, order);
+  }
+
   // `sent` runs when the message arrives.
   void Send(const MatchKey& key, Callback sent) {
     if (core_.options.rendezvous) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "simulate/event_engine.h"
+#include "simulate/symmetry.h"
 
 namespace hespas::simulate {
 namespace {
@@ -42,8 +43,20 @@ Status Check(const trace::TraceGraph& trace, const hardware::System& system, con
 Result<result::SimResult> Simulate(const trace::TraceGraph& trace, const hardware::System& system,
                                    const SimulateOptions& options, Diagnostics&) {
   if (Status checked = Check(trace, system, options); !checked) return checked.error();
-  EventEngine engine(trace, system, options);
-  return engine.Run();
+  std::string why = options.engine == Engine::kEvents ? "as asked" : WhyAsymmetric(trace, system, options);
+  if (why.empty()) {
+    EventEngine engine(trace, system, options, true);
+    Result<result::SimResult> result = engine.Run();
+    if (!engine.asymmetric()) return result;
+    why = "ranks break a tie differently";
+  }
+  if (options.engine == Engine::kSymmetry) {
+    return MakeError(kNotPossible, "the ranks cannot be simulated as one: " + why, {}, "choose the engine `events`");
+  }
+  EventEngine engine(trace, system, options, false);
+  Result<result::SimResult> result = engine.Run();
+  if (result) result->method = "events: " + why;
+  return result;
 }
 
 }  // namespace hespas::simulate

@@ -11,7 +11,7 @@ namespace hespas::simulate {
 
 class Statistics {
  public:
-  Statistics(const Core& core, result::SimResult& result) : core_(core), result_(result), npus_(core.ranks) {}
+  Statistics(Core& core, result::SimResult& result) : core_(core), result_(result), npus_(core.simulated) {}
 
   void Issued(uint32_t rank, const trace::Node& node);
   void Ended(uint32_t rank, const trace::Node& node);
@@ -48,7 +48,7 @@ class Statistics {
 
   Union* UnionOf(Npu& npu, const trace::Node& node);
 
-  const Core& core_;
+  Core& core_;
   result::SimResult& result_;
   std::vector<Npu> npus_;
 };

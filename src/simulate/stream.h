@@ -17,6 +17,7 @@ struct Phase {
   hardware::NativeCollective kind = hardware::NativeCollective::kAllReduce;
   hardware::Algorithm algorithm;
   bool clockwise = true;
+  uint32_t dimension = 0;
   uint32_t queue = 0;
   uint64_t data = 0;  // bytes at its start
   LogicalRing ring;
@@ -45,6 +46,7 @@ struct AlgorithmState {
   uint64_t received = 0;
   uint64_t endpoint_delay = 0;  // ticks
   uint64_t reduction = 0;       // ticks for `message`
+  uint64_t batch_event = 0;     // `direct`: the event in which the present round of sends began
   HalvingCursor insert_cursor;
   HalvingCursor send_cursor;
   TreeState tree_state = TreeState::kBegin;

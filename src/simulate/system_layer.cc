@@ -39,7 +39,7 @@ SystemLayer::SystemLayer(Core& core, Network& network, const trace::TraceGraph& 
       ends_(ends),
       algorithms_(core, network, streams_, *this),
       graphs_(core, network, streams_, *this),
-      npus_(core.ranks),
+      npus_(core.simulated),
       ring_only_{Algorithm{}} {
   const size_t dimensions = core.system.dimensions.size();
   const uint32_t queues = core.options.queues_per_dimension;
@@ -202,7 +202,7 @@ bool SystemLayer::MakePhases(const Context& context, const Plan& plan, uint64_t 
 bool SystemLayer::AddPhase(const Context& context, const Plan& plan, NativeCollective kind, size_t dimension,
                            uint64_t& data, std::vector<Phase>& phases) {
   const Algorithm& algorithm = (*plan.algorithms)[dimension];
-  Phase phase{.kind = kind, .algorithm = algorithm, .data = data};
+  Phase phase{.kind = kind, .algorithm = algorithm, .dimension = static_cast<uint32_t>(dimension), .data = data};
   if (algorithm.kind == AlgorithmKind::kDoubleBinaryTree) {
     if (!AddTree(context, plan, dimension, phase)) return false;
   } else {

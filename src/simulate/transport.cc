@@ -31,6 +31,12 @@ void Transport::Start(uint32_t message) {
                    {EventKind::kArrive, CallbackKind::kNone, message, 0});
 }
 
+void Transport::StartMirrored(const MatchKey& key, uint64_t delay, uint32_t order) {
+  ++started;
+  const uint32_t message = messages.Take({.key = key, .sent = {}});
+  core_.queue.Push(core_.queue.now() + delay, {EventKind::kArrive, CallbackKind::kNone, message, 0}, order);
+}
+
 uint64_t Transport::UnawareDelay(uint32_t source, uint32_t destination, uint64_t size) const {
   const std::vector<NetworkDimension>& dimensions = core_.system.dimensions;
   size_t d = 0;

@@ -93,7 +93,7 @@ Workload::Workload(Core& core, Network& network, const trace::TraceGraph& trace,
       statistics_(statistics),
       system_layer_(core, network, trace, *this),
       memory_(core),
-      npus_(core.ranks) {}
+      npus_(core.simulated) {}
 
 Status Workload::Load() {
   std::vector<uint32_t> first_rank(trace_.programs.size(), 0);
@@ -103,7 +103,7 @@ Status Workload::Load() {
     if (!compiled) return compiled.error();
     programs_.push_back(*std::move(compiled));
   }
-  for (uint32_t rank = 0; rank < core_.ranks; ++rank) npus_[rank].parents_left = program(rank).parents;
+  for (uint32_t rank = 0; rank < core_.simulated; ++rank) npus_[rank].parents_left = program(rank).parents;
   return {};
 }
 

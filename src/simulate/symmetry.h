@@ -1,0 +1,15 @@
+// When one rank may be simulated in the place of all: equal programs, equal positions, no contention.
+#pragma once
+
+#include <string>
+
+#include "simulate/simulate.h"
+
+namespace hespas::simulate {
+
+// Why the ranks cannot be taken for equal; empty if they can. The run itself may still find a tie that ranks break
+// differently (EventEngine::asymmetric).
+std::string WhyAsymmetric(const trace::TraceGraph& trace, const hardware::System& system,
+                          const SimulateOptions& options);
+
+}  // namespace hespas::simulate
