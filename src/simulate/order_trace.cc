@@ -51,25 +51,50 @@ uint32_t OrderTrace::Moved(uint32_t rank, uint32_t dimension, uint32_t coordinat
 
 // Every sender in turn reaches the members of its ring in the order of its sends; a rank counts when reached first.
 void OrderTrace::ApplyExchange(const Step& step, std::vector<uint32_t>& ranks) const {
+  if (step.amount == 0) return ApplyFullExchange(step, ranks);
   const uint32_t size = sizes_[step.dimension];
   std::vector<uint32_t> distances;
   for (uint32_t k = 1; k < size; ++k) {
-    if (step.amount == 0 || std::min(k, size - k) == step.amount) distances.push_back(step.clockwise ? k : size - k);
+    if (std::min(k, size - k) == step.amount) distances.push_back(step.clockwise ? k : size - k);
   }
   std::vector<uint32_t> reached;
   reached.reserve(ranks.size());
   std::vector<bool> seen(ranks.size());
-  std::vector<uint32_t> count(ranks.size());  // of each ring, by its member with coordinate 0
   for (const uint32_t sender : ranks) {
-    uint32_t& in_ring = count[Moved(sender, step.dimension, 0)];
-    if (in_ring == size) continue;
     const uint32_t here = Coordinate(sender, step.dimension);
     for (const uint32_t distance : distances) {
       const uint32_t target = Moved(sender, step.dimension, (here + distance) % size);
       if (seen[target]) continue;
       seen[target] = true;
       reached.push_back(target);
-      ++in_ring;
+    }
+  }
+  ranks = std::move(reached);
+}
+
+// The first sender of a ring reaches all others, the second one the first sender.
+void OrderTrace::ApplyFullExchange(const Step& step, std::vector<uint32_t>& ranks) const {
+  constexpr uint32_t kNone = 0xFFFFFFFFu;
+  constexpr uint32_t kDone = 0xFFFFFFFEu;
+  const uint32_t size = sizes_[step.dimension];
+  const auto stride = static_cast<uint32_t>(strides_[step.dimension]);
+  std::vector<uint32_t> first(ranks.size(), kNone);  // sender of each ring, by its member with coordinate 0
+  std::vector<uint32_t> reached;
+  reached.reserve(ranks.size());
+  for (const uint32_t sender : ranks) {
+    const uint32_t here = sender / stride % size;
+    uint32_t& in_ring = first[sender - here * stride];
+    if (in_ring == kDone) continue;
+    if (in_ring != kNone) {
+      reached.push_back(in_ring);
+      in_ring = kDone;
+      continue;
+    }
+    in_ring = sender;
+    const uint32_t zero = sender - here * stride;
+    for (uint32_t k = 1; k < size; ++k) {
+      const uint32_t at = here + (step.clockwise ? k : size - k);
+      reached.push_back(zero + (at >= size ? at - size : at) * stride);
     }
   }
   ranks = std::move(reached);

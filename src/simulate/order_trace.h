@@ -50,6 +50,7 @@ class OrderTrace {
 
   uint32_t Add(const Step& step);
   void ApplyExchange(const Step& step, std::vector<uint32_t>& ranks) const;
+  void ApplyFullExchange(const Step& step, std::vector<uint32_t>& ranks) const;
   uint32_t Moved(uint32_t rank, uint32_t dimension, uint32_t coordinate) const;
   uint32_t Coordinate(uint32_t rank, uint32_t dimension) const {
     return static_cast<uint32_t>(rank / strides_[dimension] % sizes_[dimension]);

@@ -1,0 +1,12 @@
+// Random network cases in the compact form of the recorded ones (case_file.h), reproducible from a seed.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+
+namespace hespas::network_test {
+
+// All ranks run one program of collectives and compute nodes over all NPUs.
+nlohmann::json SymmetricCase(uint64_t seed);
+
+}  // namespace hespas::network_test
