@@ -60,7 +60,8 @@ void AddAnalyzeCommand(CLI::App& app, Session& session) {
                                  "hespas analyze -e examples/llama3-100m-4dev.mlir.gz");
   auto options = std::make_shared<AnalyzeCommand>();
   command.add_option("PROGRAM", options->program, "program of any form; - is stdin")->required();
-  command.add_flag("-e,--expand", options->expand, "count what calls and fusions hold instead of the calls and fusions");
+  command.add_flag("-e,--expand", options->expand,
+                   "count what calls and fusions hold instead of the calls and fusions");
   command.add_flag("--all-regions", options->all_regions, "count every operation of every region; needs no main");
   command.add_flag("-s,--sensitive", options->operand_types, "count each combination of operand types apart");
   command.add_option("--compat", options->compat, "`prototype`: with -s as the Python prototype prints it")

@@ -14,7 +14,7 @@ void Trace(const driver::RunOptions& options, Session& session) {
   if (!prepared) return;
   const auto estimated = driver::EstimateBlocks(options, *prepared, session.diagnostics);
   if (!estimated) return;
-  const auto traces = driver::AssembleTraces(options, *prepared, *estimated, session.diagnostics);
+  const auto traces = driver::AssembleTraces(options, *prepared, *estimated, nullptr, session.diagnostics);
   if (!traces) return;
   if (const Status status = driver::WriteTraces(*traces, options.output); !status) {
     session.diagnostics.Report(status.error());

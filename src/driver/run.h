@@ -63,18 +63,17 @@ struct Estimated {
   std::vector<result::OpSummary> ops;  // costliest first
 };
 
-struct Simulated {
-  hardware::System system;
-  result::SimResult result;
-};
-
 std::optional<ir::Module> ReadModule(const std::string& path, std::string* sha256, Diagnostics& diagnostics);
 std::optional<Prepared> Prepare(const RunOptions& options, Diagnostics& diagnostics);
 std::optional<Estimated> EstimateBlocks(const RunOptions& options, const Prepared& prepared, Diagnostics& diagnostics);
+// `system`: the named one, or nullptr; a program without collectives runs on all its NPUs.
 std::optional<trace::TraceGraph> AssembleTraces(const RunOptions& options, const Prepared& prepared,
-                                                const Estimated& estimated, Diagnostics& diagnostics);
-std::optional<Simulated> SimulateTraces(const RunOptions& options, const trace::TraceGraph& traces,
-                                        Diagnostics& diagnostics);
+                                                const Estimated& estimated, const hardware::System* system,
+                                                Diagnostics& diagnostics);
+// One node of `npus` such devices, where a preset of that name ships.
+std::optional<hardware::System> SystemOfDevice(const std::string& device, size_t npus, Diagnostics& diagnostics);
+std::optional<result::SimResult> SimulateTraces(const RunOptions& options, const trace::TraceGraph& traces,
+                                                const hardware::System& system, Diagnostics& diagnostics);
 
 // All of them; with an output folder also writes traces, statistics and result.json.
 std::optional<result::RunResult> Run(const RunOptions& options, Diagnostics& diagnostics);

@@ -63,17 +63,9 @@ std::vector<result::OpSummary> SummariseOps(const Prepared& prepared, const esti
   return ops;
 }
 
-// "auto": one node of the device, where such a preset ships.
-std::optional<hardware::System> FindSystem(const RunOptions& options, size_t npus, Diagnostics& diagnostics) {
-  if (options.system != "auto") return LoadSystemPreset(options.system, diagnostics);
-  const std::vector<std::string> names = hardware::PresetNames(hardware::PresetKind::kSystem);
-  for (const std::string pattern : {"{}_{}GPU", "{}_{}"}) {
-    const std::string name = fmt::format(fmt::runtime(pattern), options.device, npus);
-    if (std::find(names.begin(), names.end(), name) != names.end()) return LoadSystemPreset(name, diagnostics);
-  }
-  diagnostics.Error(kNeedsSystem, fmt::format("no network preset for {} x {}", npus, options.device), {},
-                    "name a network with --system; `hespas systems` lists them");
-  return std::nullopt;
+bool Communicates(const graph::BlockGraph& graph) {
+  return std::any_of(graph.blocks.begin(), graph.blocks.end(),
+                     [](const graph::Block& block) { return block.kind == graph::BlockKind::kCommunication; });
 }
 
 }  // namespace
@@ -116,21 +108,38 @@ std::optional<Estimated> EstimateBlocks(const RunOptions& options, const Prepare
 }
 
 std::optional<trace::TraceGraph> AssembleTraces(const RunOptions& options, const Prepared& prepared,
-                                                const Estimated& estimated, Diagnostics& diagnostics) {
+                                                const Estimated& estimated, const hardware::System* system,
+                                                Diagnostics& diagnostics) {
   assemble::Options assemble_options;
-  if (options.num_npus > 0) assemble_options.num_npus = options.num_npus;
+  if (options.num_npus > 0) {
+    assemble_options.num_npus = options.num_npus;
+  } else if (system != nullptr && !Communicates(prepared.blocks)) {
+    // Nothing in the program says how many devices run it: all of the named system do, each on its own.
+    assemble_options.num_npus = static_cast<uint32_t>(system->npus());
+    diagnostics.Warning(kNoCommunication, "the program has no collectives: every NPU runs it on its own");
+  }
   return Take(assemble::Assemble(*prepared.module, prepared.blocks, estimated.table, assemble_options, diagnostics),
               diagnostics);
 }
 
-std::optional<Simulated> SimulateTraces(const RunOptions& options, const trace::TraceGraph& traces,
-                                        Diagnostics& diagnostics) {
+std::optional<hardware::System> SystemOfDevice(const std::string& device, size_t npus, Diagnostics& diagnostics) {
+  const std::vector<std::string> names = hardware::PresetNames(hardware::PresetKind::kSystem);
+  for (const std::string pattern : {"{}_{}GPU", "{}_{}"}) {
+    const std::string name = fmt::format(fmt::runtime(pattern), device, npus);
+    if (std::find(names.begin(), names.end(), name) != names.end()) return LoadSystemPreset(name, diagnostics);
+  }
+  diagnostics.Error(kNeedsSystem, fmt::format("no network preset for {} x {}", npus, device), {},
+                    "name a network with --system; `hespas systems` lists them");
+  return std::nullopt;
+}
+
+std::optional<result::SimResult> SimulateTraces(const RunOptions& options, const trace::TraceGraph& traces,
+                                                const hardware::System& system, Diagnostics& diagnostics) {
   const size_t npus = traces.program_of_rank.size();
-  auto system = FindSystem(options, npus, diagnostics);
-  if (!system) return std::nullopt;
-  if (system->npus() != npus) {
-    diagnostics.Error(kSystemSize, fmt::format("`{}` has {} NPUs, the run has {}", system->name, system->npus(), npus),
-                      {}, fmt::format("choose a system of {} NPUs, or give --num-npus {}", npus, system->npus()));
+  if (system.npus() != npus) {
+    diagnostics.Error(kSystemSize,
+                      fmt::format("`{}` has {} NPUs, the program asks for {}", system.name, system.npus(), npus), {},
+                      fmt::format("choose a system of {} NPUs, or give --num-npus {}", npus, system.npus()));
     return std::nullopt;
   }
   const simulate::SimulateOptions simulate_options{.backend = options.network_backend == "analytical-aware"
@@ -138,9 +147,7 @@ std::optional<Simulated> SimulateTraces(const RunOptions& options, const trace::
                                                                   : simulate::Backend::kUnaware,
                                                    .resolution = simulate::Resolution::kPicosecond,
                                                    .record_nodes = true};
-  auto result = Take(simulate::Simulate(traces, *system, simulate_options, diagnostics), diagnostics);
-  if (!result) return std::nullopt;
-  return Simulated{.system = std::move(*system), .result = std::move(*result)};
+  return Take(simulate::Simulate(traces, system, simulate_options, diagnostics), diagnostics);
 }
 
 }  // namespace hespas::driver

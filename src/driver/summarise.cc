@@ -91,7 +91,7 @@ Time TotalCompute(const Estimated& estimated) {
 }  // namespace
 
 RunResult Summarise(const RunOptions& options, const Prepared& prepared, const Estimated& estimated,
-                    const trace::TraceGraph& traces, const std::optional<Simulated>& simulated) {
+                    const trace::TraceGraph& traces, const std::optional<result::SimResult>& simulated) {
   RunResult out;
   const ir::BlockId body = prepared.module->body(prepared.module->main());
   out.program = {.path = options.program,
@@ -103,9 +103,8 @@ RunResult Summarise(const RunOptions& options, const Prepared& prepared, const E
   out.optimise = options.optimise;
   out.split = prepared.split;
   if (simulated) {
-    out.system = simulated->system.name;
-    FillTimes(simulated->result, out);
-    FillCollectives(traces, simulated->result, out);
+    FillTimes(*simulated, out);
+    FillCollectives(traces, *simulated, out);
   } else {
     out.compute_time = out.step_time = TotalCompute(estimated);
   }

@@ -7,6 +7,6 @@ namespace hespas::driver {
 
 // `simulated` is absent where no network was simulated: compute is then all there is.
 result::RunResult Summarise(const RunOptions& options, const Prepared& prepared, const Estimated& estimated,
-                            const trace::TraceGraph& traces, const std::optional<Simulated>& simulated);
+                            const trace::TraceGraph& traces, const std::optional<result::SimResult>& simulated);
 
 }  // namespace hespas::driver

@@ -97,7 +97,7 @@ std::string ToJson(const result::RunResult& r, int indent) {
 }
 
 std::string Summary(const result::RunResult& r) {
-  std::string out = fmt::format("{} on {} x {} ({})\n\n", r.program.path, r.npus, r.device,
+  std::string out = fmt::format("{}\non {} x {} ({})\n\n", r.program.path, r.npus, r.device,
                                 r.system.empty() ? "no network" : r.system);
   const auto line = [&out](std::string_view label, const std::string& figure, const std::string& note = {}) {
     out += fmt::format("{:<24}{:>9}{}{}\n", label, figure, note.empty() ? "" : "  ", note);
