@@ -16,7 +16,7 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-RESNET = "tests/data/workloads/resnet_50_train_step_4_devices_1024_batch.mlir.gz"
+RESNET = "tests/data/fixtures/resnet_50_train_step_4_devices_1024_batch.mlir.gz"
 LLAMA = "examples/llama3-100m-4dev.mlir.gz"
 PROTOTYPE_CPU = {RESNET: 7.1, LLAMA: 1.4}
 PROTOTYPE_JAXLIB_PARSE = 0.035

@@ -4,9 +4,7 @@
 #include <filesystem>
 
 #include "base/result.h"
-#include "graph/estimate_table.h"
-#include "result/run_result.h"
-#include "trace/trace_graph.h"
+#include "driver/run.h"
 
 namespace hespas::driver {
 
@@ -14,7 +12,7 @@ namespace hespas::driver {
 Status WriteTraces(const trace::TraceGraph& traces, const std::filesystem::path& folder);
 
 // The traces, module_stats.json and result.json.
-Status WriteOutputs(const trace::TraceGraph& traces, const result::RunResult& result,
-                    const std::filesystem::path& folder);
+Status WriteOutputs(const Prepared& prepared, const Estimated& estimated, const trace::TraceGraph& traces,
+                    const result::RunResult& result, const std::filesystem::path& folder);
 
 }  // namespace hespas::driver
