@@ -2,7 +2,8 @@
 //
 // - Operands are read and results written once, but slices, gathers, scatters and updates in place move only what they
 //   touch, and bitcasts, tuples and other renamings nothing.
-// - Dilation zeros and padding of convolutions are not multiplied. Regions of reductions count by their elements.
+// - Zeros of base dilation in convolutions are not multiplied, padding is. Regions of reductions count by their
+// elements.
 // - Control flow and calls have no cost of their own (composite.h); dynamic dimensions count as 1.
 #pragma once
 
@@ -31,7 +32,7 @@ bool AllowsTf32(const ir::Module& module, ir::OpId op);
 
 bool HasDynamicShape(const ir::Module& module, ir::OpId op);
 
-// Multiplications of a dot or convolution, times two; nothing is counted for zeros from dilation or padding.
+// Multiplications of a dot or convolution, times two; zeros of base dilation do not count.
 int64_t ContractionFlops(const ir::Module& module, ir::OpId op);
 
 }  // namespace hespas::estimate

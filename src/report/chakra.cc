@@ -70,12 +70,14 @@ class Attributes {
   pbf_writer& node_;
 };
 
-uint64_t Microseconds(Time time) {
-  constexpr int64_t kUnit = 1'000'000;
+constexpr int64_t kMicrosecond = 1'000'000;
+
+// Halves to even; 0 for negative times.
+int64_t Microseconds(Time time) {
   if (time.value <= 0) return 0;
-  const auto whole = static_cast<uint64_t>(time.value / kUnit);
-  const int64_t rest = time.value % kUnit;
-  const bool up = rest > kUnit / 2 || (rest == kUnit / 2 && whole % 2 == 1);
+  const int64_t whole = time.value / kMicrosecond;
+  const int64_t rest = time.value % kMicrosecond;
+  const bool up = rest > kMicrosecond / 2 || (rest == kMicrosecond / 2 && whole % 2 == 1);
   return whole + (up ? 1 : 0);
 }
 
@@ -119,7 +121,8 @@ void AddKindAttributes(const Node& node, Attributes& attributes) {
   if (node.tensor_size.value != 0) attributes.Integer("tensor_size", node.tensor_size.value, kUint64);
 }
 
-std::string EncodeNode(const Program& program, const Node& node) {
+// `carried` is what rounding the durations before has left over; it is added here, so that the sum stays exact.
+std::string EncodeNode(const Program& program, const Node& node, Time& carried) {
   std::string out;
   pbf_writer message(out);
   const uint64_t* data = program.dependencies.data() + node.first_dependency;
@@ -131,9 +134,12 @@ std::string EncodeNode(const Program& program, const Node& node) {
   if (node.kind != NodeKind::kInvalid) message.add_enum(kType, static_cast<int32_t>(node.kind));
   if (control != end) message.add_packed_uint64(kControl, control, end);
   if (data != control) message.add_packed_uint64(kData, data, control);
-  if (const uint64_t duration = Microseconds(node.duration); duration != 0) message.add_uint64(kDuration, duration);
+  const int64_t duration = Microseconds(node.duration + carried);
+  carried = carried + node.duration - Time(duration * kMicrosecond);
+  if (duration != 0) message.add_uint64(kDuration, static_cast<uint64_t>(duration));
   Attributes attributes(message);
   attributes.Flag("is_cpu_op", node.is_cpu);
+  if (node.duration != Time(duration * kMicrosecond)) attributes.Integer("duration_ps", node.duration.value);
   AddKindAttributes(node, attributes);
   return out;
 }
@@ -150,7 +156,8 @@ std::string EncodeChakra(const Program& program) {
   pbf_writer(metadata).add_string(1, kVersion.data(), kVersion.size());
   std::string out;
   AppendDelimited(out, metadata);
-  for (const Node& node : program.nodes) AppendDelimited(out, EncodeNode(program, node));
+  Time carried;
+  for (const Node& node : program.nodes) AppendDelimited(out, EncodeNode(program, node, carried));
   return out;
 }
 

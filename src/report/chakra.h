@@ -9,7 +9,8 @@
 
 namespace hespas::report {
 
-// One .et file: length-delimited metadata, then nodes. Durations are rounded to microseconds, halves to even.
+// One .et file: length-delimited metadata, then nodes. Durations are rounded to microseconds, halves to even, carrying
+// the error on; where that changes one, the attribute `duration_ps` keeps the exact time.
 std::string EncodeChakra(const trace::Program& program);
 
 // `{"<id>": [ranks]}` indented by 2; without groups {"1": [all ranks]}.
