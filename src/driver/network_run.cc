@@ -1,5 +1,6 @@
 #include "driver/network_run.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <set>
 
@@ -46,6 +47,37 @@ Result<hardware::System> LoadEither(const NetworkRunFiles& files, std::string& f
   return hardware::LoadSystem(path, options, diagnostics);
 }
 
+// Our own traces keep durations below a nanosecond, which ASTRA-sim's cannot.
+bool HasExactDurations(const trace::TraceGraph& trace) {
+  for (const trace::Program& program : trace.programs) {
+    for (const trace::Node& node : program.nodes) {
+      if (node.duration.value % Time::Nanoseconds(1).value != 0) return true;
+    }
+  }
+  return false;
+}
+
+void ToNanoseconds(result::SimResult& result) {
+  const auto ticks_per_ns = static_cast<uint64_t>(Time::Nanoseconds(1).value / std::max<int64_t>(result.tick.value, 1));
+  const auto scale = [&](uint64_t& ticks) { ticks = (ticks + ticks_per_ns / 2) / ticks_per_ns; };
+  for (result::RankResult& rank : result.ranks) {
+    scale(rank.finish);
+    scale(rank.exposed);
+    for (auto* ticks : {&rank.wall, &rank.gpu, &rank.comm, &rank.overlap}) {
+      if (*ticks) scale(**ticks);
+    }
+  }
+  for (result::NodeInterval& interval : result.intervals) {
+    scale(interval.start);
+    scale(interval.end);
+  }
+  for (result::LinkUse& link : result.links) {
+    scale(link.busy);
+    scale(link.queued);
+  }
+  result.tick = Time::Nanoseconds(1);
+}
+
 }  // namespace
 
 Status ReadCustomCollectives(hardware::System& system, const std::string& folder, trace::TraceGraph& trace) {
@@ -78,8 +110,11 @@ Result<NetworkRun> RunNetwork(const NetworkRunFiles& files, const simulate::Simu
   if (!trace) return trace.error();
   if (Status read = read::chakra::ReadGroups(files.groups, *trace); !read) return read.error();
   if (Status read = ReadCustomCollectives(*system, folder, *trace); !read) return read.error();
-  Result<result::SimResult> simulated = simulate::Simulate(*trace, *system, options, diagnostics);
+  simulate::SimulateOptions exact = options;
+  if (HasExactDurations(*trace)) exact.resolution = simulate::Resolution::kPicosecond;
+  Result<result::SimResult> simulated = simulate::Simulate(*trace, *system, exact, diagnostics);
   if (!simulated) return simulated.error();
+  if (exact.resolution != options.resolution) ToNanoseconds(*simulated);
   return NetworkRun{*std::move(system), *std::move(simulated)};
 }
 
