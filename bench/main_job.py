@@ -24,11 +24,16 @@ PROTOTYPE_JAXLIB_PARSE = 0.035
 PARSE = """
 import gzip, json, sys, time
 from jaxlib.mlir import ir
+from jaxlib.mlir._mlir_libs import _jax_mlir_ext
 from jaxlib.mlir.dialects import chlo, stablehlo
 text = gzip.open(sys.argv[1], 'rt').read()
 times = []
 for _ in range(9):
     with ir.Context() as context:
+        registry = ir.DialectRegistry()
+        _jax_mlir_ext.register_dialects(registry)
+        context.append_dialect_registry(registry)
+        context.load_all_available_dialects()
         chlo.register_dialect(context)
         stablehlo.register_dialect(context)
         context.allow_unregistered_dialects = True
