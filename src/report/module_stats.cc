@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <map>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 namespace hespas::report {
 namespace {
@@ -13,21 +15,26 @@ double Ratio(size_t part, size_t whole) {
   return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
 }
 
-Json OneModule(const graph::BlockGraph& blocks, graph::BlockId id, const graph::Estimate& estimate, int64_t uses) {
-  Json ops;
-  for (const ir::OpId op : blocks.blocks[id.index()].ops) {
-    Json& count = ops[std::string(blocks.module->name(op))];
-    count = count.is_null() ? 1 : count.get<int64_t>() + 1;
+// Written piece by piece: a tree of thousands of entries would cost more than the estimates themselves.
+std::string OneModule(const graph::BlockGraph& blocks, graph::BlockId id, const graph::Estimate& estimate,
+                      int64_t uses) {
+  std::map<std::string_view, int64_t> ops;
+  for (const ir::OpId op : blocks.blocks[id.index()].ops) ++ops[blocks.module->name(op)];
+  std::string out = fmt::format(
+      "  \"block_{}\": {{\"uses\": {}, \"runtime\": {}, \"flops\": {}, \"mem_bytes\": {}, \"bound\": \"{}\", "
+      "\"terms\": {{",
+      id.value, uses, estimate.time.seconds(), estimate.flops.value, estimate.bytes.value,
+      graph::BoundName(estimate.bound));
+  const char* comma = "";
+  for (const graph::Term& term : estimate.terms) {
+    out += fmt::format("{}\"{}\": {}", std::exchange(comma, ", "), term.name, term.time.seconds());
   }
-  Json terms;
-  for (const graph::Term& term : estimate.terms) terms[std::string(term.name)] = term.time.seconds();
-  return {{"uses", uses},
-          {"runtime", estimate.time.seconds()},
-          {"flops", estimate.flops.value},
-          {"mem_bytes", estimate.bytes.value},
-          {"bound", graph::BoundName(estimate.bound)},
-          {"terms", terms},
-          {"ops", ops}};
+  out += "}, \"ops\": {";
+  comma = "";
+  for (const auto& [name, count] : ops) {
+    out += fmt::format("{}{}: {}", std::exchange(comma, ", "), Json(name).dump(), count);
+  }
+  return out + "}}";
 }
 
 }  // namespace
@@ -45,22 +52,23 @@ std::string ModuleStatistics(const graph::BlockGraph& blocks, const graph::Estim
     bytes += estimates.unique[at].bytes;
   }
   const graph::ReuseStatistics& reuse = estimates.reuse;
-  Json json = {{"schema_version", 1},
-               {"runtime", runtime.seconds()},
-               {"modules_processed", reuse.blocks},
-               {"operators_processed", reuse.ops},
-               {"cache_hits", reuse.hits()},
-               {"cache_hit_prop", Ratio(reuse.hits(), reuse.blocks)},
-               {"cache_op_hits", reuse.reused_ops},
-               {"cache_op_hit_prop", Ratio(reuse.reused_ops, reuse.ops)},
-               {"flops", flops.value},
-               {"mem_bytes", bytes.value},
-               {"per_module", Json::object()}};
+  const Json json = {{"schema_version", 1},
+                     {"runtime", runtime.seconds()},
+                     {"modules_processed", reuse.blocks},
+                     {"operators_processed", reuse.ops},
+                     {"cache_hits", reuse.hits()},
+                     {"cache_hit_prop", Ratio(reuse.hits(), reuse.blocks)},
+                     {"cache_op_hits", reuse.reused_ops},
+                     {"cache_op_hit_prop", Ratio(reuse.reused_ops, reuse.ops)},
+                     {"flops", flops.value},
+                     {"mem_bytes", bytes.value}};
+  std::string out = json.dump(1);
+  out.replace(out.size() - 2, 2, ",\n \"per_module\": {");
   for (size_t i = 0; i < estimates.unique.size(); ++i) {
     const graph::BlockId id = estimates.first[i];
-    json["per_module"][fmt::format("block_{}", id.value)] = OneModule(blocks, id, estimates.unique[i], uses[i]);
+    out += (i == 0 ? "\n" : ",\n") + OneModule(blocks, id, estimates.unique[i], uses[i]);
   }
-  return json.dump(1) + "\n";
+  return out + "\n }\n}\n";
 }
 
 }  // namespace hespas::report
