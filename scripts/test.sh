@@ -35,10 +35,10 @@ fuzzers() {
 }
 
 case $tier in
-  test-fast) part release release unit_tests -L fast ;;
+  test-fast) part release release "" -L fast ;;
   test)
     part release release "" -LE full
-    part sanitizers asan-ubsan "unit_tests fuzzers" -L unit
+    part sanitizers asan-ubsan "unit_tests fuzzers" -L "unit|conformance"
     fuzzers 10
     ;;
   test-full)

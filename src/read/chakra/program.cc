@@ -4,8 +4,8 @@
 #include <charconv>
 #include <limits>
 #include <optional>
-#include <protozero/pbf_reader.hpp>
 
+#include "base/protozero_reader.h"
 #include "read/chakra/chakra.h"
 
 namespace hespas::read::chakra {

@@ -1,0 +1,7 @@
+// Links: read
+// MLIR bytecode.
+#include "program.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  return hespas::fuzz::ReadAnyProgram(data, size);
+}

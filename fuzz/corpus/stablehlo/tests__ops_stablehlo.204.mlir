@@ -1,0 +1,7 @@
+
+// CHECK-LABEL: func @real_complex_input
+func.func @real_complex_input(%arg0: tensor<2x3xcomplex<f32>>) -> tensor<2x3xf32> {
+  %0 = "stablehlo.real"(%arg0) : (tensor<2x3xcomplex<f32>>) -> tensor<2x3xf32>
+  func.return %0 : tensor<2x3xf32>
+}
+
