@@ -1,0 +1,116 @@
+#include "estimate/calibrated/kernel.h"
+
+#include <array>
+
+namespace hespas::estimate::calibrated {
+namespace {
+
+constexpr std::array<DatatypeEntry, kDatatypes> kTypes = {{{"f64", Datatype::kF64, 8},
+                                                           {"f32", Datatype::kF32, 4},
+                                                           {"tf32", Datatype::kTf32, 4},
+                                                           {"f16", Datatype::kF16, 2},
+                                                           {"bf16", Datatype::kBf16, 2},
+                                                           {"f8E4M3FN", Datatype::kF8, 1},
+                                                           {"f4E2M1FN", Datatype::kF4, 0.5},
+                                                           {"i8", Datatype::kI8, 1},
+                                                           {"i16", Datatype::kI16, 2},
+                                                           {"i32", Datatype::kI32, 4},
+                                                           {"i64", Datatype::kI64, 8},
+                                                           {"i1", Datatype::kI1, 1}}};
+
+// Weights: instructions an element of a kernel of its own; all of them stay below the memory time.
+constexpr Operation kOperations[] = {
+    {"gemm", "matmul", Shape::kGemm},
+    {"bmm", "batched_matmul", Shape::kBatchedGemm},
+    {"linear", "dense", Shape::kLinear},
+    {"conv", "convolution", Shape::kConvolution},
+    {"add", "add_tensors", Shape::kElementwise, 3, 1},
+    {"addu", "add_scalar", Shape::kElementwise, 2, 1},
+    {"sub", "subtract", Shape::kElementwise, 3, 1},
+    {"subu", "subtract_scalar", Shape::kElementwise, 2, 1},
+    {"mul", "multiply", Shape::kElementwise, 3, 1},
+    {"mulu", "multiply_scalar", Shape::kElementwise, 2, 1},
+    {"div", "divide", Shape::kElementwise, 3, 3},
+    {"divu", "divide_scalar", Shape::kElementwise, 2, 3},
+    {"pow", "power", Shape::kElementwise, 3, 8},
+    {"powu", "power_scalar", Shape::kElementwise, 2, 8},
+    {"max", "maximum", Shape::kElementwise, 3, 1},
+    {"min", "minimum", Shape::kElementwise, 3, 1},
+    {"relu", "rectify", Shape::kElementwise, 2, 1},
+    {"gelu", "gaussian_error_linear_unit", Shape::kElementwise, 2, 8},
+    {"tanh", "hyperbolic_tangent", Shape::kElementwise, 2, 8},
+    {"exp", "exponential", Shape::kElementwise, 2, 6},
+    {"log", "logarithm", Shape::kElementwise, 2, 6},
+    {"sqrt", "square_root", Shape::kElementwise, 2, 8},
+    {"rsqrt", "reciprocal_square_root", Shape::kElementwise, 2, 6},
+    {"sigmoid", "logistic", Shape::kElementwise, 2, 8},
+    {"silu", "swish", Shape::kElementwise, 2, 8},
+    {"neg", "negate", Shape::kElementwise, 2, 1},
+    {"copy", "contiguous", Shape::kElementwise, 2, 1},
+    {"convert", "cast", Shape::kElementwise, 2, 1.5},
+    {"transpose", "permute", Shape::kElementwise, 2, 1},
+    {"where", "select", Shape::kElementwise, 3.25, 1},
+    {"fill", "broadcast", Shape::kElementwise, 1, 1},
+    {"softmax", "soft_max", Shape::kSoftmax, 2, 8},
+    {"ln", "layer_norm", Shape::kNorm, 2, 8},
+    {"layernorm", "layer_normalization", Shape::kNorm, 2, 8},
+    {"rmsnorm", "rms_norm", Shape::kNorm, 2, 6},
+    {"reduce", "sum", Shape::kElementwise, 1, 1.5},
+    {"embedding", "gather", Shape::kElementwise, 2, 4},
+};
+
+graph::Term Part(std::string_view name, double us) { return {name, Time::Seconds(us * 1e-6)}; }
+
+}  // namespace
+
+const DatatypeEntry& Entry(Datatype type) { return kTypes[static_cast<size_t>(type)]; }
+
+std::optional<Datatype> ParseDatatype(std::string_view name) {
+  for (const DatatypeEntry& entry : kTypes) {
+    if (entry.name == name) return entry.type;
+  }
+  if (name.starts_with("f8E")) return Datatype::kF8;
+  if (name.starts_with("f6E")) return Datatype::kF8;
+  if (name.starts_with("s") || name.starts_with("u")) {  // s8, si8, u8, ui8: as the signless integer
+    name.remove_prefix(1);
+    if (name.starts_with("i")) name.remove_prefix(1);
+    for (const DatatypeEntry& entry : kTypes) {
+      if (entry.name.starts_with("i") && entry.name.substr(1) == name) return entry.type;
+    }
+  }
+  return std::nullopt;
+}
+
+const Operation* FindOperation(std::string_view name) {
+  for (const Operation& operation : kOperations) {
+    if (operation.name == name || operation.alias == name) return &operation;
+  }
+  return nullptr;
+}
+
+Family FamilyOf(const KernelSpec& kernel) {
+  switch (kernel.shape) {
+    case Shape::kGemm: return Family::kGemm;
+    case Shape::kLinear: return Family::kLinear;
+    case Shape::kBatchedGemm: return Family::kBatchedGemm;
+    case Shape::kConvolution: return Family::kConvolution;
+    case Shape::kElementwise: return Family::kElementwise;
+    case Shape::kSoftmax:
+    case Shape::kNorm: return Family::kRows;
+    case Shape::kTraffic: return Family::kOther;
+  }
+  return Family::kOther;
+}
+
+graph::Estimate ToEstimate(const KernelTime& time) {
+  return {.time = Time::Seconds(time.us * 1e-6),
+          .sigma = Time::Seconds(time.sigma_us * 1e-6),
+          .flops = Flops(internal::SaturatingRound(time.flops)),
+          .bytes = Bytes(internal::SaturatingRound(time.bytes)),
+          .bound = time.bound,
+          .terms = {Part("launch", time.launch_us), Part("arithmetic", time.compute_us), Part("L2", time.l2_us),
+                    Part("memory", time.memory_us), Part("store of results", time.store_us)},
+          .source = "calibrated"};
+}
+
+}  // namespace hespas::estimate::calibrated

@@ -1,0 +1,121 @@
+#include "estimate/calibrated/machine.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+namespace hespas::estimate::calibrated {
+namespace {
+
+// Of one SM for a type, relative to 16-bit floats: matrix units halve their rate with every doubling of the width.
+double RelativeMatrixRate(Datatype type) {
+  switch (type) {
+    case Datatype::kF64: return 1.0 / 16;
+    case Datatype::kF32:
+    case Datatype::kTf32:
+    case Datatype::kI32: return 0.5;
+    case Datatype::kI64: return 0.25;
+    case Datatype::kF8:
+    case Datatype::kI8: return 2;
+    case Datatype::kF4: return 4;
+    default: return 1;
+  }
+}
+
+bool IsNarrow(Datatype type) {
+  return type != Datatype::kF64 && type != Datatype::kF32 && type != Datatype::kI32 && type != Datatype::kI64;
+}
+
+template <class Constants>
+struct Replaceable {
+  std::string_view key;
+  double Constants::* value;
+};
+
+// The constants that belong to a device: at most four a family.
+constexpr Replaceable<GemmConstants> kOwnGemm[] = {{"launch_us", &GemmConstants::launch_us},
+                                    {"sm_fraction", &GemmConstants::sm_fraction},
+                                    {"l2_bytes_per_clock", &GemmConstants::l2_bytes_per_clock},
+                                    {"split_limit", &GemmConstants::split_limit}};
+constexpr Replaceable<LaneConstants> kOwnLanes[] = {{"sustained_fraction", &LaneConstants::sustained_fraction},
+                                                    {"memory_fraction", &LaneConstants::memory_fraction},
+                                                    {"pj_per_flop", &LaneConstants::pj_per_flop},
+                                                    {"smallest_tile", &LaneConstants::smallest_tile}};
+constexpr Replaceable<CollectiveConstants> kOwnCollective[] = {{"launch_us", &CollectiveConstants::launch_us},
+                                            {"hop_us", &CollectiveConstants::hop_us},
+                                            {"link_fraction", &CollectiveConstants::link_fraction},
+                                            {"ramp", &CollectiveConstants::ramp}};
+constexpr std::string_view kCollectiveKeys[kCollectiveOps] = {"all-reduce", "all-gather", "reduce-scatter",
+                                                              "all-to-all", "collective-permute"};
+
+std::optional<double> Own(const hardware::Device& device, std::string_view family, std::string_view key) {
+  const auto found = device.calibration.find(fmt::format("{}.{}", family, key));
+  return found == device.calibration.end() ? std::nullopt : std::optional(found->second);
+}
+
+template <class Table, class Constants>
+void Replace(const hardware::Device& device, std::string_view family, const Table& table, Constants& constants) {
+  for (const auto& entry : table) {
+    constants.*entry.value = Own(device, family, entry.key).value_or(constants.*entry.value);
+  }
+}
+
+void ReplaceMemory(const hardware::Device& device, MemoryConstants& memory) {
+  memory.launch_us = Own(device, "elementwise", "launch_us").value_or(memory.launch_us);
+  if (const auto fraction = Own(device, "elementwise", "memory_fraction")) {
+    memory.hbm_fraction = memory.gddr_fraction = *fraction;
+  }
+  memory.l2_bytes_per_clock = Own(device, "elementwise", "l2_bytes_per_clock").value_or(memory.l2_bytes_per_clock);
+  memory.issue_fraction = Own(device, "elementwise", "issue_fraction").value_or(memory.issue_fraction);
+}
+
+}  // namespace
+
+Machine MakeMachine(const hardware::Device& device) {
+  Machine machine;
+  machine.sms = std::max(1, device.sm_count.value_or(100));
+  machine.memory_rate = std::max(1.0, device.memory_bandwidth.value * 1e-6);
+  machine.l2_bytes = device.l2_capacity ? static_cast<double>(device.l2_capacity->value) : 0;
+  machine.fast_bytes = device.shared_memory_per_sm ? static_cast<double>(device.shared_memory_per_sm->value) : 131072;
+  machine.tdp_w = device.tdp_w.value_or(0);
+  machine.process_nm = device.process_nm.value_or(7);
+  machine.gddr = device.memory_kind.starts_with("GDDR");
+  for (size_t i = 0; i < kDatatypes; ++i) {
+    const auto type = static_cast<Datatype>(i);
+    const std::string_view name = Entry(type).name;
+    machine.matrix_rate[i] = std::max(1.0, device.MatrixRateFor(name).value * 1e-6);
+    machine.vector_rate[i] = std::max(1.0, device.VectorRateFor(name).value * 1e-6);
+    machine.tensor[i] = device.family == "tpu" || IsNarrow(type) ||
+                        machine.matrix_rate[i] > 1.5 * machine.vector_rate[i];
+  }
+  const double f32 = machine.vector_rate[static_cast<size_t>(Datatype::kF32)];
+  machine.clock = device.clock_hz.value_or(1.5e9) * 1e-6;
+  machine.lanes = device.lanes_per_sm ? *device.lanes_per_sm : f32 / (2 * machine.sms * machine.clock);
+  for (size_t i = 0; i < kDatatypes; ++i) {
+    machine.sm_matrix_rate[i] =
+        device.matrix_flops_per_clock
+            ? *device.matrix_flops_per_clock * RelativeMatrixRate(static_cast<Datatype>(i)) * machine.clock
+            : machine.matrix_rate[i] / machine.sms;
+  }
+  return machine;
+}
+
+Parameters ForDevice(const Parameters& parameters, const hardware::Device& device) {
+  Parameters own = parameters;
+  Replace(device, "gemm", kOwnGemm, own.gemm);
+  Replace(device, "linear", kOwnLanes, own.linear);
+  Replace(device, "bmm", kOwnLanes, own.batched);
+  ReplaceMemory(device, own.memory);
+  for (size_t op = 0; op < kCollectiveOps; ++op) {
+    Replace(device, kCollectiveKeys[op], kOwnCollective, own.collectives[op]);
+  }
+  return own;
+}
+
+bool IsCalibrated(const hardware::Device& device, Family family) {
+  const std::string prefix = family == Family::kCollective ? "all-" : std::string(FamilyName(family)) + ".";
+  const auto found = device.calibration.lower_bound(prefix);
+  return found != device.calibration.end() && found->first.starts_with(prefix);
+}
+
+}  // namespace hespas::estimate::calibrated

@@ -1,0 +1,36 @@
+// A device's figures in the model's units (us, byte/us, flop/us), with the guesses for those that are unknown.
+#pragma once
+
+#include <array>
+
+#include "estimate/calibrated/kernel.h"
+#include "estimate/calibrated/parameters.h"
+#include "hardware/device.h"
+
+namespace hespas::estimate::calibrated {
+
+struct Machine {
+  double sms = 1;
+  double clock = 1;                                 // per us
+  double memory_rate = 1;                           // byte/us
+  double l2_bytes = 0;
+  double fast_bytes = 0;                            // shared memory and L1 of one SM
+  double lanes = 64;                                // FP32 lanes of one SM
+  double tdp_w = 0;                                 // 0: unlimited
+  double process_nm = 7;
+  bool gddr = false;
+  std::array<double, kDatatypes> matrix_rate = {};  // flop/us of the device
+  std::array<double, kDatatypes> vector_rate = {};
+  std::array<double, kDatatypes> sm_matrix_rate = {};  // of one SM at boost clock
+  std::array<bool, kDatatypes> tensor = {};            // dots run on matrix units
+};
+
+Machine MakeMachine(const hardware::Device& device);
+
+// `parameters` with the device's own constants put in ("gemm.launch_us", "all-reduce.hop_us", ...).
+Parameters ForDevice(const Parameters& parameters, const hardware::Device& device);
+
+// Whether the device file brings constants of that family.
+bool IsCalibrated(const hardware::Device& device, Family family);
+
+}  // namespace hespas::estimate::calibrated

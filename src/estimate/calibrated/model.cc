@@ -1,0 +1,253 @@
+#include "estimate/calibrated/model.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace hespas::estimate::calibrated {
+namespace {
+
+struct TileSize {
+  double m, n;
+};
+
+// Tiles of the vendors' libraries.
+constexpr TileSize kMatrixTiles[] = {{64, 64},   {64, 128},  {128, 64}, {128, 128}, {64, 256}, {256, 64}, {128, 256},
+                                     {256, 128}, {256, 256}, {32, 64},  {64, 32},   {32, 128}, {128, 32}};
+constexpr TileSize kLaneTiles[] = {{32, 32}, {32, 64},  {64, 32},  {64, 64},  {32, 128},
+                                   {128, 32}, {64, 128}, {128, 64}, {128, 128}};
+
+constexpr double kLanePort = 128;       // bytes a clock that shared memory feeds the lanes of one SM (device model, 2.2)
+constexpr double kWholeProcess = 7;     // nm; smaller ones need less energy a flop
+constexpr double kProcessExponent = 1.6;
+constexpr double kWarpRow = 1024;       // longest softmax row that one warp keeps in registers
+constexpr double kSoftmaxRows = 2;      // rows that an SM holds at once: thread blocks of 1024
+constexpr double kNormRows = 16;        // of 128
+constexpr double kWinogradGain = 4;     // fewer multiplications of F(4x4, 3x3)
+
+double TileEfficiency(const TileSize& tile, double half) {
+  const double extent = 2 * tile.m * tile.n / (tile.m + tile.n);
+  return 1 / (1 + half / extent);
+}
+
+TileModel MatrixTiles(const Machine& machine, const GemmConstants& gemm, size_t type) {
+  TileModel model{.sms = machine.sms,
+                  .launch_us = gemm.launch_us,
+                  .l2_rate = machine.clock * gemm.l2_bytes_per_clock,
+                  .store_rate = machine.clock * gemm.l2_bytes_per_clock / gemm.store_ratio,
+                  .memory_rate = machine.memory_rate * gemm.memory_fraction,
+                  .k_step = 32,
+                  .sharp = true};
+  for (const TileSize& tile : kMatrixTiles) {
+    model.tiles[model.tile_count++] = {
+        .m = tile.m,
+        .n = tile.n,
+        .sm_rate = machine.sm_matrix_rate[type] * gemm.sm_fraction * TileEfficiency(tile, gemm.tile_half),
+        .device_rate = machine.matrix_rate[type] * gemm.sustained_fraction};
+  }
+  return model;
+}
+
+// The board's power allows so many flop/us; energy a flop falls with the process (device model, 2.2).
+double PowerLimit(const Machine& machine, const LaneConstants& lanes) {
+  const double energy = lanes.pj_per_flop * std::pow(std::min(1.0, machine.process_nm / kWholeProcess), kProcessExponent);
+  return std::max(1.0, machine.tdp_w - lanes.board_watts) / energy * 1e6;
+}
+
+TileModel LaneTiles(const Machine& machine, const LaneConstants& lanes, double store_ratio, bool batched) {
+  TileModel model{.sms = machine.sms,
+                  .launch_us = lanes.launch_us,
+                  .l2_rate = machine.clock * lanes.l2_bytes_per_clock,
+                  .store_rate = machine.clock * lanes.l2_bytes_per_clock / store_ratio,
+                  .memory_rate = machine.memory_rate * lanes.memory_fraction,
+                  .k_step = 8,
+                  .sharp = false};
+  const double port = std::sqrt((1 + 0.25) / (1 + std::pow(machine.lanes / kLanePort, 2)));  // 1 at 64 lanes
+  double device_rate =
+      machine.vector_rate[static_cast<size_t>(Datatype::kF32)] * lanes.sustained_fraction * port;
+  if (machine.tdp_w > 0) {
+    device_rate = std::pow(std::pow(device_rate, -8) + std::pow(PowerLimit(machine, lanes), -8), -1.0 / 8);
+  }
+  const double sm_rate = 2 * machine.lanes * machine.clock * lanes.sustained_fraction * port;
+  const double reference = 1 + lanes.tile_half / 64;  // efficiencies are relative to a tile of 64 x 64
+  for (const TileSize& tile : kLaneTiles) {
+    if (batched && std::min(tile.m, tile.n) < std::min(lanes.smallest_tile, 128.0)) continue;
+    const double efficiency = reference * TileEfficiency(tile, lanes.tile_half);
+    model.tiles[model.tile_count++] = {
+        .m = tile.m, .n = tile.n, .sm_rate = sm_rate * efficiency, .device_rate = device_rate * efficiency};
+  }
+  return model;
+}
+
+// Rates of vector types relative to f32 come in powers of two.
+double LaneSlowdown(const Machine& machine, Datatype type) {
+  const double ratio = machine.vector_rate[static_cast<size_t>(Datatype::kF32)] /
+                       machine.vector_rate[static_cast<size_t>(type)];
+  return std::exp2(std::round(std::log2(ratio)));
+}
+
+double SoftMaximum(double a, double b, double power) {
+  const double largest = std::max(a, b);
+  if (!(largest > 0)) return 0;
+  return largest * std::pow(std::pow(a / largest, power) + std::pow(b / largest, power), 1 / power);
+}
+
+double Rise(double x, double start, double full) {
+  return std::clamp((x - start) / std::max(1e-9, full - start), 0.0, 1.0);
+}
+
+graph::Bound BoundOf(const KernelTime& time) {
+  if (time.launch_us >= 0.5 * time.us) return graph::Bound::kLaunch;
+  return time.compute_us >= std::max(time.memory_us, time.l2_us) ? graph::Bound::kCompute : graph::Bound::kMemory;
+}
+
+// Extents are at least 1 and finite, whatever the table said.
+double Extent(double x) { return std::isfinite(x) ? std::clamp(x, 1.0, 1e12) : 1.0; }
+
+KernelTime FromProduct(const ProductTime& time, const ProductSize& size, double launch_us) {
+  return {.us = time.us,
+          .launch_us = launch_us,
+          .compute_us = time.compute_us,
+          .l2_us = time.l2_us,
+          .memory_us = time.memory_us,
+          .store_us = time.store_us,
+          .flops = 2 * size.b * size.m * size.n * size.k,
+          .bytes = size.b * ((size.m + size.n) * size.k * size.operand_bytes + size.m * size.n * size.result_bytes)};
+}
+
+}  // namespace
+
+KernelModel::KernelModel(const hardware::Device& device, const Parameters& parameters)
+    : machine_(MakeMachine(device)), parameters_(ForDevice(parameters, device)) {
+  for (size_t i = 0; i < kFamilies; ++i) {
+    const Sigma& sigma = parameters_.sigma[i];
+    sigma_[i] = IsCalibrated(device, static_cast<Family>(i)) ? sigma.calibrated : sigma.zero_shot;
+  }
+  for (size_t i = 0; i < kDatatypes; ++i) matrix_[i] = MatrixTiles(machine_, parameters_.gemm, i);
+  linear_ = LaneTiles(machine_, parameters_.linear, parameters_.gemm.store_ratio, false);
+  batched_ = LaneTiles(machine_, parameters_.batched, parameters_.gemm.store_ratio, true);
+}
+
+KernelTime KernelModel::Time(const KernelSpec& kernel) const {
+  KernelTime time;
+  switch (kernel.shape) {
+    case Shape::kGemm:
+    case Shape::kLinear:
+    case Shape::kBatchedGemm: time = Product(kernel); break;
+    case Shape::kConvolution: time = Convolution(kernel); break;
+    default: time = Memory(kernel);
+  }
+  time.us = WithDispatch(kernel, time.us);
+  time.bound = BoundOf(time);
+  time.sigma_us = time.us * RelativeSigma(FamilyOf(kernel));
+  return time;
+}
+
+void KernelModel::Times(std::span<const KernelSpec> kernels, std::span<KernelTime> times) const {
+  for (size_t i = 0; i < kernels.size(); ++i) times[i] = Time(kernels[i]);
+}
+
+KernelTime KernelModel::Product(const KernelSpec& kernel) const {
+  if (machine_.tensor[static_cast<size_t>(kernel.type)]) return MatrixUnits(kernel);
+  return Lanes(kernel, kernel.shape == Shape::kBatchedGemm);
+}
+
+KernelTime KernelModel::MatrixUnits(const KernelSpec& kernel) const {
+  const double bytes = Entry(kernel.type).bytes;
+  const bool narrow_float = kernel.type == Datatype::kF8 || kernel.type == Datatype::kF4;
+  ProductSize size{.b = Extent(kernel.b),
+                   .m = Extent(kernel.m),
+                   .n = Extent(kernel.n),
+                   .k = Extent(kernel.k),
+                   .operand_bytes = bytes,
+                   .result_bytes = narrow_float ? 2 : bytes};
+  if (kernel.result_bytes > 0) size.result_bytes = kernel.result_bytes;
+  if (size.b * size.m * size.n <= parameters_.gemm.split_limit * size.k) size.splits = 8;
+  return FromProduct(BestTiling(matrix_[static_cast<size_t>(kernel.type)], size), size, parameters_.gemm.launch_us);
+}
+
+KernelTime KernelModel::Lanes(const KernelSpec& kernel, bool batched) const {
+  const LaneConstants& lanes = batched ? parameters_.batched : parameters_.linear;
+  const double bytes = Entry(kernel.type).bytes;
+  ProductSize size{.b = Extent(kernel.b),
+                   .m = Extent(kernel.m),
+                   .n = Extent(kernel.n),
+                   .k = Extent(kernel.k),
+                   .operand_bytes = bytes,
+                   .result_bytes = kernel.result_bytes > 0 ? kernel.result_bytes : bytes,
+                   .slowdown = LaneSlowdown(machine_, kernel.type),
+                   .splits = batched ? 1 : 16};
+  const double length = std::pow(size.k / lanes.long_extent, 2);
+  if (!batched) size.slowdown *= 1 + lanes.long_contraction * length / (1 + length);
+  return FromProduct(BestTiling(batched ? batched_ : linear_, size), size, lanes.launch_us);
+}
+
+// The cheaper of an implicit matrix product and, for 3x3 of stride 1 on lanes, Winograd F(4x4, 3x3) with its transforms
+// (device model, 2.4).
+KernelTime KernelModel::Convolution(const KernelSpec& kernel) const {
+  const ConvolutionConstants& constants = parameters_.convolution;
+  const double stride = Extent(kernel.stride);
+  const double extent =
+      Extent(std::floor((kernel.extent + 2 * std::max(0.0, kernel.padding) - kernel.kernel_size) / stride) + 1);
+  KernelSpec product = kernel;
+  product.shape = Shape::kLinear;
+  product.b = 1;
+  product.m = Extent(kernel.b) * extent * extent;
+  product.n = Extent(kernel.output_channels);
+  product.k = Extent(kernel.input_channels) * Extent(kernel.kernel_size) * Extent(kernel.kernel_size);
+  KernelTime direct = Product(product);
+  direct.us = direct.launch_us + (direct.us - direct.launch_us) / constants.sustained_fraction;
+  const bool winograd = kernel.kernel_size == 3 && stride == 1 && !machine_.tensor[static_cast<size_t>(kernel.type)];
+  if (!winograd) return direct;
+  const double tiles = Extent(kernel.b) * std::pow(std::ceil(extent / 4), 2);
+  product.b = 36;
+  product.m = tiles;
+  product.k = Extent(kernel.input_channels);
+  KernelTime fast = Lanes(product, true);
+  KernelSpec transform{.shape = Shape::kTraffic, .type = kernel.type};
+  transform.bytes = constants.transform_passes * 36 * tiles * (product.k + product.n) * Entry(kernel.type).bytes;
+  fast.us = fast.launch_us + (fast.us - fast.launch_us) / constants.sustained_fraction + Memory(transform).us;
+  fast.flops = direct.flops / kWinogradGain;
+  return fast.us < direct.us ? fast : direct;
+}
+
+// How often the data of a row-wise kernel passes between memory and the SMs, relative to one read and one write.
+double KernelModel::RowPasses(const KernelSpec& kernel) const {
+  const RowConstants& rows = parameters_.rows;
+  const double row_bytes = kernel.n * Entry(kernel.type).bytes;
+  if (kernel.shape == Shape::kNorm) {
+    return 1 + rows.norm_reread * Rise(kNormRows * row_bytes / machine_.fast_bytes, rows.norm_start, rows.norm_full);
+  }
+  if (kernel.n <= kWarpRow) return 1;
+  return 1 + rows.softmax_block +
+         rows.softmax_reread * Rise(kSoftmaxRows * row_bytes / machine_.fast_bytes, 0, rows.softmax_full);
+}
+
+KernelTime KernelModel::Memory(const KernelSpec& kernel) const {
+  const MemoryConstants& memory = parameters_.memory;
+  const bool rows = kernel.shape == Shape::kSoftmax || kernel.shape == Shape::kNorm;
+  KernelTime time;
+  time.launch_us = memory.launch_us;
+  const double elements = Extent(kernel.b) * Extent(kernel.n);
+  const bool counted = kernel.shape == Shape::kTraffic || kernel.bytes > 0;
+  time.bytes = std::max(0.0, counted ? kernel.bytes : kernel.arrays * elements * Entry(kernel.type).bytes);
+  time.flops = kernel.shape == Shape::kTraffic ? kernel.instructions : kernel.weight * elements;
+  const double memory_rate = machine_.memory_rate * (machine_.gddr ? memory.gddr_fraction : memory.hbm_fraction);
+  const double l2_rate = std::max(memory_rate, machine_.sms * machine_.clock * memory.l2_bytes_per_clock);
+  const double in_l2 = machine_.l2_bytes > 0 ? 1 - Rise(time.bytes / machine_.l2_bytes, 0.6, 1.2) : 0;
+  const double passes = rows ? RowPasses(kernel) : 1;
+  time.l2_us = passes * time.bytes * in_l2 / l2_rate;
+  time.memory_us = passes * time.bytes * (1 - in_l2) / memory_rate;
+  time.compute_us = time.flops / (machine_.sms * machine_.lanes * machine_.clock * memory.issue_fraction);
+  time.us = time.launch_us + SoftMaximum(time.l2_us + time.memory_us, time.compute_us, 6);
+  return time;
+}
+
+double KernelModel::WithDispatch(const KernelSpec& kernel, double us) const {
+  if (!(kernel.dispatch_us > 0) || !std::isfinite(kernel.dispatch_us)) return us;
+  const bool product = kernel.shape == Shape::kGemm || kernel.shape == Shape::kLinear ||
+                       kernel.shape == Shape::kBatchedGemm || kernel.shape == Shape::kConvolution;
+  const DispatchConstants& dispatch = parameters_.dispatch;
+  return SoftMaximum(us, kernel.dispatch_us, product ? dispatch.product_power : dispatch.memory_power);
+}
+
+}  // namespace hespas::estimate::calibrated

@@ -1,0 +1,47 @@
+// The calibrated model of one device: closed forms with a few shared physical constants (device model, section 2).
+//
+// - Pure and thread-safe; equal kernels give equal times. No input makes it fail: times are finite and positive.
+// - Not slower with more SMs, clock, bandwidth or peak rate, whatever the kernel.
+#pragma once
+
+#include <array>
+#include <span>
+
+#include "estimate/calibrated/kernel.h"
+#include "estimate/calibrated/machine.h"
+#include "estimate/calibrated/parameters.h"
+#include "estimate/calibrated/tiles.h"
+#include "hardware/device.h"
+
+namespace hespas::estimate::calibrated {
+
+class KernelModel {
+ public:
+  KernelModel(const hardware::Device& device, const Parameters& parameters);
+
+  KernelTime Time(const KernelSpec& kernel) const;
+  // As many times as kernels.
+  void Times(std::span<const KernelSpec> kernels, std::span<KernelTime> times) const;
+
+  const Machine& machine() const { return machine_; }
+  const Parameters& parameters() const { return parameters_; }
+  double RelativeSigma(Family family) const { return sigma_[static_cast<size_t>(family)]; }
+
+ private:
+  KernelTime Product(const KernelSpec& kernel) const;
+  KernelTime MatrixUnits(const KernelSpec& kernel) const;
+  KernelTime Lanes(const KernelSpec& kernel, bool batched) const;
+  KernelTime Convolution(const KernelSpec& kernel) const;
+  KernelTime Memory(const KernelSpec& kernel) const;
+  double RowPasses(const KernelSpec& kernel) const;
+  double WithDispatch(const KernelSpec& kernel, double us) const;
+
+  Machine machine_;
+  Parameters parameters_;
+  std::array<double, kFamilies> sigma_ = {};
+  std::array<TileModel, kDatatypes> matrix_;
+  TileModel linear_;
+  TileModel batched_;
+};
+
+}  // namespace hespas::estimate::calibrated

@@ -1,0 +1,169 @@
+#include "estimate/calibrated/parameters.h"
+
+#include <nlohmann/json.hpp>
+
+#include "base/file.h"
+#include "base/json_text.h"
+#include "hardware/presets.h"
+
+namespace hespas::estimate::calibrated {
+namespace {
+
+constexpr std::string_view kFamilyNames[kFamilies] = {"gemm",        "linear", "bmm",   "convolution",
+                                                      "elementwise", "rows",   "other", "collective"};
+
+template <class Constants>
+struct Constant {
+  const char* name;
+  double Constants::* value;
+};
+
+constexpr Constant<GemmConstants> kGemm[] = {
+    {"launch_us", &GemmConstants::launch_us},
+    {"sustained_fraction", &GemmConstants::sustained_fraction},
+    {"sm_fraction", &GemmConstants::sm_fraction},
+    {"tile_half", &GemmConstants::tile_half},
+    {"l2_bytes_per_clock", &GemmConstants::l2_bytes_per_clock},
+    {"store_ratio", &GemmConstants::store_ratio},
+    {"memory_fraction", &GemmConstants::memory_fraction},
+    {"split_limit", &GemmConstants::split_limit},
+};
+constexpr Constant<LaneConstants> kLinear[] = {
+    {"launch_us", &LaneConstants::launch_us},
+    {"sustained_fraction", &LaneConstants::sustained_fraction},
+    {"tile_half", &LaneConstants::tile_half},
+    {"l2_bytes_per_clock", &LaneConstants::l2_bytes_per_clock},
+    {"memory_fraction", &LaneConstants::memory_fraction},
+    {"board_watts", &LaneConstants::board_watts},
+    {"pj_per_flop", &LaneConstants::pj_per_flop},
+    {"long_contraction", &LaneConstants::long_contraction},
+    {"long_extent", &LaneConstants::long_extent},
+};
+constexpr Constant<LaneConstants> kBatched[] = {
+    {"launch_us", &LaneConstants::launch_us},
+    {"sustained_fraction", &LaneConstants::sustained_fraction},
+    {"tile_half", &LaneConstants::tile_half},
+    {"l2_bytes_per_clock", &LaneConstants::l2_bytes_per_clock},
+    {"memory_fraction", &LaneConstants::memory_fraction},
+    {"board_watts", &LaneConstants::board_watts},
+    {"pj_per_flop", &LaneConstants::pj_per_flop},
+    {"smallest_tile", &LaneConstants::smallest_tile},
+};
+constexpr Constant<MemoryConstants> kMemory[] = {
+    {"launch_us", &MemoryConstants::launch_us},
+    {"hbm_fraction", &MemoryConstants::hbm_fraction},
+    {"gddr_fraction", &MemoryConstants::gddr_fraction},
+    {"l2_bytes_per_clock", &MemoryConstants::l2_bytes_per_clock},
+    {"issue_fraction", &MemoryConstants::issue_fraction},
+};
+constexpr Constant<RowConstants> kRows[] = {
+    {"softmax_full", &RowConstants::softmax_full},   {"softmax_reread", &RowConstants::softmax_reread},
+    {"softmax_block", &RowConstants::softmax_block}, {"norm_start", &RowConstants::norm_start},
+    {"norm_full", &RowConstants::norm_full},         {"norm_reread", &RowConstants::norm_reread},
+};
+constexpr Constant<ConvolutionConstants> kConvolution[] = {
+    {"sustained_fraction", &ConvolutionConstants::sustained_fraction},
+    {"transform_passes", &ConvolutionConstants::transform_passes},
+};
+constexpr Constant<DispatchConstants> kDispatch[] = {
+    {"product_power", &DispatchConstants::product_power},
+    {"memory_power", &DispatchConstants::memory_power},
+};
+constexpr Constant<CollectiveConstants> kCollective[] = {
+    {"launch_us", &CollectiveConstants::launch_us}, {"hop_us", &CollectiveConstants::hop_us},
+    {"link_fraction", &CollectiveConstants::link_fraction}, {"ramp", &CollectiveConstants::ramp},
+    {"own_share", &CollectiveConstants::own_share},
+};
+constexpr const char* kCollectiveKeys[kCollectiveOps] = {"all-reduce", "all-gather", "reduce-scatter", "all-to-all",
+                                                         "collective-permute"};
+
+// Walks families/NAME/constants and reports what is missing at its place in the file.
+class Reader {
+ public:
+  Reader(JsonObject& families, Diagnostics& diagnostics) : families_(families), diagnostics_(diagnostics) {}
+
+  template <class Constants, size_t kCount>
+  Constants Family(const std::string& name, const Constant<Constants> (&table)[kCount]) {
+    Constants constants;
+    auto family = families_.Object(name);
+    auto values = family ? family->Object("constants") : std::nullopt;
+    for (const Constant<Constants>& entry : table) constants.*entry.value = Value(values, name, entry.name);
+    return constants;
+  }
+
+  double Value(std::optional<JsonObject>& values, const std::string& family, const std::string& name) {
+    auto entry = values ? values->Object(name) : std::nullopt;
+    const auto value = entry ? entry->Quantity("value", Unit::kNumber) : std::nullopt;
+    if (!value) diagnostics_.Error(kBadParameters, fmt::format("`{}` has no constant `{}`", family, name));
+    return value.value_or(1);
+  }
+
+ private:
+  JsonObject& families_;
+  Diagnostics& diagnostics_;
+};
+
+void ReadSigmas(JsonObject& root, Parameters& parameters, Diagnostics& diagnostics) {
+  auto sigmas = root.Object("sigma");
+  for (size_t family = 0; family < kFamilies; ++family) {
+    auto entry = sigmas ? sigmas->Object(std::string(kFamilyNames[family])) : std::nullopt;
+    const auto calibrated = entry ? entry->Quantity("calibrated", Unit::kNumber) : std::nullopt;
+    const auto zero_shot = entry ? entry->Quantity("zero_shot", Unit::kNumber) : std::nullopt;
+    if (!calibrated || !zero_shot) {
+      diagnostics.Error(kBadParameters, fmt::format("no sigma of `{}`", kFamilyNames[family]));
+    }
+    parameters.sigma[family] = {.calibrated = calibrated.value_or(0), .zero_shot = zero_shot.value_or(0)};
+  }
+}
+
+Result<Parameters> ReadDefault() {
+  const auto folder = hardware::DataFolder();
+  if (!folder) return folder.error();
+  const std::string file = (*folder / "models" / "calibrated.json").string();
+  const auto text = ReadInput(file);
+  if (!text) return text.error();
+  return ReadParameters(*text, file);
+}
+
+}  // namespace
+
+std::string_view FamilyName(Family family) { return kFamilyNames[static_cast<size_t>(family)]; }
+
+Result<Parameters> ReadParameters(std::string_view text, const std::string& file) {
+  const auto json = ParseJson(text, file);
+  if (!json) return json.error();
+  Diagnostics diagnostics;
+  const JsonSource source{.text = text, .file = file, .diagnostics = &diagnostics};
+  JsonObject root(source, *json);
+  Parameters parameters;
+  root.Require("families");
+  auto families = root.Object("families");
+  if (families) {
+    Reader reader(*families, diagnostics);
+    parameters.gemm = reader.Family("gemm", kGemm);
+    parameters.linear = reader.Family("linear", kLinear);
+    parameters.batched = reader.Family("bmm", kBatched);
+    parameters.memory = reader.Family("elementwise", kMemory);
+    parameters.rows = reader.Family("rows", kRows);
+    parameters.convolution = reader.Family("convolution", kConvolution);
+    parameters.dispatch = reader.Family("dispatch", kDispatch);
+    for (size_t op = 0; op < kCollectiveOps; ++op) {
+      parameters.collectives[op] = reader.Family(kCollectiveKeys[op], kCollective);
+    }
+    auto family = families->Object("all-reduce");
+    auto values = family ? family->Object("constants") : std::nullopt;
+    parameters.in_switch_ratio = reader.Value(values, "all-reduce", "in_switch_ratio");
+  }
+  ReadSigmas(root, parameters, diagnostics);
+  for (const Diagnostic& diagnostic : diagnostics.all()) {
+    if (!diagnostic.is_warning()) return diagnostic;
+  }
+  return parameters;
+}
+
+const Result<Parameters>& DefaultParameters() {
+  static const Result<Parameters> parameters = ReadDefault();
+  return parameters;
+}
+
+}  // namespace hespas::estimate::calibrated

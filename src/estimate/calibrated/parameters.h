@@ -1,0 +1,112 @@
+// The shared constants of the calibrated model: at most nine an op family, all from one parameter file.
+//
+// - data/models/calibrated.json holds the values with their units, meaning and provenance; nothing is built in.
+// - A device file may replace the constants that belong to a device (its `calibration` object, at most four a family).
+#pragma once
+
+#include <array>
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace hespas::estimate::calibrated {
+
+inline constexpr DiagnosticKind kBadParameters{
+    "E0560", "The calibrated model's parameter file lacks a constant or gives one that is not a positive number."};
+
+// Families of ops that share constants and an uncertainty.
+enum class Family : uint8_t { kGemm, kLinear, kBatchedGemm, kConvolution, kElementwise, kRows, kOther, kCollective };
+inline constexpr size_t kFamilies = 8;
+std::string_view FamilyName(Family family);
+
+// Matrix products on tensor cores (device model, 2.1).
+struct GemmConstants {
+  double launch_us = 0;           // kernel start, first loads, drain
+  double sustained_fraction = 0;  // of the device's peak, over a long kernel
+  double sm_fraction = 0;         // of one SM's rate at boost clock, by a tile without edge
+  double tile_half = 0;           // tile extent that reaches half of it
+  double l2_bytes_per_clock = 0;  // operands, per SM
+  double store_ratio = 0;         // operand rate / result rate
+  double memory_fraction = 0;     // of the memory bandwidth
+  double split_limit = 0;         // results per contracted element up to which the contraction is split
+};
+
+// The same on FP32 lanes, with the board's power as a limit (device model, 2.2).
+struct LaneConstants {
+  double launch_us = 0;
+  double sustained_fraction = 0;
+  double tile_half = 0;
+  double l2_bytes_per_clock = 0;
+  double memory_fraction = 0;
+  double board_watts = 0;       // not available to the lanes
+  double pj_per_flop = 0;       // at 7 nm and above
+  double long_contraction = 0;  // slowdown of a very long contraction; linear only
+  double long_extent = 1;       // contracted extent at which half of it shows; linear only
+  double smallest_tile = 32;    // of the library's batched kernels; batched only
+};
+
+struct MemoryConstants {
+  double launch_us = 0;
+  double hbm_fraction = 0;
+  double gddr_fraction = 0;
+  double l2_bytes_per_clock = 0;  // per SM, operands that stay in L2
+  double issue_fraction = 0;      // of the lanes' instruction rate, for arithmetic that is not hidden
+};
+
+// Re-reading of rows that one SM's fast memory cannot hold.
+struct RowConstants {
+  double softmax_full = 0;    // working set / fast memory at which every pass reads memory
+  double softmax_reread = 0;  // extra traffic then, as a share of one read and one write
+  double softmax_block = 0;   // extra time of rows that need a whole thread block
+  double norm_start = 0;      // the same for layer norms: begin and end of the rise, and its height
+  double norm_full = 0;
+  double norm_reread = 0;
+};
+
+struct ConvolutionConstants {
+  double sustained_fraction = 0;  // of the matrix product of the same size
+  double transform_passes = 0;    // traffic of a Winograd kernel's transforms, in reads and writes of the data
+};
+
+struct DispatchConstants {
+  double product_power = 0;  // how sharply a long kernel hides the host's dispatch time
+  double memory_power = 0;
+};
+
+struct CollectiveConstants {
+  double launch_us = 0;
+  double hop_us = 0;          // per doubling of the ranks
+  double link_fraction = 0;   // sustained / nominal link bandwidth
+  double ramp = 0;            // between latency and bandwidth
+  double own_share = 0;       // cost of a rank's own shard, in shards on the wire
+};
+
+enum class CollectiveOp : uint8_t { kAllReduce, kAllGather, kReduceScatter, kAllToAll, kPermute };
+inline constexpr size_t kCollectiveOps = 5;
+
+struct Sigma {
+  double calibrated = 0;  // relative, devices whose own constants are fitted
+  double zero_shot = 0;   // relative, any other device
+};
+
+struct Parameters {
+  GemmConstants gemm;
+  LaneConstants linear;
+  LaneConstants batched;
+  MemoryConstants memory;
+  RowConstants rows;
+  ConvolutionConstants convolution;
+  DispatchConstants dispatch;
+  std::array<CollectiveConstants, kCollectiveOps> collectives;
+  double in_switch_ratio = 0;  // traffic of a reduction in the switch, per byte
+  std::array<Sigma, kFamilies> sigma;
+};
+
+Result<Parameters> ReadParameters(std::string_view text, const std::string& file);
+
+// The shipped file; read once.
+const Result<Parameters>& DefaultParameters();
+
+}  // namespace hespas::estimate::calibrated

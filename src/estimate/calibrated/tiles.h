@@ -1,0 +1,50 @@
+// Time of a matrix product cut into tiles: the best of a few tile sizes and splits of the contraction.
+//
+// - Waves of tiles over the SMs, sustained rate, operands out of L2 and memory are combined softly; each wave's
+//   results are stored exposed (device model, 2.1).
+// - Never slower with more SMs, a higher clock, peak or bandwidth.
+#pragma once
+
+#include <array>
+#include <cstddef>
+
+namespace hespas::estimate::calibrated {
+
+struct Tile {
+  double m = 0, n = 0;
+  double sm_rate = 0;      // flop/us of one SM on this tile
+  double device_rate = 0;  // flop/us of all of them, sustained
+};
+
+struct TileModel {
+  static constexpr size_t kMaxTiles = 16;
+  std::array<Tile, kMaxTiles> tiles;
+  size_t tile_count = 0;
+  double sms = 1;
+  double launch_us = 0;
+  double l2_rate = 1;      // byte/us of one SM
+  double store_rate = 1;   // byte/us of one SM
+  double memory_rate = 1;  // byte/us of the device
+  double k_step = 32;      // the contraction is padded to a multiple
+  bool sharp = true;       // eighth-power combination, else fourth
+};
+
+struct ProductSize {
+  double b = 1, m = 1, n = 1, k = 1;
+  double operand_bytes = 2;  // of one element
+  double result_bytes = 2;
+  double slowdown = 1;       // of arithmetic
+  int splits = 1;            // most parts of the contraction: 1, 2, 4, 8 or 16
+};
+
+struct ProductTime {
+  double us = 0;
+  double compute_us = 0;
+  double l2_us = 0;
+  double memory_us = 0;
+  double store_us = 0;
+};
+
+ProductTime BestTiling(const TileModel& model, const ProductSize& size);
+
+}  // namespace hespas::estimate::calibrated
