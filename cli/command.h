@@ -60,5 +60,6 @@ void AddSimulateCommand(CLI::App& app, Session& session);
 void AddDevicesCommand(CLI::App& app, Session& session);
 void AddSystemsCommand(CLI::App& app, Session& session);
 void AddExplainCommand(CLI::App& app, Session& session);
+void AddValidateCommand(CLI::App& app, Session& session);
 
 }  // namespace hespas::cli

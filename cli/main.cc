@@ -28,6 +28,7 @@ void AddCommands(CLI::App& app, Session& session) {
   AddDevicesCommand(app, session);
   AddSystemsCommand(app, session);
   AddExplainCommand(app, session);
+  AddValidateCommand(app, session);
 }
 
 const CLI::App& Chosen(const CLI::App& app) {

@@ -48,10 +48,11 @@ struct Device {
   std::optional<Bytes> l2_capacity;
   std::optional<BytesPerSecond> l2_bandwidth;
   std::optional<Bytes> shared_memory_per_sm;
-  std::optional<int> sm_count;      // streaming multiprocessors, compute units or tensor cores
-  std::optional<int> lanes_per_sm;  // fp32 lanes
-  std::optional<double> clock_hz;   // boost
-  std::optional<int> process_nm;    // of the logic
+  std::optional<int> sm_count;                   // streaming multiprocessors, compute units or tensor cores
+  std::optional<int> lanes_per_sm;               // fp32 lanes
+  std::optional<double> clock_hz;                // boost
+  std::optional<double> matrix_flops_per_clock;  // of one SM, 16-bit floats
+  std::optional<int> process_nm;                 // of the logic
   std::optional<double> tdp_w;
   std::optional<double> idle_w;
   std::optional<double> hbm_power_ratio;  // share of the TDP that full memory traffic draws

@@ -10,15 +10,21 @@ namespace {
 // Of one SM for a type, relative to 16-bit floats: matrix units halve their rate with every doubling of the width.
 double RelativeMatrixRate(Datatype type) {
   switch (type) {
-    case Datatype::kF64: return 1.0 / 16;
+    case Datatype::kF64:
+      return 1.0 / 16;
     case Datatype::kF32:
     case Datatype::kTf32:
-    case Datatype::kI32: return 0.5;
-    case Datatype::kI64: return 0.25;
+    case Datatype::kI32:
+      return 0.5;
+    case Datatype::kI64:
+      return 0.25;
     case Datatype::kF8:
-    case Datatype::kI8: return 2;
-    case Datatype::kF4: return 4;
-    default: return 1;
+    case Datatype::kI8:
+      return 2;
+    case Datatype::kF4:
+      return 4;
+    default:
+      return 1;
   }
 }
 
@@ -29,22 +35,22 @@ bool IsNarrow(Datatype type) {
 template <class Constants>
 struct Replaceable {
   std::string_view key;
-  double Constants::* value;
+  double Constants::*value;
 };
 
 // The constants that belong to a device: at most four a family.
 constexpr Replaceable<GemmConstants> kOwnGemm[] = {{"launch_us", &GemmConstants::launch_us},
-                                    {"sm_fraction", &GemmConstants::sm_fraction},
-                                    {"l2_bytes_per_clock", &GemmConstants::l2_bytes_per_clock},
-                                    {"split_limit", &GemmConstants::split_limit}};
+                                                   {"sm_fraction", &GemmConstants::sm_fraction},
+                                                   {"l2_bytes_per_clock", &GemmConstants::l2_bytes_per_clock},
+                                                   {"split_limit", &GemmConstants::split_limit}};
 constexpr Replaceable<LaneConstants> kOwnLanes[] = {{"sustained_fraction", &LaneConstants::sustained_fraction},
                                                     {"memory_fraction", &LaneConstants::memory_fraction},
                                                     {"pj_per_flop", &LaneConstants::pj_per_flop},
                                                     {"smallest_tile", &LaneConstants::smallest_tile}};
 constexpr Replaceable<CollectiveConstants> kOwnCollective[] = {{"launch_us", &CollectiveConstants::launch_us},
-                                            {"hop_us", &CollectiveConstants::hop_us},
-                                            {"link_fraction", &CollectiveConstants::link_fraction},
-                                            {"ramp", &CollectiveConstants::ramp}};
+                                                               {"hop_us", &CollectiveConstants::hop_us},
+                                                               {"link_fraction", &CollectiveConstants::link_fraction},
+                                                               {"ramp", &CollectiveConstants::ramp}};
 constexpr std::string_view kCollectiveKeys[kCollectiveOps] = {"all-reduce", "all-gather", "reduce-scatter",
                                                               "all-to-all", "collective-permute"};
 
@@ -85,8 +91,8 @@ Machine MakeMachine(const hardware::Device& device) {
     const std::string_view name = Entry(type).name;
     machine.matrix_rate[i] = std::max(1.0, device.MatrixRateFor(name).value * 1e-6);
     machine.vector_rate[i] = std::max(1.0, device.VectorRateFor(name).value * 1e-6);
-    machine.tensor[i] = device.family == "tpu" || IsNarrow(type) ||
-                        machine.matrix_rate[i] > 1.5 * machine.vector_rate[i];
+    machine.tensor[i] =
+        device.family == "tpu" || IsNarrow(type) || machine.matrix_rate[i] > 1.5 * machine.vector_rate[i];
   }
   const double f32 = machine.vector_rate[static_cast<size_t>(Datatype::kF32)];
   machine.clock = device.clock_hz.value_or(1.5e9) * 1e-6;
@@ -109,13 +115,10 @@ Parameters ForDevice(const Parameters& parameters, const hardware::Device& devic
   for (size_t op = 0; op < kCollectiveOps; ++op) {
     Replace(device, kCollectiveKeys[op], kOwnCollective, own.collectives[op]);
   }
+  for (size_t family = 0; family < kFamilies; ++family) {
+    own.sigma[family] = Own(device, FamilyName(static_cast<Family>(family)), "sigma").value_or(own.sigma[family]);
+  }
   return own;
-}
-
-bool IsCalibrated(const hardware::Device& device, Family family) {
-  const std::string prefix = family == Family::kCollective ? "all-" : std::string(FamilyName(family)) + ".";
-  const auto found = device.calibration.lower_bound(prefix);
-  return found != device.calibration.end() && found->first.starts_with(prefix);
 }
 
 }  // namespace hespas::estimate::calibrated

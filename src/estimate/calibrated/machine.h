@@ -11,12 +11,12 @@ namespace hespas::estimate::calibrated {
 
 struct Machine {
   double sms = 1;
-  double clock = 1;                                 // per us
-  double memory_rate = 1;                           // byte/us
+  double clock = 1;        // per us
+  double memory_rate = 1;  // byte/us
   double l2_bytes = 0;
-  double fast_bytes = 0;                            // shared memory and L1 of one SM
-  double lanes = 64;                                // FP32 lanes of one SM
-  double tdp_w = 0;                                 // 0: unlimited
+  double fast_bytes = 0;  // shared memory and L1 of one SM
+  double lanes = 64;      // FP32 lanes of one SM
+  double tdp_w = 0;       // 0: unlimited
   double process_nm = 7;
   bool gddr = false;
   std::array<double, kDatatypes> matrix_rate = {};  // flop/us of the device
@@ -27,10 +27,8 @@ struct Machine {
 
 Machine MakeMachine(const hardware::Device& device);
 
-// `parameters` with the device's own constants put in ("gemm.launch_us", "all-reduce.hop_us", ...).
+// `parameters` with the device's own constants and uncertainties put in ("gemm.launch_us", "all-reduce.hop_us",
+// "bmm.sigma", ...).
 Parameters ForDevice(const Parameters& parameters, const hardware::Device& device);
-
-// Whether the device file brings constants of that family.
-bool IsCalibrated(const hardware::Device& device, Family family);
 
 }  // namespace hespas::estimate::calibrated

@@ -13,16 +13,16 @@ struct TileSize {
 // Tiles of the vendors' libraries.
 constexpr TileSize kMatrixTiles[] = {{64, 64},   {64, 128},  {128, 64}, {128, 128}, {64, 256}, {256, 64}, {128, 256},
                                      {256, 128}, {256, 256}, {32, 64},  {64, 32},   {32, 128}, {128, 32}};
-constexpr TileSize kLaneTiles[] = {{32, 32}, {32, 64},  {64, 32},  {64, 64},  {32, 128},
+constexpr TileSize kLaneTiles[] = {{32, 32},  {32, 64},  {64, 32},  {64, 64},  {32, 128},
                                    {128, 32}, {64, 128}, {128, 64}, {128, 128}};
 
-constexpr double kLanePort = 128;       // bytes a clock that shared memory feeds the lanes of one SM (device model, 2.2)
-constexpr double kWholeProcess = 7;     // nm; smaller ones need less energy a flop
+constexpr double kLanePort = 128;    // bytes a clock that shared memory feeds the lanes of one SM (device model, 2.2)
+constexpr double kWholeProcess = 7;  // nm; smaller ones need less energy a flop
 constexpr double kProcessExponent = 1.6;
-constexpr double kWarpRow = 1024;       // longest softmax row that one warp keeps in registers
-constexpr double kSoftmaxRows = 2;      // rows that an SM holds at once: thread blocks of 1024
-constexpr double kNormRows = 16;        // of 128
-constexpr double kWinogradGain = 4;     // fewer multiplications of F(4x4, 3x3)
+constexpr double kWarpRow = 1024;    // longest softmax row that one warp keeps in registers
+constexpr double kSoftmaxRows = 2;   // rows that an SM holds at once: thread blocks of 1024
+constexpr double kNormRows = 16;     // of 128
+constexpr double kWinogradGain = 4;  // fewer multiplications of F(4x4, 3x3)
 
 double TileEfficiency(const TileSize& tile, double half) {
   const double extent = 2 * tile.m * tile.n / (tile.m + tile.n);
@@ -49,7 +49,8 @@ TileModel MatrixTiles(const Machine& machine, const GemmConstants& gemm, size_t 
 
 // The board's power allows so many flop/us; energy a flop falls with the process (device model, 2.2).
 double PowerLimit(const Machine& machine, const LaneConstants& lanes) {
-  const double energy = lanes.pj_per_flop * std::pow(std::min(1.0, machine.process_nm / kWholeProcess), kProcessExponent);
+  const double energy =
+      lanes.pj_per_flop * std::pow(std::min(1.0, machine.process_nm / kWholeProcess), kProcessExponent);
   return std::max(1.0, machine.tdp_w - lanes.board_watts) / energy * 1e6;
 }
 
@@ -62,8 +63,7 @@ TileModel LaneTiles(const Machine& machine, const LaneConstants& lanes, double s
                   .k_step = 8,
                   .sharp = false};
   const double port = std::sqrt((1 + 0.25) / (1 + std::pow(machine.lanes / kLanePort, 2)));  // 1 at 64 lanes
-  double device_rate =
-      machine.vector_rate[static_cast<size_t>(Datatype::kF32)] * lanes.sustained_fraction * port;
+  double device_rate = machine.vector_rate[static_cast<size_t>(Datatype::kF32)] * lanes.sustained_fraction * port;
   if (machine.tdp_w > 0) {
     device_rate = std::pow(std::pow(device_rate, -8) + std::pow(PowerLimit(machine, lanes), -8), -1.0 / 8);
   }
@@ -80,8 +80,8 @@ TileModel LaneTiles(const Machine& machine, const LaneConstants& lanes, double s
 
 // Rates of vector types relative to f32 come in powers of two.
 double LaneSlowdown(const Machine& machine, Datatype type) {
-  const double ratio = machine.vector_rate[static_cast<size_t>(Datatype::kF32)] /
-                       machine.vector_rate[static_cast<size_t>(type)];
+  const double ratio =
+      machine.vector_rate[static_cast<size_t>(Datatype::kF32)] / machine.vector_rate[static_cast<size_t>(type)];
   return std::exp2(std::round(std::log2(ratio)));
 }
 
@@ -118,10 +118,6 @@ KernelTime FromProduct(const ProductTime& time, const ProductSize& size, double 
 
 KernelModel::KernelModel(const hardware::Device& device, const Parameters& parameters)
     : machine_(MakeMachine(device)), parameters_(ForDevice(parameters, device)) {
-  for (size_t i = 0; i < kFamilies; ++i) {
-    const Sigma& sigma = parameters_.sigma[i];
-    sigma_[i] = IsCalibrated(device, static_cast<Family>(i)) ? sigma.calibrated : sigma.zero_shot;
-  }
   for (size_t i = 0; i < kDatatypes; ++i) matrix_[i] = MatrixTiles(machine_, parameters_.gemm, i);
   linear_ = LaneTiles(machine_, parameters_.linear, parameters_.gemm.store_ratio, false);
   batched_ = LaneTiles(machine_, parameters_.batched, parameters_.gemm.store_ratio, true);
@@ -132,9 +128,14 @@ KernelTime KernelModel::Time(const KernelSpec& kernel) const {
   switch (kernel.shape) {
     case Shape::kGemm:
     case Shape::kLinear:
-    case Shape::kBatchedGemm: time = Product(kernel); break;
-    case Shape::kConvolution: time = Convolution(kernel); break;
-    default: time = Memory(kernel);
+    case Shape::kBatchedGemm:
+      time = Product(kernel);
+      break;
+    case Shape::kConvolution:
+      time = Convolution(kernel);
+      break;
+    default:
+      time = Memory(kernel);
   }
   time.us = WithDispatch(kernel, time.us);
   time.bound = BoundOf(time);

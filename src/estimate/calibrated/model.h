@@ -25,7 +25,7 @@ class KernelModel {
 
   const Machine& machine() const { return machine_; }
   const Parameters& parameters() const { return parameters_; }
-  double RelativeSigma(Family family) const { return sigma_[static_cast<size_t>(family)]; }
+  double RelativeSigma(Family family) const { return parameters_.sigma[static_cast<size_t>(family)]; }
 
  private:
   KernelTime Product(const KernelSpec& kernel) const;
@@ -38,7 +38,6 @@ class KernelModel {
 
   Machine machine_;
   Parameters parameters_;
-  std::array<double, kFamilies> sigma_ = {};
   std::array<TileModel, kDatatypes> matrix_;
   TileModel linear_;
   TileModel batched_;

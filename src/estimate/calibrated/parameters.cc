@@ -15,7 +15,7 @@ constexpr std::string_view kFamilyNames[kFamilies] = {"gemm",        "linear", "
 template <class Constants>
 struct Constant {
   const char* name;
-  double Constants::* value;
+  double Constants::*value;
 };
 
 constexpr Constant<GemmConstants> kGemm[] = {
@@ -50,10 +50,8 @@ constexpr Constant<LaneConstants> kBatched[] = {
     {"smallest_tile", &LaneConstants::smallest_tile},
 };
 constexpr Constant<MemoryConstants> kMemory[] = {
-    {"launch_us", &MemoryConstants::launch_us},
-    {"hbm_fraction", &MemoryConstants::hbm_fraction},
-    {"gddr_fraction", &MemoryConstants::gddr_fraction},
-    {"l2_bytes_per_clock", &MemoryConstants::l2_bytes_per_clock},
+    {"launch_us", &MemoryConstants::launch_us},           {"hbm_fraction", &MemoryConstants::hbm_fraction},
+    {"gddr_fraction", &MemoryConstants::gddr_fraction},   {"l2_bytes_per_clock", &MemoryConstants::l2_bytes_per_clock},
     {"issue_fraction", &MemoryConstants::issue_fraction},
 };
 constexpr Constant<RowConstants> kRows[] = {
@@ -70,7 +68,7 @@ constexpr Constant<DispatchConstants> kDispatch[] = {
     {"memory_power", &DispatchConstants::memory_power},
 };
 constexpr Constant<CollectiveConstants> kCollective[] = {
-    {"launch_us", &CollectiveConstants::launch_us}, {"hop_us", &CollectiveConstants::hop_us},
+    {"launch_us", &CollectiveConstants::launch_us},         {"hop_us", &CollectiveConstants::hop_us},
     {"link_fraction", &CollectiveConstants::link_fraction}, {"ramp", &CollectiveConstants::ramp},
     {"own_share", &CollectiveConstants::own_share},
 };
@@ -106,13 +104,10 @@ class Reader {
 void ReadSigmas(JsonObject& root, Parameters& parameters, Diagnostics& diagnostics) {
   auto sigmas = root.Object("sigma");
   for (size_t family = 0; family < kFamilies; ++family) {
-    auto entry = sigmas ? sigmas->Object(std::string(kFamilyNames[family])) : std::nullopt;
-    const auto calibrated = entry ? entry->Quantity("calibrated", Unit::kNumber) : std::nullopt;
-    const auto zero_shot = entry ? entry->Quantity("zero_shot", Unit::kNumber) : std::nullopt;
-    if (!calibrated || !zero_shot) {
-      diagnostics.Error(kBadParameters, fmt::format("no sigma of `{}`", kFamilyNames[family]));
-    }
-    parameters.sigma[family] = {.calibrated = calibrated.value_or(0), .zero_shot = zero_shot.value_or(0)};
+    const std::string name(kFamilyNames[family]);
+    const auto sigma = sigmas ? sigmas->Quantity(name, Unit::kNumber) : std::nullopt;
+    if (!sigma) diagnostics.Error(kBadParameters, fmt::format("no sigma of `{}`", name));
+    parameters.sigma[family] = sigma.value_or(0);
   }
 }
 

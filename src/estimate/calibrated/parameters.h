@@ -77,19 +77,14 @@ struct DispatchConstants {
 
 struct CollectiveConstants {
   double launch_us = 0;
-  double hop_us = 0;          // per doubling of the ranks
-  double link_fraction = 0;   // sustained / nominal link bandwidth
-  double ramp = 0;            // between latency and bandwidth
-  double own_share = 0;       // cost of a rank's own shard, in shards on the wire
+  double hop_us = 0;         // per doubling of the ranks
+  double link_fraction = 0;  // sustained / nominal link bandwidth
+  double ramp = 0;           // between latency and bandwidth
+  double own_share = 0;      // cost of a rank's own shard, in shards on the wire
 };
 
 enum class CollectiveOp : uint8_t { kAllReduce, kAllGather, kReduceScatter, kAllToAll, kPermute };
 inline constexpr size_t kCollectiveOps = 5;
-
-struct Sigma {
-  double calibrated = 0;  // relative, devices whose own constants are fitted
-  double zero_shot = 0;   // relative, any other device
-};
 
 struct Parameters {
   GemmConstants gemm;
@@ -100,8 +95,8 @@ struct Parameters {
   ConvolutionConstants convolution;
   DispatchConstants dispatch;
   std::array<CollectiveConstants, kCollectiveOps> collectives;
-  double in_switch_ratio = 0;  // traffic of a reduction in the switch, per byte
-  std::array<Sigma, kFamilies> sigma;
+  double in_switch_ratio = 0;           // traffic of a reduction in the switch, per byte
+  std::array<double, kFamilies> sigma;  // relative, of a device that was not in the fit
 };
 
 Result<Parameters> ReadParameters(std::string_view text, const std::string& file);

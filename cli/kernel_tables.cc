@@ -1,0 +1,30 @@
+#include "cli/kernel_tables.h"
+
+#include "cli/format.h"
+#include "driver/kernel_tables.h"
+
+namespace hespas::cli {
+
+void AddKernelTableOptions(CLI::App& command, KernelTableOptions& options) {
+  command.add_option("--kernels", options.kernels, "predict the single kernels of this CSV table on --device");
+  command.add_option("--collectives", options.collectives,
+                     "predict the single collectives of this CSV table on --system");
+}
+
+void PrintKernelTables(const KernelTableOptions& options, const std::string& device, const std::string& system,
+                       Format format, Session& session) {
+  if (format == Format::kTable) format = Format::kCsv;
+  std::string text;
+  if (!options.kernels.empty()) {
+    const auto table = driver::EstimateKernelTable(options.kernels, device, session.diagnostics);
+    if (table) text += RenderTable(*table, format);
+  }
+  if (!options.collectives.empty()) {
+    const auto table = driver::EstimateCollectiveTable(options.collectives, system, session.diagnostics);
+    if (table) text += RenderTable(*table, format);
+  }
+  session.PrintDiagnostics();
+  Print(text);
+}
+
+}  // namespace hespas::cli

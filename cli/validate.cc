@@ -1,0 +1,27 @@
+// `hespas validate`: the model's errors against published measurements.
+#include <memory>
+
+#include "cli/format.h"
+#include "driver/validation.h"
+
+namespace hespas::cli {
+
+void AddValidateCommand(CLI::App& app, Session& session) {
+  CLI::App& command = AddCommand(app, session, "validate", "compares the model with published measurements",
+                                 "hespas validate --set gemm --format md");
+  struct Options {
+    std::string set;
+    Format format = Format::kTable;
+  };
+  auto options = std::make_shared<Options>();
+  command.add_option("--set", options->set, "one set only: gemm, kernels, collectives or models")
+      ->check(CLI::IsMember({"gemm", "kernels", "collectives", "models"}));
+  AddFormatOption(command, options->format);
+  command.callback([options, &session] {
+    const auto rows = driver::Validate(options->set, session.diagnostics);
+    session.PrintDiagnostics();
+    if (rows) Print(RenderTable(driver::AccuracyTable(*rows), options->format));
+  });
+}
+
+}  // namespace hespas::cli

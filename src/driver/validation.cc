@@ -1,0 +1,126 @@
+#include "driver/validation.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "driver/measured_sets.h"
+
+namespace hespas::driver {
+namespace {
+
+using Field = double Comparison::*;
+
+double Median(std::vector<double> values) {
+  const size_t middle = values.size() / 2;
+  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(middle), values.end());
+  const double upper = values[middle];
+  if (values.size() % 2 == 1) return upper;
+  return (upper + *std::max_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(middle))) / 2;
+}
+
+ErrorSummary Errors(const std::vector<Comparison>& rows, Field prediction) {
+  ErrorSummary summary;
+  std::vector<double> sizes;
+  for (const Comparison& row : rows) {
+    const double error = row.*prediction / row.measured - 1;
+    sizes.push_back(std::abs(error));
+    summary.mean += std::abs(error);
+    summary.bias += error;
+  }
+  const auto count = static_cast<double>(rows.size());
+  summary.mean /= count;
+  summary.bias /= count;
+  summary.median = Median(std::move(sizes));
+  return summary;
+}
+
+std::optional<ErrorSummary> ErrorsIfGiven(const std::vector<Comparison>& rows, Field prediction) {
+  const bool given = std::all_of(rows.begin(), rows.end(), [&](const Comparison& row) { return row.*prediction > 0; });
+  return given ? std::optional(Errors(rows, prediction)) : std::nullopt;
+}
+
+void Uncertainty(const std::vector<Comparison>& rows, AccuracyRow& summary) {
+  for (const Comparison& row : rows) {
+    const double error = std::abs(row.predicted - row.measured);
+    summary.within_one_sigma += error <= row.sigma ? 1 : 0;
+    summary.within_two_sigma += error <= 2 * row.sigma ? 1 : 0;
+    if (!(row.sigma > 0)) continue;
+    const double relative = row.sigma / row.predicted;
+    const double deviation = std::log(row.measured / row.predicted) / relative;
+    summary.log_likelihood -= deviation * deviation / 2 + std::log(relative * std::sqrt(2 * std::numbers::pi));
+    summary.width += 2 * relative;
+  }
+  const auto count = static_cast<double>(rows.size());
+  for (double* value :
+       {&summary.within_one_sigma, &summary.within_two_sigma, &summary.log_likelihood, &summary.width}) {
+    *value /= count;
+  }
+}
+
+std::string Percent(double fraction) { return fmt::format("{:.2f}", 100 * fraction); }
+
+std::string MeanOf(const std::optional<ErrorSummary>& summary) { return summary ? Percent(summary->mean) : ""; }
+
+struct MeasuredSet {
+  std::string_view name;
+  bool (*add)(Groups& groups, Diagnostics& diagnostics);
+};
+constexpr MeasuredSet kSets[] = {
+    {"gemm", AddGemms}, {"kernels", AddKernels}, {"collectives", AddCollectives}, {"models", AddModels}};
+
+}  // namespace
+
+AccuracyRow Summarise(std::string set, std::string device, std::string op, const std::vector<Comparison>& rows) {
+  AccuracyRow summary{.set = std::move(set), .device = std::move(device), .op = std::move(op), .count = rows.size()};
+  if (rows.empty()) return summary;
+  summary.model = Errors(rows, &Comparison::predicted);
+  summary.roofline = ErrorsIfGiven(rows, &Comparison::roofline);
+  summary.roofline_constant = ErrorsIfGiven(rows, &Comparison::roofline_constant);
+  summary.published = ErrorsIfGiven(rows, &Comparison::published);
+  Uncertainty(rows, summary);
+  return summary;
+}
+
+std::optional<std::vector<AccuracyRow>> Validate(const std::string& set, Diagnostics& diagnostics) {
+  Groups groups;
+  for (const MeasuredSet& measured : kSets) {
+    if (!set.empty() && set != measured.name) continue;
+    if (!measured.add(groups, diagnostics)) return std::nullopt;
+  }
+  std::vector<AccuracyRow> rows;
+  for (const auto& [key, comparisons] : groups) {
+    rows.push_back(Summarise(key.set, key.device, key.op, comparisons));
+  }
+  return rows;
+}
+
+report::Table AccuracyTable(const std::vector<AccuracyRow>& rows) {
+  using report::Align;
+  report::Table table;
+  table.columns = {{"set"},
+                   {"device"},
+                   {"op"},
+                   {"rows", Align::kRight},
+                   {"mean error %", Align::kRight},
+                   {"median %", Align::kRight},
+                   {"bias %", Align::kRight},
+                   {"within 1 sigma %", Align::kRight},
+                   {"within 2 sigma %", Align::kRight},
+                   {"interval %", Align::kRight},
+                   {"log likelihood", Align::kRight},
+                   {"roofline %", Align::kRight},
+                   {"roofline + constant %", Align::kRight},
+                   {"published %", Align::kRight}};
+  for (const AccuracyRow& row : rows) {
+    table.rows.push_back({row.set, row.device, row.op, fmt::format("{}", row.count), Percent(row.model.mean),
+                          Percent(row.model.median), Percent(row.model.bias), Percent(row.within_one_sigma),
+                          Percent(row.within_two_sigma), Percent(row.width), fmt::format("{:.2f}", row.log_likelihood),
+                          MeanOf(row.roofline), MeanOf(row.roofline_constant), MeanOf(row.published)});
+  }
+  return table;
+}
+
+}  // namespace hespas::driver

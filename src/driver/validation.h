@@ -1,0 +1,59 @@
+// The accuracy suite: the calibrated model against published measurements, beside simpler models.
+//
+// - data/measured holds the measurements; which preset stands for which measured device is one table in the source.
+// - No row is dropped: a row without a prediction counts as an error of 100 %.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/diagnostic.h"
+#include "report/table.h"
+
+namespace hespas::driver {
+
+inline constexpr DiagnosticKind kAccuracyBound{
+    "E0960", "`hespas validate` found an error above the bound that this version promises for a set of measurements.",
+    Outcome::kBoundMissed};
+
+// One measurement with what each model says, in microseconds; 0 where a model says nothing.
+struct Comparison {
+  double measured = 0;
+  double predicted = 0;
+  double sigma = 0;
+  double roofline = 0;
+  double roofline_constant = 0;  // roofline and one launch or dispatch constant
+  double published = 0;          // by others, where the data has it
+};
+
+// Relative errors of one model over the measurements of one group; fractions, not percent.
+struct ErrorSummary {
+  double mean = 0;    // of |predicted / measured - 1|
+  double median = 0;  // of the same
+  double bias = 0;    // mean of predicted / measured - 1
+};
+
+struct AccuracyRow {
+  std::string set;     // "gemm", "kernels", "collectives", "nodes", "models"
+  std::string device;  // preset
+  std::string op;      // or size class
+  size_t count = 0;
+  ErrorSummary model;
+  std::optional<ErrorSummary> roofline;
+  std::optional<ErrorSummary> roofline_constant;
+  std::optional<ErrorSummary> published;
+  double within_one_sigma = 0;  // share of the measurements
+  double within_two_sigma = 0;
+  double log_likelihood = 0;  // mean, of ln(measured) under the stated relative sigma
+  double width = 0;           // mean relative width of the one-sigma interval
+};
+
+// `set`: one of the sets' names, or empty for all.
+std::optional<std::vector<AccuracyRow>> Validate(const std::string& set, Diagnostics& diagnostics);
+
+AccuracyRow Summarise(std::string set, std::string device, std::string op, const std::vector<Comparison>& rows);
+
+report::Table AccuracyTable(const std::vector<AccuracyRow>& rows);
+
+}  // namespace hespas::driver

@@ -1,0 +1,191 @@
+#include "estimate/calibrated/model.h"
+
+#include <gmock/gmock.h>
+
+#include <cmath>
+#include <functional>
+#include <random>
+
+#include "base/file.h"
+#include "estimate/calibrated/collective.h"
+
+namespace hespas::estimate::calibrated {
+namespace {
+
+const Parameters& Shipped() {
+  static const Parameters parameters = [] {
+    const std::string file = std::string(HESPAS_SOURCE_DIR) + "/data/models/calibrated.json";
+    const auto text = ReadInput(file);
+    const auto read = ReadParameters(*text, file);
+    EXPECT_TRUE(read.ok());
+    return *read;
+  }();
+  return parameters;
+}
+
+hardware::Device RandomDevice(std::mt19937& random) {
+  const auto between = [&](double low, double high) {
+    return std::exp(std::uniform_real_distribution(std::log(low), std::log(high))(random));
+  };
+  hardware::Device device;
+  device.family = "gpu";
+  device.sm_count = static_cast<int>(between(8, 400));
+  device.clock_hz = between(0.8e9, 3e9);
+  device.lanes_per_sm = between(0, 2) < 1 ? 64 : 128;
+  device.matrix_flops_per_clock = std::exp2(std::round(between(9, 14)));
+  const double f32 = 2.0 * *device.lanes_per_sm * *device.sm_count * *device.clock_hz;
+  const double bf16 = *device.matrix_flops_per_clock * *device.sm_count * *device.clock_hz;
+  device.per_datatype_flops = {{"f32", {f32}},       {"f64", {f32 / 2}}, {"bf16", {bf16}},
+                               {"tf32", {bf16 / 2}}, {"f16", {bf16}},    {"f8E4M3FN", {2 * bf16}}};
+  device.peak_flops = {f32};
+  device.memory_bandwidth = {between(1e11, 2e13)};
+  device.l2_capacity = Bytes(static_cast<int64_t>(between(1e6, 3e8)));
+  device.shared_memory_per_sm = Bytes(static_cast<int64_t>(between(5e4, 3e5)));
+  device.tdp_w = between(50, 1500);
+  device.process_nm = static_cast<int>(between(3, 17));
+  return device;
+}
+
+KernelSpec RandomKernel(std::mt19937& random) {
+  const auto size = [&](double high) {
+    return std::floor(std::exp(std::uniform_real_distribution(0.0, std::log(high))(random)));
+  };
+  constexpr Shape kShapes[] = {Shape::kGemm,        Shape::kLinear,  Shape::kBatchedGemm, Shape::kConvolution,
+                               Shape::kElementwise, Shape::kSoftmax, Shape::kNorm,        Shape::kTraffic};
+  constexpr Datatype kTypes[] = {Datatype::kF32, Datatype::kF64, Datatype::kBf16, Datatype::kTf32, Datatype::kF8};
+  return {.shape = kShapes[random() % std::size(kShapes)],
+          .type = kTypes[random() % std::size(kTypes)],
+          .b = size(512),
+          .m = size(16384),
+          .n = size(16384),
+          .k = size(65536),
+          .input_channels = size(512),
+          .output_channels = size(512),
+          .kernel_size = random() % 2 == 0 ? 3.0 : 1.0,
+          .extent = size(256),
+          .bytes = size(1e9),
+          .instructions = size(1e9),
+          .dispatch_us = random() % 2 == 0 ? 30.0 : 0.0};
+}
+
+void Scale(hardware::RateTable& rates, double factor) {
+  for (auto& [type, rate] : rates) rate.value *= factor;
+}
+
+struct Improvement {
+  const char* name;
+  std::function<void(hardware::Device&, double)> apply;
+};
+
+const Improvement kImprovements[] = {
+    {"SMs", [](hardware::Device& d, double f) { d.sm_count = static_cast<int>(std::ceil(*d.sm_count * f)); }},
+    {"clock", [](hardware::Device& d, double f) { d.clock_hz = *d.clock_hz * f; }},
+    {"bandwidth", [](hardware::Device& d, double f) { d.memory_bandwidth.value *= f; }},
+    {"peak",
+     [](hardware::Device& d, double f) {
+       Scale(d.per_datatype_flops, f);
+       d.peak_flops.value *= f;
+     }},
+    {"one peak", [](hardware::Device& d, double f) { d.per_datatype_flops["bf16"].value *= f; }},
+};
+
+TEST(KernelModel, ABetterDeviceIsNeverSlower) {
+  std::mt19937 random(7);
+  for (int i = 0; i < 3000; ++i) {
+    const hardware::Device device = RandomDevice(random);
+    const KernelSpec kernel = RandomKernel(random);
+    const double before = KernelModel(device, Shipped()).Time(kernel).us;
+    ASSERT_TRUE(std::isfinite(before));
+    ASSERT_GT(before, 0);
+    for (const Improvement& improvement : kImprovements) {
+      hardware::Device better = device;
+      improvement.apply(better, std::uniform_real_distribution(1.001, 3.0)(random));
+      EXPECT_LE(KernelModel(better, Shipped()).Time(kernel).us, before * (1 + 1e-12))
+          << improvement.name << " shape " << static_cast<int>(kernel.shape);
+    }
+  }
+}
+
+TEST(KernelModel, OnePercentOfAFigureMovesLittle) {
+  std::mt19937 random(11);
+  for (int i = 0; i < 2000; ++i) {
+    const hardware::Device device = RandomDevice(random);
+    const KernelSpec kernel = RandomKernel(random);
+    const double before = KernelModel(device, Shipped()).Time(kernel).us;
+    for (const Improvement& improvement : kImprovements) {
+      if (std::string_view(improvement.name) == "SMs") continue;  // whole waves step
+      hardware::Device nudged = device;
+      improvement.apply(nudged, 1.01);
+      EXPECT_GE(KernelModel(nudged, Shipped()).Time(kernel).us, before * 0.97) << improvement.name;
+    }
+  }
+}
+
+TEST(KernelModel, SurvivesSizesOutsideOfReason) {
+  std::mt19937 random(3);
+  const KernelModel model(RandomDevice(random), Shipped());
+  const double infinity = std::numeric_limits<double>::infinity();
+  for (const double size : {0.0, -5.0, 1e18, infinity, std::nan("")}) {
+    for (const Shape shape : {Shape::kGemm, Shape::kLinear, Shape::kBatchedGemm, Shape::kConvolution,
+                              Shape::kElementwise, Shape::kSoftmax, Shape::kNorm}) {
+      const KernelTime time = model.Time({.shape = shape,
+                                          .b = size,
+                                          .m = size,
+                                          .n = size,
+                                          .k = size,
+                                          .input_channels = size,
+                                          .output_channels = size,
+                                          .kernel_size = size,
+                                          .extent = size,
+                                          .stride = size});
+      EXPECT_TRUE(std::isfinite(time.us) && time.us > 0) << size << " shape " << static_cast<int>(shape);
+    }
+  }
+}
+
+TEST(KernelModel, ADeviceFileMayReplaceItsOwnConstants) {
+  std::mt19937 random(5);
+  hardware::Device device = RandomDevice(random);
+  const KernelSpec tiny{.shape = Shape::kGemm, .type = Datatype::kBf16, .m = 16, .n = 16, .k = 16};
+  const double before = KernelModel(device, Shipped()).Time(tiny).us;
+  device.calibration["gemm.launch_us"] = Shipped().gemm.launch_us + 3;
+  device.calibration["gemm.sigma"] = 0.5;
+  const KernelTime after = KernelModel(device, Shipped()).Time(tiny);
+  EXPECT_NEAR(after.us, before + 3, 1e-9);
+  EXPECT_NEAR(after.sigma_us, after.us / 2, 1e-9);
+}
+
+TEST(KernelModel, AnEstimateKeepsItsTerms) {
+  std::mt19937 random(5);
+  const KernelModel model(RandomDevice(random), Shipped());
+  const auto estimate =
+      ToEstimate(model.Time({.shape = Shape::kGemm, .type = Datatype::kBf16, .m = 64, .n = 64, .k = 64}));
+  EXPECT_EQ(estimate.flops.value, 2 * 64 * 64 * 64);
+  ASSERT_EQ(estimate.terms.size(), 5u);
+  EXPECT_EQ(estimate.terms[0].name, "launch");
+  EXPECT_EQ(estimate.source, "calibrated");
+}
+
+TEST(Collectives, MeshesAndReducingSwitchesMoveLess) {
+  const Ports plain{.rate = 450e3};
+  Ports reducing = plain;
+  reducing.reducing_switch = true;
+  const CollectiveSpec eight{.op = CollectiveOp::kAllReduce, .ranks = 8, .bytes = 1e9};
+  EXPECT_LT(CollectiveModel(reducing, Shipped()).Time(eight).us, CollectiveModel(plain, Shipped()).Time(eight).us);
+  const Ports mesh{.rate = 450e3, .mesh = true, .peers = 7};
+  const CollectiveModel model(mesh, Shipped());
+  const CollectiveSpec two{.op = CollectiveOp::kAllGather, .ranks = 2, .bytes = 1e9};
+  const CollectiveSpec all{.op = CollectiveOp::kAllGather, .ranks = 8, .bytes = 1e9};
+  EXPECT_GT(model.Time(two).us, model.Time(all).us);  // two of eight peers have one link
+  EXPECT_EQ(model.Time({.op = CollectiveOp::kAllGather, .ranks = 1, .bytes = 1e9}).us, 0);
+}
+
+TEST(Parameters, AMissingConstantIsNamed) {
+  const auto read = ReadParameters(R"({"families": {}, "sigma": {}})", "p.json");
+  ASSERT_FALSE(read.ok());
+  EXPECT_EQ(read.error().kind, &kBadParameters);
+  EXPECT_THAT(read.error().message, ::testing::HasSubstr("launch_us"));
+}
+
+}  // namespace
+}  // namespace hespas::estimate::calibrated

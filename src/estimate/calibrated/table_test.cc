@@ -1,0 +1,80 @@
+#include "estimate/calibrated/table.h"
+
+#include <gmock/gmock.h>
+
+#include "base/file.h"
+
+namespace hespas::estimate::calibrated {
+namespace {
+
+Parameters Shipped() {
+  const std::string file = std::string(HESPAS_SOURCE_DIR) + "/data/models/calibrated.json";
+  return *ReadParameters(*ReadInput(file), file);
+}
+
+hardware::Device SomeDevice() {
+  hardware::Device device;
+  device.family = "gpu";
+  device.sm_count = 100;
+  device.clock_hz = 1.5e9;
+  device.per_datatype_flops = {{"f32", {2e13}}, {"bf16", {3e14}}};
+  device.memory_bandwidth = {1.5e12};
+  return device;
+}
+
+CsvTable Predicted(const std::string& text, Diagnostics& diagnostics) {
+  auto table = *ParseCsv(text, "t.csv");
+  const KernelModel model(SomeDevice(), Shipped());
+  AddPredictions(table, *PredictKernels(table, "t.csv", model, diagnostics));
+  return table;
+}
+
+TEST(KernelTable, KeepsRowsAndForeignColumns) {
+  Diagnostics diagnostics;
+  const auto table = Predicted(
+      "note,op,dtype,b,m,n,k,dispatch_us\n"
+      "x,gemm,bf16,1,512,512,512,\ny,add,f32,4096,,1024.0,,30\nz,frobnicate,f32,1,,1,,\n,softmax,f99,8,,8,,\n,bmm,f32,"
+      "4,,8,8,\n",
+      diagnostics);
+  EXPECT_THAT(table.columns, ::testing::ElementsAre("note", "op", "dtype", "b", "m", "n", "k", "dispatch_us",
+                                                    "predicted_us", "sigma_us"));
+  ASSERT_EQ(table.rows.size(), 5u);
+  EXPECT_EQ(table.rows[0][0], "x");
+  EXPECT_GT(*CsvNumber(table.rows[0][8]), 0);
+  EXPECT_GT(*CsvNumber(table.rows[1][8]), 30);  // never below the host's floor
+  for (const size_t row : {2u, 3u, 4u}) EXPECT_EQ(table.rows[row][8], "");
+  EXPECT_EQ(diagnostics.all().size(), 3u);
+  EXPECT_FALSE(diagnostics.has_errors());
+  EXPECT_EQ(diagnostics.all()[0].location.line, 4u);
+}
+
+TEST(KernelTable, LongNamesMeanTheSame) {
+  Diagnostics diagnostics;
+  const auto table = Predicted(
+      "op,dtype,b,n\nln,f32,100,768\nlayer_norm,f32,100,768\naddu,f32,9,9\nadd_scalar,f32,9,9\n", diagnostics);
+  EXPECT_EQ(table.rows[0][4], table.rows[1][4]);
+  EXPECT_EQ(table.rows[2][4], table.rows[3][4]);
+}
+
+TEST(KernelTable, WithoutOperationsIsRefused) {
+  Diagnostics diagnostics;
+  const auto table = *ParseCsv("m,n\n1,2\n", "t.csv");
+  const KernelModel model(SomeDevice(), Shipped());
+  const auto predictions = PredictKernels(table, "t.csv", model, diagnostics);
+  ASSERT_FALSE(predictions.ok());
+  EXPECT_EQ(predictions.error().kind, &kMissingColumn);
+}
+
+TEST(CollectiveTable, AcceptsTheUsualSpellings) {
+  Diagnostics diagnostics;
+  auto table = *ParseCsv(
+      "op,dtype,groups,N,bytes\nall-reduce,f32,1,8,1e6\nall_reduce,f32,1,8,1000000\nbarter,f32,1,8,1\n", "c.csv");
+  const CollectiveModel model(SomeDevice(), Shipped());
+  const auto predictions = PredictCollectives(table, "c.csv", model, diagnostics);
+  ASSERT_TRUE(predictions.ok());
+  EXPECT_EQ((*predictions)[0]->us, (*predictions)[1]->us);
+  EXPECT_FALSE((*predictions)[2].has_value());
+}
+
+}  // namespace
+}  // namespace hespas::estimate::calibrated
