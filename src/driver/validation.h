@@ -13,10 +13,6 @@
 
 namespace hespas::driver {
 
-inline constexpr DiagnosticKind kAccuracyBound{
-    "E0960", "`hespas validate` found an error above the bound that this version promises for a set of measurements.",
-    Outcome::kBoundMissed};
-
 // One measurement with what each model says, in microseconds; 0 where a model says nothing.
 struct Comparison {
   double measured = 0;
