@@ -21,9 +21,12 @@ struct DropIn {
 
 using DropInBody = std::function<Status(const driver::compat::CommandLine&, const driver::compat::Log&, Diagnostics&)>;
 
-// The configuration file, --log-level, --log-path and --compat.
-inline void AddDropInOptions(CLI::App& app, DropIn& options) {
+inline void AddConfiguration(CLI::App& app, DropIn& options) {
   app.add_option("config", options.command.config_path, "configuration file (JSON)")->required();
+}
+
+// --log-level, --log-path and --compat.
+inline void AddDropInOptions(CLI::App& app, DropIn& options) {
   app.add_option("--log-path", options.log_path, "append the log to this file instead of standard error");
   app.add_option("--log-level", options.log_level, "least severe level shown")
       ->check(CLI::IsMember({"critical", "error", "warning", "info", "debug", "progress", "results"}));

@@ -7,6 +7,7 @@ int main(int argc, char** argv) {
   auto& command = options.command;
   CLI::App app("Turns a StableHLO program into Chakra execution traces, as a configuration file says.",
                "hespas_chakra_gen");
+  hespas::cli::AddConfiguration(app, options);
   hespas::cli::AddDropInOptions(app, options);
   bool merge = false;
   bool no_merge = false;

@@ -5,6 +5,7 @@
 int main(int argc, char** argv) {
   hespas::cli::DropIn options;
   CLI::App app("Splits a StableHLO program into blocks and writes each as a module.", "hespas_mlir_splitter");
+  hespas::cli::AddConfiguration(app, options);
   hespas::cli::AddDropInOptions(app, options);
   app.add_option("--split_fn", options.command.split, "linear_split or individual_split")
       ->check(CLI::IsMember({"linear_split", "individual_split"}));

@@ -8,9 +8,6 @@
 namespace hespas::driver::compat {
 
 inline constexpr DiagnosticKind kOutputNotFolder{"E0915", "The output path exists and is not a folder."};
-inline constexpr DiagnosticKind kUnknownRate{
-    "E0916", "An operation has an element type that `per_datatype_flops` lacks, and `error_on_unknown_type` is set."};
-
 // Warnings go to `diagnostics` (under --compat into the log, as the prototype words them).
 Status GenerateTraces(const CommandLine& command, const Log& log, Diagnostics& diagnostics);
 

@@ -1,0 +1,32 @@
+#include "driver/compat/analyzer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+
+#include "read/read.h"
+#include "report/histogram.h"
+
+namespace hespas::driver::compat {
+
+Result<std::string> AnalyzeProgram(const AnalyzerOptions& options, const Log& log, Diagnostics& diagnostics) {
+  std::string format = options.format;
+  std::transform(format.begin(), format.end(), format.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  if (format != "text" && format != "csv") {
+    return MakeError(kUnknownFormat, fmt::format("unknown format `{}`", options.format), {}, "use `text` or `csv`");
+  }
+  log.Info(fmt::format("MLIRAnalyzer: Parsing mlir_file: {}", options.program));
+  const auto module = read::ReadProgram(options.program, {}, diagnostics);
+  if (!module) return module.error();
+  if (const auto main = read::RequireMain(*module); !main) return main.error();
+  const report::Histogram histogram =
+      report::CountOperators(*module, {.extent = options.expand ? report::Extent::kExpanded : report::Extent::kMain,
+                                       .operand_types = options.operand_types,
+                                       .compatible = options.compat});
+  if (format == "csv" && !options.compat) return report::ToCsv(histogram);
+  return report::ToPrototypeText(histogram, format == "csv");
+}
+
+}  // namespace hespas::driver::compat

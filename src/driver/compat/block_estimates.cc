@@ -1,0 +1,160 @@
+#include "driver/compat/block_estimates.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+
+#include "driver/compat/python_text.h"
+#include "estimate/cost.h"
+
+namespace hespas::driver::compat {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double SecondsSince(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+// "(1x4x4x1xi64 3x3x1x1xi64)", as the prototype shows shapes.
+std::string ShapesText(const ir::Module& module, auto values) {
+  std::string out = "(";
+  for (const ir::ValueId value : values) {
+    const ir::Type& type = module.type(value);
+    if (out.size() > 1) out += ' ';
+    for (const int64_t d : type.dims) out += fmt::format("{}x", d);
+    out += ir::ElementText(type.element);
+  }
+  return out + ")";
+}
+
+}  // namespace
+
+hardware::Device DeviceOf(const Rates& rates) {
+  hardware::Device device;
+  device.name = "configuration";
+  device.peak_flops = {rates.peak_flops};
+  device.memory_bandwidth = {rates.memory_bandwidth};
+  for (const auto& [datatype, rate] : rates.per_datatype_flops) device.per_datatype_flops[datatype] = {rate};
+  return device;
+}
+
+BlockEstimates::BlockEstimates(const Settings& settings, const Blocks& blocks, const Log& log)
+    : settings_(settings),
+      blocks_(blocks),
+      module_(*blocks.module),
+      log_(log),
+      rates_{settings.rates.peak_flops, settings.rates.memory_bandwidth, settings.rates.per_datatype_flops},
+      roofline_(DeviceOf(settings.rates)),
+      statistics_(settings.rates, settings.split.compat) {}
+
+Status BlockEstimates::Run() {
+  const auto start = Clock::now();
+  for (size_t i = 0; i < blocks_.in_order.blocks.size(); ++i) {
+    if (blocks_.in_order.blocks[i].kind == graph::BlockKind::kCompute) EstimateBlock(i);
+    if (failure_) return *failure_;
+  }
+  statistics_.Finish(SecondsSince(start));
+  return {};
+}
+
+void BlockEstimates::EstimateBlock(size_t position) {
+  const graph::Block& block = blocks_.in_order.blocks[position];
+  const std::string file = blocks_.FileName(position);
+  log_.Progress(log_.divider());
+  const size_t expanded = ExpandedOps(block);
+  if (settings_.reuse) {
+    const auto [found, is_new] = known_.try_emplace(block.hash, Known{});
+    if (!is_new) {
+      statistics_.AddHit(file, found->second.module, expanded);
+      seconds_[position] = statistics_.seconds(found->second.module);
+      log_.Progress(
+          fmt::format("Cache hit ({}) for {} - runtime: {}", found->second.file, file, Repr(seconds_[position])));
+      return;
+    }
+    found->second.file = file;
+  }
+  const auto start = Clock::now();
+  const std::vector<OpRecord> records = settings_.split.compat ? PrototypeRecords(block) : Records(block);
+  const size_t module = statistics_.AddModule(file, records, expanded, SecondsSince(start));
+  seconds_[position] = statistics_.seconds(module);
+  log_.Progress(fmt::format("Runtime estimate for {} - runtime: {}", file, Repr(seconds_[position])));
+  if (settings_.reuse) known_[block.hash].module = module;
+}
+
+// The synthesised `return` of a block module counts in the prototype.
+size_t BlockEstimates::ExpandedOps(const graph::Block& block) const {
+  size_t count = settings_.split.compat ? 1 : 0;
+  for (const ir::OpId op : block.ops) count += ExpandedCount(module_, op);
+  return count;
+}
+
+std::vector<OpRecord> BlockEstimates::PrototypeRecords(const graph::Block& block) {
+  std::vector<OpRecord> records;
+  for (const ir::OpId op : block.ops) {
+    for (const ir::OpId inner : estimate::PrototypeExpansion(module_, op)) {
+      estimate::PrototypeOp estimated = estimate::EstimatePrototypeOp(module_, inner, rates_);
+      Check(estimated);
+      records.push_back({.name = std::string(estimated.name),
+                         .datatype = std::move(estimated.datatype),
+                         .seconds = estimated.seconds,
+                         .flops = estimated.flops,
+                         .bytes = estimated.bytes});
+    }
+  }
+  records.push_back({.name = "func.return", .datatype = WidestOutput(block)});
+  return records;
+}
+
+void BlockEstimates::Check(const estimate::PrototypeOp& op) {
+  if (!op.handled) notes_.push_back({estimate::NoteKind::kNoRule, op.op, std::string(op.name)});
+  if (!op.unknown_datatype) return;
+  const std::string place = fmt::format("{} {} -> {}", op.name, ShapesText(module_, module_.operands(op.op)),
+                                        ShapesText(module_, module_.results(op.op)));
+  if (settings_.error_on_unknown_type && !failure_) {
+    failure_ =
+        MakeError(kUnknownRate, fmt::format("no rate for `{}` (op {})", op.datatype, place), module_.location(op.op));
+  }
+  if (!settings_.warn_on_unknown_type || !warned_.insert(op.op.value).second) return;
+  std::string table;
+  for (const auto& [name, rate] : rates_.per_datatype_flops)
+    table += fmt::format("{}'{}': {}", table.empty() ? "" : ", ", name, Repr(rate));
+  log_.Warning(
+      "hespas.estimator.roofline_estimator",
+      fmt::format("Datatype {} not found in per_datatype_flops ({{{}}}) for op: {} - using fallback flops rate {:.0f}",
+                  op.datatype, table, place, rates_.peak_flops));
+}
+
+// Of what a block returns, as the prototype finds the type of its `return`.
+std::string BlockEstimates::WidestOutput(const graph::Block& block) const {
+  const ir::Element* widest = nullptr;
+  for (const ir::ValueId value : block.outputs) {
+    std::vector<ir::TypeId> types = {module_.type_id(value)};
+    while (!types.empty()) {
+      const ir::Type& type = module_.types()[types.back()];
+      types.pop_back();
+      types.insert(types.end(), type.nested.rbegin(), type.nested.rend());
+      if (type.element.kind == ir::ElementKind::kNone) continue;
+      if (widest == nullptr || ir::ElementBits(type.element) > ir::ElementBits(*widest)) widest = &type.element;
+    }
+  }
+  if (widest == nullptr) return "None";
+  ir::Element component = *widest;
+  component.complex = false;
+  return ir::ElementText(component);
+}
+
+std::vector<OpRecord> BlockEstimates::Records(const graph::Block& block) {
+  std::vector<OpRecord> records;
+  for (const ir::OpId op : block.ops) {
+    const graph::Estimate estimated = roofline_.EstimateOp(module_, op, notes_);
+    const ir::Element* element = estimate::RateElement(module_, op, estimate::CostOf(module_, op).contraction);
+    records.push_back({.name = std::string(module_.name(op)),
+                       .datatype = element == nullptr ? "none" : ir::ElementText(*element),
+                       .seconds = estimated.time.seconds(),
+                       .compute_seconds = estimated.terms.empty() ? 0 : estimated.terms[0].time.seconds(),
+                       .flops = estimated.flops.value,
+                       .bytes = estimated.bytes.value});
+  }
+  return records;
+}
+
+}  // namespace hespas::driver::compat

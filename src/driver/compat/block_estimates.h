@@ -1,0 +1,65 @@
+// Estimates the blocks of a run one after the other, with the log lines and statistics of the prototype.
+#pragma once
+
+#include <optional>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "base/hash.h"
+#include "base/result.h"
+#include "driver/compat/blocks.h"
+#include "driver/compat/configuration.h"
+#include "driver/compat/log.h"
+#include "driver/compat/statistics.h"
+#include "estimate/roofline/prototype_roofline.h"
+#include "estimate/roofline/roofline.h"
+
+namespace hespas::driver::compat {
+
+inline constexpr DiagnosticKind kUnknownRate{
+    "E0916", "An operation has an element type that `per_datatype_flops` lacks, and `error_on_unknown_type` is set."};
+
+hardware::Device DeviceOf(const Rates& rates);
+
+class BlockEstimates {
+ public:
+  // All three must outlive this.
+  BlockEstimates(const Settings& settings, const Blocks& blocks, const Log& log);
+
+  Status Run();
+
+  const Statistics& statistics() const { return statistics_; }
+  const estimate::Notes& notes() const { return notes_; }
+  const estimate::Roofline& roofline() const { return roofline_; }
+  double seconds(size_t position) const { return seconds_.at(position); }
+
+ private:
+  struct Known {
+    size_t module = 0;
+    std::string file;
+  };
+
+  void EstimateBlock(size_t position);
+  size_t ExpandedOps(const graph::Block& block) const;
+  std::vector<OpRecord> PrototypeRecords(const graph::Block& block);
+  void Check(const estimate::PrototypeOp& op);
+  std::string WidestOutput(const graph::Block& block) const;
+  std::vector<OpRecord> Records(const graph::Block& block);
+
+  const Settings& settings_;
+  const Blocks& blocks_;
+  const ir::Module& module_;
+  const Log& log_;
+  estimate::PrototypeRates rates_;
+  estimate::Roofline roofline_;
+  Statistics statistics_;
+  estimate::Notes notes_;
+  std::unordered_map<Hash128, Known> known_;  // by structure
+  std::unordered_map<size_t, double> seconds_;
+  std::set<uint32_t> warned_;
+  std::optional<Error> failure_;
+};
+
+}  // namespace hespas::driver::compat
