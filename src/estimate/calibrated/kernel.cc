@@ -90,14 +90,21 @@ const Operation* FindOperation(std::string_view name) {
 
 Family FamilyOf(const KernelSpec& kernel) {
   switch (kernel.shape) {
-    case Shape::kGemm: return Family::kGemm;
-    case Shape::kLinear: return Family::kLinear;
-    case Shape::kBatchedGemm: return Family::kBatchedGemm;
-    case Shape::kConvolution: return Family::kConvolution;
-    case Shape::kElementwise: return Family::kElementwise;
+    case Shape::kGemm:
+      return Family::kGemm;
+    case Shape::kLinear:
+      return Family::kLinear;
+    case Shape::kBatchedGemm:
+      return Family::kBatchedGemm;
+    case Shape::kConvolution:
+      return Family::kConvolution;
+    case Shape::kElementwise:
+      return Family::kElementwise;
     case Shape::kSoftmax:
-    case Shape::kNorm: return Family::kRows;
-    case Shape::kTraffic: return Family::kOther;
+    case Shape::kNorm:
+      return Family::kRows;
+    case Shape::kTraffic:
+      return Family::kOther;
   }
   return Family::kOther;
 }

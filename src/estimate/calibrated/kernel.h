@@ -31,8 +31,8 @@ struct Operation {
   std::string_view name;   // of the measured kernels ("addu")
   std::string_view alias;  // long form ("add_scalar")
   Shape shape;
-  double arrays = 0;       // read and written once, of b x n elements each
-  double weight = 0;       // instructions an element
+  double arrays = 0;  // read and written once, of b x n elements each
+  double weight = 0;  // instructions an element
 };
 
 // Nothing for an operation without a rule.

@@ -33,8 +33,8 @@ struct ProductSize {
   double b = 1, m = 1, n = 1, k = 1;
   double operand_bytes = 2;  // of one element
   double result_bytes = 2;
-  double slowdown = 1;       // of arithmetic
-  int splits = 1;            // most parts of the contraction: 1, 2, 4, 8 or 16
+  double slowdown = 1;  // of arithmetic
+  int splits = 1;       // most parts of the contraction: 1, 2, 4, 8 or 16
 };
 
 struct ProductTime {
