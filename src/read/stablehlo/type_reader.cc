@@ -251,6 +251,20 @@ bool TypeReader::ReadTail(Type& type) {
   c_.Advance();
   if (encoding[0] == '#' && AliasName(encoding.data()) == encoding) return ReadEncodingAlias(encoding, type.encoding);
   type.encoding = type.kind == TypeKind::kMemref ? std::string(encoding) : ir::Canonical(module_).Attribute(encoding);
+  return CheckBounds(type);
+}
+
+// Bounds belong to dynamic dimensions, one entry a dimension.
+bool TypeReader::CheckBounds(const Type& type) {
+  if (!type.encoding.starts_with("#stablehlo.bounds<")) return true;
+  const auto bounds = ir::ListItems(std::string_view(type.encoding).substr(type.encoding.find('<')));
+  if (type.kind != TypeKind::kTensor || bounds.size() != type.dims.size()) {
+    return c_.Fail(kBadType, fmt::format("{} bounds for a type of {} dimensions", bounds.size(), type.dims.size()));
+  }
+  for (size_t i = 0; i < bounds.size(); ++i) {
+    if (type.dims[i] == ir::kDynamic || bounds[i] == "?") continue;
+    return c_.Fail(kBadType, fmt::format("dimension {} is static and cannot have a bound", i));
+  }
   return true;
 }
 

@@ -41,6 +41,7 @@ class TypeReader {
   bool ReadDialectType(ir::TypeId& out);
   bool ReadAlias(std::string_view name, ir::TypeId& out);
   bool ReadTail(ir::Type& type);
+  bool CheckBounds(const ir::Type& type);
   bool ReadEncodingAlias(std::string_view name, std::string& out);
 
   Cursor& c_;
