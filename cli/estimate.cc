@@ -2,6 +2,7 @@
 #include <memory>
 
 #include "cli/format.h"
+#include "cli/kernel_tables.h"
 #include "cli/pipeline_options.h"
 #include "report/blocks.h"
 
@@ -13,13 +14,24 @@ void AddEstimateCommand(CLI::App& app, Session& session) {
                  "hespas estimate examples/llama3-100m-4dev.mlir.gz --device H100_80GB");
   struct Options {
     driver::RunOptions run;
+    KernelTableOptions tables;
+    std::string system;
     Format format = Format::kTable;
   };
   auto options = std::make_shared<Options>();
-  AddProgramOption(command, options->run);
+  AddProgramOption(command, options->run)->required(false);
   AddEstimateOptions(command, options->run);
+  AddKernelTableOptions(command, options->tables);
+  if (command.get_option_no_throw("--system") == nullptr) {
+    command.add_option("--system", options->system, "system of --collectives: a preset (`hespas systems`) or a file");
+  }
   AddFormatOption(command, options->format);
   command.callback([options, &session] {
+    if (options->tables.wanted()) {
+      PrintKernelTables(options->tables, options->run.device, options->system, options->format, session);
+      return;
+    }
+    if (options->run.program.empty()) throw CLI::RequiredError("PROGRAM, --kernels or --collectives");
     const auto prepared = driver::Prepare(options->run, session.diagnostics);
     const auto estimated =
         prepared ? driver::EstimateBlocks(options->run, *prepared, session.diagnostics) : std::nullopt;

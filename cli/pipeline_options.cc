@@ -2,8 +2,8 @@
 
 namespace hespas::cli {
 
-void AddProgramOption(CLI::App& command, driver::RunOptions& options) {
-  command
+CLI::Option* AddProgramOption(CLI::App& command, driver::RunOptions& options) {
+  return command
       .add_option("PROGRAM", options.program,
                   "StableHLO or HLO program: text or bytecode, also .gz or .zst; - is stdin")
       ->required();

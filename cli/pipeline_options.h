@@ -8,7 +8,7 @@
 
 namespace hespas::cli {
 
-void AddProgramOption(CLI::App& command, driver::RunOptions& options);
+CLI::Option* AddProgramOption(CLI::App& command, driver::RunOptions& options);
 void AddSplitOptions(CLI::App& command, driver::RunOptions& options);
 void AddEstimateOptions(CLI::App& command, driver::RunOptions& options);
 void AddTraceOptions(CLI::App& command, driver::RunOptions& options);

@@ -1,12 +1,14 @@
 #!/usr/bin/env bash
-# Builds and runs the benchmark programs of bench/, then its scripts that need nothing from outside.
+# Builds and runs the benchmark programs of bench/; each prints medians.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-if ! grep -q 'HESPAS_BENCH:BOOL=ON' build/release/CMakeCache.txt 2>/dev/null; then
-  cmake --preset release -DHESPAS_BENCH=ON >/dev/null
-fi
+[ -f build/release/build.ninja ] && cmake --preset release -DHESPAS_BENCH=ON >/dev/null
+[ -f build/release/build.ninja ] || cmake --preset release -DHESPAS_BENCH=ON >/dev/null
 scripts/build.sh release
 for program in build/release/bin/*_bench; do
-  "$program"
+  [ -x "$program" ] && "$program"
+done
+for script in bench/*.sh; do
+  [ -x "$script" ] && "$script"
 done

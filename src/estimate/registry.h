@@ -21,7 +21,7 @@ struct EstimatorOptions {
 struct EstimatorEntry {
   std::string_view name;
   std::string_view summary;
-  std::unique_ptr<Estimator> (*make)(const hardware::Device& device, const EstimatorOptions& options);
+  Result<std::unique_ptr<Estimator>> (*make)(const hardware::Device& device, const EstimatorOptions& options);
 };
 
 std::span<const EstimatorEntry> Estimators();

@@ -67,6 +67,7 @@ constexpr Constant<DispatchConstants> kDispatch[] = {
     {"product_power", &DispatchConstants::product_power},
     {"memory_power", &DispatchConstants::memory_power},
 };
+constexpr Constant<StreamConstants> kStream[] = {{"launch_us", &StreamConstants::launch_us}};
 constexpr Constant<CollectiveConstants> kCollective[] = {
     {"launch_us", &CollectiveConstants::launch_us},         {"hop_us", &CollectiveConstants::hop_us},
     {"link_fraction", &CollectiveConstants::link_fraction}, {"ramp", &CollectiveConstants::ramp},
@@ -142,6 +143,7 @@ Result<Parameters> ReadParameters(std::string_view text, const std::string& file
     parameters.rows = reader.Family("rows", kRows);
     parameters.convolution = reader.Family("convolution", kConvolution);
     parameters.dispatch = reader.Family("dispatch", kDispatch);
+    parameters.stream = reader.Family("stream", kStream);
     for (size_t op = 0; op < kCollectiveOps; ++op) {
       parameters.collectives[op] = reader.Family(kCollectiveKeys[op], kCollective);
     }
@@ -150,6 +152,7 @@ Result<Parameters> ReadParameters(std::string_view text, const std::string& file
     parameters.in_switch_ratio = reader.Value(values, "all-reduce", "in_switch_ratio");
   }
   ReadSigmas(root, parameters, diagnostics);
+  parameters.fingerprint = HashBytes(text);
   for (const Diagnostic& diagnostic : diagnostics.all()) {
     if (!diagnostic.is_warning()) return diagnostic;
   }

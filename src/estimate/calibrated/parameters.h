@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/hash.h"
 #include "base/result.h"
 
 namespace hespas::estimate::calibrated {
@@ -75,6 +76,11 @@ struct DispatchConstants {
   double memory_power = 0;
 };
 
+// Kernels that follow each other in a stream.
+struct StreamConstants {
+  double launch_us = 0;  // between the work of one kernel and the next
+};
+
 struct CollectiveConstants {
   double launch_us = 0;
   double hop_us = 0;         // per doubling of the ranks
@@ -94,9 +100,11 @@ struct Parameters {
   RowConstants rows;
   ConvolutionConstants convolution;
   DispatchConstants dispatch;
+  StreamConstants stream;
   std::array<CollectiveConstants, kCollectiveOps> collectives;
   double in_switch_ratio = 0;           // traffic of a reduction in the switch, per byte
   std::array<double, kFamilies> sigma;  // relative, of a device that was not in the fit
+  Hash128 fingerprint;                  // of the file
 };
 
 Result<Parameters> ReadParameters(std::string_view text, const std::string& file);

@@ -1,0 +1,35 @@
+// The calibrated estimator: programs through the closed forms of KernelModel.
+//
+// - Dots, convolutions and library calls are products; fusions are the bytes at their boundary beside their
+//   instructions; everything else moves its bytes. Each kernel starts after the one before it, without a host.
+#pragma once
+
+#include "estimate/calibrated/model.h"
+#include "estimate/composite.h"
+#include "estimate/cost.h"
+#include "estimate/estimator.h"
+#include "hardware/device.h"
+
+namespace hespas::estimate::calibrated {
+
+class Calibrated : public Estimator, private LeafEstimator {
+ public:
+  Calibrated(const hardware::Device& device, const Parameters& parameters);
+
+  std::string_view name() const override { return "calibrated"; }
+  graph::Estimate EstimateOp(const ir::Module& module, ir::OpId op, Notes& notes) const override;
+  graph::Estimate EstimateBlock(const ir::Module& module, const graph::Block& block, Notes& notes) const override;
+  Hash128 key() const override { return key_; }
+
+ private:
+  Work Leaf(const ir::Module& module, ir::OpId op, Notes& notes) const override;
+  // The product in a fusion, if there is one, and what the fusion moves beyond its operands and result.
+  Work FusionWork(const ir::Module& module, ir::OpId op, const OpCost& cost) const;
+  Work Traffic(double bytes, double instructions) const;
+  Work ToWork(const KernelTime& time, const OpCost& cost) const;
+
+  KernelModel model_;
+  Hash128 key_;
+};
+
+}  // namespace hespas::estimate::calibrated

@@ -1,0 +1,137 @@
+#include "estimate/calibrated/instructions.h"
+
+#include <algorithm>
+#include <unordered_map>
+#include <vector>
+
+#include "estimate/fusion_cost.h"
+#include "ir/op_kind.h"
+
+namespace hespas::estimate::calibrated {
+namespace {
+
+using ir::OpKind;
+using ir::OpSort;
+
+struct KindWeight {
+  OpKind kind;
+  double weight;
+};
+constexpr KindWeight kWeights[] = {{OpKind::kExponential, 12}, {OpKind::kExponentialMinusOne, 20},
+                                   {OpKind::kLog, 14},         {OpKind::kLogPlusOne, 20},
+                                   {OpKind::kTanh, 25},        {OpKind::kErf, 25},
+                                   {OpKind::kPower, 40},       {OpKind::kSine, 40},
+                                   {OpKind::kCosine, 40},      {OpKind::kTan, 50},
+                                   {OpKind::kAtan2, 50},       {OpKind::kCbrt, 25},
+                                   {OpKind::kLogistic, 20},    {OpKind::kDivide, 9},
+                                   {OpKind::kSqrt, 8},         {OpKind::kRsqrt, 6},
+                                   {OpKind::kRemainder, 12},   {OpKind::kReducePrecision, 5},
+                                   {OpKind::kConvert, 1.5},    {OpKind::kGather, 4},
+                                   {OpKind::kConcatenate, 2},  {OpKind::kPad, 2},
+                                   {OpKind::kRng, 20},         {OpKind::kRngBitGenerator, 20}};
+constexpr double kReduceWeight = 1.5;  // an input element
+
+double Weight(OpKind kind) {
+  for (const KindWeight& entry : kWeights) {
+    if (entry.kind == kind) return entry.weight;
+  }
+  switch (ir::Traits(kind).sort) {
+    case OpSort::kElementwise:
+      return kind == OpKind::kBitcastConvert ? 0 : 1;
+    case OpSort::kReduction:
+      return kReduceWeight;
+    case OpSort::kScatter:
+      return 4;
+    default:
+      return 0;
+  }
+}
+
+double Elements(const ir::Module& module, ir::ValueId value) {
+  return static_cast<double>(std::max<int64_t>(1, module.type(value).element_count()));
+}
+
+double ResultElements(const ir::Module& module, ir::OpId op) {
+  return module.op(op).result_count == 0 ? 0 : Elements(module, module.result(op));
+}
+
+// How many elements of an op's input one evaluation of its result looks at.
+double Fan(const ir::Module& module, ir::OpId op) {
+  if (ir::Traits(module.kind(op)).sort != OpSort::kReduction || module.op(op).operand_count == 0) return 1;
+  return std::max(1.0, Elements(module, module.operands(op)[0]) / ResultElements(module, op));
+}
+
+double Instructions(const ir::Module& module, ir::OpId op, double evaluations) {
+  return evaluations * Fan(module, op) * Weight(module.kind(op));
+}
+
+class Fusion {
+ public:
+  Fusion(const ir::Module& module, ir::OpId fusion) : module_(module), ops_(FusedOps(module, fusion)) {}
+
+  double Instructions() {
+    const bool rows = IsRowWise();
+    double sum = 0;
+    for (size_t i = ops_.size(); i-- > 0;) {
+      const ir::OpId op = ops_[i];
+      const double own = ResultElements(module_, op);
+      const auto needed = needed_.find(op.value);
+      const double evaluations = rows || needed == needed_.end() ? own : needed->second;
+      sum += calibrated::Instructions(module_, op, evaluations);
+      Need(op, evaluations);
+    }
+    return sum;
+  }
+
+ private:
+  static double Share(const ir::Module& module, ir::OpId op, ir::ValueId operand) {
+    if (module.kind(op) != OpKind::kConcatenate) return 1;
+    return std::min(1.0, Elements(module, operand) / ResultElements(module, op));
+  }
+
+  // What `evaluations` of `op` ask of its operands.
+  void Need(ir::OpId op, double evaluations) {
+    if (ir::IsTerminator(module_.kind(op))) return;
+    for (const ir::ValueId operand : module_.operands(op)) {
+      const ir::OpId maker = module_.defining_op(operand);
+      if (!maker.valid()) continue;
+      double& needed = needed_[maker.value];
+      needed = std::max(needed, evaluations * Fan(module_, op) * Share(module_, op, operand));
+    }
+  }
+
+  // Softmax-like: reduces, and returns as many elements as it reduced.
+  bool IsRowWise() const {
+    double reduced = 0;
+    double largest = 0;
+    for (const ir::OpId op : ops_) {
+      if (ir::Traits(module_.kind(op)).sort == OpSort::kReduction) {
+        reduced = std::max(reduced, Elements(module_, module_.operands(op)[0]));
+      } else {
+        largest = std::max(largest, ReturnedElements(op));
+      }
+    }
+    return reduced > 0 && largest >= reduced;
+  }
+
+  double ReturnedElements(ir::OpId op) const {
+    if (!ir::IsTerminator(module_.kind(op))) return 0;
+    double elements = 0;
+    for (const ir::ValueId value : module_.operands(op)) elements = std::max(elements, Elements(module_, value));
+    return elements;
+  }
+
+  const ir::Module& module_;
+  std::vector<ir::OpId> ops_;
+  std::unordered_map<uint32_t, double> needed_;  // evaluations, by op
+};
+
+}  // namespace
+
+double OpInstructions(const ir::Module& module, ir::OpId op) {
+  return Instructions(module, op, ResultElements(module, op));
+}
+
+double FusionInstructions(const ir::Module& module, ir::OpId fusion) { return Fusion(module, fusion).Instructions(); }
+
+}  // namespace hespas::estimate::calibrated

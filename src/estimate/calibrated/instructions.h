@@ -1,0 +1,16 @@
+// Lane instructions of elementwise work: evaluations of each op times its weight (step-time prototype, section 2).
+//
+// - A fused op is evaluated as often as its users need it: below a broadcast at the broadcast's size, below a reduction
+//   at the reduction's input; in a fusion that reduces and returns rows, every op once an element of its own.
+#pragma once
+
+#include "ir/module.h"
+
+namespace hespas::estimate::calibrated {
+
+// Of one op outside any fusion.
+double OpInstructions(const ir::Module& module, ir::OpId op);
+
+double FusionInstructions(const ir::Module& module, ir::OpId fusion);
+
+}  // namespace hespas::estimate::calibrated

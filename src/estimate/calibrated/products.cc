@@ -1,0 +1,126 @@
+#include "estimate/calibrated/products.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "estimate/cost.h"
+#include "ir/op_attributes.h"
+
+namespace hespas::estimate::calibrated {
+namespace {
+
+double Elements(const ir::Type& type) { return static_cast<double>(std::max<int64_t>(1, type.element_count())); }
+
+double Extent(const ir::Type& type, int64_t dimension) {
+  if (dimension < 0 || static_cast<size_t>(dimension) >= type.dims.size()) return 1;
+  const int64_t size = type.dims[static_cast<size_t>(dimension)];
+  return size == ir::kDynamic ? 1 : static_cast<double>(size);
+}
+
+double Extents(const ir::Type& type, const ir::Dimensions& dimensions) {
+  double product = 1;
+  for (const int64_t dimension : dimensions) product *= Extent(type, dimension);
+  return product;
+}
+
+// The array that a library call of the form (result, workspace) returns.
+const ir::Type& MainResult(const ir::Module& module, ir::OpId op) {
+  const ir::Type& type = module.type(module.result(op));
+  return type.kind == ir::TypeKind::kTuple && !type.nested.empty() ? module.types()[type.nested[0]] : type;
+}
+
+// From the sizes alone: |A| = b m k, |B| = b k n, |C| = b m n.
+KernelSpec FromSizes(double a, double b, double c, double batch) {
+  return {.shape = Shape::kGemm,
+          .b = batch,
+          .m = std::sqrt(a * c / b) / std::sqrt(batch),
+          .n = std::sqrt(b * c / a) / std::sqrt(batch),
+          .k = std::sqrt(a * b / c) / std::sqrt(batch)};
+}
+
+KernelSpec FromDot(const ir::Module& module, ir::OpId op) {
+  const ir::Type& lhs = module.type(module.operands(op)[0]);
+  const ir::Type& rhs = module.type(module.operands(op)[1]);
+  const auto dims = ir::DotDimensionsOf(module, op);
+  if (!dims) return FromSizes(Elements(lhs), Elements(rhs), Elements(MainResult(module, op)), 1);
+  const double batch = Extents(lhs, dims->lhs_batching);
+  const double k = Extents(lhs, dims->lhs_contracting);
+  return {
+      .shape = Shape::kGemm, .b = batch, .m = Elements(lhs) / (batch * k), .n = Elements(rhs) / (batch * k), .k = k};
+}
+
+// Implicit product: C[batch and places, output features], contracted over the window and input features.
+KernelSpec FromConvolution(const ir::Module& module, ir::OpId op) {
+  const ir::Type& out = MainResult(module, op);
+  const auto dims = ir::ConvolutionDimensionsOf(module, op);
+  if (!dims)
+    return FromSizes(Elements(module.type(module.operands(op)[0])), Elements(module.type(module.operands(op)[1])),
+                     Elements(out), 1);
+  const double groups = static_cast<double>(std::max<int64_t>({1, dims->feature_group_count, dims->batch_group_count}));
+  const double n = Extent(out, dims->output_feature) / groups;
+  const double m = Elements(out) / (n * groups);
+  const auto flops = static_cast<double>(ContractionFlops(module, op));
+  return {.shape = Shape::kGemm, .b = groups, .m = m, .n = n, .k = std::max(1.0, flops / (2 * m * n * groups))};
+}
+
+// Matrices are the two last dimensions of what a library call takes and gives.
+KernelSpec FromLibraryCall(const ir::Module& module, ir::OpId op) {
+  const ir::Type& lhs = module.type(module.operands(op)[0]);
+  const ir::Type& rhs = module.type(module.operands(op)[1]);
+  const ir::Type& out = MainResult(module, op);
+  double batch = 1;
+  if (lhs.dims.size() > 2 && rhs.dims.size() > 2) {
+    for (size_t i = 0; i + 2 < out.dims.size(); ++i) batch *= Extent(out, static_cast<int64_t>(i));
+  }
+  return FromSizes(Elements(lhs), Elements(rhs), Elements(out), std::max(1.0, batch));
+}
+
+// Nothing for types that no matrix unit multiplies.
+std::optional<Datatype> TypeOf(const ir::Module& module, ir::OpId op, const Machine& machine) {
+  const ir::Element* element = RateElement(module, op, true);
+  if (element == nullptr) return std::nullopt;
+  ir::Element component = *element;
+  component.complex = false;
+  const auto type = ParseDatatype(ir::ElementText(component));
+  const auto rate = [&](Datatype t) { return machine.matrix_rate[static_cast<size_t>(t)]; };
+  if (type == Datatype::kF32 && AllowsTf32(module, op) && rate(Datatype::kTf32) > rate(Datatype::kF32)) {
+    return Datatype::kTf32;
+  }
+  return type;
+}
+
+}  // namespace
+
+std::optional<KernelSpec> ProductOf(const ir::Module& module, ir::OpId op, const Machine& machine) {
+  if (module.op(op).operand_count < 2 || module.op(op).result_count == 0) return std::nullopt;
+  const OpCost cost = CostOf(module, op);
+  const auto type = TypeOf(module, op, machine);
+  if (!cost.contraction || cost.flops <= 0 || !type) return std::nullopt;
+  KernelSpec product;
+  switch (module.kind(op)) {
+    case ir::OpKind::kDot:
+    case ir::OpKind::kDotGeneral:
+      product = FromDot(module, op);
+      break;
+    case ir::OpKind::kConvolution:
+    case ir::OpKind::kDynamicConv:
+      product = FromConvolution(module, op);
+      break;
+    case ir::OpKind::kCustomCall:
+      product = ir::ConvolutionDimensionsOf(module, op) ? FromConvolution(module, op) : FromLibraryCall(module, op);
+      break;
+    default: {
+      const ir::Type& lhs = module.type(module.operands(op)[0]);
+      const ir::Type& rhs = module.type(module.operands(op)[1]);
+      product = FromSizes(Elements(lhs), Elements(rhs), Elements(MainResult(module, op)), 1);
+      product.k = static_cast<double>(cost.flops) / (2 * product.m * product.n);
+    }
+  }
+  product.type = *type;
+  const ir::Type& out = MainResult(module, op);
+  product.result_bytes = static_cast<double>(ir::ElementBits(out.element)) / 8;
+  if (product.b > 1) product.shape = Shape::kBatchedGemm;
+  return product;
+}
+
+}  // namespace hespas::estimate::calibrated

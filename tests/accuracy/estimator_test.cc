@@ -1,0 +1,124 @@
+// The calibrated estimator on small programs: each op against the kernel it stands for.
+#include <gmock/gmock.h>
+
+#include <string>
+
+#include "driver/validation.h"
+#include "estimate/calibrated/calibrated.h"
+#include "estimate/calibrated/instructions.h"
+#include "estimate/calibrated/products.h"
+#include "hardware/presets.h"
+#include "read/read.h"
+
+namespace hespas::estimate::calibrated {
+namespace {
+
+ir::Module Program(const std::string& text) {
+  Diagnostics diagnostics;
+  auto module = read::ReadText("test.mlir", text, {}, diagnostics);
+  EXPECT_TRUE(module.ok()) << (module.ok() ? "" : module.error().message);
+  return *std::move(module);
+}
+
+hardware::Device H100() {
+  Diagnostics diagnostics;
+  return *hardware::LoadDevice("H100_80GB", diagnostics);
+}
+
+ir::OpId FirstOp(const ir::Module& module, ir::OpKind kind) {
+  for (const ir::OpId op : module.block(module.body(module.main())).ops) {
+    if (module.kind(op) == kind) return op;
+  }
+  return ir::OpId();
+}
+
+graph::Estimate Estimate(const ir::Module& module, ir::OpKind kind) {
+  Notes notes;
+  return Calibrated(H100(), *DefaultParameters()).EstimateOp(module, FirstOp(module, kind), notes);
+}
+
+constexpr const char* kDot = R"(
+func.func @main(%a: tensor<2x64x128xbf16>, %b: tensor<2x128x32xbf16>) -> tensor<2x64x32xbf16> {
+  %0 = stablehlo.dot_general %a, %b, batching_dims = [0] x [0], contracting_dims = [2] x [1]
+      : (tensor<2x64x128xbf16>, tensor<2x128x32xbf16>) -> tensor<2x64x32xbf16>
+  return %0 : tensor<2x64x32xbf16>
+}
+)";
+
+TEST(Products, ADotIsItsBatchRowsColumnsAndContraction) {
+  const auto module = Program(kDot);
+  const auto product = ProductOf(module, FirstOp(module, ir::OpKind::kDotGeneral), MakeMachine(H100()));
+  ASSERT_TRUE(product.has_value());
+  EXPECT_EQ(product->b, 2);
+  EXPECT_EQ(product->m, 64);
+  EXPECT_EQ(product->n, 32);
+  EXPECT_EQ(product->k, 128);
+  EXPECT_EQ(product->type, Datatype::kBf16);
+}
+
+TEST(Products, SingleFloatsBecomeTf32UnlessThePrecisionForbidsIt) {
+  const std::string head =
+      "func.func @main(%a: tensor<8x8xf32>) -> tensor<8x8xf32> {\n  %0 = stablehlo.dot_general %a, %a, "
+      "contracting_dims = [1] x [0]";
+  const std::string tail =
+      " : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>\n  return %0 : tensor<8x8xf32>\n}\n";
+  const auto fast = Program(head + tail);
+  const auto exact = Program(head + ", precision = [HIGHEST, HIGHEST]" + tail);
+  const Machine machine = MakeMachine(H100());
+  EXPECT_EQ(ProductOf(fast, FirstOp(fast, ir::OpKind::kDotGeneral), machine)->type, Datatype::kTf32);
+  EXPECT_EQ(ProductOf(exact, FirstOp(exact, ir::OpKind::kDotGeneral), machine)->type, Datatype::kF32);
+}
+
+TEST(Estimator, ADotTakesItsKernelsTimeWithoutTheLoneLaunch) {
+  const auto module = Program(kDot);
+  const Parameters& parameters = *DefaultParameters();
+  const KernelModel model(H100(), parameters);
+  const double kernel_us =
+      model.Time({.shape = Shape::kBatchedGemm, .type = Datatype::kBf16, .b = 2, .m = 64, .n = 32, .k = 128}).us;
+  const auto estimate = Estimate(module, ir::OpKind::kDotGeneral);
+  EXPECT_NEAR(estimate.time.seconds() * 1e6, kernel_us - parameters.gemm.launch_us + parameters.stream.launch_us, 1e-5);
+  EXPECT_EQ(estimate.flops.value, 2 * 2 * 64 * 32 * 128);
+  EXPECT_GT(estimate.sigma.value, 0);
+}
+
+TEST(Estimator, AConvolutionIsAnImplicitProduct) {
+  const auto module = Program(R"(
+func.func @main(%a: tensor<8x32x32x16xbf16>, %k: tensor<3x3x16x64xbf16>) -> tensor<8x32x32x64xbf16> {
+  %0 = stablehlo.convolution(%a, %k) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f],
+      window = {stride = [1, 1], pad = [[1, 1], [1, 1]]}
+      {batch_group_count = 1 : i64, feature_group_count = 1 : i64}
+      : (tensor<8x32x32x16xbf16>, tensor<3x3x16x64xbf16>) -> tensor<8x32x32x64xbf16>
+  return %0 : tensor<8x32x32x64xbf16>
+}
+)");
+  const auto product = ProductOf(module, FirstOp(module, ir::OpKind::kConvolution), MakeMachine(H100()));
+  ASSERT_TRUE(product.has_value());
+  EXPECT_EQ(product->m, 8 * 32 * 32);
+  EXPECT_EQ(product->n, 64);
+  EXPECT_EQ(product->k, 16 * 9);
+}
+
+TEST(Estimator, AnExponentialOfManyElementsCostsMoreThanACopy) {
+  const auto module = Program(R"(
+func.func @main(%a: tensor<64000000xf32>) -> (tensor<64000000xf32>, tensor<64000000xf32>) {
+  %0 = stablehlo.tanh %a : tensor<64000000xf32>
+  %1 = stablehlo.negate %a : tensor<64000000xf32>
+  return %0, %1 : tensor<64000000xf32>, tensor<64000000xf32>
+}
+)");
+  EXPECT_EQ(OpInstructions(module, FirstOp(module, ir::OpKind::kTanh)), 25 * 64e6);
+  EXPECT_GT(Estimate(module, ir::OpKind::kTanh).time, Estimate(module, ir::OpKind::kNegate).time);
+  EXPECT_EQ(Estimate(module, ir::OpKind::kNegate).bound, graph::Bound::kMemory);
+}
+
+TEST(Estimator, ItsKeyNamesDeviceAndConstants) {
+  const Parameters& parameters = *DefaultParameters();
+  hardware::Device device = H100();
+  const Hash128 before = Calibrated(device, parameters).key();
+  EXPECT_EQ(Calibrated(device, parameters).key(), before);
+  device.calibration["gemm.launch_us"] = 1;
+  EXPECT_NE(Calibrated(device, parameters).key(), before);
+}
+
+}  // namespace
+}  // namespace hespas::estimate::calibrated
