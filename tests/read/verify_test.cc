@@ -296,6 +296,10 @@ std::vector<Case> ControlFlow() {
            arguments(both, "stablehlo.return %x, %i : tensor<4xf32>, tensor<i32>"), results),
       Loop("Results", "E0403", condition, body, "(tensor<i32>, tensor<4xf64>)"),
       {"CallOfNothing", "E0408", "func.func @main() {\n  func.call @absent() : () -> () // !!\n  return\n}\n"},
+      {"CallInANestedModule", "",
+       "module @outer {\n  module @inner {\n    func.func private @f()\n    func.func @g() {\n      func.call @f() : "
+       "() -> ()\n"
+       "      return\n    }\n  }\n}\n"},
       {"CallOperands", "E0408",
        "func.func @f(%a: tensor<f32>) { return }\nfunc.func @main() {\n  func.call @f() : () -> () // !!\n  "
        "return\n}\n"},

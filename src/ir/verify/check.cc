@@ -17,6 +17,9 @@ std::string ShapeList(std::span<const int64_t> dims) {
 
 bool Check::Report(const DiagnosticKind& kind, std::string message, std::string help) {
   const bool shown = diagnostics_.wants_more();
+  if (help.empty() && name().starts_with("stablehlo.")) {
+    help = fmt::format("the StableHLO specification lists the constraints of `{}`", name().substr(10));
+  }
   diagnostics_.Error(kind, fmt::format("`{}`: {}", name(), message), shown ? module_.location(id_) : Location(),
                      std::move(help));
   return false;

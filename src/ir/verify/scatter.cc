@@ -17,15 +17,6 @@ bool CheckEqualShapes(Check& check, size_t first, size_t count, std::string_view
   return true;
 }
 
-bool CheckElements(Check& check, size_t count) {
-  for (size_t i = 0; i < count; ++i) {
-    if (CompatibleElements(check.facts(), check.operand_type(i), check.operand_type(count + 1 + i))) continue;
-    return check.Fail(kTypeMismatch, "input `{}` and update `{}` differ in element type",
-                      check.text(check.operand_type(i)), check.text(check.operand_type(count + 1 + i)));
-  }
-  return true;
-}
-
 // Window dimensions of an update against those of the input that are left.
 bool CheckWindow(Check& check, const ScatterDimensions& dims, const Type& update) {
   const Type& input = check.operand(0);
@@ -125,7 +116,7 @@ bool CheckScatter(Check& check) {
   if (!CheckEqualShapes(check, 0, count, "inputs") || !CheckEqualShapes(check, count + 1, count, "updates")) {
     return false;
   }
-  if (!CheckBody(check, count) || !CheckElements(check, count)) return false;
+  if (!CheckBody(check, count)) return false;
   if (!check.operand_ranked(0) || !check.operand_ranked(count)) return true;
   const IndexDimensions indices{.indices = count,
                                 .index_vector = dims->index_vector,

@@ -47,7 +47,7 @@ bool CheckSlice(Check& check) {
   if (!strides) return false;
   const Type& operand = check.operand(0);
   const size_t rank = operand.dims.size();
-  if (strides->empty()) strides->assign(rank, 1);
+  if (!check.has("strides")) strides->assign(rank, 1);
   if (start->size() != rank || limit->size() != rank || strides->size() != rank) {
     return check.Fail(kBadDimension, "start, limit and strides have {}, {} and {} entries for an operand of rank {}",
                       start->size(), limit->size(), strides->size(), rank);
