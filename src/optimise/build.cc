@@ -1,0 +1,110 @@
+#include "optimise/build.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "ir/attribute.h"
+
+namespace hespas::optimise {
+
+namespace {
+
+WireId AddOne(Dataflow& flow, NodeInit init) { return flow.result(flow.Add(std::move(init))); }
+
+ir::OpId OriginOf(const Dataflow& flow, WireId wire) {
+  const Node* maker = flow.MakerNode(wire);
+  // Only the location is wanted: an origin with regions would bring them along.
+  return maker != nullptr && maker->origin.valid() && !flow.source().op(maker->origin).first_region.valid()
+             ? maker->origin
+             : ir::OpId();
+}
+
+}  // namespace
+
+std::string ArrayText(const Dimensions& values) {
+  return values.empty() ? "array<i64>" : fmt::format("array<i64: {}>", fmt::join(values, ", "));
+}
+
+WireId ReshapeTo(Dataflow& flow, WireId input, ir::TypeId type) {
+  if (flow.type_id(input) == type) return input;
+  return AddOne(flow, {.name = "stablehlo.reshape", .operands = {input}, .results = {type}, .origin = OriginOf(flow, input)});
+}
+
+WireId Reshape(Dataflow& flow, WireId input, Dimensions dims) {
+  return ReshapeTo(flow, input, TensorLike(flow.source(), flow.type_id(input), std::move(dims)));
+}
+
+WireId Transpose(Dataflow& flow, WireId input, const Dimensions& permutation) {
+  const Dimensions& from = flow.type(input).dims;
+  Dimensions dims;
+  for (const int64_t p : permutation) dims.push_back(from[static_cast<size_t>(p)]);
+  ir::Module& source = flow.source();
+  return AddOne(flow, {.name = "stablehlo.transpose",
+                       .operands = {input},
+                       .results = {TensorLike(source, flow.type_id(input), std::move(dims))},
+                       .attributes = {MakeAttribute(source, "permutation", ArrayText(permutation))},
+                       .origin = OriginOf(flow, input)});
+}
+
+WireId SliceOf(Dataflow& flow, WireId input, size_t dimension, int64_t start, int64_t limit) {
+  Dimensions dims = flow.type(input).dims;
+  Dimensions starts(dims.size(), 0);
+  Dimensions limits = dims;
+  starts[dimension] = start;
+  limits[dimension] = limit;
+  dims[dimension] = limit - start;
+  ir::Module& source = flow.source();
+  return AddOne(flow, {.name = "stablehlo.slice",
+                       .operands = {input},
+                       .results = {TensorLike(source, flow.type_id(input), std::move(dims))},
+                       .attributes = {MakeAttribute(source, "start_indices", ArrayText(starts)),
+                                      MakeAttribute(source, "limit_indices", ArrayText(limits)),
+                                      MakeAttribute(source, "strides", ArrayText(Dimensions(starts.size(), 1)))},
+                       .origin = OriginOf(flow, input)});
+}
+
+WireId Concatenate(Dataflow& flow, const std::vector<WireId>& inputs, size_t dimension) {
+  Dimensions dims = flow.type(inputs[0]).dims;
+  dims[dimension] = 0;
+  for (const WireId input : inputs) dims[dimension] += flow.type(input).dims[dimension];
+  ir::Module& source = flow.source();
+  return AddOne(flow, {.name = "stablehlo.concatenate",
+                       .operands = inputs,
+                       .results = {TensorLike(source, flow.type_id(inputs[0]), std::move(dims))},
+                       .attributes = {MakeAttribute(source, "dimension", fmt::format("{} : i64", dimension))},
+                       .origin = OriginOf(flow, inputs[0])});
+}
+
+std::optional<Dimensions> IntegersOf(const Dataflow& flow, const Node& node, std::string_view name) {
+  const std::string_view* text = flow.attribute(node, name);
+  return text == nullptr ? std::nullopt : ir::AsIntegers(*text);
+}
+
+std::optional<int64_t> IntegerOf(const Dataflow& flow, const Node& node, std::string_view name) {
+  const std::string_view* text = flow.attribute(node, name);
+  return text == nullptr ? std::nullopt : ir::AsInteger(*text);
+}
+
+Dimensions Inverse(const Dimensions& permutation) {
+  Dimensions out(permutation.size());
+  for (size_t i = 0; i < permutation.size(); ++i) out[static_cast<size_t>(permutation[i])] = static_cast<int64_t>(i);
+  return out;
+}
+
+Dimensions WithoutUnits(const Dimensions& dims) {
+  Dimensions out;
+  for (const int64_t d : dims) {
+    if (d != 1) out.push_back(d);
+  }
+  return out;
+}
+
+int64_t Product(const Dimensions& dims) {
+  int64_t product = 1;
+  for (const int64_t d : dims) {
+    if (__builtin_mul_overflow(product, d, &product)) return INT64_MAX;
+  }
+  return product;
+}
+
+}  // namespace hespas::optimise

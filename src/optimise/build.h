@@ -1,0 +1,31 @@
+// Small ops that passes insert. Shapes are those of the operands; nothing is checked here.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "optimise/dataflow.h"
+
+namespace hespas::optimise {
+
+using Dimensions = std::vector<int64_t>;
+
+WireId Reshape(Dataflow& flow, WireId input, Dimensions dims);
+WireId ReshapeTo(Dataflow& flow, WireId input, ir::TypeId type);
+// Result dimension i is the input's dimension permutation[i].
+WireId Transpose(Dataflow& flow, WireId input, const Dimensions& permutation);
+// The slice [start, limit) of one dimension.
+WireId SliceOf(Dataflow& flow, WireId input, size_t dimension, int64_t start, int64_t limit);
+WireId Concatenate(Dataflow& flow, const std::vector<WireId>& inputs, size_t dimension);
+
+std::string ArrayText(const Dimensions& values);  // array<i64: 1, 2>
+std::optional<Dimensions> IntegersOf(const Dataflow& flow, const Node& node, std::string_view name);
+std::optional<int64_t> IntegerOf(const Dataflow& flow, const Node& node, std::string_view name);
+
+Dimensions Inverse(const Dimensions& permutation);
+Dimensions WithoutUnits(const Dimensions& dims);
+int64_t Product(const Dimensions& dims);
+
+}  // namespace hespas::optimise

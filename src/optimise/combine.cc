@@ -1,0 +1,181 @@
+// Collectives of one kind and group become one, up to XLA's thresholds.
+//
+// - A group never spans a dependency: its members are ready together and its result is asked for together.
+// - On GPUs all-reduces travel in one flat buffer, so they cost a concatenation and a slice each.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+
+#include "optimise/build.h"
+#include "optimise/pass.h"
+
+namespace hespas::optimise {
+namespace {
+
+using ir::OpKind;
+
+struct Limits {
+  int64_t bytes;  // of the results
+  size_t count;
+};
+
+// XLA's defaults: xla_gpu_all_gather_combine_threshold_bytes and its sisters; 256 operands a collective.
+Limits LimitsOf(OpKind kind, Target target) {
+  if (target == Target::kTpu) {
+    return kind == OpKind::kAllReduce ? Limits{int64_t{128} << 20, 1024} : Limits{0, 1};
+  }
+  switch (kind) {
+    case OpKind::kAllGather:
+      return {int64_t{128} << 20, 256};
+    case OpKind::kReduceScatter:
+      return {int64_t{64} << 20, 256};
+    case OpKind::kAllReduce:
+      return {int64_t{30} << 20, 256};
+    default:
+      return {0, 1};
+  }
+}
+
+class Combiner {
+ public:
+  Combiner(Dataflow& flow, PassContext& context, OpKind kind)
+      : flow_(flow), context_(context), kind_(kind), limits_(LimitsOf(kind, context.target)), levels_(flow.node_count()) {}
+
+  void Run() {
+    if (limits_.count < 2) return;
+    FindLevels();
+    std::map<std::string, std::vector<NodeId>> groups;
+    for (const NodeId id : flow_.order()) {
+      const Node& node = flow_.node(id);
+      if (node.kind != kind_ || node.result_count != 1 || node.own_operand_count() != 1) continue;
+      if (node.capture_count == 0) groups[Key(id)].push_back(id);
+    }
+    for (const auto& [key, members] : groups) Cut(members);
+    flow_.Normalise();
+  }
+
+ private:
+  // How many collectives of this kind stand on the longest path before a node: equal levels never depend on each other.
+  void FindLevels() {
+    for (const NodeId id : flow_.order()) {
+      uint32_t level = 0;
+      for (const WireId operand : flow_.node(id).operands) {
+        const NodeId before = flow_.maker(operand);
+        if (!before.valid()) continue;
+        level = std::max(level, levels_[before.index()] + (flow_.node(before).kind == kind_ ? 1u : 0u));
+      }
+      levels_[id.index()] = level;
+    }
+  }
+
+  std::string ReducerOf(const Node& node) const {
+    const ir::Module& source = flow_.source();
+    if (!node.origin.valid() || !source.op(node.origin).first_region.valid()) return {};
+    const ir::BlockId body = source.body(node.origin);
+    if (!body.valid() || source.block(body).ops.empty()) return {};
+    return std::string(source.name(source.block(body).ops[0]));
+  }
+
+  std::string Key(NodeId id) {
+    const Node& node = flow_.node(id);
+    std::string key = fmt::format("{}|{:06}|{}", flow_.source().name(node.name), levels_[id.index()], ReducerOf(node));
+    for (const ir::Attribute& a : node.attributes) {
+      const std::string_view name = flow_.source().name(a.name);
+      if (name == "replica_groups" || name == "use_global_device_ids" || name == "all_gather_dim" ||
+          name == "scatter_dimension") {
+        key += fmt::format("|{}={}", name, a.text);
+      }
+    }
+    if (node.kind != OpKind::kAllGather) key += "|" + ir::ElementText(flow_.type(node.operands[0]).element);
+    return key;
+  }
+
+  // Members in program order are put together as long as they fit.
+  void Cut(const std::vector<NodeId>& members) {
+    std::vector<NodeId> group;
+    int64_t bytes = 0;
+    for (const NodeId id : members) {
+      const int64_t size = flow_.ByteSize(flow_.result(id));
+      if (!group.empty() && (bytes + size > limits_.bytes || group.size() >= limits_.count)) {
+        Join(group);
+        group.clear();
+        bytes = 0;
+      }
+      group.push_back(id);
+      bytes += size;
+    }
+    Join(group);
+  }
+
+  void Join(const std::vector<NodeId>& group) {
+    if (group.size() < 2) return;
+    if (flow_.node(group[0]).kind == OpKind::kAllReduce && context_.target == Target::kGpu) return JoinFlat(group);
+    Node made = Like(group[0]);
+    made.operands.clear();
+    std::vector<ir::TypeId> types;
+    for (const NodeId id : group) {
+      made.operands.push_back(flow_.node(id).operands[0]);
+      types.push_back(flow_.type_id(flow_.result(id)));
+    }
+    const NodeId added = flow_.Add(std::move(made), types);
+    for (size_t i = 0; i < group.size(); ++i) flow_.Replace(flow_.result(group[i]), flow_.result(added, i));
+  }
+
+  void JoinFlat(const std::vector<NodeId>& group) {
+    std::vector<WireId> flat;
+    for (const NodeId id : group) {
+      const WireId operand = flow_.node(id).operands[0];
+      flat.push_back(Reshape(flow_, operand, {flow_.type(operand).element_count()}));
+    }
+    Node made = Like(group[0]);
+    made.operands = {Concatenate(flow_, flat, 0)};
+    const std::vector<ir::TypeId> types{flow_.type_id(made.operands[0])};
+    const WireId whole = flow_.result(flow_.Add(std::move(made), types));
+    int64_t start = 0;
+    for (size_t i = 0; i < group.size(); ++i) {
+      const int64_t count = flow_.type(flat[i]).element_count();
+      const WireId part = SliceOf(flow_, whole, 0, start, start + count);
+      start += count;
+      const WireId old = flow_.result(group[i]);
+      flow_.Replace(old, ReshapeTo(flow_, part, flow_.type_id(old)));
+    }
+  }
+
+  Node Like(NodeId id) const {
+    const Node& node = flow_.node(id);
+    Node made;
+    made.kind = node.kind;
+    made.name = node.name;
+    made.origin = node.origin;
+    made.attributes = node.attributes;
+    return made;
+  }
+
+  Dataflow& flow_;
+  PassContext& context_;
+  OpKind kind_;
+  Limits limits_;
+  std::vector<uint32_t> levels_;
+};
+
+}  // namespace
+
+// One kind after the other: joining two kinds at once could make each wait for the other.
+void CombineCollectives(Dataflow& flow, PassContext& context) {
+  for (const OpKind kind : {OpKind::kAllGather, OpKind::kReduceScatter, OpKind::kAllReduce}) {
+    Combiner(flow, context, kind).Run();
+  }
+}
+
+void RemoveBarriers(Dataflow& flow, PassContext&) {
+  for (const NodeId id : flow.order()) {
+    const Node& node = flow.node(id);
+    if (node.kind != OpKind::kOptimizationBarrier) continue;
+    for (uint32_t i = 0; i < node.result_count; ++i) flow.Replace(flow.result(id, i), flow.node(id).operands[i]);
+  }
+  flow.Normalise();
+}
+
+}  // namespace hespas::optimise

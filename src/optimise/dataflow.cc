@@ -1,0 +1,152 @@
+#include "optimise/dataflow.h"
+
+#include <algorithm>
+
+namespace hespas::optimise {
+
+using ir::OpKind;
+using ir::OpSort;
+
+const std::string_view* Dataflow::attribute(const Node& node, std::string_view name) const {
+  for (const ir::Attribute& a : node.attributes) {
+    if (source_->name(a.name) == name) return &a.text;
+  }
+  return nullptr;
+}
+
+WireId Dataflow::AddParameter(ir::TypeId type) {
+  const WireId id(wires_.size());
+  wires_.push_back({type, NodeId()});
+  alias_.push_back(id);
+  parameters.push_back(id);
+  return id;
+}
+
+NodeId Dataflow::Add(Node node, std::span<const ir::TypeId> results) {
+  const NodeId id(nodes_.size());
+  node.first_result = WireId(wires_.size());
+  node.result_count = static_cast<uint32_t>(results.size());
+  for (const ir::TypeId type : results) {
+    alias_.push_back(WireId(wires_.size()));
+    wires_.push_back({type, id});
+  }
+  nodes_.push_back(std::move(node));
+  order_.push_back(id);
+  return id;
+}
+
+NodeId Dataflow::Add(NodeInit init) {
+  Node node;
+  node.name = source_->InternName(init.name);
+  node.kind = ir::KindOf(init.name);
+  node.operands = std::move(init.operands);
+  node.attributes = std::move(init.attributes);
+  node.origin = init.origin;
+  return Add(std::move(node), init.results);
+}
+
+WireId Dataflow::Resolve(WireId id) {
+  WireId root = id;
+  while (alias_[root.index()] != root) root = alias_[root.index()];
+  while (alias_[id.index()] != root) {
+    const WireId next = alias_[id.index()];
+    alias_[id.index()] = root;
+    id = next;
+  }
+  return root;
+}
+
+void Dataflow::MarkNeeded(std::vector<char>& needed) const {
+  std::vector<NodeId> stack;
+  const auto need = [&](NodeId id) {
+    if (!id.valid() || needed[id.index()]) return;
+    needed[id.index()] = 1;
+    stack.push_back(id);
+  };
+  for (const WireId out : outputs) need(maker(out));
+  for (const NodeId id : order_) {
+    if (!node(id).dead && (keep_dead || HasSideEffect(*this, node(id)))) need(id);
+  }
+  while (!stack.empty()) {
+    const NodeId id = stack.back();
+    stack.pop_back();
+    for (const WireId operand : node(id).operands) need(maker(operand));
+  }
+}
+
+void Dataflow::Normalise() {
+  for (const NodeId id : order_) {
+    for (WireId& operand : node(id).operands) operand = Resolve(operand);
+  }
+  for (WireId& out : outputs) out = Resolve(out);
+  std::vector<char> state(nodes_.size(), 0);
+  MarkNeeded(state);
+
+  std::vector<NodeId> sorted;
+  sorted.reserve(order_.size());
+  std::vector<std::pair<NodeId, size_t>> stack;
+  for (const NodeId start : order_) {
+    if (state[start.index()] != 1) continue;
+    state[start.index()] = 2;
+    stack.emplace_back(start, 0);
+    while (!stack.empty()) {
+      auto& [id, next] = stack.back();
+      if (next == node(id).operands.size()) {
+        sorted.push_back(id);
+        stack.pop_back();
+        continue;
+      }
+      const NodeId before = maker(node(id).operands[next++]);
+      if (before.valid() && state[before.index()] == 1) {
+        state[before.index()] = 2;
+        stack.emplace_back(before, 0);
+      }
+    }
+  }
+  order_ = std::move(sorted);
+}
+
+std::vector<std::vector<NodeId>> Dataflow::Users() const {
+  std::vector<std::vector<NodeId>> users(wires_.size());
+  for (const NodeId id : order_) {
+    for (const WireId operand : node(id).operands) {
+      auto& list = users[operand.index()];
+      if (list.empty() || list.back() != id) list.push_back(id);
+    }
+  }
+  return users;
+}
+
+bool HasSideEffect(const Dataflow& flow, const Node& node) {
+  if (node.kind == OpKind::kCustomCall) {
+    const auto* flag = flow.attribute(node, "has_side_effect");
+    return flag != nullptr && flag->find("true") != std::string_view::npos;
+  }
+  switch (ir::Traits(node.kind).sort) {
+    case OpSort::kTransfer:
+    case OpSort::kUnknown:
+    case OpSort::kAsync:
+      return true;
+    case OpSort::kControl:
+    case OpSort::kCall:
+      return std::any_of(node.bodies.begin(), node.bodies.end(), [](const auto& body) {
+        return std::any_of(body->order().begin(), body->order().end(),
+                           [&](NodeId id) { return HasSideEffect(*body, body->node(id)); });
+      }) || node.bodies.empty();
+    default:
+      return false;
+  }
+}
+
+ir::Attribute MakeAttribute(ir::Module& source, std::string_view name, std::string text) {
+  return {source.InternName(name), source.Keep(std::move(text))};
+}
+
+ir::TypeId TensorLike(ir::Module& source, ir::TypeId like, std::vector<int64_t> dims) {
+  ir::Type type = source.types()[like];
+  type.dims = std::move(dims);
+  type.encoding.clear();
+  return source.types().Intern(std::move(type));
+}
+
+}  // namespace hespas::optimise

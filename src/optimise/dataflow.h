@@ -1,0 +1,108 @@
+// Dataflow: the working form of one executed region (main, a loop's body, a fusion) while it is optimised.
+//
+// - Nodes make wires and read wires; order() is a topological order, restored by Normalise().
+// - A pass adds nodes, replaces wires by others and marks nodes dead; it never edits the module it came from.
+// - Names, types and attribute texts live in the source module, which outlives every Dataflow made from it.
+// - Executed regions (while, case, fusion) are `bodies`; reducers and the like stay in the source op `origin`.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/id.h"
+#include "ir/module.h"
+
+namespace hespas::optimise {
+
+HESPAS_ID(NodeId);
+HESPAS_ID(WireId);
+
+class Dataflow;
+
+struct Node {
+  ir::OpKind kind = ir::OpKind::kUnknown;
+  ir::NameId name;
+  std::vector<WireId> operands;  // own operands, then values its regions capture
+  uint32_t capture_count = 0;
+  WireId first_result;
+  uint32_t result_count = 0;
+  std::vector<ir::Attribute> attributes;
+  ir::OpId origin;                             // source location, and regions unless there are bodies
+  std::vector<ir::ValueId> captured;           // what the captured operands are called inside origin's regions
+  std::vector<std::unique_ptr<Dataflow>> bodies;
+  bool dead = false;
+
+  size_t own_operand_count() const { return operands.size() - capture_count; }
+};
+
+struct NodeInit {
+  std::string_view name;
+  std::vector<WireId> operands;
+  std::vector<ir::TypeId> results;
+  std::vector<ir::Attribute> attributes = {};
+  ir::OpId origin = {};
+};
+
+class Dataflow {
+ public:
+  explicit Dataflow(ir::Module& source) : source_(&source) {}
+
+  ir::Module& source() const { return *source_; }
+  const std::vector<NodeId>& order() const { return order_; }
+  size_t node_count() const { return nodes_.size(); }
+  size_t wire_count() const { return wires_.size(); }
+  Node& node(NodeId id) { return nodes_[id.index()]; }
+  const Node& node(NodeId id) const { return nodes_[id.index()]; }
+  ir::TypeId type_id(WireId id) const { return wires_[id.index()].type; }
+  const ir::Type& type(WireId id) const { return source_->types()[type_id(id)]; }
+  int64_t ByteSize(WireId id) const { return ir::ByteSize(source_->types(), type_id(id)); }
+  // The node that makes a wire; invalid for parameters.
+  NodeId maker(WireId id) const { return wires_[id.index()].maker; }
+  uint32_t result_index(WireId id) const { return id.value - nodes_[maker(id).index()].first_result.value; }
+  const Node* MakerNode(WireId id) const { return maker(id).valid() ? &nodes_[maker(id).index()] : nullptr; }
+  WireId result(NodeId id, size_t i = 0) const { return WireId(nodes_[id.index()].first_result.index() + i); }
+  const std::string_view* attribute(const Node& node, std::string_view name) const;
+
+  WireId AddParameter(ir::TypeId type);
+  NodeId Add(NodeInit init);
+  NodeId Add(Node node, std::span<const ir::TypeId> results);
+  // Every reader of `from` reads `to` once Normalise() has run.
+  void Replace(WireId from, WireId to) { alias_[from.index()] = to; }
+  WireId Resolve(WireId id);
+  // Puts aliases in place, drops what nothing needs and sorts; nodes keep their order where they can.
+  void Normalise();
+
+  // Readers of each wire; a node that reads a wire twice stands there once, outputs do not count.
+  std::vector<std::vector<NodeId>> Users() const;
+
+  std::vector<WireId> parameters;
+  uint32_t captured_parameters = 0;  // the last ones stand for captured values
+  std::vector<WireId> outputs;
+  bool keep_dead = false;  // dead code is left in place (pass switched off)
+
+ private:
+  struct Wire {
+    ir::TypeId type;
+    NodeId maker;
+  };
+  void MarkNeeded(std::vector<char>& needed) const;
+
+  ir::Module* source_;
+  std::vector<Node> nodes_;
+  std::vector<Wire> wires_;
+  std::vector<WireId> alias_;
+  std::vector<NodeId> order_;
+};
+
+// Ops that must stay even where nobody reads their results.
+bool HasSideEffect(const Dataflow& flow, const Node& node);
+
+// An attribute whose text the source module keeps.
+ir::Attribute MakeAttribute(ir::Module& source, std::string_view name, std::string text);
+ir::TypeId TensorLike(ir::Module& source, ir::TypeId like, std::vector<int64_t> dims);
+
+}  // namespace hespas::optimise

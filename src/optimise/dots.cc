@@ -1,0 +1,518 @@
+// Dots: canonical form, merging of dots that share an operand, library calls with epilogues.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <unordered_set>
+
+#include "ir/attribute.h"
+#include "ir/op_attributes.h"
+#include "optimise/build.h"
+#include "optimise/pass.h"
+
+namespace hespas::optimise {
+namespace {
+
+using ir::OpKind;
+
+enum class Role : uint8_t { kBatch, kContract, kFree, kUnit };
+
+// What a dimension of a dot's operand is for; batch and contracting dimensions carry their place in the dot's lists.
+struct Label {
+  Role role = Role::kFree;
+  int64_t place = 0;
+};
+
+// An operand seen through reshapes and transposes that only relabel its dimensions.
+struct Operand {
+  WireId wire;
+  std::vector<Label> labels;
+};
+
+std::vector<Label> LabelsOf(const Dimensions& dims, const Dimensions& batch, const Dimensions& contract) {
+  std::vector<Label> labels(dims.size());
+  int64_t free = 0;
+  for (size_t i = 0; i < dims.size(); ++i) {
+    const auto at = static_cast<int64_t>(i);
+    const auto b = std::find(batch.begin(), batch.end(), at);
+    const auto c = std::find(contract.begin(), contract.end(), at);
+    if (dims[i] == 1) {
+      labels[i] = {Role::kUnit, 0};
+    } else if (b != batch.end()) {
+      labels[i] = {Role::kBatch, b - batch.begin()};
+    } else if (c != contract.end()) {
+      labels[i] = {Role::kContract, c - contract.begin()};
+    } else {
+      labels[i] = {Role::kFree, free++};
+    }
+  }
+  return labels;
+}
+
+bool FreeInOrder(const std::vector<Label>& labels) {
+  int64_t next = 0;
+  for (const Label& label : labels) {
+    if (label.role == Role::kFree && label.place != next++) return false;
+  }
+  return true;
+}
+
+// The same labels for a shape that differs in unit dimensions only; empty where it differs in more.
+std::vector<Label> ThroughReshape(const Dimensions& from, const Dimensions& to, const std::vector<Label>& labels) {
+  if (WithoutUnits(from) != WithoutUnits(to)) return {};
+  std::vector<Label> out(from.size(), {Role::kUnit, 0});
+  size_t next = 0;
+  for (size_t i = 0; i < from.size(); ++i) {
+    if (from[i] == 1) continue;
+    while (to[next] == 1) ++next;
+    out[i] = labels[next++];
+  }
+  return out;
+}
+
+// A run of neighbouring dimensions with one role: one dimension of the collapsed operand.
+struct Group {
+  Role role;
+  int64_t place = 0;  // first of the run
+  int64_t size = 1;
+};
+
+class Canonicaliser {
+ public:
+  explicit Canonicaliser(Dataflow& flow) : flow_(flow), users_(flow.Users()) {
+    for (const WireId out : flow.outputs) returned_.insert(out);
+  }
+
+  void Run() {
+    const std::vector<NodeId> order = flow_.order();
+    for (const NodeId id : order) {
+      const Node& node = flow_.node(id);
+      const bool dot = node.kind == OpKind::kDotGeneral || node.kind == OpKind::kDot;
+      if (dot && node.operands.size() == 2 && node.origin.valid()) Visit(id);
+    }
+    flow_.Normalise();
+  }
+
+ private:
+  void Visit(NodeId id) {
+    const auto dims = ir::DotDimensionsOf(flow_.source(), flow_.node(id).origin);
+    if (!dims) return;
+    const WireId result = flow_.result(id);
+    for (const WireId wire : {flow_.node(id).operands[0], flow_.node(id).operands[1], result}) {
+      if (!flow_.type(wire).has_static_shape() || flow_.type(wire).element_count() == 0) return;
+    }
+    Operand lhs = See(flow_.node(id).operands[0], dims->lhs_batching, dims->lhs_contracting);
+    Operand rhs = See(flow_.node(id).operands[1], dims->rhs_batching, dims->rhs_contracting);
+    std::vector<Group> left = Collapse(lhs);
+    std::vector<Group> right = Collapse(rhs);
+    JoinRuns(left, right, Role::kContract);
+    JoinRuns(left, right, Role::kBatch);
+    const WireId turned = TurnedResult(result, dims->lhs_batching.size(),
+                                       flow_.type(flow_.node(id).operands[0]).dims.size() -
+                                           dims->lhs_batching.size() - dims->lhs_contracting.size());
+    if (turned.valid()) {
+      Rewrite(id, turned, {rhs.wire, right}, {lhs.wire, left});
+    } else {
+      Rewrite(id, result, {lhs.wire, left}, {rhs.wire, right});
+    }
+  }
+
+  // The dot's only reader where that is a transpose to batch, right, left: the operands then change places.
+  WireId TurnedResult(WireId result, size_t batch, size_t left) const {
+    if (users_[result.index()].size() != 1 || returned_.count(result) > 0) return WireId();
+    const Node& reader = flow_.node(users_[result.index()][0]);
+    const auto permutation = IntegersOf(flow_, reader, "permutation");
+    const Dimensions& dims = flow_.type(result).dims;
+    if (reader.kind != OpKind::kTranspose || !permutation || permutation->size() != dims.size()) return WireId();
+    Dimensions wanted;
+    for (size_t i = 0; i < batch; ++i) wanted.push_back(static_cast<int64_t>(i));
+    for (size_t i = batch + left; i < dims.size(); ++i) wanted.push_back(static_cast<int64_t>(i));
+    for (size_t i = batch; i < batch + left; ++i) wanted.push_back(static_cast<int64_t>(i));
+    const auto is_unit = [&](int64_t d) { return dims[static_cast<size_t>(d)] == 1; };
+    Dimensions given = *permutation;
+    std::erase_if(wanted, is_unit);
+    std::erase_if(given, is_unit);
+    return wanted == given ? reader.first_result : WireId();
+  }
+
+  Operand See(WireId wire, const Dimensions& batch, const Dimensions& contract) const {
+    Operand seen{wire, LabelsOf(flow_.type(wire).dims, batch, contract)};
+    for (int step = 0; step < 16; ++step) {
+      const Node* maker = flow_.MakerNode(seen.wire);
+      if (maker == nullptr || (maker->kind != OpKind::kReshape && maker->kind != OpKind::kTranspose)) break;
+      const Dimensions& from = flow_.type(maker->operands[0]).dims;
+      std::vector<Label> labels;
+      if (maker->kind == OpKind::kReshape) {
+        labels = ThroughReshape(from, flow_.type(seen.wire).dims, seen.labels);
+      } else if (const auto permutation = IntegersOf(flow_, *maker, "permutation")) {
+        labels.resize(from.size());
+        for (size_t i = 0; i < permutation->size(); ++i) labels[static_cast<size_t>((*permutation)[i])] = seen.labels[i];
+      }
+      if (labels.size() != from.size() || !FreeInOrder(labels)) break;
+      seen = {maker->operands[0], std::move(labels)};
+    }
+    return seen;
+  }
+
+  // Unit dimensions go; neighbouring free dimensions become one.
+  std::vector<Group> Collapse(const Operand& operand) const {
+    const Dimensions& dims = flow_.type(operand.wire).dims;
+    std::vector<Group> groups;
+    for (size_t i = 0; i < dims.size(); ++i) {
+      const Label& label = operand.labels[i];
+      if (label.role == Role::kUnit) continue;
+      if (label.role == Role::kFree && !groups.empty() && groups.back().role == Role::kFree) {
+        groups.back().size *= dims[i];
+      } else {
+        groups.push_back({label.role, label.place, dims[i]});
+      }
+    }
+    return groups;
+  }
+
+  // Places next to each other in both operands become one.
+  static void JoinRuns(std::vector<Group>& left, std::vector<Group>& right, Role role) {
+    const auto follows = [&](const std::vector<Group>& groups, size_t i) {
+      return groups[i].role == role && groups[i + 1].role == role;
+    };
+    for (size_t i = 0; i + 1 < left.size();) {
+      size_t j = 0;
+      while (j + 1 < right.size() && !(follows(right, j) && right[j].place == left[i].place &&
+                                       right[j + 1].place == left[i + 1].place)) {
+        ++j;
+      }
+      if (!follows(left, i) || j + 1 >= right.size()) {
+        ++i;
+        continue;
+      }
+      for (auto* side : {&left, &right}) {
+        const size_t at = side == &left ? i : j;
+        (*side)[at].size *= (*side)[at + 1].size;
+        side->erase(side->begin() + static_cast<ptrdiff_t>(at) + 1);
+      }
+    }
+  }
+
+  static Dimensions Places(const std::vector<Group>& groups, Role role, const std::vector<int64_t>& order) {
+    Dimensions out;
+    for (const int64_t place : order) {
+      for (size_t i = 0; i < groups.size(); ++i) {
+        if (groups[i].role == role && groups[i].place == place) out.push_back(static_cast<int64_t>(i));
+      }
+    }
+    return out;
+  }
+
+  static std::vector<int64_t> Order(const std::vector<Group>& groups, Role role) {
+    std::vector<int64_t> order;
+    for (const Group& group : groups) {
+      if (group.role == role) order.push_back(group.place);
+    }
+    std::sort(order.begin(), order.end());
+    return order;
+  }
+
+  static Dimensions Sizes(const std::vector<Group>& groups) {
+    Dimensions out;
+    for (const Group& group : groups) out.push_back(group.size);
+    return out;
+  }
+
+  struct Side {
+    WireId wire;
+    const std::vector<Group>& groups;
+  };
+
+  // Puts a canonical dot in the place of `result`.
+  void Rewrite(NodeId id, WireId result, const Side& lhs, const Side& rhs) {
+    const std::vector<Group>& left = lhs.groups;
+    const std::vector<Group>& right = rhs.groups;
+    const auto batch = Order(left, Role::kBatch);
+    const auto contract = Order(left, Role::kContract);
+    const Dimensions lb = Places(left, Role::kBatch, batch);
+    const Dimensions rb = Places(right, Role::kBatch, batch);
+    const Dimensions lc = Places(left, Role::kContract, contract);
+    const Dimensions rc = Places(right, Role::kContract, contract);
+    Dimensions out;
+    for (const int64_t i : lb) out.push_back(left[static_cast<size_t>(i)].size);
+    for (const auto* side : {&left, &right}) {
+      for (const Group& group : *side) {
+        if (group.role == Role::kFree) out.push_back(group.size);
+      }
+    }
+    ir::Module& source = flow_.source();
+    if (Product(out) != flow_.type(result).element_count()) return;
+    const std::string text = fmt::format(
+        "#stablehlo.dot<lhs_batching_dimensions = [{}], rhs_batching_dimensions = [{}], lhs_contracting_dimensions = "
+        "[{}], rhs_contracting_dimensions = [{}]>",
+        fmt::join(lb, ", "), fmt::join(rb, ", "), fmt::join(lc, ", "), fmt::join(rc, ", "));
+    const ir::OpId origin = flow_.node(id).origin;
+    const WireId a = Reshape(flow_, lhs.wire, Sizes(left));
+    const WireId b = Reshape(flow_, rhs.wire, Sizes(right));
+    const NodeId dot = flow_.Add({.name = "stablehlo.dot_general",
+                                  .operands = {a, b},
+                                  .results = {TensorLike(source, flow_.type_id(result), out)},
+                                  .attributes = {MakeAttribute(source, "dot_dimension_numbers", text)},
+                                  .origin = origin});
+    flow_.Replace(result, ReshapeTo(flow_, flow_.result(dot), flow_.type_id(result)));
+  }
+
+  Dataflow& flow_;
+  std::vector<std::vector<NodeId>> users_;
+  std::unordered_set<WireId> returned_;
+};
+
+// The dimension lists of a canonical dot, from its own attribute.
+std::optional<ir::DotDimensions> CanonicalDimensions(const Dataflow& flow, const Node& node) {
+  const std::string_view* text = flow.attribute(node, "dot_dimension_numbers");
+  if (text == nullptr) return std::nullopt;
+  ir::DotDimensions dims;
+  for (const ir::Entry& entry : ir::Entries(*text)) {
+    const auto values = ir::AsIntegers(entry.value);
+    if (!values) return std::nullopt;
+    if (entry.name == "lhs_batching_dimensions") dims.lhs_batching = *values;
+    if (entry.name == "rhs_batching_dimensions") dims.rhs_batching = *values;
+    if (entry.name == "lhs_contracting_dimensions") dims.lhs_contracting = *values;
+    if (entry.name == "rhs_contracting_dimensions") dims.rhs_contracting = *values;
+  }
+  return dims;
+}
+
+bool IsPlainMatrix(const Dataflow& flow, const Node& dot, const ir::DotDimensions& dims) {
+  return dims.lhs_batching.empty() && dims.lhs_contracting.size() == 1 && dims.rhs_contracting.size() == 1 &&
+         flow.type(dot.operands[0]).dims.size() == 2 && flow.type(dot.operands[1]).dims.size() == 2;
+}
+
+// Dots of one shared operand become one dot of the others put side by side (XLA's DotMerger).
+class Merger {
+ public:
+  Merger(Dataflow& flow, int64_t limit) : flow_(flow), limit_(limit), position_(flow.node_count(), 0) {
+    for (size_t i = 0; i < flow.order().size(); ++i) position_[flow.order()[i].index()] = i;
+  }
+
+  void Run() {
+    for (const size_t shared : {size_t{0}, size_t{1}}) {
+      std::map<std::pair<uint32_t, std::string>, std::vector<NodeId>> groups;
+      for (const NodeId id : flow_.order()) {
+        if (merged_.count(id) > 0 || !IsCandidate(id)) continue;
+        const Node& dot = flow_.node(id);
+        const auto dims = *CanonicalDimensions(flow_, dot);
+        const std::string key =
+            fmt::format("{}:{}:", dims.lhs_contracting[0], dims.rhs_contracting[0]);
+        groups[{dot.operands[shared].value, key + ElementsOf(dot)}].push_back(id);
+      }
+      for (const auto& [key, members] : groups) Gather(members, 1 - shared);
+    }
+    flow_.Normalise();
+  }
+
+ private:
+  bool IsCandidate(NodeId id) const {
+    const Node& dot = flow_.node(id);
+    if (dot.kind != OpKind::kDotGeneral || dot.operands.size() != 2) return false;
+    const auto dims = CanonicalDimensions(flow_, dot);
+    return dims && IsPlainMatrix(flow_, dot, *dims);
+  }
+
+  std::string ElementsOf(const Node& dot) const {
+    std::string text;
+    for (const WireId wire : {dot.operands[0], dot.operands[1], dot.first_result}) {
+      text += ir::ElementText(flow_.type(wire).element) + ",";
+    }
+    return text;
+  }
+
+  int64_t SizeOf(NodeId id) const {
+    const Node& dot = flow_.node(id);
+    return flow_.ByteSize(dot.operands[0]) + flow_.ByteSize(dot.operands[1]) + flow_.ByteSize(dot.first_result);
+  }
+
+  void Gather(const std::vector<NodeId>& members, size_t other) {
+    std::vector<NodeId> group;
+    for (const NodeId id : members) {
+      if (SizeOf(id) > limit_) continue;
+      if (!group.empty() && DependsOn(flow_.node(id).operands[other], group)) {
+        Merge(group, other);
+        group.clear();
+      }
+      group.push_back(id);
+    }
+    Merge(group, other);
+  }
+
+  // Whether a wire needs any dot of the group; gives up (yes) where the search grows large.
+  bool DependsOn(WireId wire, const std::vector<NodeId>& group) const {
+    const std::unordered_set<NodeId> targets(group.begin(), group.end());
+    std::vector<NodeId> work{flow_.maker(wire)};
+    std::unordered_set<NodeId> seen;
+    while (!work.empty()) {
+      const NodeId id = work.back();
+      work.pop_back();
+      if (!id.valid() || position_[id.index()] < position_[group[0].index()] || !seen.insert(id).second) continue;
+      if (targets.count(id) > 0 || seen.size() > 400) return true;
+      for (const WireId operand : flow_.node(id).operands) work.push_back(flow_.maker(operand));
+    }
+    return false;
+  }
+
+  void Merge(const std::vector<NodeId>& group, size_t other) {
+    if (group.size() < 2) return;
+    const auto dims = *CanonicalDimensions(flow_, flow_.node(group[0]));
+    const int64_t contract = other == 0 ? dims.lhs_contracting[0] : dims.rhs_contracting[0];
+    std::vector<WireId> parts;
+    for (const NodeId id : group) parts.push_back(flow_.node(id).operands[other]);
+    const WireId together = Concatenate(flow_, parts, static_cast<size_t>(1 - contract));
+    Node made;
+    {
+      const Node& first = flow_.node(group[0]);
+      made.kind = first.kind;
+      made.name = first.name;
+      made.operands = first.operands;
+      made.origin = first.origin;
+      made.attributes = first.attributes;
+    }
+    made.operands[other] = together;
+    Dimensions out = flow_.type(flow_.result(group[0])).dims;
+    const size_t grown = other == 0 ? 0 : 1;
+    out[grown] = flow_.type(together).dims[static_cast<size_t>(1 - contract)];
+    const std::vector<ir::TypeId> types{TensorLike(flow_.source(), flow_.type_id(flow_.result(group[0])), out)};
+    const WireId whole = flow_.result(flow_.Add(std::move(made), types));
+    int64_t start = 0;
+    for (const NodeId id : group) {
+      const int64_t size = flow_.type(flow_.result(id)).dims[grown];
+      flow_.Replace(flow_.result(id), SliceOf(flow_, whole, grown, start, start + size));
+      start += size;
+      merged_.insert(id);
+    }
+  }
+
+  Dataflow& flow_;
+  int64_t limit_;
+  std::vector<size_t> position_;
+  std::unordered_set<NodeId> merged_;
+};
+
+std::string QuotedList(const Dimensions& values) {
+  std::string out;
+  for (const int64_t v : values) out += fmt::format("{}\"{}\"", out.empty() ? "" : ",", v);
+  return "[" + out + "]";
+}
+
+// In the terms of XLA's backend_config for `__cublas$gemm`.
+std::string GemmConfig(const ir::DotDimensions& dims, bool beta) {
+  return fmt::format(
+      R"({{"gemm_backend_config":{{"alpha_real":1,"beta":{},"dot_dimension_numbers":{{"lhs_contracting_dimensions":{},)"
+      R"("rhs_contracting_dimensions":{},"lhs_batch_dimensions":{},"rhs_batch_dimensions":{}}},"epilogue":"DEFAULT"}}}})",
+      beta ? 1 : 0, QuotedList(dims.lhs_contracting), QuotedList(dims.rhs_contracting), QuotedList(dims.lhs_batching),
+      QuotedList(dims.rhs_batching));
+}
+
+std::string Quoted(const std::string& text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') out += '\\';
+    out += c;
+  }
+  return out + "\"";
+}
+
+// Library calls take over the dots, with the sum that follows as their third operand (beta = 1).
+class LibraryCaller {
+ public:
+  explicit LibraryCaller(Dataflow& flow) : flow_(flow), users_(flow.Users()) {
+    for (const WireId out : flow.outputs) returned_.insert(out);
+  }
+
+  void Run() {
+    const std::vector<NodeId> order = flow_.order();
+    for (const NodeId id : order) {
+      if (flow_.node(id).kind == OpKind::kDotGeneral && flow_.node(id).operands.size() == 2) Visit(id);
+    }
+    flow_.Normalise();
+  }
+
+ private:
+  void Visit(NodeId id) {
+    const auto dims = CanonicalDimensions(flow_, flow_.node(id));
+    if (!dims) return;
+    const WireId result = flow_.result(id);
+    const NodeId sum = SumAfter(result);
+    if (!sum.valid()) {
+      flow_.Replace(result, Call(id, *dims, WireId()));
+      return;
+    }
+    const auto& addends = flow_.node(sum).operands;
+    const WireId other = addends[0] == through_ ? addends[1] : addends[0];
+    const WireId call = Call(id, *dims, ReshapeTo(flow_, other, flow_.type_id(result)));
+    flow_.Replace(flow_.result(sum), ReshapeTo(flow_, call, flow_.type_id(flow_.result(sum))));
+    taken_.insert(sum);
+  }
+
+  // The only reader of a dot, through reshapes, where that adds a whole tensor of the same size.
+  NodeId SumAfter(WireId wire) {
+    through_ = wire;
+    while (users_[through_.index()].size() == 1 && returned_.count(through_) == 0) {
+      const NodeId user = users_[through_.index()][0];
+      const Node& node = flow_.node(user);
+      if (node.kind == OpKind::kReshape) {
+        through_ = flow_.result(user);
+        continue;
+      }
+      return node.kind == OpKind::kAdd && MayTake(user) ? user : NodeId();
+    }
+    return NodeId();
+  }
+
+  // XLA tries the first addend that is a library call and gives up where that one already has a third operand.
+  bool MayTake(NodeId sum) const {
+    const auto& addends = flow_.node(sum).operands;
+    if (taken_.count(sum) > 0 || addends[0] == addends[1]) return false;
+    const WireId other = addends[0] == through_ ? addends[1] : addends[0];
+    if (other == addends[0] && ComesFromDot(other)) return false;
+    const Node* maker = flow_.MakerNode(other);
+    return maker == nullptr || (maker->kind != OpKind::kBroadcastInDim && maker->kind != OpKind::kConstant);
+  }
+
+  // A library call, or a sum one has taken over, that nobody else reads.
+  bool ComesFromDot(WireId wire) const {
+    for (;;) {
+      const NodeId id = flow_.maker(wire);
+      if (!id.valid() || users_[wire.index()].size() != 1) return false;
+      const Node& node = flow_.node(id);
+      if (node.kind == OpKind::kDotGeneral || taken_.count(id) > 0) return true;
+      if (node.kind != OpKind::kReshape) return false;
+      wire = node.operands[0];
+    }
+  }
+
+  WireId Call(NodeId dot, const ir::DotDimensions& dims, WireId addend) {
+    ir::Module& source = flow_.source();
+    std::vector<WireId> operands = flow_.node(dot).operands;
+    if (addend.valid()) operands.push_back(addend);
+    const ir::TypeId type = flow_.type_id(flow_.result(dot));
+    const std::string config = GemmConfig(dims, addend.valid());
+    return flow_.result(flow_.Add({.name = "stablehlo.custom_call",
+                                   .operands = std::move(operands),
+                                   .results = {type},
+                                   .attributes = {MakeAttribute(source, "call_target_name", "\"__cublas$gemm\""),
+                                                  MakeAttribute(source, "backend_config", Quoted(config))},
+                                   .origin = flow_.node(dot).origin}));
+  }
+
+  Dataflow& flow_;
+  std::vector<std::vector<NodeId>> users_;
+  std::unordered_set<WireId> returned_;
+  std::unordered_set<NodeId> taken_;
+  WireId through_;
+};
+
+}  // namespace
+
+void CanonicaliseDots(Dataflow& flow, PassContext&) { Canonicaliser(flow).Run(); }
+
+void MergeDots(Dataflow& flow, PassContext& context) { Merger(flow, context.dot_merge_bytes).Run(); }
+
+void FormLibraryCalls(Dataflow& flow, PassContext&) { LibraryCaller(flow).Run(); }
+
+}  // namespace hespas::optimise

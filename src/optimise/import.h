@@ -1,0 +1,22 @@
+// Between modules and their working form.
+//
+// - Import takes the executed part of a module: main, loop and branch bodies; calls are expanded where asked.
+// - Export builds a new module: main and, unchanged, whatever functions and meshes are still referred to.
+#pragma once
+
+#include <memory>
+
+#include "base/result.h"
+#include "optimise/dataflow.h"
+
+namespace hespas::optimise {
+
+struct ImportOptions {
+  bool inline_calls = true;
+};
+
+std::unique_ptr<Dataflow> Import(ir::Module& source, ir::OpId main, const ImportOptions& options);
+
+ir::Module Export(const Dataflow& flow, ir::OpId main);
+
+}  // namespace hespas::optimise

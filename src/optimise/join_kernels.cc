@@ -1,0 +1,221 @@
+// Multi-output fusion: kernels that read the same data, or of which one reads what the other stores, become one.
+#include <algorithm>
+#include <unordered_set>
+
+#include "optimise/kernels.h"
+
+namespace hespas::optimise {
+namespace {
+
+using ir::OpKind;
+
+constexpr size_t kSearchLimit = 512;     // kernels looked at to exclude a cycle; beyond it they stay apart
+constexpr size_t kRootLimit = 12;        // results of one kernel
+constexpr int64_t kSmallSource = 16384;  // bytes; sharing less is not worth joining for
+
+class Joiner {
+ public:
+  Joiner(const Dataflow& flow, KernelPlan& plan) : flow_(flow), plan_(plan), position_(flow.node_count(), 0) {
+    for (size_t i = 0; i < flow.order().size(); ++i) position_[flow.order()[i].index()] = i;
+    const size_t count = plan.roots.size();
+    inputs_.resize(count);
+    elements_.resize(count);
+    joinable_.resize(count);
+    joined_into_.assign(count, KernelPlan::kNone);
+    for (uint32_t k = 0; k < count; ++k) Describe(k);
+  }
+
+  void Run() {
+    JoinWithReaders();
+    JoinSiblings();
+  }
+
+ private:
+  void Describe(uint32_t kernel) {
+    const NodeId root = plan_.roots[kernel][0];
+    elements_[kernel] = 0;
+    joinable_[kernel] = 1;
+    std::unordered_set<WireId> seen;
+    bool has_concatenate = false;
+    for (const NodeId id : MembersOf(flow_, plan_, kernel)) {
+      const Node& node = flow_.node(id);
+      const FusionClass kind = ClassOf(flow_, node);
+      if (kind == FusionClass::kReduce || id == root) elements_[kernel] = std::max(elements_[kernel], WorkElements(flow_, id));
+      if (ir::Traits(node.kind).sort == ir::OpSort::kScatter || node.kind == OpKind::kDynamicUpdateSlice) joinable_[kernel] = 0;
+      if (ClassOf(flow_, flow_.node(root)) == FusionClass::kCheap) joinable_[kernel] = 0;
+      has_concatenate = has_concatenate || (node.kind == OpKind::kConcatenate && EndsIn(root, id));
+      for (const WireId operand : node.operands) {
+        if (IsInput(operand, kernel) && seen.insert(operand).second) inputs_[kernel].push_back(operand);
+      }
+    }
+    if (has_concatenate) joinable_[kernel] = 0;
+  }
+
+  // Whether a node's result is the root's, up to elementwise changes of it alone.
+  bool EndsIn(NodeId root, NodeId id) const {
+    for (int step = 0; step < 8 && root != id; ++step) {
+      const Node& node = flow_.node(root);
+      if (node.operands.size() != 1 || !flow_.maker(node.operands[0]).valid()) return false;
+      root = flow_.maker(node.operands[0]);
+    }
+    return root == id;
+  }
+
+  bool IsInput(WireId wire, uint32_t kernel) const {
+    const NodeId maker = flow_.maker(wire);
+    if (!maker.valid()) return true;
+    if (plan_.stored[maker.index()]) return plan_.kernel[maker.index()] != kernel;
+    return ClassOf(flow_, flow_.node(maker)) == FusionClass::kBarrier;
+  }
+
+  uint32_t KernelOf(WireId wire) const {
+    const NodeId maker = flow_.maker(wire);
+    return maker.valid() ? plan_.kernel[maker.index()] : KernelPlan::kNone;
+  }
+
+  size_t First(uint32_t kernel) const { return position_[plan_.roots[kernel].front().index()]; }
+  size_t Last(uint32_t kernel) const { return position_[plan_.roots[kernel].back().index()]; }
+
+  // A stored result with a reader of the same size: the reader can store it along the way.
+  void JoinWithReaders() {
+    for (const NodeId id : flow_.order()) {
+      if (!plan_.stored[id.index()]) continue;
+      const uint32_t reader = plan_.kernel[id.index()];
+      for (const WireId wire : std::vector<WireId>(inputs_[reader])) {
+        const uint32_t writer = KernelOf(wire);
+        if (writer == KernelPlan::kNone || !IsElementwise(flow_.maker(wire)) || writer == reader) continue;
+        if (flow_.ByteSize(wire) > kSmallSource || flow_.type(wire).element_count() == 1) TryJoin(writer, reader);
+      }
+    }
+  }
+
+  bool IsElementwise(NodeId id) const { return ClassOf(flow_, flow_.node(id)) == FusionClass::kElement; }
+
+  void JoinSiblings() {
+    std::vector<std::vector<uint32_t>> readers(flow_.wire_count());
+    std::vector<WireId> sources;
+    for (uint32_t k = 0; k < inputs_.size(); ++k) {
+      if (plan_.roots[k].empty()) continue;
+      for (const WireId wire : inputs_[k]) {
+        if (flow_.ByteSize(wire) <= kSmallSource) continue;
+        if (readers[wire.index()].empty()) sources.push_back(wire);
+        readers[wire.index()].push_back(k);
+      }
+    }
+    for (const WireId wire : sources) {
+      auto& list = readers[wire.index()];
+      std::sort(list.begin(), list.end(), [&](uint32_t a, uint32_t b) { return Head(a) < Head(b); });
+      for (size_t i = 0; i + 1 < list.size(); ++i) {
+        for (size_t j = i + 1; j < std::min(list.size(), i + 6); ++j) TryJoin(Now(list[i]), Now(list[j]));
+      }
+    }
+  }
+
+  size_t Head(uint32_t kernel) const { return First(Now(kernel)); }
+
+  uint32_t Now(uint32_t kernel) const {
+    while (plan_.roots[kernel].empty()) kernel = joined_into_[kernel];
+    return kernel;
+  }
+
+  void TryJoin(uint32_t a, uint32_t b) {
+    if (a == b || !joinable_[a] || !joinable_[b] || elements_[a] != elements_[b]) return;
+    if (plan_.roots[a].size() + plan_.roots[b].size() > kRootLimit) return;
+    if (First(b) < First(a)) std::swap(a, b);
+    if (ReachesThroughOthers(a, b) || ReachesThroughOthers(b, a)) return;
+    Join(a, b);
+  }
+
+  // Whether `to` needs `from` by way of a third kernel or a barrier.
+  bool ReachesThroughOthers(uint32_t from, uint32_t to) const {
+    const size_t floor = First(from);
+    std::vector<NodeId> work;
+    std::unordered_set<NodeId> seen;
+    const auto push = [&](WireId wire) {
+      const NodeId maker = flow_.maker(wire);
+      if (maker.valid()) work.push_back(maker);
+    };
+    for (const WireId wire : inputs_[to]) {
+      if (KernelOf(wire) != from) push(wire);
+    }
+    while (!work.empty()) {
+      const NodeId id = work.back();
+      work.pop_back();
+      const bool stored = plan_.stored[id.index()] != 0;
+      if (stored && plan_.kernel[id.index()] == from) return true;
+      const size_t last = stored ? Last(plan_.kernel[id.index()]) : position_[id.index()];
+      if (last < floor || !seen.insert(stored ? plan_.roots[plan_.kernel[id.index()]][0] : id).second) continue;
+      if (seen.size() > kSearchLimit) return true;
+      if (stored) {
+        for (const WireId wire : inputs_[plan_.kernel[id.index()]]) push(wire);
+      } else {
+        for (const WireId wire : flow_.node(id).operands) push(wire);
+      }
+    }
+    return false;
+  }
+
+  void Join(uint32_t a, uint32_t b) {
+    for (const NodeId root : plan_.roots[b]) {
+      plan_.kernel[root.index()] = a;
+      plan_.roots[a].push_back(root);
+    }
+    plan_.roots[b].clear();
+    joined_into_[b] = a;
+    std::sort(plan_.roots[a].begin(), plan_.roots[a].end(),
+              [&](NodeId x, NodeId y) { return position_[x.index()] < position_[y.index()]; });
+    std::unordered_set<WireId> seen;
+    std::vector<WireId> inputs;
+    for (const uint32_t k : {a, b}) {
+      for (const WireId wire : inputs_[k]) {
+        if (KernelOf(wire) != a && seen.insert(wire).second) inputs.push_back(wire);
+      }
+    }
+    inputs_[a] = std::move(inputs);
+    inputs_[b].clear();
+  }
+
+  const Dataflow& flow_;
+  KernelPlan& plan_;
+  std::vector<size_t> position_;
+  std::vector<std::vector<WireId>> inputs_;  // by kernel: stored values it reads
+  std::vector<int64_t> elements_;
+  std::vector<char> joinable_;
+  std::vector<uint32_t> joined_into_;
+};
+
+}  // namespace
+
+std::vector<NodeId> MembersOf(const Dataflow& flow, const KernelPlan& plan, uint32_t kernel) {
+  std::vector<NodeId> out;
+  std::unordered_set<NodeId> seen;
+  std::vector<std::pair<NodeId, size_t>> stack;
+  const auto enter = [&](NodeId id) {
+    if (seen.insert(id).second) stack.emplace_back(id, 0);
+  };
+  const auto belongs = [&](NodeId id) {
+    const FusionClass kind = ClassOf(flow, flow.node(id));
+    if (kind == FusionClass::kBarrier) return false;
+    if (kind == FusionClass::kCheap) return true;
+    return !plan.stored[id.index()] || plan.kernel[id.index()] == kernel;
+  };
+  for (const NodeId root : plan.roots[kernel]) {
+    enter(root);
+    while (!stack.empty()) {
+      auto& [id, next] = stack.back();
+      const auto& operands = flow.node(id).operands;
+      if (next == operands.size()) {
+        out.push_back(id);
+        stack.pop_back();
+        continue;
+      }
+      const NodeId maker = flow.maker(operands[next++]);
+      if (maker.valid() && belongs(maker)) enter(maker);
+    }
+  }
+  return out;
+}
+
+void JoinKernels(const Dataflow& flow, KernelPlan& plan) { Joiner(flow, plan).Run(); }
+
+}  // namespace hespas::optimise

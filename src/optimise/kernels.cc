@@ -1,0 +1,347 @@
+#include "optimise/kernels.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "ir/attribute.h"
+#include "optimise/build.h"
+
+namespace hespas::optimise {
+namespace {
+
+using ir::OpKind;
+using ir::OpSort;
+
+constexpr size_t kKernelLimit = 48;        // kernels that may compute one node anew
+constexpr double kInstructionLimit = 400;  // per element, where shared work would be counted many times
+constexpr int64_t kRowNormRows = 16384;
+constexpr int64_t kRowNormBytes = int64_t{64} << 20;
+
+struct Weight {
+  OpKind kind;
+  double instructions;
+};
+constexpr Weight kWeights[] = {
+    {OpKind::kExponential, 12}, {OpKind::kExponentialMinusOne, 14}, {OpKind::kLog, 14},      {OpKind::kLogPlusOne, 16},
+    {OpKind::kTanh, 25},        {OpKind::kPower, 40},               {OpKind::kSine, 40},     {OpKind::kCosine, 40},
+    {OpKind::kTan, 60},         {OpKind::kLogistic, 20},            {OpKind::kErf, 25},      {OpKind::kDivide, 9},
+    {OpKind::kSqrt, 8},         {OpKind::kRsqrt, 6},                {OpKind::kRemainder, 12}, {OpKind::kReducePrecision, 5},
+    {OpKind::kConvert, 1.5},    {OpKind::kGather, 4},               {OpKind::kConcatenate, 2}, {OpKind::kPad, 2},
+    {OpKind::kBitcast, 0},      {OpKind::kReshape, 0},              {OpKind::kBroadcastInDim, 0}, {OpKind::kBroadcast, 0},
+    {OpKind::kSlice, 0},        {OpKind::kTranspose, 0},            {OpKind::kCopy, 0},      {OpKind::kConstant, 0},
+};
+
+// Where a chain of fused ops reads memory; the largest few sources.
+struct Sources {
+  std::array<std::pair<WireId, int64_t>, 6> items;
+  size_t count = 0;
+
+  void Add(WireId wire, int64_t bytes) {
+    for (size_t i = 0; i < count; ++i) {
+      if (items[i].first == wire) {
+        items[i].second = std::max(items[i].second, bytes);
+        return;
+      }
+    }
+    if (count < items.size()) {
+      items[count++] = {wire, bytes};
+      return;
+    }
+    auto smallest = std::min_element(items.begin(), items.end(), [](auto& a, auto& b) { return a.second < b.second; });
+    if (smallest->second < bytes) *smallest = {wire, bytes};
+  }
+  double bytes() const {
+    double sum = 0;
+    for (size_t i = 0; i < count; ++i) sum += static_cast<double>(items[i].second);
+    return sum;
+  }
+};
+
+class Planner {
+ public:
+  Planner(const Dataflow& flow, const PassContext& context)
+      : flow_(flow), context_(context), users_(flow.Users()), classes_(flow.node_count()), ends_(flow.node_count(), 0),
+        instructions_(flow.wire_count(), 0.0), sources_(flow.wire_count()), kernels_(flow.node_count()),
+        barrier_use_(flow.node_count(), 0), evaluations_(flow.node_count(), 0) {
+    plan_.stored.assign(flow.node_count(), 0);
+    plan_.kernel.assign(flow.node_count(), KernelPlan::kNone);
+    if (context.explanations != nullptr) plan_.reasons.resize(flow.node_count());
+  }
+
+  KernelPlan Run() {
+    for (const WireId out : flow_.outputs) {
+      if (flow_.maker(out).valid()) barrier_use_[flow_.maker(out).index()] = 1;
+    }
+    for (const NodeId id : flow_.order()) {
+      classes_[id.index()] = ClassOf(flow_, flow_.node(id));
+      Summarise(id);
+    }
+    for (const NodeId id : flow_.order()) {
+      if (classes_[id.index()] == FusionClass::kReduce) FollowEpilogue(id);
+    }
+    for (size_t i = flow_.order().size(); i-- > 0;) Decide(flow_.order()[i]);
+    return std::move(plan_);
+  }
+
+ private:
+  static constexpr char kInterior = 1;  // between a reduction and the end of its epilogue
+  static constexpr char kEnd = 2;
+
+  int64_t Elements(NodeId id) const { return flow_.type(flow_.result(id)).element_count(); }
+
+  bool IsStoredSource(WireId wire) const {
+    const NodeId maker = flow_.maker(wire);
+    return !maker.valid() || classes_[maker.index()] == FusionClass::kBarrier ||
+           classes_[maker.index()] == FusionClass::kReduce;
+  }
+
+  // What computing a node from memory reads and issues, were nothing between stored.
+  void Summarise(NodeId id) {
+    const Node& node = flow_.node(id);
+    if (node.result_count == 0) return;
+    const FusionClass kind = classes_[id.index()];
+    const WireId out = node.first_result;
+    if (kind == FusionClass::kBarrier || kind == FusionClass::kReduce) return;
+    const auto elements = static_cast<double>(Elements(id));
+    Sources& mine = sources_[out.index()];
+    double issue = InstructionWeight(node.kind) * elements;
+    for (size_t i = 0; i < node.operands.size(); ++i) {
+      const WireId operand = node.operands[i];
+      if (node.kind == OpKind::kDynamicUpdateSlice && i == 0) continue;
+      int64_t limit = INT64_MAX;
+      if (ir::Traits(node.kind).sort == OpSort::kSlice || node.kind == OpKind::kGather) limit = flow_.ByteSize(out);
+      if (IsStoredSource(operand)) {
+        mine.Add(operand, std::min(limit, flow_.ByteSize(operand)));
+        continue;
+      }
+      const Sources& theirs = sources_[operand.index()];
+      for (size_t s = 0; s < theirs.count; ++s) mine.Add(theirs.items[s].first, std::min(limit, theirs.items[s].second));
+      const auto size = static_cast<double>(std::max<int64_t>(1, flow_.type(operand).element_count()));
+      issue += instructions_[operand.index()] * (kind == FusionClass::kView ? 1.0 : std::max(1.0, elements / size));
+    }
+    instructions_[out.index()] = std::min(issue, kInstructionLimit * elements);
+  }
+
+  bool IsConstantLike(WireId wire) const {
+    const NodeId maker = flow_.maker(wire);
+    return maker.valid() && classes_[maker.index()] == FusionClass::kCheap;
+  }
+
+  // A reduction's result runs on through single readers of the same size that read nothing else but constants.
+  void FollowEpilogue(NodeId reduce) {
+    if (flow_.node(reduce).result_count != 1) {
+      ends_[reduce.index()] = kEnd;
+      return;
+    }
+    NodeId end = reduce;
+    for (NodeId at = reduce;;) {
+      const WireId out = flow_.result(at);
+      const auto& users = users_[out.index()];
+      if (users.size() != 1 || (barrier_use_[at.index()] && IsReturned(out))) break;
+      const NodeId next = users[0];
+      const FusionClass kind = classes_[next.index()];
+      const bool joins = (kind == FusionClass::kElement || kind == FusionClass::kView) && flow_.node(next).result_count == 1 &&
+                         Elements(next) == Elements(at) && ReadsOnly(next, out);
+      if (!joins || flow_.node(next).kind == OpKind::kTranspose) break;
+      at = next;
+      if (kind == FusionClass::kElement) end = at;
+    }
+    for (NodeId at = reduce; at != end; at = users_[flow_.result(at).index()][0]) ends_[at.index()] = kInterior;
+    ends_[end.index()] = kEnd;
+  }
+
+  bool IsReturned(WireId wire) const {
+    return std::find(flow_.outputs.begin(), flow_.outputs.end(), wire) != flow_.outputs.end();
+  }
+
+  bool ReadsOnly(NodeId id, WireId wire) const {
+    const auto& operands = flow_.node(id).operands;
+    return std::all_of(operands.begin(), operands.end(), [&](WireId o) { return o == wire || IsConstantLike(o); });
+  }
+
+  void CollectUses(NodeId id) {
+    auto& mine = kernels_[id.index()];
+    const Node& node = flow_.node(id);
+    int64_t evaluations = Elements(id);
+    for (uint32_t r = 0; r < node.result_count; ++r) {
+      for (const NodeId user : users_[node.first_result.index() + r]) {
+        const FusionClass kind = classes_[user.index()];
+        if (kind == FusionClass::kBarrier) {
+          barrier_use_[id.index()] = 1;
+          continue;
+        }
+        if (kind == FusionClass::kView && barrier_use_[user.index()]) barrier_use_[id.index()] = 1;
+        if (kind == FusionClass::kReduce) {
+          evaluations = std::max(evaluations, WorkElements(flow_, user));
+        } else if (flow_.node(user).kind != OpKind::kConcatenate && flow_.node(user).kind != OpKind::kPad) {
+          evaluations = std::max(evaluations, evaluations_[user.index()]);
+        }
+        const auto& theirs = kernels_[user.index()];
+        mine.insert(mine.end(), theirs.begin(), theirs.end());
+      }
+    }
+    std::sort(mine.begin(), mine.end());
+    mine.erase(std::unique(mine.begin(), mine.end()), mine.end());
+    evaluations_[id.index()] = evaluations;
+  }
+
+  void Store(NodeId id, std::string_view reason) {
+    plan_.stored[id.index()] = 1;
+    plan_.kernel[id.index()] = static_cast<uint32_t>(plan_.roots.size());
+    plan_.roots.push_back({id});
+    evaluations_[id.index()] = Elements(id);
+    // A cheap node is stored for those that read memory, and computed anew by everybody else.
+    if (classes_[id.index()] != FusionClass::kCheap) kernels_[id.index()] = {plan_.kernel[id.index()]};
+    Explain(id, reason);
+  }
+
+  void Explain(NodeId id, std::string_view reason) {
+    if (!plan_.reasons.empty()) plan_.reasons[id.index()] = reason;
+  }
+
+  void Decide(NodeId id) {
+    const FusionClass kind = classes_[id.index()];
+    if (kind == FusionClass::kBarrier || flow_.node(id).result_count == 0) return;
+    CollectUses(id);
+    if (kind == FusionClass::kView) return;
+    if (ends_[id.index()] == kInterior) return Explain(id, "part of a reduction and what follows it on the same elements");
+    const bool barrier = barrier_use_[id.index()] != 0;
+    if (kind == FusionClass::kCheap) {
+      if (barrier && flow_.node(id).kind != OpKind::kConstant) Store(id, "read by an op that needs it in memory");
+      return;
+    }
+    const size_t count = kernels_[id.index()].size();
+    if (kind == FusionClass::kReduce || ends_[id.index()] == kEnd) {
+      if (!barrier && count == 1 && IsRowNorm(id)) return Explain(id, "row statistics computed in the kernel that uses them");
+      return Store(id, "reduction: its result is complete only when the kernel ends");
+    }
+    if (barrier) return Store(id, "read by an op that needs it in memory, or returned");
+    if (count <= 1) return Explain(id, "its only reader takes it in");
+    if (count > kKernelLimit) return Store(id, "read by too many kernels to compute it in each");
+    if (PaysToRepeat(id, count)) return Explain(id, "cheaper to compute in each of its readers than to store and reload");
+    Store(id, "cheaper to store once than to compute in each of its readers");
+  }
+
+  bool PaysToRepeat(NodeId id, size_t readers) const {
+    const WireId out = flow_.result(id);
+    const double bytes = static_cast<double>(flow_.ByteSize(out));
+    const double reads = sources_[out.index()].bytes();
+    const double issue = instructions_[out.index()];
+    const double growth = static_cast<double>(evaluations_[id.index()]) / static_cast<double>(std::max<int64_t>(1, Elements(id)));
+    const auto time = [&](double b, double i) {
+      return static_cast<double>(context_.cost->KernelTime({.bytes = b, .instructions = i}).value);
+    };
+    const double launch = time(0, 0);
+    const auto k = static_cast<double>(readers);
+    const double repeated = k * (time(reads, issue * growth) - launch);
+    const double stored = time(reads + bytes, issue) + k * (time(bytes, 0) - launch);
+    return repeated <= stored;
+  }
+
+  // A reduction of whole rows whose statistics only one kernel reads, which goes over the same rows (XLA's Triton
+  // normalisation and softmax fusions).
+  bool IsRowNorm(NodeId end) const {
+    const NodeId root = plan_.roots[kernels_[end.index()][0]][0];
+    NodeId reduce = end;
+    while (classes_[reduce.index()] != FusionClass::kReduce) {
+      const auto& operands = flow_.node(reduce).operands;
+      const auto inner = std::find_if(operands.begin(), operands.end(), [&](WireId o) { return !IsConstantLike(o); });
+      if (inner == operands.end() || !flow_.maker(*inner).valid()) return false;
+      reduce = flow_.maker(*inner);
+    }
+    const Node& node = flow_.node(reduce);
+    if (node.kind != OpKind::kReduce || node.own_operand_count() != 2) return false;
+    const auto dims = IntegersOf(flow_, node, "dimensions");
+    const ir::Type& input = flow_.type(node.operands[0]);
+    if (!dims || dims->size() != 1 || (*dims)[0] + 1 != static_cast<int64_t>(input.dims.size())) return false;
+    return classes_[root.index()] == FusionClass::kElement && ends_[root.index()] == 0 &&
+           Elements(root) == input.element_count() && Elements(reduce) <= kRowNormRows &&
+           flow_.ByteSize(flow_.result(root)) <= kRowNormBytes && SharesSource(root, node.operands[0]);
+  }
+
+  bool SharesSource(NodeId root, WireId input) const {
+    const Sources& mine = sources_[flow_.result(root).index()];
+    const auto has = [&](WireId wire) {
+      return std::any_of(mine.items.begin(), mine.items.begin() + static_cast<ptrdiff_t>(mine.count),
+                         [&](const auto& item) { return item.first == wire; });
+    };
+    if (IsStoredSource(input)) return has(input);
+    const Sources& theirs = sources_[input.index()];
+    return theirs.count > 0 && std::all_of(theirs.items.begin(), theirs.items.begin() + static_cast<ptrdiff_t>(theirs.count),
+                                           [&](const auto& item) { return has(item.first); });
+  }
+
+  const Dataflow& flow_;
+  const PassContext& context_;
+  std::vector<std::vector<NodeId>> users_;
+  std::vector<FusionClass> classes_;
+  std::vector<char> ends_;
+  std::vector<double> instructions_;  // by wire
+  std::vector<Sources> sources_;      // by wire
+  std::vector<std::vector<uint32_t>> kernels_;  // by node: kernels that hold it
+  std::vector<char> barrier_use_;
+  std::vector<int64_t> evaluations_;
+  KernelPlan plan_;
+};
+
+bool IsSmallConstant(const Dataflow& flow, const Node& node) {
+  const std::string_view* value = flow.attribute(node, "value");
+  if (value == nullptr) return false;
+  const auto dense = ir::AsDense(*value);
+  return flow.ByteSize(node.first_result) <= 64 || (dense && dense->form == ir::DenseForm::kSplat);
+}
+
+FusionClass ClassOfLayout(const Dataflow& flow, const Node& node) {
+  if (node.kind == OpKind::kReshape || node.kind == OpKind::kBitcast) return FusionClass::kView;
+  if (node.kind == OpKind::kBroadcastInDim || node.kind == OpKind::kBroadcast) {
+    const Node* maker = flow.MakerNode(node.operands[0]);
+    for (int step = 0; step < 8 && maker != nullptr && maker->kind == node.kind; ++step) {
+      maker = flow.MakerNode(maker->operands[0]);
+    }
+    if (maker != nullptr && ir::Traits(maker->kind).sort == OpSort::kConstant &&
+        ClassOf(flow, *maker) == FusionClass::kCheap) {
+      return FusionClass::kCheap;
+    }
+  }
+  return FusionClass::kElement;
+}
+
+}  // namespace
+
+double InstructionWeight(OpKind kind) {
+  for (const Weight& weight : kWeights) {
+    if (weight.kind == kind) return weight.instructions;
+  }
+  return 1;
+}
+
+int64_t WorkElements(const Dataflow& flow, NodeId id) {
+  const Node& node = flow.node(id);
+  const bool reduces = ir::Traits(node.kind).sort == OpSort::kReduction && !node.operands.empty();
+  return flow.type(reduces ? node.operands[0] : node.first_result).element_count();
+}
+
+FusionClass ClassOf(const Dataflow& flow, const Node& node) {
+  if (!node.bodies.empty() || node.result_count == 0) return FusionClass::kBarrier;
+  switch (ir::Traits(node.kind).sort) {
+    case OpSort::kElementwise:
+    case OpSort::kSlice:
+    case OpSort::kGather:
+      return node.result_count == 1 ? FusionClass::kElement : FusionClass::kBarrier;
+    case OpSort::kLayout:
+      return ClassOfLayout(flow, node);
+    case OpSort::kConstant:
+      return node.kind != OpKind::kConstant || IsSmallConstant(flow, node) ? FusionClass::kCheap : FusionClass::kBarrier;
+    case OpSort::kReduction:
+      return node.kind == OpKind::kSelectAndScatter ? FusionClass::kBarrier : FusionClass::kReduce;
+    case OpSort::kScatter:
+      return FusionClass::kReduce;
+    default:
+      return FusionClass::kBarrier;
+  }
+}
+
+KernelPlan PlanKernels(const Dataflow& flow, const PassContext& context) { return Planner(flow, context).Run(); }
+
+}  // namespace hespas::optimise

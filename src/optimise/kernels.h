@@ -1,0 +1,52 @@
+// Which ops share a kernel: the decisions of loop and input (reduction) fusion, before anything is rewritten.
+//
+// - A node is `stored` where its value must be in memory; every stored node is the root of one kernel.
+// - A node that is not stored is computed anew in each kernel that needs it.
+// - Kernels are then joined into kernels with several results where that creates no cycle.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "optimise/pass.h"
+
+namespace hespas::optimise {
+
+// clang-format off
+enum class FusionClass : uint8_t {
+  kBarrier,   // dots, collectives, control flow, ...: reads and writes memory, joins nothing
+  kView,      // reshape: no work
+  kCheap,     // constants, iota, broadcast scalars: always computed in place
+  kElement,   // one result element from a few input elements
+  kReduce,    // reductions and scatters: take producers in, end a kernel
+};
+// clang-format on
+
+FusionClass ClassOf(const Dataflow& flow, const Node& node);
+
+// Scalar instructions per result element (spec: step-time prototype, section 2).
+double InstructionWeight(ir::OpKind kind);
+
+// The kernels of one region.
+struct KernelPlan {
+  static constexpr uint32_t kNone = 0xFFFFFFFFu;
+
+  std::vector<char> stored;        // by node
+  std::vector<uint32_t> kernel;    // by node: the kernel that stores it
+  std::vector<std::vector<NodeId>> roots;  // by kernel, program order; empty where joined into another
+  std::vector<std::string> reasons;        // by node, only where explanations are wanted
+};
+
+KernelPlan PlanKernels(const Dataflow& flow, const PassContext& context);
+
+// Joins kernels that read the same data, or of which one reads what the other stores.
+void JoinKernels(const Dataflow& flow, KernelPlan& plan);
+
+// The nodes of one kernel in program order: its roots and, above them, everything that is not stored elsewhere.
+std::vector<NodeId> MembersOf(const Dataflow& flow, const KernelPlan& plan, uint32_t kernel);
+
+// Result elements of an elementwise root, input elements of a reduction.
+int64_t WorkElements(const Dataflow& flow, NodeId id);
+
+}  // namespace hespas::optimise

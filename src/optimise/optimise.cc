@@ -1,0 +1,118 @@
+#include "optimise/optimise.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/suggest.h"
+#include "optimise/import.h"
+#include "optimise/pass.h"
+
+namespace hespas::optimise {
+namespace {
+
+using ir::OpKind;
+
+constexpr Pass kPasses[] = {
+    {"inline", "expands calls in place", true, true, true, nullptr},
+    {"simplify", "drops copies and identities, joins chains of reshapes and transposes", true, true, true, Simplify},
+    {"cse", "computes equal expressions once, except across optimization barriers", true, true, true,
+     EliminateCommonSubexpressions},
+    {"reduce-scatter", "turns an all-reduce whose result is sliced by device into a reduce-scatter", true, false, false,
+     FormReduceScatters},
+    {"collective-dimension", "moves the gathered or scattered dimension outermost", true, false, false,
+     MoveCollectiveDimension},
+    {"canonical-dots", "brings dots to matrices, taking transposes and reshapes in", true, true, true, CanonicaliseDots},
+    {"cse-dots", "computes equal dots and views once", true, true, true, EliminateCommonSubexpressions},
+    {"merge-dots", "puts small dots that share an operand side by side", true, false, false, MergeDots},
+    {"library-calls", "hands dots and the sums behind them to the matrix library", true, false, false, FormLibraryCalls},
+    {"split-reductions", "cuts large reductions into two stages", true, false, false, SplitReductions},
+    {"simplify-again", "joins the views that rewrites left", true, true, true, Simplify},
+    {"cse-again", "computes once what rewrites made equal", true, true, true, EliminateCommonSubexpressions},
+    {"fusion", "puts loops, reductions and their producers into kernels", true, true, true, Fuse},
+    {"combine-collectives", "joins collectives of one kind up to a size", true, true, false, CombineCollectives},
+    {"fusion-wrapper", "makes kernels of what combining left", true, false, false, Fuse},
+    {"barriers", "drops optimization barriers", true, true, true, RemoveBarriers},
+    {"dce", "drops what nothing needs", true, true, true, EliminateDeadCode},
+};
+
+bool RunsOn(const Pass& pass, Target target) {
+  return target == Target::kGpu ? pass.gpu : target == Target::kTpu ? pass.tpu : pass.cpu;
+}
+
+std::vector<std::string> Names() {
+  std::vector<std::string> names;
+  for (const Pass& pass : kPasses) names.emplace_back(pass.name);
+  return names;
+}
+
+Status CheckNames(const Options& options) {
+  const std::vector<std::string> names = Names();
+  std::vector<std::string> given = options.disabled;
+  if (!options.stop_after.empty()) given.push_back(options.stop_after);
+  for (const std::string& name : given) {
+    if (std::find(names.begin(), names.end(), name) != names.end()) continue;
+    return MakeError(kUnknownPass, fmt::format("no pass is called `{}`", name), {},
+                     DidYouMean(name, names, fmt::format("passes: {}", fmt::join(names, ", "))));
+  }
+  return {};
+}
+
+// Inner regions first, so that an outer pass sees them finished.
+void RunOn(Dataflow& flow, const Pass& pass, PassContext& context) {
+  std::vector<Dataflow*> all{&flow};
+  for (size_t i = 0; i < all.size(); ++i) {
+    for (const NodeId id : all[i]->order()) {
+      const Node& node = all[i]->node(id);
+      if (node.kind == OpKind::kFusion) continue;
+      for (const auto& body : node.bodies) all.push_back(body.get());
+    }
+  }
+  for (size_t i = all.size(); i-- > 0;) pass.run(*all[i], context);
+}
+
+}  // namespace
+
+std::span<const Pass> AllPasses() { return kPasses; }
+
+std::vector<PassInfo> Passes(Target target) {
+  std::vector<PassInfo> out;
+  for (const Pass& pass : kPasses) {
+    if (RunsOn(pass, target)) out.push_back({pass.name, pass.note});
+  }
+  return out;
+}
+
+bool IsOptimised(const ir::Module& module) {
+  const ir::OpId main = module.main();
+  const ir::BlockId body = main.valid() ? module.body(main) : ir::BlockId();
+  if (!body.valid()) return false;
+  const auto& ops = module.block(body).ops;
+  return std::any_of(ops.begin(), ops.end(), [&](ir::OpId op) {
+    if (module.kind(op) == OpKind::kFusion) return true;
+    const auto* target = module.attribute(op, "call_target_name");
+    return target != nullptr && target->find("__cu") != std::string_view::npos;
+  });
+}
+
+Result<ir::Module> Optimise(ir::Module module, const Options& options, const graph::CostFunction& cost,
+                            Diagnostics&, Report* report) {
+  if (const Status names = CheckNames(options); !names) return names.error();
+  const ir::OpId main = module.main();
+  if (!main.valid() || !module.body(main).valid()) return MakeError(kNoMain, "the program has no function `main`");
+  const auto disabled = [&](std::string_view name) {
+    return std::find(options.disabled.begin(), options.disabled.end(), name) != options.disabled.end();
+  };
+  PassContext context{.target = options.target, .cost = &cost};
+  if (report != nullptr) context.explanations = &report->explanations;
+  auto flow = Import(module, main, {.inline_calls = !disabled("inline")});
+  for (const Pass& pass : kPasses) {
+    if (!RunsOn(pass, options.target) || disabled(pass.name)) continue;
+    if (pass.run != nullptr) RunOn(*flow, pass, context);
+    if (report != nullptr) report->passes.emplace_back(pass.name);
+    if (pass.name == options.stop_after) break;
+  }
+  return Export(*flow, main);
+}
+
+}  // namespace hespas::optimise

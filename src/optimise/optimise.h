@@ -1,0 +1,59 @@
+// What XLA would do with a partitioned program: simplify, rewrite collectives, call libraries, fuse, combine.
+//
+// - The results of main keep their number and types; every pass keeps the values (up to rounding in another order).
+// - Any pass can be switched off by name; `stop_after` leaves the program as it stands behind that pass.
+// - An already optimised program (fusions, library calls) is taken over as it is.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/diagnostic.h"
+#include "base/result.h"
+#include "graph/cost.h"
+#include "ir/module.h"
+
+namespace hespas::optimise {
+
+inline constexpr DiagnosticKind kUnknownPass{
+    "E0541", "A pass was named that the optimiser does not have. `hespas optimise --help` lists the passes.",
+    Outcome::kUsage};
+inline constexpr DiagnosticKind kNoMain{
+    "E0542", "The optimiser starts from the function `main`; the program has none, or one without a body."};
+
+enum class Target : uint8_t { kGpu, kTpu, kCpu };
+
+struct Options {
+  Target target = Target::kGpu;
+  std::vector<std::string> disabled;  // passes to leave out
+  std::string stop_after;             // last pass to run; "" runs all
+};
+
+// Why an op went into the kernel it is in, and why a neighbour did not join.
+struct Explanation {
+  std::string op;      // "stablehlo.add (line 12)"
+  std::string kernel;  // the kernel it went into
+  std::string reason;
+};
+
+struct Report {
+  std::vector<std::string> passes;  // that ran, in order
+  std::vector<Explanation> explanations;
+};
+
+// `report` may be null; explanations are only recorded where one is given.
+Result<ir::Module> Optimise(ir::Module module, const Options& options, const graph::CostFunction& cost,
+                            Diagnostics& diagnostics, Report* report = nullptr);
+
+// Whether the program already went through an optimiser: it has fusions or library calls.
+bool IsOptimised(const ir::Module& module);
+
+struct PassInfo {
+  std::string_view name;
+  std::string_view note;
+};
+std::vector<PassInfo> Passes(Target target);
+
+}  // namespace hespas::optimise

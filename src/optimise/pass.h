@@ -1,0 +1,50 @@
+// One pass: a name that switches it off, a line that says what it does, and a function over one executed region.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "graph/cost.h"
+#include "optimise/dataflow.h"
+#include "optimise/optimise.h"
+
+namespace hespas::optimise {
+
+struct PassContext {
+  Target target = Target::kGpu;
+  const graph::CostFunction* cost = nullptr;
+  int64_t dot_merge_bytes = int64_t{32} << 20;
+  std::vector<Explanation>* explanations = nullptr;
+};
+
+struct Pass {
+  std::string_view name;
+  std::string_view note;
+  bool gpu;
+  bool tpu;
+  bool cpu;
+  void (*run)(Dataflow& flow, PassContext& context);
+};
+
+// In the order in which they run; "inline" stands first and runs while the program is taken over.
+std::span<const Pass> AllPasses();
+
+void Simplify(Dataflow& flow, PassContext& context);
+void EliminateCommonSubexpressions(Dataflow& flow, PassContext& context);
+void EliminateDeadCode(Dataflow& flow, PassContext& context);
+void FormReduceScatters(Dataflow& flow, PassContext& context);
+void MoveCollectiveDimension(Dataflow& flow, PassContext& context);
+void NarrowAllReduces(Dataflow& flow, PassContext& context);
+void CanonicaliseDots(Dataflow& flow, PassContext& context);
+void MergeDots(Dataflow& flow, PassContext& context);
+void FormLibraryCalls(Dataflow& flow, PassContext& context);
+void SplitReductions(Dataflow& flow, PassContext& context);
+void Fuse(Dataflow& flow, PassContext& context);
+void FuseAroundDots(Dataflow& flow, PassContext& context);
+void CombineCollectives(Dataflow& flow, PassContext& context);
+void RemoveBarriers(Dataflow& flow, PassContext& context);
+
+}  // namespace hespas::optimise

@@ -1,0 +1,101 @@
+// Large reductions run in two stages (XLA's TreeReductionRewriter): a block reduces what fits without atomics, a second
+// kernel reduces the partial results.
+#include <bit>
+#include <cmath>
+
+#include "optimise/build.h"
+#include "optimise/pass.h"
+
+namespace hespas::optimise {
+namespace {
+
+using ir::OpKind;
+
+// One block reduces 1024 threads x 16 elements of a row, 32 threads x 128 elements of a column (XLA ReductionDimensionRaceFreeBound).
+constexpr int64_t kRowBound = 16384;
+constexpr int64_t kColumnBound = 4096;
+
+// A reduction over neighbouring dimensions: [before, reduced, after].
+struct Extent {
+  int64_t before = 1;
+  int64_t reduced = 1;
+  int64_t after = 1;
+};
+
+std::optional<Extent> ExtentOf(const Dimensions& dims, const Dimensions& reduced) {
+  std::vector<char> is_reduced(dims.size(), 0);
+  for (const int64_t d : reduced) {
+    if (d < 0 || static_cast<size_t>(d) >= dims.size()) return std::nullopt;
+    is_reduced[static_cast<size_t>(d)] = 1;
+  }
+  Extent extent;
+  for (size_t i = 0; i < dims.size(); ++i) {
+    if (dims[i] == 1) continue;
+    if (is_reduced[i]) {
+      if (extent.after != 1) return std::nullopt;
+      extent.reduced *= dims[i];
+    } else {
+      (extent.reduced == 1 ? extent.before : extent.after) *= dims[i];
+    }
+  }
+  return extent;
+}
+
+// How many parts the second stage reduces; 1 where no good split exists.
+int64_t PartsOf(int64_t n) {
+  const auto root = static_cast<int64_t>(std::sqrt(static_cast<double>(n)));
+  int64_t power = 1;
+  while (power * 2 <= root && n % (power * 2) == 0) power *= 2;
+  if (power * 8 >= root) return (n / power) % 2 == 0 ? power : n / power;
+  for (int64_t d = root; d > 1 && d * 16 > root; --d) {
+    if (n % d == 0) return d;
+  }
+  return 1;
+}
+
+NodeId AddReduce(Dataflow& flow, NodeId like, WireId input, int64_t dimension) {
+  Node made;
+  {
+    const Node& node = flow.node(like);
+    made.kind = node.kind;
+    made.name = node.name;
+    made.operands = node.operands;
+    made.capture_count = node.capture_count;
+    made.captured = node.captured;
+    made.origin = node.origin;
+    made.attributes = node.attributes;
+  }
+  made.operands[0] = input;
+  for (ir::Attribute& a : made.attributes) {
+    if (flow.source().name(a.name) == "dimensions") a = MakeAttribute(flow.source(), "dimensions", ArrayText({dimension}));
+  }
+  Dimensions dims = flow.type(input).dims;
+  dims.erase(dims.begin() + dimension);
+  const std::vector<ir::TypeId> types{TensorLike(flow.source(), flow.type_id(flow.result(like)), std::move(dims))};
+  return flow.Add(std::move(made), types);
+}
+
+}  // namespace
+
+void SplitReductions(Dataflow& flow, PassContext&) {
+  const std::vector<NodeId> order = flow.order();
+  for (const NodeId id : order) {
+    const Node& node = flow.node(id);
+    if (node.kind != OpKind::kReduce || node.result_count != 1 || node.own_operand_count() != 2) continue;
+    const auto reduced = IntegersOf(flow, node, "dimensions");
+    const WireId input = node.operands[0];
+    if (!reduced || !flow.type(input).has_static_shape() || flow.type(input).element_count() == 0) continue;
+    const auto extent = ExtentOf(flow.type(input).dims, *reduced);
+    if (!extent || extent->reduced <= (extent->after == 1 ? kRowBound : kColumnBound)) continue;
+    const int64_t parts = PartsOf(extent->reduced);
+    if (parts <= 1) continue;
+    const WireId old = flow.result(id);
+    const WireId cut = Reshape(flow, input, {extent->before, parts, extent->reduced / parts, extent->after});
+    const WireId partial = flow.result(AddReduce(flow, id, cut, 2));
+    const WireId whole = flow.result(AddReduce(flow, id, partial, 1));
+    flow.Replace(old, ReshapeTo(flow, whole, flow.type_id(old)));
+  }
+  flow.Normalise();
+}
+
+}  // namespace hespas::optimise

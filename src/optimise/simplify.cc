@@ -1,0 +1,122 @@
+// Algebraic simplification: what changes neither value nor layout disappears, chains of layout ops become one.
+#include <algorithm>
+#include <numeric>
+
+#include "optimise/build.h"
+#include "optimise/pass.h"
+
+namespace hespas::optimise {
+namespace {
+
+using ir::OpKind;
+
+bool IsIdentity(const Dimensions& permutation) {
+  return std::is_sorted(permutation.begin(), permutation.end());
+}
+
+// A transpose that moves only unit dimensions is a reshape.
+bool MovesOnlyUnits(const Dimensions& dims, const Dimensions& permutation) {
+  int64_t last = -1;
+  for (const int64_t p : permutation) {
+    if (dims[static_cast<size_t>(p)] == 1) continue;
+    if (p < last) return false;
+    last = p;
+  }
+  return true;
+}
+
+class Simplifier {
+ public:
+  explicit Simplifier(Dataflow& flow) : flow_(flow) {}
+
+  void Run() {
+    const std::vector<NodeId> order = flow_.order();
+    for (const NodeId id : order) {
+      for (WireId& operand : flow_.node(id).operands) operand = flow_.Resolve(operand);
+      if (flow_.node(id).result_count == 1) Visit(id);
+      if (flow_.node(id).kind == OpKind::kGetTupleElement) VisitTupleElement(id);
+    }
+    flow_.Normalise();
+  }
+
+ private:
+  void Visit(NodeId id) {
+    const Node& node = flow_.node(id);
+    if (node.own_operand_count() == 0) return;
+    const WireId input = node.operands[0];
+    switch (node.kind) {
+      case OpKind::kCopy:
+        return Forward(id, input);
+      case OpKind::kConvert:
+      case OpKind::kBroadcastInDim:
+      case OpKind::kSlice:
+      case OpKind::kBitcast:
+        return KeepsType(id) ? Forward(id, input) : void();
+      case OpKind::kConcatenate:
+        return node.operands.size() == 1 ? Forward(id, input) : void();
+      case OpKind::kReshape:
+        return VisitReshape(id);
+      case OpKind::kTranspose:
+        return VisitTranspose(id);
+      default:
+        return;
+    }
+  }
+
+  bool KeepsType(NodeId id) const { return flow_.type_id(flow_.result(id)) == flow_.type_id(flow_.node(id).operands[0]); }
+
+  void Forward(NodeId id, WireId to) {
+    if (flow_.type_id(to) == flow_.type_id(flow_.result(id))) flow_.Replace(flow_.result(id), to);
+  }
+
+  void VisitReshape(NodeId id) {
+    Node& node = flow_.node(id);
+    const Node* before = flow_.MakerNode(node.operands[0]);
+    if (before != nullptr && before->kind == OpKind::kReshape) node.operands[0] = before->operands[0];
+    if (KeepsType(id)) Forward(id, node.operands[0]);
+  }
+
+  void VisitTranspose(NodeId id) {
+    const Node& node = flow_.node(id);
+    const auto permutation = IntegersOf(flow_, node, "permutation");
+    if (!permutation || permutation->size() != flow_.type(node.operands[0]).dims.size()) return;
+    WireId input = node.operands[0];
+    Dimensions whole = *permutation;
+    const Node* before = flow_.MakerNode(input);
+    if (before != nullptr && before->kind == OpKind::kTranspose) {
+      const auto first = IntegersOf(flow_, *before, "permutation");
+      if (first && first->size() == whole.size()) {
+        for (int64_t& p : whole) p = (*first)[static_cast<size_t>(p)];
+        input = before->operands[0];
+      }
+    }
+    const WireId old = flow_.result(id);
+    if (IsIdentity(whole)) {
+      Forward(id, input);
+    } else if (MovesOnlyUnits(flow_.type(input).dims, whole)) {
+      const ir::TypeId type = flow_.type_id(old);
+      flow_.Replace(old, ReshapeTo(flow_, input, type));
+    } else if (whole != *permutation) {
+      const WireId made = Transpose(flow_, input, whole);
+      flow_.Replace(old, ReshapeTo(flow_, made, flow_.type_id(old)));
+    }
+  }
+
+  void VisitTupleElement(NodeId id) {
+    const Node& node = flow_.node(id);
+    const Node* tuple = flow_.MakerNode(node.operands[0]);
+    const auto index = IntegerOf(flow_, node, "index");
+    if (tuple == nullptr || tuple->kind != OpKind::kTuple || !index || *index < 0) return;
+    if (static_cast<size_t>(*index) < tuple->operands.size()) Forward(id, tuple->operands[static_cast<size_t>(*index)]);
+  }
+
+  Dataflow& flow_;
+};
+
+}  // namespace
+
+void Simplify(Dataflow& flow, PassContext&) { Simplifier(flow).Run(); }
+
+void EliminateDeadCode(Dataflow& flow, PassContext&) { flow.Normalise(); }
+
+}  // namespace hespas::optimise
