@@ -27,7 +27,8 @@ std::string ArrayText(const Dimensions& values) {
 
 WireId ReshapeTo(Dataflow& flow, WireId input, ir::TypeId type) {
   if (flow.type_id(input) == type) return input;
-  return AddOne(flow, {.name = "stablehlo.reshape", .operands = {input}, .results = {type}, .origin = OriginOf(flow, input)});
+  return AddOne(flow,
+                {.name = "stablehlo.reshape", .operands = {input}, .results = {type}, .origin = OriginOf(flow, input)});
 }
 
 WireId Reshape(Dataflow& flow, WireId input, Dimensions dims) {

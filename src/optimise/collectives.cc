@@ -54,7 +54,8 @@ class DeviceIndex {
     const auto values = IntegersOf(flow_, node, "value");
     if (!values || values->empty() || index < 0) return std::nullopt;
     if (values->size() == 1) return (*values)[0];
-    return static_cast<size_t>(index) < values->size() ? std::optional((*values)[static_cast<size_t>(index)]) : std::nullopt;
+    return static_cast<size_t>(index) < values->size() ? std::optional((*values)[static_cast<size_t>(index)])
+                                                       : std::nullopt;
   }
 
   // One element of a one-dimensional table.

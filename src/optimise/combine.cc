@@ -41,7 +41,11 @@ Limits LimitsOf(OpKind kind, Target target) {
 class Combiner {
  public:
   Combiner(Dataflow& flow, PassContext& context, OpKind kind)
-      : flow_(flow), context_(context), kind_(kind), limits_(LimitsOf(kind, context.target)), levels_(flow.node_count()) {}
+      : flow_(flow),
+        context_(context),
+        kind_(kind),
+        limits_(LimitsOf(kind, context.target)),
+        levels_(flow.node_count()) {}
 
   void Run() {
     if (limits_.count < 2) return;
@@ -57,16 +61,16 @@ class Combiner {
   }
 
  private:
-  // How many collectives of this kind stand on the longest path before a node: equal levels never depend on each other.
+  // How many collectives of this kind stand on the longest path behind a node: equal levels never depend on each other.
+  // Counted from the end, as XLA combines what is used last first.
   void FindLevels() {
-    for (const NodeId id : flow_.order()) {
-      uint32_t level = 0;
+    for (size_t i = flow_.order().size(); i-- > 0;) {
+      const NodeId id = flow_.order()[i];
+      const uint32_t level = levels_[id.index()] + (flow_.node(id).kind == kind_ ? 1u : 0u);
       for (const WireId operand : flow_.node(id).operands) {
         const NodeId before = flow_.maker(operand);
-        if (!before.valid()) continue;
-        level = std::max(level, levels_[before.index()] + (flow_.node(before).kind == kind_ ? 1u : 0u));
+        if (before.valid()) levels_[before.index()] = std::max(levels_[before.index()], level);
       }
-      levels_[id.index()] = level;
     }
   }
 

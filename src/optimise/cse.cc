@@ -1,6 +1,7 @@
 // Common subexpressions: one node for each operation on the same operands.
 //
-// Results of optimization barriers are fresh names, so what a program recomputes on purpose stays recomputed.
+// Results of optimization barriers are fresh names, so what a program recomputes on purpose stays recomputed; each
+// collective has a channel of its own and stays, too.
 #include <unordered_map>
 
 #include "base/hash.h"
@@ -60,6 +61,7 @@ class RegionHasher {
 bool MayShare(const Node& node) {
   if (!node.bodies.empty() || node.kind == OpKind::kOptimizationBarrier) return false;
   switch (ir::Traits(node.kind).sort) {
+    case OpSort::kCollective:
     case OpSort::kAsync:
     case OpSort::kTransfer:
     case OpSort::kControl:

@@ -129,10 +129,12 @@ bool HasSideEffect(const Dataflow& flow, const Node& node) {
       return true;
     case OpSort::kControl:
     case OpSort::kCall:
-      return std::any_of(node.bodies.begin(), node.bodies.end(), [](const auto& body) {
-        return std::any_of(body->order().begin(), body->order().end(),
-                           [&](NodeId id) { return HasSideEffect(*body, body->node(id)); });
-      }) || node.bodies.empty();
+      return std::any_of(node.bodies.begin(), node.bodies.end(),
+                         [](const auto& body) {
+                           return std::any_of(body->order().begin(), body->order().end(),
+                                              [&](NodeId id) { return HasSideEffect(*body, body->node(id)); });
+                         }) ||
+             node.bodies.empty();
     default:
       return false;
   }

@@ -31,8 +31,8 @@ struct Node {
   WireId first_result;
   uint32_t result_count = 0;
   std::vector<ir::Attribute> attributes;
-  ir::OpId origin;                             // source location, and regions unless there are bodies
-  std::vector<ir::ValueId> captured;           // what the captured operands are called inside origin's regions
+  ir::OpId origin;                    // source location, and regions unless there are bodies
+  std::vector<ir::ValueId> captured;  // what the captured operands are called inside origin's regions
   std::vector<std::unique_ptr<Dataflow>> bodies;
   bool dead = false;
 

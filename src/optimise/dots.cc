@@ -9,6 +9,7 @@
 #include "ir/attribute.h"
 #include "ir/op_attributes.h"
 #include "optimise/build.h"
+#include "optimise/kernels.h"
 #include "optimise/pass.h"
 
 namespace hespas::optimise {
@@ -108,9 +109,9 @@ class Canonicaliser {
     std::vector<Group> right = Collapse(rhs);
     JoinRuns(left, right, Role::kContract);
     JoinRuns(left, right, Role::kBatch);
-    const WireId turned = TurnedResult(result, dims->lhs_batching.size(),
-                                       flow_.type(flow_.node(id).operands[0]).dims.size() -
-                                           dims->lhs_batching.size() - dims->lhs_contracting.size());
+    const WireId turned = TurnedResult(
+        result, dims->lhs_batching.size(),
+        flow_.type(flow_.node(id).operands[0]).dims.size() - dims->lhs_batching.size() - dims->lhs_contracting.size());
     if (turned.valid()) {
       Rewrite(id, turned, {rhs.wire, right}, {lhs.wire, left});
     } else {
@@ -145,14 +146,24 @@ class Canonicaliser {
       std::vector<Label> labels;
       if (maker->kind == OpKind::kReshape) {
         labels = ThroughReshape(from, flow_.type(seen.wire).dims, seen.labels);
+      } else if (!batch.empty() && IsComputed(maker->operands[0])) {
+        break;  // batched library calls want their operands in order
       } else if (const auto permutation = IntegersOf(flow_, *maker, "permutation")) {
         labels.resize(from.size());
-        for (size_t i = 0; i < permutation->size(); ++i) labels[static_cast<size_t>((*permutation)[i])] = seen.labels[i];
+        for (size_t i = 0; i < permutation->size(); ++i)
+          labels[static_cast<size_t>((*permutation)[i])] = seen.labels[i];
       }
       if (labels.size() != from.size() || !FreeInOrder(labels)) break;
       seen = {maker->operands[0], std::move(labels)};
     }
     return seen;
+  }
+
+  // A value that a kernel makes can be made in any order; what lies in memory is read as it lies.
+  bool IsComputed(WireId wire) const {
+    const Node* maker = flow_.MakerNode(wire);
+    while (maker != nullptr && maker->kind == OpKind::kReshape) maker = flow_.MakerNode(maker->operands[0]);
+    return maker != nullptr && ClassOf(flow_, *maker) == FusionClass::kElement;
   }
 
   // Unit dimensions go; neighbouring free dimensions become one.
@@ -178,8 +189,8 @@ class Canonicaliser {
     };
     for (size_t i = 0; i + 1 < left.size();) {
       size_t j = 0;
-      while (j + 1 < right.size() && !(follows(right, j) && right[j].place == left[i].place &&
-                                       right[j + 1].place == left[i + 1].place)) {
+      while (j + 1 < right.size() &&
+             !(follows(right, j) && right[j].place == left[i].place && right[j + 1].place == left[i + 1].place)) {
         ++j;
       }
       if (!follows(left, i) || j + 1 >= right.size()) {
@@ -298,9 +309,8 @@ class Merger {
         if (merged_.count(id) > 0 || !IsCandidate(id)) continue;
         const Node& dot = flow_.node(id);
         const auto dims = *CanonicalDimensions(flow_, dot);
-        const std::string key =
-            fmt::format("{}:{}:", dims.lhs_contracting[0], dims.rhs_contracting[0]);
-        groups[{dot.operands[shared].value, key + ElementsOf(dot)}].push_back(id);
+        const int64_t contracted = shared == 0 ? dims.lhs_contracting[0] : dims.rhs_contracting[0];
+        groups[{dot.operands[shared].value, fmt::format("{}:{}", contracted, ElementsOf(dot))}].push_back(id);
       }
       for (const auto& [key, members] : groups) Gather(members, 1 - shared);
     }
@@ -361,7 +371,12 @@ class Merger {
     const auto dims = *CanonicalDimensions(flow_, flow_.node(group[0]));
     const int64_t contract = other == 0 ? dims.lhs_contracting[0] : dims.rhs_contracting[0];
     std::vector<WireId> parts;
-    for (const NodeId id : group) parts.push_back(flow_.node(id).operands[other]);
+    for (const NodeId id : group) {
+      const auto own = *CanonicalDimensions(flow_, flow_.node(id));
+      const bool turned = (other == 0 ? own.lhs_contracting[0] : own.rhs_contracting[0]) != contract;
+      const WireId part = flow_.node(id).operands[other];
+      parts.push_back(turned ? Transpose(flow_, part, {1, 0}) : part);
+    }
     const WireId together = Concatenate(flow_, parts, static_cast<size_t>(1 - contract));
     Node made;
     {

@@ -46,7 +46,8 @@ struct Inside {
 
 std::string_view KindOfFusion(const Dataflow& flow, const std::vector<NodeId>& members) {
   for (const NodeId id : members) {
-    if (flow.node(id).kind == OpKind::kTranspose || ClassOf(flow, flow.node(id)) == FusionClass::kReduce) return "kInput";
+    if (flow.node(id).kind == OpKind::kTranspose || ClassOf(flow, flow.node(id)) == FusionClass::kReduce)
+      return "kInput";
   }
   return "kLoop";
 }
@@ -68,8 +69,8 @@ void Form(Dataflow& flow, const KernelPlan& plan, uint32_t kernel) {
   fusion.kind = OpKind::kFusion;
   fusion.name = flow.source().InternName("mhlo.fusion");
   fusion.operands = std::move(inside->operands);
-  fusion.attributes = {MakeAttribute(flow.source(), "fusion_kind",
-                                     fmt::format("#mhlo<fusion_kind {}>", KindOfFusion(flow, members)))};
+  fusion.attributes = {
+      MakeAttribute(flow.source(), "fusion_kind", fmt::format("#mhlo<fusion_kind {}>", KindOfFusion(flow, members)))};
   fusion.origin = flow.node(plan.roots[kernel].back()).origin;
   fusion.bodies.push_back(std::make_unique<Dataflow>(std::move(inside->body)));
   const NodeId made = flow.Add(std::move(fusion), types);
@@ -101,14 +102,29 @@ void Explain(const Dataflow& flow, const KernelPlan& plan, std::vector<Explanati
 
 }  // namespace
 
-void Fuse(Dataflow& flow, PassContext& context) {
-  KernelPlan plan = PlanKernels(flow, context);
-  JoinKernels(flow, plan);
-  if (context.explanations != nullptr) Explain(flow, plan, *context.explanations);
+namespace {
+
+void FormAll(Dataflow& flow, const KernelPlan& plan) {
   for (uint32_t kernel = 0; kernel < plan.roots.size(); ++kernel) {
     if (!plan.roots[kernel].empty()) Form(flow, plan, kernel);
   }
   flow.Normalise();
+}
+
+}  // namespace
+
+void Fuse(Dataflow& flow, PassContext& context) {
+  KernelPlan plan = PlanKernels(flow, context);
+  JoinKernels(flow, plan);
+  if (context.explanations != nullptr) Explain(flow, plan, *context.explanations);
+  FormAll(flow, plan);
+}
+
+void WrapKernels(Dataflow& flow, PassContext& context) {
+  PassContext alone = context;
+  alone.wrap_only = true;
+  alone.explanations = nullptr;
+  FormAll(flow, PlanKernels(flow, alone));
 }
 
 }  // namespace hespas::optimise

@@ -11,7 +11,7 @@ namespace {
 
 using ir::OpKind;
 
-constexpr int kDepthLimit = 48;         // nested loops and calls; deeper ones stay as they are
+constexpr int kDepthLimit = 48;              // nested loops and calls; deeper ones stay as they are
 constexpr size_t kInlineLimit = 20'000'000;  // ops after expansion
 
 using WireMap = std::unordered_map<ir::ValueId, WireId>;
@@ -51,7 +51,8 @@ class Importer {
     auto flow = std::make_unique<Dataflow>(source_);
     const ir::BlockId body = source_.body(main);
     WireMap wires;
-    for (const ir::ValueId argument : source_.arguments(body)) wires[argument] = flow->AddParameter(source_.type_id(argument));
+    for (const ir::ValueId argument : source_.arguments(body))
+      wires[argument] = flow->AddParameter(source_.type_id(argument));
     flow->outputs = Block(*flow, body, wires, 0);
     return flow;
   }

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "optimise/build.h"
 #include "optimise/kernels.h"
 
 namespace hespas::optimise {
@@ -21,13 +22,18 @@ class Joiner {
     inputs_.resize(count);
     elements_.resize(count);
     joinable_.resize(count);
+    reduces_.assign(count, 0);
+    turns_.assign(count, 0);
+    slices_.assign(count, 0);
     joined_into_.assign(count, KernelPlan::kNone);
     for (uint32_t k = 0; k < count; ++k) Describe(k);
   }
 
   void Run() {
-    JoinWithReaders();
+    JoinWithReaders(true);
+    JoinWithReaders(false);
     JoinSiblings();
+    DropInnerRoots();
   }
 
  private:
@@ -37,18 +43,39 @@ class Joiner {
     joinable_[kernel] = 1;
     std::unordered_set<WireId> seen;
     bool has_concatenate = false;
+    bool only_slices = true;
     for (const NodeId id : MembersOf(flow_, plan_, kernel)) {
       const Node& node = flow_.node(id);
       const FusionClass kind = ClassOf(flow_, node);
-      if (kind == FusionClass::kReduce || id == root) elements_[kernel] = std::max(elements_[kernel], WorkElements(flow_, id));
-      if (ir::Traits(node.kind).sort == ir::OpSort::kScatter || node.kind == OpKind::kDynamicUpdateSlice) joinable_[kernel] = 0;
+      if (kind == FusionClass::kReduce || id == root)
+        elements_[kernel] = std::max(elements_[kernel], WorkElements(flow_, id));
+      if (kind == FusionClass::kReduce) {
+        reduces_[kernel] = 1;
+        if (!ReducesRows(node)) joinable_[kernel] = 0;
+      }
+      if (node.kind == OpKind::kTranspose && EndsIn(root, id)) turns_[kernel] = 1;
+      only_slices = only_slices && (kind == FusionClass::kView || node.kind == OpKind::kSlice);
+      if (ir::Traits(node.kind).sort == ir::OpSort::kScatter || node.kind == OpKind::kDynamicUpdateSlice)
+        joinable_[kernel] = 0;
       if (ClassOf(flow_, flow_.node(root)) == FusionClass::kCheap) joinable_[kernel] = 0;
       has_concatenate = has_concatenate || (node.kind == OpKind::kConcatenate && EndsIn(root, id));
       for (const WireId operand : node.operands) {
         if (IsInput(operand, kernel) && seen.insert(operand).second) inputs_[kernel].push_back(operand);
       }
     }
-    if (has_concatenate) joinable_[kernel] = 0;
+    slices_[kernel] = only_slices;
+    const bool row_norm = reduces_[kernel] && flow_.type(flow_.result(root)).element_count() == elements_[kernel];
+    if (has_concatenate || row_norm) joinable_[kernel] = 0;
+  }
+
+  // Column reductions walk memory another way than everything else.
+  bool ReducesRows(const Node& node) const {
+    const auto reduced = IntegersOf(flow_, node, "dimensions");
+    const Dimensions& dims = flow_.type(node.operands[0]).dims;
+    if (!reduced) return false;
+    int64_t last = static_cast<int64_t>(dims.size()) - 1;
+    while (last >= 0 && dims[static_cast<size_t>(last)] == 1) --last;
+    return last < 0 || std::find(reduced->begin(), reduced->end(), last) != reduced->end();
   }
 
   // Whether a node's result is the root's, up to elementwise changes of it alone.
@@ -77,10 +104,12 @@ class Joiner {
   size_t Last(uint32_t kernel) const { return position_[plan_.roots[kernel].back().index()]; }
 
   // A stored result with a reader of the same size: the reader can store it along the way.
-  void JoinWithReaders() {
+  // Readers that only store it in another order come first.
+  void JoinWithReaders(bool only_turned) {
     for (const NodeId id : flow_.order()) {
       if (!plan_.stored[id.index()]) continue;
       const uint32_t reader = plan_.kernel[id.index()];
+      if (only_turned && !turns_[reader]) continue;
       for (const WireId wire : std::vector<WireId>(inputs_[reader])) {
         const uint32_t writer = KernelOf(wire);
         if (writer == KernelPlan::kNone || !IsElementwise(flow_.maker(wire)) || writer == reader) continue;
@@ -111,6 +140,41 @@ class Joiner {
     }
   }
 
+  // A value that only its own kernel reads need not be stored.
+  void DropInnerRoots() {
+    std::vector<char> outside(flow_.node_count(), 0);
+    for (const WireId out : flow_.outputs) {
+      if (flow_.maker(out).valid()) outside[flow_.maker(out).index()] = 1;
+    }
+    for (size_t i = flow_.order().size(); i-- > 0;) {
+      const NodeId id = flow_.order()[i];
+      const FusionClass kind = ClassOf(flow_, flow_.node(id));
+      for (const WireId operand : flow_.node(id).operands) {
+        const NodeId maker = flow_.maker(operand);
+        if (!maker.valid()) continue;
+        const bool free = kind == FusionClass::kBarrier || (kind == FusionClass::kView && outside[id.index()]);
+        if (free) outside[maker.index()] = 1;
+      }
+    }
+    for (uint32_t k = 0; k < inputs_.size(); ++k) {
+      for (const WireId wire : inputs_[k]) {
+        if (flow_.maker(wire).valid() && KernelOf(wire) != k) outside[flow_.maker(wire).index()] = 1;
+      }
+    }
+    for (auto& roots : plan_.roots) {
+      if (roots.size() < 2) continue;
+      std::vector<NodeId> kept;
+      for (const NodeId root : roots) {
+        if (outside[root.index()]) {
+          kept.push_back(root);
+        } else {
+          plan_.stored[root.index()] = 0;
+        }
+      }
+      roots = std::move(kept);
+    }
+  }
+
   size_t Head(uint32_t kernel) const { return First(Now(kernel)); }
 
   uint32_t Now(uint32_t kernel) const {
@@ -120,6 +184,7 @@ class Joiner {
 
   void TryJoin(uint32_t a, uint32_t b) {
     if (a == b || !joinable_[a] || !joinable_[b] || elements_[a] != elements_[b]) return;
+    if (slices_[a] != slices_[b] || (turns_[a] && reduces_[b]) || (reduces_[a] && turns_[b])) return;
     if (plan_.roots[a].size() + plan_.roots[b].size() > kRootLimit) return;
     if (First(b) < First(a)) std::swap(a, b);
     if (ReachesThroughOthers(a, b) || ReachesThroughOthers(b, a)) return;
@@ -136,7 +201,11 @@ class Joiner {
       if (maker.valid()) work.push_back(maker);
     };
     for (const WireId wire : inputs_[to]) {
-      if (KernelOf(wire) != from) push(wire);
+      if (KernelOf(wire) != from) {
+        push(wire);
+      } else if (flow_.type(wire).element_count() != elements_[from] || !IsElementwise(flow_.maker(wire))) {
+        return true;  // a reduction's result exists only when its kernel ends
+      }
     }
     while (!work.empty()) {
       const NodeId id = work.back();
@@ -173,6 +242,8 @@ class Joiner {
     }
     inputs_[a] = std::move(inputs);
     inputs_[b].clear();
+    reduces_[a] = reduces_[a] || reduces_[b];
+    turns_[a] = turns_[a] || turns_[b];
   }
 
   const Dataflow& flow_;
@@ -181,6 +252,9 @@ class Joiner {
   std::vector<std::vector<WireId>> inputs_;  // by kernel: stored values it reads
   std::vector<int64_t> elements_;
   std::vector<char> joinable_;
+  std::vector<char> reduces_;
+  std::vector<char> turns_;   // ends in a transpose
+  std::vector<char> slices_;  // does nothing but slice
   std::vector<uint32_t> joined_into_;
 };
 

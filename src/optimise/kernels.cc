@@ -13,8 +13,10 @@ namespace {
 using ir::OpKind;
 using ir::OpSort;
 
-constexpr size_t kKernelLimit = 48;        // kernels that may compute one node anew
-constexpr double kInstructionLimit = 400;  // per element, where shared work would be counted many times
+constexpr size_t kKernelLimit = 48;                 // kernels that may compute one node anew
+constexpr double kInstructionLimit = 400;           // per element, where shared work would be counted many times
+constexpr int64_t kLargeSource = int64_t{1} << 20;  // below a broadcast this is taken to be stored
+constexpr int64_t kLargeTranspose = 65536;
 constexpr int64_t kRowNormRows = 16384;
 constexpr int64_t kRowNormBytes = int64_t{64} << 20;
 
@@ -23,13 +25,20 @@ struct Weight {
   double instructions;
 };
 constexpr Weight kWeights[] = {
-    {OpKind::kExponential, 12}, {OpKind::kExponentialMinusOne, 14}, {OpKind::kLog, 14},      {OpKind::kLogPlusOne, 16},
-    {OpKind::kTanh, 25},        {OpKind::kPower, 40},               {OpKind::kSine, 40},     {OpKind::kCosine, 40},
-    {OpKind::kTan, 60},         {OpKind::kLogistic, 20},            {OpKind::kErf, 25},      {OpKind::kDivide, 9},
-    {OpKind::kSqrt, 8},         {OpKind::kRsqrt, 6},                {OpKind::kRemainder, 12}, {OpKind::kReducePrecision, 5},
-    {OpKind::kConvert, 1.5},    {OpKind::kGather, 4},               {OpKind::kConcatenate, 2}, {OpKind::kPad, 2},
-    {OpKind::kBitcast, 0},      {OpKind::kReshape, 0},              {OpKind::kBroadcastInDim, 0}, {OpKind::kBroadcast, 0},
-    {OpKind::kSlice, 0},        {OpKind::kTranspose, 0},            {OpKind::kCopy, 0},      {OpKind::kConstant, 0},
+    {OpKind::kExponential, 12},   {OpKind::kExponentialMinusOne, 14},
+    {OpKind::kLog, 14},           {OpKind::kLogPlusOne, 16},
+    {OpKind::kTanh, 25},          {OpKind::kPower, 40},
+    {OpKind::kSine, 40},          {OpKind::kCosine, 40},
+    {OpKind::kTan, 60},           {OpKind::kLogistic, 20},
+    {OpKind::kErf, 25},           {OpKind::kDivide, 9},
+    {OpKind::kSqrt, 8},           {OpKind::kRsqrt, 6},
+    {OpKind::kRemainder, 12},     {OpKind::kReducePrecision, 5},
+    {OpKind::kConvert, 1.5},      {OpKind::kGather, 4},
+    {OpKind::kConcatenate, 2},    {OpKind::kPad, 2},
+    {OpKind::kBitcast, 0},        {OpKind::kReshape, 0},
+    {OpKind::kBroadcastInDim, 0}, {OpKind::kBroadcast, 0},
+    {OpKind::kSlice, 0},          {OpKind::kTranspose, 0},
+    {OpKind::kCopy, 0},           {OpKind::kConstant, 0},
 };
 
 // Where a chain of fused ops reads memory; the largest few sources.
@@ -58,18 +67,49 @@ struct Sources {
   }
 };
 
+bool IsBroadcast(const Node& node) { return node.kind == OpKind::kBroadcastInDim || node.kind == OpKind::kBroadcast; }
+
 class Planner {
  public:
   Planner(const Dataflow& flow, const PassContext& context)
-      : flow_(flow), context_(context), users_(flow.Users()), classes_(flow.node_count()), ends_(flow.node_count(), 0),
-        instructions_(flow.wire_count(), 0.0), sources_(flow.wire_count()), kernels_(flow.node_count()),
-        barrier_use_(flow.node_count(), 0), evaluations_(flow.node_count(), 0) {
+      : flow_(flow),
+        context_(context),
+        users_(flow.Users()),
+        classes_(flow.node_count()),
+        ends_(flow.node_count(), 0),
+        instructions_(flow.wire_count(), 0.0),
+        sources_(flow.wire_count()),
+        kernels_(flow.node_count()),
+        barrier_use_(flow.node_count(), 0),
+        turns_(flow.wire_count(), 0),
+        evaluations_(flow.node_count(), 0) {
     plan_.stored.assign(flow.node_count(), 0);
     plan_.kernel.assign(flow.node_count(), KernelPlan::kNone);
     if (context.explanations != nullptr) plan_.reasons.resize(flow.node_count());
   }
 
+  // Decisions depend on what else is stored, which later decisions settle: a second round knows the first one's.
   KernelPlan Run() {
+    Round();
+    stored_before_ = plan_.stored;
+    Reset();
+    Round();
+    return std::move(plan_);
+  }
+
+ private:
+  void Reset() {
+    std::fill(plan_.stored.begin(), plan_.stored.end(), 0);
+    std::fill(plan_.kernel.begin(), plan_.kernel.end(), KernelPlan::kNone);
+    plan_.roots.clear();
+    for (auto& list : kernels_) list.clear();
+    std::fill(barrier_use_.begin(), barrier_use_.end(), 0);
+    std::fill(ends_.begin(), ends_.end(), 0);
+    std::fill(sources_.begin(), sources_.end(), Sources{});
+    std::fill(turns_.begin(), turns_.end(), 0);
+  }
+
+  void Round() {
     for (const WireId out : flow_.outputs) {
       if (flow_.maker(out).valid()) barrier_use_[flow_.maker(out).index()] = 1;
     }
@@ -81,10 +121,8 @@ class Planner {
       if (classes_[id.index()] == FusionClass::kReduce) FollowEpilogue(id);
     }
     for (size_t i = flow_.order().size(); i-- > 0;) Decide(flow_.order()[i]);
-    return std::move(plan_);
   }
 
- private:
   static constexpr char kInterior = 1;  // between a reduction and the end of its epilogue
   static constexpr char kEnd = 2;
 
@@ -93,7 +131,8 @@ class Planner {
   bool IsStoredSource(WireId wire) const {
     const NodeId maker = flow_.maker(wire);
     return !maker.valid() || classes_[maker.index()] == FusionClass::kBarrier ||
-           classes_[maker.index()] == FusionClass::kReduce;
+           classes_[maker.index()] == FusionClass::kReduce ||
+           (!stored_before_.empty() && stored_before_[maker.index()]);
   }
 
   // What computing a node from memory reads and issues, were nothing between stored.
@@ -105,22 +144,36 @@ class Planner {
     if (kind == FusionClass::kBarrier || kind == FusionClass::kReduce) return;
     const auto elements = static_cast<double>(Elements(id));
     Sources& mine = sources_[out.index()];
-    double issue = InstructionWeight(node.kind) * elements;
+    double issue = (InstructionWeight(node.kind) + ConversionWeight(node)) * elements;
+    if (node.kind == OpKind::kTranspose && flow_.ByteSize(out) > kLargeTranspose) turns_[out.index()] = 1;
     for (size_t i = 0; i < node.operands.size(); ++i) {
       const WireId operand = node.operands[i];
+      if (!IsStoredSource(operand) && turns_[operand.index()]) turns_[out.index()] = 1;
       if (node.kind == OpKind::kDynamicUpdateSlice && i == 0) continue;
       int64_t limit = INT64_MAX;
       if (ir::Traits(node.kind).sort == OpSort::kSlice || node.kind == OpKind::kGather) limit = flow_.ByteSize(out);
-      if (IsStoredSource(operand)) {
+      const bool stays = IsBroadcast(node) && flow_.ByteSize(operand) > kLargeSource;
+      if (IsStoredSource(operand) || stays) {
         mine.Add(operand, std::min(limit, flow_.ByteSize(operand)));
         continue;
       }
       const Sources& theirs = sources_[operand.index()];
-      for (size_t s = 0; s < theirs.count; ++s) mine.Add(theirs.items[s].first, std::min(limit, theirs.items[s].second));
+      for (size_t s = 0; s < theirs.count; ++s)
+        mine.Add(theirs.items[s].first, std::min(limit, theirs.items[s].second));
       const auto size = static_cast<double>(std::max<int64_t>(1, flow_.type(operand).element_count()));
       issue += instructions_[operand.index()] * (kind == FusionClass::kView ? 1.0 : std::max(1.0, elements / size));
     }
     instructions_[out.index()] = std::min(issue, kInstructionLimit * elements);
+  }
+
+  // Narrow floating-point arithmetic goes through f32.
+  double ConversionWeight(const Node& node) const {
+    const ir::Element& element = flow_.type(node.first_result).element;
+    const bool narrow = element.kind != ir::ElementKind::kInteger && element.bits == 16;
+    return narrow && ir::Traits(node.kind).sort == OpSort::kElementwise && node.kind != OpKind::kSelect &&
+                   node.kind != OpKind::kConvert
+               ? InstructionWeight(OpKind::kConvert)
+               : 0;
   }
 
   bool IsConstantLike(WireId wire) const {
@@ -141,8 +194,8 @@ class Planner {
       if (users.size() != 1 || (barrier_use_[at.index()] && IsReturned(out))) break;
       const NodeId next = users[0];
       const FusionClass kind = classes_[next.index()];
-      const bool joins = (kind == FusionClass::kElement || kind == FusionClass::kView) && flow_.node(next).result_count == 1 &&
-                         Elements(next) == Elements(at) && ReadsOnly(next, out);
+      const bool joins = (kind == FusionClass::kElement || kind == FusionClass::kView) &&
+                         flow_.node(next).result_count == 1 && Elements(next) == Elements(at) && ReadsOnly(next, out);
       if (!joins || flow_.node(next).kind == OpKind::kTranspose) break;
       at = next;
       if (kind == FusionClass::kElement) end = at;
@@ -205,21 +258,28 @@ class Planner {
     if (kind == FusionClass::kBarrier || flow_.node(id).result_count == 0) return;
     CollectUses(id);
     if (kind == FusionClass::kView) return;
-    if (ends_[id.index()] == kInterior) return Explain(id, "part of a reduction and what follows it on the same elements");
+    if (ends_[id.index()] == kInterior)
+      return Explain(id, "part of a reduction and what follows it on the same elements");
     const bool barrier = barrier_use_[id.index()] != 0;
+    if (context_.wrap_only && kind != FusionClass::kCheap) return Store(id, "stands alone");
     if (kind == FusionClass::kCheap) {
       if (barrier && flow_.node(id).kind != OpKind::kConstant) Store(id, "read by an op that needs it in memory");
       return;
     }
     const size_t count = kernels_[id.index()].size();
     if (kind == FusionClass::kReduce || ends_[id.index()] == kEnd) {
-      if (!barrier && count == 1 && IsRowNorm(id)) return Explain(id, "row statistics computed in the kernel that uses them");
+      if (!barrier && count == 1 && IsRowNorm(id))
+        return Explain(id, "row statistics computed in the kernel that uses them");
       return Store(id, "reduction: its result is complete only when the kernel ends");
     }
     if (barrier) return Store(id, "read by an op that needs it in memory, or returned");
-    if (count <= 1) return Explain(id, "its only reader takes it in");
+    if (count == 0) return;
+    if (count == 1 && evaluations_[id.index()] <= Elements(id)) return Explain(id, "its only reader takes it in");
+    if (IsBroadcast(flow_.node(id))) return Explain(id, "a broadcast reads less than it makes");
     if (count > kKernelLimit) return Store(id, "read by too many kernels to compute it in each");
-    if (PaysToRepeat(id, count)) return Explain(id, "cheaper to compute in each of its readers than to store and reload");
+    if (count > 1 && turns_[flow_.result(id).index()]) return Store(id, "behind a transpose, which is slow to repeat");
+    if (PaysToRepeat(id, count))
+      return Explain(id, "cheaper to compute in each of its readers than to store and reload");
     Store(id, "cheaper to store once than to compute in each of its readers");
   }
 
@@ -228,7 +288,8 @@ class Planner {
     const double bytes = static_cast<double>(flow_.ByteSize(out));
     const double reads = sources_[out.index()].bytes();
     const double issue = instructions_[out.index()];
-    const double growth = static_cast<double>(evaluations_[id.index()]) / static_cast<double>(std::max<int64_t>(1, Elements(id)));
+    const double growth =
+        static_cast<double>(evaluations_[id.index()]) / static_cast<double>(std::max<int64_t>(1, Elements(id)));
     const auto time = [&](double b, double i) {
       return static_cast<double>(context_.cost->KernelTime({.bytes = b, .instructions = i}).value);
     };
@@ -268,8 +329,9 @@ class Planner {
     };
     if (IsStoredSource(input)) return has(input);
     const Sources& theirs = sources_[input.index()];
-    return theirs.count > 0 && std::all_of(theirs.items.begin(), theirs.items.begin() + static_cast<ptrdiff_t>(theirs.count),
-                                           [&](const auto& item) { return has(item.first); });
+    return theirs.count > 0 &&
+           std::all_of(theirs.items.begin(), theirs.items.begin() + static_cast<ptrdiff_t>(theirs.count),
+                       [&](const auto& item) { return has(item.first); });
   }
 
   const Dataflow& flow_;
@@ -277,10 +339,12 @@ class Planner {
   std::vector<std::vector<NodeId>> users_;
   std::vector<FusionClass> classes_;
   std::vector<char> ends_;
-  std::vector<double> instructions_;  // by wire
-  std::vector<Sources> sources_;      // by wire
+  std::vector<double> instructions_;            // by wire
+  std::vector<Sources> sources_;                // by wire
   std::vector<std::vector<uint32_t>> kernels_;  // by node: kernels that hold it
   std::vector<char> barrier_use_;
+  std::vector<char> turns_;  // by wire: a transpose stands between memory and here
+  std::vector<char> stored_before_;
   std::vector<int64_t> evaluations_;
   KernelPlan plan_;
 };
@@ -332,7 +396,8 @@ FusionClass ClassOf(const Dataflow& flow, const Node& node) {
     case OpSort::kLayout:
       return ClassOfLayout(flow, node);
     case OpSort::kConstant:
-      return node.kind != OpKind::kConstant || IsSmallConstant(flow, node) ? FusionClass::kCheap : FusionClass::kBarrier;
+      return node.kind != OpKind::kConstant || IsSmallConstant(flow, node) ? FusionClass::kCheap
+                                                                           : FusionClass::kBarrier;
     case OpSort::kReduction:
       return node.kind == OpKind::kSelectAndScatter ? FusionClass::kBarrier : FusionClass::kReduce;
     case OpSort::kScatter:

@@ -32,8 +32,8 @@ double InstructionWeight(ir::OpKind kind);
 struct KernelPlan {
   static constexpr uint32_t kNone = 0xFFFFFFFFu;
 
-  std::vector<char> stored;        // by node
-  std::vector<uint32_t> kernel;    // by node: the kernel that stores it
+  std::vector<char> stored;                // by node
+  std::vector<uint32_t> kernel;            // by node: the kernel that stores it
   std::vector<std::vector<NodeId>> roots;  // by kernel, program order; empty where joined into another
   std::vector<std::string> reasons;        // by node, only where explanations are wanted
 };

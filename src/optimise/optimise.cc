@@ -22,16 +22,22 @@ constexpr Pass kPasses[] = {
      FormReduceScatters},
     {"collective-dimension", "moves the gathered or scattered dimension outermost", true, false, false,
      MoveCollectiveDimension},
-    {"canonical-dots", "brings dots to matrices, taking transposes and reshapes in", true, true, true, CanonicaliseDots},
+    {"simplify-moved", "joins the transposes that moved dimensions left", true, false, false, Simplify},
+    {"sink-transposes", "moves transposes down through elementwise ops and reductions", true, false, false,
+     SinkTransposes},
+    {"simplify-sunk", "joins the transposes that met", true, false, false, Simplify},
+    {"canonical-dots", "brings dots to matrices, taking transposes and reshapes in", true, true, true,
+     CanonicaliseDots},
     {"cse-dots", "computes equal dots and views once", true, true, true, EliminateCommonSubexpressions},
     {"merge-dots", "puts small dots that share an operand side by side", true, false, false, MergeDots},
-    {"library-calls", "hands dots and the sums behind them to the matrix library", true, false, false, FormLibraryCalls},
+    {"library-calls", "hands dots and the sums behind them to the matrix library", true, false, false,
+     FormLibraryCalls},
     {"split-reductions", "cuts large reductions into two stages", true, false, false, SplitReductions},
     {"simplify-again", "joins the views that rewrites left", true, true, true, Simplify},
     {"cse-again", "computes once what rewrites made equal", true, true, true, EliminateCommonSubexpressions},
     {"fusion", "puts loops, reductions and their producers into kernels", true, true, true, Fuse},
     {"combine-collectives", "joins collectives of one kind up to a size", true, true, false, CombineCollectives},
-    {"fusion-wrapper", "makes kernels of what combining left", true, false, false, Fuse},
+    {"fusion-wrapper", "makes kernels of what combining left", true, false, false, WrapKernels},
     {"barriers", "drops optimization barriers", true, true, true, RemoveBarriers},
     {"dce", "drops what nothing needs", true, true, true, EliminateDeadCode},
 };
@@ -95,8 +101,8 @@ bool IsOptimised(const ir::Module& module) {
   });
 }
 
-Result<ir::Module> Optimise(ir::Module module, const Options& options, const graph::CostFunction& cost,
-                            Diagnostics&, Report* report) {
+Result<ir::Module> Optimise(ir::Module module, const Options& options, const graph::CostFunction& cost, Diagnostics&,
+                            Report* report) {
   if (const Status names = CheckNames(options); !names) return names.error();
   const ir::OpId main = module.main();
   if (!main.valid() || !module.body(main).valid()) return MakeError(kNoMain, "the program has no function `main`");

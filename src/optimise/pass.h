@@ -17,6 +17,7 @@ struct PassContext {
   Target target = Target::kGpu;
   const graph::CostFunction* cost = nullptr;
   int64_t dot_merge_bytes = int64_t{32} << 20;
+  bool wrap_only = false;  // each op a kernel of its own
   std::vector<Explanation>* explanations = nullptr;
 };
 
@@ -38,12 +39,13 @@ void EliminateDeadCode(Dataflow& flow, PassContext& context);
 void FormReduceScatters(Dataflow& flow, PassContext& context);
 void MoveCollectiveDimension(Dataflow& flow, PassContext& context);
 void NarrowAllReduces(Dataflow& flow, PassContext& context);
+void SinkTransposes(Dataflow& flow, PassContext& context);
 void CanonicaliseDots(Dataflow& flow, PassContext& context);
 void MergeDots(Dataflow& flow, PassContext& context);
 void FormLibraryCalls(Dataflow& flow, PassContext& context);
 void SplitReductions(Dataflow& flow, PassContext& context);
 void Fuse(Dataflow& flow, PassContext& context);
-void FuseAroundDots(Dataflow& flow, PassContext& context);
+void WrapKernels(Dataflow& flow, PassContext& context);
 void CombineCollectives(Dataflow& flow, PassContext& context);
 void RemoveBarriers(Dataflow& flow, PassContext& context);
 

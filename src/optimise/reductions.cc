@@ -11,7 +11,8 @@ namespace {
 
 using ir::OpKind;
 
-// One block reduces 1024 threads x 16 elements of a row, 32 threads x 128 elements of a column (XLA ReductionDimensionRaceFreeBound).
+// One block reduces 1024 threads x 16 elements of a row, 32 threads x 128 elements of a column (XLA
+// ReductionDimensionRaceFreeBound).
 constexpr int64_t kRowBound = 16384;
 constexpr int64_t kColumnBound = 4096;
 
@@ -67,7 +68,8 @@ NodeId AddReduce(Dataflow& flow, NodeId like, WireId input, int64_t dimension) {
   }
   made.operands[0] = input;
   for (ir::Attribute& a : made.attributes) {
-    if (flow.source().name(a.name) == "dimensions") a = MakeAttribute(flow.source(), "dimensions", ArrayText({dimension}));
+    if (flow.source().name(a.name) == "dimensions")
+      a = MakeAttribute(flow.source(), "dimensions", ArrayText({dimension}));
   }
   Dimensions dims = flow.type(input).dims;
   dims.erase(dims.begin() + dimension);

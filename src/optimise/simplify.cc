@@ -10,9 +10,7 @@ namespace {
 
 using ir::OpKind;
 
-bool IsIdentity(const Dimensions& permutation) {
-  return std::is_sorted(permutation.begin(), permutation.end());
-}
+bool IsIdentity(const Dimensions& permutation) { return std::is_sorted(permutation.begin(), permutation.end()); }
 
 // A transpose that moves only unit dimensions is a reshape.
 bool MovesOnlyUnits(const Dimensions& dims, const Dimensions& permutation) {
@@ -63,7 +61,9 @@ class Simplifier {
     }
   }
 
-  bool KeepsType(NodeId id) const { return flow_.type_id(flow_.result(id)) == flow_.type_id(flow_.node(id).operands[0]); }
+  bool KeepsType(NodeId id) const {
+    return flow_.type_id(flow_.result(id)) == flow_.type_id(flow_.node(id).operands[0]);
+  }
 
   void Forward(NodeId id, WireId to) {
     if (flow_.type_id(to) == flow_.type_id(flow_.result(id))) flow_.Replace(flow_.result(id), to);

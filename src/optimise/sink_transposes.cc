@@ -1,0 +1,233 @@
+// Transposes move down through elementwise ops and reductions, so that these run in the order in which dots and
+// collectives leave their results (what XLA gets from layout assignment: there the transpose is a bitcast).
+//
+// What remains are transposes in front of results, of batched dots, and of other operands of such elementwise ops.
+#include <algorithm>
+#include <map>
+
+#include "optimise/build.h"
+#include "optimise/kernels.h"
+#include "optimise/pass.h"
+
+namespace hespas::optimise {
+namespace {
+
+using ir::OpKind;
+
+// A wire seen as its base with dimensions in another order; unit dimensions do not count.
+struct Turned {
+  WireId base;
+  Dimensions order;  // of the base's dimensions that are not 1: where each stands in the wire, among those not 1
+  bool moved = false;
+};
+
+class Sinker {
+ public:
+  explicit Sinker(Dataflow& flow) : flow_(flow) {}
+
+  void Run() {
+    const std::vector<NodeId> order = flow_.order();
+    for (const NodeId id : order) {
+      for (WireId& operand : flow_.node(id).operands) operand = flow_.Resolve(operand);
+      const Node& node = flow_.node(id);
+      if (node.result_count != 1 || node.capture_count != 0 || !node.bodies.empty()) continue;
+      const ir::OpSort sort = ir::Traits(node.kind).sort;
+      if (sort == ir::OpSort::kElementwise) SinkElementwise(id);
+      if (node.kind == OpKind::kReduce && node.operands.size() == 2) SinkReduce(id);
+    }
+    flow_.Normalise();
+  }
+
+ private:
+  static Dimensions NonUnits(const Dimensions& dims) {
+    Dimensions out;
+    for (size_t i = 0; i < dims.size(); ++i) {
+      if (dims[i] != 1) out.push_back(static_cast<int64_t>(i));
+    }
+    return out;
+  }
+
+  // Looks through reshapes of unit dimensions and transposes.
+  Turned See(WireId wire) const {
+    const size_t rank = WithoutUnits(flow_.type(wire).dims).size();
+    Turned seen{wire, Dimensions(rank), false};
+    for (size_t i = 0; i < rank; ++i) seen.order[i] = static_cast<int64_t>(i);
+    for (int step = 0; step < 8; ++step) {
+      const Node* maker = flow_.MakerNode(seen.base);
+      if (maker == nullptr) break;
+      const WireId input = maker->operands.empty() ? WireId() : maker->operands[0];
+      if (maker->kind == OpKind::kReshape) {
+        if (WithoutUnits(flow_.type(input).dims) != WithoutUnits(flow_.type(seen.base).dims)) break;
+      } else if (maker->kind == OpKind::kTranspose) {
+        const auto permutation = IntegersOf(flow_, *maker, "permutation");
+        const Dimensions& from = flow_.type(input).dims;
+        if (!permutation || permutation->size() != from.size()) break;
+        Dimensions order(rank);
+        const Dimensions places = NonUnits(from);
+        size_t at = 0;
+        for (const int64_t p : *permutation) {
+          if (from[static_cast<size_t>(p)] == 1) continue;
+          const auto place = std::find(places.begin(), places.end(), p) - places.begin();
+          order[static_cast<size_t>(place)] = seen.order[at++];
+        }
+        seen.order = std::move(order);
+        seen.moved = !std::is_sorted(seen.order.begin(), seen.order.end());
+      } else {
+        break;
+      }
+      seen.base = input;
+    }
+    return seen;
+  }
+
+  // Only values that an op makes carry their order on; parameters are turned where they are read.
+  bool Leads(const Turned& turned) const { return turned.moved && flow_.maker(turned.base).valid(); }
+
+  void SinkElementwise(NodeId id) {
+    const WireId result = flow_.result(id);
+    const Dimensions dims = flow_.type(result).dims;
+    Turned leader;
+    for (const WireId operand : flow_.node(id).operands) {
+      if (flow_.type(operand).dims != dims) return;
+      if (IsSpread(operand)) continue;
+      const Turned seen = See(operand);
+      // The first operand of full size decides, unless it is a parameter.
+      if (Leads(seen) && !leader.base.valid()) leader = seen;
+      if (!seen.moved && flow_.maker(seen.base).valid() && !IsParameterLike(seen.base)) return;
+    }
+    if (!leader.base.valid()) return;
+    const Dimensions permutation = PermutationTo(dims, leader.order);
+    Dimensions turned;
+    for (const int64_t p : permutation) turned.push_back(dims[static_cast<size_t>(p)]);
+    Node made = Like(id);
+    for (WireId& operand : made.operands) operand = Turn(operand, permutation, turned);
+    const std::vector<ir::TypeId> types{TensorLike(flow_.source(), flow_.type_id(result), turned)};
+    const WireId inner = flow_.result(flow_.Add(std::move(made), types));
+    flow_.Replace(result, Transpose(flow_, inner, Inverse(permutation)));
+  }
+
+  // A value computed from parameters alone has no order of its own to defend.
+  bool IsParameterLike(WireId wire) const {
+    const Node* maker = flow_.MakerNode(wire);
+    return maker == nullptr || maker->kind == OpKind::kOptimizationBarrier;
+  }
+
+  bool IsSpread(WireId wire) const {
+    const Node* maker = flow_.MakerNode(wire);
+    return maker != nullptr && (maker->kind == OpKind::kBroadcastInDim || maker->kind == OpKind::kConstant);
+  }
+
+  // Which dimension of the wire comes at each place once it is in its base's order.
+  static Dimensions PermutationTo(const Dimensions& dims, const Dimensions& order) {
+    const Dimensions places = NonUnits(dims);
+    Dimensions permutation;
+    size_t next = 0;
+    for (size_t i = 0; i < dims.size(); ++i) {
+      permutation.push_back(dims[i] == 1 ? static_cast<int64_t>(i) : places[static_cast<size_t>(order[next++])]);
+    }
+    return permutation;
+  }
+
+  WireId Turn(WireId operand, const Dimensions& permutation, const Dimensions& turned) {
+    const auto [found, is_new] = turned_.try_emplace({operand, permutation}, WireId());
+    if (!is_new) return found->second;
+    WireId made;
+    const Turned seen = See(operand);
+    Dimensions base_dims = WithoutUnits(flow_.type(seen.base).dims);
+    if (seen.moved && base_dims == WithoutUnits(turned) &&
+        PermutationTo(flow_.type(operand).dims, seen.order) == permutation) {
+      made = Reshape(flow_, seen.base, turned);
+    } else {
+      made = TurnBroadcast(operand, permutation, turned);
+    }
+    if (!made.valid()) made = Transpose(flow_, operand, permutation);
+    turned_[{operand, permutation}] = made;
+    return made;
+  }
+
+  WireId TurnBroadcast(WireId operand, const Dimensions& permutation, const Dimensions& turned) {
+    const Node* maker = flow_.MakerNode(operand);
+    if (maker == nullptr || maker->kind != OpKind::kBroadcastInDim) return WireId();
+    auto dims = IntegersOf(flow_, *maker, "broadcast_dimensions");
+    if (!dims) return WireId();
+    const Dimensions inverse = Inverse(permutation);
+    for (int64_t& d : *dims) d = inverse[static_cast<size_t>(d)];
+    WireId input = maker->operands[0];
+    ir::Module& source = flow_.source();
+    // Sorted dimensions keep the broadcast a plain repetition.
+    if (!std::is_sorted(dims->begin(), dims->end())) {
+      Dimensions by_place(dims->size());
+      for (size_t i = 0; i < by_place.size(); ++i) by_place[i] = static_cast<int64_t>(i);
+      std::sort(by_place.begin(), by_place.end(), [&](int64_t a, int64_t b) {
+        return (*dims)[static_cast<size_t>(a)] < (*dims)[static_cast<size_t>(b)];
+      });
+      input = Transpose(flow_, input, by_place);
+      std::sort(dims->begin(), dims->end());
+    }
+    const ir::OpId origin = flow_.MakerNode(operand)->origin;
+    return flow_.result(flow_.Add({.name = "stablehlo.broadcast_in_dim",
+                                   .operands = {input},
+                                   .results = {TensorLike(source, flow_.type_id(operand), turned)},
+                                   .attributes = {MakeAttribute(source, "broadcast_dimensions", ArrayText(*dims))},
+                                   .origin = origin}));
+  }
+
+  // A reduction reads the base where the dimensions that stay keep their order.
+  void SinkReduce(NodeId id) {
+    const WireId input = flow_.node(id).operands[0];
+    const Turned seen = See(input);
+    const auto reduced = IntegersOf(flow_, flow_.node(id), "dimensions");
+    if (!Leads(seen) || !reduced) return;
+    const Dimensions& dims = flow_.type(input).dims;
+    const Dimensions places = NonUnits(dims);
+    Dimensions base_reduced;
+    int64_t last = -1;
+    for (size_t i = 0; i < seen.order.size(); ++i) {
+      const int64_t dimension = places[static_cast<size_t>(seen.order[i])];
+      if (std::find(reduced->begin(), reduced->end(), dimension) != reduced->end()) {
+        base_reduced.push_back(static_cast<int64_t>(i));
+      } else if (seen.order[i] < last) {
+        return;
+      } else {
+        last = seen.order[i];
+      }
+    }
+    const Dimensions flat = WithoutUnits(flow_.type(seen.base).dims);
+    Dimensions out;
+    for (size_t i = 0; i < flat.size(); ++i) {
+      if (std::find(base_reduced.begin(), base_reduced.end(), static_cast<int64_t>(i)) == base_reduced.end()) {
+        out.push_back(flat[i]);
+      }
+    }
+    Node made = Like(id);
+    made.operands[0] = Reshape(flow_, seen.base, flat);
+    for (ir::Attribute& a : made.attributes) {
+      if (flow_.source().name(a.name) == "dimensions")
+        a = MakeAttribute(flow_.source(), "dimensions", ArrayText(base_reduced));
+    }
+    const WireId old = flow_.result(id);
+    const std::vector<ir::TypeId> types{TensorLike(flow_.source(), flow_.type_id(old), out)};
+    const WireId inner = flow_.result(flow_.Add(std::move(made), types));
+    flow_.Replace(old, ReshapeTo(flow_, inner, flow_.type_id(old)));
+  }
+
+  Node Like(NodeId id) const {
+    const Node& node = flow_.node(id);
+    Node made;
+    made.kind = node.kind;
+    made.name = node.name;
+    made.operands = node.operands;
+    made.origin = node.origin;
+    made.attributes = node.attributes;
+    return made;
+  }
+
+  Dataflow& flow_;
+  std::map<std::pair<WireId, Dimensions>, WireId> turned_;
+};
+
+}  // namespace
+
+void SinkTransposes(Dataflow& flow, PassContext&) { Sinker(flow).Run(); }
+
+}  // namespace hespas::optimise
