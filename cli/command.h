@@ -61,5 +61,6 @@ void AddDevicesCommand(CLI::App& app, Session& session);
 void AddSystemsCommand(CLI::App& app, Session& session);
 void AddExplainCommand(CLI::App& app, Session& session);
 void AddValidateCommand(CLI::App& app, Session& session);
+void AddOptimiseCommand(CLI::App& app, Session& session);
 
 }  // namespace hespas::cli

@@ -21,6 +21,7 @@ constexpr int kInternalStatus = 70;
 void AddCommands(CLI::App& app, Session& session) {
   AddRunCommand(app, session);
   AddAnalyzeCommand(app, session);
+  AddOptimiseCommand(app, session);
   AddSplitCommand(app, session);
   AddEstimateCommand(app, session);
   AddTraceCommand(app, session);

@@ -1,0 +1,85 @@
+#include "driver/optimise_stage.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+namespace hespas::driver {
+namespace {
+
+// Sustained shares of the peak rates (spec: step-time prototype, section 2: bm and ai).
+constexpr double kMemoryShare = 0.85;
+constexpr double kIssueShare = 0.6;
+constexpr int kLanesPerSm = 64;
+constexpr Time kLaunch(2'500'000);
+
+struct Choice {
+  bool run = false;
+  optimise::Target target = optimise::Target::kGpu;
+};
+
+std::optional<Choice> Choose(const ir::Module& module, const std::string& mode, const hardware::Device& device) {
+  const bool tpu = device.family == "tpu";
+  if (mode == "none") return Choice{};
+  if (mode == "xla-gpu") return Choice{true, optimise::Target::kGpu};
+  if (mode == "xla-tpu") return Choice{true, optimise::Target::kTpu};
+  if (mode != "auto") return std::nullopt;
+  return Choice{!optimise::IsOptimised(module), tpu ? optimise::Target::kTpu : optimise::Target::kGpu};
+}
+
+}  // namespace
+
+std::unique_ptr<graph::CostFunction> CostFunctionOf(const hardware::Device& device) {
+  graph::SimpleCost::Rates rates;
+  rates.launch = kLaunch;
+  rates.bytes_per_second = device.memory_bandwidth.value * kMemoryShare;
+  if (device.sm_count && device.clock_hz) {
+    rates.instructions_per_second =
+        *device.sm_count * device.lanes_per_sm.value_or(kLanesPerSm) * *device.clock_hz * kIssueShare;
+  } else {
+    // One multiply-add counts as two operations of the vector rate.
+    rates.instructions_per_second = device.VectorRateFor("f32").value / 2 * kIssueShare;
+  }
+  return std::make_unique<graph::SimpleCost>(rates);
+}
+
+std::optional<ir::Module> OptimiseModule(ir::Module module, const OptimiseOptions& options,
+                                         const hardware::Device& device, Diagnostics& diagnostics,
+                                         optimise::Report* report) {
+  const auto choice = Choose(module, options.mode, device);
+  if (!choice) {
+    diagnostics.Error(kUnknownOptimise, fmt::format("`{}` is no way to optimise", options.mode), {},
+                      "use auto, none, xla-gpu or xla-tpu");
+    return std::nullopt;
+  }
+  if (!choice->run) return module;
+  const auto cost = CostFunctionOf(device);
+  auto optimised = optimise::Optimise(
+      std::move(module), {.target = choice->target, .disabled = options.disabled, .stop_after = options.stop_after},
+      *cost, diagnostics, report);
+  if (optimised) return std::move(*optimised);
+  diagnostics.Report(optimised.error());
+  return std::nullopt;
+}
+
+std::string SummaryJson(const optimise::Summary& summary, const std::vector<std::string>& passes) {
+  using Json = nlohmann::ordered_json;
+  Json collectives = Json::array();
+  for (const optimise::CollectiveSummary& entry : summary.collectives) {
+    collectives.push_back({{"op", entry.op}, {"count", entry.count}, {"bytes", entry.bytes}});
+  }
+  const Json out{{"schema_version", 1},
+                 {"kernels",
+                  {{"total", summary.total()},
+                   {"fusions", summary.fusions},
+                   {"library_calls", summary.library_calls},
+                   {"other", summary.other}}},
+                 {"flops", summary.flops},
+                 {"elementwise_flops", summary.elementwise_flops},
+                 {"bytes_accessed", summary.bytes_accessed},
+                 {"collectives", collectives},
+                 {"passes", passes}};
+  return out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace hespas::driver

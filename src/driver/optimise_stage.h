@@ -1,0 +1,40 @@
+// The optimiser as the pipeline uses it: which passes for which device, with which cost function.
+//
+// - auto: the passes of the device's family, unless the program already has fusions or library calls.
+// - The cost function comes from the device's memory bandwidth, lanes and clock.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/diagnostic.h"
+#include "graph/cost.h"
+#include "hardware/device.h"
+#include "ir/module.h"
+#include "optimise/optimise.h"
+#include "optimise/summarise.h"
+
+namespace hespas::driver {
+
+inline constexpr DiagnosticKind kUnknownOptimise{"E0907", "--optimise takes auto, none, xla-gpu or xla-tpu.",
+                                                 Outcome::kUsage};
+
+struct OptimiseOptions {
+  std::string mode = "auto";  // auto, none, xla-gpu, xla-tpu
+  std::vector<std::string> disabled;
+  std::string stop_after;
+};
+
+std::unique_ptr<graph::CostFunction> CostFunctionOf(const hardware::Device& device);
+
+// `report` may be null. With no passes to run the module comes back as it was.
+std::optional<ir::Module> OptimiseModule(ir::Module module, const OptimiseOptions& options,
+                                         const hardware::Device& device, Diagnostics& diagnostics,
+                                         optimise::Report* report = nullptr);
+
+// One JSON object, as the design of interfaces says for `hespas optimise --format json`.
+std::string SummaryJson(const optimise::Summary& summary, const std::vector<std::string>& passes);
+
+}  // namespace hespas::driver
