@@ -45,7 +45,8 @@ Algorithms::Algorithms(Core& core, Network& network, Pool<Stream>& streams, Phas
       endpoint_delay_(static_cast<uint64_t>(EndpointNanoseconds(core.system, core.options.injection_scale)) *
                       core.ticks_per_ns),
       group_endpoint_delay_(static_cast<uint64_t>(kDefaultEndpointDelay) * core.ticks_per_ns),
-      memory_bytes_per_second_(core.system.memory_bandwidth * 1e9) {}
+      memory_bytes_per_second_(core.system.memory_bandwidth * 1e9),
+      buses_(core, *this) {}
 
 // One write and two reads (spec astra-sim section 7.2). Without a memory bandwidth the reduction is free (Q9).
 uint64_t Algorithms::ReductionTicks(uint64_t size) const {
@@ -88,8 +89,10 @@ void Algorithms::StartRing(Stream& stream, uint32_t index) {
   for (uint64_t i = 0; i < state.width; ++i) InsertRing(stream, index);
 }
 
-// Two budgets decide whether a packet is processed (reduced); true if it is.
-bool Algorithms::TakeBudget(Stream& stream, uint64_t processed_refill) {
+// Two budgets decide whether a packet is processed (reduced); spec astra-sim section 6.1. Only the shared bus asks for
+// the ways: the first packets go from the NPU to the interface, the others come from there and, the last aside, go
+// back.
+Algorithms::Passage Algorithms::TakeBudget(Stream& stream, uint64_t processed_refill) {
   AlgorithmState& state = stream.state;
   if (state.unprocessed_budget == 0 && state.processed_budget == 0) {
     state.unprocessed_budget = state.width;
@@ -98,20 +101,23 @@ bool Algorithms::TakeBudget(Stream& stream, uint64_t processed_refill) {
   }
   if (state.unprocessed_budget > 0) {
     --state.unprocessed_budget;
-    return false;
+    return {.to_interface = true};
   }
+  const bool sent_back = state.processed_budget > state.width;
   --state.processed_budget;
   const NativeCollective kind = stream.phase().kind;
-  return kind == NativeCollective::kReduceScatter || (kind == NativeCollective::kAllReduce && state.toggle);
+  const bool reduces =
+      kind == NativeCollective::kReduceScatter || (kind == NativeCollective::kAllReduce && state.toggle);
+  return {.processed = reduces, .sent_back = sent_back};
 }
 
 void Algorithms::InsertRing(Stream& stream, uint32_t index) {
   const Phase& phase = stream.phase();
   AlgorithmState& state = stream.state;
   const bool one_window = phase.algorithm.kind == AlgorithmKind::kDirect && !phase.ring.local;
-  const bool processed = TakeBudget(stream, one_window ? state.width : (phase.ring.size - 1) * state.width);
+  const Passage passage = TakeBudget(stream, one_window ? state.width : (phase.ring.size - 1) * state.width);
   ++state.inserted;
-  Bundle(stream, index, processed, state.reduction);
+  Pass(stream, index, passage, state.message, state.reduction);
 }
 
 // The k-th packet of `direct` goes to the ring member k steps on and comes from k steps back, itself left out.
@@ -188,9 +194,10 @@ void Algorithms::InsertHalving(Stream& stream, uint32_t index) {
   const Phase& phase = stream.phase();
   AlgorithmState& state = stream.state;
   const auto refill = static_cast<uint64_t>(std::max(0.0, std::log2(static_cast<double>(phase.ring.size)) - 1));
-  const bool processed = TakeBudget(stream, refill);
+  const Passage passage = TakeBudget(stream, refill);
+  const uint64_t size = state.insert_cursor.message;
   ++state.inserted;
-  Bundle(stream, index, processed, processed ? ReductionTicks(state.insert_cursor.message) : 0);
+  Pass(stream, index, passage, size, passage.processed ? ReductionTicks(size) : 0);
   Advance(state.insert_cursor, phase.kind, phase.ring.size);
 }
 
@@ -262,14 +269,14 @@ void Algorithms::TreeLeaf(Stream& stream, uint32_t index) {
   switch (state.tree_state) {
     case TreeState::kBegin:
       state.tree_state = TreeState::kUp;
-      return Bundle(stream, index, false, 0);
+      return Pass(stream, index, {.to_interface = true}, state.message, 0);
     case TreeState::kUp:
       state.tree_state = TreeState::kWaitParent;
       Send(stream, parent, state.message);
       return Receive(stream, index, parent, state.message);
     case TreeState::kWaitParent:
       state.tree_state = TreeState::kEnd;
-      return Bundle(stream, index, false, 0);
+      return Pass(stream, index, {}, state.message, 0);
     default:
       return ends_.PhaseEnd(index);
   }
@@ -280,7 +287,7 @@ void Algorithms::TreeIntermediate(Stream& stream, uint32_t index, char event) {
   AlgorithmState& state = stream.state;
   const auto on_receive = [&](TreeState next) {
     state.tree_state = next;
-    Bundle(stream, index, true, state.reduction);
+    Pass(stream, index, {.processed = true, .sent_back = next != TreeState::kWaitOne}, state.message, state.reduction);
   };
   if (state.tree_state == TreeState::kBegin) {
     state.tree_state = TreeState::kWaitTwo;
@@ -314,16 +321,25 @@ void Algorithms::TreeRoot(Stream& stream, uint32_t index) {
     Receive(stream, index, child, state.message);
   } else if (state.tree_state == TreeState::kWaitOne) {
     state.tree_state = TreeState::kDown;
-    Bundle(stream, index, true, state.reduction);
+    Pass(stream, index, {.processed = true, .sent_back = true}, state.message, state.reduction);
   } else if (state.tree_state == TreeState::kDown) {
     Send(stream, child, state.message);
     ends_.PhaseEnd(index);
   }
 }
 
-void Algorithms::Bundle(const Stream& stream, uint32_t index, bool processed, uint64_t reduction) {
-  core_.agenda.Schedule(stream.rank, stream.state.endpoint_delay,
-                        {ActionKind::kEndpointDone, index, 0, processed ? reduction : kNoReduction});
+void Algorithms::Pass(const Stream& stream, uint32_t index, Passage passage, uint64_t size, uint64_t reduction) {
+  const uint64_t after = passage.processed ? reduction : kNoReduction;
+  if (core_.system.bus.enabled && !stream.phase().ring.local) {
+    buses_.Request(stream.rank, {.stream = index,
+                                 .size = size,
+                                 .reduction = after,
+                                 .to_interface = passage.to_interface,
+                                 .processed = passage.processed,
+                                 .sent_back = passage.sent_back});
+    return;
+  }
+  core_.agenda.Schedule(stream.rank, stream.state.endpoint_delay, {ActionKind::kEndpointDone, index, 0, after});
 }
 
 void Algorithms::Send(const Stream& stream, uint32_t to, uint64_t size) {

@@ -7,11 +7,12 @@
 #include "simulate/core.h"
 #include "simulate/network.h"
 #include "simulate/phase_ends.h"
+#include "simulate/shared_bus.h"
 #include "simulate/stream.h"
 
 namespace hespas::simulate {
 
-class Algorithms {
+class Algorithms : public BundleEnds {
  public:
   Algorithms(Core& core, Network& network, Pool<Stream>& streams, PhaseEnds& ends);
 
@@ -20,6 +21,9 @@ class Algorithms {
   void Received(uint32_t stream);
   // The endpoint delay is over; `reduction` (ticks) or the general event follows.
   void EndpointDone(uint32_t stream, uint64_t reduction);
+
+  void BundleEnd(uint32_t stream, uint64_t reduction) override { EndpointDone(stream, reduction); }
+  SharedBuses& buses() { return buses_; }
 
   uint64_t ReductionTicks(uint64_t size) const;
 
@@ -35,8 +39,14 @@ class Algorithms {
   void TreeLeaf(Stream& stream, uint32_t index);
   void TreeIntermediate(Stream& stream, uint32_t index, char event);
   void TreeRoot(Stream& stream, uint32_t index);
-  bool TakeBudget(Stream& stream, uint64_t processed_refill);
-  void Bundle(const Stream& stream, uint32_t index, bool processed, uint64_t reduction);
+  // How a bundle passes the endpoint.
+  struct Passage {
+    bool processed = false;
+    bool to_interface = false;
+    bool sent_back = false;
+  };
+  Passage TakeBudget(Stream& stream, uint64_t processed_refill);
+  void Pass(const Stream& stream, uint32_t index, Passage passage, uint64_t size, uint64_t reduction);
   void Send(const Stream& stream, uint32_t to, uint64_t size);
   void SendMirrored(const Stream& stream, uint32_t to, uint32_t from, uint64_t size, uint32_t order);
   uint32_t OrderOfRingSend(Stream& stream, uint64_t steps);
@@ -49,6 +59,7 @@ class Algorithms {
   uint64_t endpoint_delay_;        // ticks
   uint64_t group_endpoint_delay_;  // ticks
   double memory_bytes_per_second_;
+  SharedBuses buses_;
 };
 
 }  // namespace hespas::simulate

@@ -85,7 +85,7 @@ void EventEngine::RunAction(uint32_t rank, const Action& action) {
     case ActionKind::kMemoryFree:
       return workload_.MemoryFree(action.a);
     case ActionKind::kBus:
-      return;
+      return workload_.system_layer().algorithms().buses().Run(action.a, action.b);
   }
 }
 
