@@ -57,6 +57,7 @@ void AddSplitCommand(CLI::App& app, Session& session);
 void AddEstimateCommand(CLI::App& app, Session& session);
 void AddTraceCommand(CLI::App& app, Session& session);
 void AddSimulateCommand(CLI::App& app, Session& session);
+void AddCollectiveCommand(CLI::App& app, Session& session);
 void AddDevicesCommand(CLI::App& app, Session& session);
 void AddSystemsCommand(CLI::App& app, Session& session);
 void AddExplainCommand(CLI::App& app, Session& session);

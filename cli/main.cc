@@ -26,6 +26,7 @@ void AddCommands(CLI::App& app, Session& session) {
   AddEstimateCommand(app, session);
   AddTraceCommand(app, session);
   AddSimulateCommand(app, session);
+  AddCollectiveCommand(app, session);
   AddDevicesCommand(app, session);
   AddSystemsCommand(app, session);
   AddExplainCommand(app, session);
