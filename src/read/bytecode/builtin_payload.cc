@@ -8,14 +8,52 @@ namespace hespas::read::bytecode {
 namespace {
 
 enum AttributeCode : uint64_t {
-  kArray, kDictionary, kString, kTypedString, kFlatSymbol, kSymbol, kType, kUnit, kInteger, kFloat, kCallSite, kFileLine,
-  kFused, kFusedWithMetadata, kNameLocation, kUnknownLocation, kDenseResource, kDenseArray, kDense, kDenseString, kSparse,
-  kDistinct, kFileRange,
+  kArray,
+  kDictionary,
+  kString,
+  kTypedString,
+  kFlatSymbol,
+  kSymbol,
+  kType,
+  kUnit,
+  kInteger,
+  kFloat,
+  kCallSite,
+  kFileLine,
+  kFused,
+  kFusedWithMetadata,
+  kNameLocation,
+  kUnknownLocation,
+  kDenseResource,
+  kDenseArray,
+  kDense,
+  kDenseString,
+  kSparse,
+  kDistinct,
+  kFileRange,
 };
 
 enum TypeCode : uint64_t {
-  kIntegerType, kIndexType, kFunctionType, kBf16, kF16, kF32, kF64, kF80, kF128, kComplex, kMemref, kMemrefWithSpace, kNone,
-  kRankedTensor, kRankedTensorWithEncoding, kTuple, kUnrankedTensor, kUnrankedMemref, kUnrankedMemrefWithSpace, kVector,
+  kIntegerType,
+  kIndexType,
+  kFunctionType,
+  kBf16,
+  kF16,
+  kF32,
+  kF64,
+  kF80,
+  kF128,
+  kComplex,
+  kMemref,
+  kMemrefWithSpace,
+  kNone,
+  kRankedTensor,
+  kRankedTensorWithEncoding,
+  kTuple,
+  kUnrankedTensor,
+  kUnrankedMemref,
+  kUnrankedMemrefWithSpace,
+  kVector,
   kScalableVector,
 };
 
@@ -101,7 +139,8 @@ std::string Sparse(ByteReader& reader, Decoder& decoder) {
 }
 
 ir::Type Integer(uint64_t width_and_sign, Decoder& decoder) {
-  constexpr ir::ElementKind kKinds[] = {ir::ElementKind::kInteger, ir::ElementKind::kSigned, ir::ElementKind::kUnsigned};
+  constexpr ir::ElementKind kKinds[] = {ir::ElementKind::kInteger, ir::ElementKind::kSigned,
+                                        ir::ElementKind::kUnsigned};
   constexpr uint64_t kMaximumWidth = (uint64_t{1} << 16) - 1;
   const uint64_t sign = width_and_sign & 3;
   if (sign < 3 && (width_and_sign >> 2) <= kMaximumWidth) {

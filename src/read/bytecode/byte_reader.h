@@ -13,7 +13,8 @@ namespace hespas::read::bytecode {
 inline constexpr DiagnosticKind kTruncated{
     "E0301", "The bytecode ends too early: the file is cut off, or a length in it is damaged."};
 inline constexpr DiagnosticKind kMalformed{
-    "E0302", "The bytecode is damaged: an index points nowhere, a code is unknown or a section is missing or repeated."};
+    "E0302",
+    "The bytecode is damaged: an index points nowhere, a code is unknown or a section is missing or repeated."};
 inline constexpr DiagnosticKind kUnsupportedVersion{
     "E0303", "The bytecode was written by a version newer than those that can be read.", Outcome::kUnsupported};
 inline constexpr DiagnosticKind kLimit{

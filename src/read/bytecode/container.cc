@@ -9,8 +9,9 @@ namespace hespas::read::bytecode {
 namespace {
 
 constexpr std::string_view kMagic = "ML\xefR";
-constexpr std::string_view kSectionNames[kSectionCount] = {
-    "string", "dialect", "attribute", "attribute offset", "IR", "resource", "resource offset", "dialect version", "property"};
+constexpr std::string_view kSectionNames[kSectionCount] = {"string",  "dialect",  "attribute",       "attribute offset",
+                                                           "IR",      "resource", "resource offset", "dialect version",
+                                                           "property"};
 
 using Sections = std::array<std::optional<std::string_view>, kSectionCount>;
 
@@ -52,8 +53,9 @@ class ContainerReader {
     if (top_.Bytes(kMagic.size()) != kMagic) return top_.Fail(kMalformed, "this is no MLIR bytecode");
     out_.version = top_.Varint();
     if (out_.version > kNewestVersion) {
-      return top_.Fail(kUnsupportedVersion, fmt::format("bytecode version {} is newer than version {}, the last that can be read",
-                                                        out_.version, kNewestVersion));
+      return top_.Fail(kUnsupportedVersion,
+                       fmt::format("bytecode version {} is newer than version {}, the last that can be read",
+                                   out_.version, kNewestVersion));
     }
     out_.producer = top_.CString();
   }
@@ -63,7 +65,9 @@ class ContainerReader {
       const Section section = ReadSection(top_);
       auto& slot = sections_[static_cast<size_t>(section.id)];
       if (!top_.ok()) return;
-      if (slot) return top_.Fail(kMalformed, fmt::format("a second {} section", kSectionNames[static_cast<size_t>(section.id)]));
+      if (slot)
+        return top_.Fail(kMalformed,
+                         fmt::format("a second {} section", kSectionNames[static_cast<size_t>(section.id)]));
       slot = section.data;
     }
   }

@@ -14,7 +14,15 @@ namespace hespas::read::bytecode {
 inline constexpr uint64_t kNewestVersion = 6;
 
 enum class SectionId : uint8_t {
-  kString, kDialect, kAttributeType, kAttributeTypeOffset, kIr, kResource, kResourceOffset, kDialectVersions, kProperties,
+  kString,
+  kDialect,
+  kAttributeType,
+  kAttributeTypeOffset,
+  kIr,
+  kResource,
+  kResourceOffset,
+  kDialectVersions,
+  kProperties,
 };
 inline constexpr size_t kSectionCount = 9;
 

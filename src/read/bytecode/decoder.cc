@@ -21,18 +21,23 @@ struct Dialect {
 };
 
 constexpr Dialect kDialects[] = {
-    {"builtin", BuiltinAttribute, BuiltinType}, {"vhlo", VhloAttribute, VhloType},
-    {"stablehlo", StableHloAttribute, StableHloType}, {"chlo", ChloAttribute, nullptr},
+    {"builtin", BuiltinAttribute, BuiltinType},
+    {"vhlo", VhloAttribute, VhloType},
+    {"stablehlo", StableHloAttribute, StableHloType},
+    {"chlo", ChloAttribute, nullptr},
     {"sdy", SdyAttribute, nullptr},
 };
 
 const Dialect* FindDialect(std::string_view name) {
-  const auto found = std::find_if(std::begin(kDialects), std::end(kDialects), [&](const auto& d) { return d.name == name; });
+  const auto found =
+      std::find_if(std::begin(kDialects), std::end(kDialects), [&](const auto& d) { return d.name == name; });
   return found == std::end(kDialects) ? nullptr : found;
 }
 
 bool IsBareName(std::string_view name) {
-  const auto part = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '$' || c == '.'; };
+  const auto part = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '$' || c == '.';
+  };
   return !name.empty() && !std::isdigit(static_cast<unsigned char>(name[0])) && name[0] != '$' && name[0] != '.' &&
          std::all_of(name.begin(), name.end(), part);
 }
@@ -75,7 +80,9 @@ std::string QuotedText(std::string_view characters) {
   return out + '"';
 }
 
-std::string SymbolText(std::string_view name) { return "@" + (IsBareName(name) ? std::string(name) : QuotedText(name)); }
+std::string SymbolText(std::string_view name) {
+  return "@" + (IsBareName(name) ? std::string(name) : QuotedText(name));
+}
 
 std::string KeyText(std::string_view name) { return IsBareName(name) ? std::string(name) : QuotedText(name); }
 
@@ -96,7 +103,8 @@ std::string Unquoted(std::string_view text) {
   return out;
 }
 
-Decoder::Decoder(std::string_view bytes, const Container& container, ir::Module& module, TextArena& arena, Failure& failure)
+Decoder::Decoder(std::string_view bytes, const Container& container, ir::Module& module, TextArena& arena,
+                 Failure& failure)
     : bytes_(bytes),
       container_(container),
       module_(module),
@@ -150,7 +158,8 @@ std::string_view Decoder::Attribute(uint64_t index) {
 ir::Type Decoder::DecodeType(const Entry& entry) {
   ByteReader reader = Payload(entry);
   const Dialect* dialect = FindDialect(container_.dialects[entry.dialect]);
-  if (entry.is_encoded && dialect != nullptr && dialect->type != nullptr) return dialect->type(reader.Varint(), reader, *this);
+  if (entry.is_encoded && dialect != nullptr && dialect->type != nullptr)
+    return dialect->type(reader.Varint(), reader, *this);
   ir::Type type;
   type.kind = ir::TypeKind::kOpaque;
   type.text = entry.is_encoded ? OpaqueText('!', entry) : std::string(reader.CString());

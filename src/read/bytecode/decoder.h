@@ -1,6 +1,7 @@
 // Attributes and types of bytecode, decoded on first use to the IR's types and to StableHLO's attribute text.
 //
-// - VHLO attributes and types come out in the spelling of StableHLO and builtin: `#vhlo.integer_v1<1 : i64>` as `1 : i64`.
+// - VHLO attributes and types come out in the spelling of StableHLO and builtin: `#vhlo.integer_v1<1 : i64>` as `1 :
+// i64`.
 // - Payloads of dialects not known here are kept as opaque text.
 // - Nesting and the total text are limited (E0304), so that no file expands without bound.
 #pragma once
@@ -38,7 +39,9 @@ class Decoder {
   bool ok() const { return failure_.kind == nullptr; }
 
  private:
-  ByteReader Payload(const Entry& entry) { return ByteReader(bytes_, entry.offset, entry.offset + entry.size, failure_); }
+  ByteReader Payload(const Entry& entry) {
+    return ByteReader(bytes_, entry.offset, entry.offset + entry.size, failure_);
+  }
   std::string DecodeAttribute(const Entry& entry);
   ir::Type DecodeType(const Entry& entry);
   std::string OpaqueText(char sigil, const Entry& entry);

@@ -2,11 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstdlib>
 #include <optional>
-#include <algorithm>
 
 namespace hespas::read::bytecode {
 namespace {

@@ -6,8 +6,8 @@
 
 namespace hespas::read::bytecode {
 
-// Names apart by blanks; `?` marks a field that may be absent and so carries a flag. Empty for ops without fields, nothing for
-// ops that are not known.
+// Names apart by blanks; `?` marks a field that may be absent and so carries a flag. Empty for ops without fields,
+// nothing for ops that are not known.
 std::optional<std::string_view> FieldsOf(std::string_view op);
 
 }  // namespace hespas::read::bytecode

@@ -17,7 +17,13 @@ using ir::ValueId;
 constexpr size_t kMaximumRegionDepth = 1000;
 
 enum OpMask : uint8_t {
-  kAttributes = 1, kResults = 2, kOperands = 4, kSuccessors = 8, kRegions = 16, kUseListOrders = 32, kProperties = 64,
+  kAttributes = 1,
+  kResults = 2,
+  kOperands = 4,
+  kSuccessors = 8,
+  kRegions = 16,
+  kUseListOrders = 32,
+  kProperties = 64,
 };
 
 // What an op is made of before its regions have been read.
@@ -45,6 +51,7 @@ struct OpenRegion {
   size_t ops_left = 0;  // in the current block
   uint64_t next_value = 0;
   size_t value_count = 0;
+  size_t first_forward = 0;
   PendingOp op;  // the op of the current block whose regions are being read
   bool has_op = false;
 };
@@ -137,10 +144,15 @@ class OpReader {
   void BeginRegion() {
     if (regions_.size() >= kMaximumRegionDepth) return reader().Fail(kLimit, "regions nest too deep");
     OpenRegion region;
+    region.first_forward = forwards_.size();
     region.blocks_left = reader().Count();
     if (region.blocks_left > 0) {
       region.value_count = reader().Count();
       Scope& scope = scopes_.back();
+      // Every value takes a byte somewhere.
+      if (region.value_count > bytes_.size() - std::min(bytes_.size(), scope.values.size())) {
+        return Fail("regions announce more values than the bytecode has bytes");
+      }
       region.next_value = scope.values.size();
       scope.values.resize(scope.values.size() + region.value_count);
     }
@@ -150,7 +162,7 @@ class OpReader {
   void EndRegion() {
     OpenRegion done = std::move(regions_.back());
     regions_.pop_back();
-    ResolveForwards();
+    ResolveForwards(done);
     Scope& scope = scopes_.back();
     scope.values.resize(scope.values.size() - done.value_count);
     if (regions_.empty()) {
@@ -177,19 +189,23 @@ class OpReader {
     return ValueId();
   }
 
-  // Operands that stood before their definition (graph regions only).
-  void ResolveForwards() {
-    std::vector<Forward> left;
-    for (const Forward& f : forwards_) {
-      const ValueId value = f.number < scopes_.back().values.size() ? scopes_.back().values[f.number] : ValueId();
-      if (!value.valid()) {
-        left.push_back(f);
-      } else {
+  // Operands that stood before their definition (graph regions only), as far as this region defines them.
+  void ResolveForwards(const OpenRegion& done) {
+    const Scope& scope = scopes_.back();
+    const size_t base = scope.values.size() - done.value_count;
+    size_t kept = done.first_forward;
+    for (size_t i = done.first_forward; i < forwards_.size(); ++i) {
+      const Forward f = forwards_[i];
+      const ValueId value = scope.values[f.number];
+      if (value.valid()) {
         module_.SetOperand(f.op, f.operand, value);
+      } else if (f.number >= base) {
+        Fail(fmt::format("value {} is used but never defined", f.number));
+      } else {
+        forwards_[kept++] = f;
       }
     }
-    if (!left.empty()) Fail("an operand is never defined");
-    forwards_.clear();
+    forwards_.resize(std::min(kept, forwards_.size()));
   }
 
   // --- operations ----------------------------------------------------------------------------------------------------
@@ -342,8 +358,8 @@ class OpReader {
 
 }  // namespace
 
-void ReadOperations(std::string_view bytes, const Container& container, Decoder& decoder, ir::Module& module, TextArena& arena,
-                    Failure& failure) {
+void ReadOperations(std::string_view bytes, const Container& container, Decoder& decoder, ir::Module& module,
+                    TextArena& arena, Failure& failure) {
   OpReader(bytes, container, decoder, module, arena, failure).Run();
 }
 

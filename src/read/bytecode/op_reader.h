@@ -6,7 +6,7 @@
 namespace hespas::read::bytecode {
 
 // Fills `module`, whose root becomes the file's first operation (a builtin.module).
-void ReadOperations(std::string_view bytes, const Container& container, Decoder& decoder, ir::Module& module, TextArena& arena,
-                    Failure& failure);
+void ReadOperations(std::string_view bytes, const Container& container, Decoder& decoder, ir::Module& module,
+                    TextArena& arena, Failure& failure);
 
 }  // namespace hespas::read::bytecode

@@ -61,8 +61,8 @@ std::string PlainDouble(double value) {
   return text;
 }
 
-std::string EnumText(std::string_view dialect, std::string_view name, std::span<const std::string_view> rows, uint64_t value,
-                     Decoder& decoder) {
+std::string EnumText(std::string_view dialect, std::string_view name, std::span<const std::string_view> rows,
+                     uint64_t value, Decoder& decoder) {
   if (value < rows.size() && !rows[value].empty()) return fmt::format("#{}<{} {}>", dialect, name, rows[value]);
   decoder.Fail(kMalformed, fmt::format("{} has no value {}", name, value));
   return {};
@@ -84,8 +84,8 @@ std::string OutputOperandAliasText(ByteReader& reader) {
   const std::string output = IntegerList(SignedVarints(reader));
   const int64_t operand = reader.SignedVarint();
   return fmt::format(
-      "#stablehlo.output_operand_alias<output_tuple_indices = {}, operand_index = {}, operand_tuple_indices = {}>", output,
-      operand, IntegerList(SignedVarints(reader)));
+      "#stablehlo.output_operand_alias<output_tuple_indices = {}, operand_index = {}, operand_tuple_indices = {}>",
+      output, operand, IntegerList(SignedVarints(reader)));
 }
 
 ir::Type QuantisedType(const Quantisation& q) {
@@ -105,8 +105,9 @@ ir::Type QuantisedType(const Quantisation& q) {
     if (q.zero_points[i] != 0) parameters += fmt::format(":{}", q.zero_points[i]);
   }
   const bool per_axis = q.axis >= 0;
-  type.element.text = per_axis ? fmt::format("!quant.uniform<{}:{}:{}, {{{}}}>", storage, q.expressed, q.axis, parameters)
-                               : fmt::format("!quant.uniform<{}:{}, {}>", storage, q.expressed, parameters);
+  type.element.text = per_axis
+                          ? fmt::format("!quant.uniform<{}:{}:{}, {{{}}}>", storage, q.expressed, q.axis, parameters)
+                          : fmt::format("!quant.uniform<{}:{}, {}>", storage, q.expressed, parameters);
   return type;
 }
 

@@ -1,5 +1,5 @@
-// One pair of functions per dialect whose attributes and types have encodings of their own. Each reads one payload behind
-// its code; a code that it does not know is a failure.
+// One pair of functions per dialect whose attributes and types have encodings of their own. Each reads one payload
+// behind its code; a code that it does not know is a failure.
 #pragma once
 
 #include <array>
@@ -23,7 +23,8 @@ ir::Type StableHloType(uint64_t code, ByteReader& reader, Decoder& decoder);
 std::string ChloAttribute(uint64_t code, ByteReader& reader, Decoder& decoder);
 std::string SdyAttribute(uint64_t code, ByteReader& reader, Decoder& decoder);
 
-// --- shared pieces -----------------------------------------------------------------------------------------------------
+// --- shared pieces
+// -----------------------------------------------------------------------------------------------------
 
 std::vector<int64_t> SignedVarints(ByteReader& reader);
 std::string IntegerList(const std::vector<int64_t>& values);  // "[1, 2]"
@@ -49,8 +50,8 @@ struct Quantisation {
 };
 ir::Type QuantisedType(const Quantisation& quantisation);
 // The row of an enum, or a failure.
-std::string EnumText(std::string_view dialect, std::string_view name, std::span<const std::string_view> rows, uint64_t value,
-                     Decoder& decoder);
+std::string EnumText(std::string_view dialect, std::string_view name, std::span<const std::string_view> rows,
+                     uint64_t value, Decoder& decoder);
 
 // The enums that StableHLO and VHLO number alike.
 inline constexpr std::string_view kComparisonDirections[] = {"EQ", "NE", "GE", "GT", "LE", "LT"};

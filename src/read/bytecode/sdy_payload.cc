@@ -9,9 +9,24 @@ namespace hespas::read::bytecode {
 namespace {
 
 enum AttributeCode : uint64_t {
-  kManualAxes, kMeshAxis, kMesh, kSubAxis, kAxisRef, kDimensionSharding, kTensorSharding, kShardingPerValue, kDimensionMapping,
-  kTensorMapping, kOpShardingRule, kAxisRefList, kListOfAxisRefLists, kAllToAllParameter, kAllToAllParameterList,
-  kTensorShardingUnreduced, kShardingPerValueUnreduced, kTensorShardingReduction,
+  kManualAxes,
+  kMeshAxis,
+  kMesh,
+  kSubAxis,
+  kAxisRef,
+  kDimensionSharding,
+  kTensorSharding,
+  kShardingPerValue,
+  kDimensionMapping,
+  kTensorMapping,
+  kOpShardingRule,
+  kAxisRefList,
+  kListOfAxisRefLists,
+  kAllToAllParameter,
+  kAllToAllParameterList,
+  kTensorShardingUnreduced,
+  kShardingPerValueUnreduced,
+  kTensorShardingReduction,
 };
 
 // Attributes that stand inside others print without `#sdy.name`; what stands in front is cut off again there.

@@ -7,9 +7,28 @@ namespace hespas::read::bytecode {
 namespace {
 
 enum AttributeCode : uint64_t {
-  kChannelHandle = 1, kComparisonDirection, kComparisonType, kConvolutionDimensions, kDotDimensions, kFftType,
-  kGatherDimensions, kPrecision, kRngAlgorithm, kRngDistribution, kScatterDimensions, kTranspose, kTypeExtensions,
-  kOutputOperandAlias, kDotAlgorithm, kAccuracyMode, kAccuracy, kReplicaGroupMeshAxes, kSubAxis, kAxisRef, kMeshAxis, kMesh,
+  kChannelHandle = 1,
+  kComparisonDirection,
+  kComparisonType,
+  kConvolutionDimensions,
+  kDotDimensions,
+  kFftType,
+  kGatherDimensions,
+  kPrecision,
+  kRngAlgorithm,
+  kRngDistribution,
+  kScatterDimensions,
+  kTranspose,
+  kTypeExtensions,
+  kOutputOperandAlias,
+  kDotAlgorithm,
+  kAccuracyMode,
+  kAccuracy,
+  kReplicaGroupMeshAxes,
+  kSubAxis,
+  kAxisRef,
+  kMeshAxis,
+  kMesh,
 };
 
 std::string ChannelHandle(ByteReader& reader) {
@@ -18,11 +37,13 @@ std::string ChannelHandle(ByteReader& reader) {
 }
 
 // `[b, 0, 1, f]` from where the two named dimensions and the spatial ones stand; empty where they do not fit together.
-std::string Dimensions(int64_t first, char first_letter, int64_t second, char second_letter, const std::vector<int64_t>& spatial) {
+std::string Dimensions(int64_t first, char first_letter, int64_t second, char second_letter,
+                       const std::vector<int64_t>& spatial) {
   const size_t rank = spatial.size() + 2;
   std::vector<std::string> at(rank);
   const auto put = [&](int64_t position, std::string label) {
-    const bool fits = position >= 0 && position < static_cast<int64_t>(rank) && at[static_cast<size_t>(position)].empty();
+    const bool fits =
+        position >= 0 && position < static_cast<int64_t>(rank) && at[static_cast<size_t>(position)].empty();
     if (fits) at[static_cast<size_t>(position)] = std::move(label);
     return fits;
   };
@@ -119,30 +140,34 @@ std::string ConvolutionText(const ConvolutionNumbers& n) {
   return fmt::format("#stablehlo.conv<{}x{}->{}>", input, kernel, output);
 }
 
-std::string DotText(std::string_view lhs_batch, std::string_view rhs_batch, std::string_view lhs, std::string_view rhs) {
-  return fmt::format("#stablehlo.dot<lhs_batching_dimensions = {}, rhs_batching_dimensions = {}, lhs_contracting_dimensions = {}, "
-                     "rhs_contracting_dimensions = {}>",
-                     lhs_batch, rhs_batch, lhs, rhs);
+std::string DotText(std::string_view lhs_batch, std::string_view rhs_batch, std::string_view lhs,
+                    std::string_view rhs) {
+  return fmt::format(
+      "#stablehlo.dot<lhs_batching_dimensions = {}, rhs_batching_dimensions = {}, lhs_contracting_dimensions = {}, "
+      "rhs_contracting_dimensions = {}>",
+      lhs_batch, rhs_batch, lhs, rhs);
 }
 
 std::string GatherText(const FiveLists& lists, int64_t index_vector_dim) {
-  return fmt::format("#stablehlo.gather<offset_dims = {}, collapsed_slice_dims = {}, operand_batching_dims = {}, "
-                     "start_indices_batching_dims = {}, start_index_map = {}, index_vector_dim = {}>",
-                     lists[0], lists[1], lists[2], lists[3], lists[4], index_vector_dim);
+  return fmt::format(
+      "#stablehlo.gather<offset_dims = {}, collapsed_slice_dims = {}, operand_batching_dims = {}, "
+      "start_indices_batching_dims = {}, start_index_map = {}, index_vector_dim = {}>",
+      lists[0], lists[1], lists[2], lists[3], lists[4], index_vector_dim);
 }
 
 std::string ScatterText(const FiveLists& lists, int64_t index_vector_dim) {
-  return fmt::format("#stablehlo.scatter<update_window_dims = {}, inserted_window_dims = {}, input_batching_dims = {}, "
-                     "scatter_indices_batching_dims = {}, scatter_dims_to_operand_dims = {}, index_vector_dim = {}>",
-                     lists[0], lists[1], lists[2], lists[3], lists[4], index_vector_dim);
+  return fmt::format(
+      "#stablehlo.scatter<update_window_dims = {}, inserted_window_dims = {}, input_batching_dims = {}, "
+      "scatter_indices_batching_dims = {}, scatter_dims_to_operand_dims = {}, index_vector_dim = {}>",
+      lists[0], lists[1], lists[2], lists[3], lists[4], index_vector_dim);
 }
 
 std::string DotAlgorithmText(const DotAlgorithmParts& p) {
-  return fmt::format("#stablehlo.dot_algorithm<lhs_precision_type = {}, rhs_precision_type = {}, accumulation_type = {}, "
-                     "lhs_component_count = {}, rhs_component_count = {}, num_primitive_operations = {}, "
-                     "allow_imprecise_accumulation = {}>",
-                     p.lhs_type, p.rhs_type, p.accumulation_type, p.lhs_components, p.rhs_components, p.operations,
-                     p.is_imprecise);
+  return fmt::format(
+      "#stablehlo.dot_algorithm<lhs_precision_type = {}, rhs_precision_type = {}, accumulation_type = {}, "
+      "lhs_component_count = {}, rhs_component_count = {}, num_primitive_operations = {}, "
+      "allow_imprecise_accumulation = {}>",
+      p.lhs_type, p.rhs_type, p.accumulation_type, p.lhs_components, p.rhs_components, p.operations, p.is_imprecise);
 }
 
 std::string StableHloAttribute(uint64_t code, ByteReader& reader, Decoder& decoder) {
@@ -186,7 +211,8 @@ std::string StableHloAttribute(uint64_t code, ByteReader& reader, Decoder& decod
       return AccuracyText(reader, decoder);
     case kReplicaGroupMeshAxes: {
       const std::string mesh(decoder.Attribute(reader.Varint()));
-      return fmt::format("#stablehlo.replica_group_mesh_axes<mesh = {}, axes = {}>", mesh, AttributeList(reader, decoder));
+      return fmt::format("#stablehlo.replica_group_mesh_axes<mesh = {}, axes = {}>", mesh,
+                         AttributeList(reader, decoder));
     }
     case kSubAxis: {
       const int64_t before = reader.SignedVarint();

@@ -8,9 +8,31 @@ namespace hespas::read::bytecode {
 namespace {
 
 enum AttributeCode : uint64_t {
-  kArray = 1, kBoolean, kComparisonDirection, kComparisonType, kApiVersion, kDictionary, kFftType, kFloat, kInteger,
-  kOutputOperandAlias, kPrecision, kRngAlgorithm, kRngDistribution, kString, kTensor, kTranspose, kType, kTypeExtensions,
-  kAccuracyMode, kAccuracy, kSubAxis, kAxisRef, kReplicaGroupMeshAxes, kMeshAxis, kMesh,
+  kArray = 1,
+  kBoolean,
+  kComparisonDirection,
+  kComparisonType,
+  kApiVersion,
+  kDictionary,
+  kFftType,
+  kFloat,
+  kInteger,
+  kOutputOperandAlias,
+  kPrecision,
+  kRngAlgorithm,
+  kRngDistribution,
+  kString,
+  kTensor,
+  kTranspose,
+  kType,
+  kTypeExtensions,
+  kAccuracyMode,
+  kAccuracy,
+  kSubAxis,
+  kAxisRef,
+  kReplicaGroupMeshAxes,
+  kMeshAxis,
+  kMesh,
 };
 
 using ir::ElementKind;
@@ -23,43 +45,85 @@ struct ScalarCode {
 // Type codes that stand for a scalar by themselves; the others have payloads.
 constexpr ScalarCode Scalar(uint64_t code) {
   switch (code) {
-    case 0: return {ElementKind::kInteger, 1};
-    case 2: return {ElementKind::kBF16, 16};
-    case 3: return {ElementKind::kF16, 16};
-    case 4: return {ElementKind::kF32, 32};
-    case 5: return {ElementKind::kF64, 64};
-    case 6: return {ElementKind::kF8E4M3FN, 8};
-    case 7: return {ElementKind::kF8E5M2, 8};
-    case 9: return {ElementKind::kIndex, 64};
-    case 10: return {ElementKind::kInteger, 4};
-    case 11: return {ElementKind::kInteger, 8};
-    case 12: return {ElementKind::kInteger, 16};
-    case 13: return {ElementKind::kInteger, 32};
-    case 14: return {ElementKind::kInteger, 64};
-    case 15: return {ElementKind::kUnsigned, 4};
-    case 16: return {ElementKind::kUnsigned, 8};
-    case 17: return {ElementKind::kUnsigned, 16};
-    case 18: return {ElementKind::kUnsigned, 32};
-    case 19: return {ElementKind::kUnsigned, 64};
-    case 27: return {ElementKind::kF8E4M3FNUZ, 8};
-    case 28: return {ElementKind::kF8E5M2FNUZ, 8};
-    case 29: return {ElementKind::kF8E4M3B11FNUZ, 8};
-    case 31: return {ElementKind::kInteger, 2};
-    case 32: return {ElementKind::kUnsigned, 2};
-    case 34: return {ElementKind::kTF32, 32};
-    case 35: return {ElementKind::kF8E4M3, 8};
-    case 36: return {ElementKind::kF8E3M4, 8};
-    case 37: return {ElementKind::kF4E2M1FN, 4};
-    case 38: return {ElementKind::kF6E2M3FN, 6};
-    case 39: return {ElementKind::kF6E3M2FN, 6};
-    case 40: return {ElementKind::kF8E8M0FNU, 8};
-    default: return {};
+    case 0:
+      return {ElementKind::kInteger, 1};
+    case 2:
+      return {ElementKind::kBF16, 16};
+    case 3:
+      return {ElementKind::kF16, 16};
+    case 4:
+      return {ElementKind::kF32, 32};
+    case 5:
+      return {ElementKind::kF64, 64};
+    case 6:
+      return {ElementKind::kF8E4M3FN, 8};
+    case 7:
+      return {ElementKind::kF8E5M2, 8};
+    case 9:
+      return {ElementKind::kIndex, 64};
+    case 10:
+      return {ElementKind::kInteger, 4};
+    case 11:
+      return {ElementKind::kInteger, 8};
+    case 12:
+      return {ElementKind::kInteger, 16};
+    case 13:
+      return {ElementKind::kInteger, 32};
+    case 14:
+      return {ElementKind::kInteger, 64};
+    case 15:
+      return {ElementKind::kUnsigned, 4};
+    case 16:
+      return {ElementKind::kUnsigned, 8};
+    case 17:
+      return {ElementKind::kUnsigned, 16};
+    case 18:
+      return {ElementKind::kUnsigned, 32};
+    case 19:
+      return {ElementKind::kUnsigned, 64};
+    case 27:
+      return {ElementKind::kF8E4M3FNUZ, 8};
+    case 28:
+      return {ElementKind::kF8E5M2FNUZ, 8};
+    case 29:
+      return {ElementKind::kF8E4M3B11FNUZ, 8};
+    case 31:
+      return {ElementKind::kInteger, 2};
+    case 32:
+      return {ElementKind::kUnsigned, 2};
+    case 34:
+      return {ElementKind::kTF32, 32};
+    case 35:
+      return {ElementKind::kF8E4M3, 8};
+    case 36:
+      return {ElementKind::kF8E3M4, 8};
+    case 37:
+      return {ElementKind::kF4E2M1FN, 4};
+    case 38:
+      return {ElementKind::kF6E2M3FN, 6};
+    case 39:
+      return {ElementKind::kF6E3M2FN, 6};
+    case 40:
+      return {ElementKind::kF8E8M0FNU, 8};
+    default:
+      return {};
   }
 }
 
 enum TypeCode : uint64_t {
-  kComplex = 1, kFunction = 8, kRankedTensor = 20, kRankedTensorWithEncoding = 21, kToken = 22, kTuple = 23, kQuantised = 24,
-  kUnrankedTensor = 25, kWitness = 26, kQuantisedPerAxis = 30, kNone = 33, kBuffer = 41, kFuture = 42,
+  kComplex = 1,
+  kFunction = 8,
+  kRankedTensor = 20,
+  kRankedTensorWithEncoding = 21,
+  kToken = 22,
+  kTuple = 23,
+  kQuantised = 24,
+  kUnrankedTensor = 25,
+  kWitness = 26,
+  kQuantisedPerAxis = 30,
+  kNone = 33,
+  kBuffer = 41,
+  kFuture = 42,
 };
 
 std::string Dictionary(ByteReader& reader, Decoder& decoder) {
@@ -120,7 +184,8 @@ std::string AxisRef(ByteReader& reader, Decoder& decoder) {
 std::string MeshAxes(ByteReader& reader, Decoder& decoder) {
   std::string mesh(decoder.Attribute(reader.Varint()));
   if (mesh.starts_with('"')) mesh = SymbolText(Unquoted(mesh));
-  return fmt::format("#stablehlo.replica_group_mesh_axes<mesh = {}, axes = {}>", mesh, decoder.Attribute(reader.Varint()));
+  return fmt::format("#stablehlo.replica_group_mesh_axes<mesh = {}, axes = {}>", mesh,
+                     decoder.Attribute(reader.Varint()));
 }
 
 std::string MeshAxis(ByteReader& reader, Decoder& decoder) {
