@@ -59,6 +59,19 @@ std::optional<double> Widened(const Element& e, uint64_t bits) {
   }
 }
 
+int DigitsOf(ElementKind kind) {
+  switch (kind) {
+    case ElementKind::kF64:
+      return kDoubleDigits;
+    case ElementKind::kBF16:
+      return 4;
+    case ElementKind::kF16:
+      return 5;
+    default:
+      return kSingleDigits;
+  }
+}
+
 // i1 comes bit by bit or byte by byte; all ones in one byte is a splat.
 std::string Unpacked(std::string_view blob, size_t count) {
   const size_t packed = (count + 7) / 8;
@@ -113,19 +126,24 @@ std::string Nested(const Element& e, const std::vector<int64_t>& dims, std::stri
 
 }  // namespace
 
-std::string FloatText(double value, bool is_single) {
+// As MLIR prints: six decimals where they say it all, else as many digits as tell all values apart.
+std::string FloatText(double value, int digits) {
+  const bool is_double = digits > kSingleDigits;
   std::string text = fmt::format("{:.6e}", value);
-  const bool exact = is_single ? std::strtof(text.c_str(), nullptr) == static_cast<float>(value)
-                               : std::strtod(text.c_str(), nullptr) == value;
+  const bool exact = is_double ? std::strtod(text.c_str(), nullptr) == value
+                               : std::strtof(text.c_str(), nullptr) == static_cast<float>(value);
   if (exact) return text;
-  text = is_single ? fmt::format("{:.8e}", value) : fmt::format("{:.16e}", value);
+  text = fmt::format("{:.{}g}", value, digits);
+  if (text.find_first_of(".e") == std::string::npos) text += ".0";
+  const size_t exponent = text.find('e');
+  if (exponent != std::string::npos && text.find('.') == std::string::npos) text.insert(exponent, ".0");
   return text;
 }
 
 std::string ElementNumber(const Element& e, uint64_t bits) {
   if (IsInteger(e)) return IntegerText(e, bits);
   const auto value = Widened(e, bits);
-  if (value && std::isfinite(*value)) return FloatText(*value, e.kind != ElementKind::kF64);
+  if (value && std::isfinite(*value)) return FloatText(*value, DigitsOf(e.kind));
   return fmt::format("0x{:0{}X}", bits, 2 * BytesOf(e));
 }
 

@@ -15,6 +15,8 @@ std::string ArrayText(const ir::Element& element, size_t count, std::string_view
 
 // One number from its bits; `bits` holds the value in its low end.
 std::string ElementNumber(const ir::Element& element, uint64_t bits);
-std::string FloatText(double value, bool is_single);
+inline constexpr int kSingleDigits = 9;
+inline constexpr int kDoubleDigits = 17;
+std::string FloatText(double value, int digits);
 
 }  // namespace hespas::read::bytecode

@@ -289,14 +289,16 @@ class OpReader {
     const uint64_t index = reader().Varint();
     if (index >= container_.properties.size()) return Fail(fmt::format("property {} does not exist", index));
     const std::string_view blob = container_.properties[index];
-    if (!fields_[op]) {
+    if (fields_[op].empty()) {
       into.push_back({"properties", arena_.Copy(QuotedText(blob))});
       return;
     }
     const size_t begin = blob.empty() ? 0 : static_cast<size_t>(blob.data() - bytes_.data());
     ByteReader fields(bytes_, begin, begin + blob.size(), failure_);
-    std::string_view rest = *fields_[op];
-    // Older writers knew fewer fields.
+    ByteReader counter = fields;
+    size_t count = 0;
+    for (; ok() && !counter.at_end(); ++count) counter.Varint();
+    std::string_view rest = FieldsOf(fields_[op], count);
     while (!rest.empty() && ok() && !fields.at_end()) {
       const size_t end = std::min(rest.find(' '), rest.size());
       const std::string_view field = rest.substr(0, end);
@@ -348,7 +350,7 @@ class OpReader {
   TextArena& arena_;
   Failure& failure_;
   std::vector<ir::NameId> names_;
-  std::vector<std::optional<std::string_view>> fields_;
+  std::vector<std::span<const OpFields>> fields_;
   std::vector<ByteReader> readers_;
   std::vector<Scope> scopes_;
   std::vector<OpenRegion> regions_;

@@ -74,8 +74,8 @@ std::string AccuracyText(ByteReader& reader, Decoder& decoder) {
   const int64_t ulps = reader.SignedVarint();
   const std::string_view mode = decoder.Attribute(reader.Varint());
   std::string fields;
-  if (absolute != 0) fields += fmt::format("atol = {}, ", FloatText(absolute, false));
-  if (relative != 0) fields += fmt::format("rtol = {}, ", FloatText(relative, false));
+  if (absolute != 0) fields += fmt::format("atol = {}, ", FloatText(absolute, kDoubleDigits));
+  if (relative != 0) fields += fmt::format("rtol = {}, ", FloatText(relative, kDoubleDigits));
   if (ulps != 0) fields += fmt::format("ulps = {}, ", ulps);
   return fmt::format("#stablehlo.result_accuracy<{}mode = {}>", fields, mode);
 }
@@ -101,7 +101,7 @@ ir::Type QuantisedType(const Quantisation& q) {
   std::string parameters;
   for (size_t i = 0; i < q.scales.size(); ++i) {
     if (i > 0) parameters += ", ";
-    parameters += FloatText(q.scales[i], false);
+    parameters += FloatText(q.scales[i], kDoubleDigits);
     if (q.zero_points[i] != 0) parameters += fmt::format(":{}", q.zero_points[i]);
   }
   const bool per_axis = q.axis >= 0;
