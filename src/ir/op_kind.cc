@@ -37,6 +37,11 @@ OpKind KindOf(std::string_view full_name) {
     for (const OpTraits& traits : kTraits) index->emplace(traits.spelling, static_cast<OpKind>(row++));
     return index;
   }();
+  // Casts between the types of two dialects pass values through, as barriers do.
+  if (full_name == "builtin.unrealized_conversion_cast") return OpKind::kOptimizationBarrier;
+  // VHLO has functions and calls of its own.
+  if (full_name.starts_with("vhlo.func_v")) return OpKind::kFunc;
+  if (full_name.starts_with("vhlo.call_v")) return OpKind::kFuncCall;
   const std::string_view spelling = Spelling(full_name);
   const auto found = kIndex->find(spelling);
   if (found == kIndex->end() || spelling.empty()) return OpKind::kUnknown;

@@ -10,6 +10,7 @@
 
 #include "base/hash.h"
 #include "ir/attribute.h"
+#include "ir/op_name.h"
 #include "ir/walk.h"
 #include "report/table.h"
 
@@ -92,7 +93,9 @@ class OperatorCounter {
   enum class State : uint8_t { kNew, kOpen, kDone };
 
   std::string Key(OpId op) const {
-    std::string key(module_.name(op));
+    // Portable artifacts count like the programs they were made of; all regions show what the file holds.
+    std::string key =
+        options_.extent == Extent::kAllRegions ? std::string(module_.name(op)) : ir::StableName(module_, op);
     if (!options_.operand_types) return key;
     return options_.compatible ? key + PrototypeTypesKey(module_, op)
                                : fmt::format("{}({})", key, OperandTypes(module_, op));
@@ -145,7 +148,7 @@ class OperatorCounter {
       state = State::kDone;
       Counter counter;
       ir::WalkNested(module_, function, [&](OpId op) {
-        const bool own_return = module_.name(op) == "func.return";
+        const bool own_return = ir::StableName(module_, op) == "func.return";
         const auto callee = counts_.find(Callee(op));
         if (callee != counts_.end()) {
           counter.Count(callee->second);

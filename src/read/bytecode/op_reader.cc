@@ -106,6 +106,7 @@ class OpReader {
     const auto [ops, has_arguments] = reader().VarintWithFlag();
     if (ops > reader().remaining()) return Fail("a block has more operations than the bytecode has bytes");
     region.ops_left = ops;
+    if (regions_.size() == 1) top_ops_ = ops;
     std::vector<TypeId> types;
     if (has_arguments) types = ArgumentTypes();
     if (container_.version >= 3 && has_arguments && reader().Byte() != 0) SkipUseListOrders(types.size());
@@ -253,16 +254,22 @@ class OpReader {
     if (region.op.is_isolated && !region.op.regions.empty()) scopes_.pop_back();
     if (region.op.has_own_section) readers_.pop_back();
     const PendingOp& op = region.op;
-    const OpId id = module_.AddOp(region.blocks.back(), {.name = op.name,
-                                                         .operands = op.operands,
-                                                         .result_types = op.result_types,
-                                                         .attributes = op.attributes,
-                                                         .regions = op.regions});
+    const ir::BlockId block = IsRoot(op) ? ir::BlockId() : region.blocks.back();
+    const OpId id = module_.AddOp(block, {.name = op.name,
+                                          .operands = op.operands,
+                                          .result_types = op.result_types,
+                                          .attributes = op.attributes,
+                                          .regions = op.regions});
     for (const ValueId result : module_.results(id)) Define(region, result);
     for (uint32_t i = 0; i < op.result_numbers.size(); ++i) {
       if (!op.operands[i].valid()) forwards_.push_back({id, i, op.result_numbers[i]});
     }
     region.has_op = false;
+  }
+
+  // The module that is the only op of the file.
+  bool IsRoot(const PendingOp& op) const {
+    return regions_.size() == 1 && top_ops_ == 1 && module_.name(op.name) == "builtin.module";
   }
 
   void ReadResultTypes(PendingOp& op) {
@@ -327,11 +334,7 @@ class OpReader {
 
   // The file's first op is the module; a file without one gets one around its ops.
   void Finish() {
-    const auto& ops = module_.block(top_).ops;
-    const bool is_module = ops.size() == 1 && module_.kind(ops[0]) == ir::OpKind::kModule;
-    if (is_module) {
-      module_.SetRoot(ops[0]);
-    } else {
+    if (!module_.root().valid()) {
       const ir::RegionId region = module_.AddRegion(std::span(&top_, 1));
       module_.AddOp(ir::BlockId(), {.name = module_.InternName("builtin.module"), .regions = std::span(&region, 1)});
     }
@@ -356,6 +359,7 @@ class OpReader {
   std::vector<OpenRegion> regions_;
   std::vector<Forward> forwards_;
   ir::BlockId top_;
+  size_t top_ops_ = 0;
 };
 
 }  // namespace
