@@ -77,8 +77,8 @@ INSTANTIATE_TEST_SUITE_P(All, BytecodeTwins,
                                               "fixtures/test_split_replica_groups.mlir.gz"},
                                          Twin{"misc.stablehlo.native", "hlo/misc.stablehlo.mlir"},
                                          Twin{"shmap.stablehlo.native", "hlo/shmap.stablehlo.mlir"}),
-                         [](const auto& info) {
-                           std::string name = info.param.bytecode;
+                         [](const auto& twin) {
+                           std::string name = twin.param.bytecode;
                            for (char& c : name) c = std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
                            return name;
                          });

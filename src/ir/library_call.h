@@ -1,0 +1,41 @@
+// What a custom_call to a GPU library computes: cuBLAS and cuDNN calls, from their target, operand types and
+// `backend_config`, whether HLO text, MLIR text or bytecode brought it.
+//
+// - A GEMM is C[batch, m, n] = sum over k; a convolution is given as the implicit GEMM of its multiply-adds.
+// - Results behind the first one are workspaces or statistics: they cost memory, not bandwidth.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "ir/module.h"
+
+namespace hespas::ir {
+
+enum class LibraryKind : uint8_t {
+  kGemm,         // __cublas$gemm, __cublas$lt$matmul, ...$f8
+  kConvolution,  // __cudnn$conv*
+  kAttention,    // __cudnn$fmha*: flops are not decoded
+  kNorm,         // __cudnn$norm
+  kTriton,       // __gpu$xla.gpu.triton and the like
+  kOther,        // further __cublas$, __cudnn$, __cusolver$, __cub$ targets
+};
+
+struct LibraryCall {
+  LibraryKind kind = LibraryKind::kOther;
+  int64_t batch = 1;
+  int64_t m = 0;  // 0 where not decoded
+  int64_t n = 0;
+  int64_t k = 0;
+  std::string epilogue;      // "DEFAULT", "BIAS", "BIAS_RELU", "GELU", ...
+  bool accumulates = false;  // beta != 0: an operand of the result's shape is added
+
+  // Multiply-adds counted twice, saturating; 0 where not decoded.
+  int64_t flops() const;
+};
+
+// Nothing where `op` is no custom_call or calls none of these libraries.
+std::optional<LibraryCall> LibraryCallOf(const Module& module, OpId op);
+
+}  // namespace hespas::ir
