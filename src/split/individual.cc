@@ -13,7 +13,7 @@ constexpr uint32_t kNone = Program::kNowhere;
 class Individual {
  public:
   Individual(const ir::Module& module, const Program& program)
-      : module_(module), program_(program), block_of_(program.ops.size(), kNone), copied_(program.ops.size(), false) {}
+      : module_(module), program_(program), block_of_(program.ops.size(), kNone), copied_(program.ops.size(), 0) {}
 
   std::vector<graph::Block> Run() {
     blocks_.reserve(program_.ops.size());
@@ -47,10 +47,10 @@ class Individual {
   }
 
   void Copy(uint32_t constant, graph::Block& block) {
-    const ir::OpId op = program_.ops[constant];
-    if (std::find(block.ops.begin(), block.ops.end(), op) != block.ops.end()) return;
-    block.ops.push_back(op);
-    copied_[constant] = true;
+    const auto epoch = static_cast<uint32_t>(blocks_.size() + 1);
+    if (copied_[constant] == epoch) return;
+    block.ops.push_back(program_.ops[constant]);
+    copied_[constant] = epoch;
   }
 
   // Constants that no compute block uses (returned, dead, or inputs of collectives) join the last compute block.
@@ -59,7 +59,7 @@ class Individual {
                              [](const graph::Block& block) { return block.kind == BlockKind::kCompute; });
     std::vector<ir::OpId> left;
     for (size_t i = 0; i < program_.ops.size(); ++i) {
-      if (block_of_[i] == kNone && !copied_[i]) left.push_back(program_.ops[i]);
+      if (block_of_[i] == kNone && copied_[i] == 0) left.push_back(program_.ops[i]);
     }
     if (left.empty()) return;
     if (last == blocks_.rend()) {
@@ -72,7 +72,7 @@ class Individual {
   const ir::Module& module_;
   const Program& program_;
   std::vector<uint32_t> block_of_;  // by position; kNone for copyable constants
-  std::vector<bool> copied_;
+  std::vector<uint32_t> copied_;    // into which block last, counted from 1; 0: into none
   std::vector<graph::Block> blocks_;
 };
 

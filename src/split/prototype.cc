@@ -72,6 +72,7 @@ class Individual {
         program_(program),
         block_of_(program.ops.size(), kNone),
         used_(program.ops.size(), false),
+        waited_for_(program.ops.size(), 0),
         stamp_(program.ops.size(), 0) {}
 
   std::vector<PrototypeBlock> Run() {
@@ -99,8 +100,8 @@ class Individual {
       if (maker == kNone || maker >= i) continue;
       if (block_of_[maker] == kNone) {
         CopyChain(maker, id + 1, block);
-      } else if (std::find(block.predecessors.begin(), block.predecessors.end(), block_of_[maker]) ==
-                 block.predecessors.end()) {
+      } else if (waited_for_[block_of_[maker]] != id + 1) {
+        waited_for_[block_of_[maker]] = id + 1;
         block.predecessors.push_back(block_of_[maker]);
         blocks_[block_of_[maker]].successors.push_back(id);
       }
@@ -159,6 +160,7 @@ class Individual {
   const Program& program_;
   std::vector<uint32_t> block_of_;  // by position; kNone for constants
   std::vector<bool> used_;
+  std::vector<uint32_t> waited_for_;  // by block: the last block that waits for it, counted from 1
   std::vector<uint32_t> stamp_;
   std::vector<PrototypeBlock> blocks_;
 };
