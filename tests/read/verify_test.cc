@@ -300,6 +300,18 @@ std::vector<Case> ControlFlow() {
        "module @outer {\n  module @inner {\n    func.func private @f()\n    func.func @g() {\n      func.call @f() : "
        "() -> ()\n"
        "      return\n    }\n  }\n}\n"},
+      {"ChloShape", "E0403",
+       "func.func @main(%a: tensor<4xf32>) {\n  %0 = \"chlo.erf\"(%a) : (tensor<4xf32>) -> tensor<5xf32> // !!\n  "
+       "return\n}\n"},
+      {"ChloBroadcast", "",
+       "func.func @main(%a: tensor<4x1xf32>, %b: tensor<3xf32>) {\n"
+       "  %0 = chlo.broadcast_add %a, %b : (tensor<4x1xf32>, tensor<3xf32>) -> tensor<4x3xf32>\n  return\n}\n"},
+      {"ChloBroadcastShape", "E0403",
+       "func.func @main(%a: tensor<4x1xf32>, %b: tensor<3xf32>) {\n"
+       "  %0 = chlo.broadcast_add %a, %b : (tensor<4x1xf32>, tensor<3xf32>) -> tensor<4x4xf32> // !!\n  return\n}\n"},
+      {"SizeOfADimension", "E0402",
+       "func.func @main(%a: tensor<4xf32>) {\n"
+       "  %0 = stablehlo.get_dimension_size %a, dim = 0 : (tensor<4xf32>) -> tensor<1xi32> // !!\n  return\n}\n"},
       {"CallOperands", "E0408",
        "func.func @f(%a: tensor<f32>) { return }\nfunc.func @main() {\n  func.call @f() : () -> () // !!\n  "
        "return\n}\n"},

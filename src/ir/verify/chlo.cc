@@ -13,6 +13,27 @@ bool ExpectEqualElements(Check& check, size_t a, size_t b) {
                     check.text(check.operand_type(b)));
 }
 
+// Shapes aligned at their innermost dimensions: sizes are equal or 1. Explicit broadcast dimensions are not followed.
+bool CheckBroadcastShape(Check& check) {
+  Dimensions shape;
+  for (size_t i = 0; i < check.operand_count(); ++i) {
+    if (!check.operand_ranked(i)) return true;
+    const Dimensions& dims = check.operand(i).dims;
+    if (dims.size() > shape.size()) shape.insert(shape.begin(), dims.size() - shape.size(), 1);
+    const size_t offset = shape.size() - dims.size();
+    for (size_t d = 0; d < dims.size(); ++d) {
+      int64_t& size = shape[offset + d];
+      if (size == 1 || size == kDynamic) {
+        size = dims[d] == 1 ? size : dims[d];
+      } else if (dims[d] != 1 && dims[d] != kDynamic && dims[d] != size) {
+        size = kDynamic;
+      }
+    }
+  }
+  if (check.has("broadcast_dimensions")) shape.assign(shape.size(), kDynamic);
+  return check.ExpectShape(shape);
+}
+
 // Which kind the one ragged dimension of the left operand is of.
 enum class Ragged { kFree, kContracting, kBatching };
 
@@ -157,18 +178,10 @@ bool CheckChloBroadcast(Check& check) {
     const bool predicate = check.operand_count() == 3;
     if (!ExpectEqualElements(check, predicate ? 1 : 0, i)) return false;
   }
-  if (!check.operand_ranked(0) || !check.result_ranked()) return true;
-  size_t rank = 0;
-  for (size_t i = 0; i < check.operand_count(); ++i) {
-    if (!check.operand_ranked(i)) return true;
-    rank = std::max(rank, check.operand(i).dims.size());
-  }
-  if (check.result().dims.size() == rank) return true;
-  return check.Fail(kTypeMismatch, "operands of rank {} give a result of that rank, not `{}`", rank,
-                    check.text(check.result_type()));
+  return CheckBroadcastShape(check);
 }
 
-bool CheckChloBroadcastComplex(Check& check) { return ExpectEqualElements(check, 0, 1); }
+bool CheckChloBroadcastComplex(Check& check) { return ExpectEqualElements(check, 0, 1) && CheckBroadcastShape(check); }
 
 bool CheckChloConstantLike(Check& check) {
   const std::string_view* value = check.Require("value");

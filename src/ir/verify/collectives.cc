@@ -46,7 +46,7 @@ bool CheckIds(Check& check, const IntegerMatrix& groups, const GroupRules& rules
 
 // The reduction body of each operand of all_reduce and reduce_scatter.
 bool CheckBody(Check& check) {
-  for (size_t i = 0; i < check.operand_count(); ++i) {
+  for (size_t i = 0; i < check.result_count(); ++i) {
     Reducer reducer{.block = check.block(0),
                     .inputs = {check.operand_type(i)},
                     .inits = {check.operand_type(i)},
@@ -163,6 +163,18 @@ bool CheckAllReduce(Check& check) {
   if (!check.ExpectResults(check.operand_count())) return false;
   if (!CheckReplicaGroups(check, {.uniform = false}) || !CheckChannel(check, 1) || !CheckBody(check)) return false;
   for (size_t i = 0; i < check.operand_count(); ++i) {
+    if (check.operand_ranked(i) && !check.ExpectShape(check.operand(i).dims, i)) return false;
+  }
+  return true;
+}
+
+bool CheckCollectiveReduce(Check& check) {
+  // A root chosen at run time is one operand more.
+  const std::string_view* dynamic = check.attribute("has_dynamic_root");
+  const size_t roots = dynamic && AsBool(*dynamic).value_or(false) ? 1 : 0;
+  if (check.operand_count() <= roots || !check.ExpectResults(check.operand_count() - roots)) return false;
+  if (!CheckReplicaGroups(check, {.uniform = false, .complete = false}) || !CheckBody(check)) return false;
+  for (size_t i = 0; i < check.result_count(); ++i) {
     if (check.operand_ranked(i) && !check.ExpectShape(check.operand(i).dims, i)) return false;
   }
   return true;

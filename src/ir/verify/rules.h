@@ -32,6 +32,7 @@ bool CheckPad(Check& check);
 bool CheckDynamicPad(Check& check);
 bool CheckGetDimensionSize(Check& check);
 bool CheckSetDimensionSize(Check& check);
+bool CheckScalarResult(Check& check);
 
 // slices.cc
 bool CheckSlice(Check& check);
@@ -63,6 +64,7 @@ bool CheckAllGather(Check& check);
 bool CheckAllReduce(Check& check);
 bool CheckAllToAll(Check& check);
 bool CheckReduceScatter(Check& check);
+bool CheckCollectiveReduce(Check& check);
 bool CheckCollectivePermute(Check& check);
 bool CheckCollectiveBroadcast(Check& check);
 bool CheckAsyncStart(Check& check);

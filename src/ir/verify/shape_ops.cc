@@ -97,6 +97,11 @@ bool CheckPadding(Check& check, const std::vector<int64_t>& low, const std::vect
   return check.ExpectShape(dims);
 }
 
+bool CheckDimensionOfOperand(Check& check) {
+  if (!check.operand_ranked(0)) return check.Dimension("dimension").has_value();
+  return check.Dimension("dimension", check.operand_rank(0)).has_value();
+}
+
 }  // namespace
 
 bool CheckBroadcast(Check& check) {
@@ -238,21 +243,33 @@ bool CheckDynamicPad(Check& check) {
     }
   }
   const size_t rank = check.operand(0).dims.size();
-  if (!low || !high || !interior || low->size() != rank || high->size() != rank || interior->size() != rank)
-    return true;
+  if (!low || !high || !interior || low->size() != rank || high->size() != rank || interior->size() != rank) {
+    return check.ExpectShape(std::vector<int64_t>(rank, kDynamic));
+  }
   return CheckPadding(check, *low, *high, *interior);
 }
 
 bool CheckGetDimensionSize(Check& check) {
-  if (!check.operand_ranked(0)) return check.Dimension("dimension").has_value();
-  return check.Dimension("dimension", check.operand_rank(0)).has_value();
+  if (check.result_ranked() && (check.result_rank() != 0 || check.result().element.bits != 32)) {
+    return check.Fail(kWrongType, "the result must be tensor<i32>, not `{}`", check.text(check.result_type()));
+  }
+  return CheckDimensionOfOperand(check);
 }
 
 bool CheckSetDimensionSize(Check& check) {
   if (check.operand_ranked(1) && check.operand_rank(1) != 0) {
     return check.Fail(kTypeMismatch, "the size must be a scalar, not `{}`", check.text(check.operand_type(1)));
   }
-  return CheckGetDimensionSize(check);
+  if (!CheckDimensionOfOperand(check)) return false;
+  if (!check.operand_ranked(0)) return true;
+  std::vector<int64_t> dims = check.operand(0).dims;
+  dims[static_cast<size_t>(check.Dimension("dimension").value_or(0))] = kDynamic;
+  return check.ExpectShape(dims);
+}
+
+bool CheckScalarResult(Check& check) {
+  return !check.result_ranked() || check.result_rank() == 0 ||
+         check.Fail(kWrongType, "the result must be a scalar, not `{}`", check.text(check.result_type()));
 }
 
 }  // namespace hespas::ir::verify

@@ -110,7 +110,8 @@ bool CheckRealDynamicSlice(Check& check) {
                         check.operand_rank(0));
     }
   }
-  return true;
+  if (!check.operand_ranked(0)) return true;
+  return check.ExpectShape(std::vector<int64_t>(check.operand(0).dims.size(), kDynamic));
 }
 
 }  // namespace hespas::ir::verify

@@ -121,6 +121,7 @@ constexpr OpRule kRules[] = {
     Row(OpKind::kAllReduce, kSome, kSome, All(kTensor), CheckAllReduce, kNoTrait, kOne),
     Row(OpKind::kAllToAll, kSome, kSome, All(kTensor), CheckAllToAll),
     Row(OpKind::kReduceScatter, kSome, kSome, All(kTensor), CheckReduceScatter, kNoTrait, kOne),
+    Row(OpKind::kCollectiveReduce, kSome, kSome, All(kTensor), CheckCollectiveReduce, kNoTrait, kOne),
     Row(OpKind::kCollectivePermute, kOne, kOne, All(kTensor), CheckCollectivePermute),
     Row(OpKind::kCollectiveBroadcast, kSome, kSome, All(kTensor), CheckCollectiveBroadcast),
     Row(OpKind::kAsyncStart, kAny, kOne, All(kAnything), CheckAsyncStart, kNoTrait, kAny),
@@ -134,8 +135,8 @@ constexpr OpRule kRules[] = {
     Row(OpKind::kGetTupleElement, kOne, kOne, {kTuple, 0, 0, kAnything}, CheckGetTupleElement),
     Row(OpKind::kAfterAll, kAny, kOne, All(kToken), nullptr),
     Row(OpKind::kCreateToken, kNone, kOne, {0, 0, 0, kToken}, nullptr),
-    Row(OpKind::kReplicaId, kNone, kOne, {0, 0, 0, kUnsigned}, nullptr),
-    Row(OpKind::kPartitionId, kNone, kOne, {0, 0, 0, kUnsigned}, nullptr),
+    Row(OpKind::kReplicaId, kNone, kOne, {0, 0, 0, kUnsigned}, CheckScalarResult),
+    Row(OpKind::kPartitionId, kNone, kOne, {0, 0, 0, kUnsigned}, CheckScalarResult),
     // functions and calls
     Row(OpKind::kFunc, kNone, kNone, All(kAnything), CheckFunction, kNoTrait, kAny),
     Row(OpKind::kReturn, kAny, kNone, All(kAnything), CheckReturn),
@@ -163,19 +164,45 @@ struct ChloRow {
   std::string_view name;
   OpRule rule;
 };
+constexpr OpRule kChloUnary = Row(OpKind::kUnknown, kOne, kOne, {}, nullptr, kSame);
+constexpr OpRule kChloBinary = Row(OpKind::kUnknown, kTwo, kOne, {}, nullptr, kSame);
+constexpr OpRule kChloTest = Row(OpKind::kUnknown, kOne, kOne, {kFloat, 0, 0, kBool}, nullptr, kSameShape);
 constexpr ChloRow kChlo[] = {
+    {"chlo.acos", kChloUnary},
+    {"chlo.acosh", kChloUnary},
+    {"chlo.asin", kChloUnary},
+    {"chlo.asinh", kChloUnary},
+    {"chlo.atan", kChloUnary},
+    {"chlo.atanh", kChloUnary},
+    {"chlo.bessel_i1e", kChloUnary},
     {"chlo.broadcast_compare", Row(OpKind::kUnknown, kTwo, kOne, {}, CheckChloBroadcast)},
     {"chlo.broadcast_complex", Row(OpKind::kUnknown, kTwo, kOne, {}, CheckChloBroadcastComplex)},
     {"chlo.broadcast_select", Row(OpKind::kUnknown, kThree, kOne, {}, CheckChloBroadcast)},
+    {"chlo.conj", kChloUnary},
     {"chlo.constant", Row(OpKind::kUnknown, kNone, kOne, {}, CheckConstant)},
-    {"chlo.constant_like", Row(OpKind::kUnknown, kOne, kOne, {}, CheckChloConstantLike)},
-    {"chlo.mulhi", Row(OpKind::kUnknown, kTwo, kOne, All(kInteger), nullptr)},
+    {"chlo.constant_like", Row(OpKind::kUnknown, kOne, kOne, {}, CheckChloConstantLike, kSameShape)},
+    {"chlo.cosh", kChloUnary},
+    {"chlo.digamma", kChloUnary},
+    {"chlo.erf", kChloUnary},
+    {"chlo.erf_inv", kChloUnary},
+    {"chlo.erfc", kChloUnary},
+    {"chlo.is_inf", kChloTest},
+    {"chlo.is_neg_inf", kChloTest},
+    {"chlo.is_pos_inf", kChloTest},
+    {"chlo.lgamma", kChloUnary},
+    {"chlo.mulhi", Row(OpKind::kUnknown, kTwo, kOne, All(kInteger), nullptr, kSame)},
+    {"chlo.next_after", kChloBinary},
+    {"chlo.polygamma", kChloBinary},
     {"chlo.ragged_dot", Row(OpKind::kUnknown, kThree, kOne, {}, CheckChloRaggedDot)},
     {"chlo.scan", Row(OpKind::kUnknown, kAny, kAny, {}, CheckChloScan, kNoTrait, kOne)},
+    {"chlo.sinh", kChloUnary},
+    {"chlo.square", kChloUnary},
+    {"chlo.tan", kChloUnary},
     {"chlo.top_k", Row(OpKind::kUnknown, kOne, kTwo, {}, CheckChloTopK)},
+    {"chlo.zeta", kChloBinary},
 };
 // All other broadcasting binary ops of chlo.
-constexpr OpRule kChloBinary = Row(OpKind::kUnknown, kTwo, kOne, {}, CheckChloBroadcast, kSameElement);
+constexpr OpRule kChloBroadcast = Row(OpKind::kUnknown, kTwo, kOne, {}, CheckChloBroadcast, kSameElement);
 
 constexpr size_t kKinds = static_cast<size_t>(OpKind::kUnknown) + 1;
 constexpr std::array<const OpRule*, kKinds> kByKind = [] {
@@ -191,7 +218,7 @@ const OpRule* FindRule(std::string_view name, OpKind kind) {
     for (const ChloRow& row : kChlo) {
       if (row.name == name) return &row.rule;
     }
-    return name.starts_with("chlo.broadcast_") ? &kChloBinary : nullptr;
+    return name.starts_with("chlo.broadcast_") ? &kChloBroadcast : nullptr;
   }
   if (!name.starts_with("stablehlo.") && !name.starts_with("mhlo.") && !name.starts_with("func.")) return nullptr;
   return kByKind[static_cast<size_t>(kind)];
