@@ -22,6 +22,7 @@ void AddCommands(CLI::App& app, Session& session) {
   AddRunCommand(app, session);
   AddAnalyzeCommand(app, session);
   AddOptimiseCommand(app, session);
+  AddPrintCommand(app, session);
   AddSplitCommand(app, session);
   AddEstimateCommand(app, session);
   AddTraceCommand(app, session);
