@@ -23,6 +23,7 @@ build:
 
 demo: build
 	@$(RELEASE)/bin/hespas run $(EXAMPLE) --device A100_SXM_40GB --system A100_SXM_40GB_4GPU --output build/demo
+	@echo "in build/demo: $$(cd build/demo && ls | tr '\n' ' ')"
 
 test-fast test test-full:
 	@scripts/bootstrap.sh test

@@ -9,4 +9,4 @@ if [ ! -f "build/$preset/build.ninja" ]; then
   cmake --preset "$preset" >"/tmp/hespas-configure.$$" 2>&1 || { cat "/tmp/hespas-configure.$$" >&2; exit 1; }
   rm -f "/tmp/hespas-configure.$$"
 fi
-ninja -C "build/$preset" -j "${JOBS:-$(nproc)}" --quiet "$@"
+ninja -C "build/$preset" -j "${JOBS:-$(nproc)}" --quiet "$@" 2>&1 | { grep -v -e 'no work to do' -e '^-- ' >&2 || true; }

@@ -106,6 +106,12 @@ class Module {
   OpId FindSymbol(std::string_view symbol) const;
   OpId main() const { return FindSymbol("main"); }
 
+  // What `#name` or `!name` stands for in attribute texts; empty where nothing is known.
+  std::string_view Alias(std::string_view name) const {
+    const auto found = aliases_.find(name);
+    return found == aliases_.end() ? std::string_view() : found->second;
+  }
+
   const std::string& path() const { return path_; }
   std::string_view source() const { return source_ ? std::string_view(*source_) : std::string_view(); }
   // File, line, column and text of the line at a byte offset of the source.
@@ -137,6 +143,7 @@ class Module {
   void SetBlockOps(BlockId id, std::vector<OpId> ops);
   // Makes an op that stands in no region any more the root.
   void SetRoot(OpId id);
+  void AddAlias(std::string_view name, std::string_view text) { aliases_.emplace(name, text); }
   void AddSymbol(std::string_view symbol, OpId op) { symbols_.emplace(symbol, op); }
   // Grows the stores once for an input of about `ops` operations.
   void Reserve(size_t ops, size_t values, size_t operands, size_t attributes);
@@ -154,6 +161,7 @@ class Module {
   std::unordered_map<std::string_view, NameId> name_index_;
   std::vector<OpKind> name_kinds_;
   std::unordered_map<std::string_view, OpId> symbols_;
+  std::unordered_map<std::string_view, std::string_view> aliases_;
   std::string path_;
   std::unique_ptr<std::string> source_;
   std::vector<std::unique_ptr<std::string>> buffers_;

@@ -12,9 +12,44 @@
 namespace hespas::ir {
 namespace {
 
-constexpr std::string_view kFloatNames[] = {
-    "f64",      "f32",        "f16",           "bf16",   "tf32",       "f80",       "f128",     "f8E3M4",   "f8E4M3",
-    "f8E4M3FN", "f8E4M3FNUZ", "f8E4M3B11FNUZ", "f8E5M2", "f8E5M2FNUZ", "f8E8M0FNU", "f4E2M1FN", "f6E2M3FN", "f6E3M2FN"};
+struct FloatName {
+  std::string_view name;
+  ElementKind kind;
+  uint16_t bits;
+};
+
+constexpr FloatName kFloats[] = {
+    {"f32", ElementKind::kF32, 32},
+    {"bf16", ElementKind::kBF16, 16},
+    {"f16", ElementKind::kF16, 16},
+    {"f64", ElementKind::kF64, 64},
+    {"tf32", ElementKind::kTF32, 19},
+    {"f80", ElementKind::kF80, 80},
+    {"f128", ElementKind::kF128, 128},
+    {"f8E3M4", ElementKind::kF8E3M4, 8},
+    {"f8E4M3", ElementKind::kF8E4M3, 8},
+    {"f8E4M3FN", ElementKind::kF8E4M3FN, 8},
+    {"f8E4M3FNUZ", ElementKind::kF8E4M3FNUZ, 8},
+    {"f8E4M3B11FNUZ", ElementKind::kF8E4M3B11FNUZ, 8},
+    {"f8E5M2", ElementKind::kF8E5M2, 8},
+    {"f8E5M2FNUZ", ElementKind::kF8E5M2FNUZ, 8},
+    {"f8E8M0FNU", ElementKind::kF8E8M0FNU, 8},
+    {"f4E2M1FN", ElementKind::kF4E2M1FN, 4},
+    {"f6E2M3FN", ElementKind::kF6E2M3FN, 6},
+    {"f6E3M2FN", ElementKind::kF6E3M2FN, 6},
+};
+
+// The width after `prefix` of "i32", "ui8"; nothing for other words.
+std::optional<uint16_t> Width(std::string_view word, std::string_view prefix) {
+  if (!word.starts_with(prefix) || word.size() == prefix.size() || word.size() > prefix.size() + 8) return std::nullopt;
+  uint32_t bits = 0;
+  for (const char c : word.substr(prefix.size())) {
+    if (c < '0' || c > '9') return std::nullopt;
+    bits = bits * 10 + static_cast<uint32_t>(c - '0');
+  }
+  if (bits >= (1u << 24)) return std::nullopt;  // MLIR's limit
+  return static_cast<uint16_t>(std::min<uint32_t>(bits, 0xFFFF));
+}
 
 std::string ComponentText(const Element& e) {
   switch (e.kind) {
@@ -32,7 +67,10 @@ std::string ComponentText(const Element& e) {
     case ElementKind::kOpaque:
       return e.text;
     default:
-      return std::string(kFloatNames[static_cast<size_t>(e.kind) - static_cast<size_t>(ElementKind::kF64)]);
+      for (const FloatName& f : kFloats) {
+        if (f.kind == e.kind) return std::string(f.name);
+      }
+      return {};
   }
 }
 
@@ -71,6 +109,24 @@ int64_t ByteSize(const TypeTable& types, TypeId id) {
 std::string ElementText(const Element& element) {
   const std::string component = ComponentText(element);
   return element.complex ? fmt::format("complex<{}>", component) : component;
+}
+
+std::optional<Element> ElementFromText(std::string_view word) {
+  if (word.starts_with("complex<") && word.ends_with(">")) {
+    auto part = ElementFromText(word.substr(8, word.size() - 9));
+    if (!part || part->complex) return std::nullopt;
+    part->complex = true;
+    return part;
+  }
+  for (const FloatName& f : kFloats) {
+    if (f.name == word) return Element{.kind = f.kind, .bits = f.bits};
+  }
+  if (const auto bits = Width(word, "i")) return Element{.kind = ElementKind::kInteger, .bits = *bits};
+  if (const auto bits = Width(word, "si")) return Element{.kind = ElementKind::kSigned, .bits = *bits};
+  if (const auto bits = Width(word, "ui")) return Element{.kind = ElementKind::kUnsigned, .bits = *bits};
+  if (word == "index") return Element{.kind = ElementKind::kIndex, .bits = 64};
+  if (word == "none") return Element{.kind = ElementKind::kNone};
+  return std::nullopt;
 }
 
 TypeId TypeTable::Intern(Type type) {

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -69,5 +70,7 @@ int64_t ByteSize(const TypeTable& types, TypeId type);
 
 // MLIR's spelling of an element type: "bf16", "ui8", "complex<f32>", "i1".
 std::string ElementText(const Element& element);
+// The other way, without quantised and opaque types.
+std::optional<Element> ElementFromText(std::string_view text);
 
 }  // namespace hespas::ir

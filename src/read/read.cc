@@ -1,7 +1,6 @@
 #include "read/read.h"
 
 #include <algorithm>
-#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -48,14 +47,11 @@ Result<ir::Module> ReadText(std::string path, std::string content, const ReadOpt
   const bool checked = !LooksLikeHloText(content);  // HLO's own verifier wrote it, with ops that StableHLO lacks
   Result<ir::Module> module = ReadAny(std::move(path), std::move(content), diagnostics);
   if (!module || !options.verify || !checked) return module;
-  Diagnostics found;
-  ir::Verify(*module, found);
-  std::optional<Error> first;
-  for (const Diagnostic& defect : found.all()) {
-    diagnostics.Report(defect);
-    if (!first) first = defect;
+  const size_t before = diagnostics.all().size();
+  ir::Verify(*module, diagnostics);
+  for (size_t i = before; i < diagnostics.all().size(); ++i) {
+    if (!diagnostics.all()[i].is_warning()) return diagnostics.all()[i];
   }
-  if (first) return *std::move(first);
   return module;
 }
 

@@ -30,44 +30,50 @@ enum ValueField : uint32_t {
   kString = 29
 };
 
+// Attributes are built aside and copied in: cheaper than protozero's nested writers, which move what they wrote.
 class Attributes {
  public:
   explicit Attributes(pbf_writer& node) : node_(node) {}
 
   void Flag(const char* name, bool value) {
-    pbf_writer attribute(node_, kAttribute);
-    attribute.add_string(1, name);
-    attribute.add_bool(kBool, value);
+    Add(name, [&](pbf_writer& attribute) { attribute.add_bool(kBool, value); });
   }
   void Integer(const char* name, int64_t value, ValueField kind = kInt64) {
-    pbf_writer attribute(node_, kAttribute);
-    attribute.add_string(1, name);
-    if (kind == kInt32) {
-      attribute.add_int32(kInt32, static_cast<int32_t>(value));
-    } else if (kind == kUint32) {
-      attribute.add_uint32(kUint32, static_cast<uint32_t>(value));
-    } else if (kind == kUint64) {
-      attribute.add_uint64(kUint64, static_cast<uint64_t>(value));
-    } else {
-      attribute.add_int64(kInt64, value);
-    }
+    Add(name, [&](pbf_writer& attribute) {
+      if (kind == kInt32) {
+        attribute.add_int32(kInt32, static_cast<int32_t>(value));
+      } else if (kind == kUint32) {
+        attribute.add_uint32(kUint32, static_cast<uint32_t>(value));
+      } else if (kind == kUint64) {
+        attribute.add_uint64(kUint64, static_cast<uint64_t>(value));
+      } else {
+        attribute.add_int64(kInt64, value);
+      }
+    });
   }
   void Text(const char* name, const std::string& value) {
-    pbf_writer attribute(node_, kAttribute);
-    attribute.add_string(1, name);
-    attribute.add_string(kString, value);
+    Add(name, [&](pbf_writer& attribute) { attribute.add_string(kString, value); });
   }
   void Flags(const char* name, uint32_t bits, size_t count) {
-    pbf_writer attribute(node_, kAttribute);
-    attribute.add_string(1, name);
     std::vector<bool> values;
     for (size_t i = 0; i < count; ++i) values.push_back((bits >> i & 1u) != 0);
-    pbf_writer list(attribute, kBoolList);
-    list.add_packed_bool(1, values.begin(), values.end());
+    Add(name, [&](pbf_writer& attribute) {
+      pbf_writer list(attribute, kBoolList);
+      list.add_packed_bool(1, values.begin(), values.end());
+    });
   }
 
  private:
+  void Add(const char* name, auto&& value) {
+    scratch_.clear();
+    pbf_writer attribute(scratch_);
+    attribute.add_string(1, name);
+    value(attribute);
+    node_.add_message(kAttribute, scratch_);
+  }
+
   pbf_writer& node_;
+  std::string scratch_;
 };
 
 constexpr int64_t kMicrosecond = 1'000'000;
@@ -122,8 +128,8 @@ void AddKindAttributes(const Node& node, Attributes& attributes) {
 }
 
 // `carried` is what rounding the durations before has left over; it is added here, so that the sum stays exact.
-std::string EncodeNode(const Program& program, const Node& node, Time& carried) {
-  std::string out;
+void EncodeNode(const Program& program, const Node& node, Time& carried, std::string& out) {
+  out.clear();
   pbf_writer message(out);
   const uint64_t* data = program.dependencies.data() + node.first_dependency;
   const uint64_t* control = data + (node.dependency_count - node.control_dependency_count);
@@ -141,7 +147,6 @@ std::string EncodeNode(const Program& program, const Node& node, Time& carried) 
   attributes.Flag("is_cpu_op", node.is_cpu);
   if (node.duration != Time(duration * kMicrosecond)) attributes.Integer("duration_ps", node.duration.value);
   AddKindAttributes(node, attributes);
-  return out;
 }
 
 void AppendDelimited(std::string& out, std::string_view message) {
@@ -157,7 +162,11 @@ std::string EncodeChakra(const Program& program) {
   std::string out;
   AppendDelimited(out, metadata);
   Time carried;
-  for (const Node& node : program.nodes) AppendDelimited(out, EncodeNode(program, node, carried));
+  std::string message;
+  for (const Node& node : program.nodes) {
+    EncodeNode(program, node, carried, message);
+    AppendDelimited(out, message);
+  }
   return out;
 }
 

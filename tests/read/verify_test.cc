@@ -87,7 +87,6 @@ std::vector<Case> Convolutions() {
       Conv("StrideCount", "E0405", {.window = "stride = [1], pad = [[1, 1], [1, 1]]"}),
       Conv("StrideZero", "E0404", {.window = "stride = [1, 0], pad = [[1, 1], [1, 1]]"}),
       Conv("PaddingCount", "E0405", {.window = pads + "[[1, 1]]"}),
-      Conv("PaddingTriples", "E0404", {.window = pads + "[[1, 1, 1], [1, 1, 1]]"}),
       Conv("LhsDilationCount", "E0405", {.window = pads + "[[1, 1], [1, 1]], lhs_dilate = [1]"}),
       Conv("LhsDilationZero", "E0404", {.window = pads + "[[1, 1], [1, 1]], lhs_dilate = [0, 1]"}),
       Conv("RhsDilationCount", "E0405", {.window = pads + "[[1, 1], [1, 1]], rhs_dilate = [1, 1, 1]"}),
@@ -107,6 +106,33 @@ std::vector<Case> Convolutions() {
       Conv("ResultRank", "E0403", {.result = "tensor<4x8x12xf32>"}),
   };
 }
+// In generic form, where the reader does not look into the attributes.
+std::vector<Case> GenericConvolutions() {
+  const auto generic = [](std::string name, std::string code, std::string numbers, std::string padding) {
+    return Case{std::move(name), std::move(code),
+                fmt::format("func.func @main(%a: tensor<4x8x6xf32>, %b: tensor<3x6x12xf32>) {{\n"
+                            "  %0 = \"stablehlo.convolution\"(%a, %b) {{ // !!\n"
+                            "    batch_group_count = 1 : i64, feature_group_count = 1 : i64, padding = {1},\n"
+                            "    dimension_numbers = #stablehlo.conv<{0}>\n"
+                            "  }} : (tensor<4x8x6xf32>, tensor<3x6x12xf32>) -> tensor<4x8x12xf32>\n  return\n}}\n",
+                            numbers, padding)};
+  };
+  const std::string numbers = "[b, 0, f]x[0, i, o]->[b, 0, f]";
+  const std::string raw =
+      "raw input_batch_dimension = 0, input_feature_dimension = {}, input_spatial_dimensions = [1], "
+      "kernel_input_feature_dimension = 1, kernel_output_feature_dimension = 2, kernel_spatial_dimensions = [0], "
+      "output_batch_dimension = 0, output_feature_dimension = 2, output_spatial_dimensions = [1]";
+  return {
+      generic("Generic", "", numbers, "dense<1> : tensor<1x2xi64>"),
+      generic("GenericRaw", "", fmt::format(fmt::runtime(raw), 2), "dense<1> : tensor<1x2xi64>"),
+      generic("InputNotUnique", "E0405", fmt::format(fmt::runtime(raw), 0), "dense<1> : tensor<1x2xi64>"),
+      generic("InputOutOfRange", "E0405", fmt::format(fmt::runtime(raw), 3), "dense<1> : tensor<1x2xi64>"),
+      generic("PaddingTriples", "E0405", numbers, "dense<1> : tensor<1x3xi64>"),
+      generic("PaddingList", "E0404", numbers, "dense<1> : tensor<2xi64>"),
+  };
+}
+INSTANTIATE_TEST_SUITE_P(GenericConvolution, VerifyOp, ::testing::ValuesIn(GenericConvolutions()), CaseName);
+
 INSTANTIATE_TEST_SUITE_P(Convolution, VerifyOp, ::testing::ValuesIn(Convolutions()), CaseName);
 
 // --- reduce_window ---------------------------------------------------------------------------------------------------
@@ -340,6 +366,30 @@ std::vector<Case> ControlFlow() {
   };
 }
 INSTANTIATE_TEST_SUITE_P(ControlFlow, VerifyOp, ::testing::ValuesIn(ControlFlow()), CaseName);
+
+TEST(Verify, ConvolutionWindowsAreReadStrictly) {
+  const auto line = [](std::string numbers, std::string window) {
+    Diagnostics diagnostics;
+    const auto module = read::ReadText(
+        "conv.mlir",
+        fmt::format("func.func @main(%a: tensor<4x8x6xf32>, %b: tensor<3x6x12xf32>) {{\n"
+                    "  %0 = stablehlo.convolution(%a, %b)\n    dim_numbers = {},\n    window = {{{}}}\n"
+                    "    {{batch_group_count = 1 : i64, feature_group_count = 1 : i64}}\n"
+                    "    : (tensor<4x8x6xf32>, tensor<3x6x12xf32>) -> tensor<4x6x12xf32>\n  return\n}}\n",
+                    numbers, window),
+        {}, diagnostics);
+    return module.ok() ? 0u : diagnostics.all()[0].location.line;
+  };
+  const std::string numbers = "[b, 0, f]x[0, i, o]->[b, 0, f]";
+  EXPECT_EQ(line(numbers, "stride = [1], pad = [[0, 0]]"), 0u);
+  EXPECT_EQ(line("[c, 0, f]x[0, i, o]->[b, 0, f]", ""), 3u);
+  EXPECT_EQ(line("[b, 0, f]x[0, i, o]->[b, 0, b]", ""), 3u);
+  EXPECT_EQ(line("[b, 0, f]x[1, i, o]->[b, 0, f]", ""), 3u);
+  EXPECT_EQ(line(numbers, "pad = [[0, 0, 0]]"), 4u);
+  EXPECT_EQ(line(numbers, "pad = [[0]]"), 4u);
+  EXPECT_EQ(line(numbers, "stride = [1], stride = [1]"), 4u);
+  EXPECT_EQ(line(numbers, "strides = [1]"), 4u);
+}
 
 TEST(Verify, ReportsTheDefectsOfAllOpsInOrder) {
   const std::string module =

@@ -1,9 +1,12 @@
 // The irregular pretty forms of stablehlo, mhlo and chlo.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <vector>
 
+#include "ir/attribute.h"
+#include "ir/op_attributes.h"
 #include "read/stablehlo/errors.h"
 #include "read/stablehlo/forms.h"
 #include "read/stablehlo/op_reader.h"
@@ -150,22 +153,37 @@ bool ReadDotGeneral(OpReader& r) {
 
 namespace {
 
+bool AllPairs(std::string_view list) {
+  const std::vector<std::string_view> rows = ir::ListItems(list);
+  return std::all_of(rows.begin(), rows.end(), [](std::string_view row) { return ir::ListItems(row).size() == 2; });
+}
+
 // `window = {stride = [..], pad = [[l, h], ..], lhs_dilate = [..], rhs_dilate = [..], reverse = [..]}`.
 bool ReadWindow(OpReader& r) {
   if (!r.c.ExpectWord("window") || !r.c.Expect('=') || !r.c.Expect('{')) return false;
   if (r.c.Eat('}')) return true;
+  std::vector<std::string_view> seen;
   do {
     r.c.Space();
     const size_t offset = r.c.offset();
     const std::string_view key = r.c.Word();
+    if (std::find(seen.begin(), seen.end(), key) != seen.end()) {
+      return r.c.Fail(kSyntax, offset, fmt::format("`{}` is given twice", key));
+    }
+    seen.push_back(key);
     if (!r.c.Expect('=')) return false;
     std::string_view list;
     if (key == "stride" || key == "lhs_dilate" || key == "rhs_dilate") {
       if (!ReadIntegerList(r, list)) return false;
       r.Add(key == "stride" ? "window_strides" : key == "lhs_dilate" ? "lhs_dilation" : "rhs_dilation", list);
     } else if (key == "pad") {
+      const size_t start = r.c.offset();
       if (!ReadNestedList(r, list)) return false;
       const auto rows = std::count(list.begin(), list.end(), '[') - 1;
+      const auto pairs = ir::AsIntegerMatrix(list);
+      if (!pairs || (rows > 0 && (pairs->rows != rows || pairs->columns != 2 || !AllPairs(list)))) {
+        return r.c.Fail(kBadAttribute, start, "`pad` must be a list of pairs [low, high]");
+      }
       r.AddMade("padding", fmt::format("dense<{}> : tensor<{}x{}xi64>", list, rows, rows > 0 ? 2 : 0));
     } else if (key == "reverse") {
       if (!ReadNestedList(r, list)) return false;
@@ -199,12 +217,18 @@ bool ReadConvolution(OpReader& r) {
   if (!r.c.Expect('=')) return false;
   r.c.Space();
   const char* start = r.c.at();
+  const size_t offset = r.c.offset();
   std::string_view input, kernel, output;
   if (!r.attributes.ReadBracketed(input)) return false;
   if (r.c.Peek() != 'x') return r.c.FailExpected("x");
   r.c.Advance();
   if (!r.attributes.ReadBracketed(kernel) || !r.c.ExpectArrow() || !r.attributes.ReadBracketed(output)) return false;
-  r.AddMade("dimension_numbers", fmt::format("#{}.conv<{}>", r.dialect(), r.c.From(start)));
+  const std::string_view numbers = r.c.From(start);
+  if (!ir::AsConvolutionDimensions(numbers)) {
+    return r.c.Fail(kBadAttribute, offset, fmt::format("`{}` are no dimension numbers", numbers),
+                    "name each dimension once: b and f, i and o, and the spatial ones 0, 1, ...");
+  }
+  r.AddMade("dimension_numbers", fmt::format("#{}.conv<{}>", r.dialect(), numbers));
   if (!r.c.Expect(',') || !ReadWindow(r)) return false;
   return r.Dictionary() && r.FunctionSuffix();
 }

@@ -7,15 +7,6 @@
 #include "read/stablehlo/errors.h"
 
 namespace hespas::read {
-namespace {
-
-// Equal types of other kinds may be spelt in several ways.
-bool IsPlain(const ir::Type& type) {
-  return type.encoding.empty() && type.element.text.empty() && type.nested.empty() && type.text.empty();
-}
-
-}  // namespace
-
 void Draft::Clear() {
   spelling = successors = {};
   results.clear();
@@ -346,7 +337,6 @@ bool OpReader::CheckOperands() {
   for (size_t i = 0; i < count; ++i) {
     const ir::TypeId defined = TypeOf(draft.operands[i]);
     if (!defined.valid() || defined == draft.operand_types[i]) continue;
-    if (!IsPlain(m.types()[defined]) && !IsPlain(m.types()[draft.operand_types[i]])) continue;
     return c.Fail(kTypeMismatch, draft.operands[i].offset,
                   fmt::format("this operand has the type {}, but is used as {}", m.types().Text(defined),
                               m.types().Text(draft.operand_types[i])));

@@ -143,6 +143,7 @@ class OpReader {
   void NoteSymbol(ir::OpId op);
   // Reports the error of the op that began at `start` and moves behind it.
   void Recover(size_t start);
+  void KeepAliases();
   void FinishModule();
 
   Diagnostics& diagnostics_;

@@ -43,7 +43,10 @@ bool OpReader::Run() {
     if (!good) Recover(start);
   }
   ReportPending(names_.scope());
-  if (!diagnostics_.has_errors()) FinishModule();
+  if (!diagnostics_.has_errors()) {
+    KeepAliases();
+    FinishModule();
+  }
   return !diagnostics_.has_errors();
 }
 
@@ -62,11 +65,7 @@ bool OpReader::ReadAliasDefinition() {
     return c.Fail(kRedefinedValue, offset, fmt::format("alias `{}` is defined already", name));
   }
   alias.seen = true;
-  if (is_type) {
-    if (!types.Read(alias.type)) return false;
-    aliases.Add(name, offset, body).type = alias.type;
-    return true;
-  }
+  if (is_type) return types.Read(alias.type);
   // A chain is followed from here only if nobody asked before.
   if (c.Peek() == '#' && !AliasName(c.at()).empty()) {
     std::string_view text;
@@ -146,6 +145,14 @@ void OpReader::Recover(size_t start) {
     c.Advance();
   }
   if (c.offset() == start) c.Advance();
+}
+
+// What attribute texts may still refer to.
+void OpReader::KeepAliases() {
+  for (const auto& [name, alias] : aliases.all()) {
+    if (alias.type.valid()) m.AddAlias(name, m.Keep(m.types().Text(alias.type)));
+    if (alias.text.data() != nullptr && !name.starts_with("#loc")) m.AddAlias(name, alias.text);
+  }
 }
 
 // The file's one module is the root; anything else is wrapped in an implicit one.

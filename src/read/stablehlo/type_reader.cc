@@ -7,6 +7,8 @@
 #include <limits>
 #include <optional>
 
+#include "ir/attribute.h"
+#include "ir/canonical.h"
 #include "read/stablehlo/errors.h"
 
 namespace hespas::read {
@@ -18,58 +20,10 @@ using ir::Type;
 using ir::TypeId;
 using ir::TypeKind;
 
-struct FloatName {
-  std::string_view name;
-  ElementKind kind;
-  uint16_t bits;
-};
-
-constexpr FloatName kFloats[] = {
-    {"f32", ElementKind::kF32, 32},
-    {"bf16", ElementKind::kBF16, 16},
-    {"f16", ElementKind::kF16, 16},
-    {"f64", ElementKind::kF64, 64},
-    {"tf32", ElementKind::kTF32, 19},
-    {"f80", ElementKind::kF80, 80},
-    {"f128", ElementKind::kF128, 128},
-    {"f8E3M4", ElementKind::kF8E3M4, 8},
-    {"f8E4M3", ElementKind::kF8E4M3, 8},
-    {"f8E4M3FN", ElementKind::kF8E4M3FN, 8},
-    {"f8E4M3FNUZ", ElementKind::kF8E4M3FNUZ, 8},
-    {"f8E4M3B11FNUZ", ElementKind::kF8E4M3B11FNUZ, 8},
-    {"f8E5M2", ElementKind::kF8E5M2, 8},
-    {"f8E5M2FNUZ", ElementKind::kF8E5M2FNUZ, 8},
-    {"f8E8M0FNU", ElementKind::kF8E8M0FNU, 8},
-    {"f4E2M1FN", ElementKind::kF4E2M1FN, 4},
-    {"f6E2M3FN", ElementKind::kF6E2M3FN, 6},
-    {"f6E3M2FN", ElementKind::kF6E3M2FN, 6},
-};
-
 constexpr std::string_view kTypeWords[] = {"tensor", "vector", "memref", "tuple", "complex", "none", "index"};
 
-// The width after `prefix` of "i32", "ui8"; nothing for other words.
-std::optional<uint16_t> Width(std::string_view word, std::string_view prefix) {
-  if (!word.starts_with(prefix) || word.size() == prefix.size() || word.size() > prefix.size() + 8) return std::nullopt;
-  uint32_t bits = 0;
-  for (const char c : word.substr(prefix.size())) {
-    if (!IsDigit(c)) return std::nullopt;
-    bits = bits * 10 + static_cast<uint32_t>(c - '0');
-  }
-  if (bits >= (1u << 24)) return std::nullopt;  // MLIR's limit
-  return static_cast<uint16_t>(std::min<uint32_t>(bits, 0xFFFF));
-}
-
-std::optional<Element> ScalarElement(std::string_view word) {
-  for (const FloatName& f : kFloats) {
-    if (f.name == word) return Element{.kind = f.kind, .bits = f.bits};
-  }
-  if (const auto bits = Width(word, "i")) return Element{.kind = ElementKind::kInteger, .bits = *bits};
-  if (const auto bits = Width(word, "si")) return Element{.kind = ElementKind::kSigned, .bits = *bits};
-  if (const auto bits = Width(word, "ui")) return Element{.kind = ElementKind::kUnsigned, .bits = *bits};
-  if (word == "index") return Element{.kind = ElementKind::kIndex, .bits = 64};
-  if (word == "none") return Element{.kind = ElementKind::kNone};
-  return std::nullopt;
-}
+// Scalar words; complex types are read piece by piece.
+std::optional<Element> ScalarElement(std::string_view word) { return ir::ElementFromText(word); }
 
 // Storage width of "!quant.uniform<i8<-127:127>:f32, ...>"; 0 where it cannot be told.
 uint16_t StorageBits(std::string_view text) {
@@ -288,19 +242,52 @@ bool TypeReader::ReadTail(Type& type) {
       return c_.FailExpected(">");
     } else if (c == '-' && c_[1] == '>') {
       c_.Advance(2);
-    } else if (c == '#' && !AliasName(c_.at()).empty() && c_.at() == start) {
-      const std::string_view name = AliasName(c_.at());
-      Alias* alias = aliases_.Find(name);
-      if (!alias) return c_.Fail(kBadAlias, fmt::format("`{}` is not defined", name));
-      c_.Advance(name.size());
     } else {
       c_.Advance();
     }
   }
-  type.encoding = std::string(c_.From(start));
-  while (!type.encoding.empty() && IsSpace(type.encoding.back())) type.encoding.pop_back();
-  if (type.encoding.empty()) return c_.FailExpected("an attribute");
+  const std::string_view encoding = ir::Trim(c_.From(start));
+  if (encoding.empty()) return c_.FailExpected("an attribute");
   c_.Advance();
+  if (encoding[0] == '#' && AliasName(encoding.data()) == encoding) return ReadEncodingAlias(encoding, type.encoding);
+  type.encoding = type.kind == TypeKind::kMemref ? std::string(encoding) : ir::Canonical(module_).Attribute(encoding);
+  return CheckBounds(type);
+}
+
+// Bounds belong to dynamic dimensions, one entry a dimension.
+bool TypeReader::CheckBounds(const Type& type) {
+  if (!type.encoding.starts_with("#stablehlo.bounds<")) return true;
+  const auto bounds = ir::ListItems(std::string_view(type.encoding).substr(type.encoding.find('<')));
+  if (type.kind != TypeKind::kTensor || bounds.size() != type.dims.size()) {
+    return c_.Fail(kBadType, fmt::format("{} bounds for a type of {} dimensions", bounds.size(), type.dims.size()));
+  }
+  for (size_t i = 0; i < bounds.size(); ++i) {
+    if (type.dims[i] == ir::kDynamic || bounds[i] == "?") continue;
+    return c_.Fail(kBadType, fmt::format("dimension {} is static and cannot have a bound", i));
+  }
+  return true;
+}
+
+// An alias of an encoding stands for a dialect attribute, `#dialect.name<...>`, or for another alias.
+bool TypeReader::ReadEncodingAlias(std::string_view name, std::string& out) {
+  const char* const after = c_.at();
+  size_t steps = 0;
+  while (true) {
+    const Alias* alias = aliases_.Find(name);
+    if (!alias) return c_.Fail(kBadAlias, fmt::format("`{}` is not defined", name));
+    if (++steps > aliases_.all().size())
+      return c_.Fail(kBadAlias, alias->offset, fmt::format("`{}` stands for itself", name));
+    c_.MoveTo(alias->body);
+    if (c_.Peek() != '#') return c_.Fail(kBadAlias, alias->offset, fmt::format("`{}` is no encoding", name));
+    name = AliasName(c_.at());
+    if (name.empty()) break;
+  }
+  const char* start = c_.at();
+  c_.Advance();
+  c_.Word();
+  if (*c_ == '<' && !c_.SkipBalanced()) return false;
+  out = ir::Canonical(module_).Attribute(c_.From(start));
+  c_.MoveTo(after);
   return true;
 }
 
@@ -331,6 +318,7 @@ bool TypeReader::ReadDialectType(TypeId& out) {
   if (*c_ == '<' && !c_.SkipBalanced()) return false;
   std::string text(c_.From(start));
   if (name.starts_with("quant.")) {
+    text = ir::Canonical(module_).Type(text);
     Element element{.kind = ElementKind::kQuantised, .bits = StorageBits(text), .text = std::move(text)};
     out = types_.Intern(Type{.kind = TypeKind::kScalar, .element = std::move(element)});
     return true;

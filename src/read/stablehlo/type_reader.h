@@ -19,7 +19,7 @@ inline constexpr int kMaxTypeDepth = 400;
 class TypeReader {
  public:
   TypeReader(Cursor& cursor, ir::Module& module, AliasTable& aliases)
-      : c_(cursor), types_(module.types()), aliases_(aliases) {}
+      : c_(cursor), module_(module), types_(module.types()), aliases_(aliases) {}
 
   bool Read(ir::TypeId& out);
   // `(L(type)) -> type` or `(L(type)) -> (L(type))`; appends.
@@ -41,8 +41,11 @@ class TypeReader {
   bool ReadDialectType(ir::TypeId& out);
   bool ReadAlias(std::string_view name, ir::TypeId& out);
   bool ReadTail(ir::Type& type);
+  bool CheckBounds(const ir::Type& type);
+  bool ReadEncodingAlias(std::string_view name, std::string& out);
 
   Cursor& c_;
+  ir::Module& module_;
   ir::TypeTable& types_;
   AliasTable& aliases_;
   std::unordered_map<std::string_view, ir::TypeId> cache_;

@@ -1,0 +1,21 @@
+// Prints modules.
+//
+// The generic form is MLIR's own, byte for byte where every attribute is one that Canonical knows; it reads back to the
+// same module. Locations are left out.
+#pragma once
+
+#include <string>
+
+#include "ir/module.h"
+
+namespace hespas::ir {
+
+struct PrintOptions {
+  bool locations = false;  // `loc(...)` behind each op that has one
+};
+
+std::string PrintGeneric(const Module& module, const PrintOptions& options = {});
+// One op with its regions.
+std::string PrintGeneric(const Module& module, OpId op, const PrintOptions& options = {});
+
+}  // namespace hespas::ir
