@@ -18,6 +18,8 @@ struct Options {
   simulate::SimulateOptions simulate;
   std::string format = "table";
   std::string backend = "analytical";
+  std::string engine = "auto";
+  bool details = false;
   std::string unused;  // accepted as ASTRA-sim accepts them
 };
 
@@ -41,6 +43,10 @@ std::string Rendered(const driver::NetworkRun& run, const std::string& format) {
 void Run(Options& options, Session& session) {
   options.simulate.backend =
       options.backend == "analytical-aware" ? simulate::Backend::kAware : simulate::Backend::kUnaware;
+  options.simulate.engine = options.engine == "events"     ? simulate::Engine::kEvents
+                            : options.engine == "symmetry" ? simulate::Engine::kSymmetry
+                                                           : simulate::Engine::kAuto;
+  options.simulate.record_nodes = options.simulate.record_links = options.details;
   const Result<driver::NetworkRun> run = driver::RunNetwork(options.files, options.simulate, session.diagnostics);
   const bool told = session.PrintDiagnostics();
   if (run) {
@@ -65,6 +71,10 @@ void AddFileOptions(CLI::App& command, Options& options) {
 void AddEngineOptions(CLI::App& command, Options& options) {
   command.add_option("--network-backend", options.backend, "analytical (congestion-unaware) or analytical-aware")
       ->check(CLI::IsMember({"analytical", "analytical-aware"}));
+  command.add_flag("--details", options.details,
+                   "adds the traffic of links, exposed communication of each collective and the critical path to json");
+  command.add_option("--engine", options.engine, "auto; events: every rank by itself; symmetry: one rank for all")
+      ->check(CLI::IsMember({"auto", "events", "symmetry"}));
   command.add_option("--num-queues-per-dim", options.simulate.queues_per_dimension, "queues in each network dimension")
       ->check(CLI::Range(1, 1 << 16));
   command.add_option("--injection-scale", options.simulate.injection_scale, "factor on endpoint-delay");

@@ -53,6 +53,17 @@ ordered_json LinkJson(const result::LinkUse& link) {
           {"queued", link.queued}};
 }
 
+ordered_json PathJson(const result::PathStep& step) {
+  return {{"npu", step.rank}, {"node", step.node},   {"name", step.name},
+          {"why", step.why},  {"start", step.start}, {"end", step.end}};
+}
+
+ordered_json CollectiveJson(const result::CollectiveUse& use) {
+  return {{"node", use.node},       {"name", use.name},     {"members", use.members},
+          {"bytes", use.bytes},     {"start", use.start},   {"end", use.end},
+          {"exposed", use.exposed}, {"waited", use.waited}, {"last_member", use.last_member}};
+}
+
 class Lines {
  public:
   explicit Lines(const std::string& time) : time_(time) {}
@@ -114,6 +125,8 @@ std::string SimulationJson(const result::SimResult& result) {
   for (size_t id = 0; id < result.ranks.size(); ++id) out["npus"].push_back(RankJson(result.ranks[id], id));
   out["order"] = result.order;
   for (const result::LinkUse& link : result.links) out["links"].push_back(LinkJson(link));
+  for (const result::CollectiveUse& use : result.collectives) out["collectives"].push_back(CollectiveJson(use));
+  for (const result::PathStep& step : result.critical_path) out["critical_path"].push_back(PathJson(step));
   out["method"] = result.method;
   out["messages"] = result.messages;
   return out.dump() + "\n";

@@ -40,6 +40,29 @@ struct NodeInterval {
   uint64_t end = 0;
 };
 
+// A stretch of the critical path.
+struct PathStep {
+  uint64_t node = 0;  // id
+  uint32_t rank = 0;
+  std::string name;
+  std::string why;  // what held it: "compute", "waits for NPU 3", "transfer"
+  uint64_t start = 0;
+  uint64_t end = 0;
+};
+
+// One collective over all its members.
+struct CollectiveUse {
+  uint64_t node = 0;  // id at its first member
+  std::string name;
+  uint32_t members = 0;
+  uint64_t bytes = 0;
+  uint64_t start = 0;        // of the first member
+  uint64_t end = 0;          // of the last one
+  uint64_t exposed = 0;      // largest of a member: nothing computed there meanwhile
+  uint64_t waited = 0;       // part of it before the last member came
+  uint32_t last_member = 0;  // the rank that came last
+};
+
 // Traffic of one directed link (congestion-aware) or of all links of one dimension (congestion-unaware).
 struct LinkUse {
   std::string name;
@@ -52,10 +75,12 @@ struct LinkUse {
 struct SimResult {
   Time tick = Time(1000);
   std::vector<RankResult> ranks;
-  std::vector<uint32_t> order;          // ranks as they finished
-  std::vector<NodeInterval> intervals;  // with SimulateOptions::record_nodes; by rank, then start
-  std::vector<LinkUse> links;           // with SimulateOptions::record_links
-  uint64_t messages = 0;                // simulated one by one
+  std::vector<uint32_t> order;             // ranks as they finished
+  std::vector<NodeInterval> intervals;     // with SimulateOptions::record_nodes; by rank, then start
+  std::vector<LinkUse> links;              // with SimulateOptions::record_links
+  std::vector<PathStep> critical_path;     // with record_nodes; in order of time
+  std::vector<CollectiveUse> collectives;  // with record_nodes; in order of start
+  uint64_t messages = 0;                   // simulated one by one
   uint64_t events = 0;
   std::string method;  // "events" or "symmetry", and why
 

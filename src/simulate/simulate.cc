@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "simulate/event_engine.h"
+#include "simulate/explain.h"
 #include "simulate/symmetry.h"
 
 namespace hespas::simulate {
@@ -38,11 +39,8 @@ Status Check(const trace::TraceGraph& trace, const hardware::System& system, con
   return CheckGroups(trace, npus);
 }
 
-}  // namespace
-
-Result<result::SimResult> Simulate(const trace::TraceGraph& trace, const hardware::System& system,
-                                   const SimulateOptions& options, Diagnostics&) {
-  if (Status checked = Check(trace, system, options); !checked) return checked.error();
+Result<result::SimResult> RunEngines(const trace::TraceGraph& trace, const hardware::System& system,
+                                     const SimulateOptions& options) {
   std::string why = options.engine == Engine::kEvents ? "as asked" : WhyAsymmetric(trace, system, options);
   if (why.empty()) {
     EventEngine engine(trace, system, options, true);
@@ -56,6 +54,16 @@ Result<result::SimResult> Simulate(const trace::TraceGraph& trace, const hardwar
   EventEngine engine(trace, system, options, false);
   Result<result::SimResult> result = engine.Run();
   if (result) result->method = "events: " + why;
+  return result;
+}
+
+}  // namespace
+
+Result<result::SimResult> Simulate(const trace::TraceGraph& trace, const hardware::System& system,
+                                   const SimulateOptions& options, Diagnostics&) {
+  if (Status checked = Check(trace, system, options); !checked) return checked.error();
+  Result<result::SimResult> result = RunEngines(trace, system, options);
+  if (result && options.record_nodes) ExplainIntervals(trace, *result);
   return result;
 }
 

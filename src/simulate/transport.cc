@@ -27,12 +27,14 @@ void Transport::Start(uint32_t message) {
     return;
   }
   const MatchKey& key = messages[message].key;
+  if (core_.options.record_links) CountUse(key.source, key.destination, key.size);
   core_.queue.Push(core_.queue.now() + UnawareDelay(key.source, key.destination, key.size) * core_.ticks_per_ns,
                    {EventKind::kArrive, CallbackKind::kNone, message, 0});
 }
 
 void Transport::StartMirrored(const MatchKey& key, uint64_t delay, uint32_t order) {
   ++started;
+  if (core_.options.record_links) CountUse(key.source, key.destination, key.size);
   const uint32_t message = messages.Take({.key = key, .sent = {}});
   core_.queue.Push(core_.queue.now() + delay, {EventKind::kArrive, CallbackKind::kNone, message, 0}, order);
 }
@@ -158,6 +160,47 @@ void Transport::LinkFree(uint32_t index) {
   Transmit(index, message);
 }
 
-std::vector<result::LinkUse> Transport::Use() const { return {}; }
+std::string Transport::LinkName(uint64_t index) const {
+  size_t d = first_link_.size() - 1;
+  while (first_link_[d] > index) --d;
+  const NetworkDimension& dimension = core_.system.dimensions[d];
+  const uint64_t per_rank = dimension.kind == DimensionKind::kFullyConnected ? dimension.npus : 2;
+  const uint64_t rank = (index - first_link_[d]) / per_rank;
+  const uint64_t which = (index - first_link_[d]) % per_rank;
+  const uint64_t here = rank / strides_[d] % dimension.npus;
+  const auto moved = [&](uint64_t coordinate) { return rank + (coordinate - here) * strides_[d]; };
+  if (dimension.kind == DimensionKind::kFullyConnected) return fmt::format("{}->{}", rank, moved(which));
+  if (dimension.kind == DimensionKind::kSwitch) {
+    return which == 0 ? fmt::format("{}->switch", rank) : fmt::format("switch->{}", rank);
+  }
+  return fmt::format("{}->{}", rank, moved((here + (which == 0 ? 1 : dimension.npus - 1)) % dimension.npus));
+}
+
+std::vector<result::LinkUse> Transport::Use() const {
+  std::vector<result::LinkUse> used;
+  const bool aware = core_.options.backend == Backend::kAware;
+  const std::vector<Link>& links = aware ? links_ : dimension_use_;
+  const uint64_t times = core_.ranks / core_.simulated;  // one rank may stand for all
+  for (size_t i = 0; i < links.size(); ++i) {
+    const Link& link = links[i];
+    if (link.messages == 0) continue;
+    used.push_back({.name = aware ? LinkName(i) : fmt::format("dimension {}", i),
+                    .messages = link.messages * times,
+                    .bytes = link.bytes * times,
+                    .busy = link.busy_ticks * times,
+                    .queued = link.queued_ticks});
+  }
+  return used;
+}
+
+// Unaware: bytes and serialisation of all links of the dimension together, for each hop.
+void Transport::CountUse(uint32_t source, uint32_t destination, uint64_t size) {
+  size_t d = 0;
+  while (d + 1 < strides_.size() - 1 && Coordinate(source, d) == Coordinate(destination, d)) ++d;
+  Link& use = dimension_use_[d];
+  ++use.messages;
+  use.bytes += size;
+  use.busy_ticks += static_cast<uint64_t>(static_cast<double>(size) / bytes_per_ns_[d]) * core_.ticks_per_ns;
+}
 
 }  // namespace hespas::simulate

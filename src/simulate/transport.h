@@ -55,6 +55,8 @@ class Transport {
   };
 
   void BuildLinks();
+  std::string LinkName(uint64_t index) const;
+  void CountUse(uint32_t source, uint32_t destination, uint64_t size);
   Hop NextHop(uint32_t device, const MatchKey& key) const;
   Hop HopInDimension(uint32_t device, uint32_t destination, size_t dimension) const;
   void Forward(uint32_t message);

@@ -1,0 +1,177 @@
+#include "simulate/explain.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <unordered_map>
+#include <vector>
+
+namespace hespas::simulate {
+
+using result::CollectiveUse;
+using result::NodeInterval;
+using result::PathStep;
+using trace::Node;
+using trace::NodeKind;
+
+namespace {
+
+constexpr uint32_t kNone = 0xFFFFFFFFu;
+
+bool IsCompute(const Node& node) { return node.kind == NodeKind::kCompute && !node.is_cpu; }
+
+// The run's intervals with their nodes, and what belongs together.
+class Timeline {
+ public:
+  Timeline(const trace::TraceGraph& trace, const result::SimResult& result) : trace_(trace), result_(result) {
+    by_program_.resize(trace.programs.size());
+    for (size_t p = 0; p < trace.programs.size(); ++p) {
+      for (const Node& node : trace.programs[p].nodes) by_program_[p][node.id] = &node;
+    }
+    ranks_ = result.intervals.empty() ? 0 : result.intervals.back().rank + 1;
+    first_of_rank_.assign(ranks_ + 1, 0);
+    for (const NodeInterval& interval : result.intervals) ++first_of_rank_[interval.rank + 1];
+    for (uint32_t r = 0; r < ranks_; ++r) first_of_rank_[r + 1] += first_of_rank_[r];
+    for (uint32_t i = 0; i < result.intervals.size(); ++i)
+      index_[{result.intervals[i].rank, result.intervals[i].node}] = i;
+    GroupCollectives();
+  }
+
+  uint32_t ranks() const { return ranks_; }
+  const NodeInterval& at(uint32_t i) const { return result_.intervals[i]; }
+  const Node& node(uint32_t i) const { return *by_program_[trace_.program_of_rank[at(i).rank]].at(at(i).node); }
+  const std::vector<std::vector<uint32_t>>& collectives() const { return collectives_; }
+  const std::vector<uint32_t>* MembersOf(uint32_t i) const {
+    const auto found = collective_of_.find(i);
+    return found == collective_of_.end() ? nullptr : &collectives_[found->second];
+  }
+  std::pair<uint32_t, uint32_t> OfRank(uint32_t rank) const { return {first_of_rank_[rank], first_of_rank_[rank + 1]}; }
+
+  // A dependency, else any node of the rank, that ended when `i` began.
+  uint32_t Before(uint32_t i) const {
+    const Node& here = node(i);
+    const trace::Program& program = trace_.programs[trace_.program_of_rank[at(i).rank]];
+    for (uint32_t d = 0; d < here.dependency_count; ++d) {
+      const auto found = index_.find({at(i).rank, program.dependencies[here.first_dependency + d]});
+      if (found != index_.end() && at(found->second).end == at(i).start && found->second != i) return found->second;
+    }
+    const auto [first, last] = OfRank(at(i).rank);
+    for (uint32_t j = first; j < last; ++j) {
+      if (j != i && at(j).end == at(i).start && at(j).start < at(i).start) return j;
+    }
+    return kNone;
+  }
+
+ private:
+  // The k-th collective of one kind and group at each rank belong together.
+  void GroupCollectives() {
+    std::map<std::tuple<uint32_t, uint8_t, uint64_t>, uint32_t> known;
+    std::map<std::tuple<uint32_t, uint32_t, uint8_t>, uint64_t> count;
+    for (uint32_t i = 0; i < result_.intervals.size(); ++i) {
+      const Node& here = node(i);
+      if (here.kind != NodeKind::kCollective) continue;
+      const auto kind = static_cast<uint8_t>(here.collective);
+      const uint64_t number = count[{at(i).rank, here.group, kind}]++;
+      const auto [found, added] =
+          known.try_emplace({here.group, kind, number}, static_cast<uint32_t>(collectives_.size()));
+      if (added) collectives_.emplace_back();
+      collectives_[found->second].push_back(i);
+      collective_of_[i] = found->second;
+    }
+  }
+
+  const trace::TraceGraph& trace_;
+  const result::SimResult& result_;
+  std::vector<std::unordered_map<uint64_t, const Node*>> by_program_;
+  std::vector<uint32_t> first_of_rank_;
+  std::map<std::pair<uint32_t, uint64_t>, uint32_t> index_;
+  std::vector<std::vector<uint32_t>> collectives_;
+  std::unordered_map<uint32_t, uint32_t> collective_of_;
+  uint32_t ranks_ = 0;
+};
+
+uint32_t LastToCome(const Timeline& timeline, const std::vector<uint32_t>& members) {
+  return *std::max_element(members.begin(), members.end(),
+                           [&](uint32_t a, uint32_t b) { return timeline.at(a).start < timeline.at(b).start; });
+}
+
+// Ticks of [from, to) during which the rank computes nothing.
+uint64_t Uncovered(const Timeline& timeline, uint32_t rank, uint64_t from, uint64_t to) {
+  uint64_t covered = 0;
+  const auto [first, last] = timeline.OfRank(rank);
+  for (uint32_t i = first; i < last; ++i) {
+    if (!IsCompute(timeline.node(i))) continue;  // one compute slot: these do not overlap each other
+    const uint64_t begin = std::max(from, timeline.at(i).start);
+    const uint64_t end = std::min(to, timeline.at(i).end);
+    if (end > begin) covered += end - begin;
+  }
+  return to - from - std::min(covered, to - from);
+}
+
+CollectiveUse Describe(const Timeline& timeline, const std::vector<uint32_t>& members) {
+  const uint32_t last = LastToCome(timeline, members);
+  const NodeInterval& first = timeline.at(members[0]);
+  CollectiveUse use{.node = first.node,
+                    .name = timeline.node(members[0]).name,
+                    .members = static_cast<uint32_t>(members.size()),
+                    .bytes = static_cast<uint64_t>(timeline.node(members[0]).size.value),
+                    .start = first.start,
+                    .last_member = timeline.at(last).rank};
+  for (const uint32_t i : members) {
+    const NodeInterval& member = timeline.at(i);
+    use.start = std::min(use.start, member.start);
+    use.end = std::max(use.end, member.end);
+    const uint64_t exposed = Uncovered(timeline, member.rank, member.start, member.end);
+    if (exposed < use.exposed) continue;
+    use.exposed = exposed;
+    use.waited = Uncovered(timeline, member.rank, member.start, std::min(member.end, timeline.at(last).start));
+  }
+  return use;
+}
+
+std::vector<PathStep> CriticalPath(const Timeline& timeline, size_t count) {
+  std::vector<PathStep> path;
+  uint32_t at = 0;
+  for (uint32_t i = 1; i < count; ++i) {
+    if (timeline.at(i).end > timeline.at(at).end) at = i;
+  }
+  for (size_t steps = 0; at != kNone && steps < count; ++steps) {
+    const std::vector<uint32_t>* members = timeline.MembersOf(at);
+    const uint32_t last = members != nullptr ? LastToCome(timeline, *members) : at;
+    const bool waits = timeline.at(last).start > timeline.at(at).start;
+    const uint32_t origin = waits ? last : at;
+    const NodeInterval& here = timeline.at(at);
+    path.push_back({.node = here.node,
+                    .rank = here.rank,
+                    .name = timeline.node(at).name,
+                    .why = waits                ? fmt::format("waits for NPU {}", timeline.at(last).rank)
+                           : members != nullptr ? "transfer"
+                                                : (IsCompute(timeline.node(at)) ? "compute" : "other"),
+                    .start = timeline.at(origin).start,
+                    .end = here.end});
+    at = timeline.Before(origin);
+  }
+  std::reverse(path.begin(), path.end());
+  return path;
+}
+
+}  // namespace
+
+void ExplainIntervals(const trace::TraceGraph& trace, result::SimResult& result) {
+  std::stable_sort(result.intervals.begin(), result.intervals.end(), [](const NodeInterval& a, const NodeInterval& b) {
+    return std::tuple(a.rank, a.start) < std::tuple(b.rank, b.start);
+  });
+  if (result.intervals.empty()) return;
+  const Timeline timeline(trace, result);
+  for (const std::vector<uint32_t>& members : timeline.collectives()) {
+    result.collectives.push_back(Describe(timeline, members));
+    if (result.method == "symmetry") result.collectives.back().members = static_cast<uint32_t>(result.ranks.size());
+  }
+  std::stable_sort(result.collectives.begin(), result.collectives.end(),
+                   [](const CollectiveUse& a, const CollectiveUse& b) { return a.start < b.start; });
+  result.critical_path = CriticalPath(timeline, result.intervals.size());
+}
+
+}  // namespace hespas::simulate
