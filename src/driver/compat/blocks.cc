@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 
 #include "base/file.h"
 #include "driver/compat/chakra_gen.h"
@@ -12,7 +13,9 @@
 #include "driver/compat/trace_bytes.h"
 #include "estimate/fusion_cost.h"
 #include "estimate/roofline/prototype_roofline.h"
+#include "ir/printer.h"
 #include "read/read.h"
+#include "split/block_module.h"
 
 namespace hespas::driver::compat {
 namespace {
@@ -73,6 +76,17 @@ void LogProgress(size_t done, Clock::time_point start, const Log& log) {
                   usage.ru_maxrss / 1024, usage.ru_maxrss / 1024));
 }
 
+// One line a block (the prototype's --print_meta stops with an error here).
+void LogBlocks(const Blocks& blocks, const Log& log) {
+  for (size_t i = 0; i < blocks.in_order.blocks.size(); ++i) {
+    const graph::Block& block = blocks.in_order.blocks[i];
+    const bool compute = block.kind == graph::BlockKind::kCompute;
+    log.Results(fmt::format("{}: {}, {} ops, {} inputs, {} outputs", blocks.FileName(i),
+                            compute ? "COMP_NODE" : "COMM_COLL_NODE", block.ops.size(), block.inputs.size(),
+                            block.outputs.size()));
+  }
+}
+
 }  // namespace
 
 size_t ExpandedCount(const ir::Module& module, ir::OpId op) {
@@ -125,7 +139,10 @@ Result<Blocks> MakeBlocks(const Settings& settings, const Log& log, Diagnostics&
   log.Info(fmt::format("Number of splits: {}", blocks.graph.blocks.size()));
   log.Info("Creating new MLIR modules for each split:");
   const auto start = Clock::now();
-  log.Info(fmt::format("Saving private functions to: {}", (folder / "private_functions.mlir").string()));
+  const std::string functions = (folder / "private_functions.mlir").string();
+  log.Info(fmt::format("Saving private functions to: {}", functions));
+  const std::string text = ir::PrintGeneric(split::PrivateFunctions(*blocks.module));
+  if (Status written = WriteFileAtomically(functions, text); !written) return written.error();
   LogProgress(1, start, log);
   LogProgress(blocks.graph.blocks.size() - blocks.graph.empty_count(), start, log);
   log.Info(fmt::format("Removed {} empty mlir nodes from dependency graph", blocks.graph.empty_count()));
@@ -135,13 +152,43 @@ Result<Blocks> MakeBlocks(const Settings& settings, const Log& log, Diagnostics&
   return blocks;
 }
 
+Status WriteBlockModules(const Settings& settings, const Blocks& blocks) {
+  const ir::Module& module = *blocks.module;
+  const auto types = [&](const std::vector<ir::ValueId>& values) {
+    nlohmann::ordered_json list = nlohmann::ordered_json::array();
+    for (const ir::ValueId value : values) list.push_back(module.types().Text(module.type_id(value)));
+    return list;
+  };
+  const std::filesystem::path folder = settings.output_dir;
+  for (size_t i = 0; i < blocks.in_order.blocks.size(); ++i) {
+    const graph::Block& block = blocks.in_order.blocks[i];
+    if (block.kind != graph::BlockKind::kCompute) continue;
+    const std::filesystem::path path = folder / blocks.FileName(i);
+    const std::string text = ir::PrintGeneric(split::BlockModule(module, block));
+    if (Status written = WriteFileAtomically(path, text); !written) return written;
+    const nlohmann::ordered_json description = {{"block_type", "NodeType.COMP_NODE"},
+                                                {"input_dims", types(block.inputs)},
+                                                {"output_dims", types(block.outputs)},
+                                                {"module_file", path.string()},
+                                                {"op_count", block.ops.size() + 1},
+                                                {"parent_module", settings.mlir_file},
+                                                {"collective", nullptr},
+                                                {"id", blocks.file_index[i]}};
+    std::filesystem::path json = path;
+    if (Status written = WriteFileAtomically(json.replace_extension(".json"), description.dump(4)); !written)
+      return written;
+  }
+  return {};
+}
+
 Status SplitProgram(const CommandLine& command, const Log& log, Diagnostics& diagnostics) {
   auto settings = ReadSettings(command, false);
   if (!settings) return settings.error();
   if (Status made = MakeFolder(settings->output_dir); !made) return made;
   auto blocks = MakeBlocks(*settings, log, diagnostics);
   if (!blocks) return blocks.error();
-  return {};
+  if (command.print_metadata) LogBlocks(*blocks, log);
+  return WriteBlockModules(*settings, *blocks);
 }
 
 }  // namespace hespas::driver::compat

@@ -26,8 +26,11 @@ struct Blocks {
   }
 };
 
-// Reads and splits the program and writes dependency_graph.dot, private_functions.mlir and the block modules.
+// Reads and splits the program and writes dependency_graph.dot and private_functions.mlir.
 Result<Blocks> MakeBlocks(const Settings& settings, const Log& log, Diagnostics& diagnostics);
+
+// mini_module_N.mlir and mini_module_N.json of every compute block.
+Status WriteBlockModules(const Settings& settings, const Blocks& blocks);
 
 // Creates the output folder, emptied first where that was asked for.
 Status PrepareOutput(const Settings& settings, const Log& log);

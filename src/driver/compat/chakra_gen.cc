@@ -92,6 +92,9 @@ Status GenerateTraces(const CommandLine& command, const Log& log, Diagnostics& d
   LogCache(*settings, log);
   auto blocks = MakeBlocks(*settings, log, diagnostics);
   if (!blocks) return blocks.error();
+  if (command.compat) {
+    if (Status written = WriteBlockModules(*settings, *blocks); !written) return written;
+  }
   log.Info(fmt::format("Parsed {} modules from the MLIR file.", blocks->in_order.blocks.size()));
   log.Info(fmt::format(">>>> DiGraph with {} nodes and {} edges", blocks->in_order.blocks.size(), blocks->edge_count));
   const auto start = Clock::now();
