@@ -19,22 +19,30 @@ void Draft::Clear() {
   arguments.clear();
 }
 
+namespace {
+
+// Finds the aliases, and makes room for an op a line: pages that are never touched cost nothing.
+size_t Prepare(ir::Module& module, AliasTable& aliases) {
+  const size_t lines = aliases.Collect(module.source());
+  const size_t ops = std::min(lines, module.source().size() / 64);
+  module.Reserve(ops, ops + ops / 2, 2 * ops, 2 * ops);
+  return lines + 1024;
+}
+
+}  // namespace
+
 OpReader::OpReader(ir::Module& module, Diagnostics& diagnostics)
     : c(module.source()),
       m(module),
       types(c, module, aliases),
       attributes(c, module, aliases, types),
       diagnostics_(diagnostics),
-      names_(aliases.Collect(module.source()) + 1024) {}
+      names_(Prepare(module, aliases)) {}
 
 // --- services
 // ----------------------------------------------------------------------------------------------------------
 
-void OpReader::Add(std::string_view name, std::string_view text) {
-  const auto [found, added] = name_ids_.try_emplace(name);
-  if (added) found->second = m.InternName(name);
-  draft.attributes.push_back({found->second, text});
-}
+void OpReader::Add(std::string_view name, std::string_view text) { draft.attributes.push_back({NameOf(name), text}); }
 
 std::string_view OpReader::EnumText(std::string_view enumeration, std::string_view value) {
   std::string text = fmt::format("#{}<{} {}>", dialect(), enumeration, value);
@@ -111,9 +119,7 @@ bool OpReader::ReadDictionary(std::vector<ir::Attribute>& out) {
       name = c.Word();
       if (name.empty()) return c.FailExpected("an attribute's name");
     }
-    const auto [found, added] = name_ids_.try_emplace(name);
-    if (added) found->second = m.InternName(name);
-    ir::Attribute attribute{found->second, {}};
+    ir::Attribute attribute{NameOf(name), {}};
     if (c.Eat('=') && !attributes.Read(attribute.text)) return false;
     out.push_back(attribute);
   } while (c.Eat(','));
@@ -270,9 +276,7 @@ bool OpReader::ReadResultNames() {
 }
 
 const Form* OpReader::FormOf(std::string_view name) {
-  const auto [found, added] = forms_.try_emplace(name);
-  if (added) found->second = FindForm(name);
-  return found->second;
+  return forms_.FindOrAdd(name, [&] { return FindForm(name); });
 }
 
 bool OpReader::ReadOp() {
@@ -359,9 +363,7 @@ bool OpReader::FinishOp() {
   static thread_local std::vector<ir::ValueId> operands;
   operands.clear();
   for (const Use& use : draft.operands) operands.push_back(use.value);
-  const auto [name, added] = name_ids_.try_emplace(draft.spelling);
-  if (added) name->second = m.InternName(draft.spelling);
-  const ir::OpId op = m.AddOp(frames_.back().block, {.name = name->second,
+  const ir::OpId op = m.AddOp(frames_.back().block, {.name = NameOf(draft.spelling),
                                                      .operands = operands,
                                                      .result_types = draft.result_types,
                                                      .attributes = draft.attributes,
@@ -369,7 +371,7 @@ bool OpReader::FinishOp() {
                                                      .source = draft.source});
   if (!draft.successors.empty()) frames_.back().branches.emplace_back(op, draft.successors);
   NotePending(op);
-  if (frames_.size() <= 2) NoteSymbol(op);
+  if (frames_.size() == 1 || (frames_.size() == 2 && frames_[1].draft.spelling == "builtin.module")) NoteSymbol(op);
   return DefineResults(op);
 }
 

@@ -15,6 +15,7 @@
 #include "read/stablehlo/attribute_reader.h"
 #include "read/stablehlo/cursor.h"
 #include "read/stablehlo/forms.h"
+#include "read/stablehlo/text_map.h"
 #include "read/stablehlo/type_reader.h"
 #include "read/stablehlo/value_names.h"
 
@@ -122,6 +123,9 @@ class OpReader {
     std::vector<std::pair<ir::OpId, std::string_view>> branches;
   };
 
+  ir::NameId NameOf(std::string_view name) {
+    return name_ids_.FindOrAdd(name, [&] { return m.InternName(name); });
+  }
   bool ReadTopLevel();
   bool ReadAliasDefinition();
   bool ReadResources();
@@ -150,11 +154,10 @@ class OpReader {
   ValueNames names_;
   std::vector<Frame> frames_;
   bool opened_ = false;  // the op being read has opened a region and is finished later
-  std::unordered_map<std::string_view, const Form*> forms_;
-  std::unordered_map<std::string_view, ir::NameId> name_ids_;
+  TextMap<const Form*> forms_;
+  TextMap<ir::NameId> name_ids_;
   std::unordered_map<uint64_t, std::vector<PendingUse>> pending_;
   std::unordered_map<std::string, std::string_view> made_;
-  size_t lines_;
 };
 
 // Continuations of region ops that several forms share.

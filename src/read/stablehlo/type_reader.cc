@@ -60,14 +60,13 @@ bool TypeReader::Read(TypeId& out) {
     while (*p != '>' && *p != '<' && *p != '\0' && *p != '\n') ++p;
     if (*p == '>') {
       const std::string_view text(start, static_cast<size_t>(p + 1 - start));
-      const auto found = cache_.find(text);
-      if (found != cache_.end()) {
-        out = found->second;
+      if (const TypeId* known = cache_.Find(text)) {
+        out = *known;
         c_.MoveTo(p + 1);
         return true;
       }
       if (!ReadUncached(out)) return false;
-      if (c_.at() == p + 1) cache_.emplace(text, out);
+      if (c_.at() == p + 1) cache_.FindOrAdd(text, [&] { return out; });
       return true;
     }
   }

@@ -5,12 +5,12 @@
 #pragma once
 
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "ir/module.h"
 #include "read/stablehlo/aliases.h"
 #include "read/stablehlo/cursor.h"
+#include "read/stablehlo/text_map.h"
 
 namespace hespas::read {
 
@@ -48,7 +48,7 @@ class TypeReader {
   ir::Module& module_;
   ir::TypeTable& types_;
   AliasTable& aliases_;
-  std::unordered_map<std::string_view, ir::TypeId> cache_;
+  TextMap<ir::TypeId> cache_;
   int depth_ = 0;
 };
 

@@ -15,9 +15,11 @@ ValueNames::Ref ValueNames::Intern(std::string_view name) {
     if (number >= numbers_.size()) numbers_.resize(std::max<size_t>(number + 1, numbers_.size() + numbers_.size() / 2));
     return number;
   }
-  const auto [found, added] = index_.try_emplace(name, static_cast<uint32_t>(texts_.size()));
-  if (added) texts_.emplace_back();
-  return found->second | kText;
+  const uint32_t index = index_.FindOrAdd(name, [&] {
+    texts_.emplace_back();
+    return static_cast<uint32_t>(texts_.size() - 1);
+  });
+  return index | kText;
 }
 
 }  // namespace hespas::read

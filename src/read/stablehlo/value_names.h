@@ -6,10 +6,10 @@
 
 #include <cstdint>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "ir/ids.h"
+#include "read/stablehlo/text_map.h"
 
 namespace hespas::read {
 
@@ -76,7 +76,7 @@ class ValueNames {
   size_t number_limit_;
   std::vector<Definition> numbers_;  // %0, %1, ...
   std::vector<Definition> texts_;    // all other names, by order of appearance
-  std::unordered_map<std::string_view, uint32_t> index_;
+  TextMap<uint32_t> index_;
   std::vector<Undo> undo_;
   uint32_t scope_ = 1;
   uint32_t scope_count_ = 1;
