@@ -149,6 +149,9 @@ bool OpReader::ReadArgument(bool with_type) {
 // -----------------------------------------------------------------------------------------------------------
 
 bool OpReader::OpenRegion(Step then, bool isolated, bool entry_block) {
+  if (frames_.size() > kMaxRegionDepth) {
+    return c.Fail(kTooDeep, fmt::format("regions are nested over {} deep here", kMaxRegionDepth));
+  }
   if (!c.Expect('{')) return false;
   Frame frame;
   frame.then = then;
@@ -348,11 +351,32 @@ bool OpReader::CheckOperands() {
   return true;
 }
 
+// No attribute may be given twice, be it in `<{...}>`, in `{...}` or by the pretty form.
+bool OpReader::CheckAttributes() {
+  const size_t count = draft.attributes.size();
+  const auto twice = [&](ir::NameId name) {
+    return c.Fail(kBadAttribute, draft.source, fmt::format("attribute `{}` is given twice", m.name(name)));
+  };
+  if (count <= 12) {
+    for (size_t i = 1; i < count; ++i) {
+      for (size_t k = 0; k < i; ++k) {
+        if (draft.attributes[i].name == draft.attributes[k].name) return twice(draft.attributes[i].name);
+      }
+    }
+    return true;
+  }
+  std::vector<ir::NameId> names;
+  for (const ir::Attribute& attribute : draft.attributes) names.push_back(attribute.name);
+  std::sort(names.begin(), names.end());
+  const auto found = std::adjacent_find(names.begin(), names.end());
+  return found == names.end() || twice(*found);
+}
+
 bool OpReader::FinishOp() {
   std::string_view location;
   if (!SkipLocation(&location)) return false;
   if (location.data() != nullptr) Add("loc", location);
-  if (!CheckOperands()) return false;
+  if (!CheckOperands() || !CheckAttributes()) return false;
   size_t named = 0;
   for (const ResultName& result : draft.results) named += result.count;
   if (named != draft.result_types.size() && !draft.results.empty()) {
@@ -402,14 +426,15 @@ void OpReader::NotePending(ir::OpId op) {
   for (size_t i = 0; i < draft.operands.size(); ++i) {
     const Use& use = draft.operands[i];
     if (use.value.valid() || use.poisoned) continue;
-    const uint64_t key = (uint64_t{names_.scope()} << 32) | use.name;
-    pending_[key].push_back({op, static_cast<uint32_t>(i), use.offset, use.number});
+    pending_[names_.scope()][use.name].push_back({op, static_cast<uint32_t>(i), use.offset, use.number});
   }
 }
 
 void OpReader::PatchPending(ValueNames::Ref ref, ir::ValueId first, uint32_t count) {
-  const auto found = pending_.find((uint64_t{names_.scope()} << 32) | ref);
-  if (found == pending_.end()) return;
+  const auto scope = pending_.find(names_.scope());
+  if (scope == pending_.end()) return;
+  const auto found = scope->second.find(ref);
+  if (found == scope->second.end()) return;
   std::vector<PendingUse> left;
   for (const PendingUse& use : found->second) {
     if (use.number < count) {
@@ -419,23 +444,19 @@ void OpReader::PatchPending(ValueNames::Ref ref, ir::ValueId first, uint32_t cou
     }
   }
   if (left.empty()) {
-    pending_.erase(found);
+    scope->second.erase(found);
+    if (scope->second.empty()) pending_.erase(scope);
   } else {
     found->second = std::move(left);
   }
 }
 
 void OpReader::ReportPending(uint32_t scope) {
-  if (pending_.empty()) return;
+  const auto found = pending_.find(scope);
+  if (found == pending_.end()) return;
   std::vector<PendingUse> lost;
-  for (auto it = pending_.begin(); it != pending_.end();) {
-    if (it->first >> 32 != scope) {
-      ++it;
-      continue;
-    }
-    lost.insert(lost.end(), it->second.begin(), it->second.end());
-    it = pending_.erase(it);
-  }
+  for (const auto& [name, uses] : found->second) lost.insert(lost.end(), uses.begin(), uses.end());
+  pending_.erase(found);
   std::sort(lost.begin(), lost.end(), [](const PendingUse& a, const PendingUse& b) { return a.offset < b.offset; });
   for (const PendingUse& use : lost) {
     if (!diagnostics_.wants_more()) return;

@@ -58,6 +58,8 @@ struct Draft {
   void Clear();
 };
 
+inline constexpr size_t kMaxRegionDepth = 2000;
+
 class OpReader {
  public:
   OpReader(ir::Module& module, Diagnostics& diagnostics);
@@ -136,6 +138,7 @@ class OpReader {
   const Form* FormOf(std::string_view name);
   bool FinishOp();
   bool CheckOperands();
+  bool CheckAttributes();
   bool DefineResults(ir::OpId op);
   void NotePending(ir::OpId op);
   void PatchPending(ValueNames::Ref ref, ir::ValueId first, uint32_t count);
@@ -156,7 +159,8 @@ class OpReader {
   bool opened_ = false;  // the op being read has opened a region and is finished later
   TextMap<const Form*> forms_;
   TextMap<ir::NameId> name_ids_;
-  std::unordered_map<uint64_t, std::vector<PendingUse>> pending_;
+  // By isolated scope, then by name.
+  std::unordered_map<uint32_t, std::unordered_map<ValueNames::Ref, std::vector<PendingUse>>> pending_;
   std::unordered_map<std::string, std::string_view> made_;
 };
 

@@ -108,10 +108,23 @@ bool TypeReader::ReadUncached(TypeId& out) {
 bool TypeReader::ReadFunctionType(TypeId& out) {
   Type type{.kind = TypeKind::kFunction};
   std::vector<TypeId> results;
+  const size_t offset = c_.offset();
   if (!ReadFunction(type.nested, results)) return false;
   type.input_count = static_cast<uint32_t>(type.nested.size());
   type.nested.insert(type.nested.end(), results.begin(), results.end());
+  return Intern(std::move(type), offset, out);
+}
+
+// Interns a type with members, which may be the same one many times over: refuses what would be too large to print.
+bool TypeReader::Intern(Type type, size_t offset, TypeId& out) {
+  size_t size = 1;
+  for (const TypeId member : type.nested) {
+    size += member.index() < sizes_.size() && sizes_[member.index()] > 0 ? sizes_[member.index()] : 1;
+  }
+  if (size > kMaxTypeSize) return c_.Fail(kTooDeep, offset, "this type holds over a million types");
   out = types_.Intern(std::move(type));
+  if (sizes_.size() <= out.index()) sizes_.resize(types_.size());
+  sizes_[out.index()] = static_cast<uint32_t>(size);
   return true;
 }
 
@@ -195,7 +208,7 @@ bool TypeReader::ReadElement(Type& type) {
     } else {
       type.element = Element{.kind = ElementKind::kOpaque, .text = types_.Text(inner)};
     }
-    return true;
+    return type.element.text.size() <= kMaxTypeSize || c_.Fail(kTooDeep, "this element type is too large");
   }
   const size_t offset = c_.offset();
   const std::string_view word = c_.Word();
@@ -292,12 +305,12 @@ bool TypeReader::ReadEncodingAlias(std::string_view name, std::string& out) {
 
 bool TypeReader::ReadTupleLike(TypeKind kind, TypeId& out) {
   Type type{.kind = kind};
+  const size_t offset = c_.offset();
   if (!c_.Expect('<')) return false;
   if (!c_.Eat('>')) {
     if (!ReadList(type.nested) || !c_.Expect('>')) return false;
   }
-  out = types_.Intern(std::move(type));
-  return true;
+  return Intern(std::move(type), offset, out);
 }
 
 bool TypeReader::ReadDialectType(TypeId& out) {

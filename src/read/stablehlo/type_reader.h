@@ -15,6 +15,7 @@
 namespace hespas::read {
 
 inline constexpr int kMaxTypeDepth = 400;
+inline constexpr size_t kMaxTypeSize = size_t{1} << 20;  // types in a type; aliases can multiply them
 
 class TypeReader {
  public:
@@ -49,6 +50,7 @@ class TypeReader {
   ir::TypeTable& types_;
   AliasTable& aliases_;
   TextMap<ir::TypeId> cache_;
+  std::vector<uint32_t> sizes_;  // by TypeId: how many types it holds, itself included; 0 stands for 1
   int depth_ = 0;
 };
 
