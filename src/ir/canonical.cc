@@ -373,6 +373,12 @@ void Canonical::AppendStruct(std::string& out, std::string_view head, std::strin
   out += '>';
 }
 
+std::string_view Canonical::Target(std::string_view alias) {
+  if (expansions_left_ == 0) return {};
+  --expansions_left_;
+  return module_.Alias(alias);
+}
+
 // Tolerances of zero are left out.
 void Canonical::AppendResultAccuracy(std::string& out, std::string_view head, std::string_view body) {
   const std::vector<Entry> entries = Entries(body);
@@ -394,7 +400,7 @@ void Canonical::AppendResultAccuracy(std::string& out, std::string_view head, st
 
 void Canonical::AppendDialect(std::string& out, std::string_view text) {
   if (IsAlias(text)) {
-    const std::string_view target = module_.Alias(text);
+    const std::string_view target = Target(text);
     if (target.empty() || target == text) {
       out += text;
     } else {
@@ -472,7 +478,7 @@ std::string Canonical::Type(std::string_view text) {
       size_t n = 1;
       while (i + n < text.size() && IsIdentifierChar(text[i + n])) ++n;
       const std::string_view head = text.substr(i, n);
-      const std::string_view target = IsAlias(head) ? module_.Alias(head) : std::string_view();
+      const std::string_view target = IsAlias(head) ? Target(head) : std::string_view();
       out += target.empty() ? head : target;
       i += n;
     } else if (c == '"') {

@@ -42,8 +42,12 @@ class Canonical {
   void AppendResultAccuracy(std::string& out, std::string_view head, std::string_view body);
   void AppendStruct(std::string& out, std::string_view head, std::string_view body, std::string_view keys);
 
+  // What `#name` stands for, while the budget lasts: aliases of aliases can multiply without end.
+  std::string_view Target(std::string_view alias);
+
   const Module& module_;
   int depth_ = 0;
+  size_t expansions_left_ = 100'000;
 };
 
 // The characters between quotes, escaped as MLIR prints them: `\22` for a quote, `\0A` for a line break.

@@ -42,6 +42,7 @@ class TypeReader {
   bool ReadDialectType(ir::TypeId& out);
   bool ReadAlias(std::string_view name, ir::TypeId& out);
   bool ReadTail(ir::Type& type);
+  bool Intern(ir::Type type, size_t offset, ir::TypeId& out);
   bool CheckBounds(const ir::Type& type);
   bool ReadEncodingAlias(std::string_view name, std::string& out);
 
