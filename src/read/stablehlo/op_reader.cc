@@ -460,10 +460,11 @@ void OpReader::ReportPending(uint32_t scope) {
   std::sort(lost.begin(), lost.end(), [](const PendingUse& a, const PendingUse& b) { return a.offset < b.offset; });
   for (const PendingUse& use : lost) {
     if (!diagnostics_.wants_more()) return;
-    c.MoveTo(size_t{use.offset} + 1);
-    const char* start = c.at();
-    while (IsIdent(*c) || *c == '-') c.Advance();
-    diagnostics_.Error(kUndefinedValue, fmt::format("`%{}` is not defined in this function", c.From(start)),
+    const char* start = m.source().data() + use.offset + 1;
+    const char* end = start;
+    while (IsIdent(*end) || *end == '-') ++end;
+    const std::string_view name(start, static_cast<size_t>(end - start));
+    diagnostics_.Error(kUndefinedValue, fmt::format("`%{}` is not defined in this function", name),
                        m.LocationAt(use.offset));
   }
 }
