@@ -64,7 +64,9 @@ class Resolver {
   void Resolve(size_t index) {
     const InstructionSyntax& instruction = syntax_.instructions[index];
     Resolved& resolved = out_.instructions[index];
-    resolved.opcode = FindOpcode(instruction.opcode);
+    const auto [known, is_new] = opcodes_.try_emplace(instruction.opcode);
+    if (is_new) known->second = FindOpcode(instruction.opcode);
+    resolved.opcode = known->second;
     const std::string_view op = resolved.opcode.hlo;
     const auto attributes = syntax_.attributes_of(instruction);
     if (resolved.opcode.name.empty() && resolved.opcode.lowering == Lowering::kPlain) WarnUnknown(instruction);
@@ -89,7 +91,7 @@ class Resolver {
         Plain(instruction, attributes, op == "custom-call" ? resolved.functions : resolved.regions);
     }
     for (const uint32_t f : resolved.functions) out_.computations[f].is_function = true;
-    resolved.name = module_.InternName(NameOf(instruction, resolved.opcode));
+    resolved.name = Name(instruction, resolved.opcode);
   }
 
   void Plain(const InstructionSyntax& instruction, std::span<const AttributeSyntax> attributes,
@@ -106,6 +108,15 @@ class Resolver {
     if (!list.empty()) return Computations(instruction, list, into);
     Require(instruction, attributes, "true_computation", into);
     Require(instruction, attributes, "false_computation", into);
+  }
+
+  ir::NameId Name(const InstructionSyntax& instruction, const Opcode& opcode) {
+    if (opcode.lowering == Lowering::kConditional || opcode.hlo == "all-to-all") {
+      return module_.InternName(NameOf(instruction, opcode));
+    }
+    ir::NameId& name = plain_names_[instruction.opcode];
+    if (!name.valid()) name = module_.InternName(NameOf(instruction, opcode));
+    return name;
   }
 
   std::string NameOf(const InstructionSyntax& instruction, const Opcode& opcode) const {
@@ -179,6 +190,8 @@ class Resolver {
   Diagnostics& diagnostics_;
   CallGraph out_;
   std::unordered_map<std::string_view, uint32_t> by_name_;
+  std::unordered_map<std::string_view, Opcode> opcodes_;
+  std::unordered_map<std::string_view, ir::NameId> plain_names_;  // of opcodes whose name does not hang on operands
   std::vector<bool> named_;
   std::vector<std::string_view> warned_;
 };

@@ -33,6 +33,10 @@ std::string_view SpecialBits(const ir::Element& element, bool nan, bool negative
 
 // One number of the literal; MLIR wants a dot in every float and has no words for inf and nan.
 void AppendNumber(std::string_view number, const ir::Element& element, std::string& out) {
+  if (element.bits == 1 && (number == "0" || number == "1")) {
+    out += number == "1" ? "true" : "false";
+    return;
+  }
   if (!IsFloat(element)) {
     out += number;
     return;
@@ -57,6 +61,7 @@ bool IsNumberChar(char c) { return IsNameChar(c) || c == '+'; }
 std::string LiteralText(std::string_view literal, const ir::TypeTable& types, ir::TypeId type) {
   const std::string type_text = types.Text(type);
   const ir::Element& element = types[type].element;
+  if (types[type].element_count() == 0) return fmt::format("dense<> : {}", type_text);
   Scanner scan(literal);
   // Older dumps repeat the shape before the braces.
   if (IsNameChar(scan.peek()) && literal.find('[') != std::string_view::npos) scan.Shape();
@@ -85,8 +90,6 @@ std::string LiteralText(std::string_view literal, const ir::TypeTable& types, ir
       scan.Seek(begin + 1);
     }
   }
-  // `{}` spells the empty array.
-  if (out == "dense<[]") out = "dense<";
   return fmt::format("{}> : {}", out, type_text);
 }
 

@@ -4,10 +4,9 @@
 
 #include <algorithm>
 #include <charconv>
-#include <unordered_set>
 
-#include "read/hlo/attributes.h"
-#include "read/hlo/callees.h"
+#include "read/hlo/async_types.h"
+#include "read/hlo/function_writer.h"
 #include "read/hlo/literal.h"
 
 namespace hespas::read::hlo {
@@ -28,6 +27,11 @@ struct Leaves {
   uint32_t first = 0;
   uint32_t count = 0;
 };
+
+// Attributes that say something of the start itself; the others go with the op that it starts.
+bool IsForStart(std::string_view name) {
+  return name == "is_sync" || name == "metadata" || name == "execution_thread" || name == "frontend_attributes";
+}
 
 // One computation in the course of being written into a block.
 struct Frame {
@@ -52,17 +56,16 @@ class Builder {
         diagnostics_(diagnostics),
         calls_(ResolveCalls(syntax, shapes, module, diagnostics)),
         attributes_(module, arena),
+        functions_(syntax, attributes_, arena, module),
         budget_(std::max(kMaximumSmallProgram, kMaximumGrowth * syntax.instructions.size())) {}
 
   void Run() {
     if (diagnostics_.has_errors()) return;
     Reserve();
-    NameFunctions();
-    top_ = module_.AddBlock({});
     for (size_t i = 0; i < syntax_.computations.size() && !stopped_; ++i) {
       if (i == syntax_.entry || calls_.computations[i].is_function) WriteFunction(static_cast<uint32_t>(i));
     }
-    WriteModule();
+    functions_.WriteModule();
   }
 
  private:
@@ -85,96 +88,15 @@ class Builder {
                     syntax_.attributes.size() * 5 / 4);
   }
 
-  // --- functions -----------------------------------------------------------------------------------------------------
-
-  // The entry is @main; a computation of that very name steps aside.
-  void NameFunctions() {
-    symbols_.resize(syntax_.computations.size());
-    used_.insert("main");
-    for (size_t i = 0; i < syntax_.computations.size(); ++i) {
-      symbols_[i] = i == syntax_.entry ? "main" : UniqueSymbol(syntax_.computations[i].name);
-    }
-  }
-
-  std::string UniqueSymbol(std::string_view wanted) {
-    std::string name(wanted);
-    while (!used_.insert(name).second) name = fmt::format("{}.{}", wanted, ++suffix_);
-    return name;
-  }
-
   void WriteFunction(uint32_t computation) {
     const ir::BlockId block = module_.AddBlock(calls_.computations[computation].argument_types);
     if (!Push(computation, block, BlockArguments(block), "func.return")) return;
     while (!stack_.empty() && !stopped_) Step();
     if (stopped_) return;
     const bool is_entry = computation == syntax_.entry;
-    const OpId function = AddFunction(symbols_[computation], block, finished_result_types_, !is_entry,
-                                      syntax_.computations[computation].source);
-    if (is_entry) AddArgumentShardings(function);
-  }
-
-  OpId AddFunction(std::string_view symbol, ir::BlockId body, std::span<const TypeId> results, bool is_private,
-                   uint32_t source) {
-    ir::Type type;
-    type.kind = ir::TypeKind::kFunction;
-    for (const ValueId argument : module_.arguments(body)) type.nested.push_back(module_.type_id(argument));
-    type.input_count = static_cast<uint32_t>(type.nested.size());
-    type.nested.insert(type.nested.end(), results.begin(), results.end());
-    const std::string_view type_text = arena_.Copy(module_.types().Text(module_.types().Intern(std::move(type))));
-    std::vector<ir::Attribute> attributes = {
-        {module_.InternName("sym_name"), arena_.Copy(fmt::format("\"{}\"", symbol))},
-        {module_.InternName("function_type"), type_text}};
-    if (is_private) attributes.push_back({module_.InternName("sym_visibility"), "\"private\""});
-    const ir::RegionId region = module_.AddRegion(std::span(&body, 1));
-    const OpId op = module_.AddOp(top_, {.name = module_.InternName("func.func"),
-                                         .attributes = attributes,
-                                         .regions = std::span(&region, 1),
-                                         .source = source});
-    module_.AddSymbol(arena_.Copy(symbol), op);
-    return op;
-  }
-
-  // arg_attrs = [{mhlo.sharding = "..."}, {}, ...], where any parameter of the entry has a sharding.
-  void AddArgumentShardings(OpId function) {
-    const auto instructions = syntax_.instructions_of(syntax_.computations[syntax_.entry]);
-    std::string text;
-    bool any = false;
-    for (const uint32_t parameter : calls_.computations[syntax_.entry].parameters) {
-      const auto sharding = ValueOf(syntax_.attributes_of(instructions[parameter]), "sharding");
-      const uint32_t count = shapes_[instructions[parameter].shape].leaf_count;
-      const bool given = !sharding.empty() && count == 1;
-      any = any || given;
-      for (uint32_t i = 0; i < count; ++i) {
-        text += text.empty() ? "[" : ", ";
-        text += given ? fmt::format("{{mhlo.sharding = {}}}", attributes_.Quoted(sharding)) : "{}";
-      }
-    }
-    if (!any) return;
-    const auto old = module_.attributes(function);
-    std::vector<ir::Attribute> attributes(old.begin(), old.end());
-    attributes.push_back({module_.InternName("arg_attrs"), arena_.Copy(text + "]")});
-    module_.SetAttributes(function, attributes);
-  }
-
-  void WriteModule() {
-    std::vector<ir::Attribute> attributes = {
-        {module_.InternName("sym_name"), arena_.Copy(fmt::format("\"{}\"", syntax_.name))}};
-    for (const AttributeSyntax& a : syntax_.module_attributes) attributes.push_back(ModuleAttribute(a));
-    const ir::RegionId region = module_.AddRegion(std::span(&top_, 1));
-    module_.AddOp(
-        ir::BlockId(),
-        {.name = module_.InternName("builtin.module"), .attributes = attributes, .regions = std::span(&region, 1)});
-  }
-
-  ir::Attribute ModuleAttribute(const AttributeSyntax& a) {
-    const bool number =
-        !a.value.empty() && std::all_of(a.value.begin(), a.value.end(), [](char c) { return c >= '0' && c <= '9'; });
-    const std::string_view name = a.key == "replica_count"    ? "mhlo.num_replicas"
-                                  : a.key == "num_partitions" ? "mhlo.num_partitions"
-                                                              : a.key;
-    if (number) return {module_.InternName(name), arena_.Copy(fmt::format("{} : i32", a.value))};
-    if (a.value == "true" || a.value == "false") return {module_.InternName(name), a.value};
-    return {module_.InternName(name), attributes_.Quoted(a.value)};
+    const OpId function = functions_.AddFunction(functions_.symbol(computation), block, finished_result_types_,
+                                                 !is_entry, syntax_.computations[computation].source);
+    if (is_entry) functions_.AddArgumentShardings(function, calls_.computations[computation], shapes_);
   }
 
   // --- one computation after another, on an explicit stack -----------------------------------------------------------
@@ -424,17 +346,13 @@ class Builder {
       const uint32_t callee = what.functions[0];
       if (operands.size() != calls_.computations[callee].argument_types.size())
         return Mismatch(at, callee, operands.size());
-      attributes.push_back({module_.InternName("callee"), Symbol(symbols_[callee])});
+      attributes.push_back({module_.InternName("callee"), arena_.Copy(SymbolText(functions_.symbol(callee)))});
       return;
     }
     std::string list;
-    for (const uint32_t f : what.functions) list += fmt::format("{}{}", list.empty() ? "[" : ", ", Symbol(symbols_[f]));
+    for (const uint32_t f : what.functions)
+      list += fmt::format("{}{}", list.empty() ? "[" : ", ", SymbolText(functions_.symbol(f)));
     attributes.push_back({module_.InternName("called_computations"), arena_.Copy(list + "]")});
-  }
-
-  std::string_view Symbol(std::string_view name) {
-    const bool bare = name.find('-') == std::string_view::npos && !(name[0] >= '0' && name[0] <= '9');
-    return arena_.Copy(bare ? fmt::format("@{}", name) : fmt::format("@\"{}\"", name));
   }
 
   // --- asynchronous halves -------------------------------------------------------------------------------------------
@@ -448,52 +366,26 @@ class Builder {
     if (what.opcode.lowering == Lowering::kAsyncStart) {
       kept = BuildAttributes(at, what);
       if (what.functions.empty()) return;
-      callee = symbols_[what.functions[0]];
+      callee = functions_.symbol(what.functions[0]);
       const ComputationSyntax& body = syntax_.computations[what.functions[0]];
       const auto leaves_of_root = shapes_.leaves(syntax_.instructions_of(body)[body.root].shape);
       results.assign(leaves_of_root.begin(), leaves_of_root.end());
     } else {
-      results = ResultOfStart(at, what);
+      results = ResultOfStart(shapes_, at.shape, what.opcode.hlo);
       auto& attributes = BuildAttributes(at, what);
       callee = WrapInFunction(frame, at, what, operands, results, attributes);
       for (const ir::Attribute& a : attributes) {
         if (IsForStart(module_.name(a.name))) kept.push_back(a);
       }
     }
-    kept.insert(kept.begin(), {module_.InternName("called_computation"), Symbol(callee)});
-    const TypeId bundle = BundleType(TypesOf(operands), results);
+    kept.insert(kept.begin(), {module_.InternName("called_computation"), arena_.Copy(SymbolText(callee))});
+    const TypeId bundle = BundleType(module_.types(), TypesOf(operands), results);
     const OpId op = module_.AddOp(frame.block, {.name = module_.InternName("mhlo.async_start"),
                                                 .operands = operands,
                                                 .result_types = std::span(&bundle, 1),
                                                 .attributes = kept,
                                                 .source = at.source});
     SetLeaves(frame, std::vector<ValueId>(shapes_[at.shape].leaf_count, module_.result(op)));
-  }
-
-  static bool IsForStart(std::string_view name) {
-    return name == "is_sync" || name == "metadata" || name == "execution_thread" || name == "frontend_attributes";
-  }
-
-  // What the op of a start yields once it is done; the start's own shape also holds operands and contexts.
-  std::vector<TypeId> ResultOfStart(const InstructionSyntax& at, const Resolved& what) const {
-    const Shape& shape = shapes_[at.shape];
-    const auto all = shapes_.leaves(at.shape);
-    const std::string_view op = what.opcode.hlo;
-    const auto part = [&](size_t child) {
-      const auto of = shapes_.leaves(shapes_.child(at.shape, child));
-      return std::vector<TypeId>(of.begin(), of.end());
-    };
-    const bool whole = !shape.is_tuple || shape.child_count < 2 || op == "all-reduce";
-    if (whole) return {all.begin(), all.end()};
-    if (op == "copy") return part(0);
-    if (op == "send") return part(shape.child_count - 1);
-    if (op == "recv") {
-      std::vector<TypeId> both = part(0);
-      const std::vector<TypeId> token = part(shape.child_count - 1);
-      both.insert(both.end(), token.begin(), token.end());
-      return both;
-    }
-    return part(1);
   }
 
   std::string_view WrapInFunction(Frame& frame, const InstructionSyntax& at, const Resolved& what,
@@ -509,24 +401,9 @@ class Builder {
     std::vector<ValueId> returned;
     for (const ValueId v : module_.results(op)) returned.push_back(v);
     module_.AddOp(body, {.name = module_.InternName("func.return"), .operands = returned, .source = at.source});
-    const std::string_view symbol = arena_.Copy(UniqueSymbol(at.name));
-    AddFunction(symbol, body, results, true, at.source);
+    const std::string_view symbol = arena_.Copy(functions_.UniqueSymbol(at.name));
+    functions_.AddFunction(symbol, body, results, true, at.source);
     return symbol;
-  }
-
-  TypeId TupleOf(std::vector<TypeId> members) {
-    ir::Type type;
-    type.kind = ir::TypeKind::kTuple;
-    type.nested = std::move(members);
-    return module_.types().Intern(std::move(type));
-  }
-  TypeId BundleType(std::vector<TypeId> operands, const std::vector<TypeId>& results) {
-    const TypeId inputs = TupleOf(std::move(operands));
-    const TypeId output = results.size() == 1 ? results[0] : TupleOf(results);
-    ir::Type type;
-    type.kind = ir::TypeKind::kAsyncBundle;
-    type.nested = {inputs, output};
-    return module_.types().Intern(std::move(type));
   }
 
   void WriteAsyncHalf(Frame& frame, const InstructionSyntax& at, const Resolved& what) {
@@ -552,16 +429,13 @@ class Builder {
   Diagnostics& diagnostics_;
   CallGraph calls_;
   AttributeBuilder attributes_;
+  FunctionWriter functions_;
   size_t budget_;
   bool stopped_ = false;
-  ir::BlockId top_;
   std::vector<Frame> stack_;
   std::vector<Leaves> leaves_;
   std::vector<ValueId> pool_;
   std::vector<TypeId> finished_result_types_;
-  std::vector<std::string> symbols_;
-  std::unordered_set<std::string> used_;
-  size_t suffix_ = 0;
   std::unordered_map<std::string_view, std::vector<std::pair<TypeId, std::string_view>>> literals_;
 };
 
