@@ -103,17 +103,18 @@ std::string_view AttributeBuilder::Quoted(std::string_view text) {
   if (IsPlainString(text)) return text;
   const std::string plain = text.size() >= 2 && text.front() == '"' ? Unescaped(text) : std::string();
   const std::string_view source = plain.empty() ? text : plain;
-  std::string out = "\"";
-  out.reserve(source.size() + source.size() / 8 + 2);
-  for (const char c : source) {
-    if (c == '"' || c == '\\') {
-      out += {'\\', c};
-    } else if (c == '\n') {
-      out += "\\n";
-    } else {
-      out += c;
-    }
+  std::string& out = scratch_;
+  out.assign(1, '"');
+  size_t run = 0;
+  for (size_t i = 0; i < source.size(); ++i) {
+    const char c = source[i];
+    if (c != '"' && c != '\\' && c != '\n') continue;
+    out.append(source, run, i - run);
+    out += '\\';
+    out += c == '\n' ? 'n' : c;
+    run = i + 1;
   }
+  out.append(source, run);
   out += '"';
   return arena_.Copy(out);
 }

@@ -88,6 +88,7 @@ class AttributeBuilder {
   std::unordered_map<const AttributeRow*, std::unordered_map<std::string_view, std::string_view>> cache_;
   std::unordered_map<std::string_view, ir::NameId> names_;
   std::vector<std::string> problems_;
+  std::string scratch_;
 };
 
 // All integers of `{0,1}` or `[0:4]`; nothing where something else stands there.
