@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <numeric>
+#include <utility>
 
 #include "split/strategies.h"
 
@@ -10,12 +12,55 @@ namespace {
 using graph::BlockId;
 using graph::BlockKind;
 
-// Names sets of communication blocks so that equal names mean equal sets, and names only grow along a path: the set
-// before (or behind) a block is that of its one neighbour, or a new name for a new union.
+// Names sets of communication blocks. Equal names mean equal sets, and along a path names only grow.
 class SetNames {
  public:
-  // The union of `sets` (sorted, distinct).
-  uint32_t Union(std::vector<uint32_t> sets) {
+  virtual ~SetNames() = default;
+  // The union of `sets` (sorted, distinct names); 0 is the empty set.
+  virtual uint32_t Union(std::vector<uint32_t> sets) = 0;
+  // `set` and one communication block more.
+  virtual uint32_t With(uint32_t set, uint32_t communication) = 0;
+};
+
+// Sets as bits: equal sets have equal names.
+class ExactNames : public SetNames {
+ public:
+  explicit ExactNames(size_t communications) : words_(communications / 64 + 1) {
+    Name(std::vector<uint64_t>(words_, 0));
+  }
+
+  uint32_t Union(std::vector<uint32_t> sets) override {
+    if (sets.empty()) return 0;
+    if (sets.size() == 1) return sets[0];
+    std::vector<uint64_t> bits = *bits_[sets[0]];
+    for (const uint32_t set : sets) {
+      for (size_t w = 0; w < words_; ++w) bits[w] |= (*bits_[set])[w];
+    }
+    return Name(std::move(bits));
+  }
+  uint32_t With(uint32_t set, uint32_t communication) override {
+    std::vector<uint64_t> bits = *bits_[set];
+    bits[communication / 64] |= uint64_t{1} << (communication % 64);
+    return Name(std::move(bits));
+  }
+
+ private:
+  uint32_t Name(std::vector<uint64_t> bits) {
+    const auto [found, is_new] = names_.try_emplace(std::move(bits), static_cast<uint32_t>(bits_.size()));
+    if (is_new) bits_.push_back(&found->first);
+    return found->second;
+  }
+
+  size_t words_;
+  std::map<std::vector<uint64_t>, uint32_t> names_;
+  std::vector<const std::vector<uint64_t>*> bits_;
+};
+
+// For programs with too many collectives for that: a set that is a direct part of another adds nothing, every other
+// union is a new name. Sets that are equal may get several names, which only costs merges.
+class PartNames : public SetNames {
+ public:
+  uint32_t Union(std::vector<uint32_t> sets) override {
     DropDominated(sets);
     if (sets.empty()) return 0;
     if (sets.size() == 1) return sets[0];
@@ -23,8 +68,7 @@ class SetNames {
     if (is_new) found->second = Add(sets);
     return found->second;
   }
-  // `set` and one communication block more.
-  uint32_t With(uint32_t set) { return Add({set}); }
+  uint32_t With(uint32_t set, uint32_t) override { return Add({set}); }
 
  private:
   uint32_t Add(std::vector<uint32_t> parts) {
@@ -32,7 +76,6 @@ class SetNames {
     return static_cast<uint32_t>(parts_.size() - 1);
   }
 
-  // A set that is a direct part of another adds nothing to the union. (Missing one only costs a merge.)
   void DropDominated(std::vector<uint32_t>& sets) const {
     constexpr size_t kManyParts = 64;
     std::erase(sets, 0u);
@@ -45,9 +88,17 @@ class SetNames {
     std::erase_if(sets, [&](uint32_t set) { return std::binary_search(dominated.begin(), dominated.end(), set); });
   }
 
-  std::vector<std::vector<uint32_t>> parts_ = {{}};  // by name; 0 is the empty set
+  std::vector<std::vector<uint32_t>> parts_ = {{}};  // by name
   std::map<std::vector<uint32_t>, uint32_t> names_;
 };
+
+std::unique_ptr<SetNames> MakeNames(const std::vector<graph::Block>& blocks) {
+  constexpr size_t kMostWords = size_t{1} << 23;  // 64 MB of bits
+  const auto communications = static_cast<size_t>(std::count_if(
+      blocks.begin(), blocks.end(), [](const graph::Block& block) { return block.kind == BlockKind::kCommunication; }));
+  if (blocks.size() * (communications / 64 + 1) > kMostWords) return std::make_unique<PartNames>();
+  return std::make_unique<ExactNames>(communications);
+}
 
 void SortUnique(std::vector<uint32_t>& v) {
   std::sort(v.begin(), v.end());
@@ -56,7 +107,8 @@ void SortUnique(std::vector<uint32_t>& v) {
 
 // The communication before each block; a communication block's own set holds itself, as its successors see it.
 std::vector<uint32_t> SetsBefore(const std::vector<graph::Block>& blocks) {
-  SetNames names;
+  const auto names = MakeNames(blocks);
+  uint32_t communications = 0;
   std::vector<uint32_t> seen(blocks.size());    // by successors
   std::vector<uint32_t> before(blocks.size());  // by the block itself
   std::vector<uint32_t> sets;
@@ -64,20 +116,23 @@ std::vector<uint32_t> SetsBefore(const std::vector<graph::Block>& blocks) {
     sets.clear();
     for (const BlockId p : blocks[i].predecessors) sets.push_back(seen[p.index()]);
     SortUnique(sets);
-    before[i] = names.Union(sets);
-    seen[i] = blocks[i].kind == BlockKind::kCommunication ? names.With(before[i]) : before[i];
+    before[i] = names->Union(sets);
+    const bool communication = blocks[i].kind == BlockKind::kCommunication;
+    seen[i] = communication ? names->With(before[i], communications++) : before[i];
   }
   return before;
 }
 
 std::vector<uint32_t> SetsBehind(const std::vector<graph::Block>& blocks) {
-  SetNames names;
+  const auto names = MakeNames(blocks);
+  uint32_t communications = 0;
   std::vector<std::vector<uint32_t>> sets(blocks.size());  // as seen by the block, from its successors
   std::vector<uint32_t> behind(blocks.size());
   for (size_t i = blocks.size(); i-- > 0;) {
     SortUnique(sets[i]);
-    behind[i] = names.Union(std::move(sets[i]));
-    const uint32_t seen = blocks[i].kind == BlockKind::kCommunication ? names.With(behind[i]) : behind[i];
+    behind[i] = names->Union(std::move(sets[i]));
+    const bool communication = blocks[i].kind == BlockKind::kCommunication;
+    const uint32_t seen = communication ? names->With(behind[i], communications++) : behind[i];
     for (const BlockId p : blocks[i].predecessors) sets[p.index()].push_back(seen);
   }
   return behind;
@@ -151,10 +206,8 @@ std::vector<graph::Block> MergeBlocks(std::vector<graph::Block> blocks) {
   for (uint32_t i = 0; i < blocks.size(); ++i) {
     if (blocks[i].kind == BlockKind::kCommunication) continue;
     for (const BlockId p : blocks[i].predecessors) {
-      if (blocks[p.index()].kind == BlockKind::kCompute && before[p.index()] == before[i] &&
-          behind[p.index()] == behind[i]) {
-        groups.Join(p.value, i);
-      }
+      const bool compute = blocks[p.index()].kind == BlockKind::kCompute;
+      if (compute && before[p.index()] == before[i] && behind[p.index()] == behind[i]) groups.Join(p.value, i);
     }
   }
   // Groups numbered by their first members.

@@ -166,6 +166,27 @@ TEST(Differences, Q03CollectivesAreNeverMerged) {
   EXPECT_THAT(Predecessors(now.blocks[1]), ElementsAre(0));
 }
 
+// A matmul feeds an all-reduce and more computation; merging that computation with the matmul (as the prototype does,
+// since it has one predecessor) would delay the all-reduce.
+TEST(Differences, MergeDelaysNoCollective) {
+  const ir::Module module = Parse(Main("%a: tensor<8xf32>", "(tensor<8xf32>, tensor<8xf32>)",
+                                       "    %0 = stablehlo.tanh %a : tensor<8xf32>\n"
+                                       "    %1 = stablehlo.negate %0 : tensor<8xf32>\n" +
+                                           AllReduce("%2", "%1", kPair) +
+                                           "    %3 = stablehlo.sine %1 : tensor<8xf32>\n"
+                                           "    %4 = stablehlo.cosine %3 : tensor<8xf32>\n"
+                                           "    return %2, %4 : tensor<8xf32>, tensor<8xf32>\n"));
+  const auto old = Split(module, {.merge = true, .compat = true});
+  ASSERT_THAT(old.blocks, SizeIs(2));
+  EXPECT_THAT(Names(module, old.blocks[0]), ElementsAre("tanh", "negate", "sine", "cosine"));
+  const auto now = Split(module, {.merge = true});
+  ASSERT_THAT(now.blocks, SizeIs(3));
+  EXPECT_THAT(Names(module, now.blocks[0]), ElementsAre("tanh", "negate"));
+  EXPECT_EQ(now.blocks[1].kind, BlockKind::kCommunication);
+  EXPECT_THAT(Names(module, now.blocks[2]), ElementsAre("sine", "cosine"));
+  EXPECT_THAT(Predecessors(now.blocks[2]), ElementsAre(0));
+}
+
 TEST(Differences, Q04RoundingToMicrosecondsLosesNothing) {
   trace::Program program;
   for (uint64_t id = 0; id < 10; ++id) program.nodes.push_back({.id = id, .duration = Time(400'000)});  // 0.4 us each
