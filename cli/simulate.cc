@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <cstdio>
 #include <memory>
 
 #include "cli/command.h"
@@ -13,12 +14,18 @@
 namespace hespas::cli {
 namespace {
 
+constexpr DiagnosticKind kBadValue{"E0921", "The value of an option is not of the form that it needs.",
+                                   Outcome::kUsage};
+
 struct Options {
   driver::NetworkRunFiles files;
   simulate::SimulateOptions simulate;
   std::string format = "table";
   std::string backend = "analytical";
   std::string engine = "auto";
+  std::string topology;
+  std::vector<std::string> slow;
+  std::vector<std::string> failed;
   bool details = false;
   std::string unused;  // accepted as ASTRA-sim accepts them
 };
@@ -40,12 +47,38 @@ std::string Rendered(const driver::NetworkRun& run, const std::string& format) {
   return RenderTable(table, Format::kTable);
 }
 
+Status ReadBeyond(Options& options) {
+  const auto bad = [](const std::string& text, const char* form) {
+    return MakeError(kBadValue, fmt::format("`{}` is not of the form {}", text, form));
+  };
+  for (const std::string& slow : options.slow) {
+    unsigned npu = 0;
+    double factor = 0;
+    if (std::sscanf(slow.c_str(), "%u=%lf", &npu, &factor) != 2 || npu > (1u << 28)) return bad(slow, "NPU=FACTOR");
+    std::vector<double>& scale = options.simulate.compute_scale;
+    if (scale.size() <= npu) scale.resize(npu + 1, 1.0);
+    scale[npu] = factor;
+  }
+  for (const std::string& failed : options.failed) {
+    unsigned from = 0;
+    unsigned to = 0;
+    if (std::sscanf(failed.c_str(), "%u-%u", &from, &to) != 2) return bad(failed, "A-B");
+    options.simulate.failed_links.emplace_back(from, to);
+  }
+  if (options.topology.empty()) return {};
+  Result<hardware::LinkGraph> graph = hardware::ReadLinkGraph(options.topology);
+  if (!graph) return graph.error();
+  options.simulate.graph = *std::move(graph);
+  return {};
+}
+
 void Run(Options& options, Session& session) {
   options.simulate.backend =
       options.backend == "analytical-aware" ? simulate::Backend::kAware : simulate::Backend::kUnaware;
   options.simulate.engine = options.engine == "events"     ? simulate::Engine::kEvents
                             : options.engine == "symmetry" ? simulate::Engine::kSymmetry
                                                            : simulate::Engine::kAuto;
+  if (Status read = ReadBeyond(options); !read) return session.Fail(read.error());
   options.simulate.record_nodes = options.simulate.record_links = options.details;
   const Result<driver::NetworkRun> run = driver::RunNetwork(options.files, options.simulate, session.diagnostics);
   const bool told = session.PrintDiagnostics();
@@ -68,6 +101,24 @@ void AddFileOptions(CLI::App& command, Options& options) {
   command.add_flag("--strict", files.strict, "unknown keys in the system's files are errors");
 }
 
+// What ASTRA-sim lacks.
+void AddBeyondOptions(CLI::App& command, Options& options) {
+  const std::string group = "Beyond ASTRA-sim";
+  simulate::SimulateOptions& simulate = options.simulate;
+  command.add_option("--slow-npu", options.slow, "NPU=FACTOR: its compute takes FACTOR times as long")->group(group);
+  command.add_option("--noise", simulate.noise, "relative spread of compute durations")->group(group);
+  command.add_option("--seed", simulate.noise_seed, "seed of the noise")->group(group);
+  command.add_option("--comm-streams", simulate.communication_streams, "collectives and sends in flight at each NPU")
+      ->check(CLI::Range(1, 1024))
+      ->group(group);
+  command
+      .add_flag("--separate-stream-ids", simulate.separate_stream_ids,
+                "collectives of groups do not disturb the matching of those of all NPUs")
+      ->group(group);
+  command.add_option("--topology", options.topology, "JSON graph of links for analytical-aware")->group(group);
+  command.add_option("--fail-link", options.failed, "A-B: the link between two devices is down")->group(group);
+}
+
 void AddEngineOptions(CLI::App& command, Options& options) {
   command.add_option("--network-backend", options.backend, "analytical (congestion-unaware) or analytical-aware")
       ->check(CLI::IsMember({"analytical", "analytical-aware"}));
@@ -79,6 +130,7 @@ void AddEngineOptions(CLI::App& command, Options& options) {
       ->check(CLI::Range(1, 1 << 16));
   command.add_option("--injection-scale", options.simulate.injection_scale, "factor on endpoint-delay");
   command.add_option("--rendezvous-protocol", options.simulate.rendezvous, "a control message before each message");
+  AddBeyondOptions(command, options);
   for (const char* name : {"--logging-configuration", "--logging-folder", "--compute-scale", "--comm-scale"}) {
     command.add_option(name, options.unused, "accepted for ASTRA-sim's sake; without effect");
   }

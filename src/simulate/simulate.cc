@@ -36,6 +36,19 @@ Status Check(const trace::TraceGraph& trace, const hardware::System& system, con
                      fmt::format("the network has {} NPUs, but the trace has {}", npus, trace.program_of_rank.size()));
   }
   if (options.queues_per_dimension == 0) return MakeError(kNotPossible, "at least one queue per dimension is needed");
+  if (options.communication_streams == 0) return MakeError(kNotPossible, "at least one communication stream is needed");
+  if (options.backend == Backend::kUnaware && (options.graph || !options.failed_links.empty())) {
+    return MakeError(kNotPossible, "a topology of links and failed links need the congestion-aware backend", {},
+                     "use --network-backend analytical-aware");
+  }
+  if (options.graph && options.graph->npus != npus) {
+    return MakeError(kNotPossible, fmt::format("the topology has {} NPUs, the system {}", options.graph->npus, npus));
+  }
+  const auto positive = [](double factor) { return factor > 0 && factor < 1e9; };
+  if (!std::all_of(options.compute_scale.begin(), options.compute_scale.end(), positive) ||
+      !(options.noise >= 0 && options.noise < 10)) {
+    return MakeError(kNotPossible, "speed factors must be above 0 and the noise between 0 and 10");
+  }
   return CheckGroups(trace, npus);
 }
 

@@ -7,8 +7,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
 
 #include "base/result.h"
+#include "hardware/link_graph.h"
 #include "hardware/system.h"
 #include "result/sim_result.h"
 #include "trace/trace_graph.h"
@@ -41,6 +45,15 @@ struct SimulateOptions {
   bool record_nodes = false;
   bool record_links = false;
   uint64_t event_limit = 0;  // 0: none
+
+  // Beyond ASTRA-sim; the defaults are its behaviour.
+  std::vector<double> compute_scale;  // factor on compute durations of each rank; ranks without one: 1
+  double noise = 0;                   // relative spread of compute durations (log-normal, mean 1)
+  uint64_t noise_seed = 0;
+  uint32_t communication_streams = 1;        // collectives and sends in flight at each rank
+  bool separate_stream_ids = false;          // collectives of groups do not disturb those of all ranks (Q2)
+  std::optional<hardware::LinkGraph> graph;  // aware: routes in place of the system's dimensions
+  std::vector<std::pair<uint32_t, uint32_t>> failed_links;  // aware: devices that a link joined, in both directions
 };
 
 Result<result::SimResult> Simulate(const trace::TraceGraph& trace, const hardware::System& system,

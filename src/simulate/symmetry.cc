@@ -38,6 +38,8 @@ std::string WhyAlgorithm(const Algorithm& algorithm, size_t dimension, const har
 std::string WhyAsymmetric(const trace::TraceGraph& trace, const hardware::System& system,
                           const SimulateOptions& options) {
   if (options.backend != Backend::kUnaware) return "the network is congestion-aware";
+  if (!options.compute_scale.empty() || options.noise != 0) return "ranks differ in speed";
+  if (options.communication_streams != 1) return "several communication streams";
   if (options.rendezvous) return "the rendezvous protocol";
   if (std::any_of(trace.program_of_rank.begin(), trace.program_of_rank.end(),
                   [&](uint32_t program) { return program != trace.program_of_rank[0]; })) {

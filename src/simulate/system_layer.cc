@@ -254,8 +254,9 @@ void SystemLayer::AssignQueue(Npu& npu, size_t dimension, char which, Phase& pha
 // Group streams count in the NPU's own counter too (Q2).
 uint32_t SystemLayer::NewStream(const Context& context, uint32_t collective, int64_t priority) {
   Npu& npu = npus_[context.rank];
-  uint64_t id = npu.streams++;
   const uint32_t group = context.node.group;
+  const bool counts = group == 0 || !core_.options.separate_stream_ids;
+  uint64_t id = counts ? npu.streams++ : 0;
   if (group != 0) id = npu.group_streams.try_emplace(group, group * kStreamsOfGroup).first->second++;
   const uint32_t index = streams_.Take();
   Stream& stream = streams_[index];

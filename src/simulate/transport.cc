@@ -16,7 +16,12 @@ Transport::Transport(Core& core) : core_(core) {
   }
   strides_.push_back(stride);
   dimension_use_.resize(core.system.dimensions.size());
-  if (core.options.backend == Backend::kAware) BuildLinks();
+  if (core.options.backend != Backend::kAware) return;
+  if (core.options.graph || !core.options.failed_links.empty()) {
+    BuildGraph();
+  } else {
+    BuildLinks();
+  }
 }
 
 void Transport::Start(uint32_t message) {
@@ -77,8 +82,27 @@ void Transport::BuildLinks() {
     const NetworkDimension& dimension = core_.system.dimensions[d];
     const uint64_t per_rank = dimension.kind == DimensionKind::kFullyConnected ? dimension.npus : 2;
     links += ranks * per_rank;
-    links_.resize(links, Link{.dimension = static_cast<uint8_t>(d)});
+    links_.resize(links, Link{.bytes_per_ns = bytes_per_ns_[d], .latency = dimension.latency});
   }
+}
+
+void Transport::BuildGraph() {
+  hardware::LinkGraph graph = core_.options.graph ? *core_.options.graph : hardware::LinkGraphOf(core_.system);
+  for (const auto& [a, b] : core_.options.failed_links) {
+    std::erase_if(graph.links, [&, a = a, b = b](const hardware::GraphLink& link) {
+      return (link.from == a && link.to == b) || (link.from == b && link.to == a);
+    });
+  }
+  for (const hardware::GraphLink& link : graph.links) {
+    links_.push_back(Link{.bytes_per_ns = link.bandwidth * 1073741824.0 / 1e9, .latency = link.latency});
+  }
+  routes_.emplace(std::move(graph));
+}
+
+Transport::Hop Transport::NextHop(uint32_t device, const MatchKey& key) {
+  if (!routes_) return NextHopInDimensions(device, key);
+  const uint32_t link = routes_->NextLink(device, key.destination);
+  return {link, link == Routes::kNoLink ? device : routes_->graph().links[link].to};
 }
 
 // Links of a rank in a dimension. Ring: up, down. Fully connected: one for each coordinate. Switch: to it, from it.
@@ -101,7 +125,7 @@ Transport::Hop Transport::HopInDimension(uint32_t device, uint32_t destination, 
 
 // Dimension order: the lowest differing dimension first. A switch of dimension d is a device of its own, numbered
 // ranks * (1 + d) + the lowest rank's number that it serves.
-Transport::Hop Transport::NextHop(uint32_t device, const MatchKey& key) const {
+Transport::Hop Transport::NextHopInDimensions(uint32_t device, const MatchKey& key) const {
   const std::vector<NetworkDimension>& dimensions = core_.system.dimensions;
   if (device >= core_.ranks) {
     const size_t d = device / core_.ranks - 1;
@@ -118,6 +142,13 @@ Transport::Hop Transport::NextHop(uint32_t device, const MatchKey& key) const {
 
 void Transport::Forward(uint32_t message) {
   const Hop hop = NextHop(messages[message].at, messages[message].key);
+  if (hop.link == Routes::kNoLink) {
+    const MatchKey& key = messages[message].key;
+    core_.Fail(kNotPossible,
+               fmt::format("NPU {} cannot reach NPU {}: no path of links is left", key.source, key.destination),
+               "check the topology file and the failed links");
+    return;
+  }
   Link& link = links_[hop.link];
   if (!link.busy) {
     Transmit(hop.link, message);
@@ -136,11 +167,10 @@ void Transport::Forward(uint32_t message) {
 // The arrival is scheduled before the release of the link (spec astra-sim section 3.3).
 void Transport::Transmit(uint32_t index, uint32_t message) {
   Link& link = links_[index];
-  const NetworkDimension& dimension = core_.system.dimensions[link.dimension];
   const MatchKey& key = messages[message].key;
-  const double serialisation = static_cast<double>(key.size) / bytes_per_ns_[link.dimension];
+  const double serialisation = static_cast<double>(key.size) / link.bytes_per_ns;
   const uint64_t busy = static_cast<uint64_t>(serialisation) * core_.ticks_per_ns;
-  const uint64_t arrival = static_cast<uint64_t>(dimension.latency + serialisation) * core_.ticks_per_ns;
+  const uint64_t arrival = static_cast<uint64_t>(link.latency + serialisation) * core_.ticks_per_ns;
   link.busy = true;
   ++link.messages;
   link.bytes += key.size;
@@ -161,6 +191,7 @@ void Transport::LinkFree(uint32_t index) {
 }
 
 std::string Transport::LinkName(uint64_t index) const {
+  if (routes_) return fmt::format("{}->{}", routes_->graph().links[index].from, routes_->graph().links[index].to);
   size_t d = first_link_.size() - 1;
   while (first_link_[d] > index) --d;
   const NetworkDimension& dimension = core_.system.dimensions[d];

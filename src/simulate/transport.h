@@ -5,11 +5,13 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "simulate/core.h"
 #include "simulate/matcher.h"
+#include "simulate/routes.h"
 
 namespace hespas::simulate {
 
@@ -43,7 +45,8 @@ class Transport {
     uint32_t first = kNil;
     uint32_t last = kNil;
     bool busy = false;
-    uint8_t dimension = 0;
+    double bytes_per_ns = 0;
+    double latency = 0;
     uint64_t messages = 0;
     uint64_t bytes = 0;
     uint64_t busy_ticks = 0;
@@ -57,7 +60,9 @@ class Transport {
   void BuildLinks();
   std::string LinkName(uint64_t index) const;
   void CountUse(uint32_t source, uint32_t destination, uint64_t size);
-  Hop NextHop(uint32_t device, const MatchKey& key) const;
+  void BuildGraph();
+  Hop NextHop(uint32_t device, const MatchKey& key);
+  Hop NextHopInDimensions(uint32_t device, const MatchKey& key) const;
   Hop HopInDimension(uint32_t device, uint32_t destination, size_t dimension) const;
   void Forward(uint32_t message);
   void Transmit(uint32_t link, uint32_t message);
@@ -68,10 +73,10 @@ class Transport {
   Core& core_;
   std::vector<double> bytes_per_ns_;  // of each dimension
   std::vector<uint64_t> strides_;
-  std::vector<uint64_t> first_link_;   // of each dimension
-  std::vector<Link> links_;            // aware only
-  std::vector<Link> dimension_use_;    // unaware only
-  std::vector<uint32_t> link_target_;  // device that a link leads to
+  std::vector<uint64_t> first_link_;  // of each dimension
+  std::vector<Link> links_;           // aware only
+  std::vector<Link> dimension_use_;   // unaware only
+  std::optional<Routes> routes_;      // aware, where the system's dimensions do not say the way
 };
 
 }  // namespace hespas::simulate

@@ -38,6 +38,23 @@ std::vector<uint64_t> DistinctIds(const trace::Program& program, std::vector<con
   return ids;
 }
 
+uint64_t Scramble(uint64_t x) {  // splitmix64 (Steele et al. 2014)
+  x += 0x9E3779B97F4A7C15ull;
+  x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9ull;
+  x = (x ^ x >> 27) * 0x94D049BB133111EBull;
+  return x ^ x >> 31;
+}
+
+double Uniform(uint64_t bits) { return (static_cast<double>(bits >> 11) + 0.5) * 0x1p-53; }
+
+// Log-normal with mean 1, a function of seed, rank and node alone: the order of events has no say.
+double NoiseFactor(const SimulateOptions& options, uint32_t rank, uint64_t node) {
+  const uint64_t first = Scramble(Scramble(options.noise_seed) ^ Scramble(node) ^ Scramble(uint64_t{rank} << 32 | 1));
+  const double radius = std::sqrt(-2 * std::log(Uniform(first)));  // Box and Muller 1958
+  const double normal = radius * std::cos(6.283185307179586 * Uniform(Scramble(first)));
+  return std::exp(options.noise * normal - options.noise * options.noise / 2);
+}
+
 using Edge = std::pair<uint32_t, uint32_t>;  // parent, child
 
 Result<std::vector<Edge>> EdgesOf(const trace::Program& program, const std::vector<uint64_t>& ids, uint32_t rank) {
@@ -127,15 +144,15 @@ void Workload::MakeReady(uint32_t rank, uint32_t node) {
   std::push_heap(heap.begin(), heap.end(), std::greater<>());
 }
 
-// The smallest free node whose slot is free; kFreeSlot if there is none.
+// The smallest free node whose slot is free; kNothing if there is none.
 uint32_t Workload::NextReady(Npu& npu) {
   std::vector<uint32_t>* best = nullptr;
   for (size_t slot = 0; slot < npu.ready.size(); ++slot) {
     std::vector<uint32_t>& heap = npu.ready[slot];
-    if (heap.empty() || (slot < npu.occupant.size() && npu.occupant[slot] != kFreeSlot)) continue;
+    if (heap.empty() || (slot < npu.occupied.size() && npu.occupied[slot] >= Capacity(slot))) continue;
     if (best == nullptr || heap.front() < best->front()) best = &heap;
   }
-  if (best == nullptr) return kFreeSlot;
+  if (best == nullptr) return kNothing;
   std::pop_heap(best->begin(), best->end(), std::greater<>());
   const uint32_t node = best->back();
   best->pop_back();
@@ -146,7 +163,7 @@ uint32_t Workload::NextReady(Npu& npu) {
 void Workload::Pump(uint32_t rank) {
   Npu& npu = npus_[rank];
   npu.pumping = true;
-  for (uint32_t node = NextReady(npu); node != kFreeSlot && !core_.failure; node = NextReady(npu)) Issue(rank, node);
+  for (uint32_t node = NextReady(npu); node != kNothing && !core_.failure; node = NextReady(npu)) Issue(rank, node);
   npu.pumping = false;
   for (const uint32_t node : npu.fresh) MakeReady(rank, node);
   npu.fresh.clear();
@@ -156,7 +173,10 @@ void Workload::Issue(uint32_t rank, uint32_t index) {
   Npu& npu = npus_[rank];
   const CompiledProgram& compiled = program(rank);
   const Slot slot = compiled.slots[index];
-  if (slot != Slot::kNone) npu.occupant[static_cast<size_t>(slot)] = index;
+  if (slot != Slot::kNone) {
+    ++npu.occupied[static_cast<size_t>(slot)];
+    npu.occupants.push_back(index);
+  }
   ++npu.taken;
   const Node& node = *compiled.nodes[index];
   statistics_.Issued(rank, node);
@@ -165,7 +185,7 @@ void Workload::Issue(uint32_t rank, uint32_t index) {
                fmt::format("NPU {}, node {} (`{}`): metadata nodes cannot be executed", rank, node.id, node.name),
                "leave metadata nodes out of the trace");
   } else if (core_.system.replay_only) {
-    const uint64_t ticks = DurationTicks(node);
+    const uint64_t ticks = DurationTicks(rank, node);
     if (!node.is_cpu) statistics_.AddBusy(rank, ticks);
     Wait(rank, ticks, index);
   } else {
@@ -192,7 +212,7 @@ void Workload::IssueByKind(uint32_t rank, uint32_t index, const Node& node) {
 
 void Workload::IssueCompute(uint32_t rank, uint32_t index, const Node& node) {
   if (core_.system.roofline && !node.is_cpu) return IssueRoofline(rank, index, node);
-  const uint64_t ticks = DurationTicks(node);
+  const uint64_t ticks = DurationTicks(rank, node);
   if (!node.is_cpu) statistics_.AddBusy(rank, ticks);
   Wait(rank, ticks, index);
 }
@@ -223,8 +243,12 @@ void Workload::IssueRoofline(uint32_t rank, uint32_t index, const Node& node) {
 }
 
 // ASTRA-sim takes a duration of 0 for 1 ns; with exact picoseconds it stays 0.
-uint64_t Workload::DurationTicks(const Node& node) const {
-  const auto picoseconds = static_cast<uint64_t>(std::max<int64_t>(0, node.duration.value));
+uint64_t Workload::DurationTicks(uint32_t rank, const Node& node) const {
+  const SimulateOptions& options = core_.options;
+  auto picoseconds = static_cast<uint64_t>(std::max<int64_t>(0, node.duration.value));
+  double factor = rank < options.compute_scale.size() ? options.compute_scale[rank] : 1.0;
+  if (options.noise != 0) factor *= NoiseFactor(options, rank, node.id);
+  if (factor != 1.0) picoseconds = static_cast<uint64_t>(std::min(static_cast<double>(picoseconds) * factor, 9e18));
   if (core_.ticks_per_ns == 1000) return picoseconds;
   return std::max<uint64_t>(1, picoseconds / 1000);
 }
@@ -257,7 +281,7 @@ void Workload::IssueCollective(uint32_t rank, uint32_t index, const Node& node) 
     case trace::Collective::kAllToAll:
       return system_layer_.Request(rank, index, node);
     case trace::Collective::kBroadcast:
-      return Wait(rank, DurationTicks(node), index);
+      return Wait(rank, DurationTicks(rank, node), index);
     default:
       core_.Fail(kNotPossible,
                  fmt::format("NPU {}, node {} (`{}`): collectives of type {} are not supported", rank, node.id,
@@ -270,7 +294,10 @@ void Workload::Release(uint32_t rank, uint32_t index) {
   Npu& npu = npus_[rank];
   const CompiledProgram& compiled = program(rank);
   const Slot slot = compiled.slots[index];
-  if (slot != Slot::kNone) npu.occupant[static_cast<size_t>(slot)] = kFreeSlot;
+  if (slot != Slot::kNone) {
+    --npu.occupied[static_cast<size_t>(slot)];
+    std::erase(npu.occupants, index);
+  }
   --npu.taken;
   statistics_.Ended(rank, *compiled.nodes[index]);
   for (uint32_t i = compiled.first_child[index]; i < compiled.first_child[index + 1]; ++i) {
@@ -291,14 +318,6 @@ void Workload::CheckFinished(uint32_t rank) {
   if (std::any_of(npu.ready.begin(), npu.ready.end(), [](const auto& heap) { return !heap.empty(); })) return;
   npu.finished = true;
   statistics_.Finished(rank);
-}
-
-std::vector<uint32_t> Workload::Occupants(uint32_t rank) const {
-  std::vector<uint32_t> nodes;
-  for (const uint32_t node : npus_[rank].occupant) {
-    if (node != kFreeSlot) nodes.push_back(node);
-  }
-  return nodes;
 }
 
 std::optional<uint32_t> Workload::Unissued(uint32_t rank) const {

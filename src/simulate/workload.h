@@ -45,17 +45,18 @@ class Workload : public CollectiveEnds {
   bool finished(uint32_t rank) const { return npus_[rank].finished; }
   const CompiledProgram& program(uint32_t rank) const { return programs_[trace_.program_of_rank[rank]]; }
   // Nodes in the NPU's slots, and one that waits for its dependencies.
-  std::vector<uint32_t> Occupants(uint32_t rank) const;
+  const std::vector<uint32_t>& Occupants(uint32_t rank) const { return npus_[rank].occupants; }
   std::optional<uint32_t> Unissued(uint32_t rank) const;
 
  private:
-  static constexpr uint32_t kFreeSlot = 0xFFFFFFFFu;
+  static constexpr uint32_t kNothing = 0xFFFFFFFFu;
 
   struct Npu {
     std::vector<uint32_t> parents_left;
     std::array<std::vector<uint32_t>, 4> ready;  // heaps of free nodes, by slot
     std::vector<uint32_t> fresh;                 // freed while pumping
-    std::array<uint32_t, 3> occupant{kFreeSlot, kFreeSlot, kFreeSlot};
+    std::array<uint32_t, 3> occupied{};          // nodes in each slot
+    std::vector<uint32_t> occupants;
     uint32_t taken = 0;
     bool pumping = false;
     bool finished = false;
@@ -63,6 +64,9 @@ class Workload : public CollectiveEnds {
 
   void Pump(uint32_t rank);
   uint32_t NextReady(Npu& npu);
+  uint32_t Capacity(size_t slot) const {
+    return slot == static_cast<size_t>(Slot::kCommunication) ? core_.options.communication_streams : 1;
+  }
   void MakeReady(uint32_t rank, uint32_t node);
   void Issue(uint32_t rank, uint32_t node);
   void IssueByKind(uint32_t rank, uint32_t index, const trace::Node& node);
@@ -72,7 +76,7 @@ class Workload : public CollectiveEnds {
   void IssueCollective(uint32_t rank, uint32_t index, const trace::Node& node);
   void Release(uint32_t rank, uint32_t node);
   void CheckFinished(uint32_t rank);
-  uint64_t DurationTicks(const trace::Node& node) const;
+  uint64_t DurationTicks(uint32_t rank, const trace::Node& node) const;
   void Wait(uint32_t rank, uint64_t delay, uint32_t node) {
     core_.agenda.Schedule(rank, delay, {ActionKind::kNodeDone, node});
   }
