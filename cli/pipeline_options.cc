@@ -20,7 +20,11 @@ void AddSplitOptions(CLI::App& command, driver::RunOptions& options) {
 
 void AddEstimateOptions(CLI::App& command, driver::RunOptions& options) {
   command.add_option("--device", options.device, "accelerator: a preset (`hespas devices`) or a JSON file");
-  command.add_option("--estimator", options.estimator, "model that costs each block");
+  command.add_option("--estimator", options.estimator, "model that costs each block: calibrated or roofline");
+  command
+      .add_option("--optimise", options.optimise,
+                  "what XLA would do first: auto (unless already optimised), none, xla-gpu or xla-tpu")
+      ->check(OneOf({"auto", "none", "xla-gpu", "xla-tpu"}));
   command.add_flag("--strict", options.strict, "an operation without a cost rule is an error");
 }
 

@@ -32,8 +32,6 @@ void AddRunCommand(CLI::App& app, Session& session) {
   command.add_option("--system", options->run.system, "network: a preset (`hespas systems`), a folder or a JSON file");
   AddTraceOptions(command, options->run);
   AddSplitOptions(command, options->run);
-  command.add_option("--optimise", options->run.optimise, "passes before the split: auto or none")
-      ->check(OneOf({"auto", "none"}));
   command.add_option("--network-backend", options->run.network_backend, "analytical, analytical-aware or none")
       ->check(OneOf({"analytical", "analytical-aware", "none"}));
   command.add_option("--output", options->run.output, "folder for traces, statistics and result.json");

@@ -15,7 +15,11 @@ void AddSplitCommand(CLI::App& app, Session& session) {
     std::string format = "table";
   };
   auto options = std::make_shared<Options>();
+  options->run.optimise = "none";
   AddProgramOption(command, options->run);
+  command.add_option("--device", options->run.device, "accelerator whose passes --optimise runs");
+  command.add_option("--optimise", options->run.optimise, "what XLA would do first: none, auto, xla-gpu or xla-tpu")
+      ->check(OneOf({"auto", "none", "xla-gpu", "xla-tpu"}));
   AddSplitOptions(command, options->run);
   command.add_option("--format", options->format, "what goes to stdout: table, json, jsonl, csv, md or dot")
       ->check(OneOf({"table", "json", "jsonl", "csv", "md", "dot"}));

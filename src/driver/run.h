@@ -38,8 +38,8 @@ struct RunOptions {
   std::string device = "A100_SXM_80GB";
   std::string system = "auto";  // one node of the device
   uint32_t num_npus = 0;        // 0: what the program implies
-  std::string estimator = "roofline";
-  std::string optimise = "auto";
+  std::string estimator = "calibrated";
+  std::string optimise = "auto";  // none, xla-gpu, xla-tpu
   std::string split = "auto";  // linear, individual
   bool merge = false;
   size_t block_limit = 1024;
@@ -51,14 +51,15 @@ struct RunOptions {
 };
 
 struct Prepared {
+  hardware::Device device;
   std::string sha256;
+  int64_t ops = 0;  // of main, as read
   std::unique_ptr<ir::Module> module;
   graph::BlockGraph blocks;
   std::string split;  // the strategy that was used
 };
 
 struct Estimated {
-  hardware::Device device;
   graph::EstimateTable table;
   std::vector<result::OpSummary> ops;  // costliest first
 };

@@ -7,6 +7,7 @@
 #include "assemble/assemble.h"
 #include "base/file.h"
 #include "base/hash.h"
+#include "driver/optimise_stage.h"
 #include "driver/presets.h"
 #include "driver/run.h"
 #include "estimate/estimate_all.h"
@@ -81,10 +82,17 @@ std::optional<ir::Module> ReadModule(const std::string& path, std::string* sha25
 
 std::optional<Prepared> Prepare(const RunOptions& options, Diagnostics& diagnostics) {
   Prepared prepared;
+  auto device = hardware::LoadDevice(options.device, diagnostics);
+  if (!device) return std::nullopt;
+  prepared.device = std::move(*device);
   auto module = ReadModule(options.program, &prepared.sha256, diagnostics);
   if (!module) return std::nullopt;
+  const auto main = Take(read::RequireMain(*module), diagnostics);
+  if (!main) return std::nullopt;
+  prepared.ops = static_cast<int64_t>(module->block(module->body(*main)).ops.size());
+  module = OptimiseModule(std::move(*module), {.mode = options.optimise}, prepared.device, diagnostics);
+  if (!module) return std::nullopt;
   prepared.module = std::make_unique<ir::Module>(std::move(*module));
-  if (!Take(read::RequireMain(*prepared.module), diagnostics)) return std::nullopt;
   const split::Options split_options = SplitOptions(options);
   prepared.split = split_options.strategy == split::Strategy::kLinear ? "linear" : "individual";
   auto blocks = Take(split::Split(*prepared.module, split_options, diagnostics), diagnostics);
@@ -94,15 +102,13 @@ std::optional<Prepared> Prepare(const RunOptions& options, Diagnostics& diagnost
 }
 
 std::optional<Estimated> EstimateBlocks(const RunOptions& options, const Prepared& prepared, Diagnostics& diagnostics) {
-  auto device = hardware::LoadDevice(options.device, diagnostics);
-  if (!device) return std::nullopt;
-  auto estimator = Take(estimate::MakeEstimator(options.estimator, *device, {}), diagnostics);
+  auto estimator = Take(estimate::MakeEstimator(options.estimator, prepared.device, {}), diagnostics);
   if (!estimator) return std::nullopt;
   auto table =
       Take(estimate::EstimateAll(prepared.blocks, **estimator, nullptr, {.strict = options.strict}, diagnostics),
            diagnostics);
   if (!table) return std::nullopt;
-  Estimated estimated{.device = std::move(*device), .table = std::move(*table), .ops = {}};
+  Estimated estimated{.table = std::move(*table), .ops = {}};
   estimated.ops = SummariseOps(prepared, **estimator, estimated.table);
   return estimated;
 }

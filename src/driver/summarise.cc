@@ -93,11 +93,8 @@ Time TotalCompute(const Estimated& estimated) {
 RunResult Summarise(const RunOptions& options, const Prepared& prepared, const Estimated& estimated,
                     const trace::TraceGraph& traces, const std::optional<result::SimResult>& simulated) {
   RunResult out;
-  const ir::BlockId body = prepared.module->body(prepared.module->main());
-  out.program = {.path = options.program,
-                 .sha256 = prepared.sha256,
-                 .ops = static_cast<int64_t>(prepared.module->block(body).ops.size())};
-  out.device = estimated.device.name;
+  out.program = {.path = options.program, .sha256 = prepared.sha256, .ops = prepared.ops};
+  out.device = prepared.device.name;
   out.npus = static_cast<int64_t>(traces.program_of_rank.size());
   out.estimator = options.estimator;
   out.optimise = options.optimise;
