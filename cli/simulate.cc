@@ -23,6 +23,8 @@ struct Options {
   std::string format = "table";
   std::string backend = "analytical";
   std::string engine = "auto";
+  std::string binary;
+  double timeout = 600;
   std::string topology;
   std::vector<std::string> slow;
   std::vector<std::string> failed;
@@ -74,10 +76,14 @@ Status ReadBeyond(Options& options) {
 
 void Run(Options& options, Session& session) {
   options.simulate.backend =
-      options.backend == "analytical-aware" ? simulate::Backend::kAware : simulate::Backend::kUnaware;
+      options.backend.ends_with("-aware") ? simulate::Backend::kAware : simulate::Backend::kUnaware;
   options.simulate.engine = options.engine == "events"     ? simulate::Engine::kEvents
                             : options.engine == "symmetry" ? simulate::Engine::kSymmetry
                                                            : simulate::Engine::kAuto;
+  if (options.backend.starts_with("astra-sim")) {
+    options.files.astra_sim = {.binary = options.binary,
+                               .limit = std::chrono::milliseconds(static_cast<int64_t>(options.timeout * 1000))};
+  }
   if (Status read = ReadBeyond(options); !read) return session.Fail(read.error());
   options.simulate.record_nodes = options.simulate.record_links = options.details;
   const Result<driver::NetworkRun> run = driver::RunNetwork(options.files, options.simulate, session.diagnostics);
@@ -120,8 +126,13 @@ void AddBeyondOptions(CLI::App& command, Options& options) {
 }
 
 void AddEngineOptions(CLI::App& command, Options& options) {
-  command.add_option("--network-backend", options.backend, "analytical (congestion-unaware) or analytical-aware")
-      ->check(CLI::IsMember({"analytical", "analytical-aware"}));
+  command
+      .add_option(
+          "--network-backend", options.backend,
+          "analytical (congestion-unaware), analytical-aware, or an installed ASTRA-sim: astra-sim, astra-sim-aware")
+      ->check(CLI::IsMember({"analytical", "analytical-aware", "astra-sim", "astra-sim-aware"}));
+  command.add_option("--astra-sim-binary", options.binary, "path of ASTRA-sim; default: its binary in PATH");
+  command.add_option("--timeout", options.timeout, "seconds that ASTRA-sim may take")->check(CLI::Range(0.001, 1e7));
   command.add_flag("--details", options.details,
                    "adds the traffic of links, exposed communication of each collective and the critical path to json");
   command.add_option("--engine", options.engine, "auto; events: every rank by itself; symmetry: one rank for all")

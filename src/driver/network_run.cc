@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <set>
 
+#include "driver/astra_sim.h"
 #include "hardware/presets.h"
 #include "read/chakra/chakra.h"
 
@@ -71,6 +72,13 @@ void ToNanoseconds(result::SimResult& result) {
     scale(interval.start);
     scale(interval.end);
   }
+  for (result::CollectiveUse& use : result.collectives) {
+    for (uint64_t* ticks : {&use.start, &use.end, &use.exposed, &use.waited}) scale(*ticks);
+  }
+  for (result::PathStep& step : result.critical_path) {
+    scale(step.start);
+    scale(step.end);
+  }
   for (result::LinkUse& link : result.links) {
     scale(link.busy);
     scale(link.queued);
@@ -106,6 +114,11 @@ Result<NetworkRun> RunNetwork(const NetworkRunFiles& files, const simulate::Simu
   std::string folder;
   Result<hardware::System> system = LoadEither(files, folder, diagnostics);
   if (!system) return system.error();
+  if (files.astra_sim) {
+    Result<result::SimResult> answer = RunAstraSim(files, *system, options, *files.astra_sim);
+    if (!answer) return answer.error();
+    return NetworkRun{*std::move(system), *std::move(answer)};
+  }
   Result<trace::TraceGraph> trace = read::chakra::ReadTraces(files.workload, static_cast<uint32_t>(system->npus()));
   if (!trace) return trace.error();
   if (Status read = read::chakra::ReadGroups(files.groups, *trace); !read) return read.error();

@@ -1,6 +1,8 @@
 // Simulates existing traces on a system: reads the files, runs the chosen backend (`hespas simulate`).
 #pragma once
 
+#include <chrono>
+#include <optional>
 #include <string>
 
 #include "base/result.h"
@@ -10,12 +12,18 @@
 
 namespace hespas::driver {
 
+struct AstraSimOptions {
+  std::string binary;  // path or name; empty: the names of the analytical binaries in PATH
+  std::chrono::milliseconds limit = std::chrono::minutes(10);
+};
+
 struct NetworkRunFiles {
-  std::string workload;                // prefix of the .et files
-  hardware::SystemFiles system_files;  // ASTRA-sim's three files, or
-  std::string system;                  // a preset's name, a folder or a file with all three
-  std::string groups = "empty";        // comm_group.json; "empty" in the path: none
-  bool strict = false;                 // unknown keys are errors
+  std::string workload;                      // prefix of the .et files
+  hardware::SystemFiles system_files;        // ASTRA-sim's three files, or
+  std::string system;                        // a preset's name, a folder or a file with all three
+  std::string groups = "empty";              // comm_group.json; "empty" in the path: none
+  bool strict = false;                       // unknown keys are errors
+  std::optional<AstraSimOptions> astra_sim;  // run an installed ASTRA-sim instead
 };
 
 struct NetworkRun {

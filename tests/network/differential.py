@@ -120,6 +120,8 @@ def judge(given):
 
 def differs(given, got):
     want = judge(given)
+    if want.get("refused") == "event at time 0":
+        return None  # a limit of ASTRA-sim's event loop; the simulator answers (docs/simulation.md)
     if "refused" in want or "unfinished" in want:
         return None if "error" in got else "an answer instead of: %s" % want
     if "error" in got:
