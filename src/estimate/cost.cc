@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <vector>
 
 #include "base/units.h"
 #include "estimate/fusion_cost.h"
 #include "ir/attribute.h"
+#include "ir/convolution_work.h"
 #include "ir/op_attributes.h"
 #include "ir/walk.h"
 
@@ -68,52 +68,7 @@ int64_t DimensionOr(const ir::Type& type, int64_t d, int64_t otherwise) {
   return size == ir::kDynamic ? otherwise : size;
 }
 
-// Pairs of output and kernel positions along one dimension that do not meet a zero of base dilation. (Padding counts:
-// kernels multiply it.) `o * stride + k * dilation = padding (mod base)` repeats in o with period base / gcd.
-int64_t WorkingPositions(int64_t output, const ir::WindowDimension& w) {
-  if (w.base_dilation <= 1 || output <= 0 || w.size <= 0) return Times(output, w.size);
-  const int64_t base = w.base_dilation;
-  const auto remainder = [&](int64_t x) { return ((x % base) + base) % base; };
-  const int64_t stride = remainder(w.stride);
-  const int64_t stride_gcd = std::gcd(stride, base);
-  const int64_t kernel_gcd = std::gcd(remainder(w.window_dilation), base);
-  constexpr int64_t kMany = 1 << 16;
-  if (Times(base, base) > kMany) return std::max<int64_t>(Times(output, w.size) / base, 1);
-  // How many output (kernel) positions fall on each remainder.
-  std::vector<int64_t> outputs(static_cast<size_t>(base), 0);
-  std::vector<int64_t> kernels(static_cast<size_t>(base), 0);
-  const auto spread = [&](int64_t count, int64_t step, int64_t gcd, std::vector<int64_t>& on) {
-    const int64_t period = base / gcd;
-    for (int64_t i = 0; i < std::min(period, count); ++i) {
-      on[static_cast<size_t>(remainder(i * step))] += count / period + (i < count % period);
-    }
-  };
-  spread(output, stride, stride_gcd, outputs);
-  spread(w.size, remainder(w.window_dilation), kernel_gcd, kernels);
-  int64_t working = 0;
-  for (int64_t r = 0; r < base; ++r) {
-    const int64_t other = remainder(w.padding_low - r);
-    working = SaturatingAdd(working, Times(outputs[static_cast<size_t>(r)], kernels[static_cast<size_t>(other)]));
-  }
-  return working;
-}
-
-int64_t ConvolutionFlops(const Shapes& s) {
-  if (s.inputs() < 2 || s.outputs() < 1) return 0;
-  const auto dims = ir::ConvolutionDimensionsOf(s.module, s.op);
-  if (!dims) return 0;
-  const int64_t features = DimensionOr(s.in(1), dims->kernel_input_feature, 1);
-  int64_t macs = Times(
-      Times(DimensionOr(s.out(), dims->output_batch, 1), DimensionOr(s.out(), dims->output_feature, 1)), features);
-  const auto window = ir::WindowOf(s.module, s.op);
-  for (size_t i = 0; i < dims->kernel_spatial.size(); ++i) {
-    ir::WindowDimension w = window && i < window->size() ? (*window)[i] : ir::WindowDimension{};
-    w.size = DimensionOr(s.in(1), dims->kernel_spatial[i], 1);
-    const int64_t output = i < dims->output_spatial.size() ? DimensionOr(s.out(), dims->output_spatial[i], 1) : 1;
-    macs = Times(macs, WorkingPositions(output, w));
-  }
-  return Times(2, macs);
-}
+int64_t ConvolutionFlops(const Shapes& s) { return Times(2, ir::ConvolutionMultiplyAdds(s.module, s.op)); }
 
 int64_t DotFlops(const Shapes& s) {
   if (s.inputs() < 2 || s.outputs() < 1) return 0;

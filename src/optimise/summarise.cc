@@ -8,6 +8,7 @@
 #include <unordered_set>
 
 #include "ir/attribute.h"
+#include "ir/convolution_work.h"
 #include "ir/op_attributes.h"
 
 namespace hespas::optimise {
@@ -306,7 +307,7 @@ class Summariser {
   int64_t FlopsOf(ir::OpId op) const {
     const OpKind kind = module_.kind(op);
     if (kind == OpKind::kDotGeneral || kind == OpKind::kDot) return DotFlops(op);
-    if (kind == OpKind::kConvolution) return ConvolutionFlops(op);
+    if (kind == OpKind::kConvolution) return Times(2, ir::ConvolutionMultiplyAdds(module_, op));
     if (kind == OpKind::kCustomCall && IsLibraryCall(module_, op)) return LibraryFlops(op);
     return 0;
   }
@@ -325,15 +326,6 @@ class Summariser {
       if (d >= 0 && static_cast<size_t>(d) < lhs.size()) flops = Times(flops, lhs[static_cast<size_t>(d)]);
     }
     return flops;
-  }
-
-  int64_t ConvolutionFlops(ir::OpId op) const {
-    const auto dims = ir::ConvolutionDimensionsOf(module_, op);
-    if (!dims) return 0;
-    const ir::Type& kernel = module_.type(module_.operands(op)[1]);
-    const auto at = static_cast<size_t>(dims->kernel_output_feature);
-    const int64_t features = at < kernel.dims.size() ? std::max<int64_t>(1, kernel.dims[at]) : 1;
-    return Times(2, Times(module_.type(module_.result(op)).element_count(), kernel.element_count() / features));
   }
 
   const ir::Type& FirstTensor(ir::ValueId value) const {
