@@ -63,5 +63,7 @@ void AddSystemsCommand(CLI::App& app, Session& session);
 void AddExplainCommand(CLI::App& app, Session& session);
 void AddValidateCommand(CLI::App& app, Session& session);
 void AddOptimiseCommand(CLI::App& app, Session& session);
+void AddCheckCommand(CLI::App& app, Session& session);
+void AddSchemaCommand(CLI::App& app, Session& session);
 
 }  // namespace hespas::cli

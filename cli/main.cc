@@ -33,6 +33,8 @@ void AddCommands(CLI::App& app, Session& session) {
   AddSystemsCommand(app, session);
   AddExplainCommand(app, session);
   AddValidateCommand(app, session);
+  AddCheckCommand(app, session);
+  AddSchemaCommand(app, session);
 }
 
 const CLI::App& Chosen(const CLI::App& app) {

@@ -1,0 +1,90 @@
+#include "driver/check.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "base/file.h"
+#include "base/json_text.h"
+#include "base/suggest.h"
+#include "hardware/device.h"
+#include "hardware/presets.h"
+#include "hardware/system.h"
+#include "read/read.h"
+
+namespace hespas::driver {
+namespace {
+
+namespace fs = std::filesystem;
+constexpr std::string_view kSuffix = ".schema.json";
+
+std::optional<std::string> Failed(const Error& error, Diagnostics& diagnostics) {
+  if (!diagnostics.has_errors()) diagnostics.Report(error);
+  return std::nullopt;
+}
+
+std::optional<std::string> CheckSystem(const std::string& path, Diagnostics& diagnostics) {
+  const auto system = hardware::LoadSystem(path, {.strict = true}, diagnostics);
+  if (!system) return Failed(system.error(), diagnostics);
+  if (diagnostics.has_errors()) return std::nullopt;
+  return fmt::format("a system of {} NPUs in {} dimensions", system->npus(), system->dimensions.size());
+}
+
+std::optional<std::string> CheckDevice(const std::string& path, const std::string& text, Diagnostics& diagnostics) {
+  const auto device = hardware::ReadDevice(text, path, diagnostics);
+  if (!device) return std::nullopt;
+  return fmt::format("the device {}: {:g} TFLOP/s where no datatype is named, {:g} GB/s", device->name,
+                     device->peak_flops.value / 1e12, device->memory_bandwidth.value / 1e9);
+}
+
+std::optional<std::string> CheckProgram(const std::string& path, std::string text, Diagnostics& diagnostics) {
+  const auto module = read::ReadText(path, std::move(text), {}, diagnostics);
+  if (!module) return Failed(module.error(), diagnostics);
+  return fmt::format("a program of {} operations", module->op_count());
+}
+
+// A JSON text whose first brace is followed by a key; MLIR's aliases and attributes start otherwise.
+bool LooksLikeJson(const fs::path& path, const std::string& text) {
+  return path.extension() == ".json" || text.substr(0, 4096).find("{\"") == 0;
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> SchemaNames() {
+  const auto folder = hardware::DataFolder();
+  if (!folder) return folder.error();
+  std::vector<std::string> names;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(*folder / "schemas", error)) {
+    const std::string name = entry.path().filename().string();
+    if (name.ends_with(kSuffix)) names.push_back(name.substr(0, name.size() - kSuffix.size()));
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+Result<std::string> SchemaText(const std::string& name) {
+  const auto names = SchemaNames();
+  if (!names) return names.error();
+  if (std::find(names->begin(), names->end(), name) == names->end()) {
+    return MakeError(kUnknownSchema, fmt::format("no schema is called `{}`", name), {},
+                     DidYouMean(name, *names, fmt::format("there are {}", fmt::join(*names, ", "))));
+  }
+  return ReadInput((*hardware::DataFolder() / "schemas" / (name + std::string(kSuffix))).string());
+}
+
+std::optional<std::string> CheckFile(const std::string& path, Diagnostics& diagnostics) {
+  std::error_code error;
+  if (fs::is_directory(path, error)) return CheckSystem(path, diagnostics);
+  auto text = ReadInput(path);
+  if (!text) return Failed(text.error(), diagnostics);
+  if (!LooksLikeJson(path, *text)) return CheckProgram(path, std::move(*text), diagnostics);
+  const auto json = ParseJson(*text, path);
+  if (!json) return Failed(json.error(), diagnostics);
+  const bool system = json->is_object() && (json->contains("network") || json->contains("system"));
+  return system ? CheckSystem(path, diagnostics) : CheckDevice(path, *text, diagnostics);
+}
+
+}  // namespace hespas::driver
