@@ -5,7 +5,7 @@ cd "$(dirname "$0")/.."
 
 preset=$1
 shift
-# g++ spends a quarter less time on -O2 than on -O3, and the programs run as fast.
+# g++ spends a quarter less time on -O2 than on -O3.
 flags=()
 [ "$preset" = release ] && flags=(-DCMAKE_CXX_FLAGS_RELEASE="-O2 -DNDEBUG")
 if [ ! -f "build/$preset/build.ninja" ]; then
