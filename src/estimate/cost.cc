@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <vector>
 
 #include "base/units.h"
 #include "estimate/fusion_cost.h"
 #include "ir/attribute.h"
 #include "ir/convolution_work.h"
+#include "ir/library_call.h"
 #include "ir/op_attributes.h"
 #include "ir/walk.h"
 
@@ -227,7 +229,19 @@ int64_t LibraryMatrixFlops(const Shapes& s) {
   return internal::SaturatingRound(2.0 * c * std::sqrt(a * b / c));
 }
 
+// GEMMs and convolutions of cuBLAS and cuDNN, from their configuration; their workspaces are memory, not traffic.
+std::optional<OpCost> LibraryCost(const Shapes& s) {
+  const auto call = ir::LibraryCallOf(s.module, s.op);
+  if (!call || call->flops() <= 0 || s.outputs() == 0) return std::nullopt;
+  const ir::Type& result = s.out();
+  const bool tuple = result.kind == ir::TypeKind::kTuple && !result.nested.empty();
+  int64_t bytes = tuple ? ir::ByteSize(s.module.types(), result.nested[0]) : s.out_bytes();
+  for (size_t i = 0; i < s.inputs(); ++i) bytes = internal::SaturatingAdd(bytes, s.in_bytes(i));
+  return OpCost{.flops = call->flops(), .bytes = bytes, .contraction = true};
+}
+
 OpCost CustomCallCost(const Shapes& s) {
+  if (const auto library = LibraryCost(s)) return *library;
   const std::string_view* text = s.module.attribute(s.op, "call_target_name");
   const std::string_view target = text == nullptr ? std::string_view() : *text;
   for (const CustomCallRow& row : kCustomCalls) {

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "estimate/cost.h"
+#include "ir/library_call.h"
 #include "ir/op_attributes.h"
 
 namespace hespas::estimate::calibrated {
@@ -65,6 +66,13 @@ KernelSpec FromConvolution(const ir::Module& module, ir::OpId op) {
 
 // Matrices are the two last dimensions of what a library call takes and gives.
 KernelSpec FromLibraryCall(const ir::Module& module, ir::OpId op) {
+  if (const auto call = ir::LibraryCallOf(module, op); call && call->flops() > 0) {
+    return {.shape = Shape::kGemm,
+            .b = static_cast<double>(call->batch),
+            .m = static_cast<double>(call->m),
+            .n = static_cast<double>(call->n),
+            .k = static_cast<double>(call->k)};
+  }
   const ir::Type& lhs = module.type(module.operands(op)[0]);
   const ir::Type& rhs = module.type(module.operands(op)[1]);
   const ir::Type& out = MainResult(module, op);
