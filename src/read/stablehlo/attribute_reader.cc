@@ -123,9 +123,9 @@ bool AttributeReader::ReadNumber() {
     if (*c_ == '.') {
       c_.Advance();
       while (IsDigit(*c_)) c_.Advance();
-      const ptrdiff_t sign = c_[1] == '+' || c_[1] == '-' ? 2 : 1;
-      if ((*c_ == 'e' || *c_ == 'E') && IsDigit(c_[sign])) {
-        c_.Advance(static_cast<size_t>(sign));
+      if (*c_ == 'e' || *c_ == 'E') {
+        const ptrdiff_t digits = c_[1] == '+' || c_[1] == '-' ? 2 : 1;
+        if (IsDigit(c_[digits])) c_.Advance(static_cast<size_t>(digits));
         while (IsDigit(*c_)) c_.Advance();
       }
     }

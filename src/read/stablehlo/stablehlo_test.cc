@@ -210,6 +210,11 @@ TEST(StableHloErrors, OfTruncatedFiles) {
     EXPECT_FALSE(outcome.module.ok()) << length;
     EXPECT_FALSE(outcome.errors.empty()) << length;
   }
+  EXPECT_FALSE(Read("module attributes {x = 1.").module.ok());
+  // A type cut off: the reader once looked for the rest of `tensor<` behind the end.
+  for (const char* tail : {"", " ", " t", " tensor", " tensor<"}) {
+    EXPECT_FALSE(Read(std::string("func.func @main(%a: i32) -> i32 {\n  return %a :") + tail).module.ok());
+  }
   EXPECT_THAT(Read("module {\n  func.func @main() {\n").errors,
               ElementsAre("2:3: E0110 the file ends inside `func.func`, whose region is never closed"));
 }

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 #include <limits>
 #include <optional>
 
@@ -55,7 +54,7 @@ bool TypeReader::Read(TypeId& out) {
   c_.Space();
   // The common case, "tensor<...>" without nested brackets: its text is the key of the cache.
   const char* start = c_.at();
-  if (std::memcmp(start, "tensor<", std::min<size_t>(7, static_cast<size_t>(c_.end() - start))) == 0) {
+  if (std::string_view(start, static_cast<size_t>(c_.end() - start)).starts_with("tensor<")) {
     const char* p = start + 7;
     while (*p != '>' && *p != '<' && *p != '\0' && *p != '\n') ++p;
     if (*p == '>') {
