@@ -171,6 +171,82 @@ class ReduceScatterFormer {
   std::unordered_map<WireId, bool> returned_;
 };
 
+// sum(reduce(a), reduce(b)) is reduce(sum(a, b)): one collective instead of two (XLA's reassociation passes).
+class Reassociator {
+ public:
+  explicit Reassociator(Dataflow& flow) : flow_(flow) {
+    for (const NodeId id : flow.order()) {
+      for (const WireId operand : flow.node(id).operands) ++uses_[operand];
+    }
+    for (const WireId out : flow.outputs) ++uses_[out];
+  }
+
+  void Run() {
+    const std::vector<NodeId> order = flow_.order();
+    for (const NodeId id : order) {
+      for (WireId& operand : flow_.node(id).operands) operand = flow_.Resolve(operand);
+      if (flow_.node(id).kind == OpKind::kAdd && flow_.node(id).operands.size() == 2) Visit(id);
+    }
+    flow_.Normalise();
+  }
+
+ private:
+  void Visit(NodeId id) {
+    const WireId a = flow_.node(id).operands[0];
+    const WireId b = flow_.node(id).operands[1];
+    if (!MayJoin(a) || !MayJoin(b) || a == b || !AreAlike(flow_.maker(a), flow_.maker(b))) return;
+    const WireId x = flow_.MakerNode(a)->operands[0];
+    const WireId y = flow_.MakerNode(b)->operands[0];
+    const WireId sum = flow_.result(flow_.Add({.name = "stablehlo.add",
+                                               .operands = {x, y},
+                                               .results = {flow_.type_id(x)},
+                                               .origin = flow_.node(id).origin}));
+    Node made;
+    {
+      const Node& first = *flow_.MakerNode(a);
+      made.kind = first.kind;
+      made.name = first.name;
+      made.origin = first.origin;
+      made.attributes = first.attributes;
+    }
+    made.operands = {sum};
+    const std::vector<ir::TypeId> types{flow_.type_id(a)};
+    const WireId whole = flow_.result(flow_.Add(std::move(made), types));
+    uses_[whole] = uses_[flow_.result(id)];
+    flow_.Replace(flow_.result(id), whole);
+  }
+
+  bool MayJoin(WireId wire) const {
+    const Node* maker = flow_.MakerNode(wire);
+    if (maker == nullptr || maker->operands.size() != 1 || maker->capture_count > 0 || maker->result_count != 1) return false;
+    if (maker->kind != OpKind::kAllReduce && maker->kind != OpKind::kReduceScatter) return false;
+    const auto uses = uses_.find(wire);
+    return uses != uses_.end() && uses->second == 1 && Sums(*maker);
+  }
+
+  bool Sums(const Node& node) const {
+    const ir::Module& source = flow_.source();
+    if (!node.origin.valid()) return false;
+    const ir::BlockId body = source.body(node.origin);
+    return body.valid() && source.block(body).ops.size() == 2 && source.kind(source.block(body).ops[0]) == OpKind::kAdd;
+  }
+
+  bool AreAlike(NodeId a, NodeId b) const {
+    const Node& first = flow_.node(a);
+    const Node& second = flow_.node(b);
+    if (first.kind != second.kind || flow_.type_id(first.operands[0]) != flow_.type_id(second.operands[0])) return false;
+    for (const std::string_view name : {"replica_groups", "scatter_dimension", "use_global_device_ids"}) {
+      const auto* left = flow_.attribute(first, name);
+      const auto* right = flow_.attribute(second, name);
+      if ((left == nullptr) != (right == nullptr) || (left != nullptr && *left != *right)) return false;
+    }
+    return true;
+  }
+
+  Dataflow& flow_;
+  std::unordered_map<WireId, size_t> uses_;
+};
+
 Dimensions FrontFirst(size_t rank, size_t dimension) {
   Dimensions permutation{static_cast<int64_t>(dimension)};
   for (size_t i = 0; i < rank; ++i) {
@@ -188,6 +264,8 @@ bool IsMajor(const Dimensions& dims, int64_t dimension) {
 }
 
 }  // namespace
+
+void ReassociateCollectives(Dataflow& flow, PassContext&) { Reassociator(flow).Run(); }
 
 void FormReduceScatters(Dataflow& flow, PassContext&) { ReduceScatterFormer(flow).Run(); }
 

@@ -117,6 +117,17 @@ std::vector<std::vector<NodeId>> Dataflow::Users() const {
   return users;
 }
 
+bool IsOrdered(const Dataflow& flow) {
+  std::vector<char> done(flow.node_count(), 0);
+  const auto ready = [&](WireId wire) { return !flow.maker(wire).valid() || done[flow.maker(wire).index()]; };
+  for (const NodeId id : flow.order()) {
+    const auto& operands = flow.node(id).operands;
+    if (!std::all_of(operands.begin(), operands.end(), ready)) return false;
+    done[id.index()] = 1;
+  }
+  return std::all_of(flow.outputs.begin(), flow.outputs.end(), ready);
+}
+
 bool HasSideEffect(const Dataflow& flow, const Node& node) {
   if (node.kind == OpKind::kCustomCall) {
     const auto* flag = flow.attribute(node, "has_side_effect");

@@ -98,6 +98,9 @@ class Dataflow {
   std::vector<NodeId> order_;
 };
 
+// Whether every node comes after the nodes it reads.
+bool IsOrdered(const Dataflow& flow);
+
 // Ops that must stay even where nobody reads their results.
 bool HasSideEffect(const Dataflow& flow, const Node& node);
 

@@ -1,5 +1,6 @@
 // Multi-output fusion: kernels that read the same data, or of which one reads what the other stores, become one.
 #include <algorithm>
+#include <optional>
 #include <unordered_set>
 
 #include "optimise/build.h"
@@ -11,8 +12,9 @@ namespace {
 using ir::OpKind;
 
 constexpr size_t kSearchLimit = 512;     // kernels looked at to exclude a cycle; beyond it they stay apart
+constexpr size_t kReach = 4096;           // units between two kernels that may be joined
 constexpr size_t kRootLimit = 12;        // results of one kernel
-constexpr int64_t kSmallSource = 16384;  // bytes; sharing less is not worth joining for
+constexpr int64_t kSmallSource = 16384;     // bytes; sharing a scalar is not worth joining for
 
 class Joiner {
  public:
@@ -25,8 +27,11 @@ class Joiner {
     reduces_.assign(count, 0);
     turns_.assign(count, 0);
     slices_.assign(count, 0);
+    columns_.assign(count, 0);
+    costly_.assign(count, 0);
     joined_into_.assign(count, KernelPlan::kNone);
     for (uint32_t k = 0; k < count; ++k) Describe(k);
+    LayOut();
   }
 
   void Run() {
@@ -51,8 +56,9 @@ class Joiner {
         elements_[kernel] = std::max(elements_[kernel], WorkElements(flow_, id));
       if (kind == FusionClass::kReduce) {
         reduces_[kernel] = 1;
-        if (!ReducesRows(node)) joinable_[kernel] = 0;
+        if (!ReducesRows(node)) columns_[kernel] = flow_.type(node.first_result).element_count();
       }
+      if (InstructionWeight(node.kind) > 4) costly_[kernel] = 1;
       if (node.kind == OpKind::kTranspose && EndsIn(root, id)) turns_[kernel] = 1;
       only_slices = only_slices && (kind == FusionClass::kView || node.kind == OpKind::kSlice);
       if (ir::Traits(node.kind).sort == ir::OpSort::kScatter || node.kind == OpKind::kDynamicUpdateSlice)
@@ -100,8 +106,6 @@ class Joiner {
     return maker.valid() ? plan_.kernel[maker.index()] : KernelPlan::kNone;
   }
 
-  size_t First(uint32_t kernel) const { return position_[plan_.roots[kernel].front().index()]; }
-  size_t Last(uint32_t kernel) const { return position_[plan_.roots[kernel].back().index()]; }
 
   // A stored result with a reader of the same size: the reader can store it along the way.
   // Readers that only store it in another order come first.
@@ -175,7 +179,7 @@ class Joiner {
     }
   }
 
-  size_t Head(uint32_t kernel) const { return First(Now(kernel)); }
+  size_t Head(uint32_t kernel) const { return place_of_kernel_[Now(kernel)]; }
 
   uint32_t Now(uint32_t kernel) const {
     while (plan_.roots[kernel].empty()) kernel = joined_into_[kernel];
@@ -184,44 +188,87 @@ class Joiner {
 
   void TryJoin(uint32_t a, uint32_t b) {
     if (a == b || !joinable_[a] || !joinable_[b] || elements_[a] != elements_[b]) return;
+    // Column reductions go together where little is computed for them, and with nothing else.
+    if (columns_[a] != columns_[b] || (columns_[a] > 0 && (costly_[a] || costly_[b]))) return;
     if (slices_[a] != slices_[b] || (turns_[a] && reduces_[b]) || (reduces_[a] && turns_[b])) return;
     if (plan_.roots[a].size() + plan_.roots[b].size() > kRootLimit) return;
-    if (First(b) < First(a)) std::swap(a, b);
-    if (ReachesThroughOthers(a, b) || ReachesThroughOthers(b, a)) return;
+    if (place_of_kernel_[b] < place_of_kernel_[a]) std::swap(a, b);
+    if (place_of_kernel_[b] - place_of_kernel_[a] > kReach) return;
+    const auto needed = NeededBetween(a, b);
+    if (!needed) return;
+    MoveUp(a, b, *needed);
     Join(a, b);
   }
 
-  // Whether `to` needs `from` by way of a third kernel or a barrier.
-  bool ReachesThroughOthers(uint32_t from, uint32_t to) const {
-    const size_t floor = First(from);
+  // The units - kernels, and barriers on their own - stand in an order in which each comes after what it needs.
+  void LayOut() {
+    place_of_kernel_.assign(plan_.roots.size(), 0);
+    place_of_node_.assign(flow_.node_count(), 0);
+    for (const NodeId id : flow_.order()) {
+      const bool stored = plan_.stored[id.index()] != 0;
+      if (!stored && ClassOf(flow_, flow_.node(id)) != FusionClass::kBarrier) continue;
+      SetPlace(id, sequence_.size());
+      sequence_.push_back(id);
+    }
+  }
+
+  // A unit is named by its barrier, or by any root of its kernel.
+  size_t PlaceOf(NodeId id) const {
+    return plan_.stored[id.index()] ? place_of_kernel_[plan_.kernel[id.index()]] : place_of_node_[id.index()];
+  }
+  void SetPlace(NodeId id, size_t place) {
+    (plan_.stored[id.index()] ? place_of_kernel_[plan_.kernel[id.index()]] : place_of_node_[id.index()]) = place;
+  }
+
+  // The units after `a` that `b` needs; nothing where `b` needs `a` by way of one of them, or the search grows large.
+  std::optional<std::unordered_set<size_t>> NeededBetween(uint32_t a, uint32_t b) const {
+    const size_t floor = place_of_kernel_[a];
+    std::unordered_set<size_t> needed;
     std::vector<NodeId> work;
-    std::unordered_set<NodeId> seen;
     const auto push = [&](WireId wire) {
-      const NodeId maker = flow_.maker(wire);
-      if (maker.valid()) work.push_back(maker);
+      if (flow_.maker(wire).valid()) work.push_back(flow_.maker(wire));
     };
-    for (const WireId wire : inputs_[to]) {
-      if (KernelOf(wire) != from) {
+    for (const WireId wire : inputs_[b]) {
+      if (KernelOf(wire) != a) {
         push(wire);
-      } else if (flow_.type(wire).element_count() != elements_[from] || !IsElementwise(flow_.maker(wire))) {
-        return true;  // a reduction's result exists only when its kernel ends
+      } else if (flow_.type(wire).element_count() != elements_[a] || !IsElementwise(flow_.maker(wire))) {
+        return std::nullopt;  // a reduction's result exists only when its kernel ends
       }
     }
     while (!work.empty()) {
       const NodeId id = work.back();
       work.pop_back();
       const bool stored = plan_.stored[id.index()] != 0;
-      if (stored && plan_.kernel[id.index()] == from) return true;
-      const size_t last = stored ? Last(plan_.kernel[id.index()]) : position_[id.index()];
-      if (last < floor || !seen.insert(stored ? plan_.roots[plan_.kernel[id.index()]][0] : id).second) continue;
-      if (seen.size() > kSearchLimit) return true;
-      if (stored) {
-        for (const WireId wire : inputs_[plan_.kernel[id.index()]]) push(wire);
-      } else {
+      if (stored && plan_.kernel[id.index()] == a) return std::nullopt;
+      if (!stored && ClassOf(flow_, flow_.node(id)) != FusionClass::kBarrier) {
         for (const WireId wire : flow_.node(id).operands) push(wire);
+        continue;
+      }
+      const size_t place = PlaceOf(id);
+      if (place < floor || !needed.insert(place).second) continue;
+      if (needed.size() > kSearchLimit) return std::nullopt;
+      for (const WireId wire : stored ? inputs_[plan_.kernel[id.index()]] : flow_.node(id).operands) push(wire);
+    }
+    return needed;
+  }
+
+  // What `b` needs moves in front of `a`, so that both can stand at one place.
+  void MoveUp(uint32_t a, uint32_t b, const std::unordered_set<size_t>& needed) {
+    const size_t first = place_of_kernel_[a];
+    const size_t last = place_of_kernel_[b];
+    std::vector<NodeId> before;
+    std::vector<NodeId> after{sequence_[first]};
+    for (size_t place = first + 1; place < last; ++place) {
+      if (sequence_[place].valid()) (needed.count(place) > 0 ? before : after).push_back(sequence_[place]);
+    }
+    size_t place = first;
+    for (const auto* list : {&before, &after}) {
+      for (const NodeId id : *list) {
+        sequence_[place] = id;
+        SetPlace(id, place++);
       }
     }
-    return false;
+    for (; place <= last; ++place) sequence_[place] = NodeId();
   }
 
   void Join(uint32_t a, uint32_t b) {
@@ -254,8 +301,13 @@ class Joiner {
   std::vector<char> joinable_;
   std::vector<char> reduces_;
   std::vector<char> turns_;   // ends in a transpose
+  std::vector<int64_t> columns_;  // results of its column reductions
+  std::vector<char> costly_;      // computes more than sums and products
   std::vector<char> slices_;  // does nothing but slice
   std::vector<uint32_t> joined_into_;
+  std::vector<NodeId> sequence_;  // units by place; holes where two were joined
+  std::vector<size_t> place_of_kernel_;
+  std::vector<size_t> place_of_node_;
 };
 
 }  // namespace

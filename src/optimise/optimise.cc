@@ -20,6 +20,8 @@ constexpr Pass kPasses[] = {
      EliminateCommonSubexpressions},
     {"reduce-scatter", "turns an all-reduce whose result is sliced by device into a reduce-scatter", true, false, false,
      FormReduceScatters},
+    {"reassociate", "sums before all-reduces and reduce-scatters rather than behind each", true, true, false,
+     ReassociateCollectives},
     {"collective-dimension", "moves the gathered or scattered dimension outermost", true, false, false,
      MoveCollectiveDimension},
     {"simplify-moved", "joins the transposes that moved dimensions left", true, false, false, Simplify},
@@ -118,6 +120,7 @@ Result<ir::Module> Optimise(ir::Module module, const Options& options, const gra
     if (report != nullptr) report->passes.emplace_back(pass.name);
     if (pass.name == options.stop_after) break;
   }
+  if (!IsOrdered(*flow)) return MakeError(kLostOrder, "the optimised program is not in order; please report this");
   return Export(*flow, main);
 }
 

@@ -52,6 +52,8 @@ class Simplifier {
         return KeepsType(id) ? Forward(id, input) : void();
       case OpKind::kConcatenate:
         return node.operands.size() == 1 ? Forward(id, input) : void();
+      case OpKind::kReduce:
+        return VisitReduce(id);
       case OpKind::kReshape:
         return VisitReshape(id);
       case OpKind::kTranspose:
@@ -67,6 +69,20 @@ class Simplifier {
 
   void Forward(NodeId id, WireId to) {
     if (flow_.type_id(to) == flow_.type_id(flow_.result(id))) flow_.Replace(flow_.result(id), to);
+  }
+
+  // Reducing dimensions of size 1 only drops them: the initial value is the reducer's neutral element.
+  void VisitReduce(NodeId id) {
+    const Node& node = flow_.node(id);
+    const WireId input = node.operands[0];
+    const auto reduced = IntegersOf(flow_, node, "dimensions");
+    if (!reduced || node.operands.size() != 2) return;
+    const Dimensions& dims = flow_.type(input).dims;
+    for (const int64_t d : *reduced) {
+      if (d < 0 || static_cast<size_t>(d) >= dims.size() || dims[static_cast<size_t>(d)] != 1) return;
+    }
+    if (flow_.type(input).element != flow_.type(flow_.result(id)).element) return;
+    flow_.Replace(flow_.result(id), ReshapeTo(flow_, input, flow_.type_id(flow_.result(id))));
   }
 
   void VisitReshape(NodeId id) {

@@ -31,9 +31,11 @@ class Sinker {
       for (WireId& operand : flow_.node(id).operands) operand = flow_.Resolve(operand);
       const Node& node = flow_.node(id);
       if (node.result_count != 1 || node.capture_count != 0 || !node.bodies.empty()) continue;
-      const ir::OpSort sort = ir::Traits(node.kind).sort;
-      if (sort == ir::OpSort::kElementwise) SinkElementwise(id);
-      if (node.kind == OpKind::kReduce && node.operands.size() == 2) SinkReduce(id);
+      if (node.kind == OpKind::kReduce && node.operands.size() == 2) {
+        SinkReduce(id);
+      } else if (ir::Traits(node.kind).sort == ir::OpSort::kElementwise) {
+        SinkElementwise(id);
+      }
     }
     flow_.Normalise();
   }
