@@ -197,10 +197,8 @@ class Reassociator {
     if (!MayJoin(a) || !MayJoin(b) || a == b || !AreAlike(flow_.maker(a), flow_.maker(b))) return;
     const WireId x = flow_.MakerNode(a)->operands[0];
     const WireId y = flow_.MakerNode(b)->operands[0];
-    const WireId sum = flow_.result(flow_.Add({.name = "stablehlo.add",
-                                               .operands = {x, y},
-                                               .results = {flow_.type_id(x)},
-                                               .origin = flow_.node(id).origin}));
+    const WireId sum = flow_.result(flow_.Add(
+        {.name = "stablehlo.add", .operands = {x, y}, .results = {flow_.type_id(x)}, .origin = flow_.node(id).origin}));
     Node made;
     {
       const Node& first = *flow_.MakerNode(a);
@@ -218,7 +216,8 @@ class Reassociator {
 
   bool MayJoin(WireId wire) const {
     const Node* maker = flow_.MakerNode(wire);
-    if (maker == nullptr || maker->operands.size() != 1 || maker->capture_count > 0 || maker->result_count != 1) return false;
+    if (maker == nullptr || maker->operands.size() != 1 || maker->capture_count > 0 || maker->result_count != 1)
+      return false;
     if (maker->kind != OpKind::kAllReduce && maker->kind != OpKind::kReduceScatter) return false;
     const auto uses = uses_.find(wire);
     return uses != uses_.end() && uses->second == 1 && Sums(*maker);
@@ -234,7 +233,8 @@ class Reassociator {
   bool AreAlike(NodeId a, NodeId b) const {
     const Node& first = flow_.node(a);
     const Node& second = flow_.node(b);
-    if (first.kind != second.kind || flow_.type_id(first.operands[0]) != flow_.type_id(second.operands[0])) return false;
+    if (first.kind != second.kind || flow_.type_id(first.operands[0]) != flow_.type_id(second.operands[0]))
+      return false;
     for (const std::string_view name : {"replica_groups", "scatter_dimension", "use_global_device_ids"}) {
       const auto* left = flow_.attribute(first, name);
       const auto* right = flow_.attribute(second, name);
@@ -268,6 +268,60 @@ bool IsMajor(const Dimensions& dims, int64_t dimension) {
 void ReassociateCollectives(Dataflow& flow, PassContext&) { Reassociator(flow).Run(); }
 
 void FormReduceScatters(Dataflow& flow, PassContext&) { ReduceScatterFormer(flow).Run(); }
+
+namespace {
+
+// An op outside the program whose region combines two scalars as `origin`'s does, in the element type of `like`.
+ir::OpId ReducerOf(ir::Module& source, ir::OpId origin, ir::TypeId like) {
+  const ir::BlockId body = origin.valid() ? source.body(origin) : ir::BlockId();
+  if (!body.valid() || source.block(body).ops.size() != 2) return ir::OpId();
+  const ir::OpId combine = source.block(body).ops[0];
+  const ir::OpId end = source.block(body).ops[1];
+  if (source.op(combine).operand_count != 2 || source.op(combine).result_count != 1) return ir::OpId();
+  const ir::TypeId scalar = TensorLike(source, like, {});
+  const ir::BlockId block = source.AddBlock(std::vector<ir::TypeId>{scalar, scalar});
+  const std::vector<ir::ValueId> arguments{source.arguments(block)[0], source.arguments(block)[1]};
+  const std::vector<ir::TypeId> types{scalar};
+  const ir::OpId sum =
+      source.AddOp(block, {.name = source.op(combine).name, .operands = arguments, .result_types = types});
+  const std::vector<ir::ValueId> results{source.result(sum)};
+  source.AddOp(block, {.name = source.op(end).name, .operands = results});
+  const std::vector<ir::RegionId> regions{source.AddRegion(std::vector<ir::BlockId>{block})};
+  return source.AddOp(source.AddBlock({}), {.name = source.op(origin).name, .regions = regions});
+}
+
+}  // namespace
+
+// all-reduce then convert to a narrower type: converted first, as XLA does on TPUs; the sum is rounded in between.
+void NarrowAllReduces(Dataflow& flow, PassContext&) {
+  const auto users = flow.Users();
+  const std::vector<NodeId> order = flow.order();
+  for (const NodeId id : order) {
+    const Node& node = flow.node(id);
+    if (node.kind != OpKind::kConvert || node.operands.size() != 1) continue;
+    const WireId sum = node.operands[0];
+    const Node* reduce = flow.MakerNode(sum);
+    if (reduce == nullptr || reduce->kind != OpKind::kAllReduce || reduce->operands.size() != 1) continue;
+    const bool returned = std::find(flow.outputs.begin(), flow.outputs.end(), sum) != flow.outputs.end();
+    if (users[sum.index()].size() != 1 || returned || reduce->capture_count > 0) continue;
+    if (flow.ByteSize(flow.result(id)) >= flow.ByteSize(sum)) continue;
+    const ir::TypeId narrow = flow.type_id(flow.result(id));
+    const ir::OpId reducer = ReducerOf(flow.source(), reduce->origin, narrow);
+    if (!reducer.valid()) continue;
+    Node made;
+    made.kind = reduce->kind;
+    made.name = reduce->name;
+    made.origin = reducer;
+    made.attributes = reduce->attributes;
+    const WireId input = reduce->operands[0];
+    const ir::OpId origin = node.origin;
+    made.operands = {flow.result(
+        flow.Add({.name = "stablehlo.convert", .operands = {input}, .results = {narrow}, .origin = origin}))};
+    const std::vector<ir::TypeId> types{narrow};
+    flow.Replace(flow.result(id), flow.result(flow.Add(std::move(made), types)));
+  }
+  flow.Normalise();
+}
 
 // Gathering or scattering the outermost dimension moves whole runs of memory; XLA's layouts see to that.
 void MoveCollectiveDimension(Dataflow& flow, PassContext&) {

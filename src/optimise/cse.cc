@@ -1,7 +1,7 @@
 // Common subexpressions: one node for each operation on the same operands.
 //
 // Results of optimization barriers are fresh names, so what a program recomputes on purpose stays recomputed; each
-// collective has a channel of its own and stays, too.
+// collective has a channel of its own and stays, too (XLA's TPU compiler shares them).
 #include <unordered_map>
 
 #include "base/hash.h"
@@ -58,10 +58,11 @@ class RegionHasher {
   std::unordered_map<ir::ValueId, uint64_t> numbers_;
 };
 
-bool MayShare(const Node& node) {
+bool MayShare(const Dataflow& flow, const Node& node) {
   if (!node.bodies.empty() || node.kind == OpKind::kOptimizationBarrier) return false;
   switch (ir::Traits(node.kind).sort) {
     case OpSort::kCollective:
+      return flow.dots_take_producers;
     case OpSort::kAsync:
     case OpSort::kTransfer:
     case OpSort::kControl:
@@ -89,7 +90,7 @@ void EliminateCommonSubexpressions(Dataflow& flow, PassContext&) {
   for (const NodeId id : flow.order()) {
     Node& node = flow.node(id);
     for (WireId& operand : node.operands) operand = flow.Resolve(operand);
-    if (!MayShare(node)) continue;
+    if (!MayShare(flow, node)) continue;
     Hash128 hash = Combine(Hash128{}, node.name.value);
     for (const WireId operand : node.operands) hash = Combine(hash, operand.value);
     for (uint32_t i = 0; i < node.result_count; ++i) hash = Combine(hash, flow.type_id(flow.result(id, i)).value);

@@ -65,7 +65,7 @@ void Dataflow::MarkNeeded(std::vector<char>& needed) const {
   };
   for (const WireId out : outputs) need(maker(out));
   for (const NodeId id : order_) {
-    if (!node(id).dead && (keep_dead || HasSideEffect(*this, node(id)))) need(id);
+    if (!node(id).dead && HasSideEffect(*this, node(id))) need(id);
   }
   while (!stack.empty()) {
     const NodeId id = stack.back();

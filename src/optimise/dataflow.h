@@ -82,7 +82,8 @@ class Dataflow {
   std::vector<WireId> parameters;
   uint32_t captured_parameters = 0;  // the last ones stand for captured values
   std::vector<WireId> outputs;
-  bool keep_dead = false;  // dead code is left in place (pass switched off)
+  // Matrix units take elementwise work in with the dot, and scalars run on a unit of their own (TPU).
+  bool dots_take_producers = false;
 
  private:
   struct Wire {

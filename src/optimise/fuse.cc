@@ -46,6 +46,9 @@ struct Inside {
 
 std::string_view KindOfFusion(const Dataflow& flow, const std::vector<NodeId>& members) {
   for (const NodeId id : members) {
+    if (ir::Traits(flow.node(id).kind).sort == ir::OpSort::kContraction) return "kOutput";
+  }
+  for (const NodeId id : members) {
     if (flow.node(id).kind == OpKind::kTranspose || ClassOf(flow, flow.node(id)) == FusionClass::kReduce)
       return "kInput";
   }

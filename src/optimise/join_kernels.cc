@@ -12,9 +12,9 @@ namespace {
 using ir::OpKind;
 
 constexpr size_t kSearchLimit = 512;     // kernels looked at to exclude a cycle; beyond it they stay apart
-constexpr size_t kReach = 4096;           // units between two kernels that may be joined
+constexpr size_t kReach = 4096;          // units between two kernels that may be joined
 constexpr size_t kRootLimit = 12;        // results of one kernel
-constexpr int64_t kSmallSource = 16384;     // bytes; sharing a scalar is not worth joining for
+constexpr int64_t kSmallSource = 16384;  // bytes; sharing a scalar is not worth joining for
 
 class Joiner {
  public:
@@ -29,6 +29,7 @@ class Joiner {
     slices_.assign(count, 0);
     columns_.assign(count, 0);
     costly_.assign(count, 0);
+    dots_.assign(count, 0);
     joined_into_.assign(count, KernelPlan::kNone);
     for (uint32_t k = 0; k < count; ++k) Describe(k);
     LayOut();
@@ -54,7 +55,9 @@ class Joiner {
       const FusionClass kind = ClassOf(flow_, node);
       if (kind == FusionClass::kReduce || id == root)
         elements_[kernel] = std::max(elements_[kernel], WorkElements(flow_, id));
-      if (kind == FusionClass::kReduce) {
+      if (IsDot(id)) {
+        dots_[kernel] = 1;
+      } else if (kind == FusionClass::kReduce) {
         reduces_[kernel] = 1;
         if (!ReducesRows(node)) columns_[kernel] = flow_.type(node.first_result).element_count();
       }
@@ -106,7 +109,6 @@ class Joiner {
     return maker.valid() ? plan_.kernel[maker.index()] : KernelPlan::kNone;
   }
 
-
   // A stored result with a reader of the same size: the reader can store it along the way.
   // Readers that only store it in another order come first.
   void JoinWithReaders(bool only_turned) {
@@ -122,7 +124,10 @@ class Joiner {
     }
   }
 
-  bool IsElementwise(NodeId id) const { return ClassOf(flow_, flow_.node(id)) == FusionClass::kElement; }
+  // Results that come one by one while the kernel runs; a dot's do, too, where a kernel may go on with them.
+  bool IsElementwise(NodeId id) const { return ClassOf(flow_, flow_.node(id)) == FusionClass::kElement || IsDot(id); }
+
+  bool IsDot(NodeId id) const { return ir::Traits(flow_.node(id).kind).sort == ir::OpSort::kContraction; }
 
   void JoinSiblings() {
     std::vector<std::vector<uint32_t>> readers(flow_.wire_count());
@@ -188,8 +193,11 @@ class Joiner {
 
   void TryJoin(uint32_t a, uint32_t b) {
     if (a == b || !joinable_[a] || !joinable_[b] || elements_[a] != elements_[b]) return;
+    if (dots_[a] && dots_[b]) return;
     // Column reductions go together where little is computed for them, and with nothing else.
-    if (columns_[a] != columns_[b] || (columns_[a] > 0 && (costly_[a] || costly_[b]))) return;
+    if ((columns_[a] != columns_[b] && !flow_.dots_take_producers) ||
+        (columns_[a] > 0 && !flow_.dots_take_producers && (costly_[a] || costly_[b])))
+      return;
     if (slices_[a] != slices_[b] || (turns_[a] && reduces_[b]) || (reduces_[a] && turns_[b])) return;
     if (plan_.roots[a].size() + plan_.roots[b].size() > kRootLimit) return;
     if (place_of_kernel_[b] < place_of_kernel_[a]) std::swap(a, b);
@@ -290,6 +298,7 @@ class Joiner {
     inputs_[a] = std::move(inputs);
     inputs_[b].clear();
     reduces_[a] = reduces_[a] || reduces_[b];
+    dots_[a] = dots_[a] || dots_[b];
     turns_[a] = turns_[a] || turns_[b];
   }
 
@@ -300,9 +309,10 @@ class Joiner {
   std::vector<int64_t> elements_;
   std::vector<char> joinable_;
   std::vector<char> reduces_;
-  std::vector<char> turns_;   // ends in a transpose
+  std::vector<char> turns_;       // ends in a transpose
   std::vector<int64_t> columns_;  // results of its column reductions
-  std::vector<char> costly_;      // computes more than sums and products
+  std::vector<char> dots_;
+  std::vector<char> costly_;  // computes more than sums and products
   std::vector<char> slices_;  // does nothing but slice
   std::vector<uint32_t> joined_into_;
   std::vector<NodeId> sequence_;  // units by place; holes where two were joined

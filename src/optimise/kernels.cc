@@ -188,6 +188,8 @@ class Planner {
       return;
     }
     NodeId end = reduce;
+    const int64_t bytes = flow_.ByteSize(flow_.result(reduce));
+    after_dot_ = ir::Traits(flow_.node(reduce).kind).sort == OpSort::kContraction;
     for (NodeId at = reduce;;) {
       const WireId out = flow_.result(at);
       const auto& users = users_[out.index()];
@@ -196,9 +198,10 @@ class Planner {
       const FusionClass kind = classes_[next.index()];
       const bool joins = (kind == FusionClass::kElement || kind == FusionClass::kView) &&
                          flow_.node(next).result_count == 1 && Elements(next) == Elements(at) && ReadsOnly(next, out);
-      if (!joins || flow_.node(next).kind == OpKind::kTranspose) break;
+      if (!joins || flow_.node(next).kind == OpKind::kTranspose || ends_[next.index()] != 0) break;
       at = next;
-      if (kind == FusionClass::kElement) end = at;
+      // A wider copy of the result is left to its readers.
+      if (kind == FusionClass::kElement && flow_.ByteSize(flow_.result(at)) <= bytes) end = at;
     }
     for (NodeId at = reduce; at != end; at = users_[flow_.result(at).index()][0]) ends_[at.index()] = kInterior;
     ends_[end.index()] = kEnd;
@@ -209,6 +212,7 @@ class Planner {
   }
 
   bool ReadsOnly(NodeId id, WireId wire) const {
+    if (after_dot_) return true;
     const auto& operands = flow_.node(id).operands;
     return std::all_of(operands.begin(), operands.end(), [&](WireId o) { return o == wire || IsConstantLike(o); });
   }
@@ -268,7 +272,7 @@ class Planner {
     }
     const size_t count = kernels_[id.index()].size();
     if (kind == FusionClass::kReduce || ends_[id.index()] == kEnd) {
-      if (!barrier && count == 1 && IsRowNorm(id))
+      if (!barrier && count == 1 && !flow_.dots_take_producers && IsRowNorm(id))
         return Explain(id, "row statistics computed in the kernel that uses them");
       return Store(id, "reduction: its result is complete only when the kernel ends");
     }
@@ -287,7 +291,7 @@ class Planner {
     const WireId out = flow_.result(id);
     const double bytes = static_cast<double>(flow_.ByteSize(out));
     const double reads = sources_[out.index()].bytes();
-    const double issue = instructions_[out.index()];
+    const double issue = flow_.dots_take_producers ? 0 : instructions_[out.index()];
     const double growth =
         static_cast<double>(evaluations_[id.index()]) / static_cast<double>(std::max<int64_t>(1, Elements(id)));
     const auto time = [&](double b, double i) {
@@ -345,6 +349,7 @@ class Planner {
   std::vector<char> barrier_use_;
   std::vector<char> turns_;  // by wire: a transpose stands between memory and here
   std::vector<char> stored_before_;
+  bool after_dot_ = false;  // the epilogue of a dot may read other data, too
   std::vector<int64_t> evaluations_;
   KernelPlan plan_;
 };
@@ -371,6 +376,12 @@ FusionClass ClassOfLayout(const Dataflow& flow, const Node& node) {
   return FusionClass::kElement;
 }
 
+bool IsScalarWork(const Dataflow& flow, const Node& node) {
+  if (ir::Traits(node.kind).sort != OpSort::kElementwise || node.kind == OpKind::kConvert) return false;
+  return std::all_of(node.operands.begin(), node.operands.end(),
+                     [&](WireId operand) { return flow.type(operand).element_count() == 1; });
+}
+
 }  // namespace
 
 double InstructionWeight(OpKind kind) {
@@ -388,6 +399,7 @@ int64_t WorkElements(const Dataflow& flow, NodeId id) {
 
 FusionClass ClassOf(const Dataflow& flow, const Node& node) {
   if (!node.bodies.empty() || node.result_count == 0) return FusionClass::kBarrier;
+  if (flow.dots_take_producers && IsScalarWork(flow, node)) return FusionClass::kBarrier;
   switch (ir::Traits(node.kind).sort) {
     case OpSort::kElementwise:
     case OpSort::kSlice:
@@ -400,6 +412,8 @@ FusionClass ClassOf(const Dataflow& flow, const Node& node) {
                                                                            : FusionClass::kBarrier;
     case OpSort::kReduction:
       return node.kind == OpKind::kSelectAndScatter ? FusionClass::kBarrier : FusionClass::kReduce;
+    case OpSort::kContraction:
+      return flow.dots_take_producers && node.result_count == 1 ? FusionClass::kReduce : FusionClass::kBarrier;
     case OpSort::kScatter:
       return FusionClass::kReduce;
     default:

@@ -22,6 +22,8 @@ constexpr Pass kPasses[] = {
      FormReduceScatters},
     {"reassociate", "sums before all-reduces and reduce-scatters rather than behind each", true, true, false,
      ReassociateCollectives},
+    {"narrow-all-reduces", "sums in the narrower type that the result is converted to", false, true, false,
+     NarrowAllReduces},
     {"collective-dimension", "moves the gathered or scattered dimension outermost", true, false, false,
      MoveCollectiveDimension},
     {"simplify-moved", "joins the transposes that moved dimensions left", true, false, false, Simplify},
@@ -66,8 +68,7 @@ Status CheckNames(const Options& options) {
   return {};
 }
 
-// Inner regions first, so that an outer pass sees them finished.
-void RunOn(Dataflow& flow, const Pass& pass, PassContext& context) {
+std::vector<Dataflow*> ExecutedRegions(Dataflow& flow) {
   std::vector<Dataflow*> all{&flow};
   for (size_t i = 0; i < all.size(); ++i) {
     for (const NodeId id : all[i]->order()) {
@@ -76,6 +77,12 @@ void RunOn(Dataflow& flow, const Pass& pass, PassContext& context) {
       for (const auto& body : node.bodies) all.push_back(body.get());
     }
   }
+  return all;
+}
+
+// Inner regions first, so that an outer pass sees them finished.
+void RunOn(Dataflow& flow, const Pass& pass, PassContext& context) {
+  const std::vector<Dataflow*> all = ExecutedRegions(flow);
   for (size_t i = all.size(); i-- > 0;) pass.run(*all[i], context);
 }
 
@@ -114,6 +121,7 @@ Result<ir::Module> Optimise(ir::Module module, const Options& options, const gra
   PassContext context{.target = options.target, .cost = &cost};
   if (report != nullptr) context.explanations = &report->explanations;
   auto flow = Import(module, main, {.inline_calls = !disabled("inline")});
+  for (Dataflow* region : ExecutedRegions(*flow)) region->dots_take_producers = options.target == Target::kTpu;
   for (const Pass& pass : kPasses) {
     if (!RunsOn(pass, options.target) || disabled(pass.name)) continue;
     if (pass.run != nullptr) RunOn(*flow, pass, context);

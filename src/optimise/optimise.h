@@ -24,7 +24,8 @@ inline constexpr DiagnosticKind kNoMain{
     "E0542", "The optimiser starts from the function `main`; the program has none, or one without a body."};
 
 inline constexpr DiagnosticKind kLostOrder{
-    "E0543", "The optimiser made a program whose ops need each other in a circle: a defect of Hespas, not of the input.",
+    "E0543",
+    "The optimiser made a program whose ops need each other in a circle: a defect of Hespas, not of the input.",
     Outcome::kInternal};
 
 enum class Target : uint8_t { kGpu, kTpu, kCpu };

@@ -137,17 +137,25 @@ class Summariser {
 
   int64_t Bytes(ir::ValueId value) const { return ir::ByteSize(module_.types(), module_.type_id(value)); }
 
-  // A library's workspace is the byte tensor at the end of its result tuple.
+  // A library's workspace is the run of bytes at the end of its results.
+  bool IsWorkspace(ir::TypeId id) const {
+    const ir::Type& type = module_.types()[id];
+    return type.is_tensor() && type.dims.size() == 1 && ir::ElementBits(type.element) == 8;
+  }
+
   int64_t ResultBytes(ir::OpId op, bool library) const {
-    int64_t sum = 0;
+    std::vector<ir::TypeId> parts;
     for (const ir::ValueId value : module_.results(op)) {
-      sum += Bytes(value);
       const ir::Type& type = module_.type(value);
-      if (!library || type.kind != ir::TypeKind::kTuple || type.nested.size() < 2) continue;
-      const ir::Type& last = module_.types()[type.nested.back()];
-      if (last.is_tensor() && ir::ElementBits(last.element) == 8)
-        sum -= ir::ByteSize(module_.types(), type.nested.back());
+      if (type.kind == ir::TypeKind::kTuple) {
+        parts.insert(parts.end(), type.nested.begin(), type.nested.end());
+      } else {
+        parts.push_back(module_.type_id(value));
+      }
     }
+    if (library && parts.size() > 1 && IsWorkspace(parts.back())) parts.pop_back();
+    int64_t sum = 0;
+    for (const ir::TypeId part : parts) sum += ir::ByteSize(module_.types(), part);
     return sum;
   }
 

@@ -1,0 +1,148 @@
+#!/usr/bin/env python3
+"""Counts kernels, bytes, flops and collectives of XLA's optimised HLO text, on its own, without Hespas' readers.
+
+  summarise_oracles.py FILE.hlo.gz > FILE.json
+
+The rules are those of the design's `hespas optimise --format json`: fusions, library calls and other ops that launch a
+kernel; bytes of materialised operands and results (slices count the slice, updates in place the update; workspaces and
+collectives do not count); flops are 2*M*N*K of library calls."""
+
+import collections
+import gzip
+import json
+import re
+import sys
+
+SIZES = {"pred": 1, "s8": 1, "u8": 1, "bf16": 2, "f16": 2, "s16": 2, "u16": 2, "s32": 4, "u32": 4, "f32": 4, "s64": 8,
+         "u64": 8, "f64": 8}
+FREE = {"parameter", "get-tuple-element", "bitcast", "tuple", "constant", "partition-id", "replica-id", "after-all"}
+COLLECTIVES = {"all-gather", "all-reduce", "reduce-scatter", "all-to-all", "collective-permute"}
+SLICES = {"slice", "dynamic-slice", "gather"}
+
+
+def close(text, start):
+    depth = 0
+    for i in range(start, len(text)):
+        depth += {"(": 1, ")": -1}.get(text[i], 0)
+        if depth == 0:
+            return i
+    raise ValueError(text[:80])
+
+
+def parse(text):
+    computations, entry, body = {}, None, None
+    for line in text.splitlines():
+        head = re.match(r"(ENTRY )?%?([\w.\-]+) \(.*\{$", line)
+        if head:
+            body = computations[head.group(2)] = {}
+            entry = head.group(2) if head.group(1) else entry
+            continue
+        op = re.match(r"\s+(ROOT )?%?([\w.\-]+) = ", line)
+        if not op or body is None:
+            continue
+        rest = re.sub(r"/\*.*?\*/", "", line[op.end():])
+        end = close(rest, 0) + 1 if rest[0] == "(" else rest.index(" ")
+        kind, rest = rest[:end], rest[end:].lstrip()
+        opening = rest.index("(")
+        closing = close(rest, opening)
+        arguments = rest[opening + 1:closing]
+        opcode = rest[:opening]
+        operands = [] if opcode in ("constant", "parameter") else re.findall(r"%([\w.\-]+)", arguments)
+        body[op.group(2)] = {"type": kind, "op": opcode, "operands": operands, "rest": rest[closing + 1:],
+                             "root": bool(op.group(1))}
+    return computations, entry
+
+
+def shapes(kind):
+    return [(d, [int(x) for x in s.split(",") if x]) for d, s in re.findall(r"(\w+)\[([\d,]*)\]", kind)]
+
+
+def count(dims):
+    out = 1
+    for d in dims:
+        out *= d
+    return out
+
+
+def size(kind):
+    return sum(SIZES.get(d, 0) * count(s) for d, s in shapes(kind))
+
+
+def called(node):
+    found = re.search(r"calls=%?([\w.\-]+)", node["rest"])
+    return found.group(1) if found else None
+
+
+def read_bytes(body, users, name):
+    full, part = size(body[name]["type"]), 0
+    for user in users.get(name, []):
+        node = body[user]
+        if node["op"] == "bitcast":
+            part += read_bytes(body, users, user)
+        elif node["op"] in SLICES and node["operands"][0] == name:
+            part += size(node["type"])
+        elif node["op"] != "dynamic-update-slice" or node["operands"][0] != name:
+            return full
+    return min(part, full) if users.get(name) else full
+
+
+def written_bytes(body, name):
+    node = body[name]
+    if node["op"] == "tuple":
+        return sum(written_bytes(body, o) for o in node["operands"])
+    if node["op"] == "bitcast":
+        return written_bytes(body, node["operands"][0])
+    return size(body[node["operands"][1]]["type"] if node["op"] == "dynamic-update-slice" else node["type"])
+
+
+def fusion_bytes(body):
+    users = collections.defaultdict(list)
+    for name, node in body.items():
+        for operand in node["operands"]:
+            users[operand].append(name)
+    root = next(name for name, node in body.items() if node["root"])
+    reads = sum(read_bytes(body, users, n) for n, node in body.items() if node["op"] == "parameter")
+    return reads + written_bytes(body, root)
+
+
+def gemm_flops(body, node):
+    dims = [int(d) for d in re.search(r'"lhs_contracting_dimensions":\[([^\]]*)\]', node["rest"]).group(1).replace('"', "").split(",")]
+    lhs = shapes(body[node["operands"][0]]["type"])[0][1]
+    return 2 * count(shapes(node["type"])[0][1]) * count(lhs[d] for d in dims)
+
+
+def summarise(text):
+    computations, entry = parse(text)
+    body = computations[entry]
+    kernels, collectives = collections.Counter(), collections.defaultdict(lambda: [0, 0])
+    flops = total = 0
+    for node in body.values():
+        op = node["op"]
+        inputs = [body[o]["type"] for o in dict.fromkeys(node["operands"])]
+        if op in ("async-start",):
+            op = next(x["op"] for x in computations[called(node)].values() if x["op"] in COLLECTIVES)
+        op = op.removesuffix("-start")
+        if op in COLLECTIVES:
+            result = size(node["type"]) - sum(map(size, inputs)) if node["type"].startswith("((") or op == "all-gather" else size(node["type"])
+            entry_ = collectives[op]
+            entry_[0] += 1
+            entry_[1] += max(sum(map(size, inputs)), result)
+        elif op in FREE or op.endswith("-done"):
+            continue
+        elif op == "fusion":
+            kernels["fusions"] += 1
+            total += fusion_bytes(computations[called(node)])
+        elif op == "custom-call":
+            kernels["library_calls"] += 1
+            total += sum(map(size, inputs)) + size(node["type"]) - sum(count(s) for d, s in shapes(node["type"])[1:] if d == "s8")
+            flops += gemm_flops(body, node)
+        else:
+            kernels["other"] += 1
+            total += sum(map(size, inputs)) + size(node["type"])
+    return {"kernels": {"total": sum(kernels.values()), **kernels}, "flops": flops, "bytes_accessed": total,
+            "collectives": [{"op": op, "count": c, "bytes": b} for op, (c, b) in sorted(collectives.items())]}
+
+
+if __name__ == "__main__":
+    with gzip.open(sys.argv[1], "rt") as f:
+        print(json.dumps(summarise(f.read()), indent=2))

@@ -1,0 +1,273 @@
+// One pass at a time on small programs.
+#include <gmock/gmock.h>
+
+#include "programs.h"
+
+namespace hespas {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+
+optimise::Options Until(const std::string& pass, std::vector<std::string> disabled = {}) {
+  return {.disabled = std::move(disabled), .stop_after = pass};
+}
+
+TEST(Inline, ExpandsCallsAndDropsTheirFunctions) {
+  const char* text = R"(
+    func.func private @twice(%x: tensor<4xf32>) -> tensor<4xf32> {
+      %0 = stablehlo.add %x, %x : tensor<4xf32>
+      return %0 : tensor<4xf32>
+    }
+    func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+      %0 = call @twice(%x) : (tensor<4xf32>) -> tensor<4xf32>
+      %1 = call @twice(%0) : (tensor<4xf32>) -> tensor<4xf32>
+      return %1 : tensor<4xf32>
+    })";
+  const ir::Module inlined = Optimised(text, Until("inline"));
+  EXPECT_THAT(Names(inlined), ElementsAre("stablehlo.add", "stablehlo.add"));
+  EXPECT_FALSE(inlined.FindSymbol("twice").valid());
+  const ir::Module kept = Optimised(text, Until("dce", {"inline"}));
+  EXPECT_THAT(Names(kept), ElementsAre("func.call", "func.call"));
+  EXPECT_TRUE(kept.FindSymbol("twice").valid());
+}
+
+TEST(Simplify, DropsIdentitiesAndJoinsViews) {
+  const ir::Module module = Optimised(R"(
+    func.func @main(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
+      %0 = stablehlo.reshape %x : (tensor<2x3xf32>) -> tensor<6xf32>
+      %1 = stablehlo.reshape %0 : (tensor<6xf32>) -> tensor<2x3xf32>
+      %2 = stablehlo.transpose %1, dims = [1, 0] : (tensor<2x3xf32>) -> tensor<3x2xf32>
+      %3 = stablehlo.transpose %2, dims = [1, 0] : (tensor<3x2xf32>) -> tensor<2x3xf32>
+      %4 = stablehlo.convert %3 : tensor<2x3xf32>
+      %5 = stablehlo.negate %4 : tensor<2x3xf32>
+      return %5 : tensor<2x3xf32>
+    })",
+                                      Until("simplify"));
+  EXPECT_THAT(Names(module), ElementsAre("stablehlo.negate"));
+}
+
+TEST(Simplify, ReducingUnitDimensionsOnlyDropsThem) {
+  const ir::Module module = Optimised(R"(
+    func.func @main(%x: tensor<1x8xf32>) -> tensor<8xf32> {
+      %c = stablehlo.constant dense<0.0> : tensor<f32>
+      %0 = stablehlo.reduce(%x init: %c) applies stablehlo.add across dimensions = [0] : (tensor<1x8xf32>, tensor<f32>) -> tensor<8xf32>
+      return %0 : tensor<8xf32>
+    })",
+                                      Until("simplify"));
+  EXPECT_THAT(Names(module), ElementsAre("stablehlo.reshape"));
+}
+
+TEST(Cse, SharesEqualOpsButNotAcrossABarrier) {
+  const char* text = R"(
+    func.func @main(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) {
+      %0 = stablehlo.exponential %x : tensor<4xf32>
+      %1 = stablehlo.exponential %x : tensor<4xf32>
+      %2 = stablehlo.optimization_barrier %x : tensor<4xf32>
+      %3 = stablehlo.exponential %2 : tensor<4xf32>
+      return %0, %1, %3 : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
+    })";
+  EXPECT_THAT(Names(Optimised(text, Until("cse"))),
+              ElementsAre("stablehlo.exponential", "stablehlo.optimization_barrier", "stablehlo.exponential"));
+}
+
+constexpr char kSlicedAllReduce[] = R"(
+  func.func @main(%x: tensor<8x4xf32>) -> tensor<4x4xf32> {
+    %0 = "stablehlo.all_reduce"(%x) <{replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>}> ({
+    ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+      %s = stablehlo.add %a, %b : tensor<f32>
+      stablehlo.return %s : tensor<f32>
+    }) : (tensor<8x4xf32>) -> tensor<8x4xf32>
+    %table = stablehlo.constant dense<[OFFSETS]> : tensor<2xi32>
+    %zero = stablehlo.constant dense<0> : tensor<i32>
+    %id = stablehlo.partition_id : tensor<ui32>
+    %at = stablehlo.dynamic_slice %table, %id, sizes = [1] : (tensor<2xi32>, tensor<ui32>) -> tensor<1xi32>
+    %start = stablehlo.reshape %at : (tensor<1xi32>) -> tensor<i32>
+    %1 = stablehlo.dynamic_slice %0, %start, %zero, sizes = [4, 4] : (tensor<8x4xf32>, tensor<i32>, tensor<i32>) -> tensor<4x4xf32>
+    return %1 : tensor<4x4xf32>
+  })";
+
+std::string WithOffsets(const std::string& offsets) {
+  std::string text = kSlicedAllReduce;
+  return text.replace(text.find("OFFSETS"), 7, offsets);
+}
+
+TEST(ReduceScatter, IsFormedWhereEachDeviceKeepsItsOwnPart) {
+  EXPECT_THAT(Names(Optimised(WithOffsets("0, 4"), Until("reduce-scatter"))), ElementsAre("stablehlo.reduce_scatter"));
+}
+
+TEST(ReduceScatter, IsNotFormedWhereDevicesKeepOtherParts) {
+  for (const char* offsets : {"4, 0", "0, 0", "1, 5"}) {
+    const auto names = Names(Optimised(WithOffsets(offsets), Until("reduce-scatter")));
+    EXPECT_THAT(names, Contains("stablehlo.all_reduce")) << offsets;
+    EXPECT_THAT(names, Not(Contains("stablehlo.reduce_scatter"))) << offsets;
+  }
+}
+
+std::string AllReduce(const std::string& result, const std::string& operand, const std::string& type) {
+  return result + " = \"stablehlo.all_reduce\"(" + operand +
+         ") <{replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>}> ({\n^bb0(%a: tensor<f32>, %b: tensor<f32>):\n"
+         "%s = stablehlo.add %a, %b : tensor<f32>\nstablehlo.return %s : tensor<f32>\n}) : (" +
+         type + ") -> " + type + "\n";
+}
+
+TEST(Reassociate, SumsBeforeTheAllReduce) {
+  const std::string type = "tensor<4xf32>";
+  const std::string text = "func.func @main(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {\n" +
+                           AllReduce("%0", "%x", type) + AllReduce("%1", "%y", type) +
+                           "%2 = stablehlo.add %0, %1 : tensor<4xf32>\nreturn %2 : tensor<4xf32>\n}";
+  EXPECT_THAT(Names(Optimised(text, Until("reassociate"))), ElementsAre("stablehlo.add", "stablehlo.all_reduce"));
+}
+
+TEST(Combine, JoinsIndependentAllReducesInOneBuffer) {
+  const std::string type = "tensor<4xf32>";
+  const std::string text =
+      "func.func @main(%x: tensor<4xf32>, %y: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {\n" +
+      AllReduce("%0", "%x", type) + AllReduce("%1", "%y", type) + "return %0, %1 : tensor<4xf32>, tensor<4xf32>\n}";
+  const optimise::Summary summary = optimise::Summarise(Optimised(text));
+  ASSERT_EQ(summary.collectives.size(), 1u);
+  EXPECT_EQ(summary.collectives[0].count, 1);
+  EXPECT_EQ(summary.collectives[0].bytes, 32);
+  EXPECT_EQ(summary.fusions, 3);  // put together, taken apart twice
+}
+
+TEST(Combine, LeavesDependentCollectivesApart) {
+  const std::string type = "tensor<4xf32>";
+  const std::string text = "func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {\n" + AllReduce("%0", "%x", type) +
+                           AllReduce("%1", "%0", type) + "return %1 : tensor<4xf32>\n}";
+  EXPECT_EQ(optimise::Summarise(Optimised(text)).collectives[0].count, 2);
+}
+
+constexpr char kDotAndSum[] = R"(
+  func.func @main(%x: tensor<64x32xf32>, %w: tensor<16x32xf32>, %r: tensor<64x16xf32>) -> tensor<64x16xf32> {
+    %t = stablehlo.transpose %w, dims = [1, 0] : (tensor<16x32xf32>) -> tensor<32x16xf32>
+    %0 = stablehlo.dot_general %x, %t, contracting_dims = [1] x [0] : (tensor<64x32xf32>, tensor<32x16xf32>) -> tensor<64x16xf32>
+    %1 = stablehlo.add %0, %r : tensor<64x16xf32>
+    return %1 : tensor<64x16xf32>
+  })";
+
+TEST(LibraryCalls, TakeInTransposesAndTheSumBehind) {
+  const ir::Module module = Optimised(std::string(kDotAndSum));
+  ASSERT_THAT(Names(module), ElementsAre("stablehlo.custom_call"));
+  const ir::OpId call = module.block(module.body(module.main())).ops[0];
+  EXPECT_EQ(module.op(call).operand_count, 3u);
+  EXPECT_THAT(std::string(*module.attribute(call, "backend_config")), HasSubstr("\\\"beta\\\":1"));
+  const optimise::Summary summary = optimise::Summarise(module);
+  EXPECT_EQ(summary.flops, 2 * 64 * 32 * 16);
+  EXPECT_EQ(summary.bytes_accessed, 4 * (64 * 32 + 16 * 32 + 2 * 64 * 16));
+}
+
+TEST(MergeDots, PutsSmallDotsOfOneOperandSideBySide) {
+  const ir::Module module = Optimised(R"(
+    func.func @main(%x: tensor<64x32xf32>, %a: tensor<32x16xf32>, %b: tensor<32x8xf32>) -> (tensor<64x16xf32>, tensor<64x8xf32>) {
+      %0 = stablehlo.dot_general %x, %a, contracting_dims = [1] x [0] : (tensor<64x32xf32>, tensor<32x16xf32>) -> tensor<64x16xf32>
+      %1 = stablehlo.dot_general %x, %b, contracting_dims = [1] x [0] : (tensor<64x32xf32>, tensor<32x8xf32>) -> tensor<64x8xf32>
+      return %0, %1 : tensor<64x16xf32>, tensor<64x8xf32>
+    })");
+  const optimise::Summary summary = optimise::Summarise(module);
+  EXPECT_EQ(summary.library_calls, 1);
+  EXPECT_EQ(summary.flops, 2 * 64 * 32 * 24);
+}
+
+TEST(SplitReductions, CutsLongRowsInTwoStages) {
+  const auto reduce = [](const std::string& n) {
+    return "func.func @main(%x: tensor<8x" + n +
+           "xf32>) -> tensor<8xf32> {\n%c = stablehlo.constant dense<0.0> : tensor<f32>\n" +
+           "%0 = stablehlo.reduce(%x init: %c) applies stablehlo.add across dimensions = [1] : (tensor<8x" + n +
+           "xf32>, tensor<f32>) -> tensor<8xf32>\nreturn %0 : tensor<8xf32>\n}";
+  };
+  EXPECT_EQ(optimise::Summarise(Optimised(reduce("16384"))).fusions, 1);
+  EXPECT_EQ(optimise::Summarise(Optimised(reduce("65536"))).fusions, 2);
+}
+
+TEST(Fusion, ElementwiseChainIsOneKernelWithSideResults) {
+  const ir::Module module = Optimised(R"(
+    func.func @main(%x: tensor<1024x1024xf32>) -> (tensor<1024x1024xf32>, tensor<1024x1024xf32>) {
+      %0 = stablehlo.exponential %x : tensor<1024x1024xf32>
+      %1 = stablehlo.negate %0 : tensor<1024x1024xf32>
+      return %0, %1 : tensor<1024x1024xf32>, tensor<1024x1024xf32>
+    })");
+  const optimise::Summary summary = optimise::Summarise(module);
+  EXPECT_EQ(summary.fusions, 1);
+  EXPECT_EQ(summary.bytes_accessed, 3 * 4 * 1024 * 1024);
+}
+
+TEST(Fusion, RowNormIsOneKernel) {
+  const ir::Module module = Optimised(R"(
+    func.func @main(%x: tensor<4096x1024xf32>) -> tensor<4096x1024xf32> {
+      %c = stablehlo.constant dense<0.0> : tensor<f32>
+      %0 = stablehlo.multiply %x, %x : tensor<4096x1024xf32>
+      %1 = stablehlo.reduce(%0 init: %c) applies stablehlo.add across dimensions = [1] : (tensor<4096x1024xf32>, tensor<f32>) -> tensor<4096xf32>
+      %2 = stablehlo.rsqrt %1 : tensor<4096xf32>
+      %3 = stablehlo.broadcast_in_dim %2, dims = [0] : (tensor<4096xf32>) -> tensor<4096x1024xf32>
+      %4 = stablehlo.multiply %x, %3 : tensor<4096x1024xf32>
+      return %4 : tensor<4096x1024xf32>
+    })");
+  EXPECT_EQ(optimise::Summarise(module).fusions, 1);
+}
+
+TEST(Fusion, NeverJoinsKernelsInACircle) {
+  // b needs a through a collective: both read x, but joining them would wait for itself.
+  const std::string text =
+      "func.func @main(%x: tensor<65536xf32>) -> tensor<65536xf32> {\n%0 = stablehlo.negate %x : tensor<65536xf32>\n" +
+      AllReduce("%1", "%0", "tensor<65536xf32>") +
+      "%2 = stablehlo.add %x, %1 : tensor<65536xf32>\nreturn %2 : tensor<65536xf32>\n}";
+  EXPECT_EQ(optimise::Summarise(Optimised(text)).fusions, 2);
+}
+
+TEST(Loops, BodiesAreOptimisedAndKeepWhatTheyCapture) {
+  const ir::Module module = Optimised(R"(
+    func.func @main(%x: tensor<1024xf32>, %y: tensor<1024xf32>) -> tensor<1024xf32> {
+      %zero = stablehlo.constant dense<0> : tensor<i32>
+      %ten = stablehlo.constant dense<10> : tensor<i32>
+      %one = stablehlo.constant dense<1> : tensor<i32>
+      %0:2 = stablehlo.while(%i = %zero, %v = %x) : tensor<i32>, tensor<1024xf32>
+        cond {
+          %c = stablehlo.compare LT, %i, %ten : (tensor<i32>, tensor<i32>) -> tensor<i1>
+          stablehlo.return %c : tensor<i1>
+        } do {
+          %n = stablehlo.add %i, %one : tensor<i32>
+          %p = stablehlo.multiply %v, %y : tensor<1024xf32>
+          %q = stablehlo.negate %p : tensor<1024xf32>
+          stablehlo.return %n, %q : tensor<i32>, tensor<1024xf32>
+        }
+      return %0#1 : tensor<1024xf32>
+    })");
+  EXPECT_EQ(optimise::Summarise(module).fusions, 3);  // condition, counter, body
+}
+
+TEST(Report, SaysWhyNeighboursDidNotJoin) {
+  optimise::Report report;
+  Optimised(Read(kDotAndSum), {.disabled = {"library-calls"}}, &report);
+  ASSERT_FALSE(report.explanations.empty());
+  EXPECT_THAT(report.explanations.back().op, HasSubstr("stablehlo.add (line 5)"));
+  EXPECT_THAT(report.explanations.back().reason, HasSubstr("returned"));
+  EXPECT_THAT(report.passes, Not(Contains("library-calls")));
+}
+
+TEST(Options, UnknownPassGetsASuggestion) {
+  Diagnostics diagnostics;
+  const auto result = optimise::Optimise(Read(kDotAndSum), {.disabled = {"fusoin"}}, graph::SimpleCost(), diagnostics);
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().kind, &optimise::kUnknownPass);
+  EXPECT_THAT(result.error().help, HasSubstr("fusion"));
+}
+
+TEST(Options, ProgramWithoutMainIsRefused) {
+  Diagnostics diagnostics;
+  const auto result = optimise::Optimise(Read("module {}"), {}, graph::SimpleCost(), diagnostics);
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().kind, &optimise::kNoMain);
+}
+
+TEST(Options, EveryPassCanBeSwitchedOff) {
+  for (const optimise::PassInfo& pass : optimise::Passes(optimise::Target::kGpu)) {
+    const ir::Module module = Optimised(Read(kDotAndSum), {.disabled = {std::string(pass.name)}});
+    EXPECT_GT(optimise::Summarise(module).total(), 0) << pass.name;
+  }
+}
+
+}  // namespace
+}  // namespace hespas

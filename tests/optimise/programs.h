@@ -1,0 +1,49 @@
+// Helpers: programs from text or file through the optimiser.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "graph/cost.h"
+#include "ir/verify/verify.h"
+#include "optimise/optimise.h"
+#include "optimise/summarise.h"
+#include "read/read.h"
+
+namespace hespas {
+
+inline ir::Module Read(const std::string& text) {
+  Diagnostics diagnostics;
+  auto module = read::ReadText("test.mlir", text, {}, diagnostics);
+  if (!module) ADD_FAILURE() << Render(module.error());
+  return module ? std::move(*module) : ir::Module();
+}
+
+inline ir::Module Optimised(ir::Module module, const optimise::Options& options = {},
+                            optimise::Report* report = nullptr) {
+  Diagnostics diagnostics;
+  auto result = optimise::Optimise(std::move(module), options, graph::SimpleCost(), diagnostics, report);
+  if (!result) ADD_FAILURE() << Render(result.error());
+  if (!result) return {};
+  Diagnostics defects;
+  ir::Verify(*result, defects);
+  for (const Diagnostic& defect : defects.all()) ADD_FAILURE() << Render(defect);
+  return std::move(*result);
+}
+
+inline ir::Module Optimised(const std::string& text, const optimise::Options& options = {}) {
+  return Optimised(Read(text), options);
+}
+
+// Names of main's ops in order, the terminator aside.
+inline std::vector<std::string> Names(const ir::Module& module) {
+  std::vector<std::string> names;
+  for (const ir::OpId op : module.block(module.body(module.main())).ops) {
+    if (!ir::IsTerminator(module.kind(op))) names.emplace_back(module.name(op));
+  }
+  return names;
+}
+
+}  // namespace hespas
