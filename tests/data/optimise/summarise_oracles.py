@@ -123,7 +123,9 @@ def summarise(text):
             op = next(x["op"] for x in computations[called(node)].values() if x["op"] in COLLECTIVES)
         op = op.removesuffix("-start")
         if op in COLLECTIVES:
-            result = size(node["type"]) - sum(map(size, inputs)) if node["type"].startswith("((") or op == "all-gather" else size(node["type"])
+            result = size(node["type"])
+            if node["op"] == "all-gather-start" or node["type"].startswith("(("):  # (operands, results)
+                result -= sum(map(size, inputs))
             entry_ = collectives[op]
             entry_[0] += 1
             entry_[1] += max(sum(map(size, inputs)), result)
