@@ -27,14 +27,15 @@ constexpr KindRow kKinds[] = {
     {OpKind::kAllGather, Collective::kAllGather},         {OpKind::kCollectiveBroadcast, Collective::kAllGather},
     {OpKind::kReduceScatter, Collective::kReduceScatter}, {OpKind::kCollectiveReduce, Collective::kReduceScatter},
     {OpKind::kAllToAll, Collective::kAllToAll},           {OpKind::kRaggedAllToAll, Collective::kAllToAll},
+    {OpKind::kCustomCall, Collective::kAllToAll},  // @ragged_all_to_all
 };
 
 int64_t OperandBytes(const ir::Module& module, ir::OpId op) {
   int64_t bytes = 0;
   const auto operands = module.operands(op);
   // Of a ragged all-to-all only the first operand is data; the others are the output buffer and offsets.
-  const size_t count =
-      module.kind(op) == OpKind::kRaggedAllToAll ? std::min<size_t>(operands.size(), 1) : operands.size();
+  const bool ragged = module.kind(op) == OpKind::kRaggedAllToAll || module.kind(op) == OpKind::kCustomCall;
+  const size_t count = ragged ? std::min<size_t>(operands.size(), 1) : operands.size();
   for (size_t i = 0; i < count; ++i) {
     bytes = internal::SaturatingAdd(bytes, ir::ByteSize(module.types(), module.type_id(operands[i])));
   }
@@ -120,6 +121,17 @@ bool IsMessage(OpKind kind) {
   return kind == OpKind::kCollectivePermute || kind == OpKind::kSend || kind == OpKind::kRecv;
 }
 
+// A collective that is written as a custom call keeps its groups in `backend_config`.
+std::optional<ir::ReplicaGroups> GroupsInConfiguration(const ir::Module& module, ir::OpId op) {
+  const std::string_view* text = module.attribute(op, "backend_config");
+  if (text == nullptr) text = module.attribute(op, "mhlo.backend_config");
+  if (text == nullptr) return std::nullopt;
+  const auto written = ir::FindEntry(ir::Entries(*text), "replica_groups");
+  const auto groups = written ? ir::AsReplicaGroups(module, *written) : std::nullopt;
+  if (!groups) return std::nullopt;
+  return ir::ReplicaGroups{.groups = *groups, .mode = ir::GroupMode::kFlattenedIds};
+}
+
 Result<Communication> DecodeMessages(const ir::Module& module, ir::OpId op, const DeviceCounts& devices,
                                      Diagnostics& diagnostics) {
   Communication out{.op = op, .size = Bytes(OperandBytes(module, op)), .point_to_point = true};
@@ -165,6 +177,7 @@ ir::OpId CollectiveOfBlock(const ir::Module& module, const graph::Block& block) 
   for (const ir::OpId op : block.ops) {
     const OpKind kind = module.kind(op);
     if (ir::IsCollective(kind) || IsMessage(kind)) return op;
+    if (kind == OpKind::kCustomCall && block.kind == graph::BlockKind::kCommunication) return op;
     if (kind != OpKind::kAsyncStart) continue;
     ir::OpId body = op;
     for (const std::string_view name : {"called_computation", "callee"}) {
@@ -202,7 +215,7 @@ Result<Communication> DecodeCommunication(const ir::Module& module, ir::OpId op,
     if (row.op == kind) out.kind = row.kind;
   }
   out.nothing = out.size.value == 0;
-  const auto groups = ir::ReplicaGroupsOf(module, op);
+  const auto groups = kind == OpKind::kCustomCall ? GroupsInConfiguration(module, op) : ir::ReplicaGroupsOf(module, op);
   if (!groups && module.attribute(op, "replica_groups") != nullptr) return Unreadable(module, op, "replica groups");
   out.everyone = !groups || groups->groups.empty();
   if (out.everyone) return out;

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "base/units.h"
-#include "estimate/trip_count.h"
+#include "ir/trip_count.h"
 #include "ir/attribute.h"
 
 namespace hespas::estimate {
@@ -72,7 +72,7 @@ Work CompositeEvaluator::Combine(ir::OpId op, const std::vector<Work>& regions) 
   Work total;
   if (module_.kind(op) == OpKind::kWhile) {
     for (const Work& region : regions) total += region;
-    const std::optional<int64_t> trips = TripCount(module_, op);
+    const std::optional<int64_t> trips = ir::TripCount(module_, op);
     if (!trips) notes_.push_back({NoteKind::kUnknownTripCount, op, "while"});
     return total.Times(trips.value_or(1));
   }

@@ -12,37 +12,41 @@ constexpr uint32_t kNone = Program::kNowhere;
 
 class Individual {
  public:
-  Individual(const ir::Module& module, const Program& program)
-      : module_(module), program_(program), block_of_(program.ops.size(), kNone), copied_(program.ops.size(), 0) {}
+  Individual(const ir::Module& module, const Program& program, const Schedule& schedule)
+      : module_(module),
+        program_(program),
+        schedule_(schedule),
+        block_of_(schedule.position.size(), kNone),
+        copied_(program.ops.size(), 0) {}
 
   std::vector<graph::Block> Run() {
-    blocks_.reserve(program_.ops.size());
-    for (size_t i = 0; i < program_.ops.size(); ++i) {
-      if (!IsCopyable(module_, program_, i)) AddBlock(i);
+    blocks_.reserve(schedule_.position.size());
+    for (size_t step = 0; step < schedule_.position.size(); ++step) {
+      if (!IsCopyable(module_, Op(step))) AddBlock(step);
     }
     PlaceUncopied();
     return std::move(blocks_);
   }
 
  private:
-  void AddBlock(size_t i) {
+  ir::OpId Op(size_t step) const { return program_.ops[schedule_.position[step]]; }
+
+  void AddBlock(size_t step) {
     graph::Block block;
-    const ir::OpId op = program_.ops[i];
-    block.kind = IsCommunication(module_, op) ? BlockKind::kCommunication : BlockKind::kCompute;
-    for (const ir::ValueId use : program_.uses(i)) {
-      const uint32_t maker = program_.maker(module_, use);
-      if (maker == kNone || maker >= i) continue;
+    block.kind = IsCommunication(module_, Op(step)) ? BlockKind::kCommunication : BlockKind::kCompute;
+    for (const uint32_t maker : schedule_.makers(step)) {
+      if (maker == kNone) continue;
       if (block_of_[maker] != kNone) {
         block.predecessors.push_back(BlockId(size_t{block_of_[maker]}));
       } else if (block.kind == BlockKind::kCompute) {
-        Copy(maker, block);
+        Copy(schedule_.position[maker], block);
       }
     }
     std::sort(block.predecessors.begin(), block.predecessors.end());
     block.predecessors.erase(std::unique(block.predecessors.begin(), block.predecessors.end()),
                              block.predecessors.end());
-    block.ops.push_back(op);
-    block_of_[i] = static_cast<uint32_t>(blocks_.size());
+    block.ops.push_back(Op(step));
+    block_of_[step] = static_cast<uint32_t>(blocks_.size());
     blocks_.push_back(std::move(block));
   }
 
@@ -55,13 +59,15 @@ class Individual {
 
   // Constants that no compute block uses (returned, dead, or inputs of collectives) join the last compute block.
   void PlaceUncopied() {
-    auto last = std::find_if(blocks_.rbegin(), blocks_.rend(),
-                             [](const graph::Block& block) { return block.kind == BlockKind::kCompute; });
     std::vector<ir::OpId> left;
-    for (size_t i = 0; i < program_.ops.size(); ++i) {
-      if (block_of_[i] == kNone && copied_[i] == 0) left.push_back(program_.ops[i]);
+    for (const uint32_t position : schedule_.position) {
+      if (!IsCopyable(module_, program_.ops[position]) || copied_[position] != 0) continue;
+      left.push_back(program_.ops[position]);
+      copied_[position] = kNone;
     }
     if (left.empty()) return;
+    const auto last = std::find_if(blocks_.rbegin(), blocks_.rend(),
+                                   [](const graph::Block& block) { return block.kind == BlockKind::kCompute; });
     if (last == blocks_.rend()) {
       blocks_.push_back({.kind = BlockKind::kCompute, .ops = std::move(left)});
     } else {
@@ -71,22 +77,23 @@ class Individual {
 
   const ir::Module& module_;
   const Program& program_;
-  std::vector<uint32_t> block_of_;  // by position; kNone for copyable constants
-  std::vector<uint32_t> copied_;    // into which block last, counted from 1; 0: into none
+  const Schedule& schedule_;
+  std::vector<uint32_t> block_of_;  // by step; kNone for copyable constants
+  std::vector<uint32_t> copied_;    // by op: into which block last, counted from 1; 0: into none
   std::vector<graph::Block> blocks_;
 };
 
 }  // namespace
 
-bool IsCopyable(const ir::Module& module, const Program& program, size_t position) {
-  const ir::OpKind kind = module.kind(program.ops[position]);
-  if (!program.uses(position).empty()) return false;
+bool IsCopyable(const ir::Module& module, ir::OpId op) {
+  const ir::OpKind kind = module.kind(op);
+  if (module.op(op).operand_count > 0 || module.op(op).first_region.valid()) return false;
   return ir::Traits(kind).sort == ir::OpSort::kConstant || kind == ir::OpKind::kPartitionId ||
          kind == ir::OpKind::kReplicaId;
 }
 
-std::vector<graph::Block> SplitIndividual(const ir::Module& module, const Program& program) {
-  return Individual(module, program).Run();
+std::vector<graph::Block> SplitIndividual(const ir::Module& module, const Program& program, const Schedule& schedule) {
+  return Individual(module, program, schedule).Run();
 }
 
 }  // namespace hespas::split

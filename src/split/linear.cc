@@ -51,9 +51,10 @@ class Cutter {
 
 }  // namespace
 
-std::vector<graph::Block> SplitLinear(const ir::Module& module, const Program& program, const Options& options) {
+std::vector<graph::Block> SplitLinear(const ir::Module& module, const Program& program, const Schedule& schedule,
+                                      const Options& options) {
   Cutter cutter(module, options);
-  for (const ir::OpId op : program.ops) cutter.Add(op);
+  for (const uint32_t position : schedule.position) cutter.Add(program.ops[position]);
   return cutter.Finish();
 }
 

@@ -186,10 +186,11 @@ std::vector<uint32_t> OrderOfGroups(const std::vector<std::vector<uint32_t>>& pr
 }
 
 // Appends `from` to `to` without repeating the constants that both hold copies of.
-void AppendOps(graph::Block& to, const graph::Block& from, std::vector<uint32_t>& stamp, uint32_t epoch) {
+void AppendOps(const ir::Module& module, graph::Block& to, const graph::Block& from, std::vector<uint32_t>& stamp,
+               uint32_t epoch) {
   for (const ir::OpId op : from.ops) {
     if (op.index() >= stamp.size()) stamp.resize(op.index() + 1, 0);
-    if (stamp[op.index()] == epoch) continue;
+    if (stamp[op.index()] == epoch && IsCopyable(module, op)) continue;
     stamp[op.index()] = epoch;
     to.ops.push_back(op);
   }
@@ -199,7 +200,7 @@ void AppendOps(graph::Block& to, const graph::Block& from, std::vector<uint32_t>
 
 // Why the result is acyclic: along a path the names before (and behind) a block never return to an earlier value, so
 // whatever lies between two blocks of equal names has these names too and is joined with them.
-std::vector<graph::Block> MergeBlocks(std::vector<graph::Block> blocks) {
+std::vector<graph::Block> MergeBlocks(const ir::Module& module, std::vector<graph::Block> blocks) {
   const std::vector<uint32_t> before = SetsBefore(blocks);
   const std::vector<uint32_t> behind = SetsBehind(blocks);
   Union groups(blocks.size());
@@ -242,7 +243,7 @@ std::vector<graph::Block> MergeBlocks(std::vector<graph::Block> blocks) {
     if (members[g].size() == 1) {
       to.ops = std::move(blocks[members[g][0]].ops);
     } else {
-      for (const uint32_t i : members[g]) AppendOps(to, blocks[i], stamp, g + 1);
+      for (const uint32_t i : members[g]) AppendOps(module, to, blocks[i], stamp, g + 1);
     }
     for (const uint32_t p : predecessors[g]) to.predecessors.push_back(BlockId(size_t{new_id[p]}));
     std::sort(to.predecessors.begin(), to.predecessors.end());

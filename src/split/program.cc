@@ -22,6 +22,28 @@ void AppendCaptured(const ir::Module& module, ir::OpId op, std::vector<uint32_t>
       });
 }
 
+uint32_t Program::Position(const ir::Module& module, ir::OpId op) {
+  uint32_t& at = position[op.index()];
+  if (at != kNowhere) return at;
+  at = static_cast<uint32_t>(ops.size());
+  ops.push_back(op);
+  const auto operands = module.operands(op);
+  uses_.insert(uses_.end(), operands.begin(), operands.end());
+  if (module.op(op).first_region.valid()) {
+    if (stamp_.empty()) stamp_.assign(module.value_count(), 0);
+    AppendCaptured(module, op, stamp_, ++epoch_, uses_);
+  }
+  begin_.push_back(uses_.size());
+  return at;
+}
+
+void Program::Truncate(size_t count) {
+  for (size_t i = count; i < ops.size(); ++i) position[ops[i].index()] = kNowhere;
+  ops.resize(count);
+  uses_.resize(begin_[count]);
+  begin_.resize(count + 1);
+}
+
 Result<Program> ReadProgram(const ir::Module& module) {
   const ir::OpId main = module.main();
   if (!main.valid()) {
@@ -29,27 +51,19 @@ Result<Program> ReadProgram(const ir::Module& module) {
                      "rename the entry function to `main`");
   }
   Program program;
-  const ir::BlockId body = module.body(main);
-  if (body.valid()) program.ops = module.block(body).ops;
-  if (!program.ops.empty() && ir::IsTerminator(module.kind(program.ops.back()))) {
-    program.terminator = program.ops.back();
-    program.ops.pop_back();
-  }
   program.position.assign(module.op_count(), Program::kNowhere);
-  program.begin_.reserve(program.ops.size() + 1);
-  std::vector<uint32_t> stamp;
-  uint32_t epoch = 0;
-  for (size_t i = 0; i < program.ops.size(); ++i) {
-    const ir::OpId op = program.ops[i];
-    program.position[op.index()] = static_cast<uint32_t>(i);
-    program.begin_.push_back(program.uses_.size());
-    const auto operands = module.operands(op);
-    program.uses_.insert(program.uses_.end(), operands.begin(), operands.end());
-    if (!module.op(op).first_region.valid()) continue;
-    if (stamp.empty()) stamp.assign(module.value_count(), 0);
-    AppendCaptured(module, op, stamp, ++epoch, program.uses_);
+  const ir::BlockId body = module.body(main);
+  if (!body.valid()) return program;
+  const auto& ops = module.block(body).ops;
+  program.ops.reserve(ops.size());
+  program.begin_.reserve(ops.size() + 1);
+  for (const ir::OpId op : ops) {
+    if (op == ops.back() && ir::IsTerminator(module.kind(op))) {
+      program.terminator = op;
+    } else {
+      program.Position(module, op);
+    }
   }
-  program.begin_.push_back(program.uses_.size());
   return program;
 }
 

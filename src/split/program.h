@@ -12,7 +12,7 @@ namespace hespas::split {
 struct Program {
   std::vector<ir::OpId> ops;       // program order, without the terminator
   ir::OpId terminator;             // invalid where `main` lacks one
-  std::vector<uint32_t> position;  // of an op of `main` in `ops`, by op id; kNowhere for other ops
+  std::vector<uint32_t> position;  // of an op in `ops`, by op id; kNowhere for those that are not
 
   static constexpr uint32_t kNowhere = 0xFFFFFFFFu;
 
@@ -24,8 +24,15 @@ struct Program {
     return op.valid() ? position[op.index()] : kNowhere;
   }
 
+  // Where `op` stands in `ops`; appended if it was not there.
+  uint32_t Position(const ir::Module& module, ir::OpId op);
+  // Drops the ops behind the first `count`.
+  void Truncate(size_t count);
+
   std::vector<ir::ValueId> uses_;
-  std::vector<size_t> begin_;
+  std::vector<size_t> begin_ = {0};
+  std::vector<uint32_t> stamp_;  // scratch, by value
+  uint32_t epoch_ = 0;
 };
 
 Result<Program> ReadProgram(const ir::Module& module);

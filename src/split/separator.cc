@@ -4,6 +4,7 @@
 #include <cctype>
 #include <string>
 
+#include "ir/attribute.h"
 #include "ir/walk.h"
 
 namespace hespas::split {
@@ -32,7 +33,7 @@ bool SameText(std::string_view a, std::string_view b) {
 ir::OpId AsyncBody(const ir::Module& module, ir::OpId op) {
   for (const std::string_view name : {"called_computation", "callee"}) {
     const std::string_view* text = module.attribute(op, name);
-    if (text != nullptr && text->starts_with('@')) return module.FindSymbol(text->substr(1));
+    if (text != nullptr) return module.FindSymbol(ir::AsSymbol(*text));
   }
   return op;
 }
@@ -57,6 +58,10 @@ std::optional<SeparatorPolicy> PolicyByName(std::string_view name) {
 
 ir::OpId CollectiveOf(const ir::Module& module, ir::OpId op) {
   const ir::OpKind kind = module.kind(op);
+  if (kind == ir::OpKind::kCustomCall) {
+    const std::string_view* target = module.attribute(op, "call_target_name");
+    return target != nullptr && target->find("ragged_all_to_all") != std::string_view::npos ? op : ir::OpId();
+  }
   if (ir::IsCollective(kind) || kind == ir::OpKind::kSend || kind == ir::OpKind::kRecv) return op;
   if (kind != ir::OpKind::kAsyncStart) return ir::OpId();
   const ir::OpId body = AsyncBody(module, op);

@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include "ir/attribute.h"
 #include "ir/walk.h"
 #include "split/program.h"
 #include "split/prototype.h"
+#include "split/schedule.h"
 #include "split/strategies.h"
 #include "split/structure_hash.h"
 
@@ -14,8 +16,9 @@ namespace {
 using graph::BlockKind;
 
 // Values that are used outside of the block that makes them, or returned.
-std::vector<bool> UsedOutside(const ir::Module& module, const Program& program, const graph::BlockGraph& graph) {
-  std::vector<bool> outside(module.value_count(), false);
+std::vector<bool> UsedOutside(const ir::Module& module, const Program& program, const Schedule& schedule,
+                              const graph::BlockGraph& graph) {
+  std::vector<bool> outside = schedule.returned_results;
   std::vector<uint32_t> holder(program.ops.size(), Program::kNowhere);  // last block seen that holds the op
   for (uint32_t b = 0; b < graph.blocks.size(); ++b) {
     for (const ir::OpId op : graph.blocks[b].ops) holder[program.position[op.index()]] = b;
@@ -26,14 +29,12 @@ std::vector<bool> UsedOutside(const ir::Module& module, const Program& program, 
       }
     }
   }
-  if (program.terminator.valid()) {
-    for (const ir::ValueId use : module.operands(program.terminator)) outside[use.index()] = true;
-  }
   return outside;
 }
 
-void FillInterfaces(const ir::Module& module, const Program& program, graph::BlockGraph& graph) {
-  std::vector<bool> outside = UsedOutside(module, program, graph);
+void FillInterfaces(const ir::Module& module, const Program& program, const Schedule& schedule,
+                    graph::BlockGraph& graph) {
+  std::vector<bool> outside = UsedOutside(module, program, schedule, graph);
   std::vector<uint32_t> seen(module.value_count(), 0);
   for (uint32_t b = 0; b < graph.blocks.size(); ++b) {
     graph::Block& block = graph.blocks[b];
@@ -49,7 +50,7 @@ void FillInterfaces(const ir::Module& module, const Program& program, graph::Blo
         if (!outside[result.index()]) continue;
         block.outputs.push_back(result);
         // Of a copied constant the first copy serves those outside.
-        if (IsCopyable(module, program, program.position[op.index()])) outside[result.index()] = false;
+        if (IsCopyable(module, op)) outside[result.index()] = false;
       }
     }
   }
@@ -63,13 +64,18 @@ void FillHashes(const ir::Module& module, bool callee_names, graph::BlockGraph& 
 }
 
 // Collectives that no block shows to the network, because they stand deeper than in `main`.
-void WarnOfHiddenCollectives(const ir::Module& module, const Program& program, Diagnostics& diagnostics) {
+void WarnOfHiddenCollectives(const ir::Module& module, const Program& program, const Schedule& schedule,
+                             Diagnostics& diagnostics) {
   size_t hidden = 0;
   ir::OpId first;
   std::vector<bool> visited(module.op_count(), false);
   std::vector<ir::OpId> todo;
-  for (const ir::OpId op : program.ops) {
-    if (!IsCommunication(module, op)) todo.push_back(op);
+  std::vector<bool> seen(program.ops.size(), false);
+  for (const uint32_t position : schedule.position) {
+    const ir::OpId op = program.ops[position];
+    const bool simple = !module.op(op).first_region.valid() && ir::Traits(module.kind(op)).sort != ir::OpSort::kCall;
+    if (!simple && !seen[position] && !IsCommunication(module, op)) todo.push_back(op);
+    seen[position] = true;
   }
   while (!todo.empty()) {
     const ir::OpId op = todo.back();
@@ -81,8 +87,8 @@ void WarnOfHiddenCollectives(const ir::Module& module, const Program& program, D
       }
       if (ir::Traits(module.kind(inner)).sort != ir::OpSort::kCall) return;
       const std::string_view* callee = module.attribute(inner, "callee");
-      if (callee == nullptr || !callee->starts_with('@')) return;
-      const ir::OpId function = module.FindSymbol(callee->substr(1));
+      if (callee == nullptr) return;
+      const ir::OpId function = module.FindSymbol(ir::AsSymbol(*callee));
       if (!function.valid() || visited[function.index()]) return;
       visited[function.index()] = true;
       todo.push_back(function);
@@ -103,12 +109,15 @@ Result<graph::BlockGraph> Split(const ir::Module& module, const Options& options
   if (options.compat) return SplitInTraceOrder(module, options, diagnostics);
   auto program = ReadProgram(module);
   if (!program) return program.error();
-  WarnOfHiddenCollectives(module, *program, diagnostics);
+  const Schedule schedule = MakeSchedule(module, *program);
+  WarnOfHiddenCollectives(module, *program, schedule, diagnostics);
   graph::BlockGraph graph{.module = &module};
-  graph.blocks = options.strategy == Strategy::kLinear ? SplitLinear(module, *program, options)
-                                                       : SplitIndividual(module, *program);
-  if (options.merge && options.strategy == Strategy::kIndividual) graph.blocks = MergeBlocks(std::move(graph.blocks));
-  FillInterfaces(module, *program, graph);
+  graph.blocks = options.strategy == Strategy::kLinear ? SplitLinear(module, *program, schedule, options)
+                                                       : SplitIndividual(module, *program, schedule);
+  if (options.merge && options.strategy == Strategy::kIndividual) {
+    graph.blocks = MergeBlocks(module, std::move(graph.blocks));
+  }
+  FillInterfaces(module, *program, schedule, graph);
   FillHashes(module, false, graph);
   return graph;
 }

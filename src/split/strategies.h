@@ -6,21 +6,23 @@
 #include "graph/block_graph.h"
 #include "ir/module.h"
 #include "split/program.h"
+#include "split/schedule.h"
 #include "split/split.h"
 
 namespace hespas::split {
 
 // Cuts the program at separators and after `block_limit` ops; each block waits for the one before it.
-std::vector<graph::Block> SplitLinear(const ir::Module& module, const Program& program, const Options& options);
+std::vector<graph::Block> SplitLinear(const ir::Module& module, const Program& program, const Schedule& schedule,
+                                      const Options& options);
 
 // One block per op; each waits for the makers of what it uses. Constants are copied into compute blocks.
-std::vector<graph::Block> SplitIndividual(const ir::Module& module, const Program& program);
+std::vector<graph::Block> SplitIndividual(const ir::Module& module, const Program& program, const Schedule& schedule);
 
 // Joins compute blocks that need the same communication before them and have the same communication after them, so
 // that nothing waits for more communication than before and no communication waits longer for its input.
-std::vector<graph::Block> MergeBlocks(std::vector<graph::Block> blocks);
+std::vector<graph::Block> MergeBlocks(const ir::Module& module, std::vector<graph::Block> blocks);
 
 // A constant or another op without operands whose value every user can make for itself.
-bool IsCopyable(const ir::Module& module, const Program& program, size_t position);
+bool IsCopyable(const ir::Module& module, ir::OpId op);
 
 }  // namespace hespas::split

@@ -1,27 +1,26 @@
-#include "estimate/trip_count.h"
+#include "ir/trip_count.h"
 
 #include <string_view>
 
 #include "ir/attribute.h"
 
-namespace hespas::estimate {
+namespace hespas::ir {
 namespace {
 
-using ir::OpKind;
 
 class Loop {
  public:
-  Loop(const ir::Module& module, ir::OpId op)
+  Loop(const Module& module, OpId op)
       : module_(module), op_(op), test_(module.body(op, 0)), body_(module.body(op, 1)) {}
 
   std::optional<int64_t> Count() const {
-    const ir::OpId compare = Definition(Returned(test_, 0), OpKind::kCompare);
+    const OpId compare = Definition(Returned(test_, 0), OpKind::kCompare);
     if (!compare.valid() || module_.op(compare).operand_count != 2) return std::nullopt;
     const std::string_view* text = module_.attribute(compare, "comparison_direction");
     if (text == nullptr) return std::nullopt;
-    std::string_view direction = ir::AsEnum(*text);
-    ir::ValueId counter = Skip(module_.operands(compare)[0]);
-    ir::ValueId limit = Skip(module_.operands(compare)[1]);
+    std::string_view direction = AsEnum(*text);
+    ValueId counter = Skip(module_.operands(compare)[0]);
+    ValueId limit = Skip(module_.operands(compare)[1]);
     if (Carried(counter, test_) < 0 || !Step(Carried(counter, test_))) {
       std::swap(counter, limit);
       direction = Mirrored(direction);
@@ -58,22 +57,22 @@ class Loop {
     return std::nullopt;
   }
 
-  ir::ValueId Returned(ir::BlockId block, size_t index) const {
-    if (!block.valid() || module_.block(block).ops.empty()) return ir::ValueId();
+  ValueId Returned(BlockId block, size_t index) const {
+    if (!block.valid() || module_.block(block).ops.empty()) return ValueId();
     const auto values = module_.operands(module_.block(block).ops.back());
-    return index < values.size() ? values[index] : ir::ValueId();
+    return index < values.size() ? values[index] : ValueId();
   }
 
-  ir::OpId Definition(ir::ValueId value, OpKind kind) const {
-    if (!value.valid()) return ir::OpId();
-    const ir::OpId op = module_.defining_op(Skip(value));
-    return op.valid() && module_.kind(op) == kind ? op : ir::OpId();
+  OpId Definition(ValueId value, OpKind kind) const {
+    if (!value.valid()) return OpId();
+    const OpId op = module_.defining_op(Skip(value));
+    return op.valid() && module_.kind(op) == kind ? op : OpId();
   }
 
   // Through conversions, reshapes and copies of one number.
-  ir::ValueId Skip(ir::ValueId value) const {
+  ValueId Skip(ValueId value) const {
     while (value.valid()) {
-      const ir::OpId op = module_.defining_op(value);
+      const OpId op = module_.defining_op(value);
       if (!op.valid() || module_.op(op).operand_count != 1) return value;
       const OpKind kind = module_.kind(op);
       if (kind != OpKind::kConvert && kind != OpKind::kReshape && kind != OpKind::kCopy && kind != OpKind::kBitcast)
@@ -84,26 +83,26 @@ class Loop {
   }
 
   // The index of a value carried by the loop, or -1.
-  int64_t Carried(ir::ValueId value, ir::BlockId block) const {
+  int64_t Carried(ValueId value, BlockId block) const {
     if (!value.valid() || !block.valid()) return -1;
-    const ir::Value& v = module_.value(value);
+    const Value& v = module_.value(value);
     return v.is_argument && v.owner == block.value ? static_cast<int64_t>(v.index) : -1;
   }
 
-  ir::ValueId Operand(int64_t slot) const {
+  ValueId Operand(int64_t slot) const {
     const auto operands = module_.operands(op_);
-    return static_cast<size_t>(slot) < operands.size() ? operands[static_cast<size_t>(slot)] : ir::ValueId();
+    return static_cast<size_t>(slot) < operands.size() ? operands[static_cast<size_t>(slot)] : ValueId();
   }
 
   // By how much the body changes a carried value.
   std::optional<int64_t> Step(int64_t slot) const {
     if (slot < 0) return std::nullopt;
-    const ir::ValueId next = Returned(body_, static_cast<size_t>(slot));
+    const ValueId next = Returned(body_, static_cast<size_t>(slot));
     for (const OpKind kind : {OpKind::kAdd, OpKind::kSubtract}) {
-      const ir::OpId op = Definition(next, kind);
+      const OpId op = Definition(next, kind);
       if (!op.valid() || module_.op(op).operand_count != 2) continue;
-      const ir::ValueId left = Skip(module_.operands(op)[0]);
-      const ir::ValueId right = Skip(module_.operands(op)[1]);
+      const ValueId left = Skip(module_.operands(op)[0]);
+      const ValueId right = Skip(module_.operands(op)[1]);
       if (Carried(left, body_) == slot) {
         const auto by = Constant(right);
         if (by) return kind == OpKind::kAdd ? *by : -*by;
@@ -115,32 +114,32 @@ class Loop {
   }
 
   // A constant, here, outside, or carried unchanged from one.
-  std::optional<int64_t> Constant(ir::ValueId value) const {
+  std::optional<int64_t> Constant(ValueId value) const {
     value = Skip(value);
-    for (const ir::BlockId block : {test_, body_}) {
+    for (const BlockId block : {test_, body_}) {
       const int64_t slot = Carried(value, block);
       if (slot < 0) continue;
-      const ir::ValueId next = Returned(body_, static_cast<size_t>(slot));
+      const ValueId next = Returned(body_, static_cast<size_t>(slot));
       if (!next.valid() || Carried(Skip(next), body_) != slot) return std::nullopt;
       value = Skip(Operand(slot));
       break;
     }
     if (!value.valid()) return std::nullopt;
-    const ir::OpId op = module_.defining_op(value);
+    const OpId op = module_.defining_op(value);
     if (!op.valid() || module_.kind(op) != OpKind::kConstant || module_.type(value).element_count() != 1)
       return std::nullopt;
     const std::string_view* text = module_.attribute(op, "value");
-    return text == nullptr ? std::nullopt : ir::AsInteger(*text);
+    return text == nullptr ? std::nullopt : AsInteger(*text);
   }
 
-  const ir::Module& module_;
-  ir::OpId op_;
-  ir::BlockId test_;
-  ir::BlockId body_;
+  const Module& module_;
+  OpId op_;
+  BlockId test_;
+  BlockId body_;
 };
 
 }  // namespace
 
-std::optional<int64_t> TripCount(const ir::Module& module, ir::OpId loop) { return Loop(module, loop).Count(); }
+std::optional<int64_t> TripCount(const Module& module, OpId loop) { return Loop(module, loop).Count(); }
 
-}  // namespace hespas::estimate
+}  // namespace hespas::ir

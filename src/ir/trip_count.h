@@ -6,10 +6,10 @@
 
 #include "ir/module.h"
 
-namespace hespas::estimate {
+namespace hespas::ir {
 
 // For loops that count: an integer carried from a constant, stepped by a constant, compared with a constant (the bounds
 // may themselves be carried unchanged or captured).
-std::optional<int64_t> TripCount(const ir::Module& module, ir::OpId loop);
+std::optional<int64_t> TripCount(const Module& module, OpId loop);
 
-}  // namespace hespas::estimate
+}  // namespace hespas::ir

@@ -1,0 +1,218 @@
+#include "split/schedule.h"
+
+#include <algorithm>
+#include <optional>
+#include <unordered_map>
+
+#include "ir/attribute.h"
+#include "ir/trip_count.h"
+#include "ir/walk.h"
+#include "split/separator.h"
+
+namespace hespas::split {
+namespace {
+
+using ir::OpKind;
+using ir::OpSort;
+
+constexpr size_t kMostSteps = size_t{1} << 23;  // beyond which nothing is laid out
+
+// The body that runs when an op is called: a function's or a region's; invalid for other ops.
+ir::BlockId CalledBody(const ir::Module& module, ir::OpId op) {
+  if (ir::Traits(module.kind(op)).sort != OpSort::kCall) return ir::BlockId();
+  const std::string_view* callee = module.attribute(op, "callee");
+  if (callee == nullptr) return module.body(op);
+  const ir::OpId function = module.FindSymbol(ir::AsSymbol(*callee));
+  return function.valid() ? module.body(function) : ir::BlockId();
+}
+
+// Which ops hold communication in a body of theirs.
+class Communicators {
+ public:
+  explicit Communicators(const ir::Module& module) : module_(module) {}
+
+  bool Holds(ir::OpId op) {
+    const ir::BlockId called = CalledBody(module_, op);
+    if (called.valid() && module_.attribute(op, "callee") != nullptr) return BlockHolds(called);
+    bool found = false;
+    ir::WalkNested(module_, op, [&](ir::OpId inner) { found |= Direct(inner); });
+    return found;
+  }
+
+ private:
+  bool Direct(ir::OpId op) {
+    if (IsCommunication(module_, op)) return true;
+    if (module_.attribute(op, "callee") == nullptr) return false;
+    const ir::BlockId called = CalledBody(module_, op);
+    return called.valid() && BlockHolds(called);
+  }
+
+  // Functions are looked at once; deeper calls than kDeepest, and recursive ones, count as silent.
+  bool BlockHolds(ir::BlockId block) {
+    constexpr int kDeepest = 500;
+    const auto [found, is_new] = known_.try_emplace(block.value, false);
+    if (!is_new || depth_ > kDeepest) return found->second;
+    ++depth_;
+    bool holds = false;
+    for (const ir::OpId op : module_.block(block).ops) {
+      holds |= Direct(op);
+      ir::WalkNested(module_, op, [&](ir::OpId inner) { holds |= Direct(inner); });
+    }
+    --depth_;
+    return known_[block.value] = holds;
+  }
+
+  const ir::Module& module_;
+  std::unordered_map<uint32_t, bool> known_;
+  int depth_ = 0;
+};
+
+class Scheduler {
+ public:
+  Scheduler(const ir::Module& module, Program& program, bool lay_out)
+      : module_(module),
+        program_(program),
+        communicators_(module),
+        lay_out_(lay_out),
+        maker_(module.value_count(), kNowhere) {}
+
+  // Nothing where the layout would be too long.
+  std::optional<Schedule> Run() {
+    schedule_.returned_results.assign(module_.value_count(), false);
+    const size_t main_ops = program_.ops.size();
+    for (size_t i = 0; i < main_ops; ++i) {
+      Visit(ir::OpId(program_.ops[i]));
+      while (!stack_.empty()) {
+        Continue();
+        if (schedule_.position.size() > main_ops + kMostSteps) return std::nullopt;
+      }
+    }
+    if (program_.terminator.valid()) Return(module_.operands(program_.terminator));
+    schedule_.begin_.push_back(schedule_.makers_.size());
+    return std::move(schedule_);
+  }
+
+ private:
+  static constexpr uint32_t kNowhere = Schedule::kNowhere;
+
+  // A body being laid out.
+  struct Frame {
+    ir::OpId op;        // the call or loop
+    ir::BlockId block;  // running now
+    size_t next = 0;
+    int64_t trips = 0;  // left, the running one included; loops only
+  };
+
+  void Visit(ir::OpId op) {
+    if (lay_out_ && MayLayOut(op) && communicators_.Holds(op)) {
+      if (Enter(op)) return;
+    }
+    Step(op);
+  }
+
+  bool MayLayOut(ir::OpId op) const {
+    return module_.kind(op) == OpKind::kWhile || ir::Traits(module_.kind(op)).sort == OpSort::kCall;
+  }
+
+  bool Enter(ir::OpId op) {
+    const auto operands = module_.operands(op);
+    if (module_.kind(op) == OpKind::kWhile) {
+      const auto trips = ir::TripCount(module_, op);
+      if (!trips || !module_.body(op, 1).valid()) return false;
+      std::vector<uint32_t> carried;
+      for (const ir::ValueId value : operands) carried.push_back(maker_[value.index()]);
+      if (*trips == 0) {
+        BindResults(op, carried);
+        return true;
+      }
+      BindLoop(op, carried);
+      stack_.push_back({.op = op, .block = module_.body(op, 0), .trips = *trips});
+      return true;
+    }
+    const ir::BlockId body = CalledBody(module_, op);
+    const bool open = std::any_of(stack_.begin(), stack_.end(), [&](const Frame& f) { return f.block == body; });
+    if (!body.valid() || open) return false;
+    std::vector<uint32_t> makers;
+    for (const ir::ValueId value : operands) makers.push_back(maker_[value.index()]);
+    Bind(body, makers);
+    stack_.push_back({.op = op, .block = body});
+    return true;
+  }
+
+  void Continue() {
+    Frame& top = stack_.back();
+    const auto& ops = module_.block(top.block).ops;
+    if (top.next < ops.size() && !(top.next + 1 == ops.size() && ir::IsTerminator(module_.kind(ops.back())))) {
+      Visit(ops[top.next++]);
+      return;
+    }
+    const bool loop = module_.kind(top.op) == OpKind::kWhile;
+    if (loop && top.block == module_.body(top.op, 0)) {
+      top.block = module_.body(top.op, 1);
+      top.next = 0;
+      return;
+    }
+    std::vector<uint32_t> handed;
+    if (!ops.empty() && ir::IsTerminator(module_.kind(ops.back()))) {
+      Return(module_.operands(ops.back()));
+      for (const ir::ValueId value : module_.operands(ops.back())) handed.push_back(maker_[value.index()]);
+    }
+    if (loop && --top.trips > 0) {
+      BindLoop(top.op, handed);
+      top.block = module_.body(top.op, 0);
+      top.next = 0;
+      return;
+    }
+    const ir::OpId op = top.op;
+    stack_.pop_back();
+    BindResults(op, handed);
+  }
+
+  void Return(std::span<const ir::ValueId> values) {
+    for (const ir::ValueId value : values) schedule_.returned_results[value.index()] = true;
+  }
+  void Bind(ir::BlockId block, const std::vector<uint32_t>& makers) {
+    size_t i = 0;
+    for (const ir::ValueId argument : module_.arguments(block)) {
+      if (i < makers.size()) maker_[argument.index()] = makers[i++];
+    }
+  }
+  void BindLoop(ir::OpId op, const std::vector<uint32_t>& makers) {
+    Bind(module_.body(op, 0), makers);
+    Bind(module_.body(op, 1), makers);
+  }
+  void BindResults(ir::OpId op, const std::vector<uint32_t>& makers) {
+    for (size_t i = 0; i < module_.op(op).result_count && i < makers.size(); ++i) {
+      maker_[module_.result(op, i).index()] = makers[i];
+    }
+  }
+
+  void Step(ir::OpId op) {
+    const uint32_t position = program_.Position(module_, op);
+    const auto step = static_cast<uint32_t>(schedule_.position.size());
+    schedule_.position.push_back(position);
+    schedule_.begin_.push_back(schedule_.makers_.size());
+    for (const ir::ValueId use : program_.uses(position)) schedule_.makers_.push_back(maker_[use.index()]);
+    for (const ir::ValueId result : module_.results(op)) maker_[result.index()] = step;
+  }
+
+  const ir::Module& module_;
+  Program& program_;
+  Communicators communicators_;
+  bool lay_out_;
+  std::vector<uint32_t> maker_;  // by value: the last step that made it
+  std::vector<Frame> stack_;
+  Schedule schedule_;
+};
+
+}  // namespace
+
+Schedule MakeSchedule(const ir::Module& module, Program& program) {
+  const size_t main_ops = program.ops.size();
+  if (auto schedule = Scheduler(module, program, true).Run()) return *std::move(schedule);
+  program.Truncate(main_ops);
+  // Without laying out the steps are the ops of `main`, however many.
+  return *Scheduler(module, program, false).Run();
+}
+
+}  // namespace hespas::split
