@@ -7,7 +7,6 @@
 namespace hespas::ir {
 namespace {
 
-
 class Loop {
  public:
   Loop(const Module& module, OpId op)
@@ -69,17 +68,35 @@ class Loop {
     return op.valid() && module_.kind(op) == kind ? op : OpId();
   }
 
-  // Through conversions, reshapes and copies of one number.
+  // Through conversions, reshapes and copies of one number, and into and out of fusions.
   ValueId Skip(ValueId value) const {
-    while (value.valid()) {
-      const OpId op = module_.defining_op(value);
-      if (!op.valid() || module_.op(op).operand_count != 1) return value;
-      const OpKind kind = module_.kind(op);
-      if (kind != OpKind::kConvert && kind != OpKind::kReshape && kind != OpKind::kCopy && kind != OpKind::kBitcast)
-        return value;
-      value = module_.operands(op)[0];
+    constexpr int kLongest = 1000;
+    for (int i = 0; i < kLongest && value.valid(); ++i) {
+      const ValueId before = SkipOne(value);
+      if (before == value) break;
+      value = before;
     }
     return value;
+  }
+
+  ValueId SkipOne(ValueId value) const {
+    const Value& v = module_.value(value);
+    if (v.is_argument) {
+      const RegionId region = module_.block(BlockId(size_t{v.owner})).region;
+      const OpId holder = region.valid() ? module_.region(region).parent : OpId();
+      const bool fused = holder.valid() && module_.kind(holder) == OpKind::kFusion;
+      return fused && v.index < module_.op(holder).operand_count ? module_.operands(holder)[v.index] : value;
+    }
+    const OpId op = module_.defining_op(value);
+    if (module_.kind(op) == OpKind::kFusion) {
+      const ValueId inside = Returned(module_.body(op), value.index() - module_.op(op).first_result.index());
+      return inside.valid() ? inside : value;
+    }
+    if (module_.op(op).operand_count != 1) return value;
+    const OpKind kind = module_.kind(op);
+    const bool same =
+        kind == OpKind::kConvert || kind == OpKind::kReshape || kind == OpKind::kCopy || kind == OpKind::kBitcast;
+    return same ? module_.operands(op)[0] : value;
   }
 
   // The index of a value carried by the loop, or -1.
