@@ -22,49 +22,85 @@ constexpr uint32_t kNone = 0xFFFFFFFFu;
 
 bool IsCompute(const Node& node) { return node.kind == NodeKind::kCompute && !node.is_cpu; }
 
-// The run's intervals with their nodes, and what belongs together.
+// The run's intervals with their nodes, and what belongs together. Look-ups take logarithmic time at most.
 class Timeline {
  public:
   Timeline(const trace::TraceGraph& trace, const result::SimResult& result) : trace_(trace), result_(result) {
-    by_program_.resize(trace.programs.size());
-    for (size_t p = 0; p < trace.programs.size(); ++p) {
-      for (const Node& node : trace.programs[p].nodes) by_program_[p][node.id] = &node;
-    }
     ranks_ = result.intervals.empty() ? 0 : result.intervals.back().rank + 1;
-    first_of_rank_.assign(ranks_ + 1, 0);
-    for (const NodeInterval& interval : result.intervals) ++first_of_rank_[interval.rank + 1];
-    for (uint32_t r = 0; r < ranks_; ++r) first_of_rank_[r + 1] += first_of_rank_[r];
-    for (uint32_t i = 0; i < result.intervals.size(); ++i)
-      index_[{result.intervals[i].rank, result.intervals[i].node}] = i;
+    busy_.resize(ranks_);
+    by_end_.resize(ranks_);
+    index_.resize(ranks_);
+    FindNodes();
+    for (uint32_t i = 0; i < result.intervals.size(); ++i) Enter(i);
+    for (auto& list : by_end_) {
+      std::stable_sort(list.begin(), list.end(), [&](uint32_t a, uint32_t b) { return at(a).end < at(b).end; });
+    }
     GroupCollectives();
   }
 
-  uint32_t ranks() const { return ranks_; }
   const NodeInterval& at(uint32_t i) const { return result_.intervals[i]; }
-  const Node& node(uint32_t i) const { return *by_program_[trace_.program_of_rank[at(i).rank]].at(at(i).node); }
+  const Node& node(uint32_t i) const { return *nodes_[i]; }
   const std::vector<std::vector<uint32_t>>& collectives() const { return collectives_; }
   const std::vector<uint32_t>* MembersOf(uint32_t i) const {
     const auto found = collective_of_.find(i);
     return found == collective_of_.end() ? nullptr : &collectives_[found->second];
   }
-  std::pair<uint32_t, uint32_t> OfRank(uint32_t rank) const { return {first_of_rank_[rank], first_of_rank_[rank + 1]}; }
+
+  // Ticks before `time` during which the rank computed.
+  uint64_t ComputedBefore(uint32_t rank, uint64_t time) const {
+    const std::vector<Busy>& busy = busy_[rank];
+    const auto after =
+        std::partition_point(busy.begin(), busy.end(), [&](const Busy& entry) { return entry.start < time; });
+    if (after == busy.begin()) return 0;
+    const Busy& last = *std::prev(after);
+    return last.before + std::min(last.end, time) - last.start;
+  }
 
   // A dependency, else any node of the rank, that ended when `i` began.
   uint32_t Before(uint32_t i) const {
     const Node& here = node(i);
     const trace::Program& program = trace_.programs[trace_.program_of_rank[at(i).rank]];
+    const auto& index = index_[at(i).rank];
     for (uint32_t d = 0; d < here.dependency_count; ++d) {
-      const auto found = index_.find({at(i).rank, program.dependencies[here.first_dependency + d]});
-      if (found != index_.end() && at(found->second).end == at(i).start && found->second != i) return found->second;
+      const auto found = index.find(program.dependencies[here.first_dependency + d]);
+      if (found != index.end() && at(found->second).end == at(i).start && found->second != i) return found->second;
     }
-    const auto [first, last] = OfRank(at(i).rank);
-    for (uint32_t j = first; j < last; ++j) {
-      if (j != i && at(j).end == at(i).start && at(j).start < at(i).start) return j;
+    const std::vector<uint32_t>& ends = by_end_[at(i).rank];
+    auto next = std::partition_point(ends.begin(), ends.end(), [&](uint32_t k) { return at(k).end < at(i).start; });
+    for (; next != ends.end() && at(*next).end == at(i).start; ++next) {
+      if (*next != i && at(*next).start < at(i).start) return *next;
     }
     return kNone;
   }
 
  private:
+  // One compute slot: compute nodes of a rank do not overlap each other.
+  struct Busy {
+    uint64_t start;
+    uint64_t end;
+    uint64_t before;  // ticks computed until `start`
+  };
+
+  void FindNodes() {
+    std::vector<std::unordered_map<uint64_t, const Node*>> by_program(trace_.programs.size());
+    for (size_t p = 0; p < trace_.programs.size(); ++p) {
+      for (const Node& node : trace_.programs[p].nodes) by_program[p][node.id] = &node;
+    }
+    nodes_.reserve(result_.intervals.size());
+    for (const NodeInterval& interval : result_.intervals)
+      nodes_.push_back(by_program[trace_.program_of_rank[interval.rank]].at(interval.node));
+  }
+
+  void Enter(uint32_t i) {
+    const NodeInterval& interval = at(i);
+    index_[interval.rank][interval.node] = i;
+    by_end_[interval.rank].push_back(i);
+    if (!IsCompute(node(i))) return;
+    std::vector<Busy>& busy = busy_[interval.rank];
+    const uint64_t before = busy.empty() ? 0 : busy.back().before + busy.back().end - busy.back().start;
+    busy.push_back({interval.start, interval.end, before});
+  }
+
   // The k-th collective of one kind and group at each rank belong together.
   void GroupCollectives() {
     std::map<std::tuple<uint32_t, uint8_t, uint64_t>, uint32_t> known;
@@ -84,9 +120,10 @@ class Timeline {
 
   const trace::TraceGraph& trace_;
   const result::SimResult& result_;
-  std::vector<std::unordered_map<uint64_t, const Node*>> by_program_;
-  std::vector<uint32_t> first_of_rank_;
-  std::map<std::pair<uint32_t, uint64_t>, uint32_t> index_;
+  std::vector<const Node*> nodes_;                             // of the intervals
+  std::vector<std::vector<Busy>> busy_;                        // by rank
+  std::vector<std::vector<uint32_t>> by_end_;                  // by rank
+  std::vector<std::unordered_map<uint64_t, uint32_t>> index_;  // by rank: node id -> interval
   std::vector<std::vector<uint32_t>> collectives_;
   std::unordered_map<uint32_t, uint32_t> collective_of_;
   uint32_t ranks_ = 0;
@@ -99,14 +136,7 @@ uint32_t LastToCome(const Timeline& timeline, const std::vector<uint32_t>& membe
 
 // Ticks of [from, to) during which the rank computes nothing.
 uint64_t Uncovered(const Timeline& timeline, uint32_t rank, uint64_t from, uint64_t to) {
-  uint64_t covered = 0;
-  const auto [first, last] = timeline.OfRank(rank);
-  for (uint32_t i = first; i < last; ++i) {
-    if (!IsCompute(timeline.node(i))) continue;  // one compute slot: these do not overlap each other
-    const uint64_t begin = std::max(from, timeline.at(i).start);
-    const uint64_t end = std::min(to, timeline.at(i).end);
-    if (end > begin) covered += end - begin;
-  }
+  const uint64_t covered = timeline.ComputedBefore(rank, to) - timeline.ComputedBefore(rank, from);
   return to - from - std::min(covered, to - from);
 }
 
