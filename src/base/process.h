@@ -10,7 +10,7 @@
 namespace hespas {
 
 inline constexpr DiagnosticKind kCannotStart{
-    "E0005",
+    "E0006",
     "An external program could not be started: it is missing, not executable, or the system is out of resources.",
     Outcome::kToolFailed};
 
