@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <numeric>
 
 namespace hespas::simulate {
 
@@ -21,21 +22,13 @@ Slot SlotOf(const Node& node) {
   return node.kind == NodeKind::kReceive ? Slot::kNone : Slot::kCommunication;
 }
 
-// Ids in ascending order without repetition; `last` holds each id's last record.
-std::vector<uint64_t> DistinctIds(const trace::Program& program, std::vector<const Node*>& last) {
-  std::vector<std::pair<uint64_t, uint32_t>> order;
-  order.reserve(program.nodes.size());
-  for (uint32_t i = 0; i < program.nodes.size(); ++i) order.emplace_back(program.nodes[i].id, i);
-  std::sort(order.begin(), order.end());
-  std::vector<uint64_t> ids;
-  for (const auto& [id, index] : order) {
-    if (ids.empty() || ids.back() != id) {
-      ids.push_back(id);
-      last.push_back(nullptr);
-    }
-    last.back() = &program.nodes[index];
-  }
-  return ids;
+// The records of a program by ascending id, equal ids together.
+std::vector<uint32_t> RecordsById(const trace::Program& program) {
+  std::vector<uint32_t> order(program.nodes.size());
+  std::iota(order.begin(), order.end(), 0u);
+  const auto less = [&](uint32_t a, uint32_t b) { return program.nodes[a].id < program.nodes[b].id; };
+  if (!std::is_sorted(order.begin(), order.end(), less)) std::stable_sort(order.begin(), order.end(), less);
+  return order;
 }
 
 uint64_t Scramble(uint64_t x) {  // splitmix64 (Steele et al. 2014)
@@ -55,50 +48,87 @@ double NoiseFactor(const SimulateOptions& options, uint32_t rank, uint64_t node)
   return std::exp(options.noise * normal - options.noise * options.noise / 2);
 }
 
-using Edge = std::pair<uint32_t, uint32_t>;  // parent, child
-
-Result<std::vector<Edge>> EdgesOf(const trace::Program& program, const std::vector<uint64_t>& ids, uint32_t rank) {
-  const auto index_of = [&](uint64_t id) { return std::lower_bound(ids.begin(), ids.end(), id) - ids.begin(); };
-  std::vector<Edge> edges;
-  for (const Node& node : program.nodes) {
-    const auto child = static_cast<uint32_t>(index_of(node.id));
-    for (uint32_t i = 0; i < node.dependency_count; ++i) {
-      const uint64_t parent = program.dependencies[node.first_dependency + i];
-      const auto at = static_cast<size_t>(index_of(parent));
-      if (at == ids.size() || ids[at] != parent) {
-        return MakeError(kBadTrace, fmt::format("NPU {}: node {} (`{}`) depends on node {}, which the trace lacks",
-                                                rank, node.id, node.name, parent));
-      }
-      edges.emplace_back(static_cast<uint32_t>(at), child);
-    }
+// Finds the index of an id; ids that count up from 0 need no search.
+class IdIndex {
+ public:
+  explicit IdIndex(const std::vector<const Node*>& nodes) : nodes_(nodes) {
+    dense_ = !nodes.empty() && nodes.front()->id == 0 && nodes.back()->id == nodes.size() - 1;
   }
-  std::sort(edges.begin(), edges.end());
-  edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
-  return edges;
+  std::optional<uint32_t> Find(uint64_t id) const {
+    if (dense_) return id < nodes_.size() ? std::optional(static_cast<uint32_t>(id)) : std::nullopt;
+    const auto at =
+        std::lower_bound(nodes_.begin(), nodes_.end(), id, [](const Node* n, uint64_t i) { return n->id < i; });
+    if (at == nodes_.end() || (*at)->id != id) return std::nullopt;
+    return static_cast<uint32_t>(at - nodes_.begin());
+  }
+
+ private:
+  const std::vector<const Node*>& nodes_;
+  bool dense_ = false;
+};
+
+// Parents of all nodes, one node after the other; `compiled.parents` gets their numbers.
+Result<std::vector<uint32_t>> ParentsOf(const trace::Program& program, const std::vector<uint32_t>& records,
+                                        CompiledProgram& compiled, uint32_t rank) {
+  const IdIndex index(compiled.nodes);
+  std::vector<uint32_t> parents;
+  size_t at = 0;
+  for (const Node* last : compiled.nodes) {
+    const size_t first = parents.size();
+    for (; at < records.size() && program.nodes[records[at]].id == last->id; ++at) {
+      const Node& node = program.nodes[records[at]];
+      for (uint32_t i = 0; i < node.dependency_count; ++i) {
+        const uint64_t id = program.dependencies[node.first_dependency + i];
+        const auto parent = index.Find(id);
+        if (!parent) {
+          return MakeError(kBadTrace, fmt::format("NPU {}: node {} (`{}`) depends on node {}, which the trace lacks",
+                                                  rank, node.id, node.name, id));
+        }
+        parents.push_back(*parent);
+      }
+    }
+    const auto own = parents.begin() + static_cast<std::ptrdiff_t>(first);
+    std::sort(own, parents.end());
+    parents.erase(std::unique(own, parents.end()), parents.end());
+    compiled.parents.push_back(static_cast<uint32_t>(parents.size() - first));
+  }
+  return parents;
+}
+
+void TurnRound(const std::vector<uint32_t>& parents, CompiledProgram& compiled) {
+  const size_t count = compiled.nodes.size();
+  compiled.first_child.assign(count + 1, 0);
+  compiled.children.resize(parents.size());
+  for (const uint32_t parent : parents) ++compiled.first_child[parent + 1];
+  for (size_t i = 0; i < count; ++i) compiled.first_child[i + 1] += compiled.first_child[i];
+  std::vector<uint32_t> next(compiled.first_child.begin(), compiled.first_child.end() - 1);
+  size_t at = 0;
+  for (uint32_t child = 0; child < count; ++child) {
+    for (uint32_t i = 0; i < compiled.parents[child]; ++i) compiled.children[next[parents[at++]]++] = child;
+  }
 }
 
 }  // namespace
 
 Result<CompiledProgram> CompileProgram(const trace::Program& program, uint32_t rank) {
   CompiledProgram compiled;
-  const std::vector<uint64_t> ids = DistinctIds(program, compiled.nodes);
-  const Result<std::vector<Edge>> edges = EdgesOf(program, ids, rank);
-  if (!edges) return edges.error();
-  compiled.parents.assign(ids.size(), 0);
-  compiled.first_child.assign(ids.size() + 1, 0);
-  for (const Node* node : compiled.nodes) compiled.slots.push_back(SlotOf(*node));
-  for (const auto& [parent, child] : *edges) {
-    ++compiled.parents[child];
-    ++compiled.first_child[parent + 1];
-    compiled.children.push_back(child);
+  const std::vector<uint32_t> records = RecordsById(program);
+  for (const uint32_t record : records) {
+    const Node* node = &program.nodes[record];
+    if (!compiled.nodes.empty() && compiled.nodes.back()->id == node->id) compiled.nodes.pop_back();
+    compiled.nodes.push_back(node);
   }
-  for (size_t i = 0; i < ids.size(); ++i) compiled.first_child[i + 1] += compiled.first_child[i];
+  const Result<std::vector<uint32_t>> parents = ParentsOf(program, records, compiled, rank);
+  if (!parents) return parents.error();
+  TurnRound(*parents, compiled);
+  for (const Node* node : compiled.nodes) compiled.slots.push_back(SlotOf(*node));
   if (std::find(compiled.parents.begin(), compiled.parents.end(), 0u) == compiled.parents.end()) {
-    return MakeError(kBadTrace,
-                     ids.empty() ? fmt::format("NPU {}: the trace has no node", rank)
-                                 : fmt::format("NPU {}: no node of the trace is free of dependencies, for example node "
-                                               "{} (`{}`) waits in a cycle",
-                                               rank, ids[0], compiled.nodes[0]->name));
+    return MakeError(
+        kBadTrace, program.nodes.empty()
+                       ? fmt::format("NPU {}: the trace has no node", rank)
+                       : fmt::format("NPU {}: no node of the trace is free of dependencies, for example node {} (`{}`) "
+                                     "waits in a cycle",
+                                     rank, compiled.nodes[0]->id, compiled.nodes[0]->name));
   }
   return compiled;
 }

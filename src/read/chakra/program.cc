@@ -295,10 +295,29 @@ std::string NodeReader::Complete() {
   return {};
 }
 
+// The number of whole messages in the stream; stops at damage.
+size_t CountMessages(std::string_view bytes) {
+  size_t count = 0;
+  const char* at = bytes.data();
+  const char* end = bytes.data() + bytes.size();
+  try {
+    while (at != end) {
+      const uint64_t length = protozero::decode_varint(&at, end);
+      if (length > static_cast<uint64_t>(end - at)) break;
+      at += length;
+      ++count;
+    }
+  } catch (const std::exception&) {
+    return count;
+  }
+  return count;
+}
+
 }  // namespace
 
 Result<Program> ReadProgram(std::string_view bytes, const std::string& file, bool in_graph) {
   Program program;
+  program.nodes.reserve(CountMessages(bytes));
   bool first = true;  // the metadata of the file
   const char* at = bytes.data();
   const char* end = bytes.data() + bytes.size();
@@ -332,6 +351,7 @@ Result<Program> ReadProgram(std::string_view bytes, const std::string& file, boo
   if (first) {
     return MakeError(kDamagedTrace, "the file is empty", {.file = file}, "a Chakra trace starts with its metadata");
   }
+  program.dependencies.shrink_to_fit();
   return program;
 }
 
