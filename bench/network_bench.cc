@@ -1,0 +1,110 @@
+// Network simulation: messages a second of the event core, and the rows for which ASTRA-sim's user seconds are recorded
+// (512-rank and larger figures there: 7.2 s, 5.2 s, 7.3 s, 20.9 s).
+#include <benchmark/benchmark.h>
+
+#include "simulate/simulate.h"
+
+namespace hespas {
+namespace {
+
+using hardware::DimensionKind;
+using simulate::Engine;
+
+struct Row {
+  const char* algorithm;
+  DimensionKind kind;
+  std::vector<uint32_t> sizes;
+  int layers;
+};
+
+hardware::System SystemOf(const Row& row) {
+  hardware::System system;
+  system.dataset_splits = 1;
+  system.memory_bandwidth = 1600;
+  system.endpoint_delay = 10;
+  system.optimization = hardware::CollectiveOptimization::kLocalBandwidthAware;
+  for (const uint32_t size : row.sizes) {
+    system.dimensions.push_back({.kind = row.kind, .npus = size, .bandwidth = 50, .latency = 500});
+  }
+  const auto algorithm = hardware::ParseAlgorithm(row.algorithm);
+  for (auto& collective : system.collectives) collective.algorithms.emplace(row.sizes.size(), *algorithm);
+  return system;
+}
+
+// A step of fully sharded training: all-gather before each layer's forward pass, reduce-scatter after its backward
+// pass.
+trace::TraceGraph ShardedStep(uint64_t ranks, int layers) {
+  trace::TraceGraph trace;
+  trace::Program& program = trace.programs.emplace_back();
+  const auto add = [&](trace::Node node, std::vector<uint64_t> after) {
+    node.id = program.nodes.size();
+    node.first_dependency = static_cast<uint32_t>(program.dependencies.size());
+    node.dependency_count = static_cast<uint32_t>(after.size());
+    program.dependencies.insert(program.dependencies.end(), after.begin(), after.end());
+    program.nodes.push_back(node);
+    return node.id;
+  };
+  const auto collective = [](trace::Collective kind, int64_t size) {
+    return trace::Node{.kind = trace::NodeKind::kCollective, .collective = kind, .size = Bytes(size)};
+  };
+  std::vector<uint64_t> gathered;
+  std::vector<uint64_t> computed;
+  for (int layer = 0; layer < layers; ++layer) {
+    gathered = {add(collective(trace::Collective::kAllGather, 1 << 20), gathered)};
+    std::vector<uint64_t> after = computed;
+    after.push_back(gathered[0]);
+    computed = {add({.duration = Time(50'000'000)}, after)};
+  }
+  for (int layer = 0; layer < layers && layers > 1; ++layer) {
+    computed = {add({.duration = Time(100'000'000)}, computed)};
+    add(collective(trace::Collective::kReduceScatter, 64 << 20), computed);
+  }
+  trace.program_of_rank.assign(ranks, 0);
+  return trace;
+}
+
+void Simulate(benchmark::State& state, const Row& row, Engine engine) {
+  const hardware::System system = SystemOf(row);
+  const trace::TraceGraph trace = ShardedStep(system.npus(), row.layers);
+  uint64_t messages = 0;
+  for (auto unused : state) {
+    Diagnostics diagnostics;
+    simulate::SimulateOptions options;
+    options.engine = engine;
+    const auto result = simulate::Simulate(trace, system, options, diagnostics);
+    if (!result) return state.SkipWithError(result.error().message.c_str());
+    messages += result->messages;
+    benchmark::DoNotOptimize(result->finish());
+  }
+  state.counters["messages/s"] = benchmark::Counter(static_cast<double>(messages), benchmark::Counter::kIsRate);
+}
+
+const Row kRing64{"ring", DimensionKind::kRing, {64}, 60};
+const Row kDirect64{"direct", DimensionKind::kSwitch, {64}, 60};
+const Row kDirect512{"direct", DimensionKind::kSwitch, {512}, 2};
+const Row kCube512{"ring", DimensionKind::kRing, {8, 8, 8}, 60};
+const Row kCube4096{"ring", DimensionKind::kRing, {8, 8, 64}, 2};
+const Row kRing4096{"ring", DimensionKind::kRing, {4096}, 1};
+const Row kSharded4096{"ring", DimensionKind::kRing, {8, 8, 64}, 60};
+const Row kSharded131072{"ring", DimensionKind::kRing, {8, 16, 1024}, 60};
+const Row kDirect131072{"direct", DimensionKind::kSwitch, {8, 16, 1024}, 60};
+
+#define ROW(name, engine) \
+  BENCHMARK_CAPTURE(Simulate, name##_##engine, name, Engine::engine)->Unit(benchmark::kMillisecond)
+ROW(kRing64, kEvents);
+ROW(kDirect64, kEvents);
+ROW(kDirect512, kEvents);
+ROW(kCube512, kEvents);
+ROW(kRing4096, kEvents);
+ROW(kRing64, kAuto);
+ROW(kDirect64, kAuto);
+ROW(kDirect512, kAuto);
+ROW(kCube512, kAuto);
+ROW(kCube4096, kAuto);
+ROW(kRing4096, kAuto);
+ROW(kSharded4096, kAuto);
+ROW(kSharded131072, kAuto);
+ROW(kDirect131072, kAuto);
+
+}  // namespace
+}  // namespace hespas
