@@ -13,15 +13,16 @@ namespace {
 struct Options {
   std::string file;
   std::string prefix;
-  int64_t size = 1 << 20;
+  int64_t size = 0;
   Format format = Format::kTable;
 };
 
 void AddInput(CLI::App& command, Options& options) {
   command.add_option("FILE", options.file, "MSCCL-IR or TACOS XML, or the prefix of .et files")->required();
-  command.add_option("--size", options.size, "bytes of the collective; all-gather: contributed by each NPU")
-      ->check(CLI::Range(int64_t{1}, int64_t{1} << 50))
-      ->capture_default_str();
+  command
+      .add_option("--size", options.size,
+                  "bytes of the collective (all-gather: contributed by each NPU); without it messages are parts of it")
+      ->check(CLI::Range(int64_t{1}, int64_t{1} << 50));
 }
 
 }  // namespace

@@ -43,6 +43,11 @@ std::string OperationOf(const trace::Node& node) {
   }
 }
 
+std::string SizeOf(const trace::Node& node) {
+  if (node.total_chunks == 0) return fmt::format("{}", node.size.value);
+  return fmt::format("{}/{}", node.chunks, node.total_chunks);
+}
+
 std::vector<std::string> Row(uint32_t rank, const trace::Program& program, const trace::Node& node) {
   const bool message = node.kind == NodeKind::kSend || node.kind == NodeKind::kReceive;
   std::string after;
@@ -53,7 +58,7 @@ std::vector<std::string> Row(uint32_t rank, const trace::Program& program, const
           fmt::format("{}", node.id),
           OperationOf(node),
           message ? fmt::format("{}", node.peer) : "",
-          message ? fmt::format("{}", node.size.value) : "",
+          message ? SizeOf(node) : "",
           message ? fmt::format("{}", node.tag) : "",
           message ? "" : fmt::format("{}", node.duration.value / 1'000'000),
           after};

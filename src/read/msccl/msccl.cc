@@ -42,8 +42,9 @@ struct StepPlace {
 
 class GpuConverter {
  public:
-  GpuConverter(const Algorithm& algorithm, const Gpu& gpu, const std::string& file, int64_t chunk)
-      : algorithm_(algorithm), gpu_(gpu), file_(file), chunk_(chunk) {}
+  // `chunk`: bytes, or 0 to state messages as parts of `parts`.
+  GpuConverter(const Algorithm& algorithm, const Gpu& gpu, const std::string& file, int64_t chunk, int64_t parts)
+      : algorithm_(algorithm), gpu_(gpu), file_(file), chunk_(chunk), parts_(parts) {}
 
   Result<Program> Convert() {
     if (Status numbered = Number(); !numbered) return numbered.error();
@@ -148,7 +149,12 @@ class GpuConverter {
           return Bad(step, fmt::format("step `{}` in thread block {} has no GPU to {}", step.type, block.id,
                                        piece == 's' ? "send to" : "receive from"));
         }
-        if (bytes == 0) return Bad(step, "a message of 0 bytes; the collective is smaller than its number of chunks");
+        if (parts_ > 0) {
+          node.chunks = static_cast<uint32_t>(std::max<int64_t>(0, step.count));
+          node.total_chunks = static_cast<uint32_t>(parts_);
+        }
+        if (bytes == 0 && node.chunks == 0)
+          return Bad(step, "a message of 0 bytes; the collective is smaller than its number of chunks");
         node.kind = piece == 's' ? NodeKind::kSend : NodeKind::kReceive;
         node.peer = static_cast<int32_t>(peer);
         node.size = Bytes(bytes);
@@ -168,6 +174,7 @@ class GpuConverter {
   const Gpu& gpu_;
   const std::string& file_;
   int64_t chunk_;
+  int64_t parts_;
   std::map<int64_t, size_t> block_of_;
   std::map<StepPlace, uint64_t> first_id_;
   std::set<StepPlace> awaited_;
@@ -175,10 +182,9 @@ class GpuConverter {
 };
 
 // All-gather and reduce state the contribution of one rank, which is one chunk.
-int64_t ChunkOf(const Algorithm& algorithm, const Gpu& gpu, Bytes size) {
-  if (algorithm.collective == "allgather" || algorithm.collective == "reduce") return size.value;
-  const int64_t chunks = gpu.input_chunks > 0 ? gpu.input_chunks : gpu.output_chunks;
-  return chunks > 0 ? size.value / chunks : 0;
+int64_t ChunksOf(const Algorithm& algorithm, const Gpu& gpu) {
+  if (algorithm.collective == "allgather" || algorithm.collective == "reduce") return 1;
+  return std::max<int64_t>(1, gpu.input_chunks > 0 ? gpu.input_chunks : gpu.output_chunks);
 }
 
 }  // namespace
@@ -191,7 +197,9 @@ Result<Schedule> ReadSchedule(std::string_view xml, const std::string& file, Byt
     if (gpu.id < 0 || gpu.id >= algorithm->gpu_count) {
       return MakeError(kBadSchedule, fmt::format("gpu {} of {}", gpu.id, algorithm->gpu_count), {.file = file});
     }
-    Result<Program> program = GpuConverter(*algorithm, gpu, file, ChunkOf(*algorithm, gpu, size)).Convert();
+    const int64_t chunks = ChunksOf(*algorithm, gpu);
+    Result<Program> program =
+        GpuConverter(*algorithm, gpu, file, size.value / chunks, size.value == 0 ? chunks : 0).Convert();
     if (!program) return program.error();
     if (!schedule.graph.ranks.try_emplace(static_cast<uint32_t>(gpu.id), *std::move(program)).second) {
       return MakeError(kBadSchedule, fmt::format("gpu {} appears twice", gpu.id), {.file = file});
