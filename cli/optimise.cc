@@ -7,6 +7,7 @@
 #include "cli/pipeline_options.h"
 #include "driver/optimise_stage.h"
 #include "hardware/presets.h"
+#include "ir/printer.h"
 
 namespace hespas::cli {
 namespace {
@@ -14,7 +15,7 @@ namespace {
 struct OptimiseCommand {
   driver::RunOptions run;
   driver::OptimiseOptions optimise;
-  std::string format = "table";
+  std::string format = "mlir";
   bool explain = false;
   bool kernels = false;
 };
@@ -68,6 +69,7 @@ void Run(OptimiseCommand& command, Session& session) {
   }
   session.PrintDiagnostics();
   if (!optimised) return;
+  if (command.format == "mlir" && !command.explain && !command.kernels) return Print(ir::PrintGeneric(*optimised));
   const optimise::Summary summary = optimise::Summarise(*optimised);
   if (command.format == "json" && !command.explain && !command.kernels) {
     return Print(driver::SummaryJson(summary, report.passes));
@@ -75,7 +77,7 @@ void Run(OptimiseCommand& command, Session& session) {
   const report::Table table = command.explain   ? ExplanationTable(report.explanations)
                               : command.kernels ? KernelTable(*optimised, summary)
                                                 : SummaryTable(summary);
-  Print(RenderTable(table, FormatByName(command.format)));
+  Print(RenderTable(table, FormatByName(command.format == "mlir" ? "table" : command.format)));
 }
 
 }  // namespace
@@ -94,8 +96,10 @@ void AddOptimiseCommand(CLI::App& app, Session& session) {
   command.add_option("--after", options->optimise.stop_after, "last pass to run");
   command.add_flag("--explain", options->explain, "for each op its kernel, and why");
   command.add_flag("--kernels", options->kernels, "one row a kernel");
-  command.add_option("--format", options->format, "what goes to stdout: table, json, jsonl, csv or md")
-      ->check(OneOf({"table", "json", "jsonl", "csv", "md"}));
+  command
+      .add_option("--format", options->format,
+                  "what goes to stdout: the module (mlir), or counts as table, json, jsonl, csv or md")
+      ->check(OneOf({"mlir", "table", "json", "jsonl", "csv", "md"}));
   command.callback([options, &session] { Run(*options, session); });
 }
 

@@ -2,10 +2,22 @@
 #include <memory>
 
 #include "cli/command.h"
+#include "driver/optimise_stage.h"
 #include "driver/run.h"
+#include "hardware/presets.h"
 #include "ir/printer.h"
 
 namespace hespas::cli {
+namespace {
+
+std::optional<ir::Module> After(ir::Module module, const std::string& pass, const std::string& device,
+                                Session& session) {
+  const auto target = hardware::LoadDevice(device, session.diagnostics);
+  if (!target) return std::nullopt;
+  return driver::OptimiseModule(std::move(module), {.stop_after = pass}, *target, session.diagnostics);
+}
+
+}  // namespace
 
 void AddPrintCommand(CLI::App& app, Session& session) {
   CLI::App& command = AddCommand(app, session, "print", "prints a program as it was read",
@@ -13,12 +25,17 @@ void AddPrintCommand(CLI::App& app, Session& session) {
   struct Options {
     std::string program;
     bool generic = false;
+    std::string after;
+    std::string device = driver::RunOptions().device;
   };
   auto options = std::make_shared<Options>();
   command.add_option("PROGRAM", options->program, "program of any form; - is stdin")->required();
   command.add_flag("--generic", options->generic, "MLIR's generic form (the default)");
+  command.add_option("--after", options->after, "optimises first, up to this pass");
+  command.add_option("--device", options->device, "accelerator whose costs decide on fusion, with --after");
   command.callback([options, &session] {
-    const auto module = driver::ReadModule(options->program, nullptr, session.diagnostics);
+    auto module = driver::ReadModule(options->program, nullptr, session.diagnostics);
+    if (module && !options->after.empty()) module = After(std::move(*module), options->after, options->device, session);
     session.PrintDiagnostics();
     if (module) Print(ir::PrintGeneric(*module));
   });

@@ -1,0 +1,40 @@
+"""`hespas optimise`: module, counts, explanations, and what comes back in."""
+
+import json
+import unittest
+
+import command
+
+PROGRAM = command.LLAMA
+
+
+class Optimise(unittest.TestCase):
+    def test_the_printed_module_reads_back_with_the_same_counts(self):
+        counts = command.run("optimise", PROGRAM, "--format", "json")
+        module = command.run("optimise", PROGRAM)
+        again = command.run("optimise", "-", "--optimise", "none", "--format", "json", stdin=module.stdout)
+        first, second = json.loads(counts.stdout), json.loads(again.stdout)
+        for key in ("kernels", "flops", "bytes_accessed", "collectives"):
+            self.assertEqual(first[key], second[key], key)
+        self.assertIn("fusion", first["passes"])
+        self.assertEqual(second["passes"], [])
+
+    def test_an_optimised_program_is_left_alone(self):
+        module = command.run("optimise", PROGRAM)
+        again = command.run("optimise", "-", "--format", "json", stdin=module.stdout)
+        self.assertEqual(json.loads(again.stdout)["passes"], [])
+
+    def test_every_explanation_names_a_kernel_and_a_reason(self):
+        lines = command.run("optimise", PROGRAM, "--explain", "--format", "jsonl").stdout.splitlines()
+        self.assertGreater(len(lines), 3000)
+        for row in map(json.loads, lines):
+            self.assertTrue(row["kernel"].startswith("kernel ") and row["reason"], row)
+
+    def test_an_unknown_pass_is_wrong_usage(self):
+        result = command.run("optimise", PROGRAM, "--disable", "fuson")
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("did you mean `fusion`", result.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
