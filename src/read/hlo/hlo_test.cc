@@ -245,6 +245,15 @@ TEST(HloText, CyclesAndExplosionsAreErrors) {
       ElementsAre("E0210"));
 }
 
+TEST(HloText, ShapesMustAnnounceTheValuesThereAre) {
+  EXPECT_THAT(Codes(ReadBody("  a = f32[] parameter(0)\n  t = (f32[], f32[]) tuple(a, a)\n"
+                             "  ROOT u = (f32[], f32[]) tuple(t, t)\n")),
+              ElementsAre("E0208"));
+  EXPECT_THAT(Codes(ReadBody("  a = (f32[], f32[]) parameter(0)\n"
+                             "  ROOT g = (f32[], f32[]) get-tuple-element(a), index=1\n")),
+              ElementsAre("E0208"));
+}
+
 TEST(HloText, UnknownOpcodesAreKeptWithAWarning) {
   const auto r = ReadBody("  a = f32[4]{0} parameter(0)\n  ROOT n = f32[4]{0} negatte(a)\n");
   ASSERT_TRUE(r.module) << r.first_error;

@@ -57,7 +57,8 @@ class Builder {
         calls_(ResolveCalls(syntax, shapes, module, diagnostics)),
         attributes_(module, arena),
         functions_(syntax, attributes_, arena, module),
-        budget_(std::max(kMaximumSmallProgram, kMaximumGrowth * syntax.instructions.size())) {}
+        budget_(std::max(kMaximumSmallProgram, kMaximumGrowth * syntax.instructions.size())),
+        operand_budget_(std::max(kMaximumSmallProgram, kMaximumGrowth * module.source().size())) {}
 
   void Run() {
     if (diagnostics_.has_errors()) return;
@@ -133,8 +134,19 @@ class Builder {
     const Resolved& at = resolved(frame);
     if (frame.regions.size() < at.regions.size()) return EnterRegion(frame, at.regions[frame.regions.size()]);
     WriteInstruction(frame);
+    if (!stopped_) CheckLeaves(frame);
     frame.regions.clear();
     ++frame.next;
+  }
+
+  // Everything below relies on an instruction having the values that its shape announces.
+  void CheckLeaves(const Frame& frame) {
+    const InstructionSyntax& at = instruction(frame);
+    const uint32_t announced = shapes_[at.shape].leaf_count;
+    const uint32_t given = leaves(frame, frame.next).count;
+    if (announced == given) return;
+    Fail(kSignatureMismatch, at, fmt::format("`{}` has {} values, its shape {}", at.name, given, announced));
+    stopped_ = true;
   }
 
   // Terminates the block, and hands it to the instruction that waits for it as a region.
@@ -202,6 +214,15 @@ class Builder {
 
   std::vector<ValueId> Operands(const Frame& frame, const InstructionSyntax& at) {
     std::vector<ValueId> all;
+    size_t count = 0;
+    for (const uint32_t operand : syntax_.operands_of(at)) count += leaves(frame, operand).count;
+    if (count > operand_budget_) {
+      Fail(kExpansionLimit, at, "the tuples among the operands have too many elements");
+      stopped_ = true;
+      return all;
+    }
+    operand_budget_ -= count;
+    all.reserve(count);
     for (size_t i = 0; i < at.operand_count; ++i) AppendOperand(frame, at, i, all);
     return all;
   }
@@ -430,7 +451,8 @@ class Builder {
   CallGraph calls_;
   AttributeBuilder attributes_;
   FunctionWriter functions_;
-  size_t budget_;
+  size_t budget_;          // instructions that may still be written
+  size_t operand_budget_;  // values that may still be handed to them
   bool stopped_ = false;
   std::vector<Frame> stack_;
   std::vector<Leaves> leaves_;
