@@ -157,6 +157,10 @@ class Loop {
 
 }  // namespace
 
-std::optional<int64_t> TripCount(const Module& module, OpId loop) { return Loop(module, loop).Count(); }
+std::optional<int64_t> TripCount(const Module& module, OpId loop) {
+  // XLA has worked it out before fusing the loop's condition.
+  if (const std::string_view* known = module.attribute(loop, "known_trip_count")) return AsInteger(*known);
+  return Loop(module, loop).Count();
+}
 
 }  // namespace hespas::ir

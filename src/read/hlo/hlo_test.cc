@@ -6,6 +6,7 @@
 #include <map>
 
 #include "base/file.h"
+#include "ir/trip_count.h"
 
 namespace hespas::read {
 namespace {
@@ -177,6 +178,7 @@ TEST(HloText, LoopsCarryBundlesAsOneValue) {
   ASSERT_TRUE(r.module) << r.first_error;
   const auto loop = r.Find("stablehlo.while").at(0);
   EXPECT_EQ(r.Text(loop, "known_trip_count"), "12 : i64");
+  EXPECT_EQ(ir::TripCount(*r.module, loop), 12);
   EXPECT_THAT(r.TypeOf(loop, 1), HasSubstr("async_bundle"));
   EXPECT_EQ(r.TypeOf(r.Find("mhlo.async_done").at(0)), "tensor<4xf32>");
 }

@@ -82,6 +82,7 @@ const std::unordered_map<std::string_view, Opcode>& Index() {
   static const auto* const kIndex = [] {
     auto* index = new std::unordered_map<std::string_view, Opcode>;
     for (const Opcode& row : kOpcodes) index->emplace(row.hlo, row);
+    index->emplace("cross-replica-sum", index->at("all-reduce"));  // its name until 2019
     // Host and cross-device transfers are asynchronous by their plain names: only their done half says so.
     for (const std::string_view name : {"send", "recv"}) index->at(name).lowering = Lowering::kSugaredStart;
     return index;
