@@ -25,7 +25,7 @@ bool IsLibraryCall(const ir::Module& module, ir::OpId op) {
   return target->find("__cu") != std::string_view::npos || target->find("triton") != std::string_view::npos;
 }
 
-// The list behind `name` in a JSON text, whether its quotes are escaped or not.
+// The list of numbers behind `name` in a JSON text.
 std::vector<size_t> JsonList(std::string_view json, std::string_view name) {
   std::vector<size_t> out;
   size_t at = json.find(name);
@@ -346,8 +346,10 @@ class Summariser {
     const auto* config = module_.attribute(op, "backend_config");
     if (config == nullptr) config = module_.attribute(op, "mhlo.backend_config");
     if (config == nullptr || module_.op(op).operand_count < 2 || module_.op(op).result_count == 0) return 0;
-    const auto contracting = JsonList(*config, "lhs_contracting_dimensions");
-    if (config->find("dot_dimension_numbers") == std::string_view::npos) return 0;
+    const auto decoded = ir::AsString(*config);
+    const std::string_view json = decoded ? std::string_view(*decoded) : *config;
+    const auto contracting = JsonList(json, "lhs_contracting_dimensions");
+    if (json.find("dot_dimension_numbers") == std::string_view::npos) return 0;
     int64_t flops = Times(2, FirstTensor(module_.result(op)).element_count());
     const auto& lhs = module_.type(module_.operands(op)[0]).dims;
     for (const size_t d : contracting) {
