@@ -150,8 +150,10 @@ Result<result::SimResult> RunAstraSim(const NetworkRunFiles& files, const hardwa
   const Result<ProcessResult> run = RunProcess(Arguments(*binary, files, options, scratch.path()), "", astra_sim.limit);
   if (!run) return run.error();
   if (run->timed_out) {
-    return MakeError(kToolFailed, fmt::format("ASTRA-sim was stopped after {} s", static_cast<double>(astra_sim.limit.count()) / 1000), {},
-                     "give a longer --timeout");
+    return MakeError(
+        kToolFailed,
+        fmt::format("ASTRA-sim was stopped after {} s", static_cast<double>(astra_sim.limit.count()) / 1000), {},
+        "give a longer --timeout");
   }
   if (run->status != 0) {
     return MakeError(kToolFailed, fmt::format("ASTRA-sim ended with status {}: {}", run->status, LastLine(run->output)),

@@ -40,7 +40,7 @@ struct RunOptions {
   uint32_t num_npus = 0;        // 0: what the program implies
   std::string estimator = "calibrated";
   std::string optimise = "auto";  // none, xla-gpu, xla-tpu
-  std::string split = "auto";  // linear, individual
+  std::string split = "auto";     // linear, individual
   bool merge = false;
   size_t block_limit = 1024;
   std::string separator = "communication";
