@@ -1,0 +1,112 @@
+#include "hardware/system.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "base/file.h"
+
+namespace hespas::hardware {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr char kSystem[] = R"({
+  "network": {"topology": ["Ring"], "npus_count": [4], "bandwidth": [50.0], "latency": [500.0]},
+  "system": {"scheduling-policy": "LIFO", "preferred-dataset-splits": 2, "all-reduce-implementation": ["direct4"]},
+  "remote_memory": {"memory-type": "NO_MEMORY_EXPANSION"}
+})";
+
+std::string Changed(std::string text, const std::string& from, const std::string& to) {
+  return text.replace(text.find(from), from.size(), to);
+}
+
+// The first diagnostic that comes of loading `text`.
+Diagnostic First(const std::string& text, bool strict = false) {
+  Diagnostics diagnostics;
+  const Result<System> system = ParseSystem(text, "s.json", {.strict = strict}, diagnostics);
+  if (!diagnostics.all().empty()) return diagnostics.all()[0];
+  return system.ok() ? Diagnostic{} : system.error();
+}
+
+TEST(System, IsRead) {
+  Diagnostics diagnostics;
+  const Result<System> system = ParseSystem(kSystem, "s.json", {.strict = true}, diagnostics);
+  ASSERT_TRUE(system.ok()) << system.error().message;
+  EXPECT_EQ(system->npus(), 4u);
+  EXPECT_EQ(system->dataset_splits, 2);
+  EXPECT_EQ((*system->of(NativeCollective::kAllReduce).algorithms)[0], (Algorithm{AlgorithmKind::kDirect, false, 4}));
+  EXPECT_FALSE(system->of(NativeCollective::kAllGather).algorithms.has_value());
+}
+
+TEST(System, UnknownKeysAreWarningsAndWithStrictErrors) {
+  const std::string text = Changed(kSystem, "scheduling-policy", "scheduling-polcy");
+  const Diagnostic warning = First(text);
+  EXPECT_TRUE(warning.is_warning());
+  EXPECT_EQ(warning.location.line, 3u);
+  EXPECT_THAT(warning.help, HasSubstr("did you mean `scheduling-policy`?"));
+  EXPECT_FALSE(First(text, true).is_warning());
+}
+
+TEST(System, ErrorsSayWhereAndWhat) {
+  const Diagnostic topology = First(Changed(kSystem, "\"Ring\"", "\"Rng\""));
+  EXPECT_THAT(topology.message, HasSubstr("unknown topology `Rng`"));
+  EXPECT_THAT(topology.help, HasSubstr("did you mean `Ring`?"));
+  EXPECT_THAT(First(Changed(kSystem, "[50.0]", "[50.0, 25.0]")).message, HasSubstr("equal lengths"));
+  EXPECT_THAT(First(Changed(kSystem, "[50.0]", "[-1]")).message, HasSubstr("bandwidth must be above 0"));
+  EXPECT_THAT(First(Changed(kSystem, "[4]", "[1]")).message, HasSubstr("must be at least 2"));
+  EXPECT_THAT(First(Changed(kSystem, "\"LIFO\"", "\"BOGUS\"")).help, HasSubstr("LIFO, FIFO or EXPLICIT"));
+  EXPECT_THAT(First(Changed(kSystem, "direct4", "dirct")).message, HasSubstr("all-reduce-implementation"));
+  EXPECT_THAT(First(Changed(kSystem, "[\"direct4\"]", "[\"ring\", \"ring\"]")).message, HasSubstr("has 2 entries"));
+  EXPECT_THAT(First(Changed(kSystem, "NO_MEMORY_EXPANSION", "NO_MEMORY")).message, HasSubstr("memory-type"));
+}
+
+TEST(System, SyntaxErrorsHaveLineAndColumn) {
+  const Diagnostic error = First("{\n  \"network\": [\n");
+  EXPECT_EQ(error.kind->code, "E0821");
+  EXPECT_EQ(error.location.line, 3u);
+  EXPECT_THAT(First("[]").message, HasSubstr("object `network`"));
+  EXPECT_THAT(First(std::string(1000, '[')).message, HasSubstr("too deep"));
+}
+
+TEST(System, NetworkYamlErrorsHaveLineAndColumn) {
+  const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "system_test";
+  ASSERT_TRUE(MakeFolder(folder).ok());
+  ASSERT_TRUE(WriteFileAtomically(folder / "system.json", "{}").ok());
+  const auto first = [&](const std::string& yaml) {
+    EXPECT_TRUE(WriteFileAtomically(folder / "network.yml", yaml).ok());
+    Diagnostics diagnostics;
+    const Result<System> system = LoadSystem(folder.string(), {}, diagnostics);
+    EXPECT_FALSE(system.ok());
+    return diagnostics.all().empty() ? Diagnostic{} : diagnostics.all()[0];
+  };
+  const std::string good = "topology: [ Ring ]\nnpus_count: [ 4 ]\nbandwidth: [ 50.0 ]\n";
+  EXPECT_THAT(first(good).message, HasSubstr("`latency` is missing"));
+  const Diagnostic item = first(good + "latency: [ fast ]\n");
+  EXPECT_EQ(item.location.line, 4u);
+  EXPECT_EQ(item.location.column, 12u);
+  EXPECT_EQ(first("topology: [ Ring\nnpus: 4").kind->code, "E0821");
+}
+
+TEST(System, EveryPresetLoadsWithoutUnknownKeys) {
+  size_t count = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(HESPAS_SOURCE_DIR "/data/systems")) {
+    Diagnostics diagnostics;
+    const Result<System> system = LoadSystem(entry.path().string(), {.strict = true}, diagnostics);
+    EXPECT_TRUE(system.ok()) << entry.path() << ": " << (diagnostics.all().empty() ? "" : Render(diagnostics.all()[0]));
+    ++count;
+  }
+  EXPECT_GT(count, 40u);
+}
+
+TEST(Algorithm, NamesAreAstraSims) {
+  EXPECT_EQ(ParseAlgorithm("ring"), (Algorithm{AlgorithmKind::kRing, false, -1}));
+  EXPECT_EQ(ParseAlgorithm("oneDirect16"), (Algorithm{AlgorithmKind::kDirect, true, 16}));
+  EXPECT_EQ(ParseAlgorithm("oneHalvingDoubling"), (Algorithm{AlgorithmKind::kHalvingDoubling, true, -1}));
+  EXPECT_EQ(ParseAlgorithm("directX"), std::nullopt);
+  EXPECT_EQ(ParseAlgorithm("Ring"), std::nullopt);
+}
+
+}  // namespace
+}  // namespace hespas::hardware
