@@ -62,6 +62,7 @@ void AddDevicesCommand(CLI::App& app, Session& session);
 void AddSystemsCommand(CLI::App& app, Session& session);
 void AddExplainCommand(CLI::App& app, Session& session);
 void AddValidateCommand(CLI::App& app, Session& session);
+void AddCalibrateCommand(CLI::App& app, Session& session);
 void AddOptimiseCommand(CLI::App& app, Session& session);
 void AddCheckCommand(CLI::App& app, Session& session);
 void AddSchemaCommand(CLI::App& app, Session& session);

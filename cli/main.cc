@@ -35,6 +35,7 @@ void AddCommands(CLI::App& app, Session& session) {
   AddValidateCommand(app, session);
   AddCheckCommand(app, session);
   AddSchemaCommand(app, session);
+  AddCalibrateCommand(app, session);
 }
 
 const CLI::App& Chosen(const CLI::App& app) {

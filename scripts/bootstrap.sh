@@ -5,7 +5,7 @@ set -euo pipefail
 what=${1:-test}
 build_packages=(
   cmake ninja-build g++ libcli11-dev libfmt-dev libspdlog-dev nlohmann-json3-dev libyaml-cpp-dev libprotozero-dev
-  libsqlite3-dev libtbb-dev libxxhash-dev libssl-dev zlib1g-dev libzstd-dev libexpat1-dev libgtest-dev libgmock-dev python3
+  libsqlite3-dev libnlopt-dev libtbb-dev libxxhash-dev libssl-dev zlib1g-dev libzstd-dev libexpat1-dev libgtest-dev libgmock-dev python3
 )
 test_packages=(
   libbenchmark-dev clang-14 libclang-rt-14-dev clang-format-14 clang-tidy-14

@@ -1,7 +1,10 @@
 // Mean errors on the public measurements, set by set. A bound may only be lowered.
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "driver/validation.h"
 
@@ -65,6 +68,40 @@ INSTANTIATE_TEST_SUITE_P(
                       Bound{"kernels", "ln", "", 157, 15.0}, Bound{"collectives", "above 64 MiB", "", 276, 6.0},
                       Bound{"collectives", "1-64 MiB", "", 276, 10.0},
                       Bound{"collectives", "up to 1 MiB", "", 505, 18.0}));
+
+struct Coverage {
+  double one = 0;
+  double two = 0;
+};
+
+Coverage Covered(const std::string& set, const std::vector<std::string>& ops) {
+  Coverage covered;
+  double count = 0;
+  for (const AccuracyRow& row : Suite()) {
+    if (row.set != set || std::find(ops.begin(), ops.end(), row.op) == ops.end()) continue;
+    const auto rows = static_cast<double>(row.count);
+    count += rows;
+    covered.one += rows * row.within_one_sigma;
+    covered.two += rows * row.within_two_sigma;
+  }
+  return {.one = covered.one / count, .two = covered.two / count};
+}
+
+TEST(Uncertainty, TwoThirdsFallWithinOneSigmaAndNineTenthsWithinTwo) {
+  const std::vector<std::pair<std::string, std::vector<std::string>>> families = {
+      {"gemm", {"bf16"}},
+      {"kernels", {"linear"}},
+      {"kernels", {"bmm"}},
+      {"kernels", {"elementwise"}},
+      {"kernels", {"softmax", "ln"}},
+      {"collectives", {"above 64 MiB", "1-64 MiB", "up to 1 MiB"}}};
+  for (const auto& [set, ops] : families) {
+    const Coverage covered = Covered(set, ops);
+    EXPECT_GE(covered.one, 0.60) << set << " " << ops[0];
+    EXPECT_LE(covered.one, 0.75) << set << " " << ops[0];
+    EXPECT_GE(covered.two, 0.90) << set << " " << ops[0];
+  }
+}
 
 TEST(Baselines, TheModelBeatsTheRooflineOnEverySet) {
   for (const AccuracyRow& row : Suite()) {

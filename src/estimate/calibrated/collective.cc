@@ -76,7 +76,8 @@ CollectiveTime CollectiveModel::Time(const CollectiveSpec& spec) const {
   time.wire_us = std::max(0.0, WireBytes(spec)) / rate;
   time.ramp_us = constants.ramp * std::sqrt(time.latency_us * time.wire_us);
   time.us = time.latency_us + time.wire_us + time.ramp_us;
-  time.sigma_us = time.us * parameters_.sigma[static_cast<size_t>(Family::kCollective)];
+  time.sigma_us = parameters_.sigma[static_cast<size_t>(Family::kCollective)] * time.wire_us +
+                  parameters_.collective_latency_sigma * (time.latency_us + time.ramp_us);
   return time;
 }
 

@@ -79,7 +79,7 @@ void ReplaceMemory(const hardware::Device& device, MemoryConstants& memory) {
 
 Machine MakeMachine(const hardware::Device& device) {
   Machine machine;
-  machine.sms = std::max(1, device.sm_count.value_or(100));
+  machine.sms = std::max(1, device.sm_count.value_or(device.family == "tpu" ? 1 : 100));
   machine.memory_rate = std::max(1.0, device.memory_bandwidth.value * 1e-6);
   machine.l2_bytes = device.l2_capacity ? static_cast<double>(device.l2_capacity->value) : 0;
   machine.fast_bytes = device.shared_memory_per_sm ? static_cast<double>(device.shared_memory_per_sm->value) : 131072;
@@ -115,6 +115,7 @@ Parameters ForDevice(const Parameters& parameters, const hardware::Device& devic
   for (size_t op = 0; op < kCollectiveOps; ++op) {
     Replace(device, kCollectiveKeys[op], kOwnCollective, own.collectives[op]);
   }
+  own.collective_latency_sigma = Own(device, "collective", "latency_sigma").value_or(own.collective_latency_sigma);
   for (size_t family = 0; family < kFamilies; ++family) {
     own.sigma[family] = Own(device, FamilyName(static_cast<Family>(family)), "sigma").value_or(own.sigma[family]);
   }

@@ -1,0 +1,89 @@
+// Twenty-four measured kernels a family make a better device file: drawn with fixed seeds, tested on the rest.
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+
+#include "base/csv_text.h"
+#include "base/file.h"
+#include "estimate/calibrated/fit.h"
+#include "estimate/calibrated/minimise.h"
+#include "estimate/calibrated/table.h"
+#include "hardware/presets.h"
+
+namespace hespas::estimate::calibrated {
+namespace {
+
+std::vector<MeasuredKernel> Products(const std::string& key) {
+  const std::string file = std::string(HESPAS_SOURCE_DIR) + "/data/measured/gemm.csv";
+  const auto table = *ParseCsv(*ReadInput(file), file);
+  Diagnostics diagnostics;
+  const auto kernels = *ReadKernels(table, file, diagnostics);
+  std::vector<MeasuredKernel> measured;
+  for (size_t row = 0; row < table.rows.size(); ++row) {
+    if (table.rows[row][*table.Column("key")] != key || kernels[row]->type != Datatype::kBf16) continue;
+    measured.push_back({.kernel = *kernels[row], .us = *CsvNumber(table.rows[row][*table.Column("latency_us")])});
+  }
+  return measured;
+}
+
+// The preset without the constants that were fitted on all its kernels.
+hardware::Device Uncalibrated(const std::string& name) {
+  Diagnostics diagnostics;
+  hardware::Device device = *hardware::LoadDevice(name, diagnostics);
+  device.calibration.clear();
+  return device;
+}
+
+struct Errors {
+  double zero_shot = 0;
+  double calibrated = 0;
+};
+
+Errors MeanOfFourDraws(const std::string& key, const std::string& preset) {
+  const hardware::Device base = Uncalibrated(preset);
+  std::vector<MeasuredKernel> kernels = Products(key);
+  Errors errors;
+  for (unsigned seed = 1; seed <= 4; ++seed) {
+    std::mt19937 random(seed);
+    std::shuffle(kernels.begin(), kernels.end(), random);
+    const std::vector<MeasuredKernel> drawn(kernels.begin(), kernels.begin() + 24);
+    const auto fits = FitDevice(base, *DefaultParameters(), drawn, {});
+    EXPECT_TRUE(fits.ok());
+    hardware::Device device = base;
+    for (const auto& [constant, value] : fits->front().constants) device.calibration[constant] = value;
+    const KernelModel before(base, *DefaultParameters());
+    const KernelModel after(device, *DefaultParameters());
+    const auto rest = static_cast<double>(kernels.size() - drawn.size());
+    for (size_t i = drawn.size(); i < kernels.size(); ++i) {
+      errors.zero_shot += std::abs(before.Time(kernels[i].kernel).us / kernels[i].us - 1) / rest / 4;
+      errors.calibrated += std::abs(after.Time(kernels[i].kernel).us / kernels[i].us - 1) / rest / 4;
+    }
+  }
+  return errors;
+}
+
+TEST(Calibrate, TwentyFourProductsSufficeForH100) {
+  if (!HasOptimiser()) GTEST_SKIP() << "built without NLopt";
+  EXPECT_LE(100 * MeanOfFourDraws("sm_90", "H100_80GB").calibrated, 4.5);
+}
+
+TEST(Calibrate, TwentyFourProductsSufficeForAnotherVendorsDevice) {
+  if (!HasOptimiser()) GTEST_SKIP() << "built without NLopt";
+  const Errors errors = MeanOfFourDraws("gfx942", "MI300X");
+  EXPECT_LE(100 * errors.calibrated, 12);
+  EXPECT_LT(errors.calibrated, errors.zero_shot / 2);
+}
+
+TEST(Calibrate, TooFewKernelsAreRefused) {
+  if (!HasOptimiser()) GTEST_SKIP() << "built without NLopt";
+  const auto kernels = Products("sm_90");
+  const auto fits =
+      FitDevice(Uncalibrated("H100_80GB"), *DefaultParameters(), {kernels.begin(), kernels.begin() + 5}, {});
+  ASSERT_FALSE(fits.ok());
+  EXPECT_EQ(fits.error().kind, &kTooFewMeasurements);
+}
+
+}  // namespace
+}  // namespace hespas::estimate::calibrated
