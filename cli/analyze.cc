@@ -33,17 +33,17 @@ std::string Render(const report::Histogram& histogram, Format format) {
   return report::ToPrototypeText(histogram) + "\n";
 }
 
-void Analyze(const AnalyzeCommand& options, Session& session) {
-  const auto module = driver::ReadModule(options.program, nullptr, session.diagnostics);
-  const auto fail = [&] { session.PrintDiagnostics(); };
+void Analyze(const AnalyzeCommand& options, Console& console) {
+  const auto module = driver::ReadModule(options.program, nullptr, console.diagnostics);
+  const auto fail = [&] { console.PrintDiagnostics(); };
   if (!module) return fail();
   if (!options.all_regions) {
     if (const auto main = read::RequireMain(*module); !main) {
-      session.diagnostics.Report(main.error());
+      console.diagnostics.Report(main.error());
       return fail();
     }
   }
-  session.PrintDiagnostics();
+  console.PrintDiagnostics();
   const auto extent = options.all_regions ? report::Extent::kAllRegions
                       : options.expand    ? report::Extent::kExpanded
                                           : report::Extent::kMain;
@@ -55,8 +55,8 @@ void Analyze(const AnalyzeCommand& options, Session& session) {
 
 }  // namespace
 
-void AddAnalyzeCommand(CLI::App& app, Session& session) {
-  CLI::App& command = AddCommand(app, session, "analyze", "counts the operations of a program",
+void AddAnalyzeCommand(CLI::App& app, Console& console) {
+  CLI::App& command = AddCommand(app, console, "analyze", "counts the operations of a program",
                                  "hespas analyze -e examples/llama3-100m-4dev.mlir.gz");
   auto options = std::make_shared<AnalyzeCommand>();
   command.add_option("PROGRAM", options->program, "program of any form; - is stdin")->required();
@@ -67,7 +67,7 @@ void AddAnalyzeCommand(CLI::App& app, Session& session) {
   command.add_option("--compat", options->compat, "`prototype`: with -s as the Python prototype prints it")
       ->check(OneOf({"prototype"}));
   AddFormatOption(command, options->format);
-  command.callback([options, &session] { Analyze(*options, session); });
+  command.callback([options, &console] { Analyze(*options, console); });
 }
 
 }  // namespace hespas::cli

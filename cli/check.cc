@@ -9,32 +9,32 @@
 
 namespace hespas::cli {
 
-void AddCheckCommand(CLI::App& app, Session& session) {
+void AddCheckCommand(CLI::App& app, Console& console) {
   CLI::App& command =
-      AddCommand(app, session, "check", "checks a program, device or system file without running anything",
+      AddCommand(app, console, "check", "checks a program, device or system file without running anything",
                  "hespas check my-chip.json");
   auto path = std::make_shared<std::string>();
   command.add_option("FILE", *path, "a program, a device or system file, or a folder with a system's files")
       ->required();
-  command.callback([path, &session] {
-    const auto found = driver::CheckFile(*path, session.diagnostics);
-    session.PrintDiagnostics();
+  command.callback([path, &console] {
+    const auto found = driver::CheckFile(*path, console.diagnostics);
+    console.PrintDiagnostics();
     if (found) Print(fmt::format("{}: {}\n", *path, *found));
   });
 }
 
-void AddSchemaCommand(CLI::App& app, Session& session) {
-  CLI::App& command = AddCommand(app, session, "schema", "prints the JSON Schema of a kind of file, or their names",
+void AddSchemaCommand(CLI::App& app, Console& console) {
+  CLI::App& command = AddCommand(app, console, "schema", "prints the JSON Schema of a kind of file, or their names",
                                  "hespas schema device");
   auto name = std::make_shared<std::string>();
   command.add_option("NAME", *name, "without it, the names there are");
-  command.callback([name, &session] {
+  command.callback([name, &console] {
     if (!name->empty()) {
       const auto text = driver::SchemaText(*name);
-      return text ? Print(*text) : session.Fail(text.error());
+      return text ? Print(*text) : console.Fail(text.error());
     }
     const auto names = driver::SchemaNames();
-    if (!names) return session.Fail(names.error());
+    if (!names) return console.Fail(names.error());
     for (const std::string& each : *names) Print(each + "\n");
   });
 }

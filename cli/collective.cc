@@ -27,27 +27,27 @@ void AddInput(CLI::App& command, Options& options) {
 
 }  // namespace
 
-void AddCollectiveCommand(CLI::App& app, Session& session) {
-  CLI::App& command = AddCommand(app, session, "collective", "converts or shows schedules of custom collectives",
+void AddCollectiveCommand(CLI::App& app, Console& console) {
+  CLI::App& command = AddCommand(app, console, "collective", "converts or shows schedules of custom collectives",
                                  "hespas collective convert allreduce.xml --size 1048576 --output ar");
   command.require_subcommand(1);
   auto options = std::make_shared<Options>();
-  CLI::App& convert = AddCommand(command, session, "convert", "an XML schedule to Chakra collective graphs",
+  CLI::App& convert = AddCommand(command, console, "convert", "an XML schedule to Chakra collective graphs",
                                  "hespas collective convert allreduce.xml --size 1048576 --output ar");
   AddInput(convert, *options);
   convert.add_option("--output", options->prefix, "writes PREFIX.<npu>.et")->required()->option_text("PREFIX");
-  convert.callback([options, &session] {
+  convert.callback([options, &console] {
     const Result<size_t> ranks = driver::ConvertCollective(options->file, Bytes(options->size), options->prefix);
-    if (!ranks) return session.Fail(ranks.error());
-    if (!session.quiet) fmt::print(stderr, "wrote {}.0.et to {}.{}.et\n", options->prefix, options->prefix, *ranks - 1);
+    if (!ranks) return console.Fail(ranks.error());
+    if (!console.quiet) fmt::print(stderr, "wrote {}.0.et to {}.{}.et\n", options->prefix, options->prefix, *ranks - 1);
   });
-  CLI::App& show = AddCommand(command, session, "show", "a schedule as a table, a line a node",
+  CLI::App& show = AddCommand(command, console, "show", "a schedule as a table, a line a node",
                               "hespas collective show allreduce.xml --size 1048576");
   AddInput(show, *options);
   AddFormatOption(show, options->format);
-  show.callback([options, &session] {
+  show.callback([options, &console] {
     const Result<report::Table> table = driver::CollectiveSchedule(options->file, Bytes(options->size));
-    if (!table) return session.Fail(table.error());
+    if (!table) return console.Fail(table.error());
     Print(RenderTable(*table, options->format));
   });
 }

@@ -19,19 +19,19 @@ constexpr size_t kShownPerCode = 3;
 
 }  // namespace
 
-bool Session::UseColour() const {
+bool Console::UseColour() const {
   if (colour == "always") return true;
   if (colour == "never") return false;
   const char* no_colour = std::getenv("NO_COLOR");
   return (no_colour == nullptr || *no_colour == '\0') && isatty(STDERR_FILENO) != 0;
 }
 
-void Session::Fail(const Error& error) {
+void Console::Fail(const Error& error) {
   fmt::print(stderr, "{}", Render(error, UseColour()));
   exit_status = static_cast<int>(error.kind->outcome);
 }
 
-bool Session::PrintDiagnostics() {
+bool Console::PrintDiagnostics() {
   std::map<std::string_view, size_t> warnings;
   for (const Diagnostic& d : diagnostics.all()) {
     if (!d.is_warning()) {
@@ -59,16 +59,16 @@ CLI::Validator OneOf(std::vector<std::string> names) {
       "");
 }
 
-void AddCommonOptions(CLI::App& command, Session& session) {
+void AddCommonOptions(CLI::App& command, Console& console) {
   const std::string group = "Common options";
-  command.add_option("--color", session.colour, "colour of messages: auto, always or never (NO_COLOR is honoured)")
+  command.add_option("--color", console.colour, "colour of messages: auto, always or never (NO_COLOR is honoured)")
       ->check(OneOf({"auto", "always", "never"}))
       ->group(group);
-  command.add_flag("-q,--quiet", session.quiet, "no progress and no warnings")->group(group);
-  command.add_option("--log-level", session.log_level, "lowest level that is logged")
+  command.add_flag("-q,--quiet", console.quiet, "no progress and no warnings")->group(group);
+  command.add_option("--log-level", console.log_level, "lowest level that is logged")
       ->check(OneOf({"critical", "error", "warning", "info", "debug", "progress", "results"}))
       ->group(group);
-  command.add_option("--log-path", session.log_path, "append the log to this file instead of stderr")->group(group);
+  command.add_option("--log-path", console.log_path, "append the log to this file instead of stderr")->group(group);
 }
 
 Format FormatByName(const std::string& name) {
@@ -89,13 +89,13 @@ void AddFormatOption(CLI::App& command, Format& format) {
       ->default_str("table");
 }
 
-CLI::App& AddCommand(CLI::App& app, Session& session, const std::string& name, const std::string& description,
+CLI::App& AddCommand(CLI::App& app, Console& console, const std::string& name, const std::string& description,
                      const std::string& example) {
   CLI::App& command = *app.add_subcommand(name, description);
   command.set_help_flag("-h", "short help with an example");
   command.set_help_all_flag("--help", "this text");
   command.footer("Example:\n  " + example);
-  AddCommonOptions(command, session);
+  AddCommonOptions(command, console);
   return command;
 }
 

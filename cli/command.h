@@ -1,6 +1,6 @@
 // What every subcommand shares: common options, where diagnostics go, the exit status.
 //
-// - A command registers itself on the app and leaves its exit status in the Session when it runs.
+// - A command registers itself on the app and leaves its exit status in the Console when it runs.
 // - Data goes to stdout, everything else to stderr.
 #pragma once
 
@@ -16,7 +16,7 @@ namespace hespas::cli {
 
 enum class Format { kTable, kJson, kJsonLines, kCsv, kMarkdown };
 
-struct Session {
+struct Console {
   std::string colour = "auto";
   bool quiet = false;
   std::string log_level = "info";
@@ -36,7 +36,7 @@ struct Session {
 CLI::Validator OneOf(std::vector<std::string> names);
 
 // Adds --color, -q, --log-level and --log-path.
-void AddCommonOptions(CLI::App& command, Session& session);
+void AddCommonOptions(CLI::App& command, Console& console);
 
 Format FormatByName(const std::string& name);
 
@@ -44,27 +44,27 @@ Format FormatByName(const std::string& name);
 void AddFormatOption(CLI::App& command, Format& format);
 
 // A subcommand with its one-line description and an example that `-h` prints.
-CLI::App& AddCommand(CLI::App& app, Session& session, const std::string& name, const std::string& description,
+CLI::App& AddCommand(CLI::App& app, Console& console, const std::string& name, const std::string& description,
                      const std::string& example);
 
 // Writes data to stdout; a closed pipe ends the program quietly.
 void Print(std::string_view text);
 
-void AddRunCommand(CLI::App& app, Session& session);
-void AddAnalyzeCommand(CLI::App& app, Session& session);
-void AddPrintCommand(CLI::App& app, Session& session);
-void AddSplitCommand(CLI::App& app, Session& session);
-void AddEstimateCommand(CLI::App& app, Session& session);
-void AddTraceCommand(CLI::App& app, Session& session);
-void AddSimulateCommand(CLI::App& app, Session& session);
-void AddCollectiveCommand(CLI::App& app, Session& session);
-void AddDevicesCommand(CLI::App& app, Session& session);
-void AddSystemsCommand(CLI::App& app, Session& session);
-void AddExplainCommand(CLI::App& app, Session& session);
-void AddValidateCommand(CLI::App& app, Session& session);
-void AddCalibrateCommand(CLI::App& app, Session& session);
-void AddOptimiseCommand(CLI::App& app, Session& session);
-void AddCheckCommand(CLI::App& app, Session& session);
-void AddSchemaCommand(CLI::App& app, Session& session);
+void AddRunCommand(CLI::App& app, Console& console);
+void AddAnalyzeCommand(CLI::App& app, Console& console);
+void AddPrintCommand(CLI::App& app, Console& console);
+void AddSplitCommand(CLI::App& app, Console& console);
+void AddEstimateCommand(CLI::App& app, Console& console);
+void AddTraceCommand(CLI::App& app, Console& console);
+void AddSimulateCommand(CLI::App& app, Console& console);
+void AddCollectiveCommand(CLI::App& app, Console& console);
+void AddDevicesCommand(CLI::App& app, Console& console);
+void AddSystemsCommand(CLI::App& app, Console& console);
+void AddExplainCommand(CLI::App& app, Console& console);
+void AddValidateCommand(CLI::App& app, Console& console);
+void AddCalibrateCommand(CLI::App& app, Console& console);
+void AddOptimiseCommand(CLI::App& app, Console& console);
+void AddCheckCommand(CLI::App& app, Console& console);
+void AddSchemaCommand(CLI::App& app, Console& console);
 
 }  // namespace hespas::cli

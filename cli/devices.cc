@@ -18,28 +18,28 @@ struct PresetOptions {
   Format format = Format::kTable;
 };
 
-void AddPresetCommand(CLI::App& app, Session& session, const std::string& command_name, const std::string& description,
+void AddPresetCommand(CLI::App& app, Console& console, const std::string& command_name, const std::string& description,
                       const std::string& example, Lister list, Shower show) {
-  CLI::App& command = AddCommand(app, session, command_name, description, example);
+  CLI::App& command = AddCommand(app, console, command_name, description, example);
   auto options = std::make_shared<PresetOptions>();
   command.add_option("NAME", options->name, "show every figure of this preset or file; without it, list the presets");
   AddFormatOption(command, options->format);
-  command.callback([options, list, show, &session] {
-    const auto table = options->name.empty() ? list(session.diagnostics) : show(options->name, session.diagnostics);
-    session.PrintDiagnostics();
+  command.callback([options, list, show, &console] {
+    const auto table = options->name.empty() ? list(console.diagnostics) : show(options->name, console.diagnostics);
+    console.PrintDiagnostics();
     if (table) Print(RenderTable(*table, options->format));
   });
 }
 
 }  // namespace
 
-void AddDevicesCommand(CLI::App& app, Session& session) {
-  AddPresetCommand(app, session, "devices", "lists the accelerator presets, or shows one with its sources",
+void AddDevicesCommand(CLI::App& app, Console& console) {
+  AddPresetCommand(app, console, "devices", "lists the accelerator presets, or shows one with its sources",
                    "hespas devices A100_SXM_80GB", driver::DeviceTable, driver::DeviceFigures);
 }
 
-void AddSystemsCommand(CLI::App& app, Session& session) {
-  AddPresetCommand(app, session, "systems", "lists the network presets, or shows one",
+void AddSystemsCommand(CLI::App& app, Console& console) {
+  AddPresetCommand(app, console, "systems", "lists the network presets, or shows one",
                    "hespas systems A100_SXM_40GB_4GPU", driver::SystemTable, driver::SystemFigures);
 }
 

@@ -8,9 +8,9 @@
 
 namespace hespas::cli {
 
-void AddEstimateCommand(CLI::App& app, Session& session) {
+void AddEstimateCommand(CLI::App& app, Console& console) {
   CLI::App& command =
-      AddCommand(app, session, "estimate", "costs a program's operations on one device, without a network",
+      AddCommand(app, console, "estimate", "costs a program's operations on one device, without a network",
                  "hespas estimate examples/llama3-100m-4dev.mlir.gz --device H100_80GB");
   struct Options {
     driver::RunOptions run;
@@ -26,16 +26,16 @@ void AddEstimateCommand(CLI::App& app, Session& session) {
     command.add_option("--system", options->system, "system of --collectives: a preset (`hespas systems`) or a file");
   }
   AddFormatOption(command, options->format);
-  command.callback([options, &session] {
+  command.callback([options, &console] {
     if (options->tables.wanted()) {
-      PrintKernelTables(options->tables, options->run.device, options->system, options->format, session);
+      PrintKernelTables(options->tables, options->run.device, options->system, options->format, console);
       return;
     }
     if (options->run.program.empty()) throw CLI::RequiredError("PROGRAM, --kernels or --collectives");
-    const auto prepared = driver::Prepare(options->run, session.diagnostics);
+    const auto prepared = driver::Prepare(options->run, console.diagnostics);
     const auto estimated =
-        prepared ? driver::EstimateBlocks(options->run, *prepared, session.diagnostics) : std::nullopt;
-    session.PrintDiagnostics();
+        prepared ? driver::EstimateBlocks(options->run, *prepared, console.diagnostics) : std::nullopt;
+    console.PrintDiagnostics();
     if (!estimated) return;
     Print(RenderTable(report::OpTable(estimated->ops, options->format == Format::kTable), options->format));
   });

@@ -12,18 +12,18 @@ void AddKernelTableOptions(CLI::App& command, KernelTableOptions& options) {
 }
 
 void PrintKernelTables(const KernelTableOptions& options, const std::string& device, const std::string& system,
-                       Format format, Session& session) {
+                       Format format, Console& console) {
   if (format == Format::kTable) format = Format::kCsv;
   std::string text;
   if (!options.kernels.empty()) {
-    const auto table = driver::EstimateKernelTable(options.kernels, device, session.diagnostics);
+    const auto table = driver::EstimateKernelTable(options.kernels, device, console.diagnostics);
     if (table) text += RenderTable(*table, format);
   }
   if (!options.collectives.empty()) {
-    const auto table = driver::EstimateCollectiveTable(options.collectives, system, session.diagnostics);
+    const auto table = driver::EstimateCollectiveTable(options.collectives, system, console.diagnostics);
     if (table) text += RenderTable(*table, format);
   }
-  session.PrintDiagnostics();
+  console.PrintDiagnostics();
   Print(text);
 }
 

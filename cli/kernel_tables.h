@@ -17,6 +17,6 @@ void AddKernelTableOptions(CLI::App& command, KernelTableOptions& options);
 
 // Prints the tables with their predictions, as CSV where `format` is the terminal's table.
 void PrintKernelTables(const KernelTableOptions& options, const std::string& device, const std::string& system,
-                       Format format, Session& session);
+                       Format format, Console& console);
 
 }  // namespace hespas::cli

@@ -19,23 +19,23 @@ namespace {
 constexpr int kUsageStatus = 2;
 constexpr int kInternalStatus = 70;
 
-void AddCommands(CLI::App& app, Session& session) {
-  AddRunCommand(app, session);
-  AddAnalyzeCommand(app, session);
-  AddOptimiseCommand(app, session);
-  AddPrintCommand(app, session);
-  AddSplitCommand(app, session);
-  AddEstimateCommand(app, session);
-  AddTraceCommand(app, session);
-  AddSimulateCommand(app, session);
-  AddCollectiveCommand(app, session);
-  AddDevicesCommand(app, session);
-  AddSystemsCommand(app, session);
-  AddExplainCommand(app, session);
-  AddValidateCommand(app, session);
-  AddCheckCommand(app, session);
-  AddSchemaCommand(app, session);
-  AddCalibrateCommand(app, session);
+void AddCommands(CLI::App& app, Console& console) {
+  AddRunCommand(app, console);
+  AddAnalyzeCommand(app, console);
+  AddOptimiseCommand(app, console);
+  AddPrintCommand(app, console);
+  AddSplitCommand(app, console);
+  AddEstimateCommand(app, console);
+  AddTraceCommand(app, console);
+  AddSimulateCommand(app, console);
+  AddCollectiveCommand(app, console);
+  AddDevicesCommand(app, console);
+  AddSystemsCommand(app, console);
+  AddExplainCommand(app, console);
+  AddValidateCommand(app, console);
+  AddCheckCommand(app, console);
+  AddSchemaCommand(app, console);
+  AddCalibrateCommand(app, console);
 }
 
 const CLI::App& Chosen(const CLI::App& app) {
@@ -105,8 +105,8 @@ std::string Quoted(const std::string& word) {
 }
 
 int Main(int argc, char** argv) {
-  Session session;
-  for (int i = 0; i < argc; ++i) session.command_line += (i > 0 ? " " : "") + Quoted(argv[i]);
+  Console console;
+  for (int i = 0; i < argc; ++i) console.command_line += (i > 0 ? " " : "") + Quoted(argv[i]);
   CLI::App app("Tells how fast a distributed machine-learning program will run on a device and a network, and why.",
                "hespas");
   app.set_help_flag("-h", "short help");
@@ -115,7 +115,7 @@ int Main(int argc, char** argv) {
   app.footer(
       "Example:\n  hespas run examples/llama3-100m-4dev.mlir.gz --device A100_SXM_40GB --system A100_SXM_40GB_4GPU");
   app.require_subcommand(1);
-  AddCommands(app, session);
+  AddCommands(app, console);
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
@@ -130,7 +130,7 @@ int Main(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return ReportUsage(app, error, std::vector<std::string>(argv + 1, argv + argc));
   }
-  return session.exit_status;
+  return console.exit_status;
 }
 
 extern "C" void OnInterrupt(int) {

@@ -59,15 +59,15 @@ report::Table ExplanationTable(const std::vector<optimise::Explanation>& explana
   return table;
 }
 
-void Run(OptimiseCommand& command, Session& session) {
-  auto module = driver::ReadModule(command.run.program, nullptr, session.diagnostics);
-  auto device = hardware::LoadDevice(command.run.device, session.diagnostics);
+void Run(OptimiseCommand& command, Console& console) {
+  auto module = driver::ReadModule(command.run.program, nullptr, console.diagnostics);
+  auto device = hardware::LoadDevice(command.run.device, console.diagnostics);
   std::optional<ir::Module> optimised;
   optimise::Report report;
   if (module && device) {
-    optimised = driver::OptimiseModule(std::move(*module), command.optimise, *device, session.diagnostics, &report);
+    optimised = driver::OptimiseModule(std::move(*module), command.optimise, *device, console.diagnostics, &report);
   }
-  session.PrintDiagnostics();
+  console.PrintDiagnostics();
   if (!optimised) return;
   if (command.format == "mlir" && !command.explain && !command.kernels) return Print(ir::PrintGeneric(*optimised));
   const optimise::Summary summary = optimise::Summarise(*optimised);
@@ -82,8 +82,8 @@ void Run(OptimiseCommand& command, Session& session) {
 
 }  // namespace
 
-void AddOptimiseCommand(CLI::App& app, Session& session) {
-  CLI::App& command = AddCommand(app, session, "optimise", "fuses and rewrites a program as XLA would",
+void AddOptimiseCommand(CLI::App& app, Console& console) {
+  CLI::App& command = AddCommand(app, console, "optimise", "fuses and rewrites a program as XLA would",
                                  "hespas optimise examples/llama3-100m-4dev.mlir.gz --format json");
   auto options = std::make_shared<OptimiseCommand>();
   AddProgramOption(command, options->run);
@@ -100,7 +100,7 @@ void AddOptimiseCommand(CLI::App& app, Session& session) {
       .add_option("--format", options->format,
                   "what goes to stdout: the module (mlir), or counts as table, json, jsonl, csv or md")
       ->check(OneOf({"mlir", "table", "json", "jsonl", "csv", "md"}));
-  command.callback([options, &session] { Run(*options, session); });
+  command.callback([options, &console] { Run(*options, console); });
 }
 
 }  // namespace hespas::cli

@@ -11,16 +11,16 @@ namespace hespas::cli {
 namespace {
 
 std::optional<ir::Module> After(ir::Module module, const std::string& pass, const std::string& device,
-                                Session& session) {
-  const auto target = hardware::LoadDevice(device, session.diagnostics);
+                                Console& console) {
+  const auto target = hardware::LoadDevice(device, console.diagnostics);
   if (!target) return std::nullopt;
-  return driver::OptimiseModule(std::move(module), {.stop_after = pass}, *target, session.diagnostics);
+  return driver::OptimiseModule(std::move(module), {.stop_after = pass}, *target, console.diagnostics);
 }
 
 }  // namespace
 
-void AddPrintCommand(CLI::App& app, Session& session) {
-  CLI::App& command = AddCommand(app, session, "print", "prints a program as it was read",
+void AddPrintCommand(CLI::App& app, Console& console) {
+  CLI::App& command = AddCommand(app, console, "print", "prints a program as it was read",
                                  "hespas print --generic examples/llama3-100m-4dev.mlir.gz");
   struct Options {
     std::string program;
@@ -33,10 +33,10 @@ void AddPrintCommand(CLI::App& app, Session& session) {
   command.add_flag("--generic", options->generic, "MLIR's generic form (the default)");
   command.add_option("--after", options->after, "optimises first, up to this pass");
   command.add_option("--device", options->device, "accelerator whose costs decide on fusion, with --after");
-  command.callback([options, &session] {
-    auto module = driver::ReadModule(options->program, nullptr, session.diagnostics);
-    if (module && !options->after.empty()) module = After(std::move(*module), options->after, options->device, session);
-    session.PrintDiagnostics();
+  command.callback([options, &console] {
+    auto module = driver::ReadModule(options->program, nullptr, console.diagnostics);
+    if (module && !options->after.empty()) module = After(std::move(*module), options->after, options->device, console);
+    console.PrintDiagnostics();
     if (module) Print(ir::PrintGeneric(*module));
   });
 }

@@ -22,9 +22,9 @@ std::string Render(const result::RunResult& result, Format format) {
 
 }  // namespace
 
-void AddRunCommand(CLI::App& app, Session& session) {
+void AddRunCommand(CLI::App& app, Console& console) {
   CLI::App& command =
-      AddCommand(app, session, "run", "predicts the step time of a program on devices and a network",
+      AddCommand(app, console, "run", "predicts the step time of a program on devices and a network",
                  "hespas run examples/llama3-100m-4dev.mlir.gz --device A100_SXM_40GB --system A100_SXM_40GB_4GPU");
   auto options = std::make_shared<RunCommand>();
   AddProgramOption(command, options->run);
@@ -36,10 +36,10 @@ void AddRunCommand(CLI::App& app, Session& session) {
       ->check(OneOf({"analytical", "analytical-aware", "none"}));
   command.add_option("--output", options->run.output, "folder for traces, statistics and result.json");
   AddFormatOption(command, options->format);
-  command.callback([options, &session] {
-    options->run.command_line = session.command_line;
-    const auto result = driver::Run(options->run, session.diagnostics);
-    session.PrintDiagnostics();
+  command.callback([options, &console] {
+    options->run.command_line = console.command_line;
+    const auto result = driver::Run(options->run, console.diagnostics);
+    console.PrintDiagnostics();
     if (result) Print(Render(*result, options->format));
   });
 }

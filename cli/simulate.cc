@@ -74,7 +74,7 @@ Status ReadBeyond(Options& options) {
   return {};
 }
 
-void Run(Options& options, Session& session) {
+void Run(Options& options, Console& console) {
   options.simulate.backend =
       options.backend.ends_with("-aware") ? simulate::Backend::kAware : simulate::Backend::kUnaware;
   options.simulate.engine = options.engine == "events"     ? simulate::Engine::kEvents
@@ -84,14 +84,14 @@ void Run(Options& options, Session& session) {
     options.files.astra_sim = {.binary = options.binary,
                                .limit = std::chrono::milliseconds(static_cast<int64_t>(options.timeout * 1000))};
   }
-  if (Status read = ReadBeyond(options); !read) return session.Fail(read.error());
+  if (Status read = ReadBeyond(options); !read) return console.Fail(read.error());
   options.simulate.record_nodes = options.simulate.record_links = options.details;
-  const Result<driver::NetworkRun> run = driver::RunNetwork(options.files, options.simulate, session.diagnostics);
-  const bool told = session.PrintDiagnostics();
+  const Result<driver::NetworkRun> run = driver::RunNetwork(options.files, options.simulate, console.diagnostics);
+  const bool told = console.PrintDiagnostics();
   if (run) {
     Print(Rendered(*run, options.format));
   } else if (!told) {
-    session.Fail(run.error());
+    console.Fail(run.error());
   }
 }
 
@@ -149,15 +149,15 @@ void AddEngineOptions(CLI::App& command, Options& options) {
 
 }  // namespace
 
-void AddSimulateCommand(CLI::App& app, Session& session) {
-  CLI::App& command = AddCommand(app, session, "simulate", "simulates the network for existing traces",
+void AddSimulateCommand(CLI::App& app, Console& console) {
+  CLI::App& command = AddCommand(app, console, "simulate", "simulates the network for existing traces",
                                  "hespas simulate --workload-configuration traces/dev --system A100_SXM_40GB_4GPU");
   auto options = std::make_shared<Options>();
   AddFileOptions(command, *options);
   AddEngineOptions(command, *options);
   command.add_option("--format", options->format, "what goes to stdout; astra-sim: the lines that ASTRA-sim prints")
       ->check(CLI::IsMember({"table", "json", "jsonl", "csv", "md", "astra-sim"}));
-  command.callback([options, &session] { Run(*options, session); });
+  command.callback([options, &console] { Run(*options, console); });
 }
 
 }  // namespace hespas::cli

@@ -7,8 +7,8 @@
 
 namespace hespas::cli {
 
-void AddSplitCommand(CLI::App& app, Session& session) {
-  CLI::App& command = AddCommand(app, session, "split", "cuts a program into compute and communication blocks",
+void AddSplitCommand(CLI::App& app, Console& console) {
+  CLI::App& command = AddCommand(app, console, "split", "cuts a program into compute and communication blocks",
                                  "hespas split examples/llama3-100m-4dev.mlir.gz --split linear");
   struct Options {
     driver::RunOptions run;
@@ -23,9 +23,9 @@ void AddSplitCommand(CLI::App& app, Session& session) {
   AddSplitOptions(command, options->run);
   command.add_option("--format", options->format, "what goes to stdout: table, json, jsonl, csv, md or dot")
       ->check(OneOf({"table", "json", "jsonl", "csv", "md", "dot"}));
-  command.callback([options, &session] {
-    const auto prepared = driver::Prepare(options->run, session.diagnostics);
-    session.PrintDiagnostics();
+  command.callback([options, &console] {
+    const auto prepared = driver::Prepare(options->run, console.diagnostics);
+    console.PrintDiagnostics();
     if (!prepared) return;
     if (options->format == "dot") return Print(report::ToDot(prepared->blocks));
     Print(RenderTable(report::BlockTable(prepared->blocks), FormatByName(options->format)));

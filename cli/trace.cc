@@ -9,27 +9,27 @@
 namespace hespas::cli {
 namespace {
 
-void Trace(const driver::RunOptions& options, Session& session) {
-  const auto prepared = driver::Prepare(options, session.diagnostics);
+void Trace(const driver::RunOptions& options, Console& console) {
+  const auto prepared = driver::Prepare(options, console.diagnostics);
   if (!prepared) return;
-  const auto estimated = driver::EstimateBlocks(options, *prepared, session.diagnostics);
+  const auto estimated = driver::EstimateBlocks(options, *prepared, console.diagnostics);
   if (!estimated) return;
-  const auto traces = driver::AssembleTraces(options, *prepared, *estimated, nullptr, session.diagnostics);
+  const auto traces = driver::AssembleTraces(options, *prepared, *estimated, nullptr, console.diagnostics);
   if (!traces) return;
   if (const Status status = driver::WriteTraces(*traces, options.output); !status) {
-    session.diagnostics.Report(status.error());
+    console.diagnostics.Report(status.error());
     return;
   }
-  if (session.quiet) return;
+  if (console.quiet) return;
   fmt::print(stderr, "{} traces of {} nodes in {}\n", traces->program_of_rank.size(),
              traces->programs.empty() ? 0 : traces->programs[0].nodes.size(), options.output);
 }
 
 }  // namespace
 
-void AddTraceCommand(CLI::App& app, Session& session) {
+void AddTraceCommand(CLI::App& app, Console& console) {
   CLI::App& command =
-      AddCommand(app, session, "trace", "writes Chakra execution traces only",
+      AddCommand(app, console, "trace", "writes Chakra execution traces only",
                  "hespas trace examples/llama3-100m-4dev.mlir.gz --device A100_SXM_40GB --output traces");
   auto options = std::make_shared<driver::RunOptions>();
   AddProgramOption(command, *options);
@@ -37,9 +37,9 @@ void AddTraceCommand(CLI::App& app, Session& session) {
   AddTraceOptions(command, *options);
   AddSplitOptions(command, *options);
   command.add_option("--output", options->output, "folder for dev.<id>.et and comm_group.json")->required();
-  command.callback([options, &session] {
-    Trace(*options, session);
-    session.PrintDiagnostics();
+  command.callback([options, &console] {
+    Trace(*options, console);
+    console.PrintDiagnostics();
   });
 }
 

@@ -6,8 +6,8 @@
 
 namespace hespas::cli {
 
-void AddValidateCommand(CLI::App& app, Session& session) {
-  CLI::App& command = AddCommand(app, session, "validate", "compares the model with published measurements",
+void AddValidateCommand(CLI::App& app, Console& console) {
+  CLI::App& command = AddCommand(app, console, "validate", "compares the model with published measurements",
                                  "hespas validate --set gemm --format md");
   struct Options {
     std::string set;
@@ -17,9 +17,9 @@ void AddValidateCommand(CLI::App& app, Session& session) {
   command.add_option("--set", options->set, "one set only: gemm, kernels, collectives or models")
       ->check(CLI::IsMember({"gemm", "kernels", "collectives", "models"}));
   AddFormatOption(command, options->format);
-  command.callback([options, &session] {
-    const auto rows = driver::Validate(options->set, session.diagnostics);
-    session.PrintDiagnostics();
+  command.callback([options, &console] {
+    const auto rows = driver::Validate(options->set, console.diagnostics);
+    console.PrintDiagnostics();
     if (rows) Print(RenderTable(driver::AccuracyTable(*rows), options->format));
   });
 }
