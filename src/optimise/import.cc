@@ -12,6 +12,7 @@ namespace {
 using ir::OpKind;
 
 constexpr int kDepthLimit = 48;              // nested loops and calls; deeper ones stay as they are
+constexpr size_t kCallLimit = 1'000'000;     // calls expanded
 constexpr size_t kInlineLimit = 20'000'000;  // ops after expansion
 
 using WireMap = std::unordered_map<ir::ValueId, WireId>;
@@ -82,10 +83,13 @@ class Importer {
     const ir::BlockId body = source_.body(function);
     if (!body.valid() || flow.node_count() + source_.block(body).ops.size() > kInlineLimit) return false;
     if (source_.block(body).argument_count != source_.op(op).operand_count) return false;
+    if (++calls_ > kCallLimit || std::find(active_.begin(), active_.end(), function) != active_.end()) return false;
     WireMap inner;
     size_t index = 0;
     for (const WireId wire : Operands(op, wires)) inner[source_.arguments(body)[index++]] = wire;
+    active_.push_back(function);
     const std::vector<WireId> results = Block(flow, body, inner, depth + 1);
+    active_.pop_back();
     if (results.size() != source_.op(op).result_count) return false;
     for (size_t i = 0; i < results.size(); ++i) wires[source_.result(op, i)] = results[i];
     return true;
@@ -136,6 +140,8 @@ class Importer {
 
   ir::Module& source_;
   ImportOptions options_;
+  std::vector<ir::OpId> active_;  // functions being expanded; recursion stays a call
+  size_t calls_ = 0;
 };
 
 }  // namespace

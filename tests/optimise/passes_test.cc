@@ -34,6 +34,21 @@ TEST(Inline, ExpandsCallsAndDropsTheirFunctions) {
   EXPECT_TRUE(kept.FindSymbol("twice").valid());
 }
 
+TEST(Inline, CallsThatMultiplyOrRecurEndSomewhere) {
+  std::string text = "func.func private @f0(%x: tensor<4xf32>) -> tensor<4xf32> {\nreturn %x : tensor<4xf32>\n}\n";
+  for (int i = 1; i <= 40; ++i) {
+    const std::string callee = " = call @f" + std::to_string(i - 1) + "(%";
+    text += "func.func private @f" + std::to_string(i) + "(%x: tensor<4xf32>) -> tensor<4xf32> {\n%0" + callee +
+            "x) : (tensor<4xf32>) -> tensor<4xf32>\n%1" + callee +
+            "0) : (tensor<4xf32>) -> tensor<4xf32>\nreturn %1 : tensor<4xf32>\n}\n";
+  }
+  text +=
+      "func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {\n%0 = call @f40(%x) : (tensor<4xf32>) -> tensor<4xf32>\n"
+      "return %0 : tensor<4xf32>\n}";
+  const ir::Module module = Optimised(text, Until("inline"));
+  EXPECT_TRUE(module.main().valid());
+}
+
 TEST(Simplify, DropsIdentitiesAndJoinsViews) {
   const ir::Module module = Optimised(R"(
     func.func @main(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
