@@ -87,12 +87,9 @@ constexpr AttributeRow kRows[] = {
     {"scatter", "unique_indices", "unique_indices", Form::kBoolean},
     // calls
     {"fusion", "kind", "fusion_kind", Form::kMhloEnum, "fusion_kind"},
-    {"fusion", "output_to_operand_aliasing", "output_operand_aliases", Form::kText},
     {"custom-call", "custom_call_target", "call_target_name", Form::kText},
     {"custom-call", "custom_call_has_side_effect", "has_side_effect", Form::kBoolean},
-    {"custom-call", "api_version", "api_version", Form::kText},
-    {"custom-call", "operand_layout_constraints", "operand_layouts", Form::kText},
-    {"custom-call", "output_to_operand_aliasing", "output_operand_aliases", Form::kText},
+    {"custom-call", "api_version", "api_version", Form::kApiVersion},
     {"custom-call", "window", "", Form::kPart}, {"custom-call", "dim_labels", "", Form::kPart},
     {"custom-call", "feature_group_count", "", Form::kPart}, {"custom-call", "batch_group_count", "", Form::kPart},
     // collectives and transfers

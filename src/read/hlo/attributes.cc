@@ -55,6 +55,15 @@ std::string EnumText(std::string_view dialect, std::string_view name, std::strin
   return fmt::format("#{}<{} {}>", dialect, name, value);
 }
 
+// StableHLO numbers the versions of the custom-call interface.
+std::string ApiVersionText(std::string_view value) {
+  constexpr std::string_view kVersions[] = {"API_VERSION_UNSPECIFIED", "API_VERSION_ORIGINAL",
+                                            "API_VERSION_STATUS_RETURNING", "API_VERSION_STATUS_RETURNING_UNIFIED",
+                                            "API_VERSION_TYPED_FFI"};
+  const auto found = std::find(std::begin(kVersions), std::end(kVersions), value);
+  return found == std::end(kVersions) ? "" : fmt::format("{} : i32", found - std::begin(kVersions));
+}
+
 // The value of `"key":` in JSON text, unquoted; empty where there is none.
 std::string_view JsonScalar(std::string_view json, std::string_view key) {
   const size_t at = json.find(key);
@@ -142,6 +151,8 @@ std::string AttributeBuilder::Convert(const AttributeRow& row, std::string_view 
       return IsWord(value) ? EnumText("stablehlo", row.detail, Upper(value.substr(value.find('_') + 1))) : "";
     case Form::kChannel:
       return IsWord(value) ? fmt::format("#stablehlo.channel_handle<handle = {}, type = 0>", value) : "";
+    case Form::kApiVersion:
+      return ApiVersionText(value);
     case Form::kGroups:
     case Form::kPairs:
       return GroupsText(value);
@@ -202,7 +213,13 @@ void AttributeBuilder::AddBackendConfig(std::string_view value) {
 std::vector<ir::Attribute>& AttributeBuilder::Build(std::string_view opcode, const InstructionSyntax& instruction,
                                                     std::span<const AttributeSyntax> attributes) {
   out_.clear();
+  // The typed interface takes an MLIR dictionary, which may stand as it is.
+  const bool is_typed = opcode == "custom-call" && ValueOf(attributes, "api_version") == "API_VERSION_TYPED_FFI";
   for (const AttributeSyntax& a : attributes) {
+    if (is_typed && a.key == "backend_config" && a.value.starts_with('{')) {
+      Add(a.key, a.value);
+      continue;
+    }
     if (const AttributeRow* row = FindAttributeRow(opcode, a.key)) {
       AddRow(*row, a.value);
       continue;

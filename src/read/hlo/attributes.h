@@ -29,6 +29,7 @@ enum class Form : uint8_t {
   kStableEnum,    // LT         -> #stablehlo<comparison_direction LT>, with the row's detail
   kMhloEnum,      // kLoop      -> #mhlo<fusion_kind kLoop>
   kRngEnum,       // rng_normal -> #stablehlo<rng_distribution NORMAL>
+  kApiVersion,    // API_VERSION_TYPED_FFI -> 4 : i32
   kPrecision,     // {highest,default} -> [#stablehlo<precision HIGHEST>, ...]
   kChannel,       // 3          -> #stablehlo.channel_handle<handle = 3, type = 0>
   kGroups,        // {{0,1}} or [2,4]<=[8] -> dense<...> : tensor<GxSxi64>; huge ones keep the second spelling
@@ -94,7 +95,8 @@ class AttributeBuilder {
 // All integers of `{0,1}` or `[0:4]`; nothing where something else stands there.
 std::optional<std::vector<int64_t>> Integers(std::string_view text);
 
-// `{{0,1},{2,3}}`, `[2,4]<=[8]`, `[2,4]<=[4,2]T(1,0)`: group texts as dense; huge and unknown forms as they are.
+// `{{0,1},{2,3}}`, `[2,4]<=[4,2]T(1,0)`, `mesh['x'=2,'y'=4] {'x'}`: groups as dense; huge and unknown forms as they
+// are.
 std::string GroupsText(std::string_view text);
 // The ids per group, 0 where unknown (all devices in one group).
 int64_t GroupSize(std::string_view text);

@@ -1,5 +1,7 @@
-// Device groups: `{{0,1},{2,3}}` and the iota form `[G,S]<=[dims]T(permutation)`.
+// Device groups: `{{0,1},{2,3}}`, the iota form `[G,S]<=[dims]T(permutation)` and the mesh form
+// `mesh['x'=4,'y'=2] {'x'}`, whose groups run along the axes in braces.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
@@ -77,8 +79,101 @@ bool IsPermutation(std::vector<int64_t> permutation, size_t rank) {
   return permutation.size() == rank;
 }
 
-std::optional<Groups> ExpandIota(std::string_view text) {
-  const auto iota = ParseIota(text);
+// `'name'` or `"name"`; empty where none stands.
+std::string_view AxisName(Scanner& scan) {
+  scan.SkipBlanks();
+  const char quote = scan.peek();
+  const size_t begin = scan.position() + 1;
+  const size_t end = quote == '\'' || quote == '"' ? scan.rest().find(quote, 1) : std::string_view::npos;
+  if (end == std::string_view::npos) return {};
+  scan.Seek(begin + end);
+  return scan.slice(begin, begin + end - 1);
+}
+
+std::optional<int64_t> Number(Scanner& scan) {
+  int64_t value = 0;
+  const std::string_view rest = scan.rest();
+  const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), value);
+  if (error != std::errc() || value < 1) return std::nullopt;
+  scan.Seek(scan.position() + static_cast<size_t>(end - rest.data()));
+  return value;
+}
+
+// One dimension of the device array: an axis, or a part of one where `'x':(pre)size` names a sub-axis.
+struct MeshDimension {
+  std::string_view axis;
+  int64_t size = 1;
+};
+
+std::optional<std::vector<MeshDimension>> MeshAxes(Scanner& scan) {
+  std::vector<MeshDimension> axes;
+  if (!scan.TakeWord("mesh") || !scan.Take('[')) return std::nullopt;
+  while (!scan.Take(']')) {
+    if (!axes.empty() && !scan.Take(',')) return std::nullopt;
+    const std::string_view name = AxisName(scan);
+    if (name.empty() || !scan.Take('=')) return std::nullopt;
+    const auto size = Number(scan);
+    if (!size) return std::nullopt;
+    axes.push_back({name, *size});
+  }
+  return axes;
+}
+
+// Splits the axis at `at` into what stands before the sub-axis, the sub-axis and the rest; false where they do not
+// divide.
+bool SplitAxis(std::vector<MeshDimension>& axes, size_t at, int64_t before, int64_t size) {
+  const MeshDimension whole = axes[at];
+  int64_t covered = 0;
+  if (__builtin_mul_overflow(before, size, &covered) || whole.size % covered != 0) return false;
+  axes[at] = {{}, before};
+  axes.insert(axes.begin() + static_cast<ptrdiff_t>(at) + 1, {{whole.axis, size}, {{}, whole.size / covered}});
+  return true;
+}
+
+std::optional<IotaGroups> ParseMesh(std::string_view text) {
+  Scanner scan(text);
+  auto axes = MeshAxes(scan);
+  if (!axes || !scan.Take('{')) return std::nullopt;
+  std::vector<std::string_view> along;
+  while (!scan.Take('}')) {
+    if (!along.empty() && !scan.Take(',')) return std::nullopt;
+    const std::string_view name = AxisName(scan);
+    const auto axis = std::find_if(axes->begin(), axes->end(), [&](const auto& a) { return a.axis == name; });
+    if (name.empty() || axis == axes->end()) return std::nullopt;
+    along.push_back(name);
+    if (!scan.Take(':')) continue;
+    if (!scan.Take('(')) return std::nullopt;
+    const auto before = Number(scan);
+    if (!before || !scan.Take(')')) return std::nullopt;
+    const auto size = Number(scan);
+    if (!size || !SplitAxis(*axes, static_cast<size_t>(axis - axes->begin()), *before, *size)) return std::nullopt;
+  }
+  if (!scan.at_end()) return std::nullopt;
+  IotaGroups out;
+  int64_t members = 1;
+  for (const MeshDimension& d : *axes) {
+    if (std::find(along.begin(), along.end(), d.axis) == along.end()) {
+      out.permutation.push_back(static_cast<int64_t>(out.dims.size()));
+    }
+    out.dims.push_back(d.size);
+  }
+  for (const std::string_view name : along) {
+    const auto axis = std::find_if(axes->begin(), axes->end(), [&](const auto& a) { return a.axis == name; });
+    out.permutation.push_back(axis - axes->begin());
+    if (__builtin_mul_overflow(members, axis->size, &members)) return std::nullopt;
+  }
+  const int64_t devices = Product(out.dims);
+  if (devices < 1 || devices % members != 0) return std::nullopt;
+  out.shape = {devices / members, members};
+  return out;
+}
+
+std::string IotaText(const IotaGroups& iota) {
+  return fmt::format("[{}]<=[{}]T({})", fmt::join(iota.shape, ","), fmt::join(iota.dims, ","),
+                     fmt::join(iota.permutation, ","));
+}
+
+std::optional<Groups> Expand(const std::optional<IotaGroups>& iota) {
   if (!iota || iota->shape.empty() || !IsPermutation(iota->permutation, iota->dims.size())) return std::nullopt;
   const int64_t count = Product(iota->dims);
   if (count < 1 || count > kMaximumListedDevices || Product(iota->shape) != count) return std::nullopt;
@@ -125,13 +220,20 @@ std::string DenseText(const Groups& groups) {
 }  // namespace
 
 std::string GroupsText(std::string_view text) {
-  const auto groups = text.starts_with('[') ? ExpandIota(text) : ParseLists(text);
-  return groups ? DenseText(*groups) : std::string(text);
+  if (text.starts_with('{')) {
+    const auto groups = ParseLists(text);
+    return groups ? DenseText(*groups) : "";
+  }
+  const bool is_mesh = text.starts_with("mesh");
+  const auto iota = is_mesh ? ParseMesh(text) : ParseIota(text);
+  const auto groups = Expand(iota);
+  if (groups) return DenseText(*groups);
+  return iota && is_mesh ? IotaText(*iota) : std::string(text);
 }
 
 int64_t GroupSize(std::string_view text) {
-  if (text.starts_with('[')) {
-    const auto iota = ParseIota(text);
+  if (!text.starts_with('{')) {
+    const auto iota = text.starts_with("mesh") ? ParseMesh(text) : ParseIota(text);
     return iota && !iota->shape.empty() ? iota->shape.back() : 0;
   }
   const auto groups = ParseLists(text);

@@ -129,6 +129,9 @@ TEST(HloText, ReplicaGroupsOfEveryForm) {
       {"{}", "dense<> : tensor<0x0xi64>"},
       {"[2,4]<=[8]", "dense<[[0, 1, 2, 3], [4, 5, 6, 7]]> : tensor<2x4xi64>"},
       {"[2,4]<=[4,2]T(1,0)", "dense<[[0, 2, 4, 6], [1, 3, 5, 7]]> : tensor<2x4xi64>"},
+      {"mesh['x'=4,'y'=1,'z'=2] {'x'}", "dense<[[0, 2, 4, 6], [1, 3, 5, 7]]> : tensor<2x4xi64>"},
+      {"mesh['x'=2,'y'=2] {'y','x'}", "dense<[[0, 2, 1, 3]]> : tensor<1x4xi64>"},
+      {"mesh['x'=4] {'x':(2)2}", "dense<[[0, 1], [2, 3]]> : tensor<2x2xi64>"},
       {"[1,65536]<=[65536]", "[1,65536]<=[65536]"}};
   for (const auto& [hlo, expected] : forms) {
     const auto r = ReadBody(
