@@ -177,7 +177,7 @@ void Algorithms::StartHalving(Stream& stream, uint32_t index) {
   const Phase& phase = stream.phase();
   AlgorithmState& state = stream.state;
   if (phase.kind == NativeCollective::kAllToAll) {
-    core_.Fail(kNotPossible, fmt::format("NPU {}: halving-doubling cannot do an all-to-all", stream.rank),
+    core_.Fail(kNotPossible, ends_.Describe(stream) + ": halving-doubling cannot do an all-to-all",
                "use `ring` or `direct` in `all-to-all-implementation`");
     return;
   }
@@ -344,6 +344,7 @@ void Algorithms::Pass(const Stream& stream, uint32_t index, Passage passage, uin
 
 void Algorithms::Send(const Stream& stream, uint32_t to, uint64_t size) {
   network_.Send({.size = size, .tag = stream.tag, .source = stream.rank, .destination = to}, {});
+  if (core_.failure) core_.AddPlace(ends_.Describe(stream));
 }
 
 // A message without delay could arrive before its receive is posted at some ranks and after at others.

@@ -131,6 +131,7 @@ void CollectiveGraphs::Issue(uint32_t index, uint32_t at) {
   } else {
     network_.Receive({.size = size, .tag = tag, .source = peer, .destination = rank}, done);
   }
+  if (core_.failure) core_.AddPlace(fmt::format("{}, node {} of its graph", ends_.Describe(streams_[index]), node.id));
 }
 
 void CollectiveGraphs::NodeDone(uint32_t index, uint32_t at) {

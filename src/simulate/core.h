@@ -31,6 +31,9 @@ struct Core {
     if (!failure) failure = MakeError(kind, std::move(message), {}, std::move(help));
   }
 
+  // Puts `where` before the failure's message.
+  void AddPlace(const std::string& where) { failure->message = where + ": " + failure->message; }
+
   const hardware::System& system;
   const SimulateOptions& options;
   uint64_t ticks_per_ns;

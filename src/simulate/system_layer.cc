@@ -61,7 +61,7 @@ void SystemLayer::Request(uint32_t rank, uint32_t index, const trace::Node& node
   const bool listed = core_.system.scheduling == SchedulingPolicy::kExplicit;
   const int64_t priority = listed ? node.priority : npu.priority;
   npu.priority += core_.system.scheduling == SchedulingPolicy::kLifo ? 1 : -1;
-  const uint32_t collective = collectives_.Take({.rank = rank, .node = index, .total = chunks.count});
+  const uint32_t collective = collectives_.Take({.rank = rank, .node = index, .id = node.id, .total = chunks.count});
   if (plan.custom != nullptr) return StartCustom(context, plan, collective, priority);
   for (uint64_t i = 0; i < chunks.count && !core_.failure; ++i) {
     std::vector<Phase> phases;
@@ -343,6 +343,10 @@ void SystemLayer::StartPhase(uint32_t index) {
   } else {
     algorithms_.Start(index);
   }
+}
+
+std::string SystemLayer::Describe(const Stream& stream) const {
+  return fmt::format("NPU {}, node {}", stream.rank, collectives_[stream.collective].id);
 }
 
 // The order of these steps is spec astra-sim section 5.5's: the workload learns of the end while the stream still

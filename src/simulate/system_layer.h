@@ -28,6 +28,7 @@ class SystemLayer : public PhaseEnds {
   // Starts node `index` (a collective) of `rank`'s program.
   void Request(uint32_t rank, uint32_t index, const trace::Node& node);
   void PhaseEnd(uint32_t stream) override;
+  std::string Describe(const Stream& stream) const override;
 
   Algorithms& algorithms() { return algorithms_; }
   CollectiveGraphs& graphs() { return graphs_; }
@@ -39,6 +40,7 @@ class SystemLayer : public PhaseEnds {
   struct Collective {
     uint32_t rank = 0;
     uint32_t node = 0;
+    uint64_t id = 0;  // of the node
     uint64_t total = 0;
     uint64_t finished = 0;
   };

@@ -301,6 +301,7 @@ void Workload::IssueMessage(uint32_t rank, uint32_t index, const Node& node) {
   } else {
     network_.Receive(key, done);
   }
+  if (core_.failure) core_.AddPlace(fmt::format("NPU {}, node {} (`{}`)", rank, node.id, node.name));
 }
 
 void Workload::IssueCollective(uint32_t rank, uint32_t index, const Node& node) {

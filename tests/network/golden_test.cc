@@ -47,7 +47,26 @@ bool AnsweredBeyond(const Golden& golden) {
   return error.find("get_event_time() > current_time") != std::string::npos ||
          error.find("!connected(id)") != std::string::npos ||
          error.find("only support 1-dim topology") != std::string::npos ||
-         error.find("Only GPU and COMM types") != std::string::npos || golden.in.contains("flags");
+         error.find("Only GPU and COMM types") != std::string::npos ||
+         error.find("json.exception") != std::string::npos;
+}
+
+// The averages that roofline runs print, of every rank.
+std::string RooflineDifference(const Golden& golden, const result::SimResult& got) {
+  if (!golden.out.contains("roof")) return "";
+  for (const result::RankResult& rank : got.ranks) {
+    if (!rank.roofline) return "no roofline averages";
+    const std::pair<const char*, double> figures[] = {
+        {"Compute bound percentage", rank.roofline->compute_bound},
+        {"Average compute utilization", rank.roofline->compute_utilisation},
+        {"Average memory utilization", rank.roofline->memory_utilisation},
+        {"Average operation intensity", rank.roofline->operation_intensity}};
+    for (const auto& [name, value] : figures) {
+      const std::string want = golden.out["roof"].value(name, "");
+      if (fmt::format("{:.3f}", value) != want) return fmt::format("{}: {:.3f} instead of {}", name, value, want);
+    }
+  }
+  return "";
 }
 
 // What is wrong with our answer; empty if nothing.
@@ -64,7 +83,7 @@ std::string Difference(const Golden& golden) {
     return fmt::format("{}: {} instead of {}", key, answer.value(key, json()).dump().substr(0, 120),
                        golden.out.value(key, json()).dump().substr(0, 120));
   }
-  return "";
+  return RooflineDifference(golden, *got);
 }
 
 TEST(Golden, EveryRunOfAstraSim) {
