@@ -66,5 +66,6 @@ void AddCalibrateCommand(CLI::App& app, Console& console);
 void AddOptimiseCommand(CLI::App& app, Console& console);
 void AddCheckCommand(CLI::App& app, Console& console);
 void AddSchemaCommand(CLI::App& app, Console& console);
+void AddCacheCommand(CLI::App& app, Console& console);
 
 }  // namespace hespas::cli

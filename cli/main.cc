@@ -36,6 +36,7 @@ void AddCommands(CLI::App& app, Console& console) {
   AddCheckCommand(app, console);
   AddSchemaCommand(app, console);
   AddCalibrateCommand(app, console);
+  AddCacheCommand(app, console);
 }
 
 const CLI::App& Chosen(const CLI::App& app) {

@@ -25,6 +25,13 @@ void AddEstimateOptions(CLI::App& command, driver::RunOptions& options) {
       .add_option("--optimise", options.optimise,
                   "what XLA would do first: auto (unless already optimised), none, xla-gpu or xla-tpu")
       ->check(OneOf({"auto", "none", "xla-gpu", "xla-tpu"}));
+  command.add_option("--cache", options.cache,
+                     "where estimates are kept: a file, memory (equal blocks of this run) or none");
+  command
+      .add_option_function<std::string>(
+          "--compat", [&options](const std::string&) { options.compat = true; },
+          "prototype: the Python prototype's choices and defects, for comparison")
+      ->check(OneOf({"prototype"}));
   command.add_flag("--strict", options.strict, "an operation without a cost rule is an error");
 }
 

@@ -147,7 +147,11 @@ uint32_t PrototypeGroups::GroupOf(const PrototypeCommunication& communication, i
 Result<trace::TraceGraph> AssembleAsPrototype(const ir::Module& module, const graph::BlockGraph& graph,
                                               const graph::EstimateTable& estimates, const Options& options) {
   const Builder builder(module, graph, estimates);
-  const uint32_t npus = options.num_npus.value_or(1);
+  int64_t implied = 1;
+  for (const auto& group : builder.groups().all()) {
+    for (const int64_t device : group) implied = std::max(implied, device + 1);
+  }
+  const uint32_t npus = options.num_npus.value_or(static_cast<uint32_t>(std::min<int64_t>(implied, 1 << 20)));
   trace::TraceGraph trace;
   trace.program_of_rank.assign(npus, 0);
   for (const auto& group : builder.groups().all()) {

@@ -10,6 +10,7 @@
 #include "driver/optimise_stage.h"
 #include "driver/presets.h"
 #include "driver/run.h"
+#include "estimate/cache/sqlite_cache.h"
 #include "estimate/estimate_all.h"
 #include "estimate/registry.h"
 #include "hardware/presets.h"
@@ -30,9 +31,11 @@ std::optional<T> Take(Result<T> result, Diagnostics& diagnostics) {
 
 split::Options SplitOptions(const RunOptions& options) {
   // Analytic estimators cost ops one by one; only profiling ones need blocks to compile.
-  split::Options out{.strategy = options.split == "linear" ? split::Strategy::kLinear : split::Strategy::kIndividual,
+  const bool linear = options.split == "linear" || (options.compat && options.split == "auto");
+  split::Options out{.strategy = linear ? split::Strategy::kLinear : split::Strategy::kIndividual,
                      .merge = options.merge,
-                     .block_limit = options.block_limit};
+                     .block_limit = options.block_limit,
+                     .compat = options.compat};
   if (const auto separator = split::SeparatorByName(options.separator)) out.separator = *separator;
   return out;
 }
@@ -82,7 +85,8 @@ std::optional<ir::Module> ReadModule(const std::string& path, std::string* sha25
 
 std::optional<Prepared> Prepare(const RunOptions& options, Diagnostics& diagnostics) {
   Prepared prepared;
-  auto device = hardware::LoadDevice(options.device, diagnostics);
+  const auto edition = options.compat ? hardware::PresetEdition::kPrototype : hardware::PresetEdition::kCurrent;
+  auto device = hardware::LoadDevice(options.device, diagnostics, edition);
   if (!device) return std::nullopt;
   prepared.device = std::move(*device);
   auto module = ReadModule(options.program, &prepared.sha256, diagnostics);
@@ -90,7 +94,8 @@ std::optional<Prepared> Prepare(const RunOptions& options, Diagnostics& diagnost
   const auto main = Take(read::RequireMain(*module), diagnostics);
   if (!main) return std::nullopt;
   prepared.ops = static_cast<int64_t>(module->block(module->body(*main)).ops.size());
-  module = OptimiseModule(std::move(*module), {.mode = options.optimise}, prepared.device, diagnostics);
+  const std::string mode = options.compat && options.optimise == "auto" ? "none" : options.optimise;
+  module = OptimiseModule(std::move(*module), {.mode = mode}, prepared.device, diagnostics);
   if (!module) return std::nullopt;
   prepared.module = std::make_unique<ir::Module>(std::move(*module));
   const split::Options split_options = SplitOptions(options);
@@ -102,11 +107,15 @@ std::optional<Prepared> Prepare(const RunOptions& options, Diagnostics& diagnost
 }
 
 std::optional<Estimated> EstimateBlocks(const RunOptions& options, const Prepared& prepared, Diagnostics& diagnostics) {
-  auto estimator = Take(estimate::MakeEstimator(options.estimator, prepared.device, {}), diagnostics);
+  // The prototype knows no other analytic estimator.
+  const std::string name = options.compat ? "roofline" : options.estimator;
+  auto estimator = Take(estimate::MakeEstimator(name, prepared.device, {.compat = options.compat}), diagnostics);
   if (!estimator) return std::nullopt;
-  auto table =
-      Take(estimate::EstimateAll(prepared.blocks, **estimator, nullptr, {.strict = options.strict}, diagnostics),
-           diagnostics);
+  const bool kept = options.cache != "none" && options.cache != "memory";
+  const auto cache = kept ? estimate::OpenCache(options.cache, diagnostics) : nullptr;
+  const estimate::EstimateOptions estimate_options{.strict = options.strict, .reuse = options.cache != "none"};
+  auto table = Take(estimate::EstimateAll(prepared.blocks, **estimator, cache.get(), estimate_options, diagnostics),
+                    diagnostics);
   if (!table) return std::nullopt;
   Estimated estimated{.table = std::move(*table), .ops = {}};
   estimated.ops = SummariseOps(prepared, **estimator, estimated.table);
@@ -116,7 +125,7 @@ std::optional<Estimated> EstimateBlocks(const RunOptions& options, const Prepare
 std::optional<trace::TraceGraph> AssembleTraces(const RunOptions& options, const Prepared& prepared,
                                                 const Estimated& estimated, const hardware::System* system,
                                                 Diagnostics& diagnostics) {
-  assemble::Options assemble_options;
+  assemble::Options assemble_options{.compat = options.compat};
   if (options.num_npus > 0) {
     assemble_options.num_npus = options.num_npus;
   } else if (system != nullptr && !Communicates(prepared.blocks)) {

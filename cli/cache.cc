@@ -1,0 +1,49 @@
+// `hespas cache`: what a file of kept estimates holds.
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "cli/command.h"
+#include "estimate/cache/sqlite_cache.h"
+
+namespace hespas::cli {
+namespace {
+
+struct CacheCommand {
+  std::string action;
+  std::string path;
+  int64_t days = 30;
+};
+
+void Run(const CacheCommand& options, Console& console) {
+  if (options.action == "export") {
+    const auto text = estimate::ExportCache(options.path);
+    return text ? Print(*text) : console.Fail(text.error());
+  }
+  if (options.action == "prune") {
+    const auto removed = estimate::PruneCache(options.path, options.days);
+    return removed ? Print(fmt::format("removed {} estimates older than {} days\n", *removed, options.days))
+                   : console.Fail(removed.error());
+  }
+  const auto statistics = estimate::ReadCacheStatistics(options.path);
+  if (!statistics) return console.Fail(statistics.error());
+  Print(fmt::format("estimates   {}\nmodels      {}\ndamaged     {}\noldest      {} days\nfile        {} bytes\n",
+                    statistics->entries, statistics->models, statistics->damaged, statistics->oldest_days,
+                    statistics->bytes));
+}
+
+}  // namespace
+
+void AddCacheCommand(CLI::App& app, Console& console) {
+  CLI::App& command = AddCommand(app, console, "cache", "shows, prunes or exports a file of kept estimates",
+                                 "hespas cache stats estimates.sqlite");
+  auto options = std::make_shared<CacheCommand>();
+  command.add_option("ACTION", options->action, "stats, prune or export")
+      ->required()
+      ->check(CLI::IsMember({"stats", "prune", "export"}));
+  command.add_option("FILE", options->path, "the file that --cache was given")->required();
+  command.add_option("--days", options->days, "prune: the age from which estimates go")->check(CLI::NonNegativeNumber);
+  command.callback([options, &console] { Run(*options, console); });
+}
+
+}  // namespace hespas::cli
