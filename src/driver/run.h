@@ -45,8 +45,8 @@ struct RunOptions {
   size_t block_limit = 1024;
   std::string separator = "communication";
   std::string network_backend = "analytical";  // none: traces only
-  std::string cache = "memory";  // none, memory (equal blocks of this run), or a file kept across runs
-  bool compat = false;           // the Python prototype's choices and defects
+  std::string cache = "memory";                // none, memory (equal blocks of this run), or a file kept across runs
+  bool compat = false;                         // the Python prototype's choices and defects
   bool strict = false;
   std::string output;  // folder; empty: nothing is written
   std::string command_line;

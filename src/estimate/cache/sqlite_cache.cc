@@ -1,9 +1,13 @@
 #include "estimate/cache/sqlite_cache.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sqlite3.h>
+#include <sys/file.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
 #include <mutex>
 #include <utility>
@@ -63,7 +67,7 @@ int64_t Checksum(std::string_view key, std::string_view value) {
 
 enum class Opened { kGood, kDamaged, kImpossible };
 
-Opened Check(sqlite3* database) {
+Opened CheckSnapshot(sqlite3* database) {
   const int64_t id = Integer(database, "PRAGMA application_id");
   const int64_t tables = Integer(database, "SELECT count(*) FROM sqlite_master");
   if (id < 0 || tables < 0) {
@@ -75,6 +79,14 @@ Opened Check(sqlite3* database) {
   const Statement check = Prepare(database, "PRAGMA quick_check(1)");
   if (check == nullptr || sqlite3_step(check.get()) != SQLITE_ROW) return Opened::kDamaged;
   return Text(check.get(), 0) == "ok" ? Opened::kGood : Opened::kDamaged;
+}
+
+// In one transaction: what another process creates meanwhile must not look like half a file.
+Opened Check(sqlite3* database) {
+  Execute(database, "BEGIN");
+  const Opened opened = CheckSnapshot(database);
+  Execute(database, "COMMIT");
+  return opened;
 }
 
 bool CreateTables(sqlite3* database) {
@@ -107,6 +119,26 @@ bool SetAside(const std::string& path) {
   return !error;
 }
 
+// Processes open and create a cache one after the other: SQLite's switch to WAL does not wait for others, and a file
+// must not be set aside while another process makes it. Locks the folder, so that no lock file is left behind.
+class OpeningLock {
+ public:
+  explicit OpeningLock(const std::string& path) {
+    const fs::path folder = fs::path(path).parent_path();
+    descriptor_ = open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    while (descriptor_ >= 0 && flock(descriptor_, LOCK_EX) != 0 && errno == EINTR) {
+    }
+  }
+  ~OpeningLock() {
+    if (descriptor_ >= 0) close(descriptor_);
+  }
+  OpeningLock(const OpeningLock&) = delete;
+  OpeningLock& operator=(const OpeningLock&) = delete;
+
+ private:
+  int descriptor_ = -1;
+};
+
 class SqliteCache : public EstimateCache {
  public:
   SqliteCache(const std::string& path, Diagnostics& diagnostics) : path_(path), diagnostics_(diagnostics) { Start(); }
@@ -115,6 +147,8 @@ class SqliteCache : public EstimateCache {
     const std::lock_guard lock(mutex_);
     Flush();
     find_.reset();
+    const OpeningLock closing(path_);  // the last to close removes the log that the next to open would read
+    database_.reset();
   }
 
   std::optional<graph::Estimate> Find(Hash128 key) override {
@@ -138,6 +172,7 @@ class SqliteCache : public EstimateCache {
 
  private:
   void Start() {
+    const OpeningLock lock(path_);
     constexpr int kFlags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
     Opened opened = Open(path_, database_, kFlags);
     if (opened == Opened::kDamaged) {
