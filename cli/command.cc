@@ -10,6 +10,7 @@
 #include <map>
 
 #include "base/suggest.h"
+#include "cli/log.h"
 
 namespace hespas::cli {
 namespace {
@@ -65,7 +66,9 @@ void AddCommonOptions(CLI::App& command, Console& console) {
       ->check(OneOf({"auto", "always", "never"}))
       ->group(group);
   command.add_flag("-q,--quiet", console.quiet, "no progress and no warnings")->group(group);
-  command.add_option("--log-level", console.log_level, "lowest level that is logged")
+  command
+      .add_option("--log-level", console.log_level,
+                  "lowest level that is logged: debug, info (stages and their times), warning, ...")
       ->check(OneOf({"critical", "error", "warning", "info", "debug", "progress", "results"}))
       ->group(group);
   command.add_option("--log-path", console.log_path, "append the log to this file instead of stderr")->group(group);
@@ -96,6 +99,12 @@ CLI::App& AddCommand(CLI::App& app, Console& console, const std::string& name, c
   command.set_help_all_flag("--help", "this text");
   command.footer("Example:\n  " + example);
   AddCommonOptions(command, console);
+  command.parse_complete_callback([&console] {
+    if (const Status status = StartLog(console.log_level, console.log_path); !status) {
+      console.Fail(status.error());
+      throw CLI::RuntimeError(console.exit_status);
+    }
+  });
   return command;
 }
 

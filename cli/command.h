@@ -19,7 +19,7 @@ enum class Format { kTable, kJson, kJsonLines, kCsv, kMarkdown };
 struct Console {
   std::string colour = "auto";
   bool quiet = false;
-  std::string log_level = "info";
+  std::string log_level = "warning";
   std::string log_path;
   std::string command_line;  // as given, for result.json
   int exit_status = 0;

@@ -128,6 +128,8 @@ int Main(int argc, char** argv) {
   } catch (const CLI::CallForVersion& version) {
     Print(std::string(version.what()) + "\n");
     return 0;
+  } catch (const CLI::RuntimeError& error) {
+    return error.get_exit_code();
   } catch (const CLI::ParseError& error) {
     return ReportUsage(app, error, std::vector<std::string>(argv + 1, argv + argc));
   }

@@ -1,12 +1,34 @@
 #include "driver/run.h"
 
+#include <spdlog/spdlog.h>
+
+#include <chrono>
+#include <string_view>
+
 #include "driver/output.h"
 #include "driver/presets.h"
 #include "driver/summarise.h"
 
 namespace hespas::driver {
+namespace {
+
+// Logs what a stage took, at level info.
+class StageTimer {
+ public:
+  void Done(std::string_view stage) {
+    const auto now = std::chrono::steady_clock::now();
+    spdlog::info("{}: {:.1f} ms", stage, std::chrono::duration<double, std::milli>(now - last_).count());
+    last_ = now;
+  }
+
+ private:
+  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+};
+
+}  // namespace
 
 std::optional<result::RunResult> Run(const RunOptions& options, Diagnostics& diagnostics) {
+  StageTimer timer;
   const bool network = options.network_backend != "none";
   std::optional<hardware::System> system;
   if (network && options.system != "auto") {
@@ -15,10 +37,13 @@ std::optional<result::RunResult> Run(const RunOptions& options, Diagnostics& dia
   }
   const auto prepared = Prepare(options, diagnostics);
   if (!prepared) return std::nullopt;
+  timer.Done("read, optimise, split");
   const auto estimated = EstimateBlocks(options, *prepared, diagnostics);
   if (!estimated) return std::nullopt;
+  timer.Done("estimate");
   const auto traces = AssembleTraces(options, *prepared, *estimated, system ? &*system : nullptr, diagnostics);
   if (!traces) return std::nullopt;
+  timer.Done("assemble");
   const size_t npus = traces->program_of_rank.size();
   // A single NPU has no network to simulate.
   if (network && !system && npus > 1) {
@@ -29,6 +54,7 @@ std::optional<result::RunResult> Run(const RunOptions& options, Diagnostics& dia
   if (system) {
     simulated = SimulateTraces(options, *traces, *system, diagnostics);
     if (!simulated) return std::nullopt;
+    timer.Done("simulate");
   }
   result::RunResult result = Summarise(options, *prepared, *estimated, *traces, simulated);
   if (system) result.system = system->name;

@@ -68,6 +68,17 @@ class MainJob(unittest.TestCase):
             self.assertEqual(run("run", LLAMA, *A100, cwd=folder).returncode, 0)
             self.assertEqual(list(pathlib.Path(folder).iterdir()), [])
 
+    def test_log_tells_the_stages_and_goes_where_it_is_sent(self):
+        stages = ("read", "estimate", "assemble", "simulate")
+        shown = run("run", LLAMA, *A100, "--log-level", "info").stderr
+        with tempfile.TemporaryDirectory() as folder:
+            done = run("run", LLAMA, *A100, "--log-level", "info", "--log-path", f"{folder}/log")
+            self.assertEqual(done.stderr, "")
+            kept = pathlib.Path(folder, "log").read_text(encoding="utf-8")
+        for text in (shown, kept):
+            self.assertEqual([s for s in stages if f"[info] {s}" in text], list(stages))
+        self.assertEqual(run("run", LLAMA, *A100).stderr, "")
+
     def test_summary_fits_a_terminal(self):
         lines = run("run", LLAMA, *A100, cwd=ROOT).stdout.splitlines()[1:]  # the first is the path
         self.assertLessEqual(len(lines), 24)
