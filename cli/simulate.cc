@@ -85,7 +85,7 @@ void Run(Options& options, Console& console) {
                                .limit = std::chrono::milliseconds(static_cast<int64_t>(options.timeout * 1000))};
   }
   if (Status read = ReadBeyond(options); !read) return console.Fail(read.error());
-  options.simulate.record_nodes = options.simulate.record_links = options.details;
+  options.simulate.record_nodes = options.simulate.explain = options.simulate.record_links = options.details;
   const Result<driver::NetworkRun> run = driver::RunNetwork(options.files, options.simulate, console.diagnostics);
   const bool told = console.PrintDiagnostics();
   if (run) {

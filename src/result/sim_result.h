@@ -75,11 +75,12 @@ struct LinkUse {
 struct SimResult {
   Time tick = Time(1000);
   std::vector<RankResult> ranks;
-  std::vector<uint32_t> order;             // ranks as they finished
-  std::vector<NodeInterval> intervals;     // with SimulateOptions::record_nodes; by rank, then start
-  std::vector<LinkUse> links;              // with SimulateOptions::record_links
-  std::vector<PathStep> critical_path;     // with record_nodes; in order of time
-  std::vector<CollectiveUse> collectives;  // with record_nodes; in order of start
+  std::vector<uint32_t> order;  // ranks as they finished
+  std::vector<NodeInterval>
+      intervals;               // with SimulateOptions::record_nodes; as they ended, with explain by rank and start
+  std::vector<LinkUse> links;  // with SimulateOptions::record_links
+  std::vector<PathStep> critical_path;     // with SimulateOptions::explain; in order of time
+  std::vector<CollectiveUse> collectives;  // with SimulateOptions::explain; in order of start
   uint64_t messages = 0;                   // simulated one by one
   uint64_t events = 0;
   std::string method;  // "events" or "symmetry", and why

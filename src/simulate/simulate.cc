@@ -76,7 +76,7 @@ Result<result::SimResult> Simulate(const trace::TraceGraph& trace, const hardwar
                                    const SimulateOptions& options, Diagnostics&) {
   if (Status checked = Check(trace, system, options); !checked) return checked.error();
   Result<result::SimResult> result = RunEngines(trace, system, options);
-  if (result && options.record_nodes) ExplainIntervals(trace, *result);
+  if (result && options.record_nodes && options.explain) ExplainIntervals(trace, *result);
   return result;
 }
 

@@ -42,7 +42,8 @@ struct SimulateOptions {
   uint32_t queues_per_dimension = 1;
   double injection_scale = 1;
   bool rendezvous = false;
-  bool record_nodes = false;
+  bool record_nodes = false;  // SimResult::intervals
+  bool explain = false;       // critical path and collectives too; needs record_nodes
   bool record_links = false;
   uint64_t event_limit = 0;  // 0: none
 

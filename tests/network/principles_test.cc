@@ -168,6 +168,7 @@ TEST(Stragglers, TheCollectiveWaitsForTheSlowRank) {
   const auto slow = Answer(TwoComputes(), [](SimulateOptions& options) {
     options.compute_scale = {1, 1, 3, 1};
     options.record_nodes = true;
+    options.explain = true;
   });
   ASSERT_TRUE(even.ok() && slow.ok());
   EXPECT_GE(slow->finish(), even->finish() + 200'000);
