@@ -50,7 +50,7 @@ std::vector<bool> ReadFlags(pbf_reader list) {
   std::vector<bool> flags;
   while (list.next(1)) {
     if (list.wire_type() != pbf_wire_type::length_delimited) {
-      flags.push_back(list.get_bool());
+      flags.push_back(list.get_uint64() != 0);
       continue;
     }
     for (const bool flag : list.get_packed_bool()) flags.push_back(flag);
@@ -96,7 +96,7 @@ Attribute ReadAttribute(pbf_reader message) {
         out.integer = message.get_sfixed64();
         break;
       case kBool:
-        out.integer = message.get_bool() ? 1 : 0;
+        out.integer = message.get_uint64() != 0 ? 1 : 0;  // get_bool looks behind a cut-off field
         break;
       case kBoolList:
         out.flags = ReadFlags(message.get_message());
