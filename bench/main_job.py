@@ -5,7 +5,7 @@ The prototype's recorded figures (ResNet-50 train step 7.1 s, LLaMA-3 100m 1.4 s
 jaxlib parses the ResNet file in 35 ms of CPU time. jaxlib and hespas take turns here, and each figure is scaled by the jaxlib run beside it.
 
 usage: bench/main_job.py [--build build/release] [--runs 11]
-needs: jaxlib, which `bench/jaxlib_env.sh` installs into a cached environment outside the tree
+needs: jaxlib, which `scripts/python_env.sh jaxlib` installs into a cached environment outside the tree
 """
 import argparse
 import gzip
@@ -65,7 +65,7 @@ def main():
     options.add_argument("--build", default="build/release")
     options.add_argument("--runs", type=int, default=11)
     arguments = options.parse_args()
-    python = subprocess.run([ROOT / "bench/jaxlib_env.sh"], check=True, capture_output=True, text=True).stdout.strip()
+    python = subprocess.run([ROOT / "scripts/python_env.sh", "jaxlib"], check=True, capture_output=True, text=True).stdout.strip()
     folder = ROOT / "build/bench"
     folder.mkdir(parents=True, exist_ok=True)
     for program, prototype in PROTOTYPE_CPU.items():

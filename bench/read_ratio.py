@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Reading speed against jaxlib's parser: CPU time of both on the same text, in one run.
 
-usage: $(bench/jaxlib_env.sh) bench/read_ratio.py path/to/read_bench
+usage: $(scripts/python_env.sh jaxlib) bench/read_ratio.py path/to/read_bench
 
 `read_bench` is this repository's benchmark program (cmake -DHESPAS_BENCH=ON). Its times include verification, as jaxlib's do.
 Prints one line a program: MB/s of jaxlib, MB/s of Hespas, their ratio (medians).
