@@ -12,6 +12,7 @@
 
 #include "base/diagnostic.h"
 #include "base/units.h"
+#include "result/memory_curve.h"
 
 namespace hespas::result {
 
@@ -53,6 +54,7 @@ struct RunResult {
   Bytes bytes_accessed;
   double flops_utilisation = 0;
   double memory_bandwidth_utilisation = 0;
+  std::optional<MemoryCurve> memory;
   std::optional<Bytes> peak_memory;
   std::optional<bool> fits_in_memory;
   std::optional<double> energy_j;
