@@ -2,7 +2,9 @@
 #include <fmt/format.h>
 #include <yaml-cpp/yaml.h>
 
+#include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "base/file.h"
 #include "base/suggest.h"
@@ -95,10 +97,11 @@ void ReadNetworkYaml(const std::string& text, const std::string& file, SystemRea
       reader.UnknownKey(item.first.as<std::string>(), kNetworkKeys, PlaceOf(item.first.Mark(), text, file));
     }
     NetworkLists lists;
-    if (ReadYamlList(root, "topology", text, file, reader, lists.topology) &
-        ReadYamlList(root, "npus_count", text, file, reader, lists.npus) &
-        ReadYamlList(root, "bandwidth", text, file, reader, lists.bandwidth) &
-        ReadYamlList(root, "latency", text, file, reader, lists.latency)) {
+    const bool read[] = {ReadYamlList(root, "topology", text, file, reader, lists.topology),
+                         ReadYamlList(root, "npus_count", text, file, reader, lists.npus),
+                         ReadYamlList(root, "bandwidth", text, file, reader, lists.bandwidth),
+                         ReadYamlList(root, "latency", text, file, reader, lists.latency)};
+    if (std::all_of(std::begin(read), std::end(read), [](bool ok) { return ok; })) {
       SetNetwork(lists, {.file = file}, reader);
     }
   } catch (const YAML::Exception& error) {

@@ -8,10 +8,20 @@
 #include "base/result.h"
 #include "simulate/agenda.h"
 #include "simulate/event_queue.h"
+#include "simulate/match_key.h"
 #include "simulate/order_trace.h"
 #include "simulate/simulate.h"
 
 namespace hespas::simulate {
+
+// Takes messages on their way in the place of the built-in transport (message_engine.h).
+class MessageCarrier {
+ public:
+  virtual ~MessageCarrier() = default;
+  // An event kArrive of `message` follows.
+  virtual void Carry(const MatchKey& key, uint32_t message) = 0;
+  virtual bool IsLocal(uint32_t rank) const = 0;
+};
 
 struct Core {
   // With `one_for_all` rank 0 stands for all ranks: what it sends to a neighbour comes to it from the opposite one.
@@ -21,6 +31,7 @@ struct Core {
         ticks_per_ns(the_options.resolution == Resolution::kPicosecond ? 1000 : 1),
         ranks(static_cast<uint32_t>(the_system.npus())),
         simulated(one_for_all ? 1 : ranks),
+        locals(simulated),
         queue(one_for_all),
         agenda(queue, simulated) {
     if (one_for_all) orders.emplace(the_system);
@@ -39,6 +50,9 @@ struct Core {
   uint64_t ticks_per_ns;
   uint32_t ranks;
   uint32_t simulated;  // ranks: all, or 1
+  uint32_t first_local = 0;
+  uint32_t locals;  // ranks from first_local on that run here: all, but for hosts of some
+  MessageCarrier* carrier = nullptr;
   EventQueue queue;
   Agenda agenda;
   std::optional<OrderTrace> orders;  // one for all only

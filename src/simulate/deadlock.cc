@@ -72,9 +72,9 @@ std::string Chain(const Workload& workload, uint32_t rank, const std::map<uint32
 
 Error ExplainDeadlock(const Core& core, const Network& network, Workload& workload) {
   const std::map<uint32_t, Wait> waits = WaitsByRank(network, workload);
-  uint32_t first = core.simulated;
+  uint32_t first = core.first_local;
   uint32_t unfinished = 0;
-  for (uint32_t rank = core.simulated; rank-- > 0;) {
+  for (uint32_t rank = core.first_local + core.locals; rank-- > core.first_local;) {
     if (workload.finished(rank)) continue;
     ++unfinished;
     first = rank;

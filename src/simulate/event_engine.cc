@@ -20,12 +20,28 @@ EventEngine::EventEngine(const trace::TraceGraph& trace, const hardware::System&
 }
 
 Result<result::SimResult> EventEngine::Run() {
-  if (Status loaded = workload_.Load(); !loaded) return loaded.error();
-  for (uint32_t rank = 0; rank < core_.simulated && !core_.failure; ++rank) workload_.Start(rank);
+  if (Status started = Start(0, core_.simulated); !started) return started.error();
   RunEvents();
+  return Finish();
+}
+
+void EventEngine::RunOver(EventClock& clock, MessageCarrier& carrier) {
+  core_.queue.LendTo(clock);
+  core_.carrier = &carrier;
+}
+
+Status EventEngine::Start(uint32_t first_rank, uint32_t ranks) {
+  if (Status loaded = workload_.Load(); !loaded) return loaded.error();
+  core_.first_local = first_rank;
+  core_.locals = ranks;
+  for (uint32_t i = 0; i < ranks && !core_.failure; ++i) workload_.Start(first_rank + i);
+  return {};
+}
+
+Result<result::SimResult> EventEngine::Finish() {
   if (core_.failure) return *core_.failure;
   if (asymmetric()) return result_;
-  if (result_.order.size() < core_.simulated) return ExplainDeadlock(core_, network_, workload_);
+  if (result_.order.size() < core_.locals) return ExplainDeadlock(core_, network_, workload_);
   if (core_.orders) SpreadToAll();
   result_.messages = network_.transport().started;
   result_.events = core_.queue.popped();
@@ -47,20 +63,21 @@ void EventEngine::RunEvents() {
       core_.Fail(kNeverFinishes, fmt::format("stopped after {} events", limit), "raise the limit of events");
       return;
     }
-    switch (event.kind) {
-      case EventKind::kAgenda:
-        DrainAgenda(event.a);
-        break;
-      case EventKind::kArrive:
-        network_.Arrive(event.a);
-        break;
-      case EventKind::kLinkFree:
-        network_.LinkFree(event.a);
-        break;
-      case EventKind::kCallback:
-        Run({event.callback, event.a, event.b});
-        break;
-    }
+    Handle(event);
+  }
+}
+
+void EventEngine::Handle(const Event& event) {
+  if (core_.failure) return;
+  switch (event.kind) {
+    case EventKind::kAgenda:
+      return DrainAgenda(event.a);
+    case EventKind::kArrive:
+      return network_.Arrive(event.a);
+    case EventKind::kLinkFree:
+      return network_.LinkFree(event.a);
+    case EventKind::kCallback:
+      return Run({event.callback, event.a, event.b});
   }
 }
 

@@ -14,7 +14,18 @@ class EventEngine : public CallbackRunner {
   EventEngine(const trace::TraceGraph& trace, const hardware::System& system, const SimulateOptions& options,
               bool one_for_all);
 
+  // The built-in core: starts all ranks, runs all events, finishes.
   Result<result::SimResult> Run();
+
+  // The same in parts, for a clock and a carrier from outside.
+  void RunOver(EventClock& clock, MessageCarrier& carrier);
+  Status Start(uint32_t first_rank, uint32_t ranks);
+  void SetNow(uint64_t now) { core_.queue.SetNow(now); }
+  void Handle(const Event& event);
+  void Deliver(const MatchKey& message) { network_.Deliver(message); }
+  bool done() const { return core_.failure || result_.order.size() >= core_.locals; }
+  Result<result::SimResult> Finish();
+
   // One for all: the run has shown that ranks may differ, its result is void.
   bool asymmetric() const { return core_.asymmetric || core_.agenda.ambiguous(); }
   void Run(Callback callback) override;

@@ -4,6 +4,7 @@
 //   push or pop is a hash look-up and a list step.
 // - Events pushed for the current time run in the same pass.
 // - A tracking queue also keeps for each event when it was pushed and its order among all ranks (order_trace.h).
+// - A lent-out queue hands every event to somebody else's clock (message_engine.h).
 #pragma once
 
 #include <algorithm>
@@ -31,9 +32,22 @@ struct Track {
   uint32_t order = 0;   // among all ranks
 };
 
+// Whose clock a lent-out queue uses.
+class EventClock {
+ public:
+  virtual ~EventClock() = default;
+  virtual uint64_t Now() const = 0;
+  virtual void Schedule(uint64_t time, const Event& event) = 0;
+};
+
 class EventQueue {
  public:
   explicit EventQueue(bool tracking) : table_(kFirstTable), tracking_(tracking) {}
+
+  // From now on every event goes to `clock`, which runs it.
+  void LendTo(EventClock& clock) { clock_ = &clock; }
+  // Lent out: the time of the event that runs.
+  void SetNow(uint64_t now) { now_ = now; }
 
   bool tracking() const { return tracking_; }
   const Track& track() const { return track_; }  // of the event that runs
@@ -43,6 +57,8 @@ class EventQueue {
 
   void Push(uint64_t time, Event event) { Push(time, event, track_.order); }
   void Push(uint64_t time, Event event, uint32_t order) {
+    if (clock_ != nullptr) [[unlikely]]
+      return clock_->Schedule(time, event);
     const uint32_t index = nodes_.Take({event, kNil});
     if (tracking_) {
       if (index >= tracks_.size()) tracks_.resize(index + 1);
@@ -144,6 +160,7 @@ class EventQueue {
   uint64_t popped_ = 0;
   bool running_ = false;
   bool tracking_;
+  EventClock* clock_ = nullptr;
   std::vector<Track> tracks_;  // by node
   Track track_;
 };

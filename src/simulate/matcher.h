@@ -12,16 +12,9 @@
 #include <vector>
 
 #include "simulate/callback.h"
+#include "simulate/match_key.h"
 
 namespace hespas::simulate {
-
-struct MatchKey {
-  uint64_t size = 0;
-  uint32_t tag = 0;
-  uint32_t source = 0;
-  uint32_t destination = 0;
-  bool operator==(const MatchKey&) const = default;
-};
 
 class Matcher {
  public:

@@ -44,9 +44,15 @@ void Network::Arrive(uint32_t message) {
   const Callback sent = transport_.messages[message].sent;
   transport_.messages.Release(message);
   Callback received;
-  const bool posted = matcher_.Arrive(key, received);
+  const bool here = core_.carrier == nullptr || core_.carrier->IsLocal(key.destination);
+  const bool posted = here && matcher_.Arrive(key, received);
   if (sent.kind != CallbackKind::kNone) runner_.Run(sent);
   if (posted) runner_.Run(received);
+}
+
+void Network::Deliver(const MatchKey& key) {
+  Callback received;
+  if (matcher_.Arrive(key, received)) runner_.Run(received);
 }
 
 // Sizes pass through a 32-bit integer there (spec astra-sim section 5.7).

@@ -37,6 +37,8 @@ class Network {
 
   // Handlers of kArrive and kLinkFree events and of rendezvous callbacks.
   void Arrive(uint32_t message);
+  // A message from a rank that runs elsewhere is here.
+  void Deliver(const MatchKey& key);
   void LinkFree(uint32_t link) { transport_.LinkFree(link); }
   void ClearanceCame(uint32_t transfer);
   void ClearanceGone(uint32_t transfer);

@@ -31,7 +31,7 @@ inline constexpr DiagnosticKind kNotPossible{
 inline constexpr DiagnosticKind kRankMismatch{
     "E0704", "The number of ranks in the trace and of NPUs in the network differ.", Outcome::kCannotRun};
 
-enum class Backend : uint8_t { kUnaware, kAware };  // of congestion
+enum class Backend : uint8_t { kUnaware, kAware, kCarried };  // (un)aware of congestion; by a MessageEngine
 enum class Resolution : uint8_t { kNanosecond, kPicosecond };
 enum class Engine : uint8_t { kAuto, kEvents, kSymmetry };
 

@@ -26,6 +26,7 @@ Transport::Transport(Core& core) : core_(core) {
 
 void Transport::Start(uint32_t message) {
   ++started;
+  if (core_.options.backend == Backend::kCarried) return core_.carrier->Carry(messages[message].key, message);
   if (core_.options.backend == Backend::kAware) {
     messages[message].at = messages[message].key.source;
     Forward(message);
@@ -67,7 +68,7 @@ uint64_t Transport::UnawareDelay(uint32_t source, uint32_t destination, uint64_t
 }
 
 bool Transport::Arrive(uint32_t message) {
-  if (core_.options.backend == Backend::kUnaware) return true;
+  if (core_.options.backend != Backend::kAware) return true;
   const Message& at = messages[message];
   if (at.at == at.key.destination) return true;
   Forward(message);

@@ -5,6 +5,8 @@
 #include <optional>
 #include <sstream>
 
+#include "base/file.h"
+
 namespace hespas::network_test {
 
 using nlohmann::json;
@@ -152,6 +154,18 @@ Result<Case> BuildCase(const json& input) {
   out.options.injection_scale = std::stod(Flag(input, "injection-scale").value_or("1"));
   out.options.rendezvous = Flag(input, "rendezvous-protocol") == "true";
   return out;
+}
+
+std::vector<Golden> ReadGoldens(const std::string& folder) {
+  std::vector<Golden> goldens;
+  const Result<std::string> text = ReadInput(folder + "/golden.jsonl.gz");
+  if (!text) return goldens;
+  std::istringstream lines(*text);
+  for (std::string line; std::getline(lines, line);) {
+    json row = json::parse(line);
+    goldens.push_back({row["id"], row["kind"], std::move(row["in"]), std::move(row["out"])});
+  }
+  return goldens;
 }
 
 json Answer(const result::SimResult& result) {

@@ -18,6 +18,17 @@ struct Case {
 // `input` is a case's "in". A system that the loader refuses is an error.
 Result<Case> BuildCase(const nlohmann::json& input);
 
+// A recorded run of ASTRA-sim (tests/data/network/README.md).
+struct Golden {
+  std::string id;
+  std::string kind;
+  nlohmann::json in;
+  nlohmann::json out;
+};
+
+// None if the file cannot be read.
+std::vector<Golden> ReadGoldens(const std::string& folder);
+
 // The answer in the form of a case's "out": finish, exposed, wall, gpu, comm, overlap, order.
 nlohmann::json Answer(const result::SimResult& result);
 

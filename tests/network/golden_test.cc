@@ -5,34 +5,13 @@
 #include <gtest/gtest.h>
 
 #include <map>
-#include <sstream>
 
-#include "base/file.h"
 #include "case_file.h"
 
 namespace hespas::network_test {
 namespace {
 
 using nlohmann::json;
-
-struct Golden {
-  std::string id;
-  std::string kind;
-  json in;
-  json out;
-};
-
-std::vector<Golden> ReadGoldens() {
-  std::vector<Golden> goldens;
-  const Result<std::string> text = ReadInput(HESPAS_NETWORK_DATA "/golden.jsonl.gz");
-  if (!text) return goldens;
-  std::istringstream lines(*text);
-  for (std::string line; std::getline(lines, line);) {
-    json row = json::parse(line);
-    goldens.push_back({row["id"], row["kind"], std::move(row["in"]), std::move(row["out"])});
-  }
-  return goldens;
-}
 
 Result<result::SimResult> Run(const Golden& golden) {
   const Result<Case> built = BuildCase(golden.in);
@@ -87,7 +66,7 @@ std::string Difference(const Golden& golden) {
 }
 
 TEST(Golden, EveryRunOfAstraSim) {
-  const std::vector<Golden> goldens = ReadGoldens();
+  const std::vector<Golden> goldens = ReadGoldens(HESPAS_NETWORK_DATA);
   ASSERT_EQ(goldens.size(), 3725u);
   std::map<std::string, int> wrong;
   int failures = 0;
