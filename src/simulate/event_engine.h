@@ -22,7 +22,9 @@ class EventEngine : public CallbackRunner {
   Status Start(uint32_t first_rank, uint32_t ranks);
   void SetNow(uint64_t now) { core_.queue.SetNow(now); }
   void Handle(const Event& event);
-  void Deliver(const MatchKey& message) { network_.Deliver(message); }
+  void Deliver(const MatchKey& message) {
+    if (!core_.failure) network_.Deliver(message);
+  }
   bool done() const { return core_.failure || result_.order.size() >= core_.locals; }
   Result<result::SimResult> Finish();
 

@@ -28,7 +28,7 @@ class HostedWorkload::Clock : public EventClock, public MessageCarrier {
   }
 
   void Deliver(const MatchKey& message) {
-    if (done()) return;
+    if (!workload_) return;
     workload_->SetNow(engine_.Now());
     workload_->Deliver(message);
   }

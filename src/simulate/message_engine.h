@@ -49,7 +49,8 @@ class HostedWorkload {
   Status Start();
   // A message from a rank of another host has arrived.
   void Deliver(const MatchKey& message);
-  // All local ranks have finished, or the run has failed.
+  // All local ranks have finished, or the run has failed. Messages to others may still be under way: let the engine
+  // run on until nothing is left.
   bool done() const;
   // After the last callback: what the local ranks did, or why they cannot finish.
   Result<result::SimResult> Finish();
