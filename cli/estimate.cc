@@ -28,7 +28,7 @@ void AddEstimateCommand(CLI::App& app, Console& console) {
   AddFormatOption(command, options->format);
   command.callback([options, &console] {
     if (options->tables.wanted()) {
-      PrintKernelTables(options->tables, options->run.device, options->system, options->format, console);
+      PrintKernelTables(options->tables, options->run, options->system, options->format, console);
       return;
     }
     if (options->run.program.empty()) throw CLI::RequiredError("PROGRAM, --kernels or --collectives");

@@ -11,16 +11,17 @@ void AddKernelTableOptions(CLI::App& command, KernelTableOptions& options) {
                      "predict the single collectives of this CSV table on --system");
 }
 
-void PrintKernelTables(const KernelTableOptions& options, const std::string& device, const std::string& system,
+void PrintKernelTables(const KernelTableOptions& options, const driver::RunOptions& run, const std::string& system,
                        Format format, Console& console) {
+  const driver::TableModel model{.estimator = run.estimator, .dataflow = run.dataflow};
   if (format == Format::kTable) format = Format::kCsv;
   std::string text;
   if (!options.kernels.empty()) {
-    const auto table = driver::EstimateKernelTable(options.kernels, device, console.diagnostics);
+    const auto table = driver::EstimateKernelTable(options.kernels, run.device, model, console.diagnostics);
     if (table) text += RenderTable(*table, format);
   }
   if (!options.collectives.empty()) {
-    const auto table = driver::EstimateCollectiveTable(options.collectives, system, console.diagnostics);
+    const auto table = driver::EstimateCollectiveTable(options.collectives, system, model, console.diagnostics);
     if (table) text += RenderTable(*table, format);
   }
   console.PrintDiagnostics();

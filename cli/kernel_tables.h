@@ -4,6 +4,7 @@
 #include <string>
 
 #include "cli/command.h"
+#include "cli/pipeline_options.h"
 
 namespace hespas::cli {
 
@@ -16,7 +17,7 @@ struct KernelTableOptions {
 void AddKernelTableOptions(CLI::App& command, KernelTableOptions& options);
 
 // Prints the tables with their predictions, as CSV where `format` is the terminal's table.
-void PrintKernelTables(const KernelTableOptions& options, const std::string& device, const std::string& system,
+void PrintKernelTables(const KernelTableOptions& options, const driver::RunOptions& run, const std::string& system,
                        Format format, Console& console);
 
 }  // namespace hespas::cli

@@ -20,7 +20,13 @@ void AddSplitOptions(CLI::App& command, driver::RunOptions& options) {
 
 void AddEstimateOptions(CLI::App& command, driver::RunOptions& options) {
   command.add_option("--device", options.device, "accelerator: a preset (`hespas devices`) or a JSON file");
-  command.add_option("--estimator", options.estimator, "model that costs each block: calibrated or roofline");
+  command.add_option("--estimator", options.estimator,
+                     "model that costs each block: calibrated, roofline, systolic, scalesim or genz");
+  command
+      .add_option("--fallback", options.fallback, "model that costs what --estimator cannot: calibrated or roofline")
+      ->check(OneOf({"calibrated", "roofline"}));
+  command.add_option("--dataflow", options.dataflow, "what stays in scalesim's array: ws (weights) or os (outputs)")
+      ->check(OneOf({"ws", "os"}));
   command
       .add_option("--optimise", options.optimise,
                   "what XLA would do first: auto (unless already optimised), none, xla-gpu or xla-tpu")

@@ -1,6 +1,9 @@
 #include "driver/kernel_tables.h"
 
+#include <algorithm>
 #include <filesystem>
+#include <functional>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -8,6 +11,8 @@
 #include "base/file.h"
 #include "base/json_text.h"
 #include "estimate/calibrated/table.h"
+#include "estimate/native/genz.h"
+#include "estimate/native/matrix_model.h"
 #include "hardware/presets.h"
 #include "hardware/system.h"
 
@@ -15,6 +20,7 @@ namespace hespas::driver {
 namespace {
 
 namespace calibrated = estimate::calibrated;
+namespace native = estimate::native;
 
 template <class T>
 std::optional<T> Unwrap(Result<T> result, Diagnostics& diagnostics) {
@@ -61,18 +67,31 @@ calibrated::Ports PortsOf(const hardware::System& system) {
   return ports;
 }
 
-std::optional<calibrated::CollectiveModel> CollectivesOf(const std::string& name, Diagnostics& diagnostics) {
-  const auto parameters = Parameters(diagnostics);
+native::GenzLink GenzLinkOf(const hardware::System& system) {
+  if (system.dimensions.empty()) return {};
+  const hardware::NetworkDimension& inner = system.dimensions.front();
+  return {.bytes_per_second = inner.bandwidth * 1073741824.0, .latency_s = inner.latency * 1e-9};
+}
+
+struct NamedSystem {
+  std::optional<hardware::Device> device;  // whose links count, where the system names one
+  calibrated::Ports ports;                 // else what its network says
+  native::GenzLink link;
+};
+
+std::optional<NamedSystem> FindSystem(const std::string& name, Diagnostics& diagnostics) {
   const auto path = Unwrap(hardware::FindPreset(hardware::PresetKind::kSystem, name), diagnostics);
-  if (!parameters || !path) return std::nullopt;
+  if (!path) return std::nullopt;
+  NamedSystem named;
   if (const auto device_name = DeviceOf(*path)) {
-    const auto device = hardware::LoadDevice(*device_name, diagnostics);
-    if (!device) return std::nullopt;
-    return calibrated::CollectiveModel(*device, *parameters);
+    named.device = hardware::LoadDevice(*device_name, diagnostics);
+    return named.device ? std::optional(named) : std::nullopt;
   }
   const auto system = Unwrap(hardware::LoadSystem(path->string(), {}, diagnostics), diagnostics);
   if (!system) return std::nullopt;
-  return calibrated::CollectiveModel(PortsOf(*system), *parameters);
+  named.ports = PortsOf(*system);
+  named.link = GenzLinkOf(*system);
+  return named;
 }
 
 std::optional<report::Table> WithPredictions(CsvTable table, Result<calibrated::Predictions> predictions,
@@ -83,24 +102,91 @@ std::optional<report::Table> WithPredictions(CsvTable table, Result<calibrated::
   return ToReport(std::move(table));
 }
 
+using KernelRule = std::function<calibrated::Prediction(const calibrated::KernelSpec&)>;
+
+calibrated::Prediction Calibrated(const calibrated::KernelModel& model, const calibrated::KernelSpec& kernel) {
+  const calibrated::KernelTime time = model.Time(kernel);
+  return {.us = time.us, .sigma_us = time.sigma_us};
+}
+
+// The longer of arithmetic at peak rate and traffic at full bandwidth.
+calibrated::Prediction Roofline(const calibrated::KernelModel& model, const calibrated::KernelSpec& kernel) {
+  const calibrated::KernelTime time = model.Time(kernel);
+  const double rate = model.machine().matrix_rate[static_cast<size_t>(kernel.type)];
+  return {.us = std::max(rate > 0 ? time.flops / rate : 0, time.bytes / model.machine().memory_rate)};
+}
+
+KernelRule ProductsBy(std::shared_ptr<const native::MatrixModel> products, const calibrated::KernelModel& others) {
+  return [products = std::move(products), &others](const calibrated::KernelSpec& kernel) {
+    const auto product = native::AsProduct(kernel);
+    if (!product) return Calibrated(others, kernel);
+    const native::MatrixCost cost = products->Cost(*product);
+    return calibrated::Prediction{.us = cost.seconds * 1e6, .cycles = cost.cycles, .exact = true};
+  };
+}
+
+native::MadeModel MakeProducts(const TableModel& model, const hardware::Device& device) {
+  if (model.estimator == "systolic") return native::MakeSystolic(device);
+  if (model.estimator == "scalesim") return native::MakeScaleSim(device, native::DataflowOf(model.dataflow));
+  if (model.estimator == "genz") return native::MakeGenz(device);
+  return MakeError(kNoTableModel, fmt::format("the estimator `{}` costs no tables", model.estimator), {},
+                   "choose calibrated, roofline, systolic, scalesim or genz");
+}
+
+// `kernels` must outlive the rule.
+Result<KernelRule> RuleOf(const TableModel& model, const hardware::Device& device,
+                          const calibrated::KernelModel& kernels) {
+  if (model.estimator == "calibrated") return KernelRule([&kernels](const auto& k) { return Calibrated(kernels, k); });
+  if (model.estimator == "roofline") return KernelRule([&kernels](const auto& k) { return Roofline(kernels, k); });
+  auto products = MakeProducts(model, device);
+  if (!products) return products.error();
+  return ProductsBy(*std::move(products), kernels);
+}
+
+template <class Spec, class Rule>
+Result<calibrated::Predictions> Predict(const Result<std::vector<std::optional<Spec>>>& specs, const Rule& rule) {
+  if (!specs) return specs.error();
+  calibrated::Predictions predictions;
+  predictions.reserve(specs->size());
+  for (const auto& spec : *specs) predictions.push_back(spec ? std::optional(rule(*spec)) : std::nullopt);
+  return predictions;
+}
+
 }  // namespace
 
 std::optional<report::Table> EstimateKernelTable(const std::string& file, const std::string& device,
-                                                 Diagnostics& diagnostics) {
+                                                 const TableModel& model, Diagnostics& diagnostics) {
   const auto figures = hardware::LoadDevice(device, diagnostics);
   const auto parameters = Parameters(diagnostics);
   const auto table = figures && parameters ? ReadTable(file, diagnostics) : std::nullopt;
   if (!table) return std::nullopt;
-  const calibrated::KernelModel model(*figures, *parameters);
-  return WithPredictions(*table, calibrated::PredictKernels(*table, file, model, diagnostics), diagnostics);
+  const calibrated::KernelModel kernels(*figures, *parameters);
+  const auto rule = Unwrap(RuleOf(model, *figures, kernels), diagnostics);
+  if (!rule) return std::nullopt;
+  return WithPredictions(*table, Predict(calibrated::ReadKernels(*table, file, diagnostics), *rule), diagnostics);
 }
 
 std::optional<report::Table> EstimateCollectiveTable(const std::string& file, const std::string& system,
-                                                     Diagnostics& diagnostics) {
-  const auto model = CollectivesOf(system, diagnostics);
-  const auto table = model ? ReadTable(file, diagnostics) : std::nullopt;
+                                                     const TableModel& model, Diagnostics& diagnostics) {
+  const auto named = FindSystem(system, diagnostics);
+  const auto parameters = Parameters(diagnostics);
+  const auto table = named && parameters ? ReadTable(file, diagnostics) : std::nullopt;
   if (!table) return std::nullopt;
-  return WithPredictions(*table, calibrated::PredictCollectives(*table, file, *model, diagnostics), diagnostics);
+  const auto specs = calibrated::ReadCollectives(*table, file, diagnostics);
+  if (model.estimator == "genz") {
+    const native::GenzLink link = named->device ? native::GenzLinkOf(*named->device) : named->link;
+    const auto rule = [&link](const calibrated::CollectiveSpec& spec) {
+      return calibrated::Prediction{.us = native::GenzCollective(link, spec) * 1e6, .exact = true};
+    };
+    return WithPredictions(*table, Predict(specs, rule), diagnostics);
+  }
+  const calibrated::CollectiveModel links = named->device ? calibrated::CollectiveModel(*named->device, *parameters)
+                                                          : calibrated::CollectiveModel(named->ports, *parameters);
+  const auto rule = [&links](const calibrated::CollectiveSpec& spec) {
+    const calibrated::CollectiveTime time = links.Time(spec);
+    return calibrated::Prediction{.us = time.us, .sigma_us = time.sigma_us};
+  };
+  return WithPredictions(*table, Predict(specs, rule), diagnostics);
 }
 
 }  // namespace hespas::driver

@@ -39,8 +39,10 @@ struct RunOptions {
   std::string system = "auto";  // one node of the device
   uint32_t num_npus = 0;        // 0: what the program implies
   std::string estimator = "calibrated";
-  std::string optimise = "auto";  // none, xla-gpu, xla-tpu
-  std::string split = "auto";     // linear, individual
+  std::string fallback = "calibrated";  // costs what the estimator cannot
+  std::string dataflow = "ws";          // of scalesim: weights stay, or outputs ("os")
+  std::string optimise = "auto";        // none, xla-gpu, xla-tpu
+  std::string split = "auto";           // linear, individual
   bool merge = false;
   size_t block_limit = 1024;
   std::string separator = "communication";

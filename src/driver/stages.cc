@@ -109,7 +109,10 @@ std::optional<Prepared> Prepare(const RunOptions& options, Diagnostics& diagnost
 std::optional<Estimated> EstimateBlocks(const RunOptions& options, const Prepared& prepared, Diagnostics& diagnostics) {
   // The prototype knows no other analytic estimator.
   const std::string name = options.compat ? "roofline" : options.estimator;
-  auto estimator = Take(estimate::MakeEstimator(name, prepared.device, {.compat = options.compat}), diagnostics);
+  auto estimator = Take(
+      estimate::MakeEstimator(name, prepared.device,
+                              {.compat = options.compat, .fallback = options.fallback, .dataflow = options.dataflow}),
+      diagnostics);
   if (!estimator) return std::nullopt;
   const bool kept = options.cache != "none" && options.cache != "memory";
   const auto cache = kept ? estimate::OpenCache(options.cache, diagnostics) : nullptr;

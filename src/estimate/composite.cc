@@ -25,6 +25,7 @@ Work& Work::operator+=(const Work& other) {
   launch_seconds += other.launch_seconds;
   flops = SaturatingAdd(flops, other.flops);
   bytes = SaturatingAdd(bytes, other.bytes);
+  models |= other.models;
   return *this;
 }
 
@@ -37,7 +38,8 @@ Work Work::Times(int64_t count) const {
           .memory_seconds = n * memory_seconds,
           .launch_seconds = n * launch_seconds,
           .flops = SaturatingMultiply(count, flops),
-          .bytes = SaturatingMultiply(count, bytes)};
+          .bytes = SaturatingMultiply(count, bytes),
+          .models = models};
 }
 
 bool IsCompositeOp(const ir::Module& module, ir::OpId op) {

@@ -23,6 +23,7 @@ struct Work {
   double launch_seconds = 0;   // fixed costs within `seconds`
   int64_t flops = 0;
   int64_t bytes = 0;
+  uint8_t models = 0;  // bit set of the models that contributed, where an estimator has several
 
   Work& operator+=(const Work& other);
   Work Times(int64_t count) const;

@@ -7,6 +7,7 @@
 
 #include "base/suggest.h"
 #include "estimate/calibrated/calibrated.h"
+#include "estimate/native/with_fallback.h"
 #include "estimate/roofline/prototype_roofline.h"
 #include "estimate/roofline/roofline.h"
 
@@ -26,10 +27,33 @@ Made MakeCalibrated(const hardware::Device& device, const EstimatorOptions&) {
   return Made(std::make_unique<calibrated::Calibrated>(device, *parameters));
 }
 
+Made WithFallback(native::MadeModel model, const hardware::Device& device, const EstimatorOptions& options) {
+  if (!model) return model.error();
+  // A fallback costs everything, so it needs none itself.
+  auto fallback = options.fallback == "roofline" ? MakeRoofline(device, {}) : MakeCalibrated(device, {});
+  if (!fallback) return fallback;
+  return Made(std::make_unique<native::WithFallback>(*std::move(model), *std::move(fallback)));
+}
+
+Made MakeSystolic(const hardware::Device& device, const EstimatorOptions& options) {
+  return WithFallback(native::MakeSystolic(device), device, options);
+}
+
+Made MakeScaleSim(const hardware::Device& device, const EstimatorOptions& options) {
+  return WithFallback(native::MakeScaleSim(device, native::DataflowOf(options.dataflow)), device, options);
+}
+
+Made MakeGenz(const hardware::Device& device, const EstimatorOptions& options) {
+  return WithFallback(native::MakeGenz(device), device, options);
+}
+
 constexpr EstimatorEntry kEstimators[] = {
     {"roofline", "the longer of arithmetic at peak rate and traffic at full bandwidth, op by op", MakeRoofline},
     {"calibrated", "tiles, waves, caches and launches, with a few constants fitted on measured kernels",
      MakeCalibrated},
+    {"systolic", "products by cycles of a weight-stationary array with memory phases (as COCOSSim)", MakeSystolic},
+    {"scalesim", "products by cycles of an array without memory (as SCALE-Sim), --dataflow ws or os", MakeScaleSim},
+    {"genz", "products by GenZ's operator formula", MakeGenz},
 };
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "base/result.h"
@@ -15,7 +16,9 @@ inline constexpr DiagnosticKind kUnknownEstimator{
     "E0510", "No estimator of that name is built in. `hespas help estimators` lists them.", Outcome::kUsage};
 
 struct EstimatorOptions {
-  bool compat = false;  // the Python prototype's formulas, defects included (roofline only)
+  bool compat = false;                  // the Python prototype's formulas, defects included (roofline only)
+  std::string fallback = "calibrated";  // costs what the chosen estimator cannot
+  std::string dataflow = "ws";          // of scalesim: "ws" (weights stay) or "os" (outputs stay)
 };
 
 struct EstimatorEntry {

@@ -105,6 +105,8 @@ void ReadParts(JsonObject& object, Device& device) {
   device.hbm_power_ratio = object.Quantity("hbm_power_ratio", Unit::kNumber);
   device.interconnect = ReadInterconnect(object);
   device.host_bandwidth = ByteRate(object, "host_bandwidth");
+  device.systolic_array = ReadSystolicArray(object);
+  device.genz = ReadGenzFigures(object);
 }
 
 Device ReadNative(JsonObject& object) {

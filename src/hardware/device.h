@@ -13,6 +13,7 @@
 #include "base/diagnostic.h"
 #include "base/result.h"
 #include "base/units.h"
+#include "hardware/matrix_unit.h"
 
 namespace hespas::hardware {
 
@@ -58,6 +59,8 @@ struct Device {
   std::optional<double> hbm_power_ratio;  // share of the TDP that full memory traffic draws
   std::optional<Interconnect> interconnect;
   std::optional<BytesPerSecond> host_bandwidth;  // PCIe or C2C, per direction
+  std::optional<SystolicArray> systolic_array;   // for cycle models
+  std::optional<GenzFigures> genz;
 
   std::map<std::string, double, std::less<>> calibration;   // constants of the calibrated estimator, by name
   std::map<std::string, std::string, std::less<>> sources;  // figure -> where it comes from; "*" for the others

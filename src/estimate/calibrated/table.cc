@@ -119,8 +119,8 @@ std::optional<KernelSpec> ReadKernel(Columns& columns, size_t row, Warner& warne
   return kernel;
 }
 
-// Six significant digits.
-std::string Cell(double us) { return fmt::format("{:.6g}", us); }
+// Six significant digits, or all.
+std::string Cell(double us, bool exact) { return exact ? fmt::format("{}", us) : fmt::format("{:.6g}", us); }
 
 }  // namespace
 
@@ -153,15 +153,15 @@ Result<Predictions> PredictKernels(const CsvTable& table, const std::string& fil
   return predictions;
 }
 
-Result<Predictions> PredictCollectives(const CsvTable& table, const std::string& file, const CollectiveModel& model,
-                                       Diagnostics& diagnostics) {
+Result<std::vector<std::optional<CollectiveSpec>>> ReadCollectives(const CsvTable& table, const std::string& file,
+                                                                   Diagnostics& diagnostics) {
   for (const char* name : {"op", "N", "bytes"}) {
     if (table.Column(name)) continue;
     return MakeError(kMissingColumn, fmt::format("no column `{}`", name), {.file = file, .line = 1});
   }
   Columns columns(table);
   Warner warner(table, file, diagnostics);
-  Predictions predictions(table.rows.size());
+  std::vector<std::optional<CollectiveSpec>> collectives(table.rows.size());
   for (size_t row = 0; row < table.rows.size(); ++row) {
     const std::string_view name = columns.Text(row, "op");
     const auto op = ParseCollective(name);
@@ -172,18 +172,36 @@ Result<Predictions> PredictCollectives(const CsvTable& table, const std::string&
                           : fmt::format("no rule for the collective `{}`", name));
       continue;
     }
-    const CollectiveTime time = model.Time({.op = *op, .ranks = ranks, .bytes = bytes});
-    predictions[row] = {.us = time.us, .sigma_us = time.sigma_us};
+    collectives[row] = {.op = *op, .ranks = ranks, .bytes = bytes};
+  }
+  return collectives;
+}
+
+Result<Predictions> PredictCollectives(const CsvTable& table, const std::string& file, const CollectiveModel& model,
+                                       Diagnostics& diagnostics) {
+  const auto collectives = ReadCollectives(table, file, diagnostics);
+  if (!collectives) return collectives.error();
+  Predictions predictions;
+  for (const auto& collective : *collectives) {
+    predictions.emplace_back();
+    if (!collective) continue;
+    const CollectiveTime time = model.Time(*collective);
+    predictions.back() = {.us = time.us, .sigma_us = time.sigma_us};
   }
   return predictions;
 }
 
 void AddPredictions(CsvTable& table, const Predictions& predictions) {
+  const auto counted = [](const auto& prediction) { return prediction && prediction->cycles; };
+  const bool cycles = std::any_of(predictions.begin(), predictions.end(), counted);
   table.columns.insert(table.columns.end(), {"predicted_us", "sigma_us"});
+  if (cycles) table.columns.emplace_back("predicted_cycles");
   for (size_t row = 0; row < table.rows.size(); ++row) {
     const auto& prediction = predictions[row];
-    table.rows[row].push_back(prediction ? Cell(prediction->us) : "");
-    table.rows[row].push_back(prediction ? Cell(prediction->sigma_us) : "");
+    auto& cells = table.rows[row];
+    cells.push_back(prediction ? Cell(prediction->us, prediction->exact) : "");
+    cells.push_back(prediction ? Cell(prediction->sigma_us, false) : "");
+    if (cycles) cells.push_back(counted(prediction) ? fmt::format("{}", *prediction->cycles) : "");
   }
 }
 

@@ -25,6 +25,8 @@ inline constexpr DiagnosticKind kMissingColumn{"E0562",
 struct Prediction {
   double us = 0;
   double sigma_us = 0;
+  std::optional<double> cycles = {};  // of cycle models
+  bool exact = false;                 // a closed form: printed to the last digit
 };
 
 using Predictions = std::vector<std::optional<Prediction>>;
@@ -39,7 +41,11 @@ Result<Predictions> PredictKernels(const CsvTable& table, const std::string& fil
 Result<Predictions> PredictCollectives(const CsvTable& table, const std::string& file, const CollectiveModel& model,
                                        Diagnostics& diagnostics);
 
-// Columns `predicted_us` and `sigma_us` appended.
+// The collectives of a table; nothing where a row describes none.
+Result<std::vector<std::optional<CollectiveSpec>>> ReadCollectives(const CsvTable& table, const std::string& file,
+                                                                   Diagnostics& diagnostics);
+
+// Columns `predicted_us` and `sigma_us` appended, and `predicted_cycles` where a prediction counts them.
 void AddPredictions(CsvTable& table, const Predictions& predictions);
 
 }  // namespace hespas::estimate::calibrated

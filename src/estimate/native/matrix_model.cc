@@ -1,0 +1,32 @@
+#include "estimate/native/matrix_model.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace hespas::estimate::native {
+
+std::optional<MatrixProduct> AsProduct(const calibrated::KernelSpec& kernel) {
+  using calibrated::Shape;
+  const auto at_least_one = [](double extent) { return std::max(1.0, extent); };
+  switch (kernel.shape) {
+    case Shape::kGemm:
+    case Shape::kLinear:
+    case Shape::kBatchedGemm:
+      return MatrixProduct{at_least_one(kernel.b), at_least_one(kernel.m), at_least_one(kernel.n),
+                           at_least_one(kernel.k), kernel.type};
+    case Shape::kConvolution: {
+      const double last = kernel.extent + 2 * kernel.padding - kernel.kernel_size;
+      const double extent = at_least_one(std::floor(last / at_least_one(kernel.stride)) + 1);
+      return MatrixProduct{1, at_least_one(kernel.b) * extent * extent, at_least_one(kernel.output_channels),
+                           at_least_one(kernel.input_channels * kernel.kernel_size * kernel.kernel_size), kernel.type};
+    }
+    default:
+      return std::nullopt;
+  }
+}
+
+Dataflow DataflowOf(std::string_view name) {
+  return name == "os" ? Dataflow::kOutputStationary : Dataflow::kWeightStationary;
+}
+
+}  // namespace hespas::estimate::native
