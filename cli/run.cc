@@ -35,6 +35,7 @@ void AddRunCommand(CLI::App& app, Console& console) {
   command.add_option("--network-backend", options->run.network_backend, "analytical, analytical-aware or none")
       ->check(OneOf({"analytical", "analytical-aware", "none"}));
   command.add_option("--output", options->run.output, "folder for traces, statistics and result.json");
+  command.add_flag("--require-fit", options->run.require_fit, "needing more memory than the device has is an error");
   AddFormatOption(command, options->format);
   command.callback([options, &console] {
     options->run.command_line = console.command_line;

@@ -173,23 +173,27 @@ Result<Communication> DecodeMessages(const ir::Module& module, ir::OpId op, cons
 
 }  // namespace
 
+ir::OpId CollectiveInside(const ir::Module& module, ir::OpId start) {
+  ir::OpId body = start;
+  for (const std::string_view name : {"called_computation", "callee"}) {
+    const std::string_view* text = module.attribute(start, name);
+    if (text != nullptr) body = module.FindSymbol(ir::AsSymbol(*text));
+  }
+  ir::OpId found;
+  if (!body.valid()) return found;
+  ir::WalkNested(module, body, [&](ir::OpId inner) {
+    if (!found.valid() && ir::IsCollective(module.kind(inner))) found = inner;
+  });
+  return found;
+}
+
 ir::OpId CollectiveOfBlock(const ir::Module& module, const graph::Block& block) {
   for (const ir::OpId op : block.ops) {
     const OpKind kind = module.kind(op);
     if (ir::IsCollective(kind) || IsMessage(kind)) return op;
     if (kind == OpKind::kCustomCall && block.kind == graph::BlockKind::kCommunication) return op;
     if (kind != OpKind::kAsyncStart) continue;
-    ir::OpId body = op;
-    for (const std::string_view name : {"called_computation", "callee"}) {
-      const std::string_view* text = module.attribute(op, name);
-      if (text != nullptr) body = module.FindSymbol(ir::AsSymbol(*text));
-    }
-    ir::OpId found;
-    if (!body.valid()) continue;
-    ir::WalkNested(module, body, [&](ir::OpId inner) {
-      if (!found.valid() && ir::IsCollective(module.kind(inner))) found = inner;
-    });
-    if (found.valid()) return found;
+    if (const ir::OpId found = CollectiveInside(module, op); found.valid()) return found;
   }
   return ir::OpId();
 }

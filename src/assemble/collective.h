@@ -29,6 +29,9 @@ struct Communication {
 Result<Communication> DecodeCommunication(const ir::Module& module, ir::OpId op, const DeviceCounts& devices,
                                           Diagnostics& diagnostics);
 
+// The collective that an asynchronous start runs; invalid where it runs none.
+ir::OpId CollectiveInside(const ir::Module& module, ir::OpId start);
+
 // The collective that a communication block performs.
 ir::OpId CollectiveOfBlock(const ir::Module& module, const graph::Block& block);
 

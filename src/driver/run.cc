@@ -5,6 +5,7 @@
 #include <chrono>
 #include <string_view>
 
+#include "driver/memory_stage.h"
 #include "driver/output.h"
 #include "driver/presets.h"
 #include "driver/summarise.h"
@@ -58,6 +59,12 @@ std::optional<result::RunResult> Run(const RunOptions& options, Diagnostics& dia
   }
   result::RunResult result = Summarise(options, *prepared, *estimated, *traces, simulated);
   if (system) result.system = system->name;
+  FillMemory(*prepared, *estimated, result);
+  timer.Done("memory");
+  if (const Status fits = CheckFit(options, *prepared, result); !fits) {
+    diagnostics.Report(fits.error());
+    return std::nullopt;
+  }
   for (const Diagnostic& diagnostic : diagnostics.all()) {
     if (diagnostic.is_warning()) result.warnings.push_back(diagnostic);
   }

@@ -50,7 +50,8 @@ struct RunOptions {
   std::string cache = "memory";                // none, memory (equal blocks of this run), or a file kept across runs
   bool compat = false;                         // the Python prototype's choices and defects
   bool strict = false;
-  std::string output;  // folder; empty: nothing is written
+  bool require_fit = false;  // more memory than the device has is an error
+  std::string output;        // folder; empty: nothing is written
   std::string command_line;
 };
 

@@ -47,6 +47,50 @@ Json Warnings(const result::RunResult& r) {
   return rows;
 }
 
+Json ByCategory(const result::BytesByCategory& held) {
+  Json json = Json::object();
+  for (size_t c = 0; c < held.size(); ++c) json[std::string(result::kMemoryCategoryNames[c])] = held[c].value;
+  return json;
+}
+
+Json Largest(const result::MemoryCurve& memory) {
+  Json rows = Json::array();
+  for (const result::LiveTensor& t : memory.largest) {
+    rows.push_back({{"name", t.name},
+                    {"bytes", t.bytes.value},
+                    {"category", result::kMemoryCategoryNames[static_cast<size_t>(t.category)]},
+                    {"location", Location(t.location)},
+                    {"source", t.source.empty() ? Json(nullptr) : Json(t.source)},
+                    {"from_s", t.from.seconds()},
+                    {"until_s", t.until.seconds()}});
+  }
+  return rows;
+}
+
+// Rows of time and bytes by category, in the order of `categories`.
+Json Memory(const result::MemoryCurve& memory) {
+  Json curve = Json::array();
+  for (const result::MemoryPoint& point : memory.points) {
+    Json row = Json::array({point.start.seconds()});
+    for (const Bytes bytes : point.held) row.push_back(bytes.value);
+    curve.push_back(std::move(row));
+  }
+  return {{"peak_at_s", memory.peak_at.seconds()},
+          {"argument_bytes", memory.arguments.value},
+          {"output_bytes", memory.outputs.value},
+          {"alias_bytes", memory.aliased.value},
+          {"temporary_bytes", memory.temporaries.value},
+          {"at_peak", ByCategory(memory.at_peak)},
+          {"largest", Largest(memory)},
+          {"categories", result::kMemoryCategoryNames},
+          {"curve", std::move(curve)}};
+}
+
+std::string FitNote(const result::RunResult& r) {
+  if (!r.fits_in_memory) return {};
+  return *r.fits_in_memory ? "fits" : "DOES NOT FIT into the device's memory";
+}
+
 std::string ShareOfStep(const result::RunResult& r, Time part) {
   const double step = r.step_time.value > 0 ? static_cast<double>(r.step_time.value) : 1;
   return fmt::format("{:>7}", HumanPercent(static_cast<double>(part.value) / step));
@@ -83,6 +127,7 @@ std::string ToJson(const result::RunResult& r, int indent) {
   json["memory_bandwidth_utilisation"] = r.memory_bandwidth_utilisation;
   json["peak_memory_bytes"] = r.peak_memory ? Json(r.peak_memory->value) : Json(nullptr);
   json["fits_in_memory"] = OrNull(r.fits_in_memory);
+  json["memory"] = r.memory ? Memory(*r.memory) : Json(nullptr);
   json["energy_j"] = OrNull(r.energy_j);
   json["blocks"] = {{"total", r.blocks.total},
                     {"unique", r.blocks.unique},
@@ -110,6 +155,7 @@ std::string Summary(const result::RunResult& r) {
   line("communication", HumanTime(r.communication_time), fmt::format("of it {} behind compute", HumanTime(r.overlap)));
   line("work", HumanFlops(r.flops), HumanPercent(r.flops_utilisation) + " of peak");
   line("memory traffic", HumanBytes(r.bytes_accessed), HumanPercent(r.memory_bandwidth_utilisation) + " of bandwidth");
+  if (r.peak_memory) line("peak memory", HumanBytes(*r.peak_memory), FitNote(r));
   if (r.energy_j) line("energy", fmt::format("{:.3g} J", *r.energy_j), "per device");
   line("blocks", std::to_string(r.blocks.total),
        fmt::format("{} distinct, {} compute, {} communication", r.blocks.unique, r.blocks.compute,

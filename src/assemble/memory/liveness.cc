@@ -1,0 +1,301 @@
+#include "assemble/memory/liveness.h"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+#include "assemble/memory/aliasing.h"
+#include "base/units.h"
+#include "ir/op_attributes.h"
+#include "ir/walk.h"
+
+namespace hespas::assemble::memory {
+namespace {
+
+using ir::OpKind;
+
+constexpr uint32_t kNever = 0xFFFFFFFFu;
+constexpr int64_t kAlignment = 256;  // of XLA's allocations on GPUs
+
+// Values of one block, numbered, in classes that share a buffer.
+class Analysis {
+ public:
+  Analysis(const ir::Module& module, const BlockToAnalyse& what, const InsideByOp& inside)
+      : module_(module), what_(what), inside_(inside), end_(static_cast<uint32_t>(what.order.size())) {}
+
+  Liveness Run() {
+    NumberValues();
+    FindUses();
+    JoinViews();
+    JoinDying();
+    JoinResults();
+    return Collect();
+  }
+
+ private:
+  void Number(ir::ValueId value, uint32_t at) {
+    number_.emplace(value.value, static_cast<uint32_t>(values_.size()));
+    values_.push_back(value);
+    defined_.push_back(at);
+  }
+
+  void NumberValues() {
+    for (const ir::ValueId argument : module_.arguments(what_.block)) Number(argument, 0);
+    arguments_ = static_cast<uint32_t>(values_.size());
+    for (uint32_t at = 0; at < end_; ++at) {
+      for (const ir::ValueId result : module_.results(what_.order[at])) Number(result, at);
+    }
+    last_use_.assign(values_.size(), 0);
+    parent_.resize(values_.size());
+    std::iota(parent_.begin(), parent_.end(), 0u);
+    // A value is held while it is made, even if nobody uses it.
+    for (size_t v = 0; v < values_.size(); ++v) last_use_[v] = defined_[v];
+    // What the start of an asynchronous op reads and what its end hands out is busy in between.
+    for (uint32_t at = 0; at < end_; ++at) {
+      const ir::OpId op = what_.order[at];
+      if (module_.kind(op) != OpKind::kAsyncDone) continue;
+      const ir::OpId start = AsyncStartOf(module_, op);
+      if (!start.valid() || module_.op(start).result_count == 0) continue;
+      const uint32_t begin = Find(module_.result(start));
+      if (begin == kNever) continue;
+      for (const ir::ValueId result : module_.results(op)) defined_[NumberOf(result)] = defined_[begin];
+      for (const ir::ValueId operand : module_.operands(start)) Use(operand, at);
+    }
+  }
+
+  uint32_t NumberOf(ir::ValueId value) const {
+    const auto found = number_.find(value.value);
+    return found == number_.end() ? kNever : found->second;
+  }
+  uint32_t Find(ir::ValueId value) {
+    const uint32_t v = NumberOf(value);
+    return v == kNever ? kNever : Root(v);
+  }
+  uint32_t Root(uint32_t v) {
+    while (parent_[v] != v) v = parent_[v] = parent_[parent_[v]];
+    return v;
+  }
+
+  void Use(ir::ValueId value, uint32_t at) {
+    // A tuple holds on to its members.
+    std::vector<ir::ValueId> todo = {value};
+    while (!todo.empty()) {
+      const uint32_t v = NumberOf(todo.back());
+      todo.pop_back();
+      if (v == kNever || last_use_[v] >= at) continue;
+      last_use_[v] = std::max(last_use_[v], at);
+      const ir::OpId maker = module_.defining_op(values_[v]);
+      if (maker.valid() && module_.kind(maker) == OpKind::kTuple) {
+        const auto members = module_.operands(maker);
+        todo.insert(todo.end(), members.begin(), members.end());
+      }
+    }
+  }
+
+  void FindUses() {
+    for (uint32_t at = 0; at < end_; ++at) {
+      const ir::OpId op = what_.order[at];
+      for (const ir::ValueId operand : module_.operands(op)) Use(operand, at);
+      if (!module_.op(op).first_region.valid() || module_.kind(op) == OpKind::kFusion) continue;
+      ir::WalkNested(module_, op, [&](ir::OpId nested) {
+        for (const ir::ValueId operand : module_.operands(nested)) Use(operand, at);
+      });
+    }
+    const auto& ops = module_.block(what_.block).ops;
+    if (ops.empty() || !ir::IsTerminator(module_.kind(ops.back()))) return;
+    returned_.assign(module_.operands(ops.back()).begin(), module_.operands(ops.back()).end());
+    for (const ir::ValueId value : returned_) Use(value, end_);
+  }
+
+  // The class keeps the earlier member's number as its root.
+  void Join(uint32_t a, uint32_t b) {
+    a = Root(a);
+    b = Root(b);
+    if (a == b) return;
+    if (b < a) std::swap(a, b);
+    parent_[b] = a;
+    last_use_[a] = std::max(last_use_[a], last_use_[b]);
+    defined_[a] = std::min(defined_[a], defined_[b]);
+  }
+
+  void JoinViews() {
+    for (const ir::OpId op : what_.order) {
+      for (size_t i = 0; i < module_.op(op).result_count; ++i) {
+        const auto operand = ViewOf(module_, op, i);
+        if (!operand) continue;
+        const uint32_t from = NumberOf(ViewSource(op, *operand));
+        if (from != kNever) Join(from, NumberOf(module_.result(op, i)));
+      }
+    }
+  }
+
+  // The member that a tuple's element is, where the tuple was made here.
+  ir::ValueId ViewSource(ir::OpId op, size_t operand) const {
+    const ir::ValueId value = module_.operands(op)[operand];
+    if (module_.kind(op) != OpKind::kGetTupleElement) return value;
+    const ir::OpId maker = module_.defining_op(value);
+    const auto index = ir::IntegerAttribute(module_, op, "index");
+    if (!maker.valid() || module_.kind(maker) != OpKind::kTuple || !index) return value;
+    const auto members = module_.operands(maker);
+    return *index >= 0 && static_cast<size_t>(*index) < members.size() ? members[static_cast<size_t>(*index)] : value;
+  }
+
+  // Buffers of the caller that it wants to see unchanged.
+  bool ReadOnly(uint32_t root) const {
+    if (root >= arguments_) {
+      const ir::OpId maker = module_.defining_op(values_[root]);
+      return maker.valid() && module_.kind(maker) == OpKind::kConstant;
+    }
+    if (what_.is_main) return what_.donation == nullptr || !what_.donation->donated[root];
+    return !what_.loop.valid();
+  }
+
+  bool Dies(uint32_t v, uint32_t at) {
+    const uint32_t root = Root(v);
+    return last_use_[root] == at && !ReadOnly(root);
+  }
+
+  void JoinDying() {
+    for (uint32_t at = 0; at < end_; ++at) {
+      const ir::OpId op = what_.order[at];
+      if (module_.kind(op) == OpKind::kWhile) {
+        JoinCarried(op, at);
+        continue;
+      }
+      for (size_t i = 0; i < module_.op(op).result_count; ++i) JoinOneDying(op, i, at);
+    }
+  }
+
+  void JoinOneDying(ir::OpId op, size_t i, uint32_t at) {
+    const uint32_t result = NumberOf(module_.result(op, i));
+    if (Root(result) != result) return;  // a view
+    const auto operands = module_.operands(op);
+    if (const auto updated = UpdatedOperand(module_, op, i)) {
+      const uint32_t from = *updated < operands.size() ? Find(operands[*updated]) : kNever;
+      if (from != kNever && Dies(from, at)) Join(from, result);
+      return;
+    }
+    for (size_t k = 0; k < operands.size(); ++k) {
+      const uint32_t from = Find(operands[k]);
+      if (from == kNever || !Dies(from, at)) continue;
+      if (BufferBytes(module_, values_[from]) != BufferBytes(module_, module_.result(op, i))) continue;
+      if (!MayTakeOver(module_, op, i, k)) continue;
+      Join(from, result);
+      return;
+    }
+  }
+
+  // What a loop carries stays in one buffer; an operand that is needed later and changed by the loop is copied first.
+  void JoinCarried(ir::OpId op, uint32_t at) {
+    const ir::BlockId body = module_.body(op, 1);
+    const auto operands = module_.operands(op);
+    for (size_t i = 0; i < operands.size() && i < module_.op(op).result_count; ++i) {
+      const uint32_t from = Find(operands[i]);
+      if (from == kNever) continue;
+      const bool unchanged = body.valid() && i < module_.block(body).argument_count &&
+                             Returned(module_, body, i) == module_.arguments(body)[i];
+      if (unchanged || Dies(from, at)) Join(from, NumberOf(module_.result(op, i)));
+    }
+  }
+
+  // Results of `main` that fit into donated buffers; next values of a loop that fit into the present ones.
+  void JoinResults() {
+    for (size_t i = 0; i < returned_.size(); ++i) {
+      const uint32_t argument = HomeOf(i);
+      const uint32_t value = Find(returned_[i]);
+      if (argument == kNever || value == kNever || value < arguments_) continue;
+      if (last_use_[Root(argument)] <= defined_[value]) Join(argument, value);
+    }
+  }
+
+  uint32_t HomeOf(size_t result) const {
+    if (what_.is_main && what_.donation != nullptr && result < what_.donation->argument_of_result.size()) {
+      return what_.donation->argument_of_result[result];
+    }
+    return what_.loop.valid() && result < arguments_ ? static_cast<uint32_t>(result) : kNever;
+  }
+
+  // Arguments lie with the caller; so do the results of regions that are no loop bodies.
+  bool CountsOutside(uint32_t root) const { return root < arguments_ || returned_outside_[root]; }
+
+  Liveness Collect() {
+    returned_outside_.assign(values_.size(), false);
+    if (!what_.is_main && !what_.loop.valid()) {
+      for (const ir::ValueId value : returned_) {
+        if (const uint32_t root = Find(value); root != kNever) returned_outside_[root] = true;
+      }
+    }
+    std::vector<int64_t> sizes(values_.size(), 0);
+    for (uint32_t v = 0; v < values_.size(); ++v) {
+      int64_t& size = sizes[Root(v)];
+      size = std::max(size, IsTuple(v) ? 0 : BufferBytes(module_, values_[v]));
+    }
+    Liveness out;
+    std::vector<int64_t> change(end_ + 2, 0);
+    for (uint32_t v = 0; v < values_.size(); ++v) {
+      if (parent_[v] != v || sizes[v] == 0 || CountsOutside(v)) continue;
+      out.intervals.push_back({values_[v], sizes[v], defined_[v], last_use_[v]});
+      change[defined_[v]] = SaturatingAdd(change[defined_[v]], sizes[v]);
+      change[last_use_[v] + 1] = internal::SaturatingSubtract(change[last_use_[v] + 1], sizes[v]);
+    }
+    std::stable_sort(out.intervals.begin(), out.intervals.end(),
+                     [](const Interval& a, const Interval& b) { return a.from < b.from; });
+    int64_t held = 0;
+    for (uint32_t at = 0; at <= end_; ++at) {
+      held = SaturatingAdd(held, change[at]);
+      out.bytes.push_back(SaturatingAdd(held, at < end_ ? InsideOf(what_.order[at]) : 0));
+      if (out.bytes[at] > out.bytes[out.peak]) out.peak = at;
+    }
+    return out;
+  }
+
+  // Tuples and asynchronous bundles only name their members.
+  bool IsTuple(uint32_t v) const {
+    const ir::TypeKind kind = module_.type(values_[v]).kind;
+    if (kind == ir::TypeKind::kAsyncBundle) return true;
+    const ir::OpId maker = module_.defining_op(values_[v]);
+    return kind == ir::TypeKind::kTuple && maker.valid() && module_.kind(maker) == OpKind::kTuple;
+  }
+
+  int64_t InsideOf(ir::OpId op) const {
+    const auto found = inside_.find(op.value);
+    return found == inside_.end() ? 0 : found->second.bytes;
+  }
+
+  static int64_t SaturatingAdd(int64_t a, int64_t b) { return internal::SaturatingAdd(a, b); }
+
+  const ir::Module& module_;
+  const BlockToAnalyse& what_;
+  const InsideByOp& inside_;
+  uint32_t end_;  // position of the terminator
+  std::unordered_map<uint32_t, uint32_t> number_;
+  std::vector<ir::ValueId> values_;  // arguments first, then results in order
+  uint32_t arguments_ = 0;
+  std::vector<uint32_t> defined_;
+  std::vector<uint32_t> last_use_;
+  std::vector<uint32_t> parent_;
+  std::vector<ir::ValueId> returned_;
+  std::vector<bool> returned_outside_;
+};
+
+}  // namespace
+
+int64_t BufferBytes(const ir::Module& module, ir::ValueId value) {
+  const int64_t bytes = ir::ByteSize(module.types(), module.type_id(value));
+  return bytes > std::numeric_limits<int64_t>::max() - kAlignment ? bytes
+                                                                  : (bytes + kAlignment - 1) / kAlignment * kAlignment;
+}
+
+Liveness Analyse(const ir::Module& module, const BlockToAnalyse& what, const InsideByOp& inside) {
+  return Analysis(module, what, inside).Run();
+}
+
+std::vector<Interval> HeldAt(const Liveness& liveness, uint32_t position) {
+  std::vector<Interval> held;
+  for (const Interval& interval : liveness.intervals) {
+    if (interval.from <= position && position <= interval.until) held.push_back(interval);
+  }
+  return held;
+}
+
+}  // namespace hespas::assemble::memory

@@ -1,0 +1,55 @@
+// Liveness over one executed block: which buffers are held at each of its ops.
+//
+// - Times are positions in an order of the block's ops; position count() stands for the terminator.
+// - What loops, branches and calls hold inside comes in as `extra`, per op; what is carried into and out of them counts
+//   outside, except copies that a loop has to make.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "assemble/memory/donation.h"
+#include "ir/module.h"
+
+namespace hespas::assemble::memory {
+
+// A buffer while it is held, positions inclusive.
+struct Interval {
+  ir::ValueId value;  // the first that lies in it
+  int64_t bytes = 0;
+  uint32_t from = 0;
+  uint32_t until = 0;
+};
+
+// What the regions of an op hold at their worst moment besides what is carried in and out.
+struct Inside {
+  int64_t bytes = 0;
+  std::vector<Interval> held;  // positions are meaningless
+};
+using InsideByOp = std::unordered_map<uint32_t, Inside>;  // by op id
+
+struct Liveness {
+  std::vector<Interval> intervals;  // in order of `from`
+  std::vector<int64_t> bytes;       // held at each position, the insides of ops included
+  uint32_t peak = 0;                // position
+};
+
+struct BlockToAnalyse {
+  ir::BlockId block;
+  std::span<const ir::OpId> order;     // all ops but the terminator
+  bool is_main = false;                // results and arguments lie in buffers of the caller
+  const Donation* donation = nullptr;  // main only
+  ir::OpId loop;                       // whose body the block is; invalid for others
+};
+
+Liveness Analyse(const ir::Module& module, const BlockToAnalyse& what, const InsideByOp& inside);
+
+// Bytes of one value's buffer as allocators hand them out; nothing for tokens.
+int64_t BufferBytes(const ir::Module& module, ir::ValueId value);
+
+// Buffers alive at `position`.
+std::vector<Interval> HeldAt(const Liveness& liveness, uint32_t position);
+
+}  // namespace hespas::assemble::memory

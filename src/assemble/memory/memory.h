@@ -1,0 +1,22 @@
+// Peak memory of one device: liveness of every buffer over the order in which the program runs.
+//
+// - A scheduled program (HLO with is_scheduled) keeps its order; any other gets the order with the lowest peak among
+//   those that XLA tries. Arguments are held throughout; results lie in donated arguments where the program says so.
+// - Nested loops, branches and calls count with their worst moment. Iterative: nesting does not grow the stack.
+#pragma once
+
+#include <functional>
+
+#include "ir/module.h"
+#include "result/memory_curve.h"
+
+namespace hespas::assemble {
+
+struct MemoryOptions {
+  std::function<Time(ir::OpId)> duration;  // of an op of `main`, for the curve's time axis; empty: none
+  size_t largest = 20;                     // live tensors to name
+};
+
+result::MemoryCurve MemoryOf(const ir::Module& module, const MemoryOptions& options);
+
+}  // namespace hespas::assemble

@@ -1,0 +1,18 @@
+// Orders in which a compiler would run a block whose ops are not scheduled yet, to hold little memory.
+//
+// - The candidates are XLA's: a list schedule that frees most first, a depth-first order with the heaviest operands
+//   first, the plain post-order; then the program's own order, and all with frees moved forward. The caller takes the
+//   one with the lowest peak.
+#pragma once
+
+#include <vector>
+
+#include "assemble/memory/donation.h"
+#include "ir/module.h"
+
+namespace hespas::assemble::memory {
+
+// Orders of all ops of the block but its terminator.
+std::vector<std::vector<ir::OpId>> MemoryOrders(const ir::Module& module, ir::BlockId block, const Donation& donation);
+
+}  // namespace hespas::assemble::memory
