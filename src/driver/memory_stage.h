@@ -7,7 +7,7 @@
 namespace hespas::driver {
 
 inline constexpr DiagnosticKind kDoesNotFit{
-    "E0911",
+    "E0940",
     "The program needs more memory than the device has, and --require-fit was given. Choose a device with more memory, "
     "more devices, a smaller batch, or rematerialisation in the program.",
     Outcome::kCannotRun};

@@ -59,7 +59,7 @@ std::optional<result::RunResult> Run(const RunOptions& options, Diagnostics& dia
   }
   result::RunResult result = Summarise(options, *prepared, *estimated, *traces, simulated);
   if (system) result.system = system->name;
-  FillMemory(*prepared, *estimated, result);
+  if (!options.compat) FillMemory(*prepared, *estimated, result);  // the prototype knows no memory
   timer.Done("memory");
   if (const Status fits = CheckFit(options, *prepared, result); !fits) {
     diagnostics.Report(fits.error());

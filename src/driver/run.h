@@ -61,7 +61,8 @@ struct Prepared {
   int64_t ops = 0;  // of main, as read
   std::unique_ptr<ir::Module> module;
   graph::BlockGraph blocks;
-  std::string split;  // the strategy that was used
+  std::string split;       // the strategy that was used
+  bool scheduled = false;  // as read, a compiler's result: its order is a schedule
 };
 
 struct Estimated {

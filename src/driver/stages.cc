@@ -94,6 +94,7 @@ std::optional<Prepared> Prepare(const RunOptions& options, Diagnostics& diagnost
   const auto main = Take(read::RequireMain(*module), diagnostics);
   if (!main) return std::nullopt;
   prepared.ops = static_cast<int64_t>(module->block(module->body(*main)).ops.size());
+  prepared.scheduled = optimise::IsOptimised(*module);
   const std::string mode = options.compat && options.optimise == "auto" ? "none" : options.optimise;
   module = OptimiseModule(std::move(*module), {.mode = mode}, prepared.device, diagnostics);
   if (!module) return std::nullopt;

@@ -34,12 +34,18 @@ class Analysis {
 
  private:
   void Number(ir::ValueId value, uint32_t at) {
-    number_.emplace(value.value, static_cast<uint32_t>(values_.size()));
+    const auto number = static_cast<uint32_t>(values_.size());
+    if (what_.is_main) {
+      dense_[value.index()] = number;
+    } else {
+      number_.emplace(value.value, number);
+    }
     values_.push_back(value);
     defined_.push_back(at);
   }
 
   void NumberValues() {
+    if (what_.is_main) dense_.assign(module_.value_count(), kNever);
     for (const ir::ValueId argument : module_.arguments(what_.block)) Number(argument, 0);
     arguments_ = static_cast<uint32_t>(values_.size());
     for (uint32_t at = 0; at < end_; ++at) {
@@ -64,6 +70,7 @@ class Analysis {
   }
 
   uint32_t NumberOf(ir::ValueId value) const {
+    if (what_.is_main) return dense_[value.index()];
     const auto found = number_.find(value.value);
     return found == number_.end() ? kNever : found->second;
   }
@@ -267,8 +274,9 @@ class Analysis {
   const ir::Module& module_;
   const BlockToAnalyse& what_;
   const InsideByOp& inside_;
-  uint32_t end_;  // position of the terminator
-  std::unordered_map<uint32_t, uint32_t> number_;
+  uint32_t end_;                                   // position of the terminator
+  std::unordered_map<uint32_t, uint32_t> number_;  // by value; of main, which has most of them, dense_
+  std::vector<uint32_t> dense_;
   std::vector<ir::ValueId> values_;  // arguments first, then results in order
   uint32_t arguments_ = 0;
   std::vector<uint32_t> defined_;

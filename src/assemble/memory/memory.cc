@@ -24,16 +24,16 @@ bool IsScheduled(const ir::Module& module) {
 // "layers.py:88" of an op's metadata.
 std::string SourceOf(const ir::Module& module, ir::OpId op) {
   const std::string_view* text = module.attribute(op, "metadata");
-  if (text == nullptr) return {};
+  const std::string plain = text == nullptr ? std::string() : ir::AsString(*text).value_or(std::string(*text));
   const auto part = [&](std::string_view key, std::string_view stop) {
-    const size_t at = text->find(key);
-    if (at == std::string_view::npos) return std::string_view();
+    const size_t at = plain.find(key);
+    if (at == std::string::npos) return std::string();
     const size_t begin = at + key.size();
-    return text->substr(begin, text->find_first_of(stop, begin) - begin);
+    return plain.substr(begin, plain.find_first_of(stop, begin) - begin);
   };
-  const std::string_view file = part("source_file=\\22", "\\");
+  const std::string file = part("source_file=\"", "\"");
   if (file.empty()) return {};
-  return fmt::format("{}:{}", file, part("source_line=", " }\\"));
+  return fmt::format("{}:{}", file, part("source_line=", " }"));
 }
 
 class Curve {
@@ -55,7 +55,7 @@ class Curve {
  private:
   void ChooseOrder(const memory::InsideByOp& inside) {
     std::vector<std::vector<ir::OpId>> orders;
-    if (IsScheduled(module_)) {
+    if (options_.keep_order || IsScheduled(module_)) {
       const auto& ops = module_.block(block_).ops;
       const bool returns = !ops.empty() && ir::IsTerminator(module_.kind(ops.back()));
       orders.emplace_back(ops.begin(), returns ? ops.end() - 1 : ops.end());
@@ -65,9 +65,6 @@ class Curve {
     for (std::vector<ir::OpId>& order : orders) {
       memory::Liveness liveness =
           memory::Analyse(module_, {.block = block_, .order = order, .is_main = true, .donation = &donation_}, inside);
-      if (getenv("DBG"))
-        fprintf(stderr, "order peak %.3f GiB at %u of %zu\n", (double)liveness.bytes[liveness.peak] / (1 << 30),
-                liveness.peak, order.size());
       if (!order_.empty() && liveness.bytes[liveness.peak] >= liveness_.bytes[liveness_.peak]) continue;
       order_ = std::move(order);
       liveness_ = std::move(liveness);

@@ -122,74 +122,6 @@ class DagBuilder {
   std::unordered_map<uint32_t, uint32_t> buffer_of_;  // by value
 };
 
-// XLA's ListScheduler: of the ops that are ready, the one that frees most (made bytes subtracted), then the one with
-// most users, then the first of the program.
-class ListSchedule {
- public:
-  explicit ListSchedule(const Dag& dag) : dag_(dag), uses_(dag.uses), waiting_(dag.ops.size()) {
-    readers_.resize(dag.buffer_bytes.size());
-    for (uint32_t i = 0; i < dag.ops.size(); ++i) {
-      waiting_[i] = static_cast<uint32_t>(dag.operands[i].size());
-      for (const uint32_t buffer : dag.reads[i]) readers_[buffer].push_back(i);
-    }
-  }
-
-  std::vector<uint32_t> Run() {
-    keys_.resize(dag_.ops.size());
-    queued_.assign(dag_.ops.size(), false);
-    for (uint32_t i = 0; i < dag_.ops.size(); ++i) {
-      if (waiting_[i] == 0) Queue(i);
-    }
-    std::vector<uint32_t> order;
-    while (!ready_.empty()) {
-      const uint32_t i = std::get<2>(*ready_.begin());
-      ready_.erase(ready_.begin());
-      queued_[i] = false;
-      order.push_back(i);
-      for (const uint32_t buffer : dag_.reads[i]) {
-        if (--uses_[buffer] == 1) Refresh(buffer);
-      }
-      for (const uint32_t user : dag_.users[i]) {
-        if (--waiting_[user] == 0) Queue(user);
-      }
-    }
-    return order;
-  }
-
- private:
-  using Key = std::tuple<int64_t, int64_t, uint32_t>;  // smallest first
-
-  Key KeyOf(uint32_t i) const {
-    int64_t freed = -dag_.makes[i];
-    for (const uint32_t buffer : dag_.reads[i]) {
-      if (uses_[buffer] == 1) freed = internal::SaturatingAdd(freed, dag_.buffer_bytes[buffer]);
-    }
-    return {-freed, -static_cast<int64_t>(dag_.users[i].size()), i};
-  }
-
-  void Queue(uint32_t i) {
-    keys_[i] = KeyOf(i);
-    ready_.insert(keys_[i]);
-    queued_[i] = true;
-  }
-
-  void Refresh(uint32_t buffer) {
-    for (const uint32_t reader : readers_[buffer]) {
-      if (!queued_[reader]) continue;
-      ready_.erase(keys_[reader]);
-      Queue(reader);
-    }
-  }
-
-  const Dag& dag_;
-  std::vector<uint32_t> uses_;
-  std::vector<uint32_t> waiting_;
-  std::vector<std::vector<uint32_t>> readers_;
-  std::vector<Key> keys_;
-  std::vector<bool> queued_;
-  std::set<Key> ready_;
-};
-
 // Depth first from ops without users; `operands` gives the order in which each op's operands are visited.
 std::vector<uint32_t> PostOrder(const Dag& dag, const std::vector<std::vector<uint32_t>>& operands) {
   std::vector<uint32_t> order;
@@ -309,9 +241,8 @@ std::vector<uint32_t> ProgramOrder(const Dag& dag) {
 
 std::vector<std::vector<ir::OpId>> MemoryOrders(const ir::Module& module, ir::BlockId block, const Donation& donation) {
   const Dag dag = DagBuilder(module, block, donation).Run();
-  std::vector<std::vector<uint32_t>> orders = {ListSchedule(dag).Run(), PostOrder(dag, HeavyOperandsFirst(dag)),
-                                               PostOrder(dag, dag.operands), ProgramOrder(dag)};
-  for (size_t i = 1, count = orders.size(); i < count; ++i) orders.push_back(EagerFrees(dag, orders[i]).Run());
+  std::vector<std::vector<uint32_t>> orders = {PostOrder(dag, HeavyOperandsFirst(dag)), ProgramOrder(dag)};
+  for (size_t i = 0; i < 2; ++i) orders.push_back(EagerFrees(dag, orders[i]).Run());
   std::vector<std::vector<ir::OpId>> out;
   for (const auto& order : orders) {
     std::vector<ir::OpId>& ops = out.emplace_back();

@@ -1,8 +1,7 @@
 // Orders in which a compiler would run a block whose ops are not scheduled yet, to hold little memory.
 //
-// - The candidates are XLA's: a list schedule that frees most first, a depth-first order with the heaviest operands
-//   first, the plain post-order; then the program's own order, and all with frees moved forward. The caller takes the
-//   one with the lowest peak.
+// - The candidates are XLA's depth-first order with the heaviest operands first, the program's own, and both with ops
+//   that free more than they make moved forward. The caller takes the one with the lowest peak.
 #pragma once
 
 #include <vector>
