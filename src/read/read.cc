@@ -44,11 +44,11 @@ Result<ir::Module> ReadAny(std::string path, std::string content, Diagnostics& d
 
 Result<ir::Module> ReadText(std::string path, std::string content, const ReadOptions& options,
                             Diagnostics& diagnostics) {
-  const bool checked = !LooksLikeHloText(content);  // HLO's own verifier wrote it, with ops that StableHLO lacks
+  const ir::Origin origin = LooksLikeHloText(content) ? ir::Origin::kHlo : ir::Origin::kMlir;
   Result<ir::Module> module = ReadAny(std::move(path), std::move(content), diagnostics);
-  if (!module || !options.verify || !checked) return module;
+  if (!module || !options.verify) return module;
   const size_t before = diagnostics.all().size();
-  ir::Verify(*module, diagnostics);
+  ir::Verify(*module, origin, diagnostics);
   for (size_t i = before; i < diagnostics.all().size(); ++i) {
     if (!diagnostics.all()[i].is_warning()) return diagnostics.all()[i];
   }

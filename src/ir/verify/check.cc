@@ -16,6 +16,7 @@ std::string ShapeList(std::span<const int64_t> dims) {
 }
 
 bool Check::Report(const DiagnosticKind& kind, std::string message, std::string help) {
+  if (hlo() && !reported_.insert(op_->source).second) return false;
   const bool shown = diagnostics_.wants_more();
   if (help.empty() && name().starts_with("stablehlo.")) {
     help = fmt::format("the StableHLO specification lists the constraints of `{}`", name().substr(10));

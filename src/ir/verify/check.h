@@ -10,6 +10,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -35,6 +36,7 @@ class Check {
   std::string_view name() const { return module_.name(op_->name); }
   // mhlo spells some ops with other attributes: what is missing there is no defect.
   bool loose() const { return name().starts_with("mhlo."); }
+  bool hlo() const { return facts_.mixed_precision(); }
 
   size_t operand_count() const { return op_->operand_count; }
   size_t result_count() const { return op_->result_count; }
@@ -102,6 +104,7 @@ class Check {
   const Module& module_;
   TypeFactTable& facts_;
   Diagnostics& diagnostics_;
+  std::unordered_set<uint32_t> reported_;  // places in HLO, whose shared computations stand here several times
   OpId id_;
   const Op* op_ = nullptr;
 };

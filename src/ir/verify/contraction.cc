@@ -101,12 +101,12 @@ bool CheckPrecision(Check& check) {
       if (item.starts_with('"') || AsEnum(item).empty()) {
         return check.Fail(kBadAttribute, "`precision_config` holds `{}`, which is no precision", item);
       }
-      if (algorithm && AsEnum(item) != "DEFAULT") {
+      if (algorithm && !check.hlo() && AsEnum(item) != "DEFAULT") {
         return check.Fail(kBadAttribute, "with `algorithm` the precision must be DEFAULT, not {}", AsEnum(item));
       }
     }
   }
-  return !algorithm || CheckAlgorithm(check, *algorithm);
+  return !algorithm || check.hlo() || CheckAlgorithm(check, *algorithm);
 }
 
 bool CheckDot(Check& check) {

@@ -66,6 +66,7 @@ OpId FindFunction(Check& check, std::string_view attribute) {
 // Equal types; those whose text may be spelt in several ways may be merely compatible.
 bool SameType(Check& check, TypeId a, TypeId b) {
   if (a == b) return true;
+  if (check.hlo()) return Compatible(check.facts(), a, b);
   const Type& type = check.module().types()[a];
   const bool plain = type.encoding.empty() && type.nested.empty() && type.element.kind != ElementKind::kQuantised &&
                      type.element.kind != ElementKind::kOpaque && type.kind != TypeKind::kOpaque;

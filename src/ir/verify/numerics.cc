@@ -129,9 +129,10 @@ bool CheckTriangularSolve(Check& check) {
     return check.Fail(kTypeMismatch, "operands `{}` and `{}` differ in rank", check.text(check.operand_type(0)),
                       check.text(check.operand_type(1)));
   }
-  const std::string_view* left = check.Require("left_side");
-  if (!left) return false;
-  const size_t shared = b.dims.size() - (AsBool(*left).value_or(true) ? 2 : 1);
+  const std::string_view* left = check.hlo() ? check.attribute("left_side") : check.Require("left_side");
+  if (!left && !check.hlo()) return false;
+  const bool is_left = left && AsBool(*left).value_or(true);
+  const size_t shared = b.dims.size() - (is_left ? 2 : 1);
   if (!CompatibleSizes(a.dims.back(), b.dims[shared])) {
     return check.Fail(kTypeMismatch, "the shared dimension of `{}` and `{}` differs", check.text(check.operand_type(0)),
                       check.text(check.operand_type(1)));

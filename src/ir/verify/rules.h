@@ -66,6 +66,7 @@ bool CheckAllToAll(Check& check);
 bool CheckReduceScatter(Check& check);
 bool CheckCollectiveReduce(Check& check);
 bool CheckCollectivePermute(Check& check);
+bool CheckPairs(Check& check);  // source_target_pairs
 bool CheckCollectiveBroadcast(Check& check);
 bool CheckAsyncStart(Check& check);
 bool CheckAsyncDone(Check& check);

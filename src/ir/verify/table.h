@@ -35,5 +35,7 @@ struct OpRule {
 
 // The row of an op, or nullptr where nothing is known about it.
 const OpRule* FindRule(std::string_view name, OpKind kind);
+// The row of an op of HLO text that differs from the above, or nullptr (hlo.cc).
+const OpRule* FindHloRule(std::string_view name);
 
 }  // namespace hespas::ir::verify

@@ -228,7 +228,10 @@ bool CompatibleShapes(const Type& a, const Type& b) {
 bool CompatibleElements(TypeFactTable& facts, TypeId a, TypeId b) {
   const Element& first = facts.types()[a].element;
   const Element& second = facts.types()[b].element;
-  if (first.kind != ElementKind::kQuantised && second.kind != ElementKind::kQuantised) return first == second;
+  if (first.kind != ElementKind::kQuantised && second.kind != ElementKind::kQuantised) {
+    return first == second || (facts.mixed_precision() && first.complex == second.complex &&
+                               PlainClass(first) == kFloat && PlainClass(second) == kFloat);
+  }
   const Quantisation* p = facts[a].quantisation;
   const Quantisation* q = facts[b].quantisation;
   if (p && q) return SameStorage(*p, *q);
@@ -260,7 +263,7 @@ bool Compatible(TypeFactTable& facts, TypeId a, TypeId b) {
 bool Promotable(TypeFactTable& facts, TypeId from, TypeId to) {
   const Element& a = facts.types()[from].element;
   const Element& b = facts.types()[to].element;
-  if (a == b) return true;
+  if (a == b || (facts.mixed_precision() && CompatibleElements(facts, from, to))) return true;
   const Quantisation* p = facts[from].quantisation;
   const Quantisation* q = facts[to].quantisation;
   if (p && q) return p->expressed == q->expressed && p->bits <= q->bits;

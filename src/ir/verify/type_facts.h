@@ -56,13 +56,16 @@ struct TypeFacts {
 
 class TypeFactTable {
  public:
-  explicit TypeFactTable(const TypeTable& types) : types_(types), facts_(types.size()) {}
+  explicit TypeFactTable(const TypeTable& types, bool mixed_precision = false)
+      : types_(types), facts_(types.size()), mixed_precision_(mixed_precision) {}
   const TypeFacts& operator[](TypeId id) {
     TypeFacts& facts = facts_[id.index()];
     if (facts.classes == 0) facts = Find(types_[id]);
     return facts;
   }
   const TypeTable& types() const { return types_; }
+  // Floating-point elements of different precision count as the same, as they do in HLO.
+  bool mixed_precision() const { return mixed_precision_; }
 
  private:
   TypeFacts Find(const Type& type);
@@ -71,6 +74,7 @@ class TypeFactTable {
   const TypeTable& types_;
   std::vector<TypeFacts> facts_;
   std::deque<Quantisation> quantisations_;
+  bool mixed_precision_;
 };
 
 // The bounds of a tensor's dynamic dimensions (kDynamic where unbounded), from `#stablehlo.bounds<4, ?>` or

@@ -104,6 +104,8 @@ void CheckOp(Check& check, const OpRule& rule) {
 // Rules by op name, looked up once for each name.
 class RuleIndex {
  public:
+  explicit RuleIndex(Origin origin) : origin_(origin) {}
+
   const OpRule* Find(const Module& module, const Op& op) {
     const size_t i = op.name.index();
     if (i >= known_.size()) {
@@ -112,12 +114,18 @@ class RuleIndex {
     }
     if (!known_[i]) {
       known_[i] = true;
-      rules_[i] = FindRule(module.name(op.name), op.kind);
+      rules_[i] = Look(module.name(op.name), op.kind);
     }
     return rules_[i];
   }
 
  private:
+  const OpRule* Look(std::string_view name, OpKind kind) const {
+    const OpRule* of_hlo = origin_ == Origin::kHlo ? FindHloRule(name) : nullptr;
+    return of_hlo ? of_hlo : FindRule(name, kind);
+  }
+
+  Origin origin_;
   std::vector<char> known_;
   std::vector<const OpRule*> rules_;
 };
@@ -159,9 +167,9 @@ void ForEachOp(const Module& module, Visit visit) {
 }  // namespace
 }  // namespace verify
 
-void Verify(const Module& module, Diagnostics& diagnostics) {
-  verify::TypeFactTable facts(module.types());
-  verify::RuleIndex rules;
+void Verify(const Module& module, Origin origin, Diagnostics& diagnostics) {
+  verify::TypeFactTable facts(module.types(), origin == Origin::kHlo);
+  verify::RuleIndex rules(origin);
   verify::Check check(module, facts, diagnostics);
   verify::ForEachOp(module, [&](OpId id) {
     const verify::OpRule* rule = rules.Find(module, module.op(id));

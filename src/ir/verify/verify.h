@@ -2,6 +2,7 @@
 //
 // - The rules are those of the StableHLO specification; mhlo ops of the same meaning follow them more loosely,
 //   ops of unknown dialects are not looked at.
+// - Modules from HLO text follow XLA's rules where those are wider (verify/hlo.cc).
 // - Defects are reported at the op's own line with codes E04xx, in program order, one for each op.
 // - Costs a look into small tables per elementwise op; constants' payloads are never read.
 #pragma once
@@ -11,6 +12,8 @@
 
 namespace hespas::ir {
 
-void Verify(const Module& module, Diagnostics& diagnostics);
+enum class Origin : uint8_t { kMlir, kHlo };
+
+void Verify(const Module& module, Origin origin, Diagnostics& diagnostics);
 
 }  // namespace hespas::ir

@@ -232,6 +232,7 @@ std::vector<ir::Attribute>& AttributeBuilder::Build(std::string_view opcode, con
     }
     out_.push_back({name, Quoted(a.value)});
   }
+  if (opcode == "broadcast" && ValueOf(attributes, "dimensions").empty()) Add("broadcast_dimensions", "array<i64>");
   if (opcode == "dot") AddContraction(attributes);
   if (opcode == "convolution") AddConvolution(attributes, false);
   if (opcode == "custom-call") AddConvolution(attributes, true);

@@ -110,24 +110,12 @@ void AttributeBuilder::AddSlice(std::string_view slice) {
   AddCopy("strides", ArrayText(strides));
 }
 
-// 0_1_0x2_2: low, high and perhaps interior padding per dimension
-void AttributeBuilder::AddPadding(std::string_view padding) {
-  std::vector<int64_t> low, high, interior;
-  std::string_view rest = padding;
-  while (!rest.empty()) {
-    const size_t end = std::min(rest.find('x'), rest.size());
-    std::string list = fmt::format("[{}]", rest.substr(0, end));
-    std::replace(list.begin(), list.end(), '_', ',');
-    const auto row = Integers(list);
-    if (!row || row->size() < 2 || row->size() > 3) return Problem("padding", padding);
-    low.push_back((*row)[0]);
-    high.push_back((*row)[1]);
-    interior.push_back(row->size() == 3 ? (*row)[2] : 0);
-    rest.remove_prefix(std::min(end + 1, rest.size()));
-  }
-  AddCopy("edge_padding_low", ArrayText(low));
-  AddCopy("edge_padding_high", ArrayText(high));
-  AddCopy("interior_padding", ArrayText(interior));
+void AttributeBuilder::AddPadding(std::string_view text) {
+  const auto padding = ParsePadding(text);
+  if (!padding) return Problem("padding", text);
+  AddCopy("edge_padding_low", ArrayText(padding->low));
+  AddCopy("edge_padding_high", ArrayText(padding->high));
+  AddCopy("interior_padding", ArrayText(padding->interior));
 }
 
 void AttributeBuilder::AddCollective(std::string_view opcode, const InstructionSyntax& instruction,

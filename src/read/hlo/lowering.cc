@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "ir/verify/type_facts.h"
 #include "read/hlo/async_types.h"
 #include "read/hlo/function_writer.h"
 #include "read/hlo/literal.h"
@@ -142,11 +143,33 @@ class Builder {
   // Everything below relies on an instruction having the values that its shape announces.
   void CheckLeaves(const Frame& frame) {
     const InstructionSyntax& at = instruction(frame);
-    const uint32_t announced = shapes_[at.shape].leaf_count;
-    const uint32_t given = leaves(frame, frame.next).count;
-    if (announced == given) return;
-    Fail(kSignatureMismatch, at, fmt::format("`{}` has {} values, its shape {}", at.name, given, announced));
-    stopped_ = true;
+    const auto announced = shapes_.leaves(at.shape);
+    const auto given = values(leaves(frame, frame.next));
+    if (announced.size() != given.size()) {
+      Fail(kSignatureMismatch, at,
+           fmt::format("`{}` has {} values, its shape {}", at.name, given.size(), announced.size()));
+      stopped_ = true;
+      return;
+    }
+    for (size_t i = 0; i < given.size(); ++i) {
+      const TypeId type = module_.type_id(given[i]);
+      if (type == announced[i] || CheckLeaf(at, type, announced[i])) continue;
+      return;
+    }
+  }
+
+  // What stands for a value may be a bundle that the text spells as a tuple, or of another precision.
+  bool CheckLeaf(const InstructionSyntax& at, TypeId given, TypeId announced) {
+    const ir::TypeTable& types = module_.types();
+    const bool precision_only = IsFloat(types[given].element) && IsFloat(types[announced].element) &&
+                                ir::verify::CompatibleShapes(types[given], types[announced]);
+    if (types[given].kind == ir::TypeKind::kAsyncBundle || precision_only ||
+        shapes_.CompatibleLeaves(given, announced)) {
+      return true;
+    }
+    Fail(kShapeMismatch, at,
+         fmt::format("`{}` is given `{}`, but its shape says `{}`", at.name, types.Text(given), types.Text(announced)));
+    return false;
   }
 
   // Terminates the block, and hands it to the instruction that waits for it as a region.
@@ -273,7 +296,7 @@ class Builder {
     for (const TypeId type : types) {
       auto& attributes = attributes_.Build(at.opcode, at, syntax_.attributes_of(at));
       const std::string_view literal = types.size() == 1 ? at.literal : "{...}";
-      attributes.insert(attributes.begin(), {module_.InternName("value"), Literal(literal, type)});
+      attributes.insert(attributes.begin(), {module_.InternName("value"), Literal(at, literal, type)});
       const OpId op = module_.AddOp(
           frame.block,
           {.name = what.name, .result_types = std::span(&type, 1), .attributes = attributes, .source = at.source});
@@ -282,13 +305,20 @@ class Builder {
     SetLeaves(frame, results);
   }
 
-  std::string_view Literal(std::string_view literal, TypeId type) {
-    if (literal.size() > kCachedLiteral) return arena_.Copy(LiteralText(literal, module_.types(), type));
+  std::string_view MakeLiteral(const InstructionSyntax& at, std::string_view literal, TypeId type) {
+    std::string problem;
+    const std::string text = LiteralText(literal, module_.types(), type, problem);
+    if (!problem.empty()) Fail(kBadLiteral, at, fmt::format("the literal of `{}`: {}", at.name, problem));
+    return arena_.Copy(text);
+  }
+
+  std::string_view Literal(const InstructionSyntax& at, std::string_view literal, TypeId type) {
+    if (literal.size() > kCachedLiteral) return MakeLiteral(at, literal, type);
     auto& known = literals_[literal];
     for (const auto& [of, text] : known) {
       if (of == type) return text;
     }
-    known.emplace_back(type, arena_.Copy(LiteralText(literal, module_.types(), type)));
+    known.emplace_back(type, MakeLiteral(at, literal, type));
     return known.back().second;
   }
 

@@ -20,6 +20,8 @@ inline constexpr DiagnosticKind kExpansionLimit{
     "E0210",
     "Computations become regions of the instructions that name them. Here they name each other in a cycle, or so often "
     "that the program would grow beyond the limit."};
+inline constexpr DiagnosticKind kBadLiteral{
+    "E0212", "A constant's literal has another number of values, other nesting or other elements than its shape says."};
 inline constexpr DiagnosticKind kUnknownOpcode{
     "W0201", "The opcode is not known to this version; the instruction is kept as an opaque operation without cost."};
 

@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "base/suggest.h"
+#include "read/hlo/infer.h"
 #include "read/hlo/name_table.h"
 #include "read/hlo/scanner.h"
 
@@ -15,6 +16,20 @@ namespace {
 constexpr std::string_view kHeader = "HloModule";
 constexpr std::string_view kSideTables[] = {"FileNames", "FunctionNames", "FileLocations", "StackFrames"};
 constexpr size_t kMaximumInstructions = size_t{1} << 30;
+
+bool NamesComputations(std::string_view key) {
+  constexpr std::string_view kKeys[] = {"to_apply",
+                                        "calls",
+                                        "condition",
+                                        "body",
+                                        "select",
+                                        "scatter",
+                                        "true_computation",
+                                        "false_computation",
+                                        "branch_computations",
+                                        "called_computations"};
+  return std::find(std::begin(kKeys), std::end(kKeys), key) != std::end(kKeys);
+}
 
 class Parser {
  public:
@@ -27,7 +42,7 @@ class Parser {
     while (diagnostics_.wants_more()) {
       SkipSideTables();
       if (scan_.at_end() || scan_.rest().starts_with(kHeader)) break;
-      if (!ParseComputation()) break;
+      if (!ParseComputation() || !ParseInline()) break;
     }
     if (out_.computations.empty() && !diagnostics_.has_errors()) {
       Report(kNoComputation, scan_.position(), "the module has no computation", "");
@@ -84,48 +99,127 @@ class Parser {
 
   bool ParseComputation() {
     ComputationSyntax computation;
+    scan_.SkipBlanks();
+    const size_t begin = scan_.position();
     computation.is_entry = scan_.TakeWord("ENTRY");
     scan_.SkipBlanks();
     computation.source = static_cast<uint32_t>(scan_.position());
     computation.name = scan_.Name();
     if (computation.name.empty()) return Expected("a computation");
-    if (!SkipSignature()) return false;
+    Announced announced;
+    if (!ParseSignature(announced)) return false;
     if (!scan_.Take('{')) return Expected("`{`");
     computation.first_instruction = static_cast<uint32_t>(out_.instructions.size());
     if (!ParseBody(computation)) return false;
+    CheckRoot(computation, announced);
     ignored_.clear();
     if (!ParseAttributes(ignored_)) return false;
     if (!names_of_computations_.emplace(computation.name, out_.computations.size()).second) {
       Report(kDuplicateName, computation.source, fmt::format("a second computation is called `{}`", computation.name));
     }
+    if (computation.is_entry && has_entry_) Report(kSyntaxError, begin, "a module has one ENTRY, but this is another");
     if (computation.is_entry || !has_entry_) out_.entry = out_.computations.size();
     has_entry_ = has_entry_ || computation.is_entry;
     out_.computations.push_back(computation);
     return true;
   }
 
-  bool SkipSignature() {
+  // Computations that stand where an instruction names one, `to_apply={...}`, are read behind the one that holds them.
+  bool ParseInline() {
+    const size_t behind = scan_.position();
+    while (!inline_.empty()) {
+      ComputationSyntax computation;
+      computation.name = inline_.back().name;
+      computation.source = static_cast<uint32_t>(inline_.back().begin);
+      scan_.Seek(inline_.back().begin + 1);
+      inline_.pop_back();
+      computation.first_instruction = static_cast<uint32_t>(out_.instructions.size());
+      if (!ParseBody(computation)) return false;
+      out_.computations.push_back(computation);
+    }
+    scan_.Seek(behind);
+    return true;
+  }
+
+  // Gives such a computation a name, which replaces it in the attribute's value.
+  void NoteInline(AttributeSyntax& attribute) {
+    if (!attribute.value.starts_with('{') || !NamesComputations(attribute.key)) return;
+    const size_t offset = static_cast<size_t>(attribute.value.data() - module_.source().data());
+    if (!attribute.key.ends_with("computations")) {
+      attribute.value = NameInline(offset);
+      return;
+    }
+    Scanner value(attribute.value);
+    std::string names;
+    value.Take('{');
+    while (!value.Take('}') && !value.at_end()) {
+      value.SkipBlanks();
+      const bool is_inline = value.peek() == '{';
+      const size_t at = offset + value.position();
+      const std::string_view item = is_inline ? value.Balanced() : value.Name();
+      if (item.empty()) return;
+      names += fmt::format("{}{}", names.empty() ? "{" : ", ", is_inline ? NameInline(at) : item);
+      value.Take(',');
+    }
+    if (!names.empty()) attribute.value = out_.made_texts.emplace_back(names + "}");
+  }
+
+  std::string_view NameInline(size_t begin) {
+    const std::string_view name = out_.made_texts.emplace_back(fmt::format("inline.{}", begin));
+    inline_.push_back({name, begin});
+    return name;
+  }
+
+  // What a computation's head says of its result.
+  struct Announced {
+    std::optional<ShapeId> shape;
+    size_t at = 0;
+  };
+
+  bool ParseSignature(Announced& announced) {
     scan_.SkipBlanks();
     if (scan_.peek() != '(') return true;
     if (scan_.Balanced().empty()) return Expected("`)` of the parameter list");
     scan_.SkipBlanks();
     if (!scan_.rest().starts_with("->")) return true;
     scan_.Seek(scan_.position() + 2);
-    return !scan_.Shape().empty() || Expected("the result's shape");
+    scan_.SkipBlanks();
+    announced.at = scan_.position();
+    const std::string_view text = scan_.Shape();
+    if (text.empty()) return Expected("the result's shape");
+    announced.shape = shapes_.Find(text);
+    return announced.shape || Report(kBadShape, announced.at, fmt::format("`{}` is no readable shape", text));
+  }
+
+  void CheckRoot(const ComputationSyntax& computation, const Announced& announced) {
+    const InstructionSyntax& root = out_.instructions[computation.first_instruction + computation.root];
+    if (!announced.shape || !root.shape.valid() || shapes_.Compatible(*announced.shape, root.shape)) return;
+    Report(kShapeMismatch, announced.at,
+           fmt::format("the root `{}` of computation `{}` has another shape", root.name, computation.name),
+           "correct the result's shape behind `->`, or the ROOT");
   }
 
   bool ParseBody(ComputationSyntax& computation) {
     names_.Clear();
+    first_ = computation.first_instruction;
     size_t root = std::string_view::npos;
     while (diagnostics_.wants_more()) {
       if (scan_.Take('}')) break;
       if (scan_.at_end()) return Expected("`}`");
+      const size_t begin = scan_.position();
       const bool is_root = scan_.TakeWord("ROOT");
-      if (is_root) root = out_.instructions.size() - computation.first_instruction;
-      if (ParseInstruction(computation)) continue;
-      // Keep the name known, so that its users are not reported too.
-      out_.instructions.push_back(failed_);
-      scan_.SkipLine();
+      if (is_root && root != std::string_view::npos) {
+        Report(kSyntaxError, begin, fmt::format("computation `{}` has a ROOT already", computation.name));
+      }
+      const bool good = ParseInstruction();
+      if (!good) {
+        // Keep the name known, so that its users are not reported too.
+        open_.clear();
+        operands_.clear();
+        Append(failed_);
+        scan_.SkipLine();
+      }
+      if (is_root) root = out_.instructions.size() - 1 - first_;
     }
     computation.instruction_count = static_cast<uint32_t>(out_.instructions.size()) - computation.first_instruction;
     if (computation.instruction_count == 0) {
@@ -135,78 +229,187 @@ class Parser {
     return true;
   }
 
-  bool ParseInstruction(const ComputationSyntax& computation) {
+  // An instruction whose operands are being read; those within others have no name and no attributes.
+  struct Open {
+    InstructionSyntax instruction;
+    size_t first_operand = 0;  // into operands_
+    bool has_operands = false;
+  };
+
+  bool ParseInstruction() {
     InstructionSyntax instruction;
     scan_.SkipBlanks();
     instruction.source = static_cast<uint32_t>(scan_.position());
     instruction.name = scan_.Name();
     failed_ = {.name = instruction.name, .source = instruction.source};
-    const size_t index = out_.instructions.size() - computation.first_instruction;
     if (instruction.name.empty()) return Expected("an instruction");
-    if (!names_.Insert(instruction.name, static_cast<uint32_t>(index))) {
+    if (names_.Find(instruction.name)) {
       return Report(kDuplicateName, instruction.source,
                     fmt::format("a second instruction is called `{}`", instruction.name));
     }
     if (!scan_.Take('=')) return Expected("`=`");
-    if (!ParseShape(instruction)) return false;
+    if (!ParseHead(instruction)) return false;
+    while (!open_.empty()) {
+      if (!ParseMoreOperands()) return false;
+    }
+    return true;
+  }
+
+  // The shape, where there is one, and the opcode of an instruction, which is opened.
+  bool ParseHead(InstructionSyntax& instruction) {
+    scan_.SkipBlanks();
+    const size_t begin = scan_.position();
+    const std::string_view text = scan_.Shape();
+    if (!text.empty()) {
+      const auto shape = shapes_.Find(text);
+      if (!shape) return BadShape(begin, instruction.name);
+      instruction.shape = *shape;
+    } else if (scan_.peek() == '(') {
+      return BadShape(begin, instruction.name);
+    }
     instruction.opcode = scan_.Name();
     if (instruction.opcode.empty()) return Expected("an opcode");
     scan_.SkipBlanks();
     if (scan_.peek() != '(') return Expected("`(`");
-    if (!ParseArguments(instruction)) return false;
-    instruction.first_attribute = static_cast<uint32_t>(out_.attributes.size());
-    if (!ParseAttributes(out_.attributes)) return false;
-    instruction.attribute_count = static_cast<uint32_t>(out_.attributes.size()) - instruction.first_attribute;
-    if (out_.instructions.size() >= kMaximumInstructions) return Expected("fewer instructions");
-    out_.instructions.push_back(instruction);
+    open_.push_back({instruction, operands_.size()});
     return true;
   }
 
-  bool ParseShape(InstructionSyntax& instruction) {
-    scan_.SkipBlanks();
-    const size_t begin = scan_.position();
-    const std::string_view text = scan_.Shape();
-    const auto shape = text.empty() ? std::nullopt : shapes_.Find(text);
-    if (shape) {
-      instruction.shape = *shape;
-      return true;
-    }
-    return Report(kBadShape, begin, fmt::format("`{}` has no readable shape", instruction.name),
+  bool BadShape(size_t at, std::string_view name) {
+    return Report(kBadShape, at, fmt::format("`{}` has no readable shape", name),
                   "a shape is an element type, dimensions and perhaps a layout: `bf16[4,8]{1,0}`");
   }
 
-  bool ParseArguments(InstructionSyntax& instruction) {
-    const size_t open = scan_.position();
+  // Reads operands of the innermost open instruction, until it is complete or one of them opens another.
+  bool ParseMoreOperands() {
+    const size_t depth = open_.size();
+    InstructionSyntax& instruction = open_.back().instruction;
     if (instruction.opcode == "constant" || instruction.opcode == "parameter") {
+      const size_t at = scan_.position();
       const std::string_view all = scan_.Balanced();
-      if (all.empty()) return Report(kSyntaxError, open, "`(` is never closed");
+      if (all.empty()) return Report(kSyntaxError, at, "`(` is never closed");
       instruction.literal = all.substr(1, all.size() - 2);
-      return true;
+      return Close();
     }
-    scan_.Take('(');
-    instruction.first_operand = static_cast<uint32_t>(out_.operands.size());
+    if (!open_.back().has_operands) scan_.Take('(');
     while (!scan_.Take(')')) {
-      if (out_.operands.size() > instruction.first_operand && !scan_.Take(',')) return Expected("`,` or `)`");
+      if (open_.back().has_operands && !scan_.Take(',')) return Expected("`,` or `)`");
+      open_.back().has_operands = true;
       if (!ParseOperand()) return false;
+      if (open_.size() > depth) return true;
     }
-    instruction.operand_count = static_cast<uint32_t>(out_.operands.size()) - instruction.first_operand;
-    return true;
+    return Close();
   }
 
-  // A name; older dumps write its shape before it.
+  // A name, perhaps behind its shape (older dumps), or a whole instruction.
   bool ParseOperand() {
-    scan_.Shape();
+    scan_.SkipBlanks();
+    const size_t begin = scan_.position();
+    const std::string_view shape = scan_.Shape();
     scan_.SkipBlanks();
     const size_t at = scan_.position();
     const std::string_view name = scan_.Name();
     if (name.empty()) return Expected("an operand");
+    if (scan_.peek() == '(') {
+      InstructionSyntax nested{.name = name, .source = static_cast<uint32_t>(begin)};
+      scan_.Seek(begin);
+      return ParseHead(nested);
+    }
     const auto found = names_.Find(name);
     if (!found) {
       return Report(kUnknownOperand, at, fmt::format("`{}` is no earlier instruction of this computation", name),
                     Suggestion(name));
     }
-    out_.operands.push_back(*found);
+    operands_.push_back(*found);
+    return shape.empty() || CheckOperandShape(shape, *found, begin);
+  }
+
+  bool CheckOperandShape(std::string_view text, uint32_t operand, size_t at) {
+    const InstructionSyntax& given = out_.instructions[first_ + operand];
+    const auto shape = shapes_.Find(text);
+    if (!shape) return BadShape(at, given.name);
+    if (!given.shape.valid() || shapes_.Compatible(*shape, given.shape)) return true;
+    return Report(kShapeMismatch, at, fmt::format("operand `{}` is used with a shape that is not its own", given.name),
+                  "correct the shape, or leave it out");
+  }
+
+  // All operands of the innermost open instruction are known: it becomes an instruction, and an operand of the next.
+  bool Close() {
+    InstructionSyntax instruction = open_.back().instruction;
+    const size_t first = open_.back().first_operand;
+    instruction.first_operand = static_cast<uint32_t>(out_.operands.size());
+    instruction.operand_count = static_cast<uint32_t>(operands_.size() - first);
+    out_.operands.insert(out_.operands.end(), operands_.begin() + static_cast<ptrdiff_t>(first), operands_.end());
+    operands_.resize(first);
+    open_.pop_back();
+    instruction.first_attribute = static_cast<uint32_t>(out_.attributes.size());
+    if (open_.empty() && !ParseAttributes(out_.attributes)) return false;
+    instruction.attribute_count = static_cast<uint32_t>(out_.attributes.size()) - instruction.first_attribute;
+    for (size_t i = instruction.first_attribute; i < out_.attributes.size(); ++i) NoteInline(out_.attributes[i]);
+    if (!CheckAttributes(instruction) || (!instruction.shape.valid() && !Infer(instruction))) return false;
+    if (out_.instructions.size() >= kMaximumInstructions) return Expected("fewer instructions");
+    Append(instruction, open_.empty());
+    if (!open_.empty()) operands_.push_back(static_cast<uint32_t>(out_.instructions.size() - 1 - first_));
     return true;
+  }
+
+  void Append(const InstructionSyntax& instruction, bool named = true) {
+    if (named) names_.Insert(instruction.name, static_cast<uint32_t>(out_.instructions.size() - first_));
+    out_.instructions.push_back(instruction);
+  }
+
+  bool CheckAttributes(const InstructionSyntax& instruction) {
+    const auto attributes = out_.attributes_of(instruction);
+    constexpr size_t kFew = 16;
+    std::vector<std::string_view> keys;
+    for (size_t i = 0; i < attributes.size(); ++i) {
+      const auto end = attributes.begin() + static_cast<ptrdiff_t>(i);
+      if (attributes.size() > kFew) {
+        keys.push_back(attributes[i].key);
+      } else if (std::any_of(attributes.begin(), end, [&](const auto& a) { return a.key == attributes[i].key; })) {
+        return Twice(instruction, attributes[i].key);
+      }
+    }
+    std::sort(keys.begin(), keys.end());
+    const auto found = std::adjacent_find(keys.begin(), keys.end());
+    return found == keys.end() || Twice(instruction, *found);
+  }
+  bool Twice(const InstructionSyntax& instruction, std::string_view key) {
+    return Report(kSyntaxError, instruction.source, fmt::format("attribute `{}` is given twice", key));
+  }
+
+  bool Infer(InstructionSyntax& instruction) {
+    std::vector<ShapeId> operands;
+    for (const uint32_t operand : out_.operands_of(instruction)) {
+      operands.push_back(out_.instructions[first_ + operand].shape);
+      if (!operands.back().valid()) return false;  // it was in error itself
+    }
+    const auto shape = InferShape({.opcode = instruction.opcode,
+                                   .operands = operands,
+                                   .attributes = out_.attributes_of(instruction),
+                                   .callee_root = CalleeRoot(instruction)},
+                                  shapes_);
+    if (!shape) {
+      return Report(kBadShape, instruction.source,
+                    fmt::format("the shape of `{}` is missing and does not follow from its operands", instruction.name),
+                    fmt::format("write the shape before `{}`", instruction.opcode));
+    }
+    instruction.shape = *shape;
+    return true;
+  }
+
+  // The root's shape of the computation that an instruction applies, or of its first branch.
+  std::optional<ShapeId> CalleeRoot(const InstructionSyntax& instruction) const {
+    for (const std::string_view key : {"to_apply", "true_computation", "branch_computations"}) {
+      Scanner value(ValueOf(out_.attributes_of(instruction), key));
+      value.Take('{');
+      const auto found = names_of_computations_.find(value.Name());
+      if (found == names_of_computations_.end()) continue;
+      const ComputationSyntax& callee = out_.computations[found->second];
+      const ShapeId shape = out_.instructions[callee.first_instruction + callee.root].shape;
+      if (shape.valid()) return shape;
+    }
+    return std::nullopt;
   }
 
   std::string Suggestion(std::string_view name) const {
@@ -226,6 +429,14 @@ class Parser {
   Scanner scan_;
   ModuleSyntax out_;
   InstructionSyntax failed_;
+  size_t first_ = 0;  // instruction of the computation being read
+  struct Inline {
+    std::string_view name;
+    size_t begin = 0;  // of its `{`
+  };
+  std::vector<Inline> inline_;  // yet to be read
+  std::vector<Open> open_;
+  std::vector<uint32_t> operands_;  // of the open instructions
   bool has_entry_ = false;
   std::vector<AttributeSyntax> ignored_;
   NameTable names_;

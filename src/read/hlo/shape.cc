@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 
+#include "ir/verify/type_facts.h"
 #include "read/hlo/scanner.h"
 
 namespace hespas::read::hlo {
@@ -97,12 +99,12 @@ std::optional<ir::Element> ElementOf(std::string_view primitive) {
 std::optional<ShapeId> ShapeTable::Find(std::string_view text) {
   const auto found = index_.find(text);
   if (found != index_.end()) return found->second;
-  const auto shape = text.starts_with('(') ? ParseTuple(text) : Array(text);
+  const auto shape = text.starts_with('(') ? ParseTuple(text) : ParseArray(text);
   if (shape) index_.emplace(text, *shape);
   return shape;
 }
 
-std::optional<ShapeId> ShapeTable::Array(std::string_view text) {
+std::optional<ShapeId> ShapeTable::ParseArray(std::string_view text) {
   if (text.starts_with("b(") && text.ends_with(')')) {
     const std::string_view inner = text.substr(2, text.size() - 3);
     return inner.starts_with('(') || inner.starts_with("b(") ? std::nullopt : Find(inner);
@@ -128,6 +130,18 @@ std::optional<ShapeId> ShapeTable::Array(std::string_view text) {
   } else {
     return std::nullopt;
   }
+  return Leaf(std::move(type), layout);
+}
+
+ShapeId ShapeTable::Array(std::vector<int64_t> dims, const ir::Element& element) {
+  ir::Type type;
+  type.kind = ir::TypeKind::kTensor;
+  type.element = element;
+  type.dims = std::move(dims);
+  return Leaf(std::move(type), {});
+}
+
+ShapeId ShapeTable::Leaf(ir::Type type, std::string_view layout) {
   Shape shape{.first_leaf = static_cast<uint32_t>(leaf_types_.size()), .leaf_count = 1};
   if (type.is_tensor() && !IsDefaultLayout(layout, type.dims.size())) {
     shape.result_layout = arena_.Copy(fmt::format("\"{}\"", layout));
@@ -136,6 +150,23 @@ std::optional<ShapeId> ShapeTable::Array(std::string_view text) {
   leaf_types_.push_back(shape.type);
   shapes_.push_back(shape);
   return ShapeId(shapes_.size() - 1);
+}
+
+bool ShapeTable::CompatibleLeaves(ir::TypeId a, ir::TypeId b) const {
+  if (a == b) return true;
+  const ir::Type& first = types_[a];
+  const ir::Type& second = types_[b];
+  return first.kind == second.kind && first.element == second.element && ir::verify::CompatibleShapes(first, second);
+}
+
+bool ShapeTable::Compatible(ShapeId a, ShapeId b) const {
+  if (a == b) return true;
+  const auto first = leaves(a);
+  const auto second = leaves(b);
+  return shapes_[a.index()].is_tuple == shapes_[b.index()].is_tuple &&
+         shapes_[a.index()].child_count == shapes_[b.index()].child_count &&
+         std::equal(first.begin(), first.end(), second.begin(), second.end(),
+                    [this](ir::TypeId p, ir::TypeId q) { return CompatibleLeaves(p, q); });
 }
 
 ShapeId ShapeTable::Tuple(const std::vector<ShapeId>& members) {

@@ -38,7 +38,15 @@ class ShapeTable {
   // The shape spelt by `text` (as Scanner::Shape returns it); nothing where it is malformed.
   std::optional<ShapeId> Find(std::string_view text);
 
+  // Shapes that no text spells.
+  ShapeId Array(std::vector<int64_t> dims, const ir::Element& element);
+  ShapeId Tuple(const std::vector<ShapeId>& members);
+
   const Shape& operator[](ShapeId id) const { return shapes_[id.index()]; }
+  const ir::Type& type(ShapeId id) const { return types_[shapes_[id.index()].type]; }
+  // Equal but for layouts and dynamic sizes.
+  bool Compatible(ShapeId a, ShapeId b) const;
+  bool CompatibleLeaves(ir::TypeId a, ir::TypeId b) const;
   std::span<const ir::TypeId> leaves(ShapeId id) const {
     return {leaf_types_.data() + shapes_[id.index()].first_leaf, shapes_[id.index()].leaf_count};
   }
@@ -50,8 +58,8 @@ class ShapeTable {
   struct OpenTuple {
     std::vector<ShapeId> children;
   };
-  std::optional<ShapeId> Array(std::string_view text);
-  ShapeId Tuple(const std::vector<ShapeId>& children);
+  std::optional<ShapeId> ParseArray(std::string_view text);
+  ShapeId Leaf(ir::Type type, std::string_view layout);
   std::optional<ShapeId> ParseTuple(std::string_view text);
 
   ir::TypeTable& types_;
@@ -62,6 +70,10 @@ class ShapeTable {
   std::vector<ShapeId> children_;
   std::vector<uint32_t> child_offsets_;
 };
+
+inline bool IsFloat(const ir::Element& element) {
+  return element.kind >= ir::ElementKind::kF64 && element.kind <= ir::ElementKind::kF6E3M2FN;
+}
 
 // The IR's element of an HLO primitive type ("pred", "bf16", "u8", "c64").
 std::optional<ir::Element> ElementOf(std::string_view primitive);

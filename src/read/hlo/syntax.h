@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -22,6 +24,10 @@ inline constexpr DiagnosticKind kBadShape{"E0203",
                                           "u64, f8e4m3fn ... f64, c64, c128, token and opaque."};
 inline constexpr DiagnosticKind kDuplicateName{
     "E0204", "Two instructions of one computation, or two computations, have one name."};
+inline constexpr DiagnosticKind kShapeMismatch{
+    "E0211",
+    "A shape is written where another one follows: of an operand, of a computation's result, or of a value "
+    "taken from a tuple or handed to a computation."};
 inline constexpr DiagnosticKind kNoComputation{"E0205",
                                                "The module holds no computation, so there is no program to read."};
 
@@ -58,6 +64,7 @@ struct ModuleSyntax {
   std::vector<InstructionSyntax> instructions;
   std::vector<uint32_t> operands;  // relative to the computation's first instruction
   std::vector<AttributeSyntax> attributes;
+  std::deque<std::string> made_texts;  // what some of the views point into
   size_t entry = 0;
 
   std::span<const InstructionSyntax> instructions_of(const ComputationSyntax& c) const {

@@ -83,6 +83,29 @@ std::optional<Window> ParseWindow(std::string_view text) {
   return window;
 }
 
+std::optional<Padding> ParsePadding(std::string_view text) {
+  Padding out;
+  while (!text.empty()) {
+    const size_t end = std::min(text.find('x'), text.size());
+    std::string_view entry = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    int64_t values[3] = {0, 0, 0};
+    size_t count = 0;
+    while (count < 3) {
+      const size_t bar = std::min(entry.find('_'), entry.size());
+      if (!ParseInteger(entry.substr(0, bar), values[count++])) return std::nullopt;
+      if (bar == entry.size()) break;
+      entry.remove_prefix(bar + 1);
+      if (count == 3) return std::nullopt;
+    }
+    if (count < 2) return std::nullopt;
+    out.low.push_back(values[0]);
+    out.high.push_back(values[1]);
+    out.interior.push_back(values[2]);
+  }
+  return out;
+}
+
 std::string DimensionLabels(std::string_view text) {
   const size_t bar = text.find('_');
   const size_t arrow = text.find("->");

@@ -23,6 +23,14 @@ struct Window {
 // `{size=3x3 stride=2x2 pad=0_1x0_1 lhs_dilate=1x2 rhs_reversal=1x1}`; what is left out is 1 (0 for pad, reversal).
 std::optional<Window> ParseWindow(std::string_view text);
 
+// `0_1x2_2_1`: low, high and perhaps interior padding of each dimension.
+struct Padding {
+  std::vector<int64_t> low;
+  std::vector<int64_t> high;
+  std::vector<int64_t> interior;
+};
+std::optional<Padding> ParsePadding(std::string_view text);
+
 // `b01f_01io->b01f` as `#stablehlo.conv<[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]>`; empty where malformed.
 std::string DimensionLabels(std::string_view text);
 
