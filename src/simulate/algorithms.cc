@@ -58,7 +58,12 @@ void Algorithms::Start(uint32_t index) {
   Stream& stream = streams_[index];
   const Phase& phase = stream.phase();
   stream.state = AlgorithmState{};
+  stream.state.algorithm = phase.algorithm.kind;
+  stream.state.kind = phase.kind;
   stream.state.endpoint_delay = phase.ring.local ? group_endpoint_delay_ : endpoint_delay_;
+  if (phase.algorithm.kind != AlgorithmKind::kRing && phase.algorithm.kind != AlgorithmKind::kDirect) {
+    BeginMatching(stream, index);
+  }
   switch (phase.algorithm.kind) {
     case AlgorithmKind::kRing:
     case AlgorithmKind::kDirect:
@@ -85,18 +90,71 @@ void Algorithms::StartRing(Stream& stream, uint32_t index) {
     const int32_t window = phase.algorithm.window;
     state.width = window == -1 ? n - 1 : std::min<uint64_t>(static_cast<uint64_t>(std::max(window, 0)), n - 1);
   }
+  state.processed_refill = direct && !phase.ring.local ? state.width : (n - 1) * state.width;
   state.reduction = ReductionTicks(state.message);
+  BeginMatching(stream, index);
   for (uint64_t i = 0; i < state.width; ++i) InsertRing(stream, index);
+}
+
+// Lanes are for ring and direct; the others must be known not to have one.
+void Algorithms::BeginMatching(Stream& stream, uint32_t index) {
+  if (!network_.stepwise()) return;
+  const Phase& phase = stream.phase();
+  AlgorithmState& state = stream.state;
+  const bool ring = phase.algorithm.kind == AlgorithmKind::kRing;
+  const bool steps = ring || phase.algorithm.kind == AlgorithmKind::kDirect;
+  state.stepwise = steps && state.message > 0 && phase.ring.size > 1;
+  network_.lanes().Begin({.stream = index,
+                          .rank = stream.rank,
+                          .tag = stream.tag,
+                          .channels = !state.stepwise ? 0
+                                      : ring          ? 1
+                                                      : phase.ring.size - 1,
+                          .size = state.message,
+                          .ring = phase.ring,
+                          .clockwise = phase.clockwise});
+  if (!state.stepwise) return;
+  state.to = phase.ring.Neighbour(phase.ring.me, 1, phase.clockwise);
+  state.from = phase.ring.Neighbour(phase.ring.me, 1, !phase.clockwise);
+  state.delay = network_.transport().UnawareDelay(stream.rank, state.to, state.message) * core_.ticks_per_ns;
+  const bool straight = !phase.ring.local && !phase.algorithm.flat;
+  state.even_delay =
+      ring || (straight && core_.system.dimensions[phase.dimension].kind != hardware::DimensionKind::kRing);
+}
+
+void Algorithms::EndPhase(const Stream& stream, uint32_t index) {
+  if (network_.stepwise()) network_.lanes().End(stream.rank, stream.tag, index);
+  ends_.PhaseEnd(index);
+}
+
+uint64_t Algorithms::StepDelay(const Stream& stream, uint32_t steps, uint32_t to) const {
+  if (steps == 1 || stream.state.even_delay) return stream.state.delay;
+  return network_.transport().UnawareDelay(stream.rank, to, stream.state.message) * core_.ticks_per_ns;
+}
+
+// Sends one message `steps` on and posts the receive from as far back.
+void Algorithms::Step(const Stream& stream, uint32_t index, uint32_t steps) {
+  const AlgorithmState& state = stream.state;
+  uint32_t to = state.to;
+  uint32_t from = state.from;
+  if (steps != 1) {
+    const Phase& phase = stream.phase();
+    to = phase.ring.Neighbour(phase.ring.me, steps, phase.clockwise);
+    from = phase.ring.Neighbour(phase.ring.me, steps, !phase.clockwise);
+  }
+  const MatchKey sent{.size = state.message, .tag = stream.tag, .source = stream.rank, .destination = to};
+  network_.Step(sent, steps, StepDelay(stream, steps, to));
+  const MatchKey due{.size = state.message, .tag = stream.tag, .source = from, .destination = stream.rank};
+  network_.ReceiveStep(due, steps, index);
 }
 
 // Two budgets decide whether a packet is processed (reduced); spec astra-sim section 6.1. Only the shared bus asks for
 // the ways: the first packets go from the NPU to the interface, the others come from there and, the last aside, go
 // back.
-Algorithms::Passage Algorithms::TakeBudget(Stream& stream, uint64_t processed_refill) {
-  AlgorithmState& state = stream.state;
+Algorithms::Passage Algorithms::TakeBudget(AlgorithmState& state) {
   if (state.unprocessed_budget == 0 && state.processed_budget == 0) {
     state.unprocessed_budget = state.width;
-    state.processed_budget = processed_refill;
+    state.processed_budget = state.processed_refill;
     state.toggle = !state.toggle;
   }
   if (state.unprocessed_budget > 0) {
@@ -105,28 +163,37 @@ Algorithms::Passage Algorithms::TakeBudget(Stream& stream, uint64_t processed_re
   }
   const bool sent_back = state.processed_budget > state.width;
   --state.processed_budget;
-  const NativeCollective kind = stream.phase().kind;
   const bool reduces =
-      kind == NativeCollective::kReduceScatter || (kind == NativeCollective::kAllReduce && state.toggle);
+      state.kind == NativeCollective::kReduceScatter || (state.kind == NativeCollective::kAllReduce && state.toggle);
   return {.processed = reduces, .sent_back = sent_back};
 }
 
 void Algorithms::InsertRing(Stream& stream, uint32_t index) {
-  const Phase& phase = stream.phase();
   AlgorithmState& state = stream.state;
-  const bool one_window = phase.algorithm.kind == AlgorithmKind::kDirect && !phase.ring.local;
-  const Passage passage = TakeBudget(stream, one_window ? state.width : (phase.ring.size - 1) * state.width);
+  const Passage passage = TakeBudget(state);
   ++state.inserted;
   Pass(stream, index, passage, state.message, state.reduction);
 }
 
 // The k-th packet of `direct` goes to the ring member k steps on and comes from k steps back, itself left out.
 void Algorithms::SendRing(Stream& stream, uint32_t index) {
-  const Phase& phase = stream.phase();
   AlgorithmState& state = stream.state;
   if (state.sent == state.inserted || state.remaining == 0 || state.free == 0) return;
+  if (state.stepwise && state.algorithm == AlgorithmKind::kRing) {
+    ++state.sent;
+    --state.remaining;
+    --state.free;
+    return Step(stream, index, 1);
+  }
+  const Phase& phase = stream.phase();
   const LogicalRing& ring = phase.ring;
   const uint64_t steps = phase.algorithm.kind == AlgorithmKind::kDirect ? state.sent % (ring.size - 1) + 1 : 1;
+  if (state.stepwise) {
+    ++state.sent;
+    --state.remaining;
+    --state.free;
+    return Step(stream, index, static_cast<uint32_t>(steps));
+  }
   const uint32_t to = ring.Neighbour(ring.me, steps, phase.clockwise);
   const uint32_t from = ring.Neighbour(ring.me, steps, !phase.clockwise);
   if (core_.orders) {
@@ -158,19 +225,23 @@ uint32_t Algorithms::OrderOfRingSend(Stream& stream, uint64_t steps) {
                                 phase.clockwise);
 }
 
+// `direct` all-reduce, whose gathering half waits for all of the first half.
+bool Algorithms::InSecondHalf(const Stream& stream) {
+  const AlgorithmState& state = stream.state;
+  return state.algorithm == AlgorithmKind::kDirect && state.kind == NativeCollective::kAllReduce &&
+         state.remaining < stream.phase().ring.size;
+}
+
 void Algorithms::GeneralRing(Stream& stream, uint32_t index) {
   AlgorithmState& state = stream.state;
-  const Phase& phase = stream.phase();
-  const uint64_t half = phase.ring.size - 1;
   ++state.free;
-  if (phase.algorithm.kind == AlgorithmKind::kDirect && phase.kind == NativeCollective::kAllReduce &&
-      state.remaining <= half) {
-    if (state.received < half) return;
+  if (InSecondHalf(stream)) {
+    if (state.received + 1 < stream.phase().ring.size) return;
     for (uint64_t i = 0; i < state.width; ++i) SendRing(stream, index);
   } else {
     SendRing(stream, index);
   }
-  if (state.remaining == 0 && state.free == state.width) ends_.PhaseEnd(index);
+  if (state.remaining == 0 && state.free == state.width) EndPhase(stream, index);
 }
 
 void Algorithms::StartHalving(Stream& stream, uint32_t index) {
@@ -182,6 +253,7 @@ void Algorithms::StartHalving(Stream& stream, uint32_t index) {
     return;
   }
   const double levels = std::log2(static_cast<double>(phase.ring.size));
+  state.processed_refill = static_cast<uint64_t>(std::max(0.0, levels - 1));
   state.remaining = static_cast<uint64_t>(phase.kind == NativeCollective::kAllReduce ? 2 * levels : levels);
   state.insert_cursor = phase.kind == NativeCollective::kAllGather
                             ? HalvingCursor{.message = phase.data, .distance = phase.ring.size / 2, .factor = 0.5}
@@ -193,8 +265,7 @@ void Algorithms::StartHalving(Stream& stream, uint32_t index) {
 void Algorithms::InsertHalving(Stream& stream, uint32_t index) {
   const Phase& phase = stream.phase();
   AlgorithmState& state = stream.state;
-  const auto refill = static_cast<uint64_t>(std::max(0.0, std::log2(static_cast<double>(phase.ring.size)) - 1));
-  const Passage passage = TakeBudget(stream, refill);
+  const Passage passage = TakeBudget(state);
   const uint64_t size = state.insert_cursor.message;
   ++state.inserted;
   Pass(stream, index, passage, size, passage.processed ? ReductionTicks(size) : 0);
@@ -221,12 +292,12 @@ void Algorithms::GeneralHalving(Stream& stream, uint32_t index) {
     }
     Receive(stream, index, partner, size);
   }
-  if (state.remaining == 0 && state.free == 1) ends_.PhaseEnd(index);
+  if (state.remaining == 0 && state.free == 1) EndPhase(stream, index);
 }
 
 void Algorithms::General(uint32_t index) {
   Stream& stream = streams_[index];
-  switch (stream.phase().algorithm.kind) {
+  switch (stream.state.algorithm) {
     case AlgorithmKind::kRing:
     case AlgorithmKind::kDirect:
       return GeneralRing(stream, index);
@@ -240,7 +311,7 @@ void Algorithms::General(uint32_t index) {
 void Algorithms::Received(uint32_t index) {
   Stream& stream = streams_[index];
   ++stream.state.received;
-  switch (stream.phase().algorithm.kind) {
+  switch (stream.state.algorithm) {
     case AlgorithmKind::kRing:
     case AlgorithmKind::kDirect:
       return InsertRing(stream, index);
@@ -278,7 +349,7 @@ void Algorithms::TreeLeaf(Stream& stream, uint32_t index) {
       state.tree_state = TreeState::kEnd;
       return Pass(stream, index, {}, state.message, 0);
     default:
-      return ends_.PhaseEnd(index);
+      return EndPhase(stream, index);
   }
 }
 
@@ -308,7 +379,7 @@ void Algorithms::TreeIntermediate(Stream& stream, uint32_t index, char event) {
   } else if (state.tree_state == TreeState::kDown) {
     Send(stream, place.left, state.message);
     Send(stream, place.right, state.message);
-    ends_.PhaseEnd(index);
+    EndPhase(stream, index);
   }
 }
 
@@ -324,7 +395,7 @@ void Algorithms::TreeRoot(Stream& stream, uint32_t index) {
     Pass(stream, index, {.processed = true, .sent_back = true}, state.message, state.reduction);
   } else if (state.tree_state == TreeState::kDown) {
     Send(stream, child, state.message);
-    ends_.PhaseEnd(index);
+    EndPhase(stream, index);
   }
 }
 
@@ -339,7 +410,9 @@ void Algorithms::Pass(const Stream& stream, uint32_t index, Passage passage, uin
                                  .sent_back = passage.sent_back});
     return;
   }
-  core_.agenda.Schedule(stream.rank, stream.state.endpoint_delay, {ActionKind::kEndpointDone, index, 0, after});
+  const ActionKind next = passage.processed ? ActionKind::kEndpointDone : ActionKind::kGeneral;
+  core_.agenda.Schedule(stream.rank, stream.state.endpoint_delay,
+                        {.kind = next, .a = index, .delay = passage.processed ? reduction : 0});
 }
 
 void Algorithms::Send(const Stream& stream, uint32_t to, uint64_t size) {

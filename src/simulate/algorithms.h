@@ -45,8 +45,13 @@ class Algorithms : public BundleEnds {
     bool to_interface = false;
     bool sent_back = false;
   };
-  Passage TakeBudget(Stream& stream, uint64_t processed_refill);
+  static Passage TakeBudget(AlgorithmState& state);
+  static bool InSecondHalf(const Stream& stream);
   void Pass(const Stream& stream, uint32_t index, Passage passage, uint64_t size, uint64_t reduction);
+  void BeginMatching(Stream& stream, uint32_t index);
+  void EndPhase(const Stream& stream, uint32_t index);
+  void Step(const Stream& stream, uint32_t index, uint32_t steps);
+  uint64_t StepDelay(const Stream& stream, uint32_t steps, uint32_t to) const;
   void Send(const Stream& stream, uint32_t to, uint64_t size);
   void SendMirrored(const Stream& stream, uint32_t to, uint32_t from, uint64_t size, uint32_t order);
   uint32_t OrderOfRingSend(Stream& stream, uint64_t steps);

@@ -25,6 +25,8 @@ class CallbackRunner {
  public:
   virtual ~CallbackRunner() = default;
   virtual void Run(Callback callback) = 0;
+  // The commonest: kStream.
+  virtual void Received(uint32_t stream) = 0;
 };
 
 }  // namespace hespas::simulate

@@ -19,7 +19,7 @@ struct Wait {
 // deterministic.
 std::map<uint32_t, Wait> WaitsByRank(const Network& network, Workload& workload) {
   std::map<uint32_t, Wait> waits;
-  network.matcher().EachWaiting([&](const MatchKey& key, Callback waiting) {
+  network.EachWaiting([&](const MatchKey& key, Callback waiting) {
     const Callback callback = network.Served(waiting);
     if (callback.kind == CallbackKind::kNone) return;
     const bool own = callback.kind == CallbackKind::kNode;

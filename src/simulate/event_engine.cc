@@ -72,6 +72,8 @@ void EventEngine::Handle(const Event& event) {
   switch (event.kind) {
     case EventKind::kAgenda:
       return DrainAgenda(event.a);
+    case EventKind::kStep:
+      return network_.ArriveStep(event);
     case EventKind::kArrive:
       return network_.Arrive(event.a);
     case EventKind::kLinkFree:
@@ -111,7 +113,7 @@ void EventEngine::Run(Callback callback) {
     case CallbackKind::kNone:
       return;
     case CallbackKind::kStream:
-      return workload_.system_layer().algorithms().Received(callback.owner);
+      return Received(callback.owner);
     case CallbackKind::kNode:
       return workload_.NodeDone(callback.owner, callback.index);
     case CallbackKind::kGraphNode:

@@ -31,6 +31,7 @@ class EventEngine : public CallbackRunner {
   // One for all: the run has shown that ranks may differ, its result is void.
   bool asymmetric() const { return core_.asymmetric || core_.agenda.ambiguous(); }
   void Run(Callback callback) override;
+  void Received(uint32_t stream) override { workload_.system_layer().algorithms().Received(stream); }
 
  private:
   void RunEvents();

@@ -17,13 +17,17 @@
 
 namespace hespas::simulate {
 
-enum class EventKind : uint8_t { kAgenda, kArrive, kLinkFree, kCallback };
+enum class EventKind : uint8_t { kAgenda, kStep, kArrive, kLinkFree, kCallback };
 
 struct Event {
   EventKind kind = EventKind::kAgenda;
   CallbackKind callback = CallbackKind::kNone;
   uint32_t a = 0;
   uint32_t b = 0;
+  uint32_t tag = 0;  // kStep: a message from a to b, `steps` on in the sender's ring
+  uint64_t size = 0;
+  uint32_t steps = 0;
+  uint32_t next = kNil;  // of the queue
 };
 
 // Where an event of a tracking queue comes from.
@@ -55,15 +59,22 @@ class EventQueue {
   uint64_t now() const { return now_; }
   uint64_t popped() const { return popped_; }
 
-  void Push(uint64_t time, Event event) { Push(time, event, track_.order); }
-  void Push(uint64_t time, Event event, uint32_t order) {
+  [[gnu::always_inline]] void Push(uint64_t time, const Event& event) { Push(time, event, track_.order); }
+  // Inlined and field by field: a wide copy of fields just written would stall on store forwarding.
+  [[gnu::always_inline]] void Push(uint64_t time, const Event& event, uint32_t order) {
     if (clock_ != nullptr) [[unlikely]]
       return clock_->Schedule(time, event);
-    const uint32_t index = nodes_.Take({event, kNil});
-    if (tracking_) {
-      if (index >= tracks_.size()) tracks_.resize(index + 1);
-      tracks_[index] = {now_, order};
-    }
+    const uint32_t index = nodes_.Take();
+    Event& node = nodes_[index];
+    node.kind = event.kind;
+    node.callback = event.callback;
+    node.a = event.a;
+    node.b = event.b;
+    node.tag = event.tag;
+    node.size = event.size;
+    node.steps = event.steps;
+    node.next = kNil;
+    if (tracking_) NoteTrack(index, order);
     List& list = time == now_ && running_ ? current_ : ListAt(time);
     if (list.tail == kNil) {
       list.head = index;
@@ -77,8 +88,8 @@ class EventQueue {
   bool Pop(Event& event) {
     if (current_.head == kNil && !NextTime()) return false;
     const uint32_t index = current_.head;
-    event = nodes_[index].event;
-    current_.head = nodes_[index].next;
+    event = nodes_[index];
+    current_.head = event.next;
     if (current_.head == kNil) current_.tail = kNil;
     if (tracking_) track_ = tracks_[index];
     nodes_.Release(index);
@@ -89,21 +100,28 @@ class EventQueue {
  private:
   static constexpr size_t kFirstTable = 256;
 
-  struct Node {
-    Event event;
-    uint32_t next = kNil;
-  };
   struct List {
     uint64_t time = 0;
     uint32_t head = kNil;
     uint32_t tail = kNil;
   };
 
+  void NoteTrack(uint32_t index, uint32_t order) {
+    if (index >= tracks_.size()) tracks_.resize(index + 1);
+    tracks_[index] = {now_, order};
+  }
+
   size_t Slot(uint64_t time) const { return (time * 0x9E3779B97F4A7C15ull >> 20) & (table_.size() - 1); }
 
   // Open addressing with linear probing; a slot is in use when its list has a head.
   List& ListAt(uint64_t time) {
     size_t slot = Slot(time);
+    if (table_[slot].time == time && table_[slot].head != kNil) [[likely]]
+      return table_[slot];
+    return Probe(time, slot);
+  }
+
+  [[gnu::noinline]] List& Probe(uint64_t time, size_t slot) {
     for (; table_[slot].head != kNil; slot = (slot + 1) & (table_.size() - 1)) {
       if (table_[slot].time == time) return table_[slot];
     }
@@ -152,7 +170,7 @@ class EventQueue {
     }
   }
 
-  Pool<Node> nodes_;
+  Pool<Event> nodes_;
   std::vector<List> table_;
   std::vector<uint64_t> times_;  // heap of the distinct times in table_
   List current_;

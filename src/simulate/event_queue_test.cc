@@ -18,7 +18,7 @@ TEST(EventQueue, RunsByTimeThenInsertion) {
   std::vector<std::tuple<uint64_t, uint32_t>> expected;
   uint32_t number = 0;
   const auto push = [&](uint64_t time) {
-    queue.Push(time, {EventKind::kAgenda, CallbackKind::kNone, number, 0});
+    queue.Push(time, {.a = number});
     expected.emplace_back(time, number++);
   };
   for (int i = 0; i < 3000; ++i) push(random() % 500);
@@ -33,7 +33,7 @@ TEST(EventQueue, RunsByTimeThenInsertion) {
 }
 
 TEST(Matcher, PairsInOrderWhateverComesFirst) {
-  Matcher matcher;
+  Matcher matcher(100);
   const MatchKey key{.size = 10, .tag = 1, .source = 2, .destination = 3};
   Callback got;
   EXPECT_FALSE(matcher.Arrive(key, got));
@@ -50,7 +50,7 @@ TEST(Matcher, PairsInOrderWhateverComesFirst) {
 }
 
 TEST(Matcher, ForgetsChannelsAtRestWhenFull) {
-  Matcher matcher;
+  Matcher matcher(100);
   Callback got;
   for (uint32_t tag = 0; tag < 100'000; ++tag) {
     const MatchKey key{.size = 1, .tag = tag, .source = 0, .destination = 1};

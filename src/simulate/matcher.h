@@ -6,6 +6,7 @@
 //   until it fills up: an algorithm uses the same few again and again.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <unordered_map>
@@ -18,13 +19,14 @@ namespace hespas::simulate {
 
 class Matcher {
  public:
-  Matcher() : table_(kFirstTable) {}
+  explicit Matcher(uint32_t ranks) : table_(kFirstTable), early_(ranks, 0) {}
 
   // A message has arrived; returns true and the callback if its receive was posted, else remembers the arrival.
   bool Arrive(const MatchKey& key, Callback& receiver) {
     Channel& channel = At(key);
     if (channel.balance >= 0) {
       ++channel.balance;
+      ++early_[key.destination];
       return false;
     }
     receiver = channel.first;
@@ -35,13 +37,28 @@ class Matcher {
   // A receive is posted; returns true if its message had arrived already, else remembers the callback.
   bool Receive(const MatchKey& key, Callback receiver) {
     Channel& channel = At(key);
-    if (--channel.balance >= 0) return true;
+    if (--channel.balance >= 0) {
+      --early_[key.destination];
+      return true;
+    }
     if (channel.balance == -1) {
       channel.first = receiver;
     } else {
       later_[Hash(key)].emplace_back(key, receiver);
     }
     return false;
+  }
+
+  // Messages that came to the rank before their receives were posted.
+  uint32_t early(uint32_t rank) const { return early_[rank]; }
+  // Hands over those of one key.
+  uint32_t TakeEarly(const MatchKey& key) {
+    Channel& channel = At(key);
+    if (channel.balance <= 0) return 0;
+    const auto count = static_cast<uint32_t>(channel.balance);
+    early_[key.destination] -= count;
+    channel.balance = 0;
+    return count;
   }
 
   // Calls see(key, callback) for each receive that still waits.
@@ -118,6 +135,7 @@ class Matcher {
 
   std::vector<Channel> table_;
   std::unordered_map<uint64_t, std::deque<std::pair<MatchKey, Callback>>> later_;  // second and further receives
+  std::vector<uint32_t> early_;                                                    // by destination
   size_t used_ = 0;
 };
 

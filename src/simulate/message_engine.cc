@@ -53,7 +53,7 @@ class HostedWorkload::Clock : public EventClock, public MessageCarrier {
     });
   }
   void Carry(const MatchKey& key, uint32_t message) override {
-    engine_.Send(key, [this, message] { RunNow({EventKind::kArrive, CallbackKind::kNone, message, 0}); });
+    engine_.Send(key, [this, message] { RunNow({.kind = EventKind::kArrive, .a = message}); });
   }
   bool IsLocal(uint32_t rank) const override { return rank - local_.first < local_.count; }
 

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace hespas::simulate {
 namespace {
 
@@ -12,7 +14,21 @@ MatchKey ControlOf(const MatchKey& key) {
   return {.size = kControlSize, .tag = key.tag + kControlTag, .source = key.destination, .destination = key.source};
 }
 
+// Enough for the chunks of a collective that are under way together; a power of two.
+uint32_t LaneSlots(const Core& core) {
+  const int64_t chunks = std::max<int64_t>(1, core.system.dataset_splits) * core.options.communication_streams;
+  return chunks >= 3 ? 4u : static_cast<uint32_t>(chunks);
+}
+
 }  // namespace
+
+Network::Network(Core& core, CallbackRunner& runner)
+    : core_(core),
+      runner_(runner),
+      transport_(core),
+      matcher_(core.simulated),
+      lanes_(matcher_, core.simulated, LaneSlots(core)),
+      stepwise_(core.options.backend == Backend::kUnaware && !core.options.rendezvous && !core.orders) {}
 
 void Network::SendNow(const MatchKey& key, Callback sent) {
   if (key.size == 0) {
@@ -34,8 +50,7 @@ void Network::ReceiveNow(const MatchKey& key, Callback received) {
                fmt::format("NPU {} waits for a message of 0 bytes from NPU {}", key.destination, key.source));
     return;
   }
-  if (!matcher_.Receive(key, received)) return;
-  core_.queue.Push(core_.queue.now(), {EventKind::kCallback, received.kind, received.owner, received.index});
+  if (matcher_.Receive(key, received)) PushCallback(received);
 }
 
 void Network::Arrive(uint32_t message) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "simulate/core.h"
+#include "simulate/lanes.h"
 #include "simulate/matcher.h"
 #include "simulate/transport.h"
 
@@ -11,7 +12,7 @@ namespace hespas::simulate {
 
 class Network {
  public:
-  Network(Core& core, CallbackRunner& runner) : core_(core), runner_(runner), transport_(core) {}
+  Network(Core& core, CallbackRunner& runner);
 
   // One for all: the message, as rank 0 gets it from the rank in the opposite direction.
   void SendMirrored(const MatchKey& key, uint64_t delay, uint32_t order) {
@@ -35,6 +36,33 @@ class Network {
     }
   }
 
+  // Whether phases of ring and direct may exchange their messages by Step and ReceiveStep.
+  bool stepwise() const { return stepwise_; }
+  Lanes& lanes() { return lanes_; }
+  // A message `steps` on in the sender's ring.
+  void Step(const MatchKey& key, uint32_t steps, uint64_t delay) {
+    transport_.CountStep(key);
+    core_.queue.Push(core_.queue.now() + delay, {.kind = EventKind::kStep,
+                                                 .a = key.source,
+                                                 .b = key.destination,
+                                                 .tag = key.tag,
+                                                 .size = key.size,
+                                                 .steps = steps});
+  }
+  void ReceiveStep(const MatchKey& key, uint32_t steps, uint32_t stream) {
+    const Lanes::Match match = lanes_.Receive(key.destination, key.tag, stream, steps);
+    const Callback received{CallbackKind::kStream, stream, 0};
+    if (match == Lanes::Match::kNoLane) return ReceiveNow(key, received);
+    if (match == Lanes::Match::kPaired) PushCallback(received);
+  }
+  void ArriveStep(const Event& event) {
+    const MatchKey key{.size = event.size, .tag = event.tag, .source = event.a, .destination = event.b};
+    uint32_t stream = 0;
+    const Lanes::Match match = lanes_.Arrive(key, event.steps, stream);
+    if (match == Lanes::Match::kPaired) return runner_.Received(stream);
+    if (match == Lanes::Match::kNoLane) Deliver(key);
+  }
+
   // Handlers of kArrive and kLinkFree events and of rendezvous callbacks.
   void Arrive(uint32_t message);
   // A message from a rank that runs elsewhere is here.
@@ -44,6 +72,12 @@ class Network {
   void ClearanceGone(uint32_t transfer);
 
   const Transport& transport() const { return transport_; }
+  // Calls see(key, callback) for each receive that still waits.
+  template <class See>
+  void EachWaiting(See see) const {
+    matcher_.EachWaiting(see);
+    lanes_.EachWaiting(see);
+  }
   const Matcher& matcher() const { return matcher_; }
   // Whom the callback of a waiting receive serves, through a rendezvous too.
   Callback Served(Callback callback) const;
@@ -54,6 +88,11 @@ class Network {
     Callback done;
   };
 
+  void PushCallback(const Callback& callback) {
+    core_.queue.Push(
+        core_.queue.now(),
+        {.kind = EventKind::kCallback, .callback = callback.kind, .a = callback.owner, .b = callback.index});
+  }
   void SendNow(const MatchKey& key, Callback sent);
   void ReceiveNow(const MatchKey& key, Callback received);
   void RequestClearance(const MatchKey& key, Callback sent);
@@ -63,6 +102,8 @@ class Network {
   CallbackRunner& runner_;
   Transport transport_;
   Matcher matcher_;
+  Lanes lanes_;
+  bool stepwise_;
   Pool<Transfer> transfers_;
 };
 

@@ -35,14 +35,14 @@ void Transport::Start(uint32_t message) {
   const MatchKey& key = messages[message].key;
   if (core_.options.record_links) CountUse(key.source, key.destination, key.size);
   core_.queue.Push(core_.queue.now() + UnawareDelay(key.source, key.destination, key.size) * core_.ticks_per_ns,
-                   {EventKind::kArrive, CallbackKind::kNone, message, 0});
+                   {.kind = EventKind::kArrive, .a = message});
 }
 
 void Transport::StartMirrored(const MatchKey& key, uint64_t delay, uint32_t order) {
   ++started;
   if (core_.options.record_links) CountUse(key.source, key.destination, key.size);
   const uint32_t message = messages.Take({.key = key, .sent = {}});
-  core_.queue.Push(core_.queue.now() + delay, {EventKind::kArrive, CallbackKind::kNone, message, 0}, order);
+  core_.queue.Push(core_.queue.now() + delay, {.kind = EventKind::kArrive, .a = message}, order);
 }
 
 uint64_t Transport::UnawareDelay(uint32_t source, uint32_t destination, uint64_t size) const {
@@ -177,8 +177,8 @@ void Transport::Transmit(uint32_t index, uint32_t message) {
   link.bytes += key.size;
   link.busy_ticks += busy;
   messages[message].at = NextHop(messages[message].at, key).device;
-  core_.queue.Push(core_.queue.now() + arrival, {EventKind::kArrive, CallbackKind::kNone, message, 0});
-  core_.queue.Push(core_.queue.now() + busy, {EventKind::kLinkFree, CallbackKind::kNone, index, 0});
+  core_.queue.Push(core_.queue.now() + arrival, {.kind = EventKind::kArrive, .a = message});
+  core_.queue.Push(core_.queue.now() + busy, {.kind = EventKind::kLinkFree, .a = index});
 }
 
 void Transport::LinkFree(uint32_t index) {

@@ -30,6 +30,11 @@ class Transport {
   // Takes the message on its way; a kArrive event with its index comes when a device is reached.
   void Start(uint32_t message);
   void StartMirrored(const MatchKey& key, uint64_t delay, uint32_t order);
+  // A message that finds its way without the transport (Network::Step).
+  void CountStep(const MatchKey& key) {
+    ++started;
+    if (core_.options.record_links) CountUse(key.source, key.destination, key.size);
+  }
   // Handles kArrive; true when the message is at its destination.
   bool Arrive(uint32_t message);
   void LinkFree(uint32_t link);
