@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <iterator>
 #include <vector>
 
 #include "simulate/event_queue.h"
@@ -33,9 +34,9 @@ class Agenda {
   Agenda(EventQueue& queue, uint32_t ranks) : queue_(queue), lists_(ranks) {}
 
   void Schedule(uint32_t rank, uint64_t delay, const Action& action) {
-    List& list = ListAt(rank, queue_.now() + delay);
-    Append(list, action);
-    if (queue_.tracking()) NoteOrder(list);
+    const uint64_t due = queue_.now() + delay;
+    Append(ListAt(rank, due), action);
+    if (queue_.tracking()) NoteOrder(due);
   }
 
   // Tracking only: two events whose order differs from rank to rank have scheduled for one time.
@@ -44,20 +45,19 @@ class Agenda {
   // The next action of the list that is due at `rank` now; false when drained, after which the list is gone.
   bool Next(uint32_t rank, Action& action) {
     Lists& lists = lists_[rank];
-    List& due = lists.items[lists.first];
-    if (due.front.count == 0 && !NextEntry(due)) {
-      if (++lists.first == lists.items.size()) {
-        lists.items.clear();
-        lists.first = 0;
-      }
+    Entry& front = lists.first.front;
+    if (front.count == 0 && !NextEntry(lists.first)) {
+      Drop(lists);
       return false;
     }
-    --due.front.count;
-    action = due.front.action;
+    --front.count;
+    action = front.action;
     return true;
   }
 
  private:
+  static constexpr uint64_t kNever = ~uint64_t{0};
+
   // `count` equal actions one after the other.
   struct Entry {
     Action action;
@@ -65,15 +65,20 @@ class Agenda {
     uint32_t next = kNil;
   };
   struct List {
-    uint64_t time = 0;
-    Entry front;                    // its `next` is the second entry
-    uint32_t tail = kNil;           // the last entry behind `front`
-    uint64_t noted = ~uint64_t{0};  // when the last event scheduled here, and which
-    Track noted_track;
+    uint64_t time = kNever;
+    Entry front;           // its `next` is the second entry
+    uint32_t tail = kNil;  // the last entry behind `front`
   };
-  struct Lists {
-    std::vector<List> items;  // from `first` on in order of time; the due list stays until it is drained
-    size_t first = 0;
+  // The due list stays the first until it is drained.
+  struct alignas(64) Lists {
+    List first;
+    std::vector<List> later;  // in falling order of time
+  };
+  // Tracking only, where there is one NPU: the list of which time, when an event last scheduled there, and which.
+  struct Note {
+    uint64_t due = 0;
+    uint64_t time = kNever;
+    Track track;
   };
 
   void Append(List& list, const Action& action) {
@@ -99,53 +104,60 @@ class Agenda {
     return true;
   }
 
-  // Events of one time run in the order of their pushes, so only those pushed at one time can change places.
-  void NoteOrder(List& list) {
-    const Track& track = queue_.track();
-    if (list.noted == queue_.now() && list.noted_track.pushed == track.pushed &&
-        list.noted_track.order != track.order) {
-      ambiguous_ = true;
+  static void Drop(Lists& lists) {
+    if (lists.later.empty()) {
+      lists.first.time = kNever;
+      return;
     }
-    list.noted = queue_.now();
-    list.noted_track = track;
+    lists.first = lists.later.back();
+    lists.later.pop_back();
+  }
+
+  // Events of one time run in the order of their pushes, so only those pushed at one time can change places.
+  void NoteOrder(uint64_t due) {
+    const Track& track = queue_.track();
+    Note* note = nullptr;
+    for (Note& other : notes_) {
+      if (other.due == due) {
+        if (other.time == queue_.now() && other.track.pushed == track.pushed && other.track.order != track.order) {
+          ambiguous_ = true;
+        }
+        other = {due, queue_.now(), track};
+        return;
+      }
+      if (other.due < queue_.now()) note = &other;
+    }
+    if (note == nullptr) note = &notes_.emplace_back();
+    *note = {due, queue_.now(), track};
   }
 
   List& ListAt(uint32_t rank, uint64_t time) {
     Lists& lists = lists_[rank];
-    std::vector<List>& items = lists.items;
-    size_t at = items.size();
-    while (at > lists.first && items[at - 1].time > time) --at;
-    if (at > lists.first && items[at - 1].time == time) return items[at - 1];
+    if (lists.first.time == time) return lists.first;
+    if (lists.first.time != kNever) return LaterList(rank, time);
     queue_.Push(time, {.kind = EventKind::kAgenda, .a = rank});
-    if (at == items.size() && lists.first <= 64) {
-      items.emplace_back();
-      items.back().time = time;
-      return items.back();
-    }
-    return Insert(lists, at, time);
+    lists.first.time = time;
+    return lists.first;
   }
 
-  List& Insert(Lists& lists, size_t at, uint64_t time);
+  [[gnu::noinline]] List& LaterList(uint32_t rank, uint64_t time) {
+    Lists& lists = lists_[rank];
+    std::vector<List>& later = lists.later;
+    auto at = later.end();
+    while (at != later.begin() && std::prev(at)->time < time) --at;
+    if (at != later.begin() && std::prev(at)->time == time) return *std::prev(at);
+    queue_.Push(time, {.kind = EventKind::kAgenda, .a = rank});
+    if (time > lists.first.time) return *later.insert(at, List{.time = time});
+    later.push_back(lists.first);
+    lists.first = List{.time = time};
+    return lists.first;
+  }
 
   EventQueue& queue_;
   Pool<Entry> entries_;
   std::vector<Lists> lists_;
+  std::vector<Note> notes_;
   bool ambiguous_ = false;
 };
-
-// Not at the end, or behind many drained lists, which then go.
-inline Agenda::List& Agenda::Insert(Lists& lists, size_t at, uint64_t time) {
-  std::vector<List>& items = lists.items;
-  if (at == lists.first && at > 0) {
-    items[--lists.first] = List{.time = time};
-    return items[lists.first];
-  }
-  if (lists.first > 64 && 2 * lists.first > items.size()) {
-    items.erase(items.begin(), items.begin() + static_cast<std::ptrdiff_t>(lists.first));
-    at -= lists.first;
-    lists.first = 0;
-  }
-  return *items.insert(items.begin() + static_cast<std::ptrdiff_t>(at), List{.time = time});
-}
 
 }  // namespace hespas::simulate
