@@ -17,6 +17,41 @@ using ir::OpKind;
 constexpr uint32_t kNever = 0xFFFFFFFFu;
 constexpr int64_t kAlignment = 256;  // of XLA's allocations on GPUs
 
+// Results of a program have buffers of their own from the start; until they are written, others may lie in them, the
+// largest first (XLA's buffer assignment). Those that do are dropped.
+void ShareResults(std::vector<Interval>& intervals) {
+  constexpr size_t kMostPairs = 20'000'000;
+  std::vector<std::vector<Interval>> results;  // each with what lies in it
+  std::vector<Interval> others;
+  for (const Interval& interval : intervals) {
+    if (interval.result) {
+      results.push_back({interval});
+    } else {
+      others.push_back(interval);
+    }
+  }
+  if (results.empty() || results.size() * others.size() > kMostPairs) return;
+  std::stable_sort(others.begin(), others.end(),
+                   [](const Interval& a, const Interval& b) { return a.bytes > b.bytes; });
+  intervals.clear();
+  for (const Interval& other : others) {
+    const auto home = std::find_if(results.begin(), results.end(), [&](const std::vector<Interval>& held) {
+      return held[0].bytes >= other.bytes && std::all_of(held.begin(), held.end(), [&](const Interval& there) {
+               return there.until < other.from || other.until < there.from;
+             });
+    });
+    if (home == results.end()) {
+      intervals.push_back(other);
+    } else {
+      home->push_back(other);
+    }
+  }
+  for (const std::vector<Interval>& held : results) {
+    intervals.push_back(held[0]);
+    intervals.back().from = 0;
+  }
+}
+
 // Values of one block, numbered, in classes that share a buffer.
 class Analysis {
  public:
@@ -27,6 +62,7 @@ class Analysis {
     NumberValues();
     FindUses();
     JoinViews();
+    FindHomes();
     JoinDying();
     JoinResults();
     return Collect();
@@ -157,6 +193,36 @@ class Analysis {
     return !what_.loop.valid();
   }
 
+  // Where results of the block have to end up.
+  void FindHomes() {
+    home_.assign(values_.size(), kNever);
+    for (size_t i = 0; i < returned_.size(); ++i) {
+      if (const uint32_t value = Find(returned_[i]); value != kNever && value >= arguments_) home_[value] = HomeOf(i);
+    }
+  }
+
+  // Whether the op may write its result over the argument that is its home.
+  bool MayGoHome(ir::OpId op, size_t i, uint32_t home, uint32_t at) {
+    if (last_use_[Root(home)] != at) return last_use_[Root(home)] < at;
+    const auto operands = module_.operands(op);
+    for (size_t k = 0; k < operands.size(); ++k) {
+      if (Find(operands[k]) == Root(home) && UpdatedOperand(module_, op, i) != k && !MayTakeOver(module_, op, i, k))
+        return false;
+    }
+    return true;
+  }
+
+  // Whether an operand that the result takes over may lie in the home as well (a copy of an argument, for one).
+  bool ChainLeadsHome(ir::OpId op, size_t i, uint32_t home, uint32_t at) {
+    const auto operands = module_.operands(op);
+    for (size_t k = 0; k < operands.size(); ++k) {
+      const uint32_t from = Find(operands[k]);
+      if (from == kNever || from == Root(home) || !Dies(from, at) || last_use_[Root(home)] > defined_[from]) continue;
+      if (MayTakeOver(module_, op, i, k)) return true;
+    }
+    return false;
+  }
+
   bool Dies(uint32_t v, uint32_t at) {
     const uint32_t root = Root(v);
     return last_use_[root] == at && !ReadOnly(root);
@@ -176,6 +242,11 @@ class Analysis {
   void JoinOneDying(ir::OpId op, size_t i, uint32_t at) {
     const uint32_t result = NumberOf(module_.result(op, i));
     if (Root(result) != result) return;  // a view
+    const uint32_t home = home_[result];
+    if (home != kNever && !ChainLeadsHome(op, i, home, at) && MayGoHome(op, i, home, at)) {
+      Join(home, result);
+      return;
+    }
     const auto operands = module_.operands(op);
     if (const auto updated = UpdatedOperand(module_, op, i)) {
       const uint32_t from = *updated < operands.size() ? Find(operands[*updated]) : kNever;
@@ -237,16 +308,24 @@ class Analysis {
       int64_t& size = sizes[Root(v)];
       size = std::max(size, IsTuple(v) ? 0 : BufferBytes(module_, values_[v]));
     }
+    std::vector<bool> own_result(values_.size(), false);
+    for (size_t i = 0; i < returned_.size(); ++i) {
+      if (const uint32_t root = Find(returned_[i]); root != kNever) own_result[root] = HomeOf(i) == kNever;
+    }
     Liveness out;
-    std::vector<int64_t> change(end_ + 2, 0);
     for (uint32_t v = 0; v < values_.size(); ++v) {
       if (parent_[v] != v || sizes[v] == 0 || CountsOutside(v)) continue;
-      out.intervals.push_back({values_[v], sizes[v], defined_[v], last_use_[v]});
-      change[defined_[v]] = SaturatingAdd(change[defined_[v]], sizes[v]);
-      change[last_use_[v] + 1] = internal::SaturatingSubtract(change[last_use_[v] + 1], sizes[v]);
+      out.intervals.push_back({values_[v], sizes[v], defined_[v], last_use_[v], own_result[v]});
     }
+    if (what_.is_main) ShareResults(out.intervals);
     std::stable_sort(out.intervals.begin(), out.intervals.end(),
                      [](const Interval& a, const Interval& b) { return a.from < b.from; });
+    std::vector<int64_t> change(end_ + 2, 0);
+    for (const Interval& interval : out.intervals) {
+      change[interval.from] = SaturatingAdd(change[interval.from], interval.bytes);
+      int64_t& behind = change[interval.until + 1];
+      behind = internal::SaturatingSubtract(behind, interval.bytes);
+    }
     int64_t held = 0;
     for (uint32_t at = 0; at <= end_; ++at) {
       held = SaturatingAdd(held, change[at]);
@@ -284,6 +363,7 @@ class Analysis {
   std::vector<uint32_t> parent_;
   std::vector<ir::ValueId> returned_;
   std::vector<bool> returned_outside_;
+  std::vector<uint32_t> home_;  // argument that a returned value has to lie in, by number
 };
 
 }  // namespace

@@ -21,6 +21,7 @@ struct Interval {
   int64_t bytes = 0;
   uint32_t from = 0;
   uint32_t until = 0;
+  bool result = false;  // a result of main that lies in no argument
 };
 
 // What the regions of an op hold at their worst moment besides what is carried in and out.
