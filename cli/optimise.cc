@@ -6,6 +6,7 @@
 #include "cli/format.h"
 #include "cli/pipeline_options.h"
 #include "driver/optimise_stage.h"
+#include "estimate/registry.h"
 #include "hardware/presets.h"
 #include "ir/printer.h"
 
@@ -36,19 +37,26 @@ report::Table SummaryTable(const optimise::Summary& summary) {
   return table;
 }
 
-// One row a kernel, with its operand and result types.
-report::Table KernelTable(const ir::Module& module, const optimise::Summary& summary) {
+// One row a kernel: what it is, moves and computes, its time on the device, and its operand and result types.
+report::Table KernelTable(const ir::Module& module, const optimise::Summary& summary,
+                          const estimate::Estimator& estimator) {
   using report::Align;
-  report::Table table{.columns = {{"kernel"}, {"bytes", Align::kRight}, {"flops", Align::kRight}, {"types"}},
+  report::Table table{.columns = {{"kernel"},
+                                  {"bytes", Align::kRight},
+                                  {"flops", Align::kRight},
+                                  {"time_us", Align::kRight},
+                                  {"types"}},
                       .rows = {}};
+  estimate::Notes notes;
   for (const optimise::KernelSummary& kernel : summary.kernels) {
     std::string types;
     for (const ir::ValueId value : module.operands(kernel.op))
       types += module.types().Text(module.type_id(value)) + " ";
     types += "->";
     for (const ir::ValueId value : module.results(kernel.op)) types += " " + module.types().Text(module.type_id(value));
-    table.rows.push_back(
-        {std::string(module.name(kernel.op)), std::to_string(kernel.bytes), std::to_string(kernel.flops), types});
+    const Time time = estimator.EstimateOp(module, kernel.op, notes).time;
+    table.rows.push_back({std::string(module.name(kernel.op)), std::to_string(kernel.bytes),
+                          std::to_string(kernel.flops), fmt::format("{:.3f}", time.seconds() * 1e6), types});
   }
   return table;
 }
@@ -71,11 +79,17 @@ void Run(OptimiseCommand& command, Console& console) {
   if (!optimised) return;
   if (command.format == "mlir" && !command.explain && !command.kernels) return Print(ir::PrintGeneric(*optimised));
   const optimise::Summary summary = optimise::Summarise(*optimised);
+  const auto estimator = estimate::MakeEstimator("calibrated", *device, {});
+  if (!estimator) {
+    console.diagnostics.Report(estimator.error());
+    console.PrintDiagnostics();
+    return;
+  }
   if (command.format == "json" && !command.explain && !command.kernels) {
     return Print(driver::SummaryJson(summary, report.passes));
   }
   const report::Table table = command.explain   ? ExplanationTable(report.explanations)
-                              : command.kernels ? KernelTable(*optimised, summary)
+                              : command.kernels ? KernelTable(*optimised, summary, **estimator)
                                                 : SummaryTable(summary);
   Print(RenderTable(table, FormatByName(command.format == "mlir" ? "table" : command.format)));
 }

@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <charconv>
 #include <nlohmann/json.hpp>
+#include <string_view>
 
 namespace hespas::driver {
 namespace {
@@ -25,6 +28,15 @@ std::optional<Choice> Choose(const ir::Module& module, const std::string& mode, 
   if (mode == "xla-tpu") return Choice{true, optimise::Target::kTpu};
   if (mode != "auto") return std::nullopt;
   return Choice{!optimise::IsOptimised(module), tpu ? optimise::Target::kTpu : optimise::Target::kGpu};
+}
+
+// 90 for "sm_90"; other makers' devices, and older ones, are treated as the oldest with bf16.
+int Bf16Capability(const hardware::Device& device) {
+  constexpr int kOldest = 80;
+  int capability = 0;
+  const std::string_view name = device.architecture;
+  if (name.starts_with("sm_")) std::from_chars(name.data() + 3, name.data() + name.size(), capability);
+  return std::max(capability, kOldest);
 }
 
 }  // namespace
@@ -54,9 +66,12 @@ std::optional<ir::Module> OptimiseModule(ir::Module module, const OptimiseOption
   }
   if (!choice->run) return module;
   const auto cost = CostFunctionOf(device);
-  auto optimised = optimise::Optimise(
-      std::move(module), {.target = choice->target, .disabled = options.disabled, .stop_after = options.stop_after},
-      *cost, diagnostics, report);
+  auto optimised = optimise::Optimise(std::move(module),
+                                      {.target = choice->target,
+                                       .bf16_capability = Bf16Capability(device),
+                                       .disabled = options.disabled,
+                                       .stop_after = options.stop_after},
+                                      *cost, diagnostics, report);
   if (optimised) return std::move(*optimised);
   diagnostics.Report(optimised.error());
   return std::nullopt;

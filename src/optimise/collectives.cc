@@ -8,6 +8,7 @@
 #include "ir/op_attributes.h"
 #include "optimise/build.h"
 #include "optimise/pass.h"
+#include "optimise/reducer.h"
 
 namespace hespas::optimise {
 namespace {
@@ -151,15 +152,9 @@ class ReduceScatterFormer {
   }
 
   void Rewrite(NodeId id, NodeId slice, size_t dimension) {
-    Node made;
-    const Node& old = flow_.node(id);
+    Node made = flow_.Copy(id);
     made.kind = OpKind::kReduceScatter;
     made.name = flow_.source().InternName("stablehlo.reduce_scatter");
-    made.operands = old.operands;
-    made.capture_count = old.capture_count;
-    made.captured = old.captured;
-    made.origin = old.origin;
-    made.attributes = old.attributes;
     made.attributes.push_back(MakeAttribute(flow_.source(), "scatter_dimension", fmt::format("{} : i64", dimension)));
     const std::vector<ir::TypeId> types{flow_.type_id(flow_.result(slice))};
     const NodeId added = flow_.Add(std::move(made), types);
@@ -199,14 +194,7 @@ class Reassociator {
     const WireId y = flow_.MakerNode(b)->operands[0];
     const WireId sum = flow_.result(flow_.Add(
         {.name = "stablehlo.add", .operands = {x, y}, .results = {flow_.type_id(x)}, .origin = flow_.node(id).origin}));
-    Node made;
-    {
-      const Node& first = *flow_.MakerNode(a);
-      made.kind = first.kind;
-      made.name = first.name;
-      made.origin = first.origin;
-      made.attributes = first.attributes;
-    }
+    Node made = flow_.Copy(flow_.maker(a));
     made.operands = {sum};
     const std::vector<ir::TypeId> types{flow_.type_id(a)};
     const WireId whole = flow_.result(flow_.Add(std::move(made), types));
@@ -223,12 +211,7 @@ class Reassociator {
     return uses != uses_.end() && uses->second == 1 && Sums(*maker);
   }
 
-  bool Sums(const Node& node) const {
-    const ir::Module& source = flow_.source();
-    if (!node.origin.valid()) return false;
-    const ir::BlockId body = source.body(node.origin);
-    return body.valid() && source.block(body).ops.size() == 2 && source.kind(source.block(body).ops[0]) == OpKind::kAdd;
-  }
+  bool Sums(const Node& node) const { return ReducerKind(flow_.source(), node.origin) == OpKind::kAdd; }
 
   bool AreAlike(NodeId a, NodeId b) const {
     const Node& first = flow_.node(a);
@@ -269,29 +252,6 @@ void ReassociateCollectives(Dataflow& flow, PassContext&) { Reassociator(flow).R
 
 void FormReduceScatters(Dataflow& flow, PassContext&) { ReduceScatterFormer(flow).Run(); }
 
-namespace {
-
-// An op outside the program whose region combines two scalars as `origin`'s does, in the element type of `like`.
-ir::OpId ReducerOf(ir::Module& source, ir::OpId origin, ir::TypeId like) {
-  const ir::BlockId body = origin.valid() ? source.body(origin) : ir::BlockId();
-  if (!body.valid() || source.block(body).ops.size() != 2) return ir::OpId();
-  const ir::OpId combine = source.block(body).ops[0];
-  const ir::OpId end = source.block(body).ops[1];
-  if (source.op(combine).operand_count != 2 || source.op(combine).result_count != 1) return ir::OpId();
-  const ir::TypeId scalar = TensorLike(source, like, {});
-  const ir::BlockId block = source.AddBlock(std::vector<ir::TypeId>{scalar, scalar});
-  const std::vector<ir::ValueId> arguments{source.arguments(block)[0], source.arguments(block)[1]};
-  const std::vector<ir::TypeId> types{scalar};
-  const ir::OpId sum =
-      source.AddOp(block, {.name = source.op(combine).name, .operands = arguments, .result_types = types});
-  const std::vector<ir::ValueId> results{source.result(sum)};
-  source.AddOp(block, {.name = source.op(end).name, .operands = results});
-  const std::vector<ir::RegionId> regions{source.AddRegion(std::vector<ir::BlockId>{block})};
-  return source.AddOp(source.AddBlock({}), {.name = source.op(origin).name, .regions = regions});
-}
-
-}  // namespace
-
 // all-reduce then convert to a narrower type: converted first, as XLA does on TPUs; the sum is rounded in between.
 void NarrowAllReduces(Dataflow& flow, PassContext&) {
   const auto users = flow.Users();
@@ -306,13 +266,10 @@ void NarrowAllReduces(Dataflow& flow, PassContext&) {
     if (users[sum.index()].size() != 1 || returned || reduce->capture_count > 0) continue;
     if (flow.ByteSize(flow.result(id)) >= flow.ByteSize(sum)) continue;
     const ir::TypeId narrow = flow.type_id(flow.result(id));
-    const ir::OpId reducer = ReducerOf(flow.source(), reduce->origin, narrow);
+    const ir::OpId reducer = ReducerFor(flow.source(), reduce->origin, narrow);
     if (!reducer.valid()) continue;
-    Node made;
-    made.kind = reduce->kind;
-    made.name = reduce->name;
+    Node made = flow.Copy(flow.maker(sum));
     made.origin = reducer;
-    made.attributes = reduce->attributes;
     const WireId input = reduce->operands[0];
     const ir::OpId origin = node.origin;
     made.operands = {flow.result(
@@ -337,17 +294,7 @@ void MoveCollectiveDimension(Dataflow& flow, PassContext&) {
     const Dimensions dims = flow.type(input).dims;
     if (*dimension < 0 || static_cast<size_t>(*dimension) >= dims.size() || IsMajor(dims, *dimension)) continue;
     const Dimensions permutation = FrontFirst(dims.size(), static_cast<size_t>(*dimension));
-    Node moved;
-    {
-      const Node& node = flow.node(id);
-      moved.kind = node.kind;
-      moved.name = node.name;
-      moved.operands = node.operands;
-      moved.capture_count = node.capture_count;
-      moved.captured = node.captured;
-      moved.origin = node.origin;
-      moved.attributes = node.attributes;
-    }
+    Node moved = flow.Copy(id);
     for (ir::Attribute& a : moved.attributes) {
       if (flow.source().name(a.name) == name) a = MakeAttribute(flow.source(), name, "0 : i64");
     }

@@ -116,7 +116,7 @@ class Combiner {
   void Join(const std::vector<NodeId>& group) {
     if (group.size() < 2) return;
     if (flow_.node(group[0]).kind == OpKind::kAllReduce && context_.target == Target::kGpu) return JoinFlat(group);
-    Node made = Like(group[0]);
+    Node made = flow_.Copy(group[0]);
     made.operands.clear();
     std::vector<ir::TypeId> types;
     for (const NodeId id : group) {
@@ -133,7 +133,7 @@ class Combiner {
       const WireId operand = flow_.node(id).operands[0];
       flat.push_back(Reshape(flow_, operand, {flow_.type(operand).element_count()}));
     }
-    Node made = Like(group[0]);
+    Node made = flow_.Copy(group[0]);
     made.operands = {Concatenate(flow_, flat, 0)};
     const std::vector<ir::TypeId> types{flow_.type_id(made.operands[0])};
     const WireId whole = flow_.result(flow_.Add(std::move(made), types));
@@ -145,16 +145,6 @@ class Combiner {
       const WireId old = flow_.result(group[i]);
       flow_.Replace(old, ReshapeTo(flow_, part, flow_.type_id(old)));
     }
-  }
-
-  Node Like(NodeId id) const {
-    const Node& node = flow_.node(id);
-    Node made;
-    made.kind = node.kind;
-    made.name = node.name;
-    made.origin = node.origin;
-    made.attributes = node.attributes;
-    return made;
   }
 
   Dataflow& flow_;

@@ -45,6 +45,19 @@ NodeId Dataflow::Add(NodeInit init) {
   return Add(std::move(node), init.results);
 }
 
+Node Dataflow::Copy(NodeId id) const {
+  const Node& node = nodes_[id.index()];
+  Node copy;
+  copy.kind = node.kind;
+  copy.name = node.name;
+  copy.operands = node.operands;
+  copy.capture_count = node.capture_count;
+  copy.captured = node.captured;
+  copy.origin = node.origin;
+  copy.attributes = node.attributes;
+  return copy;
+}
+
 WireId Dataflow::Resolve(WireId id) {
   WireId root = id;
   while (alias_[root.index()] != root) root = alias_[root.index()];

@@ -70,6 +70,8 @@ class Dataflow {
   WireId AddParameter(ir::TypeId type);
   NodeId Add(NodeInit init);
   NodeId Add(Node node, std::span<const ir::TypeId> results);
+  // The same op on the same operands, to be changed and added; without bodies.
+  Node Copy(NodeId id) const;
   // Every reader of `from` reads `to` once Normalise() has run.
   void Replace(WireId from, WireId to) { alias_[from.index()] = to; }
   WireId Resolve(WireId id);

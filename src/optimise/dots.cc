@@ -378,15 +378,7 @@ class Merger {
       parts.push_back(turned ? Transpose(flow_, part, {1, 0}) : part);
     }
     const WireId together = Concatenate(flow_, parts, static_cast<size_t>(1 - contract));
-    Node made;
-    {
-      const Node& first = flow_.node(group[0]);
-      made.kind = first.kind;
-      made.name = first.name;
-      made.operands = first.operands;
-      made.origin = first.origin;
-      made.attributes = first.attributes;
-    }
+    Node made = flow_.Copy(group[0]);
     made.operands[other] = together;
     Dimensions out = flow_.type(flow_.result(group[0])).dims;
     const size_t grown = other == 0 ? 0 : 1;

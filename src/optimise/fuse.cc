@@ -29,14 +29,8 @@ struct Inside {
 
   void Copy(const Dataflow& outer, NodeId id) {
     const Node& node = outer.node(id);
-    Node copy;
-    copy.kind = node.kind;
-    copy.name = node.name;
-    copy.capture_count = node.capture_count;
-    copy.captured = node.captured;
-    copy.origin = node.origin;
-    copy.attributes = node.attributes;
-    for (const WireId operand : node.operands) copy.operands.push_back(Read(outer, operand));
+    Node copy = outer.Copy(id);
+    for (WireId& operand : copy.operands) operand = Read(outer, operand);
     std::vector<ir::TypeId> types;
     for (uint32_t r = 0; r < node.result_count; ++r) types.push_back(outer.type_id(outer.result(id, r)));
     const NodeId made = body.Add(std::move(copy), types);

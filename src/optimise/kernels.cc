@@ -144,7 +144,7 @@ class Planner {
     if (kind == FusionClass::kBarrier || kind == FusionClass::kReduce) return;
     const auto elements = static_cast<double>(Elements(id));
     Sources& mine = sources_[out.index()];
-    double issue = (InstructionWeight(node.kind) + ConversionWeight(node)) * elements;
+    double issue = InstructionWeight(node.kind) * elements;
     if (node.kind == OpKind::kTranspose && flow_.ByteSize(out) > kLargeTranspose) turns_[out.index()] = 1;
     for (size_t i = 0; i < node.operands.size(); ++i) {
       const WireId operand = node.operands[i];
@@ -164,16 +164,6 @@ class Planner {
       issue += instructions_[operand.index()] * (kind == FusionClass::kView ? 1.0 : std::max(1.0, elements / size));
     }
     instructions_[out.index()] = std::min(issue, kInstructionLimit * elements);
-  }
-
-  // Narrow floating-point arithmetic goes through f32.
-  double ConversionWeight(const Node& node) const {
-    const ir::Element& element = flow_.type(node.first_result).element;
-    const bool narrow = element.kind != ir::ElementKind::kInteger && element.bits == 16;
-    return narrow && ir::Traits(node.kind).sort == OpSort::kElementwise && node.kind != OpKind::kSelect &&
-                   node.kind != OpKind::kConvert
-               ? InstructionWeight(OpKind::kConvert)
-               : 0;
   }
 
   bool IsConstantLike(WireId wire) const {

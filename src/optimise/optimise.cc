@@ -36,6 +36,8 @@ constexpr Pass kPasses[] = {
     {"merge-dots", "puts small dots that share an operand side by side", true, false, false, MergeDots},
     {"library-calls", "hands dots and the sums behind them to the matrix library", true, false, false,
      FormLibraryCalls},
+    {"float-normalisation", "computes in f32 what the device does not have in bf16", true, false, true,
+     NormaliseFloats},
     {"split-reductions", "cuts large reductions into two stages", true, false, false, SplitReductions},
     {"simplify-again", "joins the views that rewrites left", true, true, true, Simplify},
     {"cse-again", "computes once what rewrites made equal", true, true, true, EliminateCommonSubexpressions},
@@ -118,7 +120,7 @@ Result<ir::Module> Optimise(ir::Module module, const Options& options, const gra
   const auto disabled = [&](std::string_view name) {
     return std::find(options.disabled.begin(), options.disabled.end(), name) != options.disabled.end();
   };
-  PassContext context{.target = options.target, .cost = &cost};
+  PassContext context{.target = options.target, .cost = &cost, .bf16_capability = options.bf16_capability};
   if (report != nullptr) context.explanations = &report->explanations;
   auto flow = Import(module, main, {.inline_calls = !disabled("inline")});
   for (Dataflow* region : ExecutedRegions(*flow)) region->dots_take_producers = options.target == Target::kTpu;

@@ -32,6 +32,7 @@ enum class Target : uint8_t { kGpu, kTpu, kCpu };
 
 struct Options {
   Target target = Target::kGpu;
+  int bf16_capability = 80;           // CUDA compute capability times ten: which arithmetic exists in bf16
   std::vector<std::string> disabled;  // passes to leave out
   std::string stop_after;             // last pass to run; "" runs all
 };

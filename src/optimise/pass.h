@@ -17,7 +17,8 @@ struct PassContext {
   Target target = Target::kGpu;
   const graph::CostFunction* cost = nullptr;
   int64_t dot_merge_bytes = int64_t{32} << 20;
-  bool wrap_only = false;  // each op a kernel of its own
+  int bf16_capability = 80;  // CUDA compute capability times ten, as far as bf16 arithmetic goes
+  bool wrap_only = false;    // each op a kernel of its own
   std::vector<Explanation>* explanations = nullptr;
 };
 
@@ -44,6 +45,7 @@ void SinkTransposes(Dataflow& flow, PassContext& context);
 void CanonicaliseDots(Dataflow& flow, PassContext& context);
 void MergeDots(Dataflow& flow, PassContext& context);
 void FormLibraryCalls(Dataflow& flow, PassContext& context);
+void NormaliseFloats(Dataflow& flow, PassContext& context);
 void SplitReductions(Dataflow& flow, PassContext& context);
 void Fuse(Dataflow& flow, PassContext& context);
 void WrapKernels(Dataflow& flow, PassContext& context);

@@ -55,17 +55,7 @@ int64_t PartsOf(int64_t n) {
 }
 
 NodeId AddReduce(Dataflow& flow, NodeId like, WireId input, int64_t dimension) {
-  Node made;
-  {
-    const Node& node = flow.node(like);
-    made.kind = node.kind;
-    made.name = node.name;
-    made.operands = node.operands;
-    made.capture_count = node.capture_count;
-    made.captured = node.captured;
-    made.origin = node.origin;
-    made.attributes = node.attributes;
-  }
+  Node made = flow.Copy(like);
   made.operands[0] = input;
   for (ir::Attribute& a : made.attributes) {
     if (flow.source().name(a.name) == "dimensions")

@@ -23,10 +23,11 @@ struct Turned {
 
 class Sinker {
  public:
-  explicit Sinker(Dataflow& flow) : flow_(flow) {}
+  explicit Sinker(Dataflow& flow) : flow_(flow), free_(flow.node_count(), 0) {}
 
   void Run() {
     const std::vector<NodeId> order = flow_.order();
+    FindFree();
     for (const NodeId id : order) {
       for (WireId& operand : flow_.node(id).operands) operand = flow_.Resolve(operand);
       const Node& node = flow_.node(id);
@@ -82,6 +83,35 @@ class Sinker {
     return seen;
   }
 
+  // Values that come straight from a dot, by elementwise ops nobody else reads: the dot can leave them in any order.
+  void FindFree() {
+    const auto users = flow_.Users();
+    for (const NodeId id : flow_.order()) {
+      const Node& node = flow_.node(id);
+      if (node.result_count != 1 || users[node.first_result.index()].size() != 1) continue;
+      if (ir::Traits(node.kind).sort == ir::OpSort::kContraction) {
+        free_[id.index()] = node.kind == OpKind::kDotGeneral ? 1 : 0;
+      } else if (ir::Traits(node.kind).sort == ir::OpSort::kElementwise && node.capture_count == 0) {
+        free_[id.index()] = IsFreeElementwise(node) ? 1 : 0;
+      }
+    }
+  }
+
+  bool IsFreeElementwise(const Node& node) const {
+    bool has_dot = false;
+    for (const WireId operand : node.operands) {
+      if (flow_.type(operand).dims != flow_.type(node.first_result).dims) return false;
+      has_dot = has_dot || IsFree(operand);
+      if (!IsFree(operand) && !IsSpread(operand)) return false;
+    }
+    return has_dot;
+  }
+
+  bool IsFree(WireId wire) const {
+    const NodeId maker = flow_.maker(wire);
+    return maker.valid() && maker.index() < free_.size() && free_[maker.index()] != 0;
+  }
+
   // Only values that an op makes carry their order on; parameters are turned where they are read.
   bool Leads(const Turned& turned) const { return turned.moved && flow_.maker(turned.base).valid(); }
 
@@ -95,13 +125,13 @@ class Sinker {
       const Turned seen = See(operand);
       // The first operand of full size decides, unless it is a parameter.
       if (Leads(seen) && !leader.base.valid()) leader = seen;
-      if (!seen.moved && flow_.maker(seen.base).valid() && !IsParameterLike(seen.base)) return;
+      if (!seen.moved && flow_.maker(seen.base).valid() && !IsParameterLike(seen.base) && !IsFree(operand)) return;
     }
     if (!leader.base.valid()) return;
     const Dimensions permutation = PermutationTo(dims, leader.order);
     Dimensions turned;
     for (const int64_t p : permutation) turned.push_back(dims[static_cast<size_t>(p)]);
-    Node made = Like(id);
+    Node made = flow_.Copy(id);
     for (WireId& operand : made.operands) operand = Turn(operand, permutation, turned);
     const std::vector<ir::TypeId> types{TensorLike(flow_.source(), flow_.type_id(result), turned)};
     const WireId inner = flow_.result(flow_.Add(std::move(made), types));
@@ -142,9 +172,20 @@ class Sinker {
     } else {
       made = TurnBroadcast(operand, permutation, turned);
     }
+    if (!made.valid() && IsFree(operand)) made = TurnFree(operand, permutation, turned);
     if (!made.valid()) made = Transpose(flow_, operand, permutation);
     turned_[{operand, permutation}] = made;
     return made;
+  }
+
+  // The elementwise ops above are done in the new order; the transpose stands behind the dot, which takes it in.
+  WireId TurnFree(WireId wire, const Dimensions& permutation, const Dimensions& turned) {
+    const NodeId id = flow_.maker(wire);
+    if (flow_.node(id).kind == OpKind::kDotGeneral) return WireId();
+    Node made = flow_.Copy(id);
+    for (WireId& operand : made.operands) operand = Turn(operand, permutation, turned);
+    const std::vector<ir::TypeId> types{TensorLike(flow_.source(), flow_.type_id(wire), turned)};
+    return flow_.result(flow_.Add(std::move(made), types));
   }
 
   WireId TurnBroadcast(WireId operand, const Dimensions& permutation, const Dimensions& turned) {
@@ -201,7 +242,7 @@ class Sinker {
         out.push_back(flat[i]);
       }
     }
-    Node made = Like(id);
+    Node made = flow_.Copy(id);
     made.operands[0] = Reshape(flow_, seen.base, flat);
     for (ir::Attribute& a : made.attributes) {
       if (flow_.source().name(a.name) == "dimensions")
@@ -213,18 +254,8 @@ class Sinker {
     flow_.Replace(old, ReshapeTo(flow_, inner, flow_.type_id(old)));
   }
 
-  Node Like(NodeId id) const {
-    const Node& node = flow_.node(id);
-    Node made;
-    made.kind = node.kind;
-    made.name = node.name;
-    made.operands = node.operands;
-    made.origin = node.origin;
-    made.attributes = node.attributes;
-    return made;
-  }
-
   Dataflow& flow_;
+  std::vector<char> free_;  // by node
   std::map<std::pair<WireId, Dimensions>, WireId> turned_;
 };
 
