@@ -67,8 +67,18 @@ class Normaliser {
     // Widened, narrowed, widened: the first value, as XLA's excess precision allows.
     if (maker != nullptr && maker->kind == OpKind::kConvert && flow_.type_id(maker->operands[0]) == type)
       return maker->operands[0];
+    if (maker != nullptr && maker->kind == OpKind::kBroadcastInDim) return ConvertBroadcast(flow_.maker(wire), type);
     return flow_.result(
         flow_.Add({.name = "stablehlo.convert", .operands = {wire}, .results = {type}, .origin = origin}));
+  }
+
+  // What is repeated is widened once, before.
+  WireId ConvertBroadcast(NodeId broadcast, ir::TypeId type) {
+    Node made = flow_.Copy(broadcast);
+    const ir::TypeId narrow = flow_.type_id(made.operands[0]);
+    made.operands = {Convert(made.operands[0], Wide(narrow), PlainOrigin(made.origin))};
+    const std::vector<ir::TypeId> types{type};
+    return flow_.result(flow_.Add(std::move(made), types));
   }
 
   // bf16 -> f32 -> bf16 is exact; f32 -> bf16 -> f32 only drops a rounding.

@@ -13,9 +13,10 @@ namespace {
 using ir::OpKind;
 using ir::OpSort;
 
-constexpr size_t kKernelLimit = 48;                 // kernels that may compute one node anew
+constexpr size_t kKernelLimit = 256;                // kernels that may compute one node anew
 constexpr double kInstructionLimit = 400;           // per element, where shared work would be counted many times
 constexpr int64_t kLargeSource = int64_t{1} << 20;  // below a broadcast this is taken to be stored
+constexpr double kSpread = 8;                       // evaluations an element, from which on readers are much larger
 constexpr int64_t kLargeTranspose = 65536;
 constexpr int64_t kRowNormRows = 16384;
 constexpr int64_t kRowNormBytes = int64_t{64} << 20;
@@ -25,10 +26,10 @@ struct Weight {
   double instructions;
 };
 constexpr Weight kWeights[] = {
-    {OpKind::kExponential, 12},   {OpKind::kExponentialMinusOne, 14},
+    {OpKind::kExponential, 10},   {OpKind::kExponentialMinusOne, 14},
     {OpKind::kLog, 14},           {OpKind::kLogPlusOne, 16},
     {OpKind::kTanh, 25},          {OpKind::kPower, 40},
-    {OpKind::kSine, 40},          {OpKind::kCosine, 40},
+    {OpKind::kSine, 3},           {OpKind::kCosine, 3},
     {OpKind::kTan, 60},           {OpKind::kLogistic, 20},
     {OpKind::kErf, 25},           {OpKind::kDivide, 9},
     {OpKind::kSqrt, 8},           {OpKind::kRsqrt, 6},
@@ -141,14 +142,14 @@ class Planner {
     if (node.result_count == 0) return;
     const FusionClass kind = classes_[id.index()];
     const WireId out = node.first_result;
-    if (kind == FusionClass::kBarrier || kind == FusionClass::kReduce) return;
-    const auto elements = static_cast<double>(Elements(id));
+    if (kind == FusionClass::kBarrier) return;
+    const auto elements = static_cast<double>(WorkElements(flow_, id));
     Sources& mine = sources_[out.index()];
     double issue = InstructionWeight(node.kind) * elements;
     if (node.kind == OpKind::kTranspose && flow_.ByteSize(out) > kLargeTranspose) turns_[out.index()] = 1;
     for (size_t i = 0; i < node.operands.size(); ++i) {
       const WireId operand = node.operands[i];
-      if (!IsStoredSource(operand) && turns_[operand.index()]) turns_[out.index()] = 1;
+      if (!IsStoredSource(operand) && turns_[operand.index()] && !IsBroadcast(node)) turns_[out.index()] = 1;
       if (node.kind == OpKind::kDynamicUpdateSlice && i == 0) continue;
       int64_t limit = INT64_MAX;
       if (ir::Traits(node.kind).sort == OpSort::kSlice || node.kind == OpKind::kGather) limit = flow_.ByteSize(out);
@@ -161,7 +162,8 @@ class Planner {
       for (size_t s = 0; s < theirs.count; ++s)
         mine.Add(theirs.items[s].first, std::min(limit, theirs.items[s].second));
       const auto size = static_cast<double>(std::max<int64_t>(1, flow_.type(operand).element_count()));
-      issue += instructions_[operand.index()] * (kind == FusionClass::kView ? 1.0 : std::max(1.0, elements / size));
+      const bool once = kind == FusionClass::kView || node.kind == OpKind::kConcatenate || node.kind == OpKind::kPad;
+      issue += instructions_[operand.index()] * (once ? 1.0 : std::max(1.0, elements / size));
     }
     instructions_[out.index()] = std::min(issue, kInstructionLimit * elements);
   }
@@ -270,28 +272,47 @@ class Planner {
     if (count == 0) return;
     if (count == 1 && evaluations_[id.index()] <= Elements(id)) return Explain(id, "its only reader takes it in");
     if (IsBroadcast(flow_.node(id))) return Explain(id, "a broadcast reads less than it makes");
+    if (Widens(flow_.node(id))) return Explain(id, "a wider copy reads less than it makes");
     if (count > kKernelLimit) return Store(id, "read by too many kernels to compute it in each");
     if (count > 1 && turns_[flow_.result(id).index()]) return Store(id, "behind a transpose, which is slow to repeat");
-    if (PaysToRepeat(id, count))
-      return Explain(id, "cheaper to compute in each of its readers than to store and reload");
+    if (PaysToRepeat(id)) return Explain(id, "cheaper to compute in each of its readers than to store and reload");
     Store(id, "cheaper to store once than to compute in each of its readers");
   }
 
-  bool PaysToRepeat(NodeId id, size_t readers) const {
+  bool Widens(const Node& node) const {
+    return node.kind == OpKind::kConvert && flow_.ByteSize(node.first_result) > flow_.ByteSize(node.operands[0]);
+  }
+
+  // Whether computing a node in each of its readers takes less time than storing it and loading it there.
+  bool PaysToRepeat(NodeId id) const {
     const WireId out = flow_.result(id);
     const double bytes = static_cast<double>(flow_.ByteSize(out));
     const double reads = sources_[out.index()].bytes();
     const double issue = flow_.dots_take_producers ? 0 : instructions_[out.index()];
     const double growth =
         static_cast<double>(evaluations_[id.index()]) / static_cast<double>(std::max<int64_t>(1, Elements(id)));
-    const auto time = [&](double b, double i) {
-      return static_cast<double>(context_.cost->KernelTime({.bytes = b, .instructions = i}).value);
-    };
-    const double launch = time(0, 0);
-    const auto k = static_cast<double>(readers);
-    const double repeated = k * (time(reads, issue * growth) - launch);
-    const double stored = time(reads + bytes, issue) + k * (time(bytes, 0) - launch);
-    return repeated <= stored;
+    const double launch = Cost(0, 0);
+    const double stored = Cost(reads + bytes, issue);
+    if (growth >= kSpread && bytes >= kSpread * reads) return AddedTime(id, issue * growth) <= stored;
+    const auto k = static_cast<double>(kernels_[id.index()].size());
+    return k * (Cost(reads, issue * growth) - launch) <= stored + k * (Cost(bytes, 0) - launch);
+  }
+
+  double Cost(double bytes, double instructions) const {
+    return static_cast<double>(context_.cost->KernelTime({.bytes = bytes, .instructions = instructions}).value);
+  }
+
+  // What little work for each element of much larger kernels takes: nothing while they wait for memory anyway.
+  double AddedTime(NodeId id, double issue) const {
+    const bool was_stored = !stored_before_.empty() && stored_before_[id.index()] != 0;
+    double added = 0;
+    for (const uint32_t kernel : kernels_[id.index()]) {
+      const WireId end = flow_.result(plan_.roots[kernel][0]);
+      const double bytes = sources_[end.index()].bytes() + static_cast<double>(flow_.ByteSize(end));
+      const double others = std::max(0.0, instructions_[end.index()] - (was_stored ? 0 : issue));
+      added += Cost(bytes, others + issue) - Cost(bytes, others);
+    }
+    return added;
   }
 
   // A reduction of whole rows whose statistics only one kernel reads, which goes over the same rows (XLA's Triton
