@@ -61,17 +61,17 @@ CLI::Validator OneOf(std::vector<std::string> names) {
 }
 
 void AddCommonOptions(CLI::App& command, Console& console) {
-  const std::string group = "Common options";
   command.add_option("--color", console.colour, "colour of messages: auto, always or never (NO_COLOR is honoured)")
       ->check(OneOf({"auto", "always", "never"}))
-      ->group(group);
-  command.add_flag("-q,--quiet", console.quiet, "no progress and no warnings")->group(group);
+      ->group(kCommonGroup);
+  command.add_flag("-q,--quiet", console.quiet, "no progress and no warnings")->group(kCommonGroup);
   command
       .add_option("--log-level", console.log_level,
                   "lowest level that is logged: debug, info (stages and their times), warning, ...")
       ->check(OneOf({"critical", "error", "warning", "info", "debug", "progress", "results"}))
-      ->group(group);
-  command.add_option("--log-path", console.log_path, "append the log to this file instead of stderr")->group(group);
+      ->group(kCommonGroup);
+  command.add_option("--log-path", console.log_path, "append the log to this file instead of stderr")
+      ->group(kCommonGroup);
 }
 
 Format FormatByName(const std::string& name) {

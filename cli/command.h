@@ -35,6 +35,8 @@ struct Console {
 // Accepts exactly these words; suggests the nearest for any other.
 CLI::Validator OneOf(std::vector<std::string> names);
 
+inline constexpr char kCommonGroup[] = "Common options";
+
 // Adds --color, -q, --log-level and --log-path.
 void AddCommonOptions(CLI::App& command, Console& console);
 

@@ -1,6 +1,7 @@
 // `hespas estimate`: the work and time of a program's compute on one device, without a network.
 #include <memory>
 
+#include "cli/configuration.h"
 #include "cli/format.h"
 #include "cli/kernel_tables.h"
 #include "cli/pipeline_options.h"
@@ -19,6 +20,7 @@ void AddEstimateCommand(CLI::App& app, Console& console) {
     Format format = Format::kTable;
   };
   auto options = std::make_shared<Options>();
+  AddConfigurationOptions(command);
   AddProgramOption(command, options->run)->required(false);
   AddEstimateOptions(command, options->run);
   AddKernelTableOptions(command, options->tables);
@@ -26,7 +28,8 @@ void AddEstimateCommand(CLI::App& app, Console& console) {
     command.add_option("--system", options->system, "system of --collectives: a preset (`hespas systems`) or a file");
   }
   AddFormatOption(command, options->format);
-  command.callback([options, &console] {
+  command.callback([options, &command, &console] {
+    if (!ApplyConfiguration(command, options->run, console)) return;
     if (options->tables.wanted()) {
       PrintKernelTables(options->tables, options->run, options->system, options->format, console);
       return;

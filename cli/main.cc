@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "base/suggest.h"
 #include "cli/command.h"
+#include "cli/configuration.h"
 #include "driver/version.h"
 
 namespace hespas::cli {
@@ -37,6 +38,7 @@ void AddCommands(CLI::App& app, Console& console) {
   AddSchemaCommand(app, console);
   AddCalibrateCommand(app, console);
   AddCacheCommand(app, console);
+  BindEnvironment(app);
 }
 
 const CLI::App& Chosen(const CLI::App& app) {
@@ -82,6 +84,7 @@ int ReportUsage(const CLI::App& app, const CLI::ParseError& error, const std::ve
   const CLI::App& command = Chosen(app);
   const std::string message = UsageMessage(app, error, words);
   fmt::print(stderr, "error[E0901]: {}\n", message);
+  if (const std::string hint = EnvironmentHint(command, message); !hint.empty()) fmt::print(stderr, "help: {}\n", hint);
   for (const std::string& word : words) {
     if (message.find(word) == std::string::npos || message.find("did you mean") != std::string::npos) continue;
     const std::string near = Suggestion(app, word);
@@ -159,5 +162,5 @@ int main(int argc, char** argv) {
   } catch (const std::exception& error) {
     fmt::print(stderr, "error[E0903]: internal error: {}\n", error.what());
   }
-  return 70;
+  return hespas::cli::kInternalStatus;
 }

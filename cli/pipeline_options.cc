@@ -1,6 +1,22 @@
 #include "cli/pipeline_options.h"
 
+#include "split/separator.h"
+
 namespace hespas::cli {
+namespace {
+
+// Also the prototype's spellings ("is_reduce_op").
+CLI::Validator IsSeparator() {
+  return CLI::Validator(
+      [](const std::string& name) {
+        if (split::SeparatorByName(name)) return std::string();
+        return OneOf({"communication", "convolution", "dot_general", "reduce", "return"})(
+            const_cast<std::string&>(name));
+      },
+      "");
+}
+
+}  // namespace
 
 CLI::Option* AddProgramOption(CLI::App& command, driver::RunOptions& options) {
   return command
@@ -15,7 +31,18 @@ void AddSplitOptions(CLI::App& command, driver::RunOptions& options) {
   command.add_flag("--merge,!--no-merge", options.merge, "join neighbouring blocks where that delays no collective");
   command.add_option("--block-lim", options.block_limit, "most operations of one block (linear)")
       ->check(CLI::PositiveNumber);
-  command.add_option("--separator", options.separator, "operation that ends a block (linear)");
+  command
+      .add_option("--separator", options.separator,
+                  "what ends a block (linear): communication, convolution, dot_general, reduce or return")
+      ->check(IsSeparator());
+  command
+      .add_option("--separator-policy", options.separator_policy,
+                  "where a separating op goes: ISOLATED in a block of its own, END_BLOCK or START_BLOCK")
+      ->check(OneOf({"ISOLATED", "END_BLOCK", "START_BLOCK"}));
+  command
+      .add_option("--separator-node-type", options.separator_node_type,
+                  "what an isolated separating op is: COMM_COLL_NODE or COMP_NODE")
+      ->check(OneOf({"COMM_COLL_NODE", "COMP_NODE"}));
 }
 
 void AddEstimateOptions(CLI::App& command, driver::RunOptions& options) {
@@ -39,6 +66,11 @@ void AddEstimateOptions(CLI::App& command, driver::RunOptions& options) {
           "prototype: the Python prototype's choices and defects, for comparison")
       ->check(OneOf({"prototype"}));
   command.add_flag("--strict", options.strict, "an operation without a cost rule is an error");
+}
+
+void AddOutputOption(CLI::App& command, driver::RunOptions& options, const std::string& description) {
+  command.add_option("--output", options.output, description);
+  command.add_flag("--clean", options.clean, "empty the output folder first");
 }
 
 void AddTraceOptions(CLI::App& command, driver::RunOptions& options) {

@@ -11,6 +11,8 @@ namespace hespas::cli {
 CLI::Option* AddProgramOption(CLI::App& command, driver::RunOptions& options);
 void AddSplitOptions(CLI::App& command, driver::RunOptions& options);
 void AddEstimateOptions(CLI::App& command, driver::RunOptions& options);
+// --output and --clean.
+void AddOutputOption(CLI::App& command, driver::RunOptions& options, const std::string& description);
 void AddTraceOptions(CLI::App& command, driver::RunOptions& options);
 
 }  // namespace hespas::cli

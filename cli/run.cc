@@ -1,6 +1,7 @@
 // `hespas run`: the whole pipeline, one answer.
 #include <memory>
 
+#include "cli/configuration.h"
 #include "cli/format.h"
 #include "cli/pipeline_options.h"
 #include "report/run_report.h"
@@ -27,17 +28,20 @@ void AddRunCommand(CLI::App& app, Console& console) {
       AddCommand(app, console, "run", "predicts the step time of a program on devices and a network",
                  "hespas run examples/llama3-100m-4dev.mlir.gz --device A100_SXM_40GB --system A100_SXM_40GB_4GPU");
   auto options = std::make_shared<RunCommand>();
-  AddProgramOption(command, options->run);
+  AddConfigurationOptions(command);
+  AddProgramOption(command, options->run)->required(false);
   AddEstimateOptions(command, options->run);
   command.add_option("--system", options->run.system, "network: a preset (`hespas systems`), a folder or a JSON file");
   AddTraceOptions(command, options->run);
   AddSplitOptions(command, options->run);
   command.add_option("--network-backend", options->run.network_backend, "analytical, analytical-aware or none")
       ->check(OneOf({"analytical", "analytical-aware", "none"}));
-  command.add_option("--output", options->run.output, "folder for traces, statistics and result.json");
+  AddOutputOption(command, options->run, "folder for traces, statistics and result.json");
   command.add_flag("--require-fit", options->run.require_fit, "needing more memory than the device has is an error");
   AddFormatOption(command, options->format);
-  command.callback([options, &console] {
+  command.callback([options, &command, &console] {
+    if (!ApplyConfiguration(command, options->run, console)) return;
+    if (options->run.program.empty()) throw CLI::RequiredError("PROGRAM");
     options->run.command_line = console.command_line;
     const auto result = driver::Run(options->run, console.diagnostics);
     console.PrintDiagnostics();

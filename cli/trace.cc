@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "cli/configuration.h"
 #include "cli/pipeline_options.h"
 #include "driver/output.h"
 
@@ -16,7 +17,9 @@ void Trace(const driver::RunOptions& options, Console& console) {
   if (!estimated) return;
   const auto traces = driver::AssembleTraces(options, *prepared, *estimated, nullptr, console.diagnostics);
   if (!traces) return;
-  if (const Status status = driver::WriteTraces(*traces, options.output); !status) {
+  Status status = driver::PrepareFolder(options.output, options.clean);
+  if (status) status = driver::WriteTraces(*traces, options.output);
+  if (!status) {
     console.diagnostics.Report(status.error());
     return;
   }
@@ -32,12 +35,16 @@ void AddTraceCommand(CLI::App& app, Console& console) {
       AddCommand(app, console, "trace", "writes Chakra execution traces only",
                  "hespas trace examples/llama3-100m-4dev.mlir.gz --device A100_SXM_40GB --output traces");
   auto options = std::make_shared<driver::RunOptions>();
-  AddProgramOption(command, *options);
+  AddConfigurationOptions(command);
+  AddProgramOption(command, *options)->required(false);
   AddEstimateOptions(command, *options);
   AddTraceOptions(command, *options);
   AddSplitOptions(command, *options);
-  command.add_option("--output", options->output, "folder for dev.<id>.et and comm_group.json")->required();
-  command.callback([options, &console] {
+  AddOutputOption(command, *options, "folder for dev.<id>.et and comm_group.json");
+  command.callback([options, &command, &console] {
+    if (!ApplyConfiguration(command, *options, console)) return;
+    if (options->program.empty()) throw CLI::RequiredError("PROGRAM");
+    if (options->output.empty()) throw CLI::RequiredError("--output");
     Trace(*options, console);
     console.PrintDiagnostics();
   });

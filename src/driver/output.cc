@@ -1,5 +1,7 @@
 #include "driver/output.h"
 
+#include <fmt/format.h>
+
 #include "base/file.h"
 #include "report/chakra.h"
 #include "report/module_stats.h"
@@ -7,8 +9,17 @@
 
 namespace hespas::driver {
 
+Status PrepareFolder(const std::filesystem::path& folder, bool clean) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  if (fs::exists(folder, error) && !fs::is_directory(folder, error))
+    return MakeError(kOutputNotFolder, fmt::format("`{}` exists and is not a folder", folder.string()));
+  if (clean) fs::remove_all(folder, error);
+  if (error) return MakeError(kCannotWrite, fmt::format("cannot empty `{}`: {}", folder.string(), error.message()));
+  return MakeFolder(folder);
+}
+
 Status WriteTraces(const trace::TraceGraph& traces, const std::filesystem::path& folder) {
-  if (Status status = MakeFolder(folder); !status) return status;
   if (Status status = report::WriteChakra(traces, folder.string()); !status) return status;
   return WriteFileAtomically(folder / "comm_group.json", report::EncodeGroups(traces));
 }

@@ -8,6 +8,11 @@
 
 namespace hespas::driver {
 
+inline constexpr DiagnosticKind kOutputNotFolder{"E0915", "The output path exists and is not a folder."};
+
+// Creates the folder, emptied first where `clean` asks for it.
+Status PrepareFolder(const std::filesystem::path& folder, bool clean);
+
 // dev.<id>.et and comm_group.json.
 Status WriteTraces(const trace::TraceGraph& traces, const std::filesystem::path& folder);
 

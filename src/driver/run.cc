@@ -69,6 +69,10 @@ std::optional<result::RunResult> Run(const RunOptions& options, Diagnostics& dia
     if (diagnostic.is_warning()) result.warnings.push_back(diagnostic);
   }
   if (options.output.empty()) return result;
+  if (const Status status = PrepareFolder(options.output, options.clean); !status) {
+    diagnostics.Report(status.error());
+    return std::nullopt;
+  }
   if (const Status status = WriteOutputs(*prepared, *estimated, *traces, result, options.output); !status) {
     diagnostics.Report(status.error());
     return std::nullopt;

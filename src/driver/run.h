@@ -13,6 +13,7 @@
 #include "graph/block_graph.h"
 #include "graph/estimate_table.h"
 #include "hardware/device.h"
+#include "hardware/device_figures.h"
 #include "hardware/system.h"
 #include "ir/module.h"
 #include "result/run_result.h"
@@ -36,8 +37,9 @@ inline constexpr DiagnosticKind kNoCommunication{
 struct RunOptions {
   std::string program;
   std::string device = "A100_SXM_80GB";
-  std::string system = "auto";  // one node of the device
-  uint32_t num_npus = 0;        // 0: what the program implies
+  hardware::DeviceFigures figures;  // instead of those of the device's file
+  std::string system = "auto";      // one node of the device
+  uint32_t num_npus = 0;            // 0: what the program implies
   std::string estimator = "calibrated";
   std::string fallback = "calibrated";  // costs what the estimator cannot
   std::string dataflow = "ws";          // of scalesim: weights stay, or outputs ("os")
@@ -46,12 +48,15 @@ struct RunOptions {
   bool merge = false;
   size_t block_limit = 1024;
   std::string separator = "communication";
-  std::string network_backend = "analytical";  // none: traces only
-  std::string cache = "memory";                // none, memory (equal blocks of this run), or a file kept across runs
-  bool compat = false;                         // the Python prototype's choices and defects
+  std::string separator_policy = "ISOLATED";           // END_BLOCK, START_BLOCK
+  std::string separator_node_type = "COMM_COLL_NODE";  // COMP_NODE
+  std::string network_backend = "analytical";          // none: traces only
+  std::string cache = "memory";  // none, memory (equal blocks of this run), or a file kept across runs
+  bool compat = false;           // the Python prototype's choices and defects
   bool strict = false;
   bool require_fit = false;  // more memory than the device has is an error
   std::string output;        // folder; empty: nothing is written
+  bool clean = false;        // empty it first
   std::string command_line;
 };
 
@@ -70,6 +75,8 @@ struct Estimated {
   std::vector<result::OpSummary> ops;  // costliest first
 };
 
+// The device with the figures that replace those of its file.
+std::optional<hardware::Device> DeviceOf(const RunOptions& options, Diagnostics& diagnostics);
 std::optional<ir::Module> ReadModule(const std::string& path, std::string* sha256, Diagnostics& diagnostics);
 std::optional<Prepared> Prepare(const RunOptions& options, Diagnostics& diagnostics);
 std::optional<Estimated> EstimateBlocks(const RunOptions& options, const Prepared& prepared, Diagnostics& diagnostics);

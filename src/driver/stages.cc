@@ -36,7 +36,9 @@ split::Options SplitOptions(const RunOptions& options) {
                      .merge = options.merge,
                      .block_limit = options.block_limit,
                      .compat = options.compat};
-  if (const auto separator = split::SeparatorByName(options.separator)) out.separator = *separator;
+  out.separator = split::SeparatorByName(options.separator).value_or(out.separator);
+  out.policy = split::PolicyByName(options.separator_policy).value_or(out.policy);
+  if (options.separator_node_type == "COMP_NODE") out.separator_kind = graph::BlockKind::kCompute;
   return out;
 }
 
@@ -74,6 +76,13 @@ bool Communicates(const graph::BlockGraph& graph) {
 
 }  // namespace
 
+std::optional<hardware::Device> DeviceOf(const RunOptions& options, Diagnostics& diagnostics) {
+  const auto edition = options.compat ? hardware::PresetEdition::kPrototype : hardware::PresetEdition::kCurrent;
+  auto device = hardware::LoadDevice(options.device, diagnostics, edition);
+  if (device) hardware::ApplyFigures(options.figures, *device);
+  return device;
+}
+
 std::optional<ir::Module> ReadModule(const std::string& path, std::string* sha256, Diagnostics& diagnostics) {
   auto raw = Take(ReadRaw(path), diagnostics);
   if (!raw) return std::nullopt;
@@ -85,8 +94,7 @@ std::optional<ir::Module> ReadModule(const std::string& path, std::string* sha25
 
 std::optional<Prepared> Prepare(const RunOptions& options, Diagnostics& diagnostics) {
   Prepared prepared;
-  const auto edition = options.compat ? hardware::PresetEdition::kPrototype : hardware::PresetEdition::kCurrent;
-  auto device = hardware::LoadDevice(options.device, diagnostics, edition);
+  auto device = DeviceOf(options, diagnostics);
   if (!device) return std::nullopt;
   prepared.device = std::move(*device);
   auto module = ReadModule(options.program, &prepared.sha256, diagnostics);

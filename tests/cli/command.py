@@ -13,13 +13,13 @@ LLAMA = ROOT / "examples/llama3-100m-4dev.mlir.gz"
 FIXTURES = ROOT / "tests/data/fixtures"
 
 
-def run(*words, stdin=None, program="hespas", largest_file=None, **more):
+def run(*words, stdin=None, program="hespas", largest_file=None, environment=None, **more):
     """`largest_file`: bytes that any file may grow to, as on a disk that is nearly full."""
     def limit():
         if largest_file is not None:
             signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
             resource.setrlimit(resource.RLIMIT_FSIZE, (largest_file, largest_file))
-    environment = dict(os.environ, NO_COLOR="1", LC_ALL="C")
+    environment = dict(os.environ, NO_COLOR="1", LC_ALL="C") | (environment or {})
     return subprocess.run([BIN / program, *map(str, words)], input=stdin, capture_output=True, text=True, timeout=120,
                           env=environment, preexec_fn=limit, check=False, **more)
 

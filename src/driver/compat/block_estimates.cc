@@ -28,22 +28,14 @@ std::string ShapesText(const ir::Module& module, auto values) {
 
 }  // namespace
 
-hardware::Device DeviceOf(const Rates& rates) {
-  hardware::Device device;
-  device.name = "configuration";
-  device.peak_flops = {rates.peak_flops};
-  device.memory_bandwidth = {rates.memory_bandwidth};
-  for (const auto& [datatype, rate] : rates.per_datatype_flops) device.per_datatype_flops[datatype] = {rate};
-  return device;
-}
-
-BlockEstimates::BlockEstimates(const Settings& settings, const Blocks& blocks, const Log& log)
+BlockEstimates::BlockEstimates(const Settings& settings, const Blocks& blocks, const estimate::Estimator& estimator,
+                               const Log& log)
     : settings_(settings),
       blocks_(blocks),
       module_(*blocks.module),
       log_(log),
       rates_{settings.rates.peak_flops, settings.rates.memory_bandwidth, settings.rates.per_datatype_flops},
-      roofline_(DeviceOf(settings.rates)),
+      estimator_(estimator),
       statistics_(settings.rates, settings.split.compat) {}
 
 Status BlockEstimates::Run() {
@@ -145,7 +137,7 @@ std::string BlockEstimates::WidestOutput(const graph::Block& block) const {
 std::vector<OpRecord> BlockEstimates::Records(const graph::Block& block) {
   std::vector<OpRecord> records;
   for (const ir::OpId op : block.ops) {
-    const graph::Estimate estimated = roofline_.EstimateOp(module_, op, notes_);
+    const graph::Estimate estimated = estimator_.EstimateOp(module_, op, notes_);
     const ir::Element* element = estimate::RateElement(module_, op, estimate::CostOf(module_, op).contraction);
     records.push_back({.name = std::string(module_.name(op)),
                        .datatype = element == nullptr ? "none" : ir::ElementText(*element),

@@ -13,26 +13,23 @@
 #include "driver/compat/configuration.h"
 #include "driver/compat/log.h"
 #include "driver/compat/statistics.h"
+#include "estimate/estimator.h"
 #include "estimate/roofline/prototype_roofline.h"
-#include "estimate/roofline/roofline.h"
 
 namespace hespas::driver::compat {
 
 inline constexpr DiagnosticKind kUnknownRate{
     "E0916", "An operation has an element type that `per_datatype_flops` lacks, and `error_on_unknown_type` is set."};
 
-hardware::Device DeviceOf(const Rates& rates);
-
 class BlockEstimates {
  public:
-  // All three must outlive this.
-  BlockEstimates(const Settings& settings, const Blocks& blocks, const Log& log);
+  // All four must outlive this. The estimator is not asked under --compat.
+  BlockEstimates(const Settings& settings, const Blocks& blocks, const estimate::Estimator& estimator, const Log& log);
 
   Status Run();
 
   const Statistics& statistics() const { return statistics_; }
   const estimate::Notes& notes() const { return notes_; }
-  const estimate::Roofline& roofline() const { return roofline_; }
   double seconds(size_t position) const { return seconds_.at(position); }
 
  private:
@@ -53,7 +50,7 @@ class BlockEstimates {
   const ir::Module& module_;
   const Log& log_;
   estimate::PrototypeRates rates_;
-  estimate::Roofline roofline_;
+  const estimate::Estimator& estimator_;
   Statistics statistics_;
   estimate::Notes notes_;
   std::unordered_map<Hash128, Known> known_;  // by structure

@@ -11,6 +11,7 @@
 #include "driver/compat/chakra_gen.h"
 #include "driver/compat/python_text.h"
 #include "driver/compat/trace_bytes.h"
+#include "driver/output.h"
 #include "estimate/fusion_cost.h"
 #include "estimate/roofline/prototype_roofline.h"
 #include "ir/printer.h"
@@ -96,19 +97,10 @@ size_t ExpandedCount(const ir::Module& module, ir::OpId op) {
 }
 
 Status PrepareOutput(const Settings& settings, const Log& log) {
-  namespace fs = std::filesystem;
   std::error_code error;
-  const fs::path folder = settings.output_dir;
-  if (fs::exists(folder, error) && !fs::is_directory(folder, error)) {
-    return MakeError(kOutputNotFolder, fmt::format("`{}` exists and is not a folder", settings.output_dir));
-  }
-  if (settings.clean && fs::exists(folder, error)) {
-    fs::remove_all(folder, error);
-    if (error)
-      return MakeError(kCannotWrite, fmt::format("cannot empty `{}`: {}", settings.output_dir, error.message()));
-    log.Info(fmt::format("Cleaned output directory: {}", settings.output_dir));
-  }
-  if (Status made = MakeFolder(folder); !made) return made;
+  const bool cleaned = settings.clean && std::filesystem::exists(settings.output_dir, error);
+  if (Status prepared = PrepareFolder(settings.output_dir, settings.clean); !prepared) return prepared;
+  if (cleaned) log.Info(fmt::format("Cleaned output directory: {}", settings.output_dir));
   log.Info(fmt::format("Created output directory: {}", settings.output_dir));
   return {};
 }

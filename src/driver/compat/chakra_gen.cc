@@ -12,6 +12,7 @@
 #include "driver/compat/python_text.h"
 #include "driver/compat/trace_bytes.h"
 #include "estimate/estimate_all.h"
+#include "estimate/registry.h"
 #include "report/chakra.h"
 
 namespace hespas::driver::compat {
@@ -58,10 +59,10 @@ Status WritePrototypeTraces(const Settings& settings, const Blocks& blocks, cons
 }
 
 // The corrected traces: right sizes and groups, exact durations.
-Status WriteTraces(const Settings& settings, const Blocks& blocks, const BlockEstimates& estimates, const Log& log,
+Status WriteTraces(const Settings& settings, const Blocks& blocks, const estimate::Estimator& estimator, const Log& log,
                    Diagnostics& diagnostics) {
   Diagnostics reported;  // once already, by the statistics
-  const auto table = estimate::EstimateAll(blocks.in_order, estimates.roofline(), nullptr, {}, reported);
+  const auto table = estimate::EstimateAll(blocks.in_order, estimator, nullptr, {}, reported);
   if (!table) return table.error();
   const auto traces =
       assemble::Assemble(*blocks.module, blocks.in_order, *table, {.num_npus = settings.num_npus}, diagnostics);
@@ -92,18 +93,18 @@ Status GenerateTraces(const CommandLine& command, const Log& log, Diagnostics& d
   LogCache(*settings, log);
   auto blocks = MakeBlocks(*settings, log, diagnostics);
   if (!blocks) return blocks.error();
-  if (command.compat) {
-    if (Status written = WriteBlockModules(*settings, *blocks); !written) return written;
-  }
+  if (Status written = WriteBlockModules(*settings, *blocks); !written) return written;
   log.Info(fmt::format("Parsed {} modules from the MLIR file.", blocks->in_order.blocks.size()));
   log.Info(fmt::format(">>>> DiGraph with {} nodes and {} edges", blocks->in_order.blocks.size(), blocks->edge_count));
   const auto start = Clock::now();
-  BlockEstimates estimates(*settings, *blocks, log);
+  const auto estimator = estimate::MakeEstimator(settings->method, settings->device, {});
+  if (!estimator) return estimator.error();
+  BlockEstimates estimates(*settings, *blocks, **estimator, log);
   if (Status estimated = estimates.Run(); !estimated) return estimated;
   estimate::ReportNotes(*blocks->module, estimates.notes(), false, diagnostics);
   log.Progress(log.divider());
   Status traces = command.compat ? WritePrototypeTraces(*settings, *blocks, estimates, log)
-                                 : WriteTraces(*settings, *blocks, estimates, log, diagnostics);
+                                 : WriteTraces(*settings, *blocks, **estimator, log, diagnostics);
   if (!traces) return traces;
   const fs::path folder = settings->output_dir;
   if (Status written = WriteFileAtomically(folder / "module_stats.json", estimates.statistics().ToJson()); !written)

@@ -7,7 +7,6 @@
 
 namespace hespas::driver::compat {
 
-inline constexpr DiagnosticKind kOutputNotFolder{"E0915", "The output path exists and is not a folder."};
 // Warnings go to `diagnostics` (under --compat into the log, as the prototype words them).
 Status GenerateTraces(const CommandLine& command, const Log& log, Diagnostics& diagnostics);
 

@@ -1,6 +1,7 @@
 #include "driver/compat/configuration.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cctype>
@@ -13,16 +14,19 @@
 #include "base/file.h"
 #include "base/json_text.h"
 #include "base/suggest.h"
+#include "estimate/registry.h"
+#include "hardware/presets.h"
+#include "report/table.h"
 
 namespace hespas::driver::compat {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::string_view kTopKeys[] = {"$schema",       "mlir_file",     "output_dir",       "clean",
-                                         "disable_cache", "num_threads",   "cache_dir",        "split_strategy",
-                                         "block_lim",     "separator",     "separator_policy", "separator_node_type",
-                                         "merge",         "perf_estimator"};
+constexpr std::string_view kTopKeys[] = {
+    "$schema",          "mlir_file",           "output_dir",     "clean",          "disable_cache",
+    "num_threads",      "cache_dir",           "split_strategy", "block_lim",      "separator",
+    "separator_policy", "separator_node_type", "merge",          "perf_estimator", "device"};
 constexpr std::string_view kEstimatorKeys[] = {"method", "hardware", "in_memory_only_cache", "disable_cache"};
 constexpr std::string_view kRooflineKeys[] = {"peak_flops",
                                               "memory_bandwidth",
@@ -36,6 +40,30 @@ constexpr std::string_view kRooflineKeys[] = {"peak_flops",
                                               "in_memory_only_cache",
                                               "num_npus",
                                               "type"};
+
+constexpr std::string_view kTable = "per_datatype_flops.";
+
+void SetRate(Rates& rates, const std::string& datatype, double rate) {
+  auto& table = rates.per_datatype_flops;
+  const auto found =
+      std::find_if(table.begin(), table.end(), [&](const auto& entry) { return entry.first == datatype; });
+  if (found != table.end()) {
+    found->second = rate;
+  } else {
+    table.emplace_back(datatype, rate);
+  }
+}
+
+Rates RatesOf(const hardware::Device& device) {
+  Rates rates{.peak_flops = device.peak_flops.value,
+              .memory_bandwidth = device.memory_bandwidth.value,
+              .per_datatype_flops = {},
+              .tdp_w = device.tdp_w.value_or(0),
+              .hbm_power_ratio = device.hbm_power_ratio.value_or(0)};
+  for (const auto& [datatype, rate] : device.per_datatype_flops)
+    rates.per_datatype_flops.emplace_back(datatype, rate.value);
+  return rates;
+}
 
 std::string Lower(std::string text) {
   std::transform(text.begin(), text.end(), text.begin(),
@@ -56,6 +84,7 @@ class Reader {
     ReadPaths();
     if (needs_estimator) ReadRun();
     ReadSplit();
+    if (needs_estimator) FinishDevice();
     if (failure_) return *failure_;
     return std::move(settings_);
   }
@@ -117,60 +146,120 @@ class Reader {
     return found == object.end() || found->is_null() ? nullptr : &*found;
   }
 
+  // The value that wins, remembered with its origin: the environment and options over the configuration over the
+  // default. Under --compat the prototype's own rules decide before this is called.
+  template <class Value>
+  Value Choose(const std::string& name, const std::optional<Value>& given, const std::optional<Value>& configured,
+               Value otherwise) {
+    const Value value = given ? *given : configured.value_or(otherwise);
+    Row(name, fmt::format("{}", value), given ? GivenOrigin(name) : configured ? ConfigurationOrigin() : "default");
+    return value;
+  }
+  std::string GivenOrigin(const std::string& name) const {
+    return command_.from_environment.contains(name) ? "environment" : "option";
+  }
+  std::string ConfigurationOrigin() const { return "configuration " + command_.config_path; }
+  void Row(std::string name, std::string value, std::string origin) {
+    settings_.rows.push_back({std::move(name), std::move(value), std::move(origin)});
+  }
+
   void ReadEstimator() {
     const Json* estimator = Member(root_, "perf_estimator");
+    const auto device = Text(root_, "device");
+    if (command_.device || device) LoadDevice(Choose<std::string>("device", command_.device, device, ""));
     if (estimator == nullptr || !estimator->is_object()) {
-      Fail(kMissingSetting, "the configuration has no object `perf_estimator`", {});
-      return;
+      if (command_.config_path.empty() || settings_.device.origin.size() > 0) return ReadMethod(Json::object());
+      return Fail(kMissingSetting, "the configuration has no object `perf_estimator`", {});
     }
     if (!command_.compat) CheckKeys(*estimator, {"perf_estimator"}, kEstimatorKeys);
     const Json* hardware = Member(*estimator, "hardware");
-    if (hardware == nullptr || !hardware->is_object()) {
-      Fail(kMissingSetting, "`perf_estimator` has no object `hardware`", {"perf_estimator"});
-      return;
-    }
-    const auto method = Text(*estimator, "method", {"perf_estimator"});
-    if (!method) {
-      Fail(kMissingSetting, "`perf_estimator` has no `method`", {"perf_estimator"});
-      return;
-    }
-    if (Lower(*method) != "roofline") {
-      Fail(kMethodUnavailable, fmt::format("estimator `{}` is not available here", *method),
-           {"perf_estimator", "method"}, "`roofline` is built in; `hespas run --estimator` lists the others");
-      return;
-    }
-    ReadHardware(*hardware);
+    if ((hardware == nullptr && settings_.device.origin.empty()) || (hardware != nullptr && !hardware->is_object()))
+      return Fail(kMissingSetting, "`perf_estimator` has no object `hardware`", {"perf_estimator"});
+    ReadMethod(*estimator);
+    if (Flag(*estimator, "disable_cache", {"perf_estimator"}).value_or(false) && !command_.compat)
+      settings_.reuse = false;
+    if (Flag(*estimator, "in_memory_only_cache", {"perf_estimator"}).value_or(false) && !command_.compat)
+      settings_.keep = false;
+    if (hardware != nullptr) ReadHardware(*hardware);
   }
 
+  void LoadDevice(const std::string& name) {
+    const auto edition = command_.compat ? hardware::PresetEdition::kPrototype : hardware::PresetEdition::kCurrent;
+    Diagnostics diagnostics;
+    auto device = hardware::LoadDevice(name, diagnostics, edition);
+    if (!device) {
+      if (!failure_) failure_ = diagnostics.all().front();
+      return;
+    }
+    settings_.device = *std::move(device);
+    settings_.rates = RatesOf(settings_.device);
+  }
+
+  void ReadMethod(const Json& estimator) {
+    const auto configured = Text(estimator, "method", {"perf_estimator"});
+    if (!configured && !estimator.empty() && !command_.estimator && settings_.device.origin.empty())
+      return Fail(kMissingSetting, "`perf_estimator` has no `method`", {"perf_estimator"});
+    settings_.method = Lower(Choose<std::string>("method", command_.estimator, configured, "roofline"));
+    std::vector<std::string> names;
+    for (const estimate::EstimatorEntry& entry : estimate::Estimators()) names.emplace_back(entry.name);
+    if (command_.compat) names = {"roofline"};
+    if (std::find(names.begin(), names.end(), settings_.method) != names.end()) return;
+    Fail(kMethodUnavailable, fmt::format("estimator `{}` is not available here", settings_.method),
+         configured ? std::vector<std::string>{"perf_estimator", "method"} : std::vector<std::string>{},
+         DidYouMean(settings_.method, names, fmt::format("there are {}", fmt::join(names, ", "))));
+  }
+
+  // The figures of methods that build on the roofline stand in an object of their own.
   void ReadHardware(const Json& hardware) {
-    const std::vector<std::string> path = {"perf_estimator", "hardware"};
-    CheckKeys(hardware, path, kRooflineKeys);
-    const auto peak = Number(hardware, "peak_flops", 1, path);
-    const auto bandwidth = Number(hardware, "memory_bandwidth", 1, path);
-    for (const std::string key : {"peak_flops", "memory_bandwidth"}) {
-      if (Member(hardware, key) == nullptr) {
-        Fail(kMissingSetting, fmt::format("`hardware` lacks `{}`, which the roofline estimator needs", key), path);
-      }
+    std::vector<std::string> path = {"perf_estimator", "hardware"};
+    const Json* nested = Member(hardware, "roofline");
+    if (nested != nullptr && nested->is_object()) {
+      path.push_back("roofline");
+      CheckKeys(*nested, path, kRooflineKeys);
+      ReadRates(*nested, path);
+    } else {
+      CheckKeys(hardware, path, kRooflineKeys);
+      ReadRates(hardware, path);
     }
-    settings_.rates.peak_flops = std::trunc(peak.value_or(1));
-    settings_.rates.memory_bandwidth = std::trunc(bandwidth.value_or(1));
-    settings_.rates.tdp_w = Number(hardware, "tdp_W", 0, path).value_or(0);
-    settings_.rates.hbm_power_ratio = Number(hardware, "hbm_power_ratio", 0, path).value_or(0);
-    if (const Json* table = Member(hardware, "per_datatype_flops")) ReadTable(*table);
-    const bool table = !settings_.rates.per_datatype_flops.empty();
-    settings_.warn_on_unknown_type = Flag(hardware, "warn_on_unknown_type", path).value_or(table) && table;
-    settings_.error_on_unknown_type = Flag(hardware, "error_on_unknown_type", path).value_or(false);
-    if (settings_.error_on_unknown_type && !table) {
-      Fail(kBadSetting, "`error_on_unknown_type` needs `per_datatype_flops`",
-           {"perf_estimator", "hardware", "error_on_unknown_type"});
-    }
-    settings_.reuse = !Flag(hardware, "disable_cache", path).value_or(false);
+    path = {"perf_estimator", "hardware"};
+    if (Flag(hardware, "disable_cache", path).value_or(false)) settings_.reuse = false;
+    if (Flag(hardware, "in_memory_only_cache", path).value_or(false)) settings_.keep = false;
     if (const auto npus = Number(hardware, "num_npus", 1, path))
       settings_.num_npus = static_cast<uint32_t>(std::min(*npus, 2e6));
   }
 
-  void ReadTable(const Json& table) {
-    std::vector<std::string> path = {"perf_estimator", "hardware", "per_datatype_flops"};
+  void ReadRates(const Json& hardware, const std::vector<std::string>& path) {
+    const bool described = !settings_.device.origin.empty();
+    for (const std::string key : {"peak_flops", "memory_bandwidth"}) {
+      if (!described && Member(hardware, key) == nullptr) {
+        Fail(kMissingSetting, fmt::format("`hardware` lacks `{}`, which the roofline estimator needs", key), path);
+      }
+    }
+    Rates& rates = settings_.rates;
+    Figure("peak_flops", Number(hardware, "peak_flops", 1, path), true, rates.peak_flops);
+    Figure("memory_bandwidth", Number(hardware, "memory_bandwidth", 1, path), true, rates.memory_bandwidth);
+    Figure("tdp", Number(hardware, "tdp_W", 0, path), false, rates.tdp_w);
+    Figure("hbm_power_ratio", Number(hardware, "hbm_power_ratio", 0, path), false, rates.hbm_power_ratio);
+    if (const Json* table = Member(hardware, "per_datatype_flops")) ReadTable(*table, path);
+    const bool table = !rates.per_datatype_flops.empty();
+    settings_.warn_on_unknown_type = Flag(hardware, "warn_on_unknown_type", path).value_or(table) && table;
+    settings_.error_on_unknown_type = Flag(hardware, "error_on_unknown_type", path).value_or(false);
+    if (settings_.error_on_unknown_type && !table) {
+      std::vector<std::string> at = path;
+      at.push_back("error_on_unknown_type");
+      Fail(kBadSetting, "`error_on_unknown_type` needs `per_datatype_flops`", at);
+    }
+  }
+
+  // The prototype converts some figures with int().
+  void Figure(const std::string& name, std::optional<double> value, bool whole, double& to) {
+    if (!value) return;
+    to = whole ? std::trunc(*value) : *value;
+    figures_.push_back({name, to, ConfigurationOrigin()});
+  }
+
+  void ReadTable(const Json& table, std::vector<std::string> path) {
+    path.push_back("per_datatype_flops");
     if (!table.is_object()) {
       Fail(kBadSetting, "`per_datatype_flops` must be an object of rates by datatype", path);
       return;
@@ -178,36 +267,77 @@ class Reader {
     for (const auto& [datatype, value] : table.items()) {
       // A rate of 0 would divide by zero in the prototype.
       const auto rate = Number(table, datatype, 1, path);
-      if (rate) settings_.rates.per_datatype_flops.emplace_back(datatype, *rate);
+      if (!rate) continue;
+      SetRate(settings_.rates, datatype, *rate);
+      figures_.push_back({"per_datatype_flops." + datatype, *rate, ConfigurationOrigin()});
     }
+  }
+
+  // The figures of the configuration and then those of the environment and the options, onto the device.
+  void FinishDevice() {
+    figures_.insert(figures_.end(), command_.figures.begin(), command_.figures.end());
+    Rates& rates = settings_.rates;
+    for (const hardware::DeviceFigure& figure : command_.figures) {
+      if (figure.name == "peak_flops") rates.peak_flops = figure.value;
+      if (figure.name == "memory_bandwidth") rates.memory_bandwidth = figure.value;
+      if (figure.name == "tdp") rates.tdp_w = figure.value;
+      if (figure.name == "hbm_power_ratio") rates.hbm_power_ratio = figure.value;
+      if (figure.name.starts_with(kTable)) SetRate(rates, figure.name.substr(kTable.size()), figure.value);
+    }
+    hardware::Device& device = settings_.device;
+    if (device.name.empty()) device.name = "configuration";
+    hardware::ApplyFigures(figures_, device);
+    if (device.peak_flops.value < 1 || device.memory_bandwidth.value < 1)
+      Fail(kMissingSetting, "no peak rate or no memory bandwidth", {},
+           "give a configuration, a device, or --peak-flops and --memory-bandwidth");
+    AddFigureRows();
+  }
+
+  void AddFigureRows() {
+    const hardware::Device& device = settings_.device;
+    const auto add = [&](const std::string& name, double value) {
+      const bool given = std::ranges::any_of(figures_, [&](const auto& figure) { return figure.name == name; });
+      Row(name, fmt::format("{:g}", value),
+          given ? std::string(device.SourceOf(name)) : "device file " + device.origin);
+    };
+    add("peak_flops", device.peak_flops.value);
+    for (const auto& [datatype, rate] : device.per_datatype_flops) add(std::string(kTable) + datatype, rate.value);
+    add("memory_bandwidth", device.memory_bandwidth.value);
+    if (device.tdp_w) add("tdp", *device.tdp_w);
+    if (device.hbm_power_ratio) add("hbm_power_ratio", *device.hbm_power_ratio);
   }
 
   void ReadPaths() {
-    const auto output = Text(root_, "output_dir");
-    settings_.output_dir = command_.output.value_or(output.value_or(""));
+    settings_.output_dir = Choose<std::string>("output", command_.output, Text(root_, "output_dir"), "");
+    settings_.mlir_file = Choose<std::string>("mlir_file", command_.mlir_file, Text(root_, "mlir_file"), "");
+    settings_.cache_dir =
+        Choose<std::string>("cache_dir", {}, Text(root_, "cache_dir"), settings_.output_dir + "/cache");
+    if (command_.print_config) return;
     if (settings_.output_dir.empty()) Fail(kMissingSetting, "no output folder: give `output_dir` or --output", {});
-    const auto mlir = Text(root_, "mlir_file");
-    settings_.mlir_file = command_.mlir_file.value_or(mlir.value_or(""));
     if (settings_.mlir_file.empty()) Fail(kMissingSetting, "no program: give `mlir_file` or --mlir_file", {});
-    settings_.cache_dir = Text(root_, "cache_dir").value_or(settings_.output_dir + "/cache");
   }
 
-  // In the prototype the configuration wins over the options for `clean`; here, by default, either turns it on.
+  // In the prototype the configuration wins over the options for `clean` and `num_threads`.
   void ReadRun() {
     const auto clean = Flag(root_, "clean");
-    settings_.clean = command_.compat ? clean.value_or(command_.clean) : command_.clean || clean.value_or(false);
+    settings_.clean = command_.compat ? Choose<bool>("clean", clean ? std::nullopt : command_.clean, clean, false)
+                                      : Choose<bool>("clean", command_.clean, clean, false);
+    const auto threads = Number(root_, "num_threads", -1);
+    Choose<int64_t>("threads", command_.threads, threads ? std::optional(static_cast<int64_t>(*threads)) : std::nullopt,
+                    -1);
     if (Flag(root_, "disable_cache").value_or(false)) settings_.reuse = false;
+    const std::optional<int64_t> configured = settings_.num_npus;
+    const int64_t npus = Choose<int64_t>("num_npus", command_.num_npus, configured, 0);
     if (!command_.num_npus) return;
-    if (*command_.num_npus < 1 || *command_.num_npus > (1 << 20)) {
-      Fail(kBadSetting, fmt::format("--num_npus {} is not between 1 and 1048576", *command_.num_npus), {});
-      return;
-    }
-    settings_.num_npus = static_cast<uint32_t>(*command_.num_npus);
+    if (npus < 1 || npus > (1 << 20))
+      return Fail(kBadSetting, fmt::format("--num_npus {} is not between 1 and 1048576", npus), {});
+    settings_.num_npus = static_cast<uint32_t>(npus);
   }
 
   void ReadSplit() {
-    const auto configured = Text(root_, "split_strategy");
-    settings_.split_name = command_.split.value_or(configured ? Lower(*configured) : "linear_split");
+    auto configured = Text(root_, "split_strategy");
+    if (configured) *configured = Lower(*configured);
+    settings_.split_name = Choose<std::string>("split_fn", command_.split, configured, "linear_split");
     if (settings_.split_name != "linear_split" && settings_.split_name != "individual_split") {
       Fail(kUnknownSplit,
            fmt::format("Split Strategy '{}' does not exist - choose from ['linear_split', 'individual_split']",
@@ -222,34 +352,37 @@ class Reader {
     split.strategy = linear ? split::Strategy::kLinear : split::Strategy::kIndividual;
     if (linear && command_.merge) Fail(kBadSetting, "--merge and --no-merge need individual_split", {});
     if (!linear && command_.block_limit) Fail(kBadSetting, "--block_lim needs linear_split", {});
-    split.merge = !linear && command_.merge.value_or(Flag(root_, "merge").value_or(false));
+    const bool merge = Choose<bool>("merge", command_.merge, Flag(root_, "merge"), false);
+    split.merge = !linear && merge;
     if (linear) ReadLinear(split);
   }
 
   void ReadLinear(split::Options& split) {
-    const double limit = command_.block_limit ? static_cast<double>(*command_.block_limit)
-                                              : Number(root_, "block_lim", 1).value_or(1024);
+    const auto configured = Number(root_, "block_lim", 1);
+    const auto limit = Choose<int64_t>(
+        "block_lim", command_.block_limit,
+        configured ? std::optional(static_cast<int64_t>(std::min(*configured, 1e15))) : std::nullopt, 1024);
     if (limit < 1) Fail(kBadSetting, fmt::format("--block_lim {} is not positive", limit), {});
-    split.block_limit = static_cast<size_t>(std::clamp(limit, 1.0, 1e15));
-    if (const auto name = Text(root_, "separator")) {
-      const auto separator = split::SeparatorByName(*name);
-      if (!separator) Fail(kBadSetting, fmt::format("unknown separator `{}`", *name), {"separator"});
-      split.separator = separator.value_or(split.separator);
-    }
-    if (const auto name = Text(root_, "separator_policy")) {
-      const auto policy = split::PolicyByName(*name);
-      if (!policy)
-        Fail(kBadSetting, fmt::format("unknown separator policy `{}`", *name), {"separator_policy"},
-             "ISOLATED, END_BLOCK or START_BLOCK");
-      split.policy = policy.value_or(split.policy);
-    }
-    if (const auto name = Text(root_, "separator_node_type")) {
-      if (*name == "COMP_NODE") {
-        split.separator_kind = graph::BlockKind::kCompute;
-      } else if (*name != "COMM_COLL_NODE") {
-        Fail(kBadSetting, fmt::format("unknown node type `{}`", *name), {"separator_node_type"},
-             "COMM_COLL_NODE or COMP_NODE");
-      }
+    split.block_limit = static_cast<size_t>(std::max<int64_t>(limit, 1));
+    const std::string name =
+        Choose<std::string>("separator", command_.separator, Text(root_, "separator"), "is_communication_op");
+    const auto separator = split::SeparatorByName(name);
+    if (!separator) Fail(kBadSetting, fmt::format("unknown separator `{}`", name), {"separator"});
+    split.separator = separator.value_or(split.separator);
+    const std::string policy =
+        Choose<std::string>("separator_policy", command_.separator_policy, Text(root_, "separator_policy"), "ISOLATED");
+    const auto known = split::PolicyByName(policy);
+    if (!known)
+      Fail(kBadSetting, fmt::format("unknown separator policy `{}`", policy), {"separator_policy"},
+           "ISOLATED, END_BLOCK or START_BLOCK");
+    split.policy = known.value_or(split.policy);
+    const std::string kind = Choose<std::string>("separator_node_type", command_.separator_node_type,
+                                                 Text(root_, "separator_node_type"), "COMM_COLL_NODE");
+    if (kind == "COMP_NODE") {
+      split.separator_kind = graph::BlockKind::kCompute;
+    } else if (kind != "COMM_COLL_NODE") {
+      Fail(kBadSetting, fmt::format("unknown node type `{}`", kind), {"separator_node_type"},
+           "COMM_COLL_NODE or COMP_NODE");
     }
   }
 
@@ -257,12 +390,14 @@ class Reader {
   std::string text_;
   Json root_;
   Settings settings_;
+  hardware::DeviceFigures figures_;  // of the configuration
   std::optional<Error> failure_;
 };
 
 }  // namespace
 
 Result<Settings> ReadSettings(const CommandLine& command, bool needs_estimator) {
+  if (command.config_path.empty()) return Reader(command, "{}", Json::object()).Read(needs_estimator);
   auto text = ReadInput(command.config_path);
   if (!text) return text.error();
   // Once for messages with line and column, once more for the order of the keys.
@@ -270,6 +405,13 @@ Result<Settings> ReadSettings(const CommandLine& command, bool needs_estimator) 
   if (!checked) return checked.error();
   Json root = Json::parse(*text, nullptr, false);
   return Reader(command, *std::move(text), std::move(root)).Read(needs_estimator);
+}
+
+std::string SettingsText(const Settings& settings) {
+  report::Table table{.columns = {{"setting"}, {"value"}, {"from"}}, .rows = {}};
+  for (const SettingRow& row : settings.rows)
+    table.rows.push_back({row.name, row.value.empty() ? "-" : row.value, row.origin});
+  return report::ToText(table);
 }
 
 }  // namespace hespas::driver::compat

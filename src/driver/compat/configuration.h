@@ -3,10 +3,13 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "driver/compat/statistics.h"
+#include "hardware/device_figures.h"
 #include "split/split.h"
 
 namespace hespas::driver::compat {
@@ -27,16 +30,31 @@ inline constexpr DiagnosticKind kMethodUnavailable{
 // What the command line of hespas_chakra_gen and its siblings says.
 struct CommandLine {
   std::string config_path;
-  bool clean = false;
+  std::optional<bool> clean;
   std::optional<std::string> mlir_file;
   std::optional<std::string> output;
   std::optional<std::string> split;
   std::optional<int64_t> num_npus;
   std::optional<int64_t> block_limit;
   std::optional<bool> merge;
+  std::optional<std::string> separator;
+  std::optional<std::string> separator_policy;
+  std::optional<std::string> separator_node_type;
   std::optional<int64_t> threads;
+  std::optional<std::string> device;       // preset or file; the configuration's `hardware` replaces its figures
+  std::optional<std::string> estimator;    // instead of the configuration's `method`
+  hardware::DeviceFigures figures;         // of the environment, then of options
+  std::set<std::string> from_environment;  // which of the above the environment gave, by option name
+  bool print_config = false;
   bool print_metadata = false;  // of the splitter
   bool compat = false;
+};
+
+// A setting as --print-config shows it.
+struct SettingRow {
+  std::string name;
+  std::string value;
+  std::string origin;
 };
 
 struct Settings {
@@ -44,16 +62,24 @@ struct Settings {
   std::string output_dir;
   std::string cache_dir;
   bool clean = false;
-  bool reuse = true;
+  bool reuse = true;  // estimate equal blocks once
+  bool keep = true;   // in cache_dir, for other runs
   std::optional<uint32_t> num_npus;
   std::string split_name;
   split::Options split;
   Rates rates;
+  std::string method = "roofline";
+  hardware::Device device;  // of the corrected estimators
   bool error_on_unknown_type = false;
   bool warn_on_unknown_type = false;
+  std::vector<SettingRow> rows;
 };
 
+// Defaults < device file < configuration < environment < options; with --compat prototype by the prototype's rules.
 // `needs_estimator`: hespas_chakra_gen; hespas_mlir_splitter needs only the two paths.
 Result<Settings> ReadSettings(const CommandLine& command, bool needs_estimator);
+
+// The settings as a table.
+std::string SettingsText(const Settings& settings);
 
 }  // namespace hespas::driver::compat

@@ -2,62 +2,18 @@
 
 #include <fmt/format.h>
 
-#include <cstdlib>
-
 #include "driver/compat/block_estimates.h"
 #include "driver/compat/python_text.h"
 #include "estimate/estimate_all.h"
-#include "hardware/presets.h"
+#include "estimate/registry.h"
 #include "read/read.h"
 #include "split/split.h"
 
 namespace hespas::driver::compat {
 namespace {
 
-Result<Settings> SettingsOf(const StandAloneOptions& options, Diagnostics& diagnostics) {
-  if (!options.config_path.empty()) {
-    // The folder is only asked for because configurations of hespas_chakra_gen need one; nothing is written.
-    CommandLine command{
-        .config_path = options.config_path, .mlir_file = options.program, .output = ".", .compat = options.compat};
-    return ReadSettings(command, true);
-  }
-  Settings settings;
-  settings.split.compat = options.compat;
-  if (options.device.empty()) return settings;
-  const auto edition = options.compat ? hardware::PresetEdition::kPrototype : hardware::PresetEdition::kCurrent;
-  const auto device = hardware::LoadDevice(options.device, diagnostics, edition);
-  if (!device) {
-    return diagnostics.all().empty() ? MakeError(kMissingSetting, "no device " + options.device)
-                                     : diagnostics.all().back();
-  }
-  settings.rates.peak_flops = device->peak_flops.value;
-  settings.rates.memory_bandwidth = device->memory_bandwidth.value;
-  for (const auto& [datatype, rate] : device->per_datatype_flops)
-    settings.rates.per_datatype_flops.emplace_back(datatype, rate.value);
-  return settings;
-}
-
-Status ApplyRates(const StandAloneOptions& options, Rates& rates) {
-  rates.peak_flops = options.peak_flops.value_or(rates.peak_flops);
-  rates.memory_bandwidth = options.memory_bandwidth.value_or(rates.memory_bandwidth);
-  rates.tdp_w = options.tdp_w.value_or(rates.tdp_w);
-  rates.hbm_power_ratio = options.hbm_power_ratio.value_or(rates.hbm_power_ratio);
-  for (const std::string& entry : options.per_datatype_flops) {
-    const size_t sign = entry.find('=');
-    const double rate = sign == std::string::npos ? 0 : std::strtod(entry.c_str() + sign + 1, nullptr);
-    if (!(rate >= 1)) {
-      return MakeError(kBadSetting, fmt::format("`{}` is not DATATYPE=RATE", entry), {},
-                       "for example --per-datatype-flops bf16=312e12");
-    }
-    rates.per_datatype_flops.emplace_back(entry.substr(0, sign), rate);
-  }
-  if (rates.peak_flops >= 1 && rates.memory_bandwidth >= 1) return {};
-  return MakeError(kMissingSetting, "no peak rate or no memory bandwidth", {},
-                   "give --config-file, --device, or --peak-flops and --memory-bandwidth");
-}
-
-Result<Blocks> WholeProgram(const StandAloneOptions& options, Diagnostics& diagnostics) {
-  auto module = read::ReadProgram(options.program, {}, diagnostics);
+Result<Blocks> WholeProgram(const std::string& program, Diagnostics& diagnostics) {
+  auto module = read::ReadProgram(program, {}, diagnostics);
   if (!module) return module.error();
   Blocks blocks;
   blocks.module = std::make_unique<ir::Module>(*std::move(module));
@@ -80,14 +36,17 @@ Result<Blocks> WholeProgram(const StandAloneOptions& options, Diagnostics& diagn
 }  // namespace
 
 Result<std::string> EstimateStandAlone(const StandAloneOptions& options, const Log& log, Diagnostics& diagnostics) {
-  auto settings = SettingsOf(options, diagnostics);
+  CommandLine command = options.command;
+  command.output = ".";  // configurations of hespas_chakra_gen need one; nothing is written
+  auto settings = ReadSettings(command, true);
   if (!settings) return settings.error();
-  if (Status applied = ApplyRates(options, settings->rates); !applied) return applied.error();
   settings->warn_on_unknown_type |= options.warn_on_unknown_type;
   settings->error_on_unknown_type |= options.error_on_unknown_type;
-  const auto blocks = WholeProgram(options, diagnostics);
+  const auto blocks = WholeProgram(settings->mlir_file, diagnostics);
   if (!blocks) return blocks.error();
-  BlockEstimates estimates(*settings, *blocks, log);
+  const auto estimator = estimate::MakeEstimator(settings->method, settings->device, {});
+  if (!estimator) return estimator.error();
+  BlockEstimates estimates(*settings, *blocks, **estimator, log);
   if (Status run = estimates.Run(); !run) return run.error();
   estimate::ReportNotes(*blocks->module, estimates.notes(), false, diagnostics);
   log.Progress(log.divider());

@@ -1,0 +1,32 @@
+#include "cli/stand_alone.h"
+
+#include <cstdio>
+
+#include "cli/drop_in.h"
+#include "driver/compat/stand_alone.h"
+
+namespace hespas::cli {
+
+int RunStandAlone(const char* estimator, int argc, char** argv) {
+  DropIn options;
+  driver::compat::StandAloneOptions stand_alone;
+  driver::compat::CommandLine& command = options.command;
+  CLI::App app(std::string("Estimates one StableHLO program as a whole with the model `") + estimator + "`.",
+               std::string("hespas_") + estimator + "_estimator");
+  AddDropInOptions(app, options);
+  app.add_option("--mlir-file,--mlir_file", command.mlir_file, "program")->required();
+  app.add_option("--config-file,--config_file", command.config_path, "configuration file with `perf_estimator`");
+  AddDeviceOptions(app, options);
+  app.add_flag("--warn-on-unknown-type", stand_alone.warn_on_unknown_type, "warn where the table lacks a type");
+  app.add_flag("--error-on-unknown-type", stand_alone.error_on_unknown_type, "stop where the table lacks a type");
+  command.estimator = estimator;
+  return RunDropIn(app, argc, argv, options, [&](auto& parsed, const auto& log, auto& diagnostics) {
+    stand_alone.command = parsed;
+    const auto line = driver::compat::EstimateStandAlone(stand_alone, log, diagnostics);
+    if (!line) return Status(line.error());
+    std::fputs(line->c_str(), stdout);
+    return Status();
+  });
+}
+
+}  // namespace hespas::cli
