@@ -2,6 +2,7 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <memory>
@@ -9,6 +10,7 @@
 #include "cli/command.h"
 #include "cli/format.h"
 #include "driver/network_run.h"
+#include "read/chakra/chakra.h"
 #include "report/simulation.h"
 
 namespace hespas::cli {
@@ -74,6 +76,14 @@ Status ReadBeyond(Options& options) {
   return {};
 }
 
+// Files that can be read but describe what cannot be built; where ASTRA-sim aborts, this command's status is 4.
+bool DescribesNoSystem(const Diagnostics& diagnostics, const Error& error) {
+  const auto is = [](const Diagnostic& d, const DiagnosticKind& kind) { return d.kind->code == kind.code; };
+  if (is(error, read::chakra::kBadGroups)) return true;
+  return std::any_of(diagnostics.all().begin(), diagnostics.all().end(),
+                     [&](const Diagnostic& d) { return is(d, hardware::kBadSystem); });
+}
+
 void Run(Options& options, Console& console) {
   options.simulate.backend =
       options.backend.ends_with("-aware") ? simulate::Backend::kAware : simulate::Backend::kUnaware;
@@ -87,12 +97,14 @@ void Run(Options& options, Console& console) {
   if (Status read = ReadBeyond(options); !read) return console.Fail(read.error());
   options.simulate.record_nodes = options.simulate.explain = options.simulate.record_links = options.details;
   const Result<driver::NetworkRun> run = driver::RunNetwork(options.files, options.simulate, console.diagnostics);
+  const bool impossible = !run && DescribesNoSystem(console.diagnostics, run.error());
   const bool told = console.PrintDiagnostics();
   if (run) {
     Print(Rendered(*run, options.format));
   } else if (!told) {
     console.Fail(run.error());
   }
+  if (impossible) console.exit_status = static_cast<int>(Outcome::kCannotRun);
 }
 
 void AddFileOptions(CLI::App& command, Options& options) {

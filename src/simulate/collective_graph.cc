@@ -63,7 +63,7 @@ CollectiveGraphs::CollectiveGraphs(Core& core, Network& network, Pool<Stream>& s
     : core_(core), network_(network), streams_(streams), ends_(ends) {}
 
 const GraphProgram* CollectiveGraphs::Find(const trace::TraceGraph& trace, const std::string& prefix,
-                                           uint32_t rank_in_group, uint32_t rank) {
+                                           uint32_t rank_in_group) {
   auto& ranks = compiled_[prefix];
   if (const auto at = ranks.find(rank_in_group); at != ranks.end()) return at->second.get();
   const std::string name = fmt::format("{}.{}.et", prefix, rank_in_group);
@@ -74,7 +74,7 @@ const GraphProgram* CollectiveGraphs::Find(const trace::TraceGraph& trace, const
     if (at != graphs->second.ranks.end()) program = &at->second;
   }
   if (program == nullptr) {
-    core_.Fail(kBadTrace, fmt::format("NPU {} needs the custom collective `{}`, which was not found", rank, name),
+    core_.Fail(kBadTrace, fmt::format("the custom collective `{}` was not found", name),
                "check the path prefix in the system description; relative ones start at the working directory");
     return nullptr;
   }

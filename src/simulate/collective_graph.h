@@ -47,8 +47,7 @@ class CollectiveGraphs {
   CollectiveGraphs(Core& core, Network& network, Pool<Stream>& streams, PhaseEnds& ends);
 
   // The program of `rank_in_group` in the collective `prefix`; compiled at first use. Fails the run if there is none.
-  const GraphProgram* Find(const trace::TraceGraph& trace, const std::string& prefix, uint32_t rank_in_group,
-                           uint32_t rank);
+  const GraphProgram* Find(const trace::TraceGraph& trace, const std::string& prefix, uint32_t rank_in_group);
   void Start(uint32_t stream);
   void NodeDone(uint32_t stream, uint32_t node);
 

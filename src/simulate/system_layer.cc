@@ -285,8 +285,8 @@ void SystemLayer::StartCustom(const Context& context, const Plan& plan, uint32_t
     position = static_cast<uint32_t>(
         std::count_if(members->begin(), members->end(), [&](uint32_t member) { return member < context.rank; }));
   }
-  const GraphProgram* program = graphs_.Find(trace_, *plan.custom, position, context.rank);
-  if (program == nullptr) return;
+  const GraphProgram* program = graphs_.Find(trace_, *plan.custom, position);
+  if (program == nullptr) return core_.AddPlace(fmt::format("NPU {}, node {}", context.rank, context.node.id));
   const uint32_t index = NewStream(context, collective, priority);
   Stream& stream = streams_[index];
   stream.phases.assign(1, Phase{.kind = context.kind});
