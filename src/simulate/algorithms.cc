@@ -215,14 +215,18 @@ uint32_t Algorithms::OrderOfRingSend(Stream& stream, uint64_t steps) {
   const uint32_t order = core_.queue.track().order;
   const auto distance = static_cast<uint32_t>(steps);
   if (phase.algorithm.kind == AlgorithmKind::kRing || size == 2) {
-    return core_.orders->Shift(order, phase.dimension, phase.clockwise ? distance : size - distance);
+    return core_.orders->Shift(order, phase.order_ring, phase.clockwise ? distance : size - distance);
   }
   if (steps == 1) state.batch_event = core_.queue.popped();
   // Only a full round of sends at once has a known order of first arrivals.
   if (state.width != size - 1 || state.batch_event != core_.queue.popped()) core_.asymmetric = true;
-  const bool ring = core_.system.dimensions[phase.dimension].kind == hardware::DimensionKind::kRing;
-  return core_.orders->Exchange(order, phase.dimension, ring ? std::min(distance, size - distance) : 0,
-                                phase.clockwise);
+  uint32_t hops = 0;
+  if (phase.ring.local) {
+    hops = core_.orders->FamilyOf(phase.order_ring).class_of_steps[phase.clockwise ? distance : size - distance];
+  } else if (core_.system.dimensions[phase.dimension].kind == hardware::DimensionKind::kRing) {
+    hops = std::min(distance, size - distance);
+  }
+  return core_.orders->Exchange(order, phase.order_ring, hops, phase.clockwise);
 }
 
 // `direct` all-reduce, whose gathering half waits for all of the first half.
@@ -286,7 +290,7 @@ void Algorithms::GeneralHalving(Stream& stream, uint32_t index) {
     --state.free;
     if (core_.orders) {
       SendMirrored(stream, partner, partner, size,
-                   core_.orders->Swap(core_.queue.track().order, phase.dimension, static_cast<uint32_t>(distance)));
+                   core_.orders->Swap(core_.queue.track().order, phase.order_ring, static_cast<uint32_t>(distance)));
     } else {
       Send(stream, partner, size);
     }

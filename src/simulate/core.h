@@ -24,17 +24,18 @@ class MessageCarrier {
 };
 
 struct Core {
-  // With `one_for_all` rank 0 stands for all ranks: what it sends to a neighbour comes to it from the opposite one.
-  Core(const hardware::System& the_system, const SimulateOptions& the_options, bool one_for_all)
+  // With `one_for_all` (the groups) rank 0 stands for all ranks: what it sends to a neighbour comes to it from the
+  // opposite one.
+  Core(const hardware::System& the_system, const SimulateOptions& the_options, const GroupFamilies* one_for_all)
       : system(the_system),
         options(the_options),
         ticks_per_ns(the_options.resolution == Resolution::kPicosecond ? 1000 : 1),
         ranks(static_cast<uint32_t>(the_system.npus())),
-        simulated(one_for_all ? 1 : ranks),
+        simulated(one_for_all != nullptr ? 1 : ranks),
         locals(simulated),
-        queue(one_for_all),
+        queue(one_for_all != nullptr),
         agenda(queue, simulated) {
-    if (one_for_all) orders.emplace(the_system);
+    if (one_for_all != nullptr) orders.emplace(the_system, *one_for_all);
   }
 
   // Ends the run; the first failure is kept.

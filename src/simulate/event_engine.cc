@@ -9,7 +9,7 @@
 namespace hespas::simulate {
 
 EventEngine::EventEngine(const trace::TraceGraph& trace, const hardware::System& system, const SimulateOptions& options,
-                         bool one_for_all)
+                         const GroupFamilies* one_for_all)
     : core_(system, options, one_for_all),
       network_(core_, *this),
       statistics_(core_, result_),

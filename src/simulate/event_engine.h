@@ -10,9 +10,9 @@ namespace hespas::simulate {
 
 class EventEngine : public CallbackRunner {
  public:
-  // `one_for_all`: rank 0 in the place of all ranks (symmetry.h says when that is right).
+  // `one_for_all`: rank 0 in the place of all ranks with these groups (symmetry.h says when that is right).
   EventEngine(const trace::TraceGraph& trace, const hardware::System& system, const SimulateOptions& options,
-              bool one_for_all);
+              const GroupFamilies* one_for_all);
 
   // The built-in core: starts all ranks, runs all events, finishes.
   Result<result::SimResult> Run();

@@ -161,6 +161,12 @@ CollectiveUse Describe(const Timeline& timeline, const std::vector<uint32_t>& me
   return use;
 }
 
+// One rank was simulated for all.
+uint32_t MembersOf(const trace::TraceGraph& trace, const Node& node, const result::SimResult& result) {
+  const auto group = trace.groups.find(node.group);
+  return static_cast<uint32_t>(group == trace.groups.end() ? result.ranks.size() : group->second.size());
+}
+
 std::vector<PathStep> CriticalPath(const Timeline& timeline, size_t count) {
   std::vector<PathStep> path;
   uint32_t at = 0;
@@ -197,7 +203,8 @@ void ExplainIntervals(const trace::TraceGraph& trace, result::SimResult& result)
   const Timeline timeline(trace, result);
   for (const std::vector<uint32_t>& members : timeline.collectives()) {
     result.collectives.push_back(Describe(timeline, members));
-    if (result.method == "symmetry") result.collectives.back().members = static_cast<uint32_t>(result.ranks.size());
+    if (result.method == "symmetry")
+      result.collectives.back().members = MembersOf(trace, timeline.node(members[0]), result);
   }
   std::stable_sort(result.collectives.begin(), result.collectives.end(),
                    [](const CollectiveUse& a, const CollectiveUse& b) { return a.start < b.start; });

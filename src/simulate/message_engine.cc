@@ -22,7 +22,7 @@ class HostedWorkload::Clock : public EventClock, public MessageCarrier {
     const auto ranks = static_cast<uint32_t>(system_.npus());
     local_.first = std::min(local_.first, ranks);
     local_.count = std::min(local_.count, ranks - local_.first);
-    workload_.emplace(trace_, system_, options_, false);
+    workload_.emplace(trace_, system_, options_, nullptr);
     workload_->RunOver(*this, *this);
     return workload_->Start(local_.first, local_.count);
   }

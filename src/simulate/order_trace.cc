@@ -5,7 +5,8 @@
 
 namespace hespas::simulate {
 
-OrderTrace::OrderTrace(const hardware::System& system) {
+OrderTrace::OrderTrace(const hardware::System& system, const GroupFamilies& groups)
+    : groups_(groups), dimensions_(system.dimensions.size()) {
   uint64_t stride = 1;
   for (const hardware::NetworkDimension& dimension : system.dimensions) {
     strides_.push_back(stride);
@@ -13,6 +14,7 @@ OrderTrace::OrderTrace(const hardware::System& system) {
     stride *= dimension.npus;
   }
   strides_.push_back(stride);
+  for (const GroupFamily& family : groups.families) sizes_.push_back(family.size());
 }
 
 uint32_t OrderTrace::Add(const Step& step) {
@@ -21,49 +23,55 @@ uint32_t OrderTrace::Add(const Step& step) {
   return at->second;
 }
 
-uint32_t OrderTrace::Shift(uint32_t order, uint32_t dimension, uint32_t steps) {
+uint32_t OrderTrace::Shift(uint32_t order, uint32_t ring, uint32_t steps) {
   const Step& last = steps_[order];
-  if (last.kind == Kind::kShift && last.dimension == dimension) {
-    return Shift(last.parent, dimension, (last.amount + steps) % sizes_[dimension]);
+  if (last.kind == Kind::kShift && last.ring == ring) {
+    return Shift(last.parent, ring, (last.amount + steps) % sizes_[ring]);
   }
   if (steps == 0) return order;
-  return Add({.parent = order, .kind = Kind::kShift, .dimension = dimension, .amount = steps});
+  return Add({.parent = order, .kind = Kind::kShift, .ring = ring, .amount = steps});
 }
 
-uint32_t OrderTrace::Swap(uint32_t order, uint32_t dimension, uint32_t distance) {
+uint32_t OrderTrace::Swap(uint32_t order, uint32_t ring, uint32_t distance) {
   const Step& last = steps_[order];
-  if (last.kind == Kind::kSwap && last.dimension == dimension) {
-    return Swap(last.parent, dimension, last.amount ^ distance);
+  if (last.kind == Kind::kSwap && last.ring == ring) {
+    return Swap(last.parent, ring, last.amount ^ distance);
   }
   if (distance == 0) return order;
-  return Add({.parent = order, .kind = Kind::kSwap, .dimension = dimension, .amount = distance});
+  return Add({.parent = order, .kind = Kind::kSwap, .ring = ring, .amount = distance});
 }
 
-uint32_t OrderTrace::Exchange(uint32_t order, uint32_t dimension, uint32_t hops, bool clockwise) {
-  return Add(
-      {.parent = order, .kind = Kind::kExchange, .clockwise = clockwise, .dimension = dimension, .amount = hops});
+uint32_t OrderTrace::Exchange(uint32_t order, uint32_t ring, uint32_t hops, bool clockwise) {
+  return Add({.parent = order, .kind = Kind::kExchange, .clockwise = clockwise, .ring = ring, .amount = hops});
 }
 
-uint32_t OrderTrace::Moved(uint32_t rank, uint32_t dimension, uint32_t coordinate) const {
-  const uint64_t stride = strides_[dimension];
-  return static_cast<uint32_t>(rank + (uint64_t{coordinate} - Coordinate(rank, dimension)) * stride);
+uint32_t OrderTrace::Moved(uint32_t rank, uint32_t ring, uint32_t coordinate) const {
+  if (ring >= dimensions_) return (*FamilyOf(ring).group_of[rank])[coordinate];
+  return static_cast<uint32_t>(rank + (uint64_t{coordinate} - Coordinate(rank, ring)) * strides_[ring]);
+}
+
+// Whether messages that many places on belong to the exchange.
+bool OrderTrace::InStep(const Step& step, uint32_t steps) const {
+  const uint32_t size = sizes_[step.ring];
+  if (step.ring < dimensions_) return std::min(steps, size - steps) == step.amount;
+  return FamilyOf(step.ring).class_of_steps[step.clockwise ? steps : size - steps] == step.amount;
 }
 
 // Every sender in turn reaches the members of its ring in the order of its sends; a rank counts when reached first.
 void OrderTrace::ApplyExchange(const Step& step, std::vector<uint32_t>& ranks) const {
   if (step.amount == 0) return ApplyFullExchange(step, ranks);
-  const uint32_t size = sizes_[step.dimension];
+  const uint32_t size = sizes_[step.ring];
   std::vector<uint32_t> distances;
   for (uint32_t k = 1; k < size; ++k) {
-    if (std::min(k, size - k) == step.amount) distances.push_back(step.clockwise ? k : size - k);
+    if (InStep(step, k)) distances.push_back(step.clockwise ? k : size - k);
   }
   std::vector<uint32_t> reached;
   reached.reserve(ranks.size());
   std::vector<bool> seen(ranks.size());
   for (const uint32_t sender : ranks) {
-    const uint32_t here = Coordinate(sender, step.dimension);
+    const uint32_t here = Coordinate(sender, step.ring);
     for (const uint32_t distance : distances) {
-      const uint32_t target = Moved(sender, step.dimension, (here + distance) % size);
+      const uint32_t target = Moved(sender, step.ring, (here + distance) % size);
       if (seen[target]) continue;
       seen[target] = true;
       reached.push_back(target);
@@ -76,25 +84,23 @@ void OrderTrace::ApplyExchange(const Step& step, std::vector<uint32_t>& ranks) c
 void OrderTrace::ApplyFullExchange(const Step& step, std::vector<uint32_t>& ranks) const {
   constexpr uint32_t kNone = 0xFFFFFFFFu;
   constexpr uint32_t kDone = 0xFFFFFFFEu;
-  const uint32_t size = sizes_[step.dimension];
-  const auto stride = static_cast<uint32_t>(strides_[step.dimension]);
+  const uint32_t size = sizes_[step.ring];
   std::vector<uint32_t> first(ranks.size(), kNone);  // sender of each ring, by its member with coordinate 0
   std::vector<uint32_t> reached;
   reached.reserve(ranks.size());
   for (const uint32_t sender : ranks) {
-    const uint32_t here = sender / stride % size;
-    uint32_t& in_ring = first[sender - here * stride];
-    if (in_ring == kDone) continue;
-    if (in_ring != kNone) {
-      reached.push_back(in_ring);
-      in_ring = kDone;
+    const uint32_t here = Coordinate(sender, step.ring);
+    const uint32_t zero = Moved(sender, step.ring, 0);
+    if (first[zero] == kDone) continue;
+    if (first[zero] != kNone) {
+      reached.push_back(first[zero]);
+      first[zero] = kDone;
       continue;
     }
-    in_ring = sender;
-    const uint32_t zero = sender - here * stride;
+    first[zero] = sender;
     for (uint32_t k = 1; k < size; ++k) {
       const uint32_t at = here + (step.clockwise ? k : size - k);
-      reached.push_back(zero + (at >= size ? at - size : at) * stride);
+      reached.push_back(Moved(zero, step.ring, at >= size ? at - size : at));
     }
   }
   ranks = std::move(reached);
@@ -105,7 +111,7 @@ std::vector<uint32_t> OrderTrace::Evaluate(uint32_t order) const {
   for (uint32_t at = order; at != kStartOrder; at = steps_[at].parent) chain.push_back(at);
   std::vector<uint32_t> ranks(strides_.back());
   std::iota(ranks.begin(), ranks.end(), 0u);
-  std::vector<uint32_t> shift(sizes_.size(), 0);  // shifts of different dimensions commute: applied together
+  std::vector<uint32_t> shift(dimensions_, 0);  // shifts of different dimensions commute: applied together
   const auto apply_shifts = [&] {
     for (uint32_t d = 0; d < shift.size(); ++d) {
       if (shift[d] == 0) continue;
@@ -115,19 +121,28 @@ std::vector<uint32_t> OrderTrace::Evaluate(uint32_t order) const {
   };
   for (auto at = chain.rbegin(); at != chain.rend(); ++at) {
     const Step& step = steps_[*at];
-    if (step.kind == Kind::kShift) {
-      shift[step.dimension] = (shift[step.dimension] + step.amount) % sizes_[step.dimension];
+    if (step.kind == Kind::kShift && step.ring < dimensions_) {
+      shift[step.ring] = (shift[step.ring] + step.amount) % sizes_[step.ring];
       continue;
     }
     apply_shifts();
     if (step.kind == Kind::kExchange) {
       ApplyExchange(step, ranks);
     } else {
-      for (uint32_t& rank : ranks) rank = Moved(rank, step.dimension, Coordinate(rank, step.dimension) ^ step.amount);
+      MoveAll(step, ranks);
     }
   }
   apply_shifts();
   return ranks;
+}
+
+// A shift within groups, or a swap.
+void OrderTrace::MoveAll(const Step& step, std::vector<uint32_t>& ranks) const {
+  for (uint32_t& rank : ranks) {
+    const uint32_t here = Coordinate(rank, step.ring);
+    const uint32_t there = step.kind == Kind::kSwap ? here ^ step.amount : (here + step.amount) % sizes_[step.ring];
+    rank = Moved(rank, step.ring, there);
+  }
 }
 
 }  // namespace hespas::simulate

@@ -2,6 +2,7 @@
 //
 // - In a symmetric run every event happens at all ranks at the same tick; only their order among each other differs. An
 //   event takes over the order of the event that caused it; a message from a neighbour moves it by that neighbour.
+// - Rings are the network's dimensions and after them the families of groups.
 // - An order is an id of a chain of such steps; equal chains have equal ids. Rank order 0, 1, 2, ... is kStartOrder.
 #pragma once
 
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "hardware/system.h"
+#include "simulate/group_families.h"
 
 namespace hespas::simulate {
 
@@ -17,14 +19,21 @@ inline constexpr uint32_t kStartOrder = 0;
 
 class OrderTrace {
  public:
-  explicit OrderTrace(const hardware::System& system);
+  // `groups` stays where it is.
+  OrderTrace(const hardware::System& system, const GroupFamilies& groups);
 
-  // The message came from the rank `steps` before (in the clockwise sense) in `dimension`.
-  uint32_t Shift(uint32_t order, uint32_t dimension, uint32_t steps);
+  uint32_t RingOfGroup(uint32_t group) const {
+    return static_cast<uint32_t>(dimensions_) + groups_.family_of.at(group);
+  }
+  const GroupFamily& FamilyOf(uint32_t ring) const { return groups_.families[ring - dimensions_]; }
+
+  // The message came from the rank `steps` before (in the clockwise sense) in `ring`.
+  uint32_t Shift(uint32_t order, uint32_t ring, uint32_t steps);
   // The message came from the partner whose coordinate differs by exclusive or with `distance` (a power of two).
-  uint32_t Swap(uint32_t order, uint32_t dimension, uint32_t distance);
-  // First of the messages that all members of the ring sent to all others at once; those that travel `hops` (0: any).
-  uint32_t Exchange(uint32_t order, uint32_t dimension, uint32_t hops, bool clockwise);
+  uint32_t Swap(uint32_t order, uint32_t ring, uint32_t distance);
+  // First of the messages that all members of the ring sent to all others at once; those that travel `hops` (0: any),
+  // or are of that class of their family.
+  uint32_t Exchange(uint32_t order, uint32_t ring, uint32_t hops, bool clockwise);
 
   // All ranks in the given order.
   std::vector<uint32_t> Evaluate(uint32_t order) const;
@@ -35,15 +44,14 @@ class OrderTrace {
     uint32_t parent = 0;
     Kind kind = Kind::kStart;
     bool clockwise = true;
-    uint32_t dimension = 0;
+    uint32_t ring = 0;
     uint32_t amount = 0;
     bool operator==(const Step&) const = default;
   };
   struct HashStep {
     size_t operator()(const Step& step) const {
       const uint64_t low = uint64_t{step.parent} << 32 | step.amount;
-      const auto high =
-          static_cast<uint64_t>(step.kind) << 40 | uint64_t{step.dimension} << 1 | (step.clockwise ? 1u : 0u);
+      const auto high = static_cast<uint64_t>(step.kind) << 40 | uint64_t{step.ring} << 1 | (step.clockwise ? 1u : 0u);
       return (low * 0x9E3779B97F4A7C15ull) ^ (high * 0xBF58476D1CE4E5B9ull);
     }
   };
@@ -51,15 +59,20 @@ class OrderTrace {
   uint32_t Add(const Step& step);
   void ApplyExchange(const Step& step, std::vector<uint32_t>& ranks) const;
   void ApplyFullExchange(const Step& step, std::vector<uint32_t>& ranks) const;
-  uint32_t Moved(uint32_t rank, uint32_t dimension, uint32_t coordinate) const;
-  uint32_t Coordinate(uint32_t rank, uint32_t dimension) const {
-    return static_cast<uint32_t>(rank / strides_[dimension] % sizes_[dimension]);
+  void MoveAll(const Step& step, std::vector<uint32_t>& ranks) const;
+  bool InStep(const Step& step, uint32_t steps) const;
+  uint32_t Moved(uint32_t rank, uint32_t ring, uint32_t coordinate) const;
+  uint32_t Coordinate(uint32_t rank, uint32_t ring) const {
+    if (ring >= dimensions_) return FamilyOf(ring).position[rank];
+    return static_cast<uint32_t>(rank / strides_[ring] % sizes_[ring]);
   }
 
   std::vector<Step> steps_{Step{}};
   std::unordered_map<Step, uint32_t, HashStep> known_;
-  std::vector<uint64_t> strides_;
-  std::vector<uint32_t> sizes_;
+  const GroupFamilies& groups_;
+  size_t dimensions_;
+  std::vector<uint64_t> strides_;  // of each dimension, then the number of ranks
+  std::vector<uint32_t> sizes_;    // of each ring
 };
 
 }  // namespace hespas::simulate

@@ -10,9 +10,10 @@ namespace {
 
 Result<result::SimResult> RunEngines(const trace::TraceGraph& trace, const hardware::System& system,
                                      const SimulateOptions& options) {
-  std::string why = options.engine == Engine::kEvents ? "as asked" : WhyAsymmetric(trace, system, options);
+  GroupFamilies groups;
+  std::string why = options.engine == Engine::kEvents ? "as asked" : WhyAsymmetric(trace, system, options, groups);
   if (why.empty()) {
-    EventEngine engine(trace, system, options, true);
+    EventEngine engine(trace, system, options, &groups);
     Result<result::SimResult> result = engine.Run();
     if (!engine.asymmetric()) return result;
     why = "ranks break a tie differently";
@@ -20,7 +21,7 @@ Result<result::SimResult> RunEngines(const trace::TraceGraph& trace, const hardw
   if (options.engine == Engine::kSymmetry) {
     return MakeError(kNotPossible, "the ranks cannot be simulated as one: " + why, {}, "choose the engine `events`");
   }
-  EventEngine engine(trace, system, options, false);
+  EventEngine engine(trace, system, options, nullptr);
   Result<result::SimResult> result = engine.Run();
   if (result) result->method = "events: " + why;
   return result;

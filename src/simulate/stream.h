@@ -19,7 +19,8 @@ struct Phase {
   bool clockwise = true;
   uint32_t dimension = 0;
   uint32_t queue = 0;
-  uint64_t data = 0;  // bytes at its start
+  uint64_t data = 0;        // bytes at its start
+  uint32_t order_ring = 0;  // one for all: its ring in the OrderTrace
   LogicalRing ring;
   TreePlace tree;
 };

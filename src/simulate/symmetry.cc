@@ -13,15 +13,12 @@ using trace::NodeKind;
 
 namespace {
 
-std::string WhyNode(const trace::Node& node, const trace::TraceGraph& trace, const hardware::System& system) {
+std::string WhyNode(const trace::Node& node, const hardware::System& system) {
   if (node.kind == NodeKind::kSend || node.kind == NodeKind::kReceive) return "point-to-point messages";
   const bool memory = node.kind == NodeKind::kMemoryLoad || node.kind == NodeKind::kMemoryStore;
   if (memory && system.memory.kind != hardware::MemoryKind::kPerNpu) return "shared remote memory";
   if (node.kind != NodeKind::kCollective) return {};
   if (system.custom_of_node.contains(node.id)) return "custom collectives";
-  if (node.group == 0) return {};
-  const auto group = trace.groups.find(node.group);
-  if (group == trace.groups.end() || group->second.size() < system.npus()) return "communicator groups";
   return {};
 }
 
@@ -36,15 +33,11 @@ std::string WhyAlgorithm(const Algorithm& algorithm, size_t dimension, const har
 }  // namespace
 
 std::string WhyAsymmetric(const trace::TraceGraph& trace, const hardware::System& system,
-                          const SimulateOptions& options) {
+                          const SimulateOptions& options, GroupFamilies& groups) {
   if (options.backend != Backend::kUnaware) return "the network is congestion-aware";
   if (!options.compute_scale.empty() || options.noise != 0) return "ranks differ in speed";
   if (options.communication_streams != 1) return "several communication streams";
   if (options.rendezvous) return "the rendezvous protocol";
-  if (std::any_of(trace.program_of_rank.begin(), trace.program_of_rank.end(),
-                  [&](uint32_t program) { return program != trace.program_of_rank[0]; })) {
-    return "ranks run different programs";
-  }
   for (const hardware::CollectiveSettings& collective : system.collectives) {
     if (!collective.custom.empty()) return "custom collectives";
     for (size_t d = 0; collective.algorithms && d < collective.algorithms->size(); ++d) {
@@ -52,9 +45,9 @@ std::string WhyAsymmetric(const trace::TraceGraph& trace, const hardware::System
     }
   }
   for (const trace::Node& node : trace.programs[trace.program_of_rank[0]].nodes) {
-    if (std::string why = WhyNode(node, trace, system); !why.empty()) return why;
+    if (std::string why = WhyNode(node, system); !why.empty()) return why;
   }
-  return {};
+  return FindFamilies(trace, system, groups);
 }
 
 }  // namespace hespas::simulate

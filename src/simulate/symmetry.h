@@ -3,13 +3,14 @@
 
 #include <string>
 
+#include "simulate/group_families.h"
 #include "simulate/simulate.h"
 
 namespace hespas::simulate {
 
-// Why the ranks cannot be taken for equal; empty if they can. The run itself may still find a tie that ranks break
-// differently (EventEngine::asymmetric).
+// Why the ranks cannot be taken for equal; empty if they can, and then `groups` are theirs. The run itself may still
+// find a tie that ranks break differently (EventEngine::asymmetric).
 std::string WhyAsymmetric(const trace::TraceGraph& trace, const hardware::System& system,
-                          const SimulateOptions& options);
+                          const SimulateOptions& options, GroupFamilies& groups);
 
 }  // namespace hespas::simulate

@@ -203,6 +203,8 @@ bool SystemLayer::AddPhase(const Context& context, const Plan& plan, NativeColle
                            uint64_t& data, std::vector<Phase>& phases) {
   const Algorithm& algorithm = (*plan.algorithms)[dimension];
   Phase phase{.kind = kind, .algorithm = algorithm, .dimension = static_cast<uint32_t>(dimension), .data = data};
+  phase.order_ring = phase.dimension;
+  if (plan.members != nullptr && core_.orders) phase.order_ring = core_.orders->RingOfGroup(context.node.group);
   if (algorithm.kind == AlgorithmKind::kDoubleBinaryTree) {
     if (!AddTree(context, plan, dimension, phase)) return false;
   } else {

@@ -146,6 +146,10 @@ Status Workload::Load() {
   std::vector<uint32_t> first_rank(trace_.programs.size(), 0);
   for (uint32_t rank = core_.ranks; rank-- > 0;) first_rank[trace_.program_of_rank[rank]] = rank;
   for (size_t i = 0; i < trace_.programs.size(); ++i) {
+    if (core_.orders && i != trace_.program_of_rank[0]) {
+      programs_.emplace_back();
+      continue;
+    }
     Result<CompiledProgram> compiled = CompileProgram(trace_.programs[i], first_rank[i]);
     if (!compiled) return compiled.error();
     programs_.push_back(*std::move(compiled));

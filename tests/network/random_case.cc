@@ -1,5 +1,6 @@
 #include "random_case.h"
 
+#include <algorithm>
 #include <random>
 #include <string>
 #include <vector>
@@ -56,6 +57,35 @@ json SystemOf(Source& random, size_t dimensions) {
   return sys;
 }
 
+// Groups that hold each NPU once: runs of neighbours, or every so many-th NPU, in either direction.
+json GroupsOf(Source& random, uint64_t npus, uint64_t first_id) {
+  std::vector<uint64_t> sizes;
+  for (uint64_t size = 2; size <= npus; ++size) {
+    if (npus % size == 0) sizes.push_back(size);
+  }
+  const uint64_t size = random.Of(sizes);
+  const uint64_t count = npus / size;
+  const bool strided = random.Below(2) == 0;
+  const bool reversed = random.Below(4) == 0;
+  json groups = json::object();
+  for (uint64_t g = 0; g < count; ++g) {
+    json members = json::array();
+    for (uint64_t i = 0; i < size; ++i) {
+      const uint64_t at = reversed ? size - 1 - i : i;
+      members.push_back(strided ? g + at * count : g * size + at);
+    }
+    groups[std::to_string(first_id + g)] = members;
+  }
+  return groups;
+}
+
+std::string GroupWith(const json& groups, uint64_t npu) {
+  for (const auto& [id, members] : groups.items()) {
+    if (std::find(members.begin(), members.end(), npu) != members.end()) return id;
+  }
+  return "";
+}
+
 json ProgramOf(Source& random) {
   json nodes = json::array();
   const uint64_t count = 1 + random.Below(12);
@@ -86,6 +116,28 @@ json SymmetricCase(uint64_t seed) {
   const json sys = SystemOf(random, net["npus"].size());
   json out = {{"be", "U"}, {"net", net}, {"sys", sys}, {"trace", {{"all", ProgramOf(random)}}}};
   if (random.Below(3) == 0) out["flags"] = {"--num-queues-per-dim=" + std::to_string(1 + random.Below(4))};
+  return out;
+}
+
+json GroupCase(uint64_t seed) {
+  json out = SymmetricCase(seed);
+  Source random(seed ^ 0x5eed);
+  uint64_t npus = 1;
+  for (const uint64_t size : out["net"]["npus"]) npus *= size;
+  const json families[] = {GroupsOf(random, npus, 1), GroupsOf(random, npus, 1 + npus)};
+  for (const json& family : families) out["groups"].update(family);
+  std::vector<uint64_t> family_of;  // 2: none
+  const json nodes = out["trace"]["all"];
+  for (size_t i = 0; i < nodes.size(); ++i) family_of.push_back(random.Below(3));
+  json ranks = json::array();
+  for (uint64_t npu = 0; npu < npus; ++npu) {
+    json program = nodes;
+    for (size_t i = 0; i < nodes.size(); ++i) {
+      if (nodes[i]["t"] == "coll" && family_of[i] < 2) program[i]["pg"] = GroupWith(families[family_of[i]], npu);
+    }
+    ranks.push_back(program);
+  }
+  out["trace"] = {{"ranks", ranks}};
   return out;
 }
 
