@@ -5,12 +5,16 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <iterator>
 #include <memory>
+#include <sstream>
 
+#include "base/file.h"
 #include "cli/command.h"
 #include "cli/format.h"
 #include "driver/network_run.h"
 #include "read/chakra/chakra.h"
+#include "report/astra_sim_lines.h"
 #include "report/simulation.h"
 
 namespace hespas::cli {
@@ -31,6 +35,8 @@ struct Options {
   std::vector<std::string> slow;
   std::vector<std::string> failed;
   bool details = false;
+  std::string show = "npus";
+  std::string log_folder;
   std::string unused;  // accepted as ASTRA-sim accepts them
 };
 
@@ -41,14 +47,39 @@ std::string Now() {
   return fmt::format("{:%Y-%m-%d %H:%M:%S}.{:03}", fmt::localtime(std::chrono::system_clock::to_time_t(now)), rest);
 }
 
-std::string Rendered(const driver::NetworkRun& run, const std::string& format) {
-  if (format == "json") return report::SimulationJson(run.result);
-  if (format == "astra-sim") return report::AstraSimLines(run.result, run.system, Now());
-  const report::Table table = report::SimulationTable(run.result);
-  if (format == "csv") return RenderTable(table, Format::kCsv);
-  if (format == "md") return RenderTable(table, Format::kMarkdown);
-  if (format == "jsonl") return RenderTable(table, Format::kJsonLines);
-  return RenderTable(table, Format::kTable);
+constexpr const char* kParts[] = {"npus", "links", "collectives", "critical-path"};
+
+report::Table TableOf(const result::SimResult& result, const std::string& part) {
+  if (part == "links") return report::LinkTable(result);
+  if (part == "collectives") return report::CollectiveTable(result);
+  if (part == "critical-path") return report::PathTable(result);
+  return report::SimulationTable(result);
+}
+
+std::string Rendered(const driver::NetworkRun& run, const Options& options) {
+  if (options.format == "json") return report::SimulationJson(run.result);
+  if (options.format == "astra-sim") return report::AstraSimLines(run.result, run.system, Now());
+  const Format format = FormatByName(options.format);
+  if (!options.details) return RenderTable(TableOf(run.result, options.show), format);
+  std::string text;
+  for (const char* part : kParts) {
+    if (!text.empty()) text += '\n';
+    text += RenderTable(TableOf(run.result, part), format);
+  }
+  return text;
+}
+
+// log.log and err.log, as ASTRA-sim writes them.
+Status WriteLogs(const driver::NetworkRun& run, const std::string& folder) {
+  if (Status made = MakeFolder(folder); !made) return made;
+  const std::string log = report::AstraSimLog(run.result, run.system, run.trace, Now());
+  if (Status written = WriteFileAtomically(folder + "/log.log", log); !written) return written;
+  std::string errors;
+  std::istringstream lines(log);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.find("] [critical] ") != std::string::npos) errors += line + "\n";
+  }
+  return WriteFileAtomically(folder + "/err.log", errors);
 }
 
 Status ReadBeyond(Options& options) {
@@ -95,12 +126,16 @@ void Run(Options& options, Console& console) {
                                .limit = std::chrono::milliseconds(static_cast<int64_t>(options.timeout * 1000))};
   }
   if (Status read = ReadBeyond(options); !read) return console.Fail(read.error());
-  options.simulate.record_nodes = options.simulate.explain = options.simulate.record_links = options.details;
+  options.files.log_nodes = !options.log_folder.empty();
+  const bool more = options.details || options.show != kParts[0];
+  options.simulate.record_nodes = options.simulate.explain = options.simulate.record_links = more;
   const Result<driver::NetworkRun> run = driver::RunNetwork(options.files, options.simulate, console.diagnostics);
   const bool impossible = !run && DescribesNoSystem(console.diagnostics, run.error());
   const bool told = console.PrintDiagnostics();
   if (run) {
-    Print(Rendered(*run, options.format));
+    Print(Rendered(*run, options));
+    if (options.log_folder.empty()) return;
+    if (Status written = WriteLogs(*run, options.log_folder); !written) console.Fail(written.error());
   } else if (!told) {
     console.Fail(run.error());
   }
@@ -146,7 +181,11 @@ void AddEngineOptions(CLI::App& command, Options& options) {
   command.add_option("--astra-sim-binary", options.binary, "path of ASTRA-sim; default: its binary in PATH");
   command.add_option("--timeout", options.timeout, "seconds that ASTRA-sim may take")->check(CLI::Range(0.001, 1e7));
   command.add_flag("--details", options.details,
-                   "adds the traffic of links, exposed communication of each collective and the critical path to json");
+                   "adds the traffic of links, exposed communication of each collective and the critical path");
+  command.add_option("--show", options.show, "which table: npus, links, collectives or critical-path")
+      ->check(OneOf({std::begin(kParts), std::end(kParts)}));
+  command.add_option("--logging-folder", options.log_folder,
+                     "writes ASTRA-sim's log.log and err.log there; with trace-enabled each issue and completion too");
   command.add_option("--engine", options.engine, "auto; events: every rank by itself; symmetry: one rank for all")
       ->check(CLI::IsMember({"auto", "events", "symmetry"}));
   command.add_option("--num-queues-per-dim", options.simulate.queues_per_dimension, "queues in each network dimension")
@@ -154,7 +193,7 @@ void AddEngineOptions(CLI::App& command, Options& options) {
   command.add_option("--injection-scale", options.simulate.injection_scale, "factor on endpoint-delay");
   command.add_option("--rendezvous-protocol", options.simulate.rendezvous, "a control message before each message");
   AddBeyondOptions(command, options);
-  for (const char* name : {"--logging-configuration", "--logging-folder", "--compute-scale", "--comm-scale"}) {
+  for (const char* name : {"--logging-configuration", "--compute-scale", "--comm-scale"}) {
     command.add_option(name, options.unused, "accepted for ASTRA-sim's sake; without effect");
   }
 }

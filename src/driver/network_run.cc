@@ -117,18 +117,22 @@ Result<NetworkRun> RunNetwork(const NetworkRunFiles& files, const simulate::Simu
   if (files.astra_sim) {
     Result<result::SimResult> answer = RunAstraSim(files, *system, options, *files.astra_sim);
     if (!answer) return answer.error();
-    return NetworkRun{*std::move(system), *std::move(answer)};
+    return NetworkRun{*std::move(system), *std::move(answer), {}};
   }
   Result<trace::TraceGraph> trace = read::chakra::ReadTraces(files.workload, static_cast<uint32_t>(system->npus()));
   if (!trace) return trace.error();
   if (Status read = read::chakra::ReadGroups(files.groups, *trace); !read) return read.error();
   if (Status read = ReadCustomCollectives(*system, folder, *trace); !read) return read.error();
   simulate::SimulateOptions exact = options;
+  if (files.log_nodes && system->trace_enabled) {
+    exact.record_nodes = true;
+    exact.engine = simulate::Engine::kEvents;  // one rank in the place of all has no intervals of the others
+  }
   if (HasExactDurations(*trace)) exact.resolution = simulate::Resolution::kPicosecond;
   Result<result::SimResult> simulated = simulate::Simulate(*trace, *system, exact, diagnostics);
   if (!simulated) return simulated.error();
   if (exact.resolution != options.resolution) ToNanoseconds(*simulated);
-  return NetworkRun{*std::move(system), *std::move(simulated)};
+  return NetworkRun{*std::move(system), *std::move(simulated), *std::move(trace)};
 }
 
 }  // namespace hespas::driver

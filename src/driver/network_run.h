@@ -23,12 +23,14 @@ struct NetworkRunFiles {
   std::string system;                        // a preset's name, a folder or a file with all three
   std::string groups = "empty";              // comm_group.json; "empty" in the path: none
   bool strict = false;                       // unknown keys are errors
+  bool log_nodes = false;                    // records every node if the system says `trace-enabled`
   std::optional<AstraSimOptions> astra_sim;  // run an installed ASTRA-sim instead
 };
 
 struct NetworkRun {
   hardware::System system;
   result::SimResult result;
+  trace::TraceGraph trace;  // empty after a run of ASTRA-sim
 };
 
 Result<NetworkRun> RunNetwork(const NetworkRunFiles& files, const simulate::SimulateOptions& options,

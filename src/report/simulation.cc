@@ -10,7 +10,6 @@ namespace {
 
 using nlohmann::ordered_json;
 using result::RankResult;
-using result::RooflineAverages;
 
 struct Figure {
   const char* name;
@@ -21,19 +20,6 @@ constexpr Figure kFigures[] = {{"wall", &RankResult::wall},
                                {"gpu", &RankResult::gpu},
                                {"comm", &RankResult::comm},
                                {"overlap", &RankResult::overlap}};
-
-struct RooflineFigure {
-  const char* key;
-  const char* label;
-  const char* unit;
-  double RooflineAverages::*member;
-};
-
-constexpr RooflineFigure kRooflineFigures[] = {
-    {"compute_bound_percentage", "Compute bound percentage", "%", &RooflineAverages::compute_bound},
-    {"average_compute_utilization", "Average compute utilization", "%", &RooflineAverages::compute_utilisation},
-    {"average_memory_utilization", "Average memory utilization", "%", &RooflineAverages::memory_utilisation},
-    {"average_operation_intensity", "Average operation intensity", "", &RooflineAverages::operation_intensity}};
 
 ordered_json RankJson(const RankResult& rank, size_t id) {
   ordered_json out = {{"id", id}, {"finish", rank.finish}, {"exposed", rank.exposed}};
@@ -62,59 +48,6 @@ ordered_json CollectiveJson(const result::CollectiveUse& use) {
   return {{"node", use.node},       {"name", use.name},     {"members", use.members},
           {"bytes", use.bytes},     {"start", use.start},   {"end", use.end},
           {"exposed", use.exposed}, {"waited", use.waited}, {"last_member", use.last_member}};
-}
-
-class Lines {
- public:
-  explicit Lines(const std::string& time) : time_(time) {}
-
-  template <class... Arguments>
-  void Add(std::string_view logger, std::string_view level, fmt::format_string<Arguments...> text,
-           Arguments&&... arguments) {
-    text_ += fmt::format("[{}] [{}] [{}] ", time_, logger, level);
-    text_ += fmt::format(text, std::forward<Arguments>(arguments)...);
-    text_ += '\n';
-  }
-  std::string Take() { return std::move(text_); }
-
- private:
-  const std::string& time_;
-  std::string text_;
-};
-
-// The logical rings that ASTRA-sim tells of when it builds NPU 0.
-void AddRings(const hardware::System& system, Lines& lines) {
-  int id = 0;
-  for (const hardware::CollectiveSettings& collective : system.collectives) {
-    uint64_t stride = 1;
-    const auto& algorithms = collective.algorithms.value_or(std::vector<hardware::Algorithm>{});
-    for (size_t d = 0; d < algorithms.size(); ++d) {
-      const hardware::Algorithm& algorithm = algorithms[d];
-      const uint64_t size = algorithm.flat ? system.npus() : system.dimensions[d].npus;
-      if (algorithm.kind != hardware::AlgorithmKind::kDoubleBinaryTree) {
-        lines.Add("system::topology::RingTopology", "info",
-                  "ring of node 0, id: {} dimension: local total nodes in ring: {} index in ring: 0 offset: {}total "
-                  "nodes in ring: {}",
-                  id++, size, algorithm.flat ? 1 : stride, size);
-      }
-      if (algorithm.flat) break;
-      stride *= size;
-    }
-  }
-}
-
-void AddStatistics(const RankResult& rank, uint32_t id, Lines& lines) {
-  lines.Add("statistics", "info", "sys[{}], Wall time: {}", id, *rank.wall);
-  if (rank.gpu) lines.Add("statistics", "info", "sys[{}], GPU time: {}", id, *rank.gpu);
-  if (rank.comm) lines.Add("statistics", "info", "sys[{}], Comm time: {}", id, *rank.comm);
-  if (rank.overlap) {
-    lines.Add("statistics", "info", "sys[{}], Total compute-communication overlap: {}", id, *rank.overlap);
-  }
-  if (!rank.roofline) return;
-  for (const RooflineFigure& figure : kRooflineFigures) {
-    lines.Add("statistics", "info", "sys[{}], {}: {:.3f}{}", id, figure.label, (*rank.roofline).*figure.member,
-              figure.unit);
-  }
 }
 
 }  // namespace
@@ -149,25 +82,43 @@ Table SimulationTable(const result::SimResult& result) {
   return table;
 }
 
-std::string AstraSimLines(const result::SimResult& result, const hardware::System& system, const std::string& time) {
-  Lines lines(time);
-  AddRings(system, lines);
-  for (const uint32_t id : result.order) {
-    const RankResult& rank = result.ranks[id];
-    lines.Add("workload", "info", "sys[{}] finished, {} cycles, exposed communication {} cycles.", id, rank.finish,
-              rank.exposed);
-    lines.Add("statistics", "info", "sys[{}]. Post statistics processing start.", id);
-    if (!rank.wall) {
-      lines.Add("system", "critical",
-                "warning! a callable is removed before call Only GPU and COMM types are supported for overlap "
-                "extraction");
-      continue;
-    }
-    lines.Add("statistics", "info", "sys[{}]. Post statistics processing end.", id);
-    AddStatistics(rank, id, lines);
+Table LinkTable(const result::SimResult& result) {
+  Table table;
+  table.columns = {{"link", Align::kLeft},
+                   {"messages", Align::kRight},
+                   {"bytes", Align::kRight},
+                   {"busy", Align::kRight},
+                   {"queued", Align::kRight}};
+  for (const result::LinkUse& link : result.links) {
+    table.rows.push_back({link.name, fmt::format("{}", link.messages), fmt::format("{}", link.bytes),
+                          fmt::format("{}", link.busy), fmt::format("{}", link.queued)});
   }
-  lines.Add("system", "warning", "Exiting");
-  return lines.Take();
+  return table;
+}
+
+Table CollectiveTable(const result::SimResult& result) {
+  Table table;
+  table.columns = {{"collective", Align::kLeft}, {"node", Align::kRight},          {"members", Align::kRight},
+                   {"bytes", Align::kRight},     {"start", Align::kRight},         {"end", Align::kRight},
+                   {"exposed", Align::kRight},   {"of it waiting", Align::kRight}, {"last to come", Align::kRight}};
+  for (const result::CollectiveUse& use : result.collectives) {
+    table.rows.push_back({use.name, fmt::format("{}", use.node), fmt::format("{}", use.members),
+                          fmt::format("{}", use.bytes), fmt::format("{}", use.start), fmt::format("{}", use.end),
+                          fmt::format("{}", use.exposed), fmt::format("{}", use.waited),
+                          fmt::format("NPU {}", use.last_member)});
+  }
+  return table;
+}
+
+Table PathTable(const result::SimResult& result) {
+  Table table;
+  table.columns = {{"critical path", Align::kLeft}, {"npu", Align::kRight}, {"node", Align::kRight},
+                   {"start", Align::kRight},        {"end", Align::kRight}, {"why", Align::kLeft}};
+  for (const result::PathStep& step : result.critical_path) {
+    table.rows.push_back({step.name, fmt::format("{}", step.rank), fmt::format("{}", step.node),
+                          fmt::format("{}", step.start), fmt::format("{}", step.end), step.why});
+  }
+  return table;
 }
 
 }  // namespace hespas::report

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 namespace hespas::simulate {
 
@@ -82,6 +83,26 @@ void OrderTrace::ApplyExchange(const Step& step, std::vector<uint32_t>& ranks) c
 
 // The first sender of a ring reaches all others, the second one the first sender.
 void OrderTrace::ApplyFullExchange(const Step& step, std::vector<uint32_t>& ranks) const {
+  if (step.ring >= dimensions_) {
+    const GroupFamily& family = FamilyOf(step.ring);
+    return Exchanged(step, ranks, [&](uint32_t rank, uint32_t& here) {
+      here = family.position[rank];
+      const uint32_t* members = family.group_of[rank]->data();
+      return [members](uint32_t at) { return members[at]; };
+    });
+  }
+  const uint32_t size = sizes_[step.ring];
+  const auto stride = static_cast<uint32_t>(strides_[step.ring]);
+  Exchanged(step, ranks, [=](uint32_t rank, uint32_t& here) {
+    here = rank / stride % size;
+    const uint32_t zero = rank - here * stride;
+    return [=](uint32_t at) { return zero + at * stride; };
+  });
+}
+
+// `ring_of` gives a rank's coordinate and the members of its ring by theirs.
+template <class RingOf>
+void OrderTrace::Exchanged(const Step& step, std::vector<uint32_t>& ranks, RingOf ring_of) const {
   constexpr uint32_t kNone = 0xFFFFFFFFu;
   constexpr uint32_t kDone = 0xFFFFFFFEu;
   const uint32_t size = sizes_[step.ring];
@@ -89,18 +110,19 @@ void OrderTrace::ApplyFullExchange(const Step& step, std::vector<uint32_t>& rank
   std::vector<uint32_t> reached;
   reached.reserve(ranks.size());
   for (const uint32_t sender : ranks) {
-    const uint32_t here = Coordinate(sender, step.ring);
-    const uint32_t zero = Moved(sender, step.ring, 0);
-    if (first[zero] == kDone) continue;
-    if (first[zero] != kNone) {
-      reached.push_back(first[zero]);
-      first[zero] = kDone;
+    uint32_t here = 0;
+    const auto member = ring_of(sender, here);
+    uint32_t& in_ring = first[member(0)];
+    if (in_ring == kDone) continue;
+    if (in_ring != kNone) {
+      reached.push_back(in_ring);
+      in_ring = kDone;
       continue;
     }
-    first[zero] = sender;
+    in_ring = sender;
     for (uint32_t k = 1; k < size; ++k) {
       const uint32_t at = here + (step.clockwise ? k : size - k);
-      reached.push_back(Moved(zero, step.ring, at >= size ? at - size : at));
+      reached.push_back(member(at >= size ? at - size : at));
     }
   }
   ranks = std::move(reached);

@@ -59,6 +59,8 @@ class OrderTrace {
   uint32_t Add(const Step& step);
   void ApplyExchange(const Step& step, std::vector<uint32_t>& ranks) const;
   void ApplyFullExchange(const Step& step, std::vector<uint32_t>& ranks) const;
+  template <class RingOf>
+  void Exchanged(const Step& step, std::vector<uint32_t>& ranks, RingOf ring_of) const;
   void MoveAll(const Step& step, std::vector<uint32_t>& ranks) const;
   bool InStep(const Step& step, uint32_t steps) const;
   uint32_t Moved(uint32_t rank, uint32_t ring, uint32_t coordinate) const;

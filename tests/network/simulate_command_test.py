@@ -1,0 +1,118 @@
+#!/usr/bin/env python3
+"""`hespas simulate` as a user runs it: tables, JSON, ASTRA-sim's lines and log files, exit statuses."""
+import csv
+import io
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(os.environ["HESPAS_ROOT"])
+sys.path.insert(0, str(ROOT / "bench"))
+import network_rows as rows  # noqa: E402
+
+HESPAS = pathlib.Path(os.environ["HESPAS_BIN"]) / "hespas"
+SYSTEM = {"preferred-dataset-splits": 1, "endpoint-delay": 10, "local-mem-bw": 1600, "trace-enabled": 1}
+
+
+class Simulate(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.at = pathlib.Path(self.folder.name)
+        self.system = dict(SYSTEM)
+        for kind in ("all-reduce", "all-gather", "reduce-scatter", "all-to-all"):
+            self.system[f"{kind}-implementation"] = ["ring"]
+        self.network = rows.network("Ring", [4])
+        trace = rows.trace([rows.node(0, [], microseconds=7),
+                            rows.node(1, [0], collective=rows.ALL_REDUCE, size=rows.MIB),
+                            rows.node(2, [0], microseconds=5)])
+        for rank in range(4):
+            (self.at / f"t.{rank}.et").write_bytes(trace)
+
+    def tearDown(self):
+        self.folder.cleanup()
+
+    def run_it(self, *options):
+        (self.at / "system.json").write_text(json.dumps(self.system))
+        (self.at / "network.yml").write_text("".join(f"{k}: {json.dumps(v)}\n" for k, v in self.network.items()))
+        return subprocess.run([HESPAS, "simulate", "--workload-configuration=t", "--system-configuration=system.json",
+                               "--network-configuration=network.yml", *options], cwd=self.at, capture_output=True,
+                              text=True, timeout=60, check=False)
+
+    def answer(self, *options):
+        done = self.run_it("--format=json", *options)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads(done.stdout)
+
+    def table(self, part):
+        done = self.run_it("--format=csv", f"--show={part}")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return list(csv.DictReader(io.StringIO(done.stdout)))
+
+    def test_details_conserve_bytes_and_attribute_exposed_time(self):
+        for backend in ("analytical", "analytical-aware"):
+            out = self.answer("--details", f"--network-backend={backend}")
+            # A ring all-reduce sends 2 (n - 1) / n of its size from each NPU, one hop each.
+            self.assertEqual(sum(link["bytes"] for link in out["links"]), 4 * 6 * rows.MIB // 4)
+            use, = out["collectives"]
+            self.assertEqual((use["node"], use["members"], use["bytes"]), (1, 4, rows.MIB))
+            npu = out["npus"][0]
+            self.assertEqual(use["exposed"], npu["wall"] - npu["gpu"])  # the compute behind it hides 5 us
+            self.assertEqual(use["end"] - use["start"], npu["comm"])
+            path = out["critical_path"]
+            self.assertEqual([step["node"] for step in path], [0, 1])
+            self.assertEqual(path[-1]["end"], npu["finish"])
+            for before, after in zip(path, path[1:]):
+                self.assertEqual(before["end"], after["start"])
+
+    def test_each_part_is_a_table(self):
+        self.assertEqual([row["npu"] for row in self.table("npus")], ["0", "1", "2", "3"])
+        self.assertEqual(sum(int(row["bytes"]) for row in self.table("links")), 6 * rows.MIB)
+        self.assertEqual([row["collective"] for row in self.table("collectives")], ["node_1"])
+        self.assertEqual([row["node"] for row in self.table("critical-path")], ["0", "1"])
+        text = self.run_it("--details").stdout
+        for heading in ("npu", "link", "collective", "critical path"):
+            self.assertRegex(text, rf"(?m)^ *{heading}\b")
+
+    def test_a_straggler_is_who_the_others_wait_for(self):
+        out = self.answer("--details", "--slow-npu", "2=3")
+        use, = out["collectives"]
+        self.assertEqual((use["last_member"], use["waited"]), (2, 14_000 - 5_000))
+        self.assertIn("events: ranks differ in speed", out["method"])
+        self.assertEqual(out["critical_path"][0]["npu"], 2)
+
+    def test_log_files_tell_of_every_node(self):
+        self.assertEqual(self.run_it("--logging-folder=logs").returncode, 0)
+        log = (self.at / "logs/log.log").read_text()
+        for what in ("issue", "callback"):
+            found = re.findall(rf"\[debug\] {what},sys->id=(\d), tick=(\d+), node->id=(\d), node->name=node_(\d), "
+                               r"node->type=(\d)", log)
+            self.assertEqual(len(found), 4 * 3)
+        ticks = [int(tick) for tick in re.findall(r"tick=(\d+)", log)]
+        self.assertEqual(ticks, sorted(ticks))
+        self.assertEqual(log.count(" finished, "), 4)
+        self.assertEqual((self.at / "logs/err.log").read_text(), "")
+        del self.system["trace-enabled"]
+        self.run_it("--logging-folder=logs")
+        self.assertNotIn("[debug]", (self.at / "logs/log.log").read_text())
+
+    def test_nothing_is_written_unless_asked(self):
+        before = sorted(self.at.iterdir())
+        self.run_it()
+        after = [path for path in sorted(self.at.iterdir()) if path.name not in ("system.json", "network.yml")]
+        self.assertEqual(after, before)
+
+    def test_systems_that_make_no_sense_cannot_run(self):
+        self.system["scheduling-policy"] = "BOGUS"
+        done = self.run_it()
+        self.assertEqual(done.returncode, 4)
+        self.assertIn("system.json:1:", done.stderr)
+        self.assertIn("scheduling-policy", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
