@@ -1,4 +1,4 @@
-// Systems by preset name or path (folder or JSON file).
+// Systems by preset name, path (folder or JSON file) or JSON text.
 #pragma once
 
 #include <optional>

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "base/diagnostic.h"
+#include "estimate/estimator.h"
 #include "graph/block_graph.h"
 #include "graph/estimate_table.h"
 #include "hardware/device.h"
@@ -36,15 +37,17 @@ inline constexpr DiagnosticKind kNoCommunication{
 
 struct RunOptions {
   std::string program;
+  std::shared_ptr<const std::string> content;  // of the program, where it is in memory; `program` then only names it
   std::string device = "A100_SXM_80GB";
   hardware::DeviceFigures figures;  // instead of those of the device's file
   std::string system = "auto";      // one node of the device
   uint32_t num_npus = 0;            // 0: what the program implies
   std::string estimator = "calibrated";
-  std::string fallback = "calibrated";  // costs what the estimator cannot
-  std::string dataflow = "ws";          // of scalesim: weights stay, or outputs ("os")
-  std::string optimise = "auto";        // none, xla-gpu, xla-tpu
-  std::string split = "auto";           // linear, individual
+  std::shared_ptr<const estimate::Estimator> custom_estimator;  // in place of the named one
+  std::string fallback = "calibrated";                          // costs what the estimator cannot
+  std::string dataflow = "ws";                                  // of scalesim: weights stay, or outputs ("os")
+  std::string optimise = "auto";                                // none, xla-gpu, xla-tpu
+  std::string split = "auto";                                   // linear, individual
   bool merge = false;
   size_t block_limit = 1024;
   std::string separator = "communication";
@@ -77,7 +80,11 @@ struct Estimated {
 
 // The device with the figures that replace those of its file.
 std::optional<hardware::Device> DeviceOf(const RunOptions& options, Diagnostics& diagnostics);
+// `sha256` may be null.
 std::optional<ir::Module> ReadModule(const std::string& path, std::string* sha256, Diagnostics& diagnostics);
+// The same for bytes that are in memory; `path` is only a name.
+std::optional<ir::Module> ReadModule(const std::string& path, std::string content, std::string* sha256,
+                                     Diagnostics& diagnostics);
 std::optional<Prepared> Prepare(const RunOptions& options, Diagnostics& diagnostics);
 std::optional<Estimated> EstimateBlocks(const RunOptions& options, const Prepared& prepared, Diagnostics& diagnostics);
 // `system`: the named one, or nullptr; a program without collectives runs on all its NPUs.

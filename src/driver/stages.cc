@@ -74,6 +74,18 @@ bool Communicates(const graph::BlockGraph& graph) {
                      [](const graph::Block& block) { return block.kind == graph::BlockKind::kCommunication; });
 }
 
+std::shared_ptr<const estimate::Estimator> EstimatorOf(const RunOptions& options, const hardware::Device& device,
+                                                       Diagnostics& diagnostics) {
+  if (options.custom_estimator) return options.custom_estimator;
+  // The prototype knows no other analytic estimator.
+  const std::string name = options.compat ? "roofline" : options.estimator;
+  auto made =
+      Take(estimate::MakeEstimator(
+               name, device, {.compat = options.compat, .fallback = options.fallback, .dataflow = options.dataflow}),
+           diagnostics);
+  return made ? std::shared_ptr<const estimate::Estimator>(std::move(*made)) : nullptr;
+}
+
 }  // namespace
 
 std::optional<hardware::Device> DeviceOf(const RunOptions& options, Diagnostics& diagnostics) {
@@ -86,8 +98,13 @@ std::optional<hardware::Device> DeviceOf(const RunOptions& options, Diagnostics&
 std::optional<ir::Module> ReadModule(const std::string& path, std::string* sha256, Diagnostics& diagnostics) {
   auto raw = Take(ReadRaw(path), diagnostics);
   if (!raw) return std::nullopt;
-  if (sha256 != nullptr) *sha256 = Sha256Hex(*raw);
-  auto text = Take(Decompress(std::move(*raw), path), diagnostics);
+  return ReadModule(path, std::move(*raw), sha256, diagnostics);
+}
+
+std::optional<ir::Module> ReadModule(const std::string& path, std::string content, std::string* sha256,
+                                     Diagnostics& diagnostics) {
+  if (sha256 != nullptr) *sha256 = Sha256Hex(content);
+  auto text = Take(Decompress(std::move(content), path), diagnostics);
   if (!text) return std::nullopt;
   return Take(read::ReadText(path, std::move(*text), {}, diagnostics), diagnostics);
 }
@@ -97,7 +114,8 @@ std::optional<Prepared> Prepare(const RunOptions& options, Diagnostics& diagnost
   auto device = DeviceOf(options, diagnostics);
   if (!device) return std::nullopt;
   prepared.device = std::move(*device);
-  auto module = ReadModule(options.program, &prepared.sha256, diagnostics);
+  auto module = options.content ? ReadModule(options.program, *options.content, &prepared.sha256, diagnostics)
+                                : ReadModule(options.program, &prepared.sha256, diagnostics);
   if (!module) return std::nullopt;
   const auto main = Take(read::RequireMain(*module), diagnostics);
   if (!main) return std::nullopt;
@@ -116,21 +134,16 @@ std::optional<Prepared> Prepare(const RunOptions& options, Diagnostics& diagnost
 }
 
 std::optional<Estimated> EstimateBlocks(const RunOptions& options, const Prepared& prepared, Diagnostics& diagnostics) {
-  // The prototype knows no other analytic estimator.
-  const std::string name = options.compat ? "roofline" : options.estimator;
-  auto estimator = Take(
-      estimate::MakeEstimator(name, prepared.device,
-                              {.compat = options.compat, .fallback = options.fallback, .dataflow = options.dataflow}),
-      diagnostics);
+  const auto estimator = EstimatorOf(options, prepared.device, diagnostics);
   if (!estimator) return std::nullopt;
   const bool kept = options.cache != "none" && options.cache != "memory";
   const auto cache = kept ? estimate::OpenCache(options.cache, diagnostics) : nullptr;
   const estimate::EstimateOptions estimate_options{.strict = options.strict, .reuse = options.cache != "none"};
-  auto table = Take(estimate::EstimateAll(prepared.blocks, **estimator, cache.get(), estimate_options, diagnostics),
-                    diagnostics);
+  auto table =
+      Take(estimate::EstimateAll(prepared.blocks, *estimator, cache.get(), estimate_options, diagnostics), diagnostics);
   if (!table) return std::nullopt;
   Estimated estimated{.table = std::move(*table), .ops = {}};
-  estimated.ops = SummariseOps(prepared, **estimator, estimated.table);
+  estimated.ops = SummariseOps(prepared, *estimator, estimated.table);
   return estimated;
 }
 

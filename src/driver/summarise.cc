@@ -96,7 +96,7 @@ RunResult Summarise(const RunOptions& options, const Prepared& prepared, const E
   out.program = {.path = options.program, .sha256 = prepared.sha256, .ops = prepared.ops};
   out.device = prepared.device.name;
   out.npus = static_cast<int64_t>(traces.program_of_rank.size());
-  out.estimator = options.estimator;
+  out.estimator = options.custom_estimator ? options.custom_estimator->name() : options.estimator;
   out.optimise = options.optimise;
   out.split = prepared.split;
   if (simulated) {

@@ -6,6 +6,7 @@
 #include <map>
 #include <unordered_map>
 
+#include "base/interrupt.h"
 #include "estimate/fusion_cost.h"
 #include "ir/attribute.h"
 
@@ -135,6 +136,7 @@ Result<graph::EstimateTable> EstimateAll(const graph::BlockGraph& graph, const E
   for (size_t i = 0; i < graph.blocks.size(); ++i) {
     const graph::Block& block = graph.blocks[i];
     if (block.kind == graph::BlockKind::kCommunication) continue;
+    if (Interrupted()) return InterruptedError();
     ++table.reuse.blocks;
     if (options.reuse) {
       const auto [found, is_new] = known.try_emplace(block.hash, static_cast<uint32_t>(table.unique.size()));

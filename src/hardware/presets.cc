@@ -33,6 +33,11 @@ std::optional<fs::path> FolderNear(fs::path start) {
   return std::nullopt;
 }
 
+fs::path& GivenFolder() {
+  static fs::path folder;
+  return folder;
+}
+
 bool IsPath(const std::string& name) {
   return name.find('/') != std::string::npos || name.ends_with(".json") || name == "." || name == "..";
 }
@@ -68,11 +73,19 @@ Result<fs::path> DataFolder() {
     return MakeError(kNoDataFolder,
                      fmt::format("HESPAS_DATA_DIR is `{}`, which has no folders `devices` and `systems`", given));
   }
+  if (!GivenFolder().empty()) return GivenFolder();
   std::error_code error;
   const fs::path executable = fs::read_symlink("/proc/self/exe", error);
   if (const auto found = FolderNear(executable.parent_path())) return *found;
   return MakeError(kNoDataFolder, fmt::format("no presets found near `{}`", executable.string()), {},
                    "set HESPAS_DATA_DIR to the folder with `devices` and `systems`");
+}
+
+void SetDataFolder(fs::path folder) { GivenFolder() = std::move(folder); }
+
+bool IsInlineJson(std::string_view name_or_text) {
+  const size_t first = name_or_text.find_first_not_of(" \t\r\n");
+  return first != std::string_view::npos && name_or_text[first] == '{';
 }
 
 std::vector<std::string> PresetNames(PresetKind kind, PresetEdition edition) {
@@ -106,6 +119,7 @@ Result<fs::path> FindPreset(PresetKind kind, const std::string& name_or_path, Pr
 }
 
 std::optional<Device> LoadDevice(const std::string& name_or_path, Diagnostics& diagnostics, PresetEdition edition) {
+  if (IsInlineJson(name_or_path)) return ReadDevice(name_or_path, "<device>", diagnostics);
   const auto path = FindPreset(PresetKind::kDevice, name_or_path, edition);
   if (!path) {
     diagnostics.Report(path.error());

@@ -32,6 +32,10 @@ enum class PresetEdition { kCurrent, kPrototype };
 
 Result<std::filesystem::path> DataFolder();
 
+// For programs whose executable is elsewhere (a Python interpreter): where to look if HESPAS_DATA_DIR is not set. To be
+// called before anything else of this library, from one thread.
+void SetDataFolder(std::filesystem::path folder);
+
 // Names in alphabetical order; empty without a data folder.
 std::vector<std::string> PresetNames(PresetKind kind, PresetEdition edition = PresetEdition::kCurrent);
 
@@ -39,7 +43,10 @@ std::vector<std::string> PresetNames(PresetKind kind, PresetEdition edition = Pr
 Result<std::filesystem::path> FindPreset(PresetKind kind, const std::string& name_or_path,
                                          PresetEdition edition = PresetEdition::kCurrent);
 
-// FindPreset and ReadDevice; reports into `diagnostics`.
+// Whether a device or system is given by its JSON text (an object) in place of a name.
+bool IsInlineJson(std::string_view name_or_text);
+
+// FindPreset and ReadDevice; a JSON text is read itself. Reports into `diagnostics`.
 std::optional<Device> LoadDevice(const std::string& name_or_path, Diagnostics& diagnostics,
                                  PresetEdition edition = PresetEdition::kCurrent);
 

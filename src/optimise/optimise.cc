@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/interrupt.h"
 #include "base/suggest.h"
 #include "optimise/import.h"
 #include "optimise/pass.h"
@@ -126,6 +127,7 @@ Result<ir::Module> Optimise(ir::Module module, const Options& options, const gra
   for (Dataflow* region : ExecutedRegions(*flow)) region->dots_take_producers = options.target == Target::kTpu;
   for (const Pass& pass : kPasses) {
     if (!RunsOn(pass, options.target) || disabled(pass.name)) continue;
+    if (Interrupted()) return InterruptedError();
     if (pass.run != nullptr) RunOn(*flow, pass, context);
     if (report != nullptr) report->passes.emplace_back(pass.name);
     if (pass.name == options.stop_after) break;

@@ -4,9 +4,15 @@
 
 #include <algorithm>
 
+#include "base/interrupt.h"
 #include "simulate/deadlock.h"
 
 namespace hespas::simulate {
+namespace {
+
+constexpr uint64_t kEventsBetweenAsking = 4096;
+
+}  // namespace
 
 EventEngine::EventEngine(const trace::TraceGraph& trace, const hardware::System& system, const SimulateOptions& options,
                          const GroupFamilies* one_for_all)
@@ -59,6 +65,10 @@ void EventEngine::RunEvents() {
   const uint64_t limit = core_.options.event_limit;
   Event event;
   while (!core_.failure && !asymmetric() && core_.queue.Pop(event)) {
+    if (core_.queue.popped() % kEventsBetweenAsking == 0 && Interrupted()) {
+      core_.failure = InterruptedError();
+      return;
+    }
     if (limit != 0 && core_.queue.popped() > limit) {
       core_.Fail(kNeverFinishes, fmt::format("stopped after {} events", limit), "raise the limit of events");
       return;

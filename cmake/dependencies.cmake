@@ -1,0 +1,16 @@
+# What the libraries are built on; python/CMakeLists.txt needs the same.
+find_package(Threads REQUIRED)
+find_package(fmt REQUIRED)
+find_package(spdlog REQUIRED)
+find_package(CLI11 REQUIRED)
+find_package(nlohmann_json REQUIRED)
+find_package(yaml-cpp REQUIRED)
+find_package(TBB REQUIRED)
+find_package(SQLite3 REQUIRED)
+find_package(ZLIB REQUIRED)
+find_package(EXPAT REQUIRED)
+find_package(OpenSSL REQUIRED COMPONENTS Crypto)
+find_library(ZSTD_LIBRARY zstd REQUIRED)
+find_library(XXHASH_LIBRARY xxhash REQUIRED)
+find_path(PROTOZERO_INCLUDE protozero/pbf_reader.hpp REQUIRED)
+find_library(NLOPT_LIBRARY nlopt)  # `hespas calibrate`; everything else works without it
