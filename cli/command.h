@@ -69,5 +69,8 @@ void AddOptimiseCommand(CLI::App& app, Console& console);
 void AddCheckCommand(CLI::App& app, Console& console);
 void AddSchemaCommand(CLI::App& app, Console& console);
 void AddCacheCommand(CLI::App& app, Console& console);
+void AddDoctorCommand(CLI::App& app, Console& console);
+void AddAnonymiseCommand(CLI::App& app, Console& console);
+void AddExportCommand(CLI::App& app, Console& console);
 
 }  // namespace hespas::cli

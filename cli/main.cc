@@ -38,6 +38,9 @@ void AddCommands(CLI::App& app, Console& console) {
   AddSchemaCommand(app, console);
   AddCalibrateCommand(app, console);
   AddCacheCommand(app, console);
+  AddDoctorCommand(app, console);
+  AddAnonymiseCommand(app, console);
+  AddExportCommand(app, console);
   BindEnvironment(app);
 }
 

@@ -11,7 +11,7 @@ KIND = re.compile(r'DiagnosticKind\s+(k\w+)\s*(?:=\s*)?\{\s*"([^"]*)"\s*,\s*(")?
 
 
 def main():
-    sources = [p for folder in ("src", "cli") for p in sorted((ROOT / folder).rglob("*")) if p.suffix in (".h", ".cc")]
+    sources = [p for folder in ("src", "cli", "python/bindings") for p in sorted((ROOT / folder).rglob("*")) if p.suffix in (".h", ".cc")]
     texts = {p: p.read_text(errors="replace") for p in sources}
     everything = "\n".join(texts.values())
     errors, where = [], collections.defaultdict(list)

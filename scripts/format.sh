@@ -4,7 +4,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 formatter=${CLANG_FORMAT:-clang-format-14}
-mapfile -d '' files < <(find src cli tests bench fuzz include \( -name '*.h' -o -name '*.cc' \) -print0 2>/dev/null | sort -z)
+mapfile -d '' files < <(find src cli python tests bench fuzz include \( -name '*.h' -o -name '*.cc' \) -print0 2>/dev/null | sort -z)
 if [ "${1:-}" = --write ]; then
   "$formatter" -i "${files[@]}"
   exit 0

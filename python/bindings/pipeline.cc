@@ -1,0 +1,133 @@
+#include "pipeline.h"
+
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/unique_ptr.h>
+
+#include <memory>
+
+#include "call.h"
+#include "driver/run.h"
+#include "errors.h"
+#include "program.h"
+#include "report/blocks.h"
+#include "report/run_report.h"
+
+namespace nb = nanobind;
+
+namespace hespas::python {
+namespace {
+
+struct Options {
+  driver::RunOptions run;
+  std::shared_ptr<PythonEstimator> estimator;  // null: the one that `run` names
+};
+
+driver::RunOptions For(const Program& program, const Options& options) {
+  driver::RunOptions run = options.run;
+  run.program = program.name;
+  run.content = program.content;
+  run.custom_estimator = options.estimator;
+  return run;
+}
+
+std::unique_ptr<result::RunResult> Run(const Program& program, const Options& options) {
+  Diagnostics diagnostics;
+  auto result =
+      CallWithoutGil(options.estimator.get(), [&] { return driver::Run(For(program, options), diagnostics); });
+  if (!result) Raise(diagnostics);
+  return std::make_unique<result::RunResult>(std::move(*result));
+}
+
+// What `hespas estimate` prints as JSON, with the sums over all blocks.
+struct Estimated {
+  std::string device;
+  std::string estimator;
+  Time time;
+  Flops flops;
+  Bytes bytes;
+  std::string ops;  // JSON: one object an op name
+  Diagnostics diagnostics;
+};
+
+bool EstimateInto(const driver::RunOptions& options, Estimated& out) {
+  const auto prepared = driver::Prepare(options, out.diagnostics);
+  if (!prepared) return false;
+  const auto estimated = driver::EstimateBlocks(options, *prepared, out.diagnostics);
+  if (!estimated) return false;
+  for (const uint32_t at : estimated->table.of_block) {
+    if (at == graph::EstimateTable::kNone) continue;
+    const graph::Estimate& estimate = estimated->table.unique[at];
+    out.time += estimate.time;
+    out.flops += estimate.flops;
+    out.bytes += estimate.bytes;
+  }
+  out.device = prepared->device.name;
+  out.ops = report::ToJson(report::OpTable(estimated->ops, false));
+  return true;
+}
+
+std::unique_ptr<Estimated> Estimate(const Program& program, const Options& options) {
+  auto out = std::make_unique<Estimated>();
+  const auto run = For(program, options);
+  out->estimator = options.estimator ? std::string(options.estimator->name()) : run.estimator;
+  if (!CallWithoutGil(options.estimator.get(), [&] { return EstimateInto(run, *out); })) Raise(out->diagnostics);
+  return out;
+}
+
+template <class Member>
+auto RunField(Member driver::RunOptions::*member) {
+  return std::pair{[member](const Options& o) { return o.run.*member; },
+                   [member](Options& o, Member value) { o.run.*member = std::move(value); }};
+}
+
+void BindOptions(nb::module_& m) {
+  nb::class_<Options> options(m, "Options");
+  options.def(nb::init<>());
+  const auto field = [&options](const char* name, auto member) {
+    const auto [get, set] = RunField(member);
+    options.def_prop_rw(name, get, set);
+  };
+  using R = driver::RunOptions;
+  field("device", &R::device);
+  field("system", &R::system);
+  field("num_npus", &R::num_npus);
+  field("estimator", &R::estimator);
+  field("fallback", &R::fallback);
+  field("dataflow", &R::dataflow);
+  field("optimise", &R::optimise);
+  field("split", &R::split);
+  field("merge", &R::merge);
+  field("block_limit", &R::block_limit);
+  field("separator", &R::separator);
+  field("network_backend", &R::network_backend);
+  field("cache", &R::cache);
+  field("compat", &R::compat);
+  field("strict", &R::strict);
+  field("output", &R::output);
+  field("command_line", &R::command_line);
+  options.def("set_estimator",
+              [](Options& o, nb::object estimator) { o.estimator = std::make_shared<PythonEstimator>(estimator); });
+}
+
+}  // namespace
+
+void BindPipeline(nb::module_& m) {
+  BindOptions(m);
+  nb::class_<result::RunResult>(m, "RunResult")
+      .def("json", [](const result::RunResult& r) { return report::ToJson(r); })
+      .def("summary", [](const result::RunResult& r) { return report::Summary(r); });
+  nb::class_<Estimated>(m, "Estimated")
+      .def_ro("device", &Estimated::device)
+      .def_ro("estimator", &Estimated::estimator)
+      .def_prop_ro("time_s", [](const Estimated& e) { return e.time.seconds(); })
+      .def_prop_ro("time_ps", [](const Estimated& e) { return e.time.value; })
+      .def_prop_ro("flops", [](const Estimated& e) { return e.flops.value; })
+      .def_prop_ro("bytes", [](const Estimated& e) { return e.bytes.value; })
+      .def_ro("ops", &Estimated::ops)
+      .def_prop_ro("warnings", [](const Estimated& e) { return AsPython(e.diagnostics, true); });
+  m.def("run", &Run, nb::arg("program"), nb::arg("options"));
+  m.def("estimate", &Estimate, nb::arg("program"), nb::arg("options"));
+}
+
+}  // namespace hespas::python

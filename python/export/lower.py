@@ -1,0 +1,212 @@
+#!/usr/bin/env python3
+"""From JAX to StableHLO: the part of `hespas export` that imports JAX. Called by export.py with a request in JSON; writes the programs.
+
+    lower.py REQUEST.json      request: see export.py; prints one JSON line per file
+    lower.py --convert A.hlo B.mlir    HLO text to StableHLO text
+"""
+import gzip
+import importlib.util
+import inspect
+import json
+import os
+import pathlib
+import re
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+
+from partition import NotPartitioned, partitioned_hlo  # noqa: E402
+
+
+def prepare_environment(devices):
+    """Before jax is imported: as many pretended CPU devices as the mesh needs, and no search for accelerators."""
+    flags = os.environ.get("XLA_FLAGS", "")
+    os.environ["XLA_FLAGS"] = f"{flags} --xla_force_host_platform_device_count={devices}".strip()
+    os.environ["JAX_PLATFORMS"] = "cpu"
+    os.environ["JAX_ENABLE_COMPILATION_CACHE"] = "false"
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+
+
+class Refused(Exception):
+    """What the user did; shown without a traceback."""
+
+
+def make_mesh(axes, devices):
+    import jax
+    import numpy as np
+
+    sizes = [size for _, size in axes]
+    return jax.sharding.Mesh(np.array(jax.devices()[:devices]).reshape(sizes), tuple(name for name, _ in axes))
+
+
+# --- programs of a user's file ---------------------------------------------------------------------------------------------------
+
+
+def import_file(path):
+    spec = importlib.util.spec_from_file_location(pathlib.Path(path).stem, path)
+    if spec is None:
+        raise Refused(f"{path} is no Python file")
+    sys.path.insert(0, str(pathlib.Path(path).resolve().parent))
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def choose_function(module, name):
+    if name:
+        if not hasattr(module, name):
+            raise Refused(f"{module.__name__} has no function `{name}`")
+        return getattr(module, name)
+    for usual in ("build", "step", "train_step"):
+        if callable(getattr(module, usual, None)):
+            return getattr(module, usual)
+    own = [value for key, value in vars(module).items() if not key.startswith("_") and key != "arguments" and callable(value)
+           and getattr(value, "__module__", None) == module.__name__ and not isinstance(value, type)]
+    if len(own) != 1:
+        raise Refused(f"{module.__name__} has {len(own)} functions; name one as FILE.py:FUNCTION")
+    return own[0]
+
+
+def parse_argument(mesh, text):
+    """"bf16[1024,4096]@fsdp,-" as an abstract array; `-` is a dimension that is not split, `a+b` one split over two axes."""
+    import jax
+    import jax.numpy as jnp
+    from jax.sharding import NamedSharding, PartitionSpec
+
+    found = re.fullmatch(r"\s*(\w+)\[([\d,\s]*)\](?:@([\w,+\-\s]*))?\s*", text)
+    if not found:
+        raise Refused(f"`{text}` describes no argument; write for example bf16[1024,4096]@fsdp,-")
+    names = {"bf16": "bfloat16", "f16": "float16", "f32": "float32", "f64": "float64", "i1": "bool", "pred": "bool",
+             **{f"{sign}{bits}": f"{kind}{bits}" for sign, kind in (("i", "int"), ("s", "int"), ("u", "uint"), ("ui", "uint"))
+                for bits in (8, 16, 32, 64)}}
+    try:
+        dtype = jnp.dtype(names.get(found.group(1), found.group(1)))
+    except TypeError:
+        raise Refused(f"`{found.group(1)}` is no datatype") from None
+    shape = tuple(int(size) for size in found.group(2).split(",") if size.strip())
+    split = [each.strip() for each in (found.group(3) or "").split(",")] if found.group(3) else []
+    axes = [None if each in ("-", "") else tuple(each.split("+")) for each in split]
+    for name in {name for each in axes if each for name in each} - set(mesh.axis_names):
+        raise Refused(f"the mesh has no axis `{name}`; it has {', '.join(mesh.axis_names)}")
+    return jax.ShapeDtypeStruct(shape, dtype, sharding=NamedSharding(mesh, PartitionSpec(*axes)))
+
+
+def call_with_mesh(function, mesh, parameters):
+    takes = inspect.signature(function).parameters
+    given = {key: value for key, value in parameters.items() if key in takes or any(p.kind is p.VAR_KEYWORD for p in takes.values())}
+    for key in set(parameters) - set(given):
+        raise Refused(f"`{function.__name__}` takes no parameter `{key}`")
+    return function(mesh, **given) if "mesh" in takes or len(takes) > len(given) else function(**given)
+
+
+def arguments_of(module, mesh, request):
+    if request["arguments"]:
+        return tuple(parse_argument(mesh, text) for text in request["arguments"])
+    there = getattr(module, "arguments", None)
+    if there is None:
+        raise Refused("what are the arguments? Give --arg once for each, or define `arguments` in the file")
+    return tuple(call_with_mesh(there, mesh, request["parameters"]) if callable(there) else there)
+
+
+def lower_user_program(request, mesh):
+    import jax
+
+    module = import_file(request["file"])
+    function = choose_function(module, request["function"])
+    if function is getattr(module, "build", None):
+        function, arguments = call_with_mesh(function, mesh, request["parameters"])
+    else:
+        arguments = arguments_of(module, mesh, request)
+    with mesh:
+        if hasattr(function, "lower"):
+            return function.lower(*arguments)
+        return jax.jit(function).lower(*arguments)
+
+
+def lowered_programs(request, mesh):
+    if request.get("ready"):
+        import models
+
+        for suffix, step in models.programs(request["ready"], mesh, request["parameters"]):
+            with mesh:
+                yield suffix, step.lower()
+    else:
+        yield "", lower_user_program(request, mesh)
+
+
+# --- partitioning ------------------------------------------------------------------------------------------------------------
+
+
+def hlo_to_stablehlo(text):
+    from jax._src.interpreters import mlir as jax_mlir
+    from jaxlib import _jax
+    from jaxlib.mlir import ir
+
+    proto = _jax.hlo_module_from_text(text).as_serialized_hlo_module_proto()
+    with jax_mlir.make_ir_context():
+        module = ir.Module.parse(_jax.mlir.hlo_to_stablehlo(proto))
+        # The text's header has the counts, the proto has not.
+        header = text.split("\n", 1)[0]
+        for attribute, field in (("mhlo.num_partitions", "num_partitions"), ("mhlo.num_replicas", "replica_count")):
+            found = re.search(rf"\b{field}=(\d+)", header)
+            module.operation.attributes[attribute] = ir.IntegerAttr.get(ir.IntegerType.get_signless(32), int(found.group(1)) if found else 1)
+        return module.operation.get_asm(enable_debug_info=False, large_elements_limit=64)
+
+
+def count(text, kind):
+    found = re.search(rf"mhlo\.num_{kind} = (\d+)", text)
+    return int(found.group(1)) if found else 1
+
+
+def write(path, text):
+    path = pathlib.Path(path)
+    if path.suffix == ".gz":
+        path.write_bytes(gzip.compress(text.encode(), mtime=0))
+    else:
+        path.write_text(text)
+
+
+def export(request):
+    import jax
+    import jaxlib
+
+    mesh = make_mesh(request["axes"], request["devices"])
+    for suffix, lowered in lowered_programs(request, mesh):
+        name = request["name"] + (f"-{suffix}" if suffix else "")
+        module = lowered.compiler_ir("stablehlo")
+        text = module.operation.get_asm(enable_debug_info=False, large_elements_limit=64)
+        common = {"program": name, "versions": {"jax": jax.__version__, "jaxlib": jaxlib.__version__},
+                  "partitions": count(text, "partitions"), "replicas": count(text, "replicas")}
+        # Hespas and XLA need the values of small constants only, but XLA must be able to read the file.
+        full = module.operation.get_asm(enable_debug_info=False)
+        for stage in request["stages"]:
+            path = f"{request['output']}/{name}.{stage}.mlir" + (".gz" if request["gzip"] else "")
+            if stage == "lowered":
+                write(path, full)
+            elif common["partitions"] == 1:
+                write(path, text)
+            else:
+                write(path, hlo_to_stablehlo(partitioned_hlo(lowered)))
+            print(json.dumps({"file": path, "stage": stage, **common, "flags": os.environ["XLA_FLAGS"]}), flush=True)
+
+
+def main():
+    if sys.argv[1] == "--convert":
+        prepare_environment(1)
+        write(sys.argv[3], hlo_to_stablehlo(pathlib.Path(sys.argv[2]).read_text()))
+        return 0
+    request = json.loads(pathlib.Path(sys.argv[1]).read_text())
+    prepare_environment(request["devices"])
+    try:
+        export(request)
+    except (Refused, NotPartitioned, ValueError, TypeError) as error:
+        if os.environ.get("HESPAS_TRACEBACK"):
+            raise
+        sys.stderr.write(f"error[E0957]: {type(error).__name__ + ': ' if isinstance(error, (ValueError, TypeError)) else ''}{error}\n"
+                         "help: HESPAS_TRACEBACK=1 shows where\n")
+        return 5
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

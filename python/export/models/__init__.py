@@ -1,0 +1,42 @@
+"""Ready configurations: name -> module and its parameters. `hespas export --list` shows them."""
+import dataclasses
+import importlib
+
+
+@dataclasses.dataclass(frozen=True)
+class Ready:
+    module: str
+    parameters: dict
+    axes: dict
+    summary: str
+
+
+def _catalogue():
+    ready = {}
+    for name in ("tiny", "100m", "200m", "500m", "1b", "2b", "3b", "8b", "70b"):
+        ready[f"llama3-{name}"] = Ready("llama", {"model": f"llama3-{name}"}, {"fsdp": 4}, "LLaMA-3 training step; batch, sequence, scan=1")
+    for depth in (18, 34, 50, 101, 152, 200):
+        ready[f"resnet{depth}"] = Ready("resnet", {"depth": depth}, {"batch": 4}, "ResNet training step; batch, image, inference=1")
+    ready["gemm"] = Ready("gemm", {}, {"x": 4}, "one distributed product; m, n, k, layout, dtype; lists as in m=1024,4096 sweep")
+    ready["moe-capacity"] = Ready("moe", {"kind": "capacity"}, {"expert": 4}, "mixture of experts by all-to-all; tokens, count, top, ...")
+    ready["moe-ragged"] = Ready("moe", {"kind": "ragged"}, {"expert": 4}, "mixture of experts with ragged products")
+    ready["gpt-prefill"] = Ready("gpt", {"phase": "prefill"}, {"tensor": 4}, "GPT inference, a prompt; layers, width, batch, prompt")
+    ready["gpt-decode"] = Ready("gpt", {"phase": "decode"}, {"tensor": 4}, "GPT inference, one token; layers, width, batch, context")
+    for schedule in ("gpipe", "1f1b", "interleaved"):
+        ready[f"pipeline-{schedule}"] = Ready("pipeline", {"schedule": schedule}, {"stage": 4}, "pipeline; microbatches, rows, width")
+    ready["pipeline-mpmd"] = Ready("pipeline", {"mpmd": True}, {"stage": 1}, "one program a pipeline stage; stages, rows, width")
+    return ready
+
+
+READY = _catalogue()
+
+
+def programs(name, mesh, parameters):
+    """Pairs of a suffix and a Step; most configurations have one, without suffix."""
+    ready = READY[name]
+    module = importlib.import_module(f"models.{ready.module}")
+    given = {**ready.parameters, **parameters}
+    if given.pop("mpmd", False):
+        yield from module.stage_programs(mesh, **given)
+    else:
+        yield "", module.build(mesh, **given)

@@ -1,0 +1,36 @@
+"""The console scripts: the compiled commands that the wheel carries, and what is written in Python itself."""
+from __future__ import annotations
+
+import os
+import pathlib
+import sys
+
+_EXPORT = pathlib.Path(__file__).resolve().parent / "share" / "python" / "export" / "export.py"
+_BIN = pathlib.Path(__file__).resolve().parent / "bin"
+
+
+def _become(name: str) -> None:
+    program = _BIN / name
+    os.execv(program, [name, *sys.argv[1:]])
+
+
+def hespas() -> None:
+    if sys.argv[1:2] == ["export"]:
+        os.execv(sys.executable, [sys.executable, _EXPORT, *sys.argv[2:]])
+    _become("hespas")
+
+
+def hespas_chakra_gen() -> None:
+    _become("hespas_chakra_gen")
+
+
+def hespas_mlir_analyzer() -> None:
+    _become("hespas_mlir_analyzer")
+
+
+def hespas_mlir_splitter() -> None:
+    _become("hespas_mlir_splitter")
+
+
+def hespas_roofline_estimator() -> None:
+    _become("hespas_roofline_estimator")

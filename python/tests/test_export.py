@@ -1,0 +1,152 @@
+"""`hespas export`: ready configurations and users' files, without accelerators. XLA's GPU compiler comes from PyPI (a large download)."""
+import hashlib
+import json
+import os
+import pathlib
+import tempfile
+import textwrap
+import unittest
+
+import hespas
+from common import command
+
+USER_FILE = """
+    import jax, jax.numpy as jnp
+    from jax.sharding import NamedSharding, PartitionSpec as P
+
+    def step(x, w):
+        return jnp.tanh(x @ w).sum()
+
+    def arguments(mesh, width=512):
+        sharding = lambda *axes: NamedSharding(mesh, P(*axes))
+        return (jax.ShapeDtypeStruct((1024, width), jnp.bfloat16, sharding=sharding("fsdp")),
+                jax.ShapeDtypeStruct((width, 256), jnp.bfloat16, sharding=sharding("fsdp")))
+
+    def square(x):
+        return x * x
+"""
+
+
+class Export(unittest.TestCase):
+    def setUp(self):
+        self.place = tempfile.TemporaryDirectory()
+        self.folder = pathlib.Path(self.place.name)
+        self.file = self.folder / "mine.py"
+        self.file.write_text(textwrap.dedent(USER_FILE))
+        self.addCleanup(self.place.cleanup)
+
+    def export(self, *arguments, status=0):
+        done = command("export", *arguments, "--output", self.folder / "out")
+        self.assertEqual(done.returncode, status, done.stderr)
+        self.errors = done.stderr
+        return {path.name: path for path in map(pathlib.Path, done.stdout.split())}
+
+
+class Files(Export):
+    def test_a_function_with_its_arguments(self):
+        made = self.export(self.file, "--devices", 4, "--axes", "fsdp=4")
+        self.assertEqual(sorted(made), ["mine-4dev.lowered.mlir", "mine-4dev.partitioned.mlir"])
+        histogram = hespas.analyze(made["mine-4dev.partitioned.mlir"], expand=True)
+        self.assertEqual(histogram["stablehlo.all_gather"], 1)
+        self.assertIn("sdy.mesh", made["mine-4dev.lowered.mlir"].read_text())
+        self.assertEqual(hespas.run(made["mine-4dev.partitioned.mlir"], "A100_SXM_40GB").npus, 4)
+
+    def test_each_file_is_described(self):
+        made = self.export(self.file, "--axes", "fsdp=2", "--set", "width=256,1024")
+        self.assertEqual(len(made), 4)
+        for path in made.values():
+            about = json.loads(pathlib.Path(f"{path}.json").read_text())
+            self.assertEqual(about["sha256"], hashlib.sha256(path.read_bytes()).hexdigest())
+            self.assertEqual((about["mesh"], about["devices"]), ({"fsdp": 2}, 2))
+            self.assertEqual(about["versions"]["jax"], "0.7.2")
+            self.assertIn(about["source"]["parameters"]["width"], (256, 1024))
+
+    def test_arguments_on_the_command_line(self):
+        made = self.export(f"{self.file}:square", "--axes", "a=2,b=2", "--arg", "f32[64,128]@a,b")
+        text = made["mine-square-4dev.partitioned.mlir"].read_text()
+        self.assertIn("tensor<32x64xf32>", text)
+
+    def test_mistakes(self):
+        cases = (([self.folder / "none.py"], 1, "no file"), ([f"{self.file}:nothing"], 5, "no function"), (["llama3-100mm"], 2, "--list"),
+                 ([self.file, "--axes", "fsdp=4", "--devices", 3], 2, "axes have 4"), ([self.file, "--axes", "fsdp"], 2, "NAME=SIZE"),
+                 ([f"{self.file}:square"], 5, "argument"), ([f"{self.file}:square", "--arg", "f32(3)"], 5, "f32(3)"),
+                 ([f"{self.file}:square", "--arg", "f32[8]@c"], 5, "no axis `c`"), ([self.file, "--target", "H900"], 1, "H900"),
+                 ([self.file, "--target", "TPUv3"], 1, "NVIDIA"))
+        for arguments, status, word in cases:
+            with self.subTest(arguments):
+                self.export(*arguments, status=status)
+                self.assertIn("error[E0957]", self.errors)
+                self.assertIn(word, self.errors)
+
+
+class Ready(Export):
+    """Collectives and products of each, as the method says they must be."""
+
+    CASES = {
+        ("gemm", "--set", "layout=k_allreduce"): {"all_reduce": 1},
+        ("gemm", "--set", "layout=gather_out"): {"all_gather": 1},
+        ("gemm", "--set", "layout=rows"): {},
+        ("gemm", "--axes", "p=2,q=2", "--set", "layout=grid"): {"all_gather": 2},
+        ("moe-capacity", "--set", "tokens=1024"): {"all_to_all": 3},
+        ("moe-ragged", "--set", "tokens=1024"): {"all_reduce": 1},
+        ("gpt-prefill", "--set", "layers=2", "--set", "batch=2"): {"all_reduce": 4},
+        ("gpt-decode", "--set", "layers=2", "--set", "context=256"): {"all_reduce": 4},
+        # 8 microbatches and 4 stages: 11 ticks, each passes on; and back again
+        ("pipeline-gpipe", "--set", "rows=64", "--set", "width=128"): {"collective_permute": 20},
+        ("pipeline-1f1b", "--set", "rows=64", "--set", "width=128"): {"collective_permute": 20},
+        # two chunks: 19 ticks
+        ("pipeline-interleaved", "--set", "rows=64", "--set", "width=128"): {"collective_permute": 36},
+    }
+
+    def test_collectives(self):
+        kinds = ("all_reduce", "all_gather", "reduce_scatter", "all_to_all", "collective_permute")
+        for arguments, wanted in self.CASES.items():
+            with self.subTest(arguments):
+                made = self.export(*arguments, "--stage", "partitioned")
+                histogram = hespas.analyze(next(iter(made.values())), expand=True)
+                found = {kind: histogram[f"stablehlo.{kind}"] for kind in kinds if histogram[f"stablehlo.{kind}"]}
+                for kind, count in wanted.items():
+                    self.assertGreaterEqual(found.get(kind, 0), count, found)
+                if not wanted:
+                    self.assertEqual(found, {})
+
+    def test_stages_of_a_pipeline_are_programs(self):
+        made = self.export("pipeline-mpmd", "--set", "rows=64", "--set", "width=128", "--stage", "lowered")
+        self.assertEqual(len(made), 7)
+        for path in made.values():
+            self.assertGreater(hespas.estimate(path).flops, 0)
+
+    def test_llama_does_what_maxtext_does(self):
+        """The tutorial's program (MaxText, partitioned for 4 devices): its counts of what decides the step time."""
+        histogram = hespas.analyze(self.export("llama3-100m", "--stage", "partitioned")["llama3-100m-4dev.partitioned.mlir"])
+        tutorial = {"all_reduce": 272, "all_gather": 100, "dot_general": 208}
+        self.assertEqual({kind: histogram[f"stablehlo.{kind}"] for kind in tutorial}, tutorial)
+
+    def test_resnets(self):
+        for depth in (18, 50):
+            made = self.export(f"resnet{depth}", "--set", "batch=32", "--set", "image=64", "--stage", "lowered")
+            histogram = hespas.analyze(next(iter(made.values())), expand=True)
+            # forward, and backward to weights and inputs (none to the images)
+            layers = {18: 20, 50: 53}[depth]
+            self.assertEqual(histogram["stablehlo.convolution"], 3 * layers - 1)
+
+
+class Gpus(Export):
+    def test_xla_optimises_for_described_gpus(self):
+        small = [word for name in "mnk" for word in ("--set", f"{name}=1024")]
+        devices = ("A100_SXM_40GB", "H100_80GB", "H200_141GB", "B200_180GB")
+        targets = [word for device in devices for word in ("--target", device)]
+        made = self.export("gemm", *small, "--set", "layout=k_allreduce", *targets)
+        for device in devices:
+            path = made[f"gemm-4dev.{device}.optimised.hlo"]
+            histogram = hespas.analyze(path, expand=True)
+            self.assertGreaterEqual(histogram.total_ops, 3)
+            about = json.loads(pathlib.Path(f"{path}.json").read_text())
+            self.assertEqual((about["target"], about["worker"]["jax"]), (device, "0.7.2"))
+            self.assertTrue(about["guessed"])
+            self.assertGreater(hespas.run(path, device, network_backend="none").step_time, 0)
+
+
+if __name__ == "__main__":
+    os.environ.pop("XLA_FLAGS", None)
+    unittest.main()

@@ -1,0 +1,81 @@
+#!/usr/bin/env bash
+# usage: package.sh PART BUILD   tests of the Python package, each in a fresh virtual environment without a compiler in reach
+#   wheel     builds the wheel from BUILD's libraries
+#   api       the package alone: no other package, no compiler
+#   jax       with JAX: Lowered, Compiled and Exported objects, 8 pretended devices
+#   notebook  runs the notebook of docs/                                   (full)
+#   export    every ready configuration; XLA's GPU compiler without a GPU  (full)
+#   versions  the package for Python 3.12 and 3.13 where they are found    (full)
+#   sdist     everything built from the source package                     (full)
+#   maxtext, torch  programs of other frameworks                           (full)
+set -euo pipefail
+root=$(cd "$(dirname "$0")/../.." && pwd)
+part=$1 build=$2
+wheels=$build/python
+place=$(mktemp -d)
+trap 'rm -rf "$place"' EXIT
+unset HESPAS_DATA_DIR PYTHONPATH
+export PYTHONDONTWRITEBYTECODE=1
+
+# fresh PYTHON WHEEL: an environment with nothing but the wheel
+fresh() {
+  "$1" -m venv "$place/venv"
+  "$place/venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-index --no-deps "$2"
+}
+
+# tests PYTHON NAMES...: from outside the source tree, with the virtual environment's commands alone in reach
+tests() {
+  local python=$1
+  shift
+  cd "$place"
+  for name in "$@"; do
+    PATH=$place/venv/bin PYTHONPATH=$root/python/tests "$python" -m unittest -q "test_$name"
+  done
+}
+
+# with_packages NAME: the wheel in reach of the locked environment NAME, which itself stays as it is
+with_packages() {
+  local python
+  python=$("$root/scripts/python_env.sh" "$1")
+  "$python" -m venv --system-site-packages "$place/venv"
+  cat >"$(echo "$place"/venv/lib/python*/site-packages)/locked.pth" <<<"$("$python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')"
+  "$place/venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-index --no-deps "$wheels"/hespas-*.whl
+}
+
+case $part in
+  wheel) "$root/scripts/build_wheel.sh" "$wheels" "$build" ;;
+  api)
+    fresh python3 "$wheels"/hespas-*.whl
+    tests "$place/venv/bin/python" api errors hardware estimators commands
+    ;;
+  jax)
+    with_packages export
+    tests "$place/venv/bin/python" jax
+    ;;
+  notebook)
+    with_packages notebook
+    tests "$place/venv/bin/python" notebook
+    ;;
+  export)
+    with_packages export
+    tests "$place/venv/bin/python" export
+    ;;
+  versions)
+    for version in 3.12 3.13; do
+      python=$(command -v "python$version" || ls -d "$HOME"/.pyenv/versions/"$version".*/bin/python3 2>/dev/null | head -1) || true
+      [ -n "$python" ] || { echo "no Python $version here"; continue; }
+      HESPAS_PYTHON=$python "$root/scripts/build_wheel.sh" "$place/wheel-$version" "$build"
+      rm -rf "$place/venv"
+      fresh "$python" "$place/wheel-$version"/hespas-*.whl
+      tests "$place/venv/bin/python" api errors hardware estimators commands
+    done
+    ;;
+  sdist)
+    python=$("$root/scripts/python_env.sh" wheel)
+    cp -r "$root" "$place/source" && rm -rf "$place/source/build"
+    "$place/source/scripts/build_wheel.sh" "$place/wheel"
+    fresh python3 "$place"/wheel/hespas-*.whl
+    tests "$place/venv/bin/python" api
+    ;;
+  *) echo "package.sh: unknown part $part" >&2; exit 2 ;;
+esac
