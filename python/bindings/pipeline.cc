@@ -39,6 +39,12 @@ std::unique_ptr<result::RunResult> Run(const Program& program, const Options& op
   return std::make_unique<result::RunResult>(std::move(*result));
 }
 
+// The files of a run's output folder.
+void Write(const Program& program, Options options, const std::string& folder) {
+  options.run.output = folder;
+  Run(program, options);
+}
+
 // What `hespas estimate` prints as JSON, with the sums over all blocks.
 struct Estimated {
   std::string device;
@@ -127,6 +133,7 @@ void BindPipeline(nb::module_& m) {
       .def_ro("ops", &Estimated::ops)
       .def_prop_ro("warnings", [](const Estimated& e) { return AsPython(e.diagnostics, true); });
   m.def("run", &Run, nb::arg("program"), nb::arg("options"));
+  m.def("write", &Write, nb::arg("program"), nb::arg("options"), nb::arg("folder"));
   m.def("estimate", &Estimate, nb::arg("program"), nb::arg("options"));
 }
 

@@ -4,6 +4,10 @@ from __future__ import annotations
 import functools
 import html
 import json
+import os
+import pathlib
+import shutil
+import tempfile
 from typing import Any
 
 from hespas import _core, _jax
@@ -126,6 +130,22 @@ class RunResult:
             _core.error("E0955", f"there is no table `{table}`", "it is one of summary, ops, collectives")
         flat = {key: value for key, value in self._json.items() if not isinstance(value, (dict, list))}
         return frame([{"program": self.program.name, **flat}])
+
+    def report(self, path: str | os.PathLike[str]) -> pathlib.Path:
+        """Writes the report as one HTML file that needs nothing else; runs the pipeline once more. Returns the path."""
+        return self._output("report.html", path)
+
+    def timeline(self, path: str | os.PathLike[str]) -> pathlib.Path:
+        """Writes the timeline for ui.perfetto.dev; runs the pipeline once more. Returns the path."""
+        return self._output("timeline.pftrace", path)
+
+    def _output(self, name: str, path: str | os.PathLike[str]) -> pathlib.Path:
+        with tempfile.TemporaryDirectory(prefix="hespas-") as folder:
+            _core.write(self.program._core, self._options, folder)
+            made = pathlib.Path(folder) / name
+            if not made.exists():
+                _core.error("E0956", f"this build of Hespas writes no {name}")
+            return pathlib.Path(shutil.copyfile(made, path))
 
     def __repr__(self) -> str:
         return f"<hespas.RunResult {self.program.name} on {self.npus} x {self.device}: {self.step_time:.6g} s>"
