@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "cli/command.h"
+#include "driver/cache_import.h"
 #include "estimate/cache/sqlite_cache.h"
 
 namespace hespas::cli {
@@ -12,10 +13,20 @@ namespace {
 struct CacheCommand {
   std::string action;
   std::string path;
+  std::string folder;  // of import
   int64_t days = 30;
 };
 
+void Import(const CacheCommand& options, Console& console) {
+  if (options.folder.empty()) throw CLI::RequiredError("FOLDER, the prototype's cache_dir,");
+  const auto done = driver::ImportPrototypeCache(options.path, options.folder, console.diagnostics);
+  console.PrintDiagnostics();
+  if (!done) return console.Fail(done.error());
+  Print(fmt::format("imported {} estimates, skipped {} files\n", done->imported, done->skipped));
+}
+
 void Run(const CacheCommand& options, Console& console) {
+  if (options.action == "import") return Import(options, console);
   if (options.action == "export") {
     const auto text = estimate::ExportCache(options.path);
     return text ? Print(*text) : console.Fail(text.error());
@@ -35,13 +46,14 @@ void Run(const CacheCommand& options, Console& console) {
 }  // namespace
 
 void AddCacheCommand(CLI::App& app, Console& console) {
-  CLI::App& command = AddCommand(app, console, "cache", "shows, prunes or exports a file of kept estimates",
+  CLI::App& command = AddCommand(app, console, "cache", "shows, prunes, exports or fills a file of kept estimates",
                                  "hespas cache stats estimates.sqlite");
   auto options = std::make_shared<CacheCommand>();
-  command.add_option("ACTION", options->action, "stats, prune or export")
+  command.add_option("ACTION", options->action, "stats, prune, export or import")
       ->required()
-      ->check(CLI::IsMember({"stats", "prune", "export"}));
+      ->check(OneOf({"stats", "prune", "export", "import"}));
   command.add_option("FILE", options->path, "the file that --cache was given")->required();
+  command.add_option("FOLDER", options->folder, "import: cache folder of the Python prototype");
   command.add_option("--days", options->days, "prune: the age from which estimates go")->check(CLI::NonNegativeNumber);
   command.callback([options, &console] { Run(*options, console); });
 }

@@ -146,6 +146,7 @@ void AddFigureOptions(CLI::App& command) {
 }
 
 Status ReadFigureOptions(const CLI::App& command, hardware::DeviceFigures& figures) {
+  if (command.get_option_no_throw(kRateOption) == nullptr) return {};
   for (const FigureOption& row : kFigureOptions) {
     const CLI::Option* option = command.get_option(FirstName(row.option));
     for (const std::string& text : option->results()) {

@@ -4,6 +4,7 @@
 #include "cli/configuration.h"
 #include "cli/format.h"
 #include "cli/pipeline_options.h"
+#include "driver/output.h"
 #include "report/run_report.h"
 
 namespace hespas::cli {
@@ -12,6 +13,7 @@ namespace {
 struct RunCommand {
   driver::RunOptions run;
   Format format = Format::kTable;
+  bool expand = false;
 };
 
 std::string Render(const result::RunResult& result, Format format) {
@@ -38,12 +40,17 @@ void AddRunCommand(CLI::App& app, Console& console) {
       ->check(OneOf({"analytical", "analytical-aware", "none"}));
   AddOutputOption(command, options->run, "folder for traces, statistics and result.json");
   command.add_flag("--require-fit", options->run.require_fit, "needing more memory than the device has is an error");
+  command.add_flag("--expand", options->expand, "a trace file of its own for every NPU, instead of hard links");
   AddFormatOption(command, options->format);
   command.callback([options, &command, &console] {
     if (!ApplyConfiguration(command, options->run, console)) return;
     if (options->run.program.empty()) throw CLI::RequiredError("PROGRAM");
     options->run.command_line = console.command_line;
     const auto result = driver::Run(options->run, console.diagnostics);
+    if (result && options->expand && !options->run.output.empty()) {
+      const Status expanded = driver::ExpandTraces(options->run.output);
+      if (!expanded) console.diagnostics.Report(expanded.error());
+    }
     console.PrintDiagnostics();
     if (result) Print(Render(*result, options->format));
   });

@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/json_text.h"
 #include "base/suggest.h"
+#include "driver/run_configuration.h"
 #include "hardware/device.h"
 #include "hardware/presets.h"
 #include "hardware/system.h"
@@ -43,6 +44,18 @@ std::optional<std::string> CheckProgram(const std::string& path, std::string tex
   const auto module = read::ReadText(path, std::move(text), {}, diagnostics);
   if (!module) return Failed(module.error(), diagnostics);
   return fmt::format("a program of {} operations", module->op_count());
+}
+
+bool IsConfiguration(const nlohmann::json& json) {
+  return json.contains("perf_estimator") || json.contains("mlir_file") || json.contains("split_strategy");
+}
+
+std::optional<std::string> CheckConfiguration(const std::string& path, const std::string& text,
+                                              Diagnostics& diagnostics) {
+  const auto configuration = ReadRunConfiguration(path, diagnostics);
+  if (!configuration) return std::nullopt;
+  if (configuration->describes_device) return CheckDevice(path, text, diagnostics);
+  return fmt::format("a configuration of {} settings", configuration->options.size());
 }
 
 // A JSON text whose first brace is followed by a key; MLIR's aliases and attributes start otherwise.
@@ -83,6 +96,7 @@ std::optional<std::string> CheckFile(const std::string& path, Diagnostics& diagn
   if (!LooksLikeJson(path, *text)) return CheckProgram(path, std::move(*text), diagnostics);
   const auto json = ParseJson(*text, path);
   if (!json) return Failed(json.error(), diagnostics);
+  if (json->is_object() && IsConfiguration(*json)) return CheckConfiguration(path, *text, diagnostics);
   const bool system = json->is_object() && (json->contains("network") || json->contains("system"));
   return system ? CheckSystem(path, diagnostics) : CheckDevice(path, *text, diagnostics);
 }

@@ -24,6 +24,18 @@ Status WriteTraces(const trace::TraceGraph& traces, const std::filesystem::path&
   return WriteFileAtomically(folder / "comm_group.json", report::EncodeGroups(traces));
 }
 
+Status ExpandTraces(const std::filesystem::path& folder) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder, error)) {
+    if (entry.path().extension() != ".et" || entry.hard_link_count(error) < 2) continue;
+    const auto content = ReadRaw(entry.path().string());
+    if (!content) return content.error();
+    if (Status written = WriteFileAtomically(entry.path(), *content); !written) return written;
+  }
+  return {};
+}
+
 Status WriteOutputs(const Prepared& prepared, const Estimated& estimated, const trace::TraceGraph& traces,
                     const result::RunResult& result, const std::filesystem::path& folder) {
   if (Status status = WriteTraces(traces, folder); !status) return status;

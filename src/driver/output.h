@@ -16,6 +16,9 @@ Status PrepareFolder(const std::filesystem::path& folder, bool clean);
 // dev.<id>.et and comm_group.json.
 Status WriteTraces(const trace::TraceGraph& traces, const std::filesystem::path& folder);
 
+// Gives every dev.<id>.et of the folder a file of its own where several names share one.
+Status ExpandTraces(const std::filesystem::path& folder);
+
 // The traces, module_stats.json and result.json.
 Status WriteOutputs(const Prepared& prepared, const Estimated& estimated, const trace::TraceGraph& traces,
                     const result::RunResult& result, const std::filesystem::path& folder);

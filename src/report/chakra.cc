@@ -149,6 +149,14 @@ void EncodeNode(const Program& program, const Node& node, Time& carried, std::st
   AddKindAttributes(node, attributes);
 }
 
+// A second name for the file, in place of whatever had that name; false where the file system has no hard links.
+bool LinkFile(const std::filesystem::path& from, const std::filesystem::path& to) {
+  std::error_code error;
+  std::filesystem::remove(to, error);
+  std::filesystem::create_hard_link(from, to, error);
+  return !error;
+}
+
 void AppendDelimited(std::string& out, std::string_view message) {
   protozero::add_varint_to_buffer(&out, message.size());
   out.append(message);
@@ -182,11 +190,17 @@ std::string EncodeGroups(const trace::TraceGraph& trace) {
 }
 
 Status WriteChakra(const trace::TraceGraph& trace, const std::string& folder, const std::string& prefix) {
-  std::vector<std::string> encoded(trace.programs.size());
-  for (size_t i = 0; i < encoded.size(); ++i) encoded[i] = EncodeChakra(trace.programs[i]);
+  namespace fs = std::filesystem;
+  std::vector<fs::path> first(trace.programs.size());  // file of the program's first rank
   for (size_t rank = 0; rank < trace.program_of_rank.size(); ++rank) {
-    const std::filesystem::path path = std::filesystem::path(folder) / fmt::format("{}.{}.et", prefix, rank);
-    if (Status written = WriteFileAtomically(path, encoded[trace.program_of_rank[rank]]); !written) return written;
+    const uint32_t program = trace.program_of_rank[rank];
+    const fs::path path = fs::path(folder) / fmt::format("{}.{}.et", prefix, rank);
+    if (first[program].empty()) {
+      first[program] = path;
+    } else if (LinkFile(first[program], path)) {
+      continue;
+    }
+    if (Status written = WriteFileAtomically(path, EncodeChakra(trace.programs[program])); !written) return written;
   }
   return {};
 }

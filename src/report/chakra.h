@@ -16,7 +16,8 @@ std::string EncodeChakra(const trace::Program& program);
 // `{"<id>": [ranks]}` indented by 2; without groups {"1": [all ranks]}.
 std::string EncodeGroups(const trace::TraceGraph& trace);
 
-// Writes FOLDER/PREFIX.<rank>.et for all ranks; `folder` must exist.
+// Writes FOLDER/PREFIX.<rank>.et for all ranks; `folder` must exist. Ranks of one program share one file by hard links
+// where the file system has them.
 Status WriteChakra(const trace::TraceGraph& trace, const std::string& folder, const std::string& prefix = "dev");
 
 }  // namespace hespas::report

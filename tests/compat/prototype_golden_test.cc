@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <regex>
 #include <sstream>
 #include <string>
@@ -14,6 +15,7 @@
 
 #include "base/file.h"
 #include "driver/compat/chakra_gen.h"
+#include "read/read.h"
 
 namespace hespas::driver::compat {
 namespace {
@@ -67,6 +69,37 @@ std::string MaskLog(const std::string& log) {
     out += line + "\n";
   }
   return out;
+}
+
+std::vector<std::string> TypesOf(const ir::Module& module, auto values) {
+  std::vector<std::string> types;
+  for (const ir::ValueId value : values) types.push_back(module.types().Text(module.type_id(value)));
+  return types;
+}
+
+// Every block module reads back, and is what its JSON file says (spec section 6).
+size_t ExpectSoundBlockModules(const fs::path& folder, const std::string& program) {
+  size_t count = 0;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    if (entry.path().extension() != ".mlir" || entry.path().filename() == "private_functions.mlir") continue;
+    ++count;
+    fs::path description = entry.path();
+    const auto json = nlohmann::json::parse(Read(description.replace_extension(".json")));
+    Diagnostics diagnostics;
+    const auto module = read::ReadProgram(entry.path().string(), {}, diagnostics);
+    EXPECT_TRUE(module.ok()) << entry.path() << ": " << (module.ok() ? "" : Render(module.error()));
+    if (!module.ok()) continue;
+    const auto& body = module->block(module->body(module->main()));
+    EXPECT_EQ(json.at("op_count"), body.ops.size());
+    EXPECT_EQ(json.at("input_dims"), TypesOf(*module, module->arguments(module->body(module->main()))));
+    EXPECT_EQ(json.at("output_dims"), TypesOf(*module, module->operands(body.ops.back())));
+    EXPECT_EQ(json.at("block_type"), "NodeType.COMP_NODE");
+    EXPECT_EQ(json.at("module_file"), entry.path().string());
+    EXPECT_EQ(json.at("parent_module"), program);
+    EXPECT_TRUE(json.at("collective").is_null());
+    EXPECT_EQ("mini_module_" + json.at("id").dump(), entry.path().stem().string());
+  }
+  return count;
 }
 
 class PrototypeGolden : public testing::TestWithParam<Case> {
@@ -124,6 +157,28 @@ TEST_P(PrototypeGolden, SameBytes) {
   // Devices without a recording of their own had a copy of the first.
   if (!fs::exists(golden / "dev.3.et.gz")) {
     EXPECT_TRUE(Read(fs::path(output) / "dev.3.et") == Read(golden / "dev.0.et.gz"));
+  }
+}
+
+TEST_P(PrototypeGolden, BlockModulesReadBack) {
+  const Case& c = GetParam();
+  if (c.preset != "TPUv3") return;  // the device plays no part
+  const std::string program = c.fixture + ".mlir";
+  std::ofstream(program) << Read(kData / "programs" / (c.fixture + ".mlir.gz"));
+  for (const bool compat : {true, false}) {
+    CommandLine command;
+    command.config_path = kSource / "configs/nodes/TPUv3/roofline/config.json";
+    command.mlir_file = program;
+    command.output = compat ? "old" : "new";
+    command.split = c.mode == "linear" ? "linear_split" : "individual_split";
+    if (c.mode == "individual_merge") command.merge = true;
+    command.num_npus = 4;
+    command.compat = compat;
+    Diagnostics diagnostics;
+    const Status status = GenerateTraces(command, Log([](std::string_view) {}, Level::kCritical), diagnostics);
+    ASSERT_TRUE(status.ok()) << status.error().message;
+    const auto statistics = nlohmann::json::parse(Read(fs::path(*command.output) / "module_stats.json"));
+    EXPECT_EQ(ExpectSoundBlockModules(*command.output, program), statistics.at("modules_processed"));
   }
 }
 

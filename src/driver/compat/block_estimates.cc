@@ -29,10 +29,11 @@ std::string ShapesText(const ir::Module& module, auto values) {
 }  // namespace
 
 BlockEstimates::BlockEstimates(const Settings& settings, const Blocks& blocks, const estimate::Estimator& estimator,
-                               const Log& log)
+                               estimate::EstimateCache* kept, const Log& log)
     : settings_(settings),
       blocks_(blocks),
       module_(*blocks.module),
+      kept_(kept),
       log_(log),
       rates_{settings.rates.peak_flops, settings.rates.memory_bandwidth, settings.rates.per_datatype_flops},
       estimator_(estimator),
@@ -68,7 +69,12 @@ void BlockEstimates::EstimateBlock(size_t position) {
   const std::vector<OpRecord> records = settings_.split.compat ? PrototypeRecords(block) : Records(block);
   const size_t module = statistics_.AddModule(file, records, expanded, SecondsSince(start));
   seconds_[position] = statistics_.seconds(module);
-  log_.Progress(fmt::format("Runtime estimate for {} - runtime: {}", file, Repr(seconds_[position])));
+  if (kept_ != nullptr && kept_->Find(Combine(block.hash, estimator_.key()))) {
+    statistics_.CountHit(expanded);
+    log_.Progress(fmt::format("Cache hit ({}) for {} - runtime: {}", file, file, Repr(seconds_[position])));
+  } else {
+    log_.Progress(fmt::format("Runtime estimate for {} - runtime: {}", file, Repr(seconds_[position])));
+  }
   if (settings_.reuse) known_[block.hash].module = module;
 }
 

@@ -13,6 +13,7 @@
 #include "driver/compat/configuration.h"
 #include "driver/compat/log.h"
 #include "driver/compat/statistics.h"
+#include "estimate/cache/cache.h"
 #include "estimate/estimator.h"
 #include "estimate/roofline/prototype_roofline.h"
 
@@ -23,8 +24,10 @@ inline constexpr DiagnosticKind kUnknownRate{
 
 class BlockEstimates {
  public:
-  // All four must outlive this. The estimator is not asked under --compat.
-  BlockEstimates(const Settings& settings, const Blocks& blocks, const estimate::Estimator& estimator, const Log& log);
+  // All must outlive this. The estimator is not asked under --compat; `kept`, which may be nullptr, tells which
+  // estimates earlier runs made.
+  BlockEstimates(const Settings& settings, const Blocks& blocks, const estimate::Estimator& estimator,
+                 estimate::EstimateCache* kept, const Log& log);
 
   Status Run();
 
@@ -48,6 +51,7 @@ class BlockEstimates {
   const Settings& settings_;
   const Blocks& blocks_;
   const ir::Module& module_;
+  estimate::EstimateCache* kept_;
   const Log& log_;
   estimate::PrototypeRates rates_;
   const estimate::Estimator& estimator_;

@@ -11,6 +11,8 @@
 #include "driver/compat/blocks.h"
 #include "driver/compat/python_text.h"
 #include "driver/compat/trace_bytes.h"
+#include "driver/output.h"
+#include "estimate/cache/sqlite_cache.h"
 #include "estimate/estimate_all.h"
 #include "estimate/registry.h"
 #include "report/chakra.h"
@@ -59,10 +61,10 @@ Status WritePrototypeTraces(const Settings& settings, const Blocks& blocks, cons
 }
 
 // The corrected traces: right sizes and groups, exact durations.
-Status WriteTraces(const Settings& settings, const Blocks& blocks, const estimate::Estimator& estimator, const Log& log,
-                   Diagnostics& diagnostics) {
+Status WriteTraces(const Settings& settings, const Blocks& blocks, const estimate::Estimator& estimator,
+                   estimate::EstimateCache* kept, const Log& log, Diagnostics& diagnostics) {
   Diagnostics reported;  // once already, by the statistics
-  const auto table = estimate::EstimateAll(blocks.in_order, estimator, nullptr, {}, reported);
+  const auto table = estimate::EstimateAll(blocks.in_order, estimator, kept, {}, reported);
   if (!table) return table.error();
   const auto traces =
       assemble::Assemble(*blocks.module, blocks.in_order, *table, {.num_npus = settings.num_npus}, diagnostics);
@@ -79,9 +81,24 @@ Status WriteTraces(const Settings& settings, const Blocks& blocks, const estimat
   return {};
 }
 
-void LogCache(const Settings& settings, const Log& log) {
-  if (settings.reuse) log.Info(fmt::format("No cached results found at: '{}'", settings.cache_dir));
-  log.Info("Dependency graph not loaded. Generating a new one.");
+// Opens the file of kept estimates in `cache_dir`, with the prototype's lines about its own cache there. Under --compat
+// nothing is kept: the prototype's files are named by hashes of MLIR's own text.
+std::unique_ptr<estimate::EstimateCache> OpenKept(const Settings& settings, const Log& log, Diagnostics& diagnostics) {
+  if (!settings.reuse) return nullptr;
+  const fs::path file = fs::path(settings.cache_dir) / "estimates.sqlite";
+  const auto known = estimate::ReadCacheStatistics(file.string());
+  if (settings.split.compat || !settings.keep || !known) {
+    log.Info(fmt::format("No cached results found at: '{}'", settings.cache_dir));
+  } else {
+    log.Info(fmt::format("Loading cached results from: '{}'", settings.cache_dir));
+    log.Info(fmt::format("Done ({}/{})", known->entries - known->damaged, known->entries));
+  }
+  if (settings.split.compat || !settings.keep) return nullptr;
+  if (const Status made = MakeFolder(settings.cache_dir); !made) {
+    diagnostics.Warning(estimate::kCacheNotWritten, made.error().message);
+    return nullptr;
+  }
+  return estimate::OpenCache(file.string(), diagnostics);
 }
 
 }  // namespace
@@ -90,7 +107,8 @@ Status GenerateTraces(const CommandLine& command, const Log& log, Diagnostics& d
   auto settings = ReadSettings(command, true);
   if (!settings) return settings.error();
   if (Status prepared = PrepareOutput(*settings, log); !prepared) return prepared;
-  LogCache(*settings, log);
+  const auto kept = OpenKept(*settings, log, diagnostics);
+  log.Info("Dependency graph not loaded. Generating a new one.");
   auto blocks = MakeBlocks(*settings, log, diagnostics);
   if (!blocks) return blocks.error();
   if (Status written = WriteBlockModules(*settings, *blocks); !written) return written;
@@ -99,13 +117,16 @@ Status GenerateTraces(const CommandLine& command, const Log& log, Diagnostics& d
   const auto start = Clock::now();
   const auto estimator = estimate::MakeEstimator(settings->method, settings->device, {});
   if (!estimator) return estimator.error();
-  BlockEstimates estimates(*settings, *blocks, **estimator, log);
+  BlockEstimates estimates(*settings, *blocks, **estimator, kept.get(), log);
   if (Status estimated = estimates.Run(); !estimated) return estimated;
   estimate::ReportNotes(*blocks->module, estimates.notes(), false, diagnostics);
   log.Progress(log.divider());
   Status traces = command.compat ? WritePrototypeTraces(*settings, *blocks, estimates, log)
-                                 : WriteTraces(*settings, *blocks, **estimator, log, diagnostics);
+                                 : WriteTraces(*settings, *blocks, **estimator, kept.get(), log, diagnostics);
   if (!traces) return traces;
+  if (command.expand) {
+    if (Status expanded = ExpandTraces(settings->output_dir); !expanded) return expanded;
+  }
   const fs::path folder = settings->output_dir;
   if (Status written = WriteFileAtomically(folder / "module_stats.json", estimates.statistics().ToJson()); !written)
     return written;

@@ -46,6 +46,7 @@ struct CommandLine {
   hardware::DeviceFigures figures;         // of the environment, then of options
   std::set<std::string> from_environment;  // which of the above the environment gave, by option name
   bool print_config = false;
+  bool expand = false;          // a trace file of its own for every device
   bool print_metadata = false;  // of the splitter
   bool compat = false;
 };

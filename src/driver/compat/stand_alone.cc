@@ -46,7 +46,7 @@ Result<std::string> EstimateStandAlone(const StandAloneOptions& options, const L
   if (!blocks) return blocks.error();
   const auto estimator = estimate::MakeEstimator(settings->method, settings->device, {});
   if (!estimator) return estimator.error();
-  BlockEstimates estimates(*settings, *blocks, **estimator, log);
+  BlockEstimates estimates(*settings, *blocks, **estimator, nullptr, log);
   if (Status run = estimates.Run(); !run) return run.error();
   estimate::ReportNotes(*blocks->module, estimates.notes(), false, diagnostics);
   log.Progress(log.divider());

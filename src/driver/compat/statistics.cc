@@ -186,10 +186,14 @@ size_t Statistics::AddModule(std::string file, const std::vector<OpRecord>& ops,
   return index;
 }
 
-void Statistics::AddHit(std::string file, size_t original, size_t expanded_ops) {
-  modules_.push_back({std::move(file), original, {}});
+void Statistics::CountHit(size_t expanded_ops) {
   ++hits_;
   hit_ops_ += static_cast<int64_t>(expanded_ops);
+}
+
+void Statistics::AddHit(std::string file, size_t original, size_t expanded_ops) {
+  modules_.push_back({std::move(file), original, {}});
+  CountHit(expanded_ops);
   Account(modules_[original].totals, expanded_ops);
 }
 

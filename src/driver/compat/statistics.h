@@ -78,6 +78,8 @@ class Statistics {
   size_t AddModule(std::string file, const std::vector<OpRecord>& ops, size_t expanded_ops, double wall_seconds);
   // A module equal to an earlier one.
   void AddHit(std::string file, size_t original, size_t expanded_ops);
+  // The module added last was known from an earlier run.
+  void CountHit(size_t expanded_ops);
   void Finish(double estimation_seconds);
 
   double seconds(size_t module) const { return modules_[module].totals.seconds; }
