@@ -1,7 +1,11 @@
-// `hespas analyze`: how often each operation occurs.
+// `hespas analyze`: how often each operation occurs, and beyond text output its work, collectives, constants, calls and
+// loops.
+#include <fmt/format.h>
+
 #include <memory>
 
 #include "cli/command.h"
+#include "driver/profile.h"
 #include "driver/run.h"
 #include "read/read.h"
 #include "report/histogram.h"
@@ -15,22 +19,50 @@ struct AnalyzeCommand {
   bool all_regions = false;
   bool operand_types = false;
   std::string compat;
+  std::string part;
   Format format = Format::kTable;
 };
 
-std::string Render(const report::Histogram& histogram, Format format) {
-  switch (format) {
-    case Format::kJson:
-    case Format::kJsonLines:
-      return report::ToJson(histogram) + "\n";
-    case Format::kCsv:
-      return report::ToCsv(histogram);
-    case Format::kMarkdown:
-      return report::ToMarkdown(histogram);
-    case Format::kTable:
-      break;
+// What CSV and Markdown can show besides the counts; Markdown shows all of them.
+struct Part {
+  const char* name;
+  const char* title;
+  report::Table (*table)(const report::Profile&);
+};
+constexpr Part kParts[] = {{"work", "Work", report::WorkTable},
+                           {"collectives", "Collectives", report::CollectiveTable},
+                           {"constants", "Constants", report::ConstantTable},
+                           {"calls", "Calls", report::CallTable},
+                           {"loops", "Loops", report::LoopTable}};
+
+std::string JsonText(const report::Histogram& histogram, const report::Profile& profile) {
+  std::string text = report::ToJson(histogram);
+  text.resize(text.rfind('}'));
+  return text + ", " + report::ToJsonMembers(profile) + "}\n";
+}
+
+std::string MarkdownText(const report::Histogram& histogram, const report::Profile& profile) {
+  std::string text = report::ToMarkdown(histogram);
+  for (const Part& part : kParts) {
+    const report::Table table = part.table(profile);
+    if (!table.rows.empty()) text += fmt::format("\n## {}\n\n{}", part.title, report::ToMarkdown(table));
   }
-  return report::ToPrototypeText(histogram) + "\n";
+  return text;
+}
+
+std::string Render(const ir::Module& module, const report::Histogram& histogram, const AnalyzeCommand& options) {
+  if (options.format == Format::kTable && options.part.empty()) return report::ToPrototypeText(histogram) + "\n";
+  if (options.format == Format::kCsv && options.part.empty()) return report::ToCsv(histogram);
+  const report::Profile profile = driver::ProfileOf(module);
+  if (options.format == Format::kJson || options.format == Format::kJsonLines) return JsonText(histogram, profile);
+  for (const Part& part : kParts) {
+    if (options.part != part.name) continue;
+    const report::Table table = part.table(profile);
+    return options.format == Format::kTable ? report::ToText(table)
+           : options.format == Format::kCsv ? report::ToCsv(table)
+                                            : report::ToMarkdown(table);
+  }
+  return MarkdownText(histogram, profile);
 }
 
 void Analyze(const AnalyzeCommand& options, Console& console) {
@@ -47,10 +79,9 @@ void Analyze(const AnalyzeCommand& options, Console& console) {
   const auto extent = options.all_regions ? report::Extent::kAllRegions
                       : options.expand    ? report::Extent::kExpanded
                                           : report::Extent::kMain;
-  Print(Render(report::CountOperators(*module, {.extent = extent,
-                                                .operand_types = options.operand_types,
-                                                .compatible = options.compat == "prototype"}),
-               options.format));
+  const report::Histogram histogram = report::CountOperators(
+      *module, {.extent = extent, .operand_types = options.operand_types, .compatible = options.compat == "prototype"});
+  Print(Render(*module, histogram, options));
 }
 
 }  // namespace
@@ -66,6 +97,10 @@ void AddAnalyzeCommand(CLI::App& app, Console& console) {
   command.add_flag("-s,--sensitive", options->operand_types, "count each combination of operand types apart");
   command.add_option("--compat", options->compat, "`prototype`: with -s as the Python prototype prints it")
       ->check(OneOf({"prototype"}));
+  command
+      .add_option("--table", options->part,
+                  "instead of the counts: work (flops and bytes by op), collectives, constants, calls or loops")
+      ->check(OneOf({"work", "collectives", "constants", "calls", "loops"}));
   AddFormatOption(command, options->format);
   command.callback([options, &console] { Analyze(*options, console); });
 }

@@ -1,9 +1,9 @@
 #include "ir/type.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <charconv>
 
 #include "base/hash.h"
 #include "base/units.h"
@@ -56,7 +56,7 @@ std::string ComponentText(const Element& e) {
     case ElementKind::kNone:
       return "none";
     case ElementKind::kInteger:
-      return fmt::format("i{}", e.bits);
+      return "i" + std::to_string(e.bits);
     case ElementKind::kSigned:
       return fmt::format("si{}", e.bits);
     case ElementKind::kUnsigned:
@@ -107,8 +107,7 @@ int64_t ByteSize(const TypeTable& types, TypeId id) {
 }
 
 std::string ElementText(const Element& element) {
-  const std::string component = ComponentText(element);
-  return element.complex ? fmt::format("complex<{}>", component) : component;
+  return element.complex ? "complex<" + ComponentText(element) + ">" : ComponentText(element);
 }
 
 std::optional<Element> ElementFromText(std::string_view word) {
@@ -168,50 +167,92 @@ TypeId TypeTable::InternFunction(std::span<const TypeId> inputs, std::span<const
   return Intern(std::move(type));
 }
 
-std::string TypeTable::Text(TypeId id) const {
-  const Type& type = (*this)[id];
-  const auto list = [&](size_t from, size_t to) {
-    std::vector<std::string> texts;
-    for (size_t i = from; i < to; ++i) texts.push_back(Text(type.nested[i]));
-    return fmt::format("{}", fmt::join(texts, ", "));
-  };
-  const auto shaped = [&](std::string_view name) {
-    std::string dims;
-    for (const int64_t d : type.dims) dims += d == kDynamic ? "?x" : fmt::format("{}x", d);
-    if (type.kind == TypeKind::kUnrankedTensor) dims = "*x";
-    const std::string tail = type.encoding.empty() ? "" : ", " + type.encoding;
-    return fmt::format("{}<{}{}{}>", name, dims, ElementText(type.element), tail);
+namespace {
+
+void AppendType(const TypeTable& types, TypeId id, std::string& out);
+
+void AppendDimensions(const Type& type, std::string& out) {
+  if (type.kind == TypeKind::kUnrankedTensor) out += "*x";
+  for (const int64_t d : type.dims) {
+    char digits[20];
+    const auto end = std::to_chars(digits, digits + sizeof digits, d).ptr;
+    if (d == kDynamic) {
+      out += '?';
+    } else {
+      out.append(digits, end);
+    }
+    out += 'x';
+  }
+}
+
+void AppendShaped(std::string_view name, const Type& type, std::string& out) {
+  out.append(name) += '<';
+  AppendDimensions(type, out);
+  out += ElementText(type.element);
+  if (!type.encoding.empty()) out.append(", ").append(type.encoding);
+  out += '>';
+}
+
+void AppendList(const TypeTable& types, std::span<const TypeId> list, std::string& out) {
+  for (size_t i = 0; i < list.size(); ++i) {
+    if (i > 0) out += ", ";
+    AppendType(types, list[i], out);
+  }
+}
+
+void AppendFunction(const TypeTable& types, const Type& type, std::string& out) {
+  const std::span<const TypeId> nested(type.nested);
+  const auto results = nested.subspan(type.input_count);
+  const bool bare = results.size() == 1 && types[results[0]].kind != TypeKind::kFunction;
+  out += '(';
+  AppendList(types, nested.first(type.input_count), out);
+  out += bare ? ") -> " : ") -> (";
+  AppendList(types, results, out);
+  if (!bare) out += ')';
+}
+
+void AppendType(const TypeTable& types, TypeId id, std::string& out) {
+  const Type& type = types[id];
+  const auto nested = [&](std::string_view name) {
+    out.append(name) += '<';
+    AppendList(types, type.nested, out);
+    out += '>';
   };
   switch (type.kind) {
     case TypeKind::kTensor:
     case TypeKind::kUnrankedTensor:
-      return shaped("tensor");
+      return AppendShaped("tensor", type, out);
     case TypeKind::kVector:
-      return shaped("vector");
+      return AppendShaped("vector", type, out);
     case TypeKind::kMemref:
-      return shaped("memref");
+      return AppendShaped("memref", type, out);
     case TypeKind::kScalar:
-      return ElementText(type.element);
+      out += ElementText(type.element);
+      return;
     case TypeKind::kTuple:
-      return fmt::format("tuple<{}>", list(0, type.nested.size()));
+      return nested("tuple");
     case TypeKind::kAsyncBundle:
-      return fmt::format("!mhlo.async_bundle<{}>", list(0, type.nested.size()));
+      return nested("!mhlo.async_bundle");
     case TypeKind::kFuture:
-      return fmt::format("!stablehlo.future<{}>", list(0, type.nested.size()));
-    case TypeKind::kFunction: {
-      const std::string inputs = list(0, type.input_count);
-      const std::string results = list(type.input_count, type.nested.size());
-      const bool bare = type.nested.size() == type.input_count + 1 &&
-                        (*this)[type.nested[type.input_count]].kind != TypeKind::kFunction;
-      return bare ? fmt::format("({}) -> {}", inputs, results) : fmt::format("({}) -> ({})", inputs, results);
-    }
+      return nested("!stablehlo.future");
+    case TypeKind::kFunction:
+      return AppendFunction(types, type, out);
     case TypeKind::kNone:
-      return "none";
+      out += "none";
+      return;
     case TypeKind::kToken:
     case TypeKind::kOpaque:
-      return type.text;
+      out += type.text;
+      return;
   }
-  return {};
+}
+
+}  // namespace
+
+std::string TypeTable::Text(TypeId id) const {
+  std::string out;
+  AppendType(*this, id, out);
+  return out;
 }
 
 }  // namespace hespas::ir

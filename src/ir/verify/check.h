@@ -16,6 +16,7 @@
 
 #include "ir/module.h"
 #include "ir/verify/defects.h"
+#include "ir/verify/signature.h"
 #include "ir/verify/type_facts.h"
 
 namespace hespas::ir::verify {
@@ -31,6 +32,9 @@ class Check {
 
   const Module& module() const { return module_; }
   TypeFactTable& facts() { return facts_; }
+  SignatureTable& signatures() { return signatures_; }
+  // Texts of replica groups that were found right, with a letter for the rules they follow.
+  std::unordered_set<std::string>& right_groups() { return right_groups_; }
   OpId id() const { return id_; }
   OpKind kind() const { return op_->kind; }
   std::string_view name() const { return module_.name(op_->name); }
@@ -104,6 +108,8 @@ class Check {
   const Module& module_;
   TypeFactTable& facts_;
   Diagnostics& diagnostics_;
+  SignatureTable signatures_;
+  std::unordered_set<std::string> right_groups_;
   std::unordered_set<uint32_t> reported_;  // places in HLO, whose shared computations stand here several times
   OpId id_;
   const Op* op_ = nullptr;

@@ -117,6 +117,26 @@ bool CheckSplit(Check& check, size_t i, int64_t split, int64_t concat, int64_t c
   return check.ExpectShape(dims, i);
 }
 
+bool CheckGroupText(Check& check, std::string_view text, const GroupRules& rules) {
+  if (Trim(text).starts_with('#')) return true;                               // mesh axes: right by construction
+  if (check.hlo() && text.find("<=") != std::string_view::npos) return true;  // `[G,S]<=[N]`, too large to list
+  const auto dense = AsDense(text);
+  const auto shape = dense ? AsShape(dense->type) : std::nullopt;
+  if (shape && shape->dims.size() != 2) {
+    return check.Report(kBadGroups,
+                        fmt::format("`replica_groups` must have two dimensions, but has {}", shape->dims.size()),
+                        "write a list of groups, such as dense<[[0, 1]]> : tensor<1x2xi64>");
+  }
+  const auto groups = AsIntegerMatrix(text);
+  if (!groups) return check.Fail(kBadGroups, "`replica_groups` cannot be read: `{}`", text.substr(0, 60));
+  if (UsesGlobalIds(check) && groups->values.empty()) {
+    return check.Fail(kBadGroups, "with `use_global_device_ids` the replica groups must not be empty");
+  }
+  if (!CheckIds(check, *groups, rules)) return false;
+  if (rules.size == 0 || (groups->columns == rules.size && groups->rows > 0)) return true;
+  return check.Fail(kBadGroups, "groups of {} replicas are needed, but they have {}", rules.size, groups->columns);
+}
+
 bool ReturnsOneCollective(Check& check, const std::vector<OpId>& ops) {
   if (ops.size() != 2) {
     return check.Fail(kBadRegion, "the region must hold one op and a return, but holds {} ops", ops.size());
@@ -131,23 +151,12 @@ bool ReturnsOneCollective(Check& check, const std::vector<OpId>& ops) {
 bool CheckReplicaGroups(Check& check, const GroupRules& rules) {
   const std::string_view* text = check.Require("replica_groups");
   if (!text) return false;
-  if (Trim(*text).starts_with('#')) return true;                               // mesh axes: right by construction
-  if (check.hlo() && text->find("<=") != std::string_view::npos) return true;  // `[G,S]<=[N]`, too large to list
-  const auto dense = AsDense(*text);
-  const auto shape = dense ? AsShape(dense->type) : std::nullopt;
-  if (shape && shape->dims.size() != 2) {
-    return check.Report(kBadGroups,
-                        fmt::format("`replica_groups` must have two dimensions, but has {}", shape->dims.size()),
-                        "write a list of groups, such as dense<[[0, 1]]> : tensor<1x2xi64>");
-  }
-  const auto groups = AsIntegerMatrix(*text);
-  if (!groups) return check.Fail(kBadGroups, "`replica_groups` cannot be read: `{}`", text->substr(0, 60));
-  if (UsesGlobalIds(check) && groups->values.empty()) {
-    return check.Fail(kBadGroups, "with `use_global_device_ids` the replica groups must not be empty");
-  }
-  if (!CheckIds(check, *groups, rules)) return false;
-  if (rules.size == 0 || (groups->columns == rules.size && groups->rows > 0)) return true;
-  return check.Fail(kBadGroups, "groups of {} replicas are needed, but they have {}", rules.size, groups->columns);
+  std::string key(*text);
+  key += fmt::format(" {}{}{}{}", rules.uniform, rules.complete, UsesGlobalIds(check), rules.size);
+  if (check.right_groups().contains(key)) return true;
+  if (!CheckGroupText(check, *text, rules)) return false;
+  check.right_groups().insert(std::move(key));
+  return true;
 }
 
 bool CheckAllGather(Check& check) {

@@ -86,15 +86,15 @@ bool CheckCallCounts(Check& check, size_t inputs, size_t results) {
 }
 
 // Against a function without a body, of which only the text of its type is known.
-bool CheckCallOfText(Check& check, const Signature& signature) {
+bool CheckCallOfText(Check& check, Signature& signature) {
   if (!CheckCallCounts(check, signature.inputs.size(), signature.results.size())) return false;
   for (size_t i = 0; i < signature.inputs.size(); ++i) {
     if (MaySpell(check.module(), signature.inputs[i], check.operand_type(i))) continue;
-    return FailCall(check, "operand", i, check.operand_type(i), signature.inputs[i]);
+    return FailCall(check, "operand", i, check.operand_type(i), signature.inputs[i].text);
   }
   for (size_t i = 0; i < signature.results.size(); ++i) {
     if (MaySpell(check.module(), signature.results[i], check.result_type(i))) continue;
-    return FailCall(check, "result", i, check.result_type(i), signature.results[i]);
+    return FailCall(check, "result", i, check.result_type(i), signature.results[i].text);
   }
   return true;
 }
@@ -104,7 +104,7 @@ bool CheckCallOf(Check& check, OpId function) {
   const BlockId body = module.body(function);
   const auto returned = body.valid() ? check.returned_types(body) : std::nullopt;
   if (!returned) {
-    const auto signature = SignatureOf(module, function);
+    Signature* signature = check.signatures().Of(module, function);
     return !signature || CheckCallOfText(check, *signature);
   }
   if (!CheckCallCounts(check, check.argument_count(body), returned->size())) return false;
@@ -149,7 +149,7 @@ bool IsNamespaced(std::string_view name) {
 bool CheckFunction(Check& check) {
   const BlockId block = check.block(0);
   if (!block.valid()) return true;
-  const auto signature = SignatureOf(check.module(), check.id());
+  Signature* signature = check.signatures().Of(check.module(), check.id());
   if (signature && signature->inputs.size() != check.argument_count(block)) {
     return check.Fail(kBadRegion, "the body takes {} arguments, but the function's type has {}",
                       check.argument_count(block), signature->inputs.size());
@@ -159,7 +159,7 @@ bool CheckFunction(Check& check) {
     if (!CheckBoundsOf(check, type) || !CheckScales(check, type)) return false;
     if (signature && !MaySpell(check.module(), signature->inputs[i], type)) {
       return check.Fail(kTypeMismatch, "argument {} of the body is `{}`, but the function's type has `{}`", i,
-                        check.text(type), signature->inputs[i]);
+                        check.text(type), signature->inputs[i].text);
     }
   }
   return true;
@@ -170,7 +170,7 @@ bool CheckReturn(Check& check) {
   if (check.name() != "func.return") return true;
   const OpId parent = check.module().parent_op(check.id());
   if (!parent.valid() || check.module().kind(parent) != OpKind::kFunc) return true;
-  const auto signature = SignatureOf(check.module(), parent);
+  Signature* signature = check.signatures().Of(check.module(), parent);
   if (!signature) return true;
   if (signature->results.size() != check.operand_count()) {
     return check.Fail(kWrongCount, "{} values are returned, but the function has {} results", check.operand_count(),
@@ -179,7 +179,7 @@ bool CheckReturn(Check& check) {
   for (size_t i = 0; i < check.operand_count(); ++i) {
     if (MaySpell(check.module(), signature->results[i], check.operand_type(i))) continue;
     return check.Fail(kTypeMismatch, "value {} has type `{}`, but the function returns `{}`", i,
-                      check.text(check.operand_type(i)), signature->results[i]);
+                      check.text(check.operand_type(i)), signature->results[i].text);
   }
   return true;
 }

@@ -216,10 +216,10 @@ struct HloRow {
 };
 // clang-format off
 constexpr HloRow kRows[] = {
-    {"func.call", Row(kAny, kAny, CheckCall)}, {"mhlo.acos", kUnary}, {"mhlo.acosh", kUnary},
+    {"func.call", Row(kAny, kAny, CheckCall, kNone, kAlways)}, {"mhlo.acos", kUnary}, {"mhlo.acosh", kUnary},
     {"mhlo.add_dependency", Row(kTwo, kOne, CheckUnary)}, {"mhlo.all_to_all", Row(kSome, kSome, CheckHloAllToAll)},
     {"mhlo.asin", kUnary}, {"mhlo.asinh", kUnary}, {"mhlo.async_done", Row(kOne, kAny, CheckHloDone)},
-    {"mhlo.async_start", Row(kAny, kOne, CheckHloStart)}, {"mhlo.atanh", kUnary},
+    {"mhlo.async_start", Row(kAny, kOne, CheckHloStart, kNone, kAlways)}, {"mhlo.atanh", kUnary},
     {"mhlo.bitcast", Row(kOne, kOne, CheckBitcast)}, {"mhlo.copy", kUnary}, {"mhlo.cosh", kUnary},
     {"mhlo.domain", kUnary}, {"mhlo.erf", kUnary}, {"mhlo.fusion", Row(kAny, kAny, CheckFusion, kOne)},
     {"mhlo.sinh", kUnary}, {"mhlo.stochastic_convert", Row(kTwo, kOne, CheckSameShape)},

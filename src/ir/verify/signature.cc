@@ -39,18 +39,24 @@ std::optional<Signature> AsSignature(std::string_view text) {
   std::string_view rest = Trim(text.substr(end));
   if (!rest.starts_with("->")) return std::nullopt;
   rest = Trim(rest.substr(2));
-  Signature signature{.inputs = ListItems(text.substr(0, end))};
+  Signature signature;
+  for (const std::string_view item : ListItems(text.substr(0, end))) signature.inputs.push_back({item});
   const bool list = rest.starts_with('(') && ClosingParenthesis(rest) == rest.size();
-  signature.results = list ? ListItems(rest) : std::vector<std::string_view>{rest};
+  for (const std::string_view item : list ? ListItems(rest) : std::vector{rest}) signature.results.push_back({item});
   return signature;
 }
 
-std::optional<Signature> SignatureOf(const Module& module, OpId function) {
+Signature* SignatureTable::Of(const Module& module, OpId function) {
   const std::string_view* type = module.attribute(function, "function_type");
-  return type ? AsSignature(*type) : std::nullopt;
+  if (!type) return nullptr;
+  const auto [found, is_new] = known_.try_emplace(type->data());
+  if (is_new) found->second = AsSignature(*type);
+  return found->second ? &*found->second : nullptr;
 }
 
-bool MaySpell(const Module& module, std::string_view text, TypeId type) {
+namespace {
+
+bool Spells(const Module& module, std::string_view text, TypeId type) {
   const Type& t = module.types()[type];
   const bool plain = t.is_tensor() && t.encoding.empty() && t.element.kind != ElementKind::kQuantised &&
                      t.element.kind != ElementKind::kOpaque;
@@ -58,6 +64,15 @@ bool MaySpell(const Module& module, std::string_view text, TypeId type) {
   const auto shape = AsShape(text);
   if (!text.starts_with("tensor<") || !shape) return text.starts_with("tensor<");
   return shape->dims == t.dims && WithoutSpace(shape->element) == ElementText(t.element);
+}
+
+}  // namespace
+
+bool MaySpell(const Module& module, SignatureType& signature, TypeId type) {
+  if (signature.known == type) return true;
+  if (!Spells(module, signature.text, type)) return false;
+  signature.known = type;
+  return true;
 }
 
 }  // namespace hespas::ir::verify

@@ -1,5 +1,9 @@
 #include "ir/verify/verify.h"
 
+#include <string>
+#include <unordered_map>
+
+#include "base/hash.h"
 #include "ir/verify/table.h"
 
 namespace hespas::ir {
@@ -94,11 +98,11 @@ bool CheckShapeSecond(Check& check) {
                     check.text(check.operand_type(1)));
 }
 
-void CheckOp(Check& check, const OpRule& rule) {
+bool CheckOp(Check& check, const OpRule& rule) {
   const bool ok = CheckCounts(check, rule) && (check.loose() || CheckClasses(check, rule)) &&
                   (rule.traits == kNoTrait || Alike(check, rule.traits).Holds()) &&
                   (!(rule.traits & kShapeSecond) || CheckShapeSecond(check));
-  if (ok && rule.rule) rule.rule(check);
+  return ok && (!rule.rule || rule.rule(check));
 }
 
 // Rules by op name, looked up once for each name.
@@ -128,6 +132,63 @@ class RuleIndex {
   Origin origin_;
   std::vector<char> known_;
   std::vector<const OpRule*> rules_;
+};
+
+// Ops that were found right, by all that their rules look at: equal ones need no second look.
+class RightOps {
+ public:
+  explicit RightOps(const Module& module) : module_(module) {}
+
+  // Whether ops of this rule can be told by a key; if so, the op's is kept for the two calls below.
+  bool Begin(OpId id, const OpRule& rule) {
+    const Op& op = module_.op(id);
+    if (!rule.rule || (rule.traits & kAlways)) return false;
+    if (op.attribute_count == 0 && !op.first_region.valid()) return false;
+    key_.clear();
+    AddWord(op.name.value);
+    AddTypes(module_.operands(id));
+    AddTypes(module_.results(id));
+    for (const Attribute& attribute : module_.attributes(id)) {
+      if (key_.size() + attribute.text.size() > kMostBytes) return false;
+      if (module_.name(attribute.name) == "loc") continue;
+      AddWord(attribute.name.value);
+      AddWord(static_cast<uint32_t>(attribute.text.size()));
+      key_.append(attribute.text);
+    }
+    for (RegionId region = op.first_region; region.valid(); region = module_.region(region).next) AddRegion(region);
+    hash_ = HashBytes(key_).low;
+    return true;
+  }
+  bool Known() const {
+    const auto found = right_.find(hash_);
+    return found != right_.end() && found->second == key_;
+  }
+  void Add() { right_.try_emplace(hash_, key_); }
+
+ private:
+  static constexpr size_t kMostBytes = 2048;
+
+  void AddWord(uint32_t word) { key_.append(reinterpret_cast<const char*>(&word), sizeof word); }
+  template <class Values>
+  void AddTypes(const Values& values) {
+    AddWord(static_cast<uint32_t>(values.size()));
+    for (const ValueId value : values) AddWord(module_.type_id(value).value);
+  }
+  // What the first block takes, and what its last op hands on.
+  void AddRegion(RegionId region) {
+    const BlockId block = module_.region(region).first_block;
+    AddWord(block.valid());
+    if (!block.valid()) return;
+    AddTypes(module_.arguments(block));
+    const std::vector<OpId>& ops = module_.block(block).ops;
+    AddWord(ops.empty() ? 0 : 1 + static_cast<uint32_t>(module_.kind(ops.back())));
+    if (!ops.empty()) AddTypes(module_.operands(ops.back()));
+  }
+
+  const Module& module_;
+  std::string key_;
+  uint64_t hash_ = 0;
+  std::unordered_map<uint64_t, std::string> right_;
 };
 
 // Calls `visit` for every op below the root in program order, an op before those of its regions.
@@ -171,11 +232,14 @@ void Verify(const Module& module, Origin origin, Diagnostics& diagnostics) {
   verify::TypeFactTable facts(module.types(), origin == Origin::kHlo);
   verify::RuleIndex rules(origin);
   verify::Check check(module, facts, diagnostics);
+  verify::RightOps right(module);
   verify::ForEachOp(module, [&](OpId id) {
     const verify::OpRule* rule = rules.Find(module, module.op(id));
     if (!rule) return;
+    const bool has_key = right.Begin(id, *rule);
+    if (has_key && right.Known()) return;
     check.Begin(id);
-    verify::CheckOp(check, *rule);
+    if (verify::CheckOp(check, *rule) && has_key) right.Add();
   });
 }
 

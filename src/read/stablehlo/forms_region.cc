@@ -254,13 +254,13 @@ bool ReadFunction(OpReader& r) {
   if (!r.c.Symbol(name)) return false;
   name.remove_prefix(1);
   const bool quoted = name.starts_with('"');
-  r.Add("sym_name", quoted ? name : r.m.Keep(fmt::format("\"{}\"", name)));
+  r.Add("sym_name", quoted ? name : r.m.Keep(std::string(1, '"').append(name).append(1, '"')));
   Signature inputs, results;
   if (!ReadParameters(r, inputs) || !ReadFunctionResults(r, results)) return false;
   if (!r.draft.arguments.empty() && r.draft.arguments.size() != inputs.types.size()) {
     return r.c.Fail(kSyntax, r.draft.source, "either all parameters have names or none");
   }
-  r.AddMade("function_type", r.m.types().Text(r.m.types().InternFunction(inputs.types, results.types)));
+  r.Add("function_type", r.TypeText(r.m.types().InternFunction(inputs.types, results.types)));
   if (!visibility.empty()) r.Add("sym_visibility", visibility);
   if (inputs.has_attributes()) r.AddMade("arg_attrs", inputs.Text());
   if (results.has_attributes()) r.AddMade("res_attrs", results.Text());

@@ -9,6 +9,8 @@
 namespace hespas::read {
 void Draft::Clear() {
   spelling = successors = {};
+  name = {};
+  has_pending = false;
   results.clear();
   operands.clear();
   operand_types.clear();
@@ -44,6 +46,12 @@ OpReader::OpReader(ir::Module& module, Diagnostics& diagnostics)
 
 void OpReader::Add(std::string_view name, std::string_view text) { draft.attributes.push_back({NameOf(name), text}); }
 
+std::string_view OpReader::TypeText(ir::TypeId type) {
+  std::string_view& text = type_texts_[type.value];
+  if (text.empty()) text = m.Keep(m.types().Text(type));
+  return text;
+}
+
 std::string_view OpReader::EnumText(std::string_view enumeration, std::string_view value) {
   std::string text = fmt::format("#{}<{} {}>", dialect(), enumeration, value);
   const auto found = made_.find(text);
@@ -66,7 +74,10 @@ bool OpReader::ReadUse(Use& use) {
     for (; IsDigit(*c); c.Advance()) use.number = std::min(use.number * 10 + static_cast<uint32_t>(*c - '0'), 1u << 28);
   }
   const ValueNames::Definition* definition = names_.Find(use.name);
-  if (!definition) return true;
+  if (!definition) {
+    draft.has_pending = true;
+    return true;
+  }
   use.poisoned = !definition->first.valid();
   if (use.poisoned) return true;
   if (use.number >= definition->count) {
@@ -160,18 +171,27 @@ bool OpReader::OpenRegion(Step then, bool isolated, bool entry_block) {
   std::vector<RegionArgument> arguments = std::move(draft.arguments);
   draft.arguments.clear();
   frame.draft = std::move(draft);
-  draft = Draft();
+  if (spare_drafts_.empty()) {
+    draft = Draft();
+  } else {
+    draft = std::move(spare_drafts_.back());
+    spare_drafts_.pop_back();
+  }
   frames_.push_back(std::move(frame));
   opened_ = true;
   const char next = c.Peek();
   if (arguments.empty() && (next == '^' || (next == '}' && !entry_block))) return true;
-  std::vector<ir::TypeId> argument_types;
-  for (const RegionArgument& argument : arguments) argument_types.push_back(argument.type);
-  draft.arguments = std::move(arguments);
   Frame& top = frames_.back();
-  top.block = m.AddBlock(argument_types);
+  top.block = AddBlock(arguments);
   top.blocks.push_back(top.block);
+  draft.arguments = std::move(arguments);
   return DefineArguments(top.block);
+}
+
+ir::BlockId OpReader::AddBlock(const std::vector<RegionArgument>& arguments) {
+  argument_types_.clear();
+  for (const RegionArgument& argument : arguments) argument_types_.push_back(argument.type);
+  return m.AddBlock(argument_types_);
 }
 
 bool OpReader::DefineArguments(ir::BlockId block) {
@@ -206,9 +226,7 @@ bool OpReader::StartBlock() {
   if (!frame.labels.emplace(label, static_cast<uint32_t>(frame.blocks.size())).second) {
     return c.Fail(kRedefinedValue, offset, fmt::format("block `{}` is defined already", label));
   }
-  std::vector<ir::TypeId> argument_types;
-  for (const RegionArgument& argument : draft.arguments) argument_types.push_back(argument.type);
-  frame.block = m.AddBlock(argument_types);
+  frame.block = AddBlock(draft.arguments);
   frame.blocks.push_back(frame.block);
   return DefineArguments(frame.block);
 }
@@ -240,6 +258,8 @@ bool OpReader::CloseRegion() {
   frames_.pop_back();
   const uint32_t scope = names_.scope();
   names_.Leave(frame.mark);
+  draft.Clear();
+  spare_drafts_.push_back(std::move(draft));
   draft = std::move(frame.draft);
   if (frame.isolated) ReportPending(scope);
   if (!ResolveBranches(frame)) return false;
@@ -278,8 +298,11 @@ bool OpReader::ReadResultNames() {
   return c.Expect('=');
 }
 
-const Form* OpReader::FormOf(std::string_view name) {
-  return forms_.FindOrAdd(name, [&] { return FindForm(name); });
+const OpReader::NamedForm& OpReader::FormOf(std::string_view name) {
+  return forms_.FindOrAdd(name, [&] {
+    const Form* form = FindForm(name);
+    return NamedForm{form, form ? m.InternName(form->name) : ir::NameId()};
+  });
 }
 
 bool OpReader::ReadOp() {
@@ -301,12 +324,13 @@ bool OpReader::ReadOp() {
   } else {
     const std::string_view word = c.Word();
     if (word.empty()) return c.FailExpected("an op");
-    const Form* form = FormOf(word);
+    const auto [form, name] = FormOf(word);
     if (!form) {
       return c.Fail(kUnknownOp, draft.source, fmt::format("op `{}` has no pretty form that is known here", word),
                     SuggestForm(word));
     }
     draft.spelling = form->name;
+    draft.name = name;
     if (!(form->read ? form->read(*this) : ReadPattern(*this, *form))) return false;
   }
   return opened_ || FinishOp();
@@ -387,14 +411,14 @@ bool OpReader::FinishOp() {
   static thread_local std::vector<ir::ValueId> operands;
   operands.clear();
   for (const Use& use : draft.operands) operands.push_back(use.value);
-  const ir::OpId op = m.AddOp(frames_.back().block, {.name = NameOf(draft.spelling),
+  const ir::OpId op = m.AddOp(frames_.back().block, {.name = draft.name.valid() ? draft.name : NameOf(draft.spelling),
                                                      .operands = operands,
                                                      .result_types = draft.result_types,
                                                      .attributes = draft.attributes,
                                                      .regions = draft.regions,
                                                      .source = draft.source});
   if (!draft.successors.empty()) frames_.back().branches.emplace_back(op, draft.successors);
-  NotePending(op);
+  if (draft.has_pending) NotePending(op);
   if (frames_.size() == 1 || (frames_.size() == 2 && frames_[1].draft.spelling == "builtin.module")) NoteSymbol(op);
   return DefineResults(op);
 }

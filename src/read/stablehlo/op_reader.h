@@ -44,6 +44,7 @@ struct RegionArgument {
 // The op being read.
 struct Draft {
   std::string_view spelling;  // full name
+  ir::NameId name;            // the same, where it is known already
   uint32_t source = 0;
   std::vector<ResultName> results;
   std::vector<Use> operands;
@@ -54,6 +55,7 @@ struct Draft {
   std::vector<RegionArgument> arguments;  // of the next region
   std::string_view successors;            // `[^bb1, ^bb2]`
   std::vector<Use> loop_names;            // of while: the arguments of both regions
+  bool has_pending = false;               // an operand is not defined yet
 
   void Clear();
 };
@@ -81,6 +83,8 @@ class OpReader {
   void Add(std::string_view name, std::string_view text);
   // The same with a text made here; equal source texts are kept once.
   void AddMade(std::string_view name, std::string text) { Add(name, m.Keep(std::move(text))); }
+  // MLIR's spelling of a type, made once.
+  std::string_view TypeText(ir::TypeId type);
   // `#stablehlo<enumeration VALUE>` of the op's dialect.
   std::string_view EnumText(std::string_view enumeration, std::string_view value);
 
@@ -134,8 +138,11 @@ class OpReader {
   bool ReadOp();
   bool ReadResultNames();
   bool ReadGenericName();
-  bool ReadPrettyName(const Form*& form);
-  const Form* FormOf(std::string_view name);
+  struct NamedForm {
+    const Form* form = nullptr;
+    ir::NameId name = {};  // of the op
+  };
+  const NamedForm& FormOf(std::string_view name);
   bool FinishOp();
   bool CheckOperands();
   bool CheckAttributes();
@@ -144,6 +151,7 @@ class OpReader {
   void PatchPending(ValueNames::Ref ref, ir::ValueId first, uint32_t count);
   void ReportPending(uint32_t scope);
   bool StartBlock();
+  ir::BlockId AddBlock(const std::vector<RegionArgument>& arguments);
   bool DefineArguments(ir::BlockId block);
   bool CloseRegion();
   bool ResolveBranches(Frame& frame);
@@ -156,12 +164,15 @@ class OpReader {
   Diagnostics& diagnostics_;
   ValueNames names_;
   std::vector<Frame> frames_;
+  std::vector<Draft> spare_drafts_;  // empty ones, for the room that their lists have
+  std::vector<ir::TypeId> argument_types_;
   bool opened_ = false;  // the op being read has opened a region and is finished later
-  TextMap<const Form*> forms_;
+  TextMap<NamedForm> forms_;
   TextMap<ir::NameId> name_ids_;
   // By isolated scope, then by name.
   std::unordered_map<uint32_t, std::unordered_map<ValueNames::Ref, std::vector<PendingUse>>> pending_;
   std::unordered_map<std::string, std::string_view> made_;
+  std::unordered_map<uint32_t, std::string_view> type_texts_;
 };
 
 // Continuations of region ops that several forms share.

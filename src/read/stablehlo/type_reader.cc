@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 #include <limits>
 #include <optional>
 
@@ -50,8 +51,21 @@ bool TypeReader::IsTypeWord(std::string_view word) {
          ScalarElement(word).has_value();
 }
 
+bool TypeReader::ReadRecent(TypeId& out) {
+  const auto left = static_cast<size_t>(c_.end() - c_.at());
+  for (const Recent& recent : recent_) {
+    if (recent.text.empty() || recent.text.size() > left) continue;
+    if (std::memcmp(c_.at(), recent.text.data(), recent.text.size()) != 0) continue;
+    out = recent.type;
+    c_.Advance(recent.text.size());
+    return true;
+  }
+  return false;
+}
+
 bool TypeReader::Read(TypeId& out) {
   c_.Space();
+  if (ReadRecent(out)) return true;
   // The common case, "tensor<...>" without nested brackets: its text is the key of the cache.
   const char* start = c_.at();
   if (std::string_view(start, static_cast<size_t>(c_.end() - start)).starts_with("tensor<")) {
@@ -62,6 +76,7 @@ bool TypeReader::Read(TypeId& out) {
       if (const TypeId* known = cache_.Find(text)) {
         out = *known;
         c_.MoveTo(p + 1);
+        Remember(text, out);
         return true;
       }
       if (!ReadUncached(out)) return false;

@@ -50,7 +50,18 @@ class TypeReader {
   ir::Module& module_;
   ir::TypeTable& types_;
   AliasTable& aliases_;
+  // A tensor type met lately: its text ends with the bracket that closes it, so that a prefix of what stands at the
+  // cursor is the whole type.
+  struct Recent {
+    std::string_view text;
+    ir::TypeId type;
+  };
+  bool ReadRecent(ir::TypeId& out);
+  void Remember(std::string_view text, ir::TypeId type) { recent_[next_recent_++ % std::size(recent_)] = {text, type}; }
+
   TextMap<ir::TypeId> cache_;
+  Recent recent_[4];
+  size_t next_recent_ = 0;
   std::vector<uint32_t> sizes_;  // by TypeId: how many types it holds, itself included; 0 stands for 1
   int depth_ = 0;
 };
