@@ -4,7 +4,6 @@
     hespas export step.py:train --devices 4 --axes fsdp=4 --arg 'bf16[1024,4096]@fsdp,-' --output out
     hespas export llama3-100m --output out                              a ready configuration (--list)
     hespas export resnet50 --target A100_SXM_40GB --target H200_141GB   XLA's GPU compiler, without a GPU
-    hespas export --maxtext llama3-100m --devices 4                     MaxText in its own environment
 
 Writes NAME.lowered.mlir (StableHLO with shardings), NAME.partitioned.mlir (what each device runs) and for each --target
 NAME.DEVICE.optimised.hlo, each with FILE.json beside it: versions, mesh, flags, SHA-256, guessed figures.
@@ -75,7 +74,6 @@ def options():
     parser.add_argument("--target", action="append", default=[], help="device for which XLA's GPU compiler optimises; a preset or file")
     parser.add_argument("--synchronous", action="store_true", help="optimised: collectives stay single operations, nothing is scheduled")
     parser.add_argument("--xla-flag", action="append", default=[], help="further XLA flag of the optimised stage")
-    parser.add_argument("--maxtext", metavar="MODEL", help="a MaxText training step, in an environment of its own (Python 3.12 or newer)")
     parser.add_argument("--name", help="first part of the files' names")
     parser.add_argument("--gzip", action="store_true", help="compress StableHLO files")
     parser.add_argument("--output", default=".", help="folder")
@@ -209,10 +207,6 @@ def main():
     arguments = options()
     if arguments.list:
         return show_list()
-    if arguments.maxtext:
-        import maxtext
-
-        return maxtext.export(arguments, environment, describe, Refused)
     if not arguments.program:
         raise Refused("what is to be exported?", "give FILE.py:FUNCTION or a ready configuration (--list)", 2)
     devices = [targets.device_file(name, data_folder()) for name in arguments.target]

@@ -32,5 +32,9 @@ def hespas_mlir_splitter() -> None:
     _become("hespas_mlir_splitter")
 
 
+def hespas_calibrated_estimator() -> None:
+    _become("hespas_calibrated_estimator")
+
+
 def hespas_roofline_estimator() -> None:
     _become("hespas_roofline_estimator")

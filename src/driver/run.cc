@@ -48,7 +48,7 @@ std::optional<result::RunResult> Run(const RunOptions& options, Diagnostics& dia
   const size_t npus = traces->program_of_rank.size();
   // A single NPU has no network to simulate.
   if (network && !system && npus > 1) {
-    system = SystemOfDevice(options.device, npus, diagnostics);
+    system = SystemOfDevice(prepared->device, npus, diagnostics);
     if (!system) return std::nullopt;
   }
   std::optional<result::SimResult> simulated;

@@ -91,8 +91,8 @@ std::optional<Estimated> EstimateBlocks(const RunOptions& options, const Prepare
 std::optional<trace::TraceGraph> AssembleTraces(const RunOptions& options, const Prepared& prepared,
                                                 const Estimated& estimated, const hardware::System* system,
                                                 Diagnostics& diagnostics);
-// One node of `npus` such devices, where a preset of that name ships.
-std::optional<hardware::System> SystemOfDevice(const std::string& device, size_t npus, Diagnostics& diagnostics);
+// One node of `npus` such devices: the preset of that name, else what the device's own interconnect joins.
+std::optional<hardware::System> SystemOfDevice(const hardware::Device& device, size_t npus, Diagnostics& diagnostics);
 std::optional<result::SimResult> SimulateTraces(const RunOptions& options, const trace::TraceGraph& traces,
                                                 const hardware::System& system, Diagnostics& diagnostics);
 

@@ -7,7 +7,6 @@
 #   export    every ready configuration; XLA's GPU compiler without a GPU  (full)
 #   versions  the package for Python 3.12 and 3.13 where they are found    (full)
 #   sdist     everything built from the source package                     (full)
-#   maxtext, torch  programs of other frameworks                           (full)
 set -euo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)
 part=$1 build=$2
