@@ -48,10 +48,15 @@ void AddSplitOptions(CLI::App& command, driver::RunOptions& options) {
 void AddEstimateOptions(CLI::App& command, driver::RunOptions& options) {
   command.add_option("--device", options.device, "accelerator: a preset (`hespas devices`) or a JSON file");
   command.add_option("--estimator", options.estimator,
-                     "model that costs each block: calibrated, roofline, systolic, scalesim or genz");
+                     "model that costs each block: calibrated, roofline, systolic, scalesim, genz, cocossim, onnxim or "
+                     "exec:PATH");
   command
       .add_option("--fallback", options.fallback, "model that costs what --estimator cannot: calibrated or roofline")
       ->check(OneOf({"calibrated", "roofline"}));
+  command.add_option("--tool-path", options.tool_path, "external simulator to run; by default found in PATH");
+  command.add_option("--tool-config", options.tool_config, "the external simulator's description of the hardware");
+  command.add_option("--tool-timeout", options.tool_limit_s, "seconds that one answer of an external tool may take")
+      ->check(CLI::PositiveNumber);
   command.add_option("--dataflow", options.dataflow, "what stays in scalesim's array: ws (weights) or os (outputs)")
       ->check(OneOf({"ws", "os"}));
   command

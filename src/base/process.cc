@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -17,17 +18,79 @@ using Clock = std::chrono::steady_clock;
 
 constexpr size_t kMostOutput = size_t{64} << 20;
 
+// Descriptors that the child gets as its own; -1 becomes the null device.
+struct Streams {
+  int input = -1;
+  int output = -1;
+  int errors = -1;
+};
+
+// Arguments and environment as exec wants them, made before the fork.
+struct Image {
+  std::vector<std::string> variables;
+  std::vector<char*> arguments;
+  std::vector<char*> environment;
+
+  Image(const std::vector<std::string>& words, const Environment& more) {
+    for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
+    arguments.push_back(nullptr);
+    for (const auto& [name, value] : more) variables.push_back(name + "=" + value);
+    for (std::string& variable : variables) environment.push_back(variable.data());
+    for (char** entry = environ; *entry != nullptr; ++entry) {
+      const std::string_view text = *entry;
+      const auto replaces = [&](const auto& pair) { return text.starts_with(pair.first + "="); };
+      if (std::none_of(more.begin(), more.end(), replaces)) environment.push_back(*entry);
+    }
+    environment.push_back(nullptr);
+  }
+};
+
 // In the child: only calls that are safe between fork and exec.
-[[noreturn]] void BecomeProgram(const std::vector<char*>& arguments, const char* folder, int output, int report) {
+[[noreturn]] void BecomeProgram(Image& image, const char* folder, const Streams& streams, int report) {
   setpgid(0, 0);
-  const int nothing = open("/dev/null", O_RDONLY);
-  if (nothing >= 0) dup2(nothing, STDIN_FILENO);
-  dup2(output, STDOUT_FILENO);
-  dup2(output, STDERR_FILENO);
-  if (*folder == '\0' || chdir(folder) == 0) execvp(arguments[0], arguments.data());
+  const int nothing = open("/dev/null", O_RDWR);
+  const auto give = [&](int from, int to) { dup2(from >= 0 ? from : nothing, to); };
+  give(streams.input, STDIN_FILENO);
+  give(streams.output, STDOUT_FILENO);
+  give(streams.errors, STDERR_FILENO);
+  if (*folder == '\0' || chdir(folder) == 0)
+    execvpe(image.arguments[0], image.arguments.data(), image.environment.data());
   const int error = errno;
   if (write(report, &error, sizeof error) < 0) _exit(126);
   _exit(127);
+}
+
+struct Spawned {
+  pid_t child = -1;
+  int error = 0;
+};
+
+void Reap(pid_t child, int* status) {
+  while (waitpid(child, status, 0) < 0 && errno == EINTR) {
+  }
+}
+
+// Starts the program and closes our copies of its streams; a program that cannot be started is reaped at once.
+Spawned Spawn(Image& image, const std::string& folder, const Streams& streams) {
+  int report[2];
+  Spawned spawned;
+  if (pipe2(report, O_CLOEXEC) != 0) {
+    spawned.error = errno;
+  } else {
+    spawned.child = fork();
+    if (spawned.child == 0) BecomeProgram(image, folder.c_str(), streams, report[1]);
+    if (spawned.child < 0) spawned.error = errno;
+    close(report[1]);
+    if (spawned.child > 0 && read(report[0], &spawned.error, sizeof spawned.error) <= 0) spawned.error = 0;
+    close(report[0]);
+  }
+  if (streams.input >= 0) close(streams.input);
+  if (streams.output >= 0) close(streams.output);
+  if (spawned.error != 0 && spawned.child > 0) {
+    Reap(spawned.child, nullptr);
+    spawned.child = -1;
+  }
+  return spawned;
 }
 
 // Reads until the pipe is closed or the time is over.
@@ -57,39 +120,114 @@ int StatusOf(int wait_status) {
 
 }  // namespace
 
+std::optional<std::string> ProcessResult::Failure(std::chrono::milliseconds limit) const {
+  if (timed_out) return fmt::format("took longer than {} s", static_cast<double>(limit.count()) / 1000);
+  if (status > 128) return fmt::format("was killed by signal {} ({})", status - 128, strsignal(status - 128));
+  if (status != 0) return fmt::format("ended with status {}", status);
+  return std::nullopt;
+}
+
 Result<ProcessResult> RunProcess(const std::vector<std::string>& arguments, const std::string& folder,
-                                 std::chrono::milliseconds limit) {
+                                 std::chrono::milliseconds limit, const Environment& environment) {
   int output[2];
-  int report[2];
   if (pipe2(output, O_CLOEXEC) != 0) return CannotStart(arguments[0], errno);
-  if (pipe2(report, O_CLOEXEC) != 0) {
-    close(output[0]);
-    close(output[1]);
-    return CannotStart(arguments[0], errno);
-  }
-  std::vector<char*> pointers;
-  for (const std::string& argument : arguments) pointers.push_back(const_cast<char*>(argument.c_str()));
-  pointers.push_back(nullptr);
-  const pid_t child = fork();
-  if (child == 0) BecomeProgram(pointers, folder.c_str(), output[1], report[1]);
-  const int fork_error = errno;
-  close(output[1]);
-  close(report[1]);
-  int exec_error = child < 0 ? fork_error : 0;
-  if (child >= 0 && read(report[0], &exec_error, sizeof exec_error) <= 0) exec_error = 0;
-  close(report[0]);
+  Image image(arguments, environment);
+  const Spawned spawned = Spawn(image, folder, {.output = output[1], .errors = output[1]});
   ProcessResult result;
-  if (exec_error == 0) {
+  if (spawned.error == 0) {
     result.timed_out = !Collect(output[0], Clock::now() + limit, result.output);
-    if (result.timed_out) kill(-child, SIGKILL);
+    if (result.timed_out) kill(-spawned.child, SIGKILL);
   }
   close(output[0]);
+  if (spawned.error != 0) return CannotStart(arguments[0], spawned.error);
   int status = 0;
-  while (child >= 0 && waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  if (exec_error != 0) return CannotStart(arguments[0], exec_error);
+  Reap(spawned.child, &status);
   result.status = StatusOf(status);
   return result;
+}
+
+Result<Worker> Worker::Start(const std::vector<std::string>& arguments, const Environment& environment) {
+  int input[2];
+  int output[2];
+  if (pipe2(input, O_CLOEXEC) != 0) return CannotStart(arguments[0], errno);
+  if (pipe2(output, O_CLOEXEC) != 0) {
+    const int error = errno;
+    close(input[0]);
+    close(input[1]);
+    return CannotStart(arguments[0], error);
+  }
+  Image image(arguments, environment);
+  const Spawned spawned = Spawn(image, "", {.input = input[0], .output = output[1]});
+  Worker worker(spawned.child, input[1], output[0]);
+  if (spawned.error != 0) return CannotStart(arguments[0], spawned.error);
+  return worker;
+}
+
+Worker::Worker(Worker&& other) noexcept { *this = std::move(other); }
+
+Worker& Worker::operator=(Worker&& other) noexcept {
+  std::swap(child_, other.child_);
+  std::swap(input_, other.input_);
+  std::swap(output_, other.output_);
+  std::swap(pending_, other.pending_);
+  return *this;
+}
+
+Worker::~Worker() { Stop(); }
+
+void Worker::Stop() {
+  if (input_ >= 0) close(input_);
+  if (output_ >= 0) close(output_);
+  if (child_ > 0) {
+    kill(-child_, SIGKILL);
+    Reap(child_, nullptr);
+  }
+  child_ = input_ = output_ = -1;
+}
+
+Result<std::string> Worker::ReadLine(std::chrono::milliseconds limit) {
+  const Clock::time_point end = Clock::now() + limit;
+  constexpr size_t kLongestLine = size_t{16} << 20;
+  size_t searched = 0;
+  while (true) {
+    const size_t newline = pending_.find('\n', searched);
+    if (newline != std::string::npos) {
+      std::string line = pending_.substr(0, newline);
+      pending_.erase(0, newline + 1);
+      return line;
+    }
+    searched = pending_.size();
+    if (searched > kLongestLine) return MakeError(kWorkerFailed, "it wrote a line of more than 16 MiB");
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - Clock::now()).count();
+    if (left <= 0) {
+      const double seconds = static_cast<double>(limit.count()) / 1000;
+      return MakeError(kWorkerFailed, fmt::format("it stayed silent for {} s", seconds));
+    }
+    pollfd waiting{.fd = output_, .events = POLLIN, .revents = 0};
+    if (poll(&waiting, 1, static_cast<int>(std::min<long long>(left, 1000))) <= 0) continue;
+    char buffer[1 << 16];
+    const ssize_t got = read(output_, buffer, sizeof buffer);
+    if (got == 0) return MakeError(kWorkerFailed, "it ended without an answer");
+    if (got > 0) pending_.append(buffer, static_cast<size_t>(got));
+  }
+}
+
+Status Worker::WriteLine(std::string_view line) {
+  std::string text(line);
+  text += '\n';
+  // A worker that has died must not end us by SIGPIPE.
+  struct sigaction ignore = {};
+  struct sigaction before = {};
+  ignore.sa_handler = SIG_IGN;
+  sigaction(SIGPIPE, &ignore, &before);
+  size_t at = 0;
+  while (at < text.size()) {
+    const ssize_t done = write(input_, text.data() + at, text.size() - at);
+    if (done < 0 && errno != EINTR) break;
+    if (done > 0) at += static_cast<size_t>(done);
+  }
+  sigaction(SIGPIPE, &before, nullptr);
+  return at == text.size() ? Status() : Status(MakeError(kWorkerFailed, "it no longer reads"));
 }
 
 std::string FindProgram(const std::vector<std::string>& names) {

@@ -1,7 +1,6 @@
 #include "driver/astra_sim.h"
 
 #include <fmt/format.h>
-#include <stdlib.h>
 
 #include <algorithm>
 #include <charconv>
@@ -11,6 +10,7 @@
 
 #include "base/file.h"
 #include "base/process.h"
+#include "base/scratch_folder.h"
 #include "report/system_files.h"
 
 namespace hespas::driver {
@@ -26,26 +26,6 @@ inline constexpr DiagnosticKind kToolFailed{
     Outcome::kToolFailed};
 inline constexpr DiagnosticKind kToolStuck{
     "E0924", "An external network simulator came to its end although some NPUs never finished.", Outcome::kCannotRun};
-
-// A folder of our own that goes away with its content.
-class ScratchFolder {
- public:
-  ScratchFolder() {
-    std::error_code error;
-    std::string name = (fs::temp_directory_path(error) / "hespas-XXXXXX").string();
-    if (mkdtemp(name.data()) != nullptr) path_ = name;
-  }
-  ScratchFolder(const ScratchFolder&) = delete;
-  ScratchFolder& operator=(const ScratchFolder&) = delete;
-  ~ScratchFolder() {
-    std::error_code error;
-    if (!path_.empty()) fs::remove_all(path_, error);
-  }
-  const fs::path& path() const { return path_; }
-
- private:
-  fs::path path_;
-};
 
 // The number that follows `key` in `line`.
 std::optional<uint64_t> NumberAfter(std::string_view line, std::string_view key) {

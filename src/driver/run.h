@@ -45,6 +45,9 @@ struct RunOptions {
   std::string estimator = "calibrated";
   std::shared_ptr<const estimate::Estimator> custom_estimator;  // in place of the named one
   std::string fallback = "calibrated";                          // costs what the estimator cannot
+  std::string tool_path;                                        // of an external simulator; empty: found in PATH
+  std::string tool_config;                                      // its description of the hardware
+  double tool_limit_s = 60;                                     // of one answer of an external tool
   std::string dataflow = "ws";                                  // of scalesim: weights stay, or outputs ("os")
   std::string optimise = "auto";                                // none, xla-gpu, xla-tpu
   std::string split = "auto";                                   // linear, individual

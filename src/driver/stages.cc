@@ -79,10 +79,14 @@ std::shared_ptr<const estimate::Estimator> EstimatorOf(const RunOptions& options
   if (options.custom_estimator) return options.custom_estimator;
   // The prototype knows no other analytic estimator.
   const std::string name = options.compat ? "roofline" : options.estimator;
-  auto made =
-      Take(estimate::MakeEstimator(
-               name, device, {.compat = options.compat, .fallback = options.fallback, .dataflow = options.dataflow}),
-           diagnostics);
+  auto made = Take(estimate::MakeEstimator(name, device,
+                                           {.compat = options.compat,
+                                            .fallback = options.fallback,
+                                            .dataflow = options.dataflow,
+                                            .tool_path = options.tool_path,
+                                            .tool_config = options.tool_config,
+                                            .tool_limit_s = options.tool_limit_s}),
+                   diagnostics);
   return made ? std::shared_ptr<const estimate::Estimator>(std::move(*made)) : nullptr;
 }
 

@@ -25,6 +25,7 @@ constexpr NoteText kTexts[] = {
     {NoteKind::kUnknownDatatype, &kUnknownDatatype, "the device has no peak rate for `{}`; its fallback rate is used"},
     {NoteKind::kUnknownTripCount, &kUnknownTripCount, "unknown number of iterations of `{}`; its body counts once"},
     {NoteKind::kUnknownCustomCall, &kNoCostRule, "unknown custom call `{}`; estimated by the bytes moved"},
+    {NoteKind::kToolFailed, &kToolFailed, "{}; left to the fallback"},
 };
 
 // Ops with calls and fusions replaced by what they hold; each function is counted once.

@@ -7,7 +7,10 @@
 
 #include "base/suggest.h"
 #include "estimate/calibrated/calibrated.h"
-#include "estimate/native/with_fallback.h"
+#include "estimate/external/op_model.h"
+#include "estimate/external/tool_model.h"
+#include "estimate/external/worker_model.h"
+#include "estimate/native/matrix_model.h"
 #include "estimate/roofline/prototype_roofline.h"
 #include "estimate/roofline/roofline.h"
 
@@ -27,24 +30,61 @@ Made MakeCalibrated(const hardware::Device& device, const EstimatorOptions&) {
   return Made(std::make_unique<calibrated::Calibrated>(device, *parameters));
 }
 
-Made WithFallback(native::MadeModel model, const hardware::Device& device, const EstimatorOptions& options) {
+// A fallback costs everything, so it needs none itself.
+Made MakeFallback(const hardware::Device& device, const EstimatorOptions& options) {
+  return options.fallback == "roofline" ? MakeRoofline(device, {}) : MakeCalibrated(device, {});
+}
+
+Made Combined(Result<std::unique_ptr<OpModel>> model, const hardware::Device& device, const EstimatorOptions& options) {
   if (!model) return model.error();
-  // A fallback costs everything, so it needs none itself.
-  auto fallback = options.fallback == "roofline" ? MakeRoofline(device, {}) : MakeCalibrated(device, {});
+  auto fallback = MakeFallback(device, options);
   if (!fallback) return fallback;
-  return Made(std::make_unique<native::WithFallback>(*std::move(model), *std::move(fallback)));
+  return Made(WithFallback(*std::move(model), *std::move(fallback)));
+}
+
+Made Products(native::MadeModel model, const hardware::Device& device, const EstimatorOptions& options) {
+  if (!model) return model.error();
+  return Combined(native::AsOpModel(*std::move(model)), device, options);
 }
 
 Made MakeSystolic(const hardware::Device& device, const EstimatorOptions& options) {
-  return WithFallback(native::MakeSystolic(device), device, options);
+  return Products(native::MakeSystolic(device), device, options);
 }
 
 Made MakeScaleSim(const hardware::Device& device, const EstimatorOptions& options) {
-  return WithFallback(native::MakeScaleSim(device, native::DataflowOf(options.dataflow)), device, options);
+  return Products(native::MakeScaleSim(device, native::DataflowOf(options.dataflow)), device, options);
 }
 
 Made MakeGenz(const hardware::Device& device, const EstimatorOptions& options) {
-  return WithFallback(native::MakeGenz(device), device, options);
+  return Products(native::MakeGenz(device), device, options);
+}
+
+std::chrono::milliseconds LimitOf(const EstimatorOptions& options) {
+  return std::chrono::milliseconds(static_cast<int64_t>(options.tool_limit_s * 1000));
+}
+
+// An array's clock, where the device file tells it.
+ToolOptions ToolOptionsOf(const hardware::Device& device, const EstimatorOptions& options) {
+  ToolOptions tool{.path = options.tool_path, .config = options.tool_config, .limit = LimitOf(options)};
+  if (device.systolic_array) tool.clock_hz = device.systolic_array->clock_hz;
+  return tool;
+}
+
+Made MakeCocosSimEstimator(const hardware::Device& device, const EstimatorOptions& options) {
+  return Combined(MakeCocosSim(ToolOptionsOf(device, options)), device, options);
+}
+
+Made MakeOnnximEstimator(const hardware::Device& device, const EstimatorOptions& options) {
+  return Combined(MakeOnnxim(ToolOptionsOf(device, options)), device, options);
+}
+
+constexpr std::string_view kExec = "exec:";
+
+Made MakeExec(std::string_view path, const hardware::Device& device, const EstimatorOptions& options) {
+  WorkerCommand command;
+  command.arguments = {std::string(path)};
+  command.limit = LimitOf(options);
+  return Combined(StartWorkerModel(std::move(command), device), device, options);
 }
 
 constexpr EstimatorEntry kEstimators[] = {
@@ -54,6 +94,8 @@ constexpr EstimatorEntry kEstimators[] = {
     {"systolic", "products by cycles of a weight-stationary array with memory phases (as COCOSSim)", MakeSystolic},
     {"scalesim", "products by cycles of an array without memory (as SCALE-Sim), --dataflow ws or os", MakeScaleSim},
     {"genz", "products by GenZ's operator formula", MakeGenz},
+    {"cocossim", "products by COCOSSim's perf_model (--tool-path)", MakeCocosSimEstimator},
+    {"onnxim", "products by ONNXim's Simulator (--tool-path, --tool-config NPU.json)", MakeOnnximEstimator},
 };
 
 }  // namespace
@@ -62,6 +104,7 @@ std::span<const EstimatorEntry> Estimators() { return kEstimators; }
 
 Result<std::unique_ptr<Estimator>> MakeEstimator(std::string_view name, const hardware::Device& device,
                                                  const EstimatorOptions& options) {
+  if (name.starts_with(kExec)) return MakeExec(name.substr(kExec.size()), device, options);
   std::vector<std::string> names;
   for (const EstimatorEntry& entry : kEstimators) {
     if (entry.name == name) return entry.make(device, options);

@@ -1,4 +1,4 @@
-// The built-in estimators, by name.
+// The built-in estimators, by name; "exec:PATH" is a program that speaks the JSON-lines protocol.
 #pragma once
 
 #include <memory>
@@ -19,6 +19,9 @@ struct EstimatorOptions {
   bool compat = false;                  // the Python prototype's formulas, defects included (roofline only)
   std::string fallback = "calibrated";  // costs what the chosen estimator cannot
   std::string dataflow = "ws";          // of scalesim: "ws" (weights stay) or "os" (outputs stay)
+  std::string tool_path;                // of an external simulator; empty: found in PATH
+  std::string tool_config;              // its description of the hardware
+  double tool_limit_s = 60;             // of one answer of an external tool
 };
 
 struct EstimatorEntry {

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "estimate/calibrated/machine.h"
+#include "estimate/calibrated/products.h"
+
 namespace hespas::estimate::native {
 
 std::optional<MatrixProduct> AsProduct(const calibrated::KernelSpec& kernel) {
@@ -23,6 +26,33 @@ std::optional<MatrixProduct> AsProduct(const calibrated::KernelSpec& kernel) {
     default:
       return std::nullopt;
   }
+}
+
+namespace {
+
+class ProductsOnly : public OpModel {
+ public:
+  explicit ProductsOnly(std::unique_ptr<MatrixModel> model) : model_(std::move(model)) {}
+
+  std::string_view name() const override { return model_->name(); }
+  std::string Fingerprint() const override { return model_->Fingerprint(); }
+  Result<std::optional<OpTime>> Cost(const ir::Module& module, ir::OpId op) const override {
+    const auto kernel = calibrated::ProductOf(module, op, calibrated::Machine{});
+    const auto product = kernel ? AsProduct(*kernel) : std::nullopt;
+    if (!product) return std::optional<OpTime>();
+    const MatrixCost cost = model_->Cost(*product);
+    return std::optional(OpTime{
+        .seconds = cost.seconds, .compute_seconds = cost.compute_seconds, .memory_seconds = cost.memory_seconds});
+  }
+
+ private:
+  std::unique_ptr<MatrixModel> model_;
+};
+
+}  // namespace
+
+std::unique_ptr<OpModel> AsOpModel(std::unique_ptr<MatrixModel> model) {
+  return std::make_unique<ProductsOnly>(std::move(model));
 }
 
 Dataflow DataflowOf(std::string_view name) {

@@ -10,6 +10,7 @@
 
 #include "base/result.h"
 #include "estimate/calibrated/kernel.h"
+#include "estimate/external/op_model.h"
 #include "hardware/device.h"
 
 namespace hespas::estimate::native {
@@ -53,5 +54,8 @@ using MadeModel = Result<std::unique_ptr<MatrixModel>>;
 MadeModel MakeSystolic(const hardware::Device& device);
 MadeModel MakeScaleSim(const hardware::Device& device, Dataflow dataflow);
 MadeModel MakeGenz(const hardware::Device& device);
+
+// The model as one of the ops of programs: dots, convolutions as their implicit product, and library calls.
+std::unique_ptr<OpModel> AsOpModel(std::unique_ptr<MatrixModel> model);
 
 }  // namespace hespas::estimate::native

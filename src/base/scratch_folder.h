@@ -1,0 +1,20 @@
+// A temporary folder of our own that goes away with its content.
+#pragma once
+
+#include <filesystem>
+
+namespace hespas {
+
+class ScratchFolder {
+ public:
+  ScratchFolder();  // `path` stays empty where none could be made
+  ScratchFolder(const ScratchFolder&) = delete;
+  ScratchFolder& operator=(const ScratchFolder&) = delete;
+  ~ScratchFolder();
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+}  // namespace hespas
