@@ -28,10 +28,10 @@ inline constexpr DiagnosticKind kUnknownDatatype{
 inline constexpr DiagnosticKind kUnknownTripCount{
     "W0514",
     "The number of iterations of this loop does not follow from constants in the program; its body counts once."};
-inline constexpr DiagnosticKind kToolFailed{
-    "W0517",
-    "The external model that was asked for could not cost this operation; the fallback did (--fallback). The message says "
-    "what the tool answered."};
+inline constexpr DiagnosticKind kToolFailed{"W0517",
+                                            "The external model that was asked for could not cost this operation; the "
+                                            "fallback did (--fallback). The message says "
+                                            "what the tool answered."};
 
 struct EstimateOptions {
   bool strict = false;  // an op without a cost rule is an error

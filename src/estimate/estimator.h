@@ -18,7 +18,14 @@
 namespace hespas::estimate {
 
 // Something about an op that the estimate had to guess.
-enum class NoteKind : uint8_t { kNoRule, kDynamicShape, kUnknownDatatype, kUnknownTripCount, kUnknownCustomCall, kToolFailed };
+enum class NoteKind : uint8_t {
+  kNoRule,
+  kDynamicShape,
+  kUnknownDatatype,
+  kUnknownTripCount,
+  kUnknownCustomCall,
+  kToolFailed
+};
 
 struct Note {
   NoteKind kind;
