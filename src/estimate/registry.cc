@@ -13,6 +13,7 @@
 #include "estimate/native/matrix_model.h"
 #include "estimate/roofline/prototype_roofline.h"
 #include "estimate/roofline/roofline.h"
+#include "hardware/presets.h"
 
 namespace hespas::estimate {
 namespace {
@@ -78,6 +79,19 @@ Made MakeOnnximEstimator(const hardware::Device& device, const EstimatorOptions&
   return Combined(MakeOnnxim(ToolOptionsOf(device, options)), device, options);
 }
 
+// A worker of ours in Python, with an accelerator of ours unless told otherwise.
+Made MakeZigzag(const hardware::Device& device, const EstimatorOptions& options) {
+  const auto data = hardware::DataFolder();
+  if (!data) return data.error();
+  const ToolOptions tool = ToolOptionsOf(device, options);
+  const std::string accelerator = tool.config.empty() ? (*data / "zigzag/tpuv3_like.yaml").string() : tool.config;
+  WorkerCommand command;
+  command.arguments = {tool.path.empty() ? "python3" : tool.path, (*data / "tools/zigzag_worker.py").string(),
+                       accelerator, (*data / "zigzag/gemm_mapping.yaml").string(), fmt::format("{}", tool.clock_hz)};
+  command.limit = tool.limit;
+  return Combined(StartWorkerModel(std::move(command), device), device, options);
+}
+
 constexpr std::string_view kExec = "exec:";
 
 Made MakeExec(std::string_view path, const hardware::Device& device, const EstimatorOptions& options) {
@@ -96,6 +110,8 @@ constexpr EstimatorEntry kEstimators[] = {
     {"genz", "products by GenZ's operator formula", MakeGenz},
     {"cocossim", "products by COCOSSim's perf_model (--tool-path)", MakeCocosSimEstimator},
     {"onnxim", "products by ONNXim's Simulator (--tool-path, --tool-config NPU.json)", MakeOnnximEstimator},
+    {"zigzag_onnx", "products by ZigZag (--tool-path: a Python that has it; --tool-config ACCELERATOR.yaml)",
+     MakeZigzag},
 };
 
 }  // namespace
