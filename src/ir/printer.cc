@@ -74,10 +74,21 @@ class Numbering {
   uint32_t next_argument_ = 0;
 };
 
+// Modules made by passes have no source, but attributes of either origin.
+bool IsFromHlo(const Module& module) {
+  const std::string_view head = module.source().substr(0, size_t{1} << 20);
+  return head.empty() || head.starts_with("HloModule") || head.find("\nHloModule") != std::string_view::npos;
+}
+
 class GenericPrinter {
  public:
   GenericPrinter(const Module& module, OpId root, const PrintOptions& options)
-      : module_(module), options_(options), root_(root), numbers_(module, root), canonical_(module) {}
+      : module_(module),
+        options_(options),
+        root_(root),
+        from_hlo_(IsFromHlo(module)),
+        numbers_(module, root),
+        canonical_(module) {}
 
   std::string Print() {
     OpenOp(root_);
@@ -292,10 +303,16 @@ class GenericPrinter {
     for (const Named& entry : entries) {
       out_ += separator;
       separator = ", ";
-      out_ += Canonical::Named(entry.name,
-                               entry.text.empty() ? "" : canonical_.Attribute(entry.text, MeaningOf(entry.name)));
+      out_ += Canonical::Named(entry.name, ValueText(entry));
     }
     out_ += close;
+  }
+
+  std::string ValueText(const Named& entry) {
+    if (entry.text.empty()) return {};
+    // HLO's own notation, which is no attribute of MLIR.
+    if (from_hlo_ && entry.name == "metadata" && entry.text.starts_with('{')) return EscapeString(entry.text);
+    return canonical_.Attribute(entry.text, MeaningOf(entry.name));
   }
 
   const std::string& TypeText(TypeId id) {
@@ -308,6 +325,7 @@ class GenericPrinter {
   const Module& module_;
   const PrintOptions options_;
   const OpId root_;
+  const bool from_hlo_;
   const Numbering numbers_;
   Canonical canonical_;
   std::string out_;

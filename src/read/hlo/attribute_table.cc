@@ -8,7 +8,7 @@ namespace {
 // clang-format off
 constexpr AttributeRow kRows[] = {
     // any opcode
-    {"", "metadata", "metadata", Form::kText},
+    {"", "metadata", "metadata", Form::kAsWritten},
     {"", "backend_config", "backend_config", Form::kBackendConfig},
     {"", "sharding", "mhlo.sharding", Form::kText},
     {"", "frontend_attributes", "frontend_attributes", Form::kText},

@@ -128,6 +128,15 @@ std::string_view AttributeBuilder::Quoted(std::string_view text) {
   return arena_.Copy(out);
 }
 
+// Configurations repeat: equal ones are quoted once.
+std::string_view AttributeBuilder::QuotedOnce(std::string_view text) {
+  constexpr size_t kLongest = 4096;
+  if (text.size() > kLongest || text.starts_with('"')) return Quoted(text);
+  const auto [found, is_new] = quoted_.try_emplace(text);
+  if (is_new) found->second = Quoted(text);
+  return found->second;
+}
+
 std::string AttributeBuilder::Convert(const AttributeRow& row, std::string_view value) {
   const auto integers = Integers(value);
   switch (row.form) {
@@ -189,8 +198,10 @@ void AttributeBuilder::AddRow(const AttributeRow& row, std::string_view value) {
     case Form::kUnit:
       if (value == "true") Add(row.name, "");
       return;
+    case Form::kAsWritten:
+      return Add(row.name, value);
     case Form::kText:
-      return Add(row.name, Quoted(value));
+      return Add(row.name, QuotedOnce(value));
     case Form::kBackendConfig:
       return AddBackendConfig(value);
     default:
@@ -199,7 +210,7 @@ void AttributeBuilder::AddRow(const AttributeRow& row, std::string_view value) {
 }
 
 void AttributeBuilder::AddBackendConfig(std::string_view value) {
-  Add("backend_config", Quoted(value));
+  Add("backend_config", QuotedOnce(value));
   const std::string_view trips = JsonScalar(value, "known_trip_count");
   // {"known_trip_count":{"n":"5"}}
   if (!trips.empty()) {

@@ -26,6 +26,7 @@ enum class Form : uint8_t {
   kBoolean,       // true       -> true
   kUnit,          // true       -> (unit); false is left out
   kText,          // anything   -> "anything", quoted
+  kAsWritten,     // {a="b"}    -> as it stands: the printer quotes it, so that the bulk of a dump is not copied
   kStableEnum,    // LT         -> #stablehlo<comparison_direction LT>, with the row's detail
   kMhloEnum,      // kLoop      -> #mhlo<fusion_kind kLoop>
   kRngEnum,       // rng_normal -> #stablehlo<rng_distribution NORMAL>
@@ -72,6 +73,7 @@ class AttributeBuilder {
   std::string Convert(const AttributeRow& row, std::string_view value);
   void AddRow(const AttributeRow& row, std::string_view value);
   void AddBackendConfig(std::string_view value);
+  std::string_view QuotedOnce(std::string_view text);
   void AddContraction(std::span<const AttributeSyntax> attributes);
   void AddConvolution(std::span<const AttributeSyntax> attributes, bool is_custom_call);
   void AddWindow(std::span<const AttributeSyntax> attributes);
@@ -87,6 +89,7 @@ class AttributeBuilder {
   TextArena& arena_;
   std::vector<ir::Attribute> out_;
   std::unordered_map<const AttributeRow*, std::unordered_map<std::string_view, std::string_view>> cache_;
+  std::unordered_map<std::string_view, std::string_view> quoted_;
   std::unordered_map<std::string_view, ir::NameId> names_;
   std::vector<std::string> problems_;
   std::string scratch_;

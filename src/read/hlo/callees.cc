@@ -20,7 +20,7 @@ class Resolver {
     }
     named_.resize(syntax.computations.size());
     out_.computations.resize(syntax.computations.size());
-    out_.instructions.resize(syntax.instructions.size());
+    out_.kind_of.resize(syntax.instructions.size());
   }
 
   CallGraph Run() {
@@ -63,7 +63,7 @@ class Resolver {
 
   void Resolve(size_t index) {
     const InstructionSyntax& instruction = syntax_.instructions[index];
-    Resolved& resolved = out_.instructions[index];
+    Resolved resolved;
     const auto [known, is_new] = opcodes_.try_emplace(instruction.opcode);
     if (is_new) known->second = FindOpcode(instruction.opcode);
     resolved.opcode = known->second;
@@ -92,6 +92,17 @@ class Resolver {
     }
     for (const uint32_t f : resolved.functions) out_.computations[f].is_function = true;
     resolved.name = Name(instruction, resolved.opcode);
+    out_.kind_of[index] = Keep(instruction, std::move(resolved));
+  }
+
+  uint32_t Keep(const InstructionSyntax& instruction, Resolved resolved) {
+    const auto next = static_cast<uint32_t>(out_.kinds.size());
+    if (resolved.regions.empty() && resolved.functions.empty() && plain_names_.contains(instruction.opcode)) {
+      const auto [found, is_new] = shared_.try_emplace(instruction.opcode, next);
+      if (!is_new) return found->second;
+    }
+    out_.kinds.push_back(std::move(resolved));
+    return next;
   }
 
   void Plain(const InstructionSyntax& instruction, std::span<const AttributeSyntax> attributes,
@@ -192,6 +203,7 @@ class Resolver {
   std::unordered_map<std::string_view, uint32_t> by_name_;
   std::unordered_map<std::string_view, Opcode> opcodes_;
   std::unordered_map<std::string_view, ir::NameId> plain_names_;  // of opcodes whose name does not hang on operands
+  std::unordered_map<std::string_view, uint32_t> shared_;         // kinds of opcodes without callees
   std::vector<bool> named_;
   std::vector<std::string_view> warned_;
 };

@@ -27,8 +27,11 @@ struct ComputationFacts {
 };
 
 struct CallGraph {
-  std::vector<Resolved> instructions;
+  std::vector<Resolved> kinds;    // instructions without callees share one for each opcode
+  std::vector<uint32_t> kind_of;  // by instruction
   std::vector<ComputationFacts> computations;
+
+  const Resolved& instruction(size_t index) const { return kinds[kind_of[index]]; }
 };
 
 CallGraph ResolveCalls(const ModuleSyntax& syntax, const ShapeTable& shapes, ir::Module& module,

@@ -88,7 +88,7 @@ TEST(HloText, OldDumpsWriteShapesBeforeOperands) {
       "  ROOT %n = f32[2]{0} negate(f32[2]{0} %x), metadata={op_type=\"neg\" op_name=\"a}b\"}\n}\n");
   ASSERT_TRUE(r.module) << r.first_error;
   EXPECT_THAT(MainOps(r), ElementsAre("stablehlo.negate", "func.return"));
-  EXPECT_EQ(r.Text(r.Find("stablehlo.negate")[0], "metadata"), R"("{op_type=\"neg\" op_name=\"a}b\"}")");
+  EXPECT_EQ(r.Text(r.Find("stablehlo.negate")[0], "metadata"), R"({op_type="neg" op_name="a}b"})");
   EXPECT_EQ(r.Text(r.module->root(), "is_scheduled"), "true");
 }
 

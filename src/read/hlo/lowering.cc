@@ -75,7 +75,7 @@ class Builder {
     return syntax_.instructions[syntax_.computations[frame.computation].first_instruction + frame.next];
   }
   const Resolved& resolved(const Frame& frame) const {
-    return calls_.instructions[syntax_.computations[frame.computation].first_instruction + frame.next];
+    return calls_.instruction(syntax_.computations[frame.computation].first_instruction + frame.next);
   }
   Leaves& leaves(const Frame& frame, uint32_t index) { return leaves_[frame.leaves_base + index]; }
   std::span<const ValueId> values(Leaves range) const { return {pool_.data() + range.first, range.count}; }
