@@ -5,6 +5,7 @@
 
 #include "base/file.h"
 #include "call.h"
+#include "driver/profile.h"
 #include "driver/run.h"
 #include "errors.h"
 #include "ir/printer.h"
@@ -44,7 +45,9 @@ std::string Analyze(const Program& program, const std::string& extent, bool oper
   const report::Extent wanted = ExtentOf(extent);
   if (wanted != report::Extent::kAllRegions) Value(read::RequireMain(program.module));
   const nb::gil_scoped_release released;
-  return report::ToJson(report::CountOperators(program.module, {.extent = wanted, .operand_types = operand_types}));
+  // Two objects: the counts, and all else that `hespas analyze --format json` tells.
+  const auto histogram = report::CountOperators(program.module, {.extent = wanted, .operand_types = operand_types});
+  return "[" + report::ToJson(histogram) + ", {" + report::ToJsonMembers(driver::ProfileOf(program.module)) + "}]";
 }
 
 int64_t MainOps(const Program& program) {

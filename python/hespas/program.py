@@ -11,18 +11,22 @@ from hespas.errors import Diagnostic, diagnostics
 
 
 class Histogram(collections.Counter):
-    """Operations by full name (`stablehlo.add`), a Counter whose order is by count; `total_ops` is their sum."""
+    """Operations by full name (`stablehlo.add`), a Counter whose order is by count; `total_ops` is their sum.
+
+    `profile` is a dict of what the program would execute: flops, bytes, work by operation, collectives, constants, calls and loops.
+    """
 
     def __init__(self, counts: dict[str, int] | None = None, /, **more: int):
         super().__init__(counts or {}, **more)
+        self.profile: dict[str, Any] = {}
 
     @property
     def total_ops(self) -> int:
         return sum(self.values())
 
     def to_dict(self) -> dict[str, Any]:
-        """What `hespas analyze --format json` prints: total, unique, ops."""
-        return {"total": self.total_ops, "unique": len(self), "ops": dict(self)}
+        """What `hespas analyze --format json` prints: total, unique, ops, and the members of `profile`."""
+        return {"total": self.total_ops, "unique": len(self), "ops": dict(self), **self.profile}
 
     def to_pandas(self) -> Any:
         """A DataFrame with the columns `op` and `count`."""
@@ -79,7 +83,10 @@ class Program:
         operand_types  each combination of operand types apart
         """
         extent = "all_regions" if all_regions else "expanded" if expand else "main"
-        return Histogram(json.loads(self._core.analyze(extent, operand_types))["ops"])
+        counts, profile = json.loads(self._core.analyze(extent, operand_types))
+        histogram = Histogram(counts["ops"])
+        histogram.profile = profile
+        return histogram
 
     def estimate(self, device: Any = None, **options: Any) -> Any:
         """`hespas.estimate` of this program."""

@@ -25,9 +25,12 @@ constexpr std::array<std::string_view, 8> kKeptCarried = {
     "mhlo.sharding",     "sdy.sharding",       "sdy.manual_axes",  "mhlo.num_partitions",
     "mhlo.num_replicas", "tf.aliasing_output", "jax.buffer_donor", "mhlo.is_scheduled"};
 // Their strings are words of the format.
-constexpr std::array<std::string_view, 7> kVerbatim = {
-    "api_version",   "comparison_direction", "compare_type",        "mhlo.sharding",
-    "function_type", "precision_config",     "custom_call_schedule"};
+constexpr std::array<std::string_view, 8> kVerbatim = {"api_version",      "comparison_direction", "compare_type",
+                                                       "einsum_config",    "function_type",        "mhlo.sharding",
+                                                       "precision_config", "sym_visibility"};
+// Values that optimisers treat in their own way; any other says something about the model.
+constexpr std::array<std::string_view, 8> kPlainValues = {"0",   "0.0",          "0.000000e+00", "1",
+                                                          "1.0", "1.000000e+00", "true",         "false"};
 constexpr std::array<std::string_view, 4> kKnownPrefixes = {"chlo.", "mhlo.", "stablehlo.", "__"};
 
 template <size_t N>
@@ -111,18 +114,30 @@ bool IsInteger(const ir::Element& element) {
          element.kind == ElementKind::kUnsigned || element.kind == ElementKind::kIndex;
 }
 
-std::string_view ZeroOf(const ir::Element& element) {
-  if (IsInteger(element)) return element.bits == 1 ? "false" : "0";
-  return element.complex ? "(0.0, 0.0)" : "0.0";
+// The n-th value: neither 0 nor 1, and another for each, so that no optimiser sees more in it than in what was there.
+std::string ValueFor(const ir::Element& element, size_t n) {
+  constexpr size_t kFirst = 2;
+  constexpr size_t kValues = 100;  // that an i8 and an f8 can hold
+  const size_t value = kFirst + n % kValues;
+  if (IsInteger(element)) return element.bits == 1 ? "false" : fmt::format("{}", value);
+  const std::string number = fmt::format("{:.6e}", static_cast<double>(value));
+  return element.complex ? fmt::format("({},{})", number, number) : number;
 }
 
 // What a constant becomes; nothing where it may stay.
-std::optional<std::string> ConstantValue(const ir::Module& module, ir::OpId op) {
+std::optional<std::string> ConstantValue(const ir::Module& module, ir::OpId op, std::string_view text,
+                                         std::map<std::string, size_t, std::less<>>& known) {
   const ir::TypeId type = module.type_id(module.result(op));
   const ir::Type& described = module.types()[type];
   if (!described.is_tensor() || described.element.kind == ir::ElementKind::kQuantised) return std::nullopt;
   if (IsInteger(described.element) && described.element_count() <= kKeptElements) return std::nullopt;
-  return fmt::format("dense<{}> : {}", ZeroOf(described.element), module.types().Text(type));
+  const auto dense = ir::AsDense(text);
+  // A single hexadecimal value is an infinity or not a number.
+  if (dense && (dense->form == ir::DenseForm::kEmpty || Contains(kPlainValues, ir::Trim(dense->payload))))
+    return std::nullopt;
+  if (dense && dense->form == ir::DenseForm::kSplat && ir::Trim(dense->payload).starts_with("0x")) return std::nullopt;
+  const size_t n = known.try_emplace(std::string(dense ? dense->payload : text), known.size()).first->second;
+  return fmt::format("dense<{}> : {}", ValueFor(described.element, n), module.types().Text(type));
 }
 
 bool IsLibraryCall(const ir::Module& module, ir::OpId op) {
@@ -136,11 +151,13 @@ class Anonymiser {
 
   // The attribute's new text, or nothing where it goes.
   std::optional<std::string> Changed(ir::OpId op, std::string_view name, std::string_view text) {
+    if (name == "backend_config" || name == "mhlo.backend_config") {
+      return IsLibraryCall(module_, op) ? std::optional(std::string(text)) : std::nullopt;
+    }
     if (IsDropped(name) || (op == module_.root() && name == "sym_name")) return std::nullopt;
-    if (name == "backend_config") return IsLibraryCall(module_, op) ? std::optional(std::string(text)) : std::nullopt;
     if (name == "arg_attrs" || name == "res_attrs") return ArgumentAttributes(text, names_);
     if (name == "value" && module_.kind(op) == ir::OpKind::kConstant) {
-      return ConstantValue(module_, op).value_or(std::string(text));
+      return ConstantValue(module_, op, text, constants_).value_or(std::string(text));
     }
     if (name == "call_target_name" || Contains(kVerbatim, name)) return std::string(text);
     return names_.Rename(text);
@@ -149,6 +166,7 @@ class Anonymiser {
  private:
   const ir::Module& module_;
   Names names_;
+  std::map<std::string, size_t, std::less<>> constants_;
 };
 
 }  // namespace

@@ -11,7 +11,8 @@ namespace hespas::driver {
 // The program in MLIR's generic form:
 // - functions but `main`, meshes and their axes get numbers for names; the module loses its name;
 // - locations, metadata and attributes of other tools go; library calls keep their targets and settings;
-// - constants become zeros, aside from integers of at most 16 elements: they may steer loops and slices.
+// - constants become 2, 3, ... (equal ones alike), aside from zeros, ones and infinities, and integers of at most 16
+//   elements, which may steer loops and slices.
 std::string Anonymise(ir::Module module);
 
 }  // namespace hespas::driver

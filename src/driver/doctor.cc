@@ -24,11 +24,6 @@ struct Tool {
 const std::vector<Tool>& Tools() {
   static const std::vector<Tool> tools = {
       {"Python", {"python3"}, {"--version"}, "the Python package, hespas export", "apt install python3 python3-venv"},
-      {"Python 3.12",
-       {"python3.12", "python3.13", "python3.14"},
-       {"--version"},
-       "hespas export --maxtext",
-       "install Python 3.12 or newer beside the system's, for example with pyenv or uv"},
       {"IREE compiler", {"iree-compile"}, {"--version"}, "profiling estimator iree", "pip install iree-base-compiler"},
       {"IREE benchmark",
        {"iree-benchmark-module"},
@@ -76,16 +71,26 @@ std::vector<std::string> DataRow() {
                       count(hardware::PresetKind::kSystem))};
 }
 
-// Each estimator is made once, on a device that ships: that shows what it lacks.
-void AddEstimators(report::Table& table) {
-  Diagnostics diagnostics;
-  const auto device = hardware::LoadDevice("A100_SXM_80GB", diagnostics);
-  for (const estimate::EstimatorEntry& entry : estimate::Estimators()) {
-    std::string reason = diagnostics.has_errors() ? diagnostics.all().front().message : std::string();
-    if (device) {
-      const auto made = entry.make(*device, {});
-      if (!made) reason = made.error().message;
+// Why it cannot be made for any of these devices; empty where it can.
+std::string WhyUnavailable(const estimate::EstimatorEntry& entry) {
+  std::string reason;
+  for (const char* name : {"TPUv3", "A100_SXM_80GB"}) {
+    Diagnostics diagnostics;
+    const auto device = hardware::LoadDevice(name, diagnostics);
+    if (!device) {
+      reason = diagnostics.all().front().message;
+      continue;
     }
+    const auto made = entry.make(*device, {});
+    if (made) return {};
+    reason = made.error().message;
+  }
+  return reason;
+}
+
+void AddEstimators(report::Table& table) {
+  for (const estimate::EstimatorEntry& entry : estimate::Estimators()) {
+    const std::string reason = WhyUnavailable(entry);
     table.rows.push_back({fmt::format("estimator {}", entry.name), reason.empty() ? "ok" : "missing", "",
                           reason.empty() ? std::string(entry.summary) : reason});
   }
