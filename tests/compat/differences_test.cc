@@ -10,6 +10,7 @@
 #include "assemble/assemble.h"
 #include "assemble/prototype.h"
 #include "driver/compat/statistics.h"
+#include "driver/compat/trace_bytes.h"
 #include "estimate/cost.h"
 #include "estimate/estimate_all.h"
 #include "estimate/roofline/prototype_roofline.h"
@@ -568,6 +569,27 @@ TEST(Differences, Q32NodesAreNamedByTheirOps) {
   };
   EXPECT_THAT(names(true), ElementsAre("COMP_NODE", "COMM_COLL_NODE", "COMP_NODE"));
   EXPECT_THAT(names(false), ElementsAre("stablehlo.tanh", "stablehlo.all_reduce", "stablehlo.negate"));
+}
+
+TEST(Differences, Q35HalvesRoundToEvenAndAreCarried) {
+  EXPECT_EQ(driver::compat::Microseconds(2.5e-6), 2);
+  EXPECT_EQ(driver::compat::Microseconds(3.5e-6), 4);
+  EXPECT_EQ(driver::compat::Microseconds(-1e-6), 0);
+  trace::Program program;
+  for (uint64_t id = 0; id < 2; ++id) program.nodes.push_back({.id = id, .duration = Time(2'500'000)});
+  const std::string bytes = report::EncodeChakra(program);  // field 7: 2 us, and 3 with what was left over
+  EXPECT_LT(bytes.find("\x38\x02"), bytes.find("\x38\x03"));
+  EXPECT_NE(bytes.find("\x38\x03"), std::string::npos);
+}
+
+TEST(Differences, BitcastsAreFree) {
+  const ir::Module module = Parse(Main("%a: tensor<8xf32>", "tensor<2x4xf32>", R"(
+    %0 = "mhlo.bitcast"(%a) : (tensor<8xf32>) -> tensor<2x4xf32>
+    return %0 : tensor<2x4xf32>
+)"));
+  const ir::OpId bitcast = Find(module, "mhlo.bitcast");
+  EXPECT_EQ(estimate::EstimatePrototypeOp(module, bitcast, TestRates()).bytes, 64);
+  EXPECT_EQ(estimate::CostOf(module, bitcast).bytes, 0);
 }
 
 }  // namespace

@@ -52,6 +52,13 @@ class Presets(unittest.TestCase):
                 self.assertIsNotNone(result, f"{name}: {errors}")
                 self.assertEqual(result["communication_time_s"] > 0, communicates, name)
 
+    def test_every_figure_of_a_system_names_its_source(self):
+        for row in names("systems"):
+            self.assertTrue(row["source"], row)
+        done = hespas("systems", "H100_80GB_8GPU", "--format", "csv")
+        rows = list(csv.DictReader(io.StringIO(done.stdout)))
+        self.assertTrue(all(row["source"].startswith("interconnect figures of") for row in rows), rows)
+
     def test_the_prototypes_systems_run_by_path(self):
         folders = sorted((ROOT / "configs" / "systems").iterdir())
         self.assertEqual(len(folders), 43)
