@@ -1,11 +1,11 @@
-// `hespas export`: hands over to the Python program that ships beside the data (python/export/export.py).
+#include "cli/export.h"
+
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <memory>
 
 #include "base/process.h"
-#include "cli/command.h"
 #include "hardware/presets.h"
 
 namespace hespas::cli {
@@ -14,8 +14,7 @@ namespace {
 inline constexpr DiagnosticKind kNoExporter{
     "E0918",
     "`hespas export` is a Python program that ships with the source tree and with the Python package, and needs a "
-    "Python 3.11 "
-    "or newer. Install the package (pip install 'hespas[export]') or run it from the tree.",
+    "Python 3.11 or newer. Install the package (pip install 'hespas[export]') or run it from the tree.",
     Outcome::kCannotRun};
 
 // Only returns where there is nothing to become.
@@ -41,11 +40,14 @@ Error Become(const std::vector<std::string>& arguments) {
 
 }  // namespace
 
-void AddExportCommand(CLI::App& app, Console& console) {
-  CLI::App& command = *app.add_subcommand("export", "programs from JAX, without accelerators (`hespas export --help`)");
-  command.set_help_flag();
-  command.prefix_command();
-  command.callback([&command, &console] { console.Fail(Become(command.remaining())); });
+int Export(const std::vector<std::string>& arguments, Console& console) {
+  console.Fail(Become(arguments));
+  return console.exit_status;
+}
+
+// Only for the list of commands: the exporter parses its options, --help included, itself.
+void AddExportCommand(CLI::App& app, Console&) {
+  app.add_subcommand("export", "makes programs of JAX functions and ready configurations, without accelerators");
 }
 
 }  // namespace hespas::cli

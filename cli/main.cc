@@ -6,12 +6,14 @@
 #include <csignal>
 #include <exception>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/file.h"
 #include "base/suggest.h"
 #include "cli/command.h"
 #include "cli/configuration.h"
+#include "cli/export.h"
 #include "driver/version.h"
 
 namespace hespas::cli {
@@ -123,6 +125,7 @@ int Main(int argc, char** argv) {
       "Example:\n  hespas run examples/llama3-100m-4dev.mlir.gz --device A100_SXM_40GB --system A100_SXM_40GB_4GPU");
   app.require_subcommand(1);
   AddCommands(app, console);
+  if (argc > 1 && std::string_view(argv[1]) == "export") return Export({argv + 2, argv + argc}, console);
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {

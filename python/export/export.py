@@ -230,3 +230,5 @@ if __name__ == "__main__":
     except ValueError as error:
         sys.stderr.write(f"error[E0957]: {error}\n")
         sys.exit(1)
+    except BrokenPipeError:  # `hespas export --list | head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
