@@ -19,6 +19,7 @@ using trace::Program;
 constexpr std::string_view kVersion = "0.0.4";
 
 // Field numbers of et_def.proto.
+constexpr uint32_t kMetadataAttribute = 2;
 enum NodeField : uint32_t { kId = 1, kName = 2, kType = 3, kControl = 4, kData = 5, kDuration = 7, kAttribute = 10 };
 enum ValueField : uint32_t {
   kInt32 = 7,
@@ -164,9 +165,16 @@ void AppendDelimited(std::string& out, std::string_view message) {
 
 }  // namespace
 
-std::string EncodeChakra(const Program& program) {
+std::string EncodeChakra(const Program& program, const std::vector<std::pair<std::string, std::string>>& about) {
   std::string metadata;
   pbf_writer(metadata).add_string(1, kVersion.data(), kVersion.size());
+  for (const auto& [name, text] : about) {
+    std::string attribute;
+    pbf_writer writer(attribute);
+    writer.add_string(1, name);
+    writer.add_string(kString, text);
+    pbf_writer(metadata).add_message(kMetadataAttribute, attribute);
+  }
   std::string out;
   AppendDelimited(out, metadata);
   Time carried;

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "base/result.h"
 #include "trace/trace_graph.h"
@@ -11,7 +13,9 @@ namespace hespas::report {
 
 // One .et file: length-delimited metadata, then nodes. Durations are rounded to microseconds, halves to even, carrying
 // the error on; where that changes one, the attribute `duration_ps` keeps the exact time.
-std::string EncodeChakra(const trace::Program& program);
+// `about`: names and texts that the file's metadata shall hold.
+std::string EncodeChakra(const trace::Program& program,
+                         const std::vector<std::pair<std::string, std::string>>& about = {});
 
 // `{"<id>": [ranks]}` indented by 2; without groups {"1": [all ranks]}.
 std::string EncodeGroups(const trace::TraceGraph& trace);

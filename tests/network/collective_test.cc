@@ -167,6 +167,16 @@ TEST(ChakraFiles, ReadBackWhatWasWritten) {
   }
 }
 
+TEST(ChakraFiles, MetadataHoldsWhatTheFileIsAbout) {
+  const Program program{.nodes = {{.id = 1, .duration = Time(5'000'000)}}, .dependencies = {}};
+  const std::string bytes = report::EncodeChakra(program, {{"collective", "allreduce"}, {"msccl_xml", "<algo/>"}});
+  EXPECT_THAT(bytes, testing::HasSubstr("allreduce"));
+  EXPECT_THAT(bytes, testing::HasSubstr("<algo/>"));
+  const Result<Program> read = read::chakra::ReadProgram(bytes, "case.et");
+  ASSERT_TRUE(read.ok());
+  EXPECT_EQ(read->nodes.size(), 1u);
+}
+
 TEST(ChakraFiles, GarbageIsRefused) {
   const Result<Program> empty = read::chakra::ReadProgram("", "x.et");
   ASSERT_FALSE(empty.ok());

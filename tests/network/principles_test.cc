@@ -112,6 +112,127 @@ TEST(Congestion, SeveralDimensionsAreAnsweredBeyondAstraSim) {
   EXPECT_GE(got->finish(), Answer(input)->finish());
 }
 
+// Every byte of every message crosses as many links as its way has, and no link is faster than its bandwidth.
+TEST(Congestion, SeveralDimensionsConserveBytesAndKeepTheBounds) {
+  for (const char* kind : {"AG", "RS", "AR", "A2A"}) {
+    const uint64_t size = 1 << 22;
+    json input = OneCollective(kind, size, "ring", "Ring", 4);
+    input["net"] = {{"topo", {"Ring", "Ring"}}, {"npus", {4, 3}}, {"bw", {50.0, 25.0}}, {"lat", {500.0, 1000.0}}};
+    for (auto& [key, value] : input["sys"].items()) {
+      if (key.ends_with("-implementation")) value = {"ring", "ring"};
+    }
+    const auto links = [](SimulateOptions& options) { options.record_links = true; };
+    const auto without = Answer(input, links);
+    input["be"] = "A";
+    const auto with = Answer(input, links);
+    ASSERT_TRUE(without.ok() && with.ok()) << kind;
+    const auto bytes_of = [](const result::SimResult& result) {
+      return std::accumulate(result.links.begin(), result.links.end(), uint64_t{0},
+                             [](uint64_t sum, const result::LinkUse& link) { return sum + link.bytes; });
+    };
+    EXPECT_EQ(bytes_of(*with), bytes_of(*without)) << kind;  // rings send to neighbours: one hop each
+    EXPECT_EQ(with->messages, 12 * without->messages);       // without congestion one rank stands for all
+    for (const result::LinkUse& link : with->links) {
+      const double fastest = 50.0 * 1073741824.0 / 1e9;
+      EXPECT_GE(static_cast<double>(link.busy) + static_cast<double>(link.messages),
+                static_cast<double>(link.bytes) / fastest)
+          << link.name;
+      EXPECT_LE(link.busy, with->finish()) << link.name;
+    }
+    EXPECT_GE(with->finish(), without->finish()) << kind;
+  }
+}
+
+// Alpha-beta: the steps' latencies, and the bytes that each NPU must send, bound every algorithm from below.
+TEST(LowerBounds, HoldForEveryAlgorithm) {
+  for (const char* algorithm : {"ring", "direct", "direct1", "halvingDoubling"}) {
+    for (const char* kind : {"AG", "RS", "AR"}) {
+      for (const char* backend : {"U", "A"}) {
+        const uint64_t size = 1 << 22;
+        json input = OneCollective(kind, size, algorithm, "Switch", 8);
+        input["be"] = backend;
+        const auto got = Answer(input);
+        ASSERT_TRUE(got.ok()) << algorithm << kind;
+        const double bytes_per_ns = 50.0 * 1073741824.0 / 1e9;
+        const double sent =
+            kind == std::string("AG") ? 7.0 * size : (kind == std::string("AR") ? 2 : 1) * 7.0 / 8 * size;
+        const bool one_port = std::string(algorithm) != "direct" || backend == std::string("A");
+        const double serial = one_port ? sent / bytes_per_ns : sent / 7 / bytes_per_ns;  // unaware: all at once
+        EXPECT_GE(static_cast<double>(got->finish()), 2 * 500.0 + serial - 64) << algorithm << " " << kind << backend;
+      }
+    }
+  }
+}
+
+// Groups of two and six NPUs side by side take what each takes alone.
+TEST(UnequalGroups, EachTakesItsOwnClosedForm) {
+  json input = OneCollective("AG", 1 << 20, "ring", "FullyConnected", 8);
+  input["groups"] = {{"1", {0, 1}}, {"2", {2, 3, 4, 5, 6, 7}}};
+  json ranks = json::array();
+  for (int rank = 0; rank < 8; ++rank) {
+    ranks.push_back({{{"id", 0}, {"t", "coll"}, {"k", "AG"}, {"sz", 1 << 20}, {"pg", rank < 2 ? "1" : "2"}}});
+  }
+  input["trace"] = {{"ranks", ranks}};
+  const auto got = Answer(input);
+  ASSERT_TRUE(got.ok()) << got.error().message;
+  const auto delay = static_cast<uint64_t>(500.0 + (1 << 20) / (50.0 * 1073741824.0 / 1e9));
+  for (uint64_t rank = 0; rank < 8; ++rank) {
+    const ClosedForm form{.n = rank < 2 ? 2u : 6u, .endpoint = 10, .delay = delay, .reduction = 0};
+    EXPECT_EQ(got->ranks[rank].finish, form.Ring("AG")) << rank;
+  }
+  EXPECT_THAT(got->method, HasSubstr("groups are of unequal size"));
+}
+
+// Two switches with one cable between them: flows that share it queue, flows beside it do not.
+TEST(LinkGraph, FlowsOnOneLinkTakeTurns) {
+  json input = OneCollective("AR", 1, "ring", "Switch", 4);
+  input["be"] = "A";
+  const auto message = [](const char* type, const char* peer, int other) {
+    return json::array({{{"id", 0}, {"t", type}, {peer, other}, {"sz", 1 << 20}}});
+  };
+  const auto finish = [&](bool shared) {
+    // 0 and 1 hang on device 4, 2 and 3 on device 5.
+    input["trace"] = {{"ranks", shared ? json::array({message("send", "to", 2), message("send", "to", 3),
+                                                      message("recv", "fr", 0), message("recv", "fr", 1)})
+                                       : json::array({message("send", "to", 1), message("recv", "fr", 0),
+                                                      message("send", "to", 3), message("recv", "fr", 2)})}};
+    const auto got = Answer(input, [](SimulateOptions& options) {
+      options.graph = hardware::LinkGraph{.npus = 4, .devices = 6, .links = {}};
+      for (const auto& [a, b] : {std::pair(0u, 4u), {1u, 4u}, {2u, 5u}, {3u, 5u}, {4u, 5u}}) {
+        options.graph->links.push_back({.from = a, .to = b, .bandwidth = 50, .latency = 0});
+        options.graph->links.push_back({.from = b, .to = a, .bandwidth = 50, .latency = 0});
+      }
+    });
+    EXPECT_TRUE(got.ok());
+    return got->finish();
+  };
+  const auto once = static_cast<uint64_t>((1 << 20) / (50.0 * 1073741824.0 / 1e9));
+  EXPECT_EQ(finish(false), 2 * once);  // up and down
+  EXPECT_EQ(finish(true), 4 * once);   // up, the cable twice in turn, down
+}
+
+TEST(CommunicationStreams, ConserveBytesAndNeverTakeLonger) {
+  json input = OneCollective("AR", 1 << 20, "ring", "Switch", 4);
+  input["sys"]["active-chunks-per-dimension"] = 4;
+  for (int id = 1; id < 4; ++id) {
+    input["trace"]["all"].push_back({{"id", id}, {"t", "coll"}, {"k", "AR"}, {"sz", 1 << (18 + id)}});
+  }
+  uint64_t finish = ~uint64_t{0};
+  uint64_t bytes = 0;
+  for (const uint32_t streams : {1u, 2u, 4u}) {
+    const auto got = Answer(input, [&](SimulateOptions& options) {
+      options.communication_streams = streams;
+      options.record_links = true;
+    });
+    ASSERT_TRUE(got.ok());
+    EXPECT_LE(got->finish(), finish);
+    finish = got->finish();
+    ASSERT_EQ(got->links.size(), 1u);
+    EXPECT_TRUE(bytes == 0 || got->links[0].bytes == bytes) << streams;
+    bytes = got->links[0].bytes;
+  }
+}
+
 TEST(LinkGraph, OfADimensionGivesTheSameTicks) {
   for (const char* topology : {"FullyConnected", "Switch", "Ring"}) {
     for (const char* kind : {"AR", "AG", "RS", "A2A"}) {
