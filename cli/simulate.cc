@@ -36,7 +36,6 @@ struct Options {
   std::vector<std::string> failed;
   bool details = false;
   std::string show = "npus";
-  std::string log_folder;
   std::string unused;  // accepted as ASTRA-sim accepts them
 };
 
@@ -126,7 +125,6 @@ void Run(Options& options, Console& console) {
                                .limit = std::chrono::milliseconds(static_cast<int64_t>(options.timeout * 1000))};
   }
   if (Status read = ReadBeyond(options); !read) return console.Fail(read.error());
-  options.files.log_nodes = !options.log_folder.empty();
   const bool more = options.details || options.show != kParts[0];
   options.simulate.record_nodes = options.simulate.explain = options.simulate.record_links = more;
   const Result<driver::NetworkRun> run = driver::RunNetwork(options.files, options.simulate, console.diagnostics);
@@ -134,8 +132,8 @@ void Run(Options& options, Console& console) {
   const bool told = console.PrintDiagnostics();
   if (run) {
     Print(Rendered(*run, options));
-    if (options.log_folder.empty()) return;
-    if (Status written = WriteLogs(*run, options.log_folder); !written) console.Fail(written.error());
+    if (options.files.log_folder.empty()) return;
+    if (Status written = WriteLogs(*run, options.files.log_folder); !written) console.Fail(written.error());
   } else if (!told) {
     console.Fail(run.error());
   }
@@ -184,8 +182,9 @@ void AddEngineOptions(CLI::App& command, Options& options) {
                    "adds the traffic of links, exposed communication of each collective and the critical path");
   command.add_option("--show", options.show, "which table: npus, links, collectives or critical-path")
       ->check(OneOf({std::begin(kParts), std::end(kParts)}));
-  command.add_option("--logging-folder", options.log_folder,
-                     "writes ASTRA-sim's log.log and err.log there; with trace-enabled each issue and completion too");
+  command.add_option("--logging-folder", options.files.log_folder,
+                     "writes ASTRA-sim's log.log and err.log there; with trace-enabled each issue and completion, with "
+                     "track-local-mem the memory of each NPU too");
   command.add_option("--engine", options.engine, "auto; events: every rank by itself; symmetry: one rank for all")
       ->check(CLI::IsMember({"auto", "events", "symmetry"}));
   command.add_option("--num-queues-per-dim", options.simulate.queues_per_dimension, "queues in each network dimension")

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "driver/astra_sim.h"
+#include "driver/local_memory.h"
 #include "hardware/presets.h"
 #include "read/chakra/chakra.h"
 
@@ -124,7 +125,7 @@ Result<NetworkRun> RunNetwork(const NetworkRunFiles& files, const simulate::Simu
   if (Status read = read::chakra::ReadGroups(files.groups, *trace); !read) return read.error();
   if (Status read = ReadCustomCollectives(*system, folder, *trace); !read) return read.error();
   simulate::SimulateOptions exact = options;
-  if (files.log_nodes && system->trace_enabled) {
+  if (!files.log_folder.empty() && (system->trace_enabled || system->track_memory)) {
     exact.record_nodes = true;
     exact.engine = simulate::Engine::kEvents;  // one rank in the place of all has no intervals of the others
   }
@@ -132,7 +133,11 @@ Result<NetworkRun> RunNetwork(const NetworkRunFiles& files, const simulate::Simu
   Result<result::SimResult> simulated = simulate::Simulate(*trace, *system, exact, diagnostics);
   if (!simulated) return simulated.error();
   if (exact.resolution != options.resolution) ToNanoseconds(*simulated);
-  return NetworkRun{*std::move(system), *std::move(simulated), *std::move(trace)};
+  NetworkRun run{*std::move(system), *std::move(simulated), *std::move(trace)};
+  if (!files.log_folder.empty() && run.system.track_memory) {
+    if (Status written = WriteLocalMemory(files, run); !written) return written.error();
+  }
+  return run;
 }
 
 }  // namespace hespas::driver

@@ -23,7 +23,7 @@ struct NetworkRunFiles {
   std::string system;                        // a preset's name, a folder or a file with all three
   std::string groups = "empty";              // comm_group.json; "empty" in the path: none
   bool strict = false;                       // unknown keys are errors
-  bool log_nodes = false;                    // records every node if the system says `trace-enabled`
+  std::string log_folder;                    // of ASTRA-sim's log files; `trace-enabled` records nodes if given
   std::optional<AstraSimOptions> astra_sim;  // run an installed ASTRA-sim instead
 };
 

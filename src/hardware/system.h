@@ -94,6 +94,7 @@ struct System {
   bool replay_only = false;
   bool trace_enabled = false;
   bool track_memory = false;
+  std::string memory_trace = "local_mem_trace";  // name of the files for track_memory
   SharedBus bus;
   std::array<CollectiveSettings, kNativeCollectives> collectives;
   std::map<uint64_t, std::string> custom_of_node;  // per-node custom collectives: node id -> path prefix

@@ -22,15 +22,8 @@ const std::vector<std::string> kMemoryKeys = {"memory-type", "remote-mem-latency
                                               "num-npus-per-node"};
 
 // Read but without effect in ASTRA-sim's analytical backends.
-const std::vector<std::string> kIdleKeys = {"boost-mode",
-                                            "intra-dimension-scheduling",
-                                            "inter-dimension-scheduling",
-                                            "local-mem-trace-filename",
-                                            "model-shared-bus",
-                                            "L",
-                                            "o",
-                                            "g",
-                                            "G"};
+const std::vector<std::string> kIdleKeys = {
+    "boost-mode", "intra-dimension-scheduling", "inter-dimension-scheduling", "model-shared-bus", "L", "o", "g", "G"};
 
 // One value of system.json: how its key is called and how it is read; false if the value is of a wrong kind.
 struct Setting {
@@ -136,6 +129,11 @@ std::vector<Setting> AllSettings() {
       Flag("replay-only", &System::replay_only),
       Flag("trace-enabled", &System::trace_enabled),
       Flag("track-local-mem", &System::track_memory),
+      {"local-mem-trace-filename",
+       [](const json& value, System& system) {
+         if (value.is_string()) system.memory_trace = value.get<std::string>();
+         return value.is_string();
+       }},
       BusNumber("L", &SharedBus::latency),
       BusNumber("o", &SharedBus::overhead),
       BusNumber("g", &SharedBus::gap),

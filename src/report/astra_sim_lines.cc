@@ -79,6 +79,9 @@ void AddFinish(const RankResult& rank, uint32_t id, Lines& lines) {
   }
   lines.Add("statistics", "info", "sys[{}]. Post statistics processing end.", id);
   AddStatistics(rank, id, lines);
+  if (!rank.peak_memory) return;
+  lines.Add("statistics", "info", "sys[{}] peak memory usage: {:.2f} MiB", id,
+            static_cast<double>(*rank.peak_memory) / (1 << 20));
 }
 
 // Issue or completion of a node. Completions come before the issues that they allow, but for nodes that take no time.

@@ -26,6 +26,7 @@ ordered_json RankJson(const RankResult& rank, size_t id) {
   for (const Figure& figure : kFigures) {
     if (const auto& value = rank.*figure.member) out[figure.name] = *value;
   }
+  if (rank.peak_memory) out["peak_memory_bytes"] = *rank.peak_memory;
   if (!rank.roofline) return out;
   for (const RooflineFigure& figure : kRooflineFigures) out["roofline"][figure.key] = (*rank.roofline).*figure.member;
   return out;

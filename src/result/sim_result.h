@@ -30,6 +30,7 @@ struct RankResult {
   std::optional<uint64_t> comm;
   std::optional<uint64_t> overlap;
   std::optional<RooflineAverages> roofline;
+  std::optional<uint64_t> peak_memory;  // bytes, where the system tracks local memory
 };
 
 // One executed node.

@@ -100,6 +100,36 @@ class Simulate(unittest.TestCase):
         self.run_it("--logging-folder=logs")
         self.assertNotIn("[debug]", (self.at / "logs/log.log").read_text())
 
+    def test_local_memory_is_tracked(self):
+        def tensors(name, items):
+            texts = b"".join(rows.block(1, str(text).encode()) for item in items for text in item)
+            return rows.block(10, rows.block(1, name.encode()) + rows.block(30, texts))
+
+        def node(index, after, microseconds, reads, writes):
+            plain = rows.node(index, after, microseconds=microseconds)[1:]  # without its length
+            whole = plain + tensors("inputs", reads) + tensors("outputs", writes)
+            return rows.varint(len(whole)) + whole
+
+        weights, hidden, out = ("w", 4 * rows.MIB), ("h", 2 * rows.MIB), ("o", rows.MIB)
+        trace = rows.trace([node(0, [], 3, [weights], [hidden]), node(1, [0], 5, [hidden], [out]),
+                            node(2, [1], 2, [out], [])])
+        for rank in range(4):
+            (self.at / f"t.{rank}.et").write_bytes(trace)
+        self.system["track-local-mem"] = 1
+        self.system["local-mem-trace-filename"] = "memory"
+        npus = self.answer("--logging-folder=logs")["npus"]
+        self.assertEqual({npu["peak_memory_bytes"] for npu in npus}, {6 * rows.MIB})  # w and h
+        events = json.loads((self.at / "logs/memory.3.json").read_text())["traceEvents"]
+        counter = [(event["ts"], event["args"]["MiB"]) for event in events if event["ph"] == "C"]
+        self.assertEqual(counter, [(0, 6), (3, 3), (8, 1), (10, 0)])
+        self.assertIn("sys[0] peak memory usage: 6.00 MiB", (self.at / "logs/log.log").read_text())
+
+    def test_tracking_memory_needs_tensors(self):
+        self.system["track-local-mem"] = 1
+        done = self.run_it("--logging-folder=logs")
+        self.assertEqual(done.returncode, 4)
+        self.assertIn("node 0: `inputs` is missing", done.stderr)
+
     def test_nothing_is_written_unless_asked(self):
         before = sorted(self.at.iterdir())
         self.run_it()
