@@ -39,6 +39,7 @@ void AddCommands(CLI::App& app, Console& console) {
   AddCheckCommand(app, console);
   AddSchemaCommand(app, console);
   AddCalibrateCommand(app, console);
+  AddServeEstimateCommand(app, console);
   AddCacheCommand(app, console);
   AddDoctorCommand(app, console);
   AddAnonymiseCommand(app, console);

@@ -39,6 +39,26 @@ void AddRunCommand(CLI::App& app, Console& console) {
   command.add_option("--network-backend", options->run.network_backend, "analytical, analytical-aware or none")
       ->check(OneOf({"analytical", "analytical-aware", "none"}));
   AddOutputOption(command, options->run, "folder for traces, statistics and result.json");
+  command.add_option("MORE", options->run.more_programs,
+                     "further programs that run at the same time, one for each part");
+  command
+      .add_option("--placement", options->run.placement,
+                  "NPUs of each program, as 0-3,4-7; by default one after the other, as many as each needs")
+      ->delimiter(',');
+  command.add_option("--devices", options->run.devices, "device of each program, where they differ")->delimiter(',');
+  command
+      .add_option("--rank-devices", options->run.rank_devices,
+                  "devices of single NPUs that differ from --device, as 0-1=H100_80GB,3=A100_SXM_40GB")
+      ->delimiter(',');
+  driver::Assumptions& assumptions = options->run.assumptions;
+  command.add_option("--trip-count", assumptions.trip_count, "iterations of loops whose number is not in the program")
+      ->check(CLI::NonNegativeNumber);
+  command
+      .add_option("--branch-probabilities", assumptions.branch_probabilities,
+                  "how often each branch of a case or if is taken, as 0.9,0.1; otherwise the dearest branch counts")
+      ->delimiter(',');
+  command.add_option("--moe-imbalance", assumptions.moe_imbalance,
+                     "load of the busiest device over the mean, for ragged exchanges and products of experts");
   command.add_flag("--require-fit", options->run.require_fit, "needing more memory than the device has is an error");
   command.add_flag("--expand", options->expand, "a trace file of its own for every NPU, instead of hard links");
   AddFormatOption(command, options->format);

@@ -118,7 +118,10 @@ class Assembler {
       if (graph_.blocks[i].kind != BlockKind::kCommunication) continue;
       const ir::OpId op = CollectiveOfBlock(module_, graph_.blocks[i]);
       Communication decoded{.nothing = true};
-      if (op.valid()) {
+      const auto open = op.valid() && options_.open_channels ? DecodeOpenMessage(module_, op) : std::nullopt;
+      if (open) {
+        decoded = *open;
+      } else if (op.valid()) {
         auto result = DecodeCommunication(module_, op, devices_, diagnostics_);
         if (!result) return result.error();
         decoded = *std::move(result);
@@ -166,7 +169,7 @@ class Assembler {
 
   void RegisterPatterns() {
     for (Entry& entry : communications_) {
-      if (entry.what.nothing) continue;
+      if (entry.what.nothing || entry.what.open) continue;
       if (entry.what.point_to_point) {
         entry.pattern = membership_.AddMessages(entry.what.messages);
         continue;
@@ -254,6 +257,13 @@ class Assembler {
   void AddCommunication(size_t i, uint32_t rank, const trace::TraceGraph& trace, trace::Program& program) {
     const graph::Block& block = graph_.blocks[i];
     const Entry& entry = communications_[communication_of_[i]];
+    if (entry.what.open) {
+      trace::Node& node = AddNode(block, entry.what.receives ? NodeKind::kReceive : NodeKind::kSend, program);
+      node.peer = -1;
+      node.tag = entry.what.channel;
+      node.size = entry.what.size;
+      return;
+    }
     if (entry.what.point_to_point && !entry.what.nothing) {
       AddMessages(i, entry, rank, program);
       return;

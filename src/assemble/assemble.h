@@ -39,6 +39,7 @@ inline constexpr DiagnosticKind kHostTransfer{
 
 struct Options {
   std::optional<uint32_t> num_npus;  // default: what the program's replica groups imply
+  bool open_channels = false;        // sends and receives without pairs become messages to NPU -1, tagged by channel
   bool compat = false;               // the Python prototype's kinds, sizes and groups, defects included
 };
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "ir/attribute.h"
 #include "ir/op_attributes.h"
@@ -173,6 +174,23 @@ Result<Communication> DecodeMessages(const ir::Module& module, ir::OpId op, cons
 
 }  // namespace
 
+std::optional<Communication> DecodeOpenMessage(const ir::Module& module, ir::OpId op) {
+  const OpKind kind = module.kind(op);
+  if (kind != OpKind::kSend && kind != OpKind::kRecv) return std::nullopt;
+  const auto channel = ir::ChannelOf(module, op);
+  const auto pairs = ir::SourceTargetPairsOf(module, op);
+  if (!channel || *channel > std::numeric_limits<int32_t>::max() || (pairs && !pairs->empty())) return std::nullopt;
+  Communication out{.op = op, .size = Bytes(OperandBytes(module, op)), .point_to_point = true, .open = true};
+  out.channel = static_cast<int32_t>(*channel);
+  out.receives = kind == OpKind::kRecv;
+  if (!out.receives) return out;
+  out.size = Bytes();
+  for (const ir::ValueId value : module.results(op)) {
+    out.size += Bytes(ir::ByteSize(module.types(), module.type_id(value)));
+  }
+  return out;
+}
+
 ir::OpId CollectiveInside(const ir::Module& module, ir::OpId start) {
   ir::OpId body = start;
   for (const std::string_view name : {"called_computation", "callee"}) {
@@ -215,6 +233,11 @@ Result<Communication> DecodeCommunication(const ir::Module& module, ir::OpId op,
   const OpKind kind = module.kind(op);
   if (IsMessage(kind)) return DecodeMessages(module, op, devices, diagnostics);
   Communication out{.op = op, .size = Bytes(OperandBytes(module, op))};
+  // The busiest device sends (or receives) so much more than the mean (driver: --moe-imbalance).
+  if (const std::string_view* imbalance = module.attribute(op, "hespas.imbalance")) {
+    const double factor = ir::AsFloat(*imbalance).value_or(1.0);
+    out.size = Bytes(internal::SaturatingRound(factor * static_cast<double>(out.size.value)));
+  }
   for (const KindRow& row : kKinds) {
     if (row.op == kind) out.kind = row.kind;
   }

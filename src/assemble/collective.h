@@ -22,12 +22,18 @@ struct Communication {
   std::vector<Ranks> groups;                            // collectives: device ids
   std::vector<std::pair<uint32_t, uint32_t>> messages;  // permutes and sends: from, to
   bool point_to_point = false;
+  bool open = false;      // to or from another program: `channel` says which
+  bool receives = false;  // open messages only
+  int32_t channel = 0;
   bool nothing = false;  // nothing to transfer (no bytes, or with the host)
 };
 
 // `op` is the collective itself (the one inside an asynchronous start, for example).
 Result<Communication> DecodeCommunication(const ir::Module& module, ir::OpId op, const DeviceCounts& devices,
                                           Diagnostics& diagnostics);
+
+// A send or receive that names a channel but no devices, as one end of a message between programs.
+std::optional<Communication> DecodeOpenMessage(const ir::Module& module, ir::OpId op);
 
 // The collective that an asynchronous start runs; invalid where it runs none.
 ir::OpId CollectiveInside(const ir::Module& module, ir::OpId start);

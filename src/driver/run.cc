@@ -7,6 +7,7 @@
 
 #include "driver/memory_stage.h"
 #include "driver/output.h"
+#include "driver/parts.h"
 #include "driver/presets.h"
 #include "driver/summarise.h"
 
@@ -29,6 +30,7 @@ class StageTimer {
 }  // namespace
 
 std::optional<result::RunResult> Run(const RunOptions& options, Diagnostics& diagnostics) {
+  if (!options.more_programs.empty() || !options.rank_devices.empty()) return RunParts(options, diagnostics);
   StageTimer timer;
   const bool network = options.network_backend != "none";
   std::optional<hardware::System> system;

@@ -8,8 +8,10 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/diagnostic.h"
+#include "driver/assumptions.h"
 #include "estimate/estimator.h"
 #include "graph/block_graph.h"
 #include "graph/estimate_table.h"
@@ -59,10 +61,16 @@ struct RunOptions {
   std::string network_backend = "analytical";          // none: traces only
   std::string cache = "memory";  // none, memory (equal blocks of this run), or a file kept across runs
   bool compat = false;           // the Python prototype's choices and defects
+  Assumptions assumptions;
   bool strict = false;
-  bool require_fit = false;  // more memory than the device has is an error
-  std::string output;        // folder; empty: nothing is written
-  bool clean = false;        // empty it first
+  bool require_fit = false;                // more memory than the device has is an error
+  std::vector<std::string> more_programs;  // of further parts (driver/parts.h)
+  std::vector<std::string> devices;        // one for each part; fewer: `device`
+  std::vector<std::string> placement;      // NPUs of each part
+  std::vector<std::string> rank_devices;   // "4-7=H100_80GB": devices that differ from `device`
+  bool one_of_several = false;             // sends and receives may meet another program's
+  std::string output;                      // folder; empty: nothing is written
+  bool clean = false;                      // empty it first
   std::string command_line;
 };
 

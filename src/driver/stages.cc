@@ -150,6 +150,10 @@ std::optional<Prepared> Prepare(const RunOptions& options, Diagnostics& diagnost
   const auto main = Take(read::RequireMain(*module), diagnostics);
   if (!main) return std::nullopt;
   prepared.ops = static_cast<int64_t>(module->block(module->body(*main)).ops.size());
+  if (const Status applied = Apply(options.assumptions, *module); !applied) {
+    diagnostics.Report(applied.error());
+    return std::nullopt;
+  }
   prepared.scheduled = optimise::IsOptimised(*module);
   const std::string mode = options.compat && options.optimise == "auto" ? "none" : options.optimise;
   module = OptimiseModule(std::move(*module), {.mode = mode}, prepared.device, diagnostics);
@@ -180,7 +184,7 @@ std::optional<Estimated> EstimateBlocks(const RunOptions& options, const Prepare
 std::optional<trace::TraceGraph> AssembleTraces(const RunOptions& options, const Prepared& prepared,
                                                 const Estimated& estimated, const hardware::System* system,
                                                 Diagnostics& diagnostics) {
-  assemble::Options assemble_options{.compat = options.compat};
+  assemble::Options assemble_options{.open_channels = options.one_of_several, .compat = options.compat};
   if (options.num_npus > 0) {
     assemble_options.num_npus = options.num_npus;
   } else if (system != nullptr && !Communicates(prepared.blocks)) {

@@ -42,6 +42,17 @@ Work Work::Times(int64_t count) const {
           .models = models};
 }
 
+Work Work::Scaled(double share) const {
+  const auto part = [share](int64_t count) { return internal::SaturatingRound(share * static_cast<double>(count)); };
+  return {.seconds = share * seconds,
+          .variance = share * share * variance,
+          .compute_seconds = share * compute_seconds,
+          .memory_seconds = share * memory_seconds,
+          .launch_seconds = share * launch_seconds,
+          .flops = part(flops),
+          .bytes = part(bytes)};
+}
+
 bool IsCompositeOp(const ir::Module& module, ir::OpId op) {
   switch (ir::Traits(module.kind(op)).sort) {
     case OpSort::kControl:
@@ -79,12 +90,27 @@ Work CompositeEvaluator::Combine(ir::OpId op, const std::vector<Work>& regions) 
     return total.Times(trips.value_or(1));
   }
   if (ir::Traits(module_.kind(op)).sort == OpSort::kControl) {
+    if (const auto expected = ExpectedBranch(op, regions)) return *expected;
     for (const Work& region : regions) {
       if (region.seconds > total.seconds) total = region;
     }
     return total;
   }
   for (const Work& region : regions) total += region;
+  return total;
+}
+
+// The mean over branches whose probabilities are given.
+std::optional<Work> CompositeEvaluator::ExpectedBranch(ir::OpId op, const std::vector<Work>& regions) const {
+  const std::string_view* text = module_.attribute(op, "hespas.branch_probabilities");
+  if (text == nullptr) return std::nullopt;
+  Work total;
+  size_t i = 0;
+  for (const std::string_view item : ir::ListItems(*text)) {
+    const auto probability = ir::AsFloat(item);
+    if (!probability || i >= regions.size()) return std::nullopt;
+    total += regions[i++].Scaled(*probability);
+  }
   return total;
 }
 

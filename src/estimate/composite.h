@@ -1,11 +1,13 @@
 // Estimates of ops that hold or call others: calls, loops and branches, from estimates of single ops.
 //
 // - A loop counts its body once per iteration where the number of iterations is known, else once (with a note); a
-//   branch counts its dearest arm; a function is evaluated once, however often it is called.
+//   branch counts its dearest arm (or the mean by given probabilities); a function is evaluated once, however often it
+//   is called.
 // - Iterative: neither deep nesting nor long chains of calls grow the stack; recursion in the program counts as 0.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -27,6 +29,7 @@ struct Work {
 
   Work& operator+=(const Work& other);
   Work Times(int64_t count) const;
+  Work Scaled(double share) const;  // what is done with that probability, on average
 };
 
 // Estimates an op that holds nothing to execute but itself (fusions and reductions included).
@@ -57,6 +60,7 @@ class CompositeEvaluator {
   ir::OpId Callee(ir::OpId op) const;
   void Push(ir::OpId owner);
   Work Combine(ir::OpId op, const std::vector<Work>& regions);
+  std::optional<Work> ExpectedBranch(ir::OpId op, const std::vector<Work>& regions) const;
   bool Step(Work& result);
   void Deliver(const Work& work, Work& result);
 

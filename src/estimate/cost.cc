@@ -80,8 +80,26 @@ int64_t DotFlops(const Shapes& s) {
   return Times(2, Times(s.out_elements(), depth));
 }
 
+// The share of the ragged rows that belong to a group, from constant group sizes, times the busiest device's load over
+// the mean (driver: --moe-imbalance).
+double RaggedShare(const Shapes& s, int64_t rows) {
+  double share = 1;
+  const ir::OpId sizes = s.inputs() > 2 ? s.module.defining_op(s.module.operands(s.op)[2]) : ir::OpId();
+  if (sizes.valid() && s.module.kind(sizes) == OpKind::kConstant) {
+    const std::string_view* text = s.module.attribute(sizes, "value");
+    const auto values = text == nullptr ? std::nullopt : ir::AsIntegers(*text);
+    double used = 0;
+    if (values) {
+      for (const int64_t value : *values) used += static_cast<double>(std::max<int64_t>(value, 0));
+      share = std::min(1.0, used / static_cast<double>(std::max<int64_t>(rows, 1)));
+    }
+  }
+  const std::string_view* imbalance = s.module.attribute(s.op, "hespas.imbalance");
+  return share * (imbalance == nullptr ? 1.0 : ir::AsFloat(*imbalance).value_or(1.0));
+}
+
 // Every row belongs to one group, so that the groups do not multiply the work; with ragged contraction they share it.
-int64_t RaggedDotFlops(const Shapes& s) {
+int64_t DenseRaggedDotFlops(const Shapes& s) {
   if (s.inputs() < 2 || s.outputs() < 1) return 0;
   const auto rank = [](const ir::Type& type) { return static_cast<int64_t>(type.dims.size()); };
   const int64_t depth = DimensionOr(s.in(0), rank(s.in(0)) - 1, 1);
@@ -89,6 +107,13 @@ int64_t RaggedDotFlops(const Shapes& s) {
   if (!ragged_contraction) return Times(2, Times(s.out_elements(), depth));
   const int64_t groups = std::max<int64_t>(DimensionOr(s.out(), 0, 1), 1);
   return Times(2, Times(s.out_elements() / groups, depth));
+}
+
+// The ragged dimension is the first one of the left side.
+int64_t RaggedDotFlops(const Shapes& s) {
+  if (s.inputs() < 2) return 0;
+  const auto all = static_cast<double>(DenseRaggedDotFlops(s));
+  return internal::SaturatingRound(all * RaggedShare(s, DimensionOr(s.in(0), 0, 1)));
 }
 
 // A contraction without batch dimensions: |A| |B| = K^2 |C|.

@@ -39,6 +39,8 @@ OpKind KindOf(std::string_view full_name) {
   }();
   // Casts between the types of two dialects pass values through, as barriers do.
   if (full_name == "builtin.unrealized_conversion_cast") return OpKind::kOptimizationBarrier;
+  // CHLO's ragged product is MHLO's.
+  if (full_name == "chlo.ragged_dot") return OpKind::kRaggedDot;
   // VHLO has functions and calls of its own.
   if (full_name.starts_with("vhlo.func_v")) return OpKind::kFunc;
   if (full_name.starts_with("vhlo.call_v")) return OpKind::kFuncCall;

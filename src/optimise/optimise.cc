@@ -17,6 +17,8 @@ using ir::OpKind;
 constexpr Pass kPasses[] = {
     {"inline", "expands calls in place", true, true, true, nullptr},
     {"simplify", "drops copies and identities, joins chains of reshapes and transposes", true, true, true, Simplify},
+    {"sink-invariants", "makes broadcasts and constants inside the loops that read them", true, true, true,
+     SinkInvariants},
     {"cse", "computes equal expressions once, except across optimization barriers", true, true, true,
      EliminateCommonSubexpressions},
     {"reduce-scatter", "turns an all-reduce whose result is sliced by device into a reduce-scatter", true, false, false,
@@ -31,6 +33,7 @@ constexpr Pass kPasses[] = {
     {"sink-transposes", "moves transposes down through elementwise ops and reductions", true, false, false,
      SinkTransposes},
     {"simplify-sunk", "joins the transposes that met", true, false, false, Simplify},
+    {"hoist-invariants", "does work that a loop would repeat before it", true, true, true, HoistInvariants},
     {"canonical-dots", "brings dots to matrices, taking transposes and reshapes in", true, true, true,
      CanonicaliseDots},
     {"cse-dots", "computes equal dots and views once", true, true, true, EliminateCommonSubexpressions},

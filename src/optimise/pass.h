@@ -46,6 +46,8 @@ void CanonicaliseDots(Dataflow& flow, PassContext& context);
 void MergeDots(Dataflow& flow, PassContext& context);
 void FormLibraryCalls(Dataflow& flow, PassContext& context);
 void NormaliseFloats(Dataflow& flow, PassContext& context);
+void SinkInvariants(Dataflow& flow, PassContext& context);
+void HoistInvariants(Dataflow& flow, PassContext& context);
 void SplitReductions(Dataflow& flow, PassContext& context);
 void Fuse(Dataflow& flow, PassContext& context);
 void WrapKernels(Dataflow& flow, PassContext& context);

@@ -111,7 +111,8 @@ class Scheduler {
   }
 
   bool MayLayOut(ir::OpId op) const {
-    return module_.kind(op) == OpKind::kWhile || ir::Traits(module_.kind(op)).sort == OpSort::kCall;
+    const OpSort sort = ir::Traits(module_.kind(op)).sort;
+    return sort == OpSort::kControl || sort == OpSort::kCall;
   }
 
   bool Enter(ir::OpId op) {
@@ -129,14 +130,35 @@ class Scheduler {
       stack_.push_back({.op = op, .block = module_.body(op, 0), .trips = *trips});
       return true;
     }
-    const ir::BlockId body = CalledBody(module_, op);
+    const bool branch = ir::Traits(module_.kind(op)).sort == OpSort::kControl;
+    const ir::BlockId body = branch ? BusiestBranch(op) : CalledBody(module_, op);
     const bool open = std::any_of(stack_.begin(), stack_.end(), [&](const Frame& f) { return f.block == body; });
     if (!body.valid() || open) return false;
     std::vector<uint32_t> makers;
     for (const ir::ValueId value : operands) makers.push_back(maker_[value.index()]);
-    Bind(body, makers);
+    if (!branch) Bind(body, makers);
     stack_.push_back({.op = op, .block = body});
     return true;
+  }
+
+  // The branch with most communication; of equal ones the longest, then the first.
+  ir::BlockId BusiestBranch(ir::OpId op) {
+    ir::BlockId busiest;
+    std::pair<size_t, size_t> most;
+    for (const ir::RegionId region : module_.regions(op)) {
+      const ir::BlockId block = module_.region(region).first_block;
+      if (!block.valid()) continue;
+      std::pair<size_t, size_t> size;
+      for (const ir::OpId inner : module_.block(block).ops) {
+        ++size.second;
+        size.first += IsCommunication(module_, inner) || communicators_.Holds(inner);
+      }
+      if (!busiest.valid() || size > most) {
+        busiest = block;
+        most = size;
+      }
+    }
+    return busiest;
   }
 
   void Continue() {

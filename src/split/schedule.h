@@ -1,4 +1,5 @@
-// The order in which the ops of a program run: `main`, with calls and counted loops that communicate laid out.
+// The order in which the ops of a program run: `main`, with calls, counted loops and branches that communicate laid out
+// (of branches the one that communicates most).
 //
 // - A step is one execution of an op; the ops of a laid-out loop have one for every iteration.
 // - Other calls, loops and branches are single steps.

@@ -28,7 +28,7 @@ inline ir::Module Optimised(ir::Module module, const optimise::Options& options 
   if (!result) ADD_FAILURE() << Render(result.error());
   if (!result) return {};
   Diagnostics defects;
-  ir::Verify(*result, defects);
+  ir::Verify(*result, ir::Origin::kMlir, defects);
   for (const Diagnostic& defect : defects.all()) ADD_FAILURE() << Render(defect);
   return std::move(*result);
 }
