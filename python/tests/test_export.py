@@ -132,6 +132,16 @@ class Ready(Export):
 
 
 class Gpus(Export):
+    def test_llama_has_the_tutorials_histogram(self):
+        """Within 5 % a kind, as the tutorial prints it (MaxText)."""
+        made = self.export("llama3-100m", "--stage", "lowered", "--target", "A100_SXM_40GB", "--synchronous")
+        histogram = hespas.analyze(made["llama3-100m-4dev.A100_SXM_40GB.partitioned.hlo"])
+        tutorial = {"multiply": 1120, "add": 778, "convert": 607, "reduce": 311, "broadcast_in_dim": 276, "all_reduce": 272,
+                    "dot_general": 208, "all_gather": 100}
+        for kind, count in tutorial.items():
+            self.assertLessEqual(abs(histogram[f"stablehlo.{kind}"] - count), 0.05 * count, kind)
+        self.assertLessEqual(abs(histogram.total_ops - 5124), 0.05 * 5124)
+
     def test_xla_optimises_for_described_gpus(self):
         small = [word for name in "mnk" for word in ("--set", f"{name}=1024")]
         devices = ("A100_SXM_40GB", "H100_80GB", "H200_141GB", "B200_180GB")

@@ -81,7 +81,7 @@ def attention(q, k, v, segments):
     causal = lax.broadcasted_iota(I32, (length, length), 0) >= lax.broadcasted_iota(I32, (length, length), 1)
     mask = jnp.where(same & causal[None, None, None], 0.0, MASKED)
     scores = jnp.where(mask >= MASKED * 0.5, scores, jnp.asarray(MASKED, BF16))
-    scaled = jnp.exp(scores - lax.stop_gradient(jnp.max(scores, axis=-1, keepdims=True)))
+    scaled = jnp.exp(scores - jnp.max(scores, axis=-1, keepdims=True))
     total = jnp.sum(scaled, axis=-1, keepdims=True)
     mixed = jnp.einsum("bkgts,bskd->btkgd", scaled, v)
     total = jnp.moveaxis(total, 3, 1)
