@@ -16,6 +16,7 @@ namespace {
 constexpr std::string_view kHeader = "HloModule";
 constexpr std::string_view kSideTables[] = {"FileNames", "FunctionNames", "FileLocations", "StackFrames"};
 constexpr size_t kMaximumInstructions = size_t{1} << 30;
+constexpr size_t kMaximumInlineDepth = 100;  // each level is looked through once more
 
 bool NamesComputations(std::string_view key) {
   constexpr std::string_view kKeys[] = {"to_apply",
@@ -132,12 +133,18 @@ class Parser {
       computation.name = inline_.back().name;
       computation.source = static_cast<uint32_t>(inline_.back().begin);
       scan_.Seek(inline_.back().begin + 1);
+      inline_depth_ = inline_.back().depth;
+      if (inline_depth_ > kMaximumInlineDepth) {
+        return Report(kSyntaxError, inline_.back().begin,
+                      fmt::format("computations stand within each other over {} deep here", kMaximumInlineDepth));
+      }
       inline_.pop_back();
       computation.first_instruction = static_cast<uint32_t>(out_.instructions.size());
       if (!ParseBody(computation)) return false;
       out_.computations.push_back(computation);
     }
     scan_.Seek(behind);
+    inline_depth_ = 0;
     return true;
   }
 
@@ -166,7 +173,7 @@ class Parser {
 
   std::string_view NameInline(size_t begin) {
     const std::string_view name = out_.made_texts.emplace_back(fmt::format("inline.{}", begin));
-    inline_.push_back({name, begin});
+    inline_.push_back({name, begin, inline_depth_ + 1});
     return name;
   }
 
@@ -433,7 +440,9 @@ class Parser {
   struct Inline {
     std::string_view name;
     size_t begin = 0;  // of its `{`
+    size_t depth = 1;
   };
+  size_t inline_depth_ = 0;     // of the computation being read
   std::vector<Inline> inline_;  // yet to be read
   std::vector<Open> open_;
   std::vector<uint32_t> operands_;  // of the open instructions
