@@ -210,6 +210,8 @@ def main():
     if not arguments.program:
         raise Refused("what is to be exported?", "give FILE.py:FUNCTION or a ready configuration (--list)", 2)
     devices = [targets.device_file(name, data_folder()) for name in arguments.target]
+    for device in devices:
+        targets.capability(device)  # better now than behind a long compilation
     folder = pathlib.Path(arguments.output)
     folder.mkdir(parents=True, exist_ok=True)
     python = jax_python()

@@ -69,7 +69,7 @@ class Files(Export):
     def test_mistakes(self):
         cases = (([self.folder / "none.py"], 1, "no file"), ([f"{self.file}:nothing"], 5, "no function"), (["llama3-100mm"], 2, "--list"),
                  ([self.file, "--axes", "fsdp=4", "--devices", 3], 2, "axes have 4"), ([self.file, "--axes", "fsdp"], 2, "NAME=SIZE"),
-                 ([f"{self.file}:square"], 5, "argument"), ([f"{self.file}:square", "--arg", "f32(3)"], 5, "f32(3)"),
+                 ([f"{self.file}:square"], 5, "axis: fsdp"), ([f"{self.file}:square", "--arg", "f32(3)"], 5, "f32(3)"),
                  ([f"{self.file}:square", "--arg", "f32[8]@c"], 5, "no axis `c`"), ([self.file, "--target", "H900"], 1, "H900"),
                  ([self.file, "--target", "TPUv3"], 1, "NVIDIA"))
         for arguments, status, word in cases:
