@@ -14,14 +14,24 @@ struct CalibrateOptions {
   std::string device;
   std::string output;
   bool plan = false;
+  bool shared = false;
   Format format = Format::kTable;
 };
+
+void RunShared(const CalibrateOptions& options, Console& console) {
+  const auto file = driver::CalibrateShared(options.measurements, console.diagnostics);
+  if (console.PrintDiagnostics() || !file) return;
+  if (options.output.empty()) return Print(*file);
+  const Status written = WriteFileAtomically(options.output, *file);
+  if (!written) console.Fail(written.error());
+}
 
 void RunCalibrate(const CalibrateOptions& options, Console& console) {
   if (options.plan) {
     Print(RenderTable(driver::MeasurementPlan(), options.format == Format::kTable ? Format::kCsv : options.format));
     return;
   }
+  if (options.shared && !options.measurements.empty()) return RunShared(options, console);
   if (options.measurements.empty() || options.device.empty()) throw CLI::RequiredError("CSV with --device, or --plan");
   const auto calibration = driver::Calibrate(options.measurements, options.device, console.diagnostics);
   const bool failed = console.PrintDiagnostics();
@@ -45,6 +55,8 @@ void AddCalibrateCommand(CLI::App& app, Console& console) {
   command.add_option("--device", options->device, "base device: a preset or a JSON file");
   command.add_option("-o,--output", options->output, "device file to write; without it, it goes to standard output");
   command.add_flag("--plan", options->plan, "print a list of kernels worth measuring instead");
+  command.add_flag("--shared", options->shared,
+                   "fit the constants that all devices share instead, from a table with the column `gpu`");
   AddFormatOption(command, options->format);
   command.callback([options, &console] { RunCalibrate(*options, console); });
 }

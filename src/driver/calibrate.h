@@ -18,6 +18,10 @@ struct Calibration {
 std::optional<Calibration> Calibrate(const std::string& measurements, const std::string& device,
                                      Diagnostics& diagnostics);
 
+// The parameter file with its shared constants refitted to kernels of several devices: a table of the form of
+// data/measured/kernels.csv.gz with the column `gpu`, in the data folder's `measured` or by its path.
+std::optional<std::string> CalibrateShared(const std::string& measurements, Diagnostics& diagnostics);
+
 // Kernels worth measuring, a few dozen, as a table that the above reads once `latency_us` is filled in.
 report::Table MeasurementPlan();
 

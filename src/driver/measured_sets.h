@@ -1,27 +1,61 @@
-// The measured sets of data/measured as comparisons with the models, by device and op.
+// The measured sets of data/measured as rows with their sizes, and as comparisons with the models.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "base/diagnostic.h"
 #include "driver/validation.h"
+#include "estimate/calibrated/collective.h"
+#include "estimate/calibrated/model.h"
 
 namespace hespas::driver {
 
 struct GroupKey {
-  std::string set, device, op;
+  std::string set, mode, device, op;
   auto operator<=>(const GroupKey&) const = default;
 };
 using Groups = std::map<GroupKey, std::vector<Comparison>>;
 
-// Each adds its set's groups; false where a file is missing or damaged.
-bool AddGemms(Groups& groups, Diagnostics& diagnostics);
-bool AddKernels(Groups& groups, Diagnostics& diagnostics);
-bool AddCollectives(Groups& groups, Diagnostics& diagnostics);
-bool AddModels(Groups& groups, Diagnostics& diagnostics);  // sets "nodes" and "models"
+// What a device is predicted with.
+struct DeviceModel {
+  hardware::Device figures;
+  estimate::calibrated::Parameters parameters;
+};
+// Of a preset; nothing where that device is not compared.
+using ModelOf = std::function<std::optional<DeviceModel>(const std::string& preset)>;
+
+struct KernelRow {
+  std::string set;
+  std::string device;  // preset
+  std::string op;      // or datatype, of matrix products
+  estimate::calibrated::KernelSpec kernel;
+  double us = 0;
+  double constant_us = 0;  // of the baseline "roofline and a constant"
+};
+
+struct CollectiveRow {
+  std::string device;
+  std::string size;  // class: "up to 1 MiB", ...
+  estimate::calibrated::CollectiveSpec collective;
+  double us = 0;
+  double wire_bytes = 0;
+};
+
+std::optional<std::vector<KernelRow>> ReadGemmRows(Diagnostics& diagnostics);
+std::optional<std::vector<KernelRow>> ReadKernelRows(Diagnostics& diagnostics);
+std::optional<std::vector<CollectiveRow>> ReadCollectiveRows(Diagnostics& diagnostics);
+
+Comparison Compare(const KernelRow& row, const estimate::calibrated::KernelModel& model);
+Comparison Compare(const CollectiveRow& row, const estimate::calibrated::CollectiveModel& model);
+
+void AddRows(Groups& groups, const std::string& mode, const std::vector<KernelRow>& rows, const ModelOf& model_of);
+void AddRows(Groups& groups, const std::string& mode, const std::vector<CollectiveRow>& rows, const ModelOf& model_of);
+
+// Sets "nodes" and "models"; false where a file is missing or damaged.
+bool AddModels(Groups& groups, const std::string& mode, const ModelOf& model_of, Diagnostics& diagnostics);
 
 }  // namespace hespas::driver

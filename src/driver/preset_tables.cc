@@ -69,6 +69,7 @@ std::optional<Table> DeviceFigures(const std::string& name, Diagnostics& diagnos
   count("shared_memory_per_sm", device->shared_memory_per_sm, 1024, "KiB");
   maybe("sm_count", device->sm_count, 1, "");
   maybe("lanes_per_sm", device->lanes_per_sm, 1, "");
+  maybe("schedulers_per_sm", device->schedulers_per_sm, 1, "");
   maybe("matrix_flops_per_clock", device->matrix_flops_per_clock, 1, "");
   maybe("clock", device->clock_hz, 1e9, "GHz");
   maybe("process_nm", device->process_nm, 1, "nm");

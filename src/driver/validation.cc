@@ -6,7 +6,9 @@
 #include <cmath>
 #include <numbers>
 
+#include "driver/left_out.h"
 #include "driver/measured_sets.h"
+#include "hardware/presets.h"
 
 namespace hespas::driver {
 namespace {
@@ -64,17 +66,9 @@ std::string Percent(double fraction) { return fmt::format("{:.2f}", 100 * fracti
 
 std::string MeanOf(const std::optional<ErrorSummary>& summary) { return summary ? Percent(summary->mean) : ""; }
 
-struct MeasuredSet {
-  std::string_view name;
-  bool (*add)(Groups& groups, Diagnostics& diagnostics);
-};
-constexpr MeasuredSet kSets[] = {
-    {"gemm", AddGemms}, {"kernels", AddKernels}, {"collectives", AddCollectives}, {"models", AddModels}};
-
-}  // namespace
-
-AccuracyRow Summarise(std::string set, std::string device, std::string op, const std::vector<Comparison>& rows) {
-  AccuracyRow summary{.set = std::move(set), .device = std::move(device), .op = std::move(op), .count = rows.size()};
+AccuracyRow Summarise(const GroupKey& key, const std::vector<Comparison>& rows) {
+  AccuracyRow summary{
+      .set = key.set, .mode = key.mode, .device = key.device, .op = key.op, .count = rows.size()};
   if (rows.empty()) return summary;
   summary.model = Errors(rows, &Comparison::predicted);
   summary.roofline = ErrorsIfGiven(rows, &Comparison::roofline);
@@ -84,16 +78,43 @@ AccuracyRow Summarise(std::string set, std::string device, std::string op, const
   return summary;
 }
 
-std::optional<std::vector<AccuracyRow>> Validate(const std::string& set, Diagnostics& diagnostics) {
+std::optional<DeviceModel> Shipped(const std::string& preset, Diagnostics& diagnostics) {
+  auto device = hardware::LoadDevice(preset, diagnostics);
+  const auto& parameters = estimate::calibrated::DefaultParameters();
+  if (!parameters) diagnostics.Report(parameters.error());
+  if (!device || !parameters) return std::nullopt;
+  return DeviceModel{.figures = *std::move(device), .parameters = *parameters};
+}
+
+bool AddShipped(Groups& groups, const std::string& set, Diagnostics& diagnostics) {
+  const auto wanted = [&](std::string_view name) { return set.empty() || set == name; };
+  const ModelOf shipped = [&](const std::string& preset) { return Shipped(preset, diagnostics); };
+  constexpr const char* kMode = "shipped";
+  for (auto* read : {wanted("gemm") ? &ReadGemmRows : nullptr, wanted("kernels") ? &ReadKernelRows : nullptr}) {
+    if (read == nullptr) continue;
+    const auto rows = read(diagnostics);
+    if (!rows) return false;
+    AddRows(groups, kMode, *rows, shipped);
+  }
+  if (wanted("collectives")) {
+    const auto rows = ReadCollectiveRows(diagnostics);
+    if (!rows) return false;
+    AddRows(groups, kMode, *rows, shipped);
+  }
+  return !wanted("models") || AddModels(groups, kMode, shipped, diagnostics);
+}
+
+}  // namespace
+
+std::optional<std::vector<AccuracyRow>> Validate(const ValidateOptions& options, Diagnostics& diagnostics) {
   Groups groups;
-  for (const MeasuredSet& measured : kSets) {
-    if (!set.empty() && set != measured.name) continue;
-    if (!measured.add(groups, diagnostics)) return std::nullopt;
+  bool done = AddShipped(groups, options.set, diagnostics);
+  if (options.left_out) {
+    done = done && AddZeroShot(groups, options.set, diagnostics) && AddCalibrated(groups, options.set, diagnostics);
   }
+  if (!done || diagnostics.has_errors()) return std::nullopt;
   std::vector<AccuracyRow> rows;
-  for (const auto& [key, comparisons] : groups) {
-    rows.push_back(Summarise(key.set, key.device, key.op, comparisons));
-  }
+  for (const auto& [key, comparisons] : groups) rows.push_back(Summarise(key, comparisons));
   return rows;
 }
 
@@ -101,6 +122,7 @@ report::Table AccuracyTable(const std::vector<AccuracyRow>& rows) {
   using report::Align;
   report::Table table;
   table.columns = {{"set"},
+                   {"mode"},
                    {"device"},
                    {"op"},
                    {"rows", Align::kRight},
@@ -115,7 +137,7 @@ report::Table AccuracyTable(const std::vector<AccuracyRow>& rows) {
                    {"roofline + constant %", Align::kRight},
                    {"published %", Align::kRight}};
   for (const AccuracyRow& row : rows) {
-    table.rows.push_back({row.set, row.device, row.op, fmt::format("{}", row.count), Percent(row.model.mean),
+    table.rows.push_back({row.set, row.mode, row.device, row.op, fmt::format("{}", row.count), Percent(row.model.mean),
                           Percent(row.model.median), Percent(row.model.bias), Percent(row.within_one_sigma),
                           Percent(row.within_two_sigma), Percent(row.width), fmt::format("{:.2f}", row.log_likelihood),
                           MeanOf(row.roofline), MeanOf(row.roofline_constant), MeanOf(row.published)});

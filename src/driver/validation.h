@@ -31,7 +31,8 @@ struct ErrorSummary {
 };
 
 struct AccuracyRow {
-  std::string set;     // "gemm", "kernels", "collectives", "nodes", "models"
+  std::string set;     // "gemm", "kernels", "collectives", "nodes", "models", "step-times"
+  std::string mode;    // "shipped" constants, "zero-shot" or "calibrated" (left_out.h)
   std::string device;  // preset
   std::string op;      // or size class
   size_t count = 0;
@@ -45,10 +46,12 @@ struct AccuracyRow {
   double width = 0;           // mean relative width of the one-sigma interval
 };
 
-// `set`: one of the sets' names, or empty for all.
-std::optional<std::vector<AccuracyRow>> Validate(const std::string& set, Diagnostics& diagnostics);
+struct ValidateOptions {
+  std::string set;        // one of the sets' names, or empty for all
+  bool left_out = false;  // also zero-shot and calibrated
+};
 
-AccuracyRow Summarise(std::string set, std::string device, std::string op, const std::vector<Comparison>& rows);
+std::optional<std::vector<AccuracyRow>> Validate(const ValidateOptions& options, Diagnostics& diagnostics);
 
 report::Table AccuracyTable(const std::vector<AccuracyRow>& rows);
 

@@ -180,22 +180,13 @@ std::vector<double> CurrentValues(const Parameters& own, const Machine& machine,
   return {lanes.sustained_fraction, lanes.memory_fraction, lanes.pj_per_flop};
 }
 
-// Products on tensor cores follow the constants of "gemm", whatever the table calls them.
-std::string_view FamilyOfKernel(const KernelSpec& kernel, const Machine& machine) {
-  const Family family = FamilyOf(kernel);
-  const bool product = family == Family::kGemm || family == Family::kLinear || family == Family::kBatchedGemm;
-  if (!product) return FamilyName(family);
-  if (machine.tensor[static_cast<size_t>(kernel.type)]) return "gemm";
-  return family == Family::kBatchedGemm ? "bmm" : "linear";
-}
-
 std::optional<Problem> KernelProblem(const FamilyKnobs& family, const hardware::Device& device,
                                      const Parameters& parameters, const std::vector<MeasuredKernel>& kernels) {
   const Machine machine = MakeMachine(device);
   std::vector<KernelSpec> specs;
   Problem problem{.knobs = family};
   for (const MeasuredKernel& kernel : kernels) {
-    if (!(kernel.us > 0) || FamilyOfKernel(kernel.kernel, machine) != family.family) continue;
+    if (!(kernel.us > 0) || FamilyOnMachine(kernel.kernel, machine) != family.family) continue;
     specs.push_back(kernel.kernel);
     problem.measured.push_back(kernel.us);
   }

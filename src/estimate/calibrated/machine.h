@@ -16,6 +16,7 @@ struct Machine {
   double l2_bytes = 0;
   double fast_bytes = 0;  // shared memory and L1 of one SM
   double lanes = 64;      // FP32 lanes of one SM
+  double issue_share = 0.5;  // lanes an issued instruction feeds / lanes that can start one: 1 leaves no free issue slot
   double tdp_w = 0;       // 0: unlimited
   double process_nm = 7;
   bool gddr = false;
@@ -26,6 +27,9 @@ struct Machine {
 };
 
 Machine MakeMachine(const hardware::Device& device);
+
+// Whose constants a kernel follows on this machine: products on matrix units are "gemm", whatever a table calls them.
+std::string_view FamilyOnMachine(const KernelSpec& kernel, const Machine& machine);
 
 // `parameters` with the device's own constants and uncertainties put in ("gemm.launch_us", "all-reduce.hop_us",
 // "bmm.sigma", ...).

@@ -12,7 +12,6 @@ namespace hespas::estimate::calibrated {
 
 namespace {
 
-constexpr int kEvaluations = 600;
 constexpr double kTolerance = 1e-4;
 
 struct Call {
@@ -31,14 +30,14 @@ double Evaluate(unsigned n, const double* x, double* /*gradient*/, void* data) {
 bool HasOptimiser() { return true; }
 
 Minimum Minimise(const std::function<double(const std::vector<double>&)>& f, const Box& box,
-                 const std::vector<double>& start) {
+                 const std::vector<double>& start, int evaluations) {
   Call call{.f = f, .at = start};
   const std::unique_ptr<nlopt_opt_s, decltype(&nlopt_destroy)> optimiser(
       nlopt_create(NLOPT_LN_SBPLX, static_cast<unsigned>(start.size())), nlopt_destroy);
   nlopt_set_lower_bounds(optimiser.get(), box.low.data());
   nlopt_set_upper_bounds(optimiser.get(), box.high.data());
   nlopt_set_min_objective(optimiser.get(), Evaluate, &call);
-  nlopt_set_maxeval(optimiser.get(), kEvaluations);
+  nlopt_set_maxeval(optimiser.get(), evaluations);
   nlopt_set_xtol_rel(optimiser.get(), kTolerance);
   Minimum minimum{.at = start, .value = f(start)};
   std::vector<double> at = start;
@@ -53,7 +52,7 @@ Minimum Minimise(const std::function<double(const std::vector<double>&)>& f, con
 bool HasOptimiser() { return false; }
 
 Minimum Minimise(const std::function<double(const std::vector<double>&)>& f, const Box&,
-                 const std::vector<double>& start) {
+                 const std::vector<double>& start, int) {
   return {.at = start, .value = f(start)};
 }
 

@@ -20,6 +20,6 @@ struct Minimum {
 
 // `start` lies in the box. Without the library, the start.
 Minimum Minimise(const std::function<double(const std::vector<double>&)>& f, const Box& box,
-                 const std::vector<double>& start);
+                 const std::vector<double>& start, int evaluations = 600);
 
 }  // namespace hespas::estimate::calibrated

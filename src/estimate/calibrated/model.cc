@@ -16,10 +16,11 @@ constexpr TileSize kMatrixTiles[] = {{64, 64},   {64, 128},  {128, 64}, {128, 12
 constexpr TileSize kLaneTiles[] = {{32, 32},  {32, 64},  {64, 32},  {64, 64},  {32, 128},
                                    {128, 32}, {64, 128}, {128, 64}, {128, 128}};
 
-constexpr double kLanePort = 128;    // bytes a clock that shared memory feeds the lanes of one SM (device model, 2.2)
 constexpr double kWholeProcess = 7;  // nm; smaller ones need less energy a flop
 constexpr double kProcessExponent = 1.6;
 constexpr double kWarpRow = 1024;    // longest softmax row that one warp keeps in registers
+constexpr double kL2Begin = 0.5;      // bytes / L2 capacity from which they start to spill
+constexpr double kL2End = 1.2;        // and from which nothing stays
 constexpr double kSoftmaxRows = 2;   // rows that an SM holds at once: thread blocks of 1024
 constexpr double kNormRows = 16;     // of 128
 constexpr double kWinogradGain = 4;  // fewer multiplications of F(4x4, 3x3)
@@ -62,7 +63,7 @@ TileModel LaneTiles(const Machine& machine, const LaneConstants& lanes, double s
                   .memory_rate = machine.memory_rate * lanes.memory_fraction,
                   .k_step = 8,
                   .sharp = false};
-  const double port = std::sqrt((1 + 0.25) / (1 + std::pow(machine.lanes / kLanePort, 2)));  // 1 at 64 lanes
+  const double port = std::sqrt((1 + 0.25) / (1 + std::pow(machine.issue_share, 2)));  // 1 where half the slots are free
   double device_rate = machine.vector_rate[static_cast<size_t>(Datatype::kF32)] * lanes.sustained_fraction * port;
   if (machine.tdp_w > 0) {
     device_rate = std::pow(std::pow(device_rate, -8) + std::pow(PowerLimit(machine, lanes), -8), -1.0 / 8);
@@ -118,7 +119,7 @@ KernelTime FromProduct(const ProductTime& time, const ProductSize& size, double 
 
 KernelModel::KernelModel(const hardware::Device& device, const Parameters& parameters)
     : machine_(MakeMachine(device)), parameters_(ForDevice(parameters, device)) {
-  for (size_t i = 0; i < kDatatypes; ++i) matrix_[i] = MatrixTiles(machine_, parameters_.gemm, i);
+  for (size_t i = 0; i < kDatatypes; ++i) matrix_[i] = MatrixTiles(machine_, Gemm(static_cast<Datatype>(i)), i);
   linear_ = LaneTiles(machine_, parameters_.linear, parameters_.gemm.store_ratio, false);
   batched_ = LaneTiles(machine_, parameters_.batched, parameters_.gemm.store_ratio, true);
 }
@@ -162,8 +163,9 @@ KernelTime KernelModel::MatrixUnits(const KernelSpec& kernel) const {
                    .operand_bytes = bytes,
                    .result_bytes = narrow_float ? 2 : bytes};
   if (kernel.result_bytes > 0) size.result_bytes = kernel.result_bytes;
-  if (size.b * size.m * size.n <= parameters_.gemm.split_limit * size.k) size.splits = 8;
-  return FromProduct(BestTiling(matrix_[static_cast<size_t>(kernel.type)], size), size, parameters_.gemm.launch_us);
+  const GemmConstants& gemm = Gemm(kernel.type);
+  if (size.b * size.m * size.n <= gemm.split_limit * size.k) size.splits = 8;
+  return FromProduct(BestTiling(matrix_[static_cast<size_t>(kernel.type)], size), size, gemm.launch_us);
 }
 
 KernelTime KernelModel::Lanes(const KernelSpec& kernel, bool batched) const {
@@ -223,6 +225,12 @@ double KernelModel::RowPasses(const KernelSpec& kernel) const {
          rows.softmax_reread * Rise(kSoftmaxRows * row_bytes / machine_.fast_bytes, 0, rows.softmax_full);
 }
 
+// The share of a kernel's bytes that L2 still holds from the kernel before, or for the one behind.
+double KernelModel::InL2(double bytes) const {
+  if (!(machine_.l2_bytes > 0)) return 0;
+  return 1 - Rise(std::log(bytes / machine_.l2_bytes + 1e-30), std::log(kL2Begin), std::log(kL2End));
+}
+
 KernelTime KernelModel::Memory(const KernelSpec& kernel) const {
   const MemoryConstants& memory = parameters_.memory;
   const bool rows = kernel.shape == Shape::kSoftmax || kernel.shape == Shape::kNorm;
@@ -234,10 +242,12 @@ KernelTime KernelModel::Memory(const KernelSpec& kernel) const {
   time.flops = kernel.shape == Shape::kTraffic ? kernel.instructions : kernel.weight * elements;
   const double memory_rate = machine_.memory_rate * (machine_.gddr ? memory.gddr_fraction : memory.hbm_fraction);
   const double l2_rate = std::max(memory_rate, machine_.sms * machine_.clock * memory.l2_bytes_per_clock);
-  const double in_l2 = machine_.l2_bytes > 0 ? 1 - Rise(time.bytes / machine_.l2_bytes, 0.6, 1.2) : 0;
+  const double hits = InL2(time.bytes);
   const double passes = rows ? RowPasses(kernel) : 1;
-  time.l2_us = passes * time.bytes * in_l2 / l2_rate;
-  time.memory_us = passes * time.bytes * (1 - in_l2) / memory_rate;
+  // Between the two rates by their ratio's power, so that a percent of capacity never moves a time by three.
+  const double traffic_us = passes * time.bytes / (std::pow(l2_rate / memory_rate, hits) * memory_rate);
+  time.l2_us = hits * traffic_us;
+  time.memory_us = (1 - hits) * traffic_us;
   time.compute_us = time.flops / (machine_.sms * machine_.lanes * machine_.clock * memory.issue_fraction);
   time.us = time.launch_us + SoftMaximum(time.l2_us + time.memory_us, time.compute_us, 6);
   return time;

@@ -28,11 +28,15 @@ class KernelModel {
   double RelativeSigma(Family family) const { return parameters_.sigma[static_cast<size_t>(family)]; }
 
  private:
+  const GemmConstants& Gemm(Datatype type) const {
+    return type == Datatype::kTf32 ? parameters_.tf32 : parameters_.gemm;
+  }
   KernelTime Product(const KernelSpec& kernel) const;
   KernelTime MatrixUnits(const KernelSpec& kernel) const;
   KernelTime Lanes(const KernelSpec& kernel, bool batched) const;
   KernelTime Convolution(const KernelSpec& kernel) const;
   KernelTime Memory(const KernelSpec& kernel) const;
+  double InL2(double bytes) const;
   double RowPasses(const KernelSpec& kernel) const;
   double WithDispatch(const KernelSpec& kernel, double us) const;
 

@@ -76,6 +76,14 @@ constexpr Constant<CollectiveConstants> kCollective[] = {
 constexpr const char* kCollectiveKeys[kCollectiveOps] = {"all-reduce", "all-gather", "reduce-scatter", "all-to-all",
                                                          "collective-permute"};
 
+template <class Constants, size_t kCount>
+double* FindIn(Constants& constants, const Constant<Constants> (&table)[kCount], std::string_view name) {
+  for (const Constant<Constants>& entry : table) {
+    if (entry.name == name) return &(constants.*entry.value);
+  }
+  return nullptr;
+}
+
 // Walks families/NAME/constants and reports what is missing at its place in the file.
 class Reader {
  public:
@@ -128,6 +136,23 @@ Result<Parameters> ReadDefault() {
 
 std::string_view FamilyName(Family family) { return kFamilyNames[static_cast<size_t>(family)]; }
 
+double* FindConstant(Parameters& parameters, std::string_view family, std::string_view constant) {
+  if (family == "gemm") return FindIn(parameters.gemm, kGemm, constant);
+  if (family == "linear") return FindIn(parameters.linear, kLinear, constant);
+  if (family == "bmm") return FindIn(parameters.batched, kBatched, constant);
+  if (family == "elementwise") return FindIn(parameters.memory, kMemory, constant);
+  if (family == "rows") return FindIn(parameters.rows, kRows, constant);
+  if (family == "convolution") return FindIn(parameters.convolution, kConvolution, constant);
+  if (family == "dispatch") return FindIn(parameters.dispatch, kDispatch, constant);
+  if (family == "stream") return FindIn(parameters.stream, kStream, constant);
+  for (size_t op = 0; op < kCollectiveOps; ++op) {
+    if (family != kCollectiveKeys[op]) continue;
+    if (constant == "in_switch_ratio") return &parameters.in_switch_ratio;
+    return FindIn(parameters.collectives[op], kCollective, constant);
+  }
+  return nullptr;
+}
+
 Result<Parameters> ReadParameters(std::string_view text, const std::string& file) {
   const auto json = ParseJson(text, file);
   if (!json) return json.error();
@@ -140,6 +165,7 @@ Result<Parameters> ReadParameters(std::string_view text, const std::string& file
   if (families) {
     Reader reader(*families, diagnostics);
     parameters.gemm = reader.Family("gemm", kGemm);
+    parameters.tf32 = parameters.gemm;
     parameters.linear = reader.Family("linear", kLinear);
     parameters.batched = reader.Family("bmm", kBatched);
     parameters.memory = reader.Family("elementwise", kMemory);

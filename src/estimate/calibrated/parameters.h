@@ -94,6 +94,7 @@ inline constexpr size_t kCollectiveOps = 5;
 
 struct Parameters {
   GemmConstants gemm;
+  GemmConstants tf32;  // as gemm; a device whose library has other kernels for TF32 replaces its own
   LaneConstants linear;
   LaneConstants batched;
   MemoryConstants memory;
@@ -107,6 +108,9 @@ struct Parameters {
   double collective_latency_sigma = 0;  // of the part of a collective that does not grow with its bytes
   Hash128 fingerprint;                  // of the file
 };
+
+// A constant by its place in the file ("linear", "launch_us"), nullptr where there is none.
+double* FindConstant(Parameters& parameters, std::string_view family, std::string_view constant);
 
 Result<Parameters> ReadParameters(std::string_view text, const std::string& file);
 
