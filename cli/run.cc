@@ -38,6 +38,10 @@ void AddRunCommand(CLI::App& app, Console& console) {
   AddSplitOptions(command, options->run);
   command.add_option("--network-backend", options->run.network_backend, "analytical, analytical-aware or none")
       ->check(OneOf({"analytical", "analytical-aware", "none"}));
+  command
+      .add_option("--network-model", options->run.network_model,
+                  "times of collectives: plain (ASTRA-sim's), calibrated, or auto (calibrated with that estimator)")
+      ->check(OneOf({"auto", "plain", "calibrated"}));
   AddOutputOption(command, options->run, "folder for traces, statistics and result.json");
   command.add_option("MORE", options->run.more_programs,
                      "further programs that run at the same time, one for each part");

@@ -1,29 +1,57 @@
 // `hespas validate`: the model's errors against published measurements.
 #include <memory>
 
+#include "base/file.h"
 #include "cli/format.h"
+#include "driver/accuracy_page.h"
 #include "driver/validation.h"
 
 namespace hespas::cli {
+namespace {
+
+struct ValidateCommand {
+  driver::ValidateOptions validate;
+  bool bounds = false;
+  std::string html;
+  std::string readme;
+  Format format = Format::kTable;
+};
+
+void RunValidate(const ValidateCommand& options, Console& console) {
+  driver::ValidateOptions validate = options.validate;
+  validate.hold = options.bounds;
+  const auto validation = driver::Validate(validate, console.diagnostics);
+  console.PrintDiagnostics();
+  if (!validation) return;
+  const report::Table table = driver::AccuracyTable(validation->rows);
+  Print(RenderTable(options.bounds ? validation->bounds : table, options.format));
+  if (!options.html.empty()) {
+    const Status written = WriteFileAtomically(options.html, driver::AccuracyPage(table, validation->bounds));
+    if (!written) return console.Fail(written.error());
+  }
+  if (options.readme.empty()) return;
+  const auto text = driver::WithAccuracy(options.readme, validation->bounds);
+  const Status written = text ? WriteFileAtomically(options.readme, *text) : Status(text.error());
+  if (!written) console.Fail(written.error());
+}
+
+}  // namespace
 
 void AddValidateCommand(CLI::App& app, Console& console) {
   CLI::App& command = AddCommand(app, console, "validate", "compares the model with published measurements",
                                  "hespas validate --set gemm --format md");
-  struct Options {
-    driver::ValidateOptions validate;
-    Format format = Format::kTable;
-  };
-  auto options = std::make_shared<Options>();
-  command.add_option("--set", options->validate.set, "one set only: gemm, kernels, collectives or models")
-      ->check(CLI::IsMember({"gemm", "kernels", "collectives", "models"}));
+  auto options = std::make_shared<ValidateCommand>();
+  command.add_option("--set", options->validate.set, "one set only: gemm, kernels, collectives, models or step-times")
+      ->check(CLI::IsMember({"gemm", "kernels", "collectives", "models", "step-times"}));
   command.add_flag("--loo", options->validate.left_out,
-                   "also with constants that have not seen the device: zero-shot, and calibrated on 24 kernels");
+                   "also with constants that have not seen what they predict: a device or size left out, and "
+                   "calibrated on 24 kernels");
+  command.add_flag("--bounds", options->bounds,
+                   "print the bounds that the model must keep; a missed one is an error (exit status 6)");
+  command.add_option("--html", options->html, "also write a page with both tables");
+  command.add_option("--readme", options->readme, "also put the bounds between the accuracy marks of this file");
   AddFormatOption(command, options->format);
-  command.callback([options, &console] {
-    const auto rows = driver::Validate(options->validate, console.diagnostics);
-    console.PrintDiagnostics();
-    if (rows) Print(RenderTable(driver::AccuracyTable(*rows), options->format));
-  });
+  command.callback([options, &console] { RunValidate(*options, console); });
 }
 
 }  // namespace hespas::cli

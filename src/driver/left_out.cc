@@ -5,7 +5,9 @@
 #include <random>
 
 #include "driver/measured_tables.h"
+#include "driver/step_times.h"
 #include "estimate/calibrated/fit.h"
+#include "estimate/calibrated/machine.h"
 #include "estimate/calibrated/shared_fit.h"
 #include "hardware/presets.h"
 
@@ -21,12 +23,14 @@ constexpr unsigned kDraws = 4;
 
 bool Wanted(const std::string& wanted, std::string_view set) { return wanted.empty() || wanted == set; }
 
+using DeviceModels = std::map<std::string, DeviceModel>;
+
 // Shared constants of each device from the kernels of all others.
-std::optional<std::map<std::string, DeviceModel>> ZeroShotModels(Diagnostics& diagnostics) {
+std::optional<DeviceModels> ZeroShotModels(Diagnostics& diagnostics) {
   const auto measured = MeasuredKernels("kernels.csv.gz", diagnostics);
   const auto& parameters = calibrated::DefaultParameters();
   if (!measured || !parameters) return std::nullopt;
-  std::map<std::string, DeviceModel> models;
+  DeviceModels models;
   for (const calibrated::DeviceKernels& left : *measured) {
     std::vector<calibrated::DeviceKernels> others;
     std::copy_if(measured->begin(), measured->end(), std::back_inserter(others),
@@ -37,13 +41,40 @@ std::optional<std::map<std::string, DeviceModel>> ZeroShotModels(Diagnostics& di
   return models;
 }
 
-// Whose links resemble each other's: a switch's constants say nothing of a mesh.
+// Devices whose collectives were measured behind a switch: each is predicted with the mean of the others' constants.
+constexpr const char* kSwitched[] = {"H100_80GB", "GB200_192GB"};
+
+calibrated::Parameters CollectivesOfOthers(const std::string& left, const calibrated::Parameters& shared,
+                                           Diagnostics& diagnostics) {
+  calibrated::Parameters mean = shared;
+  for (size_t op = 0; op < calibrated::kCollectiveOps; ++op) {
+    calibrated::CollectiveConstants sum;
+    double others = 0;
+    for (const char* name : kSwitched) {
+      const auto device = name == left ? std::nullopt : hardware::LoadDevice(name, diagnostics);
+      if (!device) continue;
+      const calibrated::CollectiveConstants own = calibrated::ForDevice(shared, *device).collectives[op];
+      sum.launch_us += own.launch_us;
+      sum.hop_us += own.hop_us;
+      sum.link_fraction += own.link_fraction;
+      sum.ramp += own.ramp;
+      ++others;
+    }
+    mean.collectives[op].launch_us = sum.launch_us / others;
+    mean.collectives[op].hop_us = sum.hop_us / others;
+    mean.collectives[op].link_fraction = sum.link_fraction / others;
+    mean.collectives[op].ramp = sum.ramp / others;
+  }
+  return mean;
+}
+
 ModelOf WithoutOwn(Diagnostics& diagnostics) {
   return [&diagnostics](const std::string& preset) -> std::optional<DeviceModel> {
     const auto device = hardware::LoadDevice(preset, diagnostics);
     const auto& parameters = calibrated::DefaultParameters();
     if (!device || !parameters) return std::nullopt;
-    return DeviceModel{.figures = WithoutOwnConstants(*device), .parameters = *parameters};
+    return DeviceModel{.figures = WithoutOwnConstants(*device),
+                       .parameters = CollectivesOfOthers(preset, *parameters, diagnostics)};
   };
 }
 
@@ -68,9 +99,7 @@ Family FamilyOfRow(const KernelRow& row) {
   return {row.device, row.set == "gemm" ? row.op : std::string(calibrated::FamilyName(FamilyOf(row.kernel)))};
 }
 
-Family OpOfRow(const CollectiveRow& row) {
-  return {row.device, std::to_string(static_cast<int>(row.collective.op))};
-}
+Family OpOfRow(const CollectiveRow& row) { return {row.device, std::to_string(static_cast<int>(row.collective.op))}; }
 
 void PutIn(hardware::Device& device, const std::vector<calibrated::FamilyFit>& fits) {
   for (const calibrated::FamilyFit& fit : fits) {
@@ -80,8 +109,7 @@ void PutIn(hardware::Device& device, const std::vector<calibrated::FamilyFit>& f
 }
 
 // Fits what was drawn into `models` and compares the rest.
-void CalibrateKernels(const std::vector<KernelRow>& rows, unsigned seed, std::map<std::string, DeviceModel>& models,
-                      Groups& groups) {
+void CalibrateKernels(const std::vector<KernelRow>& rows, unsigned seed, DeviceModels& models, Groups& groups) {
   for (const auto& [family, part] : Drawn(rows, seed, FamilyOfRow)) {
     const auto model = models.find(family.first);
     if (model == models.end() || part.size() <= kDrawn) continue;
@@ -114,7 +142,7 @@ void CalibrateCollectives(const std::vector<CollectiveRow>& rows, unsigned seed,
   }
 }
 
-ModelOf Among(const std::map<std::string, DeviceModel>& models) {
+ModelOf Among(const DeviceModels& models) {
   return [&models](const std::string& preset) -> std::optional<DeviceModel> {
     const auto found = models.find(preset);
     return found == models.end() ? std::nullopt : std::optional(found->second);
@@ -131,40 +159,33 @@ std::vector<KernelRow> TestRows(const std::vector<KernelRow>& rows) {
   return chosen;
 }
 
-}  // namespace
-
-bool AddZeroShot(Groups& groups, const std::string& set, Diagnostics& diagnostics) {
-  if (Wanted(set, "kernels") || Wanted(set, "models")) {
-    const auto models = ZeroShotModels(diagnostics);
-    const auto rows = models ? ReadKernelRows(diagnostics) : std::nullopt;
-    if (!rows) return false;
-    if (Wanted(set, "kernels")) AddRows(groups, kZeroShot, *rows, Among(*models));
-    if (Wanted(set, "models") && !AddModels(groups, kZeroShot, Among(*models), diagnostics)) return false;
-  }
+bool AddZeroShot(Groups& groups, const std::string& set, const DeviceModels& models,
+                 const std::vector<KernelRow>& kernels, Diagnostics& diagnostics) {
+  if (Wanted(set, "kernels")) AddRows(groups, kZeroShot, kernels, Among(models));
+  if (Wanted(set, "models") && !AddModels(groups, kZeroShot, Among(models), diagnostics)) return false;
   if (Wanted(set, "collectives")) {
     const auto rows = ReadCollectiveRows(diagnostics);
     if (!rows) return false;
     AddRows(groups, kZeroShot, *rows, WithoutOwn(diagnostics));
   }
-  return true;
+  return !Wanted(set, "step-times") || AddStepTimesLeftOut(groups, diagnostics);
 }
 
-bool AddCalibrated(Groups& groups, const std::string& set, Diagnostics& diagnostics) {
-  const auto zero_shot = Wanted(set, "kernels") || Wanted(set, "models") ? ZeroShotModels(diagnostics) : std::nullopt;
-  const auto kernels = zero_shot ? ReadKernelRows(diagnostics) : std::nullopt;
+bool AddCalibrated(Groups& groups, const std::string& set, const DeviceModels& zero_shot,
+                   const std::vector<KernelRow>& kernels, Diagnostics& diagnostics) {
   const auto gemms = Wanted(set, "gemm") ? ReadGemmRows(diagnostics) : std::nullopt;
   const auto collectives = Wanted(set, "collectives") ? ReadCollectiveRows(diagnostics) : std::nullopt;
   if (diagnostics.has_errors()) return false;
   const ModelOf without_own = WithoutOwn(diagnostics);
   Groups unwanted;
   for (unsigned seed = 1; seed <= kDraws; ++seed) {
-    if (kernels) {
-      auto models = *zero_shot;
-      CalibrateKernels(TestRows(*kernels), seed, models, Wanted(set, "kernels") ? groups : unwanted);
+    if (!zero_shot.empty()) {
+      DeviceModels models = zero_shot;
+      CalibrateKernels(TestRows(kernels), seed, models, Wanted(set, "kernels") ? groups : unwanted);
       if (Wanted(set, "models") && !AddModels(groups, kCalibrated, Among(models), diagnostics)) return false;
     }
     if (gemms) {
-      std::map<std::string, DeviceModel> models;
+      DeviceModels models;
       for (const KernelRow& row : *gemms) {
         if (models.contains(row.device)) continue;
         if (auto model = without_own(row.device)) models.emplace(row.device, *std::move(model));
@@ -174,6 +195,22 @@ bool AddCalibrated(Groups& groups, const std::string& set, Diagnostics& diagnost
     if (collectives) CalibrateCollectives(*collectives, seed, without_own, groups);
   }
   return true;
+}
+
+}  // namespace
+
+bool AddLeftOut(Groups& groups, const std::string& set, Diagnostics& diagnostics) {
+  DeviceModels models;
+  std::vector<KernelRow> kernels;
+  if (Wanted(set, "kernels") || Wanted(set, "models")) {
+    auto zero_shot = ZeroShotModels(diagnostics);
+    auto rows = ReadKernelRows(diagnostics);
+    if (!zero_shot || !rows) return false;
+    models = *std::move(zero_shot);
+    kernels = *std::move(rows);
+  }
+  return AddZeroShot(groups, set, models, kernels, diagnostics) &&
+         AddCalibrated(groups, set, models, kernels, diagnostics);
 }
 
 }  // namespace hespas::driver

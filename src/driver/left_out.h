@@ -9,7 +9,7 @@
 
 namespace hespas::driver {
 
-bool AddZeroShot(Groups& groups, const std::string& set, Diagnostics& diagnostics);
-bool AddCalibrated(Groups& groups, const std::string& set, Diagnostics& diagnostics);
+// Modes "zero-shot" and "calibrated" of a set, or of all where `set` is empty; false where a file is damaged.
+bool AddLeftOut(Groups& groups, const std::string& set, Diagnostics& diagnostics);
 
 }  // namespace hespas::driver

@@ -61,7 +61,7 @@ std::vector<std::vector<double>> ParseShapes(const std::string& text) {
 // An elementwise node reads what its inputs hold: scalars cost nothing, and an input that is repeated along a dimension
 // costs the arithmetic of its index for each element.
 void ReadShapes(const CsvTable& table, size_t row, calibrated::KernelSpec& kernel) {
-  constexpr double kIndexInstructions = 23;
+  constexpr double kIndexInstructions = 27;
   const double elements = kernel.b * kernel.n;
   double read = 0;
   for (const auto& shape : ParseShapes(CellText(table, row, "InputShapes"))) {
@@ -80,17 +80,13 @@ std::optional<calibrated::KernelSpec> KernelOf(const NodeOp& op) {
     return calibrated::KernelSpec{.shape = calibrated::Shape::kLinear, .m = s[0], .n = s[2], .k = s[1]};
   }
   if (op.name == "BMM" && s.size() == 4) {
-    return calibrated::KernelSpec{
-        .shape = calibrated::Shape::kBatchedGemm, .b = s[0], .m = s[1], .n = s[3], .k = s[2]};
+    return calibrated::KernelSpec{.shape = calibrated::Shape::kBatchedGemm, .b = s[0], .m = s[1], .n = s[3], .k = s[2]};
   }
   if (op.name.starts_with("VEC") && s.size() == 2) {
     const calibrated::Operation* operation = calibrated::FindOperation(op.name.substr(3));
     if (operation == nullptr) return std::nullopt;
-    return calibrated::KernelSpec{.shape = operation->shape,
-                                  .b = s[0],
-                                  .n = s[1],
-                                  .arrays = operation->arrays,
-                                  .weight = operation->weight};
+    return calibrated::KernelSpec{
+        .shape = operation->shape, .b = s[0], .n = s[1], .arrays = operation->arrays, .weight = operation->weight};
   }
   double bytes = 0;
   for (const auto& shape : op.shapes) bytes += 4 * Product(shape);

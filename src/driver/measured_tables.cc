@@ -19,15 +19,24 @@ struct Stand {
   std::string_view preset;
 };
 // The first entry whose part occurs in the name counts.
-constexpr Stand kDevices[] = {{"sm100gb200", "GB200_192GB"},   {"sm90", "H100_80GB"},
-                              {"sm100", "B200_180GB"},         {"sm107", "Rubin_288GB"},
-                              {"gfx942", "MI300X"},            {"gfx950", "MI355X_288GB"},
-                              {"a100pcie40", "A100_PCIe_40GB"}, {"a10080gbpcie", "A100_PCIe_80GB"},
-                              {"a100pcie80", "A100_PCIe_80GB"}, {"a100sxm480", "A100_SXM_80GB"},
-                              {"v100pcie32", "V100_PCIe_32GB"}, {"p100pcie16", "P100_16GB"},
-                              {"nvidiah100", "H100_80GB"},     {"teslat4", "T4_16GB"},
-                              {"nvidial4", "L4_24GB"},         {"teslap4", "P4_8GB"},
-                              {"mi100", "MI100_32GB"},         {"mi210", "MI210_64GB"},
+constexpr Stand kDevices[] = {{"sm100gb200", "GB200_192GB"},
+                              {"sm90", "H100_80GB"},
+                              {"sm100", "B200_180GB"},
+                              {"sm107", "Rubin_288GB"},
+                              {"gfx942", "MI300X"},
+                              {"gfx950", "MI355X_288GB"},
+                              {"a100pcie40", "A100_PCIe_40GB"},
+                              {"a10080gbpcie", "A100_PCIe_80GB"},
+                              {"a100pcie80", "A100_PCIe_80GB"},
+                              {"a100sxm480", "A100_SXM_80GB"},
+                              {"v100pcie32", "V100_PCIe_32GB"},
+                              {"p100pcie16", "P100_16GB"},
+                              {"nvidiah100", "H100_80GB"},
+                              {"teslat4", "T4_16GB"},
+                              {"nvidial4", "L4_24GB"},
+                              {"teslap4", "P4_8GB"},
+                              {"mi100", "MI100_32GB"},
+                              {"mi210", "MI210_64GB"},
                               {"mi250", "MI250_128GB"}};
 
 // Of the training split of a source: its kernels are small, and only the test split's sizes are those of models.

@@ -19,7 +19,8 @@ std::optional<CsvTable> LoadMeasured(const std::string& name, Diagnostics& diagn
 // Rows of a table by the measured device they belong to; lines are kept.
 std::map<std::string, CsvTable> ByDevice(const CsvTable& table, std::string_view column);
 
-// The preset of a device as its measurers spell it ("Tesla_V100-PCIE-32GB", "sm_90"); unknown names are taken as presets.
+// The preset of a device as its measurers spell it ("Tesla_V100-PCIE-32GB", "sm_90"); unknown names are taken as
+// presets.
 std::string PresetOf(std::string_view measured);
 
 double CellNumber(const CsvTable& table, size_t row, std::string_view column);

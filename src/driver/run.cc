@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "driver/memory_stage.h"
+#include "driver/network_model.h"
 #include "driver/output.h"
 #include "driver/parts.h"
 #include "driver/presets.h"
@@ -55,7 +56,9 @@ std::optional<result::RunResult> Run(const RunOptions& options, Diagnostics& dia
   }
   std::optional<result::SimResult> simulated;
   if (system) {
-    simulated = SimulateTraces(options, *traces, *system, diagnostics);
+    simulated = UsesCalibratedNetwork(options)
+                    ? SimulateCalibrated(*prepared, *traces, *system, diagnostics)
+                    : SimulateTraces(options, *traces, *system, diagnostics);
     if (!simulated) return std::nullopt;
     timer.Done("simulate");
   }

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -59,6 +60,8 @@ struct RunOptions {
   std::string separator_policy = "ISOLATED";           // END_BLOCK, START_BLOCK
   std::string separator_node_type = "COMM_COLL_NODE";  // COMP_NODE
   std::string network_backend = "analytical";          // none: traces only
+  std::string network_model = "auto";       // plain (ASTRA-sim's), calibrated; auto: as the estimator
+  std::map<std::string, double> constants;  // that replace the device's own
   std::string cache = "memory";  // none, memory (equal blocks of this run), or a file kept across runs
   bool compat = false;           // the Python prototype's choices and defects
   Assumptions assumptions;
@@ -104,6 +107,8 @@ std::optional<trace::TraceGraph> AssembleTraces(const RunOptions& options, const
                                                 Diagnostics& diagnostics);
 // One node of `npus` such devices: the preset of that name, else what the device's own interconnect joins.
 std::optional<hardware::System> SystemOfDevice(const hardware::Device& device, size_t npus, Diagnostics& diagnostics);
+// Whether the system has as many NPUs as the traces; reports where it has not.
+bool HasSizeOf(const hardware::System& system, const trace::TraceGraph& traces, Diagnostics& diagnostics);
 std::optional<result::SimResult> SimulateTraces(const RunOptions& options, const trace::TraceGraph& traces,
                                                 const hardware::System& system, Diagnostics& diagnostics);
 

@@ -7,6 +7,7 @@
 #include "assemble/assemble.h"
 #include "base/file.h"
 #include "base/hash.h"
+#include "driver/energy.h"
 #include "driver/optimise_stage.h"
 #include "driver/presets.h"
 #include "driver/run.h"
@@ -52,6 +53,7 @@ std::vector<result::OpSummary> SummariseOps(const Prepared& prepared, const esti
   std::unordered_map<std::string_view, size_t> index;
   std::vector<result::OpSummary> ops;
   estimate::Notes notes;
+  const auto power = PowerOf(prepared.device);
   const ir::Module& module = *prepared.module;
   for (size_t i = 0; i < table.unique.size(); ++i) {
     for (const ir::OpId op : prepared.blocks.blocks[table.first[i].index()].ops) {
@@ -63,6 +65,7 @@ std::vector<result::OpSummary> SummariseOps(const Prepared& prepared, const esti
       summary.time += uses[i] * estimate.time;
       summary.flops += uses[i] * estimate.flops;
       summary.bytes += uses[i] * estimate.bytes;
+      if (power) summary.energy_j += static_cast<double>(uses[i]) * EnergyOf(*power, estimate);
     }
   }
   std::stable_sort(ops.begin(), ops.end(), [](const auto& a, const auto& b) { return a.time > b.time; });
@@ -144,6 +147,7 @@ std::optional<Prepared> Prepare(const RunOptions& options, Diagnostics& diagnost
   auto device = DeviceOf(options, diagnostics);
   if (!device) return std::nullopt;
   prepared.device = std::move(*device);
+  for (const auto& [constant, value] : options.constants) prepared.device.calibration[constant] = value;
   auto module = options.content ? ReadModule(options.program, *options.content, &prepared.sha256, diagnostics)
                                 : ReadModule(options.program, &prepared.sha256, diagnostics);
   if (!module) return std::nullopt;
@@ -208,15 +212,18 @@ std::optional<hardware::System> SystemOfDevice(const hardware::Device& device, s
   return std::nullopt;
 }
 
+bool HasSizeOf(const hardware::System& system, const trace::TraceGraph& traces, Diagnostics& diagnostics) {
+  const size_t npus = traces.program_of_rank.size();
+  if (system.npus() == npus) return true;
+  diagnostics.Error(kSystemSize,
+                    fmt::format("`{}` has {} NPUs, the program asks for {}", system.name, system.npus(), npus), {},
+                    fmt::format("choose a system of {} NPUs, or give --num-npus {}", npus, system.npus()));
+  return false;
+}
+
 std::optional<result::SimResult> SimulateTraces(const RunOptions& options, const trace::TraceGraph& traces,
                                                 const hardware::System& system, Diagnostics& diagnostics) {
-  const size_t npus = traces.program_of_rank.size();
-  if (system.npus() != npus) {
-    diagnostics.Error(kSystemSize,
-                      fmt::format("`{}` has {} NPUs, the program asks for {}", system.name, system.npus(), npus), {},
-                      fmt::format("choose a system of {} NPUs, or give --num-npus {}", npus, system.npus()));
-    return std::nullopt;
-  }
+  if (!HasSizeOf(system, traces, diagnostics)) return std::nullopt;
   const simulate::SimulateOptions simulate_options{.backend = options.network_backend == "analytical-aware"
                                                                   ? simulate::Backend::kAware
                                                                   : simulate::Backend::kUnaware,

@@ -4,6 +4,8 @@
 #include <array>
 #include <unordered_map>
 
+#include "driver/energy.h"
+#include "driver/uncertainty.h"
 #include "driver/version.h"
 
 namespace hespas::driver {
@@ -80,6 +82,14 @@ void FillWork(const Prepared& prepared, const Estimated& estimated, RunResult& o
                 .communication = static_cast<int64_t>(prepared.blocks.blocks.size() - estimated.table.reuse.blocks)};
 }
 
+void FillEnergy(const Prepared& prepared, const RunOptions& options, RunResult& out) {
+  const auto power = PowerOf(prepared.device);
+  if (!power || options.compat) return;
+  double compute_j = 0;
+  for (const result::OpSummary& op : out.ops) compute_j += op.energy_j;
+  out.energy_j = StepEnergy(*power, compute_j, out);
+}
+
 Time TotalCompute(const Estimated& estimated) {
   Time total;
   for (const uint32_t at : estimated.table.of_block) {
@@ -107,6 +117,8 @@ RunResult Summarise(const RunOptions& options, const Prepared& prepared, const E
   }
   FillWork(prepared, estimated, out);
   out.ops = estimated.ops;
+  FillEnergy(prepared, options, out);
+  if (!options.compat) out.step_time_sigma = StepSigma(prepared, estimated, out.exposed_communication);
   out.reproduce = {.command = options.command_line,
                    .version = kVersion,
                    .input_hashes = {{options.program, "sha256:" + prepared.sha256}}};

@@ -6,8 +6,10 @@
 #include <cmath>
 #include <numbers>
 
+#include "driver/bounds.h"
 #include "driver/left_out.h"
 #include "driver/measured_sets.h"
+#include "driver/step_times.h"
 #include "hardware/presets.h"
 
 namespace hespas::driver {
@@ -21,22 +23,6 @@ double Median(std::vector<double> values) {
   const double upper = values[middle];
   if (values.size() % 2 == 1) return upper;
   return (upper + *std::max_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(middle))) / 2;
-}
-
-ErrorSummary Errors(const std::vector<Comparison>& rows, Field prediction) {
-  ErrorSummary summary;
-  std::vector<double> sizes;
-  for (const Comparison& row : rows) {
-    const double error = row.*prediction / row.measured - 1;
-    sizes.push_back(std::abs(error));
-    summary.mean += std::abs(error);
-    summary.bias += error;
-  }
-  const auto count = static_cast<double>(rows.size());
-  summary.mean /= count;
-  summary.bias /= count;
-  summary.median = Median(std::move(sizes));
-  return summary;
 }
 
 std::optional<ErrorSummary> ErrorsIfGiven(const std::vector<Comparison>& rows, Field prediction) {
@@ -67,8 +53,7 @@ std::string Percent(double fraction) { return fmt::format("{:.2f}", 100 * fracti
 std::string MeanOf(const std::optional<ErrorSummary>& summary) { return summary ? Percent(summary->mean) : ""; }
 
 AccuracyRow Summarise(const GroupKey& key, const std::vector<Comparison>& rows) {
-  AccuracyRow summary{
-      .set = key.set, .mode = key.mode, .device = key.device, .op = key.op, .count = rows.size()};
+  AccuracyRow summary{.set = key.set, .mode = key.mode, .device = key.device, .op = key.op, .count = rows.size()};
   if (rows.empty()) return summary;
   summary.model = Errors(rows, &Comparison::predicted);
   summary.roofline = ErrorsIfGiven(rows, &Comparison::roofline);
@@ -101,21 +86,39 @@ bool AddShipped(Groups& groups, const std::string& set, Diagnostics& diagnostics
     if (!rows) return false;
     AddRows(groups, kMode, *rows, shipped);
   }
-  return !wanted("models") || AddModels(groups, kMode, shipped, diagnostics);
+  if (wanted("models") && !AddModels(groups, kMode, shipped, diagnostics)) return false;
+  return !wanted("step-times") || AddStepTimes(groups, kMode, diagnostics);
 }
 
 }  // namespace
 
-std::optional<std::vector<AccuracyRow>> Validate(const ValidateOptions& options, Diagnostics& diagnostics) {
+ErrorSummary Errors(const std::vector<Comparison>& rows, Field prediction) {
+  ErrorSummary summary;
+  std::vector<double> sizes;
+  for (const Comparison& row : rows) {
+    const double error = row.*prediction / row.measured - 1;
+    sizes.push_back(std::abs(error));
+    summary.mean += std::abs(error);
+    summary.bias += error;
+  }
+  const auto count = static_cast<double>(rows.size());
+  summary.mean /= count;
+  summary.bias /= count;
+  summary.median = Median(std::move(sizes));
+  return summary;
+}
+
+std::optional<Validation> Validate(const ValidateOptions& options, Diagnostics& diagnostics) {
   Groups groups;
   bool done = AddShipped(groups, options.set, diagnostics);
-  if (options.left_out) {
-    done = done && AddZeroShot(groups, options.set, diagnostics) && AddCalibrated(groups, options.set, diagnostics);
-  }
+  if (options.left_out) done = done && AddLeftOut(groups, options.set, diagnostics);
   if (!done || diagnostics.has_errors()) return std::nullopt;
-  std::vector<AccuracyRow> rows;
-  for (const auto& [key, comparisons] : groups) rows.push_back(Summarise(key, comparisons));
-  return rows;
+  Validation validation;
+  for (const auto& [key, comparisons] : groups) validation.rows.push_back(Summarise(key, comparisons));
+  Diagnostics unheld;
+  const auto bounds = CheckBounds(groups, options.hold ? diagnostics : unheld);
+  if (bounds) validation.bounds = BoundTable(*bounds);
+  return validation;
 }
 
 report::Table AccuracyTable(const std::vector<AccuracyRow>& rows) {

@@ -49,9 +49,18 @@ struct AccuracyRow {
 struct ValidateOptions {
   std::string set;        // one of the sets' names, or empty for all
   bool left_out = false;  // also zero-shot and calibrated
+  bool hold = false;      // a missed bound is an error
 };
 
-std::optional<std::vector<AccuracyRow>> Validate(const ValidateOptions& options, Diagnostics& diagnostics);
+struct Validation {
+  std::vector<AccuracyRow> rows;
+  report::Table bounds;  // those that were compared
+};
+
+// With `hold` a missed bound is an error.
+std::optional<Validation> Validate(const ValidateOptions& options, Diagnostics& diagnostics);
+
+ErrorSummary Errors(const std::vector<Comparison>& rows, double Comparison::*prediction);
 
 report::Table AccuracyTable(const std::vector<AccuracyRow>& rows);
 

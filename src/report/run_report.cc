@@ -34,6 +34,7 @@ Json Ops(const result::RunResult& r) {
                     {"count", op.count},
                     {"time_s", op.time.seconds()},
                     {"flops", op.flops.value},
+                    {"energy_j", op.energy_j},
                     {"bytes", op.bytes.value}});
   }
   return rows;

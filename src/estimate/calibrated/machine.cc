@@ -7,7 +7,7 @@
 namespace hespas::estimate::calibrated {
 namespace {
 
-constexpr double kWarp = 32;     // lanes of one instruction
+constexpr double kWarp = 32;    // lanes of one instruction
 constexpr int kSchedulers = 4;  // of an SM where the device file does not say
 
 // Of one SM for a type, relative to 16-bit floats: matrix units halve their rate with every doubling of the width.
@@ -45,10 +45,6 @@ struct Replaceable {
 constexpr Replaceable<GemmConstants> kOwnGemm[] = {{"launch_us", &GemmConstants::launch_us},
                                                    {"sm_fraction", &GemmConstants::sm_fraction},
                                                    {"l2_bytes_per_clock", &GemmConstants::l2_bytes_per_clock},
-                                                   {"split_limit", &GemmConstants::split_limit}};
-constexpr Replaceable<GemmConstants> kOwnTf32[] = {{"sustained_fraction", &GemmConstants::sustained_fraction},
-                                                   {"sm_fraction", &GemmConstants::sm_fraction},
-                                                   {"store_ratio", &GemmConstants::store_ratio},
                                                    {"split_limit", &GemmConstants::split_limit}};
 constexpr Replaceable<LaneConstants> kOwnLanes[] = {{"sustained_fraction", &LaneConstants::sustained_fraction},
                                                     {"memory_fraction", &LaneConstants::memory_fraction},
@@ -104,7 +100,9 @@ Machine MakeMachine(const hardware::Device& device) {
   const double f32 = machine.vector_rate[static_cast<size_t>(Datatype::kF32)];
   machine.clock = device.clock_hz.value_or(1.5e9) * 1e-6;
   machine.lanes = device.lanes_per_sm ? *device.lanes_per_sm : f32 / (2 * machine.sms * machine.clock);
-  machine.issue_share = machine.lanes / (kWarp * device.schedulers_per_sm.value_or(kSchedulers));
+  if (device.lanes_per_sm && device.family != "tpu") {
+    machine.issue_share = machine.lanes / (kWarp * device.schedulers_per_sm.value_or(kSchedulers));
+  }
   for (size_t i = 0; i < kDatatypes; ++i) {
     machine.sm_matrix_rate[i] =
         device.matrix_flops_per_clock
@@ -126,7 +124,7 @@ Parameters ForDevice(const Parameters& parameters, const hardware::Device& devic
   Parameters own = parameters;
   Replace(device, "gemm", kOwnGemm, own.gemm);
   own.tf32 = own.gemm;
-  Replace(device, "tf32", kOwnTf32, own.tf32);
+  Replace(device, "tf32", kOwnGemm, own.tf32);
   Replace(device, "linear", kOwnLanes, own.linear);
   Replace(device, "bmm", kOwnLanes, own.batched);
   ReplaceMemory(device, own.memory);

@@ -16,8 +16,9 @@ struct Machine {
   double l2_bytes = 0;
   double fast_bytes = 0;  // shared memory and L1 of one SM
   double lanes = 64;      // FP32 lanes of one SM
-  double issue_share = 0.5;  // lanes an issued instruction feeds / lanes that can start one: 1 leaves no free issue slot
-  double tdp_w = 0;       // 0: unlimited
+  double issue_share =
+      0.5;           // lanes an issued instruction feeds / lanes that can start one: 1 leaves no free issue slot
+  double tdp_w = 0;  // 0: unlimited
   double process_nm = 7;
   bool gddr = false;
   std::array<double, kDatatypes> matrix_rate = {};  // flop/us of the device

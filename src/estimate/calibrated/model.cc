@@ -19,8 +19,9 @@ constexpr TileSize kLaneTiles[] = {{32, 32},  {32, 64},  {64, 32},  {64, 64},  {
 constexpr double kWholeProcess = 7;  // nm; smaller ones need less energy a flop
 constexpr double kProcessExponent = 1.6;
 constexpr double kWarpRow = 1024;    // longest softmax row that one warp keeps in registers
-constexpr double kL2Begin = 0.5;      // bytes / L2 capacity from which they start to spill
-constexpr double kL2End = 1.2;        // and from which nothing stays
+constexpr double kL2Begin = 0.5;     // bytes / L2 capacity from which they start to spill
+constexpr double kL2End = 1.2;       // and from which nothing stays
+constexpr double kL2Gain = 10;       // most that L2 is faster than memory
 constexpr double kSoftmaxRows = 2;   // rows that an SM holds at once: thread blocks of 1024
 constexpr double kNormRows = 16;     // of 128
 constexpr double kWinogradGain = 4;  // fewer multiplications of F(4x4, 3x3)
@@ -55,6 +56,12 @@ double PowerLimit(const Machine& machine, const LaneConstants& lanes) {
   return std::max(1.0, machine.tdp_w - lanes.board_watts) / energy * 1e6;
 }
 
+// Of the lanes' rate that arithmetic keeps beside loads and addresses: 1 where half of the issue slots are free for
+// them.
+double IssueEfficiency(const Machine& machine) {
+  return std::sqrt((1 + 0.25) / (1 + machine.issue_share * machine.issue_share));
+}
+
 TileModel LaneTiles(const Machine& machine, const LaneConstants& lanes, double store_ratio, bool batched) {
   TileModel model{.sms = machine.sms,
                   .launch_us = lanes.launch_us,
@@ -63,7 +70,7 @@ TileModel LaneTiles(const Machine& machine, const LaneConstants& lanes, double s
                   .memory_rate = machine.memory_rate * lanes.memory_fraction,
                   .k_step = 8,
                   .sharp = false};
-  const double port = std::sqrt((1 + 0.25) / (1 + std::pow(machine.issue_share, 2)));  // 1 where half the slots are free
+  const double port = IssueEfficiency(machine);  // 1 where half the slots are free
   double device_rate = machine.vector_rate[static_cast<size_t>(Datatype::kF32)] * lanes.sustained_fraction * port;
   if (machine.tdp_w > 0) {
     device_rate = std::pow(std::pow(device_rate, -8) + std::pow(PowerLimit(machine, lanes), -8), -1.0 / 8);
@@ -241,14 +248,17 @@ KernelTime KernelModel::Memory(const KernelSpec& kernel) const {
   time.bytes = std::max(0.0, counted ? kernel.bytes : kernel.arrays * elements * Entry(kernel.type).bytes);
   time.flops = kernel.shape == Shape::kTraffic ? kernel.instructions : kernel.weight * elements;
   const double memory_rate = machine_.memory_rate * (machine_.gddr ? memory.gddr_fraction : memory.hbm_fraction);
-  const double l2_rate = std::max(memory_rate, machine_.sms * machine_.clock * memory.l2_bytes_per_clock);
+  const double l2_rate =
+      std::clamp(machine_.sms * machine_.clock * memory.l2_bytes_per_clock, memory_rate, kL2Gain * memory_rate);
   const double hits = InL2(time.bytes);
   const double passes = rows ? RowPasses(kernel) : 1;
   // Between the two rates by their ratio's power, so that a percent of capacity never moves a time by three.
   const double traffic_us = passes * time.bytes / (std::pow(l2_rate / memory_rate, hits) * memory_rate);
   time.l2_us = hits * traffic_us;
   time.memory_us = (1 - hits) * traffic_us;
-  time.compute_us = time.flops / (machine_.sms * machine_.lanes * machine_.clock * memory.issue_fraction);
+  // Such kernels load half as often for each arithmetic instruction as products do.
+  const double issue = memory.issue_fraction * std::sqrt(IssueEfficiency(machine_));
+  time.compute_us = time.flops / (machine_.sms * machine_.lanes * machine_.clock * issue);
   time.us = time.launch_us + SoftMaximum(time.l2_us + time.memory_us, time.compute_us, 6);
   return time;
 }

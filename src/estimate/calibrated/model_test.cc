@@ -121,6 +121,21 @@ TEST(KernelModel, OnePercentOfAFigureMovesLittle) {
   }
 }
 
+TEST(KernelModel, OnePercentOfCapacityOrPowerMovesLittle) {
+  std::mt19937 random(13);
+  for (int i = 0; i < 4000; ++i) {
+    const hardware::Device device = RandomDevice(random);
+    const KernelSpec kernel = RandomKernel(random);
+    const double before = KernelModel(device, Shipped()).Time(kernel).us;
+    hardware::Device larger = device;
+    larger.l2_capacity = Bytes(device.l2_capacity->value + device.l2_capacity->value / 100);
+    EXPECT_NEAR(KernelModel(larger, Shipped()).Time(kernel).us, before, 0.03 * before) << "L2";
+    hardware::Device stronger = device;
+    stronger.tdp_w = 1.01 * *device.tdp_w;
+    EXPECT_NEAR(KernelModel(stronger, Shipped()).Time(kernel).us, before, 0.03 * before) << "TDP";
+  }
+}
+
 TEST(KernelModel, SurvivesSizesOutsideOfReason) {
   std::mt19937 random(3);
   const KernelModel model(RandomDevice(random), Shipped());

@@ -118,6 +118,7 @@ void ReadSigmas(JsonObject& root, Parameters& parameters, Diagnostics& diagnosti
     if (!sigma) diagnostics.Error(kBadParameters, fmt::format("no sigma of `{}`", name));
     parameters.sigma[family] = sigma.value_or(0);
   }
+  parameters.correlation = sigmas ? sigmas->Quantity("correlation", Unit::kNumber).value_or(0) : 0;
   const auto latency = sigmas ? sigmas->Quantity("collective-latency", Unit::kNumber) : std::nullopt;
   if (!latency) diagnostics.Error(kBadParameters, "no sigma of `collective-latency`");
   parameters.collective_latency_sigma = latency.value_or(0);

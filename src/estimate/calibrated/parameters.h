@@ -105,6 +105,7 @@ struct Parameters {
   std::array<CollectiveConstants, kCollectiveOps> collectives;
   double in_switch_ratio = 0;           // traffic of a reduction in the switch, per byte
   std::array<double, kFamilies> sigma;  // relative, of a device that was not in the fit
+  double correlation = 0;               // of the errors of one family's kernels: the common share of their variance
   double collective_latency_sigma = 0;  // of the part of a collective that does not grow with its bytes
   Hash128 fingerprint;                  // of the file
 };

@@ -1,0 +1,66 @@
+#include "driver/accuracy_page.h"
+
+#include <fmt/format.h>
+
+#include <string_view>
+
+#include "base/file.h"
+
+namespace hespas::driver {
+namespace {
+
+constexpr std::string_view kBegin = "<!-- accuracy -->\n";
+constexpr std::string_view kEnd = "<!-- /accuracy -->";
+
+std::string Escaped(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '<') {
+      out += "&lt;";
+    } else if (c == '&') {
+      out += "&amp;";
+    } else {
+      out += c;
+    }
+  }
+  return out;
+}
+
+std::string ToHtml(const report::Table& table) {
+  std::string html = "<table>\n<tr>";
+  for (const report::Column& column : table.columns) html += fmt::format("<th>{}</th>", Escaped(column.name));
+  html += "</tr>\n";
+  for (const auto& row : table.rows) {
+    html += "<tr>";
+    for (size_t i = 0; i < row.size(); ++i) {
+      const bool right = table.columns[i].align == report::Align::kRight;
+      html += fmt::format("<td{}>{}</td>", right ? " class=\"n\"" : "", Escaped(row[i]));
+    }
+    html += "</tr>\n";
+  }
+  return html + "</table>\n";
+}
+
+}  // namespace
+
+std::string AccuracyPage(const report::Table& rows, const report::Table& bounds) {
+  return fmt::format(
+      "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>Accuracy of Hespas</title>\n"
+      "<style>body{{font:14px sans-serif;margin:2em}}table{{border-collapse:collapse;margin-bottom:2em}}"
+      "th,td{{padding:2px 8px;border-bottom:1px solid #ccc;text-align:left}}td.n{{text-align:right}}</style></head>\n"
+      "<body><h1>Accuracy of Hespas</h1>\n<h2>Bounds</h2>\n{}<h2>All sets</h2>\n{}</body></html>\n",
+      ToHtml(bounds), ToHtml(rows));
+}
+
+Result<std::string> WithAccuracy(const std::string& file, const report::Table& bounds) {
+  const auto text = ReadInput(file);
+  if (!text) return text.error();
+  const size_t begin = text->find(kBegin);
+  const size_t end = text->find(kEnd);
+  if (begin == std::string::npos || end == std::string::npos || end < begin) {
+    return MakeError(kNoAccuracyMarks, fmt::format("`{}` has no place for the accuracy table", file));
+  }
+  return text->substr(0, begin + kBegin.size()) + report::ToMarkdown(bounds) + text->substr(end);
+}
+
+}  // namespace hespas::driver

@@ -1,0 +1,18 @@
+// Times of collectives by the calibrated model on a system's dimensions.
+//
+// - The innermost dimension has the device's own constants, its switch's reductions and its mesh's links; outer ones
+//   the shared constants on their bandwidth, with what the inner one leaves to move.
+#pragma once
+
+#include "driver/run.h"
+#include "result/sim_result.h"
+
+namespace hespas::driver {
+
+// Whether a run's collectives follow the calibrated model: asked for, or `auto` with the calibrated estimator.
+bool UsesCalibratedNetwork(const RunOptions& options);
+
+std::optional<result::SimResult> SimulateCalibrated(const Prepared& prepared, const trace::TraceGraph& traces,
+                                                    const hardware::System& system, Diagnostics& diagnostics);
+
+}  // namespace hespas::driver

@@ -1,0 +1,270 @@
+#include "simulate/timed.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <queue>
+#include <tuple>
+#include <unordered_map>
+#include <vector>
+
+#include "simulate/simulate.h"
+
+namespace hespas::simulate {
+namespace {
+
+using trace::NodeKind;
+
+bool Communicates(const trace::Node& node) {
+  return node.kind == NodeKind::kCollective || node.kind == NodeKind::kSend || node.kind == NodeKind::kReceive;
+}
+
+// A program's nodes by position, with who waits for whom.
+struct Plan {
+  std::vector<std::vector<uint32_t>> users;  // by node position
+  std::vector<uint32_t> waits;               // dependencies of each
+  std::vector<uint32_t> ordinal;             // of a collective in its group, or of a message to its peer
+};
+
+Result<Plan> MakePlan(const trace::Program& program) {
+  std::unordered_map<uint64_t, uint32_t> position;
+  for (uint32_t i = 0; i < program.nodes.size(); ++i) position.emplace(program.nodes[i].id, i);
+  Plan plan;
+  plan.users.resize(program.nodes.size());
+  plan.waits.resize(program.nodes.size());
+  plan.ordinal.resize(program.nodes.size());
+  std::map<std::tuple<NodeKind, uint32_t, int32_t, int32_t>, uint32_t> count;
+  for (uint32_t i = 0; i < program.nodes.size(); ++i) {
+    const trace::Node& node = program.nodes[i];
+    for (uint32_t d = 0; d < node.dependency_count; ++d) {
+      const auto found = position.find(program.dependencies[node.first_dependency + d]);
+      if (found == position.end()) {
+        return MakeError(kBadTrace, fmt::format("node {} depends on a node that does not exist", node.id));
+      }
+      plan.users[found->second].push_back(i);
+      ++plan.waits[i];
+    }
+    if (Communicates(node)) plan.ordinal[i] = count[{node.kind, node.group, node.peer, node.tag}]++;
+  }
+  return plan;
+}
+
+struct Meeting {
+  std::vector<std::pair<uint32_t, uint32_t>> here;  // rank and node position
+  uint64_t ready = 0;
+};
+
+// Sender, receiver and tag, or a group, with the ordinal.
+using Key = std::tuple<bool, uint32_t, int64_t, int32_t, uint32_t>;
+
+struct Event {
+  uint64_t time;
+  uint32_t rank;
+  uint32_t node;
+  bool operator>(const Event& o) const { return std::tie(time, rank, node) > std::tie(o.time, o.rank, o.node); }
+};
+
+class Timed {
+ public:
+  Timed(const trace::TraceGraph& trace, const CommunicationTime& time_of, uint32_t ranks, bool alike)
+      : trace_(trace), time_of_(time_of), alike_(alike), ranks_(ranks) {
+    all_.resize(trace.program_of_rank.size());
+    std::iota(all_.begin(), all_.end(), 0u);
+  }
+
+  Result<result::SimResult> Run() {
+    for (const trace::Program& program : trace_.programs) {
+      auto plan = MakePlan(program);
+      if (!plan) return plan.error();
+      plans_.push_back(*std::move(plan));
+    }
+    for (uint32_t rank = 0; rank < ranks_.size(); ++rank) Begin(rank);
+    for (uint32_t rank = 0; rank < ranks_.size(); ++rank) StartCompute(rank, 0);
+    while (!events_.empty()) {
+      const Event event = events_.top();
+      events_.pop();
+      Finish(event);
+    }
+    if (auto stuck = Stuck()) return *std::move(stuck);
+    return Answer();
+  }
+
+ private:
+  struct Rank {
+    std::vector<uint32_t> waits;
+    std::priority_queue<uint32_t, std::vector<uint32_t>, std::greater<>> compute;  // that could start
+    bool computing = false;
+    uint64_t link_free = 0;
+    size_t done = 0;
+    uint64_t finish = 0;
+    uint64_t busy = 0;
+    uint64_t communicating = 0;
+    uint64_t overlap = 0;
+    std::vector<std::pair<uint64_t, uint64_t>> computed, communicated;  // intervals in order of start
+  };
+
+  const trace::Program& program(uint32_t rank) const { return trace_.programs[trace_.program_of_rank[rank]]; }
+  const Plan& plan(uint32_t rank) const { return plans_[trace_.program_of_rank[rank]]; }
+
+  void Begin(uint32_t rank) {
+    ranks_[rank].waits = plan(rank).waits;
+    for (uint32_t i = 0; i < program(rank).nodes.size(); ++i) {
+      if (ranks_[rank].waits[i] == 0) Ready(rank, i, 0);
+    }
+  }
+
+  void Ready(uint32_t rank, uint32_t position, uint64_t now) {
+    const trace::Node& node = program(rank).nodes[position];
+    if (Communicates(node)) {
+      Meet(rank, position, now);
+    } else {
+      ranks_[rank].compute.push(position);
+    }
+  }
+
+  void StartCompute(uint32_t rank, uint64_t now) {
+    Rank& state = ranks_[rank];
+    if (state.computing || state.compute.empty()) return;
+    const uint32_t position = state.compute.top();
+    state.compute.pop();
+    const trace::Node& node = program(rank).nodes[position];
+    const auto duration = static_cast<uint64_t>(std::max<int64_t>(0, node.duration.value));
+    state.computing = true;
+    state.busy += duration;
+    if (duration > 0) state.computed.emplace_back(now, now + duration);
+    intervals_.push_back({.node = node.id, .rank = rank, .start = now, .end = now + duration});
+    events_.push({now + duration, rank, position});
+  }
+
+  std::span<const uint32_t> Members(const trace::Node& node) const {
+    const auto group = trace_.groups.find(node.group);
+    return group == trace_.groups.end() ? std::span<const uint32_t>(all_) : group->second;
+  }
+
+  Key KeyOf(uint32_t rank, const trace::Node& node, uint32_t ordinal) const {
+    if (node.kind == NodeKind::kCollective) return {true, node.group, 0, 0, ordinal};
+    const bool send = node.kind == NodeKind::kSend;
+    const auto self = static_cast<int64_t>(rank);
+    return {false, static_cast<uint32_t>(send ? self : node.peer), send ? node.peer : self, node.tag, ordinal};
+  }
+
+  void Meet(uint32_t rank, uint32_t position, uint64_t now) {
+    const trace::Node& node = program(rank).nodes[position];
+    const bool collective = node.kind == NodeKind::kCollective;
+    Meeting& meeting = meetings_[KeyOf(rank, node, plan(rank).ordinal[position])];
+    meeting.here.emplace_back(rank, position);
+    meeting.ready = std::max(meeting.ready, now);
+    const size_t expected = alike_ ? 1 : collective ? Members(node).size() : 2;
+    if (meeting.here.size() < expected) return;
+    Transfer(meeting, node);
+  }
+
+  void Transfer(const Meeting& meeting, const trace::Node& node) {
+    uint64_t start = meeting.ready;
+    for (const auto& [rank, position] : meeting.here) start = std::max(start, ranks_[rank].link_free);
+    uint32_t pair[2] = {meeting.here.front().first, meeting.here.back().first};
+    const auto members = node.kind == NodeKind::kCollective ? Members(node) : std::span<const uint32_t>(pair);
+    const auto duration = static_cast<uint64_t>(std::max<int64_t>(0, time_of_(node, members).value));
+    for (const auto& [rank, position] : meeting.here) {
+      Rank& state = ranks_[rank];
+      state.link_free = start + duration;
+      state.communicating += duration;
+      if (duration > 0) state.communicated.emplace_back(start, start + duration);
+      intervals_.push_back(
+          {.node = program(rank).nodes[position].id, .rank = rank, .start = start, .end = start + duration});
+      events_.push({start + duration, rank, position});
+    }
+  }
+
+  void Finish(const Event& event) {
+    Rank& state = ranks_[event.rank];
+    if (!Communicates(program(event.rank).nodes[event.node])) state.computing = false;
+    ++state.done;
+    state.finish = std::max(state.finish, event.time);
+    for (const uint32_t user : plan(event.rank).users[event.node]) {
+      if (--state.waits[user] == 0) Ready(event.rank, user, event.time);
+    }
+    StartCompute(event.rank, event.time);
+  }
+
+  std::optional<Error> Stuck() const {
+    for (uint32_t rank = 0; rank < ranks_.size(); ++rank) {
+      if (ranks_[rank].done == program(rank).nodes.size()) continue;
+      for (const auto& [key, meeting] : meetings_) {
+        for (const auto& [there, position] : meeting.here) {
+          const trace::Node& node = program(there).nodes[position];
+          const size_t expected = alike_ ? 1 : std::get<0>(key) ? Members(node).size() : 2;
+          if (meeting.here.size() == expected) break;
+          return MakeError(kNeverFinishes,
+                           fmt::format("node {} of NPU {} waits for {} that never come{}", node.id, there,
+                                       expected - meeting.here.size() == 1 ? "a partner" : "partners",
+                                       expected - meeting.here.size() == 1 ? "s" : ""));
+        }
+      }
+      return MakeError(kNeverFinishes, fmt::format("NPU {} has nodes that depend on each other", rank));
+    }
+    return std::nullopt;
+  }
+
+  static uint64_t Overlap(const Rank& rank) {
+    uint64_t overlap = 0;
+    size_t i = 0;
+    for (const auto& [start, end] : rank.communicated) {
+      while (i < rank.computed.size() && rank.computed[i].second <= start) ++i;
+      for (size_t j = i; j < rank.computed.size() && rank.computed[j].first < end; ++j) {
+        overlap += std::min(end, rank.computed[j].second) - std::max(start, rank.computed[j].first);
+      }
+    }
+    return overlap;
+  }
+
+  result::SimResult Answer() {
+    result::SimResult answer;
+    answer.tick = Time(1);
+    answer.method = alike_ ? "given times, one rank for all" : "given times";
+    for (size_t i = 0; i < trace_.program_of_rank.size(); ++i) {
+      const Rank& rank = ranks_[alike_ ? 0 : i];
+      answer.ranks.push_back({.finish = rank.finish,
+                              .exposed = rank.finish - rank.busy,
+                              .wall = rank.finish,
+                              .gpu = rank.busy,
+                              .comm = rank.communicating,
+                              .overlap = Overlap(rank)});
+      answer.order.push_back(static_cast<uint32_t>(i));
+    }
+    std::stable_sort(answer.order.begin(), answer.order.end(),
+                     [&](uint32_t a, uint32_t b) { return answer.ranks[a].finish < answer.ranks[b].finish; });
+    answer.events = intervals_.size();
+    answer.intervals = std::move(intervals_);
+    return answer;
+  }
+
+  const trace::TraceGraph& trace_;
+  const CommunicationTime& time_of_;
+  bool alike_;
+  std::vector<Plan> plans_;
+  std::vector<Rank> ranks_;
+  std::vector<uint32_t> all_;
+  std::map<Key, Meeting> meetings_;
+  std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
+  std::vector<result::NodeInterval> intervals_;
+};
+
+bool HasMessages(const trace::Program& program) {
+  return std::any_of(program.nodes.begin(), program.nodes.end(), [](const trace::Node& node) {
+    return node.kind == NodeKind::kSend || node.kind == NodeKind::kReceive;
+  });
+}
+
+}  // namespace
+
+Result<result::SimResult> SimulateTimed(const trace::TraceGraph& trace, const CommunicationTime& time_of) {
+  if (trace.program_of_rank.empty()) return result::SimResult{};
+  const bool alike = trace.programs.size() == 1 && !HasMessages(trace.programs.front());
+  const auto ranks = static_cast<uint32_t>(alike ? 1 : trace.program_of_rank.size());
+  return Timed(trace, time_of, ranks, alike).Run();
+}
+
+}  // namespace hespas::simulate
