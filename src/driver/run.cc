@@ -56,9 +56,8 @@ std::optional<result::RunResult> Run(const RunOptions& options, Diagnostics& dia
   }
   std::optional<result::SimResult> simulated;
   if (system) {
-    simulated = UsesCalibratedNetwork(options)
-                    ? SimulateCalibrated(*prepared, *traces, *system, diagnostics)
-                    : SimulateTraces(options, *traces, *system, diagnostics);
+    simulated = UsesCalibratedNetwork(options) ? SimulateCalibrated(*prepared, *traces, *system, diagnostics)
+                                               : SimulateTraces(options, *traces, *system, diagnostics);
     if (!simulated) return std::nullopt;
     timer.Done("simulate");
   }

@@ -24,7 +24,7 @@ struct CollectiveSummary {
 };
 
 struct OpSummary {
-  std::string name;  // "stablehlo.add"
+  std::string name;     // "stablehlo.add"
   double energy_j = 0;  // of one device; 0 where its power is unknown
   int64_t count = 0;
   Time time;
