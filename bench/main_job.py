@@ -73,7 +73,7 @@ def main():
         plain.write_bytes(gzip.decompress((ROOT / program).read_bytes()))
         command = [str(ROOT / arguments.build / "bin/hespas"), "run", str(plain), "--device", "A100_SXM_40GB",
                    "--system", "A100_SXM_40GB_4GPU", "--estimator", "roofline", "--optimise", "none", "--split",
-                   "individual", "--output", str(folder / "main_job"), "--quiet"]
+                   "individual", "--output", str(folder / "main_job"), "--no-report", "--quiet"]
         child(command)
         pairs = [(jaxlib_parse(python), child(command)) for _ in range(arguments.runs)]
         ratios = sorted(prototype * parse / PROTOTYPE_JAXLIB_PARSE / cpu for parse, (cpu, _) in pairs)

@@ -51,13 +51,14 @@ bool Console::PrintDiagnostics() {
 }
 
 CLI::Validator OneOf(std::vector<std::string> names) {
+  const std::string words = fmt::format("{}", fmt::join(names, " "));  // where completions find them
   return CLI::Validator(
       [names = std::move(names)](const std::string& word) {
         if (std::find(names.begin(), names.end(), word) != names.end()) return std::string();
         return fmt::format("`{}` is none of {}{}", word, fmt::join(names, ", "),
                            DidYouMean(word, names).empty() ? "" : "; " + DidYouMean(word, names));
       },
-      "");
+      "", words);
 }
 
 void AddCommonOptions(CLI::App& command, Console& console) {

@@ -1,21 +1,88 @@
-// `hespas explain CODE`: what an error code means, from data/errors.json.
-#include <fmt/format.h>
+// `hespas explain`: what an error code means; why a program, a block, an operation or a collective takes its time.
+#include "driver/explain.h"
 
-#include "cli/command.h"
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cctype>
+
+#include "cli/format.h"
+#include "cli/pipeline_options.h"
 #include "driver/error_codes.h"
+#include "report/critical_path.h"
+#include "report/run_report.h"
 
 namespace hespas::cli {
+namespace {
+
+struct ExplainCommand {
+  driver::RunOptions run;
+  std::vector<std::string> what;
+  Format format = Format::kTable;
+};
+
+bool IsErrorCode(const std::string& word) {
+  constexpr size_t kLength = 5;
+  return word.size() == kLength && (word[0] == 'E' || word[0] == 'W') &&
+         std::all_of(word.begin() + 1, word.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
+}
+
+void ExplainCode(const std::string& code, Console& console) {
+  const Result<driver::ErrorCode> found = driver::FindErrorCode(code);
+  if (!found) return console.Fail(found.error());
+  Print(fmt::format("{}: {}\n", code, found->explanation));
+  if (found->exit_status > 0) Print(fmt::format("Exit status {}.\n", found->exit_status));
+}
+
+// The critical path of the whole step.
+void ExplainStep(const driver::Finished& run, Format format) {
+  const auto path = report::CriticalPath(run.View());
+  if (format != Format::kTable) return Print(RenderTable(report::PathTable(path, false), format));
+  Print(fmt::format("step time {} ({} ps) on {} x {}: what it waits for, from the first picosecond to the last\n\n",
+                    report::HumanTime(run.result.step_time), run.result.step_time.value, run.result.npus,
+                    run.result.device));
+  Print(report::ToText(report::PathTable(report::Joined(path), true)));
+}
+
+void ExplainOne(const driver::Finished& run, const ExplainCommand& options, const std::string& what, Console& console) {
+  const auto explained = driver::Explain(run, options.run, what);
+  if (!explained) return console.Fail(explained.error());
+  const bool text = options.format == Format::kTable || options.format == Format::kMarkdown;
+  Print(text ? report::ToText(*explained) : report::ToJson(*explained));
+}
+
+}  // namespace
 
 void AddExplainCommand(CLI::App& app, Console& console) {
-  CLI::App& command =
-      AddCommand(app, console, "explain", "says what an error or warning code means", "hespas explain E0001");
-  auto code = std::make_shared<std::string>();
-  command.add_option("CODE", *code, "a code such as E0001 or W0501")->required();
-  command.callback([code, &console] {
-    const Result<driver::ErrorCode> found = driver::FindErrorCode(*code);
-    if (!found) return console.Fail(found.error());
-    Print(fmt::format("{}: {}\n", *code, found->explanation));
-    if (found->exit_status > 0) Print(fmt::format("Exit status {}.\n", found->exit_status));
+  CLI::App& command = AddCommand(
+      app, console, "explain",
+      "says why a program, a block, an operation or a collective takes its time; or what an error code means",
+      "hespas explain examples/llama3-100m-4dev.mlir.gz all_gather --device A100_SXM_40GB");
+  auto options = std::make_shared<ExplainCommand>();
+  command
+      .add_option("PROGRAM", options->run.program,
+                  "StableHLO or HLO program, as for `hespas run`; or an error code such as E0001")
+      ->required();
+  command.add_option(
+      "WHAT", options->what,
+      "a block's number, an operation (dot_general), a collective (all_gather, collective 3); nothing: the "
+      "critical path of the step");
+  AddEstimateOptions(command, options->run);
+  command.add_option("--system", options->run.system, "network: a preset (`hespas systems`), a folder or a JSON file");
+  AddTraceOptions(command, options->run);
+  AddSplitOptions(command, options->run);
+  command.add_option("--network-backend", options->run.network_backend, "analytical, analytical-aware or none")
+      ->check(OneOf({"analytical", "analytical-aware", "none"}));
+  AddFormatOption(command, options->format);
+  command.callback([options, &console] {
+    if (IsErrorCode(options->run.program)) return ExplainCode(options->run.program, console);
+    options->run.explain = true;
+    const auto run = driver::RunStages(options->run, console.diagnostics);
+    console.PrintDiagnostics();
+    if (!run) return;
+    if (options->what.empty()) return ExplainStep(*run, options->format);
+    ExplainOne(*run, *options, fmt::format("{}", fmt::join(options->what, " ")), console);
   });
 }
 

@@ -14,6 +14,7 @@
 #include "cli/command.h"
 #include "cli/configuration.h"
 #include "cli/export.h"
+#include "cli/parser_view.h"
 #include "driver/version.h"
 
 namespace hespas::cli {
@@ -44,6 +45,8 @@ void AddCommands(CLI::App& app, Console& console) {
   AddDoctorCommand(app, console);
   AddAnonymiseCommand(app, console);
   AddExportCommand(app, console);
+  AddCompletionCommand(app, console);
+  AddManCommand(app, console);
   BindEnvironment(app);
 }
 

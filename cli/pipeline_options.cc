@@ -63,6 +63,13 @@ void AddEstimateOptions(CLI::App& command, driver::RunOptions& options) {
       .add_option("--optimise", options.optimise,
                   "what XLA would do first: auto (unless already optimised), none, xla-gpu or xla-tpu")
       ->check(OneOf({"auto", "none", "xla-gpu", "xla-tpu"}));
+  command
+      .add_option("--set", options.changes,
+                  "change a figure of the device or network: device.memory_bandwidth=2x, device.launch_time=0, "
+                  "system.bandwidth=\"50 GB/s\"")
+      ->allow_extra_args(false);
+  command.add_flag("--flash-attention", options.flash_attention,
+                   "attention scores never leave the chip, as a fused attention kernel keeps them");
   command.add_option("--cache", options.cache,
                      "where estimates are kept: a file, memory (equal blocks of this run) or none");
   command

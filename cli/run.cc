@@ -4,23 +4,48 @@
 #include "cli/configuration.h"
 #include "cli/format.h"
 #include "cli/pipeline_options.h"
+#include "cli/progress.h"
 #include "driver/output.h"
+#include "report/perfetto.h"
 #include "report/run_report.h"
 
 namespace hespas::cli {
 namespace {
 
+constexpr DiagnosticKind kNoTimeline{
+    "E0973", "A timeline was asked for of a run without a network simulation. Name a network with --system.",
+    Outcome::kUsage};
+
 struct RunCommand {
   driver::RunOptions run;
   Format format = Format::kTable;
   bool expand = false;
+  bool chrome = false;
 };
+
+constexpr const char* kChromeJson = "chrome-json";
 
 std::string Render(const result::RunResult& result, Format format) {
   if (format == Format::kTable) return report::Summary(result);
   if (format == Format::kJson) return report::ToJson(result);
   if (format == Format::kJsonLines) return report::ToJson(result, -1) + "\n";
   return RenderTable(report::AsTable(result), format);
+}
+
+// The simulated step in the JSON form of chrome://tracing; files as for any other format.
+void PrintTimeline(const driver::RunOptions& options, Console& console) {
+  const auto run = driver::RunStages(options, console.diagnostics);
+  console.PrintDiagnostics();
+  if (!run) return;
+  if (!run->simulated) {
+    return console.Fail(MakeError(kNoTimeline, "no network was simulated, so there is no timeline", {},
+                                  "name a network with --system"));
+  }
+  if (!options.output.empty()) {
+    if (const Status status = driver::WriteOutputs(*run, options.output, options.report); !status)
+      return console.Fail(status.error());
+  }
+  Print(report::ChromeTrace(run->View(), run->result.memory));
 }
 
 }  // namespace
@@ -42,7 +67,16 @@ void AddRunCommand(CLI::App& app, Console& console) {
       .add_option("--network-model", options->run.network_model,
                   "times of collectives: plain (ASTRA-sim's), calibrated, or auto (calibrated with that estimator)")
       ->check(OneOf({"auto", "plain", "calibrated"}));
-  AddOutputOption(command, options->run, "folder for traces, statistics and result.json");
+  command
+      .add_option("--overlap", options->run.overlap,
+                  "what lets communication hide: the program's dependencies, or perfect: nothing waits for it")
+      ->check(OneOf({"program", "perfect"}));
+  command.add_flag("--what-if,!--no-what-if", options->run.what_if,
+                   "with --output: also run faster devices and networks (on by default)");
+  command.add_flag("--report,!--no-report", options->run.report,
+                   "with --output: also report.html and timeline.pftrace (on by default)");
+  AddOutputOption(command, options->run,
+                  "folder for traces, statistics, report.html, timeline.pftrace and result.json");
   command.add_option("MORE", options->run.more_programs,
                      "further programs that run at the same time, one for each part");
   command
@@ -65,11 +99,23 @@ void AddRunCommand(CLI::App& app, Console& console) {
                      "load of the busiest device over the mean, for ragged exchanges and products of experts");
   command.add_flag("--require-fit", options->run.require_fit, "needing more memory than the device has is an error");
   command.add_flag("--expand", options->expand, "a trace file of its own for every NPU, instead of hard links");
-  AddFormatOption(command, options->format);
+  command
+      .add_option_function<std::string>(
+          "--format",
+          [options](const std::string& name) {
+            options->chrome = name == kChromeJson;
+            if (!options->chrome) options->format = FormatByName(name);
+          },
+          "what goes to stdout: table, json, jsonl, csv, md, or chrome-json: the timeline for chrome://tracing")
+      ->check(OneOf({"table", "json", "jsonl", "csv", "md", kChromeJson}))
+      ->default_str("table");
   command.callback([options, &command, &console] {
     if (!ApplyConfiguration(command, options->run, console)) return;
     if (options->run.program.empty()) throw CLI::RequiredError("PROGRAM");
     options->run.command_line = console.command_line;
+    ProgressLine progress(console.quiet);
+    options->run.progress = &progress;
+    if (options->chrome) return PrintTimeline(options->run, console);
     const auto result = driver::Run(options->run, console.diagnostics);
     if (result && options->expand && !options->run.output.empty()) {
       const Status expanded = driver::ExpandTraces(options->run.output);

@@ -4,6 +4,7 @@
 #include "cli/format.h"
 #include "cli/pipeline_options.h"
 #include "report/blocks.h"
+#include "report/dependency_graph.h"
 
 namespace hespas::cli {
 
@@ -17,17 +18,26 @@ void AddSplitCommand(CLI::App& app, Console& console) {
   auto options = std::make_shared<Options>();
   options->run.optimise = "none";
   AddProgramOption(command, options->run);
-  command.add_option("--device", options->run.device, "accelerator whose passes --optimise runs");
+  command.add_option("--device", options->run.device,
+                     "accelerator whose passes --optimise runs, and whose bounds colour the graph");
   command.add_option("--optimise", options->run.optimise, "what XLA would do first: none, auto, xla-gpu or xla-tpu")
       ->check(OneOf({"auto", "none", "xla-gpu", "xla-tpu"}));
   AddSplitOptions(command, options->run);
-  command.add_option("--format", options->format, "what goes to stdout: table, json, jsonl, csv, md or dot")
-      ->check(OneOf({"table", "json", "jsonl", "csv", "md", "dot"}));
+  command
+      .add_option("--format", options->format,
+                  "what goes to stdout: table, json, jsonl, csv, md, or the dependency graph as dot or svg")
+      ->check(OneOf({"table", "json", "jsonl", "csv", "md", "dot", "svg"}));
   command.callback([options, &console] {
     const auto prepared = driver::Prepare(options->run, console.diagnostics);
+    const bool picture = options->format == "dot" || options->format == "svg";
+    std::optional<driver::Estimated> estimated;
+    if (prepared && picture) estimated = driver::EstimateBlocks(options->run, *prepared, console.diagnostics);
     console.PrintDiagnostics();
-    if (!prepared) return;
-    if (options->format == "dot") return Print(report::ToDot(prepared->blocks));
+    if (!prepared || (picture && !estimated)) return;
+    if (picture) {
+      const auto nodes = report::DependencyGraph(prepared->blocks, &estimated->table);
+      return Print(options->format == "dot" ? report::ToDot(nodes) : report::ToSvg(nodes));
+    }
     Print(RenderTable(report::BlockTable(prepared->blocks), FormatByName(options->format)));
   });
 }

@@ -8,9 +8,10 @@ build_packages=(
   libsqlite3-dev libnlopt-dev libtbb-dev libxxhash-dev libssl-dev zlib1g-dev libzstd-dev libexpat1-dev libgtest-dev libgmock-dev python3
 )
 test_packages=(
-  libbenchmark-dev clang-14 libclang-rt-14-dev clang-format-14 clang-tidy-14 python3-venv python3-dev
+  chromium nodejs libbenchmark-dev clang-14 libclang-rt-14-dev clang-format-14 clang-tidy-14 python3-venv python3-dev
 )
 packages=("${build_packages[@]}")
+command -v npm >/dev/null || test_packages+=(npm)  # some Node.js packages bring it along
 [ "$what" = test ] && packages+=("${test_packages[@]}")
 
 if ! command -v dpkg-query >/dev/null; then
@@ -23,7 +24,11 @@ for package in "${packages[@]}"; do
   state=$(dpkg-query -W -f='${db:Status-Status}\n' "$package" 2>/dev/null | grep -x installed | head -1) || true
   [ "$state" = installed ] || missing+=("$package")
 done
-[ ${#missing[@]} -eq 0 ] && exit 0
+# The charts of report.html; without them it has tables.
+fetch_charts() {
+  "$(dirname "$0")/npm_env.sh" report >/dev/null || echo "bootstrap: no ECharts; reports will have tables instead of charts" >&2
+}
+[ ${#missing[@]} -eq 0 ] && fetch_charts && exit 0
 
 as_root=()
 if [ "$(id -u)" -ne 0 ]; then
@@ -35,3 +40,4 @@ install() {
 }
 echo "bootstrap: installing ${missing[*]}" >&2
 install || { "${as_root[@]}" apt-get update -q >&2 && install; }
+fetch_charts

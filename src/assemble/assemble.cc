@@ -233,6 +233,7 @@ class Assembler {
   // Appends a node that waits for everything the block waits for.
   trace::Node& AddNode(const graph::Block& block, NodeKind kind, trace::Program& program) {
     trace::Node& node = program.nodes.emplace_back();
+    node.block = static_cast<uint32_t>(&block - graph_.blocks.data());
     node.id = program.nodes.size() - 1;
     node.kind = kind;
     node.first_dependency = static_cast<uint32_t>(program.dependencies.size());

@@ -5,6 +5,8 @@
 #include "base/file.h"
 #include "report/chakra.h"
 #include "report/module_stats.h"
+#include "report/page.h"
+#include "report/perfetto.h"
 #include "report/run_report.h"
 
 namespace hespas::driver {
@@ -36,12 +38,30 @@ Status ExpandTraces(const std::filesystem::path& folder) {
   return {};
 }
 
-Status WriteOutputs(const Prepared& prepared, const Estimated& estimated, const trace::TraceGraph& traces,
-                    const result::RunResult& result, const std::filesystem::path& folder) {
-  if (Status status = WriteTraces(traces, folder); !status) return status;
-  const std::string statistics = report::ModuleStatistics(prepared.blocks, estimated.table);
+namespace {
+
+// What people look at.
+Status WriteReport(const Finished& run, const std::filesystem::path& folder) {
+  const report::StepView step = run.View();
+  const std::string page = report::ReportPage({.result = run.result,
+                                               .step = step,
+                                               .device = run.prepared.device,
+                                               .system = run.system ? &*run.system : nullptr});
+  if (Status status = WriteFileAtomically(folder / "report.html", page); !status) return status;
+  if (!run.simulated) return {};
+  return WriteFileAtomically(folder / "timeline.pftrace", report::PerfettoTrace(step, run.result.memory));
+}
+
+}  // namespace
+
+Status WriteOutputs(const Finished& run, const std::filesystem::path& folder, bool report) {
+  if (Status status = WriteTraces(run.traces, folder); !status) return status;
+  if (report) {
+    if (Status status = WriteReport(run, folder); !status) return status;
+  }
+  const std::string statistics = hespas::report::ModuleStatistics(run.prepared.blocks, run.estimated.table);
   if (Status status = WriteFileAtomically(folder / "module_stats.json", statistics); !status) return status;
-  return WriteFileAtomically(folder / "result.json", report::ToJson(result));
+  return WriteFileAtomically(folder / "result.json", hespas::report::ToJson(run.result));
 }
 
 }  // namespace hespas::driver

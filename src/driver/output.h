@@ -4,7 +4,7 @@
 #include <filesystem>
 
 #include "base/result.h"
-#include "driver/run.h"
+#include "driver/pipeline.h"
 
 namespace hespas::driver {
 
@@ -19,8 +19,7 @@ Status WriteTraces(const trace::TraceGraph& traces, const std::filesystem::path&
 // Gives every dev.<id>.et of the folder a file of its own where several names share one.
 Status ExpandTraces(const std::filesystem::path& folder);
 
-// The traces, module_stats.json and result.json.
-Status WriteOutputs(const Prepared& prepared, const Estimated& estimated, const trace::TraceGraph& traces,
-                    const result::RunResult& result, const std::filesystem::path& folder);
+// The traces, module_stats.json, result.json and, with `report`, report.html and timeline.pftrace.
+Status WriteOutputs(const Finished& run, const std::filesystem::path& folder, bool report);
 
 }  // namespace hespas::driver

@@ -5,12 +5,16 @@
 #include <chrono>
 #include <string_view>
 
+#include "base/file.h"
+#include "driver/changes.h"
 #include "driver/memory_stage.h"
 #include "driver/network_model.h"
 #include "driver/output.h"
 #include "driver/parts.h"
+#include "driver/pipeline.h"
 #include "driver/presets.h"
 #include "driver/summarise.h"
+#include "driver/what_if.h"
 
 namespace hespas::driver {
 namespace {
@@ -28,31 +32,47 @@ class StageTimer {
   std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
 };
 
+// The what-if table reads the program again, which standard input cannot give twice.
+bool ReadContent(RunOptions& options, Diagnostics& diagnostics) {
+  if (options.content) return true;
+  auto raw = ReadRaw(options.program);
+  if (!raw) diagnostics.Report(raw.error());
+  if (raw) options.content = std::make_shared<const std::string>(std::move(*raw));
+  return raw.ok();
+}
+
+bool Change(const RunOptions& options, hardware::System& system, Diagnostics& diagnostics) {
+  const Status status = ChangeSystem(options.changes, system);
+  if (!status) diagnostics.Report(status.error());
+  return status.ok();
+}
+
 }  // namespace
 
-std::optional<result::RunResult> Run(const RunOptions& options, Diagnostics& diagnostics) {
-  if (!options.more_programs.empty() || !options.rank_devices.empty()) return RunParts(options, diagnostics);
+report::StepView Finished::View() const { return ViewOf(prepared, estimated, traces, simulated, result.step_time); }
+
+std::optional<Finished> RunStages(const RunOptions& options, Diagnostics& diagnostics) {
   StageTimer timer;
   const bool network = options.network_backend != "none";
   std::optional<hardware::System> system;
   if (network && options.system != "auto") {
     system = LoadSystemPreset(options.system, diagnostics);
-    if (!system) return std::nullopt;
+    if (!system || !Change(options, *system, diagnostics)) return std::nullopt;
   }
-  const auto prepared = Prepare(options, diagnostics);
+  auto prepared = Prepare(options, diagnostics);
   if (!prepared) return std::nullopt;
   timer.Done("read, optimise, split");
-  const auto estimated = EstimateBlocks(options, *prepared, diagnostics);
+  auto estimated = EstimateBlocks(options, *prepared, diagnostics);
   if (!estimated) return std::nullopt;
   timer.Done("estimate");
-  const auto traces = AssembleTraces(options, *prepared, *estimated, system ? &*system : nullptr, diagnostics);
+  auto traces = AssembleTraces(options, *prepared, *estimated, system ? &*system : nullptr, diagnostics);
   if (!traces) return std::nullopt;
   timer.Done("assemble");
   const size_t npus = traces->program_of_rank.size();
   // A single NPU has no network to simulate.
   if (network && !system && npus > 1) {
     system = SystemOfDevice(prepared->device, npus, diagnostics);
-    if (!system) return std::nullopt;
+    if (!system || !Change(options, *system, diagnostics)) return std::nullopt;
   }
   std::optional<result::SimResult> simulated;
   if (system) {
@@ -72,16 +92,32 @@ std::optional<result::RunResult> Run(const RunOptions& options, Diagnostics& dia
   for (const Diagnostic& diagnostic : diagnostics.all()) {
     if (diagnostic.is_warning()) result.warnings.push_back(diagnostic);
   }
-  if (options.output.empty()) return result;
+  return Finished{*std::move(prepared), *std::move(estimated), *std::move(traces),
+                  std::move(system),    std::move(simulated),  std::move(result)};
+}
+
+std::optional<result::RunResult> Run(const RunOptions& given, Diagnostics& diagnostics) {
+  RunOptions options = given;
+  const bool explained = !options.output.empty() && options.report;
+  options.explain |= explained;
+  if (explained && !ReadContent(options, diagnostics)) return std::nullopt;
+  auto run = RunStages(options, diagnostics);
+  if (!run) return std::nullopt;
+  if (options.output.empty()) return std::move(run->result);
+  StageTimer timer;
+  const hardware::System* system = run->system ? &*run->system : nullptr;
+  if (explained && options.what_if) run->result.what_if = WhatIfs(options, run->prepared, run->estimated, system);
+  timer.Done("what if");
   if (const Status status = PrepareFolder(options.output, options.clean); !status) {
     diagnostics.Report(status.error());
     return std::nullopt;
   }
-  if (const Status status = WriteOutputs(*prepared, *estimated, *traces, result, options.output); !status) {
+  if (const Status status = WriteOutputs(*run, options.output, options.report); !status) {
     diagnostics.Report(status.error());
     return std::nullopt;
   }
-  return result;
+  timer.Done("write");
+  return std::move(run->result);
 }
 
 }  // namespace hespas::driver

@@ -13,6 +13,7 @@
 
 #include "base/diagnostic.h"
 #include "driver/assumptions.h"
+#include "base/progress.h"
 #include "estimate/estimator.h"
 #include "graph/block_graph.h"
 #include "graph/estimate_table.h"
@@ -74,7 +75,14 @@ struct RunOptions {
   bool one_of_several = false;             // sends and receives may meet another program's
   std::string output;                      // folder; empty: nothing is written
   bool clean = false;                      // empty it first
+  std::vector<std::string> changes;  // of the device and the network, "device.memory_bandwidth=2x" (driver/changes.h)
+  std::string overlap = "program";   // perfect: computation and communication never wait for each other
+  bool flash_attention = false;      // attention scores never leave the chip (driver/flash_attention.h)
+  bool report = true;                // with an output folder: report.html and timeline.pftrace too
+  bool explain = false;              // critical path and exposed part of each collective
+  bool what_if = true;               // with an output folder: what other devices and networks would give
   std::string command_line;
+  Progress* progress = nullptr;  // of estimates and the what-if table
 };
 
 struct Prepared {
@@ -85,11 +93,13 @@ struct Prepared {
   graph::BlockGraph blocks;
   std::string split;       // the strategy that was used
   bool scheduled = false;  // as read, a compiler's result: its order is a schedule
+  bool optimised = false;  // passes ran, and they ask the device
 };
 
 struct Estimated {
   graph::EstimateTable table;
-  std::vector<result::OpSummary> ops;  // costliest first
+  std::vector<result::OpSummary> ops;       // costliest first
+  std::vector<std::vector<Time>> op_times;  // of each distinct block, by op
 };
 
 // The device with the figures that replace those of its file.

@@ -7,8 +7,11 @@
 #include "assemble/assemble.h"
 #include "base/file.h"
 #include "base/hash.h"
+#include "driver/changes.h"
 #include "driver/energy.h"
+#include "driver/flash_attention.h"
 #include "driver/optimise_stage.h"
+#include "driver/overlap.h"
 #include "driver/presets.h"
 #include "driver/run.h"
 #include "estimate/cache/sqlite_cache.h"
@@ -45,7 +48,8 @@ split::Options SplitOptions(const RunOptions& options) {
 
 // Work by op name over all blocks; each distinct block is looked at once.
 std::vector<result::OpSummary> SummariseOps(const Prepared& prepared, const estimate::Estimator& estimator,
-                                            const graph::EstimateTable& table) {
+                                            const graph::EstimateTable& table,
+                                            std::vector<std::vector<Time>>& op_times) {
   std::vector<int64_t> uses(table.unique.size());
   for (const uint32_t at : table.of_block) {
     if (at != graph::EstimateTable::kNone) ++uses[at];
@@ -55,9 +59,11 @@ std::vector<result::OpSummary> SummariseOps(const Prepared& prepared, const esti
   estimate::Notes notes;
   const auto power = PowerOf(prepared.device);
   const ir::Module& module = *prepared.module;
+  op_times.resize(table.unique.size());
   for (size_t i = 0; i < table.unique.size(); ++i) {
     for (const ir::OpId op : prepared.blocks.blocks[table.first[i].index()].ops) {
       const graph::Estimate estimate = estimator.EstimateOp(module, op, notes);
+      op_times[i].push_back(estimate.time);
       const auto [row, added] = index.try_emplace(module.name(op), ops.size());
       if (added) ops.push_back({.name = std::string(module.name(op))});
       result::OpSummary& summary = ops[row->second];
@@ -148,6 +154,10 @@ std::optional<Prepared> Prepare(const RunOptions& options, Diagnostics& diagnost
   if (!device) return std::nullopt;
   prepared.device = std::move(*device);
   for (const auto& [constant, value] : options.constants) prepared.device.calibration[constant] = value;
+  if (const Status status = ChangeDevice(options.changes, prepared.device); !status) {
+    diagnostics.Report(status.error());
+    return std::nullopt;
+  }
   auto module = options.content ? ReadModule(options.program, *options.content, &prepared.sha256, diagnostics)
                                 : ReadModule(options.program, &prepared.sha256, diagnostics);
   if (!module) return std::nullopt;
@@ -160,6 +170,7 @@ std::optional<Prepared> Prepare(const RunOptions& options, Diagnostics& diagnost
   }
   prepared.scheduled = optimise::IsOptimised(*module);
   const std::string mode = options.compat && options.optimise == "auto" ? "none" : options.optimise;
+  prepared.optimised = mode != "none" && (mode != "auto" || !optimise::IsOptimised(*module));
   module = OptimiseModule(std::move(*module), {.mode = mode}, prepared.device, diagnostics);
   if (!module) return std::nullopt;
   prepared.module = std::make_unique<ir::Module>(std::move(*module));
@@ -176,12 +187,14 @@ std::optional<Estimated> EstimateBlocks(const RunOptions& options, const Prepare
   if (!estimator) return std::nullopt;
   const bool kept = options.cache != "none" && options.cache != "memory";
   const auto cache = kept ? estimate::OpenCache(options.cache, diagnostics) : nullptr;
-  const estimate::EstimateOptions estimate_options{.strict = options.strict, .reuse = options.cache != "none"};
+  const estimate::EstimateOptions estimate_options{
+      .strict = options.strict, .reuse = options.cache != "none", .progress = options.progress};
   auto table =
       Take(estimate::EstimateAll(prepared.blocks, *estimator, cache.get(), estimate_options, diagnostics), diagnostics);
   if (!table) return std::nullopt;
   Estimated estimated{.table = std::move(*table), .ops = {}};
-  estimated.ops = SummariseOps(prepared, *estimator, estimated.table);
+  estimated.ops = SummariseOps(prepared, *estimator, estimated.table, estimated.op_times);
+  if (options.flash_attention) ApplyFlashAttention(prepared, estimated);
   return estimated;
 }
 
@@ -196,8 +209,11 @@ std::optional<trace::TraceGraph> AssembleTraces(const RunOptions& options, const
     assemble_options.num_npus = static_cast<uint32_t>(system->npus());
     diagnostics.Warning(kNoCommunication, "the program has no collectives: every NPU runs it on its own");
   }
-  return Take(assemble::Assemble(*prepared.module, prepared.blocks, estimated.table, assemble_options, diagnostics),
-              diagnostics);
+  auto traces =
+      Take(assemble::Assemble(*prepared.module, prepared.blocks, estimated.table, assemble_options, diagnostics),
+           diagnostics);
+  if (traces && options.overlap == "perfect") SeparateCommunication(*traces);
+  return traces;
 }
 
 std::optional<hardware::System> SystemOfDevice(const hardware::Device& device, size_t npus, Diagnostics& diagnostics) {
@@ -228,7 +244,8 @@ std::optional<result::SimResult> SimulateTraces(const RunOptions& options, const
                                                                   ? simulate::Backend::kAware
                                                                   : simulate::Backend::kUnaware,
                                                    .resolution = simulate::Resolution::kPicosecond,
-                                                   .record_nodes = true};
+                                                   .record_nodes = true,
+                                                   .explain = options.explain};
   return Take(simulate::Simulate(traces, system, simulate_options, diagnostics), diagnostics);
 }
 

@@ -6,7 +6,10 @@
 
 #include "driver/energy.h"
 #include "driver/uncertainty.h"
+#include "driver/utilisation.h"
 #include "driver/version.h"
+#include "report/breakdown.h"
+#include "report/throughput.h"
 
 namespace hespas::driver {
 namespace {
@@ -58,23 +61,19 @@ void FillCollectives(const trace::TraceGraph& traces, const result::SimResult& s
   }
 }
 
-// Work of all blocks, and what of the step the arithmetic and the memory traffic alone would take.
+// Work of all blocks, and what of the step it would take at the peak rates.
 void FillWork(const Prepared& prepared, const Estimated& estimated, RunResult& out) {
-  Time arithmetic;
-  Time traffic;
   for (const uint32_t at : estimated.table.of_block) {
     if (at == graph::EstimateTable::kNone) continue;
     const graph::Estimate& estimate = estimated.table.unique[at];
     out.flops += estimate.flops;
     out.bytes_accessed += estimate.bytes;
-    for (const graph::Term& term : estimate.terms) {
-      if (term.name == graph::kComputeTerm) arithmetic += term.time;
-      if (term.name == graph::kMemoryTerm) traffic += term.time;
-    }
   }
   if (out.step_time.value > 0) {
-    out.flops_utilisation = arithmetic.seconds() / out.step_time.seconds();
-    out.memory_bandwidth_utilisation = traffic.seconds() / out.step_time.seconds();
+    const PeakTimes peak = PeakTimesOf(prepared, estimated);
+    out.flops_utilisation = peak.arithmetic.seconds() / out.step_time.seconds();
+    out.model_flops_utilisation = peak.products.seconds() / out.step_time.seconds();
+    out.memory_bandwidth_utilisation = peak.traffic.seconds() / out.step_time.seconds();
   }
   out.blocks = {.total = static_cast<int64_t>(prepared.blocks.blocks.size()),
                 .unique = static_cast<int64_t>(estimated.table.unique.size()),
@@ -100,6 +99,20 @@ Time TotalCompute(const Estimated& estimated) {
 
 }  // namespace
 
+Time StepTime(const Estimated& estimated, const std::optional<result::SimResult>& simulated) {
+  return simulated ? simulated->time(simulated->finish()) : TotalCompute(estimated);
+}
+
+report::StepView ViewOf(const Prepared& prepared, const Estimated& estimated, const trace::TraceGraph& traces,
+                        const std::optional<result::SimResult>& simulated, Time step_time) {
+  return {.blocks = prepared.blocks,
+          .estimates = estimated.table,
+          .op_times = estimated.op_times,
+          .traces = traces,
+          .simulated = simulated ? &*simulated : nullptr,
+          .step_time = step_time};
+}
+
 RunResult Summarise(const RunOptions& options, const Prepared& prepared, const Estimated& estimated,
                     const trace::TraceGraph& traces, const std::optional<result::SimResult>& simulated) {
   RunResult out;
@@ -119,6 +132,9 @@ RunResult Summarise(const RunOptions& options, const Prepared& prepared, const E
   out.ops = estimated.ops;
   FillEnergy(prepared, options, out);
   if (!options.compat) out.step_time_sigma = StepSigma(prepared, estimated, out.exposed_communication);
+  out.throughput = report::ThroughputOf(*prepared.module);
+  const report::StepView step = ViewOf(prepared, estimated, traces, simulated, out.step_time);
+  out.breakdown = report::MakeBreakdown(step, report::MakeAccount(step));
   out.reproduce = {.command = options.command_line,
                    .version = kVersion,
                    .input_hashes = {{options.program, "sha256:" + prepared.sha256}}};

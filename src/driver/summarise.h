@@ -2,11 +2,18 @@
 #pragma once
 
 #include "driver/run.h"
+#include "report/step_view.h"
 
 namespace hespas::driver {
 
 // `simulated` is absent where no network was simulated: compute is then all there is.
 result::RunResult Summarise(const RunOptions& options, const Prepared& prepared, const Estimated& estimated,
                             const trace::TraceGraph& traces, const std::optional<result::SimResult>& simulated);
+
+report::StepView ViewOf(const Prepared& prepared, const Estimated& estimated, const trace::TraceGraph& traces,
+                        const std::optional<result::SimResult>& simulated, Time step_time);
+
+// Of the slowest device; without a network that of all computation.
+Time StepTime(const Estimated& estimated, const std::optional<result::SimResult>& simulated);
 
 }  // namespace hespas::driver

@@ -134,8 +134,10 @@ Result<graph::EstimateTable> EstimateAll(const graph::BlockGraph& graph, const E
   OpCounter counter(module);
   const Hash128 model = estimator.key();
   Notes notes;
+  if (options.progress != nullptr) options.progress->Begin("estimate", graph.blocks.size());
   for (size_t i = 0; i < graph.blocks.size(); ++i) {
     const graph::Block& block = graph.blocks[i];
+    if (options.progress != nullptr) options.progress->Done(i);
     if (block.kind == graph::BlockKind::kCommunication) continue;
     if (Interrupted()) return InterruptedError();
     ++table.reuse.blocks;

@@ -1,6 +1,7 @@
 // Estimates every distinct block of a graph once.
 #pragma once
 
+#include "base/progress.h"
 #include "base/result.h"
 #include "estimate/cache/cache.h"
 #include "estimate/estimator.h"
@@ -36,6 +37,7 @@ inline constexpr DiagnosticKind kToolFailed{"W0517",
 struct EstimateOptions {
   bool strict = false;  // an op without a cost rule is an error
   bool reuse = true;    // estimate equal blocks once
+  Progress* progress = nullptr;
 };
 
 // `cache` may be nullptr.

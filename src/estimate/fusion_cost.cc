@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "base/units.h"
-#include "ir/attribute.h"
 
 namespace hespas::estimate {
 namespace {
@@ -95,38 +94,6 @@ class Boundary {
 };
 
 }  // namespace
-
-ir::BlockId FusionBody(const ir::Module& module, ir::OpId fusion) {
-  const ir::BlockId body = module.body(fusion);
-  if (body.valid()) return body;
-  for (const std::string_view name : {"calls", "called_computation"}) {
-    const std::string_view* text = module.attribute(fusion, name);
-    if (text == nullptr) continue;
-    const ir::OpId function = module.FindSymbol(ir::AsSymbol(*text));
-    if (function.valid()) return module.body(function);
-  }
-  return ir::BlockId();
-}
-
-std::vector<ir::OpId> FusedOps(const ir::Module& module, ir::OpId fusion) {
-  std::vector<ir::OpId> found;
-  std::vector<ir::OpId> fusions = {fusion};
-  std::vector<ir::BlockId> seen;
-  while (!fusions.empty()) {
-    const ir::BlockId body = FusionBody(module, fusions.back());
-    fusions.pop_back();
-    if (!body.valid() || std::find(seen.begin(), seen.end(), body) != seen.end()) continue;
-    seen.push_back(body);
-    for (const ir::OpId op : module.block(body).ops) {
-      if (module.kind(op) == OpKind::kFusion) {
-        fusions.push_back(op);
-      } else {
-        found.push_back(op);
-      }
-    }
-  }
-  return found;
-}
 
 OpCost FusionCost(const ir::Module& module, ir::OpId fusion) {
   OpCost total;

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "report/unit_column.h"
+
 namespace hespas::report {
 namespace {
 
@@ -24,13 +26,6 @@ std::string Predecessors(const graph::Block& block) {
   return fmt::format("{}", fmt::join(ids, " "));
 }
 
-std::string Label(const graph::BlockGraph& blocks, size_t i) {
-  const graph::Block& block = blocks.blocks[i];
-  const std::string_view last = block.ops.empty() ? "" : blocks.module->name(block.ops.back());
-  return block.ops.size() == 1 ? fmt::format("{}: {}", i, last)
-                               : fmt::format("{}: {} ops, {}", i, block.ops.size(), last);
-}
-
 }  // namespace
 
 Table BlockTable(const graph::BlockGraph& blocks) {
@@ -50,36 +45,45 @@ Table BlockTable(const graph::BlockGraph& blocks) {
   return table;
 }
 
-std::string ToDot(const graph::BlockGraph& blocks) {
-  std::string out = "digraph blocks {\n  node [shape=box, style=filled];\n";
-  for (size_t i = 0; i < blocks.blocks.size(); ++i) {
-    const bool compute = blocks.blocks[i].kind == graph::BlockKind::kCompute;
-    out += fmt::format("  {} [label=\"{}\", fillcolor={}];\n", i, Label(blocks, i), compute ? "lightblue" : "orange");
-    for (const graph::BlockId from : blocks.blocks[i].predecessors) out += fmt::format("  {} -> {};\n", from.value, i);
-  }
-  return out + "}\n";
-}
-
 Table OpTable(const std::vector<result::OpSummary>& ops, bool human) {
-  Table table{.columns = {{"op"},
-                          {"count", Align::kRight},
-                          {human ? "time" : "time_s", Align::kRight},
-                          {"flops", Align::kRight},
-                          {"bytes", Align::kRight}},
-              .rows = {}};
-  result::OpSummary total{.name = "total"};
+  UnitColumn names{.column = {"op"}, .cells = {}};
+  UnitColumn counts{.column = {"count", Align::kRight}, .cells = {}};
+  std::vector<Time> times;
+  std::vector<Flops> flops;
+  std::vector<Bytes> bytes;
   const auto add = [&](const result::OpSummary& op) {
-    table.rows.push_back({op.name, std::to_string(op.count),
-                          human ? HumanTime(op.time) : fmt::format("{}", op.time.seconds()),
-                          human ? HumanFlops(op.flops) : std::to_string(op.flops.value),
-                          human ? HumanBytes(op.bytes) : std::to_string(op.bytes.value)});
+    names.cells.push_back(op.name);
+    counts.cells.push_back(std::to_string(op.count));
+    times.push_back(op.time);
+    flops.push_back(op.flops);
+    bytes.push_back(op.bytes);
+  };
+  result::OpSummary total{.name = "total"};
+  for (const result::OpSummary& op : ops) {
+    add(op);
     total.count += op.count;
     total.time += op.time;
     total.flops += op.flops;
     total.bytes += op.bytes;
-  };
-  for (const result::OpSummary& op : ops) add(op);
-  if (human) add(result::OpSummary(total));
+  }
+  if (human) add(total);
+  Table table;
+  AddColumn(table, std::move(names));
+  AddColumn(table, std::move(counts));
+  if (human) {
+    AddColumn(table, TimeColumn("time", times));
+    AddColumn(table, FlopsColumn("work", flops));
+    AddColumn(table, BytesColumn("bytes", bytes));
+    return table;
+  }
+  UnitColumn columns[3] = {
+      {{"time_s", Align::kRight}, {}}, {{"flops", Align::kRight}, {}}, {{"bytes", Align::kRight}, {}}};
+  for (size_t i = 0; i < times.size(); ++i) {
+    columns[0].cells.push_back(fmt::format("{}", times[i].seconds()));
+    columns[1].cells.push_back(std::to_string(flops[i].value));
+    columns[2].cells.push_back(std::to_string(bytes[i].value));
+  }
+  for (UnitColumn& column : columns) AddColumn(table, std::move(column));
   return table;
 }
 

@@ -1,4 +1,4 @@
-// Blocks and operations as tables, and the dependency graph in DOT.
+// Blocks and operations as tables.
 #pragma once
 
 #include <string>
@@ -11,7 +11,6 @@
 namespace hespas::report {
 
 Table BlockTable(const graph::BlockGraph& blocks);
-std::string ToDot(const graph::BlockGraph& blocks);
 
 // `human`: units chosen per cell and a line of totals; else seconds and plain counts.
 Table OpTable(const std::vector<result::OpSummary>& ops, bool human);

@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
+
+#include "report/unit_column.h"
 
 namespace hespas::report {
 namespace {
@@ -92,9 +95,61 @@ std::string FitNote(const result::RunResult& r) {
   return *r.fits_in_memory ? "fits" : "DOES NOT FIT into the device's memory";
 }
 
+Json Throughput(const result::RunResult& r) {
+  if (!r.throughput || r.step_time.value <= 0) return nullptr;
+  return {{"unit", r.throughput->unit},
+          {"per_step_and_device", r.throughput->per_step},
+          {"per_second_and_device", r.throughput->per_step / r.step_time.seconds()},
+          {"from", r.throughput->argument}};
+}
+
+Json Shares(const std::vector<result::TimeShare>& shares) {
+  Json rows = Json::array();
+  for (const auto& share : shares) {
+    rows.push_back({{"name", share.name}, {"time_ps", share.time.value}, {"blocks", share.blocks}});
+  }
+  return rows;
+}
+
+Json WhatIfs(const result::RunResult& r) {
+  Json rows = Json::array();
+  for (const result::WhatIf& row : r.what_if) {
+    rows.push_back({{"name", row.name}, {"options", row.options}, {"step_time_ps", row.step_time.value}});
+  }
+  return rows;
+}
+
 std::string ShareOfStep(const result::RunResult& r, Time part) {
   const double step = r.step_time.value > 0 ? static_cast<double>(r.step_time.value) : 1;
   return fmt::format("{:>7}", HumanPercent(static_cast<double>(part.value) / step));
+}
+
+constexpr size_t kSummaryLines = 24;  // of a terminal
+
+// At most `rows` operations and collectives: the costliest of both.
+Table Costliest(const result::RunResult& r, size_t rows) {
+  std::vector<result::OpSummary> costliest(r.ops.begin(), r.ops.begin() + std::min<ptrdiff_t>(std::ssize(r.ops), 6));
+  for (const auto& c : r.collectives) {
+    costliest.push_back({.name = c.op, .count = c.count, .time = c.time, .bytes = c.bytes});
+  }
+  std::stable_sort(costliest.begin(), costliest.end(), [](const auto& a, const auto& b) { return a.time > b.time; });
+  if (costliest.size() > rows) costliest.resize(rows);
+  UnitColumn names{.column = {"costliest"}, .cells = {}};
+  UnitColumn counts{.column = {"count", Align::kRight}, .cells = {}};
+  std::vector<Time> times;
+  std::vector<Bytes> sizes;
+  for (const auto& op : costliest) {
+    names.cells.push_back(op.name);
+    counts.cells.push_back(std::to_string(op.count));
+    times.push_back(op.time);
+    sizes.push_back(op.bytes);
+  }
+  Table table;
+  AddColumn(table, std::move(names));
+  AddColumn(table, std::move(counts));
+  AddColumn(table, TimeColumn("time", times));
+  AddColumn(table, BytesColumn("bytes", sizes));
+  return table;
 }
 
 }  // namespace
@@ -126,6 +181,8 @@ std::string ToJson(const result::RunResult& r, int indent) {
   json["bytes_accessed"] = r.bytes_accessed.value;
   json["flops_utilisation"] = r.flops_utilisation;
   json["memory_bandwidth_utilisation"] = r.memory_bandwidth_utilisation;
+  json["model_flops_utilisation"] = r.model_flops_utilisation;
+  json["throughput"] = Throughput(r);
   json["peak_memory_bytes"] = r.peak_memory ? Json(r.peak_memory->value) : Json(nullptr);
   json["fits_in_memory"] = OrNull(r.fits_in_memory);
   json["memory"] = r.memory ? Memory(*r.memory) : Json(nullptr);
@@ -136,6 +193,11 @@ std::string ToJson(const result::RunResult& r, int indent) {
                     {"communication", r.blocks.communication}};
   json["collectives"] = Collectives(r);
   json["ops"] = Ops(r);
+  json["where_time_goes"] = {{"total_ps", r.breakdown.total.value},
+                             {"by_kind", Shares(r.breakdown.kinds)},
+                             {"by_layer", Shares(r.breakdown.layers)},
+                             {"by_bound", Shares(r.breakdown.bounds)}};
+  if (!r.what_if.empty()) json["what_if"] = WhatIfs(r);
   json["warnings"] = Warnings(r);
   json["reproduce"] = {
       {"command", r.reproduce.command}, {"version", r.reproduce.version}, {"input_hashes", r.reproduce.input_hashes}};
@@ -161,18 +223,8 @@ std::string Summary(const result::RunResult& r) {
   line("blocks", std::to_string(r.blocks.total),
        fmt::format("{} distinct, {} compute, {} communication", r.blocks.unique, r.blocks.compute,
                    r.blocks.communication));
-  out += "\n";
-  constexpr size_t kOps = 5;
-  Table table{.columns = {{"costliest"}, {"count", Align::kRight}, {"time", Align::kRight}, {"bytes", Align::kRight}},
-              .rows = {}};
-  for (size_t i = 0; i < std::min(kOps, r.ops.size()); ++i) {
-    const auto& op = r.ops[i];
-    table.rows.push_back({op.name, std::to_string(op.count), HumanTime(op.time), HumanBytes(op.bytes)});
-  }
-  for (const auto& c : r.collectives) {
-    table.rows.push_back({c.op, std::to_string(c.count), HumanTime(c.time), HumanBytes(c.bytes)});
-  }
-  return out + ToText(table);
+  return out + "\n" +
+         ToText(Costliest(r, kSummaryLines - static_cast<size_t>(std::count(out.begin(), out.end(), '\n')) - 2));
 }
 
 Table AsTable(const result::RunResult& r) {

@@ -12,7 +12,9 @@
 
 #include "base/diagnostic.h"
 #include "base/units.h"
+#include "result/breakdown.h"
 #include "result/memory_curve.h"
+#include "result/what_if.h"
 
 namespace hespas::result {
 
@@ -30,6 +32,13 @@ struct OpSummary {
   Time time;
   Flops flops;
   Bytes bytes;
+};
+
+// What a step works through on one device, as far as the arguments of the program tell.
+struct Throughput {
+  std::string unit;      // "tokens", "samples"
+  double per_step = 0;   // on each device, on average
+  std::string argument;  // "argument 201, tensor<1x4096xi32>", or the option that says so
 };
 
 struct RunResult {
@@ -55,6 +64,8 @@ struct RunResult {
   Bytes bytes_accessed;
   double flops_utilisation = 0;
   double memory_bandwidth_utilisation = 0;
+  double model_flops_utilisation = 0;  // matrix products and convolutions at their peak rates / step time
+  std::optional<Throughput> throughput;
   std::optional<MemoryCurve> memory;
   std::optional<Bytes> peak_memory;
   std::optional<bool> fits_in_memory;
@@ -67,6 +78,8 @@ struct RunResult {
   } blocks;
   std::vector<CollectiveSummary> collectives;
   std::vector<OpSummary> ops;  // costliest first
+  Breakdown breakdown;
+  std::vector<WhatIf> what_if;
   std::vector<Diagnostic> warnings;
   struct {
     std::string command;

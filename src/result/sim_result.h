@@ -54,6 +54,7 @@ struct PathStep {
 // One collective over all its members.
 struct CollectiveUse {
   uint64_t node = 0;  // id at its first member
+  uint32_t rank = 0;  // of that member
   std::string name;
   uint32_t members = 0;
   uint64_t bytes = 0;

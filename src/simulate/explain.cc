@@ -144,6 +144,7 @@ CollectiveUse Describe(const Timeline& timeline, const std::vector<uint32_t>& me
   const uint32_t last = LastToCome(timeline, members);
   const NodeInterval& first = timeline.at(members[0]);
   CollectiveUse use{.node = first.node,
+                    .rank = first.rank,
                     .name = timeline.node(members[0]).name,
                     .members = static_cast<uint32_t>(members.size()),
                     .bytes = static_cast<uint64_t>(timeline.node(members[0]).size.value),

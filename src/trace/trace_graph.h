@@ -27,6 +27,8 @@ enum class Collective : uint8_t {
 
 // clang-format on
 
+inline constexpr uint32_t kNoBlock = 0xFFFFFFFFu;
+
 struct Node {
   uint64_t id = 0;
   NodeKind kind = NodeKind::kCompute;
@@ -46,6 +48,7 @@ struct Node {
   uint32_t first_dependency = 0;          // into Program::dependencies
   uint32_t dependency_count = 0;          // data dependencies, then control dependencies
   uint32_t control_dependency_count = 0;  // the last so many of dependency_count
+  uint32_t block = kNoBlock;              // graph::BlockId it stands for, where a program was assembled
   std::string name;
 };
 

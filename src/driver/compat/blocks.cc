@@ -12,8 +12,8 @@
 #include "driver/compat/python_text.h"
 #include "driver/compat/trace_bytes.h"
 #include "driver/output.h"
-#include "estimate/fusion_cost.h"
 #include "estimate/roofline/prototype_roofline.h"
+#include "ir/fusion.h"
 #include "ir/printer.h"
 #include "read/read.h"
 #include "split/block_module.h"
@@ -91,7 +91,7 @@ void LogBlocks(const Blocks& blocks, const Log& log) {
 }  // namespace
 
 size_t ExpandedCount(const ir::Module& module, ir::OpId op) {
-  if (module.kind(op) == ir::OpKind::kFusion) return estimate::FusedOps(module, op).size();
+  if (module.kind(op) == ir::OpKind::kFusion) return ir::FusedOps(module, op).size();
   if (module.kind(op) == ir::OpKind::kFuncCall) return estimate::PrototypeExpansion(module, op).size();
   return 1;
 }

@@ -128,6 +128,7 @@ Parameters ForDevice(const Parameters& parameters, const hardware::Device& devic
   Replace(device, "linear", kOwnLanes, own.linear);
   Replace(device, "bmm", kOwnLanes, own.batched);
   ReplaceMemory(device, own.memory);
+  own.stream.launch_us = Own(device, "stream", "launch_us").value_or(own.stream.launch_us);
   for (size_t op = 0; op < kCollectiveOps; ++op) {
     Replace(device, kCollectiveKeys[op], kOwnCollective, own.collectives[op]);
   }

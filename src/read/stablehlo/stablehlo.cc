@@ -151,7 +151,7 @@ void OpReader::Recover(size_t start) {
 void OpReader::KeepAliases() {
   for (const auto& [name, alias] : aliases.all()) {
     if (alias.type.valid()) m.AddAlias(name, m.Keep(m.types().Text(alias.type)));
-    if (alias.text.data() != nullptr && !name.starts_with("#loc")) m.AddAlias(name, alias.text);
+    if (alias.text.data() != nullptr) m.AddAlias(name, alias.text);
   }
 }
 

@@ -1,0 +1,29 @@
+// What-if changes of a device or a network: `--set device.memory_bandwidth=2x`.
+//
+// - KEY=VALUE; a value that ends in `x` multiplies, any other replaces (a number or a text with its unit).
+// - `device.peak_flops` and `device.launch_time` stand for all rates and all launch costs of the device.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "hardware/device.h"
+#include "hardware/system.h"
+
+namespace hespas::driver {
+
+inline constexpr DiagnosticKind kBadChange{"E0970",
+                                           "A change of the device or network (--set KEY=VALUE) names no figure that "
+                                           "can be changed, or gives no number. A value "
+                                           "that ends in x multiplies: device.memory_bandwidth=2x.",
+                                           Outcome::kUsage};
+
+// The keys in the order in which documents list them, without `device.calibration.NAME`.
+std::vector<std::string> ChangeKeys();
+
+// Each applies what concerns its noun; all changes must be good.
+Status ChangeDevice(const std::vector<std::string>& changes, hardware::Device& device);
+Status ChangeSystem(const std::vector<std::string>& changes, hardware::System& system);
+
+}  // namespace hespas::driver

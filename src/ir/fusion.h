@@ -1,0 +1,16 @@
+// What a fusion holds.
+#pragma once
+
+#include <vector>
+
+#include "ir/module.h"
+
+namespace hespas::ir {
+
+// The body of a fusion, held as a region or called by symbol; invalid where there is none.
+BlockId FusionBody(const Module& module, OpId fusion);
+
+// The ops of a fusion's body and of fusions within it, in program order; bodies of reductions are not entered.
+std::vector<OpId> FusedOps(const Module& module, OpId fusion);
+
+}  // namespace hespas::ir

@@ -1,0 +1,61 @@
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "report/perfetto.h"
+#include "report/slices.h"
+
+namespace hespas::report {
+namespace {
+
+// JSON text of a name.
+std::string Quoted(const std::string& text) {
+  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+// Microseconds with all digits of the picoseconds.
+std::string Microseconds(Time time) { return fmt::format("{}.{:06}", time.value / 1'000'000, time.value % 1'000'000); }
+
+}  // namespace
+
+std::string ChromeTrace(const StepView& step, const std::optional<result::MemoryCurve>& memory) {
+  const Slices slices = MakeSlices(step);
+  std::string out;
+  const auto add = [&out](const std::string& event) { out += (out.empty() ? "\n" : ",\n") + event; };
+  for (size_t i = 0; i < slices.processes.size(); ++i) {
+    add(fmt::format(R"({{"ph":"M","name":"process_name","pid":{},"args":{{"name":{}}}}})", i + 1,
+                    Quoted(slices.processes[i].name)));
+  }
+  for (size_t i = 0; i < slices.tracks.size(); ++i) {
+    add(fmt::format(R"({{"ph":"M","name":"thread_name","pid":{},"tid":{},"args":{{"name":{}}}}})",
+                    slices.tracks[i].process + 1, i + 1, Quoted(slices.tracks[i].name)));
+  }
+  for (const Slice& slice : slices.slices) {
+    const Track& track = slices.tracks[slice.track];
+    const uint32_t rank = slices.processes[track.process].rank;
+    const trace::Node& node = step.traces.programs[step.traces.program_of_rank[rank]].nodes[slice.node];
+    const Time duration = slice.end - slice.start;
+    const std::string place = fmt::format(R"("pid":{},"tid":{})", track.process + 1, slice.track + 1);
+    add(fmt::format(R"({{"ph":"X","name":{},"cat":"{}",{},"ts":{},"dur":{},"args":{{"duration_ps":{},"block":{}}}}})",
+                    Quoted(node.name), track.compute ? "compute" : "communication", place, Microseconds(slice.start),
+                    Microseconds(duration), duration.value, node.block));
+    for (const uint64_t flow : slice.flows) {
+      add(fmt::format(R"({{"ph":"s","id":{},"name":"unblocks","cat":"flow",{},"ts":{}}})", flow, place,
+                      Microseconds(slice.start)));
+    }
+    if (slice.waited_for == 0) continue;
+    add(fmt::format(R"({{"ph":"f","bp":"e","id":{},"name":"unblocks","cat":"flow",{},"ts":{}}})", slice.waited_for,
+                    place, Microseconds(slice.start)));
+  }
+  if (memory) {
+    for (const result::MemoryPoint& point : memory->points) {
+      for (size_t i = 0; i < slices.processes.size(); ++i) {
+        add(fmt::format(R"({{"ph":"C","name":"memory","pid":{},"ts":{},"args":{{"bytes":{}}}}})", i + 1,
+                        Microseconds(point.start), point.total().value));
+      }
+    }
+  }
+  return "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[" + out + "\n]}\n";
+}
+
+}  // namespace hespas::report

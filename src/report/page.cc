@@ -1,0 +1,66 @@
+#include "report/page.h"
+
+#include <fmt/format.h>
+
+#include <string_view>
+#include <utility>
+
+#include "report/assets.h"
+#include "report/run_report.h"
+
+namespace hespas::report {
+namespace {
+
+std::string Escaped(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '<') {
+      out += "&lt;";
+    } else if (c == '&') {
+      out += "&amp;";
+    } else {
+      out += c;
+    }
+  }
+  return out;
+}
+
+// Nothing in a script element may look like its end.
+std::string InScript(std::string_view json) {
+  std::string out;
+  out.reserve(json.size());
+  for (const char c : json) {
+    if (c == '<') {
+      out += "\\u003c";
+    } else {
+      out += c;
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string ReportPage(const PageInput& input) {
+  const std::string title =
+      fmt::format("{} on {} x {}", input.result.program.path, input.result.npus, input.result.device);
+  const std::pair<std::string_view, std::string> parts[] = {{"@TITLE@", Escaped(title)},
+                                                            {"@STYLE@", std::string(assets::PageCss())},
+                                                            {"@SUMMARY@", Escaped(Summary(input.result))},
+                                                            {"@DATA@", InScript(PageData(input))},
+                                                            {"@ECHARTS@", std::string(assets::Echarts())},
+                                                            {"@PROGRAM@", std::string(assets::PageJs())}};
+  std::string page;
+  std::string_view rest = assets::PageHtml();
+  // In the order of the template, so that nothing is looked for in what was put in.
+  for (const auto& [mark, text] : parts) {
+    const size_t at = rest.find(mark);
+    if (at == std::string_view::npos) continue;
+    page += rest.substr(0, at);
+    page += text;
+    rest.remove_prefix(at + mark.size());
+  }
+  return page.append(rest);
+}
+
+}  // namespace hespas::report

@@ -1,0 +1,23 @@
+// timeline.pftrace: the simulated step as Perfetto TrackEvent packets, for https://ui.perfetto.dev.
+//
+// - One process for each simulated rank (one for all where they are alike) with a thread for computation and one for
+// each
+//   communicator, counters for memory, and an arrow from each communication to what waited for it.
+// - Timestamps are nanoseconds; each slice also has its exact `duration_ps`, so sums equal result.json.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "report/step_view.h"
+#include "result/memory_curve.h"
+
+namespace hespas::report {
+
+// `step.simulated` must be there, with its intervals.
+std::string PerfettoTrace(const StepView& step, const std::optional<result::MemoryCurve>& memory);
+
+// The same slices in the older JSON form of chrome://tracing.
+std::string ChromeTrace(const StepView& step, const std::optional<result::MemoryCurve>& memory);
+
+}  // namespace hespas::report

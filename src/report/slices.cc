@@ -1,0 +1,115 @@
+#include "report/slices.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <unordered_map>
+
+#include "report/account.h"
+
+namespace hespas::report {
+namespace {
+
+using result::NodeInterval;
+using trace::NodeKind;
+
+class Builder {
+ public:
+  Builder(const StepView& step, Slices& out) : step_(step), nodes_(step.traces), out_(out) {}
+
+  void Build() {
+    std::map<uint32_t, std::vector<const NodeInterval*>> by_rank;
+    for (const NodeInterval& interval : step_.simulated->intervals) by_rank[interval.rank].push_back(&interval);
+    for (auto& [rank, intervals] : by_rank) {
+      std::stable_sort(intervals.begin(), intervals.end(),
+                       [](const NodeInterval* a, const NodeInterval* b) { return a->start < b->start; });
+      AddRank(rank, intervals);
+    }
+    std::stable_sort(out_.slices.begin(), out_.slices.end(), [](const Slice& a, const Slice& b) {
+      return std::pair(a.track, a.start) < std::pair(b.track, b.start);
+    });
+  }
+
+ private:
+  void AddRank(uint32_t rank, const std::vector<const NodeInterval*>& intervals) {
+    const auto process = static_cast<uint32_t>(out_.processes.size());
+    const size_t ranks = step_.traces.program_of_rank.size();
+    const bool all = step_.simulated->method == "symmetry" && ranks > 1;
+    out_.processes.push_back({all ? fmt::format("ranks 0 to {}", ranks - 1) : fmt::format("rank {}", rank), rank});
+    const auto compute = static_cast<uint32_t>(out_.tracks.size());
+    out_.tracks.push_back({process, "compute", true});
+    lanes_.clear();
+    const trace::Program& program = step_.traces.programs[step_.traces.program_of_rank[rank]];
+    std::unordered_map<uint64_t, size_t> slice_of;  // communication nodes that have a slice
+    for (const NodeInterval* interval : intervals) {
+      if (interval->start == interval->end) continue;
+      const trace::Node& node = nodes_.at(rank, interval->node);
+      const Time start = step_.simulated->time(interval->start);
+      const Time end = step_.simulated->time(interval->end);
+      const bool computes = node.kind == NodeKind::kCompute;
+      Slice slice{.track = computes ? compute : TrackOf(process, node, start, end),
+                  .start = start,
+                  .end = end,
+                  .node = static_cast<uint32_t>(&node - program.nodes.data())};
+      AddArrow(program, node, slice_of, slice);
+      if (!computes) slice_of[node.id] = out_.slices.size();
+      out_.slices.push_back(std::move(slice));
+    }
+  }
+
+  // An arrow from the communication that ended last of those this node depends on.
+  void AddArrow(const trace::Program& program, const trace::Node& node,
+                const std::unordered_map<uint64_t, size_t>& slice_of, Slice& slice) {
+    Slice* last = nullptr;
+    for (uint32_t d = 0; d < node.dependency_count; ++d) {
+      const auto found = slice_of.find(program.dependencies[node.first_dependency + d]);
+      if (found == slice_of.end()) continue;
+      Slice& origin = out_.slices[found->second];
+      if (origin.end <= slice.start && (last == nullptr || origin.end > last->end)) last = &origin;
+    }
+    if (last == nullptr) return;
+    slice.waited_for = ++flows_;
+    last->flows.push_back(slice.waited_for);
+  }
+
+  // The first track of the node's communicator that is free at `start`.
+  uint32_t TrackOf(uint32_t process, const trace::Node& node, Time start, Time end) {
+    const bool message = node.kind == NodeKind::kSend || node.kind == NodeKind::kReceive;
+    auto& lanes = lanes_[{message, node.group}];
+    for (Lane& lane : lanes) {
+      if (lane.until > start) continue;
+      lane.until = end;
+      return lane.track;
+    }
+    const auto track = static_cast<uint32_t>(out_.tracks.size());
+    std::string name = message           ? "messages"
+                       : node.group == 0 ? "all ranks"
+                                         : fmt::format("communicator {}", node.group);
+    if (!lanes.empty()) name += fmt::format(" ({})", lanes.size() + 1);
+    out_.tracks.push_back({process, std::move(name), false});
+    lanes.push_back({track, end});
+    return track;
+  }
+
+  struct Lane {
+    uint32_t track;
+    Time until;
+  };
+
+  const StepView& step_;
+  const NodeIndex nodes_;
+  Slices& out_;
+  std::map<std::pair<bool, uint32_t>, std::vector<Lane>> lanes_;
+  uint64_t flows_ = 0;
+};
+
+}  // namespace
+
+Slices MakeSlices(const StepView& step) {
+  Slices slices;
+  Builder(step, slices).Build();
+  return slices;
+}
+
+}  // namespace hespas::report

@@ -1,0 +1,16 @@
+// WhatIf: the step time that `hespas run` gives with one thing changed.
+#pragma once
+
+#include <string>
+
+#include "base/units.h"
+
+namespace hespas::result {
+
+struct WhatIf {
+  std::string name;     // "2x memory bandwidth"
+  std::string options;  // what to add to the command: "--set device.memory_bandwidth=2x"
+  Time step_time;
+};
+
+}  // namespace hespas::result

@@ -1,0 +1,274 @@
+// report.html in a headless browser: light, dark, 400 px wide and printed. Screenshots stay under the folder given.
+//
+// usage: node page_test.mjs FOLDER-OF-RUN SCREENSHOTS      NODE_PATH: the modules that scripts/npm_env.sh browser prints
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+
+const [run, pictures] = process.argv.slice(2);
+const require = createRequire(path.join(process.env.NODE_PATH, 'x'));
+const { chromium } = require('playwright-core');
+const axe = fs.readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
+const page = path.resolve(run, 'report.html');
+fs.mkdirSync(pictures, { recursive: true });
+
+const failures = [];
+const test = async (name, body) => {
+  try {
+    await body();
+    console.log(`ok      ${name}`);
+  } catch (error) {
+    failures.push(name);
+    console.log(`FAILED  ${name}\n        ${String(error.message).replaceAll('\n', '\n        ')}`);
+  }
+};
+
+const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: ['--no-sandbox'] });
+
+// Opens the page and keeps what it said and asked for.
+async function open(file, { width = 1280, theme = 'light' } = {}) {
+  const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme: theme, deviceScaleFactor: 1 });
+  const view = await context.newPage();
+  const said = [];
+  const asked = [];
+  view.on('console', (message) => said.push(`${message.type()}: ${message.text()}`));
+  view.on('pageerror', (error) => said.push(`error: ${error.message}`));
+  view.on('request', (request) => { if (!request.url().startsWith('file:') || request.url() !== pathToFileURL(file).href) asked.push(request.url()); });
+  await view.goto(pathToFileURL(file).href);
+  await view.waitForFunction(() => document.documentElement.dataset.ready === 'true' || document.getElementById('problem')?.textContent, null, { timeout: 60000 });
+  return { view, said, asked, close: () => context.close() };
+}
+
+// Boxes of all visible texts: of elements and, inside charts, of what ECharts drew.
+const textBoxes = () => {
+  const boxes = [];
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+    const parent = node.parentElement;
+    if (!node.data.trim() || parent.closest('script,style,noscript,svg,.unseen,.skip,details:not([open]) > :not(summary)')) continue;
+    if (!parent.checkVisibility()) continue;
+    const range = document.createRange();
+    range.selectNodeContents(node);
+    for (const r of range.getClientRects()) {
+      if (r.width > 0.5 && r.height > 0.5) boxes.push({ text: node.data.trim().slice(0, 40), left: r.left, right: r.right, top: r.top + scrollY, bottom: r.bottom + scrollY, where: parent.closest('.scroll') ? 'scroll' : '' });
+    }
+  }
+  for (const { id, holder, instance } of window.hespas.charts) {
+    const at = holder.getBoundingClientRect();
+    for (const shape of instance.getZr().storage.getDisplayList(true)) {
+      if (!['tspan', 'text'].includes(shape.type) || shape.invisible || shape.ignore || !String(shape.style.text ?? '').trim()) continue;
+      const rect = shape.getBoundingRect().clone();
+      const transform = shape.getComputedTransform?.() ?? shape.transform;
+      if (transform) rect.applyTransform(transform);
+      boxes.push({ text: `${id}: ${shape.style.text}`, chart: id, left: at.left + rect.x, right: at.left + rect.x + rect.width, top: at.top + scrollY + rect.y, bottom: at.top + scrollY + rect.y + rect.height, holder: { left: at.left, right: at.right } });
+    }
+  }
+  return boxes;
+};
+
+// Pairs that overlap by more than the slack of a line box.
+function overlaps(boxes) {
+  const found = [];
+  const sorted = boxes.filter((b) => b.where !== 'scroll').sort((a, b) => a.top - b.top);
+  for (let i = 0; i < sorted.length; ++i) {
+    for (let j = i + 1; j < sorted.length && sorted[j].top < sorted[i].bottom; ++j) {
+      const [a, b] = [sorted[i], sorted[j]];
+      const wide = Math.min(a.right, b.right) - Math.max(a.left, b.left);
+      const high = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
+      if (wide > 1.5 && high > 3) found.push(`"${a.text}" and "${b.text}"`);
+    }
+  }
+  return found;
+}
+
+const cut = (boxes) => boxes.filter((b) => b.holder && (b.left < b.holder.left - 1 || b.right > b.holder.right + 1)).map((b) => b.text);
+
+const settings = [
+  { name: 'light', width: 1280, theme: 'light' },
+  { name: 'dark', width: 1280, theme: 'dark' },
+  { name: 'narrow', width: 400, theme: 'light' },
+  { name: 'narrow-dark', width: 400, theme: 'dark' },
+];
+for (const setting of settings) {
+  const { view, said, asked, close } = await open(page, setting);
+  await view.screenshot({ path: path.join(pictures, `${setting.name}.png`), fullPage: true });
+  await test(`${setting.name}: says nothing on the console and asks for nothing`, () => {
+    assert.deepEqual(said, []);
+    assert.deepEqual(asked, []);
+  });
+  await test(`${setting.name}: texts do not overlap and are not cut`, async () => {
+    const boxes = await view.evaluate(textBoxes);
+    assert.ok(boxes.length > 100);
+    assert.deepEqual(overlaps(boxes), []);
+    assert.deepEqual(cut(boxes), []);
+  });
+  await test(`${setting.name}: the page is not wider than the window`, async () => {
+    assert.ok(await view.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth));
+  });
+  await test(`${setting.name}: axe reports nothing, contrast included`, async () => {
+    await view.evaluate(axe);
+    const { violations } = await view.evaluate(() => window.axe.run(document, { resultTypes: ['violations'] }));
+    assert.deepEqual(violations.map((v) => `${v.id}: ${v.nodes.map((n) => n.target.join(' ')).slice(0, 3)}`), []);
+  });
+  await test(`${setting.name}: texts in charts have a contrast of 4.5 at least`, async () => {
+    const bad = await view.evaluate(() => {
+      const canvas = document.createElement('canvas').getContext('2d', { willReadFrequently: true });
+      const rgb = (colour) => { canvas.fillStyle = colour; canvas.fillRect(0, 0, 1, 1); return [...canvas.getImageData(0, 0, 1, 1).data].slice(0, 3); };
+      const light = (colour) => rgb(colour).map((c) => c / 255).map((c) => (c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4)).reduce((s, c, i) => s + c * [0.2126, 0.7152, 0.0722][i], 0);
+      const out = [];
+      for (const { id, holder, instance } of window.hespas.charts) {
+        const ground = light(getComputedStyle(holder.closest('figure')).backgroundColor);
+        for (const shape of instance.getZr().storage.getDisplayList(true)) {
+          if (!['tspan', 'text'].includes(shape.type) || !String(shape.style.text ?? '').trim()) continue;
+          const ink = light(shape.style.fill);
+          const ratio = (Math.max(ink, ground) + 0.05) / (Math.min(ink, ground) + 0.05);
+          if (ratio < 4.5) out.push(`${id}: ${shape.style.text} ${ratio.toFixed(2)}`);
+        }
+      }
+      return out;
+    });
+    assert.deepEqual(bad, []);
+  });
+  await close();
+}
+
+{
+  const { view, close } = await open(page);
+  await test('every block is a dot, every interval drawn, every bar there', async () => {
+    const counts = await view.evaluate(() => {
+      const { data, charts } = window.hespas;
+      const by = Object.fromEntries(charts.map((c) => [c.id, c]));
+      const drawn = (id, type) => by[id].instance.getModel().getSeries().filter((s) => s.subType === type).reduce((n, s) => n + s.getData().count(), 0);
+      const marks = (id, type) => by[id].instance.getModel().getSeries().filter((s) => s.subType === type)
+        .reduce((n, s) => { let shapes = 0; s.getData().eachItemGraphicEl(() => { shapes += 1; }); return n + shapes; }, 0);
+      const intervals = data.timeline.classes.reduce((n, c) => n + c.compute.block.length + c.communication.block.length, 0);
+      return [
+        ['roofline', marks('roofline', 'scatter'), data.blocks.id.length], ['roofline data', drawn('roofline', 'scatter'), data.run.blocks.compute],
+        ['timeline', by.timeline.drawn(), intervals], ['timeline marks', marks('timeline', 'custom'), by.timeline.instance.getOption().series[0].data.length],
+        ['collectives', marks('collectives', 'scatter'), data.collectives.length], ['bounds', marks('bound', 'bar'), data.run.where_time_goes.by_bound.length],
+        ['kinds', marks('kind', 'bar'), Math.min(13, data.run.where_time_goes.by_kind.length)], ['what if', marks('whatif', 'bar'), data.run.what_if.length + 1],
+      ];
+    });
+    for (const [what, found, expected] of counts) {
+      assert.equal(found, expected, what);
+      assert.ok(found > 0, what);
+    }
+  });
+  await test('charts are not empty', async () => {
+    const empty = await view.evaluate(() => window.hespas.charts.filter((c) => c.instance.getZr().storage.getDisplayList(true).length < 5).map((c) => c.id));
+    assert.deepEqual(empty, []);
+  });
+  await test('a tooltip tells operation, place, shapes and terms of the block under the pointer', async () => {
+    await view.locator('#chart-roofline').scrollIntoViewIfNeeded();
+    const target = await view.evaluate(() => {
+      const chart = window.hespas.charts.find((c) => c.id === 'roofline');
+      const series = chart.instance.getModel().getSeries().filter((s) => s.subType === 'scatter').at(-1);
+      const data = series.getData();
+      const at = data.count() - 1;
+      const [x, y] = data.getItemLayout(at);
+      const box = chart.holder.getBoundingClientRect();
+      return { x: box.left + x, y: box.top + y };
+    });
+    await view.mouse.move(target.x - 3, target.y);
+    await view.mouse.move(target.x, target.y);
+    const tip = view.locator('#chart-roofline .tip');
+    await tip.waitFor({ timeout: 5000 });
+    const said = await tip.innerText();
+    for (const word of ['block', 'kind', 'shapes', 'line', 'time', 'bound by', 'bytes']) assert.ok(said.includes(word), `${word} in ${said}`);
+  });
+  await test('the keyboard reaches every control, and arrow keys go through the blocks', async () => {
+    const seen = new Set();
+    await view.evaluate(() => { document.activeElement?.blur(); window.scrollTo(0, 0); });
+    for (let i = 0; i < 80; ++i) {
+      await view.keyboard.press('Tab');
+      seen.add(await view.evaluate(() => document.activeElement.id || document.activeElement.textContent.slice(0, 20)));
+    }
+    for (const name of ['theme', 'print', 'chart-roofline', 'Zoom in', 'All']) assert.ok(seen.has(name), `${name} in ${[...seen]}`);
+    await view.locator('#chart-roofline').focus();
+    await view.keyboard.press('ArrowRight');
+    assert.match(await view.locator('#live').innerText(), /^Block \d+, .*bound by/);
+  });
+  await test('tables behind the folds hold what the charts show', async () => {
+    await view.locator('figure:has(#chart-bound) summary').click();
+    const rows = await view.locator('figure:has(#chart-bound) tbody tr').count();
+    assert.equal(rows, await view.evaluate(() => window.hespas.data.run.where_time_goes.by_bound.length));
+  });
+  await test('the theme button turns the page and the charts dark, and back', async () => {
+    const ground = () => view.evaluate(() => getComputedStyle(document.body).backgroundColor);
+    const before = await ground();
+    await view.locator('#theme').click();
+    assert.notEqual(await ground(), before);
+    assert.equal(await view.locator('#theme').getAttribute('aria-pressed'), 'true');
+    await view.locator('#theme').click();
+    assert.equal(await ground(), before);
+  });
+  await test('zooming the timeline draws more marks of fewer intervals, and All shows all again', async () => {
+    const marks = () => view.evaluate(() => { const c = window.hespas.charts.find((e) => e.id === 'timeline'); return [c.instance.getOption().series[0].data.length, c.drawn(), c.total]; });
+    const [, all, total] = await marks();
+    assert.equal(all, total);
+    await view.getByRole('button', { name: 'Zoom in' }).click();
+    await view.getByRole('button', { name: 'Zoom in' }).click();
+    const [, some] = await marks();
+    assert.ok(some < total);
+    await view.getByRole('button', { name: 'All', exact: true }).click();
+    assert.equal((await marks())[1], total);
+  });
+  await close();
+}
+
+{
+  const { view, said, close } = await open(page, { theme: 'dark' });
+  const pdf = path.join(pictures, 'print.pdf');
+  await test('printing gives A4 pages in light colours, and the screen comes back', async () => {
+    await view.pdf({ path: pdf, format: 'A4', preferCSSPageSize: true, printBackground: true });
+    assert.ok(fs.statSync(pdf).size > 20000);
+    assert.equal(await view.evaluate(() => document.documentElement.dataset.theme), 'dark');
+  });
+  await test('print: texts do not overlap on A4', async () => {
+    await view.setViewportSize({ width: 688, height: 1000 });
+    await view.emulateMedia({ media: 'print' });
+    await view.evaluate(() => window.dispatchEvent(new Event('beforeprint')));
+    await view.screenshot({ path: path.join(pictures, 'print.png'), fullPage: true });
+    const boxes = await view.evaluate(textBoxes);
+    assert.deepEqual(overlaps(boxes.map((b) => ({ ...b, where: '' }))), []);
+    assert.deepEqual(cut(boxes), []);
+    assert.ok(await view.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth), 'wider than the paper');
+    assert.deepEqual(said, []);
+  });
+  await close();
+}
+
+{
+  const text = fs.readFileSync(page, 'utf8');
+  const broken = { cut: text.replace(/(<script type="application\/json" id="data">.{2000})[^<]*/, '$1'), version: text.replace('{"schema_version":1,', '{"schema_version":7,') };
+  for (const [name, content] of Object.entries(broken)) {
+    await test(`damaged data (${name}) is told on the page and the console`, async () => {
+      assert.notEqual(content, text);
+      const file = path.resolve(pictures, `broken-${name}.html`);
+      fs.writeFileSync(file, content);
+      const { view, said, close } = await open(file);
+      assert.match(await view.locator('#problem').innerText(), /damaged/);
+      assert.ok(said.length > 0);
+      await close();
+      fs.unlinkSync(file);
+    });
+  }
+  await test('without the chart library a notice and tables stand in its place', async () => {
+    const file = path.resolve(pictures, 'no-charts.html');
+    fs.writeFileSync(file, text.replace(/<script>\n?\/\*\n\* Licensed[\s\S]*?<\/script>/, '<script></script>'));
+    const { view, said, close } = await open(file);
+    assert.equal(await view.evaluate(() => typeof echarts), 'undefined');
+    assert.match(await view.locator('.notice').innerText(), /no chart library/);
+    assert.ok(await view.locator('table').count() >= 7);
+    assert.deepEqual(said, []);
+    await view.screenshot({ path: path.join(pictures, 'no-charts.png'), fullPage: true });
+    await close();
+    fs.unlinkSync(file);
+  });
+}
+
+await browser.close();
+console.log(failures.length ? `${failures.length} failed` : 'all passed');
+process.exit(failures.length ? 1 : 0);

@@ -1,0 +1,9 @@
+#!/usr/bin/env bash
+# Runs page_test.mjs on the report of the example; screenshots stay under build/screenshots.
+set -euo pipefail
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+"$HESPAS_BIN/hespas" run "$HESPAS_ROOT/examples/llama3-100m-4dev.mlir.gz" --device A100_SXM_40GB --system A100_SXM_40GB_4GPU \
+  --output "$folder" --quiet >/dev/null
+grep -q 'Licensed to the Apache' "$folder/report.html" || { echo "page_test: this build has no ECharts (scripts/npm_env.sh report)" >&2; exit 1; }
+NODE_PATH=$("$HESPAS_ROOT/scripts/npm_env.sh" browser) node "$HESPAS_ROOT/tests/report/page_test.mjs" "$folder" "$HESPAS_ROOT/build/screenshots"
