@@ -54,14 +54,14 @@ Status WriteReport(const Finished& run, const std::filesystem::path& folder) {
 
 }  // namespace
 
-Status WriteOutputs(const Finished& run, const std::filesystem::path& folder, bool report) {
+Status WriteOutputs(const Finished& run, const std::filesystem::path& folder, bool with_report) {
   if (Status status = WriteTraces(run.traces, folder); !status) return status;
-  if (report) {
+  if (with_report) {
     if (Status status = WriteReport(run, folder); !status) return status;
   }
-  const std::string statistics = hespas::report::ModuleStatistics(run.prepared.blocks, run.estimated.table);
+  const std::string statistics = report::ModuleStatistics(run.prepared.blocks, run.estimated.table);
   if (Status status = WriteFileAtomically(folder / "module_stats.json", statistics); !status) return status;
-  return WriteFileAtomically(folder / "result.json", hespas::report::ToJson(run.result));
+  return WriteFileAtomically(folder / "result.json", report::ToJson(run.result));
 }
 
 }  // namespace hespas::driver

@@ -19,7 +19,7 @@ Status WriteTraces(const trace::TraceGraph& traces, const std::filesystem::path&
 // Gives every dev.<id>.et of the folder a file of its own where several names share one.
 Status ExpandTraces(const std::filesystem::path& folder);
 
-// The traces, module_stats.json, result.json and, with `report`, report.html and timeline.pftrace.
-Status WriteOutputs(const Finished& run, const std::filesystem::path& folder, bool report);
+// The traces, module_stats.json, result.json and, where asked for, report.html and timeline.pftrace.
+Status WriteOutputs(const Finished& run, const std::filesystem::path& folder, bool with_report);
 
 }  // namespace hespas::driver
