@@ -72,11 +72,15 @@ std::string_view Quoted(std::string_view text) {
 
 std::string_view OwnName(const ir::Module& module, ir::OpId op) {
   if (const std::string_view* metadata = module.attribute(op, "metadata")) {
-    // The attribute is a string, so its inner quotes are escaped.
-    const size_t at = metadata->find("op_name=\\\"");
+    constexpr std::string_view kKey = "op_name=";
+    const size_t at = metadata->find(kKey);
     if (at == std::string_view::npos) return {};
-    const std::string_view rest = metadata->substr(at + 10);
-    return rest.substr(0, rest.find("\\\""));
+    std::string_view rest = metadata->substr(at + kKey.size());
+    // As HLO text writes it, or within a string of MLIR, where quotes are escaped.
+    const std::string_view quote = rest.starts_with('\\') ? "\\\"" : "\"";
+    if (!rest.starts_with(quote)) return {};
+    rest.remove_prefix(quote.size());
+    return rest.substr(0, rest.find(quote));
   }
   const std::string_view* location = module.attribute(op, "loc");
   if (location == nullptr) return {};

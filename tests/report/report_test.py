@@ -63,6 +63,16 @@ class ReportTest(unittest.TestCase):
         self.assertEqual({row["name"] for row in where["by_layer"]}, {"layers_0", "layers_1"})
         self.assertEqual(sum(row["time_ps"] for row in where["by_layer"]), where["total_ps"])
 
+    def test_layers_of_hlo_metadata(self):
+        text = """HloModule m
+          ENTRY e {
+            x = f32[64,64] parameter(0)
+            ROOT t = f32[64,64] tanh(x), metadata={op_type="tanh" op_name="jit(f)/jvp(decoder)/layers_5/tanh"}
+          }
+        """
+        where = result("run", "-", "--device", "A100_SXM_40GB", "--optimise", "none", stdin=text)["where_time_goes"]
+        self.assertEqual([row["name"] for row in where["by_layer"]], ["layers_5"])
+
     def test_each_what_if_row_is_what_the_command_answers(self):
         for name in ("optimised", "resnet"):
             answer = result("run", *RUNS[name], "--output", self.folder / name)
