@@ -42,8 +42,8 @@ void PrintTimeline(const driver::RunOptions& options, Console& console) {
                                   "name a network with --system"));
   }
   if (!options.output.empty()) {
-    if (const Status status = driver::WriteOutputs(*run, options.output, options.report); !status)
-      return console.Fail(status.error());
+    const Status written = driver::WriteReport(*run, options.output);
+    if (!written) return console.Fail(written.error());
   }
   Print(report::ChromeTrace(run->View(), run->result.memory));
 }

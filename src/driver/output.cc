@@ -38,9 +38,6 @@ Status ExpandTraces(const std::filesystem::path& folder) {
   return {};
 }
 
-namespace {
-
-// What people look at.
 Status WriteReport(const Finished& run, const std::filesystem::path& folder) {
   const report::StepView step = run.View();
   const std::string page = report::ReportPage({.result = run.result,
@@ -52,16 +49,12 @@ Status WriteReport(const Finished& run, const std::filesystem::path& folder) {
   return WriteFileAtomically(folder / "timeline.pftrace", report::PerfettoTrace(step, run.result.memory));
 }
 
-}  // namespace
-
-Status WriteOutputs(const Finished& run, const std::filesystem::path& folder, bool with_report) {
-  if (Status status = WriteTraces(run.traces, folder); !status) return status;
-  if (with_report) {
-    if (Status status = WriteReport(run, folder); !status) return status;
-  }
-  const std::string statistics = report::ModuleStatistics(run.prepared.blocks, run.estimated.table);
+Status WriteOutputs(const Prepared& prepared, const Estimated& estimated, const trace::TraceGraph& traces,
+                    const result::RunResult& result, const std::filesystem::path& folder) {
+  if (Status status = WriteTraces(traces, folder); !status) return status;
+  const std::string statistics = report::ModuleStatistics(prepared.blocks, estimated.table);
   if (Status status = WriteFileAtomically(folder / "module_stats.json", statistics); !status) return status;
-  return WriteFileAtomically(folder / "result.json", report::ToJson(run.result));
+  return WriteFileAtomically(folder / "result.json", report::ToJson(result));
 }
 
 }  // namespace hespas::driver

@@ -19,7 +19,11 @@ Status WriteTraces(const trace::TraceGraph& traces, const std::filesystem::path&
 // Gives every dev.<id>.et of the folder a file of its own where several names share one.
 Status ExpandTraces(const std::filesystem::path& folder);
 
-// The traces, module_stats.json, result.json and, where asked for, report.html and timeline.pftrace.
-Status WriteOutputs(const Finished& run, const std::filesystem::path& folder, bool with_report);
+// The traces, module_stats.json and result.json.
+Status WriteOutputs(const Prepared& prepared, const Estimated& estimated, const trace::TraceGraph& traces,
+                    const result::RunResult& result, const std::filesystem::path& folder);
+
+// report.html and, where a network was simulated, timeline.pftrace.
+Status WriteReport(const Finished& run, const std::filesystem::path& folder);
 
 }  // namespace hespas::driver

@@ -273,6 +273,11 @@ std::optional<result::RunResult> RunParts(const RunOptions& options, Diagnostics
     if (simulated->ranks[rank].finish > simulated->ranks[slowest].finish) slowest = rank;
   }
   const Part& part = (*parts)[part_of_rank[slowest]];
+  // Blocks of other parts are not this one's.
+  for (size_t rank = 0; rank < part_of_rank.size(); ++rank) {
+    if (part_of_rank[rank] == part_of_rank[slowest]) continue;
+    for (trace::Node& node : traces->programs[traces->program_of_rank[rank]].nodes) node.block = trace::kNoBlock;
+  }
   result::RunResult result = Summarise(part.options, part.prepared, part.estimated, *traces, simulated);
   result.system = system->name;
   for (const Part& other : *parts)

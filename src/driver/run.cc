@@ -97,6 +97,7 @@ std::optional<Finished> RunStages(const RunOptions& options, Diagnostics& diagno
 }
 
 std::optional<result::RunResult> Run(const RunOptions& given, Diagnostics& diagnostics) {
+  if (!given.more_programs.empty() || !given.rank_devices.empty()) return RunParts(given, diagnostics);
   RunOptions options = given;
   const bool explained = !options.output.empty() && options.report;
   options.explain |= explained;
@@ -112,7 +113,9 @@ std::optional<result::RunResult> Run(const RunOptions& given, Diagnostics& diagn
     diagnostics.Report(status.error());
     return std::nullopt;
   }
-  if (const Status status = WriteOutputs(*run, options.output, options.report); !status) {
+  Status status = WriteOutputs(run->prepared, run->estimated, run->traces, run->result, options.output);
+  if (status.ok() && options.report) status = WriteReport(*run, options.output);
+  if (!status) {
     diagnostics.Report(status.error());
     return std::nullopt;
   }

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "base/diagnostic.h"
-#include "driver/assumptions.h"
 #include "base/progress.h"
+#include "driver/assumptions.h"
 #include "estimate/estimator.h"
 #include "graph/block_graph.h"
 #include "graph/estimate_table.h"

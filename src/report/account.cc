@@ -27,7 +27,8 @@ std::vector<RankIntervals> Sort(const StepView& step, const NodeIndex& nodes) {
     RankIntervals& rank = ranks[interval->rank];
     const bool compute = node.kind == trace::NodeKind::kCompute;
     (compute ? rank.compute : rank.communication).push_back(interval);
-    (compute ? rank.compute_block : rank.communication_block).push_back(node.block);
+    (compute ? rank.compute_block : rank.communication_block)
+        .push_back(std::min(node.block, static_cast<uint32_t>(step.blocks.blocks.size())));
   }
   return ranks;
 }
@@ -116,8 +117,8 @@ const trace::Node& NodeIndex::at(uint32_t rank, uint64_t id) const {
 
 Account MakeAccount(const StepView& step) {
   Account account;
-  account.computed.resize(step.blocks.blocks.size());
-  account.exposed.resize(step.blocks.blocks.size());
+  account.computed.resize(step.blocks.blocks.size() + 1);
+  account.exposed.resize(step.blocks.blocks.size() + 1);
   const size_t devices = step.traces.program_of_rank.size();
   account.total = static_cast<int64_t>(devices) * step.step_time;
   if (step.simulated == nullptr) {

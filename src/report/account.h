@@ -12,7 +12,7 @@
 namespace hespas::report {
 
 struct Account {
-  std::vector<Time> computed;  // by block, summed over devices
+  std::vector<Time> computed;  // by block, summed over devices; last: by programs that are not this one
   std::vector<Time> exposed;
   Time idle;
   Time total;

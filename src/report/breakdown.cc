@@ -61,6 +61,7 @@ class Maker {
       AddComputed(i);
       AddExposed(i);
     }
+    AddOthers();
     result::Breakdown out{.total = account_.total};
     out.kinds = kinds_.Take(account_.idle);
     out.bounds = bounds_.Take(account_.idle);
@@ -69,6 +70,17 @@ class Maker {
   }
 
  private:
+  // Of devices that run another program.
+  void AddOthers() {
+    const auto block = static_cast<uint32_t>(step_.blocks.blocks.size());
+    if (account_.computed[block] + account_.exposed[block] == Time()) return;
+    for (Shares* shares : {&kinds_, &layers_}) {
+      shares->Add("another program", account_.computed[block] + account_.exposed[block], block);
+    }
+    bounds_.Add("another program", account_.computed[block], block);
+    bounds_.Add(graph::BoundName(graph::Bound::kNetwork), account_.exposed[block], block);
+  }
+
   void AddComputed(uint32_t block) {
     const Time time = account_.computed[block];
     if (time == Time()) return;

@@ -82,7 +82,7 @@ class TwoRanks : public ::testing::Test {
 
 TEST_F(TwoRanks, AccountCountsComputationExposedCommunicationAndIdleTime) {
   const Account account = MakeAccount(View());
-  EXPECT_THAT(account.computed, ElementsAre(Time(22), Time(0), Time(5)));
+  EXPECT_THAT(account.computed, ElementsAre(Time(22), Time(0), Time(5), Time(0)));
   EXPECT_EQ(account.exposed[1], Time(5 + 5 + 13));  // 10 to 15 and 20 to 25 on rank 0
   EXPECT_EQ(account.idle, Time(5 + 5));
   EXPECT_EQ(account.total, Time(60));
