@@ -68,16 +68,19 @@ report::Table ExplanationTable(const std::vector<optimise::Explanation>& explana
 }
 
 void Run(OptimiseCommand& command, Console& console) {
+  command.optimise.expand_kernels = command.format == "stablehlo";
   auto module = driver::ReadModule(command.run.program, nullptr, console.diagnostics);
   auto device = hardware::LoadDevice(command.run.device, console.diagnostics);
   std::optional<ir::Module> optimised;
   optimise::Report report;
+  report.explain = command.explain;
   if (module && device) {
     optimised = driver::OptimiseModule(std::move(*module), command.optimise, *device, console.diagnostics, &report);
   }
   console.PrintDiagnostics();
   if (!optimised) return;
-  if (command.format == "mlir" && !command.explain && !command.kernels) return Print(ir::PrintGeneric(*optimised));
+  const bool prints = command.format == "mlir" || command.format == "stablehlo";
+  if (prints && !command.explain && !command.kernels) return Print(ir::PrintGeneric(*optimised));
   const optimise::Summary summary = optimise::Summarise(*optimised);
   const auto estimator = estimate::MakeEstimator("calibrated", *device, {});
   if (!estimator) {
@@ -91,7 +94,7 @@ void Run(OptimiseCommand& command, Console& console) {
   const report::Table table = command.explain   ? ExplanationTable(report.explanations)
                               : command.kernels ? KernelTable(*optimised, summary, **estimator)
                                                 : SummaryTable(summary);
-  Print(RenderTable(table, FormatByName(command.format == "mlir" ? "table" : command.format)));
+  Print(RenderTable(table, FormatByName(prints ? "table" : command.format)));
 }
 
 }  // namespace
@@ -104,16 +107,18 @@ void AddOptimiseCommand(CLI::App& app, Console& console) {
   command.add_option("--device", options->run.device, "accelerator whose costs decide on fusion: preset or JSON file");
   command
       .add_option("--optimise", options->optimise.mode,
-                  "auto, none (summarise the program as it is), xla-gpu or xla-tpu")
-      ->check(OneOf({"auto", "none", "xla-gpu", "xla-tpu"}));
+                  "auto, none (summarise the program as it is), xla-gpu, xla-tpu, or xla (its own compiler)")
+      ->check(OneOf({"auto", "none", "xla-gpu", "xla-tpu", "xla"}));
   command.add_option("--disable", options->optimise.disabled, "passes to leave out");
   command.add_option("--after", options->optimise.stop_after, "last pass to run");
   command.add_flag("--explain", options->explain, "for each op its kernel, and why");
   command.add_flag("--kernels", options->kernels, "one row a kernel");
   command
-      .add_option("--format", options->format,
-                  "what goes to stdout: the module (mlir), or counts as table, json, jsonl, csv or md")
-      ->check(OneOf({"mlir", "table", "json", "jsonl", "csv", "md"}));
+      .add_option(
+          "--format", options->format,
+          "what goes to stdout: the module (mlir), the same with kernels taken apart so that any compiler runs it "
+          "(stablehlo), or counts as table, json, jsonl, csv or md")
+      ->check(OneOf({"mlir", "stablehlo", "table", "json", "jsonl", "csv", "md"}));
   command.callback([options, &console] { Run(*options, console); });
 }
 

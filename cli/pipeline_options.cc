@@ -61,8 +61,8 @@ void AddEstimateOptions(CLI::App& command, driver::RunOptions& options) {
       ->check(OneOf({"ws", "os"}));
   command
       .add_option("--optimise", options.optimise,
-                  "what XLA would do first: auto (unless already optimised), none, xla-gpu or xla-tpu")
-      ->check(OneOf({"auto", "none", "xla-gpu", "xla-tpu"}));
+                  "what XLA would do first: auto (unless already optimised), none, xla-gpu, xla-tpu or xla")
+      ->check(OneOf({"auto", "none", "xla-gpu", "xla-tpu", "xla"}));
   command
       .add_option("--set", options.changes,
                   "change a figure of the device or network: device.memory_bandwidth=2x, device.launch_time=0, "

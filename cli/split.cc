@@ -20,8 +20,9 @@ void AddSplitCommand(CLI::App& app, Console& console) {
   AddProgramOption(command, options->run);
   command.add_option("--device", options->run.device,
                      "accelerator whose passes --optimise runs, and whose bounds colour the graph");
-  command.add_option("--optimise", options->run.optimise, "what XLA would do first: none, auto, xla-gpu or xla-tpu")
-      ->check(OneOf({"auto", "none", "xla-gpu", "xla-tpu"}));
+  command
+      .add_option("--optimise", options->run.optimise, "what XLA would do first: none, auto, xla-gpu, xla-tpu or xla")
+      ->check(OneOf({"auto", "none", "xla-gpu", "xla-tpu", "xla"}));
   AddSplitOptions(command, options->run);
   command
       .add_option("--format", options->format,

@@ -7,6 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
+#include "driver/exact_optimiser.h"
+
 namespace hespas::driver {
 namespace {
 
@@ -25,6 +27,7 @@ std::optional<Choice> Choose(const ir::Module& module, const std::string& mode, 
   const bool tpu = device.family == "tpu";
   if (mode == "none") return Choice{};
   if (mode == "xla-gpu") return Choice{true, optimise::Target::kGpu};
+  if (mode == "xla") return Choice{!optimise::IsOptimised(module), optimise::Target::kGpu};
   if (mode == "xla-tpu") return Choice{true, optimise::Target::kTpu};
   if (mode != "auto") return std::nullopt;
   return Choice{!optimise::IsOptimised(module), tpu ? optimise::Target::kTpu : optimise::Target::kGpu};
@@ -61,16 +64,23 @@ std::optional<ir::Module> OptimiseModule(ir::Module module, const OptimiseOption
   const auto choice = Choose(module, options.mode, device);
   if (!choice) {
     diagnostics.Error(kUnknownOptimise, fmt::format("`{}` is no way to optimise", options.mode), {},
-                      "use auto, none, xla-gpu or xla-tpu");
+                      "use auto, none, xla-gpu, xla-tpu or xla");
     return std::nullopt;
   }
   if (!choice->run) return module;
+  if (options.mode == "xla") {
+    auto exact = OptimiseWithXla(module, device, diagnostics);
+    if (exact) return std::move(*exact);
+    diagnostics.Report(exact.error());
+    return std::nullopt;
+  }
   const auto cost = CostFunctionOf(device);
   auto optimised = optimise::Optimise(std::move(module),
                                       {.target = choice->target,
                                        .bf16_capability = Bf16Capability(device),
                                        .disabled = options.disabled,
-                                       .stop_after = options.stop_after},
+                                       .stop_after = options.stop_after,
+                                       .expand_kernels = options.expand_kernels},
                                       *cost, diagnostics, report);
   if (optimised) return std::move(*optimised);
   diagnostics.Report(optimised.error());

@@ -18,13 +18,14 @@
 
 namespace hespas::driver {
 
-inline constexpr DiagnosticKind kUnknownOptimise{"E0907", "--optimise takes auto, none, xla-gpu or xla-tpu.",
+inline constexpr DiagnosticKind kUnknownOptimise{"E0907", "--optimise takes auto, none, xla-gpu, xla-tpu or xla.",
                                                  Outcome::kUsage};
 
 struct OptimiseOptions {
-  std::string mode = "auto";  // auto, none, xla-gpu, xla-tpu
+  std::string mode = "auto";  // auto, none, xla-gpu, xla-tpu, xla
   std::vector<std::string> disabled;
   std::string stop_after;
+  bool expand_kernels = false;  // back to plain StableHLO, for execution
 };
 
 std::unique_ptr<graph::CostFunction> CostFunctionOf(const hardware::Device& device);

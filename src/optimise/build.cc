@@ -86,6 +86,21 @@ std::optional<int64_t> IntegerOf(const Dataflow& flow, const Node& node, std::st
   return text == nullptr ? std::nullopt : ir::AsInteger(*text);
 }
 
+std::vector<size_t> NumbersBehind(std::string_view json, std::string_view name) {
+  std::vector<size_t> out;
+  size_t at = json.find(name);
+  if (at == std::string_view::npos) return out;
+  at = json.find('[', at);
+  bool in_number = false;
+  for (; at < json.size() && json[at] != ']'; ++at) {
+    const bool digit = json[at] >= '0' && json[at] <= '9';
+    if (digit && !in_number) out.push_back(0);
+    if (digit && out.back() < 1'000'000) out.back() = out.back() * 10 + static_cast<size_t>(json[at] - '0');
+    in_number = digit;
+  }
+  return out;
+}
+
 Dimensions Inverse(const Dimensions& permutation) {
   Dimensions out(permutation.size());
   for (size_t i = 0; i < permutation.size(); ++i) out[static_cast<size_t>(permutation[i])] = static_cast<int64_t>(i);

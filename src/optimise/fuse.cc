@@ -1,6 +1,7 @@
 // Puts each planned kernel into an mhlo.fusion.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <unordered_map>
 
 #include "optimise/kernels.h"
@@ -74,14 +75,29 @@ void Form(Dataflow& flow, const KernelPlan& plan, uint32_t kernel) {
   for (size_t i = 0; i < results.size(); ++i) flow.Replace(results[i], flow.result(made, i));
 }
 
-std::string NameInReport(const Dataflow& flow, NodeId id) {
+// Lines of byte offsets, found by bisection: explanations name every op of the program.
+class LineNumbers {
+ public:
+  explicit LineNumbers(std::string_view text) {
+    for (size_t at = text.find('\n'); at != std::string_view::npos; at = text.find('\n', at + 1)) ends_.push_back(at);
+  }
+  size_t operator()(size_t offset) const {
+    return 1 + static_cast<size_t>(std::lower_bound(ends_.begin(), ends_.end(), offset) - ends_.begin());
+  }
+
+ private:
+  std::vector<size_t> ends_;
+};
+
+std::string NameInReport(const Dataflow& flow, NodeId id, const LineNumbers& lines) {
   const Node& node = flow.node(id);
   const std::string_view name = flow.source().name(node.name);
   if (!node.origin.valid()) return std::string(name);
-  return fmt::format("{} (line {})", name, flow.source().location(node.origin).line);
+  return fmt::format("{} (line {})", name, lines(flow.source().op(node.origin).source));
 }
 
 void Explain(const Dataflow& flow, const KernelPlan& plan, std::vector<Explanation>& out) {
+  const LineNumbers lines(flow.source().source());
   std::unordered_map<NodeId, std::string> kernels;
   for (uint32_t kernel = 0; kernel < plan.roots.size(); ++kernel) {
     if (plan.roots[kernel].empty()) continue;
@@ -93,7 +109,7 @@ void Explain(const Dataflow& flow, const KernelPlan& plan, std::vector<Explanati
   for (const NodeId id : flow.order()) {
     const auto found = kernels.find(id);
     if (found == kernels.end() || plan.reasons[id.index()].empty()) continue;
-    out.push_back({NameInReport(flow, id), found->second, plan.reasons[id.index()]});
+    out.push_back({NameInReport(flow, id, lines), found->second, plan.reasons[id.index()]});
   }
 }
 

@@ -125,7 +125,7 @@ Result<ir::Module> Optimise(ir::Module module, const Options& options, const gra
     return std::find(options.disabled.begin(), options.disabled.end(), name) != options.disabled.end();
   };
   PassContext context{.target = options.target, .cost = &cost, .bf16_capability = options.bf16_capability};
-  if (report != nullptr) context.explanations = &report->explanations;
+  if (report != nullptr && report->explain) context.explanations = &report->explanations;
   auto flow = Import(module, main, {.inline_calls = !disabled("inline")});
   for (Dataflow* region : ExecutedRegions(*flow)) region->dots_take_producers = options.target == Target::kTpu;
   for (const Pass& pass : kPasses) {
@@ -135,6 +135,7 @@ Result<ir::Module> Optimise(ir::Module module, const Options& options, const gra
     if (report != nullptr) report->passes.emplace_back(pass.name);
     if (pass.name == options.stop_after) break;
   }
+  if (options.expand_kernels) RunOn(*flow, {.run = ExpandKernels}, context);
   if (!IsOrdered(*flow)) return MakeError(kLostOrder, "the optimised program is not in order; please report this");
   return Export(*flow, main);
 }

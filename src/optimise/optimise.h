@@ -35,6 +35,7 @@ struct Options {
   int bf16_capability = 80;           // CUDA compute capability times ten: which arithmetic exists in bf16
   std::vector<std::string> disabled;  // passes to leave out
   std::string stop_after;             // last pass to run; "" runs all
+  bool expand_kernels = false;        // back to plain StableHLO, for execution
 };
 
 // Why an op went into the kernel it is in, and why a neighbour did not join.
@@ -45,11 +46,12 @@ struct Explanation {
 };
 
 struct Report {
+  bool explain = true;              // set before: whether explanations are wanted
   std::vector<std::string> passes;  // that ran, in order
   std::vector<Explanation> explanations;
 };
 
-// `report` may be null; explanations are only recorded where one is given.
+// `report` may be null; explanations are only recorded where one is given that asks for them.
 Result<ir::Module> Optimise(ir::Module module, const Options& options, const graph::CostFunction& cost,
                             Diagnostics& diagnostics, Report* report = nullptr);
 

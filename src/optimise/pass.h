@@ -53,5 +53,6 @@ void Fuse(Dataflow& flow, PassContext& context);
 void WrapKernels(Dataflow& flow, PassContext& context);
 void CombineCollectives(Dataflow& flow, PassContext& context);
 void RemoveBarriers(Dataflow& flow, PassContext& context);
+void ExpandKernels(Dataflow& flow, PassContext& context);
 
 }  // namespace hespas::optimise

@@ -10,6 +10,7 @@
 #include "ir/attribute.h"
 #include "ir/convolution_work.h"
 #include "ir/op_attributes.h"
+#include "optimise/build.h"
 
 namespace hespas::optimise {
 namespace {
@@ -23,22 +24,6 @@ bool IsLibraryCall(const ir::Module& module, ir::OpId op) {
   const auto* target = module.attribute(op, "call_target_name");
   if (target == nullptr) return false;
   return target->find("__cu") != std::string_view::npos || target->find("triton") != std::string_view::npos;
-}
-
-// The list of numbers behind `name` in a JSON text.
-std::vector<size_t> JsonList(std::string_view json, std::string_view name) {
-  std::vector<size_t> out;
-  size_t at = json.find(name);
-  if (at == std::string_view::npos) return out;
-  at = json.find('[', at);
-  bool in_number = false;
-  for (; at < json.size() && json[at] != ']'; ++at) {
-    const bool digit = json[at] >= '0' && json[at] <= '9';
-    if (digit && !in_number) out.push_back(0);
-    if (digit && out.back() < 1'000'000) out.back() = out.back() * 10 + static_cast<size_t>(json[at] - '0');
-    in_number = digit;
-  }
-  return out;
 }
 
 class Summariser {
@@ -348,7 +333,7 @@ class Summariser {
     if (config == nullptr || module_.op(op).operand_count < 2 || module_.op(op).result_count == 0) return 0;
     const auto decoded = ir::AsString(*config);
     const std::string_view json = decoded ? std::string_view(*decoded) : *config;
-    const auto contracting = JsonList(json, "lhs_contracting_dimensions");
+    const auto contracting = NumbersBehind(json, "lhs_contracting_dimensions");
     if (json.find("dot_dimension_numbers") == std::string_view::npos) return 0;
     int64_t flops = Times(2, FirstTensor(module_.result(op)).element_count());
     const auto& lhs = module_.type(module_.operands(op)[0]).dims;

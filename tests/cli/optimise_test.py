@@ -30,6 +30,19 @@ class Optimise(unittest.TestCase):
         for row in map(json.loads, lines):
             self.assertTrue(row["kernel"].startswith("kernel ") and row["reason"], row)
 
+    def test_kernels_can_be_taken_apart(self):
+        module = command.run("optimise", PROGRAM, "--format", "stablehlo").stdout
+        self.assertNotIn("mhlo.fusion", module)
+        self.assertNotIn("__cublas", module)
+        counts = command.run("optimise", "-", "--optimise", "none", "--format", "json", stdin=module)
+        self.assertEqual(json.loads(counts.stdout)["kernels"]["fusions"], 0)
+
+    def test_without_xlas_compiler_the_exact_mode_says_how_to_get_it(self):
+        result = command.run("optimise", PROGRAM, "--optimise", "xla",
+                             environment={"HESPAS_XLA_PYTHON": "", "XDG_CACHE_HOME": "/nonexistent"})
+        self.assertEqual(result.returncode, 5)
+        self.assertIn("scripts/python_env.sh cuda", result.stderr)
+
     def test_an_unknown_pass_is_wrong_usage(self):
         result = command.run("optimise", PROGRAM, "--disable", "fuson")
         self.assertEqual(result.returncode, 2)

@@ -115,7 +115,8 @@ def summarise(text):
     computations, entry = parse(text)
     body = computations[entry]
     kernels, collectives = collections.Counter(), collections.defaultdict(lambda: [0, 0])
-    flops = total = 0
+    flops = 0
+    sizes = []
     for node in body.values():
         op = node["op"]
         inputs = [body[o]["type"] for o in dict.fromkeys(node["operands"])]
@@ -133,15 +134,17 @@ def summarise(text):
             continue
         elif op == "fusion":
             kernels["fusions"] += 1
-            total += fusion_bytes(computations[called(node)])
+            sizes.append(fusion_bytes(computations[called(node)]))
         elif op == "custom-call":
             kernels["library_calls"] += 1
-            total += sum(map(size, inputs)) + size(node["type"]) - sum(count(s) for d, s in shapes(node["type"])[1:] if d == "s8")
+            workspace = sum(count(s) for d, s in shapes(node["type"])[1:] if d == "s8")
+            sizes.append(sum(map(size, inputs)) + size(node["type"]) - workspace)
             flops += gemm_flops(body, node)
         else:
             kernels["other"] += 1
-            total += sum(map(size, inputs)) + size(node["type"])
-    return {"kernels": {"total": sum(kernels.values()), **kernels}, "flops": flops, "bytes_accessed": total,
+            sizes.append(sum(map(size, inputs)) + size(node["type"]))
+    return {"kernels": {"total": sum(kernels.values()), **kernels}, "flops": flops, "bytes_accessed": sum(sizes),
+            "largest": sorted(sizes, reverse=True)[:20],
             "collectives": [{"op": op, "count": c, "bytes": b} for op, (c, b) in sorted(collectives.items())]}
 
 

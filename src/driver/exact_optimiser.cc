@@ -1,0 +1,149 @@
+#include "driver/exact_optimiser.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "base/file.h"
+#include "base/hash.h"
+#include "base/process.h"
+#include "hardware/presets.h"
+#include "ir/printer.h"
+#include "read/read.h"
+
+namespace hespas::driver {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::chrono::minutes kTimeLimit{15};
+constexpr int64_t kMemoryLimitKiB = int64_t{32} << 20;  // address space; the plugin maps far more than it uses
+
+// What the tutorial's training runs set: library matrix products, and how much is combined into one collective.
+constexpr std::string_view kFlags[] = {
+    "--flag=--xla_gpu_enable_triton_gemm=false",
+    "--flag=--xla_gpu_enable_latency_hiding_scheduler=true",
+    "--flag=--xla_gpu_all_reduce_combine_threshold_bytes=134217728",
+    "--flag=--xla_gpu_all_gather_combine_threshold_bytes=134217728",
+    "--flag=--xla_gpu_reduce_scatter_combine_threshold_bytes=67108864",
+    "--flag=--xla_gpu_enable_all_gather_combine_by_dim=false",
+    "--flag=--xla_gpu_enable_reduce_scatter_combine_by_dim=false",
+    "--flag=--xla_disable_hlo_passes=rematerialization",
+};
+
+fs::path CacheFolder() {
+  const char* given = std::getenv("XDG_CACHE_HOME");
+  if (given != nullptr && *given != '\0') return fs::path(given) / "hespas";
+  const char* home = std::getenv("HOME");
+  return fs::path(home == nullptr ? "/tmp" : home) / ".cache" / "hespas";
+}
+
+// HESPAS_XLA_PYTHON, or what `scripts/python_env.sh cuda` made.
+fs::path FindPython() {
+  if (const char* given = std::getenv("HESPAS_XLA_PYTHON"); given != nullptr && *given != '\0') return given;
+  std::vector<fs::path> found;
+  std::error_code none;
+  for (const fs::directory_entry& entry : fs::directory_iterator(CacheFolder() / "python", none)) {
+    const fs::path python = entry.path() / "bin" / "python";
+    if (entry.path().filename().string().starts_with("cuda-") && fs::exists(entry.path() / "complete", none)) {
+      found.push_back(python);
+    }
+  }
+  return found.empty() ? fs::path() : *std::max_element(found.begin(), found.end());
+}
+
+// A folder of this run's own that goes with it.
+class WorkFolder {
+ public:
+  WorkFolder() {
+    std::string name = (fs::temp_directory_path() / "hespas-xla-XXXXXX").string();
+    if (mkdtemp(name.data()) != nullptr) path_ = name;
+  }
+  ~WorkFolder() {
+    std::error_code ignored;
+    if (!path_.empty()) fs::remove_all(path_, ignored);
+  }
+  WorkFolder(const WorkFolder&) = delete;
+  WorkFolder& operator=(const WorkFolder&) = delete;
+  const fs::path& path() const { return path_; }
+
+ private:
+  fs::path path_;
+};
+
+Result<std::string> Run(std::vector<std::string> arguments, std::string_view what) {
+  const std::string limited = fmt::format("ulimit -v {}; exec \"$0\" \"$@\"", kMemoryLimitKiB);
+  arguments.insert(arguments.begin(), {"/bin/sh", "-c", limited});
+  auto done = RunProcess(arguments, "", kTimeLimit);
+  if (!done) return done.error();
+  if (done->timed_out)
+    return MakeError(kXlaFailed, fmt::format("{} took longer than {} minutes", what, kTimeLimit.count()));
+  if (done->status == 0) return std::move(done->output);
+  const size_t end = done->output.find_last_not_of(" \n");
+  const size_t line = done->output.rfind('\n', end == std::string::npos ? 0 : end);
+  const std::string last = done->output.substr(line == std::string::npos ? 0 : line + 1);
+  return MakeError(kXlaFailed, fmt::format("{} ended with status {}: {}", what, done->status, last.substr(0, 2000)), {},
+                   "`hespas explain E0985` says more; --optimise xla-gpu needs no compiler");
+}
+
+bool IsPartitioned(std::string_view text) {
+  return text.find("mhlo.sharding") == std::string_view::npos && text.find("sdy.") == std::string_view::npos;
+}
+
+Status Compile(const std::string& python, const fs::path& script, const std::string& text, const std::string& target,
+               const fs::path& result) {
+  const WorkFolder work;
+  const fs::path program = work.path() / "program.mlir";
+  const fs::path description = work.path() / "target.pbtxt";
+  if (const Status status = WriteFileAtomically(program, text); !status) return status;
+  if (const Status status = WriteFileAtomically(description, target); !status) return status;
+  std::vector<std::string> command{python,
+                                   script.string(),
+                                   program.string(),
+                                   "--target",
+                                   description.string(),
+                                   "--output",
+                                   (work.path() / "out").string()};
+  if (IsPartitioned(text)) command.emplace_back("--partitioned");
+  command.insert(command.end(), std::begin(kFlags), std::end(kFlags));
+  if (const auto ran = Run(std::move(command), "XLA's compiler"); !ran) return ran.error();
+  const auto hlo = ReadRaw((work.path() / "out" / "optimised.hlo").string());
+  if (!hlo) return hlo.error();
+  if (const Status status = MakeFolder(result.parent_path()); !status) return status;
+  return WriteFileAtomically(result, *hlo);
+}
+
+}  // namespace
+
+Result<ir::Module> OptimiseWithXla(const ir::Module& module, const hardware::Device& device, Diagnostics& diagnostics) {
+  const auto data = hardware::DataFolder();
+  if (!data) return data.error();
+  const fs::path scripts = data->parent_path() / "python" / "export";
+  const fs::path python = FindPython();
+  if (python.empty() || !fs::exists(scripts / "xla_gpu.py")) {
+    return MakeError(kNoXla, "no Python with XLA's CUDA compiler was found", {},
+                     "run `scripts/python_env.sh cuda`, or set HESPAS_XLA_PYTHON");
+  }
+  const auto target = Run({python.string(), (scripts / "targets.py").string(), data->string(), device.name},
+                          "the description of the target");
+  if (!target) return target.error();
+  const std::string text = module.source().empty() ? ir::PrintGeneric(module) : std::string(module.source());
+  const std::string key = Sha256Hex(fmt::format("{}\n{}\n{}", fmt::join(kFlags, " "), *target, text));
+  const fs::path result = CacheFolder() / "xla" / (key + ".hlo");
+  std::error_code none;
+  if (!fs::exists(result, none)) {
+    if (const Status status = Compile(python.string(), scripts / "xla_gpu.py", text, *target, result); !status) {
+      return status.error();
+    }
+  }
+  return read::ReadProgram(result.string(), {}, diagnostics);
+}
+
+}  // namespace hespas::driver
