@@ -200,8 +200,10 @@ void AddEngineOptions(CLI::App& command, Options& options) {
 }  // namespace
 
 void AddSimulateCommand(CLI::App& app, Console& console) {
-  CLI::App& command = AddCommand(app, console, "simulate", "simulates the network for existing traces",
-                                 "hespas simulate --workload-configuration traces/dev --system A100_SXM_40GB_4GPU");
+  CLI::App& command =
+      AddCommand(app, console, "simulate", "simulates the network for existing traces",
+                 "hespas simulate --workload-configuration out/dev --comm-group-configuration out/comm_group.json "
+                 "--system A100_SXM_40GB_4GPU");
   auto options = std::make_shared<Options>();
   AddFileOptions(command, *options);
   AddEngineOptions(command, *options);

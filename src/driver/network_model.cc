@@ -6,6 +6,7 @@
 
 #include "estimate/calibrated/collective.h"
 #include "estimate/calibrated/machine.h"
+#include "simulate/explain.h"
 #include "simulate/timed.h"
 
 namespace hespas::driver {
@@ -94,6 +95,8 @@ bool UsesCalibratedNetwork(const RunOptions& options) {
          options.network_backend == "analytical";
 }
 
+namespace {
+
 std::optional<result::SimResult> SimulateCalibrated(const Prepared& prepared, const trace::TraceGraph& traces,
                                                     const hardware::System& system, Diagnostics& diagnostics) {
   const auto& parameters = calibrated::DefaultParameters();
@@ -108,6 +111,17 @@ std::optional<result::SimResult> SimulateCalibrated(const Prepared& prepared, co
   if (simulated) return *std::move(simulated);
   diagnostics.Report(simulated.error());
   return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<result::SimResult> SimulateStep(const RunOptions& options, const Prepared& prepared,
+                                              const trace::TraceGraph& traces, const hardware::System& system,
+                                              Diagnostics& diagnostics) {
+  if (!UsesCalibratedNetwork(options)) return SimulateTraces(options, traces, system, diagnostics);
+  auto simulated = SimulateCalibrated(prepared, traces, system, diagnostics);
+  if (simulated && options.explain) simulate::ExplainIntervals(traces, *simulated);
+  return simulated;
 }
 
 }  // namespace hespas::driver

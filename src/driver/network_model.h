@@ -12,7 +12,9 @@ namespace hespas::driver {
 // Whether a run's collectives follow the calibrated model: asked for, or `auto` with the calibrated estimator.
 bool UsesCalibratedNetwork(const RunOptions& options);
 
-std::optional<result::SimResult> SimulateCalibrated(const Prepared& prepared, const trace::TraceGraph& traces,
-                                                    const hardware::System& system, Diagnostics& diagnostics);
+// The network stage of one program's step, by the model that the options ask for.
+std::optional<result::SimResult> SimulateStep(const RunOptions& options, const Prepared& prepared,
+                                              const trace::TraceGraph& traces, const hardware::System& system,
+                                              Diagnostics& diagnostics);
 
 }  // namespace hespas::driver

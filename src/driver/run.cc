@@ -76,8 +76,7 @@ std::optional<Finished> RunStages(const RunOptions& options, Diagnostics& diagno
   }
   std::optional<result::SimResult> simulated;
   if (system) {
-    simulated = UsesCalibratedNetwork(options) ? SimulateCalibrated(*prepared, *traces, *system, diagnostics)
-                                               : SimulateTraces(options, *traces, *system, diagnostics);
+    simulated = SimulateStep(options, *prepared, *traces, *system, diagnostics);
     if (!simulated) return std::nullopt;
     timer.Done("simulate");
   }

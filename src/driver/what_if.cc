@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "driver/changes.h"
+#include "driver/network_model.h"
 #include "driver/summarise.h"
 
 namespace hespas::driver {
@@ -88,7 +89,7 @@ class Asker {
     const auto traces = AssembleTraces(options, prepared, estimated, system ? &*system : nullptr, ignored_);
     if (!traces) return std::nullopt;
     std::optional<result::SimResult> simulated;
-    if (system && !(simulated = SimulateTraces(options, *traces, *system, ignored_))) return std::nullopt;
+    if (system && !(simulated = SimulateStep(options, prepared, *traces, *system, ignored_))) return std::nullopt;
     return StepTime(estimated, simulated);
   }
 

@@ -22,6 +22,7 @@ class Expander {
     ForEach(OpKind::kCustomCall, &Expander::ReplaceGemm);
     ForEach(OpKind::kReduceScatter, &Expander::Part);
     ForEach(OpKind::kAllGather, &Expander::Part);
+    ForEach(OpKind::kAllReduce, &Expander::Part);
   }
 
  private:
@@ -60,8 +61,8 @@ class Expander {
     }
   }
 
-  // StableHLO has reduce-scatters of one operand only, and XLA's CPU compiler runs gathers of one; each part gets a
-  // channel of its own.
+  // StableHLO has reduce-scatters of one operand only, and XLA's CPU compiler runs other collectives of one; each part
+  // gets a channel of its own.
   void Part(NodeId id) {
     constexpr int64_t kFirstChannel = 100'000;
     const uint32_t count = flow_.node(id).result_count;

@@ -223,7 +223,7 @@ class Timed {
   result::SimResult Answer() {
     result::SimResult answer;
     answer.tick = Time(1);
-    answer.method = alike_ ? "given times, one rank for all" : "given times";
+    answer.method = alike_ ? "symmetry" : "given times";
     for (size_t i = 0; i < trace_.program_of_rank.size(); ++i) {
       const Rank& rank = ranks_[alike_ ? 0 : i];
       answer.ranks.push_back({.finish = rank.finish,

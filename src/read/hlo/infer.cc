@@ -15,9 +15,9 @@ namespace {
 using Inferred = std::optional<ShapeId>;
 using ir::Dimensions;
 
-constexpr ir::Element kPredicate{.kind = ir::ElementKind::kInteger, .bits = 1};
-constexpr ir::Element kSize{.kind = ir::ElementKind::kInteger, .bits = 32};
-constexpr ir::Element kDevice{.kind = ir::ElementKind::kUnsigned, .bits = 32};
+const ir::Element kPredicate{.kind = ir::ElementKind::kInteger, .bits = 1};
+const ir::Element kSize{.kind = ir::ElementKind::kInteger, .bits = 32};
+const ir::Element kDevice{.kind = ir::ElementKind::kUnsigned, .bits = 32};
 
 // What the rules below read of an instruction.
 class Operation {
