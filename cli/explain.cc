@@ -69,11 +69,9 @@ void AddExplainCommand(CLI::App& app, Console& console) {
       "a block's number, an operation (dot_general), a collective (all_gather, collective 3); nothing: the "
       "critical path of the step");
   AddEstimateOptions(command, options->run);
-  command.add_option("--system", options->run.system, "network: a preset (`hespas systems`), a folder or a JSON file");
+  AddNetworkOptions(command, options->run);
   AddTraceOptions(command, options->run);
   AddSplitOptions(command, options->run);
-  command.add_option("--network-backend", options->run.network_backend, "analytical, analytical-aware or none")
-      ->check(OneOf({"analytical", "analytical-aware", "none"}));
   AddFormatOption(command, options->format);
   command.callback([options, &console] {
     if (IsErrorCode(options->run.program)) return ExplainCode(options->run.program, console);

@@ -85,6 +85,12 @@ void AddOutputOption(CLI::App& command, driver::RunOptions& options, const std::
   command.add_flag("--clean", options.clean, "empty the output folder first");
 }
 
+void AddNetworkOptions(CLI::App& command, driver::RunOptions& options) {
+  command.add_option("--system", options.system, "network: a preset (`hespas systems`), a folder or a JSON file");
+  command.add_option("--network-backend", options.network_backend, "analytical, analytical-aware or none")
+      ->check(OneOf({"analytical", "analytical-aware", "none"}));
+}
+
 void AddTraceOptions(CLI::App& command, driver::RunOptions& options) {
   command.add_option("--num-npus", options.num_npus, "NPUs; by default what the program's replica groups imply")
       ->check(CLI::PositiveNumber);

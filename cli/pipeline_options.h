@@ -13,6 +13,7 @@ void AddSplitOptions(CLI::App& command, driver::RunOptions& options);
 void AddEstimateOptions(CLI::App& command, driver::RunOptions& options);
 // --output and --clean.
 void AddOutputOption(CLI::App& command, driver::RunOptions& options, const std::string& description);
+void AddNetworkOptions(CLI::App& command, driver::RunOptions& options);
 void AddTraceOptions(CLI::App& command, driver::RunOptions& options);
 
 }  // namespace hespas::cli

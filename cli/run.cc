@@ -58,11 +58,9 @@ void AddRunCommand(CLI::App& app, Console& console) {
   AddConfigurationOptions(command);
   AddProgramOption(command, options->run)->required(false);
   AddEstimateOptions(command, options->run);
-  command.add_option("--system", options->run.system, "network: a preset (`hespas systems`), a folder or a JSON file");
+  AddNetworkOptions(command, options->run);
   AddTraceOptions(command, options->run);
   AddSplitOptions(command, options->run);
-  command.add_option("--network-backend", options->run.network_backend, "analytical, analytical-aware or none")
-      ->check(OneOf({"analytical", "analytical-aware", "none"}));
   command
       .add_option("--network-model", options->run.network_model,
                   "times of collectives: plain (ASTRA-sim's), calibrated, or auto (calibrated with that estimator)")

@@ -35,12 +35,11 @@ def onnx_model(request):
         shapes, attributes, kind = ([*batch, m, k], [*batch, k, n], [*batch, m, n]), {}, "MatMul"
     operand = bits(request["operands"][0]["dtype"])
     attributes.update(act_size=operand, weight_size=operand, output_size=bits(request["results"][0]["dtype"]))
-    x, w, y = (helper.make_tensor_value_info(name, TensorProto.FLOAT, shape) for name, shape in zip("xwy", shapes))
+    x, y = (helper.make_tensor_value_info(name, TensorProto.FLOAT, shape) for name, shape in zip("xy", shapes[::2]))
     weights = helper.make_tensor("w", TensorProto.FLOAT, [1], [0.0])
     del weights.dims[:], weights.float_data[:]
     weights.dims.extend(shapes[1])
     node = helper.make_node(kind, ["x", "w"], ["y"], name="op", **attributes)
-    del w
     return helper.make_model(helper.make_graph([node], "op", [x], [y], [weights]))
 
 

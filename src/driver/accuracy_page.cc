@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "base/file.h"
+#include "report/html_text.h"
 
 namespace hespas::driver {
 namespace {
@@ -12,29 +13,16 @@ namespace {
 constexpr std::string_view kBegin = "<!-- accuracy -->\n";
 constexpr std::string_view kEnd = "<!-- /accuracy -->";
 
-std::string Escaped(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '<') {
-      out += "&lt;";
-    } else if (c == '&') {
-      out += "&amp;";
-    } else {
-      out += c;
-    }
-  }
-  return out;
-}
-
 std::string ToHtml(const report::Table& table) {
   std::string html = "<table>\n<tr>";
-  for (const report::Column& column : table.columns) html += fmt::format("<th>{}</th>", Escaped(column.name));
+  for (const report::Column& column : table.columns)
+    html += fmt::format("<th>{}</th>", report::EscapeHtml(column.name));
   html += "</tr>\n";
   for (const auto& row : table.rows) {
     html += "<tr>";
     for (size_t i = 0; i < row.size(); ++i) {
       const bool right = table.columns[i].align == report::Align::kRight;
-      html += fmt::format("<td{}>{}</td>", right ? " class=\"n\"" : "", Escaped(row[i]));
+      html += fmt::format("<td{}>{}</td>", right ? " class=\"n\"" : "", report::EscapeHtml(row[i]));
     }
     html += "</tr>\n";
   }

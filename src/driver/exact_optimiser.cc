@@ -14,6 +14,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/process.h"
+#include "base/scratch_folder.h"
 #include "hardware/presets.h"
 #include "ir/printer.h"
 #include "read/read.h"
@@ -59,25 +60,6 @@ fs::path FindPython() {
   return found.empty() ? fs::path() : *std::max_element(found.begin(), found.end());
 }
 
-// A folder of this run's own that goes with it.
-class WorkFolder {
- public:
-  WorkFolder() {
-    std::string name = (fs::temp_directory_path() / "hespas-xla-XXXXXX").string();
-    if (mkdtemp(name.data()) != nullptr) path_ = name;
-  }
-  ~WorkFolder() {
-    std::error_code ignored;
-    if (!path_.empty()) fs::remove_all(path_, ignored);
-  }
-  WorkFolder(const WorkFolder&) = delete;
-  WorkFolder& operator=(const WorkFolder&) = delete;
-  const fs::path& path() const { return path_; }
-
- private:
-  fs::path path_;
-};
-
 Result<std::string> Run(std::vector<std::string> arguments, std::string_view what) {
   const std::string limited = fmt::format("ulimit -v {}; exec \"$0\" \"$@\"", kMemoryLimitKiB);
   arguments.insert(arguments.begin(), {"/bin/sh", "-c", limited});
@@ -99,7 +81,7 @@ bool IsPartitioned(std::string_view text) {
 
 Status Compile(const std::string& python, const fs::path& script, const std::string& text, const std::string& target,
                const fs::path& result) {
-  const WorkFolder work;
+  const ScratchFolder work;
   const fs::path program = work.path() / "program.mlir";
   const fs::path description = work.path() / "target.pbtxt";
   if (const Status status = WriteFileAtomically(program, text); !status) return status;

@@ -6,24 +6,11 @@
 #include <utility>
 
 #include "report/assets.h"
+#include "report/html_text.h"
 #include "report/run_report.h"
 
 namespace hespas::report {
 namespace {
-
-std::string Escaped(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '<') {
-      out += "&lt;";
-    } else if (c == '&') {
-      out += "&amp;";
-    } else {
-      out += c;
-    }
-  }
-  return out;
-}
 
 // Nothing in a script element may look like its end.
 std::string InScript(std::string_view json) {
@@ -44,9 +31,9 @@ std::string InScript(std::string_view json) {
 std::string ReportPage(const PageInput& input) {
   const std::string title =
       fmt::format("{} on {} x {}", input.result.program.path, input.result.npus, input.result.device);
-  const std::pair<std::string_view, std::string> parts[] = {{"@TITLE@", Escaped(title)},
+  const std::pair<std::string_view, std::string> parts[] = {{"@TITLE@", EscapeHtml(title)},
                                                             {"@STYLE@", std::string(assets::PageCss())},
-                                                            {"@SUMMARY@", Escaped(Summary(input.result))},
+                                                            {"@SUMMARY@", EscapeHtml(Summary(input.result))},
                                                             {"@DATA@", InScript(PageData(input))},
                                                             {"@ECHARTS@", std::string(assets::Echarts())},
                                                             {"@PROGRAM@", std::string(assets::PageJs())}};

@@ -6,20 +6,13 @@
 #include <string>
 #include <vector>
 
+#include "../read_program.h"
 #include "graph/cost.h"
 #include "ir/verify/verify.h"
 #include "optimise/optimise.h"
 #include "optimise/summarise.h"
-#include "read/read.h"
 
 namespace hespas {
-
-inline ir::Module Read(const std::string& text) {
-  Diagnostics diagnostics;
-  auto module = read::ReadText("test.mlir", text, {}, diagnostics);
-  if (!module) ADD_FAILURE() << Render(module.error());
-  return module ? std::move(*module) : ir::Module();
-}
 
 inline ir::Module Optimised(ir::Module module, const optimise::Options& options = {},
                             optimise::Report* report = nullptr) {

@@ -7,8 +7,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "../read_program.h"
 #include "driver/run.h"
-#include "programs.h"
 
 namespace hespas {
 namespace {

@@ -3,9 +3,9 @@
 
 #include <gmock/gmock.h>
 
+#include "../read_program.h"
 #include "driver/memory_stage.h"
 #include "driver/run.h"
-#include "programs.h"
 
 namespace hespas {
 namespace {

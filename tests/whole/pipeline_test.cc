@@ -6,8 +6,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "../read_program.h"
 #include "driver/parts.h"
-#include "programs.h"
 
 namespace hespas {
 namespace {
