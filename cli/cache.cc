@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "cli/command.h"
+#include "cli/format.h"
 #include "driver/cache_import.h"
 #include "estimate/cache/sqlite_cache.h"
 
@@ -15,6 +15,7 @@ struct CacheCommand {
   std::string path;
   std::string folder;  // of import
   int64_t days = 30;
+  Format format = Format::kTable;
 };
 
 void Import(const CacheCommand& options, Console& console) {
@@ -38,9 +39,22 @@ void Run(const CacheCommand& options, Console& console) {
   }
   const auto statistics = estimate::ReadCacheStatistics(options.path);
   if (!statistics) return console.Fail(statistics.error());
-  Print(fmt::format("estimates   {}\nmodels      {}\ndamaged     {}\noldest      {} days\nfile        {} bytes\n",
-                    statistics->entries, statistics->models, statistics->damaged, statistics->oldest_days,
-                    statistics->bytes));
+  if (options.format == Format::kTable) {
+    return Print(fmt::format(
+        "estimates   {}\nmodels      {}\ndamaged     {}\noldest      {} days\nfile        {} bytes\n",
+        statistics->entries, statistics->models, statistics->damaged, statistics->oldest_days, statistics->bytes));
+  }
+  using report::Align;
+  const report::Table table{
+      .columns = {{"estimates", Align::kRight},
+                  {"models", Align::kRight},
+                  {"damaged", Align::kRight},
+                  {"oldest_days", Align::kRight},
+                  {"bytes", Align::kRight}},
+      .rows = {{fmt::format("{}", statistics->entries), fmt::format("{}", statistics->models),
+                fmt::format("{}", statistics->damaged), fmt::format("{}", statistics->oldest_days),
+                fmt::format("{}", statistics->bytes)}}};
+  Print(RenderTable(table, options.format));
 }
 
 }  // namespace
@@ -55,6 +69,7 @@ void AddCacheCommand(CLI::App& app, Console& console) {
   command.add_option("FILE", options->path, "the file that --cache was given")->required();
   command.add_option("FOLDER", options->folder, "import: cache folder of the Python prototype");
   command.add_option("--days", options->days, "prune: the age from which estimates go")->check(CLI::NonNegativeNumber);
+  AddFormatOption(command, options->format);
   command.callback([options, &console] { Run(*options, console); });
 }
 

@@ -5,7 +5,7 @@
 
 #include <memory>
 
-#include "cli/command.h"
+#include "cli/format.h"
 
 namespace hespas::cli {
 
@@ -27,14 +27,19 @@ void AddSchemaCommand(CLI::App& app, Console& console) {
   CLI::App& command = AddCommand(app, console, "schema", "prints the JSON Schema of a kind of file, or their names",
                                  "hespas schema device");
   auto name = std::make_shared<std::string>();
+  auto format = std::make_shared<Format>(Format::kTable);
   command.add_option("NAME", *name, "without it, the names there are");
-  command.callback([name, &console] {
+  AddFormatOption(command, *format);
+  command.callback([name, format, &console] {
     if (!name->empty()) {
       const auto text = driver::SchemaText(*name);
       return text ? Print(*text) : console.Fail(text.error());
     }
     const auto names = driver::SchemaNames();
     if (!names) return console.Fail(names.error());
+    report::Table table{.columns = {{"name"}}, .rows = {}};
+    for (const std::string& each : *names) table.rows.push_back({each});
+    if (*format != Format::kTable) return Print(RenderTable(table, *format));
     for (const std::string& each : *names) Print(each + "\n");
   });
 }

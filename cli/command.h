@@ -63,6 +63,7 @@ void AddCollectiveCommand(CLI::App& app, Console& console);
 void AddDevicesCommand(CLI::App& app, Console& console);
 void AddSystemsCommand(CLI::App& app, Console& console);
 void AddExplainCommand(CLI::App& app, Console& console);
+void AddCompareCommand(CLI::App& app, Console& console);
 void AddValidateCommand(CLI::App& app, Console& console);
 void AddCalibrateCommand(CLI::App& app, Console& console);
 void AddOptimiseCommand(CLI::App& app, Console& console);

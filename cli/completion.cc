@@ -52,7 +52,7 @@ _hespas() {{
   if [[ -n $words ]]; then
     COMPREPLY=($(compgen -W "$words" -- "$word"))
     [[ ${{#COMPREPLY[@]}} -eq 0 ]] && COMPREPLY=($(compgen -f -- "$word"))
-    return
+    return 0
   fi
   case $command in
 {}  esac

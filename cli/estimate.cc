@@ -5,6 +5,7 @@
 #include "cli/format.h"
 #include "cli/kernel_tables.h"
 #include "cli/pipeline_options.h"
+#include "cli/progress.h"
 #include "report/blocks.h"
 
 namespace hespas::cli {
@@ -35,9 +36,12 @@ void AddEstimateCommand(CLI::App& app, Console& console) {
       return;
     }
     if (options->run.program.empty()) throw CLI::RequiredError("PROGRAM, --kernels or --collectives");
+    ProgressLine progress(console.quiet);
+    options->run.progress = &progress;
     const auto prepared = driver::Prepare(options->run, console.diagnostics);
     const auto estimated =
         prepared ? driver::EstimateBlocks(options->run, *prepared, console.diagnostics) : std::nullopt;
+    progress.Clear();
     console.PrintDiagnostics();
     if (!estimated) return;
     Print(RenderTable(report::OpTable(estimated->ops, options->format == Format::kTable), options->format));

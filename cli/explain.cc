@@ -9,6 +9,7 @@
 
 #include "cli/format.h"
 #include "cli/pipeline_options.h"
+#include "cli/progress.h"
 #include "driver/error_codes.h"
 #include "report/critical_path.h"
 #include "report/run_report.h"
@@ -48,8 +49,10 @@ void ExplainStep(const driver::Finished& run, Format format) {
 void ExplainOne(const driver::Finished& run, const ExplainCommand& options, const std::string& what, Console& console) {
   const auto explained = driver::Explain(run, options.run, what);
   if (!explained) return console.Fail(explained.error());
-  const bool text = options.format == Format::kTable || options.format == Format::kMarkdown;
-  Print(text ? report::ToText(*explained) : report::ToJson(*explained));
+  if (options.format == Format::kTable) return Print(report::ToText(*explained));
+  if (options.format == Format::kJson) return Print(report::ToJson(*explained));
+  if (options.format == Format::kJsonLines) return Print(report::ToJson(*explained, -1));
+  Print(RenderTable(report::ToTable(*explained), options.format));
 }
 
 }  // namespace
@@ -76,7 +79,10 @@ void AddExplainCommand(CLI::App& app, Console& console) {
   command.callback([options, &console] {
     if (IsErrorCode(options->run.program)) return ExplainCode(options->run.program, console);
     options->run.explain = true;
+    ProgressLine progress(console.quiet);
+    options->run.progress = &progress;
     const auto run = driver::RunStages(options->run, console.diagnostics);
+    progress.Clear();
     console.PrintDiagnostics();
     if (!run) return;
     if (options->what.empty()) return ExplainStep(*run, options->format);

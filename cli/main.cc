@@ -36,6 +36,7 @@ void AddCommands(CLI::App& app, Console& console) {
   AddDevicesCommand(app, console);
   AddSystemsCommand(app, console);
   AddExplainCommand(app, console);
+  AddCompareCommand(app, console);
   AddValidateCommand(app, console);
   AddCheckCommand(app, console);
   AddSchemaCommand(app, console);

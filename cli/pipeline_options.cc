@@ -45,11 +45,9 @@ void AddSplitOptions(CLI::App& command, driver::RunOptions& options) {
       ->check(OneOf({"COMM_COLL_NODE", "COMP_NODE"}));
 }
 
-void AddEstimateOptions(CLI::App& command, driver::RunOptions& options) {
-  command.add_option("--device", options.device, "accelerator: a preset (`hespas devices`) or a JSON file");
-  command.add_option("--estimator", options.estimator,
-                     "model that costs each block: calibrated, roofline, systolic, scalesim, genz, cocossim, onnxim or "
-                     "exec:PATH");
+CLI::Validator IsOptimisation() { return OneOf({"auto", "none", "xla-gpu", "xla-tpu", "xla"}); }
+
+void AddModelOptions(CLI::App& command, driver::RunOptions& options) {
   command
       .add_option("--fallback", options.fallback, "model that costs what --estimator cannot: calibrated or roofline")
       ->check(OneOf({"calibrated", "roofline"}));
@@ -59,10 +57,6 @@ void AddEstimateOptions(CLI::App& command, driver::RunOptions& options) {
       ->check(CLI::PositiveNumber);
   command.add_option("--dataflow", options.dataflow, "what stays in scalesim's array: ws (weights) or os (outputs)")
       ->check(OneOf({"ws", "os"}));
-  command
-      .add_option("--optimise", options.optimise,
-                  "what XLA would do first: auto (unless already optimised), none, xla-gpu, xla-tpu or xla")
-      ->check(OneOf({"auto", "none", "xla-gpu", "xla-tpu", "xla"}));
   command
       .add_option("--set", options.changes,
                   "change a figure of the device or network: device.memory_bandwidth=2x, device.launch_time=0, "
@@ -80,15 +74,31 @@ void AddEstimateOptions(CLI::App& command, driver::RunOptions& options) {
   command.add_flag("--strict", options.strict, "an operation without a cost rule is an error");
 }
 
+void AddEstimateOptions(CLI::App& command, driver::RunOptions& options) {
+  command.add_option("--device", options.device, "accelerator: a preset (`hespas devices`) or a JSON file");
+  command.add_option("--estimator", options.estimator,
+                     "model that costs each block: calibrated, roofline, systolic, scalesim, genz, cocossim, onnxim or "
+                     "exec:PATH");
+  command
+      .add_option("--optimise", options.optimise,
+                  "what XLA would do first: auto (unless already optimised), none, xla-gpu, xla-tpu or xla")
+      ->check(IsOptimisation());
+  AddModelOptions(command, options);
+}
+
 void AddOutputOption(CLI::App& command, driver::RunOptions& options, const std::string& description) {
   command.add_option("--output", options.output, description);
   command.add_flag("--clean", options.clean, "empty the output folder first");
 }
 
-void AddNetworkOptions(CLI::App& command, driver::RunOptions& options) {
-  command.add_option("--system", options.system, "network: a preset (`hespas systems`), a folder or a JSON file");
+void AddBackendOption(CLI::App& command, driver::RunOptions& options) {
   command.add_option("--network-backend", options.network_backend, "analytical, analytical-aware or none")
       ->check(OneOf({"analytical", "analytical-aware", "none"}));
+}
+
+void AddNetworkOptions(CLI::App& command, driver::RunOptions& options) {
+  command.add_option("--system", options.system, "network: a preset (`hespas systems`), a folder or a JSON file");
+  AddBackendOption(command, options);
 }
 
 void AddTraceOptions(CLI::App& command, driver::RunOptions& options) {

@@ -10,9 +10,16 @@ namespace hespas::cli {
 
 CLI::Option* AddProgramOption(CLI::App& command, driver::RunOptions& options);
 void AddSplitOptions(CLI::App& command, driver::RunOptions& options);
+// Accepts the values of --optimise.
+CLI::Validator IsOptimisation();
+// What belongs to an estimate beside device, estimator and optimisation.
+void AddModelOptions(CLI::App& command, driver::RunOptions& options);
+// All of it.
 void AddEstimateOptions(CLI::App& command, driver::RunOptions& options);
 // --output and --clean.
 void AddOutputOption(CLI::App& command, driver::RunOptions& options, const std::string& description);
+void AddBackendOption(CLI::App& command, driver::RunOptions& options);
+// --system and the backend.
 void AddNetworkOptions(CLI::App& command, driver::RunOptions& options);
 void AddTraceOptions(CLI::App& command, driver::RunOptions& options);
 

@@ -17,11 +17,11 @@ class ProgressLine : public Progress {
 
   void Begin(std::string_view what, size_t total) override;
   void Done(size_t items) override;
+  // Takes the line away, so that other output starts on an empty one.
+  void Clear();
 
  private:
   using Clock = std::chrono::steady_clock;
-
-  void Clear();
 
   bool quiet_;
   bool terminal_;

@@ -45,7 +45,7 @@ void PrintTimeline(const driver::RunOptions& options, Console& console) {
     const Status written = driver::WriteReport(*run, options.output);
     if (!written) return console.Fail(written.error());
   }
-  Print(report::ChromeTrace(run->View(), run->result.memory));
+  Print(report::ChromeTrace(run->View(), driver::CountersOf(*run)));
 }
 
 }  // namespace
@@ -111,10 +111,13 @@ void AddRunCommand(CLI::App& app, Console& console) {
     if (!ApplyConfiguration(command, options->run, console)) return;
     if (options->run.program.empty()) throw CLI::RequiredError("PROGRAM");
     options->run.command_line = console.command_line;
+    const bool object = options->format == Format::kJson || options->format == Format::kJsonLines;
+    options->run.list_blocks = object || !options->run.output.empty();
     ProgressLine progress(console.quiet);
     options->run.progress = &progress;
     if (options->chrome) return PrintTimeline(options->run, console);
     const auto result = driver::Run(options->run, console.diagnostics);
+    progress.Clear();
     if (result && options->expand && !options->run.output.empty()) {
       const Status expanded = driver::ExpandTraces(options->run.output);
       if (!expanded) console.diagnostics.Report(expanded.error());

@@ -3,6 +3,7 @@
 
 #include "cli/format.h"
 #include "cli/pipeline_options.h"
+#include "cli/progress.h"
 #include "report/blocks.h"
 #include "report/dependency_graph.h"
 
@@ -29,10 +30,13 @@ void AddSplitCommand(CLI::App& app, Console& console) {
                   "what goes to stdout: table, json, jsonl, csv, md, or the dependency graph as dot or svg")
       ->check(OneOf({"table", "json", "jsonl", "csv", "md", "dot", "svg"}));
   command.callback([options, &console] {
+    ProgressLine progress(console.quiet);
+    options->run.progress = &progress;
     const auto prepared = driver::Prepare(options->run, console.diagnostics);
     const bool picture = options->format == "dot" || options->format == "svg";
     std::optional<driver::Estimated> estimated;
     if (prepared && picture) estimated = driver::EstimateBlocks(options->run, *prepared, console.diagnostics);
+    progress.Clear();
     console.PrintDiagnostics();
     if (!prepared || (picture && !estimated)) return;
     if (picture) {

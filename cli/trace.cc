@@ -5,6 +5,7 @@
 
 #include "cli/configuration.h"
 #include "cli/pipeline_options.h"
+#include "cli/progress.h"
 #include "driver/output.h"
 
 namespace hespas::cli {
@@ -48,6 +49,8 @@ void AddTraceCommand(CLI::App& app, Console& console) {
     if (!ApplyConfiguration(command, *options, console)) return;
     if (options->program.empty()) throw CLI::RequiredError("PROGRAM");
     if (options->output.empty()) throw CLI::RequiredError("--output");
+    ProgressLine progress(console.quiet);
+    options->progress = &progress;
     Trace(*options, *expand, console);
     console.PrintDiagnostics();
   });

@@ -31,6 +31,6 @@ function(hespas_add_assets target)
   set(source ${PROJECT_BINARY_DIR}/report_assets.cc)
   configure_file(${PROJECT_SOURCE_DIR}/cmake/report_assets.cc.in ${source} @ONLY)
   set_source_files_properties(${source} PROPERTIES
-    OBJECT_DEPENDS "${folder}/page.html;${folder}/page.css;${folder}/page.js;${echarts}")
+    OBJECT_DEPENDS "${folder}/page.html;${folder}/page.css;${folder}/page.js;${folder}/compare.html;${echarts}")
   target_sources(${target} PRIVATE ${source})
 endfunction()

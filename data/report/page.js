@@ -497,8 +497,8 @@
       order.map(([d, ks]) => {
         const b = describe(ks[0]);
         const all = ks.length * b.time;
-        const bound = element('span', {}, element('span', { class: 'swatch', style: `background:var(--${['compute', 'memory', 'launch'].includes(b.bound) ? b.bound : 'other'})`, 'aria-hidden': 'true' }), b.bound);
-        return [b.name.replace(/^(stablehlo|mhlo)\./, ''), b.kind, String(ks.length), time(all), percent(data.run.step_time_ps ? all / data.run.step_time_ps : 0), bound, flops(b.flops), bytes(b.bytes), b.line ? String(b.line) : '', b.shapes];
+        const bound = element('span', { class: 'bound' }, element('span', { class: 'swatch', style: `background:var(--${['compute', 'memory', 'launch'].includes(b.bound) ? b.bound : 'other'})`, 'aria-hidden': 'true' }), b.bound);
+        return [b.name.replace(/(stablehlo|mhlo)\./, ''), b.kind, String(ks.length), time(all), percent(data.run.step_time_ps ? all / data.run.step_time_ps : 0), bound, flops(b.flops), bytes(b.bytes), b.line ? String(b.line) : '', b.shapes];
       })));
   };
 

@@ -13,31 +13,16 @@ namespace {
 constexpr std::string_view kBegin = "<!-- accuracy -->\n";
 constexpr std::string_view kEnd = "<!-- /accuracy -->";
 
-std::string ToHtml(const report::Table& table) {
-  std::string html = "<table>\n<tr>";
-  for (const report::Column& column : table.columns)
-    html += fmt::format("<th>{}</th>", report::EscapeHtml(column.name));
-  html += "</tr>\n";
-  for (const auto& row : table.rows) {
-    html += "<tr>";
-    for (size_t i = 0; i < row.size(); ++i) {
-      const bool right = table.columns[i].align == report::Align::kRight;
-      html += fmt::format("<td{}>{}</td>", right ? " class=\"n\"" : "", report::EscapeHtml(row[i]));
-    }
-    html += "</tr>\n";
-  }
-  return html + "</table>\n";
-}
-
 }  // namespace
 
 std::string AccuracyPage(const report::Table& rows, const report::Table& bounds) {
   return fmt::format(
       "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>Accuracy of Hespas</title>\n"
       "<style>body{{font:14px sans-serif;margin:2em}}table{{border-collapse:collapse;margin-bottom:2em}}"
-      "th,td{{padding:2px 8px;border-bottom:1px solid #ccc;text-align:left}}td.n{{text-align:right}}</style></head>\n"
+      "th,td{{padding:2px 8px;border-bottom:1px solid "
+      "#ccc;text-align:left}}td.number{{text-align:right}}</style></head>\n"
       "<body><h1>Accuracy of Hespas</h1>\n<h2>Bounds</h2>\n{}<h2>All sets</h2>\n{}</body></html>\n",
-      ToHtml(bounds), ToHtml(rows));
+      report::ToHtml(bounds), report::ToHtml(rows));
 }
 
 Result<std::string> WithAccuracy(const std::string& file, const report::Table& bounds) {

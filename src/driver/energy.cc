@@ -32,6 +32,20 @@ double EnergyOf(const Power& power, const graph::Estimate& estimate) {
   return power.idle_w * seconds + power.range_w * std::min(seconds, busy);
 }
 
+std::optional<report::PowerFigures> PowerFiguresOf(const hardware::Device& device, const graph::EstimateTable& table) {
+  const auto power = PowerOf(device);
+  if (!power) return std::nullopt;
+  report::PowerFigures out{.idle_w = power->idle_w,
+                           .link_w = power->range_w * power->link_share,
+                           .most_w = power->idle_w + power->range_w,
+                           .of_structure = {}};
+  for (const graph::Estimate& estimate : table.unique) {
+    const double seconds = estimate.time.seconds();
+    out.of_structure.push_back(seconds > 0 ? EnergyOf(*power, estimate) / seconds : power->idle_w);
+  }
+  return out;
+}
+
 double StepEnergy(const Power& power, double compute_j, const result::RunResult& result) {
   const double waiting = std::max(0.0, result.step_time.seconds() - result.compute_time.seconds());
   return compute_j + power.idle_w * waiting + power.range_w * power.link_share * result.communication_time.seconds();

@@ -7,7 +7,9 @@
 #include <optional>
 
 #include "graph/estimate.h"
+#include "graph/estimate_table.h"
 #include "hardware/device.h"
+#include "report/power_points.h"
 #include "result/run_result.h"
 
 namespace hespas::driver {
@@ -23,6 +25,9 @@ std::optional<Power> PowerOf(const hardware::Device& device);
 
 // Of a block or op while it runs, idle power included; J.
 double EnergyOf(const Power& power, const graph::Estimate& estimate);
+
+// The same as power over time, for a timeline.
+std::optional<report::PowerFigures> PowerFiguresOf(const hardware::Device& device, const graph::EstimateTable& table);
 
 // Of the step: the blocks' energy, links while they move bytes, idle power for the rest of the time.
 double StepEnergy(const Power& power, double compute_j, const result::RunResult& result);

@@ -35,7 +35,8 @@ std::vector<report::Parameter> CalibrationConstants(const hardware::Device& devi
           own != device.calibration.end()
               ? "device file or option: calibration " + key
               : "calibration set: " + entry.value("fitted_on", std::string("models/calibrated.json"));
-      constants.push_back({key, fmt::format("{} {}", value, constant.value("unit", std::string())), source});
+      const std::string unit = constant.value("unit", std::string());
+      constants.push_back({key, unit == "1" ? fmt::format("{}", value) : fmt::format("{} {}", value, unit), source});
     }
   }
   return constants;
@@ -86,7 +87,9 @@ class Finder {
       }
       const std::string_view kind = report::KindLabel(module_, op);
       names_.emplace(kind);
-      return kind == name;
+      // What passes have made a library's call is still asked for by its old name.
+      return kind == name || (kind == "matrix product" && (name == "dot_general" || name == "stablehlo.dot_general")) ||
+             (kind == "convolution" && name == "stablehlo.convolution");
     });
   }
 

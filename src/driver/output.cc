@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/file.h"
+#include "driver/energy.h"
 #include "report/chakra.h"
 #include "report/module_stats.h"
 #include "report/page.h"
@@ -38,6 +39,10 @@ Status ExpandTraces(const std::filesystem::path& folder) {
   return {};
 }
 
+report::TimelineCounters CountersOf(const Finished& run) {
+  return {.memory = run.result.memory, .power = PowerFiguresOf(run.prepared.device, run.estimated.table)};
+}
+
 Status WriteReport(const Finished& run, const std::filesystem::path& folder) {
   const report::StepView step = run.View();
   const std::string page = report::ReportPage({.result = run.result,
@@ -46,7 +51,7 @@ Status WriteReport(const Finished& run, const std::filesystem::path& folder) {
                                                .system = run.system ? &*run.system : nullptr});
   if (Status status = WriteFileAtomically(folder / "report.html", page); !status) return status;
   if (!run.simulated) return {};
-  return WriteFileAtomically(folder / "timeline.pftrace", report::PerfettoTrace(step, run.result.memory));
+  return WriteFileAtomically(folder / "timeline.pftrace", report::PerfettoTrace(step, CountersOf(run)));
 }
 
 Status WriteOutputs(const Prepared& prepared, const Estimated& estimated, const trace::TraceGraph& traces,

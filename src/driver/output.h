@@ -5,6 +5,7 @@
 
 #include "base/result.h"
 #include "driver/pipeline.h"
+#include "report/perfetto.h"
 
 namespace hespas::driver {
 
@@ -22,6 +23,9 @@ Status ExpandTraces(const std::filesystem::path& folder);
 // The traces, module_stats.json and result.json.
 Status WriteOutputs(const Prepared& prepared, const Estimated& estimated, const trace::TraceGraph& traces,
                     const result::RunResult& result, const std::filesystem::path& folder);
+
+// What the timeline counts beside its slices; refers to the run.
+report::TimelineCounters CountersOf(const Finished& run);
 
 // report.html and, where a network was simulated, timeline.pftrace.
 Status WriteReport(const Finished& run, const std::filesystem::path& folder);

@@ -79,6 +79,7 @@ struct RunOptions {
   std::string overlap = "program";   // perfect: computation and communication never wait for each other
   bool flash_attention = false;      // attention scores never leave the chip (driver/flash_attention.h)
   bool report = true;                // with an output folder: report.html and timeline.pftrace too
+  bool list_blocks = false;          // what each block adds to the step, as result.json holds it
   bool explain = false;              // critical path and exposed part of each collective
   bool what_if = true;               // with an output folder: what other devices and networks would give
   std::string command_line;

@@ -8,6 +8,7 @@
 #include "driver/uncertainty.h"
 #include "driver/utilisation.h"
 #include "driver/version.h"
+#include "report/block_times.h"
 #include "report/breakdown.h"
 #include "report/throughput.h"
 
@@ -135,6 +136,10 @@ RunResult Summarise(const RunOptions& options, const Prepared& prepared, const E
   out.throughput = report::ThroughputOf(*prepared.module);
   const report::StepView step = ViewOf(prepared, estimated, traces, simulated, out.step_time);
   out.breakdown = report::MakeBreakdown(step, report::MakeAccount(step));
+  if (options.list_blocks) {
+    const auto npu = simulated ? static_cast<uint32_t>(SlowestRank(*simulated)) : 0;
+    out.block_times = report::MakeBlockTimes(step, npu);
+  }
   out.reproduce = {.command = options.command_line,
                    .version = kVersion,
                    .input_hashes = {{options.program, "sha256:" + prepared.sha256}}};

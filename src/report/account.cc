@@ -87,8 +87,7 @@ class Accountant {
 };
 
 // Without a network every device runs the blocks one after the other.
-void AccountWithoutNetwork(const StepView& step, Account& account) {
-  const auto devices = static_cast<int64_t>(step.traces.program_of_rank.size());
+void AccountWithoutNetwork(const StepView& step, int64_t devices, Account& account) {
   Time busy;
   for (size_t i = 0; i < step.blocks.blocks.size(); ++i) {
     const graph::Estimate* estimate = step.estimates.Of(graph::BlockId(i));
@@ -115,20 +114,24 @@ const trace::Node& NodeIndex::at(uint32_t rank, uint64_t id) const {
   return traces_.programs[program].nodes[by_program_[program][id]];
 }
 
-Account MakeAccount(const StepView& step) {
+Account MakeAccount(const StepView& step, std::optional<uint32_t> npu) {
   Account account;
   account.computed.resize(step.blocks.blocks.size() + 1);
   account.exposed.resize(step.blocks.blocks.size() + 1);
-  const size_t devices = step.traces.program_of_rank.size();
-  account.total = static_cast<int64_t>(devices) * step.step_time;
+  const int64_t devices = npu ? 1 : static_cast<int64_t>(step.traces.program_of_rank.size());
+  account.total = devices * step.step_time;
   if (step.simulated == nullptr) {
-    AccountWithoutNetwork(step, account);
+    AccountWithoutNetwork(step, devices, account);
     return account;
   }
   const std::vector<RankIntervals> ranks = Sort(step, NodeIndex(step.traces));
   Accountant accountant(step, account);
   if (step.simulated->method == "symmetry") {
-    accountant.Add(ranks[0], static_cast<int64_t>(devices));
+    accountant.Add(ranks[0], devices);
+    return account;
+  }
+  if (npu) {
+    accountant.Add(ranks[*npu], 1);
     return account;
   }
   for (const RankIntervals& rank : ranks) accountant.Add(rank, 1);

@@ -5,6 +5,7 @@
 // - Where one device was simulated in the place of all, it counts for all.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "report/step_view.h"
@@ -18,7 +19,8 @@ struct Account {
   Time total;
 };
 
-Account MakeAccount(const StepView& step);
+// `npu`: of this one alone, `total` is then the step time.
+Account MakeAccount(const StepView& step, std::optional<uint32_t> npu = {});
 
 // The nodes of a program by id.
 class NodeIndex {

@@ -18,7 +18,7 @@ std::string Microseconds(Time time) { return fmt::format("{}.{:06}", time.value 
 
 }  // namespace
 
-std::string ChromeTrace(const StepView& step, const std::optional<result::MemoryCurve>& memory) {
+std::string ChromeTrace(const StepView& step, const TimelineCounters& counters) {
   const Slices slices = MakeSlices(step);
   std::string out;
   const auto add = [&out](const std::string& event) { out += (out.empty() ? "\n" : ",\n") + event; };
@@ -47,13 +47,19 @@ std::string ChromeTrace(const StepView& step, const std::optional<result::Memory
     add(fmt::format(R"({{"ph":"f","bp":"e","id":{},"name":"unblocks","cat":"flow",{},"ts":{}}})", slice.waited_for,
                     place, Microseconds(slice.start)));
   }
-  if (memory) {
-    for (const result::MemoryPoint& point : memory->points) {
-      for (size_t i = 0; i < slices.processes.size(); ++i) {
-        add(fmt::format(R"({{"ph":"C","name":"memory","pid":{},"ts":{},"args":{{"bytes":{}}}}})", i + 1,
-                        Microseconds(point.start), point.total().value));
-      }
+  const auto count = [&](const char* name, size_t process, Time at, const std::string& value) {
+    add(fmt::format(R"({{"ph":"C","name":"{}","pid":{},"ts":{},"args":{{{}}}}})", name, process + 1, Microseconds(at),
+                    value));
+  };
+  if (counters.memory) {
+    for (const result::MemoryPoint& point : counters.memory->points) {
+      for (size_t i = 0; i < slices.processes.size(); ++i)
+        count("memory", i, point.start, fmt::format("\"bytes\":{}", point.total().value));
     }
+  }
+  if (counters.power) {
+    for (const PowerPoint& point : PowerPoints(step, slices, *counters.power))
+      count("power", point.process, point.start, fmt::format("\"watts\":{}", point.watts));
   }
   return "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[" + out + "\n]}\n";
 }

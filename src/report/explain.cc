@@ -236,7 +236,7 @@ std::string ToText(const Explanation& explanation) {
   return out;
 }
 
-std::string ToJson(const Explanation& explanation) {
+std::string ToJson(const Explanation& explanation, int indent) {
   using Json = nlohmann::ordered_json;
   Json facts = Json::object();
   for (const auto& [name, value] : explanation.facts) facts[name] = value;
@@ -248,7 +248,17 @@ std::string ToJson(const Explanation& explanation) {
                  {"facts", facts},           {"formula", explanation.formula},
                  {"parameters", parameters}, {"binds", explanation.binds},
                  {"next", explanation.next}};
-  return out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return out.dump(indent, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+Table ToTable(const Explanation& explanation) {
+  Table table{.columns = {{"what"}, {"name"}, {"value"}, {"source"}}, .rows = {{"title", "", explanation.title, ""}}};
+  for (const auto& [name, value] : explanation.facts) table.rows.push_back({"fact", name, value, ""});
+  for (const std::string& line : explanation.formula) table.rows.push_back({"formula", "", line, ""});
+  for (const Parameter& p : explanation.parameters) table.rows.push_back({"parameter", p.name, p.value, p.source});
+  table.rows.push_back({"binds", "", explanation.binds, ""});
+  table.rows.push_back({"next bound", "", explanation.next, ""});
+  return table;
 }
 
 }  // namespace hespas::report

@@ -7,6 +7,7 @@
 #include "hardware/device.h"
 #include "hardware/system.h"
 #include "report/step_view.h"
+#include "report/table.h"
 
 namespace hespas::report {
 
@@ -41,6 +42,8 @@ Explanation ExplainCollective(const ExplainContext& context, size_t row);
 
 std::string ToText(const Explanation& explanation);
 // One JSON object.
-std::string ToJson(const Explanation& explanation);
+std::string ToJson(const Explanation& explanation, int indent = 2);
+// A row for each fact, line of the formula, parameter and bound.
+Table ToTable(const Explanation& explanation);
 
 }  // namespace hespas::report

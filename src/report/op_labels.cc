@@ -155,6 +155,11 @@ std::string_view KindLabel(const ir::Module& module, ir::OpId op) {
   return rank < std::size(kSorts) ? kSorts[rank].label : "other";
 }
 
+std::string OpText(const ir::Module& module, ir::OpId op) {
+  const ir::OpId hero = HeroOf(module, op);
+  return hero == op ? std::string(module.name(op)) : fmt::format("fusion of {}", module.name(hero));
+}
+
 std::string_view FrameworkName(const ir::Module& module, ir::OpId op) {
   const std::string_view own = OwnName(module, op);
   return own.empty() ? OwnName(module, HeroOf(module, op)) : own;
@@ -177,6 +182,13 @@ std::string_view LayerOf(std::string_view framework_name) {
 
 std::string Shapes(const graph::BlockGraph& blocks, const graph::Block& block) {
   return TypeList(*blocks.module, block.inputs) + " -> " + TypeList(*blocks.module, block.outputs);
+}
+
+ir::OpId CostliestOp(const StepView& step, size_t distinct) {
+  const graph::Block& block = step.blocks.blocks[step.estimates.first[distinct].index()];
+  if (distinct >= step.op_times.size() || step.op_times[distinct].size() != block.ops.size()) return block.ops.back();
+  const std::vector<Time>& times = step.op_times[distinct];
+  return block.ops[static_cast<size_t>(std::max_element(times.begin(), times.end()) - times.begin())];
 }
 
 }  // namespace hespas::report

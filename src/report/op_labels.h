@@ -6,6 +6,7 @@
 
 #include "graph/block_graph.h"
 #include "ir/module.h"
+#include "report/step_view.h"
 
 namespace hespas::report {
 
@@ -14,6 +15,9 @@ std::string_view KindLabel(const ir::Module& module, ir::OpId op);
 
 // The operation that gives a fusion its kind and name; the op itself for any other.
 ir::OpId HeroOf(const ir::Module& module, ir::OpId op);
+
+// "stablehlo.add"; of a fusion "fusion of stablehlo.add".
+std::string OpText(const ir::Module& module, ir::OpId op);
 
 // The framework's name of an op ("jit(step)/decoder/layers_0/mlp/dot_general"), from a location or HLO metadata; ""
 // where the program has none.
@@ -24,5 +28,8 @@ std::string_view LayerOf(std::string_view framework_name);
 
 // "(bf16[8,128], f32[]) -> f32[8]" of what a block reads and makes; long lists are cut.
 std::string Shapes(const graph::BlockGraph& blocks, const graph::Block& block);
+
+// The op of a distinct block that takes longest.
+ir::OpId CostliestOp(const StepView& step, size_t distinct);
 
 }  // namespace hespas::report

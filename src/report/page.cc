@@ -37,17 +37,7 @@ std::string ReportPage(const PageInput& input) {
                                                             {"@DATA@", InScript(PageData(input))},
                                                             {"@ECHARTS@", std::string(assets::Echarts())},
                                                             {"@PROGRAM@", std::string(assets::PageJs())}};
-  std::string page;
-  std::string_view rest = assets::PageHtml();
-  // In the order of the template, so that nothing is looked for in what was put in.
-  for (const auto& [mark, text] : parts) {
-    const size_t at = rest.find(mark);
-    if (at == std::string_view::npos) continue;
-    page += rest.substr(0, at);
-    page += text;
-    rest.remove_prefix(at + mark.size());
-  }
-  return page.append(rest);
+  return FillTemplate(assets::PageHtml(), parts);
 }
 
 }  // namespace hespas::report

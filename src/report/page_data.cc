@@ -58,7 +58,9 @@ class DataWriter {
   explicit DataWriter(const PageInput& input) : in_(input), step_(input.step), module_(*step_.blocks.module) {}
 
   std::string Write() {
-    Add("run", ToJson(in_.result, -1));
+    result::RunResult run = in_.result;
+    run.block_times.reset();  // the page has columns of its own
+    Add("run", ToJson(run, -1));
     Add("device", Dump(Device()));
     Add("distinct", Distinct());
     Add("blocks", Blocks());
@@ -93,9 +95,9 @@ class DataWriter {
     for (size_t i = 0; i < table.unique.size(); ++i) {
       const graph::Estimate& estimate = table.unique[i];
       const graph::Block& block = step_.blocks.blocks[table.first[i].index()];
-      const ir::OpId op = Costliest(i, block);
+      const ir::OpId op = CostliestOp(step_, i);
       kind.Add(strings_.Of(KindLabel(module_, op)));
-      name.Add(strings_.Of(OpText(op)));
+      name.Add(strings_.Of(OpText(module_, op)));
       shapes.Add(strings_.Of(Shapes(step_.blocks, block)));
       time.Add(estimate.time.value);
       sigma.Add(estimate.sigma.value);
@@ -129,17 +131,6 @@ class DataWriter {
     }
     return fmt::format(R"({{"id":{},"distinct":{},"line":{},"layer":{}}})", id.text(), distinct.text(), line.text(),
                        layer.text());
-  }
-
-  ir::OpId Costliest(size_t distinct, const graph::Block& block) const {
-    const std::vector<Time>& times = step_.op_times[distinct];
-    if (times.size() != block.ops.size() || times.empty()) return block.ops.back();
-    return block.ops[static_cast<size_t>(std::max_element(times.begin(), times.end()) - times.begin())];
-  }
-
-  std::string OpText(ir::OpId op) const {
-    const ir::OpId hero = HeroOf(module_, op);
-    return hero == op ? std::string(module_.name(op)) : fmt::format("fusion of {}", module_.name(hero));
   }
 
   Json Collectives() const {

@@ -30,6 +30,7 @@ enum : uint32_t {
   kName = 10,
   kTrack = 11,
   kCounter = 30,
+  kDoubleCounter = 44,
   kFlows = 47,
   kEnding = 48
 };
@@ -81,8 +82,12 @@ class Interned {
 
 class Writer {
  public:
-  Writer(const StepView& step, const std::optional<result::MemoryCurve>& memory)
-      : step_(step), memory_(memory), module_(*step.blocks.module), lines_(module_.source()) {}
+  Writer(const StepView& step, const TimelineCounters& counters)
+      : step_(step),
+        memory_(counters.memory),
+        power_(counters.power),
+        module_(*step.blocks.module),
+        lines_(module_.source()) {}
 
   std::string Write() {
     slices_ = MakeSlices(step_);
@@ -94,12 +99,13 @@ class Writer {
     std::stable_sort(events_.begin(), events_.end(), [](const Event& a, const Event& b) {
       return std::pair(a.at, a.begins) < std::pair(b.at, b.begins);
     });
-    size_t point = 0;
+    CollectCounters();
+    size_t next = 0;
     for (const Event& event : events_) {
-      for (; HasPoint(point) && memory_->points[point].start <= event.at; ++point) WriteMemory(memory_->points[point]);
+      for (; next < counts_.size() && counts_[next].at <= event.at; ++next) WriteCount(counts_[next]);
       WriteEvent(event);
     }
-    for (; HasPoint(point); ++point) WriteMemory(memory_->points[point]);
+    for (; next < counts_.size(); ++next) WriteCount(counts_[next]);
     return std::move(out_);
   }
 
@@ -112,7 +118,27 @@ class Writer {
     bool begins;
   };
 
-  bool HasPoint(size_t point) const { return memory_ && point < memory_->points.size(); }
+  struct Count {
+    Time at;
+    uint64_t track;
+    double value;
+    bool whole;
+  };
+
+  void CollectCounters() {
+    if (memory_) {
+      for (const result::MemoryPoint& point : memory_->points) {
+        const auto held = static_cast<double>(point.total().value);
+        for (size_t i = 0; i < slices_.processes.size(); ++i)
+          counts_.push_back({point.start, MemoryTrack(i), held, true});
+      }
+    }
+    if (power_) {
+      for (const PowerPoint& point : PowerPoints(step_, slices_, *power_))
+        counts_.push_back({point.start, PowerTrack(point.process), point.watts, false});
+    }
+    std::stable_sort(counts_.begin(), counts_.end(), [](const Count& a, const Count& b) { return a.at < b.at; });
+  }
 
   template <class Fill>
   void Packet(Fill&& fill) {
@@ -126,6 +152,7 @@ class Writer {
   uint64_t ProcessTrack(size_t process) const { return 1 + process; }
   uint64_t SliceTrack(size_t track) const { return 1 + slices_.processes.size() + track; }
   uint64_t MemoryTrack(size_t process) const { return 1 + slices_.processes.size() + slices_.tracks.size() + process; }
+  uint64_t PowerTrack(size_t process) const { return MemoryTrack(slices_.processes.size() + process); }
 
   void Describe() {
     for (size_t i = 0; i < slices_.processes.size(); ++i) {
@@ -136,16 +163,21 @@ class Writer {
         writer.add_string(6, slices_.processes[i].name);
         track.add_message(track_field::kProcess, process);
       });
-      if (!memory_) continue;
-      Track(MemoryTrack(i), ProcessTrack(i), "memory", [&](pbf_writer& track) {
-        std::string counter;
-        pbf_writer(counter).add_uint32(3, kBytesUnit);
-        track.add_message(track_field::kCounter, counter);
-      });
+      std::string counter;
+      pbf_writer(counter).add_uint32(3, kBytesUnit);
+      if (memory_) CounterTrack(MemoryTrack(i), i, "memory", counter);
+      counter.clear();
+      pbf_writer(counter).add_string(6, "W");
+      if (power_) CounterTrack(PowerTrack(i), i, "power", counter);
     }
     for (size_t i = 0; i < slices_.tracks.size(); ++i) {
       Track(SliceTrack(i), ProcessTrack(slices_.tracks[i].process), slices_.tracks[i].name, [](pbf_writer&) {});
     }
+  }
+
+  void CounterTrack(uint64_t uuid, size_t process, const std::string& name, const std::string& unit) {
+    Track(uuid, ProcessTrack(process), name,
+          [&](pbf_writer& track) { track.add_message(track_field::kCounter, unit); });
   }
 
   template <class Fill>
@@ -252,26 +284,30 @@ class Writer {
     return facts;
   }
 
-  void WriteMemory(const result::MemoryPoint& point) {
-    for (size_t i = 0; i < slices_.processes.size(); ++i) {
-      text_.clear();
-      pbf_writer event(text_);
-      event.add_int32(event_field::kType, kCounter);
-      event.add_uint64(event_field::kTrack, MemoryTrack(i));
-      event.add_int64(event_field::kCounter, point.total().value);
-      Packet([&](pbf_writer& packet) {
-        packet.add_uint64(packet_field::kTimestamp, static_cast<uint64_t>(point.start.value / kNanosecond));
-        packet.add_message(packet_field::kTrackEvent, text_);
-      });
+  void WriteCount(const Count& count) {
+    text_.clear();
+    pbf_writer event(text_);
+    event.add_int32(event_field::kType, kCounter);
+    event.add_uint64(event_field::kTrack, count.track);
+    if (count.whole) {
+      event.add_int64(event_field::kCounter, static_cast<int64_t>(count.value));
+    } else {
+      event.add_double(event_field::kDoubleCounter, count.value);
     }
+    Packet([&](pbf_writer& packet) {
+      packet.add_uint64(packet_field::kTimestamp, static_cast<uint64_t>(count.at.value / kNanosecond));
+      packet.add_message(packet_field::kTrackEvent, text_);
+    });
   }
 
   const StepView& step_;
   const std::optional<result::MemoryCurve>& memory_;
+  const std::optional<PowerFigures>& power_;
   const ir::Module& module_;
   const LineIndex lines_;
   Slices slices_;
   std::vector<Event> events_;
+  std::vector<Count> counts_;
   Interned categories_{interned_field::kCategories};
   Interned names_{interned_field::kEventNames};
   Interned keys_{interned_field::kAnnotationNames};
@@ -285,8 +321,8 @@ class Writer {
 
 }  // namespace
 
-std::string PerfettoTrace(const StepView& step, const std::optional<result::MemoryCurve>& memory) {
-  return Writer(step, memory).Write();
+std::string PerfettoTrace(const StepView& step, const TimelineCounters& counters) {
+  return Writer(step, counters).Write();
 }
 
 }  // namespace hespas::report

@@ -2,22 +2,28 @@
 //
 // - One process for each simulated rank (one for all where they are alike) with a thread for computation and one for
 // each
-//   communicator, counters for memory, and an arrow from each communication to what waited for it.
+//   communicator, counters for memory and power, and an arrow from each communication to what waited for it.
 // - Timestamps are nanoseconds; each slice also has its exact `duration_ps`, so sums equal result.json.
 #pragma once
 
 #include <optional>
 #include <string>
 
+#include "report/power_points.h"
 #include "report/step_view.h"
 #include "result/memory_curve.h"
 
 namespace hespas::report {
 
+struct TimelineCounters {
+  const std::optional<result::MemoryCurve>& memory;
+  std::optional<PowerFigures> power;  // absent where the device file has no TDP
+};
+
 // `step.simulated` must be there, with its intervals.
-std::string PerfettoTrace(const StepView& step, const std::optional<result::MemoryCurve>& memory);
+std::string PerfettoTrace(const StepView& step, const TimelineCounters& counters);
 
 // The same slices in the older JSON form of chrome://tracing.
-std::string ChromeTrace(const StepView& step, const std::optional<result::MemoryCurve>& memory);
+std::string ChromeTrace(const StepView& step, const TimelineCounters& counters);
 
 }  // namespace hespas::report

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "report/block_times.h"
 #include "report/unit_column.h"
 
 namespace hespas::report {
@@ -197,6 +198,7 @@ std::string ToJson(const result::RunResult& r, int indent) {
                              {"by_kind", Shares(r.breakdown.kinds)},
                              {"by_layer", Shares(r.breakdown.layers)},
                              {"by_bound", Shares(r.breakdown.bounds)}};
+  if (r.block_times) json["block_times"] = ToJson(*r.block_times);
   if (!r.what_if.empty()) json["what_if"] = WhatIfs(r);
   json["warnings"] = Warnings(r);
   json["reproduce"] = {

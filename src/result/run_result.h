@@ -12,6 +12,7 @@
 
 #include "base/diagnostic.h"
 #include "base/units.h"
+#include "result/block_times.h"
 #include "result/breakdown.h"
 #include "result/memory_curve.h"
 #include "result/what_if.h"
@@ -79,6 +80,7 @@ struct RunResult {
   std::vector<CollectiveSummary> collectives;
   std::vector<OpSummary> ops;  // costliest first
   Breakdown breakdown;
+  std::optional<BlockTimes> block_times;  // where a run was asked for them
   std::vector<WhatIf> what_if;
   std::vector<Diagnostic> warnings;
   struct {

@@ -29,9 +29,12 @@ def commands(path):
             yield words.split("#")[0].strip()
 
 
+def command_names():
+    return re.findall(r"^  ([a-z-]+) ", run("-h").stdout.split("Commands:")[1].split("\n\n")[0], re.M)
+
+
 def helps():
-    names = re.findall(r"^  ([a-z-]+) ", run("-h").stdout.split("Commands:")[1].split("\n\n")[0], re.M)
-    for name in names:
+    for name in command_names():
         text = run(name, "-h").stdout
         if "Example:\n" in text:
             yield text.split("Example:\n")[1].splitlines()[0].strip()
@@ -71,13 +74,13 @@ class DocumentsTest(unittest.TestCase):
             self.assertTrue(done.stdout or ">" in command or "--output" in command)
 
     def test_commands_of_the_documents(self):
-        found = [command for path in DOCUMENTS for command in commands(path)]
+        found = [command for path in DOCUMENTS for command in commands(path) if not command.startswith("hespas export")]  # tests/python runs it
         self.assertGreater(len(found), 10)
         for command in sorted(set(found)):
             self.check(command)
 
     def test_examples_of_the_short_helps(self):
-        found = [command for command in helps() if "hespas export" not in command]  # needs JAX; tests/python runs it
+        found = [command for command in helps() if not command.startswith("hespas export")]
         self.assertGreater(len(found), 15)
         for command in found:
             self.check(command.split(" | man")[0])
@@ -103,7 +106,7 @@ class DocumentsTest(unittest.TestCase):
         self.assertTrue(page.startswith(".TH HESPAS\\-RUN 1"))
         for option in re.findall(r"^ +(?:-\w,)?(--[a-z-]+)", run("run", "--help").stdout, re.M):
             self.assertIn(option.replace("-", "\\-"), page)
-        for name in re.findall(r"^  ([a-z-]+) ", run("-h").stdout.split("Commands:")[1], re.M):
+        for name in command_names():
             self.assertIn(".SH OPTIONS", run("man", name).stdout)
         self.assertEqual(run("man", "nothing").returncode, 2)
 

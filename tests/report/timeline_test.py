@@ -140,12 +140,43 @@ class TimelineTest(unittest.TestCase):
             self.assertTrue(any(a.get("flops", 0) > 0 for _, _, _, a in trace.begins))
             self.assertTrue(any(":" in a.get("location", "") for _, _, _, a in trace.begins))
 
+    def counter(self, trace, name):
+        """Of one process: time in ns and value."""
+        process = min(t.parent_uuid for t in trace.tracks.values() if t.name == name)
+        track = next(u for u, t in trace.tracks.items() if t.name == name and t.parent_uuid == process)
+        return [(p.timestamp, p.track_event.double_counter_value if p.track_event.HasField("double_counter_value") else p.track_event.counter_value)
+                for p in trace.packets if p.track_event.type == EVENT.TYPE_COUNTER and p.track_event.track_uuid == track]
+
     def test_memory_counter_is_that_of_the_result(self):
         for trace, result in self.each():
-            if result["peak_memory_bytes"] is None:
-                continue
-            values = [p.track_event.counter_value for p in trace.packets if p.track_event.type == EVENT.TYPE_COUNTER]
-            self.assertEqual(max(values), result["peak_memory_bytes"])
+            self.assertIsNotNone(result["peak_memory_bytes"])
+            self.assertEqual(max(value for _, value in self.counter(trace, "memory")), result["peak_memory_bytes"])
+
+    def test_power_counter_adds_up_to_the_energy(self):
+        for trace, result in self.each():
+            points = self.counter(trace, "power")
+            joules = sum(watts * (until - at) * 1e-9 for (at, watts), (until, _) in zip(points, points[1:]))
+            self.assertEqual((points[0][0], points[-1][0]), (0, result["step_time_ps"] // 1000))
+            self.assertAlmostEqual(joules / result["energy_j"], 1, delta=0.01)
+            idle = points[-1][1]
+            self.assertTrue(all(watts >= idle for _, watts in points))
+            self.assertLessEqual(max(watts for _, watts in points), 400 + 1e-6)  # its TDP
+
+    def test_chrome_json_has_the_same_slices(self):
+        for name, (trace, result) in self.runs.items():
+            done = subprocess.run([HESPAS, "run", *map(str, PROGRAMS[name]), "--no-what-if", "--format", "chrome-json"], check=True, capture_output=True)
+            events = json.loads(done.stdout)["traceEvents"]
+            slices = [e for e in events if e["ph"] == "X"]
+            self.assertEqual(sorted(e["args"]["duration_ps"] for e in slices), sorted(a["duration_ps"] for _, _, _, a in trace.begins))
+            for category, key in (("compute", "compute_time_ps"), ("communication", "communication_time_ps")):
+                self.assertEqual(sum(e["args"]["duration_ps"] for e in slices if e["cat"] == category), result[key])
+            for event in slices:
+                self.assertAlmostEqual(event["dur"] * 1e6, event["args"]["duration_ps"], delta=0.5)
+            threads = {(e["pid"], e["tid"]) for e in events if e["ph"] == "M" and e["name"] == "thread_name"}
+            self.assertLessEqual({(e["pid"], e["tid"]) for e in slices}, threads)
+            self.assertEqual(sorted(e["id"] for e in events if e["ph"] == "s"), sorted(e["id"] for e in events if e["ph"] == "f"))
+            counters = collections.Counter(e["name"] for e in events if e["ph"] == "C")
+            self.assertEqual(set(counters), {"memory", "power"})
 
 
 if __name__ == "__main__":
