@@ -338,7 +338,7 @@
     const height = 96 + 44 * lanes.length;
     let range = [0, span];
     const option = (width) => {
-      const left = width < 520 ? 96 : 150;
+      const left = width < 520 ? 110 : 150;
       const pixels = Math.max(width - left - 24, 50);
       return {
         grid: { left, right: 24, top: 8, bottom: 78 },
@@ -400,7 +400,8 @@
     const length = () => range[1] - range[0];
     const key = element('p', { class: 'note', style: 'margin:8px 0 0' });
     for (const name of ['compute', 'memory', 'launch', 'network']) {
-      key.append(element('span', { class: 'swatch', style: `background:var(--${name})`, 'aria-hidden': 'true' }), `${name} bound`.replace('network bound', 'network'), '\u2003');
+      key.append(element('span', { class: 'bound' }, element('span', { class: 'swatch', style: `background:var(--${name})`, 'aria-hidden': 'true' }),
+        `${name} bound`.replace('network bound', 'network')), '\u2003 ');
     }
     entry.figure.append(key, element('div', { class: 'controls' },
       button('Zoom in', () => zoomTo(range[0] + length() / 4, range[1] - length() / 4)),

@@ -3,115 +3,15 @@
 // usage: node page_test.mjs FOLDER-OF-RUN SCREENSHOTS      NODE_PATH: the modules that scripts/npm_env.sh browser prints
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
-import { createRequire } from 'node:module';
 import path from 'node:path';
-import { pathToFileURL } from 'node:url';
+
+import { checkEverywhere, cut, finish, open, overlaps, test, textBoxes } from './browser.mjs';
 
 const [run, pictures] = process.argv.slice(2);
-const require = createRequire(path.join(process.env.NODE_PATH, 'x'));
-const { chromium } = require('playwright-core');
-const axe = fs.readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
 const page = path.resolve(run, 'report.html');
 fs.mkdirSync(pictures, { recursive: true });
 
-const failures = [];
-const test = async (name, body) => {
-  try {
-    await body();
-    console.log(`ok      ${name}`);
-  } catch (error) {
-    failures.push(name);
-    console.log(`FAILED  ${name}\n        ${String(error.message).replaceAll('\n', '\n        ')}`);
-  }
-};
-
-const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: ['--no-sandbox'] });
-
-// Opens the page and keeps what it said and asked for.
-async function open(file, { width = 1280, theme = 'light' } = {}) {
-  const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme: theme, deviceScaleFactor: 1 });
-  const view = await context.newPage();
-  const said = [];
-  const asked = [];
-  view.on('console', (message) => said.push(`${message.type()}: ${message.text()}`));
-  view.on('pageerror', (error) => said.push(`error: ${error.message}`));
-  view.on('request', (request) => { if (!request.url().startsWith('file:') || request.url() !== pathToFileURL(file).href) asked.push(request.url()); });
-  await view.goto(pathToFileURL(file).href);
-  await view.waitForFunction(() => document.documentElement.dataset.ready === 'true' || document.getElementById('problem')?.textContent, null, { timeout: 60000 });
-  return { view, said, asked, close: () => context.close() };
-}
-
-// Boxes of all visible texts: of elements and, inside charts, of what ECharts drew.
-const textBoxes = () => {
-  const boxes = [];
-  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
-  for (let node = walker.nextNode(); node; node = walker.nextNode()) {
-    const parent = node.parentElement;
-    if (!node.data.trim() || parent.closest('script,style,noscript,svg,.unseen,.skip,details:not([open]) > :not(summary)')) continue;
-    if (!parent.checkVisibility()) continue;
-    const range = document.createRange();
-    range.selectNodeContents(node);
-    for (const r of range.getClientRects()) {
-      if (r.width > 0.5 && r.height > 0.5) boxes.push({ text: node.data.trim().slice(0, 40), left: r.left, right: r.right, top: r.top + scrollY, bottom: r.bottom + scrollY, where: parent.closest('.scroll') ? 'scroll' : '' });
-    }
-  }
-  for (const { id, holder, instance } of window.hespas.charts) {
-    const at = holder.getBoundingClientRect();
-    for (const shape of instance.getZr().storage.getDisplayList(true)) {
-      if (!['tspan', 'text'].includes(shape.type) || shape.invisible || shape.ignore || !String(shape.style.text ?? '').trim()) continue;
-      const rect = shape.getBoundingRect().clone();
-      const transform = shape.getComputedTransform?.() ?? shape.transform;
-      if (transform) rect.applyTransform(transform);
-      boxes.push({ text: `${id}: ${shape.style.text}`, chart: id, left: at.left + rect.x, right: at.left + rect.x + rect.width, top: at.top + scrollY + rect.y, bottom: at.top + scrollY + rect.y + rect.height, holder: { left: at.left, right: at.right } });
-    }
-  }
-  return boxes;
-};
-
-// Pairs that overlap by more than the slack of a line box.
-function overlaps(boxes) {
-  const found = [];
-  const sorted = boxes.filter((b) => b.where !== 'scroll').sort((a, b) => a.top - b.top);
-  for (let i = 0; i < sorted.length; ++i) {
-    for (let j = i + 1; j < sorted.length && sorted[j].top < sorted[i].bottom; ++j) {
-      const [a, b] = [sorted[i], sorted[j]];
-      const wide = Math.min(a.right, b.right) - Math.max(a.left, b.left);
-      const high = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
-      if (wide > 1.5 && high > 3) found.push(`"${a.text}" and "${b.text}"`);
-    }
-  }
-  return found;
-}
-
-const cut = (boxes) => boxes.filter((b) => b.holder && (b.left < b.holder.left - 1 || b.right > b.holder.right + 1)).map((b) => b.text);
-
-const settings = [
-  { name: 'light', width: 1280, theme: 'light' },
-  { name: 'dark', width: 1280, theme: 'dark' },
-  { name: 'narrow', width: 400, theme: 'light' },
-  { name: 'narrow-dark', width: 400, theme: 'dark' },
-];
-for (const setting of settings) {
-  const { view, said, asked, close } = await open(page, setting);
-  await view.screenshot({ path: path.join(pictures, `${setting.name}.png`), fullPage: true });
-  await test(`${setting.name}: says nothing on the console and asks for nothing`, () => {
-    assert.deepEqual(said, []);
-    assert.deepEqual(asked, []);
-  });
-  await test(`${setting.name}: texts do not overlap and are not cut`, async () => {
-    const boxes = await view.evaluate(textBoxes);
-    assert.ok(boxes.length > 100);
-    assert.deepEqual(overlaps(boxes), []);
-    assert.deepEqual(cut(boxes), []);
-  });
-  await test(`${setting.name}: the page is not wider than the window`, async () => {
-    assert.ok(await view.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth));
-  });
-  await test(`${setting.name}: axe reports nothing, contrast included`, async () => {
-    await view.evaluate(axe);
-    const { violations } = await view.evaluate(() => window.axe.run(document, { resultTypes: ['violations'] }));
-    assert.deepEqual(violations.map((v) => `${v.id}: ${v.nodes.map((n) => n.target.join(' ')).slice(0, 3)}`), []);
-  });
+await checkEverywhere(page, pictures, '', async (setting, view) => {
   await test(`${setting.name}: texts in charts have a contrast of 4.5 at least`, async () => {
     const bad = await view.evaluate(() => {
       const canvas = document.createElement('canvas').getContext('2d', { willReadFrequently: true });
@@ -131,8 +31,7 @@ for (const setting of settings) {
     });
     assert.deepEqual(bad, []);
   });
-  await close();
-}
+});
 
 {
   const { view, close } = await open(page);
@@ -269,6 +168,4 @@ for (const setting of settings) {
   });
 }
 
-await browser.close();
-console.log(failures.length ? `${failures.length} failed` : 'all passed');
-process.exit(failures.length ? 1 : 0);
+await finish();
