@@ -115,6 +115,16 @@ Result<report::Comparison> CompareTrace(const CompareOptions& options) {
   return report::CompareMeasured(*predicted, *step);
 }
 
+// What one run says and an earlier one has said already is said once.
+void ReportNew(const Diagnostics& found, Diagnostics& diagnostics) {
+  for (const Diagnostic& one : found.all()) {
+    const bool known = std::ranges::any_of(diagnostics.all(), [&](const Diagnostic& other) {
+      return other.kind == one.kind && other.message == one.message && other.location.line == one.location.line;
+    });
+    if (!known) diagnostics.Report(one);
+  }
+}
+
 std::optional<report::Comparison> CompareVariants(const CompareOptions& options, const Dimension& varying,
                                                   Diagnostics& diagnostics) {
   RunOptions common = options.run;
@@ -133,7 +143,9 @@ std::optional<report::Comparison> CompareVariants(const CompareOptions& options,
   for (size_t i = 0; i < labels.size(); ++i) {
     RunOptions own = common;
     own.*varying.option = (*varying.values)[i];
-    auto run = RunStages(own, diagnostics);
+    Diagnostics found;
+    auto run = RunStages(own, found);
+    ReportNew(found, diagnostics);
     if (!run) return std::nullopt;
     sides.push_back({labels[i], std::move(run->result)});
   }

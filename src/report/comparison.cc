@@ -115,7 +115,8 @@ double Comparison::LargestDifference() const {
 }
 
 Comparison Compare(std::string dimension, std::vector<ComparedSide> sides) {
-  Comparison out{.dimension = std::move(dimension)};
+  Comparison out{.dimension = std::move(dimension), .title = {}};
+  out.title = "what changes with the " + out.dimension;
   for (ComparedSide& side : sides) {
     out.labels.push_back(std::move(side.label));
     out.results.push_back(std::move(side.result));

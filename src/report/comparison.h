@@ -34,6 +34,7 @@ struct ComparedRow {
 
 struct Comparison {
   std::string dimension;  // what differs: "device", "estimator", "program", ...
+  std::string title;      // "what changes with the device"
   std::vector<std::string> labels;
   std::vector<result::RunResult> results;
   std::vector<std::string> notes;   // what a reader should know first, one sentence each

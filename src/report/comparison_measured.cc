@@ -260,6 +260,7 @@ Comparison CompareMeasured(const result::RunResult& predicted, const MeasuredSte
   }
   std::vector<Item> seen = MeasuredItems(measured, account, known);
   Comparison out{.dimension = "measurement",
+                 .title = "predicted and measured",
                  .labels = {"predicted", "measured"},
                  .results = {predicted, ResultOf(measured, account)}};
   Pairing(std::move(items), std::move(seen), out.rows).Pair();

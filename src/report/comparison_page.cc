@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cstdlib>
 
 #include "report/assets.h"
@@ -109,7 +110,8 @@ std::string ComparisonPage(const Comparison& comparison) {
     body += Section("reproduce", "Reproduce", "",
                     "<pre tabindex=\"0\" aria-label=\"Command\">" + EscapeHtml(commands) + "</pre>\n");
   }
-  const std::string title = EscapeHtml("What changes with the " + comparison.dimension);
+  std::string title = EscapeHtml(comparison.title);
+  title[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(title[0])));
   const std::pair<std::string_view, std::string> parts[] = {{"@TITLE@", title},
                                                             {"@STYLE@", std::string(assets::PageCss())},
                                                             {"@TITLE@", title},

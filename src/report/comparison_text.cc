@@ -277,7 +277,7 @@ Table BlockRows(const Comparison& comparison) {
 
 std::string ToText(const Comparison& comparison) {
   const result::RunResult& first = comparison.results[0];
-  std::string out = fmt::format("{}: what changes with the {}\n\n", Cut(first.program.path, 40), comparison.dimension);
+  std::string out = fmt::format("{}: {}\n\n", Cut(first.program.path, 40), comparison.title);
   for (const std::string& note : comparison.notes) out += Wrapped(note);
   if (!comparison.notes.empty()) out += "\n";
   out += ToText(TotalsTable(comparison)) + "\n";

@@ -221,11 +221,16 @@ class MeasuredTest(unittest.TestCase):
         names = [["dot_general.8", "jit(step)/jvp()/dot_general"], ["multiply_add_fusion.2", "jit(step)/transpose(jvp())/mul"]]
         events = [{"ph": "M", "name": "process_name", "pid": 1, "args": {"name": "/device:GPU:0"}},
                   {"ph": "M", "name": "process_name", "pid": 2, "args": {"name": "/device:GPU:1"}},
-                  {"ph": "M", "name": "thread_name", "pid": 1, "tid": 3, "args": {"name": "Steps"}}]
+                  {"ph": "M", "name": "thread_name", "pid": 1, "tid": 3, "args": {"name": "Steps"}},
+                  {"ph": "M", "name": "thread_name", "pid": 1, "tid": 4, "args": {"name": "XLA Ops"}},
+                  {"ph": "M", "name": "thread_name", "pid": 1, "tid": 5, "args": {"name": "Framework Ops"}}]
         for pid, thread, line in ((1, 7, "Stream #7(Compute)"), (1, 8, "Stream #8(Communication)"), (2, 7, "Stream #7(Compute)")):
             events.append({"ph": "M", "name": "thread_name", "pid": pid, "tid": thread, "args": {"name": line}})
         for step, base in enumerate((1000, 2000, 3200)):
             events.append({"ph": "X", "name": str(step), "pid": 1, "tid": 3, "ts": base, "dur": 500})
+            # Made from the streams; they must not count again.
+            events.append({"ph": "X", "name": "dot_general.8", "pid": 1, "tid": 4, "ts": base, "dur": 300})
+            events.append({"ph": "X", "name": "dot", "pid": 1, "tid": 5, "ts": base, "dur": 300, "args": {"hlo_op": "dot_general.8"}})
             for i, (name, framework) in enumerate(names):
                 events.append({"ph": "X", "name": f"kernel_{i}", "pid": 1, "tid": 7, "ts": base + 100 * i, "dur": 60,
                                "args": {"hlo_op": name, "name": framework, "hlo_module": "jit_step"}})

@@ -179,5 +179,27 @@ class TimelineTest(unittest.TestCase):
             self.assertEqual(set(counters), {"memory", "power"})
 
 
+if os.environ.get("TRACE_PROCESSOR"):  # its binary comes from no package registry
+    from perfetto.trace_processor import TraceProcessor, TraceProcessorConfig
+
+    class TraceProcessorTest(unittest.TestCase):
+        SUM = """select track.name = 'compute' as compute, count(*) as slices, sum(args.int_value) as total
+                 from slice join args using (arg_set_id) join track on slice.track_id = track.id
+                 where args.key = 'debug.duration_ps' group by 1"""
+
+        def test_its_sql_gives_the_same_sums(self):
+            for name, words in PROGRAMS.items():
+                with self.subTest(name), tempfile.TemporaryDirectory() as folder:
+                    subprocess.run([HESPAS, "run", *map(str, words), "--no-what-if", "--output", folder], check=True, capture_output=True)
+                    path = pathlib.Path(folder, "timeline.pftrace")
+                    wanted = collections.Counter()
+                    trace = Trace(path)
+                    for _, event, _, arguments in trace.begins:
+                        wanted[int(trace.tracks[event.track_uuid].name == "compute")] += arguments["duration_ps"]
+                    processor = TraceProcessor(trace=str(path), config=TraceProcessorConfig(bin_path=os.environ["TRACE_PROCESSOR"]))
+                    self.assertEqual({row.compute: row.total for row in processor.query(self.SUM)}, dict(wanted))
+                    processor.close()
+
+
 if __name__ == "__main__":
     unittest.main()

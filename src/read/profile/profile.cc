@@ -6,6 +6,7 @@
 #include <cctype>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -134,13 +135,17 @@ class Reader {
       return true;
     }
     if (kineto_) return false;
-    if (Arguments(event).contains("hlo_op")) return true;
-    const auto thread = threads_.find(event.line);
-    if (thread == threads_.end()) return false;
-    if (thread->second == "XLA Ops") return true;
     const auto process = processes_.find(event.line.first);
-    return process != processes_.end() && process->second.starts_with("/device:") &&
-           thread->second.starts_with("Stream #");
+    const bool device = process != processes_.end() && process->second.starts_with("/device:");
+    const std::string_view line = LineName(event);
+    if (line == "XLA Ops" || (device && line.starts_with("Stream #"))) return true;
+    // Further lines of a device say the same again, by framework name or source line.
+    return (!device || line.empty()) && Arguments(event).contains("hlo_op");
+  }
+
+  std::string_view LineName(const Event& event) const {
+    const auto thread = threads_.find(event.line);
+    return thread == threads_.end() ? std::string_view() : thread->second;
   }
 
   // The time of operations by process.
@@ -148,9 +153,13 @@ class Reader {
     kineto_ = std::any_of(events_.begin(), events_.end(), [](const Event& e) {
       return Lower(e.category) == "kernel" || e.category == "cpu_op" || e.category == "cuda_runtime";
     });
+    std::set<int64_t> streams;  // processes whose streams are recorded: their "XLA Ops" are made from those
+    for (const Event& event : events_) {
+      if (LineName(event).starts_with("Stream #")) streams.insert(event.line.first);
+    }
     std::map<int64_t, double> busy;
     for (const Event& event : events_) {
-      if (!IsOp(event)) continue;
+      if (!IsOp(event) || (LineName(event) == "XLA Ops" && streams.contains(event.line.first))) continue;
       ops_.push_back(event);
       busy[event.line.first] += event.end - event.start;
     }
@@ -165,8 +174,7 @@ class Reader {
     std::map<std::string, std::vector<Window>> calls;
     for (const Event& event : events_) {
       const Window window{event.start, event.end};
-      const auto thread = threads_.find(event.line);
-      const std::string_view line = thread == threads_.end() ? std::string_view() : thread->second;
+      const std::string_view line = LineName(event);
       const bool own = event.line.first == device;
       if (kineto_ ? event.name.starts_with("ProfilerStep#") && event.category != "gpu_user_annotation"
                   : own && line == "Steps") {
