@@ -13,8 +13,8 @@
 #include "base/suggest.h"
 #include "cli/command.h"
 #include "cli/configuration.h"
-#include "cli/export.h"
 #include "cli/parser_view.h"
+#include "cli/python_command.h"
 #include "driver/version.h"
 
 namespace hespas::cli {
@@ -45,7 +45,7 @@ void AddCommands(CLI::App& app, Console& console) {
   AddCacheCommand(app, console);
   AddDoctorCommand(app, console);
   AddAnonymiseCommand(app, console);
-  AddExportCommand(app, console);
+  AddPythonCommands(app, console);
   AddCompletionCommand(app, console);
   AddManCommand(app, console);
   BindEnvironment(app);
@@ -130,7 +130,7 @@ int Main(int argc, char** argv) {
       "Example:\n  hespas run examples/llama3-100m-4dev.mlir.gz --device A100_SXM_40GB --system A100_SXM_40GB_4GPU");
   app.require_subcommand(1);
   AddCommands(app, console);
-  if (argc > 1 && std::string_view(argv[1]) == "export") return Export({argv + 2, argv + argc}, console);
+  if (argc > 1 && IsPythonCommand(argv[1])) return PythonCommand(argv[1], {argv + 2, argv + argc}, console);
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {

@@ -1,6 +1,6 @@
 """What each device runs of a program that JAX lowered for several: XLA's SPMD partitioner on pretended CPU devices.
 
-Used by lower.py and, in the package, by hespas.load for jax.stages.Lowered objects.
+Used by lower.py and candidates.py and, in the package, by hespas.load for jax.stages.Lowered objects.
 """
 import pathlib
 import tempfile
@@ -15,13 +15,21 @@ class NotPartitioned(Exception):
 
 
 def partitioned_hlo(lowered):
-    """HLO text, before any optimisation. Code generation follows in XLA, but is kept short; its failure does not matter."""
+    """HLO text, before any optimisation."""
+    return dumped_hlo(lambda options: lowered.compile(compiler_options=options))
+
+
+def dumped_hlo(compile_with):
+    """HLO text behind the partitioner of what `compile_with(XLA options)` compiles.
+
+    Code generation follows in XLA, but is kept short; its failure does not matter.
+    """
     with tempfile.TemporaryDirectory(prefix="hespas-") as folder:
         options = {"xla_dump_to": folder, "xla_dump_hlo_pass_re": PASSES, "xla_dump_hlo_as_text": True,
                    "xla_backend_optimization_level": 0, "xla_llvm_disable_expensive_passes": True}
         reason = "it left no partitioned program"
         try:
-            lowered.compile(compiler_options=options)
+            compile_with(options)
         except Exception as error:  # noqa: BLE001 - of any kind; what was dumped before it counts
             reason = str(error)
         for pattern in DUMPS:

@@ -5,7 +5,7 @@ import os
 import pathlib
 import sys
 
-_EXPORT = pathlib.Path(__file__).resolve().parent / "share" / "python" / "export" / "export.py"
+_EXPORT = pathlib.Path(__file__).resolve().parent / "share" / "python" / "export"
 _BIN = pathlib.Path(__file__).resolve().parent / "bin"
 
 
@@ -15,8 +15,9 @@ def _become(name: str) -> None:
 
 
 def hespas() -> None:
-    if sys.argv[1:2] == ["export"]:
-        os.execv(sys.executable, [sys.executable, _EXPORT, *sys.argv[2:]])
+    if sys.argv[1:2] in (["export"], ["shard"]):
+        os.environ["HESPAS_COMMAND"] = str(_BIN / "hespas")
+        os.execv(sys.executable, [sys.executable, _EXPORT / f"{sys.argv[1]}.py", *sys.argv[2:]])
     _become("hespas")
 
 

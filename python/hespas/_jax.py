@@ -39,9 +39,6 @@ def _refuse(source: Any) -> None:
     if hasattr(source, "lower") or (callable(source) and not isinstance(source, type)):
         name = getattr(source, "__name__", kind)
         _core.error("E0951", f"`{name}` is a function that was not lowered", f"jax.jit({name}).lower(*arguments) makes a program of it")
-    if kind.startswith("torch.export"):
-        _core.error("E0950", "a torch.export program is not StableHLO yet",
-                    "convert it first, for example with torchax.export.exported_program_to_stablehlo, and load the text")
     _core.error("E0950", f"a {kind} is no program", "give a path, bytes, text, or what jax.jit(f).lower(...) returns")
 
 

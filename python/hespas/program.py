@@ -6,7 +6,7 @@ import json
 import os
 from typing import Any
 
-from hespas import _core, _jax
+from hespas import _core, _jax, _torch
 from hespas.errors import Diagnostic, diagnostics
 
 
@@ -114,7 +114,8 @@ def load(source: Any, *, name: str | None = None) -> Program:
 
     source  a path (`str` or `os.PathLike`), also of gzip or zstd files; `bytes` of any such file; StableHLO, MHLO or HLO text; what
             `jax.jit(f).lower(...)`, its `.compile()` or `jax.export.export(...)` return. A Lowered for several devices is
-            partitioned first, by XLA on the CPU, before any optimisation; that needs as many (fake) CPU devices.
+            partitioned first, by XLA on the CPU, before any optimisation; that needs as many (fake) CPU devices. Also what
+            `torch.export.export(...)` returns, where `torch_xla` is installed to convert it.
     name    what to call it in messages and results; by default its path, or the function's name
 
     Raises InputError with places of all defects, E0950 for objects that are no program, E0951 for functions that were not lowered.
@@ -128,5 +129,5 @@ def load(source: Any, *, name: str | None = None) -> Program:
         return _from_bytes(source.encode(), name or "<text>")
     if isinstance(source, (bytes, bytearray, memoryview)):
         return _from_bytes(bytes(source), name or "<bytes>")
-    content, own_name = _jax.program_of(source)
+    content, own_name = (_torch if _torch.is_exported(source) else _jax).program_of(source)
     return _from_bytes(content, name or own_name)

@@ -72,6 +72,8 @@ int64_t DimensionOr(const ir::Type& type, int64_t d, int64_t otherwise) {
 
 int64_t ConvolutionFlops(const Shapes& s) { return Times(2, ir::ConvolutionMultiplyAdds(s.module, s.op)); }
 
+bool IsComplex(const Shapes& s) { return s.inputs() > 0 && s.in(0).element.complex; }
+
 int64_t DotFlops(const Shapes& s) {
   if (s.inputs() < 2 || s.outputs() < 1) return 0;
   const auto dims = ir::DotDimensionsOf(s.module, s.op);
@@ -116,13 +118,29 @@ int64_t RaggedDotFlops(const Shapes& s) {
   return internal::SaturatingRound(all * RaggedShare(s, DimensionOr(s.in(0), 0, 1)));
 }
 
-// A contraction without batch dimensions: |A| |B| = K^2 |C|.
+// The dimension that the `i`th character of an einsum's operand ("...ij") names: those behind an ellipsis count from
+// the end.
+int64_t DimensionAt(std::string_view indices, size_t i, const ir::Type& type) {
+  const size_t dots = indices.find("...");
+  if (dots == std::string_view::npos || i < dots) return static_cast<int64_t>(i);
+  return static_cast<int64_t>(type.dims.size() + i) - static_cast<int64_t>(indices.size());
+}
+
+// A multiply-add for each combination of all indices ("bij,bjk->bik"); an ellipsis stands for leading dimensions of the
+// result.
 int64_t EinsumFlops(const Shapes& s) {
-  if (s.inputs() < 2) return s.in_elements(0);
-  const double a = static_cast<double>(s.in_elements(0));
-  const double b = static_cast<double>(s.in_elements(1));
-  const double c = std::max(1.0, static_cast<double>(s.out_elements()));
-  return internal::SaturatingRound(2.0 * c * std::sqrt(a * b / c));
+  const std::string_view* text = s.module.attribute(s.op, "einsum_config");
+  const auto config = text == nullptr ? std::nullopt : ir::AsString(*text);
+  if (s.inputs() < 2 || !config) return s.in_elements(0);
+  int64_t product = s.out_elements();
+  const std::string_view inputs = std::string_view(*config).substr(0, config->find("->"));
+  const std::string_view result = std::string_view(*config).substr(inputs.size());
+  const std::string_view left = inputs.substr(0, inputs.find(','));
+  for (size_t i = 0; i < left.size(); ++i) {
+    if (left[i] == '.' || result.find(left[i]) != std::string_view::npos) continue;
+    product = Times(product, DimensionOr(s.in(0), DimensionAt(left, i, s.in(0)), 1));
+  }
+  return Times(2, product);
 }
 
 int64_t WindowSize(const Shapes& s) {
@@ -201,9 +219,17 @@ int64_t MapFlops(const Shapes& s) {
   return Times(std::max<int64_t>(ops, 1), s.out_elements());
 }
 
+// Operations on real numbers that one on complex numbers takes.
+int64_t RealOperations(OpKind kind, const Shapes& s) {
+  if (!IsComplex(s)) return 1;
+  if (kind == OpKind::kMultiply) return 6;
+  return kind == OpKind::kAdd || kind == OpKind::kSubtract ? 2 : 1;
+}
+
 OpCost ElementwiseCost(const Shapes& s) {
-  if (s.module.kind(s.op) == OpKind::kBitcastConvert) return {};
-  const int64_t flops = s.module.kind(s.op) == OpKind::kMap ? MapFlops(s) : s.out_elements();
+  const OpKind kind = s.module.kind(s.op);
+  if (kind == OpKind::kBitcastConvert) return {};
+  const int64_t flops = kind == OpKind::kMap ? MapFlops(s) : Times(RealOperations(kind, s), s.out_elements());
   return {.flops = flops, .bytes = s.all()};
 }
 
@@ -284,24 +310,33 @@ OpCost CustomCallCost(const Shapes& s) {
         return {.bytes = s.all()};
     }
   }
-  return {.bytes = s.all(), .known = false, .unknown_target = target};
+  // Ops that StableHLO lacks go through its portable artifacts as calls of themselves ("mhlo.erf").
+  switch (ir::Traits(ir::KindOf(ir::AsEnum(target))).sort) {
+    case OpSort::kElementwise:
+      return {.flops = s.out_elements(), .bytes = s.all()};
+    case OpSort::kSort:
+      return {.bytes = s.all()};
+    default:
+      return {.bytes = s.all(), .known = false, .unknown_target = target};
+  }
 }
 
 }  // namespace
 
 int64_t ContractionFlops(const ir::Module& module, ir::OpId op) {
   const Shapes s{module, op};
+  const int64_t real = IsComplex(s) ? 4 : 1;  // multiply-adds of real numbers in one of complex numbers
   switch (module.kind(op)) {
     case OpKind::kConvolution:
     case OpKind::kDynamicConv:
-      return ConvolutionFlops(s);
+      return Times(real, ConvolutionFlops(s));
     case OpKind::kRaggedDot:
-      return RaggedDotFlops(s);
+      return Times(real, RaggedDotFlops(s));
     case OpKind::kEinsum:
     case OpKind::kUnaryEinsum:
-      return EinsumFlops(s);
+      return Times(real, EinsumFlops(s));
     default:
-      return DotFlops(s);
+      return Times(real, DotFlops(s));
   }
 }
 

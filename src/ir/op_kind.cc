@@ -3,6 +3,8 @@
 #include <string>
 #include <unordered_map>
 
+#include "ir/verify/table.h"
+
 namespace hespas::ir {
 namespace {
 
@@ -22,8 +24,24 @@ std::string_view Spelling(std::string_view name) {
     const size_t version = name.rfind("_v");
     return version == std::string_view::npos ? name : name.substr(0, version);
   }
-  if (name == "func.return" || name == "sdy.return" || name == "chlo.return") return "return";
+  if (name == "func.return" || name == "sdy.return") return "return";
   return name;
+}
+
+// An op of CHLO is the op that StableHLO or MHLO has, too, or elementwise mathematics; erfc costs what erf does.
+OpKind ChloKind(std::string_view full_name) {
+  struct Row {
+    std::string_view name;
+    OpKind kind;
+  };
+  constexpr Row kRows[] = {{"chlo.constant", OpKind::kConstant}, {"chlo.erf", OpKind::kErf},
+                           {"chlo.erfc", OpKind::kErf},          {"chlo.ragged_dot", OpKind::kRaggedDot},
+                           {"chlo.return", OpKind::kReturn},     {"chlo.scan", OpKind::kUnknown},
+                           {"chlo.tan", OpKind::kTan},           {"chlo.top_k", OpKind::kTopK}};
+  for (const Row& row : kRows) {
+    if (row.name == full_name) return row.kind;
+  }
+  return verify::FindRule(full_name, OpKind::kUnknown) == nullptr ? OpKind::kUnknown : OpKind::kChloElementwise;
 }
 
 }  // namespace
@@ -39,8 +57,7 @@ OpKind KindOf(std::string_view full_name) {
   }();
   // Casts between the types of two dialects pass values through, as barriers do.
   if (full_name == "builtin.unrealized_conversion_cast") return OpKind::kOptimizationBarrier;
-  // CHLO's ragged product is MHLO's.
-  if (full_name == "chlo.ragged_dot") return OpKind::kRaggedDot;
+  if (full_name.starts_with("chlo.")) return ChloKind(full_name);
   // VHLO has functions and calls of its own.
   if (full_name.starts_with("vhlo.func_v")) return OpKind::kFunc;
   if (full_name.starts_with("vhlo.call_v")) return OpKind::kFuncCall;

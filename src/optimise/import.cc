@@ -108,11 +108,26 @@ class Importer {
     node.origin = op;
     const auto attributes = source_.attributes(op);
     node.attributes.assign(attributes.begin(), attributes.end());
+    if (node.kind == OpKind::kCustomCall) Unwrap(node, op);
     if (source_.op(op).first_region.valid()) AddRegions(node, op, wires, depth);
     std::vector<ir::TypeId> types;
     for (const ir::ValueId result : source_.results(op)) types.push_back(source_.type_id(result));
     const NodeId id = flow.Add(std::move(node), types);
     for (size_t i = 0; i < types.size(); ++i) wires[source_.result(op, i)] = flow.result(id, i);
+  }
+
+  // A call of an elementwise op ("mhlo.erf"), as portable artifacts hold what StableHLO lacks, is that op: CHLO has
+  // them all.
+  void Unwrap(Node& node, ir::OpId op) {
+    const std::string_view* text = source_.attribute(op, "call_target_name");
+    const std::string_view target = text == nullptr ? std::string_view() : ir::AsEnum(*text);
+    if (!target.starts_with("mhlo.") || node.operands.size() != 1) return;
+    const std::string name = "chlo." + std::string(target.substr(5));
+    const OpKind kind = ir::KindOf(name);
+    if (ir::Traits(kind).sort != ir::OpSort::kElementwise) return;
+    node.kind = kind;
+    node.name = source_.InternName(name);
+    node.attributes.clear();
   }
 
   void AddRegions(Node& node, ir::OpId op, const WireMap& wires, int depth) {

@@ -45,7 +45,7 @@ case $part in
   wheel) "$root/scripts/build_wheel.sh" "$wheels" "$build" ;;
   api)
     fresh python3 "$wheels"/hespas-*.whl
-    tests "$place/venv/bin/python" api errors hardware estimators commands
+    tests "$place/venv/bin/python" api errors hardware estimators commands torch_recorded
     ;;
   jax)
     with_packages export
@@ -66,7 +66,7 @@ case $part in
       HESPAS_PYTHON=$python "$root/scripts/build_wheel.sh" "$place/wheel-$version" "$build"
       rm -rf "$place/venv"
       fresh "$python" "$place/wheel-$version"/hespas-*.whl
-      tests "$place/venv/bin/python" api errors hardware estimators commands
+      tests "$place/venv/bin/python" api errors hardware estimators commands torch_recorded
     done
     ;;
   sdist)

@@ -1,4 +1,4 @@
-#include "cli/export.h"
+#include "cli/python_command.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -13,15 +13,16 @@ namespace {
 
 inline constexpr DiagnosticKind kNoExporter{
     "E0918",
-    "`hespas export` is a Python program that ships with the source tree and with the Python package, and needs a "
-    "Python 3.11 or newer. Install the package (pip install 'hespas[export]') or run it from the tree.",
+    "`hespas export` and `hespas shard` are Python programs that ship with the source tree and with the Python "
+    "package, "
+    "and need a Python 3.11 or newer. Install the package (pip install 'hespas[export]') or run them from the tree.",
     Outcome::kCannotRun};
 
 // Only returns where there is nothing to become.
-Error Become(const std::vector<std::string>& arguments) {
+Error Become(const std::string& command, const std::vector<std::string>& arguments) {
   const auto data = hardware::DataFolder();
   if (!data) return data.error();
-  const std::filesystem::path script = data->parent_path() / "python" / "export" / "export.py";
+  const std::filesystem::path script = data->parent_path() / "python" / "export" / (command + ".py");
   const std::string python = FindProgram({"python3"});
   std::error_code error;
   if (!std::filesystem::exists(script, error) || python.empty()) {
@@ -31,6 +32,9 @@ Error Become(const std::vector<std::string>& arguments) {
   }
   std::vector<std::string> words{python, script.string()};
   words.insert(words.end(), arguments.begin(), arguments.end());
+  std::error_code no_proc;
+  const auto self = std::filesystem::read_symlink("/proc/self/exe", no_proc);
+  setenv("HESPAS_COMMAND", self.c_str(), 1);
   std::vector<char*> pointers;
   for (std::string& word : words) pointers.push_back(word.data());
   pointers.push_back(nullptr);
@@ -40,14 +44,17 @@ Error Become(const std::vector<std::string>& arguments) {
 
 }  // namespace
 
-int Export(const std::vector<std::string>& arguments, Console& console) {
-  console.Fail(Become(arguments));
+bool IsPythonCommand(std::string_view command) { return command == "export" || command == "shard"; }
+
+int PythonCommand(const std::string& command, const std::vector<std::string>& arguments, Console& console) {
+  console.Fail(Become(command, arguments));
   return console.exit_status;
 }
 
-// Only for the list of commands: the exporter parses its options, --help included, itself.
-void AddExportCommand(CLI::App& app, Console&) {
+// Only for the list of commands: these parse their options, --help included, themselves.
+void AddPythonCommands(CLI::App& app, Console&) {
   app.add_subcommand("export", "makes programs of JAX functions and ready configurations, without accelerators");
+  app.add_subcommand("shard", "partitions a program in several ways, estimates each and ranks them");
 }
 
 }  // namespace hespas::cli

@@ -1,0 +1,17 @@
+// `hespas export` and `hespas shard` end in the Python programs of the same names that ship beside the data.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/command.h"
+
+namespace hespas::cli {
+
+bool IsPythonCommand(std::string_view command);
+
+// Becomes that program; returns the exit status where there is nothing to become.
+int PythonCommand(const std::string& command, const std::vector<std::string>& arguments, Console& console);
+
+}  // namespace hespas::cli
