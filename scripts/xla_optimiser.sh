@@ -24,5 +24,6 @@ if [ -z "$output" ]; then
   output=${output%.mlir}-opt.mlir
 fi
 hespas=${HESPAS_BIN:-$here/../build/release/bin}/hespas
+trap 'rm -f "$output.part"' EXIT
 "$hespas" optimise "$input" --optimise xla --device "$device" --quiet >"$output.part"
 mv "$output.part" "$output"

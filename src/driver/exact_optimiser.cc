@@ -75,8 +75,11 @@ Result<std::string> Run(std::vector<std::string> arguments, std::string_view wha
                    "`hespas explain E0985` says more; --optimise xla-gpu needs no compiler");
 }
 
+// A partitioned program keeps the shardings of its arguments, but talks to its neighbours itself.
 bool IsPartitioned(std::string_view text) {
-  return text.find("mhlo.sharding") == std::string_view::npos && text.find("sdy.") == std::string_view::npos;
+  const auto has = [&](std::string_view part) { return text.find(part) != std::string_view::npos; };
+  if (has("sdy.") || has("@Sharding") || has("@SPMDFullToShardShape")) return false;
+  return !has("mhlo.sharding") || has("stablehlo.partition_id") || has("replica_groups") || has("source_target_pairs");
 }
 
 Status Compile(const std::string& python, const fs::path& script, const std::string& text, const std::string& target,

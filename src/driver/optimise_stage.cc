@@ -12,11 +12,12 @@
 namespace hespas::driver {
 namespace {
 
-// Sustained shares of the peak rates (spec: step-time prototype, section 2: bm and ai).
+// Sustained shares of the peak rates (spec: step-time prototype, section 2: bm and ai); what XLA's own model takes a
+// launch to cost (kKernelLaunchOverhead in its gpu_performance_model_base.h).
 constexpr double kMemoryShare = 0.85;
 constexpr double kIssueShare = 0.6;
 constexpr int kLanesPerSm = 64;
-constexpr Time kLaunch(2'500'000);
+constexpr Time kLaunch(1'000'000);
 
 struct Choice {
   bool run = false;

@@ -23,7 +23,7 @@ class SimpleCost : public CostFunction {
   struct Rates {
     double bytes_per_second = 1.2e12;         // sustained; about an A100
     double instructions_per_second = 5.8e12;  // sustained
-    Time launch = Time(2'500'000);
+    Time launch = Time(1'000'000);
   };
   SimpleCost() = default;
   explicit SimpleCost(Rates rates) : rates_(rates) {}

@@ -162,7 +162,7 @@ class ReduceScatterFormer {
   }
 
   Dataflow& flow_;
-  std::vector<std::vector<NodeId>> users_;
+  UserTable users_;
   std::unordered_map<WireId, bool> returned_;
 };
 

@@ -1,6 +1,7 @@
 #include "optimise/dataflow.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace hespas::optimise {
 
@@ -119,15 +120,26 @@ void Dataflow::Normalise() {
   order_ = std::move(sorted);
 }
 
-std::vector<std::vector<NodeId>> Dataflow::Users() const {
-  std::vector<std::vector<NodeId>> users(wires_.size());
-  for (const NodeId id : order_) {
-    for (const WireId operand : node(id).operands) {
-      auto& list = users[operand.index()];
-      if (list.empty() || list.back() != id) list.push_back(id);
+UserTable Dataflow::Users() const {
+  UserTable table;
+  std::vector<NodeId> last(wires_.size());
+  const auto for_each = [&](const auto& visit) {
+    std::fill(last.begin(), last.end(), NodeId());
+    for (const NodeId id : order_) {
+      for (const WireId operand : node(id).operands) {
+        if (last[operand.index()] == id) continue;
+        last[operand.index()] = id;
+        visit(operand.index(), id);
+      }
     }
-  }
-  return users;
+  };
+  table.begin_.assign(wires_.size() + 1, 0);
+  for_each([&](size_t wire, NodeId) { ++table.begin_[wire + 1]; });
+  std::partial_sum(table.begin_.begin(), table.begin_.end(), table.begin_.begin());
+  std::vector<uint32_t> next(table.begin_.begin(), table.begin_.end() - 1);
+  table.users_.resize(table.begin_.back());
+  for_each([&](size_t wire, NodeId id) { table.users_[next[wire]++] = id; });
+  return table;
 }
 
 bool IsOrdered(const Dataflow& flow) {

@@ -39,6 +39,19 @@ struct Node {
   size_t own_operand_count() const { return operands.size() - capture_count; }
 };
 
+// Readers of every wire, in program order.
+class UserTable {
+ public:
+  std::span<const NodeId> operator[](size_t wire) const {
+    return {users_.data() + begin_[wire], begin_[wire + 1] - begin_[wire]};
+  }
+
+ private:
+  friend class Dataflow;
+  std::vector<uint32_t> begin_;  // by wire, and the end
+  std::vector<NodeId> users_;
+};
+
 struct NodeInit {
   std::string_view name;
   std::vector<WireId> operands;
@@ -79,7 +92,7 @@ class Dataflow {
   void Normalise();
 
   // Readers of each wire; a node that reads a wire twice stands there once, outputs do not count.
-  std::vector<std::vector<NodeId>> Users() const;
+  UserTable Users() const;
 
   std::vector<WireId> parameters;
   uint32_t captured_parameters = 0;  // the last ones stand for captured values

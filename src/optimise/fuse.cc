@@ -39,13 +39,12 @@ struct Inside {
   }
 };
 
-std::string_view KindOfFusion(const Dataflow& flow, const std::vector<NodeId>& members) {
+std::string_view KindOfFusion(const Dataflow& flow, const KernelPlan& plan, const std::vector<NodeId>& members) {
   for (const NodeId id : members) {
     if (ir::Traits(flow.node(id).kind).sort == ir::OpSort::kContraction) return "kOutput";
   }
   for (const NodeId id : members) {
-    if (flow.node(id).kind == OpKind::kTranspose || ClassOf(flow, flow.node(id)) == FusionClass::kReduce)
-      return "kInput";
+    if (flow.node(id).kind == OpKind::kTranspose || plan.classes[id.index()] == FusionClass::kReduce) return "kInput";
   }
   return "kLoop";
 }
@@ -67,37 +66,41 @@ void Form(Dataflow& flow, const KernelPlan& plan, uint32_t kernel) {
   fusion.kind = OpKind::kFusion;
   fusion.name = flow.source().InternName("mhlo.fusion");
   fusion.operands = std::move(inside->operands);
-  fusion.attributes = {
-      MakeAttribute(flow.source(), "fusion_kind", fmt::format("#mhlo<fusion_kind {}>", KindOfFusion(flow, members)))};
+  fusion.attributes = {MakeAttribute(flow.source(), "fusion_kind",
+                                     fmt::format("#mhlo<fusion_kind {}>", KindOfFusion(flow, plan, members)))};
   fusion.origin = flow.node(plan.roots[kernel].back()).origin;
   fusion.bodies.push_back(std::make_unique<Dataflow>(std::move(inside->body)));
   const NodeId made = flow.Add(std::move(fusion), types);
   for (size_t i = 0; i < results.size(); ++i) flow.Replace(results[i], flow.result(made, i));
 }
 
-// Lines of byte offsets, found by bisection: explanations name every op of the program.
-class LineNumbers {
- public:
-  explicit LineNumbers(std::string_view text) {
-    for (size_t at = text.find('\n'); at != std::string_view::npos; at = text.find('\n', at + 1)) ends_.push_back(at);
+// For what the plan decided nothing about.
+std::string_view ReasonOf(const Node& node, FusionClass kind) {
+  if (!node.bodies.empty()) return "control flow: its bodies have kernels of their own";
+  switch (kind) {
+    case FusionClass::kView:
+      return "a view of its operand: no work";
+    case FusionClass::kCheap:
+      return "made in each kernel that reads it, rather than read from memory";
+    case FusionClass::kBarrier:
+      break;
+    default:
+      return "computed where it is read";
   }
-  size_t operator()(size_t offset) const {
-    return 1 + static_cast<size_t>(std::lower_bound(ends_.begin(), ends_.end(), offset) - ends_.begin());
+  switch (ir::Traits(node.kind).sort) {
+    case ir::OpSort::kCollective:
+    case ir::OpSort::kAsync:
+    case ir::OpSort::kTransfer:
+      return "communication: no kernel; its operands and results are in memory";
+    case ir::OpSort::kConstant:
+      return "a table in memory";
+    default:
+      return "runs on its own, as a library call or kernel that takes nothing else in: operands and results are in "
+             "memory";
   }
-
- private:
-  std::vector<size_t> ends_;
-};
-
-std::string NameInReport(const Dataflow& flow, NodeId id, const LineNumbers& lines) {
-  const Node& node = flow.node(id);
-  const std::string_view name = flow.source().name(node.name);
-  if (!node.origin.valid()) return std::string(name);
-  return fmt::format("{} (line {})", name, lines(flow.source().op(node.origin).source));
 }
 
 void Explain(const Dataflow& flow, const KernelPlan& plan, std::vector<Explanation>& out) {
-  const LineNumbers lines(flow.source().source());
   std::unordered_map<NodeId, std::string> kernels;
   for (uint32_t kernel = 0; kernel < plan.roots.size(); ++kernel) {
     if (plan.roots[kernel].empty()) continue;
@@ -108,8 +111,11 @@ void Explain(const Dataflow& flow, const KernelPlan& plan, std::vector<Explanati
   }
   for (const NodeId id : flow.order()) {
     const auto found = kernels.find(id);
-    if (found == kernels.end() || plan.reasons[id.index()].empty()) continue;
-    out.push_back({NameInReport(flow, id, lines), found->second, plan.reasons[id.index()]});
+    const std::string& reason = plan.reasons[id.index()];
+    out.push_back({.op = std::string(flow.source().name(flow.node(id).name)),
+                   .kernel = found == kernels.end() ? "none" : found->second,
+                   .reason = reason.empty() ? std::string(ReasonOf(flow.node(id), plan.classes[id.index()])) : reason,
+                   .origin = flow.node(id).origin});
   }
 }
 
@@ -128,7 +134,7 @@ void FormAll(Dataflow& flow, const KernelPlan& plan) {
 
 void Fuse(Dataflow& flow, PassContext& context) {
   KernelPlan plan = PlanKernels(flow, context);
-  JoinKernels(flow, plan);
+  JoinKernels(flow, context, plan);
   if (context.explanations != nullptr) Explain(flow, plan, *context.explanations);
   FormAll(flow, plan);
 }

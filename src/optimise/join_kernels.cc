@@ -18,7 +18,13 @@ constexpr int64_t kSmallSource = 16384;  // bytes; sharing a scalar is not worth
 
 class Joiner {
  public:
-  Joiner(const Dataflow& flow, KernelPlan& plan) : flow_(flow), plan_(plan), position_(flow.node_count(), 0) {
+  Joiner(const Dataflow& flow, const PassContext& context, KernelPlan& plan)
+      : flow_(flow),
+        context_(context),
+        plan_(plan),
+        position_(flow.node_count(), 0),
+        readers_(flow.wire_count()),
+        work_(flow.node_count()) {
     for (size_t i = 0; i < flow.order().size(); ++i) position_[flow.order()[i].index()] = i;
     const size_t count = plan.roots.size();
     inputs_.resize(count);
@@ -31,7 +37,10 @@ class Joiner {
     costly_.assign(count, 0);
     dots_.assign(count, 0);
     joined_into_.assign(count, KernelPlan::kNone);
-    for (uint32_t k = 0; k < count; ++k) Describe(k);
+    for (uint32_t k = 0; k < count; ++k) {
+      Describe(k);
+      for (const WireId wire : inputs_[k]) readers_[wire.index()].push_back(k);
+    }
     LayOut();
   }
 
@@ -43,6 +52,11 @@ class Joiner {
   }
 
  private:
+  struct Work {
+    double bytes = 0;  // read
+    double instructions = 0;
+  };
+
   void Describe(uint32_t kernel) {
     const NodeId root = plan_.roots[kernel][0];
     elements_[kernel] = 0;
@@ -52,7 +66,7 @@ class Joiner {
     bool only_slices = true;
     for (const NodeId id : MembersOf(flow_, plan_, kernel)) {
       const Node& node = flow_.node(id);
-      const FusionClass kind = ClassOf(flow_, node);
+      const FusionClass kind = plan_.classes[id.index()];
       if (kind == FusionClass::kReduce || id == root)
         elements_[kernel] = std::max(elements_[kernel], WorkElements(flow_, id));
       if (IsDot(id)) {
@@ -62,14 +76,17 @@ class Joiner {
         if (!ReducesRows(node)) columns_[kernel] = flow_.type(node.first_result).element_count();
       }
       if (InstructionWeight(node.kind) > 4) costly_[kernel] = 1;
+      work_[root.index()].instructions += InstructionWeight(node.kind) * static_cast<double>(WorkElements(flow_, id));
       if (node.kind == OpKind::kTranspose && EndsIn(root, id)) turns_[kernel] = 1;
       only_slices = only_slices && (kind == FusionClass::kView || node.kind == OpKind::kSlice);
       if (ir::Traits(node.kind).sort == ir::OpSort::kScatter || node.kind == OpKind::kDynamicUpdateSlice)
         joinable_[kernel] = 0;
-      if (ClassOf(flow_, flow_.node(root)) == FusionClass::kCheap) joinable_[kernel] = 0;
+      if (plan_.classes[root.index()] == FusionClass::kCheap) joinable_[kernel] = 0;
       has_concatenate = has_concatenate || (node.kind == OpKind::kConcatenate && EndsIn(root, id));
       for (const WireId operand : node.operands) {
-        if (IsInput(operand, kernel) && seen.insert(operand).second) inputs_[kernel].push_back(operand);
+        if (!IsInput(operand, kernel) || !seen.insert(operand).second) continue;
+        inputs_[kernel].push_back(operand);
+        work_[root.index()].bytes += static_cast<double>(flow_.ByteSize(operand));
       }
     }
     slices_[kernel] = only_slices;
@@ -101,7 +118,7 @@ class Joiner {
     const NodeId maker = flow_.maker(wire);
     if (!maker.valid()) return true;
     if (plan_.stored[maker.index()]) return plan_.kernel[maker.index()] != kernel;
-    return ClassOf(flow_, flow_.node(maker)) == FusionClass::kBarrier;
+    return plan_.classes[maker.index()] == FusionClass::kBarrier;
   }
 
   uint32_t KernelOf(WireId wire) const {
@@ -119,13 +136,41 @@ class Joiner {
       for (const WireId wire : std::vector<WireId>(inputs_[reader])) {
         const uint32_t writer = KernelOf(wire);
         if (writer == KernelPlan::kNone || !IsElementwise(flow_.maker(wire)) || writer == reader) continue;
-        if (flow_.ByteSize(wire) > kSmallSource || flow_.type(wire).element_count() == 1) TryJoin(writer, reader);
+        if (flow_.ByteSize(wire) <= kSmallSource && flow_.type(wire).element_count() != 1) continue;
+        if (PaysToJoin(wire, reader)) TryJoin(writer, reader);
       }
     }
   }
 
+  // XLA counts a producer's work once for each result of the kernel that reads it: where several readers would share
+  // one kernel, work that takes longer than the value's way through memory stays in a kernel of its own.
+  bool PaysToJoin(WireId wire, uint32_t reader) const {
+    if (flow_.dots_take_producers) return true;
+    const Work& work = work_[flow_.maker(wire).index()];
+    const double apart = Cost(0, 0) + Cost(work.bytes + static_cast<double>(flow_.ByteSize(wire)), work.instructions);
+    double uses = 0;
+    for (const uint32_t first : readers_[wire.index()]) {
+      const uint32_t k = Now(first);
+      uses += k == reader || MayShare(k, reader);
+      if (Cost(work.bytes, uses * work.instructions) > apart) return false;
+    }
+    return true;
+  }
+
+  // Whether two kernels are siblings that would become one.
+  bool MayShare(uint32_t a, uint32_t b) const {
+    if (!joinable_[a] || elements_[a] != elements_[b] || slices_[a] != slices_[b]) return false;
+    if (columns_[a] != columns_[b]) return false;
+    return place_of_kernel_[a] < place_of_kernel_[b] ? NeededBetween(a, b).has_value()
+                                                     : NeededBetween(b, a).has_value();
+  }
+
+  double Cost(double bytes, double instructions) const {
+    return static_cast<double>(context_.cost->KernelTime({.bytes = bytes, .instructions = instructions}).value);
+  }
+
   // Results that come one by one while the kernel runs; a dot's do, too, where a kernel may go on with them.
-  bool IsElementwise(NodeId id) const { return ClassOf(flow_, flow_.node(id)) == FusionClass::kElement || IsDot(id); }
+  bool IsElementwise(NodeId id) const { return plan_.classes[id.index()] == FusionClass::kElement || IsDot(id); }
 
   bool IsDot(NodeId id) const { return ir::Traits(flow_.node(id).kind).sort == ir::OpSort::kContraction; }
 
@@ -157,7 +202,7 @@ class Joiner {
     }
     for (size_t i = flow_.order().size(); i-- > 0;) {
       const NodeId id = flow_.order()[i];
-      const FusionClass kind = ClassOf(flow_, flow_.node(id));
+      const FusionClass kind = plan_.classes[id.index()];
       for (const WireId operand : flow_.node(id).operands) {
         const NodeId maker = flow_.maker(operand);
         if (!maker.valid()) continue;
@@ -214,7 +259,7 @@ class Joiner {
     place_of_node_.assign(flow_.node_count(), 0);
     for (const NodeId id : flow_.order()) {
       const bool stored = plan_.stored[id.index()] != 0;
-      if (!stored && ClassOf(flow_, flow_.node(id)) != FusionClass::kBarrier) continue;
+      if (!stored && plan_.classes[id.index()] != FusionClass::kBarrier) continue;
       SetPlace(id, sequence_.size());
       sequence_.push_back(id);
     }
@@ -248,7 +293,7 @@ class Joiner {
       work.pop_back();
       const bool stored = plan_.stored[id.index()] != 0;
       if (stored && plan_.kernel[id.index()] == a) return std::nullopt;
-      if (!stored && ClassOf(flow_, flow_.node(id)) != FusionClass::kBarrier) {
+      if (!stored && plan_.classes[id.index()] != FusionClass::kBarrier) {
         for (const WireId wire : flow_.node(id).operands) push(wire);
         continue;
       }
@@ -303,9 +348,12 @@ class Joiner {
   }
 
   const Dataflow& flow_;
+  const PassContext& context_;
   KernelPlan& plan_;
   std::vector<size_t> position_;
-  std::vector<std::vector<WireId>> inputs_;  // by kernel: stored values it reads
+  std::vector<std::vector<uint32_t>> readers_;  // by wire: kernels that read it, before any was joined
+  std::vector<std::vector<WireId>> inputs_;     // by kernel: stored values it reads
+  std::vector<Work> work_;                      // by root: what computing it alone takes
   std::vector<int64_t> elements_;
   std::vector<char> joinable_;
   std::vector<char> reduces_;
@@ -330,7 +378,7 @@ std::vector<NodeId> MembersOf(const Dataflow& flow, const KernelPlan& plan, uint
     if (seen.insert(id).second) stack.emplace_back(id, 0);
   };
   const auto belongs = [&](NodeId id) {
-    const FusionClass kind = ClassOf(flow, flow.node(id));
+    const FusionClass kind = plan.classes[id.index()];
     if (kind == FusionClass::kBarrier) return false;
     if (kind == FusionClass::kCheap) return true;
     return !plan.stored[id.index()] || plan.kernel[id.index()] == kernel;
@@ -352,6 +400,8 @@ std::vector<NodeId> MembersOf(const Dataflow& flow, const KernelPlan& plan, uint
   return out;
 }
 
-void JoinKernels(const Dataflow& flow, KernelPlan& plan) { Joiner(flow, plan).Run(); }
+void JoinKernels(const Dataflow& flow, const PassContext& context, KernelPlan& plan) {
+  Joiner(flow, context, plan).Run();
+}
 
 }  // namespace hespas::optimise

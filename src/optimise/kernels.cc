@@ -4,7 +4,6 @@
 #include <array>
 #include <optional>
 
-#include "ir/attribute.h"
 #include "optimise/build.h"
 
 namespace hespas::optimise {
@@ -20,27 +19,6 @@ constexpr double kSpread = 8;                       // evaluations an element, f
 constexpr int64_t kLargeTranspose = 65536;
 constexpr int64_t kRowNormRows = 16384;
 constexpr int64_t kRowNormBytes = int64_t{64} << 20;
-
-struct Weight {
-  OpKind kind;
-  double instructions;
-};
-constexpr Weight kWeights[] = {
-    {OpKind::kExponential, 10},   {OpKind::kExponentialMinusOne, 14},
-    {OpKind::kLog, 14},           {OpKind::kLogPlusOne, 16},
-    {OpKind::kTanh, 25},          {OpKind::kPower, 40},
-    {OpKind::kSine, 3},           {OpKind::kCosine, 3},
-    {OpKind::kTan, 60},           {OpKind::kLogistic, 20},
-    {OpKind::kErf, 25},           {OpKind::kDivide, 9},
-    {OpKind::kSqrt, 8},           {OpKind::kRsqrt, 6},
-    {OpKind::kRemainder, 12},     {OpKind::kReducePrecision, 5},
-    {OpKind::kConvert, 1.5},      {OpKind::kGather, 4},
-    {OpKind::kConcatenate, 2},    {OpKind::kPad, 2},
-    {OpKind::kBitcast, 0},        {OpKind::kReshape, 0},
-    {OpKind::kBroadcastInDim, 0}, {OpKind::kBroadcast, 0},
-    {OpKind::kSlice, 0},          {OpKind::kTranspose, 0},
-    {OpKind::kCopy, 0},           {OpKind::kConstant, 0},
-};
 
 // Where a chain of fused ops reads memory; the largest few sources.
 struct Sources {
@@ -95,6 +73,7 @@ class Planner {
     stored_before_ = plan_.stored;
     Reset();
     Round();
+    plan_.classes = std::move(classes_);
     return std::move(plan_);
   }
 
@@ -190,7 +169,8 @@ class Planner {
       const FusionClass kind = classes_[next.index()];
       const bool joins = (kind == FusionClass::kElement || kind == FusionClass::kView) &&
                          flow_.node(next).result_count == 1 && Elements(next) == Elements(at) && ReadsOnly(next, out);
-      if (!joins || flow_.node(next).kind == OpKind::kTranspose || ends_[next.index()] != 0) break;
+      const bool turns = flow_.node(next).kind == OpKind::kTranspose && !flow_.dots_take_producers;
+      if (!joins || turns || ends_[next.index()] != 0) break;
       at = next;
       // A wider copy of the result is left to its readers.
       if (kind == FusionClass::kElement && flow_.ByteSize(flow_.result(at)) <= bytes) end = at;
@@ -274,7 +254,8 @@ class Planner {
     if (IsBroadcast(flow_.node(id))) return Explain(id, "a broadcast reads less than it makes");
     if (Widens(flow_.node(id))) return Explain(id, "a wider copy reads less than it makes");
     if (count > kKernelLimit) return Store(id, "read by too many kernels to compute it in each");
-    if (count > 1 && turns_[flow_.result(id).index()]) return Store(id, "behind a transpose, which is slow to repeat");
+    if (count > 1 && turns_[flow_.result(id).index()] && !flow_.dots_take_producers)
+      return Store(id, "behind a transpose, which is slow to repeat");
     if (PaysToRepeat(id)) return Explain(id, "cheaper to compute in each of its readers than to store and reload");
     Store(id, "cheaper to store once than to compute in each of its readers");
   }
@@ -351,7 +332,7 @@ class Planner {
 
   const Dataflow& flow_;
   const PassContext& context_;
-  std::vector<std::vector<NodeId>> users_;
+  UserTable users_;
   std::vector<FusionClass> classes_;
   std::vector<char> ends_;
   std::vector<double> instructions_;            // by wire
@@ -365,72 +346,7 @@ class Planner {
   KernelPlan plan_;
 };
 
-bool IsSmallConstant(const Dataflow& flow, const Node& node) {
-  const std::string_view* value = flow.attribute(node, "value");
-  if (value == nullptr) return false;
-  const auto dense = ir::AsDense(*value);
-  return flow.ByteSize(node.first_result) <= 64 || (dense && dense->form == ir::DenseForm::kSplat);
-}
-
-FusionClass ClassOfLayout(const Dataflow& flow, const Node& node) {
-  if (node.kind == OpKind::kReshape || node.kind == OpKind::kBitcast) return FusionClass::kView;
-  if (node.kind == OpKind::kBroadcastInDim || node.kind == OpKind::kBroadcast) {
-    const Node* maker = flow.MakerNode(node.operands[0]);
-    for (int step = 0; step < 8 && maker != nullptr && maker->kind == node.kind; ++step) {
-      maker = flow.MakerNode(maker->operands[0]);
-    }
-    if (maker != nullptr && ir::Traits(maker->kind).sort == OpSort::kConstant &&
-        ClassOf(flow, *maker) == FusionClass::kCheap) {
-      return FusionClass::kCheap;
-    }
-  }
-  return FusionClass::kElement;
-}
-
-bool IsScalarWork(const Dataflow& flow, const Node& node) {
-  if (ir::Traits(node.kind).sort != OpSort::kElementwise || node.kind == OpKind::kConvert) return false;
-  return std::all_of(node.operands.begin(), node.operands.end(),
-                     [&](WireId operand) { return flow.type(operand).element_count() == 1; });
-}
-
 }  // namespace
-
-double InstructionWeight(OpKind kind) {
-  for (const Weight& weight : kWeights) {
-    if (weight.kind == kind) return weight.instructions;
-  }
-  return 1;
-}
-
-int64_t WorkElements(const Dataflow& flow, NodeId id) {
-  const Node& node = flow.node(id);
-  const bool reduces = ir::Traits(node.kind).sort == OpSort::kReduction && !node.operands.empty();
-  return flow.type(reduces ? node.operands[0] : node.first_result).element_count();
-}
-
-FusionClass ClassOf(const Dataflow& flow, const Node& node) {
-  if (!node.bodies.empty() || node.result_count == 0) return FusionClass::kBarrier;
-  if (flow.dots_take_producers && IsScalarWork(flow, node)) return FusionClass::kBarrier;
-  switch (ir::Traits(node.kind).sort) {
-    case OpSort::kElementwise:
-    case OpSort::kSlice:
-    case OpSort::kGather:
-      return node.result_count == 1 ? FusionClass::kElement : FusionClass::kBarrier;
-    case OpSort::kLayout:
-      return ClassOfLayout(flow, node);
-    case OpSort::kConstant:
-      return node.kind != OpKind::kConstant || IsSmallConstant(flow, node) ? FusionClass::kCheap
-                                                                           : FusionClass::kBarrier;
-    case OpSort::kReduction:
-      return node.kind == OpKind::kSelectAndScatter ? FusionClass::kBarrier : FusionClass::kReduce;
-    case OpSort::kContraction:
-      return flow.dots_take_producers && node.result_count == 1 ? FusionClass::kReduce : FusionClass::kBarrier;
-    case OpSort::kScatter:
-      return FusionClass::kReduce;
-    default:
-      return FusionClass::kBarrier;
-  }
-}
 
 KernelPlan PlanKernels(const Dataflow& flow, const PassContext& context) { return Planner(flow, context).Run(); }
 

@@ -32,6 +32,7 @@ double InstructionWeight(ir::OpKind kind);
 struct KernelPlan {
   static constexpr uint32_t kNone = 0xFFFFFFFFu;
 
+  std::vector<FusionClass> classes;        // by node
   std::vector<char> stored;                // by node
   std::vector<uint32_t> kernel;            // by node: the kernel that stores it
   std::vector<std::vector<NodeId>> roots;  // by kernel, program order; empty where joined into another
@@ -41,7 +42,7 @@ struct KernelPlan {
 KernelPlan PlanKernels(const Dataflow& flow, const PassContext& context);
 
 // Joins kernels that read the same data, or of which one reads what the other stores.
-void JoinKernels(const Dataflow& flow, KernelPlan& plan);
+void JoinKernels(const Dataflow& flow, const PassContext& context, KernelPlan& plan);
 
 // The nodes of one kernel in program order: its roots and, above them, everything that is not stored elsewhere.
 std::vector<NodeId> MembersOf(const Dataflow& flow, const KernelPlan& plan, uint32_t kernel);

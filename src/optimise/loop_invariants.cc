@@ -206,7 +206,7 @@ class LoopHoister {
   }
 
   // What stays inside reads hoisted values as captured ones; views alone are left where they were.
-  void Bring(NodeId id, const std::vector<std::vector<NodeId>>& users) {
+  void Bring(NodeId id, const UserTable& users) {
     const WireId wire = Body().node(id).first_result;
     const auto& readers = users[wire.index()];
     const bool read_inside =

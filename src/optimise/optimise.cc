@@ -92,6 +92,62 @@ void RunOn(Dataflow& flow, const Pass& pass, PassContext& context) {
   for (size_t i = all.size(); i-- > 0;) pass.run(*all[i], context);
 }
 
+// Which ops of the program a pass took out of it: joined with others, rewritten, or found superfluous.
+class Departures {
+ public:
+  Departures(Dataflow& flow, std::vector<Explanation>* out) : flow_(flow), out_(out) {
+    if (out_ != nullptr) present_ = Present();
+  }
+
+  void Note(const Pass& pass) {
+    if (out_ == nullptr) return;
+    std::vector<char> now = Present();
+    const ir::Module& source = flow_.source();
+    for (size_t i = 0; i < present_.size(); ++i) {
+      if (!present_[i] || now[i]) continue;
+      const ir::OpId op(i);
+      out_->push_back({.op = std::string(source.name(op)),
+                       .kernel = "none",
+                       .reason = fmt::format("left out or rewritten by pass `{}`, which {}", pass.name, pass.note),
+                       .origin = op});
+    }
+    present_ = std::move(now);
+  }
+
+ private:
+  std::vector<char> Present() {
+    std::vector<char> present(flow_.source().op_count(), 0);
+    for (const Dataflow* region : ExecutedRegions(flow_)) {
+      for (const NodeId id : region->order()) {
+        if (region->node(id).origin.valid()) present[region->node(id).origin.index()] = 1;
+      }
+    }
+    return present;
+  }
+
+  Dataflow& flow_;
+  std::vector<Explanation>* out_;
+  std::vector<char> present_;  // by op of the source
+};
+
+// In the order of the program, each op with its line.
+void SortAndNumber(const ir::Module& source, std::vector<Explanation>& explanations) {
+  std::stable_sort(explanations.begin(), explanations.end(), [](const Explanation& a, const Explanation& b) {
+    return a.origin.valid() && (!b.origin.valid() || a.origin.index() < b.origin.index());
+  });
+  size_t line = 1;
+  size_t at = 0;
+  for (Explanation& entry : explanations) {
+    if (!entry.origin.valid()) continue;
+    const size_t offset = source.op(entry.origin).source;
+    if (offset < at) line = 1, at = 0;  // callees may stand in front of their callers
+    line += static_cast<size_t>(std::count(source.source().begin() + static_cast<ptrdiff_t>(at),
+                                           source.source().begin() + static_cast<ptrdiff_t>(offset), '\n'));
+    at = offset;
+    entry.op += fmt::format(" (line {})", line);
+  }
+}
+
 }  // namespace
 
 std::span<const Pass> AllPasses() { return kPasses; }
@@ -128,13 +184,18 @@ Result<ir::Module> Optimise(ir::Module module, const Options& options, const gra
   if (report != nullptr && report->explain) context.explanations = &report->explanations;
   auto flow = Import(module, main, {.inline_calls = !disabled("inline")});
   for (Dataflow* region : ExecutedRegions(*flow)) region->dots_take_producers = options.target == Target::kTpu;
+  bool fused = false;
+  Departures departures(*flow, context.explanations);
   for (const Pass& pass : kPasses) {
     if (!RunsOn(pass, options.target) || disabled(pass.name)) continue;
     if (Interrupted()) return InterruptedError();
     if (pass.run != nullptr) RunOn(*flow, pass, context);
+    fused = fused || pass.run == Fuse;
+    if (!fused) departures.Note(pass);
     if (report != nullptr) report->passes.emplace_back(pass.name);
     if (pass.name == options.stop_after) break;
   }
+  if (context.explanations != nullptr) SortAndNumber(module, *context.explanations);
   if (options.expand_kernels) RunOn(*flow, {.run = ExpandKernels}, context);
   if (!IsOrdered(*flow)) return MakeError(kLostOrder, "the optimised program is not in order; please report this");
   return Export(*flow, main);

@@ -41,8 +41,9 @@ struct Options {
 // Why an op went into the kernel it is in, and why a neighbour did not join.
 struct Explanation {
   std::string op;      // "stablehlo.add (line 12)"
-  std::string kernel;  // the kernel it went into
+  std::string kernel;  // the kernel it went into; "none"
   std::string reason;
+  ir::OpId origin;  // in the program as it was given; invalid for ops that passes made without an example
 };
 
 struct Report {

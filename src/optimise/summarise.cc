@@ -327,7 +327,26 @@ class Summariser {
     return *type;
   }
 
+  // cuDNN's convolutions: each output value takes the filter's values of one output feature. Without labels filters are
+  // o01i.
+  int64_t ConvolutionCallFlops(ir::OpId op, std::string_view target) const {
+    const auto operands = module_.operands(op);
+    if (operands.size() < 2 || module_.op(op).result_count == 0) return 0;
+    const bool to_filter = target.find("convBackwardFilter") != std::string_view::npos;
+    const bool to_input = target.find("convBackwardInput") != std::string_view::npos;
+    const ir::Type& output = to_filter  ? module_.type(operands[1])
+                             : to_input ? module_.type(operands[0])
+                                        : FirstTensor(module_.result(op));
+    const ir::Type& filter = to_filter ? FirstTensor(module_.result(op)) : module_.type(operands[1]);
+    const auto dims = ir::ConvolutionDimensionsOf(module_, op);
+    const auto feature = static_cast<size_t>(dims ? dims->kernel_output_feature : 0);
+    if (feature >= filter.dims.size() || filter.dims[feature] <= 0) return 0;
+    return Times(2, Times(output.element_count(), filter.element_count() / filter.dims[feature]));
+  }
+
   int64_t LibraryFlops(ir::OpId op) const {
+    const auto* target = module_.attribute(op, "call_target_name");
+    if (target->find("cudnn$conv") != std::string_view::npos) return ConvolutionCallFlops(op, *target);
     const auto* config = module_.attribute(op, "backend_config");
     if (config == nullptr) config = module_.attribute(op, "mhlo.backend_config");
     if (config == nullptr || module_.op(op).operand_count < 2 || module_.op(op).result_count == 0) return 0;

@@ -123,7 +123,24 @@ def check(hespas, name, text, must_run, report):
         worst = max((difference(a, b) for a, b in zip(after, before)), default=0.0)
         if worst > tolerance:
             return f"{name}: results for {target} differ by {worst:.2g}"
-    return None
+    return check_combined(hespas, name, text) if must_run and text.count('"stablehlo.all_gather"') > 1 and "num_partitions" in text else None
+
+
+SEVERAL = re.compile(r'"stablehlo.all_gather"\(%[\w#]+, ')
+
+
+def check_combined(hespas, name, text):
+    """Combined all-gathers as they stand. In f32: of bf16 gathers along inner dimensions JAX's CPU compiler (0.7.2) mixes up the parts as
+    soon as there are several in one op. StableHLO has no reduce-scatter of several operands, so none is formed."""
+    text = re.sub(r"dense<0x([0-9A-F]{4})>", r"dense<0x\g<1>0000>", text.replace("bf16", "f32"))
+    command = [hespas, "optimise", "-", "--optimise", "xla-gpu", "--quiet"]
+    for kept in ("fusion", "fusion-wrapper", "library-calls", "reduce-scatter"):
+        command += ["--disable", kept]
+    done = subprocess.run(command, input=text, text=True, capture_output=True, check=True)
+    if not SEVERAL.search(done.stdout):
+        return f"{name}: no gathers were combined"
+    worst = max(difference(a, b) for a, b in zip(run(done.stdout), run(text)))
+    return f"{name}: results with combined gathers differ by {worst:.2g}" if worst > 1e-4 else None
 
 
 SKIPPED, RUNS = "skipped", "runs as it is"

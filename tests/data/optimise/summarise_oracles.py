@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Counts kernels, bytes, flops and collectives of XLA's optimised HLO text, on its own, without Hespas' readers.
 
-  summarise_oracles.py FILE.hlo.gz > FILE.json
+  summarise_oracles.py FILE.hlo.gz [HEADS] > FILE.json      HEADS of a LLaMA of the family: kernels and bytes by source family, too
 
 The rules are those of the design's `hespas optimise --format json`: fusions, library calls and other ops that launch a
 kernel; bytes of materialised operands and results (slices count the slice, updates in place the update; workspaces and
@@ -111,12 +111,31 @@ def gemm_flops(body, node):
     return 2 * count(shapes(node["type"])[0][1]) * count(lhs[d] for d in dims)
 
 
-def summarise(text):
+def family(kinds, heads):
+    """What a kernel of a training step of a LLaMA is for, from the sizes that it reads and writes. On the A100 pair of 9 heads it says the
+    same as XLA's op_name does, where that names the layer; the plain programs have no such names."""
+    tokens, head, vocabulary, inner = 4096, 128, 128256, 224 * heads
+    # A vector may be the partial sums of anything.
+    dims = [s for kind in kinds for d, s in shapes(kind) if d != "s8" and (d != "f32" or sum(x != 1 for x in s) > 1)]
+    flat = {x for s in dims for x in s}
+    if not any(x % tokens == 0 for x in flat if x):
+        return "optimiser"
+    if vocabulary in flat:
+        return "embedding"
+    if flat & {inner, 2 * inner}:
+        return "mlp"
+    if any(count(s) % tokens**2 == 0 for s in dims) or flat & {heads, head, heads * head, 2 * heads * head, 3 * heads * head}:
+        return "attention"
+    return "norm"
+
+
+def summarise(text, heads=0):
     computations, entry = parse(text)
     body = computations[entry]
     kernels, collectives = collections.Counter(), collections.defaultdict(lambda: [0, 0])
     flops = 0
     sizes = []
+    families = collections.defaultdict(lambda: [0, 0])
     for node in body.values():
         op = node["op"]
         inputs = [body[o]["type"] for o in dict.fromkeys(node["operands"])]
@@ -143,11 +162,16 @@ def summarise(text):
         else:
             kernels["other"] += 1
             sizes.append(sum(map(size, inputs)) + size(node["type"]))
+        if op not in COLLECTIVES and heads:
+            entry_ = families[family([*inputs, node["type"]], heads)]
+            entry_[0] += 1
+            entry_[1] += sizes[-1]
     return {"kernels": {"total": sum(kernels.values()), **kernels}, "flops": flops, "bytes_accessed": sum(sizes),
+            "families": {f: {"kernels": c, "bytes": b} for f, (c, b) in sorted(families.items())},
             "largest": sorted(sizes, reverse=True)[:20],
             "collectives": [{"op": op, "count": c, "bytes": b} for op, (c, b) in sorted(collectives.items())]}
 
 
 if __name__ == "__main__":
     with gzip.open(sys.argv[1], "rt") as f:
-        print(json.dumps(summarise(f.read()), indent=2))
+        print(json.dumps(summarise(f.read(), *map(int, sys.argv[2:])), indent=2))

@@ -1,9 +1,10 @@
-// Dots: canonical form, merging of dots that share an operand, library calls with epilogues.
+// Dots as matrix products: unit dimensions go, neighbours of one role become one, transposes in front are taken in.
+#include "optimise/canonical_dots.h"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <map>
 #include <unordered_set>
 
 #include "ir/attribute.h"
@@ -270,11 +271,12 @@ class Canonicaliser {
   }
 
   Dataflow& flow_;
-  std::vector<std::vector<NodeId>> users_;
+  UserTable users_;
   std::unordered_set<WireId> returned_;
 };
 
-// The dimension lists of a canonical dot, from its own attribute.
+}  // namespace
+
 std::optional<ir::DotDimensions> CanonicalDimensions(const Dataflow& flow, const Node& node) {
   const std::string_view* text = flow.attribute(node, "dot_dimension_numbers");
   if (text == nullptr) return std::nullopt;
@@ -290,236 +292,6 @@ std::optional<ir::DotDimensions> CanonicalDimensions(const Dataflow& flow, const
   return dims;
 }
 
-bool IsPlainMatrix(const Dataflow& flow, const Node& dot, const ir::DotDimensions& dims) {
-  return dims.lhs_batching.empty() && dims.lhs_contracting.size() == 1 && dims.rhs_contracting.size() == 1 &&
-         flow.type(dot.operands[0]).dims.size() == 2 && flow.type(dot.operands[1]).dims.size() == 2;
-}
-
-// Dots of one shared operand become one dot of the others put side by side (XLA's DotMerger).
-class Merger {
- public:
-  Merger(Dataflow& flow, int64_t limit) : flow_(flow), limit_(limit), position_(flow.node_count(), 0) {
-    for (size_t i = 0; i < flow.order().size(); ++i) position_[flow.order()[i].index()] = i;
-  }
-
-  void Run() {
-    for (const size_t shared : {size_t{0}, size_t{1}}) {
-      std::map<std::pair<uint32_t, std::string>, std::vector<NodeId>> groups;
-      for (const NodeId id : flow_.order()) {
-        if (merged_.count(id) > 0 || !IsCandidate(id)) continue;
-        const Node& dot = flow_.node(id);
-        const auto dims = *CanonicalDimensions(flow_, dot);
-        const int64_t contracted = shared == 0 ? dims.lhs_contracting[0] : dims.rhs_contracting[0];
-        groups[{dot.operands[shared].value, fmt::format("{}:{}", contracted, ElementsOf(dot))}].push_back(id);
-      }
-      for (const auto& [key, members] : groups) Gather(members, 1 - shared);
-    }
-    flow_.Normalise();
-  }
-
- private:
-  bool IsCandidate(NodeId id) const {
-    const Node& dot = flow_.node(id);
-    if (dot.kind != OpKind::kDotGeneral || dot.operands.size() != 2) return false;
-    const auto dims = CanonicalDimensions(flow_, dot);
-    return dims && IsPlainMatrix(flow_, dot, *dims);
-  }
-
-  std::string ElementsOf(const Node& dot) const {
-    std::string text;
-    for (const WireId wire : {dot.operands[0], dot.operands[1], dot.first_result}) {
-      text += ir::ElementText(flow_.type(wire).element) + ",";
-    }
-    return text;
-  }
-
-  int64_t SizeOf(NodeId id) const {
-    const Node& dot = flow_.node(id);
-    return flow_.ByteSize(dot.operands[0]) + flow_.ByteSize(dot.operands[1]) + flow_.ByteSize(dot.first_result);
-  }
-
-  void Gather(const std::vector<NodeId>& members, size_t other) {
-    std::vector<NodeId> group;
-    for (const NodeId id : members) {
-      if (SizeOf(id) > limit_) continue;
-      if (!group.empty() && DependsOn(flow_.node(id).operands[other], group)) {
-        Merge(group, other);
-        group.clear();
-      }
-      group.push_back(id);
-    }
-    Merge(group, other);
-  }
-
-  // Whether a wire needs any dot of the group; gives up (yes) where the search grows large.
-  bool DependsOn(WireId wire, const std::vector<NodeId>& group) const {
-    const std::unordered_set<NodeId> targets(group.begin(), group.end());
-    std::vector<NodeId> work{flow_.maker(wire)};
-    std::unordered_set<NodeId> seen;
-    while (!work.empty()) {
-      const NodeId id = work.back();
-      work.pop_back();
-      if (!id.valid() || position_[id.index()] < position_[group[0].index()] || !seen.insert(id).second) continue;
-      if (targets.count(id) > 0 || seen.size() > 400) return true;
-      for (const WireId operand : flow_.node(id).operands) work.push_back(flow_.maker(operand));
-    }
-    return false;
-  }
-
-  void Merge(const std::vector<NodeId>& group, size_t other) {
-    if (group.size() < 2) return;
-    const auto dims = *CanonicalDimensions(flow_, flow_.node(group[0]));
-    const int64_t contract = other == 0 ? dims.lhs_contracting[0] : dims.rhs_contracting[0];
-    std::vector<WireId> parts;
-    for (const NodeId id : group) {
-      const auto own = *CanonicalDimensions(flow_, flow_.node(id));
-      const bool turned = (other == 0 ? own.lhs_contracting[0] : own.rhs_contracting[0]) != contract;
-      const WireId part = flow_.node(id).operands[other];
-      parts.push_back(turned ? Transpose(flow_, part, {1, 0}) : part);
-    }
-    const WireId together = Concatenate(flow_, parts, static_cast<size_t>(1 - contract));
-    Node made = flow_.Copy(group[0]);
-    made.operands[other] = together;
-    Dimensions out = flow_.type(flow_.result(group[0])).dims;
-    const size_t grown = other == 0 ? 0 : 1;
-    out[grown] = flow_.type(together).dims[static_cast<size_t>(1 - contract)];
-    const std::vector<ir::TypeId> types{TensorLike(flow_.source(), flow_.type_id(flow_.result(group[0])), out)};
-    const WireId whole = flow_.result(flow_.Add(std::move(made), types));
-    int64_t start = 0;
-    for (const NodeId id : group) {
-      const int64_t size = flow_.type(flow_.result(id)).dims[grown];
-      flow_.Replace(flow_.result(id), SliceOf(flow_, whole, grown, start, start + size));
-      start += size;
-      merged_.insert(id);
-    }
-  }
-
-  Dataflow& flow_;
-  int64_t limit_;
-  std::vector<size_t> position_;
-  std::unordered_set<NodeId> merged_;
-};
-
-std::string QuotedList(const Dimensions& values) {
-  std::string out;
-  for (const int64_t v : values) out += fmt::format("{}\"{}\"", out.empty() ? "" : ",", v);
-  return "[" + out + "]";
-}
-
-// In the terms of XLA's backend_config for `__cublas$gemm`.
-std::string GemmConfig(const ir::DotDimensions& dims, bool beta) {
-  return fmt::format(
-      R"({{"gemm_backend_config":{{"alpha_real":1,"beta":{},"dot_dimension_numbers":{{"lhs_contracting_dimensions":{},)"
-      R"("rhs_contracting_dimensions":{},"lhs_batch_dimensions":{},"rhs_batch_dimensions":{}}},"epilogue":"DEFAULT"}}}})",
-      beta ? 1 : 0, QuotedList(dims.lhs_contracting), QuotedList(dims.rhs_contracting), QuotedList(dims.lhs_batching),
-      QuotedList(dims.rhs_batching));
-}
-
-std::string Quoted(const std::string& text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') out += '\\';
-    out += c;
-  }
-  return out + "\"";
-}
-
-// Library calls take over the dots, with the sum that follows as their third operand (beta = 1).
-class LibraryCaller {
- public:
-  explicit LibraryCaller(Dataflow& flow) : flow_(flow), users_(flow.Users()) {
-    for (const WireId out : flow.outputs) returned_.insert(out);
-  }
-
-  void Run() {
-    const std::vector<NodeId> order = flow_.order();
-    for (const NodeId id : order) {
-      if (flow_.node(id).kind == OpKind::kDotGeneral && flow_.node(id).operands.size() == 2) Visit(id);
-    }
-    flow_.Normalise();
-  }
-
- private:
-  void Visit(NodeId id) {
-    const auto dims = CanonicalDimensions(flow_, flow_.node(id));
-    if (!dims) return;
-    const WireId result = flow_.result(id);
-    const NodeId sum = SumAfter(result);
-    if (!sum.valid()) {
-      flow_.Replace(result, Call(id, *dims, WireId()));
-      return;
-    }
-    const auto& addends = flow_.node(sum).operands;
-    const WireId other = addends[0] == through_ ? addends[1] : addends[0];
-    const WireId call = Call(id, *dims, ReshapeTo(flow_, other, flow_.type_id(result)));
-    flow_.Replace(flow_.result(sum), ReshapeTo(flow_, call, flow_.type_id(flow_.result(sum))));
-    taken_.insert(sum);
-  }
-
-  // The only reader of a dot, through reshapes, where that adds a whole tensor of the same size.
-  NodeId SumAfter(WireId wire) {
-    through_ = wire;
-    while (users_[through_.index()].size() == 1 && returned_.count(through_) == 0) {
-      const NodeId user = users_[through_.index()][0];
-      const Node& node = flow_.node(user);
-      if (node.kind == OpKind::kReshape) {
-        through_ = flow_.result(user);
-        continue;
-      }
-      return node.kind == OpKind::kAdd && MayTake(user) ? user : NodeId();
-    }
-    return NodeId();
-  }
-
-  // XLA tries the first addend that is a library call and gives up where that one already has a third operand.
-  bool MayTake(NodeId sum) const {
-    const auto& addends = flow_.node(sum).operands;
-    if (taken_.count(sum) > 0 || addends[0] == addends[1]) return false;
-    const WireId other = addends[0] == through_ ? addends[1] : addends[0];
-    if (other == addends[0] && ComesFromDot(other)) return false;
-    const Node* maker = flow_.MakerNode(other);
-    return maker == nullptr || (maker->kind != OpKind::kBroadcastInDim && maker->kind != OpKind::kConstant);
-  }
-
-  // A library call, or a sum one has taken over, that nobody else reads.
-  bool ComesFromDot(WireId wire) const {
-    for (;;) {
-      const NodeId id = flow_.maker(wire);
-      if (!id.valid() || users_[wire.index()].size() != 1) return false;
-      const Node& node = flow_.node(id);
-      if (node.kind == OpKind::kDotGeneral || taken_.count(id) > 0) return true;
-      if (node.kind != OpKind::kReshape) return false;
-      wire = node.operands[0];
-    }
-  }
-
-  WireId Call(NodeId dot, const ir::DotDimensions& dims, WireId addend) {
-    ir::Module& source = flow_.source();
-    std::vector<WireId> operands = flow_.node(dot).operands;
-    if (addend.valid()) operands.push_back(addend);
-    const ir::TypeId type = flow_.type_id(flow_.result(dot));
-    const std::string config = GemmConfig(dims, addend.valid());
-    return flow_.result(flow_.Add({.name = "stablehlo.custom_call",
-                                   .operands = std::move(operands),
-                                   .results = {type},
-                                   .attributes = {MakeAttribute(source, "call_target_name", "\"__cublas$gemm\""),
-                                                  MakeAttribute(source, "backend_config", Quoted(config))},
-                                   .origin = flow_.node(dot).origin}));
-  }
-
-  Dataflow& flow_;
-  std::vector<std::vector<NodeId>> users_;
-  std::unordered_set<WireId> returned_;
-  std::unordered_set<NodeId> taken_;
-  WireId through_;
-};
-
-}  // namespace
-
 void CanonicaliseDots(Dataflow& flow, PassContext&) { Canonicaliser(flow).Run(); }
-
-void MergeDots(Dataflow& flow, PassContext& context) { Merger(flow, context.dot_merge_bytes).Run(); }
-
-void FormLibraryCalls(Dataflow& flow, PassContext&) { LibraryCaller(flow).Run(); }
 
 }  // namespace hespas::optimise

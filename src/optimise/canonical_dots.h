@@ -1,0 +1,14 @@
+// What later passes ask of canonical dots.
+#pragma once
+
+#include <optional>
+
+#include "ir/op_attributes.h"
+#include "optimise/dataflow.h"
+
+namespace hespas::optimise {
+
+// The dimension lists of a canonical dot, from its own attribute.
+std::optional<ir::DotDimensions> CanonicalDimensions(const Dataflow& flow, const Node& node);
+
+}  // namespace hespas::optimise
