@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""CPU time and peak memory of reading, splitting, estimating and assembling large programs: a synthetic one of a million
-operations beside one of half as many (linear growth is a ratio of 2), and any given programs.
+"""CPU time and peak memory of reading, splitting, estimating and assembling, and of reading and optimising large programs: a synthetic one
+of a million operations beside one of half as many (linear growth is a ratio of 2), and any given programs.
 
 usage: bench/scale.py [--build build/release] [--ops 1000000] [PROGRAM...]
 """
@@ -55,18 +55,21 @@ def main():
     arguments = options.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         def trace(program, mode):
+            if mode == "optimise":
+                return child([str(ROOT / arguments.build / "bin/hespas"), "optimise", str(program), "--device", "A100_SXM_40GB", "--optimise",
+                              "xla-gpu", "--format", "json", "--quiet"])
             return child([str(ROOT / arguments.build / "bin/hespas"), "trace", str(program), "--device", "A100_SXM_40GB",
                           "--estimator", "roofline", "--optimise", "none", "--num-npus", "4", "--output", f"{folder}/out",
                           "--quiet", *MODES[mode]])
         half, whole = f"{folder}/half.mlir", f"{folder}/whole.mlir"
         synthetic(half, arguments.ops // 2)
         synthetic(whole, arguments.ops)
-        for mode in MODES:
+        for mode in [*MODES, "optimise"]:
             small, _ = trace(half, mode)
             seconds, memory = trace(whole, mode)
             print(f"{arguments.ops} ops, {mode}: {seconds:.2f} s CPU, {memory / 1e6:.0f} MB, {seconds / small:.2f} times half the ops")
         for program in arguments.programs:
-            for mode in MODES:
+            for mode in [*MODES, "optimise"]:
                 seconds, memory = trace(program, mode)
                 print(f"{pathlib.Path(program).name}, {mode}: {seconds:.2f} s CPU, {memory / 1e6:.0f} MB")
 

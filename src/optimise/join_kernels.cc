@@ -1,6 +1,5 @@
 // Multi-output fusion: kernels that read the same data, or of which one reads what the other stores, become one.
 #include <algorithm>
-#include <optional>
 #include <unordered_set>
 
 #include "optimise/build.h"
@@ -13,6 +12,7 @@ using ir::OpKind;
 
 constexpr size_t kSearchLimit = 512;     // kernels looked at to exclude a cycle; beyond it they stay apart
 constexpr size_t kReach = 4096;          // units between two kernels that may be joined
+constexpr size_t kSiblings = 6;          // readers of a value that are looked at together
 constexpr size_t kRootLimit = 12;        // results of one kernel
 constexpr int64_t kSmallSource = 16384;  // bytes; sharing a scalar is not worth joining for
 
@@ -144,25 +144,28 @@ class Joiner {
 
   // XLA counts a producer's work once for each result of the kernel that reads it: where several readers would share
   // one kernel, work that takes longer than the value's way through memory stays in a kernel of its own.
-  bool PaysToJoin(WireId wire, uint32_t reader) const {
+  bool PaysToJoin(WireId wire, uint32_t reader) {
     if (flow_.dots_take_producers) return true;
     const Work& work = work_[flow_.maker(wire).index()];
     const double apart = Cost(0, 0) + Cost(work.bytes + static_cast<double>(flow_.ByteSize(wire)), work.instructions);
-    double uses = 0;
-    for (const uint32_t first : readers_[wire.index()]) {
-      const uint32_t k = Now(first);
-      uses += k == reader || MayShare(k, reader);
-      if (Cost(work.bytes, uses * work.instructions) > apart) return false;
+    const auto& readers = readers_[wire.index()];
+    const auto pays = [&](size_t uses) {
+      return Cost(work.bytes, static_cast<double>(uses) * work.instructions) <= apart;
+    };
+    if (pays(std::min(readers.size(), kSiblings))) return true;
+    size_t uses = 1;
+    for (size_t i = 0; i < std::min(readers.size(), kSiblings); ++i) {
+      const uint32_t k = Now(readers[i]);
+      if (k != reader && MayShare(k, reader) && !pays(++uses)) return false;
     }
     return true;
   }
 
   // Whether two kernels are siblings that would become one.
-  bool MayShare(uint32_t a, uint32_t b) const {
+  bool MayShare(uint32_t a, uint32_t b) {
     if (!joinable_[a] || elements_[a] != elements_[b] || slices_[a] != slices_[b]) return false;
     if (columns_[a] != columns_[b]) return false;
-    return place_of_kernel_[a] < place_of_kernel_[b] ? NeededBetween(a, b).has_value()
-                                                     : NeededBetween(b, a).has_value();
+    return place_of_kernel_[a] < place_of_kernel_[b] ? FindNeeded(a, b) : FindNeeded(b, a);
   }
 
   double Cost(double bytes, double instructions) const {
@@ -189,7 +192,7 @@ class Joiner {
       auto& list = readers[wire.index()];
       std::sort(list.begin(), list.end(), [&](uint32_t a, uint32_t b) { return Head(a) < Head(b); });
       for (size_t i = 0; i + 1 < list.size(); ++i) {
-        for (size_t j = i + 1; j < std::min(list.size(), i + 6); ++j) TryJoin(Now(list[i]), Now(list[j]));
+        for (size_t j = i + 1; j < std::min(list.size(), i + kSiblings); ++j) TryJoin(Now(list[i]), Now(list[j]));
       }
     }
   }
@@ -247,9 +250,8 @@ class Joiner {
     if (plan_.roots[a].size() + plan_.roots[b].size() > kRootLimit) return;
     if (place_of_kernel_[b] < place_of_kernel_[a]) std::swap(a, b);
     if (place_of_kernel_[b] - place_of_kernel_[a] > kReach) return;
-    const auto needed = NeededBetween(a, b);
-    if (!needed) return;
-    MoveUp(a, b, *needed);
+    if (!FindNeeded(a, b)) return;
+    MoveUp(a, b);
     Join(a, b);
   }
 
@@ -263,6 +265,7 @@ class Joiner {
       SetPlace(id, sequence_.size());
       sequence_.push_back(id);
     }
+    needed_.assign(sequence_.size(), 0);
   }
 
   // A unit is named by its barrier, or by any root of its kernel.
@@ -273,46 +276,49 @@ class Joiner {
     (plan_.stored[id.index()] ? place_of_kernel_[plan_.kernel[id.index()]] : place_of_node_[id.index()]) = place;
   }
 
-  // The units after `a` that `b` needs; nothing where `b` needs `a` by way of one of them, or the search grows large.
-  std::optional<std::unordered_set<size_t>> NeededBetween(uint32_t a, uint32_t b) const {
+  // Marks the units after `a` that `b` needs; false where `b` needs `a` by way of one of them, or the search grows
+  // large.
+  bool FindNeeded(uint32_t a, uint32_t b) {
     const size_t floor = place_of_kernel_[a];
-    std::unordered_set<size_t> needed;
-    std::vector<NodeId> work;
+    ++search_;
+    size_t found = 0;
+    work_list_.clear();
     const auto push = [&](WireId wire) {
-      if (flow_.maker(wire).valid()) work.push_back(flow_.maker(wire));
+      if (flow_.maker(wire).valid()) work_list_.push_back(flow_.maker(wire));
     };
     for (const WireId wire : inputs_[b]) {
       if (KernelOf(wire) != a) {
         push(wire);
       } else if (flow_.type(wire).element_count() != elements_[a] || !IsElementwise(flow_.maker(wire))) {
-        return std::nullopt;  // a reduction's result exists only when its kernel ends
+        return false;  // a reduction's result exists only when its kernel ends
       }
     }
-    while (!work.empty()) {
-      const NodeId id = work.back();
-      work.pop_back();
+    while (!work_list_.empty()) {
+      const NodeId id = work_list_.back();
+      work_list_.pop_back();
       const bool stored = plan_.stored[id.index()] != 0;
-      if (stored && plan_.kernel[id.index()] == a) return std::nullopt;
+      if (stored && plan_.kernel[id.index()] == a) return false;
       if (!stored && plan_.classes[id.index()] != FusionClass::kBarrier) {
         for (const WireId wire : flow_.node(id).operands) push(wire);
         continue;
       }
       const size_t place = PlaceOf(id);
-      if (place < floor || !needed.insert(place).second) continue;
-      if (needed.size() > kSearchLimit) return std::nullopt;
+      if (place < floor || needed_[place] == search_) continue;
+      needed_[place] = search_;
+      if (++found > kSearchLimit) return false;
       for (const WireId wire : stored ? inputs_[plan_.kernel[id.index()]] : flow_.node(id).operands) push(wire);
     }
-    return needed;
+    return true;
   }
 
   // What `b` needs moves in front of `a`, so that both can stand at one place.
-  void MoveUp(uint32_t a, uint32_t b, const std::unordered_set<size_t>& needed) {
+  void MoveUp(uint32_t a, uint32_t b) {
     const size_t first = place_of_kernel_[a];
     const size_t last = place_of_kernel_[b];
     std::vector<NodeId> before;
     std::vector<NodeId> after{sequence_[first]};
     for (size_t place = first + 1; place < last; ++place) {
-      if (sequence_[place].valid()) (needed.count(place) > 0 ? before : after).push_back(sequence_[place]);
+      if (sequence_[place].valid()) (needed_[place] == search_ ? before : after).push_back(sequence_[place]);
     }
     size_t place = first;
     for (const auto* list : {&before, &after}) {
@@ -366,6 +372,9 @@ class Joiner {
   std::vector<NodeId> sequence_;  // units by place; holes where two were joined
   std::vector<size_t> place_of_kernel_;
   std::vector<size_t> place_of_node_;
+  std::vector<uint32_t> needed_;  // by place: the search that last came by
+  uint32_t search_ = 0;
+  std::vector<NodeId> work_list_;
 };
 
 }  // namespace

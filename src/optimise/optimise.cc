@@ -23,6 +23,7 @@ constexpr Pass kPasses[] = {
      EliminateCommonSubexpressions},
     {"reduce-scatter", "turns an all-reduce whose result is sliced by device into a reduce-scatter", true, false, false,
      FormReduceScatters},
+    {"fold-all-reduces", "reduces over two sets of groups at once", true, true, false, FoldAllReduces},
     {"reassociate", "sums before all-reduces and reduce-scatters rather than behind each", true, true, false,
      ReassociateCollectives},
     {"narrow-all-reduces", "sums in the narrower type that the result is converted to", false, true, false,

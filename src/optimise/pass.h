@@ -40,6 +40,7 @@ void EliminateDeadCode(Dataflow& flow, PassContext& context);
 void FormReduceScatters(Dataflow& flow, PassContext& context);
 void MoveCollectiveDimension(Dataflow& flow, PassContext& context);
 void NarrowAllReduces(Dataflow& flow, PassContext& context);
+void FoldAllReduces(Dataflow& flow, PassContext& context);
 void ReassociateCollectives(Dataflow& flow, PassContext& context);
 void SinkTransposes(Dataflow& flow, PassContext& context);
 void CanonicaliseDots(Dataflow& flow, PassContext& context);

@@ -1,6 +1,7 @@
 // One pass at a time on small programs.
 #include <gmock/gmock.h>
 
+#include "ir/printer.h"
 #include "programs.h"
 
 namespace hespas {
@@ -126,6 +127,36 @@ std::string AllReduce(const std::string& result, const std::string& operand, con
          ") <{replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>}> ({\n^bb0(%a: tensor<f32>, %b: tensor<f32>):\n"
          "%s = stablehlo.add %a, %b : tensor<f32>\nstablehlo.return %s : tensor<f32>\n}) : (" +
          type + ") -> " + type + "\n";
+}
+
+constexpr char kRowsThenColumns[] = R"(
+func.func @main(%x: tensor<8xf32>) -> tensor<8xf32> {
+  %0 = "stablehlo.all_reduce"(%x) <{replica_groups = dense<[[0, 1], [2, 3]]> : tensor<2x2xi64>}> ({
+    ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+      %s = stablehlo.add %a, %b : tensor<f32>
+      stablehlo.return %s : tensor<f32>
+    }) : (tensor<8xf32>) -> tensor<8xf32>
+  %1 = "stablehlo.all_reduce"(%0) <{replica_groups = dense<GROUPS> : tensor<2x2xi64>}> ({
+    ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+      %s = stablehlo.add %a, %b : tensor<f32>
+      stablehlo.return %s : tensor<f32>
+    }) : (tensor<8xf32>) -> tensor<8xf32>
+  return %1 : tensor<8xf32>
+})";
+
+std::string WithGroups(const std::string& groups) {
+  std::string text = kRowsThenColumns;
+  return text.replace(text.find("GROUPS"), 6, groups);
+}
+
+TEST(FoldAllReduces, RowsAndColumnsAreSummedAtOnce) {
+  const ir::Module module = Optimised(WithGroups("[[0, 2], [1, 3]]"));
+  EXPECT_THAT(Names(module), ElementsAre("stablehlo.all_reduce"));
+  EXPECT_THAT(ir::PrintGeneric(module), HasSubstr("dense<[[0, 1, 2, 3]]> : tensor<1x4xi64>"));
+}
+
+TEST(FoldAllReduces, ADeviceThatWouldCountTwiceKeepsBoth) {
+  EXPECT_EQ(optimise::Summarise(Optimised(WithGroups("[[0, 1], [2, 3]]"))).collectives.at(0).count, 2);
 }
 
 TEST(Reassociate, SumsBeforeTheAllReduce) {
