@@ -30,7 +30,7 @@ void RunValidate(const ValidateCommand& options, Console& console) {
     if (!written) return console.Fail(written.error());
   }
   if (options.readme.empty()) return;
-  const auto text = driver::WithAccuracy(options.readme, validation->bounds);
+  const auto text = driver::WithAccuracy(options.readme, validation->modes);
   const Status written = text ? WriteFileAtomically(options.readme, *text) : Status(text.error());
   if (!written) console.Fail(written.error());
 }
@@ -49,7 +49,8 @@ void AddValidateCommand(CLI::App& app, Console& console) {
   command.add_flag("--bounds", options->bounds,
                    "print the bounds that the model must keep; a missed one is an error (exit status 6)");
   command.add_option("--html", options->html, "also write a page with both tables");
-  command.add_option("--readme", options->readme, "also put the bounds between the accuracy marks of this file");
+  command.add_option("--readme", options->readme,
+                     "also put the errors of all modes between the accuracy marks of this file");
   AddFormatOption(command, options->format);
   command.callback([options, &console] { RunValidate(*options, console); });
 }

@@ -25,7 +25,7 @@ std::string AccuracyPage(const report::Table& rows, const report::Table& bounds)
       report::ToHtml(bounds), report::ToHtml(rows));
 }
 
-Result<std::string> WithAccuracy(const std::string& file, const report::Table& bounds) {
+Result<std::string> WithAccuracy(const std::string& file, const report::Table& table) {
   const auto text = ReadInput(file);
   if (!text) return text.error();
   const size_t begin = text->find(kBegin);
@@ -33,7 +33,7 @@ Result<std::string> WithAccuracy(const std::string& file, const report::Table& b
   if (begin == std::string::npos || end == std::string::npos || end < begin) {
     return MakeError(kNoAccuracyMarks, fmt::format("`{}` has no place for the accuracy table", file));
   }
-  return text->substr(0, begin + kBegin.size()) + report::ToMarkdown(bounds) + text->substr(end);
+  return text->substr(0, begin + kBegin.size()) + report::ToMarkdown(table) + text->substr(end);
 }
 
 }  // namespace hespas::driver

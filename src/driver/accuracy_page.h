@@ -16,6 +16,6 @@ inline constexpr DiagnosticKind kNoAccuracyMarks{
 std::string AccuracyPage(const report::Table& rows, const report::Table& bounds);
 
 // The text of `file` with the table between its marks.
-Result<std::string> WithAccuracy(const std::string& file, const report::Table& bounds);
+Result<std::string> WithAccuracy(const std::string& file, const report::Table& table);
 
 }  // namespace hespas::driver

@@ -91,7 +91,7 @@ std::string DeviceFile(const std::string& base_text, const std::string& measurem
   auto& constants = json["calibration"];
   for (const calibrated::FamilyFit& fit : fits) {
     for (const auto& [key, value] : fit.constants) constants[key] = Rounded(value);
-    constants[fit.family + ".sigma"] = Rounded(fit.sigma);
+    for (const auto& [key, value] : fit.sigmas) constants[key] = Rounded(value);
     json["sources"][fmt::format("calibration.{}", fit.family)] =
         fmt::format("hespas calibrate on {} measurements of {}: mean error {:.1f} %, cross-validated {:.1f} %",
                     fit.measurements, measurements, 100 * fit.error_after, 100 * fit.error_cross_validated);

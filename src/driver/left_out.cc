@@ -104,7 +104,7 @@ Family OpOfRow(const CollectiveRow& row) { return {row.device, std::to_string(st
 void PutIn(hardware::Device& device, const std::vector<calibrated::FamilyFit>& fits) {
   for (const calibrated::FamilyFit& fit : fits) {
     for (const auto& [constant, value] : fit.constants) device.calibration[constant] = value;
-    device.calibration[fit.family + ".sigma"] = fit.sigma;
+    for (const auto& [sigma, value] : fit.sigmas) device.calibration[sigma] = value;
   }
 }
 

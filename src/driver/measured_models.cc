@@ -6,6 +6,7 @@
 
 #include "driver/measured_sets.h"
 #include "driver/measured_tables.h"
+#include "driver/uncertainty.h"
 
 namespace hespas::driver {
 namespace {
@@ -93,21 +94,26 @@ std::optional<calibrated::KernelSpec> KernelOf(const NodeOp& op) {
   return calibrated::KernelSpec{.shape = calibrated::Shape::kTraffic, .bytes = bytes};
 }
 
+// Times of kernels that run one after the other.
 struct Cost {
   double us = 0;
-  double sigma_us = 0;
+  CorrelatedSigma sigma;
+
+  void Add(const std::vector<NodeOp>& ops, double count, const calibrated::KernelModel& model) {
+    for (const NodeOp& op : ops) {
+      const auto kernel = KernelOf(op);
+      if (!kernel) continue;
+      const calibrated::KernelTime time = model.Time(*kernel);
+      us += count * time.us;
+      sigma.Add(static_cast<size_t>(calibrated::FamilyOf(*kernel)), time.sigma_us, count);
+    }
+  }
 };
 
-Cost CostOf(const std::vector<NodeOp>& ops, const calibrated::KernelModel& model) {
+double TimeOf(const std::vector<NodeOp>& ops, const calibrated::KernelModel& model) {
   Cost cost;
-  for (const NodeOp& op : ops) {
-    const auto kernel = KernelOf(op);
-    if (!kernel) continue;
-    const calibrated::KernelTime time = model.Time(*kernel);
-    cost.us += time.us;
-    cost.sigma_us += time.sigma_us;
-  }
-  return cost;
+  cost.Add(ops, 1, model);
+  return cost.us;
 }
 
 // Nodes without operators that nevertheless read and write their arrays.
@@ -137,7 +143,7 @@ class Dispatch {
       const std::string op = CellText(nodes, row, "OpName");
       const double label_us = 1e3 * CellNumber(nodes, row, "label_fw_ms");
       if (!IsCore(op) || !(label_us > 0)) continue;
-      if (CostOf(ParseOps(CellText(nodes, row, "FwOps")), model).us < kTinyUs) Lower(nodes_, GroupOf(op), label_us);
+      if (TimeOf(ParseOps(CellText(nodes, row, "FwOps")), model) < kTinyUs) Lower(nodes_, GroupOf(op), label_us);
     }
   }
 
@@ -164,10 +170,11 @@ class Dispatch {
   std::map<std::string, double> nodes_;
 };
 
-// A node's forward kernel as an isolated eager call.
-Cost CostOfCall(const CsvTable& table, size_t row, const std::vector<NodeOp>& ops, const Dispatch& dispatch,
-                const calibrated::KernelModel& model) {
-  Cost cost;
+// A node's forward kernel as an isolated eager call, measured in another campaign than the kernels that constants and
+// their uncertainties come from.
+calibrated::KernelTime TimeOfCall(const CsvTable& table, size_t row, const std::vector<NodeOp>& ops,
+                                  const Dispatch& dispatch, const calibrated::KernelModel& model) {
+  calibrated::KernelTime call;
   const std::string name = CellText(table, row, "OpName");
   for (const NodeOp& op : ops) {
     auto kernel = KernelOf(op);
@@ -175,10 +182,11 @@ Cost CostOfCall(const CsvTable& table, size_t row, const std::vector<NodeOp>& op
     kernel->dispatch_us = dispatch.Of(name);
     if (kernel->shape == calibrated::Shape::kElementwise) ReadShapes(table, row, *kernel);
     const calibrated::KernelTime time = model.Time(*kernel);
-    cost.us += time.us;
-    cost.sigma_us += time.sigma_us;
+    const auto family = static_cast<size_t>(calibrated::FamilyOf(*kernel));
+    call.us += time.us;
+    call.sigma_us += std::hypot(time.sigma_us, time.us * model.parameters().campaign_sigma[family]);
   }
-  return cost;
+  return call;
 }
 
 std::string ClassOf(const std::string& op) {
@@ -201,10 +209,9 @@ void AddNodes(Groups& groups, const std::string& mode, const std::string& device
     const std::string op = CellText(table, row, "OpName");
     const double count = CellNumber(table, row, "count");
     const auto forward = ParseOps(CellText(table, row, "FwOps"));
-    const Cost cost = CostOf(forward, model);
     const double label_ms = CellNumber(table, row, "label_fw_ms");
     if (IsCore(op) && label_ms >= kSmallestNodeMs) {
-      const Cost call = CostOfCall(table, row, forward, dispatch, model);
+      const calibrated::KernelTime call = TimeOfCall(table, row, forward, dispatch, model);
       groups[{"nodes", mode, device, ClassOf(op)}].push_back(
           {.measured = 1e3 * label_ms,
            .predicted = call.us,
@@ -214,16 +221,10 @@ void AddNodes(Groups& groups, const std::string& mode, const std::string& device
     }
     Model& whole = models[CellText(table, row, "desc")];
     whole.nodes_ms += count * CellNumber(table, row, "label_e2e_ms");
-    std::vector<Cost> costs = {cost};
-    if (forward.empty()) costs.push_back(CostOf(MoverOps(table, row), model));
-    if (CellText(table, row, "mode") == "train") {
-      costs.push_back(CostOf(ParseOps(CellText(table, row, "BwOps")), model));
-      costs.push_back(CostOf(ParseOps(CellText(table, row, "AccOps")), model));
-    }
-    for (const Cost& part : costs) {
-      whole.cost.us += count * part.us;
-      whole.cost.sigma_us += count * part.sigma_us;
-    }
+    whole.cost.Add(forward.empty() ? MoverOps(table, row) : forward, count, model);
+    if (CellText(table, row, "mode") != "train") continue;
+    whole.cost.Add(ParseOps(CellText(table, row, "BwOps")), count, model);
+    whole.cost.Add(ParseOps(CellText(table, row, "AccOps")), count, model);
   }
 }
 
@@ -255,7 +256,7 @@ bool AddModels(Groups& groups, const std::string& mode, const ModelOf& model_of,
       groups[{"models", mode, device, CellText(table, row, "mode")}].push_back(
           {.measured = 1e3 * label_ms,
            .predicted = model->second.cost.us,
-           .sigma = model->second.cost.sigma_us,
+           .sigma = model->second.cost.sigma.Total(chosen->parameters.correlation),
            .roofline = 1e3 * CellNumber(table, row, "roofline_e2e_ms"),
            .published = 1e3 * CellNumber(table, row, "neusight_e2e_ms")});
     }

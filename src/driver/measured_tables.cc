@@ -43,8 +43,10 @@ constexpr Stand kDevices[] = {{"sm100gb200", "GB200_192GB"},
 constexpr double kTrainingWeight = 0.1;
 constexpr size_t kTrainingStride = 5;  // of those rows, each fifth stands for five
 
-// What kernel names say of a library, not fitted.
-constexpr std::string_view kLibraryFacts[] = {"bmm.smallest_tile"};
+// What kernel names say of a library, and how far two campaigns on a board lie apart: not fitted.
+bool IsFitted(std::string_view constant) {
+  return constant != "bmm.smallest_tile" && !constant.ends_with(".campaign_sigma");
+}
 
 }  // namespace
 
@@ -130,9 +132,7 @@ std::map<std::string, std::map<std::string, double>> DispatchFloors(Diagnostics&
 }
 
 hardware::Device WithoutOwnConstants(hardware::Device device) {
-  std::erase_if(device.calibration, [](const auto& entry) {
-    return std::find(std::begin(kLibraryFacts), std::end(kLibraryFacts), entry.first) == std::end(kLibraryFacts);
-  });
+  std::erase_if(device.calibration, [](const auto& entry) { return IsFitted(entry.first); });
   return device;
 }
 

@@ -17,7 +17,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr double kShortest = 0.1;  // s; shorter ones are mostly rounding
+constexpr double kShortest = 0.1;                 // s; shorter ones are mostly rounding
+constexpr double kRoundingSigma = 0.01 / 3.4641;  // s; measured steps are rounded to 0.01 s
 
 // The program of a row: SIZE-4dev or MODEL_train_step_..., as exported for as many devices as the system has.
 std::optional<std::string> ProgramOf(const fs::path& folder, const std::string& workload, bool tpu) {
@@ -76,7 +77,7 @@ void Add(Groups& groups, const std::string& mode, const StepRow& row, std::optio
   // Rows that rounding dominates stand apart.
   const std::string op = row.seconds >= kShortest || row.group != "llama" ? row.group : row.group + " below 0.10 s";
   groups[{"step-times", mode, row.device, op}].push_back(
-      {.measured = 1e6 * row.seconds, .predicted = 1e6 * seconds, .sigma = 1e6 * sigma});
+      {.measured = 1e6 * row.seconds, .predicted = 1e6 * seconds, .sigma = 1e6 * std::hypot(sigma, kRoundingSigma)});
 }
 
 }  // namespace

@@ -9,17 +9,26 @@
 namespace hespas::driver {
 namespace {
 
-struct Sum {
-  double common = 0;   // of standard deviations
-  double squares = 0;  // of the same
-};
-
 bool IsProduct(const ir::Module& module, const graph::Block& block) {
   return std::any_of(block.ops.begin(), block.ops.end(),
                      [&](ir::OpId op) { return estimate::CostOf(module, op).contraction; });
 }
 
 }  // namespace
+
+void CorrelatedSigma::Add(size_t family, double sigma, double uses) {
+  Sum& sum = families_[family];
+  sum.common += uses * sigma;
+  sum.squares += uses * uses * sigma * sigma;
+}
+
+double CorrelatedSigma::Total(double correlation) const {
+  double variance = 0;
+  for (const auto& [family, sum] : families_) {
+    variance += correlation * sum.common * sum.common + (1 - correlation) * sum.squares;
+  }
+  return std::sqrt(variance);
+}
 
 std::optional<Time> StepSigma(const Prepared& prepared, const Estimated& estimated, Time exposed) {
   const auto& shared = estimate::calibrated::DefaultParameters();
@@ -29,22 +38,16 @@ std::optional<Time> StepSigma(const Prepared& prepared, const Estimated& estimat
   for (const uint32_t at : estimated.table.of_block) {
     if (at != graph::EstimateTable::kNone) ++uses[at];
   }
-  Sum families[2];
+  CorrelatedSigma blocks;
   for (size_t i = 0; i < uses.size(); ++i) {
-    const double sigma = uses[i] * estimated.table.unique[i].sigma.seconds();
     const graph::Block& block = prepared.blocks.blocks[estimated.table.first[i].index()];
-    Sum& family = families[IsProduct(*prepared.module, block) ? 1 : 0];
-    family.common += sigma;
-    family.squares += sigma * sigma;
+    blocks.Add(IsProduct(*prepared.module, block) ? 1 : 0, estimated.table.unique[i].sigma.seconds(), uses[i]);
   }
-  if (families[0].squares + families[1].squares <= 0) return std::nullopt;
+  const double compute = blocks.Total(parameters.correlation);
+  if (compute <= 0) return std::nullopt;
   const double network =
       parameters.sigma[static_cast<size_t>(estimate::calibrated::Family::kCollective)] * exposed.seconds();
-  double variance = network * network;
-  for (const Sum& family : families) {
-    variance += parameters.correlation * family.common * family.common + (1 - parameters.correlation) * family.squares;
-  }
-  return Time::Seconds(std::sqrt(variance));
+  return Time::Seconds(std::hypot(compute, network));
 }
 
 }  // namespace hespas::driver

@@ -52,17 +52,6 @@ std::string Percent(double fraction) { return fmt::format("{:.2f}", 100 * fracti
 
 std::string MeanOf(const std::optional<ErrorSummary>& summary) { return summary ? Percent(summary->mean) : ""; }
 
-AccuracyRow Summarise(const GroupKey& key, const std::vector<Comparison>& rows) {
-  AccuracyRow summary{.set = key.set, .mode = key.mode, .device = key.device, .op = key.op, .count = rows.size()};
-  if (rows.empty()) return summary;
-  summary.model = Errors(rows, &Comparison::predicted);
-  summary.roofline = ErrorsIfGiven(rows, &Comparison::roofline);
-  summary.roofline_constant = ErrorsIfGiven(rows, &Comparison::roofline_constant);
-  summary.published = ErrorsIfGiven(rows, &Comparison::published);
-  Uncertainty(rows, summary);
-  return summary;
-}
-
 std::optional<DeviceModel> Shipped(const std::string& preset, Diagnostics& diagnostics) {
   auto device = hardware::LoadDevice(preset, diagnostics);
   const auto& parameters = estimate::calibrated::DefaultParameters();
@@ -108,16 +97,37 @@ ErrorSummary Errors(const std::vector<Comparison>& rows, Field prediction) {
   return summary;
 }
 
+AccuracyRow SummaryOf(const std::vector<Comparison>& rows) {
+  AccuracyRow summary{.count = rows.size()};
+  if (rows.empty()) return summary;
+  summary.model = Errors(rows, &Comparison::predicted);
+  summary.roofline = ErrorsIfGiven(rows, &Comparison::roofline);
+  summary.roofline_constant = ErrorsIfGiven(rows, &Comparison::roofline_constant);
+  summary.published = ErrorsIfGiven(rows, &Comparison::published);
+  Uncertainty(rows, summary);
+  return summary;
+}
+
 std::optional<Validation> Validate(const ValidateOptions& options, Diagnostics& diagnostics) {
   Groups groups;
   bool done = AddShipped(groups, options.set, diagnostics);
   if (options.left_out) done = done && AddLeftOut(groups, options.set, diagnostics);
   if (!done || diagnostics.has_errors()) return std::nullopt;
   Validation validation;
-  for (const auto& [key, comparisons] : groups) validation.rows.push_back(Summarise(key, comparisons));
+  for (const auto& [key, comparisons] : groups) {
+    AccuracyRow row = SummaryOf(comparisons);
+    row.set = key.set;
+    row.mode = key.mode;
+    row.device = key.device;
+    row.op = key.op;
+    validation.rows.push_back(std::move(row));
+  }
   Diagnostics unheld;
   const auto bounds = CheckBounds(groups, options.hold ? diagnostics : unheld);
-  if (bounds) validation.bounds = BoundTable(*bounds);
+  if (bounds) {
+    validation.bounds = BoundTable(*bounds);
+    validation.modes = ModeTable(*bounds);
+  }
   return validation;
 }
 

@@ -55,12 +55,16 @@ struct ValidateOptions {
 struct Validation {
   std::vector<AccuracyRow> rows;
   report::Table bounds;  // those that were compared
+  report::Table modes;   // the same, modes beside each other
 };
 
 // With `hold` a missed bound is an error.
 std::optional<Validation> Validate(const ValidateOptions& options, Diagnostics& diagnostics);
 
 ErrorSummary Errors(const std::vector<Comparison>& rows, double Comparison::*prediction);
+
+// All but the key.
+AccuracyRow SummaryOf(const std::vector<Comparison>& rows);
 
 report::Table AccuracyTable(const std::vector<AccuracyRow>& rows);
 

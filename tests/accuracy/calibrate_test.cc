@@ -76,6 +76,47 @@ TEST(Calibrate, TwentyFourProductsSufficeForAnotherVendorsDevice) {
   EXPECT_LT(errors.calibrated, errors.zero_shot / 2);
 }
 
+// Kernels of a device whose lanes sustain 0.9 of the shared fraction, six of twenty-four disturbed.
+TEST(Calibrate, AFewOddKernelsDoLittleHarm) {
+  if (!HasOptimiser()) GTEST_SKIP() << "built without NLopt";
+  const hardware::Device base = Uncalibrated("V100_PCIe_32GB");
+  hardware::Device slow = base;
+  slow.calibration["linear.sustained_fraction"] = 0.9 * DefaultParameters()->linear.sustained_fraction;
+  const KernelModel truth(slow, *DefaultParameters());
+  std::vector<MeasuredKernel> drawn;
+  for (int i = 0; i < 24; ++i) {
+    const double size = 1024 + 256 * i;
+    const KernelSpec kernel{.shape = Shape::kLinear, .m = size, .n = 4096, .k = 1024};
+    drawn.push_back({.kernel = kernel, .us = truth.Time(kernel).us * (i % 4 == 0 ? 2 : 1)});
+  }
+  const auto fits = FitDevice(base, *DefaultParameters(), drawn, {});
+  ASSERT_TRUE(fits.ok());
+  hardware::Device fitted = base;
+  for (const auto& [constant, value] : fits->front().constants) fitted.calibration[constant] = value;
+  const KernelModel model(fitted, *DefaultParameters());
+  for (int i = 1; i < 4; ++i) {
+    const KernelSpec& kernel = drawn[static_cast<size_t>(i)].kernel;
+    EXPECT_NEAR(model.Time(kernel).us / truth.Time(kernel).us, 1, 0.03);
+  }
+}
+
+TEST(Calibrate, CollectivesStateWhatLatencyAndRateLeaveOpen) {
+  if (!HasOptimiser()) GTEST_SKIP() << "built without NLopt";
+  const hardware::Device base = Uncalibrated("H100_80GB");
+  const CollectiveModel truth(base, *DefaultParameters());
+  std::vector<MeasuredCollective> measured;
+  for (int i = 0; i < 24; ++i) {
+    const CollectiveSpec spec{.ranks = static_cast<double>(2 << (i % 3)), .bytes = std::exp2(10 + i % 20)};
+    measured.push_back({.collective = spec, .us = truth.Time(spec).us * (i % 2 == 0 ? 1.02 : 0.98)});
+  }
+  const auto fits = FitDevice(base, *DefaultParameters(), {}, measured);
+  ASSERT_TRUE(fits.ok());
+  for (const char* key : {"all-reduce.sigma", "all-reduce.latency_sigma"}) {
+    ASSERT_TRUE(fits->front().sigmas.contains(key)) << key;
+    EXPECT_LT(fits->front().sigmas.at(key), DefaultParameters()->collective_latency_sigma[0] / 2) << key;
+  }
+}
+
 TEST(Calibrate, TooFewKernelsAreRefused) {
   if (!HasOptimiser()) GTEST_SKIP() << "built without NLopt";
   const auto kernels = Products("sm_90");

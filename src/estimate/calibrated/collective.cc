@@ -76,8 +76,9 @@ CollectiveTime CollectiveModel::Time(const CollectiveSpec& spec) const {
   time.wire_us = std::max(0.0, WireBytes(spec)) / rate;
   time.ramp_us = constants.ramp * std::sqrt(time.latency_us * time.wire_us);
   time.us = time.latency_us + time.wire_us + time.ramp_us;
-  time.sigma_us = parameters_.sigma[static_cast<size_t>(Family::kCollective)] * time.wire_us +
-                  parameters_.collective_latency_sigma * (time.latency_us + time.ramp_us);
+  const auto op = static_cast<size_t>(spec.op);
+  time.sigma_us = parameters_.collective_sigma[op] * (time.wire_us + time.ramp_us / 2) +
+                  parameters_.collective_latency_sigma[op] * (time.latency_us + time.ramp_us / 2);
   return time;
 }
 

@@ -12,20 +12,25 @@ namespace {
 
 constexpr size_t kFewest = 8;
 constexpr size_t kFolds = 6;
-constexpr double kPull = 0.004;      // of a constant towards its shared value, per squared e-fold
 constexpr double kSmoothing = 0.01;  // relative errors below this count quadratically
+constexpr double kLeastSigma = 1e-6;
+constexpr double kTail = 1.7;
+constexpr double kFar = 3;  // spreads from which a constant's distance counts no longer by its square
 
-// A constant of the device file and the range it may take.
+// A constant of the device file, the range it may take, and how far devices lie apart in it (logarithm, one sigma):
+// lanes keep to their datasheet's peak within a few percent, launches and fabrics differ widely.
 struct Knob {
   std::string_view key;
   double low;
   double high;
+  double spread;
 };
 
 // Constants that come in steps are tried one by one.
 struct Steps {
   std::string_view key;  // empty: none
   std::vector<double> values;
+  double cost = 0;  // log-likelihood that a step away from the device's own must gain
 };
 
 struct FamilyKnobs {
@@ -36,28 +41,39 @@ struct FamilyKnobs {
 
 const FamilyKnobs kKernelFamilies[] = {
     {"gemm",
-     {{"launch_us", 0.5, 30}, {"sm_fraction", 0.3, 2.5}, {"l2_bytes_per_clock", 4, 300}},
-     {"split_limit", {8, 24, 96, 400}}},
-    {"linear", {{"sustained_fraction", 0.3, 1.4}, {"memory_fraction", 0.2, 1.1}, {"pj_per_flop", 1, 60}}, {}},
+     {{"launch_us", 0.5, 30, 0.5}, {"sm_fraction", 0.3, 2.5, 0.5}, {"l2_bytes_per_clock", 4, 300, 0.5}},
+     {"split_limit", {8, 24, 96, 400}, 0}},
+    {"linear",
+     {{"sustained_fraction", 0.3, 1.4, 0.03}, {"memory_fraction", 0.2, 1.1, 0.15}, {"pj_per_flop", 1, 60, 0.05}},
+     {}},
     {"bmm",
-     {{"sustained_fraction", 0.3, 1.4}, {"memory_fraction", 0.2, 1.1}, {"pj_per_flop", 1, 60}},
-     {"smallest_tile", {32, 64, 128}}},
-    {"elementwise", {{"launch_us", 0.5, 30}, {"memory_fraction", 0.3, 1.1}, {"l2_bytes_per_clock", 4, 120}}, {}},
+     {{"sustained_fraction", 0.3, 1.4, 0.03}, {"memory_fraction", 0.2, 1.1, 0.15}, {"pj_per_flop", 1, 60, 0.05}},
+     {"smallest_tile", {32, 64, 128}, 3}},
+    {"elementwise",
+     {{"launch_us", 0.5, 30, 0.5}, {"memory_fraction", 0.3, 1.1, 0.15}, {"l2_bytes_per_clock", 4, 120, 0.5}},
+     {}},
 };
 const std::vector<Knob> kCollectiveKnobs = {
-    {"launch_us", 0.1, 100}, {"hop_us", 0.01, 30}, {"link_fraction", 0.2, 1.1}, {"ramp", 0.01, 3}};
+    {"launch_us", 0.1, 100, 0.5}, {"hop_us", 0.01, 30, 0.5}, {"link_fraction", 0.2, 1.1, 0.5}, {"ramp", 0.01, 3, 0.5}};
 constexpr std::string_view kCollectiveNames[kCollectiveOps] = {"all-reduce", "all-gather", "reduce-scatter",
                                                                "all-to-all", "collective-permute"};
 
 std::string Key(std::string_view family, std::string_view name) { return fmt::format("{}.{}", family, name); }
 
+struct Predicted {
+  double us = 0;
+  double sigma = 0;  // relative
+};
+
 // One family's measurements, whatever they measure.
 struct Problem {
   FamilyKnobs knobs;
   std::vector<double> start;
+  double step = 0;  // the device's own, of constants that come in steps
   std::vector<double> measured;
-  // The times of the chosen measurements on a device.
-  std::function<std::vector<double>(const hardware::Device&, const std::vector<size_t>&)> predict;
+  std::map<std::string, double> sigmas;  // by calibration key, as the device has them now
+  // The chosen measurements on a device.
+  std::function<std::vector<Predicted>(const hardware::Device&, const std::vector<size_t>&)> predict;
 };
 
 hardware::Device With(const hardware::Device& device, const FamilyKnobs& family, const std::vector<double>& logs,
@@ -73,20 +89,31 @@ hardware::Device With(const hardware::Device& device, const FamilyKnobs& family,
 double MeanError(const Problem& problem, const hardware::Device& device, const std::vector<size_t>& chosen) {
   const auto times = problem.predict(device, chosen);
   double sum = 0;
-  for (size_t i = 0; i < chosen.size(); ++i) sum += std::abs(times[i] / problem.measured[chosen[i]] - 1);
+  for (size_t i = 0; i < chosen.size(); ++i) sum += std::abs(times[i].us / problem.measured[chosen[i]] - 1);
   return sum / static_cast<double>(chosen.size());
 }
 
+// Minus the logarithm of a constant's prior density at `distance` spreads from the shared value: normal, with tails
+// that let a device be quite different where its measurements say so.
+double Unlikely(double distance) {
+  const double far = std::abs(distance);
+  return far < kFar ? far * far / 2 : kFar * far - kFar * kFar / 2;
+}
+
+// Minus the logarithm of the posterior density a measurement: errors are Laplace's with a scale of their own.
 double Objective(const Problem& problem, const hardware::Device& device, const std::vector<size_t>& chosen,
                  const std::vector<double>& logs) {
   const auto times = problem.predict(device, chosen);
   double sum = 0;
   for (size_t i = 0; i < chosen.size(); ++i) {
-    sum += std::hypot(std::log(times[i] / problem.measured[chosen[i]]), kSmoothing);
+    sum += std::hypot(std::log(times[i].us / problem.measured[chosen[i]]), kSmoothing);
   }
-  double pull = 0;
-  for (size_t i = 0; i < logs.size(); ++i) pull += std::pow(logs[i] - problem.start[i], 2);
-  return sum / static_cast<double>(chosen.size()) + kPull * pull;
+  double prior = 0;
+  for (size_t i = 0; i < logs.size(); ++i) {
+    prior += Unlikely((logs[i] - problem.start[i]) / problem.knobs.knobs[i].spread);
+  }
+  const auto count = static_cast<double>(chosen.size());
+  return std::log(sum / count) + prior / count;
 }
 
 struct Fitted {
@@ -116,17 +143,23 @@ Fitted FitStep(const Problem& problem, const hardware::Device& base, const std::
 
 Fitted FitChosen(const Problem& problem, const hardware::Device& base, const std::vector<size_t>& chosen) {
   if (problem.knobs.steps.key.empty()) return FitStep(problem, base, chosen, std::nullopt);
-  std::optional<Fitted> best;
+  Fitted best = FitStep(problem, base, chosen, problem.step);
+  best.value -= problem.knobs.steps.cost / static_cast<double>(chosen.size());
   for (const double step : problem.knobs.steps.values) {
     Fitted fitted = FitStep(problem, base, chosen, step);
-    if (!best || fitted.value < best->value) best = std::move(fitted);
+    if (fitted.value < best.value) best = std::move(fitted);
   }
-  return *std::move(best);
+  return best;
 }
 
-// Errors of each measurement by a fit that did not see it.
-std::vector<double> CrossValidate(const Problem& problem, const hardware::Device& base) {
-  std::vector<double> errors;
+// An error of a fit that did not see the measurement: relative, and in the sigmas that the device states now.
+struct UnseenError {
+  double relative = 0;
+  double sigmas = 0;
+};
+
+std::vector<UnseenError> CrossValidate(const Problem& problem, const hardware::Device& base) {
+  std::vector<UnseenError> errors;
   for (size_t fold = 0; fold < kFolds; ++fold) {
     std::vector<size_t> seen;
     std::vector<size_t> unseen;
@@ -134,9 +167,22 @@ std::vector<double> CrossValidate(const Problem& problem, const hardware::Device
     if (unseen.empty()) continue;
     const Fitted fitted = FitChosen(problem, base, seen);
     const auto times = problem.predict(fitted.device, unseen);
-    for (size_t i = 0; i < unseen.size(); ++i) errors.push_back(std::abs(times[i] / problem.measured[unseen[i]] - 1));
+    for (size_t i = 0; i < unseen.size(); ++i) {
+      const double relative = std::abs(times[i].us / problem.measured[unseen[i]] - 1);
+      errors.push_back({.relative = relative, .sigmas = relative / std::max(kLeastSigma, times[i].sigma)});
+    }
   }
   return errors;
+}
+
+// By how much the stated sigmas must grow that two thirds of the errors lie within one and nine tenths within two - of
+// the unseen ones: the tail of a few is shorter than that of many.
+double SigmaScale(std::vector<UnseenError> errors) {
+  std::sort(errors.begin(), errors.end(), [](const auto& a, const auto& b) { return a.sigmas < b.sigmas; });
+  const auto at = [&](double share) {
+    return errors[std::min(errors.size() - 1, static_cast<size_t>(share * static_cast<double>(errors.size())))].sigmas;
+  };
+  return std::max(at(2.0 / 3), at(0.9) / kTail);
 }
 
 FamilyFit Solve(const Problem& problem, const hardware::Device& base) {
@@ -154,10 +200,12 @@ FamilyFit Solve(const Problem& problem, const hardware::Device& base) {
   }
   fit.error_before = MeanError(problem, base, all);
   fit.error_after = MeanError(problem, fitted.device, all);
-  std::vector<double> errors = CrossValidate(problem, base);
-  for (const double error : errors) fit.error_cross_validated += error / static_cast<double>(errors.size());
-  std::sort(errors.begin(), errors.end());
-  fit.sigma = errors[std::min(errors.size() - 1, errors.size() * 2 / 3)];
+  const std::vector<UnseenError> errors = CrossValidate(problem, base);
+  for (const UnseenError& error : errors) {
+    fit.error_cross_validated += error.relative / static_cast<double>(errors.size());
+  }
+  const double scale = SigmaScale(errors);
+  for (const auto& [key, sigma] : problem.sigmas) fit.sigmas[key] = sigma * scale;
   return fit;
 }
 
@@ -180,6 +228,22 @@ std::vector<double> CurrentValues(const Parameters& own, const Machine& machine,
   return {lanes.sustained_fraction, lanes.memory_fraction, lanes.pj_per_flop};
 }
 
+double CurrentStep(const Parameters& own, std::string_view family) {
+  return family == "gemm" ? own.gemm.split_limit : own.batched.smallest_tile;
+}
+
+template <class Model, class Spec>
+std::vector<Predicted> PredictAll(const Model& model, const std::vector<Spec>& specs,
+                                  const std::vector<size_t>& chosen) {
+  std::vector<Predicted> all;
+  all.reserve(chosen.size());
+  for (const size_t i : chosen) {
+    const auto time = model.Time(specs[i]);
+    all.push_back({.us = time.us, .sigma = time.sigma_us / time.us});
+  }
+  return all;
+}
+
 std::optional<Problem> KernelProblem(const FamilyKnobs& family, const hardware::Device& device,
                                      const Parameters& parameters, const std::vector<MeasuredKernel>& kernels) {
   const Machine machine = MakeMachine(device);
@@ -191,14 +255,14 @@ std::optional<Problem> KernelProblem(const FamilyKnobs& family, const hardware::
     problem.measured.push_back(kernel.us);
   }
   if (specs.empty()) return std::nullopt;
-  problem.start = StartOf(family, CurrentValues(ForDevice(parameters, device), machine, family.family));
+  const Parameters own = ForDevice(parameters, device);
+  problem.start = StartOf(family, CurrentValues(own, machine, family.family));
+  problem.step = CurrentStep(own, family.family);
+  problem.sigmas[Key(family.family, "sigma")] = KernelModel(device, parameters).RelativeSigma(specs.front());
   problem.predict = [specs = std::move(specs), &parameters](const hardware::Device& changed,
                                                             const std::vector<size_t>& chosen) {
     const KernelModel model(changed, parameters);
-    std::vector<double> times;
-    times.reserve(chosen.size());
-    for (const size_t i : chosen) times.push_back(model.Time(specs[i]).us);
-    return times;
+    return PredictAll(model, specs, chosen);
   };
   return problem;
 }
@@ -214,15 +278,15 @@ std::optional<Problem> CollectiveProblem(size_t op, const hardware::Device& devi
     problem.measured.push_back(measured.us);
   }
   if (specs.empty()) return std::nullopt;
-  const CollectiveConstants own = ForDevice(parameters, device).collectives[op];
+  const Parameters all = ForDevice(parameters, device);
+  const CollectiveConstants& own = all.collectives[op];
   problem.start = StartOf(problem.knobs, {own.launch_us, own.hop_us, own.link_fraction, own.ramp});
+  problem.sigmas[Key(problem.knobs.family, "sigma")] = all.collective_sigma[op];
+  problem.sigmas[Key(problem.knobs.family, "latency_sigma")] = all.collective_latency_sigma[op];
   problem.predict = [specs = std::move(specs), &parameters](const hardware::Device& changed,
                                                             const std::vector<size_t>& chosen) {
     const CollectiveModel model(changed, parameters);
-    std::vector<double> times;
-    times.reserve(chosen.size());
-    for (const size_t i : chosen) times.push_back(model.Time(specs[i]).us);
-    return times;
+    return PredictAll(model, specs, chosen);
   };
   return problem;
 }

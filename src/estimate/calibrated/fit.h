@@ -1,6 +1,7 @@
 // Fits a device's own constants to measured kernels and collectives, family by family.
 //
-// - Robust: mean absolute log error, drawn weakly towards the shared values, so that a few kernels suffice.
+// - The most probable constants: Laplace errors of unknown scale, and each constant about its shared value as devices
+//   are, so that a few kernels suffice and odd ones among them do little harm.
 // - The error of cross-validation is what a device file promises; constants come from all measurements.
 // - Deterministic: equal measurements give equal constants.
 #pragma once
@@ -40,7 +41,7 @@ struct FamilyFit {
   double error_before = 0;                  // mean relative error with the device as it was
   double error_after = 0;
   double error_cross_validated = 0;
-  double sigma = 0;  // two thirds of the cross-validated errors are smaller
+  std::map<std::string, double> sigmas;  // by calibration key: two thirds of the cross-validated errors are smaller
 };
 
 // Families with too few measurements are left out; an error where none is left.

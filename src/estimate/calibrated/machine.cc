@@ -69,6 +69,12 @@ void Replace(const hardware::Device& device, std::string_view family, const Tabl
   }
 }
 
+// Of one kind of collective, or of all.
+std::optional<double> OwnSigma(const hardware::Device& device, std::string_view collective, std::string_view key) {
+  const auto own = Own(device, collective, key);
+  return own ? own : Own(device, "collective", key);
+}
+
 void ReplaceMemory(const hardware::Device& device, MemoryConstants& memory) {
   memory.launch_us = Own(device, "elementwise", "launch_us").value_or(memory.launch_us);
   if (const auto fraction = Own(device, "elementwise", "memory_fraction")) {
@@ -130,12 +136,18 @@ Parameters ForDevice(const Parameters& parameters, const hardware::Device& devic
   ReplaceMemory(device, own.memory);
   own.stream.launch_us = Own(device, "stream", "launch_us").value_or(own.stream.launch_us);
   for (size_t op = 0; op < kCollectiveOps; ++op) {
-    Replace(device, kCollectiveKeys[op], kOwnCollective, own.collectives[op]);
+    const std::string_view key = kCollectiveKeys[op];
+    Replace(device, key, kOwnCollective, own.collectives[op]);
+    own.collective_sigma[op] = OwnSigma(device, key, "sigma").value_or(own.collective_sigma[op]);
+    own.collective_latency_sigma[op] =
+        OwnSigma(device, key, "latency_sigma").value_or(own.collective_latency_sigma[op]);
   }
-  own.collective_latency_sigma = Own(device, "collective", "latency_sigma").value_or(own.collective_latency_sigma);
   for (size_t family = 0; family < kFamilies; ++family) {
-    own.sigma[family] = Own(device, FamilyName(static_cast<Family>(family)), "sigma").value_or(own.sigma[family]);
+    const std::string_view name = FamilyName(static_cast<Family>(family));
+    own.sigma[family] = Own(device, name, "sigma").value_or(own.sigma[family]);
+    own.campaign_sigma[family] = Own(device, name, "campaign_sigma").value_or(own.campaign_sigma[family]);
   }
+  own.tf32_sigma = Own(device, "tf32", "sigma").value_or(own.sigma[static_cast<size_t>(Family::kGemm)]);
   return own;
 }
 

@@ -18,13 +18,16 @@ constexpr TileSize kLaneTiles[] = {{32, 32},  {32, 64},  {64, 32},  {64, 64},  {
 
 constexpr double kWholeProcess = 7;  // nm; smaller ones need less energy a flop
 constexpr double kProcessExponent = 1.6;
-constexpr double kWarpRow = 1024;    // longest softmax row that one warp keeps in registers
-constexpr double kL2Begin = 0.5;     // bytes / L2 capacity from which they start to spill
-constexpr double kL2End = 1.2;       // and from which nothing stays
-constexpr double kL2Gain = 10;       // most that L2 is faster than memory
-constexpr double kSoftmaxRows = 2;   // rows that an SM holds at once: thread blocks of 1024
-constexpr double kNormRows = 16;     // of 128
-constexpr double kWinogradGain = 4;  // fewer multiplications of F(4x4, 3x3)
+constexpr double kProductLoads = 0.6;  // weight of loads in FP32 products: P100's, the one measured device without free
+                                       // issue slots
+constexpr double kFusedLoads = 0.25;   // and in fused kernels
+constexpr double kWarpRow = 1024;      // longest softmax row that one warp keeps in registers
+constexpr double kL2Begin = 0.5;       // bytes / L2 capacity from which they start to spill
+constexpr double kL2End = 1.2;         // and from which nothing stays
+constexpr double kL2Gain = 10;         // most that L2 is faster than memory
+constexpr double kSoftmaxRows = 2;     // rows that an SM holds at once: thread blocks of 1024
+constexpr double kNormRows = 16;       // of 128
+constexpr double kWinogradGain = 4;    // fewer multiplications of F(4x4, 3x3)
 
 double TileEfficiency(const TileSize& tile, double half) {
   const double extent = 2 * tile.m * tile.n / (tile.m + tile.n);
@@ -57,9 +60,9 @@ double PowerLimit(const Machine& machine, const LaneConstants& lanes) {
 }
 
 // Of the lanes' rate that arithmetic keeps beside loads and addresses: 1 where half of the issue slots are free for
-// them.
-double IssueEfficiency(const Machine& machine) {
-  return std::sqrt((1 + 0.25) / (1 + machine.issue_share * machine.issue_share));
+// them; `weight` grows with the loads for each arithmetic instruction.
+double IssueEfficiency(const Machine& machine, double weight) {
+  return std::pow((1 + 0.25) / (1 + machine.issue_share * machine.issue_share), weight);
 }
 
 TileModel LaneTiles(const Machine& machine, const LaneConstants& lanes, double store_ratio, bool batched) {
@@ -70,7 +73,7 @@ TileModel LaneTiles(const Machine& machine, const LaneConstants& lanes, double s
                   .memory_rate = machine.memory_rate * lanes.memory_fraction,
                   .k_step = 8,
                   .sharp = false};
-  const double port = IssueEfficiency(machine);  // 1 where half the slots are free
+  const double port = IssueEfficiency(machine, kProductLoads);
   double device_rate = machine.vector_rate[static_cast<size_t>(Datatype::kF32)] * lanes.sustained_fraction * port;
   if (machine.tdp_w > 0) {
     device_rate = std::pow(std::pow(device_rate, -8) + std::pow(PowerLimit(machine, lanes), -8), -1.0 / 8);
@@ -147,8 +150,15 @@ KernelTime KernelModel::Time(const KernelSpec& kernel) const {
   }
   time.us = WithDispatch(kernel, time.us);
   time.bound = BoundOf(time);
-  time.sigma_us = time.us * RelativeSigma(FamilyOf(kernel));
+  time.sigma_us = time.us * RelativeSigma(kernel);
   return time;
+}
+
+double KernelModel::RelativeSigma(const KernelSpec& kernel) const {
+  const std::string_view family = FamilyOnMachine(kernel, machine_);
+  if (family != FamilyName(Family::kGemm)) return parameters_.sigma[static_cast<size_t>(FamilyOf(kernel))];
+  return kernel.type == Datatype::kTf32 ? parameters_.tf32_sigma
+                                        : parameters_.sigma[static_cast<size_t>(Family::kGemm)];
 }
 
 void KernelModel::Times(std::span<const KernelSpec> kernels, std::span<KernelTime> times) const {
@@ -213,9 +223,12 @@ KernelTime KernelModel::Convolution(const KernelSpec& kernel) const {
   product.m = tiles;
   product.k = Extent(kernel.input_channels);
   KernelTime fast = Lanes(product, true);
-  KernelSpec transform{.shape = Shape::kTraffic, .type = kernel.type};
-  transform.bytes = constants.transform_passes * 36 * tiles * (product.k + product.n) * Entry(kernel.type).bytes;
-  fast.us = fast.launch_us + (fast.us - fast.launch_us) / constants.sustained_fraction + Memory(transform).us;
+  const double element = 36 * Entry(kernel.type).bytes;  // transformed
+  KernelSpec data{.shape = Shape::kTraffic, .type = kernel.type};
+  data.bytes = constants.transform_passes * tiles * (product.k + product.n) * element;
+  KernelSpec weights{.shape = Shape::kTraffic, .type = kernel.type, .bytes = product.k * product.n * element};
+  fast.us =
+      fast.launch_us + (fast.us - fast.launch_us) / constants.winograd_fraction + Memory(data).us + Memory(weights).us;
   fast.flops = direct.flops / kWinogradGain;
   return fast.us < direct.us ? fast : direct;
 }
@@ -256,8 +269,7 @@ KernelTime KernelModel::Memory(const KernelSpec& kernel) const {
   const double traffic_us = passes * time.bytes / (std::pow(l2_rate / memory_rate, hits) * memory_rate);
   time.l2_us = hits * traffic_us;
   time.memory_us = (1 - hits) * traffic_us;
-  // Such kernels load half as often for each arithmetic instruction as products do.
-  const double issue = memory.issue_fraction * std::sqrt(IssueEfficiency(machine_));
+  const double issue = memory.issue_fraction * IssueEfficiency(machine_, kFusedLoads);
   time.compute_us = time.flops / (machine_.sms * machine_.lanes * machine_.clock * issue);
   time.us = time.launch_us + SoftMaximum(time.l2_us + time.memory_us, time.compute_us, 6);
   return time;

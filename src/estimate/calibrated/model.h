@@ -25,7 +25,7 @@ class KernelModel {
 
   const Machine& machine() const { return machine_; }
   const Parameters& parameters() const { return parameters_; }
-  double RelativeSigma(Family family) const { return parameters_.sigma[static_cast<size_t>(family)]; }
+  double RelativeSigma(const KernelSpec& kernel) const;
 
  private:
   const GemmConstants& Gemm(Datatype type) const {

@@ -61,6 +61,7 @@ constexpr Constant<RowConstants> kRows[] = {
 };
 constexpr Constant<ConvolutionConstants> kConvolution[] = {
     {"sustained_fraction", &ConvolutionConstants::sustained_fraction},
+    {"winograd_fraction", &ConvolutionConstants::winograd_fraction},
     {"transform_passes", &ConvolutionConstants::transform_passes},
 };
 constexpr Constant<DispatchConstants> kDispatch[] = {
@@ -118,10 +119,13 @@ void ReadSigmas(JsonObject& root, Parameters& parameters, Diagnostics& diagnosti
     if (!sigma) diagnostics.Error(kBadParameters, fmt::format("no sigma of `{}`", name));
     parameters.sigma[family] = sigma.value_or(0);
   }
+  parameters.tf32_sigma = parameters.sigma[static_cast<size_t>(Family::kGemm)];
+  parameters.campaign_sigma.fill(sigmas ? sigmas->Quantity("campaign", Unit::kNumber).value_or(0) : 0);
   parameters.correlation = sigmas ? sigmas->Quantity("correlation", Unit::kNumber).value_or(0) : 0;
   const auto latency = sigmas ? sigmas->Quantity("collective-latency", Unit::kNumber) : std::nullopt;
   if (!latency) diagnostics.Error(kBadParameters, "no sigma of `collective-latency`");
-  parameters.collective_latency_sigma = latency.value_or(0);
+  parameters.collective_latency_sigma.fill(latency.value_or(0));
+  parameters.collective_sigma.fill(parameters.sigma[static_cast<size_t>(Family::kCollective)]);
 }
 
 Result<Parameters> ReadDefault() {

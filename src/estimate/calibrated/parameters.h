@@ -68,7 +68,8 @@ struct RowConstants {
 
 struct ConvolutionConstants {
   double sustained_fraction = 0;  // of the matrix product of the same size
-  double transform_passes = 0;    // traffic of a Winograd kernel's transforms, in reads and writes of the data
+  double winograd_fraction = 0;   // of the 36 products of a Winograd convolution
+  double transform_passes = 0;    // traffic of its transforms of input and output, in their transformed sizes
 };
 
 struct DispatchConstants {
@@ -105,9 +106,12 @@ struct Parameters {
   std::array<CollectiveConstants, kCollectiveOps> collectives;
   double in_switch_ratio = 0;           // traffic of a reduction in the switch, per byte
   std::array<double, kFamilies> sigma;  // relative, of a device that was not in the fit
-  double correlation = 0;               // of the errors of one family's kernels: the common share of their variance
-  double collective_latency_sigma = 0;  // of the part of a collective that does not grow with its bytes
-  Hash128 fingerprint;                  // of the file
+  double tf32_sigma = 0;                // as that of gemm; a device whose TF32 kernels are less regular has its own
+  std::array<double, kFamilies> campaign_sigma;  // between two measurements of a kernel months and boards apart
+  double correlation = 0;  // of the errors of one family's kernels: the common share of their variance
+  std::array<double, kCollectiveOps> collective_sigma;          // of the part of a collective that grows with its bytes
+  std::array<double, kCollectiveOps> collective_latency_sigma;  // and of the part that does not
+  Hash128 fingerprint;                                          // of the file
 };
 
 // A constant by its place in the file ("linear", "launch_us"), nullptr where there is none.

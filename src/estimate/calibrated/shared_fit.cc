@@ -43,6 +43,7 @@ constexpr Knob kKnobs[] = {
     {"rows", "norm_full", 0.7, 3},
     {"rows", "norm_reread", 0.2, 1.2},
     {"convolution", "sustained_fraction", 0.2, 1.2},
+    {"convolution", "winograd_fraction", 0.2, 1.2},
     {"convolution", "transform_passes", 0.1, 4},
 };
 
