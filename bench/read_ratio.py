@@ -3,7 +3,7 @@
 
 usage: $(scripts/python_env.sh jaxlib) bench/read_ratio.py BIN_FOLDER [PROGRAM...] [--size BYTES] [--only-generated | --only-ratio]
 
-BIN_FOLDER holds `read_bench` (cmake -DHESPAS_BENCH=ON) and `hespas`. All times include verification, as jaxlib's do.
+BIN_FOLDER is that of a build and holds `hespas`; `read_bench` is built into it where it is missing. All times include verification, as jaxlib's do.
 Generated, under --size bytes each (1e9): pretty text, constants in hexadecimal, decimal dense constants. "with file" includes
 reading it. Memory is the peak of `hespas check FILE` less that of `hespas --version`; its bound is 1.5 times the file plus 64 bytes for each operand.
 """
@@ -23,6 +23,13 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 PROGRAMS = ["examples/llama3-100m-4dev.mlir.gz",
             "tests/data/fixtures/resnet_50_train_step_4_devices_1024_batch.mlir.gz",
             "tests/data/fixtures/resnet_50_inference_step_4_devices_1024_batch.mlir.gz"]
+
+
+def build_read_bench(binaries):
+    if (binaries / "read_bench").exists():
+        return
+    subprocess.run(["cmake", "-DHESPAS_BENCH=ON", binaries.parent], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run(["ninja", "-C", binaries.parent, "bin/read_bench"], check=True, stdout=subprocess.DEVNULL)
 
 
 def text_of(path):
@@ -142,6 +149,7 @@ def main():
     parser.add_argument("--only-generated", action="store_true")
     parser.add_argument("--only-ratio", action="store_true")
     options = parser.parse_args()
+    build_read_bench(options.binaries)
     if not options.only_ratio:
         generated(options.binaries, options.size)  # first: a process starts with the peak memory of the one that starts it
     if not options.only_generated:

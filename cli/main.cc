@@ -3,6 +3,7 @@
 #include <malloc.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <exception>
 #include <string>
@@ -23,31 +24,46 @@ namespace {
 constexpr int kUsageStatus = 2;
 constexpr int kInternalStatus = 70;
 
-void AddCommands(CLI::App& app, Console& console) {
-  AddRunCommand(app, console);
-  AddAnalyzeCommand(app, console);
-  AddOptimiseCommand(app, console);
-  AddPrintCommand(app, console);
-  AddSplitCommand(app, console);
-  AddEstimateCommand(app, console);
-  AddTraceCommand(app, console);
-  AddSimulateCommand(app, console);
-  AddCollectiveCommand(app, console);
-  AddDevicesCommand(app, console);
-  AddSystemsCommand(app, console);
-  AddExplainCommand(app, console);
-  AddCompareCommand(app, console);
-  AddValidateCommand(app, console);
-  AddCheckCommand(app, console);
-  AddSchemaCommand(app, console);
-  AddCalibrateCommand(app, console);
-  AddServeEstimateCommand(app, console);
-  AddCacheCommand(app, console);
-  AddDoctorCommand(app, console);
-  AddAnonymiseCommand(app, console);
-  AddPythonCommands(app, console);
-  AddCompletionCommand(app, console);
-  AddManCommand(app, console);
+struct Command {
+  std::string_view name;
+  void (*add)(CLI::App&, Console&);
+};
+constexpr Command kCommands[] = {
+    {"run", AddRunCommand},
+    {"analyze", AddAnalyzeCommand},
+    {"optimise", AddOptimiseCommand},
+    {"print", AddPrintCommand},
+    {"split", AddSplitCommand},
+    {"estimate", AddEstimateCommand},
+    {"trace", AddTraceCommand},
+    {"simulate", AddSimulateCommand},
+    {"collective", AddCollectiveCommand},
+    {"devices", AddDevicesCommand},
+    {"systems", AddSystemsCommand},
+    {"explain", AddExplainCommand},
+    {"compare", AddCompareCommand},
+    {"validate", AddValidateCommand},
+    {"check", AddCheckCommand},
+    {"schema", AddSchemaCommand},
+    {"calibrate", AddCalibrateCommand},
+    {"serve-estimate", AddServeEstimateCommand},
+    {"cache", AddCacheCommand},
+    {"doctor", AddDoctorCommand},
+    {"anonymise", AddAnonymiseCommand},
+    {"export", AddPythonCommands},  // and shard
+    {"completion", AddCompletionCommand},
+    {"man", AddManCommand},
+};
+constexpr std::string_view kDescribing[] = {"completion", "man"};  // describe all commands
+
+// Only the command that `word` names, if it does: making the options of all takes longer than reading a program.
+void AddCommands(CLI::App& app, Console& console, std::string_view word) {
+  const auto* const named =
+      std::find_if(std::begin(kCommands), std::end(kCommands), [&](const Command& c) { return c.name == word; });
+  const bool describes = std::find(std::begin(kDescribing), std::end(kDescribing), word) != std::end(kDescribing);
+  for (const Command& command : kCommands) {
+    if (named == std::end(kCommands) || describes || &command == named) command.add(app, console);
+  }
   BindEnvironment(app);
 }
 
@@ -129,7 +145,7 @@ int Main(int argc, char** argv) {
   app.footer(
       "Example:\n  hespas run examples/llama3-100m-4dev.mlir.gz --device A100_SXM_40GB --system A100_SXM_40GB_4GPU");
   app.require_subcommand(1);
-  AddCommands(app, console);
+  AddCommands(app, console, argc > 1 ? argv[1] : "");
   if (argc > 1 && IsPythonCommand(argv[1])) return PythonCommand(argv[1], {argv + 2, argv + argc}, console);
   try {
     app.parse(argc, argv);

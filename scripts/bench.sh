@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds and runs the benchmark programs of bench/, then its scripts that need nothing from outside.
+# Builds and runs the benchmark programs of bench/; its scripts say themselves what they need.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -18,7 +18,8 @@ namespace hespas::python {
 namespace {
 
 bool Parse(Program& program) {
-  auto module = driver::ReadModule(program.name, *program.content, &program.sha256, program.diagnostics);
+  auto module = driver::ReadModule(program.name, Content(program.content, *program.content), &program.sha256,
+                                   program.diagnostics);
   if (module) program.module = std::move(*module);
   return module.has_value();
 }

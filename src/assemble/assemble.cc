@@ -84,6 +84,12 @@ class Membership {
   std::vector<std::vector<Peers>> peers_;
 };
 
+void SetWork(const graph::Estimate& estimate, trace::Node& node) {
+  node.duration = std::max(estimate.time, Time());
+  node.operations = estimate.flops.value;
+  node.tensor_size = estimate.bytes;
+}
+
 class Assembler {
  public:
   Assembler(const ir::Module& module, const graph::BlockGraph& graph, const graph::EstimateTable& estimates,
@@ -248,11 +254,7 @@ class Assembler {
   void AddCompute(BlockId id, trace::Program& program) {
     const graph::Block& block = graph_.blocks[id.index()];
     trace::Node& node = AddNode(block, NodeKind::kCompute, program);
-    if (const graph::Estimate* estimate = estimates_.Of(id)) {
-      node.duration = std::max(estimate->time, Time());
-      node.operations = estimate->flops.value;
-      node.tensor_size = estimate->bytes;
-    }
+    if (const graph::Estimate* estimate = estimates_.Of(id)) SetWork(*estimate, node);
   }
 
   void AddCommunication(size_t i, uint32_t rank, const trace::TraceGraph& trace, trace::Program& program) {
@@ -319,6 +321,16 @@ Result<trace::TraceGraph> Assemble(const ir::Module& module, const graph::BlockG
                                    Diagnostics& diagnostics) {
   if (options.compat) return AssembleAsPrototype(module, graph, estimates, options);
   return Assembler(module, graph, estimates, options, diagnostics).Run();
+}
+
+void SetDurations(const graph::EstimateTable& estimates, trace::TraceGraph& traces) {
+  for (trace::Program& program : traces.programs) {
+    for (trace::Node& node : program.nodes) {
+      if (node.kind != NodeKind::kCompute || node.block >= estimates.of_block.size()) continue;
+      const graph::Estimate* estimate = estimates.Of(BlockId(size_t{node.block}));
+      if (estimate != nullptr) SetWork(*estimate, node);
+    }
+  }
 }
 
 }  // namespace hespas::assemble

@@ -47,6 +47,9 @@ Result<trace::TraceGraph> Assemble(const ir::Module& module, const graph::BlockG
                                    const graph::EstimateTable& estimates, const Options& options,
                                    Diagnostics& diagnostics);
 
+// Gives the nodes of a finished assembly the durations and sizes of other estimates of the same blocks.
+void SetDurations(const graph::EstimateTable& estimates, trace::TraceGraph& traces);
+
 // How many devices the module was partitioned and replicated for (its attributes; 1 where absent).
 struct DeviceCounts {
   uint32_t replicas = 1;

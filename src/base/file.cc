@@ -1,6 +1,7 @@
 #include "base/file.h"
 
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
@@ -11,6 +12,9 @@
 #include <cerrno>
 #include <cstring>
 #include <memory>
+#include <optional>
+
+#include "base/content.h"
 
 namespace hespas {
 namespace {
@@ -69,7 +73,7 @@ class Sink {
   size_t used_ = 0;
 };
 
-Result<std::string> Gunzip(const std::string& in, const std::string& path) {
+Result<std::string> Gunzip(std::string_view in, const std::string& path) {
   z_stream stream{};
   if (inflateInit2(&stream, 15 + 16) != Z_OK) return Damaged(path, "gzip");
   const std::unique_ptr<z_stream, int (*)(z_stream*)> guard(&stream, inflateEnd);
@@ -95,7 +99,7 @@ Result<std::string> Gunzip(const std::string& in, const std::string& path) {
   }
 }
 
-Result<std::string> Unzstd(const std::string& in, const std::string& path) {
+Result<std::string> Unzstd(std::string_view in, const std::string& path) {
   const std::unique_ptr<ZSTD_DStream, size_t (*)(ZSTD_DStream*)> stream(ZSTD_createDStream(), ZSTD_freeDStream);
   Sink sink(in.size() * 4);
   ZSTD_inBuffer input{in.data(), in.size(), 0};
@@ -110,6 +114,26 @@ Result<std::string> Unzstd(const std::string& in, const std::string& path) {
   }
   if (pending != 0) return Damaged(path, "zstd");
   return sink.Finish();
+}
+
+constexpr std::string_view kGzip = "\x1f\x8b";
+constexpr std::string_view kZstd = "\x28\xb5\x2f\xfd";
+
+// The pages of a large regular file; nothing where reading serves better. The bytes behind its end, up to that of its
+// last page, are zero: the NUL byte that readers rely on.
+std::optional<Content> Map(const std::string& path) {
+  constexpr int64_t kLarge = int64_t{16} << 20;
+  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return std::nullopt;
+  struct stat info {};
+  const bool fits = fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && info.st_size >= kLarge &&
+                    info.st_size % sysconf(_SC_PAGESIZE) != 0;
+  const auto size = static_cast<size_t>(info.st_size);
+  void* pages = fits ? mmap(nullptr, size, PROT_READ, MAP_PRIVATE | MAP_POPULATE, fd, 0) : MAP_FAILED;
+  close(fd);
+  if (pages == MAP_FAILED) return std::nullopt;
+  std::shared_ptr<const void> owner(pages, [size](void* at) { munmap(at, size); });
+  return Content(std::move(owner), {static_cast<const char*>(pages), size});
 }
 
 // Names of the temporary files of writes under way, so that an interrupt can remove them.
@@ -153,16 +177,28 @@ Result<std::string> ReadRaw(const std::string& path) {
   return content;
 }
 
-Result<std::string> Decompress(std::string content, const std::string& path) {
-  if (content.starts_with("\x1f\x8b")) return Gunzip(content, path);
-  if (content.starts_with("\x28\xb5\x2f\xfd")) return Unzstd(content, path);
-  return content;
-}
-
 Result<std::string> ReadInput(const std::string& path) {
   Result<std::string> content = ReadRaw(path);
   if (!content) return content;
-  return Decompress(std::move(*content), path);
+  if (content->starts_with(kGzip)) return Gunzip(*content, path);
+  if (content->starts_with(kZstd)) return Unzstd(*content, path);
+  return content;
+}
+
+Result<Content> ReadContent(const std::string& path) {
+  std::optional<Content> mapped = path == "-" ? std::nullopt : Map(path);
+  if (mapped) return *std::move(mapped);
+  Result<std::string> read = ReadRaw(path);
+  if (!read) return read.error();
+  return Content(*std::move(read));
+}
+
+Result<Content> Decompress(Content content, const std::string& path) {
+  const bool gzip = content.view().starts_with(kGzip);
+  if (!gzip && !content.view().starts_with(kZstd)) return content;
+  Result<std::string> plain = gzip ? Gunzip(content.view(), path) : Unzstd(content.view(), path);
+  if (!plain) return plain.error();
+  return Content(*std::move(plain));
 }
 
 Status WriteFileAtomically(const std::filesystem::path& path, std::string_view content) {

@@ -24,9 +24,8 @@ inline constexpr DiagnosticKind kInputTooLarge{
 // The whole content of `path`; "-" is standard input. gzip and zstd content is decompressed, whatever the name.
 Result<std::string> ReadInput(const std::string& path);
 
-// The two halves of ReadInput: the bytes as they are, and what they hold (`path` is only a name for messages).
+// The bytes as they are; base/content.h reads large files without a copy.
 Result<std::string> ReadRaw(const std::string& path);
-Result<std::string> Decompress(std::string content, const std::string& path);
 
 // Writes `content` to a temporary name in the same folder and renames it over `path`.
 Status WriteFileAtomically(const std::filesystem::path& path, std::string_view content);

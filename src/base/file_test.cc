@@ -10,6 +10,8 @@
 #include <csignal>
 #include <fstream>
 
+#include "base/content.h"
+
 namespace hespas {
 namespace {
 
@@ -155,6 +157,25 @@ TEST_F(FileTest, MakeFolderIsIdempotentAndRefusesFiles) {
   ASSERT_FALSE(status);
   EXPECT_EQ(status.error().kind->code, "E0002");
   EXPECT_FALSE(MakeFolder(folder_ / "file" / "below"));
+}
+
+// Files of 16 MiB and more are mapped, except where no NUL byte would follow; all are read alike.
+TEST_F(FileTest, LargeFilesAreReadWithoutACopy) {
+  for (const size_t size : {size_t{1000}, (size_t{16} << 20) + 1, size_t{16} << 20, (size_t{17} << 20) + 4095}) {
+    std::string text(size, 'a');
+    text.back() = 'z';
+    const std::string path = Put("large", text);
+    auto content = ReadContent(path);
+    ASSERT_TRUE(content) << size;
+    EXPECT_EQ(content->view().data()[size], '\0');
+    const Content copy = *content;
+    content = Content();
+    EXPECT_TRUE(copy.view() == text) << size;
+  }
+  EXPECT_FALSE(ReadContent((folder_ / "missing").string()));
+  const auto plain = Decompress(*ReadContent(Put("packed", Gzip("func"))), "packed");
+  ASSERT_TRUE(plain);
+  EXPECT_EQ(plain->view(), "func");
 }
 
 }  // namespace

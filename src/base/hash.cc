@@ -1,7 +1,11 @@
 #include "base/hash.h"
 
 #include <fmt/format.h>
-#include <openssl/evp.h>
+
+// Digests without OpenSSL's providers, which take longer to set up than to hash a program; its static library then adds
+// these two functions and nothing that has to be loaded.
+#define OPENSSL_SUPPRESS_DEPRECATED
+#include <openssl/sha.h>
 #include <xxhash.h>
 
 namespace hespas {
@@ -14,19 +18,23 @@ Hash128 HashBytes(std::string_view bytes) {
 }
 
 std::string Sha256Hex(std::string_view bytes) {
-  unsigned char digest[EVP_MAX_MD_SIZE];
-  unsigned length = 0;
-  EVP_Digest(bytes.data(), bytes.size(), digest, &length, EVP_sha256(), nullptr);
+  SHA256_CTX state;
+  SHA256_Init(&state);
+  SHA256_Update(&state, bytes.data(), bytes.size());
+  unsigned char digest[SHA256_DIGEST_LENGTH];
+  SHA256_Final(digest, &state);
   std::string hex;
-  for (unsigned i = 0; i < length; ++i) hex += fmt::format("{:02x}", digest[i]);
+  for (const unsigned char byte : digest) hex += fmt::format("{:02x}", byte);
   return hex;
 }
 
 std::string Sha1(std::string_view bytes) {
-  unsigned char digest[EVP_MAX_MD_SIZE];
-  unsigned length = 0;
-  EVP_Digest(bytes.data(), bytes.size(), digest, &length, EVP_sha1(), nullptr);
-  return {reinterpret_cast<const char*>(digest), length};
+  SHA_CTX state;
+  SHA1_Init(&state);
+  SHA1_Update(&state, bytes.data(), bytes.size());
+  unsigned char digest[SHA_DIGEST_LENGTH];
+  SHA1_Final(digest, &state);
+  return {reinterpret_cast<const char*>(digest), sizeof digest};
 }
 
 std::string UrlSafeBase64(std::string_view bytes) {

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "base/content.h"
 #include "base/file.h"
 #include "base/json_text.h"
 #include "base/suggest.h"
@@ -40,7 +41,7 @@ std::optional<std::string> CheckDevice(const std::string& path, const std::strin
                      device->peak_flops.value / 1e12, device->memory_bandwidth.value / 1e9);
 }
 
-std::optional<std::string> CheckProgram(const std::string& path, std::string text, Diagnostics& diagnostics) {
+std::optional<std::string> CheckProgram(const std::string& path, Content text, Diagnostics& diagnostics) {
   const auto module = read::ReadText(path, std::move(text), {}, diagnostics);
   if (!module) return Failed(module.error(), diagnostics);
   return fmt::format("a program of {} operations", module->op_count());
@@ -59,7 +60,7 @@ std::optional<std::string> CheckConfiguration(const std::string& path, const std
 }
 
 // A JSON text whose first brace is followed by a key; MLIR's aliases and attributes start otherwise.
-bool LooksLikeJson(const fs::path& path, const std::string& text) {
+bool LooksLikeJson(const fs::path& path, std::string_view text) {
   return path.extension() == ".json" || text.substr(0, 4096).find("{\"") == 0;
 }
 
@@ -91,14 +92,16 @@ Result<std::string> SchemaText(const std::string& name) {
 std::optional<std::string> CheckFile(const std::string& path, Diagnostics& diagnostics) {
   std::error_code error;
   if (fs::is_directory(path, error)) return CheckSystem(path, diagnostics);
-  auto text = ReadInput(path);
-  if (!text) return Failed(text.error(), diagnostics);
-  if (!LooksLikeJson(path, *text)) return CheckProgram(path, std::move(*text), diagnostics);
-  const auto json = ParseJson(*text, path);
+  auto content = ReadContent(path);
+  if (content) content = Decompress(*std::move(content), path);
+  if (!content) return Failed(content.error(), diagnostics);
+  if (!LooksLikeJson(path, content->view())) return CheckProgram(path, *std::move(content), diagnostics);
+  const std::string text(content->view());
+  const auto json = ParseJson(text, path);
   if (!json) return Failed(json.error(), diagnostics);
-  if (json->is_object() && IsConfiguration(*json)) return CheckConfiguration(path, *text, diagnostics);
+  if (json->is_object() && IsConfiguration(*json)) return CheckConfiguration(path, text, diagnostics);
   const bool system = json->is_object() && (json->contains("network") || json->contains("system"));
-  return system ? CheckSystem(path, diagnostics) : CheckDevice(path, *text, diagnostics);
+  return system ? CheckSystem(path, diagnostics) : CheckDevice(path, text, diagnostics);
 }
 
 }  // namespace hespas::driver

@@ -106,7 +106,8 @@ std::optional<result::RunResult> Run(const RunOptions& given, Diagnostics& diagn
   if (options.output.empty()) return std::move(run->result);
   StageTimer timer;
   const hardware::System* system = run->system ? &*run->system : nullptr;
-  if (explained && options.what_if) run->result.what_if = WhatIfs(options, run->prepared, run->estimated, system);
+  if (explained && options.what_if)
+    run->result.what_if = WhatIfs(options, run->prepared, run->estimated, run->traces, system);
   timer.Done("what if");
   if (const Status status = PrepareFolder(options.output, options.clean); !status) {
     diagnostics.Report(status.error());

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "base/content.h"
 #include "base/diagnostic.h"
 #include "base/progress.h"
 #include "driver/assumptions.h"
@@ -108,10 +109,12 @@ std::optional<hardware::Device> DeviceOf(const RunOptions& options, Diagnostics&
 // `sha256` may be null.
 std::optional<ir::Module> ReadModule(const std::string& path, std::string* sha256, Diagnostics& diagnostics);
 // The same for bytes that are in memory; `path` is only a name.
-std::optional<ir::Module> ReadModule(const std::string& path, std::string content, std::string* sha256,
+std::optional<ir::Module> ReadModule(const std::string& path, Content content, std::string* sha256,
                                      Diagnostics& diagnostics);
 std::optional<Prepared> Prepare(const RunOptions& options, Diagnostics& diagnostics);
-std::optional<Estimated> EstimateBlocks(const RunOptions& options, const Prepared& prepared, Diagnostics& diagnostics);
+// Without `by_op` the ops and their times are left out.
+std::optional<Estimated> EstimateBlocks(const RunOptions& options, const Prepared& prepared, Diagnostics& diagnostics,
+                                        bool by_op = true);
 // `system`: the named one, or nullptr; a program without collectives runs on all its NPUs.
 std::optional<trace::TraceGraph> AssembleTraces(const RunOptions& options, const Prepared& prepared,
                                                 const Estimated& estimated, const hardware::System* system,

@@ -5,7 +5,7 @@
 #include <unordered_map>
 
 #include "assemble/assemble.h"
-#include "base/file.h"
+#include "base/content.h"
 #include "base/hash.h"
 #include "driver/changes.h"
 #include "driver/energy.h"
@@ -135,14 +135,14 @@ std::optional<hardware::Device> DeviceOf(const RunOptions& options, Diagnostics&
 }
 
 std::optional<ir::Module> ReadModule(const std::string& path, std::string* sha256, Diagnostics& diagnostics) {
-  auto raw = Take(ReadRaw(path), diagnostics);
+  auto raw = Take(ReadContent(path), diagnostics);
   if (!raw) return std::nullopt;
-  return ReadModule(path, std::move(*raw), sha256, diagnostics);
+  return ReadModule(path, *std::move(raw), sha256, diagnostics);
 }
 
-std::optional<ir::Module> ReadModule(const std::string& path, std::string content, std::string* sha256,
+std::optional<ir::Module> ReadModule(const std::string& path, Content content, std::string* sha256,
                                      Diagnostics& diagnostics) {
-  if (sha256 != nullptr) *sha256 = Sha256Hex(content);
+  if (sha256 != nullptr) *sha256 = Sha256Hex(content.view());
   auto text = Take(Decompress(std::move(content), path), diagnostics);
   if (!text) return std::nullopt;
   return Take(read::ReadText(path, std::move(*text), {}, diagnostics), diagnostics);
@@ -158,7 +158,8 @@ std::optional<Prepared> Prepare(const RunOptions& options, Diagnostics& diagnost
     diagnostics.Report(status.error());
     return std::nullopt;
   }
-  auto module = options.content ? ReadModule(options.program, *options.content, &prepared.sha256, diagnostics)
+  auto module = options.content ? ReadModule(options.program, Content(options.content, *options.content),
+                                             &prepared.sha256, diagnostics)
                                 : ReadModule(options.program, &prepared.sha256, diagnostics);
   if (!module) return std::nullopt;
   const auto main = Take(read::RequireMain(*module), diagnostics);
@@ -182,7 +183,8 @@ std::optional<Prepared> Prepare(const RunOptions& options, Diagnostics& diagnost
   return prepared;
 }
 
-std::optional<Estimated> EstimateBlocks(const RunOptions& options, const Prepared& prepared, Diagnostics& diagnostics) {
+std::optional<Estimated> EstimateBlocks(const RunOptions& options, const Prepared& prepared, Diagnostics& diagnostics,
+                                        bool by_op) {
   const auto estimator = EstimatorOf(options, prepared.device, diagnostics);
   if (!estimator) return std::nullopt;
   const bool kept = options.cache != "none" && options.cache != "memory";
@@ -193,7 +195,7 @@ std::optional<Estimated> EstimateBlocks(const RunOptions& options, const Prepare
       Take(estimate::EstimateAll(prepared.blocks, *estimator, cache.get(), estimate_options, diagnostics), diagnostics);
   if (!table) return std::nullopt;
   Estimated estimated{.table = std::move(*table), .ops = {}};
-  estimated.ops = SummariseOps(prepared, *estimator, estimated.table, estimated.op_times);
+  if (by_op) estimated.ops = SummariseOps(prepared, *estimator, estimated.table, estimated.op_times);
   if (options.flash_attention) ApplyFlashAttention(prepared, estimated);
   return estimated;
 }

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <array>
-#include <unordered_map>
 
 #include "driver/energy.h"
 #include "driver/uncertainty.h"
 #include "driver/utilisation.h"
 #include "driver/version.h"
+#include "report/account.h"
 #include "report/block_times.h"
 #include "report/breakdown.h"
 #include "report/throughput.h"
@@ -43,12 +43,11 @@ void FillTimes(const result::SimResult& sim, RunResult& out) {
 // Collectives (and messages, as one row) of the slowest rank: how often, how many bytes, how long.
 void FillCollectives(const trace::TraceGraph& traces, const result::SimResult& sim, RunResult& out) {
   const auto rank = static_cast<uint32_t>(SlowestRank(sim));
-  std::unordered_map<uint64_t, const trace::Node*> nodes;
-  for (const trace::Node& node : traces.programs[traces.program_of_rank[rank]].nodes) nodes.emplace(node.id, &node);
+  const report::NodeIndex nodes(traces);
   std::array<result::CollectiveSummary, kPointToPoint + 1> rows;
   for (const result::NodeInterval& interval : sim.intervals) {
     if (interval.rank != rank) continue;
-    const trace::Node& node = *nodes.at(interval.node);
+    const trace::Node& node = nodes.at(rank, interval.node);
     const bool collective = node.kind == trace::NodeKind::kCollective;
     if (!collective && node.kind != trace::NodeKind::kSend) continue;
     result::CollectiveSummary& row = rows[collective ? static_cast<size_t>(node.collective) : kPointToPoint];

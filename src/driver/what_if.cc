@@ -3,8 +3,11 @@
 #include <string>
 #include <utility>
 
+#include "assemble/assemble.h"
 #include "driver/changes.h"
+#include "driver/flash_attention.h"
 #include "driver/network_model.h"
+#include "driver/overlap.h"
 #include "driver/summarise.h"
 
 namespace hespas::driver {
@@ -43,8 +46,9 @@ std::string OptionsOf(const Question& question) {
 // What a finished run leaves to the runs of the table.
 class Asker {
  public:
-  Asker(const RunOptions& options, Prepared& prepared, const Estimated& estimated, const hardware::System* system)
-      : options_(options), prepared_(prepared), estimated_(estimated), system_(system) {}
+  Asker(const RunOptions& options, Prepared& prepared, const Estimated& estimated, const trace::TraceGraph& traces,
+        const hardware::System* system)
+      : options_(options), prepared_(prepared), estimated_(estimated), traces_(traces), system_(system) {}
 
   std::optional<Time> Ask(const Question& question) {
     RunOptions options = options_;
@@ -54,7 +58,7 @@ class Asker {
     options.progress = nullptr;
     options.flash_attention |= question.flash;
     if (question.from == From::kNetwork) return Rest(options, prepared_, estimated_);
-    if (question.from == From::kEstimates) return FromEstimate(options, prepared_);
+    if (question.from == From::kEstimates) return WithFlashAttention(options);
     if (prepared_.optimised) {
       // Passes ask the device what is worth fusing.
       const auto prepared = Prepare(options, ignored_);
@@ -69,8 +73,14 @@ class Asker {
   }
 
  private:
+  std::optional<Time> WithFlashAttention(const RunOptions& options) {
+    Estimated estimated = estimated_;
+    if (!options_.flash_attention) ApplyFlashAttention(prepared_, estimated);
+    return Rest(options, prepared_, estimated);
+  }
+
   std::optional<Time> FromEstimate(const RunOptions& options, const Prepared& prepared) {
-    const auto estimated = EstimateBlocks(options, prepared, ignored_);
+    const auto estimated = EstimateBlocks(options, prepared, ignored_, false);
     return estimated ? Rest(options, prepared, *estimated) : std::nullopt;
   }
 
@@ -84,18 +94,31 @@ class Asker {
   }
 
   std::optional<Time> Rest(const RunOptions& options, const Prepared& prepared, const Estimated& estimated) {
-    std::optional<hardware::System> system;
-    if (system_ != nullptr && !(system = SystemFor(options, prepared))) return std::nullopt;
-    const auto traces = AssembleTraces(options, prepared, estimated, system ? &*system : nullptr, ignored_);
+    if (system_ == nullptr) return StepTime(estimated, std::nullopt);
+    const auto system = SystemFor(options, prepared);
+    if (!system) return std::nullopt;
+    const auto traces = TracesFor(options, prepared, estimated, *system);
     if (!traces) return std::nullopt;
-    std::optional<result::SimResult> simulated;
-    if (system && !(simulated = SimulateStep(options, prepared, *traces, *system, ignored_))) return std::nullopt;
-    return StepTime(estimated, simulated);
+    const auto simulated = SimulateStep(options, prepared, *traces, *system, ignored_);
+    return simulated ? std::optional(StepTime(estimated, simulated)) : std::nullopt;
+  }
+
+  // The run's own traces with these estimates, where the blocks are its own.
+  std::optional<trace::TraceGraph> TracesFor(const RunOptions& options, const Prepared& prepared,
+                                             const Estimated& estimated, const hardware::System& system) {
+    if (options.compat || &prepared != &prepared_) {
+      return AssembleTraces(options, prepared, estimated, &system, ignored_);
+    }
+    trace::TraceGraph traces = traces_;
+    if (&estimated != &estimated_) assemble::SetDurations(estimated.table, traces);
+    if (options.overlap != options_.overlap) SeparateCommunication(traces);
+    return traces;
   }
 
   const RunOptions& options_;
   Prepared& prepared_;
   const Estimated& estimated_;
+  const trace::TraceGraph& traces_;
   const hardware::System* system_;
   Diagnostics ignored_;  // the run itself told them
 };
@@ -103,9 +126,9 @@ class Asker {
 }  // namespace
 
 std::vector<result::WhatIf> WhatIfs(const RunOptions& options, Prepared& prepared, const Estimated& estimated,
-                                    const hardware::System* system) {
+                                    const trace::TraceGraph& traces, const hardware::System* system) {
   std::vector<result::WhatIf> rows;
-  Asker asker(options, prepared, estimated, system);
+  Asker asker(options, prepared, estimated, traces, system);
   const std::vector<Question> questions = Questions(system != nullptr);
   if (options.progress != nullptr) options.progress->Begin("what if", questions.size());
   for (size_t i = 0; i < questions.size(); ++i) {

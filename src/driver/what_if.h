@@ -13,6 +13,6 @@ namespace hespas::driver {
 
 // `prepared` comes back as it was. `system` is nullptr where no network was simulated.
 std::vector<result::WhatIf> WhatIfs(const RunOptions& options, Prepared& prepared, const Estimated& estimated,
-                                    const hardware::System* system);
+                                    const trace::TraceGraph& traces, const hardware::System* system);
 
 }  // namespace hespas::driver

@@ -1,6 +1,7 @@
 #include "ir/module.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace hespas::ir {
 
@@ -45,7 +46,11 @@ Location Module::LocationAt(size_t offset) const {
   Location at{.file = path_};
   if (text.empty()) return at;
   offset = std::min(offset, text.size());
-  at.line = 1 + static_cast<size_t>(std::count(text.begin(), text.begin() + static_cast<ptrdiff_t>(offset), '\n'));
+  at.line = 1;
+  for (const char *p = text.data(), *const end = p + offset; p != end; ++p, ++at.line) {
+    p = static_cast<const char*>(std::memchr(p, '\n', static_cast<size_t>(end - p)));
+    if (p == nullptr) break;
+  }
   const size_t newline = offset == 0 ? std::string_view::npos : text.rfind('\n', offset - 1);
   const size_t begin = newline == std::string_view::npos ? 0 : newline + 1;
   const size_t end = std::min(text.find('\n', offset), text.size());
@@ -54,9 +59,9 @@ Location Module::LocationAt(size_t offset) const {
   return at;
 }
 
-void Module::SetSource(std::string path, std::string text) {
+void Module::SetSource(std::string path, Content text) {
   path_ = std::move(path);
-  source_ = std::make_unique<std::string>(std::move(text));
+  source_ = std::move(text);
 }
 
 std::string_view Module::Keep(std::string text) {

@@ -14,6 +14,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/content.h"
 #include "base/diagnostic.h"
 #include "base/id.h"
 #include "ir/ids.h"
@@ -113,13 +114,13 @@ class Module {
   }
 
   const std::string& path() const { return path_; }
-  std::string_view source() const { return source_ ? std::string_view(*source_) : std::string_view(); }
+  std::string_view source() const { return source_.view(); }
   // File, line, column and text of the line at a byte offset of the source.
   Location LocationAt(size_t offset) const;
   Location location(OpId id) const { return LocationAt(op(id).source); }
 
   // --- building ------------------------------------------------------------------------------------------------------
-  void SetSource(std::string path, std::string text);
+  void SetSource(std::string path, Content text);
   // A text that lives as long as the module, for attributes to point into.
   std::string_view Keep(std::string text);
   NameId InternName(std::string_view name);
@@ -163,7 +164,7 @@ class Module {
   std::unordered_map<std::string_view, OpId> symbols_;
   std::unordered_map<std::string_view, std::string_view> aliases_;
   std::string path_;
-  std::unique_ptr<std::string> source_;
+  Content source_;
   std::vector<std::unique_ptr<std::string>> buffers_;
   std::string* small_texts_ = nullptr;  // the buffer that short texts share
 };

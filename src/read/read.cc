@@ -4,7 +4,6 @@
 #include <string_view>
 #include <vector>
 
-#include "base/file.h"
 #include "base/suggest.h"
 #include "ir/verify/verify.h"
 #include "read/bytecode/bytecode.h"
@@ -27,24 +26,24 @@ bool IsBinary(std::string_view content) {
   });
 }
 
-Result<ir::Module> ReadAny(std::string path, std::string content, Diagnostics& diagnostics) {
-  if (content.starts_with("ML\xefR")) return ReadBytecode(std::move(path), std::move(content), diagnostics);
+Result<ir::Module> ReadAny(std::string path, Content content, Diagnostics& diagnostics) {
+  const std::string_view bytes = content.view();
+  if (bytes.starts_with("ML\xefR")) return ReadBytecode(std::move(path), std::move(content), diagnostics);
   const auto reject = [&](std::string message) -> Result<ir::Module> {
     Error error = NotAProgram(path, std::move(message));
     diagnostics.Report(error);
     return error;
   };
-  if (content.empty()) return reject("the file is empty");
-  if (IsBinary(content)) return reject("the file is binary data of no known kind");
-  if (LooksLikeHloText(content)) return ReadHloText(std::move(path), std::move(content), diagnostics);
+  if (bytes.empty()) return reject("the file is empty");
+  if (IsBinary(bytes)) return reject("the file is binary data of no known kind");
+  if (LooksLikeHloText(bytes)) return ReadHloText(std::move(path), std::move(content), diagnostics);
   return ReadStableHlo(std::move(path), std::move(content), diagnostics);
 }
 
 }  // namespace
 
-Result<ir::Module> ReadText(std::string path, std::string content, const ReadOptions& options,
-                            Diagnostics& diagnostics) {
-  const ir::Origin origin = LooksLikeHloText(content) ? ir::Origin::kHlo : ir::Origin::kMlir;
+Result<ir::Module> ReadText(std::string path, Content content, const ReadOptions& options, Diagnostics& diagnostics) {
+  const ir::Origin origin = LooksLikeHloText(content.view()) ? ir::Origin::kHlo : ir::Origin::kMlir;
   Result<ir::Module> module = ReadAny(std::move(path), std::move(content), diagnostics);
   if (!module || !options.verify) return module;
   const size_t before = diagnostics.all().size();
@@ -56,7 +55,8 @@ Result<ir::Module> ReadText(std::string path, std::string content, const ReadOpt
 }
 
 Result<ir::Module> ReadProgram(const std::string& path, const ReadOptions& options, Diagnostics& diagnostics) {
-  Result<std::string> content = ReadInput(path);
+  Result<Content> content = ReadContent(path);
+  if (content) content = Decompress(*std::move(content), path);
   if (!content) {
     diagnostics.Report(content.error());
     return content.error();

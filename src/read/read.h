@@ -7,6 +7,7 @@
 
 #include <string>
 
+#include "base/content.h"
 #include "base/result.h"
 #include "ir/module.h"
 
@@ -20,8 +21,7 @@ struct ReadOptions {
 Result<ir::Module> ReadProgram(const std::string& path, const ReadOptions& options, Diagnostics& diagnostics);
 
 // The same for content that is already in memory; `path` is only a name for messages.
-Result<ir::Module> ReadText(std::string path, std::string content, const ReadOptions& options,
-                            Diagnostics& diagnostics);
+Result<ir::Module> ReadText(std::string path, Content content, const ReadOptions& options, Diagnostics& diagnostics);
 
 // The function where execution starts, or an error that names the functions there are.
 Result<ir::OpId> RequireMain(const ir::Module& module);

@@ -1,6 +1,7 @@
 #include "report/breakdown.h"
 
 #include <algorithm>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -15,19 +16,16 @@ using result::TimeShare;
 constexpr std::string_view kIdle = "idle";
 constexpr std::string_view kNoLayer = "outside of layers";
 
-// Sums by name in the order in which names appear; sorted when taken.
+// Sums by name in the order in which names appear; sorted when taken. Names are views into the module or constants.
 class Shares {
  public:
   void Add(std::string_view name, Time time, uint32_t block) {
-    const auto [found, added] = index_.try_emplace(std::string(name), shares_.size());
-    if (added) {
-      shares_.push_back({.name = found->first});
-      last_block_.push_back(trace::kNoBlock);
-    }
-    TimeShare& share = shares_[found->second];
+    if (name.data() != last_name_.data() || name.size() != last_name_.size()) last_ = IndexOf(name);
+    last_name_ = name;
+    TimeShare& share = shares_[last_];
     share.time += time;
-    if (last_block_[found->second] != block) ++share.blocks;
-    last_block_[found->second] = block;
+    if (last_block_[last_] != block) ++share.blocks;
+    last_block_[last_] = block;
   }
 
   std::vector<TimeShare> Take(Time idle) {
@@ -39,9 +37,20 @@ class Shares {
   }
 
  private:
-  std::unordered_map<std::string, size_t> index_;
+  size_t IndexOf(std::string_view name) {
+    const auto [found, added] = index_.try_emplace(name, shares_.size());
+    if (added) {
+      shares_.push_back({.name = std::string(name)});
+      last_block_.push_back(trace::kNoBlock);
+    }
+    return found->second;
+  }
+
+  std::unordered_map<std::string_view, size_t> index_;
   std::vector<TimeShare> shares_;
   std::vector<uint32_t> last_block_;
+  std::string_view last_name_;  // met last, and where it is
+  size_t last_ = 0;
 };
 
 Time TermOf(const graph::Estimate& estimate, std::string_view name) {
@@ -87,23 +96,29 @@ class Maker {
     const std::vector<ir::OpId>& ops = step_.blocks.blocks[block].ops;
     const uint32_t distinct = step_.estimates.of_block[block];
     if (distinct == graph::EstimateTable::kNone || step_.op_times[distinct].size() != ops.size()) {
-      return AddOps(block, {time}, {ops.back()});
+      return AddOps(block, {&time, 1}, {&ops.back(), 1});
     }
-    AddOps(block, Divide(time, step_.op_times[distinct]), ops);
+    if (ops.size() == 1) {
+      AddOps(block, {&time, 1}, ops);
+    } else {
+      AddOps(block, Divide(time, step_.op_times[distinct]), ops);
+    }
     const graph::Estimate& estimate = step_.estimates.unique[distinct];
-    const std::vector<Time> parts = Divide(time, {LaunchPart(estimate), estimate.time - LaunchPart(estimate)});
-    if (parts[0] != Time()) bounds_.Add(graph::BoundName(graph::Bound::kLaunch), parts[0], block);
-    bounds_.Add(graph::BoundName(BoundOfRest(estimate)), parts[1], block);
+    const Time launch = LaunchPart(estimate);
+    const bool divided = launch != Time() || estimate.time == Time();
+    const Time launching = divided ? Divide(time, {launch, estimate.time - launch})[0] : Time();
+    if (launching != Time()) bounds_.Add(graph::BoundName(graph::Bound::kLaunch), launching, block);
+    bounds_.Add(graph::BoundName(BoundOfRest(estimate)), time - launching, block);
   }
 
   void AddExposed(uint32_t block) {
     const Time time = account_.exposed[block];
     if (time == Time()) return;
-    AddOps(block, {time}, {step_.blocks.blocks[block].ops.back()});
+    AddOps(block, {&time, 1}, {&step_.blocks.blocks[block].ops.back(), 1});
     bounds_.Add(graph::BoundName(graph::Bound::kNetwork), time, block);
   }
 
-  void AddOps(uint32_t block, const std::vector<Time>& times, const std::vector<ir::OpId>& ops) {
+  void AddOps(uint32_t block, std::span<const Time> times, std::span<const ir::OpId> ops) {
     for (size_t i = 0; i < ops.size(); ++i) {
       kinds_.Add(KindLabel(module_, ops[i]), times[i], block);
       const std::string_view layer = LayerOf(FrameworkName(module_, ops[i]));

@@ -2,9 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <protozero/pbf_writer.hpp>
+#include <span>
+#include <string_view>
 
 #include "base/file.h"
 
@@ -31,50 +34,79 @@ enum ValueField : uint32_t {
   kString = 29
 };
 
-// Attributes are built aside and copied in: cheaper than protozero's nested writers, which move what they wrote.
+// A message under way in memory that is large enough from the start: protozero's writers ask for room at every byte.
+class Message {
+ public:
+  // Forgets what was written; `size` bytes at most follow.
+  void Begin(size_t size) {
+    if (room_.size() < size) room_.resize(size);
+    at_ = room_.data();
+  }
+  std::string_view text() const { return {room_.data(), static_cast<size_t>(at_ - room_.data())}; }
+
+  void Varint(uint64_t value) { at_ += protozero::add_varint_to_buffer(at_, value); }
+  void Integer(uint32_t field, uint64_t value) {
+    Varint(field << 3);
+    Varint(value);
+  }
+  void Bytes(uint32_t field, std::string_view bytes) {
+    Varint(field << 3 | 2);
+    Varint(bytes.size());
+    at_ = std::copy(bytes.begin(), bytes.end(), at_);
+  }
+  void Integers(uint32_t field, std::span<const uint64_t> values) {
+    size_t size = 0;
+    for (const uint64_t value : values) size += LengthOf(value);
+    Varint(field << 3 | 2);
+    Varint(size);
+    for (const uint64_t value : values) Varint(value);
+  }
+
+  static size_t LengthOf(uint64_t value) { return static_cast<size_t>(protozero::length_of_varint(value)); }
+
+ private:
+  std::string room_;
+  char* at_ = nullptr;
+};
+
+constexpr size_t kMostVarint = 10;
+constexpr size_t kMostAttributes = 1024;  // bytes of all attributes of a node: a dozen of short names
+
 class Attributes {
  public:
-  explicit Attributes(pbf_writer& node) : node_(node) {}
+  explicit Attributes(Message& node) : node_(node) {}
 
-  void Flag(const char* name, bool value) {
-    Add(name, [&](pbf_writer& attribute) { attribute.add_bool(kBool, value); });
+  void Flag(std::string_view name, bool value) { Number(name, kBool, value ? 1 : 0); }
+  void Integer(std::string_view name, int64_t value, ValueField kind = kInt64) {
+    // A negative int32 takes ten bytes, as an int64 does.
+    if (kind == kInt32) value = static_cast<int32_t>(value);
+    if (kind == kUint32) value = static_cast<uint32_t>(value);
+    Number(name, kind, static_cast<uint64_t>(value));
   }
-  void Integer(const char* name, int64_t value, ValueField kind = kInt64) {
-    Add(name, [&](pbf_writer& attribute) {
-      if (kind == kInt32) {
-        attribute.add_int32(kInt32, static_cast<int32_t>(value));
-      } else if (kind == kUint32) {
-        attribute.add_uint32(kUint32, static_cast<uint32_t>(value));
-      } else if (kind == kUint64) {
-        attribute.add_uint64(kUint64, static_cast<uint64_t>(value));
-      } else {
-        attribute.add_int64(kInt64, value);
-      }
-    });
-  }
-  void Text(const char* name, const std::string& value) {
-    Add(name, [&](pbf_writer& attribute) { attribute.add_string(kString, value); });
-  }
-  void Flags(const char* name, uint32_t bits, size_t count) {
-    std::vector<bool> values;
-    for (size_t i = 0; i < count; ++i) values.push_back((bits >> i & 1u) != 0);
-    Add(name, [&](pbf_writer& attribute) {
-      pbf_writer list(attribute, kBoolList);
-      list.add_packed_bool(1, values.begin(), values.end());
-    });
+  void Text(std::string_view name, std::string_view value) { Bytes(name, kString, value); }
+  void Flags(std::string_view name, uint32_t bits, size_t count) {
+    std::string list = {'\x0a', static_cast<char>(count)};  // a message whose field 1 is the packed list
+    for (size_t i = 0; i < count; ++i) list += static_cast<char>(bits >> i & 1u);
+    Bytes(name, kBoolList, list);
   }
 
  private:
-  void Add(const char* name, auto&& value) {
-    scratch_.clear();
-    pbf_writer attribute(scratch_);
-    attribute.add_string(1, name);
-    value(attribute);
-    node_.add_message(kAttribute, scratch_);
+  void Number(std::string_view name, ValueField field, uint64_t value) {
+    Begin(name, Message::LengthOf(field << 3) + Message::LengthOf(value));
+    node_.Integer(field, value);
+  }
+  void Bytes(std::string_view name, ValueField field, std::string_view value) {
+    Begin(name, Message::LengthOf(field << 3) + Message::LengthOf(value.size()) + value.size());
+    node_.Bytes(field, value);
+  }
+  // `size`: bytes of the value, its key included.
+  void Begin(std::string_view name, size_t size) {
+    node_.Varint(kAttribute << 3 | 2);
+    node_.Varint(1 + Message::LengthOf(name.size()) + name.size() + size);
+    node_.Bytes(1, name);
   }
 
-  pbf_writer& node_;
-  std::string scratch_;
+  Message& node_;
 };
 
 constexpr int64_t kMicrosecond = 1'000'000;
@@ -129,21 +161,21 @@ void AddKindAttributes(const Node& node, Attributes& attributes) {
 }
 
 // `carried` is what rounding the durations before has left over; it is added here, so that the sum stays exact.
-void EncodeNode(const Program& program, const Node& node, Time& carried, std::string& out) {
-  out.clear();
-  pbf_writer message(out);
-  const uint64_t* data = program.dependencies.data() + node.first_dependency;
-  const uint64_t* control = data + (node.dependency_count - node.control_dependency_count);
-  const uint64_t* end = data + node.dependency_count;
-  if (node.id != 0) message.add_uint64(kId, node.id);
+void EncodeNode(const Program& program, const Node& node, Time& carried, Message& message) {
+  const std::span<const uint64_t> dependencies(program.dependencies.data() + node.first_dependency,
+                                               node.dependency_count);
+  const auto data = dependencies.first(dependencies.size() - node.control_dependency_count);
+  const auto control = dependencies.last(node.control_dependency_count);
   const std::string_view name = NameOf(node);
-  message.add_string(kName, name.data(), name.size());
-  if (node.kind != NodeKind::kInvalid) message.add_enum(kType, static_cast<int32_t>(node.kind));
-  if (control != end) message.add_packed_uint64(kControl, control, end);
-  if (data != control) message.add_packed_uint64(kData, data, control);
+  message.Begin(kMostAttributes + name.size() + kMostVarint * (8 + dependencies.size()));
+  if (node.id != 0) message.Integer(kId, node.id);
+  message.Bytes(kName, name);
+  if (node.kind != NodeKind::kInvalid) message.Integer(kType, static_cast<uint64_t>(node.kind));
+  if (!control.empty()) message.Integers(kControl, control);
+  if (!data.empty()) message.Integers(kData, data);
   const int64_t duration = Microseconds(node.duration + carried);
   carried = carried + node.duration - Time(duration * kMicrosecond);
-  if (duration != 0) message.add_uint64(kDuration, static_cast<uint64_t>(duration));
+  if (duration != 0) message.Integer(kDuration, static_cast<uint64_t>(duration));
   Attributes attributes(message);
   attributes.Flag("is_cpu_op", node.is_cpu);
   if (node.duration != Time(duration * kMicrosecond)) attributes.Integer("duration_ps", node.duration.value);
@@ -159,7 +191,8 @@ bool LinkFile(const std::filesystem::path& from, const std::filesystem::path& to
 }
 
 void AppendDelimited(std::string& out, std::string_view message) {
-  protozero::add_varint_to_buffer(&out, message.size());
+  char size[kMostVarint];
+  out.append(size, static_cast<size_t>(protozero::add_varint_to_buffer(size, message.size())));
   out.append(message);
 }
 
@@ -176,12 +209,14 @@ std::string EncodeChakra(const Program& program, const std::vector<std::pair<std
     pbf_writer(metadata).add_message(kMetadataAttribute, attribute);
   }
   std::string out;
+  constexpr size_t kUsual = 160;  // bytes of a node
+  out.reserve(metadata.size() + kUsual * program.nodes.size());
   AppendDelimited(out, metadata);
   Time carried;
-  std::string message;
+  Message message;
   for (const Node& node : program.nodes) {
     EncodeNode(program, node, carried, message);
-    AppendDelimited(out, message);
+    AppendDelimited(out, message.text());
   }
   return out;
 }

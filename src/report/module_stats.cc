@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <map>
+#include <algorithm>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <utility>
+#include <vector>
 
 namespace hespas::report {
 namespace {
@@ -15,26 +17,37 @@ double Ratio(size_t part, size_t whole) {
   return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
 }
 
+std::string Quoted(std::string_view name) {
+  const bool plain =
+      std::all_of(name.begin(), name.end(), [](char c) { return c > ' ' && c < 0x7F && c != '"' && c != '\\'; });
+  return plain ? fmt::format("\"{}\"", name) : Json(name).dump();
+}
+
 // Written piece by piece: a tree of thousands of entries would cost more than the estimates themselves.
-std::string OneModule(const graph::BlockGraph& blocks, graph::BlockId id, const graph::Estimate& estimate,
-                      int64_t uses) {
-  std::map<std::string_view, int64_t> ops;
-  for (const ir::OpId op : blocks.blocks[id.index()].ops) ++ops[blocks.module->name(op)];
-  std::string out = fmt::format(
+void AddModule(const graph::BlockGraph& blocks, graph::BlockId id, const graph::Estimate& estimate, int64_t uses,
+               std::string& out) {
+  const auto to = std::back_inserter(out);
+  fmt::format_to(
+      to,
       "  \"block_{}\": {{\"uses\": {}, \"runtime\": {}, \"flops\": {}, \"mem_bytes\": {}, \"bound\": \"{}\", "
       "\"terms\": {{",
       id.value, uses, estimate.time.seconds(), estimate.flops.value, estimate.bytes.value,
       graph::BoundName(estimate.bound));
   const char* comma = "";
   for (const graph::Term& term : estimate.terms) {
-    out += fmt::format("{}\"{}\": {}", std::exchange(comma, ", "), term.name, term.time.seconds());
+    fmt::format_to(to, "{}\"{}\": {}", std::exchange(comma, ", "), term.name, term.time.seconds());
   }
   out += "}, \"ops\": {";
+  std::vector<std::string_view> names;
+  for (const ir::OpId op : blocks.blocks[id.index()].ops) names.push_back(blocks.module->name(op));
+  std::sort(names.begin(), names.end());
   comma = "";
-  for (const auto& [name, count] : ops) {
-    out += fmt::format("{}{}: {}", std::exchange(comma, ", "), Json(name).dump(), count);
+  for (auto name = names.begin(); name != names.end();) {
+    const auto next = std::upper_bound(name, names.end(), *name);
+    fmt::format_to(to, "{}{}: {}", std::exchange(comma, ", "), Quoted(*name), next - name);
+    name = next;
   }
-  return out + "}}";
+  out += "}}";
 }
 
 }  // namespace
@@ -66,7 +79,8 @@ std::string ModuleStatistics(const graph::BlockGraph& blocks, const graph::Estim
   out.replace(out.size() - 2, 2, ",\n \"per_module\": {");
   for (size_t i = 0; i < estimates.unique.size(); ++i) {
     const graph::BlockId id = estimates.first[i];
-    out += (i == 0 ? "\n" : ",\n") + OneModule(blocks, id, estimates.unique[i], uses[i]);
+    out += i == 0 ? "\n" : ",\n";
+    AddModule(blocks, id, estimates.unique[i], uses[i], out);
   }
   return out + "\n }\n}\n";
 }

@@ -162,7 +162,8 @@ std::string OpText(const ir::Module& module, ir::OpId op) {
 
 std::string_view FrameworkName(const ir::Module& module, ir::OpId op) {
   const std::string_view own = OwnName(module, op);
-  return own.empty() ? OwnName(module, HeroOf(module, op)) : own;
+  if (!own.empty() || module.kind(op) != OpKind::kFusion) return own;
+  return OwnName(module, HeroOf(module, op));
 }
 
 std::string_view LayerOf(std::string_view framework_name) {

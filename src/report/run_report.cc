@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <nlohmann/json.hpp>
 
 #include "report/block_times.h"
@@ -72,14 +73,7 @@ Json Largest(const result::MemoryCurve& memory) {
   return rows;
 }
 
-// Rows of time and bytes by category, in the order of `categories`.
 Json Memory(const result::MemoryCurve& memory) {
-  Json curve = Json::array();
-  for (const result::MemoryPoint& point : memory.points) {
-    Json row = Json::array({point.start.seconds()});
-    for (const Bytes bytes : point.held) row.push_back(bytes.value);
-    curve.push_back(std::move(row));
-  }
   return {{"peak_at_s", memory.peak_at.seconds()},
           {"argument_bytes", memory.arguments.value},
           {"output_bytes", memory.outputs.value},
@@ -88,7 +82,26 @@ Json Memory(const result::MemoryCurve& memory) {
           {"at_peak", ByCategory(memory.at_peak)},
           {"largest", Largest(memory)},
           {"categories", result::kMemoryCategoryNames},
-          {"curve", std::move(curve)}};
+          {"curve", Json::array()}};
+}
+
+// Rows of time and bytes by category, in the order of `categories`; put into the finished text, as a tree of thousands
+// of rows would cost more than the analysis.
+void InsertCurve(const result::MemoryCurve& memory, bool indented, std::string& json) {
+  std::string rows;
+  const auto add = [&rows](const char* before, std::string_view text) { rows.append(before).append(text); };
+  for (const result::MemoryPoint& point : memory.points) {
+    if (!rows.empty()) rows += ',';
+    char start[32];
+    const auto end = std::to_chars(start, start + sizeof start, point.start.seconds()).ptr;
+    add(indented ? "\n   [" : "[", {start, static_cast<size_t>(end - start)});
+    for (const Bytes bytes : point.held) {
+      const fmt::format_int digits(bytes.value);
+      add(",", {digits.data(), digits.size()});
+    }
+    rows += ']';
+  }
+  json.insert(json.find('[', json.find("\"curve\":")) + 1, rows);
 }
 
 std::string FitNote(const result::RunResult& r) {
@@ -203,7 +216,9 @@ std::string ToJson(const result::RunResult& r, int indent) {
   json["warnings"] = Warnings(r);
   json["reproduce"] = {
       {"command", r.reproduce.command}, {"version", r.reproduce.version}, {"input_hashes", r.reproduce.input_hashes}};
-  return json.dump(indent, ' ', false, Json::error_handler_t::replace) + (indent >= 0 ? "\n" : "");
+  std::string text = json.dump(indent, ' ', false, Json::error_handler_t::replace) + (indent >= 0 ? "\n" : "");
+  if (r.memory) InsertCurve(*r.memory, indent >= 0, text);
+  return text;
 }
 
 std::string Summary(const result::RunResult& r) {

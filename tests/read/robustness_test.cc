@@ -75,11 +75,29 @@ TEST(Robustness, DeepHloTuplesAreRefused) {
             "");
 }
 
-TEST(Robustness, DeepHloComputationsAreRefused) {
+// A call of a function that stands where it is called, with `depth` fusions that stand within each other in it.
+std::string InlineHlo(int depth) {
   std::string text = "HloModule m\n\nENTRY main {\n  a = f32[] parameter(0)\n  ROOT r = f32[] call(a), to_apply=";
-  text += Repeat("{\n  p = f32[] parameter(0)\n  ROOT c = f32[] fusion(p), kind=kLoop, calls=", 2000);
-  text += "{\n  ROOT q = f32[] parameter(0)\n}" + Repeat("\n}", 2000) + "\n}\n";
-  EXPECT_EQ(CodeOf(text), "E0201");
+  text += Repeat("{\n  p = f32[] parameter(0)\n  ROOT c = f32[] fusion(p), kind=kLoop, calls=", depth);
+  return text + "{\n  ROOT q = f32[] parameter(0)\n}" + Repeat("\n}", depth) + "\n}\n";
+}
+
+TEST(Robustness, DeepHloComputations) {
+  EXPECT_EQ(CodeOf(InlineHlo(500)), "");
+  EXPECT_EQ(CodeOf(InlineHlo(kDeep)), "E0210");
+}
+
+TEST(Robustness, DeepHloBranches) {
+  const std::string text =
+      "HloModule m\n\nENTRY main {\n  i = s32[] parameter(0)\n  ROOT r = s32[] conditional(i, i, i), "
+      "branch_computations=";
+  const std::string level =
+      "{{\n  q = s32[] parameter(0)\n  ROOT n = s32[] negate(q)\n}, {\n  p = s32[] parameter(0)\n  ROOT c = s32[] "
+      "conditional(p, p, p), branch_computations=";
+  const std::string last =
+      "{{\n  x = s32[] parameter(0)\n  ROOT y = s32[] negate(x)\n}, {\n  ROOT z = s32[] parameter(0)\n}}";
+  EXPECT_EQ(CodeOf(text + Repeat(level, 300) + last + Repeat("\n}}", 300) + "\n}\n"), "");
+  EXPECT_EQ(CodeOf(text + Repeat(level, kDeep / 10) + last + Repeat("\n}}", kDeep / 10) + "\n}\n"), "E0210");
 }
 
 TEST(Robustness, AMillionHloOperandsAndAttributes) {
@@ -91,6 +109,11 @@ TEST(Robustness, AMillionHloOperandsAndAttributes) {
   EXPECT_EQ(CodeOf("HloModule m\n\nENTRY main {\n  a = f32[1] parameter(0)\n  ROOT n = f32[1] negate(a)" + attributes +
                    "\n}\n"),
             "");
+}
+
+// What fuzzers found; the whole inputs are seeds in fuzz/corpus.
+TEST(Robustness, FindingsOfFuzzers) {
+  EXPECT_NE(CodeOf("x \"\n\""), "") << "recovery behind a string over two lines that ends the text";
 }
 
 }  // namespace

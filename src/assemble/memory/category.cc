@@ -77,6 +77,11 @@ Categories::Categories(const ir::Module& module, std::span<const ir::OpId> order
 }
 
 void Categories::MarkArguments() {
+  std::vector<bool> left_side(module_.value_count(), false);  // of a product
+  for (const ir::OpId op : module_.block(block_).ops) {
+    if (ir::Traits(module_.kind(op)).sort != OpSort::kContraction || module_.op(op).operand_count == 0) continue;
+    left_side[module_.operands(op)[0].index()] = true;
+  }
   size_t i = 0;
   for (const ir::ValueId argument : module_.arguments(block_)) {
     const bool donated = donation_.donated[i++];
@@ -84,7 +89,8 @@ void Categories::MarkArguments() {
     if (donated) {
       category = feeds_product_[argument.index()] ? MemoryCategory::kParameters : MemoryCategory::kOptimiserState;
     } else {
-      category = IsInput(argument) ? MemoryCategory::kInputs : MemoryCategory::kParameters;
+      category =
+          left_side[argument.index()] || IsInput(argument) ? MemoryCategory::kInputs : MemoryCategory::kParameters;
     }
   }
 }
@@ -94,12 +100,7 @@ bool Categories::IsInput(ir::ValueId argument) const {
   if (kind == ir::ElementKind::kInteger || kind == ir::ElementKind::kSigned || kind == ir::ElementKind::kUnsigned) {
     return true;
   }
-  if (!feeds_product_[argument.index()]) return true;
-  for (const ir::OpId op : module_.block(block_).ops) {
-    if (ir::Traits(module_.kind(op)).sort != OpSort::kContraction) continue;
-    if (module_.operands(op)[0] == argument) return true;
-  }
-  return false;
+  return !feeds_product_[argument.index()];
 }
 
 void Categories::MarkValues(std::span<const ir::OpId> order) {

@@ -60,10 +60,12 @@ class Reader {
   void ReadArguments(std::string_view text) {
     const auto items = ir::ListItems(text);
     for (size_t i = 0; i < items.size(); ++i) {
+      if (items[i].find("tf.aliasing_output") == std::string_view::npos) continue;
       const auto output = ir::FindEntry(ir::Entries(items[i]), "tf.aliasing_output");
       if (output) Alias(ir::AsInteger(*output), static_cast<int64_t>(i));
     }
     for (size_t i = 0; i < items.size() && i < out_.donated.size(); ++i) {
+      if (items[i].find("jax.buffer_donor") == std::string_view::npos) continue;
       const auto donor = ir::FindEntry(ir::Entries(items[i]), "jax.buffer_donor");
       if (donor && ir::AsBool(*donor).value_or(false)) Match(i);
     }

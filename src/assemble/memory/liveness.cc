@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
+#include <tuple>
 
 #include "assemble/memory/aliasing.h"
+#include "assemble/memory/share_results.h"
 #include "base/units.h"
 #include "ir/op_attributes.h"
 #include "ir/walk.h"
@@ -16,41 +18,6 @@ using ir::OpKind;
 
 constexpr uint32_t kNever = 0xFFFFFFFFu;
 constexpr int64_t kAlignment = 256;  // of XLA's allocations on GPUs
-
-// Results of a program have buffers of their own from the start; until they are written, others may lie in them, the
-// largest first (XLA's buffer assignment). Those that do are dropped.
-void ShareResults(std::vector<Interval>& intervals) {
-  constexpr size_t kMostPairs = 20'000'000;
-  std::vector<std::vector<Interval>> results;  // each with what lies in it
-  std::vector<Interval> others;
-  for (const Interval& interval : intervals) {
-    if (interval.result) {
-      results.push_back({interval});
-    } else {
-      others.push_back(interval);
-    }
-  }
-  if (results.empty() || results.size() * others.size() > kMostPairs) return;
-  std::stable_sort(others.begin(), others.end(),
-                   [](const Interval& a, const Interval& b) { return a.bytes > b.bytes; });
-  intervals.clear();
-  for (const Interval& other : others) {
-    const auto home = std::find_if(results.begin(), results.end(), [&](const std::vector<Interval>& held) {
-      return held[0].bytes >= other.bytes && std::all_of(held.begin(), held.end(), [&](const Interval& there) {
-               return there.until < other.from || other.until < there.from;
-             });
-    });
-    if (home == results.end()) {
-      intervals.push_back(other);
-    } else {
-      home->push_back(other);
-    }
-  }
-  for (const std::vector<Interval>& held : results) {
-    intervals.push_back(held[0]);
-    intervals.back().from = 0;
-  }
-}
 
 // Values of one block, numbered, in classes that share a buffer.
 class Analysis {
@@ -81,6 +48,9 @@ class Analysis {
   }
 
   void NumberValues() {
+    const size_t usual = module_.block(what_.block).argument_count + what_.order.size();
+    values_.reserve(usual);
+    defined_.reserve(usual);
     if (what_.is_main) dense_.assign(module_.value_count(), kNever);
     for (const ir::ValueId argument : module_.arguments(what_.block)) Number(argument, 0);
     arguments_ = static_cast<uint32_t>(values_.size());
@@ -121,16 +91,16 @@ class Analysis {
 
   void Use(ir::ValueId value, uint32_t at) {
     // A tuple holds on to its members.
-    std::vector<ir::ValueId> todo = {value};
-    while (!todo.empty()) {
-      const uint32_t v = NumberOf(todo.back());
-      todo.pop_back();
+    todo_.push_back(value);
+    while (!todo_.empty()) {
+      const uint32_t v = NumberOf(todo_.back());
+      todo_.pop_back();
       if (v == kNever || last_use_[v] >= at) continue;
-      last_use_[v] = std::max(last_use_[v], at);
+      last_use_[v] = at;
       const ir::OpId maker = module_.defining_op(values_[v]);
       if (maker.valid() && module_.kind(maker) == OpKind::kTuple) {
         const auto members = module_.operands(maker);
-        todo.insert(todo.end(), members.begin(), members.end());
+        todo_.insert(todo_.end(), members.begin(), members.end());
       }
     }
   }
@@ -256,7 +226,7 @@ class Analysis {
     for (size_t k = 0; k < operands.size(); ++k) {
       const uint32_t from = Find(operands[k]);
       if (from == kNever || !Dies(from, at)) continue;
-      if (BufferBytes(module_, values_[from]) != BufferBytes(module_, module_.result(op, i))) continue;
+      if (what_.sizes.Of(values_[from]) != what_.sizes.Of(module_.result(op, i))) continue;
       if (!MayTakeOver(module_, op, i, k)) continue;
       Join(from, result);
       return;
@@ -306,7 +276,7 @@ class Analysis {
     std::vector<int64_t> sizes(values_.size(), 0);
     for (uint32_t v = 0; v < values_.size(); ++v) {
       int64_t& size = sizes[Root(v)];
-      size = std::max(size, IsTuple(v) ? 0 : BufferBytes(module_, values_[v]));
+      size = std::max(size, IsTuple(v) ? 0 : what_.sizes.Of(values_[v]));
     }
     std::vector<bool> own_result(values_.size(), false);
     for (size_t i = 0; i < returned_.size(); ++i) {
@@ -318,8 +288,9 @@ class Analysis {
       out.intervals.push_back({values_[v], sizes[v], defined_[v], last_use_[v], own_result[v]});
     }
     if (what_.is_main) ShareResults(out.intervals);
-    std::stable_sort(out.intervals.begin(), out.intervals.end(),
-                     [](const Interval& a, const Interval& b) { return a.from < b.from; });
+    std::stable_sort(out.intervals.begin(), out.intervals.end(), [](const Interval& a, const Interval& b) {
+      return std::tie(a.from, a.result) < std::tie(b.from, b.result);
+    });
     std::vector<int64_t> change(end_ + 2, 0);
     for (const Interval& interval : out.intervals) {
       change[interval.from] = SaturatingAdd(change[interval.from], interval.bytes);
@@ -361,6 +332,7 @@ class Analysis {
   std::vector<uint32_t> defined_;
   std::vector<uint32_t> last_use_;
   std::vector<uint32_t> parent_;
+  std::vector<ir::ValueId> todo_;  // of Use
   std::vector<ir::ValueId> returned_;
   std::vector<bool> returned_outside_;
   std::vector<uint32_t> home_;  // argument that a returned value has to lie in, by number
@@ -368,10 +340,12 @@ class Analysis {
 
 }  // namespace
 
-int64_t BufferBytes(const ir::Module& module, ir::ValueId value) {
-  const int64_t bytes = ir::ByteSize(module.types(), module.type_id(value));
-  return bytes > std::numeric_limits<int64_t>::max() - kAlignment ? bytes
-                                                                  : (bytes + kAlignment - 1) / kAlignment * kAlignment;
+BufferSizes::BufferSizes(const ir::Module& module) : module_(module) {
+  constexpr int64_t kMost = std::numeric_limits<int64_t>::max() - kAlignment;
+  for (size_t i = 0; i < module.types().size(); ++i) {
+    const int64_t bytes = ir::ByteSize(module.types(), ir::TypeId(i));
+    of_type_.push_back(bytes > kMost ? bytes : (bytes + kAlignment - 1) / kAlignment * kAlignment);
+  }
 }
 
 Liveness Analyse(const ir::Module& module, const BlockToAnalyse& what, const InsideByOp& inside) {

@@ -37,8 +37,20 @@ struct Liveness {
   uint32_t peak = 0;                // position
 };
 
+// Bytes of values' buffers as allocators hand them out; nothing for tokens.
+class BufferSizes {
+ public:
+  explicit BufferSizes(const ir::Module& module);
+  int64_t Of(ir::ValueId value) const { return of_type_[module_.type_id(value).index()]; }
+
+ private:
+  const ir::Module& module_;
+  std::vector<int64_t> of_type_;
+};
+
 struct BlockToAnalyse {
   ir::BlockId block;
+  const BufferSizes& sizes;
   std::span<const ir::OpId> order;     // all ops but the terminator
   bool is_main = false;                // results and arguments lie in buffers of the caller
   const Donation* donation = nullptr;  // main only
@@ -46,9 +58,6 @@ struct BlockToAnalyse {
 };
 
 Liveness Analyse(const ir::Module& module, const BlockToAnalyse& what, const InsideByOp& inside);
-
-// Bytes of one value's buffer as allocators hand them out; nothing for tokens.
-int64_t BufferBytes(const ir::Module& module, ir::ValueId value);
 
 // Buffers alive at `position`.
 std::vector<Interval> HeldAt(const Liveness& liveness, uint32_t position);

@@ -39,11 +39,11 @@ std::string SourceOf(const ir::Module& module, ir::OpId op) {
 class Curve {
  public:
   Curve(const ir::Module& module, const MemoryOptions& options)
-      : module_(module), options_(options), block_(module.body(module.main())) {}
+      : module_(module), options_(options), block_(module.body(module.main())), sizes_(module) {}
 
   MemoryCurve Run() {
     if (!block_.valid()) return {};
-    const memory::InsideByOp inside = memory::InsidesOf(module_);
+    const memory::InsideByOp inside = memory::InsidesOf(module_, sizes_);
     donation_ = memory::DonationOf(module_);
     ChooseOrder(inside);
     const memory::Categories categories(module_, order_, donation_);
@@ -60,11 +60,11 @@ class Curve {
       const bool returns = !ops.empty() && ir::IsTerminator(module_.kind(ops.back()));
       orders.emplace_back(ops.begin(), returns ? ops.end() - 1 : ops.end());
     } else {
-      orders = memory::MemoryOrders(module_, block_, donation_);
+      orders = memory::MemoryOrders(module_, block_, donation_, sizes_);
     }
     for (std::vector<ir::OpId>& order : orders) {
-      memory::Liveness liveness =
-          memory::Analyse(module_, {.block = block_, .order = order, .is_main = true, .donation = &donation_}, inside);
+      memory::Liveness liveness = memory::Analyse(
+          module_, {.block = block_, .sizes = sizes_, .order = order, .is_main = true, .donation = &donation_}, inside);
       if (!order_.empty() && liveness.bytes[liveness.peak] >= liveness_.bytes[liveness_.peak]) continue;
       order_ = std::move(order);
       liveness_ = std::move(liveness);
@@ -73,7 +73,7 @@ class Curve {
 
   void CountPersistent(const memory::Categories& categories) {
     for (const ir::ValueId argument : module_.arguments(block_)) {
-      const Bytes bytes(memory::BufferBytes(module_, argument));
+      const Bytes bytes(sizes_.Of(argument));
       curve_.arguments += bytes;
       persistent_[static_cast<size_t>(categories.Of(argument))] += bytes;
       tensors_.push_back({.value = argument, .bytes = bytes.value, .from = 0, .until = End()});
@@ -82,7 +82,7 @@ class Curve {
     if (ops.empty() || !ir::IsTerminator(module_.kind(ops.back()))) return;
     size_t i = 0;
     for (const ir::ValueId value : module_.operands(ops.back())) {
-      const Bytes bytes(memory::BufferBytes(module_, value));
+      const Bytes bytes(sizes_.Of(value));
       curve_.outputs += bytes;
       if (i < donation_.argument_of_result.size() && donation_.argument_of_result[i] != memory::Donation::kNone) {
         curve_.aliased += bytes;
@@ -148,8 +148,9 @@ class Curve {
       if (found != inside.end()) nested = found->second.held;
     }
     for (Interval& interval : nested) interval.from = interval.until = liveness_.peak;
-    const size_t outer = tensors_.size() + memory::HeldAt(liveness_, liveness_.peak).size();
-    for (const Interval& interval : memory::HeldAt(liveness_, liveness_.peak)) tensors_.push_back(interval);
+    const std::vector<Interval> held = memory::HeldAt(liveness_, liveness_.peak);
+    tensors_.insert(tensors_.end(), held.begin(), held.end());
+    const size_t outer = tensors_.size();
     tensors_.insert(tensors_.end(), nested.begin(), nested.end());
     std::vector<size_t> by_size(tensors_.size());
     for (size_t i = 0; i < by_size.size(); ++i) by_size[i] = i;
@@ -186,6 +187,7 @@ class Curve {
   const ir::Module& module_;
   const MemoryOptions& options_;
   ir::BlockId block_;
+  memory::BufferSizes sizes_;
   memory::Donation donation_;
   std::vector<ir::OpId> order_;
   memory::Liveness liveness_;

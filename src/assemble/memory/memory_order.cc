@@ -1,14 +1,15 @@
 #include "assemble/memory/memory_order.h"
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
-#include <set>
+#include <queue>
+#include <span>
 #include <tuple>
-#include <unordered_map>
-#include <unordered_set>
+#include <utility>
 
 #include "assemble/memory/aliasing.h"
-#include "assemble/memory/liveness.h"
+#include "assemble/memory/number_lists.h"
 #include "base/units.h"
 #include "ir/walk.h"
 
@@ -20,35 +21,43 @@ constexpr uint32_t kNone = 0xFFFFFFFFu;
 // Ops of a block, numbered in program order, with what they need, read and make.
 struct Dag {
   std::vector<ir::OpId> ops;
-  std::vector<std::vector<uint32_t>> operands;  // makers, without repetition, in order of first use
-  std::vector<std::vector<uint32_t>> users;
-  std::vector<std::vector<uint32_t>> reads;  // buffers, without repetition
-  std::vector<int64_t> makes;                // bytes of new buffers
-  std::vector<std::vector<uint32_t>> made;   // buffers
+  NumberLists operands;  // makers, without repetition, in order of first use
+  NumberLists users;
+  NumberLists reads;           // buffers, without repetition
+  NumberLists readers;         // of each buffer
+  std::vector<int64_t> makes;  // bytes of new buffers
   std::vector<int64_t> buffer_bytes;
   std::vector<uint32_t> uses;  // readers of each buffer; one more where the block returns it
 };
 
 class DagBuilder {
  public:
-  DagBuilder(const ir::Module& module, ir::BlockId block, const Donation& donation)
-      : module_(module), block_(block), donation_(donation) {}
+  DagBuilder(const ir::Module& module, ir::BlockId block, const Donation& donation, const BufferSizes& sizes)
+      : module_(module),
+        block_(block),
+        donation_(donation),
+        sizes_(sizes),
+        homed_(module.value_count()),
+        maker_(module.value_count(), kNone),
+        buffer_of_(module.value_count(), kNone) {}
 
   Dag Run() {
     const auto& all = module_.block(block_).ops;
     const bool returns = !all.empty() && ir::IsTerminator(module_.kind(all.back()));
     dag_.ops.assign(all.begin(), returns ? all.end() - 1 : all.end());
     const size_t count = dag_.ops.size();
-    dag_.operands.resize(count);
-    dag_.users.resize(count);
-    dag_.reads.resize(count);
     dag_.makes.assign(count, 0);
-    dag_.made.resize(count);
+    last_user_.assign(count, kNone);
     FindHomes();
     for (uint32_t i = 0; i < count; ++i) Add(i);
+    dag_.users = dag_.operands.Inverted(count);
+    dag_.readers = dag_.reads.Inverted(dag_.buffer_bytes.size());
+    for (size_t buffer = 0; buffer < dag_.buffer_bytes.size(); ++buffer) {
+      dag_.uses.push_back(static_cast<uint32_t>(dag_.readers[buffer].size()));
+    }
     if (returns) {
       for (const ir::ValueId value : module_.operands(all.back())) {
-        if (const auto found = buffer_of_.find(value.value); found != buffer_of_.end()) ++dag_.uses[found->second];
+        if (const uint32_t buffer = buffer_of_[value.index()]; buffer != kNone) ++dag_.uses[buffer];
       }
     }
     return std::move(dag_);
@@ -60,7 +69,8 @@ class DagBuilder {
     for (size_t r = 0; r < donation_.argument_of_result.size(); ++r) {
       if (donation_.argument_of_result[r] == Donation::kNone) continue;
       ir::ValueId value = Returned(module_, block_, r);
-      while (value.valid() && homed_.insert(value.value).second) {
+      while (value.valid() && !homed_[value.index()]) {
+        homed_[value.index()] = true;
         const ir::OpId op = module_.defining_op(value);
         const auto view = op.valid() ? ViewOf(module_, op, value.index() - module_.op(op).first_result.index())
                                      : std::optional<size_t>();
@@ -77,54 +87,51 @@ class DagBuilder {
         for (const ir::ValueId value : module_.operands(nested)) Read(i, value);
       });
     }
-    for (const uint32_t buffer : dag_.reads[i]) ++dag_.uses[buffer];
-    for (const uint32_t maker : dag_.operands[i]) dag_.users[maker].push_back(i);
+    dag_.operands.End();
+    dag_.reads.End();
     for (size_t r = 0; r < module_.op(op).result_count; ++r) Make(i, r);
   }
 
   void Read(uint32_t i, ir::ValueId value) {
-    const auto maker = maker_.find(value.value);
-    if (maker == maker_.end()) return;
-    AddOnce(dag_.operands[i], maker->second);
-    const auto buffer = buffer_of_.find(value.value);
-    if (buffer != buffer_of_.end()) AddOnce(dag_.reads[i], buffer->second);
-  }
-
-  static void AddOnce(std::vector<uint32_t>& list, uint32_t value) {
-    if (std::find(list.begin(), list.end(), value) == list.end()) list.push_back(value);
+    const uint32_t maker = maker_[value.index()];
+    if (maker == kNone) return;
+    if (std::exchange(last_user_[maker], i) != i) dag_.operands.Add(maker);
+    const uint32_t buffer = buffer_of_[value.index()];
+    if (buffer != kNone && std::exchange(last_reader_[buffer], i) != i) dag_.reads.Add(buffer);
   }
 
   void Make(uint32_t i, size_t r) {
     const ir::OpId op = dag_.ops[i];
     const ir::ValueId result = module_.result(op, r);
-    maker_.emplace(result.value, i);
+    maker_[result.index()] = i;
     if (const auto view = ViewOf(module_, op, r)) {
-      const auto from = buffer_of_.find(module_.operands(op)[*view].value);
-      if (from != buffer_of_.end()) buffer_of_.emplace(result.value, from->second);
+      buffer_of_[result.index()] = buffer_of_[module_.operands(op)[*view].index()];
       return;
     }
-    const bool free = module_.type(result).kind == ir::TypeKind::kAsyncBundle || homed_.contains(result.value);
-    const int64_t bytes = free ? 0 : BufferBytes(module_, result);
-    const auto buffer = static_cast<uint32_t>(dag_.buffer_bytes.size());
-    buffer_of_.emplace(result.value, buffer);
+    const bool free = module_.type(result).kind == ir::TypeKind::kAsyncBundle || homed_[result.index()];
+    const int64_t bytes = free ? 0 : sizes_.Of(result);
+    buffer_of_[result.index()] = static_cast<uint32_t>(dag_.buffer_bytes.size());
     dag_.buffer_bytes.push_back(bytes);
-    dag_.uses.push_back(0);
-    dag_.made[i].push_back(buffer);
+    last_reader_.push_back(kNone);
     dag_.makes[i] = internal::SaturatingAdd(dag_.makes[i], bytes);
   }
 
   const ir::Module& module_;
   ir::BlockId block_;
   const Donation& donation_;
+  const BufferSizes& sizes_;
   Dag dag_;
-  std::unordered_set<uint32_t> homed_;                // values
-  std::unordered_map<uint32_t, uint32_t> maker_;      // by value
-  std::unordered_map<uint32_t, uint32_t> buffer_of_;  // by value
+  std::vector<bool> homed_;            // by value
+  std::vector<uint32_t> maker_;        // by value
+  std::vector<uint32_t> buffer_of_;    // by value
+  std::vector<uint32_t> last_user_;    // of each op: the op that read a result of it last
+  std::vector<uint32_t> last_reader_;  // of each buffer
 };
 
 // Depth first from ops without users; `operands` gives the order in which each op's operands are visited.
-std::vector<uint32_t> PostOrder(const Dag& dag, const std::vector<std::vector<uint32_t>>& operands) {
+std::vector<uint32_t> PostOrder(const Dag& dag, const NumberLists& operands) {
   std::vector<uint32_t> order;
+  order.reserve(dag.ops.size());
   std::vector<uint8_t> state(dag.ops.size(), 0);  // 1: entered, 2: done
   std::vector<std::pair<uint32_t, size_t>> stack;
   const auto visit = [&](uint32_t root) {
@@ -152,11 +159,11 @@ std::vector<uint32_t> PostOrder(const Dag& dag, const std::vector<std::vector<ui
 }
 
 // XLA's DFSMemoryScheduler: operands with more extra users, then with heavier subtrees, come first.
-std::vector<std::vector<uint32_t>> HeavyOperandsFirst(const Dag& dag) {
+NumberLists HeavyOperandsFirst(const Dag& dag) {
   constexpr int64_t kMost = int64_t{1} << 50;
   std::vector<int64_t> extra(dag.ops.size());
   std::vector<int64_t> total(dag.ops.size());
-  std::vector<std::vector<uint32_t>> operands = dag.operands;
+  NumberLists operands = dag.operands;
   for (uint32_t i = 0; i < dag.ops.size(); ++i) {
     extra[i] = dag.users[i].empty() ? 0 : static_cast<int64_t>(dag.users[i].size()) - 1;
     total[i] = dag.makes[i];
@@ -164,7 +171,9 @@ std::vector<std::vector<uint32_t>> HeavyOperandsFirst(const Dag& dag) {
       extra[i] = std::min(kMost, extra[i] + extra[operand]);
       total[i] = std::min(kMost, total[i] + total[operand]);
     }
-    std::stable_sort(operands[i].begin(), operands[i].end(), [&](uint32_t a, uint32_t b) {
+    const std::span<uint32_t> mine = operands[i];
+    if (mine.size() < 2) continue;
+    std::stable_sort(mine.begin(), mine.end(), [&](uint32_t a, uint32_t b) {
       return std::tuple(extra[a], total[a]) > std::tuple(extra[b], total[b]);
     });
   }
@@ -175,22 +184,21 @@ std::vector<std::vector<uint32_t>> HeavyOperandsFirst(const Dag& dag) {
 class EagerFrees {
  public:
   EagerFrees(const Dag& dag, const std::vector<uint32_t>& order) : dag_(dag), order_(order), uses_(dag.uses) {
-    readers_.resize(dag.buffer_bytes.size());
     position_.resize(order.size());
     for (uint32_t at = 0; at < order.size(); ++at) position_[order[at]] = at;
     for (uint32_t i = 0; i < dag.ops.size(); ++i) {
       waiting_.push_back(static_cast<uint32_t>(dag.operands[i].size()));
-      for (const uint32_t buffer : dag.reads[i]) readers_[buffer].push_back(i);
     }
   }
 
   std::vector<uint32_t> Run() {
     done_.assign(order_.size(), false);
+    out_.reserve(order_.size());
     for (const uint32_t i : order_) {
       if (!done_[i]) Schedule(i);
       while (!gainers_.empty()) {
-        const uint32_t first = order_[*gainers_.begin()];
-        gainers_.erase(gainers_.begin());
+        const uint32_t first = order_[gainers_.top()];
+        gainers_.pop();
         if (!done_[first]) Schedule(first);
       }
     }
@@ -203,7 +211,7 @@ class EagerFrees {
     out_.push_back(i);
     for (const uint32_t buffer : dag_.reads[i]) {
       if (--uses_[buffer] != 1) continue;
-      for (const uint32_t reader : readers_[buffer]) Consider(reader);
+      for (const uint32_t reader : dag_.readers[buffer]) Consider(reader);
     }
     for (const uint32_t user : dag_.users[i]) {
       --waiting_[user];
@@ -217,7 +225,7 @@ class EagerFrees {
     for (const uint32_t buffer : dag_.reads[i]) {
       if (uses_[buffer] == 1) gain = internal::SaturatingAdd(gain, dag_.buffer_bytes[buffer]);
     }
-    if (gain > 0) gainers_.insert(position_[i]);
+    if (gain > 0) gainers_.push(position_[i]);
   }
 
   const Dag& dag_;
@@ -225,9 +233,8 @@ class EagerFrees {
   std::vector<uint32_t> uses_;
   std::vector<uint32_t> position_;
   std::vector<uint32_t> waiting_;
-  std::vector<std::vector<uint32_t>> readers_;
   std::vector<bool> done_;
-  std::set<uint32_t> gainers_;  // positions
+  std::priority_queue<uint32_t, std::vector<uint32_t>, std::greater<>> gainers_;  // positions
   std::vector<uint32_t> out_;
 };
 
@@ -239,13 +246,23 @@ std::vector<uint32_t> ProgramOrder(const Dag& dag) {
 
 }  // namespace
 
-std::vector<std::vector<ir::OpId>> MemoryOrders(const ir::Module& module, ir::BlockId block, const Donation& donation) {
-  const Dag dag = DagBuilder(module, block, donation).Run();
-  std::vector<std::vector<uint32_t>> orders = {PostOrder(dag, HeavyOperandsFirst(dag)), ProgramOrder(dag)};
-  for (size_t i = 0; i < 2; ++i) orders.push_back(EagerFrees(dag, orders[i]).Run());
+std::vector<std::vector<ir::OpId>> MemoryOrders(const ir::Module& module, ir::BlockId block, const Donation& donation,
+                                                const BufferSizes& sizes) {
+  const Dag dag = DagBuilder(module, block, donation, sizes).Run();
+  std::vector<std::vector<uint32_t>> orders;
+  const auto add = [&](std::vector<uint32_t> order) {
+    if (std::find(orders.begin(), orders.end(), order) == orders.end()) orders.push_back(std::move(order));
+  };
+  const std::vector<uint32_t> heavy = PostOrder(dag, HeavyOperandsFirst(dag));
+  const std::vector<uint32_t> written = ProgramOrder(dag);
+  add(heavy);
+  add(written);
+  add(EagerFrees(dag, heavy).Run());
+  add(EagerFrees(dag, written).Run());
   std::vector<std::vector<ir::OpId>> out;
   for (const auto& order : orders) {
     std::vector<ir::OpId>& ops = out.emplace_back();
+    ops.reserve(order.size());
     for (const uint32_t i : order) ops.push_back(dag.ops[i]);
   }
   return out;

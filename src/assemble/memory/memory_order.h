@@ -7,11 +7,13 @@
 #include <vector>
 
 #include "assemble/memory/donation.h"
+#include "assemble/memory/liveness.h"
 #include "ir/module.h"
 
 namespace hespas::assemble::memory {
 
-// Orders of all ops of the block but its terminator.
-std::vector<std::vector<ir::OpId>> MemoryOrders(const ir::Module& module, ir::BlockId block, const Donation& donation);
+// Orders of all ops of the block but its terminator, each once.
+std::vector<std::vector<ir::OpId>> MemoryOrders(const ir::Module& module, ir::BlockId block, const Donation& donation,
+                                                const BufferSizes& sizes);
 
 }  // namespace hespas::assemble::memory

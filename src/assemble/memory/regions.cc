@@ -13,7 +13,7 @@ using ir::OpSort;
 
 class Regions {
  public:
-  explicit Regions(const ir::Module& module) : module_(module) {}
+  Regions(const ir::Module& module, const BufferSizes& sizes) : module_(module), sizes_(sizes) {}
 
   InsideByOp Run() {
     Enter(module_.main());
@@ -80,7 +80,8 @@ class Regions {
     const auto& ops = module_.block(block).ops;
     const bool returns = !ops.empty() && ir::IsTerminator(module_.kind(ops.back()));
     const std::span<const ir::OpId> order(ops.data(), ops.size() - (returns ? 1 : 0));
-    const Liveness liveness = Analyse(module_, {.block = block, .order = order, .loop = loop}, inside_);
+    const Liveness liveness =
+        Analyse(module_, {.block = block, .sizes = sizes_, .order = order, .loop = loop}, inside_);
     Inside out{.bytes = liveness.bytes[liveness.peak], .held = HeldAt(liveness, liveness.peak)};
     if (liveness.peak < order.size()) {
       const auto nested = inside_.find(order[liveness.peak].value);
@@ -92,6 +93,7 @@ class Regions {
   }
 
   const ir::Module& module_;
+  const BufferSizes& sizes_;
   InsideByOp inside_;
   std::unordered_map<uint32_t, Inside> functions_;
   std::vector<Frame> stack_;
@@ -99,6 +101,6 @@ class Regions {
 
 }  // namespace
 
-InsideByOp InsidesOf(const ir::Module& module) { return Regions(module).Run(); }
+InsideByOp InsidesOf(const ir::Module& module, const BufferSizes& sizes) { return Regions(module, sizes).Run(); }
 
 }  // namespace hespas::assemble::memory

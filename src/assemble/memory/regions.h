@@ -7,6 +7,6 @@
 namespace hespas::assemble::memory {
 
 // By op; calls count what the called function holds. A function that calls itself counts nothing there.
-InsideByOp InsidesOf(const ir::Module& module);
+InsideByOp InsidesOf(const ir::Module& module, const BufferSizes& sizes);
 
 }  // namespace hespas::assemble::memory

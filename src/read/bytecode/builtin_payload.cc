@@ -64,19 +64,6 @@ std::string StringOf(ByteReader& reader, Decoder& decoder) {
   return {};
 }
 
-std::string DictionaryText(ByteReader& reader, Decoder& decoder) {
-  std::string out = "{";
-  const size_t count = reader.Count();
-  for (size_t i = 0; i < count && reader.ok(); ++i) {
-    if (i > 0) out += ", ";
-    out += KeyText(Unquoted(decoder.Attribute(reader.Varint())));
-    const std::string_view value = decoder.Attribute(reader.Varint());
-    if (value != "unit") out += fmt::format(" = {}", value);
-  }
-  out += '}';
-  return out;
-}
-
 std::string Typed(std::string_view number, const ir::Type& type) {
   const bool is_boolean = type.element.kind == ir::ElementKind::kInteger && type.element.bits == 1;
   return is_boolean ? std::string(number) : fmt::format("{} : {}", number, ir::ElementText(type.element));

@@ -53,7 +53,8 @@ Error ToError(const Failure& failure, const std::string& path, std::string_view 
 
 }  // namespace
 
-Result<ir::Module> ReadBytecode(std::string path, std::string content, Diagnostics& diagnostics) {
+Result<ir::Module> ReadBytecode(std::string path, Content text, Diagnostics& diagnostics) {
+  const std::string_view content = text.view();
   Failure failure;
   ir::Module module;
   TextArena arena(module);

@@ -7,11 +7,12 @@
 
 #include <string>
 
+#include "base/content.h"
 #include "base/result.h"
 #include "ir/module.h"
 
 namespace hespas::read {
 
-Result<ir::Module> ReadBytecode(std::string path, std::string content, Diagnostics& diagnostics);
+Result<ir::Module> ReadBytecode(std::string path, Content text, Diagnostics& diagnostics);
 
 }  // namespace hespas::read

@@ -27,6 +27,19 @@ std::string AttributeList(ByteReader& reader, Decoder& decoder) {
   return out;
 }
 
+std::string DictionaryText(ByteReader& reader, Decoder& decoder) {
+  std::string out = "{";
+  const size_t count = reader.Count();
+  for (size_t i = 0; i < count && reader.ok(); ++i) {
+    if (i > 0) out += ", ";
+    out += KeyText(Unquoted(decoder.Attribute(reader.Varint())));
+    const std::string_view value = decoder.Attribute(reader.Varint());
+    if (value != "unit") out += fmt::format(" = {}", value);
+  }
+  out += '}';
+  return out;
+}
+
 std::vector<ir::TypeId> TypeList(ByteReader& reader, Decoder& decoder) {
   std::vector<ir::TypeId> out;
   const size_t count = reader.Count();

@@ -30,6 +30,8 @@ std::vector<int64_t> SignedVarints(ByteReader& reader);
 std::string IntegerList(const std::vector<int64_t>& values);  // "[1, 2]"
 // "[a, b]" of a counted list of attribute references.
 std::string AttributeList(ByteReader& reader, Decoder& decoder);
+// "{a = 1, b}" of a counted list of references to names and values.
+std::string DictionaryText(ByteReader& reader, Decoder& decoder);
 std::vector<ir::TypeId> TypeList(ByteReader& reader, Decoder& decoder);
 // A value of a known integer or float type, as a number's text; empty and a failure for other types.
 std::string NumberText(ByteReader& reader, const ir::Type& type);

@@ -126,19 +126,6 @@ enum TypeCode : uint64_t {
   kFuture = 42,
 };
 
-std::string Dictionary(ByteReader& reader, Decoder& decoder) {
-  std::string out = "{";
-  const size_t count = reader.Count();
-  for (size_t i = 0; i < count && reader.ok(); ++i) {
-    if (i > 0) out += ", ";
-    out += KeyText(Unquoted(decoder.Attribute(reader.Varint())));
-    const std::string_view value = decoder.Attribute(reader.Varint());
-    if (value != "unit") out += fmt::format(" = {}", value);
-  }
-  out += '}';
-  return out;
-}
-
 std::string Number(ByteReader& reader, Decoder& decoder) {
   const ir::Type type = decoder.types()[decoder.Type(reader.Varint())];
   const std::string number = NumberText(reader, type);
@@ -270,7 +257,7 @@ std::string VhloAttribute(uint64_t code, ByteReader& reader, Decoder& decoder) {
     case kApiVersion:
       return fmt::format("{} : i32", reader.Varint());
     case kDictionary:
-      return Dictionary(reader, decoder);
+      return DictionaryText(reader, decoder);
     case kFftType:
       return of_enum("fft_type", kFftTypes);
     case kFloat:

@@ -10,7 +10,7 @@ bool LooksLikeHloText(std::string_view text) {
   return hlo::FindHeader(text.substr(0, kLogLimit)) != std::string_view::npos;
 }
 
-Result<ir::Module> ReadHloText(std::string path, std::string text, Diagnostics& diagnostics) {
+Result<ir::Module> ReadHloText(std::string path, Content text, Diagnostics& diagnostics) {
   ir::Module module;
   module.SetSource(std::move(path), std::move(text));
   const size_t errors_before = diagnostics.error_count();

@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/content.h"
 #include "base/diagnostic.h"
 #include "base/result.h"
 #include "ir/module.h"
@@ -18,6 +19,6 @@ namespace hespas::read {
 // Whether `text` holds `HloModule` at the start of a line (log lines may stand before it).
 bool LooksLikeHloText(std::string_view text);
 
-Result<ir::Module> ReadHloText(std::string path, std::string text, Diagnostics& diagnostics);
+Result<ir::Module> ReadHloText(std::string path, Content text, Diagnostics& diagnostics);
 
 }  // namespace hespas::read

@@ -16,7 +16,7 @@ namespace {
 constexpr std::string_view kHeader = "HloModule";
 constexpr std::string_view kSideTables[] = {"FileNames", "FunctionNames", "FileLocations", "StackFrames"};
 constexpr size_t kMaximumInstructions = size_t{1} << 30;
-constexpr size_t kMaximumInlineDepth = 100;  // each level is looked through once more
+constexpr size_t kIndexedDepth = 8;  // each level would be looked through once more: from here on braces are indexed
 
 bool NamesComputations(std::string_view key) {
   constexpr std::string_view kKeys[] = {"to_apply",
@@ -84,7 +84,7 @@ class Parser {
   // `, key=value` until something else stands there.
   bool ParseAttributes(std::vector<AttributeSyntax>& into) {
     while (true) {
-      scan_.SkipBlanksOnLine();
+      scan_.SkipBlanks(true);
       if (scan_.peek() != ',') return true;
       scan_.Take(',');
       const std::string_view key = scan_.Name();
@@ -134,10 +134,7 @@ class Parser {
       computation.source = static_cast<uint32_t>(inline_.back().begin);
       scan_.Seek(inline_.back().begin + 1);
       inline_depth_ = inline_.back().depth;
-      if (inline_depth_ > kMaximumInlineDepth) {
-        return Report(kSyntaxError, inline_.back().begin,
-                      fmt::format("computations stand within each other over {} deep here", kMaximumInlineDepth));
-      }
+      if (inline_depth_ == kIndexedDepth) scan_.IndexBraces();
       inline_.pop_back();
       computation.first_instruction = static_cast<uint32_t>(out_.instructions.size());
       if (!ParseBody(computation)) return false;
@@ -156,19 +153,26 @@ class Parser {
       attribute.value = NameInline(offset);
       return;
     }
-    Scanner value(attribute.value);
+    const size_t behind = scan_.position();
+    const std::string names = NamesOfList(offset, offset + attribute.value.size());
+    if (!names.empty()) attribute.value = out_.made_texts.emplace_back(names);
+    scan_.Seek(behind);
+  }
+
+  // `{a, {...}}` from `begin` to `end` with names for the computations within; empty where it is no such list.
+  std::string NamesOfList(size_t begin, size_t end) {
     std::string names;
-    value.Take('{');
-    while (!value.Take('}') && !value.at_end()) {
-      value.SkipBlanks();
-      const bool is_inline = value.peek() == '{';
-      const size_t at = offset + value.position();
-      const std::string_view item = is_inline ? value.Balanced() : value.Name();
-      if (item.empty()) return;
+    scan_.Seek(begin + 1);
+    while (!scan_.Take('}') && scan_.position() < end) {
+      scan_.SkipBlanks();
+      const bool is_inline = scan_.peek() == '{';
+      const size_t at = scan_.position();
+      const std::string_view item = is_inline ? scan_.Balanced() : scan_.Name();
+      if (item.empty()) return {};
       names += fmt::format("{}{}", names.empty() ? "{" : ", ", is_inline ? NameInline(at) : item);
-      value.Take(',');
+      scan_.Take(',');
     }
-    if (!names.empty()) attribute.value = out_.made_texts.emplace_back(names + "}");
+    return names.empty() ? names : names + "}";
   }
 
   std::string_view NameInline(size_t begin) {

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <vector>
 
 namespace hespas::read::hlo {
 namespace {
@@ -43,23 +44,10 @@ void Scanner::SkipComment() {
   at_ = end == std::string_view::npos ? text_.size() : end + (block ? 2 : 0);
 }
 
-void Scanner::SkipBlanks() {
+void Scanner::SkipBlanks(bool stay_on_line) {
   while (at_ < text_.size()) {
     const char c = text_[at_];
-    if (c == ' ' || c == '\n' || c == '\r' || c == '\t') {
-      ++at_;
-    } else if (c == '/' && (peek(1) == '*' || peek(1) == '/')) {
-      SkipComment();
-    } else {
-      return;
-    }
-  }
-}
-
-void Scanner::SkipBlanksOnLine() {
-  while (at_ < text_.size()) {
-    const char c = text_[at_];
-    if (c == ' ' || c == '\r' || c == '\t') {
+    if (c == ' ' || c == '\r' || c == '\t' || (c == '\n' && !stay_on_line)) {
       ++at_;
     } else if (c == '/' && (peek(1) == '*' || peek(1) == '/')) {
       SkipComment();
@@ -125,12 +113,39 @@ std::string_view Scanner::Shape() {
   return slice(begin, at_);
 }
 
+void Scanner::IndexBraces() {
+  if (!closers_.empty()) return;
+  std::vector<size_t> open;
+  for (size_t at = 0; at < text_.size(); ++at) {
+    const uint8_t kind = kClasses[static_cast<uint8_t>(text_[at])];
+    if (kind == kOpen) open.push_back(at);
+    if (kind == kQuote) {
+      const size_t end = EndOfString(text_, at);
+      if (end == std::string_view::npos) return;
+      at = end - 1;
+    }
+    if (kind != kClose || open.empty()) continue;
+    if (text_[open.back()] == '{') closers_.emplace(open.back(), at);
+    open.pop_back();
+  }
+}
+
+size_t Scanner::KnownCloser(size_t at) const {
+  if (closers_.empty() || text_[at] != '{') return std::string_view::npos;
+  const auto found = closers_.find(at);
+  return found == closers_.end() ? std::string_view::npos : found->second;
+}
+
 std::string_view Scanner::Balanced() {
   size_t depth = 0;
   for (size_t at = at_; at < text_.size();) {
     switch (kClasses[static_cast<uint8_t>(text_[at])]) {
       case kOpen:
         ++depth;
+        if (const size_t closer = KnownCloser(at); closer != std::string_view::npos) {
+          at = closer;
+          continue;
+        }
         break;
       case kClose:
         if (depth <= 1) {
@@ -160,6 +175,10 @@ std::string_view Scanner::Value() {
     switch (kClasses[static_cast<uint8_t>(text_[at])]) {
       case kOpen:
         ++depth;
+        if (const size_t closer = KnownCloser(at); closer != std::string_view::npos) {
+          at = closer;
+          continue;
+        }
         break;
       case kClose:
         if (depth == 0) {

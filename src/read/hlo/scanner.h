@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <string_view>
+#include <unordered_map>
 
 namespace hespas::read::hlo {
 
@@ -22,10 +23,8 @@ class Scanner {
   std::string_view rest() const { return text_.substr(at_); }
   std::string_view slice(size_t begin, size_t end) const { return text_.substr(begin, end - begin); }
 
-  // Skips blanks, line ends, `/* */` and `//`.
-  void SkipBlanks();
-  // Skips blanks and comments on this line only.
-  void SkipBlanksOnLine();
+  // Skips blanks, `/* */` and `//`, and line ends unless it should stay on the line.
+  void SkipBlanks(bool stay_on_line = false);
   void SkipLine();
   bool Take(char c);                     // after SkipBlanks
   bool TakeWord(std::string_view word);  // a whole name equal to `word`, after SkipBlanks
@@ -37,12 +36,17 @@ class Scanner {
   std::string_view Balanced();
   // An attribute's value: up to the comma or line end outside all brackets and strings, trimmed.
   std::string_view Value();
+  // Finds the partners of all `{`, so that the two above step over what stands between them; for deep nesting, which
+  // they would otherwise look through once a level.
+  void IndexBraces();
 
  private:
   void SkipComment();
+  size_t KnownCloser(size_t at) const;  // npos where it is not known
 
   std::string_view text_;
   size_t at_ = 0;
+  std::unordered_map<size_t, size_t> closers_;  // of braces, by position
 };
 
 // The position behind the string that opens at `begin` (a `"`), or npos.

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "read/stablehlo/errors.h"
@@ -50,23 +51,29 @@ std::string_view Cursor::Word() {
 
 bool Cursor::String(std::string_view& out) {
   if (Peek() != '"') return FailExpected("\"");
-  const char* start = p_;
+  constexpr ptrdiff_t kBlock = ptrdiff_t{1} << 15;  // looked at twice while it is in the cache
+  const char* const start = p_;
   const char* p = p_ + 1;
+  bool broken = false;
   while (true) {
-    const void* found = std::memchr(p, '"', static_cast<size_t>(end_ - p));
-    if (!found) return Fail(kTruncated, offset(), "this string never ends", "the file was probably cut off");
-    const char* quote = static_cast<const char*>(found);
+    const auto block = static_cast<size_t>(std::min(end_ - p, kBlock));
+    const char* const quote = static_cast<const char*>(std::memchr(p, '"', block));
+    const char* const stop = quote ? quote : p + block;
+    broken = broken || std::memchr(p, '\n', static_cast<size_t>(stop - p));
+    if (!quote && stop == end_) {
+      return Fail(kTruncated, offset(), "this string never ends", "the file was probably cut off");
+    }
+    p = stop;
+    if (!quote) continue;
     size_t backslashes = 0;
     while (quote[-1 - static_cast<ptrdiff_t>(backslashes)] == '\\') ++backslashes;
-    p = quote + 1;
+    ++p;
     if (backslashes % 2 == 0) break;
   }
   p_ = p;
   out = From(start);
-  if (std::memchr(start, '\n', out.size())) {
-    return Fail(kSyntax, static_cast<size_t>(start - begin_), "a string may not hold a line break", "close the string");
-  }
-  return true;
+  if (!broken) return true;
+  return Fail(kSyntax, static_cast<size_t>(start - begin_), "a string may not hold a line break", "close the string");
 }
 
 bool Cursor::Symbol(std::string_view& out) {

@@ -51,6 +51,7 @@ class Cursor {
   std::string_view From(const char* start) const { return {start, static_cast<size_t>(p_ - start)}; }
 
   void Space() {
+    if (*p_ == ' ') ++p_;  // most often the only one
     if (IsSpace(*p_) || *p_ == '/') SkipSpace();
   }
   char Peek() {

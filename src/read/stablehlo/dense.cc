@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <bit>
 #include <cstring>
 
 #include "read/stablehlo/errors.h"
@@ -12,13 +13,24 @@ namespace {
 
 constexpr size_t kMaxRank = 64;
 
-const char* SkipDigits(const char* p) {
+// End of the digits at `p`, looked at eight bytes at a time (digits are the bytes that `^ 0x30` makes less than ten).
+const char* SkipDigits(const char* p, const char* end) {
+  constexpr uint64_t kEach = 0x0101010101010101;
+  while (end - p >= 8) {
+    uint64_t word;
+    std::memcpy(&word, p, 8);
+    const uint64_t value = word ^ (0x30 * kEach);
+    const uint64_t other = (((value & (0x7F * kEach)) + 0x76 * kEach) | value) & (0x80 * kEach);
+    constexpr bool kLittle = std::endian::native == std::endian::little;
+    if (other != 0) return p + (kLittle ? std::countr_zero(other) : std::countl_zero(other)) / 8;
+    p += 8;
+  }
   while (IsDigit(*p)) ++p;
   return p;
 }
 
 // End of the number at `p`: an integer, a float or a hexadecimal bit pattern; nullptr where there is none.
-const char* NumberEnd(const char* p) {
+const char* NumberEnd(const char* p, const char* end) {
   if (*p == '-') {
     ++p;
     while (IsSpace(*p)) ++p;
@@ -29,13 +41,16 @@ const char* NumberEnd(const char* p) {
     while (IsHexDigit(*p)) ++p;
     return p;
   }
-  p = SkipDigits(p + 1);
+  ++p;
+  if (IsDigit(*p)) p = SkipDigits(p, end);
   if (*p != '.') return p;
-  p = SkipDigits(p + 1);
+  p = SkipDigits(p + 1, end);
   if (*p == 'e' || *p == 'E') {
     const char* exponent = p + 1;
     if (*exponent == '+' || *exponent == '-') ++exponent;
-    if (IsDigit(*exponent)) p = SkipDigits(exponent);
+    if (!IsDigit(*exponent)) return p;
+    p = exponent;
+    while (IsDigit(*p)) ++p;
   }
   return p;
 }
@@ -73,7 +88,7 @@ class DenseReader {
   }
 
   bool ReadNumber() {
-    const char* end = NumberEnd(c_.at());
+    const char* end = NumberEnd(c_.at(), c_.end());
     if (!end || IsIdent(*end)) return c_.FailExpected("a number, `true`, `false`, `(` or `[`");
     c_.MoveTo(end);
     return true;
@@ -106,7 +121,7 @@ class DenseReader {
       const char* p = c_.at();
       const char* end;
       // Numbers followed by ", " or ",".
-      while ((end = NumberEnd(p)) != nullptr && *end == ',') {
+      while ((end = NumberEnd(p, c_.end())) != nullptr && *end == ',') {
         ++count;
         p = end + 1;
         if (*p == ' ') ++p;

@@ -128,11 +128,10 @@ void OpReader::Recover(size_t start) {
     const char ch = *c;
     if (ch == '\n' && depth <= 0 && c.offset() >= error_offset) break;
     if (ch == '"') {
+      const size_t quote = c.offset();
       std::string_view text;
-      if (!c.String(text)) {
-        c.ClearError();
-        c.Advance();
-      }
+      if (!c.String(text)) c.ClearError();
+      if (c.offset() == quote) c.Advance();  // a string that never ends; one over several lines is behind us
       continue;
     }
     if (ch == '/' && c[1] == '/') {
@@ -170,16 +169,16 @@ void OpReader::FinishModule() {
 // --- the stage's function
 // ------------------------------------------------------------------------------------------------
 
-Result<ir::Module> ReadStableHlo(std::string path, std::string text, Diagnostics& diagnostics) {
+Result<ir::Module> ReadStableHlo(std::string path, Content text, Diagnostics& diagnostics) {
   const auto refuse = [&](const DiagnosticKind& kind, std::string message, std::string help) -> Result<ir::Module> {
     Error error = MakeError(kind, std::move(message), {.file = path, .line = 1, .column = 1}, std::move(help));
     diagnostics.Report(error);
     return error;
   };
-  if (text.size() >= std::numeric_limits<uint32_t>::max()) {
+  if (text.view().size() >= std::numeric_limits<uint32_t>::max()) {
     return refuse(kSourceTooLarge, "the program is larger than 4 GiB", "keep large constants outside of the program");
   }
-  if (text.find_first_not_of(" \t\r\n") == std::string::npos) {
+  if (text.view().find_first_not_of(" \t\r\n") == std::string_view::npos) {
     return refuse(kNotAProgram, "the file is empty", "give a StableHLO or MHLO program, HLO text or MLIR bytecode");
   }
   ir::Module module;

@@ -6,11 +6,12 @@
 
 #include <string>
 
+#include "base/content.h"
 #include "base/result.h"
 #include "ir/module.h"
 
 namespace hespas::read {
 
-Result<ir::Module> ReadStableHlo(std::string path, std::string text, Diagnostics& diagnostics);
+Result<ir::Module> ReadStableHlo(std::string path, Content text, Diagnostics& diagnostics);
 
 }  // namespace hespas::read

@@ -35,6 +35,14 @@ uint16_t StorageBits(std::string_view text) {
   return static_cast<uint16_t>(bits);
 }
 
+constexpr size_t kTelling = 7;  // where the texts of tensor types begin to differ
+
+uint32_t WordAt(const char* p) {
+  uint32_t word;
+  std::memcpy(&word, p, sizeof word);
+  return word;
+}
+
 class DepthGuard {
  public:
   explicit DepthGuard(int& depth) : depth_(++depth) {}
@@ -51,11 +59,18 @@ bool TypeReader::IsTypeWord(std::string_view word) {
          ScalarElement(word).has_value();
 }
 
+void TypeReader::Remember(std::string_view text, TypeId type) {
+  if (text.size() < kTelling + sizeof(uint32_t)) return;
+  recent_[next_recent_++ % std::size(recent_)] = {text, type, WordAt(text.data() + kTelling)};
+}
+
 bool TypeReader::ReadRecent(TypeId& out) {
   const auto left = static_cast<size_t>(c_.end() - c_.at());
+  if (left < kTelling + sizeof(uint32_t)) return false;
+  const uint32_t telling = WordAt(c_.at() + kTelling);
   for (const Recent& recent : recent_) {
-    if (recent.text.empty() || recent.text.size() > left) continue;
-    if (std::memcmp(c_.at(), recent.text.data(), recent.text.size()) != 0) continue;
+    if (recent.telling != telling || recent.text.size() > left) continue;
+    if (recent.text.empty() || std::memcmp(c_.at(), recent.text.data(), recent.text.size()) != 0) continue;
     out = recent.type;
     c_.Advance(recent.text.size());
     return true;

@@ -55,9 +55,10 @@ class TypeReader {
   struct Recent {
     std::string_view text;
     ir::TypeId type;
+    uint32_t telling = 0;  // four bytes behind `tensor<`
   };
   bool ReadRecent(ir::TypeId& out);
-  void Remember(std::string_view text, ir::TypeId type) { recent_[next_recent_++ % std::size(recent_)] = {text, type}; }
+  void Remember(std::string_view text, ir::TypeId type);
 
   TextMap<ir::TypeId> cache_;
   Recent recent_[4];

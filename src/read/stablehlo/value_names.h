@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "ir/ids.h"
+#include "read/stablehlo/cursor.h"
 #include "read/stablehlo/text_map.h"
 
 namespace hespas::read {
@@ -32,8 +33,19 @@ class ValueNames {
   // Numbers below `number_limit` index an array, other names are hashed.
   explicit ValueNames(size_t number_limit) : number_limit_(number_limit) {}
 
-  // `name` without `%`.
-  Ref Intern(std::string_view name);
+  // The name at the cursor, behind `%`; none where `name` comes back empty.
+  Ref Read(Cursor& c, std::string_view& name) {
+    const char* const start = c.at();
+    const char* p = start;
+    uint32_t number = 0;
+    while (IsDigit(*p) && p - start < 8) number = number * 10 + static_cast<uint32_t>(*p++ - '0');
+    const bool plain = p != start && (*start != '0' || p == start + 1) && !IsIdent(*p) && *p != '-';
+    if (!plain || number >= number_limit_) return ReadText(c, name);
+    c.MoveTo(p);
+    name = c.From(start);
+    if (number >= numbers_.size()) GrowNumbers(number);
+    return number;
+  }
 
   const Definition* Find(Ref ref) const {
     const Definition& d = At(ref);
@@ -70,6 +82,9 @@ class ValueNames {
     Definition before;
   };
 
+  Ref ReadText(Cursor& c, std::string_view& name);
+  Ref Intern(std::string_view name);
+  void GrowNumbers(uint32_t number);
   Definition& At(Ref ref) { return ref & kText ? texts_[ref ^ kText] : numbers_[ref]; }
   const Definition& At(Ref ref) const { return ref & kText ? texts_[ref ^ kText] : numbers_[ref]; }
 
