@@ -51,7 +51,7 @@ double NumberOf(const json& object, const char* key, double otherwise) {
 int64_t IdOf(const json& object, const char* key) {
   const auto found = object.find(key);
   if (found == object.end()) return -1;
-  if (found->is_number()) return static_cast<int64_t>(found->get<double>());
+  if (found->is_number()) return internal::SaturatingRound(found->get<double>());
   if (!found->is_string()) return -1;
   return static_cast<int64_t>(std::hash<std::string>()(found->get_ref<const std::string&>()) >> 1);
 }
