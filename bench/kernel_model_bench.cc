@@ -18,7 +18,7 @@ using estimate::calibrated::Shape;
 
 std::vector<KernelSpec> Kernels(Shape shape, Datatype type) {
   std::mt19937 random(1);
-  const auto extent = [&] { return static_cast<double>(16u << (random() % 10)) + random() % 16; };
+  const auto extent = [&] { return static_cast<double>((16u << (random() % 10)) + random() % 16); };
   std::vector<KernelSpec> kernels(4096);
   for (KernelSpec& kernel : kernels) {
     kernel = {.shape = shape,

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "driver/uncertainty.h"
 #include "driver/validation.h"
 
 namespace hespas::driver {
@@ -39,6 +40,7 @@ TEST(Bounds, EachPublicSetIsHeldWithAllItsRows) {
   EXPECT_EQ(rows["whole models"], "12");
   EXPECT_EQ(rows["collectives above 64 MiB"], "276");
   EXPECT_EQ(rows["LLaMA-3 steps of 0.10 s and more"], "9");
+  EXPECT_EQ(rows["ResNet steps"], "5");
 }
 
 struct Coverage {
@@ -79,6 +81,19 @@ TEST(Uncertainty, TwoThirdsFallWithinOneSigmaAndNineTenthsWithinTwo) {
     EXPECT_LE(covered.one, 0.75) << set << " " << ops[0];
     EXPECT_GE(covered.two, 0.90) << set << " " << ops[0];
   }
+}
+
+TEST(CorrelatedSigma, ErrorsOfAFamilyAddAndThoseOfTwoDoNot) {
+  CorrelatedSigma one;
+  one.Add(0, 3);
+  one.Add(0, 4);
+  EXPECT_DOUBLE_EQ(one.Total(1), 7);
+  EXPECT_DOUBLE_EQ(one.Total(0), 5);
+  CorrelatedSigma two;
+  two.Add(0, 1, 3);  // a repeated block errs alike
+  two.Add(1, 2, 2);
+  EXPECT_DOUBLE_EQ(two.Total(1), 5);
+  EXPECT_DOUBLE_EQ(two.Total(0), 5);
 }
 
 TEST(Baselines, TheModelBeatsTheRooflineOnEverySet) {
