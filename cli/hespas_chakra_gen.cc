@@ -1,5 +1,6 @@
 // hespas_chakra_gen: the prototype's command of that name.
 #include "cli/drop_in.h"
+#include "cli/pipeline_options.h"
 #include "driver/compat/chakra_gen.h"
 
 int main(int argc, char** argv) {
@@ -25,7 +26,7 @@ int main(int argc, char** argv) {
   app.add_flag("--merge", merge, "join blocks (individual_split)");
   app.add_flag("--no-merge", no_merge, "do not join blocks");
   app.add_option("--output", command.output, "output folder, instead of the configuration's");
-  app.add_flag("--expand", command.expand, "a trace file of its own for every device, instead of hard links");
+  hespas::cli::AddTraceFileOptions(app, command.trace_files);
   app.add_option("--threads", command.threads, "accepted for compatibility; the output does not depend on it");
   return hespas::cli::RunDropIn(app, argc, argv, options, [&](auto& parsed, const auto& log, auto& diagnostics) {
     auto request = parsed;

@@ -53,6 +53,10 @@ void AddModelOptions(CLI::App& command, driver::RunOptions& options) {
       ->check(OneOf({"calibrated", "roofline"}));
   command.add_option("--tool-path", options.tool_path, "external simulator to run; by default found in PATH");
   command.add_option("--tool-config", options.tool_config, "the external simulator's description of the hardware");
+  command.add_option("--tool-mapping", options.tool_mapping, "of zigzag_onnx: how operations lie on the array");
+  command.add_option("--tool-clock", options.tool_clock_hz, "clock of the simulated hardware in Hz")
+      ->check(CLI::PositiveNumber);
+  command.add_option("--tool-chips", options.tool_chips, "chips that cocossim simulates")->check(CLI::PositiveNumber);
   command.add_option("--tool-timeout", options.tool_limit_s, "seconds that one answer of an external tool may take")
       ->check(CLI::PositiveNumber);
   command.add_option("--dataflow", options.dataflow, "what stays in scalesim's array: ws (weights) or os (outputs)")
@@ -89,6 +93,18 @@ void AddEstimateOptions(CLI::App& command, driver::RunOptions& options) {
 void AddOutputOption(CLI::App& command, driver::RunOptions& options, const std::string& description) {
   command.add_option("--output", options.output, description);
   command.add_flag("--clean", options.clean, "empty the output folder first");
+}
+
+void AddTraceFileOptions(CLI::App& command, report::TraceFiles& form) {
+  CLI::Option* expand = command.add_flag_callback(
+      "--expand", [&form] { form = report::TraceFiles::kCopies; },
+      "a trace file of its own for every NPU, instead of hard links");
+  command
+      .add_flag_callback(
+          "--rank-classes", [&form] { form = report::TraceFiles::kClasses; },
+          "one trace for all NPUs whose traces differ in groups and peers alone, with a manifest (dev.ranks.json); "
+          "chosen by itself where more than 64 files would differ")
+      ->excludes(expand);
 }
 
 void AddBackendOption(CLI::App& command, driver::RunOptions& options) {

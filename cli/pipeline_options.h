@@ -18,6 +18,8 @@ void AddModelOptions(CLI::App& command, driver::RunOptions& options);
 void AddEstimateOptions(CLI::App& command, driver::RunOptions& options);
 // --output and --clean.
 void AddOutputOption(CLI::App& command, driver::RunOptions& options, const std::string& description);
+// --expand and --rank-classes.
+void AddTraceFileOptions(CLI::App& command, report::TraceFiles& form);
 void AddBackendOption(CLI::App& command, driver::RunOptions& options);
 // --system and the backend.
 void AddNetworkOptions(CLI::App& command, driver::RunOptions& options);

@@ -19,7 +19,6 @@ constexpr DiagnosticKind kNoTimeline{
 struct RunCommand {
   driver::RunOptions run;
   Format format = Format::kTable;
-  bool expand = false;
   bool chrome = false;
 };
 
@@ -96,7 +95,7 @@ void AddRunCommand(CLI::App& app, Console& console) {
   command.add_option("--moe-imbalance", assumptions.moe_imbalance,
                      "load of the busiest device over the mean, for ragged exchanges and products of experts");
   command.add_flag("--require-fit", options->run.require_fit, "needing more memory than the device has is an error");
-  command.add_flag("--expand", options->expand, "a trace file of its own for every NPU, instead of hard links");
+  AddTraceFileOptions(command, options->run.trace_files);
   command
       .add_option_function<std::string>(
           "--format",
@@ -118,10 +117,6 @@ void AddRunCommand(CLI::App& app, Console& console) {
     if (options->chrome) return PrintTimeline(options->run, console);
     const auto result = driver::Run(options->run, console.diagnostics);
     progress.Clear();
-    if (result && options->expand && !options->run.output.empty()) {
-      const Status expanded = driver::ExpandTraces(options->run.output);
-      if (!expanded) console.diagnostics.Report(expanded.error());
-    }
     console.PrintDiagnostics();
     if (result) Print(Render(*result, options->format));
   });

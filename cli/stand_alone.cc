@@ -1,9 +1,11 @@
 #include "cli/stand_alone.h"
 
+#include <algorithm>
 #include <cstdio>
 
 #include "cli/drop_in.h"
 #include "driver/compat/stand_alone.h"
+#include "driver/tool_keys.h"
 
 namespace hespas::cli {
 
@@ -17,6 +19,16 @@ int RunStandAlone(const char* estimator, int argc, char** argv) {
   app.add_option("--mlir-file,--mlir_file", command.mlir_file, "program")->required();
   app.add_option("--config-file,--config_file", command.config_path, "configuration file with `perf_estimator`");
   AddDeviceOptions(app, options);
+  for (const driver::ToolKey& key : driver::ToolKeysOf(estimator)) {
+    std::string flag = "--" + std::string(key.key);
+    std::string with_underscores = flag;
+    std::replace(flag.begin(), flag.end(), '_', '-');
+    if (flag != with_underscores) flag += "," + with_underscores;
+    app.add_option_function<std::string>(
+        flag,
+        [&command, name = std::string(key.key)](const std::string& value) { command.tool.emplace_back(name, value); },
+        key.option.empty() ? "accepted and not needed" : "as `" + std::string(key.key) + "` in `hardware`");
+  }
   app.add_flag("--warn-on-unknown-type", stand_alone.warn_on_unknown_type, "warn where the table lacks a type");
   app.add_flag("--error-on-unknown-type", stand_alone.error_on_unknown_type, "stop where the table lacks a type");
   command.estimator = estimator;

@@ -11,7 +11,7 @@
 namespace hespas::cli {
 namespace {
 
-void Trace(const driver::RunOptions& options, bool expand, Console& console) {
+void Trace(const driver::RunOptions& options, Console& console) {
   const auto prepared = driver::Prepare(options, console.diagnostics);
   if (!prepared) return;
   const auto estimated = driver::EstimateBlocks(options, *prepared, console.diagnostics);
@@ -19,8 +19,7 @@ void Trace(const driver::RunOptions& options, bool expand, Console& console) {
   const auto traces = driver::AssembleTraces(options, *prepared, *estimated, nullptr, console.diagnostics);
   if (!traces) return;
   Status status = driver::PrepareFolder(options.output, options.clean);
-  if (status) status = driver::WriteTraces(*traces, options.output);
-  if (status && expand) status = driver::ExpandTraces(options.output);
+  if (status) status = driver::WriteTraces(*traces, options.output, options.trace_files);
   if (!status) {
     console.diagnostics.Report(status.error());
     return;
@@ -37,21 +36,20 @@ void AddTraceCommand(CLI::App& app, Console& console) {
       AddCommand(app, console, "trace", "writes Chakra execution traces only",
                  "hespas trace examples/llama3-100m-4dev.mlir.gz --device A100_SXM_40GB --output traces");
   auto options = std::make_shared<driver::RunOptions>();
-  auto expand = std::make_shared<bool>(false);
   AddConfigurationOptions(command);
   AddProgramOption(command, *options)->required(false);
   AddEstimateOptions(command, *options);
   AddTraceOptions(command, *options);
   AddSplitOptions(command, *options);
   AddOutputOption(command, *options, "folder for dev.<id>.et and comm_group.json");
-  command.add_flag("--expand", *expand, "a file of its own for every rank, instead of hard links");
-  command.callback([options, expand, &command, &console] {
+  AddTraceFileOptions(command, options->trace_files);
+  command.callback([options, &command, &console] {
     if (!ApplyConfiguration(command, *options, console)) return;
     if (options->program.empty()) throw CLI::RequiredError("PROGRAM");
     if (options->output.empty()) throw CLI::RequiredError("--output");
     ProgressLine progress(console.quiet);
     options->progress = &progress;
-    Trace(*options, *expand, console);
+    Trace(*options, console);
     console.PrintDiagnostics();
   });
 }

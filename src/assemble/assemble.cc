@@ -7,6 +7,8 @@
 
 #include "assemble/collective.h"
 #include "assemble/prototype.h"
+#include "assemble/rank_signature.h"
+#include "trace/rank_classes.h"
 
 namespace hespas::assemble {
 namespace {
@@ -21,7 +23,6 @@ constexpr uint32_t kMostNpus = 1u << 20;
 struct Peers {
   Ranks to;
   Ranks from;
-  auto operator<=>(const Peers&) const = default;
 };
 
 // Who talks with whom, for every communication of the program; equal patterns are kept once.
@@ -67,12 +68,18 @@ class Membership {
   uint32_t group(uint32_t index, uint32_t rank) const { return group_of_[index][rank]; }
   const Peers& peers(uint32_t index, uint32_t rank) const { return peers_[index][rank]; }
 
-  // Ranks with equal signatures run the same program.
-  std::pair<std::vector<uint32_t>, std::vector<Peers>> Signature(uint32_t rank) const {
-    std::pair<std::vector<uint32_t>, std::vector<Peers>> signature;
-    for (const auto& groups : group_of_) signature.first.push_back(groups[rank]);
-    for (const auto& peers : peers_) signature.second.push_back(peers[rank]);
-    return signature;
+  // Whom the rank talks to, pattern by pattern. Groups of one member are none: nothing is exchanged there.
+  RankSignature SignatureOf(uint32_t rank, const trace::TraceGraph& trace) const {
+    RankSignature out;
+    for (const auto& groups : group_of_) {
+      const auto found = trace.groups.find(groups[rank]);
+      out.AddGroup(found != trace.groups.end() && found->second.size() > 1 ? found->first : 0);
+    }
+    for (const auto& peers : peers_) {
+      out.AddPeers(peers[rank].to);
+      out.AddPeers(peers[rank].from);
+    }
+    return out;
   }
 
  private:
@@ -204,19 +211,16 @@ class Assembler {
   }
 
   void MakeClasses(trace::TraceGraph& trace) {
-    std::map<std::pair<std::vector<uint32_t>, std::vector<Peers>>, uint32_t> classes;
-    trace.program_of_rank.resize(total_);
+    SharedPrograms programs;
     for (uint32_t rank = 0; rank < copies_ * needed_; ++rank) {
-      const auto [found, is_new] =
-          classes.try_emplace(membership_.Signature(rank), static_cast<uint32_t>(trace.programs.size()));
-      if (is_new) trace.programs.push_back(MakeProgram(rank, trace));
-      trace.program_of_rank[rank] = found->second;
+      programs.Add(membership_.SignatureOf(rank, trace), [&] { return MakeProgram(rank, trace); });
     }
-    if (copies_ * needed_ == total_) return;
-    for (uint32_t rank = copies_ * needed_; rank < total_; ++rank) {
-      trace.program_of_rank[rank] = static_cast<uint32_t>(trace.programs.size());
-    }
-    trace.programs.emplace_back();
+    RankSignature idle;
+    idle.shape = {trace::kNoBlock};
+    for (uint32_t rank = copies_ * needed_; rank < total_; ++rank) programs.Add(idle, [] { return trace::Program(); });
+    trace::TraceGraph shared = programs.Take();
+    shared.groups = std::move(trace.groups);
+    trace = std::move(shared);
   }
 
   trace::Program MakeProgram(uint32_t rank, const trace::TraceGraph& trace) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "assemble/rank_signature.h"
 #include "graph/packed_bytes.h"
 #include "ir/attribute.h"
 
@@ -90,7 +91,7 @@ class Builder {
       node.kind = trace::NodeKind::kCollective;
       node.collective = communications_[i].kind;
       node.size = Bytes(communications_[i].size);
-      node.group = groups_.GroupOf(communications_[i], device);
+      node.group = groups_.GroupOf(communications_[i].pattern, device);
     }
     return program;
   }
@@ -125,23 +126,25 @@ PrototypeCommunication DescribeAsPrototype(const ir::Module& module, const graph
   return out;
 }
 
-void PrototypeGroups::Add(const PrototypeCommunication& communication) {
+void PrototypeGroups::Add(PrototypeCommunication& communication) {
   split_ |= communication.groups.size() > 1;
-  for (const auto& group : communication.groups) {
-    if (Find(group) == 0) all_.push_back(group);
+  const auto [at, is_new] =
+      patterns_.try_emplace(std::move(communication.groups), static_cast<uint32_t>(patterns_.size()));
+  communication.groups.clear();
+  communication.pattern = at->second;
+  if (!is_new) return;
+  auto& group_of = group_of_.emplace_back();
+  for (const auto& group : at->first) {
+    const auto [number, unknown] = number_.try_emplace(group, static_cast<uint32_t>(number_.size() + 1));
+    if (unknown) all_.push_back(group);
+    for (const int64_t device : group) group_of.try_emplace(device, number->second);
   }
 }
 
-uint32_t PrototypeGroups::Find(const std::vector<int64_t>& group) const {
-  const auto found = std::find(all_.begin(), all_.end(), group);
-  return found == all_.end() ? 0 : static_cast<uint32_t>(found - all_.begin() + 1);
-}
-
-uint32_t PrototypeGroups::GroupOf(const PrototypeCommunication& communication, int64_t device) const {
-  for (const auto& group : communication.groups) {
-    if (std::find(group.begin(), group.end(), device) != group.end()) return Find(group);
-  }
-  return 0;
+uint32_t PrototypeGroups::GroupOf(uint32_t pattern, int64_t device) const {
+  const auto& group_of = group_of_[pattern];
+  const auto found = group_of.find(device);
+  return found == group_of.end() ? 0 : found->second;
 }
 
 Result<trace::TraceGraph> AssembleAsPrototype(const ir::Module& module, const graph::BlockGraph& graph,
@@ -153,18 +156,24 @@ Result<trace::TraceGraph> AssembleAsPrototype(const ir::Module& module, const gr
   }
   const uint32_t npus = options.num_npus.value_or(static_cast<uint32_t>(std::min<int64_t>(implied, 1 << 20)));
   trace::TraceGraph trace;
-  trace.program_of_rank.assign(npus, 0);
   for (const auto& group : builder.groups().all()) {
     auto& ranks = trace.groups[static_cast<uint32_t>(trace.groups.size() + 1)];
     for (const int64_t device : group) {
       if (device >= 0 && device < npus) ranks.push_back(static_cast<uint32_t>(device));
     }
   }
-  for (uint32_t device = 0; device < (builder.groups().split() ? npus : std::min(npus, 1u)); ++device) {
-    trace.program_of_rank[device] = device;
-    trace.programs.push_back(builder.Program(device));
+  SharedPrograms programs;
+  for (uint32_t rank = 0; rank < npus; ++rank) {
+    const uint32_t device = builder.groups().split() ? rank : 0;
+    RankSignature signature;
+    for (uint32_t pattern = 0; pattern < builder.groups().patterns(); ++pattern) {
+      signature.AddGroup(builder.groups().GroupOf(pattern, device));
+    }
+    programs.Add(signature, [&] { return builder.Program(device); });
   }
-  return trace;
+  trace::TraceGraph shared = programs.Take();
+  shared.groups = std::move(trace.groups);
+  return shared;
 }
 
 }  // namespace hespas::assemble

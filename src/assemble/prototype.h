@@ -2,7 +2,9 @@
 // all-to-alls, replica groups as they stand, durations in whole microseconds.
 #pragma once
 
+#include <map>
 #include <optional>
+#include <unordered_map>
 #include <vector>
 
 #include "assemble/assemble.h"
@@ -14,6 +16,7 @@ struct PrototypeCommunication {
   trace::Collective kind = trace::Collective::kAllReduce;
   int64_t size = 0;
   std::vector<std::vector<int64_t>> groups;  // empty: none could be read
+  uint32_t pattern = 0;                      // that list of groups in PrototypeGroups
 };
 
 PrototypeCommunication DescribeAsPrototype(const ir::Module& module, const graph::Block& block);
@@ -21,17 +24,20 @@ PrototypeCommunication DescribeAsPrototype(const ir::Module& module, const graph
 // Numbers communicators from 1 in the order in which they are met, by their device ids.
 class PrototypeGroups {
  public:
-  void Add(const PrototypeCommunication& communication);
+  // Takes the groups over and sets `pattern`.
+  void Add(PrototypeCommunication& communication);
   const std::vector<std::vector<int64_t>>& all() const { return all_; }
   // Whether some collective has several groups, so that devices need traces of their own.
   bool split() const { return split_; }
-  // The group of `communication` that holds `device`; 0 where none does.
-  uint32_t GroupOf(const PrototypeCommunication& communication, int64_t device) const;
+  uint32_t patterns() const { return static_cast<uint32_t>(group_of_.size()); }
+  // The group that holds `device`; 0 where none does.
+  uint32_t GroupOf(uint32_t pattern, int64_t device) const;
 
  private:
-  uint32_t Find(const std::vector<int64_t>& group) const;
-
   std::vector<std::vector<int64_t>> all_;
+  std::map<std::vector<int64_t>, uint32_t> number_;
+  std::map<std::vector<std::vector<int64_t>>, uint32_t> patterns_;
+  std::vector<std::unordered_map<int64_t, uint32_t>> group_of_;  // by pattern and device
   bool split_ = false;
 };
 

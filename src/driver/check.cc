@@ -14,6 +14,7 @@
 #include "hardware/device.h"
 #include "hardware/presets.h"
 #include "hardware/system.h"
+#include "read/chakra/rank_manifest.h"
 #include "read/read.h"
 
 namespace hespas::driver {
@@ -45,6 +46,14 @@ std::optional<std::string> CheckProgram(const std::string& path, Content text, D
   const auto module = read::ReadText(path, std::move(text), {}, diagnostics);
   if (!module) return Failed(module.error(), diagnostics);
   return fmt::format("a program of {} operations", module->op_count());
+}
+
+std::optional<std::string> CheckRanks(const std::string& path, Diagnostics& diagnostics) {
+  const auto classes = read::chakra::ReadManifest(path, 0);
+  if (!classes) return Failed(classes.error(), diagnostics);
+  size_t npus = 0;
+  for (const auto& ranks : *classes) npus += ranks.ranks.size();
+  return fmt::format("traces of {} NPUs in {} classes", npus, classes->size());
 }
 
 bool IsConfiguration(const nlohmann::json& json) {
@@ -99,6 +108,7 @@ std::optional<std::string> CheckFile(const std::string& path, Diagnostics& diagn
   const std::string text(content->view());
   const auto json = ParseJson(text, path);
   if (!json) return Failed(json.error(), diagnostics);
+  if (json->is_object() && json->contains("classes")) return CheckRanks(path, diagnostics);
   if (json->is_object() && IsConfiguration(*json)) return CheckConfiguration(path, text, diagnostics);
   const bool system = json->is_object() && (json->contains("network") || json->contains("system"));
   return system ? CheckSystem(path, diagnostics) : CheckDevice(path, text, diagnostics);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/file.h"
+#include "base/hash.h"
 #include "read/chakra/tensors.h"
 #include "report/local_memory.h"
 
@@ -16,12 +17,12 @@ namespace {
 using read::chakra::NodeTensors;
 using TensorsById = std::unordered_map<uint64_t, NodeTensors>;
 
-std::vector<std::vector<report::TensorUse>> UsesByRank(const NetworkRun& run, const std::vector<TensorsById>& tensors) {
+std::vector<std::vector<report::TensorUse>> UsesByRank(const NetworkRun& run,
+                                                       const std::vector<const TensorsById*>& tensors) {
   std::vector<std::vector<report::TensorUse>> uses(run.result.ranks.size());
   for (const result::NodeInterval& interval : run.result.intervals) {
-    const TensorsById& of_program = tensors[run.trace.program_of_rank[interval.rank]];
-    const auto node = of_program.find(interval.node);
-    if (node == of_program.end()) continue;
+    const auto node = tensors[interval.rank]->find(interval.node);
+    if (node == tensors[interval.rank]->end()) continue;
     const auto add = [&](const std::vector<read::chakra::Tensor>& list, bool written) {
       for (const read::chakra::Tensor& tensor : list) {
         uses[interval.rank].push_back({tensor.name, tensor.bytes, written, interval});
@@ -33,22 +34,39 @@ std::vector<std::vector<report::TensorUse>> UsesByRank(const NetworkRun& run, co
   return uses;
 }
 
+// The tensors of each rank, from its file; ranks without one have those of the first rank of their class.
+Status ReadTensorsOfRanks(const NetworkRunFiles& files, const NetworkRun& run,
+                          std::unordered_map<Hash128, TensorsById>& by_content,
+                          std::vector<const TensorsById*>& of_rank) {
+  std::unordered_map<uint32_t, const TensorsById*> of_class;
+  for (uint32_t rank = 0; rank < run.result.ranks.size(); ++rank) {
+    const std::string file = fmt::format("{}.{}.et", files.workload, rank);
+    const auto first = of_class.find(run.trace.program_of_rank[rank]);
+    std::error_code unused;
+    if (first != of_class.end() && !std::filesystem::exists(file, unused)) {
+      of_rank.push_back(first->second);
+      continue;
+    }
+    const Result<std::string> bytes = ReadInput(file);
+    if (!bytes) return bytes.error();
+    const auto [at, added] = by_content.try_emplace(HashBytes(*bytes));
+    if (added) {
+      Result<TensorsById> read = read::chakra::ReadTensors(*bytes, file);
+      if (!read) return read.error();
+      at->second = *std::move(read);
+    }
+    of_rank.push_back(&at->second);
+    of_class.emplace(run.trace.program_of_rank[rank], of_rank.back());
+  }
+  return {};
+}
+
 }  // namespace
 
 Status WriteLocalMemory(const NetworkRunFiles& files, NetworkRun& run) {
-  std::vector<TensorsById> tensors(run.trace.programs.size());
-  std::vector<bool> known(run.trace.programs.size());
-  for (uint32_t rank = 0; rank < run.result.ranks.size(); ++rank) {
-    const uint32_t program = run.trace.program_of_rank[rank];
-    if (known[program]) continue;
-    known[program] = true;
-    const std::string file = fmt::format("{}.{}.et", files.workload, rank);
-    const Result<std::string> bytes = ReadInput(file);
-    if (!bytes) return bytes.error();
-    Result<TensorsById> read = read::chakra::ReadTensors(*bytes, file);
-    if (!read) return read.error();
-    tensors[program] = *std::move(read);
-  }
+  std::unordered_map<Hash128, TensorsById> by_content;
+  std::vector<const TensorsById*> tensors;
+  if (Status read = ReadTensorsOfRanks(files, run, by_content, tensors); !read) return read;
   if (Status made = MakeFolder(files.log_folder); !made) return made;
   const std::vector<std::vector<report::TensorUse>> uses = UsesByRank(run, tensors);
   const std::string prefix = (std::filesystem::path(files.log_folder) / run.system.memory_trace).string();

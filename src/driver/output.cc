@@ -22,21 +22,9 @@ Status PrepareFolder(const std::filesystem::path& folder, bool clean) {
   return MakeFolder(folder);
 }
 
-Status WriteTraces(const trace::TraceGraph& traces, const std::filesystem::path& folder) {
-  if (Status status = report::WriteChakra(traces, folder.string()); !status) return status;
+Status WriteTraces(const trace::TraceGraph& traces, const std::filesystem::path& folder, report::TraceFiles form) {
+  if (Status status = report::WriteTraceFiles(traces, folder, form); !status) return status;
   return WriteFileAtomically(folder / "comm_group.json", report::EncodeGroups(traces));
-}
-
-Status ExpandTraces(const std::filesystem::path& folder) {
-  namespace fs = std::filesystem;
-  std::error_code error;
-  for (const auto& entry : fs::directory_iterator(folder, error)) {
-    if (entry.path().extension() != ".et" || entry.hard_link_count(error) < 2) continue;
-    const auto content = ReadRaw(entry.path().string());
-    if (!content) return content.error();
-    if (Status written = WriteFileAtomically(entry.path(), *content); !written) return written;
-  }
-  return {};
 }
 
 report::TimelineCounters CountersOf(const Finished& run) {
@@ -55,8 +43,9 @@ Status WriteReport(const Finished& run, const std::filesystem::path& folder) {
 }
 
 Status WriteOutputs(const Prepared& prepared, const Estimated& estimated, const trace::TraceGraph& traces,
-                    const result::RunResult& result, const std::filesystem::path& folder) {
-  if (Status status = WriteTraces(traces, folder); !status) return status;
+                    const result::RunResult& result, const RunOptions& options) {
+  const std::filesystem::path folder = options.output;
+  if (Status status = WriteTraces(traces, folder, options.trace_files); !status) return status;
   const std::string statistics = report::ModuleStatistics(prepared.blocks, estimated.table);
   if (Status status = WriteFileAtomically(folder / "module_stats.json", statistics); !status) return status;
   return WriteFileAtomically(folder / "result.json", report::ToJson(result));

@@ -5,6 +5,7 @@
 
 #include "base/result.h"
 #include "driver/pipeline.h"
+#include "driver/run.h"
 #include "report/perfetto.h"
 
 namespace hespas::driver {
@@ -14,15 +15,12 @@ inline constexpr DiagnosticKind kOutputNotFolder{"E0915", "The output path exist
 // Creates the folder, emptied first where `clean` asks for it.
 Status PrepareFolder(const std::filesystem::path& folder, bool clean);
 
-// dev.<id>.et and comm_group.json.
-Status WriteTraces(const trace::TraceGraph& traces, const std::filesystem::path& folder);
+// dev.<id>.et (or the manifest dev.ranks.json with one for each class of ranks) and comm_group.json.
+Status WriteTraces(const trace::TraceGraph& traces, const std::filesystem::path& folder, report::TraceFiles form);
 
-// Gives every dev.<id>.et of the folder a file of its own where several names share one.
-Status ExpandTraces(const std::filesystem::path& folder);
-
-// The traces, module_stats.json and result.json.
+// The traces, module_stats.json and result.json, into the folder of `options`.
 Status WriteOutputs(const Prepared& prepared, const Estimated& estimated, const trace::TraceGraph& traces,
-                    const result::RunResult& result, const std::filesystem::path& folder);
+                    const result::RunResult& result, const RunOptions& options);
 
 // What the timeline counts beside its slices; refers to the run.
 report::TimelineCounters CountersOf(const Finished& run);

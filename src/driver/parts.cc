@@ -105,6 +105,7 @@ class Merger {
  private:
   Status Add(size_t p) {
     const Part& part = parts_[p];
+    AddArguments(part, static_cast<uint32_t>(out_.groups.size()));
     const auto first_group = static_cast<uint32_t>(out_.groups.size());
     for (const auto& [id, members] : part.traces.groups) {
       std::vector<uint32_t>& group = out_.groups[first_group + id];
@@ -122,13 +123,14 @@ class Merger {
       trace::Program program = part.traces.programs[source];
       bool own = false;
       for (trace::Node& node : program.nodes) {
+        if (node.per_rank) continue;
         if (node.kind == NodeKind::kCollective) node.group = node.group == 0 ? everyone : first_group + node.group;
         if (node.kind != NodeKind::kSend && node.kind != NodeKind::kReceive) continue;
-        own = true;
         if (!Channels::IsOpen(node)) {
           node.peer = static_cast<int32_t>(part.ranks[static_cast<size_t>(node.peer)]);
           continue;
         }
+        own = true;
         const auto peer = channels_.Peer(p, k, node);
         if (!peer) return peer.error();
         node.peer = static_cast<int32_t>(*peer);
@@ -139,6 +141,16 @@ class Merger {
       if (!own) known[source] = index;
     }
     return {};
+  }
+
+  void AddArguments(const Part& part, uint32_t first_group) {
+    if (part.traces.arguments.empty()) return;
+    out_.arguments.resize(out_.program_of_rank.size());
+    for (size_t k = 0; k < part.ranks.size(); ++k) {
+      trace::Arguments& own = out_.arguments[part.ranks[k]] = part.traces.arguments[k];
+      for (uint32_t& group : own.groups) group += first_group;
+      for (int32_t& peer : own.peers) peer = static_cast<int32_t>(part.ranks[static_cast<size_t>(peer)]);
+    }
   }
 
   // The group that means all NPUs of the part; 0 where that is all there are.
@@ -212,6 +224,10 @@ std::optional<trace::TraceGraph> MixDevices(const RunOptions& options, Part& bas
     mixed.programs.insert(mixed.programs.end(), part->traces.programs.begin(), part->traces.programs.end());
     for (const uint32_t rank : *ranks) {
       mixed.program_of_rank[rank] = offset + part->traces.program_of_rank[rank];
+      if (!part->traces.arguments.empty()) {
+        mixed.arguments.resize(mixed.program_of_rank.size());
+        mixed.arguments[rank] = part->traces.arguments[rank];
+      }
       part_of_rank[rank] = others.size() + 1;
     }
     others.push_back(std::move(*part));
@@ -295,7 +311,7 @@ std::optional<result::RunResult> RunParts(const RunOptions& options, Diagnostics
     diagnostics.Report(status.error());
     return std::nullopt;
   }
-  if (const Status status = WriteOutputs(part.prepared, part.estimated, *traces, result, options.output); !status) {
+  if (const Status status = WriteOutputs(part.prepared, part.estimated, *traces, result, options); !status) {
     diagnostics.Report(status.error());
     return std::nullopt;
   }

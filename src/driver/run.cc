@@ -113,7 +113,7 @@ std::optional<result::RunResult> Run(const RunOptions& given, Diagnostics& diagn
     diagnostics.Report(status.error());
     return std::nullopt;
   }
-  Status status = WriteOutputs(run->prepared, run->estimated, run->traces, run->result, options.output);
+  Status status = WriteOutputs(run->prepared, run->estimated, run->traces, run->result, options);
   if (status.ok() && options.report) status = WriteReport(*run, options.output);
   if (!status) {
     diagnostics.Report(status.error());

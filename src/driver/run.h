@@ -22,6 +22,7 @@
 #include "hardware/device_figures.h"
 #include "hardware/system.h"
 #include "ir/module.h"
+#include "report/trace_files.h"
 #include "result/run_result.h"
 #include "result/sim_result.h"
 #include "trace/trace_graph.h"
@@ -52,6 +53,9 @@ struct RunOptions {
   std::string fallback = "calibrated";                          // costs what the estimator cannot
   std::string tool_path;                                        // of an external simulator; empty: found in PATH
   std::string tool_config;                                      // its description of the hardware
+  std::string tool_mapping;                                     // of zigzag_onnx
+  std::optional<double> tool_clock_hz;                          // of the simulated hardware
+  int tool_chips = 1;                                           // of cocossim
   double tool_limit_s = 60;                                     // of one answer of an external tool
   std::string dataflow = "ws";                                  // of scalesim: weights stay, or outputs ("os")
   std::string optimise = "auto";                                // none, xla-gpu, xla-tpu
@@ -76,6 +80,7 @@ struct RunOptions {
   bool one_of_several = false;             // sends and receives may meet another program's
   std::string output;                      // folder; empty: nothing is written
   bool clean = false;                      // empty it first
+  report::TraceFiles trace_files = report::TraceFiles::kAuto;
   std::vector<std::string> changes;  // of the device and the network, "device.memory_bandwidth=2x" (driver/changes.h)
   std::string overlap = "program";   // perfect: computation and communication never wait for each other
   bool flash_attention = false;      // attention scores never leave the chip (driver/flash_attention.h)

@@ -8,6 +8,7 @@
 
 #include "base/file.h"
 #include "base/json_text.h"
+#include "driver/tool_keys.h"
 
 namespace hespas::driver {
 namespace {
@@ -38,9 +39,6 @@ constexpr KeyRow kPlainKeys[] = {
     {"compat", "--compat"},
     {"strict", "--strict"},
 };
-
-// Options of other methods than the analytic ones; those methods read them.
-constexpr std::string_view kAnalytic[] = {"roofline", "calibrated"};
 
 std::string Lower(std::string text) {
   for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
@@ -101,10 +99,22 @@ class Reader {
     ReadFigures(nested ? *nested : *hardware);
     if (nested) nested->Finish();
     Reuse(*hardware, {"perf_estimator", "hardware"});
+    for (const char* ignored : {"type", "cache_dir"}) hardware->Has(ignored);
+    for (const ToolKey& key : ToolKeysOf(method ? Lower(*method) : "")) ReadTool(key, *hardware);
     if (const auto npus = hardware->Integer("num_npus", 1, 1 << 20))
       Offer("--num-npus", std::to_string(*npus), {"perf_estimator", "hardware", "num_npus"});
-    const bool analytic = !method || std::ranges::find(kAnalytic, Lower(*method)) != std::end(kAnalytic);
-    if (analytic) hardware->Finish();
+    if (!method || estimate::WhyNotBuiltIn(Lower(*method)).empty()) hardware->Finish();
+  }
+
+  void ReadTool(const ToolKey& key, JsonObject& hardware) {
+    const std::string name(key.key);
+    const nlohmann::json* value = hardware.Raw(name);
+    if (value == nullptr || key.option.empty()) return;
+    std::string text = value->is_string() ? value->get<std::string>() : value->dump();
+    if (value->is_number() && key.scale != 0) text = fmt::format("{}", value->get<double>() * key.scale);
+    if (value->is_structured())
+      return hardware.Report(kJsonBadValue, name, fmt::format("`{}` must be a single value", name));
+    Offer(std::string(key.option), text, {"perf_estimator", "hardware", name});
   }
 
   void ReadFigures(JsonObject& figures) {

@@ -94,6 +94,9 @@ std::shared_ptr<const estimate::Estimator> EstimatorOf(const RunOptions& options
                                             .dataflow = options.dataflow,
                                             .tool_path = options.tool_path,
                                             .tool_config = options.tool_config,
+                                            .tool_mapping = options.tool_mapping,
+                                            .tool_clock_hz = options.tool_clock_hz,
+                                            .tool_chips = options.tool_chips,
                                             .tool_limit_s = options.tool_limit_s}),
                    diagnostics);
   return made ? std::shared_ptr<const estimate::Estimator>(std::move(*made)) : nullptr;

@@ -1,10 +1,12 @@
 #include "estimate/registry.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <string>
 #include <vector>
 
+#include "base/process.h"
 #include "base/suggest.h"
 #include "estimate/calibrated/calibrated.h"
 #include "estimate/external/op_model.h"
@@ -66,8 +68,13 @@ std::chrono::milliseconds LimitOf(const EstimatorOptions& options) {
 
 // An array's clock, where the device file tells it.
 ToolOptions ToolOptionsOf(const hardware::Device& device, const EstimatorOptions& options) {
-  ToolOptions tool{.path = options.tool_path, .config = options.tool_config, .limit = LimitOf(options)};
+  ToolOptions tool{.path = options.tool_path,
+                   .config = options.tool_config,
+                   .asked_clock_hz = options.tool_clock_hz,
+                   .chips = options.tool_chips,
+                   .limit = LimitOf(options)};
   if (device.systolic_array) tool.clock_hz = device.systolic_array->clock_hz;
+  if (options.tool_clock_hz) tool.clock_hz = *options.tool_clock_hz;
   return tool;
 }
 
@@ -86,8 +93,10 @@ Made MakeZigzag(const hardware::Device& device, const EstimatorOptions& options)
   const ToolOptions tool = ToolOptionsOf(device, options);
   const std::string accelerator = tool.config.empty() ? (*data / "zigzag/tpuv3_like.yaml").string() : tool.config;
   WorkerCommand command;
-  command.arguments = {tool.path.empty() ? "python3" : tool.path, (*data / "tools/zigzag_worker.py").string(),
-                       accelerator, (*data / "zigzag/gemm_mapping.yaml").string(), fmt::format("{}", tool.clock_hz)};
+  command.arguments = {
+      tool.path.empty() ? "python3" : tool.path, (*data / "tools/zigzag_worker.py").string(), accelerator,
+      options.tool_mapping.empty() ? (*data / "zigzag/gemm_mapping.yaml").string() : options.tool_mapping,
+      fmt::format("{}", tool.clock_hz)};
   command.limit = tool.limit;
   return Combined(StartWorkerModel(std::move(command), device), device, options);
 }
@@ -118,6 +127,17 @@ constexpr EstimatorEntry kEstimators[] = {
 
 std::span<const EstimatorEntry> Estimators() { return kEstimators; }
 
+std::string WhyNotBuiltIn(std::string_view name) {
+  std::vector<std::string> tools;
+  if (name == "xla") tools = {"xla-translate", "hlo_runner_main"};
+  if (name == "iree") tools = {"iree-compile", "iree-benchmark-module"};
+  if (tools.empty()) return {};
+  std::string text = fmt::format(": it measures with {}", fmt::join(tools, " and "));
+  std::erase_if(tools, [](const std::string& tool) { return !FindProgram({tool}).empty(); });
+  if (!tools.empty()) text += fmt::format(" (not in PATH: {})", fmt::join(tools, ", "));
+  return text;
+}
+
 Result<std::unique_ptr<Estimator>> MakeEstimator(std::string_view name, const hardware::Device& device,
                                                  const EstimatorOptions& options) {
   if (name.starts_with(kExec)) return MakeExec(name.substr(kExec.size()), device, options);
@@ -126,7 +146,8 @@ Result<std::unique_ptr<Estimator>> MakeEstimator(std::string_view name, const ha
     if (entry.name == name) return entry.make(device, options);
     names.emplace_back(entry.name);
   }
-  return MakeError(kUnknownEstimator, fmt::format("no estimator `{}`", name), {}, DidYouMean(name, names));
+  return MakeError(kUnknownEstimator, fmt::format("no estimator `{}`{}", name, WhyNotBuiltIn(name)), {},
+                   DidYouMean(name, names));
 }
 
 }  // namespace hespas::estimate

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -21,6 +22,9 @@ struct EstimatorOptions {
   std::string dataflow = "ws";          // of scalesim: "ws" (weights stay) or "os" (outputs stay)
   std::string tool_path;                // of an external simulator; empty: found in PATH
   std::string tool_config;              // its description of the hardware
+  std::string tool_mapping;             // of zigzag_onnx: how operations lie on the array
+  std::optional<double> tool_clock_hz;  // of the simulated hardware; default: the device file's, or the tool's
+  int tool_chips = 1;                   // of cocossim
   double tool_limit_s = 60;             // of one answer of an external tool
 };
 
@@ -31,6 +35,10 @@ struct EstimatorEntry {
 };
 
 std::span<const EstimatorEntry> Estimators();
+
+// Why a profiling method of the prototype is not among them: the programs that it would measure with, and which of
+// those are not in PATH. Empty for other names.
+std::string WhyNotBuiltIn(std::string_view name);
 
 Result<std::unique_ptr<Estimator>> MakeEstimator(std::string_view name, const hardware::Device& device,
                                                  const EstimatorOptions& options);

@@ -3,13 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <protozero/pbf_writer.hpp>
 #include <span>
 #include <string_view>
-
-#include "base/file.h"
 
 namespace hespas::report {
 namespace {
@@ -134,18 +131,20 @@ std::string_view NameOf(const Node& node) {
   }
 }
 
-void AddKindAttributes(const Node& node, Attributes& attributes) {
+void AddKindAttributes(const Node& node, const trace::Arguments& arguments, Attributes& attributes) {
   switch (node.kind) {
     case NodeKind::kCollective:
       attributes.Integer("comm_type", static_cast<int64_t>(node.collective));
       attributes.Integer("comm_size", node.size.value);
-      if (node.group != 0) attributes.Text("pg_name", fmt::format("{}", node.group));
+      if (const uint32_t group = arguments.GroupOf(node); group != 0) {
+        attributes.Text("pg_name", fmt::format("{}", group));
+      }
       if (node.involved_dimensions != ~0u) attributes.Flags("involved_dim", node.involved_dimensions, 8);
       if (node.priority != 0) attributes.Integer("comm_priority", node.priority, kUint32);
       break;
     case NodeKind::kSend:
     case NodeKind::kReceive:
-      attributes.Integer(node.kind == NodeKind::kSend ? "comm_dst" : "comm_src", node.peer, kInt32);
+      attributes.Integer(node.kind == NodeKind::kSend ? "comm_dst" : "comm_src", arguments.PeerOf(node), kInt32);
       if (node.total_chunks == 0) attributes.Integer("comm_size", node.size.value);
       attributes.Integer("comm_tag", node.tag, kInt32);
       break;
@@ -161,7 +160,8 @@ void AddKindAttributes(const Node& node, Attributes& attributes) {
 }
 
 // `carried` is what rounding the durations before has left over; it is added here, so that the sum stays exact.
-void EncodeNode(const Program& program, const Node& node, Time& carried, Message& message) {
+void EncodeNode(const Program& program, const Node& node, const trace::Arguments& arguments, Time& carried,
+                Message& message) {
   const std::span<const uint64_t> dependencies(program.dependencies.data() + node.first_dependency,
                                                node.dependency_count);
   const auto data = dependencies.first(dependencies.size() - node.control_dependency_count);
@@ -179,15 +179,7 @@ void EncodeNode(const Program& program, const Node& node, Time& carried, Message
   Attributes attributes(message);
   attributes.Flag("is_cpu_op", node.is_cpu);
   if (node.duration != Time(duration * kMicrosecond)) attributes.Integer("duration_ps", node.duration.value);
-  AddKindAttributes(node, attributes);
-}
-
-// A second name for the file, in place of whatever had that name; false where the file system has no hard links.
-bool LinkFile(const std::filesystem::path& from, const std::filesystem::path& to) {
-  std::error_code error;
-  std::filesystem::remove(to, error);
-  std::filesystem::create_hard_link(from, to, error);
-  return !error;
+  AddKindAttributes(node, arguments, attributes);
 }
 
 void AppendDelimited(std::string& out, std::string_view message) {
@@ -198,7 +190,8 @@ void AppendDelimited(std::string& out, std::string_view message) {
 
 }  // namespace
 
-std::string EncodeChakra(const Program& program, const std::vector<std::pair<std::string, std::string>>& about) {
+std::string EncodeChakra(const Program& program, const std::vector<std::pair<std::string, std::string>>& about,
+                         const trace::Arguments& arguments) {
   std::string metadata;
   pbf_writer(metadata).add_string(1, kVersion.data(), kVersion.size());
   for (const auto& [name, text] : about) {
@@ -215,10 +208,14 @@ std::string EncodeChakra(const Program& program, const std::vector<std::pair<std
   Time carried;
   Message message;
   for (const Node& node : program.nodes) {
-    EncodeNode(program, node, carried, message);
+    EncodeNode(program, node, arguments, carried, message);
     AppendDelimited(out, message.text());
   }
   return out;
+}
+
+std::string EncodeRank(const trace::TraceGraph& trace, uint32_t rank) {
+  return EncodeChakra(trace.ProgramOf(rank), {}, trace.arguments.empty() ? trace::Arguments() : trace.arguments[rank]);
 }
 
 std::string EncodeGroups(const trace::TraceGraph& trace) {
@@ -230,22 +227,6 @@ std::string EncodeGroups(const trace::TraceGraph& trace) {
     root["1"] = all;
   }
   return root.dump(2);
-}
-
-Status WriteChakra(const trace::TraceGraph& trace, const std::string& folder, const std::string& prefix) {
-  namespace fs = std::filesystem;
-  std::vector<fs::path> first(trace.programs.size());  // file of the program's first rank
-  for (size_t rank = 0; rank < trace.program_of_rank.size(); ++rank) {
-    const uint32_t program = trace.program_of_rank[rank];
-    const fs::path path = fs::path(folder) / fmt::format("{}.{}.et", prefix, rank);
-    if (first[program].empty()) {
-      first[program] = path;
-    } else if (LinkFile(first[program], path)) {
-      continue;
-    }
-    if (Status written = WriteFileAtomically(path, EncodeChakra(trace.programs[program])); !written) return written;
-  }
-  return {};
 }
 
 }  // namespace hespas::report

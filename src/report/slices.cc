@@ -48,7 +48,7 @@ class Builder {
       const Time start = step_.simulated->time(interval->start);
       const Time end = step_.simulated->time(interval->end);
       const bool computes = node.kind == NodeKind::kCompute;
-      Slice slice{.track = computes ? compute : TrackOf(process, node, start, end),
+      Slice slice{.track = computes ? compute : TrackOf(process, rank, node, start, end),
                   .start = start,
                   .end = end,
                   .node = static_cast<uint32_t>(&node - program.nodes.data())};
@@ -74,18 +74,17 @@ class Builder {
   }
 
   // The first track of the node's communicator that is free at `start`.
-  uint32_t TrackOf(uint32_t process, const trace::Node& node, Time start, Time end) {
+  uint32_t TrackOf(uint32_t process, uint32_t rank, const trace::Node& node, Time start, Time end) {
     const bool message = node.kind == NodeKind::kSend || node.kind == NodeKind::kReceive;
-    auto& lanes = lanes_[{message, node.group}];
+    const uint32_t group = step_.traces.GroupOf(rank, node);
+    auto& lanes = lanes_[{message, group}];
     for (Lane& lane : lanes) {
       if (lane.until > start) continue;
       lane.until = end;
       return lane.track;
     }
     const auto track = static_cast<uint32_t>(out_.tracks.size());
-    std::string name = message           ? "messages"
-                       : node.group == 0 ? "all ranks"
-                                         : fmt::format("communicator {}", node.group);
+    std::string name = message ? "messages" : group == 0 ? "all ranks" : fmt::format("communicator {}", group);
     if (!lanes.empty()) name += fmt::format(" ({})", lanes.size() + 1);
     out_.tracks.push_back({process, std::move(name), false});
     lanes.push_back({track, end});

@@ -59,7 +59,7 @@ class Timeline {
   // A dependency, else any node of the rank, that ended when `i` began.
   uint32_t Before(uint32_t i) const {
     const Node& here = node(i);
-    const trace::Program& program = trace_.programs[trace_.program_of_rank[at(i).rank]];
+    const trace::Program& program = trace_.ProgramOf(at(i).rank);
     const auto& index = index_[at(i).rank];
     for (uint32_t d = 0; d < here.dependency_count; ++d) {
       const auto found = index.find(program.dependencies[here.first_dependency + d]);
@@ -109,9 +109,9 @@ class Timeline {
       const Node& here = node(i);
       if (here.kind != NodeKind::kCollective) continue;
       const auto kind = static_cast<uint8_t>(here.collective);
-      const uint64_t number = count[{at(i).rank, here.group, kind}]++;
-      const auto [found, added] =
-          known.try_emplace({here.group, kind, number}, static_cast<uint32_t>(collectives_.size()));
+      const uint32_t group = trace_.GroupOf(at(i).rank, here);
+      const uint64_t number = count[{at(i).rank, group, kind}]++;
+      const auto [found, added] = known.try_emplace({group, kind, number}, static_cast<uint32_t>(collectives_.size()));
       if (added) collectives_.emplace_back();
       collectives_[found->second].push_back(i);
       collective_of_[i] = found->second;
@@ -164,7 +164,7 @@ CollectiveUse Describe(const Timeline& timeline, const std::vector<uint32_t>& me
 
 // One rank was simulated for all.
 uint32_t MembersOf(const trace::TraceGraph& trace, const Node& node, const result::SimResult& result) {
-  const auto group = trace.groups.find(node.group);
+  const auto group = trace.groups.find(trace.GroupOf(0, node));
   return static_cast<uint32_t>(group == trace.groups.end() ? result.ranks.size() : group->second.size());
 }
 

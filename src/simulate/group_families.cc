@@ -2,51 +2,18 @@
 
 #include <algorithm>
 #include <optional>
-#include <tuple>
-#include <unordered_map>
+#include <set>
 #include <utility>
 
 namespace hespas::simulate {
 
 using hardware::AlgorithmKind;
 using trace::Node;
-using trace::NodeKind;
-using trace::Program;
 using trace::TraceGraph;
 
 namespace {
 
 constexpr uint64_t kMostPairs = 20'000'000;  // that are worth a look
-
-auto AllButGroup(const Node& node) {
-  return std::tuple(node.id, node.kind, node.collective, node.is_cpu, node.duration.value, node.size.value, node.peer,
-                    node.tag, node.priority, node.operations, node.tensor_size.value, node.involved_dimensions,
-                    node.dependency_count, node.group == 0);
-}
-
-// Equal but for the numbers of groups.
-bool Alike(const Program& a, const Program& b) {
-  if (a.nodes.size() != b.nodes.size()) return false;
-  for (size_t i = 0; i < a.nodes.size(); ++i) {
-    const Node& x = a.nodes[i];
-    const Node& y = b.nodes[i];
-    if (AllButGroup(x) != AllButGroup(y)) return false;
-    const auto of_x = a.dependencies.begin() + x.first_dependency;
-    if (!std::equal(of_x, of_x + x.dependency_count, b.dependencies.begin() + y.first_dependency)) return false;
-  }
-  return true;
-}
-
-// The group that takes the place of each group of `base`; nothing if one stands for several.
-std::optional<std::map<uint32_t, uint32_t>> Renaming(const Program& base, const Program& other) {
-  std::map<uint32_t, uint32_t> names;
-  for (size_t i = 0; i < base.nodes.size(); ++i) {
-    if (base.nodes[i].group == 0) continue;
-    const auto [at, added] = names.try_emplace(base.nodes[i].group, other.nodes[i].group);
-    if (!added && at->second != other.nodes[i].group) return std::nullopt;
-  }
-  return names;
-}
 
 // What decides how long a message takes: the dimension that it crosses, and the hops there.
 std::pair<size_t, uint32_t> Distance(const hardware::System& system, uint32_t from, uint32_t to) {
@@ -117,25 +84,15 @@ std::string Classify(const hardware::System& system, GroupFamily& family) {
 
 std::string FindFamilies(const TraceGraph& trace, const hardware::System& system, GroupFamilies& out) {
   const auto ranks = static_cast<uint32_t>(system.npus());
-  const Program& base = trace.programs[trace.program_of_rank[0]];
-  std::vector<std::map<uint32_t, uint32_t>> renamings(trace.programs.size());
-  std::vector<bool> seen(trace.programs.size());
   for (uint32_t rank = 0; rank < ranks; ++rank) {
-    const uint32_t program = trace.program_of_rank[rank];
-    if (seen[program]) continue;
-    seen[program] = true;
-    if (program != trace.program_of_rank[0] && !Alike(base, trace.programs[program])) {
-      return "ranks run different programs";
-    }
-    std::optional<std::map<uint32_t, uint32_t>> names = Renaming(base, trace.programs[program]);
-    if (!names) return "ranks use their groups differently";
-    renamings[program] = *std::move(names);
+    if (trace.program_of_rank[rank] != trace.program_of_rank[0]) return "ranks run different programs";
   }
-  for (const auto& [group, unused] : renamings[trace.program_of_rank[0]]) {
+  std::set<uint32_t> seen;  // groups of rank 0
+  for (const Node& node : trace.ProgramOf(0).nodes) {
+    const uint32_t group = trace.GroupOf(0, node);
+    if (group == 0 || !seen.insert(group).second) continue;
     std::vector<uint32_t> group_of_rank(ranks);
-    for (uint32_t rank = 0; rank < ranks; ++rank) {
-      group_of_rank[rank] = renamings[trace.program_of_rank[rank]].at(group);
-    }
+    for (uint32_t rank = 0; rank < ranks; ++rank) group_of_rank[rank] = trace.GroupOf(rank, node);
     GroupFamily family;
     if (!Place(trace, group_of_rank, family)) return "groups are of unequal size or do not hold every rank once";
     if (family.size() == ranks) continue;  // runs as a collective of all

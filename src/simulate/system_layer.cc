@@ -53,7 +53,7 @@ SystemLayer::SystemLayer(Core& core, Network& network, const trace::TraceGraph& 
 }
 
 void SystemLayer::Request(uint32_t rank, uint32_t index, const trace::Node& node) {
-  const Context context{rank, node, NativeOf(node.collective)};
+  const Context context{rank, node, NativeOf(node.collective), trace_.GroupOf(rank, node)};
   Plan plan;
   Chunks chunks;
   if (!Choose(context, plan) || !Cut(context, chunks)) return;
@@ -90,16 +90,16 @@ bool SystemLayer::Choose(const Context& context, Plan& plan) {
                fmt::format("add `{}-implementation` to the system description", key));
     return false;
   }
-  if (context.node.group == 0) return true;
-  const auto group = trace_.groups.find(context.node.group);
+  if (context.group == 0) return true;
+  const auto group = trace_.groups.find(context.group);
   if (group == trace_.groups.end()) {
     core_.Fail(kBadTrace,
                fmt::format("NPU {}, node {}: communicator group {} is not defined", context.rank, context.node.id,
-                           context.node.group),
+                           context.group),
                "give the file with the groups (comm_group.json)");
     return false;
   }
-  const auto [known, added] = npus_[context.rank].group_plans.try_emplace({context.node.group, context.kind});
+  const auto [known, added] = npus_[context.rank].group_plans.try_emplace({context.group, context.kind});
   if (added) {
     known->second = plan;
     if (!ChooseForGroup(context, group->second, known->second)) return false;
@@ -113,7 +113,7 @@ bool SystemLayer::ChooseForGroup(const Context& context, const std::vector<uint3
   if (members.size() == core_.ranks) return true;
   if (std::find(members.begin(), members.end(), context.rank) == members.end()) {
     core_.Fail(kBadTrace, fmt::format("NPU {}, node {}: the NPU is not a member of communicator group {}", context.rank,
-                                      context.node.id, context.node.group));
+                                      context.node.id, context.group));
     return false;
   }
   plan.members = &members;
@@ -122,7 +122,7 @@ bool SystemLayer::ChooseForGroup(const Context& context, const std::vector<uint3
   if ((*plan.algorithms)[0].kind != AlgorithmKind::kDoubleBinaryTree) return true;
   core_.Fail(kNotPossible,
              fmt::format("NPU {}, node {}: double binary trees cannot run in communicator group {}", context.rank,
-                         context.node.id, context.node.group),
+                         context.node.id, context.group),
              "use `ring` or `direct`");
   return false;
 }
@@ -204,7 +204,7 @@ bool SystemLayer::AddPhase(const Context& context, const Plan& plan, NativeColle
   const Algorithm& algorithm = (*plan.algorithms)[dimension];
   Phase phase{.kind = kind, .algorithm = algorithm, .dimension = static_cast<uint32_t>(dimension), .data = data};
   phase.order_ring = phase.dimension;
-  if (plan.members != nullptr && core_.orders) phase.order_ring = core_.orders->RingOfGroup(context.node.group);
+  if (plan.members != nullptr && core_.orders) phase.order_ring = core_.orders->RingOfGroup(context.group);
   if (algorithm.kind == AlgorithmKind::kDoubleBinaryTree) {
     if (!AddTree(context, plan, dimension, phase)) return false;
   } else {
@@ -256,7 +256,7 @@ void SystemLayer::AssignQueue(Npu& npu, size_t dimension, char which, Phase& pha
 // Group streams count in the NPU's own counter too (Q2).
 uint32_t SystemLayer::NewStream(const Context& context, uint32_t collective, int64_t priority) {
   Npu& npu = npus_[context.rank];
-  const uint32_t group = context.node.group;
+  const uint32_t group = context.group;
   const bool counts = group == 0 || !core_.options.separate_stream_ids;
   uint64_t id = counts ? npu.streams++ : 0;
   if (group != 0) id = npu.group_streams.try_emplace(group, group * kStreamsOfGroup).first->second++;
@@ -281,7 +281,7 @@ void SystemLayer::StartCustom(const Context& context, const Plan& plan, uint32_t
     return;
   }
   const std::vector<uint32_t>* members = plan.members;
-  if (context.node.group != 0) members = &trace_.groups.at(context.node.group);
+  if (context.group != 0) members = &trace_.groups.at(context.group);
   uint32_t position = context.rank;
   if (members != nullptr) {
     position = static_cast<uint32_t>(

@@ -80,6 +80,7 @@ class SystemLayer : public PhaseEnds {
     uint32_t rank;
     const trace::Node& node;
     hardware::NativeCollective kind;
+    uint32_t group;  // 0: all ranks
   };
 
   bool Choose(const Context& context, Plan& plan);

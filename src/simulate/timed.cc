@@ -105,7 +105,7 @@ class Timed {
     std::vector<std::pair<uint64_t, uint64_t>> computed, communicated;  // intervals in order of start
   };
 
-  const trace::Program& program(uint32_t rank) const { return trace_.programs[trace_.program_of_rank[rank]]; }
+  const trace::Program& program(uint32_t rank) const { return trace_.ProgramOf(rank); }
   const Plan& plan(uint32_t rank) const { return plans_[trace_.program_of_rank[rank]]; }
 
   void Begin(uint32_t rank) {
@@ -138,16 +138,17 @@ class Timed {
     events_.push({now + duration, rank, position});
   }
 
-  std::span<const uint32_t> Members(const trace::Node& node) const {
-    const auto group = trace_.groups.find(node.group);
+  std::span<const uint32_t> Members(uint32_t rank, const trace::Node& node) const {
+    const auto group = trace_.groups.find(trace_.GroupOf(rank, node));
     return group == trace_.groups.end() ? std::span<const uint32_t>(all_) : group->second;
   }
 
   Key KeyOf(uint32_t rank, const trace::Node& node, uint32_t ordinal) const {
-    if (node.kind == NodeKind::kCollective) return {true, node.group, 0, 0, ordinal};
+    if (node.kind == NodeKind::kCollective) return {true, trace_.GroupOf(rank, node), 0, 0, ordinal};
     const bool send = node.kind == NodeKind::kSend;
     const auto self = static_cast<int64_t>(rank);
-    return {false, static_cast<uint32_t>(send ? self : node.peer), send ? node.peer : self, node.tag, ordinal};
+    const int64_t peer = trace_.PeerOf(rank, node);
+    return {false, static_cast<uint32_t>(send ? self : peer), send ? peer : self, node.tag, ordinal};
   }
 
   void Meet(uint32_t rank, uint32_t position, uint64_t now) {
@@ -156,7 +157,7 @@ class Timed {
     Meeting& meeting = meetings_[KeyOf(rank, node, plan(rank).ordinal[position])];
     meeting.here.emplace_back(rank, position);
     meeting.ready = std::max(meeting.ready, now);
-    const size_t expected = alike_ ? 1 : collective ? Members(node).size() : 2;
+    const size_t expected = alike_ ? 1 : collective ? Members(rank, node).size() : 2;
     if (meeting.here.size() < expected) return;
     Transfer(meeting, node);
   }
@@ -165,7 +166,7 @@ class Timed {
     uint64_t start = meeting.ready;
     for (const auto& [rank, position] : meeting.here) start = std::max(start, ranks_[rank].link_free);
     uint32_t pair[2] = {meeting.here.front().first, meeting.here.back().first};
-    const auto members = node.kind == NodeKind::kCollective ? Members(node) : std::span<const uint32_t>(pair);
+    const auto members = node.kind == NodeKind::kCollective ? Members(pair[0], node) : std::span<const uint32_t>(pair);
     const auto duration = static_cast<uint64_t>(std::max<int64_t>(0, time_of_(node, members).value));
     for (const auto& [rank, position] : meeting.here) {
       Rank& state = ranks_[rank];
@@ -195,7 +196,7 @@ class Timed {
       for (const auto& [key, meeting] : meetings_) {
         for (const auto& [there, position] : meeting.here) {
           const trace::Node& node = program(there).nodes[position];
-          const size_t expected = alike_ ? 1 : std::get<0>(key) ? Members(node).size() : 2;
+          const size_t expected = alike_ ? 1 : std::get<0>(key) ? Members(there, node).size() : 2;
           if (meeting.here.size() == expected) break;
           return MakeError(kNeverFinishes,
                            fmt::format("node {} of NPU {} waits for {} that never come{}", node.id, there,
@@ -262,7 +263,7 @@ bool HasMessages(const trace::Program& program) {
 
 Result<result::SimResult> SimulateTimed(const trace::TraceGraph& trace, const CommunicationTime& time_of) {
   if (trace.program_of_rank.empty()) return result::SimResult{};
-  const bool alike = trace.programs.size() == 1 && !HasMessages(trace.programs.front());
+  const bool alike = trace.programs.size() == 1 && trace.arguments.empty() && !HasMessages(trace.programs.front());
   const auto ranks = static_cast<uint32_t>(alike ? 1 : trace.program_of_rank.size());
   return Timed(trace, time_of, ranks, alike).Run();
 }

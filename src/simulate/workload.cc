@@ -289,12 +289,13 @@ uint64_t Workload::DurationTicks(uint32_t rank, const Node& node) const {
 
 void Workload::IssueMessage(uint32_t rank, uint32_t index, const Node& node) {
   const bool send = node.kind == NodeKind::kSend;
-  if (node.peer < 0 || static_cast<uint32_t>(node.peer) >= core_.ranks) {
+  const int32_t partner = trace_.PeerOf(rank, node);
+  if (partner < 0 || static_cast<uint32_t>(partner) >= core_.ranks) {
     core_.Fail(kBadTrace, fmt::format("NPU {}, node {} (`{}`): {} NPU {}, but there are {} NPUs", rank, node.id,
-                                      node.name, send ? "sends to" : "receives from", node.peer, core_.ranks));
+                                      node.name, send ? "sends to" : "receives from", partner, core_.ranks));
     return;
   }
-  const auto peer = static_cast<uint32_t>(node.peer);
+  const auto peer = static_cast<uint32_t>(partner);
   const MatchKey key{.size = static_cast<uint64_t>(node.size.value),
                      .tag = static_cast<uint32_t>(node.tag % kWorkloadTags),
                      .source = send ? rank : peer,

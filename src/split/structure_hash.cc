@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ir/op_properties.h"
 #include "ir/walk.h"
 #include "split/program.h"
 
@@ -69,6 +70,7 @@ bool MayCall(ir::OpKind kind) {
   }
 }
 
+constexpr size_t kLongestRespelt = 4096;     // longer attributes are payloads, which are spelt in one way
 constexpr size_t kLongestSymbolText = 4096;  // longer attributes are payloads, not lists of symbols
 
 }  // namespace
@@ -76,6 +78,7 @@ constexpr size_t kLongestSymbolText = 4096;  // longer attributes are payloads, 
 StructureHasher::StructureHasher(const ir::Module& module, bool callee_names)
     : module_(module),
       callee_names_(callee_names),
+      canonical_(module),
       type_hashes_(module.types().size(), 0),
       contents_(module.op_count()),
       has_content_(module.op_count(), false),
@@ -95,18 +98,42 @@ uint64_t StructureHasher::TypeHash(ir::TypeId type) {
   return hash;
 }
 
+bool StructureHasher::Skips(ir::NameId name) {
+  if (name.index() >= skips_.size()) skips_.resize(name.index() + 1);
+  auto& skips = skips_[name.index()];
+  if (!skips) skips = module_.name(name) == "loc" || (!callee_names_ && Ignored(module_.name(name)));
+  return *skips;
+}
+
+Hash128 StructureHasher::AttributeHash(ir::NameId name, std::string_view text) {
+  const Hash128 written = Combine(HashBytes(text), NameHash(name));
+  if (text.empty() || text.size() > kLongestRespelt) return written;
+  const auto [known, is_new] = spellings_.try_emplace(written);
+  if (is_new) {
+    const std::string spelt = canonical_.Attribute(text, ir::MeaningOf(module_.name(name)));
+    known->second = Combine(HashBytes(spelt), NameHash(name));
+  }
+  return known->second;
+}
+
 // A sum, so that the order in which attributes are written does not matter.
 void StructureHasher::AppendAttributes(ir::OpId op, std::vector<uint64_t>& words) {
   const bool calls = !callee_names_ && MayCall(module_.kind(op));
   uint64_t low = 0;
   uint64_t high = 0;
-  for (const ir::Attribute& attribute : module_.attributes(op)) {
-    if (!callee_names_ && Ignored(module_.name(attribute.name))) continue;
-    if (calls && attribute.text.size() <= kLongestSymbolText && attribute.text.find('@') != std::string_view::npos)
-      continue;
-    const Hash128 entry = Combine(HashBytes(attribute.text), NameHash(attribute.name));
+  const auto add = [&](const Hash128& entry) {
     low += entry.low;
     high += entry.high;
+  };
+  for (const ir::Attribute& attribute : module_.attributes(op)) {
+    if (Skips(attribute.name)) continue;
+    if (calls && attribute.text.size() <= kLongestSymbolText && attribute.text.find('@') != std::string_view::npos)
+      continue;
+    add(AttributeHash(attribute.name, attribute.text));
+  }
+  const auto added = ir::DefaultPropertyOf(module_.name(op));
+  if (added && module_.attribute(op, added->name) == nullptr) {
+    add(Combine(HashBytes(added->text), HashBytes(added->name).low));
   }
   words.push_back(low);
   words.push_back(high);

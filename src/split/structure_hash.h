@@ -1,14 +1,18 @@
 // Structural hash of blocks: ops, attributes (big constants by their raw text), types, wiring and callees.
 //
-// - Locations, SSA names and the order in which attributes are written do not count.
+// - Locations, SSA names, the order in which attributes are written and their spelling (pretty or generic) do not
+// count.
 // - Stable across runs and machines; linear in the ops hashed, each constant's text is read once.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "base/hash.h"
+#include "ir/canonical.h"
 #include "ir/module.h"
 
 namespace hespas::split {
@@ -37,12 +41,17 @@ class StructureHasher {
   std::vector<ir::OpId> CalleesOf(ir::OpId op) const;
   Hash128 FunctionHash(ir::OpId function);
   uint64_t NameHash(ir::NameId name);
+  bool Skips(ir::NameId attribute);
+  Hash128 AttributeHash(ir::NameId name, std::string_view text);
   uint64_t TypeHash(ir::TypeId type);
 
   const ir::Module& module_;
   bool callee_names_;
-  std::vector<uint64_t> name_hashes_;  // 0: not computed yet
+  ir::Canonical canonical_;
+  std::unordered_map<Hash128, Hash128> spellings_;  // of an attribute as written -> of MLIR's own spelling
+  std::vector<uint64_t> name_hashes_;               // 0: not computed yet
   std::vector<uint64_t> type_hashes_;
+  std::vector<std::optional<bool>> skips_;  // attributes, by name
   std::vector<Hash128> contents_;
   std::vector<bool> has_content_;
   std::vector<Callee> callees_;  // by op id, filled on first call

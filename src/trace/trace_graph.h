@@ -1,7 +1,8 @@
 // TraceGraph: what every rank executes, as Chakra execution traces say it: compute, collective and point-to-point nodes
 // with dependencies.
 //
-// - Ranks with equal programs share one Program (a rank class); program_of_rank maps each rank to it.
+// - Ranks with equal programs share one Program (a rank class); program_of_rank maps each rank to it. Programs that
+//   differ in the numbers of groups and peers alone are equal too: each rank's numbers then stand in `arguments`.
 // - Durations are exact picoseconds; Chakra's coarser units are converted where files are read or written.
 #pragma once
 
@@ -34,11 +35,12 @@ struct Node {
   NodeKind kind = NodeKind::kCompute;
   Collective collective = Collective::kAllReduce;  // kCollective only
   bool is_cpu = false;
-  Time duration;       // compute
-  Bytes size;          // collectives: all-gather bytes contributed per NPU, others the full buffer; messages: bytes
-  uint32_t group = 0;  // key into TraceGraph::groups, 0 for all ranks
-  int32_t peer = -1;   // send: destination rank; receive: source rank
-  int32_t tag = 0;     // send, receive
+  bool per_rank = false;  // `group` (collectives) or `peer` (messages) is an index into Arguments of the rank
+  Time duration;          // compute
+  Bytes size;             // collectives: all-gather bytes contributed per NPU, others the full buffer; messages: bytes
+  uint32_t group = 0;     // key into TraceGraph::groups, 0 for all ranks
+  int32_t peer = -1;      // send: destination rank; receive: source rank
+  int32_t tag = 0;        // send, receive
   uint32_t priority = 0;
   int64_t operations = 0;              // num_ops, for the roofline mode of the simulator
   Bytes tensor_size;                   // bytes accessed by compute (roofline mode) or moved by memory nodes
@@ -57,6 +59,21 @@ struct Program {
   std::vector<uint64_t> dependencies;  // node ids
 };
 
+// The numbers that one rank puts in the places of its program's.
+struct Arguments {
+  std::vector<uint32_t> groups;
+  std::vector<int32_t> peers;
+
+  uint32_t GroupOf(const Node& node) const {
+    return node.per_rank && node.kind == NodeKind::kCollective ? groups[node.group] : node.group;
+  }
+  int32_t PeerOf(const Node& node) const {
+    return node.per_rank && node.kind != NodeKind::kCollective ? peers[static_cast<size_t>(node.peer)] : node.peer;
+  }
+  bool operator==(const Arguments&) const = default;
+  auto operator<=>(const Arguments&) const = default;
+};
+
 // What each rank of a custom collective does (sends, receives and reductions), by position in the group.
 struct CollectiveGraph {
   std::map<uint32_t, Program> ranks;
@@ -65,8 +82,17 @@ struct CollectiveGraph {
 struct TraceGraph {
   std::vector<Program> programs;
   std::vector<uint32_t> program_of_rank;               // one entry per rank (NPU)
+  std::vector<Arguments> arguments;                    // one entry per rank, or none where no node is per_rank
   std::map<uint32_t, std::vector<uint32_t>> groups;    // communicator groups: id > 0 -> ranks in ring order
   std::map<std::string, CollectiveGraph> collectives;  // custom collectives by the path prefix of their files
+
+  const Program& ProgramOf(uint32_t rank) const { return programs[program_of_rank[rank]]; }
+  uint32_t GroupOf(uint32_t rank, const Node& node) const {
+    return node.per_rank ? arguments[rank].GroupOf(node) : node.group;
+  }
+  int32_t PeerOf(uint32_t rank, const Node& node) const {
+    return node.per_rank ? arguments[rank].PeerOf(node) : node.peer;
+  }
 };
 
 }  // namespace hespas::trace

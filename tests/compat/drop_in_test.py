@@ -92,11 +92,60 @@ class ChakraGen(Folder):
             self.assertRegex(alone.stdout, r"^Execution of module completed: [0-9.e-]+s\n$")
 
     def test_other_methods_are_named_as_missing(self):
-        config = ROOT / "configs/nodes/profiling/iree/config.json"
-        done = run(config, "--mlir_file", SMALL[0], "--output", self.output, program="hespas_chakra_gen")
-        self.assertEqual(done.returncode, 3)
-        self.assertIn("estimator `iree`", done.stderr)
-        self.assertIn("roofline", done.stderr)
+        for method, tools in (("iree", "iree-compile and iree-benchmark-module"),
+                              ("xla", "xla-translate and hlo_runner_main")):
+            config = ROOT / f"configs/nodes/profiling/{method}/config.json"
+            done = run(config, "--mlir_file", SMALL[0], "--output", self.output, program="hespas_chakra_gen")
+            self.assertEqual(done.returncode, 3)
+            self.assertIn(f"error[E0914]: estimator `{method}` is not available here: it measures with {tools}", done.stderr)
+            self.assertIn("roofline", done.stderr)
+
+    def simulator(self):
+        """A COCOSSim that takes 1,880 cycles for everything and notes how it was called."""
+        tool = self.folder / "perf_model"
+        tool.write_text(f'#!/bin/sh\necho "$@" >> {self.folder}/calls\necho "Cycles: 1880 Jobs finished: 1/1"\n')
+        tool.chmod(0o755)
+        return tool
+
+    def test_keys_of_external_simulators(self):
+        preset = ROOT / "configs/nodes/TPUv3/cocossim/config.json"
+        missing = run(preset, "--mlir_file", ALONE, "--output", self.output, program="hespas_chakra_gen")
+        self.assertEqual(missing.returncode, 5)
+        self.assertIn("error[E0573]: `perf_model` is not in PATH", missing.stderr)
+        content = json.loads(preset.read_text())
+        hardware = content["perf_estimator"]["hardware"]
+        hardware |= {"cocossim_path": str(self.simulator()), "frequency": 0.47, "chips": 2}
+        config = self.folder / "config.json"
+        config.write_text(json.dumps(content))
+        self.generate("--clean", config=config, program=ALONE)
+        self.assertRegex((self.folder / "calls").read_text(), r"^-c 2 -sa_sz 128 -vu_sz 1024 -ws 1 -f 0.47 -i ")
+        products = [m["per_op"]["stablehlo.dot_general"] for m in self.statistics()["per_module"].values()
+                    if "stablehlo.dot_general" in m["per_op"]]
+        self.assertGreater(len(products), 0)
+        for row in products:
+            self.assertAlmostEqual(row["runtime"], row["count"] * 4e-6, 15)  # 1,880 cycles at 0.47 GHz
+        whole = result("run", ALONE, "--config", config, "--optimise", "none", "--system", "TPUv3_4_2", "--num-npus", 8)
+        [row] = [op for op in whole["ops"] if op["name"] == "stablehlo.dot_general"]
+        self.assertAlmostEqual(row["time_s"], row["count"] * 4e-6, 12)
+        hardware["chip"] = 2
+        config.write_text(json.dumps(content))
+        wrong = run(config, "--mlir_file", ALONE, "--output", self.output, program="hespas_chakra_gen")
+        self.assertEqual(wrong.returncode, 1)
+        self.assertIn("did you mean `chips`?", wrong.stderr)
+
+    def test_stand_alone_simulators_take_the_keys_as_flags(self):
+        preset = ROOT / "configs/nodes/TPUv3/cocossim/config.json"
+        times = []
+        for frequency in ("0.94", "0.47"):
+            done = run("--config-file", preset, "--mlir-file", ALONE, "--cocossim-path", self.simulator(), "--frequency",
+                       frequency, program="hespas_cocossim_estimator")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            times.append(float(re.search(r"completed: (\S+)s", done.stdout)[1]))
+        self.assertGreater(times[1], times[0])
+        done = run("--device", "TPUv3", "--mlir-file", ALONE, program="hespas_onnxim_estimator")
+        self.assertEqual(done.returncode, 5)
+        self.assertIn("error[E0573]: `Simulator` is not in PATH", done.stderr)
+        self.assertIn("--accelerator", run("--help", program="hespas_zigzag_onnx_estimator").stdout)
 
     def test_second_run_reuses_the_first(self):
         first = self.generate()

@@ -33,34 +33,50 @@ class OldAndNew(unittest.TestCase):
     def statistics(self, folder=None):
         return json.loads(((folder or self.output) / "module_stats.json").read_text())
 
+    def blocks(self):
+        lines = (self.output / "dependency_graph.dot").read_text().splitlines()[1:-1]
+        return sum("->" not in line for line in lines)
+
     def test_q17_an_older_graph_in_the_folder_plays_no_part(self):
-        """Old: a pickled graph of another program was used. Not repeated even under --compat: no pickle is read."""
+        """Old: the graph of the run before was used, here for a program of one block. Not repeated under --compat: no
+        pickle is read."""
         for words in ((), COMPAT):
             self.generate("--clean", *words, program=CONVOLUTION)
-            fresh = self.statistics()["runtime"]
+            fresh = self.statistics()["runtime"], self.blocks()
             self.generate("--clean", *words, program=JAX)
+            old = self.statistics()["runtime"], self.blocks()
             (self.output / "dependency_graph.pkl").write_bytes(b"\x80\x04cos\nsystem\n(S'false'\ntR.")
             self.generate(*words, program=CONVOLUTION)
-            self.assertEqual(self.statistics()["runtime"], fresh)
+            self.assertEqual((self.statistics()["runtime"], self.blocks()), fresh)
+            self.assertTrue(old[0] != fresh[0] and old[1] >= 8 > fresh[1])
 
     def test_q18_a_shared_cache_folder_does_not_change_statistics(self):
+        """Old: what other programs left in the folder was added to the sums. Not repeated under --compat, which keeps
+        no cache."""
         shared = self.config(cache_dir=str(self.folder / "shared"))
-        apart = {}
-        for program in (JAX, CONVOLUTION):
-            self.generate("--clean", program=program)
-            apart[program] = self.statistics()["runtime"]
-        for program in (JAX, CONVOLUTION, JAX):
-            self.generate(config=shared, program=program, output=self.folder / program.name)
-            statistics = self.statistics(self.folder / program.name)
-            self.assertEqual(statistics["runtime"], apart[program])
-            self.assertAlmostEqual(sum(m["runtime"] for m in statistics["per_module"].values()), apart[program], 15)
+        for words in ((), COMPAT):
+            apart = {}
+            for program in (JAX, CONVOLUTION):
+                self.generate("--clean", *words, program=program)
+                apart[program] = self.statistics()["runtime"]
+            old = sum(apart.values())
+            for program in (JAX, CONVOLUTION, JAX):
+                self.generate(*words, config=shared, program=program, output=self.folder / program.name)
+                statistics = self.statistics(self.folder / program.name)
+                self.assertEqual(statistics["runtime"], apart[program])
+                self.assertNotEqual(statistics["runtime"], old)
+                parts = (m["runtime"] for m in statistics["per_module"].values())
+                self.assertAlmostEqual(sum(parts), apart[program], 15)
 
     def test_q19_block_numbers_do_not_depend_on_threads(self):
-        numbers = []
-        for threads in ("0", "8"):
-            self.generate("--clean", "--split_fn", "individual_split", "--threads", threads)
-            numbers.append(list(self.statistics()["per_module"]))
-        self.assertEqual(numbers[0], numbers[1])
+        """Old: threads race for the next number; two blocks may get the same. Not repeated under --compat."""
+        for words in ((), COMPAT):
+            numbers = []
+            for threads in ("0", "1", "8", "-1"):
+                self.generate("--clean", "--split_fn", "individual_split", "--threads", threads, *words)
+                numbers.append(list(self.statistics()["per_module"]))
+            self.assertEqual(numbers, numbers[:1] * 4)
+            self.assertEqual(len(set(numbers[0])), self.statistics()["modules_processed"])
 
     def test_q20_options_beat_the_configuration(self):
         config = self.config(clean=True)
@@ -109,11 +125,15 @@ class OldAndNew(unittest.TestCase):
         self.assertIn("mini_module_0.mlir: COMP_NODE", split.stderr)
 
     def test_q24_a_rate_of_zero_is_an_error_with_its_line(self):
-        """Old: a ZeroDivisionError, in the middle of the run."""
-        config = self.config(hardware={"per_datatype_flops": {"f32": 0}, "num_npus": 4})
-        for words in ((), COMPAT):
-            errors = self.generate(*words, config=config, status=1)
-            self.assertRegex(errors, r"config\.json:\d+:\d+: error\[E0911\]: `f32` must be a number, at least 1")
+        """Old: a ZeroDivisionError where an op of that type is met, and no word before."""
+        used = self.config(hardware={"per_datatype_flops": {"f32": 0}, "num_npus": 4})
+        self.assertRegex(self.generate(*COMPAT, config=used, status=1),
+                         r"error\[E0911\]: the rate of `f32` is 0, but `stablehlo\.\w+` needs it")
+        self.assertRegex(self.generate(config=used, status=1),
+                         r"config\.json:\d+:\d+: error\[E0911\]: `f32` must be a number, at least 1")
+        unused = self.config(hardware={"per_datatype_flops": {"f32": 1e13, "f8": 0}, "num_npus": 4})
+        self.generate(*COMPAT, config=unused)
+        self.assertIn("error[E0911]", self.generate(config=unused, status=1))
 
     def test_q26_the_return_of_a_block_is_no_operator(self):
         self.generate("--clean", *COMPAT, "--split_fn", "individual_split", program=CONVOLUTION)
@@ -135,14 +155,38 @@ class OldAndNew(unittest.TestCase):
         rows = [line.split(",") for line in analyze("-f", "csv").splitlines() if line]
         self.assertEqual({len(row) for row in rows}, {2})
 
+    def test_q31_ranks_share_files(self):
+        split = FIXTURES / "test_split_replica_groups.mlir.gz"
+
+        def files():
+            return [(self.output / f"dev.{i}.et").stat() for i in range(4)]
+        self.generate("--clean", *COMPAT, program=split)
+        self.assertEqual([f.st_nlink for f in files()], [1] * 4)  # old: a file for every device
+        self.generate("--clean", program=split)
+        self.assertEqual(len({f.st_ino for f in files()}), 2)
+        expanded = [(self.output / f"dev.{i}.et").read_bytes() for i in range(4)]
+        self.generate("--clean", "--expand", program=split)
+        self.assertEqual([f.st_nlink for f in files()], [1] * 4)
+        self.assertEqual([(self.output / f"dev.{i}.et").read_bytes() for i in range(4)], expanded)
+        self.generate("--clean", "--rank-classes", program=split)
+        self.assertEqual([p.name for p in self.output.glob("*.et")], ["dev.0.et"])
+        self.assertEqual((self.output / "dev.0.et").read_bytes(), expanded[0])
+        manifest = json.loads((self.output / "dev.ranks.json").read_text())
+        self.assertEqual([c["ranks"] for c in manifest["classes"]], [[0, 1, 2, 3]])
+
     def test_q34_errors_have_a_place_and_leave_no_output(self):
+        """Old: a traceback, and whatever was written before stays."""
         broken = self.folder / "broken.mlir"
         broken.write_text("module {\n  func.func @main() {\n    %0 = stablehlo.ad %1 : tensor<f32>\n  }\n}\n")
-        for words in ((), COMPAT):
-            errors = self.generate(*words, program=broken, status=1)
+        for words, stays in ((COMPAT, True), ((), False)):
+            output = self.folder / f"out{stays}"
+            errors = self.generate(*words, program=broken, status=1, output=output)
             self.assertRegex(errors, r"broken\.mlir:3:\d+: error\[E\d+\]")
             self.assertNotIn("Traceback", errors)
-            self.assertEqual([p.name for p in self.output.iterdir() if p.name != "cache"], [])
+            self.assertEqual(output.exists(), stays)
+        self.output.mkdir()  # a folder that was there stays, without new files
+        self.generate(program=broken, status=1)
+        self.assertEqual([p.name for p in self.output.iterdir() if p.name != "cache"], [])
 
 
 if __name__ == "__main__":

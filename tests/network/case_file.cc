@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "base/file.h"
+#include "trace/rank_classes.h"
 
 namespace hespas::network_test {
 
@@ -134,15 +135,14 @@ Result<Case> BuildCase(const json& input) {
   out.system = *std::move(parsed);
   ReadPerNode(input, out.system);
   const json& traces = input.at("trace");
+  trace::RankClasses ranks;
   if (traces.contains("all")) {
-    out.trace.programs.push_back(ProgramFrom(traces["all"]));
-    out.trace.program_of_rank.assign(out.system.npus(), 0);
+    ranks.Add(ProgramFrom(traces["all"]));
+    for (uint64_t rank = 1; rank < out.system.npus(); ++rank) ranks.AddLike(0);
   } else {
-    for (const json& nodes : traces["ranks"]) {
-      out.trace.program_of_rank.push_back(static_cast<uint32_t>(out.trace.programs.size()));
-      out.trace.programs.push_back(ProgramFrom(nodes));
-    }
+    for (const json& nodes : traces["ranks"]) ranks.Add(ProgramFrom(nodes));
   }
+  out.trace = ranks.Take();
   if (input.contains("groups")) {
     for (const auto& [id, members] : input["groups"].items()) {
       out.trace.groups[static_cast<uint32_t>(std::stoul(id))] = members.get<std::vector<uint32_t>>();

@@ -104,6 +104,11 @@ std::vector<OpRecord> BlockEstimates::PrototypeRecords(const graph::Block& block
 
 void BlockEstimates::Check(const estimate::PrototypeOp& op) {
   if (!op.handled) notes_.push_back({estimate::NoteKind::kNoRule, op.op, std::string(op.name)});
+  const double* known = rates_.Find(op.datatype);
+  if (known != nullptr && *known == 0 && op.seconds > 0 && !failure_) {
+    failure_ = MakeError(kBadSetting, fmt::format("the rate of `{}` is 0, but `{}` needs it", op.datatype, op.name),
+                         module_.location(op.op), "give the rate, or leave it out of `per_datatype_flops`");
+  }
   if (!op.unknown_datatype) return;
   const std::string place = fmt::format("{} {} -> {}", op.name, ShapesText(module_, module_.operands(op.op)),
                                         ShapesText(module_, module_.results(op.op)));

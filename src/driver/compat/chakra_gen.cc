@@ -25,7 +25,8 @@ namespace fs = std::filesystem;
 
 double SecondsSince(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
-// Traces of every device: one file copied to all, or one for each where groups split the devices.
+// Traces of every device: one file copied to all, or one for each where groups split the devices; plain files, as the
+// prototype's.
 Status WritePrototypeTraces(const Settings& settings, const Blocks& blocks, const BlockEstimates& estimates,
                             const Log& log) {
   assemble::PrototypeGroups groups;
@@ -62,7 +63,7 @@ Status WritePrototypeTraces(const Settings& settings, const Blocks& blocks, cons
 
 // The corrected traces: right sizes and groups, exact durations.
 Status WriteTraces(const Settings& settings, const Blocks& blocks, const estimate::Estimator& estimator,
-                   estimate::EstimateCache* kept, const Log& log, Diagnostics& diagnostics) {
+                   estimate::EstimateCache* kept, report::TraceFiles form, const Log& log, Diagnostics& diagnostics) {
   Diagnostics reported;  // once already, by the statistics
   const auto table = estimate::EstimateAll(blocks.in_order, estimator, kept, {}, reported);
   if (!table) return table.error();
@@ -70,14 +71,13 @@ Status WriteTraces(const Settings& settings, const Blocks& blocks, const estimat
       assemble::Assemble(*blocks.module, blocks.in_order, *table, {.num_npus = settings.num_npus}, diagnostics);
   if (!traces) return traces.error();
   const size_t npus = traces->program_of_rank.size();
-  log.Info(traces->programs.size() > 1
+  log.Info(traces->programs.size() > 1 || !traces->arguments.empty()
                ? fmt::format("Generating per-device chakra traces for {} devices ({} different programs).", npus,
                              traces->programs.size())
                : fmt::format("Generating shared chakra trace for {} devices.", npus));
-  if (Status written = report::WriteChakra(*traces, settings.output_dir); !written) return written;
-  const std::string path = (fs::path(settings.output_dir) / "comm_group.json").string();
-  if (Status written = WriteFileAtomically(path, report::EncodeGroups(*traces)); !written) return written;
-  log.Info(fmt::format("Wrote communicator group definitions to {}", path));
+  if (Status written = driver::WriteTraces(*traces, settings.output_dir, form); !written) return written;
+  log.Info(fmt::format("Wrote communicator group definitions to {}",
+                       (fs::path(settings.output_dir) / "comm_group.json").string()));
   return {};
 }
 
@@ -101,41 +101,48 @@ std::unique_ptr<estimate::EstimateCache> OpenKept(const Settings& settings, cons
   return estimate::OpenCache(file.string(), diagnostics);
 }
 
-}  // namespace
-
-Status GenerateTraces(const CommandLine& command, const Log& log, Diagnostics& diagnostics) {
-  auto settings = ReadSettings(command, true);
-  if (!settings) return settings.error();
-  if (Status prepared = PrepareOutput(*settings, log); !prepared) return prepared;
-  const auto kept = OpenKept(*settings, log, diagnostics);
+Status Generate(const CommandLine& command, const Settings& settings, const Log& log, Diagnostics& diagnostics) {
+  if (Status prepared = PrepareOutput(settings, log); !prepared) return prepared;
+  const auto kept = OpenKept(settings, log, diagnostics);
   log.Info("Dependency graph not loaded. Generating a new one.");
-  auto blocks = MakeBlocks(*settings, log, diagnostics);
+  auto blocks = MakeBlocks(settings, log, diagnostics);
   if (!blocks) return blocks.error();
-  if (Status written = WriteBlockModules(*settings, *blocks); !written) return written;
+  if (Status written = WriteBlockModules(settings, *blocks); !written) return written;
   log.Info(fmt::format("Parsed {} modules from the MLIR file.", blocks->in_order.blocks.size()));
   log.Info(fmt::format(">>>> DiGraph with {} nodes and {} edges", blocks->in_order.blocks.size(), blocks->edge_count));
   const auto start = Clock::now();
-  const auto estimator = estimate::MakeEstimator(settings->method, settings->device, {});
+  const auto estimator = estimate::MakeEstimator(settings.method, settings.device, settings.estimator);
   if (!estimator) return estimator.error();
-  BlockEstimates estimates(*settings, *blocks, **estimator, kept.get(), log);
+  BlockEstimates estimates(settings, *blocks, **estimator, kept.get(), log);
   if (Status estimated = estimates.Run(); !estimated) return estimated;
   estimate::ReportNotes(*blocks->module, estimates.notes(), false, diagnostics);
   log.Progress(log.divider());
-  Status traces = command.compat ? WritePrototypeTraces(*settings, *blocks, estimates, log)
-                                 : WriteTraces(*settings, *blocks, **estimator, kept.get(), log, diagnostics);
+  Status traces = command.compat
+                      ? WritePrototypeTraces(settings, *blocks, estimates, log)
+                      : WriteTraces(settings, *blocks, **estimator, kept.get(), command.trace_files, log, diagnostics);
   if (!traces) return traces;
-  if (command.expand) {
-    if (Status expanded = ExpandTraces(settings->output_dir); !expanded) return expanded;
-  }
-  const fs::path folder = settings->output_dir;
+  const fs::path folder = settings.output_dir;
   if (Status written = WriteFileAtomically(folder / "module_stats.json", estimates.statistics().ToJson()); !written)
     return written;
   estimates.statistics().LogSummary(log);
   log.Info("Chakra gen done.");
   log.Results(log.divider());
-  log.Results(fmt::format("Done. Output directory: {}", settings->output_dir));
+  log.Results(fmt::format("Done. Output directory: {}", settings.output_dir));
   log.Results(fmt::format("Took {}s", RoundedRepr(SecondsSince(start))));
   return {};
+}
+
+}  // namespace
+
+// The prototype leaves behind what it wrote before it failed.
+Status GenerateTraces(const CommandLine& command, const Log& log, Diagnostics& diagnostics) {
+  const auto settings = ReadSettings(command, true);
+  if (!settings) return settings.error();
+  std::error_code unused;
+  const bool existed = fs::exists(settings->output_dir, unused);
+  Status done = Generate(command, *settings, log, diagnostics);
+  if (!done && !existed && !command.compat) fs::remove_all(settings->output_dir, unused);
+  return done;
 }
 
 }  // namespace hespas::driver::compat

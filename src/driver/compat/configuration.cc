@@ -14,7 +14,7 @@
 #include "base/file.h"
 #include "base/json_text.h"
 #include "base/suggest.h"
-#include "estimate/registry.h"
+#include "driver/tool_keys.h"
 #include "hardware/presets.h"
 #include "report/table.h"
 
@@ -85,6 +85,7 @@ class Reader {
     if (needs_estimator) ReadRun();
     ReadSplit();
     if (needs_estimator) FinishDevice();
+    if (needs_estimator) FinishTool();
     if (failure_) return *failure_;
     return std::move(settings_);
   }
@@ -204,7 +205,9 @@ class Reader {
     for (const estimate::EstimatorEntry& entry : estimate::Estimators()) names.emplace_back(entry.name);
     if (command_.compat) names = {"roofline"};
     if (std::find(names.begin(), names.end(), settings_.method) != names.end()) return;
-    Fail(kMethodUnavailable, fmt::format("estimator `{}` is not available here", settings_.method),
+    Fail(kMethodUnavailable,
+         fmt::format("estimator `{}` is not available here{}", settings_.method,
+                     estimate::WhyNotBuiltIn(settings_.method)),
          configured ? std::vector<std::string>{"perf_estimator", "method"} : std::vector<std::string>{},
          DidYouMean(settings_.method, names, fmt::format("there are {}", fmt::join(names, ", "))));
   }
@@ -213,7 +216,12 @@ class Reader {
   void ReadHardware(const Json& hardware) {
     std::vector<std::string> path = {"perf_estimator", "hardware"};
     const Json* nested = Member(hardware, "roofline");
+    ReadTool(hardware, path);
     if (nested != nullptr && nested->is_object()) {
+      std::vector<std::string_view> known = {"roofline", "type", "cache_dir", "disable_cache", "in_memory_only_cache",
+                                             "num_npus"};
+      for (const ToolKey& key : ToolKeysOf(settings_.method)) known.push_back(key.key);
+      CheckKeys(hardware, path, known);
       path.push_back("roofline");
       CheckKeys(*nested, path, kRooflineKeys);
       ReadRates(*nested, path);
@@ -226,6 +234,36 @@ class Reader {
     if (Flag(hardware, "in_memory_only_cache", path).value_or(false)) settings_.keep = false;
     if (const auto npus = Number(hardware, "num_npus", 1, path))
       settings_.num_npus = static_cast<uint32_t>(std::min(*npus, 2e6));
+  }
+
+  void ReadTool(const Json& hardware, std::vector<std::string> path) {
+    for (const ToolKey& key : ToolKeysOf(settings_.method)) {
+      const std::string name(key.key);
+      const Json* value = Member(hardware, name);
+      if (value == nullptr || key.option.empty()) continue;
+      path.push_back(name);
+      std::string text = value->is_string() ? value->get<std::string>() : value->dump();
+      if (value->is_number() && key.scale != 0) text = fmt::format("{}", value->get<double>() * key.scale);
+      if (!SetTool(key.option, text, settings_.estimator) || value->is_structured()) {
+        Fail(kBadSetting, fmt::format("`{}` is not a {}", name, key.scale == 0 ? "text" : "positive number"), path);
+      }
+      path.pop_back();
+      Row(name, text, ConfigurationOrigin());
+    }
+  }
+
+  // Options over the configuration.
+  void FinishTool() {
+    for (const auto& [name, value] : command_.tool) {
+      for (const ToolKey& key : ToolKeysOf(settings_.method)) {
+        if (key.key != name) continue;
+        std::string text = value;
+        if (key.scale != 0) text = fmt::format("{}", std::strtod(value.c_str(), nullptr) * key.scale);
+        if (!SetTool(key.option, text, settings_.estimator))
+          Fail(kBadSetting, fmt::format("`{}` is not a positive number: {}", name, value), {});
+        Row(name, text, "option");
+      }
+    }
   }
 
   void ReadRates(const Json& hardware, const std::vector<std::string>& path) {
@@ -265,8 +303,8 @@ class Reader {
       return;
     }
     for (const auto& [datatype, value] : table.items()) {
-      // A rate of 0 would divide by zero in the prototype.
-      const auto rate = Number(table, datatype, 1, path);
+      // The prototype accepts 0, and divides by it where an op has that type.
+      const auto rate = Number(table, datatype, command_.compat ? 0 : 1, path);
       if (!rate) continue;
       SetRate(settings_.rates, datatype, *rate);
       figures_.push_back({"per_datatype_flops." + datatype, *rate, ConfigurationOrigin()});

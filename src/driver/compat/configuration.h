@@ -5,11 +5,14 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
 #include "driver/compat/statistics.h"
+#include "estimate/registry.h"
 #include "hardware/device_figures.h"
+#include "report/trace_files.h"
 #include "split/split.h"
 
 namespace hespas::driver::compat {
@@ -46,9 +49,10 @@ struct CommandLine {
   hardware::DeviceFigures figures;         // of the environment, then of options
   std::set<std::string> from_environment;  // which of the above the environment gave, by option name
   bool print_config = false;
-  bool expand = false;          // a trace file of its own for every device
   bool print_metadata = false;  // of the splitter
+  report::TraceFiles trace_files = report::TraceFiles::kAuto;
   bool compat = false;
+  std::vector<std::pair<std::string, std::string>> tool;  // key of the estimator (driver/tool_keys.h) and its value
 };
 
 // A setting as --print-config shows it.
@@ -70,7 +74,8 @@ struct Settings {
   split::Options split;
   Rates rates;
   std::string method = "roofline";
-  hardware::Device device;  // of the corrected estimators
+  hardware::Device device;               // of the corrected estimators
+  estimate::EstimatorOptions estimator;  // of external simulators
   bool error_on_unknown_type = false;
   bool warn_on_unknown_type = false;
   std::vector<SettingRow> rows;

@@ -44,7 +44,7 @@ Result<std::string> EstimateStandAlone(const StandAloneOptions& options, const L
   settings->error_on_unknown_type |= options.error_on_unknown_type;
   const auto blocks = WholeProgram(settings->mlir_file, diagnostics);
   if (!blocks) return blocks.error();
-  const auto estimator = estimate::MakeEstimator(settings->method, settings->device, {});
+  const auto estimator = estimate::MakeEstimator(settings->method, settings->device, settings->estimator);
   if (!estimator) return estimator.error();
   BlockEstimates estimates(*settings, *blocks, **estimator, nullptr, log);
   if (Status run = estimates.Run(); !run) return run.error();

@@ -40,7 +40,7 @@ std::string NodeBytes(uint64_t id, const TraceNode& node, const assemble::Protot
   if (!node.communication) return bytes;
   AddAttribute(writer, "comm_type", [&](auto& a) { a.add_int64(kInt64, static_cast<int64_t>(node.what.kind)); });
   AddAttribute(writer, "comm_size", [&](auto& a) { a.add_int64(kInt64, node.what.size); });
-  const uint32_t group = groups.GroupOf(node.what, device);
+  const uint32_t group = groups.GroupOf(node.what.pattern, device);
   if (group != 0) AddAttribute(writer, "pg_name", [&](auto& a) { a.add_string(kString, std::to_string(group)); });
   return bytes;
 }

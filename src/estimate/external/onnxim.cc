@@ -68,7 +68,9 @@ class Onnxim : public OpModel {
         config_(std::move(config)) {}
 
   std::string_view name() const override { return "onnxim"; }
-  std::string Fingerprint() const override { return fmt::format("onnxim 1|{}|{}", digest_, config_.dump()); }
+  std::string Fingerprint() const override {
+    return fmt::format("onnxim 1|{}|{}|{}", digest_, config_.dump(), options_.asked_clock_hz.value_or(0));
+  }
 
   Result<std::optional<OpTime>> Cost(const ir::Module& module, ir::OpId op) const override {
     const auto layer = LayerOf(module, op);
@@ -76,7 +78,8 @@ class Onnxim : public OpModel {
     const std::string model = ModelOf(*layer);
     const Result<double> cycles = calls_.Get(model, [&] { return Simulate(model); });
     if (!cycles) return cycles.error();
-    const double seconds = static_cast<double>(layer->batch) * *cycles / (config_["core_freq"].get<double>() * 1e6);
+    const double clock_hz = options_.asked_clock_hz.value_or(config_["core_freq"].get<double>() * 1e6);
+    const double seconds = static_cast<double>(layer->batch) * *cycles / clock_hz;
     return std::optional(OpTime{.seconds = seconds, .compute_seconds = seconds});
   }
 

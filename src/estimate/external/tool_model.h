@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "base/result.h"
@@ -24,6 +25,7 @@ struct ToolOptions {
   std::string path;    // of the program; empty: found in PATH
   std::string config;  // onnxim: the NPU's JSON file
   double clock_hz = 0.94e9;
+  std::optional<double> asked_clock_hz;  // onnxim: in place of its JSON file's
   int chips = 1;
   std::chrono::milliseconds limit{60000};
 };

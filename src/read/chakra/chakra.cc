@@ -9,6 +9,7 @@
 
 #include "base/file.h"
 #include "base/hash.h"
+#include "read/chakra/rank_manifest.h"
 
 namespace hespas::read::chakra {
 namespace {
@@ -28,24 +29,58 @@ Result<uint32_t> GroupId(const std::string& key, const std::string& path) {
   return id;
 }
 
+Result<trace::Program> ReadFile(const std::string& file, bool in_graph = false) {
+  const Result<std::string> bytes = ReadInput(file);
+  if (!bytes) return bytes.error();
+  return ReadProgram(*bytes, file, in_graph);
+}
+
+Result<trace::TraceGraph> ReadClasses(const std::string& manifest, uint32_t ranks) {
+  const Result<std::vector<RankClass>> classes = ReadManifest(manifest, ranks);
+  if (!classes) return classes.error();
+  std::vector<std::pair<const RankClass*, size_t>> of_rank(ranks);
+  for (const RankClass& of_class : *classes) {
+    for (size_t i = 0; i < of_class.ranks.size(); ++i) {
+      if (of_class.ranks[i] < ranks) of_rank[of_class.ranks[i]] = {&of_class, i};
+    }
+  }
+  trace::RankClasses gathered;
+  for (uint32_t rank = 0; rank < ranks; ++rank) {
+    const auto& [of_class, place] = of_rank[rank];
+    if (place == 0) {
+      Result<trace::Program> program = ReadFile(of_class->file);
+      if (!program) return program.error();
+      gathered.Add(*std::move(program));
+    } else if (!gathered.AddLike(of_class->ranks[0], of_class->renaming[place])) {
+      return MakeError(kBadManifest, fmt::format("NPU {} has one group or peer in the place of two", rank),
+                       {.file = manifest});
+    }
+  }
+  return gathered.Take();
+}
+
 }  // namespace
 
 Result<trace::TraceGraph> ReadTraces(const std::string& prefix, uint32_t ranks) {
-  trace::TraceGraph trace;
-  std::unordered_map<Hash128, uint32_t> known;  // by content
+  const std::string manifest = prefix + ".ranks.json";
+  std::error_code unused;
+  if (std::filesystem::exists(manifest, unused)) return ReadClasses(manifest, ranks);
+  trace::RankClasses gathered;
+  std::unordered_map<Hash128, uint32_t> known;  // by content: the first rank
   for (uint32_t rank = 0; rank < ranks; ++rank) {
     const std::string file = fmt::format("{}.{}.et", prefix, rank);
     const Result<std::string> bytes = ReadInput(file);
     if (!bytes) return bytes.error();
-    const auto [at, added] = known.try_emplace(HashBytes(*bytes), static_cast<uint32_t>(trace.programs.size()));
-    if (added) {
-      Result<trace::Program> program = ReadProgram(*bytes, file);
-      if (!program) return program.error();
-      trace.programs.push_back(*std::move(program));
+    const auto [at, added] = known.try_emplace(HashBytes(*bytes), rank);
+    if (!added) {
+      gathered.AddLike(at->second);
+      continue;
     }
-    trace.program_of_rank.push_back(at->second);
+    Result<trace::Program> program = ReadProgram(*bytes, file);
+    if (!program) return program.error();
+    gathered.Add(*std::move(program));
   }
-  return trace;
+  return gathered.Take();
 }
 
 Status ReadGroups(const std::string& path, trace::TraceGraph& trace) {
@@ -80,9 +115,7 @@ Status ReadCollective(const std::string& prefix, uint32_t ranks, trace::TraceGra
     const std::string file = fmt::format("{}.{}.et", prefix, rank);
     std::error_code unused;
     if (!std::filesystem::exists(file, unused)) continue;
-    const Result<std::string> bytes = ReadInput(file);
-    if (!bytes) return bytes.error();
-    Result<trace::Program> program = ReadProgram(*bytes, file, true);
+    Result<trace::Program> program = ReadFile(file, true);
     if (!program) return program.error();
     graph.ranks[rank] = *std::move(program);
   }

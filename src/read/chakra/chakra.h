@@ -1,7 +1,7 @@
 // Reads Chakra execution traces (.et files) and communicator groups (comm_group.json): spec astra-sim
 // sections 1.5, 1.6.
 //
-// - Ranks whose files are equal byte for byte share one program.
+// - Ranks whose programs differ in the numbers of groups and peers alone share one (trace/rank_classes.h).
 // - Damaged files, missing attributes and values out of range are errors that name file, node and byte offset.
 #pragma once
 
@@ -25,7 +25,7 @@ inline constexpr DiagnosticKind kBadGroups{
 // One file's nodes. `file` stands in messages; `in_graph`: a collective graph, whose sizes may be given as parts.
 Result<trace::Program> ReadProgram(std::string_view bytes, const std::string& file, bool in_graph = false);
 
-// PREFIX.0.et to PREFIX.<ranks-1>.et.
+// PREFIX.0.et to PREFIX.<ranks-1>.et, or the files that the manifest PREFIX.ranks.json names.
 Result<trace::TraceGraph> ReadTraces(const std::string& prefix, uint32_t ranks);
 
 // Adds the groups in `path` to `trace`; a path containing "empty" means none, as for ASTRA-sim.

@@ -1,0 +1,27 @@
+// The prototype's options of external simulators: keys of `hardware` in configurations, flags of the stand-alone
+// commands. Its work folders (output_dir, conv_path, model_list_path) and engine_path are accepted and not needed:
+// every call has a folder of its own.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "estimate/registry.h"
+
+namespace hespas::driver {
+
+struct ToolKey {
+  std::string_view method;
+  std::string_view key;
+  std::string_view option;  // of `hespas run`; empty: accepted and not needed
+  double scale = 0;         // numbers: to the option's unit (Hz, chips); 0: a text
+};
+
+std::vector<ToolKey> ToolKeysOf(std::string_view method);
+
+// Sets what `option` (of ToolKey) sets; `value` is as on the command line. False where it is no good number.
+bool SetTool(std::string_view option, const std::string& value, estimate::EstimatorOptions& options);
+
+}  // namespace hespas::driver
