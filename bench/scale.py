@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """CPU time and peak memory of reading, splitting, estimating and assembling, and of reading and optimising large programs: a synthetic one
-of a million operations beside one of half as many (linear growth is a ratio of 2), and any given programs.
+of a million operations beside one of half as many (linear growth is a ratio of 2), and any given programs, also on 4,096 NPUs.
 
 usage: bench/scale.py [--build build/release] [--ops 1000000] [PROGRAM...]
 """
 import argparse
 import os
 import pathlib
+import shutil
 import sys
 import tempfile
 
@@ -54,12 +55,13 @@ def main():
     options.add_argument("programs", nargs="*")
     arguments = options.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        def trace(program, mode):
+        def trace(program, mode, npus=4):
             if mode == "optimise":
                 return child([str(ROOT / arguments.build / "bin/hespas"), "optimise", str(program), "--device", "A100_SXM_40GB", "--optimise",
                               "xla-gpu", "--format", "json", "--quiet"])
+            shutil.rmtree(f"{folder}/out", ignore_errors=True)
             return child([str(ROOT / arguments.build / "bin/hespas"), "trace", str(program), "--device", "A100_SXM_40GB",
-                          "--estimator", "roofline", "--optimise", "none", "--num-npus", "4", "--output", f"{folder}/out",
+                          "--estimator", "roofline", "--optimise", "none", "--num-npus", str(npus), "--output", f"{folder}/out",
                           "--quiet", *MODES[mode]])
         half, whole = f"{folder}/half.mlir", f"{folder}/whole.mlir"
         synthetic(half, arguments.ops // 2)
@@ -72,6 +74,10 @@ def main():
             for mode in [*MODES, "optimise"]:
                 seconds, memory = trace(program, mode)
                 print(f"{pathlib.Path(program).name}, {mode}: {seconds:.2f} s CPU, {memory / 1e6:.0f} MB")
+            seconds, memory = trace(program, "individual", 4096)
+            files = [path.stat().st_size for path in pathlib.Path(folder, "out").iterdir()]
+            print(f"{pathlib.Path(program).name}, individual, 4096 NPUs: {seconds:.2f} s CPU, {memory / 1e6:.0f} MB, "
+                  f"{len(files)} files of {sum(files) / 1e6:.2f} MB")
 
 
 if __name__ == "__main__":

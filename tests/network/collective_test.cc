@@ -12,6 +12,7 @@
 #include "read/chakra/chakra.h"
 #include "read/msccl/msccl.h"
 #include "report/chakra.h"
+#include "trace/rank_classes.h"
 
 namespace hespas::network_test {
 namespace {
@@ -152,12 +153,20 @@ TEST(ChakraFiles, ReadBackWhatWasWritten) {
     const Result<Case> built = BuildCase(row["in"]);
     if (!built) continue;
     Case again = *built;
-    for (Program& program : again.trace.programs) {
-      if (program.nodes.empty()) continue;
-      const Result<Program> read = read::chakra::ReadProgram(report::EncodeChakra(program), "case.et");
+    trace::RankClasses ranks;
+    for (uint32_t rank = 0; rank < built->trace.program_of_rank.size(); ++rank) {
+      if (built->trace.ProgramOf(rank).nodes.empty()) {
+        ranks.Add({});
+        continue;
+      }
+      const Result<Program> read = read::chakra::ReadProgram(report::EncodeRank(built->trace, rank), "case.et");
       ASSERT_TRUE(read.ok()) << row["id"] << ": " << read.error().message;
-      program = *read;
+      ranks.Add(*read);
     }
+    trace::TraceGraph shared = ranks.Take();
+    again.trace.programs = std::move(shared.programs);
+    again.trace.program_of_rank = std::move(shared.program_of_rank);
+    again.trace.arguments = std::move(shared.arguments);
     Diagnostics diagnostics;
     const auto direct = simulate::Simulate(built->trace, built->system, built->options, diagnostics);
     const auto through_files = simulate::Simulate(again.trace, again.system, again.options, diagnostics);
