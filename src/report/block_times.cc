@@ -8,10 +8,12 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 
 #include "base/hash.h"
 #include "report/account.h"
 #include "report/breakdown.h"
+#include "report/json_quote.h"
 #include "report/op_labels.h"
 
 namespace hespas::report {
@@ -146,20 +148,30 @@ BlockTimes MakeBlockTimes(const StepView& step, uint32_t npu) {
   return out;
 }
 
-nlohmann::ordered_json ToJson(const BlockTimes& times) {
-  using Json = nlohmann::ordered_json;
-  Json structures = Json::array();
+// Written piece by piece: a tree of thousands of entries would cost more than the figures in it.
+std::string ToJson(const BlockTimes& times) {
+  std::string out = fmt::format("{{\"npu\":{},\"structures\":[", times.npu);
+  const char* comma = "";
   for (const BlockStructure& s : times.structures) {
-    structures.push_back({{"hash", s.hash}, {"op", s.op}, {"kind", s.kind}, {"shapes", s.shapes}, {"bound", s.bound}});
+    out.append(std::exchange(comma, ",")).append("{\"hash\":").append(QuotedJson(s.hash));
+    out.append(",\"op\":").append(QuotedJson(s.op)).append(",\"kind\":").append(QuotedJson(s.kind));
+    out.append(",\"shapes\":").append(QuotedJson(s.shapes)).append(",\"bound\":").append(QuotedJson(s.bound)) += '}';
   }
-  Json columns[3] = {Json::array(), Json::array(), Json::array()};
-  for (const result::BlockTime& block : times.blocks) {
-    columns[0].push_back(block.structure);
-    columns[1].push_back(block.name);
-    columns[2].push_back(block.time.value);
-  }
-  return {{"npu", times.npu},   {"structures", structures}, {"names", times.names},       {"structure", columns[0]},
-          {"name", columns[1]}, {"time_ps", columns[2]},    {"idle_ps", times.idle.value}};
+  out += "],\"names\":[";
+  comma = "";
+  for (const std::string& name : times.names) out.append(std::exchange(comma, ",")).append(QuotedJson(name));
+  const auto column = [&](const char* key, auto&& figure) {
+    out.append("],\"").append(key).append("\":[");
+    comma = "";
+    for (const result::BlockTime& block : times.blocks) {
+      const fmt::format_int digits(figure(block));
+      out.append(std::exchange(comma, ",")).append(digits.data(), digits.size());
+    }
+  };
+  column("structure", [](const result::BlockTime& block) { return block.structure; });
+  column("name", [](const result::BlockTime& block) { return block.name; });
+  column("time_ps", [](const result::BlockTime& block) { return block.time.value; });
+  return out + fmt::format("],\"idle_ps\":{}}}", times.idle.value);
 }
 
 Result<BlockTimes> BlockTimesOf(const nlohmann::json& member, const std::string& file) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
+#include <string>
 
 #include "base/result.h"
 #include "report/step_view.h"
@@ -12,8 +13,8 @@ namespace hespas::report {
 // `npu` must be a simulated one.
 result::BlockTimes MakeBlockTimes(const StepView& step, uint32_t npu);
 
-// The member `block_times` of result.json: structures, names, and a column for each figure of a block.
-nlohmann::ordered_json ToJson(const result::BlockTimes& times);
+// The member `block_times` of result.json as text: structures, names, and a column for each figure of a block.
+std::string ToJson(const result::BlockTimes& times);
 // `file` is only a name for messages.
 Result<result::BlockTimes> BlockTimesOf(const nlohmann::json& member, const std::string& file);
 

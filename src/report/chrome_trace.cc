@@ -1,17 +1,11 @@
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
+#include "report/json_quote.h"
 #include "report/perfetto.h"
 #include "report/slices.h"
 
 namespace hespas::report {
 namespace {
-
-// JSON text of a name.
-std::string Quoted(const std::string& text) {
-  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-}
 
 // Microseconds with all digits of the picoseconds.
 std::string Microseconds(Time time) { return fmt::format("{}.{:06}", time.value / 1'000'000, time.value % 1'000'000); }
@@ -24,11 +18,11 @@ std::string ChromeTrace(const StepView& step, const TimelineCounters& counters) 
   const auto add = [&out](const std::string& event) { out += (out.empty() ? "\n" : ",\n") + event; };
   for (size_t i = 0; i < slices.processes.size(); ++i) {
     add(fmt::format(R"({{"ph":"M","name":"process_name","pid":{},"args":{{"name":{}}}}})", i + 1,
-                    Quoted(slices.processes[i].name)));
+                    QuotedJson(slices.processes[i].name)));
   }
   for (size_t i = 0; i < slices.tracks.size(); ++i) {
     add(fmt::format(R"({{"ph":"M","name":"thread_name","pid":{},"tid":{},"args":{{"name":{}}}}})",
-                    slices.tracks[i].process + 1, i + 1, Quoted(slices.tracks[i].name)));
+                    slices.tracks[i].process + 1, i + 1, QuotedJson(slices.tracks[i].name)));
   }
   for (const Slice& slice : slices.slices) {
     const Track& track = slices.tracks[slice.track];
@@ -37,8 +31,8 @@ std::string ChromeTrace(const StepView& step, const TimelineCounters& counters) 
     const Time duration = slice.end - slice.start;
     const std::string place = fmt::format(R"("pid":{},"tid":{})", track.process + 1, slice.track + 1);
     add(fmt::format(R"({{"ph":"X","name":{},"cat":"{}",{},"ts":{},"dur":{},"args":{{"duration_ps":{},"block":{}}}}})",
-                    Quoted(node.name), track.compute ? "compute" : "communication", place, Microseconds(slice.start),
-                    Microseconds(duration), duration.value, node.block));
+                    QuotedJson(node.name), track.compute ? "compute" : "communication", place,
+                    Microseconds(slice.start), Microseconds(duration), duration.value, node.block));
     for (const uint64_t flow : slice.flows) {
       add(fmt::format(R"({{"ph":"s","id":{},"name":"unblocks","cat":"flow",{},"ts":{}}})", flow, place,
                       Microseconds(slice.start)));

@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "report/json_quote.h"
+
 namespace hespas::report {
 namespace {
 
@@ -15,12 +17,6 @@ using Json = nlohmann::ordered_json;
 
 double Ratio(size_t part, size_t whole) {
   return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
-}
-
-std::string Quoted(std::string_view name) {
-  const bool plain =
-      std::all_of(name.begin(), name.end(), [](char c) { return c > ' ' && c < 0x7F && c != '"' && c != '\\'; });
-  return plain ? fmt::format("\"{}\"", name) : Json(name).dump();
 }
 
 // Written piece by piece: a tree of thousands of entries would cost more than the estimates themselves.
@@ -44,7 +40,7 @@ void AddModule(const graph::BlockGraph& blocks, graph::BlockId id, const graph::
   comma = "";
   for (auto name = names.begin(); name != names.end();) {
     const auto next = std::upper_bound(name, names.end(), *name);
-    fmt::format_to(to, "{}{}: {}", std::exchange(comma, ", "), Quoted(*name), next - name);
+    fmt::format_to(to, "{}{}: {}", std::exchange(comma, ", "), QuotedJson(*name), next - name);
     name = next;
   }
   out += "}}";

@@ -211,13 +211,14 @@ std::string ToJson(const result::RunResult& r, int indent) {
                              {"by_kind", Shares(r.breakdown.kinds)},
                              {"by_layer", Shares(r.breakdown.layers)},
                              {"by_bound", Shares(r.breakdown.bounds)}};
-  if (r.block_times) json["block_times"] = ToJson(*r.block_times);
+  if (r.block_times) json["block_times"] = Json::array();
   if (!r.what_if.empty()) json["what_if"] = WhatIfs(r);
   json["warnings"] = Warnings(r);
   json["reproduce"] = {
       {"command", r.reproduce.command}, {"version", r.reproduce.version}, {"input_hashes", r.reproduce.input_hashes}};
   std::string text = json.dump(indent, ' ', false, Json::error_handler_t::replace) + (indent >= 0 ? "\n" : "");
   if (r.memory) InsertCurve(*r.memory, indent >= 0, text);
+  if (r.block_times) text.replace(text.find("[]", text.find("\"block_times\":")), 2, ToJson(*r.block_times));
   return text;
 }
 

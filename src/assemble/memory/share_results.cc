@@ -1,26 +1,50 @@
 #include "assemble/memory/share_results.h"
 
 #include <algorithm>
-#include <utility>
 
 namespace hespas::assemble::memory {
 namespace {
 
+struct Span {
+  uint32_t from;
+  uint32_t until;
+  bool Meets(const Span& other) const { return from <= other.until && other.from <= until; }
+  uint32_t length() const { return until - from; }
+};
+
 // The buffer of a result, and when something lies in it.
 struct Home {
   int64_t bytes;
-  std::vector<std::pair<uint32_t, uint32_t>> taken;
+  std::vector<Span> taken;
+};
 
-  bool Take(uint32_t from, uint32_t until) {
-    for (size_t i = 0; i < taken.size(); ++i) {
-      if (taken[i].second < from || until < taken[i].first) continue;
-      // What is in the way once will be again.
-      if (i > 0) std::swap(taken[i], taken[i / 2]);
-      return false;
-    }
-    taken.emplace_back(from, until);
-    return true;
+// The buffers that are large enough for what is looked at, in order of the results.
+class Homes {
+ public:
+  explicit Homes(std::vector<Home>& all) : all_(all) {}
+
+  void Add(uint32_t home) {
+    const auto at = std::lower_bound(homes_.begin(), homes_.end(), home) - homes_.begin();
+    homes_.insert(homes_.begin() + at, home);
+    longest_.insert(longest_.begin() + at, all_[home].taken[0]);
   }
+  // Puts `span` into the first buffer that is free then.
+  bool Take(const Span& span) {
+    for (size_t i = 0; i < homes_.size(); ++i) {
+      if (longest_[i].Meets(span)) continue;
+      std::vector<Span>& taken = all_[homes_[i]].taken;
+      if (std::any_of(taken.begin(), taken.end(), [&](const Span& there) { return there.Meets(span); })) continue;
+      taken.push_back(span);
+      if (span.length() > longest_[i].length()) longest_[i] = span;
+      return true;
+    }
+    return false;
+  }
+
+ private:
+  std::vector<Home>& all_;
+  std::vector<uint32_t> homes_;
+  std::vector<Span> longest_;  // in each of them: most often what is in the way
 };
 
 }  // namespace
@@ -44,16 +68,12 @@ void ShareResults(std::vector<Interval>& intervals) {
   for (uint32_t i = 0; i < by_size.size(); ++i) by_size[i] = i;
   std::stable_sort(by_size.begin(), by_size.end(),
                    [&](uint32_t a, uint32_t b) { return homes[a].bytes > homes[b].bytes; });
-  auto smaller = by_size.begin();      // homes from here on are too small
-  std::vector<uint32_t> large_enough;  // in order of the results
+  auto smaller = by_size.begin();  // homes from here on are too small
+  Homes large_enough(homes);
   for (const uint32_t i : others) {
     Interval& other = intervals[i];
-    for (; smaller != by_size.end() && homes[*smaller].bytes >= other.bytes; ++smaller) {
-      large_enough.insert(std::lower_bound(large_enough.begin(), large_enough.end(), *smaller), *smaller);
-    }
-    const bool housed = std::any_of(large_enough.begin(), large_enough.end(),
-                                    [&](uint32_t home) { return homes[home].Take(other.from, other.until); });
-    if (housed) other.bytes = 0;
+    for (; smaller != by_size.end() && homes[*smaller].bytes >= other.bytes; ++smaller) large_enough.Add(*smaller);
+    if (large_enough.Take({other.from, other.until})) other.bytes = 0;
   }
   std::erase_if(intervals, [](const Interval& interval) { return interval.bytes == 0; });
   for (Interval& interval : intervals) {
