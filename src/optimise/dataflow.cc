@@ -33,6 +33,7 @@ NodeId Dataflow::Add(Node node, std::span<const ir::TypeId> results) {
   }
   nodes_.push_back(std::move(node));
   order_.push_back(id);
+  changed_ = true;
   return id;
 }
 
@@ -70,28 +71,39 @@ WireId Dataflow::Resolve(WireId id) {
   return root;
 }
 
-void Dataflow::MarkNeeded(std::vector<char>& needed) const {
-  std::vector<NodeId> stack;
-  const auto need = [&](NodeId id) {
+// From the last node to the first, as memory lies; nodes that an earlier one needs are visited when that is met.
+void Dataflow::MarkNeeded(std::vector<char>& needed) {
+  std::vector<char> passed(nodes_.size(), 0);
+  std::vector<NodeId> late;
+  const auto need = [&](WireId wire) {
+    const NodeId id = maker(wire);
     if (!id.valid() || needed[id.index()]) return;
     needed[id.index()] = 1;
-    stack.push_back(id);
+    if (passed[id.index()]) late.push_back(id);
   };
-  for (const WireId out : outputs) need(maker(out));
-  for (const NodeId id : order_) {
-    if (!node(id).dead && HasSideEffect(*this, node(id))) need(id);
-  }
-  while (!stack.empty()) {
-    const NodeId id = stack.back();
-    stack.pop_back();
-    for (const WireId operand : node(id).operands) need(maker(operand));
+  const auto visit = [&](NodeId id) {
+    for (WireId& operand : node(id).operands) {
+      operand = Resolve(operand);
+      need(operand);
+    }
+  };
+  for (const WireId out : outputs) need(out);
+  for (size_t i = order_.size(); i-- > 0;) {
+    const NodeId id = order_[i];
+    passed[id.index()] = 1;
+    if (!needed[id.index()]) needed[id.index()] = !node(id).dead && HasSideEffect(*this, node(id));
+    if (needed[id.index()]) visit(id);
+    while (!late.empty()) {
+      const NodeId next = late.back();
+      late.pop_back();
+      visit(next);
+    }
   }
 }
 
 void Dataflow::Normalise() {
-  for (const NodeId id : order_) {
-    for (WireId& operand : node(id).operands) operand = Resolve(operand);
-  }
+  if (!changed_) return;
+  changed_ = false;
   for (WireId& out : outputs) out = Resolve(out);
   std::vector<char> state(nodes_.size(), 0);
   MarkNeeded(state);

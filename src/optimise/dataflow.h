@@ -86,9 +86,15 @@ class Dataflow {
   // The same op on the same operands, to be changed and added; without bodies.
   Node Copy(NodeId id) const;
   // Every reader of `from` reads `to` once Normalise() has run.
-  void Replace(WireId from, WireId to) { alias_[from.index()] = to; }
+  void Replace(WireId from, WireId to) {
+    alias_[from.index()] = to;
+    changed_ = true;
+  }
+  // To be called where operands or outputs were edited in place, or a node was marked dead.
+  void NoteChange() { changed_ = true; }
   WireId Resolve(WireId id);
-  // Puts aliases in place, drops what nothing needs and sorts; nodes keep their order where they can.
+  // Where anything changed: puts aliases in place, drops what nothing needs and sorts; nodes keep their order where
+  // they can.
   void Normalise();
 
   // Readers of each wire; a node that reads a wire twice stands there once, outputs do not count.
@@ -105,13 +111,14 @@ class Dataflow {
     ir::TypeId type;
     NodeId maker;
   };
-  void MarkNeeded(std::vector<char>& needed) const;
+  void MarkNeeded(std::vector<char>& needed);
 
   ir::Module* source_;
   std::vector<Node> nodes_;
   std::vector<Wire> wires_;
   std::vector<WireId> alias_;
   std::vector<NodeId> order_;
+  bool changed_ = false;  // since Normalise() ran
 };
 
 // Whether every node comes after the nodes it reads.

@@ -21,7 +21,7 @@ constexpr Weight kWeights[] = {
     {OpKind::kSine, 3},           {OpKind::kCosine, 3},
     {OpKind::kTan, 60},           {OpKind::kLogistic, 20},
     {OpKind::kErf, 25},           {OpKind::kDivide, 9},
-    {OpKind::kSqrt, 8},           {OpKind::kRsqrt, 6},
+    {OpKind::kSqrt, 22},          {OpKind::kRsqrt, 6},
     {OpKind::kRemainder, 12},     {OpKind::kReducePrecision, 5},
     {OpKind::kConvert, 1.5},      {OpKind::kGather, 4},
     {OpKind::kConcatenate, 2},    {OpKind::kPad, 2},

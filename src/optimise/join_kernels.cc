@@ -13,8 +13,8 @@ using ir::OpKind;
 constexpr size_t kSearchLimit = 512;     // kernels looked at to exclude a cycle; beyond it they stay apart
 constexpr size_t kReach = 4096;          // units between two kernels that may be joined
 constexpr size_t kSiblings = 6;          // readers of a value that are looked at together
+constexpr int64_t kSmallSource = 16384;  // bytes
 constexpr size_t kRootLimit = 12;        // results of one kernel
-constexpr int64_t kSmallSource = 16384;  // bytes; sharing a scalar is not worth joining for
 
 class Joiner {
  public:
@@ -47,7 +47,8 @@ class Joiner {
   void Run() {
     JoinWithReaders(true);
     JoinWithReaders(false);
-    JoinSiblings();
+    JoinSiblings(false);
+    if (!flow_.dots_take_producers) JoinSiblings(true);
     DropInnerRoots();
   }
 
@@ -177,13 +178,16 @@ class Joiner {
 
   bool IsDot(NodeId id) const { return ir::Traits(flow_.node(id).kind).sort == ir::OpSort::kContraction; }
 
-  void JoinSiblings() {
+  // Readers of large data first; what reads the same vector joins where it is left over. Sharing a scalar saves
+  // nothing.
+  void JoinSiblings(bool small) {
     std::vector<std::vector<uint32_t>> readers(flow_.wire_count());
     std::vector<WireId> sources;
     for (uint32_t k = 0; k < inputs_.size(); ++k) {
       if (plan_.roots[k].empty()) continue;
       for (const WireId wire : inputs_[k]) {
-        if (flow_.ByteSize(wire) <= kSmallSource) continue;
+        const bool is_small = flow_.ByteSize(wire) <= kSmallSource;
+        if (is_small != small || flow_.type(wire).element_count() == 1) continue;
         if (readers[wire.index()].empty()) sources.push_back(wire);
         readers[wire.index()].push_back(k);
       }
@@ -192,9 +196,18 @@ class Joiner {
       auto& list = readers[wire.index()];
       std::sort(list.begin(), list.end(), [&](uint32_t a, uint32_t b) { return Head(a) < Head(b); });
       for (size_t i = 0; i + 1 < list.size(); ++i) {
-        for (size_t j = i + 1; j < std::min(list.size(), i + kSiblings); ++j) TryJoin(Now(list[i]), Now(list[j]));
+        for (size_t j = i + 1; j < std::min(list.size(), i + kSiblings); ++j) {
+          const uint32_t a = Now(list[i]);
+          const uint32_t b = Now(list[j]);
+          if (!small || (!Reads(a, b) && !Reads(b, a))) TryJoin(a, b);
+        }
       }
     }
+  }
+
+  bool Reads(uint32_t reader, uint32_t writer) const {
+    return std::any_of(inputs_[reader].begin(), inputs_[reader].end(),
+                       [&](WireId wire) { return KernelOf(wire) == writer; });
   }
 
   // A value that only its own kernel reads need not be stored.

@@ -84,6 +84,7 @@ class LoopSinker {
   WireId Capture(WireId wire) {
     Node& node = flow_.node(loop_);
     node.operands.push_back(wire);
+    flow_.NoteChange();
     ++node.capture_count;
     for (const auto& body : node.bodies) {
       body->AddParameter(flow_.type_id(wire));
@@ -102,6 +103,7 @@ class LoopSinker {
 
   void DropUnused() {
     for (const auto& [parameter, wire] : kept_) Body().outputs[parameter] = wire;
+    Body().NoteChange();
     const Node& node = flow_.node(loop_);
     std::vector<bool> drop(node.operands.size(), false);
     const auto unread = [&](size_t parameter) {
@@ -136,9 +138,11 @@ class LoopSinker {
     for (const auto& body : node.bodies) {
       Filter(body->parameters, drop);
       body->captured_parameters = captures;
+      body->NoteChange();
     }
     Filter(node.bodies[1]->outputs, drop);
     flow_.node(loop_).dead = true;
+    flow_.NoteChange();
     flow_.node(loop_).first_result = first;
     flow_.node(loop_).result_count = carried_;
     const NodeId rebuilt = flow_.Add(std::move(node), types);
@@ -215,6 +219,7 @@ class LoopHoister {
     if ((!read_inside && !returned) || Body().node(id).kind == OpKind::kReshape) return;
     Node& node = flow_.node(loop_);
     node.operands.push_back(outside_.at(wire.value));
+    flow_.NoteChange();
     ++node.capture_count;
     const ir::TypeId type = Body().type_id(wire);
     for (const auto& body : node.bodies) {

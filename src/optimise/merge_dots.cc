@@ -44,6 +44,7 @@ class Merger {
   bool IsCandidate(NodeId id) const {
     const Node& dot = flow_.node(id);
     if (dot.kind != OpKind::kDotGeneral || dot.operands.size() != 2) return false;
+    if (SizeOf(id) > limit_) return false;
     const auto dims = CanonicalDimensions(flow_, dot);
     return dims && IsPlainMatrix(flow_, dot, *dims);
   }
@@ -64,7 +65,6 @@ class Merger {
   void Gather(const std::vector<NodeId>& members, size_t other) {
     std::vector<NodeId> group;
     for (const NodeId id : members) {
-      if (SizeOf(id) > limit_) continue;
       if (!group.empty() && DependsOn(flow_.node(id).operands[other], group)) {
         Merge(group, other);
         group.clear();

@@ -88,7 +88,10 @@ class Simplifier {
   void VisitReshape(NodeId id) {
     Node& node = flow_.node(id);
     const Node* before = flow_.MakerNode(node.operands[0]);
-    if (before != nullptr && before->kind == OpKind::kReshape) node.operands[0] = before->operands[0];
+    if (before != nullptr && before->kind == OpKind::kReshape) {
+      node.operands[0] = before->operands[0];
+      flow_.NoteChange();
+    }
     if (KeepsType(id)) Forward(id, node.operands[0]);
   }
 

@@ -50,6 +50,25 @@ KernelSpec FromDot(const ir::Module& module, ir::OpId op) {
       .shape = Shape::kGemm, .b = batch, .m = Elements(lhs) / (batch * k), .n = Elements(rhs) / (batch * k), .k = k};
 }
 
+// XLA's TPU compiler writes a batch of products as a window of the batch's size that meets one element at a time: bases
+// dilated by as much, a stride of one less.
+double BatchInWindow(const ir::Module& module, ir::OpId op, const ir::ConvolutionDimensions& dims) {
+  const auto window = ir::WindowOf(module, op);
+  if (!window || window->size() != dims.kernel_spatial.size() || dims.input_spatial.size() < window->size() ||
+      dims.output_spatial.size() < window->size())
+    return 1;
+  double batch = 1;
+  for (size_t i = 0; i < window->size(); ++i) {
+    const ir::WindowDimension& w = (*window)[i];
+    const auto size = static_cast<double>(w.size);
+    const bool one_by_one = w.size > 1 && w.base_dilation == w.size && w.stride == std::max<int64_t>(1, w.size - 1) &&
+                            Extent(module.type(module.operands(op)[0]), dims.input_spatial[i]) == size &&
+                            Extent(MainResult(module, op), dims.output_spatial[i]) == size;
+    if (one_by_one) batch *= size;
+  }
+  return batch;
+}
+
 // Implicit product: C[batch and places, output features], contracted over the window and input features.
 KernelSpec FromConvolution(const ir::Module& module, ir::OpId op) {
   const ir::Type& out = MainResult(module, op);
@@ -57,8 +76,9 @@ KernelSpec FromConvolution(const ir::Module& module, ir::OpId op) {
   if (!dims)
     return FromSizes(Elements(module.type(module.operands(op)[0])), Elements(module.type(module.operands(op)[1])),
                      Elements(out), 1);
-  const double groups = static_cast<double>(std::max<int64_t>({1, dims->feature_group_count, dims->batch_group_count}));
-  const double n = Extent(out, dims->output_feature) / groups;
+  const double outer = static_cast<double>(std::max<int64_t>({1, dims->feature_group_count, dims->batch_group_count}));
+  const double n = Extent(out, dims->output_feature) / outer;
+  const double groups = outer * BatchInWindow(module, op, *dims);
   const double m = Elements(out) / (n * groups);
   const auto flops = static_cast<double>(ContractionFlops(module, op));
   return {.shape = Shape::kGemm, .b = groups, .m = m, .n = n, .k = std::max(1.0, flops / (2 * m * n * groups))};
