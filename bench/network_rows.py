@@ -3,7 +3,7 @@
 
 Each row is run as a user would: Chakra files of every rank on disk, one process, user + system time and peak resident
 memory of all of it. The recorded seconds are user seconds of ASTRA-sim's congestion-unaware backend on another machine,
-so the ratios compare two machines; the CPU of this one is printed.
+so the ratios compare two machines, and all CPU time here with user time there; the CPU of this one is printed.
 
 usage: bench/network_rows.py [--build build/release] [--runs 5] [--engine auto|events] [--only NAME]
 """
@@ -184,7 +184,8 @@ def main():
         command = [binary, "simulate", *write(folder, net, algorithm, make_traces), f"--engine={arguments.engine}", "--quiet"]
         runs = [run(command) for _ in range(arguments.runs)]
         user, system, memory = (statistics.median(column) for column in zip(*runs))
-        less = f"{seconds / user:.0f}x CPU"
+        # Both: the kernel tells them apart by samples, of which a short run may have none in one of them.
+        less = f"{seconds / (user + system):.0f}x CPU"
         if megabytes:
             less += f", {megabytes * 1e6 / memory:.0f}x memory"
         recorded = f"{seconds} s" + (f", {megabytes} MB" if megabytes else "")
