@@ -91,10 +91,9 @@ class Membership {
   std::vector<std::vector<Peers>> peers_;
 };
 
-void SetWork(const graph::Estimate& estimate, trace::Node& node) {
-  node.duration = std::max(estimate.time, Time());
-  node.operations = estimate.flops.value;
-  node.tensor_size = estimate.bytes;
+void SetWork(const graph::Estimate& estimate, size_t node, trace::Program& program) {
+  program.nodes[node].duration = std::max(estimate.time, Time());
+  program.SetDetails(node, {.operations = estimate.flops.value, .tensor_size = estimate.bytes});
 }
 
 class Assembler {
@@ -251,14 +250,14 @@ class Assembler {
       for (size_t n = first_node_[p.index()]; n < first_node_[p.index() + 1]; ++n) program.dependencies.push_back(n);
     }
     node.dependency_count = static_cast<uint32_t>(program.dependencies.size()) - node.first_dependency;
-    if (!block.ops.empty()) node.name = module_.name(block.ops.back());
+    if (!block.ops.empty()) node.name = program.Name(module_.name(block.ops.back()));
     return node;
   }
 
   void AddCompute(BlockId id, trace::Program& program) {
     const graph::Block& block = graph_.blocks[id.index()];
-    trace::Node& node = AddNode(block, NodeKind::kCompute, program);
-    if (const graph::Estimate* estimate = estimates_.Of(id)) SetWork(*estimate, node);
+    AddNode(block, NodeKind::kCompute, program);
+    if (const graph::Estimate* estimate = estimates_.Of(id)) SetWork(*estimate, program.nodes.size() - 1, program);
   }
 
   void AddCommunication(size_t i, uint32_t rank, const trace::TraceGraph& trace, trace::Program& program) {
@@ -329,10 +328,11 @@ Result<trace::TraceGraph> Assemble(const ir::Module& module, const graph::BlockG
 
 void SetDurations(const graph::EstimateTable& estimates, trace::TraceGraph& traces) {
   for (trace::Program& program : traces.programs) {
-    for (trace::Node& node : program.nodes) {
+    for (size_t i = 0; i < program.nodes.size(); ++i) {
+      const trace::Node& node = program.nodes[i];
       if (node.kind != NodeKind::kCompute || node.block >= estimates.of_block.size()) continue;
       const graph::Estimate* estimate = estimates.Of(BlockId(size_t{node.block}));
-      if (estimate != nullptr) SetWork(*estimate, node);
+      if (estimate != nullptr) SetWork(*estimate, i, program);
     }
   }
 }

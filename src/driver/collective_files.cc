@@ -49,9 +49,9 @@ std::string OperationOf(const trace::Node& node) {
   }
 }
 
-std::string SizeOf(const trace::Node& node) {
-  if (node.total_chunks == 0) return fmt::format("{}", node.size.value);
-  return fmt::format("{}/{}", node.chunks, node.total_chunks);
+std::string SizeOf(const trace::Node& node, const trace::NodeDetails& details) {
+  if (details.total_chunks == 0) return fmt::format("{}", node.size.value);
+  return fmt::format("{}/{}", details.chunks, details.total_chunks);
 }
 
 std::vector<std::string> Row(uint32_t rank, const trace::Program& program, const trace::Node& node) {
@@ -64,7 +64,7 @@ std::vector<std::string> Row(uint32_t rank, const trace::Program& program, const
           fmt::format("{}", node.id),
           OperationOf(node),
           message ? fmt::format("{}", node.peer) : "",
-          message ? SizeOf(node) : "",
+          message ? SizeOf(node, program.DetailsOf(node)) : "",
           message ? fmt::format("{}", node.tag) : "",
           message ? "" : fmt::format("{}", node.duration.value / 1'000'000),
           after};

@@ -118,7 +118,7 @@ int64_t Microseconds(Time time) {
 }
 
 std::string_view NameOf(const Node& node) {
-  if (!node.name.empty()) return node.name;
+  if (*node.name != 0) return node.name;
   switch (node.kind) {
     case NodeKind::kCollective:
       return "COMM_COLL_NODE";
@@ -131,7 +131,8 @@ std::string_view NameOf(const Node& node) {
   }
 }
 
-void AddKindAttributes(const Node& node, const trace::Arguments& arguments, Attributes& attributes) {
+void AddKindAttributes(const Node& node, const trace::Arguments& arguments, const trace::NodeDetails& details,
+                       Attributes& attributes) {
   switch (node.kind) {
     case NodeKind::kCollective:
       attributes.Integer("comm_type", static_cast<int64_t>(node.collective));
@@ -139,24 +140,24 @@ void AddKindAttributes(const Node& node, const trace::Arguments& arguments, Attr
       if (const uint32_t group = arguments.GroupOf(node); group != 0) {
         attributes.Text("pg_name", fmt::format("{}", group));
       }
-      if (node.involved_dimensions != ~0u) attributes.Flags("involved_dim", node.involved_dimensions, 8);
-      if (node.priority != 0) attributes.Integer("comm_priority", node.priority, kUint32);
+      if (details.involved_dimensions != ~0u) attributes.Flags("involved_dim", details.involved_dimensions, 8);
+      if (details.priority != 0) attributes.Integer("comm_priority", details.priority, kUint32);
       break;
     case NodeKind::kSend:
     case NodeKind::kReceive:
       attributes.Integer(node.kind == NodeKind::kSend ? "comm_dst" : "comm_src", arguments.PeerOf(node), kInt32);
-      if (node.total_chunks == 0) attributes.Integer("comm_size", node.size.value);
+      if (details.total_chunks == 0) attributes.Integer("comm_size", node.size.value);
       attributes.Integer("comm_tag", node.tag, kInt32);
       break;
     default:
       break;
   }
-  if (node.total_chunks != 0) {
-    attributes.Integer("msg_chunk_cnt", node.chunks, kInt32);
-    attributes.Integer("total_chunk_cnt", node.total_chunks, kInt32);
+  if (details.total_chunks != 0) {
+    attributes.Integer("msg_chunk_cnt", details.chunks, kInt32);
+    attributes.Integer("total_chunk_cnt", details.total_chunks, kInt32);
   }
-  if (node.operations != 0) attributes.Integer("num_ops", node.operations);
-  if (node.tensor_size.value != 0) attributes.Integer("tensor_size", node.tensor_size.value, kUint64);
+  if (details.operations != 0) attributes.Integer("num_ops", details.operations);
+  if (details.tensor_size.value != 0) attributes.Integer("tensor_size", details.tensor_size.value, kUint64);
 }
 
 // `carried` is what rounding the durations before has left over; it is added here, so that the sum stays exact.
@@ -179,7 +180,7 @@ void EncodeNode(const Program& program, const Node& node, const trace::Arguments
   Attributes attributes(message);
   attributes.Flag("is_cpu_op", node.is_cpu);
   if (node.duration != Time(duration * kMicrosecond)) attributes.Integer("duration_ps", node.duration.value);
-  AddKindAttributes(node, arguments, attributes);
+  AddKindAttributes(node, arguments, program.DetailsOf(node), attributes);
 }
 
 void AppendDelimited(std::string& out, std::string_view message) {

@@ -31,12 +31,12 @@ struct Action {
 
 class Agenda {
  public:
-  Agenda(EventQueue& queue, uint32_t ranks) : queue_(queue), lists_(ranks) {}
+  Agenda(EventQueue& queue, uint32_t ranks) : queue_(queue), lists_(ranks), notes_(queue.tracking() ? ranks : 0) {}
 
   void Schedule(uint32_t rank, uint64_t delay, const Action& action) {
     const uint64_t due = queue_.now() + delay;
     Append(ListAt(rank, due), action);
-    if (queue_.tracking()) NoteOrder(due);
+    if (queue_.tracking()) NoteOrder(notes_[rank], due);
   }
 
   // Tracking only: two events whose order differs from rank to rank have scheduled for one time.
@@ -74,7 +74,7 @@ class Agenda {
     List first;
     std::vector<List> later;  // in falling order of time
   };
-  // Tracking only, where there is one NPU: the list of which time, when an event last scheduled there, and which.
+  // Tracking only: the list of which time, when an event last scheduled there, and which.
   struct Note {
     uint64_t due = 0;
     uint64_t time = kNever;
@@ -114,10 +114,10 @@ class Agenda {
   }
 
   // Events of one time run in the order of their pushes, so only those pushed at one time can change places.
-  void NoteOrder(uint64_t due) {
+  void NoteOrder(std::vector<Note>& notes, uint64_t due) {
     const Track& track = queue_.track();
     Note* note = nullptr;
-    for (Note& other : notes_) {
+    for (Note& other : notes) {
       if (other.due == due) {
         if (other.time == queue_.now() && other.track.pushed == track.pushed && other.track.order != track.order) {
           ambiguous_ = true;
@@ -127,7 +127,7 @@ class Agenda {
       }
       if (other.due < queue_.now()) note = &other;
     }
-    if (note == nullptr) note = &notes_.emplace_back();
+    if (note == nullptr) note = &notes.emplace_back();
     *note = {due, queue_.now(), track};
   }
 
@@ -156,7 +156,7 @@ class Agenda {
   EventQueue& queue_;
   Pool<Entry> entries_;
   std::vector<Lists> lists_;
-  std::vector<Note> notes_;
+  std::vector<std::vector<Note>> notes_;  // by rank
   bool ambiguous_ = false;
 };
 

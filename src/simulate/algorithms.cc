@@ -197,7 +197,10 @@ void Algorithms::SendRing(Stream& stream, uint32_t index) {
   const uint32_t to = ring.Neighbour(ring.me, steps, phase.clockwise);
   const uint32_t from = ring.Neighbour(ring.me, steps, !phase.clockwise);
   if (core_.orders) {
-    SendMirrored(stream, to, from, state.message, OrderOfRingSend(stream, steps));
+    const MatchKey key{.size = state.message, .tag = stream.tag, .source = stream.rank, .destination = to};
+    const auto places = static_cast<uint32_t>(steps);
+    SendMirrored(stream, key, core_.orders->MirrorSteps(key, phase.order_ring, places, phase.clockwise),
+                 OrderOfRingSend(stream, steps));
   } else {
     Send(stream, to, state.message);
   }
@@ -219,7 +222,8 @@ uint32_t Algorithms::OrderOfRingSend(Stream& stream, uint64_t steps) {
   }
   if (steps == 1) state.batch_event = core_.queue.popped();
   // Only a full round of sends at once has a known order of first arrivals.
-  if (state.width != size - 1 || state.batch_event != core_.queue.popped()) core_.asymmetric = true;
+  if (state.width != size - 1 || state.batch_event != core_.queue.popped())
+    core_.asymmetric = "`direct` sends in parts";
   uint32_t hops = 0;
   if (phase.ring.local) {
     hops = core_.orders->FamilyOf(phase.order_ring).class_of_steps[phase.clockwise ? distance : size - distance];
@@ -282,15 +286,16 @@ void Algorithms::GeneralHalving(Stream& stream, uint32_t index) {
   ++state.free;
   if (state.sent < state.inserted && state.remaining > 0) {
     const uint64_t size = state.send_cursor.message;
-    const uint64_t distance = state.send_cursor.distance;
+    const auto distance = static_cast<uint32_t>(state.send_cursor.distance);
     const uint32_t partner = PartnerAt(state.send_cursor, phase.ring);
     Advance(state.send_cursor, phase.kind, phase.ring.size);
     ++state.sent;
     --state.remaining;
     --state.free;
     if (core_.orders) {
-      SendMirrored(stream, partner, partner, size,
-                   core_.orders->Swap(core_.queue.track().order, phase.order_ring, static_cast<uint32_t>(distance)));
+      const MatchKey key{.size = size, .tag = stream.tag, .source = stream.rank, .destination = partner};
+      SendMirrored(stream, key, core_.orders->MirrorSwap(key, phase.order_ring, distance),
+                   core_.orders->Swap(core_.queue.track().order, phase.order_ring, distance));
     } else {
       Send(stream, partner, size);
     }
@@ -424,15 +429,14 @@ void Algorithms::Send(const Stream& stream, uint32_t to, uint64_t size) {
   if (core_.failure) core_.AddPlace(ends_.Describe(stream));
 }
 
-// A message without delay could arrive before its receive is posted at some ranks and after at others.
-void Algorithms::SendMirrored(const Stream& stream, uint32_t to, uint32_t from, uint64_t size, uint32_t order) {
-  if (size == 0 || to == stream.rank) {
-    Send(stream, to, size);  // fails with the reason
+void Algorithms::SendMirrored(const Stream& stream, const MatchKey& key, const MatchKey& mirrored, uint32_t order) {
+  if (key.size == 0 || key.destination == stream.rank) {
+    Send(stream, key.destination, key.size);  // fails with the reason
     return;
   }
-  const uint64_t delay = network_.transport().UnawareDelay(stream.rank, to, size) * core_.ticks_per_ns;
-  if (delay == 0) core_.asymmetric = true;
-  network_.SendMirrored({.size = size, .tag = stream.tag, .source = from, .destination = stream.rank}, delay, order);
+  const Transport& transport = network_.transport();
+  const uint64_t delay = transport.UnawareDelay(stream.rank, key.destination, key.size) * core_.ticks_per_ns;
+  network_.SendMirrored(mirrored, delay, order);
 }
 
 void Algorithms::Receive(const Stream& stream, uint32_t index, uint32_t from, uint64_t size) {

@@ -53,7 +53,7 @@ class Algorithms : public BundleEnds {
   void Step(const Stream& stream, uint32_t index, uint32_t steps);
   uint64_t StepDelay(const Stream& stream, uint32_t steps, uint32_t to) const;
   void Send(const Stream& stream, uint32_t to, uint64_t size);
-  void SendMirrored(const Stream& stream, uint32_t to, uint32_t from, uint64_t size, uint32_t order);
+  void SendMirrored(const Stream& stream, const MatchKey& key, const MatchKey& mirrored, uint32_t order);
   uint32_t OrderOfRingSend(Stream& stream, uint64_t steps);
   void Receive(const Stream& stream, uint32_t index, uint32_t from, uint64_t size);
 

@@ -25,7 +25,10 @@ void Connect(const trace::Program& program, GraphProgram& graph) {
     for (uint32_t i = 0; i < node.dependency_count; ++i) {
       parents.insert(program.dependencies[node.first_dependency + i]);
     }
-    graph.nodes[IndexOf(graph, node.id)].node = &node;
+    GraphProgram::Node& compiled = graph.nodes[IndexOf(graph, node.id)];
+    compiled.node = &node;
+    compiled.chunks = program.DetailsOf(node).chunks;
+    compiled.total_chunks = program.DetailsOf(node).total_chunks;
     order.try_emplace(node.id);
     for (const uint64_t parent : parents) {
       IndexOf(graph, parent);
@@ -122,8 +125,9 @@ void CollectiveGraphs::Issue(uint32_t index, uint32_t at) {
   }
   const auto listed = static_cast<uint32_t>(node.peer);
   const uint32_t peer = run.members != nullptr ? (*run.members)[listed] : listed;
+  const GraphProgram::Node& part = run.program->nodes[at];
   const uint64_t size =
-      node.total_chunks > 0 ? run.size * node.chunks / node.total_chunks : static_cast<uint64_t>(node.size.value);
+      part.total_chunks > 0 ? run.size * part.chunks / part.total_chunks : static_cast<uint64_t>(node.size.value);
   const auto tag = static_cast<uint32_t>(node.tag % kWorkloadTags);
   const Callback done{CallbackKind::kGraphNode, index, at};
   if (node.kind == NodeKind::kSend) {

@@ -21,6 +21,8 @@ struct GraphProgram {
   struct Node {
     uint64_t id = 0;
     const trace::Node* node = nullptr;  // nullptr: a dependency that is nowhere defined
+    uint32_t chunks = 0;                // of total_chunks of the collective's size; 0: the node states its size
+    uint32_t total_chunks = 0;
     uint32_t parents = 0;
     std::vector<uint32_t> children;  // in the order in which ASTRA-sim visits them
   };

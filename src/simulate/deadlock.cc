@@ -34,8 +34,8 @@ std::map<uint32_t, Wait> WaitsByRank(const Network& network, Workload& workload)
 }
 
 std::string Name(const Workload& workload, uint32_t rank, uint32_t node) {
-  const trace::Node& at = *workload.program(rank).nodes[node];
-  return fmt::format("NPU {}, node {}{}", rank, at.id, at.name.empty() ? "" : fmt::format(" (`{}`)", at.name));
+  const trace::Node& at = workload.program(rank).node(node);
+  return fmt::format("NPU {}, node {}{}", rank, at.id, *at.name == 0 ? "" : fmt::format(" (`{}`)", at.name));
 }
 
 std::string Describe(const Workload& workload, uint32_t rank, const std::map<uint32_t, Wait>& waits) {
@@ -79,7 +79,7 @@ Error ExplainDeadlock(const Core& core, const Network& network, Workload& worklo
     ++unfinished;
     first = rank;
   }
-  if (core.orders) unfinished = core.ranks;
+  if (core.orders) unfinished = core.ranks;  // one class
   std::string help = "check that every rank runs the same collectives in the same order and every receive has its send";
   std::optional<MatchKey> unreceived;
   network.matcher().EachUnreceived([&](const MatchKey& key, uint32_t) {

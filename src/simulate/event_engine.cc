@@ -15,8 +15,8 @@ constexpr uint64_t kEventsBetweenAsking = 4096;
 }  // namespace
 
 EventEngine::EventEngine(const trace::TraceGraph& trace, const hardware::System& system, const SimulateOptions& options,
-                         const GroupFamilies* one_for_all)
-    : core_(system, options, one_for_all),
+                         const AlikeRanks* one_for_many)
+    : core_(system, options, one_for_many),
       network_(core_, *this),
       statistics_(core_, result_),
       workload_(core_, network_, trace, statistics_) {
@@ -26,7 +26,8 @@ EventEngine::EventEngine(const trace::TraceGraph& trace, const hardware::System&
 }
 
 Result<result::SimResult> EventEngine::Run() {
-  if (Status started = Start(0, core_.simulated); !started) return started.error();
+  if (Status started = core_.classes != nullptr ? StartClasses() : Start(0, core_.ranks); !started)
+    return started.error();
   RunEvents();
   return Finish();
 }
@@ -44,9 +45,20 @@ Status EventEngine::Start(uint32_t first_rank, uint32_t ranks) {
   return {};
 }
 
+Status EventEngine::StartClasses() {
+  if (Status loaded = workload_.Load(); !loaded) return loaded.error();
+  for (uint32_t i = 0; i < core_.locals && !core_.failure; ++i) {
+    core_.queue.SetOrder(i);
+    workload_.Start(core_.classes->members[i][0]);
+  }
+  return {};
+}
+
 Result<result::SimResult> EventEngine::Finish() {
-  if (core_.failure) return *core_.failure;
+  const bool ended = !core_.failure && result_.order.size() == core_.locals;
+  if (core_.orders && core_.locals > 1 && !ended) core_.asymmetric = "not all ranks finish";
   if (asymmetric()) return result_;
+  if (core_.failure) return *core_.failure;
   if (result_.order.size() < core_.locals) return ExplainDeadlock(core_, network_, workload_);
   if (core_.orders) SpreadToAll();
   result_.messages = network_.transport().started;
@@ -56,9 +68,32 @@ Result<result::SimResult> EventEngine::Finish() {
 }
 
 void EventEngine::SpreadToAll() {
-  std::fill(result_.ranks.begin() + 1, result_.ranks.end(), result_.ranks[0]);
-  result_.order = core_.orders->Evaluate(core_.finish_order);
+  for (uint32_t rank = 0; rank < core_.ranks; ++rank) result_.ranks[rank] = result_.ranks[core_.classes->first(rank)];
+  SpreadOrder();
   result_.method = "symmetry";
+  if (core_.locals == 1) return;
+  result_.method += fmt::format(" of {} classes of ranks", core_.locals);
+  std::vector<result::NodeInterval> all;
+  for (const result::NodeInterval& interval : result_.intervals) {
+    for (const uint32_t rank : core_.classes->members[core_.classes->class_of[interval.rank]]) {
+      all.push_back({interval.node, rank, interval.start, interval.end});
+    }
+  }
+  result_.intervals = std::move(all);
+}
+
+// The first ranks finished in `result_.order`. Whose ranks come first where two classes finish together is not known.
+void EventEngine::SpreadOrder() {
+  std::vector<uint32_t> order;
+  uint64_t last = 0;
+  for (const uint32_t first : result_.order) {
+    const uint64_t finish = result_.ranks[first].finish;
+    if (!order.empty() && finish == last) core_.asymmetric = "classes of ranks finish at one tick";
+    last = finish;
+    const std::vector<uint32_t> members = core_.orders->Evaluate(core_.finish_orders[core_.classes->class_of[first]]);
+    order.insert(order.end(), members.begin(), members.end());
+  }
+  result_.order = std::move(order);
 }
 
 void EventEngine::RunEvents() {

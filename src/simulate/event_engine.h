@@ -10,9 +10,9 @@ namespace hespas::simulate {
 
 class EventEngine : public CallbackRunner {
  public:
-  // `one_for_all`: rank 0 in the place of all ranks with these groups (symmetry.h says when that is right).
+  // `one_for_many`: the first rank of each class in the place of all of it (symmetry.h says when that is right).
   EventEngine(const trace::TraceGraph& trace, const hardware::System& system, const SimulateOptions& options,
-              const GroupFamilies* one_for_all);
+              const AlikeRanks* one_for_many);
 
   // The built-in core: starts all ranks, runs all events, finishes.
   Result<result::SimResult> Run();
@@ -28,14 +28,19 @@ class EventEngine : public CallbackRunner {
   bool done() const { return core_.failure || result_.order.size() >= core_.locals; }
   Result<result::SimResult> Finish();
 
-  // One for all: the run has shown that ranks may differ, its result is void.
-  bool asymmetric() const { return core_.asymmetric || core_.agenda.ambiguous(); }
+  // One for many: the run has shown that ranks may differ, its result is void.
+  bool asymmetric() const { return !core_.asymmetric.empty() || core_.agenda.ambiguous(); }
+  std::string WhyAsymmetric() const {
+    return core_.agenda.ambiguous() ? "ranks break a tie differently" : core_.asymmetric;
+  }
   void Run(Callback callback) override;
   void Received(uint32_t stream) override { workload_.system_layer().algorithms().Received(stream); }
 
  private:
   void RunEvents();
+  Status StartClasses();
   void SpreadToAll();
+  void SpreadOrder();
   void DrainAgenda(uint32_t rank);
   void RunAction(uint32_t rank, const Action& action);
 

@@ -55,6 +55,8 @@ class EventQueue {
 
   bool tracking() const { return tracking_; }
   const Track& track() const { return track_; }  // of the event that runs
+  // The rest of the event belongs to another order.
+  void SetOrder(uint32_t order) { track_.order = order; }
 
   uint64_t now() const { return now_; }
   uint64_t popped() const { return popped_; }

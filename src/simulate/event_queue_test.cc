@@ -69,8 +69,9 @@ TEST(Matcher, ForgetsChannelsAtRestWhenFull) {
 TEST(OrderTrace, ShiftsRotateAndExchangesStartWithTheFirstSendersNeighbour) {
   hardware::System system;
   system.dimensions = {{.npus = 4, .bandwidth = 1, .latency = 1}};
-  const GroupFamilies no_groups;
-  OrderTrace trace(system, no_groups);
+  const AlikeRanks one_class{.class_of = {0, 0, 0, 0}, .members = {{0, 1, 2, 3}}};
+  OrderTrace trace(system, one_class);
+  constexpr uint32_t kStartOrder = 0;
   using Ranks = std::vector<uint32_t>;
   EXPECT_EQ(trace.Evaluate(kStartOrder), (Ranks{0, 1, 2, 3}));
   EXPECT_EQ(trace.Evaluate(trace.Shift(trace.Shift(kStartOrder, 0, 3), 0, 3)), (Ranks{2, 3, 0, 1}));

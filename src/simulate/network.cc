@@ -41,7 +41,19 @@ void Network::SendNow(const MatchKey& key, Callback sent) {
                "check the ranks of sends and the order of group members");
     return;
   }
+  if (core_.orders) return SendToPeer(key, sent);
   transport_.Start(transport_.messages.Take({.key = key, .sent = sent}));
+}
+
+// One for many: the message ends at the first rank of its class, and begins where that one expects it from.
+void Network::SendToPeer(const MatchKey& key, Callback sent) {
+  const Peering& peering = core_.classes->sends.at({key.source, key.destination});
+  const uint64_t delay = transport_.UnawareDelay(key.source, key.destination, key.size) * core_.ticks_per_ns;
+  if (delay == 0) core_.asymmetric = "messages take no time";
+  MatchKey mirrored = key;
+  mirrored.source = peering.origin;
+  mirrored.destination = peering.target;
+  transport_.StartMirrored({.key = mirrored, .sent = sent, .link = peering.link}, delay, core_.queue.track().order);
 }
 
 void Network::ReceiveNow(const MatchKey& key, Callback received) {
@@ -50,6 +62,7 @@ void Network::ReceiveNow(const MatchKey& key, Callback received) {
                fmt::format("NPU {} waits for a message of 0 bytes from NPU {}", key.destination, key.source));
     return;
   }
+  if (core_.orders) core_.NoteTouch(key.destination, Core::kPost, Core::kArrival);
   if (matcher_.Receive(key, received)) PushCallback(received);
 }
 
@@ -57,11 +70,14 @@ void Network::Arrive(uint32_t message) {
   if (!transport_.Arrive(message)) return;
   const MatchKey key = transport_.messages[message].key;
   const Callback sent = transport_.messages[message].sent;
+  const uint32_t link = transport_.messages[message].link;
   transport_.messages.Release(message);
   Callback received;
   const bool here = core_.carrier == nullptr || core_.carrier->IsLocal(key.destination);
   const bool posted = here && matcher_.Arrive(key, received);
   if (sent.kind != CallbackKind::kNone) runner_.Run(sent);
+  if (link != kNil) core_.queue.SetOrder(core_.orders->Cross(core_.queue.track().order, link));
+  if (core_.orders) core_.NoteTouch(key.destination, Core::kArrival, Core::kPost);
   if (posted) runner_.Run(received);
 }
 

@@ -14,9 +14,11 @@ class Network {
  public:
   Network(Core& core, CallbackRunner& runner);
 
-  // One for all: the message, as rank 0 gets it from the rank in the opposite direction.
+  // One for many: the message, as the first rank of the receiver's class gets it.
   void SendMirrored(const MatchKey& key, uint64_t delay, uint32_t order) {
-    transport_.StartMirrored(key, delay, order);
+    // A message without delay could arrive before its receive is posted at some ranks and after at others.
+    if (delay == 0) core_.asymmetric = "messages take no time";
+    transport_.StartMirrored({.key = key, .sent = {}}, delay, order);
   }
 
   // `sent` runs when the message arrives.
@@ -94,6 +96,7 @@ class Network {
         {.kind = EventKind::kCallback, .callback = callback.kind, .a = callback.owner, .b = callback.index});
   }
   void SendNow(const MatchKey& key, Callback sent);
+  void SendToPeer(const MatchKey& key, Callback sent);
   void ReceiveNow(const MatchKey& key, Callback received);
   void RequestClearance(const MatchKey& key, Callback sent);
   void GrantClearance(const MatchKey& key, Callback received);

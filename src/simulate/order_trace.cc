@@ -1,13 +1,13 @@
 #include "simulate/order_trace.h"
 
 #include <algorithm>
-#include <numeric>
 #include <utility>
 
 namespace hespas::simulate {
 
-OrderTrace::OrderTrace(const hardware::System& system, const GroupFamilies& groups)
-    : groups_(groups), dimensions_(system.dimensions.size()) {
+OrderTrace::OrderTrace(const hardware::System& system, const AlikeRanks& classes)
+    : classes_(classes), dimensions_(system.dimensions.size()) {
+  for (uint32_t c = 0; c < classes.members.size(); ++c) steps_.push_back({.kind = Kind::kStart, .ring = c});
   uint64_t stride = 1;
   for (const hardware::NetworkDimension& dimension : system.dimensions) {
     strides_.push_back(stride);
@@ -15,7 +15,7 @@ OrderTrace::OrderTrace(const hardware::System& system, const GroupFamilies& grou
     stride *= dimension.npus;
   }
   strides_.push_back(stride);
-  for (const GroupFamily& family : groups.families) sizes_.push_back(family.size());
+  for (const GroupFamily& family : classes.families) sizes_.push_back(family.size);
 }
 
 uint32_t OrderTrace::Add(const Step& step) {
@@ -51,6 +51,21 @@ uint32_t OrderTrace::Moved(uint32_t rank, uint32_t ring, uint32_t coordinate) co
   return static_cast<uint32_t>(rank + (uint64_t{coordinate} - Coordinate(rank, ring)) * strides_[ring]);
 }
 
+MatchKey OrderTrace::MirrorSteps(const MatchKey& key, uint32_t ring, uint32_t steps, bool clockwise) const {
+  MatchKey mirrored = key;
+  mirrored.destination = classes_.first(key.destination);
+  const uint32_t back = clockwise ? sizes_[ring] - steps : steps;
+  mirrored.source = Moved(mirrored.destination, ring, (Coordinate(mirrored.destination, ring) + back) % sizes_[ring]);
+  return mirrored;
+}
+
+MatchKey OrderTrace::MirrorSwap(const MatchKey& key, uint32_t ring, uint32_t distance) const {
+  MatchKey mirrored = key;
+  mirrored.destination = classes_.first(key.destination);
+  mirrored.source = Moved(mirrored.destination, ring, Coordinate(mirrored.destination, ring) ^ distance);
+  return mirrored;
+}
+
 // Whether messages that many places on belong to the exchange.
 bool OrderTrace::InStep(const Step& step, uint32_t steps) const {
   const uint32_t size = sizes_[step.ring];
@@ -68,7 +83,7 @@ void OrderTrace::ApplyExchange(const Step& step, std::vector<uint32_t>& ranks) c
   }
   std::vector<uint32_t> reached;
   reached.reserve(ranks.size());
-  std::vector<bool> seen(ranks.size());
+  std::vector<bool> seen(strides_.back());
   for (const uint32_t sender : ranks) {
     const uint32_t here = Coordinate(sender, step.ring);
     for (const uint32_t distance : distances) {
@@ -106,7 +121,7 @@ void OrderTrace::Exchanged(const Step& step, std::vector<uint32_t>& ranks, RingO
   constexpr uint32_t kNone = 0xFFFFFFFFu;
   constexpr uint32_t kDone = 0xFFFFFFFEu;
   const uint32_t size = sizes_[step.ring];
-  std::vector<uint32_t> first(ranks.size(), kNone);  // sender of each ring, by its member with coordinate 0
+  std::vector<uint32_t> first(strides_.back(), kNone);  // sender of each ring, by its member with coordinate 0
   std::vector<uint32_t> reached;
   reached.reserve(ranks.size());
   for (const uint32_t sender : ranks) {
@@ -130,9 +145,9 @@ void OrderTrace::Exchanged(const Step& step, std::vector<uint32_t>& ranks, RingO
 
 std::vector<uint32_t> OrderTrace::Evaluate(uint32_t order) const {
   std::vector<uint32_t> chain;
-  for (uint32_t at = order; at != kStartOrder; at = steps_[at].parent) chain.push_back(at);
-  std::vector<uint32_t> ranks(strides_.back());
-  std::iota(ranks.begin(), ranks.end(), 0u);
+  uint32_t start = order;
+  for (; steps_[start].kind != Kind::kStart; start = steps_[start].parent) chain.push_back(start);
+  std::vector<uint32_t> ranks = classes_.members[steps_[start].ring];
   std::vector<uint32_t> shift(dimensions_, 0);  // shifts of different dimensions commute: applied together
   const auto apply_shifts = [&] {
     for (uint32_t d = 0; d < shift.size(); ++d) {
@@ -150,6 +165,8 @@ std::vector<uint32_t> OrderTrace::Evaluate(uint32_t order) const {
     apply_shifts();
     if (step.kind == Kind::kExchange) {
       ApplyExchange(step, ranks);
+    } else if (step.kind == Kind::kCross) {
+      for (uint32_t& rank : ranks) rank = classes_.links[step.ring][rank];
     } else {
       MoveAll(step, ranks);
     }

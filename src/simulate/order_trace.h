@@ -1,9 +1,10 @@
-// How the order of equal events over all ranks came about, for runs that simulate one rank in the place of all.
+// How the order of equal events over all ranks came about, for runs that simulate one rank in the place of many.
 //
-// - In a symmetric run every event happens at all ranks at the same tick; only their order among each other differs. An
-//   event takes over the order of the event that caused it; a message from a neighbour moves it by that neighbour.
+// - In a symmetric run every event happens at all ranks of a class at the same tick; only their order among each other
+//   differs. An event takes over the order of the event that caused it; a message from a neighbour or peer moves it by
+//   that neighbour or peer, perhaps into another class.
 // - Rings are the network's dimensions and after them the families of groups.
-// - An order is an id of a chain of such steps; equal chains have equal ids. Rank order 0, 1, 2, ... is kStartOrder.
+// - An order is an id of a chain of such steps; equal chains have equal ids. Ascending ranks of class c are order c.
 #pragma once
 
 #include <cstdint>
@@ -11,21 +12,25 @@
 #include <vector>
 
 #include "hardware/system.h"
-#include "simulate/group_families.h"
+#include "simulate/alike_ranks.h"
+#include "simulate/match_key.h"
 
 namespace hespas::simulate {
 
-inline constexpr uint32_t kStartOrder = 0;
-
 class OrderTrace {
  public:
-  // `groups` stays where it is.
-  OrderTrace(const hardware::System& system, const GroupFamilies& groups);
+  // `classes` stay where they are.
+  OrderTrace(const hardware::System& system, const AlikeRanks& classes);
 
   uint32_t RingOfGroup(uint32_t group) const {
-    return static_cast<uint32_t>(dimensions_) + groups_.family_of.at(group);
+    return static_cast<uint32_t>(dimensions_) + classes_.family_of.at(group);
   }
-  const GroupFamily& FamilyOf(uint32_t ring) const { return groups_.families[ring - dimensions_]; }
+  // Equal for all groups of a family.
+  uint32_t NumberOfGroup(uint32_t group) const {
+    const auto family = classes_.family_of.find(group);
+    return family == classes_.family_of.end() ? group : classes_.families[family->second].number;
+  }
+  const GroupFamily& FamilyOf(uint32_t ring) const { return classes_.families[ring - dimensions_]; }
 
   // The message came from the rank `steps` before (in the clockwise sense) in `ring`.
   uint32_t Shift(uint32_t order, uint32_t ring, uint32_t steps);
@@ -35,11 +40,18 @@ class OrderTrace {
   // or are of that class of their family.
   uint32_t Exchange(uint32_t order, uint32_t ring, uint32_t hops, bool clockwise);
 
-  // All ranks in the given order.
+  // The message came from the rank whose peer this is.
+  uint32_t Cross(uint32_t order, uint32_t link) { return Add({.parent = order, .kind = Kind::kCross, .ring = link}); }
+
+  // A message to the rank so many steps on, or at that distance, as the first rank of the receiver's class gets it.
+  MatchKey MirrorSteps(const MatchKey& key, uint32_t ring, uint32_t steps, bool clockwise) const;
+  MatchKey MirrorSwap(const MatchKey& key, uint32_t ring, uint32_t distance) const;
+
+  // The ranks of the class whose events have the order, in that order.
   std::vector<uint32_t> Evaluate(uint32_t order) const;
 
  private:
-  enum class Kind : uint8_t { kStart, kShift, kSwap, kExchange };
+  enum class Kind : uint8_t { kStart, kShift, kSwap, kExchange, kCross };
   struct Step {
     uint32_t parent = 0;
     Kind kind = Kind::kStart;
@@ -69,9 +81,9 @@ class OrderTrace {
     return static_cast<uint32_t>(rank / strides_[ring] % sizes_[ring]);
   }
 
-  std::vector<Step> steps_{Step{}};
+  std::vector<Step> steps_;  // first one start for each class
   std::unordered_map<Step, uint32_t, HashStep> known_;
-  const GroupFamilies& groups_;
+  const AlikeRanks& classes_;
   size_t dimensions_;
   std::vector<uint64_t> strides_;  // of each dimension, then the number of ranks
   std::vector<uint32_t> sizes_;    // of each ring

@@ -10,13 +10,13 @@ namespace {
 
 Result<result::SimResult> RunEngines(const trace::TraceGraph& trace, const hardware::System& system,
                                      const SimulateOptions& options) {
-  GroupFamilies groups;
-  std::string why = options.engine == Engine::kEvents ? "as asked" : WhyAsymmetric(trace, system, options, groups);
+  AlikeRanks classes;
+  std::string why = options.engine == Engine::kEvents ? "as asked" : WhyAsymmetric(trace, system, options, classes);
   if (why.empty()) {
-    EventEngine engine(trace, system, options, &groups);
+    EventEngine engine(trace, system, options, &classes);
     Result<result::SimResult> result = engine.Run();
     if (!engine.asymmetric()) return result;
-    why = "ranks break a tie differently";
+    why = engine.WhyAsymmetric();
   }
   if (options.engine == Engine::kSymmetry) {
     return MakeError(kNotPossible, "the ranks cannot be simulated as one: " + why, {}, "choose the engine `events`");

@@ -61,7 +61,7 @@ void Statistics::Finished(uint32_t rank) {
   out.finish = core_.queue.now();
   out.exposed = out.finish - npu.busy;
   result_.order.push_back(rank);
-  if (core_.orders) core_.finish_order = core_.queue.track().order;
+  if (core_.orders) core_.finish_orders[core_.classes->class_of[rank]] = core_.queue.track().order;
   if (npu.other_kinds) return;
   out.wall = npu.last_end;
   if (npu.compute.any) out.gpu = npu.compute.length;

@@ -14,7 +14,6 @@ using trace::NodeKind;
 namespace {
 
 std::string WhyNode(const trace::Node& node, const hardware::System& system) {
-  if (node.kind == NodeKind::kSend || node.kind == NodeKind::kReceive) return "point-to-point messages";
   const bool memory = node.kind == NodeKind::kMemoryLoad || node.kind == NodeKind::kMemoryStore;
   if (memory && system.memory.kind != hardware::MemoryKind::kPerNpu) return "shared remote memory";
   if (node.kind != NodeKind::kCollective) return {};
@@ -33,9 +32,9 @@ std::string WhyAlgorithm(const Algorithm& algorithm, size_t dimension, const har
 }  // namespace
 
 std::string WhyAsymmetric(const trace::TraceGraph& trace, const hardware::System& system,
-                          const SimulateOptions& options, GroupFamilies& groups) {
+                          const SimulateOptions& options, AlikeRanks& classes) {
   if (options.backend != Backend::kUnaware) return "the network is congestion-aware";
-  if (!options.compute_scale.empty() || options.noise != 0) return "ranks differ in speed";
+  if (options.noise != 0) return "compute durations vary";
   if (options.communication_streams != 1) return "several communication streams";
   if (options.rendezvous) return "the rendezvous protocol";
   for (const hardware::CollectiveSettings& collective : system.collectives) {
@@ -44,10 +43,13 @@ std::string WhyAsymmetric(const trace::TraceGraph& trace, const hardware::System
       if (std::string why = WhyAlgorithm((*collective.algorithms)[d], d, system); !why.empty()) return why;
     }
   }
-  for (const trace::Node& node : trace.programs[trace.program_of_rank[0]].nodes) {
-    if (std::string why = WhyNode(node, system); !why.empty()) return why;
+  if (std::string why = FindClasses(trace, system, options, classes); !why.empty()) return why;
+  for (const std::vector<uint32_t>& members : classes.members) {
+    for (const trace::Node& node : trace.programs[trace.program_of_rank[members[0]]].nodes) {
+      if (std::string why = WhyNode(node, system); !why.empty()) return why;
+    }
   }
-  return FindFamilies(trace, system, groups);
+  return {};
 }
 
 }  // namespace hespas::simulate

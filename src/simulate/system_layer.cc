@@ -59,7 +59,7 @@ void SystemLayer::Request(uint32_t rank, uint32_t index, const trace::Node& node
   if (!Choose(context, plan) || !Cut(context, chunks)) return;
   Npu& npu = npus_[rank];
   const bool listed = core_.system.scheduling == SchedulingPolicy::kExplicit;
-  const int64_t priority = listed ? node.priority : npu.priority;
+  const int64_t priority = listed ? DetailsOf(context).priority : npu.priority;
   npu.priority += core_.system.scheduling == SchedulingPolicy::kLifo ? 1 : -1;
   const uint32_t collective = collectives_.Take({.rank = rank, .node = index, .id = node.id, .total = chunks.count});
   if (plan.custom != nullptr) return StartCustom(context, plan, collective, priority);
@@ -82,7 +82,7 @@ bool SystemLayer::Choose(const Context& context, Plan& plan) {
     plan.custom = &settings.custom;
   }
   if (settings.algorithms) plan.algorithms = &*settings.algorithms;
-  plan.involved = context.node.involved_dimensions;
+  plan.involved = DetailsOf(context).involved_dimensions;
   if (plan.custom == nullptr && plan.algorithms == nullptr) {
     const std::string_view key = kKeys[static_cast<size_t>(context.kind)];
     core_.Fail(kNotPossible,
@@ -259,7 +259,10 @@ uint32_t SystemLayer::NewStream(const Context& context, uint32_t collective, int
   const uint32_t group = context.group;
   const bool counts = group == 0 || !core_.options.separate_stream_ids;
   uint64_t id = counts ? npu.streams++ : 0;
-  if (group != 0) id = npu.group_streams.try_emplace(group, group * kStreamsOfGroup).first->second++;
+  if (group != 0) {
+    const uint32_t number = core_.orders ? core_.orders->NumberOfGroup(group) : group;
+    id = npu.group_streams.try_emplace(group, number * kStreamsOfGroup).first->second++;
+  }
   const uint32_t index = streams_.Take();
   Stream& stream = streams_[index];
   stream.rank = context.rank;

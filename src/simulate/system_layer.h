@@ -83,6 +83,9 @@ class SystemLayer : public PhaseEnds {
     uint32_t group;  // 0: all ranks
   };
 
+  const trace::NodeDetails& DetailsOf(const Context& context) const {
+    return trace_.programs[trace_.program_of_rank[context.rank]].DetailsOf(context.node);
+  }
   bool Choose(const Context& context, Plan& plan);
   bool ChooseForGroup(const Context& context, const std::vector<uint32_t>& members, Plan& plan);
   bool Cut(const Context& context, Chunks& chunks);

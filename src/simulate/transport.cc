@@ -38,11 +38,10 @@ void Transport::Start(uint32_t message) {
                    {.kind = EventKind::kArrive, .a = message});
 }
 
-void Transport::StartMirrored(const MatchKey& key, uint64_t delay, uint32_t order) {
+void Transport::StartMirrored(const Message& message, uint64_t delay, uint32_t order) {
   ++started;
-  if (core_.options.record_links) CountUse(key.source, key.destination, key.size);
-  const uint32_t message = messages.Take({.key = key, .sent = {}});
-  core_.queue.Push(core_.queue.now() + delay, {.kind = EventKind::kArrive, .a = message}, order);
+  if (core_.options.record_links) CountUse(message.key.source, message.key.destination, message.key.size);
+  core_.queue.Push(core_.queue.now() + delay, {.kind = EventKind::kArrive, .a = messages.Take(message)}, order);
 }
 
 uint64_t Transport::UnawareDelay(uint32_t source, uint32_t destination, uint64_t size) const {
@@ -212,14 +211,13 @@ std::vector<result::LinkUse> Transport::Use() const {
   std::vector<result::LinkUse> used;
   const bool aware = core_.options.backend == Backend::kAware;
   const std::vector<Link>& links = aware ? links_ : dimension_use_;
-  const uint64_t times = core_.ranks / core_.simulated;  // one rank may stand for all
   for (size_t i = 0; i < links.size(); ++i) {
     const Link& link = links[i];
     if (link.messages == 0) continue;
     used.push_back({.name = aware ? LinkName(i) : fmt::format("dimension {}", i),
-                    .messages = link.messages * times,
-                    .bytes = link.bytes * times,
-                    .busy = link.busy_ticks * times,
+                    .messages = link.messages,
+                    .bytes = link.bytes,
+                    .busy = link.busy_ticks,
                     .queued = link.queued_ticks});
   }
   return used;
@@ -230,9 +228,10 @@ void Transport::CountUse(uint32_t source, uint32_t destination, uint64_t size) {
   size_t d = 0;
   while (d + 1 < strides_.size() - 1 && Coordinate(source, d) == Coordinate(destination, d)) ++d;
   Link& use = dimension_use_[d];
-  ++use.messages;
-  use.bytes += size;
-  use.busy_ticks += static_cast<uint64_t>(static_cast<double>(size) / bytes_per_ns_[d]) * core_.ticks_per_ns;
+  const uint64_t times = core_.weight(source);
+  use.messages += times;
+  use.bytes += size * times;
+  use.busy_ticks += static_cast<uint64_t>(static_cast<double>(size) / bytes_per_ns_[d]) * core_.ticks_per_ns * times;
 }
 
 }  // namespace hespas::simulate

@@ -20,6 +20,7 @@ struct Message {
   Callback sent;
   uint32_t at = 0;         // aware: the device that holds it
   uint32_t next = kNil;    // aware: in a link's queue
+  uint32_t link = kNil;    // one for many: of a message to a peer (AlikeRanks::links)
   uint64_t queued_at = 0;  // aware: when it began to wait
 };
 
@@ -29,7 +30,7 @@ class Transport {
 
   // Takes the message on its way; a kArrive event with its index comes when a device is reached.
   void Start(uint32_t message);
-  void StartMirrored(const MatchKey& key, uint64_t delay, uint32_t order);
+  void StartMirrored(const Message& message, uint64_t delay, uint32_t order);
   // A message that finds its way without the transport (Network::Step).
   void CountStep(const MatchKey& key) {
     ++started;

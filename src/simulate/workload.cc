@@ -6,6 +6,7 @@
 #include <cmath>
 #include <functional>
 #include <numeric>
+#include <ranges>
 
 namespace hespas::simulate {
 
@@ -22,12 +23,14 @@ Slot SlotOf(const Node& node) {
   return node.kind == NodeKind::kReceive ? Slot::kNone : Slot::kCommunication;
 }
 
-// The records of a program by ascending id, equal ids together.
+// The records of a program by ascending id, equal ids together; empty where they lie so and no two are equal.
 std::vector<uint32_t> RecordsById(const trace::Program& program) {
+  const auto falls = [](const Node& a, const Node& b) { return a.id >= b.id; };
+  if (std::adjacent_find(program.nodes.begin(), program.nodes.end(), falls) == program.nodes.end()) return {};
   std::vector<uint32_t> order(program.nodes.size());
   std::iota(order.begin(), order.end(), 0u);
-  const auto less = [&](uint32_t a, uint32_t b) { return program.nodes[a].id < program.nodes[b].id; };
-  if (!std::is_sorted(order.begin(), order.end(), less)) std::stable_sort(order.begin(), order.end(), less);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](uint32_t a, uint32_t b) { return program.nodes[a].id < program.nodes[b].id; });
   return order;
 }
 
@@ -51,32 +54,38 @@ double NoiseFactor(const SimulateOptions& options, uint32_t rank, uint64_t node)
 // Finds the index of an id; ids that count up from 0 need no search.
 class IdIndex {
  public:
-  explicit IdIndex(const std::vector<const Node*>& nodes) : nodes_(nodes) {
-    dense_ = !nodes.empty() && nodes.front()->id == 0 && nodes.back()->id == nodes.size() - 1;
+  explicit IdIndex(const CompiledProgram& program) : program_(program), size_(program.size()) {
+    dense_ = size_ > 0 && program.node(0).id == 0 && program.node(size_ - 1).id == size_ - 1;
   }
   std::optional<uint32_t> Find(uint64_t id) const {
-    if (dense_) return id < nodes_.size() ? std::optional(static_cast<uint32_t>(id)) : std::nullopt;
-    const auto at =
-        std::lower_bound(nodes_.begin(), nodes_.end(), id, [](const Node* n, uint64_t i) { return n->id < i; });
-    if (at == nodes_.end() || (*at)->id != id) return std::nullopt;
-    return static_cast<uint32_t>(at - nodes_.begin());
+    if (dense_) return id < size_ ? std::optional(static_cast<uint32_t>(id)) : std::nullopt;
+    const auto all = std::views::iota(0u, size_);
+    const auto at = std::ranges::lower_bound(all, id, {}, [&](uint32_t i) { return program_.node(i).id; });
+    if (at == all.end() || program_.node(*at).id != id) return std::nullopt;
+    return *at;
   }
 
  private:
-  const std::vector<const Node*>& nodes_;
+  const CompiledProgram& program_;
+  uint32_t size_;
   bool dense_ = false;
 };
 
-// Parents of all nodes, one node after the other; `compiled.parents` gets their numbers.
-Result<std::vector<uint32_t>> ParentsOf(const trace::Program& program, const std::vector<uint32_t>& records,
-                                        CompiledProgram& compiled, uint32_t rank) {
-  const IdIndex index(compiled.nodes);
+// Parents of all nodes, one node after the other; `compiled.parents` gets their numbers. `records`: by RecordsById.
+Result<std::vector<uint32_t>> ParentsOf(const std::vector<uint32_t>& records, CompiledProgram& compiled,
+                                        uint32_t rank) {
+  const trace::Program& program = *compiled.program;
+  const IdIndex index(compiled);
   std::vector<uint32_t> parents;
+  parents.reserve(program.dependencies.size());
+  compiled.parents.reserve(compiled.size());
   size_t at = 0;
-  for (const Node* last : compiled.nodes) {
+  for (uint32_t n = 0; n < compiled.size(); ++n) {
     const size_t first = parents.size();
-    for (; at < records.size() && program.nodes[records[at]].id == last->id; ++at) {
-      const Node& node = program.nodes[records[at]];
+    const uint64_t own_id = compiled.node(n).id;
+    for (; at < program.nodes.size(); ++at) {
+      const Node& node = program.nodes[records.empty() ? at : records[at]];
+      if (node.id != own_id) break;
       for (uint32_t i = 0; i < node.dependency_count; ++i) {
         const uint64_t id = program.dependencies[node.first_dependency + i];
         const auto parent = index.Find(id);
@@ -96,7 +105,7 @@ Result<std::vector<uint32_t>> ParentsOf(const trace::Program& program, const std
 }
 
 void TurnRound(const std::vector<uint32_t>& parents, CompiledProgram& compiled) {
-  const size_t count = compiled.nodes.size();
+  const size_t count = compiled.size();
   compiled.first_child.assign(count + 1, 0);
   compiled.children.resize(parents.size());
   for (const uint32_t parent : parents) ++compiled.first_child[parent + 1];
@@ -111,24 +120,23 @@ void TurnRound(const std::vector<uint32_t>& parents, CompiledProgram& compiled) 
 }  // namespace
 
 Result<CompiledProgram> CompileProgram(const trace::Program& program, uint32_t rank) {
-  CompiledProgram compiled;
+  CompiledProgram compiled{.program = &program, .records = {}, .parents = {}, .first_child = {}, .children = {}};
   const std::vector<uint32_t> records = RecordsById(program);
   for (const uint32_t record : records) {
-    const Node* node = &program.nodes[record];
-    if (!compiled.nodes.empty() && compiled.nodes.back()->id == node->id) compiled.nodes.pop_back();
-    compiled.nodes.push_back(node);
+    std::vector<uint32_t>& last = compiled.records;
+    if (!last.empty() && program.nodes[last.back()].id == program.nodes[record].id) last.pop_back();
+    last.push_back(record);
   }
-  const Result<std::vector<uint32_t>> parents = ParentsOf(program, records, compiled, rank);
+  const Result<std::vector<uint32_t>> parents = ParentsOf(records, compiled, rank);
   if (!parents) return parents.error();
   TurnRound(*parents, compiled);
-  for (const Node* node : compiled.nodes) compiled.slots.push_back(SlotOf(*node));
   if (std::find(compiled.parents.begin(), compiled.parents.end(), 0u) == compiled.parents.end()) {
     return MakeError(
         kBadTrace, program.nodes.empty()
                        ? fmt::format("NPU {}: the trace has no node", rank)
                        : fmt::format("NPU {}: no node of the trace is free of dependencies, for example node {} (`{}`) "
                                      "waits in a cycle",
-                                     rank, compiled.nodes[0]->id, compiled.nodes[0]->name));
+                                     rank, compiled.node(0).id, compiled.node(0).name));
   }
   return compiled;
 }
@@ -146,7 +154,7 @@ Status Workload::Load() {
   std::vector<uint32_t> first_rank(trace_.programs.size(), 0);
   for (uint32_t rank = core_.ranks; rank-- > 0;) first_rank[trace_.program_of_rank[rank]] = rank;
   for (size_t i = 0; i < trace_.programs.size(); ++i) {
-    if (core_.orders && i != trace_.program_of_rank[0]) {
+    if (!Runs(first_rank[i])) {
       programs_.emplace_back();
       continue;
     }
@@ -154,14 +162,27 @@ Status Workload::Load() {
     if (!compiled) return compiled.error();
     programs_.push_back(*std::move(compiled));
   }
-  for (uint32_t rank = 0; rank < core_.simulated; ++rank) npus_[rank].parents_left = program(rank).parents;
+  // The last rank of a program takes its list.
+  std::vector<uint32_t> last_rank(trace_.programs.size(), 0);
+  for (uint32_t rank = 0; rank < core_.simulated; ++rank) {
+    if (Runs(rank)) last_rank[trace_.program_of_rank[rank]] = rank;
+  }
+  for (uint32_t rank = 0; rank < core_.simulated; ++rank) {
+    if (!Runs(rank)) continue;
+    CompiledProgram& compiled = programs_[trace_.program_of_rank[rank]];
+    if (last_rank[trace_.program_of_rank[rank]] == rank) {
+      npus_[rank].parents_left = std::move(compiled.parents);
+    } else {
+      npus_[rank].parents_left = compiled.parents;
+    }
+  }
   return {};
 }
 
 void Workload::Start(uint32_t rank) {
   const CompiledProgram& compiled = program(rank);
-  for (uint32_t node = 0; node < compiled.nodes.size(); ++node) {
-    if (compiled.parents[node] == 0) MakeReady(rank, node);
+  for (uint32_t node = 0; node < compiled.size(); ++node) {
+    if (npus_[rank].parents_left[node] == 0) MakeReady(rank, node);
   }
   Pump(rank);
   CheckFinished(rank);
@@ -173,7 +194,7 @@ void Workload::MakeReady(uint32_t rank, uint32_t node) {
     npu.fresh.push_back(node);
     return;
   }
-  std::vector<uint32_t>& heap = npu.ready[static_cast<size_t>(program(rank).slots[node])];
+  std::vector<uint32_t>& heap = npu.ready[static_cast<size_t>(SlotOf(program(rank).node(node)))];
   heap.push_back(node);
   std::push_heap(heap.begin(), heap.end(), std::greater<>());
 }
@@ -205,14 +226,13 @@ void Workload::Pump(uint32_t rank) {
 
 void Workload::Issue(uint32_t rank, uint32_t index) {
   Npu& npu = npus_[rank];
-  const CompiledProgram& compiled = program(rank);
-  const Slot slot = compiled.slots[index];
+  const Node& node = program(rank).node(index);
+  const Slot slot = SlotOf(node);
   if (slot != Slot::kNone) {
     ++npu.occupied[static_cast<size_t>(slot)];
     npu.occupants.push_back(index);
   }
   ++npu.taken;
-  const Node& node = *compiled.nodes[index];
   statistics_.Issued(rank, node);
   if (node.kind == NodeKind::kMetadata) {
     core_.Fail(kBadTrace,
@@ -233,7 +253,8 @@ void Workload::IssueByKind(uint32_t rank, uint32_t index, const Node& node) {
       return IssueCompute(rank, index, node);
     case NodeKind::kMemoryLoad:
     case NodeKind::kMemoryStore:
-      return memory_.Access(rank, index, static_cast<uint64_t>(node.tensor_size.value), node.id);
+      return memory_.Access(rank, index, static_cast<uint64_t>(program(rank).details(index).tensor_size.value),
+                            node.id);
     case NodeKind::kSend:
     case NodeKind::kReceive:
       return IssueMessage(rank, index, node);
@@ -253,11 +274,12 @@ void Workload::IssueCompute(uint32_t rank, uint32_t index, const Node& node) {
 
 // Spec astra-sim section 8.4: performance is the smaller of bandwidth times intensity and the peak.
 void Workload::IssueRoofline(uint32_t rank, uint32_t index, const Node& node) {
-  if (node.tensor_size.value == 0) return Release(rank, index);
+  const trace::NodeDetails& details = program(rank).details(index);
+  if (details.tensor_size.value == 0) return Release(rank, index);
   const double peak = core_.system.peak_teraflops * 1e12;
   const double bandwidth = core_.system.memory_bandwidth * 1e9;
-  const auto operations = static_cast<double>(node.operations);
-  const double intensity = operations / static_cast<double>(node.tensor_size.value);
+  const auto operations = static_cast<double>(details.operations);
+  const double intensity = operations / static_cast<double>(details.tensor_size.value);
   const double performance = std::min(bandwidth * intensity, peak);
   const double seconds = operations / performance;
   if (!(seconds >= 0 && seconds < 1e9)) {
@@ -329,13 +351,13 @@ void Workload::IssueCollective(uint32_t rank, uint32_t index, const Node& node) 
 void Workload::Release(uint32_t rank, uint32_t index) {
   Npu& npu = npus_[rank];
   const CompiledProgram& compiled = program(rank);
-  const Slot slot = compiled.slots[index];
+  const Slot slot = SlotOf(compiled.node(index));
   if (slot != Slot::kNone) {
     --npu.occupied[static_cast<size_t>(slot)];
     std::erase(npu.occupants, index);
   }
   --npu.taken;
-  statistics_.Ended(rank, *compiled.nodes[index]);
+  statistics_.Ended(rank, compiled.node(index));
   for (uint32_t i = compiled.first_child[index]; i < compiled.first_child[index + 1]; ++i) {
     const uint32_t child = compiled.children[i];
     if (--npu.parents_left[child] == 0) MakeReady(rank, child);
@@ -343,6 +365,7 @@ void Workload::Release(uint32_t rank, uint32_t index) {
 }
 
 void Workload::NodeDone(uint32_t rank, uint32_t node) {
+  if (core_.orders) core_.NoteTouch(rank, Core::kNode, Core::kNode);
   Release(rank, node);
   Pump(rank);
   CheckFinished(rank);

@@ -22,11 +22,15 @@ enum class Slot : uint8_t { kCpu, kCompute, kCommunication, kNone };
 // A program in ascending order of ids, with its dependencies turned round. Records of equal id are one node: the last
 // gives the contents, the dependencies are merged.
 struct CompiledProgram {
-  std::vector<const trace::Node*> nodes;
-  std::vector<Slot> slots;
-  std::vector<uint32_t> parents;      // number
+  const trace::Program* program = nullptr;
+  std::vector<uint32_t> records;      // of the nodes; empty: the program's own
+  std::vector<uint32_t> parents;      // number; handed to the last rank that runs the program
   std::vector<uint32_t> first_child;  // into children; one more than nodes
   std::vector<uint32_t> children;
+
+  uint32_t size() const { return static_cast<uint32_t>(records.empty() ? program->nodes.size() : records.size()); }
+  const trace::Node& node(uint32_t i) const { return program->nodes[records.empty() ? i : records[i]]; }
+  const trace::NodeDetails& details(uint32_t i) const { return program->DetailsOf(node(i)); }
 };
 
 Result<CompiledProgram> CompileProgram(const trace::Program& program, uint32_t rank);
@@ -62,6 +66,7 @@ class Workload : public CollectiveEnds {
     bool finished = false;
   };
 
+  bool Runs(uint32_t rank) const { return core_.classes == nullptr || core_.classes->first(rank) == rank; }
   void Pump(uint32_t rank);
   uint32_t NextReady(Npu& npu);
   uint32_t Capacity(size_t slot) const {

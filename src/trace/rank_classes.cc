@@ -1,6 +1,7 @@
 #include "trace/rank_classes.h"
 
 #include <algorithm>
+#include <cstring>
 #include <set>
 #include <span>
 #include <tuple>
@@ -53,13 +54,12 @@ std::span<const uint64_t> DependenciesOf(const Program& program, const Node& nod
 
 auto Fields(const Node& node) {
   return std::tie(node.id, node.kind, node.collective, node.is_cpu, node.per_rank, node.duration.value, node.size.value,
-                  node.group, node.peer, node.tag, node.priority, node.operations, node.tensor_size.value,
-                  node.involved_dimensions, node.chunks, node.total_chunks, node.dependency_count,
-                  node.control_dependency_count, node.block, node.name);
+                  node.group, node.peer, node.tag, node.dependency_count, node.control_dependency_count, node.block);
 }
 
 bool Equal(const Program& a, const Program& b) {
   return std::ranges::equal(a.nodes, b.nodes, [&](const Node& x, const Node& y) {
+    if (std::strcmp(x.name, y.name) != 0 || a.DetailsOf(x) != b.DetailsOf(y)) return false;
     return Fields(x) == Fields(y) && std::ranges::equal(DependenciesOf(a, x), DependenciesOf(b, y));
   });
 }

@@ -6,9 +6,12 @@
 // - Durations are exact picoseconds; Chakra's coarser units are converted where files are read or written.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/units.h"
@@ -30,33 +33,83 @@ enum class Collective : uint8_t {
 
 inline constexpr uint32_t kNoBlock = 0xFFFFFFFFu;
 
+// Texts that end with a zero, in large pieces; they stay where they are.
+class Names {
+ public:
+  const char* Add(std::string_view text) {
+    const size_t needed = text.size() + 1;
+    if (needed > room_) {
+      room_ = std::max(needed, kPiece);
+      pieces_.push_back(std::make_unique<char[]>(room_));
+      next_ = pieces_.back().get();
+    }
+    char* added = next_;
+    std::copy(text.begin(), text.end(), added);
+    added[text.size()] = 0;
+    next_ += needed;
+    room_ -= needed;
+    return added;
+  }
+
+ private:
+  static constexpr size_t kPiece = size_t{1} << 15;
+  std::vector<std::unique_ptr<char[]>> pieces_;
+  char* next_ = nullptr;
+  size_t room_ = 0;
+};
+
+// One cache line: traces have hundreds of thousands.
 struct Node {
   uint64_t id = 0;
   NodeKind kind = NodeKind::kCompute;
   Collective collective = Collective::kAllReduce;  // kCollective only
   bool is_cpu = false;
-  bool per_rank = false;  // `group` (collectives) or `peer` (messages) is an index into Arguments of the rank
-  Time duration;          // compute
-  Bytes size;             // collectives: all-gather bytes contributed per NPU, others the full buffer; messages: bytes
-  uint32_t group = 0;     // key into TraceGraph::groups, 0 for all ranks
-  int32_t peer = -1;      // send: destination rank; receive: source rank
-  int32_t tag = 0;        // send, receive
-  uint32_t priority = 0;
-  int64_t operations = 0;              // num_ops, for the roofline mode of the simulator
-  Bytes tensor_size;                   // bytes accessed by compute (roofline mode) or moved by memory nodes
-  uint32_t involved_dimensions = ~0u;  // collectives without group: bit d set where network dimension d takes part
-  uint32_t chunks = 0;                 // collective graphs without sizes: part `chunks` of `total_chunks`
-  uint32_t total_chunks = 0;
+  bool per_rank = false;      // `group` (collectives) or `peer` (messages) is an index into Arguments of the rank
+  uint32_t block = kNoBlock;  // graph::BlockId it stands for, where a program was assembled
+  Time duration;              // compute
+  Bytes size;          // collectives: all-gather bytes contributed per NPU, others the full buffer; messages: bytes
+  uint32_t group = 0;  // key into TraceGraph::groups, 0 for all ranks
+  int32_t peer = -1;   // send: destination rank; receive: source rank
+  int32_t tag = 0;     // send, receive
   uint32_t first_dependency = 0;          // into Program::dependencies
   uint32_t dependency_count = 0;          // data dependencies, then control dependencies
   uint32_t control_dependency_count = 0;  // the last so many of dependency_count
-  uint32_t block = kNoBlock;              // graph::BlockId it stands for, where a program was assembled
-  std::string name;
+  const char* name = "";                  // a literal, or of its program's names
+};
+static_assert(sizeof(Node) == 64);
+
+// What few traces state of their nodes.
+struct NodeDetails {
+  int64_t operations = 0;              // num_ops, for the roofline mode of the simulator
+  Bytes tensor_size;                   // bytes accessed by compute (roofline mode) or moved by memory nodes
+  uint32_t priority = 0;               // collectives
+  uint32_t involved_dimensions = ~0u;  // collectives without group: bit d set where network dimension d takes part
+  uint32_t chunks = 0;                 // collective graphs without sizes: part `chunks` of `total_chunks`
+  uint32_t total_chunks = 0;
+  bool operator==(const NodeDetails&) const = default;
 };
 
 struct Program {
   std::vector<Node> nodes;             // ids ascending where we write them; any order where read
   std::vector<uint64_t> dependencies;  // node ids
+  std::vector<NodeDetails> details;    // of the first so many nodes; the others have none
+  std::shared_ptr<Names> names;        // shared by copies
+
+  // `node` is one of `nodes`.
+  const NodeDetails& DetailsOf(const Node& node) const {
+    static constexpr NodeDetails kNone;
+    const auto index = static_cast<size_t>(&node - nodes.data());
+    return index < details.size() ? details[index] : kNone;
+  }
+  void SetDetails(size_t node, const NodeDetails& what) {
+    if (node >= details.size()) details.resize(node + 1);
+    details[node] = what;
+  }
+  // Keeps the text.
+  const char* Name(std::string_view text) {
+    if (!names) names = std::make_shared<Names>();
+    return names->Add(text);
+  }
 };
 
 // The numbers that one rank puts in the places of its program's.

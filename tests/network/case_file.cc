@@ -34,7 +34,7 @@ Collective CollectiveOf(const std::string& kind) {
   return kKinds.at(kind);
 }
 
-Node NodeFrom(const json& in) {
+Node NodeFrom(const json& in, trace::NodeDetails& details) {
   Node node;
   node.id = in.at("id");
   node.kind = KindOf(in.at("t"));
@@ -46,22 +46,23 @@ Node NodeFrom(const json& in) {
     node.group = static_cast<uint32_t>(std::stoul(in["pg"].get<std::string>()));
   }
   if (in.contains("dims")) {
-    node.involved_dimensions = 0;
+    details.involved_dimensions = 0;
     for (size_t d = 0; d < in["dims"].size(); ++d)
-      node.involved_dimensions |= (in["dims"][d].get<bool>() ? 1u : 0u) << d;
+      details.involved_dimensions |= (in["dims"][d].get<bool>() ? 1u : 0u) << d;
   }
-  node.priority = in.value("pr", 0u);
+  details.priority = in.value("pr", 0u);
   node.peer = in.value(node.kind == NodeKind::kSend ? "to" : "fr", -1);
   node.tag = in.value("tag", 0);
-  node.operations = in.value("ops", int64_t{0});
-  node.tensor_size = Bytes(in.value("ts", int64_t{0}));
+  details.operations = in.value("ops", int64_t{0});
+  details.tensor_size = Bytes(in.value("ts", int64_t{0}));
   return node;
 }
 
 trace::Program ProgramFrom(const json& nodes) {
   trace::Program program;
   for (const json& in : nodes) {
-    Node node = NodeFrom(in);
+    trace::NodeDetails details;
+    Node node = NodeFrom(in, details);
     node.first_dependency = static_cast<uint32_t>(program.dependencies.size());
     for (const char* key : {"d", "c"}) {
       if (!in.contains(key)) continue;
@@ -69,7 +70,8 @@ trace::Program ProgramFrom(const json& nodes) {
     }
     node.dependency_count = static_cast<uint32_t>(program.dependencies.size()) - node.first_dependency;
     if (in.contains("c")) node.control_dependency_count = static_cast<uint32_t>(in["c"].size());
-    program.nodes.push_back(std::move(node));
+    program.SetDetails(program.nodes.size(), details);
+    program.nodes.push_back(node);
   }
   return program;
 }

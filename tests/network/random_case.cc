@@ -108,7 +108,94 @@ json ProgramOf(Source& random) {
   return nodes;
 }
 
+// Where the NPUs of a pipeline stand: NPU `at(stage, place)`.
+struct Stages {
+  uint64_t count = 0;
+  uint64_t width = 0;
+  bool contiguous = true;
+  uint64_t at(uint64_t stage, uint64_t place) const {
+    return contiguous ? stage * width + place : place * count + stage;
+  }
+};
+
+// Groups 1..: the stages; then those of equal places.
+json GroupsOf(const Stages& stages) {
+  json groups = json::object();
+  for (uint64_t stage = 0; stage < stages.count; ++stage) {
+    for (uint64_t place = 0; place < stages.width; ++place) {
+      groups[std::to_string(1 + stage)].push_back(stages.at(stage, place));
+      groups[std::to_string(1 + stages.count + place)].push_back(stages.at(stage, place));
+    }
+  }
+  return groups;
+}
+
+// One step that all stages take; `programs` by NPU.
+void AddStep(Source& random, const Stages& stages, std::vector<json>& programs) {
+  const auto add = [&](uint64_t npu, json node, bool waits) {
+    json& program = programs[npu];
+    node["id"] = program.size();
+    node["d"] = json::array();
+    if (waits && !program.empty()) node["d"].push_back(program.size() - 1);
+    program.push_back(std::move(node));
+  };
+  const uint64_t kind = random.Below(6);
+  const bool waits = random.Below(4) != 0;
+  const uint64_t size = 64 + random.Below(1 << 20);
+  const json collective = {{"t", "coll"}, {"k", random.Of<std::string>({"AR", "AG", "RS", "A2A"})}, {"sz", size}};
+  for (uint64_t stage = 0; stage < stages.count; ++stage) {
+    const int us = random.Of<int>({0, 1, 2, 5, 20, 100});
+    for (uint64_t place = 0; place < stages.width; ++place) {
+      const uint64_t npu = stages.at(stage, place);
+      json node = collective;
+      if (kind < 2) node = {{"t", "comp"}, {"us", us}};
+      if (kind == 2) node["pg"] = std::to_string(1 + stage);
+      if (kind == 3) node["pg"] = std::to_string(1 + stages.count + place);
+      if (kind != 4) {
+        add(npu, node, waits);
+        continue;
+      }
+      const json message = {{"sz", size}};
+      if (stage > 0) {
+        json receive = message;
+        receive.update({{"t", "recv"}, {"fr", stages.at(stage - 1, place)}, {"tag", size % 100 + stage}});
+        add(npu, receive, waits);
+      }
+      if (stage + 1 < stages.count) {
+        json send = message;
+        send.update({{"t", "send"}, {"to", stages.at(stage + 1, place)}, {"tag", size % 100 + stage + 1}});
+        add(npu, send, waits);
+      }
+    }
+  }
+}
+
 }  // namespace
+
+json PipelineCase(uint64_t seed) {
+  json out = SymmetricCase(seed);
+  Source random(seed ^ 0x57a6e);
+  uint64_t npus = 1;
+  for (const uint64_t size : out["net"]["npus"]) npus *= size;
+  std::vector<uint64_t> counts;
+  for (uint64_t count = 2; count * 2 <= npus; ++count) {
+    if (npus % count == 0) counts.push_back(count);
+  }
+  if (counts.empty()) return out;
+  if (random.Below(2) == 0) {  // classes of NPUs meet in rings alone
+    for (const char* key : {"all-reduce", "all-gather", "reduce-scatter", "all-to-all"}) {
+      for (json& name : out["sys"][std::string(key) + "-implementation"]) name = "ring";
+    }
+  }
+  Stages stages{.count = random.Of(counts), .contiguous = random.Below(2) == 0};
+  stages.width = npus / stages.count;
+  out["groups"] = GroupsOf(stages);
+  std::vector<json> programs(npus, json::array());
+  const uint64_t steps = 1 + random.Below(10);
+  for (uint64_t step = 0; step < steps; ++step) AddStep(random, stages, programs);
+  out["trace"] = {{"ranks", programs}};
+  return out;
+}
 
 json SymmetricCase(uint64_t seed) {
   Source random(seed);

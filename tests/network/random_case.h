@@ -12,4 +12,8 @@ nlohmann::json SymmetricCase(uint64_t seed);
 // The same with collectives of two ways to divide the NPUs into equal groups; not all of them are alike.
 nlohmann::json GroupCase(uint64_t seed);
 
+// Stages that run programs of their own, of several NPUs each, which send to the next stage; collectives within stages,
+// across them and of all.
+nlohmann::json PipelineCase(uint64_t seed);
+
 }  // namespace hespas::network_test

@@ -15,6 +15,7 @@ int main(int argc, char** argv) {
       if (events) built->options.engine = simulate::Engine::kEvents;
       const auto result = simulate::Simulate(built->trace, built->system, built->options, diagnostics);
       answer = result ? network_test::Answer(*result) : nlohmann::json{{"error", result.error().message}};
+      if (result) answer["method"] = result->method;
     } else {
       answer = {{"error", built.error().message}};
     }

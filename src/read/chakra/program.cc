@@ -134,13 +134,14 @@ class NodeReader {
     node_.control_dependency_count = static_cast<uint32_t>(control_.size());
     node_.dependency_count = static_cast<uint32_t>(program_.dependencies.size()) - node_.first_dependency;
     if (std::string error = Complete(); !error.empty()) return Named(error);
-    program_.nodes.push_back(std::move(node_));
+    if (details_ != trace::NodeDetails()) program_.SetDetails(program_.nodes.size(), details_);
+    program_.nodes.push_back(node_);
     return {};
   }
 
  private:
   std::string Named(const std::string& error) const {
-    return fmt::format("node {}{}: {}", node_.id, node_.name.empty() ? "" : " (`" + node_.name + "`)", error);
+    return fmt::format("node {}{}: {}", node_.id, *node_.name == 0 ? "" : fmt::format(" (`{}`)", node_.name), error);
   }
 
   std::string Field(pbf_reader& message) {
@@ -149,7 +150,7 @@ class NodeReader {
         node_.id = message.get_uint64();
         return {};
       case kName:
-        node_.name = message.get_string();
+        node_.name = program_.Name(View(message.get_view()));
         return {};
       case kType:
         return SetKind(message.get_enum());
@@ -198,6 +199,7 @@ class NodeReader {
   Program& program_;
   bool in_graph_;
   Node node_;
+  trace::NodeDetails details_;
   Seen seen_;
   std::vector<uint64_t> control_;
   int64_t sent_to_ = -1;
@@ -213,9 +215,9 @@ std::string NodeReader::Apply(const Attribute& attribute) {
   if (attribute.name == "pg_name") return SetGroup(attribute);
   if (attribute.name == "involved_dim") {
     if (!attribute.flags) return "`involved_dim` is not a list of booleans";
-    node_.involved_dimensions = 0;
+    details_.involved_dimensions = 0;
     for (size_t d = 0; d < attribute.flags->size() && d < 32; ++d) {
-      if ((*attribute.flags)[d]) node_.involved_dimensions |= 1u << d;
+      if ((*attribute.flags)[d]) details_.involved_dimensions |= 1u << d;
     }
     return {};
   }
@@ -244,10 +246,10 @@ std::string NodeReader::SetInteger(const Attribute& attribute, int64_t value) {
   if (name == "is_cpu_op") {
     node_.is_cpu = value != 0;
   } else if (name == "num_ops") {
-    node_.operations = value;
+    details_.operations = value;
     good = value >= 0;
   } else if (name == "tensor_size") {
-    node_.tensor_size = Bytes(value);
+    details_.tensor_size = Bytes(value);
     seen_.tensor = true;
     good = value >= 0;
   } else if (name == "comm_type") {
@@ -269,10 +271,10 @@ std::string NodeReader::SetInteger(const Attribute& attribute, int64_t value) {
     exact_duration_ = Time(value);
     good = value >= 0;
   } else if (name == "comm_priority") {
-    node_.priority = static_cast<uint32_t>(value);
+    details_.priority = static_cast<uint32_t>(value);
     good = within(0, kMost);
   } else {
-    (name == "msg_chunk_cnt" ? node_.chunks : node_.total_chunks) = static_cast<uint32_t>(value);
+    (name == "msg_chunk_cnt" ? details_.chunks : details_.total_chunks) = static_cast<uint32_t>(value);
     good = within(0, kMost);
   }
   return good ? std::string() : fmt::format("`{}` cannot be {}", name, value);
@@ -284,11 +286,11 @@ std::string NodeReader::Complete() {
   const int64_t peer = node_.kind == NodeKind::kSend ? sent_to_ : received_from_;
   node_.peer = static_cast<int32_t>(peer);
   if (exact_duration_) node_.duration = *exact_duration_;
-  if (seen_.size) node_.total_chunks = 0;
+  if (seen_.size) details_.total_chunks = 0;
   if (collective && !seen_.type) return "`comm_type` is missing";
   if (message && peer < 0) return node_.kind == NodeKind::kSend ? "`comm_dst` is missing" : "`comm_src` is missing";
   if (message && !seen_.tag) return "`comm_tag` is missing";
-  const bool in_parts = in_graph_ && node_.total_chunks > 0;
+  const bool in_parts = in_graph_ && details_.total_chunks > 0;
   if ((message || collective) && !seen_.size && !in_parts) return "`comm_size` is missing";
   const bool memory = node_.kind == NodeKind::kMemoryLoad || node_.kind == NodeKind::kMemoryStore;
   if (memory && !seen_.tensor) return "`tensor_size` is missing";

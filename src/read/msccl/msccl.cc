@@ -138,11 +138,12 @@ class GpuConverter {
     std::vector<uint64_t> dependencies = Dependencies(place);
     for (const char piece : TypeOf(step.type)->pieces) {
       Node node;
+      trace::NodeDetails details;
       node.id = id;
       if (piece == 'c') {
         node.kind = NodeKind::kCompute;
         node.duration = ReductionTime(bytes);
-        node.name = fmt::format("COMP_NODE_tb{}_step{}", block.id, place.step);
+        node.name = program_.Name(fmt::format("COMP_NODE_tb{}_step{}", block.id, place.step));
       } else {
         const int64_t peer = piece == 's' ? block.send : block.receive;
         if (peer < 0 || peer >= algorithm_.gpu_count || peer == gpu_.id) {
@@ -150,21 +151,23 @@ class GpuConverter {
                                        piece == 's' ? "send to" : "receive from"));
         }
         if (parts_ > 0) {
-          node.chunks = static_cast<uint32_t>(std::max<int64_t>(0, step.count));
-          node.total_chunks = static_cast<uint32_t>(parts_);
+          details.chunks = static_cast<uint32_t>(std::max<int64_t>(0, step.count));
+          details.total_chunks = static_cast<uint32_t>(parts_);
         }
-        if (bytes == 0 && node.chunks == 0)
+        if (bytes == 0 && details.chunks == 0)
           return Bad(step, "a message of 0 bytes; the collective is smaller than its number of chunks");
         node.kind = piece == 's' ? NodeKind::kSend : NodeKind::kReceive;
         node.peer = static_cast<int32_t>(peer);
         node.size = Bytes(bytes);
         node.tag = static_cast<int32_t>(std::max<int64_t>(0, block.channel));
-        node.name = fmt::format("COMM_{}_NODE_tb{}_step{}", piece == 's' ? "SEND" : "RECV", block.id, place.step);
+        node.name = program_.Name(
+            fmt::format("COMM_{}_NODE_tb{}_step{}", piece == 's' ? "SEND" : "RECV", block.id, place.step));
       }
       node.first_dependency = static_cast<uint32_t>(program_.dependencies.size());
       node.dependency_count = static_cast<uint32_t>(dependencies.size());
       program_.dependencies.insert(program_.dependencies.end(), dependencies.begin(), dependencies.end());
-      program_.nodes.push_back(std::move(node));
+      if (parts_ > 0) program_.SetDetails(program_.nodes.size(), details);
+      program_.nodes.push_back(node);
       dependencies = {id++};
     }
     return {};
