@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "cli/command.h"
 #include "cli/format.h"
+#include "cli/progress.h"
 #include "driver/network_run.h"
 #include "read/chakra/chakra.h"
 #include "report/astra_sim_lines.h"
@@ -127,7 +128,10 @@ void Run(Options& options, Console& console) {
   if (Status read = ReadBeyond(options); !read) return console.Fail(read.error());
   const bool more = options.details || options.show != kParts[0];
   options.simulate.record_nodes = options.simulate.explain = options.simulate.record_links = more;
+  ProgressLine progress(console.quiet);
+  options.simulate.progress = &progress;
   const Result<driver::NetworkRun> run = driver::RunNetwork(options.files, options.simulate, console.diagnostics);
+  progress.Clear();
   const bool impossible = !run && DescribesNoSystem(console.diagnostics, run.error());
   const bool told = console.PrintDiagnostics();
   if (run) {

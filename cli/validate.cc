@@ -3,6 +3,7 @@
 
 #include "base/file.h"
 #include "cli/format.h"
+#include "cli/progress.h"
 #include "driver/accuracy_page.h"
 #include "driver/validation.h"
 
@@ -20,7 +21,10 @@ struct ValidateCommand {
 void RunValidate(const ValidateCommand& options, Console& console) {
   driver::ValidateOptions validate = options.validate;
   validate.hold = options.bounds;
+  ProgressLine progress(console.quiet);
+  validate.progress = &progress;
   const auto validation = driver::Validate(validate, console.diagnostics);
+  progress.Clear();
   console.PrintDiagnostics();
   if (!validation) return;
   const report::Table table = driver::AccuracyTable(validation->rows);

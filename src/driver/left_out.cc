@@ -26,12 +26,14 @@ bool Wanted(const std::string& wanted, std::string_view set) { return wanted.emp
 using DeviceModels = std::map<std::string, DeviceModel>;
 
 // Shared constants of each device from the kernels of all others.
-std::optional<DeviceModels> ZeroShotModels(Diagnostics& diagnostics) {
+std::optional<DeviceModels> ZeroShotModels(Progress* progress, Diagnostics& diagnostics) {
   const auto measured = MeasuredKernels("kernels.csv.gz", diagnostics);
   const auto& parameters = calibrated::DefaultParameters();
   if (!measured || !parameters) return std::nullopt;
   DeviceModels models;
+  if (progress != nullptr) progress->Begin("fit without a device", measured->size());
   for (const calibrated::DeviceKernels& left : *measured) {
+    if (progress != nullptr) progress->Done(models.size());
     std::vector<calibrated::DeviceKernels> others;
     std::copy_if(measured->begin(), measured->end(), std::back_inserter(others),
                  [&](const auto& other) { return other.device.name != left.device.name; });
@@ -199,11 +201,12 @@ bool AddCalibrated(Groups& groups, const std::string& set, const DeviceModels& z
 
 }  // namespace
 
-bool AddLeftOut(Groups& groups, const std::string& set, Diagnostics& diagnostics) {
+bool AddLeftOut(Groups& groups, const ValidateOptions& options, Diagnostics& diagnostics) {
+  const std::string& set = options.set;
   DeviceModels models;
   std::vector<KernelRow> kernels;
   if (Wanted(set, "kernels") || Wanted(set, "models")) {
-    auto zero_shot = ZeroShotModels(diagnostics);
+    auto zero_shot = ZeroShotModels(options.progress, diagnostics);
     auto rows = ReadKernelRows(diagnostics);
     if (!zero_shot || !rows) return false;
     models = *std::move(zero_shot);

@@ -9,7 +9,7 @@
 
 namespace hespas::driver {
 
-// Modes "zero-shot" and "calibrated" of a set, or of all where `set` is empty; false where a file is damaged.
-bool AddLeftOut(Groups& groups, const std::string& set, Diagnostics& diagnostics);
+// Modes "zero-shot" and "calibrated" of the wanted sets; false where a file is damaged.
+bool AddLeftOut(Groups& groups, const ValidateOptions& options, Diagnostics& diagnostics);
 
 }  // namespace hespas::driver

@@ -250,7 +250,8 @@ std::optional<result::SimResult> SimulateTraces(const RunOptions& options, const
                                                                   : simulate::Backend::kUnaware,
                                                    .resolution = simulate::Resolution::kPicosecond,
                                                    .record_nodes = true,
-                                                   .explain = options.explain};
+                                                   .explain = options.explain,
+                                                   .progress = options.progress};
   return Take(simulate::Simulate(traces, system, simulate_options, diagnostics), diagnostics);
 }
 

@@ -111,7 +111,7 @@ AccuracyRow SummaryOf(const std::vector<Comparison>& rows) {
 std::optional<Validation> Validate(const ValidateOptions& options, Diagnostics& diagnostics) {
   Groups groups;
   bool done = AddShipped(groups, options.set, diagnostics);
-  if (options.left_out) done = done && AddLeftOut(groups, options.set, diagnostics);
+  if (options.left_out) done = done && AddLeftOut(groups, options, diagnostics);
   if (!done || diagnostics.has_errors()) return std::nullopt;
   Validation validation;
   for (const auto& [key, comparisons] : groups) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/diagnostic.h"
+#include "base/progress.h"
 #include "report/table.h"
 
 namespace hespas::driver {
@@ -47,9 +48,10 @@ struct AccuracyRow {
 };
 
 struct ValidateOptions {
-  std::string set;        // one of the sets' names, or empty for all
-  bool left_out = false;  // also zero-shot and calibrated
-  bool hold = false;      // a missed bound is an error
+  std::string set;               // one of the sets' names, or empty for all
+  bool left_out = false;         // also zero-shot and calibrated
+  bool hold = false;             // a missed bound is an error
+  Progress* progress = nullptr;  // of fits
 };
 
 struct Validation {

@@ -100,9 +100,10 @@ void EventEngine::RunEvents() {
   const uint64_t limit = core_.options.event_limit;
   Event event;
   while (!core_.failure && !asymmetric() && core_.queue.Pop(event)) {
-    if (core_.queue.popped() % kEventsBetweenAsking == 0 && Interrupted()) {
-      core_.failure = InterruptedError();
-      return;
+    if (core_.queue.popped() % kEventsBetweenAsking == 0) {
+      if (Interrupted()) core_.failure = InterruptedError();
+      if (core_.failure) return;
+      if (core_.options.progress != nullptr) core_.options.progress->Done(workload_.done());
     }
     if (limit != 0 && core_.queue.popped() > limit) {
       core_.Fail(kNeverFinishes, fmt::format("stopped after {} events", limit), "raise the limit of events");

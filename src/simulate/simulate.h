@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/progress.h"
 #include "base/result.h"
 #include "hardware/link_graph.h"
 #include "hardware/system.h"
@@ -45,7 +46,8 @@ struct SimulateOptions {
   bool record_nodes = false;  // SimResult::intervals
   bool explain = false;       // critical path and collectives too; needs record_nodes
   bool record_links = false;
-  uint64_t event_limit = 0;  // 0: none
+  uint64_t event_limit = 0;      // 0: none
+  Progress* progress = nullptr;  // of nodes, where events are simulated
 
   // Beyond ASTRA-sim; the defaults are its behaviour.
   std::vector<double> compute_scale;  // factor on compute durations of each rank; ranks without one: 1

@@ -167,15 +167,18 @@ Status Workload::Load() {
   for (uint32_t rank = 0; rank < core_.simulated; ++rank) {
     if (Runs(rank)) last_rank[trace_.program_of_rank[rank]] = rank;
   }
+  size_t nodes = 0;
   for (uint32_t rank = 0; rank < core_.simulated; ++rank) {
     if (!Runs(rank)) continue;
     CompiledProgram& compiled = programs_[trace_.program_of_rank[rank]];
+    nodes += compiled.size();
     if (last_rank[trace_.program_of_rank[rank]] == rank) {
       npus_[rank].parents_left = std::move(compiled.parents);
     } else {
       npus_[rank].parents_left = compiled.parents;
     }
   }
+  if (core_.options.progress != nullptr) core_.options.progress->Begin("simulate", nodes);
   return {};
 }
 
@@ -357,6 +360,7 @@ void Workload::Release(uint32_t rank, uint32_t index) {
     std::erase(npu.occupants, index);
   }
   --npu.taken;
+  ++done_;
   statistics_.Ended(rank, compiled.node(index));
   for (uint32_t i = compiled.first_child[index]; i < compiled.first_child[index + 1]; ++i) {
     const uint32_t child = compiled.children[i];

@@ -47,6 +47,7 @@ class Workload : public CollectiveEnds {
 
   SystemLayer& system_layer() { return system_layer_; }
   bool finished(uint32_t rank) const { return npus_[rank].finished; }
+  size_t done() const { return done_; }  // nodes, of all ranks
   const CompiledProgram& program(uint32_t rank) const { return programs_[trace_.program_of_rank[rank]]; }
   // Nodes in the NPU's slots, and one that waits for its dependencies.
   const std::vector<uint32_t>& Occupants(uint32_t rank) const { return npus_[rank].occupants; }
@@ -90,6 +91,7 @@ class Workload : public CollectiveEnds {
   Network& network_;
   const trace::TraceGraph& trace_;
   Statistics& statistics_;
+  size_t done_ = 0;
   SystemLayer system_layer_;
   RemoteMemoryUnits memory_;
   std::vector<CompiledProgram> programs_;

@@ -77,6 +77,31 @@ class FormatTest(unittest.TestCase):
                     self.assertEqual(run(*words).stdout, texts["table"])
 
 
+def all_reduces(ranks, count):
+    """All-reduces over all ranks, one behind the other."""
+    groups = ",".join(map(str, range(ranks)))
+    ops = "".join(f"""  %{i + 1} = "stablehlo.all_reduce"(%{i}) <{{channel_handle = #stablehlo.channel_handle<handle = {i + 1}, type = 1>,
+    replica_groups = dense<[[{groups}]]> : tensor<1x{ranks}xi64>, use_global_device_ids}}> ({{
+  ^bb0(%x: tensor<f32>, %y: tensor<f32>):
+    %s = stablehlo.add %x, %y : tensor<f32>
+    stablehlo.return %s : tensor<f32>
+  }}) : (tensor<4096xf32>) -> tensor<4096xf32>
+""" for i in range(count))
+    return (f"module @m attributes {{mhlo.num_partitions = {ranks} : i32, mhlo.num_replicas = 1 : i32}} {{\n"
+            f"func.func @main(%0: tensor<4096xf32>) -> tensor<4096xf32> {{\n{ops}  return %{count} : tensor<4096xf32>\n}}\n}}\n")
+
+
+def ring(folder, npus):
+    """The file of a system that is one ring."""
+    path = folder / "ring.json"
+    path.write_text(json.dumps({
+        "network": {"topology": ["Ring"], "npus_count": [npus], "bandwidth": [100], "latency": [500]},
+        "system": {"scheduling-policy": "LIFO", "endpoint-delay": 1, "active-chunks-per-dimension": 1, "preferred-dataset-splits": 1,
+                   "all-reduce-implementation": ["ring"], "all-gather-implementation": ["ring"], "reduce-scatter-implementation": ["ring"],
+                   "all-to-all-implementation": ["direct"], "collective-optimization": "localBWAware"}}))
+    return path
+
+
 class ProgressTest(unittest.TestCase):
     def setUp(self):
         self.folder = pathlib.Path(tempfile.mkdtemp())
@@ -112,6 +137,16 @@ class ProgressTest(unittest.TestCase):
         self.assertGreaterEqual(int(lines[0][0]), 5)  # silent in the first second
         self.assertTrue(shown.endswith("\r\x1b[K"))
         self.assertNotIn("\n", shown)
+
+    def test_simulations_tell_their_nodes(self):
+        (self.folder / "reduce.mlir").write_text(all_reduces(1024, 24))
+        run("trace", self.folder / "reduce.mlir", *A100, "--optimise", "none", "--output", self.folder / "traces", "--rank-classes")
+        _, shown = self.on_terminal("simulate", "--workload-configuration", self.folder / "traces" / "dev", "--system", ring(self.folder, 1024),
+                                    "--comm-group-configuration", self.folder / "traces" / "comm_group.json", "--engine", "events")
+        lines = re.findall(r"simulate (\d+)/(\d+), [\d.e+]+/s, \d+ s left", shown)
+        self.assertGreater(len(lines), 1)
+        self.assertTrue(all(0 < int(done) <= int(total) for done, total in lines), lines)
+        self.assertTrue(shown.endswith("\r\x1b[K"))
 
     def test_quiet_or_short_work_shows_nothing(self):
         self.assertEqual(self.on_terminal(*self.words, "-q")[1], "")
