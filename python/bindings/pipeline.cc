@@ -28,6 +28,7 @@ driver::RunOptions For(const Program& program, const Options& options) {
   run.program = program.name;
   run.content = program.content;
   run.custom_estimator = options.estimator;
+  run.list_blocks = true;  // as `hespas run --format json` has it
   return run;
 }
 
