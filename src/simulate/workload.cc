@@ -6,7 +6,6 @@
 #include <cmath>
 #include <functional>
 #include <numeric>
-#include <ranges>
 
 namespace hespas::simulate {
 
@@ -59,10 +58,16 @@ class IdIndex {
   }
   std::optional<uint32_t> Find(uint64_t id) const {
     if (dense_) return id < size_ ? std::optional(static_cast<uint32_t>(id)) : std::nullopt;
-    const auto all = std::views::iota(0u, size_);
-    const auto at = std::ranges::lower_bound(all, id, {}, [&](uint32_t i) { return program_.node(i).id; });
-    if (at == all.end() || program_.node(*at).id != id) return std::nullopt;
-    return *at;
+    uint32_t first = 0;
+    for (uint32_t end = size_; first < end;) {
+      const uint32_t middle = first + (end - first) / 2;
+      if (program_.node(middle).id < id) {
+        first = middle + 1;
+      } else {
+        end = middle;
+      }
+    }
+    return first < size_ && program_.node(first).id == id ? std::optional(first) : std::nullopt;
   }
 
  private:
