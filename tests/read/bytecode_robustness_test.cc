@@ -175,5 +175,11 @@ TEST(BytecodeRobustness, FilesCutAtEveryByteAreRefused) {
   }
 }
 
+TEST(BytecodeRobustness, ConstantsOfDynamicShapeAreRefused) {
+  const auto found = ReadInput(std::string(HESPAS_SOURCE_DIR) + "/fuzz/corpus/bytecode/found_dynamic_dense.mlirbc");
+  ASSERT_TRUE(found);
+  EXPECT_EQ(CodeOf(*found), "E0302") << "found by the fuzzer: a list of values without a length";
+}
+
 }  // namespace
 }  // namespace hespas

@@ -165,7 +165,8 @@ std::string DenseText(const ir::TypeTable& types, ir::TypeId id, std::string_vie
   if (element.kind == ElementKind::kQuantised) element = {.kind = ElementKind::kInteger, .bits = element.bits};
   const size_t stride = BytesOf(element) * (element.complex ? 2 : 1);
   const int64_t count = type.element_count();
-  if (stride == 0 || count < 0) return {};
+  const bool is_dynamic = std::any_of(type.dims.begin(), type.dims.end(), [](int64_t d) { return d < 0; });
+  if (stride == 0 || count < 0 || is_dynamic) return {};
   std::string unpacked;
   if (element.bits == 1 && !element.complex) {
     constexpr int64_t kMaximumBits = int64_t{1} << 40;
