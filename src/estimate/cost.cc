@@ -310,12 +310,13 @@ OpCost CustomCallCost(const Shapes& s) {
         return {.bytes = s.all()};
     }
   }
-  // Ops that StableHLO lacks go through its portable artifacts as calls of themselves ("mhlo.erf").
-  switch (ir::Traits(ir::KindOf(ir::AsEnum(target))).sort) {
+  switch (ir::Traits(ir::KindOf(ir::CalledOperation(s.module, s.op))).sort) {
     case OpSort::kElementwise:
       return {.flops = s.out_elements(), .bytes = s.all()};
     case OpSort::kSort:
       return {.bytes = s.all()};
+    case OpSort::kContraction:
+      return {.flops = RaggedDotFlops(s), .bytes = s.all(), .contraction = true};
     default:
       return {.bytes = s.all(), .known = false, .unknown_target = target};
   }

@@ -158,9 +158,7 @@ int64_t LibraryCall::flops() const {
 }
 
 std::optional<LibraryCall> LibraryCallOf(const Module& module, OpId op) {
-  const std::string_view* target_text = module.attribute(op, "call_target_name");
-  if (module.kind(op) != OpKind::kCustomCall || target_text == nullptr) return std::nullopt;
-  const std::string target = AsString(*target_text).value_or(std::string(AsSymbol(*target_text)));
+  const std::string target = CallTarget(module, op);
   const auto kind = KindOfTarget(target);
   if (!kind) return std::nullopt;
   LibraryCall call{.kind = *kind};
@@ -172,6 +170,21 @@ std::optional<LibraryCall> LibraryCallOf(const Module& module, OpId op) {
   if (*kind == LibraryKind::kGemm) DecodeGemm(module, op, config, call);
   if (*kind == LibraryKind::kConvolution) DecodeConvolution(module, op, target, call);
   return call;
+}
+
+std::string CallTarget(const Module& module, OpId op) {
+  const std::string_view* text = module.attribute(op, "call_target_name");
+  if (module.kind(op) != OpKind::kCustomCall || text == nullptr) return {};
+  return AsString(*text).value_or(std::string(AsSymbol(*text)));
+}
+
+std::string CalledOperation(const Module& module, OpId op) {
+  constexpr std::string_view kDialect = "mhlo.";
+  const std::string target = CallTarget(module, op);
+  if (!target.starts_with(kDialect)) return {};
+  const std::string_view name = std::string_view(target).substr(kDialect.size());
+  const std::string called = "chlo." + std::string(name == "topk" ? "top_k" : name);
+  return KindOf(called) == OpKind::kUnknown ? std::string() : called;
 }
 
 }  // namespace hespas::ir

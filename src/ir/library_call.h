@@ -1,5 +1,5 @@
-// What a custom_call to a GPU library computes: cuBLAS and cuDNN calls, from their target, operand types and
-// `backend_config`, whether HLO text, MLIR text or bytecode brought it.
+// What a custom_call computes that is a call of a GPU library (cuBLAS and cuDNN, from their target, operand types and
+// `backend_config`) or of an operation, whether HLO text, MLIR text or bytecode brought it.
 //
 // - A GEMM is C[batch, m, n] = sum over k; a convolution is given as the implicit GEMM of its multiply-adds.
 // - Results behind the first one are workspaces or statistics: they cost memory, not bandwidth.
@@ -37,5 +37,12 @@ struct LibraryCall {
 
 // Nothing where `op` is no custom_call or calls none of these libraries.
 std::optional<LibraryCall> LibraryCallOf(const Module& module, OpId op);
+
+// What a custom_call's target spells; empty where `op` is none.
+std::string CallTarget(const Module& module, OpId op);
+
+// The operation of CHLO that a custom_call stands for: "chlo.erf" for a call of "mhlo.erf", as portable artifacts hold
+// what StableHLO lacks. Empty where the target is no such operation.
+std::string CalledOperation(const Module& module, OpId op);
 
 }  // namespace hespas::ir

@@ -63,7 +63,10 @@ OpKind KindOf(std::string_view full_name) {
   if (full_name.starts_with("vhlo.call_v")) return OpKind::kFuncCall;
   const std::string_view spelling = Spelling(full_name);
   const auto found = kIndex->find(spelling);
-  if (found == kIndex->end() || spelling.empty()) return OpKind::kUnknown;
+  if (spelling.empty()) return OpKind::kUnknown;
+  // Mathematics that MHLO has and StableHLO lacks (`mhlo.cosh`) is CHLO's.
+  if (found == kIndex->end() && full_name.starts_with("mhlo.")) return ChloKind("chlo." + std::string(spelling));
+  if (found == kIndex->end()) return OpKind::kUnknown;
   // A bare "add" or a stablehlo spelling that holds a dot belongs to no dialect.
   const bool dotted = spelling.find('.') != std::string_view::npos;
   const bool stripped = spelling.size() != full_name.size();

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "ir/attribute.h"
+#include "ir/library_call.h"
 
 namespace hespas::optimise {
 namespace {
@@ -116,15 +117,12 @@ class Importer {
     for (size_t i = 0; i < types.size(); ++i) wires[source_.result(op, i)] = flow.result(id, i);
   }
 
-  // A call of an elementwise op ("mhlo.erf"), as portable artifacts hold what StableHLO lacks, is that op: CHLO has
-  // them all.
+  // A call of elementwise mathematics is that operation, so that it fuses.
   void Unwrap(Node& node, ir::OpId op) {
-    const std::string_view* text = source_.attribute(op, "call_target_name");
-    const std::string_view target = text == nullptr ? std::string_view() : ir::AsEnum(*text);
-    if (!target.starts_with("mhlo.") || node.operands.size() != 1) return;
-    const std::string name = "chlo." + std::string(target.substr(5));
+    const std::string name = ir::CalledOperation(source_, op);
     const OpKind kind = ir::KindOf(name);
-    if (ir::Traits(kind).sort != ir::OpSort::kElementwise) return;
+    const bool plain = !node.operands.empty() && source_.op(op).result_count == 1;
+    if (!plain || ir::Traits(kind).sort != ir::OpSort::kElementwise) return;
     node.kind = kind;
     node.name = source_.InternName(name);
     node.attributes.clear();

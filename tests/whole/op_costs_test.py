@@ -43,11 +43,11 @@ def program(op, sample):
 
 
 class OpCosts(unittest.TestCase):
-    def cost(self, text):
+    def cost(self, text, optimise="none"):
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder) / "sample.mlir"
             path.write_text(text)
-            done = subprocess.run([HESPAS, "estimate", path, "--device", "A100_SXM_40GB", "--estimator", "roofline", "--optimise", "none",
+            done = subprocess.run([HESPAS, "estimate", path, "--device", "A100_SXM_40GB", "--estimator", "roofline", "--optimise", optimise,
                                    "--strict", "--format", "json"], capture_output=True, text=True, timeout=60)
         self.assertEqual(done.returncode, 0, text + done.stderr)
         found = json.loads(done.stdout)
@@ -61,6 +61,13 @@ class OpCosts(unittest.TestCase):
                 self.assertEqual(self.cost(program(op, sample)), expected)
                 checked += 1
         self.assertGreater(checked, 100)
+
+    def test_calls_of_elementwise_mathematics_cost_the_same_when_optimised(self):
+        calls = [sample for op, sample, *_ in rows() if op == "stablehlo.custom_call" and re.search("mhlo.(cosh|erf)", sample)]
+        self.assertEqual(len(calls), 2)
+        for sample in calls:
+            text = program("stablehlo.custom_call", sample)
+            self.assertEqual(self.cost(text, "xla-gpu"), self.cost(text))
 
     def test_every_op_of_the_table_has_a_row(self):
         table = re.findall(r'X\(\w+, "([^"]*)", (k\w+)\)', (ROOT / "src/ir/op_kind.h").read_text())

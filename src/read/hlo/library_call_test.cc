@@ -52,6 +52,23 @@ TEST(LibraryCall, ConvolutionsOfAllDirectionsCountTheSameMultiplyAdds) {
   EXPECT_EQ(direction(x, y, w, "BackwardFilter").flops(), expected);
 }
 
+TEST(LibraryCall, CallsOfOperationsAreTheseOperations) {
+  const auto called = [](const std::string& target) {
+    Diagnostics diagnostics;
+    const auto module = ReadHloText("x.hlo",
+                                    "HloModule m\nENTRY e {\n  a = f32[4]{0} parameter(0)\n  ROOT r = f32[4]{0} "
+                                    "custom-call(a), custom_call_target=\"" +
+                                        target + "\"\n}\n",
+                                    diagnostics);
+    return ir::CalledOperation(*module, module->block(module->body(module->main())).ops[0]);
+  };
+  EXPECT_EQ(called("mhlo.erf"), "chlo.erf");
+  EXPECT_EQ(called("mhlo.cosh"), "chlo.cosh");
+  EXPECT_EQ(called("mhlo.topk"), "chlo.top_k");
+  EXPECT_EQ(called("mhlo.nonsense"), "");
+  EXPECT_EQ(called("TopK"), "");
+}
+
 TEST(LibraryCall, OtherCallsAreNone) {
   Diagnostics diagnostics;
   const auto module = ReadHloText("x.hlo",
