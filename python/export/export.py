@@ -222,9 +222,10 @@ def main():
                 optimise(arguments, lowered, device, about, folder)
 
 
-if __name__ == "__main__":
+def guarded(program):
+    """Runs `program` as a command: what it refuses becomes an error line and the exit status."""
     try:
-        sys.exit(main())
+        sys.exit(program())
     except Refused as error:
         if str(error):
             sys.stderr.write(f"error[E0957]: {error}\n" + (f"help: {error.help}\n" if error.help else ""))
@@ -234,3 +235,7 @@ if __name__ == "__main__":
         sys.exit(1)
     except BrokenPipeError:  # `hespas export --list | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+if __name__ == "__main__":
+    guarded(main)

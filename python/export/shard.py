@@ -21,7 +21,7 @@ import tempfile
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
-from export import Refused, jax_python  # noqa: E402
+from export import Refused, guarded, jax_python  # noqa: E402
 
 COLUMNS = ("mesh", "devices", "step_time_s", "compute_time_s", "exposed_communication_s", "peak_memory_bytes", "fits_in_memory", "error")
 
@@ -129,9 +129,4 @@ def main():
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except Refused as error:
-        if str(error):
-            sys.stderr.write(f"error[E0957]: {error}\n" + (f"help: {error.help}\n" if error.help else ""))
-        sys.exit(error.status)
+    guarded(main)

@@ -8,7 +8,7 @@ import textwrap
 import unittest
 
 import hespas
-from common import command
+from common import ROOT, command, command_json
 
 USER_FILE = """
     import jax, jax.numpy as jnp
@@ -110,11 +110,17 @@ class Ready(Export):
                 if not wanted:
                     self.assertEqual(found, {})
 
-    def test_stages_of_a_pipeline_are_programs(self):
-        made = self.export("pipeline-mpmd", "--set", "rows=64", "--set", "width=128", "--stage", "lowered")
-        self.assertEqual(len(made), 7)
-        for path in made.values():
-            self.assertGreater(hespas.estimate(path).flops, 0)
+    def test_programs_of_stages_have_the_textbooks_bubble(self):
+        """With free transfers; each task is one block (linear split), so that nothing leaves before its end."""
+        free = ROOT / "tests/whole/free_transfers.json"
+        for schedule, chunks in (("gpipe", 1), ("1f1b", 1), ("interleaved", 2)):
+            with self.subTest(schedule):
+                made = self.export(f"pipeline-{schedule}-mpmd", "--set", "rows=64", "--set", "width=128", "--stage", "lowered")
+                self.assertEqual(len(made), 4)
+                result = command_json("run", *sorted(made.values()), "--device", "A100_SXM_40GB", "--system", free, "--split", "linear")
+                work = chunks * 8
+                self.assertGreater(result["compute_time_ps"], 0)
+                self.assertEqual(result["compute_time_ps"] * (work + 3), result["step_time_ps"] * work)
 
     def test_llama_does_what_maxtext_does(self):
         """The tutorial's program (MaxText, partitioned for 4 devices): its counts of what decides the step time."""

@@ -2,7 +2,7 @@
 # usage: package.sh PART BUILD   tests of the Python package, each in a fresh virtual environment without a compiler in reach
 #   wheel     builds the wheel from BUILD's libraries
 #   api       the package alone: no other package, no compiler
-#   jax       with JAX: Lowered, Compiled and Exported objects, 8 pretended devices
+#   jax       with JAX: Lowered, Compiled and Exported objects, 8 pretended devices; the ready pipelines' values
 #   notebook  runs the notebook of docs/                                   (full)
 #   export    every ready configuration; XLA's GPU compiler without a GPU  (full)
 #   versions  the package for Python 3.12 and 3.13 where they are found    (full)
@@ -49,7 +49,7 @@ case $part in
     ;;
   jax)
     with_packages export
-    tests "$place/venv/bin/python" jax
+    tests "$place/venv/bin/python" jax pipelines
     ;;
   notebook)
     with_packages notebook

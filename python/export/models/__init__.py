@@ -24,7 +24,8 @@ def _catalogue():
     ready["gpt-decode"] = Ready("gpt", {"phase": "decode"}, {"tensor": 4}, "GPT inference, one token; layers, width, batch, context")
     for schedule in ("gpipe", "1f1b", "interleaved"):
         ready[f"pipeline-{schedule}"] = Ready("pipeline", {"schedule": schedule}, {"stage": 4}, "pipeline; microbatches, rows, width")
-    ready["pipeline-mpmd"] = Ready("pipeline", {"mpmd": True}, {"stage": 1}, "one program a pipeline stage; stages, rows, width")
+        ready[f"pipeline-{schedule}-mpmd"] = Ready("pipeline_stages", {"schedule": schedule}, {"device": 1},
+                                                   "a program for each stage; stages, microbatches, rows, width, training=0")
     return ready
 
 
@@ -36,7 +37,7 @@ def programs(name, mesh, parameters):
     ready = READY[name]
     module = importlib.import_module(f"models.{ready.module}")
     given = {**ready.parameters, **parameters}
-    if given.pop("mpmd", False):
-        yield from module.stage_programs(mesh, **given)
+    if hasattr(module, "programs"):
+        yield from module.programs(mesh, **given)
     else:
         yield "", module.build(mesh, **given)

@@ -1,4 +1,4 @@
-"""Pipelines over one mesh axis: GPipe, 1F1B and interleaved (each device holds two chunks of layers), and each stage as its own program.
+"""Pipelines over one mesh axis: GPipe, 1F1B and interleaved (each device holds two chunks of layers).
 
 All devices run one program in lockstep: a tick is one stage's work and a permute to the neighbour; where a device has nothing to do in
 the ramps it computes on what is there, and the result is not used. A stage is a two-layer MLP with a residual.
@@ -12,7 +12,7 @@ from jax.sharding import PartitionSpec as P
 
 from models.common import Step, abstract
 
-F32, BF16 = jnp.float32, jnp.bfloat16
+F32 = jnp.float32
 CHUNKS = 2  # of the interleaved schedule
 
 
@@ -84,14 +84,14 @@ def one_forward_one_backward(name, stages, weights, inputs):
             result, pull = jax.vjp(stage, weights, pick(kept, jnp.mod(micro, 2 * stages)))
             last = me == stages - 1
             total += jnp.where(last & wanted, jnp.mean(jnp.square(result.astype(F32))), 0.0)
-            of_loss = (2.0 / result.size * result.astype(F32)).astype(result.dtype)
+            of_loss = (2.0 / (count * result.size) * result.astype(F32)).astype(result.dtype)
             more, upstream = pull(jnp.where(last, of_loss, back))
             gradients = jax.tree.map(lambda g, m: g + jnp.where(wanted, m, jnp.zeros_like(m)), gradients, more)
             back = pass_on(upstream, name, stages, backward=True)
     return lax.psum(total / count, name), jax.tree.map(lambda g: g[None, None], gradients)
 
 
-def build(mesh, *, schedule="gpipe", microbatches=8, rows=2048, width=4096, inner=None):
+def build(mesh, *, schedule="gpipe", microbatches=8, rows=2048, width=4096, inner=None, dtype="bfloat16"):
     name, stages = mesh.axis_names[0], mesh.shape[mesh.axis_names[0]]
     inner = inner or 4 * width
     chunks = CHUNKS if schedule == "interleaved" else 1
@@ -102,23 +102,6 @@ def build(mesh, *, schedule="gpipe", microbatches=8, rows=2048, width=4096, inne
     else:
         body = functools.partial(gpipe, name, stages, chunks)
     mapped = jax.shard_map(body, mesh=mesh, in_specs=((P(name), P(name)), P()), out_specs=(P(), (P(name), P(name))), check_vma=False)
-    weights = (abstract(mesh, (stages, chunks, width, inner), BF16, name), abstract(mesh, (stages, chunks, inner, width), BF16, name))
-    return Step(mapped, (weights, abstract(mesh, (microbatches, rows, width), BF16)))
-
-
-def stage_programs(mesh, *, rows=2048, width=4096, inner=None, stages=4):
-    """MPMD: what each stage runs for one microbatch, as programs of one device: forward, and backward from the upstream gradient."""
-    inner = inner or 4 * width
-    weights = (abstract(mesh, (width, inner), BF16), abstract(mesh, (inner, width), BF16))
-    x = abstract(mesh, (rows, width), BF16)
-
-    def backward(w, x, upstream):
-        return jax.vjp(stage, w, x)[1](upstream)
-
-    def last(w, x):
-        return jax.value_and_grad(lambda w, x: jnp.mean(jnp.square(stage(w, x).astype(F32))), (0, 1))(w, x)
-
-    for at in range(stages - 1):
-        yield f"stage{at}-forward", Step(stage, (weights, x))
-        yield f"stage{at}-backward", Step(backward, (weights, x, x))
-    yield f"stage{stages - 1}-forward-backward", Step(last, (weights, x))
+    kind = jnp.dtype(dtype)
+    weights = (abstract(mesh, (stages, chunks, width, inner), kind, name), abstract(mesh, (stages, chunks, inner, width), kind, name))
+    return Step(mapped, (weights, abstract(mesh, (microbatches, rows, width), kind)))
