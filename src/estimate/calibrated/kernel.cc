@@ -1,6 +1,9 @@
 #include "estimate/calibrated/kernel.h"
 
+#include <algorithm>
 #include <array>
+#include <cctype>
+#include <string>
 
 namespace hespas::estimate::calibrated {
 namespace {
@@ -59,6 +62,32 @@ constexpr Operation kOperations[] = {
     {"embedding", "gather", Shape::kElementwise, 2, 4},
 };
 
+struct Spelling {
+  std::string_view name;
+  Datatype type;
+};
+constexpr Spelling kSpellings[] = {{"half", Datatype::kF16},  {"float", Datatype::kF32}, {"double", Datatype::kF64},
+                                   {"bool", Datatype::kI1},   {"pred", Datatype::kI1},   {"e4m3", Datatype::kF8},
+                                   {"e4m3fn", Datatype::kF8}, {"e5m2", Datatype::kF8}};
+// Words before a width, and the letters that StableHLO writes.
+struct Kind {
+  std::string_view word, letters;
+};
+constexpr Kind kKinds[] = {{"f", "f"},   {"fp", "f"},      {"float", "f"}, {"bf", "bf"}, {"bfloat", "bf"},
+                           {"tf", "tf"}, {"tfloat", "tf"}, {"i", "i"},     {"s", "i"},   {"u", "i"},
+                           {"si", "i"},  {"ui", "i"},      {"int", "i"},   {"uint", "i"}};
+
+// In lower case, without what separates words.
+std::string Letters(std::string_view name) {
+  std::string letters;
+  for (const char c : name) {
+    if (std::isalnum(static_cast<unsigned char>(c))) {
+      letters += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    }
+  }
+  return letters;
+}
+
 graph::Term Part(std::string_view name, double us) { return {name, Time::Seconds(us * 1e-6)}; }
 
 }  // namespace
@@ -66,24 +95,30 @@ graph::Term Part(std::string_view name, double us) { return {name, Time::Seconds
 const DatatypeEntry& Entry(Datatype type) { return kTypes[static_cast<size_t>(type)]; }
 
 std::optional<Datatype> ParseDatatype(std::string_view name) {
-  for (const DatatypeEntry& entry : kTypes) {
-    if (entry.name == name) return entry.type;
+  const std::string spelt = Letters(name);
+  for (const Spelling& spelling : kSpellings) {
+    if (spelt == spelling.name) return spelling.type;
   }
-  if (name.starts_with("f8E")) return Datatype::kF8;
-  if (name.starts_with("f6E")) return Datatype::kF8;
-  if (name.starts_with("s") || name.starts_with("u")) {  // s8, si8, u8, ui8: as the signless integer
-    name.remove_prefix(1);
-    if (name.starts_with("i")) name.remove_prefix(1);
+  // "float16", "fp16", "s8", "si8", "uint8": kind and width; the formats of narrow floats ("E4M3FN") cost the same.
+  const size_t digits = std::min(spelt.size(), spelt.find_first_of("0123456789"));
+  const std::string_view kind = std::string_view(spelt).substr(0, digits);
+  const std::string_view rest = std::string_view(spelt).substr(digits);
+  for (const auto& [word, letters] : kKinds) {
+    if (kind != word) continue;
     for (const DatatypeEntry& entry : kTypes) {
-      if (entry.name.starts_with("i") && entry.name.substr(1) == name) return entry.type;
+      if (entry.name.starts_with(letters) && entry.name.substr(letters.size()) == rest) return entry.type;
     }
+    const std::string_view width = rest.substr(0, rest.find('e'));
+    if (letters == "f" && (width == "8" || width == "6")) return Datatype::kF8;
+    if (letters == "f" && width == "4") return Datatype::kF4;
   }
   return std::nullopt;
 }
 
 const Operation* FindOperation(std::string_view name) {
+  const std::string spelt = Letters(name);
   for (const Operation& operation : kOperations) {
-    if (operation.name == name || operation.alias == name) return &operation;
+    if (spelt == operation.name || spelt == Letters(operation.alias)) return &operation;
   }
   return nullptr;
 }

@@ -21,7 +21,8 @@ struct DatatypeEntry {
 };
 
 const DatatypeEntry& Entry(Datatype type);
-// By any spelling of StableHLO ("f8E4M3FN", "ui8", "bf16"); nothing for others.
+// By any spelling of StableHLO, XLA, NumPy and PyTorch ("f8E4M3FN", "f8e4m3fn", "ui8", "s8", "float16"); nothing for
+// others.
 std::optional<Datatype> ParseDatatype(std::string_view name);
 
 // How a family's time follows from the kernel's numbers.
@@ -35,7 +36,7 @@ struct Operation {
   double weight = 0;  // instructions an element
 };
 
-// Nothing for an operation without a rule.
+// By name or long form, in any case ("layer_norm", "LayerNorm"); nothing for an operation without a rule.
 const Operation* FindOperation(std::string_view name);
 
 struct KernelSpec {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <initializer_list>
 #include <string>
 
 namespace hespas::estimate::calibrated {
@@ -33,6 +34,53 @@ double RelativeMatrixRate(Datatype type) {
 
 bool IsNarrow(Datatype type) {
   return type != Datatype::kF64 && type != Datatype::kF32 && type != Datatype::kI32 && type != Datatype::kI64;
+}
+
+// A type that a type without a rate of its own is computed in: the next wider one that holds its values.
+std::optional<Datatype> Wider(Datatype type) {
+  switch (type) {
+    case Datatype::kF4:
+      return Datatype::kF8;
+    case Datatype::kF8:
+    case Datatype::kF16:
+      return Datatype::kBf16;
+    case Datatype::kI1:
+      return Datatype::kI8;
+    case Datatype::kI8:
+      return Datatype::kI16;
+    case Datatype::kI16:
+      return Datatype::kI32;
+    case Datatype::kI32:
+    case Datatype::kBf16:
+    case Datatype::kTf32:
+      return Datatype::kF32;
+    default:
+      return std::nullopt;
+  }
+}
+
+// Of the tables' first that names the type, in any spelling.
+const FlopsPerSecond* Named(Datatype type, std::initializer_list<const hardware::RateTable*> tables) {
+  for (const hardware::RateTable* table : tables) {
+    if (const auto exact = table->find(Entry(type).name); exact != table->end()) return &exact->second;
+    for (const auto& [name, rate] : *table) {
+      if (ParseDatatype(name) == type) return &rate;
+    }
+  }
+  return nullptr;
+}
+
+struct Rate {
+  double flops_per_us = 1;
+  std::optional<Datatype> of;  // the type whose rate it is; nothing: the rate of types without one
+};
+
+Rate RateOf(Datatype type, const hardware::Device& device, const hardware::RateTable& preferred) {
+  for (std::optional<Datatype> wide = type; wide; wide = Wider(*wide)) {
+    const FlopsPerSecond* rate = Named(*wide, {&preferred, &device.per_datatype_flops});
+    if (rate != nullptr) return {.flops_per_us = std::max(1.0, rate->value * 1e-6), .of = wide};
+  }
+  return {.flops_per_us = std::max(1.0, device.peak_flops.value * 1e-6), .of = std::nullopt};
 }
 
 template <class Constants>
@@ -95,13 +143,15 @@ Machine MakeMachine(const hardware::Device& device) {
   machine.tdp_w = device.tdp_w.value_or(0);
   machine.process_nm = device.process_nm.value_or(7);
   machine.gddr = device.memory_kind.starts_with("GDDR");
+  std::array<Datatype, kDatatypes> computed;  // the type whose matrix rate counts
   for (size_t i = 0; i < kDatatypes; ++i) {
     const auto type = static_cast<Datatype>(i);
-    const std::string_view name = Entry(type).name;
-    machine.matrix_rate[i] = std::max(1.0, device.MatrixRateFor(name).value * 1e-6);
-    machine.vector_rate[i] = std::max(1.0, device.VectorRateFor(name).value * 1e-6);
+    const Rate matrix = RateOf(type, device, device.matrix_flops);
+    computed[i] = matrix.of.value_or(type);
+    machine.matrix_rate[i] = matrix.flops_per_us;
+    machine.vector_rate[i] = RateOf(type, device, device.vector_flops).flops_per_us;
     machine.tensor[i] =
-        device.family == "tpu" || IsNarrow(type) || machine.matrix_rate[i] > 1.5 * machine.vector_rate[i];
+        device.family == "tpu" || IsNarrow(computed[i]) || machine.matrix_rate[i] > 1.5 * machine.vector_rate[i];
   }
   const double f32 = machine.vector_rate[static_cast<size_t>(Datatype::kF32)];
   machine.clock = device.clock_hz.value_or(1.5e9) * 1e-6;
@@ -110,10 +160,9 @@ Machine MakeMachine(const hardware::Device& device) {
     machine.issue_share = machine.lanes / (kWarp * device.schedulers_per_sm.value_or(kSchedulers));
   }
   for (size_t i = 0; i < kDatatypes; ++i) {
-    machine.sm_matrix_rate[i] =
-        device.matrix_flops_per_clock
-            ? *device.matrix_flops_per_clock * RelativeMatrixRate(static_cast<Datatype>(i)) * machine.clock
-            : machine.matrix_rate[i] / machine.sms;
+    machine.sm_matrix_rate[i] = device.matrix_flops_per_clock
+                                    ? *device.matrix_flops_per_clock * RelativeMatrixRate(computed[i]) * machine.clock
+                                    : machine.matrix_rate[i] / machine.sms;
   }
   return machine;
 }

@@ -170,6 +170,28 @@ TEST(KernelModel, ADeviceFileMayReplaceItsOwnConstants) {
   EXPECT_NEAR(after.sigma_us, after.us / 2, 1e-9);
 }
 
+TEST(Machine, TypesWithoutARateRunAsTheNextWiderOne) {
+  hardware::Device device;
+  device.sm_count = 80;
+  device.clock_hz = 1.4e9;
+  device.peak_flops = {7e12};
+  device.per_datatype_flops = {{"f32", {14e12}}, {"f16", {112e12}}};
+  const auto rate = [&](Datatype type) { return MakeMachine(device).matrix_rate[static_cast<size_t>(type)]; };
+  const auto on_matrix_units = [&](Datatype type) { return MakeMachine(device).tensor[static_cast<size_t>(type)]; };
+  EXPECT_EQ(rate(Datatype::kF64), 7e6);
+  EXPECT_EQ(rate(Datatype::kBf16), 14e6);  // older than bf16
+  EXPECT_FALSE(on_matrix_units(Datatype::kBf16));
+  EXPECT_FALSE(on_matrix_units(Datatype::kTf32));
+  EXPECT_TRUE(on_matrix_units(Datatype::kF16));
+  device.per_datatype_flops = {{"float32", {14e12}}, {"bfloat16", {112e12}}, {"fp8", {224e12}}};
+  EXPECT_EQ(rate(Datatype::kF16), 112e6);
+  EXPECT_EQ(rate(Datatype::kF8), 224e6);
+  EXPECT_EQ(rate(Datatype::kF4), 224e6);
+  device.per_datatype_flops = {};
+  EXPECT_EQ(rate(Datatype::kBf16), 7e6);
+  EXPECT_TRUE(on_matrix_units(Datatype::kBf16));
+}
+
 TEST(KernelModel, AnEstimateKeepsItsTerms) {
   std::mt19937 random(5);
   const KernelModel model(RandomDevice(random), Shipped());

@@ -53,12 +53,20 @@ class Warner {
   std::set<std::string> said_;
 };
 
+// Of one element of a product's result, by the table's "bf16xbf16->f32"; 0 where it is not said.
+double ResultBytes(Columns& columns, size_t row) {
+  const std::string_view types = columns.Text(row, "dtypes");
+  const size_t arrow = types.find("->");
+  const auto type = arrow == std::string_view::npos ? std::nullopt : ParseDatatype(types.substr(arrow + 2));
+  return type ? Entry(*type).bytes : 0;
+}
+
 // The measured GEMM table writes its types as "bf16xbf16->bf16", and TF32 as f32.
 std::string_view TypeName(Columns& columns, size_t row) {
   std::string_view name = columns.Text(row, "dtype");
   if (!name.empty()) return name;
   name = columns.Text(row, "dtypes");
-  name = name.substr(0, name.find('x'));
+  name = name.substr(0, std::min(name.find('x'), name.find("->")));
   if (name == "f32") return "tf32";
   return name.empty() ? "f32" : name;
 }
@@ -112,6 +120,7 @@ std::optional<KernelSpec> ReadKernel(Columns& columns, size_t row, Warner& warne
   }
   KernelSpec kernel = Sizes(columns, row, *operation);
   kernel.type = *type;
+  kernel.result_bytes = ResultBytes(columns, row);
   if (!HasExtents(kernel)) {
     warner.Warn(row, fmt::format("a row of `{}` lacks a size", operation->name));
     return std::nullopt;

@@ -50,10 +50,39 @@ TEST(KernelTable, KeepsRowsAndForeignColumns) {
 
 TEST(KernelTable, LongNamesMeanTheSame) {
   Diagnostics diagnostics;
-  const auto table = Predicted(
-      "op,dtype,b,n\nln,f32,100,768\nlayer_norm,f32,100,768\naddu,f32,9,9\nadd_scalar,f32,9,9\n", diagnostics);
+  const auto table =
+      Predicted("op,dtype,b,n\nln,f32,100,768\nLayerNorm,f32,100,768\naddu,f32,9,9\nadd_scalar,f32,9,9\n", diagnostics);
   EXPECT_EQ(table.rows[0][4], table.rows[1][4]);
   EXPECT_EQ(table.rows[2][4], table.rows[3][4]);
+}
+
+TEST(KernelTable, TypesAreReadAsTheirAuthorsWriteThem) {
+  Diagnostics diagnostics;
+  const auto same = [&](Datatype type, const std::vector<std::string>& names) {
+    for (const std::string& name : names) EXPECT_EQ(ParseDatatype(name), type) << name;
+  };
+  same(Datatype::kF8, {"f8E4M3FN", "f8e4m3fn", "F8E5M2", "fp8", "float8_e4m3fn", "e4m3"});
+  same(Datatype::kF4, {"f4E2M1FN", "fp4"});
+  same(Datatype::kBf16, {"bf16", "BF16", "bfloat16"});
+  same(Datatype::kF16, {"f16", "half", "float16"});
+  same(Datatype::kF32, {"f32", "float32", "fp32", "float"});
+  same(Datatype::kF64, {"f64", "fp64", "double"});
+  same(Datatype::kTf32, {"tf32", "TF32"});
+  same(Datatype::kI8, {"i8", "s8", "si8", "u8", "ui8", "int8", "uint8"});
+  same(Datatype::kI1, {"i1", "pred", "bool"});
+  for (const char* name : {"", "f", "f99", "bf8", "q8", "16", "f40", "f600"})
+    EXPECT_EQ(ParseDatatype(name), std::nullopt) << name;
+}
+
+TEST(KernelTable, TypesOfProductsNameTheirResult) {
+  Diagnostics diagnostics;
+  const auto table = Predicted(
+      "dtypes,b,m,n,k\nf8e4m3fnxf8e4m3fn->bf16,1,4096,4096,256\nf8E4M3FNxf8E5M2->f16,1,4096,4096,256\n"
+      "f8e4m3fnxf8e4m3fn->f32,1,4096,4096,256\n",
+      diagnostics);
+  EXPECT_TRUE(diagnostics.all().empty());
+  EXPECT_EQ(table.rows[0][5], table.rows[1][5]);
+  EXPECT_GT(*CsvNumber(table.rows[2][5]), *CsvNumber(table.rows[0][5]));  // more bytes to write
 }
 
 TEST(KernelTable, WithoutOperationsIsRefused) {
