@@ -13,10 +13,10 @@
 #include "driver/compat/trace_bytes.h"
 #include "driver/output.h"
 #include "estimate/roofline/prototype_roofline.h"
+#include "graph/block_module.h"
 #include "ir/fusion.h"
 #include "ir/printer.h"
 #include "read/read.h"
-#include "split/block_module.h"
 
 namespace hespas::driver::compat {
 namespace {
@@ -133,7 +133,7 @@ Result<Blocks> MakeBlocks(const Settings& settings, const Log& log, Diagnostics&
   const auto start = Clock::now();
   const std::string functions = (folder / "private_functions.mlir").string();
   log.Info(fmt::format("Saving private functions to: {}", functions));
-  const std::string text = ir::PrintGeneric(split::PrivateFunctions(*blocks.module));
+  const std::string text = ir::PrintGeneric(graph::PrivateFunctions(*blocks.module));
   if (Status written = WriteFileAtomically(functions, text); !written) return written.error();
   LogProgress(1, start, log);
   LogProgress(blocks.graph.blocks.size() - blocks.graph.empty_count(), start, log);
@@ -156,7 +156,7 @@ Status WriteBlockModules(const Settings& settings, const Blocks& blocks) {
     const graph::Block& block = blocks.in_order.blocks[i];
     if (block.kind != graph::BlockKind::kCompute) continue;
     const std::filesystem::path path = folder / blocks.FileName(i);
-    const std::string text = ir::PrintGeneric(split::BlockModule(module, block));
+    const std::string text = ir::PrintGeneric(graph::BlockModule(module, block));
     if (Status written = WriteFileAtomically(path, text); !written) return written;
     const nlohmann::ordered_json description = {{"block_type", "NodeType.COMP_NODE"},
                                                 {"input_dims", types(block.inputs)},

@@ -1,4 +1,4 @@
-#include "split/block_module.h"
+#include "graph/block_module.h"
 
 #include <algorithm>
 #include <unordered_map>
@@ -7,7 +7,7 @@
 #include "ir/attribute.h"
 #include "ir/walk.h"
 
-namespace hespas::split {
+namespace hespas::graph {
 namespace {
 
 class Cloner {
@@ -151,7 +151,7 @@ void CloneFunctions(const ir::Module& module, std::vector<ir::OpId> todo, ir::Bl
 }
 
 // The block's inputs, and behind them what only its regions use (which the prototype's blocks do not list).
-std::vector<ir::ValueId> Arguments(const ir::Module& module, const graph::Block& block) {
+std::vector<ir::ValueId> Arguments(const ir::Module& module, const Block& block) {
   std::vector<ir::ValueId> arguments = block.inputs;
   std::unordered_set<uint32_t> known;
   for (const ir::ValueId value : block.inputs) known.insert(value.value);
@@ -180,7 +180,7 @@ void Finish(Cloner& cloner, ir::BlockId top) {
 
 }  // namespace
 
-ir::Module BlockModule(const ir::Module& module, const graph::Block& block) {
+ir::Module BlockModule(const ir::Module& module, const Block& block) {
   Cloner cloner(module);
   ir::Module& to = cloner.to;
   const ir::BlockId top = to.AddBlock({});
@@ -226,4 +226,4 @@ ir::Module PrivateFunctions(const ir::Module& module) {
   return std::move(cloner.to);
 }
 
-}  // namespace hespas::split
+}  // namespace hespas::graph
