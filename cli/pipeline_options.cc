@@ -59,6 +59,7 @@ void AddModelOptions(CLI::App& command, driver::RunOptions& options) {
   command.add_option("--tool-chips", options.tool_chips, "chips that cocossim simulates")->check(CLI::PositiveNumber);
   command.add_option("--tool-timeout", options.tool_limit_s, "seconds that one answer of an external tool may take")
       ->check(CLI::PositiveNumber);
+  AddProfileOptions(command, options.profile);
   command.add_option("--dataflow", options.dataflow, "what stays in scalesim's array: ws (weights) or os (outputs)")
       ->check(OneOf({"ws", "os"}));
   command
@@ -78,11 +79,30 @@ void AddModelOptions(CLI::App& command, driver::RunOptions& options) {
   command.add_flag("--strict", options.strict, "an operation without a cost rule is an error");
 }
 
+void AddProfileOptions(CLI::App& command, estimate::ProfileOptions& profile) {
+  command.add_option("--plugin", profile.plugin,
+                     "of pjrt: the PJRT plugin, a shared library; by default found in the active Python environment");
+  command.add_flag("--cold,!--warm", profile.cold, "of pjrt: caches of the device are replaced before each run");
+  command
+      .add_option("--sample", profile.sample,
+                  "measure so many blocks of each family, and scale the others; 0: measure all")
+      ->check(CLI::NonNegativeNumber);
+  command.add_option("--budget", profile.budget_s, "seconds (60, 60s or 2m) after which no further block is measured")
+      ->transform(CLI::AsNumberWithUnit(std::map<std::string, double>{{"s", 1}, {"m", 60}, {"h", 3600}},
+                                        CLI::AsNumberWithUnit::CASE_SENSITIVE, "SECONDS"))
+      ->check(CLI::PositiveNumber);
+  command.add_option("--jobs", profile.jobs, "programs that are compiled at a time; by default one a core, at most 4")
+      ->check(CLI::PositiveNumber);
+  command.add_option("--tool-memory", profile.memory_gib, "GiB of memory that one process that measures may take")
+      ->check(CLI::PositiveNumber);
+}
+
 void AddEstimateOptions(CLI::App& command, driver::RunOptions& options) {
   command.add_option("--device", options.device, "accelerator: a preset (`hespas devices`) or a JSON file");
-  command.add_option("--estimator", options.estimator,
-                     "model that costs each block: calibrated, roofline, systolic, scalesim, genz, cocossim, onnxim or "
-                     "exec:PATH");
+  command.add_option(
+      "--estimator", options.estimator,
+      "model that costs each block: calibrated, roofline, systolic, scalesim, genz, cocossim, onnxim, pjrt or "
+      "exec:PATH");
   command
       .add_option("--optimise", options.optimise,
                   "what XLA would do first: auto (unless already optimised), none, xla-gpu, xla-tpu or xla")

@@ -12,6 +12,8 @@ CLI::Option* AddProgramOption(CLI::App& command, driver::RunOptions& options);
 void AddSplitOptions(CLI::App& command, driver::RunOptions& options);
 // Accepts the values of --optimise.
 CLI::Validator IsOptimisation();
+// Of estimators that measure.
+void AddProfileOptions(CLI::App& command, estimate::ProfileOptions& profile);
 // What belongs to an estimate beside device, estimator and optimisation.
 void AddModelOptions(CLI::App& command, driver::RunOptions& options);
 // All of it.

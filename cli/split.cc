@@ -1,9 +1,11 @@
 // `hespas split`: the blocks of a program and how they depend on each other.
 #include <memory>
 
+#include "base/file.h"
 #include "cli/format.h"
 #include "cli/pipeline_options.h"
 #include "cli/progress.h"
+#include "driver/block_programs.h"
 #include "report/blocks.h"
 #include "report/dependency_graph.h"
 
@@ -15,6 +17,7 @@ void AddSplitCommand(CLI::App& app, Console& console) {
   struct Options {
     driver::RunOptions run;
     std::string format = "table";
+    std::string output;
   };
   auto options = std::make_shared<Options>();
   options->run.optimise = "none";
@@ -25,6 +28,8 @@ void AddSplitCommand(CLI::App& app, Console& console) {
       .add_option("--optimise", options->run.optimise, "what XLA would do first: none, auto, xla-gpu, xla-tpu or xla")
       ->check(OneOf({"auto", "none", "xla-gpu", "xla-tpu", "xla"}));
   AddSplitOptions(command, options->run);
+  command.add_option("--output", options->output,
+                     "folder for the blocks as programs of their own, and blocks.json: how values pass between them");
   command
       .add_option("--format", options->format,
                   "what goes to stdout: table, json, jsonl, csv, md, or the dependency graph as dot or svg")
@@ -39,6 +44,11 @@ void AddSplitCommand(CLI::App& app, Console& console) {
     progress.Clear();
     console.PrintDiagnostics();
     if (!prepared || (picture && !estimated)) return;
+    if (!options->output.empty()) {
+      Status written = MakeFolder(options->output);
+      if (written) written = driver::WriteBlockPrograms(*prepared, options->output);
+      if (!written) return console.Fail(written.error());
+    }
     if (picture) {
       const auto nodes = report::DependencyGraph(prepared->blocks, &estimated->table);
       return Print(options->format == "dot" ? report::ToDot(nodes) : report::ToSvg(nodes));

@@ -30,5 +30,5 @@ if [ "${2:-}" = --lock ]; then
     --no-emit-index-url --no-emit-trusted-host --no-emit-find-links --output-file "$name.txt" "$name.in")
 fi
 digest=$({ cat "$locks/$name.txt"; "$python" --version; } | sha256sum | cut -c1-12)
-make_environment "$cache/$name-$digest" --require-hashes -r "$locks/$name.txt"
+make_environment "$cache/$name-$digest" --no-deps --require-hashes -r "$locks/$name.txt"
 echo "$cache/$name-$digest/bin/python"

@@ -185,6 +185,17 @@ void Worker::Stop() {
   child_ = input_ = output_ = -1;
 }
 
+std::string Worker::HowItEnded() {
+  kill(-child_, SIGKILL);  // no more than its children: its own end is sealed
+  ProcessResult result;
+  int status = 0;
+  Reap(child_, &status);
+  child_ = -1;
+  result.status = StatusOf(status);
+  const auto failure = result.Failure({});
+  return failure ? fmt::format(" (it {})", *failure) : std::string();
+}
+
 Result<std::string> Worker::ReadLine(std::chrono::milliseconds limit) {
   const Clock::time_point end = Clock::now() + limit;
   constexpr size_t kLongestLine = size_t{16} << 20;
@@ -207,7 +218,7 @@ Result<std::string> Worker::ReadLine(std::chrono::milliseconds limit) {
     if (poll(&waiting, 1, static_cast<int>(std::min<long long>(left, 1000))) <= 0) continue;
     char buffer[1 << 16];
     const ssize_t got = read(output_, buffer, sizeof buffer);
-    if (got == 0) return MakeError(kWorkerFailed, "it ended without an answer");
+    if (got == 0) return MakeError(kWorkerFailed, "it ended without an answer" + HowItEnded());
     if (got > 0) pending_.append(buffer, static_cast<size_t>(got));
   }
 }

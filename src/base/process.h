@@ -55,6 +55,7 @@ class Worker {
  private:
   Worker(int child, int input, int output) : child_(child), input_(input), output_(output) {}
   void Stop();
+  std::string HowItEnded();  // behind what it told, where it ended badly
 
   int child_ = -1;
   int input_ = -1;   // we write

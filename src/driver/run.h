@@ -16,6 +16,7 @@
 #include "base/progress.h"
 #include "driver/assumptions.h"
 #include "estimate/estimator.h"
+#include "estimate/profile/profile_options.h"
 #include "graph/block_graph.h"
 #include "graph/estimate_table.h"
 #include "hardware/device.h"
@@ -57,6 +58,7 @@ struct RunOptions {
   std::optional<double> tool_clock_hz;                          // of the simulated hardware
   int tool_chips = 1;                                           // of cocossim
   double tool_limit_s = 60;                                     // of one answer of an external tool
+  estimate::ProfileOptions profile;                             // of estimators that measure
   std::string dataflow = "ws";                                  // of scalesim: weights stay, or outputs ("os")
   std::string optimise = "auto";                                // none, xla-gpu, xla-tpu
   std::string split = "auto";                                   // linear, individual

@@ -35,7 +35,8 @@ std::optional<T> Take(Result<T> result, Diagnostics& diagnostics) {
 
 split::Options SplitOptions(const RunOptions& options) {
   // Analytic estimators cost ops one by one; only profiling ones need blocks to compile.
-  const bool linear = options.split == "linear" || (options.compat && options.split == "auto");
+  const bool large = options.compat || estimate::Measures(options.estimator);
+  const bool linear = options.split == "linear" || (large && options.split == "auto");
   split::Options out{.strategy = linear ? split::Strategy::kLinear : split::Strategy::kIndividual,
                      .merge = options.merge,
                      .block_limit = options.block_limit,
@@ -44,6 +45,17 @@ split::Options SplitOptions(const RunOptions& options) {
   out.policy = split::PolicyByName(options.separator_policy).value_or(out.policy);
   if (options.separator_node_type == "COMP_NODE") out.separator_kind = graph::BlockKind::kCompute;
   return out;
+}
+
+// A measured block's time among its ops, in the proportions that the model of single ops says.
+void ShareOut(const graph::Estimate& block, std::vector<graph::Estimate>& ops) {
+  if (block.bound != graph::Bound::kMeasured) return;
+  Time sum;
+  for (const graph::Estimate& op : ops) sum += op.time;
+  for (graph::Estimate& op : ops) {
+    const double share = sum.value > 0 ? op.time.seconds() / sum.seconds() : 1.0 / static_cast<double>(ops.size());
+    op.time = Time::Seconds(block.time.seconds() * share);
+  }
 }
 
 // Work by op name over all blocks; each distinct block is looked at once.
@@ -61,8 +73,13 @@ std::vector<result::OpSummary> SummariseOps(const Prepared& prepared, const esti
   const ir::Module& module = *prepared.module;
   op_times.resize(table.unique.size());
   for (size_t i = 0; i < table.unique.size(); ++i) {
-    for (const ir::OpId op : prepared.blocks.blocks[table.first[i].index()].ops) {
-      const graph::Estimate estimate = estimator.EstimateOp(module, op, notes);
+    const auto& block = prepared.blocks.blocks[table.first[i].index()].ops;
+    std::vector<graph::Estimate> estimates;
+    for (const ir::OpId op : block) estimates.push_back(estimator.EstimateOp(module, op, notes));
+    ShareOut(table.unique[i], estimates);
+    for (size_t j = 0; j < block.size(); ++j) {
+      const ir::OpId op = block[j];
+      const graph::Estimate& estimate = estimates[j];
       op_times[i].push_back(estimate.time);
       const auto [row, added] = index.try_emplace(module.name(op), ops.size());
       if (added) ops.push_back({.name = std::string(module.name(op))});
@@ -97,7 +114,8 @@ std::shared_ptr<const estimate::Estimator> EstimatorOf(const RunOptions& options
                                             .tool_mapping = options.tool_mapping,
                                             .tool_clock_hz = options.tool_clock_hz,
                                             .tool_chips = options.tool_chips,
-                                            .tool_limit_s = options.tool_limit_s}),
+                                            .tool_limit_s = options.tool_limit_s,
+                                            .profile = options.profile}),
                    diagnostics);
   return made ? std::shared_ptr<const estimate::Estimator>(std::move(*made)) : nullptr;
 }
@@ -173,7 +191,8 @@ std::optional<Prepared> Prepare(const RunOptions& options, Diagnostics& diagnost
     return std::nullopt;
   }
   prepared.scheduled = optimise::IsOptimised(*module);
-  const std::string mode = options.compat && options.optimise == "auto" ? "none" : options.optimise;
+  const bool plain = options.compat || estimate::Measures(options.estimator);  // their compilers optimise themselves
+  const std::string mode = plain && options.optimise == "auto" ? "none" : options.optimise;
   prepared.optimised = mode != "none" && (mode != "auto" || !optimise::IsOptimised(*module));
   module = OptimiseModule(std::move(*module), {.mode = mode}, prepared.device, diagnostics);
   if (!module) return std::nullopt;

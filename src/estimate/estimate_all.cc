@@ -26,6 +26,7 @@ constexpr NoteText kTexts[] = {
     {NoteKind::kUnknownTripCount, &kUnknownTripCount, "unknown number of iterations of `{}`; its body counts once"},
     {NoteKind::kUnknownCustomCall, &kNoCostRule, "unknown custom call `{}`; estimated by the bytes moved"},
     {NoteKind::kToolFailed, &kToolFailed, "{}; left to the fallback"},
+    {NoteKind::kScaled, &kScaledBlocks, "{}"},
 };
 
 // Ops with calls and fusions replaced by what they hold; each function is counted once.
@@ -123,6 +124,19 @@ void ReportNotes(const ir::Module& module, const Notes& notes, bool strict, Diag
   }
 }
 
+Status Estimator::EstimateBlocks(const ir::Module& module, const BlockBatch& batch, Notes& notes) const {
+  if (batch.progress != nullptr) batch.progress->Begin("estimate", batch.requests.size());
+  for (size_t i = 0; i < batch.requests.size(); ++i) {
+    if (batch.progress != nullptr) batch.progress->Done(i);
+    if (batch.requests[i].known) continue;
+    if (Interrupted()) return InterruptedError();
+    const size_t noted = notes.size();
+    graph::Estimate estimate = EstimateBlock(module, *batch.requests[i].block, notes);
+    batch.deliver(i, std::move(estimate), notes.size() == noted);
+  }
+  return {};
+}
+
 Result<graph::EstimateTable> EstimateAll(const graph::BlockGraph& graph, const Estimator& estimator,
                                          EstimateCache* cache, const EstimateOptions& options,
                                          Diagnostics& diagnostics) {
@@ -133,41 +147,44 @@ Result<graph::EstimateTable> EstimateAll(const graph::BlockGraph& graph, const E
   std::vector<size_t> op_counts;
   OpCounter counter(module);
   const Hash128 model = estimator.key();
-  Notes notes;
-  if (options.progress != nullptr) options.progress->Begin("estimate", graph.blocks.size());
+  BlockBatch batch{.requests = {}, .deliver = {}, .progress = options.progress};
   for (size_t i = 0; i < graph.blocks.size(); ++i) {
     const graph::Block& block = graph.blocks[i];
-    if (options.progress != nullptr) options.progress->Done(i);
     if (block.kind == graph::BlockKind::kCommunication) continue;
-    if (Interrupted()) return InterruptedError();
     ++table.reuse.blocks;
     if (options.reuse) {
-      const auto [found, is_new] = known.try_emplace(block.hash, static_cast<uint32_t>(table.unique.size()));
+      const auto [found, is_new] = known.try_emplace(block.hash, static_cast<uint32_t>(batch.requests.size()));
       if (!is_new) {
         table.of_block[i] = found->second;
         table.reuse.ops += op_counts[found->second];
         table.reuse.reused_ops += op_counts[found->second];
+        ++batch.requests[found->second].uses;
         continue;
       }
     }
-    table.of_block[i] = static_cast<uint32_t>(table.unique.size());
+    table.of_block[i] = static_cast<uint32_t>(batch.requests.size());
     size_t ops = 0;
     for (const ir::OpId op : block.ops) ops += counter.Count(op);
     op_counts.push_back(ops);
     table.reuse.ops += ops;
     table.first.push_back(graph::BlockId(i));
-    const Hash128 key = Combine(block.hash, model);
-    std::optional<graph::Estimate> estimate = cache == nullptr ? std::nullopt : cache->Find(key);
-    if (!estimate) {
-      ++table.reuse.computed;
-      const size_t noted = notes.size();
-      estimate = estimator.EstimateBlock(module, block, notes);
-      // What was guessed is told again in every run: only clean estimates are kept.
-      if (cache != nullptr && notes.size() == noted) cache->Store(key, *estimate);
-    }
-    table.unique.push_back(std::move(*estimate));
+    BlockRequest request{.block = &block};
+    if (cache != nullptr) request.known = cache->Find(Combine(block.hash, model));
+    if (!request.known) ++table.reuse.computed;
+    batch.requests.push_back(std::move(request));
   }
-  table.reuse.unique = table.unique.size();
+  table.reuse.unique = batch.requests.size();
+  table.unique.resize(batch.requests.size());
+  for (size_t i = 0; i < batch.requests.size(); ++i) {
+    if (batch.requests[i].known) table.unique[i] = *batch.requests[i].known;
+  }
+  batch.deliver = [&](size_t i, graph::Estimate estimate, bool clean) {
+    // What was guessed is told again in every run: only clean estimates are kept.
+    if (cache != nullptr && clean) cache->Store(Combine(batch.requests[i].block->hash, model), estimate);
+    table.unique[i] = std::move(estimate);
+  };
+  Notes notes;
+  if (const Status done = estimator.EstimateBlocks(module, batch, notes); !done) return done.error();
   ReportNotes(module, notes, options.strict, diagnostics);
   for (const Diagnostic& diagnostic : diagnostics.all()) {
     if (diagnostic.kind == &kNoCostRuleStrict) return diagnostic;

@@ -34,6 +34,12 @@ inline constexpr DiagnosticKind kToolFailed{"W0517",
                                             "fallback did (--fallback). The message says "
                                             "what the tool answered."};
 
+inline constexpr DiagnosticKind kScaledBlocks{
+    "W0518",
+    "Not all blocks were measured: a sample was asked for, or the budget was spent. The others cost what the fallback "
+    "says, times the ratio of measured to that in their family. The error is what this gives for each measured block "
+    "from the others. What was not measured is not kept in the cache."};
+
 struct EstimateOptions {
   bool strict = false;  // an op without a cost rule is an error
   bool reuse = true;    // estimate equal blocks once

@@ -5,12 +5,16 @@
 // - Collectives cost nothing here; the network simulation times them.
 #pragma once
 
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/hash.h"
+#include "base/progress.h"
+#include "base/result.h"
 #include "graph/block_graph.h"
 #include "graph/estimate.h"
 #include "ir/module.h"
@@ -24,7 +28,8 @@ enum class NoteKind : uint8_t {
   kUnknownDatatype,
   kUnknownTripCount,
   kUnknownCustomCall,
-  kToolFailed
+  kToolFailed,
+  kScaled
 };
 
 struct Note {
@@ -34,6 +39,20 @@ struct Note {
 };
 using Notes = std::vector<Note>;
 
+// Distinct blocks, all of one program.
+struct BlockRequest {
+  const graph::Block* block = nullptr;
+  size_t uses = 1;                       // how often it occurs
+  std::optional<graph::Estimate> known;  // from a cache: needs no new one
+};
+
+struct BlockBatch {
+  std::vector<BlockRequest> requests;
+  // Takes the estimate of a request without a known one, once each, in any order. Clean: nothing was guessed.
+  std::function<void(size_t request, graph::Estimate estimate, bool clean)> deliver;
+  Progress* progress = nullptr;
+};
+
 class Estimator {
  public:
   virtual ~Estimator() = default;
@@ -42,6 +61,8 @@ class Estimator {
   // One op with everything nested in it and called by it.
   virtual graph::Estimate EstimateOp(const ir::Module& module, ir::OpId op, Notes& notes) const = 0;
   virtual graph::Estimate EstimateBlock(const ir::Module& module, const graph::Block& block, Notes& notes) const = 0;
+  // Blocks together: one after the other, unless the estimator knows better. Fails where the caller asked to stop.
+  virtual Status EstimateBlocks(const ir::Module& module, const BlockBatch& batch, Notes& notes) const;
   // Of everything besides the block that the estimate depends on: model and its version, device, options.
   virtual Hash128 key() const = 0;
 };

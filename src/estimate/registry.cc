@@ -13,6 +13,8 @@
 #include "estimate/external/tool_model.h"
 #include "estimate/external/worker_model.h"
 #include "estimate/native/matrix_model.h"
+#include "estimate/profile/profilers.h"
+#include "estimate/profile/profiling.h"
 #include "estimate/roofline/prototype_roofline.h"
 #include "estimate/roofline/roofline.h"
 #include "hardware/presets.h"
@@ -110,6 +112,17 @@ Made MakeExec(std::string_view path, const hardware::Device& device, const Estim
   return Combined(StartWorkerModel(std::move(command), device), device, options);
 }
 
+Made Measuring(MadeProfiler profiler, const hardware::Device& device, const EstimatorOptions& options) {
+  if (!profiler) return profiler.error();
+  auto fallback = MakeFallback(device, options);
+  if (!fallback) return fallback;
+  return Made(Profiling(*std::move(profiler), *std::move(fallback), options.profile));
+}
+
+Made MakePjrt(const hardware::Device& device, const EstimatorOptions& options) {
+  return Measuring(MakePjrtProfiler(options.profile, LimitOf(options)), device, options);
+}
+
 constexpr EstimatorEntry kEstimators[] = {
     {"roofline", "the longer of arithmetic at peak rate and traffic at full bandwidth, op by op", MakeRoofline},
     {"calibrated", "tiles, waves, caches and launches, with a few constants fitted on measured kernels",
@@ -121,11 +134,14 @@ constexpr EstimatorEntry kEstimators[] = {
     {"onnxim", "products by ONNXim's Simulator (--tool-path, --tool-config NPU.json)", MakeOnnximEstimator},
     {"zigzag_onnx", "products by ZigZag (--tool-path: a Python that has it; --tool-config ACCELERATOR.yaml)",
      MakeZigzag},
+    {"pjrt", "measures blocks with a PJRT plugin (--plugin) on the device that it drives", MakePjrt},
 };
 
 }  // namespace
 
 std::span<const EstimatorEntry> Estimators() { return kEstimators; }
+
+bool Measures(std::string_view name) { return name == "pjrt" || name == "xla" || name == "iree"; }
 
 std::string WhyNotBuiltIn(std::string_view name) {
   std::vector<std::string> tools;

@@ -9,6 +9,7 @@
 
 #include "base/result.h"
 #include "estimate/estimator.h"
+#include "estimate/profile/profile_options.h"
 #include "hardware/device.h"
 
 namespace hespas::estimate {
@@ -26,6 +27,7 @@ struct EstimatorOptions {
   std::optional<double> tool_clock_hz;  // of the simulated hardware; default: the device file's, or the tool's
   int tool_chips = 1;                   // of cocossim
   double tool_limit_s = 60;             // of one answer of an external tool
+  ProfileOptions profile;               // of estimators that measure
 };
 
 struct EstimatorEntry {
@@ -35,6 +37,9 @@ struct EstimatorEntry {
 };
 
 std::span<const EstimatorEntry> Estimators();
+
+// Whether it compiles and runs blocks, so that blocks should be large and no optimiser of ours comes first.
+bool Measures(std::string_view name);
 
 // Why a profiling method of the prototype is not among them: the programs that it would measure with, and which of
 // those are not in PATH. Empty for other names.

@@ -5,6 +5,7 @@
 #include <unordered_set>
 
 #include "ir/attribute.h"
+#include "ir/fusion.h"
 #include "ir/walk.h"
 
 namespace hespas::graph {
@@ -12,11 +13,11 @@ namespace {
 
 class Cloner {
  public:
-  explicit Cloner(const ir::Module& from) : from_(from) {}
+  explicit Cloner(const ir::Module& from, Fusions fusions = Fusions::kKept) : from_(from), fusions_(fusions) {}
 
   // Appends a copy of `op` to `target`.
   ir::OpId Clone(ir::OpId op, ir::BlockId target) {
-    stack_.push_back({.op = op, .target = target, .region = from_.op(op).first_region});
+    Push(op, target);
     ir::OpId made;
     while (!stack_.empty()) Step(made);
     return made;
@@ -48,17 +49,38 @@ class Cloner {
     size_t next = 0;
     std::vector<ir::BlockId> blocks;    // made, of the current region
     std::vector<ir::RegionId> regions;  // made
+    bool fusion = false;                // its ops go to `target`
   };
+
+  void Push(ir::OpId op, ir::BlockId target) {
+    if (from_.kind(op) == ir::OpKind::kFusion && fusions_ == Fusions::kInlined) {
+      const ir::BlockId body = ir::FusionBody(from_, op);
+      stack_.push_back({.op = op, .target = target, .block = body, .made_block = target, .fusion = true});
+      if (!body.valid()) return;
+      size_t i = 0;
+      for (const ir::ValueId value : from_.arguments(body)) Define(value, Value(from_.operands(op)[i++]));
+      return;
+    }
+    stack_.push_back({.op = op, .target = target, .region = from_.op(op).first_region});
+  }
+
+  // Behind the ops of a fusion: its results are what they return.
+  void FinishFusion() {
+    const Frame frame = std::move(stack_.back());
+    stack_.pop_back();
+    if (!frame.block.valid()) return;
+    const auto returned = from_.operands(from_.block(frame.block).ops.back());
+    for (size_t i = 0; i < returned.size(); ++i) Define(from_.result(frame.op, i), Value(returned[i]));
+  }
 
   void Step(ir::OpId& made) {
     Frame& top = stack_.back();
+    if (top.fusion && (!top.block.valid() || top.next + 1 >= from_.block(top.block).ops.size())) return FinishFusion();
     if (top.block.valid()) {
       const auto& ops = from_.block(top.block).ops;
       if (top.next < ops.size()) {
         const ir::OpId inner = ops[top.next++];
-        const ir::BlockId target = top.made_block;
-        stack_.push_back({.op = inner, .target = target, .region = from_.op(inner).first_region});
-        return;
+        return Push(inner, top.made_block);
       }
       EnterBlock(top, from_.block(top.block).next);
       if (top.block.valid()) return;
@@ -109,6 +131,7 @@ class Cloner {
   }
 
   const ir::Module& from_;
+  Fusions fusions_;
   std::unordered_map<uint32_t, ir::TypeId> types_;
   std::unordered_map<uint32_t, ir::ValueId> values_;
   std::vector<Frame> stack_;
@@ -150,8 +173,16 @@ void CloneFunctions(const ir::Module& module, std::vector<ir::OpId> todo, ir::Bl
   }
 }
 
+void Finish(Cloner& cloner, ir::BlockId top) {
+  const ir::BlockId blocks[] = {top};
+  const ir::RegionId regions[] = {cloner.to.AddRegion(blocks)};
+  cloner.to.AddOp(ir::BlockId(), {.name = cloner.to.InternName("builtin.module"), .regions = regions});
+}
+
+}  // namespace
+
 // The block's inputs, and behind them what only its regions use (which the prototype's blocks do not list).
-std::vector<ir::ValueId> Arguments(const ir::Module& module, const Block& block) {
+std::vector<ir::ValueId> BlockInputs(const ir::Module& module, const Block& block) {
   std::vector<ir::ValueId> arguments = block.inputs;
   std::unordered_set<uint32_t> known;
   for (const ir::ValueId value : block.inputs) known.insert(value.value);
@@ -172,21 +203,13 @@ std::vector<ir::ValueId> Arguments(const ir::Module& module, const Block& block)
   return arguments;
 }
 
-void Finish(Cloner& cloner, ir::BlockId top) {
-  const ir::BlockId blocks[] = {top};
-  const ir::RegionId regions[] = {cloner.to.AddRegion(blocks)};
-  cloner.to.AddOp(ir::BlockId(), {.name = cloner.to.InternName("builtin.module"), .regions = regions});
-}
-
-}  // namespace
-
-ir::Module BlockModule(const ir::Module& module, const Block& block) {
-  Cloner cloner(module);
+ir::Module BlockModule(const ir::Module& module, const Block& block, Fusions fusions) {
+  Cloner cloner(module, fusions);
   ir::Module& to = cloner.to;
   const ir::BlockId top = to.AddBlock({});
   std::vector<ir::TypeId> inputs;
   std::vector<ir::TypeId> outputs;
-  const std::vector<ir::ValueId> arguments = Arguments(module, block);
+  const std::vector<ir::ValueId> arguments = BlockInputs(module, block);
   for (const ir::ValueId value : arguments) inputs.push_back(cloner.Type(module.type_id(value)));
   for (const ir::ValueId value : block.outputs) outputs.push_back(cloner.Type(module.type_id(value)));
   const ir::BlockId body = to.AddBlock(inputs);

@@ -167,7 +167,8 @@ class SqliteCache : public EstimateCache {
     const std::lock_guard lock(mutex_);
     if (find_ == nullptr) return;
     pending_.emplace_back(key.hex(), EstimateToText(estimate));
-    if (pending_.size() >= kBatch) Flush();
+    // What was measured took seconds: nothing of it may be lost.
+    if (pending_.size() >= kBatch || estimate.bound == graph::Bound::kMeasured) Flush();
   }
 
  private:

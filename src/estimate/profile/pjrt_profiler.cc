@@ -1,0 +1,204 @@
+// Measures blocks with a PJRT plugin, in worker processes (cli/hespas_pjrt_worker.cc): what a plugin does to its
+// process costs one block.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "base/file.h"
+#include "base/hash.h"
+#include "base/process.h"
+#include "estimate/profile/profilers.h"
+
+namespace hespas::estimate {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+constexpr double kDefaultMemoryShare = 0.8;  // of what is available
+constexpr int kMostFailedStarts = 3;
+
+// The worker stands beside this program, in the wheel's bin, or in PATH.
+std::string FindWorker() {
+  std::error_code error;
+  const fs::path own = fs::read_symlink("/proc/self/exe", error).parent_path() / "hespas_pjrt_worker";
+  return fs::exists(own, error) ? own.string() : FindProgram({"hespas_pjrt_worker"});
+}
+
+// Shared libraries of the active Python environment that look like plugins, accelerators' first.
+std::string FindPlugin() {
+  constexpr const char* kScript =
+      "import sys, glob\n"
+      "for pattern in ('jax_plugins/*/*plugin*.so', 'libtpu/libtpu.so', '*/pjrt_c_api_*_plugin.so'):\n"
+      "    for folder in sys.path:\n"
+      "        print(*sorted(glob.glob(folder + '/' + pattern)), sep='\\n')";
+  const auto found = RunProcess({"python3", "-c", kScript}, {}, std::chrono::seconds(20));
+  if (!found || found->status != 0) return {};
+  const size_t start = found->output.find('/');
+  if (start == std::string::npos) return {};
+  return found->output.substr(start, found->output.find('\n', start) - start);
+}
+
+int64_t AvailableMemory() {
+  std::ifstream file("/proc/meminfo");
+  std::string name, unit;
+  for (int64_t kilobytes = 0; file >> name >> kilobytes >> unit;) {
+    if (name == "MemAvailable:") return kilobytes << 10;
+  }
+  return int64_t{1} << 40;
+}
+
+// "cpu" is the name of every processor there is.
+std::string HostProcessor() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);) {
+    if (line.starts_with("model name"))
+      return fmt::format("{} x {}", line.substr(line.find(':') + 1), sysconf(_SC_NPROCESSORS_ONLN));
+  }
+  return {};
+}
+
+std::string FileIdentity(const std::string& path) {
+  std::error_code error;
+  std::ifstream file(path, std::ios::binary);
+  std::string head(size_t{1} << 20, '\0');
+  file.read(head.data(), static_cast<std::streamsize>(head.size()));
+  head.resize(static_cast<size_t>(file.gcount()));  // an ELF file's build id stands near its beginning
+  return fmt::format("{}|{}", fs::file_size(path, error), HashBytes(head).hex());
+}
+
+class PjrtProfiler : public BlockProfiler {
+ public:
+  PjrtProfiler(std::vector<std::string> command, const ProfileOptions& options, std::chrono::milliseconds limit)
+      : command_(std::move(command)), options_(options), limit_(limit) {}
+
+  // The first worker: its greeting tells what measurements depend on.
+  Status Open(const std::string& plugin) {
+    const auto worker = Start(slots_[0]);
+    if (!worker) return worker.error();
+    overhead_s_ = greeting_.value("overhead_s", 0.0);
+    fingerprint_ = fmt::format("pjrt|1|{}|{}|{}|{}|{}|{}", FileIdentity(plugin), greeting_.value("api", ""),
+                               greeting_.value("platform", ""), greeting_.value("version", ""),
+                               greeting_.value("device", ""), options_.cold ? "cold" : "warm");
+    if (greeting_.value("platform", "") == "cpu") fingerprint_ += "|" + HostProcessor();
+    return {};
+  }
+
+  std::string_view name() const override { return "pjrt"; }
+  std::string Fingerprint() const override { return fingerprint_; }
+
+  Status Compile(const BlockProgram& program, size_t slot) override {
+    const auto answer = Ask("compile", program, slot);
+    return answer ? Status() : Status(answer.error());
+  }
+
+  Result<Measured> Measure(const BlockProgram& program, size_t slot) override {
+    const auto answer = Ask("time", program, slot);
+    if (!answer) return answer.error();
+    const double seconds = answer->value("seconds", -1.0), half_width = answer->value("half_width_s", 0.0);
+    if (!(seconds >= 0) || !std::isfinite(seconds)) return Failed("it answered no time");
+    constexpr double kHalfWidths = 1.96;  // of 95 %, in standard deviations
+    return Measured{.seconds = std::max(0.0, seconds - overhead_s_), .sigma_seconds = half_width / kHalfWidths};
+  }
+
+ private:
+  struct Slot {
+    std::optional<Worker> worker;
+    int64_t asked = 0;
+    int failed_starts = 0;  // in a row
+  };
+
+  static Error Failed(std::string message) { return MakeError(kMeasurementFailed, std::move(message)); }
+
+  Status Start(Slot& slot) {
+    if (slot.worker) return {};
+    if (slot.failed_starts >= kMostFailedStarts) return Failed("the plugin can no longer be loaded");
+    ++slot.failed_starts;
+    auto worker = Worker::Start(command_);
+    if (!worker) return worker.error();
+    const auto line = worker->ReadLine(limit_);
+    if (!line) return MakeError(kPluginUnusable, fmt::format("its worker failed: {}", line.error().message));
+    const json greeting = json::parse(*line, nullptr, false);
+    if (!greeting.is_object() || !greeting.value("ready", false)) {
+      const std::string why = greeting.is_object() ? greeting.value("message", "") : *line;
+      return MakeError(kPluginUnusable, why.empty() ? "no reason given" : why);
+    }
+    const std::lock_guard lock(mutex_);
+    greeting_ = greeting;
+    slot.worker = *std::move(worker);
+    slot.failed_starts = 0;
+    return {};
+  }
+
+  Slot& SlotAt(size_t index) {
+    const std::lock_guard lock(mutex_);
+    return slots_[index];
+  }
+
+  Result<json> Ask(std::string_view what, const BlockProgram& program, size_t index) {
+    Slot& slot = SlotAt(index);
+    if (const Status started = Start(slot); !started) return Failed(started.error().message);
+    json arguments = json::array();
+    for (const ProgramArgument& argument : program.arguments)
+      arguments.push_back({{"element", argument.element}, {"shape", argument.shape}});
+    const json request = {{"id", ++slot.asked},           {"do", what},
+                          {"program", program.path},      {"arguments", arguments},
+                          {"replicas", program.replicas}, {"partitions", program.partitions},
+                          {"cold", options_.cold}};
+    const Status written = slot.worker->WriteLine(request.dump());
+    const auto line = written ? slot.worker->ReadLine(limit_) : Result<std::string>(written.error());
+    const json answer = line ? json::parse(*line, nullptr, false) : json();
+    if (answer.is_object() && answer.value("ok", false)) return answer;
+    // A refusal is of the program; anything else is the worker's end.
+    if (!answer.is_object() || answer.value("fatal", false)) slot.worker.reset();
+    if (!line) return Failed(line.error().message);
+    return Failed(answer.is_object() ? FirstLine(answer.value("message", "")) : "it answered nonsense");
+  }
+
+  static std::string FirstLine(const std::string& text) {
+    constexpr size_t kMost = 200;
+    return text.substr(0, std::min(text.find('\n'), kMost));
+  }
+
+  std::vector<std::string> command_;
+  ProfileOptions options_;
+  std::chrono::milliseconds limit_;
+  std::mutex mutex_;
+  std::map<size_t, Slot> slots_;
+  json greeting_;
+  double overhead_s_ = 0;
+  std::string fingerprint_;
+};
+
+}  // namespace
+
+MadeProfiler MakePjrtProfiler(const ProfileOptions& options, std::chrono::milliseconds limit) {
+  const std::string plugin = options.plugin.empty() ? FindPlugin() : options.plugin;
+  std::error_code error;
+  if (plugin.empty() || !fs::exists(plugin, error)) {
+    return MakeError(kNoPlugin, plugin.empty() ? "no PJRT plugin was found" : fmt::format("there is no `{}`", plugin),
+                     {}, "name a plugin with --plugin");
+  }
+  const std::string worker = FindWorker();
+  if (worker.empty()) return MakeError(kPluginUnusable, "hespas_pjrt_worker stands neither beside hespas nor in PATH");
+  const double bytes = options.memory_gib > 0 ? options.memory_gib * (1 << 30)
+                                              : kDefaultMemoryShare * static_cast<double>(AvailableMemory());
+  auto profiler = std::make_unique<PjrtProfiler>(
+      std::vector<std::string>{worker, "--plugin", plugin, "--memory", std::to_string(static_cast<int64_t>(bytes))},
+      options, limit);
+  if (const Status opened = profiler->Open(plugin); !opened) {
+    return MakeError(kPluginUnusable, fmt::format("`{}` cannot be used: {}", plugin, opened.error().message), {},
+                     "name another plugin with --plugin, or choose an analytic estimator");
+  }
+  return std::unique_ptr<BlockProfiler>(std::move(profiler));
+}
+
+}  // namespace hespas::estimate

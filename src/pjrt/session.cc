@@ -1,0 +1,219 @@
+#include "pjrt/session.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+
+namespace hespas::pjrt {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// CompileOptionsProto { executable_build_options { num_replicas, num_partitions } }, both below 128.
+std::string CompileOptions(const Spread& spread) {
+  return {0x1A, 0x04, 0x20, static_cast<char>(spread.replicas), 0x28, static_cast<char>(spread.partitions)};
+}
+
+// A program that does nothing, and one that moves 256 MiB.
+constexpr const char* kNothing = R"(func.func @main(%a: tensor<f32>) -> tensor<f32> { return %a : tensor<f32> })";
+constexpr int64_t kSweepElements = int64_t{1} << 25;
+constexpr const char* kSweep =
+    R"(func.func @main(%a: tensor<33554432xf32>) -> tensor<33554432xf32> {
+  %b = "stablehlo.negate"(%a) : (tensor<33554432xf32>) -> tensor<33554432xf32>
+  return %b : tensor<33554432xf32>
+})";
+
+}  // namespace
+
+// A loaded program with its arguments, on all devices that it runs on.
+class Executable {
+ public:
+  explicit Executable(Plugin plugin) : plugin_(plugin) {}
+  Executable(const Executable&) = delete;
+  Executable& operator=(const Executable&) = delete;
+  ~Executable() {
+    for (const std::vector<CBuffer*>& list : inputs) Destroy(list);
+    if (loaded == nullptr) return;
+    CLoadedArguments arguments;
+    arguments.executable = loaded;
+    (void)plugin_.Call(kLoadedExecutableDestroy, arguments);
+  }
+
+  void Destroy(const std::vector<CBuffer*>& buffers) const {
+    for (CBuffer* buffer : buffers) {
+      if (buffer == nullptr) continue;
+      CBufferArguments arguments;
+      arguments.buffer = buffer;
+      (void)plugin_.Call(kBufferDestroy, arguments);
+    }
+  }
+
+  CLoadedExecutable* loaded = nullptr;
+  size_t outputs = 0;
+  std::vector<std::vector<CBuffer*>> inputs;  // [device][argument]
+
+ private:
+  Plugin plugin_;
+};
+
+namespace {
+
+// Waits for what it tells, then destroys it.
+Status Await(const Plugin& plugin, CEvent* event) {
+  if (event == nullptr) return {};
+  CEventArguments arguments;
+  arguments.event = event;
+  Status done = plugin.Call(kEventAwait, arguments);
+  const Status destroyed = plugin.Call(kEventDestroy, arguments);
+  return done ? destroyed : done;
+}
+
+Result<size_t> OutputCount(const Plugin& plugin, CLoadedExecutable* loaded) {
+  CGetExecutableArguments get;
+  get.loaded = loaded;
+  if (const Status got = plugin.Call(kLoadedExecutableGetExecutable, get); !got) return got.error();
+  CNumOutputsArguments count;
+  count.executable = get.executable;
+  const Status counted = plugin.Call(kExecutableNumOutputs, count);
+  CExecutableArguments destroy;
+  destroy.executable = get.executable;
+  (void)plugin.Call(kExecutableDestroy, destroy);
+  if (!counted) return counted.error();
+  return count.count;
+}
+
+}  // namespace
+
+Result<Session> Session::Open(const std::string& path) {
+  auto plugin = Plugin::Load(path);
+  if (!plugin) return plugin.error();
+  Session session(*plugin);
+  CClientCreateArguments create;
+  if (const Status made = session.plugin_.Call(kClientCreate, create); !made) return made.error();
+  session.client_ = create.client;
+  if (const Status described = session.Describe(); !described) return described.error();
+  return session;
+}
+
+Status Session::Describe() {
+  CClientTextArguments text;
+  text.client = client_;
+  if (Status got = plugin_.Call(kClientPlatformName, text); !got) return got;
+  platform_.name.assign(text.text, text.size);
+  if (Status got = plugin_.Call(kClientPlatformVersion, text); !got) return got;
+  platform_.version.assign(text.text, text.size);
+  CDevicesArguments devices;
+  devices.client = client_;
+  if (Status got = plugin_.Call(kClientAddressableDevices, devices); !got) return got;
+  devices_.assign(devices.devices, devices.devices + devices.count);
+  platform_.devices = devices.count;
+  if (devices.count == 0) return MakeError(kPluginFailed, "it has no device");
+  CDescriptionArguments description;
+  description.device = devices_[0];
+  if (Status got = plugin_.Call(kDeviceGetDescription, description); !got) return got;
+  CKindArguments kind;
+  kind.description = description.description;
+  if (Status got = plugin_.Call(kDeviceDescriptionKind, kind); !got) return got;
+  platform_.device.assign(kind.text, kind.size);
+  return {};
+}
+
+Result<std::shared_ptr<Executable>> Session::Compile(const Program& program) const {
+  const auto devices = static_cast<size_t>(program.spread.devices());
+  if (devices > devices_.size()) {
+    return MakeError(kPluginFailed,
+                     fmt::format("the program needs {} devices, {} has {}", devices, platform_.name, devices_.size()));
+  }
+  auto executable = std::make_shared<Executable>(plugin_);
+  std::string code = program.code;
+  constexpr std::string_view kFormat = "mlir";
+  CProgram description;
+  description.code = code.data();
+  description.code_size = code.size();
+  description.format = kFormat.data();
+  description.format_size = kFormat.size();
+  const std::string options = CompileOptions(program.spread);
+  CCompileArguments compile;
+  compile.client = client_;
+  compile.program = &description;
+  compile.options = options.data();
+  compile.options_size = options.size();
+  if (const Status compiled = plugin_.Call(kClientCompile, compile); !compiled) return compiled.error();
+  executable->loaded = compile.executable;
+  const auto outputs = OutputCount(plugin_, compile.executable);
+  if (!outputs) return outputs.error();
+  executable->outputs = *outputs;
+  executable->inputs.resize(devices);
+  for (const ArgumentType& type : program.arguments) {
+    const auto values = ValuesOf(type);
+    if (!values) return values.error();
+    for (size_t device = 0; device < devices; ++device) {
+      CFromHostArguments place;
+      place.client = client_;
+      place.data = values->bytes.data();
+      place.type = values->type;
+      place.dims = values->shape.data();
+      place.dim_count = values->shape.size();
+      place.device = devices_[device];
+      if (const Status placed = plugin_.Call(kClientBufferFromHostBuffer, place); !placed) return placed.error();
+      executable->inputs[device].push_back(place.buffer);
+      if (const Status done = Await(plugin_, place.done); !done) return done.error();
+    }
+  }
+  return executable;
+}
+
+Result<double> Session::RunOnce(const Executable& executable) const {
+  const size_t devices = executable.inputs.size();
+  std::vector<CBuffer* const*> inputs;
+  std::vector<std::vector<CBuffer*>> results(devices, std::vector<CBuffer*>(executable.outputs));
+  std::vector<CBuffer**> outputs;
+  for (size_t i = 0; i < devices; ++i) {
+    inputs.push_back(executable.inputs[i].data());
+    outputs.push_back(results[i].data());
+  }
+  std::vector<CEvent*> events(devices);
+  CExecuteOptions options;
+  CExecuteArguments execute;
+  execute.executable = executable.loaded;
+  execute.options = &options;
+  execute.inputs = inputs.data();
+  execute.device_count = devices;
+  execute.input_count = executable.inputs[0].size();
+  execute.outputs = outputs.data();
+  execute.events = events.data();
+  const Clock::time_point start = Clock::now();
+  Status run = plugin_.Call(kLoadedExecutableExecute, execute);
+  if (!run) return run.error();
+  for (CEvent* event : events) {
+    const Status done = Await(plugin_, event);
+    if (run && !done) run = done;
+  }
+  const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  for (const std::vector<CBuffer*>& list : results) executable.Destroy(list);
+  if (!run) return run.error();
+  return seconds;
+}
+
+Result<Timing> Session::Time(const Executable& executable, const Effort& effort, bool cold) {
+  if (cold && sweep_ == nullptr) {
+    auto made = Compile({.code = kSweep, .arguments = {{.element = "f32", .shape = {kSweepElements}}}});
+    if (!made) return made.error();
+    sweep_ = *std::move(made);
+  }
+  if (const auto first = RunOnce(executable); !first) return first.error();
+  return Repeat(effort, [&]() -> Result<double> {
+    if (cold) {
+      if (const auto swept = RunOnce(*sweep_); !swept) return swept;
+    }
+    return RunOnce(executable);
+  });
+}
+
+Result<Timing> Session::Overhead() {
+  const auto nothing = Compile({.code = kNothing, .arguments = {{.element = "f32", .shape = {}}}});
+  if (!nothing) return nothing.error();
+  return Time(**nothing, {.least = 100}, false);
+}
+
+}  // namespace hespas::pjrt

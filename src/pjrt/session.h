@@ -1,0 +1,63 @@
+// A plugin's devices, and programs that are compiled for them. Clients are never destroyed: plugins do not all survive
+// it, and the process ends soon after.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "pjrt/arguments.h"
+#include "pjrt/plugin.h"
+#include "pjrt/timing.h"
+
+namespace hespas::pjrt {
+
+struct Platform {
+  std::string name;     // "cpu", "cuda", ...
+  std::string version;  // of the compiler and driver, as the plugin tells it
+  std::string device;   // kind of the first
+  size_t devices = 0;
+};
+
+// How one program is spread over devices; replicas * partitions of them take part.
+struct Spread {
+  int replicas = 1;
+  int partitions = 1;
+  int devices() const { return replicas * partitions; }
+};
+
+struct Program {
+  std::string code;  // StableHLO: text, bytecode or portable artifact
+  std::vector<ArgumentType> arguments;
+  Spread spread;
+};
+
+class Executable;
+
+class Session {
+ public:
+  static Result<Session> Open(const std::string& plugin);
+
+  const Platform& platform() const { return platform_; }
+  const Plugin& plugin() const { return plugin_; }
+
+  Result<std::shared_ptr<Executable>> Compile(const Program& program) const;
+  // Of runs on arguments that stay on the devices, after one run that does not count. `cold`: what the devices cache
+  // is replaced before each run.
+  Result<Timing> Time(const Executable& executable, const Effort& effort, bool cold);
+  // What starting a program costs: the same for one that does nothing.
+  Result<Timing> Overhead();
+
+ private:
+  explicit Session(Plugin plugin) : plugin_(plugin) {}
+  Status Describe();
+  Result<double> RunOnce(const Executable& executable) const;
+
+  Plugin plugin_;
+  CClient* client_ = nullptr;
+  std::vector<CDevice*> devices_;
+  Platform platform_;
+  std::shared_ptr<Executable> sweep_;  // reads and writes more than a device caches
+};
+
+}  // namespace hespas::pjrt

@@ -1,0 +1,121 @@
+"""XLA's CPU compiler by way of its PJRT plugin from PyPI: real measurements."""
+import json
+import pathlib
+import signal
+import subprocess
+import tempfile
+import time
+import unittest
+
+import command
+
+PYTHON = pathlib.Path(subprocess.run([command.ROOT / "scripts/python_env.sh", "pjrt"], check=True, capture_output=True,
+                                     text=True).stdout.strip())
+PLUGIN = next(PYTHON.parent.parent.glob("lib/*/site-packages/lammps_jax_pjrt_cpu/*.so"))
+
+
+def product(n):
+    kind = f"tensor<{n}x{n}xf32>"
+    return f"""func.func @main(%a: {kind}, %b: {kind}) -> {kind} {{
+  %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] : ({kind}, {kind}) -> {kind}
+  return %0 : {kind}
+}}
+"""
+
+
+def chain(length):
+    """Blocks of its own for each product, all of different widths."""
+    lines, value, width = [], "%a", 16
+    for i in range(length):
+        lines.append(f"  %{i} = stablehlo.dot_general {value}, %b{i}, contracting_dims = [1] x [0] : "
+                     f"(tensor<16x{width}xf32>, tensor<{width}x{width + 1}xf32>) -> tensor<16x{width + 1}xf32>")
+        value, width = f"%{i}", width + 1
+    weights = "".join(f", %b{i}: tensor<{16 + i}x{17 + i}xf32>" for i in range(length))
+    return "\n".join([f"func.func @main(%a: tensor<16x16xf32>{weights}) -> tensor<16x{width}xf32> {{", *lines,
+                      f"  return {value} : tensor<16x{width}xf32>", "}", ""])
+
+
+class Pjrt(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.cache = pathlib.Path(self.folder.name) / "cache.sqlite"
+
+    def write(self, text):
+        path = pathlib.Path(self.folder.name) / "program.mlir"
+        path.write_text(text)
+        return path
+
+    def measure(self, program, *words, **more):
+        return command.result("run", program, "--estimator", "pjrt", "--plugin", PLUGIN, *words, **more)
+
+    def kept(self):
+        exported = command.run("cache", "export", self.cache)
+        return [json.loads(line)["estimate"] for line in exported.stdout.splitlines()]
+
+    def test_a_product_takes_longer_as_it_grows(self):
+        small, large = (self.measure(self.write(product(n)))["compute_time_s"] for n in (256, 1024))
+        # 64 times the work; caches and threads make it less
+        self.assertGreater(large, 10 * small)
+        self.assertGreater(small, 1e-6)
+
+    def test_cold_caches_cost(self):
+        copy = self.write("""func.func @main(%a: tensor<65536xf32>) -> tensor<65536xf32> {
+  %0 = stablehlo.negate %a : tensor<65536xf32>
+  return %0 : tensor<65536xf32>
+}
+""")
+        warm, cold = (self.measure(copy, mode)["compute_time_s"] for mode in ("--warm", "--cold"))
+        self.assertGreater(cold, warm)
+
+    def test_found_in_the_python_environment(self):
+        path = f"{PYTHON.parent}:/usr/bin:/bin"
+        result = command.result("run", self.write(product(64)), "--estimator", "pjrt", environment={"PATH": path})
+        self.assertEqual(result["warnings"], [])
+        missing = command.run("run", self.write(product(64)), "--estimator", "pjrt", environment={"PATH": "/usr/bin:/bin"})
+        self.assertEqual(missing.returncode, 5)
+        self.assertIn("error[E0594]", missing.stderr)
+
+    def test_measurements_are_kept(self):
+        program = self.write(product(96))
+        first = self.measure(program, "--cache", self.cache)
+        again = self.measure(program, "--cache", self.cache)
+        self.assertEqual(first["compute_time_s"], again["compute_time_s"])
+        self.assertEqual([e["source"] for e in self.kept()], ["pjrt"])
+        # another state of the caches is another measurement
+        self.measure(program, "--cache", self.cache, "--cold")
+        self.assertEqual(len(self.kept()), 2)
+
+    def test_killing_loses_nothing(self):
+        program = self.write(chain(40))
+        words = ["run", program, "--estimator", "pjrt", "--plugin", PLUGIN, "--split", "individual", "--cache", self.cache,
+                 "--jobs", "1"]
+        run = subprocess.Popen([command.BIN / "hespas", *map(str, words)], stdout=subprocess.DEVNULL,
+                               stderr=subprocess.DEVNULL)
+        deadline = time.monotonic() + 100
+        while len(self.kept()) < 10 and run.poll() is None and time.monotonic() < deadline:
+            time.sleep(0.2)
+        run.send_signal(signal.SIGKILL)
+        run.wait()
+        before = len(self.kept())
+        self.assertGreaterEqual(before, 10)
+        self.assertLess(before, 40)
+        result = command.result(*words)
+        self.assertEqual(result["warnings"], [])
+        self.assertEqual(len(self.kept()), 40)
+
+    def test_a_sample_scales_the_rest(self):
+        result = self.measure(self.write(chain(12)), "--split", "individual", "--sample", 3)
+        warnings = [w["message"] for w in result["warnings"]]
+        self.assertEqual(len(warnings), 1, warnings)
+        self.assertRegex(warnings[0], r"3 of 12 distinct blocks were measured; 9 are scaled by the fallback "
+                                      r"\(leave-one-out error of the measured ones \d+ %\)")
+
+    def test_a_budget_ends_gracefully(self):
+        result = self.measure(self.write(chain(40)), "--split", "individual", "--budget", "0.1s", "--jobs", 1)
+        self.assertRegex(result["warnings"][0]["message"], r"of 40 distinct blocks were measured within the budget")
+        self.assertGreater(result["compute_time_s"], 0)
+
+
+if __name__ == "__main__":
+    unittest.main()
