@@ -73,6 +73,7 @@ void AddServeEstimateCommand(CLI::App& app, Console& console);
 void AddCacheCommand(CLI::App& app, Console& console);
 void AddDoctorCommand(CLI::App& app, Console& console);
 void AddAnonymiseCommand(CLI::App& app, Console& console);
+void AddPtxCommand(CLI::App& app, Console& console);
 void AddPythonCommands(CLI::App& app, Console& console);
 
 }  // namespace hespas::cli

@@ -47,6 +47,7 @@ constexpr Command kCommands[] = {
     {"schema", AddSchemaCommand},
     {"calibrate", AddCalibrateCommand},
     {"serve-estimate", AddServeEstimateCommand},
+    {"ptx", AddPtxCommand},
     {"cache", AddCacheCommand},
     {"doctor", AddDoctorCommand},
     {"anonymise", AddAnonymiseCommand},

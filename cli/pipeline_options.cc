@@ -47,10 +47,7 @@ void AddSplitOptions(CLI::App& command, driver::RunOptions& options) {
 
 CLI::Validator IsOptimisation() { return OneOf({"auto", "none", "xla-gpu", "xla-tpu", "xla"}); }
 
-void AddModelOptions(CLI::App& command, driver::RunOptions& options) {
-  command
-      .add_option("--fallback", options.fallback, "model that costs what --estimator cannot: calibrated or roofline")
-      ->check(OneOf({"calibrated", "roofline"}));
+void AddToolOptions(CLI::App& command, driver::RunOptions& options) {
   command.add_option("--tool-path", options.tool_path, "external simulator to run; by default found in PATH");
   command.add_option("--tool-config", options.tool_config, "the external simulator's description of the hardware");
   command.add_option("--tool-mapping", options.tool_mapping, "of zigzag_onnx: how operations lie on the array");
@@ -59,6 +56,15 @@ void AddModelOptions(CLI::App& command, driver::RunOptions& options) {
   command.add_option("--tool-chips", options.tool_chips, "chips that cocossim simulates")->check(CLI::PositiveNumber);
   command.add_option("--tool-timeout", options.tool_limit_s, "seconds that one answer of an external tool may take")
       ->check(CLI::PositiveNumber);
+  command.add_option("--kernel-simulator", options.kernel_simulator,
+                     "of ptx: a program that simulates single kernels, given PTX and launch");
+}
+
+void AddModelOptions(CLI::App& command, driver::RunOptions& options) {
+  command
+      .add_option("--fallback", options.fallback, "model that costs what --estimator cannot: calibrated or roofline")
+      ->check(OneOf({"calibrated", "roofline"}));
+  AddToolOptions(command, options);
   AddProfileOptions(command, options.profile);
   command.add_option("--dataflow", options.dataflow, "what stays in scalesim's array: ws (weights) or os (outputs)")
       ->check(OneOf({"ws", "os"}));

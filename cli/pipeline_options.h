@@ -14,6 +14,8 @@ void AddSplitOptions(CLI::App& command, driver::RunOptions& options);
 CLI::Validator IsOptimisation();
 // Of estimators that measure.
 void AddProfileOptions(CLI::App& command, estimate::ProfileOptions& profile);
+// External tools and their limits.
+void AddToolOptions(CLI::App& command, driver::RunOptions& options);
 // What belongs to an estimate beside device, estimator and optimisation.
 void AddModelOptions(CLI::App& command, driver::RunOptions& options);
 // All of it.

@@ -59,6 +59,7 @@ struct RunOptions {
   int tool_chips = 1;                                           // of cocossim
   double tool_limit_s = 60;                                     // of one answer of an external tool
   estimate::ProfileOptions profile;                             // of estimators that measure
+  std::string kernel_simulator;                                 // of ptx: simulates single kernels
   std::string dataflow = "ws";                                  // of scalesim: weights stay, or outputs ("os")
   std::string optimise = "auto";                                // none, xla-gpu, xla-tpu
   std::string split = "auto";                                   // linear, individual

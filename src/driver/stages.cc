@@ -21,6 +21,7 @@
 #include "read/read.h"
 #include "simulate/simulate.h"
 #include "split/split.h"
+#include "split/structure_hash.h"
 
 namespace hespas::driver {
 namespace {
@@ -58,9 +59,39 @@ void ShareOut(const graph::Estimate& block, std::vector<graph::Estimate>& ops) {
   }
 }
 
+// Estimates of single ops, kept between runs as those of blocks are: tools are slow.
+class OpEstimates {
+ public:
+  OpEstimates(const Prepared& prepared, const estimate::Estimator& estimator, estimate::EstimateCache* cache)
+      : prepared_(prepared), estimator_(estimator), cache_(cache) {}
+
+  graph::Estimate Of(const graph::Block& block, ir::OpId op) {
+    if (cache_ == nullptr) return estimator_.EstimateOp(*prepared_.module, op, notes_);
+    const Hash128 key = Combine(block.ops.size() == 1 ? block.hash : HashOf(op), estimator_.key());
+    if (auto known = cache_->Find(key)) return *std::move(known);
+    const size_t noted = notes_.size();
+    const graph::Estimate made = estimator_.EstimateOp(*prepared_.module, op, notes_);
+    if (notes_.size() == noted) cache_->Store(key, made);
+    return made;
+  }
+
+ private:
+  Hash128 HashOf(ir::OpId op) {
+    if (!hasher_) hasher_.emplace(*prepared_.module, true);
+    const ir::OpId ops[] = {op};
+    return hasher_->Block(ops);
+  }
+
+  const Prepared& prepared_;
+  const estimate::Estimator& estimator_;
+  estimate::EstimateCache* cache_;
+  std::optional<split::StructureHasher> hasher_;
+  estimate::Notes notes_;
+};
+
 // Work by op name over all blocks; each distinct block is looked at once.
 std::vector<result::OpSummary> SummariseOps(const Prepared& prepared, const estimate::Estimator& estimator,
-                                            const graph::EstimateTable& table,
+                                            estimate::EstimateCache* cache, const graph::EstimateTable& table,
                                             std::vector<std::vector<Time>>& op_times) {
   std::vector<int64_t> uses(table.unique.size());
   for (const uint32_t at : table.of_block) {
@@ -68,18 +99,18 @@ std::vector<result::OpSummary> SummariseOps(const Prepared& prepared, const esti
   }
   std::unordered_map<std::string_view, size_t> index;
   std::vector<result::OpSummary> ops;
-  estimate::Notes notes;
+  OpEstimates estimates(prepared, estimator, cache);
   const auto power = PowerOf(prepared.device);
   const ir::Module& module = *prepared.module;
   op_times.resize(table.unique.size());
   for (size_t i = 0; i < table.unique.size(); ++i) {
-    const auto& block = prepared.blocks.blocks[table.first[i].index()].ops;
-    std::vector<graph::Estimate> estimates;
-    for (const ir::OpId op : block) estimates.push_back(estimator.EstimateOp(module, op, notes));
-    ShareOut(table.unique[i], estimates);
-    for (size_t j = 0; j < block.size(); ++j) {
-      const ir::OpId op = block[j];
-      const graph::Estimate& estimate = estimates[j];
+    const graph::Block& block = prepared.blocks.blocks[table.first[i].index()];
+    std::vector<graph::Estimate> of_ops;
+    for (const ir::OpId op : block.ops) of_ops.push_back(estimates.Of(block, op));
+    ShareOut(table.unique[i], of_ops);
+    for (size_t j = 0; j < block.ops.size(); ++j) {
+      const ir::OpId op = block.ops[j];
+      const graph::Estimate& estimate = of_ops[j];
       op_times[i].push_back(estimate.time);
       const auto [row, added] = index.try_emplace(module.name(op), ops.size());
       if (added) ops.push_back({.name = std::string(module.name(op))});
@@ -115,7 +146,8 @@ std::shared_ptr<const estimate::Estimator> EstimatorOf(const RunOptions& options
                                             .tool_clock_hz = options.tool_clock_hz,
                                             .tool_chips = options.tool_chips,
                                             .tool_limit_s = options.tool_limit_s,
-                                            .profile = options.profile}),
+                                            .profile = options.profile,
+                                            .kernel_simulator = options.kernel_simulator}),
                    diagnostics);
   return made ? std::shared_ptr<const estimate::Estimator>(std::move(*made)) : nullptr;
 }
@@ -217,7 +249,7 @@ std::optional<Estimated> EstimateBlocks(const RunOptions& options, const Prepare
       Take(estimate::EstimateAll(prepared.blocks, *estimator, cache.get(), estimate_options, diagnostics), diagnostics);
   if (!table) return std::nullopt;
   Estimated estimated{.table = std::move(*table), .ops = {}};
-  if (by_op) estimated.ops = SummariseOps(prepared, *estimator, estimated.table, estimated.op_times);
+  if (by_op) estimated.ops = SummariseOps(prepared, *estimator, cache.get(), estimated.table, estimated.op_times);
   if (options.flash_attention) ApplyFlashAttention(prepared, estimated);
   return estimated;
 }

@@ -15,6 +15,7 @@
 #include "estimate/native/matrix_model.h"
 #include "estimate/profile/profilers.h"
 #include "estimate/profile/profiling.h"
+#include "estimate/ptx/ptx_model.h"
 #include "estimate/roofline/prototype_roofline.h"
 #include "estimate/roofline/roofline.h"
 #include "hardware/presets.h"
@@ -103,6 +104,14 @@ Made MakeZigzag(const hardware::Device& device, const EstimatorOptions& options)
   return Combined(StartWorkerModel(std::move(command), device), device, options);
 }
 
+Made MakePtxEstimator(const hardware::Device& device, const EstimatorOptions& options) {
+  return Combined(ptx::MakePtx(device, {.compiler = options.tool_path,
+                                        .kernel_simulator = options.kernel_simulator,
+                                        .clock_hz = options.tool_clock_hz,
+                                        .limit = LimitOf(options)}),
+                  device, options);
+}
+
 constexpr std::string_view kExec = "exec:";
 
 Made MakeExec(std::string_view path, const hardware::Device& device, const EstimatorOptions& options) {
@@ -135,6 +144,7 @@ constexpr EstimatorEntry kEstimators[] = {
     {"zigzag_onnx", "products by ZigZag (--tool-path: a Python that has it; --tool-config ACCELERATOR.yaml)",
      MakeZigzag},
     {"pjrt", "measures blocks with a PJRT plugin (--plugin) on the device that it drives", MakePjrt},
+    {"ptx", "kernels that iree-compile makes for a CUDA GPU (--tool-path), by their instructions", MakePtxEstimator},
 };
 
 }  // namespace

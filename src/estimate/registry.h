@@ -28,6 +28,7 @@ struct EstimatorOptions {
   int tool_chips = 1;                   // of cocossim
   double tool_limit_s = 60;             // of one answer of an external tool
   ProfileOptions profile;               // of estimators that measure
+  std::string kernel_simulator;         // of ptx: a program that simulates single kernels
 };
 
 struct EstimatorEntry {

@@ -10,6 +10,7 @@ import sys
 import unittest
 
 import command
+from ranks import rank_correlation
 
 PYTHON = subprocess.run([command.ROOT / "scripts/python_env.sh", "zigzag"], check=True, capture_output=True,
                         text=True).stdout.strip()
@@ -38,19 +39,6 @@ def ask(requests, mapping="gemm_mapping.yaml"):
     greeting, *answers = map(json.loads, done.stdout.splitlines())
     assert greeting["ready"] is True and greeting["version"].startswith("3.9.1"), greeting
     return answers
-
-
-def ranks(values):
-    order = sorted(range(len(values)), key=lambda i: values[i])
-    result = [0] * len(values)
-    for rank, i in enumerate(order):
-        result[i] = rank
-    return result
-
-
-def rank_correlation(a, b):
-    squares = sum((x - y) ** 2 for x, y in zip(ranks(a), ranks(b)))
-    return 1 - 6 * squares / (len(a) * (len(a) ** 2 - 1))
 
 
 class Zigzag(unittest.TestCase):

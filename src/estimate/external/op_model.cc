@@ -27,6 +27,14 @@ Work ToWork(const graph::Estimate& estimate) {
           .models = kFallback};
 }
 
+Work AsWork(const OpTime& time) {
+  return {.seconds = time.seconds,
+          .variance = time.sigma_seconds * time.sigma_seconds,
+          .compute_seconds = time.compute_seconds,
+          .memory_seconds = time.memory_seconds,
+          .models = kModel};
+}
+
 class Estimating : public Estimator, private LeafEstimator {
  public:
   Estimating(std::unique_ptr<OpModel> model, std::unique_ptr<Estimator> fallback)
@@ -42,6 +50,7 @@ class Estimating : public Estimator, private LeafEstimator {
   }
 
   graph::Estimate EstimateBlock(const ir::Module& module, const graph::Block& block, Notes& notes) const override {
+    if (const auto whole = WholeBlock(module, block)) return Labelled(*whole);
     CompositeEvaluator evaluator(module, *this, notes);
     Work work;
     for (const ir::OpId op : block.ops) work += evaluator.Op(op);
@@ -50,9 +59,10 @@ class Estimating : public Estimator, private LeafEstimator {
 
  private:
   Work Leaf(const ir::Module& module, ir::OpId op, Notes& notes) const override {
+    const size_t noted = notes.size();
     std::optional<Work> work = Modelled(module, op, notes);
     // A fusion that the model does not know as a whole is the sum of what it knows of it.
-    if (!work && module.kind(op) == ir::OpKind::kFusion) {
+    if (!work && notes.size() == noted && module.kind(op) == ir::OpKind::kFusion) {
       for (const ir::OpId part : FusedOps(module, op)) {
         const auto known = Modelled(module, part, notes);
         if (known) work = work ? * work += *known : *known;
@@ -71,13 +81,21 @@ class Estimating : public Estimator, private LeafEstimator {
       notes.push_back({NoteKind::kToolFailed, op, cost.error().message});
       return std::nullopt;
     }
-    if (!*cost) return std::nullopt;
-    const OpTime& time = **cost;
-    return Work{.seconds = time.seconds,
-                .variance = time.sigma_seconds * time.sigma_seconds,
-                .compute_seconds = time.compute_seconds,
-                .memory_seconds = time.memory_seconds,
-                .models = kModel};
+    return *cost ? std::optional(AsWork(**cost)) : std::nullopt;
+  }
+
+  // A block that the model fails on as a whole is asked for operation by operation.
+  std::optional<Work> WholeBlock(const ir::Module& module, const graph::Block& block) const {
+    if (block.ops.size() < 2) return std::nullopt;
+    const auto cost = model_->CostBlock(module, block);
+    if (!cost || !*cost) return std::nullopt;
+    Work work = AsWork(**cost);
+    for (const ir::OpId op : block.ops) {
+      const OpCost total = CostOf(module, op);
+      work.flops += total.flops;
+      work.bytes += total.bytes;
+    }
+    return work;
   }
 
   graph::Estimate Labelled(const Work& work) const {

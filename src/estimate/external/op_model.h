@@ -29,6 +29,10 @@ class OpModel {
   virtual std::string_view name() const = 0;  // lives as long as the program
   // Nothing where the model does not know such ops. Safe to call from several threads.
   virtual Result<std::optional<OpTime>> Cost(const ir::Module& module, ir::OpId op) const = 0;
+  // A block of several operations as one program; nothing where the model costs operations one by one.
+  virtual Result<std::optional<OpTime>> CostBlock(const ir::Module&, const graph::Block&) const {
+    return std::optional<OpTime>();
+  }
   virtual std::string Fingerprint() const = 0;  // of everything that costs depend on, the tool's version included
 };
 

@@ -4,11 +4,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <unordered_map>
 
+#include "base/file.h"
+#include "base/hash.h"
 #include "estimate/cost.h"
 #include "estimate/external/op_request.h"
 
@@ -57,12 +60,29 @@ Result<double> ReadAnswer(const std::string& line, int64_t id) {
   return value;
 }
 
+// What an argument says: the content of the program or configuration that it names, or itself.
+std::string ContentOf(const std::string& argument) {
+  std::error_code unused;
+  const std::string path = std::filesystem::exists(argument, unused) ? argument : FindProgram({argument});
+  const auto content = path.empty() ? Result<std::string>(argument) : ReadRaw(path);
+  return Sha256Hex(content ? *content : argument);
+}
+
+// Everything of the device that requests tell.
+std::string RatesText(const hardware::Device& device) {
+  std::string text = fmt::format("{}|{}|{}", device.name, device.memory_bandwidth.value, device.peak_flops.value);
+  for (const auto* table : {&device.per_datatype_flops, &device.matrix_flops, &device.vector_flops}) {
+    for (const auto& [type, rate] : *table) text += fmt::format("|{} {}", type, rate.value);
+  }
+  return text;
+}
+
 class WorkerModel : public OpModel {
  public:
   WorkerModel(WorkerCommand command, Worker worker, const Greeting& greeting, const hardware::Device& device)
       : command_(std::move(command)), worker_(std::move(worker)), greeting_(greeting), device_(device) {
-    fingerprint_ = fmt::format("exec|{}|{}|{}", greeting.name, greeting.version, device.name);
-    for (const std::string& argument : command_.arguments) fingerprint_ += "|" + argument;
+    fingerprint_ = fmt::format("exec 2|{}|{}|{}", greeting.name, greeting.version, RatesText(device));
+    for (const std::string& argument : command_.arguments) fingerprint_ += "|" + ContentOf(argument);
   }
 
   std::string_view name() const override { return "exec"; }
