@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # usage: python_env.sh NAME [--lock]
 # Prints the Python of the cached environment that python/locks/NAME.txt describes; makes it on the first call, outside the tree.
-# --lock writes python/locks/NAME.txt, with all versions and digests, anew from python/locks/NAME.in.
+# --lock writes python/locks/NAME.txt, with all versions and digests, anew from python/locks/NAME.in; NAME.alone, where there is one, has
+# packages that come without what they say they need.
 set -euo pipefail
 locks=$(cd "$(dirname "$0")/../python/locks" && pwd)
 name=${1:?usage: python_env.sh NAME [--lock]}
@@ -25,9 +26,11 @@ make_environment() {
 }
 
 if [ "${2:-}" = --lock ]; then
-  make_environment "$cache/pip-tools" 'pip-tools==7.5.1' 'pip<25.3'
-  (cd "$locks" && "$cache/pip-tools/bin/python" -m piptools compile --quiet --generate-hashes --allow-unsafe --strip-extras --no-header \
+  tools=$cache/pip-tools-$("$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
+  make_environment "$tools" 'pip-tools==7.5.1' 'pip<25.3'
+  (cd "$locks" && "$tools/bin/python" -m piptools compile --quiet --generate-hashes --allow-unsafe --strip-extras --no-header \
     --no-emit-index-url --no-emit-trusted-host --no-emit-find-links --output-file "$name.txt" "$name.in")
+  [ ! -e "$locks/$name.alone" ] || cat "$locks/$name.alone" >>"$locks/$name.txt"
 fi
 digest=$({ cat "$locks/$name.txt"; "$python" --version; } | sha256sum | cut -c1-12)
 make_environment "$cache/$name-$digest" --no-deps --require-hashes -r "$locks/$name.txt"

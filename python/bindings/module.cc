@@ -2,6 +2,7 @@
 #include <nanobind/nanobind.h>
 #include <spdlog/spdlog.h>
 
+#include "compare.h"
 #include "errors.h"
 #include "estimator.h"
 #include "hardware.h"
@@ -16,4 +17,5 @@ NB_MODULE(_core, m) {
   python::BindProgram(m);
   python::BindEstimators(m);
   python::BindPipeline(m);
+  python::BindCompare(m);
 }

@@ -3,6 +3,7 @@
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/unique_ptr.h>
+#include <nanobind/stl/vector.h>
 
 #include <memory>
 
@@ -108,11 +109,21 @@ void BindOptions(nb::module_& m) {
   field("block_limit", &R::block_limit);
   field("separator", &R::separator);
   field("network_backend", &R::network_backend);
+  field("network_model", &R::network_model);
+  field("overlap", &R::overlap);
+  field("changes", &R::changes);
+  field("flash_attention", &R::flash_attention);
+  field("require_fit", &R::require_fit);
+  field("rank_devices", &R::rank_devices);
   field("cache", &R::cache);
   field("compat", &R::compat);
   field("strict", &R::strict);
   field("output", &R::output);
   field("command_line", &R::command_line);
+  options.def("assume", [](Options& o, int64_t trip_count, std::vector<double> branches, double moe_imbalance) {
+    o.run.assumptions = {
+        .trip_count = trip_count, .branch_probabilities = std::move(branches), .moe_imbalance = moe_imbalance};
+  });
   options.def("set_estimator",
               [](Options& o, nb::object estimator) { o.estimator = std::make_shared<PythonEstimator>(estimator); });
 }

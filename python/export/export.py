@@ -3,7 +3,8 @@
 
     hespas export step.py:train --devices 4 --axes fsdp=4 --arg 'bf16[1024,4096]@fsdp,-' --output out
     hespas export llama3-100m --output out                              a ready configuration (--list)
-    hespas export resnet50 --target A100_SXM_40GB --target H200_141GB   XLA's GPU compiler, without a GPU
+    hespas export llama3-100m --maxtext                                 MaxText's own step; or CONFIG.yml --maxtext
+    hespas export resnet50 --target H200_141GB --target TPUv5e          XLA's GPU and TPU compilers, without GPU and TPU
 
 Writes NAME.lowered.mlir (StableHLO with shardings), NAME.partitioned.mlir (what each device runs) and for each --target
 NAME.DEVICE.optimised.hlo, each with FILE.json beside it: versions, mesh, flags, SHA-256, guessed figures.
@@ -21,17 +22,11 @@ import sys
 import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
-ROOT = HERE.parents[1]  # the source tree, or share/ of the package
 sys.path.insert(0, str(HERE))
 STAGES = ("lowered", "partitioned")
 
 import targets  # noqa: E402
-
-
-class Refused(Exception):
-    def __init__(self, message, help_text="", status=5):
-        super().__init__(message)
-        self.help, self.status = help_text, status
+from environments import ROOT, Refused, environment, jax_python, maxtext_python  # noqa: E402
 
 
 def data_folder():
@@ -39,23 +34,6 @@ def data_folder():
         if folder and (pathlib.Path(folder) / "devices").is_dir():
             return pathlib.Path(folder)
     raise Refused("the folder with the devices was not found", "set HESPAS_DATA_DIR", 1)
-
-
-def environment(name, python=None):
-    """The Python of a locked environment; made on the first call, outside the tree."""
-    variables = {**os.environ, "HESPAS_PYTHON": python or sys.executable}
-    made = subprocess.run([ROOT / "scripts" / "python_env.sh", name], stdout=subprocess.PIPE, text=True, env=variables, check=False)
-    if made.returncode != 0:
-        raise Refused(f"the Python environment `{name}` could not be made (its packages come from PyPI)", "see the messages above")
-    return made.stdout.strip()
-
-
-def jax_python():
-    """The interpreter that lowers: this one where [export] is installed, else the locked environment of it."""
-    wanted = next(line.strip() for line in (ROOT / "python/locks/export.in").read_text().splitlines() if line.startswith("jax=="))
-    probe = "import importlib.metadata as m, sys; sys.exit(m.version('jax') != sys.argv[1])"
-    found = subprocess.run([sys.executable, "-c", probe, wanted.split("==")[1]], capture_output=True, check=False)
-    return sys.executable if found.returncode == 0 else environment("export")
 
 
 # --- options -------------------------------------------------------------------------------------------------------------------
@@ -70,8 +48,10 @@ def options():
     parser.add_argument("--arg", action="append", default=[], metavar="TYPE[SHAPE]@AXES", help="one argument of the function, in order")
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE",
                         help="parameter of the configuration; several values, KEY=1,2,3, make a sweep")
+    parser.add_argument("--maxtext", action="store_true",
+                        help="the program is a MaxText configuration (CONFIG.yml or a ready llama3-*); in an environment of its own")
     parser.add_argument("--stage", action="append", choices=STAGES, help="what to write (default: both)")
-    parser.add_argument("--target", action="append", default=[], help="device for which XLA's GPU compiler optimises; a preset or file")
+    parser.add_argument("--target", action="append", default=[], help="device for which XLA optimises; a preset or file")
     parser.add_argument("--synchronous", action="store_true", help="optimised: collectives stay single operations, nothing is scheduled")
     parser.add_argument("--xla-flag", action="append", default=[], help="further XLA flag of the optimised stage")
     parser.add_argument("--name", help="first part of the files' names")
@@ -121,12 +101,19 @@ def mesh_axes(arguments, default):
 # --- stages --------------------------------------------------------------------------------------------------------------------
 
 
-def run_lines(command, **more):
-    """Output lines of a program whose messages go to our stderr; a failure has been told there."""
-    done = subprocess.run([str(word) for word in command], stdout=subprocess.PIPE, text=True, check=False, **more)
-    if done.returncode != 0:
-        raise Refused("", status=5)
-    return done.stdout.splitlines()
+def run_lines(command):
+    """Output lines of a program; what it said of a failure becomes ours, unless it is an error line already."""
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, check=False)
+    if done.returncode == 0:
+        return done.stdout.splitlines()
+    told = done.stderr.strip()
+    if "error[" in told or "HESPAS_TRACEBACK" in os.environ:
+        sys.stderr.write((told if "HESPAS_TRACEBACK" in os.environ else told[told.index("error["):]) + "\n")
+        raise Refused("")
+    reason = told.splitlines()[-1] if told else "it said nothing"
+    if done.returncode < 0:
+        reason = f"{pathlib.Path(command[1]).name} ended by signal {-done.returncode}: {reason}"
+    raise Refused(reason, "HESPAS_TRACEBACK=1 shows more")
 
 
 def describe(path, **about):
@@ -151,23 +138,56 @@ def lower(python, request, about):
     return made
 
 
-def optimise(arguments, lowered, device, about, folder):
+def gpu_compiler(arguments, device, devices, work):
+    """Command of the worker, what it is given, and which figures of that are guessed."""
+    del devices
     text, guessed = targets.target_config(device)
-    worker = environment("cuda")
-    with tempfile.TemporaryDirectory(prefix="hespas-") as work:
-        target = pathlib.Path(work) / "target.pbtxt"
-        target.write_text(text)
-        flags = [word for flag in arguments.xla_flag for word in ("--flag", flag)]
-        mode = ["--synchronous"] if arguments.synchronous else []
-        run_lines([worker, HERE / "xla_gpu.py", lowered["file"], "--target", target, "--output", work, *mode, *flags])
+    (work / "target.pbtxt").write_text(text)
+    flags = [word for flag in arguments.xla_flag for word in ("--flag", flag)]
+    mode = ["--synchronous"] if arguments.synchronous else []
+    return [environment("cuda"), HERE / "xla_gpu.py", "--target", work / "target.pbtxt", *mode, *flags], {"target_config": text, "guessed": guessed}
+
+
+def tpu_compiler(arguments, device, devices, work):
+    """The same for libtpu, which knows its devices itself."""
+    del arguments
+    topology = targets.tpu_topology(device, devices)
+    (work / "topology.json").write_text(json.dumps(topology))
+    return [environment("tpu"), HERE / "xla_tpu.py", "--topology", work / "topology.json"], {"topology": topology, "guessed": []}
+
+
+def optimise(arguments, lowered, device, about, folder):
+    compiler = tpu_compiler if targets.is_tpu(device) else gpu_compiler
+    with tempfile.TemporaryDirectory(prefix="hespas-") as name:
+        work = pathlib.Path(name)
+        command, given = compiler(arguments, device, lowered["partitions"] * lowered["replicas"], work)
+        run_lines([*command, lowered["file"], "--output", work])
         stem = f"{folder}/{lowered['program']}.{device['name']}"
         how = {**about, "program": lowered["program"], "partitions": lowered["partitions"], "replicas": lowered["replicas"],
-               "target": device["name"], "guessed": guessed, "target_config": text, "worker": json.loads((pathlib.Path(work) / "worker.json").read_text())}
+               "target": device["name"], **given, "worker": json.loads((work / "worker.json").read_text())}
         for stage in ("partitioned", "optimised"):
-            made = pathlib.Path(work) / f"{stage}.hlo"
+            made = work / f"{stage}.hlo"
             if made.exists():
                 shutil.copyfile(made, f"{stem}.{stage}.hlo")
                 describe(f"{stem}.{stage}.hlo", stage=stage, **how)
+
+
+def source_of(arguments, ready):
+    """What the program is, for lower.py and for the files' descriptions; and what its files are called."""
+    if arguments.maxtext and ready is not None:
+        if ready.module != "llama":
+            raise Refused(f"`{arguments.program}` is no model of MaxText", "--maxtext takes CONFIG.yml or one of the ready llama3-*", 2)
+        return {"maxtext": True, "ready": arguments.program}, arguments.program + "-maxtext"
+    if ready is not None:
+        return {"maxtext": False, "ready": arguments.program}, arguments.program
+    path, _, function = (arguments.program, "", "") if arguments.maxtext else arguments.program.partition(":")
+    kinds = (".yml", ".yaml") if arguments.maxtext else (".py",)
+    if not path.endswith(kinds):
+        hint = "a MaxText configuration needs --maxtext" if path.endswith((".yml", ".yaml")) else "hespas export --list shows those"
+        raise Refused(f"`{arguments.program}` is neither a {'YAML' if arguments.maxtext else 'Python'} file nor a ready configuration", hint, 2)
+    if not pathlib.Path(path).is_file():
+        raise Refused(f"there is no file `{path}`", status=1)
+    return {"maxtext": arguments.maxtext, "file": path, "function": function}, pathlib.Path(path).stem + (f"-{function}" if function else "")
 
 
 def requests(arguments, folder):
@@ -175,23 +195,17 @@ def requests(arguments, folder):
     import models
 
     ready = models.READY.get(arguments.program)
-    path, _, function = arguments.program.partition(":")
-    if ready is None and not path.endswith(".py"):
-        raise Refused(f"`{arguments.program}` is neither a Python file nor a ready configuration", "hespas export --list shows those", 2)
-    if ready is None and not pathlib.Path(path).is_file():
-        raise Refused(f"there is no file `{path}`", status=1)
-    axes, devices = mesh_axes(arguments, ready.axes if ready else {"devices": arguments.devices or 1})
+    source, usual_name = source_of(arguments, ready)
+    axes, devices = mesh_axes(arguments, ready.axes if ready else {"fsdp" if arguments.maxtext else "devices": arguments.devices or 1})
     rows, swept = settings(arguments.set)
     for parameters in rows:
-        name = arguments.name or (arguments.program if ready else pathlib.Path(path).stem + (f"-{function}" if function else ""))
-        name += "".join(f"-{key}{parameters[key]}" for key in swept) + f"-{devices}dev"
-        source = {"ready": arguments.program} if ready else {"file": path, "function": function}
+        name = (arguments.name or usual_name) + "".join(f"-{key}{parameters[key]}" for key in swept) + f"-{devices}dev"
         request = {**source, "arguments": arguments.arg, "parameters": parameters, "axes": axes, "devices": devices, "name": name,
                    "stages": arguments.stage or list(STAGES), "output": str(folder), "gzip": arguments.gzip}
         if arguments.target and "lowered" not in request["stages"]:
             request["stages"] = ["lowered", *request["stages"]]
         about = {"source": {**source, "parameters": parameters, "arguments": arguments.arg}, "mesh": dict(axes), "devices": devices,
-                 "command": ["hespas", "export", *sys.argv[1:]], "python": sys.version.split()[0]}
+                 "command": ["hespas", "export", *sys.argv[1:]]}
         yield request, about
 
 
@@ -210,12 +224,14 @@ def main():
     if not arguments.program:
         raise Refused("what is to be exported?", "give FILE.py:FUNCTION or a ready configuration (--list)", 2)
     devices = [targets.device_file(name, data_folder()) for name in arguments.target]
-    for device in devices:
-        targets.capability(device)  # better now than behind a long compilation
+    for device in devices:  # better now than behind a long compilation
+        if targets.is_tpu(device) and (arguments.synchronous or arguments.xla_flag):
+            raise Refused("--synchronous and --xla-flag are of XLA's GPU compiler", f"leave them out for {device['name']}", 2)
     folder = pathlib.Path(arguments.output)
     folder.mkdir(parents=True, exist_ok=True)
-    python = jax_python()
-    for request, about in requests(arguments, folder):
+    wanted = list(requests(arguments, folder))
+    python = maxtext_python() if arguments.maxtext else jax_python()
+    for request, about in wanted:
         made = lower(python, request, about)
         for lowered in made:
             for device in devices if lowered["stage"] == "lowered" else ():

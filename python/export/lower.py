@@ -5,11 +5,13 @@
     lower.py --convert A.hlo B.mlir    HLO text to StableHLO text
 """
 import gzip
+import importlib.metadata
 import importlib.util
 import inspect
 import json
 import os
 import pathlib
+import platform
 import re
 import sys
 
@@ -123,7 +125,13 @@ def lower_user_program(request, mesh):
         return jax.jit(function).lower(*arguments)
 
 
-def lowered_programs(request, mesh):
+def lowered_programs(request):
+    if request["maxtext"]:
+        import maxtext_step
+
+        yield "", maxtext_step.lowered(request)
+        return
+    mesh = make_mesh(request["axes"], request["devices"])
     if request.get("ready"):
         import models
 
@@ -166,16 +174,17 @@ def write(path, text):
         path.write_text(text)
 
 
-def export(request):
-    import jax
-    import jaxlib
+def versions():
+    there = {each.metadata["Name"].lower(): each.version for each in importlib.metadata.distributions()}
+    return {"python": platform.python_version(), **{name: there[name] for name in ("jax", "jaxlib", "flax", "maxtext") if name in there}}
 
-    mesh = make_mesh(request["axes"], request["devices"])
-    for suffix, lowered in lowered_programs(request, mesh):
+
+def export(request):
+    for suffix, lowered in lowered_programs(request):
         name = request["name"] + (f"-{suffix}" if suffix else "")
         module = lowered.compiler_ir("stablehlo")
         text = module.operation.get_asm(enable_debug_info=False, large_elements_limit=64)
-        common = {"program": name, "versions": {"jax": jax.__version__, "jaxlib": jaxlib.__version__},
+        common = {"program": name, "versions": versions(),
                   "partitions": count(text, "partitions"), "replicas": count(text, "replicas")}
         # Hespas and XLA need the values of small constants only, but XLA must be able to read the file.
         full = module.operation.get_asm(enable_debug_info=False)

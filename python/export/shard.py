@@ -21,7 +21,8 @@ import tempfile
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
-from export import Refused, guarded, jax_python  # noqa: E402
+from environments import Refused, jax_python  # noqa: E402
+from export import guarded  # noqa: E402
 
 COLUMNS = ("mesh", "devices", "step_time_s", "compute_time_s", "exposed_communication_s", "peak_memory_bytes", "fits_in_memory", "error")
 

@@ -1,4 +1,4 @@
-"""XLA's description of a GPU (GpuTargetConfigProto as text) from a device file, and which of its figures had to be guessed.
+"""XLA's description of a GPU (GpuTargetConfigProto as text) from a device file, and which of its figures had to be guessed; libtpu's name of a TPU.
 
 XLA's compiler asks no GPU, only these figures. A device file has most of them; the rest follow from the architecture (tables of the CUDA
 programming guide: registers, threads, shared memory by compute capability), and what is left is guessed and listed.
@@ -20,6 +20,9 @@ NAMES = {"A100_SXM_40GB": "NVIDIA A100-SXM4-40GB", "A100_SXM_80GB": "NVIDIA A100
 # what the driver reports as usable of the nominal memory
 DRIVER_MEMORY = {"A100_SXM_40GB": 42331013120, "H100_80GB": 84942979072}
 USABLE_SHARE = 0.985
+# libtpu knows its TPUs by name: (name, dimensions of the network, devices of a chip, further settings)
+TPUS = {"tpu_v3": ("v3", 2, 2, {}), "tpu_v4": ("v4", 3, 1, {"chip_config_name": "megacore"}), "tpu_v5e": ("v5e", 2, 1, {}),
+        "tpu_v5p": ("v5p", 3, 1, {}), "tpu_v6e": ("v6e", 2, 1, {})}
 
 
 def quantity(text):
@@ -35,8 +38,37 @@ def quantity(text):
 def capability(device):
     found = re.fullmatch(r"sm_(\d+)(\d)a?", device.get("architecture", ""))
     if not found:
-        raise ValueError(f"{device['name']} has no NVIDIA architecture; XLA's GPU compiler is for those with `architecture: sm_NN`")
+        raise ValueError(f"{device['name']} has no architecture that XLA compiles for without the device; those are sm_NN (NVIDIA) and "
+                         + ", ".join(TPUS))
     return f"{found.group(1)}.{found.group(2)}"
+
+
+def is_tpu(device):
+    """Whether libtpu compiles for it, else XLA's GPU compiler does; ValueError where neither does."""
+    if device.get("architecture") in TPUS:
+        return True
+    capability(device)
+    return False
+
+
+def tpu_topology(device, devices):
+    """Arguments of JAX's get_topology_desc for the smallest slice with that many devices, as near to a square or cube as they allow."""
+    name, dimensions, per_chip, settings = TPUS[device["architecture"]]
+    chips, grid = -(-devices // per_chip), [1] * dimensions
+    for factor in sorted(prime_factors(chips), reverse=True):
+        grid[grid.index(min(grid))] *= factor
+    grid.sort(key=lambda size: (size == 1, size))  # 2x2x1, 2x2x4: libtpu's own order
+    host = [2 if at < 2 and size % 2 == 0 else 1 for at, size in enumerate(grid)] + [1] * (3 - dimensions)
+    return {"topology_name": f"{name}:{'x'.join(map(str, grid))}", "chips_per_host_bounds": host, **settings}
+
+
+def prime_factors(number):
+    divisor = 2
+    while number > 1:
+        while number % divisor == 0:
+            yield divisor
+            number //= divisor
+        divisor += 1
 
 
 def target_config(device):

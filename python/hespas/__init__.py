@@ -27,9 +27,10 @@ from hespas.hardware import Device, System, devices, systems  # noqa: E402
 from hespas.program import Histogram, Program, load  # noqa: E402
 from hespas.result import EstimateResult, RunResult  # noqa: E402
 from hespas.pipeline import analyze, estimate, run  # noqa: E402
+from hespas.many import Comparison, SweepResult, compare, sweep  # noqa: E402
 
 __version__: str = _core.version
 
-__all__ = ["BuiltIn", "CannotRunError", "Device", "Diagnostic", "Estimate", "EstimateResult", "Estimator", "HespasError", "Histogram",
-           "InputError", "InternalError", "Program", "RunResult", "System", "ToolError", "UnsupportedError", "UsageError", "analyze",
-           "devices", "errors", "estimate", "load", "run", "systems"]
+__all__ = ["BuiltIn", "CannotRunError", "Comparison", "Device", "Diagnostic", "Estimate", "EstimateResult", "Estimator", "HespasError", "Histogram",
+           "InputError", "InternalError", "Program", "RunResult", "SweepResult", "System", "ToolError", "UnsupportedError", "UsageError", "analyze",
+           "compare", "devices", "errors", "estimate", "load", "run", "sweep", "systems"]

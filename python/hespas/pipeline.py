@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import os
-from typing import Any
+from typing import Any, Sequence
 
 from hespas import _core
 from hespas.estimators import Estimator
@@ -11,9 +11,11 @@ from hespas.program import Histogram, load
 from hespas.result import EstimateResult, RunResult
 
 _CHOICES = {
-    "optimise": ("auto", "none", "xla-gpu", "xla-tpu"),
+    "optimise": ("auto", "none", "xla-gpu", "xla-tpu", "xla"),
     "split": ("auto", "linear", "individual"),
     "network_backend": ("analytical", "analytical-aware", "none"),
+    "network_model": ("auto", "plain", "calibrated"),
+    "overlap": ("program", "perfect"),
     "compat": (None, "prototype"),
     "dataflow": ("ws", "os"),
 }
@@ -30,6 +32,10 @@ def _count(name: str, value: int, least: int) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or not least <= value < 2**32:
         _core.error("E0955", f"{name} is {value!r}", f"it is a whole number of at least {least}")
     return value
+
+
+def _texts(values: str | Sequence[str]) -> list[str]:
+    return [values] if isinstance(values, str) else list(values)
 
 
 def _device_text(device: Any) -> str:
@@ -61,6 +67,7 @@ def _options(device: Any, estimator: Any, choices: dict[str, Any]) -> _core.Opti
     options.optimise, options.split, options.merge = choices["optimise"], choices["split"], bool(choices["merge"])
     options.block_limit = _count("block_limit", choices["block_limit"], 1)
     options.separator = choices["separator"]
+    options.changes, options.flash_attention = _texts(choices["changes"]), bool(choices["flash_attention"])
     options.cache = os.fspath(choices["cache"])
     options.compat = choices["compat"] is not None
     options.strict = bool(choices["strict"])
@@ -75,16 +82,18 @@ def analyze(program: Any, *, expand: bool = False, all_regions: bool = False, op
 
 def estimate(program: Any, device: Any = None, *, estimator: str | Estimator = "calibrated", fallback: str = "calibrated",
              dataflow: str = "ws", optimise: str = "auto", split: str = "auto", merge: bool = False, block_limit: int = 1024,
-             separator: str = "communication", cache: Any = "memory", compat: str | None = None,
-             strict: bool = False) -> EstimateResult:
+             separator: str = "communication", changes: Sequence[str] = (), flash_attention: bool = False, cache: Any = "memory",
+             compat: str | None = None, strict: bool = False) -> EstimateResult:
     """What a program's computation costs on one device, without a network: `hespas estimate`.
 
     program    whatever `hespas.load` takes
     device     name of a preset, path, `Device` or dict of its fields; None: A100_SXM_80GB
     estimator  name of a built-in one (`hespas.estimators.names()`) or an `Estimator` object
     fallback   built-in estimator that costs what `estimator` cannot; `dataflow`: "ws" or "os", of scalesim
-    optimise   what XLA would do first: "auto" (unless already optimised), "none", "xla-gpu", "xla-tpu"
+    optimise   what XLA would do first: "auto" (unless already optimised), "none", "xla-gpu", "xla-tpu"; "xla": XLA's own compiler
     split, merge, block_limit, separator   how blocks are cut
+    changes    of figures of the device (and network), as "device.memory_bandwidth=2x"
+    flash_attention   attention scores never leave the chip
     cache      where estimates are kept: a file, "memory" (equal blocks of this call) or "none"
     compat     "prototype": the Python prototype's choices and defects
     strict     an operation without a cost rule is an error
@@ -97,14 +106,24 @@ def estimate(program: Any, device: Any = None, *, estimator: str | Estimator = "
 
 
 def run(program: Any, device: Any = None, system: Any = None, *, num_npus: int | None = None, network_backend: str = "analytical",
-        output: Any = None, estimator: str | Estimator = "calibrated", fallback: str = "calibrated", dataflow: str = "ws",
+        network_model: str = "auto", overlap: str = "program", output: Any = None, rank_devices: Sequence[str] = (),
+        trip_count: int | None = None, branch_probabilities: Sequence[float] = (), moe_imbalance: float = 1.0, require_fit: bool = False,
+        estimator: str | Estimator = "calibrated", fallback: str = "calibrated", dataflow: str = "ws",
         optimise: str = "auto", split: str = "auto", merge: bool = False, block_limit: int = 1024, separator: str = "communication",
-        cache: Any = "memory", compat: str | None = None, strict: bool = False) -> RunResult:
+        changes: Sequence[str] = (), flash_attention: bool = False, cache: Any = "memory", compat: str | None = None,
+        strict: bool = False) -> RunResult:
     """Predicts the step time of a program on devices and a network: `hespas run`.
 
     system           name of a preset, path, `System` or dict of its fields; None or "auto": one node of the device
     num_npus         devices; by default what the program's replica groups imply
     network_backend  "analytical", "analytical-aware" (of congestion) or "none"
+    network_model    times of collectives: "plain" (ASTRA-sim's), "calibrated", or "auto" (calibrated with that estimator)
+    overlap          what lets communication hide: the "program"'s dependencies, or "perfect": nothing waits for it
+    rank_devices     devices of single NPUs that differ, as "0-1=H100_80GB"
+    trip_count       iterations of loops whose number is not in the program; None: once, with a warning
+    branch_probabilities   how often each arm of a branch is taken; empty: the dearest counts
+    moe_imbalance    load of the busiest device over the mean, for ragged exchanges and products of experts
+    require_fit      needing more memory than the device has is an error
     output           folder for Chakra traces, statistics and result.json; None: nothing is written
 
     The other arguments are those of `estimate`. Raises also E0905 and E0906 where program and system do not fit.
@@ -114,7 +133,9 @@ def run(program: Any, device: Any = None, system: Any = None, *, num_npus: int |
         options.system = _system_text(system)
     if num_npus is not None:
         options.num_npus = _count("num_npus", num_npus, 1)
-    options.network_backend = network_backend
+    options.network_backend, options.network_model, options.overlap = network_backend, network_model, overlap
+    options.rank_devices, options.require_fit = _texts(rank_devices), bool(require_fit)
+    options.assume(-1 if trip_count is None else _count("trip_count", trip_count, 0), [float(p) for p in branch_probabilities], float(moe_imbalance))
     if output is not None:
         options.output = os.fspath(output)
     loaded = load(program)

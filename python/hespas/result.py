@@ -14,7 +14,8 @@ from hespas import _core, _jax
 from hespas.errors import Diagnostic, diagnostics
 
 
-def _rows(rows: list[dict[str, Any]]) -> str:
+def rows_as_html(rows: list[dict[str, Any]]) -> str:
+    """An HTML table; the keys of the first row are its head."""
     head = "".join(f"<th>{html.escape(str(key))}</th>" for key in rows[0])
     body = "".join("<tr>" + "".join(f"<td>{_cell(value)}</td>" for value in row.values()) + "</tr>" for row in rows)
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
@@ -65,7 +66,7 @@ class EstimateResult:
 
     def _repr_html_(self) -> str:
         title = f"{self.program.name} on {self.device} ({self.estimator}): {_seconds(self.time)}"
-        return f"<p><b>{html.escape(title)}</b></p>" + (_rows(self.ops[:10]) if self.ops else "")
+        return f"<p><b>{html.escape(title)}</b></p>" + (rows_as_html(self.ops[:10]) if self.ops else "")
 
 
 def _seconds(value: float) -> str:
@@ -162,4 +163,4 @@ class RunResult:
                                    ("exposed communication", "exposed_communication_s"), ("idle", "idle_s"))]
         ops = [{key: _seconds(value) if key == "time_s" else value for key, value in op.items()} for op in r["ops"][:10]]
         notes = "".join(f"<li>{html.escape(w['code'])}: {html.escape(w['message'])}</li>" for w in r["warnings"][:10])
-        return f"<p><b>{html.escape(title)}</b></p>{_rows(rows)}" + (_rows(ops) if ops else "") + (f"<ul>{notes}</ul>" if notes else "")
+        return f"<p><b>{html.escape(title)}</b></p>{rows_as_html(rows)}" + (rows_as_html(ops) if ops else "") + (f"<ul>{notes}</ul>" if notes else "")

@@ -22,6 +22,7 @@ class Notebooks(unittest.TestCase):
                 tables = [output for output in shown if "text/html" in output.get("data", {})]
                 self.assertGreaterEqual(len(tables), 3)
                 self.assertFalse([output for output in shown if output.output_type == "error"])
+                self.assertIn("<html", pathlib.Path("report.html").read_text())
 
     def test_they_are_stored_without_outputs(self):
         for path in sorted(NOTEBOOKS.glob("*.ipynb")):

@@ -37,32 +37,6 @@ bool Differ(std::vector<std::string> labels) {
   return std::adjacent_find(labels.begin(), labels.end()) == labels.end();
 }
 
-// The shortest names of files that tell them apart: their own, those of their folders, their paths, numbered ones.
-std::vector<std::string> FileLabels(const std::vector<std::string>& paths) {
-  std::vector<std::string> names;
-  std::vector<std::string> folders;
-  for (const std::string& path : paths) {
-    names.push_back(std::filesystem::path(path).filename().string());
-    folders.push_back(std::filesystem::path(path).parent_path().filename().string());
-  }
-  if (Differ(names)) return names;
-  if (Differ(folders) && std::ranges::none_of(folders, &std::string::empty)) return folders;
-  if (Differ(paths)) return paths;
-  for (size_t i = 0; i < names.size(); ++i) names[i] = fmt::format("{}: {}", i + 1, names[i]);
-  return names;
-}
-
-// What two runs did not share, as far as their results tell: "device, system".
-std::string DifferenceOf(const result::RunResult& a, const result::RunResult& b) {
-  std::vector<std::string> names;
-  if (a.program.sha256 != b.program.sha256) names.push_back("program");
-  if (a.device != b.device) names.push_back("device");
-  if (a.system != b.system) names.push_back("system");
-  if (a.estimator != b.estimator) names.push_back("estimator");
-  if (a.optimise != b.optimise) names.push_back("optimisation");
-  return names.empty() ? "result" : fmt::format("{}", fmt::join(names, ", "));
-}
-
 std::optional<report::Comparison> CompareFiles(const std::vector<std::string>& paths, Diagnostics& diagnostics) {
   const std::vector<std::string> labels = FileLabels(paths);
   std::vector<ComparedSide> sides;
@@ -100,19 +74,15 @@ Result<Dimension> Varying(const CompareOptions& options) {
 }
 
 // One result against a profiler's trace.
-Result<report::Comparison> CompareTrace(const CompareOptions& options) {
+Result<report::Comparison> CompareWithTrace(const CompareOptions& options) {
   if (options.inputs.size() != 1) return Usage("--measured takes one result of a run");
   for (const Dimension& dimension : DimensionsOf(options)) {
     if (dimension.name != "program" && !dimension.values->empty())
       return Usage(fmt::format("--measured compares one result as it is: it takes no {}", dimension.name));
   }
-  auto predicted = ReadResult(options.inputs[0]);
+  const auto predicted = ReadResult(options.inputs[0]);
   if (!predicted) return predicted.error();
-  const auto text = ReadInput(options.measured);
-  if (!text) return text.error();
-  const auto step = read::ReadProfile(*text, options.measured);
-  if (!step) return step.error();
-  return report::CompareMeasured(*predicted, *step);
+  return CompareTrace(*predicted, options.measured);
 }
 
 // What one run says and an earlier one has said already is said once.
@@ -166,6 +136,30 @@ void Read(const nlohmann::json& json, const char* key, T& out, bool& complete) {
 
 }  // namespace
 
+std::vector<std::string> FileLabels(const std::vector<std::string>& paths) {
+  std::vector<std::string> names;
+  std::vector<std::string> folders;
+  for (const std::string& path : paths) {
+    names.push_back(std::filesystem::path(path).filename().string());
+    folders.push_back(std::filesystem::path(path).parent_path().filename().string());
+  }
+  if (Differ(names)) return names;
+  if (Differ(folders) && std::ranges::none_of(folders, &std::string::empty)) return folders;
+  if (Differ(paths)) return paths;
+  for (size_t i = 0; i < names.size(); ++i) names[i] = fmt::format("{}: {}", i + 1, names[i]);
+  return names;
+}
+
+std::string DifferenceOf(const result::RunResult& a, const result::RunResult& b) {
+  std::vector<std::string> names;
+  if (a.program.sha256 != b.program.sha256) names.push_back("program");
+  if (a.device != b.device) names.push_back("device");
+  if (a.system != b.system) names.push_back("system");
+  if (a.estimator != b.estimator) names.push_back("estimator");
+  if (a.optimise != b.optimise) names.push_back("optimisation");
+  return names.empty() ? "result" : fmt::format("{}", fmt::join(names, ", "));
+}
+
 Result<bool> IsResult(const std::string& path) {
   if (path == "-") return false;
   auto text = ReadInput(path);
@@ -208,9 +202,17 @@ Result<result::RunResult> ReadResult(const std::string& path) {
   return out;
 }
 
+Result<report::Comparison> CompareTrace(const result::RunResult& predicted, const std::string& trace) {
+  const auto text = ReadInput(trace);
+  if (!text) return text.error();
+  const auto step = read::ReadProfile(*text, trace);
+  if (!step) return step.error();
+  return report::CompareMeasured(predicted, *step);
+}
+
 std::optional<report::Comparison> CompareRuns(const CompareOptions& options, Diagnostics& diagnostics) {
   if (!options.measured.empty()) {
-    auto comparison = CompareTrace(options);
+    auto comparison = CompareWithTrace(options);
     if (comparison) return *std::move(comparison);
     diagnostics.Report(comparison.error());
     return std::nullopt;

@@ -35,10 +35,17 @@ struct CompareOptions {
   std::string measured;  // a profiler's trace that one result is compared with
 };
 
+// The shortest names of files that tell them apart: their own, those of their folders, their paths, numbered ones.
+std::vector<std::string> FileLabels(const std::vector<std::string>& paths);
+// "device, system": what two runs did not share, as far as their results tell; "result" where nothing differs.
+std::string DifferenceOf(const result::RunResult& a, const result::RunResult& b);
+
 std::optional<report::Comparison> CompareRuns(const CompareOptions& options, Diagnostics& diagnostics);
 
 // Whether the file holds a JSON object, as results do and programs do not.
 Result<bool> IsResult(const std::string& path);
 Result<result::RunResult> ReadResult(const std::string& path);
+// A run against a profiler's trace of the same step.
+Result<report::Comparison> CompareTrace(const result::RunResult& predicted, const std::string& trace);
 
 }  // namespace hespas::driver

@@ -4,7 +4,8 @@
 #   api       the package alone: no other package, no compiler
 #   jax       with JAX: Lowered, Compiled and Exported objects, 8 pretended devices; the ready pipelines' values
 #   notebook  runs the notebook of docs/                                   (full)
-#   export    every ready configuration; XLA's GPU compiler without a GPU  (full)
+#   export    every ready configuration; XLA's GPU and TPU compilers without their devices (full)
+#   maxtext   MaxText's own step, in an environment with Python 3.12       (full)
 #   versions  the package for Python 3.12 and 3.13 where they are found    (full)
 #   sdist     everything built from the source package                     (full)
 set -euo pipefail
@@ -22,13 +23,25 @@ fresh() {
   "$place/venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-index --no-deps "$2"
 }
 
-# tests PYTHON NAMES...: from outside the source tree, with the virtual environment's commands alone in reach
+# tests PYTHON NAMES...: from outside the source tree, with the virtual environment's commands alone in reach, and with $reach
+reach=
 tests() {
   local python=$1
   shift
   cd "$place"
   for name in "$@"; do
-    PATH=$place/venv/bin PYTHONPATH=$root/python/tests "$python" -m unittest -q "test_$name"
+    PATH=$place/venv/bin$reach PYTHONPATH=$root/python/tests "$python" -m unittest -q "test_$name"
+  done
+}
+
+# interpreter VERSION: the first that runs; a pyenv's shim may not
+interpreter() {
+  local candidate
+  for candidate in "$(command -v "python$1")" "$HOME"/.pyenv/versions/"$1".*/bin/python3; do
+    if "$candidate" -c 'import venv, ensurepip' 2>/dev/null; then
+      echo "$candidate"
+      return
+    fi
   done
 }
 
@@ -45,7 +58,7 @@ case $part in
   wheel) "$root/scripts/build_wheel.sh" "$wheels" "$build" ;;
   api)
     fresh python3 "$wheels"/hespas-*.whl
-    tests "$place/venv/bin/python" api errors hardware estimators commands torch_recorded
+    tests "$place/venv/bin/python" api errors hardware estimators commands many shipped torch_recorded
     ;;
   jax)
     with_packages export
@@ -55,18 +68,19 @@ case $part in
     with_packages notebook
     tests "$place/venv/bin/python" notebook
     ;;
-  export)
+  export | maxtext)
     with_packages export
-    tests "$place/venv/bin/python" export
+    reach=:$PATH # environments for other compilers are made
+    tests "$place/venv/bin/python" "$part"
     ;;
   versions)
     for version in 3.12 3.13; do
-      python=$(command -v "python$version" || ls -d "$HOME"/.pyenv/versions/"$version".*/bin/python3 2>/dev/null | head -1) || true
+      python=$(interpreter "$version")
       [ -n "$python" ] || { echo "no Python $version here"; continue; }
       HESPAS_PYTHON=$python "$root/scripts/build_wheel.sh" "$place/wheel-$version" "$build"
       rm -rf "$place/venv"
       fresh "$python" "$place/wheel-$version"/hespas-*.whl
-      tests "$place/venv/bin/python" api errors hardware estimators commands torch_recorded
+      tests "$place/venv/bin/python" api errors hardware estimators commands many shipped torch_recorded
     done
     ;;
   sdist)

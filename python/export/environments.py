@@ -1,0 +1,56 @@
+"""Interpreters for the parts of `hespas export`: each in a locked environment of its own (python/locks), made on the first call."""
+import glob
+import itertools
+import os
+import pathlib
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]  # the source tree, or share/ of the package
+
+
+class Refused(Exception):
+    def __init__(self, message, help_text="", status=5):
+        super().__init__(message)
+        self.help, self.status = help_text, status
+
+
+def environment(name, python=None):
+    """The Python of a locked environment; made on the first call, outside the tree."""
+    variables = {**os.environ, "HESPAS_PYTHON": python or sys.executable}
+    made = subprocess.run([ROOT / "scripts" / "python_env.sh", name], stdout=subprocess.PIPE, text=True, env=variables, check=False)
+    if made.returncode != 0:
+        raise Refused(f"the Python environment `{name}` could not be made (its packages come from PyPI)", "see the messages above")
+    return made.stdout.strip()
+
+
+def jax_python():
+    """The interpreter that lowers: this one where [export] is installed, else the locked environment of it."""
+    wanted = next(line.strip() for line in (ROOT / "python/locks/export.in").read_text().splitlines() if line.startswith("jax=="))
+    probe = "import importlib.metadata as m, sys; sys.exit(m.version('jax') != sys.argv[1])"
+    found = subprocess.run([sys.executable, "-c", probe, wanted.split("==")[1]], capture_output=True, check=False)
+    return sys.executable if found.returncode == 0 else environment("export")
+
+
+def maxtext_python():
+    """The interpreter with MaxText, which needs Python 3.12 or newer: the one that the user names, else the oldest that will do, makes it."""
+    named = os.environ.get("HESPAS_PYTHON")
+    places = [os.path.join(folder, "python3.1[2-9]") for folder in os.environ.get("PATH", "").split(os.pathsep)]
+    places.append(str(pathlib.Path.home() / ".pyenv/versions/3.1[2-9]*/bin/python3"))
+    versions = {python: minor_version(python) for python in ([named] if named else itertools.chain(*map(glob.glob, places)))}
+    fit = sorted((minor, python) for python, minor in versions.items() if minor >= 12)
+    if fit:
+        return environment("maxtext", fit[0][1])
+    raise Refused("MaxText needs Python 3.12 or newer, and none is in reach",
+                  "install one (apt install python3.12-venv, pyenv install 3.12, uv python install 3.12) or name it by "
+                  "HESPAS_PYTHON=/path/to/python3.12; without --maxtext the ready llama3-* are plain JAX")
+
+
+def minor_version(python):
+    """12 of a Python 3.12 that can make environments; 0 of anything else."""
+    probe = "import sys, venv, ensurepip; print(sys.version_info.minor if sys.version_info.major == 3 else 0)"
+    try:
+        done = subprocess.run([python, "-c", probe], capture_output=True, text=True, check=False)
+    except OSError:
+        return 0
+    return int(done.stdout) if done.returncode == 0 else 0
