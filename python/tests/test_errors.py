@@ -75,7 +75,7 @@ class Errors(unittest.TestCase):
             hespas.run(EXAMPLE, "A100_SXM_40GB", "A100_SXM_40GB_8GPU")
 
     def test_choices_are_named(self):
-        for arguments, word in (({"optimise": "xla"}, "xla-gpu"), ({"split": "cubic"}, "linear"), ({"compat": "astra"}, "prototype")):
+        for arguments, word in (({"optimise": "tpu"}, "xla-tpu"), ({"split": "cubic"}, "linear"), ({"compat": "astra"}, "prototype")):
             with self.subTest(arguments), self.assertRaises(hespas.errors.E0955) as caught:
                 hespas.estimate(MATMUL, **arguments)
             self.assertIn(word, caught.exception.help)
