@@ -39,6 +39,13 @@ std::optional<double> Fraction(const Json& bound, const char* key) {
   return percent == bound.end() ? std::nullopt : std::optional(percent->get<double>() / 100);
 }
 
+// The largest of the rows' errors.
+double Worst(const std::vector<Comparison>& rows) {
+  double worst = 0;
+  for (const Comparison& row : rows) worst = std::max(worst, std::abs(row.predicted / row.measured - 1));
+  return worst;
+}
+
 BoundResult Check(const Json& bound, const std::vector<Comparison>& rows) {
   BoundResult result{.name = bound.value("name", ""),
                      .mode = bound.value("mode", ""),
@@ -46,8 +53,10 @@ BoundResult Check(const Json& bound, const std::vector<Comparison>& rows) {
                      .mean_bound = Fraction(bound, "mean"),
                      .median_bound = Fraction(bound, "median")};
   const AccuracyRow& errors = result.errors;
-  result.errors_held = !result.mean_bound || (errors.model.mean <= *result.mean_bound &&
-                                              std::abs(errors.model.bias) <= kBiasShare * *result.mean_bound);
+  const double bias_bound = Fraction(bound, "bias").value_or(kBiasShare * result.mean_bound.value_or(0));
+  result.errors_held =
+      !result.mean_bound || (errors.model.mean <= *result.mean_bound && std::abs(errors.model.bias) <= bias_bound);
+  if (const auto worst = Fraction(bound, "worst")) result.errors_held &= Worst(rows) <= *worst;
   if (result.median_bound) result.errors_held &= errors.model.median <= *result.median_bound;
   result.coverage_held = !bound.value("coverage", false) ||
                          (errors.within_one_sigma >= kOneSigma[0] && errors.within_one_sigma <= kOneSigma[1] &&
@@ -62,8 +71,10 @@ std::string PercentIfAny(std::optional<double> fraction) { return fraction ? Per
 void Report(const BoundResult& result, Diagnostics& diagnostics) {
   const AccuracyRow& errors = result.errors;
   if (!result.errors_held) {
-    diagnostics.Error(kAccuracyMissed, fmt::format("{} ({}): mean error {} %, bound {} %", result.name, result.mode,
-                                                   Percent(errors.model.mean), PercentIfAny(result.mean_bound)));
+    diagnostics.Error(kAccuracyMissed,
+                      fmt::format("{} ({}): mean error {} %, bound {} %; bias {} %; median {} %", result.name,
+                                  result.mode, Percent(errors.model.mean), PercentIfAny(result.mean_bound),
+                                  Percent(errors.model.bias), Percent(errors.model.median)));
   }
   if (!result.coverage_held) {
     diagnostics.Error(kAccuracyMissed,

@@ -13,15 +13,6 @@ namespace calibrated = estimate::calibrated;
 
 constexpr double kLaunchUs = 5;  // the constant of "roofline and a constant", where the host's is not known
 
-// Datasheet peak and bandwidth, nothing else.
-double Roofline(const calibrated::KernelSpec& kernel, const calibrated::KernelTime& time,
-                const calibrated::Machine& machine) {
-  const auto type = static_cast<size_t>(kernel.type);
-  const bool product = time.store_us > 0 || kernel.k > 0;
-  const double peak = machine.tensor[type] ? machine.matrix_rate[type] : machine.vector_rate[type];
-  return std::max(product ? time.flops / peak : 0.0, time.bytes / machine.memory_rate);
-}
-
 constexpr std::string_view kElementwise[] = {"add",  "mul",  "div",  "pow",  "addu", "mulu",
                                              "divu", "powu", "relu", "gelu", "tanh"};
 
@@ -115,12 +106,11 @@ std::optional<std::vector<CollectiveRow>> ReadCollectiveRows(Diagnostics& diagno
 
 Comparison Compare(const KernelRow& row, const calibrated::KernelModel& model) {
   const calibrated::KernelTime time = model.Time(row.kernel);
-  const double roofline = Roofline(row.kernel, time, model.machine());
   return {.measured = row.us,
           .predicted = time.us,
           .sigma = time.sigma_us,
-          .roofline = roofline,
-          .roofline_constant = roofline + row.constant_us};
+          .roofline = time.datasheet_us,
+          .roofline_constant = time.datasheet_us + row.constant_us};
 }
 
 Comparison Compare(const CollectiveRow& row, const calibrated::CollectiveModel& model) {

@@ -12,6 +12,7 @@ namespace {
 
 constexpr double kSwitchRanks = 8;  // from which libraries reduce in the switch
 constexpr double kLeastLatency = 1;
+constexpr double kRampShare = 0.25;  // of the ramp's uncertainty that goes with the rate's, and with the latency's
 
 struct Name {
   std::string_view letters;
@@ -77,8 +78,9 @@ CollectiveTime CollectiveModel::Time(const CollectiveSpec& spec) const {
   time.ramp_us = constants.ramp * std::sqrt(time.latency_us * time.wire_us);
   time.us = time.latency_us + time.wire_us + time.ramp_us;
   const auto op = static_cast<size_t>(spec.op);
-  time.sigma_us = parameters_.collective_sigma[op] * (time.wire_us + time.ramp_us / 2) +
-                  parameters_.collective_latency_sigma[op] * (time.latency_us + time.ramp_us / 2);
+  time.wire_sigma_us = parameters_.collective_sigma[op] * (time.wire_us + kRampShare * time.ramp_us);
+  time.latency_sigma_us = parameters_.collective_latency_sigma[op] * (time.latency_us + kRampShare * time.ramp_us);
+  time.sigma_us = std::hypot(time.wire_sigma_us, time.latency_sigma_us);
   return time;
 }
 

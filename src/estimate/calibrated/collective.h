@@ -31,7 +31,9 @@ struct Ports {
 
 struct CollectiveTime {
   double us = 0;
-  double sigma_us = 0;
+  double sigma_us = 0;  // of both parts
+  double wire_sigma_us = 0;
+  double latency_sigma_us = 0;
   double latency_us = 0;
   double wire_us = 0;
   double ramp_us = 0;

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "estimate/calibrated/minimise.h"
+#include "estimate/calibrated/sigma_fit.h"
 
 namespace hespas::estimate::calibrated {
 namespace {
@@ -13,9 +14,7 @@ namespace {
 constexpr size_t kFewest = 8;
 constexpr size_t kFolds = 6;
 constexpr double kSmoothing = 0.01;  // relative errors below this count quadratically
-constexpr double kLeastSigma = 1e-6;
-constexpr double kTail = 1.7;
-constexpr double kFar = 3;  // spreads from which a constant's distance counts no longer by its square
+constexpr double kFar = 3;           // spreads from which a constant's distance counts no longer by its square
 
 // A constant of the device file, the range it may take, and how far devices lie apart in it (logarithm, one sigma):
 // lanes keep to their datasheet's peak within a few percent, launches and fabrics differ widely.
@@ -62,7 +61,7 @@ std::string Key(std::string_view family, std::string_view name) { return fmt::fo
 
 struct Predicted {
   double us = 0;
-  double sigma = 0;  // relative
+  SigmaParts sigma = {};  // relative
 };
 
 // One family's measurements, whatever they measure.
@@ -71,7 +70,7 @@ struct Problem {
   std::vector<double> start;
   double step = 0;  // the device's own, of constants that come in steps
   std::vector<double> measured;
-  std::map<std::string, double> sigmas;  // by calibration key, as the device has them now
+  std::vector<std::pair<std::string, double>> sigmas;  // of each part: calibration key, and as the device has it now
   // The chosen measurements on a device.
   std::function<std::vector<Predicted>(const hardware::Device&, const std::vector<size_t>&)> predict;
 };
@@ -152,37 +151,35 @@ Fitted FitChosen(const Problem& problem, const hardware::Device& base, const std
   return best;
 }
 
-// An error of a fit that did not see the measurement: relative, and in the sigmas that the device states now.
-struct UnseenError {
-  double relative = 0;
-  double sigmas = 0;
+std::vector<Residual> Residuals(const Problem& problem, const hardware::Device& device,
+                                const std::vector<size_t>& chosen) {
+  const auto times = problem.predict(device, chosen);
+  std::vector<Residual> residuals;
+  for (size_t i = 0; i < chosen.size(); ++i) {
+    residuals.push_back({.error = std::abs(1 - problem.measured[chosen[i]] / times[i].us), .sigma = times[i].sigma});
+  }
+  return residuals;
+}
+
+struct Unseen {
+  std::vector<Residual> residuals;
+  double mean_error = 0;  // of the measured times
 };
 
-std::vector<UnseenError> CrossValidate(const Problem& problem, const hardware::Device& base) {
-  std::vector<UnseenError> errors;
+Unseen CrossValidate(const Problem& problem, const hardware::Device& base) {
+  Unseen all;
   for (size_t fold = 0; fold < kFolds; ++fold) {
     std::vector<size_t> seen;
     std::vector<size_t> unseen;
     for (size_t i = 0; i < problem.measured.size(); ++i) (i % kFolds == fold ? unseen : seen).push_back(i);
     if (unseen.empty()) continue;
     const Fitted fitted = FitChosen(problem, base, seen);
-    const auto times = problem.predict(fitted.device, unseen);
-    for (size_t i = 0; i < unseen.size(); ++i) {
-      const double relative = std::abs(times[i].us / problem.measured[unseen[i]] - 1);
-      errors.push_back({.relative = relative, .sigmas = relative / std::max(kLeastSigma, times[i].sigma)});
-    }
+    const auto residuals = Residuals(problem, fitted.device, unseen);
+    all.residuals.insert(all.residuals.end(), residuals.begin(), residuals.end());
+    all.mean_error += MeanError(problem, fitted.device, unseen) * static_cast<double>(unseen.size());
   }
-  return errors;
-}
-
-// By how much the stated sigmas must grow that two thirds of the errors lie within one and nine tenths within two - of
-// the unseen ones: the tail of a few is shorter than that of many.
-double SigmaScale(std::vector<UnseenError> errors) {
-  std::sort(errors.begin(), errors.end(), [](const auto& a, const auto& b) { return a.sigmas < b.sigmas; });
-  const auto at = [&](double share) {
-    return errors[std::min(errors.size() - 1, static_cast<size_t>(share * static_cast<double>(errors.size())))].sigmas;
-  };
-  return std::max(at(2.0 / 3), at(0.9) / kTail);
+  all.mean_error /= static_cast<double>(problem.measured.size());
+  return all;
 }
 
 FamilyFit Solve(const Problem& problem, const hardware::Device& base) {
@@ -200,12 +197,12 @@ FamilyFit Solve(const Problem& problem, const hardware::Device& base) {
   }
   fit.error_before = MeanError(problem, base, all);
   fit.error_after = MeanError(problem, fitted.device, all);
-  const std::vector<UnseenError> errors = CrossValidate(problem, base);
-  for (const UnseenError& error : errors) {
-    fit.error_cross_validated += error.relative / static_cast<double>(errors.size());
+  const Unseen unseen = CrossValidate(problem, base);
+  fit.error_cross_validated = unseen.mean_error;
+  const auto scales = SigmaScales(Residuals(problem, fitted.device, all), unseen.residuals);
+  for (size_t part = 0; part < problem.sigmas.size(); ++part) {
+    fit.sigmas[problem.sigmas[part].first] = problem.sigmas[part].second * scales[part];
   }
-  const double scale = SigmaScale(errors);
-  for (const auto& [key, sigma] : problem.sigmas) fit.sigmas[key] = sigma * scale;
   return fit;
 }
 
@@ -232,6 +229,12 @@ double CurrentStep(const Parameters& own, std::string_view family) {
   return family == "gemm" ? own.gemm.split_limit : own.batched.smallest_tile;
 }
 
+SigmaParts RelativeSigmas(const KernelTime& time) { return {time.sigma_us / time.us, 0}; }
+
+SigmaParts RelativeSigmas(const CollectiveTime& time) {
+  return {time.wire_sigma_us / time.us, time.latency_sigma_us / time.us};
+}
+
 template <class Model, class Spec>
 std::vector<Predicted> PredictAll(const Model& model, const std::vector<Spec>& specs,
                                   const std::vector<size_t>& chosen) {
@@ -239,7 +242,7 @@ std::vector<Predicted> PredictAll(const Model& model, const std::vector<Spec>& s
   all.reserve(chosen.size());
   for (const size_t i : chosen) {
     const auto time = model.Time(specs[i]);
-    all.push_back({.us = time.us, .sigma = time.sigma_us / time.us});
+    all.push_back({.us = time.us, .sigma = RelativeSigmas(time)});
   }
   return all;
 }
@@ -258,7 +261,7 @@ std::optional<Problem> KernelProblem(const FamilyKnobs& family, const hardware::
   const Parameters own = ForDevice(parameters, device);
   problem.start = StartOf(family, CurrentValues(own, machine, family.family));
   problem.step = CurrentStep(own, family.family);
-  problem.sigmas[Key(family.family, "sigma")] = KernelModel(device, parameters).RelativeSigma(specs.front());
+  problem.sigmas = {{Key(family.family, "sigma"), KernelModel(device, parameters).FamilySigma(specs.front())}};
   problem.predict = [specs = std::move(specs), &parameters](const hardware::Device& changed,
                                                             const std::vector<size_t>& chosen) {
     const KernelModel model(changed, parameters);
@@ -281,8 +284,8 @@ std::optional<Problem> CollectiveProblem(size_t op, const hardware::Device& devi
   const Parameters all = ForDevice(parameters, device);
   const CollectiveConstants& own = all.collectives[op];
   problem.start = StartOf(problem.knobs, {own.launch_us, own.hop_us, own.link_fraction, own.ramp});
-  problem.sigmas[Key(problem.knobs.family, "sigma")] = all.collective_sigma[op];
-  problem.sigmas[Key(problem.knobs.family, "latency_sigma")] = all.collective_latency_sigma[op];
+  problem.sigmas = {{Key(problem.knobs.family, "sigma"), all.collective_sigma[op]},
+                    {Key(problem.knobs.family, "latency_sigma"), all.collective_latency_sigma[op]}};
   problem.predict = [specs = std::move(specs), &parameters](const hardware::Device& changed,
                                                             const std::vector<size_t>& chosen) {
     const CollectiveModel model(changed, parameters);
@@ -312,7 +315,10 @@ Result<std::vector<FamilyFit>> FitDevice(const hardware::Device& device, const P
       few += fmt::format("{}{} of `{}`", few.empty() ? "" : ", ", problem->measured.size(), problem->knobs.family);
       continue;
     }
-    fits.push_back(Solve(*problem, device));
+    // A device that states its sigma: what follows from its residuals replaces what is guessed from its power.
+    hardware::Device stated = device;
+    stated.calibration.insert(problem->sigmas.begin(), problem->sigmas.end());
+    fits.push_back(Solve(*problem, stated));
   }
   if (!fits.empty()) return fits;
   return MakeError(kTooFewMeasurements, few.empty() ? "no kernel that the model can fit" : "only " + few);

@@ -41,7 +41,7 @@ struct FamilyFit {
   double error_before = 0;                  // mean relative error with the device as it was
   double error_after = 0;
   double error_cross_validated = 0;
-  std::map<std::string, double> sigmas;  // by calibration key: two thirds of the cross-validated errors are smaller
+  std::map<std::string, double> sigmas;  // by calibration key (sigma_fit.h)
 };
 
 // Families with too few measurements are left out; an error where none is left.

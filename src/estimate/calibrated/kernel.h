@@ -65,6 +65,7 @@ struct KernelTime {
   double store_us = 0;  // results of each wave of tiles, exposed
   double flops = 0;
   double bytes = 0;
+  double datasheet_us = 0;  // at the datasheet's rate and bandwidth, nothing else
   graph::Bound bound = graph::Bound::kNone;
 };
 

@@ -156,8 +156,9 @@ Machine MakeMachine(const hardware::Device& device) {
   const double f32 = machine.vector_rate[static_cast<size_t>(Datatype::kF32)];
   machine.clock = device.clock_hz.value_or(1.5e9) * 1e-6;
   machine.lanes = device.lanes_per_sm ? *device.lanes_per_sm : f32 / (2 * machine.sms * machine.clock);
-  if (device.lanes_per_sm && device.family != "tpu") {
-    machine.issue_share = machine.lanes / (kWarp * device.schedulers_per_sm.value_or(kSchedulers));
+  const bool known = device.lanes_per_sm || (device.sm_count && device.clock_hz && device.Knows("f32"));
+  if (known && device.family != "tpu") {  // lanes that two instructions of one warp feed count once
+    machine.issue_share = std::min(1.0, machine.lanes / (kWarp * device.schedulers_per_sm.value_or(kSchedulers)));
   }
   for (size_t i = 0; i < kDatatypes; ++i) {
     machine.sm_matrix_rate[i] = device.matrix_flops_per_clock
@@ -196,7 +197,9 @@ Parameters ForDevice(const Parameters& parameters, const hardware::Device& devic
     own.sigma[family] = Own(device, name, "sigma").value_or(own.sigma[family]);
     own.campaign_sigma[family] = Own(device, name, "campaign_sigma").value_or(own.campaign_sigma[family]);
   }
-  own.tf32_sigma = Own(device, "tf32", "sigma").value_or(own.sigma[static_cast<size_t>(Family::kGemm)]);
+  // What a device's own residuals say has its power in it.
+  if (Own(device, "linear", "sigma") || Own(device, "bmm", "sigma")) own.power_sigma = 0;
+  own.tf32_sigma = Own(device, "tf32", "sigma").value_or(Own(device, "gemm", "sigma").value_or(parameters.tf32_sigma));
   return own;
 }
 

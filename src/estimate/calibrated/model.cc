@@ -24,10 +24,11 @@ constexpr double kFusedLoads = 0.25;   // and in fused kernels
 constexpr double kWarpRow = 1024;      // longest softmax row that one warp keeps in registers
 constexpr double kL2Begin = 0.5;       // bytes / L2 capacity from which they start to spill
 constexpr double kL2End = 1.2;         // and from which nothing stays
-constexpr double kL2Gain = 10;         // most that L2 is faster than memory
-constexpr double kSoftmaxRows = 2;     // rows that an SM holds at once: thread blocks of 1024
-constexpr double kNormRows = 16;       // of 128
-constexpr double kWinogradGain = 4;    // fewer multiplications of F(4x4, 3x3)
+constexpr double kUsualDistance = 0.25;  // of a large kernel's time, from the datasheet's limit
+constexpr double kL2Gain = 10;           // most that L2 is faster than memory
+constexpr double kSoftmaxRows = 2;       // rows that an SM holds at once: thread blocks of 1024
+constexpr double kNormRows = 16;         // of 128
+constexpr double kWinogradGain = 4;      // fewer multiplications of F(4x4, 3x3)
 
 double TileEfficiency(const TileSize& tile, double half) {
   const double extent = 2 * tile.m * tile.n / (tile.m + tile.n);
@@ -76,7 +77,9 @@ TileModel LaneTiles(const Machine& machine, const LaneConstants& lanes, double s
   const double port = IssueEfficiency(machine, kProductLoads);
   double device_rate = machine.vector_rate[static_cast<size_t>(Datatype::kF32)] * lanes.sustained_fraction * port;
   if (machine.tdp_w > 0) {
-    device_rate = std::pow(std::pow(device_rate, -8) + std::pow(PowerLimit(machine, lanes), -8), -1.0 / 8);
+    const double unlimited = device_rate;
+    device_rate = std::pow(std::pow(unlimited, -8) + std::pow(PowerLimit(machine, lanes), -8), -1.0 / 8);
+    model.throttled = std::log(unlimited / device_rate);
   }
   const double sm_rate = 2 * machine.lanes * machine.clock * lanes.sustained_fraction * port;
   const double reference = 1 + lanes.tile_half / 64;  // efficiencies are relative to a tile of 64 x 64
@@ -109,6 +112,11 @@ double Rise(double x, double start, double full) {
 graph::Bound BoundOf(const KernelTime& time) {
   if (time.launch_us >= 0.5 * time.us) return graph::Bound::kLaunch;
   return time.compute_us >= std::max(time.memory_us, time.l2_us) ? graph::Bound::kCompute : graph::Bound::kMemory;
+}
+
+bool IsProduct(const KernelSpec& kernel) {
+  return kernel.shape == Shape::kGemm || kernel.shape == Shape::kLinear || kernel.shape == Shape::kBatchedGemm ||
+         kernel.shape == Shape::kConvolution;
 }
 
 // Extents are at least 1 and finite, whatever the table said.
@@ -150,15 +158,32 @@ KernelTime KernelModel::Time(const KernelSpec& kernel) const {
   }
   time.us = WithDispatch(kernel, time.us);
   time.bound = BoundOf(time);
-  time.sigma_us = time.us * RelativeSigma(kernel);
+  time.datasheet_us = DatasheetTime(kernel, time);
+  time.sigma_us = time.us * RelativeSigma(kernel, time);
   return time;
 }
 
-double KernelModel::RelativeSigma(const KernelSpec& kernel) const {
+double KernelModel::FamilySigma(const KernelSpec& kernel) const {
   const std::string_view family = FamilyOnMachine(kernel, machine_);
   if (family != FamilyName(Family::kGemm)) return parameters_.sigma[static_cast<size_t>(FamilyOf(kernel))];
   return kernel.type == Datatype::kTf32 ? parameters_.tf32_sigma
                                         : parameters_.sigma[static_cast<size_t>(Family::kGemm)];
+}
+
+// The further a kernel stays from what the datasheet allows, the more of its time is the model's guess.
+double KernelModel::RelativeSigma(const KernelSpec& kernel, const KernelTime& time) const {
+  const double away = 1 - std::min(1.0, time.datasheet_us / time.us);
+  const double near = parameters_.roofline_sigma * parameters_.roofline_sigma;
+  const double sigma = FamilySigma(kernel) * std::sqrt((near + away * away) / (near + kUsualDistance * kUsualDistance));
+  if (!IsProduct(kernel) || machine_.tensor[static_cast<size_t>(kernel.type)]) return sigma;
+  const double power = parameters_.power_sigma * (kernel.shape == Shape::kBatchedGemm ? batched_ : linear_).throttled;
+  return std::sqrt(sigma * sigma + power * power);
+}
+
+double KernelModel::DatasheetTime(const KernelSpec& kernel, const KernelTime& time) const {
+  const auto type = static_cast<size_t>(kernel.type);
+  const double peak = machine_.tensor[type] ? machine_.matrix_rate[type] : machine_.vector_rate[type];
+  return std::max(IsProduct(kernel) ? time.flops / peak : 0.0, time.bytes / machine_.memory_rate);
 }
 
 void KernelModel::Times(std::span<const KernelSpec> kernels, std::span<KernelTime> times) const {
@@ -277,10 +302,8 @@ KernelTime KernelModel::Memory(const KernelSpec& kernel) const {
 
 double KernelModel::WithDispatch(const KernelSpec& kernel, double us) const {
   if (!(kernel.dispatch_us > 0) || !std::isfinite(kernel.dispatch_us)) return us;
-  const bool product = kernel.shape == Shape::kGemm || kernel.shape == Shape::kLinear ||
-                       kernel.shape == Shape::kBatchedGemm || kernel.shape == Shape::kConvolution;
   const DispatchConstants& dispatch = parameters_.dispatch;
-  return SoftMaximum(us, kernel.dispatch_us, product ? dispatch.product_power : dispatch.memory_power);
+  return SoftMaximum(us, kernel.dispatch_us, IsProduct(kernel) ? dispatch.product_power : dispatch.memory_power);
 }
 
 }  // namespace hespas::estimate::calibrated

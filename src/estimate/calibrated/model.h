@@ -25,12 +25,15 @@ class KernelModel {
 
   const Machine& machine() const { return machine_; }
   const Parameters& parameters() const { return parameters_; }
-  double RelativeSigma(const KernelSpec& kernel) const;
+  // Of the kernel's family (and type) on this device, wherever it stands between the datasheet's limits.
+  double FamilySigma(const KernelSpec& kernel) const;
 
  private:
   const GemmConstants& Gemm(Datatype type) const {
     return type == Datatype::kTf32 ? parameters_.tf32 : parameters_.gemm;
   }
+  double RelativeSigma(const KernelSpec& kernel, const KernelTime& time) const;
+  double DatasheetTime(const KernelSpec& kernel, const KernelTime& time) const;
   KernelTime Product(const KernelSpec& kernel) const;
   KernelTime MatrixUnits(const KernelSpec& kernel) const;
   KernelTime Lanes(const KernelSpec& kernel, bool batched) const;

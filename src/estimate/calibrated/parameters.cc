@@ -120,7 +120,10 @@ void ReadSigmas(JsonObject& root, Parameters& parameters, Diagnostics& diagnosti
     parameters.sigma[family] = sigma.value_or(0);
   }
   parameters.tf32_sigma = parameters.sigma[static_cast<size_t>(Family::kGemm)];
+  if (const auto tf32 = sigmas ? sigmas->Quantity("tf32", Unit::kNumber) : std::nullopt) parameters.tf32_sigma = *tf32;
   parameters.campaign_sigma.fill(sigmas ? sigmas->Quantity("campaign", Unit::kNumber).value_or(0) : 0);
+  parameters.roofline_sigma = sigmas ? sigmas->Quantity("roofline", Unit::kNumber).value_or(1) : 1;
+  parameters.power_sigma = sigmas ? sigmas->Quantity("power", Unit::kNumber).value_or(0) : 0;
   parameters.correlation = sigmas ? sigmas->Quantity("correlation", Unit::kNumber).value_or(0) : 0;
   const auto latency = sigmas ? sigmas->Quantity("collective-latency", Unit::kNumber) : std::nullopt;
   if (!latency) diagnostics.Error(kBadParameters, "no sigma of `collective-latency`");

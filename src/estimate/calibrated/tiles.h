@@ -27,6 +27,7 @@ struct TileModel {
   double memory_rate = 1;  // byte/us of the device
   double k_step = 32;      // the contraction is padded to a multiple
   bool sharp = true;       // eighth-power combination, else fourth
+  double throttled = 0;    // e-folds that the board's power takes from the rate; already in the rates above
 };
 
 struct ProductSize {
