@@ -9,8 +9,9 @@
 namespace hespas::cli {
 
 void AddPtxCommand(CLI::App& app, Console& console) {
-  CLI::App& command = AddCommand(app, console, "ptx", "counts and times the kernels of a program, or of PTX, on a GPU",
-                                 "hespas ptx block.mlir --device H100_80GB --tool-path iree-compile");
+  CLI::App& command =
+      AddCommand(app, console, "ptx", "counts and times the kernels of a program, or of PTX, on a GPU",
+                 "hespas ptx tests/data/external/recorded/iree_matmul.ptx --grid 96 --device H100_80GB");
   struct Options {
     driver::RunOptions run;
     driver::PtxQuestion question;
