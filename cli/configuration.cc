@@ -63,14 +63,17 @@ void Offer(CLI::App& command, const driver::RunConfiguration& configuration, Ori
   for (const driver::ConfiguredOption& entry : configuration.options) {
     CLI::Option* option = Named(command, entry.option);
     if (option == nullptr || (option->count() > 0 && !origins.contains(option))) continue;
-    option->clear();  // a later key of the file that sets the same option wins
+    const std::string origin = fmt::format("configuration {}:{}", entry.at.file, entry.at.line);
+    const auto earlier = origins.find(option);
+    // A later key of the file that sets the same option wins; values of one key's list stay together.
+    if (earlier == origins.end() || earlier->second != origin) option->clear();
     try {
       option->add_result(entry.value);
       option->run_callback();
     } catch (const CLI::ParseError& error) {
       console.diagnostics.Error(driver::compat::kBadSetting, error.what(), entry.at);
     }
-    origins[option] = fmt::format("configuration {}:{}", entry.at.file, entry.at.line);
+    origins[option] = origin;
   }
 }
 

@@ -99,16 +99,27 @@ void AddProfileOptions(CLI::App& command, estimate::ProfileOptions& profile) {
       ->check(CLI::PositiveNumber);
   command.add_option("--jobs", profile.jobs, "programs that are compiled at a time; by default one a core, at most 4")
       ->check(CLI::PositiveNumber);
+  command.add_option("--block-compiler", profile.compiler,
+                     "of xla: xla-translate; of iree: iree-compile; by default found in PATH");
+  command.add_option("--block-runner", profile.runner,
+                     "of xla: hlo_runner_main; of iree: iree-benchmark-module; by default found in PATH");
+  command.add_option("--iree-backend", profile.target_backend, "what iree-compile compiles for");
+  command.add_option("--iree-device", profile.target_device, "what iree-benchmark-module runs on");
+  command.add_option("--iree-compile-arg", profile.compile_arguments, "further argument of iree-compile")
+      ->allow_extra_args(false);
+  command.add_option("--iree-run-arg", profile.run_arguments, "further argument of iree-benchmark-module")
+      ->allow_extra_args(false);
+  command.add_option("--iree-clock", profile.clock, "time that counts: wall or cpu")->check(OneOf({"wall", "cpu"}));
   command.add_option("--tool-memory", profile.memory_gib, "GiB of memory that one process that measures may take")
       ->check(CLI::PositiveNumber);
 }
 
 void AddEstimateOptions(CLI::App& command, driver::RunOptions& options) {
   command.add_option("--device", options.device, "accelerator: a preset (`hespas devices`) or a JSON file");
-  command.add_option(
-      "--estimator", options.estimator,
-      "model that costs each block: calibrated, roofline, systolic, scalesim, genz, cocossim, onnxim, pjrt or "
-      "exec:PATH");
+  command.add_option("--estimator", options.estimator,
+                     "model that costs each block: calibrated, roofline, systolic, scalesim, genz, cocossim, onnxim, "
+                     "pjrt, xla, iree or "
+                     "exec:PATH");
   command
       .add_option("--optimise", options.optimise,
                   "what XLA would do first: auto (unless already optimised), none, xla-gpu, xla-tpu or xla")

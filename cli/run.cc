@@ -57,6 +57,8 @@ void AddRunCommand(CLI::App& app, Console& console) {
   AddConfigurationOptions(command);
   AddProgramOption(command, options->run)->required(false);
   AddEstimateOptions(command, options->run);
+  command.add_flag("--whole", options->run.profile.whole,
+                   "with pjrt: also run the whole program on this machine's devices, beside the prediction");
   AddNetworkOptions(command, options->run);
   AddTraceOptions(command, options->run);
   AddSplitOptions(command, options->run);

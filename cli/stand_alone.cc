@@ -20,6 +20,7 @@ int RunStandAlone(const char* estimator, int argc, char** argv) {
   app.add_option("--config-file,--config_file", command.config_path, "configuration file with `perf_estimator`");
   AddDeviceOptions(app, options);
   for (const driver::ToolKey& key : driver::ToolKeysOf(estimator)) {
+    if (key.option == driver::kNestedKeys) continue;
     std::string flag = "--" + std::string(key.key);
     std::string with_underscores = flag;
     std::replace(flag.begin(), flag.end(), '_', '-');

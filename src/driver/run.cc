@@ -15,6 +15,7 @@
 #include "driver/presets.h"
 #include "driver/summarise.h"
 #include "driver/what_if.h"
+#include "estimate/profile/whole.h"
 
 namespace hespas::driver {
 namespace {
@@ -45,6 +46,20 @@ bool Change(const RunOptions& options, hardware::System& system, Diagnostics& di
   const Status status = ChangeSystem(options.changes, system);
   if (!status) diagnostics.Report(status.error());
   return status.ok();
+}
+
+bool AddMeasuredStep(const RunOptions& options, const Prepared& prepared, size_t npus, result::RunResult& result,
+                     Diagnostics& diagnostics) {
+  const auto limit = std::chrono::milliseconds(static_cast<int64_t>(options.tool_limit_s * 1000));
+  const auto whole = estimate::MeasureWhole(*prepared.module, static_cast<int>(npus), options.profile, limit);
+  if (!whole) {
+    diagnostics.Report(whole.error());
+    return false;
+  }
+  result.measured_step = {.time = Time::Seconds(whole->time.seconds),
+                          .sigma = Time::Seconds(whole->time.sigma_seconds),
+                          .platform = whole->platform};
+  return true;
 }
 
 }  // namespace
@@ -88,6 +103,7 @@ std::optional<Finished> RunStages(const RunOptions& options, Diagnostics& diagno
     diagnostics.Report(fits.error());
     return std::nullopt;
   }
+  if (options.profile.whole && !AddMeasuredStep(options, *prepared, npus, result, diagnostics)) return std::nullopt;
   for (const Diagnostic& diagnostic : diagnostics.all()) {
     if (diagnostic.is_warning()) result.warnings.push_back(diagnostic);
   }

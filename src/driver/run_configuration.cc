@@ -103,18 +103,16 @@ class Reader {
     for (const ToolKey& key : ToolKeysOf(method ? Lower(*method) : "")) ReadTool(key, *hardware);
     if (const auto npus = hardware->Integer("num_npus", 1, 1 << 20))
       Offer("--num-npus", std::to_string(*npus), {"perf_estimator", "hardware", "num_npus"});
-    if (!method || estimate::WhyNotBuiltIn(Lower(*method)).empty()) hardware->Finish();
+    hardware->Finish();
   }
 
   void ReadTool(const ToolKey& key, JsonObject& hardware) {
     const std::string name(key.key);
     const nlohmann::json* value = hardware.Raw(name);
-    if (value == nullptr || key.option.empty()) return;
-    std::string text = value->is_string() ? value->get<std::string>() : value->dump();
-    if (value->is_number() && key.scale != 0) text = fmt::format("{}", value->get<double>() * key.scale);
-    if (value->is_structured())
-      return hardware.Report(kJsonBadValue, name, fmt::format("`{}` must be a single value", name));
-    Offer(std::string(key.option), text, {"perf_estimator", "hardware", name});
+    if (value == nullptr) return;
+    const auto settings = SettingsOf(key, *value);
+    if (!settings) return hardware.Report(kJsonBadValue, name, fmt::format("`{}` has a value of another type", name));
+    for (const auto& [option, text] : *settings) Offer(option, text, {"perf_estimator", "hardware", name});
   }
 
   void ReadFigures(JsonObject& figures) {

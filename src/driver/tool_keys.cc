@@ -1,5 +1,7 @@
 #include "driver/tool_keys.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -12,6 +14,10 @@ constexpr std::string_view kConfig = "--tool-config";
 constexpr std::string_view kMapping = "--tool-mapping";
 constexpr std::string_view kClock = "--tool-clock";
 constexpr std::string_view kChips = "--tool-chips";
+constexpr std::string_view kCompiler = "--block-compiler";
+constexpr std::string_view kRunner = "--block-runner";
+constexpr std::string_view kSample = "--sample";
+constexpr int kSampleOfTrue = 3;  // blocks of each family, where the prototype's key says just `true`
 
 // Spec python-prototype, section 13; COCOSSim counts in GHz.
 constexpr ToolKey kKeys[] = {
@@ -28,6 +34,19 @@ constexpr ToolKey kKeys[] = {
     {"zigzag_onnx", "accelerator", kConfig},
     {"zigzag_onnx", "mapping", kMapping},
     {"zigzag_onnx", "frequency", kClock, 1},
+    {"xla", "xla_translate_path", kCompiler},
+    {"xla", "hlo_runner_main_path", kRunner},
+    {"xla", "sample", kSample},
+    {"xla", "translate", ""},
+    {"iree", "iree_compile", kCompiler},
+    {"iree", "iree_benchmark", kRunner},
+    {"iree", "sample", kSample},
+    {"iree", "mlir_function_name", ""},
+    {"iree", "compile", kNestedKeys},
+    {"compile", "target-backends", "--iree-backend"},
+    {"compile", "device", "--iree-device"},
+    {"compile", "extra-args", "--iree-compile-arg"},
+    {"compile", "extra-runtime-args", "--iree-run-arg"},
 };
 
 }  // namespace
@@ -40,17 +59,54 @@ std::vector<ToolKey> ToolKeysOf(std::string_view method) {
   return keys;
 }
 
+std::optional<ToolSettings> SettingsOf(const ToolKey& key, const nlohmann::json& value) {
+  ToolSettings settings;
+  if (key.option.empty()) return settings;
+  if (key.option == kNestedKeys) {
+    if (!value.is_object()) return std::nullopt;
+    for (const ToolKey& inner : ToolKeysOf(key.key)) {
+      const auto found = value.find(inner.key);
+      if (found == value.end()) continue;
+      const auto values = found->is_array() ? *found : nlohmann::json::array({*found});
+      for (const auto& one : values) {
+        if (!one.is_string()) return std::nullopt;
+        settings.emplace_back(inner.option, one.get<std::string>());
+      }
+    }
+    return settings;
+  }
+  if (value.is_structured()) return std::nullopt;
+  std::string text = value.is_string() ? value.get<std::string>() : value.dump();
+  if (value.is_number() && key.scale != 0) text = fmt::format("{}", value.get<double>() * key.scale);
+  if (key.option == kSample && value.is_boolean()) {
+    if (!value.get<bool>()) return settings;
+    text = std::to_string(kSampleOfTrue);
+  }
+  settings.emplace_back(key.option, text);
+  return settings;
+}
+
 bool SetTool(std::string_view option, const std::string& value, estimate::EstimatorOptions& options) {
   if (option == kPath) options.tool_path = value;
   if (option == kConfig) options.tool_config = value;
   if (option == kMapping) options.tool_mapping = value;
-  if (option != kClock && option != kChips) return true;
+  if (option == kCompiler) options.profile.compiler = value;
+  if (option == kRunner) options.profile.runner = value;
+  if (option == "--iree-backend") options.profile.target_backend = value;
+  if (option == "--iree-device") options.profile.target_device = value;
+  if (option == "--iree-compile-arg") options.profile.compile_arguments.push_back(value);
+  if (option == "--iree-run-arg") options.profile.run_arguments.push_back(value);
+  if (option != kClock && option != kChips && option != kSample) return true;
   char* end = nullptr;
   const double number = std::strtod(value.c_str(), &end);
   if (value.empty() || *end != '\0' || !(number > 0 && number <= 1e15)) return false;
   if (option == kClock) {
     options.tool_clock_hz = number;
     return true;
+  }
+  if (option == kSample) {
+    options.profile.sample = static_cast<int>(std::min(number, 1e6));
+    return number == std::floor(number);
   }
   options.tool_chips = static_cast<int>(std::min(number, 1e6));
   return number == std::floor(number);

@@ -3,8 +3,11 @@
 // every call has a folder of its own.
 #pragma once
 
+#include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -19,7 +22,15 @@ struct ToolKey {
   double scale = 0;         // numbers: to the option's unit (Hz, chips); 0: a text
 };
 
+// Of `option`: the key's value is an object with further keys.
+inline constexpr std::string_view kNestedKeys = "{}";
+
 std::vector<ToolKey> ToolKeysOf(std::string_view method);
+
+// The options that a key's value stands for, with their values as on the command line; nothing where it is no such
+// value.
+using ToolSettings = std::vector<std::pair<std::string, std::string>>;
+std::optional<ToolSettings> SettingsOf(const ToolKey& key, const nlohmann::json& value);
 
 // Sets what `option` (of ToolKey) sets; `value` is as on the command line. False where it is no good number.
 bool SetTool(std::string_view option, const std::string& value, estimate::EstimatorOptions& options);

@@ -1,12 +1,10 @@
 #include "estimate/registry.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <string>
 #include <vector>
 
-#include "base/process.h"
 #include "base/suggest.h"
 #include "estimate/calibrated/calibrated.h"
 #include "estimate/external/op_model.h"
@@ -132,6 +130,14 @@ Made MakePjrt(const hardware::Device& device, const EstimatorOptions& options) {
   return Measuring(MakePjrtProfiler(options.profile, LimitOf(options)), device, options);
 }
 
+Made MakeXla(const hardware::Device& device, const EstimatorOptions& options) {
+  return Measuring(MakeXlaProfiler(options.profile, LimitOf(options)), device, options);
+}
+
+Made MakeIree(const hardware::Device& device, const EstimatorOptions& options) {
+  return Measuring(MakeIreeProfiler(options.profile, LimitOf(options)), device, options);
+}
+
 constexpr EstimatorEntry kEstimators[] = {
     {"roofline", "the longer of arithmetic at peak rate and traffic at full bandwidth, op by op", MakeRoofline},
     {"calibrated", "tiles, waves, caches and launches, with a few constants fitted on measured kernels",
@@ -145,6 +151,8 @@ constexpr EstimatorEntry kEstimators[] = {
      MakeZigzag},
     {"pjrt", "measures blocks with a PJRT plugin (--plugin) on the device that it drives", MakePjrt},
     {"ptx", "kernels that iree-compile makes for a CUDA GPU (--tool-path), by their instructions", MakePtxEstimator},
+    {"xla", "measures blocks with XLA's xla-translate and hlo_runner_main", MakeXla},
+    {"iree", "measures blocks with iree-compile and iree-benchmark-module", MakeIree},
 };
 
 }  // namespace
@@ -152,17 +160,6 @@ constexpr EstimatorEntry kEstimators[] = {
 std::span<const EstimatorEntry> Estimators() { return kEstimators; }
 
 bool Measures(std::string_view name) { return name == "pjrt" || name == "xla" || name == "iree"; }
-
-std::string WhyNotBuiltIn(std::string_view name) {
-  std::vector<std::string> tools;
-  if (name == "xla") tools = {"xla-translate", "hlo_runner_main"};
-  if (name == "iree") tools = {"iree-compile", "iree-benchmark-module"};
-  if (tools.empty()) return {};
-  std::string text = fmt::format(": it measures with {}", fmt::join(tools, " and "));
-  std::erase_if(tools, [](const std::string& tool) { return !FindProgram({tool}).empty(); });
-  if (!tools.empty()) text += fmt::format(" (not in PATH: {})", fmt::join(tools, ", "));
-  return text;
-}
 
 Result<std::unique_ptr<Estimator>> MakeEstimator(std::string_view name, const hardware::Device& device,
                                                  const EstimatorOptions& options) {
@@ -172,8 +169,7 @@ Result<std::unique_ptr<Estimator>> MakeEstimator(std::string_view name, const ha
     if (entry.name == name) return entry.make(device, options);
     names.emplace_back(entry.name);
   }
-  return MakeError(kUnknownEstimator, fmt::format("no estimator `{}`{}", name, WhyNotBuiltIn(name)), {},
-                   DidYouMean(name, names));
+  return MakeError(kUnknownEstimator, fmt::format("no estimator `{}`", name), {}, DidYouMean(name, names));
 }
 
 }  // namespace hespas::estimate

@@ -42,10 +42,6 @@ std::span<const EstimatorEntry> Estimators();
 // Whether it compiles and runs blocks, so that blocks should be large and no optimiser of ours comes first.
 bool Measures(std::string_view name);
 
-// Why a profiling method of the prototype is not among them: the programs that it would measure with, and which of
-// those are not in PATH. Empty for other names.
-std::string WhyNotBuiltIn(std::string_view name);
-
 Result<std::unique_ptr<Estimator>> MakeEstimator(std::string_view name, const hardware::Device& device,
                                                  const EstimatorOptions& options);
 

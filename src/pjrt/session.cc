@@ -9,9 +9,12 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// CompileOptionsProto { executable_build_options { num_replicas, num_partitions } }, both below 128.
+// CompileOptionsProto { executable_build_options { num_replicas, num_partitions, use_spmd_partitioning } }, the two
+// numbers below 128.
 std::string CompileOptions(const Spread& spread) {
-  return {0x1A, 0x04, 0x20, static_cast<char>(spread.replicas), 0x28, static_cast<char>(spread.partitions)};
+  const char several = spread.partitions > 1 ? 1 : 0;
+  return {0x1A, 0x06,   0x20, static_cast<char>(spread.replicas), 0x28, static_cast<char>(spread.partitions),
+          0x30, several};
 }
 
 // A program that does nothing, and one that moves 256 MiB.

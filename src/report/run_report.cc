@@ -181,6 +181,11 @@ std::string ToJson(const result::RunResult& r, int indent) {
   json["step_time_s"] = r.step_time.seconds();
   json["step_time_ps"] = r.step_time.value;
   json["step_time_sigma_s"] = r.step_time_sigma ? Json(r.step_time_sigma->seconds()) : Json(nullptr);
+  if (r.measured_step) {
+    json["measured_step"] = {{"time_s", r.measured_step->time.seconds()},
+                             {"sigma_s", r.measured_step->sigma.seconds()},
+                             {"platform", r.measured_step->platform}};
+  }
   json["compute_time_s"] = r.compute_time.seconds();
   json["communication_time_s"] = r.communication_time.seconds();
   json["exposed_communication_s"] = r.exposed_communication.seconds();
@@ -230,6 +235,11 @@ std::string Summary(const result::RunResult& r) {
   };
   const auto share = [&](std::string_view label, Time part) { line(label, HumanTime(part), ShareOfStep(r, part)); };
   line("step time", HumanTime(r.step_time));
+  if (r.measured_step) {
+    const double error = r.step_time.seconds() / r.measured_step->time.seconds() - 1;
+    line("measured step", HumanTime(r.measured_step->time),
+         fmt::format("on {}; the prediction is {:+.1f} % off", r.measured_step->platform, 100 * error));
+  }
   share("  compute", r.compute_time);
   share("  exposed communication", r.exposed_communication);
   share("  idle", r.idle);

@@ -42,6 +42,13 @@ struct Throughput {
   std::string argument;  // "argument 201, tensor<1x4096xi32>", or the option that says so
 };
 
+// The whole program as it ran on this machine, with the devices that took part.
+struct MeasuredStep {
+  Time time;
+  Time sigma;
+  std::string platform;  // "cpu, 4 devices"
+};
+
 struct RunResult {
   struct {
     std::string path;
@@ -56,6 +63,7 @@ struct RunResult {
   std::string split;
   Time step_time;
   std::optional<Time> step_time_sigma;
+  std::optional<MeasuredStep> measured_step;
   Time compute_time;
   Time communication_time;
   Time exposed_communication;

@@ -91,14 +91,22 @@ class ChakraGen(Folder):
             self.assertEqual(alone.returncode, 0, alone.stderr)
             self.assertRegex(alone.stdout, r"^Execution of module completed: [0-9.e-]+s\n$")
 
-    def test_other_methods_are_named_as_missing(self):
-        for method, tools in (("iree", "iree-compile and iree-benchmark-module"),
-                              ("xla", "xla-translate and hlo_runner_main")):
+    def test_methods_that_measure_name_what_they_lack(self):
+        for method, tool in (("iree", "iree-compile"), ("xla", "xla-translate")):
             config = ROOT / f"configs/nodes/profiling/{method}/config.json"
-            done = run(config, "--mlir_file", SMALL[0], "--output", self.output, program="hespas_chakra_gen")
-            self.assertEqual(done.returncode, 3)
-            self.assertIn(f"error[E0914]: estimator `{method}` is not available here: it measures with {tools}", done.stderr)
-            self.assertIn("roofline", done.stderr)
+            done = run(config, "--mlir_file", SMALL[0], "--output", self.output, program="hespas_chakra_gen",
+                       environment={"PATH": "/usr/bin:/bin"})
+            self.assertEqual(done.returncode, 5, done.stderr)
+            self.assertIn(f"error[E0573]: `{tool}` was not found", done.stderr)
+            self.assertIn("--block-compiler", done.stderr)
+
+    def test_unknown_methods_are_refused(self):
+        config = self.folder / "config.json"
+        config.write_text(json.dumps({"device": "TPUv3", "perf_estimator": {"method": "xlb"}}))
+        done = run(config, "--mlir_file", SMALL[0], "--output", self.output, program="hespas_chakra_gen")
+        self.assertEqual(done.returncode, 3)
+        self.assertIn("error[E0914]: estimator `xlb` is not available here", done.stderr)
+        self.assertIn("roofline", done.stderr)
 
     def simulator(self):
         """A COCOSSim that takes 1,880 cycles for everything and notes how it was called."""

@@ -14,6 +14,7 @@
 #include "base/file.h"
 #include "base/json_text.h"
 #include "base/suggest.h"
+#include "driver/run.h"
 #include "driver/tool_keys.h"
 #include "hardware/presets.h"
 #include "report/table.h"
@@ -204,10 +205,12 @@ class Reader {
     std::vector<std::string> names;
     for (const estimate::EstimatorEntry& entry : estimate::Estimators()) names.emplace_back(entry.name);
     if (command_.compat) names = {"roofline"};
-    if (std::find(names.begin(), names.end(), settings_.method) != names.end()) return;
-    Fail(kMethodUnavailable,
-         fmt::format("estimator `{}` is not available here{}", settings_.method,
-                     estimate::WhyNotBuiltIn(settings_.method)),
+    if (std::find(names.begin(), names.end(), settings_.method) != names.end()) {
+      // What measures describes no device; its fallback needs one.
+      if (estimate::Measures(settings_.method) && settings_.device.origin.empty()) LoadDevice(RunOptions().device);
+      return;
+    }
+    Fail(kMethodUnavailable, fmt::format("estimator `{}` is not available here", settings_.method),
          configured ? std::vector<std::string>{"perf_estimator", "method"} : std::vector<std::string>{},
          DidYouMean(settings_.method, names, fmt::format("there are {}", fmt::join(names, ", "))));
   }
@@ -226,7 +229,11 @@ class Reader {
       CheckKeys(*nested, path, kRooflineKeys);
       ReadRates(*nested, path);
     } else {
-      CheckKeys(hardware, path, kRooflineKeys);
+      std::vector<std::string_view> known(std::begin(kRooflineKeys), std::end(kRooflineKeys));
+      if (estimate::Measures(settings_.method)) {
+        for (const ToolKey& key : ToolKeysOf(settings_.method)) known.push_back(key.key);
+      }
+      CheckKeys(hardware, path, known);
       ReadRates(hardware, path);
     }
     path = {"perf_estimator", "hardware"};
@@ -242,11 +249,15 @@ class Reader {
       const Json* value = Member(hardware, name);
       if (value == nullptr || key.option.empty()) continue;
       path.push_back(name);
-      std::string text = value->is_string() ? value->get<std::string>() : value->dump();
-      if (value->is_number() && key.scale != 0) text = fmt::format("{}", value->get<double>() * key.scale);
-      if (!SetTool(key.option, text, settings_.estimator) || value->is_structured()) {
-        Fail(kBadSetting, fmt::format("`{}` is not a {}", name, key.scale == 0 ? "text" : "positive number"), path);
+      const auto settings = SettingsOf(key, nlohmann::json(*value));
+      bool good = settings.has_value();
+      std::string text;
+      for (const auto& [option, setting] : settings.value_or(ToolSettings())) {
+        good = SetTool(option, setting, settings_.estimator) && good;
+        text += (text.empty() ? "" : " ") + setting;
       }
+      if (!good)
+        Fail(kBadSetting, fmt::format("`{}` is not a {}", name, key.scale == 0 ? "text" : "positive number"), path);
       path.pop_back();
       Row(name, text, ConfigurationOrigin());
     }

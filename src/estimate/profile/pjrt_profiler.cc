@@ -13,9 +13,12 @@
 #include <optional>
 
 #include "base/file.h"
-#include "base/hash.h"
 #include "base/process.h"
+#include "base/scratch_folder.h"
+#include "estimate/profile/file_identity.h"
 #include "estimate/profile/profilers.h"
+#include "estimate/profile/program_text.h"
+#include "estimate/profile/whole.h"
 
 namespace hespas::estimate {
 namespace {
@@ -56,29 +59,11 @@ int64_t AvailableMemory() {
   return int64_t{1} << 40;
 }
 
-// "cpu" is the name of every processor there is.
-std::string HostProcessor() {
-  std::ifstream file("/proc/cpuinfo");
-  for (std::string line; std::getline(file, line);) {
-    if (line.starts_with("model name"))
-      return fmt::format("{} x {}", line.substr(line.find(':') + 1), sysconf(_SC_NPROCESSORS_ONLN));
-  }
-  return {};
-}
-
-std::string FileIdentity(const std::string& path) {
-  std::error_code error;
-  std::ifstream file(path, std::ios::binary);
-  std::string head(size_t{1} << 20, '\0');
-  file.read(head.data(), static_cast<std::streamsize>(head.size()));
-  head.resize(static_cast<size_t>(file.gcount()));  // an ELF file's build id stands near its beginning
-  return fmt::format("{}|{}", fs::file_size(path, error), HashBytes(head).hex());
-}
-
 class PjrtProfiler : public BlockProfiler {
  public:
-  PjrtProfiler(std::vector<std::string> command, const ProfileOptions& options, std::chrono::milliseconds limit)
-      : command_(std::move(command)), options_(options), limit_(limit) {}
+  PjrtProfiler(std::vector<std::string> command, Environment environment, const ProfileOptions& options,
+               std::chrono::milliseconds limit)
+      : command_(std::move(command)), environment_(std::move(environment)), options_(options), limit_(limit) {}
 
   // The first worker: its greeting tells what measurements depend on.
   Status Open(const std::string& plugin) {
@@ -88,10 +73,12 @@ class PjrtProfiler : public BlockProfiler {
     fingerprint_ = fmt::format("pjrt|1|{}|{}|{}|{}|{}|{}", FileIdentity(plugin), greeting_.value("api", ""),
                                greeting_.value("platform", ""), greeting_.value("version", ""),
                                greeting_.value("device", ""), options_.cold ? "cold" : "warm");
+    // "cpu" is the name of every processor there is.
     if (greeting_.value("platform", "") == "cpu") fingerprint_ += "|" + HostProcessor();
     return {};
   }
 
+  std::string platform() const { return greeting_.value("platform", ""); }
   std::string_view name() const override { return "pjrt"; }
   std::string Fingerprint() const override { return fingerprint_; }
 
@@ -122,7 +109,7 @@ class PjrtProfiler : public BlockProfiler {
     if (slot.worker) return {};
     if (slot.failed_starts >= kMostFailedStarts) return Failed("the plugin can no longer be loaded");
     ++slot.failed_starts;
-    auto worker = Worker::Start(command_);
+    auto worker = Worker::Start(command_, environment_);
     if (!worker) return worker.error();
     const auto line = worker->ReadLine(limit_);
     if (!line) return MakeError(kPluginUnusable, fmt::format("its worker failed: {}", line.error().message));
@@ -169,6 +156,7 @@ class PjrtProfiler : public BlockProfiler {
   }
 
   std::vector<std::string> command_;
+  Environment environment_;
   ProfileOptions options_;
   std::chrono::milliseconds limit_;
   std::mutex mutex_;
@@ -178,9 +166,8 @@ class PjrtProfiler : public BlockProfiler {
   std::string fingerprint_;
 };
 
-}  // namespace
-
-MadeProfiler MakePjrtProfiler(const ProfileOptions& options, std::chrono::milliseconds limit) {
+Result<std::unique_ptr<PjrtProfiler>> Open(const ProfileOptions& options, std::chrono::milliseconds limit,
+                                           Environment environment = {}) {
   const std::string plugin = options.plugin.empty() ? FindPlugin() : options.plugin;
   std::error_code error;
   if (plugin.empty() || !fs::exists(plugin, error)) {
@@ -193,12 +180,54 @@ MadeProfiler MakePjrtProfiler(const ProfileOptions& options, std::chrono::millis
                                               : kDefaultMemoryShare * static_cast<double>(AvailableMemory());
   auto profiler = std::make_unique<PjrtProfiler>(
       std::vector<std::string>{worker, "--plugin", plugin, "--memory", std::to_string(static_cast<int64_t>(bytes))},
-      options, limit);
+      std::move(environment), options, limit);
   if (const Status opened = profiler->Open(plugin); !opened) {
     return MakeError(kPluginUnusable, fmt::format("`{}` cannot be used: {}", plugin, opened.error().message), {},
                      "name another plugin with --plugin, or choose an analytic estimator");
   }
-  return std::unique_ptr<BlockProfiler>(std::move(profiler));
+  return profiler;
+}
+
+// The program is partitioned already; XLA's partitioner would not take collectives that stand in it. A CPU has as many
+// devices as it is told to have.
+Environment ForSeveralDevices(int devices) {
+  const char* given = std::getenv("XLA_FLAGS");
+  return {{"XLA_FLAGS", fmt::format("{} --xla_force_host_platform_device_count={} "
+                                    "--xla_disable_hlo_passes=spmd-partitioning,spmd-partitioner,spmd_partitioner",
+                                    given == nullptr ? "" : given, devices)}};
+}
+
+graph::Block BlockOfMain(const ir::Module& module) {
+  const ir::BlockId body = module.body(module.main());
+  graph::Block block;
+  block.ops = module.block(body).ops;
+  for (const ir::ValueId value : module.operands(block.ops.back())) block.outputs.push_back(value);
+  block.ops.pop_back();
+  for (const ir::ValueId value : module.arguments(body)) block.inputs.push_back(value);
+  return block;
+}
+
+}  // namespace
+
+MadeProfiler MakePjrtProfiler(const ProfileOptions& options, std::chrono::milliseconds limit) {
+  auto profiler = Open(options, limit);
+  if (!profiler) return profiler.error();
+  return std::unique_ptr<BlockProfiler>(*std::move(profiler));
+}
+
+Result<MeasuredProgram> MeasureWhole(const ir::Module& module, int devices, const ProfileOptions& options,
+                                     std::chrono::milliseconds limit) {
+  const ScratchFolder folder;
+  auto program = WriteBlockProgram(module, BlockOfMain(module), (folder.path() / "program.mlir").string(), true);
+  if (!program) return program.error();
+  program->partitions = devices;
+  auto profiler = Open(options, limit, devices > 1 ? ForSeveralDevices(devices) : Environment());
+  if (!profiler) return profiler.error();
+  auto measured = (*profiler)->Measure(*program, 0);
+  if (!measured) return measured.error();
+  return MeasuredProgram{
+      .time = *measured,
+      .platform = fmt::format("{}, {} device{}", (*profiler)->platform(), devices, devices == 1 ? "" : "s")};
 }
 
 }  // namespace hespas::estimate

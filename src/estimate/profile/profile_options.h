@@ -12,6 +12,7 @@ struct ProfileOptions {
   int sample = 0;         // blocks measured of each family; 0: all
   double budget_s = 0;    // after which no further block is measured; 0: none
   int jobs = 0;           // programs compiled at a time; 0: as the machine has cores, at most 4
+  bool whole = false;     // of pjrt: the whole program is measured too
   double memory_gib = 0;  // that one worker may take; 0: four fifths of what is available
 
   std::string compiler;                        // of xla: xla-translate; of iree: iree-compile; empty: found in PATH

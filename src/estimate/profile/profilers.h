@@ -30,5 +30,7 @@ inline constexpr DiagnosticKind kMeasurementFailed{"E0596",
 // `limit`: of compiling or of measuring one block.
 using MadeProfiler = Result<std::unique_ptr<BlockProfiler>>;
 MadeProfiler MakePjrtProfiler(const ProfileOptions& options, std::chrono::milliseconds limit);
+MadeProfiler MakeXlaProfiler(const ProfileOptions& options, std::chrono::milliseconds limit);
+MadeProfiler MakeIreeProfiler(const ProfileOptions& options, std::chrono::milliseconds limit);
 
 }  // namespace hespas::estimate

@@ -1,0 +1,20 @@
+#!/usr/bin/env bash
+# usage: blocks_test.sh HESPAS [all]   blocks_test.py in its environment: on the programs of this tree, with `all` on every shared workload
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+root=$here/../..
+shared=$root/../shared/workloads
+python=$("$root/scripts/python_env.sh" jax)
+plugin=$(echo "$(dirname "$("$root/scripts/python_env.sh" pjrt)")"/../lib/*/site-packages/lammps_jax_pjrt_cpu/*.so)
+tiny=$root/tests/data/optimise/run/llama3-tiny-4dev.mlir.gz
+parsed=("$tiny" "$root/examples/llama3-100m-4dev.mlir.gz")
+compiled=("$tiny")
+run=("$tiny")
+small=$shared/resnet18_train_small_1dev.mlir.gz
+[ ! -e "$small" ] || { compiled+=("$small"); run+=("$small"); }
+if [ "${2:-}" = all ] && [ -d "$shared" ]; then
+  # -raw is not partitioned
+  mapfile -t parsed < <(ls "$shared"/*.mlir.gz "$shared"/{gemm,blocks,fixtures}/*.mlir | grep -v -e -raw)
+  mapfile -t compiled < <(ls "$shared"/llama3-{tiny,100m}-4dev.mlir.gz "$small" "$shared"/{gemm,blocks}/*.mlir | grep -v -e -raw)
+fi
+exec "$python" "$here/blocks_test.py" "$1" --parse "${parsed[@]}" --compile "$plugin" "${compiled[@]}" --run "${run[@]}"

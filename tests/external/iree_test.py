@@ -1,0 +1,50 @@
+"""IREE itself, from PyPI: blocks of ResNet and of a transformer measured on this machine's processor."""
+import pathlib
+import subprocess
+import tempfile
+import unittest
+
+import command
+
+
+def environment(name):
+    done = subprocess.run([command.ROOT / "scripts/python_env.sh", name], check=True, capture_output=True, text=True)
+    return pathlib.Path(done.stdout.strip()).parent
+
+
+COMPILER = environment("iree") / "iree-compile"
+RUNNER = environment("iree_runtime") / "iree-benchmark-module"
+WORDS = ["--estimator", "iree", "--block-compiler", COMPILER, "--block-runner", RUNNER]
+PRODUCT = """func.func @main(%a: tensor<NxNxf32>, %i: tensor<i32>) -> (tensor<NxNxf32>, tensor<i32>) {
+  %0 = stablehlo.dot_general %a, %a, contracting_dims = [1] x [0] : (tensor<NxNxf32>, tensor<NxNxf32>) -> tensor<NxNxf32>
+  %1 = stablehlo.add %i, %i : tensor<i32>
+  return %0, %1 : tensor<NxNxf32>, tensor<i32>
+}
+"""
+
+
+class Iree(unittest.TestCase):
+    def test_products(self):
+        with tempfile.TemporaryDirectory() as folder:
+            times = []
+            for n in (64, 512):
+                program = pathlib.Path(folder) / f"{n}.mlir"
+                program.write_text(PRODUCT.replace("N", str(n)))
+                result = command.result("run", program, *WORDS)
+                self.assertEqual(result["warnings"], [])
+                times.append(result["compute_time_s"])
+        self.assertGreater(times[1], 10 * times[0])
+
+    def test_blocks_of_programs(self):
+        """The five cheapest and dearest of each kind would take minutes: a sample of one block a family, with a budget."""
+        for program in (command.ROOT / "tests/data/optimise/run/llama3-tiny-4dev.mlir.gz", command.LLAMA):
+            if not program.exists():
+                continue
+            result = command.result("run", program, *WORDS, "--sample", 1, "--budget", "40s", "--tool-timeout", 30)
+            notes = [w["message"] for w in result["warnings"] if w["code"] == "W0518"]
+            self.assertEqual(len(notes), 1, result["warnings"])
+            self.assertRegex(notes[0], r"^[1-9]\d* of \d+ distinct blocks were measured")
+
+
+if __name__ == "__main__":
+    unittest.main()
