@@ -102,10 +102,10 @@ class ChakraGen(Folder):
 
     def test_unknown_methods_are_refused(self):
         config = self.folder / "config.json"
-        config.write_text(json.dumps({"device": "TPUv3", "perf_estimator": {"method": "xlb"}}))
+        config.write_text(json.dumps({"device": "TPUv3", "perf_estimator": {"method": "oracle"}}))
         done = run(config, "--mlir_file", SMALL[0], "--output", self.output, program="hespas_chakra_gen")
         self.assertEqual(done.returncode, 3)
-        self.assertIn("error[E0914]: estimator `xlb` is not available here", done.stderr)
+        self.assertIn("error[E0914]: estimator `oracle` is not available here", done.stderr)
         self.assertIn("roofline", done.stderr)
 
     def simulator(self):

@@ -54,6 +54,12 @@ class BadPlugins(unittest.TestCase):
         self.assertGreater(result["compute_time_s"], 2e-3)
         self.assertLess(result["compute_time_s"], 0.1)
 
+    def test_caches_are_replaced_before_each_cold_run(self):
+        for words, expected in (("--cold", r"p+(p(sp){5,})+"), ("--warm", "p+")):
+            log = pathlib.Path(self.folder.name) / words[2:]
+            self.blocks(words, environment={"FAKE_PLUGIN_LOG": str(log)})
+            self.assertRegex(log.read_text(), f"^{expected}$")
+
     def test_crash(self):
         self.lost("crash", r"pjrt: it ended without an answer \(it was killed by signal 11")
         self.lost("crash_run", "killed by signal 11")

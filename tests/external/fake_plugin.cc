@@ -9,6 +9,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <string_view>
 #include <thread>
 #include <vector>
@@ -30,7 +31,7 @@ T* Handle(uintptr_t value) {
 }
 
 constexpr std::string_view kRefusal = "the fake plugin refuses this";
-constexpr uintptr_t kPlain = 1, kSpecial = 2;  // executables
+constexpr uintptr_t kPlain = 1, kSpecial = 2, kSweep = 3;  // executables
 
 void Misbehave(std::string_view how) {
   if (how == "crash") std::raise(SIGSEGV);
@@ -83,7 +84,8 @@ CError* Compile(void* arguments) {
   const bool special = code.find("exponential") != std::string_view::npos;
   if (special) Misbehave(Behaviour());
   if (special && Behaviour() == "refuse") return Handle<CError>(1);
-  compile.executable = Handle<CLoadedExecutable>(special ? kSpecial : kPlain);
+  const bool sweep = code.find("33554432") != std::string_view::npos;  // what replaces a device's caches
+  compile.executable = Handle<CLoadedExecutable>(special ? kSpecial : sweep ? kSweep : kPlain);
   return nullptr;
 }
 
@@ -101,6 +103,9 @@ CError* Execute(void* arguments) {
   auto& execute = *static_cast<CExecuteArguments*>(arguments);
   if (execute.executable == Handle<CLoadedExecutable>(kSpecial) && Behaviour().ends_with("_run")) {
     Misbehave(Behaviour().substr(0, Behaviour().size() - 4));
+  }
+  if (const char* log = std::getenv("FAKE_PLUGIN_LOG")) {
+    std::ofstream(log, std::ios::app) << (execute.executable == Handle<CLoadedExecutable>(kSweep) ? 's' : 'p');
   }
   if (execute.input_count != 1) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   return nullptr;
