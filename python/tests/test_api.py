@@ -1,10 +1,13 @@
 """Programs, results and their equality with the command line."""
 import concurrent.futures
+import contextlib
 import gzip
 import hashlib
+import io
 import json
 import pathlib
 import pickle
+import re
 import signal
 import subprocess
 import sys
@@ -109,6 +112,18 @@ class Run(unittest.TestCase):
         with concurrent.futures.ThreadPoolExecutor(4) as pool:
             together = list(pool.map(lambda device: program.run(device).step_time_ps, devices))
         self.assertEqual(alone, together)
+
+
+class Documents(unittest.TestCase):
+    def test_examples_of_the_page_run(self):
+        """Those with JAX are in test_jax.py."""
+        blocks = re.findall(r"^```python\n(.*?)^```", (ROOT / "docs/python.md").read_text(), re.M | re.S)
+        ours = [block for block in blocks if "jax." not in block]
+        self.assertGreaterEqual(len(ours), 2)
+        for block in ours:
+            text = block.replace("examples/llama3-100m-4dev.mlir.gz", str(EXAMPLE))
+            with self.subTest(block), contextlib.redirect_stdout(io.StringIO()):
+                exec(compile(text, "docs/python.md", "exec"), {"hespas": hespas})  # noqa: S102 - our own page
 
 
 class Interrupts(unittest.TestCase):
