@@ -43,6 +43,16 @@ int Bf16Capability(const hardware::Device& device) {
   return std::max(capability, kOldest);
 }
 
+optimise::GpuFigures FiguresOf(const hardware::Device& device) {
+  optimise::GpuFigures gpu{.capability = Bf16Capability(device)};
+  gpu.bytes_per_second = device.memory_bandwidth.value;
+  if (device.l2_capacity) gpu.l2_bytes = static_cast<double>(device.l2_capacity->value);
+  if (device.sm_count) gpu.sm_count = *device.sm_count;
+  gpu.lanes_per_sm = device.lanes_per_sm.value_or(kLanesPerSm);
+  if (device.clock_hz) gpu.clock_hz = *device.clock_hz;
+  return gpu;
+}
+
 }  // namespace
 
 std::unique_ptr<graph::CostFunction> CostFunctionOf(const hardware::Device& device) {
@@ -78,6 +88,7 @@ std::optional<ir::Module> OptimiseModule(ir::Module module, const OptimiseOption
   const auto cost = CostFunctionOf(device);
   auto optimised = optimise::Optimise(std::move(module),
                                       {.target = choice->target,
+                                       .gpu = FiguresOf(device),
                                        .bf16_capability = Bf16Capability(device),
                                        .disabled = options.disabled,
                                        .stop_after = options.stop_after,

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "ir/attribute.h"
+#include "optimise/build.h"
 #include "optimise/kernels.h"
 
 namespace hespas::optimise {
@@ -72,6 +73,15 @@ int64_t WorkElements(const Dataflow& flow, NodeId id) {
   const Node& node = flow.node(id);
   const bool reduces = ir::Traits(node.kind).sort == OpSort::kReduction && !node.operands.empty();
   return flow.type(reduces ? node.operands[0] : node.first_result).element_count();
+}
+
+bool ReducesRows(const Dataflow& flow, const Node& node) {
+  const auto reduced = IntegersOf(flow, node, "dimensions");
+  const Dimensions& dims = flow.type(node.operands[0]).dims;
+  if (!reduced) return false;
+  int64_t last = static_cast<int64_t>(dims.size()) - 1;
+  while (last >= 0 && dims[static_cast<size_t>(last)] == 1) --last;
+  return last < 0 || std::find(reduced->begin(), reduced->end(), last) != reduced->end();
 }
 
 FusionClass ClassOf(const Dataflow& flow, const Node& node) {

@@ -34,6 +34,7 @@ class Joiner {
     turns_.assign(count, 0);
     slices_.assign(count, 0);
     columns_.assign(count, 0);
+    batched_.assign(count, 0);
     costly_.assign(count, 0);
     dots_.assign(count, 0);
     joined_into_.assign(count, KernelPlan::kNone);
@@ -45,7 +46,8 @@ class Joiner {
   }
 
   void Run() {
-    JoinWithReaders(true);
+    // Where floats are normalised, converts of a value stand behind its other readers.
+    if (context_.bf16_capability < 90) JoinWithReaders(true);
     JoinWithReaders(false);
     JoinSiblings(false);
     if (!flow_.dots_take_producers) JoinSiblings(true);
@@ -74,7 +76,11 @@ class Joiner {
         dots_[kernel] = 1;
       } else if (kind == FusionClass::kReduce) {
         reduces_[kernel] = 1;
-        if (!ReducesRows(node)) columns_[kernel] = flow_.type(node.first_result).element_count();
+        if (!ReducesRows(flow_, node)) {
+          const auto& dims = flow_.type(node.first_result).dims;
+          columns_[kernel] = flow_.type(node.first_result).element_count();
+          batched_[kernel] = std::count_if(dims.begin(), dims.end(), [](int64_t d) { return d > 1; }) > 1;
+        }
       }
       if (InstructionWeight(node.kind) > 4) costly_[kernel] = 1;
       work_[root.index()].instructions += InstructionWeight(node.kind) * static_cast<double>(WorkElements(flow_, id));
@@ -93,16 +99,6 @@ class Joiner {
     slices_[kernel] = only_slices;
     const bool row_norm = reduces_[kernel] && flow_.type(flow_.result(root)).element_count() == elements_[kernel];
     if (has_concatenate || row_norm) joinable_[kernel] = 0;
-  }
-
-  // Column reductions walk memory another way than everything else.
-  bool ReducesRows(const Node& node) const {
-    const auto reduced = IntegersOf(flow_, node, "dimensions");
-    const Dimensions& dims = flow_.type(node.operands[0]).dims;
-    if (!reduced) return false;
-    int64_t last = static_cast<int64_t>(dims.size()) - 1;
-    while (last >= 0 && dims[static_cast<size_t>(last)] == 1) --last;
-    return last < 0 || std::find(reduced->begin(), reduced->end(), last) != reduced->end();
   }
 
   // Whether a node's result is the root's, up to elementwise changes of it alone.
@@ -255,10 +251,7 @@ class Joiner {
   void TryJoin(uint32_t a, uint32_t b) {
     if (a == b || !joinable_[a] || !joinable_[b] || elements_[a] != elements_[b]) return;
     if (dots_[a] && dots_[b]) return;
-    // Column reductions go together where little is computed for them, and with nothing else.
-    if ((columns_[a] != columns_[b] && !flow_.dots_take_producers) ||
-        (columns_[a] > 0 && !flow_.dots_take_producers && (costly_[a] || costly_[b])))
-      return;
+    if (!flow_.dots_take_producers && !ColumnsAgree(a, b)) return;
     if (slices_[a] != slices_[b] || (turns_[a] && reduces_[b]) || (reduces_[a] && turns_[b])) return;
     if (plan_.roots[a].size() + plan_.roots[b].size() > kRootLimit) return;
     if (place_of_kernel_[b] < place_of_kernel_[a]) std::swap(a, b);
@@ -266,6 +259,15 @@ class Joiner {
     if (!FindNeeded(a, b)) return;
     MoveUp(a, b);
     Join(a, b);
+  }
+
+  // Column reductions go together where little is computed for them, and with nothing else - but for batches of them
+  // that join the kernel whose result they read, where no other reader comes first.
+  bool ColumnsAgree(uint32_t a, uint32_t b) const {
+    const bool one = (columns_[a] == 0) != (columns_[b] == 0);
+    const uint32_t reducing = columns_[a] > 0 ? a : b;
+    if (context_.bf16_capability >= 90 && one && batched_[reducing] && (Reads(a, b) || Reads(b, a))) return true;
+    return columns_[a] == columns_[b] && (columns_[a] == 0 || (!costly_[a] && !costly_[b]));
   }
 
   // The units - kernels, and barriers on their own - stand in an order in which each comes after what it needs.
@@ -378,6 +380,7 @@ class Joiner {
   std::vector<char> reduces_;
   std::vector<char> turns_;       // ends in a transpose
   std::vector<int64_t> columns_;  // results of its column reductions
+  std::vector<char> batched_;     // which are of several matrices
   std::vector<char> dots_;
   std::vector<char> costly_;  // computes more than sums and products
   std::vector<char> slices_;  // does nothing but slice

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <optional>
 
 #include "optimise/build.h"
+#include "optimise/kernel_time.h"
 
 namespace hespas::optimise {
 namespace {
@@ -17,31 +19,43 @@ constexpr double kInstructionLimit = 400;           // per element, where shared
 constexpr int64_t kLargeSource = int64_t{1} << 20;  // below a broadcast this is taken to be stored
 constexpr double kSpread = 8;                       // evaluations an element, from which on readers are much larger
 constexpr int64_t kLargeTranspose = 65536;
+constexpr double kRowsOfBlock = 8;  // reduced by one thread block of XLA's kernels
+constexpr double kColumnsOfBlock = 128;
+constexpr double kManyBlocks = 1e9;  // more than the memory system can serve
+constexpr double kLaunch = 1e-6;     // seconds, as XLA counts (kKernelLaunchOverhead)
 constexpr int64_t kRowNormRows = 16384;
 constexpr int64_t kRowNormBytes = int64_t{64} << 20;
 
+// What a chain of fused ops reads of one stored value.
+struct Source {
+  WireId wire;
+  int64_t bytes = 0;  // different ones
+  double total = 0;   // asked for, over and over below broadcasts
+};
+
 // Where a chain of fused ops reads memory; the largest few sources.
 struct Sources {
-  std::array<std::pair<WireId, int64_t>, 6> items;
+  std::array<Source, 6> items;
   size_t count = 0;
+  double constants = 0;  // bytes asked for of splat constants
 
-  void Add(WireId wire, int64_t bytes) {
+  void Add(const Source& source) {
     for (size_t i = 0; i < count; ++i) {
-      if (items[i].first == wire) {
-        items[i].second = std::max(items[i].second, bytes);
-        return;
-      }
-    }
-    if (count < items.size()) {
-      items[count++] = {wire, bytes};
+      if (items[i].wire != source.wire) continue;
+      items[i].bytes = std::max(items[i].bytes, source.bytes);
+      items[i].total = std::max(items[i].total, source.total);
       return;
     }
-    auto smallest = std::min_element(items.begin(), items.end(), [](auto& a, auto& b) { return a.second < b.second; });
-    if (smallest->second < bytes) *smallest = {wire, bytes};
+    if (count < items.size()) {
+      items[count++] = source;
+      return;
+    }
+    auto smallest = std::min_element(items.begin(), items.end(), [](auto& a, auto& b) { return a.bytes < b.bytes; });
+    if (smallest->bytes < source.bytes) *smallest = source;
   }
   double bytes() const {
     double sum = 0;
-    for (size_t i = 0; i < count; ++i) sum += static_cast<double>(items[i].second);
+    for (size_t i = 0; i < count; ++i) sum += static_cast<double>(items[i].bytes);
     return sum;
   }
 };
@@ -57,11 +71,13 @@ class Planner {
         classes_(flow.node_count()),
         ends_(flow.node_count(), 0),
         instructions_(flow.wire_count(), 0.0),
+        operations_(flow.wire_count(), 0.0),
         sources_(flow.wire_count()),
         kernels_(flow.node_count()),
         barrier_use_(flow.node_count(), 0),
         turns_(flow.wire_count(), 0),
-        evaluations_(flow.node_count(), 0) {
+        evaluations_(flow.node_count(), 0),
+        results_of_block_(flow.node_count(), 0) {
     plan_.stored.assign(flow.node_count(), 0);
     plan_.kernel.assign(flow.node_count(), KernelPlan::kNone);
     if (context.explanations != nullptr) plan_.reasons.resize(flow.node_count());
@@ -87,6 +103,7 @@ class Planner {
     std::fill(ends_.begin(), ends_.end(), 0);
     std::fill(sources_.begin(), sources_.end(), Sources{});
     std::fill(turns_.begin(), turns_.end(), 0);
+    std::fill(results_of_block_.begin(), results_of_block_.end(), 0);
   }
 
   void Round() {
@@ -125,6 +142,8 @@ class Planner {
     const auto elements = static_cast<double>(WorkElements(flow_, id));
     Sources& mine = sources_[out.index()];
     double issue = InstructionWeight(node.kind) * elements;
+    const bool is_f32 = flow_.type(out).element.kind == ir::ElementKind::kF32;
+    operations_[out.index()] = OperationClocks(context_.gpu, node.kind, is_f32) * elements;
     if (node.kind == OpKind::kTranspose && flow_.ByteSize(out) > kLargeTranspose) turns_[out.index()] = 1;
     for (size_t i = 0; i < node.operands.size(); ++i) {
       const WireId operand = node.operands[i];
@@ -133,15 +152,20 @@ class Planner {
       int64_t limit = INT64_MAX;
       if (ir::Traits(node.kind).sort == OpSort::kSlice || node.kind == OpKind::kGather) limit = flow_.ByteSize(out);
       const bool stays = IsBroadcast(node) && flow_.ByteSize(operand) > kLargeSource;
+      const auto size = static_cast<double>(std::max<int64_t>(1, flow_.type(operand).element_count()));
+      const bool once = kind == FusionClass::kView || node.kind == OpKind::kConcatenate || node.kind == OpKind::kPad;
+      const double share = once ? 1.0 : elements / size;
       if (IsStoredSource(operand) || stays) {
-        mine.Add(operand, std::min(limit, flow_.ByteSize(operand)));
+        const int64_t bytes = std::min(limit, flow_.ByteSize(operand));
+        mine.Add({operand, bytes, share * static_cast<double>(flow_.ByteSize(operand))});
         continue;
       }
       const Sources& theirs = sources_[operand.index()];
       for (size_t s = 0; s < theirs.count; ++s)
-        mine.Add(theirs.items[s].first, std::min(limit, theirs.items[s].second));
-      const auto size = static_cast<double>(std::max<int64_t>(1, flow_.type(operand).element_count()));
-      const bool once = kind == FusionClass::kView || node.kind == OpKind::kConcatenate || node.kind == OpKind::kPad;
+        mine.Add({theirs.items[s].wire, std::min(limit, theirs.items[s].bytes), share * theirs.items[s].total});
+      mine.constants += share * theirs.constants;
+      if (IsConstantLike(operand)) mine.constants += static_cast<double>(flow_.ByteSize(operand));
+      operations_[out.index()] += share * operations_[operand.index()];
       issue += instructions_[operand.index()] * (once ? 1.0 : std::max(1.0, elements / size));
     }
     instructions_[out.index()] = std::min(issue, kInstructionLimit * elements);
@@ -177,6 +201,7 @@ class Planner {
     }
     for (NodeId at = reduce; at != end; at = users_[flow_.result(at).index()][0]) ends_[at.index()] = kInterior;
     ends_[end.index()] = kEnd;
+    results_of_block_[end.index()] = ReducesRows(flow_, flow_.node(reduce)) ? kRowsOfBlock : kColumnsOfBlock;
   }
 
   bool IsReturned(WireId wire) const {
@@ -250,7 +275,8 @@ class Planner {
     }
     if (barrier) return Store(id, "read by an op that needs it in memory, or returned");
     if (count == 0) return;
-    if (count == 1 && evaluations_[id.index()] <= Elements(id)) return Explain(id, "its only reader takes it in");
+    if (count == 1 && evaluations_[id.index()] <= Elements(id) && !IsSlowReader(kernels_[id.index()][0]))
+      return Explain(id, "its only reader takes it in");
     if (IsBroadcast(flow_.node(id))) return Explain(id, "a broadcast reads less than it makes");
     if (Widens(flow_.node(id))) return Explain(id, "a wider copy reads less than it makes");
     if (count > kKernelLimit) return Store(id, "read by too many kernels to compute it in each");
@@ -264,8 +290,73 @@ class Planner {
     return node.kind == OpKind::kConvert && flow_.ByteSize(node.first_result) > flow_.ByteSize(node.operands[0]);
   }
 
+  // Thread blocks of the kernel that ends in a node.
+  double Blocks(NodeId end) const {
+    const double results = results_of_block_[end.index()];
+    return results > 0 ? std::ceil(static_cast<double>(Elements(end)) / results) : kManyBlocks;
+  }
+
+  // A reduction of so few results that its thread blocks cannot ask for all the memory's bandwidth.
+  bool IsSlowReader(uint32_t kernel) const {
+    return context_.target == Target::kGpu && Blocks(plan_.roots[kernel][0]) < kManyBlocks;
+  }
+
+  // Seconds to read what computing a node reads, `growth` times over.
+  double ReadSeconds(const Sources& sources, double growth, double blocks) const {
+    double sum = ReadTime(context_.gpu, 4, growth * sources.constants, blocks);
+    for (size_t i = 0; i < sources.count; ++i) {
+      const Source& source = sources.items[i];
+      sum += ReadTime(context_.gpu, static_cast<double>(source.bytes), growth * source.total, blocks);
+    }
+    return sum;
+  }
+
+  // A value turned for several library calls: with one batch dimension XLA turns it for one call and counts the others
+  // as readers, too.
+  double CallsOf(NodeId root, WireId value) const {
+    const Node& node = flow_.node(root);
+    const auto& dims = flow_.type(value).dims;
+    const auto wide = std::count_if(dims.begin(), dims.end(), [](int64_t d) { return d > 1; });
+    if (node.kind != OpKind::kTranspose || node.operands[0] != value || wide > 3) return 1;
+    double calls = 0;
+    for (const NodeId user : users_[node.first_result.index()]) {
+      const bool view = classes_[user.index()] == FusionClass::kView;
+      const WireId seen = view ? flow_.result(user) : node.first_result;
+      if (!view) {
+        calls += classes_[user.index()] == FusionClass::kBarrier;
+        continue;
+      }
+      for (const NodeId reader : users_[seen.index()]) calls += classes_[reader.index()] == FusionClass::kBarrier;
+    }
+    return std::max(1.0, calls);
+  }
+
+  // The question of XLA's priority fusion: is the time of all readers with the node inside at most the time of its own
+  // kernel and of the readers without it.
+  bool PaysToRepeatOnGpu(NodeId id) const {
+    const WireId out = flow_.result(id);
+    const auto bytes = static_cast<double>(flow_.ByteSize(out));
+    const double elements = static_cast<double>(std::max<int64_t>(1, Elements(id)));
+    const double growth = static_cast<double>(evaluations_[id.index()]) / elements;
+    const double write = bytes / context_.gpu.bytes_per_second;
+    const double alone =
+        KernelTime(context_.gpu, ReadSeconds(sources_[out.index()], 1, Blocks(id)) + write, operations_[out.index()]);
+    double apart = kLaunch + alone;
+    double together = 0;
+    for (const uint32_t kernel : kernels_[id.index()]) {
+      const NodeId root = plan_.roots[kernel][0];
+      const double blocks = Blocks(root);
+      apart += ReadTime(context_.gpu, bytes, growth * bytes, blocks);
+      together += KernelTime(context_.gpu, ReadSeconds(sources_[out.index()], growth, blocks),
+                             growth * operations_[out.index()]) *
+                  CallsOf(root, out);
+    }
+    return together <= apart;
+  }
+
   // Whether computing a node in each of its readers takes less time than storing it and loading it there.
   bool PaysToRepeat(NodeId id) const {
+    if (context_.target == Target::kGpu) return PaysToRepeatOnGpu(id);
     const WireId out = flow_.result(id);
     const double bytes = static_cast<double>(flow_.ByteSize(out));
     const double reads = sources_[out.index()].bytes();
@@ -321,13 +412,13 @@ class Planner {
     const Sources& mine = sources_[flow_.result(root).index()];
     const auto has = [&](WireId wire) {
       return std::any_of(mine.items.begin(), mine.items.begin() + static_cast<ptrdiff_t>(mine.count),
-                         [&](const auto& item) { return item.first == wire; });
+                         [&](const Source& item) { return item.wire == wire; });
     };
     if (IsStoredSource(input)) return has(input);
     const Sources& theirs = sources_[input.index()];
     return theirs.count > 0 &&
            std::all_of(theirs.items.begin(), theirs.items.begin() + static_cast<ptrdiff_t>(theirs.count),
-                       [&](const auto& item) { return has(item.first); });
+                       [&](const Source& item) { return has(item.wire); });
   }
 
   const Dataflow& flow_;
@@ -336,6 +427,7 @@ class Planner {
   std::vector<FusionClass> classes_;
   std::vector<char> ends_;
   std::vector<double> instructions_;            // by wire
+  std::vector<double> operations_;              // by wire: lane clocks, as XLA counts them
   std::vector<Sources> sources_;                // by wire
   std::vector<std::vector<uint32_t>> kernels_;  // by node: kernels that hold it
   std::vector<char> barrier_use_;
@@ -343,6 +435,7 @@ class Planner {
   std::vector<char> stored_before_;
   bool after_dot_ = false;  // the epilogue of a dot may read other data, too
   std::vector<int64_t> evaluations_;
+  std::vector<double> results_of_block_;  // by node that ends a reduction
   KernelPlan plan_;
 };
 

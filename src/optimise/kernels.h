@@ -50,4 +50,7 @@ std::vector<NodeId> MembersOf(const Dataflow& flow, const KernelPlan& plan, uint
 // Result elements of an elementwise root, input elements of a reduction.
 int64_t WorkElements(const Dataflow& flow, NodeId id);
 
+// Whether a reduction goes along rows; over columns it walks memory another way than everything else.
+bool ReducesRows(const Dataflow& flow, const Node& node);
+
 }  // namespace hespas::optimise

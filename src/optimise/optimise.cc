@@ -181,7 +181,8 @@ Result<ir::Module> Optimise(ir::Module module, const Options& options, const gra
   const auto disabled = [&](std::string_view name) {
     return std::find(options.disabled.begin(), options.disabled.end(), name) != options.disabled.end();
   };
-  PassContext context{.target = options.target, .cost = &cost, .bf16_capability = options.bf16_capability};
+  PassContext context{
+      .target = options.target, .cost = &cost, .gpu = options.gpu, .bf16_capability = options.bf16_capability};
   if (report != nullptr && report->explain) context.explanations = &report->explanations;
   auto flow = Import(module, main, {.inline_calls = !disabled("inline")});
   for (Dataflow* region : ExecutedRegions(*flow)) region->dots_take_producers = options.target == Target::kTpu;

@@ -30,8 +30,19 @@ inline constexpr DiagnosticKind kLostOrder{
 
 enum class Target : uint8_t { kGpu, kTpu, kCpu };
 
+// What XLA's fusion weighs on a GPU; an A100 (SXM, 40 GB) unless the device says otherwise.
+struct GpuFigures {
+  double bytes_per_second = 1.555e12;  // of its memory, peak
+  double l2_bytes = 40 << 20;
+  double sm_count = 108;
+  double lanes_per_sm = 64;
+  double clock_hz = 1.41e9;
+  int capability = 80;  // CUDA compute capability times ten
+};
+
 struct Options {
   Target target = Target::kGpu;
+  GpuFigures gpu;
   int bf16_capability = 80;           // CUDA compute capability times ten: which arithmetic exists in bf16
   std::vector<std::string> disabled;  // passes to leave out
   std::string stop_after;             // last pass to run; "" runs all
