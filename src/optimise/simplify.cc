@@ -10,6 +10,17 @@ namespace {
 
 using ir::OpKind;
 
+// Bits of floating-point types.
+struct Format {
+  ir::ElementKind kind;
+  int64_t exponent;
+  int64_t mantissa;
+};
+constexpr Format kFormats[] = {{ir::ElementKind::kBF16, 8, 7},
+                               {ir::ElementKind::kF16, 5, 10},
+                               {ir::ElementKind::kF32, 8, 23},
+                               {ir::ElementKind::kF64, 11, 52}};
+
 bool IsIdentity(const Dimensions& permutation) { return std::is_sorted(permutation.begin(), permutation.end()); }
 
 // A transpose that moves only unit dimensions is a reshape.
@@ -54,6 +65,8 @@ class Simplifier {
         return node.operands.size() == 1 ? Forward(id, input) : void();
       case OpKind::kReduce:
         return VisitReduce(id);
+      case OpKind::kReducePrecision:
+        return KeepsPrecision(node) ? Forward(id, input) : void();
       case OpKind::kReshape:
         return VisitReshape(id);
       case OpKind::kTranspose:
@@ -65,6 +78,17 @@ class Simplifier {
 
   bool KeepsType(NodeId id) const {
     return flow_.type_id(flow_.result(id)) == flow_.type_id(flow_.node(id).operands[0]);
+  }
+
+  // Rounding to a format that holds every value of the type.
+  bool KeepsPrecision(const Node& node) const {
+    const auto exponent = IntegerOf(flow_, node, "exponent_bits");
+    const auto mantissa = IntegerOf(flow_, node, "mantissa_bits");
+    if (!exponent || !mantissa) return false;
+    const ir::ElementKind kind = flow_.type(node.operands[0]).element.kind;
+    return std::any_of(std::begin(kFormats), std::end(kFormats), [&](const Format& format) {
+      return format.kind == kind && *exponent >= format.exponent && *mantissa >= format.mantissa;
+    });
   }
 
   void Forward(NodeId id, WireId to) {

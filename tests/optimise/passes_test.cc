@@ -1,7 +1,9 @@
 // One pass at a time on small programs.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include "ir/printer.h"
+#include "optimise/kernel_time.h"
 #include "programs.h"
 
 namespace hespas {
@@ -282,6 +284,30 @@ TEST(Loops, BodiesAreOptimisedAndKeepWhatTheyCapture) {
       return %0#1 : tensor<1024xf32>
     })");
   EXPECT_EQ(optimise::Summarise(module).fusions, 3);  // condition, counter, body
+}
+
+TEST(Simplify, DropsRoundingThatChangesNothing) {
+  const auto text = [](int mantissa) {
+    return fmt::format(R"(
+    func.func @main(%x: tensor<4xbf16>) -> tensor<4xbf16> {{
+      %0 = stablehlo.reduce_precision %x, format = e8m{} : tensor<4xbf16>
+      return %0 : tensor<4xbf16>
+    }})",
+                       mantissa);
+  };
+  EXPECT_THAT(Names(Optimised(text(7), Until("simplify"))), ElementsAre());
+  EXPECT_THAT(Names(Optimised(text(6), Until("simplify"))), ElementsAre("stablehlo.reduce_precision"));
+}
+
+TEST(FusionTimes, AValueIsReadAgainFromTheCacheThatHoldsIt) {
+  const optimise::GpuFigures gpu;
+  constexpr double kBlocks = 1e6;
+  const double from_memory = optimise::ReadTime(gpu, 1e9, 2e9, kBlocks) - optimise::ReadTime(gpu, 1e9, 1e9, kBlocks);
+  const double from_l2 = optimise::ReadTime(gpu, 1e6, 1e9 + 1e6, kBlocks) - optimise::ReadTime(gpu, 1e6, 1e6, kBlocks);
+  const double from_l1 = optimise::ReadTime(gpu, 1e5, 1e9 + 1e5, kBlocks) - optimise::ReadTime(gpu, 1e5, 1e5, kBlocks);
+  EXPECT_NEAR(from_memory / from_l2, 2.5, 1e-6);
+  EXPECT_NEAR(from_l2 / from_l1, 8, 1e-6);
+  EXPECT_GT(optimise::ReadTime(gpu, 1e9, 1e9, 4), 8 * optimise::ReadTime(gpu, 1e9, 1e9, kBlocks));  // few blocks
 }
 
 TEST(Report, SaysWhyNeighboursDidNotJoin) {
