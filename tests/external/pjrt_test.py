@@ -49,9 +49,11 @@ class Pjrt(unittest.TestCase):
     def measure(self, program, *words, **more):
         return command.result("run", program, "--estimator", "pjrt", "--plugin", PLUGIN, *words, **more)
 
+    def lines(self):
+        return set(command.run("cache", "export", self.cache).stdout.splitlines())
+
     def kept(self):
-        exported = command.run("cache", "export", self.cache)
-        return [json.loads(line)["estimate"] for line in exported.stdout.splitlines()]
+        return [json.loads(line)["estimate"] for line in self.lines()]
 
     def test_a_product_takes_longer_as_it_grows(self):
         small, large = (self.measure(self.write(product(n)))["compute_time_s"] for n in (256, 1024))
@@ -78,22 +80,45 @@ class Pjrt(unittest.TestCase):
         self.assertEqual(len(self.kept()), 2)
 
     def test_killing_loses_nothing(self):
-        program = self.write(chain(40))
+        """What was measured before a kill -9 stays as it is; the next run measures the rest alone."""
+        count, killed_behind = 160, 50
+        program = self.write(chain(count))
         words = ["run", program, "--estimator", "pjrt", "--plugin", PLUGIN, "--split", "individual", "--cache", self.cache,
                  "--jobs", "1"]
         run = subprocess.Popen([command.BIN / "hespas", *map(str, words)], stdout=subprocess.DEVNULL,
                                stderr=subprocess.DEVNULL)
         deadline = time.monotonic() + 100
-        while len(self.kept()) < 10 and run.poll() is None and time.monotonic() < deadline:
-            time.sleep(0.2)
+        while len(self.kept()) < killed_behind and run.poll() is None and time.monotonic() < deadline:
+            time.sleep(0.02)
         run.send_signal(signal.SIGKILL)
         run.wait()
-        before = len(self.kept())
-        self.assertGreaterEqual(before, 10)
-        self.assertLess(before, 40)
+        before = self.lines()
+        self.assertGreaterEqual(len(before), killed_behind)
+        self.assertLess(len(before), count)
         result = command.result(*words)
         self.assertEqual(result["warnings"], [])
-        self.assertEqual(len(self.kept()), 40)
+        after = self.lines()
+        self.assertEqual(len(after), count)
+        self.assertLess(before, after)
+
+    def test_the_whole_program_beside_its_blocks(self):
+        """A program of one block is its own block: both measurements agree."""
+        result = self.measure(self.write(product(768)), "--whole")
+        self.assertEqual(result["measured_step"]["platform"], "cpu, 1 device")
+        ratio = result["compute_time_s"] / result["measured_step"]["time_s"]
+        self.assertGreater(ratio, 0.25)
+        self.assertLess(ratio, 4)
+
+    def test_the_whole_chain_on_several_devices(self):
+        """Blocks measured, network simulated, the step run on four devices of the plugin."""
+        programs = [command.ROOT / "tests/data/optimise/run/llama3-tiny-4dev.mlir.gz"]
+        shared = command.ROOT.parent / "shared/workloads/gemm/gemm_1024x1024x1024_k_allreduce_4dev.mlir"
+        for program in [*programs, *([shared] if shared.exists() else [])]:
+            result = self.measure(program, "--whole", "--sample", 1)
+            self.assertEqual(result["measured_step"]["platform"], "cpu, 4 devices")
+            self.assertGreater(result["communication_time_s"], 0)
+            # Four devices share this machine, and each block had it to itself: the step cannot be shorter than that by much.
+            self.assertGreater(result["measured_step"]["time_s"], 0.2 * result["compute_time_s"])
 
     def test_a_sample_scales_the_rest(self):
         result = self.measure(self.write(chain(12)), "--split", "individual", "--sample", 3)

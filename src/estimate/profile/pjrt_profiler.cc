@@ -19,6 +19,7 @@
 #include "estimate/profile/profilers.h"
 #include "estimate/profile/program_text.h"
 #include "estimate/profile/whole.h"
+#include "hardware/presets.h"
 
 namespace hespas::estimate {
 namespace {
@@ -29,11 +30,16 @@ using nlohmann::json;
 constexpr double kDefaultMemoryShare = 0.8;  // of what is available
 constexpr int kMostFailedStarts = 3;
 
-// The worker stands beside this program, in the wheel's bin, or in PATH.
+// The worker stands beside this program, in the `bin` beside the data (of an installation or of the wheel), or in PATH.
 std::string FindWorker() {
+  constexpr const char* kName = "hespas_pjrt_worker";
   std::error_code error;
-  const fs::path own = fs::read_symlink("/proc/self/exe", error).parent_path() / "hespas_pjrt_worker";
-  return fs::exists(own, error) ? own.string() : FindProgram({"hespas_pjrt_worker"});
+  std::vector<fs::path> folders = {fs::read_symlink("/proc/self/exe", error).parent_path()};
+  if (const auto data = hardware::DataFolder()) folders.push_back(*data / "../../bin");
+  for (const fs::path& folder : folders) {
+    if (fs::exists(folder / kName, error)) return (folder / kName).string();
+  }
+  return FindProgram({kName});
 }
 
 // Shared libraries of the active Python environment that look like plugins, accelerators' first.
