@@ -89,11 +89,12 @@ def main():
         print(json.dumps({"ready": True, "name": "zigzag_onnx", "version": name,
                           "costs": ["dot_general", "dot", "convolution", "custom_call"]}), file=replies, flush=True)
         for line in sys.stdin:
-            request = json.loads(line)
+            request = {}
             try:
+                request = json.loads(line)
                 reply = {"id": request["id"], "ok": True, **answer(request, accelerator, mapping, clock, lpf_limit)}
             except Exception as error:  # a library's failure of any kind is this operation's failure
-                reply = {"id": request["id"], "ok": False, "message": f"{type(error).__name__}: {error}"}
+                reply = {"id": request.get("id") if isinstance(request, dict) else None, "ok": False, "message": f"{type(error).__name__}: {error}"}
             print(json.dumps(reply), file=replies, flush=True)
 
 

@@ -83,6 +83,11 @@ class CocosSim(Recorded):
         (call,) = self.seen()
         self.assertEqual(call["layers"].split(), (RECORDED / "cocossim_ok_conv.layers.txt").read_text().split())
 
+    def test_a_product_of_nothing_is_not_asked(self):
+        nothing = product().replace("512x1024x", "0x1024x").replace("512x768x", "0x768x")
+        self.assertGreaterEqual(self.seconds(self.play(nothing, "cocossim_ok_512_1024_768")), 0)  # the tool would answer nonsense
+        self.assertFalse((self.folder / "seen.jsonl").exists())
+
     def test_another_convolution_is_left_to_the_fallback(self):
         self.assertGreater(self.seconds(self.play(CONVOLUTION.format(h=28), "cocossim_ok_conv")), 0)
         self.assertFalse((self.folder / "seen.jsonl").exists())
@@ -123,6 +128,9 @@ class Onnxim(Recorded):
         self.falls_back(self.play(product(), stdout="", signal="SIGFPE"), "Floating point exception")
         self.falls_back(self.play(CONVOLUTION.format(h=56), "onnxim_case_convrect", status=1), "ended with status 1")
         self.falls_back(self.play(product(), stdout="nothing of use"), "printed no result")
+        self.falls_back(self.play(product(), stdout="", signal="SIGSEGV"), "killed by signal 11")  # a model that is garbage
+        self.falls_back(self.play(product(), stdout="", stderr="parse error", status=134), "killed by signal 6")  # a list that is no JSON
+        self.falls_back(self.play(product(), None, "--tool-timeout", "0.5", sleep=100), "took longer than 0.5 s")
 
     def test_a_description_without_a_clock_is_refused(self):
         (self.folder / "npu.json").write_text("{}")

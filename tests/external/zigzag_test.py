@@ -14,7 +14,7 @@ from ranks import spread
 PYTHON = subprocess.run([command.ROOT / "scripts/python_env.sh", "zigzag"], check=True, capture_output=True,
                         text=True).stdout.strip()
 DATA = command.ROOT / "data"
-WORKER = [PYTHON, DATA / "tools/zigzag_worker.py", DATA / "zigzag/tpuv3_like.yaml"]
+WORKER = [PYTHON, DATA / "tools/zigzag_worker.py"]
 SHAPES = int(os.environ.get("HESPAS_ZIGZAG_SHAPES", "20"))
 PROGRAM = """func.func @main(%a: tensor<256x512xbf16>, %b: tensor<512x384xbf16>) -> tensor<256x384xbf16> {
   %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] : (tensor<256x512xbf16>, tensor<512x384xbf16>) -> tensor<256x384xbf16>
@@ -30,9 +30,9 @@ def request(identity, m, n, k):
             "operands": [{"dtype": "i8"}, {"dtype": "i8"}], "results": [{"dtype": "i16"}]}
 
 
-def ask(requests, mapping="gemm_mapping.yaml", lpf=4):
+def ask(requests, mapping="gemm_mapping.yaml", lpf=4, accelerator=DATA / "zigzag/tpuv3_like.yaml"):
     lines = "".join(json.dumps(line) + "\n" for line in requests)
-    done = subprocess.run([*WORKER, DATA / "zigzag" / mapping, "1e9", str(lpf)], input=lines, capture_output=True, text=True,
+    done = subprocess.run([*WORKER, accelerator, DATA / "zigzag" / mapping, "1e9", str(lpf)], input=lines, capture_output=True, text=True,
                           timeout=3600, check=True)
     greeting, *answers = map(json.loads, done.stdout.splitlines())
     assert greeting["ready"] is True and greeting["version"].startswith("3.9.1"), greeting
@@ -66,6 +66,15 @@ class Zigzag(unittest.TestCase):
     def test_what_it_cannot_cost_is_refused(self):
         refused, = ask([{"id": 7, "op": "add", "operands": [], "results": []}])
         self.assertEqual((refused["id"], refused["ok"]), (7, False))
+
+    def test_failures_are_answers(self):
+        nothing, = ask([request(1, 0, 4, 4)])
+        self.assertEqual((nothing["id"], nothing["ok"]), (1, False))
+        self.assertIn("ZeroDivisionError", nothing["message"])
+        nonsense, after = ask(["nonsense", request(2, 8, 4, 4)])
+        self.assertEqual((nonsense["ok"], after["ok"]), (False, True))
+        missing, = ask([request(3, 8, 4, 4)], accelerator="/nowhere.yaml")
+        self.assertIn("/nowhere.yaml", missing["message"])
 
     def test_a_mapping_with_foreign_dimension_names_is_refused(self):
         with open(DATA / "zigzag/gemm_mapping.yaml") as file:
