@@ -26,6 +26,21 @@ def program_of(folder, workload, system):
     return next((folder / n for n in names if (folder / n).exists()), None)
 
 
+def print_ratios(rows):
+    """Errors of the ratios between devices and between neighbouring sizes; `rows`: {(system, workload): (measured, predicted)}."""
+    systems = sorted({system for system, _ in rows})
+    workloads = list(dict.fromkeys(workload for _, workload in rows))
+    pairs = [((a, w), (b, w)) for w in workloads for a, b in zip(systems, systems[1:])]
+    pairs += [((s, a), (s, b)) for s in systems for a, b in zip(workloads, workloads[1:])]
+    for one, other in pairs:
+        if one not in rows or other not in rows:
+            continue
+        (m1, p1), (m2, p2) = rows[one], rows[other]
+        rounding = 0.005 / m1 + 0.005 / m2
+        print(f"{' '.join(one)} / {' '.join(other)}: {100 * (p1 / p2 / (m1 / m2) - 1):+.1f} %, "
+              f"rounding of the measured +-{100 * rounding:.1f} %")
+
+
 def main():
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("workloads", type=pathlib.Path)
@@ -33,6 +48,7 @@ def main():
     options.add_argument("--build", default="build/release")
     arguments = options.parse_args()
     errors = []
+    rows = {}
     print(f"{'system':22} {'workload':14} {'measured s':>10} {'predicted s':>11} {'error %':>8}")
     with open(arguments.table, encoding="utf-8") as file:
         for row in csv.DictReader(file):
@@ -46,9 +62,11 @@ def main():
             print(f"{row['system']:22} {row['workload']:14} {measured:10.2f} {time:11.4f} {error:8.1f}")
             if row["workload"].startswith("llama3") and row["system"].endswith("GPU") and measured >= 0.1:
                 errors.append(error)
+                rows[row["system"], row["workload"]] = (measured, time)
     if errors:
         print(f"LLaMA on GPUs, rows of 0.10 s and more: mean error {sum(map(abs, errors)) / len(errors):.1f} %, "
               f"bias {sum(errors) / len(errors):+.1f} %, worst {max(errors, key=abs):+.1f} %")
+        print_ratios(rows)
 
 
 if __name__ == "__main__":
