@@ -55,6 +55,7 @@ void Print(std::string_view text);
 void AddRunCommand(CLI::App& app, Console& console);
 void AddAnalyzeCommand(CLI::App& app, Console& console);
 void AddPrintCommand(CLI::App& app, Console& console);
+void AddRetargetCommand(CLI::App& app, Console& console);
 void AddSplitCommand(CLI::App& app, Console& console);
 void AddEstimateCommand(CLI::App& app, Console& console);
 void AddTraceCommand(CLI::App& app, Console& console);

@@ -33,6 +33,7 @@ constexpr Command kCommands[] = {
     {"analyze", AddAnalyzeCommand},
     {"optimise", AddOptimiseCommand},
     {"print", AddPrintCommand},
+    {"retarget", AddRetargetCommand},
     {"split", AddSplitCommand},
     {"estimate", AddEstimateCommand},
     {"trace", AddTraceCommand},

@@ -96,6 +96,10 @@ void AddRunCommand(CLI::App& app, Console& console) {
       ->delimiter(',');
   command.add_option("--moe-imbalance", assumptions.moe_imbalance,
                      "load of the busiest device over the mean, for ragged exchanges and products of experts");
+  command
+      .add_option("--retarget", assumptions.devices,
+                  "the same program on that many devices: its axis of data parallelism or FSDP grows or shrinks")
+      ->check(CLI::PositiveNumber);
   command.add_flag("--require-fit", options->run.require_fit, "needing more memory than the device has is an error");
   AddTraceFileOptions(command, options->run.trace_files);
   command

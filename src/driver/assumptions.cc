@@ -9,6 +9,7 @@
 
 #include "ir/trip_count.h"
 #include "ir/walk.h"
+#include "optimise/retarget.h"
 
 namespace hespas::driver {
 namespace {
@@ -48,6 +49,9 @@ bool IsRagged(const ir::Module& module, ir::OpId op) {
 
 Status Apply(const Assumptions& assumptions, ir::Module& module) {
   if (Status checked = Check(assumptions); !checked) return checked;
+  if (assumptions.devices > 0) {
+    if (Status moved = optimise::Retarget(module, assumptions.devices); !moved) return moved;
+  }
   const size_t branches = assumptions.branch_probabilities.size();
   if (assumptions.trip_count < 0 && branches == 0 && assumptions.moe_imbalance <= 1) return {};
   std::vector<ir::OpId> all;

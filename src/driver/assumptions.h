@@ -1,4 +1,5 @@
-// What the user tells about a program that does not tell it itself: iterations, branches taken, balance of experts.
+// What the user tells about a program that does not tell it itself: iterations, branches taken, balance of experts,
+// another number of devices.
 //
 // - Kept as attributes of the ops concerned, so that every later stage sees the same program.
 #pragma once
@@ -20,6 +21,7 @@ inline constexpr DiagnosticKind kBadAssumption{
 struct Assumptions {
   int64_t trip_count = -1;                   // of loops that do not say; -1: unknown
   std::vector<double> branch_probabilities;  // of case and if with as many branches; empty: the dearest branch counts
+  int64_t devices = 0;                       // that the program is carried over to (optimise/retarget.h); 0: its own
   double moe_imbalance = 1;                  // busiest device's load over the mean, for ragged ops
 };
 
