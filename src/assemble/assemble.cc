@@ -115,6 +115,7 @@ class Assembler {
     membership_.Expand(needed_, copies_, total_, trace);
     WarnOfMissingMembers();
     MakeClasses(trace);
+    trace.loops = graph_.loops;
     return trace;
   }
 

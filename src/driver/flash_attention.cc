@@ -97,8 +97,9 @@ class Flash {
     const Estimate& reduced = table.unique[found->second];
     for (result::OpSummary& summary : estimated_.ops) {
       if (summary.name != module_.name(blocks_.blocks[block].ops[0])) continue;
-      summary.time = summary.time - (old.time - reduced.time);
-      summary.bytes = summary.bytes - (old.bytes - reduced.bytes);
+      const int64_t repeats = blocks_.blocks[block].repeats;
+      summary.time = summary.time - repeats * (old.time - reduced.time);
+      summary.bytes = summary.bytes - repeats * (old.bytes - reduced.bytes);
     }
   }
 

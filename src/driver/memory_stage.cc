@@ -21,7 +21,7 @@ std::vector<Time> DurationsOfMain(const Prepared& prepared, const Estimated& est
     if (estimate == nullptr || block.ops.empty()) continue;
     ir::OpId op = block.ops.back();
     while (op.valid() && module.op(op).block != main) op = module.parent_op(op);
-    if (op.valid()) durations[op.index()] += estimate->time;
+    if (op.valid()) durations[op.index()] += block.repeats * estimate->time;
   }
   return durations;
 }

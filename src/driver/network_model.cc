@@ -97,6 +97,13 @@ bool UsesCalibratedNetwork(const RunOptions& options) {
 
 namespace {
 
+// A network without any latency exists in thought only; measured ones say nothing of it.
+bool IsIdeal(const hardware::System& system) {
+  return !system.dimensions.empty() &&
+         std::all_of(system.dimensions.begin(), system.dimensions.end(),
+                     [](const hardware::NetworkDimension& dimension) { return dimension.latency == 0; });
+}
+
 std::optional<result::SimResult> SimulateCalibrated(const Prepared& prepared, const trace::TraceGraph& traces,
                                                     const hardware::System& system, Diagnostics& diagnostics) {
   const auto& parameters = calibrated::DefaultParameters();
@@ -118,7 +125,8 @@ std::optional<result::SimResult> SimulateCalibrated(const Prepared& prepared, co
 std::optional<result::SimResult> SimulateStep(const RunOptions& options, const Prepared& prepared,
                                               const trace::TraceGraph& traces, const hardware::System& system,
                                               Diagnostics& diagnostics) {
-  if (!UsesCalibratedNetwork(options)) return SimulateTraces(options, traces, system, diagnostics);
+  const bool plain = options.network_model == "auto" && IsIdeal(system);
+  if (plain || !UsesCalibratedNetwork(options)) return SimulateTraces(options, traces, system, diagnostics);
   auto simulated = SimulateCalibrated(prepared, traces, system, diagnostics);
   if (simulated && options.explain) simulate::ExplainIntervals(traces, *simulated);
   return simulated;

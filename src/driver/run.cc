@@ -1,5 +1,6 @@
 #include "driver/run.h"
 
+#include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
 #include <chrono>
@@ -16,6 +17,7 @@
 #include "driver/summarise.h"
 #include "driver/what_if.h"
 #include "estimate/profile/whole.h"
+#include "split/split.h"
 
 namespace hespas::driver {
 namespace {
@@ -62,54 +64,100 @@ bool AddMeasuredStep(const RunOptions& options, const Prepared& prepared, size_t
   return true;
 }
 
+// What follows the cut into blocks.
+struct Simulated {
+  Estimated estimated;
+  trace::TraceGraph traces;
+  std::optional<hardware::System> system;
+  std::optional<result::SimResult> result;
+};
+
+std::optional<Simulated> SimulateBlocks(const RunOptions& options, const Prepared& prepared,
+                                        std::optional<hardware::System> system, StageTimer& timer,
+                                        Diagnostics& diagnostics) {
+  auto estimated = EstimateBlocks(options, prepared, diagnostics);
+  if (!estimated) return std::nullopt;
+  timer.Done("estimate");
+  auto traces = AssembleTraces(options, prepared, *estimated, system ? &*system : nullptr, diagnostics);
+  if (!traces) return std::nullopt;
+  timer.Done("assemble");
+  const size_t npus = traces->program_of_rank.size();
+  // A single NPU has no network to simulate.
+  if (options.network_backend != "none" && !system && npus > 1) {
+    system = SystemOfDevice(prepared.device, npus, diagnostics);
+    if (!system || !Change(options, *system, diagnostics)) return std::nullopt;
+  }
+  std::optional<result::SimResult> simulated;
+  if (system) {
+    simulated = SimulateStep(options, prepared, *traces, *system, diagnostics);
+    if (!simulated) return std::nullopt;
+    timer.Done("simulate");
+  }
+  return Simulated{*std::move(estimated), *std::move(traces), std::move(system), std::move(simulated)};
+}
+
+// How much a repeated window of a loop may differ from the one before it.
+constexpr double kSteady = 0.001;
+constexpr double kAlmostSteady = 0.01;
+
+double Drift(const Simulated& run) { return run.result ? run.result->loop_drift.value_or(0) : 0; }
+
+// Simulates more iterations of loops that have not come into step yet.
+bool RepeatLonger(const RunOptions& options, Prepared& prepared, Simulated& run, StageTimer& timer,
+                  Diagnostics& diagnostics) {
+  if (Drift(run) <= kSteady) return true;
+  RunOptions longer = options;
+  longer.loop_window = split::kLongWindow;
+  Diagnostics told;  // the first time
+  if (!SplitBlocks(longer, prepared, told)) return false;
+  auto again = SimulateBlocks(longer, prepared, std::move(run.system), timer, told);
+  if (!again) return false;
+  run = *std::move(again);
+  if (Drift(run) > kAlmostSteady) {
+    diagnostics.Warning(kNotSteady,
+                        fmt::format("after {} iterations a loop's time still changes by {:.1f} % in {}",
+                                    3 * split::kLongWindow, 100 * Drift(run), split::kLongWindow),
+                        {.file = options.program});
+  }
+  return true;
+}
+
 }  // namespace
 
-report::StepView Finished::View() const { return ViewOf(prepared, estimated, traces, simulated, result.step_time); }
-
-std::optional<Finished> RunStages(const RunOptions& options, Diagnostics& diagnostics) {
+std::optional<Finished> RunStages(const RunOptions& given, Diagnostics& diagnostics) {
+  RunOptions options = given;
+  // Traces and timelines that somebody reads hold all iterations.
+  if (options.output.empty()) options.loop_window = split::kShortWindow;
   StageTimer timer;
-  const bool network = options.network_backend != "none";
   std::optional<hardware::System> system;
-  if (network && options.system != "auto") {
+  if (options.network_backend != "none" && options.system != "auto") {
     system = LoadSystemPreset(options.system, diagnostics);
     if (!system || !Change(options, *system, diagnostics)) return std::nullopt;
   }
   auto prepared = Prepare(options, diagnostics);
   if (!prepared) return std::nullopt;
   timer.Done("read, optimise, split");
-  auto estimated = EstimateBlocks(options, *prepared, diagnostics);
-  if (!estimated) return std::nullopt;
-  timer.Done("estimate");
-  auto traces = AssembleTraces(options, *prepared, *estimated, system ? &*system : nullptr, diagnostics);
-  if (!traces) return std::nullopt;
-  timer.Done("assemble");
-  const size_t npus = traces->program_of_rank.size();
-  // A single NPU has no network to simulate.
-  if (network && !system && npus > 1) {
-    system = SystemOfDevice(prepared->device, npus, diagnostics);
-    if (!system || !Change(options, *system, diagnostics)) return std::nullopt;
-  }
-  std::optional<result::SimResult> simulated;
-  if (system) {
-    simulated = SimulateStep(options, *prepared, *traces, *system, diagnostics);
-    if (!simulated) return std::nullopt;
-    timer.Done("simulate");
-  }
-  result::RunResult result = Summarise(options, *prepared, *estimated, *traces, simulated);
-  if (system) result.system = system->name;
-  if (!options.compat) FillMemory(*prepared, *estimated, result);  // the prototype knows no memory
+  auto run = SimulateBlocks(options, *prepared, std::move(system), timer, diagnostics);
+  if (!run || !RepeatLonger(options, *prepared, *run, timer, diagnostics)) return std::nullopt;
+  result::RunResult result = Summarise(options, *prepared, run->estimated, run->traces, run->result);
+  if (run->system) result.system = run->system->name;
+  if (!options.compat) FillMemory(*prepared, run->estimated, result);  // the prototype knows no memory
   timer.Done("memory");
   if (const Status fits = CheckFit(options, *prepared, result); !fits) {
     diagnostics.Report(fits.error());
     return std::nullopt;
   }
-  if (options.profile.whole && !AddMeasuredStep(options, *prepared, npus, result, diagnostics)) return std::nullopt;
+  if (options.profile.whole &&
+      !AddMeasuredStep(options, *prepared, run->traces.program_of_rank.size(), result, diagnostics))
+    return std::nullopt;
   for (const Diagnostic& diagnostic : diagnostics.all()) {
     if (diagnostic.is_warning()) result.warnings.push_back(diagnostic);
   }
-  return Finished{*std::move(prepared), *std::move(estimated), *std::move(traces),
-                  std::move(system),    std::move(simulated),  std::move(result)};
+  return Finished{*std::move(prepared),   std::move(run->estimated), std::move(run->traces),
+                  std::move(run->system), std::move(run->result),    std::move(result)};
 }
+
+report::StepView Finished::View() const { return ViewOf(prepared, estimated, traces, simulated, result.step_time); }
 
 std::optional<result::RunResult> Run(const RunOptions& given, Diagnostics& diagnostics) {
   if (!given.more_programs.empty() || !given.rank_devices.empty()) return RunParts(given, diagnostics);

@@ -41,6 +41,10 @@ inline constexpr DiagnosticKind kSystemSize{
     Outcome::kUsage};
 inline constexpr DiagnosticKind kNoCommunication{
     "W0901", "The program has no collectives: it is estimated as one device's program, and the network plays no part."};
+inline constexpr DiagnosticKind kNotSteady{"W0903",
+                                           "A loop has too many iterations to simulate all of them, and those that "
+                                           "were simulated did not come to take equally "
+                                           "long. The others count as long as the last ones that were simulated."};
 
 struct RunOptions {
   std::string program;
@@ -88,6 +92,7 @@ struct RunOptions {
   std::string overlap = "program";   // perfect: computation and communication never wait for each other
   bool flash_attention = false;      // attention scores never leave the chip (driver/flash_attention.h)
   bool report = true;                // with an output folder: report.html and timeline.pftrace too
+  int64_t loop_window = 0;           // split::Options; 0: loops are laid out in full
   bool list_blocks = false;          // what each block adds to the step, as result.json holds it
   bool explain = false;              // critical path and exposed part of each collective
   bool what_if = true;               // with an output folder: what other devices and networks would give
@@ -120,6 +125,8 @@ std::optional<ir::Module> ReadModule(const std::string& path, std::string* sha25
 std::optional<ir::Module> ReadModule(const std::string& path, Content content, std::string* sha256,
                                      Diagnostics& diagnostics);
 std::optional<Prepared> Prepare(const RunOptions& options, Diagnostics& diagnostics);
+// Cuts the module into blocks anew.
+bool SplitBlocks(const RunOptions& options, Prepared& prepared, Diagnostics& diagnostics);
 // Without `by_op` the ops and their times are left out.
 std::optional<Estimated> EstimateBlocks(const RunOptions& options, const Prepared& prepared, Diagnostics& diagnostics,
                                         bool by_op = true);

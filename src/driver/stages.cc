@@ -41,6 +41,7 @@ split::Options SplitOptions(const RunOptions& options) {
   split::Options out{.strategy = linear ? split::Strategy::kLinear : split::Strategy::kIndividual,
                      .merge = options.merge,
                      .block_limit = options.block_limit,
+                     .loop_window = options.loop_window,
                      .compat = options.compat};
   out.separator = split::SeparatorByName(options.separator).value_or(out.separator);
   out.policy = split::PolicyByName(options.separator_policy).value_or(out.policy);
@@ -93,10 +94,7 @@ class OpEstimates {
 std::vector<result::OpSummary> SummariseOps(const Prepared& prepared, const estimate::Estimator& estimator,
                                             estimate::EstimateCache* cache, const graph::EstimateTable& table,
                                             std::vector<std::vector<Time>>& op_times) {
-  std::vector<int64_t> uses(table.unique.size());
-  for (const uint32_t at : table.of_block) {
-    if (at != graph::EstimateTable::kNone) ++uses[at];
-  }
+  const std::vector<int64_t> uses = graph::Uses(prepared.blocks, table);
   std::unordered_map<std::string_view, size_t> index;
   std::vector<result::OpSummary> ops;
   OpEstimates estimates(prepared, estimator, cache);
@@ -229,12 +227,15 @@ std::optional<Prepared> Prepare(const RunOptions& options, Diagnostics& diagnost
   module = OptimiseModule(std::move(*module), {.mode = mode}, prepared.device, diagnostics);
   if (!module) return std::nullopt;
   prepared.module = std::make_unique<ir::Module>(std::move(*module));
+  return SplitBlocks(options, prepared, diagnostics) ? std::optional(std::move(prepared)) : std::nullopt;
+}
+
+bool SplitBlocks(const RunOptions& options, Prepared& prepared, Diagnostics& diagnostics) {
   const split::Options split_options = SplitOptions(options);
   prepared.split = split_options.strategy == split::Strategy::kLinear ? "linear" : "individual";
   auto blocks = Take(split::Split(*prepared.module, split_options, diagnostics), diagnostics);
-  if (!blocks) return std::nullopt;
-  prepared.blocks = std::move(*blocks);
-  return prepared;
+  if (blocks) prepared.blocks = std::move(*blocks);
+  return blocks.has_value();
 }
 
 std::optional<Estimated> EstimateBlocks(const RunOptions& options, const Prepared& prepared, Diagnostics& diagnostics,

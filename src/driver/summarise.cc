@@ -41,7 +41,8 @@ void FillTimes(const result::SimResult& sim, RunResult& out) {
 }
 
 // Collectives (and messages, as one row) of the slowest rank: how often, how many bytes, how long.
-void FillCollectives(const trace::TraceGraph& traces, const result::SimResult& sim, RunResult& out) {
+void FillCollectives(const Prepared& prepared, const trace::TraceGraph& traces, const result::SimResult& sim,
+                     RunResult& out) {
   const auto rank = static_cast<uint32_t>(SlowestRank(sim));
   const report::NodeIndex nodes(traces);
   std::array<result::CollectiveSummary, kPointToPoint + 1> rows;
@@ -52,8 +53,10 @@ void FillCollectives(const trace::TraceGraph& traces, const result::SimResult& s
     if (!collective && node.kind != trace::NodeKind::kSend) continue;
     result::CollectiveSummary& row = rows[collective ? static_cast<size_t>(node.collective) : kPointToPoint];
     row.op = collective ? kCollectiveNames[static_cast<size_t>(node.collective)] : "send";
-    ++row.count;
-    row.bytes += node.size;
+    const bool own = node.block < prepared.blocks.blocks.size();
+    const int64_t repeats = own ? prepared.blocks.blocks[node.block].repeats : 1;
+    row.count = internal::SaturatingAdd(row.count, repeats);
+    row.bytes += repeats * node.size;
     row.time += sim.time(interval.end - interval.start);
   }
   for (result::CollectiveSummary& row : rows) {
@@ -63,11 +66,10 @@ void FillCollectives(const trace::TraceGraph& traces, const result::SimResult& s
 
 // Work of all blocks, and what of the step it would take at the peak rates.
 void FillWork(const Prepared& prepared, const Estimated& estimated, RunResult& out) {
-  for (const uint32_t at : estimated.table.of_block) {
-    if (at == graph::EstimateTable::kNone) continue;
-    const graph::Estimate& estimate = estimated.table.unique[at];
-    out.flops += estimate.flops;
-    out.bytes_accessed += estimate.bytes;
+  const std::vector<int64_t> uses = graph::Uses(prepared.blocks, estimated.table);
+  for (size_t i = 0; i < uses.size(); ++i) {
+    out.flops += uses[i] * estimated.table.unique[i].flops;
+    out.bytes_accessed += uses[i] * estimated.table.unique[i].bytes;
   }
   if (out.step_time.value > 0) {
     const PeakTimes peak = PeakTimesOf(prepared, estimated);
@@ -75,10 +77,12 @@ void FillWork(const Prepared& prepared, const Estimated& estimated, RunResult& o
     out.model_flops_utilisation = peak.products.seconds() / out.step_time.seconds();
     out.memory_bandwidth_utilisation = peak.traffic.seconds() / out.step_time.seconds();
   }
-  out.blocks = {.total = static_cast<int64_t>(prepared.blocks.blocks.size()),
-                .unique = static_cast<int64_t>(estimated.table.unique.size()),
-                .compute = static_cast<int64_t>(estimated.table.reuse.blocks),
-                .communication = static_cast<int64_t>(prepared.blocks.blocks.size() - estimated.table.reuse.blocks)};
+  out.blocks.unique = static_cast<int64_t>(estimated.table.unique.size());
+  for (const graph::Block& block : prepared.blocks.blocks) {
+    int64_t& count = block.kind == graph::BlockKind::kCompute ? out.blocks.compute : out.blocks.communication;
+    count = internal::SaturatingAdd(count, block.repeats);
+  }
+  out.blocks.total = internal::SaturatingAdd(out.blocks.compute, out.blocks.communication);
 }
 
 void FillEnergy(const Prepared& prepared, const RunOptions& options, RunResult& out) {
@@ -89,18 +93,17 @@ void FillEnergy(const Prepared& prepared, const RunOptions& options, RunResult& 
   out.energy_j = StepEnergy(*power, compute_j, out);
 }
 
-Time TotalCompute(const Estimated& estimated) {
+Time TotalCompute(const Prepared& prepared, const Estimated& estimated) {
+  const std::vector<int64_t> uses = graph::Uses(prepared.blocks, estimated.table);
   Time total;
-  for (const uint32_t at : estimated.table.of_block) {
-    if (at != graph::EstimateTable::kNone) total += estimated.table.unique[at].time;
-  }
+  for (size_t i = 0; i < uses.size(); ++i) total += uses[i] * estimated.table.unique[i].time;
   return total;
 }
 
 }  // namespace
 
-Time StepTime(const Estimated& estimated, const std::optional<result::SimResult>& simulated) {
-  return simulated ? simulated->time(simulated->finish()) : TotalCompute(estimated);
+Time StepTime(const Prepared& prepared, const Estimated& estimated, const std::optional<result::SimResult>& simulated) {
+  return simulated ? simulated->time(simulated->finish()) : TotalCompute(prepared, estimated);
 }
 
 report::StepView ViewOf(const Prepared& prepared, const Estimated& estimated, const trace::TraceGraph& traces,
@@ -124,9 +127,9 @@ RunResult Summarise(const RunOptions& options, const Prepared& prepared, const E
   out.split = prepared.split;
   if (simulated) {
     FillTimes(*simulated, out);
-    FillCollectives(traces, *simulated, out);
+    FillCollectives(prepared, traces, *simulated, out);
   } else {
-    out.compute_time = out.step_time = TotalCompute(estimated);
+    out.compute_time = out.step_time = TotalCompute(prepared, estimated);
   }
   FillWork(prepared, estimated, out);
   out.ops = estimated.ops;

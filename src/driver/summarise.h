@@ -14,6 +14,6 @@ report::StepView ViewOf(const Prepared& prepared, const Estimated& estimated, co
                         const std::optional<result::SimResult>& simulated, Time step_time);
 
 // Of the slowest device; without a network that of all computation.
-Time StepTime(const Estimated& estimated, const std::optional<result::SimResult>& simulated);
+Time StepTime(const Prepared& prepared, const Estimated& estimated, const std::optional<result::SimResult>& simulated);
 
 }  // namespace hespas::driver

@@ -34,14 +34,12 @@ std::optional<Time> StepSigma(const Prepared& prepared, const Estimated& estimat
   const auto& shared = estimate::calibrated::DefaultParameters();
   if (!shared) return std::nullopt;
   const auto parameters = estimate::calibrated::ForDevice(*shared, prepared.device);
-  std::vector<double> uses(estimated.table.unique.size());
-  for (const uint32_t at : estimated.table.of_block) {
-    if (at != graph::EstimateTable::kNone) ++uses[at];
-  }
+  const std::vector<int64_t> uses = graph::Uses(prepared.blocks, estimated.table);
   CorrelatedSigma blocks;
   for (size_t i = 0; i < uses.size(); ++i) {
     const graph::Block& block = prepared.blocks.blocks[estimated.table.first[i].index()];
-    blocks.Add(IsProduct(*prepared.module, block) ? 1 : 0, estimated.table.unique[i].sigma.seconds(), uses[i]);
+    blocks.Add(IsProduct(*prepared.module, block) ? 1 : 0, estimated.table.unique[i].sigma.seconds(),
+               static_cast<double>(uses[i]));
   }
   const double compute = blocks.Total(parameters.correlation);
   if (compute <= 0) return std::nullopt;

@@ -36,10 +36,8 @@ void Add(const ir::Module& module, ir::OpId op, const hardware::Device& device, 
 
 PeakTimes PeakTimesOf(const Prepared& prepared, const Estimated& estimated) {
   const ir::Module& module = *prepared.module;
-  std::vector<double> uses(estimated.table.unique.size());
-  for (const uint32_t at : estimated.table.of_block) {
-    if (at != graph::EstimateTable::kNone) ++uses[at];
-  }
+  const std::vector<int64_t> counts = graph::Uses(prepared.blocks, estimated.table);
+  const std::vector<double> uses(counts.begin(), counts.end());
   double arithmetic = 0;
   double products = 0;
   double bytes = 0;

@@ -94,13 +94,13 @@ class Asker {
   }
 
   std::optional<Time> Rest(const RunOptions& options, const Prepared& prepared, const Estimated& estimated) {
-    if (system_ == nullptr) return StepTime(estimated, std::nullopt);
+    if (system_ == nullptr) return StepTime(prepared, estimated, std::nullopt);
     const auto system = SystemFor(options, prepared);
     if (!system) return std::nullopt;
     const auto traces = TracesFor(options, prepared, estimated, *system);
     if (!traces) return std::nullopt;
     const auto simulated = SimulateStep(options, prepared, *traces, *system, ignored_);
-    return simulated ? std::optional(StepTime(estimated, simulated)) : std::nullopt;
+    return simulated ? std::optional(StepTime(prepared, estimated, simulated)) : std::nullopt;
   }
 
   // The run's own traces with these estimates, where the blocks are its own.

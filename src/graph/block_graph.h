@@ -10,6 +10,7 @@
 
 #include "base/hash.h"
 #include "base/id.h"
+#include "base/repeated_loop.h"
 #include "ir/module.h"
 
 namespace hespas::graph {
@@ -24,12 +25,14 @@ struct Block {
   std::vector<ir::ValueId> inputs;    // values from outside, captured ones included, in order of first use
   std::vector<ir::ValueId> outputs;   // values used outside (or returned)
   std::vector<BlockId> predecessors;  // ascending, without repetition
+  int64_t repeats = 1;                // executions that the block stands for
   Hash128 hash;                       // equal for blocks of equal structure: ops, attributes, types, wiring, callees
 };
 
 struct BlockGraph {
   const ir::Module* module = nullptr;
   std::vector<Block> blocks;
+  std::vector<RepeatedLoop> loops;
   size_t edge_count() const;
 };
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/units.h"
 #include "graph/block_graph.h"
 #include "graph/estimate.h"
 
@@ -33,5 +34,15 @@ struct EstimateTable {
     return at == kNone ? nullptr : &unique[at];
   }
 };
+
+// How often a step executes each distinct block.
+inline std::vector<int64_t> Uses(const BlockGraph& graph, const EstimateTable& table) {
+  std::vector<int64_t> uses(table.unique.size());
+  for (size_t i = 0; i < table.of_block.size(); ++i) {
+    int64_t* use = table.of_block[i] == EstimateTable::kNone ? nullptr : &uses[table.of_block[i]];
+    if (use != nullptr) *use = internal::SaturatingAdd(*use, graph.blocks[i].repeats);
+  }
+  return uses;
+}
 
 }  // namespace hespas::graph

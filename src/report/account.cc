@@ -92,8 +92,9 @@ void AccountWithoutNetwork(const StepView& step, int64_t devices, Account& accou
   for (size_t i = 0; i < step.blocks.blocks.size(); ++i) {
     const graph::Estimate* estimate = step.estimates.Of(graph::BlockId(i));
     if (estimate == nullptr) continue;
-    account.computed[i] = devices * estimate->time;
-    busy += estimate->time;
+    const Time time = step.blocks.blocks[i].repeats * estimate->time;
+    account.computed[i] = devices * time;
+    busy += time;
   }
   account.idle = devices * (step.step_time - busy);
 }

@@ -19,12 +19,14 @@ constexpr std::string_view kNoLayer = "outside of layers";
 // Sums by name in the order in which names appear; sorted when taken. Names are views into the module or constants.
 class Shares {
  public:
+  explicit Shares(const graph::BlockGraph& graph) : graph_(graph) {}
+
   void Add(std::string_view name, Time time, uint32_t block) {
     if (name.data() != last_name_.data() || name.size() != last_name_.size()) last_ = IndexOf(name);
     last_name_ = name;
     TimeShare& share = shares_[last_];
     share.time += time;
-    if (last_block_[last_] != block) ++share.blocks;
+    if (last_block_[last_] != block) share.blocks += RepeatsOf(block);
     last_block_[last_] = block;
   }
 
@@ -46,6 +48,9 @@ class Shares {
     return found->second;
   }
 
+  int64_t RepeatsOf(uint32_t block) const { return block < graph_.blocks.size() ? graph_.blocks[block].repeats : 1; }
+
+  const graph::BlockGraph& graph_;
   std::unordered_map<std::string_view, size_t> index_;
   std::vector<TimeShare> shares_;
   std::vector<uint32_t> last_block_;
@@ -130,9 +135,9 @@ class Maker {
   const StepView& step_;
   const Account& account_;
   const ir::Module& module_;
-  Shares kinds_;
-  Shares layers_;
-  Shares bounds_;
+  Shares kinds_{step_.blocks};
+  Shares layers_{step_.blocks};
+  Shares bounds_{step_.blocks};
   bool named_ = false;  // some op has a layer
 };
 

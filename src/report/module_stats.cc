@@ -49,16 +49,14 @@ void AddModule(const graph::BlockGraph& blocks, graph::BlockId id, const graph::
 }  // namespace
 
 std::string ModuleStatistics(const graph::BlockGraph& blocks, const graph::EstimateTable& estimates) {
-  std::vector<int64_t> uses(estimates.unique.size());
+  const std::vector<int64_t> uses = graph::Uses(blocks, estimates);
   Time runtime;
   Flops flops;
   Bytes bytes;
-  for (const uint32_t at : estimates.of_block) {
-    if (at == graph::EstimateTable::kNone) continue;
-    ++uses[at];
-    runtime += estimates.unique[at].time;
-    flops += estimates.unique[at].flops;
-    bytes += estimates.unique[at].bytes;
+  for (size_t i = 0; i < uses.size(); ++i) {
+    runtime += uses[i] * estimates.unique[i].time;
+    flops += uses[i] * estimates.unique[i].flops;
+    bytes += uses[i] * estimates.unique[i].bytes;
   }
   const graph::ReuseStatistics& reuse = estimates.reuse;
   const Json json = {{"schema_version", 1},

@@ -83,6 +83,7 @@ struct SimResult {
   std::vector<LinkUse> links;  // with SimulateOptions::record_links
   std::vector<PathStep> critical_path;     // with SimulateOptions::explain; in order of time
   std::vector<CollectiveUse> collectives;  // with SimulateOptions::explain; in order of start
+  std::optional<double> loop_drift;        // how far repeated windows of loops were from the ones before (share)
   uint64_t messages = 0;                   // simulated one by one
   uint64_t events = 0;
   std::string method;  // "events" or "symmetry", and why

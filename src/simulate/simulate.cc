@@ -3,6 +3,7 @@
 #include "simulate/check.h"
 #include "simulate/event_engine.h"
 #include "simulate/explain.h"
+#include "simulate/loops.h"
 #include "simulate/symmetry.h"
 
 namespace hespas::simulate {
@@ -33,6 +34,7 @@ Result<result::SimResult> Simulate(const trace::TraceGraph& trace, const hardwar
                                    const SimulateOptions& options, Diagnostics&) {
   if (Status checked = CheckInputs(trace, system, options); !checked) return checked.error();
   Result<result::SimResult> result = RunEngines(trace, system, options);
+  if (result && options.record_nodes && !trace.loops.empty()) RepeatLoops(trace, *result);
   if (result && options.record_nodes && options.explain) ExplainIntervals(trace, *result);
   return result;
 }

@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "simulate/loops.h"
 #include "simulate/simulate.h"
 
 namespace hespas::simulate {
@@ -166,7 +167,7 @@ class Timed {
     uint64_t start = meeting.ready;
     for (const auto& [rank, position] : meeting.here) start = std::max(start, ranks_[rank].link_free);
     uint32_t pair[2] = {meeting.here.front().first, meeting.here.back().first};
-    const auto members = node.kind == NodeKind::kCollective ? Members(pair[0], node) : std::span<const uint32_t>(pair);
+    const auto members = node.kind == NodeKind::kCollective ? Members(pair[1], node) : std::span<const uint32_t>(pair);
     const auto duration = static_cast<uint64_t>(std::max<int64_t>(0, time_of_(node, members).value));
     for (const auto& [rank, position] : meeting.here) {
       Rank& state = ranks_[rank];
@@ -265,7 +266,9 @@ Result<result::SimResult> SimulateTimed(const trace::TraceGraph& trace, const Co
   if (trace.program_of_rank.empty()) return result::SimResult{};
   const bool alike = trace.programs.size() == 1 && trace.arguments.empty() && !HasMessages(trace.programs.front());
   const auto ranks = static_cast<uint32_t>(alike ? 1 : trace.program_of_rank.size());
-  return Timed(trace, time_of, ranks, alike).Run();
+  auto result = Timed(trace, time_of, ranks, alike).Run();
+  if (result && !trace.loops.empty()) RepeatLoops(trace, *result);
+  return result;
 }
 
 }  // namespace hespas::simulate

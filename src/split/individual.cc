@@ -22,10 +22,21 @@ class Individual {
   std::vector<graph::Block> Run() {
     blocks_.reserve(schedule_.position.size());
     for (size_t step = 0; step < schedule_.position.size(); ++step) {
+      first_block_.push_back(static_cast<uint32_t>(blocks_.size()));
       if (!IsCopyable(module_, Op(step))) AddBlock(step);
     }
+    first_block_.push_back(static_cast<uint32_t>(blocks_.size()));
     PlaceUncopied();
     return std::move(blocks_);
+  }
+
+  // The schedule's, with blocks in the place of steps.
+  std::vector<RepeatedLoop> Loops() const {
+    std::vector<RepeatedLoop> loops = schedule_.loops;
+    for (RepeatedLoop& loop : loops) {
+      for (uint32_t& step : loop.first_block) step = first_block_[step];
+    }
+    return loops;
   }
 
  private:
@@ -42,10 +53,15 @@ class Individual {
         Copy(schedule_.position[maker], block);
       }
     }
+    for (; next_wait_ < schedule_.waits.size() && schedule_.waits[next_wait_].first <= step; ++next_wait_) {
+      const auto& [waiting, maker] = schedule_.waits[next_wait_];
+      if (waiting == step && block_of_[maker] != kNone) block.predecessors.push_back(BlockId(size_t{block_of_[maker]}));
+    }
     std::sort(block.predecessors.begin(), block.predecessors.end());
     block.predecessors.erase(std::unique(block.predecessors.begin(), block.predecessors.end()),
                              block.predecessors.end());
     block.ops.push_back(Op(step));
+    block.repeats = schedule_.repeats[step];
     block_of_[step] = static_cast<uint32_t>(blocks_.size());
     blocks_.push_back(std::move(block));
   }
@@ -78,8 +94,10 @@ class Individual {
   const ir::Module& module_;
   const Program& program_;
   const Schedule& schedule_;
-  std::vector<uint32_t> block_of_;  // by step; kNone for copyable constants
-  std::vector<uint32_t> copied_;    // by op: into which block last, counted from 1; 0: into none
+  size_t next_wait_ = 0;               // in schedule_.waits
+  std::vector<uint32_t> block_of_;     // by step; kNone for copyable constants
+  std::vector<uint32_t> first_block_;  // made at the step or behind it
+  std::vector<uint32_t> copied_;       // by op: into which block last, counted from 1; 0: into none
   std::vector<graph::Block> blocks_;
 };
 
@@ -92,8 +110,12 @@ bool IsCopyable(const ir::Module& module, ir::OpId op) {
          kind == ir::OpKind::kReplicaId;
 }
 
-std::vector<graph::Block> SplitIndividual(const ir::Module& module, const Program& program, const Schedule& schedule) {
-  return Individual(module, program, schedule).Run();
+std::vector<graph::Block> SplitIndividual(const ir::Module& module, const Program& program, const Schedule& schedule,
+                                          std::vector<RepeatedLoop>& loops) {
+  Individual individual(module, program, schedule);
+  std::vector<graph::Block> blocks = individual.Run();
+  loops = individual.Loops();
+  return blocks;
 }
 
 }  // namespace hespas::split

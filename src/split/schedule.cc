@@ -3,11 +3,14 @@
 #include <algorithm>
 #include <optional>
 #include <unordered_map>
+#include <utility>
 
+#include "base/units.h"
 #include "ir/attribute.h"
 #include "ir/trip_count.h"
 #include "ir/walk.h"
 #include "split/separator.h"
+#include "split/strategies.h"
 
 namespace hespas::split {
 namespace {
@@ -69,11 +72,12 @@ class Communicators {
 
 class Scheduler {
  public:
-  Scheduler(const ir::Module& module, Program& program, bool lay_out)
+  Scheduler(const ir::Module& module, Program& program, bool lay_out, int64_t window)
       : module_(module),
         program_(program),
         communicators_(module),
         lay_out_(lay_out),
+        window_(window),
         maker_(module.value_count(), kNowhere) {}
 
   // Nothing where the layout would be too long.
@@ -89,6 +93,7 @@ class Scheduler {
     }
     if (program_.terminator.valid()) Return(module_.operands(program_.terminator));
     schedule_.begin_.push_back(schedule_.makers_.size());
+    std::sort(schedule_.waits.begin(), schedule_.waits.end());
     return std::move(schedule_);
   }
 
@@ -100,7 +105,13 @@ class Scheduler {
     ir::OpId op;        // the call or loop
     ir::BlockId block;  // running now
     size_t next = 0;
-    int64_t trips = 0;  // left, the running one included; loops only
+    int64_t trips = 0;              // left to lay out, the running one included; loops only
+    RepeatedLoop loop;              // of loops that leave iterations out
+    int64_t around = 1;             // how often the op itself counts
+    uint32_t begin = 0;             // of the iteration
+    uint32_t gate = kNowhere;       // its condition
+    std::vector<uint32_t> ends[2];  // computation that ends the last two iterations, in turn
+    size_t iteration = 0;
   };
 
   void Visit(ir::OpId op) {
@@ -127,7 +138,13 @@ class Scheduler {
         return true;
       }
       BindLoop(op, carried);
-      stack_.push_back({.op = op, .block = module_.body(op, 0), .trips = *trips});
+      const int64_t laid_out = IterationsLaidOut(*trips, window_);
+      RepeatedLoop loop{.first = static_cast<size_t>(2 * window_),
+                        .count = static_cast<size_t>(std::max<int64_t>(window_, 1)),
+                        .left_out = *trips - laid_out};
+      stack_.push_back(
+          {.op = op, .block = module_.body(op, 0), .trips = laid_out, .loop = std::move(loop), .around = repeats_});
+      BeginIteration(stack_.back());
       return true;
     }
     const bool branch = ir::Traits(module_.kind(op)).sort == OpSort::kControl;
@@ -170,6 +187,7 @@ class Scheduler {
     }
     const bool loop = module_.kind(top.op) == OpKind::kWhile;
     if (loop && top.block == module_.body(top.op, 0)) {
+      Gate(top);
       top.block = module_.body(top.op, 1);
       top.next = 0;
       return;
@@ -179,15 +197,84 @@ class Scheduler {
       Return(module_.operands(ops.back()));
       for (const ir::ValueId value : module_.operands(ops.back())) handed.push_back(maker_[value.index()]);
     }
+    if (loop) EndIteration(top);
     if (loop && --top.trips > 0) {
       BindLoop(top.op, handed);
       top.block = module_.body(top.op, 0);
       top.next = 0;
+      BeginIteration(top);
       return;
     }
+    if (loop && top.loop.left_out > 0) EndLoop(top);
     const ir::OpId op = top.op;
     stack_.pop_back();
     BindResults(op, handed);
+  }
+
+  // The condition, evaluated last before the body, waits for the last but one iteration.
+  void Gate(Frame& frame) {
+    frame.gate = kNowhere;
+    for (auto step = static_cast<uint32_t>(schedule_.position.size()); step-- > frame.begin;) {
+      const ir::OpId op = program_.ops[schedule_.position[step]];
+      if (IsCopyable(module_, op) || IsCommunication(module_, op)) continue;
+      frame.gate = step;
+      break;
+    }
+    if (frame.gate == kNowhere) return;
+    for (const uint32_t end : frame.ends[frame.iteration % 2]) schedule_.waits.emplace_back(frame.gate, end);
+  }
+
+  // Computation that no other of its iteration uses.
+  void EndIteration(Frame& frame) {
+    const auto end = static_cast<uint32_t>(schedule_.position.size());
+    std::vector<bool> used(end - frame.begin);
+    std::vector<uint32_t>& ends = frame.ends[frame.iteration++ % 2];
+    ends.clear();
+    for (uint32_t step = end; step-- > frame.begin;) {
+      const ir::OpId op = program_.ops[schedule_.position[step]];
+      if (IsCommunication(module_, op) || IsCopyable(module_, op)) continue;
+      if (!used[step - frame.begin]) ends.push_back(step);
+      const size_t last = step + 1 < end ? schedule_.begin_[step + 1] : schedule_.makers_.size();
+      for (size_t i = schedule_.begin_[step]; i < last; ++i) {
+        const uint32_t maker = schedule_.makers_[i];
+        if (maker != kNowhere && maker >= frame.begin) used[maker - frame.begin] = true;
+      }
+    }
+  }
+
+  // What nothing of its iteration makes waits for the iteration's condition.
+  void WaitForGates(ir::OpId op, uint32_t step) {
+    if (IsCopyable(module_, op)) return;
+    uint32_t latest = 0;
+    bool any = false;
+    for (size_t i = schedule_.begin_[step]; i < schedule_.makers_.size(); ++i) {
+      const uint32_t maker = schedule_.makers_[i];
+      if (maker == kNowhere || IsCopyable(module_, program_.ops[schedule_.position[maker]])) continue;
+      latest = std::max(latest, maker);
+      any = true;
+    }
+    for (auto frame = stack_.rbegin(); frame != stack_.rend(); ++frame) {
+      if (frame->gate == kNowhere || frame->gate >= step || (any && latest >= frame->begin)) continue;
+      schedule_.waits.emplace_back(step, frame->gate);
+      latest = frame->gate;
+      any = true;
+    }
+  }
+
+  void BeginIteration(Frame& frame) {
+    frame.begin = static_cast<uint32_t>(schedule_.position.size());
+    frame.gate = kNowhere;
+    RepeatedLoop& loop = frame.loop;
+    if (loop.left_out == 0) return;
+    const size_t iteration = loop.first_block.size();
+    loop.first_block.push_back(static_cast<uint32_t>(schedule_.position.size()));
+    const bool repeated = iteration >= loop.first && iteration < loop.first + loop.count;
+    repeats_ = repeated ? internal::SaturatingMultiply(frame.around, loop.repeats()) : frame.around;
+  }
+  void EndLoop(Frame& frame) {
+    frame.loop.first_block.push_back(static_cast<uint32_t>(schedule_.position.size()));
+    schedule_.loops.push_back(std::move(frame.loop));
+    repeats_ = frame.around;
   }
 
   void Return(std::span<const ir::ValueId> values) {
@@ -213,15 +300,19 @@ class Scheduler {
     const uint32_t position = program_.Position(module_, op);
     const auto step = static_cast<uint32_t>(schedule_.position.size());
     schedule_.position.push_back(position);
+    schedule_.repeats.push_back(repeats_);
     schedule_.begin_.push_back(schedule_.makers_.size());
     for (const ir::ValueId use : program_.uses(position)) schedule_.makers_.push_back(maker_[use.index()]);
     for (const ir::ValueId result : module_.results(op)) maker_[result.index()] = step;
+    WaitForGates(op, step);
   }
 
   const ir::Module& module_;
   Program& program_;
   Communicators communicators_;
   bool lay_out_;
+  int64_t window_;
+  int64_t repeats_ = 1;          // how often what is laid out now counts
   std::vector<uint32_t> maker_;  // by value: the last step that made it
   std::vector<Frame> stack_;
   Schedule schedule_;
@@ -229,12 +320,14 @@ class Scheduler {
 
 }  // namespace
 
-Schedule MakeSchedule(const ir::Module& module, Program& program) {
+Schedule MakeSchedule(const ir::Module& module, Program& program, int64_t window, int64_t fallback) {
   const size_t main_ops = program.ops.size();
-  if (auto schedule = Scheduler(module, program, true).Run()) return *std::move(schedule);
-  program.Truncate(main_ops);
+  for (const int64_t tried : {window, fallback}) {
+    if (auto schedule = Scheduler(module, program, true, tried).Run()) return *std::move(schedule);
+    program.Truncate(main_ops);
+  }
   // Without laying out the steps are the ops of `main`, however many.
-  return *Scheduler(module, program, false).Run();
+  return *Scheduler(module, program, false, 0).Run();
 }
 
 }  // namespace hespas::split

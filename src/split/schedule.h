@@ -2,12 +2,18 @@
 // (of branches the one that communicates most).
 //
 // - A step is one execution of an op; the ops of a laid-out loop have one for every iteration.
+// - Of a laid-out loop two iterations are under way at most: what an iteration can start with waits for its condition,
+// and
+//   that for the computation of the last but one iteration before it.
+// - Of a loop with many iterations a few are laid out; one window of them stands for the others (RepeatedLoop).
 // - Other calls, loops and branches are single steps.
 #pragma once
 
 #include <span>
+#include <utility>
 #include <vector>
 
+#include "base/repeated_loop.h"
 #include "ir/module.h"
 #include "split/program.h"
 
@@ -19,6 +25,10 @@ struct Schedule {
   std::vector<uint32_t> position;      // of the op in Program::ops, by step
   std::vector<bool> returned_results;  // by value: handed on by a laid-out body or returned
 
+  std::vector<int64_t> repeats;                      // how often the step counts, by step; none where all count once
+  std::vector<RepeatedLoop> loops;                   // `first_block` holds steps
+  std::vector<std::pair<uint32_t, uint32_t>> waits;  // a step and one that it waits for beside makers, by step
+
   // For each use of the op (Program::uses), the step that makes the value; kNowhere for arguments of `main`.
   std::span<const uint32_t> makers(size_t step) const {
     return {makers_.data() + begin_[step], begin_[step + 1] - begin_[step]};
@@ -28,7 +38,7 @@ struct Schedule {
   std::vector<size_t> begin_;
 };
 
-// Appends ops of laid-out bodies to `program`.
-Schedule MakeSchedule(const ir::Module& module, Program& program);
+// Appends ops of laid-out bodies to `program`. `window`: of IterationsLaidOut; `fallback` where that is too long.
+Schedule MakeSchedule(const ir::Module& module, Program& program, int64_t window, int64_t fallback);
 
 }  // namespace hespas::split

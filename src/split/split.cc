@@ -109,11 +109,17 @@ Result<graph::BlockGraph> Split(const ir::Module& module, const Options& options
   if (options.compat) return SplitInTraceOrder(module, options, diagnostics);
   auto program = ReadProgram(module);
   if (!program) return program.error();
-  const Schedule schedule = MakeSchedule(module, *program);
+  const bool whole_loops = options.strategy == Strategy::kLinear || options.merge;
+  const Schedule schedule = whole_loops ? MakeSchedule(module, *program, 0, 0)
+                                        : MakeSchedule(module, *program, options.loop_window, kShortWindow);
+  if (options.loop_window == 0 && !schedule.loops.empty()) {
+    diagnostics.Warning(kIterationsLeftOut, "a few iterations of long loops stand for all of them",
+                        {.file = module.path()});
+  }
   WarnOfHiddenCollectives(module, *program, schedule, diagnostics);
   graph::BlockGraph graph{.module = &module};
   graph.blocks = options.strategy == Strategy::kLinear ? SplitLinear(module, *program, schedule, options)
-                                                       : SplitIndividual(module, *program, schedule);
+                                                       : SplitIndividual(module, *program, schedule, graph.loops);
   if (options.merge && options.strategy == Strategy::kIndividual) {
     graph.blocks = MergeBlocks(module, std::move(graph.blocks));
   }

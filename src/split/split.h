@@ -21,8 +21,17 @@ inline constexpr DiagnosticKind kHiddenCollective{
     "W0502",
     "A collective stands inside a called function, a loop or a branch. It is not simulated on the network; inline the "
     "call or unroll the loop (--optimise does both where it can)."};
+inline constexpr DiagnosticKind kIterationsLeftOut{
+    "W0504",
+    "A loop with communication has too many iterations to lay all of them out. A few are, of which one window stands "
+    "for "
+    "the others: step times count all iterations, execution traces hold only those."};
 
 enum class Strategy : uint8_t { kLinear, kIndividual };
+
+// Windows of loops (Options::loop_window): for loops that soon come into step, and for others.
+inline constexpr int64_t kShortWindow = 4;
+inline constexpr int64_t kLongWindow = 64;
 
 struct Options {
   Strategy strategy = Strategy::kIndividual;
@@ -31,7 +40,9 @@ struct Options {
   Separator separator = Separator::kCommunication;                     // linear only
   SeparatorPolicy policy = SeparatorPolicy::kIsolated;                 // linear only
   graph::BlockKind separator_kind = graph::BlockKind::kCommunication;  // linear and isolated only
-  bool compat = false;  // the Python prototype's blocks in its trace order, defects included
+  int64_t loop_window = 0;  // iterations that stand for those of a loop that are not laid out (RepeatedLoop); 0: all
+                            // are. Individual without merge only.
+  bool compat = false;      // the Python prototype's blocks in its trace order, defects included
 };
 
 Result<graph::BlockGraph> Split(const ir::Module& module, const Options& options, Diagnostics& diagnostics);

@@ -16,7 +16,8 @@ std::vector<graph::Block> SplitLinear(const ir::Module& module, const Program& p
                                       const Options& options);
 
 // One block per op; each waits for the makers of what it uses. Constants are copied into compute blocks.
-std::vector<graph::Block> SplitIndividual(const ir::Module& module, const Program& program, const Schedule& schedule);
+std::vector<graph::Block> SplitIndividual(const ir::Module& module, const Program& program, const Schedule& schedule,
+                                          std::vector<RepeatedLoop>& loops);
 
 // Joins compute blocks that need the same communication before them and have the same communication after them, so
 // that nothing waits for more communication than before and no communication waits longer for its input.

@@ -14,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/repeated_loop.h"
 #include "base/units.h"
 
 namespace hespas::trace {
@@ -137,6 +138,7 @@ struct TraceGraph {
   std::vector<uint32_t> program_of_rank;               // one entry per rank (NPU)
   std::vector<Arguments> arguments;                    // one entry per rank, or none where no node is per_rank
   std::map<uint32_t, std::vector<uint32_t>> groups;    // communicator groups: id > 0 -> ranks in ring order
+  std::vector<RepeatedLoop> loops;                     // of which the nodes hold some iterations (simulate/loops.h)
   std::map<std::string, CollectiveGraph> collectives;  // custom collectives by the path prefix of their files
 
   const Program& ProgramOf(uint32_t rank) const { return programs[program_of_rank[rank]]; }

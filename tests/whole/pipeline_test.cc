@@ -156,6 +156,129 @@ TEST(Pipeline, ASlowerDeviceHoldsTheOthersUp) {
   EXPECT_EQ(mixed.step_time.value, 3 * fast_task + kMicrobatches * slow_task);
 }
 
+std::optional<result::RunResult> RunFiles(const std::vector<std::string>& texts, driver::RunOptions options) {
+  const auto folder = std::filesystem::temp_directory_path() / fmt::format("hespas_files_{}", getpid());
+  std::filesystem::create_directories(folder);
+  for (size_t i = 0; i < texts.size(); ++i) {
+    const std::string path = folder / fmt::format("{}.mlir", i);
+    std::ofstream(path) << texts[i];
+    if (i == 0) {
+      options.program = path;
+    } else {
+      options.more_programs.push_back(path);
+    }
+  }
+  Diagnostics diagnostics;
+  auto result = driver::Run(options, diagnostics);
+  for (const Diagnostic& d : diagnostics.all()) {
+    if (!d.is_warning()) ADD_FAILURE() << Render(d);
+  }
+  std::filesystem::remove_all(folder);
+  return result;
+}
+
+// GPipe's forward pass as one program of all stages in lockstep: what a stage computes goes to its neighbour each tick,
+// and the ramps compute on what is there.
+std::string Lockstep(int ticks) {
+  const std::string type = "tensor<1024x1024xf32>";
+  std::string body;
+  std::string value = "%x";
+  for (int tick = 0; tick < ticks; ++tick) {
+    body += fmt::format("%c{0} = stablehlo.dot_general {1}, {1}, contracting_dims = [1] x [0] : ({2}, {2}) -> {2}\n",
+                        tick, value, type);
+    value = fmt::format("%c{}", tick);
+    if (tick + 1 == ticks) break;
+    body += fmt::format(
+        "%r{0} = \"stablehlo.collective_permute\"({1}) <{{source_target_pairs = dense<[[0,1],[1,2],[2,3]]> : "
+        "tensor<3x2xi64>, "
+        "channel_handle = #stablehlo.channel_handle<handle = {2}, type = 1>}}> : ({3}) -> {3}\n",
+        tick, value, tick + 1, type);
+    value = fmt::format("%r{}", tick);
+  }
+  return fmt::format(
+      "module @m attributes {{mhlo.num_partitions = {0} : i32}} {{ func.func @main(%x: {1}) -> {1} {{\n{2}return {3} : "
+      "{1}\n}} }}\n",
+      kStages, type, body, value);
+}
+
+TEST(Pipeline, OneProgramForEachStageTakesAsLongAsOneForAll) {
+  const driver::RunOptions options{.device = "A100_SXM_40GB",
+                                   .system = HESPAS_SOURCE_DIR "/tests/whole/free_transfers.json"};
+  const auto single = RunFiles({Lockstep(kMicrobatches + kStages - 1)}, options);
+  std::vector<std::vector<Task>> stages(kStages);
+  for (int s = 0; s < kStages; ++s) {
+    for (int i = 0; i < kMicrobatches; ++i) stages[s].push_back(ForwardTask(s, i));
+  }
+  ASSERT_TRUE(single.has_value());
+  EXPECT_GT(single->step_time.value, 0);
+  EXPECT_EQ(single->step_time, RunStages(stages).step_time);
+}
+
+// A product and an exchange with the partner of the same half.
+std::string Halves(int devices, const std::string& groups) {
+  return fmt::format(R"(module @m attributes {{mhlo.num_partitions = {} : i32}} {{
+    func.func @main(%x: tensor<1024x1024xf32>) -> tensor<1024x1024xf32> {{
+      %c = stablehlo.dot_general %x, %x, contracting_dims = [1] x [0] : (tensor<1024x1024xf32>, tensor<1024x1024xf32>) -> tensor<1024x1024xf32>
+      %r = "stablehlo.all_reduce"(%c) ({{
+        ^bb0(%p: tensor<f32>, %q: tensor<f32>):
+          %s = stablehlo.add %p, %q : tensor<f32>
+          stablehlo.return %s : tensor<f32>
+        }}) {{replica_groups = dense<{}xi64>, channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>, use_global_device_ids}} : (tensor<1024x1024xf32>) -> tensor<1024x1024xf32>
+      return %r : tensor<1024x1024xf32>
+    }}
+  }})",
+                     devices, groups);
+}
+
+TEST(Pipeline, TwoProgramsOnTwoDevicesEachAreOneProgramInTwoGroups) {
+  driver::RunOptions options{.device = "A100_SXM_40GB", .system = "A100_SXM_40GB_4GPU"};
+  options.placement = {"0-1", "2-3"};
+  const std::string half = Halves(2, "[[0,1]]> : tensor<1x2");
+  for (const char* model : {"plain", "auto"}) {
+    options.network_model = model;
+    driver::RunOptions all = options;
+    all.placement.clear();
+    const auto one = RunFiles({Halves(4, "[[0,1],[2,3]]> : tensor<2x2")}, all);
+    const auto two = RunFiles({half, half}, options);
+    ASSERT_TRUE(one.has_value() && two.has_value());
+    EXPECT_GT(one->communication_time.value, 0);
+    EXPECT_EQ(one->step_time, two->step_time) << model;
+    EXPECT_EQ(one->communication_time, two->communication_time) << model;
+  }
+}
+
+TEST(Pipeline, ASlowerRankHoldsTheOthersUpAtTheirNextExchange) {
+  const std::string program = Halves(4, "[[0,1],[2,3]]> : tensor<2x2");
+  driver::RunOptions options{.device = "H100_80GB", .system = "A100_SXM_40GB_4GPU", .network_model = "plain"};
+  const auto fast = RunFiles({program}, options);
+  options.rank_devices = {"3=A100_SXM_40GB"};
+  const auto mixed = RunFiles({program}, options);
+  options.rank_devices = {"0-3=A100_SXM_40GB"};
+  const auto slow = RunFiles({program}, options);
+  ASSERT_TRUE(fast.has_value() && mixed.has_value() && slow.has_value());
+  EXPECT_GT(slow->compute_time, fast->compute_time);
+  // Ranks 2 and 3 wait for 3's product; the answer is the slowest rank's.
+  EXPECT_EQ(mixed->step_time, slow->step_time);
+  EXPECT_EQ(slow->step_time - fast->step_time, slow->compute_time - fast->compute_time);
+}
+
+// Narayanan et al. 2021, section 2.2: each stage runs ahead by what lies behind it, then alternates.
+TEST(Pipeline, OneForwardOneBackward) {
+  std::vector<std::vector<Task>> stages(kStages);
+  for (int s = 0; s < kStages; ++s) {
+    const int ahead = kStages - 1 - s;
+    for (int i = 0; i < kMicrobatches + ahead; ++i) {
+      if (i < kMicrobatches) stages[s].push_back(ForwardTask(s, i));
+      if (i < ahead) continue;
+      stages[s].push_back(BackwardTask(s, i - ahead));
+      if (s + 1 == kStages) stages[s].back().after = static_cast<int>(stages[s].size()) - 2;  // the loss
+    }
+  }
+  const auto result = RunStages(stages);
+  ASSERT_GT(result.compute_time.value, 0);
+  EXPECT_EQ(result.compute_time.value * (kMicrobatches + kStages - 1), result.step_time.value * kMicrobatches);
+}
+
 TEST(Pipeline, AChannelWithoutPartnerIsAnError) {
   const auto folder = std::filesystem::temp_directory_path() / fmt::format("hespas_lonely_{}", getpid());
   std::filesystem::create_directories(folder);
