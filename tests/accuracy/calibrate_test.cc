@@ -15,14 +15,14 @@
 namespace hespas::estimate::calibrated {
 namespace {
 
-std::vector<MeasuredKernel> Products(const std::string& key) {
+std::vector<MeasuredKernel> Products(const std::string& key, Datatype type = Datatype::kBf16) {
   const std::string file = std::string(HESPAS_SOURCE_DIR) + "/data/measured/gemm.csv";
   const auto table = *ParseCsv(*ReadInput(file), file);
   Diagnostics diagnostics;
   const auto kernels = *ReadKernels(table, file, diagnostics);
   std::vector<MeasuredKernel> measured;
   for (size_t row = 0; row < table.rows.size(); ++row) {
-    if (table.rows[row][*table.Column("key")] != key || kernels[row]->type != Datatype::kBf16) continue;
+    if (table.rows[row][*table.Column("key")] != key || kernels[row]->type != type) continue;
     measured.push_back({.kernel = *kernels[row], .us = *CsvNumber(table.rows[row][*table.Column("latency_us")])});
   }
   return measured;
@@ -98,6 +98,26 @@ TEST(Calibrate, AFewOddKernelsDoLittleHarm) {
     const KernelSpec& kernel = drawn[static_cast<size_t>(i)].kernel;
     EXPECT_NEAR(model.Time(kernel).us / truth.Time(kernel).us, 1, 0.03);
   }
+}
+
+TEST(Calibrate, Tf32HasConstantsOfItsOwn) {
+  if (!HasOptimiser()) GTEST_SKIP() << "built without NLopt";
+  const hardware::Device base = Uncalibrated("H100_80GB");
+  std::vector<MeasuredKernel> drawn;
+  const auto draw = [&](Datatype type) {
+    const auto all = Products("sm_90", type);
+    for (size_t i = 0; i < 24; ++i) drawn.push_back(all[i * all.size() / 24]);
+  };
+  draw(Datatype::kBf16);
+  const auto alone = FitDevice(base, *DefaultParameters(), drawn, {});
+  draw(Datatype::kTf32);
+  const auto both = FitDevice(base, *DefaultParameters(), drawn, {});
+  ASSERT_TRUE(alone.ok() && both.ok());
+  ASSERT_EQ(both->size(), 2u);
+  EXPECT_EQ(both->front().constants, alone->front().constants);
+  EXPECT_EQ(both->back().family, "tf32");
+  EXPECT_LT(both->back().error_after, both->back().error_before);
+  EXPECT_TRUE(both->back().sigmas.contains("tf32.sigma"));
 }
 
 TEST(Calibrate, CollectivesStateWhatLatencyAndRateLeaveOpen) {

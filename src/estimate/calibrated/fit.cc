@@ -38,10 +38,12 @@ struct FamilyKnobs {
   Steps steps;
 };
 
+const std::vector<Knob> kGemmKnobs = {
+    {"launch_us", 0.5, 30, 0.5}, {"sm_fraction", 0.3, 2.5, 0.5}, {"l2_bytes_per_clock", 4, 300, 0.5}};
+const Steps kGemmSteps = {"split_limit", {8, 24, 96, 400}, 0};
 const FamilyKnobs kKernelFamilies[] = {
-    {"gemm",
-     {{"launch_us", 0.5, 30, 0.5}, {"sm_fraction", 0.3, 2.5, 0.5}, {"l2_bytes_per_clock", 4, 300, 0.5}},
-     {"split_limit", {8, 24, 96, 400}, 0}},
+    {"gemm", kGemmKnobs, kGemmSteps},
+    {"tf32", kGemmKnobs, kGemmSteps},  // the library's kernels for TF32 are others
     {"linear",
      {{"sustained_fraction", 0.3, 1.4, 0.03}, {"memory_fraction", 0.2, 1.1, 0.15}, {"pj_per_flop", 1, 60, 0.05}},
      {}},
@@ -216,7 +218,10 @@ std::vector<double> StartOf(const FamilyKnobs& family, const std::vector<double>
 }
 
 std::vector<double> CurrentValues(const Parameters& own, const Machine& machine, std::string_view family) {
-  if (family == "gemm") return {own.gemm.launch_us, own.gemm.sm_fraction, own.gemm.l2_bytes_per_clock};
+  if (family == "gemm" || family == "tf32") {
+    const GemmConstants& gemm = family == "gemm" ? own.gemm : own.tf32;
+    return {gemm.launch_us, gemm.sm_fraction, gemm.l2_bytes_per_clock};
+  }
   if (family == "elementwise") {
     return {own.memory.launch_us, machine.gddr ? own.memory.gddr_fraction : own.memory.hbm_fraction,
             own.memory.l2_bytes_per_clock};
@@ -226,13 +231,20 @@ std::vector<double> CurrentValues(const Parameters& own, const Machine& machine,
 }
 
 double CurrentStep(const Parameters& own, std::string_view family) {
-  return family == "gemm" ? own.gemm.split_limit : own.batched.smallest_tile;
+  if (family == "bmm") return own.batched.smallest_tile;
+  return family == "gemm" ? own.gemm.split_limit : own.tf32.split_limit;
 }
 
 SigmaParts RelativeSigmas(const KernelTime& time) { return {time.sigma_us / time.us, 0}; }
 
 SigmaParts RelativeSigmas(const CollectiveTime& time) {
   return {time.wire_sigma_us / time.us, time.latency_sigma_us / time.us};
+}
+
+// Whose constants a measured kernel tells.
+std::string_view FittedFamily(const KernelSpec& kernel, const Machine& machine) {
+  const std::string_view family = FamilyOnMachine(kernel, machine);
+  return family == FamilyName(Family::kGemm) && kernel.type == Datatype::kTf32 ? "tf32" : family;
 }
 
 template <class Model, class Spec>
@@ -253,7 +265,7 @@ std::optional<Problem> KernelProblem(const FamilyKnobs& family, const hardware::
   std::vector<KernelSpec> specs;
   Problem problem{.knobs = family};
   for (const MeasuredKernel& kernel : kernels) {
-    if (!(kernel.us > 0) || FamilyOnMachine(kernel.kernel, machine) != family.family) continue;
+    if (!(kernel.us > 0) || FittedFamily(kernel.kernel, machine) != family.family) continue;
     specs.push_back(kernel.kernel);
     problem.measured.push_back(kernel.us);
   }
