@@ -21,31 +21,33 @@ std::string FamilyOf(const ir::Module& module, const graph::Block& block) {
 }
 
 double ScaledSeconds(const std::vector<ScaledBlock>& blocks, size_t at) {
-  double own = 0, all = 0;  // sums of logarithms
-  int own_count = 0, all_count = 0;
+  struct Sum {
+    double measured = 0, modelled = 0;
+  };
+  Sum own, all;
   for (size_t i = 0; i < blocks.size(); ++i) {
     const ScaledBlock& block = blocks[i];
-    if (i == at || block.measured.value_or(0) <= 0 || block.modelled <= 0) continue;
-    const double ratio = std::log(*block.measured / block.modelled);
-    all += ratio;
-    ++all_count;
+    if (i == at || !block.measured) continue;
+    all.measured += *block.measured;
+    all.modelled += block.modelled;
     if (block.family != blocks[at].family) continue;
-    own += ratio;
-    ++own_count;
+    own.measured += *block.measured;
+    own.modelled += block.modelled;
   }
-  if (own_count > 0) return blocks[at].modelled * std::exp(own / own_count);
-  return all_count > 0 ? blocks[at].modelled * std::exp(all / all_count) : blocks[at].modelled;
+  const Sum& known = own.modelled > 0 ? own : all;
+  return known.modelled > 0 ? blocks[at].modelled * known.measured / known.modelled : blocks[at].modelled;
 }
 
 std::optional<double> LeaveOneOutError(const std::vector<ScaledBlock>& blocks) {
-  double sum = 0;
+  double off = 0, total = 0;
   int count = 0;
   for (size_t i = 0; i < blocks.size(); ++i) {
-    if (blocks[i].measured.value_or(0) <= 0) continue;
-    sum += std::abs(ScaledSeconds(blocks, i) / *blocks[i].measured - 1);
+    if (!blocks[i].measured) continue;
+    off += std::abs(ScaledSeconds(blocks, i) - *blocks[i].measured);
+    total += *blocks[i].measured;
     ++count;
   }
-  return count > 1 ? std::optional(sum / count) : std::nullopt;
+  return count > 1 && total > 0 ? std::optional(off / total) : std::nullopt;
 }
 
 std::vector<size_t> ChooseSample(const std::vector<ScaledBlock>& blocks, size_t sample) {

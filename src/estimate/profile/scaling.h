@@ -19,11 +19,11 @@ struct ScaledBlock {
 // Blocks of the same operations, however many and of whatever shapes, are one family.
 std::string FamilyOf(const ir::Module& module, const graph::Block& block);
 
-// Seconds of block `at` from all others: the fallback's, times the geometric mean of measured to modelled in its
-// family, else over all that were measured.
+// Seconds of block `at` from all others: the fallback's, times what its family takes over what the fallback says of it
+// (else all that were measured). Sums, so that blocks of no weight have none.
 double ScaledSeconds(const std::vector<ScaledBlock>& blocks, size_t at);
 
-// Mean of |scaled / measured - 1| over measured blocks, each scaled from the others; nothing with fewer than two.
+// Sum of |scaled - measured| over that of measured, each block scaled from the others; nothing with fewer than two.
 std::optional<double> LeaveOneOutError(const std::vector<ScaledBlock>& blocks);
 
 // Those to measure: of each family `sample` (0: all), spread evenly over what the fallback says; known ones count.
