@@ -161,6 +161,7 @@ class RunResult:
         rows = [{"": label, "time": _seconds(r[key]), "share": f"{100 * r[key] / share:.1f} %"}
                 for label, key in (("step", "step_time_s"), ("compute", "compute_time_s"),
                                    ("exposed communication", "exposed_communication_s"), ("idle", "idle_s"))]
-        ops = [{key: _seconds(value) if key == "time_s" else value for key, value in op.items()} for op in r["ops"][:10]]
+        ops = [{key: _seconds(value) if key == "time_s" else ", ".join(value) if isinstance(value, dict) else value
+                for key, value in op.items()} for op in r["ops"][:10]]
         notes = "".join(f"<li>{html.escape(w['code'])}: {html.escape(w['message'])}</li>" for w in r["warnings"][:10])
         return f"<p><b>{html.escape(title)}</b></p>{rows_as_html(rows)}" + (rows_as_html(ops) if ops else "") + (f"<ul>{notes}</ul>" if notes else "")

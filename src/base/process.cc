@@ -122,7 +122,9 @@ int StatusOf(int wait_status) {
 
 std::optional<std::string> ProcessResult::Failure(std::chrono::milliseconds limit) const {
   if (timed_out) return fmt::format("took longer than {} s", static_cast<double>(limit.count()) / 1000);
-  if (status > 128) return fmt::format("was killed by signal {} ({})", status - 128, strsignal(status - 128));
+  // Beyond the last signal there are only statuses, such as the 255 of a program that returns -1.
+  if (status > 128 && status <= 128 + SIGRTMAX)
+    return fmt::format("was killed by signal {} ({})", status - 128, strsignal(status - 128));
   if (status != 0) return fmt::format("ended with status {}", status);
   return std::nullopt;
 }

@@ -24,7 +24,7 @@ struct Tool {
 const std::vector<Tool>& Tools() {
   static const std::vector<Tool> tools = {
       {"Python", {"python3"}, {"--version"}, "the Python package, hespas export", "apt install python3 python3-venv"},
-      {"IREE compiler", {"iree-compile"}, {"--version"}, "profiling estimator iree", "pip install iree-base-compiler"},
+      {"IREE compiler", {"iree-compile"}, {"--version"}, "estimators ptx and iree", "pip install iree-base-compiler"},
       {"IREE benchmark",
        {"iree-benchmark-module"},
        {"--version"},

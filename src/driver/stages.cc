@@ -114,6 +114,7 @@ std::vector<result::OpSummary> SummariseOps(const Prepared& prepared, const esti
       if (added) ops.push_back({.name = std::string(module.name(op))});
       result::OpSummary& summary = ops[row->second];
       summary.count += uses[i];
+      summary.costed_by[std::string(estimate.source)] += uses[i];
       summary.time += uses[i] * estimate.time;
       summary.flops += uses[i] * estimate.flops;
       summary.bytes += uses[i] * estimate.bytes;

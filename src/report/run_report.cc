@@ -40,7 +40,8 @@ Json Ops(const result::RunResult& r) {
                     {"time_s", op.time.seconds()},
                     {"flops", op.flops.value},
                     {"energy_j", op.energy_j},
-                    {"bytes", op.bytes.value}});
+                    {"bytes", op.bytes.value},
+                    {"costed_by", op.costed_by}});
   }
   return rows;
 }

@@ -33,6 +33,7 @@ struct OpSummary {
   Time time;
   Flops flops;
   Bytes bytes;
+  std::map<std::string, int64_t, std::less<>> costed_by;  // estimator -> how many of them
 };
 
 // What a step works through on one device, as far as the arguments of the program tell.

@@ -48,6 +48,14 @@ class Examples(unittest.TestCase):
         self.check(command.BIN / "bandwidth_estimator")
 
 
+class Result(unittest.TestCase):
+    def test_says_who_costed_what(self):
+        done = command.result("run", "-", "--optimise", "none", "--device", "A100_SXM_40GB", "--num-npus", "1", "--network-backend", "none",
+                              "--estimator", f"exec:{EXAMPLE}", stdin=PROGRAM)
+        self.assertEqual({row["name"]: row["costed_by"] for row in done["ops"]},
+                         {"stablehlo.dot_general": {"exec": 1}, "stablehlo.add": {"calibrated": 1}})
+
+
 class Misbehaving(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory()

@@ -97,6 +97,7 @@ class CocosSim(Recorded):
             self.falls_back(self.play(product(), name, status=status), f"killed by signal {status - 128}")
         self.falls_back(self.play(product(), stdout="", signal="SIGSEGV"), "killed by signal 11")
         self.falls_back(self.play(product(), "cocossim_ok_512_1024_768", status=3), "ended with status 3")
+        self.falls_back(self.play(product(), stderr="Can't load config file", stdout="", status=255), "ended with status 255: Can't load config file")
         self.falls_back(self.play(product(), None, "--tool-timeout", "0.5", sleep=100), "took longer than 0.5 s")
         self.falls_back(self.play(product(), stdout="Cycles: 5, Time: 1µs Jobs finished: 0/1"), "finished 0 of 1 jobs")
         self.falls_back(self.play(product(), stdout="Simulation took 3ms"), "printed no result")
