@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <thread>
 
 namespace hespas {
 namespace {
@@ -188,7 +189,15 @@ void Worker::Stop() {
 }
 
 std::string Worker::HowItEnded() {
-  kill(-child_, SIGKILL);  // no more than its children: its own end is sealed
+  // A program closes its output some time before it ends; only one that does not end by itself is killed, and its
+  // children always are.
+  const Clock::time_point end = Clock::now() + std::chrono::seconds(2);
+  siginfo_t ended = {};
+  while (waitid(P_PID, static_cast<id_t>(child_), &ended, WEXITED | WNOWAIT | WNOHANG) == 0 && ended.si_pid == 0 &&
+         Clock::now() < end) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  kill(-child_, SIGKILL);
   ProcessResult result;
   int status = 0;
   Reap(child_, &status);

@@ -71,6 +71,9 @@ TEST(Worker, OneThatDiesOrStaysSilentIsAnError) {
   auto dead = Worker::Start({"sh", "-c", "exit 1"});
   ASSERT_TRUE(dead.ok());
   EXPECT_THAT(dead->ReadLine(seconds(20)).error().message, testing::HasSubstr("ended without an answer"));
+  auto closing = Worker::Start({"sh", "-c", "exec >&-; sleep 0.2; exit 3"});
+  ASSERT_TRUE(closing.ok());
+  EXPECT_THAT(closing->ReadLine(seconds(20)).error().message, testing::HasSubstr("it ended with status 3"));
   // The kernel may close the dead program's stdin a little after its stdout.
   bool refused = false;
   for (int i = 0; i < 500 && !refused; ++i) {
