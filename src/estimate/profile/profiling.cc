@@ -127,6 +127,7 @@ class Session {
 
   // What was not measured.
   void FillIn(Notes& notes) {
+    const Scale scale(blocks_);
     size_t scaled = 0, measured = 0;
     ir::OpId first;
     for (size_t i = 0; i < blocks_.size(); ++i) {
@@ -136,7 +137,7 @@ class Session {
       graph::Estimate estimate = modelled_[i];
       if (failures_[i].empty()) {
         if (scaled++ == 0) first = op;
-        estimate.time = Time::Seconds(ScaledSeconds(blocks_, i));
+        estimate.time = Time::Seconds(scale.Seconds(blocks_[i]));
         estimate.sigma = {};
         estimate.terms = {{"scaled", estimate.time}};
       } else {
@@ -146,7 +147,7 @@ class Session {
       batch_.deliver(i, std::move(estimate), false);
     }
     if (scaled == 0) return;
-    const auto error = LeaveOneOutError(blocks_);
+    const auto error = scale.LeaveOneOutError();
     notes.push_back(
         {NoteKind::kScaled, first,
          fmt::format("{} of {} distinct blocks were measured{}; {} are scaled by the fallback{}", measured,

@@ -20,34 +20,37 @@ std::string FamilyOf(const ir::Module& module, const graph::Block& block) {
   return family;
 }
 
-double ScaledSeconds(const std::vector<ScaledBlock>& blocks, size_t at) {
-  struct Sum {
-    double measured = 0, modelled = 0;
-  };
-  Sum own, all;
-  for (size_t i = 0; i < blocks.size(); ++i) {
-    const ScaledBlock& block = blocks[i];
-    if (i == at || !block.measured) continue;
-    all.measured += *block.measured;
-    all.modelled += block.modelled;
-    if (block.family != blocks[at].family) continue;
-    own.measured += *block.measured;
-    own.modelled += block.modelled;
+Scale::Scale(const std::vector<ScaledBlock>& blocks) : blocks_(blocks) {
+  for (const ScaledBlock& block : blocks) {
+    if (!block.measured) continue;
+    for (Sum* sum : {&all_, &families_[block.family]}) {
+      sum->measured += *block.measured;
+      sum->modelled += block.modelled;
+    }
   }
-  const Sum& known = own.modelled > 0 ? own : all;
-  return known.modelled > 0 ? blocks[at].modelled * known.measured / known.modelled : blocks[at].modelled;
 }
 
-std::optional<double> LeaveOneOutError(const std::vector<ScaledBlock>& blocks) {
-  double off = 0, total = 0;
+Scale::Sum Scale::Without(Sum sum, const ScaledBlock& block) {
+  if (!block.measured) return sum;
+  return {.measured = sum.measured - *block.measured, .modelled = sum.modelled - block.modelled};
+}
+
+double Scale::Seconds(const ScaledBlock& block) const {
+  const auto family = families_.find(block.family);
+  const Sum own = family == families_.end() ? Sum() : Without(family->second, block);
+  const Sum known = own.modelled > 0 ? own : Without(all_, block);
+  return known.modelled > 0 ? block.modelled * known.measured / known.modelled : block.modelled;
+}
+
+std::optional<double> Scale::LeaveOneOutError() const {
+  double off = 0;
   int count = 0;
-  for (size_t i = 0; i < blocks.size(); ++i) {
-    if (!blocks[i].measured) continue;
-    off += std::abs(ScaledSeconds(blocks, i) - *blocks[i].measured);
-    total += *blocks[i].measured;
+  for (const ScaledBlock& block : blocks_) {
+    if (!block.measured) continue;
+    off += std::abs(Seconds(block) - *block.measured);
     ++count;
   }
-  return count > 1 && total > 0 ? std::optional(off / total) : std::nullopt;
+  return count > 1 && all_.measured > 0 ? std::optional(off / all_.measured) : std::nullopt;
 }
 
 std::vector<size_t> ChooseSample(const std::vector<ScaledBlock>& blocks, size_t sample) {

@@ -1,8 +1,10 @@
 // Times of blocks that were not measured, from those that were: the ratio to what a model says, by family.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "graph/block_graph.h"
@@ -19,12 +21,28 @@ struct ScaledBlock {
 // Blocks of the same operations, however many and of whatever shapes, are one family.
 std::string FamilyOf(const ir::Module& module, const graph::Block& block);
 
-// Seconds of block `at` from all others: the fallback's, times what its family takes over what the fallback says of it
-// (else all that were measured). Sums, so that blocks of no weight have none.
-double ScaledSeconds(const std::vector<ScaledBlock>& blocks, size_t at);
+// What blocks take over what the fallback says of them, summed once over all that were measured.
+class Scale {
+ public:
+  explicit Scale(const std::vector<ScaledBlock>& blocks);
 
-// Sum of |scaled - measured| over that of measured, each block scaled from the others; nothing with fewer than two.
-std::optional<double> LeaveOneOutError(const std::vector<ScaledBlock>& blocks);
+  // Seconds of a block from all others: the fallback's, times the ratio of its family (else of all). Ratios of sums, so
+  // that blocks of no weight have none.
+  double Seconds(const ScaledBlock& block) const;
+
+  // Sum of |scaled - measured| over that of measured, each block scaled from the others; nothing with fewer than two.
+  std::optional<double> LeaveOneOutError() const;
+
+ private:
+  struct Sum {
+    double measured = 0, modelled = 0;
+  };
+  static Sum Without(Sum sum, const ScaledBlock& block);
+
+  const std::vector<ScaledBlock>& blocks_;
+  std::map<std::string_view, Sum> families_;
+  Sum all_;
+};
 
 // Those to measure: of each family `sample` (0: all), spread evenly over what the fallback says; known ones count.
 std::vector<size_t> ChooseSample(const std::vector<ScaledBlock>& blocks, size_t sample);

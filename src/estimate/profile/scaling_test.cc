@@ -11,11 +11,13 @@ TEST(Scaling, ByTheFamilyElseByAll) {
                                            {.family = "dot", .modelled = 10.0},
                                            {.family = "add", .modelled = 2.0},
                                            {.family = "exp", .modelled = 4.0, .measured = 4.0}};
-  EXPECT_DOUBLE_EQ(ScaledSeconds(blocks, 2), 10.0 * 8 / 4);
-  EXPECT_DOUBLE_EQ(ScaledSeconds(blocks, 3), 2.0 * 12 / 8);
+  const Scale scale(blocks);
+  EXPECT_DOUBLE_EQ(scale.Seconds(blocks[2]), 10.0 * 8 / 4);
+  EXPECT_DOUBLE_EQ(scale.Seconds(blocks[3]), 2.0 * 12 / 8);
   // dot: 1 * 5 / 3 for 3, 3 * 3 / 1 for 5; exp: 4 * 8 / 4 for 4
-  EXPECT_DOUBLE_EQ(LeaveOneOutError(blocks).value(), ((3 - 5.0 / 3) + 4 + 4) / 12);
-  EXPECT_FALSE(LeaveOneOutError({blocks[0], blocks[2]}).has_value());
+  EXPECT_DOUBLE_EQ(scale.LeaveOneOutError().value(), ((3 - 5.0 / 3) + 4 + 4) / 12);
+  const std::vector<ScaledBlock> one = {blocks[0], blocks[2]};
+  EXPECT_FALSE(Scale(one).LeaveOneOutError().has_value());
 }
 
 TEST(Scaling, SamplesAreSpreadFromTheDearestToTheCheapest) {
