@@ -86,14 +86,17 @@ bool IsNoise(std::string_view attribute) {
 
 void EliminateCommonSubexpressions(Dataflow& flow, PassContext&) {
   std::unordered_map<Hash128, NodeId> seen;
+  seen.reserve(flow.order().size());
   RegionHasher regions(flow.source());
+  std::vector<uint32_t> key;
   for (const NodeId id : flow.order()) {
     Node& node = flow.node(id);
     for (WireId& operand : node.operands) operand = flow.Resolve(operand);
     if (!MayShare(flow, node)) continue;
-    Hash128 hash = Combine(Hash128{}, node.name.value);
-    for (const WireId operand : node.operands) hash = Combine(hash, operand.value);
-    for (uint32_t i = 0; i < node.result_count; ++i) hash = Combine(hash, flow.type_id(flow.result(id, i)).value);
+    key.assign({node.name.value, static_cast<uint32_t>(node.operands.size())});
+    for (const WireId operand : node.operands) key.push_back(operand.value);
+    for (uint32_t i = 0; i < node.result_count; ++i) key.push_back(flow.type_id(flow.result(id, i)).value);
+    Hash128 hash = HashBytes({reinterpret_cast<const char*>(key.data()), key.size() * sizeof(uint32_t)});
     for (const ir::Attribute& a : node.attributes) {
       if (!IsNoise(flow.source().name(a.name))) hash = Combine(Combine(hash, a.name.value), HashBytes(a.text));
     }

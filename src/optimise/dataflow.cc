@@ -132,6 +132,36 @@ void Dataflow::Normalise() {
   order_ = std::move(sorted);
 }
 
+void Dataflow::Compact() {
+  Normalise();
+  if (nodes_.size() < 2 * order_.size()) return;
+  std::vector<WireId> moved(wires_.size());
+  std::vector<Wire> wires;
+  const auto move_wire = [&](size_t from, NodeId by) {
+    moved[from] = WireId(wires.size());
+    wires.push_back({wires_[from].type, by});
+  };
+  for (WireId& parameter : parameters) {
+    move_wire(parameter.index(), NodeId());
+    parameter = moved[parameter.index()];
+  }
+  std::vector<Node> nodes;
+  nodes.reserve(order_.size());
+  for (NodeId& id : order_) {
+    Node& node = nodes.emplace_back(std::move(nodes_[id.index()]));
+    id = NodeId(nodes.size() - 1);
+    for (WireId& operand : node.operands) operand = moved[operand.index()];
+    const size_t first = node.first_result.index();
+    node.first_result = WireId(wires.size());
+    for (uint32_t r = 0; r < node.result_count; ++r) move_wire(first + r, id);
+  }
+  for (WireId& out : outputs) out = moved[out.index()];
+  nodes_ = std::move(nodes);
+  wires_ = std::move(wires);
+  alias_.clear();
+  for (size_t i = 0; i < wires_.size(); ++i) alias_.emplace_back(i);
+}
+
 UserTable Dataflow::Users() const {
   UserTable table;
   std::vector<NodeId> last(wires_.size());

@@ -96,6 +96,9 @@ class Dataflow {
   // Where anything changed: puts aliases in place, drops what nothing needs and sorts; nodes keep their order where
   // they can.
   void Normalise();
+  // Normalises, and where most nodes are gone, numbers nodes and wires anew in program order: ids held elsewhere are
+  // void.
+  void Compact();
 
   // Readers of each wire; a node that reads a wire twice stands there once, outputs do not count.
   UserTable Users() const;

@@ -1,6 +1,7 @@
 // bf16 arithmetic the device does not have runs in f32 between converts (XLA's FloatNormalization), and what is
 // converted to bf16 only to be widened again stays wide (SimplifyFPConversions).
 #include <algorithm>
+#include <unordered_map>
 
 #include "optimise/build.h"
 #include "optimise/pass.h"
@@ -56,10 +57,14 @@ class Normaliser {
     return type.is_tensor() && type.element.kind == ir::ElementKind::kBF16 && !type.element.complex;
   }
 
-  ir::TypeId Wide(ir::TypeId type) const {
-    ir::Type wide = flow_.source().types()[type];
-    wide.element = ir::Element{.kind = ir::ElementKind::kF32, .bits = 32};
-    return flow_.source().types().Intern(std::move(wide));
+  ir::TypeId Wide(ir::TypeId type) {
+    const auto [found, is_new] = wide_.try_emplace(type);
+    if (is_new) {
+      ir::Type wide = flow_.source().types()[type];
+      wide.element = ir::Element{.kind = ir::ElementKind::kF32, .bits = 32};
+      found->second = flow_.source().types().Intern(std::move(wide));
+    }
+    return found->second;
   }
 
   WireId Convert(WireId wire, ir::TypeId type, ir::OpId origin) {
@@ -134,6 +139,7 @@ class Normaliser {
 
   Dataflow& flow_;
   int capability_;
+  std::unordered_map<ir::TypeId, ir::TypeId> wide_;
 };
 
 }  // namespace

@@ -49,8 +49,7 @@ std::string_view KindOfFusion(const Dataflow& flow, const KernelPlan& plan, cons
   return "kLoop";
 }
 
-void Form(Dataflow& flow, const KernelPlan& plan, uint32_t kernel) {
-  const std::vector<NodeId> members = MembersOf(flow, plan, kernel);
+void Form(Dataflow& flow, const KernelPlan& plan, uint32_t kernel, const std::vector<NodeId>& members) {
   auto inside = std::make_unique<Inside>(flow.source());
   for (const NodeId id : members) inside->Copy(flow, id);
   std::vector<ir::TypeId> types;
@@ -102,9 +101,10 @@ std::string_view ReasonOf(const Node& node, FusionClass kind) {
 
 void Explain(const Dataflow& flow, const KernelPlan& plan, std::vector<Explanation>& out) {
   std::unordered_map<NodeId, std::string> kernels;
+  Members members(flow, plan);
   for (uint32_t kernel = 0; kernel < plan.roots.size(); ++kernel) {
     if (plan.roots[kernel].empty()) continue;
-    for (const NodeId id : MembersOf(flow, plan, kernel)) {
+    for (const NodeId id : members.Of(kernel)) {
       std::string& text = kernels[id];
       text += fmt::format("{}kernel {}", text.empty() ? "" : ", ", kernel);
     }
@@ -124,8 +124,9 @@ void Explain(const Dataflow& flow, const KernelPlan& plan, std::vector<Explanati
 namespace {
 
 void FormAll(Dataflow& flow, const KernelPlan& plan) {
+  Members members(flow, plan);
   for (uint32_t kernel = 0; kernel < plan.roots.size(); ++kernel) {
-    if (!plan.roots[kernel].empty()) Form(flow, plan, kernel);
+    if (!plan.roots[kernel].empty()) Form(flow, plan, kernel, members.Of(kernel));
   }
   flow.Normalise();
 }

@@ -1,9 +1,9 @@
 // Multi-output fusion: kernels that read the same data, or of which one reads what the other stores, become one.
 #include <algorithm>
-#include <unordered_set>
 
 #include "optimise/build.h"
 #include "optimise/kernels.h"
+#include "optimise/unit_order.h"
 
 namespace hespas::optimise {
 namespace {
@@ -24,7 +24,9 @@ class Joiner {
         plan_(plan),
         position_(flow.node_count(), 0),
         readers_(flow.wire_count()),
-        work_(flow.node_count()) {
+        work_(flow.node_count()),
+        members_(flow, plan),
+        wire_seen_(flow.wire_count(), 0) {
     for (size_t i = 0; i < flow.order().size(); ++i) position_[flow.order()[i].index()] = i;
     const size_t count = plan.roots.size();
     inputs_.resize(count);
@@ -42,6 +44,7 @@ class Joiner {
       Describe(k);
       for (const WireId wire : inputs_[k]) readers_[wire.index()].push_back(k);
     }
+    joins_ = static_cast<uint32_t>(count);
     LayOut();
   }
 
@@ -64,10 +67,10 @@ class Joiner {
     const NodeId root = plan_.roots[kernel][0];
     elements_[kernel] = 0;
     joinable_[kernel] = 1;
-    std::unordered_set<WireId> seen;
+    const auto stamp = static_cast<uint32_t>(kernel + 1);
     bool has_concatenate = false;
     bool only_slices = true;
-    for (const NodeId id : MembersOf(flow_, plan_, kernel)) {
+    for (const NodeId id : members_.Of(kernel)) {
       const Node& node = flow_.node(id);
       const FusionClass kind = plan_.classes[id.index()];
       if (kind == FusionClass::kReduce || id == root)
@@ -91,7 +94,8 @@ class Joiner {
       if (plan_.classes[root.index()] == FusionClass::kCheap) joinable_[kernel] = 0;
       has_concatenate = has_concatenate || (node.kind == OpKind::kConcatenate && EndsIn(root, id));
       for (const WireId operand : node.operands) {
-        if (!IsInput(operand, kernel) || !seen.insert(operand).second) continue;
+        if (wire_seen_[operand.index()] == stamp || !IsInput(operand, kernel)) continue;
+        wire_seen_[operand.index()] = stamp;
         inputs_[kernel].push_back(operand);
         work_[root.index()].bytes += static_cast<double>(flow_.ByteSize(operand));
       }
@@ -162,7 +166,7 @@ class Joiner {
   bool MayShare(uint32_t a, uint32_t b) {
     if (!joinable_[a] || elements_[a] != elements_[b] || slices_[a] != slices_[b]) return false;
     if (columns_[a] != columns_[b]) return false;
-    return place_of_kernel_[a] < place_of_kernel_[b] ? FindNeeded(a, b) : FindNeeded(b, a);
+    return units_.place(a) < units_.place(b) ? FindNeeded(a, b) : FindNeeded(b, a);
   }
 
   double Cost(double bytes, double instructions) const {
@@ -241,7 +245,7 @@ class Joiner {
     }
   }
 
-  size_t Head(uint32_t kernel) const { return place_of_kernel_[Now(kernel)]; }
+  uint64_t Head(uint32_t kernel) const { return units_.place(Now(kernel)); }
 
   uint32_t Now(uint32_t kernel) const {
     while (plan_.roots[kernel].empty()) kernel = joined_into_[kernel];
@@ -254,8 +258,8 @@ class Joiner {
     if (!flow_.dots_take_producers && !ColumnsAgree(a, b)) return;
     if (slices_[a] != slices_[b] || (turns_[a] && reduces_[b]) || (reduces_[a] && turns_[b])) return;
     if (plan_.roots[a].size() + plan_.roots[b].size() > kRootLimit) return;
-    if (place_of_kernel_[b] < place_of_kernel_[a]) std::swap(a, b);
-    if (place_of_kernel_[b] - place_of_kernel_[a] > kReach) return;
+    if (units_.place(b) < units_.place(a)) std::swap(a, b);
+    if (units_.place(b) - units_.place(a) > kReach * UnitOrder::kSpacing) return;
     if (!FindNeeded(a, b)) return;
     MoveUp(a, b);
     Join(a, b);
@@ -272,77 +276,62 @@ class Joiner {
 
   // The units - kernels, and barriers on their own - stand in an order in which each comes after what it needs.
   void LayOut() {
-    place_of_kernel_.assign(plan_.roots.size(), 0);
-    place_of_node_.assign(flow_.node_count(), 0);
+    const size_t count = plan_.roots.size() + flow_.node_count();
+    units_ = UnitOrder(count);
     for (const NodeId id : flow_.order()) {
-      const bool stored = plan_.stored[id.index()] != 0;
-      if (!stored && plan_.classes[id.index()] != FusionClass::kBarrier) continue;
-      SetPlace(id, sequence_.size());
-      sequence_.push_back(id);
+      if (IsUnit(id)) units_.Append(UnitOf(id));
     }
-    needed_.assign(sequence_.size(), 0);
+    needed_.assign(count, 0);
   }
 
-  // A unit is named by its barrier, or by any root of its kernel.
-  size_t PlaceOf(NodeId id) const {
-    return plan_.stored[id.index()] ? place_of_kernel_[plan_.kernel[id.index()]] : place_of_node_[id.index()];
+  bool IsUnit(NodeId id) const {
+    return plan_.stored[id.index()] != 0 || plan_.classes[id.index()] == FusionClass::kBarrier;
   }
-  void SetPlace(NodeId id, size_t place) {
-    (plan_.stored[id.index()] ? place_of_kernel_[plan_.kernel[id.index()]] : place_of_node_[id.index()]) = place;
+  // Kernels come first, then nodes.
+  uint32_t UnitOf(NodeId id) const {
+    return plan_.stored[id.index()] ? plan_.kernel[id.index()] : static_cast<uint32_t>(plan_.roots.size() + id.index());
   }
 
   // Marks the units after `a` that `b` needs; false where `b` needs `a` by way of one of them, or the search grows
   // large.
   bool FindNeeded(uint32_t a, uint32_t b) {
-    const size_t floor = place_of_kernel_[a];
+    const uint64_t floor = units_.place(a);
     ++search_;
-    size_t found = 0;
+    found_.clear();
     work_list_.clear();
-    const auto push = [&](WireId wire) {
-      if (flow_.maker(wire).valid()) work_list_.push_back(flow_.maker(wire));
+    bool circle = false;
+    const auto need = [&](WireId wire) {
+      const NodeId id = flow_.maker(wire);
+      if (!id.valid()) return;
+      if (!IsUnit(id)) return work_list_.push_back(id);
+      const uint32_t unit = UnitOf(id);
+      circle = circle || unit == a;
+      if (needed_[unit] == search_ || units_.place(unit) < floor) return;
+      needed_[unit] = search_;
+      found_.push_back(unit);
+      work_list_.push_back(id);
     };
     for (const WireId wire : inputs_[b]) {
       if (KernelOf(wire) != a) {
-        push(wire);
+        need(wire);
       } else if (flow_.type(wire).element_count() != elements_[a] || !IsElementwise(flow_.maker(wire))) {
         return false;  // a reduction's result exists only when its kernel ends
       }
     }
-    while (!work_list_.empty()) {
+    while (!work_list_.empty() && !circle && found_.size() <= kSearchLimit) {
       const NodeId id = work_list_.back();
       work_list_.pop_back();
-      const bool stored = plan_.stored[id.index()] != 0;
-      if (stored && plan_.kernel[id.index()] == a) return false;
-      if (!stored && plan_.classes[id.index()] != FusionClass::kBarrier) {
-        for (const WireId wire : flow_.node(id).operands) push(wire);
-        continue;
-      }
-      const size_t place = PlaceOf(id);
-      if (place < floor || needed_[place] == search_) continue;
-      needed_[place] = search_;
-      if (++found > kSearchLimit) return false;
-      for (const WireId wire : stored ? inputs_[plan_.kernel[id.index()]] : flow_.node(id).operands) push(wire);
+      for (const WireId wire : plan_.stored[id.index()] ? inputs_[plan_.kernel[id.index()]] : flow_.node(id).operands)
+        need(wire);
     }
-    return true;
+    return !circle && found_.size() <= kSearchLimit;
   }
 
   // What `b` needs moves in front of `a`, so that both can stand at one place.
   void MoveUp(uint32_t a, uint32_t b) {
-    const size_t first = place_of_kernel_[a];
-    const size_t last = place_of_kernel_[b];
-    std::vector<NodeId> before;
-    std::vector<NodeId> after{sequence_[first]};
-    for (size_t place = first + 1; place < last; ++place) {
-      if (sequence_[place].valid()) (needed_[place] == search_ ? before : after).push_back(sequence_[place]);
-    }
-    size_t place = first;
-    for (const auto* list : {&before, &after}) {
-      for (const NodeId id : *list) {
-        sequence_[place] = id;
-        SetPlace(id, place++);
-      }
-    }
-    for (; place <= last; ++place) sequence_[place] = NodeId();
+    std::sort(found_.begin(), found_.end(), [&](uint32_t x, uint32_t y) { return units_.place(x) < units_.place(y); });
+    units_.MoveBefore(found_, a);
+    units_.Remove(b);
   }
 
   void Join(uint32_t a, uint32_t b) {
@@ -354,11 +343,13 @@ class Joiner {
     joined_into_[b] = a;
     std::sort(plan_.roots[a].begin(), plan_.roots[a].end(),
               [&](NodeId x, NodeId y) { return position_[x.index()] < position_[y.index()]; });
-    std::unordered_set<WireId> seen;
     std::vector<WireId> inputs;
+    ++joins_;
     for (const uint32_t k : {a, b}) {
       for (const WireId wire : inputs_[k]) {
-        if (KernelOf(wire) != a && seen.insert(wire).second) inputs.push_back(wire);
+        if (KernelOf(wire) == a || wire_seen_[wire.index()] == joins_) continue;
+        wire_seen_[wire.index()] = joins_;
+        inputs.push_back(wire);
       }
     }
     inputs_[a] = std::move(inputs);
@@ -375,6 +366,9 @@ class Joiner {
   std::vector<std::vector<uint32_t>> readers_;  // by wire: kernels that read it, before any was joined
   std::vector<std::vector<WireId>> inputs_;     // by kernel: stored values it reads
   std::vector<Work> work_;                      // by root: what computing it alone takes
+  Members members_;
+  std::vector<uint32_t> wire_seen_;  // by wire: the kernel, later the join, that last came by
+  uint32_t joins_ = 0;
   std::vector<int64_t> elements_;
   std::vector<char> joinable_;
   std::vector<char> reduces_;
@@ -385,44 +379,44 @@ class Joiner {
   std::vector<char> costly_;  // computes more than sums and products
   std::vector<char> slices_;  // does nothing but slice
   std::vector<uint32_t> joined_into_;
-  std::vector<NodeId> sequence_;  // units by place; holes where two were joined
-  std::vector<size_t> place_of_kernel_;
-  std::vector<size_t> place_of_node_;
-  std::vector<uint32_t> needed_;  // by place: the search that last came by
+  UnitOrder units_;
+  std::vector<uint32_t> needed_;  // by unit: the search that last came by
+  std::vector<uint32_t> found_;   // by the last search
   uint32_t search_ = 0;
   std::vector<NodeId> work_list_;
 };
 
 }  // namespace
 
-std::vector<NodeId> MembersOf(const Dataflow& flow, const KernelPlan& plan, uint32_t kernel) {
-  std::vector<NodeId> out;
-  std::unordered_set<NodeId> seen;
-  std::vector<std::pair<NodeId, size_t>> stack;
+bool Members::Belongs(NodeId id, uint32_t kernel) const {
+  const FusionClass kind = plan_.classes[id.index()];
+  if (kind == FusionClass::kBarrier) return false;
+  return kind == FusionClass::kCheap || !plan_.stored[id.index()] || plan_.kernel[id.index()] == kernel;
+}
+
+const std::vector<NodeId>& Members::Of(uint32_t kernel) {
+  ++call_;
+  found_.clear();
   const auto enter = [&](NodeId id) {
-    if (seen.insert(id).second) stack.emplace_back(id, 0);
+    if (seen_[id.index()] == call_) return;
+    seen_[id.index()] = call_;
+    stack_.emplace_back(id, 0);
   };
-  const auto belongs = [&](NodeId id) {
-    const FusionClass kind = plan.classes[id.index()];
-    if (kind == FusionClass::kBarrier) return false;
-    if (kind == FusionClass::kCheap) return true;
-    return !plan.stored[id.index()] || plan.kernel[id.index()] == kernel;
-  };
-  for (const NodeId root : plan.roots[kernel]) {
+  for (const NodeId root : plan_.roots[kernel]) {
     enter(root);
-    while (!stack.empty()) {
-      auto& [id, next] = stack.back();
-      const auto& operands = flow.node(id).operands;
+    while (!stack_.empty()) {
+      auto& [id, next] = stack_.back();
+      const auto& operands = flow_.node(id).operands;
       if (next == operands.size()) {
-        out.push_back(id);
-        stack.pop_back();
+        found_.push_back(id);
+        stack_.pop_back();
         continue;
       }
-      const NodeId maker = flow.maker(operands[next++]);
-      if (maker.valid() && belongs(maker)) enter(maker);
+      const NodeId maker = flow_.maker(operands[next++]);
+      if (maker.valid() && Belongs(maker, kernel)) enter(maker);
     }
   }
-  return out;
+  return found_;
 }
 
 void JoinKernels(const Dataflow& flow, const PassContext& context, KernelPlan& plan) {

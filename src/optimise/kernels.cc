@@ -81,14 +81,17 @@ class Planner {
     plan_.stored.assign(flow.node_count(), 0);
     plan_.kernel.assign(flow.node_count(), KernelPlan::kNone);
     if (context.explanations != nullptr) plan_.reasons.resize(flow.node_count());
+    for (const NodeId id : flow.order()) classes_[id.index()] = ClassOf(flow, flow.node(id));
   }
 
   // Decisions depend on what else is stored, which later decisions settle: a second round knows the first one's.
   KernelPlan Run() {
     Round();
-    stored_before_ = plan_.stored;
-    Reset();
-    Round();
+    if (!context_.wrap_only) {
+      stored_before_ = plan_.stored;
+      Reset();
+      Round();
+    }
     plan_.classes = std::move(classes_);
     return std::move(plan_);
   }
@@ -110,10 +113,7 @@ class Planner {
     for (const WireId out : flow_.outputs) {
       if (flow_.maker(out).valid()) barrier_use_[flow_.maker(out).index()] = 1;
     }
-    for (const NodeId id : flow_.order()) {
-      classes_[id.index()] = ClassOf(flow_, flow_.node(id));
-      Summarise(id);
-    }
+    for (const NodeId id : flow_.order()) Summarise(id);
     for (const NodeId id : flow_.order()) {
       if (classes_[id.index()] == FusionClass::kReduce) FollowEpilogue(id);
     }

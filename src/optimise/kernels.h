@@ -44,8 +44,23 @@ KernelPlan PlanKernels(const Dataflow& flow, const PassContext& context);
 // Joins kernels that read the same data, or of which one reads what the other stores.
 void JoinKernels(const Dataflow& flow, const PassContext& context, KernelPlan& plan);
 
-// The nodes of one kernel in program order: its roots and, above them, everything that is not stored elsewhere.
-std::vector<NodeId> MembersOf(const Dataflow& flow, const KernelPlan& plan, uint32_t kernel);
+// The nodes of kernels in program order: the roots and, above them, everything that is not stored elsewhere.
+class Members {
+ public:
+  Members(const Dataflow& flow, const KernelPlan& plan) : flow_(flow), plan_(plan), seen_(flow.node_count(), 0) {}
+  // Valid until the next call.
+  const std::vector<NodeId>& Of(uint32_t kernel);
+
+ private:
+  bool Belongs(NodeId id, uint32_t kernel) const;
+
+  const Dataflow& flow_;
+  const KernelPlan& plan_;
+  std::vector<uint32_t> seen_;  // by node: the call that last came by
+  uint32_t call_ = 0;
+  std::vector<NodeId> found_;
+  std::vector<std::pair<NodeId, size_t>> stack_;
+};
 
 // Result elements of an elementwise root, input elements of a reduction.
 int64_t WorkElements(const Dataflow& flow, NodeId id);

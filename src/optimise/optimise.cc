@@ -90,7 +90,10 @@ std::vector<Dataflow*> ExecutedRegions(Dataflow& flow) {
 // Inner regions first, so that an outer pass sees them finished.
 void RunOn(Dataflow& flow, const Pass& pass, PassContext& context) {
   const std::vector<Dataflow*> all = ExecutedRegions(flow);
-  for (size_t i = all.size(); i-- > 0;) pass.run(*all[i], context);
+  for (size_t i = all.size(); i-- > 0;) {
+    pass.run(*all[i], context);
+    all[i]->Compact();
+  }
 }
 
 // Which ops of the program a pass took out of it: joined with others, rewritten, or found superfluous.

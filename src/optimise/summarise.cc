@@ -28,7 +28,7 @@ bool IsLibraryCall(const ir::Module& module, ir::OpId op) {
 
 class Summariser {
  public:
-  explicit Summariser(const ir::Module& module) : module_(module) {}
+  explicit Summariser(const ir::Module& module) : module_(module), last_use_(module.value_count(), 0) {}
 
   Summary Run() {
     const ir::OpId main = module_.main();
@@ -186,7 +186,6 @@ class Summariser {
   struct Inside {
     std::vector<ir::OpId> ops;
     std::unordered_map<ir::ValueId, ir::ValueId> alias;
-    std::unordered_map<ir::ValueId, std::vector<std::pair<ir::OpId, size_t>>> users;
 
     ir::ValueId Resolve(ir::ValueId value) const {
       for (auto found = alias.find(value); found != alias.end(); found = alias.find(value)) value = found->second;
@@ -225,7 +224,9 @@ class Summariser {
     Enter(op, body, inside, 0);
     for (const ir::OpId inner : inside.ops) {
       for (size_t i = 0; i < module_.op(inner).operand_count; ++i) {
-        inside.users[inside.Resolve(module_.operands(inner)[i])].emplace_back(inner, i);
+        const ir::ValueId value = inside.Resolve(module_.operands(inner)[i]);
+        uses_.push_back({.value = value, .op = inner, .operand = i, .next = last_use_[value.index()]});
+        last_use_[value.index()] = static_cast<uint32_t>(uses_.size());
       }
       const int64_t flops = FlopsOf(inner);
       kernel.flops += flops;
@@ -237,31 +238,30 @@ class Summariser {
       const auto operands = module_.operands(op);
       const ir::ValueId outer = index < operands.size() ? operands[index] : argument;
       ++index;
-      if (counted.insert(outer).second) kernel.bytes += ReadBytes(argument, inside);
+      if (counted.insert(outer).second) kernel.bytes += ReadBytes(argument);
     }
+    for (const Use& use : uses_) last_use_[use.value.index()] = 0;
+    uses_.clear();
     kernel.bytes += WrittenBytes(op, body, inside);
   }
 
   // What a parameter's readers need of it: slices where all of them slice.
-  int64_t ReadBytes(ir::ValueId argument, const Inside& inside) const {
+  int64_t ReadBytes(ir::ValueId argument) const {
     const int64_t full = Bytes(argument);
     int64_t part = 0;
     std::vector<ir::ValueId> work{argument};
     while (!work.empty()) {
       const ir::ValueId value = work.back();
       work.pop_back();
-      const auto users = inside.users.find(value);
-      if (users == inside.users.end()) {
-        if (value == argument) return full;
-        continue;
-      }
-      for (const auto& [op, index] : users->second) {
-        const OpKind kind = module_.kind(op);
+      if (value == argument && last_use_[value.index()] == 0) return full;
+      for (uint32_t at = last_use_[value.index()]; at != 0; at = uses_[at - 1].next) {
+        const Use& use = uses_[at - 1];
+        const OpKind kind = module_.kind(use.op);
         if (kind == OpKind::kBitcast || kind == OpKind::kReshape) {
-          work.push_back(module_.result(op));
-        } else if (index == 0 && ReadsSlice(kind)) {
-          part += Bytes(module_.result(op));
-        } else if (index != 0 || kind != OpKind::kDynamicUpdateSlice) {
+          work.push_back(module_.result(use.op));
+        } else if (use.operand == 0 && ReadsSlice(kind)) {
+          part += Bytes(module_.result(use.op));
+        } else if (use.operand != 0 || kind != OpKind::kDynamicUpdateSlice) {
           return full;
         }
         if (part >= full) return full;
@@ -371,7 +371,17 @@ class Summariser {
     if (sort == OpSort::kReduction) summary_.elementwise_flops += module_.type(module_.operands(op)[0]).element_count();
   }
 
+  // One operand inside the fusion that is being measured; `next` counts from 1, 0 ends the list of a value's uses.
+  struct Use {
+    ir::ValueId value;
+    ir::OpId op;
+    size_t operand;
+    uint32_t next;
+  };
+
   const ir::Module& module_;
+  std::vector<Use> uses_;
+  std::vector<uint32_t> last_use_;  // by value
   Summary summary_;
   std::vector<ir::OpId> work_;
   std::map<std::string, CollectiveSummary> collectives_;
