@@ -5,6 +5,7 @@
 #   test        everything below 15 minutes: all tests, unit tests under sanitizers, ten seconds of each fuzzer
 #   test-full   whole suite under sanitizers, thread sanitizer, clang-tidy, a minute of each fuzzer
 #   fuzz        FUZZ_SECONDS of each fuzzer (default 1800)       soak    the whole suite, again and again, SOAK_MINUTES long
+#   packages    .deb files, relocatable tarball and container root file system, in build/release/packages
 #   bench       the benchmark programs                           format  rewrite, lint: clang-format and clang-tidy
 SHELL := /bin/bash
 JOBS ?= $(shell nproc)
@@ -13,7 +14,7 @@ SOAK_MINUTES ?= 60
 RELEASE := build/release
 EXAMPLE := examples/llama3-100m-4dev.mlir.gz
 
-.PHONY: all build demo test test-fast test-full bench fuzz soak format lint configs install clean
+.PHONY: all build demo test test-fast test-full bench fuzz soak format lint configs install packages clean
 
 all: build
 
@@ -54,6 +55,11 @@ configs:
 
 install: build
 	@cmake --install $(RELEASE) $(if $(PREFIX),--prefix $(PREFIX))
+
+packages: build
+	@scripts/bootstrap.sh test
+	@for kind in deb tarball rootfs; do scripts/package.sh $$kind || exit 1; done
+	@ls build/release/packages
 
 clean:
 	@rm -rf build

@@ -3,7 +3,9 @@
 
 #include <CLI/CLI.hpp>
 #include <functional>
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "driver/compat/configuration.h"
 #include "driver/compat/log.h"
@@ -33,5 +35,8 @@ void AddDropInOptions(CLI::App& app, DropIn& options);
 
 // Parses (with the environment below the options), runs, prints what went wrong; the exit status.
 int RunDropIn(CLI::App& app, int argc, char** argv, DropIn& options, const DropInBody& body);
+
+// What the command of the prototype does that `program`, a path or a name as in argv[0], names; none if it names none.
+std::optional<int> RunAsDropIn(std::string_view program, int argc, char** argv);
 
 }  // namespace hespas::cli

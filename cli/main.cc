@@ -14,6 +14,7 @@
 #include "base/suggest.h"
 #include "cli/command.h"
 #include "cli/configuration.h"
+#include "cli/drop_in.h"
 #include "cli/parser_view.h"
 #include "cli/python_command.h"
 #include "driver/version.h"
@@ -185,6 +186,7 @@ int main(int argc, char** argv) {
   std::signal(SIGINT, hespas::cli::OnInterrupt);
   std::signal(SIGPIPE, SIG_IGN);
   try {
+    if (const auto status = hespas::cli::RunAsDropIn(argc > 0 ? argv[0] : "", argc, argv)) return *status;
     return hespas::cli::Main(argc, argv);
   } catch (const std::bad_alloc&) {
     fmt::print(stderr, "error[E0902]: out of memory\n");

@@ -32,9 +32,7 @@ Error Become(const std::string& command, const std::vector<std::string>& argumen
   }
   std::vector<std::string> words{python, script.string()};
   words.insert(words.end(), arguments.begin(), arguments.end());
-  std::error_code no_proc;
-  const auto self = std::filesystem::read_symlink("/proc/self/exe", no_proc);
-  setenv("HESPAS_COMMAND", self.c_str(), 1);
+  setenv("HESPAS_COMMAND", ExecutablePath().c_str(), 1);
   std::vector<char*> pointers;
   for (std::string& word : words) pointers.push_back(word.data());
   pointers.push_back(nullptr);

@@ -9,12 +9,12 @@
 
 namespace hespas::cli {
 
-int RunStandAlone(const char* estimator, int argc, char** argv) {
+int RunStandAlone(const std::string& estimator, int argc, char** argv) {
   DropIn options;
   driver::compat::StandAloneOptions stand_alone;
   driver::compat::CommandLine& command = options.command;
-  CLI::App app(std::string("Estimates one StableHLO program as a whole with the model `") + estimator + "`.",
-               std::string("hespas_") + estimator + "_estimator");
+  CLI::App app("Estimates one StableHLO program as a whole with the model `" + estimator + "`.",
+               "hespas_" + estimator + "_estimator");
   AddDropInOptions(app, options);
   app.add_option("--mlir-file,--mlir_file", command.mlir_file, "program")->required();
   app.add_option("--config-file,--config_file", command.config_path, "configuration file with `perf_estimator`");

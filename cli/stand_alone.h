@@ -1,8 +1,10 @@
 // hespas_<name>_estimator: the prototype's stand-alone estimators, with their documented options.
 #pragma once
 
+#include <string>
+
 namespace hespas::cli {
 
-int RunStandAlone(const char* estimator, int argc, char** argv);
+int RunStandAlone(const std::string& estimator, int argc, char** argv);
 
 }  // namespace hespas::cli

@@ -10,8 +10,8 @@ _BIN = pathlib.Path(__file__).resolve().parent / "bin"
 
 
 def _become(name: str) -> None:
-    program = _BIN / name
-    os.execv(program, [name, *sys.argv[1:]])
+    """Runs the compiled program, which takes the name that it is called by for the command."""
+    os.execv(_BIN / "hespas", [name, *sys.argv[1:]])
 
 
 def hespas() -> None:

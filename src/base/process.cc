@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/auxv.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -264,6 +265,17 @@ std::string FindProgram(const std::vector<std::string>& names) {
     }
   }
   return {};
+}
+
+std::filesystem::path ExecutablePath() {
+  std::error_code error;
+  std::filesystem::path path = std::filesystem::read_symlink("/proc/self/exe", error);
+  if (!error) return path;
+  const unsigned long started_as = getauxval(AT_EXECFN);  // NOLINT(google-runtime-int): the kernel's type
+  if (started_as == 0) return {};
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): the kernel hands out addresses as numbers
+  path = std::filesystem::canonical(reinterpret_cast<const char*>(started_as), error);
+  return error ? std::filesystem::path() : path;
 }
 
 }  // namespace hespas

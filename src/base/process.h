@@ -5,6 +5,7 @@
 #pragma once
 
 #include <chrono>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -65,5 +66,8 @@ class Worker {
 
 // The first of `names` that is an executable file in PATH; empty if there is none.
 std::string FindProgram(const std::vector<std::string>& names);
+
+// This program's file; also where /proc is not mounted, as in a bare chroot. Empty if it cannot be told.
+std::filesystem::path ExecutablePath();
 
 }  // namespace hespas

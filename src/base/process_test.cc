@@ -92,5 +92,7 @@ TEST(Process, ProgramsAreFoundInPath) {
   EXPECT_EQ(FindProgram({"no-such-program-here"}), "");
 }
 
+TEST(ExecutablePath, IsThisProgram) { EXPECT_EQ(ExecutablePath().filename(), "hespas_base_test"); }
+
 }  // namespace
 }  // namespace hespas

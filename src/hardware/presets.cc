@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include "base/file.h"
+#include "base/process.h"
 #include "base/suggest.h"
 
 namespace hespas::hardware {
@@ -74,8 +75,7 @@ Result<fs::path> DataFolder() {
                      fmt::format("HESPAS_DATA_DIR is `{}`, which has no folders `devices` and `systems`", given));
   }
   if (!GivenFolder().empty()) return GivenFolder();
-  std::error_code error;
-  const fs::path executable = fs::read_symlink("/proc/self/exe", error);
+  const fs::path executable = ExecutablePath();
   if (const auto found = FolderNear(executable.parent_path())) return *found;
   return MakeError(kNoDataFolder, fmt::format("no presets found near `{}`", executable.string()), {},
                    "set HESPAS_DATA_DIR to the folder with `devices` and `systems`");

@@ -34,7 +34,7 @@ constexpr int kMostFailedStarts = 3;
 std::string FindWorker() {
   constexpr const char* kName = "hespas_pjrt_worker";
   std::error_code error;
-  std::vector<fs::path> folders = {fs::read_symlink("/proc/self/exe", error).parent_path()};
+  std::vector<fs::path> folders = {ExecutablePath().parent_path()};
   if (const auto data = hardware::DataFolder()) folders.push_back(*data / "../../bin");
   for (const fs::path& folder : folders) {
     if (fs::exists(folder / kName, error)) return (folder / kName).string();

@@ -1,0 +1,9 @@
+# Read by cpack once for each kind of package.
+if(CPACK_GENERATOR STREQUAL "DEB")
+  set(CPACK_COMPONENTS_ALL runtime development)
+else()
+  set(CPACK_COMPONENTS_ALL runtime bundle)
+  set(CPACK_COMPONENTS_ALL_GROUPS_IN_ONE_PACKAGE ON)
+  set(CPACK_ARCHIVE_COMPONENT_INSTALL ON)
+  set(CPACK_COMPONENTS_GROUPING ALL_COMPONENTS_IN_ONE)
+endif()
