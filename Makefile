@@ -6,6 +6,7 @@
 #   test-full   whole suite under sanitizers, thread sanitizer, clang-tidy, a minute of each fuzzer
 #   fuzz        FUZZ_SECONDS of each fuzzer (default 1800)       soak    the whole suite, again and again, SOAK_MINUTES long
 #   packages    .deb files, relocatable tarball and container root file system, in build/release/packages
+#   site        the documents with the reference, in build/release/site
 #   bench       the benchmark programs                           format  rewrite, lint: clang-format and clang-tidy
 SHELL := /bin/bash
 JOBS ?= $(shell nproc)
@@ -14,7 +15,7 @@ SOAK_MINUTES ?= 60
 RELEASE := build/release
 EXAMPLE := examples/llama3-100m-4dev.mlir.gz
 
-.PHONY: all build demo test test-fast test-full bench fuzz soak format lint configs install packages clean
+.PHONY: all build demo test test-fast test-full bench fuzz soak format lint configs install packages site clean
 
 all: build
 
@@ -60,6 +61,11 @@ packages: build
 	@scripts/bootstrap.sh test
 	@for kind in deb tarball rootfs; do scripts/package.sh $$kind || exit 1; done
 	@ls build/release/packages
+
+site: build
+	@scripts/bootstrap.sh test
+	@$$(scripts/python_env.sh docs) scripts/make_site.py $(RELEASE)/bin/hespas $(RELEASE)/site
+	@echo "in $(RELEASE)/site/index.html"
 
 clean:
 	@rm -rf build
