@@ -68,7 +68,7 @@ void ReadShapes(const CsvTable& table, size_t row, calibrated::KernelSpec& kerne
   for (const auto& shape : ParseShapes(CellText(table, row, "InputShapes"))) {
     const double own = Product(shape);
     read += own;
-    if (own > 1 && own < elements) kernel.weight = std::max(kernel.weight, kIndexInstructions);
+    if (own > 1 && own < elements) kernel.weight.lanes = kIndexInstructions;
   }
   if (read > 0) kernel.bytes = 4 * (std::min(read, kernel.arrays * elements) + elements);
 }

@@ -12,7 +12,7 @@
 namespace hespas::estimate::calibrated {
 namespace {
 
-constexpr std::string_view kModelVersion = "calibrated 1";
+constexpr std::string_view kModelVersion = "calibrated 2";
 
 Hash128 KeyOf(const Machine& machine, const hardware::Device& device, const Parameters& parameters) {
   std::string own;
@@ -51,7 +51,7 @@ Work Calibrated::ToWork(const KernelTime& time, const OpCost& cost) const {
           .bytes = cost.bytes};
 }
 
-Work Calibrated::Traffic(double bytes, double instructions) const {
+Work Calibrated::Traffic(double bytes, const Instructions& instructions) const {
   KernelSpec kernel{.shape = Shape::kTraffic, .bytes = bytes, .instructions = instructions};
   return ToWork(model_.Time(kernel), {.flops = 0, .bytes = static_cast<int64_t>(bytes)});
 }
@@ -68,7 +68,7 @@ Work Calibrated::FusionWork(const ir::Module& module, ir::OpId op, const OpCost&
       rest -= time.bytes;
     }
   }
-  const double instructions = FusionInstructions(module, op);
+  const Instructions instructions = FusionInstructions(module, op);
   if (work.seconds == 0) {
     work = Traffic(rest, instructions);
   } else if (rest > 0) {  // an epilogue's own traffic, without another launch
@@ -88,8 +88,10 @@ Work Calibrated::Leaf(const ir::Module& module, ir::OpId op, Notes& notes) const
   if (HasDynamicShape(module, op)) notes.push_back({NoteKind::kDynamicShape, op, std::string(module.name(op))});
   if (module.kind(op) == ir::OpKind::kFusion) return FusionWork(module, op, cost);
   if (const auto product = ProductOf(module, op, model_.machine())) return ToWork(model_.Time(*product), cost);
-  Work work = Traffic(static_cast<double>(cost.bytes),
-                      std::max(OpInstructions(module, op), static_cast<double>(cost.contraction ? 0 : cost.flops)));
+  Instructions instructions = OpInstructions(module, op);
+  const double flops = cost.contraction ? 0 : static_cast<double>(cost.flops);
+  if (instructions.lanes + instructions.special < flops) instructions = {.lanes = flops};
+  Work work = Traffic(static_cast<double>(cost.bytes), instructions);
   work.flops = cost.flops;
   return work;
 }

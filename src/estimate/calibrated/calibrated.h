@@ -25,7 +25,7 @@ class Calibrated : public Estimator, private LeafEstimator {
   Work Leaf(const ir::Module& module, ir::OpId op, Notes& notes) const override;
   // The product in a fusion, if there is one, and what the fusion moves beyond its operands and result.
   Work FusionWork(const ir::Module& module, ir::OpId op, const OpCost& cost) const;
-  Work Traffic(double bytes, double instructions) const;
+  Work Traffic(double bytes, const Instructions& instructions) const;
   Work ToWork(const KernelTime& time, const OpCost& cost) const;
 
   KernelModel model_;

@@ -15,36 +15,47 @@ using ir::OpSort;
 
 struct KindWeight {
   OpKind kind;
-  double weight;
+  Instructions weight;
 };
-constexpr KindWeight kWeights[] = {{OpKind::kExponential, 12}, {OpKind::kExponentialMinusOne, 20},
-                                   {OpKind::kLog, 14},         {OpKind::kLogPlusOne, 20},
-                                   {OpKind::kTanh, 25},        {OpKind::kErf, 25},
-                                   {OpKind::kPower, 40},       {OpKind::kSine, 40},
-                                   {OpKind::kCosine, 40},      {OpKind::kTan, 50},
-                                   {OpKind::kAtan2, 50},       {OpKind::kCbrt, 25},
-                                   {OpKind::kLogistic, 20},    {OpKind::kDivide, 9},
-                                   {OpKind::kSqrt, 8},         {OpKind::kRsqrt, 6},
-                                   {OpKind::kRemainder, 12},   {OpKind::kReducePrecision, 5},
-                                   {OpKind::kConvert, 1.5},    {OpKind::kGather, 4},
-                                   {OpKind::kConcatenate, 2},  {OpKind::kPad, 2},
-                                   {OpKind::kRng, 20},         {OpKind::kRngBitGenerator, 20}};
-constexpr double kReduceWeight = 1.5;  // an input element
+// On lanes as many as A100's, whose special units are a quarter of them, these are the prototype's weights.
+constexpr KindWeight kWeights[] = {{OpKind::kExponential, {8, 1}}, {OpKind::kExponentialMinusOne, {16, 1}},
+                                   {OpKind::kLog, {10, 1}},        {OpKind::kLogPlusOne, {16, 1}},
+                                   {OpKind::kTanh, {21, 1}},       {OpKind::kErf, {21, 1}},
+                                   {OpKind::kPower, {32, 2}},      {OpKind::kSine, {40}},
+                                   {OpKind::kCosine, {40}},        {OpKind::kTan, {46, 1}},
+                                   {OpKind::kAtan2, {46, 1}},      {OpKind::kCbrt, {17, 2}},
+                                   {OpKind::kLogistic, {12, 2}},   {OpKind::kDivide, {5, 1}},
+                                   {OpKind::kSqrt, {4, 1}},        {OpKind::kRsqrt, {2, 1}},
+                                   {OpKind::kRemainder, {8, 1}},   {OpKind::kReducePrecision, {5}},
+                                   {OpKind::kConvert, {1.5}},      {OpKind::kGather, {4}},
+                                   {OpKind::kConcatenate, {2}},    {OpKind::kPad, {2}},
+                                   {OpKind::kRng, {20}},           {OpKind::kRngBitGenerator, {20}}};
+constexpr Instructions kReduceWeight{1.5};  // of an input element
+constexpr Instructions kScatterWeight{4};
+constexpr double kConversions = 3;  // of a 16-bit float to 32 bits and back
 
-double Weight(OpKind kind) {
+Instructions Weight(OpKind kind) {
   for (const KindWeight& entry : kWeights) {
     if (entry.kind == kind) return entry.weight;
   }
   switch (ir::Traits(kind).sort) {
     case OpSort::kElementwise:
-      return kind == OpKind::kBitcastConvert ? 0 : 1;
+      return {.lanes = kind == OpKind::kBitcastConvert ? 0.0 : 1.0};
     case OpSort::kReduction:
       return kReduceWeight;
     case OpSort::kScatter:
-      return 4;
+      return kScatterWeight;
     default:
-      return 0;
+      return {};
   }
+}
+
+// Special units take no 16-bit floats.
+Instructions Weight(const ir::Module& module, ir::OpId op) {
+  Instructions weight = Weight(module.kind(op));
+  const bool narrow = module.op(op).result_count > 0 && ir::ElementBits(module.type(module.result(op)).element) < 32;
+  if (weight.special > 0 && narrow) weight.lanes += kConversions;
+  return weight;
 }
 
 double Elements(const ir::Module& module, ir::ValueId value) {
@@ -61,23 +72,23 @@ double Fan(const ir::Module& module, ir::OpId op) {
   return std::max(1.0, Elements(module, module.operands(op)[0]) / ResultElements(module, op));
 }
 
-double Instructions(const ir::Module& module, ir::OpId op, double evaluations) {
-  return evaluations * Fan(module, op) * Weight(module.kind(op));
+Instructions Evaluate(const ir::Module& module, ir::OpId op, double evaluations) {
+  return Weight(module, op) * (evaluations * Fan(module, op));
 }
 
 class Fusion {
  public:
   Fusion(const ir::Module& module, ir::OpId fusion) : module_(module), ops_(FusedOps(module, fusion)) {}
 
-  double Instructions() {
+  Instructions Count() {
     const bool rows = IsRowWise();
-    double sum = 0;
+    Instructions sum;
     for (size_t i = ops_.size(); i-- > 0;) {
       const ir::OpId op = ops_[i];
       const double own = ResultElements(module_, op);
       const auto needed = needed_.find(op.value);
       const double evaluations = rows || needed == needed_.end() ? own : needed->second;
-      sum += calibrated::Instructions(module_, op, evaluations);
+      sum = sum + Evaluate(module_, op, evaluations);
       Need(op, evaluations);
     }
     return sum;
@@ -128,10 +139,10 @@ class Fusion {
 
 }  // namespace
 
-double OpInstructions(const ir::Module& module, ir::OpId op) {
-  return Instructions(module, op, ResultElements(module, op));
+Instructions OpInstructions(const ir::Module& module, ir::OpId op) {
+  return Evaluate(module, op, ResultElements(module, op));
 }
 
-double FusionInstructions(const ir::Module& module, ir::OpId fusion) { return Fusion(module, fusion).Instructions(); }
+Instructions FusionInstructions(const ir::Module& module, ir::OpId fusion) { return Fusion(module, fusion).Count(); }
 
 }  // namespace hespas::estimate::calibrated

@@ -4,13 +4,14 @@
 //   at the reduction's input; in a fusion that reduces and returns rows, every op once an element of its own.
 #pragma once
 
+#include "estimate/calibrated/kernel.h"
 #include "ir/module.h"
 
 namespace hespas::estimate::calibrated {
 
 // Of one op outside any fusion.
-double OpInstructions(const ir::Module& module, ir::OpId op);
+Instructions OpInstructions(const ir::Module& module, ir::OpId op);
 
-double FusionInstructions(const ir::Module& module, ir::OpId fusion);
+Instructions FusionInstructions(const ir::Module& module, ir::OpId fusion);
 
 }  // namespace hespas::estimate::calibrated

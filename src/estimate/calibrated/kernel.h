@@ -28,12 +28,24 @@ std::optional<Datatype> ParseDatatype(std::string_view name);
 // How a family's time follows from the kernel's numbers.
 enum class Shape : uint8_t { kGemm, kLinear, kBatchedGemm, kConvolution, kElementwise, kSoftmax, kNorm, kTraffic };
 
+// Of all lanes, by the units of an SM that run them.
+struct Instructions {
+  double lanes = 0;
+  double special = 0;  // reciprocals, exponentials
+};
+inline Instructions operator*(const Instructions& each, double count) {
+  return {.lanes = each.lanes * count, .special = each.special * count};
+}
+inline Instructions operator+(const Instructions& a, const Instructions& b) {
+  return {.lanes = a.lanes + b.lanes, .special = a.special + b.special};
+}
+
 struct Operation {
   std::string_view name;   // of the measured kernels ("addu")
   std::string_view alias;  // long form ("add_scalar")
   Shape shape;
-  double arrays = 0;  // read and written once, of b x n elements each
-  double weight = 0;  // instructions an element
+  double arrays = 0;         // read and written once, of b x n elements each
+  Instructions weight = {};  // of an element
 };
 
 // By name or long form, in any case ("layer_norm", "LayerNorm"); nothing for an operation without a rule.
@@ -44,12 +56,12 @@ struct KernelSpec {
   Datatype type = Datatype::kF32;
   double b = 1, m = 0, n = 0, k = 0;  // products: C[m,n] = sum over k, b times; rows: b rows of n elements
   double input_channels = 0, output_channels = 0, kernel_size = 0, extent = 0, stride = 1, padding = 0;
-  double bytes = 0;         // other kernels, and rows where 0 means arrays * b * n elements
-  double instructions = 0;  // lane instructions that are not multiply-adds of a product
-  double result_bytes = 0;  // of one element of a product's result; 0: as `type` writes it (fp8 writes bf16)
-  double arrays = 2;        // rows and elementwise
-  double weight = 1;        // rows and elementwise: instructions an element
-  double dispatch_us = 0;   // floor of one eager call on the measuring host
+  double bytes = 0;                // other kernels, and rows where 0 means arrays * b * n elements
+  Instructions instructions = {};  // of kTraffic
+  double result_bytes = 0;         // of one element of a product's result; 0: as `type` writes it (fp8 writes bf16)
+  double arrays = 2;               // rows and elementwise
+  Instructions weight = {};        // rows and elementwise: of an element
+  double dispatch_us = 0;          // floor of one eager call on the measuring host
 };
 
 Family FamilyOf(const KernelSpec& kernel);

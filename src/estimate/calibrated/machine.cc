@@ -10,6 +10,11 @@ namespace {
 
 constexpr double kWarp = 32;    // lanes of one instruction
 constexpr int kSchedulers = 4;  // of an SM where the device file does not say
+// Of one SM, reciprocals or exponentials a clock: 16 on NVIDIA's data centre GPUs from Pascal to Blackwell, however
+// many FP32 lanes they have (CUDA programming guide, arithmetic throughput), and a quarter of the 64 lanes of AMD's
+// units.
+constexpr double kSpecialLanes = 16;
+constexpr double kSpecialShare = 0.25;  // of the lanes of other devices
 
 // Of one SM for a type, relative to 16-bit floats: matrix units halve their rate with every doubling of the width.
 double RelativeMatrixRate(Datatype type) {
@@ -156,6 +161,7 @@ Machine MakeMachine(const hardware::Device& device) {
   const double f32 = machine.vector_rate[static_cast<size_t>(Datatype::kF32)];
   machine.clock = device.clock_hz.value_or(1.5e9) * 1e-6;
   machine.lanes = device.lanes_per_sm ? *device.lanes_per_sm : f32 / (2 * machine.sms * machine.clock);
+  machine.special_lanes = device.family == "gpu" ? kSpecialLanes : kSpecialShare * machine.lanes;
   const bool known = device.lanes_per_sm || (device.sm_count && device.clock_hz && device.Knows("f32"));
   if (known && device.family != "tpu") {  // lanes that two instructions of one warp feed count once
     machine.issue_share = std::min(1.0, machine.lanes / (kWarp * device.schedulers_per_sm.value_or(kSchedulers)));

@@ -14,8 +14,9 @@ struct Machine {
   double clock = 1;        // per us
   double memory_rate = 1;  // byte/us
   double l2_bytes = 0;
-  double fast_bytes = 0;  // shared memory and L1 of one SM
-  double lanes = 64;      // FP32 lanes of one SM
+  double fast_bytes = 0;      // shared memory and L1 of one SM
+  double lanes = 64;          // FP32 lanes of one SM
+  double special_lanes = 16;  // of one SM, for reciprocals and exponentials
   double issue_share =
       0.5;           // lanes an issued instruction feeds / lanes that can start one: 1 leaves no free issue slot
   double tdp_w = 0;  // 0: unlimited

@@ -20,7 +20,6 @@ constexpr double kWholeProcess = 7;  // nm; smaller ones need less energy a flop
 constexpr double kProcessExponent = 1.6;
 constexpr double kProductLoads = 0.6;  // weight of loads in FP32 products: P100's, the one measured device without free
                                        // issue slots
-constexpr double kFusedLoads = 0.25;   // and in fused kernels
 constexpr double kWarpRow = 1024;      // longest softmax row that one warp keeps in registers
 constexpr double kL2Begin = 0.5;       // bytes / L2 capacity from which they start to spill
 constexpr double kL2End = 1.2;         // and from which nothing stays
@@ -35,12 +34,19 @@ double TileEfficiency(const TileSize& tile, double half) {
   return 1 / (1 + half / extent);
 }
 
-TileModel MatrixTiles(const Machine& machine, const GemmConstants& gemm, size_t type) {
+// Of memory, as long transfers sustain it.
+double MemoryRate(const Machine& machine, const MemoryConstants& memory) {
+  return machine.memory_rate * (machine.gddr ? memory.gddr_fraction : memory.hbm_fraction);
+}
+
+TileModel MatrixTiles(const Machine& machine, const GemmConstants& gemm, const MemoryConstants& memory, size_t type) {
   TileModel model{.sms = machine.sms,
                   .launch_us = gemm.launch_us,
                   .l2_rate = machine.clock * gemm.l2_bytes_per_clock,
                   .store_rate = machine.clock * gemm.l2_bytes_per_clock / gemm.store_ratio,
                   .memory_rate = machine.memory_rate * gemm.memory_fraction,
+                  .long_rate = std::min(machine.memory_rate * gemm.memory_fraction, MemoryRate(machine, memory)),
+                  .l2_bytes = machine.l2_bytes,
                   .k_step = 32,
                   .sharp = true};
   for (const TileSize& tile : kMatrixTiles) {
@@ -72,6 +78,7 @@ TileModel LaneTiles(const Machine& machine, const LaneConstants& lanes, double s
                   .l2_rate = machine.clock * lanes.l2_bytes_per_clock,
                   .store_rate = machine.clock * lanes.l2_bytes_per_clock / store_ratio,
                   .memory_rate = machine.memory_rate * lanes.memory_fraction,
+                  .long_rate = machine.memory_rate * lanes.memory_fraction,
                   .k_step = 8,
                   .sharp = false};
   const double port = IssueEfficiency(machine, kProductLoads);
@@ -137,7 +144,9 @@ KernelTime FromProduct(const ProductTime& time, const ProductSize& size, double 
 
 KernelModel::KernelModel(const hardware::Device& device, const Parameters& parameters)
     : machine_(MakeMachine(device)), parameters_(ForDevice(parameters, device)) {
-  for (size_t i = 0; i < kDatatypes; ++i) matrix_[i] = MatrixTiles(machine_, Gemm(static_cast<Datatype>(i)), i);
+  for (size_t i = 0; i < kDatatypes; ++i) {
+    matrix_[i] = MatrixTiles(machine_, Gemm(static_cast<Datatype>(i)), parameters_.memory, i);
+  }
   linear_ = LaneTiles(machine_, parameters_.linear, parameters_.gemm.store_ratio, false);
   batched_ = LaneTiles(machine_, parameters_.batched, parameters_.gemm.store_ratio, true);
 }
@@ -284,8 +293,9 @@ KernelTime KernelModel::Memory(const KernelSpec& kernel) const {
   const double elements = Extent(kernel.b) * Extent(kernel.n);
   const bool counted = kernel.shape == Shape::kTraffic || kernel.bytes > 0;
   time.bytes = std::max(0.0, counted ? kernel.bytes : kernel.arrays * elements * Entry(kernel.type).bytes);
-  time.flops = kernel.shape == Shape::kTraffic ? kernel.instructions : kernel.weight * elements;
-  const double memory_rate = machine_.memory_rate * (machine_.gddr ? memory.gddr_fraction : memory.hbm_fraction);
+  const Instructions work = kernel.shape == Shape::kTraffic ? kernel.instructions : kernel.weight * elements;
+  time.flops = work.lanes + work.special;
+  const double memory_rate = MemoryRate(machine_, memory);
   const double l2_rate =
       std::clamp(machine_.sms * machine_.clock * memory.l2_bytes_per_clock, memory_rate, kL2Gain * memory_rate);
   const double hits = InL2(time.bytes);
@@ -294,8 +304,8 @@ KernelTime KernelModel::Memory(const KernelSpec& kernel) const {
   const double traffic_us = passes * time.bytes / (std::pow(l2_rate / memory_rate, hits) * memory_rate);
   time.l2_us = hits * traffic_us;
   time.memory_us = (1 - hits) * traffic_us;
-  const double issue = memory.issue_fraction * IssueEfficiency(machine_, kFusedLoads);
-  time.compute_us = time.flops / (machine_.sms * machine_.lanes * machine_.clock * issue);
+  const double clocks = work.lanes / machine_.lanes + work.special / machine_.special_lanes;  // of one SM
+  time.compute_us = clocks / (machine_.sms * machine_.clock * memory.issue_fraction);
   time.us = time.launch_us + SoftMaximum(time.l2_us + time.memory_us, time.compute_us, 6);
   return time;
 }

@@ -64,7 +64,7 @@ KernelSpec RandomKernel(std::mt19937& random) {
           .kernel_size = random() % 2 == 0 ? 3.0 : 1.0,
           .extent = size(256),
           .bytes = size(1e9),
-          .instructions = size(1e9),
+          .instructions = {.lanes = size(1e9), .special = size(1e8)},
           .dispatch_us = random() % 2 == 0 ? 30.0 : 0.0};
 }
 
@@ -123,6 +123,35 @@ TEST(KernelModel, ABetterDeviceOfAShortFileIsNeverSlower) {
           << improvement.name << " shape " << static_cast<int>(kernel.shape);
     }
   }
+}
+
+TEST(KernelModel, ExponentialsGainLittleFromMoreLanes) {
+  std::mt19937 random(31);
+  hardware::Device device = RandomDevice(random);
+  const auto gain = [&](const Instructions& instructions) {
+    const auto us = [&](int lanes) {
+      device.lanes_per_sm = lanes;
+      return KernelModel(device, Shipped()).Time({.instructions = instructions}).compute_us;
+    };
+    return us(64) / us(128);
+  };
+  EXPECT_NEAR(gain({.lanes = 1e9}), 2, 1e-9);
+  EXPECT_NEAR(gain({.special = 1e9}), 1, 1e-9);
+  EXPECT_NEAR(gain({.lanes = 8e9, .special = 1e9}), 12.0 / 8, 1e-9);
+}
+
+TEST(KernelModel, ProductsBeyondL2RunAtTheMemorysSustainedRate) {
+  std::mt19937 random(37);
+  hardware::Device device = RandomDevice(random);
+  device.l2_capacity = Bytes(50'000'000);
+  const KernelModel model(device, Shipped());
+  const auto rate = [&](double batch) {
+    const KernelTime time =
+        model.Time({.shape = Shape::kGemm, .type = Datatype::kBf16, .b = batch, .m = 1024, .n = 1024, .k = 64});
+    return time.bytes / time.memory_us / model.machine().memory_rate;
+  };
+  EXPECT_NEAR(rate(8), Shipped().gemm.memory_fraction, 1e-9);
+  EXPECT_NEAR(rate(8192), Shipped().memory.hbm_fraction, 1e-3);
 }
 
 TEST(KernelModel, FarFromTheDatasheetsLimitsItsTimeIsLessCertain) {

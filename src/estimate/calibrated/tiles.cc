@@ -46,9 +46,9 @@ Candidate Try(const TileModel& model, const ProductSize& size, const Tile& tile,
 }  // namespace
 
 ProductTime BestTiling(const TileModel& model, const ProductSize& size) {
-  const double memory_us = size.b *
-                           ((size.m + size.n) * size.k * size.operand_bytes + size.m * size.n * size.result_bytes) /
-                           model.memory_rate;
+  const double bytes = size.b * ((size.m + size.n) * size.k * size.operand_bytes + size.m * size.n * size.result_bytes);
+  const double held = std::min(bytes, model.l2_bytes);
+  const double memory_us = held / model.memory_rate + (bytes - held) / model.long_rate;
   ProductTime best{.us = std::numeric_limits<double>::infinity(), .memory_us = memory_us};
   for (size_t i = 0; i < model.tile_count; ++i) {
     const Tile& tile = model.tiles[i];

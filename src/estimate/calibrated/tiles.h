@@ -25,6 +25,8 @@ struct TileModel {
   double l2_rate = 1;      // byte/us of one SM
   double store_rate = 1;   // byte/us of one SM
   double memory_rate = 1;  // byte/us of the device
+  double long_rate = 1;    // the same, of what L2 could not hold
+  double l2_bytes = 0;     // capacity
   double k_step = 32;      // the contraction is padded to a multiple
   bool sharp = true;       // eighth-power combination, else fourth
   double throttled = 0;    // e-folds that the board's power takes from the rate; already in the rates above
