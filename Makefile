@@ -4,6 +4,7 @@
 #   test-fast   unit tests and house rules                               (a minute)
 #   test        everything below 15 minutes: all tests, unit tests under sanitizers, ten seconds of each fuzzer
 #   test-full   whole suite under sanitizers, thread sanitizer, clang-tidy, a minute of each fuzzer
+#   experiments the paper's experiments into build/experiments: tables, figures, one page     (two minutes, and what PyPI takes)
 #   fuzz        FUZZ_SECONDS of each fuzzer (default 1800)       soak    the whole suite, again and again, SOAK_MINUTES long
 #   packages    .deb files, relocatable tarball and container root file system, in build/release/packages
 #   site        the documents with the reference, in build/release/site
@@ -15,7 +16,7 @@ SOAK_MINUTES ?= 60
 RELEASE := build/release
 EXAMPLE := examples/llama3-100m-4dev.mlir.gz
 
-.PHONY: all build demo test test-fast test-full bench fuzz soak format lint configs install packages site clean
+.PHONY: all build demo experiments test test-fast test-full bench fuzz soak format lint configs install packages site clean
 
 all: build
 
@@ -26,6 +27,10 @@ build:
 demo: build
 	@$(RELEASE)/bin/hespas run $(EXAMPLE) --device A100_SXM_40GB --system A100_SXM_40GB_4GPU --output build/demo
 	@echo "in build/demo: $$(cd build/demo && ls | tr '\n' ' ')"
+
+experiments: build
+	@$(RELEASE)/bin/hespas experiment all --output build/experiments >/dev/null
+	@echo "build/experiments/index.html"
 
 test-fast test test-full:
 	@scripts/bootstrap.sh test

@@ -53,7 +53,7 @@ constexpr Command kCommands[] = {
     {"cache", AddCacheCommand},
     {"doctor", AddDoctorCommand},
     {"anonymise", AddAnonymiseCommand},
-    {"export", AddPythonCommands},  // and shard
+    {"export", AddPythonCommands},  // and shard, experiment
     {"completion", AddCompletionCommand},
     {"man", AddManCommand},
 };

@@ -13,16 +13,22 @@ namespace {
 
 inline constexpr DiagnosticKind kNoExporter{
     "E0918",
-    "`hespas export` and `hespas shard` are Python programs that ship with the source tree and with the Python "
-    "package, "
-    "and need a Python 3.11 or newer. Install the package (pip install 'hespas[export]') or run them from the tree.",
+    "`hespas export`, `hespas shard` and `hespas experiment` are Python programs that ship with the source tree and "
+    "with the Python package, and need a Python 3.11 or newer. Install the package (pip install 'hespas[export]') or "
+    "run them from the tree.",
     Outcome::kCannotRun};
+
+// Where the program of `command` lies in the source tree, and in share/ of the package.
+std::filesystem::path ScriptOf(const std::filesystem::path& root, const std::string& command) {
+  const auto folder = command == "experiment" ? root / "experiments" / "runner" : root / "python" / "export";
+  return folder / (command + ".py");
+}
 
 // Only returns where there is nothing to become.
 Error Become(const std::string& command, const std::vector<std::string>& arguments) {
   const auto data = hardware::DataFolder();
   if (!data) return data.error();
-  const std::filesystem::path script = data->parent_path() / "python" / "export" / (command + ".py");
+  const std::filesystem::path script = ScriptOf(data->parent_path(), command);
   const std::string python = FindProgram({"python3"});
   std::error_code error;
   if (!std::filesystem::exists(script, error) || python.empty()) {
@@ -42,7 +48,9 @@ Error Become(const std::string& command, const std::vector<std::string>& argumen
 
 }  // namespace
 
-bool IsPythonCommand(std::string_view command) { return command == "export" || command == "shard"; }
+bool IsPythonCommand(std::string_view command) {
+  return command == "export" || command == "shard" || command == "experiment";
+}
 
 int PythonCommand(const std::string& command, const std::vector<std::string>& arguments, Console& console) {
   console.Fail(Become(command, arguments));
@@ -53,6 +61,7 @@ int PythonCommand(const std::string& command, const std::vector<std::string>& ar
 void AddPythonCommands(CLI::App& app, Console&) {
   app.add_subcommand("export", "makes programs of JAX functions and ready configurations, without accelerators");
   app.add_subcommand("shard", "partitions a program in several ways, estimates each and ranks them");
+  app.add_subcommand("experiment", "runs the paper's experiments: tables, errors, trends, figures");
 }
 
 }  // namespace hespas::cli

@@ -1,4 +1,4 @@
-// `hespas export` and `hespas shard` end in the Python programs of the same names that ship beside the data.
+// `hespas export`, `hespas shard` and `hespas experiment` end in the Python programs of the same names that ship beside the data.
 #pragma once
 
 #include <string>

@@ -175,7 +175,7 @@ def optimise(arguments, lowered, device, about, folder):
 def source_of(arguments, ready):
     """What the program is, for lower.py and for the files' descriptions; and what its files are called."""
     if arguments.maxtext and ready is not None:
-        if ready.module != "llama":
+        if not arguments.program.startswith("llama3-"):
             raise Refused(f"`{arguments.program}` is no model of MaxText", "--maxtext takes CONFIG.yml or one of the ready llama3-*", 2)
         return {"maxtext": True, "ready": arguments.program}, arguments.program + "-maxtext"
     if ready is not None:

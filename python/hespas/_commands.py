@@ -5,7 +5,8 @@ import os
 import pathlib
 import sys
 
-_EXPORT = pathlib.Path(__file__).resolve().parent / "share" / "python" / "export"
+_SHARE = pathlib.Path(__file__).resolve().parent / "share"
+_SCRIPTS = {"export": "python/export", "shard": "python/export", "experiment": "experiments/runner"}
 _BIN = pathlib.Path(__file__).resolve().parent / "bin"
 
 
@@ -15,9 +16,10 @@ def _become(name: str) -> None:
 
 
 def hespas() -> None:
-    if sys.argv[1:2] in (["export"], ["shard"]):
+    folder = _SCRIPTS.get(sys.argv[1] if sys.argv[1:] else "")
+    if folder:
         os.environ["HESPAS_COMMAND"] = str(_BIN / "hespas")
-        os.execv(sys.executable, [sys.executable, _EXPORT / f"{sys.argv[1]}.py", *sys.argv[2:]])
+        os.execv(sys.executable, [sys.executable, _SHARE / folder / f"{sys.argv[1]}.py", *sys.argv[2:]])
     _become("hespas")
 
 

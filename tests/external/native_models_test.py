@@ -58,6 +58,27 @@ class Systolic(unittest.TestCase):
         self.assertIn("E0570", done.stderr)
         self.assertIn("systolic_array", done.stderr)
 
+    def test_a_fusion_costs_its_product_whatever_its_operands_are(self):
+        product = '"stablehlo.dot_general"(%{0}, %{1}) <{{dot_dimension_numbers = #stablehlo.dot<lhs_contracting_dimensions = [1], ' \
+                  'rhs_contracting_dimensions = [0]>}}> : (tensor<512x256xbf16>, tensor<256x384xbf16>) -> tensor<512x384xbf16>'
+        arguments = "%s: tensor<512xbf16>, %a: tensor<512x256xbf16>, %b: tensor<256x384xbf16>"
+        fused = f'''func.func @main({arguments}) -> tensor<512x384xbf16> {{
+  %0 = "mhlo.fusion"(%s, %a, %b) <{{fusion_kind = #mhlo<fusion_kind kOutput>}}> ({{
+    ^bb0(%x: tensor<512xbf16>, %y: tensor<512x256xbf16>, %z: tensor<256x384xbf16>):
+      %1 = {product.format("y", "z")}
+      %2 = stablehlo.broadcast_in_dim %x, dims = [0] : (tensor<512xbf16>) -> tensor<512x384xbf16>
+      %3 = stablehlo.add %1, %2 : tensor<512x384xbf16>
+      mhlo.return %3 : tensor<512x384xbf16>
+  }}) : (tensor<512xbf16>, tensor<512x256xbf16>, tensor<256x384xbf16>) -> tensor<512x384xbf16>
+  return %0 : tensor<512x384xbf16>
+}}
+'''
+        alone = f'func.func @main({arguments}) -> tensor<512x384xbf16> {{\n  %0 = {product.format("a", "b")}\n  return %0 : tensor<512x384xbf16>\n}}\n'
+        for name in ("systolic", "scalesim", "genz"):
+            times = [command.result("estimate", "-", "--optimise", "none", "--device", "TPUv3", "--estimator", name, stdin=text)[0]["time_s"]
+                     for text in (fused, alone)]
+            self.assertEqual(*times, name)
+
 
 class ScaleSim(unittest.TestCase):
     def test_cycles_are_exact(self):

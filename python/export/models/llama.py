@@ -33,7 +33,7 @@ class Size:
     mlp: int
 
 
-# Up to 3b: width 64 x heads and MLP 3.5 x width, as the prototype's published exports have them. 8b and 70b are Meta's.
+# Up to 3b: width 64 x heads and MLP 3.5 x width, as the prototype's published exports have them. 8b, 70b and llama2 are Meta's.
 SIZES = {
     "llama3-tiny": Size(128, 2, 2, 2, 448),
     "llama3-100m": Size(576, 9, 9, 7, 2016),
@@ -44,6 +44,9 @@ SIZES = {
     "llama3-3b": Size(2624, 41, 41, 32, 9184),
     "llama3-8b": Size(4096, 32, 8, 32, 14336),
     "llama3-70b": Size(8192, 64, 8, 80, 28672),
+    "llama2-7b": Size(4096, 32, 32, 32, 11008),
+    "llama2-13b": Size(5120, 40, 40, 40, 13824),
+    "llama2-70b": Size(8192, 64, 8, 80, 28672),
 }
 
 

@@ -121,6 +121,7 @@ std::optional<Datatype> TypeOf(const ir::Module& module, ir::OpId op, const Mach
 
 std::optional<KernelSpec> ProductOf(const ir::Module& module, ir::OpId op, const Machine& machine) {
   if (module.op(op).operand_count < 2 || module.op(op).result_count == 0) return std::nullopt;
+  if (module.kind(op) == ir::OpKind::kFusion) return std::nullopt;  // its operands are not those of its product
   const OpCost cost = CostOf(module, op);
   const auto type = TypeOf(module, op, machine);
   if (!cost.contraction || cost.flops <= 0 || !type) return std::nullopt;
