@@ -145,8 +145,8 @@ void AddTraceFileOptions(CLI::App& command, report::TraceFiles& form) {
 }
 
 void AddBackendOption(CLI::App& command, driver::RunOptions& options) {
-  command.add_option("--network-backend", options.network_backend, "analytical, analytical-aware or none")
-      ->check(OneOf({"analytical", "analytical-aware", "none"}));
+  command.add_option("--network-backend", options.network_backend, "analytical, analytical-aware, simgrid or none")
+      ->check(OneOf({"analytical", "analytical-aware", "simgrid", "none"}));
 }
 
 void AddNetworkOptions(CLI::App& command, driver::RunOptions& options) {

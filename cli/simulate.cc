@@ -33,6 +33,7 @@ struct Options {
   std::string binary;
   double timeout = 600;
   std::string topology;
+  driver::SimGridOptions simgrid;
   std::vector<std::string> slow;
   std::vector<std::string> failed;
   bool details = false;
@@ -125,7 +126,14 @@ void Run(Options& options, Console& console) {
     options.files.astra_sim = {.binary = options.binary,
                                .limit = std::chrono::milliseconds(static_cast<int64_t>(options.timeout * 1000))};
   }
+  if (options.backend == "simgrid") options.files.simgrid = options.simgrid;
   if (Status read = ReadBeyond(options); !read) return console.Fail(read.error());
+  if (options.files.simgrid && !options.simgrid.network.write_only.empty()) {
+    const Status written = driver::WriteNetworkRun(options.files, options.simulate, console.diagnostics);
+    const bool told = console.PrintDiagnostics();
+    if (!written && !told) console.Fail(written.error());
+    return;
+  }
   const bool more = options.details || options.show != kParts[0];
   options.simulate.record_nodes = options.simulate.explain = options.simulate.record_links = more;
   ProgressLine progress(console.quiet);
@@ -174,12 +182,33 @@ void AddBeyondOptions(CLI::App& command, Options& options) {
   command.add_option("--fail-link", options.failed, "A-B: the link between two devices is down")->group(group);
 }
 
+void AddPhysicalOptions(CLI::App& command, Options& options) {
+  const std::string group = "Physical networks (simgrid)";
+  driver::PhysicalNetwork& network = options.simgrid.network;
+  command
+      .add_option("--physical-topology", network.topology,
+                  "switch, ring, torus:4x4x2, hyperx:4x4[:HOSTS], fat-tree:DOWN,UP:...:DOWN or "
+                  "dragonfly:HOSTS,ROUTERS,GROUPS, with the links of the first dimension; default: the dimensions")
+      ->group(group);
+  command.add_option("--rank-mapping", network.mapping, "linear, random:SEED or a file with one host a line")
+      ->group(group);
+  command
+      .add_option("--write-only", network.write_only,
+                  "folder: nothing is simulated; what smpirun would replay is written there")
+      ->group(group);
+  command.add_option("--platform", options.simgrid.platform, "SimGrid platform file in place of a topology")
+      ->group(group);
+  command.add_option("--simgrid-setting", options.simgrid.settings, "KEY:VALUE of SimGrid, as `network/model:LV08`")
+      ->group(group);
+}
+
 void AddEngineOptions(CLI::App& command, Options& options) {
   command
       .add_option(
           "--network-backend", options.backend,
-          "analytical (congestion-unaware), analytical-aware, or an installed ASTRA-sim: astra-sim, astra-sim-aware")
-      ->check(CLI::IsMember({"analytical", "analytical-aware", "astra-sim", "astra-sim-aware"}));
+          "analytical (congestion-unaware), analytical-aware, an installed ASTRA-sim: astra-sim, astra-sim-aware; or "
+          "simgrid (flows)")
+      ->check(CLI::IsMember({"analytical", "analytical-aware", "astra-sim", "astra-sim-aware", "simgrid"}));
   command.add_option("--astra-sim-binary", options.binary, "path of ASTRA-sim; default: its binary in PATH");
   command.add_option("--timeout", options.timeout, "seconds that ASTRA-sim may take")->check(CLI::Range(0.001, 1e7));
   command.add_flag("--details", options.details,
@@ -196,6 +225,7 @@ void AddEngineOptions(CLI::App& command, Options& options) {
   command.add_option("--injection-scale", options.simulate.injection_scale, "factor on endpoint-delay");
   command.add_option("--rendezvous-protocol", options.simulate.rendezvous, "a control message before each message");
   AddBeyondOptions(command, options);
+  AddPhysicalOptions(command, options);
   for (const char* name : {"--logging-configuration", "--compute-scale", "--comm-scale"}) {
     command.add_option(name, options.unused, "accepted for ASTRA-sim's sake; without effect");
   }

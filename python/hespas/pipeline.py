@@ -13,7 +13,7 @@ from hespas.result import EstimateResult, RunResult
 _CHOICES = {
     "optimise": ("auto", "none", "xla-gpu", "xla-tpu", "xla"),
     "split": ("auto", "linear", "individual"),
-    "network_backend": ("analytical", "analytical-aware", "none"),
+    "network_backend": ("analytical", "analytical-aware", "simgrid", "none"),
     "network_model": ("auto", "plain", "calibrated"),
     "overlap": ("program", "perfect"),
     "compat": (None, "prototype"),
@@ -116,7 +116,7 @@ def run(program: Any, device: Any = None, system: Any = None, *, num_npus: int |
 
     system           name of a preset, path, `System` or dict of its fields; None or "auto": one node of the device
     num_npus         devices; by default what the program's replica groups imply
-    network_backend  "analytical", "analytical-aware" (of congestion) or "none"
+    network_backend  "analytical", "analytical-aware" (of congestion), "simgrid" (flows) or "none"
     network_model    times of collectives: "plain" (ASTRA-sim's), "calibrated", or "auto" (calibrated with that estimator)
     overlap          what lets communication hide: the "program"'s dependencies, or "perfect": nothing waits for it
     rank_devices     devices of single NPUs that differ, as "0-1=H100_80GB"

@@ -107,35 +107,53 @@ Status ReadCustomCollectives(hardware::System& system, const std::string& folder
   return {};
 }
 
-Result<NetworkRun> RunNetwork(const NetworkRunFiles& files, const simulate::SimulateOptions& options,
-                              Diagnostics& diagnostics) {
+namespace {
+
+// The inputs, without a result; of an ASTRA-sim's run only the system.
+Result<NetworkRun> ReadInputs(const NetworkRunFiles& files, Diagnostics& diagnostics) {
   if (files.workload.empty()) {
     return MakeError(kMissingOption, "no traces were given", {}, "give --workload-configuration PREFIX");
   }
   std::string folder;
   Result<hardware::System> system = LoadEither(files, folder, diagnostics);
   if (!system) return system.error();
-  if (files.astra_sim) {
-    Result<result::SimResult> answer = RunAstraSim(files, *system, options, *files.astra_sim);
-    if (!answer) return answer.error();
-    return NetworkRun{*std::move(system), *std::move(answer), {}};
-  }
+  if (files.astra_sim) return NetworkRun{*std::move(system), {}, {}};
   Result<trace::TraceGraph> trace = read::chakra::ReadTraces(files.workload, static_cast<uint32_t>(system->npus()));
   if (!trace) return trace.error();
   if (Status read = read::chakra::ReadGroups(files.groups, *trace); !read) return read.error();
   if (Status read = ReadCustomCollectives(*system, folder, *trace); !read) return read.error();
+  return NetworkRun{*std::move(system), {}, *std::move(trace)};
+}
+
+}  // namespace
+
+Status WriteNetworkRun(const NetworkRunFiles& files, const simulate::SimulateOptions& options,
+                       Diagnostics& diagnostics) {
+  const Result<NetworkRun> run = ReadInputs(files, diagnostics);
+  if (!run) return run.error();
+  return WriteSmpi(run->trace, run->system, options, *files.simgrid);
+}
+
+Result<NetworkRun> RunNetwork(const NetworkRunFiles& files, const simulate::SimulateOptions& options,
+                              Diagnostics& diagnostics) {
+  Result<NetworkRun> run = ReadInputs(files, diagnostics);
+  if (!run) return run;
   simulate::SimulateOptions exact = options;
-  if (!files.log_folder.empty() && (system->trace_enabled || system->track_memory)) {
+  if (!files.log_folder.empty() && (run->system.trace_enabled || run->system.track_memory)) {
     exact.record_nodes = true;
     exact.engine = simulate::Engine::kEvents;  // one rank in the place of all has no intervals of the others
   }
-  if (HasExactDurations(*trace)) exact.resolution = simulate::Resolution::kPicosecond;
-  Result<result::SimResult> simulated = simulate::Simulate(*trace, *system, exact, diagnostics);
+  if (HasExactDurations(run->trace) || files.simgrid) exact.resolution = simulate::Resolution::kPicosecond;
+  Result<result::SimResult> simulated = files.astra_sim ? RunAstraSim(files, run->system, options, *files.astra_sim)
+                                        : files.simgrid
+                                            ? RunSimGrid(run->trace, run->system, exact, *files.simgrid)
+                                            : simulate::Simulate(run->trace, run->system, exact, diagnostics);
   if (!simulated) return simulated.error();
-  if (exact.resolution != options.resolution) ToNanoseconds(*simulated);
-  NetworkRun run{*std::move(system), *std::move(simulated), *std::move(trace)};
-  if (!files.log_folder.empty() && run.system.track_memory) {
-    if (Status written = WriteLocalMemory(files, run); !written) return written.error();
+  run->result = *std::move(simulated);
+  if (files.astra_sim) return run;
+  if (exact.resolution != options.resolution) ToNanoseconds(run->result);
+  if (!files.log_folder.empty() && run->system.track_memory) {
+    if (Status written = WriteLocalMemory(files, *run); !written) return written.error();
   }
   return run;
 }

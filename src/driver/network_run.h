@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/result.h"
+#include "driver/simgrid_run.h"
 #include "hardware/system.h"
 #include "result/sim_result.h"
 #include "simulate/simulate.h"
@@ -25,6 +26,7 @@ struct NetworkRunFiles {
   bool strict = false;                       // unknown keys are errors
   std::string log_folder;                    // of ASTRA-sim's log files; `trace-enabled` records nodes if given
   std::optional<AstraSimOptions> astra_sim;  // run an installed ASTRA-sim instead
+  std::optional<SimGridOptions> simgrid;     // flows in SimGrid instead
 };
 
 struct NetworkRun {
@@ -35,6 +37,10 @@ struct NetworkRun {
 
 Result<NetworkRun> RunNetwork(const NetworkRunFiles& files, const simulate::SimulateOptions& options,
                               Diagnostics& diagnostics);
+
+// Simulates nothing and writes what the other engine would run, into its `write_only` folder.
+Status WriteNetworkRun(const NetworkRunFiles& files, const simulate::SimulateOptions& options,
+                       Diagnostics& diagnostics);
 
 // Reads the custom collectives that `system` names into `trace`. Relative paths start at the working directory, or
 // where nothing is there, at `folder`.

@@ -72,7 +72,7 @@ struct RunOptions {
   std::string separator = "communication";
   std::string separator_policy = "ISOLATED";           // END_BLOCK, START_BLOCK
   std::string separator_node_type = "COMM_COLL_NODE";  // COMP_NODE
-  std::string network_backend = "analytical";          // none: traces only
+  std::string network_backend = "analytical";          // simgrid: its flows; none: traces only
   std::string network_model = "auto";                  // plain (ASTRA-sim's), calibrated; auto: as the estimator
   std::map<std::string, double> constants;             // that replace the device's own
   std::string cache = "memory";  // none, memory (equal blocks of this run), or a file kept across runs

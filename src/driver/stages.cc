@@ -14,6 +14,7 @@
 #include "driver/overlap.h"
 #include "driver/presets.h"
 #include "driver/run.h"
+#include "driver/simgrid_run.h"
 #include "estimate/cache/sqlite_cache.h"
 #include "estimate/estimate_all.h"
 #include "estimate/registry.h"
@@ -305,6 +306,7 @@ std::optional<result::SimResult> SimulateTraces(const RunOptions& options, const
                                                    .record_nodes = true,
                                                    .explain = options.explain,
                                                    .progress = options.progress};
+  if (options.network_backend == "simgrid") return Take(RunSimGrid(traces, system, simulate_options, {}), diagnostics);
   return Take(simulate::Simulate(traces, system, simulate_options, diagnostics), diagnostics);
 }
 

@@ -7,6 +7,7 @@
 #include "simulate/check.h"
 #include "simulate/event_engine.h"
 #include "simulate/explain.h"
+#include "simulate/loops.h"
 
 namespace hespas::simulate {
 
@@ -39,7 +40,9 @@ class HostedWorkload::Clock : public EventClock, public MessageCarrier {
     Result<result::SimResult> result = workload_->Finish();
     if (!result) return result;
     if (options_.record_links) result->links = engine_.Links();
-    if (options_.record_nodes && options_.explain) ExplainIntervals(trace_, *result);
+    const bool all = local_.count == system_.npus();
+    if (options_.record_nodes && all && !trace_.loops.empty()) RepeatLoops(trace_, *result);
+    if (options_.record_nodes && all && options_.explain) ExplainIntervals(trace_, *result);
     return result;
   }
 

@@ -18,6 +18,10 @@ struct Case {
 // `input` is a case's "in". A system that the loader refuses is an error.
 Result<Case> BuildCase(const nlohmann::json& input);
 
+// A case of one collective over one dimension of 50 GB/s and 500 ns, endpoint delay 10 ns. `kind`: AR, AG, RS, A2A.
+nlohmann::json OneCollective(const std::string& kind, uint64_t size, const std::string& algorithm,
+                             const std::string& topology, int npus);
+
 // A recorded run of ASTRA-sim (tests/data/network/README.md).
 struct Golden {
   std::string id;

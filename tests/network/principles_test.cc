@@ -14,19 +14,6 @@ using nlohmann::json;
 using simulate::SimulateOptions;
 using testing::HasSubstr;
 
-json OneCollective(const std::string& kind, uint64_t size, const std::string& algorithm, const std::string& topology,
-                   int npus) {
-  json sys = {
-      {"scheduling-policy", "LIFO"}, {"endpoint-delay", 10}, {"preferred-dataset-splits", 1}, {"local-mem-bw", 1600}};
-  for (const char* key : {"all-reduce", "all-gather", "reduce-scatter", "all-to-all"}) {
-    sys[std::string(key) + "-implementation"] = {algorithm};
-  }
-  return {{"be", "U"},
-          {"net", {{"topo", {topology}}, {"npus", {npus}}, {"bw", {50.0}}, {"lat", {500.0}}}},
-          {"sys", sys},
-          {"trace", {{"all", {{{"id", 0}, {"t", "coll"}, {"k", kind}, {"sz", size}}}}}}};
-}
-
 Result<result::SimResult> Answer(const json& input, const std::function<void(SimulateOptions&)>& change = {}) {
   Result<Case> built = BuildCase(input);
   if (!built) return built.error();
