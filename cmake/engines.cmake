@@ -12,5 +12,5 @@ if(SIMGRID_INCLUDE AND SIMGRID_LIBRARY)
   target_link_libraries(hespas_simgrid PRIVATE hespas_options fmt::fmt ${SIMGRID_LIBRARY})
   set_target_properties(hespas_simgrid PROPERTIES CXX_VISIBILITY_PRESET hidden LIBRARY_OUTPUT_DIRECTORY
                                                   ${CMAKE_RUNTIME_OUTPUT_DIRECTORY})
-  install(TARGETS hespas_simgrid LIBRARY DESTINATION lib/hespas)
+  install(TARGETS hespas_simgrid LIBRARY DESTINATION lib/hespas COMPONENT engines)
 endif()
