@@ -68,7 +68,7 @@ void AddCacheCommand(CLI::App& app, Console& console) {
       ->check(OneOf({"stats", "prune", "export", "import"}));
   command.add_option("FILE", options->path, "the file that --cache was given")->required();
   command.add_option("FOLDER", options->folder, "import: cache folder of the Python prototype");
-  command.add_option("--days", options->days, "prune: the age from which estimates go")->check(CLI::NonNegativeNumber);
+  command.add_option("--days", options->days, "prune: the age from which estimates go")->check(NonNegative());
   AddFormatOption(command, options->format);
   command.callback([options, &console] { Run(*options, console); });
 }

@@ -10,6 +10,7 @@
 #include <map>
 
 #include "base/suggest.h"
+#include "cli/limits.h"
 #include "cli/log.h"
 
 namespace hespas::cli {
@@ -61,6 +62,27 @@ CLI::Validator OneOf(std::vector<std::string> names) {
       "", words);
 }
 
+namespace {
+
+CLI::Validator NumberIf(bool (*accepted)(double), const char* wanted) {
+  return {[=](std::string& text) {
+            double value = 0;
+            const bool is_number = CLI::detail::lexical_cast(text, value);
+            return is_number && accepted(value) ? "" : fmt::format("`{}` is not {}", text, wanted);
+          },
+          ""};
+}
+
+}  // namespace
+
+CLI::Validator Positive() {
+  return NumberIf([](double value) { return value > 0; }, "a number above 0");
+}
+
+CLI::Validator NonNegative() {
+  return NumberIf([](double value) { return value >= 0; }, "a number of 0 or more");
+}
+
 void AddCommonOptions(CLI::App& command, Console& console) {
   command.add_option("--color", console.colour, "colour of messages: auto, always or never (NO_COLOR is honoured)")
       ->check(OneOf({"auto", "always", "never"}))
@@ -73,6 +95,7 @@ void AddCommonOptions(CLI::App& command, Console& console) {
       ->group(kCommonGroup);
   command.add_option("--log-path", console.log_path, "append the log to this file instead of stderr")
       ->group(kCommonGroup);
+  AddLimitOptions(command);
 }
 
 Format FormatByName(const std::string& name) {

@@ -35,9 +35,13 @@ struct Console {
 // Accepts exactly these words; suggests the nearest for any other.
 CLI::Validator OneOf(std::vector<std::string> names);
 
+// Accept numbers above 0, and from 0 on.
+CLI::Validator Positive();
+CLI::Validator NonNegative();
+
 inline constexpr char kCommonGroup[] = "Common options";
 
-// Adds --color, -q, --log-level and --log-path.
+// Adds --color, -q, --log-level, --log-path and the limits (cli/limits.h).
 void AddCommonOptions(CLI::App& command, Console& console);
 
 Format FormatByName(const std::string& name);

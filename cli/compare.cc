@@ -82,7 +82,7 @@ void AddCompareCommand(CLI::App& app, Console& console) {
   command
       .add_option("--fail-over", options->fail_over,
                   "exit with status 6 where a step time differs from the first by more percent")
-      ->check(CLI::NonNegativeNumber);
+      ->check(NonNegative());
   command.add_option("--output", options->output, "folder for compare.html and compare.json, or a page's name.html");
   AddFormatOption(command, options->format);
   command.callback([options, &console] { RunCompare(*options, console); });

@@ -1,7 +1,6 @@
 // The `hespas` command: parses options, hands over to one file per subcommand, maps failures to exit statuses.
 #include <fmt/format.h>
 #include <malloc.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <csignal>
@@ -10,11 +9,11 @@
 #include <string_view>
 #include <vector>
 
-#include "base/file.h"
 #include "base/suggest.h"
 #include "cli/command.h"
 #include "cli/configuration.h"
 #include "cli/drop_in.h"
+#include "cli/limits.h"
 #include "cli/parser_view.h"
 #include "cli/python_command.h"
 #include "driver/version.h"
@@ -23,7 +22,6 @@ namespace hespas::cli {
 namespace {
 
 constexpr int kUsageStatus = 2;
-constexpr int kInternalStatus = 70;
 
 struct Command {
   std::string_view name;
@@ -101,7 +99,9 @@ std::string Suggestion(const CLI::App& app, const std::string& word) {
   } else {
     for (const CLI::App* sub : app.get_subcommands({})) known.push_back(sub->get_name());
   }
-  return DidYouMean(word.substr(0, word.find('=')), known);
+  const std::string name = word.substr(0, word.find('='));
+  // What exists was spelt well; something else is wrong.
+  return std::find(known.begin(), known.end(), name) != known.end() ? "" : DidYouMean(name, known);
 }
 
 std::string UsageMessage(const CLI::App& app, const CLI::ParseError& error, const std::vector<std::string>& words) {
@@ -169,11 +169,6 @@ int Main(int argc, char** argv) {
   return console.exit_status;
 }
 
-extern "C" void OnInterrupt(int) {
-  RemoveTemporaryFiles();
-  _exit(130);
-}
-
 }  // namespace
 }  // namespace hespas::cli
 
@@ -183,15 +178,14 @@ int main(int argc, char** argv) {
   mallopt(M_TOP_PAD, kHeapStep);
   mallopt(M_TRIM_THRESHOLD, 1 << 30);
   mallopt(M_MMAP_THRESHOLD, 1 << 30);
-  std::signal(SIGINT, hespas::cli::OnInterrupt);
+  hespas::cli::EndCleanlyOnSignals();
   std::signal(SIGPIPE, SIG_IGN);
   try {
     if (const auto status = hespas::cli::RunAsDropIn(argc > 0 ? argv[0] : "", argc, argv)) return *status;
     return hespas::cli::Main(argc, argv);
   } catch (const std::bad_alloc&) {
-    fmt::print(stderr, "error[E0902]: out of memory\n");
+    return hespas::cli::ReportOutOfMemory();
   } catch (const std::exception& error) {
-    fmt::print(stderr, "error[E0903]: internal error: {}\n", error.what());
+    return hespas::cli::ReportInternalError(error.what());
   }
-  return hespas::cli::kInternalStatus;
 }

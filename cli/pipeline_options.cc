@@ -29,8 +29,7 @@ void AddSplitOptions(CLI::App& command, driver::RunOptions& options) {
   command.add_option("--split", options.split, "how blocks are cut: auto, linear or individual")
       ->check(OneOf({"auto", "linear", "individual"}));
   command.add_flag("--merge,!--no-merge", options.merge, "join neighbouring blocks where that delays no collective");
-  command.add_option("--block-lim", options.block_limit, "most operations of one block (linear)")
-      ->check(CLI::PositiveNumber);
+  command.add_option("--block-lim", options.block_limit, "most operations of one block (linear)")->check(Positive());
   command
       .add_option("--separator", options.separator,
                   "what ends a block (linear): communication, convolution, dot_general, reduce or return")
@@ -51,11 +50,10 @@ void AddToolOptions(CLI::App& command, driver::RunOptions& options) {
   command.add_option("--tool-path", options.tool_path, "external simulator to run; by default found in PATH");
   command.add_option("--tool-config", options.tool_config, "the external simulator's description of the hardware");
   command.add_option("--tool-mapping", options.tool_mapping, "of zigzag_onnx: how operations lie on the array");
-  command.add_option("--tool-clock", options.tool_clock_hz, "clock of the simulated hardware in Hz")
-      ->check(CLI::PositiveNumber);
-  command.add_option("--tool-chips", options.tool_chips, "chips that cocossim simulates")->check(CLI::PositiveNumber);
+  command.add_option("--tool-clock", options.tool_clock_hz, "clock of the simulated hardware in Hz")->check(Positive());
+  command.add_option("--tool-chips", options.tool_chips, "chips that cocossim simulates")->check(Positive());
   command.add_option("--tool-timeout", options.tool_limit_s, "seconds that one answer of an external tool may take")
-      ->check(CLI::PositiveNumber);
+      ->check(Positive());
   command.add_option("--kernel-simulator", options.kernel_simulator,
                      "of ptx: a program that simulates single kernels, given PTX and launch");
 }
@@ -92,13 +90,13 @@ void AddProfileOptions(CLI::App& command, estimate::ProfileOptions& profile) {
   command
       .add_option("--sample", profile.sample,
                   "measure so many blocks of each family, and scale the others; 0: measure all")
-      ->check(CLI::NonNegativeNumber);
+      ->check(NonNegative());
   command.add_option("--budget", profile.budget_s, "seconds (60, 60s or 2m) after which no further block is measured")
       ->transform(CLI::AsNumberWithUnit(std::map<std::string, double>{{"s", 1}, {"m", 60}, {"h", 3600}},
                                         CLI::AsNumberWithUnit::CASE_SENSITIVE, "SECONDS"))
-      ->check(CLI::PositiveNumber);
+      ->check(Positive());
   command.add_option("--jobs", profile.jobs, "programs that are compiled at a time; by default one a core, at most 4")
-      ->check(CLI::PositiveNumber);
+      ->check(Positive());
   command.add_option("--block-compiler", profile.compiler,
                      "of xla: xla-translate; of iree: iree-compile; by default found in PATH");
   command.add_option("--block-runner", profile.runner,
@@ -111,7 +109,7 @@ void AddProfileOptions(CLI::App& command, estimate::ProfileOptions& profile) {
       ->allow_extra_args(false);
   command.add_option("--iree-clock", profile.clock, "time that counts: wall or cpu")->check(OneOf({"wall", "cpu"}));
   command.add_option("--tool-memory", profile.memory_gib, "GiB of memory that one process that measures may take")
-      ->check(CLI::PositiveNumber);
+      ->check(Positive());
 }
 
 void AddEstimateOptions(CLI::App& command, driver::RunOptions& options) {
@@ -156,7 +154,7 @@ void AddNetworkOptions(CLI::App& command, driver::RunOptions& options) {
 
 void AddTraceOptions(CLI::App& command, driver::RunOptions& options) {
   command.add_option("--num-npus", options.num_npus, "NPUs; by default what the program's replica groups imply")
-      ->check(CLI::PositiveNumber);
+      ->check(Positive());
 }
 
 }  // namespace hespas::cli

@@ -19,7 +19,7 @@ void AddRetargetCommand(CLI::App& app, Console& console) {
   command.add_option("PROGRAM", options->program, "program of any form; - is stdin")->required();
   command.add_option("--devices", options->assumptions.devices, "how many devices shall run it")
       ->required()
-      ->check(CLI::PositiveNumber);
+      ->check(Positive());
   command.callback([options, &console] {
     auto module = driver::ReadModule(options->program, nullptr, console.diagnostics);
     const Status done = module ? driver::Apply(options->assumptions, *module) : Status();

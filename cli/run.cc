@@ -89,7 +89,7 @@ void AddRunCommand(CLI::App& app, Console& console) {
       ->delimiter(',');
   driver::Assumptions& assumptions = options->run.assumptions;
   command.add_option("--trip-count", assumptions.trip_count, "iterations of loops whose number is not in the program")
-      ->check(CLI::NonNegativeNumber);
+      ->check(NonNegative());
   command
       .add_option("--branch-probabilities", assumptions.branch_probabilities,
                   "how often each branch of a case or if is taken, as 0.9,0.1; otherwise the dearest branch counts")
@@ -99,7 +99,7 @@ void AddRunCommand(CLI::App& app, Console& console) {
   command
       .add_option("--retarget", assumptions.devices,
                   "the same program on that many devices: its axis of data parallelism or FSDP grows or shrinks")
-      ->check(CLI::PositiveNumber);
+      ->check(Positive());
   command.add_flag("--require-fit", options->run.require_fit, "needing more memory than the device has is an error");
   AddTraceFileOptions(command, options->run.trace_files);
   command

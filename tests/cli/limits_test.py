@@ -1,0 +1,90 @@
+"""--max-memory, --timeout and signals: the command ends, says why, and leaves nothing running and nothing half written."""
+import os
+import pathlib
+import signal
+import subprocess
+import tempfile
+import time
+import unittest
+
+from command import BIN, LLAMA, run
+
+
+def big_program(path, ops):
+    """A chain of additions, long enough that its representation outgrows a small limit."""
+    lines = [f"    %{i + 1} = stablehlo.add %{i}, %arg0 : tensor<8xf32>" for i in range(1, ops)]
+    path.write_text("func.func @main(%arg0: tensor<8xf32>) -> tensor<8xf32> {\n    %1 = stablehlo.add %arg0, %arg0 : tensor<8xf32>\n"
+                    + "\n".join(lines) + f"\n    return %{ops} : tensor<8xf32>\n}}\n")
+
+
+def alive(pid):
+    try:
+        return not pathlib.Path(f"/proc/{pid}/stat").read_text().split(")")[1].startswith(" Z")
+    except OSError:
+        return False
+
+
+class Limits(unittest.TestCase):
+    def setUp(self):
+        place = tempfile.TemporaryDirectory()
+        self.addCleanup(place.cleanup)
+        self.folder = pathlib.Path(place.name)
+
+    def silent_estimator(self):
+        """A worker that tells its process id and never answers."""
+        script = self.folder / "silent"
+        script.write_text(f"#!/bin/sh\necho $$ > {self.folder}/pid\nsleep 300\n")
+        script.chmod(0o755)
+        return f"exec:{script}"
+
+    def wait_for_worker(self):
+        for _ in range(600):
+            if (self.folder / "pid").exists() and (self.folder / "pid").read_text().strip():
+                return int((self.folder / "pid").read_text())
+            time.sleep(0.1)
+        self.fail("the worker was never started")
+
+    def wait_for_end(self, pid):
+        for _ in range(100):
+            if not alive(pid):
+                return
+            time.sleep(0.1)
+        self.fail("the worker outlives the command")
+
+    def test_memory(self):
+        program = self.folder / "big.mlir"
+        big_program(program, 300_000)
+        output = self.folder / "out"
+        done = run("run", program, "--device", "H100_80GB", "--max-memory", "40 MB", "--output", output)
+        self.assertEqual(done.returncode, 4, done.stderr)
+        self.assertIn("error[E0902]", done.stderr)
+        self.assertFalse(output.exists() and any(output.iterdir()))
+        enough = run("run", LLAMA, "--device", "H100_80GB", "--max-memory", "2GB")
+        self.assertEqual(enough.returncode, 0, enough.stderr)
+
+    def test_time(self):
+        done = run("run", LLAMA, "--device", "H100_80GB", "--estimator", self.silent_estimator(), "--timeout", "3s")
+        self.assertEqual(done.returncode, 4, done.stderr)
+        self.assertIn("error[E0908]", done.stderr)
+        self.wait_for_end(self.wait_for_worker())
+
+    def test_signals(self):
+        for number in (signal.SIGINT, signal.SIGTERM):
+            (self.folder / "pid").unlink(missing_ok=True)
+            command = subprocess.Popen([BIN / "hespas", "run", LLAMA, "--device", "H100_80GB", "--estimator",
+                                        self.silent_estimator()], stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+            worker = self.wait_for_worker()
+            os.kill(command.pid, number)
+            self.assertEqual(command.wait(20), 128 + number)
+            self.wait_for_end(worker)
+
+    def test_bad_values(self):
+        for option, value in (("--timeout", "0"), ("--timeout", "-1s"), ("--max-memory", "lots"), ("--max-memory", "nan")):
+            with self.subTest(option=option, value=value):
+                done = run("run", LLAMA, f"{option}={value}")
+                self.assertEqual(done.returncode, 2, done.stderr)
+                self.assertIn(option, done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
