@@ -160,8 +160,14 @@ def write(results, folder, work, figures):
         (work / result["name"]).mkdir()
         (work / result["name"] / "results.json").write_text(as_json([result]), encoding="utf-8")
         (work / result["name"] / "results.csv").write_text(as_csv([result]), encoding="utf-8")
-    if figures:
-        draw(results, work)
+    missing = None
+    try:
+        if figures:
+            draw(results, work)
+    except Refused as error:  # told when the results are safe
+        missing = error
     (work / "index.html").write_text(page(results, work), encoding="utf-8")
     folder.mkdir(parents=True, exist_ok=True)
     shutil.copytree(work, folder, dirs_exist_ok=True)
+    if missing:
+        raise missing

@@ -1,5 +1,6 @@
 """`hespas experiment` on the shipped configurations and on folders of one's own."""
 import csv
+import hashlib
 import json
 import pathlib
 import shutil
@@ -36,6 +37,14 @@ class Shipped(unittest.TestCase):
                 for source in configuration["sources"]:
                     program = source.get("program", configuration["program"]).format(workload=workload)
                     self.assertTrue((command.ROOT / "data/workloads" / program).is_file(), program)
+
+    def test_every_shipped_program_has_its_origin(self):
+        folder = command.ROOT / "data/workloads"
+        manifest = json.loads((folder / "manifest.json").read_text())
+        self.assertEqual(sorted(entry["file"] for entry in manifest), sorted(str(path.relative_to(folder)) for path in folder.rglob("*.zst")))
+        for entry in manifest:
+            self.assertEqual(hashlib.sha256((folder / entry["file"]).read_bytes()).hexdigest(), entry["sha256"], entry["file"])
+            self.assertTrue(entry.get("command") or entry.get("source"), entry["file"])
 
     def test_a_workload_of_each_gives_times_everywhere(self):
         for name in STEPS:
@@ -129,6 +138,13 @@ class Files(unittest.TestCase):
         again = self.folder / "again"
         experiment("tpu", "--workloads", "llama3-100m", "--output", again, "--no-figure", "--threads", "1")
         self.assertEqual((again / "index.html").read_bytes(), (out / "index.html").read_bytes())
+
+    def test_without_matplotlib_the_results_are_written_and_the_figure_is_missed(self):
+        done = command.run("experiment", "tpu", "--workloads", "llama3-100m", "--output", self.folder / "out",
+                           environment={"PIP_NO_INDEX": "1", "XDG_CACHE_HOME": str(self.folder / "cache")})
+        self.assertEqual(done.returncode, 5)
+        self.assertIn("error[E0957]", done.stderr)
+        self.assertEqual(sorted(path.name for path in (self.folder / "out").rglob("*.*")), ["index.html", "results.csv", "results.json"])
 
     def test_nothing_is_written_without_output(self):
         before = set(self.folder.iterdir())
