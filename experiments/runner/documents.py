@@ -4,14 +4,10 @@ from environments import Refused
 
 
 def table(result):
-    """The tutorial's rows as they are; of other experiments the errors, or the results where nothing is measured."""
-    errors = result["statistics"].get("errors")
-    if output.is_tutorial(result) or not errors:
-        return output.markdown(*output.rows_shown(result))
-    parts = [output.markdown(*output.statistics_shown(errors))]
-    for name in ("trend", "cross_system"):
-        if result["statistics"][name]:
-            parts.append(output.markdown(*output.statistics_shown(result["statistics"][name])))
+    """The errors and trends; the results where nothing is measured, and the tutorial's rows with their reasons."""
+    statistics = result["statistics"]
+    parts = [] if statistics.get("errors") else [output.markdown(*output.rows_shown(result))]
+    parts += [output.markdown(*output.statistics_shown(statistics[name])) for name in ("reasons", "errors", "trend", "cross_system") if statistics.get(name)]
     return "\n".join(parts)
 
 

@@ -119,7 +119,7 @@ def run(name, arguments):
         raise Refused(f"{folder}/experiment.json: {error} is missing", "experiments/README.md lists the keys", 1) from error
     print(f"{folder.name}: {len(rows)} rows in {time.monotonic() - began:.1f} s", file=sys.stderr)
     return {"name": folder.name, **{key: configuration[key] for key in REQUIRED}, "configuration": configuration, "rows": rows,
-            "statistics": trends.statistics(rows)}
+            "statistics": tutorial.reasons(configuration) if configuration["kind"] == "tutorial" else trends.statistics(rows)}
 
 
 def main():

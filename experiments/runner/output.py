@@ -17,8 +17,8 @@ SHOWN = {"system": "system", "workload": "workload", "source": "source", "step_t
          "exposed_communication_s": "exposed [ms]", "flops_utilisation": "of peak %", "memory_bandwidth_utilisation": "of bandwidth %",
          "fits_in_memory": "fits", "measured_s": "measured [ms]", "error_percent": "error %", "note": "note"}
 TITLES = {"errors": "Errors", "trend": "Trend between consecutive sizes", "cross_system": "Ratios between systems", "speed_ups": "Speed-ups",
-          "size_ratios": "Ratio of each size to the one before", "system_ratios": "Ratio of each system to each other"}
-SHORT = ("errors", "trend", "cross_system", "speed_ups")  # in text; the others are in files and on the page
+          "reasons": "Where differences come from", "size_ratios": "Ratio of each size to the one before", "system_ratios": "Ratio of each system to each other"}
+SHORT = ("reasons", "errors", "trend", "cross_system", "speed_ups")  # in text; the others are in files and on the page
 TUTORIAL = ("number", "tutorial", "compat", "ours", "measured", "why")
 
 
@@ -127,7 +127,7 @@ def section(result, figure):
     for name, title in TITLES.items():
         rows = result["statistics"].get(name)
         if rows:
-            opened = " open" if name in ("errors", "trend", "cross_system") else ""
+            opened = " open" if name in ("reasons", "errors", "trend", "cross_system") else ""
             parts.append(f"<details{opened}><summary>{title}</summary>" + html_table(*statistics_shown(rows)) + "</details>")
     configuration = html.escape(json.dumps(result["configuration"], indent=2))
     parts.append(f"<details><summary>Configuration</summary><pre>{configuration}</pre></details></section>")

@@ -84,10 +84,15 @@ def rows(configuration, context):
     with concurrent.futures.ThreadPoolExecutor(context.threads) as pool:
         sides = [{name: pool.submit(flow, compat) for name, flow in wanted.items()} for compat in (COMPAT, [])]
         old, new = ({name: side[name].result() for name in wanted} for side in sides)
-    reasons, found = configuration["reasons"], []
+    found = []
     for row in configuration["numbers"]:
         scale, digits = row.get("scale", 1), row.get("digits", 0)
         found.append({"system": SYSTEM, "workload": row["number"], "source": "tutorial", "number": row["number"], "tutorial": row["tutorial"],
                       "compat": shown(row.get("figure"), old, scale, digits), "ours": shown(row.get("ours", row.get("figure")), new, scale, digits),
-                      "measured": row.get("measured", NOTHING), "why": " ".join(reasons[key] for key in row["why"])})
+                      "measured": row.get("measured", NOTHING), "why": "; ".join(row["why"])})
     return found
+
+
+def reasons(configuration):
+    """What the words in the column `why` mean."""
+    return {"reasons": [{"why": word, "explanation": text} for word, text in configuration["reasons"].items()]}

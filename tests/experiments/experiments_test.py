@@ -82,7 +82,9 @@ class Shipped(unittest.TestCase):
         self.assertIn(("Roofline", "128"), found)
 
     def test_the_tutorials_compat_values(self):
-        rows = {row["number"]: row for row in json.loads(experiment("tutorial", "--format", "json").stdout)["rows"]}
+        result = json.loads(experiment("tutorial", "--format", "json").stdout)
+        rows = {row["number"]: row for row in result["rows"]}
+        explained = {each["why"] for each in result["statistics"]["reasons"]}
         with open(FOLDER / "tutorial/published.json", encoding="utf-8") as file:
             numbers = leaves(json.load(file))
         printed = " ".join(row["tutorial"] for row in rows.values()).split()
@@ -90,6 +92,7 @@ class Shipped(unittest.TestCase):
             self.assertIn(number, printed)
         for row in rows.values():
             self.assertTrue(row["why"])
+            self.assertLessEqual(set(row["why"].split("; ")), explained)
         equal = ("ASTRA-sim: communication time [ns]", "XLA profile: cache hits", "analyzer: kinds", "analyzer, optimised, expanded: kinds")
         for name in equal:
             self.assertEqual(rows[name]["compat"], rows[name]["tutorial"], name)
