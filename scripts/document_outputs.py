@@ -44,7 +44,7 @@ def section(lines, folder):
     while lines[count - 1].endswith("\\"):
         count += 1
     command = "\n".join(lines[:count]).removeprefix("$ ")
-    old, new = [line for line in lines[count:] if line.strip()], printed(command, folder)
+    old, new = "\n".join(lines[count:]).strip("\n").splitlines(), printed(command, folder)
     if old and old[-1] == "...":
         new = [*new[:len(old) - 1 or FIRST_LINES], "..."]
     return [*lines[:count], *new]
