@@ -78,6 +78,8 @@ void AddServeEstimateCommand(CLI::App& app, Console& console);
 void AddCacheCommand(CLI::App& app, Console& console);
 void AddDoctorCommand(CLI::App& app, Console& console);
 void AddAnonymiseCommand(CLI::App& app, Console& console);
+void AddSweepCommand(CLI::App& app, Console& console);
+void AddSweepReportCommand(CLI::App& app, Console& console);
 void AddPtxCommand(CLI::App& app, Console& console);
 void AddPythonCommands(CLI::App& app, Console& console);
 

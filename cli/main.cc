@@ -42,6 +42,8 @@ constexpr Command kCommands[] = {
     {"systems", AddSystemsCommand},
     {"explain", AddExplainCommand},
     {"compare", AddCompareCommand},
+    {"sweep", AddSweepCommand},
+    {"sweep-report", AddSweepReportCommand},
     {"validate", AddValidateCommand},
     {"check", AddCheckCommand},
     {"schema", AddSchemaCommand},
@@ -149,7 +151,8 @@ int Main(int argc, char** argv) {
       "Example:\n  hespas run examples/llama3-100m-4dev.mlir.gz --device A100_SXM_40GB --system A100_SXM_40GB_4GPU");
   app.require_subcommand(1);
   AddCommands(app, console, argc > 1 ? argv[1] : "");
-  if (argc > 1 && IsPythonCommand(argv[1])) return PythonCommand(argv[1], {argv + 2, argv + argc}, console);
+  if (argc > 1 && IsPythonCommand(argv[1], {argv + 2, argv + argc}))
+    return PythonCommand(argv[1], {argv + 2, argv + argc}, console);
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {

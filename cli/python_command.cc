@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "base/process.h"
@@ -13,14 +14,15 @@ namespace {
 
 inline constexpr DiagnosticKind kNoExporter{
     "E0918",
-    "`hespas export`, `hespas shard` and `hespas experiment` are Python programs that ship with the source tree and "
-    "with the Python package, and need a Python 3.11 or newer. Install the package (pip install 'hespas[export]') or "
-    "run them from the tree.",
+    "`hespas export`, `hespas shard`, `hespas experiment` and the clusters and searches of `hespas sweep` are Python "
+    "programs that ship with the source tree and with the Python package, and need a Python 3.11 or newer. Install the "
+    "package (pip install 'hespas[export]') or run them from the tree.",
     Outcome::kCannotRun};
 
 // Where the program of `command` lies in the source tree, and in share/ of the package.
 std::filesystem::path ScriptOf(const std::filesystem::path& root, const std::string& command) {
-  const auto folder = command == "experiment" ? root / "experiments" / "runner" : root / "python" / "export";
+  const auto folder = command == "experiment" ? root / "experiments" / "runner"
+                                              : root / "python" / (command == "sweep" ? "sweep" : "export");
   return folder / (command + ".py");
 }
 
@@ -48,8 +50,13 @@ Error Become(const std::string& command, const std::vector<std::string>& argumen
 
 }  // namespace
 
-bool IsPythonCommand(std::string_view command) {
-  return command == "export" || command == "shard" || command == "experiment";
+bool IsPythonCommand(std::string_view command, std::span<char*> arguments) {
+  if (command == "export" || command == "shard" || command == "experiment") return true;
+  if (command != "sweep") return false;
+  return std::any_of(arguments.begin(), arguments.end(), [](const char* word) {
+    const std::string_view text = word;
+    return text == "--on" || text == "--search" || text.starts_with("--on=") || text.starts_with("--search=");
+  });
 }
 
 int PythonCommand(const std::string& command, const std::vector<std::string>& arguments, Console& console) {

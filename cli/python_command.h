@@ -1,6 +1,8 @@
-// `hespas export`, `hespas shard` and `hespas experiment` end in the Python programs of the same names that ship beside the data.
+// `hespas export`, `hespas shard`, `hespas experiment`, and `hespas sweep` with --on or --search, end in the Python programs
+// of the same names that ship beside the data.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -9,7 +11,7 @@
 
 namespace hespas::cli {
 
-bool IsPythonCommand(std::string_view command);
+bool IsPythonCommand(std::string_view command, std::span<char*> arguments);
 
 // Becomes that program; returns the exit status where there is nothing to become.
 int PythonCommand(const std::string& command, const std::vector<std::string>& arguments, Console& console);

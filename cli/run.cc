@@ -87,6 +87,10 @@ void AddRunCommand(CLI::App& app, Console& console) {
       .add_option("--rank-devices", options->run.rank_devices,
                   "devices of single NPUs that differ from --device, as 0-1=H100_80GB,3=A100_SXM_40GB")
       ->delimiter(',');
+  command
+      .add_option("--straggler", options->run.stragglers,
+                  "NPUs that compute more slowly than their device, as 3=1.2 (a fifth longer) or 0-7=1.5")
+      ->delimiter(',');
   driver::Assumptions& assumptions = options->run.assumptions;
   command.add_option("--trip-count", assumptions.trip_count, "iterations of loops whose number is not in the program")
       ->check(NonNegative());

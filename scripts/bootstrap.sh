@@ -9,7 +9,7 @@ build_packages=(
 )
 test_packages=(
   chromium nodejs libbenchmark-dev mmdebstrap faketime graphviz clang-14 libclang-rt-14-dev clang-format-14 clang-tidy-14 python3-venv python3-dev
-  libsimgrid-dev
+  libsimgrid-dev munge slurmctld slurmd slurm-client
 )
 packages=("${build_packages[@]}")
 command -v npm >/dev/null || test_packages+=(npm)  # some Node.js packages bring it along

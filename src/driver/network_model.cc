@@ -4,6 +4,7 @@
 #include <cmath>
 #include <set>
 
+#include "driver/stragglers.h"
 #include "estimate/calibrated/collective.h"
 #include "estimate/calibrated/machine.h"
 #include "simulate/explain.h"
@@ -104,17 +105,19 @@ bool IsIdeal(const hardware::System& system) {
                      [](const hardware::NetworkDimension& dimension) { return dimension.latency == 0; });
 }
 
-std::optional<result::SimResult> SimulateCalibrated(const Prepared& prepared, const trace::TraceGraph& traces,
-                                                    const hardware::System& system, Diagnostics& diagnostics) {
+std::optional<result::SimResult> SimulateCalibrated(const hardware::Device& device, const trace::TraceGraph& traces,
+                                                    const hardware::System& system, const simulate::TimedOptions& timed,
+                                                    Diagnostics& diagnostics) {
   const auto& parameters = calibrated::DefaultParameters();
   if (!parameters) {
     diagnostics.Report(parameters.error());
     return std::nullopt;
   }
   if (!HasSizeOf(system, traces, diagnostics)) return std::nullopt;
-  const Network network(prepared.device, system, *parameters);
+  const Network network(device, system, *parameters);
   auto simulated = simulate::SimulateTimed(
-      traces, [&](const trace::Node& node, std::span<const uint32_t> members) { return network.Of(node, members); });
+      traces, [&](const trace::Node& node, std::span<const uint32_t> members) { return network.Of(node, members); },
+      timed);
   if (simulated) return *std::move(simulated);
   diagnostics.Report(simulated.error());
   return std::nullopt;
@@ -122,12 +125,22 @@ std::optional<result::SimResult> SimulateCalibrated(const Prepared& prepared, co
 
 }  // namespace
 
-std::optional<result::SimResult> SimulateStep(const RunOptions& options, const Prepared& prepared,
+std::optional<result::SimResult> SimulateStep(const RunOptions& options, const hardware::Device& device,
                                               const trace::TraceGraph& traces, const hardware::System& system,
-                                              Diagnostics& diagnostics) {
+                                              Diagnostics& diagnostics, const SimulationReuse& reuse) {
   const bool plain = options.network_model == "auto" && IsIdeal(system);
-  if (plain || !UsesCalibratedNetwork(options)) return SimulateTraces(options, traces, system, diagnostics);
-  auto simulated = SimulateCalibrated(prepared, traces, system, diagnostics);
+  if (plain || !UsesCalibratedNetwork(options)) {
+    const bool record = reuse.record_nodes || !traces.loops.empty();
+    return SimulateTraces(options, traces, system, diagnostics, record);
+  }
+  auto scale = ComputeScale(options.stragglers, traces.program_of_rank.size());
+  if (!scale) {
+    diagnostics.Report(scale.error());
+    return std::nullopt;
+  }
+  const simulate::TimedOptions timed{
+      .plan = reuse.plan, .record_nodes = reuse.record_nodes, .compute_scale = *std::move(scale)};
+  auto simulated = SimulateCalibrated(device, traces, system, timed, diagnostics);
   if (simulated && options.explain) simulate::ExplainIntervals(traces, *simulated);
   return simulated;
 }

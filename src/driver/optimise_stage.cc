@@ -69,31 +69,37 @@ std::unique_ptr<graph::CostFunction> CostFunctionOf(const hardware::Device& devi
   return std::make_unique<graph::SimpleCost>(rates);
 }
 
-std::optional<ir::Module> OptimiseModule(ir::Module module, const OptimiseOptions& options,
-                                         const hardware::Device& device, Diagnostics& diagnostics,
-                                         optimise::Report* report) {
+std::optional<OptimiserInput> OptimiserInputFor(const ir::Module& module, const OptimiseOptions& options,
+                                                const hardware::Device& device, Diagnostics& diagnostics) {
   const auto choice = Choose(module, options.mode, device);
   if (!choice) {
     diagnostics.Error(kUnknownOptimise, fmt::format("`{}` is no way to optimise", options.mode), {},
                       "use auto, none, xla-gpu, xla-tpu or xla");
     return std::nullopt;
   }
-  if (!choice->run) return module;
+  return OptimiserInput{.run = choice->run,
+                        .options = {.target = choice->target,
+                                    .gpu = FiguresOf(device),
+                                    .bf16_capability = Bf16Capability(device),
+                                    .disabled = options.disabled,
+                                    .stop_after = options.stop_after,
+                                    .expand_kernels = options.expand_kernels},
+                        .cost = CostFunctionOf(device)};
+}
+
+std::optional<ir::Module> OptimiseModule(ir::Module module, const OptimiseOptions& options,
+                                         const hardware::Device& device, Diagnostics& diagnostics,
+                                         optimise::Report* report) {
+  const auto input = OptimiserInputFor(module, options, device, diagnostics);
+  if (!input) return std::nullopt;
+  if (!input->run) return module;
   if (options.mode == "xla") {
     auto exact = OptimiseWithXla(module, device, diagnostics);
     if (exact) return std::move(*exact);
     diagnostics.Report(exact.error());
     return std::nullopt;
   }
-  const auto cost = CostFunctionOf(device);
-  auto optimised = optimise::Optimise(std::move(module),
-                                      {.target = choice->target,
-                                       .gpu = FiguresOf(device),
-                                       .bf16_capability = Bf16Capability(device),
-                                       .disabled = options.disabled,
-                                       .stop_after = options.stop_after,
-                                       .expand_kernels = options.expand_kernels},
-                                      *cost, diagnostics, report);
+  auto optimised = optimise::Optimise(std::move(module), input->options, *input->cost, diagnostics, report);
   if (optimised) return std::move(*optimised);
   diagnostics.Report(optimised.error());
   return std::nullopt;

@@ -30,6 +30,17 @@ struct OptimiseOptions {
 
 std::unique_ptr<graph::CostFunction> CostFunctionOf(const hardware::Device& device);
 
+// What the passes know of a device, and whether any run.
+struct OptimiserInput {
+  bool run = false;  // false: the program stays as it is
+  optimise::Options options;
+  std::unique_ptr<graph::CostFunction> cost;
+};
+
+// Of a program as it was read, for the passes that are built in (not `xla`); reports an unknown mode.
+std::optional<OptimiserInput> OptimiserInputFor(const ir::Module& module, const OptimiseOptions& options,
+                                                const hardware::Device& device, Diagnostics& diagnostics);
+
 // `report` may be null. With no passes to run the module comes back as it was.
 std::optional<ir::Module> OptimiseModule(ir::Module module, const OptimiseOptions& options,
                                          const hardware::Device& device, Diagnostics& diagnostics,

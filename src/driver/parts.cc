@@ -283,7 +283,7 @@ std::optional<result::RunResult> RunParts(const RunOptions& options, Diagnostics
   auto system = automatic ? SystemOfDevice((*parts)[0].prepared.device, part_of_rank.size(), diagnostics)
                           : LoadSystemPreset(options.system, diagnostics);
   if (!system) return std::nullopt;
-  const auto simulated = SimulateStep(options, (*parts)[0].prepared, *traces, *system, diagnostics);
+  const auto simulated = SimulateStep(options, (*parts)[0].prepared.device, *traces, *system, diagnostics);
   if (!simulated) return std::nullopt;
   size_t slowest = 0;
   for (size_t rank = 0; rank < part_of_rank.size(); ++rank) {

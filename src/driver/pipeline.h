@@ -6,6 +6,9 @@
 
 namespace hespas::driver {
 
+// How much a repeated window of a loop may differ from the one before it; beyond that more iterations are simulated.
+inline constexpr double kSteady = 0.001;
+
 struct Finished {
   Prepared prepared;
   Estimated estimated;

@@ -89,15 +89,13 @@ std::optional<Simulated> SimulateBlocks(const RunOptions& options, const Prepare
   }
   std::optional<result::SimResult> simulated;
   if (system) {
-    simulated = SimulateStep(options, prepared, *traces, *system, diagnostics);
+    simulated = SimulateStep(options, prepared.device, *traces, *system, diagnostics);
     if (!simulated) return std::nullopt;
     timer.Done("simulate");
   }
   return Simulated{*std::move(estimated), *std::move(traces), std::move(system), std::move(simulated)};
 }
 
-// How much a repeated window of a loop may differ from the one before it.
-constexpr double kSteady = 0.001;
 constexpr double kAlmostSteady = 0.01;
 
 double Drift(const Simulated& run) { return run.result ? run.result->loop_drift.value_or(0) : 0; }

@@ -16,6 +16,7 @@
 #include "base/progress.h"
 #include "driver/assumptions.h"
 #include "estimate/estimator.h"
+#include "estimate/facts.h"
 #include "estimate/profile/profile_options.h"
 #include "graph/block_graph.h"
 #include "graph/estimate_table.h"
@@ -75,6 +76,7 @@ struct RunOptions {
   std::string network_backend = "analytical";          // simgrid: its flows; none: traces only
   std::string network_model = "auto";                  // plain (ASTRA-sim's), calibrated; auto: as the estimator
   std::map<std::string, double> constants;             // that replace the device's own
+  std::vector<std::string> stragglers;                 // "3=1.2": NPUs that compute more slowly (driver/stragglers.h)
   std::string cache = "memory";  // none, memory (equal blocks of this run), or a file kept across runs
   bool compat = false;           // the Python prototype's choices and defects
   Assumptions assumptions;
@@ -117,8 +119,21 @@ struct Estimated {
   std::vector<std::vector<Time>> op_times;  // of each distinct block, by op
 };
 
+// A program as it was read, with what the user assumes about it.
+struct ReadProgram {
+  ir::Module module;
+  std::string sha256;
+  int64_t ops = 0;         // of main
+  bool scheduled = false;  // a compiler's result
+};
+
 // The device with the figures that replace those of its file.
 std::optional<hardware::Device> DeviceOf(const RunOptions& options, Diagnostics& diagnostics);
+// DeviceOf with the run's constants and changes.
+std::optional<hardware::Device> ChangedDeviceOf(const RunOptions& options, Diagnostics& diagnostics);
+std::optional<ReadProgram> ReadProgramOf(const RunOptions& options, Diagnostics& diagnostics);
+// --optimise as the estimator leaves it: what measures blocks, and the prototype, take `auto` for `none`.
+std::string OptimiseModeOf(const RunOptions& options);
 // `sha256` may be null.
 std::optional<ir::Module> ReadModule(const std::string& path, std::string* sha256, Diagnostics& diagnostics);
 // The same for bytes that are in memory; `path` is only a name.
@@ -127,6 +142,10 @@ std::optional<ir::Module> ReadModule(const std::string& path, Content content, s
 std::optional<Prepared> Prepare(const RunOptions& options, Diagnostics& diagnostics);
 // Cuts the module into blocks anew.
 bool SplitBlocks(const RunOptions& options, Prepared& prepared, Diagnostics& diagnostics);
+// nullptr where the options name none; `facts` may be nullptr (estimate/facts.h).
+std::shared_ptr<const estimate::Estimator> EstimatorOf(const RunOptions& options, const hardware::Device& device,
+                                                       std::shared_ptr<const estimate::Facts> facts,
+                                                       Diagnostics& diagnostics);
 // Without `by_op` the ops and their times are left out.
 std::optional<Estimated> EstimateBlocks(const RunOptions& options, const Prepared& prepared, Diagnostics& diagnostics,
                                         bool by_op = true);
@@ -134,12 +153,17 @@ std::optional<Estimated> EstimateBlocks(const RunOptions& options, const Prepare
 std::optional<trace::TraceGraph> AssembleTraces(const RunOptions& options, const Prepared& prepared,
                                                 const Estimated& estimated, const hardware::System* system,
                                                 Diagnostics& diagnostics);
+// The preset that joins `npus` such devices in one node; empty: none does.
+std::string NodePresetOf(const std::string& device, size_t npus);
+// What the device's own interconnect joins.
+std::optional<hardware::System> NodeOfDevice(const hardware::Device& device, size_t npus, Diagnostics& diagnostics);
 // One node of `npus` such devices: the preset of that name, else what the device's own interconnect joins.
 std::optional<hardware::System> SystemOfDevice(const hardware::Device& device, size_t npus, Diagnostics& diagnostics);
 // Whether the system has as many NPUs as the traces; reports where it has not.
 bool HasSizeOf(const hardware::System& system, const trace::TraceGraph& traces, Diagnostics& diagnostics);
 std::optional<result::SimResult> SimulateTraces(const RunOptions& options, const trace::TraceGraph& traces,
-                                                const hardware::System& system, Diagnostics& diagnostics);
+                                                const hardware::System& system, Diagnostics& diagnostics,
+                                                bool record_nodes = true);
 
 // All of them; with an output folder also writes traces, statistics and result.json.
 std::optional<result::RunResult> Run(const RunOptions& options, Diagnostics& diagnostics);

@@ -15,6 +15,7 @@
 #include "driver/presets.h"
 #include "driver/run.h"
 #include "driver/simgrid_run.h"
+#include "driver/stragglers.h"
 #include "estimate/cache/sqlite_cache.h"
 #include "estimate/estimate_all.h"
 #include "estimate/registry.h"
@@ -131,7 +132,10 @@ bool Communicates(const graph::BlockGraph& graph) {
                      [](const graph::Block& block) { return block.kind == graph::BlockKind::kCommunication; });
 }
 
+}  // namespace
+
 std::shared_ptr<const estimate::Estimator> EstimatorOf(const RunOptions& options, const hardware::Device& device,
+                                                       std::shared_ptr<const estimate::Facts> facts,
                                                        Diagnostics& diagnostics) {
   if (options.custom_estimator) return options.custom_estimator;
   // The prototype knows no other analytic estimator.
@@ -147,10 +151,13 @@ std::shared_ptr<const estimate::Estimator> EstimatorOf(const RunOptions& options
                                             .tool_chips = options.tool_chips,
                                             .tool_limit_s = options.tool_limit_s,
                                             .profile = options.profile,
-                                            .kernel_simulator = options.kernel_simulator}),
+                                            .kernel_simulator = options.kernel_simulator,
+                                            .facts = std::move(facts)}),
                    diagnostics);
   return made ? std::shared_ptr<const estimate::Estimator>(std::move(*made)) : nullptr;
 }
+
+namespace {
 
 // A system file for one node of devices behind their own interconnect; empty where the device describes none that joins
 // so many. A switch gets the bandwidth of all ports; in a mesh it is shared by the links to each peer.
@@ -201,32 +208,52 @@ std::optional<ir::Module> ReadModule(const std::string& path, Content content, s
   return Take(read::ReadText(path, std::move(*text), {}, diagnostics), diagnostics);
 }
 
-std::optional<Prepared> Prepare(const RunOptions& options, Diagnostics& diagnostics) {
-  Prepared prepared;
+std::optional<hardware::Device> ChangedDeviceOf(const RunOptions& options, Diagnostics& diagnostics) {
   auto device = DeviceOf(options, diagnostics);
   if (!device) return std::nullopt;
-  prepared.device = std::move(*device);
-  for (const auto& [constant, value] : options.constants) prepared.device.calibration[constant] = value;
-  if (const Status status = ChangeDevice(options.changes, prepared.device); !status) {
+  for (const auto& [constant, value] : options.constants) device->calibration[constant] = value;
+  if (const Status status = ChangeDevice(options.changes, *device); !status) {
     diagnostics.Report(status.error());
     return std::nullopt;
   }
+  return device;
+}
+
+std::optional<ReadProgram> ReadProgramOf(const RunOptions& options, Diagnostics& diagnostics) {
+  ReadProgram program;
   auto module = options.content ? ReadModule(options.program, Content(options.content, *options.content),
-                                             &prepared.sha256, diagnostics)
-                                : ReadModule(options.program, &prepared.sha256, diagnostics);
+                                             &program.sha256, diagnostics)
+                                : ReadModule(options.program, &program.sha256, diagnostics);
   if (!module) return std::nullopt;
   const auto main = Take(read::RequireMain(*module), diagnostics);
   if (!main) return std::nullopt;
-  prepared.ops = static_cast<int64_t>(module->block(module->body(*main)).ops.size());
+  program.ops = static_cast<int64_t>(module->block(module->body(*main)).ops.size());
   if (const Status applied = Apply(options.assumptions, *module); !applied) {
     diagnostics.Report(applied.error());
     return std::nullopt;
   }
-  prepared.scheduled = optimise::IsOptimised(*module);
+  program.scheduled = optimise::IsOptimised(*module);
+  program.module = *std::move(module);
+  return program;
+}
+
+std::string OptimiseModeOf(const RunOptions& options) {
   const bool plain = options.compat || estimate::Measures(options.estimator);  // their compilers optimise themselves
-  const std::string mode = plain && options.optimise == "auto" ? "none" : options.optimise;
-  prepared.optimised = mode != "none" && (mode != "auto" || !optimise::IsOptimised(*module));
-  module = OptimiseModule(std::move(*module), {.mode = mode}, prepared.device, diagnostics);
+  return plain && options.optimise == "auto" ? "none" : options.optimise;
+}
+
+std::optional<Prepared> Prepare(const RunOptions& options, Diagnostics& diagnostics) {
+  auto device = ChangedDeviceOf(options, diagnostics);
+  if (!device) return std::nullopt;
+  auto program = ReadProgramOf(options, diagnostics);
+  if (!program) return std::nullopt;
+  const std::string mode = OptimiseModeOf(options);
+  Prepared prepared{.device = *std::move(device),
+                    .sha256 = std::move(program->sha256),
+                    .ops = program->ops,
+                    .scheduled = program->scheduled,
+                    .optimised = mode != "none" && (mode != "auto" || !program->scheduled)};
+  auto module = OptimiseModule(std::move(program->module), {.mode = mode}, prepared.device, diagnostics);
   if (!module) return std::nullopt;
   prepared.module = std::make_unique<ir::Module>(std::move(*module));
   return SplitBlocks(options, prepared, diagnostics) ? std::optional(std::move(prepared)) : std::nullopt;
@@ -242,7 +269,7 @@ bool SplitBlocks(const RunOptions& options, Prepared& prepared, Diagnostics& dia
 
 std::optional<Estimated> EstimateBlocks(const RunOptions& options, const Prepared& prepared, Diagnostics& diagnostics,
                                         bool by_op) {
-  const auto estimator = EstimatorOf(options, prepared.device, diagnostics);
+  const auto estimator = EstimatorOf(options, prepared.device, nullptr, diagnostics);
   if (!estimator) return std::nullopt;
   const bool kept = options.cache != "none" && options.cache != "memory";
   const auto cache = kept ? estimate::OpenCache(options.cache, diagnostics) : nullptr;
@@ -275,16 +302,26 @@ std::optional<trace::TraceGraph> AssembleTraces(const RunOptions& options, const
   return traces;
 }
 
-std::optional<hardware::System> SystemOfDevice(const hardware::Device& device, size_t npus, Diagnostics& diagnostics) {
+std::string NodePresetOf(const std::string& device, size_t npus) {
   const std::vector<std::string> names = hardware::PresetNames(hardware::PresetKind::kSystem);
   for (const std::string pattern : {"{}_{}GPU", "{}_{}"}) {
-    const std::string name = fmt::format(fmt::runtime(pattern), device.name, npus);
-    if (std::find(names.begin(), names.end(), name) != names.end()) return LoadSystemPreset(name, diagnostics);
+    const std::string name = fmt::format(fmt::runtime(pattern), device, npus);
+    if (std::find(names.begin(), names.end(), name) != names.end()) return name;
   }
+  return {};
+}
+
+std::optional<hardware::System> NodeOfDevice(const hardware::Device& device, size_t npus, Diagnostics& diagnostics) {
   if (const std::string text = NodeText(device, npus); !text.empty()) return LoadSystemPreset(text, diagnostics);
   diagnostics.Error(kNeedsSystem, fmt::format("no network preset for {} x {}", npus, device.name), {},
                     "name a network with --system; `hespas systems` lists them");
   return std::nullopt;
+}
+
+std::optional<hardware::System> SystemOfDevice(const hardware::Device& device, size_t npus, Diagnostics& diagnostics) {
+  if (const std::string name = NodePresetOf(device.name, npus); !name.empty())
+    return LoadSystemPreset(name, diagnostics);
+  return NodeOfDevice(device, npus, diagnostics);
 }
 
 bool HasSizeOf(const hardware::System& system, const trace::TraceGraph& traces, Diagnostics& diagnostics) {
@@ -297,15 +334,19 @@ bool HasSizeOf(const hardware::System& system, const trace::TraceGraph& traces, 
 }
 
 std::optional<result::SimResult> SimulateTraces(const RunOptions& options, const trace::TraceGraph& traces,
-                                                const hardware::System& system, Diagnostics& diagnostics) {
+                                                const hardware::System& system, Diagnostics& diagnostics,
+                                                bool record_nodes) {
   if (!HasSizeOf(system, traces, diagnostics)) return std::nullopt;
+  auto scale = Take(ComputeScale(options.stragglers, traces.program_of_rank.size()), diagnostics);
+  if (!scale) return std::nullopt;
   const simulate::SimulateOptions simulate_options{.backend = options.network_backend == "analytical-aware"
                                                                   ? simulate::Backend::kAware
                                                                   : simulate::Backend::kUnaware,
                                                    .resolution = simulate::Resolution::kPicosecond,
-                                                   .record_nodes = true,
-                                                   .explain = options.explain,
-                                                   .progress = options.progress};
+                                                   .record_nodes = record_nodes,
+                                                   .explain = options.explain && record_nodes,
+                                                   .progress = options.progress,
+                                                   .compute_scale = *std::move(scale)};
   if (options.network_backend == "simgrid") return Take(RunSimGrid(traces, system, simulate_options, {}), diagnostics);
   return Take(simulate::Simulate(traces, system, simulate_options, diagnostics), diagnostics);
 }

@@ -28,18 +28,6 @@ size_t SlowestRank(const result::SimResult& sim) {
   return static_cast<size_t>(slowest - sim.ranks.begin());
 }
 
-void FillTimes(const result::SimResult& sim, RunResult& out) {
-  const result::RankResult& rank = sim.ranks[SlowestRank(sim)];
-  out.step_time = sim.time(rank.finish);
-  out.compute_time = sim.time(rank.gpu.value_or(0));
-  out.communication_time = sim.time(rank.comm.value_or(0));
-  out.overlap = sim.time(rank.overlap.value_or(0));
-  // Overlap wraps around where the rank had idle time (spec astra-sim 10.1), so the union is measured instead.
-  if (out.overlap > out.communication_time) out.overlap = Time();
-  out.exposed_communication = out.communication_time - out.overlap;
-  out.idle = out.step_time - out.compute_time - out.exposed_communication;
-}
-
 // Collectives (and messages, as one row) of the slowest rank: how often, how many bytes, how long.
 void FillCollectives(const Prepared& prepared, const trace::TraceGraph& traces, const result::SimResult& sim,
                      RunResult& out) {
@@ -101,6 +89,18 @@ Time TotalCompute(const Prepared& prepared, const Estimated& estimated) {
 }
 
 }  // namespace
+
+void FillTimes(const result::SimResult& sim, RunResult& out) {
+  const result::RankResult& rank = sim.ranks[SlowestRank(sim)];
+  out.step_time = sim.time(rank.finish);
+  out.compute_time = sim.time(rank.gpu.value_or(0));
+  out.communication_time = sim.time(rank.comm.value_or(0));
+  out.overlap = sim.time(rank.overlap.value_or(0));
+  // Overlap wraps around where the rank had idle time (spec astra-sim 10.1), so the union is measured instead.
+  if (out.overlap > out.communication_time) out.overlap = Time();
+  out.exposed_communication = out.communication_time - out.overlap;
+  out.idle = out.step_time - out.compute_time - out.exposed_communication;
+}
 
 Time StepTime(const Prepared& prepared, const Estimated& estimated, const std::optional<result::SimResult>& simulated) {
   return simulated ? simulated->time(simulated->finish()) : TotalCompute(prepared, estimated);

@@ -13,6 +13,9 @@ result::RunResult Summarise(const RunOptions& options, const Prepared& prepared,
 report::StepView ViewOf(const Prepared& prepared, const Estimated& estimated, const trace::TraceGraph& traces,
                         const std::optional<result::SimResult>& simulated, Time step_time);
 
+// The step's time and its parts, on the slowest rank.
+void FillTimes(const result::SimResult& sim, result::RunResult& out);
+
 // Of the slowest device; without a network that of all computation.
 Time StepTime(const Prepared& prepared, const Estimated& estimated, const std::optional<result::SimResult>& simulated);
 

@@ -99,7 +99,7 @@ class Asker {
     if (!system) return std::nullopt;
     const auto traces = TracesFor(options, prepared, estimated, *system);
     if (!traces) return std::nullopt;
-    const auto simulated = SimulateStep(options, prepared, *traces, *system, ignored_);
+    const auto simulated = SimulateStep(options, prepared.device, *traces, *system, ignored_);
     return simulated ? std::optional(StepTime(prepared, estimated, simulated)) : std::nullopt;
   }
 

@@ -25,18 +25,19 @@ using Made = Result<std::unique_ptr<Estimator>>;
 
 Made MakeRoofline(const hardware::Device& device, const EstimatorOptions& options) {
   if (options.compat) return Made(std::make_unique<PrototypeRoofline>(PrototypeRates::Of(device)));
-  return Made(std::make_unique<Roofline>(device));
+  return Made(std::make_unique<Roofline>(device, options.facts));
 }
 
-Made MakeCalibrated(const hardware::Device& device, const EstimatorOptions&) {
+Made MakeCalibrated(const hardware::Device& device, const EstimatorOptions& options) {
   const auto& parameters = calibrated::DefaultParameters();
   if (!parameters) return parameters.error();
-  return Made(std::make_unique<calibrated::Calibrated>(device, *parameters));
+  return Made(std::make_unique<calibrated::Calibrated>(device, *parameters, options.facts));
 }
 
 // A fallback costs everything, so it needs none itself.
 Made MakeFallback(const hardware::Device& device, const EstimatorOptions& options) {
-  return options.fallback == "roofline" ? MakeRoofline(device, {}) : MakeCalibrated(device, {});
+  const EstimatorOptions plain{.facts = options.facts};
+  return options.fallback == "roofline" ? MakeRoofline(device, plain) : MakeCalibrated(device, plain);
 }
 
 Made Combined(Result<std::unique_ptr<OpModel>> model, const hardware::Device& device, const EstimatorOptions& options) {

@@ -9,6 +9,7 @@
 
 #include "base/result.h"
 #include "estimate/estimator.h"
+#include "estimate/facts.h"
 #include "estimate/profile/profile_options.h"
 #include "hardware/device.h"
 
@@ -29,6 +30,7 @@ struct EstimatorOptions {
   double tool_limit_s = 60;             // of one answer of an external tool
   ProfileOptions profile;               // of estimators that measure
   std::string kernel_simulator;         // of ptx: a program that simulates single kernels
+  std::shared_ptr<const Facts> facts;   // of the module that is going to be estimated, if kept
 };
 
 struct EstimatorEntry {

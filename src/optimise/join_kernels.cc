@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "optimise/build.h"
+#include "optimise/decisions.h"
 #include "optimise/kernels.h"
 #include "optimise/unit_order.h"
 
@@ -148,10 +149,12 @@ class Joiner {
   bool PaysToJoin(WireId wire, uint32_t reader) {
     if (flow_.dots_take_producers) return true;
     const Work& work = work_[flow_.maker(wire).index()];
-    const double apart = Cost(0, 0) + Cost(work.bytes + static_cast<double>(flow_.ByteSize(wire)), work.instructions);
+    const auto bytes = static_cast<double>(flow_.ByteSize(wire));
     const auto& readers = readers_[wire.index()];
     const auto pays = [&](size_t uses) {
-      return Cost(work.bytes, static_cast<double>(uses) * work.instructions) <= apart;
+      Question question{QuestionKind::kJoin, {work.bytes, work.instructions, bytes, static_cast<double>(uses)}};
+      if (context_.decisions == nullptr) return Answer(question, context_.gpu, *context_.cost);
+      return context_.decisions->Ask(std::move(question), context_.gpu, *context_.cost);
     };
     if (pays(std::min(readers.size(), kSiblings))) return true;
     size_t uses = 1;
@@ -167,10 +170,6 @@ class Joiner {
     if (!joinable_[a] || elements_[a] != elements_[b] || slices_[a] != slices_[b]) return false;
     if (columns_[a] != columns_[b]) return false;
     return units_.place(a) < units_.place(b) ? FindNeeded(a, b) : FindNeeded(b, a);
-  }
-
-  double Cost(double bytes, double instructions) const {
-    return static_cast<double>(context_.cost->KernelTime({.bytes = bytes, .instructions = instructions}).value);
   }
 
   // Results that come one by one while the kernel runs; a dot's do, too, where a kernel may go on with them.

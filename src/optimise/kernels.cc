@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "optimise/build.h"
+#include "optimise/decisions.h"
 #include "optimise/kernel_time.h"
 
 namespace hespas::optimise {
@@ -22,7 +23,6 @@ constexpr int64_t kLargeTranspose = 65536;
 constexpr double kRowsOfBlock = 8;  // reduced by one thread block of XLA's kernels
 constexpr double kColumnsOfBlock = 128;
 constexpr double kManyBlocks = 1e9;  // more than the memory system can serve
-constexpr double kLaunch = 1e-6;     // seconds, as XLA counts (kKernelLaunchOverhead)
 constexpr int64_t kRowNormRows = 16384;
 constexpr int64_t kRowNormBytes = int64_t{64} << 20;
 
@@ -301,16 +301,6 @@ class Planner {
     return context_.target == Target::kGpu && Blocks(plan_.roots[kernel][0]) < kManyBlocks;
   }
 
-  // Seconds to read what computing a node reads, `growth` times over.
-  double ReadSeconds(const Sources& sources, double growth, double blocks) const {
-    double sum = ReadTime(context_.gpu, 4, growth * sources.constants, blocks);
-    for (size_t i = 0; i < sources.count; ++i) {
-      const Source& source = sources.items[i];
-      sum += ReadTime(context_.gpu, static_cast<double>(source.bytes), growth * source.total, blocks);
-    }
-    return sum;
-  }
-
   // A value turned for several library calls: with one batch dimension XLA turns it for one call and counts the others
   // as readers, too.
   double CallsOf(NodeId root, WireId value) const {
@@ -331,27 +321,33 @@ class Planner {
     return std::max(1.0, calls);
   }
 
-  // The question of XLA's priority fusion: is the time of all readers with the node inside at most the time of its own
-  // kernel and of the readers without it.
+  bool Ask(QuestionKind kind, std::vector<double> facts) const {
+    Question question{kind, std::move(facts)};
+    if (context_.decisions != nullptr)
+      return context_.decisions->Ask(std::move(question), context_.gpu, *context_.cost);
+    return Answer(question, context_.gpu, *context_.cost);
+  }
+
   bool PaysToRepeatOnGpu(NodeId id) const {
     const WireId out = flow_.result(id);
-    const auto bytes = static_cast<double>(flow_.ByteSize(out));
+    const Sources& sources = sources_[out.index()];
     const double elements = static_cast<double>(std::max<int64_t>(1, Elements(id)));
-    const double growth = static_cast<double>(evaluations_[id.index()]) / elements;
-    const double write = bytes / context_.gpu.bytes_per_second;
-    const double alone =
-        KernelTime(context_.gpu, ReadSeconds(sources_[out.index()], 1, Blocks(id)) + write, operations_[out.index()]);
-    double apart = kLaunch + alone;
-    double together = 0;
+    std::vector<double> facts = {static_cast<double>(flow_.ByteSize(out)),
+                                 static_cast<double>(evaluations_[id.index()]) / elements,
+                                 operations_[out.index()],
+                                 sources.constants,
+                                 Blocks(id),
+                                 static_cast<double>(sources.count)};
+    for (size_t i = 0; i < sources.count; ++i) {
+      facts.push_back(static_cast<double>(sources.items[i].bytes));
+      facts.push_back(sources.items[i].total);
+    }
     for (const uint32_t kernel : kernels_[id.index()]) {
       const NodeId root = plan_.roots[kernel][0];
-      const double blocks = Blocks(root);
-      apart += ReadTime(context_.gpu, bytes, growth * bytes, blocks);
-      together += KernelTime(context_.gpu, ReadSeconds(sources_[out.index()], growth, blocks),
-                             growth * operations_[out.index()]) *
-                  CallsOf(root, out);
+      facts.push_back(Blocks(root));
+      facts.push_back(CallsOf(root, out));
     }
-    return together <= apart;
+    return Ask(QuestionKind::kRepeatOnGpu, std::move(facts));
   }
 
   // Whether computing a node in each of its readers takes less time than storing it and loading it there.
@@ -363,28 +359,23 @@ class Planner {
     const double issue = flow_.dots_take_producers ? 0 : instructions_[out.index()];
     const double growth =
         static_cast<double>(evaluations_[id.index()]) / static_cast<double>(std::max<int64_t>(1, Elements(id)));
-    const double launch = Cost(0, 0);
-    const double stored = Cost(reads + bytes, issue);
-    if (growth >= kSpread && bytes >= kSpread * reads) return AddedTime(id, issue * growth) <= stored;
-    const auto k = static_cast<double>(kernels_[id.index()].size());
-    return k * (Cost(reads, issue * growth) - launch) <= stored + k * (Cost(bytes, 0) - launch);
+    if (growth >= kSpread && bytes >= kSpread * reads) return PaysBesideReaders(id, issue * growth, issue);
+    return Ask(QuestionKind::kRepeat, {reads, bytes, issue, growth, static_cast<double>(kernels_[id.index()].size())});
   }
 
-  double Cost(double bytes, double instructions) const {
-    return static_cast<double>(context_.cost->KernelTime({.bytes = bytes, .instructions = instructions}).value);
-  }
-
-  // What little work for each element of much larger kernels takes: nothing while they wait for memory anyway.
-  double AddedTime(NodeId id, double issue) const {
+  // Little work for each element of much larger kernels: it takes nothing while they wait for memory anyway.
+  bool PaysBesideReaders(NodeId id, double more, double issue) const {
+    const WireId out = flow_.result(id);
     const bool was_stored = !stored_before_.empty() && stored_before_[id.index()] != 0;
-    double added = 0;
+    std::vector<double> facts = {sources_[out.index()].bytes(), static_cast<double>(flow_.ByteSize(out)), issue};
     for (const uint32_t kernel : kernels_[id.index()]) {
       const WireId end = flow_.result(plan_.roots[kernel][0]);
-      const double bytes = sources_[end.index()].bytes() + static_cast<double>(flow_.ByteSize(end));
-      const double others = std::max(0.0, instructions_[end.index()] - (was_stored ? 0 : issue));
-      added += Cost(bytes, others + issue) - Cost(bytes, others);
+      const double others = std::max(0.0, instructions_[end.index()] - (was_stored ? 0 : more));
+      facts.push_back(sources_[end.index()].bytes() + static_cast<double>(flow_.ByteSize(end)));
+      facts.push_back(others);
+      facts.push_back(others + more);
     }
-    return added;
+    return Ask(QuestionKind::kAddedTime, std::move(facts));
   }
 
   // A reduction of whole rows whose statistics only one kernel reads, which goes over the same rows (XLA's Triton

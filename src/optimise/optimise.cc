@@ -178,14 +178,22 @@ bool IsOptimised(const ir::Module& module) {
 
 Result<ir::Module> Optimise(ir::Module module, const Options& options, const graph::CostFunction& cost, Diagnostics&,
                             Report* report) {
+  return OptimiseAgain(module, options, cost, report);
+}
+
+Result<ir::Module> OptimiseAgain(ir::Module& module, const Options& options, const graph::CostFunction& cost,
+                                 Report* report) {
   if (const Status names = CheckNames(options); !names) return names.error();
   const ir::OpId main = module.main();
   if (!main.valid() || !module.body(main).valid()) return MakeError(kNoMain, "the program has no function `main`");
   const auto disabled = [&](std::string_view name) {
     return std::find(options.disabled.begin(), options.disabled.end(), name) != options.disabled.end();
   };
-  PassContext context{
-      .target = options.target, .cost = &cost, .gpu = options.gpu, .bf16_capability = options.bf16_capability};
+  PassContext context{.target = options.target,
+                      .cost = &cost,
+                      .gpu = options.gpu,
+                      .bf16_capability = options.bf16_capability,
+                      .decisions = options.decisions};
   if (report != nullptr && report->explain) context.explanations = &report->explanations;
   auto flow = Import(module, main, {.inline_calls = !disabled("inline")});
   for (Dataflow* region : ExecutedRegions(*flow)) region->dots_take_producers = options.target == Target::kTpu;

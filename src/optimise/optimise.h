@@ -40,6 +40,8 @@ struct GpuFigures {
   int capability = 80;  // CUDA compute capability times ten
 };
 
+class Decisions;  // optimise/decisions.h
+
 struct Options {
   Target target = Target::kGpu;
   GpuFigures gpu;
@@ -47,6 +49,7 @@ struct Options {
   std::vector<std::string> disabled;  // passes to leave out
   std::string stop_after;             // last pass to run; "" runs all
   bool expand_kernels = false;        // back to plain StableHLO, for execution
+  Decisions* decisions = nullptr;     // remembers what was asked about the device
 };
 
 // Why an op went into the kernel it is in, and why a neighbour did not join.
@@ -66,6 +69,9 @@ struct Report {
 // `report` may be null; explanations are only recorded where one is given that asks for them.
 Result<ir::Module> Optimise(ir::Module module, const Options& options, const graph::CostFunction& cost,
                             Diagnostics& diagnostics, Report* report = nullptr);
+// The same of a program that is to be optimised again: it only gains names and types that the passes made.
+Result<ir::Module> OptimiseAgain(ir::Module& source, const Options& options, const graph::CostFunction& cost,
+                                 Report* report = nullptr);
 
 // Whether the program already went through an optimiser: it has fusions or library calls.
 bool IsOptimised(const ir::Module& module);

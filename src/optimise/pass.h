@@ -13,6 +13,8 @@
 
 namespace hespas::optimise {
 
+class Decisions;
+
 struct PassContext {
   Target target = Target::kGpu;
   const graph::CostFunction* cost = nullptr;
@@ -21,6 +23,7 @@ struct PassContext {
   int bf16_capability = 80;  // CUDA compute capability times ten, as far as bf16 arithmetic goes
   bool wrap_only = false;    // each op a kernel of its own
   std::vector<Explanation>* explanations = nullptr;
+  Decisions* decisions = nullptr;  // remembers what was asked about the device, if wanted
 };
 
 struct Pass {

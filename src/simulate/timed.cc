@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <queue>
 #include <tuple>
 #include <unordered_map>
@@ -22,33 +24,33 @@ bool Communicates(const trace::Node& node) {
   return node.kind == NodeKind::kCollective || node.kind == NodeKind::kSend || node.kind == NodeKind::kReceive;
 }
 
-// A program's nodes by position, with who waits for whom.
-struct Plan {
-  std::vector<std::vector<uint32_t>> users;  // by node position
-  std::vector<uint32_t> waits;               // dependencies of each
-  std::vector<uint32_t> ordinal;             // of a collective in its group, or of a message to its peer
-};
-
-Result<Plan> MakePlan(const trace::Program& program) {
+Result<TimedPlan::Program> PlanProgram(const trace::Program& program) {
   std::unordered_map<uint64_t, uint32_t> position;
-  for (uint32_t i = 0; i < program.nodes.size(); ++i) position.emplace(program.nodes[i].id, i);
-  Plan plan;
-  plan.users.resize(program.nodes.size());
-  plan.waits.resize(program.nodes.size());
-  plan.ordinal.resize(program.nodes.size());
-  std::map<std::tuple<NodeKind, uint32_t, int32_t, int32_t>, uint32_t> count;
-  for (uint32_t i = 0; i < program.nodes.size(); ++i) {
+  const auto count = static_cast<uint32_t>(program.nodes.size());
+  for (uint32_t i = 0; i < count; ++i) position.emplace(program.nodes[i].id, i);
+  TimedPlan::Program plan;
+  plan.first_user.resize(count + 1);
+  plan.waits.resize(count);
+  plan.ordinal.resize(count);
+  std::map<std::tuple<NodeKind, uint32_t, int32_t, int32_t>, uint32_t> ordinals;
+  std::vector<std::pair<uint32_t, uint32_t>> edges;  // what is waited for, and who waits
+  for (uint32_t i = 0; i < count; ++i) {
     const trace::Node& node = program.nodes[i];
     for (uint32_t d = 0; d < node.dependency_count; ++d) {
       const auto found = position.find(program.dependencies[node.first_dependency + d]);
       if (found == position.end()) {
         return MakeError(kBadTrace, fmt::format("node {} depends on a node that does not exist", node.id));
       }
-      plan.users[found->second].push_back(i);
-      ++plan.waits[i];
+      edges.emplace_back(found->second, i);
+      ++plan.first_user[found->second + 1];
     }
-    if (Communicates(node)) plan.ordinal[i] = count[{node.kind, node.group, node.peer, node.tag}]++;
+    plan.waits[i] = node.dependency_count;
+    if (Communicates(node)) plan.ordinal[i] = ordinals[{node.kind, node.group, node.peer, node.tag}]++;
   }
+  std::partial_sum(plan.first_user.begin(), plan.first_user.end(), plan.first_user.begin());
+  std::vector<uint32_t> next(plan.first_user.begin(), plan.first_user.end() - 1);
+  plan.users.resize(edges.size());
+  for (const auto& [from, to] : edges) plan.users[next[from]++] = to;
   return plan;
 }
 
@@ -69,18 +71,20 @@ struct Event {
 
 class Timed {
  public:
-  Timed(const trace::TraceGraph& trace, const CommunicationTime& time_of, uint32_t ranks, bool alike)
-      : trace_(trace), time_of_(time_of), alike_(alike), ranks_(ranks) {
+  Timed(const trace::TraceGraph& trace, const TimedPlan& plan, const CommunicationTime& time_of,
+        const TimedOptions& options, bool alike)
+      : trace_(trace),
+        time_of_(time_of),
+        compute_scale_(options.compute_scale),
+        alike_(alike),
+        record_(options.record_nodes || !trace.loops.empty()),
+        plans_(plan.programs),
+        ranks_(alike ? 1 : trace.program_of_rank.size()) {
     all_.resize(trace.program_of_rank.size());
     std::iota(all_.begin(), all_.end(), 0u);
   }
 
   Result<result::SimResult> Run() {
-    for (const trace::Program& program : trace_.programs) {
-      auto plan = MakePlan(program);
-      if (!plan) return plan.error();
-      plans_.push_back(*std::move(plan));
-    }
     for (uint32_t rank = 0; rank < ranks_.size(); ++rank) Begin(rank);
     for (uint32_t rank = 0; rank < ranks_.size(); ++rank) StartCompute(rank, 0);
     while (!events_.empty()) {
@@ -107,7 +111,7 @@ class Timed {
   };
 
   const trace::Program& program(uint32_t rank) const { return trace_.ProgramOf(rank); }
-  const Plan& plan(uint32_t rank) const { return plans_[trace_.program_of_rank[rank]]; }
+  const TimedPlan::Program& plan(uint32_t rank) const { return plans_[trace_.program_of_rank[rank]]; }
 
   void Begin(uint32_t rank) {
     ranks_[rank].waits = plan(rank).waits;
@@ -131,12 +135,23 @@ class Timed {
     const uint32_t position = state.compute.top();
     state.compute.pop();
     const trace::Node& node = program(rank).nodes[position];
-    const auto duration = static_cast<uint64_t>(std::max<int64_t>(0, node.duration.value));
+    const uint64_t duration = DurationOf(rank, node);
     state.computing = true;
     state.busy += duration;
     if (duration > 0) state.computed.emplace_back(now, now + duration);
-    intervals_.push_back({.node = node.id, .rank = rank, .start = now, .end = now + duration});
+    Record(rank, node.id, now, now + duration);
     events_.push({now + duration, rank, position});
+  }
+
+  uint64_t DurationOf(uint32_t rank, const trace::Node& node) const {
+    const auto duration = static_cast<uint64_t>(std::max<int64_t>(0, node.duration.value));
+    if (rank >= compute_scale_.size() || compute_scale_[rank] == 1) return duration;
+    return static_cast<uint64_t>(std::llround(static_cast<double>(duration) * compute_scale_[rank]));
+  }
+
+  void Record(uint32_t rank, uint64_t node, uint64_t start, uint64_t end) {
+    ++executed_;
+    if (record_) intervals_.push_back({.node = node, .rank = rank, .start = start, .end = end});
   }
 
   std::span<const uint32_t> Members(uint32_t rank, const trace::Node& node) const {
@@ -154,11 +169,12 @@ class Timed {
 
   void Meet(uint32_t rank, uint32_t position, uint64_t now) {
     const trace::Node& node = program(rank).nodes[position];
+    if (alike_) return Transfer({.here = {{rank, position}}, .ready = now}, node);
     const bool collective = node.kind == NodeKind::kCollective;
     Meeting& meeting = meetings_[KeyOf(rank, node, plan(rank).ordinal[position])];
     meeting.here.emplace_back(rank, position);
     meeting.ready = std::max(meeting.ready, now);
-    const size_t expected = alike_ ? 1 : collective ? Members(rank, node).size() : 2;
+    const size_t expected = collective ? Members(rank, node).size() : 2;
     if (meeting.here.size() < expected) return;
     Transfer(meeting, node);
   }
@@ -174,8 +190,7 @@ class Timed {
       state.link_free = start + duration;
       state.communicating += duration;
       if (duration > 0) state.communicated.emplace_back(start, start + duration);
-      intervals_.push_back(
-          {.node = program(rank).nodes[position].id, .rank = rank, .start = start, .end = start + duration});
+      Record(rank, program(rank).nodes[position].id, start, start + duration);
       events_.push({start + duration, rank, position});
     }
   }
@@ -185,7 +200,9 @@ class Timed {
     if (!Communicates(program(event.rank).nodes[event.node])) state.computing = false;
     ++state.done;
     state.finish = std::max(state.finish, event.time);
-    for (const uint32_t user : plan(event.rank).users[event.node]) {
+    const TimedPlan::Program& waiting = plan(event.rank);
+    for (uint32_t i = waiting.first_user[event.node]; i < waiting.first_user[event.node + 1]; ++i) {
+      const uint32_t user = waiting.users[i];
       if (--state.waits[user] == 0) Ready(event.rank, user, event.time);
     }
     StartCompute(event.rank, event.time);
@@ -197,7 +214,7 @@ class Timed {
       for (const auto& [key, meeting] : meetings_) {
         for (const auto& [there, position] : meeting.here) {
           const trace::Node& node = program(there).nodes[position];
-          const size_t expected = alike_ ? 1 : std::get<0>(key) ? Members(there, node).size() : 2;
+          const size_t expected = std::get<0>(key) ? Members(there, node).size() : 2;
           if (meeting.here.size() == expected) break;
           return MakeError(kNeverFinishes,
                            fmt::format("node {} of NPU {} waits for {} that never come{}", node.id, there,
@@ -238,15 +255,18 @@ class Timed {
     }
     std::stable_sort(answer.order.begin(), answer.order.end(),
                      [&](uint32_t a, uint32_t b) { return answer.ranks[a].finish < answer.ranks[b].finish; });
-    answer.events = intervals_.size();
+    answer.events = executed_;
     answer.intervals = std::move(intervals_);
     return answer;
   }
 
   const trace::TraceGraph& trace_;
   const CommunicationTime& time_of_;
+  const std::vector<double>& compute_scale_;
   bool alike_;
-  std::vector<Plan> plans_;
+  bool record_;
+  uint64_t executed_ = 0;
+  const std::vector<TimedPlan::Program>& plans_;
   std::vector<Rank> ranks_;
   std::vector<uint32_t> all_;
   std::map<Key, Meeting> meetings_;
@@ -262,11 +282,28 @@ bool HasMessages(const trace::Program& program) {
 
 }  // namespace
 
-Result<result::SimResult> SimulateTimed(const trace::TraceGraph& trace, const CommunicationTime& time_of) {
+Result<TimedPlan> PlanTimed(const trace::TraceGraph& trace) {
+  TimedPlan plan;
+  for (const trace::Program& program : trace.programs) {
+    auto made = PlanProgram(program);
+    if (!made) return made.error();
+    plan.programs.push_back(*std::move(made));
+  }
+  return plan;
+}
+
+Result<result::SimResult> SimulateTimed(const trace::TraceGraph& trace, const CommunicationTime& time_of,
+                                        const TimedOptions& options) {
   if (trace.program_of_rank.empty()) return result::SimResult{};
-  const bool alike = trace.programs.size() == 1 && trace.arguments.empty() && !HasMessages(trace.programs.front());
-  const auto ranks = static_cast<uint32_t>(alike ? 1 : trace.program_of_rank.size());
-  auto result = Timed(trace, time_of, ranks, alike).Run();
+  std::optional<TimedPlan> own;
+  if (options.plan == nullptr) {
+    auto made = PlanTimed(trace);
+    if (!made) return made.error();
+    own = *std::move(made);
+  }
+  const bool alike = options.compute_scale.empty() && trace.programs.size() == 1 && trace.arguments.empty() &&
+                     !HasMessages(trace.programs.front());
+  auto result = Timed(trace, own ? *own : *options.plan, time_of, options, alike).Run();
   if (result && !trace.loops.empty()) RepeatLoops(trace, *result);
   return result;
 }

@@ -6,8 +6,10 @@
 // - Ranks of one program are alike and are simulated once. What cannot finish is an error that names node and NPU.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <span>
+#include <vector>
 
 #include "base/result.h"
 #include "result/sim_result.h"
@@ -18,6 +20,26 @@ namespace hespas::simulate {
 // Time of a collective among `members`, or of a message from the first to the second.
 using CommunicationTime = std::function<Time(const trace::Node& node, std::span<const uint32_t> members)>;
 
-Result<result::SimResult> SimulateTimed(const trace::TraceGraph& trace, const CommunicationTime& time_of);
+// Who waits for whom in each program of a trace; holds for every trace of the same nodes, whatever their durations.
+struct TimedPlan {
+  struct Program {
+    std::vector<uint32_t> first_user;  // of each node, into `users`; one more at the end
+    std::vector<uint32_t> users;       // positions of the nodes that wait
+    std::vector<uint32_t> waits;       // dependencies of each
+    std::vector<uint32_t> ordinal;     // of a collective in its group, or of a message to its peer
+  };
+  std::vector<Program> programs;
+};
+
+Result<TimedPlan> PlanTimed(const trace::TraceGraph& trace);
+
+struct TimedOptions {
+  const TimedPlan* plan = nullptr;    // of this trace, where it was made before
+  bool record_nodes = true;           // SimResult::intervals; always where loops are to be repeated
+  std::vector<double> compute_scale;  // factor on compute durations of each rank; ranks without one: 1
+};
+
+Result<result::SimResult> SimulateTimed(const trace::TraceGraph& trace, const CommunicationTime& time_of,
+                                        const TimedOptions& options = {});
 
 }  // namespace hespas::simulate

@@ -5,10 +5,6 @@
 
 #include <algorithm>
 
-#include "estimate/calibrated/instructions.h"
-#include "estimate/calibrated/products.h"
-#include "estimate/fusion_cost.h"
-
 namespace hespas::estimate::calibrated {
 namespace {
 
@@ -34,8 +30,8 @@ void NoteUnknown(const ir::Module& module, ir::OpId op, const OpCost& cost, Note
 
 }  // namespace
 
-Calibrated::Calibrated(const hardware::Device& device, const Parameters& parameters)
-    : model_(device, parameters), key_(KeyOf(model_.machine(), device, parameters)) {}
+Calibrated::Calibrated(const hardware::Device& device, const Parameters& parameters, std::shared_ptr<const Facts> facts)
+    : model_(device, parameters), key_(KeyOf(model_.machine(), device, parameters)), facts_(std::move(facts)) {}
 
 Work Calibrated::ToWork(const KernelTime& time, const OpCost& cost) const {
   // Kernels follow each other in a stream: only a part of the launch that a lone kernel shows is left.
@@ -56,44 +52,45 @@ Work Calibrated::Traffic(double bytes, const Instructions& instructions) const {
   return ToWork(model_.Time(kernel), {.flops = 0, .bytes = static_cast<int64_t>(bytes)});
 }
 
-Work Calibrated::FusionWork(const ir::Module& module, ir::OpId op, const OpCost& cost) const {
+Work Calibrated::FusionWork(const LeafFacts& facts) const {
   Work work;
-  double rest = static_cast<double>(cost.bytes);
-  if (cost.contraction) {
-    for (const ir::OpId inner : FusedOps(module, op)) {
-      const auto product = ProductOf(module, inner, model_.machine());
-      if (!product) continue;
-      const KernelTime time = model_.Time(*product);
-      work += ToWork(time, {});
-      rest -= time.bytes;
-    }
+  double rest = static_cast<double>(facts.cost.bytes);
+  for (const Product& product : facts.products) {
+    const KernelTime time = model_.Time(product.On(model_.machine()));
+    work += ToWork(time, {});
+    rest -= time.bytes;
   }
-  const Instructions instructions = FusionInstructions(module, op);
   if (work.seconds == 0) {
-    work = Traffic(rest, instructions);
+    work = Traffic(rest, facts.instructions);
   } else if (rest > 0) {  // an epilogue's own traffic, without another launch
     work.seconds += rest / (model_.machine().memory_rate * model_.parameters().memory.hbm_fraction) * 1e-6;
   }
-  work.flops = cost.flops;
-  work.bytes = cost.bytes;
+  work.flops = facts.cost.flops;
+  work.bytes = facts.cost.bytes;
+  return work;
+}
+
+Work Calibrated::WorkOf(const LeafFacts& facts) const {
+  if (facts.fusion) return FusionWork(facts);
+  if (!facts.products.empty()) {
+    return ToWork(model_.Time(facts.products.front().On(model_.machine())), facts.cost);
+  }
+  Work work = Traffic(static_cast<double>(facts.cost.bytes), facts.instructions);
+  work.flops = facts.cost.flops;
   return work;
 }
 
 Work Calibrated::Leaf(const ir::Module& module, ir::OpId op, Notes& notes) const {
   // Row-major layouts make a reshape a renaming: XLA turns it into a bitcast.
   if (module.kind(op) == ir::OpKind::kReshape) return {};
-  const OpCost cost = CostOf(module, op);
-  NoteUnknown(module, op, cost, notes);
-  if (cost.bytes == 0 && cost.flops == 0) return {};
-  if (HasDynamicShape(module, op)) notes.push_back({NoteKind::kDynamicShape, op, std::string(module.name(op))});
-  if (module.kind(op) == ir::OpKind::kFusion) return FusionWork(module, op, cost);
-  if (const auto product = ProductOf(module, op, model_.machine())) return ToWork(model_.Time(*product), cost);
-  Instructions instructions = OpInstructions(module, op);
-  const double flops = cost.contraction ? 0 : static_cast<double>(cost.flops);
-  if (instructions.lanes + instructions.special < flops) instructions = {.lanes = flops};
-  Work work = Traffic(static_cast<double>(cost.bytes), instructions);
-  work.flops = cost.flops;
-  return work;
+  const auto work = [&](const LeafFacts& facts) {
+    NoteUnknown(module, op, facts.cost, notes);
+    if (facts.cost.bytes == 0 && facts.cost.flops == 0) return Work{};
+    if (facts.dynamic) notes.push_back({NoteKind::kDynamicShape, op, std::string(module.name(op))});
+    return WorkOf(facts);
+  };
+  const auto make = [&] { return LeafFactsOf(module, op); };
+  return facts_ && facts_->module == &module ? work(facts_->calibrated.Of(op, make)) : work(make());
 }
 
 graph::Estimate Calibrated::EstimateOp(const ir::Module& module, ir::OpId op, Notes& notes) const {

@@ -4,17 +4,21 @@
 //   instructions; everything else moves its bytes. Each kernel starts after the one before it, without a host.
 #pragma once
 
+#include <memory>
+
 #include "estimate/calibrated/model.h"
 #include "estimate/composite.h"
 #include "estimate/cost.h"
 #include "estimate/estimator.h"
+#include "estimate/facts.h"
 #include "hardware/device.h"
 
 namespace hespas::estimate::calibrated {
 
 class Calibrated : public Estimator, private LeafEstimator {
  public:
-  Calibrated(const hardware::Device& device, const Parameters& parameters);
+  // `facts` may be nullptr.
+  Calibrated(const hardware::Device& device, const Parameters& parameters, std::shared_ptr<const Facts> facts = {});
 
   std::string_view name() const override { return "calibrated"; }
   graph::Estimate EstimateOp(const ir::Module& module, ir::OpId op, Notes& notes) const override;
@@ -23,13 +27,15 @@ class Calibrated : public Estimator, private LeafEstimator {
 
  private:
   Work Leaf(const ir::Module& module, ir::OpId op, Notes& notes) const override;
+  Work WorkOf(const LeafFacts& facts) const;
   // The product in a fusion, if there is one, and what the fusion moves beyond its operands and result.
-  Work FusionWork(const ir::Module& module, ir::OpId op, const OpCost& cost) const;
+  Work FusionWork(const LeafFacts& facts) const;
   Work Traffic(double bytes, const Instructions& instructions) const;
   Work ToWork(const KernelTime& time, const OpCost& cost) const;
 
   KernelModel model_;
   Hash128 key_;
+  std::shared_ptr<const Facts> facts_;
 };
 
 }  // namespace hespas::estimate::calibrated

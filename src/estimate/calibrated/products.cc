@@ -104,26 +104,33 @@ KernelSpec FromLibraryCall(const ir::Module& module, ir::OpId op) {
 }
 
 // Nothing for types that no matrix unit multiplies.
-std::optional<Datatype> TypeOf(const ir::Module& module, ir::OpId op, const Machine& machine) {
+std::optional<Datatype> TypeOf(const ir::Module& module, ir::OpId op) {
   const ir::Element* element = RateElement(module, op, true);
   if (element == nullptr) return std::nullopt;
   ir::Element component = *element;
   component.complex = false;
-  const auto type = ParseDatatype(ir::ElementText(component));
-  const auto rate = [&](Datatype t) { return machine.matrix_rate[static_cast<size_t>(t)]; };
-  if (type == Datatype::kF32 && AllowsTf32(module, op) && rate(Datatype::kTf32) > rate(Datatype::kF32)) {
-    return Datatype::kTf32;
-  }
-  return type;
+  return ParseDatatype(ir::ElementText(component));
 }
 
 }  // namespace
 
+KernelSpec Product::On(const Machine& machine) const {
+  const auto rate = [&](Datatype t) { return machine.matrix_rate[static_cast<size_t>(t)]; };
+  KernelSpec resolved = kernel;
+  if (may_be_tf32 && rate(Datatype::kTf32) > rate(Datatype::kF32)) resolved.type = Datatype::kTf32;
+  return resolved;
+}
+
 std::optional<KernelSpec> ProductOf(const ir::Module& module, ir::OpId op, const Machine& machine) {
+  const auto product = ProductIn(module, op);
+  return product ? std::optional(product->On(machine)) : std::nullopt;
+}
+
+std::optional<Product> ProductIn(const ir::Module& module, ir::OpId op) {
   if (module.op(op).operand_count < 2 || module.op(op).result_count == 0) return std::nullopt;
   if (module.kind(op) == ir::OpKind::kFusion) return std::nullopt;  // its operands are not those of its product
   const OpCost cost = CostOf(module, op);
-  const auto type = TypeOf(module, op, machine);
+  const auto type = TypeOf(module, op);
   if (!cost.contraction || cost.flops <= 0 || !type) return std::nullopt;
   KernelSpec product;
   switch (module.kind(op)) {
@@ -149,7 +156,7 @@ std::optional<KernelSpec> ProductOf(const ir::Module& module, ir::OpId op, const
   const ir::Type& out = MainResult(module, op);
   product.result_bytes = static_cast<double>(ir::ElementBits(out.element)) / 8;
   if (product.b > 1) product.shape = Shape::kBatchedGemm;
-  return product;
+  return Product{product, *type == Datatype::kF32 && AllowsTf32(module, op)};
 }
 
 }  // namespace hespas::estimate::calibrated

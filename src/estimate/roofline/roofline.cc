@@ -4,9 +4,6 @@
 
 #include <algorithm>
 
-#include "estimate/cost.h"
-#include "estimate/fusion_cost.h"
-
 namespace hespas::estimate {
 namespace {
 
@@ -26,49 +23,36 @@ Hash128 KeyOf(const hardware::Device& device) {
 
 }  // namespace
 
-Roofline::Roofline(hardware::Device device) : device_(std::move(device)), key_(KeyOf(device_)) {}
+Roofline::Roofline(hardware::Device device, std::shared_ptr<const Facts> facts)
+    : device_(std::move(device)), key_(KeyOf(device_)), facts_(std::move(facts)) {}
 
-double Roofline::Rate(const ir::Module& module, ir::OpId op, bool contraction, Notes& notes) const {
-  const ir::Element* element = RateElement(module, op, contraction);
-  if (element == nullptr) return device_.peak_flops.value;
-  ir::Element component = *element;
-  component.complex = false;
-  const std::string datatype = ir::ElementText(component);
-  if (!device_.per_datatype_flops.empty() && !device_.Knows(datatype)) {
-    notes.push_back({NoteKind::kUnknownDatatype, op, datatype});
+double Roofline::Rate(const RooflineFacts::Part& part, Notes& notes) const {
+  if (part.datatype.empty()) return device_.peak_flops.value;
+  if (!device_.per_datatype_flops.empty() && !device_.Knows(part.datatype)) {
+    notes.push_back({NoteKind::kUnknownDatatype, part.op, part.datatype});
   }
-  if (!contraction) return device_.VectorRateFor(datatype).value;
-  if (datatype == "f32" && device_.Knows("tf32") && AllowsTf32(module, op)) return device_.MatrixRateFor("tf32").value;
-  return device_.MatrixRateFor(datatype).value;
-}
-
-double Roofline::ComputeSeconds(const ir::Module& module, ir::OpId op, const OpCost& cost, Notes& notes) const {
-  if (cost.flops <= 0) return 0;
-  if (module.kind(op) != ir::OpKind::kFusion) {
-    return static_cast<double>(cost.flops) / Rate(module, op, cost.contraction, notes);
-  }
-  double seconds = 0;
-  for (const ir::OpId inner : FusedOps(module, op)) {
-    const OpCost part = CostOf(module, inner);
-    if (part.flops > 0) seconds += static_cast<double>(part.flops) / Rate(module, inner, part.contraction, notes);
-  }
-  return seconds;
+  if (!part.contraction) return device_.VectorRateFor(part.datatype).value;
+  return device_.MatrixRateFor(part.may_be_tf32 && device_.Knows("tf32") ? "tf32" : part.datatype).value;
 }
 
 Work Roofline::Leaf(const ir::Module& module, ir::OpId op, Notes& notes) const {
-  const OpCost cost = CostOf(module, op);
-  if (!cost.known) {
-    const bool custom = module.kind(op) == ir::OpKind::kCustomCall;
-    notes.push_back({custom ? NoteKind::kUnknownCustomCall : NoteKind::kNoRule, op,
-                     std::string(custom ? cost.unknown_target : module.name(op))});
-  }
-  if (cost.bytes == 0 && cost.flops == 0) return {};
-  if (HasDynamicShape(module, op)) notes.push_back({NoteKind::kDynamicShape, op, std::string(module.name(op))});
-  Work work{.flops = cost.flops, .bytes = cost.bytes};
-  work.compute_seconds = ComputeSeconds(module, op, cost, notes);
-  work.memory_seconds = static_cast<double>(cost.bytes) / device_.memory_bandwidth.value;
-  work.seconds = std::max(work.compute_seconds, work.memory_seconds);
-  return work;
+  const auto work_of = [&](const RooflineFacts& facts) {
+    const OpCost& cost = facts.cost;
+    if (!cost.known) {
+      const bool custom = module.kind(op) == ir::OpKind::kCustomCall;
+      notes.push_back({custom ? NoteKind::kUnknownCustomCall : NoteKind::kNoRule, op,
+                       std::string(custom ? cost.unknown_target : module.name(op))});
+    }
+    if (cost.bytes == 0 && cost.flops == 0) return Work{};
+    if (facts.dynamic) notes.push_back({NoteKind::kDynamicShape, op, std::string(module.name(op))});
+    Work work{.flops = cost.flops, .bytes = cost.bytes};
+    for (const RooflineFacts::Part& part : facts.parts) work.compute_seconds += part.flops / Rate(part, notes);
+    work.memory_seconds = static_cast<double>(cost.bytes) / device_.memory_bandwidth.value;
+    work.seconds = std::max(work.compute_seconds, work.memory_seconds);
+    return work;
+  };
+  const auto make = [&] { return RooflineFactsOf(module, op); };
+  return facts_ && facts_->module == &module ? work_of(facts_->roofline.Of(op, make)) : work_of(make());
 }
 
 graph::Estimate Roofline::EstimateOp(const ir::Module& module, ir::OpId op, Notes& notes) const {

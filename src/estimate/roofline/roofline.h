@@ -6,16 +6,20 @@
 //   everything else at the vector rate; every op of a fusion runs at its own rate.
 #pragma once
 
+#include <memory>
+
 #include "estimate/composite.h"
 #include "estimate/cost.h"
 #include "estimate/estimator.h"
+#include "estimate/facts.h"
 #include "hardware/device.h"
 
 namespace hespas::estimate {
 
 class Roofline : public Estimator, private LeafEstimator {
  public:
-  explicit Roofline(hardware::Device device);
+  // `facts` may be nullptr.
+  explicit Roofline(hardware::Device device, std::shared_ptr<const Facts> facts = {});
 
   std::string_view name() const override { return "roofline"; }
   graph::Estimate EstimateOp(const ir::Module& module, ir::OpId op, Notes& notes) const override;
@@ -24,11 +28,11 @@ class Roofline : public Estimator, private LeafEstimator {
 
  private:
   Work Leaf(const ir::Module& module, ir::OpId op, Notes& notes) const override;
-  double ComputeSeconds(const ir::Module& module, ir::OpId op, const OpCost& cost, Notes& notes) const;
-  double Rate(const ir::Module& module, ir::OpId op, bool contraction, Notes& notes) const;
+  double Rate(const RooflineFacts::Part& part, Notes& notes) const;
 
   hardware::Device device_;
   Hash128 key_;
+  std::shared_ptr<const Facts> facts_;
 };
 
 }  // namespace hespas::estimate

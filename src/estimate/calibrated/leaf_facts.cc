@@ -1,0 +1,30 @@
+#include "estimate/calibrated/leaf_facts.h"
+
+#include "estimate/fusion_cost.h"
+
+namespace hespas::estimate::calibrated {
+
+LeafFacts LeafFactsOf(const ir::Module& module, ir::OpId op) {
+  LeafFacts facts{.cost = CostOf(module, op)};
+  if (facts.cost.bytes == 0 && facts.cost.flops == 0) return facts;
+  facts.dynamic = HasDynamicShape(module, op);
+  facts.fusion = module.kind(op) == ir::OpKind::kFusion;
+  if (facts.fusion) {
+    facts.instructions = FusionInstructions(module, op);
+    if (!facts.cost.contraction) return facts;
+    for (const ir::OpId inner : FusedOps(module, op)) {
+      if (const auto product = ProductIn(module, inner)) facts.products.push_back(*product);
+    }
+    return facts;
+  }
+  if (const auto product = ProductIn(module, op)) {
+    facts.products.push_back(*product);
+  } else {
+    facts.instructions = OpInstructions(module, op);
+    const double flops = facts.cost.contraction ? 0 : static_cast<double>(facts.cost.flops);
+    if (facts.instructions.lanes + facts.instructions.special < flops) facts.instructions = {.lanes = flops};
+  }
+  return facts;
+}
+
+}  // namespace hespas::estimate::calibrated

@@ -1,0 +1,23 @@
+// A single op as the calibrated model sees it before it knows the device.
+#pragma once
+
+#include <vector>
+
+#include "estimate/calibrated/instructions.h"
+#include "estimate/calibrated/products.h"
+#include "estimate/cost.h"
+#include "ir/module.h"
+
+namespace hespas::estimate::calibrated {
+
+struct LeafFacts {
+  OpCost cost;
+  bool dynamic = false;  // has dynamic dimensions
+  bool fusion = false;
+  Instructions instructions;      // of what is no product
+  std::vector<Product> products;  // of a fusion all, else at most one
+};
+
+LeafFacts LeafFactsOf(const ir::Module& module, ir::OpId op);
+
+}  // namespace hespas::estimate::calibrated

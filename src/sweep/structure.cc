@@ -1,0 +1,128 @@
+#include "sweep/structure.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "assemble/memory/memory.h"
+#include "estimate/registry.h"
+#include "report/throughput.h"
+
+namespace hespas::sweep {
+namespace {
+
+using driver::RunOptions;
+
+constexpr size_t kMostStructures = 48;  // of one program; some megabytes each
+
+bool Communicates(const graph::BlockGraph& graph) {
+  return std::any_of(graph.blocks.begin(), graph.blocks.end(),
+                     [](const graph::Block& block) { return block.kind == graph::BlockKind::kCommunication; });
+}
+
+std::string KeyOf(const RunOptions& options, const driver::OptimiserInput& input) {
+  return fmt::format("{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}", input.run, static_cast<int>(input.options.target),
+                     input.options.gpu.capability, input.options.bf16_capability, estimate::Measures(options.estimator),
+                     options.split, options.merge, options.block_limit, options.separator, options.separator_policy,
+                     options.loop_window);
+}
+
+}  // namespace
+
+Structure::Structure(driver::Prepared prepared, bool communicates)
+    : prepared_(std::move(prepared)),
+      communicates_(communicates),
+      facts_(std::make_shared<const estimate::Facts>(*prepared_.module)),
+      throughput_(report::ThroughputOf(*prepared_.module)) {}
+
+Bytes Structure::PeakMemory() const {
+  std::call_once(memory_once_, [this] {
+    memory_ = assemble::MemoryOf(*prepared_.module, {.duration = {}, .keep_order = prepared_.scheduled}).peak;
+  });
+  return memory_;
+}
+
+std::shared_ptr<const Assembled> Structure::TracesFor(const RunOptions& options, const driver::Estimated& estimated,
+                                                      const hardware::System* system, Diagnostics& diagnostics) const {
+  const uint64_t implied = system != nullptr && !communicates_ ? system->npus() : 0;
+  const std::tuple key{options.num_npus, implied, options.overlap};
+  const std::lock_guard lock(mutex_);
+  if (const auto found = traces_.find(key); found != traces_.end()) return found->second;
+  auto traces = driver::AssembleTraces(options, prepared_, estimated, system, diagnostics);
+  if (!traces) return nullptr;
+  auto plan = simulate::PlanTimed(*traces);
+  if (!plan) {
+    diagnostics.Report(plan.error());
+    return nullptr;
+  }
+  auto made = std::make_shared<const Assembled>(Assembled{*std::move(traces), *std::move(plan)});
+  traces_.emplace(key, made);
+  return made;
+}
+
+std::shared_ptr<const Structure> SharedProgram::Find(const std::string& key, const driver::OptimiserInput& input) {
+  for (const auto& known : known_) {
+    if (known->key != key) continue;
+    if (input.run && !known->decisions.HoldFor(input.options.gpu, *input.cost)) continue;
+    known->used = ++uses_;
+    return known->structure;
+  }
+  return nullptr;
+}
+
+std::optional<driver::Prepared> SharedProgram::Prepare(const RunOptions& options, const hardware::Device& device,
+                                                       driver::OptimiserInput& input, Diagnostics& diagnostics) {
+  driver::Prepared prepared{.device = device,
+                            .sha256 = source_->sha256,
+                            .ops = source_->ops,
+                            .scheduled = source_->scheduled,
+                            .optimised = input.run};
+  if (input.run) {
+    auto module = optimise::OptimiseAgain(source_->module, input.options, *input.cost);
+    if (!module) {
+      diagnostics.Report(module.error());
+      return std::nullopt;
+    }
+    prepared.module = std::make_unique<ir::Module>(*std::move(module));
+  } else {
+    // The optimiser may still write names into the one that was read first.
+    RunOptions own = options;
+    own.content = content_;
+    auto again = driver::ReadProgramOf(own, diagnostics);
+    if (!again) return std::nullopt;
+    prepared.module = std::make_unique<ir::Module>(std::move(again->module));
+  }
+  if (!driver::SplitBlocks(options, prepared, diagnostics)) return std::nullopt;
+  return prepared;
+}
+
+std::shared_ptr<const Structure> SharedProgram::StructureFor(const RunOptions& options, const hardware::Device& device,
+                                                             Diagnostics& diagnostics) {
+  const std::lock_guard lock(mutex_);
+  if (!source_) {
+    RunOptions own = options;
+    own.content = content_;
+    source_ = driver::ReadProgramOf(own, diagnostics);
+    if (!source_) return nullptr;
+  }
+  auto input =
+      driver::OptimiserInputFor(source_->module, {.mode = driver::OptimiseModeOf(options)}, device, diagnostics);
+  if (!input) return nullptr;
+  const std::string key = KeyOf(options, *input);
+  if (auto found = Find(key, *input)) return found;
+  auto known = std::make_unique<Known>();
+  known->key = key;
+  known->used = ++uses_;
+  input->options.decisions = &known->decisions;
+  auto prepared = Prepare(options, device, *input, diagnostics);
+  if (!prepared) return nullptr;
+  const bool communicates = Communicates(prepared->blocks);
+  known->structure = std::make_shared<const Structure>(*std::move(prepared), communicates);
+  if (known_.size() >= kMostStructures) {
+    known_.erase(std::min_element(known_.begin(), known_.end(), [](auto& a, auto& b) { return a->used < b->used; }));
+  }
+  known_.push_back(std::move(known));
+  return known_.back()->structure;
+}
+
+}  // namespace hespas::sweep
