@@ -34,6 +34,7 @@ struct SweepCommand {
   bool clean = false;
   std::string points;
   bool describe = false;
+  bool feasible = false;
   std::vector<std::string> merge;
   std::string minimise;
   std::vector<std::string> constraints;
@@ -102,7 +103,13 @@ void PrintPoints(const sweep::SweepFile& file, const sweep::Points& points, cons
   Print(RenderTable(table, format));
 }
 
-void PrintRows(const std::vector<sweep::Json>& rows, const sweep::SweepFile& file, Format format) {
+void PrintRows(std::vector<sweep::Json> rows, const sweep::SweepFile& file, const SweepCommand& options) {
+  const Format format = options.format;
+  if (options.feasible) {
+    std::vector<sweep::Json> feasible;
+    for (const sweep::Json* row : sweep::Feasible(rows, file.constraints)) feasible.push_back(*row);
+    rows = std::move(feasible);
+  }
   if (format == Format::kCsv) return Print(sweep::CsvOf(rows));
   if (format == Format::kJsonLines) {
     for (const sweep::Json& row : rows) Print(row.dump() + "\n");
@@ -198,7 +205,7 @@ Status RunAll(const SweepCommand& options, const sweep::SweepFile& file, const s
   Tell(options, *counts, console);
   const auto rows = RowsOf(options, lines);
   if (!rows) return rows.error();
-  PrintRows(*rows, file, options.format);
+  PrintRows(*rows, file, options);
   return {};
 }
 
@@ -218,7 +225,7 @@ Status Merge(const SweepCommand& options, const sweep::SweepFile& file, Console&
   if (!console.quiet) fmt::print(stderr, "{} rows merged, {} in all\n", (*store)->known() - before, (*store)->known());
   const auto rows = sweep::ReadRows(options.output);
   if (!rows) return rows.error();
-  PrintRows(*rows, file, options.format);
+  PrintRows(*rows, file, options);
   return {};
 }
 
@@ -253,7 +260,7 @@ Status Sweep(const SweepCommand& options, Console& console) {
 
 void AddSweepCommand(CLI::App& app, Console& console) {
   CLI::App& command = AddCommand(app, console, "sweep", "runs many points over devices, networks, programs and options",
-                                 "hespas sweep examples/sweeps/devices.yaml --output out");
+                                 "hespas sweep examples/sweeps/devices.yaml --output swept");
   auto options = std::make_shared<SweepCommand>();
   command.add_option("FILE", options->path, "what varies: YAML or JSON (`hespas schema sweep`); - is stdin")
       ->required();
@@ -265,6 +272,7 @@ void AddSweepCommand(CLI::App& app, Console& console) {
   command.add_flag("--estimate-cost", options->estimate_cost, "say how long it will take, and stop");
   command.add_flag("--yes", options->yes, "run a million points or more");
   command.add_option("--points", options->points, "only these, by place in the list: FIRST-LAST");
+  command.add_flag("--feasible", options->feasible, "print only rows that could be run and meet the constraints");
   command.add_flag("--describe", options->describe, "print what varies as JSON, and stop");
   command
       .add_option("--merge", options->merge,

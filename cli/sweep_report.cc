@@ -144,8 +144,8 @@ Status Report(const ReportCommand& command, Console& console) {
   if (Status made = MakeReports(command, *swept, console, input.reports); !made) return made;
   const std::string path = command.folder + "/report.html";
   if (Status written = WriteFileAtomically(path, sweep::SweepPage(input)); !written) return written;
-  if (!console.quiet)
-    fmt::print(stderr, "{}: {} rows, {} reports of points\n", path, swept->rows.size(), input.reports.size());
+  Print(path + "
+");
   return {};
 }
 
@@ -153,7 +153,7 @@ Status Report(const ReportCommand& command, Console& console) {
 
 void AddSweepReportCommand(CLI::App& app, Console& console) {
   CLI::App& command = AddCommand(app, console, "sweep-report", "makes a page of a sweep's folder: DIR/report.html",
-                                 "hespas sweep-report out");
+                                 "hespas sweep-report swept");
   auto options = std::make_shared<ReportCommand>();
   command.add_option("DIR", options->folder, "the --output of a sweep")->required();
   command.add_option("--point", options->points, "the reports of these points, and no others")->allow_extra_args(false);

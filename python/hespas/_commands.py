@@ -16,10 +16,13 @@ def _become(name: str) -> None:
 
 
 def hespas() -> None:
-    folder = _SCRIPTS.get(sys.argv[1] if sys.argv[1:] else "")
+    command = sys.argv[1] if sys.argv[1:] else ""
+    folder = _SCRIPTS.get(command)
+    if command == "sweep" and any(word.split("=")[0] in ("--on", "--search") for word in sys.argv[2:]):
+        folder = "python/sweep"
     if folder:
         os.environ["HESPAS_COMMAND"] = str(_BIN / "hespas")
-        os.execv(sys.executable, [sys.executable, _SHARE / folder / f"{sys.argv[1]}.py", *sys.argv[2:]])
+        os.execv(sys.executable, [sys.executable, _SHARE / folder / f"{command}.py", *sys.argv[2:]])
     _become("hespas")
 
 

@@ -191,7 +191,27 @@ class Page {
                    "device stays. Efficiency is work per second and device, over that of the fewest devices." +
                        more,
                    "<div class=\"grid\">" + Figure("Step time", ScatterSvg(times)) +
-                       Figure("Parallel efficiency", ScatterSvg(shares)) + "</div>");
+                       Figure("Parallel efficiency", ScatterSvg(shares)) + FixedWork(scalings) + "</div>");
+  }
+
+  // Strong scaling of a whole run: the same tokens, whatever a step takes of them.
+  std::string FixedWork(const std::vector<Scaling>& scalings) const {
+    Chart chart{.label = "Time for the same tokens by number of devices",
+                .x_name = "devices",
+                .y_name = "time of the run (s)",
+                .log_x = true,
+                .log_y = true,
+                .series = {}};
+    for (const Scaling& scaling : scalings) {
+      Series series{.name = scaling.label.empty() ? "run" : scaling.label, .marks = {}, .line = true};
+      for (const Scaling::Step& step : scaling.steps) {
+        const double time = ValueIn(step.row, "run_time_s");
+        if (std::isfinite(time)) series.marks.push_back({step.npus, time, TitleOf(step.row), LinkTo(step.row)});
+      }
+      if (!series.marks.empty()) chart.series.push_back(std::move(series));
+    }
+    return chart.series.empty() ? std::string()
+                                : Figure("Strong scaling: the same tokens on more devices", ScatterSvg(chart));
   }
 
   std::string Maps() const {

@@ -14,7 +14,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "cli"))
 from command import BIN, LLAMA, ROOT, run  # noqa: E402
 
 # What needs packages: run by python/tests, tests/experiments, tests/whole/shard_test.py and tests/external/pjrt_test.py.
-ELSEWHERE = re.compile("hespas export|hespas shard|hespas experiment .*--document|hespas run .*--estimator pjrt")
+ELSEWHERE = re.compile("hespas export|hespas shard|hespas sweep .*--(on|search)|hespas experiment .*--document|hespas run .*--estimator pjrt")
 DOCUMENTS = [path for path in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))] if path.name != "tutorial.md"]
 
 
