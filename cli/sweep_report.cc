@@ -144,8 +144,7 @@ Status Report(const ReportCommand& command, Console& console) {
   if (Status made = MakeReports(command, *swept, console, input.reports); !made) return made;
   const std::string path = command.folder + "/report.html";
   if (Status written = WriteFileAtomically(path, sweep::SweepPage(input)); !written) return written;
-  Print(path + "
-");
+  Print(path + "\n");
   return {};
 }
 

@@ -58,7 +58,7 @@ case $part in
   wheel) "$root/scripts/build_wheel.sh" "$wheels" "$build" ;;
   api)
     fresh python3 "$wheels"/hespas-*.whl
-    tests "$place/venv/bin/python" api errors hardware estimators commands many shipped torch_recorded
+    tests "$place/venv/bin/python" api errors hardware estimators commands many sweeps shipped torch_recorded
     ;;
   jax)
     with_packages export
@@ -80,7 +80,7 @@ case $part in
       HESPAS_PYTHON=$python "$root/scripts/build_wheel.sh" "$place/wheel-$version" "$build"
       rm -rf "$place/venv"
       fresh "$python" "$place/wheel-$version"/hespas-*.whl
-      tests "$place/venv/bin/python" api errors hardware estimators commands many shipped torch_recorded
+      tests "$place/venv/bin/python" api errors hardware estimators commands many sweeps shipped torch_recorded
     done
     ;;
   sdist)
