@@ -28,7 +28,8 @@ class RayTest(unittest.TestCase):
         out = self.folder / "ray"
         runner = start(out, "--on", f"ray={self.cluster.address}")
         wait_for(lambda: list((out / "parts").glob("*.jsonl")) or runner.poll() is not None)
-        self.assertIsNone(runner.poll(), "the sweep was over before anything could be killed")
+        if runner.poll() is not None:
+            self.fail(f"over before anything could be killed: {runner.communicate()[1]}")
         workers = wait_for(lambda: processes("ray::rows_of"))
         os.kill(workers[0], signal.SIGKILL)
         self.cluster.remove_node(self.second, allow_graceful=False)

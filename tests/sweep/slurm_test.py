@@ -112,7 +112,9 @@ class SlurmTest(unittest.TestCase):
         self.assertEqual(len(expected), POINTS)
         out = self.folder / "array"
         runner = start(out, "--on", "slurm")
-        tasks = wait_for(lambda: processes("/slurm_script"))
+        tasks = wait_for(lambda: processes("/slurm_script") or runner.poll() is not None)
+        if tasks is True:
+            self.fail(f"over before a task could be killed: {runner.communicate()[1]}")
         os.kill(tasks[0], signal.SIGKILL)
         _, errors = runner.communicate(timeout=400)
         self.assertEqual(runner.returncode, 0, errors)
@@ -123,6 +125,8 @@ class SlurmTest(unittest.TestCase):
         out = self.folder / "resumed"
         runner = start(out, "--on", "slurm")
         wait_for(lambda: list((out / "parts").glob("*.jsonl")) or runner.poll() is not None)
+        if runner.poll() is not None:
+            self.fail(f"over before it could be killed: {runner.communicate()[1]}")
         runner.kill()
         runner.communicate()
         job = (out / "parts" / "job").read_text()
