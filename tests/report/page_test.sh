@@ -11,6 +11,3 @@ export NODE_PATH
 node "$HESPAS_ROOT/tests/report/page_test.mjs" "$folder" "$HESPAS_ROOT/build/screenshots"
 "$HESPAS_BIN/hespas" compare "$HESPAS_ROOT/examples/llama3-100m-4dev.mlir.gz" --device A100_SXM_40GB,H100_80GB --output "$folder/compared" --quiet >/dev/null
 node "$HESPAS_ROOT/tests/report/compare_page_test.mjs" "$folder/compared" "$HESPAS_ROOT/build/screenshots"
-(cd "$HESPAS_ROOT" && "$HESPAS_BIN/hespas" sweep examples/sweeps/devices.yaml --output "$folder/swept" --quiet >/dev/null &&
-  "$HESPAS_BIN/hespas" sweep-report "$folder/swept" --reports 2 --quiet >/dev/null)
-node "$HESPAS_ROOT/tests/report/sweep_page_test.mjs" "$folder/swept" "$HESPAS_ROOT/build/screenshots"
