@@ -58,13 +58,16 @@ std::optional<Swept> Read(const ReportCommand& command, Console& console) {
   auto file = FileOf(command, console);
   if (!file) return std::nullopt;
   auto rows = sweep::ReadRows(command.folder);
-  const auto points = sweep::Points::Make(*file);
-  for (const Error* error : {rows ? nullptr : &rows.error(), points ? nullptr : &points.error()}) {
-    if (error == nullptr) continue;
-    console.diagnostics.Report(*error);
+  if (!rows) {
+    console.diagnostics.Report(rows.error());
     return std::nullopt;
   }
   Swept swept{*std::move(file), *std::move(rows), {}};
+  const auto points = sweep::Points::Make(swept.file);  // refers to it
+  if (!points) {
+    console.diagnostics.Report(points.error());
+    return std::nullopt;
+  }
   std::map<uint64_t, bool> listed;
   for (const uint64_t point : sweep::Listed(swept.rows, swept.file.constraints, swept.file.minimise))
     listed[point] = true;

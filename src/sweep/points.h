@@ -19,6 +19,7 @@ inline constexpr DiagnosticKind kTooManyPoints{
 
 class Points {
  public:
+  // Refers to the file.
   static Result<Points> Make(const SweepFile& file);
 
   size_t size() const { return numbers_.size(); }
