@@ -161,6 +161,7 @@ KernelTime KernelModel::Time(const KernelSpec& kernel) const {
       break;
     case Shape::kConvolution:
       time = Convolution(kernel);
+      time.us += BetweenKernels(kernel, time.us);
       break;
     default:
       time = Memory(kernel);
@@ -265,6 +266,14 @@ KernelTime KernelModel::Convolution(const KernelSpec& kernel) const {
       fast.launch_us + (fast.us - fast.launch_us) / constants.winograd_fraction + Memory(data).us + Memory(weights).us;
   fast.flops = direct.flops / kWinogradGain;
   return fast.us < direct.us ? fast : direct;
+}
+
+// What an eager convolution, a call of two to five kernels and a workspace, spends beside `us` of work: so many
+// dispatches where the work is long, and in proportion to the work where it is short.
+double KernelModel::BetweenKernels(const KernelSpec& kernel, double us) const {
+  constexpr double kShort = 2;
+  if (!(kernel.dispatch_us > 0) || !std::isfinite(kernel.dispatch_us)) return 0;
+  return 1 / (1 / (kShort * us) + 1 / (parameters_.convolution.dispatches * kernel.dispatch_us));
 }
 
 // How often the data of a row-wise kernel passes between memory and the SMs, relative to one read and one write.

@@ -38,6 +38,7 @@ class KernelModel {
   KernelTime MatrixUnits(const KernelSpec& kernel) const;
   KernelTime Lanes(const KernelSpec& kernel, bool batched) const;
   KernelTime Convolution(const KernelSpec& kernel) const;
+  double BetweenKernels(const KernelSpec& kernel, double us) const;
   KernelTime Memory(const KernelSpec& kernel) const;
   double InL2(double bytes) const;
   double RowPasses(const KernelSpec& kernel) const;

@@ -154,6 +154,28 @@ TEST(KernelModel, ProductsBeyondL2RunAtTheMemorysSustainedRate) {
   EXPECT_NEAR(rate(8192), Shipped().memory.hbm_fraction, 1e-3);
 }
 
+// 100 us of dispatch: next to nothing beside the work of a short convolution, at most so many dispatches beside a long
+// one.
+TEST(KernelModel, AnEagerConvolutionSpendsMoreThanItsKernels) {
+  std::mt19937 random(41);
+  const KernelModel model(RandomDevice(random), Shipped());
+  const auto extra = [&](double batch) {
+    KernelSpec kernel{.shape = Shape::kConvolution,
+                      .b = batch,
+                      .input_channels = 64,
+                      .output_channels = 64,
+                      .kernel_size = 3,
+                      .extent = 32,
+                      .padding = 1};
+    const double alone = model.Time(kernel).us;
+    kernel.dispatch_us = 100;
+    return std::pair(alone, model.Time(kernel).us - alone);
+  };
+  const auto [long_us, long_extra] = extra(1e6);
+  EXPECT_NEAR(long_extra, 100 * Shipped().convolution.dispatches, 0.02 * long_extra + 0.001 * long_us);
+  EXPECT_LT(extra(1).second, 100 * Shipped().convolution.dispatches / 2);
+}
+
 TEST(KernelModel, FarFromTheDatasheetsLimitsItsTimeIsLessCertain) {
   std::mt19937 random(23);
   const KernelModel model(RandomDevice(random), Shipped());

@@ -63,6 +63,7 @@ constexpr Constant<ConvolutionConstants> kConvolution[] = {
     {"sustained_fraction", &ConvolutionConstants::sustained_fraction},
     {"winograd_fraction", &ConvolutionConstants::winograd_fraction},
     {"transform_passes", &ConvolutionConstants::transform_passes},
+    {"dispatches", &ConvolutionConstants::dispatches},
 };
 constexpr Constant<DispatchConstants> kDispatch[] = {
     {"product_power", &DispatchConstants::product_power},

@@ -42,9 +42,10 @@ constexpr Knob kKnobs[] = {
     {"rows", "norm_start", 0.1, 1},
     {"rows", "norm_full", 0.7, 3},
     {"rows", "norm_reread", 0.2, 1.2},
-    {"convolution", "sustained_fraction", 0.2, 1.2},
+    {"convolution", "sustained_fraction", 0.2, 2},
     {"convolution", "winograd_fraction", 0.2, 1.2},
-    {"convolution", "transform_passes", 0.1, 4},
+    {"convolution", "transform_passes", 0.02, 4},
+    {"convolution", "dispatches", 1, 16},
 };
 
 std::vector<Knob> KnobsOf(std::string_view family) {
