@@ -70,7 +70,7 @@ struct ConvolutionConstants {
   double sustained_fraction = 0;  // of the matrix product of the same size
   double winograd_fraction = 0;   // of the 36 products of a Winograd convolution
   double transform_passes = 0;    // traffic of its transforms of input and output, in their transformed sizes
-  double dispatches = 0;          // that a long eager call adds to its kernels' time
+  double dispatches = 0;          // that a long eager call spends beside its kernels
 };
 
 struct DispatchConstants {
