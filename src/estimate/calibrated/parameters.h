@@ -68,9 +68,9 @@ struct RowConstants {
 
 struct ConvolutionConstants {
   double sustained_fraction = 0;  // of the matrix product of the same size
+  double dispatches = 0;          // that a long eager call spends beside its kernels
   double winograd_fraction = 0;   // of the 36 products of a Winograd convolution
   double transform_passes = 0;    // traffic of its transforms of input and output, in their transformed sizes
-  double dispatches = 0;          // that a long eager call spends beside its kernels
 };
 
 struct DispatchConstants {
