@@ -1,0 +1,12 @@
+// Links: driver
+// result.json, as `hespas compare` reads it back: any text is read or refused.
+#include "driver/compare.h"
+#include "input_file.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const hespas::fuzz::InputFile file(data, size);
+  hespas::driver::IsResult(file.path());
+  const auto result = hespas::driver::ReadResult(file.path());
+  if (!result) hespas::Render(result.error());
+  return 0;
+}
