@@ -34,6 +34,7 @@ struct Options {
   double timeout = 600;
   std::string topology;
   driver::SimGridOptions simgrid;
+  uint32_t sst_processes = 1;
   std::vector<std::string> slow;
   std::vector<std::string> failed;
   bool details = false;
@@ -128,7 +129,13 @@ void Run(Options& options, Console& console) {
   }
   if (options.backend == "simgrid") options.files.simgrid = options.simgrid;
   if (Status read = ReadBeyond(options); !read) return console.Fail(read.error());
-  if (options.files.simgrid && !options.simgrid.network.write_only.empty()) {
+  if (options.backend == "sst") {
+    options.files.sst = {.network = options.simgrid.network,
+                         .binary = options.binary,
+                         .processes = options.sst_processes,
+                         .limit = std::chrono::milliseconds(static_cast<int64_t>(options.timeout * 1000))};
+  }
+  if ((options.files.simgrid || options.files.sst) && !options.simgrid.network.write_only.empty()) {
     const Status written = driver::WriteNetworkRun(options.files, options.simulate, console.diagnostics);
     const bool told = console.PrintDiagnostics();
     if (!written && !told) console.Fail(written.error());
@@ -183,7 +190,7 @@ void AddBeyondOptions(CLI::App& command, Options& options) {
 }
 
 void AddPhysicalOptions(CLI::App& command, Options& options) {
-  const std::string group = "Physical networks (simgrid)";
+  const std::string group = "Physical networks (simgrid, sst)";
   driver::PhysicalNetwork& network = options.simgrid.network;
   command
       .add_option("--physical-topology", network.topology,
@@ -194,7 +201,10 @@ void AddPhysicalOptions(CLI::App& command, Options& options) {
       ->group(group);
   command
       .add_option("--write-only", network.write_only,
-                  "folder: nothing is simulated; what smpirun would replay is written there")
+                  "folder: nothing is simulated; what smpirun would replay or sst run is written there")
+      ->group(group);
+  command.add_option("--sst-processes", options.sst_processes, "processes of SST, under mpirun")
+      ->check(CLI::Range(1, 4096))
       ->group(group);
   command.add_option("--platform", options.simgrid.platform, "SimGrid platform file in place of a topology")
       ->group(group);
@@ -207,11 +217,12 @@ void AddEngineOptions(CLI::App& command, Options& options) {
       .add_option(
           "--network-backend", options.backend,
           "analytical (congestion-unaware), analytical-aware, an installed ASTRA-sim: astra-sim, astra-sim-aware; or "
-          "simgrid (flows)")
-      ->check(CLI::IsMember({"analytical", "analytical-aware", "astra-sim", "astra-sim-aware", "simgrid"}));
-  command.add_option("--astra-sim-binary", options.binary, "path of ASTRA-sim; default: its binary in PATH");
+          "simgrid (flows), sst (packets)")
+      ->check(CLI::IsMember({"analytical", "analytical-aware", "astra-sim", "astra-sim-aware", "simgrid", "sst"}));
+  command.add_option("--astra-sim-binary,--sst-binary", options.binary, "path of ASTRA-sim or sst; default: in PATH");
   command.remove_option(command.get_option("--timeout"));  // here it is the simulator that has to end in time
-  command.add_option("--timeout", options.timeout, "seconds that ASTRA-sim may take")->check(CLI::Range(0.001, 1e7));
+  command.add_option("--timeout", options.timeout, "seconds that ASTRA-sim or SST may take")
+      ->check(CLI::Range(0.001, 1e7));
   command.add_flag("--details", options.details,
                    "adds the traffic of links, exposed communication of each collective and the critical path");
   command.add_option("--show", options.show, "which table: npus, links, collectives or critical-path")

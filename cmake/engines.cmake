@@ -1,6 +1,6 @@
 # Network engines in libraries of their own, built where what they stand on is found: folders of src/ that are layers
 # of cmake/layers.txt but no part of the programs, which load them when asked for.
-list(REMOVE_ITEM HESPAS_LAYERS flow)
+list(REMOVE_ITEM HESPAS_LAYERS flow packet)
 
 find_path(SIMGRID_INCLUDE simgrid/s4u.hpp)
 find_library(SIMGRID_LIBRARY simgrid)
@@ -14,3 +14,19 @@ if(SIMGRID_INCLUDE AND SIMGRID_LIBRARY)
                                                   ${CMAKE_RUNTIME_OUTPUT_DIRECTORY})
   install(TARGETS hespas_simgrid LIBRARY DESTINATION lib/hespas COMPONENT engines)
 endif()
+
+# SST's element library, which sst loads: libhespas.so. Without SST the element is compiled against declarations of our
+# own (tests/stubs/sst).
+find_program(SST_CONFIG sst-config)
+function(hespas_add_sst_element)
+  if(SST_CONFIG)
+    set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+    execute_process(COMMAND ${SST_CONFIG} --includedir OUTPUT_VARIABLE include OUTPUT_STRIP_TRAILING_WHITESPACE)
+    add_library(hespas_sst MODULE src/packet/element.cc src/packet/endpoint.cc)
+    target_include_directories(hespas_sst SYSTEM PRIVATE ${include})
+    target_link_libraries(hespas_sst PRIVATE hespas_driver)
+    set_target_properties(hespas_sst PROPERTIES PREFIX "" OUTPUT_NAME libhespas CXX_VISIBILITY_PRESET default
+                                                LIBRARY_OUTPUT_DIRECTORY ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/sst)
+    install(TARGETS hespas_sst LIBRARY DESTINATION lib/hespas/sst COMPONENT engines)
+  endif()
+endfunction()

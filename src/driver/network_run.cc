@@ -6,6 +6,7 @@
 
 #include "driver/astra_sim.h"
 #include "driver/local_memory.h"
+#include "driver/sst_run.h"
 #include "hardware/presets.h"
 #include "read/chakra/chakra.h"
 
@@ -107,10 +108,7 @@ Status ReadCustomCollectives(hardware::System& system, const std::string& folder
   return {};
 }
 
-namespace {
-
-// The inputs, without a result; of an ASTRA-sim's run only the system.
-Result<NetworkRun> ReadInputs(const NetworkRunFiles& files, Diagnostics& diagnostics) {
+Result<NetworkRun> ReadNetworkInputs(const NetworkRunFiles& files, Diagnostics& diagnostics) {
   if (files.workload.empty()) {
     return MakeError(kMissingOption, "no traces were given", {}, "give --workload-configuration PREFIX");
   }
@@ -125,26 +123,26 @@ Result<NetworkRun> ReadInputs(const NetworkRunFiles& files, Diagnostics& diagnos
   return NetworkRun{*std::move(system), {}, *std::move(trace)};
 }
 
-}  // namespace
-
 Status WriteNetworkRun(const NetworkRunFiles& files, const simulate::SimulateOptions& options,
                        Diagnostics& diagnostics) {
-  const Result<NetworkRun> run = ReadInputs(files, diagnostics);
+  const Result<NetworkRun> run = ReadNetworkInputs(files, diagnostics);
   if (!run) return run.error();
+  if (files.sst) return WriteSst(files, run->system, options, files.sst->network.write_only);
   return WriteSmpi(run->trace, run->system, options, *files.simgrid);
 }
 
 Result<NetworkRun> RunNetwork(const NetworkRunFiles& files, const simulate::SimulateOptions& options,
                               Diagnostics& diagnostics) {
-  Result<NetworkRun> run = ReadInputs(files, diagnostics);
+  Result<NetworkRun> run = ReadNetworkInputs(files, diagnostics);
   if (!run) return run;
   simulate::SimulateOptions exact = options;
   if (!files.log_folder.empty() && (run->system.trace_enabled || run->system.track_memory)) {
     exact.record_nodes = true;
     exact.engine = simulate::Engine::kEvents;  // one rank in the place of all has no intervals of the others
   }
-  if (HasExactDurations(run->trace) || files.simgrid) exact.resolution = simulate::Resolution::kPicosecond;
+  if (HasExactDurations(run->trace) || files.simgrid || files.sst) exact.resolution = simulate::Resolution::kPicosecond;
   Result<result::SimResult> simulated = files.astra_sim ? RunAstraSim(files, run->system, options, *files.astra_sim)
+                                        : files.sst     ? RunSst(files, *run, exact)
                                         : files.simgrid
                                             ? RunSimGrid(run->trace, run->system, exact, *files.simgrid)
                                             : simulate::Simulate(run->trace, run->system, exact, diagnostics);

@@ -18,6 +18,13 @@ struct AstraSimOptions {
   std::chrono::milliseconds limit = std::chrono::minutes(10);
 };
 
+struct SstOptions {
+  PhysicalNetwork network;
+  std::string binary;      // path or name of sst; empty: in PATH
+  uint32_t processes = 1;  // more: under mpirun
+  std::chrono::milliseconds limit = std::chrono::minutes(10);
+};
+
 struct NetworkRunFiles {
   std::string workload;                      // prefix of the .et files
   hardware::SystemFiles system_files;        // ASTRA-sim's three files, or
@@ -27,6 +34,7 @@ struct NetworkRunFiles {
   std::string log_folder;                    // of ASTRA-sim's log files; `trace-enabled` records nodes if given
   std::optional<AstraSimOptions> astra_sim;  // run an installed ASTRA-sim instead
   std::optional<SimGridOptions> simgrid;     // flows in SimGrid instead
+  std::optional<SstOptions> sst;             // packets in SST instead
 };
 
 struct NetworkRun {
@@ -34,6 +42,9 @@ struct NetworkRun {
   result::SimResult result;
   trace::TraceGraph trace;  // empty after a run of ASTRA-sim
 };
+
+// The system and the traces, without a result; for a run of ASTRA-sim the system only.
+Result<NetworkRun> ReadNetworkInputs(const NetworkRunFiles& files, Diagnostics& diagnostics);
 
 Result<NetworkRun> RunNetwork(const NetworkRunFiles& files, const simulate::SimulateOptions& options,
                               Diagnostics& diagnostics);

@@ -13,7 +13,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "flow/agenda.h"
+#include "simulate/callback_agenda.h"
 #include "simulate/flow_engine.h"
 
 namespace hespas::flow {
@@ -60,7 +60,7 @@ class Engine : public simulate::FlowEngine {
   std::vector<result::LinkUse> links_;
   std::vector<double> bandwidths_;
   std::unordered_map<uint64_t, Route> routes_;
-  Agenda agenda_;
+  simulate::CallbackAgenda agenda_;
   simulate::Pool<Flow> flows_;
   std::vector<uint32_t> ended_;  // flows that SimGrid may still look at until it runs timers again
   uint64_t now_ = 0;

@@ -9,9 +9,9 @@
 
 #include "simulate/pool.h"
 
-namespace hespas::flow {
+namespace hespas::simulate {
 
-class Agenda {
+class CallbackAgenda {
  public:
   using Callback = std::function<void()>;
 
@@ -40,8 +40,8 @@ class Agenda {
     }
   };
   std::vector<Entry> heap_;
-  simulate::Pool<Callback> callbacks_;
+  Pool<Callback> callbacks_;
   uint64_t next_ = 0;
 };
 
-}  // namespace hespas::flow
+}  // namespace hespas::simulate

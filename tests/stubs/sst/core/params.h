@@ -1,0 +1,2 @@
+#pragma once
+#include "sst/core/stub.h"
