@@ -110,44 +110,80 @@ void DecodeGemm(const Module& module, OpId op, std::string_view config, LibraryC
   call.n = ProductOf(rhs, rhs_free);
 }
 
+// The array that a call of the form (result, workspace) returns.
+const Dimensions& MainResult(const Module& module, OpId op) {
+  const Type& type = module.type(module.result(op));
+  return type.kind == TypeKind::kTuple && !type.nested.empty() ? module.types()[type.nested[0]].dims : type.dims;
+}
+
 // Which arrays play input, kernel and output (XLA's cuDNN calls name the dimensions as the forward convolution does).
 struct Roles {
-  const Dimensions* kernel = nullptr;
-  const Dimensions* output = nullptr;
+  const Dimensions& input;
+  const Dimensions& kernel;
+  const Dimensions& output;
 };
 
 Roles RolesOf(const Module& module, OpId op, std::string_view target) {
   const auto operands = module.operands(op);
   const Dimensions& first = module.type(operands[0]).dims;
   const Dimensions& second = module.type(operands[1]).dims;
-  const Dimensions& result = module.type(module.result(op)).dims;
-  if (target.starts_with("__cudnn$convBackwardInput")) return {&second, &first};
-  if (target.starts_with("__cudnn$convBackwardFilter")) return {&result, &second};
-  return {&second, &result};
+  const Dimensions& result = MainResult(module, op);
+  if (target.starts_with("__cudnn$convBackwardInput")) return {result, second, first};
+  if (target.starts_with("__cudnn$convBackwardFilter")) return {first, result, second};
+  return {first, second, result};
 }
 
-std::optional<int64_t> At(const Dimensions& dims, int64_t index) {
-  if (index < 0 || index >= static_cast<int64_t>(dims.size())) return std::nullopt;
-  return dims[static_cast<size_t>(index)];
+int64_t At(const Dimensions& dims, int64_t index) {
+  return index < 0 || index >= static_cast<int64_t>(dims.size()) ? 0 : dims[static_cast<size_t>(index)];
 }
 
-// Every output element sums over the kernel's spatial extent and its input features.
+int64_t ProductAt(const Dimensions& dims, const Dimensions& which) {
+  int64_t product = 1;
+  for (const int64_t d : which) product = Multiply(product, At(dims, d));
+  return product;
+}
+
+bool Agrees(const Roles& roles, const ConvolutionDimensions& numbers) {
+  return At(roles.input, numbers.input_feature) == At(roles.kernel, numbers.kernel_input_feature) &&
+         At(roles.output, numbers.output_feature) == At(roles.kernel, numbers.kernel_output_feature) &&
+         At(roles.input, numbers.input_batch) == At(roles.output, numbers.output_batch);
+}
+
+// MLIR's custom_call has no place for labels: then cuDNN's own two orders are tried.
+std::optional<ConvolutionDimensions> LabelsOf(const Module& module, OpId op, const Roles& roles) {
+  if (auto given = ConvolutionDimensionsOf(module, op)) return given;
+  for (const std::string_view labels : {"b01f_o01i->b01f", "bf01_oi01->bf01"}) {
+    auto numbers = AsConvolutionDimensions(labels);
+    if (numbers && roles.input.size() == 4 && roles.kernel.size() == 4 && Agrees(roles, *numbers)) return numbers;
+  }
+  return std::nullopt;
+}
+
+// Every output element sums over the kernel's spatial extent and its input features. The gradients do the same
+// multiply-adds, and give the kernel, or the input, as their matrix.
 void DecodeConvolution(const Module& module, OpId op, std::string_view target, LibraryCall& call) {
-  const std::string_view* text = module.attribute(op, "dimension_numbers");
-  const auto numbers = text != nullptr ? AsConvolutionDimensions(*text) : std::nullopt;
-  if (!numbers || module.operands(op).size() < 2 || module.results(op).empty()) return;
+  if (module.operands(op).size() < 2 || module.results(op).empty()) return;
   const Roles roles = RolesOf(module, op, target);
-  const auto features = At(*roles.kernel, numbers->kernel_input_feature);
-  const auto n = At(*roles.output, numbers->output_feature);
-  const auto batch = At(*roles.output, numbers->output_batch);
-  if (!features || !n || !batch) return;
-  int64_t k = *features;
-  int64_t m = *batch;
-  for (const int64_t d : numbers->kernel_spatial) k = Multiply(k, At(*roles.kernel, d).value_or(1));
-  for (const int64_t d : numbers->output_spatial) m = Multiply(m, At(*roles.output, d).value_or(1));
-  call.m = m;
-  call.n = *n;
-  call.k = k;
+  const auto numbers = LabelsOf(module, op, roles);
+  if (!numbers) return;
+  const int64_t window = ProductAt(roles.kernel, numbers->kernel_spatial);
+  const int64_t in = At(roles.kernel, numbers->kernel_input_feature);
+  const int64_t out = At(roles.output, numbers->output_feature);
+  const int64_t batch = At(roles.output, numbers->output_batch);
+  const int64_t places = Multiply(batch, ProductAt(roles.output, numbers->output_spatial));
+  call.m = places;
+  call.n = out;
+  call.k = Multiply(window, in);
+  if (target.starts_with("__cudnn$convBackwardFilter")) std::swap(call.m, call.k);
+  if (!target.starts_with("__cudnn$convBackwardInput")) return;
+  call.n = in;
+  call.k = Multiply(window, out);
+  // With strides each input place meets a part of the window.
+  const int64_t input_places = Multiply(batch, ProductAt(roles.input, numbers->input_spatial));
+  const int64_t work = Multiply(call.m, call.k);
+  if (input_places <= 0 || work % input_places != 0) return;
+  call.m = input_places;
+  call.k = work / input_places;
 }
 
 }  // namespace

@@ -38,31 +38,59 @@ Limits LimitsOf(OpKind kind, Target target) {
   }
 }
 
+// Every node after its operands, from the first output's on (XLA's MakeInstructionPostOrder).
+std::vector<NodeId> PostOrder(const Dataflow& flow) {
+  std::vector<NodeId> order;
+  std::vector<char> seen(flow.node_count(), 0);
+  std::vector<std::pair<NodeId, size_t>> stack;
+  const auto enter = [&](WireId wire) {
+    const NodeId id = flow.maker(wire);
+    if (!id.valid() || seen[id.index()]) return;
+    seen[id.index()] = 1;
+    stack.emplace_back(id, 0);
+  };
+  for (const WireId out : flow.outputs) {
+    enter(out);
+    while (!stack.empty()) {
+      auto& [id, next] = stack.back();
+      const auto& operands = flow.node(id).operands;
+      if (next < operands.size()) {
+        enter(operands[next++]);
+      } else {
+        order.push_back(id);
+        stack.pop_back();
+      }
+    }
+  }
+  return order;
+}
+
 class Combiner {
  public:
   Combiner(Dataflow& flow, PassContext& context, OpKind kind)
-      : flow_(flow),
-        context_(context),
-        kind_(kind),
-        limits_(LimitsOf(kind, context.target)),
-        levels_(flow.node_count()) {}
+      : flow_(flow), context_(context), kind_(kind), limits_(LimitsOf(kind, context.target)) {}
 
   void Run() {
     if (limits_.count < 2) return;
-    FindLevels();
-    std::map<std::string, std::vector<NodeId>> groups;
+    levels_.assign(flow_.node_count(), 0);
+    if (context_.target != Target::kGpu) FindLevels();
+    std::map<std::string, std::vector<NodeId>> members;
     for (const NodeId id : flow_.order()) {
-      const Node& node = flow_.node(id);
-      if (node.kind != kind_ || node.result_count != 1 || node.own_operand_count() != 1) continue;
-      if (node.capture_count == 0) groups[Key(id)].push_back(id);
+      if (MayJoin(id)) members[Key(id)].push_back(id);
     }
-    for (const auto& [key, members] : groups) Cut(members);
-    flow_.Normalise();
+    for (const auto& [key, nodes] : members) {
+      if (nodes.size() > 1) Combine(nodes);
+    }
   }
 
  private:
-  // How many collectives of this kind stand on the longest path behind a node: equal levels never depend on each other.
-  // Counted from the end, as XLA combines what is used last first.
+  bool MayJoin(NodeId id) const {
+    const Node& node = flow_.node(id);
+    return node.kind == kind_ && node.result_count == 1 && node.own_operand_count() == 1 && node.capture_count == 0;
+  }
+
+  // How many collectives of this kind stand on the longest path behind a node. XLA's TPU compiler joins what is used
+  // last first: equal levels, which never depend on each other.
   void FindLevels() {
     for (size_t i = flow_.order().size(); i-- > 0;) {
       const NodeId id = flow_.order()[i];
@@ -72,6 +100,34 @@ class Combiner {
         if (before.valid()) levels_[before.index()] = std::max(levels_[before.index()], level);
       }
     }
+  }
+
+  // XLA's CombineInstructionsByKey: a group takes members in order until one needs another of them, or it is full. A
+  // node's number is that of the last group it needs.
+  void Combine(const std::vector<NodeId>& members) {
+    std::vector<char> is_member(flow_.node_count(), 0);
+    for (const NodeId id : members) is_member[id.index()] = 1;
+    std::vector<uint32_t> needs(flow_.node_count(), 0);
+    std::vector<std::vector<NodeId>> groups(1);
+    int64_t bytes = 0;
+    for (const NodeId id : PostOrder(flow_)) {
+      uint32_t& mine = needs[id.index()];
+      for (const WireId operand : flow_.node(id).operands) {
+        if (flow_.maker(operand).valid()) mine = std::max(mine, needs[flow_.maker(operand).index()]);
+      }
+      if (!is_member[id.index()]) continue;
+      const int64_t size = flow_.ByteSize(flow_.result(id));
+      if (size > limits_.bytes) continue;
+      if (mine == groups.size() || bytes + size > limits_.bytes || groups.back().size() >= limits_.count) {
+        groups.emplace_back();
+        bytes = 0;
+      }
+      groups.back().push_back(id);
+      bytes += size;
+      mine = static_cast<uint32_t>(groups.size());
+    }
+    for (const auto& group : groups) Join(group);
+    flow_.Normalise();
   }
 
   std::string ReducerOf(const Node& node) const {
@@ -94,23 +150,6 @@ class Combiner {
     }
     if (node.kind != OpKind::kAllGather) key += "|" + ir::ElementText(flow_.type(node.operands[0]).element);
     return key;
-  }
-
-  // Members in program order are put together as long as they fit.
-  void Cut(const std::vector<NodeId>& members) {
-    std::vector<NodeId> group;
-    int64_t bytes = 0;
-    for (const NodeId id : members) {
-      const int64_t size = flow_.ByteSize(flow_.result(id));
-      if (!group.empty() && (bytes + size > limits_.bytes || group.size() >= limits_.count)) {
-        Join(group);
-        group.clear();
-        bytes = 0;
-      }
-      group.push_back(id);
-      bytes += size;
-    }
-    Join(group);
   }
 
   void Join(const std::vector<NodeId>& group) {

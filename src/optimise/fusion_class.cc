@@ -84,6 +84,12 @@ bool ReducesRows(const Dataflow& flow, const Node& node) {
   return last < 0 || std::find(reduced->begin(), reduced->end(), last) != reduced->end();
 }
 
+bool IsReadFromMemory(const Dataflow& flow, const Node& node, size_t operand) {
+  if (node.kind != OpKind::kScatter || node.own_operand_count() != 3 || flow.dots_take_producers) return false;
+  const Node* indices = flow.MakerNode(node.operands[1]);
+  return operand == 0 || (operand == 1 && indices != nullptr && indices->kind == OpKind::kConcatenate);
+}
+
 FusionClass ClassOf(const Dataflow& flow, const Node& node) {
   if (!node.bodies.empty() || node.result_count == 0) return FusionClass::kBarrier;
   if (flow.dots_take_producers && IsScalarWork(flow, node)) return FusionClass::kBarrier;

@@ -95,7 +95,8 @@ class Joiner {
       if (plan_.classes[root.index()] == FusionClass::kCheap) joinable_[kernel] = 0;
       has_concatenate = has_concatenate || (node.kind == OpKind::kConcatenate && EndsIn(root, id));
       for (const WireId operand : node.operands) {
-        if (wire_seen_[operand.index()] == stamp || !IsInput(operand, kernel)) continue;
+        const bool updated = IsReadFromMemory(flow_, node, static_cast<size_t>(&operand - node.operands.data()));
+        if (wire_seen_[operand.index()] == stamp || !(updated || IsInput(operand, kernel))) continue;
         wire_seen_[operand.index()] = stamp;
         inputs_[kernel].push_back(operand);
         work_[root.index()].bytes += static_cast<double>(flow_.ByteSize(operand));
@@ -191,6 +192,8 @@ class Joiner {
         readers[wire.index()].push_back(k);
       }
     }
+    // From the end of the program to its start, as XLA goes over producers; a parameter stands before its first reader.
+    std::stable_sort(sources.begin(), sources.end(), [&](WireId a, WireId b) { return PlaceOf(a) > PlaceOf(b); });
     for (const WireId wire : sources) {
       auto& list = readers[wire.index()];
       std::sort(list.begin(), list.end(), [&](uint32_t a, uint32_t b) { return Head(a) < Head(b); });
@@ -202,6 +205,11 @@ class Joiner {
         }
       }
     }
+  }
+
+  size_t PlaceOf(WireId wire) const {
+    const NodeId maker = flow_.maker(wire);
+    return maker.valid() ? position_[maker.index()] + 1 : 0;
   }
 
   bool Reads(uint32_t reader, uint32_t writer) const {
@@ -411,8 +419,9 @@ const std::vector<NodeId>& Members::Of(uint32_t kernel) {
         stack_.pop_back();
         continue;
       }
+      const bool outside = IsReadFromMemory(flow_, flow_.node(id), next);
       const NodeId maker = flow_.maker(operands[next++]);
-      if (maker.valid() && Belongs(maker, kernel)) enter(maker);
+      if (maker.valid() && !outside && Belongs(maker, kernel)) enter(maker);
     }
   }
   return found_;

@@ -214,6 +214,14 @@ class Planner {
     return std::all_of(operands.begin(), operands.end(), [&](WireId o) { return o == wire || IsConstantLike(o); });
   }
 
+  bool ReadsFromMemory(NodeId user, WireId wire) const {
+    const auto& operands = flow_.node(user).operands;
+    for (size_t i = 0; i < std::min<size_t>(operands.size(), 2); ++i) {
+      if (operands[i] == wire && IsReadFromMemory(flow_, flow_.node(user), i)) return true;
+    }
+    return false;
+  }
+
   void CollectUses(NodeId id) {
     auto& mine = kernels_[id.index()];
     const Node& node = flow_.node(id);
@@ -226,6 +234,7 @@ class Planner {
           continue;
         }
         if (kind == FusionClass::kView && barrier_use_[user.index()]) barrier_use_[id.index()] = 1;
+        if (ReadsFromMemory(user, flow_.result(id, r))) barrier_use_[id.index()] = 1;
         if (kind == FusionClass::kReduce) {
           evaluations = std::max(evaluations, WorkElements(flow_, user));
         } else if (flow_.node(user).kind != OpKind::kConcatenate && flow_.node(user).kind != OpKind::kPad) {

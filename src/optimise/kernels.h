@@ -23,6 +23,9 @@ enum class FusionClass : uint8_t {
 };
 // clang-format on
 
+// What a scatter changes in place, and indices that were put side by side, lie in memory before (GPU).
+bool IsReadFromMemory(const Dataflow& flow, const Node& node, size_t operand);
+
 FusionClass ClassOf(const Dataflow& flow, const Node& node);
 
 // Scalar instructions per result element (spec: step-time prototype, section 2).

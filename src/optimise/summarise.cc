@@ -9,6 +9,7 @@
 
 #include "ir/attribute.h"
 #include "ir/convolution_work.h"
+#include "ir/library_call.h"
 #include "ir/op_attributes.h"
 #include "optimise/build.h"
 
@@ -301,8 +302,9 @@ class Summariser {
     const OpKind kind = module_.kind(op);
     if (kind == OpKind::kDotGeneral || kind == OpKind::kDot) return DotFlops(op);
     if (kind == OpKind::kConvolution) return Times(2, ir::ConvolutionMultiplyAdds(module_, op));
-    if (kind == OpKind::kCustomCall && IsLibraryCall(module_, op)) return LibraryFlops(op);
-    return 0;
+    if (kind != OpKind::kCustomCall) return 0;
+    const auto call = ir::LibraryCallOf(module_, op);
+    return call ? call->flops() : 0;
   }
 
   static int64_t Times(int64_t a, int64_t b) {
@@ -317,47 +319,6 @@ class Summariser {
     const auto& lhs = module_.type(module_.operands(op)[0]).dims;
     for (const int64_t d : dims->lhs_contracting) {
       if (d >= 0 && static_cast<size_t>(d) < lhs.size()) flops = Times(flops, lhs[static_cast<size_t>(d)]);
-    }
-    return flops;
-  }
-
-  const ir::Type& FirstTensor(ir::ValueId value) const {
-    const ir::Type* type = &module_.type(value);
-    while (type->kind == ir::TypeKind::kTuple && !type->nested.empty()) type = &module_.types()[type->nested[0]];
-    return *type;
-  }
-
-  // cuDNN's convolutions: each output value takes the filter's values of one output feature. Without labels filters are
-  // o01i.
-  int64_t ConvolutionCallFlops(ir::OpId op, std::string_view target) const {
-    const auto operands = module_.operands(op);
-    if (operands.size() < 2 || module_.op(op).result_count == 0) return 0;
-    const bool to_filter = target.find("convBackwardFilter") != std::string_view::npos;
-    const bool to_input = target.find("convBackwardInput") != std::string_view::npos;
-    const ir::Type& output = to_filter  ? module_.type(operands[1])
-                             : to_input ? module_.type(operands[0])
-                                        : FirstTensor(module_.result(op));
-    const ir::Type& filter = to_filter ? FirstTensor(module_.result(op)) : module_.type(operands[1]);
-    const auto dims = ir::ConvolutionDimensionsOf(module_, op);
-    const auto feature = static_cast<size_t>(dims ? dims->kernel_output_feature : 0);
-    if (feature >= filter.dims.size() || filter.dims[feature] <= 0) return 0;
-    return Times(2, Times(output.element_count(), filter.element_count() / filter.dims[feature]));
-  }
-
-  int64_t LibraryFlops(ir::OpId op) const {
-    const auto* target = module_.attribute(op, "call_target_name");
-    if (target->find("cudnn$conv") != std::string_view::npos) return ConvolutionCallFlops(op, *target);
-    const auto* config = module_.attribute(op, "backend_config");
-    if (config == nullptr) config = module_.attribute(op, "mhlo.backend_config");
-    if (config == nullptr || module_.op(op).operand_count < 2 || module_.op(op).result_count == 0) return 0;
-    const auto decoded = ir::AsString(*config);
-    const std::string_view json = decoded ? std::string_view(*decoded) : *config;
-    const auto contracting = NumbersBehind(json, "lhs_contracting_dimensions");
-    if (json.find("dot_dimension_numbers") == std::string_view::npos) return 0;
-    int64_t flops = Times(2, FirstTensor(module_.result(op)).element_count());
-    const auto& lhs = module_.type(module_.operands(op)[0]).dims;
-    for (const size_t d : contracting) {
-      if (d < lhs.size()) flops = Times(flops, lhs[d]);
     }
     return flops;
   }

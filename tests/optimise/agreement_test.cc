@@ -148,18 +148,20 @@ TEST_P(Agreement, SourceFamiliesWithinTwentyPercent) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(PublicPairs, Agreement,
-                         testing::Values(Pair{"Llama100mA100", "examples/llama3-100m-4dev.mlir.gz",
-                                              "llama3-100m-4dev.gpu_a100_sxm_40.json", kA100, 9},
-                                         Pair{"Llama500mA100", "tests/data/optimise/llama3-500m-4dev.mlir.gz",
-                                              "llama3-500m-4dev.gpu_a100_sxm_40.json", kA100, 20},
-                                         Pair{"Llama1bA100", "data/workloads/llama3-1b-4dev.mlir.zst",
-                                              "llama3-1b-4dev.gpu_a100_sxm_40.json", kA100, 28},
-                                         Pair{"Llama100mH100", "examples/llama3-100m-4dev.mlir.gz",
-                                              "llama3-100m-4dev.gpu_h100_sxm.json", kH100, 9, false},
-                                         Pair{"Llama100mTpuV3", "tests/data/optimise/llama3-100m-8dev.mlir.gz",
-                                              "llama3-100m-8dev.tpuv3.json", kTpu, 9, false}),
-                         [](const auto& pair) { return std::string(pair.param.name); });
+INSTANTIATE_TEST_SUITE_P(
+    PublicPairs, Agreement,
+    testing::Values(
+        Pair{"Llama100mA100", "examples/llama3-100m-4dev.mlir.gz", "llama3-100m-4dev.gpu_a100_sxm_40.json", kA100, 9},
+        Pair{"Llama500mA100", "tests/data/optimise/llama3-500m-4dev.mlir.gz", "llama3-500m-4dev.gpu_a100_sxm_40.json",
+             kA100, 20},
+        Pair{"Llama1bA100", "data/workloads/llama3-1b-4dev.mlir.zst", "llama3-1b-4dev.gpu_a100_sxm_40.json", kA100, 28},
+        Pair{"Llama100mH100", "examples/llama3-100m-4dev.mlir.gz", "llama3-100m-4dev.gpu_h100_sxm.json", kH100, 9,
+             false},
+        Pair{"ResNet18A100", "data/workloads/resnet18_train_step_4_devices_1024_batch.mlir.zst",
+             "resnet18_train_step_4_devices_1024_batch.gpu_a100_sxm_40.json", kA100, 0, false},
+        Pair{"Llama100mTpuV3", "tests/data/optimise/llama3-100m-8dev.mlir.gz", "llama3-100m-8dev.tpuv3.json", kTpu, 9,
+             false}),
+    [](const auto& pair) { return std::string(pair.param.name); });
 
 }  // namespace
 }  // namespace hespas

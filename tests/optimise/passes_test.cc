@@ -207,6 +207,43 @@ TEST(LibraryCalls, TakeInTransposesAndTheSumBehind) {
   EXPECT_EQ(summary.bytes_accessed, 4 * (64 * 32 + 16 * 32 + 2 * 64 * 16));
 }
 
+TEST(SelectAndScatter, FindsPlacesThenScatters) {
+  const ir::Module module = Optimised(R"(
+    func.func @main(%x: tensor<4x4xf32>, %y: tensor<2x2xf32>) -> tensor<4x4xf32> {
+      %zero = stablehlo.constant dense<0.0> : tensor<f32>
+      %0 = "stablehlo.select_and_scatter"(%x, %y, %zero) <{padding = dense<0> : tensor<2x2xi64>,
+          window_dimensions = array<i64: 2, 2>, window_strides = array<i64: 2, 2>}> ({
+        ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+          %1 = stablehlo.compare GE, %a, %b : (tensor<f32>, tensor<f32>) -> tensor<i1>
+          stablehlo.return %1 : tensor<i1>
+        }, {
+        ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+          %1 = stablehlo.add %a, %b : tensor<f32>
+          stablehlo.return %1 : tensor<f32>
+        }) : (tensor<4x4xf32>, tensor<2x2xf32>, tensor<f32>) -> tensor<4x4xf32>
+      return %0 : tensor<4x4xf32>
+    })",
+                                      {});
+  // Places with the values, zeros to scatter into, places side by side, the scatter.
+  EXPECT_THAT(Names(module), ElementsAre("mhlo.fusion", "mhlo.fusion", "mhlo.fusion", "mhlo.fusion"));
+}
+
+TEST(PadConvolutions, ThreeColoursBecomeFour) {
+  const auto first = [](const std::string& type) {
+    return ir::PrintGeneric(
+        Optimised("func.func @main(%x: tensor<8x32x32x3x" + type + ">, %w: tensor<3x3x3x64x" + type +
+                      ">) -> tensor<8x32x32x64x" + type +
+                      "> {\n%0 = stablehlo.convolution(%x, %w) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->"
+                      "[b, 0, 1, f], window = {pad = [[1, 1], [1, 1]]} {batch_group_count = 1 : i64, "
+                      "feature_group_count = 1 : i64} : (tensor<8x32x32x3x" +
+                      type + ">, tensor<3x3x3x64x" + type + ">) -> tensor<8x32x32x64x" + type +
+                      ">\nreturn %0 : tensor<8x32x32x64x" + type + ">\n}",
+                  Until("pad-convolutions")));
+  };
+  EXPECT_THAT(first("f16"), HasSubstr("(tensor<8x32x32x4xf16>, tensor<3x3x4x64xf16>) -> tensor<8x32x32x64xf16>"));
+  EXPECT_THAT(first("f32"), Not(HasSubstr("stablehlo.pad")));
+}
+
 TEST(MergeDots, PutsSmallDotsOfOneOperandSideBySide) {
   const ir::Module module = Optimised(R"(
     func.func @main(%x: tensor<64x32xf32>, %a: tensor<32x16xf32>, %b: tensor<32x8xf32>) -> (tensor<64x16xf32>, tensor<64x8xf32>) {

@@ -84,7 +84,7 @@ KernelSpec FromConvolution(const ir::Module& module, ir::OpId op) {
   return {.shape = Shape::kGemm, .b = groups, .m = m, .n = n, .k = std::max(1.0, flops / (2 * m * n * groups))};
 }
 
-// Matrices are the two last dimensions of what a library call takes and gives.
+// Where the call does not say more, matrices are the two last dimensions of what it takes and gives.
 KernelSpec FromLibraryCall(const ir::Module& module, ir::OpId op) {
   if (const auto call = ir::LibraryCallOf(module, op); call && call->flops() > 0) {
     return {.shape = Shape::kGemm,
@@ -93,6 +93,7 @@ KernelSpec FromLibraryCall(const ir::Module& module, ir::OpId op) {
             .n = static_cast<double>(call->n),
             .k = static_cast<double>(call->k)};
   }
+  if (ir::ConvolutionDimensionsOf(module, op)) return FromConvolution(module, op);
   const ir::Type& lhs = module.type(module.operands(op)[0]);
   const ir::Type& rhs = module.type(module.operands(op)[1]);
   const ir::Type& out = MainResult(module, op);
@@ -143,7 +144,7 @@ std::optional<Product> ProductIn(const ir::Module& module, ir::OpId op) {
       product = FromConvolution(module, op);
       break;
     case ir::OpKind::kCustomCall:
-      product = ir::ConvolutionDimensionsOf(module, op) ? FromConvolution(module, op) : FromLibraryCall(module, op);
+      product = FromLibraryCall(module, op);
       break;
     default: {
       const ir::Type& lhs = module.type(module.operands(op)[0]);

@@ -49,7 +49,15 @@ TEST(LibraryCall, ConvolutionsOfAllDirectionsCountTheSameMultiplyAdds) {
   const int64_t expected = int64_t{2} * 8 * 16 * 16 * 64 * 9 * 32;
   EXPECT_EQ(direction(x, w, y, "Forward").flops(), expected);
   EXPECT_EQ(direction(y, w, x, "BackwardInput").flops(), expected);
-  EXPECT_EQ(direction(x, y, w, "BackwardFilter").flops(), expected);
+  const ir::LibraryCall filter = direction(x, y, w, "BackwardFilter");
+  EXPECT_EQ(filter.flops(), expected);
+  EXPECT_EQ(filter.m, 9 * 32);
+  EXPECT_EQ(filter.n, 64);
+  EXPECT_EQ(filter.k, 8 * 16 * 16);
+  const ir::LibraryCall input = direction(y, w, x, "BackwardInput");
+  EXPECT_EQ(input.m, 8 * 16 * 16);
+  EXPECT_EQ(input.n, 32);
+  EXPECT_EQ(input.k, 9 * 64);
 }
 
 TEST(LibraryCall, CallsOfOperationsAreTheseOperations) {

@@ -5,7 +5,7 @@
 
 The rules are those of the design's `hespas optimise --format json`: fusions, library calls and other ops that launch a
 kernel; bytes of materialised operands and results (slices count the slice, updates in place the update; workspaces and
-collectives do not count); flops are 2*M*N*K of library calls."""
+collectives do not count); flops are 2*M*N*K of library calls, convolutions as implicit products."""
 
 import collections
 import gzip
@@ -111,6 +111,17 @@ def gemm_flops(body, node):
     return 2 * count(shapes(node["type"])[0][1]) * count(lhs[d] for d in dims)
 
 
+def convolution_flops(body, node):
+    """Of all directions alike: each output value sums over the window and the input features; labels are those of the forward convolution."""
+    inputs, kernel, output = re.search(r"dim_labels=(\w+)_(\w+)->(\w+)", node["rest"]).groups()
+    first, second = (shapes(body[o]["type"])[0][1] for o in node["operands"][:2])
+    result = shapes(node["type"])[0][1]
+    target = re.search(r'custom_call_target="__cudnn\$conv(\w+)"', node["rest"]).group(1)
+    kernel_shape, output_shape = {"BackwardInput": (second, first), "BackwardFilter": (result, second)}.get(target, (second, result))
+    window = count(size for label, size in zip(kernel, kernel_shape) if label != "o")
+    return 2 * count(output_shape) * window
+
+
 def family(kinds, heads):
     """What a kernel of a training step of a LLaMA is for, from the sizes that it reads and writes. On the A100 pair of 9 heads it says the
     same as XLA's op_name does, where that names the layer; the plain programs have no such names."""
@@ -158,7 +169,7 @@ def summarise(text, heads=0):
             kernels["library_calls"] += 1
             workspace = sum(count(s) for d, s in shapes(node["type"])[1:] if d == "s8")
             sizes.append(sum(map(size, inputs)) + size(node["type"]) - workspace)
-            flops += gemm_flops(body, node)
+            flops += (convolution_flops if "__cudnn$conv" in node["rest"] else gemm_flops)(body, node)
         else:
             kernels["other"] += 1
             sizes.append(sum(map(size, inputs)) + size(node["type"]))
