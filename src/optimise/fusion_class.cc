@@ -40,6 +40,9 @@ bool IsSmallConstant(const Dataflow& flow, const Node& node) {
 }
 
 FusionClass ClassOfLayout(const Dataflow& flow, const Node& node) {
+  // A TPU takes the larger of padded parts, in each kernel that reads them.
+  if (node.kind == OpKind::kConcatenate && flow.dots_take_producers) return FusionClass::kCheap;
+  if (flow.dots_take_producers && MakesVector(flow, node)) return FusionClass::kReduce;
   if (node.kind == OpKind::kReshape || node.kind == OpKind::kBitcast) return FusionClass::kView;
   if (node.kind == OpKind::kBroadcastInDim || node.kind == OpKind::kBroadcast) {
     const Node* maker = flow.MakerNode(node.operands[0]);

@@ -1,5 +1,6 @@
 // Multi-output fusion: kernels that read the same data, or of which one reads what the other stores, become one.
 #include <algorithm>
+#include <unordered_set>
 
 #include "optimise/build.h"
 #include "optimise/decisions.h"
@@ -16,6 +17,7 @@ constexpr size_t kReach = 4096;          // units between two kernels that may b
 constexpr size_t kSiblings = 6;          // readers of a value that are looked at together
 constexpr int64_t kSmallSource = 16384;  // bytes
 constexpr size_t kRootLimit = 12;        // results of one kernel
+constexpr double kFollowLimit = 25;      // instructions an element that may follow a TPU's dot in its kernel
 
 class Joiner {
  public:
@@ -40,6 +42,8 @@ class Joiner {
     batched_.assign(count, 0);
     costly_.assign(count, 0);
     dots_.assign(count, 0);
+    rows_.assign(count, 0);
+    dot_inputs_.resize(count);
     joined_into_.assign(count, KernelPlan::kNone);
     for (uint32_t k = 0; k < count; ++k) {
       Describe(k);
@@ -50,11 +54,15 @@ class Joiner {
   }
 
   void Run() {
-    // Where floats are normalised, converts of a value stand behind its other readers.
-    if (context_.bf16_capability < 90) JoinWithReaders(true);
-    JoinWithReaders(false);
-    JoinSiblings(false);
-    if (!flow_.dots_take_producers) JoinSiblings(true);
+    if (flow_.dots_take_producers) {
+      RunOnTpu();
+    } else {
+      // Where floats are normalised, converts of a value stand behind its other readers.
+      if (context_.bf16_capability < 90) JoinWithReaders(Readers::kTurning);
+      JoinWithReaders(Readers::kAll);
+      JoinSiblings(false);
+      JoinSiblings(true);
+    }
     DropInnerRoots();
   }
 
@@ -63,6 +71,17 @@ class Joiner {
     double bytes = 0;  // read
     double instructions = 0;
   };
+
+  enum class Readers : uint8_t { kAll, kTurning, kReducingRows };
+
+  // Reductions of rows join the dots that they read before those of columns do, with which they cannot share a kernel;
+  // what was in the way of a reader may be in the same kernel in the end.
+  void RunOnTpu() {
+    JoinWithReaders(Readers::kReducingRows);
+    JoinWithReaders(Readers::kAll);
+    JoinSiblings(false);
+    JoinWithReaders(Readers::kAll);
+  }
 
   void Describe(uint32_t kernel) {
     const NodeId root = plan_.roots[kernel][0];
@@ -80,6 +99,7 @@ class Joiner {
         dots_[kernel] = 1;
       } else if (kind == FusionClass::kReduce) {
         reduces_[kernel] = 1;
+        rows_[kernel] |= ReducesRows(flow_, node) && flow_.type(node.first_result).element_count() > 1;
         if (!ReducesRows(flow_, node)) {
           const auto& dims = flow_.type(node.first_result).dims;
           columns_[kernel] = flow_.type(node.first_result).element_count();
@@ -90,7 +110,8 @@ class Joiner {
       work_[root.index()].instructions += InstructionWeight(node.kind) * static_cast<double>(WorkElements(flow_, id));
       if (node.kind == OpKind::kTranspose && EndsIn(root, id)) turns_[kernel] = 1;
       only_slices = only_slices && (kind == FusionClass::kView || node.kind == OpKind::kSlice);
-      if (ir::Traits(node.kind).sort == ir::OpSort::kScatter || node.kind == OpKind::kDynamicUpdateSlice)
+      const bool moves = kind == FusionClass::kReduce && node.kind == OpKind::kReshape;
+      if (moves || ir::Traits(node.kind).sort == ir::OpSort::kScatter || node.kind == OpKind::kDynamicUpdateSlice)
         joinable_[kernel] = 0;
       if (plan_.classes[root.index()] == FusionClass::kCheap) joinable_[kernel] = 0;
       has_concatenate = has_concatenate || (node.kind == OpKind::kConcatenate && EndsIn(root, id));
@@ -103,8 +124,23 @@ class Joiner {
       }
     }
     slices_[kernel] = only_slices;
-    const bool row_norm = reduces_[kernel] && flow_.type(flow_.result(root)).element_count() == elements_[kernel];
+    if (dots_[kernel]) FindDotInputs(kernel);
+    const bool row_norm = !flow_.dots_take_producers && reduces_[kernel] &&
+                          flow_.type(flow_.result(root)).element_count() == elements_[kernel];
     if (has_concatenate || row_norm) joinable_[kernel] = 0;
+  }
+
+  // What a kernel reads for its dot's operands, rather than for what follows the dot.
+  void FindDotInputs(uint32_t kernel) {
+    std::unordered_set<NodeId> feeds;
+    const std::vector<NodeId>& members = members_.Of(kernel);
+    for (size_t i = members.size(); i-- > 0;) {
+      if (!IsDot(members[i]) && !feeds.contains(members[i])) continue;
+      for (const WireId operand : flow_.node(members[i]).operands) {
+        if (IsInput(operand, kernel)) dot_inputs_[kernel].insert(operand);
+        if (flow_.maker(operand).valid()) feeds.insert(flow_.maker(operand));
+      }
+    }
   }
 
   // Whether a node's result is the root's, up to elementwise changes of it alone.
@@ -130,16 +166,18 @@ class Joiner {
   }
 
   // A stored result with a reader of the same size: the reader can store it along the way.
-  // Readers that only store it in another order come first.
-  void JoinWithReaders(bool only_turned) {
+  void JoinWithReaders(Readers which) {
     for (const NodeId id : flow_.order()) {
       if (!plan_.stored[id.index()]) continue;
-      const uint32_t reader = plan_.kernel[id.index()];
-      if (only_turned && !turns_[reader]) continue;
+      uint32_t reader = plan_.kernel[id.index()];
+      if (which == Readers::kTurning && !turns_[reader]) continue;
+      if (which == Readers::kReducingRows && !rows_[reader]) continue;
       for (const WireId wire : std::vector<WireId>(inputs_[reader])) {
+        reader = Now(reader);
         const uint32_t writer = KernelOf(wire);
         if (writer == KernelPlan::kNone || !IsElementwise(flow_.maker(wire)) || writer == reader) continue;
-        if (flow_.ByteSize(wire) <= kSmallSource && flow_.type(wire).element_count() != 1) continue;
+        if (IsSmall(wire) && flow_.type(wire).element_count() != 1) continue;
+        if (dot_inputs_[reader].contains(wire)) continue;
         if (PaysToJoin(wire, reader)) TryJoin(writer, reader);
       }
     }
@@ -186,8 +224,7 @@ class Joiner {
     for (uint32_t k = 0; k < inputs_.size(); ++k) {
       if (plan_.roots[k].empty()) continue;
       for (const WireId wire : inputs_[k]) {
-        const bool is_small = flow_.ByteSize(wire) <= kSmallSource;
-        if (is_small != small || flow_.type(wire).element_count() == 1) continue;
+        if (IsSmall(wire) != small || flow_.type(wire).element_count() == 1 || dot_inputs_[k].contains(wire)) continue;
         if (readers[wire.index()].empty()) sources.push_back(wire);
         readers[wire.index()].push_back(k);
       }
@@ -197,6 +234,7 @@ class Joiner {
     for (const WireId wire : sources) {
       auto& list = readers[wire.index()];
       std::sort(list.begin(), list.end(), [&](uint32_t a, uint32_t b) { return Head(a) < Head(b); });
+      if (flow_.dots_take_producers) std::reverse(list.begin(), list.end());
       for (size_t i = 0; i + 1 < list.size(); ++i) {
         for (size_t j = i + 1; j < std::min(list.size(), i + kSiblings); ++j) {
           const uint32_t a = Now(list[i]);
@@ -211,6 +249,8 @@ class Joiner {
     const NodeId maker = flow_.maker(wire);
     return maker.valid() ? position_[maker.index()] + 1 : 0;
   }
+  // A vector that is worth less than a kernel's launch; a TPU launches none.
+  bool IsSmall(WireId wire) const { return flow_.ByteSize(wire) <= kSmallSource && !flow_.dots_take_producers; }
 
   bool Reads(uint32_t reader, uint32_t writer) const {
     return std::any_of(inputs_[reader].begin(), inputs_[reader].end(),
@@ -262,7 +302,7 @@ class Joiner {
   void TryJoin(uint32_t a, uint32_t b) {
     if (a == b || !joinable_[a] || !joinable_[b] || elements_[a] != elements_[b]) return;
     if (dots_[a] && dots_[b]) return;
-    if (!flow_.dots_take_producers && !ColumnsAgree(a, b)) return;
+    if (flow_.dots_take_producers ? !AgreeOnTpu(a, b) : !ColumnsAgree(a, b)) return;
     if (slices_[a] != slices_[b] || (turns_[a] && reduces_[b]) || (reduces_[a] && turns_[b])) return;
     if (plan_.roots[a].size() + plan_.roots[b].size() > kRootLimit) return;
     if (units_.place(b) < units_.place(a)) std::swap(a, b);
@@ -270,6 +310,15 @@ class Joiner {
     if (!FindNeeded(a, b)) return;
     MoveUp(a, b);
     Join(a, b);
+  }
+
+  // A TPU's kernel reduces rows or columns, rows only where it holds a dot or nothing else; a dot goes on with little
+  // work.
+  bool AgreeOnTpu(uint32_t a, uint32_t b) const {
+    if ((rows_[a] && columns_[b] > 0) || (rows_[b] && columns_[a] > 0)) return false;
+    if (!dots_[a] && !dots_[b]) return rows_[a] == rows_[b];
+    const Work& follows = work_[plan_.roots[dots_[a] ? b : a][0].index()];
+    return follows.instructions <= kFollowLimit * static_cast<double>(elements_[a]);
   }
 
   // Column reductions go together where little is computed for them, and with nothing else - but for batches of them
@@ -323,6 +372,8 @@ class Joiner {
         need(wire);
       } else if (flow_.type(wire).element_count() != elements_[a] || !IsElementwise(flow_.maker(wire))) {
         return false;  // a reduction's result exists only when its kernel ends
+      } else if (dot_inputs_[b].contains(wire)) {
+        return false;
       }
     }
     while (!work_list_.empty() && !circle && found_.size() <= kSearchLimit) {
@@ -363,6 +414,9 @@ class Joiner {
     inputs_[b].clear();
     reduces_[a] = reduces_[a] || reduces_[b];
     dots_[a] = dots_[a] || dots_[b];
+    dot_inputs_[a].merge(dot_inputs_[b]);
+    rows_[a] |= rows_[b];
+    columns_[a] = std::max(columns_[a], columns_[b]);
     turns_[a] = turns_[a] || turns_[b];
   }
 
@@ -383,6 +437,8 @@ class Joiner {
   std::vector<int64_t> columns_;  // results of its column reductions
   std::vector<char> batched_;     // which are of several matrices
   std::vector<char> dots_;
+  std::vector<char> rows_;  // reduces rows, to more than one value
+  std::vector<std::unordered_set<WireId>> dot_inputs_;
   std::vector<char> costly_;  // computes more than sums and products
   std::vector<char> slices_;  // does nothing but slice
   std::vector<uint32_t> joined_into_;

@@ -23,6 +23,8 @@ constexpr int64_t kLargeTranspose = 65536;
 constexpr double kRowsOfBlock = 8;  // reduced by one thread block of XLA's kernels
 constexpr double kColumnsOfBlock = 128;
 constexpr double kManyBlocks = 1e9;  // more than the memory system can serve
+constexpr double kRepeatLimit = 25;  // instructions an element that a TPU's kernels compute anew, each for itself
+constexpr double kTie = 1.1;         // as much memory traffic: a TPU's kernels rather compute anew
 constexpr int64_t kRowNormRows = 16384;
 constexpr int64_t kRowNormBytes = int64_t{64} << 20;
 
@@ -53,6 +55,10 @@ struct Sources {
     auto smallest = std::min_element(items.begin(), items.end(), [](auto& a, auto& b) { return a.bytes < b.bytes; });
     if (smallest->bytes < source.bytes) *smallest = source;
   }
+  bool Has(WireId wire) const {
+    return std::any_of(items.begin(), items.begin() + static_cast<ptrdiff_t>(count),
+                       [&](const Source& item) { return item.wire == wire; });
+  }
   double bytes() const {
     double sum = 0;
     for (size_t i = 0; i < count; ++i) sum += static_cast<double>(items[i].bytes);
@@ -76,6 +82,7 @@ class Planner {
         kernels_(flow.node_count()),
         barrier_use_(flow.node_count(), 0),
         turns_(flow.wire_count(), 0),
+        joined_(flow.node_count(), 0),
         evaluations_(flow.node_count(), 0),
         results_of_block_(flow.node_count(), 0) {
     plan_.stored.assign(flow.node_count(), 0);
@@ -124,6 +131,8 @@ class Planner {
   static constexpr char kEnd = 2;
 
   int64_t Elements(NodeId id) const { return flow_.type(flow_.result(id)).element_count(); }
+
+  bool IsDot(NodeId id) const { return ir::Traits(flow_.node(id).kind).sort == OpSort::kContraction; }
 
   bool IsStoredSource(WireId wire) const {
     const NodeId maker = flow_.maker(wire);
@@ -183,9 +192,10 @@ class Planner {
       return;
     }
     NodeId end = reduce;
+    NodeId at = reduce;
     const int64_t bytes = flow_.ByteSize(flow_.result(reduce));
     after_dot_ = ir::Traits(flow_.node(reduce).kind).sort == OpSort::kContraction;
-    for (NodeId at = reduce;;) {
+    for (;;) {
       const WireId out = flow_.result(at);
       const auto& users = users_[out.index()];
       if (users.size() != 1 || (barrier_use_[at.index()] && IsReturned(out))) break;
@@ -195,13 +205,31 @@ class Planner {
                          flow_.node(next).result_count == 1 && Elements(next) == Elements(at) && ReadsOnly(next, out);
       const bool turns = flow_.node(next).kind == OpKind::kTranspose && !flow_.dots_take_producers;
       if (!joins || turns || ends_[next.index()] != 0) break;
+      if (flow_.dots_take_producers && !(after_dot_ ? ReadsStored(next, out) : OnlyRounds(next))) break;
       at = next;
       // A wider copy of the result is left to its readers.
       if (kind == FusionClass::kElement && flow_.ByteSize(flow_.result(at)) <= bytes) end = at;
     }
-    for (NodeId at = reduce; at != end; at = users_[flow_.result(at).index()][0]) ends_[at.index()] = kInterior;
+    for (at = reduce; at != end; at = users_[flow_.result(at).index()][0]) ends_[at.index()] = kInterior;
     ends_[end.index()] = kEnd;
     results_of_block_[end.index()] = ReducesRows(flow_, flow_.node(reduce)) ? kRowsOfBlock : kColumnsOfBlock;
+  }
+
+  // Another order or a narrower type of the same values.
+  bool OnlyRounds(NodeId id) const {
+    const Node& node = flow_.node(id);
+    return ir::Traits(node.kind).sort == OpSort::kLayout || (node.kind == OpKind::kConvert && !Widens(node));
+  }
+
+  // Beside one value only what is in memory, or vectors spread over it.
+  bool ReadsStored(NodeId id, WireId wire) const {
+    const auto& operands = flow_.node(id).operands;
+    return std::all_of(operands.begin(), operands.end(), [&](WireId o) {
+      if (o == wire || IsConstantLike(o) || IsStoredSource(o)) return true;
+      while (flow_.maker(o).valid() && classes_[flow_.maker(o).index()] == FusionClass::kView)
+        o = flow_.node(flow_.maker(o)).operands[0];
+      return IsStoredSource(o) || IsBroadcast(flow_.node(flow_.maker(o)));
+    });
   }
 
   bool IsReturned(WireId wire) const {
@@ -235,8 +263,10 @@ class Planner {
         }
         if (kind == FusionClass::kView && barrier_use_[user.index()]) barrier_use_[id.index()] = 1;
         if (ReadsFromMemory(user, flow_.result(id, r))) barrier_use_[id.index()] = 1;
+        joined_[id.index()] |=
+            flow_.node(user).kind == OpKind::kConcatenate || (kind == FusionClass::kView && joined_[user.index()] != 0);
         if (kind == FusionClass::kReduce) {
-          evaluations = std::max(evaluations, WorkElements(flow_, user));
+          if (!IsDot(user)) evaluations = std::max(evaluations, WorkElements(flow_, user));
         } else if (flow_.node(user).kind != OpKind::kConcatenate && flow_.node(user).kind != OpKind::kPad) {
           evaluations = std::max(evaluations, evaluations_[user.index()]);
         }
@@ -284,6 +314,8 @@ class Planner {
     }
     if (barrier) return Store(id, "read by an op that needs it in memory, or returned");
     if (count == 0) return;
+    if (flow_.dots_take_producers && IsSpread(id))
+      return Store(id, "computed once, not for each element it is spread to");
     if (count == 1 && evaluations_[id.index()] <= Elements(id) && !IsSlowReader(kernels_[id.index()][0]))
       return Explain(id, "its only reader takes it in");
     if (IsBroadcast(flow_.node(id))) return Explain(id, "a broadcast reads less than it makes");
@@ -293,6 +325,14 @@ class Planner {
       return Store(id, "behind a transpose, which is slow to repeat");
     if (PaysToRepeat(id)) return Explain(id, "cheaper to compute in each of its readers than to store and reload");
     Store(id, "cheaper to store once than to compute in each of its readers");
+  }
+
+  // On a TPU: read by a broadcast to more elements, or by a concatenation, which computes each part at full size (as
+  // the larger of padded parts).
+  bool IsSpread(NodeId id) const {
+    const OpSort sort = ir::Traits(flow_.node(id).kind).sort;
+    if (sort == OpSort::kLayout || sort == OpSort::kSlice || Elements(id) == 1) return false;
+    return evaluations_[id.index()] > Elements(id) || joined_[id.index()] != 0;
   }
 
   bool Widens(const Node& node) const {
@@ -359,13 +399,22 @@ class Planner {
     return Ask(QuestionKind::kRepeatOnGpu, std::move(facts));
   }
 
+  // Kernels of a TPU follow each other without a launch: what counts is memory, and that little is computed again.
+  bool PaysToRepeatOnTpu(NodeId id) const {
+    const WireId out = flow_.result(id);
+    if (instructions_[out.index()] > kRepeatLimit * static_cast<double>(Elements(id))) return false;
+    const auto k = static_cast<double>(kernels_[id.index()].size());
+    return (k - 1) * sources_[out.index()].bytes() < kTie * (k + 1) * static_cast<double>(flow_.ByteSize(out));
+  }
+
   // Whether computing a node in each of its readers takes less time than storing it and loading it there.
   bool PaysToRepeat(NodeId id) const {
     if (context_.target == Target::kGpu) return PaysToRepeatOnGpu(id);
+    if (context_.target == Target::kTpu) return PaysToRepeatOnTpu(id);
     const WireId out = flow_.result(id);
     const double bytes = static_cast<double>(flow_.ByteSize(out));
     const double reads = sources_[out.index()].bytes();
-    const double issue = flow_.dots_take_producers ? 0 : instructions_[out.index()];
+    const double issue = instructions_[out.index()];
     const double growth =
         static_cast<double>(evaluations_[id.index()]) / static_cast<double>(std::max<int64_t>(1, Elements(id)));
     if (growth >= kSpread && bytes >= kSpread * reads) return PaysBesideReaders(id, issue * growth, issue);
@@ -410,15 +459,11 @@ class Planner {
 
   bool SharesSource(NodeId root, WireId input) const {
     const Sources& mine = sources_[flow_.result(root).index()];
-    const auto has = [&](WireId wire) {
-      return std::any_of(mine.items.begin(), mine.items.begin() + static_cast<ptrdiff_t>(mine.count),
-                         [&](const Source& item) { return item.wire == wire; });
-    };
-    if (IsStoredSource(input)) return has(input);
+    if (IsStoredSource(input)) return mine.Has(input);
     const Sources& theirs = sources_[input.index()];
     return theirs.count > 0 &&
            std::all_of(theirs.items.begin(), theirs.items.begin() + static_cast<ptrdiff_t>(theirs.count),
-                       [&](const Source& item) { return has(item.wire); });
+                       [&](const Source& item) { return mine.Has(item.wire); });
   }
 
   const Dataflow& flow_;
@@ -431,7 +476,8 @@ class Planner {
   std::vector<Sources> sources_;                // by wire
   std::vector<std::vector<uint32_t>> kernels_;  // by node: kernels that hold it
   std::vector<char> barrier_use_;
-  std::vector<char> turns_;  // by wire: a transpose stands between memory and here
+  std::vector<char> turns_;   // by wire: a transpose stands between memory and here
+  std::vector<char> joined_;  // by node: a concatenation reads it
   std::vector<char> stored_before_;
   bool after_dot_ = false;  // the epilogue of a dot may read other data, too
   std::vector<int64_t> evaluations_;

@@ -28,6 +28,9 @@ bool IsReadFromMemory(const Dataflow& flow, const Node& node, size_t operand);
 
 FusionClass ClassOf(const Dataflow& flow, const Node& node);
 
+// A reshape that moves data on a TPU: a matrix of one row, as the program was given it, to a vector.
+bool MakesVector(const Dataflow& flow, const Node& node);
+
 // Scalar instructions per result element (spec: step-time prototype, section 2).
 double InstructionWeight(ir::OpKind kind);
 

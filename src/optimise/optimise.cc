@@ -48,6 +48,8 @@ constexpr Pass kPasses[] = {
      NormaliseFloats},
     {"split-reductions", "cuts large reductions into two stages", true, false, false, SplitReductions},
     {"simplify-again", "joins the views that rewrites left", true, true, true, Simplify},
+    {"row-vectors", "makes vectors of matrices of one row before broadcasts read them", false, true, false,
+     ReadRowVectors},
     {"cse-again", "computes once what rewrites made equal", true, true, true, EliminateCommonSubexpressions},
     {"fusion", "puts loops, reductions and their producers into kernels", true, true, true, Fuse},
     {"combine-collectives", "joins collectives of one kind up to a size", true, true, false, CombineCollectives},

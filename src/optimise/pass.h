@@ -55,6 +55,7 @@ void SinkInvariants(Dataflow& flow, PassContext& context);
 void HoistInvariants(Dataflow& flow, PassContext& context);
 void ExpandSelectAndScatter(Dataflow& flow, PassContext& context);
 void PadConvolutions(Dataflow& flow, PassContext& context);
+void ReadRowVectors(Dataflow& flow, PassContext& context);
 void SplitReductions(Dataflow& flow, PassContext& context);
 void Fuse(Dataflow& flow, PassContext& context);
 void WrapKernels(Dataflow& flow, PassContext& context);

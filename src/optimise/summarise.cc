@@ -254,7 +254,7 @@ class Summariser {
     while (!work.empty()) {
       const ir::ValueId value = work.back();
       work.pop_back();
-      if (value == argument && last_use_[value.index()] == 0) return full;
+      if (last_use_[value.index()] == 0) return full;  // a result as it is
       for (uint32_t at = last_use_[value.index()]; at != 0; at = uses_[at - 1].next) {
         const Use& use = uses_[at - 1];
         const OpKind kind = module_.kind(use.op);

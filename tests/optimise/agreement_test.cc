@@ -159,8 +159,7 @@ INSTANTIATE_TEST_SUITE_P(
              false},
         Pair{"ResNet18A100", "data/workloads/resnet18_train_step_4_devices_1024_batch.mlir.zst",
              "resnet18_train_step_4_devices_1024_batch.gpu_a100_sxm_40.json", kA100, 0, false},
-        Pair{"Llama100mTpuV3", "tests/data/optimise/llama3-100m-8dev.mlir.gz", "llama3-100m-8dev.tpuv3.json", kTpu, 9,
-             false}),
+        Pair{"Llama100mTpuV3", "tests/data/optimise/llama3-100m-8dev.mlir.gz", "llama3-100m-8dev.tpuv3.json", kTpu, 9}),
     [](const auto& pair) { return std::string(pair.param.name); });
 
 }  // namespace

@@ -9,6 +9,7 @@
 namespace hespas {
 namespace {
 
+using testing::_;
 using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -302,6 +303,81 @@ TEST(Fusion, NeverJoinsKernelsInACircle) {
   EXPECT_EQ(optimise::Summarise(Optimised(text)).fusions, 2);
 }
 
+const optimise::Options kTpu{.target = optimise::Target::kTpu};
+
+// Bytes of the kernels in order.
+std::vector<int64_t> KernelBytes(const std::string& text, const optimise::Options& options) {
+  std::vector<int64_t> bytes;
+  for (const auto& kernel : optimise::Summarise(Optimised(text, options)).kernels) bytes.push_back(kernel.bytes);
+  return bytes;
+}
+
+TEST(TpuFusion, AVectorIsComputedOnceBeforeItIsSpread) {
+  // The row's sum; its root; the product.
+  const std::string text = R"(
+    func.func @main(%x: tensor<512x1024xf32>) -> tensor<512x1024xf32> {
+      %c = stablehlo.constant dense<0.0> : tensor<f32>
+      %0 = stablehlo.reduce(%x init: %c) applies stablehlo.add across dimensions = [1] : (tensor<512x1024xf32>, tensor<f32>) -> tensor<512xf32>
+      %1 = stablehlo.rsqrt %0 : tensor<512xf32>
+      %2 = stablehlo.broadcast_in_dim %1, dims = [0] : (tensor<512xf32>) -> tensor<512x1024xf32>
+      %3 = stablehlo.multiply %x, %2 : tensor<512x1024xf32>
+      return %3 : tensor<512x1024xf32>
+    })";
+  const int64_t matrix = 512 * 1024 * 4;
+  EXPECT_THAT(KernelBytes(text, kTpu), ElementsAre(matrix + 2048, 4096, 2 * matrix + 2048));
+}
+
+TEST(TpuFusion, DotsTakeProducersInAndGoOnWithWhatIsInMemory) {
+  const std::string text = R"(
+    func.func @main(%x: tensor<512x512xf32>, %w: tensor<512x512xf32>, %r: tensor<512x512xf32>) -> (tensor<512x512xf32>, tensor<512xf32>) {
+      %c = stablehlo.constant dense<0.0> : tensor<f32>
+      %0 = stablehlo.negate %x : tensor<512x512xf32>
+      %1 = stablehlo.dot_general %0, %w, contracting_dims = [1] x [0] : (tensor<512x512xf32>, tensor<512x512xf32>) -> tensor<512x512xf32>
+      %2 = stablehlo.add %1, %r : tensor<512x512xf32>
+      %3 = stablehlo.reduce(%2 init: %c) applies stablehlo.add across dimensions = [1] : (tensor<512x512xf32>, tensor<f32>) -> tensor<512xf32>
+      return %2, %3 : tensor<512x512xf32>, tensor<512xf32>
+    })";
+  EXPECT_THAT(KernelBytes(text, kTpu), ElementsAre(4 * 512 * 512 * 4 + 2048));
+}
+
+TEST(TpuFusion, RowsAndColumnsAreReducedApart) {
+  const std::string text = R"(
+    func.func @main(%x: tensor<512x1024xf32>) -> (tensor<512xf32>, tensor<1024xf32>) {
+      %c = stablehlo.constant dense<0.0> : tensor<f32>
+      %0 = stablehlo.reduce(%x init: %c) applies stablehlo.add across dimensions = [1] : (tensor<512x1024xf32>, tensor<f32>) -> tensor<512xf32>
+      %1 = stablehlo.reduce(%x init: %c) applies stablehlo.add across dimensions = [0] : (tensor<512x1024xf32>, tensor<f32>) -> tensor<1024xf32>
+      return %0, %1 : tensor<512xf32>, tensor<1024xf32>
+    })";
+  EXPECT_EQ(KernelBytes(text, kTpu).size(), 2u);
+}
+
+TEST(TpuFusion, PartsOfAConcatenationAreStoredAndPutTogetherByEachReader) {
+  const std::string text = R"(
+    func.func @main(%x: tensor<512x256xf32>, %w: tensor<512x512xf32>, %v: tensor<512x512xf32>) -> (tensor<512x512xf32>, tensor<512x512xf32>) {
+      %0 = stablehlo.negate %x : tensor<512x256xf32>
+      %1 = stablehlo.exponential %x : tensor<512x256xf32>
+      %2 = stablehlo.concatenate %0, %1, dim = 1 : (tensor<512x256xf32>, tensor<512x256xf32>) -> tensor<512x512xf32>
+      %3 = stablehlo.dot_general %2, %w, contracting_dims = [1] x [0] : (tensor<512x512xf32>, tensor<512x512xf32>) -> tensor<512x512xf32>
+      %4 = stablehlo.dot_general %2, %v, contracting_dims = [1] x [0] : (tensor<512x512xf32>, tensor<512x512xf32>) -> tensor<512x512xf32>
+      return %3, %4 : tensor<512x512xf32>, tensor<512x512xf32>
+    })";
+  const int64_t half = 512 * 256 * 4;
+  EXPECT_THAT(KernelBytes(text, kTpu), ElementsAre(3 * half, 6 * half, 6 * half));
+}
+
+TEST(RowVectors, BroadcastsReadAVectorMadeOfAnArgumentOfOneRow) {
+  const std::string text = R"(
+    func.func @main(%x: tensor<1x512xi32>, %y: tensor<512x512xi32>) -> (tensor<512x512xi32>, tensor<512x512xi32>) {
+      %0 = stablehlo.broadcast_in_dim %x, dims = [0, 1] : (tensor<1x512xi32>) -> tensor<512x512xi32>
+      %1 = stablehlo.add %0, %y : tensor<512x512xi32>
+      %2 = stablehlo.reshape %x : (tensor<1x512xi32>) -> tensor<512x1xi32>
+      %3 = stablehlo.broadcast_in_dim %2, dims = [0, 1] : (tensor<512x1xi32>) -> tensor<512x512xi32>
+      return %1, %3 : tensor<512x512xi32>, tensor<512x512xi32>
+    })";
+  EXPECT_THAT(KernelBytes(text, kTpu), ElementsAre(2 * 2048, _));
+  EXPECT_THAT(KernelBytes(text, {.target = optimise::Target::kTpu, .disabled = {"row-vectors"}}), ElementsAre(_));
+}
+
 TEST(Loops, BodiesAreOptimisedAndKeepWhatTheyCapture) {
   const ir::Module module = Optimised(R"(
     func.func @main(%x: tensor<1024xf32>, %y: tensor<1024xf32>) -> tensor<1024xf32> {
@@ -372,9 +448,11 @@ TEST(Options, ProgramWithoutMainIsRefused) {
 }
 
 TEST(Options, EveryPassCanBeSwitchedOff) {
-  for (const optimise::PassInfo& pass : optimise::Passes(optimise::Target::kGpu)) {
-    const ir::Module module = Optimised(Read(kDotAndSum), {.disabled = {std::string(pass.name)}});
-    EXPECT_GT(optimise::Summarise(module).total(), 0) << pass.name;
+  for (const optimise::Target target : {optimise::Target::kGpu, optimise::Target::kTpu}) {
+    for (const optimise::PassInfo& pass : optimise::Passes(target)) {
+      const ir::Module module = Optimised(Read(kDotAndSum), {.target = target, .disabled = {std::string(pass.name)}});
+      EXPECT_GT(optimise::Summarise(module).total(), 0) << pass.name;
+    }
   }
 }
 
