@@ -113,6 +113,21 @@ func.func @main(%a: tensor<64000000xf32>) -> (tensor<64000000xf32>, tensor<64000
   EXPECT_EQ(Estimate(module, ir::OpKind::kNegate).bound, graph::Bound::kMemory);
 }
 
+TEST(Estimator, AProductInAFusionHasItsOperandsMadeInFull) {
+  const auto module = Program(R"(
+func.func @main(%a: tensor<64x4096xf32>, %b: tensor<4096x8xf32>) -> tensor<64x8xf32> {
+  %0 = "mhlo.fusion"(%a, %b) <{fusion_kind = #mhlo<fusion_kind kOutput>}> ({
+  ^bb0(%x: tensor<64x4096xf32>, %y: tensor<4096x8xf32>):
+    %1 = "stablehlo.negate"(%x) : (tensor<64x4096xf32>) -> tensor<64x4096xf32>
+    %2 = "stablehlo.dot_general"(%1, %y) <{dot_dimension_numbers = #stablehlo.dot<lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [0]>}> : (tensor<64x4096xf32>, tensor<4096x8xf32>) -> tensor<64x8xf32>
+    "mhlo.return"(%2) : (tensor<64x8xf32>) -> ()
+  }) : (tensor<64x4096xf32>, tensor<4096x8xf32>) -> tensor<64x8xf32>
+  return %0 : tensor<64x8xf32>
+}
+)");
+  EXPECT_EQ(FusionInstructions(module, FirstOp(module, ir::OpKind::kFusion)).lanes, 64 * 4096);
+}
+
 TEST(Estimator, ItsKeyNamesDeviceAndConstants) {
   const Parameters& parameters = *DefaultParameters();
   hardware::Device device = H100();

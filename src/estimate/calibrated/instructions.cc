@@ -100,14 +100,17 @@ class Fusion {
     return std::min(1.0, Elements(module, operand) / ResultElements(module, op));
   }
 
-  // What `evaluations` of `op` ask of its operands.
+  // What `evaluations` of `op` ask of its operands; a product has each element of them made once.
   void Need(ir::OpId op, double evaluations) {
     if (ir::IsTerminator(module_.kind(op))) return;
+    const bool product = ir::Traits(module_.kind(op)).sort == OpSort::kContraction;
     for (const ir::ValueId operand : module_.operands(op)) {
       const ir::OpId maker = module_.defining_op(operand);
       if (!maker.valid()) continue;
       double& needed = needed_[maker.value];
-      needed = std::max(needed, evaluations * Fan(module_, op) * Share(module_, op, operand));
+      const double asked =
+          product ? Elements(module_, operand) : evaluations * Fan(module_, op) * Share(module_, op, operand);
+      needed = std::max(needed, asked);
     }
   }
 
