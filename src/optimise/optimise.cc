@@ -6,6 +6,7 @@
 
 #include "base/interrupt.h"
 #include "base/suggest.h"
+#include "ir/scheduled.h"
 #include "optimise/import.h"
 #include "optimise/pass.h"
 
@@ -54,7 +55,7 @@ constexpr Pass kPasses[] = {
     {"fusion", "puts loops, reductions and their producers into kernels", true, true, true, Fuse},
     {"combine-collectives", "joins collectives of one kind up to a size", true, true, false, CombineCollectives},
     {"fusion-wrapper", "makes kernels of what combining left", true, false, false, WrapKernels},
-    {"barriers", "drops optimization barriers", true, true, true, RemoveBarriers},
+    {"barriers", "drops optimization barriers", false, true, true, RemoveBarriers},
     {"dce", "drops what nothing needs", true, true, true, EliminateDeadCode},
 };
 
@@ -173,6 +174,7 @@ bool IsOptimised(const ir::Module& module) {
   const ir::OpId main = module.main();
   const ir::BlockId body = main.valid() ? module.body(main) : ir::BlockId();
   if (!body.valid()) return false;
+  if (ir::IsScheduled(module)) return true;
   const auto& ops = module.block(body).ops;
   return std::any_of(ops.begin(), ops.end(), [&](ir::OpId op) {
     if (module.kind(op) == OpKind::kFusion) return true;

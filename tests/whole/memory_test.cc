@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 
 #include "../read_program.h"
+#include "assemble/memory/delayed_gradients.h"
+#include "assemble/memory/packed.h"
 #include "driver/memory_stage.h"
 #include "driver/run.h"
 
@@ -117,6 +119,59 @@ TEST(Memory, AnUnscheduledProgramIsOrderedForMemory) {
   constexpr int64_t kMegabyte = 1 << 20;
   EXPECT_GE(Memory(text, true).temporaries.value, 2 * kMegabyte);
   EXPECT_LT(Memory(text, false).temporaries.value, kMegabyte + 2048);
+}
+
+// What XLA compiles for the CPU: each product but the last lies in the result's buffer or in one other.
+TEST(Memory, ResultsLendTheirBuffersToWhatComesBefore) {
+  const auto memory = Memory(R"(
+    func.func @main(%x: tensor<32x32xf32>) -> tensor<32x32xf32> {
+      %0 = stablehlo.dot_general %x, %x, contracting_dims = [1] x [0] : (tensor<32x32xf32>, tensor<32x32xf32>) -> tensor<32x32xf32>
+      %1 = stablehlo.tanh %0 : tensor<32x32xf32>
+      %2 = stablehlo.dot_general %1, %1, contracting_dims = [1] x [0] : (tensor<32x32xf32>, tensor<32x32xf32>) -> tensor<32x32xf32>
+      %3 = stablehlo.tanh %2 : tensor<32x32xf32>
+      %4 = stablehlo.dot_general %3, %3, contracting_dims = [1] x [0] : (tensor<32x32xf32>, tensor<32x32xf32>) -> tensor<32x32xf32>
+      %5 = stablehlo.tanh %4 : tensor<32x32xf32>
+      return %5 : tensor<32x32xf32>
+    })");
+  EXPECT_EQ(memory.temporaries.value, 2 * kVector);
+}
+
+TEST(Memory, ProductsOfGradientsRunWhileTheGatherAfterTheNextIsUnderWay) {
+  const ir::Module module = Read(R"(
+    module @m attributes {mhlo.num_partitions = 4 : i32} {
+    func.func @main(%x: tensor<32x32xf32>, %w: tensor<8x32xf32>) -> (tensor<8x32xf32>, tensor<32x32xf32>) {
+      %d = stablehlo.dot_general %x, %x, contracting_dims = [0] x [0] : (tensor<32x32xf32>, tensor<32x32xf32>) -> tensor<32x32xf32>
+      %a = "stablehlo.all_gather"(%w) {all_gather_dim = 0 : i64, replica_groups = dense<[[0,1,2,3]]> : tensor<1x4xi64>} : (tensor<8x32xf32>) -> tensor<32x32xf32>
+      %b = stablehlo.tanh %a : tensor<32x32xf32>
+      %c = "stablehlo.all_gather"(%w) {all_gather_dim = 0 : i64, replica_groups = dense<[[0,1,2,3]]> : tensor<1x4xi64>} : (tensor<8x32xf32>) -> tensor<32x32xf32>
+      %e = stablehlo.add %b, %c : tensor<32x32xf32>
+      %g = "stablehlo.reduce_scatter"(%d) ({
+        ^bb0(%p: tensor<f32>, %q: tensor<f32>):
+          %s = stablehlo.add %p, %q : tensor<f32>
+          stablehlo.return %s : tensor<f32>
+      }) {scatter_dimension = 0 : i64, replica_groups = dense<[[0,1,2,3]]> : tensor<1x4xi64>} : (tensor<32x32xf32>) -> tensor<8x32xf32>
+      return %g, %e : tensor<8x32xf32>, tensor<32x32xf32>
+    }})");
+  const ir::BlockId main = module.body(module.main());
+  const auto& ops = module.block(main).ops;
+  std::vector<std::string> names;
+  for (const ir::OpId op : assemble::memory::DelayGradients(module, main, {ops.data(), ops.size() - 1})) {
+    names.emplace_back(module.name(op));
+  }
+  EXPECT_THAT(names, testing::ElementsAre("stablehlo.all_gather", "stablehlo.tanh", "stablehlo.dot_general",
+                                          "stablehlo.all_gather", "stablehlo.add", "stablehlo.reduce_scatter"));
+}
+
+TEST(Memory, GapsBetweenBuffersCount) {
+  using assemble::memory::Interval;
+  const auto held = [](int64_t bytes, uint32_t from, uint32_t until, uint32_t owner) {
+    return Interval{.bytes = bytes, .from = from, .until = until, .owner = owner};
+  };
+  EXPECT_EQ(assemble::memory::GapsOf(std::vector{held(4, 0, 1, 0), held(4, 2, 3, 1)}), 0);
+  // 7 are alive at most. 4 lies at 0, 3 takes its place, the first 2 went on top of 4; between 3 and it is no room
+  // for 2.
+  EXPECT_EQ(
+      assemble::memory::GapsOf(std::vector{held(2, 2, 4, 0), held(3, 3, 5, 1), held(4, 1, 2, 2), held(2, 4, 6, 3)}), 1);
 }
 
 driver::RunOptions Llama() {

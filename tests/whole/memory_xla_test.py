@@ -27,7 +27,7 @@ class Memory(unittest.TestCase):
         return json.loads(done.stdout)["peak_memory_bytes"]
 
     def test_from_optimised_hlo(self):
-        self.assertEqual(len(self.memory), 6)
+        self.assertEqual(len(self.memory), 16)
         for name, expected in self.memory.items():
             with self.subTest(name):
                 self.assertAlmostEqual(self.peak(f"{name}.hlo") / expected, 1, delta=BOUND)

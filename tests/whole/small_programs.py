@@ -56,6 +56,27 @@ def loop(layers, x):
     return jax.lax.scan(lambda state, weights: (jnp.tanh(state @ weights), None), x, layers)[0].sum()
 
 
+def power_iteration(matrix, x):
+    return jax.lax.fori_loop(0, 50, lambda i, x: matrix @ x / jnp.linalg.norm(x), x)
+
+
+def until(x):
+    return jax.lax.while_loop(lambda state: state[0] < 10, lambda state: (state[0] + 1, jnp.sin(state[1]) @ state[1]), (0, x))[1]
+
+
+def branches(first, x):
+    return jax.lax.cond(first, lambda x: jnp.tanh(x @ x), lambda x: x * 2, x)
+
+
+def spectrum(x):
+    return jnp.abs(jnp.fft.fft(x)).sum(0)
+
+
+def write_cache(keys, key, at):
+    keys = jax.lax.dynamic_update_slice(keys, key, (0, at, 0))
+    return keys, jnp.einsum("bsd,btd->bst", keys, key)
+
+
 LAYERS = [(of(512, 512), of(512))] * 6
 ROWS = of(2048, 512)
 HEADS = of(4, 512, 8, 64)
@@ -67,6 +88,16 @@ PROGRAMS = {
     "attention_gradients": (attention_gradients, (HEADS, HEADS, HEADS), ()),
     "convolutions": (jax.grad(convolutions), ([of(3, 3, 32, 32)] * 4, of(8, 64, 64, 32)), ()),
     "loop": (jax.grad(loop), (of(8, 512, 512), ROWS), ()),
+    "forward": (mlp, (LAYERS, ROWS), ()),
+    "squares": (lambda x: mlp([(x, 0.0)] * 6, x), (of(1024, 1024),), ()),
+    "sgd_kept": (sgd, (LAYERS, ROWS, ROWS), ()),
+    "power_iteration": (power_iteration, (of(1024, 1024), of(1024)), ()),
+    "until": (until, (of(512, 512),), ()),
+    "branches": (branches, (jax.ShapeDtypeStruct((), jnp.bool_), of(1024, 1024)), ()),
+    "spectrum": (spectrum, (jax.ShapeDtypeStruct((256, 1024), jnp.complex64),), ()),
+    "sort": (lambda x: (jnp.sort(x), jnp.argsort(x)), (of(1024, 1024),), ()),
+    "random": (lambda key: jax.random.normal(key, (1024, 1024)), (jax.ShapeDtypeStruct((2,), jnp.uint32),), ()),
+    "write_cache": (write_cache, (of(8, 1024, 256), of(8, 1, 256), jax.ShapeDtypeStruct((), jnp.int32)), (0,)),
 }
 
 

@@ -113,7 +113,19 @@ bool IsPointwise(const ir::Module& module, ir::OpId op) {
   return ir::Traits(kind).sort == OpSort::kElementwise || PassesThrough(kind) || kind == OpKind::kCopy;
 }
 
-// Whether every path from the parameter ends in pointwise ops of the result's number of elements.
+// A reduction that only a kernel's result needs: it reads each element where another result is written.
+bool EndsInReduction(const ir::Module& module, ir::BlockId body, ir::OpId op) {
+  if (module.kind(op) != OpKind::kReduce) return false;
+  const auto& ops = module.block(body).ops;
+  return std::all_of(ops.begin(), ops.end(), [&](ir::OpId other) {
+    const auto operands = module.operands(other);
+    return ir::IsTerminator(module.kind(other)) ||
+           std::none_of(operands.begin(), operands.end(),
+                        [&](ir::ValueId value) { return module.defining_op(value) == op; });
+  });
+}
+
+// Whether every path from the parameter ends in pointwise ops of the result's number of elements, or in reductions.
 bool PointwiseBody(const ir::Module& module, ir::BlockId body, size_t parameter, int64_t elements) {
   const auto& ops = module.block(body).ops;
   constexpr size_t kMostOps = 2000;
@@ -125,6 +137,7 @@ bool PointwiseBody(const ir::Module& module, ir::BlockId body, size_t parameter,
       return std::find(reached.begin(), reached.end(), value) != reached.end();
     });
     if (!reads || ir::IsTerminator(module.kind(op))) continue;
+    if (EndsInReduction(module, body, op)) continue;
     if (!IsPointwise(module, op)) return false;
     for (const ir::ValueId result : module.results(op)) {
       if (module.type(result).element_count() != elements) return false;

@@ -28,6 +28,8 @@ class Analysis {
   Liveness Run() {
     NumberValues();
     FindUses();
+    taker_.assign(values_.size(), kNever);
+    taken_directly_.assign(values_.size(), false);
     JoinViews();
     FindHomes();
     JoinDying();
@@ -114,6 +116,7 @@ class Analysis {
         for (const ir::ValueId operand : module_.operands(nested)) Use(operand, at);
       });
     }
+    last_read_ = last_use_;
     const auto& ops = module_.block(what_.block).ops;
     if (ops.empty() || !ir::IsTerminator(module_.kind(ops.back()))) return;
     returned_.assign(module_.operands(ops.back()).begin(), module_.operands(ops.back()).end());
@@ -128,6 +131,7 @@ class Analysis {
     if (b < a) std::swap(a, b);
     parent_[b] = a;
     last_use_[a] = std::max(last_use_[a], last_use_[b]);
+    last_read_[a] = std::max(last_read_[a], last_read_[b]);
     defined_[a] = std::min(defined_[a], defined_[b]);
   }
 
@@ -182,17 +186,6 @@ class Analysis {
     return true;
   }
 
-  // Whether an operand that the result takes over may lie in the home as well (a copy of an argument, for one).
-  bool ChainLeadsHome(ir::OpId op, size_t i, uint32_t home, uint32_t at) {
-    const auto operands = module_.operands(op);
-    for (size_t k = 0; k < operands.size(); ++k) {
-      const uint32_t from = Find(operands[k]);
-      if (from == kNever || from == Root(home) || !Dies(from, at) || last_use_[Root(home)] > defined_[from]) continue;
-      if (MayTakeOver(module_, op, i, k)) return true;
-    }
-    return false;
-  }
-
   bool Dies(uint32_t v, uint32_t at) {
     const uint32_t root = Root(v);
     return last_use_[root] == at && !ReadOnly(root);
@@ -213,24 +206,51 @@ class Analysis {
     const uint32_t result = NumberOf(module_.result(op, i));
     if (Root(result) != result) return;  // a view
     const uint32_t home = home_[result];
-    if (home != kNever && !ChainLeadsHome(op, i, home, at) && MayGoHome(op, i, home, at)) {
-      Join(home, result);
-      return;
-    }
     const auto operands = module_.operands(op);
-    if (const auto updated = UpdatedOperand(module_, op, i)) {
-      const uint32_t from = *updated < operands.size() ? Find(operands[*updated]) : kNever;
-      if (from != kNever && Dies(from, at)) Join(from, result);
-      return;
+    const auto updated = UpdatedOperand(module_, op, i);
+    const uint32_t old = updated && *updated < operands.size() ? Find(operands[*updated]) : kNever;
+    if (old != kNever && (home == kNever || old != Root(home)) && Dies(old, at)) {
+      Join(old, result);
+    } else if (home != kNever && MayGoHome(op, i, home, at)) {
+      GoHome(home, result);
     }
+    if (!updated) TakeOver(op, i, at);
+  }
+
+  // Marks the operands of the result's size that end here and may be written over; of two temporaries the first is.
+  void TakeOver(ir::OpId op, size_t i, uint32_t at) {
+    const uint32_t result = NumberOf(module_.result(op, i));
+    const auto operands = module_.operands(op);
+    bool taken = false;
     for (size_t k = 0; k < operands.size(); ++k) {
       const uint32_t from = Find(operands[k]);
-      if (from == kNever || !Dies(from, at)) continue;
+      if (from == kNever || !Dies(from, at) || taker_[from] != kNever) continue;
       if (what_.sizes.Of(values_[from]) != what_.sizes.Of(module_.result(op, i))) continue;
       if (!MayTakeOver(module_, op, i, k)) continue;
-      Join(from, result);
-      return;
+      taker_[from] = result;
+      taken_directly_[from] = !taken && values_[from] == operands[k] && IsOnlyResult(operands[k]);
+      taken = taken || taken_directly_[from];
     }
+  }
+
+  // XLA's heap sees a buffer's next user only where that names the op that made it, not an element of its tuple.
+  bool IsOnlyResult(ir::ValueId value) const {
+    const ir::OpId maker = module_.defining_op(value);
+    if (!maker.valid()) return what_.is_main;
+    // cuDNN's call returns the result and its workspace.
+    if (what_.is_main && !what_.scheduled && module_.kind(maker) == OpKind::kConvolution) return false;
+    return module_.op(maker).result_count == 1;
+  }
+
+  // The result lies in the argument's buffer, which is free from the argument's last use until then.
+  void GoHome(uint32_t home, uint32_t result) {
+    Lend(home, {.from = defined_[result], .until = end_, .owner = result});
+    Join(home, result);
+  }
+
+  void Lend(uint32_t home, const Span& taken) {
+    const uint32_t until = last_use_[Root(home)];
+    if (until < taken.from) lent_.push_back({what_.sizes.Of(values_[home]), {{.from = 0, .until = until}, taken}});
   }
 
   // What a loop carries stays in one buffer; an operand that is needed later and changed by the loop is copied first.
@@ -246,13 +266,19 @@ class Analysis {
     }
   }
 
-  // Results of `main` that fit into donated buffers; next values of a loop that fit into the present ones.
+  // Results of `main` that fit into donated buffers, next values of a loop that fit into the present ones. The others
+  // are copied there once nobody needs what is there.
   void JoinResults() {
     for (size_t i = 0; i < returned_.size(); ++i) {
-      const uint32_t argument = HomeOf(i);
+      const uint32_t home = HomeOf(i);
       const uint32_t value = Find(returned_[i]);
-      if (argument == kNever || value == kNever || value < arguments_) continue;
-      if (last_use_[Root(argument)] <= defined_[value]) Join(argument, value);
+      if (home == kNever || value == kNever || value < arguments_) continue;
+      if (last_use_[Root(home)] < defined_[value]) {
+        GoHome(home, value);
+      } else if (std::count(returned_.begin(), returned_.end(), returned_[i]) == 1) {
+        last_use_[value] = std::max({last_read_[value], defined_[value], last_use_[Root(home)]});
+        Lend(home, {.from = last_use_[value] + 1, .until = end_});
+      }
     }
   }
 
@@ -282,12 +308,24 @@ class Analysis {
     for (size_t i = 0; i < returned_.size(); ++i) {
       if (const uint32_t root = Find(returned_[i]); root != kNever) own_result[root] = HomeOf(i) == kNever;
     }
+    const std::vector<uint32_t> rank = RankMakers();
     Liveness out;
     for (uint32_t v = 0; v < values_.size(); ++v) {
-      if (parent_[v] != v || sizes[v] == 0 || CountsOutside(v)) continue;
-      out.intervals.push_back({values_[v], sizes[v], defined_[v], last_use_[v], own_result[v]});
+      if (parent_[v] != v || sizes[v] == 0) continue;
+      if (returned_outside_[v]) lent_.push_back({sizes[v], {{.from = defined_[v], .until = end_, .owner = v}}});
+      if (CountsOutside(v)) continue;
+      out.intervals.push_back({.value = values_[v],
+                               .bytes = sizes[v],
+                               .from = defined_[v],
+                               .until = last_use_[v],
+                               .result = own_result[v],
+                               .owner = v,
+                               .rank = rank[v],
+                               .taker = taker_[v] == kNever ? kNever : Root(taker_[v]),
+                               .taken_directly = taken_directly_[v]});
     }
-    if (what_.is_main) ShareResults(out.intervals);
+    ShareResults(out.intervals, lent_);
+    EndTakenOver(out.intervals);
     std::stable_sort(out.intervals.begin(), out.intervals.end(), [](const Interval& a, const Interval& b) {
       return std::tie(a.from, a.result) < std::tie(b.from, b.result);
     });
@@ -304,6 +342,31 @@ class Analysis {
       if (out.bytes[at] > out.bytes[out.peak]) out.peak = at;
     }
     return out;
+  }
+
+  // XLA's order among buffers of one size: makers before users, from the results backwards, first operands first.
+  std::vector<uint32_t> RankMakers() {
+    std::vector<uint32_t> rank(values_.size(), kNever);
+    uint32_t next = 0;
+    std::vector<std::pair<ir::ValueId, size_t>> stack;
+    const auto visit = [&](ir::ValueId root) {
+      stack.assign(1, {root, 0});
+      while (!stack.empty()) {
+        auto& [value, operand] = stack.back();
+        const uint32_t v = NumberOf(value);
+        const ir::OpId maker = module_.defining_op(value);
+        const auto operands = maker.valid() ? module_.operands(maker) : std::span<const ir::ValueId>();
+        if (v == kNever || rank[v] != kNever || operand == operands.size()) {
+          if (v != kNever && rank[v] == kNever) rank[v] = next++;
+          stack.pop_back();
+        } else {
+          stack.emplace_back(operands[operand++], 0);
+        }
+      }
+    };
+    for (const ir::ValueId value : returned_) visit(value);
+    for (const ir::ValueId value : values_) visit(value);
+    return rank;
   }
 
   // Tuples and asynchronous bundles only name their members.
@@ -335,7 +398,11 @@ class Analysis {
   std::vector<ir::ValueId> todo_;  // of Use
   std::vector<ir::ValueId> returned_;
   std::vector<bool> returned_outside_;
-  std::vector<uint32_t> home_;  // argument that a returned value has to lie in, by number
+  std::vector<uint32_t> last_read_;   // last_use_ without the terminator's
+  std::vector<uint32_t> taker_;       // by root: whose buffer it becomes when it ends
+  std::vector<bool> taken_directly_;  // by root: the taker's operand is the op that made it
+  std::vector<Home> lent_;            // arguments' buffers before their next values are made
+  std::vector<uint32_t> home_;        // argument that a returned value has to lie in, by number
 };
 
 }  // namespace

@@ -21,7 +21,11 @@ struct Interval {
   int64_t bytes = 0;
   uint32_t from = 0;
   uint32_t until = 0;
-  bool result = false;  // a result of main that lies in no argument
+  bool result = false;           // a result of main that lies in no argument
+  uint32_t owner = 0;            // number of the value
+  uint32_t rank = 0;             // of its maker among all
+  uint32_t taker = 0xFFFFFFFFu;  // number of the value that may be written over it when it ends
+  bool taken_directly = false;   // also where both lie among the temporaries
 };
 
 // What the regions of an op hold at their worst moment besides what is carried in and out.
@@ -55,6 +59,7 @@ struct BlockToAnalyse {
   bool is_main = false;                // results and arguments lie in buffers of the caller
   const Donation* donation = nullptr;  // main only
   ir::OpId loop;                       // whose body the block is; invalid for others
+  bool scheduled = false;              // a compiler's own program: calls of libraries are spelt out
 };
 
 Liveness Analyse(const ir::Module& module, const BlockToAnalyse& what, const InsideByOp& inside);

@@ -3,23 +3,22 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "assemble/memory/category.h"
+#include "assemble/memory/delayed_gradients.h"
 #include "assemble/memory/liveness.h"
 #include "assemble/memory/memory_order.h"
+#include "assemble/memory/packed.h"
 #include "assemble/memory/regions.h"
 #include "ir/attribute.h"
+#include "ir/scheduled.h"
 
 namespace hespas::assemble {
 namespace {
 
 using memory::Interval;
 using result::MemoryCurve;
-
-bool IsScheduled(const ir::Module& module) {
-  const std::string_view* text = module.attribute(module.root(), "is_scheduled");
-  return text != nullptr && ir::AsBool(*text).value_or(false);
-}
 
 // "layers.py:88" of an op's metadata.
 std::string SourceOf(const ir::Module& module, ir::OpId op) {
@@ -54,21 +53,37 @@ class Curve {
 
  private:
   void ChooseOrder(const memory::InsideByOp& inside) {
-    std::vector<std::vector<ir::OpId>> orders;
-    if (options_.keep_order || IsScheduled(module_)) {
+    if (options_.keep_order || ir::IsScheduled(module_)) {
       const auto& ops = module_.block(block_).ops;
       const bool returns = !ops.empty() && ir::IsTerminator(module_.kind(ops.back()));
-      orders.emplace_back(ops.begin(), returns ? ops.end() - 1 : ops.end());
-    } else {
-      orders = memory::MemoryOrders(module_, block_, donation_, sizes_);
+      Use({ops.begin(), returns ? ops.end() - 1 : ops.end()}, inside);
+      return;
     }
-    for (std::vector<ir::OpId>& order : orders) {
-      memory::Liveness liveness = memory::Analyse(
-          module_, {.block = block_, .sizes = sizes_, .order = order, .is_main = true, .donation = &donation_}, inside);
-      if (!order_.empty() && liveness.bytes[liveness.peak] >= liveness_.bytes[liveness_.peak]) continue;
+    for (std::vector<ir::OpId>& order : memory::MemoryOrders(module_, block_, sizes_)) {
+      const int64_t lowest = order_.empty() ? std::numeric_limits<int64_t>::max() : liveness_.bytes[liveness_.peak];
+      memory::Liveness liveness = Analyse(order, inside);
+      if (liveness.bytes[liveness.peak] >= lowest) continue;
       order_ = std::move(order);
       liveness_ = std::move(liveness);
     }
+    std::vector<ir::OpId> delayed = memory::DelayGradients(module_, block_, order_);
+    if (delayed != order_) Use(std::move(delayed), inside);
+  }
+
+  void Use(std::vector<ir::OpId> order, const memory::InsideByOp& inside) {
+    order_ = std::move(order);
+    liveness_ = Analyse(order_, inside);
+  }
+
+  memory::Liveness Analyse(const std::vector<ir::OpId>& order, const memory::InsideByOp& inside) const {
+    return memory::Analyse(module_,
+                           {.block = block_,
+                            .sizes = sizes_,
+                            .order = order,
+                            .is_main = true,
+                            .donation = &donation_,
+                            .scheduled = ir::IsScheduled(module_)},
+                           inside);
   }
 
   void CountPersistent(const memory::Categories& categories) {
@@ -111,14 +126,32 @@ class Curve {
       AddPoint(now, all);
       if (at < End() && options_.duration) now += options_.duration(order_[at]);
     }
-    const Bytes temporaries(liveness_.bytes[liveness_.peak]);
+    const Bytes gaps(memory::GapsOf(WithInsides(inside)));
+    const Bytes temporaries = Bytes(liveness_.bytes[liveness_.peak]) + gaps;
     curve_.temporaries = temporaries;
     curve_.peak = curve_.arguments + temporaries;
     curve_.peak_at = starts[liveness_.peak];
     NameLargest(categories, inside, starts, now);
-    for (const result::MemoryPoint& point : curve_.points) {
-      if (point.start == curve_.peak_at && point.total() == curve_.peak) curve_.at_peak = point.held;
+    for (result::MemoryPoint& point : curve_.points) {
+      if (point.start != curve_.peak_at || point.total() + gaps != curve_.peak) continue;
+      point.held[static_cast<size_t>(result::MemoryCategory::kTemporaries)] += gaps;
+      curve_.at_peak = point.held;
     }
+  }
+
+  // What ops hold inside lies among the temporaries as well.
+  std::vector<Interval> WithInsides(const memory::InsideByOp& inside) const {
+    std::vector<Interval> all = liveness_.intervals;
+    for (uint32_t at = 0; at < End(); ++at) {
+      const auto found = inside.find(order_[at].value);
+      if (found == inside.end()) continue;
+      for (Interval interval : found->second.held) {
+        interval.from = interval.until = at;
+        interval.result = false;
+        all.push_back(interval);
+      }
+    }
+    return all;
   }
 
   static void AddInside(const memory::InsideByOp& inside, ir::OpId op, const memory::Categories& categories,

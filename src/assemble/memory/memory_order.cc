@@ -1,9 +1,8 @@
 #include "assemble/memory/memory_order.h"
 
 #include <algorithm>
-#include <functional>
-#include <numeric>
-#include <queue>
+#include <limits>
+#include <map>
 #include <span>
 #include <tuple>
 #include <utility>
@@ -27,17 +26,17 @@ struct Dag {
   NumberLists readers;         // of each buffer
   std::vector<int64_t> makes;  // bytes of new buffers
   std::vector<int64_t> buffer_bytes;
-  std::vector<uint32_t> uses;  // readers of each buffer; one more where the block returns it
+  std::vector<uint32_t> roots;  // makers of what the block returns, in order
+  std::vector<bool> scalar;     // makes one number
+  std::vector<uint32_t> uses;   // readers of each buffer; one more where the block returns it
 };
 
 class DagBuilder {
  public:
-  DagBuilder(const ir::Module& module, ir::BlockId block, const Donation& donation, const BufferSizes& sizes)
+  DagBuilder(const ir::Module& module, ir::BlockId block, const BufferSizes& sizes)
       : module_(module),
         block_(block),
-        donation_(donation),
         sizes_(sizes),
-        homed_(module.value_count()),
         maker_(module.value_count(), kNone),
         buffer_of_(module.value_count(), kNone) {}
 
@@ -48,7 +47,6 @@ class DagBuilder {
     const size_t count = dag_.ops.size();
     dag_.makes.assign(count, 0);
     last_user_.assign(count, kNone);
-    FindHomes();
     for (uint32_t i = 0; i < count; ++i) Add(i);
     dag_.users = dag_.operands.Inverted(count);
     dag_.readers = dag_.reads.Inverted(dag_.buffer_bytes.size());
@@ -58,27 +56,13 @@ class DagBuilder {
     if (returns) {
       for (const ir::ValueId value : module_.operands(all.back())) {
         if (const uint32_t buffer = buffer_of_[value.index()]; buffer != kNone) ++dag_.uses[buffer];
+        if (const uint32_t maker = maker_[value.index()]; maker != kNone) dag_.roots.push_back(maker);
       }
     }
     return std::move(dag_);
   }
 
  private:
-  // Results that lie in donated arguments cost nothing.
-  void FindHomes() {
-    for (size_t r = 0; r < donation_.argument_of_result.size(); ++r) {
-      if (donation_.argument_of_result[r] == Donation::kNone) continue;
-      ir::ValueId value = Returned(module_, block_, r);
-      while (value.valid() && !homed_[value.index()]) {
-        homed_[value.index()] = true;
-        const ir::OpId op = module_.defining_op(value);
-        const auto view = op.valid() ? ViewOf(module_, op, value.index() - module_.op(op).first_result.index())
-                                     : std::optional<size_t>();
-        value = view ? module_.operands(op)[*view] : ir::ValueId();
-      }
-    }
-  }
-
   void Add(uint32_t i) {
     const ir::OpId op = dag_.ops[i];
     for (const ir::ValueId value : module_.operands(op)) Read(i, value);
@@ -89,6 +73,7 @@ class DagBuilder {
     }
     dag_.operands.End();
     dag_.reads.End();
+    dag_.scalar.push_back(module_.op(op).result_count == 1 && module_.type(module_.result(op)).element_count() == 1);
     for (size_t r = 0; r < module_.op(op).result_count; ++r) Make(i, r);
   }
 
@@ -108,8 +93,8 @@ class DagBuilder {
       buffer_of_[result.index()] = buffer_of_[module_.operands(op)[*view].index()];
       return;
     }
-    const bool free = module_.type(result).kind == ir::TypeKind::kAsyncBundle || homed_[result.index()];
-    const int64_t bytes = free ? 0 : sizes_.Of(result);
+    const bool free = module_.type(result).kind == ir::TypeKind::kAsyncBundle;
+    const int64_t bytes = free || module_.kind(op) == ir::OpKind::kConstant ? 0 : sizes_.Of(result);
     buffer_of_[result.index()] = static_cast<uint32_t>(dag_.buffer_bytes.size());
     dag_.buffer_bytes.push_back(bytes);
     last_reader_.push_back(kNone);
@@ -118,18 +103,17 @@ class DagBuilder {
 
   const ir::Module& module_;
   ir::BlockId block_;
-  const Donation& donation_;
   const BufferSizes& sizes_;
   Dag dag_;
-  std::vector<bool> homed_;            // by value
   std::vector<uint32_t> maker_;        // by value
   std::vector<uint32_t> buffer_of_;    // by value
   std::vector<uint32_t> last_user_;    // of each op: the op that read a result of it last
   std::vector<uint32_t> last_reader_;  // of each buffer
 };
 
-// Depth first from ops without users; `operands` gives the order in which each op's operands are visited.
-std::vector<uint32_t> PostOrder(const Dag& dag, const NumberLists& operands) {
+// Depth first from what is returned and then from ops without users; `operands` gives the order in which each op's
+// operands are visited.
+std::vector<uint32_t> PostOrder(const Dag& dag, const NumberLists& operands, const std::vector<uint32_t>& roots) {
   std::vector<uint32_t> order;
   order.reserve(dag.ops.size());
   std::vector<uint8_t> state(dag.ops.size(), 0);  // 1: entered, 2: done
@@ -152,113 +136,113 @@ std::vector<uint32_t> PostOrder(const Dag& dag, const NumberLists& operands) {
       stack.pop_back();
     }
   };
+  for (const uint32_t root : roots) visit(root);
   for (uint32_t i = 0; i < dag.ops.size(); ++i) {
     if (dag.users[i].empty()) visit(i);
   }
   return order;
 }
 
-// XLA's DFSMemoryScheduler: operands with more extra users, then with heavier subtrees, come first.
-NumberLists HeavyOperandsFirst(const Dag& dag) {
-  constexpr int64_t kMost = int64_t{1} << 50;
+// XLA's DFSMemoryScheduler: operands with more extra users, then with heavier subtrees, come first. Sums count shared
+// subtrees again and again, up to the number of ops and the bytes of all.
+std::vector<uint32_t> HeavyFirst(const Dag& dag) {
   std::vector<int64_t> extra(dag.ops.size());
   std::vector<int64_t> total(dag.ops.size());
   NumberLists operands = dag.operands;
+  const auto heavier = [&](uint32_t a, uint32_t b) {
+    return std::tuple(extra[a], total[a]) > std::tuple(extra[b], total[b]);
+  };
+  const auto most = static_cast<int64_t>(dag.ops.size());
+  int64_t all = 0;
   for (uint32_t i = 0; i < dag.ops.size(); ++i) {
+    all = internal::SaturatingAdd(all, dag.makes[i]);
     extra[i] = dag.users[i].empty() ? 0 : static_cast<int64_t>(dag.users[i].size()) - 1;
     total[i] = dag.makes[i];
     for (const uint32_t operand : dag.operands[i]) {
-      extra[i] = std::min(kMost, extra[i] + extra[operand]);
-      total[i] = std::min(kMost, total[i] + total[operand]);
+      extra[i] = std::min(most, extra[i] + extra[operand]);
+      total[i] = std::min(all, internal::SaturatingAdd(total[i], total[operand]));
     }
     const std::span<uint32_t> mine = operands[i];
-    if (mine.size() < 2) continue;
-    std::stable_sort(mine.begin(), mine.end(), [&](uint32_t a, uint32_t b) {
-      return std::tuple(extra[a], total[a]) > std::tuple(extra[b], total[b]);
-    });
+    std::stable_sort(mine.begin(), mine.end(), heavier);
   }
-  return operands;
+  std::vector<uint32_t> roots = dag.roots;
+  std::stable_sort(roots.begin(), roots.end(), heavier);
+  return PostOrder(dag, operands, roots);
 }
 
-// An order with every op that frees more than it makes moved to where its operands are ready.
-class EagerFrees {
+// XLA's ListScheduler: of what is ready, the op that frees most and makes least; single numbers at once.
+class ListOrder {
  public:
-  EagerFrees(const Dag& dag, const std::vector<uint32_t>& order) : dag_(dag), order_(order), uses_(dag.uses) {
-    position_.resize(order.size());
-    for (uint32_t at = 0; at < order.size(); ++at) position_[order[at]] = at;
-    for (uint32_t i = 0; i < dag.ops.size(); ++i) {
-      waiting_.push_back(static_cast<uint32_t>(dag.operands[i].size()));
-    }
-  }
+  explicit ListOrder(const Dag& dag) : dag_(dag), uses_(dag.uses), place_(dag.ops.size(), ready_.end()) {}
 
   std::vector<uint32_t> Run() {
-    done_.assign(order_.size(), false);
-    out_.reserve(order_.size());
-    for (const uint32_t i : order_) {
-      if (!done_[i]) Schedule(i);
-      while (!gainers_.empty()) {
-        const uint32_t first = order_[gainers_.top()];
-        gainers_.pop();
-        if (!done_[first]) Schedule(first);
-      }
+    for (uint32_t i = 0; i < dag_.ops.size(); ++i) {
+      waiting_.push_back(static_cast<uint32_t>(dag_.operands[i].size()));
+      if (waiting_[i] == 0) place_[i] = ready_.emplace(PriorityOf(i), i);
     }
-    return std::move(out_);
+    while (!ready_.empty()) {
+      const auto best = std::prev(ready_.end());
+      const uint32_t i = best->second;
+      ready_.erase(best);
+      place_[i] = ready_.end();
+      order_.push_back(i);
+      Schedule(i);
+    }
+    return std::move(order_);
   }
 
  private:
+  using Priority = std::pair<int64_t, int64_t>;  // bytes, users
+  using Ready = std::multimap<Priority, uint32_t>;
+
+  Priority PriorityOf(uint32_t i) const {
+    constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
+    if (dag_.scalar[i]) return {kMost, kMost};
+    int64_t freed = 0;
+    for (const uint32_t buffer : dag_.reads[i]) {
+      if (uses_[buffer] == 1) freed = internal::SaturatingAdd(freed, dag_.buffer_bytes[buffer]);
+    }
+    return {internal::SaturatingSubtract(freed, dag_.makes[i]), static_cast<int64_t>(dag_.users[i].size())};
+  }
+
   void Schedule(uint32_t i) {
-    done_[i] = true;
-    out_.push_back(i);
+    for (const uint32_t user : dag_.users[i]) {
+      if (--waiting_[user] == 0) place_[user] = ready_.emplace(PriorityOf(user), user);
+    }
     for (const uint32_t buffer : dag_.reads[i]) {
       if (--uses_[buffer] != 1) continue;
-      for (const uint32_t reader : dag_.readers[buffer]) Consider(reader);
-    }
-    for (const uint32_t user : dag_.users[i]) {
-      --waiting_[user];
-      Consider(user);
+      for (const uint32_t reader : dag_.readers[buffer]) Renew(reader);
     }
   }
 
-  void Consider(uint32_t i) {
-    if (done_[i] || waiting_[i] > 0) return;
-    int64_t gain = -dag_.makes[i];
-    for (const uint32_t buffer : dag_.reads[i]) {
-      if (uses_[buffer] == 1) gain = internal::SaturatingAdd(gain, dag_.buffer_bytes[buffer]);
-    }
-    if (gain > 0) gainers_.push(position_[i]);
+  // The last reader of a buffer frees it.
+  void Renew(uint32_t i) {
+    if (place_[i] == ready_.end()) return;
+    const Priority priority = PriorityOf(i);
+    if (place_[i]->first == priority) return;
+    ready_.erase(place_[i]);
+    place_[i] = ready_.emplace(priority, i);
   }
 
   const Dag& dag_;
-  const std::vector<uint32_t>& order_;
-  std::vector<uint32_t> uses_;
-  std::vector<uint32_t> position_;
+  std::vector<uint32_t> uses_;  // of each buffer, not scheduled yet
   std::vector<uint32_t> waiting_;
-  std::vector<bool> done_;
-  std::priority_queue<uint32_t, std::vector<uint32_t>, std::greater<>> gainers_;  // positions
-  std::vector<uint32_t> out_;
+  Ready ready_;
+  std::vector<Ready::iterator> place_;
+  std::vector<uint32_t> order_;
 };
-
-std::vector<uint32_t> ProgramOrder(const Dag& dag) {
-  std::vector<uint32_t> order(dag.ops.size());
-  std::iota(order.begin(), order.end(), 0u);
-  return order;
-}
 
 }  // namespace
 
-std::vector<std::vector<ir::OpId>> MemoryOrders(const ir::Module& module, ir::BlockId block, const Donation& donation,
-                                                const BufferSizes& sizes) {
-  const Dag dag = DagBuilder(module, block, donation, sizes).Run();
+std::vector<std::vector<ir::OpId>> MemoryOrders(const ir::Module& module, ir::BlockId block, const BufferSizes& sizes) {
+  const Dag dag = DagBuilder(module, block, sizes).Run();
   std::vector<std::vector<uint32_t>> orders;
   const auto add = [&](std::vector<uint32_t> order) {
     if (std::find(orders.begin(), orders.end(), order) == orders.end()) orders.push_back(std::move(order));
   };
-  const std::vector<uint32_t> heavy = PostOrder(dag, HeavyOperandsFirst(dag));
-  const std::vector<uint32_t> written = ProgramOrder(dag);
-  add(heavy);
-  add(written);
-  add(EagerFrees(dag, heavy).Run());
-  add(EagerFrees(dag, written).Run());
+  add(ListOrder(dag).Run());
+  add(HeavyFirst(dag));
+  add(PostOrder(dag, dag.operands, dag.roots));
   std::vector<std::vector<ir::OpId>> out;
   for (const auto& order : orders) {
     std::vector<ir::OpId>& ops = out.emplace_back();

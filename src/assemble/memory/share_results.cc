@@ -1,83 +1,94 @@
 #include "assemble/memory/share_results.h"
 
 #include <algorithm>
+#include <tuple>
+#include <unordered_set>
 
 namespace hespas::assemble::memory {
 namespace {
 
-struct Span {
-  uint32_t from;
-  uint32_t until;
-  bool Meets(const Span& other) const { return from <= other.until && other.from <= until; }
-  uint32_t length() const { return until - from; }
-};
+constexpr uint32_t kNone = 0xFFFFFFFFu;
 
-// The buffer of a result, and when something lies in it.
-struct Home {
-  int64_t bytes;
-  std::vector<Span> taken;
-};
+uint32_t Length(const Span& span) { return span.until - span.from; }
 
-// The buffers that are large enough for what is looked at, in order of the results.
+// The buffers that are large enough for what is looked at; the smallest come last.
 class Homes {
  public:
-  explicit Homes(std::vector<Home>& all) : all_(all) {}
-
-  void Add(uint32_t home) {
-    const auto at = std::lower_bound(homes_.begin(), homes_.end(), home) - homes_.begin();
-    homes_.insert(homes_.begin() + at, home);
-    longest_.insert(longest_.begin() + at, all_[home].taken[0]);
+  void Add(Home home) {
+    longest_.push_back(*std::max_element(home.taken.begin(), home.taken.end(),
+                                         [](const Span& a, const Span& b) { return Length(a) < Length(b); }));
+    homes_.push_back(std::move(home));
   }
-  // Puts `span` into the first buffer that is free then.
+
+  // Puts `span` into the smallest buffer that is free then.
   bool Take(const Span& span) {
-    for (size_t i = 0; i < homes_.size(); ++i) {
+    for (size_t i = homes_.size(); i-- > 0;) {
       if (longest_[i].Meets(span)) continue;
-      std::vector<Span>& taken = all_[homes_[i]].taken;
+      std::vector<Span>& taken = homes_[i].taken;
       if (std::any_of(taken.begin(), taken.end(), [&](const Span& there) { return there.Meets(span); })) continue;
       taken.push_back(span);
-      if (span.length() > longest_[i].length()) longest_[i] = span;
+      if (Length(span) > Length(longest_[i])) longest_[i] = span;
       return true;
     }
     return false;
   }
 
  private:
-  std::vector<Home>& all_;
-  std::vector<uint32_t> homes_;
+  std::vector<Home> homes_;
   std::vector<Span> longest_;  // in each of them: most often what is in the way
 };
 
 }  // namespace
 
-void ShareResults(std::vector<Interval>& intervals) {
+bool Span::Meets(const Span& other) const {
+  if (from > other.until || other.from > until) return false;
+  if (until == other.from && taker != kNone && taker == other.owner) return false;
+  return other.until != from || other.taker == kNone || other.taker != owner;
+}
+
+void ShareResults(std::vector<Interval>& intervals, const std::vector<Home>& lent) {
   constexpr size_t kMostPairs = 20'000'000;
-  std::vector<Home> homes;
+  std::vector<Home> homes = lent;
   std::vector<uint32_t> others;
+  const auto span = [&](const Interval& interval) {
+    return Span{interval.from, interval.until, interval.owner, interval.taker};
+  };
   for (uint32_t i = 0; i < intervals.size(); ++i) {
-    Interval& interval = intervals[i];
-    if (interval.result) {
-      homes.push_back({interval.bytes, {{interval.from, interval.until}}});
+    if (intervals[i].result) {
+      homes.push_back({intervals[i].bytes, {span(intervals[i])}});
     } else {
       others.push_back(i);
     }
   }
   if (homes.empty() || homes.size() * others.size() > kMostPairs) return;
-  std::stable_sort(others.begin(), others.end(),
-                   [&](uint32_t a, uint32_t b) { return intervals[a].bytes > intervals[b].bytes; });
-  std::vector<uint32_t> by_size(homes.size());
-  for (uint32_t i = 0; i < by_size.size(); ++i) by_size[i] = i;
-  std::stable_sort(by_size.begin(), by_size.end(),
-                   [&](uint32_t a, uint32_t b) { return homes[a].bytes > homes[b].bytes; });
-  auto smaller = by_size.begin();  // homes from here on are too small
-  Homes large_enough(homes);
+  std::sort(others.begin(), others.end(), [&](uint32_t a, uint32_t b) {
+    return std::tuple(-intervals[a].bytes, intervals[a].rank, a) <
+           std::tuple(-intervals[b].bytes, intervals[b].rank, b);
+  });
+  std::stable_sort(homes.begin(), homes.end(), [](const Home& a, const Home& b) { return a.bytes > b.bytes; });
+  auto smaller = homes.begin();  // homes from here on are too small
+  Homes large_enough;
   for (const uint32_t i : others) {
-    Interval& other = intervals[i];
-    for (; smaller != by_size.end() && homes[*smaller].bytes >= other.bytes; ++smaller) large_enough.Add(*smaller);
-    if (large_enough.Take({other.from, other.until})) other.bytes = 0;
+    for (; smaller != homes.end() && smaller->bytes >= intervals[i].bytes; ++smaller) {
+      large_enough.Add(std::move(*smaller));
+    }
+    if (large_enough.Take(span(intervals[i]))) intervals[i].bytes = 0;
   }
   std::erase_if(intervals, [](const Interval& interval) { return interval.bytes == 0; });
   for (Interval& interval : intervals) {
     if (interval.result) interval.from = 0;
+  }
+}
+
+void EndTakenOver(std::vector<Interval>& intervals) {
+  std::unordered_set<uint32_t> temporaries;
+  for (const Interval& interval : intervals) {
+    if (!interval.result) temporaries.insert(interval.owner);
+  }
+  for (Interval& interval : intervals) {
+    if (interval.taken_directly && temporaries.contains(interval.taker) && interval.until > interval.from) {
+      --interval.until;
+    }
   }
 }
 

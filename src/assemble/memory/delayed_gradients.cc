@@ -1,0 +1,114 @@
+#include "assemble/memory/delayed_gradients.h"
+
+#include "ir/library_call.h"
+#include "ir/walk.h"
+
+namespace hespas::assemble::memory {
+namespace {
+
+using ir::OpKind;
+
+bool IsProduct(const ir::Module& module, ir::OpId op) {
+  if (ir::Traits(module.kind(op)).sort == ir::OpSort::kContraction) return true;
+  const auto library = ir::LibraryCallOf(module, op);
+  return library && (library->kind == ir::LibraryKind::kGemm || library->kind == ir::LibraryKind::kConvolution);
+}
+
+bool Reduces(OpKind kind) {
+  return kind == OpKind::kAllReduce || kind == OpKind::kReduceScatter || kind == OpKind::kCrossReplicaSum;
+}
+
+template <class Visit>
+void VisitOperands(const ir::Module& module, ir::OpId op, Visit visit) {
+  for (const ir::ValueId value : module.operands(op)) visit(value);
+  if (!module.op(op).first_region.valid() || module.kind(op) == OpKind::kFusion) return;
+  ir::WalkNested(module, op, [&](ir::OpId nested) {
+    for (const ir::ValueId value : module.operands(nested)) visit(value);
+  });
+}
+
+class Delay {
+ public:
+  Delay(const ir::Module& module, ir::BlockId block, std::span<const ir::OpId> order)
+      : module_(module), order_(order), waits_(module.value_count(), false) {
+    FindTails(block);
+  }
+
+  std::vector<ir::OpId> Run() {
+    for (size_t at = 0; at < order_.size(); ++at) Place(at);
+    Release();
+    Release();
+    return std::move(out_);
+  }
+
+ private:
+  // Ops of which nothing but a reduction over devices needs a result, with no product in between.
+  void FindTails(ir::BlockId block) {
+    std::vector<bool> read(module_.value_count(), false);
+    std::vector<bool> needed(module_.value_count(), false);
+    const auto& ops = module_.block(block).ops;
+    if (!ops.empty() && ir::IsTerminator(module_.kind(ops.back()))) {
+      for (const ir::ValueId value : module_.operands(ops.back())) needed[value.index()] = true;
+    }
+    tail_.assign(order_.size(), false);
+    for (size_t at = order_.size(); at-- > 0;) {
+      const ir::OpId op = order_[at];
+      for (const ir::ValueId result : module_.results(op)) {
+        if (read[result.index()]) tail_[at] = true;
+      }
+      for (const ir::ValueId result : module_.results(op)) {
+        if (needed[result.index()]) tail_[at] = false;
+      }
+      const bool passes = Reduces(module_.kind(op)) || (tail_[at] && !IsProduct(module_, op));
+      VisitOperands(module_, op, [&](ir::ValueId value) {
+        read[value.index()] = true;
+        if (!passes) needed[value.index()] = true;
+      });
+    }
+  }
+
+  void Place(size_t at) {
+    const ir::OpId op = order_[at];
+    bool waits = false;
+    VisitOperands(module_, op, [&](ir::ValueId value) { waits = waits || waits_[value.index()]; });
+    const bool reduces = Reduces(module_.kind(op));
+    if ((tail_[at] && IsProduct(module_, op)) || (waits && (tail_[at] || reduces))) {
+      later_.push_back(op);
+      for (const ir::ValueId result : module_.results(op)) waits_[result.index()] = true;
+      return;
+    }
+    if (waits) {
+      Release();
+      Release();
+    } else if (ir::IsCollective(module_.kind(op)) && !reduces) {
+      Release();
+    }
+    out_.push_back(op);
+  }
+
+  // What waited while the last collective began runs; what has come since then waits for one more.
+  void Release() {
+    for (const ir::OpId op : soon_) {
+      out_.push_back(op);
+      for (const ir::ValueId result : module_.results(op)) waits_[result.index()] = false;
+    }
+    soon_ = std::move(later_);
+    later_.clear();
+  }
+
+  const ir::Module& module_;
+  std::span<const ir::OpId> order_;
+  std::vector<bool> tail_;   // by position
+  std::vector<bool> waits_;  // by value: its maker has not run
+  std::vector<ir::OpId> soon_;
+  std::vector<ir::OpId> later_;
+  std::vector<ir::OpId> out_;
+};
+
+}  // namespace
+
+std::vector<ir::OpId> DelayGradients(const ir::Module& module, ir::BlockId block, std::span<const ir::OpId> order) {
+  return Delay(module, block, order).Run();
+}
+
+}  // namespace hespas::assemble::memory

@@ -1,0 +1,18 @@
+// How much memory buffers take that lie side by side without moving: XLA's heap of temporaries.
+//
+// - The largest buffers are placed first, each into the smallest gap among those alive at the same time that holds it
+//   (XLA's GlobalDecreasingSizeBestFitHeap). Buffers of less than a ten-thousandth of the peak leave no gaps that
+//   count.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "assemble/memory/liveness.h"
+
+namespace hespas::assemble::memory {
+
+// Bytes by which the packed temporaries exceed what is alive at the worst moment; 0 where they pack without gaps.
+int64_t GapsOf(std::span<const Interval> intervals);
+
+}  // namespace hespas::assemble::memory
