@@ -88,21 +88,31 @@ Result<std::shared_ptr<SharedProgram>> Evaluator::ProgramOf(const RunOptions& op
 }
 
 std::shared_ptr<const hardware::Device> Evaluator::BaseDevice(const RunOptions& options, Diagnostics& diagnostics) {
-  const std::lock_guard lock(mutex_);
-  if (auto* known = devices_.Find(options.device)) return *known;
+  {
+    const std::lock_guard lock(mutex_);
+    if (auto* known = devices_.Find(options.device)) return *known;
+  }
   RunOptions plain;
   plain.device = options.device;
   auto device = driver::DeviceOf(plain, diagnostics);
   if (!device) return nullptr;
-  return devices_.Add(options.device, std::make_shared<const hardware::Device>(*std::move(device)));
+  auto made = std::make_shared<const hardware::Device>(*std::move(device));
+  const std::lock_guard lock(mutex_);
+  if (devices_.Find(options.device) == nullptr) devices_.Add(options.device, made);
+  return made;
 }
 
 std::shared_ptr<const hardware::System> Evaluator::BaseSystem(const std::string& name, Diagnostics& diagnostics) {
-  const std::lock_guard lock(mutex_);
-  if (auto* known = systems_.Find(name)) return *known;
+  {
+    const std::lock_guard lock(mutex_);
+    if (auto* known = systems_.Find(name)) return *known;
+  }
   auto system = driver::LoadSystemPreset(name, diagnostics);
   if (!system) return nullptr;
-  return systems_.Add(name, std::make_shared<const hardware::System>(*std::move(system)));
+  auto made = std::make_shared<const hardware::System>(*std::move(system));
+  const std::lock_guard lock(mutex_);
+  if (systems_.Find(name) == nullptr) systems_.Add(name, made);
+  return made;
 }
 
 std::optional<hardware::System> Evaluator::NodeOf(const hardware::Device& device, size_t npus,

@@ -60,7 +60,13 @@ std::shared_ptr<const Assembled> Structure::TracesFor(const RunOptions& options,
   return made;
 }
 
-std::shared_ptr<const Structure> SharedProgram::Find(const std::string& key, const driver::OptimiserInput& input) {
+std::optional<driver::OptimiserInput> SharedProgram::InputFor(const RunOptions& options, const hardware::Device& device,
+                                                              Diagnostics& diagnostics) const {
+  return driver::OptimiserInputFor(source_->module, {.mode = driver::OptimiseModeOf(options)}, device, diagnostics);
+}
+
+std::shared_ptr<const Structure> SharedProgram::Find(const std::string& key,
+                                                     const driver::OptimiserInput& input) const {
   for (const auto& known : known_) {
     if (known->key != key) continue;
     if (input.run && !known->decisions.HoldFor(input.options.gpu, *input.cost)) continue;
@@ -98,18 +104,26 @@ std::optional<driver::Prepared> SharedProgram::Prepare(const RunOptions& options
 
 std::shared_ptr<const Structure> SharedProgram::StructureFor(const RunOptions& options, const hardware::Device& device,
                                                              Diagnostics& diagnostics) {
-  const std::lock_guard lock(mutex_);
+  {
+    const std::shared_lock lock(mutex_);
+    const auto input = source_ ? InputFor(options, device, diagnostics) : std::nullopt;
+    if (input) {
+      if (auto found = Find(KeyOf(options, *input), *input)) return found;
+    } else if (source_) {
+      return nullptr;
+    }
+  }
+  const std::unique_lock lock(mutex_);
   if (!source_) {
     RunOptions own = options;
     own.content = content_;
     source_ = driver::ReadProgramOf(own, diagnostics);
     if (!source_) return nullptr;
   }
-  auto input =
-      driver::OptimiserInputFor(source_->module, {.mode = driver::OptimiseModeOf(options)}, device, diagnostics);
+  auto input = InputFor(options, device, diagnostics);
   if (!input) return nullptr;
   const std::string key = KeyOf(options, *input);
-  if (auto found = Find(key, *input)) return found;
+  if (auto found = Find(key, *input)) return found;  // another thread was faster
   auto known = std::make_unique<Known>();
   known->key = key;
   known->used = ++uses_;

@@ -6,9 +6,11 @@
 // - Thread-safe; what is shared is never changed once it is there.
 #pragma once
 
+#include <atomic>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <shared_mutex>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -70,19 +72,22 @@ class SharedProgram {
     std::string key;  // of everything but fusion's questions
     optimise::Decisions decisions;
     std::shared_ptr<const Structure> structure;
-    uint64_t used = 0;
+    mutable std::atomic<uint64_t> used = 0;
   };
 
-  std::shared_ptr<const Structure> Find(const std::string& key, const driver::OptimiserInput& input);
+  // What fusion asks the device; needs the source.
+  std::optional<driver::OptimiserInput> InputFor(const driver::RunOptions& options, const hardware::Device& device,
+                                                 Diagnostics& diagnostics) const;
+  std::shared_ptr<const Structure> Find(const std::string& key, const driver::OptimiserInput& input) const;
   std::optional<driver::Prepared> Prepare(const driver::RunOptions& options, const hardware::Device& device,
                                           driver::OptimiserInput& input, Diagnostics& diagnostics);
 
   std::shared_ptr<const std::string> content_;
   std::string key_;
-  std::mutex mutex_;
+  mutable std::shared_mutex mutex_;
   std::optional<driver::ReadProgram> source_;
   std::vector<std::unique_ptr<Known>> known_;
-  uint64_t uses_ = 0;
+  mutable std::atomic<uint64_t> uses_ = 0;
 };
 
 }  // namespace hespas::sweep
