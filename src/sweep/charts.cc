@@ -107,8 +107,9 @@ std::string Draw(const Series& series, const char* colour, const Scale& x, const
         fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"{}\" fill=\"{}\"{}><title>{}</title></circle>",
                     x.At(mark.x), y.At(mark.y), series.line ? 4.5 : 3, colour,
                     series.line ? "" : " fill-opacity=\"0.45\"", EscapeHtml(mark.title));
-    out +=
-        mark.link.empty() ? circle + "\n" : fmt::format("<a href=\"{}\">{}</a>\n", EscapeAttribute(mark.link), circle);
+    out += mark.link.empty() ? circle + "\n"
+                             : fmt::format("<a href=\"{}\" aria-label=\"{}\">{}</a>\n", EscapeAttribute(mark.link),
+                                           EscapeAttribute(mark.title), circle);
   }
   return out;
 }
