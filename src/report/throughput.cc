@@ -67,10 +67,11 @@ std::optional<result::Throughput> ThroughputOf(const ir::Module& module) {
     if (Tokens(type) > tokens.count) tokens = {Tokens(type), number};
     ++number;
   }
-  const Best& best = images.count > 0 ? images : tokens;
+  // Few weights look like a table of tokens, but a shard of one may well look like images.
+  const Best& best = tokens.count > 0 ? tokens : images;
   if (best.count == 0) return std::nullopt;
   const ir::TypeId type = module.type_id(module.arguments(body)[best.argument]);
-  return result::Throughput{.unit = images.count > 0 ? "samples" : "tokens",
+  return result::Throughput{.unit = tokens.count > 0 ? "tokens" : "samples",
                             .per_step = static_cast<double>(best.count) * OwnShare(module, best.argument),
                             .argument = fmt::format("argument {}, {}", best.argument, module.types().Text(type))};
 }
