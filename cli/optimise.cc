@@ -108,7 +108,7 @@ void AddOptimiseCommand(CLI::App& app, Console& console) {
   command
       .add_option("--optimise", options->optimise.mode,
                   "auto, none (summarise the program as it is), xla-gpu, xla-tpu, or xla (its own compiler)")
-      ->check(OneOf({"auto", "none", "xla-gpu", "xla-tpu", "xla"}));
+      ->check(IsOptimisation());
   command.add_option("--disable", options->optimise.disabled, "passes to leave out");
   command.add_option("--after", options->optimise.stop_after, "last pass to run");
   command.add_flag("--explain", options->explain, "for each op its kernel, and why");

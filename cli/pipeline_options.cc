@@ -26,8 +26,11 @@ CLI::Option* AddProgramOption(CLI::App& command, driver::RunOptions& options) {
 }
 
 void AddSplitOptions(CLI::App& command, driver::RunOptions& options) {
-  command.add_option("--split", options.split, "how blocks are cut: auto, linear or individual")
-      ->check(OneOf({"auto", "linear", "individual"}));
+  command
+      .add_option(
+          "--split", options.split,
+          "how blocks are cut: auto, linear, individual (one operation each), or fusion (where XLA's kernels end)")
+      ->check(OneOf({"auto", "linear", "individual", "fusion"}));
   command.add_flag("--merge,!--no-merge", options.merge, "join neighbouring blocks where that delays no collective");
   command.add_option("--block-lim", options.block_limit, "most operations of one block (linear)")->check(Positive());
   command
@@ -107,7 +110,10 @@ void AddProfileOptions(CLI::App& command, estimate::ProfileOptions& profile) {
       ->allow_extra_args(false);
   command.add_option("--iree-run-arg", profile.run_arguments, "further argument of iree-benchmark-module")
       ->allow_extra_args(false);
-  command.add_option("--iree-clock", profile.clock, "time that counts: wall or cpu")->check(OneOf({"wall", "cpu"}));
+  command
+      .add_option("--iree-clock,--clock", profile.clock,
+                  "of pjrt and iree, time that counts: wall, or what the processors computed (cpu)")
+      ->check(OneOf({"wall", "cpu"}));
   command.add_option("--tool-memory", profile.memory_gib, "GiB of memory that one process that measures may take")
       ->check(Positive());
 }

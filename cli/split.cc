@@ -6,6 +6,7 @@
 #include "cli/pipeline_options.h"
 #include "cli/progress.h"
 #include "driver/block_programs.h"
+#include "driver/optimise_stage.h"
 #include "report/blocks.h"
 #include "report/dependency_graph.h"
 
@@ -26,7 +27,7 @@ void AddSplitCommand(CLI::App& app, Console& console) {
                      "accelerator whose passes --optimise runs, and whose bounds colour the graph");
   command
       .add_option("--optimise", options->run.optimise, "what XLA would do first: none, auto, xla-gpu, xla-tpu or xla")
-      ->check(OneOf({"auto", "none", "xla-gpu", "xla-tpu", "xla"}));
+      ->check(IsOptimisation());
   AddSplitOptions(command, options->run);
   command.add_option("--output", options->output,
                      "folder for the blocks as programs of their own, and blocks.json: how values pass between them");
@@ -34,7 +35,9 @@ void AddSplitCommand(CLI::App& app, Console& console) {
       .add_option("--format", options->format,
                   "what goes to stdout: table, json, jsonl, csv, md, or the dependency graph as dot or svg")
       ->check(OneOf({"table", "json", "jsonl", "csv", "md", "dot", "svg"}));
-  command.callback([options, &console] {
+  command.callback([options, &command, &console] {
+    if (options->run.split == "fusion" && command.count("--optimise") == 0)
+      options->run.optimise = driver::kFusionAlone;
     ProgressLine progress(console.quiet);
     options->run.progress = &progress;
     const auto prepared = driver::Prepare(options->run, console.diagnostics);

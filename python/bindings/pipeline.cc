@@ -1,15 +1,19 @@
 #include "pipeline.h"
 
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
 #include <memory>
+#include <type_traits>
 
 #include "call.h"
 #include "driver/run.h"
 #include "errors.h"
+#include "estimate/registry.h"
 #include "program.h"
 #include "report/blocks.h"
 #include "report/run_report.h"
@@ -89,6 +93,31 @@ auto RunField(Member driver::RunOptions::*member) {
                    [member](Options& o, Member value) { o.run.*member = std::move(value); }};
 }
 
+void BindProfileOptions(nb::class_<Options>& options) {
+  const auto field = [&options](const char* name, auto member) {
+    options.def_prop_rw(
+        name, [member](const Options& o) { return o.run.profile.*member; },
+        [member](Options& o, std::remove_cvref_t<decltype(estimate::ProfileOptions().*member)> value) {
+          o.run.profile.*member = std::move(value);
+        });
+  };
+  using P = estimate::ProfileOptions;
+  field("whole", &P::whole);
+  field("plugin", &P::plugin);
+  field("cold", &P::cold);
+  field("clock", &P::clock);
+  field("sample", &P::sample);
+  field("budget", &P::budget_s);
+  field("jobs", &P::jobs);
+  field("tool_memory", &P::memory_gib);
+  field("block_compiler", &P::compiler);
+  field("block_runner", &P::runner);
+  field("iree_backend", &P::target_backend);
+  field("iree_device", &P::target_device);
+  field("iree_compile_args", &P::compile_arguments);
+  field("iree_run_args", &P::run_arguments);
+}
+
 void BindOptions(nb::module_& m) {
   nb::class_<Options> options(m, "Options");
   options.def(nb::init<>());
@@ -103,6 +132,13 @@ void BindOptions(nb::module_& m) {
   field("estimator", &R::estimator);
   field("fallback", &R::fallback);
   field("dataflow", &R::dataflow);
+  field("tool_path", &R::tool_path);
+  field("tool_config", &R::tool_config);
+  field("tool_mapping", &R::tool_mapping);
+  field("tool_clock", &R::tool_clock_hz);
+  field("tool_chips", &R::tool_chips);
+  field("tool_timeout", &R::tool_limit_s);
+  field("kernel_simulator", &R::kernel_simulator);
   field("optimise", &R::optimise);
   field("split", &R::split);
   field("merge", &R::merge);
@@ -120,6 +156,7 @@ void BindOptions(nb::module_& m) {
   field("strict", &R::strict);
   field("output", &R::output);
   field("command_line", &R::command_line);
+  BindProfileOptions(options);
   options.def("assume", [](Options& o, int64_t trip_count, std::vector<double> branches, double moe_imbalance) {
     o.run.assumptions = {
         .trip_count = trip_count, .branch_probabilities = std::move(branches), .moe_imbalance = moe_imbalance};
@@ -144,6 +181,7 @@ void BindPipeline(nb::module_& m) {
       .def_prop_ro("bytes", [](const Estimated& e) { return e.bytes.value; })
       .def_ro("ops", &Estimated::ops)
       .def_prop_ro("warnings", [](const Estimated& e) { return AsPython(e.diagnostics, true); });
+  m.def("measures", &estimate::Measures);
   m.def("run", &Run, nb::arg("program"), nb::arg("options"));
   m.def("write", &Write, nb::arg("program"), nb::arg("options"), nb::arg("folder"));
   m.def("estimate", &Estimate, nb::arg("program"), nb::arg("options"));

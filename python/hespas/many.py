@@ -126,6 +126,12 @@ def _variants(programs: list[Program], choices: dict[str, list[Any]], labels: It
     if len(varying) != 1 or not programs:
         _core.error("E0955", "exactly one thing has to vary: " + (", ".join(varying) + " do" if varying else "nothing does"),
                     "give two programs or results, or a list of devices, systems, estimators or optimisations")
+    if any(isinstance(each, str) and _core.measures(each) for each in axes.get("estimator", ())):
+        # cut alike, as `hespas compare` does
+        cut = options.get("split", "auto")
+        options = {**options, "split": "linear" if cut == "auto" else cut}
+        if "optimise" not in axes and cut != "fusion" and options.get("optimise", "auto") == "auto":
+            options["optimise"] = "none"
     sides = [run(**dict(zip(axes, row)), **options) for row in itertools.product(*axes.values())]
     name = varying[0]
     return _side_by_side(_CALLED.get(name, name), labels or _core.labels([_label(value) for value in axes[name]]), [side._core for side in sides], measured)

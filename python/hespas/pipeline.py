@@ -2,17 +2,18 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Sequence
+from typing import Any, Sequence, Unpack
 
 from hespas import _core
 from hespas.estimators import Estimator
 from hespas.hardware import Device, System
 from hespas.program import Histogram, load
 from hespas.result import EstimateResult, RunResult
+from hespas.tools import Tools, set_tools
 
 _CHOICES = {
     "optimise": ("auto", "none", "xla-gpu", "xla-tpu", "xla"),
-    "split": ("auto", "linear", "individual"),
+    "split": ("auto", "linear", "individual", "fusion"),
     "network_backend": ("analytical", "analytical-aware", "simgrid", "none"),
     "network_model": ("auto", "plain", "calibrated"),
     "overlap": ("program", "perfect"),
@@ -71,6 +72,7 @@ def _options(device: Any, estimator: Any, choices: dict[str, Any]) -> _core.Opti
     options.cache = os.fspath(choices["cache"])
     options.compat = choices["compat"] is not None
     options.strict = bool(choices["strict"])
+    set_tools(options, choices["tools"])
     options.command_line = "hespas (Python)"
     return options
 
@@ -83,7 +85,7 @@ def analyze(program: Any, *, expand: bool = False, all_regions: bool = False, op
 def estimate(program: Any, device: Any = None, *, estimator: str | Estimator = "calibrated", fallback: str = "calibrated",
              dataflow: str = "ws", optimise: str = "auto", split: str = "auto", merge: bool = False, block_limit: int = 1024,
              separator: str = "communication", changes: Sequence[str] = (), flash_attention: bool = False, cache: Any = "memory",
-             compat: str | None = None, strict: bool = False) -> EstimateResult:
+             compat: str | None = None, strict: bool = False, **tools: Unpack[Tools]) -> EstimateResult:
     """What a program's computation costs on one device, without a network: `hespas estimate`.
 
     program    whatever `hespas.load` takes
@@ -97,6 +99,7 @@ def estimate(program: Any, device: Any = None, *, estimator: str | Estimator = "
     cache      where estimates are kept: a file, "memory" (equal blocks of this call) or "none"
     compat     "prototype": the Python prototype's choices and defects
     strict     an operation without a cost rule is an error
+    tools      of estimators that measure or drive outside tools: see `hespas.tools.Tools`
 
     Raises InputError, UsageError; KeyboardInterrupt on Ctrl-C; what a Python estimator raises.
     """
@@ -111,7 +114,7 @@ def run(program: Any, device: Any = None, system: Any = None, *, num_npus: int |
         estimator: str | Estimator = "calibrated", fallback: str = "calibrated", dataflow: str = "ws",
         optimise: str = "auto", split: str = "auto", merge: bool = False, block_limit: int = 1024, separator: str = "communication",
         changes: Sequence[str] = (), flash_attention: bool = False, cache: Any = "memory", compat: str | None = None,
-        strict: bool = False) -> RunResult:
+        strict: bool = False, **tools: Unpack[Tools]) -> RunResult:
     """Predicts the step time of a program on devices and a network: `hespas run`.
 
     system           name of a preset, path, `System` or dict of its fields; None or "auto": one node of the device

@@ -75,7 +75,8 @@ class Errors(unittest.TestCase):
             hespas.run(EXAMPLE, "A100_SXM_40GB", "A100_SXM_40GB_8GPU")
 
     def test_choices_are_named(self):
-        for arguments, word in (({"optimise": "tpu"}, "xla-tpu"), ({"split": "cubic"}, "linear"), ({"compat": "astra"}, "prototype")):
+        for arguments, word in (({"optimise": "tpu"}, "xla-tpu"), ({"split": "cubic"}, "linear"), ({"compat": "astra"}, "prototype"),
+                                ({"clock": "sun"}, "wall"), ({"sample": -1}, "at least 0"), ({"budget": 0}, "above 0")):
             with self.subTest(arguments), self.assertRaises(hespas.errors.E0955) as caught:
                 hespas.estimate(MATMUL, **arguments)
             self.assertIn(word, caught.exception.help)
@@ -83,6 +84,10 @@ class Errors(unittest.TestCase):
             hespas.estimate(MATMUL, estimator="roofing")
         with self.assertRaises(hespas.errors.E0955):
             hespas.run(MATMUL, num_npus=0)
+        with self.assertRaisesRegex(TypeError, "plugin"):
+            hespas.run(MATMUL, plugins="x.so")
+        with self.assertRaises(hespas.errors.E0594):
+            hespas.run(MATMUL, estimator="pjrt", plugin="missing.so", sample=3, whole=True, tool_timeout=5.0)
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "base/json_text.h"
 #include "driver/pipeline.h"
+#include "estimate/registry.h"
 #include "read/profile/profile.h"
 #include "report/block_times.h"
 
@@ -95,6 +96,13 @@ void ReportNew(const Diagnostics& found, Diagnostics& diagnostics) {
   }
 }
 
+// What is measured is set beside what is modelled only where both are cut alike: as measured programs are.
+void CutAlike(const std::vector<std::string>& estimators, RunOptions& options) {
+  if (std::ranges::none_of(estimators, estimate::Measures)) return;
+  if (options.split == "auto") options.split = "linear";
+  if (options.optimise == "auto" && options.split != "fusion") options.optimise = "none";
+}
+
 std::optional<report::Comparison> CompareVariants(const CompareOptions& options, const Dimension& varying,
                                                   Diagnostics& diagnostics) {
   RunOptions common = options.run;
@@ -102,6 +110,7 @@ std::optional<report::Comparison> CompareVariants(const CompareOptions& options,
   for (const Dimension& dimension : DimensionsOf(options)) {
     if (!dimension.values->empty()) common.*dimension.option = dimension.values->front();
   }
+  CutAlike(options.estimators, common);
   if (common.program == "-") {
     auto raw = ReadRaw(common.program);
     if (!raw) diagnostics.Report(raw.error());

@@ -28,6 +28,7 @@ std::optional<Choice> Choose(const ir::Module& module, const std::string& mode, 
   const bool tpu = device.family == "tpu";
   if (mode == "none") return Choice{};
   if (mode == "xla-gpu") return Choice{true, optimise::Target::kGpu};
+  if (mode == kFusionAlone) return Choice{!optimise::IsOptimised(module), optimise::Target::kCpu};
   if (mode == "xla") return Choice{!optimise::IsOptimised(module), optimise::Target::kGpu};
   if (mode == "xla-tpu") return Choice{true, optimise::Target::kTpu};
   if (mode != "auto") return std::nullopt;

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/diagnostic.h"
@@ -21,8 +22,12 @@ namespace hespas::driver {
 inline constexpr DiagnosticKind kUnknownOptimise{"E0907", "--optimise takes auto, none, xla-gpu, xla-tpu or xla.",
                                                  Outcome::kUsage};
 
+// The mode of --split fusion: what simplifies and fuses, without rewriting products for one device's libraries, so that
+// any compiler of StableHLO takes what comes out.
+inline constexpr std::string_view kFusionAlone = "fusion";
+
 struct OptimiseOptions {
-  std::string mode = "auto";  // auto, none, xla-gpu, xla-tpu, xla
+  std::string mode = "auto";  // auto, none, xla-gpu, xla-tpu, xla, kFusionAlone
   std::vector<std::string> disabled;
   std::string stop_after;
   bool expand_kernels = false;  // back to plain StableHLO, for execution

@@ -53,7 +53,16 @@ bool Change(const RunOptions& options, hardware::System& system, Diagnostics& di
 bool AddMeasuredStep(const RunOptions& options, const Prepared& prepared, size_t npus, result::RunResult& result,
                      Diagnostics& diagnostics) {
   const auto limit = std::chrono::milliseconds(static_cast<int64_t>(options.tool_limit_s * 1000));
-  const auto whole = estimate::MeasureWhole(*prepared.module, static_cast<int>(npus), options.profile, limit);
+  // Passes of ours are no part of the truth.
+  std::optional<ir::Module> as_read;
+  if (prepared.optimised) {
+    as_read = options.content
+                  ? ReadModule(options.program, Content(options.content, *options.content), nullptr, diagnostics)
+                  : ReadModule(options.program, nullptr, diagnostics);
+    if (!as_read) return false;
+  }
+  const ir::Module& module = as_read ? *as_read : *prepared.module;
+  const auto whole = estimate::MeasureWhole(module, static_cast<int>(npus), options.profile, limit);
   if (!whole) {
     diagnostics.Report(whole.error());
     return false;

@@ -67,7 +67,7 @@ struct RunOptions {
   std::string kernel_simulator;                                 // of ptx: simulates single kernels
   std::string dataflow = "ws";                                  // of scalesim: weights stay, or outputs ("os")
   std::string optimise = "auto";                                // none, xla-gpu, xla-tpu
-  std::string split = "auto";                                   // linear, individual
+  std::string split = "auto";                                   // linear, individual, fusion
   bool merge = false;
   size_t block_limit = 1024;
   std::string separator = "communication";

@@ -239,7 +239,8 @@ std::optional<ReadProgram> ReadProgramOf(const RunOptions& options, Diagnostics&
 
 std::string OptimiseModeOf(const RunOptions& options) {
   const bool plain = options.compat || estimate::Measures(options.estimator);  // their compilers optimise themselves
-  return plain && options.optimise == "auto" ? "none" : options.optimise;
+  if (options.optimise != "auto") return options.optimise;
+  return std::string(options.split == "fusion" && !options.compat ? kFusionAlone : plain ? "none" : "auto");
 }
 
 std::optional<Prepared> Prepare(const RunOptions& options, Diagnostics& diagnostics) {
@@ -252,7 +253,7 @@ std::optional<Prepared> Prepare(const RunOptions& options, Diagnostics& diagnost
                     .sha256 = std::move(program->sha256),
                     .ops = program->ops,
                     .scheduled = program->scheduled,
-                    .optimised = mode != "none" && (mode != "auto" || !program->scheduled)};
+                    .optimised = mode != "none" && !((mode == "auto" || mode == kFusionAlone) && program->scheduled)};
   auto module = OptimiseModule(std::move(program->module), {.mode = mode}, prepared.device, diagnostics);
   if (!module) return std::nullopt;
   prepared.module = std::make_unique<ir::Module>(std::move(*module));
@@ -261,7 +262,9 @@ std::optional<Prepared> Prepare(const RunOptions& options, Diagnostics& diagnost
 
 bool SplitBlocks(const RunOptions& options, Prepared& prepared, Diagnostics& diagnostics) {
   const split::Options split_options = SplitOptions(options);
-  prepared.split = split_options.strategy == split::Strategy::kLinear ? "linear" : "individual";
+  prepared.split = options.split == "fusion"                            ? "fusion"
+                   : split_options.strategy == split::Strategy::kLinear ? "linear"
+                                                                        : "individual";
   auto blocks = Take(split::Split(*prepared.module, split_options, diagnostics), diagnostics);
   if (blocks) prepared.blocks = std::move(*blocks);
   return blocks.has_value();

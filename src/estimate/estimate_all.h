@@ -36,9 +36,10 @@ inline constexpr DiagnosticKind kToolFailed{"W0517",
 
 inline constexpr DiagnosticKind kScaledBlocks{
     "W0518",
-    "Not all blocks were measured: a sample was asked for, or the budget was spent. The others cost what the fallback "
-    "says, times the ratio of measured to that in their family. The error is what this gives for each measured block "
-    "from the others. What was not measured is not kept in the cache."};
+    "Not all blocks were measured: a sample was asked for, or the budget was spent. The others cost what a fit "
+    "to the measured ones gives (by the fallback's time, flops, bytes and operations), times the ratio of measured to "
+    "that in their family. The error is what this gives for each measured block from the others. What was not measured "
+    "is not kept in the cache."};
 
 struct EstimateOptions {
   bool strict = false;  // an op without a cost rule is an error

@@ -1,13 +1,19 @@
 #include "pjrt/session.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
-#include <chrono>
+#include <algorithm>
+#include <ctime>
 
 namespace hespas::pjrt {
 namespace {
 
-using Clock = std::chrono::steady_clock;
+double Now(Clock clock) {
+  timespec time{};
+  clock_gettime(clock == Clock::kCpu ? CLOCK_PROCESS_CPUTIME_ID : CLOCK_MONOTONIC, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
 
 // CompileOptionsProto { executable_build_options { num_replicas, num_partitions, use_spmd_partitioning } }, the two
 // numbers below 128.
@@ -17,8 +23,16 @@ std::string CompileOptions(const Spread& spread) {
           0x30, several};
 }
 
-// A program that does nothing, and one that moves 256 MiB.
-constexpr const char* kNothing = R"(func.func @main(%a: tensor<f32>) -> tensor<f32> { return %a : tensor<f32> })";
+// A program that hands on its first argument as often as asked for.
+std::string Nothing(size_t arguments, size_t results) {
+  std::string parameters = "%a0: tensor<f32>";
+  for (size_t i = 1; i < arguments; ++i) parameters += fmt::format(", %a{}: tensor<f32>", i);
+  const std::vector<std::string> values(results, "%a0"), types(results, "tensor<f32>");
+  return fmt::format("func.func @main({}) -> ({}) {{ return {} : {} }}", parameters, fmt::join(types, ", "),
+                     fmt::join(values, ", "), fmt::join(types, ", "));
+}
+
+// One that moves 256 MiB.
 constexpr int64_t kSweepElements = int64_t{1} << 25;
 constexpr const char* kSweep =
     R"(func.func @main(%a: tensor<33554432xf32>) -> tensor<33554432xf32> {
@@ -87,10 +101,14 @@ Result<size_t> OutputCount(const Plugin& plugin, CLoadedExecutable* loaded) {
 
 }  // namespace
 
-Result<Session> Session::Open(const std::string& path) {
+double Overhead::Of(size_t arguments, size_t results) const {
+  return base + per_argument * static_cast<double>(arguments) + per_result * static_cast<double>(results);
+}
+
+Result<Session> Session::Open(const std::string& path, Clock clock) {
   auto plugin = Plugin::Load(path);
   if (!plugin) return plugin.error();
-  Session session(*plugin);
+  Session session(*plugin, clock);
   CClientCreateArguments create;
   if (const Status made = session.plugin_.Call(kClientCreate, create); !made) return made.error();
   session.client_ = create.client;
@@ -185,14 +203,14 @@ Result<double> Session::RunOnce(const Executable& executable) const {
   execute.input_count = executable.inputs[0].size();
   execute.outputs = outputs.data();
   execute.events = events.data();
-  const Clock::time_point start = Clock::now();
+  const double start = Now(clock_);
   Status run = plugin_.Call(kLoadedExecutableExecute, execute);
   if (!run) return run.error();
   for (CEvent* event : events) {
     const Status done = Await(plugin_, event);
     if (run && !done) run = done;
   }
-  const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  const double seconds = Now(clock_) - start;
   for (const std::vector<CBuffer*>& list : results) executable.Destroy(list);
   if (!run) return run.error();
   return seconds;
@@ -213,10 +231,27 @@ Result<Timing> Session::Time(const Executable& executable, const Effort& effort,
   });
 }
 
-Result<Timing> Session::Overhead() {
-  const auto nothing = Compile({.code = kNothing, .arguments = {{.element = "f32", .shape = {}}}});
+size_t Session::ResultCount(const Executable& executable) { return executable.outputs; }
+
+Result<double> Session::TimeNothing(size_t arguments, size_t results) {
+  const std::vector<ArgumentType> types(arguments, {.element = "f32", .shape = {}});
+  const auto nothing = Compile({.code = Nothing(arguments, results), .arguments = types});
   if (!nothing) return nothing.error();
-  return Time(**nothing, {.least = 100}, false);
+  const auto timing = Time(**nothing, {.least = 100}, false);
+  if (!timing) return timing.error();
+  return timing->seconds;
+}
+
+Result<Overhead> Session::MeasureOverhead() {
+  constexpr size_t kMany = 64;
+  const auto one = TimeNothing(1, 1);
+  const auto arguments = one ? TimeNothing(kMany, 1) : one;
+  const auto results = arguments ? TimeNothing(1, kMany) : arguments;
+  if (!results) return results.error();
+  Overhead overhead{.per_argument = std::max(0.0, *arguments - *one) / (kMany - 1),
+                    .per_result = std::max(0.0, *results - *one) / (kMany - 1)};
+  overhead.base = std::max(0.0, *one - overhead.per_argument - overhead.per_result);
+  return overhead;
 }
 
 }  // namespace hespas::pjrt

@@ -32,11 +32,23 @@ struct Program {
   Spread spread;
 };
 
+// Wall: from the start of a run to its end. Cpu: what this process's threads computed meanwhile, which other load on
+// the machine changes little; of plugins for processors alone.
+enum class Clock : uint8_t { kWall, kCpu };
+
+// Seconds that starting a program costs, by how many values go in and come out.
+struct Overhead {
+  double base = 0;
+  double per_argument = 0;
+  double per_result = 0;
+  double Of(size_t arguments, size_t results) const;
+};
+
 class Executable;
 
 class Session {
  public:
-  static Result<Session> Open(const std::string& plugin);
+  static Result<Session> Open(const std::string& plugin, Clock clock = Clock::kWall);
 
   const Platform& platform() const { return platform_; }
   const Plugin& plugin() const { return plugin_; }
@@ -45,15 +57,18 @@ class Session {
   // Of runs on arguments that stay on the devices, after one run that does not count. `cold`: what the devices cache
   // is replaced before each run.
   Result<Timing> Time(const Executable& executable, const Effort& effort, bool cold);
-  // What starting a program costs: the same for one that does nothing.
-  Result<Timing> Overhead();
+  // Measured with programs that hand on their arguments.
+  Result<Overhead> MeasureOverhead();
+  static size_t ResultCount(const Executable& executable);
 
  private:
-  explicit Session(Plugin plugin) : plugin_(plugin) {}
+  Session(Plugin plugin, Clock clock) : plugin_(plugin), clock_(clock) {}
   Status Describe();
   Result<double> RunOnce(const Executable& executable) const;
+  Result<double> TimeNothing(size_t arguments, size_t results);
 
   Plugin plugin_;
+  Clock clock_;
   CClient* client_ = nullptr;
   std::vector<CDevice*> devices_;
   Platform platform_;

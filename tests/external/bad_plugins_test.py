@@ -50,9 +50,25 @@ class BadPlugins(unittest.TestCase):
     def test_a_good_one_measures_all_blocks(self):
         result, measured = self.blocks()
         self.assertEqual((result["warnings"], measured), ([], 3))
-        # the fake runs a millisecond where a program has not one argument, and no time at all where it has
+        # the fake runs a millisecond, and no time at all where a program has no operation
         self.assertGreater(result["compute_time_s"], 2e-3)
         self.assertLess(result["compute_time_s"], 0.1)
+
+    def test_blocks_end_where_kernels_end(self):
+        result = command.result("run", self.program, "--estimator", "pjrt", "--plugin", PLUGIN, "--split", "fusion")
+        # the product alone, exponential and sum in one kernel
+        self.assertEqual((result["warnings"], result["blocks"]["compute"]), ([], 2))
+
+    def test_measured_and_modelled_blocks_side_by_side(self):
+        """Both sides are cut as measured programs are: the rows of the comparison are the same operations."""
+        answer = command.result("compare", self.program, "--estimators", "pjrt,roofline", "--plugin", PLUGIN)
+        self.assertEqual([side["optimise"] for side in answer["sides"]], ["none", "none"])
+        self.assertEqual([row["matched"] for row in answer["blocks"]], [True])
+
+    def test_only_processors_tell_what_they_computed(self):
+        run = self.measure("", "--clock", "cpu")
+        self.assertEqual(run.returncode, 5)
+        self.assertIn("error[E0595]", run.stderr)
 
     def test_caches_are_replaced_before_each_cold_run(self):
         for words, expected in (("--cold", r"p+(p(sp){5,})+"), ("--warm", "p+")):

@@ -96,7 +96,7 @@ def first(value):
     return np.asarray(value.addressable_shards[0].data)
 
 
-def compare(hespas, program):
+def compare(hespas, program, words):
     text = subprocess.run([hespas, "print", program, "--generic"], check=True, capture_output=True, text=True).stdout
     executable, arguments, devices = numeric.compiled(text)
     if len(devices) == 1:
@@ -104,7 +104,7 @@ def compare(hespas, program):
     else:
         everywhere = jax.sharding.NamedSharding(jax.sharding.Mesh(np.array(devices), ("x",)), jax.sharding.PartitionSpec())
         placed = [jax.device_put(v, everywhere) for v in arguments]
-    blocks = Blocks(hespas, program, LINEAR)
+    blocks = Blocks(hespas, program, words)
     assert not blocks.refused, blocks.refused
     values, known = dict(zip(blocks.wiring["arguments"], placed)), {}
     for row in blocks.wiring["blocks"]:
@@ -119,7 +119,7 @@ def compare(hespas, program):
     worst = max(numeric.difference(first(values[i]), first(expected))
                 for i, expected in zip(blocks.wiring["results"], whole, strict=True))
     assert worst <= tolerance, f"{program}: results of the blocks differ by {worst:.2g}"
-    print(f"{pathlib.Path(program).name}: {len(blocks.wiring['blocks'])} blocks in order give the program's {len(whole)} results "
+    print(f"{pathlib.Path(program).name} {words[1]}: {len(blocks.wiring['blocks'])} blocks in order give the program's {len(whole)} results "
           f"within {worst:.1e}", flush=True)
 
 
@@ -135,7 +135,8 @@ def main():
     if given.compile:
         compile_all(given.hespas, given.compile[0], given.compile[1:])
     for program in given.run:
-        compare(given.hespas, program)
+        for words in (LINEAR, ["--split", "fusion"]):
+            compare(given.hespas, program, words)
 
 
 if __name__ == "__main__":

@@ -31,7 +31,7 @@ T* Handle(uintptr_t value) {
 }
 
 constexpr std::string_view kRefusal = "the fake plugin refuses this";
-constexpr uintptr_t kPlain = 1, kSpecial = 2, kSweep = 3;  // executables
+constexpr uintptr_t kPlain = 1, kSpecial = 2, kSweep = 3, kEmpty = 4;  // executables
 
 void Misbehave(std::string_view how) {
   if (how == "crash") std::raise(SIGSEGV);
@@ -84,8 +84,9 @@ CError* Compile(void* arguments) {
   const bool special = code.find("exponential") != std::string_view::npos;
   if (special) Misbehave(Behaviour());
   if (special && Behaviour() == "refuse") return Handle<CError>(1);
+  const bool empty = code.find(" = ") == std::string_view::npos;
   const bool sweep = code.find("33554432") != std::string_view::npos;  // what replaces a device's caches
-  compile.executable = Handle<CLoadedExecutable>(special ? kSpecial : sweep ? kSweep : kPlain);
+  compile.executable = Handle<CLoadedExecutable>(special ? kSpecial : sweep ? kSweep : empty ? kEmpty : kPlain);
   return nullptr;
 }
 
@@ -107,7 +108,8 @@ CError* Execute(void* arguments) {
   if (const char* log = std::getenv("FAKE_PLUGIN_LOG")) {
     std::ofstream(log, std::ios::app) << (execute.executable == Handle<CLoadedExecutable>(kSweep) ? 's' : 'p');
   }
-  if (execute.input_count != 1) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  if (execute.executable != Handle<CLoadedExecutable>(kEmpty))
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
   return nullptr;
 }
 

@@ -1,4 +1,5 @@
 """IREE itself, from PyPI: blocks of ResNet and of a transformer measured on this machine's processor."""
+import json
 import pathlib
 import subprocess
 import tempfile
@@ -35,15 +36,30 @@ class Iree(unittest.TestCase):
                 times.append(result["compute_time_s"])
         self.assertGreater(times[1], 10 * times[0])
 
-    def test_blocks_of_programs(self):
-        """The five cheapest and dearest of each kind would take minutes: a sample of one block a family, with a budget."""
-        for program in (command.ROOT / "tests/data/optimise/run/llama3-tiny-4dev.mlir.gz", command.LLAMA):
-            if not program.exists():
-                continue
-            result = command.result("run", program, *WORDS, "--sample", 1, "--budget", "40s", "--tool-timeout", 30)
-            notes = [w["message"] for w in result["warnings"] if w["code"] == "W0518"]
-            self.assertEqual(len(notes), 1, result["warnings"])
-            self.assertRegex(notes[0], r"^[1-9]\d* of \d+ distinct blocks were measured")
+    def test_blocks_of_a_transformer(self):
+        """All would take minutes: a sample of one block a family, with a budget."""
+        program = command.ROOT / "tests/data/optimise/run/llama3-tiny-4dev.mlir.gz"
+        result = command.result("run", program, *WORDS, "--sample", 1, "--budget", "40s", "--tool-timeout", 30)
+        notes = [w["message"] for w in result["warnings"] if w["code"] == "W0518"]
+        self.assertEqual(len(notes), 1, result["warnings"])
+        self.assertRegex(notes[0], r"^[1-9]\d* of \d+ distinct blocks were measured")
+
+    def test_blocks_of_resnet50(self):
+        """The dearest take minutes at a batch of 256: measured are the cheapest, and the cheapest with a convolution."""
+        with tempfile.TemporaryDirectory() as folder:
+            program = command.ROOT / "data/workloads/resnet50_train_step_4_devices_1024_batch.mlir.zst"
+            command.result("split", program, "--split", "linear", "--output", folder)
+            rows = json.loads((pathlib.Path(folder) / "blocks.json").read_text())["blocks"]
+            files = {row["file"] for row in rows if row["kind"] == "compute" and "not_profilable" not in row}
+            blocks = []
+            for path in sorted(pathlib.Path(folder) / file for file in files):
+                model = command.result("run", path, "--split", "linear", "--optimise", "none", "--estimator", "roofline")
+                blocks.append((model["flops"], "stablehlo.convolution" in path.read_text(), path))
+            blocks.sort()
+            for path in [block[2] for block in blocks[:4]] + [block[2] for block in blocks if block[1]][:2]:
+                result = command.result("run", path, *WORDS, "--tool-timeout", 120)
+                self.assertEqual([w for w in result["warnings"] if w["code"] == "W0517"], [])
+                self.assertGreater(result["compute_time_s"], 0)
 
 
 if __name__ == "__main__":

@@ -124,8 +124,14 @@ class Pjrt(unittest.TestCase):
         result = self.measure(self.write(chain(12)), "--split", "individual", "--sample", 3)
         warnings = [w["message"] for w in result["warnings"]]
         self.assertEqual(len(warnings), 1, warnings)
-        self.assertRegex(warnings[0], r"3 of 12 distinct blocks were measured; 9 are scaled by the fallback "
+        self.assertRegex(warnings[0], r"3 of 12 distinct blocks were measured; 9 are scaled from them "
                                       r"\(leave-one-out error of the measured ones \d+ %\)")
+
+    def test_processor_time_is_another_measurement(self):
+        program = self.write(product(256))
+        for clock in ("wall", "cpu"):
+            self.assertGreater(self.measure(program, "--cache", self.cache, "--clock", clock)["compute_time_s"], 1e-6)
+        self.assertEqual(len(self.kept()), 2)
 
     def test_a_budget_ends_gracefully(self):
         result = self.measure(self.write(chain(40)), "--split", "individual", "--budget", "0.1s", "--jobs", 1)

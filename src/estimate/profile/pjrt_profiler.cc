@@ -75,10 +75,11 @@ class PjrtProfiler : public BlockProfiler {
   Status Open(const std::string& plugin) {
     const auto worker = Start(slots_[0]);
     if (!worker) return worker.error();
-    overhead_s_ = greeting_.value("overhead_s", 0.0);
-    fingerprint_ = fmt::format("pjrt|1|{}|{}|{}|{}|{}|{}", FileIdentity(plugin), greeting_.value("api", ""),
+    if (options_.clock == "cpu" && greeting_.value("platform", "") != "cpu")
+      return Failed("of its devices only wall time is known (--clock)");
+    fingerprint_ = fmt::format("pjrt|2|{}|{}|{}|{}|{}|{}|{}", FileIdentity(plugin), greeting_.value("api", ""),
                                greeting_.value("platform", ""), greeting_.value("version", ""),
-                               greeting_.value("device", ""), options_.cold ? "cold" : "warm");
+                               greeting_.value("device", ""), options_.cold ? "cold" : "warm", options_.clock);
     // "cpu" is the name of every processor there is.
     if (greeting_.value("platform", "") == "cpu") fingerprint_ += "|" + HostProcessor();
     return {};
@@ -99,7 +100,8 @@ class PjrtProfiler : public BlockProfiler {
     const double seconds = answer->value("seconds", -1.0), half_width = answer->value("half_width_s", 0.0);
     if (!(seconds >= 0) || !std::isfinite(seconds)) return Failed("it answered no time");
     constexpr double kHalfWidths = 1.96;  // of 95 %, in standard deviations
-    return Measured{.seconds = std::max(0.0, seconds - overhead_s_), .sigma_seconds = half_width / kHalfWidths};
+    const double overhead = answer->value("overhead_s", 0.0);
+    return Measured{.seconds = std::max(0.0, seconds - overhead), .sigma_seconds = half_width / kHalfWidths};
   }
 
  private:
@@ -168,7 +170,6 @@ class PjrtProfiler : public BlockProfiler {
   std::mutex mutex_;
   std::map<size_t, Slot> slots_;
   json greeting_;
-  double overhead_s_ = 0;
   std::string fingerprint_;
 };
 
@@ -184,9 +185,10 @@ Result<std::unique_ptr<PjrtProfiler>> Open(const ProfileOptions& options, std::c
   if (worker.empty()) return MakeError(kPluginUnusable, "hespas_pjrt_worker stands neither beside hespas nor in PATH");
   const double bytes = options.memory_gib > 0 ? options.memory_gib * (1 << 30)
                                               : kDefaultMemoryShare * static_cast<double>(AvailableMemory());
-  auto profiler = std::make_unique<PjrtProfiler>(
-      std::vector<std::string>{worker, "--plugin", plugin, "--memory", std::to_string(static_cast<int64_t>(bytes))},
-      std::move(environment), options, limit);
+  std::vector<std::string> command = {worker, "--plugin", plugin, "--memory",
+                                      std::to_string(static_cast<int64_t>(bytes))};
+  if (options.clock == "cpu") command.emplace_back("--cpu-clock");
+  auto profiler = std::make_unique<PjrtProfiler>(std::move(command), std::move(environment), options, limit);
   if (const Status opened = profiler->Open(plugin); !opened) {
     return MakeError(kPluginUnusable, fmt::format("`{}` cannot be used: {}", plugin, opened.error().message), {},
                      "name another plugin with --plugin, or choose an analytic estimator");

@@ -21,7 +21,7 @@ struct ProfileOptions {
   std::string target_device = "local-task";    // of iree
   std::vector<std::string> compile_arguments;  // of iree, further ones
   std::vector<std::string> run_arguments;      // of iree, further ones
-  std::string clock = "wall";                  // of iree: wall or cpu
+  std::string clock = "wall";                  // of pjrt and iree: wall or cpu
 };
 
 }  // namespace hespas::estimate

@@ -9,6 +9,7 @@
 
 #include "base/interrupt.h"
 #include "base/scratch_folder.h"
+#include "estimate/estimate_all.h"
 #include "estimate/profile/program_text.h"
 #include "estimate/profile/scaling.h"
 
@@ -31,7 +32,12 @@ class Session {
     for (const BlockRequest& request : batch.requests) {
       Notes& notes = fallback_notes_.emplace_back();
       modelled_.push_back(fallback.EstimateBlock(module, *request.block, notes));
-      blocks_.push_back({.family = FamilyOf(module, *request.block), .modelled = modelled_.back().time.seconds()});
+      const graph::Estimate& modelled = modelled_.back();
+      blocks_.push_back({.family = FamilyOf(module, *request.block),
+                         .traits = {modelled.time.seconds(), static_cast<double>(modelled.flops.value),
+                                    static_cast<double>(modelled.bytes.value),
+                                    static_cast<double>(ExpandedOpCount(module, *request.block))},
+                         .uses = static_cast<double>(request.uses)});
       if (request.known) blocks_.back().measured = request.known->time.seconds();
     }
     failures_.resize(blocks_.size());
@@ -69,7 +75,7 @@ class Session {
   std::vector<size_t> Order() const {
     std::vector<size_t> order = ChooseSample(blocks_, static_cast<size_t>(options_.sample));
     std::erase_if(order, [&](size_t i) { return batch_.requests[i].known.has_value(); });
-    const auto weight = [&](size_t i) { return blocks_[i].modelled * static_cast<double>(batch_.requests[i].uses); };
+    const auto weight = [&](size_t i) { return blocks_[i].modelled() * blocks_[i].uses; };
     std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return weight(a) > weight(b); });
     return order;
   }
@@ -150,8 +156,8 @@ class Session {
     const auto error = scale.LeaveOneOutError();
     notes.push_back(
         {NoteKind::kScaled, first,
-         fmt::format("{} of {} distinct blocks were measured{}; {} are scaled by the fallback{}", measured,
-                     blocks_.size(), Spent() ? " within the budget" : "", scaled,
+         fmt::format("{} of {} distinct blocks were measured{}; {} are scaled from them{}", measured, blocks_.size(),
+                     Spent() ? " within the budget" : "", scaled,
                      error ? fmt::format(" (leave-one-out error of the measured ones {:.0f} %)", 100 * *error) : "")});
   }
 

@@ -1,6 +1,8 @@
-// Times of blocks that were not measured, from those that were: the ratio to what a model says, by family.
+// Times of blocks that were not measured, from those that were: a fit to what is known of all, times the family's own
+// ratio to it.
 #pragma once
 
+#include <array>
 #include <map>
 #include <optional>
 #include <string>
@@ -12,36 +14,54 @@
 
 namespace hespas::estimate {
 
+// What a block's time may be proportional to: seconds that the fallback says, its flops, its bytes, its operations.
+using Traits = std::array<double, 4>;
+
 struct ScaledBlock {
   std::string family;
-  double modelled = 0;                  // seconds that the fallback says
+  Traits traits{};
+  double uses = 1;                      // how often it occurs
   std::optional<double> measured = {};  // seconds
+  double modelled() const { return traits[0]; }
 };
 
-// Blocks of the same operations, however many and of whatever shapes, are one family.
+// Blocks of the same operations, however many, are one family, where their products and convolutions are of like size:
+// compilers choose other kernels for others.
 std::string FamilyOf(const ir::Module& module, const graph::Block& block);
 
-// What blocks take over what the fallback says of them, summed once over all that were measured.
+// What blocks take by their traits, and families by what their measured blocks take over that.
 class Scale {
  public:
   explicit Scale(const std::vector<ScaledBlock>& blocks);
 
-  // Seconds of a block from all others: the fallback's, times the ratio of its family (else of all). Ratios of sums, so
-  // that blocks of no weight have none.
+  // Seconds of a block from all others; the fallback's where none was measured.
   double Seconds(const ScaledBlock& block) const;
 
-  // Sum of |scaled - measured| over that of measured, each block scaled from the others; nothing with fewer than two.
+  // Sum of |scaled - measured| over that of measured, each block scaled from the others and as often as it occurs;
+  // nothing with fewer than two.
   std::optional<double> LeaveOneOutError() const;
 
  private:
-  struct Sum {
-    double measured = 0, modelled = 0;
+  // Normal equations of the fit; sums, so that one block is taken out again.
+  struct Sums {
+    std::array<Traits, std::tuple_size_v<Traits>> products{};
+    Traits values{};
+    size_t count = 0;
+    void Add(const ScaledBlock& block, double sign);
   };
-  static Sum Without(Sum sum, const ScaledBlock& block);
+  struct Family {
+    std::vector<const ScaledBlock*> measured;
+  };
+
+  static Traits Fit(const Sums& sums);
+  static double Fitted(const Traits& weights, const ScaledBlock& block);
+  double RatioOf(const ScaledBlock& block, const Traits& weights) const;
+  double From(const Traits& weights, const ScaledBlock& block) const;
 
   const std::vector<ScaledBlock>& blocks_;
-  std::map<std::string_view, Sum> families_;
-  Sum all_;
+  std::map<std::string_view, Family> families_;
+  Sums all_;
+  Traits weights_{};
 };
 
 // Those to measure: of each family `sample` (0: all), spread evenly over what the fallback says; known ones count.
