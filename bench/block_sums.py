@@ -14,6 +14,7 @@ import os
 import pathlib
 import statistics
 import subprocess
+import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 HESPAS = pathlib.Path(os.environ.get("HESPAS_BIN", ROOT / "build/release/bin")) / "hespas"
@@ -69,11 +70,12 @@ def measure(program, given):
     cut = [Row("fusion", "--split", "fusion"), Row(f"linear by {limit}", "--split", "linear", "--block-lim", limit), linear]
     samples = [Row(f"sample {n}", "--split", "linear", "--sample", n) for n in given.sample]
     common = ["--estimator", "pjrt", "--plugin", plugin(), "--network-backend", "none", "--clock", given.clock, "--jobs", 1]
-    for _ in range(given.repeats):
+    for repetition in range(given.repeats):
         for row in [*cut, *samples]:
             answer = row.measure(program, common)
             if row is linear:
                 whole.values.append(answer["measured_step"]["time_s"])
+            print(f"{program.name} {repetition}: {row.name} {row.values[-1]:.4f} s", file=sys.stderr, flush=True)
     print(f"{program.name}:")
     for row, other in [(whole, None), *((row, whole) for row in cut), *((row, linear) for row in samples)]:
         print("  " + row.text(other), *sorted(row.notes), sep="\n    ", flush=True)
