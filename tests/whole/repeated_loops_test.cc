@@ -139,6 +139,38 @@ TEST(RepeatedLoops, LoopsWithinAndBehindLoops) {
   ExpectEqual(Program(Loop(0, 50, "%x", "%r0", outer) + Loop(2, 70, "%r0#1", "%r2", second), "%r2#1"));
 }
 
+// A chain over two nodes: the slow link between them holds up one neighbour more with each iteration, and has not
+// reached the end of the second node when the last iterations that are simulated begin.
+TEST(RepeatedLoops, LoopsThatDoNotComeIntoStepAreToldOf) {
+  constexpr int kNode = 160;
+  std::string pairs;
+  for (int i = 0; i + 1 < 2 * kNode; ++i) pairs += fmt::format("{}[{},{}]", i == 0 ? "" : ",", i, i + 1);
+  const std::string body = Product("%d0", "%v0") + fmt::format(R"(%out0 = "stablehlo.collective_permute"(%d0) {{
+        source_target_pairs = dense<[{}]> : tensor<{}x2xi64>}} : ({}) -> {}
+)",
+                                                               pairs, 2 * kNode - 1, kType, kType);
+  std::string text = Program(Loop(0, 2000, "%x", "%r", body), "%r#1");
+  text.replace(text.find("num_partitions = 4"), 18, fmt::format("num_partitions = {}", 2 * kNode));
+  const auto folder = std::filesystem::temp_directory_path() / fmt::format("hespas_chain_{}", getpid());
+  std::filesystem::create_directories(folder);
+  std::ofstream(folder / "chain.mlir") << text;
+  std::ofstream(folder / "system.json") << fmt::format(R"({{
+    "network": {{"topology": ["FullyConnected", "FullyConnected"], "npus_count": [{}, 2],
+                 "bandwidth": [1000000000.0, 1000000000.0], "latency": [0.0, 1000000.0]}},
+    "system": {{"all-reduce-implementation": ["direct", "direct"], "all-to-all-implementation": ["direct", "direct"],
+                "all-gather-implementation": ["direct", "direct"],
+                "reduce-scatter-implementation": ["direct", "direct"]}}}})",
+                                                       kNode);
+  driver::RunOptions options{
+      .program = folder / "chain.mlir", .device = "A100_SXM_40GB", .system = folder / "system.json"};
+  options.report = false;
+  Diagnostics diagnostics;
+  EXPECT_TRUE(driver::Run(options, diagnostics).has_value());
+  std::filesystem::remove_all(folder);
+  ASSERT_EQ(diagnostics.all().size(), 1u);
+  EXPECT_EQ(diagnostics.all()[0].kind, &driver::kNotSteady);
+}
+
 // 10^10 iterations take as long as one, 10^10 times, and no longer to simulate.
 TEST(RepeatedLoops, LongLoopsCostNoMoreThanShortOnes) {
   const std::string body = Product("%d0", "%v0") + AllReduce("%out0", "%d0");
