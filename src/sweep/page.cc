@@ -109,7 +109,7 @@ class Page {
       if (at != std::string::npos)
         out.replace(at, cell.size(), fmt::format("<td class=\"number\"><a href=\"#point-{0}\">{0}</a></td>", number));
     }
-    return Section("answers", "Best points", "Of the points that meet the constraints.", Scroll("Best points", out));
+    return Section("answers", "Best points", "Of the points that meet the constraints.", Scroll("Table of the best points", out));
   }
 
   std::string Front() const {
@@ -262,7 +262,7 @@ class Page {
       if (table.rows.size() < 20) table.rows.push_back({std::to_string(count), what.first, what.second});
     }
     return Section("failures", "Points that failed", "`hespas explain CODE` tells more.",
-                   Scroll("Failures", report::ToHtml(table)));
+                   Scroll("Table of failures", report::ToHtml(table)));
   }
 
   // Every listed point opens: its own report where there is one, and the command that makes it.
@@ -280,7 +280,7 @@ class Page {
                                                                               listed.size(), input_.rows.size())
                                                                 : "All of them, best first.";
     return Section("points", "Points", text + " `hespas sweep-report DIR --point N` makes the report of any other.",
-                   Scroll("Points", out + "</tbody></table>"));
+                   Scroll("Table of all points", out + "</tbody></table>"));
   }
 
   std::string PointRow(const Json& row) const {

@@ -9,7 +9,7 @@ BIN = pathlib.Path(os.environ["HESPAS_BIN"]) / "hespas"
 ROOT = pathlib.Path(os.environ["HESPAS_ROOT"])
 FILE = ROOT / "tests/sweep/cluster.yaml"
 POINTS = 240
-ENVIRONMENT = {**os.environ, "HESPAS_COMMAND": str(BIN), "PYTHONDONTWRITEBYTECODE": "1"}
+ENVIRONMENT = {"HESPAS_COMMAND": str(BIN), "PYTHONDONTWRITEBYTECODE": "1"}  # besides the caller's
 
 
 def local_rows(folder):
@@ -24,7 +24,7 @@ def rows(folder):
 
 def start(folder, *words, **more):
     script = ROOT / "python/sweep/sweep.py"
-    return subprocess.Popen([sys.executable, script, FILE, "--output", folder, "--chunk", "10", *words], cwd=ROOT, env=ENVIRONMENT,
+    return subprocess.Popen([sys.executable, script, FILE, "--output", folder, "--chunk", "10", *words], cwd=ROOT, env=os.environ | ENVIRONMENT,
                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **more)
 
 

@@ -31,7 +31,7 @@ class SearchTest(unittest.TestCase):
 
     def search(self, *words, path=None):
         script = pathlib.Path(ROOT) / "python/sweep/sweep.py"
-        return subprocess.run([sys.executable, script, path or self.path, *map(str, words), "--format", "json"], cwd=ROOT, env=ENVIRONMENT,
+        return subprocess.run([sys.executable, script, path or self.path, *map(str, words), "--format", "json"], cwd=ROOT, env=os.environ | ENVIRONMENT,
                               capture_output=True, text=True, timeout=600, check=False)
 
     def answer(self, *words):
