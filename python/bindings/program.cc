@@ -5,6 +5,7 @@
 
 #include "base/file.h"
 #include "call.h"
+#include "driver/assumptions.h"
 #include "driver/profile.h"
 #include "driver/run.h"
 #include "errors.h"
@@ -35,6 +36,20 @@ std::unique_ptr<Program> Read(std::string name, std::string content) {
 std::unique_ptr<Program> ReadFile(const std::string& path) {
   auto content = CallWithoutGil(nullptr, [&] { return ReadRaw(path); });
   return Read(path, Value(std::move(content)));
+}
+
+std::unique_ptr<Program> Retargeted(const Program& program, int64_t devices) {
+  Diagnostics diagnostics;
+  std::string text;
+  const bool done = CallWithoutGil(nullptr, [&] {
+    auto module = driver::ReadModule(program.name, Content(program.content, *program.content), nullptr, diagnostics);
+    const Status status = module ? driver::Apply({.devices = devices}, *module) : Status();
+    if (!status) diagnostics.Report(status.error());
+    if (module && status) text = ir::PrintGeneric(*module);
+    return module && status;
+  });
+  if (!done) Raise(diagnostics);
+  return Read(program.name, std::move(text));
 }
 
 report::Extent ExtentOf(const std::string& extent) {
@@ -71,6 +86,7 @@ void BindProgram(nb::module_& m) {
              const nb::gil_scoped_release released;
              return ir::PrintGeneric(p.module);
            })
+      .def("retarget", &Retargeted, nb::arg("devices"))
       .def("analyze", &Analyze, nb::arg("extent"), nb::arg("operand_types"));
   m.def("read_file", &ReadFile, nb::arg("path"));
   m.def(

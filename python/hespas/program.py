@@ -88,6 +88,17 @@ class Program:
         histogram.profile = profile
         return histogram
 
+    def retarget(self, devices: int) -> Program:
+        """The same program on another number of devices, which share a data-parallel or FSDP axis, as `hespas retarget` makes it.
+
+        devices  how many shall run it, at least 1
+
+        Raises HespasError (E0545) where the program cannot be carried over, ValueError for less than one device.
+        """
+        if devices < 1:
+            raise ValueError(f"devices is {devices}; at least 1 runs a program")
+        return Program(self._core.retarget(devices))
+
     def estimate(self, device: Any = None, **options: Any) -> Any:
         """`hespas.estimate` of this program."""
         from hespas import pipeline

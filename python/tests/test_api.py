@@ -47,6 +47,16 @@ class Load(unittest.TestCase):
                 self.assertEqual(program.analyze(**options).to_dict(), command_json("analyze", EXAMPLE, *flags))
         self.assertEqual(program.analyze()["stablehlo.dot_general"], hespas.analyze(EXAMPLE)["stablehlo.dot_general"])
 
+    def test_a_program_on_other_devices_is_the_command_lines(self):
+        program = hespas.load(EXAMPLE).retarget(8)
+        self.assertEqual(program.text, hespas.load(command("retarget", EXAMPLE, "--devices", 8).stdout).text)
+        self.assertEqual(program.run(device="A100_SXM_40GB", network_backend="none").npus, 8)
+        with self.assertRaises(ValueError):
+            program.retarget(0)
+        with self.assertRaises(hespas.HespasError) as raised:
+            hespas.load(EXAMPLE).retarget(7)
+        self.assertEqual(raised.exception.code, "E0545")
+
     def test_bytecode_and_hlo_are_read(self):
         for path in [*sorted((ROOT / "tests/data").rglob("*.mlirbc"))[:1], *sorted((ROOT / "tests/data").rglob("*.hlo*"))[:1]]:
             with self.subTest(path.name):

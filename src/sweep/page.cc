@@ -109,7 +109,8 @@ class Page {
       if (at != std::string::npos)
         out.replace(at, cell.size(), fmt::format("<td class=\"number\"><a href=\"#point-{0}\">{0}</a></td>", number));
     }
-    return Section("answers", "Best points", "Of the points that meet the constraints.", Scroll("Table of the best points", out));
+    return Section("answers", "Best points", "Of the points that meet the constraints.",
+                   Scroll("Table of the best points", out));
   }
 
   std::string Front() const {

@@ -56,6 +56,8 @@ class Iree(unittest.TestCase):
                 model = command.result("run", path, "--split", "linear", "--optimise", "none", "--estimator", "roofline")
                 blocks.append((model["flops"], "stablehlo.convolution" in path.read_text(), path))
             blocks.sort()
+            # IREE does not legalise the pooling's gradient.
+            blocks = [block for block in blocks if "select_and_scatter" not in block[2].read_text()]
             for path in [block[2] for block in blocks[:4]] + [block[2] for block in blocks if block[1]][:2]:
                 result = command.result("run", path, *WORDS, "--tool-timeout", 120)
                 self.assertEqual([w for w in result["warnings"] if w["code"] == "W0517"], [])
