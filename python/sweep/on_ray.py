@@ -3,6 +3,7 @@
 Ray runs the tasks of a lost worker or node again. Where nothing waits any more, chunks that take much longer than the others are started a
 second time; the first answer counts.
 """
+import os
 import statistics
 import subprocess
 import sys
@@ -17,8 +18,9 @@ RETRIES = 10      # of a task whose worker died
 
 
 @ray.remote(num_cpus=1, max_retries=RETRIES)
-def rows_of(command):
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+def rows_of(command, folder):
+    """What the command prints in `folder`, which every node has: a sweep's file names programs relative to it."""
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise RuntimeError(done.stderr)
     return done.stdout
@@ -34,7 +36,7 @@ class Runner:
         self.twice = set()   # chunks that were started a second time
 
     def start(self, chunk):
-        task = rows_of.remote(self.sweep.command(chunk))
+        task = rows_of.remote(self.sweep.command(chunk), os.getcwd())
         self.chunk_of[task], self.started[task] = chunk, time.monotonic()
 
     def finish(self, task):
