@@ -14,9 +14,9 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 BASE = {"program": "examples/llama3-100m-4dev.mlir.gz", "device": "A100_SXM_40GB", "system": "A100_SXM_40GB_4GPU"}
 NETWORK = {"system.bandwidth": {"from": "50 GB/s", "to": "900 GB/s", "steps": 20}, "system.latency": {"from": "100 ns", "to": "10 us", "steps": 10, "scale": "log"}}
 CASES = {
-    "network": {"axes": {"device.tdp": {"from": "300 W", "to": "500 W", "steps": 10}, **NETWORK}},
+    "network": {"axes": {"device.tdp": {"from": "300 W", "to": "500 W", "steps": 100}, **NETWORK}},
     "devices": {"axes": {"device.tdp": {"from": "300 W", "to": "500 W"}, "device.memory_capacity": {"from": "40 GB", "to": "80 GB"},
-                         "system.bandwidth": {"from": "50 GB/s", "to": "900 GB/s"}}, "sample": {"method": "latin-hypercube", "count": 2000, "seed": 1}},
+                         "system.bandwidth": {"from": "50 GB/s", "to": "900 GB/s"}}, "sample": {"method": "latin-hypercube", "count": 10000, "seed": 1}},
     "programs": {"axes": {"moe_imbalance": {"from": 1, "to": 2, "steps": 60}}},
 }
 
