@@ -18,6 +18,7 @@ HATCHES = ["", "//", "\\\\", "xx", "..", "++", "oo", "--"]
 MEASURED = "Measured"
 REFERENCE = "#bbbbbb"
 ROUNDING = 0.005  # s, of measured steps
+MANY = 16  # groups of bars that two panels in a row can label
 
 
 def unique(rows, key):
@@ -69,7 +70,9 @@ def panel(axes, rows, groups, sources, key):
         right.set_ylim(bottom=0)
         right.set_ylabel("|error| [%]", color="#d62728", fontsize=8)
         right.tick_params(labelsize=7, colors="#d62728")
-    axes.set_xticks(range(len(groups)), short(groups), rotation=30 if len(groups) > 6 else 0, ha="right" if len(groups) > 6 else "center", fontsize=7)
+    rotation = 90 if len(groups) > MANY else 30 if len(groups) > 6 else 0
+    axes.set_xticks(range(len(groups)), short(groups), rotation=rotation, ha="right" if rotation == 30 else "center", fontsize=5.5 if rotation == 90 else 7)
+    axes.set_xlim(-0.7, len(groups) - 0.3)
     axes.set_ylabel("step [ms]", fontsize=8)
     axes.tick_params(axis="y", labelsize=7)
 
@@ -79,9 +82,10 @@ def bars(result, form):
     across = form.get("panels", "system")
     key = "workload" if across == "system" else "system"
     panels, sources = unique(rows, across), unique(rows, "source")
-    columns = min(2, len(panels))
+    crowded = max(len({row[key] for row in rows if row[across] == name}) for name in panels) > MANY
+    columns = 1 if crowded else min(2, len(panels))
     lines = -(-len(panels) // columns)
-    figure, grid = plt.subplots(lines, columns, figsize=(6.2 * columns, 2.9 * lines + 0.6), squeeze=False)
+    figure, grid = plt.subplots(lines, columns, figsize=(12.4 if crowded else 6.2 * columns, (3.8 if crowded else 2.9) * lines + 0.6), squeeze=False)
     for axes, name in zip(grid.flat, panels):
         mine = [row for row in rows if row[across] == name]
         panel(axes, mine, unique(mine, key), sources, key)
