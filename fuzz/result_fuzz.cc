@@ -5,7 +5,8 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const hespas::fuzz::InputFile file(data, size);
-  hespas::driver::IsResult(file.path());
+  const auto is_result = hespas::driver::IsResult(file.path());
+  if (!is_result) hespas::Render(is_result.error());
   const auto result = hespas::driver::ReadResult(file.path());
   if (!result) hespas::Render(result.error());
   return 0;

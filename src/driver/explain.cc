@@ -57,7 +57,7 @@ std::string_view ShortName(std::string_view name) { return name.substr(name.rfin
 // Blocks by how much of the step they take, summed over equal ones.
 class Finder {
  public:
-  Finder(const Finished& run, const report::StepView& step) : run_(run), step_(step), module_(*run.prepared.module) {}
+  Finder(const Finished& run, const report::StepView& step) : step_(step), module_(*run.prepared.module) {}
 
   // The costliest block with an op of that name, kind or place in a fusion.
   std::optional<graph::BlockId> ByName(std::string_view name) {
@@ -93,7 +93,6 @@ class Finder {
     });
   }
 
-  const Finished& run_;
   const report::StepView& step_;
   const ir::Module& module_;
   std::set<std::string> names_;
