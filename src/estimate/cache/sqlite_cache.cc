@@ -192,6 +192,9 @@ class SqliteCache : public EstimateCache {
 
   void Flush() {
     if (pending_.empty() || database_ == nullptr) return;
+    // A row that is still being read holds an old snapshot, from which SQLite refuses to write where others have
+    // written.
+    sqlite3_reset(find_.get());
     const Statement insert =
         Prepare(database_.get(), "INSERT OR REPLACE INTO estimates VALUES (?, strftime('%s', 'now'), ?, ?)");
     bool good = insert != nullptr && Execute(database_.get(), "BEGIN IMMEDIATE");
@@ -206,8 +209,8 @@ class SqliteCache : public EstimateCache {
     good = good && Execute(database_.get(), "COMMIT");
     pending_.clear();
     if (good) return;
-    Execute(database_.get(), "ROLLBACK");
     GiveUp();
+    if (sqlite3_get_autocommit(database_.get()) == 0) Execute(database_.get(), "ROLLBACK");
   }
 
   void GiveUp() {
