@@ -11,8 +11,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/children.h"
 #include "base/file.h"
-#include "base/process.h"
 #include "base/unit_text.h"
 #include "cli/command.h"
 

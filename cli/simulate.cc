@@ -220,8 +220,7 @@ void AddEngineOptions(CLI::App& command, Options& options) {
           "simgrid (flows), sst (packets)")
       ->check(CLI::IsMember({"analytical", "analytical-aware", "astra-sim", "astra-sim-aware", "simgrid", "sst"}));
   command.add_option("--astra-sim-binary,--sst-binary", options.binary, "path of ASTRA-sim or sst; default: in PATH");
-  command.remove_option(command.get_option("--timeout"));  // here it is the simulator that has to end in time
-  command.add_option("--timeout", options.timeout, "seconds that ASTRA-sim or SST may take")
+  command.add_option("--tool-timeout", options.timeout, "seconds that ASTRA-sim or SST may take")
       ->check(CLI::Range(0.001, 1e7));
   command.add_flag("--details", options.details,
                    "adds the traffic of links, exposed communication of each collective and the critical path");

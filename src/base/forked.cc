@@ -2,7 +2,6 @@
 
 #include <poll.h>
 #include <signal.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
@@ -12,6 +11,7 @@
 #include <cstring>
 #include <exception>
 
+#include "base/children.h"
 #include "base/interrupt.h"
 
 namespace hespas {
@@ -113,6 +113,7 @@ Result<std::string> RunForked(const DiagnosticKind& kind, const std::string& wha
   const pid_t child = answers.ends[0] < 0 || words.ends[0] < 0 ? -1 : fork();
   if (child < 0) return MakeError(kind, what + ": no process could be started");
   if (child == 0) {
+    setpgid(0, 0);
     dup2(words.ends[1], STDOUT_FILENO);
     dup2(words.ends[1], STDERR_FILENO);
     try {
@@ -123,14 +124,16 @@ Result<std::string> RunForked(const DiagnosticKind& kind, const std::string& wha
     }
     _exit(1);
   }
+  setpgid(child, child);  // here too: whoever comes first
+  RememberChild(child);
   answers.Close(1);
   words.Close(1);
   std::string answer;
   std::string told;
   const bool heard = Listen(answers.ends[0], words.ends[0], answer, told);
-  if (!heard) kill(child, SIGKILL);
+  if (!heard) kill(-child, SIGKILL);
   int status = 0;
-  waitpid(child, &status, 0);
+  Reap(child, &status);
   if (!heard) return InterruptedError();
   Reader reader{answer};
   const DiagnosticKind* error = nullptr;

@@ -8,12 +8,12 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
-#include <atomic>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <thread>
+
+#include "base/children.h"
 
 namespace hespas {
 namespace {
@@ -69,23 +69,6 @@ struct Spawned {
   int error = 0;
 };
 
-// What a signal handler has to kill; a child more than these outlives us.
-constexpr size_t kSlots = 1024;
-std::array<std::atomic<pid_t>, kSlots> running;
-
-void Swap(pid_t before, pid_t after) {
-  for (auto& slot : running) {
-    pid_t expected = before;
-    if (slot.compare_exchange_strong(expected, after)) return;
-  }
-}
-
-void Reap(pid_t child, int* status) {
-  Swap(child, 0);
-  while (waitpid(child, status, 0) < 0 && errno == EINTR) {
-  }
-}
-
 // Starts the program and closes our copies of its streams; a program that cannot be started is reaped at once.
 Spawned Spawn(Image& image, const std::string& folder, const Streams& streams) {
   int report[2];
@@ -96,7 +79,7 @@ Spawned Spawn(Image& image, const std::string& folder, const Streams& streams) {
     spawned.child = fork();
     if (spawned.child == 0) BecomeProgram(image, folder.c_str(), streams, report[1]);
     if (spawned.child < 0) spawned.error = errno;
-    if (spawned.child > 0) Swap(0, spawned.child);
+    if (spawned.child > 0) RememberChild(spawned.child);
     close(report[1]);
     if (spawned.child > 0 && read(report[0], &spawned.error, sizeof spawned.error) <= 0) spawned.error = 0;
     close(report[0]);
@@ -266,12 +249,6 @@ Status Worker::WriteLine(std::string_view line) {
   }
   sigaction(SIGPIPE, &before, nullptr);
   return at == text.size() ? Status() : Status(MakeError(kWorkerFailed, "it no longer reads"));
-}
-
-void KillChildren() {
-  for (const auto& slot : running) {
-    if (const pid_t child = slot.load(); child > 0) kill(-child, SIGKILL);
-  }
 }
 
 std::string FindProgram(const std::vector<std::string>& names) {

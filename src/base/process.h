@@ -64,9 +64,6 @@ class Worker {
   std::string pending_;
 };
 
-// Kills every program that runs on our behalf, with its process group; safe in a signal handler.
-void KillChildren();
-
 // The first of `names` that is an executable file in PATH; empty if there is none.
 std::string FindProgram(const std::vector<std::string>& names);
 

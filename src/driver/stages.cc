@@ -2,14 +2,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <unordered_map>
 
 #include "assemble/assemble.h"
 #include "base/content.h"
-#include "base/hash.h"
 #include "driver/changes.h"
-#include "driver/energy.h"
 #include "driver/flash_attention.h"
+#include "driver/op_summaries.h"
 #include "driver/optimise_stage.h"
 #include "driver/overlap.h"
 #include "driver/presets.h"
@@ -23,7 +21,6 @@
 #include "read/read.h"
 #include "simulate/simulate.h"
 #include "split/split.h"
-#include "split/structure_hash.h"
 
 namespace hespas::driver {
 namespace {
@@ -49,87 +46,6 @@ split::Options SplitOptions(const RunOptions& options) {
   out.policy = split::PolicyByName(options.separator_policy).value_or(out.policy);
   if (options.separator_node_type == "COMP_NODE") out.separator_kind = graph::BlockKind::kCompute;
   return out;
-}
-
-// A measured block's time among its ops, in the proportions that the model of single ops says.
-void ShareOut(const graph::Estimate& block, std::vector<graph::Estimate>& ops) {
-  if (block.bound != graph::Bound::kMeasured) return;
-  Time sum;
-  for (const graph::Estimate& op : ops) sum += op.time;
-  for (graph::Estimate& op : ops) {
-    const double share = sum.value > 0 ? op.time.seconds() / sum.seconds() : 1.0 / static_cast<double>(ops.size());
-    op.time = Time::Seconds(block.time.seconds() * share);
-  }
-}
-
-// Estimates of single ops, kept between runs as those of blocks are: tools are slow.
-class OpEstimates {
- public:
-  OpEstimates(const Prepared& prepared, const estimate::Estimator& estimator, estimate::EstimateCache* cache)
-      : prepared_(prepared), estimator_(estimator), cache_(cache) {}
-
-  graph::Estimate Of(const graph::Block& block, ir::OpId op) {
-    if (cache_ == nullptr) return estimator_.EstimateOp(*prepared_.module, op, notes_);
-    const Hash128 key = Combine(block.ops.size() == 1 ? block.hash : HashOf(op), estimator_.key());
-    if (auto known = cache_->Find(key)) return *std::move(known);
-    const size_t noted = notes_.size();
-    const graph::Estimate made = estimator_.EstimateOp(*prepared_.module, op, notes_);
-    if (notes_.size() == noted) cache_->Store(key, made);
-    return made;
-  }
-
- private:
-  Hash128 HashOf(ir::OpId op) {
-    if (!hasher_) hasher_.emplace(*prepared_.module, true);
-    const ir::OpId ops[] = {op};
-    return hasher_->Block(ops);
-  }
-
-  const Prepared& prepared_;
-  const estimate::Estimator& estimator_;
-  estimate::EstimateCache* cache_;
-  std::optional<split::StructureHasher> hasher_;
-  estimate::Notes notes_;
-};
-
-// Work by op name over all blocks; each distinct block is looked at once.
-std::vector<result::OpSummary> SummariseOps(const Prepared& prepared, const estimate::Estimator& estimator,
-                                            estimate::EstimateCache* cache, const graph::EstimateTable& table,
-                                            std::vector<std::vector<Time>>& op_times) {
-  const std::vector<int64_t> uses = graph::Uses(prepared.blocks, table);
-  std::unordered_map<std::string_view, size_t> index;
-  std::vector<result::OpSummary> ops;
-  OpEstimates estimates(prepared, estimator, cache);
-  const auto power = PowerOf(prepared.device);
-  const ir::Module& module = *prepared.module;
-  op_times.resize(table.unique.size());
-  for (size_t i = 0; i < table.unique.size(); ++i) {
-    const graph::Block& block = prepared.blocks.blocks[table.first[i].index()];
-    std::vector<graph::Estimate> of_ops;
-    for (const ir::OpId op : block.ops) of_ops.push_back(estimates.Of(block, op));
-    ShareOut(table.unique[i], of_ops);
-    for (size_t j = 0; j < block.ops.size(); ++j) {
-      const ir::OpId op = block.ops[j];
-      const graph::Estimate& estimate = of_ops[j];
-      op_times[i].push_back(estimate.time);
-      const auto [row, added] = index.try_emplace(module.name(op), ops.size());
-      if (added) ops.push_back({.name = std::string(module.name(op))});
-      result::OpSummary& summary = ops[row->second];
-      summary.count += uses[i];
-      summary.costed_by[std::string(estimate.source)] += uses[i];
-      summary.time += uses[i] * estimate.time;
-      summary.flops += uses[i] * estimate.flops;
-      summary.bytes += uses[i] * estimate.bytes;
-      if (power) summary.energy_j += static_cast<double>(uses[i]) * EnergyOf(*power, estimate);
-    }
-  }
-  std::stable_sort(ops.begin(), ops.end(), [](const auto& a, const auto& b) { return a.time > b.time; });
-  return ops;
-}
-
-bool Communicates(const graph::BlockGraph& graph) {
-  return std::any_of(graph.blocks.begin(), graph.blocks.end(),
-                     [](const graph::Block& block) { return block.kind == graph::BlockKind::kCommunication; });
 }
 
 }  // namespace
@@ -293,7 +209,7 @@ std::optional<trace::TraceGraph> AssembleTraces(const RunOptions& options, const
   assemble::Options assemble_options{.open_channels = options.one_of_several, .compat = options.compat};
   if (options.num_npus > 0) {
     assemble_options.num_npus = options.num_npus;
-  } else if (system != nullptr && !Communicates(prepared.blocks)) {
+  } else if (system != nullptr && !prepared.blocks.communicates()) {
     // Nothing in the program says how many devices run it: all of the named system do, each on its own.
     assemble_options.num_npus = static_cast<uint32_t>(system->npus());
     diagnostics.Warning(kNoCommunication, "the program has no collectives: every NPU runs it on its own");

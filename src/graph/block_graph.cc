@@ -1,5 +1,7 @@
 #include "graph/block_graph.h"
 
+#include <algorithm>
+
 #include "graph/estimate.h"
 
 namespace hespas::graph {
@@ -8,6 +10,11 @@ size_t BlockGraph::edge_count() const {
   size_t edges = 0;
   for (const Block& block : blocks) edges += block.predecessors.size();
   return edges;
+}
+
+bool BlockGraph::communicates() const {
+  return std::any_of(blocks.begin(), blocks.end(),
+                     [](const Block& block) { return block.kind == BlockKind::kCommunication; });
 }
 
 std::string_view BoundName(Bound bound) {

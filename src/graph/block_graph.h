@@ -34,6 +34,7 @@ struct BlockGraph {
   std::vector<Block> blocks;
   std::vector<RepeatedLoop> loops;
   size_t edge_count() const;
+  bool communicates() const;  // any block of it
 };
 
 }  // namespace hespas::graph

@@ -15,11 +15,6 @@ using driver::RunOptions;
 
 constexpr size_t kMostStructures = 48;  // of one program; some megabytes each
 
-bool Communicates(const graph::BlockGraph& graph) {
-  return std::any_of(graph.blocks.begin(), graph.blocks.end(),
-                     [](const graph::Block& block) { return block.kind == graph::BlockKind::kCommunication; });
-}
-
 std::string KeyOf(const RunOptions& options, const driver::OptimiserInput& input) {
   return fmt::format("{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}", input.run, static_cast<int>(input.options.target),
                      input.options.gpu.capability, input.options.bf16_capability, estimate::Measures(options.estimator),
@@ -130,7 +125,7 @@ std::shared_ptr<const Structure> SharedProgram::StructureFor(const RunOptions& o
   input->options.decisions = &known->decisions;
   auto prepared = Prepare(options, device, *input, diagnostics);
   if (!prepared) return nullptr;
-  const bool communicates = Communicates(prepared->blocks);
+  const bool communicates = prepared->blocks.communicates();
   known->structure = std::make_shared<const Structure>(*std::move(prepared), communicates);
   if (known_.size() >= kMostStructures) {
     known_.erase(std::min_element(known_.begin(), known_.end(), [](auto& a, auto& b) { return a->used < b->used; }));

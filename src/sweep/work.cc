@@ -1,38 +1,31 @@
 #include "sweep/work.h"
 
-#include <algorithm>
-#include <string_view>
-#include <unordered_map>
-
 #include "driver/flash_attention.h"
+#include "driver/op_summaries.h"
 #include "estimate/estimate_all.h"
 
 namespace hespas::sweep {
 namespace {
 
-// Time and energy by kind of op as driver::EstimateBlocks sums them up, costliest first.
+// Time and energy by kind of op, as driver::EstimateBlocks sums them up.
 std::vector<result::OpSummary> KindsOf(const driver::Power& power, const Structure& structure,
                                        const graph::EstimateTable& table, const estimate::Estimator& estimator) {
   const driver::Prepared& prepared = structure.prepared();
-  const ir::Module& module = *prepared.module;
   const std::vector<int64_t> uses = graph::Uses(prepared.blocks, table);
-  std::unordered_map<std::string_view, size_t> index;
   std::vector<result::OpSummary> kinds;
   estimate::Notes unused;
-  for (size_t i = 0; i < table.unique.size(); ++i) {
-    const graph::Block& block = prepared.blocks.blocks[table.first[i].index()];
-    for (const ir::OpId op : block.ops) {
-      // A block of one op costs what that op does.
-      const bool alone = block.ops.size() == 1;
-      const graph::Estimate own = alone ? graph::Estimate() : estimator.EstimateOp(module, op, unused);
-      const graph::Estimate& estimate = alone ? table.unique[i] : own;
-      const auto [row, added] = index.try_emplace(module.name(op), kinds.size());
-      if (added) kinds.push_back({.name = std::string(module.name(op))});
-      kinds[row->second].time += uses[i] * estimate.time;
-      kinds[row->second].energy_j += static_cast<double>(uses[i]) * driver::EnergyOf(power, estimate);
-    }
-  }
-  std::stable_sort(kinds.begin(), kinds.end(), [](const auto& a, const auto& b) { return a.time > b.time; });
+  const auto cost = [&](size_t i, ir::OpId op) {
+    // A block of one op costs what that op does, where nothing was measured: no second estimate.
+    const bool known = prepared.blocks.blocks[table.first[i].index()].ops.size() == 1 &&
+                       table.unique[i].bound != graph::Bound::kMeasured;
+    return known ? table.unique[i] : estimator.EstimateOp(*prepared.module, op, unused);
+  };
+  driver::ForEachOp(prepared, table, cost, [&](size_t row, size_t i, ir::OpId op, const graph::Estimate& estimate) {
+    if (row == kinds.size()) kinds.push_back({.name = std::string(prepared.module->name(op))});
+    kinds[row].time += uses[i] * estimate.time;
+    kinds[row].energy_j += static_cast<double>(uses[i]) * driver::EnergyOf(power, estimate);
+  });
+  driver::SortByTime(kinds);
   return kinds;
 }
 

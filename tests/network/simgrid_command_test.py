@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """`hespas simulate --network-backend simgrid` as a user runs it, and its traces replayed by smpirun."""
+import contextlib
 import json
 import os
 import pathlib
@@ -8,6 +9,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 ROOT = pathlib.Path(os.environ["HESPAS_ROOT"])
@@ -109,6 +111,26 @@ class SimGrid(unittest.TestCase):
         done = self.run_it(hespas=alone / "hespas")
         self.assertEqual(done.returncode, 5, done.stderr)
         self.assertIn("libsimgrid-dev", done.stderr)
+
+    def running_here(self):
+        """Processes that work in this test's folder: where they were started."""
+        found = []
+        for process in pathlib.Path("/proc").glob("[0-9]*"):
+            with contextlib.suppress(OSError):
+                if os.readlink(process / "cwd") == os.path.realpath(self.at):
+                    found.append(process.name)
+        return found
+
+    def test_a_limit_of_time_ends_the_simulating_process_too(self):
+        self.write([rows.node(0, [], collective=rows.ALL_REDUCE, size=2**20)] +
+                   [rows.node(i, [i - 1], collective=rows.ALL_REDUCE, size=2**20) for i in range(1, 1000)], 64)
+        done = self.run_it("--timeout=2s")
+        self.assertEqual(done.returncode, 4, done.stderr)
+        self.assertIn("E0908", done.stderr)
+        deadline = time.monotonic() + 5
+        while self.running_here() and time.monotonic() < deadline:
+            time.sleep(0.1)
+        self.assertEqual(self.running_here(), [])
 
     def test_what_smpi_cannot_say_is_refused_and_nothing_is_written(self):
         self.write([rows.node(0, [], collective=5, size=1024)], 4)
