@@ -7,8 +7,8 @@
 //   > {"id": 2, "do": "time", "program": PATH, ..., "limit_s": 2, "cold": false}
 //   < {"id": 2, "ok": true, "seconds": 1.5e-4, "half_width_s": 2e-6, "repeats": 12, "overhead_s": 6e-6}
 //
-// `time` compiles what is not compiled yet, and forgets it afterwards. `overhead_s` is what starting a program with as
-// many arguments and results costs (in the greeting: one of each); it is part of `seconds`.
+// `time` compiles what is not compiled yet, and forgets it afterwards (not with "keep": true). `overhead_s` is what
+// starting a program with as many arguments and results costs (in the greeting: one of each); it is part of `seconds`.
 #include <fcntl.h>
 #include <malloc.h>
 #include <unistd.h>
@@ -81,7 +81,7 @@ class Requests {
     const pjrt::Effort effort{.limit_s = request.value("limit_s", 2.0)};
     const auto timing = session_.Time(*found->second, effort, request.value("cold", false));
     const size_t results = pjrt::Session::ResultCount(*found->second);
-    compiled_.erase(found);
+    if (!request.value("keep", false)) compiled_.erase(found);
     if (!timing) return Refusal(timing.error());
     return {{"ok", true},
             {"seconds", timing->seconds},

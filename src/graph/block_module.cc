@@ -4,6 +4,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "graph/flat_tuples.h"
 #include "ir/attribute.h"
 #include "ir/fusion.h"
 #include "ir/walk.h"
@@ -13,7 +14,7 @@ namespace {
 
 class Cloner {
  public:
-  explicit Cloner(const ir::Module& from, Fusions fusions = Fusions::kKept) : from_(from), fusions_(fusions) {}
+  explicit Cloner(const ir::Module& from, Form form = Form::kAsItIs) : from_(from), form_(form) {}
 
   // Appends a copy of `op` to `target`.
   ir::OpId Clone(ir::OpId op, ir::BlockId target) {
@@ -53,7 +54,7 @@ class Cloner {
   };
 
   void Push(ir::OpId op, ir::BlockId target) {
-    if (from_.kind(op) == ir::OpKind::kFusion && fusions_ == Fusions::kInlined) {
+    if (from_.kind(op) == ir::OpKind::kFusion && form_ == Form::kPortable) {
       const ir::BlockId body = ir::FusionBody(from_, op);
       stack_.push_back({.op = op, .target = target, .block = body, .made_block = target, .fusion = true});
       if (!body.valid()) return;
@@ -131,7 +132,7 @@ class Cloner {
   }
 
   const ir::Module& from_;
-  Fusions fusions_;
+  Form form_;
   std::unordered_map<uint32_t, ir::TypeId> types_;
   std::unordered_map<uint32_t, ir::ValueId> values_;
   std::vector<Frame> stack_;
@@ -203,17 +204,19 @@ std::vector<ir::ValueId> BlockInputs(const ir::Module& module, const Block& bloc
   return arguments;
 }
 
-ir::Module BlockModule(const ir::Module& module, const Block& block, Fusions fusions) {
-  Cloner cloner(module, fusions);
+ir::Module BlockModule(const ir::Module& module, const Block& block, Form form) {
+  Cloner cloner(module, form);
   ir::Module& to = cloner.to;
+  const bool flat = form == Form::kPortable;
   const ir::BlockId top = to.AddBlock({});
-  std::vector<ir::TypeId> inputs;
-  std::vector<ir::TypeId> outputs;
   const std::vector<ir::ValueId> arguments = BlockInputs(module, block);
+  std::vector<ir::TypeId> inputs, outputs;
   for (const ir::ValueId value : arguments) inputs.push_back(cloner.Type(module.type_id(value)));
   for (const ir::ValueId value : block.outputs) outputs.push_back(cloner.Type(module.type_id(value)));
-  const ir::BlockId body = to.AddBlock(inputs);
-  for (size_t i = 0; i < arguments.size(); ++i) cloner.Define(arguments[i], to.arguments(body)[i]);
+  const ir::BlockId body = to.AddBlock(flat ? FlatTypes(to.types(), inputs) : inputs);
+  for (size_t i = 0, next = 0; i < arguments.size(); ++i) {
+    cloner.Define(arguments[i], flat ? JoinFlat(to, body, inputs[i], next) : to.arguments(body)[i]);
+  }
   std::vector<ir::OpId> callees;
   for (const ir::OpId op : block.ops) {
     cloner.Clone(op, body);
@@ -221,6 +224,11 @@ ir::Module BlockModule(const ir::Module& module, const Block& block, Fusions fus
   }
   std::vector<ir::ValueId> returned;
   for (const ir::ValueId value : block.outputs) returned.push_back(cloner.Value(value));
+  if (flat) {
+    inputs = FlatTypes(to.types(), inputs);
+    outputs = FlatTypes(to.types(), outputs);
+    returned = TakeFlat(to, body, returned);
+  }
   to.AddOp(body, {.name = to.InternName("func.return"), .operands = returned});
   const std::string_view type = to.Keep(to.types().Text(to.types().InternFunction(inputs, outputs)));
   const ir::Attribute attributes[] = {{to.InternName("sym_name"), "\"main\""}, {to.InternName("function_type"), type}};

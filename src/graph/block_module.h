@@ -6,12 +6,13 @@
 
 namespace hespas::graph {
 
-// Whether fusions stay operations, or their ops stand in their places, as a compiler of StableHLO needs it.
-enum class Fusions : uint8_t { kKept, kInlined };
+// As it is; or as a compiler of StableHLO needs it: the ops of fusions in their places, of tuples that come in or go
+// out the members.
+enum class Form : uint8_t { kAsItIs, kPortable };
 
 // The new module's attribute texts are views into `module`, which must outlive it. Values that only regions of the
 // block use become arguments like the others.
-ir::Module BlockModule(const ir::Module& module, const Block& block, Fusions fusions = Fusions::kKept);
+ir::Module BlockModule(const ir::Module& module, const Block& block, Form form = Form::kAsItIs);
 
 // What the arguments of its `main` are, in order.
 std::vector<ir::ValueId> BlockInputs(const ir::Module& module, const Block& block);

@@ -10,11 +10,13 @@ tiny=$root/tests/data/optimise/run/llama3-tiny-4dev.mlir.gz
 parsed=("$tiny" "$root/examples/llama3-100m-4dev.mlir.gz")
 compiled=("$tiny")
 run=("$tiny")
+cuts=(linear fusion)
 small=$shared/resnet18_train_small_1dev.mlir.gz
 [ ! -e "$small" ] || { compiled+=("$small"); run+=("$small"); }
 if [ "${2:-}" = all ] && [ -d "$shared" ]; then
+  cuts+=(individual)
   # -raw is not partitioned
   mapfile -t parsed < <(ls "$shared"/*.mlir.gz "$shared"/{gemm,blocks,fixtures}/*.mlir | grep -v -e -raw)
   mapfile -t compiled < <(ls "$shared"/llama3-{tiny,100m}-4dev.mlir.gz "$small" "$shared"/{gemm,blocks}/*.mlir | grep -v -e -raw)
 fi
-exec "$python" "$here/blocks_test.py" "$1" --parse "${parsed[@]}" --compile "$plugin" "${compiled[@]}" --run "${run[@]}"
+exec "$python" "$here/blocks_test.py" "$1" --made --parse "${parsed[@]}" --compile "$plugin" "${compiled[@]}" --run "${run[@]}" --cuts "${cuts[@]}"

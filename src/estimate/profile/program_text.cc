@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/file.h"
+#include "estimate/profile/ragged_products.h"
 #include "graph/block_module.h"
 #include "ir/library_call.h"
 #include "ir/op_kind.h"
@@ -45,7 +46,8 @@ Result<ProgramArgument> ArgumentOf(const ir::Module& module, ir::ValueId value) 
 
 Result<BlockProgram> WriteBlockProgram(const ir::Module& module, const graph::Block& block, const std::string& path,
                                        bool whole) {
-  const ir::Module program = graph::BlockModule(module, block, graph::Fusions::kInlined);
+  ir::Module program = graph::BlockModule(module, block, graph::Form::kPortable);
+  ExpandRaggedProducts(program);
   Status good;
   const auto check = [&](ir::OpId op) {
     if (good) good = CheckOp(program, op, whole);
