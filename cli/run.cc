@@ -47,6 +47,38 @@ void PrintTimeline(const driver::RunOptions& options, Console& console) {
   Print(report::ChromeTrace(run->View(), driver::CountersOf(*run)));
 }
 
+void AddPlacementOptions(CLI::App& command, driver::RunOptions& options) {
+  command.add_option("MORE", options.more_programs, "further programs that run at the same time, one for each part");
+  command
+      .add_option("--placement", options.placement,
+                  "NPUs of each program, as 0-3,4-7; by default one after the other, as many as each needs")
+      ->delimiter(',');
+  command.add_option("--devices", options.devices, "device of each program, where they differ")->delimiter(',');
+  command
+      .add_option("--rank-devices", options.rank_devices,
+                  "devices of single NPUs that differ from --device, as 0-1=H100_80GB,3=A100_SXM_40GB")
+      ->delimiter(',');
+  command
+      .add_option("--straggler", options.stragglers,
+                  "NPUs that compute more slowly than their device, as 3=1.2 (a fifth longer) or 0-7=1.5")
+      ->delimiter(',');
+}
+
+void AddAssumptionOptions(CLI::App& command, driver::Assumptions& assumptions) {
+  command.add_option("--trip-count", assumptions.trip_count, "iterations of loops whose number is not in the program")
+      ->check(NonNegative());
+  command
+      .add_option("--branch-probabilities", assumptions.branch_probabilities,
+                  "how often each branch of a case or if is taken, as 0.9,0.1; otherwise the dearest branch counts")
+      ->delimiter(',');
+  command.add_option("--moe-imbalance", assumptions.moe_imbalance,
+                     "load of the busiest device over the mean, for ragged exchanges and products of experts");
+  command
+      .add_option("--retarget", assumptions.devices,
+                  "the same program on that many devices: its axis of data parallelism or FSDP grows or shrinks")
+      ->check(Positive());
+}
+
 }  // namespace
 
 void AddRunCommand(CLI::App& app, Console& console) {
@@ -76,34 +108,8 @@ void AddRunCommand(CLI::App& app, Console& console) {
                    "with --output: also report.html and timeline.pftrace (on by default)");
   AddOutputOption(command, options->run,
                   "folder for traces, statistics, report.html, timeline.pftrace and result.json");
-  command.add_option("MORE", options->run.more_programs,
-                     "further programs that run at the same time, one for each part");
-  command
-      .add_option("--placement", options->run.placement,
-                  "NPUs of each program, as 0-3,4-7; by default one after the other, as many as each needs")
-      ->delimiter(',');
-  command.add_option("--devices", options->run.devices, "device of each program, where they differ")->delimiter(',');
-  command
-      .add_option("--rank-devices", options->run.rank_devices,
-                  "devices of single NPUs that differ from --device, as 0-1=H100_80GB,3=A100_SXM_40GB")
-      ->delimiter(',');
-  command
-      .add_option("--straggler", options->run.stragglers,
-                  "NPUs that compute more slowly than their device, as 3=1.2 (a fifth longer) or 0-7=1.5")
-      ->delimiter(',');
-  driver::Assumptions& assumptions = options->run.assumptions;
-  command.add_option("--trip-count", assumptions.trip_count, "iterations of loops whose number is not in the program")
-      ->check(NonNegative());
-  command
-      .add_option("--branch-probabilities", assumptions.branch_probabilities,
-                  "how often each branch of a case or if is taken, as 0.9,0.1; otherwise the dearest branch counts")
-      ->delimiter(',');
-  command.add_option("--moe-imbalance", assumptions.moe_imbalance,
-                     "load of the busiest device over the mean, for ragged exchanges and products of experts");
-  command
-      .add_option("--retarget", assumptions.devices,
-                  "the same program on that many devices: its axis of data parallelism or FSDP grows or shrinks")
-      ->check(Positive());
+  AddPlacementOptions(command, options->run);
+  AddAssumptionOptions(command, options->run.assumptions);
   command.add_flag("--require-fit", options->run.require_fit, "needing more memory than the device has is an error");
   AddTraceFileOptions(command, options->run.trace_files);
   command

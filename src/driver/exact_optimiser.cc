@@ -25,7 +25,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::chrono::minutes kTimeLimit{15};
-constexpr int64_t kMemoryLimitKiB = int64_t{32} << 20;  // address space; the plugin maps far more than it uses
+constexpr int64_t kMemoryLimitBytes = int64_t{32} << 30;  // address space; the plugin maps far more than it uses
 
 // What the tutorial's training runs set: library matrix products, and how much is combined into one collective.
 constexpr std::string_view kFlags[] = {
@@ -61,8 +61,7 @@ fs::path FindPython() {
 }
 
 Result<std::string> Run(std::vector<std::string> arguments, std::string_view what) {
-  const std::string limited = fmt::format("ulimit -v {}; exec \"$0\" \"$@\"", kMemoryLimitKiB);
-  arguments.insert(arguments.begin(), {"/bin/sh", "-c", limited});
+  arguments.insert(arguments.begin(), {"prlimit", fmt::format("--as={}", kMemoryLimitBytes), "--"});
   auto done = RunProcess(arguments, "", kTimeLimit);
   if (!done) return done.error();
   if (done->timed_out)

@@ -52,6 +52,7 @@ class Reader {
 
   RunConfiguration Read() {
     root_.Has("$schema");
+    root_.Integer("schema_version", 1, 1);
     for (const KeyRow& row : kPlainKeys) Plain(row);
     // "linear_split" is the prototype's word for "linear".
     if (auto split = root_.Text("split_strategy")) {

@@ -264,6 +264,7 @@ std::optional<result::SimResult> SimulateTraces(const RunOptions& options, const
                                                    .resolution = simulate::Resolution::kPicosecond,
                                                    .record_nodes = record_nodes,
                                                    .explain = options.explain && record_nodes,
+                                                   .keep_order = record_nodes,
                                                    .progress = options.progress,
                                                    .compute_scale = *std::move(scale)};
   if (options.network_backend == "simgrid") return Take(RunSimGrid(traces, system, simulate_options, {}), diagnostics);

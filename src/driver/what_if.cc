@@ -99,7 +99,8 @@ class Asker {
     if (!system) return std::nullopt;
     const auto traces = TracesFor(options, prepared, estimated, *system);
     if (!traces) return std::nullopt;
-    const auto simulated = SimulateStep(options, prepared.device, *traces, *system, ignored_);
+    const auto simulated =
+        SimulateStep(options, prepared.device, *traces, *system, ignored_, {.plan = nullptr, .record_nodes = false});
     return simulated ? std::optional(StepTime(prepared, estimated, simulated)) : std::nullopt;
   }
 

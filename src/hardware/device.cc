@@ -113,6 +113,7 @@ void ReadParts(JsonObject& object, Device& device) {
 Device ReadNative(JsonObject& object) {
   Device device;
   object.Has("$schema");
+  object.Integer("schema_version", 1, 1);
   device.name = object.Text("name").value_or("");
   device.description = object.Text("description").value_or("");
   device.vendor = object.Text("vendor").value_or("");

@@ -9,6 +9,8 @@
 #include <functional>
 
 #include "base/file.h"
+#include "base/json_text.h"
+#include "base/schema_version.h"
 #include "base/suggest.h"
 
 namespace hespas::hardware {
@@ -301,12 +303,14 @@ Result<System> ParseSystem(std::string_view text, const std::string& name, const
     return MakeError(kBadSystem, fmt::format("a system has an object `{}`", part), {.file = name},
                      "a system file is one object {network, system, remote_memory}");
   }
+  if (auto fault = SchemaVersionFault(root, 1))
+    return MakeError(kJsonBadValue, *std::move(fault), source->LocationOf(kSchemaVersionKey));
   System system;
   SystemReader reader{system, options, diagnostics};
   const size_t before = diagnostics.error_count();
   system.name = root.value("name", json(name)).is_string() ? root.value("name", json(name)).get<std::string>() : name;
   static const std::vector<std::string> kParts = {"network",     "system", "remote_memory", "name",
-                                                  "description", "source", "sources",       "schema_version",
+                                                  "description", "source", "sources",       kSchemaVersionKey,
                                                   "$schema",     "notes",  "device"};
   for (const auto& [key, value] : root.items()) reader.UnknownKey(key, kParts, source->LocationOf(key));
   ReadNetworkJson(*source, root.at("network"), reader);

@@ -55,6 +55,7 @@ ordered_json CollectiveJson(const result::CollectiveUse& use) {
 
 std::string SimulationJson(const result::SimResult& result) {
   ordered_json out;
+  out["schema_version"] = 1;
   out["npus"] = ordered_json::array();
   for (size_t id = 0; id < result.ranks.size(); ++id) out["npus"].push_back(RankJson(result.ranks[id], id));
   out["order"] = result.order;

@@ -88,7 +88,8 @@ void EventEngine::SpreadOrder() {
   uint64_t last = 0;
   for (const uint32_t first : result_.order) {
     const uint64_t finish = result_.ranks[first].finish;
-    if (!order.empty() && finish == last) core_.asymmetric = "classes of ranks finish at one tick";
+    if (core_.options.keep_order && !order.empty() && finish == last)
+      core_.asymmetric = "classes of ranks finish at one tick";
     last = finish;
     const std::vector<uint32_t> members = core_.orders->Evaluate(core_.finish_orders[core_.classes->class_of[first]]);
     order.insert(order.end(), members.begin(), members.end());

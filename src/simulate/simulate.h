@@ -46,6 +46,7 @@ struct SimulateOptions {
   bool record_nodes = false;  // SimResult::intervals
   bool explain = false;       // critical path and collectives too; needs record_nodes
   bool record_links = false;
+  bool keep_order = true;        // SimResult::order also where classes of ranks finish at one tick
   uint64_t event_limit = 0;      // 0: none
   Progress* progress = nullptr;  // of nodes, where events are simulated
 

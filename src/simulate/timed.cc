@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <numeric>
 #include <optional>
 #include <queue>
+#include <set>
 #include <tuple>
 #include <unordered_map>
 #include <vector>
@@ -280,6 +282,55 @@ bool HasMessages(const trace::Program& program) {
   });
 }
 
+// Whether the ranks are divided into groups that each do the same at the same times: they all run one program, all its
+// collectives are of one group of each rank's own, and take equally long in all these groups. (With groups of several
+// kinds, ties between them decide which goes first.)
+class AlikeInGroups {
+ public:
+  AlikeInGroups(const trace::TraceGraph& trace, const CommunicationTime& time_of) : trace_(trace), time_of_(time_of) {}
+
+  bool Holds() {
+    std::set<std::tuple<trace::Collective, int64_t>> timed;
+    for (const trace::Node& node : trace_.programs.front().nodes) {
+      if (node.kind != NodeKind::kCollective) continue;
+      if (!node.per_rank || (place_ && *place_ != node.group)) return false;
+      if (!place_ && !Divides(node.group)) return false;
+      place_ = node.group;
+      if (timed.emplace(node.collective, node.size.value).second && !TakeEquallyLong(node)) return false;
+    }
+    return true;
+  }
+
+ private:
+  uint32_t NameOf(uint32_t rank, uint32_t place) const { return trace_.arguments[rank].groups[place]; }
+
+  // Every rank is in the group that it names, whose members all name it.
+  bool Divides(uint32_t place) {
+    std::vector<bool> placed(trace_.program_of_rank.size());
+    for (uint32_t rank = 0; rank < placed.size(); ++rank) {
+      const auto group = trace_.groups.find(NameOf(rank, place));
+      if (group == trace_.groups.end() || group->second.empty()) return false;
+      if (group->second.front() != rank) continue;
+      for (const uint32_t member : group->second) {
+        if (placed[member] || NameOf(member, place) != group->first) return false;
+        placed[member] = true;
+      }
+      firsts_.push_back(&group->second);
+    }
+    return std::ranges::all_of(placed, std::identity());
+  }
+
+  bool TakeEquallyLong(const trace::Node& node) const {
+    const Time time = time_of_(node, *firsts_.front());
+    return std::ranges::all_of(firsts_, [&](const auto* members) { return time_of_(node, *members) == time; });
+  }
+
+  const trace::TraceGraph& trace_;
+  const CommunicationTime& time_of_;
+  std::optional<uint32_t> place_;                     // in the ranks' lists of groups
+  std::vector<const std::vector<uint32_t>*> firsts_;  // the groups
+};
+
 }  // namespace
 
 Result<TimedPlan> PlanTimed(const trace::TraceGraph& trace) {
@@ -301,8 +352,9 @@ Result<result::SimResult> SimulateTimed(const trace::TraceGraph& trace, const Co
     if (!made) return made.error();
     own = *std::move(made);
   }
-  const bool alike = options.compute_scale.empty() && trace.programs.size() == 1 && trace.arguments.empty() &&
-                     !HasMessages(trace.programs.front());
+  const bool alike = options.compute_scale.empty() && trace.programs.size() == 1 &&
+                     !HasMessages(trace.programs.front()) &&
+                     (trace.arguments.empty() || AlikeInGroups(trace, time_of).Holds());
   auto result = Timed(trace, own ? *own : *options.plan, time_of, options, alike).Run();
   if (result && !trace.loops.empty()) RepeatLoops(trace, *result);
   return result;

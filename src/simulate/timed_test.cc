@@ -60,6 +60,52 @@ TEST(Timed, ACollectiveWaitsForItsLastMember) {
   EXPECT_THAT(members, ::testing::ElementsAre(0, 1));
 }
 
+// Four ranks in groups of two: neighbours, and `second` of {0: neighbours, 1: across}.
+trace::TraceGraph InPairs(uint32_t second = 0) {
+  trace::TraceGraph trace;
+  trace.programs.resize(1);
+  Append(trace.programs[0], Compute(1, 10));
+  Append(trace.programs[0], {.id = 2, .kind = NodeKind::kCollective, .per_rank = true, .size = Bytes(8), .group = 0},
+         {1});
+  Append(trace.programs[0],
+         {.id = 3, .kind = NodeKind::kCollective, .per_rank = true, .size = Bytes(8), .group = second}, {1});
+  Append(trace.programs[0], Compute(4, 3), {2});
+  trace.program_of_rank = {0, 0, 0, 0};
+  trace.groups = {{1, {0, 1}}, {2, {2, 3}}, {3, {0, 2}}, {4, {3, 1}}};
+  trace.arguments = {{.groups = {1, 3}}, {.groups = {1, 4}}, {.groups = {2, 3}}, {.groups = {2, 4}}};
+  return trace;
+}
+
+// As SimulateTimed answers, and as it does where every rank is simulated by itself (speeds are given).
+void ExpectSameByItself(const trace::TraceGraph& trace, const CommunicationTime& time_of, std::string_view method) {
+  const auto answer = SimulateTimed(trace, time_of);
+  const auto apart = SimulateTimed(trace, time_of, {.compute_scale = {1}});
+  ASSERT_TRUE(answer.ok() && apart.ok());
+  EXPECT_EQ(answer->method, method);
+  EXPECT_EQ(apart->method, "given times");
+  for (size_t rank = 0; rank < apart->ranks.size(); ++rank) {
+    EXPECT_EQ(answer->ranks[rank].finish, apart->ranks[rank].finish);
+    EXPECT_EQ(answer->ranks[rank].comm, apart->ranks[rank].comm);
+    EXPECT_EQ(answer->ranks[rank].overlap, apart->ranks[rank].overlap);
+  }
+}
+
+TEST(Timed, RanksInGroupsOfTheirOwnAreAlikeWhereTheirGroupsTakeEquallyLong) {
+  ExpectSameByItself(InPairs(), kFive, "symmetry");
+  const CommunicationTime by_place = [](const Node&, std::span<const uint32_t> members) {
+    return Time(members[0] + members[1] == 5 ? 9 : 5);  // one pair is slower
+  };
+  ExpectSameByItself(InPairs(), by_place, "given times");
+  ExpectSameByItself(InPairs(1), kFive, "given times");
+}
+
+TEST(Timed, RanksAreNotAlikeWhereGroupsDoNotDivideThem) {
+  trace::TraceGraph trace = InPairs();
+  trace.programs[0].nodes.resize(2);
+  trace.arguments[3].groups[0] = 1;  // of which it is no member: who is in group 2 waits for it
+  EXPECT_FALSE(SimulateTimed(trace, kFive).ok());
+}
+
 TEST(Timed, MessagesMeetTheirPartner) {
   trace::TraceGraph trace;
   trace.programs.resize(2);

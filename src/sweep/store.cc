@@ -161,7 +161,11 @@ Status Store::FlushLocked() {
   while (done < buffer_.size()) {
     const ssize_t wrote = write(rows_, buffer_.data() + done, buffer_.size() - done);
     if (wrote < 0 && errno == EINTR) continue;
-    if (wrote < 0) return CannotWrite(folder_ + "/rows.jsonl", errno);
+    if (wrote < 0) {
+      const int error = errno;
+      buffer_.erase(0, done);  // what a full disk took stands there
+      return CannotWrite(folder_ + "/rows.jsonl", error);
+    }
     done += static_cast<size_t>(wrote);
   }
   buffer_.clear();

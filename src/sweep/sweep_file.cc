@@ -7,6 +7,8 @@
 #include <set>
 
 #include "base/file.h"
+#include "base/json_text.h"
+#include "base/schema_version.h"
 #include "base/suggest.h"
 #include "driver/changes.h"
 #include "sweep/ranges.h"
@@ -15,8 +17,9 @@
 namespace hespas::sweep {
 namespace {
 
-const std::vector<std::string> kKeys = {"$schema", "name",   "base",        "axes",     "zip",    "filter",
-                                        "sample",  "tokens", "constraints", "minimise", "prices", "description"};
+const std::vector<std::string> kKeys = {"$schema",  kSchemaVersionKey, "name",       "base",   "axes",
+                                        "zip",      "filter",          "sample",     "tokens", "constraints",
+                                        "minimise", "prices",          "description"};
 
 class Reader {
  public:
@@ -30,6 +33,7 @@ class Reader {
         Report(kBadSweep, fmt::format("unknown key `{}`", key), {key},
                DidYouMean(key, kKeys, fmt::format("the keys are {}", fmt::join(kKeys, ", "))));
     }
+    if (auto fault = SchemaVersionFault(root_, 1)) Report(kJsonBadValue, *std::move(fault), {kSchemaVersionKey});
     ReadBase();
     ReadAxes();
     ReadZips();

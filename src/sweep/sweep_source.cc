@@ -11,6 +11,7 @@ namespace hespas::sweep {
 namespace {
 
 constexpr int kDeepest = 64;
+constexpr size_t kMostValues = 1'000'000;  // of a file, aliases written out
 
 template <class Number>
 bool ParseNumber(const std::string& text, Number& number) {
@@ -33,15 +34,18 @@ Json Scalar(const YAML::Node& node) {
   return text;
 }
 
-Result<Json> FromYaml(const YAML::Node& node, int depth) {
+// `values`: how many there are so far.
+Result<Json> FromYaml(const YAML::Node& node, int depth, size_t& values) {
   if (depth > kDeepest) return MakeError(kSweepSyntax, "the file nests too deeply");
+  if (++values > kMostValues)
+    return MakeError(kSweepSyntax, fmt::format("the file has more than {} values", kMostValues));
   switch (node.Type()) {
     case YAML::NodeType::Scalar:
       return Scalar(node);
     case YAML::NodeType::Sequence: {
       Json list = Json::array();
       for (const YAML::Node& item : node) {
-        auto value = FromYaml(item, depth + 1);
+        auto value = FromYaml(item, depth + 1, values);
         if (!value) return value;
         list.push_back(*std::move(value));
       }
@@ -50,7 +54,7 @@ Result<Json> FromYaml(const YAML::Node& node, int depth) {
     case YAML::NodeType::Map: {
       Json object = Json::object();
       for (const auto& member : node) {
-        auto value = FromYaml(member.second, depth + 1);
+        auto value = FromYaml(member.second, depth + 1, values);
         if (!value) return value;
         object[member.first.Scalar()] = *std::move(value);
       }
@@ -76,7 +80,8 @@ Result<SweepSource> SweepSource::Parse(std::string text, const std::string& file
     return source;
   }
   try {
-    auto root = FromYaml(YAML::Load(source.text_), 0);
+    size_t values = 0;
+    auto root = FromYaml(YAML::Load(source.text_), 0, values);
     if (!root) return root.error();
     source.root_ = *std::move(root);
   } catch (const YAML::Exception& error) {

@@ -1,9 +1,11 @@
-"""What breaks under a running command: kills, full disks, read-only folders, two writers, clocks that jump, damaged caches.
+"""What breaks under a running command (`run` with its cache, `sweep`): kills, full disks, read-only folders, two writers, clocks that jump,
+damaged caches.
 
 Every file that exists afterwards is byte for byte that of an undisturbed run, what is reported is right, and the next run works. HESPAS_KILLS sets
 how many kills of each kind there are; the counts are printed.
 """
 import contextlib
+import json
 import os
 import pathlib
 import random
@@ -40,6 +42,10 @@ def small_disk(folder, size):
             subprocess.run(["umount", folder], check=True)
 
 
+def tearDownModule():
+    print("\n".join(f"{number:6} {what}" for what, number in sorted(COUNTS.items())))
+
+
 class Faults(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -59,7 +65,6 @@ class Faults(unittest.TestCase):
     @classmethod
     def tearDownClass(cls):
         cls.place.cleanup()
-        print("\n".join(f"{number:6} {what}" for what, number in sorted(COUNTS.items())))
 
     @classmethod
     def start(cls, folder, environment=None):
@@ -96,6 +101,8 @@ class Faults(unittest.TestCase):
             process.kill()
             killed += process.wait() == -signal.SIGKILL
             process.communicate()
+            if RANDOM.random() < 0.3:  # the next one fills a cache of its own
+                (folder / "cache.sqlite").unlink(missing_ok=True)
             self.whole(folder / "out")
             if (folder / "cache.sqlite").exists():
                 with contextlib.closing(sqlite3.connect(folder / "cache.sqlite")) as cache:
@@ -173,6 +180,118 @@ class Faults(unittest.TestCase):
             else:
                 self.assertRegex(errors, r"error\[E\d+\]")
                 count("damaged caches refused")
+
+
+class SweepFaults(unittest.TestCase):
+    """Rows are whole lines, each point's once, the bytes of an undisturbed sweep; the same command goes on where it was stopped."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.place = tempfile.TemporaryDirectory()
+        cls.folder = pathlib.Path(cls.place.name)
+        os.chmod(cls.folder, 0o755)
+        (cls.folder / "sweep.json").write_text(json.dumps({
+            "base": {"program": str(LLAMA), "device": "A100_SXM_40GB", "system": "A100_SXM_40GB_4GPU"},
+            "axes": {"device.tdp": {"from": "300 W", "to": "500 W", "steps": 50}, "system.bandwidth": {"from": "50 GB/s", "to": "900 GB/s", "steps": 60}}}))
+        cls.command = [BIN / "hespas", "sweep", cls.folder / "sweep.json", "--quiet", "--output", "out"]
+        started = time.monotonic()
+        (cls.folder / "cwd").mkdir()
+        done = cls.finish(cls.folder / "cwd")
+        assert done.returncode == 0, done.stderr
+        cls.length = time.monotonic() - started
+        cls.answer, cls.csv = done.stdout, (cls.folder / "cwd/out/rows.csv").read_bytes()
+        cls.rows = set((cls.folder / "cwd/out/rows.jsonl").read_bytes().splitlines())
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.place.cleanup()
+
+    @classmethod
+    def finish(cls, folder, wrap=(), **more):
+        return subprocess.run([*wrap, *cls.command], cwd=folder, capture_output=True, text=True, timeout=300, check=False, **more)
+
+    def fresh(self):
+        folder = pathlib.Path(tempfile.mkdtemp(dir=self.folder))
+        self.addCleanup(shutil.rmtree, folder, ignore_errors=True)
+        return folder
+
+    def whole(self, out):
+        """What stands in rows.jsonl before its last line end is right."""
+        path = out / "rows.jsonl"
+        lines = path.read_bytes().split(b"\n")[:-1] if path.exists() else []
+        self.assertEqual(len(lines), len(set(lines)))
+        self.assertLessEqual(set(lines), self.rows)
+        if (out / "rows.csv").exists():
+            self.assertEqual((out / "rows.csv").read_bytes(), self.csv)
+        return len(lines)
+
+    def goes_on(self, folder, **more):
+        done = self.finish(folder, **more)
+        self.assertEqual((done.returncode, done.stdout), (0, self.answer), done.stderr)
+        self.assertEqual(self.whole(folder / "out"), len(self.rows))
+        self.assertEqual((folder / "out/rows.csv").read_bytes(), self.csv)
+
+    def test_kills(self):
+        killed = 0
+        for _ in range(20 * KILLS):
+            folder = self.fresh()
+            process = subprocess.Popen(self.command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            time.sleep(RANDOM.uniform(0, self.length))
+            process.kill()
+            killed += process.wait() == -signal.SIGKILL
+            count("rows found whole after a kill", self.whole(folder / "out"))
+            self.goes_on(folder)
+            shutil.rmtree(folder)
+            if killed == KILLS:
+                break
+        self.assertEqual(killed, KILLS)
+        count("sweeps killed", killed)
+
+    def test_full_disk(self):
+        needed = sum(path.stat().st_size for path in (self.folder / "cwd/out").iterdir())
+        for part in range(1, 8):
+            folder = self.fresh()
+            with small_disk(folder / "disk", needed * part // 8) as disk:
+                if disk is None:
+                    self.skipTest("no right to mount a small file system; `run` has its own way around")
+                done = self.finish(disk)
+                self.assertNotEqual(done.returncode, 0)
+                self.assertRegex(done.stderr, r"error\[E\d+\].*(space|large)")
+                self.whole(disk / "out")
+                subprocess.run(["mount", "-o", f"remount,size={4 * needed}", disk], check=True)
+                self.goes_on(disk)
+                count("sweeps on full disks (tmpfs), which went on with more room")
+
+    def test_read_only_folder(self):
+        folder = self.fresh()
+        (folder / "out").mkdir(mode=0o555)
+        os.chmod(folder, 0o555)
+        done = self.finish(folder, **({"user": 65534, "group": 65534} if os.getuid() == 0 else {}))
+        os.chmod(folder, 0o755)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertRegex(done.stderr, r"error\[E\d+\]")
+        self.assertEqual(list((folder / "out").iterdir()), [])
+        count("read-only folders")
+
+    def test_two_writers(self):
+        for _ in range(max(1, KILLS // 10)):
+            folder = self.fresh()
+            both = [subprocess.Popen(self.command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for _ in range(2)]
+            for process in both:
+                output, errors = process.communicate(timeout=300)
+                if process.returncode == 0:
+                    self.assertEqual(output, self.answer)
+                else:
+                    self.assertIn("error[E1009]", errors)
+            self.goes_on(folder)
+            count("pairs of sweeps on one output")
+
+    def test_clock_jumps(self):
+        if not shutil.which("faketime"):
+            self.skipTest("faketime is not installed")
+        for start in ("1971-01-01 00:00:00", "2037-12-31 23:59:59", "@2026-01-01 00:00:00 x2000"):
+            self.goes_on(self.fresh(), wrap=("faketime", "-f", start))
+            count("clocks that jump")
 
 
 if __name__ == "__main__":

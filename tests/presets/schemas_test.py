@@ -60,7 +60,7 @@ class Schemas(unittest.TestCase):
         for key, rule in schema["properties"].items():
             if key in ("perf_estimator", "separator_node_type"):
                 continue
-            value = rule["enum"][0] if "enum" in rule else examples[rule["type"]]
+            value = rule["const"] if "const" in rule else rule["enum"][0] if "enum" in rule else examples[rule["type"]]
             value = {"split_strategy": "Linear_Split", "device": "TPUv3", "system": "TPUv3_2"}.get(key, value)
             validator("configuration").validate({key: value})
             self.assertTrue(accepted("configuration", {key: value}), key)

@@ -13,6 +13,7 @@
 
 #include "base/file.h"
 #include "base/json_text.h"
+#include "base/schema_version.h"
 #include "base/suggest.h"
 #include "driver/run.h"
 #include "driver/tool_keys.h"
@@ -25,9 +26,10 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::string_view kTopKeys[] = {
-    "$schema",          "mlir_file",           "output_dir",     "clean",          "disable_cache",
-    "num_threads",      "cache_dir",           "split_strategy", "block_lim",      "separator",
-    "separator_policy", "separator_node_type", "merge",          "perf_estimator", "device"};
+    "$schema",       kSchemaVersionKey,  "mlir_file",           "output_dir",     "clean",
+    "disable_cache", "num_threads",      "cache_dir",           "split_strategy", "block_lim",
+    "separator",     "separator_policy", "separator_node_type", "merge",          "perf_estimator",
+    "device"};
 constexpr std::string_view kEstimatorKeys[] = {"method", "hardware", "in_memory_only_cache", "disable_cache"};
 constexpr std::string_view kRooflineKeys[] = {"peak_flops",
                                               "memory_bandwidth",
@@ -81,6 +83,8 @@ class Reader {
     if (!root_.is_object())
       return MakeError(kBadSetting, "the configuration is not a JSON object", {.file = command_.config_path});
     if (!command_.compat) CheckKeys(root_, {}, kTopKeys);
+    auto fault = command_.compat ? std::nullopt : SchemaVersionFault(root_, 1);
+    if (fault) Fail(kJsonBadValue, *std::move(fault), {kSchemaVersionKey});
     if (needs_estimator) ReadEstimator();
     ReadPaths();
     if (needs_estimator) ReadRun();

@@ -57,36 +57,11 @@ enum TypeCode : uint64_t {
   kScalableVector,
 };
 
-std::string StringOf(ByteReader& reader, Decoder& decoder) {
-  const uint64_t index = reader.Varint();
-  if (index < decoder.container().strings.size()) return QuotedText(decoder.container().strings[index]);
-  decoder.Fail(kMalformed, fmt::format("string {} does not exist", index));
-  return {};
-}
-
-std::string Typed(std::string_view number, const ir::Type& type) {
-  const bool is_boolean = type.element.kind == ir::ElementKind::kInteger && type.element.bits == 1;
-  return is_boolean ? std::string(number) : fmt::format("{} : {}", number, ir::ElementText(type.element));
-}
-
-std::string NumberAttribute(ByteReader& reader, Decoder& decoder) {
-  const ir::Type type = decoder.types()[decoder.Type(reader.Varint())];
-  return Typed(NumberText(reader, type), type);
-}
-
 std::string SymbolPath(ByteReader& reader, Decoder& decoder) {
   std::string out = SymbolText(Unquoted(decoder.Attribute(reader.Varint())));
   const size_t leaves = reader.Count();
   for (size_t i = 0; i < leaves && reader.ok(); ++i) out += fmt::format("::{}", decoder.Attribute(reader.Varint()));
   return out;
-}
-
-std::string Dense(ByteReader& reader, Decoder& decoder) {
-  const ir::TypeId type = decoder.Type(reader.Varint());
-  const std::string_view blob = reader.Bytes(reader.Varint());
-  std::string text = reader.ok() ? DenseText(decoder.types(), type, blob) : "";
-  if (text.empty()) decoder.Fail(kMalformed, "the values of a constant do not fit its type");
-  return text;
 }
 
 std::string DenseArray(ByteReader& reader, Decoder& decoder) {
@@ -105,7 +80,7 @@ std::string DenseStrings(ByteReader& reader, Decoder& decoder) {
   std::string list;
   for (size_t i = 0; i < count && reader.ok(); ++i) {
     if (i > 0) list += ", ";
-    list += StringOf(reader, decoder);
+    list += StringText(reader, decoder);
   }
   return is_splat ? fmt::format("dense<{}> : {}", list, type) : fmt::format("dense<[{}]> : {}", list, type);
 }
@@ -191,9 +166,9 @@ std::string BuiltinAttribute(uint64_t code, ByteReader& reader, Decoder& decoder
     case kDictionary:
       return DictionaryText(reader, decoder);
     case kString:
-      return StringOf(reader, decoder);
+      return StringText(reader, decoder);
     case kTypedString: {
-      const std::string text = StringOf(reader, decoder);
+      const std::string text = StringText(reader, decoder);
       return fmt::format("{} : {}", text, decoder.TypeText(reader.Varint()));
     }
     case kFlatSymbol:
@@ -220,7 +195,7 @@ std::string BuiltinAttribute(uint64_t code, ByteReader& reader, Decoder& decoder
     case kDenseArray:
       return DenseArray(reader, decoder);
     case kDense:
-      return Dense(reader, decoder);
+      return DenseAttribute(reader, decoder);
     case kDenseString:
       return DenseStrings(reader, decoder);
     case kSparse:

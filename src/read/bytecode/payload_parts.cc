@@ -68,6 +68,37 @@ std::string NumberText(ByteReader& reader, const ir::Type& type) {
 
 double ReadDouble(ByteReader& reader) { return std::bit_cast<double>(reader.SignedVarint()); }
 
+std::string NumberAttribute(ByteReader& reader, Decoder& decoder) {
+  const ir::Type type = decoder.types()[decoder.Type(reader.Varint())];
+  std::string number = NumberText(reader, type);
+  const bool is_boolean = type.element.kind == ir::ElementKind::kInteger && type.element.bits == 1;
+  return is_boolean ? number : fmt::format("{} : {}", number, ir::ElementText(type.element));
+}
+
+std::string StringText(ByteReader& reader, Decoder& decoder) {
+  const uint64_t index = reader.Varint();
+  if (index < decoder.container().strings.size()) return QuotedText(decoder.container().strings[index]);
+  decoder.Fail(kMalformed, fmt::format("string {} does not exist", index));
+  return {};
+}
+
+std::string DenseAttribute(ByteReader& reader, Decoder& decoder) {
+  const ir::TypeId type = decoder.Type(reader.Varint());
+  const std::string_view blob = reader.Bytes(reader.Varint());
+  std::string text = reader.ok() ? DenseText(decoder.types(), type, blob) : "";
+  if (text.empty()) decoder.Fail(kMalformed, "the values of a constant do not fit its type");
+  return text;
+}
+
+std::string BoundsText(ByteReader& reader) {
+  std::string out;
+  for (const int64_t bound : SignedVarints(reader)) {
+    if (!out.empty()) out += ", ";
+    out += bound < 0 ? "?" : fmt::format("{}", bound);
+  }
+  return fmt::format("#stablehlo.bounds<{}>", out);
+}
+
 std::string PlainDouble(double value) {
   std::string text = fmt::format("{}", value);
   if (text.find_first_of(".en") == std::string::npos) text += ".0";

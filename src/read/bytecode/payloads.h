@@ -36,6 +36,13 @@ std::vector<ir::TypeId> TypeList(ByteReader& reader, Decoder& decoder);
 // A value of a known integer or float type, as a number's text; empty and a failure for other types.
 std::string NumberText(ByteReader& reader, const ir::Type& type);
 double ReadDouble(ByteReader& reader);
+// "1 : i32" of a reference to a type and its number; booleans without their type.
+std::string NumberAttribute(ByteReader& reader, Decoder& decoder);
+// The quoted string that a reference into the container's strings names.
+std::string StringText(ByteReader& reader, Decoder& decoder);
+// `dense<...>` of a reference to a type and the counted bytes of its values.
+std::string DenseAttribute(ByteReader& reader, Decoder& decoder);
+std::string BoundsText(ByteReader& reader);  // `#stablehlo.bounds<...>`
 
 // "0.5" of a double, as quantised types and accuracies spell it.
 std::string PlainDouble(double value);

@@ -46,13 +46,6 @@ std::string Bodies(ByteReader& reader, Decoder& decoder) {
   return out;
 }
 
-std::string Name(ByteReader& reader, Decoder& decoder) {
-  const uint64_t index = reader.Varint();
-  if (index < decoder.container().strings.size()) return QuotedText(decoder.container().strings[index]);
-  decoder.Fail(kMalformed, fmt::format("string {} does not exist", index));
-  return {};
-}
-
 std::string Mesh(ByteReader& reader, Decoder& decoder) {
   const std::string axes = Bodies(reader, decoder);
   const std::vector<int64_t> devices = SignedVarints(reader);
@@ -63,7 +56,7 @@ std::string Mesh(ByteReader& reader, Decoder& decoder) {
 }
 
 std::string AxisRef(ByteReader& reader, Decoder& decoder) {
-  std::string name = Name(reader, decoder);
+  std::string name = StringText(reader, decoder);
   const auto [sub_axis, given] = reader.VarintWithFlag();
   if (given) name += decoder.Attribute(sub_axis);
   return name;
@@ -140,7 +133,7 @@ std::string SdyAttribute(uint64_t code, ByteReader& reader, Decoder& decoder) {
     case kManualAxes:
       return fmt::format("#sdy<manual_axes{{{}}}>", Bodies(reader, decoder));
     case kMeshAxis: {
-      const std::string name = Name(reader, decoder);
+      const std::string name = StringText(reader, decoder);
       return fmt::format("{}={}", name, reader.SignedVarint());
     }
     case kMesh:

@@ -90,15 +90,6 @@ std::string ScatterDimensions(ByteReader& reader) {
   return ScatterText({lists[0], lists[1], lists[2], lists[3], lists[4]}, reader.SignedVarint());
 }
 
-std::string TypeExtensions(ByteReader& reader) {
-  std::string out;
-  for (const int64_t bound : SignedVarints(reader)) {
-    if (!out.empty()) out += ", ";
-    out += bound < 0 ? "?" : fmt::format("{}", bound);
-  }
-  return fmt::format("#stablehlo.bounds<{}>", out);
-}
-
 std::string DotAlgorithm(ByteReader& reader, Decoder& decoder) {
   DotAlgorithmParts parts;
   parts.lhs_type = decoder.TypeText(reader.Varint());
@@ -111,15 +102,8 @@ std::string DotAlgorithm(ByteReader& reader, Decoder& decoder) {
   return DotAlgorithmText(parts);
 }
 
-std::string Name(ByteReader& reader, Decoder& decoder) {
-  const uint64_t index = reader.Varint();
-  if (index < decoder.container().strings.size()) return QuotedText(decoder.container().strings[index]);
-  decoder.Fail(kMalformed, fmt::format("string {} does not exist", index));
-  return {};
-}
-
 std::string AxisRef(ByteReader& reader, Decoder& decoder) {
-  const std::string name = Name(reader, decoder);
+  const std::string name = StringText(reader, decoder);
   if (reader.Byte() == 0) return fmt::format("#stablehlo.axis_ref<name = {}>", name);
   return fmt::format("#stablehlo.axis_ref<name = {}, sub_axis_info = {}>", name, decoder.Attribute(reader.Varint()));
 }
@@ -200,7 +184,7 @@ std::string StableHloAttribute(uint64_t code, ByteReader& reader, Decoder& decod
     case kTranspose:
       return of_enum("transpose", kTransposes);
     case kTypeExtensions:
-      return TypeExtensions(reader);
+      return BoundsText(reader);
     case kOutputOperandAlias:
       return OutputOperandAliasText(reader);
     case kDotAlgorithm:
@@ -221,7 +205,7 @@ std::string StableHloAttribute(uint64_t code, ByteReader& reader, Decoder& decod
     case kAxisRef:
       return AxisRef(reader, decoder);
     case kMeshAxis: {
-      const std::string name = Name(reader, decoder);
+      const std::string name = StringText(reader, decoder);
       return fmt::format("<name = {}, size = {}>", name, reader.SignedVarint());
     }
     case kMesh:

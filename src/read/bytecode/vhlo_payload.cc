@@ -126,37 +126,6 @@ enum TypeCode : uint64_t {
   kFuture = 42,
 };
 
-std::string Number(ByteReader& reader, Decoder& decoder) {
-  const ir::Type type = decoder.types()[decoder.Type(reader.Varint())];
-  const std::string number = NumberText(reader, type);
-  const bool is_boolean = type.element.kind == ElementKind::kInteger && type.element.bits == 1;
-  return is_boolean ? number : fmt::format("{} : {}", number, ir::ElementText(type.element));
-}
-
-std::string String(ByteReader& reader, Decoder& decoder) {
-  const uint64_t index = reader.Varint();
-  if (index < decoder.container().strings.size()) return QuotedText(decoder.container().strings[index]);
-  decoder.Fail(kMalformed, fmt::format("string {} does not exist", index));
-  return {};
-}
-
-std::string Tensor(ByteReader& reader, Decoder& decoder) {
-  const ir::TypeId type = decoder.Type(reader.Varint());
-  const std::string_view blob = reader.Bytes(reader.Varint());
-  std::string text = reader.ok() ? DenseText(decoder.types(), type, blob) : "";
-  if (text.empty()) decoder.Fail(kMalformed, "the values of a constant do not fit its type");
-  return text;
-}
-
-std::string Bounds(ByteReader& reader) {
-  std::string out;
-  for (const int64_t bound : SignedVarints(reader)) {
-    if (!out.empty()) out += ", ";
-    out += bound < 0 ? "?" : fmt::format("{}", bound);
-  }
-  return fmt::format("#stablehlo.bounds<{}>", out);
-}
-
 std::string SubAxis(ByteReader& reader) {
   const int64_t before = reader.SignedVarint();
   return fmt::format("({}){}", before, reader.SignedVarint());
@@ -262,7 +231,7 @@ std::string VhloAttribute(uint64_t code, ByteReader& reader, Decoder& decoder) {
       return of_enum("fft_type", kFftTypes);
     case kFloat:
     case kInteger:
-      return Number(reader, decoder);
+      return NumberAttribute(reader, decoder);
     case kOutputOperandAlias:
       return OutputOperandAliasText(reader);
     case kPrecision:
@@ -272,15 +241,15 @@ std::string VhloAttribute(uint64_t code, ByteReader& reader, Decoder& decoder) {
     case kRngDistribution:
       return of_enum("rng_distribution", kRngDistributions);
     case kString:
-      return String(reader, decoder);
+      return StringText(reader, decoder);
     case kTensor:
-      return Tensor(reader, decoder);
+      return DenseAttribute(reader, decoder);
     case kTranspose:
       return of_enum("transpose", kTransposes);
     case kType:
       return decoder.TypeText(reader.Varint());
     case kTypeExtensions:
-      return Bounds(reader);
+      return BoundsText(reader);
     case kAccuracyMode:
       return of_enum("result_accuracy_mode", kAccuracyModes);
     case kAccuracy:

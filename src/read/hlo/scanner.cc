@@ -136,33 +136,25 @@ size_t Scanner::KnownCloser(size_t at) const {
   return found == closers_.end() ? std::string_view::npos : found->second;
 }
 
+size_t Scanner::Behind(size_t at, size_t& depth) const {
+  const uint8_t kind = kClasses[static_cast<uint8_t>(text_[at])];
+  if (kind == kQuote) return EndOfString(text_, at);
+  if (kind != kOpen) return at + 1;
+  ++depth;
+  const size_t closer = KnownCloser(at);
+  return closer == std::string_view::npos ? at + 1 : closer;
+}
+
 std::string_view Scanner::Balanced() {
   size_t depth = 0;
-  for (size_t at = at_; at < text_.size();) {
-    switch (kClasses[static_cast<uint8_t>(text_[at])]) {
-      case kOpen:
-        ++depth;
-        if (const size_t closer = KnownCloser(at); closer != std::string_view::npos) {
-          at = closer;
-          continue;
-        }
-        break;
-      case kClose:
-        if (depth <= 1) {
-          const size_t begin = at_;
-          at_ = at + 1;
-          return depth == 1 ? slice(begin, at_) : std::string_view();
-        }
-        --depth;
-        break;
-      case kQuote:
-        at = EndOfString(text_, at);
-        if (at == std::string_view::npos) return {};
-        continue;
-      default:
-        break;
+  for (size_t at = at_; at < text_.size(); at = Behind(at, depth)) {
+    if (kClasses[static_cast<uint8_t>(text_[at])] != kClose) continue;
+    if (depth <= 1) {
+      const size_t begin = at_;
+      at_ = at + 1;
+      return depth == 1 ? slice(begin, at_) : std::string_view();
     }
-    ++at;
+    --depth;
   }
   return {};
 }
@@ -171,39 +163,17 @@ std::string_view Scanner::Value() {
   SkipBlanks();
   const size_t begin = at_;
   size_t depth = 0;
-  for (size_t at = at_; at < text_.size();) {
-    switch (kClasses[static_cast<uint8_t>(text_[at])]) {
-      case kOpen:
-        ++depth;
-        if (const size_t closer = KnownCloser(at); closer != std::string_view::npos) {
-          at = closer;
-          continue;
-        }
-        break;
-      case kClose:
-        if (depth == 0) {
-          at_ = at;
-          return Trimmed(slice(begin, at));
-        }
-        --depth;
-        break;
-      case kQuote:
-        at = EndOfString(text_, at);
-        if (at == std::string_view::npos) return {};
-        continue;
-      case kComma:
-      case kLineEnd:
-        if (depth == 0) {
-          at_ = at;
-          return Trimmed(slice(begin, at));
-        }
-        break;
-      default:
-        break;
+  size_t at = at_;
+  for (; at < text_.size(); at = Behind(at, depth)) {
+    const uint8_t kind = kClasses[static_cast<uint8_t>(text_[at])];
+    const bool may_end = kind == kClose || kind == kComma || kind == kLineEnd;
+    if (may_end && depth == 0) {
+      at_ = at;
+      return Trimmed(slice(begin, at));
     }
-    ++at;
+    if (kind == kClose) --depth;
   }
-  if (depth > 0) return {};
+  if (depth > 0 || at == std::string_view::npos) return {};
   at_ = text_.size();
   return Trimmed(slice(begin, at_));
 }

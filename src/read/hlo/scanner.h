@@ -43,6 +43,9 @@ class Scanner {
  private:
   void SkipComment();
   size_t KnownCloser(size_t at) const;  // npos where it is not known
+  // Behind what stands at `at`: a string whole, an opener (one deeper; a block whose end is known up to its closer);
+  // npos where a string does not end.
+  size_t Behind(size_t at, size_t& depth) const;
 
   std::string_view text_;
   size_t at_ = 0;
