@@ -44,7 +44,7 @@ case $tier in
   test-full)
     part release release ""
     part sanitizers asan-ubsan "" -LE "house|fuzz"
-    part threads tsan unit_tests -L unit
+    part threads tsan "unit_tests bin/hespas" -L "unit|cli|sweep" -LE full
     fuzzers 60
     scripts/tidy.sh || failed+=("clang-tidy")
     ;;

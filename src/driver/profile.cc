@@ -181,12 +181,12 @@ class Profiler {
     const auto key = std::make_tuple(name, bytes, std::string(text ? *text : ""));
     const auto [found, is_new] = collective_rows_.try_emplace(key, profile_.collectives.size());
     if (is_new) profile_.collectives.push_back(Describe(op, std::move(name), bytes));
-    report::CollectiveRow& row = profile_.collectives[found->second];
+    report::CollectiveWorkRow& row = profile_.collectives[found->second];
     row.executed = SaturatingAdd(row.executed, times);
   }
 
-  report::CollectiveRow Describe(OpId op, std::string name, int64_t bytes) const {
-    report::CollectiveRow row{.op = std::move(name), .bytes = bytes};
+  report::CollectiveWorkRow Describe(OpId op, std::string name, int64_t bytes) const {
+    report::CollectiveWorkRow row{.op = std::move(name), .bytes = bytes};
     if (const auto pairs = ir::SourceTargetPairsOf(module_, op)) {
       for (const auto& [source, target] : *pairs) row.groups.push_back({source, target});
     } else if (const auto groups = ir::ReplicaGroupsOf(module_, op)) {

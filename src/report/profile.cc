@@ -12,7 +12,7 @@ using nlohmann::ordered_json;
 
 std::string Number(int64_t value) { return fmt::format("{}", value); }
 
-std::string GroupText(const CollectiveRow& row) {
+std::string GroupText(const CollectiveWorkRow& row) {
   std::vector<std::string> groups;
   for (const auto& group : row.groups) groups.push_back(fmt::format("{{{}}}", fmt::join(group, ",")));
   return fmt::format("{{{}}}", fmt::join(groups, ","));
@@ -22,7 +22,7 @@ std::string Trips(const LoopRow& row) { return row.trip_count ? Number(*row.trip
 
 ordered_json CollectivesJson(const Profile& profile) {
   ordered_json out = ordered_json::array();
-  for (const CollectiveRow& row : profile.collectives) {
+  for (const CollectiveWorkRow& row : profile.collectives) {
     out.push_back({{"op", row.op},
                    {"executed", row.executed},
                    {"bytes", row.bytes},
@@ -82,7 +82,7 @@ Table WorkTable(const Profile& profile) {
 Table CollectiveTable(const Profile& profile) {
   Table table{
       {{"op"}, {"executed", Align::kRight}, {"bytes", Align::kRight}, {"group_size", Align::kRight}, {"groups"}}, {}};
-  for (const CollectiveRow& row : profile.collectives) {
+  for (const CollectiveWorkRow& row : profile.collectives) {
     table.rows.push_back({row.op, Number(row.executed), Number(row.bytes), Number(row.group_size), GroupText(row)});
   }
   return table;

@@ -21,7 +21,7 @@ struct WorkRow {
   int64_t bytes = 0;
 };
 
-struct CollectiveRow {
+struct CollectiveWorkRow {
   std::string op;  // "all-gather"
   int64_t executed = 0;
   int64_t bytes = 0;                         // of one: the larger of operands and results
@@ -55,7 +55,7 @@ struct Profile {
   int64_t flops = 0;
   int64_t bytes = 0;
   std::vector<WorkRow> work;  // most flops first
-  std::vector<CollectiveRow> collectives;
+  std::vector<CollectiveWorkRow> collectives;
   ConstantShare constants;
   std::vector<CallRow> calls;
   std::vector<LoopRow> loops;
