@@ -37,6 +37,24 @@ bool RepeatsOnGpu(std::span<const double> facts, const GpuFigures& gpu) {
   return together <= apart;
 }
 
+// The question of XLA's multi-output fusion: is one kernel faster than the maker of a value and its reader. Facts:
+// operations, bytes written and thread blocks of the maker, then of the reader; how often the reader asks for the
+// value; thread blocks of both together; number of values that the maker and the reader read; bytes and total of each,
+// then of those that both together read.
+bool JoinsOnGpu(std::span<const double> facts, const GpuFigures& gpu) {
+  constexpr size_t kHead = 10;
+  const auto made = facts.subspan(kHead, 2 * static_cast<size_t>(facts[8]));
+  const auto read = facts.subspan(kHead + made.size(), 2 * static_cast<size_t>(facts[9]));
+  const auto both = facts.subspan(kHead + made.size() + read.size());
+  const auto time = [&](std::span<const double> reads, double written, double operations, double blocks) {
+    double memory = written / gpu.bytes_per_second;
+    for (size_t i = 0; i + 1 < reads.size(); i += 2) memory += ReadTime(gpu, reads[i], reads[i + 1], blocks);
+    return KernelTime(gpu, memory, operations, blocks);
+  };
+  const double apart = kLaunch + time(made, facts[1], facts[0], facts[2]) + time(read, facts[4], facts[3], facts[5]);
+  return time(both, facts[1] + facts[4], facts[6] * facts[0] + facts[3], facts[7]) <= apart;
+}
+
 }  // namespace
 
 bool Answer(const Question& question, const GpuFigures& gpu, const graph::CostFunction& cost) {
@@ -62,7 +80,7 @@ bool Answer(const Question& question, const GpuFigures& gpu, const graph::CostFu
       return added <= time(facts[0] + facts[1], facts[2]);
     }
     case QuestionKind::kJoin:
-      return time(facts[0], facts[3] * facts[1]) <= time(0, 0) + time(facts[0] + facts[2], facts[1]);
+      return JoinsOnGpu(facts, gpu);
   }
   return false;
 }

@@ -17,7 +17,7 @@ enum class QuestionKind : uint8_t {
   kRepeatOnGpu,  // RepeatQuestion
   kRepeat,       // {reads, bytes, issue, growth, readers}
   kAddedTime,    // {reads, bytes, issue}, then {bytes, others, others + more} of each reader
-  kJoin,         // {bytes read, instructions, bytes of the value, readers in one kernel}
+  kJoin,         // what a value's maker, a reader and both together take: JoinsOnGpu
 };
 
 struct Question {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 namespace hespas::optimise {
 namespace {
@@ -45,6 +46,13 @@ double ReadTime(const GpuFigures& gpu, double size, double total, double blocks)
 
 double KernelTime(const GpuFigures& gpu, double memory_seconds, double operations) {
   const double arithmetic = operations / (gpu.sm_count * gpu.lanes_per_sm * gpu.clock_hz * kOperationsPerLaneClock);
+  return arithmetic + memory_seconds - kOverlap * std::min(arithmetic, memory_seconds);
+}
+
+double KernelTime(const GpuFigures& gpu, double memory_seconds, double operations, double blocks) {
+  const double per_nanosecond = std::floor(gpu.clock_hz * kOperationsPerLaneClock * 1e-9);
+  const double lanes = std::min(blocks, gpu.sm_count) * gpu.lanes_per_sm;
+  const double arithmetic = operations / (lanes * per_nanosecond) * 1e-9;
   return arithmetic + memory_seconds - kOverlap * std::min(arithmetic, memory_seconds);
 }
 

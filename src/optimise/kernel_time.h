@@ -14,6 +14,8 @@ double ReadTime(const GpuFigures& gpu, double size, double total, double blocks)
 
 // Seconds for a kernel's memory traffic and its operations (clocks of one lane); launch excluded.
 double KernelTime(const GpuFigures& gpu, double memory_seconds, double operations);
+// The same where few thread blocks keep few processors busy.
+double KernelTime(const GpuFigures& gpu, double memory_seconds, double operations, double blocks);
 
 // Clocks of one lane for one element.
 double OperationClocks(const GpuFigures& gpu, ir::OpKind kind, bool is_f32);

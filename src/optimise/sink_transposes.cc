@@ -28,6 +28,7 @@ class Sinker {
   void Run() {
     const std::vector<NodeId> order = flow_.order();
     FindFree();
+    FindFromParameters();
     for (const NodeId id : order) {
       for (WireId& operand : flow_.node(id).operands) operand = flow_.Resolve(operand);
       const Node& node = flow_.node(id);
@@ -81,6 +82,11 @@ class Sinker {
       seen.base = input;
     }
     return seen;
+  }
+
+  void FindFromParameters() {
+    from_parameters_.assign(flow_.node_count(), 0);
+    for (const NodeId id : flow_.order()) from_parameters_[id.index()] = IsFromParameters(flow_.node(id)) ? 1 : 0;
   }
 
   // Values that come straight from a dot, by elementwise ops nobody else reads: the dot can leave them in any order.
@@ -140,8 +146,15 @@ class Sinker {
 
   // A value computed from parameters alone has no order of its own to defend.
   bool IsParameterLike(WireId wire) const {
-    const Node* maker = flow_.MakerNode(wire);
-    return maker == nullptr || maker->kind == OpKind::kOptimizationBarrier;
+    const NodeId maker = flow_.maker(wire);
+    return !maker.valid() || (maker.index() < from_parameters_.size() && from_parameters_[maker.index()] != 0);
+  }
+
+  bool IsFromParameters(const Node& node) const {
+    if (node.kind == OpKind::kOptimizationBarrier) return true;
+    if (ir::Traits(node.kind).sort != ir::OpSort::kElementwise || node.result_count != 1) return false;
+    return std::all_of(node.operands.begin(), node.operands.end(),
+                       [&](WireId operand) { return IsSpread(operand) || IsParameterLike(operand); });
   }
 
   bool IsSpread(WireId wire) const {
@@ -255,7 +268,8 @@ class Sinker {
   }
 
   Dataflow& flow_;
-  std::vector<char> free_;  // by node
+  std::vector<char> free_;             // by node
+  std::vector<char> from_parameters_;  // by node: what it computes
   std::map<std::pair<WireId, Dimensions>, WireId> turned_;
 };
 

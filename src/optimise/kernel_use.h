@@ -1,0 +1,55 @@
+// What a kernel takes and how often it asks for each value, as XLA's cost analysis of fusions counts.
+//
+// Source: xla/service/gpu/model, gpu_hlo_cost_analysis.cc (FusionCalculateUtilizations): all results of a kernel are
+// one root, and so is whatever an op that is not elementwise reads; a value is asked for once for each root that it is
+// used in elementwise. Launch dimensions: xla/backends/gpu/codegen.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "optimise/kernels.h"
+
+namespace hespas::optimise {
+
+struct KernelUse {
+  struct Read {
+    WireId wire;
+    double size = 0;     // bytes
+    double times = 0;    // that the whole value is asked for
+    uint64_t roots = 0;  // one bit for each in which it is used elementwise; bit 0: the results
+  };
+  double operations = 0;  // clocks of one lane
+  double written = 0;     // bytes
+  double blocks = 0;      // thread blocks
+  std::vector<Read> reads;
+  std::vector<double> root_times;
+
+  const Read* Of(WireId wire) const;
+  // How often the roots of both reads are asked for.
+  double Common(const Read& a, const Read& b) const;
+};
+
+// Counts one kernel after the other; keeps what it needs for that between them.
+class KernelCounter {
+ public:
+  KernelCounter(const Dataflow& flow, const PassContext& context, const KernelPlan& plan)
+      : flow_(flow), context_(context), plan_(plan), members_(flow, plan), roots_(flow.wire_count(), 0) {}
+
+  KernelUse Count(uint32_t kernel);
+
+ private:
+  void Enter(KernelUse& use, const Node& node, uint64_t roots, uint32_t kernel);
+  bool IsInside(WireId wire, uint32_t kernel) const;
+
+  const Dataflow& flow_;
+  const PassContext& context_;
+  const KernelPlan& plan_;
+  Members members_;
+  std::vector<uint64_t> roots_;  // by wire, all 0 between two kernels
+};
+
+// Thread blocks of a kernel that reduces.
+double ReductionBlocks(const Dataflow& flow, const Node& reduce);
+
+}  // namespace hespas::optimise
