@@ -6,6 +6,7 @@
 #   test-full   whole suite under sanitizers, thread sanitizer, clang-tidy, a minute of each fuzzer
 #   experiments the paper's experiments into build/experiments: tables, figures, one page     (two minutes, and what PyPI takes)
 #   fuzz        FUZZ_SECONDS of each fuzzer (default 1800)       soak    the whole suite, again and again, SOAK_MINUTES long
+#   mutation    breaks thirteen formulas one by one and expects red tests                       (half an hour)
 #   packages    .deb files, relocatable tarball and container root file system, in build/release/packages
 #   site        the documents with the reference, in build/release/site
 #   bench       the benchmark programs                           format  rewrite, lint: clang-format and clang-tidy
@@ -16,7 +17,7 @@ SOAK_MINUTES ?= 60
 RELEASE := build/release
 EXAMPLE := examples/llama3-100m-4dev.mlir.gz
 
-.PHONY: all build demo experiments test test-fast test-full bench fuzz soak format lint configs install packages site clean
+.PHONY: all build demo experiments test test-fast test-full bench fuzz soak mutation format lint configs install packages site clean
 
 all: build
 
@@ -47,6 +48,11 @@ fuzz:
 soak:
 	@scripts/bootstrap.sh test
 	@SOAK_MINUTES=$(SOAK_MINUTES) JOBS=$(JOBS) scripts/test.sh soak
+
+mutation:
+	@scripts/bootstrap.sh test
+	@scripts/build.sh release
+	@scripts/mutate.py
 
 format:
 	@scripts/format.sh --write

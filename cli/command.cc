@@ -5,10 +5,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <map>
 
+#include "base/file.h"
 #include "base/suggest.h"
 #include "cli/limits.h"
 #include "cli/log.h"
@@ -133,7 +136,12 @@ CLI::App& AddCommand(CLI::App& app, Console& console, const std::string& name, c
 }
 
 void Print(std::string_view text) {
-  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size()) std::exit(0);
+  if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0) return;
+  if (errno == EPIPE) std::exit(0);  // nobody reads any more
+  const Error error =
+      MakeError(kCannotWrite, fmt::format("cannot write the standard output: {}", std::strerror(errno)));
+  fmt::print(stderr, "{}", Render(error));
+  std::exit(static_cast<int>(error.kind->outcome));
 }
 
 }  // namespace hespas::cli

@@ -13,6 +13,7 @@
 #include "cli/command.h"
 #include "cli/configuration.h"
 #include "cli/drop_in.h"
+#include "cli/help_text.h"
 #include "cli/limits.h"
 #include "cli/parser_view.h"
 #include "cli/python_command.h"
@@ -156,10 +157,11 @@ int Main(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
-    Print(ShortHelp(app, Chosen(app)));
+    Print(Wrapped(ShortHelp(app, Chosen(app)), TerminalColumns()));
     return 0;
   } catch (const CLI::CallForAllHelp&) {
-    Print(&Chosen(app) == &app ? app.help() : app.help("", CLI::AppFormatMode::Normal));
+    const bool all = &Chosen(app) == &app;
+    Print(Wrapped(all ? app.help() : app.help("", CLI::AppFormatMode::Normal), TerminalColumns()));
     return 0;
   } catch (const CLI::CallForVersion& version) {
     Print(std::string(version.what()) + "\n");

@@ -1,6 +1,7 @@
 #include "assemble/memory/share_results.h"
 
 #include <algorithm>
+#include <set>
 #include <tuple>
 #include <unordered_set>
 
@@ -11,31 +12,49 @@ constexpr uint32_t kNone = 0xFFFFFFFFu;
 
 uint32_t Length(const Span& span) { return span.until - span.from; }
 
-// The buffers that are large enough for what is looked at; the smallest come last.
-class Homes {
+struct Earlier {
+  bool operator()(const Span& a, const Span& b) const {
+    return std::tie(a.from, a.until, a.owner) < std::tie(b.from, b.until, b.owner);
+  }
+};
+
+// A buffer's spans, of which no two meet: in order of their starts they are in order of their ends.
+class Taken {
  public:
-  void Add(Home home) {
-    longest_.push_back(*std::max_element(home.taken.begin(), home.taken.end(),
-                                         [](const Span& a, const Span& b) { return Length(a) < Length(b); }));
-    homes_.push_back(std::move(home));
+  explicit Taken(const std::vector<Span>& spans) : spans_(spans.begin(), spans.end()) {
+    longest_ = *std::max_element(spans.begin(), spans.end(),
+                                 [](const Span& a, const Span& b) { return Length(a) < Length(b); });
   }
 
-  // Puts `span` into the smallest buffer that is free then.
   bool Take(const Span& span) {
-    for (size_t i = homes_.size(); i-- > 0;) {
-      if (longest_[i].Meets(span)) continue;
-      std::vector<Span>& taken = homes_[i].taken;
-      if (std::any_of(taken.begin(), taken.end(), [&](const Span& there) { return there.Meets(span); })) continue;
-      taken.push_back(span);
-      if (Length(span) > Length(longest_[i])) longest_[i] = span;
-      return true;
+    if (longest_.Meets(span)) return false;  // most often what is in the way
+    for (auto at = spans_.upper_bound({.from = span.until, .until = kNone}); at != spans_.begin();) {
+      --at;
+      if (at->Meets(span)) return false;
+      if (at->until < span.from) break;
     }
-    return false;
+    spans_.insert(span);
+    if (Length(span) > Length(longest_)) longest_ = span;
+    return true;
   }
 
  private:
-  std::vector<Home> homes_;
-  std::vector<Span> longest_;  // in each of them: most often what is in the way
+  std::set<Span, Earlier> spans_;
+  Span longest_{};
+};
+
+// The buffers that are large enough for what is looked at; the smallest come last.
+class Homes {
+ public:
+  void Add(const Home& home) { homes_.emplace_back(home.taken); }
+
+  // Puts `span` into the smallest buffer that is free then.
+  bool Take(const Span& span) {
+    return std::any_of(homes_.rbegin(), homes_.rend(), [&](Taken& home) { return home.Take(span); });
+  }
+
+ private:
+  std::vector<Taken> homes_;
 };
 
 }  // namespace
@@ -70,7 +89,7 @@ void ShareResults(std::vector<Interval>& intervals, const std::vector<Home>& len
   Homes large_enough;
   for (const uint32_t i : others) {
     for (; smaller != homes.end() && smaller->bytes >= intervals[i].bytes; ++smaller) {
-      large_enough.Add(std::move(*smaller));
+      large_enough.Add(*smaller);
     }
     if (large_enough.Take(span(intervals[i]))) intervals[i].bytes = 0;
   }

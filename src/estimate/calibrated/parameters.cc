@@ -168,6 +168,7 @@ Result<Parameters> ReadParameters(std::string_view text, const std::string& file
   Diagnostics diagnostics;
   const JsonSource source{.text = text, .file = file, .diagnostics = &diagnostics};
   JsonObject root(source, *json);
+  root.Integer("schema_version", 1, 1);
   Parameters parameters;
   root.Require("families");
   auto families = root.Object("families");
