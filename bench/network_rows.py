@@ -5,7 +5,9 @@ Each row is run as a user would: Chakra files of every rank on disk, one process
 memory of all of it. The recorded seconds are user seconds of ASTRA-sim's congestion-unaware backend on another machine,
 so the ratios compare two machines, and all CPU time here with user time there; the CPU of this one is printed.
 
-usage: bench/network_rows.py [--build build/release] [--runs 5] [--engine auto|events] [--only NAME]
+With --astra-sim, an installed ASTRA-sim (analytical, congestion-unaware) runs the same files here, and the ratios are of one machine and one run.
+
+usage: bench/network_rows.py [--build build/release] [--runs 5] [--engine auto|events] [--only NAME] [--astra-sim BINARY]
 """
 import argparse
 import json
@@ -173,17 +175,24 @@ def main():
     options.add_argument("--runs", type=int, default=5)
     options.add_argument("--engine", default="auto")
     options.add_argument("--only", default="")
+    options.add_argument("--astra-sim", help="its binary; presets are left out then")
     arguments = options.parse_args()
     binary = str(ROOT / arguments.build / "bin/hespas")
     print(f"CPU: {cpu_name()}; engine {arguments.engine}; median of {arguments.runs}")
     print(f"{'row':34} {'user s':>8} {'sys s':>7} {'MB':>6} {'recorded':>16} {'times less':>22}")
     for name, net, algorithm, make_traces, seconds, megabytes in ROWS:
-        if arguments.only not in name:
+        if arguments.only not in name or (arguments.astra_sim and isinstance(net, str)):
             continue
         folder = ROOT / "build/bench/network_rows" / re.sub(r"\W+", "_", name)
-        command = [binary, "simulate", *write(folder, net, algorithm, make_traces), f"--engine={arguments.engine}", "--quiet"]
+        files = write(folder, net, algorithm, make_traces)
+        command = [binary, "simulate", *files, f"--engine={arguments.engine}", "--quiet"]
         runs = [run(command) for _ in range(arguments.runs)]
         user, system, memory = (statistics.median(column) for column in zip(*runs))
+        if arguments.astra_sim:
+            memory_file = folder / "remote_memory.json"
+            memory_file.write_text('{"memory-type": "NO_MEMORY_EXPANSION"}')
+            theirs = run([arguments.astra_sim, *files, f"--remote-memory-configuration={memory_file}"])
+            seconds, megabytes = round(theirs[0] + theirs[1], 3), round(theirs[2] / 1e6)
         # Both: the kernel tells them apart by samples, of which a short run may have none in one of them.
         less = f"{seconds / (user + system):.0f}x CPU"
         if megabytes:

@@ -18,6 +18,14 @@ if [ -n "${2:-}" ]; then
 fi
 PATH=$tools:$PATH "$python" -m pip wheel . --quiet --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir "$raw" \
   "${settings[@]}" >&2
+# The licences of what it will carry, and the bill of materials; `wheel pack` lists them in RECORD.
+"$python" -m wheel unpack --dest "$raw/tree" "$raw"/hespas-*.whl >&2
+rm "$raw"/hespas-*.whl
+contents=("$raw"/tree/hespas-*)
+information=("${contents[0]}"/hespas-*.dist-info)
+"$python" scripts/third_party.py "${information[0]}/licenses/third_party" "${contents[0]}/hespas/bin/hespas" \
+  "${contents[0]}"/hespas/bin/hespas_pjrt_worker "${contents[0]}"/hespas/_core.*.so
+"$python" -m wheel pack --dest-dir "$raw" "${contents[0]}" >&2
 rm -f "$target"/hespas-*.whl
 PATH=$tools:$PATH "$tools/auditwheel" --verbose repair --wheel-dir "$target" "$raw"/hespas-*.whl >"$target/auditwheel.log" 2>&1 ||
   { tail -20 "$target/auditwheel.log" >&2; exit 1; }

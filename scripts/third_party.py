@@ -5,6 +5,7 @@ Shared libraries are those that the programs load; what is compiled in has no tr
 known licence is an error: whoever adds one adds its line.
 """
 import datetime
+import importlib.metadata
 import json
 import os
 import pathlib
@@ -61,6 +62,15 @@ def echarts():
              "purl": f"pkg:npm/echarts@{version}"}]
 
 
+def bindings(programs):
+    """nanobind, where a Python module is among the programs; this Python has it."""
+    if not any(pathlib.Path(program).name.startswith("_core.") for program in programs):
+        return []
+    found = importlib.metadata.distribution("nanobind")
+    texts = [found.locate_file(path) for path in found.files if "licen" in path.name.lower()]
+    return [{"name": "nanobind", "version": found.version, "licence": "BSD-3-Clause AND MIT", "text": texts, "purl": f"pkg:pypi/nanobind@{found.version}"}]
+
+
 def package(part):
     return {"SPDXID": "SPDXRef-" + re.sub(r"[^A-Za-z0-9.-]", "-", part["name"]), "name": part["name"], "versionInfo": part["version"],
             "downloadLocation": "NOASSERTION", "filesAnalyzed": False, "copyrightText": "NOASSERTION",
@@ -88,7 +98,7 @@ def main():
     unknown = [name for name in names if name not in LICENCES]
     if unknown:
         sys.exit(f"third_party.py: add the licences of {', '.join(unknown)}")
-    parts = [debian(name) for name in names if LICENCES[name]] + echarts()
+    parts = [debian(name) for name in names if LICENCES[name]] + echarts() + bindings(programs)
     shutil.rmtree(output, ignore_errors=True)
     for part in parts:
         for text in part["text"]:

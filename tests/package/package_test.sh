@@ -42,6 +42,7 @@ case $part in
     "$place/usr/bin/consumer" "$root/examples/$example" H100_80GB >"$place/found"
     [ "$(cat "$place/found")" -gt 0 ] || fail "no step time"
     [ -s "$place/usr/share/doc/hespas/licences/libfmt9/copyright" ] || fail "licences are missing"
+    "$(dirname "$("$root/scripts/python_env.sh" spdx)")/pyspdxtools" -i "$place/usr/share/doc/hespas/hespas.spdx.json" || fail "no valid SPDX"
     ;;
   tarball)
     "$root/scripts/package.sh" tarball "$build"

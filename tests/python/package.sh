@@ -55,7 +55,14 @@ with_packages() {
 }
 
 case $part in
-  wheel) "$root/scripts/build_wheel.sh" "$wheels" "$build" ;;
+  wheel)
+    "$root/scripts/build_wheel.sh" "$wheels" "$build"
+    carried=$(python3 -m zipfile -l "$wheels"/hespas-*.whl)
+    for file in licenses/LICENSE licenses/third_party/hespas.spdx.json licenses/third_party/licences/libfmt9/copyright \
+      licenses/third_party/licences/nanobind/LICENSE; do
+      grep -q "dist-info/$file" <<<"$carried" || { echo "package.sh: no $file in the wheel" >&2; exit 1; }
+    done
+    ;;
   api)
     fresh python3 "$wheels"/hespas-*.whl
     tests "$place/venv/bin/python" api errors hardware estimators commands many sweeps shipped torch_recorded
