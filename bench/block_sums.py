@@ -1,23 +1,27 @@
 #!/usr/bin/env python3
 """Sums of measured blocks against the measured whole program, by XLA's CPU plugin on one core.
 
-usage: bench/block_sums.py [--repeats 5] [--clock cpu] [--sample N]... PROGRAM...
+usage: bench/block_sums.py [--rounds 9] [--cold-rounds 3] [--clock cpu] PROGRAM...
 
-PROGRAM runs on one device (`hespas retarget PROGRAM --devices 1` makes one of a larger one). Each repetition measures, one after the
-other: the whole program, its blocks cut where XLA's kernels end (--split fusion), cut every so many operations that there are as many
-blocks (--split linear --block-lim), cut at communication alone (--split linear), and samples of the last. Printed are medians, their
-spread (smallest to largest), and by how much each sum is off the whole program, each sample off all blocks.
+PROGRAM runs on one device (`hespas retarget PROGRAM --devices 1` makes one of a larger one). All is compiled first, in one process; then each
+round measures the whole program and all blocks of each cut as the estimator does, so that what else the machine does meets all alike. Cuts:
+where XLA's kernels end (fusion), at communication alone (linear), every so many operations that there are as many blocks as with fusion
+(linear by N), at each operation (individual). `plain` is a sum without what starting a program costs being subtracted, `cold` one with
+what the processor caches replaced before each run. Printed are medians over rounds, and of what each sum is off the whole program of its
+round, with the smallest and the largest.
 """
 import argparse
+import collections
 import json
 import os
 import pathlib
+import re
 import statistics
 import subprocess
-import sys
+import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-HESPAS = pathlib.Path(os.environ.get("HESPAS_BIN", ROOT / "build/release/bin")) / "hespas"
+BIN = pathlib.Path(os.environ.get("HESPAS_BIN", ROOT / "build/release/bin"))
 
 
 def plugin():
@@ -26,7 +30,7 @@ def plugin():
 
 
 def hespas(*words):
-    command = [HESPAS, *map(str, words), "--quiet", "--format", "json"]
+    command = [BIN / "hespas", *map(str, words), "--quiet", "--format", "json"]
     return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
 
 
@@ -43,54 +47,105 @@ def limit_for(program, count):
     return low
 
 
-class Row:
-    def __init__(self, name, *words):
-        self.name, self.words, self.values, self.notes = name, words, [], set()
+def arguments_of(text):
+    """Of `main`, as the worker wants them."""
+    head = next(line for line in text.splitlines() if '"func.func"' in line and 'sym_name = "main"' in line)
+    types = re.search(r"function_type = \((.*?)\) ->", head).group(1)
+    shapes = [text.split("x") for text in re.findall(r"tensor<([^>]*)>", types)]
+    return [{"element": element, "shape": [int(d) for d in dims]} for *dims, element in shapes]
 
-    def measure(self, program, common):
-        answer = hespas("run", program, *common, *self.words)
-        self.values.append(answer["compute_time_s"])
-        self.notes |= {w["message"] for w in answer["warnings"] if w["code"] != "W0901"}
+
+class Worker:
+    """The process that the estimator starts, asked directly."""
+
+    def __init__(self, clock):
+        command = [BIN / "hespas_pjrt_worker", "--plugin", plugin(), *(["--cpu-clock"] if clock == "cpu" else [])]
+        self.process = subprocess.Popen(command, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        greeting = json.loads(self.process.stdout.readline())
+        assert greeting["ready"], greeting
+
+    def ask(self, what, path, **more):
+        request = {"id": 1, "do": what, "program": str(path), "arguments": arguments_of(path.read_text()), **more}
+        self.process.stdin.write(json.dumps(request) + "\n")
+        self.process.stdin.flush()
+        answer = json.loads(self.process.stdout.readline())
+        assert answer["ok"], (path, answer["message"])
         return answer
 
-    @property
-    def median(self):
-        return statistics.median(self.values)
+    def time(self, path, cold=False):
+        """Seconds of a run, and what starting it costs."""
+        answer = self.ask("time", path, keep=True, cold=cold)
+        return answer["seconds"], answer["overhead_s"]
 
-    def text(self, other):
-        off = f", {100 * (self.median / other.median - 1):+.1f} % off {other.name}" if other else ""
-        spread = f"{1e3 * min(self.values):.1f}-{1e3 * max(self.values):.1f}"
-        return f"{self.name}: {1e3 * self.median:.1f} ms ({spread}){off}"
+    def close(self):
+        self.process.stdin.close()
+        self.process.wait()
 
 
-def measure(program, given):
+class Cut:
+    def __init__(self, name, program, folder, *words):
+        self.name = name
+        folder.mkdir()
+        subprocess.run([BIN / "hespas", "split", program, *map(str, words), "--output", folder, "--quiet", "--format", "json"], check=True,
+                       stdout=subprocess.DEVNULL)
+        rows = json.loads((folder / "blocks.json").read_text())["blocks"]
+        self.uses = collections.Counter(folder / row["file"] for row in rows if row["kind"] == "compute")
+
+    def sums(self, worker, cold=False):
+        """With and without what starting programs costs being subtracted."""
+        times = [(uses, *worker.time(path, cold)) for path, uses in self.uses.items()]
+        return (sum(uses * max(0, seconds - overhead) for uses, seconds, overhead in times),
+                sum(uses * seconds for uses, seconds, _ in times))
+
+
+def spread(values, form):
+    return f"{form(statistics.median(values))} ({form(min(values))} to {form(max(values))})"
+
+
+def measure(program, folder, given):
+    whole = folder / "whole.mlir"
+    text = subprocess.run([BIN / "hespas", "print", program, "--generic"], check=True, capture_output=True, text=True).stdout
+    # Without donated arguments (attributes of the module and of `main`), which would leave nothing for a second run.
+    text = re.sub(r"\}\) \{[^\n]*\} : \(\) -> \(\)\s*$", "}) : () -> ()\n", text)
+    whole.write_text(re.sub(r"arg_attrs = \[.*?\], (?=function_type)", "", text))
     limit = limit_for(program, blocks_of(program, "--split", "fusion"))
-    whole = Row("whole program")
-    linear = Row("linear", "--split", "linear", "--whole")
-    cut = [Row("fusion", "--split", "fusion"), Row(f"linear by {limit}", "--split", "linear", "--block-lim", limit), linear]
-    samples = [Row(f"sample {n}", "--split", "linear", "--sample", n) for n in given.sample]
-    common = ["--estimator", "pjrt", "--plugin", plugin(), "--network-backend", "none", "--clock", given.clock, "--jobs", 1]
-    for repetition in range(given.repeats):
-        for row in [*cut, *samples]:
-            answer = row.measure(program, common)
-            if row is linear:
-                whole.values.append(answer["measured_step"]["time_s"])
-            print(f"{program.name} {repetition}: {row.name} {row.values[-1]:.4f} s", file=sys.stderr, flush=True)
-    print(f"{program.name}:")
-    for row, other in [(whole, None), *((row, whole) for row in cut), *((row, linear) for row in samples)]:
-        print("  " + row.text(other), *sorted(row.notes), sep="\n    ", flush=True)
+    cuts = [Cut("fusion", program, folder / "fusion", "--split", "fusion"), Cut("linear", program, folder / "linear", "--split", "linear"),
+            Cut(f"linear by {limit}", program, folder / "limit", "--split", "linear", "--block-lim", limit),
+            Cut("individual", program, folder / "individual", "--split", "individual")]
+    worker = Worker(given.clock)
+    for path in [whole, *(path for cut in cuts for path in cut.uses)]:
+        worker.ask("compile", path)
+    rows = collections.defaultdict(list)  # seconds and what they are off the whole program
+    for number in range(given.rounds):
+        seconds, overhead = worker.time(whole)
+        base = seconds - overhead
+        rows["whole program"].append((base, 0))
+        turn = number % len(cuts)
+        for cut in cuts[turn:] + cuts[:turn]:
+            corrected, plain = cut.sums(worker)
+            found = {cut.name: corrected, f"{cut.name}, plain": plain}
+            if number < given.cold_rounds and cut.name in ("fusion", "linear"):
+                found[f"{cut.name}, cold"], found[f"{cut.name}, plain, cold"] = cut.sums(worker, True)
+            for name, value in found.items():
+                rows[name].append((value, value / base - 1))
+    worker.close()
+    print(f"{program.name}: {', '.join(f'{cut.name} {cut.uses.total()} blocks, {len(cut.uses)} distinct' for cut in cuts)}")
+    for name, values in sorted(rows.items(), key=lambda row: row[0] != "whole program"):
+        print(f"  {name}: {spread([s for s, _ in values], lambda s: f'{1e3 * s:.1f} ms')}"
+              + ("" if name == "whole program" else f", {spread([off for _, off in values], lambda off: f'{100 * off:+.1f} %')} off"), flush=True)
 
 
 def main():
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("programs", nargs="+", type=pathlib.Path)
-    options.add_argument("--repeats", type=int, default=5)
+    options.add_argument("--rounds", type=int, default=9)
+    options.add_argument("--cold-rounds", type=int, default=3)
     options.add_argument("--clock", choices=("wall", "cpu"), default="cpu")
-    options.add_argument("--sample", type=int, action="append", default=[])
     given = options.parse_args()
     os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
     for program in given.programs:
-        measure(program, given)
+        with tempfile.TemporaryDirectory() as folder:
+            measure(program, pathlib.Path(folder), given)
 
 
 if __name__ == "__main__":

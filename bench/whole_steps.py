@@ -1,17 +1,116 @@
 #!/usr/bin/env python3
-"""Programs of several devices against their predictions from measured blocks, by XLA's CPU plugin, in processor time.
+"""Steps of several CPU devices against the whole chain of predictions, by XLA's CPU plugin, in processor time.
 
 usage: bench/whole_steps.py [--repeats 5] PROGRAM...
 
-The plugin's devices share this machine's processors, so wall time would tell how many there are. Set side by side is what all devices
-together computed: measured, the whole step on as many devices as the program is for, its collectives included; predicted, the blocks of
-one device (--split linear) times the devices, without the network, which takes none of the processors' time in the model. Each repetition
-goes through all programs; printed are medians, their spread (smallest to largest), and by how much the prediction is off.
+The plugin's devices share one core, so all figures are what one device computes, in processor time: that of the process over the number of
+devices. Blocks are measured (--split linear), the network is simulated (--network-backend analytical), and the step is run. What connects two
+devices is a copy in memory and a meeting of threads; latency and bandwidth of that link are fitted to single collectives, which each
+repetition measures before the programs. Printed are medians over repetitions with the smallest and the largest, and by how much each
+prediction is off the measured step: `simulated` is the chain's, `own collectives` has the program's collectives, each run alone on all
+devices, in the place of the network, `blocks alone` has neither.
 """
 import argparse
+import collections
+import json
+import os
 import pathlib
+import re
+import subprocess
+import tempfile
 
-from block_sums import Row, plugin
+from block_sums import BIN, Worker, hespas, plugin, spread
+
+SIZES = [1 << 12, 1 << 16, 1 << 19, 1 << 21, 1 << 23]  # bytes of the full buffer
+FLAGS = "--xla_force_host_platform_device_count={} --xla_disable_hlo_passes=spmd-partitioning,spmd-partitioner,spmd_partitioner"
+ADD = """({{
+  ^bb0(%x: tensor<{0}>, %y: tensor<{0}>):
+    %s = "stablehlo.add"(%x, %y) : (tensor<{0}>, tensor<{0}>) -> tensor<{0}>
+    "stablehlo.return"(%s) : (tensor<{0}>) -> ()
+  }})"""
+
+# All-reduce: reduce-scatter and all-gather, one message to each device at once in each (ASTRA-sim's `direct`).
+PHASES = {"all-reduce": 2, "all-gather": 1, "reduce-scatter": 1}
+
+
+def collective(kind, ranks, size, element):
+    """A program of one collective of all devices, of `size` bytes in its full buffer."""
+    groups = (f"replica_groups = dense<[{list(range(ranks))}]> : tensor<1x{ranks}xi64>, "
+              "channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>, use_global_device_ids")
+    whole = size // {"f32": 4, "bf16": 2}[element]
+    name, attributes, region, given, made = {
+        "all-reduce": ("all_reduce", groups, ADD.format(element), whole, whole),
+        "all-gather": ("all_gather", f"all_gather_dim = 0 : i64, {groups}", "", whole // ranks, whole),
+        "reduce-scatter": ("reduce_scatter", f"scatter_dimension = 0 : i64, {groups}", ADD.format(element), whole, whole // ranks),
+    }[kind]
+    given, made = (f"tensor<{count}x{element}>" for count in (given, made))
+    return f""""func.func"() <{{function_type = ({given}) -> {made}, sym_name = "main"}}> ({{
+^bb0(%a: {given}):
+  %0 = "stablehlo.{name}"(%a) <{{{attributes}}}> {region} : ({given}) -> {made}
+  "func.return"(%0) : ({made}) -> ()
+}}) : () -> ()
+"""
+
+
+NOTHING = """"func.func"() <{function_type = (tensor<8xf32>) -> tensor<8xf32>, sym_name = "main"}> ({
+^bb0(%a: tensor<8xf32>):
+  "func.return"(%a) : (tensor<8xf32>) -> ()
+}) : () -> ()
+"""
+
+
+class Devices:
+    """Several devices of the plugin, as `hespas run --whole` has them."""
+
+    def __init__(self, ranks, folder):
+        self.ranks, self.folder = ranks, folder
+        os.environ["XLA_FLAGS"] = FLAGS.format(ranks)
+        self.worker = Worker("cpu")
+        del os.environ["XLA_FLAGS"]
+
+        self.nothing = 0
+        self.nothing = self.seconds(NOTHING)
+
+    def seconds(self, text):
+        """Of one device, without what starting the program costs."""
+        path = self.folder / "collective.mlir"
+        path.write_text(text)
+        return max(self.worker.ask("time", path, partitions=self.ranks)["seconds"] / self.ranks - self.nothing, 1e-6)
+
+    def link(self):
+        """Seconds of latency and seconds a byte, by least squares of relative errors over all kinds, sizes and element types."""
+        rows = []
+        for size in SIZES:
+            for kind, phases in PHASES.items():
+                for element in ("f32", "bf16"):
+                    seconds = self.seconds(collective(kind, self.ranks, size, element))
+                    rows.append((phases / seconds, phases * size / self.ranks / seconds))
+        aa, ab, bb = (sum(r[i] * r[j] for r in rows) for i, j in ((0, 0), (0, 1), (1, 1)))
+        a, b = (sum(r[i] for r in rows) for i in (0, 1))
+        latency = max((a * bb - b * ab) / (aa * bb - ab * ab), 0)
+        return latency, (b - latency * ab) / bb
+
+    def collectives_of(self, program):
+        """Seconds of all collectives of a program, each run alone."""
+        with tempfile.TemporaryDirectory() as folder:
+            subprocess.run([BIN / "hespas", "split", program, "--split", "linear", "--output", folder, "--quiet", "--format", "json"],
+                           check=True, stdout=subprocess.DEVNULL)
+            rows = json.loads((pathlib.Path(folder) / "blocks.json").read_text())["blocks"]
+            texts = collections.Counter(re.sub(r"handle = \d+", "handle = 1", (pathlib.Path(folder) / row["file"]).read_text())
+                                        for row in rows if row["kind"] == "communication")
+        return sum(uses * self.seconds(text) for text, uses in texts.items())
+
+
+def system_file(path, ranks, latency, seconds_per_byte):
+    algorithms = {f"{kind}-implementation": ["direct"] for kind in ("all-reduce", "all-gather", "reduce-scatter", "all-to-all")}
+    path.write_text(json.dumps({
+        "name": "local devices", "description": "devices of one process", "source": "bench/whole_steps.py",
+        "network": {"topology": ["FullyConnected"], "npus_count": [ranks], "bandwidth": [1 / seconds_per_byte / 2**30],
+                    "latency": [latency * 1e9]},
+        "system": {"scheduling-policy": "LIFO", "endpoint-delay": 0, "preferred-dataset-splits": 1, "active-chunks-per-dimension": 1,
+                   **algorithms},
+        "remote_memory": {"memory-type": "NO_MEMORY_EXPANSION"}}))
+    return path
 
 
 def main():
@@ -19,15 +118,32 @@ def main():
     options.add_argument("programs", nargs="+", type=pathlib.Path)
     options.add_argument("--repeats", type=int, default=5)
     given = options.parse_args()
-    common = ["--estimator", "pjrt", "--plugin", plugin(), "--clock", "cpu", "--whole"]
-    rows = [(program, Row("measured step"), Row("predicted")) for program in given.programs]
+    os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
+    ranks = {program: hespas("run", program, "--network-backend", "none", "--estimator", "roofline")["npus"] for program in given.programs}
+    links, rows = {count: [] for count in ranks.values()}, {program: [] for program in given.programs}
     for _ in range(given.repeats):
-        for program, measured, predicted in rows:
-            answer = predicted.measure(program, common)
-            predicted.values[-1] *= answer["npus"]
-            measured.values.append(answer["measured_step"]["time_s"])
-    for program, measured, predicted in rows:
-        print(f"{program.name}: {measured.text(None)}; {predicted.text(measured)}", *sorted(predicted.notes), flush=True)
+        with tempfile.TemporaryDirectory() as folder:
+            devices, systems = {}, {}
+            for count, found in links.items():
+                devices[count] = Devices(count, pathlib.Path(folder))
+                found.append(devices[count].link())
+                systems[count] = system_file(pathlib.Path(folder) / f"{count}.json", count, *found[-1])
+            for program, count in ranks.items():
+                answer = hespas("run", program, "--estimator", "pjrt", "--plugin", plugin(), "--clock", "cpu", "--split", "linear", "--whole",
+                                "--system", systems[count], "--jobs", 1)
+                alone = answer["compute_time_s"]
+                rows[program].append((answer["measured_step"]["time_s"] / count, answer["step_time_s"],
+                                      alone + devices[count].collectives_of(program), alone))
+            for opened in devices.values():
+                opened.worker.close()
+    for count, found in links.items():
+        print(f"link of {count} devices: {spread([1e6 * latency for latency, _ in found], lambda us: f'{us:.1f} us')}, "
+              f"{spread([1e-9 / rate for _, rate in found], lambda rate: f'{rate:.1f} GB/s')}")
+    for program, found in rows.items():
+        print(f"{program.name}: measured {spread([1e3 * row[0] for row in found], lambda ms: f'{ms:.2f} ms')}")
+        for i, name in enumerate(("simulated", "own collectives", "blocks alone"), 1):
+            print(f"  {name}: {spread([1e3 * row[i] for row in found], lambda ms: f'{ms:.2f} ms')}, "
+                  f"{spread([100 * (row[i] / row[0] - 1) for row in found], lambda off: f'{off:+.1f} %')} off", flush=True)
 
 
 if __name__ == "__main__":

@@ -111,7 +111,7 @@ void AddProfileOptions(CLI::App& command, estimate::ProfileOptions& profile) {
   command.add_option("--iree-run-arg", profile.run_arguments, "further argument of iree-benchmark-module")
       ->allow_extra_args(false);
   command
-      .add_option("--iree-clock,--clock", profile.clock,
+      .add_option("--clock,--iree-clock", profile.clock,
                   "of pjrt and iree, time that counts: wall, or what the processors computed (cpu)")
       ->check(OneOf({"wall", "cpu"}));
   command.add_option("--tool-memory", profile.memory_gib, "GiB of memory that one process that measures may take")

@@ -134,8 +134,9 @@ void FormAll(Dataflow& flow, const KernelPlan& plan) {
 }  // namespace
 
 void Fuse(Dataflow& flow, PassContext& context) {
-  KernelPlan plan = PlanKernels(flow, context);
-  JoinKernels(flow, context, plan);
+  const bool cpu = context.target == Target::kCpu;
+  KernelPlan plan = cpu ? PlanCpuKernels(flow, context.explanations != nullptr) : PlanKernels(flow, context);
+  if (!cpu) JoinKernels(flow, context, plan);
   if (context.explanations != nullptr) Explain(flow, plan, *context.explanations);
   FormAll(flow, plan);
 }
