@@ -27,9 +27,9 @@ CLI::Option* AddProgramOption(CLI::App& command, driver::RunOptions& options) {
 
 void AddSplitOptions(CLI::App& command, driver::RunOptions& options) {
   command
-      .add_option(
-          "--split", options.split,
-          "how blocks are cut: auto, linear, individual (one operation each), or fusion (where XLA's kernels end)")
+      .add_option("--split", options.split,
+                  "how blocks are cut: auto, linear, individual (one operation each), or fusion (where the loops of "
+                  "XLA's CPU compiler end)")
       ->check(OneOf({"auto", "linear", "individual", "fusion"}));
   command.add_flag("--merge,!--no-merge", options.merge, "join neighbouring blocks where that delays no collective");
   command.add_option("--block-lim", options.block_limit, "most operations of one block (linear)")->check(Positive());
