@@ -107,7 +107,7 @@ void AddOptimiseCommand(CLI::App& app, Console& console) {
   command.add_option("--device", options->run.device, "accelerator whose costs decide on fusion: preset or JSON file");
   command
       .add_option("--optimise", options->optimise.mode,
-                  "auto, none (summarise the program as it is), xla-gpu, xla-tpu, or xla (its own compiler)")
+                  "auto, none (summarise the program as it is), xla-gpu, xla-tpu, xla-cpu, or xla (its own compiler)")
       ->check(IsOptimisation());
   command.add_option("--disable", options->optimise.disabled, "passes to leave out");
   command.add_option("--after", options->optimise.stop_after, "last pass to run");

@@ -47,7 +47,7 @@ void AddSplitOptions(CLI::App& command, driver::RunOptions& options) {
       ->check(OneOf({"COMM_COLL_NODE", "COMP_NODE"}));
 }
 
-CLI::Validator IsOptimisation() { return OneOf({"auto", "none", "xla-gpu", "xla-tpu", "xla"}); }
+CLI::Validator IsOptimisation() { return OneOf({"auto", "none", "xla-gpu", "xla-tpu", "xla-cpu", "xla"}); }
 
 void AddToolOptions(CLI::App& command, driver::RunOptions& options) {
   command.add_option("--tool-path", options.tool_path, "external simulator to run; by default found in PATH");
@@ -126,7 +126,7 @@ void AddEstimateOptions(CLI::App& command, driver::RunOptions& options) {
                      "exec:PATH");
   command
       .add_option("--optimise", options.optimise,
-                  "what XLA would do first: auto (unless already optimised), none, xla-gpu, xla-tpu or xla")
+                  "what XLA would do first: auto (unless already optimised), none, xla-gpu, xla-tpu, xla-cpu or xla")
       ->check(IsOptimisation());
   AddModelOptions(command, options);
 }

@@ -12,7 +12,7 @@ from hespas.result import EstimateResult, RunResult
 from hespas.tools import Tools, set_tools
 
 _CHOICES = {
-    "optimise": ("auto", "none", "xla-gpu", "xla-tpu", "xla"),
+    "optimise": ("auto", "none", "xla-gpu", "xla-tpu", "xla-cpu", "xla"),
     "split": ("auto", "linear", "individual", "fusion"),
     "network_backend": ("analytical", "analytical-aware", "simgrid", "none"),
     "network_model": ("auto", "plain", "calibrated"),
@@ -92,7 +92,7 @@ def estimate(program: Any, device: Any = None, *, estimator: str | Estimator = "
     device     name of a preset, path, `Device` or dict of its fields; None: A100_SXM_80GB
     estimator  name of a built-in one (`hespas.estimators.names()`) or an `Estimator` object
     fallback   built-in estimator that costs what `estimator` cannot; `dataflow`: "ws" or "os", of scalesim
-    optimise   what XLA would do first: "auto" (unless already optimised), "none", "xla-gpu", "xla-tpu"; "xla": XLA's own compiler
+    optimise   what XLA would do first: "auto" (unless already optimised), "none", "xla-gpu", "xla-tpu", "xla-cpu"; "xla": XLA's own compiler
     split, merge, block_limit, separator   how blocks are cut
     changes    of figures of the device (and network), as "device.memory_bandwidth=2x"
     flash_attention   attention scores never leave the chip

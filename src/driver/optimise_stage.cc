@@ -24,15 +24,20 @@ struct Choice {
   optimise::Target target = optimise::Target::kGpu;
 };
 
+optimise::Target TargetOf(const hardware::Device& device) {
+  if (device.family == "tpu") return optimise::Target::kTpu;
+  return device.family == "cpu" ? optimise::Target::kCpu : optimise::Target::kGpu;
+}
+
 std::optional<Choice> Choose(const ir::Module& module, const std::string& mode, const hardware::Device& device) {
-  const bool tpu = device.family == "tpu";
   if (mode == "none") return Choice{};
   if (mode == "xla-gpu") return Choice{true, optimise::Target::kGpu};
-  if (mode == kFusionAlone) return Choice{!optimise::IsOptimised(module), optimise::Target::kCpu};
+  if (mode == kFusionAlone) return Choice{!optimise::IsOptimised(module), optimise::Target::kAny};
   if (mode == "xla") return Choice{!optimise::IsOptimised(module), optimise::Target::kGpu};
   if (mode == "xla-tpu") return Choice{true, optimise::Target::kTpu};
+  if (mode == "xla-cpu") return Choice{true, optimise::Target::kCpu};
   if (mode != "auto") return std::nullopt;
-  return Choice{!optimise::IsOptimised(module), tpu ? optimise::Target::kTpu : optimise::Target::kGpu};
+  return Choice{!optimise::IsOptimised(module), TargetOf(device)};
 }
 
 // 90 for "sm_90"; other makers' devices, and older ones, are treated as the oldest with bf16.
@@ -56,6 +61,10 @@ optimise::GpuFigures FiguresOf(const hardware::Device& device) {
 
 }  // namespace
 
+bool IsForCpu(std::string_view mode, const hardware::Device& device) {
+  return mode == "xla-cpu" || (mode == "auto" && TargetOf(device) == optimise::Target::kCpu);
+}
+
 std::unique_ptr<graph::CostFunction> CostFunctionOf(const hardware::Device& device) {
   graph::SimpleCost::Rates rates;
   rates.launch = kLaunch;
@@ -75,7 +84,7 @@ std::optional<OptimiserInput> OptimiserInputFor(const ir::Module& module, const 
   const auto choice = Choose(module, options.mode, device);
   if (!choice) {
     diagnostics.Error(kUnknownOptimise, fmt::format("`{}` is no way to optimise", options.mode), {},
-                      "use auto, none, xla-gpu, xla-tpu or xla");
+                      "use auto, none, xla-gpu, xla-tpu, xla-cpu or xla");
     return std::nullopt;
   }
   return OptimiserInput{.run = choice->run,

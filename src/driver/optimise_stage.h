@@ -19,7 +19,7 @@
 
 namespace hespas::driver {
 
-inline constexpr DiagnosticKind kUnknownOptimise{"E0907", "--optimise takes auto, none, xla-gpu, xla-tpu or xla.",
+inline constexpr DiagnosticKind kUnknownOptimise{"E0907", "--optimise takes auto, none, xla-gpu, xla-tpu, xla-cpu or xla.",
                                                  Outcome::kUsage};
 
 // The mode of --split fusion: what simplifies and fuses, without rewriting products for one device's libraries, so that
@@ -27,11 +27,14 @@ inline constexpr DiagnosticKind kUnknownOptimise{"E0907", "--optimise takes auto
 inline constexpr std::string_view kFusionAlone = "fusion";
 
 struct OptimiseOptions {
-  std::string mode = "auto";  // auto, none, xla-gpu, xla-tpu, xla, kFusionAlone
+  std::string mode = "auto";  // auto, none, xla-gpu, xla-tpu, xla-cpu, xla, kFusionAlone
   std::vector<std::string> disabled;
   std::string stop_after;
   bool expand_kernels = false;  // back to plain StableHLO, for execution
 };
+
+// Whether the program runs as XLA's CPU compiler would have it.
+bool IsForCpu(std::string_view mode, const hardware::Device& device);
 
 std::unique_ptr<graph::CostFunction> CostFunctionOf(const hardware::Device& device);
 

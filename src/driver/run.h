@@ -66,7 +66,7 @@ struct RunOptions {
   estimate::ProfileOptions profile;                             // of estimators that measure
   std::string kernel_simulator;                                 // of ptx: simulates single kernels
   std::string dataflow = "ws";                                  // of scalesim: weights stay, or outputs ("os")
-  std::string optimise = "auto";                                // none, xla-gpu, xla-tpu
+  std::string optimise = "auto";                                // none, xla-gpu, xla-tpu, xla-cpu
   std::string split = "auto";                                   // linear, individual, fusion
   bool merge = false;
   size_t block_limit = 1024;
@@ -111,6 +111,7 @@ struct Prepared {
   std::string split;       // the strategy that was used
   bool scheduled = false;  // as read, a compiler's result: its order is a schedule
   bool optimised = false;  // passes ran, and they ask the device
+  bool on_cpu = false;     // the memory that XLA's CPU compiler would take
 };
 
 struct Estimated {

@@ -170,6 +170,7 @@ std::optional<Prepared> Prepare(const RunOptions& options, Diagnostics& diagnost
                     .ops = program->ops,
                     .scheduled = program->scheduled,
                     .optimised = mode != "none" && !((mode == "auto" || mode == kFusionAlone) && program->scheduled)};
+  prepared.on_cpu = IsForCpu(mode, prepared.device);
   auto module = OptimiseModule(std::move(program->module), {.mode = mode}, prepared.device, diagnostics);
   if (!module) return std::nullopt;
   prepared.module = std::make_unique<ir::Module>(std::move(*module));

@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <numeric>
 #include <unordered_set>
 
 #include "ir/attribute.h"
@@ -82,7 +83,8 @@ struct Group {
 
 class Canonicaliser {
  public:
-  explicit Canonicaliser(Dataflow& flow) : flow_(flow), users_(flow.Users()) {
+  // `in_order`: operands are batches, rows and columns in this order, one dimension of each role (CPU).
+  Canonicaliser(Dataflow& flow, bool in_order) : flow_(flow), in_order_(in_order), users_(flow.Users()) {
     for (const WireId out : flow.outputs) returned_.insert(out);
   }
 
@@ -110,6 +112,10 @@ class Canonicaliser {
     std::vector<Group> right = Collapse(rhs);
     JoinRuns(left, right, Role::kContract);
     JoinRuns(left, right, Role::kBatch);
+    if (in_order_) {
+      PutInOrder(lhs, left, Role::kFree);
+      PutInOrder(rhs, right, Role::kContract);
+    }
     const WireId turned = TurnedResult(
         result, dims->lhs_batching.size(),
         flow_.type(flow_.node(id).operands[0]).dims.size() - dims->lhs_batching.size() - dims->lhs_contracting.size());
@@ -147,7 +153,7 @@ class Canonicaliser {
       std::vector<Label> labels;
       if (maker->kind == OpKind::kReshape) {
         labels = ThroughReshape(from, flow_.type(seen.wire).dims, seen.labels);
-      } else if (!batch.empty() && IsComputed(maker->operands[0])) {
+      } else if (!batch.empty() && (in_order_ || IsComputed(maker->operands[0]))) {
         break;  // batched library calls want their operands in order
       } else if (const auto permutation = IntegersOf(flow_, *maker, "permutation")) {
         labels.resize(from.size());
@@ -204,6 +210,35 @@ class Canonicaliser {
         side->erase(side->begin() + static_cast<ptrdiff_t>(at) + 1);
       }
     }
+  }
+
+  // Batches first; behind them, where a role has several dimensions, those of the `first` role before the others.
+  void PutInOrder(Operand& operand, std::vector<Group>& groups, Role first) {
+    const auto of = [&](Role role) {
+      return std::count_if(groups.begin(), groups.end(), [&](const Group& group) { return group.role == role; });
+    };
+    const auto batches = static_cast<size_t>(of(Role::kBatch));
+    size_t leading = 0;
+    while (leading < batches && groups[leading].role == Role::kBatch) ++leading;
+    if (leading == batches && of(Role::kFree) <= 1 && of(Role::kContract) <= 1) return;
+    Dimensions order(groups.size());
+    std::iota(order.begin(), order.end(), 0);
+    const auto rank = [&](int64_t i) {
+      const Group& group = groups[static_cast<size_t>(i)];
+      return std::pair(group.role == Role::kBatch ? 0 : group.role == first ? 1 : 2, group.place);
+    };
+    std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return rank(a) < rank(b); });
+    const std::vector<Group> before = groups;
+    groups.clear();
+    for (const int64_t i : order) {
+      const Group& group = before[static_cast<size_t>(i)];
+      if (group.role != Role::kBatch && !groups.empty() && groups.back().role == group.role) {
+        groups.back().size *= group.size;
+      } else {
+        groups.push_back(group);
+      }
+    }
+    operand.wire = Transpose(flow_, Reshape(flow_, operand.wire, Sizes(before)), order);
   }
 
   static Dimensions Places(const std::vector<Group>& groups, Role role, const std::vector<int64_t>& order) {
@@ -271,6 +306,7 @@ class Canonicaliser {
   }
 
   Dataflow& flow_;
+  bool in_order_;
   UserTable users_;
   std::unordered_set<WireId> returned_;
 };
@@ -292,6 +328,8 @@ std::optional<ir::DotDimensions> CanonicalDimensions(const Dataflow& flow, const
   return dims;
 }
 
-void CanonicaliseDots(Dataflow& flow, PassContext&) { Canonicaliser(flow).Run(); }
+void CanonicaliseDots(Dataflow& flow, PassContext& context) {
+  Canonicaliser(flow, context.target == Target::kCpu).Run();
+}
 
 }  // namespace hespas::optimise

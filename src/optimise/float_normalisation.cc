@@ -26,7 +26,8 @@ constexpr Native kNative[] = {
 
 class Normaliser {
  public:
-  Normaliser(Dataflow& flow, int capability) : flow_(flow), capability_(capability) {}
+  // `exact`: roundings that the program asks for stay, and nothing but moving data exists in bf16 (CPU).
+  Normaliser(Dataflow& flow, int capability, bool exact) : flow_(flow), capability_(capability), exact_(exact) {}
 
   void Run() {
     const std::vector<NodeId> order = flow_.order();
@@ -37,7 +38,8 @@ class Normaliser {
       const OpSort sort = ir::Traits(node.kind).sort;
       if (node.kind == OpKind::kConvert) {
         SimplifyConvert(id);
-      } else if (sort == OpSort::kElementwise && !IsNative(node.kind) && !HasRegion(node.origin)) {
+      } else if ((sort == OpSort::kElementwise || (exact_ && sort == OpSort::kContraction)) && !IsNative(node.kind) &&
+                 !HasRegion(node.origin)) {
         Widen(id, ir::OpId());
       } else if (node.kind == OpKind::kReduce) {
         WidenReduce(id);
@@ -50,7 +52,7 @@ class Normaliser {
   bool IsNative(OpKind kind) const {
     const auto* found =
         std::find_if(std::begin(kNative), std::end(kNative), [&](const Native& n) { return n.kind == kind; });
-    return found != std::end(kNative) && capability_ >= found->since;
+    return found != std::end(kNative) && (exact_ ? 0 : capability_) >= found->since;
   }
 
   static bool IsBf16(const ir::Type& type) {
@@ -70,7 +72,7 @@ class Normaliser {
   WireId Convert(WireId wire, ir::TypeId type, ir::OpId origin) {
     const Node* maker = flow_.MakerNode(wire);
     // Widened, narrowed, widened: the first value, as XLA's excess precision allows.
-    if (maker != nullptr && maker->kind == OpKind::kConvert && flow_.type_id(maker->operands[0]) == type)
+    if (!exact_ && maker != nullptr && maker->kind == OpKind::kConvert && flow_.type_id(maker->operands[0]) == type)
       return maker->operands[0];
     if (maker != nullptr && maker->kind == OpKind::kBroadcastInDim) return ConvertBroadcast(flow_.maker(wire), type);
     return flow_.result(
@@ -93,6 +95,7 @@ class Normaliser {
     if (before == nullptr || before->kind != OpKind::kConvert) return;
     const WireId source = before->operands[0];
     const bool floats = IsFloat(source) && IsFloat(input);
+    if (exact_ && !IsBf16(flow_.type(source))) return;
     if (floats && flow_.type_id(source) == flow_.type_id(flow_.result(id))) flow_.Replace(flow_.result(id), source);
   }
 
@@ -139,11 +142,13 @@ class Normaliser {
 
   Dataflow& flow_;
   int capability_;
+  bool exact_;
   std::unordered_map<ir::TypeId, ir::TypeId> wide_;
 };
 
 }  // namespace
 
-void NormaliseFloats(Dataflow& flow, PassContext& context) { Normaliser(flow, context.bf16_capability).Run(); }
+void NormaliseFloats(Dataflow& flow, PassContext& context) { 
+  Normaliser(flow, context.bf16_capability, context.target == Target::kCpu).Run(); }
 
 }  // namespace hespas::optimise

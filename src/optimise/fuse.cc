@@ -49,12 +49,14 @@ std::string_view KindOfFusion(const Dataflow& flow, const KernelPlan& plan, cons
   return "kLoop";
 }
 
-void Form(Dataflow& flow, const KernelPlan& plan, uint32_t kernel, const std::vector<NodeId>& members) {
+}  // namespace
+
+void FormKernel(Dataflow& flow, std::span<const NodeId> roots, std::span<const NodeId> members, std::string_view kind) {
   auto inside = std::make_unique<Inside>(flow.source());
   for (const NodeId id : members) inside->Copy(flow, id);
   std::vector<ir::TypeId> types;
   std::vector<WireId> results;
-  for (const NodeId root : plan.roots[kernel]) {
+  for (const NodeId root : roots) {
     for (uint32_t r = 0; r < flow.node(root).result_count; ++r) {
       results.push_back(flow.result(root, r));
       types.push_back(flow.type_id(results.back()));
@@ -65,13 +67,14 @@ void Form(Dataflow& flow, const KernelPlan& plan, uint32_t kernel, const std::ve
   fusion.kind = OpKind::kFusion;
   fusion.name = flow.source().InternName("mhlo.fusion");
   fusion.operands = std::move(inside->operands);
-  fusion.attributes = {MakeAttribute(flow.source(), "fusion_kind",
-                                     fmt::format("#mhlo<fusion_kind {}>", KindOfFusion(flow, plan, members)))};
-  fusion.origin = flow.node(plan.roots[kernel].back()).origin;
+  fusion.attributes = {MakeAttribute(flow.source(), "fusion_kind", fmt::format("#mhlo<fusion_kind {}>", kind))};
+  fusion.origin = flow.node(roots.back()).origin;
   fusion.bodies.push_back(std::make_unique<Dataflow>(std::move(inside->body)));
   const NodeId made = flow.Add(std::move(fusion), types);
   for (size_t i = 0; i < results.size(); ++i) flow.Replace(results[i], flow.result(made, i));
 }
+
+namespace {
 
 // For what the plan decided nothing about.
 std::string_view ReasonOf(const Node& node, FusionClass kind) {
@@ -119,14 +122,12 @@ void Explain(const Dataflow& flow, const KernelPlan& plan, std::vector<Explanati
   }
 }
 
-}  // namespace
-
-namespace {
-
 void FormAll(Dataflow& flow, const KernelPlan& plan) {
   Members members(flow, plan);
   for (uint32_t kernel = 0; kernel < plan.roots.size(); ++kernel) {
-    if (!plan.roots[kernel].empty()) Form(flow, plan, kernel, members.Of(kernel));
+    if (plan.roots[kernel].empty()) continue;
+    const std::vector<NodeId>& inside = members.Of(kernel);
+    FormKernel(flow, plan.roots[kernel], inside, KindOfFusion(flow, plan, inside));
   }
   flow.Normalise();
 }

@@ -52,6 +52,9 @@ KernelPlan PlanCpuKernels(const Dataflow& flow, bool explain);
 // Joins kernels that read the same data, or of which one reads what the other stores.
 void JoinKernels(const Dataflow& flow, const PassContext& context, KernelPlan& plan);
 
+// Puts `members`, in program order, into one fusion that stores the `roots` among them.
+void FormKernel(Dataflow& flow, std::span<const NodeId> roots, std::span<const NodeId> members, std::string_view kind);
+
 // The nodes of kernels in program order: the roots and, above them, everything that is not stored elsewhere.
 class Members {
  public:

@@ -15,6 +15,7 @@ namespace {
 
 using ir::OpKind;
 
+// In the order in which they run; "inline" stands first and runs while the program is taken over.
 constexpr Pass kPasses[] = {
     {"inline", "expands calls in place", true, true, true, nullptr},
     {"simplify", "drops copies and identities, joins chains of reshapes and transposes", true, true, true, Simplify},
@@ -59,13 +60,35 @@ constexpr Pass kPasses[] = {
     {"dce", "drops what nothing needs", true, true, true, EliminateDeadCode},
 };
 
+constexpr Pass kCpuPasses[] = {
+    {"inline", "expands calls in place", true, true, true, nullptr},
+    {"simplify", "drops copies and identities, joins chains of reshapes and transposes", true, true, true, Simplify},
+    {"barriers", "drops optimization barriers", false, true, true, RemoveBarriers},
+    {"cse", "computes equal expressions once", true, true, true, EliminateCommonSubexpressions},
+    {"canonical-dots", "brings dots to matrices, transposing operands where batches demand it", true, true, false,
+     CanonicaliseDots},
+    {"reduction-trees", "reduces windows of 32 first", false, false, false, FormReductionTrees},
+    {"float-normalisation", "computes in f32 what the device does not have in bf16", true, false, true,
+     NormaliseFloats},
+    {"simplify-again", "joins the views that rewrites left", true, true, true, Simplify},
+    {"cse-again", "computes once what rewrites made equal", true, true, true, EliminateCommonSubexpressions},
+    {"fusion", "puts loops and their producers into kernels", false, false, false, FuseOnCpu},
+    {"dce", "drops what nothing needs", true, true, true, EliminateDeadCode},
+};
+
+std::span<const Pass> PassesOf(Target target) {
+  return target == Target::kCpu ? std::span<const Pass>(kCpuPasses) : kPasses;
+}
+
 bool RunsOn(const Pass& pass, Target target) {
-  return target == Target::kGpu ? pass.gpu : target == Target::kTpu ? pass.tpu : pass.cpu;
+  if (target == Target::kAny) return pass.any;
+  return target == Target::kCpu || (target == Target::kTpu ? pass.tpu : pass.gpu);
 }
 
 std::vector<std::string> Names() {
   std::vector<std::string> names;
   for (const Pass& pass : kPasses) names.emplace_back(pass.name);
+  names.emplace_back("reduction-trees");
   return names;
 }
 
@@ -160,11 +183,9 @@ void SortAndNumber(const ir::Module& source, std::vector<Explanation>& explanati
 
 }  // namespace
 
-std::span<const Pass> AllPasses() { return kPasses; }
-
 std::vector<PassInfo> Passes(Target target) {
   std::vector<PassInfo> out;
-  for (const Pass& pass : kPasses) {
+  for (const Pass& pass : PassesOf(target)) {
     if (RunsOn(pass, target)) out.push_back({pass.name, pass.note});
   }
   return out;
@@ -206,11 +227,11 @@ Result<ir::Module> OptimiseAgain(ir::Module& module, const Options& options, con
   for (Dataflow* region : ExecutedRegions(*flow)) region->dots_take_producers = options.target == Target::kTpu;
   bool fused = false;
   Departures departures(*flow, context.explanations);
-  for (const Pass& pass : kPasses) {
+  for (const Pass& pass : PassesOf(options.target)) {
     if (!RunsOn(pass, options.target) || disabled(pass.name)) continue;
     if (Interrupted()) return InterruptedError();
     if (pass.run != nullptr) RunOn(*flow, pass, context);
-    fused = fused || pass.run == Fuse;
+    fused = fused || pass.run == Fuse || pass.run == FuseOnCpu;
     if (!fused) departures.Note(pass);
     if (report != nullptr) report->passes.emplace_back(pass.name);
     if (pass.name == options.stop_after) break;

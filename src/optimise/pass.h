@@ -31,12 +31,9 @@ struct Pass {
   std::string_view note;
   bool gpu;
   bool tpu;
-  bool cpu;
+  bool any;
   void (*run)(Dataflow& flow, PassContext& context);
 };
-
-// In the order in which they run; "inline" stands first and runs while the program is taken over.
-std::span<const Pass> AllPasses();
 
 void Simplify(Dataflow& flow, PassContext& context);
 void EliminateCommonSubexpressions(Dataflow& flow, PassContext& context);
@@ -57,7 +54,9 @@ void ExpandSelectAndScatter(Dataflow& flow, PassContext& context);
 void PadConvolutions(Dataflow& flow, PassContext& context);
 void ReadRowVectors(Dataflow& flow, PassContext& context);
 void SplitReductions(Dataflow& flow, PassContext& context);
+void FormReductionTrees(Dataflow& flow, PassContext& context);
 void Fuse(Dataflow& flow, PassContext& context);
+void FuseOnCpu(Dataflow& flow, PassContext& context);
 void WrapKernels(Dataflow& flow, PassContext& context);
 void CombineCollectives(Dataflow& flow, PassContext& context);
 void RemoveBarriers(Dataflow& flow, PassContext& context);

@@ -1,6 +1,8 @@
 // Large reductions run in two stages (XLA's TreeReductionRewriter): a block reduces what fits without atomics, a second
 // kernel reduces the partial results.
-#include <bit>
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <cmath>
 
 #include "optimise/build.h"
@@ -15,6 +17,7 @@ using ir::OpKind;
 // ReductionDimensionRaceFreeBound).
 constexpr int64_t kRowBound = 16384;
 constexpr int64_t kColumnBound = 4096;
+constexpr int64_t kWindow = 32;  // of a tree's stages on CPUs
 
 // A reduction over neighbouring dimensions: [before, reduced, after].
 struct Extent {
@@ -67,7 +70,54 @@ NodeId AddReduce(Dataflow& flow, NodeId like, WireId input, int64_t dimension) {
   return flow.Add(std::move(made), types);
 }
 
+// One stage of a tree: windows of the dimensions that are reduced, the last of which may hang over.
+NodeId AddWindows(Dataflow& flow, NodeId like, WireId input, const Dimensions& reduced) {
+  Dimensions dims = flow.type(input).dims;
+  Dimensions window(dims.size(), 1);
+  std::string padding;
+  for (size_t d = 0; d < dims.size(); ++d) {
+    int64_t lack = 0;
+    if (std::find(reduced.begin(), reduced.end(), static_cast<int64_t>(d)) != reduced.end()) {
+      window[d] = std::min(dims[d], kWindow);
+      const int64_t windows = (dims[d] + window[d] - 1) / window[d];
+      lack = windows * window[d] - dims[d];
+      dims[d] = windows;
+    }
+    padding += fmt::format("{}[{}, {}]", d == 0 ? "" : ", ", lack / 2, lack - lack / 2);
+  }
+  ir::Module& source = flow.source();
+  Node made = flow.Copy(like);
+  made.kind = OpKind::kReduceWindow;
+  made.name = source.InternName("stablehlo.reduce_window");
+  made.operands[0] = input;
+  made.attributes = {
+      MakeAttribute(source, "window_dimensions", ArrayText(window)),
+      MakeAttribute(source, "window_strides", ArrayText(window)),
+      MakeAttribute(source, "padding", fmt::format("dense<[{}]> : tensor<{}x2xi64>", padding, dims.size()))};
+  const std::vector<ir::TypeId> types{TensorLike(source, flow.type_id(flow.result(like)), std::move(dims))};
+  return flow.Add(std::move(made), types);
+}
+
+bool IsLong(const Dimensions& dims, const Dimensions& reduced) {
+  return std::any_of(reduced.begin(), reduced.end(), [&](int64_t d) { return dims[static_cast<size_t>(d)] > kWindow; });
+}
+
 }  // namespace
+
+// XLA's TreeReductionRewriter on CPUs.
+void FormReductionTrees(Dataflow& flow, PassContext&) {
+  const std::vector<NodeId> order = flow.order();
+  for (const NodeId id : order) {
+    if (flow.node(id).kind != OpKind::kReduce || flow.node(id).own_operand_count() != 2) continue;
+    const auto reduced = IntegersOf(flow, flow.node(id), "dimensions");
+    WireId input = flow.node(id).operands[0];
+    if (!reduced || flow.node(id).capture_count != 0 || !flow.type(input).has_static_shape()) continue;
+    while (IsLong(flow.type(input).dims, *reduced)) input = flow.result(AddWindows(flow, id, input, *reduced));
+    flow.node(id).operands[0] = input;
+    flow.NoteChange();
+  }
+  flow.Normalise();
+}
 
 void SplitReductions(Dataflow& flow, PassContext&) {
   const std::vector<NodeId> order = flow.order();

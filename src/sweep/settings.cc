@@ -42,7 +42,7 @@ const std::vector<Row>& Rows() {
       {.name = "estimator", .text = &RunOptions::estimator},
       {.name = "fallback", .text = &RunOptions::fallback, .words = {"calibrated", "roofline"}},
       {.name = "dataflow", .text = &RunOptions::dataflow, .words = {"ws", "os"}},
-      {.name = "optimise", .text = &RunOptions::optimise, .words = {"auto", "none", "xla-gpu", "xla-tpu", "xla"}},
+      {.name = "optimise", .text = &RunOptions::optimise, .words = {"auto", "none", "xla-gpu", "xla-tpu", "xla-cpu", "xla"}},
       {.name = "split", .text = &RunOptions::split, .words = {"auto", "linear", "individual"}},
       {.name = "merge", .flag = &RunOptions::merge},
       {.name = "block_limit", .number = [](RunOptions& o, double v) { o.block_limit = static_cast<size_t>(v); }},

@@ -17,7 +17,6 @@ namespace {
 using ir::OpKind;
 
 constexpr uint32_t kNever = 0xFFFFFFFFu;
-constexpr int64_t kAlignment = 256;  // of XLA's allocations on GPUs
 
 // Values of one block, numbered, in classes that share a buffer.
 class Analysis {
@@ -59,6 +58,7 @@ class Analysis {
     for (uint32_t at = 0; at < end_; ++at) {
       for (const ir::ValueId result : module_.results(what_.order[at])) Number(result, at);
     }
+    made_at_ = defined_;
     last_use_.assign(values_.size(), 0);
     parent_.resize(values_.size());
     std::iota(parent_.begin(), parent_.end(), 0u);
@@ -177,7 +177,8 @@ class Analysis {
 
   // Whether the op may write its result over the argument that is its home.
   bool MayGoHome(ir::OpId op, size_t i, uint32_t home, uint32_t at) {
-    if (last_use_[Root(home)] != at) return last_use_[Root(home)] < at;
+    if (last_use_[Root(home)] > at || (what_.copies_early && ReadElsewhere(home, op, at))) return false;
+    if (last_use_[Root(home)] < at) return true;
     const auto operands = module_.operands(op);
     for (size_t k = 0; k < operands.size(); ++k) {
       if (Find(operands[k]) == Root(home) && UpdatedOperand(module_, op, i) != k && !MayTakeOver(module_, op, i, k))
@@ -185,6 +186,31 @@ class Analysis {
     }
     return true;
   }
+
+  // Whether an op that `op` does not wait for reads what lies in `home`: XLA decides on copies before it has an order.
+  bool ReadElsewhere(uint32_t home, ir::OpId op, uint32_t at) {
+    std::vector<bool> before(end_, false);
+    std::vector<ir::OpId> todo = {op};
+    while (!todo.empty()) {
+      const auto operands = module_.operands(todo.back());
+      todo.pop_back();
+      for (const ir::ValueId operand : operands) {
+        const uint32_t v = NumberOf(operand);
+        if (v == kNever || v < arguments_ || before[made_at_[v]]) continue;
+        before[made_at_[v]] = true;
+        todo.push_back(what_.order[made_at_[v]]);
+      }
+    }
+    for (uint32_t i = 0; i < end_; ++i) {
+      if (i == at || before[i]) continue;
+      for (const ir::ValueId operand : module_.operands(what_.order[i])) {
+        if (Find(operand) == Root(home) && !IsViewOnly(what_.order[i])) return true;
+      }
+    }
+    return false;
+  }
+
+  bool IsViewOnly(ir::OpId op) const { return module_.op(op).result_count == 1 && ViewOf(module_, op, 0).has_value(); }
 
   bool Dies(uint32_t v, uint32_t at) {
     const uint32_t root = Root(v);
@@ -393,6 +419,7 @@ class Analysis {
   std::vector<ir::ValueId> values_;  // arguments first, then results in order
   uint32_t arguments_ = 0;
   std::vector<uint32_t> defined_;
+  std::vector<uint32_t> made_at_;  // defined_ as numbered
   std::vector<uint32_t> last_use_;
   std::vector<uint32_t> parent_;
   std::vector<ir::ValueId> todo_;  // of Use
@@ -407,11 +434,11 @@ class Analysis {
 
 }  // namespace
 
-BufferSizes::BufferSizes(const ir::Module& module) : module_(module) {
-  constexpr int64_t kMost = std::numeric_limits<int64_t>::max() - kAlignment;
+BufferSizes::BufferSizes(const ir::Module& module, int64_t alignment) : module_(module) {
+  const int64_t most = std::numeric_limits<int64_t>::max() - alignment;
   for (size_t i = 0; i < module.types().size(); ++i) {
     const int64_t bytes = ir::ByteSize(module.types(), ir::TypeId(i));
-    of_type_.push_back(bytes > kMost ? bytes : (bytes + kAlignment - 1) / kAlignment * kAlignment);
+    of_type_.push_back(bytes > most ? bytes : (bytes + alignment - 1) / alignment * alignment);
   }
 }
 

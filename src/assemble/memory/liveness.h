@@ -41,10 +41,14 @@ struct Liveness {
   uint32_t peak = 0;                // position
 };
 
+// Bytes to which XLA rounds buffers.
+inline constexpr int64_t kGpuAlignment = 256;
+inline constexpr int64_t kCpuAlignment = 64;
+
 // Bytes of values' buffers as allocators hand them out; nothing for tokens.
 class BufferSizes {
  public:
-  explicit BufferSizes(const ir::Module& module);
+  BufferSizes(const ir::Module& module, int64_t alignment);
   int64_t Of(ir::ValueId value) const { return of_type_[module_.type_id(value).index()]; }
 
  private:
@@ -60,6 +64,8 @@ struct BlockToAnalyse {
   const Donation* donation = nullptr;  // main only
   ir::OpId loop;                       // whose body the block is; invalid for others
   bool scheduled = false;              // a compiler's own program: calls of libraries are spelt out
+  bool copies_early = false;           // what a loop carries is copied where its order alone keeps it from being
+                                       // overwritten too soon
 };
 
 Liveness Analyse(const ir::Module& module, const BlockToAnalyse& what, const InsideByOp& inside);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "assemble/memory/breadth_first.h"
 #include "assemble/memory/category.h"
 #include "assemble/memory/delayed_gradients.h"
 #include "assemble/memory/liveness.h"
@@ -38,11 +39,12 @@ std::string SourceOf(const ir::Module& module, ir::OpId op) {
 class Curve {
  public:
   Curve(const ir::Module& module, const MemoryOptions& options)
-      : module_(module), options_(options), block_(module.body(module.main())), sizes_(module) {}
+      : module_(module), options_(options), block_(module.body(module.main())),
+        sizes_(module, options.on_cpu ? memory::kCpuAlignment : memory::kGpuAlignment) {}
 
   MemoryCurve Run() {
     if (!block_.valid()) return {};
-    const memory::InsideByOp inside = memory::InsidesOf(module_, sizes_);
+    const memory::InsideByOp inside = memory::InsidesOf(module_, sizes_, options_.on_cpu && !IsOrdered());
     donation_ = memory::DonationOf(module_);
     ChooseOrder(inside);
     const memory::Categories categories(module_, order_, donation_);
@@ -52,13 +54,16 @@ class Curve {
   }
 
  private:
+  bool IsOrdered() const { return options_.keep_order || ir::IsScheduled(module_); }
+
   void ChooseOrder(const memory::InsideByOp& inside) {
-    if (options_.keep_order || ir::IsScheduled(module_)) {
+    if (IsOrdered()) {
       const auto& ops = module_.block(block_).ops;
       const bool returns = !ops.empty() && ir::IsTerminator(module_.kind(ops.back()));
       Use({ops.begin(), returns ? ops.end() - 1 : ops.end()}, inside);
       return;
     }
+    if (options_.on_cpu) return Use(memory::BreadthFirst(module_, block_), inside);
     for (std::vector<ir::OpId>& order : memory::MemoryOrders(module_, block_, sizes_)) {
       const int64_t lowest = order_.empty() ? std::numeric_limits<int64_t>::max() : liveness_.bytes[liveness_.peak];
       memory::Liveness liveness = Analyse(order, inside);

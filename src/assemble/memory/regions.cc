@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "assemble/memory/breadth_first.h"
 #include "ir/attribute.h"
 #include "ir/walk.h"
 
@@ -13,7 +14,8 @@ using ir::OpSort;
 
 class Regions {
  public:
-  Regions(const ir::Module& module, const BufferSizes& sizes) : module_(module), sizes_(sizes) {}
+  Regions(const ir::Module& module, const BufferSizes& sizes, bool breadth_first)
+      : module_(module), sizes_(sizes), breadth_first_(breadth_first) {}
 
   InsideByOp Run() {
     Enter(module_.main());
@@ -77,11 +79,14 @@ class Regions {
 
   Inside OfBlock(ir::BlockId block, ir::OpId loop) {
     if (!block.valid()) return {};
-    const auto& ops = module_.block(block).ops;
-    const bool returns = !ops.empty() && ir::IsTerminator(module_.kind(ops.back()));
-    const std::span<const ir::OpId> order(ops.data(), ops.size() - (returns ? 1 : 0));
+    std::vector<ir::OpId> order = module_.block(block).ops;
+    if (breadth_first_) {
+      order = BreadthFirst(module_, block);
+    } else if (!order.empty() && ir::IsTerminator(module_.kind(order.back()))) {
+      order.pop_back();
+    }
     const Liveness liveness =
-        Analyse(module_, {.block = block, .sizes = sizes_, .order = order, .loop = loop}, inside_);
+        Analyse(module_, {.block = block, .sizes = sizes_, .order = order, .loop = loop, .copies_early = breadth_first_}, inside_);
     Inside out{.bytes = liveness.bytes[liveness.peak], .held = HeldAt(liveness, liveness.peak)};
     if (liveness.peak < order.size()) {
       const auto nested = inside_.find(order[liveness.peak].value);
@@ -94,6 +99,7 @@ class Regions {
 
   const ir::Module& module_;
   const BufferSizes& sizes_;
+  bool breadth_first_;
   InsideByOp inside_;
   std::unordered_map<uint32_t, Inside> functions_;
   std::vector<Frame> stack_;
@@ -101,6 +107,8 @@ class Regions {
 
 }  // namespace
 
-InsideByOp InsidesOf(const ir::Module& module, const BufferSizes& sizes) { return Regions(module, sizes).Run(); }
+InsideByOp InsidesOf(const ir::Module& module, const BufferSizes& sizes, bool breadth_first) {
+  return Regions(module, sizes, breadth_first).Run();
+}
 
 }  // namespace hespas::assemble::memory
