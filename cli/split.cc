@@ -26,7 +26,8 @@ void AddSplitCommand(CLI::App& app, Console& console) {
   command.add_option("--device", options->run.device,
                      "accelerator whose passes --optimise runs, and whose bounds colour the graph");
   command
-      .add_option("--optimise", options->run.optimise, "what XLA would do first: none, auto, xla-gpu, xla-tpu, xla-cpu or xla")
+      .add_option("--optimise", options->run.optimise,
+                  "what XLA would do first: none, auto, xla-gpu, xla-tpu, xla-cpu or xla")
       ->check(IsOptimisation());
   AddSplitOptions(command, options->run);
   command.add_option("--output", options->output,

@@ -19,8 +19,8 @@
 
 namespace hespas::driver {
 
-inline constexpr DiagnosticKind kUnknownOptimise{"E0907", "--optimise takes auto, none, xla-gpu, xla-tpu, xla-cpu or xla.",
-                                                 Outcome::kUsage};
+inline constexpr DiagnosticKind kUnknownOptimise{
+    "E0907", "--optimise takes auto, none, xla-gpu, xla-tpu, xla-cpu or xla.", Outcome::kUsage};
 
 // The mode of --split fusion: what simplifies and fuses, without rewriting products for one device's libraries, so that
 // any compiler of StableHLO takes what comes out.

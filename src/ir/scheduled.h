@@ -7,4 +7,8 @@ namespace hespas::ir {
 
 bool IsScheduled(const Module& module);
 
+// Whether that was XLA's CPU compiler: all its fusions are loops, nothing is tiled (TPU), and the GPU's scheduler has
+// left no mark.
+bool IsScheduledForCpu(const Module& module);
+
 }  // namespace hespas::ir

@@ -153,7 +153,7 @@ class Canonicaliser {
       std::vector<Label> labels;
       if (maker->kind == OpKind::kReshape) {
         labels = ThroughReshape(from, flow_.type(seen.wire).dims, seen.labels);
-      } else if (!batch.empty() && (in_order_ || IsComputed(maker->operands[0]))) {
+      } else if (!batch.empty() && (in_order_ ? !SwapsMatrix(*maker) : IsComputed(maker->operands[0]))) {
         break;  // batched library calls want their operands in order
       } else if (const auto permutation = IntegersOf(flow_, *maker, "permutation")) {
         labels.resize(from.size());
@@ -164,6 +164,14 @@ class Canonicaliser {
       seen = {maker->operands[0], std::move(labels)};
     }
     return seen;
+  }
+
+  // Rows for columns, whatever the batches.
+  bool SwapsMatrix(const Node& transpose) const {
+    auto permutation = IntegersOf(flow_, transpose, "permutation");
+    if (!permutation || permutation->size() < 2) return false;
+    std::swap(permutation->back(), (*permutation)[permutation->size() - 2]);
+    return std::is_sorted(permutation->begin(), permutation->end());
   }
 
   // A value that a kernel makes can be made in any order; what lies in memory is read as it lies.

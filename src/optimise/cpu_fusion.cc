@@ -1,5 +1,5 @@
-// Loops of XLA's CPU compiler (CpuInstructionFusion): from the results backwards, each op takes in the producers that it
-// may compute anew, element by element; every loop stores one value.
+// Loops of XLA's CPU compiler (CpuInstructionFusion): from the results backwards, each op takes in the producers that
+// it may compute anew, element by element; every loop stores one value.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -40,8 +40,12 @@ struct Loop {
 class CpuFusion {
  public:
   CpuFusion(Dataflow& flow, PassContext& context)
-      : flow_(flow), context_(context), position_(flow.node_count(), 0), readers_(flow.node_count()),
-        returned_(flow.node_count(), false), once_(flow.node_count(), false) {
+      : flow_(flow),
+        context_(context),
+        position_(flow.node_count(), 0),
+        readers_(flow.node_count()),
+        returned_(flow.node_count(), false),
+        once_(flow.node_count(), false) {
     for (const NodeId id : flow.order()) position_[id.index()] = next_++;
     for (const WireId out : flow.outputs) {
       if (flow.maker(out).valid()) returned_[flow.maker(out).index()] = true;
@@ -58,7 +62,7 @@ class CpuFusion {
     for (size_t i = order.size(); i-- > 0;) {
       const NodeId id = order[i];
       const bool needed = returned_[id.index()] || !readers_[id.index()].empty() || flow_.node(id).result_count != 1;
-      if (needed && IsLoopOp(flow_, flow_.node(id))) loops.push_back(Grow(id));
+      if (needed && IsLoopRoot(flow_, flow_.node(id))) loops.push_back(Grow(id));
     }
     std::reverse(loops.begin(), loops.end());
     for (Loop& loop : loops) {
@@ -87,7 +91,7 @@ class CpuFusion {
   bool MayTake(NodeId reader, NodeId producer) const {
     const Node& node = flow_.node(producer);
     const Node& to = flow_.node(reader);
-    if (!IsLoopOp(flow_, node) || !IsLoopOp(flow_, to)) return false;
+    if (!IsLoopOp(flow_, node) || !IsLoopRoot(flow_, to) || IsOverwritten(node, to)) return false;
     if (IsOuterReduction(flow_, node) || IsOuterReduction(flow_, to)) return false;
     return !IsExpensive(flow_, node) || (readers_[producer.index()].size() == 1 && !Reuses(to, producer));
   }
@@ -183,6 +187,7 @@ class CpuFusion {
     const Node& root = flow_.node(loop.members[0]);
     const bool alone = loop.members.size() == 1;
     if (!IsLoopOp(flow_, node) || once_[producer.index()] || IsOuterReduction(flow_, node)) return false;
+    if (IsOverwritten(node, root)) return false;
     if (alone && (node.kind == OpKind::kConstant || IsOuterReduction(flow_, root))) return false;
     const bool expensive = IsExpensive(flow_, node);
     if (expensive && (readers_[producer.index()].size() > 1 || loop.asked.at(producer).again)) return false;

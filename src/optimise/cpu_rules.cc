@@ -54,6 +54,15 @@ bool IsLoopOp(const Dataflow&, const Node& node) {
   }
 }
 
+bool IsLoopRoot(const Dataflow& flow, const Node& node) {
+  return IsLoopOp(flow, node) || (node.kind == OpKind::kReduce && node.result_count > 1);
+}
+
+bool IsOverwritten(const Node& node, const Node& reader) {
+  if (reader.kind != OpKind::kDynamicUpdateSlice || ir::Traits(node.kind).sort == OpSort::kElementwise) return false;
+  return std::find(node.operands.begin(), node.operands.end(), reader.operands[0]) != node.operands.end();
+}
+
 bool IsExpensive(const Dataflow& flow, const Node& node) {
   const bool complex = flow.type(node.first_result).element.complex;
   switch (node.kind) {
@@ -106,8 +115,7 @@ bool ReusesElements(const Dataflow& flow, const Node& node, size_t operand) {
 }
 
 bool ChangesIndex(const Dataflow& flow, const Node& node, size_t operand) {
-  return node.kind != OpKind::kTranspose &&
-         flow.type(node.first_result).dims != flow.type(node.operands[operand]).dims;
+  return node.kind != OpKind::kTranspose && flow.type(node.first_result).dims != flow.type(node.operands[operand]).dims;
 }
 
 bool IsOuterReduction(const Dataflow& flow, const Node& node) {

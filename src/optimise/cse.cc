@@ -2,7 +2,9 @@
 //
 // Results of optimization barriers are fresh names, so what a program recomputes on purpose stays recomputed; each
 // collective has a channel of its own and stays, too (XLA's TPU compiler shares them).
+#include <algorithm>
 #include <unordered_map>
+#include <vector>
 
 #include "base/hash.h"
 #include "optimise/pass.h"
@@ -58,14 +60,29 @@ class RegionHasher {
   std::unordered_map<ir::ValueId, uint64_t> numbers_;
 };
 
+bool IsNoise(std::string_view attribute) {
+  return attribute == "channel_handle" || attribute == "channel_id" || attribute == "result_layout" ||
+         attribute == "xla_shape" || attribute == "mhlo.sharding" || attribute == "source_layout";
+}
+
+bool MayShare(const Dataflow& flow, const Node& node);
+
+bool MayShareBodies(const Node& node) {
+  return std::all_of(node.bodies.begin(), node.bodies.end(), [](const auto& body) {
+    return std::all_of(body->order().begin(), body->order().end(),
+                       [&](NodeId id) { return MayShare(*body, body->node(id)); });
+  });
+}
+
 bool MayShare(const Dataflow& flow, const Node& node) {
-  if (!node.bodies.empty() || node.kind == OpKind::kOptimizationBarrier) return false;
+  if (node.kind == OpKind::kOptimizationBarrier) return false;
   switch (ir::Traits(node.kind).sort) {
     case OpSort::kCollective:
       return flow.dots_take_producers;
+    case OpSort::kControl:
+      return !node.bodies.empty() && MayShareBodies(node);
     case OpSort::kAsync:
     case OpSort::kTransfer:
-    case OpSort::kControl:
     case OpSort::kCall:
     case OpSort::kRandom:
     case OpSort::kCustomCall:
@@ -73,36 +90,68 @@ bool MayShare(const Dataflow& flow, const Node& node) {
     case OpSort::kOther:
       return false;
     default:
-      return true;
+      return node.bodies.empty();
   }
 }
 
-bool IsNoise(std::string_view attribute) {
-  return attribute == "channel_handle" || attribute == "channel_id" || attribute == "result_layout" ||
-         attribute == "xla_shape" || attribute == "mhlo.sharding" || attribute == "source_layout";
-}
+// What a node computes; `number` names the wires.
+class NodeHasher {
+ public:
+  explicit NodeHasher(const Dataflow& flow) : regions_(flow.source()) {}
+
+  template <class Number>
+  Hash128 operator()(const Dataflow& flow, const Node& node, const Number& number) {
+    key_.assign({node.name.value, static_cast<uint32_t>(node.operands.size())});
+    for (const WireId operand : node.operands) key_.push_back(number(operand));
+    for (uint32_t i = 0; i < node.result_count; ++i) {
+      key_.push_back(flow.type_id(WireId(node.first_result.index() + i)).value);
+    }
+    Hash128 hash = HashBytes({reinterpret_cast<const char*>(key_.data()), key_.size() * sizeof(uint32_t)});
+    for (const ir::Attribute& a : node.attributes) {
+      if (!IsNoise(flow.source().name(a.name))) hash = Combine(Combine(hash, a.name.value), HashBytes(a.text));
+    }
+    if (node.bodies.empty() && node.origin.valid() && flow.source().op(node.origin).first_region.valid()) {
+      hash = Combine(hash, regions_(node.origin));
+    }
+    for (const auto& body : node.bodies) hash = Combine(hash, OfBody(*body));
+    return hash;
+  }
+
+ private:
+  // Wires are numbered in order of appearance.
+  Hash128 OfBody(const Dataflow& body) {
+    std::vector<uint32_t> numbers(body.wire_count(), 0);
+    uint32_t next = 0;
+    Hash128 hash{};
+    for (const WireId parameter : body.parameters) {
+      numbers[parameter.index()] = next++;
+      hash = Combine(hash, body.type_id(parameter).value);
+    }
+    const auto number = [&](WireId wire) { return numbers[wire.index()]; };
+    for (const NodeId id : body.order()) {
+      const Node& node = body.node(id);
+      hash = Combine(hash, (*this)(body, node, number));
+      for (uint32_t i = 0; i < node.result_count; ++i) numbers[body.result(id, i).index()] = next++;
+    }
+    for (const WireId out : body.outputs) hash = Combine(hash, number(out));
+    return hash;
+  }
+
+  RegionHasher regions_;
+  std::vector<uint32_t> key_;
+};
 
 }  // namespace
 
 void EliminateCommonSubexpressions(Dataflow& flow, PassContext&) {
   std::unordered_map<Hash128, NodeId> seen;
   seen.reserve(flow.order().size());
-  RegionHasher regions(flow.source());
-  std::vector<uint32_t> key;
+  NodeHasher hasher(flow);
   for (const NodeId id : flow.order()) {
     Node& node = flow.node(id);
     for (WireId& operand : node.operands) operand = flow.Resolve(operand);
     if (!MayShare(flow, node)) continue;
-    key.assign({node.name.value, static_cast<uint32_t>(node.operands.size())});
-    for (const WireId operand : node.operands) key.push_back(operand.value);
-    for (uint32_t i = 0; i < node.result_count; ++i) key.push_back(flow.type_id(flow.result(id, i)).value);
-    Hash128 hash = HashBytes({reinterpret_cast<const char*>(key.data()), key.size() * sizeof(uint32_t)});
-    for (const ir::Attribute& a : node.attributes) {
-      if (!IsNoise(flow.source().name(a.name))) hash = Combine(Combine(hash, a.name.value), HashBytes(a.text));
-    }
-    if (node.origin.valid() && flow.source().op(node.origin).first_region.valid()) {
-      hash = Combine(hash, regions(node.origin));
-    }
+    const Hash128 hash = hasher(flow, node, [](WireId wire) { return wire.value; });
     const auto [found, is_new] = seen.emplace(hash, id);
     if (is_new) continue;
     for (uint32_t i = 0; i < node.result_count; ++i) flow.Replace(flow.result(id, i), flow.result(found->second, i));

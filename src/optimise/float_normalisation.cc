@@ -148,7 +148,8 @@ class Normaliser {
 
 }  // namespace
 
-void NormaliseFloats(Dataflow& flow, PassContext& context) { 
-  Normaliser(flow, context.bf16_capability, context.target == Target::kCpu).Run(); }
+void NormaliseFloats(Dataflow& flow, PassContext& context) {
+  Normaliser(flow, context.bf16_capability, context.target == Target::kCpu).Run();
+}
 
 }  // namespace hespas::optimise

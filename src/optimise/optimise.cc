@@ -67,6 +67,10 @@ constexpr Pass kCpuPasses[] = {
     {"cse", "computes equal expressions once", true, true, true, EliminateCommonSubexpressions},
     {"canonical-dots", "brings dots to matrices, transposing operands where batches demand it", true, true, false,
      CanonicaliseDots},
+    {"select-and-scatter", "finds what max-pooling selected, then scatters gradients there", true, true, true,
+     ExpandSelectAndScatter},
+    {"canonical-convolutions", "transposes what convolutions read and make", true, true, true,
+     CanonicaliseConvolutions},
     {"reduction-trees", "reduces windows of 32 first", false, false, false, FormReductionTrees},
     {"float-normalisation", "computes in f32 what the device does not have in bf16", true, false, true,
      NormaliseFloats},
@@ -88,7 +92,9 @@ bool RunsOn(const Pass& pass, Target target) {
 std::vector<std::string> Names() {
   std::vector<std::string> names;
   for (const Pass& pass : kPasses) names.emplace_back(pass.name);
-  names.emplace_back("reduction-trees");
+  for (const Pass& pass : kCpuPasses) {
+    if (std::find(names.begin(), names.end(), pass.name) == names.end()) names.emplace_back(pass.name);
+  }
   return names;
 }
 

@@ -44,6 +44,7 @@ void NarrowAllReduces(Dataflow& flow, PassContext& context);
 void FoldAllReduces(Dataflow& flow, PassContext& context);
 void ReassociateCollectives(Dataflow& flow, PassContext& context);
 void SinkTransposes(Dataflow& flow, PassContext& context);
+void CanonicaliseConvolutions(Dataflow& flow, PassContext& context);
 void CanonicaliseDots(Dataflow& flow, PassContext& context);
 void MergeDots(Dataflow& flow, PassContext& context);
 void FormLibraryCalls(Dataflow& flow, PassContext& context);

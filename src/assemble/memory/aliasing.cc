@@ -107,8 +107,9 @@ bool IsLayoutChange(const ir::Module& module, ir::OpId op) {
   return true;
 }
 
-bool IsPointwise(const ir::Module& module, ir::OpId op) {
+bool IsPointwise(const ir::Module& module, ir::OpId op, bool on_cpu) {
   const OpKind kind = module.kind(op);
+  if (on_cpu) return ir::Traits(kind).sort == OpSort::kElementwise || kind == OpKind::kCopy;
   if (kind == OpKind::kTranspose) return IsLayoutChange(module, op);
   return ir::Traits(kind).sort == OpSort::kElementwise || PassesThrough(kind) || kind == OpKind::kCopy;
 }
@@ -126,7 +127,7 @@ bool EndsInReduction(const ir::Module& module, ir::BlockId body, ir::OpId op) {
 }
 
 // Whether every path from the parameter ends in pointwise ops of the result's number of elements, or in reductions.
-bool PointwiseBody(const ir::Module& module, ir::BlockId body, size_t parameter, int64_t elements) {
+bool PointwiseBody(const ir::Module& module, ir::BlockId body, size_t parameter, int64_t elements, bool on_cpu) {
   const auto& ops = module.block(body).ops;
   constexpr size_t kMostOps = 2000;
   if (ops.size() > kMostOps) return false;
@@ -138,7 +139,7 @@ bool PointwiseBody(const ir::Module& module, ir::BlockId body, size_t parameter,
     });
     if (!reads || ir::IsTerminator(module.kind(op))) continue;
     if (EndsInReduction(module, body, op)) continue;
-    if (!IsPointwise(module, op)) return false;
+    if (!IsPointwise(module, op, on_cpu)) return false;
     for (const ir::ValueId result : module.results(op)) {
       if (module.type(result).element_count() != elements) return false;
       reached.push_back(result);
@@ -192,7 +193,7 @@ std::optional<size_t> UpdatedOperand(const ir::Module& module, ir::OpId op, size
   return ParameterIndex(module, body, Origin(module, module.operands(maker)[0]));
 }
 
-bool MayTakeOver(const ir::Module& module, ir::OpId op, size_t result, size_t operand) {
+bool MayTakeOver(const ir::Module& module, ir::OpId op, size_t result, size_t operand, bool on_cpu) {
   const ir::Type& to = module.type(module.result(op, result));
   const ir::Type& from = module.type(module.operands(op)[operand]);
   if (to.element_count() != from.element_count()) return false;
@@ -200,7 +201,7 @@ bool MayTakeOver(const ir::Module& module, ir::OpId op, size_t result, size_t op
   if (module.kind(op) != OpKind::kFusion) return ir::Traits(module.kind(op)).sort == OpSort::kElementwise;
   const ir::BlockId body = module.body(op);
   if (!body.valid() || operand >= module.block(body).argument_count) return false;
-  return PointwiseBody(module, body, operand, to.element_count());
+  return PointwiseBody(module, body, operand, to.element_count(), on_cpu);
 }
 
 }  // namespace hespas::assemble::memory

@@ -60,11 +60,14 @@ std::vector<ir::OpId> BreadthFirst(const ir::Module& module, ir::BlockId block) 
   const NumberLists waits_for = Sources(module, block, ops).Run(ops);
   NumberLists waiting = waits_for.Inverted(waits_for.size());
   const size_t arguments = waits_for.size() - ops.size();
-  // XLA forms kernels from the last to the first, and each joins the readers of a value at their end.
-  const auto is_kernel = [&](uint32_t i) { return module.kind(ops[i - arguments]) == ir::OpKind::kFusion; };
+  // What XLA's passes make joins the readers of a value at their end; kernels come from the last to the first.
+  const auto is_made = [&](uint32_t i, auto... kinds) { return ((module.kind(ops[i - arguments]) == kinds) || ...); };
   for (size_t i = 0; i < waiting.size(); ++i) {
     const std::span<uint32_t> users = waiting[i];
-    const auto kernels = std::stable_partition(users.begin(), users.end(), [&](uint32_t u) { return !is_kernel(u); });
+    const auto kernels = std::stable_partition(users.begin(), users.end(), [&](uint32_t u) {
+      return !is_made(u, ir::OpKind::kFusion, ir::OpKind::kTranspose, ir::OpKind::kReverse);
+    });
+    std::stable_partition(users.begin(), kernels, [&](uint32_t u) { return !is_made(u, ir::OpKind::kReduceWindow); });
     std::reverse(kernels, users.end());
   }
   std::vector<size_t> missing;

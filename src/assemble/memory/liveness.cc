@@ -181,7 +181,8 @@ class Analysis {
     if (last_use_[Root(home)] < at) return true;
     const auto operands = module_.operands(op);
     for (size_t k = 0; k < operands.size(); ++k) {
-      if (Find(operands[k]) == Root(home) && UpdatedOperand(module_, op, i) != k && !MayTakeOver(module_, op, i, k))
+      if (Find(operands[k]) == Root(home) && UpdatedOperand(module_, op, i) != k &&
+          !MayTakeOver(module_, op, i, k, what_.on_cpu))
         return false;
     }
     return true;
@@ -252,7 +253,7 @@ class Analysis {
       const uint32_t from = Find(operands[k]);
       if (from == kNever || !Dies(from, at) || taker_[from] != kNever) continue;
       if (what_.sizes.Of(values_[from]) != what_.sizes.Of(module_.result(op, i))) continue;
-      if (!MayTakeOver(module_, op, i, k)) continue;
+      if (!MayTakeOver(module_, op, i, k, what_.on_cpu)) continue;
       taker_[from] = result;
       taken_directly_[from] = !taken && values_[from] == operands[k] && IsOnlyResult(operands[k]);
       taken = taken || taken_directly_[from];

@@ -64,6 +64,7 @@ struct BlockToAnalyse {
   const Donation* donation = nullptr;  // main only
   ir::OpId loop;                       // whose body the block is; invalid for others
   bool scheduled = false;              // a compiler's own program: calls of libraries are spelt out
+  bool on_cpu = false;                 // as XLA's CPU compiler shares buffers
   bool copies_early = false;           // what a loop carries is copied where its order alone keeps it from being
                                        // overwritten too soon
 };

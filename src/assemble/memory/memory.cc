@@ -39,12 +39,15 @@ std::string SourceOf(const ir::Module& module, ir::OpId op) {
 class Curve {
  public:
   Curve(const ir::Module& module, const MemoryOptions& options)
-      : module_(module), options_(options), block_(module.body(module.main())),
-        sizes_(module, options.on_cpu ? memory::kCpuAlignment : memory::kGpuAlignment) {}
+      : module_(module),
+        options_(options),
+        block_(module.body(module.main())),
+        on_cpu_(options.on_cpu || ir::IsScheduledForCpu(module)),
+        sizes_(module, on_cpu_ ? memory::kCpuAlignment : memory::kGpuAlignment) {}
 
   MemoryCurve Run() {
     if (!block_.valid()) return {};
-    const memory::InsideByOp inside = memory::InsidesOf(module_, sizes_, options_.on_cpu && !IsOrdered());
+    const memory::InsideByOp inside = memory::InsidesOf(module_, sizes_, on_cpu_, on_cpu_ && !IsOrdered());
     donation_ = memory::DonationOf(module_);
     ChooseOrder(inside);
     const memory::Categories categories(module_, order_, donation_);
@@ -63,7 +66,7 @@ class Curve {
       Use({ops.begin(), returns ? ops.end() - 1 : ops.end()}, inside);
       return;
     }
-    if (options_.on_cpu) return Use(memory::BreadthFirst(module_, block_), inside);
+    if (on_cpu_) return Use(memory::BreadthFirst(module_, block_), inside);
     for (std::vector<ir::OpId>& order : memory::MemoryOrders(module_, block_, sizes_)) {
       const int64_t lowest = order_.empty() ? std::numeric_limits<int64_t>::max() : liveness_.bytes[liveness_.peak];
       memory::Liveness liveness = Analyse(order, inside);
@@ -87,7 +90,8 @@ class Curve {
                             .order = order,
                             .is_main = true,
                             .donation = &donation_,
-                            .scheduled = ir::IsScheduled(module_)},
+                            .scheduled = ir::IsScheduled(module_),
+                            .on_cpu = on_cpu_},
                            inside);
   }
 
@@ -225,6 +229,7 @@ class Curve {
   const ir::Module& module_;
   const MemoryOptions& options_;
   ir::BlockId block_;
+  bool on_cpu_;
   memory::BufferSizes sizes_;
   memory::Donation donation_;
   std::vector<ir::OpId> order_;

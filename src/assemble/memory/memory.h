@@ -1,7 +1,8 @@
 // Peak memory of one device: liveness of every buffer over the order in which the program runs.
 //
 // - A scheduled program (HLO with is_scheduled) keeps its order; any other gets the order with the lowest peak among
-//   a few, or that of XLA's CPU compiler. Arguments are held throughout; results lie in donated arguments where the program says so.
+//   a few, or that of XLA's CPU compiler. Arguments are held throughout; results lie in donated arguments where the
+//   program says so.
 // - Nested loops, branches and calls count with their worst moment. Iterative: nesting does not grow the stack.
 #pragma once
 

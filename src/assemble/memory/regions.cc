@@ -14,8 +14,8 @@ using ir::OpSort;
 
 class Regions {
  public:
-  Regions(const ir::Module& module, const BufferSizes& sizes, bool breadth_first)
-      : module_(module), sizes_(sizes), breadth_first_(breadth_first) {}
+  Regions(const ir::Module& module, const BufferSizes& sizes, bool on_cpu, bool breadth_first)
+      : module_(module), sizes_(sizes), on_cpu_(on_cpu), breadth_first_(breadth_first) {}
 
   InsideByOp Run() {
     Enter(module_.main());
@@ -85,8 +85,14 @@ class Regions {
     } else if (!order.empty() && ir::IsTerminator(module_.kind(order.back()))) {
       order.pop_back();
     }
-    const Liveness liveness =
-        Analyse(module_, {.block = block, .sizes = sizes_, .order = order, .loop = loop, .copies_early = breadth_first_}, inside_);
+    const Liveness liveness = Analyse(module_,
+                                      {.block = block,
+                                       .sizes = sizes_,
+                                       .order = order,
+                                       .loop = loop,
+                                       .on_cpu = on_cpu_,
+                                       .copies_early = breadth_first_},
+                                      inside_);
     Inside out{.bytes = liveness.bytes[liveness.peak], .held = HeldAt(liveness, liveness.peak)};
     if (liveness.peak < order.size()) {
       const auto nested = inside_.find(order[liveness.peak].value);
@@ -99,6 +105,7 @@ class Regions {
 
   const ir::Module& module_;
   const BufferSizes& sizes_;
+  bool on_cpu_;
   bool breadth_first_;
   InsideByOp inside_;
   std::unordered_map<uint32_t, Inside> functions_;
@@ -107,8 +114,8 @@ class Regions {
 
 }  // namespace
 
-InsideByOp InsidesOf(const ir::Module& module, const BufferSizes& sizes, bool breadth_first) {
-  return Regions(module, sizes, breadth_first).Run();
+InsideByOp InsidesOf(const ir::Module& module, const BufferSizes& sizes, bool on_cpu, bool breadth_first) {
+  return Regions(module, sizes, on_cpu, breadth_first).Run();
 }
 
 }  // namespace hespas::assemble::memory
