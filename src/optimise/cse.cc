@@ -67,10 +67,12 @@ bool IsNoise(std::string_view attribute) {
 
 bool MayShare(const Dataflow& flow, const Node& node);
 
+// Of loops and branches those without others inside.
 bool MayShareBodies(const Node& node) {
   return std::all_of(node.bodies.begin(), node.bodies.end(), [](const auto& body) {
-    return std::all_of(body->order().begin(), body->order().end(),
-                       [&](NodeId id) { return MayShare(*body, body->node(id)); });
+    return std::all_of(body->order().begin(), body->order().end(), [&](NodeId id) {
+      return body->node(id).bodies.empty() && MayShare(*body, body->node(id));
+    });
   });
 }
 
@@ -101,7 +103,7 @@ class NodeHasher {
 
   template <class Number>
   Hash128 operator()(const Dataflow& flow, const Node& node, const Number& number) {
-    key_.assign({node.name.value, static_cast<uint32_t>(node.operands.size())});
+    key_.assign({node.name.value, static_cast<uint32_t>(node.operands.size()), node.capture_count});
     for (const WireId operand : node.operands) key_.push_back(number(operand));
     for (uint32_t i = 0; i < node.result_count; ++i) {
       key_.push_back(flow.type_id(WireId(node.first_result.index() + i)).value);

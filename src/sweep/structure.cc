@@ -32,7 +32,9 @@ Structure::Structure(driver::Prepared prepared, bool communicates)
 
 Bytes Structure::PeakMemory() const {
   std::call_once(memory_once_, [this] {
-    memory_ = assemble::MemoryOf(*prepared_.module, {.duration = {}, .keep_order = prepared_.scheduled}).peak;
+    memory_ = assemble::MemoryOf(*prepared_.module,
+                                 {.duration = {}, .keep_order = prepared_.scheduled, .on_cpu = prepared_.on_cpu})
+                  .peak;
   });
   return memory_;
 }

@@ -135,7 +135,7 @@ def check(hespas, name, text, must_run, report):
         return f"{name}: does not run as it is: {str(error)[:200]}" if must_run else SKIPPED
     report(RUNS)
     tolerance = 3e-2 if re.search(r"x?(bf16|f16|f8)", text) else 1e-4
-    for target in ("xla-gpu", "xla-tpu"):
+    for target in ("xla-gpu", "xla-tpu", "xla-cpu"):
         try:
             after = run(optimised(hespas, text, target))
         except Exception as error:  # noqa: BLE001

@@ -53,6 +53,82 @@ TEST(Inline, CallsThatMultiplyOrRecurEndSomewhere) {
   EXPECT_TRUE(module.main().valid());
 }
 
+optimise::Options OnCpu(const std::string& pass) { return {.target = optimise::Target::kCpu, .stop_after = pass}; }
+
+// XLA's CPU compiler on a softmax (JAX 0.7.2): exponentials are stored, as the sum's windows need them in memory.
+TEST(Cpu, LoopsTakeInWhatIsCheapToComputeAgain) {
+  const ir::Module module = Optimised(R"(
+    func.func @main(%x: tensor<64x1024xf32>) -> tensor<64x1024xf32> {
+      %eight = stablehlo.constant dense<8.0> : tensor<64x1024xf32>
+      %zero = stablehlo.constant dense<0.0> : tensor<f32>
+      %low = stablehlo.constant dense<0xFF800000> : tensor<f32>
+      %0 = stablehlo.divide %x, %eight : tensor<64x1024xf32>
+      %1 = stablehlo.reduce(%0 init: %low) applies stablehlo.maximum across dimensions = [1] : (tensor<64x1024xf32>, tensor<f32>) -> tensor<64xf32>
+      %2 = stablehlo.broadcast_in_dim %1, dims = [0] : (tensor<64xf32>) -> tensor<64x1024xf32>
+      %3 = stablehlo.subtract %0, %2 : tensor<64x1024xf32>
+      %4 = stablehlo.exponential %3 : tensor<64x1024xf32>
+      %5 = stablehlo.reduce(%4 init: %zero) applies stablehlo.add across dimensions = [1] : (tensor<64x1024xf32>, tensor<f32>) -> tensor<64xf32>
+      %6 = stablehlo.broadcast_in_dim %5, dims = [0] : (tensor<64xf32>) -> tensor<64x1024xf32>
+      %7 = stablehlo.divide %4, %6 : tensor<64x1024xf32>
+      return %7 : tensor<64x1024xf32>
+    })",
+                                      OnCpu("dce"));
+  EXPECT_THAT(Names(module), ElementsAre("mhlo.fusion", "stablehlo.constant", "stablehlo.reduce_window",
+                                         "stablehlo.reduce", "mhlo.fusion", "stablehlo.constant",
+                                         "stablehlo.reduce_window", "stablehlo.reduce", "mhlo.fusion"));
+}
+
+TEST(Cpu, LongReductionsBecomeTreesOfWindows) {
+  const ir::Module module = Optimised(R"(
+    func.func @main(%x: tensor<2050x8xf32>) -> tensor<8xf32> {
+      %zero = stablehlo.constant dense<0.0> : tensor<f32>
+      %0 = stablehlo.reduce(%x init: %zero) applies stablehlo.add across dimensions = [0] : (tensor<2050x8xf32>, tensor<f32>) -> tensor<8xf32>
+      return %0 : tensor<8xf32>
+    })",
+                                      OnCpu("reduction-trees"));
+  const std::string text = ir::PrintGeneric(module);
+  EXPECT_THAT(text, HasSubstr("tensor<65x8xf32>"));
+  EXPECT_THAT(text, HasSubstr("padding = dense<[[15, 15], [0, 0]]>"));
+  EXPECT_THAT(text, HasSubstr("tensor<3x8xf32>"));
+  EXPECT_THAT(Names(module), ElementsAre("stablehlo.constant", "stablehlo.reduce_window", "stablehlo.reduce_window",
+                                         "stablehlo.reduce"));
+}
+
+TEST(Cpu, ConvolutionsReadBatchPlacesAndFeaturesInThisOrder) {
+  const ir::Module module = Optimised(R"(
+    func.func @main(%x: tensor<8x16x64x32xf32>, %k: tensor<4x16x3x3xf32>) -> tensor<8x4x64x32xf32> {
+      %0 = stablehlo.convolution(%x, %k) dim_numbers = [b, f, 0, 1]x[o, i, 0, 1]->[b, f, 0, 1], window = {pad = [[1, 1], [1, 1]]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<8x16x64x32xf32>, tensor<4x16x3x3xf32>) -> tensor<8x4x64x32xf32>
+      return %0 : tensor<8x4x64x32xf32>
+    })",
+                                      OnCpu("canonical-convolutions"));
+  EXPECT_THAT(Names(module), ElementsAre("stablehlo.transpose", "stablehlo.transpose", "stablehlo.convolution",
+                                         "stablehlo.transpose"));
+  EXPECT_THAT(ir::PrintGeneric(module),
+              HasSubstr("(tensor<8x64x32x16xf32>, tensor<3x3x16x4xf32>) -> tensor<8x64x32x4xf32>"));
+}
+
+TEST(Cse, EqualLoopsRunOnce) {
+  const auto loop = [](const std::string& result, const std::string& step) {
+    return "%" + result + R"( = stablehlo.while(%v = %x) : tensor<4xf32>
+      cond {
+        %t = stablehlo.constant dense<false> : tensor<i1>
+        stablehlo.return %t : tensor<i1>
+      } do {
+        %b = stablehlo.)" +
+           step + R"( %v : tensor<4xf32>
+        stablehlo.return %b : tensor<4xf32>
+      }
+)";
+  };
+  const auto program = [&](const std::string& second) {
+    return "func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {\n" + loop("0", "sine") + loop("1", second) +
+           "%2 = stablehlo.add %0, %1 : tensor<4xf32>\nreturn %2 : tensor<4xf32>\n}";
+  };
+  EXPECT_THAT(Names(Optimised(program("sine"), Until("cse"))), ElementsAre("stablehlo.while", "stablehlo.add"));
+  EXPECT_THAT(Names(Optimised(program("cosine"), Until("cse"))),
+              ElementsAre("stablehlo.while", "stablehlo.while", "stablehlo.add"));
+}
+
 TEST(Simplify, DropsIdentitiesAndJoinsViews) {
   const ir::Module module = Optimised(R"(
     func.func @main(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include "../read_program.h"
+#include "assemble/memory/breadth_first.h"
 #include "assemble/memory/delayed_gradients.h"
 #include "assemble/memory/packed.h"
 #include "driver/memory_stage.h"
@@ -119,6 +120,24 @@ TEST(Memory, AnUnscheduledProgramIsOrderedForMemory) {
   constexpr int64_t kMegabyte = 1 << 20;
   EXPECT_GE(Memory(text, true).temporaries.value, 2 * kMegabyte);
   EXPECT_LT(Memory(text, false).temporaries.value, kMegabyte + 2048);
+}
+
+// XLA's CPU compiler runs the halves side by side.
+TEST(Memory, OnCpusWhatIsReadyFirstRunsFirst) {
+  const ir::Module module = Read(R"(
+    func.func @main(%x: tensor<256xf32>, %y: tensor<256xf32>) -> (tensor<256xf32>, tensor<256xf32>) {
+      %a = stablehlo.sine %x : tensor<256xf32>
+      %b = stablehlo.cosine %a : tensor<256xf32>
+      %c = stablehlo.exponential %y : tensor<256xf32>
+      %d = stablehlo.negate %c : tensor<256xf32>
+      return %b, %d : tensor<256xf32>, tensor<256xf32>
+    })");
+  std::vector<std::string> names;
+  for (const ir::OpId op : assemble::memory::BreadthFirst(module, module.body(module.main()))) {
+    names.emplace_back(module.name(op));
+  }
+  EXPECT_THAT(names,
+              testing::ElementsAre("stablehlo.sine", "stablehlo.exponential", "stablehlo.cosine", "stablehlo.negate"));
 }
 
 // What XLA compiles for the CPU: each product but the last lies in the result's buffer or in one other.

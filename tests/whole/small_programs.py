@@ -77,6 +77,52 @@ def write_cache(keys, key, at):
     return keys, jnp.einsum("bsd,btd->bst", keys, key)
 
 
+def normalised(x, scale, shift):
+    mean = x.mean(-1, keepdims=True)
+    return (x - mean) * jax.lax.rsqrt(jnp.square(x - mean).mean(-1, keepdims=True) + 1e-5) * scale + shift
+
+
+def experts(router, up, down, x):
+    weights, chosen = jax.lax.top_k(jax.nn.softmax(x @ router), 2)
+    gates = jax.nn.one_hot(chosen, router.shape[1]) * weights[..., None]
+    return jnp.einsum("tef,efd,tke->td", jax.nn.gelu(jnp.einsum("td,edf->tef", x, up)), down, gates)
+
+
+def mixer(layers, x):
+    for across, back, up, down in layers:
+        y = normalised(x, 1.0, 0.0).swapaxes(1, 2)
+        x = x + (jax.nn.gelu(y @ across) @ back).swapaxes(1, 2)
+        x = x + jax.nn.gelu(normalised(x, 1.0, 0.0) @ up) @ down
+    return jnp.square(x).sum()
+
+
+def dropout(layers, x, key):
+    for weights in layers:
+        x = jax.nn.relu(x @ weights)
+        x = x * jax.random.bernoulli(key, 0.9, x.shape) / 0.9
+    return x.sum()
+
+
+def centres(middle, x):
+    nearest = jnp.square(x[:, None, :] - middle[None]).sum(-1).argmin(1)
+    chosen = jax.nn.one_hot(nearest, middle.shape[0])
+    return (chosen.T @ x) / jnp.maximum(chosen.sum(0)[:, None], 1)
+
+
+def recurrent(weights, x):
+    return jax.lax.scan(lambda h, x: (jnp.tanh(h @ weights + x), None), jnp.zeros(x.shape[1:]), x)[0].sum()
+
+
+def channels_first(kernels, x):
+    for kernel in kernels:
+        x = jax.nn.relu(jax.lax.conv(x, kernel, (1, 1), "SAME"))
+    return x.sum()
+
+
+def matrices(a, b):
+    return jax.vmap(lambda a, b: jnp.tanh(a @ b) @ b.T)(a, b)
+
+
 LAYERS = [(of(512, 512), of(512))] * 6
 ROWS = of(2048, 512)
 HEADS = of(4, 512, 8, 64)
@@ -97,6 +143,18 @@ PROGRAMS = {
     "spectrum": (spectrum, (jax.ShapeDtypeStruct((256, 1024), jnp.complex64),), ()),
     "sort": (lambda x: (jnp.sort(x), jnp.argsort(x)), (of(1024, 1024),), ()),
     "random": (lambda key: jax.random.normal(key, (1024, 1024)), (jax.ShapeDtypeStruct((2,), jnp.uint32),), ()),
+    "normalised": (normalised, (of(4096, 1024), of(1024), of(1024)), ()),
+    "experts": (experts, (of(256, 8), of(8, 256, 512), of(8, 512, 256), of(1024, 256)), ()),
+    "mixer": (jax.grad(mixer), ([(of(64, 256), of(256, 64), of(256, 512), of(512, 256))] * 3, of(16, 64, 256)), ()),
+    "dropout": (jax.grad(dropout), ([of(512, 512)] * 4, of(1024, 512), jax.ShapeDtypeStruct((2,), jnp.uint32)), ()),
+    "centres": (centres, (of(64, 128), of(4096, 128)), ()),
+    "recurrent": (jax.grad(recurrent), (of(256, 256), of(64, 64, 256)), ()),
+    "channels_first": (jax.grad(channels_first), ([of(32, 16, 3, 3), of(32, 32, 3, 3)], of(8, 16, 64, 64)), ()),
+    "matrices": (matrices, (of(32, 128, 128), of(32, 128, 128)), ()),
+    "rows": (lambda table, at: table[at].sum(1), (of(4096, 256), jax.ShapeDtypeStruct((64, 128), jnp.int32)), ()),
+    "softmax": (jax.nn.softmax, (of(4096, 1024),), ()),
+    "largest": (lambda x: (x.argmax(-1), x.max(-1)), (of(2048, 1024),), ()),
+    "summed": (lambda x, at: jax.ops.segment_sum(x, at, 1024), (of(16384, 128), jax.ShapeDtypeStruct((16384,), jnp.int32)), ()),
     "write_cache": (write_cache, (of(8, 1024, 256), of(8, 1, 256), jax.ShapeDtypeStruct((), jnp.int32)), (0,)),
 }
 
