@@ -70,9 +70,8 @@ bool MayShare(const Dataflow& flow, const Node& node);
 // Of loops and branches those without others inside.
 bool MayShareBodies(const Node& node) {
   return std::all_of(node.bodies.begin(), node.bodies.end(), [](const auto& body) {
-    return std::all_of(body->order().begin(), body->order().end(), [&](NodeId id) {
-      return body->node(id).bodies.empty() && MayShare(*body, body->node(id));
-    });
+    return std::all_of(body->order().begin(), body->order().end(),
+                       [&](NodeId id) { return body->node(id).bodies.empty() && MayShare(*body, body->node(id)); });
   });
 }
 
