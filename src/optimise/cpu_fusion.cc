@@ -188,11 +188,17 @@ class CpuFusion {
     const bool alone = loop.members.size() == 1;
     if (!IsLoopOp(flow_, node) || once_[producer.index()] || IsOuterReduction(flow_, node)) return false;
     if (IsOverwritten(node, root)) return false;
-    if (alone && (node.kind == OpKind::kConstant || IsOuterReduction(flow_, root))) return false;
+    if (alone && (IsOuterReduction(flow_, root) || IsBareConstant(node))) return false;
     const bool expensive = IsExpensive(flow_, node);
     if (expensive && (readers_[producer.index()].size() > 1 || loop.asked.at(producer).again)) return false;
     const int64_t evaluations = loop.EvaluationsOf(producer);
     return alone || (evaluations <= kMostEvaluations && (node.kind != OpKind::kReduce || evaluations == 1));
+  }
+
+  // A number or a table: no loop of its own for its reader. An array of one number is a broadcast.
+  bool IsBareConstant(const Node& node) const {
+    return node.kind == OpKind::kConstant &&
+           (flow_.type(node.first_result).element_count() == 1 || ClassOf(flow_, node) != FusionClass::kCheap);
   }
 
   // Notes from where a member asks for what it reads.

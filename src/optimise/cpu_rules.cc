@@ -27,7 +27,7 @@ bool IsSplat(const Dataflow& flow, WireId wire) {
   const Node* maker = flow.MakerNode(wire);
   return maker != nullptr &&
          (maker->kind == OpKind::kBroadcastInDim || maker->kind == OpKind::kBroadcast || maker->kind == OpKind::kIota ||
-          (maker->kind == OpKind::kConstant && flow.type(wire).element_count() == 1));
+          (maker->kind == OpKind::kConstant && ClassOf(flow, *maker) == FusionClass::kCheap));
 }
 
 }  // namespace
