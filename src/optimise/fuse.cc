@@ -135,7 +135,7 @@ void FormAll(Dataflow& flow, const KernelPlan& plan) {
 }  // namespace
 
 void Fuse(Dataflow& flow, PassContext& context) {
-  const bool cpu = context.target == Target::kCpu;
+  const bool cpu = context.target == Target::kAny;
   KernelPlan plan = cpu ? PlanCpuKernels(flow, context.explanations != nullptr) : PlanKernels(flow, context);
   if (!cpu) JoinKernels(flow, context, plan);
   if (context.explanations != nullptr) Explain(flow, plan, *context.explanations);

@@ -11,7 +11,7 @@ using testing::UnorderedElementsAre;
 
 // The op that makes each kernel's result, those of ops that stand alone included.
 std::vector<std::string> Kernels(const std::string& text) {
-  const ir::Module module = Optimised(text, {.target = optimise::Target::kCpu});
+  const ir::Module module = Optimised(text, {.target = optimise::Target::kAny});
   std::vector<std::string> names;
   for (const ir::OpId op : module.block(module.body(module.main())).ops) {
     if (ir::IsTerminator(module.kind(op))) continue;
