@@ -6,7 +6,7 @@
 #   test-full   whole suite under sanitizers, thread sanitizer, clang-tidy, a minute of each fuzzer
 #   experiments the paper's experiments into build/experiments: tables, figures, one page     (two minutes, and what PyPI takes)
 #   fuzz        FUZZ_SECONDS of each fuzzer (default 1800)       soak    the whole suite, again and again, SOAK_MINUTES long
-#   mutation    breaks thirteen formulas one by one and expects red tests                       (half an hour)
+#   mutation    breaks 13 formulas one by one and expects red tests                       (minutes)
 #   packages    .deb files, relocatable tarball and container root file system, in build/release/packages
 #   site        the documents with the reference, in build/release/site
 #   bench       the benchmark programs                           format  rewrite, lint: clang-format and clang-tidy
