@@ -19,7 +19,7 @@ class Expander {
     constexpr int kRounds = 8;
     for (int round = 0; round < kRounds && ForEach(OpKind::kFusion, &Expander::Inline); ++round) {
     }
-    ForEach(OpKind::kCustomCall, &Expander::ReplaceGemm);
+    ForEach(OpKind::kCustomCall, &Expander::ReplaceCall);
     ForEach(OpKind::kReduceScatter, &Expander::Part);
     ForEach(OpKind::kAllGather, &Expander::Part);
     ForEach(OpKind::kAllReduce, &Expander::Part);
@@ -82,9 +82,11 @@ class Expander {
     }
   }
 
-  void ReplaceGemm(NodeId id) {
+  void ReplaceCall(NodeId id) {
     const std::string_view* target = flow_.attribute(flow_.node(id), "call_target_name");
     const std::string_view* config = flow_.attribute(flow_.node(id), "backend_config");
+    if (target != nullptr && target->find("__cudnn$convBiasActivationForward") != std::string_view::npos)
+      return ReplaceConvolution(id);
     if (target == nullptr || config == nullptr || target->find("__cublas$gemm") == std::string_view::npos) return;
     const std::vector<WireId> operands = flow_.node(id).operands;
     const std::string numbers = fmt::format(
@@ -105,6 +107,22 @@ class Expander {
       made = flow_.result(flow_.Add({.name = "stablehlo.add", .operands = {made, operands[2]}, .results = {type}}));
     }
     flow_.Replace(old, made);
+  }
+
+  // The bias is nought.
+  void ReplaceConvolution(NodeId id) {
+    const Node& call = flow_.node(id);
+    const WireId old = flow_.result(id);
+    const ir::TypeId type = flow_.type_id(old);
+    const WireId addend = call.operands[3];
+    NodeInit made{.name = "stablehlo.convolution", .operands = {call.operands[0], call.operands[1]}, .results = {type}};
+    for (const ir::Attribute& attribute : call.attributes) {
+      if (flow_.source().name(attribute.name) != "call_target_name") made.attributes.push_back(attribute);
+    }
+    made.origin = call.origin;
+    const WireId convolved = flow_.result(flow_.Add(std::move(made)));
+    flow_.Replace(
+        old, flow_.result(flow_.Add({.name = "stablehlo.add", .operands = {convolved, addend}, .results = {type}})));
   }
 
   Dataflow& flow_;

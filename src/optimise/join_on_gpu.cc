@@ -31,8 +31,9 @@ class GpuJoiner : public KernelGraph {
     // Where floats are normalised, converts of a value stand behind its other readers.
     if (context_.bf16_capability < 90) JoinWithReaders(true);
     JoinWithReaders(false);
-    JoinSiblings(false);
-    JoinSiblings(true);
+    std::vector<Shared> shared = SharedValues();
+    JoinSiblings(shared, false);
+    JoinSiblings(shared, true);
     DropInnerRoots();
   }
 
@@ -60,9 +61,9 @@ class GpuJoiner : public KernelGraph {
   }
 
   // Readers of large data first; what reads the same vector joins where it is left over.
-  void JoinSiblings(bool small) {
-    for (auto& [wire, readers] : SharedValues()) {
-      if (IsSmall(wire) != small) continue;
+  void JoinSiblings(std::vector<Shared>& shared, bool small) {
+    for (auto& [wire, readers] : shared) {
+      if (readers.size() < 2 || IsSmall(wire) != small) continue;
       SortReaders(readers);
       for (size_t i = 0; i + 1 < readers.size(); ++i) {
         for (size_t j = i + 1; j < std::min(readers.size(), i + kSiblings); ++j) {

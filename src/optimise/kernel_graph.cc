@@ -10,6 +10,7 @@ namespace {
 using ir::OpKind;
 
 constexpr size_t kSearchLimit = 512;  // kernels looked at to exclude a circle; beyond it they stay apart
+constexpr double kCostly = 4;         // instructions an element: more than sums and products
 constexpr size_t kReach = 4096;       // units between two kernels that may be joined
 
 }  // namespace
@@ -78,8 +79,9 @@ void KernelGraph::DescribeMember(Kernel& kernel, NodeId root, NodeId id) {
     kernel.rows = kernel.rows || (rows && results > 1);
     if (!rows) kernel.columns = results;
   }
-  kernel.costly = kernel.costly || InstructionWeight(node.kind) > 4;
-  kernel.instructions += InstructionWeight(node.kind) * static_cast<double>(work);
+  const double weight = InstructionWeight(node.kind);
+  kernel.costly = kernel.costly || weight > kCostly;
+  kernel.instructions += weight * static_cast<double>(work);
   if (node.kind == OpKind::kTranspose && EndsIn(root, id)) {
     kernel.turns = true;
     kernel.hero = id;

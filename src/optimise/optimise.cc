@@ -46,6 +46,8 @@ constexpr Pass kPasses[] = {
     {"merge-dots", "puts small dots that share an operand side by side", true, false, false, MergeDots},
     {"library-calls", "hands dots and the sums behind them to the matrix library", true, false, false,
      FormLibraryCalls},
+    {"convolution-sums", "hands the sum behind a convolution to the convolution library", true, false, false,
+     TakeConvolutionSums},
     {"float-normalisation", "computes in f32 what the device does not have in bf16", true, false, true,
      NormaliseFloats},
     {"split-reductions", "cuts large reductions into two stages", true, false, false, SplitReductions},

@@ -4,6 +4,7 @@
 
 #include "ir/op_attributes.h"
 #include "optimise/build.h"
+#include "optimise/convolution_role.h"
 #include "optimise/pass.h"
 
 namespace hespas::optimise {
@@ -30,17 +31,6 @@ int64_t At(const ir::Type& type, int64_t dimension) {
   return exists ? type.dims[static_cast<size_t>(dimension)] : 0;
 }
 
-// The gradient of a filter is a convolution by something larger than its result, or by something dilated.
-bool IsFilterGradient(const Dataflow& flow, const Node& node, const ir::ConvolutionDimensions& numbers) {
-  const auto dilation = IntegersOf(flow, node, "rhs_dilation");
-  if (dilation && std::any_of(dilation->begin(), dilation->end(), [](int64_t d) { return d > 1; })) return true;
-  for (size_t i = 0; i < std::min(numbers.kernel_spatial.size(), numbers.output_spatial.size()); ++i) {
-    const int64_t kernel = At(flow.type(node.operands[1]), numbers.kernel_spatial[i]);
-    if (kernel > At(flow.type(node.first_result), numbers.output_spatial[i])) return true;
-  }
-  return false;
-}
-
 class Padder {
  public:
   Padder(Dataflow& flow, NodeId id) : flow_(flow), id_(id) {}
@@ -59,7 +49,7 @@ class Padder {
       const ir::Type& type = flow_.type(wire);
       if (type.element.kind != ir::ElementKind::kF16 || type.element.complex || !type.has_static_shape()) return;
     }
-    const bool gradient = IsFilterGradient(flow_, node, *numbers);
+    const bool gradient = RoleOf(flow_, node, *numbers) == ConvolutionRole::kFilterGradient;
     const Places at = gradient ? Places{numbers->input_batch, -1, numbers->kernel_output_feature, numbers->output_batch,
                                         numbers->output_feature}
                                : Places{numbers->input_feature, numbers->kernel_input_feature,

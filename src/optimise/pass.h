@@ -53,6 +53,7 @@ void SinkInvariants(Dataflow& flow, PassContext& context);
 void HoistInvariants(Dataflow& flow, PassContext& context);
 void ExpandSelectAndScatter(Dataflow& flow, PassContext& context);
 void PadConvolutions(Dataflow& flow, PassContext& context);
+void TakeConvolutionSums(Dataflow& flow, PassContext& context);
 void ReadRowVectors(Dataflow& flow, PassContext& context);
 void SplitReductions(Dataflow& flow, PassContext& context);
 void FormReductionTrees(Dataflow& flow, PassContext& context);

@@ -322,6 +322,25 @@ TEST(PadConvolutions, ThreeColoursBecomeFour) {
   EXPECT_THAT(first("f32"), Not(HasSubstr("stablehlo.pad")));
 }
 
+TEST(ConvolutionSums, AForwardConvolutionTakesTheSumBehindIt) {
+  const auto calls = [](const std::string& kernel, const std::string& user) {
+    const std::string x = "tensor<2x8x8x4xf16>";
+    const std::string text = "func.func @main(%x: " + x + ", %y: " + x + ", %k: tensor<" + kernel + "x4x4xf16>) -> " +
+                             x + " {\n%w = stablehlo.reverse %k, dims = [0, 1] : tensor<" + kernel +
+                             "x4x4xf16>\n%0 = stablehlo.convolution(%x, %w) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->"
+                             "[b, 0, 1, f], window = {pad = " +
+                             (kernel == "1x1" ? "[[0, 0], [0, 0]]" : "[[1, 1], [1, 1]]") +
+                             "} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (" + x + ", tensor<" +
+                             kernel + "x4x4xf16>) -> " + x + "\n%1 = stablehlo." + user + " %0, %y : " + x +
+                             "\nreturn %1 : " + x + "\n}";
+    return ir::PrintGeneric(Optimised(text, Until("convolution-sums")));
+  };
+  EXPECT_THAT(calls("1x1", "add"), HasSubstr("__cudnn$convBiasActivationForward"));
+  EXPECT_THAT(calls("1x1", "multiply"), Not(HasSubstr("__cudnn$convBiasActivationForward")));
+  // A kernel turned round makes a gradient, which has no such call.
+  EXPECT_THAT(calls("3x3", "add"), Not(HasSubstr("__cudnn$convBiasActivationForward")));
+}
+
 TEST(MergeDots, PutsSmallDotsOfOneOperandSideBySide) {
   const ir::Module module = Optimised(R"(
     func.func @main(%x: tensor<64x32xf32>, %a: tensor<32x16xf32>, %b: tensor<32x8xf32>) -> (tensor<64x16xf32>, tensor<64x8xf32>) {

@@ -1,0 +1,13 @@
+// What a convolution stands for: cuDNN has kernels of their own for gradients (XLA's ConvRewriter).
+#pragma once
+
+#include "ir/op_attributes.h"
+#include "optimise/dataflow.h"
+
+namespace hespas::optimise {
+
+enum class ConvolutionRole : uint8_t { kForward, kInputGradient, kFilterGradient };
+
+ConvolutionRole RoleOf(const Dataflow& flow, const Node& node, const ir::ConvolutionDimensions& numbers);
+
+}  // namespace hespas::optimise
