@@ -1,4 +1,5 @@
-// Shared constants of the calibrated model from kernels measured on several devices (`hespas calibrate --shared`).
+// Shared constants of the calibrated model from kernels or collectives measured on several devices (`hespas calibrate
+// --shared`).
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -18,21 +19,34 @@ double FourDigits(double value) {
   return std::round(value * scale) / scale;
 }
 
+std::optional<std::vector<calibrated::FittedConstant>> Fitted(const std::string& measurements,
+                                                              const calibrated::Parameters& parameters,
+                                                              Diagnostics& diagnostics) {
+  const auto collectives = MeasuredCollectives(measurements, diagnostics);
+  if (!collectives) return std::nullopt;
+  if (!collectives->empty()) {
+    return calibrated::SharedCollectiveConstants(calibrated::FitSharedCollectives(parameters, *collectives));
+  }
+  const auto kernels = MeasuredKernels(measurements, diagnostics);
+  if (!kernels) return std::nullopt;
+  return calibrated::SharedConstants(calibrated::FitAllShared(parameters, *kernels));
+}
+
 }  // namespace
 
 std::optional<std::string> CalibrateShared(const std::string& measurements, Diagnostics& diagnostics) {
-  const auto measured = MeasuredKernels(measurements, diagnostics);
   const auto& parameters = calibrated::DefaultParameters();
   const auto folder = hardware::DataFolder();
-  if (!measured || !parameters || !folder) return std::nullopt;
+  if (!parameters || !folder) return std::nullopt;
+  const auto fitted = Fitted(measurements, *parameters, diagnostics);
+  if (!fitted) return std::nullopt;
   const auto text = ReadInput((*folder / "models" / "calibrated.json").string());
   if (!text) {
     diagnostics.Report(text.error());
     return std::nullopt;
   }
   auto json = nlohmann::ordered_json::parse(*text, nullptr, false);
-  const auto fitted = calibrated::FitAllShared(*parameters, *measured);
-  for (const calibrated::FittedConstant& constant : calibrated::SharedConstants(fitted)) {
+  for (const calibrated::FittedConstant& constant : *fitted) {
     auto& family = json["families"][std::string(constant.family)];
     family["constants"][std::string(constant.name)]["value"] = FourDigits(constant.value);
   }

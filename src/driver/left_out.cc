@@ -21,7 +21,7 @@ constexpr const char* kCalibrated = "calibrated";
 constexpr size_t kDrawn = 24;
 constexpr unsigned kDraws = 4;
 
-bool Wanted(const std::string& wanted, std::string_view set) { return wanted.empty() || wanted == set; }
+bool Wanted(const ValidateOptions& options, std::string_view set) { return options.set.empty() || options.set == set; }
 
 using DeviceModels = std::map<std::string, DeviceModel>;
 
@@ -43,41 +43,20 @@ std::optional<DeviceModels> ZeroShotModels(Progress* progress, Diagnostics& diag
   return models;
 }
 
-// Devices whose collectives were measured behind a switch: each is predicted with the mean of the others' constants.
-constexpr const char* kSwitched[] = {"H100_80GB", "GB200_192GB"};
-
-calibrated::Parameters CollectivesOfOthers(const std::string& left, const calibrated::Parameters& shared,
-                                           Diagnostics& diagnostics) {
-  calibrated::Parameters mean = shared;
-  for (size_t op = 0; op < calibrated::kCollectiveOps; ++op) {
-    calibrated::CollectiveConstants sum;
-    double others = 0;
-    for (const char* name : kSwitched) {
-      const auto device = name == left ? std::nullopt : hardware::LoadDevice(name, diagnostics);
-      if (!device) continue;
-      const calibrated::CollectiveConstants own = calibrated::ForDevice(shared, *device).collectives[op];
-      sum.launch_us += own.launch_us;
-      sum.hop_us += own.hop_us;
-      sum.link_fraction += own.link_fraction;
-      sum.ramp += own.ramp;
-      ++others;
-    }
-    mean.collectives[op].launch_us = sum.launch_us / others;
-    mean.collectives[op].hop_us = sum.hop_us / others;
-    mean.collectives[op].link_fraction = sum.link_fraction / others;
-    mean.collectives[op].ramp = sum.ramp / others;
+// The same from the collectives of all others.
+std::optional<DeviceModels> UnseenCollectives(Diagnostics& diagnostics) {
+  const auto measured = MeasuredCollectives("collectives.csv", diagnostics);
+  const auto& parameters = calibrated::DefaultParameters();
+  if (!measured || !parameters) return std::nullopt;
+  DeviceModels models;
+  for (const calibrated::DeviceCollectives& left : *measured) {
+    std::vector<calibrated::DeviceCollectives> others;
+    std::copy_if(measured->begin(), measured->end(), std::back_inserter(others),
+                 [&](const auto& other) { return other.device.name != left.device.name; });
+    models.emplace(left.device.name, DeviceModel{.figures = left.device,
+                                                 .parameters = calibrated::FitSharedCollectives(*parameters, others)});
   }
-  return mean;
-}
-
-ModelOf WithoutOwn(Diagnostics& diagnostics) {
-  return [&diagnostics](const std::string& preset) -> std::optional<DeviceModel> {
-    const auto device = hardware::LoadDevice(preset, diagnostics);
-    const auto& parameters = calibrated::DefaultParameters();
-    if (!device || !parameters) return std::nullopt;
-    return DeviceModel{.figures = WithoutOwnConstants(*device),
-                       .parameters = CollectivesOfOthers(preset, *parameters, diagnostics)};
-  };
+  return models;
 }
 
 template <class Row>
@@ -127,17 +106,18 @@ void CalibrateKernels(const std::vector<KernelRow>& rows, unsigned seed, DeviceM
   }
 }
 
-void CalibrateCollectives(const std::vector<CollectiveRow>& rows, unsigned seed, const ModelOf& model_of,
+void CalibrateCollectives(const std::vector<CollectiveRow>& rows, unsigned seed, const DeviceModels& models,
                           Groups& groups) {
   for (const auto& [op, part] : Drawn(rows, seed, OpOfRow)) {
-    auto model = model_of(op.first);
-    if (!model || part.size() <= kDrawn) continue;
+    const auto unseen = models.find(op.first);
+    if (unseen == models.end() || part.size() <= kDrawn) continue;
+    DeviceModel model = unseen->second;
     std::vector<calibrated::MeasuredCollective> drawn;
     for (size_t i = 0; i < kDrawn; ++i) drawn.push_back({.collective = part[i].collective, .us = part[i].us});
-    const auto fits = calibrated::FitDevice(model->figures, model->parameters, {}, drawn);
+    const auto fits = calibrated::FitDevice(model.figures, model.parameters, {}, drawn);
     if (!fits) continue;
-    PutIn(model->figures, *fits);
-    const calibrated::CollectiveModel fitted(model->figures, model->parameters);
+    PutIn(model.figures, *fits);
+    const calibrated::CollectiveModel fitted(model.figures, model.parameters);
     for (size_t i = kDrawn; i < part.size(); ++i) {
       groups[{"collectives", kCalibrated, part[i].device, part[i].size}].push_back(Compare(part[i], fitted));
     }
@@ -161,40 +141,49 @@ std::vector<KernelRow> TestRows(const std::vector<KernelRow>& rows) {
   return chosen;
 }
 
-bool AddZeroShot(Groups& groups, const std::string& set, const DeviceModels& models,
-                 const std::vector<KernelRow>& kernels, Diagnostics& diagnostics) {
-  if (Wanted(set, "kernels")) AddRows(groups, kZeroShot, kernels, Among(models));
-  if (Wanted(set, "models") && !AddModels(groups, kZeroShot, Among(models), diagnostics)) return false;
-  if (Wanted(set, "collectives")) {
-    const auto rows = ReadCollectiveRows(diagnostics);
-    if (!rows) return false;
-    AddRows(groups, kZeroShot, *rows, WithoutOwn(diagnostics));
-  }
-  return !Wanted(set, "step-times") || AddStepTimesLeftOut(groups, diagnostics);
+bool AddCollectives(Groups& groups, Diagnostics& diagnostics) {
+  const auto rows = ReadCollectiveRows(diagnostics);
+  const auto models = UnseenCollectives(diagnostics);
+  if (!rows || !models) return false;
+  AddRows(groups, kZeroShot, *rows, Among(*models));
+  for (unsigned seed = 1; seed <= kDraws; ++seed) CalibrateCollectives(*rows, seed, *models, groups);
+  return true;
 }
 
-bool AddCalibrated(Groups& groups, const std::string& set, const DeviceModels& zero_shot,
-                   const std::vector<KernelRow>& kernels, Diagnostics& diagnostics) {
-  const auto gemms = Wanted(set, "gemm") ? ReadGemmRows(diagnostics) : std::nullopt;
-  const auto collectives = Wanted(set, "collectives") ? ReadCollectiveRows(diagnostics) : std::nullopt;
-  if (diagnostics.has_errors()) return false;
-  const ModelOf without_own = WithoutOwn(diagnostics);
-  Groups unwanted;
+// Tensor-core products, whose shared constants are those of the parameter file.
+bool AddProducts(Groups& groups, Diagnostics& diagnostics) {
+  const auto rows = ReadGemmRows(diagnostics);
+  const auto& parameters = calibrated::DefaultParameters();
+  if (!rows || !parameters) return false;
+  DeviceModels models;
+  for (const KernelRow& row : *rows) {
+    if (models.contains(row.device)) continue;
+    const auto device = hardware::LoadDevice(row.device, diagnostics);
+    if (!device) return false;
+    models.emplace(row.device, DeviceModel{.figures = WithoutOwnConstants(*device), .parameters = *parameters});
+  }
   for (unsigned seed = 1; seed <= kDraws; ++seed) {
-    if (!zero_shot.empty()) {
-      DeviceModels models = zero_shot;
-      CalibrateKernels(TestRows(kernels), seed, models, Wanted(set, "kernels") ? groups : unwanted);
-      if (Wanted(set, "models") && !AddModels(groups, kCalibrated, Among(models), diagnostics)) return false;
-    }
-    if (gemms) {
-      DeviceModels models;
-      for (const KernelRow& row : *gemms) {
-        if (models.contains(row.device)) continue;
-        if (auto model = without_own(row.device)) models.emplace(row.device, *std::move(model));
-      }
-      CalibrateKernels(*gemms, seed, models, groups);
-    }
-    if (collectives) CalibrateCollectives(*collectives, seed, without_own, groups);
+    DeviceModels drawn = models;
+    CalibrateKernels(*rows, seed, drawn, groups);
+  }
+  return true;
+}
+
+bool AddKernels(Groups& groups, const ValidateOptions& options, Diagnostics& diagnostics) {
+  const auto models = ZeroShotModels(options.progress, diagnostics);
+  const auto rows = ReadKernelRows(diagnostics);
+  if (!models || !rows) return false;
+  Groups unwanted;
+  Groups& kernels = Wanted(options, "kernels") ? groups : unwanted;
+  const auto add_models = [&](const char* mode, const DeviceModels& of) {
+    return !Wanted(options, "models") || AddModels(groups, mode, Among(of), diagnostics);
+  };
+  AddRows(kernels, kZeroShot, *rows, Among(*models));
+  if (!add_models(kZeroShot, *models)) return false;
+  for (unsigned seed = 1; seed <= kDraws; ++seed) {
+    DeviceModels drawn = *models;
+    CalibrateKernels(TestRows(*rows), seed, drawn, kernels);
+    if (!add_models(kCalibrated, drawn)) return false;
   }
   return true;
 }
@@ -202,18 +191,10 @@ bool AddCalibrated(Groups& groups, const std::string& set, const DeviceModels& z
 }  // namespace
 
 bool AddLeftOut(Groups& groups, const ValidateOptions& options, Diagnostics& diagnostics) {
-  const std::string& set = options.set;
-  DeviceModels models;
-  std::vector<KernelRow> kernels;
-  if (Wanted(set, "kernels") || Wanted(set, "models")) {
-    auto zero_shot = ZeroShotModels(options.progress, diagnostics);
-    auto rows = ReadKernelRows(diagnostics);
-    if (!zero_shot || !rows) return false;
-    models = *std::move(zero_shot);
-    kernels = *std::move(rows);
-  }
-  return AddZeroShot(groups, set, models, kernels, diagnostics) &&
-         AddCalibrated(groups, set, models, kernels, diagnostics);
+  return (!Wanted(options, "gemm") || AddProducts(groups, diagnostics)) &&
+         (!(Wanted(options, "kernels") || Wanted(options, "models")) || AddKernels(groups, options, diagnostics)) &&
+         (!Wanted(options, "collectives") || AddCollectives(groups, diagnostics)) &&
+         (!Wanted(options, "step-times") || AddStepTimesLeftOut(groups, diagnostics));
 }
 
 }  // namespace hespas::driver

@@ -160,4 +160,26 @@ std::optional<std::vector<calibrated::DeviceKernels>> MeasuredKernels(const std:
   return measured;
 }
 
+std::optional<std::vector<calibrated::DeviceCollectives>> MeasuredCollectives(const std::string& file,
+                                                                              Diagnostics& diagnostics) {
+  const auto table = LoadMeasured(file, diagnostics);
+  if (!table) return std::nullopt;
+  std::vector<calibrated::DeviceCollectives> measured;
+  for (const auto& [name, part] : ByDevice(*table, "key")) {
+    const auto device = hardware::LoadDevice(PresetOf(name), diagnostics);
+    if (!device) return std::nullopt;
+    calibrated::DeviceCollectives own{.device = WithoutOwnConstants(*device), .collectives = {}};
+    for (size_t row = 0; row < part.rows.size(); ++row) {
+      const auto op = calibrated::ParseCollective(CellText(part, row, "op"));
+      const double us = CellNumber(part, row, "t_us");
+      if (!op || !(us > 0)) continue;
+      own.collectives.push_back(
+          {.collective = {.op = *op, .ranks = CellNumber(part, row, "N"), .bytes = CellNumber(part, row, "bytes")},
+           .us = us});
+    }
+    if (!own.collectives.empty()) measured.push_back(std::move(own));
+  }
+  return measured;
+}
+
 }  // namespace hespas::driver

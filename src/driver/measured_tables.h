@@ -39,4 +39,8 @@ hardware::Device WithoutOwnConstants(hardware::Device device);
 std::optional<std::vector<estimate::calibrated::DeviceKernels>> MeasuredKernels(const std::string& file,
                                                                                 Diagnostics& diagnostics);
 
+// All measured collectives; none where the table is not one of them (column `key`).
+std::optional<std::vector<estimate::calibrated::DeviceCollectives>> MeasuredCollectives(const std::string& file,
+                                                                                        Diagnostics& diagnostics);
+
 }  // namespace hespas::driver

@@ -70,6 +70,7 @@ std::optional<Table> DeviceFigures(const std::string& name, Diagnostics& diagnos
   maybe("sm_count", device->sm_count, 1, "");
   maybe("lanes_per_sm", device->lanes_per_sm, 1, "");
   maybe("schedulers_per_sm", device->schedulers_per_sm, 1, "");
+  maybe("special_lanes_per_sm", device->special_lanes_per_sm, 1, "");
   maybe("matrix_flops_per_clock", device->matrix_flops_per_clock, 1, "");
   maybe("clock", device->clock_hz, 1e9, "GHz");
   maybe("process_nm", device->process_nm, 1, "nm");

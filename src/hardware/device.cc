@@ -98,6 +98,7 @@ void ReadParts(JsonObject& object, Device& device) {
   device.sm_count = SmallCount(object, "sm_count");
   device.lanes_per_sm = SmallCount(object, "lanes_per_sm");
   device.schedulers_per_sm = SmallCount(object, "schedulers_per_sm");
+  device.special_lanes_per_sm = SmallCount(object, "special_lanes_per_sm");
   device.matrix_flops_per_clock = object.Quantity("matrix_flops_per_clock", Unit::kNumber, true);
   device.clock_hz = object.Quantity("clock", Unit::kHertz, true);
   device.process_nm = SmallCount(object, "process_nm");

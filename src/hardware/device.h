@@ -52,6 +52,7 @@ struct Device {
   std::optional<int> sm_count;                   // streaming multiprocessors, compute units or tensor cores
   std::optional<int> lanes_per_sm;               // fp32 lanes
   std::optional<int> schedulers_per_sm;          // that issue one instruction a clock each
+  std::optional<int> special_lanes_per_sm;       // reciprocals or exponentials a clock
   std::optional<double> clock_hz;                // boost
   std::optional<double> matrix_flops_per_clock;  // of one SM, 16-bit floats
   std::optional<int> process_nm;                 // of the logic

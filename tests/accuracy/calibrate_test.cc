@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "estimate/calibrated/fit.h"
 #include "estimate/calibrated/minimise.h"
+#include "estimate/calibrated/shared_fit.h"
 #include "estimate/calibrated/table.h"
 #include "hardware/presets.h"
 
@@ -134,6 +135,37 @@ TEST(Calibrate, CollectivesStateWhatLatencyAndRateLeaveOpen) {
   for (const char* key : {"all-reduce.sigma", "all-reduce.latency_sigma"}) {
     ASSERT_TRUE(fits->front().sigmas.contains(key)) << key;
     EXPECT_LT(fits->front().sigmas.at(key), DefaultParameters()->collective_latency_sigma[0] / 2) << key;
+  }
+}
+
+// Collectives of a switched device and of a mesh that both have other constants than the shared ones.
+TEST(Calibrate, SharedConstantsOfCollectivesComeBack) {
+  if (!HasOptimiser()) GTEST_SKIP() << "built without NLopt";
+  Parameters truth = *DefaultParameters();
+  for (CollectiveConstants& constants : truth.collectives) {
+    constants.launch_us = 9;
+    constants.hop_us = 2;
+    constants.link_fraction = 0.7;
+    constants.ramp = 0.5;
+  }
+  std::vector<DeviceCollectives> measured;
+  for (const char* name : {"H100_80GB", "MI300X"}) {
+    DeviceCollectives device{.device = Uncalibrated(name), .collectives = {}};
+    const CollectiveModel model(device.device, truth);
+    for (int i = 0; i < 252; ++i) {
+      const CollectiveSpec spec{.op = static_cast<CollectiveOp>(i % 4),
+                                .ranks = static_cast<double>(2 << (i / 4 % 3)),
+                                .bytes = std::exp2(10 + i / 12)};
+      device.collectives.push_back({.collective = spec, .us = model.Time(spec).us});
+    }
+    measured.push_back(std::move(device));
+  }
+  const Parameters fitted = FitSharedCollectives(*DefaultParameters(), measured);
+  for (size_t op = 0; op < 4; ++op) {
+    EXPECT_NEAR(fitted.collectives[op].launch_us, 9, 0.5) << op;
+    EXPECT_NEAR(fitted.collectives[op].hop_us, 2, 0.2) << op;
+    EXPECT_NEAR(fitted.collectives[op].link_fraction, 0.7, 0.02) << op;
+    EXPECT_NEAR(fitted.collectives[op].ramp, 0.5, 0.05) << op;
   }
 }
 

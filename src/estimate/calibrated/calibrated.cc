@@ -8,16 +8,16 @@
 namespace hespas::estimate::calibrated {
 namespace {
 
-constexpr std::string_view kModelVersion = "calibrated 2";
+constexpr std::string_view kModelVersion = "calibrated 3";
 
 Hash128 KeyOf(const Machine& machine, const hardware::Device& device, const Parameters& parameters) {
   std::string own;
   for (const auto& [name, value] : device.calibration) own += fmt::format("{}={};", name, value);
-  const std::string figures = fmt::format("{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}", kModelVersion, machine.sms,
-                                          machine.clock, machine.memory_rate, machine.l2_bytes, machine.fast_bytes,
-                                          machine.lanes, machine.tdp_w, machine.process_nm, machine.gddr,
-                                          fmt::join(machine.matrix_rate, ","), fmt::join(machine.vector_rate, ","),
-                                          fmt::join(machine.sm_matrix_rate, ","), fmt::join(machine.tensor, ","), own);
+  const std::string figures = fmt::format(
+      "{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}", kModelVersion, machine.sms, machine.clock,
+      machine.memory_rate, machine.l2_bytes, machine.fast_bytes, machine.lanes, machine.special_lanes,
+      machine.issue_share, machine.tdp_w, machine.process_nm, machine.gddr, fmt::join(machine.matrix_rate, ","),
+      fmt::join(machine.vector_rate, ","), fmt::join(machine.sm_matrix_rate, ","), fmt::join(machine.tensor, ","), own);
   return Combine(HashBytes(figures), parameters.fingerprint);
 }
 

@@ -12,7 +12,6 @@ namespace {
 
 constexpr double kSwitchRanks = 8;  // from which libraries reduce in the switch
 constexpr double kLeastLatency = 1;
-constexpr double kRampShare = 0.25;  // of the ramp's uncertainty that goes with the rate's, and with the latency's
 
 struct Name {
   std::string_view letters;
@@ -36,6 +35,13 @@ Ports PortsOf(const hardware::Device& device) {
   ports.peers = std::max(1, link.domain_size.value_or(link.links.value_or(1) + 1) - 1);
   ports.reducing_switch = link.in_network_reduction;
   return ports;
+}
+
+// Messages that wait for each other: a ring's where each rank's shard goes round, a tree's or a pairwise exchange's
+// doublings elsewhere.
+double Hops(const CollectiveSpec& spec) {
+  const bool ring = spec.op == CollectiveOp::kAllGather || spec.op == CollectiveOp::kReduceScatter;
+  return ring ? spec.ranks - 1 : std::log2(spec.ranks);
 }
 
 }  // namespace
@@ -64,7 +70,7 @@ double CollectiveModel::WireBytes(const CollectiveSpec& spec) const {
   const double own = ports_.mesh ? 0 : parameters_.collectives[static_cast<size_t>(spec.op)].own_share;
   const double ring = (reduce ? 2 : 1) * (once + own * spec.bytes / spec.ranks);
   if (!reduce || !ports_.reducing_switch || spec.ranks < kSwitchRanks) return ring;
-  return std::min(ring, spec.bytes * (1 + 1 / spec.ranks) * parameters_.in_switch_ratio);
+  return std::min(ring, spec.bytes * parameters_.in_switch_ratio);
 }
 
 CollectiveTime CollectiveModel::Time(const CollectiveSpec& spec) const {
@@ -73,14 +79,15 @@ CollectiveTime CollectiveModel::Time(const CollectiveSpec& spec) const {
   double rate = ports_.rate * constants.link_fraction;
   if (ports_.mesh) rate *= std::min(1.0, (spec.op == CollectiveOp::kPermute ? 1 : spec.ranks - 1) / ports_.peers);
   CollectiveTime time;
-  time.latency_us = std::max(kLeastLatency, constants.launch_us + constants.hop_us * std::log2(spec.ranks));
+  time.latency_us = std::max(kLeastLatency, constants.launch_us + constants.hop_us * Hops(spec));
   time.wire_us = std::max(0.0, WireBytes(spec)) / rate;
   time.ramp_us = constants.ramp * std::sqrt(time.latency_us * time.wire_us);
   time.us = time.latency_us + time.wire_us + time.ramp_us;
   const auto op = static_cast<size_t>(spec.op);
-  time.wire_sigma_us = parameters_.collective_sigma[op] * (time.wire_us + kRampShare * time.ramp_us);
-  time.latency_sigma_us = parameters_.collective_latency_sigma[op] * (time.latency_us + kRampShare * time.ramp_us);
-  time.sigma_us = std::hypot(time.wire_sigma_us, time.latency_sigma_us);
+  time.wire_sigma_us = parameters_.collective_sigma[op] * time.wire_us;
+  time.latency_sigma_us = parameters_.collective_latency_sigma[op] * time.latency_us;
+  time.ramp_sigma_us = parameters_.collective_ramp_sigma[op] * time.ramp_us;
+  time.sigma_us = std::hypot(time.wire_sigma_us, time.latency_sigma_us, time.ramp_sigma_us);
   return time;
 }
 

@@ -1,7 +1,8 @@
 // Time of one collective within a node or switched domain: latency, bytes on the wire, and a ramp between them.
 //
-// - T = a + x + g sqrt(a x), a = launch + hop log2 N, x = wire bytes / sustained link rate (device model, 2.5).
-// - On a direct mesh N of P peers use N-1 links; a reducing switch halves an all-reduce's traffic from eight ranks.
+// - T = a + x + g sqrt(a x), a = launch + hop h, h = N-1 round a ring (all-gather, reduce-scatter), else log2 N, x =
+// wire bytes / sustained link rate (device model, 2.5).
+// - On a direct mesh N of P peers use N-1 links; a reducing switch bounds an all-reduce's traffic from eight ranks.
 #pragma once
 
 #include <optional>
@@ -31,9 +32,10 @@ struct Ports {
 
 struct CollectiveTime {
   double us = 0;
-  double sigma_us = 0;  // of both parts
+  double sigma_us = 0;  // of all three parts
   double wire_sigma_us = 0;
   double latency_sigma_us = 0;
+  double ramp_sigma_us = 0;
   double latency_us = 0;
   double wire_us = 0;
   double ramp_us = 0;

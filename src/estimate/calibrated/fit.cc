@@ -235,10 +235,10 @@ double CurrentStep(const Parameters& own, std::string_view family) {
   return family == "gemm" ? own.gemm.split_limit : own.tf32.split_limit;
 }
 
-SigmaParts RelativeSigmas(const KernelTime& time) { return {time.sigma_us / time.us, 0}; }
+SigmaParts RelativeSigmas(const KernelTime& time) { return {time.sigma_us / time.us, 0, 0}; }
 
 SigmaParts RelativeSigmas(const CollectiveTime& time) {
-  return {time.wire_sigma_us / time.us, time.latency_sigma_us / time.us};
+  return {time.wire_sigma_us / time.us, time.latency_sigma_us / time.us, time.ramp_sigma_us / time.us};
 }
 
 // Whose constants a measured kernel tells.
@@ -297,7 +297,8 @@ std::optional<Problem> CollectiveProblem(size_t op, const hardware::Device& devi
   const CollectiveConstants& own = all.collectives[op];
   problem.start = StartOf(problem.knobs, {own.launch_us, own.hop_us, own.link_fraction, own.ramp});
   problem.sigmas = {{Key(problem.knobs.family, "sigma"), all.collective_sigma[op]},
-                    {Key(problem.knobs.family, "latency_sigma"), all.collective_latency_sigma[op]}};
+                    {Key(problem.knobs.family, "latency_sigma"), all.collective_latency_sigma[op]},
+                    {Key(problem.knobs.family, "ramp_sigma"), all.collective_ramp_sigma[op]}};
   problem.predict = [specs = std::move(specs), &parameters](const hardware::Device& changed,
                                                             const std::vector<size_t>& chosen) {
     const CollectiveModel model(changed, parameters);

@@ -10,9 +10,9 @@ namespace {
 
 constexpr double kWarp = 32;    // lanes of one instruction
 constexpr int kSchedulers = 4;  // of an SM where the device file does not say
-// Of one SM, reciprocals or exponentials a clock: 16 on NVIDIA's data centre GPUs from Pascal to Blackwell, however
-// many FP32 lanes they have (CUDA programming guide, arithmetic throughput), and a quarter of the 64 lanes of AMD's
-// units.
+// Of one SM whose device file does not say, reciprocals or exponentials a clock: 16 on NVIDIA's data centre GPUs from
+// Pascal to Blackwell, however many FP32 lanes they have (CUDA programming guide, arithmetic throughput), and a quarter
+// of the 64 lanes of AMD's units.
 constexpr double kSpecialLanes = 16;
 constexpr double kSpecialShare = 0.25;  // of the lanes of other devices
 
@@ -161,7 +161,8 @@ Machine MakeMachine(const hardware::Device& device) {
   const double f32 = machine.vector_rate[static_cast<size_t>(Datatype::kF32)];
   machine.clock = device.clock_hz.value_or(1.5e9) * 1e-6;
   machine.lanes = device.lanes_per_sm ? *device.lanes_per_sm : f32 / (2 * machine.sms * machine.clock);
-  machine.special_lanes = device.family == "gpu" ? kSpecialLanes : kSpecialShare * machine.lanes;
+  const double special = device.family == "gpu" ? kSpecialLanes : kSpecialShare * machine.lanes;
+  machine.special_lanes = device.special_lanes_per_sm ? *device.special_lanes_per_sm : special;
   const bool known = device.lanes_per_sm || (device.sm_count && device.clock_hz && device.Knows("f32"));
   if (known && device.family != "tpu") {  // lanes that two instructions of one warp feed count once
     machine.issue_share = std::min(1.0, machine.lanes / (kWarp * device.schedulers_per_sm.value_or(kSchedulers)));
@@ -191,12 +192,14 @@ Parameters ForDevice(const Parameters& parameters, const hardware::Device& devic
   Replace(device, "bmm", kOwnLanes, own.batched);
   ReplaceMemory(device, own.memory);
   own.stream.launch_us = Own(device, "stream", "launch_us").value_or(own.stream.launch_us);
+  own.in_switch_ratio = Own(device, "all-reduce", "in_switch_ratio").value_or(own.in_switch_ratio);
   for (size_t op = 0; op < kCollectiveOps; ++op) {
     const std::string_view key = kCollectiveKeys[op];
     Replace(device, key, kOwnCollective, own.collectives[op]);
     own.collective_sigma[op] = OwnSigma(device, key, "sigma").value_or(own.collective_sigma[op]);
     own.collective_latency_sigma[op] =
         OwnSigma(device, key, "latency_sigma").value_or(own.collective_latency_sigma[op]);
+    own.collective_ramp_sigma[op] = OwnSigma(device, key, "ramp_sigma").value_or(own.collective_ramp_sigma[op]);
   }
   for (size_t family = 0; family < kFamilies; ++family) {
     const std::string_view name = FamilyName(static_cast<Family>(family));

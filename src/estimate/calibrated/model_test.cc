@@ -332,6 +332,35 @@ TEST(Collectives, MeshesAndReducingSwitchesMoveLess) {
   EXPECT_EQ(model.Time({.op = CollectiveOp::kAllGather, .ranks = 1, .bytes = 1e9}).us, 0);
 }
 
+// Without bytes to speak of a ring's latency grows with each rank, another collective's with each doubling.
+TEST(Collectives, LatencyFollowsTheLongestChainOfMessages) {
+  const CollectiveModel model(Ports{.rate = 450e3}, Shipped());
+  const auto latency = [&](CollectiveOp op, double ranks) { return model.Time({.op = op, .ranks = ranks}).us; };
+  for (const CollectiveOp op : {CollectiveOp::kAllGather, CollectiveOp::kReduceScatter}) {
+    EXPECT_NEAR(latency(op, 8) - latency(op, 4), 2 * (latency(op, 4) - latency(op, 2)), 1e-9);
+  }
+  for (const CollectiveOp op : {CollectiveOp::kAllReduce, CollectiveOp::kAllToAll}) {
+    EXPECT_NEAR(latency(op, 8) - latency(op, 4), latency(op, 4) - latency(op, 2), 1e-9);
+  }
+}
+
+TEST(Collectives, AReducingSwitchHoldsTheRateOfManyRanks) {
+  const CollectiveModel model(Ports{.rate = 900e3, .reducing_switch = true}, Shipped());
+  const auto wire = [&](double ranks) {
+    return model.Time({.op = CollectiveOp::kAllReduce, .ranks = ranks, .bytes = 1e9}).wire_us;
+  };
+  EXPECT_DOUBLE_EQ(wire(72), wire(16));
+  EXPECT_LT(wire(16), wire(4) * 16 / 4);
+}
+
+TEST(Machine, SpecialUnitsFollowTheDeviceFile) {
+  hardware::Device device;
+  device.family = "gpu";
+  EXPECT_EQ(MakeMachine(device).special_lanes, 16);
+  device.special_lanes_per_sm = 32;
+  EXPECT_EQ(MakeMachine(device).special_lanes, 32);
+}
+
 TEST(Parameters, AMissingConstantIsNamed) {
   const auto read = ReadParameters(R"({"families": {}, "sigma": {}})", "p.json");
   ASSERT_FALSE(read.ok());

@@ -126,9 +126,12 @@ void ReadSigmas(JsonObject& root, Parameters& parameters, Diagnostics& diagnosti
   parameters.roofline_sigma = sigmas ? sigmas->Quantity("roofline", Unit::kNumber).value_or(1) : 1;
   parameters.power_sigma = sigmas ? sigmas->Quantity("power", Unit::kNumber).value_or(0) : 0;
   parameters.correlation = sigmas ? sigmas->Quantity("correlation", Unit::kNumber).value_or(0) : 0;
-  const auto latency = sigmas ? sigmas->Quantity("collective-latency", Unit::kNumber) : std::nullopt;
-  if (!latency) diagnostics.Error(kBadParameters, "no sigma of `collective-latency`");
-  parameters.collective_latency_sigma.fill(latency.value_or(0));
+  for (const auto& [name, sigma] : {std::pair("collective-latency", &parameters.collective_latency_sigma),
+                                    std::pair("collective-ramp", &parameters.collective_ramp_sigma)}) {
+    const auto value = sigmas ? sigmas->Quantity(name, Unit::kNumber) : std::nullopt;
+    if (!value) diagnostics.Error(kBadParameters, fmt::format("no sigma of `{}`", name));
+    sigma->fill(value.value_or(0));
+  }
   parameters.collective_sigma.fill(parameters.sigma[static_cast<size_t>(Family::kCollective)]);
 }
 

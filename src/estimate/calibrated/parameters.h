@@ -85,7 +85,7 @@ struct StreamConstants {
 
 struct CollectiveConstants {
   double launch_us = 0;
-  double hop_us = 0;         // per doubling of the ranks
+  double hop_us = 0;         // per message that waits for another
   double link_fraction = 0;  // sustained / nominal link bandwidth
   double ramp = 0;           // between latency and bandwidth
   double own_share = 0;      // cost of a rank's own shard, in shards on the wire
@@ -113,7 +113,8 @@ struct Parameters {
   std::array<double, kFamilies> campaign_sigma;  // between two measurements of a kernel months and boards apart
   double correlation = 0;  // of the errors of one family's kernels: the common share of their variance
   std::array<double, kCollectiveOps> collective_sigma;          // of the part of a collective that grows with its bytes
-  std::array<double, kCollectiveOps> collective_latency_sigma;  // and of the part that does not
+  std::array<double, kCollectiveOps> collective_latency_sigma;  // of the part that does not
+  std::array<double, kCollectiveOps> collective_ramp_sigma;     // and of the ramp between them
   Hash128 fingerprint;                                          // of the file
 };
 

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
+#include "estimate/calibrated/collective.h"
 #include "estimate/calibrated/minimise.h"
 
 namespace hespas::estimate::calibrated {
@@ -48,10 +50,19 @@ constexpr Knob kKnobs[] = {
     {"convolution", "dispatches", 1, 16},
 };
 
+// Of every kind of collective.
+constexpr std::string_view kCollectives[] = {"all-reduce", "all-gather", "reduce-scatter", "all-to-all"};
+constexpr Knob kCollectiveKnobs[] = {
+    {{}, "launch_us", 1, 40}, {{}, "hop_us", 0.2, 20}, {{}, "link_fraction", 0.5, 1.1}, {{}, "ramp", 0.1, 3}};
+
 std::vector<Knob> KnobsOf(std::string_view family) {
   std::vector<Knob> knobs;
   std::copy_if(std::begin(kKnobs), std::end(kKnobs), std::back_inserter(knobs),
                [&](const Knob& knob) { return knob.family == family; });
+  for (Knob knob : kCollectiveKnobs) {
+    knob.family = family;
+    if (ParseCollective(family)) knobs.push_back(knob);
+  }
   return knobs;
 }
 
@@ -94,12 +105,11 @@ double MeanError(const std::vector<Sample>& samples, const Parameters& parameter
   return sum / weights;
 }
 
-}  // namespace
-
-Parameters FitShared(const Parameters& start, std::string_view family, std::span<const DeviceKernels> measured) {
+// `start` with the constants of `family` at which `error` is least.
+Parameters FitFamily(const Parameters& start, std::string_view family,
+                     const std::function<double(const Parameters&)>& error) {
   const std::vector<Knob> knobs = KnobsOf(family);
-  const std::vector<Sample> samples = Choose(family, measured);
-  if (knobs.empty() || samples.empty() || !HasOptimiser()) return start;
+  if (knobs.empty() || !HasOptimiser()) return start;
   Box box;
   std::vector<double> middle;
   for (const Knob& knob : knobs) {
@@ -110,9 +120,35 @@ Parameters FitShared(const Parameters& start, std::string_view family, std::span
   const auto objective = [&](const std::vector<double>& logs) {
     double pull = 0;
     for (size_t i = 0; i < logs.size(); ++i) pull += std::pow(logs[i] - middle[i], 2);
-    return MeanError(samples, With(start, knobs, logs)) + kPull * pull;
+    return error(With(start, knobs, logs)) + kPull * pull;
   };
   return With(start, knobs, Minimise(objective, box, middle, kEvaluations).at);
+}
+
+// Relative to what was measured: what disturbs a collective only adds to its time, and what a device has in common
+// with others is the rest. Devices count alike, however many of their collectives were measured.
+double MeanError(CollectiveOp op, std::span<const DeviceCollectives> measured, const Parameters& parameters) {
+  double sum = 0;
+  for (const DeviceCollectives& device : measured) {
+    const CollectiveModel model(device.device, parameters);
+    double own = 0;
+    double count = 0;
+    for (const MeasuredCollective& each : device.collectives) {
+      if (each.collective.op != op) continue;
+      own += std::abs(model.Time(each.collective).us / each.us - 1);
+      ++count;
+    }
+    sum += count > 0 ? own / count : 0;
+  }
+  return sum / static_cast<double>(measured.size());
+}
+
+}  // namespace
+
+Parameters FitShared(const Parameters& start, std::string_view family, std::span<const DeviceKernels> measured) {
+  const std::vector<Sample> samples = Choose(family, measured);
+  if (samples.empty()) return start;
+  return FitFamily(start, family, [&](const Parameters& parameters) { return MeanError(samples, parameters); });
 }
 
 Parameters FitAllShared(Parameters parameters, std::span<const DeviceKernels> measured) {
@@ -121,6 +157,31 @@ Parameters FitAllShared(Parameters parameters, std::span<const DeviceKernels> me
     parameters = FitShared(parameters, family, measured);
   }
   return parameters;
+}
+
+Parameters FitSharedCollectives(Parameters parameters, std::span<const DeviceCollectives> measured) {
+  std::vector<DeviceCollectives> switched;
+  std::copy_if(measured.begin(), measured.end(), std::back_inserter(switched), [](const DeviceCollectives& device) {
+    return device.device.interconnect && device.device.interconnect->topology == "switch";
+  });
+  for (const std::string_view family : kCollectives) {
+    const CollectiveOp op = *ParseCollective(family);
+    const auto used = op == CollectiveOp::kAllReduce ? std::span<const DeviceCollectives>(switched) : measured;
+    if (used.empty()) continue;
+    parameters = FitFamily(parameters, family, [&](const Parameters& changed) { return MeanError(op, used, changed); });
+  }
+  return parameters;
+}
+
+std::vector<FittedConstant> SharedCollectiveConstants(const Parameters& parameters) {
+  Parameters copy = parameters;
+  std::vector<FittedConstant> constants;
+  for (const std::string_view family : kCollectives) {
+    for (const Knob& knob : kCollectiveKnobs) {
+      constants.push_back({family, knob.constant, *FindConstant(copy, family, knob.constant)});
+    }
+  }
+  return constants;
 }
 
 std::vector<FittedConstant> SharedConstants(const Parameters& parameters) {

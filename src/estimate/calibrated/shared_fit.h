@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "estimate/calibrated/fit.h"
 #include "estimate/calibrated/model.h"
 
 namespace hespas::estimate::calibrated {
@@ -30,12 +31,22 @@ Parameters FitShared(const Parameters& start, std::string_view family, std::span
 // All those families, in the order in which one needs another's constants.
 Parameters FitAllShared(Parameters parameters, std::span<const DeviceKernels> measured);
 
+struct DeviceCollectives {
+  hardware::Device device;
+  std::vector<MeasuredCollective> collectives;
+};
+
+// The same of collectives. Those of a direct mesh tell latencies and rates too, but its all-reduce is another algorithm
+// than a switched domain's and stays out.
+Parameters FitSharedCollectives(Parameters parameters, std::span<const DeviceCollectives> measured);
+
 struct FittedConstant {
   std::string_view family;
   std::string_view name;
   double value = 0;
 };
-// What FitAllShared changes.
+// What FitAllShared changes, and what FitSharedCollectives.
 std::vector<FittedConstant> SharedConstants(const Parameters& parameters);
+std::vector<FittedConstant> SharedCollectiveConstants(const Parameters& parameters);
 
 }  // namespace hespas::estimate::calibrated

@@ -2,65 +2,67 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
+
+#include "estimate/calibrated/minimise.h"
 
 namespace hespas::estimate::calibrated {
 namespace {
 
 constexpr double kLeastSigma = 1e-6;
-constexpr double kTail = 1.7;        // sigmas of the nine tenths: the tail of a few is shorter than that of many
-constexpr double kAllowance = 1.08;  // for what two dozen errors leave open of their own scale
-constexpr size_t kFewest = 5;
+constexpr double kDegrees = 4;      // of freedom: errors have a few far ones
+constexpr double kQuantile = 1.24;  // scales of Student's t that hold 72 % of it; two of them hold 93 %
+constexpr double kTail = 1.52;      // sigmas that hold nine tenths of a normal distribution whose 72 % one sigma holds
+constexpr double kSpread = 1;       // e-fold that a scale may be away from the stated one, where residuals say nothing
+constexpr double kWidest = 5;       // e-folds
 
-// Errors in stated sigmas, smallest first.
-std::vector<double> Sigmas(const std::vector<Residual>& residuals) {
-  std::vector<double> sigmas;
+double Variance(const Residual& residual, const SigmaParts& scales) {
+  double variance = kLeastSigma * kLeastSigma;
+  for (size_t part = 0; part < scales.size(); ++part) variance += std::pow(residual.sigma[part] * scales[part], 2);
+  return variance;
+}
+
+// Mean minus logarithm of the density that Student's t of the scaled sigmas gives the errors.
+double Unlikelihood(const std::vector<Residual>& residuals, const SigmaParts& scales) {
+  double sum = 0;
   for (const Residual& residual : residuals) {
-    sigmas.push_back(residual.error / std::max(kLeastSigma, std::hypot(residual.sigma[0], residual.sigma[1])));
+    const double variance = Variance(residual, scales);
+    sum += 0.5 * std::log(variance) +
+           (kDegrees + 1) / 2 * std::log1p(residual.error * residual.error / (kDegrees * variance));
   }
-  std::sort(sigmas.begin(), sigmas.end());
-  return sigmas;
+  return sum / static_cast<double>(residuals.size());
 }
 
-double At(const std::vector<double>& sorted, double share) {
-  const auto place = static_cast<size_t>(share * static_cast<double>(sorted.size()));
-  return std::max(kLeastSigma, sorted[std::min(sorted.size() - 1, place)]);
+// Nine tenths of the errors are at most so many scaled sigmas.
+double Tail(const std::vector<Residual>& residuals, const SigmaParts& scales) {
+  std::vector<double> sigmas;
+  for (const Residual& residual : residuals) sigmas.push_back(residual.error / std::sqrt(Variance(residual, scales)));
+  const auto place = static_cast<std::ptrdiff_t>(0.9 * static_cast<double>(sigmas.size()));
+  std::nth_element(sigmas.begin(), sigmas.begin() + place, sigmas.end());
+  return sigmas[static_cast<size_t>(place)];
 }
 
-double Typical(const std::vector<Residual>& residuals) { return At(Sigmas(residuals), 2.0 / 3); }
-
-double WithTail(const std::vector<Residual>& residuals) {
-  const std::vector<double> sigmas = Sigmas(residuals);
-  return std::max(At(sigmas, 2.0 / 3), At(sigmas, 0.9) / kTail);
-}
-
-std::vector<Residual> MostlyOf(size_t part, const std::vector<Residual>& residuals) {
-  std::vector<Residual> chosen;
-  std::copy_if(residuals.begin(), residuals.end(), std::back_inserter(chosen),
-               [part](const Residual& residual) { return residual.sigma[part] > residual.sigma[1 - part]; });
-  return chosen;
-}
-
-std::vector<Residual> Scaled(std::vector<Residual> residuals, const SigmaParts& scales) {
-  for (Residual& residual : residuals) {
-    for (size_t part = 0; part < scales.size(); ++part) residual.sigma[part] *= scales[part];
-  }
-  return residuals;
+SigmaParts Scales(const std::vector<double>& logs) {
+  SigmaParts scales;
+  for (size_t part = 0; part < scales.size(); ++part) scales[part] = std::exp(logs[part]);
+  return scales;
 }
 
 }  // namespace
 
 SigmaParts SigmaScales(const std::vector<Residual>& seen, const std::vector<Residual>& unseen) {
-  SigmaParts scales;
-  for (size_t part = 0; part < scales.size(); ++part) {
-    const auto own_seen = MostlyOf(part, seen);
-    const auto own_unseen = MostlyOf(part, unseen);
-    const bool enough = std::min(own_seen.size(), own_unseen.size()) >= kFewest;
-    scales[part] = std::sqrt(Typical(enough ? own_seen : seen) * Typical(enough ? own_unseen : unseen));
-  }
-  // A part's few errors say little of their tail: that is all errors' together.
-  const double common = kAllowance * std::sqrt(WithTail(Scaled(seen, scales)) * WithTail(Scaled(unseen, scales)));
-  for (double& scale : scales) scale *= common;
+  constexpr size_t kParts = std::tuple_size_v<SigmaParts>;
+  const Box box{.low = std::vector<double>(kParts, -kWidest), .high = std::vector<double>(kParts, kWidest)};
+  const auto count = static_cast<double>(std::min(seen.size(), unseen.size()));
+  const auto objective = [&](const std::vector<double>& logs) {
+    double far = 0;
+    for (const double log : logs) far += log * log;
+    const SigmaParts scales = Scales(logs);
+    return (Unlikelihood(seen, scales) + Unlikelihood(unseen, scales)) / 2 + far / (2 * kSpread * kSpread * count);
+  };
+  SigmaParts scales = Scales(Minimise(objective, box, std::vector<double>(kParts, 0)).at);
+  for (double& scale : scales) scale *= kQuantile;
+  const double tail = std::sqrt(Tail(seen, scales) * Tail(unseen, scales)) / kTail;
+  for (double& scale : scales) scale *= std::max(1.0, tail);
   return scales;
 }
 

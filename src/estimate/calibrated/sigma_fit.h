@@ -1,7 +1,9 @@
-// Scales of a family's stated uncertainty, from a few measurements that its constants were fitted to.
+// Scales of a family's stated uncertainty, from measurements that its constants were fitted to.
 //
-// - Two thirds of the errors fall within one sigma and nine tenths within two, whichever asks for more.
-// - A fit's own errors are too small and those of fits that saw less are too large: the geometric mean counts.
+// - Errors are Student's t of four degrees of freedom; one sigma is where it holds 72 % of them, two hold 93 %.
+// - The likeliest scales of all errors together count: each part has its own, and a part that the measurements say
+//   little of stays near what is stated. Needs the optimiser (minimise.h).
+// - A fit's own errors are too small and those of fits that saw less are too large: their mean likelihood counts.
 #pragma once
 
 #include <array>
@@ -9,8 +11,8 @@
 
 namespace hespas::estimate::calibrated {
 
-// Parts of a time whose uncertainties scale apart and add as squares: of collectives rate and latency.
-using SigmaParts = std::array<double, 2>;
+// Parts of a time whose uncertainties scale apart and add as squares: of collectives rate, latency and ramp.
+using SigmaParts = std::array<double, 3>;
 
 // Relative to the prediction.
 struct Residual {

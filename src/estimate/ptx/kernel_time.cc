@@ -15,9 +15,11 @@ namespace {
 constexpr int kMostBlocks = 32, kRegisterFile = 65536, kMostRegisters = 255, kSharedReserve = 1024;
 int ThreadsPerSm(int capability) { return capability == 75 ? 1024 : capability >= 86 && capability < 90 ? 1536 : 2048; }
 
-// Rates of one multiprocessor a clock, from the architecture white papers: special functions 16, half as many integer
-// as floating-point lanes, one wavefront of shared memory, 64 bytes to and from L2.
-constexpr double kSpecialLanes = 16, kPortBytes = 64;
+// Rates of one multiprocessor a clock, from the architecture white papers: special functions 16 where the device file
+// names no other, half as many integer as floating-point lanes, one wavefront of shared memory, 64 bytes to and from
+// L2.
+constexpr int kSpecialLanes = 16;
+constexpr double kPortBytes = 64;
 // Luo et al. (2024): mma.sync, which needs no warp group, reaches 62.9 % of Hopper's peak.
 constexpr double kHopperMmaShare = 0.629;
 // What streams reach of a datasheet's bandwidth, and what starting a kernel takes before its first instruction.
@@ -46,7 +48,7 @@ Bound Busiest(const Counts& counts, const hardware::Device& device) {
       {"tensor", counts.weighted_tensor_flops / tensor_rate},
       {"lanes", counts.at(Unit::kFloat) * kWarp / lanes + counts.at(Unit::kInteger) * kWarp / (lanes / 2) +
                     counts.at(Unit::kDouble) * kWarp / std::max(double_lanes, 1.0)},
-      {"special", counts.at(Unit::kSpecial) * kWarp / kSpecialLanes},
+      {"special", counts.at(Unit::kSpecial) * kWarp / device.special_lanes_per_sm.value_or(kSpecialLanes)},
       {"issue", counts.all() / schedulers},
       {"shared", counts.wavefronts},
       {"l2 port", counts.sectors * 32 / kPortBytes},

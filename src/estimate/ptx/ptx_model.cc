@@ -74,11 +74,11 @@ Result<KernelCoster> KernelCoster::Make(const hardware::Device& device, const Pt
 
 std::string KernelCoster::Fingerprint() const {
   const hardware::Device& d = device_;
-  return fmt::format("ptx 1|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}", compiler_.version, target_, simulator_.digest,
-                     clock_hz_, d.architecture, *d.sm_count, *d.clock_hz, d.lanes_per_sm.value_or(0),
-                     d.schedulers_per_sm.value_or(0), d.shared_memory_per_sm ? d.shared_memory_per_sm->value : 0,
-                     d.memory_bandwidth.value, d.l2_bandwidth ? d.l2_bandwidth->value : 0,
-                     d.MatrixRateFor("bf16").value, d.RateFor("f64").value);
+  return fmt::format("ptx 1|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}", compiler_.version, target_,
+                     simulator_.digest, clock_hz_, d.architecture, *d.sm_count, *d.clock_hz, d.lanes_per_sm.value_or(0),
+                     d.schedulers_per_sm.value_or(0), d.special_lanes_per_sm.value_or(0),
+                     d.shared_memory_per_sm ? d.shared_memory_per_sm->value : 0, d.memory_bandwidth.value,
+                     d.l2_bandwidth ? d.l2_bandwidth->value : 0, d.MatrixRateFor("bf16").value, d.RateFor("f64").value);
 }
 
 Result<KernelTime> KernelCoster::CostCommand(const Command& command) const {
