@@ -12,6 +12,7 @@
 #include "hardware/presets.h"
 #include "report/collectives.h"
 #include "report/op_labels.h"
+#include "split/separator.h"
 
 namespace hespas::driver {
 namespace {
@@ -80,9 +81,11 @@ class Finder {
  private:
   bool Holds(const graph::Block& block, std::string_view name) {
     return std::any_of(block.ops.begin(), block.ops.end(), [&](ir::OpId op) {
-      for (const ir::OpId one : {op, report::HeroOf(module_, op)}) {
+      const ir::OpId collective = split::CollectiveOf(module_, op);  // which a start may hold
+      for (const ir::OpId one : {op, report::HeroOf(module_, op), collective.valid() ? collective : op}) {
         const std::string_view full = module_.name(one);
         names_.emplace(full);
+        names_.emplace(ShortName(full));
         if (full == name || ShortName(full) == name) return true;
       }
       const std::string_view kind = report::KindLabel(module_, op);

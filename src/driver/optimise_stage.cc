@@ -56,6 +56,7 @@ optimise::GpuFigures FiguresOf(const hardware::Device& device) {
   if (device.sm_count) gpu.sm_count = *device.sm_count;
   gpu.lanes_per_sm = device.lanes_per_sm.value_or(kLanesPerSm);
   if (device.clock_hz) gpu.clock_hz = *device.clock_hz;
+  if (device.memory_capacity) gpu.memory_bytes = static_cast<double>(device.memory_capacity->value);
   return gpu;
 }
 

@@ -100,6 +100,9 @@ class Dataflow {
   // void.
   void Compact();
 
+  // The same nodes in another order, each after those that it reads.
+  void SetOrder(std::vector<NodeId> order) { order_ = std::move(order); }
+
   // Readers of each wire; a node that reads a wire twice stands there once, outputs do not count.
   UserTable Users() const;
 

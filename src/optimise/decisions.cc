@@ -4,6 +4,7 @@
 #include <span>
 
 #include "optimise/kernel_time.h"
+#include "optimise/latency_hiding.h"
 
 namespace hespas::optimise {
 namespace {
@@ -79,6 +80,8 @@ bool Answer(const Question& question, const GpuFigures& gpu, const graph::CostFu
       }
       return added <= time(facts[0] + facts[1], facts[2]);
     }
+    case QuestionKind::kFits:
+      return facts[0] <= RoomForTemporaries(gpu, facts[1]);
     case QuestionKind::kJoin:
       return JoinsOnGpu(facts, gpu);
   }

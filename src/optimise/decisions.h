@@ -18,6 +18,7 @@ enum class QuestionKind : uint8_t {
   kRepeat,       // {reads, bytes, issue, growth, readers}
   kAddedTime,    // {reads, bytes, issue}, then {bytes, others, others + more} of each reader
   kJoin,         // what a value's maker, a reader and both together take: JoinsOnGpu
+  kFits,         // {bytes of temporaries, bytes held throughout}
 };
 
 struct Question {

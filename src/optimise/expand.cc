@@ -16,6 +16,7 @@ class Expander {
 
   // Fusions first, as they may hold library calls; fusions within fusions come in further rounds.
   void Run() {
+    ForEach(OpKind::kAsyncDone, &Expander::Unite);
     constexpr int kRounds = 8;
     for (int round = 0; round < kRounds && ForEach(OpKind::kFusion, &Expander::Inline); ++round) {
     }
@@ -36,6 +37,20 @@ class Expander {
     }
     if (found) flow_.Normalise();
     return found;
+  }
+
+  // The two halves of a collective as one.
+  void Unite(NodeId id) {
+    const NodeId start = flow_.maker(flow_.node(id).operands[0]);
+    if (!start.valid() || flow_.node(start).bodies.size() != 1) return;
+    const Dataflow& body = *flow_.node(start).bodies[0];
+    Node made = body.Copy(body.order()[0]);
+    made.operands = flow_.node(start).operands;
+    std::vector<ir::TypeId> types;
+    for (uint32_t r = 0; r < flow_.node(id).result_count; ++r) types.push_back(flow_.type_id(flow_.result(id, r)));
+    flow_.node(start).dead = flow_.node(id).dead = true;
+    const NodeId united = flow_.Add(std::move(made), types);
+    for (uint32_t r = 0; r < types.size(); ++r) flow_.Replace(flow_.result(id, r), flow_.result(united, r));
   }
 
   void Inline(NodeId id) {

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <set>
 #include <unordered_map>
@@ -16,26 +18,27 @@ class Exporter {
  public:
   explicit Exporter(const ir::Module& source) : source_(source), types_(source.types().size() + 1, kUnset) {}
 
-  ir::Module Run(const Dataflow& flow, ir::OpId main) {
+  ir::Module Run(const Dataflow& flow, ir::OpId main, bool scheduled) {
     out_.SetSource(source_.path(), std::string(source_.source()));
-    const ir::BlockId top = out_.AddBlock({});
+    top_ = out_.AddBlock({});
     const ir::BlockId source_top = source_.body(source_.root());
     Count(flow);
-    std::vector<ir::OpId> kept;
     for (const ir::OpId op : source_.block(source_top).ops) {
       if (op == main) {
-        kept.push_back(AddMain(flow, main, top));
+        top_ops_.push_back(AddMain(flow, main));
       } else if (IsNeeded(op)) {
-        kept.push_back(CopyOp(op, top, values_));
+        top_ops_.push_back(CopyOp(op, top_, values_));
       }
     }
-    for (const ir::OpId op : kept) {
+    for (const ir::OpId op : top_ops_) {
       if (const auto* symbol = out_.attribute(op, "sym_name")) out_.AddSymbol(SymbolName(*symbol), op);
     }
-    const std::vector<ir::RegionId> regions{out_.AddRegion(std::vector<ir::BlockId>{top})};
-    out_.AddOp(ir::BlockId(), {.name = Name(source_.op(source_.root()).name),
-                               .attributes = Attributes(source_.attributes(source_.root())),
-                               .regions = regions});
+    const std::vector<ir::RegionId> regions{out_.AddRegion(std::vector<ir::BlockId>{top_})};
+    const auto given = Attributes(source_.attributes(source_.root()));
+    std::vector<ir::Attribute> attributes(given.begin(), given.end());
+    if (scheduled) attributes.push_back({out_.InternName("mhlo.is_scheduled"), "true"});
+    out_.AddOp(ir::BlockId(),
+               {.name = Name(source_.op(source_.root()).name), .attributes = attributes, .regions = regions});
     return std::move(out_);
   }
 
@@ -99,14 +102,14 @@ class Exporter {
     }
   }
 
-  ir::OpId AddMain(const Dataflow& flow, ir::OpId main, ir::BlockId top) {
+  ir::OpId AddMain(const Dataflow& flow, ir::OpId main) {
     std::vector<ir::ValueId> inputs;
     const ir::BlockId body = AddBody(flow, source_.body(main), {}, TerminatorOf(source_.body(main)));
     const std::vector<ir::RegionId> regions{out_.AddRegion(std::vector<ir::BlockId>{body})};
-    return out_.AddOp(top, {.name = Name(source_.op(main).name),
-                            .attributes = Attributes(source_.attributes(main)),
-                            .regions = regions,
-                            .source = source_.op(main).source});
+    return out_.AddOp(top_, {.name = Name(source_.op(main).name),
+                             .attributes = Attributes(source_.attributes(main)),
+                             .regions = regions,
+                             .source = source_.op(main).source});
   }
 
   std::string_view TerminatorOf(ir::BlockId block) const {
@@ -138,11 +141,14 @@ class Exporter {
                                             operands.end());
     operands.resize(node.own_operand_count());
     std::vector<ir::RegionId> regions;
+    const bool starts = node.kind == OpKind::kAsyncStart && !node.bodies.empty();
+    if (starts) AddStarted(flow, node);
     for (const auto& body : node.bodies) {
+      if (starts) break;
       const std::string_view end = node.kind == OpKind::kFusion ? "mhlo.return" : "stablehlo.return";
       regions.push_back(out_.AddRegion(std::vector<ir::BlockId>{AddBody(*body, ir::BlockId(), captured, end)}));
     }
-    if (node.bodies.empty() && node.origin.valid()) {
+    if (node.bodies.empty() && node.origin.valid() && node.kind != OpKind::kAsyncDone) {
       Values inner;
       for (size_t i = 0; i < captured.size(); ++i) inner[node.captured[i]] = captured[i];
       regions = CopyRegions(node.origin, inner);
@@ -160,6 +166,28 @@ class Exporter {
     for (uint32_t i = 0; i < node.result_count; ++i) {
       wires[node.first_result.index() + i] = out_.result(op, i);
     }
+  }
+
+  // A private function that holds what an asynchronous start runs, as HLO's importer writes it.
+  void AddStarted(const Dataflow& flow, const Node& start) {
+    const Dataflow& body = *start.bodies[0];
+    const ir::BlockId block = AddBody(body, ir::BlockId(), {}, "func.return");
+    ir::Type type;
+    type.kind = ir::TypeKind::kFunction;
+    for (const WireId parameter : body.parameters) type.nested.push_back(TypeOf(body.type_id(parameter)));
+    type.input_count = static_cast<uint32_t>(type.nested.size());
+    for (const WireId result : body.outputs) type.nested.push_back(TypeOf(body.type_id(result)));
+    const std::string_view symbol = ir::AsSymbol(*flow.attribute(start, "called_computation"));
+    const ir::Attribute attributes[] = {
+        {out_.InternName("sym_name"), out_.Keep(fmt::format("\"{}\"", symbol))},
+        {out_.InternName("function_type"), out_.Keep(out_.types().Text(out_.types().Intern(std::move(type))))},
+        {out_.InternName("sym_visibility"), "\"private\""},
+        {out_.InternName("execution_thread"), "\"main\""}};
+    const ir::RegionId region = out_.AddRegion(std::span(&block, 1));
+    top_ops_.push_back(out_.AddOp(top_, {.name = out_.InternName("func.func"),
+                                         .attributes = attributes,
+                                         .regions = std::span(&region, 1),
+                                         .source = source_.op(start.origin).source}));
   }
 
   std::vector<ir::RegionId> CopyRegions(ir::OpId op, Values& values) {
@@ -226,6 +254,8 @@ class Exporter {
 
   const ir::Module& source_;
   ir::Module out_;
+  ir::BlockId top_;
+  std::vector<ir::OpId> top_ops_;
   std::vector<uint32_t> types_;
   std::vector<ir::NameId> names_;
   std::vector<ir::Attribute> scratch_;
@@ -236,6 +266,8 @@ class Exporter {
 
 }  // namespace
 
-ir::Module Export(const Dataflow& flow, ir::OpId main) { return Exporter(flow.source()).Run(flow, main); }
+ir::Module Export(const Dataflow& flow, ir::OpId main, bool scheduled) {
+  return Exporter(flow.source()).Run(flow, main, scheduled);
+}
 
 }  // namespace hespas::optimise

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "optimise/explain_kernels.h"
 #include "optimise/kernels.h"
 
 namespace hespas::optimise {
@@ -76,52 +77,6 @@ void FormKernel(Dataflow& flow, std::span<const NodeId> roots, std::span<const N
 
 namespace {
 
-// For what the plan decided nothing about.
-std::string_view ReasonOf(const Node& node, FusionClass kind) {
-  if (!node.bodies.empty()) return "control flow: its bodies have kernels of their own";
-  switch (kind) {
-    case FusionClass::kView:
-      return "a view of its operand: no work";
-    case FusionClass::kCheap:
-      return "made in each kernel that reads it, rather than read from memory";
-    case FusionClass::kBarrier:
-      break;
-    default:
-      return "computed where it is read";
-  }
-  switch (ir::Traits(node.kind).sort) {
-    case ir::OpSort::kCollective:
-    case ir::OpSort::kAsync:
-    case ir::OpSort::kTransfer:
-      return "communication: no kernel; its operands and results are in memory";
-    case ir::OpSort::kConstant:
-      return "a table in memory";
-    default:
-      return "runs on its own, as a library call or kernel that takes nothing else in: operands and results are in "
-             "memory";
-  }
-}
-
-void Explain(const Dataflow& flow, const KernelPlan& plan, std::vector<Explanation>& out) {
-  std::unordered_map<NodeId, std::string> kernels;
-  Members members(flow, plan);
-  for (uint32_t kernel = 0; kernel < plan.roots.size(); ++kernel) {
-    if (plan.roots[kernel].empty()) continue;
-    for (const NodeId id : members.Of(kernel)) {
-      std::string& text = kernels[id];
-      text += fmt::format("{}kernel {}", text.empty() ? "" : ", ", kernel);
-    }
-  }
-  for (const NodeId id : flow.order()) {
-    const auto found = kernels.find(id);
-    const std::string& reason = plan.reasons[id.index()];
-    out.push_back({.op = std::string(flow.source().name(flow.node(id).name)),
-                   .kernel = found == kernels.end() ? "none" : found->second,
-                   .reason = reason.empty() ? std::string(ReasonOf(flow.node(id), plan.classes[id.index()])) : reason,
-                   .origin = flow.node(id).origin});
-  }
-}
-
 void FormAll(Dataflow& flow, const KernelPlan& plan) {
   Members members(flow, plan);
   for (uint32_t kernel = 0; kernel < plan.roots.size(); ++kernel) {
@@ -138,7 +93,7 @@ void Fuse(Dataflow& flow, PassContext& context) {
   const bool cpu = context.target == Target::kAny;
   KernelPlan plan = cpu ? PlanCpuKernels(flow, context.explanations != nullptr) : PlanKernels(flow, context);
   if (!cpu) JoinKernels(flow, context, plan);
-  if (context.explanations != nullptr) Explain(flow, plan, *context.explanations);
+  if (context.explanations != nullptr) ExplainKernels(flow, plan, *context.explanations);
   FormAll(flow, plan);
 }
 

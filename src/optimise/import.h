@@ -17,6 +17,7 @@ struct ImportOptions {
 
 std::unique_ptr<Dataflow> Import(ir::Module& source, ir::OpId main, const ImportOptions& options);
 
-ir::Module Export(const Dataflow& flow, ir::OpId main);
+// `scheduled`: what is held follows from the order.
+ir::Module Export(const Dataflow& flow, ir::OpId main, bool scheduled);
 
 }  // namespace hespas::optimise

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/interrupt.h"
+#include "base/line_index.h"
 #include "base/suggest.h"
 #include "ir/scheduled.h"
 #include "optimise/import.h"
@@ -58,8 +59,11 @@ constexpr Pass kPasses[] = {
     {"fusion", "puts loops, reductions and their producers into kernels", true, true, true, Fuse},
     {"combine-collectives", "joins collectives of one kind up to a size", true, true, false, CombineCollectives},
     {"fusion-wrapper", "makes kernels of what combining left", true, false, false, WrapKernels},
-    {"barriers", "drops optimization barriers", false, true, true, RemoveBarriers},
     {"dce", "drops what nothing needs", true, true, true, EliminateDeadCode},
+    {"async-collectives", "divides collectives into a start and a done", true, false, false, DivideCollectives},
+    {"schedule", "orders ops to hold little memory and, on GPUs, to compute while collectives are under way", true,
+     true, false, Schedule},
+    {"barriers", "drops optimization barriers", false, true, true, RemoveBarriers},
 };
 
 constexpr Pass kCpuPasses[] = {
@@ -117,7 +121,7 @@ std::vector<Dataflow*> ExecutedRegions(Dataflow& flow) {
   for (size_t i = 0; i < all.size(); ++i) {
     for (const NodeId id : all[i]->order()) {
       const Node& node = all[i]->node(id);
-      if (node.kind == OpKind::kFusion) continue;
+      if (node.kind == OpKind::kFusion || node.kind == OpKind::kAsyncStart) continue;
       for (const auto& body : node.bodies) all.push_back(body.get());
     }
   }
@@ -176,16 +180,9 @@ void SortAndNumber(const ir::Module& source, std::vector<Explanation>& explanati
   std::stable_sort(explanations.begin(), explanations.end(), [](const Explanation& a, const Explanation& b) {
     return a.origin.valid() && (!b.origin.valid() || a.origin.index() < b.origin.index());
   });
-  size_t line = 1;
-  size_t at = 0;
+  const LineIndex lines(source.source());
   for (Explanation& entry : explanations) {
-    if (!entry.origin.valid()) continue;
-    const size_t offset = source.op(entry.origin).source;
-    if (offset < at) line = 1, at = 0;  // callees may stand in front of their callers
-    line += static_cast<size_t>(std::count(source.source().begin() + static_cast<ptrdiff_t>(at),
-                                           source.source().begin() + static_cast<ptrdiff_t>(offset), '\n'));
-    at = offset;
-    entry.op += fmt::format(" (line {})", line);
+    if (entry.origin.valid()) entry.op += fmt::format(" (line {})", lines.Line(source.op(entry.origin).source));
   }
 }
 
@@ -234,12 +231,14 @@ Result<ir::Module> OptimiseAgain(ir::Module& module, const Options& options, con
   auto flow = Import(module, main, {.inline_calls = !disabled("inline")});
   for (Dataflow* region : ExecutedRegions(*flow)) region->dots_take_producers = options.target == Target::kTpu;
   bool fused = false;
+  bool scheduled = false;
   Departures departures(*flow, context.explanations);
   for (const Pass& pass : PassesOf(options.target)) {
     if (!RunsOn(pass, options.target) || disabled(pass.name)) continue;
     if (Interrupted()) return InterruptedError();
     if (pass.run != nullptr) RunOn(*flow, pass, context);
     fused = fused || pass.run == Fuse || pass.run == FuseOnCpu;
+    scheduled = scheduled || pass.run == Schedule;
     if (!fused) departures.Note(pass);
     if (report != nullptr) report->passes.emplace_back(pass.name);
     if (pass.name == options.stop_after) break;
@@ -247,7 +246,8 @@ Result<ir::Module> OptimiseAgain(ir::Module& module, const Options& options, con
   if (context.explanations != nullptr) SortAndNumber(module, *context.explanations);
   if (options.expand_kernels) RunOn(*flow, {.run = ExpandKernels}, context);
   if (!IsOrdered(*flow)) return MakeError(kLostOrder, "the optimised program is not in order; please report this");
-  return Export(*flow, main);
+  // The order of halves on GPUs hides latency; what XLA holds there is told better by its orders of least memory.
+  return Export(*flow, main, scheduled && options.target == Target::kTpu && !options.expand_kernels);
 }
 
 }  // namespace hespas::optimise

@@ -39,6 +39,7 @@ struct GpuFigures {
   double lanes_per_sm = 64;
   double clock_hz = 1.41e9;
   int capability = 80;  // CUDA compute capability times ten
+  double memory_bytes = 40e9;
 };
 
 class Decisions;  // optimise/decisions.h

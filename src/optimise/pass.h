@@ -22,6 +22,7 @@ struct PassContext {
   int64_t dot_merge_bytes = int64_t{32} << 20;
   int bf16_capability = 80;  // CUDA compute capability times ten, as far as bf16 arithmetic goes
   bool wrap_only = false;    // each op a kernel of its own
+  size_t started = 0;        // asynchronous collectives made
   std::vector<Explanation>* explanations = nullptr;
   Decisions* decisions = nullptr;  // remembers what was asked about the device, if wanted
 };
@@ -62,6 +63,8 @@ void FuseOnCpu(Dataflow& flow, PassContext& context);
 void WrapKernels(Dataflow& flow, PassContext& context);
 void CombineCollectives(Dataflow& flow, PassContext& context);
 void RemoveBarriers(Dataflow& flow, PassContext& context);
+void DivideCollectives(Dataflow& flow, PassContext& context);
+void Schedule(Dataflow& flow, PassContext& context);
 void ExpandKernels(Dataflow& flow, PassContext& context);
 
 }  // namespace hespas::optimise

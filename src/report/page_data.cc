@@ -6,10 +6,10 @@
 #include <nlohmann/json.hpp>
 #include <span>
 
+#include "base/line_index.h"
 #include "report/account.h"
 #include "report/collectives.h"
 #include "report/critical_path.h"
-#include "report/line_index.h"
 #include "report/op_labels.h"
 #include "report/page.h"
 #include "report/run_report.h"

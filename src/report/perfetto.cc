@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "report/line_index.h"
+#include "base/line_index.h"
 #include "report/op_labels.h"
 #include "report/slices.h"
 

@@ -17,7 +17,9 @@ class Individual {
         program_(program),
         schedule_(schedule),
         block_of_(schedule.position.size(), kNone),
-        copied_(program.ops.size(), 0) {}
+        copied_(program.ops.size(), 0),
+        in_order_(std::any_of(program.ops.begin(), program.ops.end(),
+                              [&](ir::OpId op) { return module.kind(op) == ir::OpKind::kAsyncStart; })) {}
 
   std::vector<graph::Block> Run() {
     blocks_.reserve(schedule_.position.size());
@@ -57,6 +59,7 @@ class Individual {
       const auto& [waiting, maker] = schedule_.waits[next_wait_];
       if (waiting == step && block_of_[maker] != kNone) block.predecessors.push_back(BlockId(size_t{block_of_[maker]}));
     }
+    if (in_order_) FollowStream(step, block);
     std::sort(block.predecessors.begin(), block.predecessors.end());
     block.predecessors.erase(std::unique(block.predecessors.begin(), block.predecessors.end()),
                              block.predecessors.end());
@@ -64,6 +67,13 @@ class Individual {
     block.repeats = schedule_.repeats[step];
     block_of_[step] = static_cast<uint32_t>(blocks_.size());
     blocks_.push_back(std::move(block));
+  }
+
+  // Halves of collectives say when each is to begin and who has to wait for it: everything but what a start started
+  // runs in program order.
+  void FollowStream(size_t step, graph::Block& block) {
+    if (last_in_stream_ != kNone) block.predecessors.push_back(BlockId(size_t{last_in_stream_}));
+    if (module_.kind(Op(step)) != ir::OpKind::kAsyncStart) last_in_stream_ = static_cast<uint32_t>(blocks_.size());
   }
 
   void Copy(uint32_t constant, graph::Block& block) {
@@ -98,6 +108,8 @@ class Individual {
   std::vector<uint32_t> block_of_;     // by step; kNone for copyable constants
   std::vector<uint32_t> first_block_;  // made at the step or behind it
   std::vector<uint32_t> copied_;       // by op: into which block last, counted from 1; 0: into none
+  bool in_order_;
+  uint32_t last_in_stream_ = kNone;  // block
   std::vector<graph::Block> blocks_;
 };
 

@@ -5,6 +5,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "driver/run.h"
 #include "programs.h"
 
 namespace hespas {
@@ -160,6 +161,43 @@ INSTANTIATE_TEST_SUITE_P(
              "resnet18_train_step_4_devices_1024_batch.gpu_a100_sxm_40.json", kA100, 0, false},
         Pair{"Llama100mTpuV3", "tests/data/optimise/llama3-100m-8dev.mlir.gz", "llama3-100m-8dev.tpuv3.json", kTpu, 9}),
     [](const auto& pair) { return std::string(pair.param.name); });
+
+struct Steps {
+  const char* name;
+  const char* program;
+  const char* optimised;
+  const char* device;
+};
+
+class Step : public testing::TestWithParam<Steps> {
+ protected:
+  static result::RunResult Run(const std::string& program) {
+    Diagnostics diagnostics;
+    auto result = driver::Run({.program = std::string(HESPAS_SOURCE_DIR) + "/" + program, .device = GetParam().device},
+                              diagnostics);
+    if (!result) ADD_FAILURE() << program << " does not run";
+    return result ? *std::move(result) : result::RunResult();
+  }
+};
+
+// Time and what of communication shows, with the same models; XLA's schedule is in its text.
+TEST_P(Step, AgreesWithThatOfXlasProgram) {
+  const result::RunResult ours = Run(GetParam().program);
+  const result::RunResult theirs = Run(GetParam().optimised);
+  const double step = theirs.step_time.seconds();
+  EXPECT_NEAR(ours.step_time.seconds(), step, 0.05 * step);
+  EXPECT_NEAR(ours.exposed_communication.seconds(), theirs.exposed_communication.seconds(), 0.01 * step);
+  EXPECT_NEAR(static_cast<double>(ours.peak_memory->value), static_cast<double>(theirs.peak_memory->value),
+              0.10 * static_cast<double>(theirs.peak_memory->value));
+}
+
+INSTANTIATE_TEST_SUITE_P(PublicPairs, Step,
+                         testing::Values(Steps{"Llama100mA100", "examples/llama3-100m-4dev.mlir.gz",
+                                               "tests/data/optimise/llama3-100m-4dev.gpu_a100_sxm_40.hlo.gz",
+                                               "A100_SXM_40GB"},
+                                         Steps{"Llama100mTpuV3", "tests/data/optimise/llama3-100m-8dev.mlir.gz",
+                                               "tests/data/optimise/llama3-100m-8dev.tpuv3.hlo.gz", "TPUv3"}),
+                         [](const auto& pair) { return std::string(pair.param.name); });
 
 }  // namespace
 }  // namespace hespas

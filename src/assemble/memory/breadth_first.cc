@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "assemble/memory/number_lists.h"
+#include "graph/number_lists.h"
 #include "ir/walk.h"
 
 namespace hespas::assemble::memory {
@@ -21,8 +21,8 @@ class Sources {
   }
 
   // What each of them waits for, without repetition.
-  NumberLists Run(std::span<const ir::OpId> ops) {
-    NumberLists lists;
+  graph::NumberLists Run(std::span<const ir::OpId> ops) {
+    graph::NumberLists lists;
     last_.assign(next_, 0);
     const size_t arguments = next_ - ops.size();
     for (size_t i = 0; i < arguments; ++i) lists.End();
@@ -57,8 +57,8 @@ std::vector<ir::OpId> BreadthFirst(const ir::Module& module, ir::BlockId block) 
   const auto& all = module.block(block).ops;
   const bool returns = !all.empty() && ir::IsTerminator(module.kind(all.back()));
   const std::span<const ir::OpId> ops(all.data(), all.size() - (returns ? 1 : 0));
-  const NumberLists waits_for = Sources(module, block, ops).Run(ops);
-  NumberLists waiting = waits_for.Inverted(waits_for.size());
+  const graph::NumberLists waits_for = Sources(module, block, ops).Run(ops);
+  graph::NumberLists waiting = waits_for.Inverted(waits_for.size());
   const size_t arguments = waits_for.size() - ops.size();
   // What XLA's passes make joins the readers of a value at their end; kernels come from the last to the first.
   const auto is_made = [&](uint32_t i, auto... kinds) { return ((module.kind(ops[i - arguments]) == kinds) || ...); };

@@ -1,5 +1,7 @@
 #include "assemble/memory/delayed_gradients.h"
 
+#include "assemble/collective.h"
+#include "assemble/memory/aliasing.h"
 #include "ir/library_call.h"
 #include "ir/walk.h"
 
@@ -14,7 +16,15 @@ bool IsProduct(const ir::Module& module, ir::OpId op) {
   return library && (library->kind == ir::LibraryKind::kGemm || library->kind == ir::LibraryKind::kConvolution);
 }
 
-bool Reduces(OpKind kind) {
+// Either half of a collective is one.
+OpKind KindOf(const ir::Module& module, ir::OpId op) {
+  const ir::OpId start = AsyncStartOf(module, op);
+  const ir::OpId collective = start.valid() ? CollectiveInside(module, start) : ir::OpId();
+  return module.kind(collective.valid() ? collective : op);
+}
+
+bool Reduces(const ir::Module& module, ir::OpId op) {
+  const OpKind kind = KindOf(module, op);
   return kind == OpKind::kAllReduce || kind == OpKind::kReduceScatter || kind == OpKind::kCrossReplicaSum;
 }
 
@@ -59,7 +69,7 @@ class Delay {
       for (const ir::ValueId result : module_.results(op)) {
         if (needed[result.index()]) tail_[at] = false;
       }
-      const bool passes = Reduces(module_.kind(op)) || (tail_[at] && !IsProduct(module_, op));
+      const bool passes = Reduces(module_, op) || (tail_[at] && !IsProduct(module_, op));
       VisitOperands(module_, op, [&](ir::ValueId value) {
         read[value.index()] = true;
         if (!passes) needed[value.index()] = true;
@@ -71,7 +81,7 @@ class Delay {
     const ir::OpId op = order_[at];
     bool waits = false;
     VisitOperands(module_, op, [&](ir::ValueId value) { waits = waits || waits_[value.index()]; });
-    const bool reduces = Reduces(module_.kind(op));
+    const bool reduces = Reduces(module_, op);
     if ((tail_[at] && IsProduct(module_, op)) || (waits && (tail_[at] || reduces))) {
       later_.push_back(op);
       for (const ir::ValueId result : module_.results(op)) waits_[result.index()] = true;
@@ -80,7 +90,7 @@ class Delay {
     if (waits) {
       Release();
       Release();
-    } else if (ir::IsCollective(module_.kind(op)) && !reduces) {
+    } else if (module_.kind(op) != OpKind::kAsyncDone && ir::IsCollective(KindOf(module_, op)) && !reduces) {
       Release();
     }
     out_.push_back(op);

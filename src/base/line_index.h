@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace hespas::report {
+namespace hespas {
 
 class LineIndex {
  public:
@@ -31,4 +31,4 @@ class LineIndex {
   bool empty_ = true;
 };
 
-}  // namespace hespas::report
+}  // namespace hespas

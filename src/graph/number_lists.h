@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-namespace hespas::assemble::memory {
+namespace hespas::graph {
 
 class NumberLists {
  public:
@@ -38,4 +38,4 @@ class NumberLists {
   std::vector<uint32_t> items_;
 };
 
-}  // namespace hespas::assemble::memory
+}  // namespace hespas::graph

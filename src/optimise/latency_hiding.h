@@ -1,0 +1,42 @@
+// XLA's latency-hiding scheduler (latency_hiding_scheduler.cc) with the settings of its GPU compiler: an order in which
+// computation runs between the start and the end of each collective.
+//
+// - Backwards from the end, on a clock of its own: a library call or a loop fusion takes 1000 ticks, a convolution
+//   5000, a collective 5000 from start to done, everything else one. One collective is under way at a time.
+// - While more than the limit is held, the given order (of least memory) decides instead.
+// - n log n in ops.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "graph/memory_orders.h"
+#include "optimise/optimise.h"
+
+namespace hespas::optimise {
+
+enum class Role : uint8_t { kWork, kStart, kDone, kNothing };
+
+struct HidingInput {
+  const graph::Dag& dag;
+  const std::vector<uint32_t>& order;  // of least memory; decides between equals
+  std::vector<Role> roles;             // by op
+  std::vector<int64_t> costs;          // ticks, by op
+  std::vector<bool> in_tuple;          // by op: results are elements of a tuple in XLA, a tick away from their readers
+  int64_t memory_limit;                // bytes of buffers at once
+};
+
+struct Hidden {
+  std::vector<uint32_t> order;
+  int64_t most_within = 0;  // bytes, of what was held within the limit when an op was chosen
+  int64_t least_beyond = std::numeric_limits<int64_t>::max();
+};
+
+Hidden HideLatency(const HidingInput& input);
+
+// XLA's GetSchedulerMemoryLimit: bytes, 95 % of what four fifths of the device's memory leave beside what is held
+// throughout.
+double RoomForTemporaries(const GpuFigures& gpu, double held_throughout);
+
+}  // namespace hespas::optimise

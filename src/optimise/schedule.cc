@@ -1,0 +1,136 @@
+// The order in which everything runs.
+#include <algorithm>
+#include <limits>
+
+#include "graph/memory_orders.h"
+#include "optimise/decisions.h"
+#include "optimise/latency_hiding.h"
+#include "optimise/pass.h"
+
+namespace hespas::optimise {
+namespace {
+
+using ir::OpKind;
+using ir::OpSort;
+
+constexpr int64_t kHighCost = 5000;  // XLA's ApproximateLatencyEstimator
+constexpr int64_t kMediumCost = 1000;
+constexpr int64_t kLowCost = 1;
+
+// Of orders whose peaks differ by scalars alone, which XLA pads, the first counts.
+constexpr double kSamePeak = 1e-3;
+
+bool IsView(const Node& node) {
+  return node.kind == OpKind::kReshape || node.kind == OpKind::kBitcast || node.kind == OpKind::kOptimizationBarrier ||
+         node.kind == OpKind::kGetTupleElement || node.kind == OpKind::kAsyncDone ||
+         node.kind == OpKind::kAsyncUpdate || node.kind == OpKind::kWhile;
+}
+
+int64_t BytesOf(const Dataflow& flow, const Node& node, WireId result) {
+  const ir::Type& type = flow.type(result);
+  const bool bundle = type.kind == ir::TypeKind::kAsyncBundle && type.nested.size() == 2;
+  if (bundle) return ir::ByteSize(flow.source().types(), type.nested[1]);
+  return node.kind == OpKind::kConstant ? 0 : flow.ByteSize(result);
+}
+
+graph::Dag DagOf(const Dataflow& flow) {
+  graph::DagBuilder builder(flow.wire_count());
+  for (const NodeId id : flow.order()) {
+    const Node& node = flow.node(id);
+    for (const WireId operand : node.operands) builder.Read(operand.value);
+    for (uint32_t r = 0; r < node.result_count; ++r) {
+      const WireId result = flow.result(id, r);
+      if (IsView(node) && !node.operands.empty()) {
+        builder.MakeView(result.value, node.operands[node.operands.size() == 1 ? 0 : r].value);
+      } else {
+        builder.Make(result.value, BytesOf(flow, node, result));
+      }
+    }
+    builder.EndOp(node.result_count == 1 && flow.type(flow.result(id)).element_count() == 1);
+  }
+  for (const WireId out : flow.outputs) builder.Return(out.value);
+  return builder.Take();
+}
+
+Role RoleOf(const Node& node) {
+  if (node.kind == OpKind::kAsyncStart) return Role::kStart;
+  if (node.kind == OpKind::kAsyncDone) return Role::kDone;
+  const OpSort sort = ir::Traits(node.kind).sort;
+  const bool view = node.kind == OpKind::kReshape || node.kind == OpKind::kBitcast;
+  return view || sort == OpSort::kFree || sort == OpSort::kConstant ? Role::kNothing : Role::kWork;
+}
+
+int64_t CostOf(const Dataflow& flow, const Node& node) {
+  if (RoleOf(node) == Role::kNothing) return 0;
+  if (node.kind == OpKind::kConvolution) return kHighCost;
+  if (node.kind == OpKind::kCustomCall) return kMediumCost;
+  const std::string_view* kind = node.kind == OpKind::kFusion ? flow.attribute(node, "fusion_kind") : nullptr;
+  return kind != nullptr && kind->find("kLoop") != std::string_view::npos ? kMediumCost : kLowCost;
+}
+
+// Several results, or one and a library's workspace.
+bool MakesTuple(const Node& node) { return node.result_count > 1 || node.kind == OpKind::kCustomCall; }
+
+// Arguments and results, which lie in donated arguments.
+double HeldThroughout(const Dataflow& flow) {
+  const auto bytes = [&](const std::vector<WireId>& wires) {
+    double sum = 0;
+    for (const WireId wire : wires) sum += static_cast<double>(flow.ByteSize(wire));
+    return sum;
+  };
+  return std::max(bytes(flow.parameters), bytes(flow.outputs));
+}
+
+std::vector<uint32_t> LeastMemory(const graph::Dag& dag) {
+  std::vector<uint32_t> best;
+  int64_t lowest = std::numeric_limits<int64_t>::max();
+  for (std::vector<uint32_t>& order : graph::MemoryOrders(dag)) {
+    const int64_t peak = graph::PeakOf(dag, order);
+    if (!best.empty() && static_cast<double>(peak) >= (1 - kSamePeak) * static_cast<double>(lowest)) continue;
+    best = std::move(order);
+    lowest = peak;
+  }
+  return best;
+}
+
+// Where collectives have two halves, computation comes between them.
+std::vector<uint32_t> Hide(const Dataflow& flow, const graph::Dag& dag, const std::vector<uint32_t>& order,
+                           const PassContext& context) {
+  const double held = HeldThroughout(flow);
+  const double room = RoomForTemporaries(context.gpu, held);
+  HidingInput input{.dag = dag, .order = order, .memory_limit = static_cast<int64_t>(room)};
+  for (const NodeId id : flow.order()) {
+    input.roles.push_back(RoleOf(flow.node(id)));
+    input.costs.push_back(CostOf(flow, flow.node(id)));
+    input.in_tuple.push_back(MakesTuple(flow.node(id)));
+  }
+  Hidden hidden = HideLatency(input);
+  if (context.decisions != nullptr) {
+    for (const int64_t bytes : {hidden.most_within, hidden.least_beyond}) {
+      context.decisions->Ask({QuestionKind::kFits, {static_cast<double>(bytes), held}}, context.gpu, *context.cost);
+    }
+  }
+  return std::move(hidden.order);
+}
+
+}  // namespace
+
+void Schedule(Dataflow& flow, PassContext& context) {
+  const std::vector<NodeId> before = flow.order();
+  // Without halves the order of a GPU's program decides nothing but which collective comes first: the program's own
+  // does.
+  const auto starts = [&](NodeId id) { return flow.node(id).kind == OpKind::kAsyncStart; };
+  if (context.target == Target::kGpu && std::none_of(before.begin(), before.end(), starts)) return;
+  // Who sends and receives by hand, as pipelines do, has a schedule.
+  const auto transfers = [&](NodeId id) { return ir::Traits(flow.node(id).kind).sort == OpSort::kTransfer; };
+  if (std::any_of(before.begin(), before.end(), transfers)) return;
+  const graph::Dag dag = DagOf(flow);
+  std::vector<uint32_t> order = LeastMemory(dag);
+  if (context.target == Target::kGpu) order = Hide(flow, dag, order, context);
+  std::vector<NodeId> after;
+  after.reserve(order.size());
+  for (const uint32_t i : order) after.push_back(before[i]);
+  flow.SetOrder(std::move(after));
+}
+
+}  // namespace hespas::optimise
