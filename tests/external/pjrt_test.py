@@ -127,6 +127,13 @@ class Pjrt(unittest.TestCase):
         self.assertRegex(warnings[0], r"3 of 6 distinct blocks were measured; 3 are scaled from them "
                                       r"\(leave-one-out error of the measured ones \d+ %\)")
 
+    def test_what_a_sample_left_out_is_measured_later(self):
+        words = [self.write(chain(6)), "--split", "individual", "--cache", self.cache]
+        self.measure(*words, "--sample", 1)
+        self.assertLess(len(self.kept()), 6)
+        self.assertEqual(self.measure(*words)["warnings"], [])
+        self.assertEqual([e["source"] for e in self.kept()], ["pjrt"] * 6)
+
     def test_processor_time_is_another_measurement(self):
         program = self.write(product(256))
         for clock in ("wall", "cpu"):

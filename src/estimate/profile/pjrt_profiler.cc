@@ -77,7 +77,7 @@ class PjrtProfiler : public BlockProfiler {
     if (!worker) return worker.error();
     if (options_.clock == "cpu" && greeting_.value("platform", "") != "cpu")
       return Failed("of its devices only wall time is known (--clock)");
-    fingerprint_ = fmt::format("pjrt|2|{}|{}|{}|{}|{}|{}|{}", FileIdentity(plugin), greeting_.value("api", ""),
+    fingerprint_ = fmt::format("pjrt|3|{}|{}|{}|{}|{}|{}|{}", FileIdentity(plugin), greeting_.value("api", ""),
                                greeting_.value("platform", ""), greeting_.value("version", ""),
                                greeting_.value("device", ""), options_.cold ? "cold" : "warm", options_.clock);
     // "cpu" is the name of every processor there is.

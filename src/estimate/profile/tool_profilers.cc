@@ -48,7 +48,7 @@ class XlaProfiler : public BlockProfiler {
 
   std::string_view name() const override { return "xla"; }
   std::string Fingerprint() const override {
-    return fmt::format("xla|1|{}|{}|{}", FileIdentity(translate_), FileIdentity(runner_), HostProcessor());
+    return fmt::format("xla|2|{}|{}|{}", FileIdentity(translate_), FileIdentity(runner_), HostProcessor());
   }
 
   Status Compile(const BlockProgram& program, size_t) override {
@@ -124,7 +124,7 @@ class IreeProfiler : public BlockProfiler {
 
   std::string_view name() const override { return "iree"; }
   std::string Fingerprint() const override {
-    std::string text = fmt::format("iree|1|{}|{}|{}|{}|{}|{}", version_, FileIdentity(runner_), HostProcessor(),
+    std::string text = fmt::format("iree|2|{}|{}|{}|{}|{}|{}", version_, FileIdentity(runner_), HostProcessor(),
                                    options_.target_backend, options_.target_device, options_.clock);
     for (const auto* words : {&options_.compile_arguments, &options_.run_arguments}) {
       for (const std::string& word : *words) text += "|" + word;
