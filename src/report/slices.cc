@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <unordered_map>
 
 #include "report/account.h"
@@ -22,8 +23,9 @@ class Builder {
     std::map<uint32_t, std::vector<const NodeInterval*>> by_rank;
     for (const NodeInterval& interval : step_.simulated->intervals) by_rank[interval.rank].push_back(&interval);
     for (auto& [rank, intervals] : by_rank) {
-      std::stable_sort(intervals.begin(), intervals.end(),
-                       [](const NodeInterval* a, const NodeInterval* b) { return a->start < b->start; });
+      std::stable_sort(intervals.begin(), intervals.end(), [](const NodeInterval* a, const NodeInterval* b) {
+        return std::pair(a->start, a->end) < std::pair(b->start, b->end);  // what only waits comes first
+      });
       AddRank(rank, intervals);
     }
     std::stable_sort(out_.slices.begin(), out_.slices.end(), [](const Slice& a, const Slice& b) {
@@ -41,36 +43,41 @@ class Builder {
     out_.tracks.push_back({process, "compute", true});
     lanes_.clear();
     const trace::Program& program = step_.traces.programs[step_.traces.program_of_rank[rank]];
-    std::unordered_map<uint64_t, size_t> slice_of;  // communication nodes that have a slice
+    std::unordered_map<uint64_t, size_t> slice_of;  // communication nodes, and what only waits for one
     for (const NodeInterval* interval : intervals) {
-      if (interval->start == interval->end) continue;
       const trace::Node& node = nodes_.at(rank, interval->node);
       const Time start = step_.simulated->time(interval->start);
+      const std::optional<size_t> waited_for = LastCommunication(program, node, slice_of, start);
+      if (interval->start == interval->end) {
+        if (waited_for) slice_of[node.id] = *waited_for;
+        continue;
+      }
       const Time end = step_.simulated->time(interval->end);
       const bool computes = node.kind == NodeKind::kCompute;
       Slice slice{.track = computes ? compute : TrackOf(process, rank, node, start, end),
                   .start = start,
                   .end = end,
                   .node = static_cast<uint32_t>(&node - program.nodes.data())};
-      AddArrow(program, node, slice_of, slice);
+      if (waited_for) {
+        slice.waited_for = ++flows_;
+        out_.slices[*waited_for].flows.push_back(slice.waited_for);
+      }
       if (!computes) slice_of[node.id] = out_.slices.size();
       out_.slices.push_back(std::move(slice));
     }
   }
 
-  // An arrow from the communication that ended last of those this node depends on.
-  void AddArrow(const trace::Program& program, const trace::Node& node,
-                const std::unordered_map<uint64_t, size_t>& slice_of, Slice& slice) {
-    Slice* last = nullptr;
+  // The communication that ended last of those this node depends on, by the number of its slice.
+  std::optional<size_t> LastCommunication(const trace::Program& program, const trace::Node& node,
+                                          const std::unordered_map<uint64_t, size_t>& slice_of, Time start) const {
+    std::optional<size_t> last;
     for (uint32_t d = 0; d < node.dependency_count; ++d) {
       const auto found = slice_of.find(program.dependencies[node.first_dependency + d]);
       if (found == slice_of.end()) continue;
-      Slice& origin = out_.slices[found->second];
-      if (origin.end <= slice.start && (last == nullptr || origin.end > last->end)) last = &origin;
+      const Time end = out_.slices[found->second].end;
+      if (end <= start && (!last || end > out_.slices[*last].end)) last = found->second;
     }
-    if (last == nullptr) return;
-    slice.waited_for = ++flows_;
-    last->flows.push_back(slice.waited_for);
+    return last;
   }
 
   // The first track of the node's communicator that is free at `start`.
