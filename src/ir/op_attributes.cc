@@ -1,5 +1,8 @@
 #include "ir/op_attributes.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 
 #include "ir/attribute.h"
@@ -194,6 +197,14 @@ std::optional<DotDimensions> DotDimensionsOf(const Module& module, OpId op) {
       .List("lhs_contracting_dimensions", dims.lhs_contracting)
       .List("rhs_contracting_dimensions", dims.rhs_contracting);
   return reader.ok() ? std::optional(dims) : std::nullopt;
+}
+
+std::string DotDimensionsText(const DotDimensions& dot) {
+  return fmt::format(
+      "#stablehlo.dot<lhs_batching_dimensions = [{}], rhs_batching_dimensions = [{}], lhs_contracting_dimensions = "
+      "[{}], rhs_contracting_dimensions = [{}]>",
+      fmt::join(dot.lhs_batching, ", "), fmt::join(dot.rhs_batching, ", "), fmt::join(dot.lhs_contracting, ", "),
+      fmt::join(dot.rhs_contracting, ", "));
 }
 
 std::optional<ConvolutionDimensions> AsConvolutionDimensions(std::string_view text) {

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -26,6 +27,8 @@ struct DotDimensions {
   bool operator==(const DotDimensions&) const = default;
 };
 std::optional<DotDimensions> DotDimensionsOf(const Module& module, OpId op);
+// `#stablehlo.dot<...>`, every list written out.
+std::string DotDimensionsText(const DotDimensions& dot);
 
 struct ConvolutionDimensions {
   int64_t input_batch = 0;

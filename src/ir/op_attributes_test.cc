@@ -63,6 +63,8 @@ TEST(OpAttributes, DotDimensionsInEverySpelling) {
     OneOp one("stablehlo.dot_general", texts);
     EXPECT_EQ(DotDimensionsOf(one.module(), one.op), expected) << texts[0].second;
   }
+  OneOp written("stablehlo.dot_general", {{"dot_dimension_numbers", DotDimensionsText(expected)}});
+  EXPECT_EQ(DotDimensionsOf(written.module(), written.op), expected);
   OneOp plain("stablehlo.dot", {}, {{4, 8}, {8, 2}});
   EXPECT_EQ(DotDimensionsOf(plain.module(), plain.op), (DotDimensions{{}, {}, {1}, {0}}));
   OneOp broken("stablehlo.dot_general", {{"dot_dimension_numbers", "#stablehlo.dot<lhs_batching_dimensions = [x]>"}});

@@ -86,8 +86,8 @@ std::optional<int64_t> IntegerOf(const Dataflow& flow, const Node& node, std::st
   return text == nullptr ? std::nullopt : ir::AsInteger(*text);
 }
 
-std::vector<size_t> NumbersBehind(std::string_view json, std::string_view name) {
-  std::vector<size_t> out;
+std::vector<int64_t> NumbersBehind(std::string_view json, std::string_view name) {
+  std::vector<int64_t> out;
   size_t at = json.find(name);
   if (at == std::string_view::npos) return out;
   at = json.find('[', at);
@@ -95,7 +95,7 @@ std::vector<size_t> NumbersBehind(std::string_view json, std::string_view name) 
   for (; at < json.size() && json[at] != ']'; ++at) {
     const bool digit = json[at] >= '0' && json[at] <= '9';
     if (digit && !in_number) out.push_back(0);
-    if (digit && out.back() < 1'000'000) out.back() = out.back() * 10 + static_cast<size_t>(json[at] - '0');
+    if (digit && out.back() < 1'000'000) out.back() = out.back() * 10 + (json[at] - '0');
     in_number = digit;
   }
   return out;

@@ -25,7 +25,7 @@ std::optional<Dimensions> IntegersOf(const Dataflow& flow, const Node& node, std
 std::optional<int64_t> IntegerOf(const Dataflow& flow, const Node& node, std::string_view name);
 
 // The list of numbers behind `name` in a JSON text.
-std::vector<size_t> NumbersBehind(std::string_view json, std::string_view name);
+std::vector<int64_t> NumbersBehind(std::string_view json, std::string_view name);
 
 Dimensions Inverse(const Dimensions& permutation);
 Dimensions WithoutUnits(const Dimensions& dims);

@@ -1,9 +1,6 @@
 // Dots as matrix products: unit dimensions go, neighbours of one role become one, transposes in front are taken in.
 #include "optimise/canonical_dots.h"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <numeric>
 #include <unordered_set>
@@ -298,10 +295,8 @@ class Canonicaliser {
     }
     ir::Module& source = flow_.source();
     if (Product(out) != flow_.type(result).element_count()) return;
-    const std::string text = fmt::format(
-        "#stablehlo.dot<lhs_batching_dimensions = [{}], rhs_batching_dimensions = [{}], lhs_contracting_dimensions = "
-        "[{}], rhs_contracting_dimensions = [{}]>",
-        fmt::join(lb, ", "), fmt::join(rb, ", "), fmt::join(lc, ", "), fmt::join(rc, ", "));
+    const std::string text =
+        ir::DotDimensionsText({.lhs_batching = lb, .rhs_batching = rb, .lhs_contracting = lc, .rhs_contracting = rc});
     const ir::OpId origin = flow_.node(id).origin;
     const WireId a = Reshape(flow_, lhs.wire, Sizes(left));
     const WireId b = Reshape(flow_, rhs.wire, Sizes(right));

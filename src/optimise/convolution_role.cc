@@ -7,11 +7,6 @@
 namespace hespas::optimise {
 namespace {
 
-int64_t At(const ir::Type& type, int64_t dimension) {
-  const bool exists = dimension >= 0 && static_cast<size_t>(dimension) < type.dims.size();
-  return exists ? type.dims[static_cast<size_t>(dimension)] : 0;
-}
-
 bool IsDilated(const Dataflow& flow, const Node& node, std::string_view name) {
   const auto dilation = IntegersOf(flow, node, name);
   return dilation && std::any_of(dilation->begin(), dilation->end(), [](int64_t d) { return d > 1; });
@@ -21,8 +16,8 @@ bool IsDilated(const Dataflow& flow, const Node& node, std::string_view name) {
 bool IsFilterGradient(const Dataflow& flow, const Node& node, const ir::ConvolutionDimensions& numbers) {
   if (IsDilated(flow, node, "rhs_dilation")) return true;
   for (size_t i = 0; i < std::min(numbers.kernel_spatial.size(), numbers.output_spatial.size()); ++i) {
-    const int64_t kernel = At(flow.type(node.operands[1]), numbers.kernel_spatial[i]);
-    if (kernel > At(flow.type(node.first_result), numbers.output_spatial[i])) return true;
+    const int64_t kernel = SizeAt(flow.type(node.operands[1]), numbers.kernel_spatial[i]);
+    if (kernel > SizeAt(flow.type(node.first_result), numbers.output_spatial[i])) return true;
   }
   return false;
 }
@@ -32,12 +27,17 @@ bool IsInputGradient(const Dataflow& flow, const Node& node, const ir::Convoluti
   if (IsDilated(flow, node, "lhs_dilation")) return true;
   const ir::Type& kernel = flow.type(node.operands[1]);
   const bool wide = std::any_of(numbers.kernel_spatial.begin(), numbers.kernel_spatial.end(),
-                                [&](int64_t d) { return At(kernel, d) > 1; });
+                                [&](int64_t d) { return SizeAt(kernel, d) > 1; });
   const Node* maker = flow.MakerNode(node.operands[1]);
   return wide && maker != nullptr && maker->kind == ir::OpKind::kReverse;
 }
 
 }  // namespace
+
+int64_t SizeAt(const ir::Type& type, int64_t dimension) {
+  const bool exists = dimension >= 0 && static_cast<size_t>(dimension) < type.dims.size();
+  return exists ? type.dims[static_cast<size_t>(dimension)] : 0;
+}
 
 ConvolutionRole RoleOf(const Dataflow& flow, const Node& node, const ir::ConvolutionDimensions& numbers) {
   if (IsFilterGradient(flow, node, numbers)) return ConvolutionRole::kFilterGradient;

@@ -10,4 +10,7 @@ enum class ConvolutionRole : uint8_t { kForward, kInputGradient, kFilterGradient
 
 ConvolutionRole RoleOf(const Dataflow& flow, const Node& node, const ir::ConvolutionDimensions& numbers);
 
+// Of one of the dimensions that a convolution's numbers name; 0 where the type has none of that number.
+int64_t SizeAt(const ir::Type& type, int64_t dimension);
+
 }  // namespace hespas::optimise

@@ -62,7 +62,7 @@ class CpuFusion {
     for (size_t i = order.size(); i-- > 0;) {
       const NodeId id = order[i];
       const bool needed = returned_[id.index()] || !readers_[id.index()].empty() || flow_.node(id).result_count != 1;
-      if (needed && IsLoopRoot(flow_, flow_.node(id))) loops.push_back(Grow(id));
+      if (needed && IsLoopRoot(flow_.node(id))) loops.push_back(Grow(id));
     }
     std::reverse(loops.begin(), loops.end());
     for (Loop& loop : loops) {
@@ -91,7 +91,7 @@ class CpuFusion {
   bool MayTake(NodeId reader, NodeId producer) const {
     const Node& node = flow_.node(producer);
     const Node& to = flow_.node(reader);
-    if (!IsLoopOp(flow_, node) || !IsLoopRoot(flow_, to) || IsOverwritten(node, to)) return false;
+    if (!IsLoopOp(node) || !IsLoopRoot(to) || IsOverwritten(node, to)) return false;
     if (IsOuterReduction(flow_, node) || IsOuterReduction(flow_, to)) return false;
     return !IsExpensive(flow_, node) || (readers_[producer.index()].size() == 1 && !Reuses(to, producer));
   }
@@ -106,7 +106,7 @@ class CpuFusion {
   // An op that reads more than it makes is computed anew only where nobody needs it stored.
   void MarkOnce(NodeId id) {
     const Node& node = flow_.node(id);
-    if (!IsLoopOp(flow_, node) || ReadsOneArray(flow_, node)) return;
+    if (!IsLoopOp(node) || ReadsOneArray(flow_, node)) return;
     int64_t read = 0;
     for (const NodeId producer : Producers(id)) read += flow_.ByteSize(flow_.result(producer));
     std::unordered_set<WireId> given;
@@ -186,7 +186,7 @@ class CpuFusion {
     const Node& node = flow_.node(producer);
     const Node& root = flow_.node(loop.members[0]);
     const bool alone = loop.members.size() == 1;
-    if (!IsLoopOp(flow_, node) || once_[producer.index()] || IsOuterReduction(flow_, node)) return false;
+    if (!IsLoopOp(node) || once_[producer.index()] || IsOuterReduction(flow_, node)) return false;
     if (IsOverwritten(node, root)) return false;
     if (alone && (IsOuterReduction(flow_, root) || IsBareConstant(node))) return false;
     const bool expensive = IsExpensive(flow_, node);

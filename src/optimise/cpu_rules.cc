@@ -32,7 +32,7 @@ bool IsSplat(const Dataflow& flow, WireId wire) {
 
 }  // namespace
 
-bool IsLoopOp(const Dataflow&, const Node& node) {
+bool IsLoopOp(const Node& node) {
   if (node.result_count != 1 || !node.bodies.empty()) return false;
   switch (node.kind) {
     case OpKind::kMap:
@@ -54,9 +54,7 @@ bool IsLoopOp(const Dataflow&, const Node& node) {
   }
 }
 
-bool IsLoopRoot(const Dataflow& flow, const Node& node) {
-  return IsLoopOp(flow, node) || (node.kind == OpKind::kReduce && node.result_count > 1);
-}
+bool IsLoopRoot(const Node& node) { return IsLoopOp(node) || (node.kind == OpKind::kReduce && node.result_count > 1); }
 
 bool IsOverwritten(const Node& node, const Node& reader) {
   if (reader.kind != OpKind::kDynamicUpdateSlice || ir::Traits(node.kind).sort == OpSort::kElementwise) return false;
@@ -92,7 +90,7 @@ bool IsExpensive(const Dataflow& flow, const Node& node) {
     case OpKind::kTanh:
       return true;
     default:
-      return !IsLoopOp(flow, node);
+      return !IsLoopOp(node);
   }
 }
 
@@ -110,7 +108,7 @@ bool ReusesElements(const Dataflow& flow, const Node& node, size_t operand) {
     case OpKind::kDynamicUpdateSlice:
       return operand > 1;
     default:
-      return !IsLoopOp(flow, node);
+      return !IsLoopOp(node);
   }
 }
 

@@ -6,10 +6,10 @@
 namespace hespas::optimise {
 
 // Whether the op can be computed element by element inside a loop over its reader's elements.
-bool IsLoopOp(const Dataflow& flow, const Node& node);
+bool IsLoopOp(const Node& node);
 
 // The same, or an op that ends a loop: a reduction of several values at once.
-bool IsLoopRoot(const Dataflow& flow, const Node& node);
+bool IsLoopRoot(const Node& node);
 
 // Whether `reader` writes over what the op reads at other places: the op runs before.
 bool IsOverwritten(const Node& node, const Node& reader);

@@ -1,7 +1,7 @@
 // Kernels taken apart again, so that any StableHLO compiler can run an optimised program and check its numbers.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
+#include "ir/op_attributes.h"
 #include "optimise/build.h"
 #include "optimise/pass.h"
 
@@ -104,13 +104,11 @@ class Expander {
       return ReplaceConvolution(id);
     if (target == nullptr || config == nullptr || target->find("__cublas$gemm") == std::string_view::npos) return;
     const std::vector<WireId> operands = flow_.node(id).operands;
-    const std::string numbers = fmt::format(
-        "#stablehlo.dot<lhs_batching_dimensions = [{}], rhs_batching_dimensions = [{}], lhs_contracting_dimensions = "
-        "[{}], rhs_contracting_dimensions = [{}]>",
-        fmt::join(NumbersBehind(*config, "lhs_batch_dimensions"), ", "),
-        fmt::join(NumbersBehind(*config, "rhs_batch_dimensions"), ", "),
-        fmt::join(NumbersBehind(*config, "lhs_contracting_dimensions"), ", "),
-        fmt::join(NumbersBehind(*config, "rhs_contracting_dimensions"), ", "));
+    const std::string numbers =
+        ir::DotDimensionsText({.lhs_batching = NumbersBehind(*config, "lhs_batch_dimensions"),
+                               .rhs_batching = NumbersBehind(*config, "rhs_batch_dimensions"),
+                               .lhs_contracting = NumbersBehind(*config, "lhs_contracting_dimensions"),
+                               .rhs_contracting = NumbersBehind(*config, "rhs_contracting_dimensions")});
     const WireId old = flow_.result(id);
     const ir::TypeId type = flow_.type_id(old);
     WireId made =

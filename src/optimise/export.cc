@@ -142,11 +142,13 @@ class Exporter {
     operands.resize(node.own_operand_count());
     std::vector<ir::RegionId> regions;
     const bool starts = node.kind == OpKind::kAsyncStart && !node.bodies.empty();
-    if (starts) AddStarted(flow, node);
-    for (const auto& body : node.bodies) {
-      if (starts) break;
+    if (starts) {
+      AddStarted(flow, node);
+    } else {
       const std::string_view end = node.kind == OpKind::kFusion ? "mhlo.return" : "stablehlo.return";
-      regions.push_back(out_.AddRegion(std::vector<ir::BlockId>{AddBody(*body, ir::BlockId(), captured, end)}));
+      for (const auto& body : node.bodies) {
+        regions.push_back(out_.AddRegion(std::vector<ir::BlockId>{AddBody(*body, ir::BlockId(), captured, end)}));
+      }
     }
     if (node.bodies.empty() && node.origin.valid() && node.kind != OpKind::kAsyncDone) {
       Values inner;
@@ -172,15 +174,13 @@ class Exporter {
   void AddStarted(const Dataflow& flow, const Node& start) {
     const Dataflow& body = *start.bodies[0];
     const ir::BlockId block = AddBody(body, ir::BlockId(), {}, "func.return");
-    ir::Type type;
-    type.kind = ir::TypeKind::kFunction;
-    for (const WireId parameter : body.parameters) type.nested.push_back(TypeOf(body.type_id(parameter)));
-    type.input_count = static_cast<uint32_t>(type.nested.size());
-    for (const WireId result : body.outputs) type.nested.push_back(TypeOf(body.type_id(result)));
+    std::vector<ir::TypeId> inputs, results;
+    for (const WireId parameter : body.parameters) inputs.push_back(TypeOf(body.type_id(parameter)));
+    for (const WireId result : body.outputs) results.push_back(TypeOf(body.type_id(result)));
     const std::string_view symbol = ir::AsSymbol(*flow.attribute(start, "called_computation"));
     const ir::Attribute attributes[] = {
         {out_.InternName("sym_name"), out_.Keep(fmt::format("\"{}\"", symbol))},
-        {out_.InternName("function_type"), out_.Keep(out_.types().Text(out_.types().Intern(std::move(type))))},
+        {out_.InternName("function_type"), out_.Keep(out_.types().Text(out_.types().InternFunction(inputs, results)))},
         {out_.InternName("sym_visibility"), "\"private\""},
         {out_.InternName("execution_thread"), "\"main\""}};
     const ir::RegionId region = out_.AddRegion(std::span(&block, 1));

@@ -10,8 +10,6 @@
 namespace hespas::optimise {
 namespace {
 
-constexpr size_t kSiblings = 6;          // readers of a value that are looked at together
-constexpr size_t kRootLimit = 12;        // results of one kernel
 constexpr int64_t kSmallSource = 16384;  // bytes
 constexpr int64_t kSmallSlice = 1024;    // bytes: slices of less may lie apart
 
@@ -78,14 +76,6 @@ class GpuJoiner : public KernelGraph {
 
   // A vector that is worth less than a kernel's launch.
   bool IsSmall(WireId wire) const { return flow_.ByteSize(wire) <= kSmallSource; }
-
-  bool MayJoin(uint32_t a, uint32_t b) const {
-    const Kernel& x = kernels_[a];
-    const Kernel& y = kernels_[b];
-    if (a == b || !x.joinable || !y.joinable || x.elements != y.elements || x.slices != y.slices) return false;
-    if ((x.turns && y.reduces) || (x.reduces && y.turns)) return false;
-    return plan_.roots[a].size() + plan_.roots[b].size() <= kRootLimit;
-  }
 
   // Column reductions go together where little is computed for them; with anything else only where one reads what the
   // other stores.

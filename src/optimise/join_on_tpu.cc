@@ -6,8 +6,6 @@ namespace hespas::optimise {
 namespace {
 
 constexpr double kFollowLimit = 25;  // instructions an element that may follow a dot in its kernel
-constexpr size_t kSiblings = 6;      // readers of a value that are looked at together
-constexpr size_t kRootLimit = 12;    // results of one kernel
 
 class TpuJoiner : public KernelGraph {
  public:
@@ -51,11 +49,7 @@ class TpuJoiner : public KernelGraph {
   }
 
   void TryJoin(uint32_t a, uint32_t b) {
-    const Kernel& x = kernels_[a];
-    const Kernel& y = kernels_[b];
-    if (a == b || !x.joinable || !y.joinable || x.elements != y.elements || (x.dots && y.dots)) return;
-    if (!Agree(a, b) || x.slices != y.slices || (x.turns && y.reduces) || (x.reduces && y.turns)) return;
-    if (plan_.roots[a].size() + plan_.roots[b].size() <= kRootLimit) Join(a, b);
+    if (MayJoin(a, b) && !(kernels_[a].dots && kernels_[b].dots) && Agree(a, b)) Join(a, b);
   }
 
   // A kernel reduces rows or columns, rows only where it holds a dot or nothing else; a dot goes on with little work.

@@ -12,6 +12,7 @@ using ir::OpKind;
 constexpr size_t kSearchLimit = 512;  // kernels looked at to exclude a circle; beyond it they stay apart
 constexpr double kCostly = 4;         // instructions an element: more than sums and products
 constexpr size_t kReach = 4096;       // units between two kernels that may be joined
+constexpr size_t kRootLimit = 12;     // results of one kernel
 
 }  // namespace
 
@@ -187,6 +188,14 @@ std::vector<KernelGraph::Shared> KernelGraph::SharedValues() const {
 void KernelGraph::SortReaders(std::vector<uint32_t>& readers) const {
   const auto place = [&](uint32_t kernel) { return units_.place(Now(kernel)); };
   std::sort(readers.begin(), readers.end(), [&](uint32_t a, uint32_t b) { return place(a) < place(b); });
+}
+
+bool KernelGraph::MayJoin(uint32_t a, uint32_t b) const {
+  const Kernel& x = kernels_[a];
+  const Kernel& y = kernels_[b];
+  if (a == b || !x.joinable || !y.joinable || x.elements != y.elements || x.slices != y.slices) return false;
+  if ((x.turns && y.reduces) || (x.reduces && y.turns)) return false;
+  return plan_.roots[a].size() + plan_.roots[b].size() <= kRootLimit;
 }
 
 uint32_t KernelGraph::Join(uint32_t a, uint32_t b) {

@@ -21,6 +21,8 @@ class KernelGraph {
   void DropInnerRoots();
 
  protected:
+  static constexpr size_t kSiblings = 6;  // readers of a value that are looked at together
+
   struct Kernel {
     std::vector<WireId> inputs;  // stored values it reads
     int64_t elements = 0;        // of its loop
@@ -66,6 +68,8 @@ class KernelGraph {
   bool IsElementwise(NodeId id) const { return plan_.classes[id.index()] == FusionClass::kElement || IsDot(id); }
   bool IsDot(NodeId id) const { return ir::Traits(flow_.node(id).kind).sort == ir::OpSort::kContraction; }
 
+  // Whether two kernels are of one kind and size, as far as they themselves tell.
+  bool MayJoin(uint32_t a, uint32_t b) const;
   // Makes one kernel of two where no circle arises: the one that `a` and `b` are from now on, kNone where they stay.
   uint32_t Join(uint32_t a, uint32_t b);
 

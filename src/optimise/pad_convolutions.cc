@@ -26,11 +26,6 @@ struct Places {
   int64_t result_out;
 };
 
-int64_t At(const ir::Type& type, int64_t dimension) {
-  const bool exists = dimension >= 0 && static_cast<size_t>(dimension) < type.dims.size();
-  return exists ? type.dims[static_cast<size_t>(dimension)] : 0;
-}
-
 class Padder {
  public:
   Padder(Dataflow& flow, NodeId id) : flow_(flow), id_(id) {}
@@ -54,8 +49,8 @@ class Padder {
                                         numbers->output_feature}
                                : Places{numbers->input_feature, numbers->kernel_input_feature,
                                         numbers->kernel_output_feature, -1, numbers->output_feature};
-    int64_t in = At(flow_.type(lhs), at.lhs_in);
-    int64_t out = At(flow_.type(rhs), at.rhs_out);
+    int64_t in = SizeAt(flow_.type(lhs), at.lhs_in);
+    int64_t out = SizeAt(flow_.type(rhs), at.rhs_out);
     if (in <= 0 || out <= 0 || !Widen(in, out)) return;
     Node made = flow_.Copy(id_);
     made.operands = {Padded(lhs, at.lhs_in, in), Padded(Padded(rhs, at.rhs_in, in), at.rhs_out, out)};
@@ -83,7 +78,7 @@ class Padder {
   }
 
   WireId Padded(WireId wire, int64_t dimension, int64_t size) {
-    if (dimension < 0 || At(flow_.type(wire), dimension) == size) return wire;
+    if (dimension < 0 || SizeAt(flow_.type(wire), dimension) == size) return wire;
     Dimensions dims = flow_.type(wire).dims;
     Dimensions none(dims.size(), 0);
     Dimensions high = none;

@@ -30,10 +30,10 @@ struct PassContext {
 struct Pass {
   std::string_view name;
   std::string_view note;
-  bool gpu;
-  bool tpu;
-  bool any;
-  void (*run)(Dataflow& flow, PassContext& context);
+  void (*run)(Dataflow& flow, PassContext& context) = nullptr;
+  bool gpu = true;  // of the table that GPUs, TPUs and any compiler share: where it runs
+  bool tpu = true;
+  bool any = true;
 };
 
 void Simplify(Dataflow& flow, PassContext& context);

@@ -46,11 +46,26 @@ def tearDownModule():
     print("\n".join(f"{number:6} {what}" for what, number in sorted(COUNTS.items())))
 
 
+def refuses_read_only_folder(test):
+    """Nothing is written where nobody may write; the command says so."""
+    folder = test.fresh()
+    (folder / "out").mkdir(mode=0o555)
+    nobody = {"user": 65534, "group": 65534} if os.getuid() == 0 else {}
+    os.chmod(folder, 0o555)
+    done = subprocess.run(test.command, cwd=folder, capture_output=True, text=True, timeout=300, check=False, **nobody)
+    os.chmod(folder, 0o755)
+    test.assertNotEqual(done.returncode, 0)
+    test.assertRegex(done.stderr, r"error\[E\d+\]")
+    test.assertEqual(list((folder / "out").iterdir()), [])
+    count("read-only folders")
+
+
 class Faults(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.place = tempfile.TemporaryDirectory()
         cls.folder = pathlib.Path(cls.place.name)
+        os.chmod(cls.folder, 0o755)
         cls.reference = cls.folder / "reference"
         (cls.folder / "cwd").mkdir()
         cls.command = [BIN / "hespas", "run", LLAMA, "--device", "H100_80GB", "--quiet", "--output", "out", "--cache", "cache.sqlite"]
@@ -128,17 +143,7 @@ class Faults(unittest.TestCase):
                 self.whole((disk or folder) / "out")
 
     def test_read_only_folder(self):
-        folder = self.fresh()
-        (folder / "out").mkdir(mode=0o555)
-        nobody = {"user": 65534, "group": 65534} if os.getuid() == 0 else {}
-        os.chmod(self.folder, 0o755)
-        os.chmod(folder, 0o555)
-        done = subprocess.run(self.command, cwd=folder, capture_output=True, text=True, check=False, **nobody)
-        os.chmod(folder, 0o755)
-        self.assertNotEqual(done.returncode, 0)
-        self.assertRegex(done.stderr, r"error\[E\d+\]")
-        self.assertEqual(list((folder / "out").iterdir()), [])
-        count("read-only folders")
+        refuses_read_only_folder(self)
 
     def test_two_writers(self):
         folder = self.fresh()
@@ -263,15 +268,7 @@ class SweepFaults(unittest.TestCase):
                 count("sweeps on full disks (tmpfs), which went on with more room")
 
     def test_read_only_folder(self):
-        folder = self.fresh()
-        (folder / "out").mkdir(mode=0o555)
-        os.chmod(folder, 0o555)
-        done = self.finish(folder, **({"user": 65534, "group": 65534} if os.getuid() == 0 else {}))
-        os.chmod(folder, 0o755)
-        self.assertNotEqual(done.returncode, 0)
-        self.assertRegex(done.stderr, r"error\[E\d+\]")
-        self.assertEqual(list((folder / "out").iterdir()), [])
-        count("read-only folders")
+        refuses_read_only_folder(self)
 
     def test_two_writers(self):
         for _ in range(max(1, KILLS // 10)):

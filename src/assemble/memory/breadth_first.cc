@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "assemble/memory/operands.h"
 #include "graph/number_lists.h"
 #include "ir/walk.h"
 
@@ -27,18 +28,12 @@ class Sources {
     const size_t arguments = next_ - ops.size();
     for (size_t i = 0; i < arguments; ++i) lists.End();
     for (uint32_t i = 0; i < ops.size(); ++i) {
-      const auto add = [&](ir::ValueId value) {
+      VisitOperands(module_, ops[i], [&](ir::ValueId value) {
         const auto found = number_.find(value.value);
         if (found == number_.end() || last_[found->second] == i + 1) return;
         last_[found->second] = i + 1;
         lists.Add(found->second);
-      };
-      for (const ir::ValueId value : module_.operands(ops[i])) add(value);
-      if (module_.op(ops[i]).first_region.valid() && module_.kind(ops[i]) != ir::OpKind::kFusion) {
-        ir::WalkNested(module_, ops[i], [&](ir::OpId nested) {
-          for (const ir::ValueId value : module_.operands(nested)) add(value);
-        });
-      }
+      });
       lists.End();
     }
     return lists;

@@ -2,6 +2,7 @@
 
 #include "assemble/collective.h"
 #include "assemble/memory/aliasing.h"
+#include "assemble/memory/operands.h"
 #include "ir/library_call.h"
 #include "ir/walk.h"
 
@@ -26,15 +27,6 @@ OpKind KindOf(const ir::Module& module, ir::OpId op) {
 bool Reduces(const ir::Module& module, ir::OpId op) {
   const OpKind kind = KindOf(module, op);
   return kind == OpKind::kAllReduce || kind == OpKind::kReduceScatter || kind == OpKind::kCrossReplicaSum;
-}
-
-template <class Visit>
-void VisitOperands(const ir::Module& module, ir::OpId op, Visit visit) {
-  for (const ir::ValueId value : module.operands(op)) visit(value);
-  if (!module.op(op).first_region.valid() || module.kind(op) == OpKind::kFusion) return;
-  ir::WalkNested(module, op, [&](ir::OpId nested) {
-    for (const ir::ValueId value : module.operands(nested)) visit(value);
-  });
 }
 
 class Delay {

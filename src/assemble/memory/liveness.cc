@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "assemble/memory/aliasing.h"
+#include "assemble/memory/operands.h"
 #include "assemble/memory/share_results.h"
 #include "base/units.h"
 #include "ir/op_attributes.h"
@@ -109,12 +110,7 @@ class Analysis {
 
   void FindUses() {
     for (uint32_t at = 0; at < end_; ++at) {
-      const ir::OpId op = what_.order[at];
-      for (const ir::ValueId operand : module_.operands(op)) Use(operand, at);
-      if (!module_.op(op).first_region.valid() || module_.kind(op) == OpKind::kFusion) continue;
-      ir::WalkNested(module_, op, [&](ir::OpId nested) {
-        for (const ir::ValueId operand : module_.operands(nested)) Use(operand, at);
-      });
+      VisitOperands(module_, what_.order[at], [&](ir::ValueId operand) { Use(operand, at); });
     }
     last_read_ = last_use_;
     const auto& ops = module_.block(what_.block).ops;

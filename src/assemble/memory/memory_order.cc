@@ -5,19 +5,12 @@
 #include <unordered_map>
 
 #include "assemble/memory/aliasing.h"
+#include "assemble/memory/operands.h"
 #include "graph/memory_orders.h"
 #include "ir/walk.h"
 
 namespace hespas::assemble::memory {
 namespace {
-
-void Read(const ir::Module& module, ir::OpId op, graph::DagBuilder& builder) {
-  for (const ir::ValueId value : module.operands(op)) builder.Read(value.value);
-  if (!module.op(op).first_region.valid() || module.kind(op) == ir::OpKind::kFusion) return;
-  ir::WalkNested(module, op, [&](ir::OpId nested) {
-    for (const ir::ValueId value : module.operands(nested)) builder.Read(value.value);
-  });
-}
 
 // The halves of an asynchronous op count as one, with what its end hands out.
 class Halves {
@@ -74,7 +67,7 @@ std::vector<std::vector<ir::OpId>> MemoryOrders(const ir::Module& module, ir::Bl
   std::erase_if(ops, [&](ir::OpId op) { return halves.IsEnd(op); });
   graph::DagBuilder builder(module.value_count());
   for (const ir::OpId op : ops) {
-    Read(module, op, builder);
+    VisitOperands(module, op, [&](ir::ValueId value) { builder.Read(value.value); });
     const ir::OpId end = halves.End(op);
     Make(module, op, sizes, builder);
     if (end != op) Make(module, end, sizes, builder);

@@ -51,8 +51,6 @@ std::optional<Ragged> Read(const ir::Module& module, ir::OpId op) {
   return ragged;
 }
 
-std::string ListText(const Dimensions& values) { return fmt::format("[{}]", fmt::join(values, ", ")); }
-
 // Writes the ops that stand for one product.
 class Expansion {
  public:
@@ -143,12 +141,7 @@ class Expansion {
     return Broadcast(Op("stablehlo.convert", {no}, scalar), type, {});
   }
   ValueId Product(ValueId lhs, ValueId rhs, const ir::DotDimensions& dot, ir::TypeId type) {
-    return Op("stablehlo.dot_general", {lhs, rhs}, type,
-              {{"dot_dimension_numbers",
-                fmt::format("#stablehlo.dot<lhs_batching_dimensions = {}, rhs_batching_dimensions = {}, "
-                            "lhs_contracting_dimensions = {}, rhs_contracting_dimensions = {}>",
-                            ListText(dot.lhs_batching), ListText(dot.rhs_batching), ListText(dot.lhs_contracting),
-                            ListText(dot.rhs_contracting))}});
+    return Op("stablehlo.dot_general", {lhs, rhs}, type, {{"dot_dimension_numbers", ir::DotDimensionsText(dot)}});
   }
 
   ir::Module& module_;
