@@ -36,7 +36,7 @@ Error Become(const std::string& command, const std::vector<std::string>& argumen
   if (!std::filesystem::exists(script, error) || python.empty()) {
     return MakeError(kNoExporter,
                      python.empty() ? "there is no python3" : fmt::format("there is no `{}`", script.string()), {},
-                     "pip install 'hespas[export]'");
+                     "it ships with the Python package (pip install 'hespas[export]') and the source tree");
   }
   std::vector<std::string> words{python, script.string()};
   words.insert(words.end(), arguments.begin(), arguments.end());

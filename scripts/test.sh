@@ -31,7 +31,7 @@ part() {
 
 fuzzers() {
   export HESPAS_FUZZ_SECONDS=$1
-  part fuzz asan-ubsan fuzzers -L fuzz -j $((jobs + 1)) --timeout $((HESPAS_FUZZ_SECONDS + 120))
+  part fuzz asan-ubsan fuzzers -L fuzz -j $((jobs + 1)) --timeout $((8 * HESPAS_FUZZ_SECONDS + 120))
 }
 
 case $tier in

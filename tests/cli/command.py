@@ -7,8 +7,8 @@ import resource
 import signal
 import subprocess
 
-BIN = pathlib.Path(os.environ["HESPAS_BIN"])
-ROOT = pathlib.Path(os.environ["HESPAS_ROOT"])
+BIN = pathlib.Path(os.environ["HESPAS_BIN"]).resolve()
+ROOT = pathlib.Path(os.environ["HESPAS_ROOT"]).resolve()
 LLAMA = ROOT / "examples/llama3-100m-4dev.mlir.gz"
 FIXTURES = ROOT / "tests/data/fixtures"
 

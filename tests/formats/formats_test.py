@@ -17,7 +17,7 @@ from command import LLAMA, ROOT, run  # noqa: E402
 
 GOLDENS = ROOT / "tests/data/formats"
 MACHINE = ["--device", "A100_SXM_40GB", "--system", "A100_SXM_40GB_4GPU"]
-MAPS = {"per_module", "ops", "terms", "facts", "families", "input_hashes"}  # whose keys are data
+MAPS = {"per_module", "ops", "terms", "facts", "families", "input_hashes", "systems"}  # whose keys are data
 INPUTS = ["configuration", "device", "ranks", "sweep", "system"]  # read; `hespas schema` prints what is accepted
 
 
@@ -70,11 +70,16 @@ class Made:
 
         def printed(*words):
             return json.loads(self.call(*words, "--format", "json", "--quiet"))
+
+        def experiment(*words):
+            return json.loads(self.call("experiment", *words, "--no-figure", "--format", "json"))
         objects = {
             "result": file("out/result.json"), "module_stats": file("out/module_stats.json"), "ranks_manifest": file("many/dev.ranks.json"),
             "sweep_manifest": file("swept/sweep.json"), "calibration": json.loads((ROOT / "data/models/calibrated.json").read_text()),
             "optimise": printed("optimise", LLAMA, *MACHINE[:2]), "explain": printed("explain", LLAMA, "1", *MACHINE),
             "compare": printed("compare", LLAMA, "--device", "A100_SXM_40GB,H100_80GB", "--system", MACHINE[3]),
+            "experiment_steps": experiment("llama3", "--workloads", "llama3-100m,llama3-200m", "--systems", f"{MACHINE[3]},H100_80GB_4GPU"),
+            "experiment_kernels": experiment("gemm_sweep", "--sources", "Calibrated"),
             "simulate": printed("simulate", "--workload-configuration=out/dev", "--comm-group-configuration=out/comm_group.json", *MACHINE[2:]),
         }
         for name, value in objects.items():

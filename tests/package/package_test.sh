@@ -52,7 +52,7 @@ case $part in
     unpacked "$place/bare.tar"
     mkdir "$place/root/opt/folder with ümlaut"
     tar -xf "$archive" -C "$place/root/opt/folder with ümlaut"
-    predicts "$place/root" "/opt/folder with ümlaut/bin/hespas"
+    predicts "$place/root" "/opt/folder with ümlaut/$(basename "$archive" .tar.gz)/bin/hespas"
     ;;
   deb)
     "$root/scripts/package.sh" deb "$build"
