@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "assemble/memory/memory.h"
+#include "driver/optimise_stage.h"
 #include "report/table.h"
 
 namespace hespas::driver {
@@ -46,8 +47,10 @@ void FillMemory(const Prepared& prepared, const Estimated& estimated, result::Ru
   Time busy;
   for (const Time duration : durations) busy += duration;
   const auto duration = [&](ir::OpId op) { return durations[op.index()]; };
-  result.memory = assemble::MemoryOf(
-      *prepared.module, {.duration = duration, .keep_order = prepared.scheduled, .on_cpu = prepared.on_cpu});
+  result.memory = assemble::MemoryOf(*prepared.module, {.duration = duration,
+                                                        .keep_order = prepared.scheduled,
+                                                        .by_model = IsPlannedByModel(prepared.device),
+                                                        .on_cpu = prepared.on_cpu});
   Stretch(busy, result.step_time, *result.memory);
   result.peak_memory = result.memory->peak;
   if (const auto capacity = prepared.device.memory_capacity) result.fits_in_memory = *result.peak_memory <= *capacity;

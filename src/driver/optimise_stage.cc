@@ -66,6 +66,8 @@ bool IsForCpu(std::string_view mode, const hardware::Device& device) {
   return mode == "xla-cpu" || (mode == "auto" && TargetOf(device) == optimise::Target::kCpu);
 }
 
+bool IsPlannedByModel(const hardware::Device& device) { return Bf16Capability(device) >= optimise::kPlansByModel; }
+
 std::unique_ptr<graph::CostFunction> CostFunctionOf(const hardware::Device& device) {
   graph::SimpleCost::Rates rates;
   rates.launch = kLaunch;

@@ -36,6 +36,9 @@ struct OptimiseOptions {
 // Whether the program runs as XLA's CPU compiler would have it.
 bool IsForCpu(std::string_view mode, const hardware::Device& device);
 
+// Whether XLA plans what runs beside collectives with a model of the device (NVIDIA from Hopper on).
+bool IsPlannedByModel(const hardware::Device& device);
+
 std::unique_ptr<graph::CostFunction> CostFunctionOf(const hardware::Device& device);
 
 // What the passes know of a device, and whether any run.

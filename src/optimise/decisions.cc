@@ -4,7 +4,6 @@
 #include <span>
 
 #include "optimise/kernel_time.h"
-#include "optimise/latency_hiding.h"
 
 namespace hespas::optimise {
 namespace {
@@ -86,6 +85,10 @@ bool Answer(const Question& question, const GpuFigures& gpu, const graph::CostFu
       return JoinsOnGpu(facts, gpu);
   }
   return false;
+}
+
+double RoomForTemporaries(const GpuFigures& gpu, double held_throughout) {
+  return 0.95 * std::max(0.8 * gpu.memory_bytes - held_throughout, 0.0);
 }
 
 bool Decisions::Ask(Question question, const GpuFigures& gpu, const graph::CostFunction& cost) {

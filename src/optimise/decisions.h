@@ -29,6 +29,10 @@ struct Question {
 
 bool Answer(const Question& question, const GpuFigures& gpu, const graph::CostFunction& cost);
 
+// XLA's GetSchedulerMemoryLimit: bytes, 95 % of what four fifths of the device's memory leave beside what is held
+// throughout.
+double RoomForTemporaries(const GpuFigures& gpu, double held_throughout);
+
 class Decisions {
  public:
   bool Ask(Question question, const GpuFigures& gpu, const graph::CostFunction& cost);

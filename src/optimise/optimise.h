@@ -42,6 +42,10 @@ struct GpuFigures {
   double memory_bytes = 40e9;
 };
 
+// Compute capability times ten from which on XLA's latency-hiding scheduler has a model of the device (its
+// speed-of-light estimator).
+inline constexpr int kPlansByModel = 90;
+
 class Decisions;  // optimise/decisions.h
 
 struct Options {

@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <limits>
 
+#include "graph/latency_hiding.h"
 #include "graph/memory_orders.h"
 #include "optimise/decisions.h"
-#include "optimise/latency_hiding.h"
 #include "optimise/pass.h"
 
 namespace hespas::optimise {
@@ -12,10 +12,6 @@ namespace {
 
 using ir::OpKind;
 using ir::OpSort;
-
-constexpr int64_t kHighCost = 5000;  // XLA's ApproximateLatencyEstimator
-constexpr int64_t kMediumCost = 1000;
-constexpr int64_t kLowCost = 1;
 
 // Of orders whose peaks differ by scalars alone, which XLA pads, the first counts.
 constexpr double kSamePeak = 1e-3;
@@ -52,22 +48,6 @@ graph::Dag DagOf(const Dataflow& flow) {
   return builder.Take();
 }
 
-Role RoleOf(const Node& node) {
-  if (node.kind == OpKind::kAsyncStart) return Role::kStart;
-  if (node.kind == OpKind::kAsyncDone) return Role::kDone;
-  const OpSort sort = ir::Traits(node.kind).sort;
-  const bool view = node.kind == OpKind::kReshape || node.kind == OpKind::kBitcast;
-  return view || sort == OpSort::kFree || sort == OpSort::kConstant ? Role::kNothing : Role::kWork;
-}
-
-int64_t CostOf(const Dataflow& flow, const Node& node) {
-  if (RoleOf(node) == Role::kNothing) return 0;
-  if (node.kind == OpKind::kConvolution) return kHighCost;
-  if (node.kind == OpKind::kCustomCall) return kMediumCost;
-  const std::string_view* kind = node.kind == OpKind::kFusion ? flow.attribute(node, "fusion_kind") : nullptr;
-  return kind != nullptr && kind->find("kLoop") != std::string_view::npos ? kMediumCost : kLowCost;
-}
-
 // Several results, or one and a library's workspace.
 bool MakesTuple(const Node& node) { return node.result_count > 1 || node.kind == OpKind::kCustomCall; }
 
@@ -98,13 +78,14 @@ std::vector<uint32_t> Hide(const Dataflow& flow, const graph::Dag& dag, const st
                            const PassContext& context) {
   const double held = HeldThroughout(flow);
   const double room = RoomForTemporaries(context.gpu, held);
-  HidingInput input{.dag = dag, .order = order, .memory_limit = static_cast<int64_t>(room)};
+  graph::HidingInput input{.dag = dag, .order = order, .memory_limit = static_cast<int64_t>(room)};
   for (const NodeId id : flow.order()) {
-    input.roles.push_back(RoleOf(flow.node(id)));
-    input.costs.push_back(CostOf(flow, flow.node(id)));
-    input.in_tuple.push_back(MakesTuple(flow.node(id)));
+    const Node& node = flow.node(id);
+    input.roles.push_back(graph::RoleOf(node.kind));
+    input.costs.push_back(graph::TicksOf(node.kind, flow.attribute(node, "fusion_kind")));
+    input.in_tuple.push_back(MakesTuple(node));
   }
-  Hidden hidden = HideLatency(input);
+  graph::Hidden hidden = graph::HideLatency(input);
   if (context.decisions != nullptr) {
     for (const int64_t bytes : {hidden.most_within, hidden.least_beyond}) {
       context.decisions->Ask({QuestionKind::kFits, {static_cast<double>(bytes), held}}, context.gpu, *context.cost);

@@ -7,13 +7,13 @@
 #include <map>
 #include <sstream>
 
-#include "optimise/latency_hiding.h"
+#include "graph/latency_hiding.h"
 #include "programs.h"
 
 namespace hespas {
 namespace {
 
-using optimise::Role;
+using graph::Role;
 using testing::Contains;
 using testing::ElementsAre;
 using testing::IsSupersetOf;
@@ -126,7 +126,7 @@ struct Chain {
   }
   size_t KernelsBetween(int64_t limit) const {
     const std::vector<uint32_t> hidden =
-        optimise::HideLatency(
+        graph::HideLatency(
             {.dag = dag, .order = order, .roles = roles, .costs = costs, .in_tuple = in_tuple, .memory_limit = limit})
             .order;
     const auto start = std::find(hidden.begin(), hidden.end(), dag.size() - 3);
@@ -151,12 +151,12 @@ TEST(HideLatency, HoldsNoResultLongWhereMemoryIsShort) {
 
 TEST(HideLatency, EachOpStandsOnceAndAfterWhatItReads) {
   const Chain chain(50);
-  const std::vector<uint32_t> hidden = optimise::HideLatency({.dag = chain.dag,
-                                                              .order = chain.order,
-                                                              .roles = chain.roles,
-                                                              .costs = chain.costs,
-                                                              .in_tuple = chain.in_tuple,
-                                                              .memory_limit = 0})
+  const std::vector<uint32_t> hidden = graph::HideLatency({.dag = chain.dag,
+                                                           .order = chain.order,
+                                                           .roles = chain.roles,
+                                                           .costs = chain.costs,
+                                                           .in_tuple = chain.in_tuple,
+                                                           .memory_limit = 0})
                                            .order;
   std::vector<size_t> at(chain.dag.size(), chain.dag.size());
   for (size_t i = 0; i < hidden.size(); ++i) at[hidden[i]] = i;
@@ -181,12 +181,12 @@ struct XlasStep {
     return halves;
   }
   std::vector<uint32_t> Hidden() const {
-    return optimise::HideLatency({.dag = dag,
-                                  .order = order,
-                                  .roles = roles,
-                                  .costs = costs,
-                                  .in_tuple = in_tuple,
-                                  .memory_limit = int64_t{1} << 60})
+    return graph::HideLatency({.dag = dag,
+                               .order = order,
+                               .roles = roles,
+                               .costs = costs,
+                               .in_tuple = in_tuple,
+                               .memory_limit = int64_t{1} << 60})
         .order;
   }
 

@@ -148,6 +148,11 @@ bool PointwiseBody(const ir::Module& module, ir::BlockId body, size_t parameter,
   return true;
 }
 
+bool ReadsOnce(const ir::Module& module, ir::OpId op, size_t operand) {
+  const auto operands = module.operands(op);
+  return operand < operands.size() && std::count(operands.begin(), operands.end(), operands[operand]) == 1;
+}
+
 }  // namespace
 
 ir::ValueId Returned(const ir::Module& module, ir::BlockId block, size_t index) {
@@ -184,7 +189,7 @@ std::optional<size_t> UpdatedOperand(const ir::Module& module, ir::OpId op, size
   if (module.op(op).operand_count == 0) return std::nullopt;
   if (IsUpdate(kind)) return result;
   if (kind == OpKind::kAllReduce || kind == OpKind::kCrossReplicaSum) return result;
-  if (kind == OpKind::kSort) return result;
+  if (kind == OpKind::kSort) return ReadsOnce(module, op, result) ? std::optional(result) : std::nullopt;
   if (kind != OpKind::kFusion) return std::nullopt;
   const ir::BlockId body = module.body(op);
   const ir::ValueId returned = Origin(module, Returned(module, body, result));

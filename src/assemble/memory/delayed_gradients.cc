@@ -31,8 +31,8 @@ bool Reduces(const ir::Module& module, ir::OpId op) {
 
 class Delay {
  public:
-  Delay(const ir::Module& module, ir::BlockId block, std::span<const ir::OpId> order)
-      : module_(module), order_(order), waits_(module.value_count(), false) {
+  Delay(const ir::Module& module, ir::BlockId block, std::span<const ir::OpId> order, DelayUntil until)
+      : module_(module), order_(order), until_(until), waits_(module.value_count(), false) {
     FindTails(block);
   }
 
@@ -44,10 +44,11 @@ class Delay {
   }
 
  private:
-  // Ops of which nothing but a reduction over devices needs a result, with no product in between.
+  // Ops of which nothing but a reduction over devices needs a result, with no product in between or behind.
   void FindTails(ir::BlockId block) {
     std::vector<bool> read(module_.value_count(), false);
     std::vector<bool> needed(module_.value_count(), false);
+    std::vector<bool> feeds(module_.value_count(), false);  // a product
     const auto& ops = module_.block(block).ops;
     if (!ops.empty() && ir::IsTerminator(module_.kind(ops.back()))) {
       for (const ir::ValueId value : module_.operands(ops.back())) needed[value.index()] = true;
@@ -55,15 +56,18 @@ class Delay {
     tail_.assign(order_.size(), false);
     for (size_t at = order_.size(); at-- > 0;) {
       const ir::OpId op = order_[at];
-      for (const ir::ValueId result : module_.results(op)) {
-        if (read[result.index()]) tail_[at] = true;
-      }
-      for (const ir::ValueId result : module_.results(op)) {
-        if (needed[result.index()]) tail_[at] = false;
-      }
-      const bool passes = Reduces(module_, op) || (tail_[at] && !IsProduct(module_, op));
+      const auto any = [&](const std::vector<bool>& of) {
+        bool found = false;
+        for (const ir::ValueId result : module_.results(op)) found = found || of[result.index()];
+        return found;
+      };
+      tail_[at] = any(read) && !any(needed);
+      const bool behind = any(feeds);
+      const bool product = IsProduct(module_, op);
+      const bool passes = Reduces(module_, op) ? !behind : tail_[at] && !product;
       VisitOperands(module_, op, [&](ir::ValueId value) {
         read[value.index()] = true;
+        if (product || behind) feeds[value.index()] = true;
         if (!passes) needed[value.index()] = true;
       });
     }
@@ -82,7 +86,8 @@ class Delay {
     if (waits) {
       Release();
       Release();
-    } else if (module_.kind(op) != OpKind::kAsyncDone && ir::IsCollective(KindOf(module_, op)) && !reduces) {
+    } else if (until_ == DelayUntil::kNextGather && module_.kind(op) != OpKind::kAsyncDone &&
+               ir::IsCollective(KindOf(module_, op)) && !reduces) {
       Release();
     }
     out_.push_back(op);
@@ -100,6 +105,7 @@ class Delay {
 
   const ir::Module& module_;
   std::span<const ir::OpId> order_;
+  DelayUntil until_;
   std::vector<bool> tail_;   // by position
   std::vector<bool> waits_;  // by value: its maker has not run
   std::vector<ir::OpId> soon_;
@@ -109,8 +115,9 @@ class Delay {
 
 }  // namespace
 
-std::vector<ir::OpId> DelayGradients(const ir::Module& module, ir::BlockId block, std::span<const ir::OpId> order) {
-  return Delay(module, block, order).Run();
+std::vector<ir::OpId> DelayGradients(const ir::Module& module, ir::BlockId block, std::span<const ir::OpId> order,
+                                     DelayUntil until) {
+  return Delay(module, block, order, until).Run();
 }
 
 }  // namespace hespas::assemble::memory

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 
 #include "assemble/memory/breadth_first.h"
 #include "assemble/memory/category.h"
@@ -60,23 +59,47 @@ class Curve {
   bool IsOrdered() const { return options_.keep_order || ir::IsScheduled(module_); }
 
   void ChooseOrder(const memory::InsideByOp& inside) {
-    if (IsOrdered()) {
-      const auto& ops = module_.block(block_).ops;
-      const bool returns = !ops.empty() && ir::IsTerminator(module_.kind(ops.back()));
-      Use({ops.begin(), returns ? ops.end() - 1 : ops.end()}, inside);
-      return;
-    }
+    if (IsOrdered()) return Use(OwnOrder(), inside);
     if (on_cpu_) return Use(memory::BreadthFirst(module_, block_), inside);
+    UseLeast(inside);
+    const std::vector<ir::OpId> least = order_;
+    const auto until = options_.by_model ? memory::DelayUntil::kEnd : memory::DelayUntil::kNextGather;
+    UseIfHigher(memory::DelayGradients(module_, block_, least, until), inside);
+    const auto has = [&](auto is) {
+      return std::any_of(least.begin(), least.end(), [&](ir::OpId op) { return is(module_.kind(op)); });
+    };
+    if (has([](ir::OpKind kind) { return kind == ir::OpKind::kAsyncStart; })) {
+      UseIfHigher(OwnOrder(), inside);
+    } else if (options_.by_model && has(ir::IsCollective)) {
+      UseIfHigher(memory::HidingOrder(module_, block_, sizes_, least), inside);
+    }
+  }
+
+  std::vector<ir::OpId> OwnOrder() const {
+    const auto& ops = module_.block(block_).ops;
+    const bool returns = !ops.empty() && ir::IsTerminator(module_.kind(ops.back()));
+    return {ops.begin(), returns ? ops.end() - 1 : ops.end()};
+  }
+
+  void UseLeast(const memory::InsideByOp& inside) {
     for (std::vector<ir::OpId>& order : memory::MemoryOrders(module_, block_, sizes_)) {
-      const int64_t lowest = order_.empty() ? std::numeric_limits<int64_t>::max() : liveness_.bytes[liveness_.peak];
       memory::Liveness liveness = Analyse(order, inside);
-      if (liveness.bytes[liveness.peak] >= lowest) continue;
+      if (!order_.empty() && Peak(liveness) >= Peak(liveness_)) continue;
       order_ = std::move(order);
       liveness_ = std::move(liveness);
     }
-    std::vector<ir::OpId> delayed = memory::DelayGradients(module_, block_, order_);
-    if (delayed != order_) Use(std::move(delayed), inside);
   }
+
+  // XLA's schedule hangs on single kernels: of the orders that it may find, the one that holds most counts.
+  void UseIfHigher(std::vector<ir::OpId> order, const memory::InsideByOp& inside) {
+    if (order == order_) return;
+    memory::Liveness liveness = Analyse(order, inside);
+    if (Peak(liveness) < Peak(liveness_)) return;
+    order_ = std::move(order);
+    liveness_ = std::move(liveness);
+  }
+
+  static int64_t Peak(const memory::Liveness& liveness) { return liveness.bytes[liveness.peak]; }
 
   void Use(std::vector<ir::OpId> order, const memory::InsideByOp& inside) {
     order_ = std::move(order);

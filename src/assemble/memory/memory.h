@@ -16,8 +16,10 @@ namespace hespas::assemble {
 struct MemoryOptions {
   std::function<Time(ir::OpId)> duration;  // of an op of `main`, for the curve's time axis; empty: none
   bool keep_order = false;                 // the program's order is a compiler's schedule
-  bool on_cpu = false;                     // as XLA's CPU compiler orders and aligns
-  size_t largest = 20;                     // live tensors to name
+  bool by_model =
+      false;  // XLA plans with a model of the device, by which one product hides a collective (GPUs from Hopper on)
+  bool on_cpu = false;  // as XLA's CPU compiler orders and aligns
+  size_t largest = 20;  // live tensors to name
 };
 
 result::MemoryCurve MemoryOf(const ir::Module& module, const MemoryOptions& options);

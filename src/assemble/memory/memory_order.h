@@ -5,6 +5,7 @@
 //   and plain depth first. The caller takes the one with the lowest peak, the first of equal ones.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "assemble/memory/liveness.h"
@@ -14,5 +15,10 @@ namespace hespas::assemble::memory {
 
 // Orders of all ops of the block but its terminator, each once.
 std::vector<std::vector<ir::OpId>> MemoryOrders(const ir::Module& module, ir::BlockId block, const BufferSizes& sizes);
+
+// The order of XLA's latency-hiding scheduler on a GPU for a program whose collectives are whole; `least`: an order of
+// least memory.
+std::vector<ir::OpId> HidingOrder(const ir::Module& module, ir::BlockId block, const BufferSizes& sizes,
+                                  std::span<const ir::OpId> least);
 
 }  // namespace hespas::assemble::memory

@@ -1,8 +1,10 @@
 #include "assemble/memory/packed.h"
 
 #include <algorithm>
+#include <bit>
 #include <map>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "base/units.h"
@@ -10,58 +12,92 @@
 namespace hespas::assemble::memory {
 namespace {
 
-struct Chunk {
-  int64_t begin;
-  int64_t end;
-  uint32_t from;
-  uint32_t until;
+using Range = std::pair<int64_t, int64_t>;  // of addresses
+
+// Addresses that are taken, as few ranges as possible.
+class Ranges {
+ public:
+  void Add(Range added) {
+    auto first = std::lower_bound(ranges_.begin(), ranges_.end(), added.first,
+                                  [](const Range& range, int64_t begin) { return range.second < begin; });
+    auto last = first;
+    for (; last != ranges_.end() && last->first <= added.second; ++last) {
+      added = {std::min(added.first, last->first), std::max(added.second, last->second)};
+    }
+    if (first == last) {
+      ranges_.insert(first, added);
+    } else {
+      *first = added;
+      ranges_.erase(first + 1, last);
+    }
+  }
+  const std::vector<Range>& all() const { return ranges_; }
+
+ private:
+  std::vector<Range> ranges_;  // ascending, apart
 };
 
-// Chunks by when they are alive. What overlaps a time either is alive when that begins (the lists between a leaf of a
-// tree over the starts and its root) or starts within it.
+// What is taken at which time: a tree over the times at which something starts. Each node keeps what is taken at all of
+// its times (unless a node above does), and what is at any of them.
 class Placed {
  public:
   explicit Placed(std::span<const Interval> intervals) {
     for (const Interval& interval : intervals) starts_.push_back(interval.from);
     std::sort(starts_.begin(), starts_.end());
     starts_.erase(std::unique(starts_.begin(), starts_.end()), starts_.end());
-    alive_.resize(2 * starts_.size());
-    starting_.resize(starts_.size());
+    leaves_ = std::bit_ceil(std::max<size_t>(1, starts_.size()));
+    always_.resize(2 * leaves_);
+    sometimes_.resize(2 * leaves_);
   }
 
-  void Add(const Chunk& chunk) {
-    size_t low = First(chunk.from);
-    size_t high = static_cast<size_t>(std::upper_bound(starts_.begin(), starts_.end(), chunk.until) - starts_.begin());
-    starting_[low].push_back(chunk);
-    for (low += starts_.size(), high += starts_.size(); low < high; low /= 2, high /= 2) {
-      if (low % 2 == 1) alive_[low++].push_back(chunk);
-      if (high % 2 == 1) alive_[--high].push_back(chunk);
+  void Add(const Interval& interval, Range range) {
+    const auto [begin, end] = TimesOf(interval);
+    for (size_t low = begin, high = end; low < high; low /= 2, high /= 2) {
+      if (low % 2 == 1) AddAll(low++, range);
+      if (high % 2 == 1) AddAll(--high, range);
+    }
+    for (const size_t leaf : {begin, end - 1}) {
+      for (size_t node = leaf; node > 0; node /= 2) sometimes_[node].Add(range);
     }
   }
 
-  // In order of `begin`; valid until the next call.
-  const std::vector<Chunk>& Overlapping(const Interval& interval) {
+  // What is taken while the interval lives, in order of addresses; valid until the next call.
+  const std::vector<Range>& Taken(const Interval& interval) {
     found_.clear();
-    size_t at = First(interval.from);
-    for (size_t node = at + starts_.size(); node > 0; node /= 2) {
-      found_.insert(found_.end(), alive_[node].begin(), alive_[node].end());
+    const auto collect = [&](const Ranges& ranges) {
+      found_.insert(found_.end(), ranges.all().begin(), ranges.all().end());
+    };
+    const auto [begin, end] = TimesOf(interval);
+    for (const size_t leaf : {begin, end - 1}) {
+      for (size_t node = leaf; node > 0; node /= 2) collect(always_[node]);
     }
-    for (++at; at < starts_.size() && starts_[at] <= interval.until; ++at) {
-      found_.insert(found_.end(), starting_[at].begin(), starting_[at].end());
+    for (size_t low = begin, high = end; low < high; low /= 2, high /= 2) {
+      if (low % 2 == 1) collect(sometimes_[low++]);
+      if (high % 2 == 1) collect(sometimes_[--high]);
     }
-    std::sort(found_.begin(), found_.end(), [](const Chunk& a, const Chunk& b) { return a.begin < b.begin; });
+    std::sort(found_.begin(), found_.end());
     return found_;
   }
 
  private:
-  size_t First(uint32_t from) const {
-    return static_cast<size_t>(std::lower_bound(starts_.begin(), starts_.end(), from) - starts_.begin());
+  // Leaves, the last one excluded. What overlaps shares the time at which the later one starts.
+  std::pair<size_t, size_t> TimesOf(const Interval& interval) const {
+    const auto from = std::lower_bound(starts_.begin(), starts_.end(), interval.from);
+    const auto until = std::upper_bound(starts_.begin(), starts_.end(), interval.until);
+    return {leaves_ + static_cast<size_t>(from - starts_.begin()),
+            leaves_ + static_cast<size_t>(until - starts_.begin())};
+  }
+
+  void AddAll(size_t node, Range range) {
+    always_[node].Add(range);
+    sometimes_[node].Add(range);
   }
 
   std::vector<uint32_t> starts_;
-  std::vector<std::vector<Chunk>> alive_;     // by node of the tree: alive at all its starts
-  std::vector<std::vector<Chunk>> starting_;  // by start
-  std::vector<Chunk> found_;
+  size_t leaves_ = 0;
+  std::vector<Ranges> always_;     // by node, those above it left out
+  std::vector<Ranges> sometimes_;  // by node, those of nodes below it included
+  std::vector<Range> found_;
 };
 
 // The lowest place in the smallest gap.
@@ -69,10 +105,10 @@ int64_t PlaceFor(const Interval& interval, Placed& placed) {
   int64_t top = 0;
   int64_t best = -1;
   int64_t smallest = 0;
-  for (const Chunk& chunk : placed.Overlapping(interval)) {
-    const int64_t gap = chunk.begin - top;
+  for (const auto& [begin, end] : placed.Taken(interval)) {
+    const int64_t gap = begin - top;
     if (gap >= interval.bytes && (best < 0 || gap < smallest)) std::tie(best, smallest) = std::pair(top, gap);
-    top = std::max(top, chunk.end);
+    top = std::max(top, end);
   }
   return best < 0 ? top : best;
 }
@@ -114,9 +150,8 @@ int64_t GapsOf(std::span<const Interval> intervals) {
   int64_t size = 0;
   for (const Interval& interval : temporaries) {
     const int64_t begin = PlaceFor(interval, placed);
-    const Chunk chunk{begin, begin + interval.bytes, interval.from, interval.until};
-    placed.Add(chunk);
-    size = std::max(size, chunk.end);
+    placed.Add(interval, {begin, begin + interval.bytes});
+    size = std::max(size, begin + interval.bytes);
   }
   return size - alive;
 }

@@ -1,4 +1,4 @@
-#include "optimise/latency_hiding.h"
+#include "graph/latency_hiding.h"
 
 #include <algorithm>
 #include <functional>
@@ -8,7 +8,7 @@
 #include <tuple>
 #include <utility>
 
-namespace hespas::optimise {
+namespace hespas::graph {
 namespace {
 
 constexpr int64_t kCollectiveLatency = 5000;
@@ -235,7 +235,7 @@ class Hiding {
   }
 
   const HidingInput& in_;
-  const graph::Dag& dag_;
+  const Dag& dag_;
   std::vector<uint32_t> left_;          // readers without a place, by op
   std::vector<uint32_t> readers_left_;  // by value
   std::vector<int64_t> ready_at_;       // when an op may run; of a placed one, when it does
@@ -265,10 +265,24 @@ class Hiding {
 
 }  // namespace
 
-Hidden HideLatency(const HidingInput& input) { return Hiding(input).Run(); }
-
-double RoomForTemporaries(const GpuFigures& gpu, double held_throughout) {
-  return 0.95 * std::max(0.8 * gpu.memory_bytes - held_throughout, 0.0);
+// XLA's ApproximateLatencyEstimator.
+Role RoleOf(ir::OpKind kind) {
+  if (kind == ir::OpKind::kAsyncStart) return Role::kStart;
+  if (kind == ir::OpKind::kAsyncDone) return Role::kDone;
+  const ir::OpSort sort = ir::Traits(kind).sort;
+  const bool view = kind == ir::OpKind::kReshape || kind == ir::OpKind::kBitcast;
+  return view || sort == ir::OpSort::kFree || sort == ir::OpSort::kConstant ? Role::kNothing : Role::kWork;
 }
 
-}  // namespace hespas::optimise
+int64_t TicksOf(ir::OpKind kind, const std::string_view* fusion_kind) {
+  constexpr int64_t kHigh = 5000;
+  constexpr int64_t kMedium = 1000;
+  if (RoleOf(kind) == Role::kNothing) return 0;
+  if (kind == ir::OpKind::kConvolution) return kHigh;
+  const bool loop = fusion_kind != nullptr && fusion_kind->find("kLoop") != std::string_view::npos;
+  return kind == ir::OpKind::kCustomCall || (kind == ir::OpKind::kFusion && loop) ? kMedium : 1;
+}
+
+Hidden HideLatency(const HidingInput& input) { return Hiding(input).Run(); }
+
+}  // namespace hespas::graph

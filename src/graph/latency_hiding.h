@@ -9,17 +9,22 @@
 
 #include <cstdint>
 #include <limits>
+#include <string_view>
 #include <vector>
 
 #include "graph/memory_orders.h"
-#include "optimise/optimise.h"
+#include "ir/op_kind.h"
 
-namespace hespas::optimise {
+namespace hespas::graph {
 
 enum class Role : uint8_t { kWork, kStart, kDone, kNothing };
 
+Role RoleOf(ir::OpKind kind);
+// `fusion_kind`: the attribute of that name; null where there is none.
+int64_t TicksOf(ir::OpKind kind, const std::string_view* fusion_kind);
+
 struct HidingInput {
-  const graph::Dag& dag;
+  const Dag& dag;
   const std::vector<uint32_t>& order;  // of least memory; decides between equals
   std::vector<Role> roles;             // by op
   std::vector<int64_t> costs;          // ticks, by op
@@ -35,8 +40,4 @@ struct Hidden {
 
 Hidden HideLatency(const HidingInput& input);
 
-// XLA's GetSchedulerMemoryLimit: bytes, 95 % of what four fifths of the device's memory leave beside what is held
-// throughout.
-double RoomForTemporaries(const GpuFigures& gpu, double held_throughout);
-
-}  // namespace hespas::optimise
+}  // namespace hespas::graph
