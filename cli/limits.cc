@@ -30,12 +30,20 @@ extern "C" void OnSignal(int signal) {
   _exit(128 + signal);
 }
 
-extern "C" void OnTimeout(int) {
-  constexpr std::string_view kText =
-      "error[E0908]: the command took longer than --timeout allows\nhelp: give it longer, or less to do\n";
+void EndWith(std::string_view text, Outcome outcome) {
   LeaveNothingBehind();
-  if (write(STDERR_FILENO, kText.data(), kText.size()) < 0) _exit(static_cast<int>(Outcome::kInternal));
-  _exit(static_cast<int>(kTooLong.outcome));
+  if (write(STDERR_FILENO, text.data(), text.size()) < 0) _exit(static_cast<int>(Outcome::kInternal));
+  _exit(static_cast<int>(outcome));
+}
+
+extern "C" void OnTimeout(int) {
+  EndWith("error[E0908]: the command took longer than --timeout allows\nhelp: give it longer, or less to do\n",
+          kTooLong.outcome);
+}
+
+extern "C" void OnLostPages(int) {
+  EndWith("error[E0909]: a file became shorter while it was read\nhelp: try again when nothing writes to it\n",
+          kFileShortened.outcome);
 }
 
 double Quantity(const std::string& text, Unit unit, const std::string& option) {
@@ -86,6 +94,7 @@ void AddLimitOptions(CLI::App& command) {
 
 void EndCleanlyOnSignals() {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) std::signal(signal, OnSignal);
+  std::signal(SIGBUS, OnLostPages);
 }
 
 int ReportOutOfMemory() { return Report(kOutOfMemory, "out of memory\nhelp: raise --max-memory where it is given"); }

@@ -22,10 +22,17 @@ inline constexpr DiagnosticKind kTooLong{
     "was written half.",
     Outcome::kCannotRun};
 
+inline constexpr DiagnosticKind kFileShortened{
+    "E0909",
+    "A large file that the command was reading became shorter meanwhile (or its disk failed). The command was stopped; "
+    "nothing was written half. Try again when no other program writes that file.",
+    Outcome::kBadInput};
+
 // Adds both options; each takes effect when it is parsed.
 void AddLimitOptions(CLI::App& command);
 
-// Ctrl-C, SIGTERM and SIGHUP: unfinished files and started programs go first.
+// Ctrl-C, SIGTERM, SIGHUP and large files that shrink while they are read (SIGBUS): unfinished files and started
+// programs go first.
 void EndCleanlyOnSignals();
 
 // Prints the error; the exit status that it leads to.

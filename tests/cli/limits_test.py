@@ -78,6 +78,19 @@ class Limits(unittest.TestCase):
             self.assertEqual(command.wait(20), 128 + number)
             self.wait_for_end(worker)
 
+    def test_a_file_that_shrinks(self):
+        program = self.folder / "program.mlir"
+        big_program(program, 400_000)
+        started = subprocess.Popen([BIN / "hespas", "run", program, "--device", "H100_80GB", "--quiet"],
+                                   stderr=subprocess.PIPE, text=True)
+        while str(program) not in pathlib.Path(f"/proc/{started.pid}/maps").read_text():  # its pages are in use
+            self.assertIsNone(started.poll())
+        os.truncate(program, 0)
+        _, errors = started.communicate(timeout=120)
+        self.assertEqual(started.returncode, 1, errors)
+        self.assertIn("error[E0909]", errors)
+        self.assertEqual(os.listdir(self.folder), ["program.mlir"])
+
     def test_bad_values(self):
         for option, value in (("--timeout", "0"), ("--timeout", "-1s"), ("--max-memory", "lots"), ("--max-memory", "nan")):
             with self.subTest(option=option, value=value):
