@@ -214,6 +214,49 @@ TEST(Memory, SumsThatProductsReadDoNotWait) {
                                                                       "stablehlo.all_reduce", "stablehlo.dot_general"));
 }
 
+// XLA's GemmWorkspaceRewriter: at most 4 MiB, no more than the operands take; the result is an element of a tuple.
+TEST(Memory, LibraryCallsHaveWorkspacesOnGpus) {
+  const std::string text = R"(
+    func.func @main(%x: tensor<1024x1xf32>, %a: tensor<1024x1024xf32>) -> tensor<1024xf32> {
+      %0 = stablehlo.custom_call @__cublas$gemm(%a, %a) : (tensor<1024x1024xf32>, tensor<1024x1024xf32>) -> tensor<1024x1024xf32>
+      %1 = stablehlo.reverse %0, dims = [1] : tensor<1024x1024xf32>
+      %2 = stablehlo.slice %1 [0:1024, 0:1] : (tensor<1024x1024xf32>) -> tensor<1024x1xf32>
+      %3 = stablehlo.reshape %2 : (tensor<1024x1xf32>) -> tensor<1024xf32>
+      return %3 : tensor<1024xf32>
+    })";
+  constexpr int64_t kMatrix = int64_t{4} << 20;
+  const auto memory = Memory(text, false);
+  EXPECT_EQ(memory.temporaries.value, kVector + 2 * kMatrix);  // the product and its workspace, then both matrices
+  const ir::Module module = Read(text);
+  EXPECT_EQ(assemble::MemoryOf(module, {.by_model = true}).temporaries.value, kVector + kMatrix + 2 * kMatrix);
+  EXPECT_EQ(Memory(text, true).temporaries.value, kVector + 2 * kMatrix);
+}
+
+// A kernel that reads what lies around the place that it writes to needs the old value whole.
+TEST(Memory, UpdatesThatReadTheirSurroundingsAreNotInPlace) {
+  const auto program = [](const std::string& read) {
+    return R"(
+    func.func @main(%x: tensor<1024xf32>, %i: tensor<i32>) -> tensor<1024xf32> {
+      %0 = stablehlo.reverse %x, dims = [0] : tensor<1024xf32>
+      %1 = "mhlo.fusion"(%0, %i) ({
+        ^bb0(%a: tensor<1024xf32>, %at: tensor<i32>):
+          %2 = )" +
+           read + R"(
+          %3 = stablehlo.negate %2 : tensor<1022xf32>
+          %4 = stablehlo.dynamic_update_slice %a, %3, %at : (tensor<1024xf32>, tensor<1022xf32>, tensor<i32>) -> tensor<1024xf32>
+          mhlo.return %4 : tensor<1024xf32>
+      }) {fusion_kind = #mhlo<fusion_kind kLoop>} : (tensor<1024xf32>, tensor<i32>) -> tensor<1024xf32>
+      return %1 : tensor<1024xf32>
+    })";
+  };
+  EXPECT_EQ(Memory(program("stablehlo.slice %a [2:1024] : (tensor<1024xf32>) -> tensor<1022xf32>")).temporaries.value,
+            2 * kVector);
+  EXPECT_EQ(Memory(program("stablehlo.dynamic_slice %a, %at, sizes = [1022] : (tensor<1024xf32>, tensor<i32>) -> "
+                           "tensor<1022xf32>"))
+                .temporaries.value,
+            kVector);
+}
+
 // The product does not wait for what is gathered, so that the gather is under way beside it: it comes first.
 TEST(Memory, WholeCollectivesBeginBeforeWhatTheyHideBehind) {
   const ir::Module module = Read(R"(
@@ -303,8 +346,9 @@ TEST(Memory, GapsOfRandomBuffersAreThoseOfAllPairs) {
   for (int program = 0; program < 200; ++program) {
     std::vector<assemble::memory::Interval> intervals;
     for (uint32_t i = 0; i < 60; ++i) {
-      const uint32_t from = random() % 40;
-      intervals.push_back({.bytes = 1 + random() % 30, .from = from, .until = from + random() % 12, .owner = i});
+      const auto below = [&](uint32_t limit) { return static_cast<uint32_t>(random() % limit); };
+      const uint32_t from = below(40);
+      intervals.push_back({.bytes = 1 + int64_t{below(30)}, .from = from, .until = from + below(12), .owner = i});
     }
     const int64_t expected = GapsByPairs(intervals);
     gaps += expected;

@@ -148,6 +148,25 @@ bool PointwiseBody(const ir::Module& module, ir::BlockId body, size_t parameter,
   return true;
 }
 
+// Whether `update`, in a fusion's body, alone reads `old`, at the place that it writes to.
+bool ReadsInPlace(const ir::Module& module, ir::BlockId body, ir::OpId update, ir::ValueId old) {
+  const auto same_place = [&](ir::OpId op) {
+    const auto of_update = module.operands(update);
+    const auto of_op = module.operands(op);
+    if (module.kind(op) != OpKind::kDynamicSlice || module.kind(update) != OpKind::kDynamicUpdateSlice) return false;
+    return of_op.size() + 1 == of_update.size() && std::equal(of_op.begin() + 1, of_op.end(), of_update.begin() + 2) &&
+           module.type_id(module.result(op)) == module.type_id(of_update[1]);
+  };
+  const auto& ops = module.block(body).ops;
+  return std::none_of(ops.begin(), ops.end(), [&](ir::OpId op) {
+    if (PassesThrough(module.kind(op)) || ir::IsTerminator(module.kind(op)) || same_place(op)) return false;
+    const auto operands = module.operands(op);
+    const auto reads = std::count_if(operands.begin(), operands.end(),
+                                     [&](ir::ValueId value) { return Origin(module, value) == old; });
+    return reads > (op == update ? 1 : 0);
+  });
+}
+
 bool ReadsOnce(const ir::Module& module, ir::OpId op, size_t operand) {
   const auto operands = module.operands(op);
   return operand < operands.size() && std::count(operands.begin(), operands.end(), operands[operand]) == 1;
@@ -195,7 +214,9 @@ std::optional<size_t> UpdatedOperand(const ir::Module& module, ir::OpId op, size
   const ir::ValueId returned = Origin(module, Returned(module, body, result));
   const ir::OpId maker = returned.valid() ? module.defining_op(returned) : ir::OpId();
   if (!maker.valid() || !IsUpdate(module.kind(maker))) return std::nullopt;
-  return ParameterIndex(module, body, Origin(module, module.operands(maker)[0]));
+  const ir::ValueId old = Origin(module, module.operands(maker)[0]);
+  const auto parameter = ParameterIndex(module, body, old);
+  return parameter && ReadsInPlace(module, body, maker, old) ? parameter : std::nullopt;
 }
 
 bool MayTakeOver(const ir::Module& module, ir::OpId op, size_t result, size_t operand, bool on_cpu) {

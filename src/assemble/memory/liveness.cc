@@ -7,6 +7,7 @@
 
 #include "assemble/memory/aliasing.h"
 #include "assemble/memory/operands.h"
+#include "assemble/memory/scratch.h"
 #include "assemble/memory/share_results.h"
 #include "base/units.h"
 #include "ir/op_attributes.h"
@@ -260,8 +261,7 @@ class Analysis {
   bool IsOnlyResult(ir::ValueId value) const {
     const ir::OpId maker = module_.defining_op(value);
     if (!maker.valid()) return what_.is_main;
-    // cuDNN's call returns the result and its workspace.
-    if (what_.is_main && !what_.scheduled && module_.kind(maker) == OpKind::kConvolution) return false;
+    if (!what_.scheduled && !what_.on_cpu && ReturnsWorkspace(module_, maker)) return false;
     return module_.op(maker).result_count == 1;
   }
 
@@ -431,12 +431,15 @@ class Analysis {
 
 }  // namespace
 
-BufferSizes::BufferSizes(const ir::Module& module, int64_t alignment) : module_(module) {
-  const int64_t most = std::numeric_limits<int64_t>::max() - alignment;
+BufferSizes::BufferSizes(const ir::Module& module, int64_t alignment) : module_(module), alignment_(alignment) {
   for (size_t i = 0; i < module.types().size(); ++i) {
-    const int64_t bytes = ir::ByteSize(module.types(), ir::TypeId(i));
-    of_type_.push_back(bytes > most ? bytes : (bytes + alignment - 1) / alignment * alignment);
+    of_type_.push_back(Rounded(ir::ByteSize(module.types(), ir::TypeId(i))));
   }
+}
+
+int64_t BufferSizes::Rounded(int64_t bytes) const {
+  const int64_t most = std::numeric_limits<int64_t>::max() - alignment_;
+  return bytes > most ? bytes : (bytes + alignment_ - 1) / alignment_ * alignment_;
 }
 
 Liveness Analyse(const ir::Module& module, const BlockToAnalyse& what, const InsideByOp& inside) {

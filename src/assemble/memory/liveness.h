@@ -25,6 +25,7 @@ struct Interval {
   uint32_t owner = 0;            // number of the value
   uint32_t rank = 0;             // of its maker among all
   uint32_t taker = 0xFFFFFFFFu;  // number of the value that may be written over it when it ends
+  bool scratch = false;          // nothing lies in it; `value` is what its op makes
   bool taken_directly = false;   // also where both lie among the temporaries
 };
 
@@ -50,9 +51,11 @@ class BufferSizes {
  public:
   BufferSizes(const ir::Module& module, int64_t alignment);
   int64_t Of(ir::ValueId value) const { return of_type_[module_.type_id(value).index()]; }
+  int64_t Rounded(int64_t bytes) const;
 
  private:
   const ir::Module& module_;
+  int64_t alignment_;
   std::vector<int64_t> of_type_;
 };
 

@@ -46,7 +46,11 @@ class Curve {
 
   MemoryCurve Run() {
     if (!block_.valid()) return {};
-    const memory::InsideByOp inside = memory::InsidesOf(module_, sizes_, on_cpu_, on_cpu_ && !IsOrdered());
+    const memory::InsideByOp inside = memory::InsidesOf(module_, sizes_,
+                                                        {.on_cpu = on_cpu_,
+                                                         .breadth_first = on_cpu_ && !IsOrdered(),
+                                                         .with_scratch = !on_cpu_ && !IsOrdered(),
+                                                         .by_model = options_.by_model});
     donation_ = memory::DonationOf(module_);
     ChooseOrder(inside);
     const memory::Categories categories(module_, order_, donation_);
@@ -226,6 +230,7 @@ class Curve {
       if (interval.bytes == 0) break;
       const bool is_nested = by_size[i] >= outer;
       result::LiveTensor tensor = Describe(interval.value);
+      if (interval.scratch) tensor.name = fmt::format("workspace of {}", tensor.name);
       tensor.bytes = Bytes(interval.bytes);
       tensor.category = is_nested ? categories.OfNested(interval.value) : categories.Of(interval.value);
       tensor.from = starts[interval.from];

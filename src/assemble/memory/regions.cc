@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "assemble/memory/breadth_first.h"
+#include "assemble/memory/scratch.h"
 #include "ir/attribute.h"
 #include "ir/walk.h"
 
@@ -14,8 +15,8 @@ using ir::OpSort;
 
 class Regions {
  public:
-  Regions(const ir::Module& module, const BufferSizes& sizes, bool on_cpu, bool breadth_first)
-      : module_(module), sizes_(sizes), on_cpu_(on_cpu), breadth_first_(breadth_first) {}
+  Regions(const ir::Module& module, const BufferSizes& sizes, const InsideOptions& options)
+      : module_(module), sizes_(sizes), options_(options) {}
 
   InsideByOp Run() {
     Enter(module_.main());
@@ -56,8 +57,15 @@ class Regions {
     Frame frame{.function = function, .holders = {}};
     ir::WalkNested(module_, function, [&](ir::OpId op) {
       if (Runs(ir::Traits(module_.kind(op)).sort)) frame.holders.push_back(op);
+      if (options_.with_scratch) AddScratch(op);
     });
     stack_.push_back(std::move(frame));
+  }
+
+  void AddScratch(ir::OpId op) {
+    const int64_t bytes = sizes_.Rounded(ScratchOf(module_, op, options_.by_model));
+    if (bytes == 0) return;
+    inside_[op.value] = {.bytes = bytes, .held = {{.value = module_.result(op), .bytes = bytes, .scratch = true}}};
   }
 
   // The arm, or the test or body, that holds most.
@@ -80,7 +88,7 @@ class Regions {
   Inside OfBlock(ir::BlockId block, ir::OpId loop) {
     if (!block.valid()) return {};
     std::vector<ir::OpId> order = module_.block(block).ops;
-    if (breadth_first_) {
+    if (options_.breadth_first) {
       order = BreadthFirst(module_, block);
     } else if (!order.empty() && ir::IsTerminator(module_.kind(order.back()))) {
       order.pop_back();
@@ -90,8 +98,8 @@ class Regions {
                                        .sizes = sizes_,
                                        .order = order,
                                        .loop = loop,
-                                       .on_cpu = on_cpu_,
-                                       .copies_early = breadth_first_},
+                                       .on_cpu = options_.on_cpu,
+                                       .copies_early = options_.breadth_first},
                                       inside_);
     Inside out{.bytes = liveness.bytes[liveness.peak], .held = HeldAt(liveness, liveness.peak)};
     if (liveness.peak < order.size()) {
@@ -105,8 +113,7 @@ class Regions {
 
   const ir::Module& module_;
   const BufferSizes& sizes_;
-  bool on_cpu_;
-  bool breadth_first_;
+  const InsideOptions& options_;
   InsideByOp inside_;
   std::unordered_map<uint32_t, Inside> functions_;
   std::vector<Frame> stack_;
@@ -114,8 +121,8 @@ class Regions {
 
 }  // namespace
 
-InsideByOp InsidesOf(const ir::Module& module, const BufferSizes& sizes, bool on_cpu, bool breadth_first) {
-  return Regions(module, sizes, on_cpu, breadth_first).Run();
+InsideByOp InsidesOf(const ir::Module& module, const BufferSizes& sizes, const InsideOptions& options) {
+  return Regions(module, sizes, options).Run();
 }
 
 }  // namespace hespas::assemble::memory

@@ -6,8 +6,14 @@
 
 namespace hespas::assemble::memory {
 
+struct InsideOptions {
+  bool on_cpu = false;
+  bool breadth_first = false;  // bodies run in that order, not in the program's
+  bool with_scratch = false;   // a GPU's program before XLA's buffer assignment: see scratch.h
+  bool by_model = false;       // as MemoryOptions says
+};
+
 // By op; calls count what the called function holds. A function that calls itself counts nothing there.
-// `breadth_first`: bodies run in that order, not in the program's.
-InsideByOp InsidesOf(const ir::Module& module, const BufferSizes& sizes, bool on_cpu, bool breadth_first);
+InsideByOp InsidesOf(const ir::Module& module, const BufferSizes& sizes, const InsideOptions& options);
 
 }  // namespace hespas::assemble::memory
