@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <limits>
 #include <map>
 #include <tuple>
 #include <utility>
@@ -130,6 +131,18 @@ int64_t HighestSum(std::span<const Interval> intervals) {
   return most;
 }
 
+// Of the buffers, placed in this order.
+int64_t SizeOf(std::span<const Interval> intervals) {
+  Placed placed(intervals);
+  int64_t size = 0;
+  for (const Interval& interval : intervals) {
+    const int64_t begin = PlaceFor(interval, placed);
+    placed.Add(interval, {begin, begin + interval.bytes});
+    size = std::max(size, begin + interval.bytes);
+  }
+  return size;
+}
+
 }  // namespace
 
 int64_t GapsOf(std::span<const Interval> intervals) {
@@ -142,18 +155,19 @@ int64_t GapsOf(std::span<const Interval> intervals) {
   std::erase_if(temporaries, [&](const Interval& interval) { return interval.bytes <= least; });
   const int64_t alive = HighestSum(temporaries);
   if (alive > kLarge) return 0;
-  std::sort(temporaries.begin(), temporaries.end(), [](const Interval& a, const Interval& b) {
-    return std::tuple(-a.bytes, -int64_t{a.until - a.from}, a.owner) <
-           std::tuple(-b.bytes, -int64_t{b.until - b.from}, b.owner);
-  });
-  Placed placed(temporaries);
-  int64_t size = 0;
-  for (const Interval& interval : temporaries) {
-    const int64_t begin = PlaceFor(interval, placed);
-    placed.Add(interval, {begin, begin + interval.bytes});
-    size = std::max(size, begin + interval.bytes);
+  const auto key = [](const Interval& interval, bool by_size) {
+    const int64_t lives = int64_t{interval.until} - interval.from;
+    return by_size ? std::tuple(-interval.bytes, -lives, interval.owner)
+                   : std::tuple(-lives, -interval.bytes, interval.owner);
+  };
+  int64_t least_size = std::numeric_limits<int64_t>::max();
+  for (const bool by_size : {true, false}) {
+    if (least_size == alive) break;
+    std::sort(temporaries.begin(), temporaries.end(),
+              [&](const Interval& a, const Interval& b) { return key(a, by_size) < key(b, by_size); });
+    least_size = std::min(least_size, SizeOf(temporaries));
   }
-  return size - alive;
+  return least_size - alive;
 }
 
 }  // namespace hespas::assemble::memory

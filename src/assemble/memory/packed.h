@@ -1,8 +1,8 @@
 // How much memory buffers take that lie side by side without moving: XLA's heap of temporaries.
 //
-// - The largest buffers are placed first, each into the smallest gap among those alive at the same time that holds it
-//   (XLA's GlobalDecreasingSizeBestFitHeap). Buffers of less than a ten-thousandth of the peak leave no gaps that
-//   count.
+// - Each buffer is placed into the smallest gap among those alive at the same time that holds it (XLA's
+//   GlobalDecreasingSizeBestFitHeap), the largest first, or those that live longest: the smaller heap counts. Buffers
+//   of less than a ten-thousandth of the peak leave no gaps that count.
 #pragma once
 
 #include <cstdint>
