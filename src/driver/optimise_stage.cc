@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <string_view>
 
 #include "driver/exact_optimiser.h"
@@ -22,7 +23,13 @@ constexpr Time kLaunch(1'000'000);
 struct Choice {
   bool run = false;
   optimise::Target target = optimise::Target::kGpu;
+  std::span<const std::string_view> left_out = {};  // passes
 };
+
+// What XLA's compiler does to a block as to the whole program, some of it by the processor at hand. Done before, copies
+// and values of f32 would stand in memory that the whole program never stores.
+constexpr std::string_view kInsideBlocks[] = {"canonical-dots", "canonical-convolutions", "reduction-trees",
+                                              "float-normalisation"};
 
 optimise::Target TargetOf(const hardware::Device& device) {
   if (device.family == "tpu") return optimise::Target::kTpu;
@@ -32,7 +39,7 @@ optimise::Target TargetOf(const hardware::Device& device) {
 std::optional<Choice> Choose(const ir::Module& module, const std::string& mode, const hardware::Device& device) {
   if (mode == "none") return Choice{};
   if (mode == "xla-gpu") return Choice{true, optimise::Target::kGpu};
-  if (mode == kFusionAlone) return Choice{!optimise::IsOptimised(module), optimise::Target::kAny};
+  if (mode == kFusionAlone) return Choice{!optimise::IsOptimised(module), optimise::Target::kCpu, kInsideBlocks};
   if (mode == "xla") return Choice{!optimise::IsOptimised(module), optimise::Target::kGpu};
   if (mode == "xla-tpu") return Choice{true, optimise::Target::kTpu};
   if (mode == "xla-cpu") return Choice{true, optimise::Target::kCpu};
@@ -90,11 +97,13 @@ std::optional<OptimiserInput> OptimiserInputFor(const ir::Module& module, const 
                       "use auto, none, xla-gpu, xla-tpu, xla-cpu or xla");
     return std::nullopt;
   }
+  std::vector<std::string> disabled = options.disabled;
+  disabled.insert(disabled.end(), choice->left_out.begin(), choice->left_out.end());
   return OptimiserInput{.run = choice->run,
                         .options = {.target = choice->target,
                                     .gpu = FiguresOf(device),
                                     .bf16_capability = Bf16Capability(device),
-                                    .disabled = options.disabled,
+                                    .disabled = std::move(disabled),
                                     .stop_after = options.stop_after,
                                     .expand_kernels = options.expand_kernels},
                         .cost = CostFunctionOf(device)};

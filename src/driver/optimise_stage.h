@@ -22,8 +22,8 @@ namespace hespas::driver {
 inline constexpr DiagnosticKind kUnknownOptimise{
     "E0907", "--optimise takes auto, none, xla-gpu, xla-tpu, xla-cpu or xla.", Outcome::kUsage};
 
-// The mode of --split fusion: what simplifies and fuses, without rewriting products for one device's libraries, so that
-// any compiler of StableHLO takes what comes out.
+// The mode of --split fusion: as XLA's CPU compiler simplifies and fuses, without what it does inside of blocks anyway,
+// so that any compiler of StableHLO takes what comes out.
 inline constexpr std::string_view kFusionAlone = "fusion";
 
 struct OptimiseOptions {

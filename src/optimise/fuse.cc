@@ -90,9 +90,8 @@ void FormAll(Dataflow& flow, const KernelPlan& plan) {
 }  // namespace
 
 void Fuse(Dataflow& flow, PassContext& context) {
-  const bool cpu = context.target == Target::kAny;
-  KernelPlan plan = cpu ? PlanCpuKernels(flow, context.explanations != nullptr) : PlanKernels(flow, context);
-  if (!cpu) JoinKernels(flow, context, plan);
+  KernelPlan plan = PlanKernels(flow, context);
+  JoinKernels(flow, context, plan);
   if (context.explanations != nullptr) ExplainKernels(flow, plan, *context.explanations);
   FormAll(flow, plan);
 }

@@ -46,8 +46,6 @@ struct KernelPlan {
 };
 
 KernelPlan PlanKernels(const Dataflow& flow, const PassContext& context);
-// On a processor: kernels have one result, and are not joined.
-KernelPlan PlanCpuKernels(const Dataflow& flow, bool explain);
 
 // Joins kernels that read the same data, or of which one reads what the other stores.
 void JoinKernels(const Dataflow& flow, const PassContext& context, KernelPlan& plan);

@@ -23,43 +23,36 @@ constexpr Pass kPasses[] = {
     {"sink-invariants", "makes broadcasts and constants inside the loops that read them", SinkInvariants},
     {"cse", "computes equal expressions once, except across optimization barriers", EliminateCommonSubexpressions},
     {"select-and-scatter", "finds what max-pooling selected, then scatters gradients there", ExpandSelectAndScatter,
-     true, false, false},
-    {"reduce-scatter", "turns an all-reduce whose result is sliced by device into a reduce-scatter", FormReduceScatters,
-     true, false, false},
-    {"fold-all-reduces", "reduces over two sets of groups at once", FoldAllReduces, true, true, false},
-    {"reassociate", "sums before all-reduces and reduce-scatters rather than behind each", ReassociateCollectives, true,
      true, false},
-    {"narrow-all-reduces", "sums in the narrower type that the result is converted to", NarrowAllReduces, false, true,
-     false},
+    {"reduce-scatter", "turns an all-reduce whose result is sliced by device into a reduce-scatter", FormReduceScatters,
+     true, false},
+    {"fold-all-reduces", "reduces over two sets of groups at once", FoldAllReduces},
+    {"reassociate", "sums before all-reduces and reduce-scatters rather than behind each", ReassociateCollectives},
+    {"narrow-all-reduces", "sums in the narrower type that the result is converted to", NarrowAllReduces, false},
     {"collective-dimension", "moves the gathered or scattered dimension outermost", MoveCollectiveDimension, true,
-     false, false},
-    {"simplify-moved", "joins the transposes that moved dimensions left", Simplify, true, false, false},
-    {"sink-transposes", "moves transposes down through elementwise ops and reductions", SinkTransposes, true, false,
      false},
-    {"simplify-sunk", "joins the transposes that met", Simplify, true, false, false},
+    {"simplify-moved", "joins the transposes that moved dimensions left", Simplify, true, false},
+    {"sink-transposes", "moves transposes down through elementwise ops and reductions", SinkTransposes, true, false},
+    {"simplify-sunk", "joins the transposes that met", Simplify, true, false},
     {"hoist-invariants", "does work that a loop would repeat before it", HoistInvariants},
-    {"canonical-dots", "brings dots to matrices, taking transposes and reshapes in", CanonicaliseDots, true, true,
-     false},
-    {"pad-convolutions", "adds features that the convolution library wants", PadConvolutions, true, false, false},
-    {"cse-dots", "computes equal dots and views once", EliminateCommonSubexpressions, true, true, false},
-    {"merge-dots", "puts small dots that share an operand side by side", MergeDots, true, false, false},
-    {"library-calls", "hands dots and the sums behind them to the matrix library", FormLibraryCalls, true, false,
-     false},
+    {"canonical-dots", "brings dots to matrices, taking transposes and reshapes in", CanonicaliseDots},
+    {"pad-convolutions", "adds features that the convolution library wants", PadConvolutions, true, false},
+    {"cse-dots", "computes equal dots and views once", EliminateCommonSubexpressions},
+    {"merge-dots", "puts small dots that share an operand side by side", MergeDots, true, false},
+    {"library-calls", "hands dots and the sums behind them to the matrix library", FormLibraryCalls, true, false},
     {"convolution-sums", "hands the sum behind a convolution to the convolution library", TakeConvolutionSums, true,
-     false, false},
-    {"float-normalisation", "computes in f32 what the device does not have in bf16", NormaliseFloats, true, false},
-    {"split-reductions", "cuts large reductions into two stages", SplitReductions, true, false, false},
-    {"simplify-again", "joins the views that rewrites left", Simplify},
-    {"row-vectors", "makes vectors of matrices of one row before broadcasts read them", ReadRowVectors, false, true,
      false},
+    {"float-normalisation", "computes in f32 what the device does not have in bf16", NormaliseFloats, true, false},
+    {"split-reductions", "cuts large reductions into two stages", SplitReductions, true, false},
+    {"simplify-again", "joins the views that rewrites left", Simplify},
+    {"row-vectors", "makes vectors of matrices of one row before broadcasts read them", ReadRowVectors, false},
     {"cse-again", "computes once what rewrites made equal", EliminateCommonSubexpressions},
     {"fusion", "puts loops, reductions and their producers into kernels", Fuse},
-    {"combine-collectives", "joins collectives of one kind up to a size", CombineCollectives, true, true, false},
-    {"fusion-wrapper", "makes kernels of what combining left", WrapKernels, true, false, false},
+    {"combine-collectives", "joins collectives of one kind up to a size", CombineCollectives},
+    {"fusion-wrapper", "makes kernels of what combining left", WrapKernels, true, false},
     {"dce", "drops what nothing needs", EliminateDeadCode},
-    {"async-collectives", "divides collectives into a start and a done", DivideCollectives, true, false, false},
-    {"schedule", "orders ops to hold little memory and, on GPUs, to compute while collectives are under way", Schedule,
-     true, true, false},
+    {"async-collectives", "divides collectives into a start and a done", DivideCollectives, true, false},
+    {"schedule", "orders ops to hold little memory and, on GPUs, to compute while collectives are under way", Schedule},
     {"barriers", "drops optimization barriers", RemoveBarriers, false},
 };
 
@@ -83,10 +76,7 @@ std::span<const Pass> PassesOf(Target target) {
   return target == Target::kCpu ? std::span<const Pass>(kCpuPasses) : kPasses;
 }
 
-bool RunsOn(const Pass& pass, Target target) {
-  if (target == Target::kAny) return pass.any;
-  return target == Target::kTpu ? pass.tpu : pass.gpu;
-}
+bool RunsOn(const Pass& pass, Target target) { return target == Target::kTpu ? pass.tpu : pass.gpu; }
 
 std::vector<std::string> Names() {
   std::vector<std::string> names;

@@ -28,8 +28,7 @@ inline constexpr DiagnosticKind kLostOrder{
     "The optimiser made a program whose ops need each other in a circle: a defect of Hespas, not of the input.",
     Outcome::kInternal};
 
-// kAny: what every compiler does, fusion above all.
-enum class Target : uint8_t { kGpu, kTpu, kCpu, kAny };
+enum class Target : uint8_t { kGpu, kTpu, kCpu };
 
 // What XLA's fusion weighs on a GPU; an A100 (SXM, 40 GB) unless the device says otherwise.
 struct GpuFigures {

@@ -31,9 +31,8 @@ struct Pass {
   std::string_view name;
   std::string_view note;
   void (*run)(Dataflow& flow, PassContext& context) = nullptr;
-  bool gpu = true;  // of the table that GPUs, TPUs and any compiler share: where it runs
+  bool gpu = true;  // of the table that GPUs and TPUs share: where it runs
   bool tpu = true;
-  bool any = true;
 };
 
 void Simplify(Dataflow& flow, PassContext& context);

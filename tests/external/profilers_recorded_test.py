@@ -125,6 +125,25 @@ class Tools(unittest.TestCase):
         config.write_text(json.dumps({"perf_estimator": {"method": "iree", "hardware": hardware}}))
         self.assertEqual(self.run_with("iree", "--config", config).returncode, 1)
 
+    def test_sample_true_measures_three_of_a_family(self):
+        """The prototype's key, which it reads and does not use: here the others are scaled."""
+        types = {n: f"tensor<{n}xf32>" for n in range(100, 700, 100)}
+        arguments = ", ".join(f"%a{n}: {kind}" for n, kind in types.items())
+        negations = "".join(f"  %b{n} = stablehlo.negate %a{n} : {kind}\n" for n, kind in types.items())
+        results, kinds = ", ".join(f"%b{n}" for n in types), ", ".join(types.values())
+        self.iree()
+        (self.folder / "program.mlir").write_text(
+            f"func.func @main({arguments}) -> ({kinds}) {{\n{negations}  return {results} : {kinds}\n}}\n")
+        config = self.folder / "config.json"
+        for sample, measured in ((False, 6), (True, 3)):
+            (self.folder / "iree-benchmark-module.calls").unlink(missing_ok=True)
+            config.write_text(json.dumps({"perf_estimator": {"method": "iree", "hardware": {"sample": sample}}}))
+            result = self.result("iree", "--config", config, "--split", "individual")
+            self.assertEqual(sum("--module" in call for call in self.calls("iree-benchmark-module")), measured)
+            notes = [w["message"] for w in result["warnings"]]
+            self.assertEqual([note.split(" (")[0] for note in notes],
+                             ["3 of 6 distinct blocks were measured; 3 are scaled from them"] if sample else [])
+
     def test_tools_that_are_missing(self):
         for estimator, tool in (("xla", "xla-translate"), ("iree", "iree-compile")):
             done = self.run_with(estimator)
