@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 """Steps of several CPU devices against the whole chain of predictions, by XLA's CPU plugin, in processor time.
 
-usage: bench/whole_steps.py [--repeats 5] PROGRAM...
+usage: bench/whole_steps.py [--repeats 5] [--save FILE] PROGRAM...
 
 The plugin's devices share one core, so all figures are what one device computes, in processor time: that of the process over the number of
-devices. Blocks are measured (--split linear), the network is simulated (--network-backend analytical), and the step is run. What connects two
-devices is a copy in memory and a meeting of threads; latency and bandwidth of that link are fitted to single collectives, which each
-repetition measures before the programs. Printed are medians over repetitions with the smallest and the largest, and by how much each
-prediction is off the measured step: `simulated` is the chain's, `own collectives` has the program's collectives, each run alone on all
-devices, in the place of the network, `blocks alone` has neither.
+devices. Blocks are measured on all devices at once (--at-once), as the step has them: each has its own arguments in the caches. The network is
+simulated (--network-backend analytical), and the step is run. What connects two devices is a copy in memory and a meeting of threads; latency and
+bandwidth of that link are fitted to single collectives, which each repetition measures before the programs. Printed are medians over repetitions
+with the smallest and the largest, and by how much each prediction is off the measured step: `simulated` is the chain's, `own collectives` has the
+program's collectives, each run alone on all devices, in the place of the network, `blocks alone` has neither. --save writes the last repetition's
+link as a system file.
 """
 import argparse
 import collections
@@ -117,6 +118,7 @@ def main():
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("programs", nargs="+", type=pathlib.Path)
     options.add_argument("--repeats", type=int, default=5)
+    options.add_argument("--save", type=pathlib.Path)
     given = options.parse_args()
     os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
     ranks = {program: hespas("run", program, "--network-backend", "none", "--estimator", "roofline")["npus"] for program in given.programs}
@@ -128,11 +130,13 @@ def main():
                 devices[count] = Devices(count, pathlib.Path(folder))
                 found.append(devices[count].link())
                 systems[count] = system_file(pathlib.Path(folder) / f"{count}.json", count, *found[-1])
+                if given.save:
+                    system_file(given.save, count, *found[-1])
             for program, count in ranks.items():
                 answer = hespas("run", program, "--estimator", "pjrt", "--plugin", plugin(), "--clock", "cpu", "--split", "linear", "--whole",
-                                "--system", systems[count], "--jobs", 1)
+                                "--at-once", count, "--system", systems[count], "--jobs", 1)
                 alone = answer["compute_time_s"]
-                rows[program].append((answer["measured_step"]["time_s"] / count, answer["step_time_s"],
+                rows[program].append((answer["measured_step"]["time_s"], answer["step_time_s"],
                                       alone + devices[count].collectives_of(program), alone))
             for opened in devices.values():
                 opened.worker.close()

@@ -91,6 +91,10 @@ void AddProfileOptions(CLI::App& command, estimate::ProfileOptions& profile) {
                      "of pjrt: the PJRT plugin, a shared library; by default found in the active Python environment");
   command.add_flag("--cold,!--warm", profile.cold, "of pjrt: caches of the device are replaced before each run");
   command
+      .add_option("--at-once", profile.at_once,
+                  "of pjrt: devices that run each block at the same time, as those of a program share this machine")
+      ->check(CLI::Range(1, 127));
+  command
       .add_option("--sample", profile.sample,
                   "measure so many blocks of each family, and scale the others; 0: measure all")
       ->check(NonNegative());

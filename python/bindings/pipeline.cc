@@ -106,6 +106,7 @@ void BindProfileOptions(nb::class_<Options>& options) {
   field("plugin", &P::plugin);
   field("cold", &P::cold);
   field("clock", &P::clock);
+  field("at_once", &P::at_once);
   field("sample", &P::sample);
   field("budget", &P::budget_s);
   field("jobs", &P::jobs);

@@ -18,6 +18,7 @@ class Tools(TypedDict, total=False):
     plugin          of pjrt: the PJRT plugin; by default found in the Python environment of the first python3 in PATH
     cold            of pjrt: caches of the device are replaced before each run
     clock           of pjrt and iree, time that counts: "wall" or "cpu"
+    at_once         of pjrt: devices that run each block at the same time
     sample          blocks that are measured of each family; 0: all
     budget          seconds after which no further block is measured
     jobs            programs that are compiled at a time
@@ -33,6 +34,7 @@ class Tools(TypedDict, total=False):
     plugin: PathText
     cold: bool
     clock: str
+    at_once: int
     sample: int
     budget: float
     jobs: int
@@ -80,7 +82,7 @@ def _clock(name: str, value: Any) -> str:
 _CHECKS: dict[str, Callable[[str, Any], Any]] = {
     **dict.fromkeys(("whole", "cold"), lambda _, value: bool(value)),
     **dict.fromkeys(("budget", "tool_timeout", "tool_memory", "tool_clock"), _number),
-    **dict.fromkeys(("jobs", "tool_chips"), _whole_number(1)),
+    **dict.fromkeys(("jobs", "at_once", "tool_chips"), _whole_number(1)),
     "sample": _whole_number(0),
     "clock": _clock,
     **dict.fromkeys(("iree_backend", "iree_device"), lambda _, value: str(value)),

@@ -12,6 +12,7 @@
 
 #include "ir/attribute.h"
 #include "ir/attribute_scan.h"
+#include "ir/integer.h"
 #include "ir/printer.h"
 #include "ir/walk.h"
 
@@ -106,12 +107,6 @@ std::string ArgumentAttributes(std::string_view text, Names& names) {
     dictionaries.push_back(fmt::format("{{{}}}", fmt::join(kept, ", ")));
   }
   return fmt::format("[{}]", fmt::join(dictionaries, ", "));
-}
-
-bool IsInteger(const ir::Element& element) {
-  using ir::ElementKind;
-  return element.kind == ElementKind::kInteger || element.kind == ElementKind::kSigned ||
-         element.kind == ElementKind::kUnsigned || element.kind == ElementKind::kIndex;
 }
 
 // The n-th value: neither 0 nor 1, and another for each, so that no optimiser sees more in it than in what was there.

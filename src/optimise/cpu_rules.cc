@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ir/integer.h"
 #include "optimise/build.h"
 #include "optimise/kernels.h"
 
@@ -10,11 +11,6 @@ namespace {
 
 using ir::OpKind;
 using ir::OpSort;
-
-bool IsInteger(const ir::Type& type) {
-  const ir::ElementKind kind = type.element.kind;
-  return kind == ir::ElementKind::kInteger || kind == ir::ElementKind::kSigned || kind == ir::ElementKind::kUnsigned;
-}
 
 bool IsConstant(const Dataflow& flow, WireId wire) {
   const Node* maker = flow.MakerNode(wire);
@@ -73,7 +69,7 @@ bool IsExpensive(const Dataflow& flow, const Node& node) {
     case OpKind::kDivide:
       return !IsConstant(flow, node.operands[1]);
     case OpKind::kRemainder:
-      return !IsInteger(flow.type(node.first_result)) || !IsConstant(flow, node.operands[1]);
+      return !ir::IsInteger(flow.type(node.first_result).element) || !IsConstant(flow, node.operands[1]);
     case OpKind::kAtan2:
     case OpKind::kCbrt:
     case OpKind::kChloElementwise:

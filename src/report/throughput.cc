@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "ir/attribute.h"
+#include "ir/integer.h"
 
 namespace hespas::report {
 namespace {
@@ -13,11 +14,8 @@ constexpr int64_t kSmallestImage = 16;
 constexpr int64_t kMostChannels = 4;
 constexpr int64_t kShortestText = 8;
 
-bool IsInteger(const ir::Element& element) {
-  return (element.kind == ir::ElementKind::kInteger || element.kind == ir::ElementKind::kSigned ||
-          element.kind == ir::ElementKind::kUnsigned) &&
-         element.bits >= 16;
-}
+// Numbers of words; smaller integers are truth values and packed numbers.
+bool CountsWords(const ir::Element& element) { return ir::IsInteger(element) && element.bits >= 16; }
 
 // Samples of [..., height, width, channels]; 0 for anything else.
 int64_t Images(const ir::Type& type) {
@@ -31,7 +29,8 @@ int64_t Images(const ir::Type& type) {
 
 // Tokens of an integer matrix [batch, length]; 0 for anything else.
 int64_t Tokens(const ir::Type& type) {
-  if (!type.is_tensor() || type.dims.size() != 2 || !IsInteger(type.element) || type.dims[1] < kShortestText) return 0;
+  if (!type.is_tensor() || type.dims.size() != 2 || !CountsWords(type.element) || type.dims[1] < kShortestText)
+    return 0;
   return type.element_count();
 }
 

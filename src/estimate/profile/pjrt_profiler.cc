@@ -82,6 +82,7 @@ class PjrtProfiler : public BlockProfiler {
                                greeting_.value("device", ""), options_.cold ? "cold" : "warm", options_.clock);
     // "cpu" is the name of every processor there is.
     if (greeting_.value("platform", "") == "cpu") fingerprint_ += "|" + HostProcessor();
+    if (options_.at_once > 1) fingerprint_ += fmt::format("|{} at once", options_.at_once);
     return {};
   }
 
@@ -97,7 +98,10 @@ class PjrtProfiler : public BlockProfiler {
   Result<Measured> Measure(const BlockProgram& program, size_t slot) override {
     const auto answer = Ask("time", program, slot);
     if (!answer) return answer.error();
-    const double seconds = answer->value("seconds", -1.0), half_width = answer->value("half_width_s", 0.0);
+    // What all computed is shared alike; the time that passed is that of each.
+    const double devices = options_.clock == "cpu" ? program.replicas * program.partitions : 1;
+    const double seconds = answer->value("seconds", -1.0) / devices;
+    const double half_width = answer->value("half_width_s", 0.0) / devices;
     if (!(seconds >= 0) || !std::isfinite(seconds)) return Failed("it answered no time");
     constexpr double kHalfWidths = 1.96;  // of 95 %, in standard deviations
     const double overhead = answer->value("overhead_s", 0.0);
@@ -198,7 +202,8 @@ Result<std::unique_ptr<PjrtProfiler>> Open(const ProfileOptions& options, std::c
 
 // The program is partitioned already; XLA's partitioner would not take collectives that stand in it. A CPU has as many
 // devices as it is told to have.
-Environment ForSeveralDevices(int devices) {
+Environment EnvironmentFor(int devices) {
+  if (devices == 1) return {};
   const char* given = std::getenv("XLA_FLAGS");
   return {{"XLA_FLAGS", fmt::format("{} --xla_force_host_platform_device_count={} "
                                     "--xla_disable_hlo_passes=spmd-partitioning,spmd-partitioner,spmd_partitioner",
@@ -218,7 +223,7 @@ graph::Block BlockOfMain(const ir::Module& module) {
 }  // namespace
 
 MadeProfiler MakePjrtProfiler(const ProfileOptions& options, std::chrono::milliseconds limit) {
-  auto profiler = Open(options, limit);
+  auto profiler = Open(options, limit, EnvironmentFor(options.at_once));
   if (!profiler) return profiler.error();
   return std::unique_ptr<BlockProfiler>(*std::move(profiler));
 }
@@ -229,7 +234,7 @@ Result<MeasuredProgram> MeasureWhole(const ir::Module& module, int devices, cons
   auto program = WriteBlockProgram(module, BlockOfMain(module), (folder.path() / "program.mlir").string(), true);
   if (!program) return program.error();
   program->partitions = devices;
-  auto profiler = Open(options, limit, devices > 1 ? ForSeveralDevices(devices) : Environment());
+  auto profiler = Open(options, limit, EnvironmentFor(devices));
   if (!profiler) return profiler.error();
   auto measured = (*profiler)->Measure(*program, 0);
   if (!measured) return measured.error();

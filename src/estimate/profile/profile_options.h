@@ -13,6 +13,7 @@ struct ProfileOptions {
   double budget_s = 0;    // after which no further block is measured; 0: none
   int jobs = 0;           // programs compiled at a time; 0: as the machine has cores, at most 4
   bool whole = false;     // of pjrt: the whole program is measured too
+  int at_once = 1;        // of pjrt: devices that run each block at the same time, as a program of so many does
   double memory_gib = 0;  // that one worker may take; 0: four fifths of what is available
 
   std::string compiler;                        // of xla: xla-translate; of iree: iree-compile; empty: found in PATH

@@ -112,6 +112,7 @@ class Session {
     auto written = WriteBlockProgram(module_, *batch_.requests[program.block].block, path);
     if (!written) return written.error();
     program.program = *std::move(written);
+    program.program.partitions = options_.at_once;
     return profiler_.Compile(program.program, program.slot);
   }
 

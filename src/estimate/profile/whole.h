@@ -16,7 +16,7 @@ struct MeasuredProgram {
 };
 
 // Runs `main` with all its communication on as many devices as the program is partitioned for, by a PJRT plugin. Each
-// gets the same arguments.
+// gets the same arguments. In processor time the figure is a device's share.
 Result<MeasuredProgram> MeasureWhole(const ir::Module& module, int devices, const ProfileOptions& options,
                                      std::chrono::milliseconds limit);
 

@@ -8,6 +8,8 @@
 #include <cstdlib>
 #include <optional>
 
+#include "ir/integer.h"
+
 namespace hespas::read::bytecode {
 namespace {
 
@@ -16,11 +18,6 @@ using ir::ElementKind;
 
 // MLIR prints longer lists in hexadecimal.
 constexpr int64_t kMaximumDecimal = 100;
-
-bool IsInteger(const Element& e) {
-  return e.kind == ElementKind::kInteger || e.kind == ElementKind::kSigned || e.kind == ElementKind::kUnsigned ||
-         e.kind == ElementKind::kIndex;
-}
 
 size_t BytesOf(const Element& e) { return e.kind == ElementKind::kIndex ? 8 : (size_t{e.bits} + 7) / 8; }
 
