@@ -180,8 +180,9 @@ std::optional<report::Table> EstimateCollectiveTable(const std::string& file, co
     };
     return WithPredictions(*table, Predict(specs, rule), diagnostics);
   }
+  const calibrated::Parameters shared = named->ports.mesh ? calibrated::OnMesh(*parameters) : *parameters;
   const calibrated::CollectiveModel links = named->device ? calibrated::CollectiveModel(*named->device, *parameters)
-                                                          : calibrated::CollectiveModel(named->ports, *parameters);
+                                                          : calibrated::CollectiveModel(named->ports, shared);
   const auto rule = [&links](const calibrated::CollectiveSpec& spec) {
     const calibrated::CollectiveTime time = links.Time(spec);
     return calibrated::Prediction{.us = time.us, .sigma_us = time.sigma_us};

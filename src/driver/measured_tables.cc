@@ -43,9 +43,11 @@ constexpr Stand kDevices[] = {{"sm100gb200", "GB200_192GB"},
 constexpr double kTrainingWeight = 0.1;
 constexpr size_t kTrainingStride = 5;  // of those rows, each fifth stands for five
 
-// What kernel names say of a library, and how far two campaigns on a board lie apart: not fitted.
+// What kernel names say of a library, how many devices a host has, and how far two campaigns on a board lie apart: not
+// fitted.
 bool IsFitted(std::string_view constant) {
-  return constant != "bmm.smallest_tile" && !constant.ends_with(".campaign_sigma");
+  return constant != "bmm.smallest_tile" && constant != "collective.devices_per_host" &&
+         !constant.ends_with(".campaign_sigma");
 }
 
 }  // namespace

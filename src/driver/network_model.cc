@@ -65,7 +65,9 @@ class Network {
       calibrated::Ports ports = PortsOf(dimension);
       ports.reducing_switch = inner && dimension.kind == hardware::DimensionKind::kSwitch && device.interconnect &&
                               device.interconnect->in_network_reduction;
-      models_.emplace_back(ports, inner ? calibrated::ForDevice(parameters, device) : parameters);
+      if (inner) ports.devices_per_host = calibrated::DevicesPerHost(device);
+      const calibrated::Parameters shared = ports.mesh ? calibrated::OnMesh(parameters) : parameters;
+      models_.emplace_back(ports, inner ? calibrated::ForDevice(shared, device) : shared);
     }
   }
 

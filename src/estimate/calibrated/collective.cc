@@ -12,6 +12,8 @@ namespace {
 
 constexpr double kSwitchRanks = 8;  // from which libraries reduce in the switch
 constexpr double kLeastLatency = 1;
+// us, of a ring's step between hosts: NCCL's own figure for NVLink and its protocol of small messages (tuning.cc).
+constexpr double kRingStep = 0.6;
 
 struct Name {
   std::string_view letters;
@@ -34,17 +36,16 @@ Ports PortsOf(const hardware::Device& device) {
   ports.mesh = link.topology == "mesh";
   ports.peers = std::max(1, link.domain_size.value_or(link.links.value_or(1) + 1) - 1);
   ports.reducing_switch = link.in_network_reduction;
+  ports.devices_per_host = DevicesPerHost(device);
   return ports;
 }
 
-// Messages that wait for each other: a ring's where each rank's shard goes round, a tree's or a pairwise exchange's
-// doublings elsewhere.
-double Hops(const CollectiveSpec& spec) {
-  const bool ring = spec.op == CollectiveOp::kAllGather || spec.op == CollectiveOp::kReduceScatter;
-  return ring ? spec.ranks - 1 : std::log2(spec.ranks);
-}
-
 }  // namespace
+
+double DevicesPerHost(const hardware::Device& device) {
+  const auto found = device.calibration.find("collective.devices_per_host");
+  return found == device.calibration.end() ? std::numeric_limits<double>::infinity() : std::max(1.0, found->second);
+}
 
 std::optional<CollectiveOp> ParseCollective(std::string_view name) {
   std::string letters;
@@ -73,13 +74,25 @@ double CollectiveModel::WireBytes(const CollectiveSpec& spec) const {
   return std::min(ring, spec.bytes * parameters_.in_switch_ratio);
 }
 
+// Of messages that wait for each other: a ring's where each rank's shard goes round, a tree's or a pairwise exchange's
+// doublings elsewhere. On a mesh an all-reduce is made of the former.
+double CollectiveModel::Latency(const CollectiveSpec& spec) const {
+  const CollectiveConstants& constants = parameters_.collectives[static_cast<size_t>(spec.op)];
+  const double near = std::min(spec.ranks, ports_.devices_per_host);
+  const bool reduce = spec.op == CollectiveOp::kAllReduce;
+  const bool ring =
+      spec.op == CollectiveOp::kAllGather || spec.op == CollectiveOp::kReduceScatter || (reduce && ports_.mesh);
+  if (ring) return constants.launch_us + constants.hop_us * (near - 1) + kRingStep * (spec.ranks - near);
+  return constants.launch_us + constants.hop_us * std::log2(spec.op == CollectiveOp::kAllToAll ? near : spec.ranks);
+}
+
 CollectiveTime CollectiveModel::Time(const CollectiveSpec& spec) const {
   if (!(spec.ranks > 1)) return {};
   const CollectiveConstants& constants = parameters_.collectives[static_cast<size_t>(spec.op)];
   double rate = ports_.rate * constants.link_fraction;
   if (ports_.mesh) rate *= std::min(1.0, (spec.op == CollectiveOp::kPermute ? 1 : spec.ranks - 1) / ports_.peers);
   CollectiveTime time;
-  time.latency_us = std::max(kLeastLatency, constants.launch_us + constants.hop_us * Hops(spec));
+  time.latency_us = std::max(kLeastLatency, Latency(spec));
   time.wire_us = std::max(0.0, WireBytes(spec)) / rate;
   time.ramp_us = constants.ramp * std::sqrt(time.latency_us * time.wire_us);
   time.us = time.latency_us + time.wire_us + time.ramp_us;

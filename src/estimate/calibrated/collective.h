@@ -2,9 +2,12 @@
 //
 // - T = a + x + g sqrt(a x), a = launch + hop h, h = N-1 round a ring (all-gather, reduce-scatter), else log2 N, x =
 // wire bytes / sustained link rate (device model, 2.5).
-// - On a direct mesh N of P peers use N-1 links; a reducing switch bounds an all-reduce's traffic from eight ranks.
+// - A hop is mostly the rendezvous of ranks that one host drives: further steps of a ring cost a message only.
+// - On a direct mesh N of P peers use N-1 links, and an all-reduce is a reduce-scatter and an all-gather (OnMesh); a
+// reducing switch bounds an all-reduce's traffic from eight ranks.
 #pragma once
 
+#include <limits>
 #include <optional>
 #include <string_view>
 
@@ -28,7 +31,11 @@ struct Ports {
   bool mesh = false;  // each port leads to one peer
   double peers = 1;   // of a mesh
   bool reducing_switch = false;
+  double devices_per_host = std::numeric_limits<double>::infinity();
 };
+
+// Of the device's `calibration` ("collective.devices_per_host"); no limit where it is absent.
+double DevicesPerHost(const hardware::Device& device);
 
 struct CollectiveTime {
   double us = 0;
@@ -52,6 +59,7 @@ class CollectiveModel {
 
  private:
   double WireBytes(const CollectiveSpec& spec) const;
+  double Latency(const CollectiveSpec& spec) const;
 
   Ports ports_;
   Parameters parameters_;

@@ -137,7 +137,31 @@ void ReplaceMemory(const hardware::Device& device, MemoryConstants& memory) {
   memory.issue_fraction = Own(device, "elementwise", "issue_fraction").value_or(memory.issue_fraction);
 }
 
+void ReplaceCollectives(const hardware::Device& device, Parameters& own) {
+  const bool mesh = device.interconnect && device.interconnect->topology == "mesh";
+  for (size_t op = kCollectiveOps; op-- > 0;) {  // an all-reduce is the last, as its phases are others
+    if (mesh && static_cast<CollectiveOp>(op) == CollectiveOp::kAllReduce) own = OnMesh(own);
+    const std::string_view key = kCollectiveKeys[op];
+    Replace(device, key, kOwnCollective, own.collectives[op]);
+    own.collective_sigma[op] = OwnSigma(device, key, "sigma").value_or(own.collective_sigma[op]);
+    own.collective_latency_sigma[op] =
+        OwnSigma(device, key, "latency_sigma").value_or(own.collective_latency_sigma[op]);
+    own.collective_ramp_sigma[op] = OwnSigma(device, key, "ramp_sigma").value_or(own.collective_ramp_sigma[op]);
+  }
+}
+
 }  // namespace
+
+Parameters OnMesh(Parameters parameters) {
+  const CollectiveConstants& scatter = parameters.collectives[static_cast<size_t>(CollectiveOp::kReduceScatter)];
+  const CollectiveConstants& gather = parameters.collectives[static_cast<size_t>(CollectiveOp::kAllGather)];
+  CollectiveConstants& both = parameters.collectives[static_cast<size_t>(CollectiveOp::kAllReduce)];
+  both.launch_us = scatter.launch_us + gather.launch_us;
+  both.hop_us = scatter.hop_us + gather.hop_us;
+  both.link_fraction = 2 / (1 / scatter.link_fraction + 1 / gather.link_fraction);
+  both.ramp = (scatter.ramp + gather.ramp) / 2;
+  return parameters;
+}
 
 Machine MakeMachine(const hardware::Device& device) {
   Machine machine;
@@ -193,14 +217,7 @@ Parameters ForDevice(const Parameters& parameters, const hardware::Device& devic
   ReplaceMemory(device, own.memory);
   own.stream.launch_us = Own(device, "stream", "launch_us").value_or(own.stream.launch_us);
   own.in_switch_ratio = Own(device, "all-reduce", "in_switch_ratio").value_or(own.in_switch_ratio);
-  for (size_t op = 0; op < kCollectiveOps; ++op) {
-    const std::string_view key = kCollectiveKeys[op];
-    Replace(device, key, kOwnCollective, own.collectives[op]);
-    own.collective_sigma[op] = OwnSigma(device, key, "sigma").value_or(own.collective_sigma[op]);
-    own.collective_latency_sigma[op] =
-        OwnSigma(device, key, "latency_sigma").value_or(own.collective_latency_sigma[op]);
-    own.collective_ramp_sigma[op] = OwnSigma(device, key, "ramp_sigma").value_or(own.collective_ramp_sigma[op]);
-  }
+  ReplaceCollectives(device, own);
   for (size_t family = 0; family < kFamilies; ++family) {
     const std::string_view name = FamilyName(static_cast<Family>(family));
     own.sigma[family] = Own(device, name, "sigma").value_or(own.sigma[family]);

@@ -33,8 +33,12 @@ Machine MakeMachine(const hardware::Device& device);
 // Whose constants a kernel follows on this machine: products on matrix units are "gemm", whatever a table calls them.
 std::string_view FamilyOnMachine(const KernelSpec& kernel, const Machine& machine);
 
+// `parameters` for links that lead from each device to each other: there an all-reduce is a reduce-scatter and an
+// all-gather, one after the other, each with its launch, its messages and half of the bytes.
+Parameters OnMesh(Parameters parameters);
+
 // `parameters` with the device's own constants and uncertainties put in ("gemm.launch_us", "all-reduce.hop_us",
-// "bmm.sigma", ...).
+// "bmm.sigma", ...), on a mesh where its links are one.
 Parameters ForDevice(const Parameters& parameters, const hardware::Device& device);
 
 }  // namespace hespas::estimate::calibrated

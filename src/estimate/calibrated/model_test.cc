@@ -344,6 +344,46 @@ TEST(Collectives, LatencyFollowsTheLongestChainOfMessages) {
   }
 }
 
+// Four ranks a host: those of another add the messages of the ring, and nothing to an exchange of all at once.
+TEST(Collectives, RanksOfOtherHostsAddMessagesOnly) {
+  const CollectiveModel near(Ports{.rate = 900e3}, Shipped());
+  const CollectiveModel far(Ports{.rate = 900e3, .devices_per_host = 4}, Shipped());
+  const auto latency = [](const CollectiveModel& model, CollectiveOp op, double ranks) {
+    return model.Time({.op = op, .ranks = ranks}).us;
+  };
+  for (const CollectiveOp op : {CollectiveOp::kAllGather, CollectiveOp::kReduceScatter}) {
+    EXPECT_EQ(latency(far, op, 4), latency(near, op, 4));
+    EXPECT_NEAR(latency(far, op, 8) - latency(far, op, 4), 4 * 0.6, 1e-9);
+    EXPECT_LT(latency(far, op, 8), latency(near, op, 8));
+  }
+  EXPECT_EQ(latency(far, CollectiveOp::kAllToAll, 8), latency(far, CollectiveOp::kAllToAll, 4));
+  EXPECT_EQ(latency(far, CollectiveOp::kAllReduce, 8), latency(near, CollectiveOp::kAllReduce, 8));
+}
+
+TEST(Collectives, AnAllReduceOnAMeshIsAReduceScatterAndAnAllGather) {
+  const CollectiveModel mesh(Ports{.rate = 450e3, .mesh = true, .peers = 7}, OnMesh(Shipped()));
+  for (const double ranks : {2.0, 4.0, 8.0}) {
+    for (const double bytes : {1e3, 1e6, 1e9}) {
+      const auto us = [&](CollectiveOp op) { return mesh.Time({.op = op, .ranks = ranks, .bytes = bytes}).us; };
+      const double both = us(CollectiveOp::kReduceScatter) + us(CollectiveOp::kAllGather);
+      EXPECT_NEAR(us(CollectiveOp::kAllReduce) / both, 1, 0.02) << ranks << " ranks, " << bytes << " bytes";
+    }
+  }
+}
+
+// A mesh's own measurements of all-reduces outweigh those of its phases.
+TEST(Collectives, OwnConstantsOfAnAllReduceReplaceItsPhases) {
+  hardware::Device device;
+  device.interconnect = hardware::Interconnect{.topology = "mesh", .bandwidth = BytesPerSecond{448e9}};
+  const auto launch = [&] { return ForDevice(Shipped(), device).collectives[0].launch_us; };
+  device.calibration["all-gather.launch_us"] = 7;
+  EXPECT_DOUBLE_EQ(launch(), 7 + Shipped().collectives[static_cast<size_t>(CollectiveOp::kReduceScatter)].launch_us);
+  device.calibration["all-reduce.launch_us"] = 35;
+  EXPECT_DOUBLE_EQ(launch(), 35);
+  device.calibration["collective.devices_per_host"] = 4;
+  EXPECT_EQ(CollectiveModel(device, Shipped()).ports().devices_per_host, 4);
+}
+
 TEST(Collectives, AReducingSwitchHoldsTheRateOfManyRanks) {
   const CollectiveModel model(Ports{.rate = 900e3, .reducing_switch = true}, Shipped());
   const auto wire = [&](double ranks) {

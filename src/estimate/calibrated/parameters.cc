@@ -132,6 +132,11 @@ void ReadSigmas(JsonObject& root, Parameters& parameters, Diagnostics& diagnosti
     if (!value) diagnostics.Error(kBadParameters, fmt::format("no sigma of `{}`", name));
     sigma->fill(value.value_or(0));
   }
+  for (size_t op = 0; op < kCollectiveOps; ++op) {
+    const auto own =
+        sigmas ? sigmas->Quantity(fmt::format("{}-latency", kCollectiveKeys[op]), Unit::kNumber) : std::nullopt;
+    if (own) parameters.collective_latency_sigma[op] = *own;
+  }
   parameters.collective_sigma.fill(parameters.sigma[static_cast<size_t>(Family::kCollective)]);
 }
 

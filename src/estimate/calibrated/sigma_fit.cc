@@ -9,11 +9,13 @@ namespace hespas::estimate::calibrated {
 namespace {
 
 constexpr double kLeastSigma = 1e-6;
-constexpr double kDegrees = 4;      // of freedom: errors have a few far ones
-constexpr double kQuantile = 1.24;  // scales of Student's t that hold 72 % of it; two of them hold 93 %
-constexpr double kTail = 1.52;      // sigmas that hold nine tenths of a normal distribution whose 72 % one sigma holds
-constexpr double kSpread = 1;       // e-fold that a scale may be away from the stated one, where residuals say nothing
-constexpr double kWidest = 5;       // e-folds
+constexpr double kDegrees = 30;     // of freedom: all but normal, so that far errors widen what is stated
+constexpr double kQuantile = 1.08;  // scales of Student's t that hold 71 % of it; two of them hold 96 %
+// E-folds that a scale may be away from the stated one, where residuals say nothing: of a sigma of one part, and of
+// several, each of which few residuals tell.
+constexpr double kSpread = 1;
+constexpr double kSpreadOfParts = 1.5;
+constexpr double kWidest = 5;  // e-folds
 
 double Variance(const Residual& residual, const SigmaParts& scales) {
   double variance = kLeastSigma * kLeastSigma;
@@ -32,15 +34,6 @@ double Unlikelihood(const std::vector<Residual>& residuals, const SigmaParts& sc
   return sum / static_cast<double>(residuals.size());
 }
 
-// Nine tenths of the errors are at most so many scaled sigmas.
-double Tail(const std::vector<Residual>& residuals, const SigmaParts& scales) {
-  std::vector<double> sigmas;
-  for (const Residual& residual : residuals) sigmas.push_back(residual.error / std::sqrt(Variance(residual, scales)));
-  const auto place = static_cast<std::ptrdiff_t>(0.9 * static_cast<double>(sigmas.size()));
-  std::nth_element(sigmas.begin(), sigmas.begin() + place, sigmas.end());
-  return sigmas[static_cast<size_t>(place)];
-}
-
 SigmaParts Scales(const std::vector<double>& logs) {
   SigmaParts scales;
   for (size_t part = 0; part < scales.size(); ++part) scales[part] = std::exp(logs[part]);
@@ -53,16 +46,18 @@ SigmaParts SigmaScales(const std::vector<Residual>& seen, const std::vector<Resi
   constexpr size_t kParts = std::tuple_size_v<SigmaParts>;
   const Box box{.low = std::vector<double>(kParts, -kWidest), .high = std::vector<double>(kParts, kWidest)};
   const auto count = static_cast<double>(std::min(seen.size(), unseen.size()));
+  const bool several = std::any_of(seen.begin(), seen.end(), [](const Residual& residual) {
+    return std::count_if(residual.sigma.begin(), residual.sigma.end(), [](double sigma) { return sigma > 0; }) > 1;
+  });
+  const double spread = several ? kSpreadOfParts : kSpread;
   const auto objective = [&](const std::vector<double>& logs) {
     double far = 0;
     for (const double log : logs) far += log * log;
     const SigmaParts scales = Scales(logs);
-    return (Unlikelihood(seen, scales) + Unlikelihood(unseen, scales)) / 2 + far / (2 * kSpread * kSpread * count);
+    return (Unlikelihood(seen, scales) + Unlikelihood(unseen, scales)) / 2 + far / (2 * spread * spread * count);
   };
   SigmaParts scales = Scales(Minimise(objective, box, std::vector<double>(kParts, 0)).at);
   for (double& scale : scales) scale *= kQuantile;
-  const double tail = std::sqrt(Tail(seen, scales) * Tail(unseen, scales)) / kTail;
-  for (double& scale : scales) scale *= std::max(1.0, tail);
   return scales;
 }
 

@@ -1,6 +1,6 @@
 // Scales of a family's stated uncertainty, from measurements that its constants were fitted to.
 //
-// - Errors are Student's t of four degrees of freedom; one sigma is where it holds 72 % of them, two hold 93 %.
+// - Errors are Student's t of thirty degrees of freedom; one sigma is where it holds 71 % of them, two hold 96 %.
 // - The likeliest scales of all errors together count: each part has its own, and a part that the measurements say
 //   little of stays near what is stated. Needs the optimiser (minimise.h).
 // - A fit's own errors are too small and those of fits that saw less are too large: their mean likelihood counts.
