@@ -1,8 +1,10 @@
 // `hespas optimise`: the program as XLA would run it, or what there is to say about it.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 
+#include "base/suggest.h"
 #include "cli/format.h"
 #include "cli/pipeline_options.h"
 #include "driver/optimise_stage.h"
@@ -13,11 +15,15 @@
 namespace hespas::cli {
 namespace {
 
+constexpr DiagnosticKind kUnknownOp{
+    "E0544", "`hespas optimise --explain --op` was asked for an op that the program does not have.", Outcome::kUsage};
+
 struct OptimiseCommand {
   driver::RunOptions run;
   driver::OptimiseOptions optimise;
   std::string format = "mlir";
   bool explain = false;
+  std::vector<std::string> explained;  // names or lines; all where empty
   bool kernels = false;
 };
 
@@ -61,10 +67,37 @@ report::Table KernelTable(const ir::Module& module, const optimise::Summary& sum
   return table;
 }
 
-report::Table ExplanationTable(const std::vector<optimise::Explanation>& explanations) {
+// Whether an op "stablehlo.add (line 12)" is called "stablehlo.add", "add" or "12".
+bool IsCalled(std::string_view op, std::string_view wanted) {
+  const std::string_view name = op.substr(0, op.find(' '));
+  return wanted == name || wanted == name.substr(name.rfind('.') + 1) ||
+         op.ends_with(fmt::format(" (line {})", wanted));
+}
+
+// Those of the wanted ops, all where none are named.
+Result<report::Table> ExplanationTable(const std::vector<optimise::Explanation>& explanations,
+                                       const std::vector<std::string>& wanted) {
   report::Table table{.columns = {{"op"}, {"kernel"}, {"reason"}}, .rows = {}};
-  for (const optimise::Explanation& entry : explanations) table.rows.push_back({entry.op, entry.kernel, entry.reason});
-  return table;
+  std::vector<char> found(wanted.size(), 0);
+  for (const optimise::Explanation& entry : explanations) {
+    bool shown = wanted.empty();
+    for (size_t i = 0; i < wanted.size(); ++i) {
+      if (!IsCalled(entry.op, wanted[i])) continue;
+      shown = true;
+      found[i] = 1;
+    }
+    if (shown) table.rows.push_back({entry.op, entry.kernel, entry.reason});
+  }
+  const auto missing = std::find(found.begin(), found.end(), 0);
+  if (missing == found.end()) return table;
+  std::vector<std::string> names;
+  for (const optimise::Explanation& entry : explanations) {
+    const std::string name = entry.op.substr(0, entry.op.find(' '));
+    names.push_back(name.substr(name.rfind('.') + 1));
+  }
+  const std::string& word = wanted[static_cast<size_t>(missing - found.begin())];
+  return MakeError(kUnknownOp, fmt::format("no op is called `{}`, and none stands in such a line", word), {},
+                   DidYouMean(word, names, "give an op's name, as stablehlo.add or add, or its line in the program"));
 }
 
 void Run(OptimiseCommand& command, Console& console) {
@@ -91,10 +124,12 @@ void Run(OptimiseCommand& command, Console& console) {
   if (command.format == "json" && !command.explain && !command.kernels) {
     return Print(driver::SummaryJson(summary, report.passes));
   }
-  const report::Table table = command.explain   ? ExplanationTable(report.explanations)
-                              : command.kernels ? KernelTable(*optimised, summary, **estimator)
-                                                : SummaryTable(summary);
-  Print(RenderTable(table, FormatByName(prints ? "table" : command.format)));
+  const Result<report::Table> table = command.explain   ? ExplanationTable(report.explanations, command.explained)
+                                      : command.kernels ? KernelTable(*optimised, summary, **estimator)
+                                                        : SummaryTable(summary);
+  if (table) return Print(RenderTable(*table, FormatByName(prints ? "table" : command.format)));
+  console.diagnostics.Report(table.error());
+  console.PrintDiagnostics();
 }
 
 }  // namespace
@@ -111,7 +146,9 @@ void AddOptimiseCommand(CLI::App& app, Console& console) {
       ->check(IsOptimisation());
   command.add_option("--disable", options->optimise.disabled, "passes to leave out");
   command.add_option("--after", options->optimise.stop_after, "last pass to run");
-  command.add_flag("--explain", options->explain, "for each op its kernel, and why");
+  CLI::Option* explain = command.add_flag("--explain", options->explain, "for each op its kernel, and why");
+  command.add_option("--op", options->explained, "ops to explain: names (stablehlo.add or add) or lines")
+      ->needs(explain);
   command.add_flag("--kernels", options->kernels, "one row a kernel");
   command
       .add_option(

@@ -38,6 +38,25 @@ class Optimise(unittest.TestCase):
         ops = {str(i + 1) for i, line in enumerate(text) if i > main and re.match(r"    %\w+(:\d+)? = ", line)}
         self.assertEqual(ops - explained, set())
 
+    def test_one_op_is_explained_by_name_or_line(self):
+        def explained(*ops):
+            result = command.run("optimise", PROGRAM, "--explain", "--format", "jsonl", "--op", *ops)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            return [json.loads(line) for line in result.stdout.splitlines()]
+
+        exponentials = explained("exponential")
+        self.assertEqual({row["op"].split()[0] for row in exponentials}, {"stablehlo.exponential"})
+        self.assertEqual(exponentials, explained("stablehlo.exponential"))
+        line = re.search(r"line (\d+)", exponentials[0]["op"]).group(1)
+        self.assertIn(exponentials[0], explained(line))
+        self.assertLess(len(explained(line)), len(exponentials))
+
+    def test_an_op_that_is_not_there_is_wrong_usage(self):
+        result = command.run("optimise", PROGRAM, "--explain", "--op", "exponental")
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("E0544", result.stderr)
+        self.assertIn("exponential", result.stderr)
+
     def test_kernels_can_be_taken_apart(self):
         module = command.run("optimise", PROGRAM, "--format", "stablehlo").stdout
         self.assertNotIn("mhlo.fusion", module)

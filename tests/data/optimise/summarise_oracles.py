@@ -155,11 +155,12 @@ def summarise(text, heads=0):
         op = op.removesuffix("-start")
         if op in COLLECTIVES:
             result = size(node["type"])
+            given = sum(size(body[o]["type"]) for o in node["operands"])  # one that is given twice travels twice
             if node["op"] == "all-gather-start" or node["type"].startswith("(("):  # (operands, results)
-                result -= sum(map(size, inputs))
+                result -= given
             entry_ = collectives[op]
             entry_[0] += 1
-            entry_[1] += max(sum(map(size, inputs)), result)
+            entry_[1] += max(given, result)
         elif op in FREE or op.endswith("-done"):
             continue
         elif op == "fusion":
