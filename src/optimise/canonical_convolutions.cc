@@ -5,28 +5,11 @@
 
 #include <numeric>
 
-#include "ir/op_attributes.h"
-#include "optimise/build.h"
+#include "optimise/convolution_call.h"
 #include "optimise/pass.h"
 
 namespace hespas::optimise {
 namespace {
-
-Dimensions Order(int64_t first, const Dimensions& middle, int64_t last) {
-  Dimensions order = {first};
-  order.insert(order.end(), middle.begin(), middle.end());
-  order.push_back(last);
-  return order;
-}
-
-// Whether it is a permutation of `rank` dimensions.
-bool IsOrder(const Dimensions& order, size_t rank) {
-  std::vector<char> seen(rank, 0);
-  for (const int64_t d : order) {
-    if (d < 0 || static_cast<size_t>(d) >= rank || seen[static_cast<size_t>(d)]++ != 0) return false;
-  }
-  return order.size() == rank;
-}
 
 // Eigen's convolutions: of up to three spatial dimensions, without groups of the batch.
 bool IsForEigen(const Dataflow& flow, const Node& node, const ir::ConvolutionDimensions& numbers) {
@@ -43,13 +26,13 @@ void Canonicalise(Dataflow& flow, NodeId id) {
   const auto numbers = text == nullptr ? std::nullopt : ir::AsConvolutionDimensions(*text);
   if (!numbers || node.own_operand_count() != 2 || !IsForEigen(flow, node, *numbers)) return;
   const WireId result = node.first_result;
-  const Dimensions input = Order(numbers->input_batch, numbers->input_spatial, numbers->input_feature);
+  if (!AreOrders(*numbers, flow.type(result).dims.size())) return;
+  const Dimensions input = OrderOf(numbers->input_batch, numbers->input_spatial, numbers->input_feature);
   Dimensions kernel = numbers->kernel_spatial;
   kernel.push_back(numbers->kernel_input_feature);
   kernel.push_back(numbers->kernel_output_feature);
-  const Dimensions output = Order(numbers->output_batch, numbers->output_spatial, numbers->output_feature);
+  const Dimensions output = OrderOf(numbers->output_batch, numbers->output_spatial, numbers->output_feature);
   const size_t rank = flow.type(result).dims.size();
-  if (!IsOrder(input, rank) || !IsOrder(kernel, rank) || !IsOrder(output, rank)) return;
   std::vector<int64_t> places(rank - 2);
   std::iota(places.begin(), places.end(), 0);
   const std::string spatial = fmt::format("{}", fmt::join(places, ", "));

@@ -2,16 +2,13 @@
 // such a call has a bias as well, of zeros.
 #include <unordered_set>
 
-#include "optimise/build.h"
-#include "optimise/convolution_role.h"
+#include "optimise/convolution_call.h"
 #include "optimise/pass.h"
 
 namespace hespas::optimise {
 namespace {
 
 using ir::OpKind;
-
-constexpr std::string_view kTarget = "\"__cudnn$convBiasActivationForward\"";
 
 class SumTaker {
  public:
@@ -21,28 +18,23 @@ class SumTaker {
   void Run() {
     const std::vector<NodeId> order = flow_.order();
     for (const NodeId id : order) {
-      if (flow_.node(id).kind == OpKind::kConvolution) Take(id);
+      const auto call = ConvolutionCallOf(flow_, flow_.node(id));
+      if (call && call->role == ConvolutionRole::kForward && !TakesSum(flow_, flow_.node(id))) Take(id, call->labels);
     }
     flow_.Normalise();
   }
 
  private:
-  void Take(NodeId id) {
-    const Node& node = flow_.node(id);
-    const std::string_view* text = flow_.attribute(node, "dimension_numbers");
-    const auto numbers = text == nullptr ? std::nullopt : ir::AsConvolutionDimensions(*text);
-    if (!numbers || node.own_operand_count() != 2 || node.result_count != 1 || !IsPlainFloat(node.first_result)) return;
-    if (IntegerOf(flow_, node, "batch_group_count").value_or(1) > 1) return;
-    if (RoleOf(flow_, node, *numbers) != ConvolutionRole::kForward) return;
-    const WireId result = node.first_result;
-    if (users_[result.index()].size() != 1 || returned_.contains(result)) return;
+  void Take(NodeId id, const ir::ConvolutionDimensions& labels) {
+    const WireId result = flow_.node(id).first_result;
+    if (!IsPlainFloat(result) || users_[result.index()].size() != 1 || returned_.contains(result)) return;
     const NodeId sum = users_[result.index()][0];
     if (!MayTake(sum, result)) return;
     const auto& addends = flow_.node(sum).operands;
     const WireId other = addends[0] == result ? addends[1] : addends[0];
     const WireId old = flow_.result(sum);
     taken_.insert(sum);
-    flow_.Replace(old, Call(id, other, numbers->output_feature));
+    flow_.Replace(old, Call(id, other, labels.output_feature));
   }
 
   bool IsPlainFloat(WireId wire) const {
@@ -71,7 +63,10 @@ class SumTaker {
         {.name = "stablehlo.constant", .results = {bias_type}, .attributes = {MakeAttribute(source, "value", zeros)}}));
     const Node& node = flow_.node(convolution);
     std::vector<ir::Attribute> attributes = node.attributes;
-    attributes.push_back(MakeAttribute(source, "call_target_name", std::string(kTarget)));
+    for (ir::Attribute& a : attributes) {
+      if (source.name(a.name) == "call_target_name")
+        a = MakeAttribute(source, "call_target_name", '"' + std::string(kConvolutionWithSum) + '"');
+    }
     return flow_.result(flow_.Add({.name = "stablehlo.custom_call",
                                    .operands = {node.operands[0], node.operands[1], bias, addend},
                                    .results = {type},

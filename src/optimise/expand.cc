@@ -1,8 +1,7 @@
 // Kernels taken apart again, so that any StableHLO compiler can run an optimised program and check its numbers.
 #include <fmt/format.h>
 
-#include "ir/op_attributes.h"
-#include "optimise/build.h"
+#include "optimise/convolution_call.h"
 #include "optimise/pass.h"
 
 namespace hespas::optimise {
@@ -100,8 +99,7 @@ class Expander {
   void ReplaceCall(NodeId id) {
     const std::string_view* target = flow_.attribute(flow_.node(id), "call_target_name");
     const std::string_view* config = flow_.attribute(flow_.node(id), "backend_config");
-    if (target != nullptr && target->find("__cudnn$convBiasActivationForward") != std::string_view::npos)
-      return ReplaceConvolution(id);
+    if (const auto call = ConvolutionCallOf(flow_, flow_.node(id))) return ReplaceConvolution(id, *call);
     if (target == nullptr || config == nullptr || target->find("__cublas$gemm") == std::string_view::npos) return;
     const std::vector<WireId> operands = flow_.node(id).operands;
     const std::string numbers =
@@ -123,19 +121,32 @@ class Expander {
   }
 
   // The bias is nought.
-  void ReplaceConvolution(NodeId id) {
-    const Node& call = flow_.node(id);
+  void ReplaceConvolution(NodeId id, const ConvolutionCall& call) {
+    ir::Module& source = flow_.source();
+    const Node& node = flow_.node(id);
     const WireId old = flow_.result(id);
     const ir::TypeId type = flow_.type_id(old);
-    const WireId addend = call.operands[3];
-    NodeInit made{.name = "stablehlo.convolution", .operands = {call.operands[0], call.operands[1]}, .results = {type}};
-    for (const ir::Attribute& attribute : call.attributes) {
-      if (flow_.source().name(attribute.name) != "call_target_name") made.attributes.push_back(attribute);
+    const WireId addend = TakesSum(flow_, node) ? node.operands[3] : WireId();
+    NodeInit made{.name = "stablehlo.convolution",
+                  .operands = {node.operands[0], node.operands[1]},
+                  .results = {type},
+                  .attributes = {LabelsAttribute(source, ExchangeLabels(call.role, call.labels))},
+                  .origin = node.origin};
+    for (const ir::Attribute& attribute : node.attributes) {
+      const std::string_view name = source.name(attribute.name);
+      if (name != "call_target_name" && name != "dimension_numbers") made.attributes.push_back(attribute);
     }
-    made.origin = call.origin;
-    const WireId convolved = flow_.result(flow_.Add(std::move(made)));
-    flow_.Replace(
-        old, flow_.result(flow_.Add({.name = "stablehlo.add", .operands = {convolved, addend}, .results = {type}})));
+    if (call.role == ConvolutionRole::kInputGradient) {
+      made.operands[1] = flow_.result(
+          flow_.Add({.name = "stablehlo.reverse",
+                     .operands = {made.operands[1]},
+                     .results = {flow_.type_id(made.operands[1])},
+                     .attributes = {MakeAttribute(source, "dimensions", ArrayText(call.labels.kernel_spatial))}}));
+    }
+    WireId out = flow_.result(flow_.Add(std::move(made)));
+    if (addend.valid())
+      out = flow_.result(flow_.Add({.name = "stablehlo.add", .operands = {out, addend}, .results = {type}}));
+    flow_.Replace(old, out);
   }
 
   Dataflow& flow_;

@@ -11,7 +11,9 @@ namespace hespas::optimise {
 namespace {
 
 constexpr int64_t kSmallSource = 16384;  // bytes
-constexpr int64_t kSmallSlice = 1024;    // bytes: slices of less may lie apart
+constexpr int64_t kSharedBytes = 49152;  // of a thread block
+constexpr int64_t kReductionLimit = 8;
+constexpr int64_t kSmallSlice = 1024;  // bytes: slices of less may lie apart
 
 class GpuJoiner : public KernelGraph {
  public:
@@ -19,7 +21,17 @@ class GpuJoiner : public KernelGraph {
       : KernelGraph(flow, context, plan),
         counter_(flow, context, plan),
         readers_(flow.wire_count()),
+        others_(flow.wire_count(), 0),
         first_seen_(kernels_.size()) {
+    for (const WireId out : flow.outputs) others_[out.index()] = 1;
+    for (size_t i = flow.order().size(); i-- > 0;) {
+      const NodeId id = flow.order()[i];
+      const bool view = plan.classes[id.index()] == FusionClass::kView;
+      const bool others =
+          plan.classes[id.index()] == FusionClass::kBarrier || (view && others_[flow.result(id).index()]);
+      if (!others) continue;
+      for (const WireId operand : flow.node(id).operands) others_[operand.index()] = 1;
+    }
     for (uint32_t k = 0; k < kernels_.size(); ++k) {
       for (const WireId wire : kernels_[k].inputs) readers_[wire.index()].push_back(k);
     }
@@ -43,39 +55,73 @@ class GpuJoiner : public KernelGraph {
       const NodeId id = flow_.order()[i];
       if (!plan_.stored[id.index()] || !IsElementwise(id)) continue;
       const WireId wire = flow_.result(id);
-      if (IsSmall(wire) && flow_.type(wire).element_count() != 1) continue;
       std::vector<uint32_t> readers;
       for (const uint32_t k : readers_[wire.index()]) readers.push_back(Now(k));
       std::sort(readers.begin(), readers.end(),
                 [&](uint32_t a, uint32_t b) { return units_.place(a) < units_.place(b); });
       readers.erase(std::unique(readers.begin(), readers.end()), readers.end());
       const uint32_t maker = plan_.kernel[id.index()];
+      if (HasOneUser(wire, readers)) continue;
       for (uint32_t reader : readers) {
         if (reader == maker || (turning && !kernels_[reader].turns)) continue;
-        if (!MayJoin(reader, maker) || !ColumnsAgree(reader, maker, true)) continue;
+        if (!MayJoin(reader, maker) || !FitInBlock(reader, maker) || !ColumnsAgree(reader, maker, true)) continue;
         if (PaysToJoin(maker, reader, wire) && JoinAs(reader, maker)) break;
       }
     }
+  }
+
+  // XLA does not look at a value of one user, unless that has several results.
+  bool HasOneUser(WireId wire, const std::vector<uint32_t>& readers) const {
+    const auto kernels = static_cast<size_t>(
+        std::count_if(readers.begin(), readers.end(), [&](uint32_t k) { return k != KernelOf(wire); }));
+    if (kernels > 1 || others_[wire.index()]) return false;
+    return kernels == 0 || plan_.roots[readers[0]].size() == 1;
   }
 
   // Readers of large data first; what reads the same vector joins where it is left over.
   void JoinSiblings(std::vector<Shared>& shared, bool small) {
     for (auto& [wire, readers] : shared) {
       if (readers.size() < 2 || IsSmall(wire) != small) continue;
-      SortReaders(readers);
+      SortByPriority(readers);
       for (size_t i = 0; i + 1 < readers.size(); ++i) {
         for (size_t j = i + 1; j < std::min(readers.size(), i + kSiblings); ++j) {
           const uint32_t a = Now(readers[i]);
           const uint32_t b = Now(readers[j]);
+          if (kernels_[a].alone) break;
           if (a == b || (small && (Reads(a, b) || Reads(b, a)))) continue;
-          if (MayJoin(a, b) && ColumnsAgree(a, b, false) && !ReadApart(a, b, wire)) Join(a, b);
+          if (MayJoin(a, b) && FitInBlock(a, b) && TurnsAgree(a, b) && ColumnsAgree(a, b, false) &&
+              !ReadApart(a, b, wire))
+            Join(a, b);
         }
       }
     }
   }
 
+  // XLA's FusionPriority: kernels of several results, then others, then single ops.
+  void SortByPriority(std::vector<uint32_t>& readers) const {
+    SortReaders(readers);
+    const auto priority = [&](uint32_t kernel) {
+      const uint32_t now = Now(kernel);
+      return plan_.roots[now].size() > 1 ? 2 : kernels_[now].alone ? 0 : 1;
+    };
+    std::stable_sort(readers.begin(), readers.end(), [&](uint32_t a, uint32_t b) { return priority(a) > priority(b); });
+  }
+
   // A vector that is worth less than a kernel's launch.
   bool IsSmall(WireId wire) const { return flow_.ByteSize(wire) <= kSmallSource; }
+
+  // XLA's FusionFitsInBudget.
+  bool FitInBlock(uint32_t a, uint32_t b) const {
+    const Kernel& x = kernels_[a];
+    const Kernel& y = kernels_[b];
+    return x.shared_bytes + y.shared_bytes <= kSharedBytes && x.reductions + y.reductions <= kReductionLimit;
+  }
+
+  bool TurnsAgree(uint32_t a, uint32_t b) const {
+    const auto& x = kernels_[a].turn;
+    const auto& y = kernels_[b].turn;
+    return !x || !y || *x == *y;
+  }
 
   // Column reductions go together where little is computed for them; with anything else only where one reads what the
   // other stores.
@@ -159,6 +205,7 @@ class GpuJoiner : public KernelGraph {
 
   KernelCounter counter_;
   std::vector<std::vector<uint32_t>> readers_;        // by wire: kernels that read it, before any was joined
+  std::vector<char> others_;                          // by wire: has users that are no kernels
   std::vector<std::optional<KernelUse>> first_seen_;  // by kernel
 };
 

@@ -13,6 +13,9 @@ constexpr size_t kSearchLimit = 512;  // kernels looked at to exclude a circle; 
 constexpr double kCostly = 4;         // instructions an element: more than sums and products
 constexpr size_t kReach = 4096;       // units between two kernels that may be joined
 constexpr size_t kRootLimit = 12;     // results of one kernel
+// Elements in a thread block's memory (XLA's SharedMemoryUsage).
+constexpr int64_t kRowTile = 32;
+constexpr int64_t kColumnTile = 4 * 32 * 33;
 
 }  // namespace
 
@@ -44,10 +47,12 @@ void KernelGraph::Describe(uint32_t kernel) {
   Kernel& mine = kernels_[kernel];
   const NodeId root = plan_.roots[kernel][0];
   mine.slices = true;
+  size_t ops = 0;
   const auto stamp = static_cast<uint32_t>(kernel + 1);
   for (const NodeId id : members_.Of(kernel)) {
     const Node& node = flow_.node(id);
     DescribeMember(mine, root, id);
+    ops += plan_.classes[id.index()] != FusionClass::kView && node.kind != OpKind::kConstant ? 1 : 0;
     for (size_t i = 0; i < node.operands.size(); ++i) {
       const WireId operand = node.operands[i];
       const bool updated = IsReadFromMemory(flow_, node, i);
@@ -58,7 +63,12 @@ void KernelGraph::Describe(uint32_t kernel) {
     }
   }
   if (plan_.classes[root.index()] == FusionClass::kCheap) mine.joinable = false;
+  mine.alone = ops < 2;
   if (mine.dots) FindDotInputs(kernel);
+  if (!flow_.dots_take_producers && mine.transposes) {
+    mine.turn = TurnOf(flow_, root, [&](WireId wire) { return !IsInput(wire, kernel); });
+    mine.turns = mine.turn.has_value();
+  }
   // Both come from one code generator, which makes nothing else.
   const bool row_norm =
       !flow_.dots_take_producers && mine.reduces && flow_.type(flow_.result(root)).element_count() == mine.elements;
@@ -77,6 +87,9 @@ void KernelGraph::DescribeMember(Kernel& kernel, NodeId root, NodeId id) {
     kernel.hero = id;
     const bool rows = ReducesRows(flow_, node);
     const int64_t results = flow_.type(node.first_result).element_count();
+    const int64_t element = std::max<int64_t>(1, ir::ElementBits(flow_.type(node.first_result).element) / 8);
+    kernel.shared_bytes += (rows ? kRowTile : kColumnTile) * element;
+    ++kernel.reductions;
     kernel.rows = kernel.rows || (rows && results > 1);
     if (!rows) kernel.columns = results;
   }
@@ -281,6 +294,7 @@ void KernelGraph::Merge(uint32_t a, uint32_t b) {
   Kernel& to = kernels_[a];
   Kernel& from = kernels_[b];
   from.joined_into = a;
+  to.alone = false;
   std::vector<WireId> inputs;
   ++joins_;
   for (const Kernel* kernel : {&to, &from}) {
@@ -301,6 +315,9 @@ void KernelGraph::Merge(uint32_t a, uint32_t b) {
   to.transposes = to.transposes || from.transposes;
   to.sliced.insert(to.sliced.end(), from.sliced.begin(), from.sliced.end());
   if (!to.hero.valid()) to.hero = from.hero;
+  if (!to.turn) to.turn = from.turn;
+  to.shared_bytes += from.shared_bytes;
+  to.reductions += from.reductions;
 }
 
 }  // namespace hespas::optimise

@@ -5,10 +5,12 @@
 // - Kernel numbers stay: Now() leads from a kernel to the one that it became part of.
 #pragma once
 
+#include <optional>
 #include <unordered_set>
 #include <vector>
 
 #include "optimise/kernels.h"
+#include "optimise/turn.h"
 #include "optimise/unit_order.h"
 
 namespace hespas::optimise {
@@ -28,15 +30,19 @@ class KernelGraph {
     int64_t elements = 0;        // of its loop
     bool joinable = true;
     bool reduces = false;
-    bool turns = false;       // ends in a transpose
-    bool transposes = false;  // anywhere
-    bool slices = false;      // does nothing but slice
-    bool dots = false;        // TPU
-    bool rows = false;        // reduces rows, to more than one value
-    int64_t columns = 0;      // results of its column reductions
-    double instructions = 0;  // of the first root alone
-    bool costly = false;      // computes more than sums and products
-    NodeId hero;              // the reduction or transpose it ends in
+    bool turns = false;        // ends in a transpose (GPU: of tiles, behind elementwise ops)
+    std::optional<Turn> turn;  // GPU
+    bool transposes = false;   // anywhere
+    bool slices = false;       // does nothing but slice
+    bool dots = false;         // TPU
+    bool rows = false;         // reduces rows, to more than one value
+    bool alone = false;        // a single op
+    int64_t shared_bytes = 0;  // GPU: memory of a thread block for its reductions and transposes
+    int64_t reductions = 0;    // it holds
+    int64_t columns = 0;       // results of its column reductions
+    double instructions = 0;   // of the first root alone
+    bool costly = false;       // computes more than sums and products
+    NodeId hero;               // the reduction or transpose it ends in
     std::unordered_set<WireId> dot_inputs;
     std::vector<std::pair<WireId, NodeId>> sliced;  // inputs read by slices
     uint32_t joined_into = KernelPlan::kNone;

@@ -2,63 +2,42 @@
 // are added to what is read, and what they make is cut off.
 #include <algorithm>
 
-#include "ir/op_attributes.h"
-#include "optimise/build.h"
-#include "optimise/convolution_role.h"
+#include "optimise/convolution_call.h"
 #include "optimise/pass.h"
 
 namespace hespas::optimise {
 namespace {
-
-using ir::OpKind;
 
 constexpr int64_t kFactor = 8;    // features come in multiples
 constexpr double kGrowth = 1.35;  // of no buffer more than this
 constexpr int64_t kColours = 3;   // of an image: before 32 or 64 features they become
 constexpr int64_t kPaddedColours = 4;
 
-// The dimensions that hold input and output features, named as in the forward convolution; -1 where there is none.
-struct Places {
-  int64_t lhs_in;
-  int64_t rhs_in;
-  int64_t rhs_out;
-  int64_t result_in;
-  int64_t result_out;
-};
-
 class Padder {
  public:
   Padder(Dataflow& flow, NodeId id) : flow_(flow), id_(id) {}
 
-  void Run() {
+  void Run(const ConvolutionCall& call) {
     const Node& node = flow_.node(id_);
-    const std::string_view* text = flow_.attribute(node, "dimension_numbers");
-    const auto numbers = text == nullptr ? std::nullopt : ir::AsConvolutionDimensions(*text);
-    const bool grouped = IntegerOf(flow_, node, "feature_group_count").value_or(1) > 1 ||
-                         IntegerOf(flow_, node, "batch_group_count").value_or(1) > 1;
-    if (!numbers || grouped || node.own_operand_count() != 2 || node.result_count != 1) return;
-    const WireId result = node.first_result;
-    const WireId lhs = node.operands[0];
-    const WireId rhs = node.operands[1];
-    for (const WireId wire : {lhs, rhs, result}) {
+    if (IntegerOf(flow_, node, "feature_group_count").value_or(1) > 1 || TakesSum(flow_, node)) return;
+    for (const WireId wire : {node.operands[0], node.operands[1], node.first_result}) {
       const ir::Type& type = flow_.type(wire);
       if (type.element.kind != ir::ElementKind::kF16 || type.element.complex || !type.has_static_shape()) return;
     }
-    const bool gradient = RoleOf(flow_, node, *numbers) == ConvolutionRole::kFilterGradient;
-    const Places at = gradient ? Places{numbers->input_batch, -1, numbers->kernel_output_feature, numbers->output_batch,
-                                        numbers->output_feature}
-                               : Places{numbers->input_feature, numbers->kernel_input_feature,
-                                        numbers->kernel_output_feature, -1, numbers->output_feature};
-    int64_t in = SizeAt(flow_.type(lhs), at.lhs_in);
-    int64_t out = SizeAt(flow_.type(rhs), at.rhs_out);
+    const ir::ConvolutionDimensions& labels = call.labels;
+    const Dimensions& kernel = flow_.type(ArrayOf(call.kernel())).dims;
+    int64_t in = kernel[static_cast<size_t>(labels.kernel_input_feature)];
+    int64_t out = kernel[static_cast<size_t>(labels.kernel_output_feature)];
     if (in <= 0 || out <= 0 || !Widen(in, out)) return;
-    Node made = flow_.Copy(id_);
-    made.operands = {Padded(lhs, at.lhs_in, in), Padded(Padded(rhs, at.rhs_in, in), at.rhs_out, out)};
-    Dimensions dims = flow_.type(result).dims;
-    if (gradient) dims[static_cast<size_t>(at.result_in)] = in;
-    dims[static_cast<size_t>(at.result_out)] = out;
-    const std::vector<ir::TypeId> types{TensorLike(flow_.source(), flow_.type_id(result), dims)};
-    flow_.Replace(result, Cut(flow_.result(flow_.Add(std::move(made), types)), flow_.type(result).dims));
+    made_ = flow_.Copy(id_);
+    result_ = flow_.type(node.first_result).dims;
+    Set(call.input(), labels.input_feature, in);
+    Set(call.kernel(), labels.kernel_input_feature, in);
+    Set(call.kernel(), labels.kernel_output_feature, out);
+    Set(call.output(), labels.output_feature, out);
+    const WireId old = flow_.result(id_);
+    const std::vector<ir::TypeId> types{TensorLike(flow_.source(), flow_.type_id(old), std::move(result_))};
+    flow_.Replace(old, Cut(flow_.result(flow_.Add(std::move(made_), types)), flow_.type(old).dims));
   }
 
  private:
@@ -77,9 +56,22 @@ class Padder {
     return changes;
   }
 
+  WireId ArrayOf(size_t array) const {
+    const Node& node = flow_.node(id_);
+    return array == ConvolutionCall::kResult ? node.first_result : node.operands[array];
+  }
+
+  void Set(size_t array, int64_t dimension, int64_t size) {
+    if (array == ConvolutionCall::kResult) {
+      result_[static_cast<size_t>(dimension)] = size;
+    } else {
+      made_.operands[array] = Padded(made_.operands[array], dimension, size);
+    }
+  }
+
   WireId Padded(WireId wire, int64_t dimension, int64_t size) {
-    if (dimension < 0 || SizeAt(flow_.type(wire), dimension) == size) return wire;
     Dimensions dims = flow_.type(wire).dims;
+    if (dims[static_cast<size_t>(dimension)] == size) return wire;
     Dimensions none(dims.size(), 0);
     Dimensions high = none;
     high[static_cast<size_t>(dimension)] = size - dims[static_cast<size_t>(dimension)];
@@ -107,6 +99,8 @@ class Padder {
 
   Dataflow& flow_;
   NodeId id_;
+  Node made_;
+  Dimensions result_;
 };
 
 }  // namespace
@@ -114,7 +108,7 @@ class Padder {
 void PadConvolutions(Dataflow& flow, PassContext&) {
   const std::vector<NodeId> order = flow.order();
   for (const NodeId id : order) {
-    if (flow.node(id).kind == OpKind::kConvolution) Padder(flow, id).Run();
+    if (const auto call = ConvolutionCallOf(flow, flow.node(id))) Padder(flow, id).Run(*call);
   }
   flow.Normalise();
 }

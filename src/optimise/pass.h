@@ -52,6 +52,8 @@ void NormaliseFloats(Dataflow& flow, PassContext& context);
 void SinkInvariants(Dataflow& flow, PassContext& context);
 void HoistInvariants(Dataflow& flow, PassContext& context);
 void ExpandSelectAndScatter(Dataflow& flow, PassContext& context);
+void CallConvolutions(Dataflow& flow, PassContext& context);
+void AssignConvolutionLayouts(Dataflow& flow, PassContext& context);
 void PadConvolutions(Dataflow& flow, PassContext& context);
 void TakeConvolutionSums(Dataflow& flow, PassContext& context);
 void ReadRowVectors(Dataflow& flow, PassContext& context);

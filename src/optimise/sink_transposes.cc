@@ -35,7 +35,7 @@ class Sinker {
       if (node.result_count != 1 || node.capture_count != 0 || !node.bodies.empty()) continue;
       if (node.kind == OpKind::kReduce && node.operands.size() == 2) {
         SinkReduce(id);
-      } else if (ir::Traits(node.kind).sort == ir::OpSort::kElementwise) {
+      } else if (ir::Traits(node.kind).sort == ir::OpSort::kElementwise || IsPlainAllReduce(node)) {
         SinkElementwise(id);
       }
     }
@@ -49,6 +49,11 @@ class Sinker {
       if (dims[i] != 1) out.push_back(static_cast<int64_t>(i));
     }
     return out;
+  }
+
+  // The sum over devices does not care for the order of elements.
+  static bool IsPlainAllReduce(const Node& node) {
+    return node.kind == OpKind::kAllReduce && node.operands.size() == 1;
   }
 
   // Looks through reshapes of unit dimensions and transposes.

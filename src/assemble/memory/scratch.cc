@@ -40,6 +40,7 @@ bool IsNumbers(const ir::Module& module, ir::ValueId value) {
 
 bool ReturnsWorkspace(const ir::Module& module, ir::OpId op) {
   if (module.kind(op) == OpKind::kConvolution) return true;
+  if (ir::CallTarget(module, op).starts_with("__cudnn$conv")) return module.op(op).result_count == 1;
   return module.op(op).result_count == 1 && IsGemm(module, op);
 }
 
