@@ -1,6 +1,8 @@
-// The orders of dimensions that cuDNN runs fast (XLA's GpuLayoutAssignment, HeuristicLayoutAssignment): from Volta on
-// features come last in 16-bit convolutions over two dimensions, anywhere else before the places; output features of a
-// filter first. In XLA this is a layout that spreads; here transposes stand around the call, and sink.
+// The orders of dimensions that cuDNN runs fast (XLA's GpuLayoutAssignment, HeuristicLayoutAssignment): in convolutions
+// over two dimensions features come last, of 16 bits from Volta on, of f32 from Hopper on; anywhere else before the
+// places; output features of a filter first. In XLA this is a layout that spreads; here transposes stand around the
+// call, and sink.
+#include <climits>
 #include <numeric>
 
 #include "optimise/convolution_call.h"
@@ -10,6 +12,7 @@ namespace hespas::optimise {
 namespace {
 
 constexpr int kVolta = 70;
+constexpr int kHopper = 90;
 constexpr size_t kAddend = 3;  // operand of a call that takes a sum in
 
 class LayoutAssigner {
@@ -27,7 +30,9 @@ class LayoutAssigner {
  private:
   bool FeaturesLast(const Node& node, size_t places) const {
     const ir::Type& type = flow_.type(node.first_result);
-    return places == 2 && capability_ >= kVolta && ir::ElementBits(type.element) == 16;
+    const bool is_f32 = type.element.kind == ir::ElementKind::kF32;
+    const int first = ir::ElementBits(type.element) == 16 ? kVolta : is_f32 ? kHopper : INT_MAX;
+    return places == 2 && capability_ >= first;
   }
 
   // The array's dimensions in the wanted order: `first`, then features at one end of the places.

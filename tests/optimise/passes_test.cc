@@ -10,6 +10,7 @@ namespace hespas {
 namespace {
 
 using testing::_;
+using testing::AllOf;
 using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -322,6 +323,59 @@ TEST(PadConvolutions, ThreeColoursBecomeFour) {
   EXPECT_THAT(first("f32"), Not(HasSubstr("stablehlo.pad")));
 }
 
+// What is left of a convolution of these operands and labels.
+std::string ConvolutionText(const std::string& x, const std::string& k, const std::string& labels,
+                            const std::string& window, const std::string& result, const std::string& last,
+                            bool turned = false) {
+  const std::string filter = turned ? "%w = stablehlo.reverse %k, dims = [0, 1] : " + k + "\n" : "";
+  const std::string text = "func.func @main(%x: " + x + ", %k: " + k + ") -> " + result + " {\n" + filter +
+                           "%0 = stablehlo.convolution(%x, " + (turned ? "%w" : "%k") + ") dim_numbers = " + labels +
+                           ", window = {" + window +
+                           "} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (" + x + ", " + k +
+                           ") -> " + result + "\nreturn %0 : " + result + "\n}";
+  return ir::PrintGeneric(Optimised(text, Until(last)));
+}
+
+TEST(ConvolutionCalls, GradientsHaveCallsOfTheirOwn) {
+  const std::string x = "tensor<2x8x8x4xf16>";
+  EXPECT_THAT(ConvolutionText(x, "tensor<3x3x4x6xf16>", "[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]",
+                              "pad = [[1, 1], [1, 1]]", "tensor<2x8x8x6xf16>", "convolution-calls"),
+              HasSubstr("\"__cudnn$convForward\""));
+  // The filter is given as it is, by the labels of the forward convolution.
+  const std::string input =
+      ConvolutionText("tensor<2x8x8x6xf16>", "tensor<3x3x4x6xf16>", "[b, 0, 1, f]x[0, 1, o, i]->[b, 0, 1, f]",
+                      "pad = [[1, 1], [1, 1]]", x, "convolution-calls", true);
+  EXPECT_THAT(input, AllOf(HasSubstr("\"__cudnn$convBackwardInput\""), Not(HasSubstr("stablehlo.reverse")),
+                           HasSubstr("[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]")));
+  const std::string filter = ConvolutionText(x, "tensor<2x8x8x6xf16>", "[f, 0, 1, b]x[i, 0, 1, o]->[0, 1, b, f]",
+                                             "pad = [[1, 1], [1, 1]]", "tensor<3x3x4x6xf16>", "convolution-calls");
+  EXPECT_THAT(filter,
+              AllOf(HasSubstr("\"__cudnn$convBackwardFilter\""), HasSubstr("[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]")));
+  // Neither turned round nor dilated: no gradient.
+  EXPECT_THAT(ConvolutionText("tensor<2x8x8x6xf16>", "tensor<3x3x4x6xf16>", "[b, 0, 1, f]x[0, 1, o, i]->[b, 0, 1, f]",
+                              "pad = [[1, 1], [1, 1]]", x, "convolution-calls"),
+              HasSubstr("\"__cudnn$convForward\""));
+}
+
+TEST(ConvolutionLayouts, FeaturesComeLastWhereTensorCoresTakeTheType) {
+  const auto call = [](const std::string& type, int capability) {
+    const std::string text = "func.func @main(%x: tensor<2x8x8x16x" + type + ">, %k: tensor<3x3x16x32x" + type +
+                             ">) -> tensor<2x8x8x32x" + type +
+                             "> {\n%0 = stablehlo.convolution(%x, %k) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->"
+                             "[b, 0, 1, f], window = {pad = [[1, 1], [1, 1]]} {batch_group_count = 1 : i64, "
+                             "feature_group_count = 1 : i64} : (tensor<2x8x8x16x" +
+                             type + ">, tensor<3x3x16x32x" + type + ">) -> tensor<2x8x8x32x" + type +
+                             ">\nreturn %0 : tensor<2x8x8x32x" + type + ">\n}";
+    optimise::Options options = Until("convolution-layouts");
+    options.gpu.capability = capability;
+    return ir::PrintGeneric(Optimised(text, options));
+  };
+  EXPECT_THAT(call("f16", 80), HasSubstr("(tensor<2x8x8x16xf16>, tensor<32x3x3x16xf16>) -> tensor<2x8x8x32xf16>"));
+  EXPECT_THAT(call("f32", 90), HasSubstr("(tensor<2x8x8x16xf32>, tensor<32x3x3x16xf32>) -> tensor<2x8x8x32xf32>"));
+  EXPECT_THAT(call("f32", 80), HasSubstr("(tensor<2x16x8x8xf32>, tensor<32x16x3x3xf32>) -> tensor<2x32x8x8xf32>"));
+  EXPECT_THAT(call("f16", 60), HasSubstr("(tensor<2x16x8x8xf16>, tensor<32x16x3x3xf16>) -> tensor<2x32x8x8xf16>"));
+}
+
 TEST(ConvolutionSums, AForwardConvolutionTakesTheSumBehindIt) {
   const auto calls = [](const std::string& kernel, const std::string& user) {
     const std::string x = "tensor<2x8x8x4xf16>";
@@ -388,6 +442,37 @@ TEST(Fusion, RowNormIsOneKernel) {
       return %4 : tensor<4096x1024xf32>
     })");
   EXPECT_EQ(optimise::Summarise(module).fusions, 1);
+}
+
+TEST(Fusion, KernelsThatTurnTheSameDataOtherwiseStayApart) {
+  const auto kernels = [](const std::string& second) {
+    return optimise::Summarise(Optimised(R"(
+    func.func @main(%x: tensor<64x64x64xf32>) -> (tensor<64x64x64xf16>, tensor<64x64x64xf16>) {
+      %0 = stablehlo.convert %x : (tensor<64x64x64xf32>) -> tensor<64x64x64xf16>
+      %1 = stablehlo.transpose %0, dims = [0, 2, 1] : (tensor<64x64x64xf16>) -> tensor<64x64x64xf16>
+      %2 = stablehlo.negate %x : tensor<64x64x64xf32>
+      %3 = stablehlo.convert %2 : (tensor<64x64x64xf32>) -> tensor<64x64x64xf16>
+      %4 = stablehlo.transpose %3, dims = )" +
+                                         second + R"( : (tensor<64x64x64xf16>) -> tensor<64x64x64xf16>
+      return %1, %4 : tensor<64x64x64xf16>, tensor<64x64x64xf16>
+    })"))
+        .fusions;
+  };
+  EXPECT_EQ(kernels("[0, 2, 1]"), 1);
+  EXPECT_EQ(kernels("[2, 1, 0]"), 2);
+}
+
+TEST(Fusion, ThreeColumnReductionsDoNotFitAThreadBlocksMemory) {
+  std::string text =
+      "func.func @main(%x: tensor<512x1024xf32>, %y: tensor<512x1024xf32>) -> (tensor<1024xf32>, "
+      "tensor<1024xf32>, tensor<1024xf32>) {\n%c = stablehlo.constant dense<0.0> : tensor<f32>\n";
+  for (const std::string op : {"add", "subtract", "multiply"}) {
+    text += "%" + op + " = stablehlo." + op + " %x, %y : tensor<512x1024xf32>\n%s" + op + " = stablehlo.reduce(%" + op +
+            " init: %c) applies stablehlo.add across dimensions = [0] : (tensor<512x1024xf32>, tensor<f32>) -> "
+            "tensor<1024xf32>\n";
+  }
+  text += "return %sadd, %ssubtract, %smultiply : tensor<1024xf32>, tensor<1024xf32>, tensor<1024xf32>\n}";
+  EXPECT_EQ(optimise::Summarise(Optimised(text)).fusions, 2);
 }
 
 TEST(Fusion, NeverJoinsKernelsInACircle) {
