@@ -38,8 +38,8 @@ class GpuJoiner : public KernelGraph {
   }
 
   void Run() {
-    // Where floats are normalised, converts of a value stand behind its other readers.
-    if (context_.bf16_capability < 90) JoinWithReaders(true);
+    // Converts of a value stand behind its other readers.
+    JoinWithReaders(true);
     JoinWithReaders(false);
     std::vector<Shared> shared = SharedValues();
     JoinSiblings(shared, false);
@@ -72,10 +72,8 @@ class GpuJoiner : public KernelGraph {
 
   // XLA does not look at a value of one user, unless that has several results.
   bool HasOneUser(WireId wire, const std::vector<uint32_t>& readers) const {
-    const auto kernels = static_cast<size_t>(
-        std::count_if(readers.begin(), readers.end(), [&](uint32_t k) { return k != KernelOf(wire); }));
-    if (kernels > 1 || others_[wire.index()]) return false;
-    return kernels == 0 || plan_.roots[readers[0]].size() == 1;
+    if (others_[wire.index()] || readers.size() > 1) return false;
+    return readers.empty() || plan_.roots[readers[0]].size() == 1;
   }
 
   // Readers of large data first; what reads the same vector joins where it is left over.

@@ -464,11 +464,11 @@ TEST(Fusion, KernelsThatTurnTheSameDataOtherwiseStayApart) {
 
 TEST(Fusion, ThreeColumnReductionsDoNotFitAThreadBlocksMemory) {
   std::string text =
-      "func.func @main(%x: tensor<512x1024xf32>, %y: tensor<512x1024xf32>) -> (tensor<1024xf32>, "
+      "func.func @main(%x: tensor<64x1024xf32>, %y: tensor<64x1024xf32>) -> (tensor<1024xf32>, "
       "tensor<1024xf32>, tensor<1024xf32>) {\n%c = stablehlo.constant dense<0.0> : tensor<f32>\n";
   for (const std::string op : {"add", "subtract", "multiply"}) {
-    text += "%" + op + " = stablehlo." + op + " %x, %y : tensor<512x1024xf32>\n%s" + op + " = stablehlo.reduce(%" + op +
-            " init: %c) applies stablehlo.add across dimensions = [0] : (tensor<512x1024xf32>, tensor<f32>) -> "
+    text += "%" + op + " = stablehlo." + op + " %x, %y : tensor<64x1024xf32>\n%s" + op + " = stablehlo.reduce(%" + op +
+            " init: %c) applies stablehlo.add across dimensions = [0] : (tensor<64x1024xf32>, tensor<f32>) -> "
             "tensor<1024xf32>\n";
   }
   text += "return %sadd, %ssubtract, %smultiply : tensor<1024xf32>, tensor<1024xf32>, tensor<1024xf32>\n}";

@@ -343,7 +343,8 @@ int64_t GapsByPairs(std::vector<assemble::memory::Interval> intervals, bool by_s
 }
 
 TEST(Memory, GapsOfRandomBuffersAreThoseOfAllPairs) {
-  std::mt19937 random(7);
+  std::mt19937 engine(7);
+  const auto random = [&] { return static_cast<uint32_t>(engine()); };
   int64_t gaps = 0;
   for (int program = 0; program < 200; ++program) {
     std::vector<assemble::memory::Interval> intervals;
