@@ -159,6 +159,8 @@ INSTANTIATE_TEST_SUITE_P(
         Pair{"Llama100mH100", "examples/llama3-100m-4dev.mlir.gz", "llama3-100m-4dev.gpu_h100_sxm.json", kH100, 9},
         Pair{"ResNet18A100", "data/workloads/resnet18_train_step_4_devices_1024_batch.mlir.zst",
              "resnet18_train_step_4_devices_1024_batch.gpu_a100_sxm_40.json", kA100, 0, false},
+        Pair{"ResNet50A100", "data/workloads/resnet50_train_step_4_devices_1024_batch.mlir.zst",
+             "resnet50_train_step_4_devices_1024_batch.gpu_a100_sxm_40.json", kA100, 0, false},
         Pair{"Llama100mTpuV3", "tests/data/optimise/llama3-100m-8dev.mlir.gz", "llama3-100m-8dev.tpuv3.json", kTpu, 9}),
     [](const auto& pair) { return std::string(pair.param.name); });
 
