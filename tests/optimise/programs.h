@@ -30,6 +30,11 @@ inline ir::Module Optimised(const std::string& text, const optimise::Options& op
   return Optimised(Read(text), options);
 }
 
+// All passes up to one, but for some.
+inline optimise::Options Until(const std::string& pass, std::vector<std::string> disabled = {}) {
+  return {.disabled = std::move(disabled), .stop_after = pass};
+}
+
 // Names of main's ops in order, the terminator aside.
 inline std::vector<std::string> Names(const ir::Module& module) {
   std::vector<std::string> names;
