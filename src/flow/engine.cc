@@ -53,6 +53,7 @@ std::unique_ptr<s4u::Engine> Start(const simulate::FlowNetwork& network) {
     arguments.push_back(std::string("--cfg=") + ours);
   for (const std::string& setting : network.settings) arguments.push_back("--cfg=" + setting);
   std::vector<char*> pointers;
+  pointers.reserve(arguments.size() + 1);
   for (std::string& argument : arguments) pointers.push_back(argument.data());
   auto count = static_cast<int>(pointers.size());
   pointers.push_back(nullptr);

@@ -28,13 +28,12 @@ bool ReadYamlList(const YAML::Node& root, const char* key, const std::string& te
     reader.diagnostics.Error(kBadSystem, fmt::format("`{}` is missing", key), {.file = file});
     return false;
   }
-  const YAML::Node items = list;
   try {
     if (list.IsScalar()) {
       out.push_back(list.as<T>());
       return true;
     }
-    for (const YAML::Node& item : items) out.push_back(item.as<T>());
+    for (const YAML::Node& item : list) out.push_back(item.as<T>());
     return true;
   } catch (const YAML::Exception& error) {
     reader.diagnostics.Error(kBadSystem, fmt::format("`{}` has an item of the wrong type: {}", key, error.msg),
