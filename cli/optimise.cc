@@ -67,11 +67,13 @@ report::Table KernelTable(const ir::Module& module, const optimise::Summary& sum
   return table;
 }
 
+// Of an op "stablehlo.add (line 12)": "stablehlo.add", and "add".
+std::string_view NameOf(std::string_view op) { return op.substr(0, op.find(' ')); }
+std::string_view ShortNameOf(std::string_view op) { return NameOf(op).substr(NameOf(op).rfind('.') + 1); }
+
 // Whether an op "stablehlo.add (line 12)" is called "stablehlo.add", "add" or "12".
 bool IsCalled(std::string_view op, std::string_view wanted) {
-  const std::string_view name = op.substr(0, op.find(' '));
-  return wanted == name || wanted == name.substr(name.rfind('.') + 1) ||
-         op.ends_with(fmt::format(" (line {})", wanted));
+  return wanted == NameOf(op) || wanted == ShortNameOf(op) || op.ends_with(fmt::format(" (line {})", wanted));
 }
 
 // Those of the wanted ops, all where none are named.
@@ -91,10 +93,7 @@ Result<report::Table> ExplanationTable(const std::vector<optimise::Explanation>&
   const auto missing = std::find(found.begin(), found.end(), 0);
   if (missing == found.end()) return table;
   std::vector<std::string> names;
-  for (const optimise::Explanation& entry : explanations) {
-    const std::string name = entry.op.substr(0, entry.op.find(' '));
-    names.push_back(name.substr(name.rfind('.') + 1));
-  }
+  for (const optimise::Explanation& entry : explanations) names.emplace_back(ShortNameOf(entry.op));
   const std::string& word = wanted[static_cast<size_t>(missing - found.begin())];
   return MakeError(kUnknownOp, fmt::format("no op is called `{}`, and none stands in such a line", word), {},
                    DidYouMean(word, names, "give an op's name, as stablehlo.add or add, or its line in the program"));

@@ -41,11 +41,7 @@ Error Become(const std::string& command, const std::vector<std::string>& argumen
   std::vector<std::string> words{python, script.string()};
   words.insert(words.end(), arguments.begin(), arguments.end());
   setenv("HESPAS_COMMAND", ExecutablePath().c_str(), 1);
-  std::vector<char*> pointers;
-  pointers.reserve(words.size() + 1);
-  for (std::string& word : words) pointers.push_back(word.data());
-  pointers.push_back(nullptr);
-  execv(python.c_str(), pointers.data());
+  execv(python.c_str(), ArgumentPointers(words).data());
   return MakeError(kNoExporter, fmt::format("`{}` could not be started", python));
 }
 

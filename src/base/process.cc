@@ -35,9 +35,7 @@ struct Image {
   std::vector<char*> arguments;
   std::vector<char*> environment;
 
-  Image(const std::vector<std::string>& words, const Environment& more) {
-    for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
-    arguments.push_back(nullptr);
+  Image(const std::vector<std::string>& words, const Environment& more) : arguments(ArgumentPointers(words)) {
     for (const auto& [name, value] : more) variables.push_back(name + "=" + value);
     for (std::string& variable : variables) environment.push_back(variable.data());
     for (char** entry = environ; *entry != nullptr; ++entry) {
@@ -249,6 +247,14 @@ Status Worker::WriteLine(std::string_view line) {
   }
   sigaction(SIGPIPE, &before, nullptr);
   return at == text.size() ? Status() : Status(MakeError(kWorkerFailed, "it no longer reads"));
+}
+
+std::vector<char*> ArgumentPointers(const std::vector<std::string>& words) {
+  std::vector<char*> pointers;
+  pointers.reserve(words.size() + 1);
+  for (const std::string& word : words) pointers.push_back(const_cast<char*>(word.c_str()));
+  pointers.push_back(nullptr);
+  return pointers;
 }
 
 std::string FindProgram(const std::vector<std::string>& names) {

@@ -64,6 +64,9 @@ class Worker {
   std::string pending_;
 };
 
+// `words` as main() and exec take them, with a null pointer behind the last; valid as long as `words` is.
+std::vector<char*> ArgumentPointers(const std::vector<std::string>& words);
+
 // The first of `names` that is an executable file in PATH; empty if there is none.
 std::string FindProgram(const std::vector<std::string>& names);
 

@@ -26,13 +26,13 @@ void Canonicalise(Dataflow& flow, NodeId id) {
   const auto numbers = text == nullptr ? std::nullopt : ir::AsConvolutionDimensions(*text);
   if (!numbers || node.own_operand_count() != 2 || !IsForEigen(flow, node, *numbers)) return;
   const WireId result = node.first_result;
-  if (!AreOrders(*numbers, flow.type(result).dims.size())) return;
+  const size_t rank = flow.type(result).dims.size();
+  if (!AreOrders(*numbers, rank)) return;
   const Dimensions input = OrderOf(numbers->input_batch, numbers->input_spatial, numbers->input_feature);
   Dimensions kernel = numbers->kernel_spatial;
   kernel.push_back(numbers->kernel_input_feature);
   kernel.push_back(numbers->kernel_output_feature);
   const Dimensions output = OrderOf(numbers->output_batch, numbers->output_spatial, numbers->output_feature);
-  const size_t rank = flow.type(result).dims.size();
   std::vector<int64_t> places(rank - 2);
   std::iota(places.begin(), places.end(), 0);
   const std::string spatial = fmt::format("{}", fmt::join(places, ", "));

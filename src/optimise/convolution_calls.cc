@@ -30,11 +30,10 @@ class Rewriter {
     if (!labels || !IsForLibrary(node, *labels)) return;
     WireId filter = node.operands[1];
     ConvolutionRole role = ConvolutionRole::kForward;
-    if (IsGrouped(node)) {
-      if (IntegerOf(flow_, node, "batch_group_count").value_or(1) > 1) return;
-    } else if (IsFilterGradient(node, *labels)) {
+    const bool grouped = IsGrouped(node, "feature_group_count");
+    if (!grouped && IsFilterGradient(node, *labels)) {
       role = ConvolutionRole::kFilterGradient;
-    } else if (const WireId straight = FilterOfInputGradient(node, *labels); straight.valid()) {
+    } else if (const WireId straight = FilterOfInputGradient(node, *labels); !grouped && straight.valid()) {
       role = ConvolutionRole::kInputGradient;
       filter = straight;
     }
@@ -46,14 +45,12 @@ class Rewriter {
     const size_t places = labels.input_spatial.size();
     const auto reversal = flow_.attribute(node, "window_reversal");
     return node.own_operand_count() == 2 && node.result_count == 1 && type.has_static_shape() &&
-           !type.element.complex && places >= 1 && places <= 3 && AreOrders(labels, type.dims.size()) &&
+           !IsGrouped(node, "batch_group_count") && !type.element.complex && places >= 1 && places <= 3 &&
+           AreOrders(labels, type.dims.size()) &&
            (reversal == nullptr || reversal->find("true") == std::string_view::npos);
   }
 
-  bool IsGrouped(const Node& node) const {
-    return IntegerOf(flow_, node, "feature_group_count").value_or(1) > 1 ||
-           IntegerOf(flow_, node, "batch_group_count").value_or(1) > 1;
-  }
+  bool IsGrouped(const Node& node, std::string_view by) const { return IntegerOf(flow_, node, by).value_or(1) > 1; }
 
   bool IsDilated(const Node& node, std::string_view name) const {
     const auto dilation = IntegersOf(flow_, node, name);

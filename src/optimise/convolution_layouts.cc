@@ -2,6 +2,7 @@
 // over two dimensions features come last, of 16 bits from Volta on, of f32 from Hopper on; anywhere else before the
 // places; output features of a filter first. In XLA this is a layout that spreads; here transposes stand around the
 // call, and sink.
+#include <algorithm>
 #include <climits>
 #include <numeric>
 
