@@ -36,7 +36,10 @@ std::optional<Part> MakePart(const RunOptions& options, Diagnostics& diagnostics
   return Part{options, std::move(*prepared), std::move(*estimated), std::move(*traces), {}};
 }
 
-Error BadPlacement(std::string message) { return MakeError(kBadPlacement, std::move(message)); }
+Error BadPlacement(std::string message) {
+  return MakeError(kBadPlacement, std::move(message), {},
+                   "for example --placement 0-3,4-7 or --rank-devices 0-1=H100_80GB");
+}
 
 // Every NPU from 0 on stands in exactly one part.
 Status CheckCover(const std::vector<Part>& parts) {
@@ -171,8 +174,9 @@ std::optional<std::vector<Part>> ReadParts(const RunOptions& options, Diagnostic
   std::vector<std::string> programs = {options.program};
   programs.insert(programs.end(), options.more_programs.begin(), options.more_programs.end());
   const auto& placement = options.placement;
-  if (!placement.empty() && placement.size() != programs.size()) {
-    diagnostics.Report(BadPlacement(fmt::format("{} programs, but {} placements", programs.size(), placement.size())));
+  for (const auto& [count, what] : {std::pair(placement.size(), "placements"), {options.devices.size(), "devices"}}) {
+    if (count == 0 || count == programs.size()) continue;
+    diagnostics.Report(BadPlacement(fmt::format("programs: {}, but {}: {}", programs.size(), what, count)));
     return std::nullopt;
   }
   std::vector<Part> parts;
@@ -181,7 +185,7 @@ std::optional<std::vector<Part>> ReadParts(const RunOptions& options, Diagnostic
     RunOptions own = options;
     own.program = programs[p];
     own.one_of_several = true;
-    if (p < options.devices.size()) own.device = options.devices[p];
+    if (!options.devices.empty()) own.device = options.devices[p];
     std::vector<uint32_t> ranks;
     if (!placement.empty()) {
       auto parsed = ParseRanks(placement[p]);

@@ -167,7 +167,8 @@ std::optional<Finished> RunStages(const RunOptions& given, Diagnostics& diagnost
 report::StepView Finished::View() const { return ViewOf(prepared, estimated, traces, simulated, result.step_time); }
 
 std::optional<result::RunResult> Run(const RunOptions& given, Diagnostics& diagnostics) {
-  if (!given.more_programs.empty() || !given.rank_devices.empty()) return RunParts(given, diagnostics);
+  if (!given.more_programs.empty() || !given.rank_devices.empty() || !given.placement.empty() || !given.devices.empty())
+    return RunParts(given, diagnostics);
   RunOptions options = given;
   const bool explained = !options.output.empty() && options.report;
   options.explain |= explained;
