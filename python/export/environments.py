@@ -1,10 +1,12 @@
 """Interpreters for the parts of `hespas export`: each in a locked environment of its own (python/locks), made on the first call."""
 import glob
+import gzip
 import itertools
 import os
 import pathlib
 import subprocess
 import sys
+import zlib
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]  # the source tree, or share/ of the package
 
@@ -22,6 +24,17 @@ def environment(name, python=None):
     if made.returncode != 0:
         raise Refused(f"the Python environment `{name}` could not be made (its packages come from PyPI)", "see the messages above")
     return made.stdout.strip()
+
+
+def program_text(path):
+    """Text of a program, plain or gzip."""
+    try:
+        content = pathlib.Path(path).read_bytes()
+        return (gzip.decompress(content) if content[:2] == b"\x1f\x8b" else content).decode()
+    except FileNotFoundError:
+        raise Refused(f"there is no file `{path}`", status=1) from None
+    except (OSError, EOFError, UnicodeDecodeError, zlib.error) as error:
+        raise Refused(f"`{path}` is no text, plain or gzip: {error}", "`hespas print` writes bytecode and zstd files as text", 1) from None
 
 
 def jax_python():

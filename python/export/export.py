@@ -251,6 +251,9 @@ def guarded(program):
         sys.exit(1)
     except BrokenPipeError:  # `hespas export --list | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except OSError as error:
+        sys.stderr.write(f"error[E0957]: {error.filename}: {error.strerror}\n")
+        sys.exit(1)
 
 
 if __name__ == "__main__":

@@ -1,19 +1,27 @@
 #!/usr/bin/env python3
-"""One sharding of an unpartitioned program: the sizes of its Shardy mesh are replaced, XLA's partitioner does the rest. Called by shard.py.
+"""Shardings of an unpartitioned program: the sizes of its Shardy mesh are replaced, XLA's partitioner does the rest, `hespas run` estimates.
 
-    remesh.py PROGRAM.mlir[.gz] '{"fsdp": 8, "tensor": 4}' OUTPUT.mlir.gz       other axes of the mesh become 1
+    remesh.py PROGRAM.mlir[.gz] FOLDER HESPAS run --device ...      called by shard.py
+
+Reads candidates from stdin, a JSON line each: {"sizes": {"fsdp": 8, "tensor": 4}, "output": FILE.mlir.gz}; other axes of the mesh become 1.
+Answers each with a JSON line: {"result": what `hespas run` said} or {"error": why not}. JAX is imported once; a forked child makes each program,
+which ends as soon as it has it, and leaves the rest of XLA's work undone. FOLDER, for files under way, lies where the programs go.
 """
-import gzip
 import json
 import math
+import os
 import pathlib
 import re
+import subprocess
 import sys
+import tempfile
+import traceback
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
 import lower  # noqa: E402
-from partition import NotPartitioned, dumped_hlo  # noqa: E402
+from environments import program_text  # noqa: E402
+from partition import NotPartitioned, early_hlo  # noqa: E402
 
 MESH = re.compile(r"(sdy\.mesh @[\w.$-]+ = <\[)([^\]]*)\]")
 AXIS = re.compile(r'"([^"]+)"=(\d+)')
@@ -57,18 +65,56 @@ def compiler(text, devices):
     return compile_with
 
 
-def main():
-    source, sizes, output = sys.argv[1], json.loads(sys.argv[2]), sys.argv[3]
-    content = pathlib.Path(source).read_bytes()
-    text = (gzip.decompress(content) if content[:2] == b"\x1f\x8b" else content).decode()
+def make(text, sizes, output, dumps):
+    """Writes what each device runs with that mesh; the process has to end then."""
     devices = math.prod(sizes.values())
     lower.prepare_environment(devices)
-    try:
-        lower.write(output, lower.hlo_to_stablehlo(dumped_hlo(compiler(remeshed(text, sizes), devices))))
-    except (lower.Refused, NotPartitioned) as error:
-        sys.stderr.write(f"{error}\n")
-        return 5
-    return 0
+    part = pathlib.Path(dumps) / "program.gz"
+    lower.write(part, lower.hlo_to_stablehlo(early_hlo(compiler(remeshed(text, sizes), devices), dumps)))
+    os.replace(part, output)
+
+
+def last_line(text):
+    lines = [line for line in text.splitlines() if line.strip()]
+    return next((line for line in lines if "error" in line), lines[-1] if lines else "no message")
+
+
+def make_in_child(text, sizes, output, dumps):
+    """Why it could not be done; nothing if it could. XLA's own crashes end the child alone."""
+    messages = pathlib.Path(dumps) / "stderr"
+    child = os.fork()
+    if child == 0:
+        try:
+            os.dup2(os.open(messages, os.O_WRONLY | os.O_CREAT), sys.stderr.fileno())
+            make(text, sizes, output, dumps)
+            os._exit(0)
+        except (lower.Refused, NotPartitioned) as error:
+            os.write(sys.stderr.fileno(), f"{error}\n".encode())
+        except BaseException:  # noqa: BLE001 - a child that went on would answer twice
+            os.write(sys.stderr.fileno(), traceback.format_exc().encode())
+        finally:
+            os._exit(1)
+    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    if status == 0:
+        return None
+    return (f"XLA ended by signal {-status}: " if status < 0 else "") + last_line(messages.read_text(errors="replace"))
+
+
+def answer(text, folder, command, request):
+    with tempfile.TemporaryDirectory(dir=folder, ignore_cleanup_errors=True) as dumps:
+        error = make_in_child(text, request["sizes"], request["output"], dumps)
+    if error is not None:
+        return {"error": error}
+    run = subprocess.run([command[0], "run", request["output"], *command[1:]], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+    return {"result": json.loads(run.stdout)} if run.returncode == 0 else {"error": last_line(run.stderr)}
+
+
+def main():
+    program, folder, *command = sys.argv[1:]
+    text = program_text(program)
+    import jax  # noqa: F401 - once, for all children; nothing of it runs here
+    for line in sys.stdin:
+        print(json.dumps(answer(text, folder, command, json.loads(line))), flush=True)
 
 
 if __name__ == "__main__":

@@ -8,12 +8,13 @@ The program is StableHLO with Shardy annotations, as `jax.jit(f).lower(...)` or 
 does not name have size 1. What follows `--` goes to `hespas run`.
 """
 import argparse
-import concurrent.futures
+import asyncio
 import csv
 import json
 import math
 import os
 import pathlib
+import signal
 import subprocess
 import sys
 import tempfile
@@ -21,14 +22,23 @@ import tempfile
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
-from environments import Refused, jax_python  # noqa: E402
+from environments import Refused, jax_python, program_text  # noqa: E402
 from export import guarded  # noqa: E402
 
 COLUMNS = ("mesh", "devices", "step_time_s", "compute_time_s", "exposed_communication_s", "peak_memory_bytes", "fits_in_memory", "error")
+OWN = ("--device", "--system", "--format", "--output")
+LONGEST_ANSWER = 1 << 28  # bytes of a line
 
 
-def options():
-    parser = argparse.ArgumentParser(prog="hespas shard", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+class Parser(argparse.ArgumentParser):
+    def error(self, message):
+        behind = "what `hespas run` is to take stands behind `--`; " if "unrecognized" in message else ""
+        raise Refused(message, f"{behind}`hespas shard --help` lists the options", 2)
+
+
+def options(words):
+    own, run_options = (words[:words.index("--")], words[words.index("--") + 1:]) if "--" in words else (words, [])
+    parser = Parser(prog="hespas shard", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False)
     parser.add_argument("program", help="StableHLO text with a Shardy mesh, plain or gzip")
     parser.add_argument("--mesh", action="append", default=[], metavar="AXIS=SIZE,...", help="a candidate; may be repeated")
     parser.add_argument("--devices", type=int, help="with --axes: every way to spread that many devices over the axes")
@@ -37,15 +47,20 @@ def options():
     parser.add_argument("--system", default="auto", help="preset or file (default: auto, the devices of the candidate as the device's nodes have them)")
     parser.add_argument("--format", choices=("table", "json", "csv"), default="table")
     parser.add_argument("--output", help="folder that keeps the partitioned programs")
-    parser.add_argument("run_options", nargs="*", help=argparse.SUPPRESS)
-    return parser.parse_args()
+    parser.add_argument("-q", "--quiet", action="store_true", help="no progress on stderr")
+    arguments = parser.parse_args(own)
+    for word in run_options:
+        if word.partition("=")[0] in OWN:
+            raise Refused(f"`{word}` stands behind `--`", "it is an option of `hespas shard` itself: put it before `--`", 2)
+    arguments.run_options = run_options
+    return arguments
 
 
 def mesh_of(text):
     sizes = {}
     for each in text.split(","):
         name, _, size = each.partition("=")
-        if not name or not size.isdigit() or int(size) < 1 or name in sizes:
+        if not name or not size.isdecimal() or int(size) < 1 or name in sizes:
             raise Refused(f"--mesh takes AXIS=SIZE,..., not `{text}`", "for example --mesh fsdp=8,tensor=4", 2)
         sizes[name] = int(size)
     if math.prod(sizes.values()) < 2:
@@ -62,35 +77,79 @@ def factorisations(devices, axes):
 
 
 def candidates(arguments):
+    """Each mesh once, in the order given."""
     axes = [axis for axis in arguments.axes.split(",") if axis]
-    if bool(axes) != bool(arguments.devices) or not (axes or arguments.mesh):
+    if bool(axes) != (arguments.devices is not None) or not (axes or arguments.mesh):
         raise Refused("which shardings?", "give --mesh AXIS=SIZE,... (often), or --devices N with --axes AXIS,...", 2)
+    if len(set(axes)) < len(axes):
+        raise Refused(f"--axes names an axis twice: `{arguments.axes}`", "name each once", 2)
     if arguments.devices is not None and arguments.devices < 2:
         raise Refused("one device leaves nothing to partition", "give 2 or more --devices", 2)
-    return [mesh_of(text) for text in arguments.mesh] + (factorisations(arguments.devices, axes) if axes else [])
+    every = [mesh_of(text) for text in arguments.mesh] + (factorisations(arguments.devices, axes) if axes else [])
+    return list({frozenset(name_of(sizes).split(",")): sizes for sizes in reversed(every)}.values())[::-1]
 
 
 def name_of(sizes):
     return ",".join(f"{axis}={size}" for axis, size in sizes.items() if size > 1)
 
 
-def last_line(text):
-    lines = [line for line in text.splitlines() if line.strip()]
-    return next((line for line in lines if "error" in line), lines[-1] if lines else "no message")
+def check_presets(arguments):
+    """Better now than once for each candidate."""
+    for kind, name in (("devices", arguments.device), ("systems", arguments.system)):
+        if (kind, name) == ("systems", "auto"):
+            continue
+        done = subprocess.run([os.environ["HESPAS_COMMAND"], kind, name], stdout=subprocess.DEVNULL, check=False)
+        if done.returncode != 0:
+            raise Refused("", status=done.returncode)  # it has said why
 
 
-def estimate(arguments, python, folder, sizes):
-    row = dict.fromkeys(COLUMNS) | {"mesh": name_of(sizes), "devices": math.prod(sizes.values())}
-    path = folder / f"{pathlib.Path(arguments.program).name.split('.mlir')[0]}.{row['mesh'].replace('=', '').replace(',', '-')}.mlir.gz"
-    made = subprocess.run([python, HERE / "remesh.py", arguments.program, json.dumps(sizes), path], capture_output=True, text=True, check=False)
-    if made.returncode != 0:
-        return row | {"error": last_line(made.stderr)}
-    run = subprocess.run([os.environ["HESPAS_COMMAND"], "run", path, "--device", arguments.device, "--system", arguments.system, "--format", "json",
-                          *arguments.run_options], capture_output=True, text=True, check=False)
-    if run.returncode != 0:
-        return row | {"error": last_line(run.stderr)}
-    result = json.loads(run.stdout)
-    return row | {column: result.get(column) for column in COLUMNS if column in result}
+class Ranking:
+    """Candidates on their way through as many workers as there are cores."""
+
+    def __init__(self, arguments, wanted, folder):
+        self.arguments, self.waiting, self.folder = arguments, wanted[::-1], folder
+        self.total, self.rows = len(wanted), []
+
+    async def run(self, command):
+        """Rows of all candidates; CancelledError behind SIGINT, SIGTERM and SIGHUP, with all workers gone."""
+        this = asyncio.current_task()
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            asyncio.get_running_loop().add_signal_handler(number, this.cancel)
+        try:
+            async with asyncio.TaskGroup() as group:
+                for _ in range(min(os.cpu_count() or 1, self.total)):
+                    group.create_task(self.work(command))
+        except ExceptionGroup as failures:
+            raise failures.exceptions[0] from None
+        return self.rows
+
+    async def work(self, command):
+        # In a session of its own: whatever a worker has started ends with it.
+        worker = await asyncio.create_subprocess_exec(*command, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
+                                                      start_new_session=True, limit=LONGEST_ANSWER)
+        try:
+            while self.waiting:
+                await self.ask(worker, self.waiting.pop())
+        finally:
+            if worker.returncode is None:
+                os.killpg(worker.pid, signal.SIGKILL)
+            worker.stdin.close()
+            await worker.wait()
+
+    async def ask(self, worker, sizes):
+        row = dict.fromkeys(COLUMNS) | {"mesh": name_of(sizes), "devices": math.prod(sizes.values())}
+        stem = pathlib.Path(self.arguments.program).name.split(".mlir")[0]
+        path = self.folder / f"{stem}.{row['mesh'].replace('=', '').replace(',', '-')}.mlir.gz"
+        worker.stdin.write(json.dumps({"sizes": sizes, "output": str(path)}).encode() + b"\n")
+        line = await worker.stdout.readline()
+        if not line:
+            raise Refused("the process that runs XLA's partitioner ended", "see the messages above")
+        answer = json.loads(line)
+        row |= {column: answer["result"].get(column) for column in COLUMNS if column in answer["result"]} if "result" in answer else answer
+        self.rows.append(row)
+        if not self.arguments.quiet:
+            told = row["error"] or f"{1e3 * row['step_time_s']:.4g} ms"
+            sys.stderr.write(f"{len(self.rows)}/{self.total} {row['mesh']}: {told}\n")
 
 
 def show(rows, form):
@@ -114,16 +173,24 @@ def show(rows, form):
 
 
 def main():
-    arguments = options()
+    arguments = options(sys.argv[1:])
     wanted = candidates(arguments)
-    if not pathlib.Path(arguments.program).is_file():
-        raise Refused(f"there is no file `{arguments.program}`", status=1)
+    if "sdy.mesh" not in program_text(arguments.program):
+        raise Refused(f"`{arguments.program}` has no Shardy mesh (`sdy.mesh`)",
+                      "take the program before partitioning: jax.jit(f).lower(...), or `hespas export --stage lowered`", 1)
+    check_presets(arguments)
     python = jax_python()
-    with tempfile.TemporaryDirectory(prefix="hespas-") as temporary:
-        folder = pathlib.Path(arguments.output or temporary)
-        folder.mkdir(parents=True, exist_ok=True)
-        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-            rows = list(pool.map(lambda sizes: estimate(arguments, python, folder, sizes), wanted))
+    if arguments.output:
+        pathlib.Path(arguments.output).mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=".hespas-", dir=arguments.output, ignore_cleanup_errors=True) as scratch:
+        folder = pathlib.Path(arguments.output or scratch)
+        command = [python, HERE / "remesh.py", arguments.program, scratch, os.environ["HESPAS_COMMAND"], "--device", arguments.device,
+                   "--system", arguments.system, *arguments.run_options, "--format", "json", "-q"]
+        try:
+            rows = asyncio.run(Ranking(arguments, wanted, folder).run(command))
+        except asyncio.CancelledError:
+            sys.stderr.write("interrupted\n")
+            return 130
     rows.sort(key=lambda row: (row["step_time_s"] is None, row["step_time_s"] or 0, row["mesh"]))
     show(rows, arguments.format)
     return 0 if any(row["step_time_s"] is not None for row in rows) else 5

@@ -1,8 +1,11 @@
 """`hespas shard`: candidates made by XLA's partitioner equal the export of that mesh; bad input is refused before any work."""
+import gzip
 import json
 import os
 import pathlib
+import signal
 import subprocess
+import sys
 import tempfile
 import unittest
 
@@ -17,13 +20,18 @@ def shard(*words):
     return subprocess.run([HESPAS, "shard", *map(str, words)], capture_output=True, text=True, timeout=900)
 
 
+def children(process):
+    return [int(word) for word in pathlib.Path(f"/proc/{process}/task/{process}/children").read_text().split()]
+
+
 class Candidates(unittest.TestCase):
     def test_they_are_ranked_and_equal_to_the_export_of_their_mesh(self):
         with tempfile.TemporaryDirectory() as folder:
             done = shard(PROGRAM, "--devices", 4, "--axes", "fsdp,tensor", "--mesh", "fsdp=2,nonsense=2", *DEVICE, "--format", "json", "--output", folder)
             self.assertEqual(done.returncode, 0, done.stderr)
             rows = json.loads(done.stdout)
-            self.assertEqual(len(list(pathlib.Path(folder).glob("*.mlir.gz"))), 3)
+            self.assertEqual(len(os.listdir(folder)), 3)
+        self.assertIn("4/4 ", done.stderr)
         self.assertEqual({row["mesh"] for row in rows}, {"fsdp=4", "fsdp=2,tensor=2", "tensor=4", "fsdp=2,nonsense=2"})
         self.assertIn("no axis `nonsense`", rows[-1]["error"])
         times = [row["step_time_s"] for row in rows[:-1]]
@@ -34,10 +42,26 @@ class Candidates(unittest.TestCase):
         for key in ("step_time_s", "compute_time_s", "exposed_communication_s"):
             self.assertEqual(found[key], expected[key])
 
+    def test_interrupted_it_leaves_whole_programs_and_no_process(self):
+        for number in (signal.SIGINT, signal.SIGTERM):
+            with self.subTest(number.name), tempfile.TemporaryDirectory() as folder:
+                command = [HESPAS, "shard", PROGRAM, "--devices", "8", "--axes", "data,fsdp,tensor", *DEVICE, "--output", folder]
+                running = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+                first = running.stderr.readline()
+                self.assertRegex(first, r"^1/10 ")
+                workers = children(running.pid)
+                self.assertTrue(workers)
+                running.send_signal(number)
+                out, messages = running.communicate(timeout=60)
+                self.assertEqual((running.returncode, out, messages.splitlines()[-1]), (130, "", "interrupted"))
+                self.assertFalse(any(pathlib.Path(f"/proc/{worker}").exists() for worker in workers))
+                for name in os.listdir(folder):
+                    self.assertRegex(gzip.decompress((pathlib.Path(folder) / name).read_bytes()).decode(), r"^module[^$]*\}\s*$")
+
 
 class BadInput(unittest.TestCase):
     def refused(self, status, text, *words):
-        done = shard(*words, *DEVICE)
+        done = shard(*DEVICE, *words)
         self.assertEqual(done.returncode, status, done.stderr)
         self.assertIn(text, done.stderr)
         self.assertIn("help:" if status == 2 else "error", done.stderr)
@@ -48,7 +72,17 @@ class BadInput(unittest.TestCase):
         self.refused(2, "nothing to partition", PROGRAM, "--devices", 1, "--axes", "fsdp")
         self.refused(2, "which shardings", PROGRAM)
         self.refused(2, "which shardings", PROGRAM, "--devices", 4)
+        self.refused(2, "names an axis twice", PROGRAM, "--devices", 4, "--axes", "fsdp,fsdp")
+        self.refused(2, "stands behind `--`", PROGRAM, "--mesh", "fsdp=4", "--estimator", "roofline")
+        self.refused(2, "before `--`", PROGRAM, "--mesh", "fsdp=4", "--", "--format", "csv")
+        self.refused(2, "invalid int value", PROGRAM, "--devices", "four", "--axes", "fsdp")
+
+    def test_programs_and_presets(self):
         self.refused(1, "no file", "nowhere.mlir", "--mesh", "fsdp=4")
+        self.refused(1, "no Shardy mesh", EXPORTED, "--mesh", "fsdp=4")
+        self.refused(1, "no text", sys.executable, "--mesh", "fsdp=4")
+        self.refused(2, "no device is called", PROGRAM, "--mesh", "fsdp=4", "--device", "NOPE")
+        self.refused(2, "no system is called", PROGRAM, "--mesh", "fsdp=4", "--system", "NOPE")
 
 
 if __name__ == "__main__":
