@@ -13,12 +13,7 @@
 namespace hespas::driver {
 namespace {
 
-// Sustained shares of the peak rates (spec: step-time prototype, section 2: bm and ai); what XLA's own model takes a
-// launch to cost (kKernelLaunchOverhead in its gpu_performance_model_base.h).
-constexpr double kMemoryShare = 0.85;
-constexpr double kIssueShare = 0.6;
 constexpr int kLanesPerSm = 64;
-constexpr Time kLaunch(1'000'000);
 
 struct Choice {
   bool run = false;
@@ -75,20 +70,6 @@ bool IsForCpu(std::string_view mode, const hardware::Device& device) {
 
 bool IsPlannedByModel(const hardware::Device& device) { return Bf16Capability(device) >= optimise::kPlansByModel; }
 
-std::unique_ptr<graph::CostFunction> CostFunctionOf(const hardware::Device& device) {
-  graph::SimpleCost::Rates rates;
-  rates.launch = kLaunch;
-  rates.bytes_per_second = device.memory_bandwidth.value * kMemoryShare;
-  if (device.sm_count && device.clock_hz) {
-    rates.instructions_per_second =
-        *device.sm_count * device.lanes_per_sm.value_or(kLanesPerSm) * *device.clock_hz * kIssueShare;
-  } else {
-    // One multiply-add counts as two operations of the vector rate.
-    rates.instructions_per_second = device.VectorRateFor("f32").value / 2 * kIssueShare;
-  }
-  return std::make_unique<graph::SimpleCost>(rates);
-}
-
 std::optional<OptimiserInput> OptimiserInputFor(const ir::Module& module, const OptimiseOptions& options,
                                                 const hardware::Device& device, Diagnostics& diagnostics) {
   const auto choice = Choose(module, options.mode, device);
@@ -105,8 +86,7 @@ std::optional<OptimiserInput> OptimiserInputFor(const ir::Module& module, const 
                                     .bf16_capability = Bf16Capability(device),
                                     .disabled = std::move(disabled),
                                     .stop_after = options.stop_after,
-                                    .expand_kernels = options.expand_kernels},
-                        .cost = CostFunctionOf(device)};
+                                    .expand_kernels = options.expand_kernels}};
 }
 
 std::optional<ir::Module> OptimiseModule(ir::Module module, const OptimiseOptions& options,
@@ -121,7 +101,7 @@ std::optional<ir::Module> OptimiseModule(ir::Module module, const OptimiseOption
     diagnostics.Report(exact.error());
     return std::nullopt;
   }
-  auto optimised = optimise::Optimise(std::move(module), input->options, *input->cost, diagnostics, report);
+  auto optimised = optimise::Optimise(std::move(module), input->options, diagnostics, report);
   if (optimised) return std::move(*optimised);
   diagnostics.Report(optimised.error());
   return std::nullopt;

@@ -1,7 +1,6 @@
-// The optimiser as the pipeline uses it: which passes for which device, with which cost function.
+// The optimiser as the pipeline uses it: which passes for which device.
 //
 // - auto: the passes of the device's family, unless the program already has fusions or library calls.
-// - The cost function comes from the device's memory bandwidth, lanes and clock.
 #pragma once
 
 #include <memory>
@@ -11,7 +10,6 @@
 #include <vector>
 
 #include "base/diagnostic.h"
-#include "graph/cost.h"
 #include "hardware/device.h"
 #include "ir/module.h"
 #include "optimise/optimise.h"
@@ -39,13 +37,10 @@ bool IsForCpu(std::string_view mode, const hardware::Device& device);
 // Whether XLA plans what runs beside collectives with a model of the device (NVIDIA from Hopper on).
 bool IsPlannedByModel(const hardware::Device& device);
 
-std::unique_ptr<graph::CostFunction> CostFunctionOf(const hardware::Device& device);
-
 // What the passes know of a device, and whether any run.
 struct OptimiserInput {
   bool run = false;  // false: the program stays as it is
   optimise::Options options;
-  std::unique_ptr<graph::CostFunction> cost;
 };
 
 // Of a program as it was read, for the passes that are built in (not `xla`); reports an unknown mode.

@@ -11,7 +11,6 @@
 namespace hespas::graph {
 namespace {
 
-constexpr int64_t kCollectiveLatency = 5000;
 constexpr uint32_t kNone = 0xFFFFFFFFu;
 
 // Of ops that could run now the best comes first in its set.
@@ -69,7 +68,7 @@ class Hiding {
         depth_[op] = std::max(depth_[op], depth_[operand]);
         if (in_.roles[operand] == Role::kDone) unlocks_[op] = true;
       }
-      if (in_.roles[op] == Role::kDone) depth_[op] += kCollectiveLatency;
+      if (in_.roles[op] == Role::kDone) depth_[op] += CollectiveLatency(op);
     }
   }
 
@@ -202,14 +201,20 @@ class Hiding {
     }
     for (const uint32_t operand : dag_.operands[op]) {
       if (--left_[operand] != 0) continue;
-      int64_t ready = now_ + (in_.in_tuple[operand] ? 1 : 0);
+      int64_t ready = now_ + (in_.in_tuple[operand] ? in_.least : 0);
       for (const uint32_t user : dag_.users[operand]) ready = std::max(ready, ready_at_[user] + LatencyOf(user));
       ready_at_[operand] = ready;
       Offer(operand);
     }
   }
 
-  int64_t LatencyOf(uint32_t user) const { return in_.roles[user] == Role::kDone ? kCollectiveLatency : 1; }
+  int64_t LatencyOf(uint32_t user) const {
+    return in_.roles[user] == Role::kDone ? CollectiveLatency(user) : in_.least;
+  }
+  int64_t CollectiveLatency(uint32_t done) const {
+    constexpr int64_t kTicks = 5000;
+    return in_.latencies.empty() ? kTicks : in_.latencies[done];
+  }
 
   void NoteLastReader(uint32_t value) {
     for (const uint32_t user : dag_.value_readers[value]) {

@@ -60,8 +60,6 @@ void Divide(Dataflow& flow, NodeId id, PassContext& context) {
 }  // namespace
 
 void DivideCollectives(Dataflow& flow, PassContext& context) {
-  // From Hopper on XLA plans with a model of the device that hides nearly all; fixed ticks would hide less.
-  if (context.gpu.capability >= kPlansByModel) return;
   const std::vector<NodeId> order = flow.order();
   for (const NodeId id : order) {
     const Node& node = flow.node(id);

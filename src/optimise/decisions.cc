@@ -10,31 +10,16 @@ namespace {
 
 constexpr double kLaunch = 1e-6;  // seconds, as XLA counts (kKernelLaunchOverhead)
 
-// The question of XLA's priority fusion: is the time of all readers with the node inside at most the time of its own
-// kernel and of the readers without it. Facts: bytes, growth, operations, constants, own thread blocks, number of
-// sources; bytes and total of each; thread blocks and calls of each reader.
-bool RepeatsOnGpu(std::span<const double> facts, const GpuFigures& gpu) {
-  constexpr size_t kHead = 6;
-  const double bytes = facts[0];
-  const double growth = facts[1];
-  const double operations = facts[2];
-  const auto sources = facts.subspan(kHead, 2 * static_cast<size_t>(facts[5]));
-  const auto readers = facts.subspan(kHead + sources.size());
-  // Seconds to read what computing the node reads, `times` over.
-  const auto read = [&](double times, double blocks) {
-    double sum = ReadTime(gpu, 4, times * facts[3], blocks);
-    for (size_t i = 0; i < sources.size(); i += 2) sum += ReadTime(gpu, sources[i], times * sources[i + 1], blocks);
-    return sum;
-  };
-  const double write = bytes / gpu.bytes_per_second;
-  double apart = kLaunch + KernelTime(gpu, read(1, facts[4]) + write, operations);
-  double together = 0;
-  for (size_t i = 0; i < readers.size(); i += 2) {
-    const double blocks = readers[i];
-    apart += ReadTime(gpu, bytes, growth * bytes, blocks);
-    together += KernelTime(gpu, read(growth, blocks), growth * operations) * readers[i + 1];
-  }
-  return together <= apart;
+struct Work {
+  double operations;
+  double written;
+  double blocks;
+};
+
+double TimeOf(const GpuFigures& gpu, std::span<const double> reads, const Work& work) {
+  double memory = work.written / gpu.bytes_per_second;
+  for (size_t i = 0; i + 1 < reads.size(); i += 2) memory += ReadTime(gpu, reads[i], reads[i + 1], work.blocks);
+  return KernelTime(gpu, memory, work.operations, work.blocks);
 }
 
 // The question of XLA's multi-output fusion: is one kernel faster than the maker of a value and its reader. Facts:
@@ -46,39 +31,52 @@ bool JoinsOnGpu(std::span<const double> facts, const GpuFigures& gpu) {
   const auto made = facts.subspan(kHead, 2 * static_cast<size_t>(facts[8]));
   const auto read = facts.subspan(kHead + made.size(), 2 * static_cast<size_t>(facts[9]));
   const auto both = facts.subspan(kHead + made.size() + read.size());
-  const auto time = [&](std::span<const double> reads, double written, double operations, double blocks) {
-    double memory = written / gpu.bytes_per_second;
-    for (size_t i = 0; i + 1 < reads.size(); i += 2) memory += ReadTime(gpu, reads[i], reads[i + 1], blocks);
-    return KernelTime(gpu, memory, operations, blocks);
-  };
-  const double apart = kLaunch + time(made, facts[1], facts[0], facts[2]) + time(read, facts[4], facts[3], facts[5]);
-  return time(both, facts[1] + facts[4], facts[6] * facts[0] + facts[3], facts[7]) <= apart;
+  const double apart =
+      kLaunch + TimeOf(gpu, made, {facts[0], facts[1], facts[2]}) + TimeOf(gpu, read, {facts[3], facts[4], facts[5]});
+  return TimeOf(gpu, both, {facts[6] * facts[0] + facts[3], facts[1] + facts[4], facts[7]}) <= apart;
 }
 
 }  // namespace
 
-bool Answer(const Question& question, const GpuFigures& gpu, const graph::CostFunction& cost) {
-  const std::vector<double>& facts = question.facts;
-  const auto time = [&](double bytes, double instructions) {
-    return static_cast<double>(cost.KernelTime({.bytes = bytes, .instructions = instructions}).value);
+double GainOfRepeating(std::span<const double> facts, const GpuFigures& gpu) {
+  const auto take = [&](size_t count) {
+    const auto taken = facts.first(count);
+    facts = facts.subspan(count);
+    return taken;
   };
+  const auto take_reads = [&] { return take(2 * static_cast<size_t>(take(1)[0])); };
+  const auto made = take(3);
+  const auto inputs = take_reads();
+  double gain = kLaunch + TimeOf(gpu, inputs, {made[0], made[1], made[2]});
+  while (!facts.empty()) {
+    const auto reader = take(6);
+    const auto before = take_reads();
+    const auto with = take_reads();
+    const double more = made[0] * reader[4];
+    gain += TimeOf(gpu, before, {reader[1], reader[2], reader[3]});
+    gain -= TimeOf(gpu, with, {reader[1] + more, reader[2], reader[5]});
+    gain -= (reader[0] - 1) * TimeOf(gpu, inputs, {made[0], 0, reader[5]});
+  }
+  return gain;
+}
+
+std::vector<double> RatesOf(const GpuFigures& gpu) {
+  return {gpu.bytes_per_second, gpu.sm_count, gpu.lanes_per_sm, gpu.clock_hz};
+}
+
+bool Answer(const Question& question, const GpuFigures& gpu) {
+  const std::vector<double>& facts = question.facts;
   switch (question.kind) {
     case QuestionKind::kRepeatOnGpu:
-      return RepeatsOnGpu(facts, gpu);
-    case QuestionKind::kRepeat: {
-      const double launch = time(0, 0);
-      const double stored = time(facts[0] + facts[1], facts[2]);
-      const double readers = facts[4];
-      return readers * (time(facts[0], facts[2] * facts[3]) - launch) <=
-             stored + readers * (time(facts[1], 0) - launch);
+      return GainOfRepeating(facts, gpu) >= 0;
+    case QuestionKind::kBefore: {
+      const auto both = std::span(facts).subspan(2);
+      const auto count = static_cast<size_t>(facts[1]);
+      const double lead = GainOfRepeating(both.first(count), gpu) - GainOfRepeating(both.subspan(count), gpu);
+      return facts[0] != 0 ? lead > 0 : lead >= 0;
     }
-    case QuestionKind::kAddedTime: {
-      double added = 0;
-      for (size_t i = 3; i < facts.size(); i += 3) {
-        added += time(facts[i], facts[i + 2]) - time(facts[i], facts[i + 1]);
-      }
-      return added <= time(facts[0] + facts[1], facts[2]);
-    }
+    case QuestionKind::kSameRates:
+      return facts == RatesOf(gpu);
     case QuestionKind::kFits:
       return facts[0] <= RoomForTemporaries(gpu, facts[1]);
     case QuestionKind::kJoin:
@@ -91,15 +89,15 @@ double RoomForTemporaries(const GpuFigures& gpu, double held_throughout) {
   return 0.95 * std::max(0.8 * gpu.memory_bytes - held_throughout, 0.0);
 }
 
-bool Decisions::Ask(Question question, const GpuFigures& gpu, const graph::CostFunction& cost) {
-  const bool answer = Answer(question, gpu, cost);
+bool Decisions::Ask(Question question, const GpuFigures& gpu) {
+  const bool answer = Answer(question, gpu);
   answers_.emplace(std::move(question), answer);
   return answer;
 }
 
-bool Decisions::HoldFor(const GpuFigures& gpu, const graph::CostFunction& cost) const {
+bool Decisions::HoldFor(const GpuFigures& gpu) const {
   return std::all_of(answers_.begin(), answers_.end(),
-                     [&](const auto& entry) { return Answer(entry.first, gpu, cost) == entry.second; });
+                     [&](const auto& entry) { return Answer(entry.first, gpu) == entry.second; });
 }
 
 }  // namespace hespas::optimise

@@ -6,18 +6,18 @@
 
 #include <cstdint>
 #include <map>
+#include <span>
 #include <vector>
 
-#include "graph/cost.h"
 #include "optimise/optimise.h"
 
 namespace hespas::optimise {
 
 enum class QuestionKind : uint8_t {
-  kRepeatOnGpu,  // RepeatQuestion
-  kRepeat,       // {reads, bytes, issue, growth, readers}
-  kAddedTime,    // {reads, bytes, issue}, then {bytes, others, others + more} of each reader
+  kRepeatOnGpu,  // does it take less time: GainOfRepeating
+  kBefore,       // {1 where more is asked than as much, count of the first facts}, facts of two values: GainOfRepeating
   kJoin,         // what a value's maker, a reader and both together take: JoinsOnGpu
+  kSameRates,    // RatesOf, to be met exactly: an order was planned with them
   kFits,         // {bytes of temporaries, bytes held throughout}
 };
 
@@ -27,7 +27,17 @@ struct Question {
   auto operator<=>(const Question&) const = default;
 };
 
-bool Answer(const Question& question, const GpuFigures& gpu, const graph::CostFunction& cost);
+// Seconds that a device saves where each reader of a value computes it. Facts: operations, bytes written and thread
+// blocks of the value's own kernel, number of values that it reads, bytes and total of each; then of each reader: how
+// often it counts, operations, bytes written, thread blocks, how often it asks for the value, thread blocks with the
+// value inside, number of values that it reads, bytes and total of each, the same of those that it reads with the value
+// inside.
+double GainOfRepeating(std::span<const double> facts, const GpuFigures& gpu);
+
+// Of memory and arithmetic.
+std::vector<double> RatesOf(const GpuFigures& gpu);
+
+bool Answer(const Question& question, const GpuFigures& gpu);
 
 // XLA's GetSchedulerMemoryLimit: bytes, 95 % of what four fifths of the device's memory leave beside what is held
 // throughout.
@@ -35,9 +45,9 @@ double RoomForTemporaries(const GpuFigures& gpu, double held_throughout);
 
 class Decisions {
  public:
-  bool Ask(Question question, const GpuFigures& gpu, const graph::CostFunction& cost);
+  bool Ask(Question question, const GpuFigures& gpu);
   // Whether a device with these figures answers all alike.
-  bool HoldFor(const GpuFigures& gpu, const graph::CostFunction& cost) const;
+  bool HoldFor(const GpuFigures& gpu) const;
   size_t size() const { return answers_.size(); }
 
  private:

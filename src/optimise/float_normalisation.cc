@@ -72,7 +72,8 @@ class Normaliser {
   WireId Convert(WireId wire, ir::TypeId type, ir::OpId origin) {
     const Node* maker = flow_.MakerNode(wire);
     // Widened, narrowed, widened: the first value, as XLA's excess precision allows.
-    if (!exact_ && maker != nullptr && maker->kind == OpKind::kConvert && flow_.type_id(maker->operands[0]) == type)
+    if (!exact_ && !through_view_ && maker != nullptr && maker->kind == OpKind::kConvert &&
+        flow_.type_id(maker->operands[0]) == type)
       return maker->operands[0];
     if (maker != nullptr && maker->kind == OpKind::kBroadcastInDim) return ConvertBroadcast(flow_.maker(wire), type);
     return flow_.result(
@@ -109,7 +110,20 @@ class Normaliser {
     if (node.own_operand_count() != 2 || !IsBf16(flow_.type(node.operands[0]))) return;
     const OpKind combines = ReducerKind(flow_.source(), node.origin);
     if (combines == OpKind::kUnknown || IsNative(combines)) return;
+    through_view_ = !exact_ && IsViewed(node);
     Widen(id, ReducerFor(flow_.source(), node.origin, Wide(flow_.type_id(node.operands[0]))));
+    through_view_ = false;
+  }
+
+  // XLA's reductions read a view without unit dimensions and with neighbouring reduced dimensions as one: a rounding in
+  // front of it is not met by the convert behind it.
+  bool IsViewed(const Node& reduce) const {
+    const auto& dims = flow_.type(reduce.operands[0]).dims;
+    if (std::find(dims.begin(), dims.end(), 1) != dims.end()) return true;
+    const auto reduced = IntegersOf(flow_, reduce, "dimensions");
+    return reduced && std::any_of(reduced->begin(), reduced->end(), [&](int64_t d) {
+             return std::find(reduced->begin(), reduced->end(), d + 1) != reduced->end();
+           });
   }
 
   // The same op on widened operands; `origin` replaces its own where its region has to change, too.
@@ -143,6 +157,7 @@ class Normaliser {
   Dataflow& flow_;
   int capability_;
   bool exact_;
+  bool through_view_ = false;  // the operands of a reduction are converted
   std::unordered_map<ir::TypeId, ir::TypeId> wide_;
 };
 

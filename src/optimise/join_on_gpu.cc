@@ -177,19 +177,12 @@ class GpuJoiner : public KernelGraph {
     };
     for (const auto& read : made.reads) add(read.size, read.times);
     for (const auto& read : before.reads) add(read.size, read.times);
-    for (const auto& read : made.reads) {
-      const KernelUse::Read* also = now.Of(read.wire);
-      double times = read.times * through->times;
-      if (also != nullptr) times += also->times - ((read.roots & 1) != 0 ? now.Common(*also, *through) : 0);
-      add(read.size, times);
-    }
-    for (const auto& read : now.reads) {
-      if (read.wire != wire && made.Of(read.wire) == nullptr && KernelOf(read.wire) != maker)
-        add(read.size, read.times);
-    }
+    now.ReadWith(made, *through, [&](const KernelUse::Read& read, double times) {
+      if (KernelOf(read.wire) != maker || made.Of(read.wire) != nullptr) add(read.size, times);
+    });
     Question question{QuestionKind::kJoin, std::move(facts)};
-    if (context_.decisions == nullptr) return Answer(question, context_.gpu, *context_.cost);
-    return context_.decisions->Ask(std::move(question), context_.gpu, *context_.cost);
+    if (context_.decisions == nullptr) return Answer(question, context_.gpu);
+    return context_.decisions->Ask(std::move(question), context_.gpu);
   }
 
   // Joins `other` to `kernel`, which keeps its name; the number under which it goes on is put into `kernel`.

@@ -44,11 +44,6 @@ double ReadTime(const GpuFigures& gpu, double size, double total, double blocks)
   return first / std::min(memory, limit) + (total - first) / std::min(again, limit);
 }
 
-double KernelTime(const GpuFigures& gpu, double memory_seconds, double operations) {
-  const double arithmetic = operations / (gpu.sm_count * gpu.lanes_per_sm * gpu.clock_hz * kOperationsPerLaneClock);
-  return arithmetic + memory_seconds - kOverlap * std::min(arithmetic, memory_seconds);
-}
-
 double KernelTime(const GpuFigures& gpu, double memory_seconds, double operations, double blocks) {
   const double per_nanosecond = std::floor(gpu.clock_hz * kOperationsPerLaneClock * 1e-9);
   const double lanes = std::min(blocks, gpu.sm_count) * gpu.lanes_per_sm;

@@ -12,9 +12,8 @@ namespace hespas::optimise {
 // Seconds for `total` bytes read of a value of `size` bytes, by a kernel of so many thread blocks.
 double ReadTime(const GpuFigures& gpu, double size, double total, double blocks);
 
-// Seconds for a kernel's memory traffic and its operations (clocks of one lane); launch excluded.
-double KernelTime(const GpuFigures& gpu, double memory_seconds, double operations);
-// The same where few thread blocks keep few processors busy.
+// Seconds for a kernel's memory traffic and its operations (clocks of one lane); launch excluded. Few thread blocks
+// keep few processors busy.
 double KernelTime(const GpuFigures& gpu, double memory_seconds, double operations, double blocks);
 
 // Clocks of one lane for one element.

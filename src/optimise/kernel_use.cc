@@ -19,6 +19,7 @@ constexpr int64_t kThreadsLimit = 1024;
 constexpr int64_t kWarp = 32;
 constexpr int64_t kElementsOfThread = 16;  // of a row
 constexpr double kColumnsOfBlock = 128;
+constexpr double kSplat = 4;  // bytes of a constant
 
 double TimesOf(const std::vector<double>& root_times, uint64_t roots) {
   double sum = 0;
@@ -65,14 +66,25 @@ double KernelUse::Common(const Read& a, const Read& b) const { return TimesOf(ro
 bool KernelCounter::IsInside(WireId wire, uint32_t kernel) const {
   const NodeId maker = flow_.maker(wire);
   if (!maker.valid() || plan_.classes[maker.index()] == FusionClass::kBarrier) return false;
+  if (reads_constants_ && flow_.node(maker).kind == OpKind::kConstant) return false;
   if (plan_.classes[maker.index()] == FusionClass::kCheap || !plan_.stored[maker.index()]) return true;
   return plan_.kernel[maker.index()] == kernel;
+}
+
+// Whether rows stay in the processor from their reduction to what is made of all of it.
+bool KernelCounter::HoldsWholeRows(const std::vector<NodeId>& members, NodeId root) const {
+  const int64_t elements = flow_.type(flow_.result(root)).element_count();
+  return std::any_of(members.begin(), members.end(), [&](NodeId id) {
+    const Node& node = flow_.node(id);
+    return id != root && node.kind == OpKind::kReduce && ReducesRows(flow_, node) &&
+           WorkElements(flow_, id) == elements;
+  });
 }
 
 // Hands on to the operands of one op what is asked of its result.
 void KernelCounter::Enter(KernelUse& use, const Node& node, uint64_t roots, uint32_t kernel) {
   const double times = TimesOf(use.root_times, roots);
-  const bool elementwise = ir::Traits(node.kind).sort == OpSort::kElementwise;
+  const bool elementwise = whole_rows_ || ir::Traits(node.kind).sort == OpSort::kElementwise;
   for (size_t i = 0; i < node.operands.size(); ++i) {
     const WireId operand = node.operands[i];
     uint64_t passed = roots;
@@ -100,9 +112,11 @@ KernelUse KernelCounter::Count(uint32_t kernel) {
     }
   }
   const std::vector<NodeId>& members = members_.Of(kernel);
+  whole_rows_ = plan_.roots[kernel].size() == 1 && HoldsWholeRows(members, plan_.roots[kernel][0]);
   int64_t largest = 0;
   for (size_t i = members.size(); i-- > 0;) {
     const Node& node = flow_.node(members[i]);
+    if (reads_constants_ && node.kind == OpKind::kConstant) continue;
     uint64_t roots = 0;
     for (uint32_t r = 0; r < node.result_count; ++r) {
       roots |= roots_[node.first_result.index() + r];
@@ -113,6 +127,7 @@ KernelUse KernelCounter::Count(uint32_t kernel) {
     use.operations += TimesOf(use.root_times, roots) * static_cast<double>(WorkElements(flow_, members[i])) *
                       OperationClocks(context_.gpu, reduces ? OpKind::kAdd : node.kind, is_f32);
     largest = std::max(largest, flow_.type(node.first_result).element_count());
+    use.reduces = use.reduces || reduces;
     if (reduces && use.blocks == 0) use.blocks = ReductionBlocks(flow_, node);
     Enter(use, node, roots, kernel);
   }
@@ -121,6 +136,11 @@ KernelUse KernelCounter::Count(uint32_t kernel) {
     read.size = static_cast<double>(flow_.ByteSize(read.wire));
     read.roots = roots_[read.wire.index()];
     read.times = TimesOf(use.root_times, read.roots);
+    const Node* maker = flow_.MakerNode(read.wire);
+    if (maker != nullptr && maker->kind == OpKind::kConstant) {  // one value, spread
+      read.times *= std::max(1.0, read.size / kSplat);
+      read.size = std::min(read.size, kSplat);
+    }
     roots_[read.wire.index()] = 0;
   }
   return use;

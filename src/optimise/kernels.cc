@@ -6,8 +6,7 @@
 #include <optional>
 
 #include "optimise/build.h"
-#include "optimise/decisions.h"
-#include "optimise/kernel_time.h"
+#include "optimise/repeat_on_gpu.h"
 
 namespace hespas::optimise {
 namespace {
@@ -18,11 +17,7 @@ using ir::OpSort;
 constexpr size_t kKernelLimit = 256;                // kernels that may compute one node anew
 constexpr double kInstructionLimit = 400;           // per element, where shared work would be counted many times
 constexpr int64_t kLargeSource = int64_t{1} << 20;  // below a broadcast this is taken to be stored
-constexpr double kSpread = 8;                       // evaluations an element, from which on readers are much larger
 constexpr int64_t kLargeTranspose = 65536;
-constexpr double kRowsOfBlock = 8;  // reduced by one thread block of XLA's kernels
-constexpr double kColumnsOfBlock = 128;
-constexpr double kManyBlocks = 1e9;  // more than the memory system can serve
 constexpr double kRepeatLimit = 25;  // instructions an element that a TPU's kernels compute anew, each for itself
 constexpr double kTie = 1.1;         // as much memory traffic: a TPU's kernels rather compute anew
 constexpr int64_t kRowNormRows = 16384;
@@ -31,21 +26,18 @@ constexpr int64_t kRowNormBytes = int64_t{64} << 20;
 // What a chain of fused ops reads of one stored value.
 struct Source {
   WireId wire;
-  int64_t bytes = 0;  // different ones
-  double total = 0;   // asked for, over and over below broadcasts
+  int64_t bytes = 0;
 };
 
 // Where a chain of fused ops reads memory; the largest few sources.
 struct Sources {
   std::array<Source, 6> items;
   size_t count = 0;
-  double constants = 0;  // bytes asked for of splat constants
 
   void Add(const Source& source) {
     for (size_t i = 0; i < count; ++i) {
       if (items[i].wire != source.wire) continue;
       items[i].bytes = std::max(items[i].bytes, source.bytes);
-      items[i].total = std::max(items[i].total, source.total);
       return;
     }
     if (count < items.size()) {
@@ -77,14 +69,12 @@ class Planner {
         classes_(flow.node_count()),
         ends_(flow.node_count(), 0),
         instructions_(flow.wire_count(), 0.0),
-        operations_(flow.wire_count(), 0.0),
         sources_(flow.wire_count()),
         kernels_(flow.node_count()),
         barrier_use_(flow.node_count(), 0),
         turns_(flow.wire_count(), 0),
         joined_(flow.node_count(), 0),
-        evaluations_(flow.node_count(), 0),
-        results_of_block_(flow.node_count(), 0) {
+        evaluations_(flow.node_count(), 0) {
     plan_.stored.assign(flow.node_count(), 0);
     plan_.kernel.assign(flow.node_count(), KernelPlan::kNone);
     if (context.explanations != nullptr) plan_.reasons.resize(flow.node_count());
@@ -96,6 +86,7 @@ class Planner {
     Round();
     if (!context_.wrap_only) {
       stored_before_ = plan_.stored;
+      if (context_.target == Target::kGpu) DecideOpen();
       Reset();
       Round();
     }
@@ -104,6 +95,14 @@ class Planner {
   }
 
  private:
+  void DecideOpen() {
+    plan_.classes = classes_;
+    const std::vector<char> repeated = RepeatOnGpu(flow_, context_, plan_, open_);
+    for (const NodeId id : open_) {
+      if (repeated[id.index()]) stored_before_[id.index()] = 0;
+    }
+  }
+
   void Reset() {
     std::fill(plan_.stored.begin(), plan_.stored.end(), 0);
     std::fill(plan_.kernel.begin(), plan_.kernel.end(), KernelPlan::kNone);
@@ -113,7 +112,6 @@ class Planner {
     std::fill(ends_.begin(), ends_.end(), 0);
     std::fill(sources_.begin(), sources_.end(), Sources{});
     std::fill(turns_.begin(), turns_.end(), 0);
-    std::fill(results_of_block_.begin(), results_of_block_.end(), 0);
   }
 
   void Round() {
@@ -151,8 +149,6 @@ class Planner {
     const auto elements = static_cast<double>(WorkElements(flow_, id));
     Sources& mine = sources_[out.index()];
     double issue = InstructionWeight(node.kind) * elements;
-    const bool is_f32 = flow_.type(out).element.kind == ir::ElementKind::kF32;
-    operations_[out.index()] = OperationClocks(context_.gpu, node.kind, is_f32) * elements;
     if (node.kind == OpKind::kTranspose && flow_.ByteSize(out) > kLargeTranspose) turns_[out.index()] = 1;
     for (size_t i = 0; i < node.operands.size(); ++i) {
       const WireId operand = node.operands[i];
@@ -163,18 +159,14 @@ class Planner {
       const bool stays = IsBroadcast(node) && flow_.ByteSize(operand) > kLargeSource;
       const auto size = static_cast<double>(std::max<int64_t>(1, flow_.type(operand).element_count()));
       const bool once = kind == FusionClass::kView || node.kind == OpKind::kConcatenate || node.kind == OpKind::kPad;
-      const double share = once ? 1.0 : elements / size;
       if (IsStoredSource(operand) || stays) {
         const int64_t bytes = std::min(limit, flow_.ByteSize(operand));
-        mine.Add({operand, bytes, share * static_cast<double>(flow_.ByteSize(operand))});
+        mine.Add({operand, bytes});
         continue;
       }
       const Sources& theirs = sources_[operand.index()];
       for (size_t s = 0; s < theirs.count; ++s)
-        mine.Add({theirs.items[s].wire, std::min(limit, theirs.items[s].bytes), share * theirs.items[s].total});
-      mine.constants += share * theirs.constants;
-      if (IsConstantLike(operand)) mine.constants += static_cast<double>(flow_.ByteSize(operand));
-      operations_[out.index()] += share * operations_[operand.index()];
+        mine.Add({theirs.items[s].wire, std::min(limit, theirs.items[s].bytes)});
       issue += instructions_[operand.index()] * (once ? 1.0 : std::max(1.0, elements / size));
     }
     instructions_[out.index()] = std::min(issue, kInstructionLimit * elements);
@@ -212,7 +204,6 @@ class Planner {
     }
     for (at = reduce; at != end; at = users_[flow_.result(at).index()][0]) ends_[at.index()] = kInterior;
     ends_[end.index()] = kEnd;
-    results_of_block_[end.index()] = ReducesRows(flow_, flow_.node(reduce)) ? kRowsOfBlock : kColumnsOfBlock;
   }
 
   // Another order or a narrower type of the same values.
@@ -339,64 +330,16 @@ class Planner {
     return node.kind == OpKind::kConvert && flow_.ByteSize(node.first_result) > flow_.ByteSize(node.operands[0]);
   }
 
-  // Thread blocks of the kernel that ends in a node.
-  double Blocks(NodeId end) const {
-    const double results = results_of_block_[end.index()];
-    return results > 0 ? std::ceil(static_cast<double>(Elements(end)) / results) : kManyBlocks;
-  }
-
   // A reduction of so few results that its thread blocks cannot ask for all the memory's bandwidth.
   bool IsSlowReader(uint32_t kernel) const {
-    return context_.target == Target::kGpu && Blocks(plan_.roots[kernel][0]) < kManyBlocks;
+    return context_.target == Target::kGpu && ends_[plan_.roots[kernel][0].index()] == kEnd;
   }
 
-  // A value turned for several library calls: with one batch dimension XLA turns it for one call and counts the others
-  // as readers, too.
-  double CallsOf(NodeId root, WireId value) const {
-    const Node& node = flow_.node(root);
-    const auto& dims = flow_.type(value).dims;
-    const auto wide = std::count_if(dims.begin(), dims.end(), [](int64_t d) { return d > 1; });
-    if (node.kind != OpKind::kTranspose || node.operands[0] != value || wide > 3) return 1;
-    double calls = 0;
-    for (const NodeId user : users_[node.first_result.index()]) {
-      const bool view = classes_[user.index()] == FusionClass::kView;
-      const WireId seen = view ? flow_.result(user) : node.first_result;
-      if (!view) {
-        calls += classes_[user.index()] == FusionClass::kBarrier;
-        continue;
-      }
-      for (const NodeId reader : users_[seen.index()]) calls += classes_[reader.index()] == FusionClass::kBarrier;
-    }
-    return std::max(1.0, calls);
-  }
-
-  bool Ask(QuestionKind kind, std::vector<double> facts) const {
-    Question question{kind, std::move(facts)};
-    if (context_.decisions != nullptr)
-      return context_.decisions->Ask(std::move(question), context_.gpu, *context_.cost);
-    return Answer(question, context_.gpu, *context_.cost);
-  }
-
-  bool PaysToRepeatOnGpu(NodeId id) const {
-    const WireId out = flow_.result(id);
-    const Sources& sources = sources_[out.index()];
-    const double elements = static_cast<double>(std::max<int64_t>(1, Elements(id)));
-    std::vector<double> facts = {static_cast<double>(flow_.ByteSize(out)),
-                                 static_cast<double>(evaluations_[id.index()]) / elements,
-                                 operations_[out.index()],
-                                 sources.constants,
-                                 Blocks(id),
-                                 static_cast<double>(sources.count)};
-    for (size_t i = 0; i < sources.count; ++i) {
-      facts.push_back(static_cast<double>(sources.items[i].bytes));
-      facts.push_back(sources.items[i].total);
-    }
-    for (const uint32_t kernel : kernels_[id.index()]) {
-      const NodeId root = plan_.roots[kernel][0];
-      facts.push_back(Blocks(root));
-      facts.push_back(CallsOf(root, out));
-    }
-    return Ask(QuestionKind::kRepeatOnGpu, std::move(facts));
+  // Decided for all values together, between the two rounds.
+  bool PaysToRepeatOnGpu(NodeId id) {
+    if (!stored_before_.empty()) return !stored_before_[id.index()];
+    open_.push_back(id);
+    return false;
   }
 
   // Kernels of a TPU follow each other without a launch: what counts is memory, and that little is computed again.
@@ -408,32 +351,8 @@ class Planner {
   }
 
   // Whether computing a node in each of its readers takes less time than storing it and loading it there.
-  bool PaysToRepeat(NodeId id) const {
-    if (context_.target == Target::kGpu) return PaysToRepeatOnGpu(id);
-    if (context_.target == Target::kTpu) return PaysToRepeatOnTpu(id);
-    const WireId out = flow_.result(id);
-    const double bytes = static_cast<double>(flow_.ByteSize(out));
-    const double reads = sources_[out.index()].bytes();
-    const double issue = instructions_[out.index()];
-    const double growth =
-        static_cast<double>(evaluations_[id.index()]) / static_cast<double>(std::max<int64_t>(1, Elements(id)));
-    if (growth >= kSpread && bytes >= kSpread * reads) return PaysBesideReaders(id, issue * growth, issue);
-    return Ask(QuestionKind::kRepeat, {reads, bytes, issue, growth, static_cast<double>(kernels_[id.index()].size())});
-  }
-
-  // Little work for each element of much larger kernels: it takes nothing while they wait for memory anyway.
-  bool PaysBesideReaders(NodeId id, double more, double issue) const {
-    const WireId out = flow_.result(id);
-    const bool was_stored = !stored_before_.empty() && stored_before_[id.index()] != 0;
-    std::vector<double> facts = {sources_[out.index()].bytes(), static_cast<double>(flow_.ByteSize(out)), issue};
-    for (const uint32_t kernel : kernels_[id.index()]) {
-      const WireId end = flow_.result(plan_.roots[kernel][0]);
-      const double others = std::max(0.0, instructions_[end.index()] - (was_stored ? 0 : more));
-      facts.push_back(sources_[end.index()].bytes() + static_cast<double>(flow_.ByteSize(end)));
-      facts.push_back(others);
-      facts.push_back(others + more);
-    }
-    return Ask(QuestionKind::kAddedTime, std::move(facts));
+  bool PaysToRepeat(NodeId id) {
+    return context_.target == Target::kGpu ? PaysToRepeatOnGpu(id) : PaysToRepeatOnTpu(id);
   }
 
   // A reduction of whole rows whose statistics only one kernel reads, which goes over the same rows (XLA's Triton
@@ -472,16 +391,15 @@ class Planner {
   std::vector<FusionClass> classes_;
   std::vector<char> ends_;
   std::vector<double> instructions_;            // by wire
-  std::vector<double> operations_;              // by wire: lane clocks, as XLA counts them
   std::vector<Sources> sources_;                // by wire
   std::vector<std::vector<uint32_t>> kernels_;  // by node: kernels that hold it
   std::vector<char> barrier_use_;
   std::vector<char> turns_;   // by wire: a transpose stands between memory and here
   std::vector<char> joined_;  // by node: a concatenation reads it
   std::vector<char> stored_before_;
-  bool after_dot_ = false;  // the epilogue of a dot may read other data, too
+  std::vector<NodeId> open_;  // values that a GPU may compute in each reader
+  bool after_dot_ = false;    // the epilogue of a dot may read other data, too
   std::vector<int64_t> evaluations_;
-  std::vector<double> results_of_block_;  // by node that ends a reduction
   KernelPlan plan_;
 };
 

@@ -1,4 +1,4 @@
-// What a loop does not change. Broadcasts and constants that it carries or captures are made where the body uses them
+// What a loop does not change. Constants that it carries or captures, spread or not, are made where the body uses them
 // (XLA's while-loop constant sinking): there they fuse into their readers instead of being stored and read again, and
 // what the loop then carries for nothing is dropped. Other work on values it does not change is done once before it
 // (while-loop invariant code motion).
@@ -15,17 +15,8 @@ using ir::OpKind;
 
 constexpr int kLongestChain = 16;
 
-bool IsCheap(OpKind kind) {
-  switch (kind) {
-    case OpKind::kConstant:
-    case OpKind::kIota:
-    case OpKind::kBroadcastInDim:
-    case OpKind::kReshape:
-    case OpKind::kConvert:
-      return true;
-    default:
-      return false;
-  }
+bool IsSpread(OpKind kind) {
+  return kind == OpKind::kBroadcastInDim || kind == OpKind::kReshape || kind == OpKind::kConvert;
 }
 
 class LoopSinker {
@@ -47,21 +38,18 @@ class LoopSinker {
 
   bool IsUnchanged(uint32_t i) { return Body().outputs[i] == Body().parameters[i]; }
 
-  // Whether making the value anew reads less than reading it.
-  bool IsWorthIt(WireId wire) const {
-    const int64_t bytes = flow_.ByteSize(wire);
+  // A constant, spread or not. XLA stores whatever else a loop does not change, a mask that broadcasts repeat, too.
+  bool IsConstant(WireId wire) const {
     for (int i = 0; i < kLongestChain; ++i) {
       const Node* maker = flow_.MakerNode(wire);
-      if (maker == nullptr || !IsCheap(maker->kind)) return flow_.ByteSize(wire) < bytes;
-      if (maker->own_operand_count() == 0) return true;
+      if (maker == nullptr || !IsSpread(maker->kind)) return maker != nullptr && maker->kind == OpKind::kConstant;
       wire = maker->operands[0];
     }
     return false;
   }
 
   void Sink(size_t parameter, WireId wire) {
-    const Node* maker = flow_.MakerNode(wire);
-    if (maker == nullptr || !IsCheap(maker->kind) || !IsWorthIt(wire)) return;
+    if (!IsConstant(wire)) return;
     Dataflow& body = Body();
     const WireId old = body.parameters[parameter];
     body.Replace(old, Clone(wire));
@@ -72,25 +60,12 @@ class LoopSinker {
   WireId Clone(WireId wire) {
     if (const auto known = clones_.find(wire.value); known != clones_.end()) return known->second;
     const Node* maker = flow_.MakerNode(wire);
-    if (maker == nullptr || !IsCheap(maker->kind)) return clones_[wire.value] = Capture(wire);
     NodeInit init{.name = flow_.source().name(maker->name), .operands = {}, .results = {flow_.type_id(wire)}};
     init.attributes = maker->attributes;
     init.origin = maker->origin;
     for (const WireId operand : std::vector<WireId>(maker->operands)) init.operands.push_back(Clone(operand));
     Dataflow& body = Body();
     return clones_[wire.value] = body.result(body.Add(std::move(init)));
-  }
-
-  WireId Capture(WireId wire) {
-    Node& node = flow_.node(loop_);
-    node.operands.push_back(wire);
-    flow_.NoteChange();
-    ++node.capture_count;
-    for (const auto& body : node.bodies) {
-      body->AddParameter(flow_.type_id(wire));
-      ++body->captured_parameters;
-    }
-    return node.bodies[1]->parameters.back();
   }
 
   bool ReadsParameter(const Dataflow& body, size_t parameter) const {

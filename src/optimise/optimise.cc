@@ -20,7 +20,7 @@ using ir::OpKind;
 constexpr Pass kPasses[] = {
     {"inline", "expands calls in place", nullptr},
     {"simplify", "drops copies and identities, joins chains of reshapes and transposes", Simplify},
-    {"sink-invariants", "makes broadcasts and constants inside the loops that read them", SinkInvariants},
+    {"sink-invariants", "makes constants inside the loops that read them", SinkInvariants},
     {"cse", "computes equal expressions once, except across optimization barriers", EliminateCommonSubexpressions},
     {"select-and-scatter", "finds what max-pooling selected, then scatters gradients there", ExpandSelectAndScatter,
      true, false},
@@ -195,13 +195,11 @@ bool IsOptimised(const ir::Module& module) {
   });
 }
 
-Result<ir::Module> Optimise(ir::Module module, const Options& options, const graph::CostFunction& cost, Diagnostics&,
-                            Report* report) {
-  return OptimiseAgain(module, options, cost, report);
+Result<ir::Module> Optimise(ir::Module module, const Options& options, Diagnostics&, Report* report) {
+  return OptimiseAgain(module, options, report);
 }
 
-Result<ir::Module> OptimiseAgain(ir::Module& module, const Options& options, const graph::CostFunction& cost,
-                                 Report* report) {
+Result<ir::Module> OptimiseAgain(ir::Module& module, const Options& options, Report* report) {
   if (const Status names = CheckNames(options); !names) return names.error();
   const ir::OpId main = module.main();
   if (!main.valid() || !module.body(main).valid()) return MakeError(kNoMain, "the program has no function `main`");
@@ -209,7 +207,6 @@ Result<ir::Module> OptimiseAgain(ir::Module& module, const Options& options, con
     return std::find(options.disabled.begin(), options.disabled.end(), name) != options.disabled.end();
   };
   PassContext context{.target = options.target,
-                      .cost = &cost,
                       .gpu = options.gpu,
                       .bf16_capability = options.bf16_capability,
                       .decisions = options.decisions};

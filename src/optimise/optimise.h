@@ -12,7 +12,6 @@
 
 #include "base/diagnostic.h"
 #include "base/result.h"
-#include "graph/cost.h"
 #include "ir/module.h"
 
 namespace hespas::optimise {
@@ -72,11 +71,10 @@ struct Report {
 };
 
 // `report` may be null; explanations are only recorded where one is given that asks for them.
-Result<ir::Module> Optimise(ir::Module module, const Options& options, const graph::CostFunction& cost,
-                            Diagnostics& diagnostics, Report* report = nullptr);
+Result<ir::Module> Optimise(ir::Module module, const Options& options, Diagnostics& diagnostics,
+                            Report* report = nullptr);
 // The same of a program that is to be optimised again: it only gains names and types that the passes made.
-Result<ir::Module> OptimiseAgain(ir::Module& source, const Options& options, const graph::CostFunction& cost,
-                                 Report* report = nullptr);
+Result<ir::Module> OptimiseAgain(ir::Module& source, const Options& options, Report* report = nullptr);
 
 // Whether the program already went through an optimiser: it has fusions or library calls.
 bool IsOptimised(const ir::Module& module);

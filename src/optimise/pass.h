@@ -7,7 +7,6 @@
 #include <unordered_map>
 #include <vector>
 
-#include "graph/cost.h"
 #include "optimise/dataflow.h"
 #include "optimise/optimise.h"
 
@@ -17,7 +16,6 @@ class Decisions;
 
 struct PassContext {
   Target target = Target::kGpu;
-  const graph::CostFunction* cost = nullptr;
   GpuFigures gpu;
   int64_t dot_merge_bytes = int64_t{32} << 20;
   int bf16_capability = 80;  // CUDA compute capability times ten, as far as bf16 arithmetic goes

@@ -6,6 +6,7 @@
 #include "graph/memory_orders.h"
 #include "optimise/decisions.h"
 #include "optimise/pass.h"
+#include "optimise/schedule_costs.h"
 
 namespace hespas::optimise {
 namespace {
@@ -75,20 +76,23 @@ std::vector<uint32_t> LeastMemory(const graph::Dag& dag) {
 
 // Where collectives have two halves, computation comes between them.
 std::vector<uint32_t> Hide(const Dataflow& flow, const graph::Dag& dag, const std::vector<uint32_t>& order,
-                           const PassContext& context) {
+                           PassContext& context) {
   const double held = HeldThroughout(flow);
   const double room = RoomForTemporaries(context.gpu, held);
   graph::HidingInput input{.dag = dag, .order = order, .memory_limit = static_cast<int64_t>(room)};
   for (const NodeId id : flow.order()) {
     const Node& node = flow.node(id);
     input.roles.push_back(graph::RoleOf(node.kind));
-    input.costs.push_back(graph::TicksOf(node.kind, flow.attribute(node, "fusion_kind")));
     input.in_tuple.push_back(MakesTuple(node));
   }
+  ScheduleCosts costs = CostsOf(flow, input.roles, context);
+  input.costs = std::move(costs.costs);
+  input.latencies = std::move(costs.latencies);
+  input.least = costs.least;
   graph::Hidden hidden = graph::HideLatency(input);
   if (context.decisions != nullptr) {
     for (const int64_t bytes : {hidden.most_within, hidden.least_beyond}) {
-      context.decisions->Ask({QuestionKind::kFits, {static_cast<double>(bytes), held}}, context.gpu, *context.cost);
+      context.decisions->Ask({QuestionKind::kFits, {static_cast<double>(bytes), held}}, context.gpu);
     }
   }
   return std::move(hidden.order);

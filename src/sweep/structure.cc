@@ -68,7 +68,7 @@ std::shared_ptr<const Structure> SharedProgram::Find(const std::string& key,
                                                      const driver::OptimiserInput& input) const {
   for (const auto& known : known_) {
     if (known->key != key) continue;
-    if (input.run && !known->decisions.HoldFor(input.options.gpu, *input.cost)) continue;
+    if (input.run && !known->decisions.HoldFor(input.options.gpu)) continue;
     known->used = ++uses_;
     return known->structure;
   }
@@ -83,7 +83,7 @@ std::optional<driver::Prepared> SharedProgram::Prepare(const RunOptions& options
                             .scheduled = source_->scheduled,
                             .optimised = input.run};
   if (input.run) {
-    auto module = optimise::OptimiseAgain(source_->module, input.options, *input.cost);
+    auto module = optimise::OptimiseAgain(source_->module, input.options);
     if (!module) {
       diagnostics.Report(module.error());
       return std::nullopt;

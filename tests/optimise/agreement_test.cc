@@ -157,6 +157,8 @@ INSTANTIATE_TEST_SUITE_P(
              kA100, 20},
         Pair{"Llama1bA100", "data/workloads/llama3-1b-4dev.mlir.zst", "llama3-1b-4dev.gpu_a100_sxm_40.json", kA100, 28},
         Pair{"Llama100mH100", "examples/llama3-100m-4dev.mlir.gz", "llama3-100m-4dev.gpu_h100_sxm.json", kH100, 9},
+        Pair{"TensorParallelH100", "tests/data/optimise/transformer-768x10-4dev-fsdp2tp2.mlir.gz",
+             "transformer-768x10-4dev-fsdp2tp2.gpu_h100_sxm.json", kH100, 0, false},
         Pair{"ResNet18A100", "data/workloads/resnet18_train_step_4_devices_1024_batch.mlir.zst",
              "resnet18_train_step_4_devices_1024_batch.gpu_a100_sxm_40.json", kA100, 0, false},
         Pair{"ResNet50A100", "data/workloads/resnet50_train_step_4_devices_1024_batch.mlir.zst",

@@ -522,7 +522,7 @@ TEST(Report, SaysWhyNeighboursDidNotJoin) {
 
 TEST(Options, UnknownPassGetsASuggestion) {
   Diagnostics diagnostics;
-  const auto result = optimise::Optimise(Read(kDotAndSum), {.disabled = {"fusoin"}}, graph::SimpleCost(), diagnostics);
+  const auto result = optimise::Optimise(Read(kDotAndSum), {.disabled = {"fusoin"}}, diagnostics);
   ASSERT_FALSE(result);
   EXPECT_EQ(result.error().kind, &optimise::kUnknownPass);
   EXPECT_THAT(result.error().help, HasSubstr("fusion"));
@@ -530,7 +530,7 @@ TEST(Options, UnknownPassGetsASuggestion) {
 
 TEST(Options, ProgramWithoutMainIsRefused) {
   Diagnostics diagnostics;
-  const auto result = optimise::Optimise(Read("module {}"), {}, graph::SimpleCost(), diagnostics);
+  const auto result = optimise::Optimise(Read("module {}"), {}, diagnostics);
   ASSERT_FALSE(result);
   EXPECT_EQ(result.error().kind, &optimise::kNoMain);
 }

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "../read_program.h"
-#include "graph/cost.h"
 #include "ir/verify/verify.h"
 #include "optimise/optimise.h"
 #include "optimise/summarise.h"
@@ -17,7 +16,7 @@ namespace hespas {
 inline ir::Module Optimised(ir::Module module, const optimise::Options& options = {},
                             optimise::Report* report = nullptr) {
   Diagnostics diagnostics;
-  auto result = optimise::Optimise(std::move(module), options, graph::SimpleCost(), diagnostics, report);
+  auto result = optimise::Optimise(std::move(module), options, diagnostics, report);
   if (!result) ADD_FAILURE() << Render(result.error());
   if (!result) return {};
   Diagnostics defects;
