@@ -122,8 +122,8 @@ report::Table BoundTable(const std::vector<BoundResult>& results) {
     table.rows.push_back({result.name, result.mode, fmt::format("{}", errors.count), Percent(errors.model.mean),
                           PercentIfAny(result.mean_bound), Percent(errors.model.median),
                           PercentIfAny(result.median_bound), Percent(errors.model.bias),
-                          Percent(errors.within_one_sigma), Percent(errors.within_two_sigma),
-                          result.held() ? "yes" : "no"});
+                          errors.width > 0 ? Percent(errors.within_one_sigma) : "",
+                          errors.width > 0 ? Percent(errors.within_two_sigma) : "", result.held() ? "yes" : "no"});
   }
   return table;
 }

@@ -150,7 +150,34 @@ bool AddCollectives(Groups& groups, Diagnostics& diagnostics) {
   return true;
 }
 
-// Tensor-core products, whose shared constants are those of the parameter file.
+// Shared constants of 16-bit tensor-core products from those of all other devices.
+DeviceModels UnseenProducts(const DeviceModels& models, const std::vector<KernelRow>& rows) {
+  DeviceModels unseen;
+  for (const auto& [left, model] : models) {
+    std::vector<calibrated::DeviceKernels> others;
+    for (const auto& [name, other] : models) {
+      if (name == left) continue;
+      others.push_back({.device = other.figures, .kernels = {}});
+      for (const KernelRow& row : rows) {
+        const bool fitted = row.device == name && row.kernel.type == calibrated::Datatype::kBf16;
+        if (fitted) others.back().kernels.push_back({.kernel = row.kernel, .us = row.us});
+      }
+    }
+    unseen.emplace(left, DeviceModel{.figures = model.figures,
+                                     .parameters = calibrated::FitShared(model.parameters, "gemm", others)});
+  }
+  return unseen;
+}
+
+// TF32 has no shared constants of its own: those of the parameter file, which 16-bit products gave, have not seen it.
+void AddUnseenProducts(Groups& groups, const DeviceModels& models, const std::vector<KernelRow>& rows) {
+  std::vector<KernelRow> narrow;
+  std::vector<KernelRow> wide;
+  for (const KernelRow& row : rows) (row.kernel.type == calibrated::Datatype::kTf32 ? wide : narrow).push_back(row);
+  AddRows(groups, kZeroShot, narrow, Among(UnseenProducts(models, rows)));
+  AddRows(groups, kZeroShot, wide, Among(models));
+}
+
 bool AddProducts(Groups& groups, Diagnostics& diagnostics) {
   const auto rows = ReadGemmRows(diagnostics);
   const auto& parameters = calibrated::DefaultParameters();
@@ -162,6 +189,13 @@ bool AddProducts(Groups& groups, Diagnostics& diagnostics) {
     if (!device) return false;
     models.emplace(row.device, DeviceModel{.figures = WithoutOwnConstants(*device), .parameters = *parameters});
   }
+  AddUnseenProducts(groups, models, *rows);
+  const ModelOf shared = [&](const std::string& preset) -> std::optional<DeviceModel> {
+    auto device = hardware::LoadDevice(preset, diagnostics);
+    if (!device) return std::nullopt;
+    return DeviceModel{.figures = WithoutOwnConstants(*std::move(device)), .parameters = *parameters};
+  };
+  if (!AddPublishedErrors(groups, kZeroShot, shared, diagnostics)) return false;
   for (unsigned seed = 1; seed <= kDraws; ++seed) {
     DeviceModels drawn = models;
     CalibrateKernels(*rows, seed, drawn, groups);

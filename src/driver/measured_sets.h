@@ -55,6 +55,10 @@ Comparison Compare(const CollectiveRow& row, const estimate::calibrated::Collect
 void AddRows(Groups& groups, const std::string& mode, const std::vector<KernelRow>& rows, const ModelOf& model_of);
 void AddRows(Groups& groups, const std::string& mode, const std::vector<CollectiveRow>& rows, const ModelOf& model_of);
 
+// Set "published errors": mean errors of baselines, in percent, beside what they would be if the model's times were the
+// measured ones; false where a file is missing or damaged.
+bool AddPublishedErrors(Groups& groups, const std::string& mode, const ModelOf& model_of, Diagnostics& diagnostics);
+
 // Sets "nodes" and "models"; false where a file is missing or damaged.
 bool AddModels(Groups& groups, const std::string& mode, const ModelOf& model_of, Diagnostics& diagnostics);
 

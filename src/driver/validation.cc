@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numbers>
 
@@ -52,6 +53,13 @@ std::string Percent(double fraction) { return fmt::format("{:.2f}", 100 * fracti
 
 std::string MeanOf(const std::optional<ErrorSummary>& summary) { return summary ? Percent(summary->mean) : ""; }
 
+// Nothing for a set without uncertainties.
+std::array<std::string, 4> UncertaintyCells(const AccuracyRow& row) {
+  if (!(row.width > 0)) return {};
+  return {Percent(row.within_one_sigma), Percent(row.within_two_sigma), Percent(row.width),
+          fmt::format("{:.2f}", row.log_likelihood)};
+}
+
 std::optional<DeviceModel> Shipped(const std::string& preset, Diagnostics& diagnostics) {
   auto device = hardware::LoadDevice(preset, diagnostics);
   const auto& parameters = estimate::calibrated::DefaultParameters();
@@ -76,6 +84,7 @@ bool AddShipped(Groups& groups, const std::string& set, Diagnostics& diagnostics
     AddRows(groups, kMode, *rows, shipped);
   }
   if (wanted("models") && !AddModels(groups, kMode, shipped, diagnostics)) return false;
+  if (wanted("gemm") && !AddPublishedErrors(groups, kMode, shipped, diagnostics)) return false;
   return !wanted("step-times") || AddStepTimes(groups, kMode, diagnostics);
 }
 
@@ -150,10 +159,18 @@ report::Table AccuracyTable(const std::vector<AccuracyRow>& rows) {
                    {"roofline + constant %", Align::kRight},
                    {"published %", Align::kRight}};
   for (const AccuracyRow& row : rows) {
-    table.rows.push_back({row.set, row.mode, row.device, row.op, fmt::format("{}", row.count), Percent(row.model.mean),
-                          Percent(row.model.median), Percent(row.model.bias), Percent(row.within_one_sigma),
-                          Percent(row.within_two_sigma), Percent(row.width), fmt::format("{:.2f}", row.log_likelihood),
-                          MeanOf(row.roofline), MeanOf(row.roofline_constant), MeanOf(row.published)});
+    std::vector<std::string> cells = {row.set,
+                                      row.mode,
+                                      row.device,
+                                      row.op,
+                                      fmt::format("{}", row.count),
+                                      Percent(row.model.mean),
+                                      Percent(row.model.median),
+                                      Percent(row.model.bias)};
+    const auto uncertainty = UncertaintyCells(row);
+    cells.insert(cells.end(), uncertainty.begin(), uncertainty.end());
+    cells.insert(cells.end(), {MeanOf(row.roofline), MeanOf(row.roofline_constant), MeanOf(row.published)});
+    table.rows.push_back(std::move(cells));
   }
   return table;
 }

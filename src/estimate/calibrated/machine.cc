@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <initializer_list>
+#include <limits>
 #include <string>
 
 namespace hespas::estimate::calibrated {
@@ -188,9 +189,11 @@ Machine MakeMachine(const hardware::Device& device) {
   const double special = device.family == "gpu" ? kSpecialLanes : kSpecialShare * machine.lanes;
   machine.special_lanes = device.special_lanes_per_sm ? *device.special_lanes_per_sm : special;
   const bool known = device.lanes_per_sm || (device.sm_count && device.clock_hz && device.Knows("f32"));
-  if (known && device.family != "tpu") {  // lanes that two instructions of one warp feed count once
-    machine.issue_share = std::min(1.0, machine.lanes / (kWarp * device.schedulers_per_sm.value_or(kSchedulers)));
-  }
+  const double issue_lanes = kWarp * device.schedulers_per_sm.value_or(kSchedulers);
+  // Lanes that two instructions of one warp feed count once.
+  if (known && device.family != "tpu") machine.issue_share = std::min(1.0, machine.lanes / issue_lanes);
+  // An instruction of a TPU feeds all of its lanes.
+  machine.issue_lanes = device.family == "tpu" ? std::numeric_limits<double>::infinity() : issue_lanes;
   for (size_t i = 0; i < kDatatypes; ++i) {
     machine.sm_matrix_rate[i] = device.matrix_flops_per_clock
                                     ? *device.matrix_flops_per_clock * RelativeMatrixRate(computed[i]) * machine.clock

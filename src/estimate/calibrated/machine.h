@@ -17,6 +17,7 @@ struct Machine {
   double fast_bytes = 0;      // shared memory and L1 of one SM
   double lanes = 64;          // FP32 lanes of one SM
   double special_lanes = 16;  // of one SM, for reciprocals and exponentials
+  double issue_lanes = 128;   // of one SM, that its schedulers can start an instruction for in a clock
   double issue_share =
       0.5;           // lanes an issued instruction feeds / lanes that can start one: 1 leaves no free issue slot
   double tdp_w = 0;  // 0: unlimited

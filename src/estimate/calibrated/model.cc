@@ -21,12 +21,16 @@ constexpr double kProcessExponent = 1.6;
 constexpr double kProductLoads = 0.6;  // weight of loads in FP32 products: P100's, the one measured device without free
                                        // issue slots
 constexpr double kWarpRow = 1024;      // longest softmax row that one warp keeps in registers
-constexpr double kL2Begin = 0.5;       // bytes / L2 capacity from which they start to spill
-constexpr double kL2End = 1.2;         // and from which nothing stays
+constexpr double kLargestBlock = 1024;   // threads
+constexpr double kVectorBytes = 16;      // that a thread reads at once
+constexpr double kL2Begin = 0.5;         // bytes / L2 capacity from which they start to spill
+constexpr double kL2End = 1.2;           // and from which nothing stays
 constexpr double kUsualDistance = 0.25;  // of a large kernel's time, from the datasheet's limit
 constexpr double kL2Gain = 10;           // most that L2 is faster than memory
 constexpr double kSoftmaxRows = 2;       // rows that an SM holds at once: thread blocks of 1024
 constexpr double kNormRows = 16;         // of 128
+constexpr double kNormStep = 512;        // elements that such a block takes at once
+constexpr double kNormIssue = 128;       // lanes that four schedulers start in a clock
 constexpr double kWinogradGain = 4;      // fewer multiplications of F(4x4, 3x3)
 
 double TileEfficiency(const TileSize& tile, double half) {
@@ -276,16 +280,43 @@ double KernelModel::BetweenKernels(const KernelSpec& kernel, double us) const {
   return 1 / (1 / (kShort * us) + 1 / (parameters_.convolution.dispatches * kernel.dispatch_us));
 }
 
-// How often the data of a row-wise kernel passes between memory and the SMs, relative to one read and one write.
-double KernelModel::RowPasses(const KernelSpec& kernel) const {
+// How often the data of a softmax passes between memory and the SMs, relative to one read and one write. A block of
+// threads reads whole vectors while they last for all its threads, the rest of the row element by element.
+double KernelModel::SoftmaxPasses(const KernelSpec& kernel) const {
+  const double n = Extent(kernel.n);
+  if (n <= kWarpRow) return 1;
   const RowConstants& rows = parameters_.rows;
-  const double row_bytes = kernel.n * Entry(kernel.type).bytes;
-  if (kernel.shape == Shape::kNorm) {
-    return 1 + rows.norm_reread * Rise(kNormRows * row_bytes / machine_.fast_bytes, rows.norm_start, rows.norm_full);
-  }
-  if (kernel.n <= kWarpRow) return 1;
-  return 1 + rows.softmax_block +
-         rows.softmax_reread * Rise(kSoftmaxRows * row_bytes / machine_.fast_bytes, 0, rows.softmax_full);
+  const double bytes = Entry(kernel.type).bytes;
+  const double vector = kVectorBytes / bytes;
+  const double threads = std::min(kLargestBlock, std::exp2(std::ceil(std::log2(n / vector))));
+  const double scalar = std::fmod(n, threads * vector) / n;
+  return 1 + rows.softmax_block + rows.softmax_scalar * scalar +
+         rows.softmax_reread *
+             Rise(kSoftmaxRows * n * bytes / machine_.fast_bytes, rows.softmax_start, rows.softmax_full);
+}
+
+// Time of the SMs' schedulers for the steps of all rows.
+double KernelModel::NormIssue(const KernelSpec& kernel) const {
+  const double steps = Extent(kernel.b) * std::ceil(Extent(kernel.n) / kNormStep);
+  return steps * parameters_.rows.norm_step_clocks * kNormIssue /
+         (machine_.sms * machine_.issue_lanes * machine_.clock);
+}
+
+// A layer norm reads its rows twice, and the rows in flight compete with their results for L2 and the SMs' own memory.
+// SMs that work faster than memory delivers wait with few of them in flight: with as many as keep memory busy.
+double KernelModel::NormPasses(const KernelSpec& kernel, double issue_us, double once_us) const {
+  const RowConstants& rows = parameters_.rows;
+  const double in_flight = machine_.sms * kNormRows * Extent(kernel.n) * Entry(kernel.type).bytes;
+  const double share = 2 * in_flight / (machine_.l2_bytes + machine_.sms * machine_.fast_bytes);
+  const auto passes = [&](double x) { return 1 + rows.norm_reread * Rise(x, rows.norm_start, rows.norm_full); };
+  // Shares x and times go together: issue_us * share / x on the SMs, passes(x) * once_us on memory.
+  const double work = share * issue_us / std::max(once_us, 1e-30);
+  const double slope = rows.norm_reread / std::max(1e-9, rows.norm_full - rows.norm_start);
+  const double start = 1 - slope * rows.norm_start;
+  double busy = (std::sqrt(start * start + 4 * slope * work) - start) / (2 * slope);
+  if (work <= rows.norm_start) busy = work;
+  if (work >= rows.norm_full * (1 + rows.norm_reread)) busy = rows.norm_full;
+  return passes(std::min(share, busy));
 }
 
 // The share of a kernel's bytes that L2 still holds from the kernel before, or for the one behind.
@@ -296,7 +327,6 @@ double KernelModel::InL2(double bytes) const {
 
 KernelTime KernelModel::Memory(const KernelSpec& kernel) const {
   const MemoryConstants& memory = parameters_.memory;
-  const bool rows = kernel.shape == Shape::kSoftmax || kernel.shape == Shape::kNorm;
   KernelTime time;
   time.launch_us = memory.launch_us;
   const double elements = Extent(kernel.b) * Extent(kernel.n);
@@ -308,14 +338,19 @@ KernelTime KernelModel::Memory(const KernelSpec& kernel) const {
   const double l2_rate =
       std::clamp(machine_.sms * machine_.clock * memory.l2_bytes_per_clock, memory_rate, kL2Gain * memory_rate);
   const double hits = InL2(time.bytes);
-  const double passes = rows ? RowPasses(kernel) : 1;
   // Between the two rates by their ratio's power, so that a percent of capacity never moves a time by three.
-  const double traffic_us = passes * time.bytes / (std::pow(l2_rate / memory_rate, hits) * memory_rate);
-  time.l2_us = hits * traffic_us;
-  time.memory_us = (1 - hits) * traffic_us;
+  double traffic_us = time.bytes / (std::pow(l2_rate / memory_rate, hits) * memory_rate);
   const double clocks = work.lanes / machine_.lanes + work.special / machine_.special_lanes;  // of one SM
   time.compute_us = clocks / (machine_.sms * machine_.clock * memory.issue_fraction);
-  time.us = time.launch_us + SoftMaximum(time.l2_us + time.memory_us, time.compute_us, 6);
+  if (kernel.shape == Shape::kSoftmax) traffic_us *= SoftmaxPasses(kernel);
+  if (kernel.shape == Shape::kNorm) {
+    time.compute_us = NormIssue(kernel);
+    traffic_us *= NormPasses(kernel, time.compute_us, traffic_us);
+  }
+  time.l2_us = hits * traffic_us;
+  time.memory_us = (1 - hits) * traffic_us;
+  time.us = time.launch_us + (kernel.shape == Shape::kNorm ? std::max(traffic_us, time.compute_us)
+                                                           : SoftMaximum(traffic_us, time.compute_us, 6));
   return time;
 }
 

@@ -41,7 +41,9 @@ class KernelModel {
   double BetweenKernels(const KernelSpec& kernel, double us) const;
   KernelTime Memory(const KernelSpec& kernel) const;
   double InL2(double bytes) const;
-  double RowPasses(const KernelSpec& kernel) const;
+  double SoftmaxPasses(const KernelSpec& kernel) const;
+  double NormIssue(const KernelSpec& kernel) const;
+  double NormPasses(const KernelSpec& kernel, double issue_us, double once_us) const;
   double WithDispatch(const KernelSpec& kernel, double us) const;
 
   Machine machine_;

@@ -140,6 +140,52 @@ TEST(KernelModel, ExponentialsGainLittleFromMoreLanes) {
   EXPECT_NEAR(gain({.lanes = 8e9, .special = 1e9}), 12.0 / 8, 1e-9);
 }
 
+// Of rows of `n` elements, as multiples of the time that memory takes for one read and one write.
+double Passes(const hardware::Device& device, Shape shape, double n) {
+  const KernelModel model(device, Shipped());
+  const KernelSpec rows{.shape = shape, .b = std::ceil(1e9 / n), .n = n};
+  const KernelSpec copy{.shape = Shape::kTraffic, .bytes = 8 * rows.b * n};
+  return model.Time(rows).us / model.Time(copy).us;
+}
+
+hardware::Device LargeDevice() {
+  hardware::Device device;
+  device.family = "gpu";
+  device.sm_count = 108;
+  device.clock_hz = 1.4e9;
+  device.lanes_per_sm = 64;
+  device.per_datatype_flops = {{"f32", {1.95e13}}};
+  device.memory_bandwidth = {1e12};
+  device.l2_capacity = Bytes(40 << 20);
+  device.shared_memory_per_sm = Bytes(164 << 10);
+  return device;
+}
+
+TEST(KernelModel, ANormReadsItsRowsAgainWhereCachesCannotHoldThoseInFlight) {
+  hardware::Device device = LargeDevice();
+  EXPECT_NEAR(Passes(device, Shape::kNorm, 1024), 1, 0.01);
+  EXPECT_NEAR(Passes(device, Shape::kNorm, 16384), 1 + Shipped().rows.norm_reread, 0.01);
+  device.l2_capacity = Bytes(800 << 20);
+  EXPECT_NEAR(Passes(device, Shape::kNorm, 16384), 1, 0.01);
+}
+
+TEST(KernelModel, ShortRowsOfANormWaitForTheSchedulers) {
+  hardware::Device device = LargeDevice();
+  device.memory_bandwidth = {1e13};
+  const KernelSpec rows{.shape = Shape::kNorm, .b = 1e6, .n = 512};
+  const double four = KernelModel(device, Shipped()).Time(rows).us;
+  device.schedulers_per_sm = 2;
+  EXPECT_NEAR(KernelModel(device, Shipped()).Time(rows).us, 2 * four, 0.01 * four);
+}
+
+TEST(KernelModel, ASoftmaxReadsRowsThatAreNoWholeVectorsOfABlockOneByOne) {
+  const double whole = Passes(LargeDevice(), Shape::kSoftmax, 2048);
+  EXPECT_NEAR(Passes(LargeDevice(), Shape::kSoftmax, 1024), 1, 0.01);  // one warp keeps the row
+  EXPECT_NEAR(Passes(LargeDevice(), Shape::kSoftmax, 2560), whole + Shipped().rows.softmax_scalar, 0.01);
+  EXPECT_NEAR(Passes(LargeDevice(), Shape::kSoftmax, 4096), whole, 0.01);
+  EXPECT_GT(Passes(LargeDevice(), Shape::kSoftmax, 16384), whole + 0.5);
+}
+
 TEST(KernelModel, ProductsBeyondL2RunAtTheMemorysSustainedRate) {
   std::mt19937 random(37);
   hardware::Device device = RandomDevice(random);

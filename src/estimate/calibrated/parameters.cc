@@ -55,9 +55,15 @@ constexpr Constant<MemoryConstants> kMemory[] = {
     {"issue_fraction", &MemoryConstants::issue_fraction},
 };
 constexpr Constant<RowConstants> kRows[] = {
-    {"softmax_full", &RowConstants::softmax_full},   {"softmax_reread", &RowConstants::softmax_reread},
-    {"softmax_block", &RowConstants::softmax_block}, {"norm_start", &RowConstants::norm_start},
-    {"norm_full", &RowConstants::norm_full},         {"norm_reread", &RowConstants::norm_reread},
+    {"softmax_start", &RowConstants::softmax_start},
+    {"softmax_full", &RowConstants::softmax_full},
+    {"softmax_reread", &RowConstants::softmax_reread},
+    {"softmax_block", &RowConstants::softmax_block},
+    {"softmax_scalar", &RowConstants::softmax_scalar},
+    {"norm_start", &RowConstants::norm_start},
+    {"norm_full", &RowConstants::norm_full},
+    {"norm_reread", &RowConstants::norm_reread},
+    {"norm_step_clocks", &RowConstants::norm_step_clocks},
 };
 constexpr Constant<ConvolutionConstants> kConvolution[] = {
     {"sustained_fraction", &ConvolutionConstants::sustained_fraction},

@@ -56,14 +56,17 @@ struct MemoryConstants {
   double issue_fraction = 0;      // of the lanes' instruction rate, for arithmetic that is not hidden
 };
 
-// Re-reading of rows that one SM's fast memory cannot hold.
+// Re-reading of rows that fast memories cannot hold, and what rows cost beside their bytes.
 struct RowConstants {
-  double softmax_full = 0;    // working set / fast memory at which every pass reads memory
+  double softmax_start = 0;   // rows in flight / fast memory of an SM from which later passes read memory
+  double softmax_full = 0;    // and at which all of them do
   double softmax_reread = 0;  // extra traffic then, as a share of one read and one write
   double softmax_block = 0;   // extra time of rows that need a whole thread block
-  double norm_start = 0;      // the same for layer norms: begin and end of the rise, and its height
+  double softmax_scalar = 0;  // extra time of elements that are read one by one
+  double norm_start = 0;      // rows in flight / L2 and fast memories: begin and end of the rise, and its height
   double norm_full = 0;
   double norm_reread = 0;
+  double norm_step_clocks = 0;  // of an SM with four schedulers, for 512 elements of a row
 };
 
 struct ConvolutionConstants {

@@ -38,16 +38,31 @@ constexpr Knob kKnobs[] = {
     {"elementwise", "hbm_fraction", 0.75, 1},
     {"elementwise", "gddr_fraction", 0.6, 0.95},
     {"elementwise", "l2_bytes_per_clock", 10, 90},
-    {"rows", "softmax_full", 0.25, 4},
+    {"rows", "softmax_start", 0.1, 0.5},
+    {"rows", "softmax_full", 0.5, 2},
     {"rows", "softmax_reread", 0.25, 2},
-    {"rows", "softmax_block", 0.005, 0.2},
-    {"rows", "norm_start", 0.1, 1},
-    {"rows", "norm_full", 0.7, 3},
+    {"rows", "softmax_block", 0.005, 0.3},
+    {"rows", "softmax_scalar", 0.05, 1},
+    {"rows", "norm_start", 0.1, 0.5},
+    {"rows", "norm_full", 0.5, 2},
     {"rows", "norm_reread", 0.2, 1.2},
+    {"rows", "norm_step_clocks", 100, 1600},
     {"convolution", "sustained_fraction", 0.2, 2},
     {"convolution", "winograd_fraction", 0.2, 1.2},
     {"convolution", "transform_passes", 0.02, 4},
     {"convolution", "dispatches", 1, 16},
+};
+
+// Of products on matrix units, whose values in the parameter file are the joint fit of H100 and MI300X.
+constexpr Knob kProductKnobs[] = {
+    {"gemm", "launch_us", 2, 12},
+    {"gemm", "sustained_fraction", 0.5, 1},
+    {"gemm", "sm_fraction", 0.5, 2.5},
+    {"gemm", "tile_half", 20, 300},
+    {"gemm", "store_ratio", 0.5, 4},
+    {"gemm", "memory_fraction", 0.6, 1},
+    {"gemm", "l2_bytes_per_clock", 20, 120},
+    {"gemm", "split_limit", 8, 200},
 };
 
 // Of every kind of collective.
@@ -57,8 +72,10 @@ constexpr Knob kCollectiveKnobs[] = {
 
 std::vector<Knob> KnobsOf(std::string_view family) {
   std::vector<Knob> knobs;
-  std::copy_if(std::begin(kKnobs), std::end(kKnobs), std::back_inserter(knobs),
-               [&](const Knob& knob) { return knob.family == family; });
+  for (const std::span<const Knob> all : {std::span<const Knob>(kKnobs), std::span<const Knob>(kProductKnobs)}) {
+    std::copy_if(all.begin(), all.end(), std::back_inserter(knobs),
+                 [&](const Knob& knob) { return knob.family == family; });
+  }
   for (Knob knob : kCollectiveKnobs) {
     knob.family = family;
     if (ParseCollective(family)) knobs.push_back(knob);

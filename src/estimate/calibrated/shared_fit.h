@@ -24,8 +24,8 @@ struct DeviceKernels {
   std::vector<WeightedKernel> kernels;
 };
 
-// `start` with the constants of `family` ("linear", "bmm", "elementwise", "rows", "convolution") refitted to the
-// kernels of that family; unchanged where there are none.
+// `start` with the constants of `family` ("gemm", "linear", "bmm", "elementwise", "rows", "convolution") refitted to
+// the kernels of that family; unchanged where there are none.
 Parameters FitShared(const Parameters& start, std::string_view family, std::span<const DeviceKernels> measured);
 
 // All those families, in the order in which one needs another's constants.
