@@ -22,7 +22,7 @@ void AddRetargetCommand(CLI::App& app, Console& console) {
       ->check(Positive());
   command.callback([options, &console] {
     auto module = driver::ReadModule(options->program, nullptr, console.diagnostics);
-    const Status done = module ? driver::Apply(options->assumptions, *module) : Status();
+    const Status done = module ? driver::Apply(options->assumptions, *module, console.diagnostics) : Status();
     if (!done) console.diagnostics.Report(done.error());
     console.PrintDiagnostics();
     if (module && done) Print(ir::PrintGeneric(*module));

@@ -28,47 +28,86 @@ struct Times {
 // A row's step time: given, or that of the program it names.
 std::optional<double> Seconds(const std::string& cell, const std::string& program, const ServeCommand& options,
                               Diagnostics& diagnostics) {
-  if (const auto seconds = CsvNumber(cell)) return seconds;
-  if (program.empty()) return std::nullopt;
+  if (!cell.empty() || program.empty()) return CsvNumber(cell);
   driver::RunOptions run = options.run;
   run.program = program;
   const auto result = driver::Run(run, diagnostics);
   return result ? std::optional(result->step_time.seconds()) : std::nullopt;
 }
 
-std::optional<Times> ReadTimes(const ServeCommand& options, Diagnostics& diagnostics) {
-  const auto bad = [&](std::string message, size_t line) {
-    diagnostics.Error(driver::kBadStepTable, std::move(message), {.file = options.table, .line = line});
-    return std::nullopt;
-  };
-  auto text = ReadRaw(options.table);
-  auto csv = text ? ParseCsv(*text, options.table) : Result<CsvTable>(text.error());
-  if (!csv) {
-    diagnostics.Report(csv.error());
-    return std::nullopt;
+struct Columns {
+  size_t phase;
+  size_t batch;
+  size_t context;
+  std::optional<size_t> seconds;
+  std::optional<size_t> program;
+};
+
+class StepTable {
+ public:
+  StepTable(const ServeCommand& options, Diagnostics& diagnostics) : options_(options), diagnostics_(diagnostics) {}
+
+  std::optional<Times> Read() {
+    auto text = ReadRaw(options_.table);
+    auto csv = text ? ParseCsv(*text, options_.table) : Result<CsvTable>(text.error());
+    if (!csv) {
+      diagnostics_.Report(csv.error());
+      return std::nullopt;
+    }
+    const auto columns = Find(*csv);
+    if (!columns) return std::nullopt;
+    for (size_t r = 0; r < csv->rows.size(); ++r) Add(*columns, csv->rows[r], static_cast<size_t>(csv->lines[r]));
+    return diagnostics_.has_errors() ? std::nullopt : std::optional(std::move(times_));
   }
-  const auto phase = csv->Column("phase");
-  const auto batch = csv->Column("batch");
-  const auto context = csv->Column("context");
-  const auto seconds = csv->Column("seconds");
-  const auto program = csv->Column("program");
-  if (!phase || !batch || !context || (!seconds && !program)) return bad("a column is missing", 1);
-  Times times;
-  for (size_t r = 0; r < csv->rows.size(); ++r) {
-    const auto& row = csv->rows[r];
-    const auto line = static_cast<size_t>(csv->lines[r]);
-    const auto b = CsvNumber(row[*batch]);
-    const auto c = CsvNumber(row[*context]);
-    const bool prefill = row[*phase] == "prefill";
-    if (!b || !c || *b <= 0 || *c < 0 || (!prefill && row[*phase] != "decode"))
-      return bad("a cell makes no sense", line);
-    const auto s = Seconds(seconds ? row[*seconds] : "", program ? row[*program] : "", options, diagnostics);
-    if (diagnostics.has_errors()) return std::nullopt;
-    if (!s || *s < 0 || (!prefill && *s <= 0)) return bad("no step time", line);
-    (prefill ? times.prefill : times.decode).Add(*b, *c, *s);
+
+ private:
+  void Bad(std::string message, size_t line) {
+    diagnostics_.Error(driver::kBadStepTable, std::move(message), {.file = options_.table, .line = line},
+                       driver::kStepTableHelp);
   }
-  return times;
-}
+
+  std::optional<Columns> Find(const CsvTable& csv) {
+    const auto seconds = csv.Column("seconds");
+    const auto program = csv.Column("program");
+    bool all = seconds || program;
+    if (!all) Bad("there is no column `seconds` or `program`", 1);
+    const auto need = [&](const char* name) {
+      const auto column = csv.Column(name);
+      if (!column) Bad(fmt::format("there is no column `{}`", name), 1);
+      all = all && column;
+      return column.value_or(0);
+    };
+    const Columns columns{.phase = need("phase"),
+                          .batch = need("batch"),
+                          .context = need("context"),
+                          .seconds = seconds,
+                          .program = program};
+    return all ? std::optional(columns) : std::nullopt;
+  }
+
+  void Add(const Columns& columns, const std::vector<std::string>& row, size_t line) {
+    const auto batch = CsvNumber(row[columns.batch]);
+    const auto context = CsvNumber(row[columns.context]);
+    const bool prefill = row[columns.phase] == "prefill";
+    if (!prefill && row[columns.phase] != "decode")
+      return Bad(fmt::format("`{}` is no phase", row[columns.phase]), line);
+    if (!batch || !(*batch > 0)) return Bad(fmt::format("`{}` is no batch", row[columns.batch]), line);
+    if (!context || !(*context >= 0)) return Bad(fmt::format("`{}` is no context", row[columns.context]), line);
+    const std::string cell = columns.seconds ? row[*columns.seconds] : "";
+    const std::string program = columns.program ? row[*columns.program] : "";
+    const bool runs = cell.empty() && !program.empty();
+    if (runs && diagnostics_.has_errors()) return;  // what is wrong is known; no need to run for it
+    const auto seconds = Seconds(cell, program, options_, diagnostics_);
+    if (runs && !seconds) return;  // it has said why
+    const bool long_enough = seconds && (prefill ? *seconds >= 0 : *seconds > 0);
+    if (!long_enough) return Bad(fmt::format("`{}` is no time of a {} step", cell, row[columns.phase]), line);
+    (prefill ? times_.prefill : times_.decode).Add(*batch, *context, *seconds);
+  }
+
+  const ServeCommand& options_;
+  Diagnostics& diagnostics_;
+  Times times_;
+};
 
 report::Table AsTable(const driver::ServingEstimate& e) {
   report::Table table;
@@ -93,6 +132,17 @@ report::Table AsTable(const driver::ServingEstimate& e) {
   add("utilisation", e.utilisation);
   add("mean_batch", e.mean_batch);
   return table;
+}
+
+void Warn(const driver::ServingEstimate& estimate, Diagnostics& diagnostics) {
+  if (estimate.beyond_table) {
+    diagnostics.Warning(driver::kBeyondStepTable, "batches or contexts go beyond the table of step times", {},
+                        "add rows of the largest batch and of the longest prompt and output together");
+  }
+  if (estimate.overloaded) {
+    diagnostics.Warning(driver::kOverloaded, "requests arrive faster than they are answered", {},
+                        "lower --rate, or raise --max-batch where memory allows");
+  }
 }
 
 // One line for each figure reads better than one wide row.
@@ -125,10 +175,12 @@ void AddServeEstimateCommand(CLI::App& app, Console& console) {
   AddFormatOption(command, options->format);
   command.callback([options, &console] {
     options->serving.regular = options->arrivals == "regular";
-    const auto times = ReadTimes(*options, console.diagnostics);
+    const auto times = StepTable(*options, console.diagnostics).Read();
     if (console.PrintDiagnostics() || !times) return;
     const auto estimate = driver::Serve(times->prefill, times->decode, options->serving);
     if (!estimate) return console.Fail(estimate.error());
+    Warn(*estimate, console.diagnostics);
+    console.PrintDiagnostics();
     const report::Table table = AsTable(*estimate);
     Print(options->format == Format::kTable ? Upright(table) : RenderTable(table, options->format));
   });

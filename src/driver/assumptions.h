@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/diagnostic.h"
 #include "base/result.h"
 #include "ir/module.h"
 
@@ -18,6 +19,12 @@ inline constexpr DiagnosticKind kBadAssumption{
     "negative, and the imbalance of experts (the busiest device's load over the mean) is at least 1.",
     Outcome::kUsage};
 
+inline constexpr DiagnosticKind kUnusedAssumption{
+    "W0987",
+    "An assumption concerns nothing in the program: --trip-count is for loops whose iterations are not known, "
+    "--branch-probabilities for branches with as many arms, --moe-imbalance for ragged products and exchanges. It "
+    "changes nothing."};
+
 struct Assumptions {
   int64_t trip_count = -1;                   // of loops that do not say; -1: unknown
   std::vector<double> branch_probabilities;  // of case and if with as many branches; empty: the dearest branch counts
@@ -25,6 +32,7 @@ struct Assumptions {
   double moe_imbalance = 1;                  // busiest device's load over the mean, for ragged ops
 };
 
-Status Apply(const Assumptions& assumptions, ir::Module& module);
+// Warns of what holds for no op of the program.
+Status Apply(const Assumptions& assumptions, ir::Module& module, Diagnostics& diagnostics);
 
 }  // namespace hespas::driver

@@ -228,6 +228,10 @@ std::optional<trace::TraceGraph> MixDevices(const RunOptions& options, Part& bas
     const auto offset = static_cast<uint32_t>(mixed.programs.size());
     mixed.programs.insert(mixed.programs.end(), part->traces.programs.begin(), part->traces.programs.end());
     for (const uint32_t rank : *ranks) {
+      if (part_of_rank[rank] != 0) {
+        diagnostics.Report(BadPlacement(fmt::format("NPU {} has two devices", rank)));
+        return std::nullopt;
+      }
       mixed.program_of_rank[rank] = offset + part->traces.program_of_rank[rank];
       if (!part->traces.arguments.empty()) {
         mixed.arguments.resize(mixed.program_of_rank.size());

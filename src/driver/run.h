@@ -42,6 +42,12 @@ inline constexpr DiagnosticKind kSystemSize{
     Outcome::kUsage};
 inline constexpr DiagnosticKind kNoCommunication{
     "W0901", "The program has no collectives: it is estimated as one device's program, and the network plays no part."};
+inline constexpr DiagnosticKind kNotPartitioned{
+    "W0986",
+    "The program is for several devices and says how its values are sharded, but no partitioner has applied that: it "
+    "has "
+    "no exchanges, and its shapes are those of the whole. Estimate what each device runs instead: the partitioned "
+    "program of `hespas export`, or `hespas shard`."};
 inline constexpr DiagnosticKind kNotSteady{"W0903",
                                            "A loop has too many iterations to simulate all of them, and those that "
                                            "were simulated did not come to take equally "

@@ -83,9 +83,14 @@ class Server {
       waiting_.pop_front();
     }
     if (active_.size() == before || prefill_.empty()) return;
-    const double seconds = prefill_.At(static_cast<double>(active_.size() - before), longest);
+    const double seconds = TimeOf(prefill_, static_cast<double>(active_.size() - before), longest);
     now_ += seconds;
     busy_ += seconds;
+  }
+
+  double TimeOf(const StepTimes& times, double batch, double context) {
+    beyond_table_ = beyond_table_ || times.EndsBefore(batch, context);
+    return times.At(batch, context);
   }
 
   void Decode() {
@@ -98,7 +103,7 @@ class Server {
     }
     share = std::min(share, most);
     const auto batch = static_cast<double>(active_.size());
-    const double seconds = share * decode_.At(batch, context / batch);
+    const double seconds = share * TimeOf(decode_, batch, context / batch);
     now_ += seconds;
     busy_ += seconds;
     ++steps_;
@@ -133,6 +138,8 @@ class Server {
     }
     for (const Request& r : requests_) tokens += r.tokens;
     const double span = now_ - requests_.front().arrival;
+    constexpr double kBacklog = 0.1;  // of the time in which requests arrived
+    const double arriving = requests_.back().arrival - requests_.front().arrival;
     ServingEstimate out{.latency = Summarise(std::move(latency)),
                         .wait = Summarise(std::move(wait)),
                         .first_token = Summarise(std::move(first)),
@@ -141,8 +148,12 @@ class Server {
     out.tokens_per_second = span > 0 ? tokens / span : 0;
     out.utilisation = span > 0 ? busy_ / span : 0;
     out.mean_batch = batches_ / static_cast<double>(std::max<int64_t>(steps_, 1));
+    out.beyond_table = beyond_table_;
+    out.overloaded = span - arriving > kBacklog * arriving && requests_.size() >= kFewRequests;
     return out;
   }
+
+  static constexpr size_t kFewRequests = 100;  // that tell of no queue
 
   const StepTimes& prefill_;
   const StepTimes& decode_;
@@ -156,15 +167,19 @@ class Server {
   double busy_ = 0;
   double batches_ = 0;
   int64_t steps_ = 0;
+  bool beyond_table_ = false;
 };
 
-Error BadServing(std::string message) { return MakeError(kBadServing, std::move(message)); }
+Error BadServing(std::string message) {
+  return MakeError(kBadServing, std::move(message), {},
+                   "for example --rate 20 --prompt 512 --output geometric:128 --max-batch 32");
+}
 
 Result<std::vector<Request>> MakeRequests(const ServingOptions& options) {
   const auto prompt = Length::Parse(options.prompt);
   const auto output = Length::Parse(options.output);
-  if (!prompt) return BadServing(fmt::format("`{}` is no length", options.prompt));
-  if (!output) return BadServing(fmt::format("`{}` is no length", options.output));
+  if (!prompt) return BadServing(fmt::format("--prompt: `{}` is no length", options.prompt));
+  if (!output) return BadServing(fmt::format("--output: `{}` is no length", options.output));
   // A stream for each, so that one option does not change what another draws.
   Random arrivals(options.seed * 3);
   Random prompts(options.seed * 3 + 1);
@@ -196,6 +211,16 @@ double StepTimes::AlongContext(size_t begin, size_t end, double context) const {
   const Point& low = points_[at - 1];
   const Point& high = points_[at];
   return low.seconds + (high.seconds - low.seconds) * (context - low.context) / (high.context - low.context);
+}
+
+bool StepTimes::EndsBefore(double batch, double context) const {
+  if (points_.empty()) return false;
+  const auto [shortest, longest] = std::minmax_element(
+      points_.begin(), points_.end(), [](const Point& a, const Point& b) { return a.context < b.context; });
+  const double smallest = points_.front().batch;
+  const double largest = points_.back().batch;
+  return (smallest < largest && batch > largest) ||
+         (shortest->context < longest->context && context > longest->context);
 }
 
 double StepTimes::At(double batch, double context) const {
@@ -268,7 +293,7 @@ Result<ServingEstimate> Serve(const StepTimes& prefill, const StepTimes& decode,
     return BadServing("between 1 and 10,000,000 requests can be simulated");
   if (options.warm_up < 0 || options.warm_up >= options.requests)
     return BadServing("the warm-up must be shorter than the run");
-  if (decode.empty()) return MakeError(kBadStepTable, "no step time of a decode step");
+  if (decode.empty()) return MakeError(kBadStepTable, "the table has no row of a decode step", {}, kStepTableHelp);
   auto requests = MakeRequests(options);
   if (!requests) return requests.error();
   return Server(prefill, decode, options, std::move(*requests)).Run();

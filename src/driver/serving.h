@@ -18,12 +18,22 @@ namespace hespas::driver {
 inline constexpr DiagnosticKind kBadStepTable{
     "E0944",
     "A table of step times has the columns phase (prefill or decode), batch, context and seconds; a row may name a "
-    "program instead of seconds. Each phase needs a row; times are above 0, or 0 for prefill."};
+    "program instead of seconds. Decode steps need a row; times are above 0, or 0 for prefill."};
+inline constexpr const char* kStepTableHelp =
+    "columns: phase (prefill, decode), batch, context, and seconds or program";
 inline constexpr DiagnosticKind kBadServing{
     "E0945",
     "A serving option makes no sense. Rates, batches and numbers of requests are above 0; lengths are a number, "
     "uniform:A:B, exponential:MEAN or geometric:MEAN.",
     Outcome::kUsage};
+inline constexpr DiagnosticKind kBeyondStepTable{
+    "W0988",
+    "The simulated server met larger batches or longer contexts than the table of step times has; those took as long "
+    "as the table's last rows. Measure or estimate steps of that size and add them."};
+inline constexpr DiagnosticKind kOverloaded{
+    "W0989",
+    "Requests arrive faster than the server answers them: the queue grows for as long as they do, and with it the "
+    "latencies, which say how long was simulated rather than how fast the server is."};
 
 // Seconds of one step by batch and context.
 class StepTimes {
@@ -31,6 +41,8 @@ class StepTimes {
   void Add(double batch, double context, double seconds);
   bool empty() const { return points_.empty(); }
   double At(double batch, double context) const;
+  // Whether a larger batch or longer context is asked for than a table has that tells several apart.
+  bool EndsBefore(double batch, double context) const;
 
  private:
   struct Point {
@@ -83,6 +95,8 @@ struct ServingEstimate {
   double tokens_per_second = 0;
   double utilisation = 0;  // share of the time with a step running
   double mean_batch = 0;   // of decode steps
+  bool beyond_table = false;
+  bool overloaded = false;
 };
 
 Result<ServingEstimate> Serve(const StepTimes& prefill, const StepTimes& decode, const ServingOptions& options);

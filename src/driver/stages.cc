@@ -18,6 +18,7 @@
 #include "estimate/estimate_all.h"
 #include "estimate/registry.h"
 #include "hardware/presets.h"
+#include "ir/shardings.h"
 #include "read/read.h"
 #include "simulate/simulate.h"
 #include "split/split.h"
@@ -144,9 +145,14 @@ std::optional<ReadProgram> ReadProgramOf(const RunOptions& options, Diagnostics&
   const auto main = Take(read::RequireMain(*module), diagnostics);
   if (!main) return std::nullopt;
   program.ops = static_cast<int64_t>(module->block(module->body(*main)).ops.size());
-  if (const Status applied = Apply(options.assumptions, *module); !applied) {
+  if (const Status applied = Apply(options.assumptions, *module, diagnostics); !applied) {
     diagnostics.Report(applied.error());
     return std::nullopt;
+  }
+  if (ir::AwaitsPartitioner(*module)) {
+    diagnostics.Warning(kNotPartitioned, "the program's shardings have not been applied: each device runs all of it",
+                        {.file = options.program},
+                        "`hespas export` writes what each device runs, `hespas shard --mesh` partitions and estimates");
   }
   program.scheduled = optimise::IsOptimised(*module);
   program.module = *std::move(module);

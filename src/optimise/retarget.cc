@@ -10,6 +10,7 @@
 
 #include "ir/attribute.h"
 #include "ir/op_attributes.h"
+#include "ir/shardings.h"
 #include "ir/verify/verify.h"
 #include "ir/walk.h"
 #include "optimise/shard_dimensions.h"
@@ -46,6 +47,8 @@ std::string GroupsText(const std::vector<ir::Dimensions>& groups) {
   return fmt::format("dense<[{}]> : tensor<{}x{}xi64>", fmt::join(groups, ", "), groups.size(), groups[0].size());
 }
 
+constexpr const char* kRemedy = "`hespas export --devices N` makes the program for another number of devices";
+
 class Retargeter {
  public:
   Retargeter(ir::Module& module, int64_t devices) : module_(module) {
@@ -56,7 +59,11 @@ class Retargeter {
 
   Status Run() {
     if (to_.devices < 1 || to_.devices > kMostDevices) {
-      return MakeError(kCannotRetarget, fmt::format("{} devices", to_.devices), {.file = module_.path()});
+      return MakeError(kCannotRetarget, fmt::format("{} devices", to_.devices), {.file = module_.path()}, kRemedy);
+    }
+    if (ir::AwaitsPartitioner(module_)) {
+      return MakeError(kCannotRetarget, "the program's shardings have not been applied", {.file = module_.path()},
+                       "`hespas shard --mesh AXIS=SIZE,...` partitions it for any number of devices");
     }
     if (Status read = ReadMesh(); !read) return read;
     if (to_.devices == from_.devices) return {};
@@ -73,7 +80,7 @@ class Retargeter {
 
  private:
   Error Cannot(OpId op, std::string why) const {
-    return MakeError(kCannotRetarget, std::move(why), module_.location(op));
+    return MakeError(kCannotRetarget, std::move(why), module_.location(op), kRemedy);
   }
 
   std::optional<int64_t> Count(std::string_view attribute) const {
@@ -101,7 +108,7 @@ class Retargeter {
       return MakeError(
           kCannotRetarget,
           fmt::format("{} devices are no multiple of the {} that share a tensor", to_.devices, from_.within),
-          {.file = module_.path()});
+          {.file = module_.path()}, kRemedy);
     }
     to_.within = from_.within;
     for (const OpId op : ops_) {
@@ -280,7 +287,7 @@ class Retargeter {
     for (const Diagnostic& defect : found.all()) {
       if (!defect.is_warning()) {
         return MakeError(kCannotRetarget, fmt::format("on {} devices: {}", to_.devices, defect.message),
-                         defect.location);
+                         defect.location, kRemedy);
       }
     }
     return {};

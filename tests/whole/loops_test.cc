@@ -109,7 +109,8 @@ TEST(Assumptions, ImpossibleOnesAreRefused) {
        {driver::Assumptions{.branch_probabilities = {0.5, 0.6}}, driver::Assumptions{.branch_probabilities = {-1, 2}},
         driver::Assumptions{.moe_imbalance = 0.5}, driver::Assumptions{.moe_imbalance = NAN}}) {
     ir::Module module = Read(kBranches);
-    const Status status = driver::Apply(bad, module);
+    Diagnostics diagnostics;
+    const Status status = driver::Apply(bad, module, diagnostics);
     ASSERT_FALSE(status.ok());
     EXPECT_EQ(status.error().kind, &driver::kBadAssumption);
   }

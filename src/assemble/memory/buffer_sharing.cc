@@ -125,13 +125,15 @@ bool BufferSharing::IsOnlyResult(ir::ValueId value) const {
 }
 
 void BufferSharing::GoHome(uint32_t home, uint32_t result) {
-  Lend(home, {.from = defined_[result], .until = end_, .owner = result});
+  Lend(home, {.from = defined_[result], .until = end_, .owner = Root(home)});  // as the two are one behind this
   Join(home, result);
 }
 
 void BufferSharing::Lend(uint32_t home, const Span& taken) {
-  const uint32_t until = last_use_[Root(home)];
-  if (until < taken.from) lent_.push_back({what_.sizes.Of(values_[home]), {{.from = 0, .until = until}, taken}});
+  const uint32_t root = Root(home);
+  const uint32_t taker = taker_[root] == kNever ? kNever : Root(taker_[root]);
+  const Span first{.from = 0, .until = last_use_[root], .owner = root, .taker = taker};
+  if (first.until < taken.from) lent_.push_back({what_.sizes.Of(values_[home]), {first, taken}});
 }
 
 void BufferSharing::JoinCarried(ir::OpId op, uint32_t at) {

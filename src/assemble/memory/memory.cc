@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
+#include "assemble/memory/block_order.h"
 #include "assemble/memory/breadth_first.h"
 #include "assemble/memory/category.h"
-#include "assemble/memory/delayed_gradients.h"
 #include "assemble/memory/liveness.h"
-#include "assemble/memory/memory_order.h"
 #include "assemble/memory/packed.h"
 #include "assemble/memory/regions.h"
 #include "ir/attribute.h"
@@ -49,7 +49,7 @@ class Curve {
     const memory::InsideByOp inside = memory::InsidesOf(module_, sizes_,
                                                         {.on_cpu = on_cpu_,
                                                          .breadth_first = on_cpu_ && !IsOrdered(),
-                                                         .with_scratch = !on_cpu_ && !IsOrdered(),
+                                                         .unscheduled_gpu = !on_cpu_ && !IsOrdered(),
                                                          .by_model = options_.by_model});
     donation_ = memory::DonationOf(module_);
     ChooseOrder(inside);
@@ -63,50 +63,15 @@ class Curve {
   bool IsOrdered() const { return options_.keep_order || ir::IsScheduled(module_); }
 
   void ChooseOrder(const memory::InsideByOp& inside) {
-    if (IsOrdered()) return Use(OwnOrder(), inside);
-    if (on_cpu_) return Use(memory::BreadthFirst(module_, block_), inside);
-    UseLeast(inside);
-    const std::vector<ir::OpId> least = order_;
-    const auto until = options_.by_model ? memory::DelayUntil::kEnd : memory::DelayUntil::kNextGather;
-    UseIfHigher(memory::DelayGradients(module_, block_, least, until), inside);
-    const auto has = [&](auto is) {
-      return std::any_of(least.begin(), least.end(), [&](ir::OpId op) { return is(module_.kind(op)); });
-    };
-    if (has([](ir::OpKind kind) { return kind == ir::OpKind::kAsyncStart; })) {
-      UseIfHigher(OwnOrder(), inside);
-    } else if (options_.by_model && has(ir::IsCollective)) {
-      UseIfHigher(memory::HidingOrder(module_, block_, sizes_, least), inside);
+    if (!IsOrdered() && !on_cpu_) {
+      const auto analyse = [&](const std::vector<ir::OpId>& order) { return Analyse(order, inside); };
+      memory::Ordered ordered = memory::OrderOf(
+          module_, {.block = block_, .sizes = sizes_, .by_model = options_.by_model, .own_counts = true}, analyse);
+      order_ = std::move(ordered.order);
+      liveness_ = std::move(ordered.liveness);
+      return;
     }
-  }
-
-  std::vector<ir::OpId> OwnOrder() const {
-    const auto& ops = module_.block(block_).ops;
-    const bool returns = !ops.empty() && ir::IsTerminator(module_.kind(ops.back()));
-    return {ops.begin(), returns ? ops.end() - 1 : ops.end()};
-  }
-
-  void UseLeast(const memory::InsideByOp& inside) {
-    for (std::vector<ir::OpId>& order : memory::MemoryOrders(module_, block_, sizes_)) {
-      memory::Liveness liveness = Analyse(order, inside);
-      if (!order_.empty() && Peak(liveness) >= Peak(liveness_)) continue;
-      order_ = std::move(order);
-      liveness_ = std::move(liveness);
-    }
-  }
-
-  // XLA's schedule hangs on single kernels: of the orders that it may find, the one that holds most counts.
-  void UseIfHigher(std::vector<ir::OpId> order, const memory::InsideByOp& inside) {
-    if (order == order_) return;
-    memory::Liveness liveness = Analyse(order, inside);
-    if (Peak(liveness) < Peak(liveness_)) return;
-    order_ = std::move(order);
-    liveness_ = std::move(liveness);
-  }
-
-  static int64_t Peak(const memory::Liveness& liveness) { return liveness.bytes[liveness.peak]; }
-
-  void Use(std::vector<ir::OpId> order, const memory::InsideByOp& inside) {
-    order_ = std::move(order);
+    order_ = IsOrdered() ? memory::OwnOrder(module_, block_) : memory::BreadthFirst(module_, block_);
     liveness_ = Analyse(order_, inside);
   }
 

@@ -1,7 +1,8 @@
 #include "assemble/memory/regions.h"
 
-#include <algorithm>
+#include <utility>
 
+#include "assemble/memory/block_order.h"
 #include "assemble/memory/breadth_first.h"
 #include "assemble/memory/scratch.h"
 #include "ir/attribute.h"
@@ -57,7 +58,7 @@ class Regions {
     Frame frame{.function = function, .holders = {}};
     ir::WalkNested(module_, function, [&](ir::OpId op) {
       if (Runs(ir::Traits(module_.kind(op)).sort)) frame.holders.push_back(op);
-      if (options_.with_scratch) AddScratch(op);
+      if (options_.unscheduled_gpu) AddScratch(op);
     });
     stack_.push_back(std::move(frame));
   }
@@ -87,20 +88,17 @@ class Regions {
 
   Inside OfBlock(ir::BlockId block, ir::OpId loop) {
     if (!block.valid()) return {};
-    std::vector<ir::OpId> order = module_.block(block).ops;
-    if (options_.breadth_first) {
-      order = BreadthFirst(module_, block);
-    } else if (!order.empty() && ir::IsTerminator(module_.kind(order.back()))) {
-      order.pop_back();
-    }
-    const Liveness liveness = Analyse(module_,
-                                      {.block = block,
-                                       .sizes = sizes_,
-                                       .order = order,
-                                       .loop = loop,
-                                       .on_cpu = options_.on_cpu,
-                                       .copies_early = options_.breadth_first},
-                                      inside_);
+    const auto analyse = [&](const std::vector<ir::OpId>& order) {
+      return Analyse(module_,
+                     {.block = block,
+                      .sizes = sizes_,
+                      .order = order,
+                      .loop = loop,
+                      .on_cpu = options_.on_cpu,
+                      .copies_early = options_.breadth_first},
+                     inside_);
+    };
+    const auto [order, liveness] = OrderAndAnalyse(block, analyse);
     Inside out{.bytes = liveness.bytes[liveness.peak], .held = HeldAt(liveness, liveness.peak)};
     if (liveness.peak < order.size()) {
       const auto nested = inside_.find(order[liveness.peak].value);
@@ -108,6 +106,16 @@ class Regions {
         out.held.insert(out.held.end(), nested->second.held.begin(), nested->second.held.end());
       }
     }
+    return out;
+  }
+
+  Ordered OrderAndAnalyse(ir::BlockId block, const AnalyseOrder& analyse) const {
+    if (options_.unscheduled_gpu) {
+      return OrderOf(module_, {.block = block, .sizes = sizes_, .by_model = options_.by_model}, analyse);
+    }
+    Ordered out;
+    out.order = options_.breadth_first ? BreadthFirst(module_, block) : OwnOrder(module_, block);
+    out.liveness = analyse(out.order);
     return out;
   }
 

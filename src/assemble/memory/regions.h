@@ -8,9 +8,9 @@ namespace hespas::assemble::memory {
 
 struct InsideOptions {
   bool on_cpu = false;
-  bool breadth_first = false;  // bodies run in that order, not in the program's
-  bool with_scratch = false;   // a GPU's program before XLA's buffer assignment: see scratch.h
-  bool by_model = false;       // as MemoryOptions says
+  bool breadth_first = false;    // bodies run in that order, not in the program's
+  bool unscheduled_gpu = false;  // bodies run as block_order.h says; library calls and sorts need scratch.h's memory
+  bool by_model = false;         // as MemoryOptions says
 };
 
 // By op; calls count what the called function holds. A function that calls itself counts nothing there.
