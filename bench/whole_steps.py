@@ -5,11 +5,12 @@ usage: bench/whole_steps.py [--repeats 5] [--save FILE] PROGRAM...
 
 The plugin's devices share one core, so all figures are what one device computes, in processor time: that of the process over the number of
 devices. Blocks are measured on all devices at once (--at-once), as the step has them: each has its own arguments in the caches. The network is
-simulated (--network-backend analytical), and the step is run. What connects two devices is a copy in memory and a meeting of threads; latency and
-bandwidth of that link are fitted to single collectives, which each repetition measures before the programs. Printed are medians over repetitions
-with the smallest and the largest, and by how much each prediction is off the measured step: `simulated` is the chain's, `own collectives` has the
-program's collectives, each run alone on all devices, in the place of the network, `blocks alone` has neither. --save writes the last repetition's
-link as a system file.
+simulated (--network-backend analytical), and the step is run. What connects two devices is a copy in memory, by the core that gets it, and a meeting
+of threads: each device has one shard after the other from all others (`ring`). Latency and bandwidth of that link are fitted to single collectives
+of vectors, of the kinds and element types that the program has (XLA's CPU compiler widens bf16 for each), which each repetition measures before the
+program. Printed are medians over repetitions with the smallest and the largest, and by how much each prediction is off the measured step:
+`simulated` is the chain's, `own collectives` has the program's collectives, each run alone on all devices, in the place of the network,
+`blocks alone` has neither. --save writes the median link of the last program as a system file.
 """
 import argparse
 import collections
@@ -17,6 +18,7 @@ import json
 import os
 import pathlib
 import re
+import statistics
 import subprocess
 import tempfile
 
@@ -30,7 +32,8 @@ ADD = """({{
     "stablehlo.return"(%s) : (tensor<{0}>) -> ()
   }})"""
 
-# All-reduce: reduce-scatter and all-gather, one message to each device at once in each (ASTRA-sim's `direct`).
+BYTES = {"f32": 4, "bf16": 2, "f16": 2}
+# All-reduce: reduce-scatter and all-gather, in each a shard of every other device.
 PHASES = {"all-reduce": 2, "all-gather": 1, "reduce-scatter": 1}
 
 
@@ -38,7 +41,7 @@ def collective(kind, ranks, size, element):
     """A program of one collective of all devices, of `size` bytes in its full buffer."""
     groups = (f"replica_groups = dense<[{list(range(ranks))}]> : tensor<1x{ranks}xi64>, "
               "channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>, use_global_device_ids")
-    whole = size // {"f32": 4, "bf16": 2}[element]
+    whole = size // BYTES[element]
     name, attributes, region, given, made = {
         "all-reduce": ("all_reduce", groups, ADD.format(element), whole, whole),
         "all-gather": ("all_gather", f"all_gather_dim = 0 : i64, {groups}", "", whole // ranks, whole),
@@ -69,41 +72,46 @@ class Devices:
         self.worker = Worker("cpu")
         del os.environ["XLA_FLAGS"]
 
-        self.nothing = 0
-        self.nothing = self.seconds(NOTHING)
+        self.nothing = min(self.started(NOTHING) for _ in range(5))
 
-    def seconds(self, text):
-        """Of one device, without what starting the program costs."""
+    def started(self, text):
+        """Seconds of one device."""
         path = self.folder / "collective.mlir"
         path.write_text(text)
-        return max(self.worker.ask("time", path, partitions=self.ranks)["seconds"] / self.ranks - self.nothing, 1e-6)
+        return self.worker.ask("time", path, partitions=self.ranks)["seconds"] / self.ranks
 
-    def link(self):
-        """Seconds of latency and seconds a byte, by least squares of relative errors over all kinds, sizes and element types."""
+    def seconds(self, text):
+        """The same without what starting the program costs."""
+        return max(self.started(text) - self.nothing, 0)
+
+    def link(self, texts):
+        """Seconds of latency and seconds a byte, by least squares of errors over measured times, for what the program communicates."""
+        kinds = [kind for kind in PHASES if any(f'"stablehlo.{kind.replace("-", "_")}"' in text for text in texts)]
+        elements = [element for element in BYTES if any(re.search(rf"[<x]{element}>", text) for text in texts)]
         rows = []
         for size in SIZES:
-            for kind, phases in PHASES.items():
-                for element in ("f32", "bf16"):
-                    seconds = self.seconds(collective(kind, self.ranks, size, element))
-                    rows.append((phases / seconds, phases * size / self.ranks / seconds))
-        aa, ab, bb = (sum(r[i] * r[j] for r in rows) for i, j in ((0, 0), (0, 1), (1, 1)))
-        a, b = (sum(r[i] for r in rows) for i in (0, 1))
+            for kind in kinds or PHASES:
+                for element in elements or BYTES:
+                    started = self.started(collective(kind, self.ranks, size, element))
+                    steps = PHASES[kind] * (self.ranks - 1)
+                    rows.append((steps / started, steps * size / self.ranks / started, 1 - self.nothing / started))
+        aa, ab, bb, a, b = (sum(r[i] * r[j] for r in rows) for i, j in ((0, 0), (0, 1), (1, 1), (0, 2), (1, 2)))
         latency = max((a * bb - b * ab) / (aa * bb - ab * ab), 0)
         return latency, (b - latency * ab) / bb
 
-    def collectives_of(self, program):
-        """Seconds of all collectives of a program, each run alone."""
-        with tempfile.TemporaryDirectory() as folder:
-            subprocess.run([BIN / "hespas", "split", program, "--split", "linear", "--output", folder, "--quiet", "--format", "json"],
-                           check=True, stdout=subprocess.DEVNULL)
-            rows = json.loads((pathlib.Path(folder) / "blocks.json").read_text())["blocks"]
-            texts = collections.Counter(re.sub(r"handle = \d+", "handle = 1", (pathlib.Path(folder) / row["file"]).read_text())
-                                        for row in rows if row["kind"] == "communication")
-        return sum(uses * self.seconds(text) for text, uses in texts.items())
+
+def communication(program):
+    """The program's collectives as programs, and how often each occurs."""
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run([BIN / "hespas", "split", program, "--split", "linear", "--output", folder, "--quiet", "--format", "json"],
+                       check=True, stdout=subprocess.DEVNULL)
+        rows = json.loads((pathlib.Path(folder) / "blocks.json").read_text())["blocks"]
+        return collections.Counter(re.sub(r"handle = \d+", "handle = 1", (pathlib.Path(folder) / row["file"]).read_text())
+                                   for row in rows if row["kind"] == "communication")
 
 
 def system_file(path, ranks, latency, seconds_per_byte):
-    algorithms = {f"{kind}-implementation": ["direct"] for kind in ("all-reduce", "all-gather", "reduce-scatter", "all-to-all")}
+    algorithms = {f"{kind}-implementation": ["ring"] for kind in ("all-reduce", "all-gather", "reduce-scatter", "all-to-all")}
     path.write_text(json.dumps({
         "name": "local devices", "description": "devices of one process", "source": "bench/whole_steps.py",
         "network": {"topology": ["FullyConnected"], "npus_count": [ranks], "bandwidth": [1 / seconds_per_byte / 2**30],
@@ -122,29 +130,27 @@ def main():
     given = options.parse_args()
     os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
     ranks = {program: hespas("run", program, "--network-backend", "none", "--estimator", "roofline")["npus"] for program in given.programs}
-    links, rows = {count: [] for count in ranks.values()}, {program: [] for program in given.programs}
+    texts = {program: communication(program) for program in given.programs}
+    links, rows = {program: [] for program in given.programs}, {program: [] for program in given.programs}
     for _ in range(given.repeats):
         with tempfile.TemporaryDirectory() as folder:
-            devices, systems = {}, {}
-            for count, found in links.items():
-                devices[count] = Devices(count, pathlib.Path(folder))
-                found.append(devices[count].link())
-                systems[count] = system_file(pathlib.Path(folder) / f"{count}.json", count, *found[-1])
-                if given.save:
-                    system_file(given.save, count, *found[-1])
+            devices = {count: Devices(count, pathlib.Path(folder)) for count in ranks.values()}
             for program, count in ranks.items():
+                links[program].append(devices[count].link(texts[program]))
+                system = system_file(pathlib.Path(folder) / "system.json", count, *links[program][-1])
                 answer = hespas("run", program, "--estimator", "pjrt", "--plugin", plugin(), "--clock", "cpu", "--split", "linear", "--whole",
-                                "--at-once", count, "--system", systems[count], "--jobs", 1)
+                                "--at-once", count, "--system", system, "--jobs", 1)
                 alone = answer["compute_time_s"]
-                rows[program].append((answer["measured_step"]["time_s"], answer["step_time_s"],
-                                      alone + devices[count].collectives_of(program), alone))
+                collectives = sum(uses * devices[count].seconds(text) for text, uses in texts[program].items())
+                rows[program].append((answer["measured_step"]["time_s"], answer["step_time_s"], alone + collectives, alone))
             for opened in devices.values():
                 opened.worker.close()
-    for count, found in links.items():
-        print(f"link of {count} devices: {spread([1e6 * latency for latency, _ in found], lambda us: f'{us:.1f} us')}, "
-              f"{spread([1e-9 / rate for _, rate in found], lambda rate: f'{rate:.1f} GB/s')}")
+    if given.save:
+        system_file(given.save, count, *(statistics.median(part) for part in zip(*links[program])))
     for program, found in rows.items():
-        print(f"{program.name}: measured {spread([1e3 * row[0] for row in found], lambda ms: f'{ms:.2f} ms')}")
+        print(f"{program.name}: measured {spread([1e3 * row[0] for row in found], lambda ms: f'{ms:.2f} ms')}, "
+              f"link {spread([1e6 * latency for latency, _ in links[program]], lambda us: f'{us:.1f} us')}, "
+              f"{spread([1e-9 / rate for _, rate in links[program]], lambda rate: f'{rate:.1f} GB/s')}")
         for i, name in enumerate(("simulated", "own collectives", "blocks alone"), 1):
             print(f"  {name}: {spread([1e3 * row[i] for row in found], lambda ms: f'{ms:.2f} ms')}, "
                   f"{spread([100 * (row[i] / row[0] - 1) for row in found], lambda off: f'{off:+.1f} %')} off", flush=True)

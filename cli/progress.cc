@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <limits>
 
 namespace hespas::cli {
 namespace {
@@ -24,7 +25,10 @@ void ProgressLine::Begin(std::string_view what, size_t total) {
   what_ = what;
   total_ = total;
   began_ = last_ = Clock::now();
+  most_seconds_ = std::numeric_limits<double>::infinity();
 }
+
+void ProgressLine::EndsWithin(double seconds) { most_seconds_ = Seconds(Clock::now() - began_) + seconds; }
 
 void ProgressLine::Done(size_t items) {
   if (quiet_ || items == 0) return;
@@ -33,7 +37,8 @@ void ProgressLine::Done(size_t items) {
   if (elapsed < kSilentSeconds || Seconds(now - last_) < (terminal_ ? kTerminalSeconds : kPlainSeconds)) return;
   last_ = now;
   const double rate = static_cast<double>(items) / elapsed;
-  const double left = static_cast<double>(total_ - std::min(items, total_)) / rate;
+  const double needed = static_cast<double>(total_ - std::min(items, total_)) / rate;
+  const double left = std::min(needed, std::max(0.0, most_seconds_ - elapsed));
   fmt::print(stderr, "{}{} {}/{}, {:.3g}/s, {:.0f} s left{}", terminal_ ? "\r\033[K" : "", what_, items, total_, rate,
              left, terminal_ ? "" : "\n");
   std::fflush(stderr);

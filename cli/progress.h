@@ -16,6 +16,7 @@ class ProgressLine : public Progress {
   ~ProgressLine() override { Clear(); }
 
   void Begin(std::string_view what, size_t total) override;
+  void EndsWithin(double seconds) override;
   void Done(size_t items) override;
   // Takes the line away, so that other output starts on an empty one.
   void Clear();
@@ -30,6 +31,7 @@ class ProgressLine : public Progress {
   size_t total_ = 0;
   Clock::time_point began_;
   Clock::time_point last_;
+  double most_seconds_ = 0;  // from began_ on
 };
 
 }  // namespace hespas::cli

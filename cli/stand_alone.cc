@@ -21,6 +21,14 @@ int RunStandAlone(const std::string& estimator, int argc, char** argv) {
   AddDeviceOptions(app, options);
   for (const driver::ToolKey& key : driver::ToolKeysOf(estimator)) {
     if (key.option == driver::kNestedKeys) continue;
+    if (key.option == driver::kColdCaches) {
+      app.add_flag_callback(
+          "--cold", [&command] { command.tool.emplace_back("cold", "true"); },
+          "caches of the device are replaced before each run");
+      app.add_flag_callback(
+          "--warm", [&command] { command.tool.emplace_back("cold", "false"); }, "they are not, as by default");
+      continue;
+    }
     std::string flag = "--" + std::string(key.key);
     std::string with_underscores = flag;
     std::replace(flag.begin(), flag.end(), '_', '-');

@@ -7,7 +7,6 @@
 #include <zlib.h>
 #include <zstd.h>
 
-#include <array>
 #include <atomic>
 #include <cerrno>
 #include <cstring>
@@ -15,6 +14,7 @@
 #include <optional>
 
 #include "base/content.h"
+#include "base/temporary_name.h"
 
 namespace hespas {
 namespace {
@@ -136,37 +136,7 @@ std::optional<Content> Map(const std::string& path) {
   return Content(std::move(owner), {static_cast<const char*>(pages), size});
 }
 
-// Names of the temporary files of writes under way, so that an interrupt can remove them.
-constexpr size_t kSlots = 64;
-std::array<std::atomic<const char*>, kSlots> temporaries;
-
-class TemporaryName {
- public:
-  explicit TemporaryName(const std::string& name) {
-    for (auto& slot : temporaries) {
-      const char* empty = nullptr;
-      if (!slot.compare_exchange_strong(empty, name.c_str())) continue;
-      slot_ = &slot;
-      return;
-    }
-  }
-  ~TemporaryName() {
-    if (slot_ != nullptr) slot_->store(nullptr);
-  }
-  TemporaryName(const TemporaryName&) = delete;
-  TemporaryName& operator=(const TemporaryName&) = delete;
-
- private:
-  std::atomic<const char*>* slot_ = nullptr;
-};
-
 }  // namespace
-
-void RemoveTemporaryFiles() {
-  for (const auto& slot : temporaries) {
-    if (const char* name = slot.load(); name != nullptr) unlink(name);
-  }
-}
 
 Result<std::string> ReadRaw(const std::string& path) {
   const bool standard_input = path == "-";
@@ -204,7 +174,7 @@ Result<Content> Decompress(Content content, const std::string& path) {
 Status WriteFileAtomically(const std::filesystem::path& path, std::string_view content) {
   static std::atomic<unsigned> serial{0};
   const std::string temporary = fmt::format("{}.tmp.{}.{}", path.string(), getpid(), serial++);
-  const TemporaryName registered(temporary);
+  const TemporaryName registered(temporary.c_str());
   const auto fail = [&](int error) {
     unlink(temporary.c_str());
     return MakeError(kCannotWrite, fmt::format("cannot write `{}`: {}", path.string(), std::strerror(error)), {},

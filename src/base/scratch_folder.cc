@@ -12,7 +12,9 @@ namespace fs = std::filesystem;
 ScratchFolder::ScratchFolder() {
   std::error_code error;
   std::string name = (fs::temp_directory_path(error) / "hespas-XXXXXX").string();
-  if (mkdtemp(name.data()) != nullptr) path_ = name;
+  if (mkdtemp(name.data()) == nullptr) return;
+  path_ = name;
+  registered_.emplace(path_.c_str());
 }
 
 ScratchFolder::~ScratchFolder() {

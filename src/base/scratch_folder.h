@@ -1,7 +1,10 @@
-// A temporary folder of our own that goes away with its content.
+// A temporary folder of our own that goes away with its content, after an interrupt too.
 #pragma once
 
 #include <filesystem>
+#include <optional>
+
+#include "base/temporary_name.h"
 
 namespace hespas {
 
@@ -15,6 +18,7 @@ class ScratchFolder {
 
  private:
   std::filesystem::path path_;
+  std::optional<TemporaryName> registered_;
 };
 
 }  // namespace hespas

@@ -17,9 +17,11 @@ constexpr std::string_view kChips = "--tool-chips";
 constexpr std::string_view kCompiler = "--block-compiler";
 constexpr std::string_view kRunner = "--block-runner";
 constexpr std::string_view kSample = "--sample";
+constexpr std::string_view kPlugin = "--plugin";
+constexpr std::string_view kClockOfBlocks = "--clock";
 constexpr int kSampleOfTrue = 3;  // blocks of each family, where the prototype's key says just `true`
 
-// Spec python-prototype, section 13; COCOSSim counts in GHz.
+// Spec python-prototype, section 13; COCOSSim counts in GHz. The prototype had no pjrt, and no choice of clocks.
 constexpr ToolKey kKeys[] = {
     {"cocossim", "cocossim_path", kPath},
     {"cocossim", "frequency", kClock, 1e9},
@@ -38,15 +40,28 @@ constexpr ToolKey kKeys[] = {
     {"xla", "hlo_runner_main_path", kRunner},
     {"xla", "sample", kSample},
     {"xla", "translate", ""},
+    {"pjrt", "plugin", kPlugin},
+    {"pjrt", "sample", kSample},
+    {"pjrt", "cold", kColdCaches},
+    {"pjrt", "clock", kClockOfBlocks},
     {"iree", "iree_compile", kCompiler},
     {"iree", "iree_benchmark", kRunner},
     {"iree", "sample", kSample},
+    {"iree", "clock", kClockOfBlocks},
     {"iree", "mlir_function_name", ""},
     {"iree", "compile", kNestedKeys},
     {"compile", "target-backends", "--iree-backend"},
     {"compile", "device", "--iree-device"},
     {"compile", "extra-args", "--iree-compile-arg"},
     {"compile", "extra-runtime-args", "--iree-run-arg"},
+};
+
+constexpr std::pair<std::string_view, std::string estimate::ProfileOptions::*> kBlockTexts[] = {
+    {kCompiler, &estimate::ProfileOptions::compiler},
+    {kRunner, &estimate::ProfileOptions::runner},
+    {kPlugin, &estimate::ProfileOptions::plugin},
+    {"--iree-backend", &estimate::ProfileOptions::target_backend},
+    {"--iree-device", &estimate::ProfileOptions::target_device},
 };
 
 }  // namespace
@@ -90,10 +105,17 @@ bool SetTool(std::string_view option, const std::string& value, estimate::Estima
   if (option == kPath) options.tool_path = value;
   if (option == kConfig) options.tool_config = value;
   if (option == kMapping) options.tool_mapping = value;
-  if (option == kCompiler) options.profile.compiler = value;
-  if (option == kRunner) options.profile.runner = value;
-  if (option == "--iree-backend") options.profile.target_backend = value;
-  if (option == "--iree-device") options.profile.target_device = value;
+  for (const auto& [name, text] : kBlockTexts) {
+    if (option == name) options.profile.*text = value;
+  }
+  if (option == kColdCaches) {
+    options.profile.cold = value == "true";
+    return value == "true" || value == "false";
+  }
+  if (option == kClockOfBlocks) {
+    options.profile.clock = value;
+    return value == "wall" || value == "cpu";
+  }
   if (option == "--iree-compile-arg") options.profile.compile_arguments.push_back(value);
   if (option == "--iree-run-arg") options.profile.run_arguments.push_back(value);
   if (option != kClock && option != kChips && option != kSample) return true;

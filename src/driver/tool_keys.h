@@ -25,6 +25,9 @@ struct ToolKey {
 // Of `option`: the key's value is an object with further keys.
 inline constexpr std::string_view kNestedKeys = "{}";
 
+// The one option without a value: as a key it is true or false.
+inline constexpr std::string_view kColdCaches = "--cold";
+
 std::vector<ToolKey> ToolKeysOf(std::string_view method);
 
 // The options that a key's value stands for, with their values as on the command line; nothing where it is no such

@@ -78,6 +78,25 @@ class Limits(unittest.TestCase):
             self.assertEqual(command.wait(20), 128 + number)
             self.wait_for_end(worker)
 
+    def test_scratch_folders_go_with_the_command(self):
+        """Blocks are written as programs for the tool that measures them; this one never answers."""
+        scratch = self.folder / "scratch"
+        scratch.mkdir()
+        (self.folder / "program.mlir").write_text(
+            "func.func @main(%a: tensor<8xf32>) -> tensor<8xf32> {\n  %0 = stablehlo.exponential %a : tensor<8xf32>\n  return %0 : tensor<8xf32>\n}\n")
+        for words, number in (([], signal.SIGINT), ([], signal.SIGTERM), (["--timeout", "2s"], None)):
+            command = subprocess.Popen([BIN / "hespas", "run", self.folder / "program.mlir", "--estimator", "pjrt", "--plugin",
+                                        BIN / "fake_pjrt_plugin.so", *words], stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                       env={**os.environ, "FAKE_PLUGIN": "hang", "TMPDIR": str(scratch)})
+            deadline = time.monotonic() + 20
+            while not list(scratch.glob("*/block_0.mlir")) and time.monotonic() < deadline:
+                time.sleep(0.01)
+            self.assertTrue(list(scratch.glob("*/block_0.mlir")))
+            if number:
+                command.send_signal(number)
+            self.assertEqual(command.wait(20), 128 + number if number else 4)
+            self.assertEqual(os.listdir(scratch), [])
+
     def test_a_file_that_shrinks(self):
         program = self.folder / "program.mlir"
         big_program(program, 400_000)

@@ -16,10 +16,13 @@ def environment(name):
 COMPILER = environment("iree") / "iree-compile"
 RUNNER = environment("iree_runtime") / "iree-benchmark-module"
 WORDS = ["--estimator", "iree", "--block-compiler", COMPILER, "--block-runner", RUNNER]
-PRODUCT = """func.func @main(%a: tensor<NxNxf32>, %i: tensor<i32>) -> (tensor<NxNxf32>, tensor<i32>) {
+PRODUCT = """func.func @main(%a: tensor<NxNxf32>, %i: tensor<i32>, %p: tensor<i1>, %q: tensor<3xi1>)
+    -> (tensor<NxNxf32>, tensor<i32>, tensor<i1>, tensor<3xi1>) {
   %0 = stablehlo.dot_general %a, %a, contracting_dims = [1] x [0] : (tensor<NxNxf32>, tensor<NxNxf32>) -> tensor<NxNxf32>
   %1 = stablehlo.add %i, %i : tensor<i32>
-  return %0, %1 : tensor<NxNxf32>, tensor<i32>
+  %2 = stablehlo.not %p : tensor<i1>
+  %3 = stablehlo.not %q : tensor<3xi1>
+  return %0, %1, %2, %3 : tensor<NxNxf32>, tensor<i32>, tensor<i1>, tensor<3xi1>
 }
 """
 

@@ -6,12 +6,13 @@ import unittest
 
 import command
 
-PROGRAM = """func.func @main(%a: tensor<64x32xf32>, %b: tensor<32x16xf32>, %i: tensor<i16>, %p: tensor<8xi1>)
-    -> (tensor<64x16xf32>, tensor<i16>, tensor<8xi1>) {
+PROGRAM = """func.func @main(%a: tensor<64x32xf32>, %b: tensor<32x16xf32>, %i: tensor<i16>, %p: tensor<8xi1>, %q: tensor<i1>)
+    -> (tensor<64x16xf32>, tensor<i16>, tensor<8xi1>, tensor<i1>) {
   %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] : (tensor<64x32xf32>, tensor<32x16xf32>) -> tensor<64x16xf32>
   %1 = stablehlo.add %i, %i : tensor<i16>
   %2 = stablehlo.not %p : tensor<8xi1>
-  return %0, %1, %2 : tensor<64x16xf32>, tensor<i16>, tensor<8xi1>
+  %3 = stablehlo.not %q : tensor<i1>
+  return %0, %1, %2, %3 : tensor<64x16xf32>, tensor<i16>, tensor<8xi1>, tensor<i1>
 }
 """
 # Printed by IREE 3.13.0 for a small product, shortened.
@@ -99,7 +100,8 @@ class Tools(unittest.TestCase):
         call = self.calls("iree-benchmark-module")[0]
         self.assertRegex(call, r"^--device=local-task --module=\S+/block_0.vmfb --function=main "
                                r"--benchmark_report_aggregates_only=true --benchmark_format=json "
-                               r"--input=64x32xf32=1 --input=32x16xf32=1 --input=i16=1 --input=8xi1 --benchmark_repetitions=2$")
+                               r"--input=64x32xf32=1 --input=32x16xf32=1 --input=i16=1 --input=8xi1 --input=i1=01 "
+                               r"--benchmark_repetitions=2$")
         call = [c for c in self.calls("iree-compile") if c != "--version"][0]
         self.assertRegex(call, r"^\S+/block_0.mlir --iree-input-type=stablehlo --iree-hal-target-backends=llvm-cpu "
                                r"-o=\S+/block_0.vmfb --iree-llvmcpu-target-cpu=host$")
@@ -116,14 +118,47 @@ class Tools(unittest.TestCase):
         self.assertRegex([c for c in self.calls("iree-compile") if c != "--version"][-1], expected)
         call = self.calls("iree-benchmark-module")[-1]
         self.assertIn("--device=local-sync", call)
-        self.assertTrue(call.endswith(" --input=8xi1 --benchmark_repetitions=7"), call)
+        self.assertTrue(call.endswith(" --input=i1=01 --benchmark_repetitions=7"), call)
+        for name in ("iree-compile", "iree-benchmark-module"):
+            (self.folder / f"{name}.calls").unlink()
         done = command.run(config, "--mlir_file", self.folder / "program.mlir", "--output", self.folder / "out",
                            program="hespas_chakra_gen", environment=self.path)
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertRegex([c for c in self.calls("iree-compile") if c != "--version"][-1], expected)
+        [compiled] = [c for c in self.calls("iree-compile") if c != "--version"]
+        self.assertRegex(compiled, expected)
+        self.assertEqual(len(self.calls("iree-benchmark-module")), 1)
         hardware["compile"] = "llvm-cpu"
         config.write_text(json.dumps({"perf_estimator": {"method": "iree", "hardware": hardware}}))
         self.assertEqual(self.run_with("iree", "--config", config).returncode, 1)
+
+    def drop_in(self, name, *words):
+        done = command.run(*words, program=name, environment=self.path)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done
+
+    def test_the_prototypes_commands_measure_whole_blocks(self):
+        self.iree()
+        self.xla()
+        config = self.folder / "config.json"
+        words = ["--mlir-file", self.folder / "program.mlir"]
+        for method, seconds, micros, option in (("iree", "6.4534502e-05", "64.535", "--iree-compile"),
+                                                ("xla", "2.5e-06", "2.5", "--xla-translate-path")):
+            tool = self.folder / {"iree": "iree-compile", "xla": "xla-translate"}[method]
+            for more in ([], [option, tool]):
+                done = self.drop_in(f"hespas_{method}_estimator", *words, *more)
+                self.assertEqual(done.stdout, f"Execution of module completed: {seconds}s\n")
+                self.assertIn(f"Compute Runtime Estimation: {micros} us\n", done.stderr)
+                self.assertNotIn("utilisation", done.stderr)
+                self.assertNotIn("proportions", done.stderr)
+            config.write_text(json.dumps({"mlir_file": str(words[1]), "output_dir": str(self.folder / method),
+                                          "perf_estimator": {"method": method, "hardware": {}}}))
+            for hits in (0, 1):  # the second run takes all from the cache
+                done = self.drop_in("hespas_chakra_gen", config)
+                self.assertIn(f"Compute Runtime Estimation: {micros} us\n", done.stderr)
+                self.assertEqual(done.stderr.count("Cache hit ("), hits)
+            stats = json.loads((self.folder / method / "module_stats.json").read_text())
+            self.assertEqual((stats["runtime"], stats["cache_hits"]), (float(seconds), 1))
+            self.assertEqual([m["runtime"] for m in stats["per_module"].values()], [float(seconds)])
 
     def test_sample_true_measures_three_of_a_family(self):
         """The prototype's key, which it reads and does not use: here the others are scaled."""

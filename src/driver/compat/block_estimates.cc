@@ -2,10 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 
 #include "driver/compat/python_text.h"
 #include "estimate/cost.h"
+#include "estimate/estimate_all.h"
+#include "estimate/registry.h"
 
 namespace hespas::driver::compat {
 namespace {
@@ -39,14 +42,34 @@ BlockEstimates::BlockEstimates(const Settings& settings, const Blocks& blocks, c
       estimator_(estimator),
       statistics_(settings.rates, settings.split.compat) {}
 
-Status BlockEstimates::Run() {
+Status BlockEstimates::Run(Diagnostics& diagnostics) {
   const auto start = Clock::now();
+  if (estimate::Measures(settings_.method)) {
+    if (Status measured = Measure(diagnostics); !measured) return measured;
+  }
   for (size_t i = 0; i < blocks_.in_order.blocks.size(); ++i) {
     if (blocks_.in_order.blocks[i].kind == graph::BlockKind::kCompute) EstimateBlock(i);
     if (failure_) return *failure_;
   }
   statistics_.Finish(SecondsSince(start));
   return {};
+}
+
+Status BlockEstimates::Measure(Diagnostics& diagnostics) {
+  const auto start = Clock::now();
+  for (const graph::Block& block : blocks_.in_order.blocks) {
+    if (kept_ != nullptr && kept_->Find(Combine(block.hash, estimator_.key()))) known_before_.insert(block.hash);
+  }
+  auto table = estimate::EstimateAll(blocks_.in_order, estimator_, kept_, {.reuse = settings_.reuse}, diagnostics);
+  if (!table) return table.error();
+  measured_ = *std::move(table);
+  seconds_a_block_ = SecondsSince(start) / static_cast<double>(std::max<size_t>(1, measured_->reuse.computed));
+  return {};
+}
+
+bool BlockEstimates::KnownBefore(const graph::Block& block) const {
+  if (measured_) return known_before_.contains(block.hash);
+  return kept_ != nullptr && kept_->Find(Combine(block.hash, estimator_.key()));
 }
 
 void BlockEstimates::EstimateBlock(size_t position) {
@@ -66,10 +89,17 @@ void BlockEstimates::EstimateBlock(size_t position) {
     found->second.file = file;
   }
   const auto start = Clock::now();
-  const std::vector<OpRecord> records = settings_.split.compat ? PrototypeRecords(block) : Records(block);
-  const size_t module = statistics_.AddModule(file, records, expanded, SecondsSince(start));
+  size_t module = 0;
+  if (measured_) {
+    // Divided, 2.5 us print as such.
+    const double seconds = static_cast<double>(measured_->Of(graph::BlockId(position))->time.value) / 1e12;
+    module = statistics_.AddWholeModule(file, seconds, expanded, KnownBefore(block) ? 0 : seconds_a_block_);
+  } else {
+    const std::vector<OpRecord> records = settings_.split.compat ? PrototypeRecords(block) : Records(block);
+    module = statistics_.AddModule(file, records, expanded, SecondsSince(start));
+  }
   seconds_[position] = statistics_.seconds(module);
-  if (kept_ != nullptr && kept_->Find(Combine(block.hash, estimator_.key()))) {
+  if (KnownBefore(block)) {
     statistics_.CountHit(expanded);
     log_.Progress(fmt::format("Cache hit ({}) for {} - runtime: {}", file, file, Repr(seconds_[position])));
   } else {

@@ -5,8 +5,10 @@
 #include <set>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
+#include "base/diagnostic.h"
 #include "base/hash.h"
 #include "base/result.h"
 #include "driver/compat/blocks.h"
@@ -16,6 +18,7 @@
 #include "estimate/cache/cache.h"
 #include "estimate/estimator.h"
 #include "estimate/roofline/prototype_roofline.h"
+#include "graph/estimate_table.h"
 
 namespace hespas::driver::compat {
 
@@ -29,8 +32,10 @@ class BlockEstimates {
   BlockEstimates(const Settings& settings, const Blocks& blocks, const estimate::Estimator& estimator,
                  estimate::EstimateCache* kept, const Log& log);
 
-  Status Run();
+  Status Run(Diagnostics& diagnostics);
 
+  // What an estimator that measures told of each block; nullptr with others, which cost each op.
+  const graph::EstimateTable* measured() const { return measured_ ? &*measured_ : nullptr; }
   const Statistics& statistics() const { return statistics_; }
   const estimate::Notes& notes() const { return notes_; }
   double seconds(size_t position) const { return seconds_.at(position); }
@@ -41,7 +46,9 @@ class BlockEstimates {
     std::string file;
   };
 
+  Status Measure(Diagnostics& diagnostics);
   void EstimateBlock(size_t position);
+  bool KnownBefore(const graph::Block& block) const;
   size_t ExpandedOps(const graph::Block& block) const;
   std::vector<OpRecord> PrototypeRecords(const graph::Block& block);
   void Check(const estimate::PrototypeOp& op);
@@ -59,6 +66,9 @@ class BlockEstimates {
   estimate::Notes notes_;
   std::unordered_map<Hash128, Known> known_;  // by structure
   std::unordered_map<size_t, double> seconds_;
+  std::optional<graph::EstimateTable> measured_;
+  std::unordered_set<Hash128> known_before_;  // by earlier runs; where blocks are measured
+  double seconds_a_block_ = 0;                // that measuring took
   std::set<uint32_t> warned_;
   std::optional<Error> failure_;
 };

@@ -62,13 +62,10 @@ Status WritePrototypeTraces(const Settings& settings, const Blocks& blocks, cons
 }
 
 // The corrected traces: right sizes and groups, exact durations.
-Status WriteTraces(const Settings& settings, const Blocks& blocks, const estimate::Estimator& estimator,
-                   estimate::EstimateCache* kept, report::TraceFiles form, const Log& log, Diagnostics& diagnostics) {
-  Diagnostics reported;  // once already, by the statistics
-  const auto table = estimate::EstimateAll(blocks.in_order, estimator, kept, {}, reported);
-  if (!table) return table.error();
+Status WriteTraces(const Settings& settings, const Blocks& blocks, const graph::EstimateTable& table,
+                   report::TraceFiles form, const Log& log, Diagnostics& diagnostics) {
   const auto traces =
-      assemble::Assemble(*blocks.module, blocks.in_order, *table, {.num_npus = settings.num_npus}, diagnostics);
+      assemble::Assemble(*blocks.module, blocks.in_order, table, {.num_npus = settings.num_npus}, diagnostics);
   if (!traces) return traces.error();
   const size_t npus = traces->program_of_rank.size();
   log.Info(traces->programs.size() > 1 || !traces->arguments.empty()
@@ -79,6 +76,14 @@ Status WriteTraces(const Settings& settings, const Blocks& blocks, const estimat
   log.Info(fmt::format("Wrote communicator group definitions to {}",
                        (fs::path(settings.output_dir) / "comm_group.json").string()));
   return {};
+}
+
+// All blocks; what was measured once is not measured again.
+Result<graph::EstimateTable> TimesOf(const Blocks& blocks, const estimate::Estimator& estimator,
+                                     const BlockEstimates& estimates, estimate::EstimateCache* kept) {
+  if (estimates.measured() != nullptr) return *estimates.measured();
+  Diagnostics reported;  // once already, by the statistics
+  return estimate::EstimateAll(blocks.in_order, estimator, kept, {}, reported);
 }
 
 // Opens the file of kept estimates in `cache_dir`, with the prototype's lines about its own cache there. Under --compat
@@ -114,13 +119,17 @@ Status Generate(const CommandLine& command, const Settings& settings, const Log&
   const auto estimator = estimate::MakeEstimator(settings.method, settings.device, settings.estimator);
   if (!estimator) return estimator.error();
   BlockEstimates estimates(settings, *blocks, **estimator, kept.get(), log);
-  if (Status estimated = estimates.Run(); !estimated) return estimated;
+  if (Status estimated = estimates.Run(diagnostics); !estimated) return estimated;
   estimate::ReportNotes(*blocks->module, estimates.notes(), false, diagnostics);
   log.Progress(log.divider());
-  Status traces = command.compat
-                      ? WritePrototypeTraces(settings, *blocks, estimates, log)
-                      : WriteTraces(settings, *blocks, **estimator, kept.get(), command.trace_files, log, diagnostics);
-  if (!traces) return traces;
+  if (command.compat) {
+    if (Status traces = WritePrototypeTraces(settings, *blocks, estimates, log); !traces) return traces;
+  } else {
+    const auto table = TimesOf(*blocks, **estimator, estimates, kept.get());
+    if (!table) return table.error();
+    const Status traces = WriteTraces(settings, *blocks, *table, command.trace_files, log, diagnostics);
+    if (!traces) return traces;
+  }
   const fs::path folder = settings.output_dir;
   if (Status written = WriteFileAtomically(folder / "module_stats.json", estimates.statistics().ToJson()); !written)
     return written;

@@ -275,7 +275,7 @@ class Reader {
         std::string text = value;
         if (key.scale != 0) text = fmt::format("{}", std::strtod(value.c_str(), nullptr) * key.scale);
         if (!SetTool(key.option, text, settings_.estimator))
-          Fail(kBadSetting, fmt::format("`{}` is not a positive number: {}", name, value), {});
+          Fail(kBadSetting, fmt::format("`{}` cannot be `{}`", name, value), {});
         Row(name, text, "option");
       }
     }

@@ -25,6 +25,7 @@ Result<Blocks> WholeProgram(const std::string& program, Diagnostics& diagnostics
   const ir::BlockId body = blocks.module->body(*main);
   if (!body.valid()) return blocks;
   block.ops = blocks.module->block(body).ops;
+  for (const ir::ValueId value : blocks.module->arguments(body)) block.inputs.push_back(value);
   if (!block.ops.empty() && ir::IsTerminator(blocks.module->kind(block.ops.back()))) {
     const auto returned = blocks.module->operands(block.ops.back());
     block.outputs.assign(returned.begin(), returned.end());
@@ -47,7 +48,7 @@ Result<std::string> EstimateStandAlone(const StandAloneOptions& options, const L
   const auto estimator = estimate::MakeEstimator(settings->method, settings->device, settings->estimator);
   if (!estimator) return estimator.error();
   BlockEstimates estimates(*settings, *blocks, **estimator, nullptr, log);
-  if (Status run = estimates.Run(); !run) return run.error();
+  if (Status run = estimates.Run(diagnostics); !run) return run.error();
   estimate::ReportNotes(*blocks->module, estimates.notes(), false, diagnostics);
   log.Progress(log.divider());
   estimates.statistics().LogSummary(log);

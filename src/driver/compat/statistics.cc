@@ -15,19 +15,19 @@ DatatypeStatistics& Datatype(std::vector<DatatypeStatistics>& list, const std::s
   return list.emplace_back(DatatypeStatistics{.name = name});
 }
 
-void Add(DatatypeStatistics& to, int64_t flops, double seconds, double compute_seconds) {
+void AddTo(DatatypeStatistics& to, int64_t flops, double seconds, double compute_seconds) {
   to.flops += flops;
   to.seconds += seconds;
   to.compute_seconds += compute_seconds;
 }
 
-void Add(OpStatistics& to, const OpStatistics& from) {
+void AddTo(OpStatistics& to, const OpStatistics& from) {
   to.seconds += from.seconds;
   to.count += from.count;
   to.flops += from.flops;
   to.bytes += from.bytes;
   for (const DatatypeStatistics& d : from.datatypes)
-    Add(Datatype(to.datatypes, d.name), d.flops, d.seconds, d.compute_seconds);
+    AddTo(Datatype(to.datatypes, d.name), d.flops, d.seconds, d.compute_seconds);
 }
 
 double Ratio(double a, double b) { return b == 0 ? 0.0 : a / b; }
@@ -170,12 +170,21 @@ size_t Statistics::AddModule(std::string file, const std::vector<OpRecord>& ops,
     at->count += 1;
     at->flops += op.flops;
     at->bytes += op.bytes;
-    Add(Datatype(at->datatypes, op.datatype), op.flops, op.seconds, op.compute_seconds);
+    AddTo(Datatype(at->datatypes, op.datatype), op.flops, op.seconds, op.compute_seconds);
   }
   for (const OpStatistics& op : totals.ops) {
     for (const DatatypeStatistics& d : op.datatypes)
-      Add(Datatype(totals.datatypes, d.name), d.flops, d.seconds, d.compute_seconds);
+      AddTo(Datatype(totals.datatypes, d.name), d.flops, d.seconds, d.compute_seconds);
   }
+  return Add(std::move(file), std::move(totals), expanded_ops, wall_seconds);
+}
+
+size_t Statistics::AddWholeModule(std::string file, double seconds, size_t expanded_ops, double wall_seconds) {
+  whole_modules_ = true;
+  return Add(std::move(file), Totals{.seconds = seconds}, expanded_ops, wall_seconds);
+}
+
+size_t Statistics::Add(std::string file, Totals totals, size_t expanded_ops, double wall_seconds) {
   Evaluate(totals);
   totals.energy = Power(totals.utilisation) * totals.seconds;
   totals.uncached_seconds = wall_seconds;
@@ -206,11 +215,11 @@ void Statistics::Account(const Totals& module, size_t expanded_ops) {
   root_.energy += module.energy;
   last_seconds_ = module.seconds;
   for (const DatatypeStatistics& d : module.datatypes)
-    Add(Datatype(root_.datatypes, d.name), d.flops, d.seconds, d.compute_seconds);
+    AddTo(Datatype(root_.datatypes, d.name), d.flops, d.seconds, d.compute_seconds);
   for (const OpStatistics& op : module.ops) {
     const auto [found, is_new] = op_index_.try_emplace(op.name, root_.ops.size());
     if (is_new) root_.ops.push_back({.name = op.name});
-    Add(root_.ops[found->second], op);
+    AddTo(root_.ops[found->second], op);
   }
 }
 
@@ -260,12 +269,20 @@ void Statistics::LogSummary(const Log& log) const {
         RoundedRepr(root_.estimation_seconds), RoundedRepr(root_.uncached_seconds),
         RoundedRepr(100 * (1 - Ratio(root_.estimation_seconds, root_.uncached_seconds)))));
   }
+  if (!whole_modules_) LogWork(log);
+  log.Results(fmt::format("Compute Runtime Estimation: {} us", RoundedRepr(root_.seconds * 1e6)));
+  if (!whole_modules_) LogProportions(log);
+}
+
+void Statistics::LogWork(const Log& log) const {
   log.Results("FLOPS/s utilisation: " + RoundedRepr(root_.utilisation.flops));
   log.Results("Memory bandwidth utilisation: " + RoundedRepr(root_.utilisation.bandwidth));
   log.Results("Average FLOPS/s: " + WithPrefix(root_.utilisation.average_flops, "FLOPS/s"));
   if (rates_.energy()) log.Results(fmt::format("Total energy: {} J", RoundedRepr(root_.energy)));
   log.Results("Average Memory Bandwidth: " + WithPrefix(root_.utilisation.average_bandwidth, "B/s"));
-  log.Results(fmt::format("Compute Runtime Estimation: {} us", RoundedRepr(root_.seconds * 1e6)));
+}
+
+void Statistics::LogProportions(const Log& log) const {
   log.Results("Op time proportions:");
   std::vector<const OpStatistics*> ops;
   size_t widest = 0;

@@ -76,6 +76,8 @@ class Statistics {
 
   // A module estimated from its ops, in order; returns its index.
   size_t AddModule(std::string file, const std::vector<OpRecord>& ops, size_t expanded_ops, double wall_seconds);
+  // A module that was measured as a whole: of it only the time is known.
+  size_t AddWholeModule(std::string file, double seconds, size_t expanded_ops, double wall_seconds);
   // A module equal to an earlier one.
   void AddHit(std::string file, size_t original, size_t expanded_ops);
   // The module added last was known from an earlier run.
@@ -93,7 +95,10 @@ class Statistics {
     Totals totals;    // of originals
   };
 
+  size_t Add(std::string file, Totals totals, size_t expanded_ops, double wall_seconds);
   void Account(const Totals& module, size_t expanded_ops);
+  void LogWork(const Log& log) const;
+  void LogProportions(const Log& log) const;
   void Evaluate(Totals& totals) const;
   double Power(const Utilisation& utilisation) const;
   double RateOf(const std::string& datatype) const;
@@ -104,6 +109,7 @@ class Statistics {
   std::vector<Module> modules_;
   Totals root_;
   std::unordered_map<std::string, size_t> op_index_;  // into root_.ops
+  bool whole_modules_ = false;                        // there are no figures of ops
   double last_seconds_ = 0;
   int64_t ops_processed_ = 0;
   int64_t hits_ = 0;

@@ -45,7 +45,10 @@ class Session {
 
   Status Run(Notes& notes) {
     const std::vector<size_t> order = Order();
-    if (batch_.progress != nullptr) batch_.progress->Begin("profile", order.size());
+    if (batch_.progress != nullptr) {
+      batch_.progress->Begin("profile", order.size());
+      if (options_.budget_s > 0) batch_.progress->EndsWithin(options_.budget_s - SecondsSince(start_));
+    }
     const size_t jobs = Jobs();
     for (size_t at = 0; at < order.size() && !Spent();) {
       const size_t end = std::min(order.size(), at + jobs * kBlocksPerJob);
@@ -140,7 +143,8 @@ class Session {
     for (size_t i = 0; i < blocks_.size(); ++i) {
       measured += blocks_[i].measured ? 1 : 0;
       if (blocks_[i].measured) continue;
-      const ir::OpId op = batch_.requests[i].block->ops.front();
+      const std::vector<ir::OpId>& ops = batch_.requests[i].block->ops;
+      const ir::OpId op = ops.empty() ? module_.main() : ops.front();
       graph::Estimate estimate = modelled_[i];
       if (failures_[i].empty()) {
         if (scaled++ == 0) first = op;

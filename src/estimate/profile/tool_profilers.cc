@@ -102,11 +102,13 @@ std::optional<double> MeanSeconds(const std::string& output, const std::string& 
   return std::nullopt;
 }
 
-// "2x3xf32=1", "i32=1"; booleans are zeros, as the tool reads no other value for them.
+// "2x3xf32=1", "i32=1". The tool reads no value for booleans but all their bytes: tensors of them are zeros, and a
+// scalar, which needs one, is true.
 std::string InputOption(const ProgramArgument& argument) {
   std::string text = "--input=";
   for (const int64_t extent : argument.shape) text += fmt::format("{}x", extent);
-  return text + argument.element + (argument.element == "i1" ? "" : "=1");
+  if (argument.element == "i1") return text + (argument.shape.empty() ? "i1=01" : "i1");
+  return text + argument.element + "=1";
 }
 
 class IreeProfiler : public BlockProfiler {
