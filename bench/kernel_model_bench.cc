@@ -19,6 +19,7 @@ using estimate::calibrated::Shape;
 std::vector<KernelSpec> Kernels(Shape shape, Datatype type) {
   std::mt19937 random(1);
   const auto extent = [&] { return static_cast<double>((16u << (random() % 10)) + random() % 16); };
+  const auto channels = [&] { return static_cast<double>(16u << (random() % 8)); };
   std::vector<KernelSpec> kernels(4096);
   for (KernelSpec& kernel : kernels) {
     kernel = {.shape = shape,
@@ -26,7 +27,12 @@ std::vector<KernelSpec> Kernels(Shape shape, Datatype type) {
               .b = static_cast<double>(1 + random() % 8),
               .m = extent(),
               .n = extent(),
-              .k = extent()};
+              .k = extent(),
+              .input_channels = channels(),
+              .output_channels = channels(),
+              .kernel_size = 3,
+              .extent = static_cast<double>(7u << (random() % 6)),
+              .padding = 1};
   }
   return kernels;
 }
@@ -50,6 +56,8 @@ BENCHMARK_CAPTURE(TimeKernels, gemm_bf16, Shape::kGemm, Datatype::kBf16);
 BENCHMARK_CAPTURE(TimeKernels, linear_f32, Shape::kLinear, Datatype::kF32);
 BENCHMARK_CAPTURE(TimeKernels, bmm_f32, Shape::kBatchedGemm, Datatype::kF32);
 BENCHMARK_CAPTURE(TimeKernels, softmax_f32, Shape::kSoftmax, Datatype::kF32);
+BENCHMARK_CAPTURE(TimeKernels, layer_norm_f32, Shape::kNorm, Datatype::kF32);
+BENCHMARK_CAPTURE(TimeKernels, convolution_f32, Shape::kConvolution, Datatype::kF32);
 BENCHMARK_CAPTURE(TimeKernels, elementwise_f32, Shape::kElementwise, Datatype::kF32);
 
 }  // namespace

@@ -103,6 +103,15 @@ TileModel LaneTiles(const Machine& machine, const LaneConstants& lanes, double s
   return model;
 }
 
+// Flop/us of the whole device.
+double FastestTile(const TileModel& model) {
+  double rate = 0;
+  for (size_t i = 0; i < model.tile_count; ++i) rate = std::max(rate, model.tiles[i].device_rate);
+  return rate;
+}
+
+double Flops(const KernelSpec& product) { return 2 * product.b * product.m * product.n * product.k; }
+
 // Rates of vector types relative to f32 come in powers of two.
 double LaneSlowdown(const Machine& machine, Datatype type) {
   const double ratio =
@@ -113,6 +122,7 @@ double LaneSlowdown(const Machine& machine, Datatype type) {
 double SoftMaximum(double a, double b, double power) {
   const double largest = std::max(a, b);
   if (!(largest > 0)) return 0;
+  if (!(std::min(a, b) > 0)) return largest;
   return largest * std::pow(std::pow(a / largest, power) + std::pow(b / largest, power), 1 / power);
 }
 
@@ -253,23 +263,40 @@ KernelTime KernelModel::Convolution(const KernelSpec& kernel) const {
   product.m = Extent(kernel.b) * extent * extent;
   product.n = Extent(kernel.output_channels);
   product.k = Extent(kernel.input_channels) * Extent(kernel.kernel_size) * Extent(kernel.kernel_size);
-  KernelTime direct = Product(product);
-  direct.us = direct.launch_us + (direct.us - direct.launch_us) / constants.sustained_fraction;
+  const auto direct = [&] {
+    KernelTime time = Product(product);
+    time.us = time.launch_us + (time.us - time.launch_us) / constants.sustained_fraction;
+    return time;
+  };
   const bool winograd = kernel.kernel_size == 3 && stride == 1 && !machine_.tensor[static_cast<size_t>(kernel.type)];
-  if (!winograd) return direct;
+  if (!winograd) return direct();
   const double tiles = Extent(kernel.b) * std::pow(std::ceil(extent / 4), 2);
-  product.b = 36;
-  product.m = tiles;
-  product.k = Extent(kernel.input_channels);
-  KernelTime fast = Lanes(product, true);
-  const double element = 36 * Entry(kernel.type).bytes;  // transformed
-  KernelSpec data{.shape = Shape::kTraffic, .type = kernel.type};
-  data.bytes = constants.transform_passes * tiles * (product.k + product.n) * element;
-  KernelSpec weights{.shape = Shape::kTraffic, .type = kernel.type, .bytes = product.k * product.n * element};
-  fast.us =
-      fast.launch_us + (fast.us - fast.launch_us) / constants.winograd_fraction + Memory(data).us + Memory(weights).us;
-  fast.flops = direct.flops / kWinogradGain;
-  return fast.us < direct.us ? fast : direct;
+  KernelSpec products = product;
+  products.b = 36;
+  products.m = tiles;
+  products.k = Extent(kernel.input_channels);
+  const auto transformed = [&] {
+    KernelTime time = Lanes(products, true);
+    const double element = 36 * Entry(kernel.type).bytes;
+    KernelSpec data{.shape = Shape::kTraffic, .type = kernel.type};
+    data.bytes = constants.transform_passes * tiles * (products.k + products.n) * element;
+    KernelSpec weights{.shape = Shape::kTraffic, .type = kernel.type, .bytes = products.k * products.n * element};
+    time.us = time.launch_us + (time.us - time.launch_us) / constants.winograd_fraction + Memory(data).us +
+              Memory(weights).us;
+    time.flops = Flops(product) / kWinogradGain;
+    return time;
+  };
+  // The one with less arithmetic first; the other is not even tried where that alone takes longer.
+  const double slowdown = LaneSlowdown(machine_, kernel.type);
+  const double least_direct_us =
+      parameters_.linear.launch_us + Flops(product) * slowdown / FastestTile(linear_) / constants.sustained_fraction;
+  const double least_transformed_us = parameters_.batched.launch_us + 2 * parameters_.memory.launch_us +
+                                      Flops(products) * slowdown / FastestTile(batched_) / constants.winograd_fraction;
+  const bool begin = least_direct_us < least_transformed_us;
+  const KernelTime first = begin ? direct() : transformed();
+  if (first.us <= (begin ? least_transformed_us : least_direct_us)) return first;
+  const KernelTime second = begin ? transformed() : direct();
+  return second.us < first.us ? second : first;
 }
 
 // What an eager convolution, a call of two to five kernels and a workspace, spends beside `us` of work: so many
@@ -321,7 +348,8 @@ double KernelModel::NormPasses(const KernelSpec& kernel, double issue_us, double
 
 // The share of a kernel's bytes that L2 still holds from the kernel before, or for the one behind.
 double KernelModel::InL2(double bytes) const {
-  if (!(machine_.l2_bytes > 0)) return 0;
+  if (!(bytes < kL2End * machine_.l2_bytes)) return 0;
+  if (bytes <= kL2Begin * machine_.l2_bytes) return 1;
   return 1 - Rise(std::log(bytes / machine_.l2_bytes + 1e-30), std::log(kL2Begin), std::log(kL2End));
 }
 
