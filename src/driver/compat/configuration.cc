@@ -261,7 +261,10 @@ class Reader {
         text += (text.empty() ? "" : " ") + setting;
       }
       if (!good)
-        Fail(kBadSetting, fmt::format("`{}` is not a {}", name, key.scale == 0 ? "text" : "positive number"), path);
+        Fail(kBadSetting,
+             settings ? fmt::format("`{}` cannot be `{}`", name, text)
+                      : fmt::format("`{}` has a value of another type", name),
+             path);
       path.pop_back();
       Row(name, text, ConfigurationOrigin());
     }
