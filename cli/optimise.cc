@@ -11,6 +11,7 @@
 #include "estimate/registry.h"
 #include "hardware/presets.h"
 #include "ir/printer.h"
+#include "report/op_labels.h"
 
 namespace hespas::cli {
 namespace {
@@ -69,7 +70,7 @@ report::Table KernelTable(const ir::Module& module, const optimise::Summary& sum
 
 // Of an op "stablehlo.add (line 12)": "stablehlo.add", and "add".
 std::string_view NameOf(std::string_view op) { return op.substr(0, op.find(' ')); }
-std::string_view ShortNameOf(std::string_view op) { return NameOf(op).substr(NameOf(op).rfind('.') + 1); }
+std::string_view ShortNameOf(std::string_view op) { return report::ShortName(NameOf(op)); }
 
 // Whether an op "stablehlo.add (line 12)" is called "stablehlo.add", "add" or "12".
 bool IsCalled(std::string_view op, std::string_view wanted) {

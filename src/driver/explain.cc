@@ -52,9 +52,6 @@ std::optional<size_t> NumberBehind(std::string_view text, std::string_view word)
                                                                                    : std::nullopt;
 }
 
-// "add" of "stablehlo.add".
-std::string_view ShortName(std::string_view name) { return name.substr(name.rfind('.') + 1); }
-
 // Blocks by how much of the step they take, summed over equal ones.
 class Finder {
  public:
@@ -85,8 +82,8 @@ class Finder {
       for (const ir::OpId one : {op, report::HeroOf(module_, op), collective.valid() ? collective : op}) {
         const std::string_view full = module_.name(one);
         names_.emplace(full);
-        names_.emplace(ShortName(full));
-        if (full == name || ShortName(full) == name) return true;
+        names_.emplace(report::ShortName(full));
+        if (full == name || report::ShortName(full) == name) return true;
       }
       const std::string_view kind = report::KindLabel(module_, op);
       names_.emplace(kind);

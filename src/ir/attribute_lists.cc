@@ -110,7 +110,9 @@ size_t PayloadEnd(std::string_view text) {
 }  // namespace
 
 bool DecodeIntegers(std::string_view text, std::vector<int64_t>& out) {
+  constexpr size_t kUsual = 8;
   out.clear();
+  out.reserve(kUsual);
   text = Trim(text);
   if (text.starts_with("dense")) {
     const auto dense = AsDense(text);

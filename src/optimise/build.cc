@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 #include "ir/attribute.h"
 
 namespace hespas::optimise {
@@ -113,6 +115,17 @@ Dimensions WithoutUnits(const Dimensions& dims) {
     if (d != 1) out.push_back(d);
   }
   return out;
+}
+
+bool EqualWithoutUnits(const Dimensions& a, const Dimensions& b) {
+  const auto skip = [](auto at, auto end) { return std::find_if(at, end, [](int64_t d) { return d != 1; }); };
+  auto x = skip(a.begin(), a.end());
+  auto y = skip(b.begin(), b.end());
+  while (x != a.end() && y != b.end() && *x == *y) {
+    x = skip(x + 1, a.end());
+    y = skip(y + 1, b.end());
+  }
+  return x == a.end() && y == b.end();
 }
 
 int64_t Product(const Dimensions& dims) {

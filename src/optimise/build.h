@@ -29,6 +29,7 @@ std::vector<int64_t> NumbersBehind(std::string_view json, std::string_view name)
 
 Dimensions Inverse(const Dimensions& permutation);
 Dimensions WithoutUnits(const Dimensions& dims);
+bool EqualWithoutUnits(const Dimensions& a, const Dimensions& b);
 int64_t Product(const Dimensions& dims);
 
 }  // namespace hespas::optimise

@@ -60,7 +60,7 @@ bool FreeInOrder(const std::vector<Label>& labels) {
 
 // The same labels for a shape that differs in unit dimensions only; empty where it differs in more.
 std::vector<Label> ThroughReshape(const Dimensions& from, const Dimensions& to, const std::vector<Label>& labels) {
-  if (WithoutUnits(from) != WithoutUnits(to)) return {};
+  if (!EqualWithoutUnits(from, to)) return {};
   std::vector<Label> out(from.size(), {Role::kUnit, 0});
   size_t next = 0;
   for (size_t i = 0; i < from.size(); ++i) {

@@ -65,11 +65,12 @@ class CpuFusion {
       if (needed && IsLoopRoot(flow_.node(id))) loops.push_back(Grow(id));
     }
     std::reverse(loops.begin(), loops.end());
+    KernelFormer former(flow_);
     for (Loop& loop : loops) {
       if (loop.members.size() < 2) continue;
       const NodeId root = loop.members[0];
       std::sort(loop.members.begin(), loop.members.end(), [&](NodeId a, NodeId b) { return Before(a, b); });
-      FormKernel(flow_, {&root, 1}, loop.members, "kLoop");
+      former.Form({&root, 1}, loop.members, "kLoop");
     }
     flow_.Normalise();
   }

@@ -3,6 +3,7 @@
 // Results of optimization barriers are fresh names, so what a program recomputes on purpose stays recomputed; each
 // collective has a channel of its own and stays, too (XLA's TPU compiler shares them).
 #include <algorithm>
+#include <bit>
 #include <unordered_map>
 #include <vector>
 
@@ -142,20 +143,40 @@ class NodeHasher {
   std::vector<uint32_t> key_;
 };
 
+// The first node of each hash, in one array: most nodes are the only ones of theirs.
+class FirstNodes {
+ public:
+  explicit FirstNodes(size_t most) : slots_(std::bit_ceil(2 * most + 1)) {}
+
+  // The node that came first with this hash; `id` itself where none did.
+  NodeId FirstOf(const Hash128& hash, NodeId id) {
+    for (size_t at = std::hash<Hash128>()(hash);; ++at) {
+      auto& [key, node] = slots_[at & (slots_.size() - 1)];
+      if (!node.valid()) {
+        key = hash;
+        node = id;
+      }
+      if (key == hash) return node;
+    }
+  }
+
+ private:
+  std::vector<std::pair<Hash128, NodeId>> slots_;
+};
+
 }  // namespace
 
 void EliminateCommonSubexpressions(Dataflow& flow, PassContext&) {
-  std::unordered_map<Hash128, NodeId> seen;
-  seen.reserve(flow.order().size());
+  FirstNodes firsts(flow.order().size());
   NodeHasher hasher(flow);
   for (const NodeId id : flow.order()) {
     Node& node = flow.node(id);
     for (WireId& operand : node.operands) operand = flow.Resolve(operand);
     if (!MayShare(flow, node)) continue;
     const Hash128 hash = hasher(flow, node, [](WireId wire) { return wire.value; });
-    const auto [found, is_new] = seen.emplace(hash, id);
-    if (is_new) continue;
-    for (uint32_t i = 0; i < node.result_count; ++i) flow.Replace(flow.result(id, i), flow.result(found->second, i));
+    const NodeId first = firsts.FirstOf(hash, id);
+    if (first == id) continue;
+    for (uint32_t i = 0; i < node.result_count; ++i) flow.Replace(flow.result(id, i), flow.result(first, i));
   }
   flow.Normalise();
 }

@@ -71,13 +71,17 @@ WireId Dataflow::Resolve(WireId id) {
   return root;
 }
 
-// From the last node to the first, as memory lies; nodes that an earlier one needs are visited when that is met.
-void Dataflow::MarkNeeded(std::vector<char>& needed) {
+// From the last node to the first, as memory lies; nodes that an earlier one needs are visited when that is met. False
+// where there are such.
+bool Dataflow::MarkNeeded(std::vector<char>& needed) {
+  bool ordered = true;
   std::vector<char> passed(nodes_.size(), 0);
   std::vector<NodeId> late;
   const auto need = [&](WireId wire) {
     const NodeId id = maker(wire);
-    if (!id.valid() || needed[id.index()]) return;
+    if (!id.valid()) return;
+    ordered = ordered && !passed[id.index()];
+    if (needed[id.index()]) return;
     needed[id.index()] = 1;
     if (passed[id.index()]) late.push_back(id);
   };
@@ -99,6 +103,7 @@ void Dataflow::MarkNeeded(std::vector<char>& needed) {
       visit(next);
     }
   }
+  return ordered;
 }
 
 void Dataflow::Normalise() {
@@ -106,8 +111,10 @@ void Dataflow::Normalise() {
   changed_ = false;
   for (WireId& out : outputs) out = Resolve(out);
   std::vector<char> state(nodes_.size(), 0);
-  MarkNeeded(state);
-
+  if (MarkNeeded(state)) {
+    std::erase_if(order_, [&](NodeId id) { return state[id.index()] == 0; });
+    return;
+  }
   std::vector<NodeId> sorted;
   sorted.reserve(order_.size());
   std::vector<std::pair<NodeId, size_t>> stack;

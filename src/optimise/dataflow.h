@@ -117,7 +117,7 @@ class Dataflow {
     ir::TypeId type;
     NodeId maker;
   };
-  void MarkNeeded(std::vector<char>& needed);
+  bool MarkNeeded(std::vector<char>& needed);
 
   ir::Module* source_;
   std::vector<Node> nodes_;

@@ -135,11 +135,10 @@ class Exporter {
   }
 
   void AddNode(const Dataflow& flow, const Node& node, ir::BlockId block, std::vector<ir::ValueId>& wires) {
-    std::vector<ir::ValueId> operands;
-    for (const WireId wire : node.operands) operands.push_back(wires[wire.index()]);
-    const std::vector<ir::ValueId> captured(operands.begin() + static_cast<ptrdiff_t>(node.own_operand_count()),
-                                            operands.end());
-    operands.resize(node.own_operand_count());
+    std::vector<ir::ValueId> captured;
+    for (size_t i = node.own_operand_count(); i < node.operands.size(); ++i) {
+      captured.push_back(wires[node.operands[i].index()]);
+    }
     std::vector<ir::RegionId> regions;
     const bool starts = node.kind == OpKind::kAsyncStart && !node.bodies.empty();
     if (starts) {
@@ -155,13 +154,16 @@ class Exporter {
       for (size_t i = 0; i < captured.size(); ++i) inner[node.captured[i]] = captured[i];
       regions = CopyRegions(node.origin, inner);
     }
-    std::vector<ir::TypeId> types;
+    // Bodies have been added by now, so that these lists are free.
+    operands_.clear();
+    for (size_t i = 0; i < node.own_operand_count(); ++i) operands_.push_back(wires[node.operands[i].index()]);
+    result_types_.clear();
     for (uint32_t i = 0; i < node.result_count; ++i) {
-      types.push_back(TypeOf(flow.type_id(WireId(node.first_result.index() + i))));
+      result_types_.push_back(TypeOf(flow.type_id(WireId(node.first_result.index() + i))));
     }
     const ir::OpId op = out_.AddOp(block, {.name = Name(node.name),
-                                           .operands = operands,
-                                           .result_types = types,
+                                           .operands = operands_,
+                                           .result_types = result_types_,
                                            .attributes = Attributes(node.attributes),
                                            .regions = regions,
                                            .source = node.origin.valid() ? source_.op(node.origin).source : 0});
@@ -259,6 +261,8 @@ class Exporter {
   std::vector<uint32_t> types_;
   std::vector<ir::NameId> names_;
   std::vector<ir::Attribute> scratch_;
+  std::vector<ir::ValueId> operands_;     // of the op at hand
+  std::vector<ir::TypeId> result_types_;  // of the op at hand
   std::unordered_map<std::string_view, std::string_view> texts_;
   std::set<std::string_view> referenced_;
   Values values_;

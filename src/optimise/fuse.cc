@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <unordered_map>
 
 #include "optimise/explain_kernels.h"
 #include "optimise/kernels.h"
@@ -11,34 +10,6 @@ namespace hespas::optimise {
 namespace {
 
 using ir::OpKind;
-
-// The inside of one fusion while its ops are copied in.
-struct Inside {
-  Dataflow body;
-  std::unordered_map<WireId, WireId> wires;  // outer to inner
-  std::vector<WireId> operands;              // outer wires behind the parameters
-
-  explicit Inside(ir::Module& source) : body(source) {}
-
-  WireId Read(const Dataflow& outer, WireId wire) {
-    const auto [found, is_new] = wires.try_emplace(wire);
-    if (is_new) {
-      found->second = body.AddParameter(outer.type_id(wire));
-      operands.push_back(wire);
-    }
-    return found->second;
-  }
-
-  void Copy(const Dataflow& outer, NodeId id) {
-    const Node& node = outer.node(id);
-    Node copy = outer.Copy(id);
-    for (WireId& operand : copy.operands) operand = Read(outer, operand);
-    std::vector<ir::TypeId> types;
-    for (uint32_t r = 0; r < node.result_count; ++r) types.push_back(outer.type_id(outer.result(id, r)));
-    const NodeId made = body.Add(std::move(copy), types);
-    for (uint32_t r = 0; r < node.result_count; ++r) wires[outer.result(id, r)] = body.result(made, r);
-  }
-};
 
 std::string_view KindOfFusion(const Dataflow& flow, const KernelPlan& plan, const std::vector<NodeId>& members) {
   for (const NodeId id : members) {
@@ -52,37 +23,61 @@ std::string_view KindOfFusion(const Dataflow& flow, const KernelPlan& plan, cons
 
 }  // namespace
 
-void FormKernel(Dataflow& flow, std::span<const NodeId> roots, std::span<const NodeId> members, std::string_view kind) {
-  auto inside = std::make_unique<Inside>(flow.source());
-  for (const NodeId id : members) inside->Copy(flow, id);
+void KernelFormer::Form(std::span<const NodeId> roots, std::span<const NodeId> members, std::string_view kind) {
+  inside_.resize(flow_.wire_count());
+  auto body = std::make_unique<Dataflow>(flow_.source());
+  Node fusion;
+  for (const NodeId id : members) Copy(id, *body, fusion.operands);
   std::vector<ir::TypeId> types;
   std::vector<WireId> results;
   for (const NodeId root : roots) {
-    for (uint32_t r = 0; r < flow.node(root).result_count; ++r) {
-      results.push_back(flow.result(root, r));
-      types.push_back(flow.type_id(results.back()));
-      inside->body.outputs.push_back(inside->wires.at(results.back()));
+    for (uint32_t r = 0; r < flow_.node(root).result_count; ++r) {
+      results.push_back(flow_.result(root, r));
+      types.push_back(flow_.type_id(results.back()));
+      body->outputs.push_back(inside_[results.back().index()]);
     }
   }
-  Node fusion;
+  for (const WireId wire : entered_) inside_[wire.index()] = WireId();
+  entered_.clear();
   fusion.kind = OpKind::kFusion;
-  fusion.name = flow.source().InternName("mhlo.fusion");
-  fusion.operands = std::move(inside->operands);
-  fusion.attributes = {MakeAttribute(flow.source(), "fusion_kind", fmt::format("#mhlo<fusion_kind {}>", kind))};
-  fusion.origin = flow.node(roots.back()).origin;
-  fusion.bodies.push_back(std::make_unique<Dataflow>(std::move(inside->body)));
-  const NodeId made = flow.Add(std::move(fusion), types);
-  for (size_t i = 0; i < results.size(); ++i) flow.Replace(results[i], flow.result(made, i));
+  fusion.name = flow_.source().InternName("mhlo.fusion");
+  fusion.attributes = {MakeAttribute(flow_.source(), "fusion_kind", fmt::format("#mhlo<fusion_kind {}>", kind))};
+  fusion.origin = flow_.node(roots.back()).origin;
+  fusion.bodies.push_back(std::move(body));
+  const NodeId made = flow_.Add(std::move(fusion), types);
+  for (size_t i = 0; i < results.size(); ++i) flow_.Replace(results[i], flow_.result(made, i));
+}
+
+void KernelFormer::Copy(NodeId id, Dataflow& body, std::vector<WireId>& operands) {
+  const Node& node = flow_.node(id);
+  Node copy = flow_.Copy(id);
+  for (WireId& operand : copy.operands) {
+    if (!inside_[operand.index()].valid()) {
+      Enter(operand, body.AddParameter(flow_.type_id(operand)));
+      operands.push_back(operand);
+    }
+    operand = inside_[operand.index()];
+  }
+  types_.clear();
+  for (uint32_t r = 0; r < node.result_count; ++r) types_.push_back(flow_.type_id(flow_.result(id, r)));
+  const NodeId made = body.Add(std::move(copy), types_);
+  for (uint32_t r = 0; r < node.result_count; ++r) Enter(flow_.result(id, r), body.result(made, r));
+}
+
+void KernelFormer::Enter(WireId wire, WireId inner) {
+  inside_[wire.index()] = inner;
+  entered_.push_back(wire);
 }
 
 namespace {
 
 void FormAll(Dataflow& flow, const KernelPlan& plan) {
   Members members(flow, plan);
+  KernelFormer former(flow);
   for (uint32_t kernel = 0; kernel < plan.roots.size(); ++kernel) {
     if (plan.roots[kernel].empty()) continue;
     const std::vector<NodeId>& inside = members.Of(kernel);
-    FormKernel(flow, plan.roots[kernel], inside, KindOfFusion(flow, plan, inside));
+    former.Form(plan.roots[kernel], inside, KindOfFusion(flow, plan, inside));
   }
   flow.Normalise();
 }

@@ -27,7 +27,7 @@ const std::vector<NodeId>& Members::Of(uint32_t kernel) {
         stack_.pop_back();
         continue;
       }
-      const bool outside = IsReadFromMemory(flow_, flow_.node(id), next);
+      const bool outside = flow_.node(id).kind == ir::OpKind::kScatter && IsReadFromMemory(flow_, flow_.node(id), next);
       const NodeId maker = flow_.maker(operands[next++]);
       if (maker.valid() && !outside && Belongs(maker, kernel)) enter(maker);
     }

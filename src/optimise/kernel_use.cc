@@ -20,6 +20,7 @@ constexpr int64_t kWarp = 32;
 constexpr int64_t kElementsOfThread = 16;  // of a row
 constexpr double kColumnsOfBlock = 128;
 constexpr double kSplat = 4;  // bytes of a constant
+constexpr size_t kUsual = 8;  // roots or reads of a kernel
 
 double TimesOf(const std::vector<double>& root_times, uint64_t roots) {
   double sum = 0;
@@ -103,7 +104,9 @@ void KernelCounter::Enter(KernelUse& use, const Node& node, uint64_t roots, uint
 
 KernelUse KernelCounter::Count(uint32_t kernel) {
   KernelUse use;
-  use.root_times = {1};
+  use.root_times.reserve(kUsual);
+  use.root_times.push_back(1);
+  use.reads.reserve(kUsual);
   for (const NodeId root : plan_.roots[kernel]) {
     for (uint32_t r = 0; r < flow_.node(root).result_count; ++r) {
       const WireId result = flow_.result(root, r);

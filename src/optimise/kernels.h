@@ -50,8 +50,21 @@ KernelPlan PlanKernels(const Dataflow& flow, const PassContext& context);
 // Joins kernels that read the same data, or of which one reads what the other stores.
 void JoinKernels(const Dataflow& flow, const PassContext& context, KernelPlan& plan);
 
-// Puts `members`, in program order, into one fusion that stores the `roots` among them.
-void FormKernel(Dataflow& flow, std::span<const NodeId> roots, std::span<const NodeId> members, std::string_view kind);
+class KernelFormer {
+ public:
+  explicit KernelFormer(Dataflow& flow) : flow_(flow) {}
+  // Puts `members`, in program order, into one fusion that stores the `roots` among them.
+  void Form(std::span<const NodeId> roots, std::span<const NodeId> members, std::string_view kind);
+
+ private:
+  void Copy(NodeId id, Dataflow& body, std::vector<WireId>& operands);
+  void Enter(WireId wire, WireId inner);
+
+  Dataflow& flow_;
+  std::vector<WireId> inside_;   // by wire of the flow: in the fusion at hand; invalid between two
+  std::vector<WireId> entered_;  // of those
+  std::vector<ir::TypeId> types_;
+};
 
 // The nodes of kernels in program order: the roots and, above them, everything that is not stored elsewhere.
 class Members {

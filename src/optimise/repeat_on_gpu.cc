@@ -98,10 +98,10 @@ class Repeater {
     return std::max(1.0, calls);
   }
 
-  std::vector<double> FactsOf(NodeId id, const std::vector<uint32_t>& readers) {
+  void AddFacts(NodeId id, const std::vector<uint32_t>& readers, std::vector<double>& facts) {
     const WireId wire = flow_.result(id);
     const KernelUse& made = Use(plan_.kernel[id.index()]);
-    std::vector<double> facts = {made.operations, made.written, made.blocks, static_cast<double>(made.reads.size())};
+    facts.insert(facts.end(), {made.operations, made.written, made.blocks, static_cast<double>(made.reads.size())});
     for (const auto& read : made.reads) facts.insert(facts.end(), {read.size, read.size * read.times});
     for (const uint32_t kernel : readers) {
       const KernelUse& reader = Use(kernel);
@@ -118,7 +118,6 @@ class Repeater {
       });
       facts[count] = static_cast<double>((facts.size() - count - 1) / 2);
     }
-    return facts;
   }
 
   void Evaluate(NodeId id) {
@@ -128,10 +127,11 @@ class Repeater {
     is_outdated_[id.index()] = 0;
     gain_[id.index()] = -1;
     if (readers.size() > kReaderLimit) return;
-    Question question{QuestionKind::kRepeatOnGpu, FactsOf(id, readers)};
-    gain_[id.index()] = GainOfRepeating(question.facts, context_.gpu);
+    facts_.clear();
+    AddFacts(id, readers, facts_);
+    gain_[id.index()] = GainOfRepeating(facts_, context_.gpu);
     if (gain_[id.index()] >= 0) queue_.emplace(gain_[id.index()], id.value, version_[id.index()]);
-    if (context_.decisions != nullptr) context_.decisions->Ask(std::move(question), context_.gpu);
+    if (context_.decisions != nullptr) context_.decisions->Ask({QuestionKind::kRepeatOnGpu, facts_}, context_.gpu);
   }
 
   // Looks again at what was put off; false where nothing was.
@@ -169,11 +169,10 @@ class Repeater {
 
   // Another device does the same where of two values that touch each other the same one goes first.
   void NoteOrder(NodeId first, NodeId second) {
-    const std::vector<double> a = FactsOf(first, ReadersOf(first));
-    const std::vector<double> b = FactsOf(second, ReadersOf(second));
-    Question question{QuestionKind::kBefore, {first < second ? 1.0 : 0.0, static_cast<double>(a.size())}};
-    question.facts.insert(question.facts.end(), a.begin(), a.end());
-    question.facts.insert(question.facts.end(), b.begin(), b.end());
+    Question question{QuestionKind::kBefore, {first < second ? 1.0 : 0.0, 0}};
+    AddFacts(first, ReadersOf(first), question.facts);
+    question.facts[1] = static_cast<double>(question.facts.size() - 2);
+    AddFacts(second, ReadersOf(second), question.facts);
     context_.decisions->Ask(std::move(question), context_.gpu);
   }
 
@@ -204,6 +203,7 @@ class Repeater {
   std::vector<size_t> reader_count_;            // by node, when it was last looked at
   std::vector<char> is_outdated_;               // by node
   std::vector<NodeId> outdated_;
+  std::vector<double> facts_;   // of the question at hand
   std::vector<uint32_t> seen_;  // by node: the search that last came by
   uint32_t search_ = 0;
   // gain, node and version of it; among equals the last of the program first, as XLA has them

@@ -17,7 +17,9 @@ using ir::OpKind;
 // A wire seen as its base with dimensions in another order; unit dimensions do not count.
 struct Turned {
   WireId base;
-  Dimensions order;  // of the base's dimensions that are not 1: where each stands in the wire, among those not 1
+  // Of the base's dimensions that are not 1: where each stands in the wire, among those not 1; empty where no transpose
+  // was met.
+  Dimensions order;
   bool moved = false;
 };
 
@@ -58,21 +60,20 @@ class Sinker {
 
   // Looks through reshapes of unit dimensions and transposes.
   Turned See(WireId wire) const {
-    const size_t rank = WithoutUnits(flow_.type(wire).dims).size();
-    Turned seen{wire, Dimensions(rank), false};
-    for (size_t i = 0; i < rank; ++i) seen.order[i] = static_cast<int64_t>(i);
+    Turned seen{wire, {}, false};
     for (int step = 0; step < 8; ++step) {
       const Node* maker = flow_.MakerNode(seen.base);
       if (maker == nullptr) break;
       const WireId input = maker->operands.empty() ? WireId() : maker->operands[0];
       if (maker->kind == OpKind::kReshape) {
-        if (WithoutUnits(flow_.type(input).dims) != WithoutUnits(flow_.type(seen.base).dims)) break;
+        if (!EqualWithoutUnits(flow_.type(input).dims, flow_.type(seen.base).dims)) break;
       } else if (maker->kind == OpKind::kTranspose) {
         const auto permutation = IntegersOf(flow_, *maker, "permutation");
         const Dimensions& from = flow_.type(input).dims;
         if (!permutation || permutation->size() != from.size()) break;
-        Dimensions order(rank);
         const Dimensions places = NonUnits(from);
+        for (size_t i = seen.order.size(); i < places.size(); ++i) seen.order.push_back(static_cast<int64_t>(i));
+        Dimensions order(places.size());
         size_t at = 0;
         for (const int64_t p : *permutation) {
           if (from[static_cast<size_t>(p)] == 1) continue;
@@ -183,8 +184,7 @@ class Sinker {
     if (!is_new) return found->second;
     WireId made;
     const Turned seen = See(operand);
-    Dimensions base_dims = WithoutUnits(flow_.type(seen.base).dims);
-    if (seen.moved && base_dims == WithoutUnits(turned) &&
+    if (seen.moved && EqualWithoutUnits(flow_.type(seen.base).dims, turned) &&
         PermutationTo(flow_.type(operand).dims, seen.order) == permutation) {
       made = Reshape(flow_, seen.base, turned);
     } else {

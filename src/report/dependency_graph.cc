@@ -125,8 +125,7 @@ class Maker {
 
   GraphNode One(size_t i) const {
     const graph::Block& block = blocks_.blocks[i];
-    const std::string_view name = module_.name(HeroOf(module_, block.ops.back()));
-    std::string label = fmt::format("{}: {}", i, name.substr(name.rfind('.') + 1));
+    std::string label = fmt::format("{}: {}", i, ShortName(module_.name(HeroOf(module_, block.ops.back()))));
     if (block.ops.size() > 1) label += fmt::format(" and {} more", block.ops.size() - 1);
     std::string title = fmt::format("block {}: {}, {}, bound by {}", i, KindOf(i), Shapes(blocks_, block), BoundOf(i));
     if (const graph::Estimate* estimate = EstimateOf(i)) title += ", " + HumanTime(estimate->time);

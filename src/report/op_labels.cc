@@ -148,8 +148,7 @@ std::string_view KindLabel(const ir::Module& module, ir::OpId op) {
   if (kind == OpKind::kCustomCall) return CustomCallLabel(module, hero);
   if (kind == OpKind::kConvolution || kind == OpKind::kDynamicConv) return "convolution";
   if (ir::IsCollective(kind) || ir::Traits(kind).sort == OpSort::kAsync) {
-    const std::string_view name = module.name(hero);
-    return name.substr(name.rfind('.') + 1);
+    return ShortName(module.name(hero));
   }
   const size_t rank = RankOf(kind);
   return rank < std::size(kSorts) ? kSorts[rank].label : "other";

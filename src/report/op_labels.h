@@ -16,6 +16,9 @@ std::string_view KindLabel(const ir::Module& module, ir::OpId op);
 // The operation that gives a fusion its kind and name; the op itself for any other.
 ir::OpId HeroOf(const ir::Module& module, ir::OpId op);
 
+// "add" of "stablehlo.add".
+inline std::string_view ShortName(std::string_view op_name) { return op_name.substr(op_name.rfind('.') + 1); }
+
 // "stablehlo.add"; of a fusion "fusion of stablehlo.add".
 std::string OpText(const ir::Module& module, ir::OpId op);
 
