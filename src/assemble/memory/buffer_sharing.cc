@@ -97,9 +97,29 @@ void BufferSharing::JoinOneDying(ir::OpId op, size_t i, uint32_t at) {
   if (old != kNever && (home == kNever || old != Root(home)) && Dies(old, at)) {
     Join(old, result);
   } else if (home != kNever && MayGoHome(op, i, home, at)) {
+    JoinChain(op, i, home, at);
     GoHome(home, result);
   }
   if (!updated) TakeOver(op, i, at);
+}
+
+void BufferSharing::JoinChain(ir::OpId op, size_t i, uint32_t home, uint32_t at) {
+  std::vector<uint32_t> chain;
+  uint32_t last = Root(home);
+  while (last_use_[last] < at) {
+    last = taker_[last];
+    // A copy stays apart from what it copies: XLA would have left it out otherwise.
+    if (last == kNever || Root(last) != last || module_.kind(module_.defining_op(values_[last])) == OpKind::kCopy)
+      return;
+    chain.push_back(last);
+  }
+  if (last_use_[last] != at) return;
+  const auto operands = module_.operands(op);
+  for (size_t k = 0; k < operands.size(); ++k) {
+    if (Find(operands[k]) != last || !MayTakeOver(module_, op, i, k, what_.on_cpu)) continue;
+    for (const uint32_t step : chain) Join(home, step);
+    return;
+  }
 }
 
 void BufferSharing::TakeOver(ir::OpId op, size_t i, uint32_t at) {
@@ -125,15 +145,13 @@ bool BufferSharing::IsOnlyResult(ir::ValueId value) const {
 }
 
 void BufferSharing::GoHome(uint32_t home, uint32_t result) {
-  Lend(home, {.from = defined_[result], .until = end_, .owner = Root(home)});  // as the two are one behind this
+  Lend(home, {.from = defined_[result], .until = end_, .owner = result});
   Join(home, result);
 }
 
 void BufferSharing::Lend(uint32_t home, const Span& taken) {
-  const uint32_t root = Root(home);
-  const uint32_t taker = taker_[root] == kNever ? kNever : Root(taker_[root]);
-  const Span first{.from = 0, .until = last_use_[root], .owner = root, .taker = taker};
-  if (first.until < taken.from) lent_.push_back({what_.sizes.Of(values_[home]), {first, taken}});
+  const uint32_t until = last_use_[Root(home)];
+  if (until < taken.from) lent_.push_back({what_.sizes.Of(values_[home]), {{.from = 0, .until = until}, taken}});
 }
 
 void BufferSharing::JoinCarried(ir::OpId op, uint32_t at) {

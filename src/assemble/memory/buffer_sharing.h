@@ -31,6 +31,8 @@ class BufferSharing : protected BlockValues {
   // XLA's heap sees a buffer's next user only where that names the op that made it, not an element of its tuple.
   bool IsOnlyResult(ir::ValueId value) const;
   // The result lies in the argument's buffer, which is free from the argument's last use until then.
+  // What is written over the old value, step by step until result `i` of `op` is, lies in its buffer.
+  void JoinChain(ir::OpId op, size_t i, uint32_t home, uint32_t at);
   void GoHome(uint32_t home, uint32_t result);
   void Lend(uint32_t home, const Span& taken);
   // What a loop carries stays in one buffer; an operand that is needed later and changed by the loop is copied first.
