@@ -97,7 +97,8 @@ class GroupReader {
 
 Error Unreadable(const ir::Module& module, ir::OpId op, std::string_view what) {
   return MakeError(kUnreadableGroups, fmt::format("cannot read the {} of `{}`", what, module.name(op)),
-                   module.location(op));
+                   module.location(op),
+                   "lists of device numbers, dense<[[0, 1], [2, 3]]>, or axes of a mesh whose sizes they divide");
 }
 
 bool WithinLimit(const std::vector<Ranks>& groups) {

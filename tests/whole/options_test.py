@@ -1,4 +1,5 @@
 """Options of whole programs as a user gives them: what is wrong or concerns nothing is said, with a remedy."""
+import json
 import os
 import pathlib
 import subprocess
@@ -54,6 +55,42 @@ class Run(Case):
 
     def test_shards_that_do_not_divide(self):
         self.told(1, "E0545", "do not divide", "retarget", PROGRAM, "--devices", 3)
+
+
+class MeshAxes(Case):
+    """Replica groups by axes of a mesh, as StableHLO's specification writes them: no JAX at hand exports them."""
+    PROGRAM = """module @m attributes {mhlo.num_partitions = 8 : i32} {
+      sdy.mesh @mesh = <["x"=2, "y"=4]>
+      func.func @main(%x: tensor<16x8xf32>) -> tensor<64x8xf32> {
+        %g = "stablehlo.all_gather"(%x) <{all_gather_dim = 0 : i64, channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>,
+          use_global_device_ids, replica_groups = GROUPS}> : (tensor<16x8xf32>) -> tensor<64x8xf32>
+        return %g : tensor<64x8xf32>
+      }
+    }"""
+    BY_PARTS = ("#stablehlo.replica_group_mesh_axes<mesh = @mesh, axes = [#stablehlo.axis_ref<name = \"x\">, "
+                "#stablehlo.axis_ref<name = \"y\", sub_axis_info = (1)2>]>")
+    INLINE = "#stablehlo.replica_group_mesh_axes<mesh = #stablehlo.mesh<axes = [<name = \"x\", size = 2>, <name = \"y\", size = 4>]>, axes = [1 : i64]>"
+
+    def with_groups(self, groups, *words):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "axes.mlir"
+            path.write_text(self.PROGRAM.replace("GROUPS", groups))
+            return subprocess.run([HESPAS, words[0], path, *words[1:]], capture_output=True, text=True, timeout=300)
+
+    def test_they_are_the_groups_that_they_name(self):
+        options = ("run", "--device", "H100_80GB", "--format", "json", "-q")
+        for groups, dense in ((self.BY_PARTS, "[[0,2,4,6],[1,3,5,7]]"), (self.INLINE, "[[0,1,2,3],[4,5,6,7]]")):
+            by_axes, by_list = (json.loads(self.with_groups(each, *options).stdout) for each in (groups, f"dense<{dense}> : tensor<2x4xi64>"))
+            self.assertEqual(by_axes["npus"], 8)
+            self.assertEqual(by_axes["collectives"], by_list["collectives"])
+            self.assertIn(groups, self.with_groups(groups, "print").stdout)
+
+    def test_axes_that_are_not_there(self):
+        for groups in (self.BY_PARTS.replace("(1)2", "(3)2"), self.BY_PARTS.replace('"y"', '"z"'), self.BY_PARTS.replace("@mesh", "@other")):
+            done = self.with_groups(groups, "run", "--device", "H100_80GB")
+            self.assertEqual(done.returncode, 1)
+            self.assertIn("[E0603]", done.stderr)
+            self.assertIn("help: ", done.stderr)
 
 
 class Serve(Case):
