@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Sums of measured blocks against the measured whole program, by XLA's CPU plugin on one core.
 
-usage: bench/block_sums.py [--rounds 9] [--cold-rounds 3] [--clock cpu] PROGRAM...
+usage: bench/block_sums.py [--rounds 9] [--cold-rounds 3] [--only fusion]... [--clock cpu] PROGRAM...
 
 PROGRAM runs on one device (`hespas retarget PROGRAM --devices 1` makes one of a larger one). All is compiled first, in one process; then each
-round measures the whole program and all blocks of each cut as the estimator does, so that what else the machine does meets all alike. Cuts:
+round measures the whole program (before and behind) and all blocks of each cut as the estimator does, so that what else the machine does meets all alike. Cuts:
 where XLA's kernels end (fusion), at communication alone (linear), every so many operations that there are as many blocks as with fusion
 (linear by N), at each operation (individual). `plain` is a sum without what starting a program costs being subtracted, `cold` one with
 what the processor caches replaced before each run. Printed are medians over rounds, and of what each sum is off the whole program of its
@@ -82,6 +82,11 @@ class Worker:
         self.process.wait()
 
 
+def corrected_time(worker, path):
+    seconds, overhead = worker.time(path)
+    return seconds - overhead
+
+
 class Cut:
     def __init__(self, name, program, folder, *words):
         self.name = name
@@ -112,22 +117,22 @@ def measure(program, folder, given):
     cuts = [Cut("fusion", program, folder / "fusion", "--split", "fusion"), Cut("linear", program, folder / "linear", "--split", "linear"),
             Cut(f"linear by {limit}", program, folder / "limit", "--split", "linear", "--block-lim", limit),
             Cut("individual", program, folder / "individual", "--split", "individual")]
+    cuts = [cut for cut in cuts if not given.only or cut.name in given.only or (cut.name.startswith("linear by") and "equal" in given.only)]
     worker = Worker(given.clock)
     for path in [whole, *(path for cut in cuts for path in cut.uses)]:
         worker.ask("compile", path)
     rows = collections.defaultdict(list)  # seconds and what they are off the whole program
     for number in range(given.rounds):
-        seconds, overhead = worker.time(whole)
-        base = seconds - overhead
-        rows["whole program"].append((base, 0))
-        turn = number % len(cuts)
+        before, turn, found = corrected_time(worker, whole), number % len(cuts), {}
         for cut in cuts[turn:] + cuts[:turn]:
             corrected, plain = cut.sums(worker)
-            found = {cut.name: corrected, f"{cut.name}, plain": plain}
+            found |= {cut.name: corrected, f"{cut.name}, plain": plain}
             if number < given.cold_rounds and cut.name in ("fusion", "linear"):
                 found[f"{cut.name}, cold"], found[f"{cut.name}, plain, cold"] = cut.sums(worker, True)
-            for name, value in found.items():
-                rows[name].append((value, value / base - 1))
+        base = (before + corrected_time(worker, whole)) / 2
+        rows["whole program"].append((base, 0))
+        for name, value in found.items():
+            rows[name].append((value, value / base - 1))
     worker.close()
     print(f"{program.name}: {', '.join(f'{cut.name} {cut.uses.total()} blocks, {len(cut.uses)} distinct' for cut in cuts)}")
     for name, values in sorted(rows.items(), key=lambda row: row[0] != "whole program"):
@@ -140,6 +145,8 @@ def main():
     options.add_argument("programs", nargs="+", type=pathlib.Path)
     options.add_argument("--rounds", type=int, default=9)
     options.add_argument("--cold-rounds", type=int, default=3)
+    options.add_argument("--only", action="append", choices=("fusion", "linear", "equal", "individual"),
+                         help="this cut, not all; equal: linear, with as many blocks as fusion")
     options.add_argument("--clock", choices=("wall", "cpu"), default="cpu")
     given = options.parse_args()
     os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
