@@ -143,7 +143,7 @@ def gpu_compiler(arguments, device, devices, work):
     del devices
     text, guessed = targets.target_config(device)
     (work / "target.pbtxt").write_text(text)
-    flags = [word for flag in arguments.xla_flag for word in ("--flag", flag)]
+    flags = [f"--flag={flag}" for flag in arguments.xla_flag]
     mode = ["--synchronous"] if arguments.synchronous else []
     return [environment("cuda"), HERE / "xla_gpu.py", "--target", work / "target.pbtxt", *mode, *flags], {"target_config": text, "guessed": guessed}
 
