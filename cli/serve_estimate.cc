@@ -157,7 +157,7 @@ std::string Upright(const report::Table& wide) {
 void AddServeEstimateCommand(CLI::App& app, Console& console) {
   CLI::App& command =
       AddCommand(app, console, "serve-estimate", "latency and throughput of a server with continuous batching",
-                 "hespas serve-estimate examples/serving/gpt.csv --rate 20 --prompt 512 --output geometric:128");
+                 "hespas serve-estimate examples/serving/gpt.csv --rate 10 --prompt 512 --output geometric:128");
   auto options = std::make_shared<ServeCommand>();
   driver::ServingOptions& serving = options->serving;
   command.add_option("TABLE", options->table, "CSV of step times: phase, batch, context, seconds (or program)")

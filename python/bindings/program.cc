@@ -43,7 +43,7 @@ std::unique_ptr<Program> Retargeted(const Program& program, int64_t devices) {
   std::string text;
   const bool done = CallWithoutGil(nullptr, [&] {
     auto module = driver::ReadModule(program.name, Content(program.content, *program.content), nullptr, diagnostics);
-    const Status status = module ? driver::Apply({.devices = devices}, *module) : Status();
+    const Status status = module ? driver::Apply({.devices = devices}, *module, diagnostics) : Status();
     if (!status) diagnostics.Report(status.error());
     if (module && status) text = ir::PrintGeneric(*module);
     return module && status;

@@ -172,7 +172,7 @@ class Server {
 
 Error BadServing(std::string message) {
   return MakeError(kBadServing, std::move(message), {},
-                   "for example --rate 20 --prompt 512 --output geometric:128 --max-batch 32");
+                   "for example --rate 10 --prompt 512 --output geometric:128 --max-batch 32");
 }
 
 Result<std::vector<Request>> MakeRequests(const ServingOptions& options) {
