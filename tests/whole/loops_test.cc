@@ -35,17 +35,38 @@ result::RunResult RunText(const std::string& text, const driver::Assumptions& as
   return result;
 }
 
-// The same model with its layers unrolled and as two loops; the issue allows 1 %.
-TEST(Loops, ALoopOverLayersTakesAsLongAsTheUnrolledProgram) {
-  driver::RunOptions options{.program = HESPAS_SOURCE_DIR "/examples/llama3-100m-4dev.mlir.gz",
-                             .device = "A100_SXM_40GB",
-                             .system = "A100_SXM_40GB_4GPU"};
-  const auto unrolled = RunProgram(options);
-  options.program = HESPAS_SOURCE_DIR "/tests/data/whole/llama3-100m-4dev-scan.mlir.gz";
-  const auto loop = RunProgram(options);
-  EXPECT_NEAR(loop.step_time.seconds(), unrolled.step_time.seconds(), 0.01 * unrolled.step_time.seconds());
-  EXPECT_NEAR(static_cast<double>(loop.flops.value), static_cast<double>(unrolled.flops.value),
-              1e-3 * static_cast<double>(unrolled.flops.value));
+// The same model with its layers unrolled and as two loops.
+class Layers : public testing::Test {
+ protected:
+  void RunBoth(const std::string& device) {
+    driver::RunOptions options{.program = HESPAS_SOURCE_DIR "/examples/llama3-100m-4dev.mlir.gz",
+                               .device = device,
+                               .system = device + "_4GPU"};
+    unrolled_ = RunProgram(options);
+    options.program = HESPAS_SOURCE_DIR "/tests/data/whole/llama3-100m-4dev-scan.mlir.gz";
+    loop_ = RunProgram(options);
+    ExpectNear(loop_.flops.value, unrolled_.flops.value, 1e-3);
+  }
+
+  static void ExpectNear(int64_t value, int64_t reference, double tolerance) {
+    EXPECT_NEAR(static_cast<double>(value), static_cast<double>(reference), tolerance * static_cast<double>(reference));
+  }
+
+  result::RunResult unrolled_;
+  result::RunResult loop_;
+};
+
+// The issue allows 1 %.
+TEST_F(Layers, AsALoopTakeAsLongAsUnrolled) {
+  RunBoth("A100_SXM_40GB");
+  ExpectNear(loop_.step_time.value, unrolled_.step_time.value, 0.01);
+}
+
+// In step time XLA's own two differ by 4 % there: what a body needs first has nothing to hide behind
+// (docs/whole-programs.md).
+TEST_F(Layers, AsALoopComputeAsLongAsUnrolledOnHopper) {
+  RunBoth("H100_80GB");
+  ExpectNear(loop_.compute_time.value, unrolled_.compute_time.value, 0.01);
 }
 
 // Runs until a value falls below one: nobody knows how often.
