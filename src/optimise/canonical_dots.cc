@@ -150,7 +150,7 @@ class Canonicaliser {
       std::vector<Label> labels;
       if (maker->kind == OpKind::kReshape) {
         labels = ThroughReshape(from, flow_.type(seen.wire).dims, seen.labels);
-      } else if (!batch.empty() && (in_order_ ? !SwapsMatrix(*maker) : IsComputed(maker->operands[0]))) {
+      } else if (!batch.empty() && (in_order_ ? !SwapsMatrix(flow_, *maker) : IsComputed(maker->operands[0]))) {
         break;  // batched library calls want their operands in order
       } else if (const auto permutation = IntegersOf(flow_, *maker, "permutation")) {
         labels.resize(from.size());
@@ -161,14 +161,6 @@ class Canonicaliser {
       seen = {maker->operands[0], std::move(labels)};
     }
     return seen;
-  }
-
-  // Rows for columns, whatever the batches.
-  bool SwapsMatrix(const Node& transpose) const {
-    auto permutation = IntegersOf(flow_, transpose, "permutation");
-    if (!permutation || permutation->size() < 2) return false;
-    std::swap(permutation->back(), (*permutation)[permutation->size() - 2]);
-    return std::is_sorted(permutation->begin(), permutation->end());
   }
 
   // A value that a kernel makes can be made in any order; what lies in memory is read as it lies.
@@ -329,6 +321,14 @@ std::optional<ir::DotDimensions> CanonicalDimensions(const Dataflow& flow, const
     if (entry.name == "rhs_contracting_dimensions") dims.rhs_contracting = *values;
   }
   return dims;
+}
+
+bool SwapsMatrix(const Dataflow& flow, const Node& node) {
+  if (node.kind != OpKind::kTranspose) return false;
+  auto permutation = IntegersOf(flow, node, "permutation");
+  if (!permutation || permutation->size() < 2) return false;
+  std::swap(permutation->back(), (*permutation)[permutation->size() - 2]);
+  return std::is_sorted(permutation->begin(), permutation->end());
 }
 
 void CanonicaliseDots(Dataflow& flow, PassContext& context) {

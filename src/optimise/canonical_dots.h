@@ -11,4 +11,7 @@ namespace hespas::optimise {
 // The dimension lists of a canonical dot, from its own attribute.
 std::optional<ir::DotDimensions> CanonicalDimensions(const Dataflow& flow, const Node& node);
 
+// A transpose of rows for columns, whatever the batches.
+bool SwapsMatrix(const Dataflow& flow, const Node& node);
+
 }  // namespace hespas::optimise

@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "optimise/cpu_products.h"
 #include "optimise/cpu_rules.h"
 #include "optimise/kernels.h"
 
@@ -256,6 +257,9 @@ class CpuFusion {
 
 }  // namespace
 
-void FuseOnCpu(Dataflow& flow, PassContext& context) { CpuFusion(flow, context).Run(); }
+void FuseOnCpu(Dataflow& flow, PassContext& context) {
+  FormProductsOnCpu(flow, context);
+  CpuFusion(flow, context).Run();
+}
 
 }  // namespace hespas::optimise

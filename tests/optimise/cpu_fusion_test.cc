@@ -10,8 +10,8 @@ namespace {
 using testing::UnorderedElementsAre;
 
 // The op that makes each kernel's result, those of ops that stand alone included.
-std::vector<std::string> Kernels(const std::string& text) {
-  const ir::Module module = Optimised(text, {.target = optimise::Target::kCpu});
+std::vector<std::string> Kernels(const std::string& text, const std::vector<std::string>& disabled = {}) {
+  const ir::Module module = Optimised(text, {.target = optimise::Target::kCpu, .disabled = disabled});
   std::vector<std::string> names;
   for (const ir::OpId op : module.block(module.body(module.main())).ops) {
     if (ir::IsTerminator(module.kind(op))) continue;
@@ -63,6 +63,40 @@ TEST(CpuFusion, WhatReadsTwoValuesIsStoredWhereOneReaderNeedsItInMemory) {
   EXPECT_THAT(Kernels(ProductOf("stablehlo.dot_general %0, %0, contracting_dims = [1] x [0] : (tensor<64x64xf32>, "
                                 "tensor<64x64xf32>) -> tensor<64x64xf32>")),
               UnorderedElementsAre("stablehlo.multiply", "stablehlo.dot_general", "stablehlo.abs"));
+}
+
+// As in `hespas split --split fusion`, where products stay as they are written: the kernels of w - transpose(x y).
+std::vector<std::string> UpdateBy(const std::string& dimensions, const std::string& order,
+                                  const std::string& also = "") {
+  const std::string batched = "tensor<4x8x16xf32>", turned = "tensor<" + dimensions + "xf32>";
+  return Kernels("func.func @main(%x: tensor<4x8x32xf32>, %y: tensor<4x16x32xf32>, %w: " + turned + ") -> (" + turned +
+                     (also.empty() ? "" : ", " + batched) + R"() {
+      %0 = stablehlo.dot_general %x, %y, batching_dims = [0] x [0], contracting_dims = [2] x [2] : (tensor<4x8x32xf32>, tensor<4x16x32xf32>) -> )" +
+                     batched + "\n  %1 = stablehlo.transpose %0, dims = " + order + " : (" + batched + ") -> " +
+                     turned + "\n  %2 = stablehlo.subtract %w, %1 : " + turned + "\n  return %2" + also + " : " +
+                     turned + (also.empty() ? "" : ", " + batched) + "\n}",
+                 {"canonical-dots"});
+}
+
+// As XLA's CPU compiler (jaxlib 0.7.2) does: it swaps operands where that is all a transpose takes.
+TEST(CpuFusion, AProductIsMadeInTheOrderOfTheTransposeThatAloneReadsIt) {
+  EXPECT_THAT(UpdateBy("4x16x8", "[0, 2, 1]"), UnorderedElementsAre("stablehlo.transpose", "stablehlo.subtract"));
+  EXPECT_THAT(UpdateBy("8x4x16", "[1, 0, 2]"), UnorderedElementsAre("stablehlo.dot_general", "stablehlo.subtract"));
+  EXPECT_THAT(UpdateBy("4x16x8", "[0, 2, 1]", ", %0"),
+              UnorderedElementsAre("stablehlo.dot_general", "stablehlo.subtract"));
+}
+
+TEST(CpuFusion, AProductReadsTransposedMatricesAsTheyLie) {
+  EXPECT_THAT(
+      Kernels(
+          R"(func.func @main(%x: tensor<64x32xf32>, %y: tensor<64x64xf32>) -> (tensor<32x64xf32>, tensor<32x64xf32>) {
+      %0 = stablehlo.transpose %x, dims = [1, 0] : (tensor<64x32xf32>) -> tensor<32x64xf32>
+      %1 = stablehlo.dot_general %0, %y, contracting_dims = [1] x [0] : (tensor<32x64xf32>, tensor<64x64xf32>) -> tensor<32x64xf32>
+      %2 = stablehlo.negate %0 : tensor<32x64xf32>
+      return %1, %2 : tensor<32x64xf32>, tensor<32x64xf32>
+  })",
+          {"canonical-dots"}),
+      UnorderedElementsAre("stablehlo.dot_general", "stablehlo.negate"));
 }
 
 std::string Reduced(int dimension, int left) {
