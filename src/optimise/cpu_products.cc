@@ -4,7 +4,6 @@
 #include "optimise/cpu_products.h"
 
 #include <algorithm>
-#include <optional>
 #include <unordered_set>
 
 #include "optimise/canonical_dots.h"
@@ -35,22 +34,21 @@ class ProductKernels {
   }
 
  private:
-  // Of a product of matrices, each operand with one dimension beside the batches and the one summed over.
-  std::optional<size_t> RankOf(const Node& node) const {
-    if ((node.kind != OpKind::kDotGeneral && node.kind != OpKind::kDot) || !node.origin.valid()) return std::nullopt;
+  // Each operand has one dimension beside the batches and the one that is summed over.
+  bool IsMatrixProduct(const Node& node) const {
+    if ((node.kind != OpKind::kDotGeneral && node.kind != OpKind::kDot) || !node.origin.valid()) return false;
     auto dims = CanonicalDimensions(flow_, node);
     if (!dims) dims = ir::DotDimensionsOf(flow_.source(), node.origin);
-    if (!dims || dims->lhs_contracting.size() != 1) return std::nullopt;
+    if (!dims || dims->lhs_contracting.size() != 1) return false;
     const size_t rank = dims->lhs_batching.size() + 2;
-    const bool matrices = std::all_of(node.operands.begin(), node.operands.end(),
-                                      [&](WireId operand) { return flow_.type(operand).dims.size() == rank; });
-    return matrices ? std::optional(rank) : std::nullopt;
+    return std::all_of(node.operands.begin(), node.operands.end(),
+                       [&](WireId operand) { return flow_.type(operand).dims.size() == rank; });
   }
 
   // The transpose that is all that reads a product; invalid where there is none.
   NodeId TurnedResult(NodeId id) const {
     const Node& node = flow_.node(id);
-    if (!RankOf(node)) return NodeId();
+    if (!IsMatrixProduct(node)) return NodeId();
     const WireId out = node.first_result;
     const auto& readers = users_[out.index()];
     const bool alone = readers.size() == 1 && !returned_.contains(out);
@@ -61,7 +59,7 @@ class ProductKernels {
   std::vector<NodeId> TurnedOperands(NodeId id) const {
     std::vector<NodeId> found;
     const Node& node = flow_.node(id);
-    if (!RankOf(node)) return found;
+    if (!IsMatrixProduct(node)) return found;
     for (const WireId operand : node.operands) {
       const NodeId maker = flow_.maker(operand);
       if (!maker.valid() || !SwapsMatrix(flow_, flow_.node(maker))) continue;
