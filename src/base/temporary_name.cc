@@ -1,11 +1,13 @@
 #include "base/temporary_name.h"
 
-#include <sys/wait.h>
+#include <dirent.h>
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
 #include <cstddef>
+#include <cstring>
 
 #include "base/file.h"
 
@@ -15,14 +17,33 @@ namespace {
 constexpr size_t kSlots = 64;
 std::array<std::atomic<const char*>, kSlots> temporaries;
 
-// With all that it holds, by a program: what walks folders here is not safe in a signal handler.
-void RemoveFolder(const char* name) {
-  const pid_t child = fork();
-  if (child == 0) {
-    execl("/bin/rm", "rm", "-rf", "--", name, nullptr);
-    _exit(1);
+// Removes what `folder` holds, by system calls alone, as a signal handler has to.
+void Empty(int folder) {
+  alignas(dirent64) char entries[2048];
+  while (true) {
+    const ssize_t size = getdents64(folder, entries, sizeof(entries));
+    if (size <= 0) return;
+    for (ssize_t at = 0; at < size;) {
+      const auto* entry = reinterpret_cast<const dirent64*>(entries + at);
+      at += entry->d_reclen;
+      const char* name = entry->d_name;
+      if (std::strcmp(name, ".") == 0 || std::strcmp(name, "..") == 0) continue;
+      if (unlinkat(folder, name, 0) == 0 || errno != EISDIR) continue;
+      const int inner = openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+      if (inner < 0) continue;
+      Empty(inner);
+      close(inner);
+      unlinkat(folder, name, AT_REMOVEDIR);
+    }
   }
-  if (child > 0) waitpid(child, nullptr, 0);
+}
+
+void RemoveFolder(const char* name) {
+  const int folder = open(name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  if (folder < 0) return;
+  Empty(folder);
+  close(folder);
+  rmdir(name);
 }
 
 }  // namespace

@@ -150,14 +150,14 @@ class ProgressTest(unittest.TestCase):
 
     def test_work_with_a_budget_ends_with_it(self):
         """All blocks would take longer than the budget: what is left of that is told."""
-        (self.folder / "chain.mlir").write_text(chain(1000))
+        (self.folder / "chain.mlir").write_text(chain(4000))
         _, shown = self.on_terminal("run", self.folder / "chain.mlir", "--estimator", "pjrt", "--plugin", BIN / "fake_pjrt_plugin.so",
                                     "--split", "individual", "--budget", "4s", "--network-backend", "none")
         lines = re.findall(r"profile (\d+)/(\d+), ([\d.e+]+)/s, (\d+) s left", shown)
         self.assertGreater(len(lines), 1, shown)
         for done, total, rate, left in lines:
             self.assertLessEqual(int(left), 3)  # nothing is shown in the first second
-            self.assertGreater((int(total) - int(done)) / float(rate), 4)
+            self.assertGreater((int(total) - int(done)) / float(rate), 4)  # so long all of them would take
 
     def test_quiet_or_short_work_shows_nothing(self):
         self.assertEqual(self.on_terminal(*self.words, "-q")[1], "")
