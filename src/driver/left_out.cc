@@ -25,38 +25,36 @@ bool Wanted(const ValidateOptions& options, std::string_view set) { return optio
 
 using DeviceModels = std::map<std::string, DeviceModel>;
 
-// Shared constants of each device from the kernels of all others.
-std::optional<DeviceModels> ZeroShotModels(Progress* progress, Diagnostics& diagnostics) {
-  const auto measured = MeasuredKernels("kernels.csv.gz", diagnostics);
-  const auto& parameters = calibrated::DefaultParameters();
-  if (!measured || !parameters) return std::nullopt;
+// Each measured device with the shared constants that `fit` finds in what was measured of all others.
+template <class Measured, class Fit>
+DeviceModels LeftOut(const std::vector<Measured>& measured, const Fit& fit) {
   DeviceModels models;
-  if (progress != nullptr) progress->Begin("fit without a device", measured->size());
-  for (const calibrated::DeviceKernels& left : *measured) {
-    if (progress != nullptr) progress->Done(models.size());
-    std::vector<calibrated::DeviceKernels> others;
-    std::copy_if(measured->begin(), measured->end(), std::back_inserter(others),
-                 [&](const auto& other) { return other.device.name != left.device.name; });
-    models.emplace(left.device.name,
-                   DeviceModel{.figures = left.device, .parameters = calibrated::FitAllShared(*parameters, others)});
+  for (const Measured& left : measured) {
+    std::vector<Measured> others;
+    std::copy_if(measured.begin(), measured.end(), std::back_inserter(others),
+                 [&](const Measured& other) { return other.device.name != left.device.name; });
+    models.emplace(left.device.name, DeviceModel{.figures = left.device, .parameters = fit(others)});
   }
   return models;
 }
 
-// The same from the collectives of all others.
+std::optional<DeviceModels> ZeroShotModels(Progress* progress, Diagnostics& diagnostics) {
+  const auto measured = MeasuredKernels("kernels.csv.gz", diagnostics);
+  const auto& parameters = calibrated::DefaultParameters();
+  if (!measured || !parameters) return std::nullopt;
+  if (progress != nullptr) progress->Begin("fit without a device", measured->size());
+  size_t done = 0;
+  return LeftOut(*measured, [&](const auto& others) {
+    if (progress != nullptr) progress->Done(done++);
+    return calibrated::FitAllShared(*parameters, others);
+  });
+}
+
 std::optional<DeviceModels> UnseenCollectives(Diagnostics& diagnostics) {
   const auto measured = MeasuredCollectives("collectives.csv", diagnostics);
   const auto& parameters = calibrated::DefaultParameters();
   if (!measured || !parameters) return std::nullopt;
-  DeviceModels models;
-  for (const calibrated::DeviceCollectives& left : *measured) {
-    std::vector<calibrated::DeviceCollectives> others;
-    std::copy_if(measured->begin(), measured->end(), std::back_inserter(others),
-                 [&](const auto& other) { return other.device.name != left.device.name; });
-    models.emplace(left.device.name, DeviceModel{.figures = left.device,
-                                                 .parameters = calibrated::FitSharedCollectives(*parameters, others)});
-  }
-  return models;
+  return LeftOut(*measured, [&](const auto& others) { return calibrated::FitSharedCollectives(*parameters, others); });
 }
 
 template <class Row>
@@ -150,31 +148,27 @@ bool AddCollectives(Groups& groups, Diagnostics& diagnostics) {
   return true;
 }
 
-// Shared constants of 16-bit tensor-core products from those of all other devices.
-DeviceModels UnseenProducts(const DeviceModels& models, const std::vector<KernelRow>& rows) {
-  DeviceModels unseen;
-  for (const auto& [left, model] : models) {
-    std::vector<calibrated::DeviceKernels> others;
-    for (const auto& [name, other] : models) {
-      if (name == left) continue;
-      others.push_back({.device = other.figures, .kernels = {}});
-      for (const KernelRow& row : rows) {
-        const bool fitted = row.device == name && row.kernel.type == calibrated::Datatype::kBf16;
-        if (fitted) others.back().kernels.push_back({.kernel = row.kernel, .us = row.us});
-      }
+// Of 16-bit tensor-core products.
+DeviceModels UnseenProducts(const DeviceModels& models, const std::vector<KernelRow>& rows,
+                            const calibrated::Parameters& parameters) {
+  std::vector<calibrated::DeviceKernels> measured;
+  for (const auto& [name, model] : models) {
+    measured.push_back({.device = model.figures, .kernels = {}});
+    for (const KernelRow& row : rows) {
+      const bool fitted = row.device == name && row.kernel.type == calibrated::Datatype::kBf16;
+      if (fitted) measured.back().kernels.push_back({.kernel = row.kernel, .us = row.us});
     }
-    unseen.emplace(left, DeviceModel{.figures = model.figures,
-                                     .parameters = calibrated::FitShared(model.parameters, "gemm", others)});
   }
-  return unseen;
+  return LeftOut(measured, [&](const auto& others) { return calibrated::FitShared(parameters, "gemm", others); });
 }
 
 // TF32 has no shared constants of its own: those of the parameter file, which 16-bit products gave, have not seen it.
-void AddUnseenProducts(Groups& groups, const DeviceModels& models, const std::vector<KernelRow>& rows) {
+void AddUnseenProducts(Groups& groups, const DeviceModels& models, const std::vector<KernelRow>& rows,
+                       const calibrated::Parameters& parameters) {
   std::vector<KernelRow> narrow;
   std::vector<KernelRow> wide;
   for (const KernelRow& row : rows) (row.kernel.type == calibrated::Datatype::kTf32 ? wide : narrow).push_back(row);
-  AddRows(groups, kZeroShot, narrow, Among(UnseenProducts(models, rows)));
+  AddRows(groups, kZeroShot, narrow, Among(UnseenProducts(models, rows, parameters)));
   AddRows(groups, kZeroShot, wide, Among(models));
 }
 
@@ -182,19 +176,19 @@ bool AddProducts(Groups& groups, Diagnostics& diagnostics) {
   const auto rows = ReadGemmRows(diagnostics);
   const auto& parameters = calibrated::DefaultParameters();
   if (!rows || !parameters) return false;
-  DeviceModels models;
-  for (const KernelRow& row : *rows) {
-    if (models.contains(row.device)) continue;
-    const auto device = hardware::LoadDevice(row.device, diagnostics);
-    if (!device) return false;
-    models.emplace(row.device, DeviceModel{.figures = WithoutOwnConstants(*device), .parameters = *parameters});
-  }
-  AddUnseenProducts(groups, models, *rows);
   const ModelOf shared = [&](const std::string& preset) -> std::optional<DeviceModel> {
     auto device = hardware::LoadDevice(preset, diagnostics);
     if (!device) return std::nullopt;
     return DeviceModel{.figures = WithoutOwnConstants(*std::move(device)), .parameters = *parameters};
   };
+  DeviceModels models;
+  for (const KernelRow& row : *rows) {
+    if (models.contains(row.device)) continue;
+    const auto model = shared(row.device);
+    if (!model) return false;
+    models.emplace(row.device, *model);
+  }
+  AddUnseenProducts(groups, models, *rows, *parameters);
   if (!AddPublishedErrors(groups, kZeroShot, shared, diagnostics)) return false;
   for (unsigned seed = 1; seed <= kDraws; ++seed) {
     DeviceModels drawn = models;

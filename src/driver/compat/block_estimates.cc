@@ -58,7 +58,7 @@ Status BlockEstimates::Run(Diagnostics& diagnostics) {
 Status BlockEstimates::Measure(Diagnostics& diagnostics) {
   const auto start = Clock::now();
   for (const graph::Block& block : blocks_.in_order.blocks) {
-    if (kept_ != nullptr && kept_->Find(Combine(block.hash, estimator_.key()))) known_before_.insert(block.hash);
+    if (KnownBefore(block)) known_before_.insert(block.hash);
   }
   auto table = estimate::EstimateAll(blocks_.in_order, estimator_, kept_, {.reuse = settings_.reuse}, diagnostics);
   if (!table) return table.error();
@@ -88,18 +88,19 @@ void BlockEstimates::EstimateBlock(size_t position) {
     }
     found->second.file = file;
   }
+  const bool known_before = KnownBefore(block);
   const auto start = Clock::now();
   size_t module = 0;
   if (measured_) {
     // Divided, 2.5 us print as such.
     const double seconds = static_cast<double>(measured_->Of(graph::BlockId(position))->time.value) / 1e12;
-    module = statistics_.AddWholeModule(file, seconds, expanded, KnownBefore(block) ? 0 : seconds_a_block_);
+    module = statistics_.AddWholeModule(file, seconds, expanded, known_before ? 0 : seconds_a_block_);
   } else {
     const std::vector<OpRecord> records = settings_.split.compat ? PrototypeRecords(block) : Records(block);
     module = statistics_.AddModule(file, records, expanded, SecondsSince(start));
   }
   seconds_[position] = statistics_.seconds(module);
-  if (KnownBefore(block)) {
+  if (known_before) {
     statistics_.CountHit(expanded);
     log_.Progress(fmt::format("Cache hit ({}) for {} - runtime: {}", file, file, Repr(seconds_[position])));
   } else {
