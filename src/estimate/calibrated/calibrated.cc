@@ -63,7 +63,7 @@ Work Calibrated::FusionWork(const LeafFacts& facts) const {
   if (work.seconds == 0) {
     work = Traffic(rest, facts.instructions);
   } else if (rest > 0) {  // an epilogue's own traffic, without another launch
-    work.seconds += rest / (model_.machine().memory_rate * model_.parameters().memory.hbm_fraction) * 1e-6;
+    work.seconds += rest / SustainedMemoryRate(model_.machine(), model_.parameters().memory) * 1e-6;
   }
   work.flops = facts.cost.flops;
   work.bytes = facts.cost.bytes;

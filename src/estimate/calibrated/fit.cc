@@ -223,7 +223,7 @@ std::vector<double> CurrentValues(const Parameters& own, const Machine& machine,
     return {gemm.launch_us, gemm.sm_fraction, gemm.l2_bytes_per_clock};
   }
   if (family == "elementwise") {
-    return {own.memory.launch_us, machine.gddr ? own.memory.gddr_fraction : own.memory.hbm_fraction,
+    return {own.memory.launch_us, SustainedMemoryRate(machine, own.memory) / machine.memory_rate,
             own.memory.l2_bytes_per_clock};
   }
   const LaneConstants& lanes = family == "bmm" ? own.batched : own.linear;

@@ -13,6 +13,7 @@ struct Machine {
   double sms = 1;
   double clock = 1;        // per us
   double memory_rate = 1;  // byte/us
+  double sm_share = 9;     // of it, byte/clock of one SM; where its SMs are not known, what is usual
   double l2_bytes = 0;
   double fast_bytes = 0;      // shared memory and L1 of one SM
   double lanes = 64;          // FP32 lanes of one SM
@@ -30,6 +31,10 @@ struct Machine {
 };
 
 Machine MakeMachine(const hardware::Device& device);
+
+// Of memory, as long transfers sustain it, byte/us: the faster it is for each SM's clock, the less of it do the loads
+// that an SM has under way keep busy (Little's law).
+double SustainedMemoryRate(const Machine& machine, const MemoryConstants& memory);
 
 // Whose constants a kernel follows on this machine: products on matrix units are "gemm", whatever a table calls them.
 std::string_view FamilyOnMachine(const KernelSpec& kernel, const Machine& machine);

@@ -38,21 +38,17 @@ double TileEfficiency(const TileSize& tile, double half) {
   return 1 / (1 + half / extent);
 }
 
-// Of memory, as long transfers sustain it.
-double MemoryRate(const Machine& machine, const MemoryConstants& memory) {
-  return machine.memory_rate * (machine.gddr ? memory.gddr_fraction : memory.hbm_fraction);
-}
-
 TileModel MatrixTiles(const Machine& machine, const GemmConstants& gemm, const MemoryConstants& memory, size_t type) {
-  TileModel model{.sms = machine.sms,
-                  .launch_us = gemm.launch_us,
-                  .l2_rate = machine.clock * gemm.l2_bytes_per_clock,
-                  .store_rate = machine.clock * gemm.l2_bytes_per_clock / gemm.store_ratio,
-                  .memory_rate = machine.memory_rate * gemm.memory_fraction,
-                  .long_rate = std::min(machine.memory_rate * gemm.memory_fraction, MemoryRate(machine, memory)),
-                  .l2_bytes = machine.l2_bytes,
-                  .k_step = 32,
-                  .sharp = true};
+  TileModel model{
+      .sms = machine.sms,
+      .launch_us = gemm.launch_us,
+      .l2_rate = machine.clock * gemm.l2_bytes_per_clock,
+      .store_rate = machine.clock * gemm.l2_bytes_per_clock / gemm.store_ratio,
+      .memory_rate = machine.memory_rate * gemm.memory_fraction,
+      .long_rate = std::min(machine.memory_rate * gemm.memory_fraction, SustainedMemoryRate(machine, memory)),
+      .l2_bytes = machine.l2_bytes,
+      .k_step = 32,
+      .sharp = true};
   for (const TileSize& tile : kMatrixTiles) {
     model.tiles[model.tile_count++] = {
         .m = tile.m,
@@ -362,7 +358,7 @@ KernelTime KernelModel::Memory(const KernelSpec& kernel) const {
   time.bytes = std::max(0.0, counted ? kernel.bytes : kernel.arrays * elements * Entry(kernel.type).bytes);
   const Instructions work = kernel.shape == Shape::kTraffic ? kernel.instructions : kernel.weight * elements;
   time.flops = work.lanes + work.special;
-  const double memory_rate = MemoryRate(machine_, memory);
+  const double memory_rate = SustainedMemoryRate(machine_, memory);
   const double l2_rate =
       std::clamp(machine_.sms * machine_.clock * memory.l2_bytes_per_clock, memory_rate, kL2Gain * memory_rate);
   const double hits = InL2(time.bytes);

@@ -197,7 +197,7 @@ TEST(KernelModel, ProductsBeyondL2RunAtTheMemorysSustainedRate) {
     return time.bytes / time.memory_us / model.machine().memory_rate;
   };
   EXPECT_NEAR(rate(8), Shipped().gemm.memory_fraction, 1e-9);
-  EXPECT_NEAR(rate(8192), Shipped().memory.hbm_fraction, 1e-3);
+  EXPECT_NEAR(rate(8192), SustainedMemoryRate(model.machine(), Shipped().memory) / model.machine().memory_rate, 1e-3);
 }
 
 // 100 us of dispatch: next to nothing beside the work of a short convolution, at most so many dispatches beside a long
@@ -329,6 +329,28 @@ TEST(Machine, LanesFollowFromRateAndClock) {
     const double us = KernelModel(stated, Shipped()).Time(kernel).us;
     EXPECT_NEAR(KernelModel(short_file, Shipped()).Time(kernel).us, us, 1e-6 * us);
   }
+}
+
+// 100 SMs at 1.5 GHz share 1.5 TB/s: 10 bytes a clock each, a sixteenth of 160, by the power of 3/4 an eighth.
+TEST(Machine, MemoryIsLessBusyTheMoreOfItEachSmHas) {
+  hardware::Device device;
+  device.family = "gpu";
+  device.sm_count = 100;
+  device.clock_hz = 1.5e9;
+  MemoryConstants memory{.hbm_bytes_per_clock = 160, .gddr_fraction = 0.75};
+  const auto share = [&](double bandwidth) {
+    device.memory_bandwidth = {bandwidth};
+    const Machine machine = MakeMachine(device);
+    return SustainedMemoryRate(machine, memory) / machine.memory_rate;
+  };
+  EXPECT_NEAR(share(1.5e12), 8.0 / 9, 1e-12);
+  EXPECT_NEAR(share(24e12), 0.5, 1e-12);
+  device.sm_count.reset();
+  EXPECT_EQ(share(1.5e12), share(24e12));
+  device.memory_kind = "GDDR6";
+  EXPECT_NEAR(share(1.5e12), 0.75, 1e-12);
+  memory.own_fraction = 0.9;
+  EXPECT_NEAR(share(1.5e12), 0.9, 1e-12);
 }
 
 TEST(Machine, TypesWithoutARateRunAsTheNextWiderOne) {

@@ -50,8 +50,10 @@ constexpr Constant<LaneConstants> kBatched[] = {
     {"smallest_tile", &LaneConstants::smallest_tile},
 };
 constexpr Constant<MemoryConstants> kMemory[] = {
-    {"launch_us", &MemoryConstants::launch_us},           {"hbm_fraction", &MemoryConstants::hbm_fraction},
-    {"gddr_fraction", &MemoryConstants::gddr_fraction},   {"l2_bytes_per_clock", &MemoryConstants::l2_bytes_per_clock},
+    {"launch_us", &MemoryConstants::launch_us},
+    {"hbm_bytes_per_clock", &MemoryConstants::hbm_bytes_per_clock},
+    {"gddr_fraction", &MemoryConstants::gddr_fraction},
+    {"l2_bytes_per_clock", &MemoryConstants::l2_bytes_per_clock},
     {"issue_fraction", &MemoryConstants::issue_fraction},
 };
 constexpr Constant<RowConstants> kRows[] = {

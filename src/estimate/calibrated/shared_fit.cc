@@ -35,7 +35,7 @@ constexpr Knob kKnobs[] = {
     {"bmm", "l2_bytes_per_clock", 16, 128},
     {"bmm", "memory_fraction", 0.4, 1},
     {"elementwise", "launch_us", 2.5, 6},
-    {"elementwise", "hbm_fraction", 0.75, 1},
+    {"elementwise", "hbm_bytes_per_clock", 40, 640},
     {"elementwise", "gddr_fraction", 0.6, 0.95},
     {"elementwise", "l2_bytes_per_clock", 10, 90},
     {"rows", "softmax_start", 0.1, 0.5},
