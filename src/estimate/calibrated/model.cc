@@ -95,15 +95,9 @@ TileModel LaneTiles(const Machine& machine, const LaneConstants& lanes, double s
     const double efficiency = reference * TileEfficiency(tile, lanes.tile_half);
     model.tiles[model.tile_count++] = {
         .m = tile.m, .n = tile.n, .sm_rate = sm_rate * efficiency, .device_rate = device_rate * efficiency};
+    model.fastest_rate = std::max(model.fastest_rate, device_rate * efficiency);
   }
   return model;
-}
-
-// Flop/us of the whole device.
-double FastestTile(const TileModel& model) {
-  double rate = 0;
-  for (size_t i = 0; i < model.tile_count; ++i) rate = std::max(rate, model.tiles[i].device_rate);
-  return rate;
 }
 
 double Flops(const KernelSpec& product) { return 2 * product.b * product.m * product.n * product.k; }
@@ -159,6 +153,9 @@ KernelModel::KernelModel(const hardware::Device& device, const Parameters& param
   }
   linear_ = LaneTiles(machine_, parameters_.linear, parameters_.gemm.store_ratio, false);
   batched_ = LaneTiles(machine_, parameters_.batched, parameters_.gemm.store_ratio, true);
+  memory_rate_ = SustainedMemoryRate(machine_, parameters_.memory);
+  l2_rate_ = std::clamp(machine_.sms * machine_.clock * parameters_.memory.l2_bytes_per_clock, memory_rate_,
+                        kL2Gain * memory_rate_);
 }
 
 KernelTime KernelModel::Time(const KernelSpec& kernel) const {
@@ -285,9 +282,9 @@ KernelTime KernelModel::Convolution(const KernelSpec& kernel) const {
   // The one with less arithmetic first; the other is not even tried where that alone takes longer.
   const double slowdown = LaneSlowdown(machine_, kernel.type);
   const double least_direct_us =
-      parameters_.linear.launch_us + Flops(product) * slowdown / FastestTile(linear_) / constants.sustained_fraction;
+      parameters_.linear.launch_us + Flops(product) * slowdown / linear_.fastest_rate / constants.sustained_fraction;
   const double least_transformed_us = parameters_.batched.launch_us + 2 * parameters_.memory.launch_us +
-                                      Flops(products) * slowdown / FastestTile(batched_) / constants.winograd_fraction;
+                                      Flops(products) * slowdown / batched_.fastest_rate / constants.winograd_fraction;
   const bool begin = least_direct_us < least_transformed_us;
   const KernelTime first = begin ? direct() : transformed();
   if (first.us <= (begin ? least_transformed_us : least_direct_us)) return first;
@@ -358,12 +355,11 @@ KernelTime KernelModel::Memory(const KernelSpec& kernel) const {
   time.bytes = std::max(0.0, counted ? kernel.bytes : kernel.arrays * elements * Entry(kernel.type).bytes);
   const Instructions work = kernel.shape == Shape::kTraffic ? kernel.instructions : kernel.weight * elements;
   time.flops = work.lanes + work.special;
-  const double memory_rate = SustainedMemoryRate(machine_, memory);
-  const double l2_rate =
-      std::clamp(machine_.sms * machine_.clock * memory.l2_bytes_per_clock, memory_rate, kL2Gain * memory_rate);
   const double hits = InL2(time.bytes);
   // Between the two rates by their ratio's power, so that a percent of capacity never moves a time by three.
-  double traffic_us = time.bytes / (std::pow(l2_rate / memory_rate, hits) * memory_rate);
+  double rate = hits > 0 ? l2_rate_ : memory_rate_;
+  if (hits > 0 && hits < 1) rate = std::pow(l2_rate_ / memory_rate_, hits) * memory_rate_;
+  double traffic_us = time.bytes / rate;
   const double clocks = work.lanes / machine_.lanes + work.special / machine_.special_lanes;  // of one SM
   time.compute_us = clocks / (machine_.sms * machine_.clock * memory.issue_fraction);
   if (kernel.shape == Shape::kSoftmax) traffic_us *= SoftmaxPasses(kernel);

@@ -51,6 +51,8 @@ class KernelModel {
   std::array<TileModel, kDatatypes> matrix_;
   TileModel linear_;
   TileModel batched_;
+  double memory_rate_ = 1;  // byte/us, as long transfers sustain it
+  double l2_rate_ = 1;      // of what L2 holds
 };
 
 }  // namespace hespas::estimate::calibrated

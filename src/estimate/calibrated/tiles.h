@@ -20,6 +20,7 @@ struct TileModel {
   static constexpr size_t kMaxTiles = 16;
   std::array<Tile, kMaxTiles> tiles;
   size_t tile_count = 0;
+  double fastest_rate = 0;  // flop/us of the device on the best of them; on lanes only
   double sms = 1;
   double launch_us = 0;
   double l2_rate = 1;      // byte/us of one SM
