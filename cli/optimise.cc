@@ -144,6 +144,7 @@ void AddOptimiseCommand(CLI::App& app, Console& console) {
       .add_option("--optimise", options->optimise.mode,
                   "auto, none (summarise the program as it is), xla-gpu, xla-tpu, xla-cpu, or xla (its own compiler)")
       ->check(IsOptimisation());
+  AddXlaFlagOption(command, options->optimise.xla_flags);
   command.add_option("--disable", options->optimise.disabled, "passes to leave out");
   command.add_option("--after", options->optimise.stop_after, "last pass to run");
   CLI::Option* explain = command.add_flag("--explain", options->explain, "for each op its kernel, and why");

@@ -122,6 +122,14 @@ void AddProfileOptions(CLI::App& command, estimate::ProfileOptions& profile) {
       ->check(Positive());
 }
 
+void AddXlaFlagOption(CLI::App& command, std::vector<std::string>& flags) {
+  command
+      .add_option("--xla-flag", flags,
+                  "flag of XLA's GPU compiler that the optimiser follows, as "
+                  "--xla-flag=--xla_gpu_all_gather_combine_threshold_bytes=31457280 (`hespas explain E0919`)")
+      ->allow_extra_args(false);
+}
+
 void AddEstimateOptions(CLI::App& command, driver::RunOptions& options) {
   command.add_option("--device", options.device, "accelerator: a preset (`hespas devices`) or a JSON file");
   command.add_option("--estimator", options.estimator,
@@ -132,6 +140,7 @@ void AddEstimateOptions(CLI::App& command, driver::RunOptions& options) {
       .add_option("--optimise", options.optimise,
                   "what XLA would do first: auto (unless already optimised), none, xla-gpu, xla-tpu, xla-cpu or xla")
       ->check(IsOptimisation());
+  AddXlaFlagOption(command, options.xla_flags);
   AddModelOptions(command, options);
 }
 

@@ -82,7 +82,7 @@ bool IsPartitioned(std::string_view text) {
 }
 
 Status Compile(const std::string& python, const fs::path& script, const std::string& text, const std::string& target,
-               const fs::path& result) {
+               const std::vector<std::string>& flags, const fs::path& result) {
   const ScratchFolder work;
   const fs::path program = work.path() / "program.mlir";
   const fs::path description = work.path() / "target.pbtxt";
@@ -96,7 +96,7 @@ Status Compile(const std::string& python, const fs::path& script, const std::str
                                    "--output",
                                    (work.path() / "out").string()};
   if (IsPartitioned(text)) command.emplace_back("--partitioned");
-  command.insert(command.end(), std::begin(kFlags), std::end(kFlags));
+  command.insert(command.end(), flags.begin(), flags.end());
   if (const auto ran = Run(std::move(command), "XLA's compiler"); !ran) return ran.error();
   const auto hlo = ReadRaw((work.path() / "out" / "optimised.hlo").string());
   if (!hlo) return hlo.error();
@@ -106,7 +106,8 @@ Status Compile(const std::string& python, const fs::path& script, const std::str
 
 }  // namespace
 
-Result<ir::Module> OptimiseWithXla(const ir::Module& module, const hardware::Device& device, Diagnostics& diagnostics) {
+Result<ir::Module> OptimiseWithXla(const ir::Module& module, const hardware::Device& device,
+                                   const std::vector<std::string>& flags, Diagnostics& diagnostics) {
   const auto data = hardware::DataFolder();
   if (!data) return data.error();
   const fs::path scripts = data->parent_path() / "python" / "export";
@@ -119,11 +120,13 @@ Result<ir::Module> OptimiseWithXla(const ir::Module& module, const hardware::Dev
                           "the description of the target");
   if (!target) return target.error();
   const std::string text = module.source().empty() ? ir::PrintGeneric(module) : std::string(module.source());
-  const std::string key = Sha256Hex(fmt::format("{}\n{}\n{}", fmt::join(kFlags, " "), *target, text));
+  std::vector<std::string> all(std::begin(kFlags), std::end(kFlags));
+  for (const std::string& flag : flags) all.push_back("--flag=" + flag);
+  const std::string key = Sha256Hex(fmt::format("{}\n{}\n{}", fmt::join(all, " "), *target, text));
   const fs::path result = CacheFolder() / "xla" / (key + ".hlo");
   std::error_code none;
   if (!fs::exists(result, none)) {
-    if (const Status status = Compile(python.string(), scripts / "xla_gpu.py", text, *target, result); !status) {
+    if (const Status status = Compile(python.string(), scripts / "xla_gpu.py", text, *target, all, result); !status) {
       return status.error();
     }
   }

@@ -6,6 +6,9 @@
 // time.
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "base/diagnostic.h"
 #include "base/result.h"
 #include "hardware/device.h"
@@ -22,6 +25,8 @@ inline constexpr DiagnosticKind kXlaFailed{
     "E0985", "XLA's own compiler refused the program, or went beyond its limits of time or memory.",
     Outcome::kToolFailed};
 
-Result<ir::Module> OptimiseWithXla(const ir::Module& module, const hardware::Device& device, Diagnostics& diagnostics);
+// `flags`, as XLA writes them, stand behind those of the tutorial and so replace them.
+Result<ir::Module> OptimiseWithXla(const ir::Module& module, const hardware::Device& device,
+                                   const std::vector<std::string>& flags, Diagnostics& diagnostics);
 
 }  // namespace hespas::driver

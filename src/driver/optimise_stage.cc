@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "driver/exact_optimiser.h"
+#include "driver/xla_flags.h"
 
 namespace hespas::driver {
 namespace {
@@ -62,6 +63,16 @@ optimise::GpuFigures FiguresOf(const hardware::Device& device) {
   return gpu;
 }
 
+Result<optimise::CombineLimits> LimitsFor(const OptimiseOptions& options, const Choice& choice) {
+  const bool followed = choice.run && choice.target == optimise::Target::kGpu;
+  if (!options.xla_flags.empty() && !followed) {
+    return MakeError(kXlaFlag, "--xla-flag: nothing is optimised for a GPU here", {},
+                     "leave it out, or add --optimise xla-gpu");
+  }
+  if (options.mode == "xla") return optimise::CombineLimits{};  // XLA reads its flags itself
+  return CombineLimitsOf(options.xla_flags);
+}
+
 }  // namespace
 
 bool IsForCpu(std::string_view mode, const hardware::Device& device) {
@@ -78,11 +89,17 @@ std::optional<OptimiserInput> OptimiserInputFor(const ir::Module& module, const 
                       "use auto, none, xla-gpu, xla-tpu, xla-cpu or xla");
     return std::nullopt;
   }
+  const auto combine = LimitsFor(options, *choice);
+  if (!combine) {
+    diagnostics.Report(combine.error());
+    return std::nullopt;
+  }
   std::vector<std::string> disabled = options.disabled;
   disabled.insert(disabled.end(), choice->left_out.begin(), choice->left_out.end());
   return OptimiserInput{.run = choice->run,
                         .options = {.target = choice->target,
                                     .gpu = FiguresOf(device),
+                                    .combine = *combine,
                                     .bf16_capability = Bf16Capability(device),
                                     .disabled = std::move(disabled),
                                     .stop_after = options.stop_after,
@@ -96,7 +113,7 @@ std::optional<ir::Module> OptimiseModule(ir::Module module, const OptimiseOption
   if (!input) return std::nullopt;
   if (!input->run) return module;
   if (options.mode == "xla") {
-    auto exact = OptimiseWithXla(module, device, diagnostics);
+    auto exact = OptimiseWithXla(module, device, options.xla_flags, diagnostics);
     if (exact) return std::move(*exact);
     diagnostics.Report(exact.error());
     return std::nullopt;

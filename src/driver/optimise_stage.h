@@ -28,7 +28,8 @@ struct OptimiseOptions {
   std::string mode = "auto";  // auto, none, xla-gpu, xla-tpu, xla-cpu, xla, kFusionAlone
   std::vector<std::string> disabled;
   std::string stop_after;
-  bool expand_kernels = false;  // back to plain StableHLO, for execution
+  std::vector<std::string> xla_flags;  // as XLA writes them (driver/xla_flags.h)
+  bool expand_kernels = false;         // back to plain StableHLO, for execution
 };
 
 // Whether the program runs as XLA's CPU compiler would have it.

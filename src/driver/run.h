@@ -73,6 +73,7 @@ struct RunOptions {
   std::string kernel_simulator;                                 // of ptx: simulates single kernels
   std::string dataflow = "ws";                                  // of scalesim: weights stay, or outputs ("os")
   std::string optimise = "auto";                                // none, xla-gpu, xla-tpu, xla-cpu
+  std::vector<std::string> xla_flags;                           // that the optimiser follows (driver/xla_flags.h)
   std::string split = "auto";                                   // linear, individual, fusion
   bool merge = false;
   size_t block_limit = 1024;

@@ -177,7 +177,8 @@ std::optional<Prepared> Prepare(const RunOptions& options, Diagnostics& diagnost
                     .scheduled = program->scheduled,
                     .optimised = mode != "none" && !((mode == "auto" || mode == kFusionAlone) && program->scheduled)};
   prepared.on_cpu = IsForCpu(mode, prepared.device);
-  auto module = OptimiseModule(std::move(program->module), {.mode = mode}, prepared.device, diagnostics);
+  auto module = OptimiseModule(std::move(program->module), {.mode = mode, .xla_flags = options.xla_flags},
+                               prepared.device, diagnostics);
   if (!module) return std::nullopt;
   prepared.module = std::make_unique<ir::Module>(std::move(*module));
   return SplitBlocks(options, prepared, diagnostics) ? std::optional(std::move(prepared)) : std::nullopt;

@@ -21,18 +21,18 @@ struct Limits {
   size_t count;
 };
 
-// XLA's defaults: xla_gpu_all_gather_combine_threshold_bytes and its sisters; 256 operands a collective.
-Limits LimitsOf(OpKind kind, Target target) {
-  if (target == Target::kTpu) {
+// On GPUs 256 operands a collective.
+Limits LimitsOf(OpKind kind, const PassContext& context) {
+  if (context.target == Target::kTpu) {
     return kind == OpKind::kAllReduce ? Limits{int64_t{128} << 20, 1024} : Limits{0, 1};
   }
   switch (kind) {
     case OpKind::kAllGather:
-      return {int64_t{128} << 20, 256};
+      return {context.combine.all_gather, 256};
     case OpKind::kReduceScatter:
-      return {int64_t{64} << 20, 256};
+      return {context.combine.reduce_scatter, 256};
     case OpKind::kAllReduce:
-      return {int64_t{30} << 20, 256};
+      return {context.combine.all_reduce, 256};
     default:
       return {0, 1};
   }
@@ -68,7 +68,7 @@ std::vector<NodeId> PostOrder(const Dataflow& flow) {
 class Combiner {
  public:
   Combiner(Dataflow& flow, PassContext& context, OpKind kind)
-      : flow_(flow), context_(context), kind_(kind), limits_(LimitsOf(kind, context.target)) {}
+      : flow_(flow), context_(context), kind_(kind), limits_(LimitsOf(kind, context)) {}
 
   void Run() {
     if (limits_.count < 2) return;

@@ -208,6 +208,7 @@ Result<ir::Module> OptimiseAgain(ir::Module& module, const Options& options, Rep
   };
   PassContext context{.target = options.target,
                       .gpu = options.gpu,
+                      .combine = options.combine,
                       .bf16_capability = options.bf16_capability,
                       .decisions = options.decisions};
   if (report != nullptr && report->explain) context.explanations = &report->explanations;

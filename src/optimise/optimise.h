@@ -40,6 +40,13 @@ struct GpuFigures {
   double memory_bytes = 40e9;
 };
 
+// Bytes of results up to which collectives of one kind become one on GPUs.
+struct CombineLimits {
+  int64_t all_gather = int64_t{128} << 20;
+  int64_t reduce_scatter = int64_t{64} << 20;
+  int64_t all_reduce = int64_t{30} << 20;
+};
+
 // Compute capability times ten from which on XLA's latency-hiding scheduler has a model of the device (its
 // speed-of-light estimator).
 inline constexpr int kPlansByModel = 90;
@@ -49,6 +56,7 @@ class Decisions;  // optimise/decisions.h
 struct Options {
   Target target = Target::kGpu;
   GpuFigures gpu;
+  CombineLimits combine;
   int bf16_capability = 80;           // CUDA compute capability times ten: which arithmetic exists in bf16
   std::vector<std::string> disabled;  // passes to leave out
   std::string stop_after;             // last pass to run; "" runs all

@@ -17,6 +17,7 @@ class Decisions;
 struct PassContext {
   Target target = Target::kGpu;
   GpuFigures gpu;
+  CombineLimits combine;
   int64_t dot_merge_bytes = int64_t{32} << 20;
   int bf16_capability = 80;  // CUDA compute capability times ten, as far as bf16 arithmetic goes
   bool wrap_only = false;    // each op a kernel of its own

@@ -24,7 +24,7 @@ constexpr std::string_view kShared[] = {"calibrated", "roofline", "systolic", "s
 bool GoesWhole(const RunOptions& options) {
   const bool shared = std::find(std::begin(kShared), std::end(kShared), options.estimator) != std::end(kShared);
   return !shared || options.optimise == "xla" || options.compat || !options.rank_devices.empty() ||
-         !options.more_programs.empty();
+         !options.more_programs.empty() || !options.xla_flags.empty();
 }
 
 std::string Joined(const std::vector<std::string>& texts) {

@@ -219,6 +219,7 @@ std::string CommandOf(const RunOptions& options) {
   text("--fallback", options.fallback, usual.fallback);
   text("--dataflow", options.dataflow, usual.dataflow);
   text("--optimise", options.optimise, usual.optimise);
+  for (const std::string& flag : options.xla_flags) command += " --xla-flag=" + flag;
   text("--split", options.split, usual.split);
   if (options.merge) command += " --merge";
   number("--block-lim", options.block_limit, usual.block_limit);
