@@ -7,6 +7,7 @@
 #include "driver/calibrate.h"
 #include "driver/measured_tables.h"
 #include "estimate/calibrated/shared_fit.h"
+#include "estimate/calibrated/table.h"
 #include "hardware/presets.h"
 
 namespace hespas::driver {
@@ -29,6 +30,12 @@ std::optional<std::vector<calibrated::FittedConstant>> Fitted(const std::string&
   }
   const auto kernels = MeasuredKernels(measurements, diagnostics);
   if (!kernels) return std::nullopt;
+  if (kernels->empty()) {
+    diagnostics.Error(calibrated::kMissingColumn, "no column `gpu` that names the devices",
+                      {.file = measurements, .line = 1},
+                      "`hespas calibrate TABLE --device NAME` fits one device's own constants");
+    return std::nullopt;
+  }
   return calibrated::SharedConstants(calibrated::FitAllShared(parameters, *kernels));
 }
 
