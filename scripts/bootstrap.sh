@@ -8,7 +8,7 @@ build_packages=(
   libsqlite3-dev libnlopt-dev libtbb-dev libxxhash-dev libssl-dev zlib1g-dev libzstd-dev libexpat1-dev libgtest-dev libgmock-dev python3
 )
 test_packages=(
-  chromium nodejs libbenchmark-dev mmdebstrap faketime valgrind strace graphviz clang-14 libclang-rt-14-dev clang-format-14 clang-tidy-14 python3-venv python3-dev
+  chromium nodejs libbenchmark-dev mmdebstrap faketime valgrind strace graphviz clang-14 llvm-14 libclang-rt-14-dev clang-format-14 clang-tidy-14 python3-venv python3-dev
   libsimgrid-dev munge slurmctld slurmd slurm-client
 )
 packages=("${build_packages[@]}")

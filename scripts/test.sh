@@ -29,9 +29,10 @@ part() {
   [ $status -ne 0 ] && sed -n '/\*\*\*/,$p' "$results/$name.log" && failed+=("$name")
 }
 
+# fuzzers SECONDS PRESET
 fuzzers() {
   export HESPAS_FUZZ_SECONDS=$1
-  part fuzz asan-ubsan fuzzers -L fuzz -j $((jobs + 1)) --timeout $((8 * HESPAS_FUZZ_SECONDS + 120))
+  LLVM_PROFILE_FILE=/dev/null part fuzz "$2" fuzzers -L fuzz -j $((jobs + 1)) --timeout $((8 * HESPAS_FUZZ_SECONDS + 120))
 }
 
 case $tier in
@@ -39,16 +40,18 @@ case $tier in
   test)
     part release release "" -LE full
     part sanitizers asan-ubsan "unit_tests fuzzers" -L "unit|conformance"
-    fuzzers 10
+    fuzzers 10 asan-ubsan
     ;;
   test-full)
     part release release ""
-    part sanitizers asan-ubsan "" -LE "house|fuzz"
+    rm -rf build/coverage/profiles
+    part sanitizers coverage "" -LE "house|fuzz"
+    scripts/coverage.py || failed+=("coverage")
     part threads tsan "unit_tests bin/hespas" -L "unit|cli|sweep" -LE full
-    fuzzers 60
+    fuzzers 60 coverage
     scripts/tidy.sh || failed+=("clang-tidy")
     ;;
-  fuzz) fuzzers "${FUZZ_SECONDS:-1800}" ;;
+  fuzz) fuzzers "${FUZZ_SECONDS:-1800}" asan-ubsan ;;
   soak)
     deadline=$((SECONDS + ${SOAK_MINUTES:-60} * 60))
     round=0
