@@ -171,7 +171,7 @@ Result<RunOptions> SettingsReader::OptionsOf(const Settings& settings) {
       of_system.emplace_back(name.substr(kSystem.size()), value);
     } else {
       const auto& rows = Rows();
-      const auto row = std::find_if(rows.begin(), rows.end(), [&](const Row& r) { return r.name == name; });
+      const auto row = std::find_if(rows.begin(), rows.end(), [&name = name](const Row& r) { return r.name == name; });
       if (row == rows.end()) {
         std::vector<std::string> known = SettingNames();
         for (const std::string& key : driver::ChangeKeys()) known.push_back(key);
