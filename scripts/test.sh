@@ -45,7 +45,7 @@ case $tier in
   test-full)
     part release release ""
     rm -rf build/coverage/profiles
-    part sanitizers coverage "" -LE "house|fuzz|full"
+    part sanitizers coverage "" -LE "house|fuzz|full" -E package
     scripts/coverage.py || failed+=("coverage")
     part threads tsan "unit_tests bin/hespas" -L "unit|cli|sweep" -LE full
     fuzzers 60 coverage
