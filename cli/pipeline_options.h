@@ -18,9 +18,9 @@ void AddProfileOptions(CLI::App& command, estimate::ProfileOptions& profile);
 void AddToolOptions(CLI::App& command, driver::RunOptions& options);
 // What belongs to an estimate beside device, estimator and optimisation.
 void AddModelOptions(CLI::App& command, driver::RunOptions& options);
-// All of it.
 // Flags that --optimise follows.
 void AddXlaFlagOption(CLI::App& command, std::vector<std::string>& flags);
+// All of it.
 void AddEstimateOptions(CLI::App& command, driver::RunOptions& options);
 // --output and --clean.
 void AddOutputOption(CLI::App& command, driver::RunOptions& options, const std::string& description);

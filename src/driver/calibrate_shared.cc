@@ -31,7 +31,7 @@ std::optional<std::vector<calibrated::FittedConstant>> Fitted(const std::string&
   const auto kernels = MeasuredKernels(measurements, diagnostics);
   if (!kernels) return std::nullopt;
   if (kernels->empty()) {
-    diagnostics.Error(calibrated::kMissingColumn, "no column `gpu` that names the devices",
+    diagnostics.Error(calibrated::kMissingColumn, "no row names its device in a column `gpu` (`key` of collectives)",
                       {.file = measurements, .line = 1},
                       "`hespas calibrate TABLE --device NAME` fits one device's own constants");
     return std::nullopt;

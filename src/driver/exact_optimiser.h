@@ -25,7 +25,8 @@ inline constexpr DiagnosticKind kXlaFailed{
     "E0985", "XLA's own compiler refused the program, or went beyond its limits of time or memory.",
     Outcome::kToolFailed};
 
-// `flags`, as XLA writes them, stand behind those of the tutorial and so replace them.
+// `flags`, as XLA writes them, stand behind those of the tutorial and so replace them; passes that either disables stay
+// off.
 Result<ir::Module> OptimiseWithXla(const ir::Module& module, const hardware::Device& device,
                                    const std::vector<std::string>& flags, Diagnostics& diagnostics);
 

@@ -63,14 +63,16 @@ optimise::GpuFigures FiguresOf(const hardware::Device& device) {
   return gpu;
 }
 
-Result<optimise::CombineLimits> LimitsFor(const OptimiseOptions& options, const Choice& choice) {
+std::optional<optimise::CombineLimits> LimitsFor(const OptimiseOptions& options, const Choice& choice,
+                                                 Diagnostics& diagnostics) {
   const bool followed = choice.run && choice.target == optimise::Target::kGpu;
   if (!options.xla_flags.empty() && !followed) {
-    return MakeError(kXlaFlag, "--xla-flag: nothing is optimised for a GPU here", {},
-                     "leave it out, or add --optimise xla-gpu");
+    diagnostics.Error(kXlaFlag, "--xla-flag: nothing is optimised for a GPU here", {},
+                      "leave it out, or add --optimise xla-gpu");
+    return std::nullopt;
   }
   if (options.mode == "xla") return optimise::CombineLimits{};  // XLA reads its flags itself
-  return CombineLimitsOf(options.xla_flags);
+  return CombineLimitsOf(options.xla_flags, diagnostics);
 }
 
 }  // namespace
@@ -89,11 +91,8 @@ std::optional<OptimiserInput> OptimiserInputFor(const ir::Module& module, const 
                       "use auto, none, xla-gpu, xla-tpu, xla-cpu or xla");
     return std::nullopt;
   }
-  const auto combine = LimitsFor(options, *choice);
-  if (!combine) {
-    diagnostics.Report(combine.error());
-    return std::nullopt;
-  }
+  const auto combine = LimitsFor(options, *choice, diagnostics);
+  if (!combine) return std::nullopt;
   std::vector<std::string> disabled = options.disabled;
   disabled.insert(disabled.end(), choice->left_out.begin(), choice->left_out.end());
   return OptimiserInput{.run = choice->run,

@@ -123,7 +123,8 @@ RunResult Summarise(const RunOptions& options, const Prepared& prepared, const E
   out.device = prepared.device.name;
   out.npus = static_cast<int64_t>(traces.program_of_rank.size());
   out.estimator = options.custom_estimator ? options.custom_estimator->name() : options.estimator;
-  out.optimise = options.optimise;
+  out.optimise =
+      fmt::format("{}{}{}", options.optimise, options.xla_flags.empty() ? "" : " ", fmt::join(options.xla_flags, " "));
   out.split = prepared.split;
   if (simulated) {
     FillTimes(*simulated, out);

@@ -1,11 +1,11 @@
 // Flags of XLA's GPU compiler that the passes which are built in follow.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/diagnostic.h"
-#include "base/result.h"
 #include "optimise/optimise.h"
 
 namespace hespas::driver {
@@ -18,7 +18,8 @@ inline constexpr DiagnosticKind kXlaFlag{
     "where they do not run or not for a GPU; --optimise xla hands every flag to XLA's own compiler.",
     Outcome::kUsage};
 
-// From flags as XLA writes them ("--xla_gpu_all_gather_combine_threshold_bytes=31457280"); E0919 otherwise.
-Result<optimise::CombineLimits> CombineLimitsOf(const std::vector<std::string>& flags);
+// From flags as XLA writes them ("--xla_gpu_all_gather_combine_threshold_bytes=31457280"); reports every one that is
+// not followed.
+std::optional<optimise::CombineLimits> CombineLimitsOf(const std::vector<std::string>& flags, Diagnostics& diagnostics);
 
 }  // namespace hespas::driver

@@ -60,6 +60,7 @@ const std::vector<Row>& Rows() {
       {.name = "network_model", .text = &RunOptions::network_model, .words = {"auto", "plain", "calibrated"}},
       {.name = "overlap", .text = &RunOptions::overlap, .words = {"program", "perfect"}},
       {.name = "flash_attention", .flag = &RunOptions::flash_attention},
+      {.name = "xla_flag", .list = &RunOptions::xla_flags},
       {.name = "straggler", .list = &RunOptions::stragglers},
       {.name = "rank_devices", .list = &RunOptions::rank_devices},
       {.name = "trip_count",
@@ -219,7 +220,7 @@ std::string CommandOf(const RunOptions& options) {
   text("--fallback", options.fallback, usual.fallback);
   text("--dataflow", options.dataflow, usual.dataflow);
   text("--optimise", options.optimise, usual.optimise);
-  for (const std::string& flag : options.xla_flags) command += " --xla-flag=" + flag;
+  for (const std::string& flag : options.xla_flags) AddWord(command, "--xla-flag=" + flag);
   text("--split", options.split, usual.split);
   if (options.merge) command += " --merge";
   number("--block-lim", options.block_limit, usual.block_limit);

@@ -137,5 +137,15 @@ TEST(Estimator, ItsKeyNamesDeviceAndConstants) {
   EXPECT_NE(Calibrated(device, parameters).key(), before);
 }
 
+// Unknown SMs count as 100, but say nothing of memory.
+TEST(Estimator, ItsKeyTellsUnknownSmsFromAsManyKnownOnes) {
+  hardware::Device device = H100();
+  device.lanes_per_sm = 64;
+  device.sm_count.reset();
+  const Hash128 unknown = Calibrated(device, *DefaultParameters()).key();
+  device.sm_count = 100;
+  EXPECT_NE(Calibrated(device, *DefaultParameters()).key(), unknown);
+}
+
 }  // namespace
 }  // namespace hespas::estimate::calibrated

@@ -22,14 +22,14 @@ class Optimise(unittest.TestCase):
         self.assertEqual(second["passes"], [])
 
     def test_flags_of_xla_set_how_much_is_combined(self):
-        def gathers(*words):
+        def collectives(*words):
             done = command.run("optimise", PROGRAM, *words, "--format", "json")
             return {entry["op"]: entry["count"] for entry in json.loads(done.stdout)["collectives"]}
 
-        self.assertEqual(gathers()["all-gather"], 10)
+        self.assertEqual(collectives()["all-gather"], 10)
         flag = "--xla-flag=--xla_gpu_all_gather_combine_threshold_bytes="
-        self.assertEqual(gathers(flag + "31457280")["all-gather"], 12)
-        self.assertEqual(gathers(flag + "0", "--xla-flag=--xla_gpu_reduce_scatter_combine_threshold_bytes=0"),
+        self.assertEqual(collectives(flag + "31457280")["all-gather"], 12)
+        self.assertEqual(collectives(flag + "0", "--xla-flag=--xla_gpu_reduce_scatter_combine_threshold_bytes=0"),
                          {"all-gather": 100, "all-reduce": 4, "reduce-scatter": 51})
 
     def test_flags_that_nothing_follows_are_refused(self):
@@ -40,6 +40,9 @@ class Optimise(unittest.TestCase):
             done = command.run("optimise", PROGRAM, *words)
             self.assertEqual(done.returncode, 2, words)
             self.assertIn("error[E0919]", done.stderr)
+        done = command.run("optimise", PROGRAM, "--xla-flag=--xla_gpu_all_reduce_combine_treshold_bytes=1", "--xla-flag=--xla_other=1")
+        self.assertIn("did you mean `--xla_gpu_all_reduce_combine_threshold_bytes`", done.stderr)
+        self.assertEqual(done.stderr.count("error[E0919]"), 2)
 
     def test_an_optimised_program_is_left_alone(self):
         module = command.run("optimise", PROGRAM)

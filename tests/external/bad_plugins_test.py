@@ -20,6 +20,10 @@ PROGRAM = """func.func @main(%a: tensor<8x8xf32>, %b: tensor<8x8xf32>) -> tensor
 """
 
 
+# A crash is one where sanitizers are built in, too.
+CRASHES_STAY = ":".join(filter(None, [os.environ.get("ASAN_OPTIONS"), "handle_segv=0"]))
+
+
 class BadPlugins(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory()
@@ -42,7 +46,7 @@ class BadPlugins(unittest.TestCase):
 
     def lost(self, behaviour, why, *words):
         """The block with the exponential falls back, the others are measured."""
-        result, measured = self.blocks(*words, environment={"FAKE_PLUGIN": behaviour})
+        result, measured = self.blocks(*words, environment={"FAKE_PLUGIN": behaviour, "ASAN_OPTIONS": CRASHES_STAY})
         warnings = [w["message"] for w in result["warnings"]]
         self.assertEqual(len(warnings), 1, warnings)
         self.assertRegex(warnings[0], why)
@@ -78,7 +82,6 @@ class BadPlugins(unittest.TestCase):
             self.assertRegex(log.read_text(), f"^{expected}$")
 
     def test_crash(self):
-        os.environ["ASAN_OPTIONS"] = "handle_segv=0"  # a crash stays one where sanitizers are built in
         self.lost("crash", r"pjrt: it ended without an answer \(it was killed by signal 11")
         self.lost("crash_run", "killed by signal 11")
 

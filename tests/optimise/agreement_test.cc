@@ -166,8 +166,8 @@ INSTANTIATE_TEST_SUITE_P(
         Pair{"Llama100mTpuV3", "tests/data/optimise/llama3-100m-8dev.mlir.gz", "llama3-100m-8dev.tpuv3.json", kTpu, 9}),
     [](const auto& pair) { return std::string(pair.param.name); });
 
-// Programs that the prototype had XLA optimise with its flags' defaults: all-gathers up to 30 MiB, reduce-scatters made
-// too late to be combined. Their products are Triton kernels, which read less (docs/optimiser.md).
+// Programs that the prototype had XLA optimise otherwise: all-gathers up to 30 MiB, reduce-scatters made too late to be
+// combined, which a threshold of 0 stands for. Their products are Triton kernels, which read less (docs/optimiser.md).
 class OtherFlags : public testing::TestWithParam<const char*> {};
 
 TEST_P(OtherFlags, CollectivesAreEqualAndKernelsWithinTenPercent) {

@@ -38,6 +38,10 @@ def main():
         assert len(kept) == 1, kept
         kept[0].write_text(kept[0].read_text().replace("tanh(", "negate("))  # the second answer comes from what was kept
         assert "negate" in run("--quiet").stdout
+        triton = run("--format", "json", "--quiet", "--xla-flag=--xla_gpu_enable_triton_gemm=true")
+        assert triton.returncode == 0, triton.stderr
+        assert json.loads(triton.stdout)["kernels"]["library_calls"] == 0, triton.stdout
+        assert len(list(pathlib.Path(folder).glob("hespas/xla/*.hlo"))) == 2
     print("XLA's own compiler ran, and its result was kept")
 
 

@@ -8,14 +8,14 @@
 namespace hespas::estimate::calibrated {
 namespace {
 
-constexpr std::string_view kModelVersion = "calibrated 3";
+constexpr std::string_view kModelVersion = "calibrated 4";
 
 Hash128 KeyOf(const Machine& machine, const hardware::Device& device, const Parameters& parameters) {
   std::string own;
   for (const auto& [name, value] : device.calibration) own += fmt::format("{}={};", name, value);
   const std::string figures = fmt::format(
-      "{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}", kModelVersion, machine.sms, machine.clock,
-      machine.memory_rate, machine.l2_bytes, machine.fast_bytes, machine.lanes, machine.special_lanes,
+      "{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}", kModelVersion, machine.sms, machine.clock,
+      machine.memory_rate, machine.sm_share, machine.l2_bytes, machine.fast_bytes, machine.lanes, machine.special_lanes,
       machine.issue_share, machine.tdp_w, machine.process_nm, machine.gddr, fmt::join(machine.matrix_rate, ","),
       fmt::join(machine.vector_rate, ","), fmt::join(machine.sm_matrix_rate, ","), fmt::join(machine.tensor, ","), own);
   return Combine(HashBytes(figures), parameters.fingerprint);
@@ -63,7 +63,7 @@ Work Calibrated::FusionWork(const LeafFacts& facts) const {
   if (work.seconds == 0) {
     work = Traffic(rest, facts.instructions);
   } else if (rest > 0) {  // an epilogue's own traffic, without another launch
-    work.seconds += rest / SustainedMemoryRate(model_.machine(), model_.parameters().memory) * 1e-6;
+    work.seconds += rest / model_.memory_rate() * 1e-6;
   }
   work.flops = facts.cost.flops;
   work.bytes = facts.cost.bytes;

@@ -25,6 +25,8 @@ class KernelModel {
 
   const Machine& machine() const { return machine_; }
   const Parameters& parameters() const { return parameters_; }
+  // Byte/us, as long transfers sustain it.
+  double memory_rate() const { return memory_rate_; }
   // Of the kernel's family (and type) on this device, wherever it stands between the datasheet's limits.
   double FamilySigma(const KernelSpec& kernel) const;
 
@@ -51,8 +53,8 @@ class KernelModel {
   std::array<TileModel, kDatatypes> matrix_;
   TileModel linear_;
   TileModel batched_;
-  double memory_rate_ = 1;  // byte/us, as long transfers sustain it
-  double l2_rate_ = 1;      // of what L2 holds
+  double memory_rate_ = 1;
+  double l2_rate_ = 1;  // of what L2 holds
 };
 
 }  // namespace hespas::estimate::calibrated

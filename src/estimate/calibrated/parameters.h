@@ -52,7 +52,7 @@ struct MemoryConstants {
   double launch_us = 0;
   double hbm_bytes_per_clock = 0;  // per SM, at which half of the bandwidth is left
   double gddr_fraction = 0;
-  double own_fraction = 0;        // of a device that was measured, instead of the two; 0: not known
+  double own_fraction = 0;        // of a device that was measured, in place of the two above; 0: of no such device
   double l2_bytes_per_clock = 0;  // per SM, operands that stay in L2
   double issue_fraction = 0;      // of the lanes' instruction rate, for arithmetic that is not hidden
 };
