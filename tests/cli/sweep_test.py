@@ -92,6 +92,12 @@ class SweepTest(unittest.TestCase):
         self.assertGreater(rows[2]["compute_time_s"], rows[0]["compute_time_s"])
         self.assertNotEqual(rows[0]["communication_time_s"], rows[1]["communication_time_s"])
 
+    def test_flags_of_xla_are_an_axis(self):
+        flag = "--xla_gpu_all_gather_combine_threshold_bytes=0"
+        rows = self.rows(axes={"xla_flag": ["", flag]})
+        self.assertEqual(rows[1]["step_time_ps"], json.loads(run("run", LLAMA, f"--xla-flag={flag}", "--format", "json").stdout)["step_time_ps"])
+        self.assertGreater(rows[1]["communication_time_s"], rows[0]["communication_time_s"])
+
     def test_failed_points_are_rows(self):
         rows = self.rows(axes={"num_npus": [2, 4]})
         self.assertEqual([row["error"] for row in rows], ["E0601", None])
