@@ -94,6 +94,7 @@ Result<report::Table> ExplanationTable(const std::vector<optimise::Explanation>&
   const auto missing = std::find(found.begin(), found.end(), 0);
   if (missing == found.end()) return table;
   std::vector<std::string> names;
+  names.reserve(explanations.size());
   for (const optimise::Explanation& entry : explanations) names.emplace_back(ShortNameOf(entry.op));
   const std::string& word = wanted[static_cast<size_t>(missing - found.begin())];
   return MakeError(kUnknownOp, fmt::format("no op is called `{}`, and none stands in such a line", word), {},
