@@ -124,9 +124,9 @@ void AddProfileOptions(CLI::App& command, estimate::ProfileOptions& profile) {
 
 void AddXlaFlagOption(CLI::App& command, std::vector<std::string>& flags) {
   command
-      .add_option("--xla-flag", flags,
-                  "flag of XLA's GPU compiler that the optimiser follows, as "
-                  "--xla-flag=--xla_gpu_all_gather_combine_threshold_bytes=31457280 (`hespas explain E0919`)")
+      .add_option(
+          "--xla-flag", flags,
+          "--xla-flag=--FLAG=N: flag of XLA's GPU compiler that the optimiser follows (which: `hespas explain E0919`)")
       ->allow_extra_args(false);
 }
 

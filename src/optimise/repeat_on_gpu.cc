@@ -116,7 +116,8 @@ class Repeater {
       reader.ReadWith(made, *through, [&](const KernelUse::Read& read, double times) {
         facts.insert(facts.end(), {read.size, read.size * times});
       });
-      facts[count] = static_cast<double>((facts.size() - count - 1) / 2);
+      const size_t values = (facts.size() - count - 1) / 2;
+      facts[count] = static_cast<double>(values);
     }
   }
 

@@ -158,7 +158,9 @@ class Retargeter {
     const auto old = module_.attributes(op);
     std::vector<ir::Attribute> attributes(old.begin(), old.end());
     for (ir::Attribute& attribute : attributes) {
-      if (module_.name(attribute.name) == name) attribute.text = module_.Keep(std::move(text));
+      if (module_.name(attribute.name) != name) continue;
+      attribute.text = module_.Keep(std::move(text));
+      break;
     }
     module_.SetAttributes(op, attributes);
   }

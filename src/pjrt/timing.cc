@@ -20,6 +20,7 @@ Timing RobustMean(std::vector<double> seconds) {
   const int repeats = static_cast<int>(seconds.size());
   const double median = Median(seconds);
   std::vector<double> distances;
+  distances.reserve(seconds.size());
   for (const double value : seconds) distances.push_back(std::abs(value - median));
   constexpr double kToStandardDeviation = 1.4826;  // of a normal distribution
   const double far = 3 * kToStandardDeviation * Median(distances);

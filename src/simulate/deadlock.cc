@@ -45,7 +45,7 @@ std::string Describe(const Workload& workload, uint32_t rank, const std::map<uin
                        key.tag, key.source);
   }
   if (workload.finished(rank)) return fmt::format("NPU {} has finished and sends nothing more", rank);
-  const std::vector<uint32_t> occupants = workload.Occupants(rank);
+  const std::vector<uint32_t>& occupants = workload.Occupants(rank);
   if (!occupants.empty()) return fmt::format("{} is under way and nothing ends it", Name(workload, rank, occupants[0]));
   if (const auto node = workload.Unissued(rank)) {
     return fmt::format("{} is ready, but no completion on this NPU starts it (it follows a node that takes no time)",

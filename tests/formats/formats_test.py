@@ -94,6 +94,7 @@ class Made:
             value = cache.execute("SELECT value FROM estimates ORDER BY key LIMIT 1").fetchone()[0]
             text = bytes(value).decode() if isinstance(value, bytes) else value
             layout = re.sub(r"-?[0-9][0-9.e+-]*", "N", text)
+            layout = re.sub(r'\["[^"]+",N\](,\["[^"]+",N\])*', '["TERM",N]', layout)  # which terms depends on the op
             yield "cache", cache.execute("PRAGMA user_version").fetchone()[0], {table[0] for table in tables} | {f"value: {layout}"}
 
 

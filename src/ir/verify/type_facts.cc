@@ -217,6 +217,7 @@ std::vector<int64_t> Bounds(const Type& type) {
     items = ListItems(*list);
   }
   std::vector<int64_t> bounds;
+  bounds.reserve(items.size());
   for (const std::string_view item : items) bounds.push_back(AsInteger(item).value_or(kDynamic));
   return bounds;
 }

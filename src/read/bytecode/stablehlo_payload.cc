@@ -78,16 +78,20 @@ std::string DotDimensions(ByteReader& reader) {
   return DotText(lhs_batch, rhs_batch, lhs, IntegerList(SignedVarints(reader)));
 }
 
+FiveLists FiveIntegerLists(ByteReader& reader) {
+  FiveLists lists;
+  for (std::string& list : lists) list = IntegerList(SignedVarints(reader));
+  return lists;
+}
+
 std::string GatherDimensions(ByteReader& reader) {
-  std::vector<std::string> lists;
-  for (int i = 0; i < 5; ++i) lists.push_back(IntegerList(SignedVarints(reader)));
-  return GatherText({lists[0], lists[1], lists[2], lists[3], lists[4]}, reader.SignedVarint());
+  const FiveLists lists = FiveIntegerLists(reader);
+  return GatherText(lists, reader.SignedVarint());
 }
 
 std::string ScatterDimensions(ByteReader& reader) {
-  std::vector<std::string> lists;
-  for (int i = 0; i < 5; ++i) lists.push_back(IntegerList(SignedVarints(reader)));
-  return ScatterText({lists[0], lists[1], lists[2], lists[3], lists[4]}, reader.SignedVarint());
+  const FiveLists lists = FiveIntegerLists(reader);
+  return ScatterText(lists, reader.SignedVarint());
 }
 
 std::string DotAlgorithm(ByteReader& reader, Decoder& decoder) {

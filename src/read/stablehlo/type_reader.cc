@@ -360,7 +360,8 @@ bool TypeReader::ReadDialectType(TypeId& out) {
   std::string text(c_.From(start));
   if (name.starts_with("quant.")) {
     text = ir::Canonical(module_).Type(text);
-    Element element{.kind = ElementKind::kQuantised, .bits = StorageBits(text), .text = std::move(text)};
+    const uint16_t bits = StorageBits(text);
+    Element element{.kind = ElementKind::kQuantised, .bits = bits, .text = std::move(text)};
     out = types_.Intern(Type{.kind = TypeKind::kScalar, .element = std::move(element)});
     return true;
   }
