@@ -47,7 +47,7 @@ case $tier in
     rm -rf build/coverage/profiles
     part sanitizers coverage "" -LE "house|fuzz|full" -E package
     scripts/coverage.py || failed+=("coverage")
-    part threads tsan "unit_tests bin/hespas fake_pjrt_plugin" -L "unit|cli|sweep" -LE full
+    part threads tsan "unit_tests bin/hespas hespas_pjrt_worker fake_pjrt_plugin" -L "unit|cli|sweep" -LE full
     fuzzers 60 coverage
     scripts/tidy.sh || failed+=("clang-tidy")
     ;;
