@@ -26,7 +26,7 @@ def predicted(system, workload):
 def main():
     steps = {}
     with open(ROOT / "data/measured/step_times.csv") as table:
-        for row in csv.DictReader(line for line in table if not line.startswith("#")):
+        for row in csv.DictReader(table):
             seconds = float(row["step_time_s"])
             if row["system"] in DEVICES and row["workload"].startswith("llama") and seconds >= 0.10:
                 steps[DEVICES[row["system"]], row["workload"]] = (predicted(row["system"], row["workload"]), seconds)

@@ -1,6 +1,5 @@
 """`hespas anonymise`: what names a model goes, what it costs stays."""
 
-import json
 import pathlib
 import re
 import tempfile
@@ -31,9 +30,7 @@ class Anonymise(unittest.TestCase):
         return done.stdout
 
     def step_ps(self, program, stdin=None):
-        done = command.run("run", program, "--format", "json", "-q", stdin=stdin)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        return json.loads(done.stdout)["step_time_ps"]
+        return command.result("run", program, "-q", stdin=stdin)["step_time_ps"]
 
     def test_names_locations_and_values_go(self):
         text = self.anonymised("-", SECRET)

@@ -23,8 +23,7 @@ class Optimise(unittest.TestCase):
 
     def test_flags_of_xla_set_how_much_is_combined(self):
         def collectives(*words):
-            done = command.run("optimise", PROGRAM, *words, "--format", "json")
-            return {entry["op"]: entry["count"] for entry in json.loads(done.stdout)["collectives"]}
+            return {entry["op"]: entry["count"] for entry in command.result("optimise", PROGRAM, *words)["collectives"]}
 
         self.assertEqual(collectives()["all-gather"], 10)
         flag = "--xla-flag=--xla_gpu_all_gather_combine_threshold_bytes="
