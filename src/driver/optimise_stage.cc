@@ -63,16 +63,16 @@ optimise::GpuFigures FiguresOf(const hardware::Device& device) {
   return gpu;
 }
 
-std::optional<optimise::CombineLimits> LimitsFor(const OptimiseOptions& options, const Choice& choice,
-                                                 Diagnostics& diagnostics) {
+std::optional<optimise::XlaFlags> FlagsFor(const OptimiseOptions& options, const Choice& choice,
+                                           Diagnostics& diagnostics) {
   const bool followed = choice.run && choice.target == optimise::Target::kGpu;
   if (!options.xla_flags.empty() && !followed) {
     diagnostics.Error(kXlaFlag, "--xla-flag: nothing is optimised for a GPU here", {},
                       "leave it out, or add --optimise xla-gpu");
     return std::nullopt;
   }
-  if (options.mode == "xla") return optimise::CombineLimits{};  // XLA reads its flags itself
-  return CombineLimitsOf(options.xla_flags, diagnostics);
+  if (options.mode == "xla") return optimise::XlaFlags{};  // XLA reads its flags itself
+  return XlaFlagsOf(options.xla_flags, diagnostics);
 }
 
 }  // namespace
@@ -91,14 +91,14 @@ std::optional<OptimiserInput> OptimiserInputFor(const ir::Module& module, const 
                       "use auto, none, xla-gpu, xla-tpu, xla-cpu or xla");
     return std::nullopt;
   }
-  const auto combine = LimitsFor(options, *choice, diagnostics);
-  if (!combine) return std::nullopt;
+  const auto flags = FlagsFor(options, *choice, diagnostics);
+  if (!flags) return std::nullopt;
   std::vector<std::string> disabled = options.disabled;
   disabled.insert(disabled.end(), choice->left_out.begin(), choice->left_out.end());
   return OptimiserInput{.run = choice->run,
                         .options = {.target = choice->target,
                                     .gpu = FiguresOf(device),
-                                    .combine = *combine,
+                                    .flags = *flags,
                                     .bf16_capability = Bf16Capability(device),
                                     .disabled = std::move(disabled),
                                     .stop_after = options.stop_after,

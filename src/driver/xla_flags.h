@@ -12,14 +12,14 @@ namespace hespas::driver {
 
 inline constexpr DiagnosticKind kXlaFlag{
     "E0919",
-    "A flag of XLA that the built-in passes do not follow, or without a number of bytes. They know "
-    "--xla_gpu_all_gather_combine_threshold_bytes=N and its sisters of all_reduce and reduce_scatter, and take no "
-    "flags "
-    "where they do not run or not for a GPU; --optimise xla hands every flag to XLA's own compiler.",
+    "A flag of XLA that the built-in passes do not follow, or with a value that makes no sense. They know "
+    "--xla_gpu_all_gather_combine_threshold_bytes=N and its sisters of all_reduce and reduce_scatter, "
+    "--xla_gpu_enable_triton_gemm=true and --xla_gpu_enable_latency_hiding_scheduler=false; they take no flags where "
+    "they do not run or not for a GPU. --optimise xla hands every flag to XLA's own compiler.",
     Outcome::kUsage};
 
 // From flags as XLA writes them ("--xla_gpu_all_gather_combine_threshold_bytes=31457280"); reports every one that is
 // not followed.
-std::optional<optimise::CombineLimits> CombineLimitsOf(const std::vector<std::string>& flags, Diagnostics& diagnostics);
+std::optional<optimise::XlaFlags> XlaFlagsOf(const std::vector<std::string>& flags, Diagnostics& diagnostics);
 
 }  // namespace hespas::driver

@@ -28,11 +28,11 @@ Limits LimitsOf(OpKind kind, const PassContext& context) {
   }
   switch (kind) {
     case OpKind::kAllGather:
-      return {context.combine.all_gather, 256};
+      return {context.flags.all_gather, 256};
     case OpKind::kReduceScatter:
-      return {context.combine.reduce_scatter, 256};
+      return {context.flags.reduce_scatter, 256};
     case OpKind::kAllReduce:
-      return {context.combine.all_reduce, 256};
+      return {context.flags.all_reduce, 256};
     default:
       return {0, 1};
   }

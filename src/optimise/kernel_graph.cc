@@ -9,10 +9,14 @@ namespace {
 
 using ir::OpKind;
 
-constexpr size_t kSearchLimit = 512;  // kernels looked at to exclude a circle; beyond it they stay apart
-constexpr double kCostly = 4;         // instructions an element: more than sums and products
-constexpr size_t kReach = 4096;       // units between two kernels that may be joined
-constexpr size_t kRootLimit = 12;     // results of one kernel
+// Units looked at to exclude a circle, beyond which kernels stay apart: far, as long as all searches together have not
+// looked at a few hundred for each unit, so that time grows with the program only.
+constexpr size_t kSearchLimit = 4096;
+constexpr size_t kShortSearch = 512;
+constexpr size_t kLooksPerUnit = 256;
+constexpr double kCostly = 4;      // instructions an element: more than sums and products
+constexpr size_t kReach = 16384;   // units between two kernels that may be joined
+constexpr size_t kRootLimit = 12;  // results of one kernel
 // Elements in a thread block's memory (XLA's SharedMemoryUsage).
 constexpr int64_t kRowTile = 32;
 constexpr int64_t kColumnTile = 4 * 32 * 33;
@@ -243,6 +247,7 @@ uint32_t KernelGraph::UnitOf(NodeId id) const {
 // large.
 bool KernelGraph::FindNeeded(uint32_t a, uint32_t b) {
   const uint64_t floor = units_.place(a);
+  const size_t limit = looks_ < kLooksPerUnit * needed_.size() ? kSearchLimit : kShortSearch;
   ++search_;
   found_.clear();
   work_list_.clear();
@@ -267,13 +272,14 @@ bool KernelGraph::FindNeeded(uint32_t a, uint32_t b) {
       return false;
     }
   }
-  while (!work_list_.empty() && !circle && found_.size() <= kSearchLimit) {
+  while (!work_list_.empty() && !circle && found_.size() <= limit) {
     const NodeId id = work_list_.back();
     work_list_.pop_back();
     const bool stored = plan_.stored[id.index()] != 0;
     for (const WireId wire : stored ? kernels_[plan_.kernel[id.index()]].inputs : flow_.node(id).operands) need(wire);
   }
-  return !circle && found_.size() <= kSearchLimit;
+  looks_ += found_.size();
+  return !circle && found_.size() <= limit;
 }
 
 // What `b` needs moves in front of `a`, so that both can stand at one place.

@@ -105,6 +105,7 @@ class KernelGraph {
   std::vector<uint32_t> needed_;  // by unit: the search that last came by
   std::vector<uint32_t> found_;   // by the last search
   uint32_t search_ = 0;
+  size_t looks_ = 0;  // units found by all searches
   std::vector<NodeId> work_list_;
 };
 

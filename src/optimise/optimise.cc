@@ -20,6 +20,7 @@ using ir::OpKind;
 constexpr Pass kPasses[] = {
     {"inline", "expands calls in place", nullptr},
     {"simplify", "drops copies and identities, joins chains of reshapes and transposes", Simplify},
+    {"index-vectors", "adds numbers to indices before those are spread", MakeIndexVectors, true, false},
     {"sink-invariants", "makes constants inside the loops that read them", SinkInvariants},
     {"cse", "computes equal expressions once, except across optimization barriers", EliminateCommonSubexpressions},
     {"select-and-scatter", "finds what max-pooling selected, then scatters gradients there", ExpandSelectAndScatter,
@@ -44,6 +45,8 @@ constexpr Pass kPasses[] = {
     {"canonical-dots", "brings dots to matrices, taking transposes and reshapes in", CanonicaliseDots},
     {"cse-dots", "computes equal dots and views once", EliminateCommonSubexpressions},
     {"merge-dots", "puts small dots that share an operand side by side", MergeDots, true, false},
+    {"triton-products", "where flags say so, forms products that take in what makes their operands", FormTritonProducts,
+     true, false},
     {"library-calls", "hands dots and the sums behind them to the matrix library", FormLibraryCalls, true, false},
     {"float-normalisation", "computes in f32 what the device does not have in bf16", NormaliseFloats, true, false},
     {"split-reductions", "cuts large reductions into two stages", SplitReductions, true, false},
@@ -80,6 +83,13 @@ std::span<const Pass> PassesOf(Target target) {
 }
 
 bool RunsOn(const Pass& pass, Target target) { return target == Target::kTpu ? pass.tpu : pass.gpu; }
+
+// Whether a flag of XLA's GPU compiler leaves the pass out.
+bool IsFlaggedOff(const Pass& pass, const Options& options) {
+  if (options.target != Target::kGpu) return false;
+  if (pass.run == FormTritonProducts) return !options.flags.triton_products;
+  return !options.flags.latency_hiding && (pass.run == DivideCollectives || pass.run == Schedule);
+}
 
 std::vector<std::string> Names() {
   std::vector<std::string> names;
@@ -208,7 +218,7 @@ Result<ir::Module> OptimiseAgain(ir::Module& module, const Options& options, Rep
   };
   PassContext context{.target = options.target,
                       .gpu = options.gpu,
-                      .combine = options.combine,
+                      .flags = options.flags,
                       .bf16_capability = options.bf16_capability,
                       .decisions = options.decisions};
   if (report != nullptr && report->explain) context.explanations = &report->explanations;
@@ -218,7 +228,7 @@ Result<ir::Module> OptimiseAgain(ir::Module& module, const Options& options, Rep
   bool scheduled = false;
   Departures departures(*flow, context.explanations);
   for (const Pass& pass : PassesOf(options.target)) {
-    if (!RunsOn(pass, options.target) || disabled(pass.name)) continue;
+    if (!RunsOn(pass, options.target) || IsFlaggedOff(pass, options) || disabled(pass.name)) continue;
     if (Interrupted()) return InterruptedError();
     if (pass.run != nullptr) RunOn(*flow, pass, context);
     fused = fused || pass.run == Fuse || pass.run == FuseOnCpu;

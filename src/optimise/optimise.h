@@ -40,11 +40,14 @@ struct GpuFigures {
   double memory_bytes = 40e9;
 };
 
-// Bytes of results up to which collectives of one kind become one on GPUs.
-struct CombineLimits {
+// What flags of XLA say on GPUs.
+struct XlaFlags {
+  // Bytes of results up to which collectives of one kind become one.
   int64_t all_gather = int64_t{128} << 20;
   int64_t reduce_scatter = int64_t{64} << 20;
   int64_t all_reduce = int64_t{30} << 20;
+  bool triton_products = false;  // products are Triton kernels, which compute what makes their operands
+  bool latency_hiding = true;    // collectives have two halves, in an order that computes between them
 };
 
 // Compute capability times ten from which on XLA's latency-hiding scheduler has a model of the device (its
@@ -56,7 +59,7 @@ class Decisions;  // optimise/decisions.h
 struct Options {
   Target target = Target::kGpu;
   GpuFigures gpu;
-  CombineLimits combine;
+  XlaFlags flags;
   int bf16_capability = 80;           // CUDA compute capability times ten: which arithmetic exists in bf16
   std::vector<std::string> disabled;  // passes to leave out
   std::string stop_after;             // last pass to run; "" runs all

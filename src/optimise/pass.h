@@ -17,7 +17,7 @@ class Decisions;
 struct PassContext {
   Target target = Target::kGpu;
   GpuFigures gpu;
-  CombineLimits combine;
+  XlaFlags flags;
   int64_t dot_merge_bytes = int64_t{32} << 20;
   int bf16_capability = 80;  // CUDA compute capability times ten, as far as bf16 arithmetic goes
   bool wrap_only = false;    // each op a kernel of its own
@@ -46,8 +46,10 @@ void SinkTransposes(Dataflow& flow, PassContext& context);
 void CanonicaliseConvolutions(Dataflow& flow, PassContext& context);
 void CanonicaliseDots(Dataflow& flow, PassContext& context);
 void MergeDots(Dataflow& flow, PassContext& context);
+void FormTritonProducts(Dataflow& flow, PassContext& context);
 void FormLibraryCalls(Dataflow& flow, PassContext& context);
 void NormaliseFloats(Dataflow& flow, PassContext& context);
+void MakeIndexVectors(Dataflow& flow, PassContext& context);
 void SinkInvariants(Dataflow& flow, PassContext& context);
 void HoistInvariants(Dataflow& flow, PassContext& context);
 void ExpandSelectAndScatter(Dataflow& flow, PassContext& context);

@@ -45,16 +45,42 @@ std::optional<Extent> ExtentOf(const Dimensions& dims, const Dimensions& reduced
   return extent;
 }
 
-// How many parts the second stage reduces; 1 where no good split exists.
-int64_t PartsOf(int64_t n) {
-  const auto root = static_cast<int64_t>(std::sqrt(static_cast<double>(n)));
-  int64_t power = 1;
-  while (power * 2 <= root && n % (power * 2) == 0) power *= 2;
-  if (power * 8 >= root) return (n / power) % 2 == 0 ? power : n / power;
-  for (int64_t d = root; d > 1 && d * 16 > root; --d) {
-    if (n % d == 0) return d;
+// The first stage reduces `inside` elements to each of `parts`; together as many as there are, or a few more.
+struct Split {
+  int64_t parts;
+  int64_t inside;
+};
+
+// Nearest to equal with the least padding, a power of two if it can be, then the rather longer first stage.
+Split SplitOf(int64_t n, bool rows) {
+  const int64_t bound = rows ? kRowBound : kColumnBound;
+  const int64_t root = std::min(bound, static_cast<int64_t>(std::sqrt(static_cast<double>(n))));
+  const auto padding = [n](int64_t d) { return (d - n % d) % d; };
+  int64_t best = root;
+  for (int64_t d = root - 1; d > root / 2; --d) {
+    const bool power = (d & (d - 1)) == 0;
+    if (padding(d) < padding(best) || (padding(d) == padding(best) && power)) best = d;
   }
-  return 1;
+  const Split split{(n + padding(best)) / best, best};
+  if (split.parts > bound) return split;
+  const bool even = n % 2 == 0;
+  const bool vectors = even && split.inside % 2 == 0;
+  const bool longer = vectors ? split.inside * 2 < split.parts || split.parts % 2 == 0 : even || split.parts % 2 != 0;
+  return !rows || longer ? Split{split.inside, split.parts} : split;
+}
+
+// Elements behind the last ones that change nothing: the reduction's initial value.
+WireId Padded(Dataflow& flow, WireId input, WireId value, int64_t count) {
+  if (count == 0) return input;
+  Dimensions dims = flow.type(input).dims;
+  dims[1] += count;
+  ir::Module& source = flow.source();
+  return flow.result(flow.Add({.name = "stablehlo.pad",
+                               .operands = {input, value},
+                               .results = {TensorLike(source, flow.type_id(input), dims)},
+                               .attributes = {MakeAttribute(source, "edge_padding_low", ArrayText({0, 0, 0})),
+                                              MakeAttribute(source, "edge_padding_high", ArrayText({0, count, 0})),
+                                              MakeAttribute(source, "interior_padding", ArrayText({0, 0, 0}))}}));
 }
 
 NodeId AddReduce(Dataflow& flow, NodeId like, WireId input, int64_t dimension) {
@@ -129,10 +155,12 @@ void SplitReductions(Dataflow& flow, PassContext&) {
     if (!reduced || !flow.type(input).has_static_shape() || flow.type(input).element_count() == 0) continue;
     const auto extent = ExtentOf(flow.type(input).dims, *reduced);
     if (!extent || extent->reduced <= (extent->after == 1 ? kRowBound : kColumnBound)) continue;
-    const int64_t parts = PartsOf(extent->reduced);
-    if (parts <= 1) continue;
+    const Split split = SplitOf(extent->reduced, extent->after == 1);
     const WireId old = flow.result(id);
-    const WireId cut = Reshape(flow, input, {extent->before, parts, extent->reduced / parts, extent->after});
+    const WireId value = node.operands[1];
+    const WireId flat = Reshape(flow, input, {extent->before, extent->reduced, extent->after});
+    const WireId whole_parts = Padded(flow, flat, value, split.parts * split.inside - extent->reduced);
+    const WireId cut = Reshape(flow, whole_parts, {extent->before, split.parts, split.inside, extent->after});
     const WireId partial = flow.result(AddReduce(flow, id, cut, 2));
     const WireId whole = flow.result(AddReduce(flow, id, partial, 1));
     flow.Replace(old, ReshapeTo(flow, whole, flow.type_id(old)));

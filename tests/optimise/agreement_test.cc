@@ -5,7 +5,9 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "driver/optimise_stage.h"
 #include "driver/run.h"
+#include "hardware/presets.h"
 #include "programs.h"
 
 namespace hespas {
@@ -91,12 +93,16 @@ size_t Overlap(std::vector<int64_t> ours, std::vector<int64_t> theirs) {
   return found;
 }
 
+std::vector<int64_t> TwentyLargest(const optimise::Summary& summary) {
+  std::vector<int64_t> bytes;
+  for (const optimise::KernelSummary& kernel : summary.kernels) bytes.push_back(kernel.bytes);
+  std::sort(bytes.begin(), bytes.end(), std::greater<>());
+  bytes.resize(std::min<size_t>(bytes.size(), 20));
+  return bytes;
+}
+
 TEST_P(Agreement, TwentyLargestKernels) {
-  std::vector<int64_t> ours;
-  for (const optimise::KernelSummary& kernel : summary_.kernels) ours.push_back(kernel.bytes);
-  std::sort(ours.begin(), ours.end(), std::greater<>());
-  ours.resize(std::min<size_t>(ours.size(), 20));
-  EXPECT_GE(Overlap(ours, oracle_["largest"].get<std::vector<int64_t>>()), 16u);
+  EXPECT_GE(Overlap(TwentyLargest(summary_), oracle_["largest"].get<std::vector<int64_t>>()), 16u);
 }
 
 // The rule of summarise_oracles.py, `family`.
@@ -167,29 +173,54 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& pair) { return std::string(pair.param.name); });
 
 // Programs that the prototype had XLA optimise otherwise: all-gathers up to 30 MiB, reduce-scatters made too late to be
-// combined, which a threshold of 0 stands for. Their products are Triton kernels, which read less (docs/optimiser.md).
-class OtherFlags : public testing::TestWithParam<const char*> {};
+// combined, which a threshold of 0 stands for, products as Triton kernels, nothing scheduled (docs/optimiser.md).
+const std::vector<std::string> kPrototypesFlags{
+    "--xla_gpu_all_gather_combine_threshold_bytes=31457280", "--xla_gpu_reduce_scatter_combine_threshold_bytes=0",
+    "--xla_gpu_enable_triton_gemm=true", "--xla_gpu_enable_latency_hiding_scheduler=false"};
 
-TEST_P(OtherFlags, CollectivesAreEqualAndKernelsWithinTenPercent) {
-  const auto read = [](const std::string& ending) {
+class OtherFlags : public testing::TestWithParam<const char*> {
+ protected:
+  static std::string Path(const std::string& ending) {
+    return std::string(HESPAS_SOURCE_DIR) + "/data/workloads/llama3-" + GetParam() + "-4dev" + ending;
+  }
+
+  static optimise::Summary Of(const std::string& ending, const std::string& mode) {
     Diagnostics diagnostics;
-    auto module = read::ReadProgram(
-        std::string(HESPAS_SOURCE_DIR) + "/data/workloads/llama3-" + GetParam() + "-4dev" + ending, {}, diagnostics);
-    EXPECT_TRUE(module);
-    return module ? std::move(*module) : ir::Module();
-  };
-  const optimise::Summary theirs = optimise::Summarise(read("-opt.mlir.zst"));
-  const optimise::Options flags{.combine = {.all_gather = 30 << 20, .reduce_scatter = 0}};
-  const optimise::Summary ours = optimise::Summarise(Optimised(read(".mlir.zst"), flags));
+    auto module = read::ReadProgram(Path(ending), {}, diagnostics);
+    if (!module) return {};
+    driver::OptimiseOptions options{.mode = mode};
+    if (mode != "none") options.xla_flags = kPrototypesFlags;
+    const auto device = hardware::LoadDevice("A100_SXM_40GB", diagnostics);
+    auto optimised = driver::OptimiseModule(std::move(*module), options, *device, diagnostics);
+    return optimised ? optimise::Summarise(*optimised) : optimise::Summary();
+  }
+};
+
+TEST_P(OtherFlags, ProgramsAgree) {
+  const optimise::Summary theirs = Of("-opt.mlir.zst", "none");
+  const optimise::Summary ours = Of(".mlir.zst", "xla-gpu");
+  ASSERT_GT(theirs.total(), 0);
   ASSERT_EQ(ours.collectives.size(), theirs.collectives.size());
   for (size_t i = 0; i < ours.collectives.size(); ++i) {
     EXPECT_EQ(ours.collectives[i].op, theirs.collectives[i].op);
     EXPECT_EQ(ours.collectives[i].count, theirs.collectives[i].count) << ours.collectives[i].op;
     EXPECT_EQ(ours.collectives[i].bytes, theirs.collectives[i].bytes) << ours.collectives[i].op;
   }
+  const auto ratio = [](auto a, auto b) { return static_cast<double>(a) / static_cast<double>(b); };
   EXPECT_EQ(ours.flops, theirs.flops);
-  EXPECT_NEAR(static_cast<double>(ours.total()), static_cast<double>(theirs.total()),
-              0.1 * static_cast<double>(theirs.total()));
+  EXPECT_EQ(ours.library_calls, 0);
+  EXPECT_NEAR(ratio(ours.total(), theirs.total()), 1, 0.10);
+  EXPECT_NEAR(ratio(ours.bytes_accessed, theirs.bytes_accessed), 1, 0.02);
+  EXPECT_EQ(Overlap(TwentyLargest(ours), TwentyLargest(theirs)), 20u);
+}
+
+TEST_P(OtherFlags, StepsAgree) {
+  Diagnostics diagnostics;
+  driver::RunOptions options{.program = Path(".mlir.zst"), .device = "A100_SXM_40GB", .xla_flags = kPrototypesFlags};
+  const auto ours = driver::Run(options, diagnostics);
+  const auto theirs = driver::Run({.program = Path("-opt.mlir.zst"), .device = "A100_SXM_40GB"}, diagnostics);
+  ASSERT_TRUE(ours && theirs);
+  EXPECT_NEAR(ours->step_time.seconds() / theirs->step_time.seconds(), 1, 0.02);
 }
 
 INSTANTIATE_TEST_SUITE_P(PublicPairs, OtherFlags, testing::Values("100m", "200m", "500m"));

@@ -119,8 +119,11 @@ def nearer_to_wide(text, after, before):
     return largest_difference(narrow[0], wide) <= largest_difference(narrow[1], wide)
 
 
+TARGETS = (["xla-gpu"], ["xla-gpu", "--xla-flag=--xla_gpu_enable_triton_gemm=true"], ["xla-tpu"], ["xla-cpu"])
+
+
 def optimised(hespas, text, target):
-    done = subprocess.run([hespas, "optimise", "-", "--optimise", target, "--format", "stablehlo", "--quiet"], input=text, text=True,
+    done = subprocess.run([hespas, "optimise", "-", "--optimise", *target, "--format", "stablehlo", "--quiet"], input=text, text=True,
                           capture_output=True)
     if done.returncode != 0:
         raise AssertionError(f"hespas optimise exited with {done.returncode}: {done.stderr[:500]}")
@@ -135,9 +138,10 @@ def check(hespas, name, text, must_run, report):
         return f"{name}: does not run as it is: {str(error)[:200]}" if must_run else SKIPPED
     report(RUNS)
     tolerance = 3e-2 if re.search(r"x?(bf16|f16|f8)", text) else 1e-4
-    for target in ("xla-gpu", "xla-tpu", "xla-cpu"):
+    for words in TARGETS:
+        target = " ".join(words)
         try:
-            after = run(optimised(hespas, text, target))
+            after = run(optimised(hespas, text, words))
         except Exception as error:  # noqa: BLE001
             return f"{name}: optimised for {target} does not run: {str(error)[:600]}"
         if len(before) != len(after):

@@ -323,6 +323,31 @@ TEST(SplitReductions, CutsLongRowsInTwoStages) {
   };
   EXPECT_EQ(optimise::Summarise(Optimised(reduce("16384"))).fusions, 1);
   EXPECT_EQ(optimise::Summarise(Optimised(reduce("65536"))).fusions, 2);
+  // As XLA: 501 x 256, but 128 x 501, whose first stage is long; 25301 has no good divisor and is padded to 105 x 241.
+  const auto parts = [&](const std::string& n) {
+    const optimise::Summary summary = optimise::Summarise(Optimised(reduce(n)));
+    return (summary.kernels.at(0).bytes - 8 * 4 * std::stoll(n)) / 32;
+  };
+  EXPECT_EQ(parts("128256"), 501);
+  EXPECT_EQ(parts("64128"), 128);
+  EXPECT_EQ(parts("25301"), 105);
+}
+
+// A number that is known late is added to a vector of indices, not to each element of what that is spread to.
+TEST(IndexVectors, AddBeforeSpreading) {
+  const ir::Module module = Optimised(R"(
+    func.func @main(%first: tensor<i32>, %x: tensor<64x512xi32>) -> tensor<64x512xi1> {
+      %0 = stablehlo.iota dim = 1 : tensor<64x512xi32>
+      %1 = stablehlo.broadcast_in_dim %first, dims = [] : (tensor<i32>) -> tensor<64x512xi32>
+      %2 = stablehlo.add %0, %1 : tensor<64x512xi32>
+      %3 = stablehlo.compare EQ, %x, %2 : (tensor<64x512xi32>, tensor<64x512xi32>) -> tensor<64x512xi1>
+      return %3 : tensor<64x512xi1>
+    })",
+                                      Until("index-vectors"));
+  for (const ir::OpId op : module.block(module.body(module.main())).ops) {
+    if (module.kind(op) != ir::OpKind::kAdd) continue;
+    EXPECT_THAT(module.types()[module.type_id(module.results(op)[0])].dims, ElementsAre(512));
+  }
 }
 
 TEST(Fusion, ElementwiseChainIsOneKernelWithSideResults) {
