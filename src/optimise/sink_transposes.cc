@@ -34,7 +34,6 @@ class Sinker {
     for (const NodeId id : order) {
       for (WireId& operand : flow_.node(id).operands) operand = flow_.Resolve(operand);
       const Node& node = flow_.node(id);
-      if (node.kind == OpKind::kOptimizationBarrier) SinkBarrier(id);
       if (node.result_count != 1 || node.capture_count != 0 || !node.bodies.empty()) continue;
       if (node.kind == OpKind::kReduce && node.operands.size() == 2) {
         SinkReduce(id);
@@ -128,32 +127,6 @@ class Sinker {
   // Only values that an op makes carry their order on; parameters are turned where they are read.
   bool Leads(const Turned& turned) const { return turned.moved && flow_.maker(turned.base).valid(); }
 
-  // What goes through a barrier keeps its order; each result stands for the operand of its number.
-  void SinkBarrier(NodeId id) {
-    Node made = flow_.Copy(id);
-    std::vector<ir::TypeId> types;
-    std::vector<Dimensions> back(made.operands.size());
-    bool any = false;
-    for (size_t i = 0; i < made.operands.size(); ++i) {
-      const Turned seen = See(made.operands[i]);
-      if (Leads(seen)) {
-        any = true;
-        back[i] = Inverse(PermutationTo(flow_.type(made.operands[i]).dims, seen.order));
-        Dimensions turned;
-        const Dimensions& dims = flow_.type(made.operands[i]).dims;
-        for (const int64_t p : Inverse(back[i])) turned.push_back(dims[static_cast<size_t>(p)]);
-        made.operands[i] = Reshape(flow_, seen.base, turned);
-      }
-      types.push_back(flow_.type_id(made.operands[i]));
-    }
-    if (!any) return;
-    const NodeId added = flow_.Add(std::move(made), types);
-    for (size_t i = 0; i < back.size(); ++i) {
-      const WireId result = flow_.result(added, i);
-      flow_.Replace(flow_.result(id, i), back[i].empty() ? result : Transpose(flow_, result, back[i]));
-    }
-  }
-
   void SinkElementwise(NodeId id) {
     const WireId result = flow_.result(id);
     const Dimensions dims = flow_.type(result).dims;
@@ -179,11 +152,7 @@ class Sinker {
 
   // A value computed from parameters alone has no order of its own to defend.
   bool IsParameterLike(WireId wire) const {
-    NodeId maker = flow_.maker(wire);
-    while (maker.valid() && flow_.node(maker).kind == OpKind::kOptimizationBarrier) {
-      wire = flow_.node(maker).operands[flow_.result_index(wire)];
-      maker = flow_.maker(wire);
-    }
+    const NodeId maker = flow_.maker(wire);
     return !maker.valid() || (maker.index() < from_parameters_.size() && from_parameters_[maker.index()] != 0);
   }
 
