@@ -14,6 +14,7 @@ constexpr size_t kMostNeighbours = 3;  // named for each op
 
 // For what the plan decided nothing about.
 std::string_view ReasonOf(const Node& node, FusionClass kind) {
+  if (node.kind == ir::OpKind::kFusion) return "a product's kernel, formed before: operands and results are in memory";
   if (!node.bodies.empty()) return "control flow: its bodies have kernels of their own";
   switch (kind) {
     case FusionClass::kView:

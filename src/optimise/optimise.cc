@@ -45,7 +45,7 @@ constexpr Pass kPasses[] = {
     {"canonical-dots", "brings dots to matrices, taking transposes and reshapes in", CanonicaliseDots},
     {"cse-dots", "computes equal dots and views once", EliminateCommonSubexpressions},
     {"merge-dots", "puts small dots that share an operand side by side", MergeDots, true, false},
-    {"triton-products", "where flags say so, forms products that take in what makes their operands", FormTritonProducts,
+    {"triton-products", "lets products compute what makes their operands, where a flag says so", FormTritonProducts,
      true, false},
     {"library-calls", "hands dots and the sums behind them to the matrix library", FormLibraryCalls, true, false},
     {"float-normalisation", "computes in f32 what the device does not have in bf16", NormaliseFloats, true, false},
@@ -158,12 +158,17 @@ class Departures {
  private:
   std::vector<char> Present() {
     std::vector<char> present(flow_.source().op_count(), 0);
-    for (const Dataflow* region : ExecutedRegions(flow_)) {
-      for (const NodeId id : region->order()) {
-        if (region->node(id).origin.valid()) present[region->node(id).origin.index()] = 1;
-      }
-    }
+    for (const Dataflow* region : ExecutedRegions(flow_)) Mark(*region, present);
     return present;
+  }
+
+  static void Mark(const Dataflow& region, std::vector<char>& present) {
+    for (const NodeId id : region.order()) {
+      const Node& node = region.node(id);
+      if (node.origin.valid()) present[node.origin.index()] = 1;
+      if (node.kind != OpKind::kFusion) continue;
+      for (const auto& body : node.bodies) Mark(*body, present);
+    }
   }
 
   Dataflow& flow_;
