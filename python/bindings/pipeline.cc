@@ -141,6 +141,7 @@ void BindOptions(nb::module_& m) {
   field("tool_timeout", &R::tool_limit_s);
   field("kernel_simulator", &R::kernel_simulator);
   field("optimise", &R::optimise);
+  field("xla_flags", &R::xla_flags);
   field("split", &R::split);
   field("merge", &R::merge);
   field("block_limit", &R::block_limit);

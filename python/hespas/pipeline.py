@@ -68,6 +68,7 @@ def _options(device: Any, estimator: Any, choices: dict[str, Any]) -> _core.Opti
     options.optimise, options.split, options.merge = choices["optimise"], choices["split"], bool(choices["merge"])
     options.block_limit = _count("block_limit", choices["block_limit"], 1)
     options.separator = choices["separator"]
+    options.xla_flags = _texts(choices["xla_flags"])
     options.changes, options.flash_attention = _texts(choices["changes"]), bool(choices["flash_attention"])
     options.cache = os.fspath(choices["cache"])
     options.compat = choices["compat"] is not None
@@ -84,8 +85,9 @@ def analyze(program: Any, *, expand: bool = False, all_regions: bool = False, op
 
 def estimate(program: Any, device: Any = None, *, estimator: str | Estimator = "calibrated", fallback: str = "calibrated",
              dataflow: str = "ws", optimise: str = "auto", split: str = "auto", merge: bool = False, block_limit: int = 1024,
-             separator: str = "communication", changes: Sequence[str] = (), flash_attention: bool = False, cache: Any = "memory",
-             compat: str | None = None, strict: bool = False, **tools: Unpack[Tools]) -> EstimateResult:
+             separator: str = "communication", xla_flags: Sequence[str] = (), changes: Sequence[str] = (),
+             flash_attention: bool = False, cache: Any = "memory", compat: str | None = None, strict: bool = False,
+             **tools: Unpack[Tools]) -> EstimateResult:
     """What a program's computation costs on one device, without a network: `hespas estimate`.
 
     program    whatever `hespas.load` takes
@@ -94,6 +96,7 @@ def estimate(program: Any, device: Any = None, *, estimator: str | Estimator = "
     fallback   built-in estimator that costs what `estimator` cannot; `dataflow`: "ws" or "os", of scalesim
     optimise   what XLA would do first: "auto" (unless already optimised), "none", "xla-gpu", "xla-tpu", "xla-cpu"; "xla": XLA's own compiler
     split, merge, block_limit, separator   how blocks are cut
+    xla_flags  of XLA's GPU compiler that the optimiser follows, as "--xla_gpu_enable_triton_gemm=true"; with "xla" any
     changes    of figures of the device (and network), as "device.memory_bandwidth=2x"
     flash_attention   attention scores never leave the chip
     cache      where estimates are kept: a file, "memory" (equal blocks of this call) or "none"
@@ -113,8 +116,8 @@ def run(program: Any, device: Any = None, system: Any = None, *, num_npus: int |
         trip_count: int | None = None, branch_probabilities: Sequence[float] = (), moe_imbalance: float = 1.0, require_fit: bool = False,
         estimator: str | Estimator = "calibrated", fallback: str = "calibrated", dataflow: str = "ws",
         optimise: str = "auto", split: str = "auto", merge: bool = False, block_limit: int = 1024, separator: str = "communication",
-        changes: Sequence[str] = (), flash_attention: bool = False, cache: Any = "memory", compat: str | None = None,
-        strict: bool = False, **tools: Unpack[Tools]) -> RunResult:
+        xla_flags: Sequence[str] = (), changes: Sequence[str] = (), flash_attention: bool = False, cache: Any = "memory",
+        compat: str | None = None, strict: bool = False, **tools: Unpack[Tools]) -> RunResult:
     """Predicts the step time of a program on devices and a network: `hespas run`.
 
     system           name of a preset, path, `System` or dict of its fields; None or "auto": one node of the device

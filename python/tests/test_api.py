@@ -73,6 +73,8 @@ class Run(unittest.TestCase):
         ({"device": "A100_SXM_40GB", "rank_devices": ["0-1=A100_SXM_80GB"], "moe_imbalance": 1.5, "trip_count": 3, "branch_probabilities": [0.5, 0.5]},
          ["--device", "A100_SXM_40GB", "--rank-devices", "0-1=A100_SXM_80GB", "--moe-imbalance", "1.5", "--trip-count", "3",
           "--branch-probabilities", "0.5,0.5"]),
+        ({"device": "A100_SXM_40GB", "xla_flags": ["--xla_gpu_enable_triton_gemm=true"]},
+         ["--device", "A100_SXM_40GB", "--xla-flag=--xla_gpu_enable_triton_gemm=true"]),
         ({"device": "A100_SXM_40GB", "compat": "prototype"}, ["--device", "A100_SXM_40GB", "--compat", "prototype"]),
     )
 
