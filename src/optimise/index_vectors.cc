@@ -14,19 +14,27 @@ class VectorMaker {
 
   void Visit(NodeId id) {
     const Node& node = flow_.node(id);
-    if (ir::Traits(node.kind).sort != ir::OpSort::kElementwise || node.operands.size() != 2) return;
-    if (node.result_count != 1) return;
+    if (!IsPlain(node)) return;
     for (const size_t at : {size_t{0}, size_t{1}}) {
       const Node* indices = flow_.MakerNode(node.operands[at]);
       const WireId number = SpreadNumber(node.operands[1 - at]);
       if (indices == nullptr || indices->kind != OpKind::kIota || !number.valid()) continue;
-      const auto dimension = IntegerOf(flow_, *indices, "iota_dimension");
-      if (!dimension || flow_.type(node.first_result).dims.size() < 2) continue;
-      return Replace(id, at, number, *dimension);
+      if (const auto dimension = IntegerOf(flow_, *indices, "iota_dimension")) {
+        return Replace(id, at, number, *dimension);
+      }
     }
   }
 
  private:
+  // Of two operands of the result's shape, which has dimensions to spare.
+  bool IsPlain(const Node& node) const {
+    if (ir::Traits(node.kind).sort != ir::OpSort::kElementwise || node.kind == OpKind::kMap) return false;
+    if (node.operands.size() != 2 || node.capture_count != 0 || node.result_count != 1) return false;
+    const ir::Type& type = flow_.type(node.first_result);
+    return type.has_static_shape() && type.dims.size() > 1 && flow_.type(node.operands[0]).dims == type.dims &&
+           flow_.type(node.operands[1]).dims == type.dims;
+  }
+
   // The scalar that a wire is made of; invalid where it is not.
   WireId SpreadNumber(WireId wire) const {
     const Node* maker = flow_.MakerNode(wire);

@@ -112,6 +112,14 @@ Status CheckNames(const Options& options) {
   return {};
 }
 
+// Nothing is known of a tensor without a rank: passes ask for dimensions.
+bool HasUnranked(const ir::Module& module) {
+  for (size_t i = 0; i < module.types().size(); ++i) {
+    if (module.types()[ir::TypeId(i)].kind == ir::TypeKind::kUnrankedTensor) return true;
+  }
+  return false;
+}
+
 std::vector<Dataflow*> ExecutedRegions(Dataflow& flow) {
   std::vector<Dataflow*> all{&flow};
   for (size_t i = 0; i < all.size(); ++i) {
@@ -232,14 +240,16 @@ Result<ir::Module> OptimiseAgain(ir::Module& module, const Options& options, Rep
   bool fused = false;
   bool scheduled = false;
   Departures departures(*flow, context.explanations);
-  for (const Pass& pass : PassesOf(options.target)) {
-    if (!RunsOn(pass, options.target) || IsFlaggedOff(pass, options) || disabled(pass.name)) continue;
+  const auto passes = HasUnranked(module) ? std::span<const Pass>() : PassesOf(options.target);
+  for (const Pass& pass : passes) {
     if (Interrupted()) return InterruptedError();
-    if (pass.run != nullptr) RunOn(*flow, pass, context);
-    fused = fused || pass.run == Fuse || pass.run == FuseOnCpu;
-    scheduled = scheduled || pass.run == Schedule;
-    if (!fused) departures.Note(pass);
-    if (report != nullptr) report->passes.emplace_back(pass.name);
+    if (RunsOn(pass, options.target) && !IsFlaggedOff(pass, options) && !disabled(pass.name)) {
+      if (pass.run != nullptr) RunOn(*flow, pass, context);
+      fused = fused || pass.run == Fuse || pass.run == FuseOnCpu;
+      scheduled = scheduled || pass.run == Schedule;
+      if (!fused) departures.Note(pass);
+      if (report != nullptr) report->passes.emplace_back(pass.name);
+    }
     if (pass.name == options.stop_after) break;
   }
   if (context.explanations != nullptr) SortAndNumber(module, *context.explanations);

@@ -57,9 +57,11 @@ std::optional<std::vector<ProductOrder>> BeforeConcatenate(const Dataflow& flow,
 std::optional<ProductOrder> BeforeSlice(const Dataflow& flow, const Node& node, ProductOrder order) {
   const auto& from = flow.type(node.operands[0]).dims;
   const auto& to = flow.type(node.first_result).dims;
+  const auto strides = IntegersOf(flow, node, "strides");
+  if (strides && strides->size() != from.size()) return std::nullopt;
   for (size_t i = 0; i < from.size(); ++i) {
     if (from[i] == to[i]) continue;
-    if (order[i].size() != 1) return std::nullopt;
+    if (order[i].size() != 1 || (strides && (*strides)[i] != 1)) return std::nullopt;
     OrderPart& part = order[i][0];
     if (part.stride * part.size != CountOf(order, part.label)) return std::nullopt;
     part.size = from[i];
@@ -133,6 +135,7 @@ std::optional<ProductOrder> Regroup(const ProductOrder& order, const Dimensions&
       left = 1;
     }
   }
+  if (!rest.empty()) return std::nullopt;
   return out;
 }
 

@@ -57,11 +57,15 @@ Split SplitOf(int64_t n, bool rows) {
   const int64_t root = std::min(bound, static_cast<int64_t>(std::sqrt(static_cast<double>(n))));
   const auto padding = [n](int64_t d) { return (d - n % d) % d; };
   int64_t best = root;
+  int64_t least = padding(root);
   for (int64_t d = root - 1; d > root / 2; --d) {
     const bool power = (d & (d - 1)) == 0;
-    if (padding(d) < padding(best) || (padding(d) == padding(best) && power)) best = d;
+    const int64_t added = padding(d);
+    if (added > least || (added == least && !power)) continue;
+    best = d;
+    least = added;
   }
-  const Split split{(n + padding(best)) / best, best};
+  const Split split{(n + least) / best, best};
   if (split.parts > bound) return split;
   const bool even = n % 2 == 0;
   const bool vectors = even && split.inside % 2 == 0;
@@ -158,8 +162,11 @@ void SplitReductions(Dataflow& flow, PassContext&) {
     const Split split = SplitOf(extent->reduced, extent->after == 1);
     const WireId old = flow.result(id);
     const WireId value = node.operands[1];
+    const int64_t added = split.parts * split.inside - extent->reduced;
+    // A wider sum starts from a wider number, which nothing can be padded with.
+    if (added != 0 && flow.type(value).element != flow.type(input).element) continue;
     const WireId flat = Reshape(flow, input, {extent->before, extent->reduced, extent->after});
-    const WireId whole_parts = Padded(flow, flat, value, split.parts * split.inside - extent->reduced);
+    const WireId whole_parts = Padded(flow, flat, value, added);
     const WireId cut = Reshape(flow, whole_parts, {extent->before, split.parts, split.inside, extent->after});
     const WireId partial = flow.result(AddReduce(flow, id, cut, 2));
     const WireId whole = flow.result(AddReduce(flow, id, partial, 1));

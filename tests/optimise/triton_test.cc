@@ -84,6 +84,13 @@ TEST(TritonProducts, GoOnWithWhatIsLinearAndReadsLittleBeside) {
               ElementsAre("negate", "negate", "constant", "dot_general", "multiply", "negate"));
 }
 
+TEST(TritonProducts, DoNotTakeASquareOfThemselves) {
+  EXPECT_THAT(ProductKernel(Program("%l = stablehlo.negate %a : tensor<128x512xbf16>\n" + kRight, R"(
+      %q = stablehlo.multiply %d, %d : tensor<128x256xbf16>
+      return %q : tensor<128x256xbf16>)")),
+              ElementsAre("negate", "negate", "dot_general"));
+}
+
 // The heads of [tokens, heads, 64] side by side are one dimension; brought in front of the tokens they are not.
 TEST(TritonProducts, ReadTransposedOnlyWhatStillLiesInOnePiece) {
   const auto text = [](const std::string& permuted, const std::string& dims) {
