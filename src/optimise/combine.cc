@@ -193,6 +193,15 @@ class Combiner {
   std::vector<uint32_t> levels_;
 };
 
+// A cast that is not realised is of the same kind, but changes types.
+bool KeepsTypes(const Dataflow& flow, const Node& node) {
+  if (node.operands.size() != node.result_count) return false;
+  for (uint32_t i = 0; i < node.result_count; ++i) {
+    if (flow.type_id(node.operands[i]) != flow.type_id(WireId(node.first_result.index() + i))) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 // One kind after the other: joining two kinds at once could make each wait for the other.
@@ -205,7 +214,7 @@ void CombineCollectives(Dataflow& flow, PassContext& context) {
 void RemoveBarriers(Dataflow& flow, PassContext&) {
   for (const NodeId id : flow.order()) {
     const Node& node = flow.node(id);
-    if (node.kind != OpKind::kOptimizationBarrier) continue;
+    if (node.kind != OpKind::kOptimizationBarrier || !KeepsTypes(flow, node)) continue;
     for (uint32_t i = 0; i < node.result_count; ++i) flow.Replace(flow.result(id, i), flow.node(id).operands[i]);
   }
   flow.Normalise();

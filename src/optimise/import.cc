@@ -56,7 +56,7 @@ class Importer {
     for (const ir::ValueId argument : source_.arguments(body))
       wires[argument] = flow->AddParameter(source_.type_id(argument));
     flow->outputs = Block(*flow, body, wires, 0);
-    return flow;
+    return lost_ ? nullptr : std::move(flow);
   }
 
  private:
@@ -69,10 +69,17 @@ class Importer {
     return {};
   }
 
-  std::vector<WireId> Operands(ir::OpId op, const WireMap& wires) const {
+  std::vector<WireId> Operands(ir::OpId op, const WireMap& wires) {
     std::vector<WireId> out;
-    for (const ir::ValueId operand : source_.operands(op)) out.push_back(wires.at(operand));
+    for (const ir::ValueId operand : source_.operands(op)) out.push_back(Find(operand, wires));
     return out;
+  }
+
+  // A value of a block that branches lead to has no wire.
+  WireId Find(ir::ValueId value, const WireMap& wires) {
+    const auto found = wires.find(value);
+    lost_ = lost_ || found == wires.end();
+    return lost_ ? WireId(0) : found->second;
   }
 
   // A call is replaced by the body of its callee.
@@ -130,7 +137,7 @@ class Importer {
 
   void AddRegions(Node& node, ir::OpId op, const WireMap& wires, int depth) {
     const std::vector<ir::ValueId> captures = Captures(source_, op);
-    for (const ir::ValueId value : captures) node.operands.push_back(wires.at(value));
+    for (const ir::ValueId value : captures) node.operands.push_back(Find(value, wires));
     node.capture_count = static_cast<uint32_t>(captures.size());
     if (!HasExecutedBodies(op) || depth >= kDepthLimit) {
       node.captured = captures;
@@ -155,6 +162,7 @@ class Importer {
   ImportOptions options_;
   std::vector<ir::OpId> active_;  // functions being expanded; recursion stays a call
   size_t calls_ = 0;
+  bool lost_ = false;  // a value was read that nothing on the way has made
 };
 
 }  // namespace

@@ -15,6 +15,7 @@ struct ImportOptions {
   bool inline_calls = true;
 };
 
+// Null where an op reads a value of another block that is not around it.
 std::unique_ptr<Dataflow> Import(ir::Module& source, ir::OpId main, const ImportOptions& options);
 
 // `scheduled`: what is held follows from the order.

@@ -236,6 +236,7 @@ Result<ir::Module> OptimiseAgain(ir::Module& module, const Options& options, Rep
                       .decisions = options.decisions};
   if (report != nullptr && report->explain) context.explanations = &report->explanations;
   auto flow = Import(module, main, {.inline_calls = !disabled("inline")});
+  if (flow == nullptr) return MakeError(kBranches, "values are read across blocks that branches join");
   for (Dataflow* region : ExecutedRegions(*flow)) region->dots_take_producers = options.target == Target::kTpu;
   bool fused = false;
   bool scheduled = false;

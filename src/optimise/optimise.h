@@ -27,6 +27,10 @@ inline constexpr DiagnosticKind kLostOrder{
     "The optimiser made a program whose ops need each other in a circle: a defect of Hespas, not of the input.",
     Outcome::kInternal};
 
+inline constexpr DiagnosticKind kBranches{
+    "E0546",
+    "The optimiser takes functions of one block, with loops and conditions as ops; this one branches between blocks."};
+
 enum class Target : uint8_t { kGpu, kTpu, kCpu };
 
 // What XLA's fusion weighs on a GPU; an A100 (SXM, 40 GB) unless the device says otherwise.

@@ -47,6 +47,45 @@ TEST(OddPrograms, StayValid) {
   for (const std::string& program : programs) Optimised(program, kTriton);
 }
 
+TEST(OddPrograms, WithoutAnOrderAreRefused) {
+  const auto codes = [](const std::string& text) {
+    Diagnostics diagnostics;
+    const auto module = read::ReadText("program", text, {}, diagnostics);
+    return module ? std::string() : std::string(module.error().kind->code);
+  };
+  const std::string main = "func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {\n";
+  const std::string end = "return %0 : tensor<4xf32>\n}";
+  EXPECT_EQ(codes(main + "%0 = stablehlo.add %0, %a : tensor<4xf32>\n" + end), "E0410");
+  EXPECT_EQ(codes(main + "%0 = stablehlo.add %1, %a : tensor<4xf32>\n%1 = stablehlo.tanh %a : tensor<4xf32>\n" + end),
+            "E0410");
+  EXPECT_EQ(codes(main + "%0 = stablehlo.add %a, %a : tensor<4xf32>\n" + end), "");
+}
+
+// A block that reads what another one makes, which branches lead to, is no list of ops to run.
+TEST(OddPrograms, WithBranchesAreRefused) {
+  ir::Module module = Read(R"("builtin.module"() ({
+    "func.func"() <{function_type = (tensor<4xf32>) -> tensor<4xf32>, sym_name = "main"}> ({
+    ^bb0(%a: tensor<4xf32>):
+      %0 = "stablehlo.add"(%1, %a) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+      "func.return"(%0) : (tensor<4xf32>) -> ()
+    ^bb1:
+      %1 = "stablehlo.tanh"(%a) : (tensor<4xf32>) -> tensor<4xf32>
+      "cf.br"()[^bb0] : () -> ()
+    }) : () -> ()
+  }) : () -> ())");
+  Diagnostics diagnostics;
+  const auto optimised = optimise::Optimise(std::move(module), {}, diagnostics);
+  ASSERT_FALSE(optimised);
+  EXPECT_EQ(optimised.error().kind, &optimise::kBranches);
+}
+
+TEST(OddPrograms, KeepCastsThatChangeTypes) {
+  Optimised(R"(func.func @main(%a: tensor<4xf32>) -> tensor<?xf32> {
+    %0 = builtin.unrealized_conversion_cast %a : tensor<4xf32> to tensor<?xf32>
+    return %0 : tensor<?xf32>
+  })");
+}
+
 TEST(OddPrograms, WithoutRanksAreLeftAsTheyAre) {
   optimise::Report report;
   const ir::Module module = Optimised(Read(R"(

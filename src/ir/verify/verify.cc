@@ -191,6 +191,39 @@ class RightOps {
   std::unordered_map<uint64_t, std::string> right_;
 };
 
+// Whether ops read what was made before: in their own block, or in one around it. A module's own ops have no order.
+class UseOrder {
+ public:
+  explicit UseOrder(const Module& module) : module_(module), place_(module.op_count(), 0) {}
+
+  // To be called for every op in program order.
+  void Visit(Check& check, OpId id) {
+    place_[id.index()] = ++visited_;
+    for (size_t i = 0; i < check.operand_count(); ++i) {
+      const OpId maker = module_.defining_op(check.operands()[i]);
+      if (maker.valid() && !IsBefore(maker, id)) {
+        check.Report(kUseBeforeDefinition, fmt::format("operand {} is read before it is made", i),
+                     "put the op that makes it in front of this one");
+        return;
+      }
+    }
+  }
+
+ private:
+  // Of blocks beside each other nothing is said: which comes first, branches decide.
+  bool IsBefore(OpId maker, OpId use) const {
+    const BlockId block = module_.op(maker).block;
+    const OpId around = module_.parent_op(maker);
+    if (around.valid() && module_.kind(around) == OpKind::kModule) return true;
+    while (use.valid() && module_.op(use).block != block) use = module_.parent_op(use);
+    return !use.valid() || (place_[maker.index()] != 0 && place_[maker.index()] < place_[use.index()]);
+  }
+
+  const Module& module_;
+  std::vector<uint32_t> place_;  // by op, from 1; 0 before it was visited
+  uint32_t visited_ = 0;
+};
+
 // Calls `visit` for every op below the root in program order, an op before those of its regions.
 template <class Visit>
 void ForEachOp(const Module& module, Visit visit) {
@@ -233,12 +266,14 @@ void Verify(const Module& module, Origin origin, Diagnostics& diagnostics) {
   verify::RuleIndex rules(origin);
   verify::Check check(module, facts, diagnostics);
   verify::RightOps right(module);
+  verify::UseOrder order(module);
   verify::ForEachOp(module, [&](OpId id) {
+    check.Begin(id);
+    order.Visit(check, id);
     const verify::OpRule* rule = rules.Find(module, module.op(id));
     if (!rule) return;
     const bool has_key = right.Begin(id, *rule);
     if (has_key && right.Known()) return;
-    check.Begin(id);
     if (verify::CheckOp(check, *rule) && has_key) right.Add();
   });
 }
