@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
@@ -37,8 +38,15 @@ void AddRing(const NetworkDimension& dimension, uint32_t zero, uint32_t stride, 
   }
 }
 
+// A number of devices or of one; what is none comes out larger than any.
+uint32_t CountOf(const json& item) {
+  const auto count = item.get<double>();
+  const bool whole = count >= 0 && count <= kMostDevices && count == std::floor(count);
+  return whole ? static_cast<uint32_t>(count) : UINT32_MAX;
+}
+
 std::string AddLink(const json& item, LinkGraph& graph) {
-  GraphLink link{item.at("from").get<uint32_t>(), item.at("to").get<uint32_t>(), item.at("bandwidth").get<double>(),
+  GraphLink link{CountOf(item.at("from")), CountOf(item.at("to")), item.at("bandwidth").get<double>(),
                  item.at("latency").get<double>()};
   if (link.from >= graph.devices || link.to >= graph.devices || link.from == link.to) {
     return fmt::format("a link from {} to {}, but there are {} devices", link.from, link.to, graph.devices);
@@ -64,8 +72,8 @@ Result<LinkGraph> ReadLinkGraph(const std::string& path) {
   LinkGraph graph;
   try {
     const json& root = source->root();
-    graph.npus = root.at("npus").get<uint32_t>();
-    const auto switches = root.value("switches", 0u);
+    graph.npus = CountOf(root.at("npus"));
+    const uint32_t switches = root.contains("switches") ? CountOf(root["switches"]) : 0;
     if (graph.npus < 2 || graph.npus > kMostDevices || switches > kMostDevices) {
       return MakeError(kBadLinkGraph, "the number of NPUs or switches is out of range", source->LocationOf("npus"));
     }

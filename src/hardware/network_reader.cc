@@ -13,6 +13,7 @@
 namespace hespas::hardware {
 namespace {
 
+constexpr double kMostNpus = 1 << 30;
 const std::vector<std::string> kNetworkKeys = {"topology", "npus_count", "bandwidth", "latency"};
 
 Location PlaceOf(const YAML::Mark& mark, const std::string& text, const std::string& file) {
@@ -113,7 +114,15 @@ void ReadNetworkJson(const JsonSource& source, const nlohmann::json& object, Sys
   try {
     for (const auto& [key, value] : object.items()) reader.UnknownKey(key, kNetworkKeys, source.LocationOf(key));
     lists.topology = object.at("topology").get<std::vector<std::string>>();
-    lists.npus = object.at("npus_count").get<std::vector<int64_t>>();
+    // As numbers first: what is no whole number of 64 bits has no value there.
+    for (const double count : object.at("npus_count").get<std::vector<double>>()) {
+      if (!(std::abs(count) <= kMostNpus) || count != std::floor(count)) {
+        reader.diagnostics.Error(kBadSystem, fmt::format("npus_count: {} is no number of NPUs", count),
+                                 source.LocationOf("npus_count"));
+        return;
+      }
+      lists.npus.push_back(static_cast<int64_t>(count));
+    }
     lists.bandwidth = object.at("bandwidth").get<std::vector<double>>();
     lists.latency = object.at("latency").get<std::vector<double>>();
   } catch (const nlohmann::json::exception& error) {

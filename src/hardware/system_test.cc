@@ -30,6 +30,13 @@ Diagnostic First(const std::string& text, bool strict = false) {
   return system.ok() ? Diagnostic{} : system.error();
 }
 
+TEST(System, CountsOfNpusAreWholeNumbers) {
+  for (const char* count : {"[88888888888888888882]", "[2.5]", "[-1e300]"}) {
+    EXPECT_THAT(First(Changed(kSystem, "[4]", count)).message, HasSubstr("is no number of NPUs"));
+  }
+  EXPECT_EQ(First(Changed(kSystem, "[4]", "[4.0]")).kind, First(kSystem).kind);
+}
+
 TEST(System, IsRead) {
   Diagnostics diagnostics;
   const Result<System> system = ParseSystem(kSystem, "s.json", {.strict = true}, diagnostics);
