@@ -13,7 +13,7 @@
 namespace hespas::hardware {
 namespace {
 
-constexpr double kMostNpus = 1 << 30;
+constexpr int64_t kMostNpus = int64_t{1} << 30;  // of a dimension
 const std::vector<std::string> kNetworkKeys = {"topology", "npus_count", "bandwidth", "latency"};
 
 Location PlaceOf(const YAML::Mark& mark, const std::string& text, const std::string& file) {
@@ -72,7 +72,7 @@ void SetNetwork(const NetworkLists& lists, const Location& location, SystemReade
                                DidYouMean(lists.topology[d], kKinds, "use Ring, FullyConnected or Switch"));
       continue;
     }
-    if (lists.npus[d] < 2 || lists.npus[d] > (int64_t{1} << 30)) {
+    if (lists.npus[d] < 2 || lists.npus[d] > kMostNpus) {
       reader.diagnostics.Error(
           kBadSystem, fmt::format("dimension {}: npus_count {} must be at least 2", d, lists.npus[d]), location);
       continue;
@@ -116,7 +116,7 @@ void ReadNetworkJson(const JsonSource& source, const nlohmann::json& object, Sys
     lists.topology = object.at("topology").get<std::vector<std::string>>();
     // As numbers first: what is no whole number of 64 bits has no value there.
     for (const double count : object.at("npus_count").get<std::vector<double>>()) {
-      if (!(std::abs(count) <= kMostNpus) || count != std::floor(count)) {
+      if (!(std::abs(count) <= static_cast<double>(kMostNpus)) || count != std::floor(count)) {
         reader.diagnostics.Error(kBadSystem, fmt::format("npus_count: {} is no number of NPUs", count),
                                  source.LocationOf("npus_count"));
         return;

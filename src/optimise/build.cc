@@ -49,6 +49,29 @@ WireId Transpose(Dataflow& flow, WireId input, const Dimensions& permutation) {
                        .origin = OriginOf(flow, input)});
 }
 
+WireId BroadcastInDim(Dataflow& flow, WireId input, ir::TypeId type, const Dimensions& to, ir::OpId origin) {
+  return AddOne(flow, {.name = "stablehlo.broadcast_in_dim",
+                       .operands = {input},
+                       .results = {type},
+                       .attributes = {MakeAttribute(flow.source(), "broadcast_dimensions", ArrayText(to))},
+                       .origin = origin});
+}
+
+WireId PadTo(Dataflow& flow, WireId input, WireId value, Dimensions dims) {
+  const Dimensions& from = flow.type(input).dims;
+  if (from == dims) return input;
+  const Dimensions none(dims.size(), 0);
+  Dimensions high;
+  for (size_t d = 0; d < dims.size(); ++d) high.push_back(dims[d] - from[d]);
+  ir::Module& source = flow.source();
+  return AddOne(flow, {.name = "stablehlo.pad",
+                       .operands = {input, value},
+                       .results = {TensorLike(source, flow.type_id(input), std::move(dims))},
+                       .attributes = {MakeAttribute(source, "edge_padding_low", ArrayText(none)),
+                                      MakeAttribute(source, "edge_padding_high", ArrayText(high)),
+                                      MakeAttribute(source, "interior_padding", ArrayText(none))}});
+}
+
 WireId SliceOf(Dataflow& flow, WireId input, size_t dimension, int64_t start, int64_t limit) {
   Dimensions dims = flow.type(input).dims;
   Dimensions starts(dims.size(), 0);

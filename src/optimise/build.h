@@ -18,6 +18,10 @@ WireId ReshapeTo(Dataflow& flow, WireId input, ir::TypeId type);
 WireId Transpose(Dataflow& flow, WireId input, const Dimensions& permutation);
 // The slice [start, limit) of one dimension.
 WireId SliceOf(Dataflow& flow, WireId input, size_t dimension, int64_t start, int64_t limit);
+// Result dimension to[i] is the input's dimension i.
+WireId BroadcastInDim(Dataflow& flow, WireId input, ir::TypeId type, const Dimensions& to, ir::OpId origin = {});
+// Grows to `dims` behind the last elements, by a scalar.
+WireId PadTo(Dataflow& flow, WireId input, WireId value, Dimensions dims);
 WireId Concatenate(Dataflow& flow, const std::vector<WireId>& inputs, size_t dimension);
 
 std::string ArrayText(const Dimensions& values);  // array<i64: 1, 2>

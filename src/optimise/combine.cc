@@ -194,10 +194,11 @@ class Combiner {
 };
 
 // A cast that is not realised is of the same kind, but changes types.
-bool KeepsTypes(const Dataflow& flow, const Node& node) {
+bool KeepsTypes(const Dataflow& flow, NodeId id) {
+  const Node& node = flow.node(id);
   if (node.operands.size() != node.result_count) return false;
   for (uint32_t i = 0; i < node.result_count; ++i) {
-    if (flow.type_id(node.operands[i]) != flow.type_id(WireId(node.first_result.index() + i))) return false;
+    if (flow.type_id(node.operands[i]) != flow.type_id(flow.result(id, i))) return false;
   }
   return true;
 }
@@ -214,7 +215,7 @@ void CombineCollectives(Dataflow& flow, PassContext& context) {
 void RemoveBarriers(Dataflow& flow, PassContext&) {
   for (const NodeId id : flow.order()) {
     const Node& node = flow.node(id);
-    if (node.kind != OpKind::kOptimizationBarrier || !KeepsTypes(flow, node)) continue;
+    if (node.kind != OpKind::kOptimizationBarrier || !KeepsTypes(flow, id)) continue;
     for (uint32_t i = 0; i < node.result_count; ++i) flow.Replace(flow.result(id, i), flow.node(id).operands[i]);
   }
   flow.Normalise();

@@ -55,20 +55,12 @@ class VectorMaker {
         flow_.result(flow_.Add({.name = "stablehlo.iota",
                                 .results = {in},
                                 .attributes = {MakeAttribute(source, "iota_dimension", "0 : i64")}}));
-    const WireId numbers = Spread(number, in, {});
+    const WireId numbers = BroadcastInDim(flow_, number, in, {});
     Node copy = flow_.Copy(id);
     copy.operands = {at == 0 ? indices : numbers, at == 0 ? numbers : indices};
     const ir::TypeId out = VectorLike(old, dimension);
     const WireId vector = flow_.result(flow_.Add(std::move(copy), {&out, 1}));
-    flow_.Replace(old, Spread(vector, flow_.type_id(old), {dimension}));
-  }
-
-  WireId Spread(WireId wire, ir::TypeId type, const Dimensions& to) {
-    return flow_.result(
-        flow_.Add({.name = "stablehlo.broadcast_in_dim",
-                   .operands = {wire},
-                   .results = {type},
-                   .attributes = {MakeAttribute(flow_.source(), "broadcast_dimensions", ArrayText(to))}}));
+    flow_.Replace(old, BroadcastInDim(flow_, vector, flow_.type_id(old), {dimension}));
   }
 
   Dataflow& flow_;

@@ -72,21 +72,13 @@ class Padder {
   WireId Padded(WireId wire, int64_t dimension, int64_t size) {
     Dimensions dims = flow_.type(wire).dims;
     if (dims[static_cast<size_t>(dimension)] == size) return wire;
-    Dimensions none(dims.size(), 0);
-    Dimensions high = none;
-    high[static_cast<size_t>(dimension)] = size - dims[static_cast<size_t>(dimension)];
     dims[static_cast<size_t>(dimension)] = size;
     ir::Module& source = flow_.source();
     const WireId zero =
         flow_.result(flow_.Add({.name = "stablehlo.constant",
                                 .results = {TensorLike(source, flow_.type_id(wire), {})},
                                 .attributes = {MakeAttribute(source, "value", "dense<0.000000e+00> : tensor<f16>")}}));
-    return flow_.result(flow_.Add({.name = "stablehlo.pad",
-                                   .operands = {wire, zero},
-                                   .results = {TensorLike(source, flow_.type_id(wire), std::move(dims))},
-                                   .attributes = {MakeAttribute(source, "edge_padding_low", ArrayText(none)),
-                                                  MakeAttribute(source, "edge_padding_high", ArrayText(high)),
-                                                  MakeAttribute(source, "interior_padding", ArrayText(none))}}));
+    return PadTo(flow_, wire, zero, std::move(dims));
   }
 
   // `dims` by value: slices add types, which may move those there are.

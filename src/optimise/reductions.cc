@@ -73,20 +73,6 @@ Split SplitOf(int64_t n, bool rows) {
   return !rows || longer ? Split{split.inside, split.parts} : split;
 }
 
-// Elements behind the last ones that change nothing: the reduction's initial value.
-WireId Padded(Dataflow& flow, WireId input, WireId value, int64_t count) {
-  if (count == 0) return input;
-  Dimensions dims = flow.type(input).dims;
-  dims[1] += count;
-  ir::Module& source = flow.source();
-  return flow.result(flow.Add({.name = "stablehlo.pad",
-                               .operands = {input, value},
-                               .results = {TensorLike(source, flow.type_id(input), dims)},
-                               .attributes = {MakeAttribute(source, "edge_padding_low", ArrayText({0, 0, 0})),
-                                              MakeAttribute(source, "edge_padding_high", ArrayText({0, count, 0})),
-                                              MakeAttribute(source, "interior_padding", ArrayText({0, 0, 0}))}}));
-}
-
 NodeId AddReduce(Dataflow& flow, NodeId like, WireId input, int64_t dimension) {
   Node made = flow.Copy(like);
   made.operands[0] = input;
@@ -166,7 +152,7 @@ void SplitReductions(Dataflow& flow, PassContext&) {
     // A wider sum starts from a wider number, which nothing can be padded with.
     if (added != 0 && flow.type(value).element != flow.type(input).element) continue;
     const WireId flat = Reshape(flow, input, {extent->before, extent->reduced, extent->after});
-    const WireId whole_parts = Padded(flow, flat, value, added);
+    const WireId whole_parts = PadTo(flow, flat, value, {extent->before, split.parts * split.inside, extent->after});
     const WireId cut = Reshape(flow, whole_parts, {extent->before, split.parts, split.inside, extent->after});
     const WireId partial = flow.result(AddReduce(flow, id, cut, 2));
     const WireId whole = flow.result(AddReduce(flow, id, partial, 1));

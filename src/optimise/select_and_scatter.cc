@@ -129,10 +129,7 @@ class Expander {
 
   WireId Scatter(ir::OpId sum, WireId indices, WireId values) {
     const ir::TypeId type = flow_.type_id(flow_.result(id_));
-    const WireId zeros = Add({.name = "stablehlo.broadcast_in_dim",
-                              .operands = {flow_.node(id_).operands[2]},
-                              .results = {type},
-                              .attributes = {MakeAttribute(source_, "broadcast_dimensions", ArrayText({}))}});
+    const WireId zeros = BroadcastInDim(flow_, flow_.node(id_).operands[2], type, {});
     Dimensions all(rank_);
     std::iota(all.begin(), all.end(), 0);
     const std::string numbers = fmt::format(

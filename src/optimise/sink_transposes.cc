@@ -213,7 +213,6 @@ class Sinker {
     const Dimensions inverse = Inverse(permutation);
     for (int64_t& d : *dims) d = inverse[static_cast<size_t>(d)];
     WireId input = maker->operands[0];
-    ir::Module& source = flow_.source();
     // Sorted dimensions keep the broadcast a plain repetition.
     if (!std::is_sorted(dims->begin(), dims->end())) {
       Dimensions by_place(dims->size());
@@ -225,11 +224,8 @@ class Sinker {
       std::sort(dims->begin(), dims->end());
     }
     const ir::OpId origin = flow_.MakerNode(operand)->origin;
-    return flow_.result(flow_.Add({.name = "stablehlo.broadcast_in_dim",
-                                   .operands = {input},
-                                   .results = {TensorLike(source, flow_.type_id(operand), turned)},
-                                   .attributes = {MakeAttribute(source, "broadcast_dimensions", ArrayText(*dims))},
-                                   .origin = origin}));
+    const ir::TypeId type = TensorLike(flow_.source(), flow_.type_id(operand), turned);
+    return BroadcastInDim(flow_, input, type, *dims, origin);
   }
 
   // A reduction reads the base where the dimensions that stay keep their order.

@@ -25,8 +25,8 @@ constexpr OpKind kOfFloats[] = {OpKind::kCosine, OpKind::kSine, OpKind::kTan,   
                                 OpKind::kCbrt,   OpKind::kErf,  OpKind::kDivide,      OpKind::kPower,
                                 OpKind::kAtan2};
 // Of a sum the same comes out as the sum of what comes out.
-constexpr OpKind kLinear[] = {OpKind::kMultiply,  OpKind::kNegate,  OpKind::kReshape,
-                              OpKind::kTranspose, OpKind::kConvert, OpKind::kBroadcastInDim};
+constexpr OpKind kLinear[] = {OpKind::kMultiply, OpKind::kNegate, OpKind::kReshape, OpKind::kTranspose,
+                              OpKind::kConvert};
 
 bool IsIn(std::span<const OpKind> list, OpKind kind) { return std::find(list.begin(), list.end(), kind) != list.end(); }
 
