@@ -8,6 +8,7 @@
 #include "cli/format.h"
 #include "cli/pipeline_options.h"
 #include "driver/serving.h"
+#include "hardware/presets.h"
 
 namespace hespas::cli {
 namespace {
@@ -145,6 +146,19 @@ void Warn(const driver::ServingEstimate& estimate, Diagnostics& diagnostics) {
   }
 }
 
+// A misspelt device or system is an error also where no row of the table names a program.
+bool KnowsHardware(const driver::RunOptions& run, Diagnostics& diagnostics) {
+  Diagnostics once;  // runs report the device's warnings
+  const bool device = hardware::LoadDevice(run.device, once).has_value();
+  for (const Diagnostic& diagnostic : once.all()) {
+    if (!device) diagnostics.Report(diagnostic);
+  }
+  if (run.system == "auto" || hardware::IsInlineJson(run.system)) return device;
+  const auto system = hardware::FindPreset(hardware::PresetKind::kSystem, run.system);
+  if (!system) diagnostics.Report(system.error());
+  return device && system;
+}
+
 // One line for each figure reads better than one wide row.
 std::string Upright(const report::Table& wide) {
   report::Table table{.columns = {{"figure"}, {"value", report::Align::kRight}}, .rows = {}};
@@ -175,7 +189,8 @@ void AddServeEstimateCommand(CLI::App& app, Console& console) {
   AddFormatOption(command, options->format);
   command.callback([options, &console] {
     options->serving.regular = options->arrivals == "regular";
-    const auto times = StepTable(*options, console.diagnostics).Read();
+    const bool known = KnowsHardware(options->run, console.diagnostics);
+    const auto times = known ? StepTable(*options, console.diagnostics).Read() : std::nullopt;
     if (console.PrintDiagnostics() || !times) return;
     const auto estimate = driver::Serve(times->prefill, times->decode, options->serving);
     if (!estimate) return console.Fail(estimate.error());

@@ -113,6 +113,10 @@ class Serve(Case):
                             (("--max-batch", "0"), "batch"), (("--requests", "10", "--warm-up", "10"), "warm-up")):
             self.served(2, "E0945", text, STEPS, *words)
 
+    def test_hardware_that_no_row_needs(self):
+        self.served(2, "E0806", "no device is called `A10_SXM_80GB`", STEPS, "--device", "A10_SXM_80GB")
+        self.served(2, "E0806", "no system is called `moon`", STEPS, "--system", "moon")
+
     def test_what_the_answer_cannot_tell(self):
         self.served(0, "W0988", "beyond the table", STEPS, "--rate", 1, "--prompt", 100000, "--output", 4)
         self.served(0, "W0989", "faster than they are answered", STEPS, "--rate", 1000, "--prompt", 512, "--output", 64)
