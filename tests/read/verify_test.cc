@@ -338,15 +338,6 @@ std::vector<Case> ControlFlow() {
       {"SizeOfADimension", "E0402",
        "func.func @main(%a: tensor<4xf32>) {\n"
        "  %0 = stablehlo.get_dimension_size %a, dim = 0 : (tensor<4xf32>) -> tensor<1xi32> // !!\n  return\n}\n"},
-      {"CallOperands", "E0408",
-       "func.func @f(%a: tensor<f32>) { return }\nfunc.func @main() {\n  func.call @f() : () -> () // !!\n  "
-       "return\n}\n"},
-      {"CallTypes", "E0408",
-       "func.func @f(%a: tensor<f32>) { return }\nfunc.func @main(%a: tensor<i32>) {\n"
-       "  func.call @f(%a) : (tensor<i32>) -> () // !!\n  return\n}\n"},
-      {"ReturnCount", "E0401", "func.func @main() -> tensor<f32> {\n  return // !!\n}\n"},
-      {"ReturnType", "E0403",
-       "func.func @main(%a: tensor<f32>) -> tensor<i32> {\n  return %a : tensor<f32> // !!\n}\n"},
       {"BranchArguments", "E0406",
        "func.func @main(%p: tensor<i1>) {\n  \"stablehlo.if\"(%p) ({ // !!\n  ^bb0(%x: tensor<f32>):\n    "
        "stablehlo.return\n"
@@ -366,6 +357,23 @@ std::vector<Case> ControlFlow() {
   };
 }
 INSTANTIATE_TEST_SUITE_P(ControlFlow, VerifyOp, ::testing::ValuesIn(ControlFlow()), CaseName);
+
+std::vector<Case> Functions() {
+  return {
+      {"CallOperands", "E0408",
+       "func.func @f(%a: tensor<f32>) { return }\nfunc.func @main() {\n  func.call @f() : () -> () // !!\n  "
+       "return\n}\n"},
+      {"CallTypes", "E0408",
+       "func.func @f(%a: tensor<f32>) { return }\nfunc.func @main(%a: tensor<i32>) {\n"
+       "  func.call @f(%a) : (tensor<i32>) -> () // !!\n  return\n}\n"},
+      {"ReturnCount", "E0401", "func.func @main() -> tensor<f32> {\n  return // !!\n}\n"},
+      {"ReturnType", "E0403",
+       "func.func @main(%a: tensor<f32>) -> tensor<i32> {\n  return %a : tensor<f32> // !!\n}\n"},
+      {"NoReturn", "E0406",
+       "func.func @main(%a: tensor<f32>) -> tensor<f32> { // !!\n  %0 = stablehlo.abs %a : tensor<f32>\n}\n"},
+  };
+}
+INSTANTIATE_TEST_SUITE_P(Functions, VerifyOp, ::testing::ValuesIn(Functions()), CaseName);
 
 TEST(Verify, ConvolutionWindowsAreReadStrictly) {
   const auto line = [](std::string numbers, std::string window) {

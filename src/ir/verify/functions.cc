@@ -144,11 +144,23 @@ bool IsNamespaced(std::string_view name) {
   return part > 0 && length > 0;
 }
 
+// A block that is empty or ends with a value was cut off; which ops of other dialects end a block is not known.
+bool CheckEnds(Check& check) {
+  const Module& module = check.module();
+  for (const BlockId block : module.region_blocks(module.op(check.id()).first_region)) {
+    const std::vector<OpId>& ops = module.block(block).ops;
+    if (!ops.empty() && module.results(ops.back()).empty()) continue;
+    return check.Report(kBadRegion, "the body does not end with a return", "the program seems cut off; add the return");
+  }
+  return true;
+}
+
 }  // namespace
 
 bool CheckFunction(Check& check) {
   const BlockId block = check.block(0);
   if (!block.valid()) return true;
+  if (!CheckEnds(check)) return false;
   Signature* signature = check.signatures().Of(check.module(), check.id());
   if (signature && signature->inputs.size() != check.argument_count(block)) {
     return check.Fail(kBadRegion, "the body takes {} arguments, but the function's type has {}",

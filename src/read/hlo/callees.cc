@@ -25,6 +25,7 @@ class Resolver {
 
   CallGraph Run() {
     for (size_t c = 0; c < syntax_.computations.size() && diagnostics_.wants_more(); ++c) CollectParameters(c);
+    if (!diagnostics_.has_errors()) CheckEntry();
     for (size_t i = 0; i < syntax_.instructions.size() && diagnostics_.wants_more(); ++i) Resolve(i);
     for (size_t c = 0; c < syntax_.computations.size(); ++c) {
       if (!named_[c]) out_.computations[c].is_function = true;
@@ -54,6 +55,26 @@ class Resolver {
       const auto leaves = shapes_.leaves(instructions[parameter].shape);
       facts.argument_types.insert(facts.argument_types.end(), leaves.begin(), leaves.end());
     }
+  }
+
+  // Of a text that was cut off, a callee may be the last computation and thereby its entry.
+  void CheckEntry() {
+    const auto fits = [&](std::optional<ShapeId> announced, std::span<const ir::TypeId> leaves) {
+      return !announced || std::ranges::equal(shapes_.leaves(*announced), leaves, [&](ir::TypeId a, ir::TypeId b) {
+        return shapes_.CompatibleLeaves(a, b);
+      });
+    };
+    const ComputationSyntax& entry = syntax_.computations[syntax_.entry];
+    const ShapeId result = syntax_.instructions[entry.first_instruction + entry.root].shape;
+    if (fits(syntax_.entry_parameters, out_.computations[syntax_.entry].argument_types) &&
+        fits(syntax_.entry_result, shapes_.leaves(result))) {
+      return;
+    }
+    diagnostics_.Error(
+        kShapeMismatch,
+        fmt::format("computation `{}` does not take or return what entry_computation_layout says", entry.name),
+        module_.LocationAt(entry.source),
+        entry.is_entry ? "correct one of the two" : "no computation is marked ENTRY: the text seems cut off");
   }
 
   void ReportParameter(const InstructionSyntax& at) {

@@ -275,6 +275,21 @@ TEST(HloText, TruncatedFilesAreErrors) {
   }
 }
 
+// The last computation is the entry where none is marked, but not where the header announces another.
+TEST(HloText, EntriesAreAsAnnounced) {
+  const auto code = [](const std::string& layout, const std::string& body) {
+    const auto r = Read("HloModule m, entry_computation_layout={" + layout + "}\n\n" + body);
+    return Codes(r).empty() ? std::string() : Codes(r)[0];
+  };
+  const std::string body =
+      "f {\n  p = f32[4]{0} parameter(0)\n  q = s32[] parameter(1)\n  ROOT t = (f32[4]{0}, s32[]) tuple(p, q)\n}\n";
+  EXPECT_EQ(code("(f32[4]{0:T(128)}, /*index=1*/s32[])->(f32[4]{0}, s32[])", body), "");
+  EXPECT_EQ(code("(f32[4]{0})->(f32[4]{0}, s32[])", body), "E0211");
+  EXPECT_EQ(code("(f32[4]{0}, s32[])->f32[4]{0}", body), "E0211");
+  EXPECT_EQ(code("(f32[4]{0}, s64[])->(f32[4]{0}, s32[])", body), "E0211");
+  EXPECT_EQ(code("(f32[4]{0}, s32[])->(f32[4]{0}, s64[])", "ENTRY " + body), "E0211");
+}
+
 TEST(HloText, ReadsEveryExample) {
   for (const std::string name : {"misc", "mlp_dp", "shmap"}) {
     for (const std::string stage : {"before", "after"}) {

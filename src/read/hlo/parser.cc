@@ -67,6 +67,11 @@ class Parser {
     out_.name = scan_.Name();
     if (out_.name.empty()) Expected("the module's name");
     if (!ParseAttributes(out_.module_attributes)) scan_.SkipLine();
+    // `{(parameters)->result}`
+    Scanner layout(ValueOf(out_.module_attributes, "entry_computation_layout"));
+    if (!layout.Take('{')) return;
+    out_.entry_parameters = shapes_.Find(layout.Shape());
+    if (layout.Take('-') && layout.Take('>')) out_.entry_result = shapes_.Find(layout.Shape());
   }
 
   // The numbered blocks of newer dumps; nothing below needs them.

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -26,8 +27,8 @@ inline constexpr DiagnosticKind kDuplicateName{
     "E0204", "Two instructions of one computation, or two computations, have one name."};
 inline constexpr DiagnosticKind kShapeMismatch{
     "E0211",
-    "A shape is written where another one follows: of an operand, of a computation's result, or of a value "
-    "taken from a tuple or handed to a computation."};
+    "A shape is written where another one follows: of an operand, of a computation's result, of a value taken from a "
+    "tuple or handed to a computation, or of what the module's entry_computation_layout says of its entry."};
 inline constexpr DiagnosticKind kNoComputation{"E0205",
                                                "The module holds no computation, so there is no program to read."};
 
@@ -66,6 +67,8 @@ struct ModuleSyntax {
   std::vector<AttributeSyntax> attributes;
   std::deque<std::string> made_texts;  // what some of the views point into
   size_t entry = 0;
+  std::optional<ShapeId> entry_parameters;  // a tuple, by the header's entry_computation_layout
+  std::optional<ShapeId> entry_result;
 
   std::span<const InstructionSyntax> instructions_of(const ComputationSyntax& c) const {
     return {instructions.data() + c.first_instruction, c.instruction_count};
