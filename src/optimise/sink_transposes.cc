@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "ir/op_attributes.h"
 #include "optimise/build.h"
 #include "optimise/kernels.h"
 #include "optimise/pass.h"
@@ -127,6 +128,16 @@ class Sinker {
   // Only values that an op makes carry their order on; parameters are turned where they are read.
   bool Leads(const Turned& turned) const { return turned.moved && flow_.maker(turned.base).valid(); }
 
+  // A product whose rows and columns its only reader swaps: its operands change places instead (canonical dots).
+  bool IsTakenIn(WireId wire) const {
+    const Node* reader = flow_.MakerNode(wire);
+    if (reader == nullptr || reader->kind != OpKind::kTranspose || !IsFree(reader->operands[0])) return false;
+    const Node* dot = flow_.MakerNode(reader->operands[0]);
+    if (dot->kind != OpKind::kDotGeneral || flow_.type(wire).dims.size() != 2) return false;
+    const auto dimensions = ir::DotDimensionsOf(flow_.source(), dot->origin);
+    return dimensions && dimensions->lhs_batching.empty();
+  }
+
   void SinkElementwise(NodeId id) {
     const WireId result = flow_.result(id);
     const Dimensions dims = flow_.type(result).dims;
@@ -136,7 +147,7 @@ class Sinker {
       if (IsSpread(operand)) continue;
       const Turned seen = See(operand);
       // The first operand of full size decides, unless it is a parameter.
-      if (Leads(seen) && !leader.base.valid()) leader = seen;
+      if (Leads(seen) && !IsTakenIn(operand) && !leader.base.valid()) leader = seen;
       if (!seen.moved && flow_.maker(seen.base).valid() && !IsParameterLike(seen.base) && !IsFree(operand)) return;
     }
     if (!leader.base.valid()) return;

@@ -281,6 +281,19 @@ TEST(LibraryCalls, TakeInTransposesAndTheSumBehind) {
   EXPECT_EQ(summary.bytes_accessed, 4 * (64 * 32 + 16 * 32 + 2 * 64 * 16));
 }
 
+// As XLA has it: the sum over microbatches that JAX writes is one call for each, without a transpose.
+TEST(LibraryCalls, AddUpGradientsInTheSumsOwnOrder) {
+  const ir::Module module = Optimised(R"(
+    func.func @main(%s: tensor<64x128xbf16> {tf.aliasing_output = 0 : i32}, %x: tensor<32x64xbf16>,
+                    %y: tensor<32x128xbf16>) -> tensor<64x128xbf16> {
+      %0 = stablehlo.dot_general %y, %x, contracting_dims = [0] x [0] : (tensor<32x128xbf16>, tensor<32x64xbf16>) -> tensor<128x64xbf16>
+      %1 = stablehlo.transpose %0, dims = [1, 0] : (tensor<128x64xbf16>) -> tensor<64x128xbf16>
+      %2 = stablehlo.add %s, %1 : tensor<64x128xbf16>
+      return %2 : tensor<64x128xbf16>
+    })");
+  EXPECT_THAT(Names(module), ElementsAre("stablehlo.custom_call"));
+}
+
 TEST(SelectAndScatter, FindsPlacesThenScatters) {
   const ir::Module module = Optimised(R"(
     func.func @main(%x: tensor<4x4xf32>, %y: tensor<2x2xf32>) -> tensor<4x4xf32> {
