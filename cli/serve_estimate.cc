@@ -7,8 +7,9 @@
 #include "base/file.h"
 #include "cli/format.h"
 #include "cli/pipeline_options.h"
+#include "driver/presets.h"
+#include "driver/run.h"
 #include "driver/serving.h"
-#include "hardware/presets.h"
 
 namespace hespas::cli {
 namespace {
@@ -148,14 +149,12 @@ void Warn(const driver::ServingEstimate& estimate, Diagnostics& diagnostics) {
 
 // A misspelt device or system is an error also where no row of the table names a program.
 bool KnowsHardware(const driver::RunOptions& run, Diagnostics& diagnostics) {
-  Diagnostics once;  // runs report the device's warnings
-  const bool device = hardware::LoadDevice(run.device, once).has_value();
-  for (const Diagnostic& diagnostic : once.all()) {
-    if (!device) diagnostics.Report(diagnostic);
+  Diagnostics found;
+  const bool device = driver::DeviceOf(run, found).has_value();
+  const bool system = run.system == "auto" || driver::LoadSystemPreset(run.system, found).has_value();
+  for (const Diagnostic& diagnostic : found.all()) {
+    if (!diagnostic.is_warning()) diagnostics.Report(diagnostic);  // the runs tell the warnings
   }
-  if (run.system == "auto" || hardware::IsInlineJson(run.system)) return device;
-  const auto system = hardware::FindPreset(hardware::PresetKind::kSystem, run.system);
-  if (!system) diagnostics.Report(system.error());
   return device && system;
 }
 

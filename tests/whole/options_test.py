@@ -116,6 +116,7 @@ class Serve(Case):
     def test_hardware_that_no_row_needs(self):
         self.served(2, "E0806", "no device is called `A10_SXM_80GB`", STEPS, "--device", "A10_SXM_80GB")
         self.served(2, "E0806", "no system is called `moon`", STEPS, "--system", "moon")
+        self.served(1, "E0001", "no/such.json", STEPS, "--system", "no/such.json")
 
     def test_what_the_answer_cannot_tell(self):
         self.served(0, "W0988", "beyond the table", STEPS, "--rate", 1, "--prompt", 100000, "--output", 4)

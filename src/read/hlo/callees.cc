@@ -60,9 +60,7 @@ class Resolver {
   // Of a text that was cut off, a callee may be the last computation and thereby its entry.
   void CheckEntry() {
     const auto fits = [&](std::optional<ShapeId> announced, std::span<const ir::TypeId> leaves) {
-      return !announced || std::ranges::equal(shapes_.leaves(*announced), leaves, [&](ir::TypeId a, ir::TypeId b) {
-        return shapes_.CompatibleLeaves(a, b);
-      });
+      return !announced || shapes_.CompatibleLeaves(shapes_.leaves(*announced), leaves);
     };
     const ComputationSyntax& entry = syntax_.computations[syntax_.entry];
     const ShapeId result = syntax_.instructions[entry.first_instruction + entry.root].shape;

@@ -159,14 +159,15 @@ bool ShapeTable::CompatibleLeaves(ir::TypeId a, ir::TypeId b) const {
   return first.kind == second.kind && first.element == second.element && ir::verify::CompatibleShapes(first, second);
 }
 
-bool ShapeTable::Compatible(ShapeId a, ShapeId b) const {
-  if (a == b) return true;
-  const auto first = leaves(a);
-  const auto second = leaves(b);
-  return shapes_[a.index()].is_tuple == shapes_[b.index()].is_tuple &&
-         shapes_[a.index()].child_count == shapes_[b.index()].child_count &&
-         std::equal(first.begin(), first.end(), second.begin(), second.end(),
+bool ShapeTable::CompatibleLeaves(std::span<const ir::TypeId> a, std::span<const ir::TypeId> b) const {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
                     [this](ir::TypeId p, ir::TypeId q) { return CompatibleLeaves(p, q); });
+}
+
+bool ShapeTable::Compatible(ShapeId a, ShapeId b) const {
+  return a == b ||
+         (shapes_[a.index()].is_tuple == shapes_[b.index()].is_tuple &&
+          shapes_[a.index()].child_count == shapes_[b.index()].child_count && CompatibleLeaves(leaves(a), leaves(b)));
 }
 
 ShapeId ShapeTable::Tuple(const std::vector<ShapeId>& members) {

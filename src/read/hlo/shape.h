@@ -47,6 +47,7 @@ class ShapeTable {
   // Equal but for layouts and dynamic sizes.
   bool Compatible(ShapeId a, ShapeId b) const;
   bool CompatibleLeaves(ir::TypeId a, ir::TypeId b) const;
+  bool CompatibleLeaves(std::span<const ir::TypeId> a, std::span<const ir::TypeId> b) const;
   std::span<const ir::TypeId> leaves(ShapeId id) const {
     return {leaf_types_.data() + shapes_[id.index()].first_leaf, shapes_[id.index()].leaf_count};
   }
