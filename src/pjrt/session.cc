@@ -223,11 +223,14 @@ Result<Timing> Session::Time(const Executable& executable, const Effort& effort,
     sweep_ = *std::move(made);
   }
   if (const auto first = RunOnce(executable); !first) return first.error();
-  return Repeat(effort, [&]() -> Result<double> {
+  return Repeat(effort, [&]() -> Result<Repetition> {
+    const double start = Now(clock_);
     if (cold) {
-      if (const auto swept = RunOnce(*sweep_); !swept) return swept;
+      if (const auto swept = RunOnce(*sweep_); !swept) return swept.error();
     }
-    return RunOnce(executable);
+    const auto taken = RunOnce(executable);
+    if (!taken) return taken.error();
+    return Repetition{.seconds = *taken, .spent_s = Now(clock_) - start};
   });
 }
 

@@ -34,15 +34,15 @@ Timing RobustMean(std::vector<double> seconds) {
   return {.seconds = mean, .half_width = 1.96 * deviation / std::sqrt(count), .repeats = repeats};
 }
 
-Result<Timing> Repeat(const Effort& effort, const std::function<Result<double>()>& once) {
+Result<Timing> Repeat(const Effort& effort, const std::function<Result<Repetition>()>& once) {
   std::vector<double> seconds;
   double spent = 0;
   Timing timing;
   while (true) {
     const auto taken = once();
     if (!taken) return taken.error();
-    seconds.push_back(*taken);
-    spent += *taken;
+    seconds.push_back(taken->seconds);
+    spent += taken->spent_s;
     const int count = static_cast<int>(seconds.size());
     if (count >= effort.most || (spent >= effort.limit_s && count > 1)) return RobustMean(std::move(seconds));
     if (count < effort.least) continue;

@@ -19,12 +19,17 @@ Timing RobustMean(std::vector<double> seconds);
 
 struct Effort {
   double relative_half_width = 0.03;  // good enough
-  double limit_s = 2;                 // of all repeats together
+  double limit_s = 2;                 // of all that repeats spend
   int least = 5;
   int most = 1000;
 };
 
-// Calls `once`, which returns seconds, until the figure is good enough or the effort is spent.
-Result<Timing> Repeat(const Effort& effort, const std::function<Result<double>()>& once);
+struct Repetition {
+  double seconds = 0;  // what is measured
+  double spent_s = 0;  // with all that came before it, such as emptying caches
+};
+
+// Calls `once` until the figure is good enough or the effort is spent.
+Result<Timing> Repeat(const Effort& effort, const std::function<Result<Repetition>()>& once);
 
 }  // namespace hespas::pjrt

@@ -22,16 +22,23 @@ TEST(RobustMean, OutliersDoNotCount) {
 
 TEST(Repeat, StopsWhenGoodEnoughOrSpent) {
   int calls = 0;
-  const auto steady = Repeat({}, [&]() -> Result<double> { return 1e-3 + 1e-6 * (++calls % 2); });
+  const auto alone = [](double seconds) { return Repetition{.seconds = seconds, .spent_s = seconds}; };
+  const auto steady = Repeat({}, [&]() -> Result<Repetition> { return alone(1e-3 + 1e-6 * (++calls % 2)); });
   ASSERT_TRUE(steady.ok());
   EXPECT_EQ(calls, 5);
   calls = 0;
-  const auto noisy = Repeat({.limit_s = 1}, [&]() -> Result<double> { return 0.01 + 1e-4 * (37 * ++calls % 101); });
+  const auto noise = [&] { return 0.01 + 1e-4 * (37 * ++calls % 101); };
+  const auto noisy = Repeat({.limit_s = 1}, [&]() -> Result<Repetition> { return alone(noise()); });
   ASSERT_TRUE(noisy.ok());
   EXPECT_NEAR(noisy->seconds, 0.015, 1e-3);
   EXPECT_GT(calls, 30);  // a spread of a fifth takes many repeats
   EXPECT_LE(calls, 68);  // a second's worth
-  const auto failed = Repeat({}, []() -> Result<double> { return MakeError(kPluginFailed, "no"); });
+  calls = 0;
+  const auto cold =
+      Repeat({.limit_s = 1}, [&]() -> Result<Repetition> { return Repetition{.seconds = noise(), .spent_s = 0.06}; });
+  ASSERT_TRUE(cold.ok());
+  EXPECT_EQ(calls, 17);  // emptying caches counts: 16 * 0.06 s are not yet a second
+  const auto failed = Repeat({}, []() -> Result<Repetition> { return MakeError(kPluginFailed, "no"); });
   EXPECT_FALSE(failed.ok());
 }
 
