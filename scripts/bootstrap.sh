@@ -4,7 +4,7 @@ set -euo pipefail
 
 what=${1:-test}
 build_packages=(
-  cmake ninja-build g++ libcli11-dev libfmt-dev libspdlog-dev nlohmann-json3-dev libyaml-cpp-dev libprotozero-dev
+  cmake ninja-build ccache g++ libcli11-dev libfmt-dev libspdlog-dev nlohmann-json3-dev libyaml-cpp-dev libprotozero-dev
   libsqlite3-dev libnlopt-dev libtbb-dev libxxhash-dev libssl-dev zlib1g-dev libzstd-dev libexpat1-dev libgtest-dev libgmock-dev python3
 )
 test_packages=(
