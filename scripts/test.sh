@@ -49,7 +49,7 @@ case $tier in
     part sanitizers coverage "" -LE "house|fuzz|full" -E package
     scripts/coverage.py || failed+=("coverage")
     part threads tsan "unit_tests bin/hespas hespas_pjrt_worker fake_pjrt_plugin" -L "unit|cli|sweep" -LE full
-    fuzzers 60 coverage
+    fuzzers 30 coverage
     scripts/tidy.sh || failed+=("clang-tidy")
     ;;
   fuzz) fuzzers "${FUZZ_SECONDS:-1800}" asan-ubsan ;;

@@ -32,7 +32,7 @@ def version_of(command, cache={}):
     if command not in cache:
         run = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)
         lines = (run.stdout or run.stderr).strip().splitlines()
-        cache[command] = lines[0][:30] if run.returncode == 0 and lines else "absent"
+        cache[command] = lines[0].rstrip(" \\")[:30] if run.returncode == 0 and lines else "absent"
     return cache[command]
 
 
