@@ -102,7 +102,7 @@ with contextlib.suppress(environments.Refused):
     python=$("$root/scripts/python_env.sh" wheel)
     (cd "$root" && "$python" -c 'import sys; from scikit_build_core.build import build_sdist; build_sdist(sys.argv[1])' "$place") >/dev/null
     tar -xf "$place"/hespas-*.tar.gz -C "$place"
-    export CXX=c++ CCACHE_BASEDIR=$place CCACHE_NOHASHDIR=1 CCACHE_DEPEND=1  # as scripts/build.sh: ccache tells c++ from g++
+    export CXX=c++  # as the build: ccache tells c++ from g++
     "$place"/hespas-*/scripts/build_wheel.sh "$place/wheel"
     fresh python3 "$place"/wheel/hespas-*.whl
     tests "$place/venv/bin/python" api
