@@ -2,7 +2,7 @@
 // usage: read_bench [benchmark options] [FILE...]      without files: two programs of this repository
 #include <benchmark/benchmark.h>
 
-#include "base/file.h"
+#include "base/system/file.h"
 #include "read/read.h"
 
 namespace hespas {

@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "driver/output.h"
+#include "driver/pipeline/output.h"
 
 namespace hespas {
 namespace {

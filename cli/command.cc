@@ -11,8 +11,8 @@
 #include <cstring>
 #include <map>
 
-#include "base/file.h"
-#include "base/suggest.h"
+#include "base/system/file.h"
+#include "base/text/suggest.h"
 #include "cli/limits.h"
 #include "cli/log.h"
 

@@ -10,7 +10,7 @@
 
 #include "cli/format.h"
 #include "driver/compat/configuration.h"
-#include "driver/run_configuration.h"
+#include "driver/configuration/run_configuration.h"
 #include "hardware/presets.h"
 
 namespace hespas::cli {

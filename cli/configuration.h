@@ -4,7 +4,7 @@
 #include <string>
 
 #include "cli/command.h"
-#include "driver/run.h"
+#include "driver/pipeline/run.h"
 
 namespace hespas::cli {
 

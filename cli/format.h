@@ -3,7 +3,7 @@
 #include <string>
 
 #include "cli/command.h"
-#include "report/table.h"
+#include "report/text/table.h"
 
 namespace hespas::cli {
 

@@ -23,7 +23,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "base/file.h"
+#include "base/system/file.h"
 #include "pjrt/session.h"
 
 namespace {

@@ -11,9 +11,9 @@
 #include <string>
 #include <string_view>
 
-#include "base/children.h"
-#include "base/file.h"
-#include "base/unit_text.h"
+#include "base/system/children.h"
+#include "base/system/file.h"
+#include "base/text/unit_text.h"
 #include "cli/command.h"
 
 namespace hespas::cli {

@@ -6,7 +6,7 @@
 
 #include <memory>
 
-#include "base/file.h"
+#include "base/system/file.h"
 
 namespace hespas::cli {
 namespace {

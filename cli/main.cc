@@ -9,15 +9,15 @@
 #include <string_view>
 #include <vector>
 
-#include "base/suggest.h"
+#include "base/text/suggest.h"
+#include "base/version.h"
 #include "cli/command.h"
+#include "cli/commands/python_command.h"
 #include "cli/configuration.h"
 #include "cli/drop_in.h"
 #include "cli/help_text.h"
 #include "cli/limits.h"
 #include "cli/parser_view.h"
-#include "cli/python_command.h"
-#include "driver/version.h"
 
 namespace hespas::cli {
 namespace {
@@ -147,7 +147,7 @@ int Main(int argc, char** argv) {
                "hespas");
   app.set_help_flag("-h", "short help");
   app.set_help_all_flag("--help", "help on every command");
-  app.set_version_flag("--version", std::string("hespas ") + driver::kVersion);
+  app.set_version_flag("--version", std::string("hespas ") + kVersion);
   app.footer(
       "Example:\n  hespas run examples/llama3-100m-4dev.mlir.gz --device A100_SXM_40GB --system A100_SXM_40GB_4GPU");
   app.require_subcommand(1);

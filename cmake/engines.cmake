@@ -1,11 +1,9 @@
-# Network engines in libraries of their own, built where what they stand on is found: folders of src/ that are layers
-# of cmake/layers.txt but no part of the programs, which load them when asked for.
-list(REMOVE_ITEM HESPAS_LAYERS flow packet)
-
+# Network engines in libraries of their own (src/engines/simgrid and sst), built where what they stand on is found. The
+# programs load them when asked for.
 find_path(SIMGRID_INCLUDE simgrid/s4u.hpp)
 find_library(SIMGRID_LIBRARY simgrid)
 if(SIMGRID_INCLUDE AND SIMGRID_LIBRARY)
-  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/flow/*.cc)
+  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/engines/simgrid/*.cc)
   add_library(hespas_simgrid MODULE ${sources})
   target_include_directories(hespas_simgrid PRIVATE ${PROJECT_SOURCE_DIR}/src)
   target_include_directories(hespas_simgrid SYSTEM PRIVATE ${SIMGRID_INCLUDE})
@@ -22,9 +20,9 @@ function(hespas_add_sst_element)
   if(SST_CONFIG)
     set(CMAKE_POSITION_INDEPENDENT_CODE ON)
     execute_process(COMMAND ${SST_CONFIG} --includedir OUTPUT_VARIABLE include OUTPUT_STRIP_TRAILING_WHITESPACE)
-    add_library(hespas_sst MODULE src/packet/element.cc src/packet/endpoint.cc)
+    add_library(hespas_sst MODULE src/engines/sst/element.cc src/engines/sst/endpoint.cc)
     target_include_directories(hespas_sst SYSTEM PRIVATE ${include})
-    target_link_libraries(hespas_sst PRIVATE hespas_driver)
+    target_link_libraries(hespas_sst PRIVATE hespas_engines)
     set_target_properties(hespas_sst PROPERTIES PREFIX "" OUTPUT_NAME libhespas CXX_VISIBILITY_PRESET default
                                                 LIBRARY_OUTPUT_DIRECTORY ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/sst)
     install(TARGETS hespas_sst LIBRARY DESTINATION lib/hespas/sst COMPONENT engines)

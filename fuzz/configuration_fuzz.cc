@@ -1,6 +1,6 @@
 // Links: driver
 // Configuration files of `hespas run` and of the prototype's commands: any text is read or refused, with a reason.
-#include "driver/run_configuration.h"
+#include "driver/configuration/run_configuration.h"
 #include "input_file.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

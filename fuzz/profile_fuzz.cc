@@ -5,10 +5,10 @@
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
-#include "base/json_text.h"
+#include "base/text/json_text.h"
 #include "read/profile/profile.h"
-#include "report/block_times.h"
-#include "report/comparison.h"
+#include "report/step/block_times.h"
+#include "report/text/comparison.h"
 
 namespace {
 

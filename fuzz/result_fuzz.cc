@@ -1,6 +1,6 @@
 // Links: driver
 // result.json, as `hespas compare` reads it back: any text is read or refused.
-#include "driver/compare.h"
+#include "driver/inspect/compare.h"
 #include "input_file.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

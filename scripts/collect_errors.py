@@ -19,7 +19,7 @@ STRING = re.compile(r'"((?:[^"\\]|\\.)*)"')
 
 def collect():
     codes = {}
-    for path in sorted([*ROOT.glob("src/**/*"), *ROOT.glob("cli/*"), *ROOT.glob("python/bindings/*")]):
+    for path in sorted([*ROOT.glob("src/**/*"), *ROOT.glob("cli/**/*"), *ROOT.glob("python/bindings/*")]):
         if path.suffix not in (".h", ".cc") or path.name.endswith("_test.cc"):
             continue
         source = path.read_text()

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "call.h"
-#include "driver/compare.h"
+#include "driver/inspect/compare.h"
 #include "errors.h"
-#include "report/comparison.h"
+#include "report/text/comparison.h"
 
 namespace nb = nanobind;
 

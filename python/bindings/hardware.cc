@@ -7,9 +7,9 @@
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
-#include "base/unit_text.h"
-#include "driver/presets.h"
-#include "driver/version.h"
+#include "base/text/unit_text.h"
+#include "base/version.h"
+#include "driver/configuration/presets.h"
 #include "errors.h"
 #include "hardware/presets.h"
 
@@ -115,7 +115,7 @@ void BindSystem(nb::module_& m) {
 }  // namespace
 
 void BindHardware(nb::module_& m) {
-  m.attr("version") = driver::kVersion;
+  m.attr("version") = kVersion;
   m.def("set_data_folder", [](const std::string& folder) { hardware::SetDataFolder(folder); });
   m.def("data_folder", [] { return Value(hardware::DataFolder()).string(); });
   m.def("bytes_per_second", [](const std::string& text) { return Value(ParseQuantity(text, Unit::kBytesPerSecond)); });

@@ -11,12 +11,12 @@
 #include <type_traits>
 
 #include "call.h"
-#include "driver/run.h"
+#include "driver/pipeline/run.h"
 #include "errors.h"
 #include "estimate/registry.h"
 #include "program.h"
-#include "report/blocks.h"
-#include "report/run_report.h"
+#include "report/text/blocks.h"
+#include "report/text/run_report.h"
 
 namespace nb = nanobind;
 

@@ -3,15 +3,15 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/unique_ptr.h>
 
-#include "base/file.h"
+#include "base/system/file.h"
 #include "call.h"
-#include "driver/assumptions.h"
-#include "driver/profile.h"
-#include "driver/run.h"
+#include "driver/configuration/assumptions.h"
+#include "driver/inspect/profile.h"
+#include "driver/pipeline/run.h"
 #include "errors.h"
 #include "ir/printer.h"
 #include "read/read.h"
-#include "report/histogram.h"
+#include "report/text/histogram.h"
 
 namespace nb = nanobind;
 

@@ -5,8 +5,9 @@
 #include <algorithm>
 #include <limits>
 
-#include "ir/attribute.h"
-#include "ir/op_attributes.h"
+#include "ir/attributes/attribute.h"
+#include "ir/attributes/op_attributes.h"
+#include "ir/facts/async_start.h"
 #include "ir/walk.h"
 
 namespace hespas::assemble {
@@ -192,27 +193,13 @@ std::optional<Communication> DecodeOpenMessage(const ir::Module& module, ir::OpI
   return out;
 }
 
-ir::OpId CollectiveInside(const ir::Module& module, ir::OpId start) {
-  ir::OpId body = start;
-  for (const std::string_view name : {"called_computation", "callee"}) {
-    const std::string_view* text = module.attribute(start, name);
-    if (text != nullptr) body = module.FindSymbol(ir::AsSymbol(*text));
-  }
-  ir::OpId found;
-  if (!body.valid()) return found;
-  ir::WalkNested(module, body, [&](ir::OpId inner) {
-    if (!found.valid() && ir::IsCollective(module.kind(inner))) found = inner;
-  });
-  return found;
-}
-
 ir::OpId CollectiveOfBlock(const ir::Module& module, const graph::Block& block) {
   for (const ir::OpId op : block.ops) {
     const OpKind kind = module.kind(op);
     if (ir::IsCollective(kind) || IsMessage(kind)) return op;
     if (kind == OpKind::kCustomCall && block.kind == graph::BlockKind::kCommunication) return op;
     if (kind != OpKind::kAsyncStart) continue;
-    if (const ir::OpId found = CollectiveInside(module, op); found.valid()) return found;
+    if (const ir::OpId found = ir::CollectiveInside(module, op); found.valid()) return found;
   }
   return ir::OpId();
 }

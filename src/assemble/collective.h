@@ -35,9 +35,6 @@ Result<Communication> DecodeCommunication(const ir::Module& module, ir::OpId op,
 // A send or receive that names a channel but no devices, as one end of a message between programs.
 std::optional<Communication> DecodeOpenMessage(const ir::Module& module, ir::OpId op);
 
-// The collective that an asynchronous start runs; invalid where it runs none.
-ir::OpId CollectiveInside(const ir::Module& module, ir::OpId start);
-
 // The collective that a communication block performs.
 ir::OpId CollectiveOfBlock(const ir::Module& module, const graph::Block& block);
 

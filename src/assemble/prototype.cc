@@ -6,7 +6,7 @@
 
 #include "assemble/rank_signature.h"
 #include "graph/packed_bytes.h"
-#include "ir/attribute.h"
+#include "ir/attributes/attribute.h"
 
 namespace hespas::assemble {
 namespace {

@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "base/units.h"
-#include "ir/attribute.h"
-#include "ir/trip_count.h"
+#include "ir/attributes/attribute.h"
+#include "ir/facts/trip_count.h"
 
 namespace hespas::estimate {
 namespace {

@@ -7,10 +7,10 @@
 
 #include "base/units.h"
 #include "estimate/fusion_cost.h"
-#include "ir/attribute.h"
-#include "ir/convolution_work.h"
-#include "ir/library_call.h"
-#include "ir/op_attributes.h"
+#include "ir/attributes/attribute.h"
+#include "ir/attributes/op_attributes.h"
+#include "ir/facts/convolution_work.h"
+#include "ir/facts/library_call.h"
 #include "ir/walk.h"
 
 namespace hespas::estimate {

@@ -8,7 +8,7 @@
 
 #include "base/interrupt.h"
 #include "estimate/fusion_cost.h"
-#include "ir/attribute.h"
+#include "ir/attributes/attribute.h"
 
 namespace hespas::estimate {
 namespace {

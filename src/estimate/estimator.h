@@ -12,9 +12,9 @@
 #include <string_view>
 #include <vector>
 
-#include "base/hash.h"
 #include "base/progress.h"
 #include "base/result.h"
+#include "base/text/hash.h"
 #include "graph/block_graph.h"
 #include "graph/estimate.h"
 #include "ir/module.h"

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "estimate/cost.h"
-#include "ir/fusion.h"
+#include "ir/facts/fusion.h"
 #include "ir/module.h"
 
 namespace hespas::estimate {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "base/suggest.h"
+#include "base/text/suggest.h"
 #include "estimate/calibrated/calibrated.h"
 #include "estimate/external/op_model.h"
 #include "estimate/external/tool_model.h"

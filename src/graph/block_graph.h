@@ -8,9 +8,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "base/hash.h"
 #include "base/id.h"
 #include "base/repeated_loop.h"
+#include "base/text/hash.h"
 #include "ir/module.h"
 
 namespace hespas::graph {

@@ -5,8 +5,8 @@
 #include <unordered_set>
 
 #include "graph/flat_tuples.h"
-#include "ir/attribute.h"
-#include "ir/fusion.h"
+#include "ir/attributes/attribute.h"
+#include "ir/facts/fusion.h"
 #include "ir/walk.h"
 
 namespace hespas::graph {

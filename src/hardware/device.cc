@@ -5,7 +5,7 @@
 #include <climits>
 #include <nlohmann/json.hpp>
 
-#include "base/json_text.h"
+#include "base/text/json_text.h"
 
 namespace hespas::hardware {
 namespace {

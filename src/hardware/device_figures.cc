@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "base/suggest.h"
-#include "base/unit_text.h"
+#include "base/text/suggest.h"
+#include "base/text/unit_text.h"
 
 namespace hespas::hardware {
 namespace {

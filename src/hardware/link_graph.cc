@@ -5,7 +5,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "base/file.h"
+#include "base/system/file.h"
 #include "hardware/json_source.h"
 
 namespace hespas::hardware {

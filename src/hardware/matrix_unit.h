@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "base/json_text.h"
+#include "base/text/json_text.h"
 #include "base/units.h"
 
 namespace hespas::hardware {

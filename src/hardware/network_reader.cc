@@ -6,8 +6,8 @@
 #include <cmath>
 #include <iterator>
 
-#include "base/file.h"
-#include "base/suggest.h"
+#include "base/system/file.h"
+#include "base/text/suggest.h"
 #include "hardware/system_reader.h"
 
 namespace hespas::hardware {

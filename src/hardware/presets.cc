@@ -6,9 +6,9 @@
 #include <cstdlib>
 #include <system_error>
 
-#include "base/file.h"
-#include "base/process.h"
-#include "base/suggest.h"
+#include "base/system/file.h"
+#include "base/system/process.h"
+#include "base/text/suggest.h"
 
 namespace hespas::hardware {
 namespace {

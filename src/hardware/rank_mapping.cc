@@ -9,7 +9,7 @@
 #include <random>
 #include <sstream>
 
-#include "base/file.h"
+#include "base/system/file.h"
 
 namespace hespas::hardware {
 namespace {

@@ -8,10 +8,10 @@
 #include <filesystem>
 #include <functional>
 
-#include "base/file.h"
-#include "base/json_text.h"
 #include "base/schema_version.h"
-#include "base/suggest.h"
+#include "base/system/file.h"
+#include "base/text/json_text.h"
+#include "base/text/suggest.h"
 
 namespace hespas::hardware {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <filesystem>
 
-#include "base/file.h"
+#include "base/system/file.h"
 
 namespace hespas::hardware {
 namespace {

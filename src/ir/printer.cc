@@ -7,8 +7,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "ir/canonical.h"
-#include "ir/op_properties.h"
+#include "ir/attributes/canonical.h"
+#include "ir/attributes/op_properties.h"
 
 namespace hespas::ir {
 namespace {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "base/hash.h"
+#include "base/text/hash.h"
 #include "base/units.h"
 #include "ir/type_table.h"
 

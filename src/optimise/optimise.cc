@@ -6,10 +6,10 @@
 
 #include "base/interrupt.h"
 #include "base/line_index.h"
-#include "base/suggest.h"
-#include "ir/scheduled.h"
-#include "optimise/import.h"
-#include "optimise/pass.h"
+#include "base/text/suggest.h"
+#include "ir/facts/scheduled.h"
+#include "optimise/dataflow/import.h"
+#include "optimise/dataflow/pass.h"
 
 namespace hespas::optimise {
 namespace {

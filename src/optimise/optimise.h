@@ -58,7 +58,7 @@ struct XlaFlags {
 // speed-of-light estimator).
 inline constexpr int kPlansByModel = 90;
 
-class Decisions;  // optimise/decisions.h
+class Decisions;  // optimise/gpu/decisions.h
 
 struct Options {
   Target target = Target::kGpu;

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/suggest.h"
+#include "base/text/suggest.h"
 #include "ir/verify/verify.h"
 #include "read/bytecode/bytecode.h"
 #include "read/hlo/hlo.h"

@@ -1,4 +1,4 @@
-// A SimResult as JSON and back, without loss, between processes of one version; users' JSON: report/simulation.h.
+// A SimResult as JSON and back, without loss, between processes of one version; users' JSON: report/text/simulation.h.
 #pragma once
 
 #include <string>

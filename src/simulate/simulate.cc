@@ -1,10 +1,10 @@
 #include "simulate/simulate.h"
 
 #include "simulate/check.h"
-#include "simulate/event_engine.h"
+#include "simulate/engine/event_engine.h"
+#include "simulate/engine/loops.h"
 #include "simulate/explain.h"
-#include "simulate/loops.h"
-#include "simulate/symmetry.h"
+#include "simulate/symmetry/symmetry.h"
 
 namespace hespas::simulate {
 namespace {

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "base/units.h"
-#include "ir/attribute.h"
-#include "ir/trip_count.h"
+#include "ir/attributes/attribute.h"
+#include "ir/facts/trip_count.h"
 #include "ir/walk.h"
 #include "split/separator.h"
 #include "split/strategies.h"

@@ -4,7 +4,7 @@
 #include <cctype>
 #include <string>
 
-#include "ir/attribute.h"
+#include "ir/attributes/attribute.h"
 #include "ir/walk.h"
 
 namespace hespas::split {

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "ir/attribute.h"
+#include "ir/attributes/attribute.h"
 #include "ir/walk.h"
 #include "split/program.h"
 #include "split/prototype.h"

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "ir/op_properties.h"
+#include "ir/attributes/op_properties.h"
 #include "ir/walk.h"
 #include "split/program.h"
 

@@ -11,8 +11,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "base/hash.h"
-#include "ir/canonical.h"
+#include "base/text/hash.h"
+#include "ir/attributes/canonical.h"
 #include "ir/module.h"
 
 namespace hespas::split {

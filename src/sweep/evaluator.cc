@@ -5,12 +5,12 @@
 #include <algorithm>
 
 #include "assemble/assemble.h"
-#include "base/file.h"
-#include "driver/changes.h"
-#include "driver/network_model.h"
-#include "driver/pipeline.h"
-#include "driver/presets.h"
-#include "driver/summarise.h"
+#include "base/system/file.h"
+#include "driver/configuration/changes.h"
+#include "driver/configuration/presets.h"
+#include "driver/figures/summarise.h"
+#include "driver/pipeline/network_model.h"
+#include "driver/pipeline/pipeline.h"
 #include "split/split.h"
 
 namespace hespas::sweep {

@@ -14,7 +14,7 @@
 #include <tuple>
 #include <unordered_map>
 
-#include "sweep/row.h"
+#include "sweep/answer/row.h"
 #include "sweep/structure.h"
 #include "sweep/work.h"
 

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "base/progress.h"
-#include "sweep/points.h"
-#include "sweep/row.h"
+#include "sweep/answer/row.h"
+#include "sweep/file/points.h"
 #include "sweep/store.h"
 
 namespace hespas::sweep {

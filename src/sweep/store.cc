@@ -12,9 +12,9 @@
 #include <filesystem>
 #include <sstream>
 
-#include "base/file.h"
-#include "base/hash.h"
-#include "driver/version.h"
+#include "base/system/file.h"
+#include "base/text/hash.h"
+#include "base/version.h"
 
 namespace hespas::sweep {
 namespace {
@@ -39,7 +39,7 @@ std::optional<uint64_t> PointOf(std::string_view line) {
 Json ManifestOf(const SweepFile& file) {
   Json manifest = Json::object();
   manifest["schema_version"] = 1;
-  manifest["version"] = driver::kVersion;
+  manifest["version"] = kVersion;
   manifest["path"] = file.path;
   manifest["definition"] = file.definition;
   manifest["tokens"] = file.economy.tokens;

@@ -12,7 +12,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "sweep/row.h"
+#include "sweep/answer/row.h"
 
 namespace hespas::sweep {
 

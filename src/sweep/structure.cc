@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
-#include "assemble/memory/memory.h"
 #include "estimate/registry.h"
-#include "report/throughput.h"
+#include "memory/memory.h"
+#include "report/step/throughput.h"
 
 namespace hespas::sweep {
 namespace {
@@ -32,10 +32,10 @@ Structure::Structure(driver::Prepared prepared, bool communicates)
 
 Bytes Structure::PeakMemory() const {
   std::call_once(memory_once_, [this] {
-    memory_ = assemble::MemoryOf(*prepared_.module, {.duration = {},
-                                                     .keep_order = prepared_.scheduled,
-                                                     .by_model = driver::IsPlannedByModel(prepared_.device),
-                                                     .on_cpu = prepared_.on_cpu})
+    memory_ = memory::MemoryOf(*prepared_.module, {.duration = {},
+                                                   .keep_order = prepared_.scheduled,
+                                                   .by_model = driver::IsPlannedByModel(prepared_.device),
+                                                   .on_cpu = prepared_.on_cpu})
                   .peak;
   });
   return memory_;

@@ -1,7 +1,8 @@
 // What points share whose programs come out equal: the optimised program, its blocks, its traces, their simulation
 // plan.
 //
-// - A structure holds for a device if fusion would decide everything alike on it (optimise/decisions.h); that is asked
+// - A structure holds for a device if fusion would decide everything alike on it (optimise/gpu/decisions.h); that is
+// asked
 //   again for every device.
 // - Thread-safe; what is shared is never changed once it is there.
 #pragma once
@@ -15,11 +16,11 @@
 #include <tuple>
 #include <vector>
 
-#include "driver/optimise_stage.h"
-#include "driver/run.h"
+#include "driver/pipeline/optimise_stage.h"
+#include "driver/pipeline/run.h"
 #include "estimate/facts.h"
-#include "optimise/decisions.h"
-#include "simulate/timed.h"
+#include "optimise/gpu/decisions.h"
+#include "simulate/collective/timed.h"
 
 namespace hespas::sweep {
 

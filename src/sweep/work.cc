@@ -1,7 +1,7 @@
 #include "sweep/work.h"
 
-#include "driver/flash_attention.h"
-#include "driver/op_summaries.h"
+#include "driver/figures/op_summaries.h"
+#include "driver/what_if/flash_attention.h"
 #include "estimate/estimate_all.h"
 
 namespace hespas::sweep {

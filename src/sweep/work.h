@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "driver/energy.h"
+#include "driver/figures/energy.h"
 #include "sweep/structure.h"
 
 namespace hespas::sweep {

@@ -10,7 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "base/hash.h"
+#include "base/text/hash.h"
 #include "trace/trace_graph.h"
 
 namespace hespas::trace {

@@ -135,10 +135,10 @@ struct CollectiveGraph {
 
 struct TraceGraph {
   std::vector<Program> programs;
-  std::vector<uint32_t> program_of_rank;               // one entry per rank (NPU)
-  std::vector<Arguments> arguments;                    // one entry per rank, or none where no node is per_rank
-  std::map<uint32_t, std::vector<uint32_t>> groups;    // communicator groups: id > 0 -> ranks in ring order
-  std::vector<RepeatedLoop> loops;                     // of which the nodes hold some iterations (simulate/loops.h)
+  std::vector<uint32_t> program_of_rank;             // one entry per rank (NPU)
+  std::vector<Arguments> arguments;                  // one entry per rank, or none where no node is per_rank
+  std::map<uint32_t, std::vector<uint32_t>> groups;  // communicator groups: id > 0 -> ranks in ring order
+  std::vector<RepeatedLoop> loops;  // of which the nodes hold some iterations (simulate/engine/loops.h)
   std::map<std::string, CollectiveGraph> collectives;  // custom collectives by the path prefix of their files
 
   const Program& ProgramOf(uint32_t rank) const { return programs[program_of_rank[rank]]; }

@@ -7,21 +7,21 @@
 #include <utility>
 #include <vector>
 
-#include "driver/uncertainty.h"
-#include "driver/validation.h"
+#include "driver/figures/uncertainty.h"
+#include "validate/validation.h"
 
 namespace hespas::driver {
 namespace {
 
-const Validation& Suite() {
-  static const Validation suite = [] {
+const validate::Validation& Suite() {
+  static const validate::Validation suite = [] {
     Diagnostics diagnostics;
-    auto measured = Validate({.hold = true}, diagnostics);
+    auto measured = validate::Validate({.hold = true}, diagnostics);
     EXPECT_TRUE(measured.has_value());
     for (const Diagnostic& diagnostic : diagnostics.all()) {
       if (!diagnostic.is_warning()) ADD_FAILURE() << diagnostic.message;
     }
-    return measured.value_or(Validation{});
+    return measured.value_or(validate::Validation{});
   }();
   return suite;
 }
@@ -54,7 +54,7 @@ struct Coverage {
 Coverage Covered(const std::string& set, const std::vector<std::string>& ops) {
   Coverage covered;
   double count = 0;
-  for (const AccuracyRow& row : Suite().rows) {
+  for (const validate::AccuracyRow& row : Suite().rows) {
     if (row.set != set || std::find(ops.begin(), ops.end(), row.op) == ops.end()) continue;
     const auto rows = static_cast<double>(row.count);
     count += rows;
@@ -100,7 +100,7 @@ TEST(CorrelatedSigma, ErrorsOfAFamilyAddAndThoseOfTwoDoNot) {
 }
 
 TEST(Baselines, TheModelBeatsTheRooflineOnEverySet) {
-  for (const AccuracyRow& row : Suite().rows) {
+  for (const validate::AccuracyRow& row : Suite().rows) {
     if (!row.roofline) continue;
     EXPECT_LT(row.model.mean, row.roofline->mean) << row.set << " " << row.device << " " << row.op;
   }

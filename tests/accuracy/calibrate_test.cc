@@ -5,11 +5,11 @@
 #include <cmath>
 #include <random>
 
-#include "base/csv_text.h"
-#include "base/file.h"
-#include "estimate/calibrated/fit.h"
-#include "estimate/calibrated/minimise.h"
-#include "estimate/calibrated/shared_fit.h"
+#include "base/system/file.h"
+#include "base/text/csv_text.h"
+#include "estimate/calibrated/fit/fit.h"
+#include "estimate/calibrated/fit/minimise.h"
+#include "estimate/calibrated/fit/shared_fit.h"
 #include "estimate/calibrated/table.h"
 #include "hardware/presets.h"
 

@@ -3,12 +3,12 @@
 
 #include <string>
 
-#include "driver/validation.h"
 #include "estimate/calibrated/calibrated.h"
 #include "estimate/calibrated/instructions.h"
 #include "estimate/calibrated/products.h"
 #include "hardware/presets.h"
 #include "read/read.h"
+#include "validate/validation.h"
 
 namespace hespas::estimate::calibrated {
 namespace {

@@ -8,7 +8,7 @@
 #include "assemble/prototype.h"
 #include "driver/compat/statistics.h"
 #include "estimate/cost.h"
-#include "report/chakra.h"
+#include "report/export/chakra.h"
 
 namespace hespas::differences {
 namespace {

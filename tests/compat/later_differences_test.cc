@@ -9,7 +9,7 @@
 #include "driver/compat/trace_bytes.h"
 #include "estimate/cost.h"
 #include "ir/printer.h"
-#include "report/chakra.h"
+#include "report/export/chakra.h"
 #include "split/prototype.h"
 
 namespace hespas::differences {

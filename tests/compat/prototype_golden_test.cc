@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "base/file.h"
+#include "base/system/file.h"
 #include "driver/compat/chakra_gen.h"
 #include "read/read.h"
 

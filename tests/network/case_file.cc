@@ -5,7 +5,7 @@
 #include <optional>
 #include <sstream>
 
-#include "base/file.h"
+#include "base/system/file.h"
 #include "trace/rank_classes.h"
 
 namespace hespas::network_test {

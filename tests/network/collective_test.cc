@@ -7,11 +7,11 @@
 #include <set>
 #include <sstream>
 
-#include "base/file.h"
+#include "base/system/file.h"
 #include "case_file.h"
 #include "read/chakra/chakra.h"
 #include "read/msccl/msccl.h"
-#include "report/chakra.h"
+#include "report/export/chakra.h"
 #include "trace/rank_classes.h"
 
 namespace hespas::network_test {

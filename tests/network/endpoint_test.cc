@@ -1,5 +1,5 @@
 // The endpoint of SST's component without SST: one for each NPU, over packets that wait for room and change places.
-#include "packet/endpoint.h"
+#include "engines/sst/endpoint.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,8 +11,8 @@
 namespace hespas::network_test {
 namespace {
 
-using packet::Endpoint;
-using packet::Packet;
+using engines::Endpoint;
+using engines::Packet;
 
 constexpr uint64_t kLatency = 500'000;  // ps, of a ring's hop
 constexpr double kBytesPerPs = 50.0 * 1073741824.0 / 1e12;
@@ -35,7 +35,7 @@ class World {
 };
 
 // One packet leaves at a time; with `disorder` every second one takes a longer way.
-class Wire : public packet::Ports {
+class Wire : public engines::Ports {
  public:
   Wire(World& world, std::vector<std::unique_ptr<Wire>>& wires, uint32_t packet_bytes, bool disorder)
       : endpoint(*this, packet_bytes), world_(world), wires_(wires), disorder_(disorder) {}

@@ -5,9 +5,9 @@
 
 #include <filesystem>
 
-#include "base/file.h"
-#include "driver/astra_sim.h"
-#include "report/chakra.h"
+#include "base/system/file.h"
+#include "engines/astra_sim.h"
+#include "report/export/chakra.h"
 
 namespace hespas::network_test {
 namespace {
@@ -26,7 +26,7 @@ class AstraSim : public testing::Test {
   }
   Result<result::SimResult> Run(const char* mode) {
     setenv("FAKE_ASTRA_SIM", mode, 1);
-    return driver::RunAstraSim(files_, system_, {}, {.binary = HESPAS_FAKE_ASTRA_SIM, .limit = limit_});
+    return engines::RunAstraSim(files_, system_, {}, {.binary = HESPAS_FAKE_ASTRA_SIM, .limit = limit_});
   }
   std::string Message(const char* mode) {
     const auto result = Run(mode);
@@ -34,7 +34,7 @@ class AstraSim : public testing::Test {
   }
 
   std::filesystem::path folder_;
-  driver::NetworkRunFiles files_;
+  engines::NetworkRunFiles files_;
   hardware::System system_;
   std::chrono::milliseconds limit_ = std::chrono::seconds(20);
 };
@@ -71,7 +71,7 @@ TEST_F(AstraSim, AMissingTraceIsAnError) {
 }
 
 TEST_F(AstraSim, AMissingBinaryIsAnError) {
-  const auto result = driver::RunAstraSim(files_, system_, {}, {.binary = "/nowhere/AstraSim"});
+  const auto result = engines::RunAstraSim(files_, system_, {}, {.binary = "/nowhere/AstraSim"});
   ASSERT_FALSE(result.ok());
   EXPECT_EQ(result.error().kind->outcome, Outcome::kToolFailed);
   EXPECT_THAT(result.error().message, HasSubstr("there is no ASTRA-sim at `/nowhere/AstraSim`"));

@@ -1,6 +1,6 @@
 // The workload layer over message engines of its own: a plain priority queue with the alpha-beta delays of the
 // specification gives every recorded run, in one host for all NPUs and in one for each.
-#include "simulate/message_engine.h"
+#include "simulate/engine/message_engine.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>

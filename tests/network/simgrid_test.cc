@@ -6,7 +6,7 @@
 #include <fstream>
 
 #include "case_file.h"
-#include "driver/simgrid_run.h"
+#include "engines/simgrid_run.h"
 
 namespace hespas::network_test {
 namespace {
@@ -17,13 +17,13 @@ using testing::HasSubstr;
 
 constexpr double kBytesPerNs = 50.0 * 1073741824.0 / 1e9;
 
-Result<result::SimResult> Answer(const json& input, const driver::SimGridOptions& simgrid = {},
+Result<result::SimResult> Answer(const json& input, const engines::SimGridOptions& simgrid = {},
                                  const std::function<void(simulate::SimulateOptions&)>& change = {}) {
   Result<Case> built = BuildCase(input);
   if (!built) return built.error();
   built->options.resolution = simulate::Resolution::kPicosecond;
   if (change) change(built->options);
-  return driver::RunSimGrid(built->trace, built->system, built->options, simgrid);
+  return engines::RunSimGrid(built->trace, built->system, built->options, simgrid);
 }
 
 double Nanoseconds(const Result<result::SimResult>& result) {
@@ -31,7 +31,7 @@ double Nanoseconds(const Result<result::SimResult>& result) {
   return result.ok() ? static_cast<double>(result->finish()) / 1000 : 0;
 }
 
-driver::SimGridOptions On(const std::string& topology, const std::string& mapping = "linear") {
+engines::SimGridOptions On(const std::string& topology, const std::string& mapping = "linear") {
   return {.network = {.topology = topology, .mapping = mapping}};
 }
 
@@ -170,7 +170,7 @@ TEST(SimGrid, AMappingFileNamesHostsByNumberOrName) {
 
 TEST(SimGrid, BadInputsAreErrors) {
   const json input = OneCollective("AR", 1 << 20, "ring", "Ring", 4);
-  const auto message = [&](const driver::SimGridOptions& options) {
+  const auto message = [&](const engines::SimGridOptions& options) {
     const auto got = Answer(input, options);
     return got.ok() ? "no error" : got.error().message;
   };

@@ -5,8 +5,8 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "driver/optimise_stage.h"
-#include "driver/run.h"
+#include "driver/pipeline/optimise_stage.h"
+#include "driver/pipeline/run.h"
 #include "hardware/presets.h"
 #include "programs.h"
 
@@ -46,14 +46,14 @@ class Agreement : public testing::TestWithParam<Pair> {
     auto module = read::ReadProgram(program, {}, diagnostics);
     ASSERT_TRUE(module) << Render(module.error());
     module_ = Optimised(std::move(*module), GetParam().options);
-    summary_ = optimise::Summarise(module_);
+    summary_ = driver::Summarise(module_);
   }
 
   static double Ratio(double ours, const nlohmann::json& theirs) { return ours / theirs.get<double>(); }
 
   nlohmann::json oracle_;
   ir::Module module_;
-  optimise::Summary summary_;
+  driver::Summary summary_;
 };
 
 TEST_P(Agreement, KernelsWithinTenPercent) {
@@ -93,9 +93,9 @@ size_t Overlap(std::vector<int64_t> ours, std::vector<int64_t> theirs) {
   return found;
 }
 
-std::vector<int64_t> TwentyLargest(const optimise::Summary& summary) {
+std::vector<int64_t> TwentyLargest(const driver::Summary& summary) {
   std::vector<int64_t> bytes;
-  for (const optimise::KernelSummary& kernel : summary.kernels) bytes.push_back(kernel.bytes);
+  for (const driver::KernelSummary& kernel : summary.kernels) bytes.push_back(kernel.bytes);
   std::sort(bytes.begin(), bytes.end(), std::greater<>());
   bytes.resize(std::min<size_t>(bytes.size(), 20));
   return bytes;
@@ -143,7 +143,7 @@ TEST_P(Agreement, SourceFamiliesWithinTwentyPercent) {
   if (!GetParam().families) return;
   std::map<std::string, std::pair<int64_t, int64_t>> ours;
   FamilyRule family(module_, GetParam().heads);
-  for (const optimise::KernelSummary& kernel : summary_.kernels) {
+  for (const driver::KernelSummary& kernel : summary_.kernels) {
     auto& [count, bytes] = ours[family(kernel.op)];
     ++count;
     bytes += kernel.bytes;
@@ -184,7 +184,7 @@ class OtherFlags : public testing::TestWithParam<const char*> {
     return std::string(HESPAS_SOURCE_DIR) + "/data/workloads/llama3-" + GetParam() + "-4dev" + ending;
   }
 
-  static optimise::Summary Of(const std::string& ending, const std::string& mode) {
+  static driver::Summary Of(const std::string& ending, const std::string& mode) {
     Diagnostics diagnostics;
     auto module = read::ReadProgram(Path(ending), {}, diagnostics);
     if (!module) return {};
@@ -192,13 +192,13 @@ class OtherFlags : public testing::TestWithParam<const char*> {
     if (mode != "none") options.xla_flags = kPrototypesFlags;
     const auto device = hardware::LoadDevice("A100_SXM_40GB", diagnostics);
     auto optimised = driver::OptimiseModule(std::move(*module), options, *device, diagnostics);
-    return optimised ? optimise::Summarise(*optimised) : optimise::Summary();
+    return optimised ? driver::Summarise(*optimised) : driver::Summary();
   }
 };
 
 TEST_P(OtherFlags, ProgramsAgree) {
-  const optimise::Summary theirs = Of("-opt.mlir.zst", "none");
-  const optimise::Summary ours = Of(".mlir.zst", "xla-gpu");
+  const driver::Summary theirs = Of("-opt.mlir.zst", "none");
+  const driver::Summary ours = Of(".mlir.zst", "xla-gpu");
   ASSERT_GT(theirs.total(), 0);
   ASSERT_EQ(ours.collectives.size(), theirs.collectives.size());
   for (size_t i = 0; i < ours.collectives.size(); ++i) {

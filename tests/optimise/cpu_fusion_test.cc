@@ -1,7 +1,7 @@
 // What shares a loop on a processor: kernels by their results, as StableHLO names what makes them.
 #include <gmock/gmock.h>
 
-#include "ir/fusion.h"
+#include "ir/facts/fusion.h"
 #include "programs.h"
 
 namespace hespas {

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "ir/printer.h"
-#include "optimise/kernel_time.h"
+#include "optimise/gpu/kernel_time.h"
 #include "programs.h"
 
 namespace hespas {
@@ -232,7 +232,7 @@ TEST(FoldAllReduces, RowsAndColumnsAreSummedAtOnce) {
 }
 
 TEST(FoldAllReduces, ADeviceThatWouldCountTwiceKeepsBoth) {
-  EXPECT_EQ(optimise::Summarise(Optimised(WithGroups("[[0, 1], [2, 3]]"))).collectives.at(0).count, 2);
+  EXPECT_EQ(driver::Summarise(Optimised(WithGroups("[[0, 1], [2, 3]]"))).collectives.at(0).count, 2);
 }
 
 TEST(Reassociate, SumsBeforeTheAllReduce) {
@@ -248,7 +248,7 @@ TEST(Combine, JoinsIndependentAllReducesInOneBuffer) {
   const std::string text =
       "func.func @main(%x: tensor<4xf32>, %y: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {\n" +
       AllReduce("%0", "%x", type) + AllReduce("%1", "%y", type) + "return %0, %1 : tensor<4xf32>, tensor<4xf32>\n}";
-  const optimise::Summary summary = optimise::Summarise(Optimised(text));
+  const driver::Summary summary = driver::Summarise(Optimised(text));
   ASSERT_EQ(summary.collectives.size(), 1u);
   EXPECT_EQ(summary.collectives[0].count, 1);
   EXPECT_EQ(summary.collectives[0].bytes, 32);
@@ -259,7 +259,7 @@ TEST(Combine, LeavesDependentCollectivesApart) {
   const std::string type = "tensor<4xf32>";
   const std::string text = "func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {\n" + AllReduce("%0", "%x", type) +
                            AllReduce("%1", "%0", type) + "return %1 : tensor<4xf32>\n}";
-  EXPECT_EQ(optimise::Summarise(Optimised(text)).collectives[0].count, 2);
+  EXPECT_EQ(driver::Summarise(Optimised(text)).collectives[0].count, 2);
 }
 
 constexpr char kDotAndSum[] = R"(
@@ -276,7 +276,7 @@ TEST(LibraryCalls, TakeInTransposesAndTheSumBehind) {
   const ir::OpId call = module.block(module.body(module.main())).ops[0];
   EXPECT_EQ(module.op(call).operand_count, 3u);
   EXPECT_THAT(std::string(*module.attribute(call, "backend_config")), HasSubstr("\\\"beta\\\":1"));
-  const optimise::Summary summary = optimise::Summarise(module);
+  const driver::Summary summary = driver::Summarise(module);
   EXPECT_EQ(summary.flops, 2 * 64 * 32 * 16);
   EXPECT_EQ(summary.bytes_accessed, 4 * (64 * 32 + 16 * 32 + 2 * 64 * 16));
 }
@@ -322,7 +322,7 @@ TEST(MergeDots, PutsSmallDotsOfOneOperandSideBySide) {
       %1 = stablehlo.dot_general %x, %b, contracting_dims = [1] x [0] : (tensor<64x32xf32>, tensor<32x8xf32>) -> tensor<64x8xf32>
       return %0, %1 : tensor<64x16xf32>, tensor<64x8xf32>
     })");
-  const optimise::Summary summary = optimise::Summarise(module);
+  const driver::Summary summary = driver::Summarise(module);
   EXPECT_EQ(summary.library_calls, 1);
   EXPECT_EQ(summary.flops, 2 * 64 * 32 * 24);
 }
@@ -334,11 +334,11 @@ TEST(SplitReductions, CutsLongRowsInTwoStages) {
            "%0 = stablehlo.reduce(%x init: %c) applies stablehlo.add across dimensions = [1] : (tensor<8x" + n +
            "xf32>, tensor<f32>) -> tensor<8xf32>\nreturn %0 : tensor<8xf32>\n}";
   };
-  EXPECT_EQ(optimise::Summarise(Optimised(reduce("16384"))).fusions, 1);
-  EXPECT_EQ(optimise::Summarise(Optimised(reduce("65536"))).fusions, 2);
+  EXPECT_EQ(driver::Summarise(Optimised(reduce("16384"))).fusions, 1);
+  EXPECT_EQ(driver::Summarise(Optimised(reduce("65536"))).fusions, 2);
   // As XLA: 501 x 256, but 128 x 501, whose first stage is long; 25301 has no good divisor and is padded to 105 x 241.
   const auto parts = [&](const std::string& n) {
-    const optimise::Summary summary = optimise::Summarise(Optimised(reduce(n)));
+    const driver::Summary summary = driver::Summarise(Optimised(reduce(n)));
     return (summary.kernels.at(0).bytes - 8 * 4 * std::stoll(n)) / 32;
   };
   EXPECT_EQ(parts("128256"), 501);
@@ -370,7 +370,7 @@ TEST(Fusion, ElementwiseChainIsOneKernelWithSideResults) {
       %1 = stablehlo.negate %0 : tensor<1024x1024xf32>
       return %0, %1 : tensor<1024x1024xf32>, tensor<1024x1024xf32>
     })");
-  const optimise::Summary summary = optimise::Summarise(module);
+  const driver::Summary summary = driver::Summarise(module);
   EXPECT_EQ(summary.fusions, 1);
   EXPECT_EQ(summary.bytes_accessed, 3 * 4 * 1024 * 1024);
 }
@@ -386,19 +386,19 @@ TEST(Fusion, RowNormIsOneKernel) {
       %4 = stablehlo.multiply %x, %3 : tensor<4096x1024xf32>
       return %4 : tensor<4096x1024xf32>
     })");
-  EXPECT_EQ(optimise::Summarise(module).fusions, 1);
+  EXPECT_EQ(driver::Summarise(module).fusions, 1);
 }
 
 TEST(Fusion, KernelsThatTurnTheSameDataOtherwiseStayApart) {
   const auto kernels = [](const std::string& second) {
-    return optimise::Summarise(Optimised(R"(
+    return driver::Summarise(Optimised(R"(
     func.func @main(%x: tensor<64x64x64xf32>) -> (tensor<64x64x64xf16>, tensor<64x64x64xf16>) {
       %0 = stablehlo.convert %x : (tensor<64x64x64xf32>) -> tensor<64x64x64xf16>
       %1 = stablehlo.transpose %0, dims = [0, 2, 1] : (tensor<64x64x64xf16>) -> tensor<64x64x64xf16>
       %2 = stablehlo.negate %x : tensor<64x64x64xf32>
       %3 = stablehlo.convert %2 : (tensor<64x64x64xf32>) -> tensor<64x64x64xf16>
       %4 = stablehlo.transpose %3, dims = )" +
-                                         second + R"( : (tensor<64x64x64xf16>) -> tensor<64x64x64xf16>
+                                       second + R"( : (tensor<64x64x64xf16>) -> tensor<64x64x64xf16>
       return %1, %4 : tensor<64x64x64xf16>, tensor<64x64x64xf16>
     })"))
         .fusions;
@@ -417,7 +417,7 @@ TEST(Fusion, ThreeColumnReductionsDoNotFitAThreadBlocksMemory) {
             "tensor<1024xf32>\n";
   }
   text += "return %sadd, %ssubtract, %smultiply : tensor<1024xf32>, tensor<1024xf32>, tensor<1024xf32>\n}";
-  EXPECT_EQ(optimise::Summarise(Optimised(text)).fusions, 2);
+  EXPECT_EQ(driver::Summarise(Optimised(text)).fusions, 2);
 }
 
 TEST(Fusion, NeverJoinsKernelsInACircle) {
@@ -426,7 +426,7 @@ TEST(Fusion, NeverJoinsKernelsInACircle) {
       "func.func @main(%x: tensor<65536xf32>) -> tensor<65536xf32> {\n%0 = stablehlo.negate %x : tensor<65536xf32>\n" +
       AllReduce("%1", "%0", "tensor<65536xf32>") +
       "%2 = stablehlo.add %x, %1 : tensor<65536xf32>\nreturn %2 : tensor<65536xf32>\n}";
-  EXPECT_EQ(optimise::Summarise(Optimised(text)).fusions, 2);
+  EXPECT_EQ(driver::Summarise(Optimised(text)).fusions, 2);
 }
 
 const optimise::Options kTpu{.target = optimise::Target::kTpu};
@@ -434,7 +434,7 @@ const optimise::Options kTpu{.target = optimise::Target::kTpu};
 // Bytes of the kernels in order.
 std::vector<int64_t> KernelBytes(const std::string& text, const optimise::Options& options) {
   std::vector<int64_t> bytes;
-  for (const auto& kernel : optimise::Summarise(Optimised(text, options)).kernels) bytes.push_back(kernel.bytes);
+  for (const auto& kernel : driver::Summarise(Optimised(text, options)).kernels) bytes.push_back(kernel.bytes);
   return bytes;
 }
 
@@ -522,7 +522,7 @@ TEST(Loops, BodiesAreOptimisedAndKeepWhatTheyCapture) {
         }
       return %0#1 : tensor<1024xf32>
     })");
-  EXPECT_EQ(optimise::Summarise(module).fusions, 3);  // condition, counter, body
+  EXPECT_EQ(driver::Summarise(module).fusions, 3);  // condition, counter, body
 }
 
 TEST(Simplify, DropsRoundingThatChangesNothing) {
@@ -577,7 +577,7 @@ TEST(Options, EveryPassCanBeSwitchedOff) {
   for (const optimise::Target target : {optimise::Target::kGpu, optimise::Target::kTpu}) {
     for (const optimise::PassInfo& pass : optimise::Passes(target)) {
       const ir::Module module = Optimised(Read(kDotAndSum), {.target = target, .disabled = {std::string(pass.name)}});
-      EXPECT_GT(optimise::Summarise(module).total(), 0) << pass.name;
+      EXPECT_GT(driver::Summarise(module).total(), 0) << pass.name;
     }
   }
 }

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "../read_program.h"
+#include "driver/inspect/kernel_summary.h"
 #include "ir/verify/verify.h"
 #include "optimise/optimise.h"
-#include "optimise/summarise.h"
 
 namespace hespas {
 

@@ -7,13 +7,13 @@
 #include <map>
 #include <sstream>
 
-#include "graph/latency_hiding.h"
+#include "optimise/schedule/latency_hiding.h"
 #include "programs.h"
 
 namespace hespas {
 namespace {
 
-using graph::Role;
+using optimise::Role;
 using testing::Contains;
 using testing::ElementsAre;
 using testing::IsSupersetOf;
@@ -43,7 +43,7 @@ TEST(Schedule, ComputesWhileTheNextCollectiveIsUnderWay) {
   EXPECT_THAT(Work(module), ElementsAre("mhlo.async_start", "mhlo.async_done", "mhlo.async_start",
                                         "stablehlo.custom_call", "mhlo.fusion", "stablehlo.custom_call", "mhlo.fusion",
                                         "mhlo.async_done", "stablehlo.custom_call"));
-  EXPECT_EQ(optimise::Summarise(module).collectives.at(0).count, 2);
+  EXPECT_EQ(driver::Summarise(module).collectives.at(0).count, 2);
 }
 
 TEST(Schedule, EachPassCanBeLeftOutAndLookedAt) {
@@ -104,8 +104,8 @@ struct Chain {
     roles[count + 1] = Role::kDone;
     costs[count] = costs[count + 1] = 1;
   }
-  static graph::Dag Make(uint32_t count) {
-    graph::DagBuilder builder(count + 4);  // value `count + 3` is an argument
+  static optimise::Dag Make(uint32_t count) {
+    optimise::DagBuilder builder(count + 4);  // value `count + 3` is an argument
     for (uint32_t i = 0; i < count; ++i) {
       if (i > 0) builder.Read(i - 1);
       builder.Make(i, 100);
@@ -126,7 +126,7 @@ struct Chain {
   }
   size_t KernelsBetween(int64_t limit) const {
     const std::vector<uint32_t> hidden =
-        graph::HideLatency(
+        optimise::HideLatency(
             {.dag = dag, .order = order, .roles = roles, .costs = costs, .in_tuple = in_tuple, .memory_limit = limit})
             .order;
     const auto start = std::find(hidden.begin(), hidden.end(), dag.size() - 3);
@@ -134,7 +134,7 @@ struct Chain {
     return static_cast<size_t>(done - start - 1);
   }
 
-  graph::Dag dag;
+  optimise::Dag dag;
   std::vector<uint32_t> order;
   std::vector<Role> roles;
   std::vector<int64_t> costs;
@@ -151,12 +151,12 @@ TEST(HideLatency, HoldsNoResultLongWhereMemoryIsShort) {
 
 TEST(HideLatency, EachOpStandsOnceAndAfterWhatItReads) {
   const Chain chain(50);
-  const std::vector<uint32_t> hidden = graph::HideLatency({.dag = chain.dag,
-                                                           .order = chain.order,
-                                                           .roles = chain.roles,
-                                                           .costs = chain.costs,
-                                                           .in_tuple = chain.in_tuple,
-                                                           .memory_limit = 0})
+  const std::vector<uint32_t> hidden = optimise::HideLatency({.dag = chain.dag,
+                                                              .order = chain.order,
+                                                              .roles = chain.roles,
+                                                              .costs = chain.costs,
+                                                              .in_tuple = chain.in_tuple,
+                                                              .memory_limit = 0})
                                            .order;
   std::vector<size_t> at(chain.dag.size(), chain.dag.size());
   for (size_t i = 0; i < hidden.size(); ++i) at[hidden[i]] = i;
@@ -181,18 +181,18 @@ struct XlasStep {
     return halves;
   }
   std::vector<uint32_t> Hidden() const {
-    return graph::HideLatency({.dag = dag,
-                               .order = order,
-                               .roles = roles,
-                               .costs = costs,
-                               .in_tuple = in_tuple,
-                               .memory_limit = int64_t{1} << 60})
+    return optimise::HideLatency({.dag = dag,
+                                  .order = order,
+                                  .roles = roles,
+                                  .costs = costs,
+                                  .in_tuple = in_tuple,
+                                  .memory_limit = int64_t{1} << 60})
         .order;
   }
 
-  graph::Dag Read() {
+  optimise::Dag Read() {
     constexpr size_t kMostValues = 1 << 16;
-    graph::DagBuilder builder(kMostValues);
+    optimise::DagBuilder builder(kMostValues);
     std::ifstream file(std::string(HESPAS_SOURCE_DIR) +
                        "/tests/data/optimise/llama3-100m-4dev.gpu_a100_sxm_40.schedule.txt");
     for (std::string line; std::getline(file, line);) {
@@ -221,7 +221,7 @@ struct XlasStep {
   std::vector<Role> roles;
   std::vector<int64_t> costs;
   std::vector<bool> in_tuple;
-  graph::Dag dag;
+  optimise::Dag dag;
 };
 
 TEST(HideLatency, PlacesHalvesWhereXlaDoes) {

@@ -1,7 +1,7 @@
 // Products as Triton kernels, and what they compute beside: ops inside the fusion that holds the product.
 #include <gmock/gmock.h>
 
-#include "ir/fusion.h"
+#include "ir/facts/fusion.h"
 #include "programs.h"
 
 namespace hespas {
@@ -143,7 +143,7 @@ TEST(TritonProducts, ReadFourInputsForEachOperandAtMost) {
 
 TEST(TritonProducts, OnlyWhereTheFlagSaysSo) {
   const ir::Module module = Optimised(Program(kRight + "%l = stablehlo.exponential %a : tensor<128x512xbf16>"));
-  EXPECT_EQ(optimise::Summarise(module).library_calls, 1);
+  EXPECT_EQ(driver::Summarise(module).library_calls, 1);
 }
 
 }  // namespace

@@ -5,9 +5,9 @@
 #include <filesystem>
 #include <string>
 
-#include "base/file.h"
+#include "base/system/file.h"
 #include "read/read.h"
-#include "report/histogram.h"
+#include "report/text/histogram.h"
 
 namespace hespas {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "base/file.h"
+#include "base/system/file.h"
 #include "read/read.h"
 
 namespace hespas {

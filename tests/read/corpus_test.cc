@@ -11,10 +11,10 @@
 #include <string>
 #include <vector>
 
-#include "base/hash.h"
+#include "base/text/hash.h"
 #include "ir/printer.h"
 #include "read/read.h"
-#include "report/histogram.h"
+#include "report/text/histogram.h"
 
 namespace hespas {
 namespace {

@@ -8,7 +8,7 @@
 #include <optional>
 #include <set>
 
-#include "driver/run.h"
+#include "driver/pipeline/run.h"
 
 namespace hespas {
 namespace {

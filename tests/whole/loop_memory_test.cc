@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "../read_program.h"
-#include "assemble/memory/memory.h"
+#include "memory/memory.h"
 
 namespace hespas {
 namespace {
@@ -32,7 +32,7 @@ double Temporaries(const std::string& body, bool keep_order) {
       return %z : tensor<262144xf32>
     }})",
                                              body));
-  return static_cast<double>(assemble::MemoryOf(module, {.keep_order = keep_order}).temporaries.value) / (1 << 20);
+  return static_cast<double>(memory::MemoryOf(module, {.keep_order = keep_order}).temporaries.value) / (1 << 20);
 }
 
 TEST(LoopMemory, EachStepIsWrittenOverTheLast) {

@@ -8,7 +8,7 @@
 #include <fstream>
 
 #include "../read_program.h"
-#include "driver/run.h"
+#include "driver/pipeline/run.h"
 
 namespace hespas {
 namespace {

@@ -1,5 +1,5 @@
 // Peak memory: small programs by hand, large ones against XLA's own figure.
-#include "assemble/memory/memory.h"
+#include "memory/memory.h"
 
 #include <gmock/gmock.h>
 
@@ -10,24 +10,24 @@
 #include <utility>
 
 #include "../read_program.h"
-#include "assemble/memory/breadth_first.h"
-#include "assemble/memory/delayed_gradients.h"
-#include "assemble/memory/memory_order.h"
-#include "assemble/memory/packed.h"
-#include "driver/memory_stage.h"
-#include "driver/run.h"
+#include "driver/pipeline/memory_stage.h"
+#include "driver/pipeline/run.h"
+#include "memory/buffers/packed.h"
+#include "memory/order/breadth_first.h"
+#include "memory/order/delayed_gradients.h"
+#include "memory/order/memory_order.h"
 
 namespace hespas {
 namespace {
 
-using assemble::memory::DelayUntil;
+using memory::DelayUntil;
 using result::MemoryCategory;
 
 constexpr int64_t kVector = 4096;  // bytes of tensor<1024xf32>
 
 result::MemoryCurve Memory(const std::string& text, bool keep_order = true) {
   const ir::Module module = Read(text);
-  return assemble::MemoryOf(module, {.keep_order = keep_order});
+  return memory::MemoryOf(module, {.keep_order = keep_order});
 }
 
 std::vector<std::string> NamesOf(const ir::Module& module, const std::vector<ir::OpId>& ops) {
@@ -146,7 +146,7 @@ TEST(Memory, OnCpusWhatIsReadyFirstRunsFirst) {
       %d = stablehlo.negate %c : tensor<256xf32>
       return %b, %d : tensor<256xf32>, tensor<256xf32>
     })");
-  EXPECT_THAT(NamesOf(module, assemble::memory::BreadthFirst(module, module.body(module.main()))),
+  EXPECT_THAT(NamesOf(module, memory::BreadthFirst(module, module.body(module.main()))),
               testing::ElementsAre("stablehlo.sine", "stablehlo.exponential", "stablehlo.cosine", "stablehlo.negate"));
 }
 
@@ -168,7 +168,7 @@ TEST(Memory, ResultsLendTheirBuffersToWhatComesBefore) {
 std::vector<std::string> Delayed(const ir::Module& module, DelayUntil until) {
   const ir::BlockId main = module.body(module.main());
   const auto& ops = module.block(main).ops;
-  return NamesOf(module, assemble::memory::DelayGradients(module, main, {ops.data(), ops.size() - 1}, until));
+  return NamesOf(module, memory::DelayGradients(module, main, {ops.data(), ops.size() - 1}, until));
 }
 
 TEST(Memory, ProductsOfGradientsRunWhileTheGatherAfterTheNextIsUnderWay) {
@@ -228,7 +228,7 @@ TEST(Memory, LibraryCallsHaveWorkspacesOnGpus) {
   const auto memory = Memory(text, false);
   EXPECT_EQ(memory.temporaries.value, kVector + 2 * kMatrix);  // the product and its workspace, then both matrices
   const ir::Module module = Read(text);
-  EXPECT_EQ(assemble::MemoryOf(module, {.by_model = true}).temporaries.value, kVector + kMatrix + 2 * kMatrix);
+  EXPECT_EQ(memory::MemoryOf(module, {.by_model = true}).temporaries.value, kVector + kMatrix + 2 * kMatrix);
   EXPECT_EQ(Memory(text, true).temporaries.value, kVector + 2 * kMatrix);
 }
 
@@ -269,8 +269,8 @@ TEST(Memory, WholeCollectivesBeginBeforeWhatTheyHideBehind) {
     }})");
   const ir::BlockId main = module.body(module.main());
   const auto& ops = module.block(main).ops;
-  const assemble::memory::BufferSizes sizes(module, assemble::memory::kGpuAlignment);
-  EXPECT_THAT(NamesOf(module, assemble::memory::HidingOrder(module, main, sizes, {ops.data(), ops.size() - 1})),
+  const memory::BufferSizes sizes(module, memory::kGpuAlignment);
+  EXPECT_THAT(NamesOf(module, memory::HidingOrder(module, main, sizes, {ops.data(), ops.size() - 1})),
               testing::ElementsAre("stablehlo.all_gather", "stablehlo.custom_call", "stablehlo.custom_call"));
 }
 
@@ -295,19 +295,18 @@ TEST(Memory, ASortOfOneValueTwiceIsNotInPlace) {
 }
 
 TEST(Memory, GapsBetweenBuffersCount) {
-  using assemble::memory::Interval;
+  using memory::Interval;
   const auto held = [](int64_t bytes, uint32_t from, uint32_t until, uint32_t owner) {
     return Interval{.bytes = bytes, .from = from, .until = until, .owner = owner};
   };
-  EXPECT_EQ(assemble::memory::GapsOf(std::vector{held(4, 0, 1, 0), held(4, 2, 3, 1)}), 0);
+  EXPECT_EQ(memory::GapsOf(std::vector{held(4, 0, 1, 0), held(4, 2, 3, 1)}), 0);
   // 7 are alive at most. 4 lies at 0, 3 takes its place, the first 2 went on top of 4; between 3 and it is no room
   // for 2. Longest first, each 2 and 3 are lower and 4 comes on top.
-  EXPECT_EQ(
-      assemble::memory::GapsOf(std::vector{held(2, 2, 4, 0), held(3, 3, 5, 1), held(4, 1, 2, 2), held(2, 4, 6, 3)}), 1);
+  EXPECT_EQ(memory::GapsOf(std::vector{held(2, 2, 4, 0), held(3, 3, 5, 1), held(4, 1, 2, 2), held(2, 4, 6, 3)}), 1);
 }
 
 // The same rule over all pairs.
-int64_t GapsByPairs(std::vector<assemble::memory::Interval> intervals, bool by_size) {
+int64_t GapsByPairs(std::vector<memory::Interval> intervals, bool by_size) {
   std::stable_sort(intervals.begin(), intervals.end(), [&](const auto& a, const auto& b) {
     const int64_t a_lives = a.until - a.from;
     const int64_t b_lives = b.until - b.from;
@@ -347,7 +346,7 @@ TEST(Memory, GapsOfRandomBuffersAreThoseOfAllPairs) {
   const auto random = [&] { return static_cast<uint32_t>(engine()); };
   int64_t gaps = 0;
   for (int program = 0; program < 200; ++program) {
-    std::vector<assemble::memory::Interval> intervals;
+    std::vector<memory::Interval> intervals;
     for (uint32_t i = 0; i < 60; ++i) {
       const auto below = [&](uint32_t limit) { return static_cast<uint32_t>(random() % limit); };
       const uint32_t from = below(40);
@@ -355,7 +354,7 @@ TEST(Memory, GapsOfRandomBuffersAreThoseOfAllPairs) {
     }
     const int64_t expected = std::min(GapsByPairs(intervals, true), GapsByPairs(intervals, false));
     gaps += expected;
-    ASSERT_EQ(assemble::memory::GapsOf(intervals), expected) << program;
+    ASSERT_EQ(memory::GapsOf(intervals), expected) << program;
   }
   EXPECT_GT(gaps, 0);
 }

@@ -7,7 +7,7 @@
 #include <fstream>
 
 #include "../read_program.h"
-#include "driver/parts.h"
+#include "driver/pipeline/parts.h"
 
 namespace hespas {
 namespace {

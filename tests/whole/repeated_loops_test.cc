@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "driver/run.h"
+#include "driver/pipeline/run.h"
 #include "split/split.h"
 
 namespace hespas {

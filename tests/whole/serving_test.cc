@@ -1,5 +1,5 @@
 // The serving simulation against closed forms of queueing theory, and against hand-made schedules.
-#include "driver/serving.h"
+#include "serve/serving.h"
 
 #include <gtest/gtest.h>
 
@@ -9,15 +9,15 @@ namespace hespas::driver {
 namespace {
 
 // One request at a time; each decode step takes a second, prefill nothing.
-ServingEstimate OneByOne(ServingOptions options) {
-  StepTimes decode;
+serve::ServingEstimate OneByOne(serve::ServingOptions options) {
+  serve::StepTimes decode;
   decode.Add(1, 1, 1.0);
   options.max_batch = 1;
   options.requests = 400'000;
   options.warm_up = 1'000;
-  const auto estimate = Serve({}, decode, options);
+  const auto estimate = serve::Serve({}, decode, options);
   EXPECT_TRUE(estimate.ok());
-  return estimate.ok() ? *estimate : ServingEstimate();
+  return estimate.ok() ? *estimate : serve::ServingEstimate();
 }
 
 // Mean wait of M/G/1 (Pollaczek 1930, Khinchine 1932): lambda E[S^2] / (2 (1 - rho)).
@@ -62,17 +62,17 @@ TEST(Serving, RegularArrivalsBelowCapacityNeverWait) {
 TEST(Serving, BatchesShareSteps) {
   // Four requests at about the same time, four tokens each, steps of one second whatever the batch: the first is
   // alone for one step, then all go together.
-  StepTimes decode;
+  serve::StepTimes decode;
   decode.Add(1, 1, 1.0);
   const auto estimate =
-      Serve({}, decode, {.rate = 1000, .regular = true, .output = "4", .max_batch = 8, .requests = 4});
+      serve::Serve({}, decode, {.rate = 1000, .regular = true, .output = "4", .max_batch = 8, .requests = 4});
   ASSERT_TRUE(estimate.ok());
   EXPECT_NEAR(estimate->latency.p50, 5, 0.01);
   EXPECT_NEAR(estimate->mean_batch, 16.0 / 5, 1e-9);
 }
 
 TEST(Serving, StepTimesAreInterpolatedInBatchAndContext) {
-  StepTimes times;
+  serve::StepTimes times;
   times.Add(1, 100, 1);
   times.Add(1, 200, 2);
   times.Add(3, 100, 3);
@@ -84,12 +84,12 @@ TEST(Serving, StepTimesAreInterpolatedInBatchAndContext) {
 }
 
 TEST(Serving, ImpossibleOptionsAreRefused) {
-  StepTimes decode;
+  serve::StepTimes decode;
   decode.Add(1, 1, 1.0);
-  EXPECT_FALSE(Serve({}, decode, {.rate = 0}).ok());
-  EXPECT_FALSE(Serve({}, decode, {.output = "uniform:9:1"}).ok());
-  EXPECT_FALSE(Serve({}, decode, {.max_batch = 0}).ok());
-  EXPECT_FALSE(Serve({}, {}, {}).ok());
+  EXPECT_FALSE(serve::Serve({}, decode, {.rate = 0}).ok());
+  EXPECT_FALSE(serve::Serve({}, decode, {.output = "uniform:9:1"}).ok());
+  EXPECT_FALSE(serve::Serve({}, decode, {.max_batch = 0}).ok());
+  EXPECT_FALSE(serve::Serve({}, {}, {}).ok());
 }
 
 }  // namespace

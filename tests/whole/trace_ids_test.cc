@@ -1,7 +1,7 @@
 // Traces as the prototype numbers them: nodes from 0 on, each behind what it waits for.
 #include <gmock/gmock.h>
 
-#include "driver/run.h"
+#include "driver/pipeline/run.h"
 
 namespace hespas {
 namespace {

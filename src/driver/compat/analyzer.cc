@@ -6,7 +6,7 @@
 #include <cctype>
 
 #include "read/read.h"
-#include "report/histogram.h"
+#include "report/text/histogram.h"
 
 namespace hespas::driver::compat {
 

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "base/diagnostic.h"
-#include "base/hash.h"
 #include "base/result.h"
+#include "base/text/hash.h"
 #include "driver/compat/blocks.h"
 #include "driver/compat/configuration.h"
 #include "driver/compat/log.h"

@@ -7,14 +7,14 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "base/file.h"
+#include "base/system/file.h"
 #include "driver/compat/chakra_gen.h"
 #include "driver/compat/python_text.h"
 #include "driver/compat/trace_bytes.h"
-#include "driver/output.h"
+#include "driver/pipeline/output.h"
 #include "estimate/roofline/prototype_roofline.h"
 #include "graph/block_module.h"
-#include "ir/fusion.h"
+#include "ir/facts/fusion.h"
 #include "ir/printer.h"
 #include "read/read.h"
 

@@ -6,16 +6,16 @@
 #include <filesystem>
 
 #include "assemble/assemble.h"
-#include "base/file.h"
+#include "base/system/file.h"
 #include "driver/compat/block_estimates.h"
 #include "driver/compat/blocks.h"
 #include "driver/compat/python_text.h"
 #include "driver/compat/trace_bytes.h"
-#include "driver/output.h"
+#include "driver/pipeline/output.h"
 #include "estimate/cache/sqlite_cache.h"
 #include "estimate/estimate_all.h"
 #include "estimate/registry.h"
-#include "report/chakra.h"
+#include "report/export/chakra.h"
 
 namespace hespas::driver::compat {
 namespace {

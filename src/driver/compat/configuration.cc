@@ -11,14 +11,14 @@
 #include <span>
 #include <vector>
 
-#include "base/file.h"
-#include "base/json_text.h"
 #include "base/schema_version.h"
-#include "base/suggest.h"
-#include "driver/run.h"
-#include "driver/tool_keys.h"
+#include "base/system/file.h"
+#include "base/text/json_text.h"
+#include "base/text/suggest.h"
+#include "driver/compat/tool_keys.h"
+#include "driver/pipeline/run.h"
 #include "hardware/presets.h"
-#include "report/table.h"
+#include "report/text/table.h"
 
 namespace hespas::driver::compat {
 namespace {

@@ -12,7 +12,7 @@
 #include "driver/compat/statistics.h"
 #include "estimate/registry.h"
 #include "hardware/device_figures.h"
-#include "report/trace_files.h"
+#include "report/export/trace_files.h"
 #include "split/split.h"
 
 namespace hespas::driver::compat {
@@ -52,7 +52,8 @@ struct CommandLine {
   bool print_metadata = false;  // of the splitter
   report::TraceFiles trace_files = report::TraceFiles::kAuto;
   bool compat = false;
-  std::vector<std::pair<std::string, std::string>> tool;  // key of the estimator (driver/tool_keys.h) and its value
+  std::vector<std::pair<std::string, std::string>>
+      tool;  // key of the estimator (driver/compat/tool_keys.h) and its value
 };
 
 // A setting as --print-config shows it.

@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "base/hash.h"
+#include "base/text/hash.h"
 #include "graph/estimate.h"
 
 namespace hespas::estimate {

@@ -6,7 +6,7 @@
 #include <functional>
 #include <random>
 
-#include "base/file.h"
+#include "base/system/file.h"
 #include "estimate/calibrated/collective.h"
 
 namespace hespas::estimate::calibrated {

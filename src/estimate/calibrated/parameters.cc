@@ -2,8 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/file.h"
-#include "base/json_text.h"
+#include "base/system/file.h"
+#include "base/text/json_text.h"
 #include "hardware/presets.h"
 
 namespace hespas::estimate::calibrated {

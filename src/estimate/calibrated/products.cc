@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "estimate/cost.h"
-#include "ir/library_call.h"
-#include "ir/op_attributes.h"
+#include "ir/attributes/op_attributes.h"
+#include "ir/facts/library_call.h"
 
 namespace hespas::estimate::calibrated {
 namespace {

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <set>
 
-#include "base/suggest.h"
+#include "base/text/suggest.h"
 
 namespace hespas::estimate::calibrated {
 namespace {

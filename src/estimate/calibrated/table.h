@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "base/csv_text.h"
 #include "base/diagnostic.h"
+#include "base/text/csv_text.h"
 #include "estimate/calibrated/collective.h"
 #include "estimate/calibrated/model.h"
 

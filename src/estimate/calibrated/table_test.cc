@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-#include "base/file.h"
+#include "base/system/file.h"
 
 namespace hespas::estimate::calibrated {
 namespace {

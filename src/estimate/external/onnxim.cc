@@ -5,10 +5,10 @@
 #include <charconv>
 #include <nlohmann/json.hpp>
 
-#include "base/file.h"
-#include "base/hash.h"
-#include "base/process.h"
-#include "base/scratch_folder.h"
+#include "base/system/file.h"
+#include "base/system/process.h"
+#include "base/system/scratch_folder.h"
+#include "base/text/hash.h"
 #include "estimate/external/tool_call.h"
 #include "estimate/external/tool_model.h"
 

@@ -7,7 +7,7 @@
 #include "estimate/calibrated/machine.h"
 #include "estimate/calibrated/products.h"
 #include "estimate/cost.h"
-#include "ir/op_attributes.h"
+#include "ir/attributes/op_attributes.h"
 
 namespace hespas::estimate {
 namespace {

@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "base/process.h"
+#include "base/system/process.h"
 #include "estimate/external/op_request.h"
 #include "estimate/external/tool_model.h"
 

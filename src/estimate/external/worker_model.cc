@@ -10,8 +10,8 @@
 #include <set>
 #include <unordered_map>
 
-#include "base/file.h"
-#include "base/hash.h"
+#include "base/system/file.h"
+#include "base/text/hash.h"
 #include "estimate/cost.h"
 #include "estimate/external/op_request.h"
 

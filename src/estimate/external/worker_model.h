@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "base/process.h"
+#include "base/system/process.h"
 #include "estimate/external/op_model.h"
 #include "hardware/device.h"
 

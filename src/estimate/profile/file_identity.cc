@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "base/hash.h"
+#include "base/text/hash.h"
 
 namespace hespas::estimate {
 

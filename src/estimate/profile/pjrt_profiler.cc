@@ -12,9 +12,9 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "base/file.h"
-#include "base/process.h"
-#include "base/scratch_folder.h"
+#include "base/system/file.h"
+#include "base/system/process.h"
+#include "base/system/scratch_folder.h"
 #include "estimate/profile/file_identity.h"
 #include "estimate/profile/profilers.h"
 #include "estimate/profile/program_text.h"

@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "base/interrupt.h"
-#include "base/scratch_folder.h"
+#include "base/system/scratch_folder.h"
 #include "estimate/estimate_all.h"
 #include "estimate/profile/program_text.h"
 #include "estimate/profile/scaling.h"

@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
-#include "base/file.h"
+#include "base/system/file.h"
 #include "estimate/profile/ragged_products.h"
 #include "graph/block_module.h"
-#include "ir/library_call.h"
+#include "ir/facts/library_call.h"
 #include "ir/op_kind.h"
 #include "ir/printer.h"
 #include "ir/walk.h"

@@ -10,8 +10,8 @@
 #include <string>
 #include <unordered_map>
 
-#include "ir/attribute.h"
-#include "ir/op_attributes.h"
+#include "ir/attributes/attribute.h"
+#include "ir/attributes/op_attributes.h"
 #include "ir/walk.h"
 
 namespace hespas::estimate {

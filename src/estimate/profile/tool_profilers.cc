@@ -8,7 +8,7 @@
 #include <optional>
 #include <regex>
 
-#include "base/process.h"
+#include "base/system/process.h"
 #include "estimate/external/tool_call.h"
 #include "estimate/external/tool_model.h"
 #include "estimate/profile/file_identity.h"

@@ -6,9 +6,9 @@
 #include <charconv>
 #include <filesystem>
 
-#include "base/file.h"
-#include "base/process.h"
-#include "base/scratch_folder.h"
+#include "base/system/file.h"
+#include "base/system/process.h"
+#include "base/system/scratch_folder.h"
 #include "estimate/external/tool_call.h"
 #include "estimate/external/tool_model.h"
 

@@ -8,7 +8,7 @@
 #include "estimate/calibrated/machine.h"
 #include "estimate/calibrated/products.h"
 #include "graph/block_module.h"
-#include "ir/fusion.h"
+#include "ir/facts/fusion.h"
 #include "ir/printer.h"
 #include "ir/walk.h"
 

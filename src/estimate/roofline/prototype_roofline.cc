@@ -6,8 +6,8 @@
 
 #include "estimate/composite.h"
 #include "estimate/fusion_cost.h"
-#include "ir/attribute.h"
-#include "ir/op_attributes.h"
+#include "ir/attributes/attribute.h"
+#include "ir/attributes/op_attributes.h"
 #include "ir/walk.h"
 
 namespace hespas::estimate {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <functional>
 
-#include "ir/attribute.h"
+#include "ir/attributes/attribute.h"
 
 namespace hespas::ir::verify {
 

@@ -1,7 +1,7 @@
 // Dimension lists that gather and scatter share.
 #pragma once
 
-#include "ir/op_attributes.h"
+#include "ir/attributes/op_attributes.h"
 #include "ir/verify/check.h"
 
 namespace hespas::ir::verify {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "ir/attribute.h"
+#include "ir/attributes/attribute.h"
 
 namespace hespas::ir::verify {
 namespace {

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "ir/attribute.h"
+#include "ir/attributes/attribute.h"
 
 namespace hespas::ir::verify {
 namespace {

@@ -3,7 +3,7 @@
 #include <string>
 #include <unordered_map>
 
-#include "base/hash.h"
+#include "base/text/hash.h"
 #include "ir/verify/table.h"
 
 namespace hespas::ir {

@@ -1,7 +1,7 @@
 #include "ir/verify/window.h"
 
 #include "base/units.h"
-#include "ir/attribute.h"
+#include "ir/attributes/attribute.h"
 
 namespace hespas::ir::verify {
 namespace {

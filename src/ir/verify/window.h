@@ -1,7 +1,7 @@
 // Windows of convolution, reduce_window and select_and_scatter, checked while they are read.
 #pragma once
 
-#include "ir/op_attributes.h"
+#include "ir/attributes/op_attributes.h"
 #include "ir/verify/check.h"
 
 namespace hespas::ir::verify {

@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <optional>
 
-#include "ir/integer.h"
+#include "ir/attributes/integer.h"
 
 namespace hespas::read::bytecode {
 namespace {

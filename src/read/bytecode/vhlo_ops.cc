@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "ir/attribute.h"
+#include "ir/attributes/attribute.h"
 #include "read/bytecode/payloads.h"
 
 namespace hespas::read::bytecode {

@@ -7,8 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <unordered_map>
 
-#include "base/file.h"
-#include "base/hash.h"
+#include "base/system/file.h"
+#include "base/text/hash.h"
 #include "read/chakra/rank_manifest.h"
 
 namespace hespas::read::chakra {

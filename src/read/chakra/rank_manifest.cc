@@ -10,8 +10,8 @@
 #include <optional>
 #include <string_view>
 
-#include "base/file.h"
-#include "base/json_text.h"
+#include "base/system/file.h"
+#include "base/text/json_text.h"
 
 namespace hespas::read::chakra {
 namespace {

@@ -1,4 +1,4 @@
-// The manifest of a trace whose ranks share files (report/trace_files.h writes it).
+// The manifest of a trace whose ranks share files (report/export/trace_files.h writes it).
 #pragma once
 
 #include <cstdint>

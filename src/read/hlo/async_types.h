@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "read/hlo/shape.h"
+#include "read/hlo/text/shape.h"
 
 namespace hespas::read::hlo {
 

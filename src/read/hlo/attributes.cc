@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "read/hlo/scanner.h"
+#include "read/hlo/text/scanner.h"
 #include "read/hlo/window.h"
 
 namespace hespas::read::hlo {

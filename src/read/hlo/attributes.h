@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "ir/module.h"
-#include "read/hlo/syntax.h"
+#include "read/hlo/text/syntax.h"
 #include "read/text_arena.h"
 
 namespace hespas::read::hlo {

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <charconv>
 
-#include "base/suggest.h"
-#include "read/hlo/scanner.h"
+#include "base/text/suggest.h"
+#include "read/hlo/text/scanner.h"
 
 namespace hespas::read::hlo {
 namespace {

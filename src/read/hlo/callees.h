@@ -7,7 +7,7 @@
 
 #include "ir/module.h"
 #include "read/hlo/lowering.h"
-#include "read/hlo/opcode.h"
+#include "read/hlo/text/opcode.h"
 
 namespace hespas::read::hlo {
 

@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include "read/hlo/attributes.h"
-#include "read/hlo/scanner.h"
+#include "read/hlo/text/scanner.h"
 #include "read/hlo/window.h"
 
 namespace hespas::read::hlo {

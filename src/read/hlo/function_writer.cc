@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "read/hlo/scanner.h"
+#include "read/hlo/text/scanner.h"
 
 namespace hespas::read::hlo {
 

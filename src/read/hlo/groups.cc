@@ -8,7 +8,7 @@
 #include <numeric>
 
 #include "read/hlo/attributes.h"
-#include "read/hlo/scanner.h"
+#include "read/hlo/text/scanner.h"
 
 namespace hespas::read::hlo {
 namespace {

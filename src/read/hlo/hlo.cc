@@ -1,7 +1,7 @@
 #include "read/hlo/hlo.h"
 
 #include "read/hlo/lowering.h"
-#include "read/hlo/parser.h"
+#include "read/hlo/text/parser.h"
 
 namespace hespas::read {
 

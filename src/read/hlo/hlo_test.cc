@@ -5,8 +5,8 @@
 
 #include <map>
 
-#include "base/file.h"
-#include "ir/trip_count.h"
+#include "base/system/file.h"
+#include "ir/facts/trip_count.h"
 
 namespace hespas::read {
 namespace {

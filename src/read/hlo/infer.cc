@@ -4,7 +4,7 @@
 #include <charconv>
 
 #include "base/units.h"
-#include "ir/op_attributes.h"
+#include "ir/attributes/op_attributes.h"
 #include "ir/verify/window.h"
 #include "read/hlo/attributes.h"
 #include "read/hlo/window.h"

@@ -8,8 +8,8 @@
 #include <optional>
 #include <span>
 
-#include "read/hlo/shape.h"
-#include "read/hlo/syntax.h"
+#include "read/hlo/text/shape.h"
+#include "read/hlo/text/syntax.h"
 
 namespace hespas::read::hlo {
 

@@ -1,4 +1,4 @@
-#include "ir/library_call.h"
+#include "ir/facts/library_call.h"
 
 #include <gtest/gtest.h>
 

@@ -8,7 +8,7 @@
 #include "ir/verify/type_facts.h"
 #include "read/hlo/async_types.h"
 #include "read/hlo/function_writer.h"
-#include "read/hlo/literal.h"
+#include "read/hlo/text/literal.h"
 
 namespace hespas::read::hlo {
 namespace {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "ir/module.h"
-#include "read/hlo/syntax.h"
+#include "read/hlo/text/syntax.h"
 #include "read/text_arena.h"
 
 namespace hespas::read::hlo {

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/json_text.h"
+#include "base/text/json_text.h"
 
 namespace hespas::read {
 namespace {

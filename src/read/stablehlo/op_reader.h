@@ -14,7 +14,7 @@
 #include "read/stablehlo/aliases.h"
 #include "read/stablehlo/attribute_reader.h"
 #include "read/stablehlo/cursor.h"
-#include "read/stablehlo/forms.h"
+#include "read/stablehlo/forms/forms.h"
 #include "read/stablehlo/text_map.h"
 #include "read/stablehlo/type_reader.h"
 #include "read/stablehlo/value_names.h"

@@ -7,8 +7,8 @@
 #include <limits>
 #include <optional>
 
-#include "ir/attribute.h"
-#include "ir/canonical.h"
+#include "ir/attributes/attribute.h"
+#include "ir/attributes/canonical.h"
 #include "read/stablehlo/errors.h"
 
 namespace hespas::read {

@@ -3,7 +3,7 @@
 
 #include <iostream>
 
-#include "driver/run.h"
+#include "driver/pipeline/run.h"
 
 int main(int argc, char** argv) {
   if (argc != 3) return 2;

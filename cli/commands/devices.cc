@@ -1,0 +1,46 @@
+// `hespas devices` and `hespas systems`: the presets, or all figures of one of them with their sources.
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "cli/command.h"
+#include "cli/format.h"
+#include "driver/inspect/preset_tables.h"
+
+namespace hespas::cli {
+namespace {
+
+using Lister = std::optional<report::Table> (*)(Diagnostics&);
+using Shower = std::optional<report::Table> (*)(const std::string& name, Diagnostics&);
+
+struct PresetOptions {
+  std::string name;
+  Format format = Format::kTable;
+};
+
+void AddPresetCommand(CLI::App& app, Console& console, const std::string& command_name, const std::string& description,
+                      const std::string& example, Lister list, Shower show) {
+  CLI::App& command = AddCommand(app, console, command_name, description, example);
+  auto options = std::make_shared<PresetOptions>();
+  command.add_option("NAME", options->name, "show every figure of this preset or file; without it, list the presets");
+  AddFormatOption(command, options->format);
+  command.callback([options, list, show, &console] {
+    const auto table = options->name.empty() ? list(console.diagnostics) : show(options->name, console.diagnostics);
+    console.PrintDiagnostics();
+    if (table) Print(RenderTable(*table, options->format));
+  });
+}
+
+}  // namespace
+
+void AddDevicesCommand(CLI::App& app, Console& console) {
+  AddPresetCommand(app, console, "devices", "lists the accelerator presets, or shows one with its sources",
+                   "hespas devices A100_SXM_80GB", driver::DeviceTable, driver::DeviceFigures);
+}
+
+void AddSystemsCommand(CLI::App& app, Console& console) {
+  AddPresetCommand(app, console, "systems", "lists the network presets, or shows one",
+                   "hespas systems A100_SXM_40GB_4GPU", driver::SystemTable, driver::SystemFigures);
+}
+
+}  // namespace hespas::cli

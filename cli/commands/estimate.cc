@@ -1,0 +1,51 @@
+// `hespas estimate`: the work and time of a program's compute on one device, without a network.
+#include <memory>
+
+#include "cli/commands/kernel_tables.h"
+#include "cli/configuration.h"
+#include "cli/format.h"
+#include "cli/pipeline_options.h"
+#include "cli/progress.h"
+#include "report/text/blocks.h"
+
+namespace hespas::cli {
+
+void AddEstimateCommand(CLI::App& app, Console& console) {
+  CLI::App& command =
+      AddCommand(app, console, "estimate", "costs a program's operations on one device, without a network",
+                 "hespas estimate examples/llama3-100m-4dev.mlir.gz --device H100_80GB");
+  struct Options {
+    driver::RunOptions run;
+    KernelTableOptions tables;
+    std::string system;
+    Format format = Format::kTable;
+  };
+  auto options = std::make_shared<Options>();
+  AddConfigurationOptions(command);
+  AddProgramOption(command, options->run)->required(false);
+  AddEstimateOptions(command, options->run);
+  AddKernelTableOptions(command, options->tables);
+  if (command.get_option_no_throw("--system") == nullptr) {
+    command.add_option("--system", options->system, "system of --collectives: a preset (`hespas systems`) or a file");
+  }
+  AddFormatOption(command, options->format);
+  command.callback([options, &command, &console] {
+    if (!ApplyConfiguration(command, options->run, console)) return;
+    if (options->tables.wanted()) {
+      PrintKernelTables(options->tables, options->run, options->system, options->format, console);
+      return;
+    }
+    if (options->run.program.empty()) throw CLI::RequiredError("PROGRAM, --kernels or --collectives");
+    ProgressLine progress(console.quiet);
+    options->run.progress = &progress;
+    const auto prepared = driver::Prepare(options->run, console.diagnostics);
+    const auto estimated =
+        prepared ? driver::EstimateBlocks(options->run, *prepared, console.diagnostics) : std::nullopt;
+    progress.Clear();
+    console.PrintDiagnostics();
+    if (!estimated) return;
+    Print(RenderTable(report::OpTable(estimated->ops, options->format == Format::kTable), options->format));
+  });
+}
+
+}  // namespace hespas::cli

@@ -1,0 +1,164 @@
+// `hespas optimise`: the program as XLA would run it, or what there is to say about it.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "base/text/suggest.h"
+#include "cli/format.h"
+#include "cli/pipeline_options.h"
+#include "driver/pipeline/optimise_stage.h"
+#include "estimate/registry.h"
+#include "hardware/presets.h"
+#include "ir/printer.h"
+#include "report/step/op_labels.h"
+
+namespace hespas::cli {
+namespace {
+
+constexpr DiagnosticKind kUnknownOp{
+    "E0544", "`hespas optimise --explain --op` was asked for an op that the program does not have.", Outcome::kUsage};
+
+struct OptimiseCommand {
+  driver::RunOptions run;
+  driver::OptimiseOptions optimise;
+  std::string format = "mlir";
+  bool explain = false;
+  std::vector<std::string> explained;  // names or lines; all where empty
+  bool kernels = false;
+};
+
+report::Table SummaryTable(const driver::Summary& summary) {
+  using report::Align;
+  report::Table table{.columns = {{"what"}, {"count", Align::kRight}, {"bytes", Align::kRight}}, .rows = {}};
+  const auto add = [&](std::string_view what, int64_t count, int64_t bytes) {
+    table.rows.push_back({std::string(what), std::to_string(count), std::to_string(bytes)});
+  };
+  int64_t bytes[3] = {};
+  for (const driver::KernelSummary& kernel : summary.kernels) bytes[static_cast<size_t>(kernel.sort)] += kernel.bytes;
+  add("fusions", summary.fusions, bytes[0]);
+  add("library calls", summary.library_calls, bytes[1]);
+  add("other kernels", summary.other, bytes[2]);
+  add("kernels", summary.total(), summary.bytes_accessed);
+  for (const driver::CollectiveSummary& entry : summary.collectives) add(entry.op, entry.count, entry.bytes);
+  return table;
+}
+
+// One row a kernel: what it is, moves and computes, its time on the device, and its operand and result types.
+report::Table KernelTable(const ir::Module& module, const driver::Summary& summary,
+                          const estimate::Estimator& estimator) {
+  using report::Align;
+  report::Table table{.columns = {{"kernel"},
+                                  {"bytes", Align::kRight},
+                                  {"flops", Align::kRight},
+                                  {"time_us", Align::kRight},
+                                  {"types"}},
+                      .rows = {}};
+  estimate::Notes notes;
+  for (const driver::KernelSummary& kernel : summary.kernels) {
+    std::string types;
+    for (const ir::ValueId value : module.operands(kernel.op))
+      types += module.types().Text(module.type_id(value)) + " ";
+    types += "->";
+    for (const ir::ValueId value : module.results(kernel.op)) types += " " + module.types().Text(module.type_id(value));
+    const Time time = estimator.EstimateOp(module, kernel.op, notes).time;
+    table.rows.push_back({std::string(module.name(kernel.op)), std::to_string(kernel.bytes),
+                          std::to_string(kernel.flops), fmt::format("{:.3f}", time.seconds() * 1e6), types});
+  }
+  return table;
+}
+
+// Of an op "stablehlo.add (line 12)": "stablehlo.add", and "add".
+std::string_view NameOf(std::string_view op) { return op.substr(0, op.find(' ')); }
+std::string_view ShortNameOf(std::string_view op) { return report::ShortName(NameOf(op)); }
+
+// Whether an op "stablehlo.add (line 12)" is called "stablehlo.add", "add" or "12".
+bool IsCalled(std::string_view op, std::string_view wanted) {
+  return wanted == NameOf(op) || wanted == ShortNameOf(op) || op.ends_with(fmt::format(" (line {})", wanted));
+}
+
+// Those of the wanted ops, all where none are named.
+Result<report::Table> ExplanationTable(const std::vector<optimise::Explanation>& explanations,
+                                       const std::vector<std::string>& wanted) {
+  report::Table table{.columns = {{"op"}, {"kernel"}, {"reason"}}, .rows = {}};
+  std::vector<char> found(wanted.size(), 0);
+  for (const optimise::Explanation& entry : explanations) {
+    bool shown = wanted.empty();
+    for (size_t i = 0; i < wanted.size(); ++i) {
+      if (!IsCalled(entry.op, wanted[i])) continue;
+      shown = true;
+      found[i] = 1;
+    }
+    if (shown) table.rows.push_back({entry.op, entry.kernel, entry.reason});
+  }
+  const auto missing = std::find(found.begin(), found.end(), 0);
+  if (missing == found.end()) return table;
+  std::vector<std::string> names;
+  names.reserve(explanations.size());
+  for (const optimise::Explanation& entry : explanations) names.emplace_back(ShortNameOf(entry.op));
+  const std::string& word = wanted[static_cast<size_t>(missing - found.begin())];
+  return MakeError(kUnknownOp, fmt::format("no op is called `{}`, and none stands in such a line", word), {},
+                   DidYouMean(word, names, "give an op's name, as stablehlo.add or add, or its line in the program"));
+}
+
+void Run(OptimiseCommand& command, Console& console) {
+  command.optimise.expand_kernels = command.format == "stablehlo";
+  auto module = driver::ReadModule(command.run.program, nullptr, console.diagnostics);
+  auto device = hardware::LoadDevice(command.run.device, console.diagnostics);
+  std::optional<ir::Module> optimised;
+  optimise::Report report;
+  report.explain = command.explain;
+  if (module && device) {
+    optimised = driver::OptimiseModule(std::move(*module), command.optimise, *device, console.diagnostics, &report);
+  }
+  console.PrintDiagnostics();
+  if (!optimised) return;
+  const bool prints = command.format == "mlir" || command.format == "stablehlo";
+  if (prints && !command.explain && !command.kernels) return Print(ir::PrintGeneric(*optimised));
+  const driver::Summary summary = driver::Summarise(*optimised);
+  const auto estimator = estimate::MakeEstimator("calibrated", *device, {});
+  if (!estimator) {
+    console.diagnostics.Report(estimator.error());
+    console.PrintDiagnostics();
+    return;
+  }
+  if (command.format == "json" && !command.explain && !command.kernels) {
+    return Print(driver::SummaryJson(summary, report.passes));
+  }
+  const Result<report::Table> table = command.explain   ? ExplanationTable(report.explanations, command.explained)
+                                      : command.kernels ? KernelTable(*optimised, summary, **estimator)
+                                                        : SummaryTable(summary);
+  if (table) return Print(RenderTable(*table, FormatByName(prints ? "table" : command.format)));
+  console.diagnostics.Report(table.error());
+  console.PrintDiagnostics();
+}
+
+}  // namespace
+
+void AddOptimiseCommand(CLI::App& app, Console& console) {
+  CLI::App& command = AddCommand(app, console, "optimise", "fuses and rewrites a program as XLA would",
+                                 "hespas optimise examples/llama3-100m-4dev.mlir.gz --format json");
+  auto options = std::make_shared<OptimiseCommand>();
+  AddProgramOption(command, options->run);
+  command.add_option("--device", options->run.device, "accelerator whose costs decide on fusion: preset or JSON file");
+  command
+      .add_option("--optimise", options->optimise.mode,
+                  "auto, none (summarise the program as it is), xla-gpu, xla-tpu, xla-cpu, or xla (its own compiler)")
+      ->check(IsOptimisation());
+  AddXlaFlagOption(command, options->optimise.xla_flags);
+  command.add_option("--disable", options->optimise.disabled, "passes to leave out");
+  command.add_option("--after", options->optimise.stop_after, "last pass to run");
+  CLI::Option* explain = command.add_flag("--explain", options->explain, "for each op its kernel, and why");
+  command.add_option("--op", options->explained, "ops to explain: names (stablehlo.add or add) or lines")
+      ->needs(explain);
+  command.add_flag("--kernels", options->kernels, "one row a kernel");
+  command
+      .add_option(
+          "--format", options->format,
+          "what goes to stdout: the module (mlir), the same with kernels taken apart so that any compiler runs it "
+          "(stablehlo), or counts as table, json, jsonl, csv or md")
+      ->check(OneOf({"mlir", "stablehlo", "table", "json", "jsonl", "csv", "md"}));
+  command.callback([options, &console] { Run(*options, console); });
+}
+
+}  // namespace hespas::cli

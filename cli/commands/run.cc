@@ -1,0 +1,141 @@
+// `hespas run`: the whole pipeline, one answer.
+#include <memory>
+
+#include "cli/configuration.h"
+#include "cli/format.h"
+#include "cli/pipeline_options.h"
+#include "cli/progress.h"
+#include "driver/pipeline/output.h"
+#include "report/text/run_report.h"
+#include "report/timeline/perfetto.h"
+
+namespace hespas::cli {
+namespace {
+
+constexpr DiagnosticKind kNoTimeline{
+    "E0973", "A timeline was asked for of a run without a network simulation. Name a network with --system.",
+    Outcome::kUsage};
+
+struct RunCommand {
+  driver::RunOptions run;
+  Format format = Format::kTable;
+  bool chrome = false;
+};
+
+constexpr const char* kChromeJson = "chrome-json";
+
+std::string Render(const result::RunResult& result, Format format) {
+  if (format == Format::kTable) return report::Summary(result);
+  if (format == Format::kJson) return report::ToJson(result);
+  if (format == Format::kJsonLines) return report::ToJson(result, -1) + "\n";
+  return RenderTable(report::AsTable(result), format);
+}
+
+// The simulated step in the JSON form of chrome://tracing; files as for any other format.
+void PrintTimeline(const driver::RunOptions& options, Console& console) {
+  const auto run = driver::RunStages(options, console.diagnostics);
+  console.PrintDiagnostics();
+  if (!run) return;
+  if (!run->simulated) {
+    return console.Fail(MakeError(kNoTimeline, "no network was simulated, so there is no timeline", {},
+                                  "name a network with --system"));
+  }
+  if (!options.output.empty()) {
+    const Status written = driver::WriteReport(*run, options.output);
+    if (!written) return console.Fail(written.error());
+  }
+  Print(report::ChromeTrace(run->View(), driver::CountersOf(*run)));
+}
+
+void AddPlacementOptions(CLI::App& command, driver::RunOptions& options) {
+  command.add_option("MORE", options.more_programs, "further programs that run at the same time, one for each part");
+  command
+      .add_option("--placement", options.placement,
+                  "NPUs of each program, as 0-3,4-7; by default one after the other, as many as each needs")
+      ->delimiter(',');
+  command.add_option("--devices", options.devices, "device of each program, where they differ")->delimiter(',');
+  command
+      .add_option("--rank-devices", options.rank_devices,
+                  "devices of single NPUs that differ from --device, as 0-1=H100_80GB,3=A100_SXM_40GB")
+      ->delimiter(',');
+  command
+      .add_option("--straggler", options.stragglers,
+                  "NPUs that compute more slowly than their device, as 3=1.2 (a fifth longer) or 0-7=1.5")
+      ->delimiter(',');
+}
+
+void AddAssumptionOptions(CLI::App& command, driver::Assumptions& assumptions) {
+  command.add_option("--trip-count", assumptions.trip_count, "iterations of loops whose number is not in the program")
+      ->check(NonNegative());
+  command
+      .add_option("--branch-probabilities", assumptions.branch_probabilities,
+                  "how often each branch of a case or if is taken, as 0.9,0.1; otherwise the dearest branch counts")
+      ->delimiter(',');
+  command.add_option("--moe-imbalance", assumptions.moe_imbalance,
+                     "load of the busiest device over the mean, for ragged exchanges and products of experts");
+  command
+      .add_option("--retarget", assumptions.devices,
+                  "the same program on that many devices: its axis of data parallelism or FSDP grows or shrinks")
+      ->check(Positive());
+}
+
+}  // namespace
+
+void AddRunCommand(CLI::App& app, Console& console) {
+  CLI::App& command =
+      AddCommand(app, console, "run", "predicts the step time of a program on devices and a network",
+                 "hespas run examples/llama3-100m-4dev.mlir.gz --device A100_SXM_40GB --system A100_SXM_40GB_4GPU");
+  auto options = std::make_shared<RunCommand>();
+  AddConfigurationOptions(command);
+  AddProgramOption(command, options->run)->required(false);
+  AddEstimateOptions(command, options->run);
+  command.add_flag("--whole", options->run.profile.whole,
+                   "with pjrt: also run the whole program on this machine's devices, beside the prediction");
+  AddNetworkOptions(command, options->run);
+  AddTraceOptions(command, options->run);
+  AddSplitOptions(command, options->run);
+  command
+      .add_option("--network-model", options->run.network_model,
+                  "times of collectives: plain (ASTRA-sim's), calibrated, or auto (calibrated with that estimator)")
+      ->check(OneOf({"auto", "plain", "calibrated"}));
+  command
+      .add_option("--overlap", options->run.overlap,
+                  "what lets communication hide: the program's dependencies, or perfect: nothing waits for it")
+      ->check(OneOf({"program", "perfect"}));
+  command.add_flag("--what-if,!--no-what-if", options->run.what_if,
+                   "with --output: also run faster devices and networks (on by default)");
+  command.add_flag("--report,!--no-report", options->run.report,
+                   "with --output: also report.html and timeline.pftrace (on by default)");
+  AddOutputOption(command, options->run,
+                  "folder for traces, statistics, report.html, timeline.pftrace and result.json");
+  AddPlacementOptions(command, options->run);
+  AddAssumptionOptions(command, options->run.assumptions);
+  command.add_flag("--require-fit", options->run.require_fit, "needing more memory than the device has is an error");
+  AddTraceFileOptions(command, options->run.trace_files);
+  command
+      .add_option_function<std::string>(
+          "--format",
+          [options](const std::string& name) {
+            options->chrome = name == kChromeJson;
+            if (!options->chrome) options->format = FormatByName(name);
+          },
+          "what goes to stdout: table, json, jsonl, csv, md, or chrome-json: the timeline for chrome://tracing")
+      ->check(OneOf({"table", "json", "jsonl", "csv", "md", kChromeJson}))
+      ->default_str("table");
+  command.callback([options, &command, &console] {
+    if (!ApplyConfiguration(command, options->run, console)) return;
+    if (options->run.program.empty()) throw CLI::RequiredError("PROGRAM");
+    options->run.command_line = console.command_line;
+    const bool object = options->format == Format::kJson || options->format == Format::kJsonLines;
+    options->run.list_blocks = object || !options->run.output.empty();
+    ProgressLine progress(console.quiet);
+    options->run.progress = &progress;
+    if (options->chrome) return PrintTimeline(options->run, console);
+    const auto result = driver::Run(options->run, console.diagnostics);
+    progress.Clear();
+    console.PrintDiagnostics();
+    if (result) Print(Render(*result, options->format));
+  });
+}
+
+}  // namespace hespas::cli

@@ -1,0 +1,64 @@
+// `hespas split`: the blocks of a program and how they depend on each other.
+#include <memory>
+
+#include "base/system/file.h"
+#include "cli/format.h"
+#include "cli/pipeline_options.h"
+#include "cli/progress.h"
+#include "driver/inspect/block_programs.h"
+#include "driver/pipeline/optimise_stage.h"
+#include "report/page/dependency_graph.h"
+#include "report/text/blocks.h"
+
+namespace hespas::cli {
+
+void AddSplitCommand(CLI::App& app, Console& console) {
+  CLI::App& command = AddCommand(app, console, "split", "cuts a program into compute and communication blocks",
+                                 "hespas split examples/llama3-100m-4dev.mlir.gz --split linear");
+  struct Options {
+    driver::RunOptions run;
+    std::string format = "table";
+    std::string output;
+  };
+  auto options = std::make_shared<Options>();
+  options->run.optimise = "none";
+  AddProgramOption(command, options->run);
+  command.add_option("--device", options->run.device,
+                     "accelerator whose passes --optimise runs, and whose bounds colour the graph");
+  command
+      .add_option("--optimise", options->run.optimise,
+                  "what XLA would do first: none, auto, xla-gpu, xla-tpu, xla-cpu or xla")
+      ->check(IsOptimisation());
+  AddSplitOptions(command, options->run);
+  command.add_option("--output", options->output,
+                     "folder for the blocks as programs of their own, and blocks.json: how values pass between them");
+  command
+      .add_option("--format", options->format,
+                  "what goes to stdout: table, json, jsonl, csv, md, or the dependency graph as dot or svg")
+      ->check(OneOf({"table", "json", "jsonl", "csv", "md", "dot", "svg"}));
+  command.callback([options, &command, &console] {
+    if (options->run.split == "fusion" && command.count("--optimise") == 0)
+      options->run.optimise = driver::kFusionAlone;
+    ProgressLine progress(console.quiet);
+    options->run.progress = &progress;
+    const auto prepared = driver::Prepare(options->run, console.diagnostics);
+    const bool picture = options->format == "dot" || options->format == "svg";
+    std::optional<driver::Estimated> estimated;
+    if (prepared && picture) estimated = driver::EstimateBlocks(options->run, *prepared, console.diagnostics);
+    progress.Clear();
+    console.PrintDiagnostics();
+    if (!prepared || (picture && !estimated)) return;
+    if (!options->output.empty()) {
+      Status written = MakeFolder(options->output);
+      if (written) written = driver::WriteBlockPrograms(*prepared, options->output);
+      if (!written) return console.Fail(written.error());
+    }
+    if (picture) {
+      const auto nodes = report::DependencyGraph(prepared->blocks, &estimated->table);
+      return Print(options->format == "dot" ? report::ToDot(nodes) : report::ToSvg(nodes));
+    }
+    Print(RenderTable(report::BlockTable(prepared->blocks), FormatByName(options->format)));
+  });
+}
+
+}  // namespace hespas::cli

@@ -1,0 +1,62 @@
+// `hespas validate`: the model's errors against published measurements.
+#include <memory>
+
+#include "base/system/file.h"
+#include "cli/format.h"
+#include "cli/progress.h"
+#include "validate/accuracy_page.h"
+#include "validate/validation.h"
+
+namespace hespas::cli {
+namespace {
+
+struct ValidateCommand {
+  validate::ValidateOptions validate;
+  bool bounds = false;
+  std::string html;
+  std::string readme;
+  Format format = Format::kTable;
+};
+
+void RunValidate(const ValidateCommand& options, Console& console) {
+  validate::ValidateOptions validate = options.validate;
+  validate.hold = options.bounds;
+  ProgressLine progress(console.quiet);
+  validate.progress = &progress;
+  const auto validation = validate::Validate(validate, console.diagnostics);
+  progress.Clear();
+  console.PrintDiagnostics();
+  if (!validation) return;
+  const report::Table table = validate::AccuracyTable(validation->rows);
+  Print(RenderTable(options.bounds ? validation->bounds : table, options.format));
+  if (!options.html.empty()) {
+    const Status written = WriteFileAtomically(options.html, validate::AccuracyPage(table, validation->bounds));
+    if (!written) return console.Fail(written.error());
+  }
+  if (options.readme.empty()) return;
+  const auto text = validate::WithAccuracy(options.readme, validation->modes);
+  const Status written = text ? WriteFileAtomically(options.readme, *text) : Status(text.error());
+  if (!written) console.Fail(written.error());
+}
+
+}  // namespace
+
+void AddValidateCommand(CLI::App& app, Console& console) {
+  CLI::App& command = AddCommand(app, console, "validate", "compares the model with published measurements",
+                                 "hespas validate --set gemm --format md");
+  auto options = std::make_shared<ValidateCommand>();
+  command.add_option("--set", options->validate.set, "one set only: gemm, kernels, collectives, models or step-times")
+      ->check(CLI::IsMember({"gemm", "kernels", "collectives", "models", "step-times"}));
+  command.add_flag("--loo", options->validate.left_out,
+                   "also with constants that have not seen what they predict: a device or size left out, and "
+                   "calibrated on 24 kernels");
+  command.add_flag("--bounds", options->bounds,
+                   "print the bounds that the model must keep; a missed one is an error (exit status 6)");
+  command.add_option("--html", options->html, "also write a page with both tables");
+  command.add_option("--readme", options->readme,
+                     "also put the errors of all modes between the accuracy marks of this file");
+  AddFormatOption(command, options->format);
+  command.callback([options, &console] { RunValidate(*options, console); });
+}
+
+}  // namespace hespas::cli

@@ -1,0 +1,7 @@
+#pragma once
+
+namespace hespas {
+
+inline constexpr const char* kVersion = HESPAS_VERSION;
+
+}  // namespace hespas

@@ -1,0 +1,51 @@
+#include "driver/figures/uncertainty.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "estimate/calibrated/machine.h"
+#include "estimate/cost.h"
+
+namespace hespas::driver {
+namespace {
+
+bool IsProduct(const ir::Module& module, const graph::Block& block) {
+  return std::any_of(block.ops.begin(), block.ops.end(),
+                     [&](ir::OpId op) { return estimate::CostOf(module, op).contraction; });
+}
+
+}  // namespace
+
+void CorrelatedSigma::Add(size_t family, double sigma, double uses) {
+  Sum& sum = families_[family];
+  sum.common += uses * sigma;
+  sum.squares += uses * uses * sigma * sigma;
+}
+
+double CorrelatedSigma::Total(double correlation) const {
+  double variance = 0;
+  for (const auto& [family, sum] : families_) {
+    variance += correlation * sum.common * sum.common + (1 - correlation) * sum.squares;
+  }
+  return std::sqrt(variance);
+}
+
+std::optional<Time> StepSigma(const Prepared& prepared, const Estimated& estimated, Time exposed) {
+  const auto& shared = estimate::calibrated::DefaultParameters();
+  if (!shared) return std::nullopt;
+  const auto parameters = estimate::calibrated::ForDevice(*shared, prepared.device);
+  const std::vector<int64_t> uses = graph::Uses(prepared.blocks, estimated.table);
+  CorrelatedSigma blocks;
+  for (size_t i = 0; i < uses.size(); ++i) {
+    const graph::Block& block = prepared.blocks.blocks[estimated.table.first[i].index()];
+    blocks.Add(IsProduct(*prepared.module, block) ? 1 : 0, estimated.table.unique[i].sigma.seconds(),
+               static_cast<double>(uses[i]));
+  }
+  const double compute = blocks.Total(parameters.correlation);
+  if (compute <= 0) return std::nullopt;
+  const double network =
+      parameters.sigma[static_cast<size_t>(estimate::calibrated::Family::kCollective)] * exposed.seconds();
+  return Time::Seconds(std::hypot(compute, network));
+}
+
+}  // namespace hespas::driver

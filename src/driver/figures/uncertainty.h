@@ -1,0 +1,33 @@
+// Standard deviation of a step's time from those of its blocks.
+//
+// - Blocks of one family (products; everything else) err together in part: the parameter file's `correlation` of their
+//   variance is common. Repeats of one block err alike.
+#pragma once
+
+#include <map>
+#include <optional>
+
+#include "driver/pipeline/run.h"
+
+namespace hespas::driver {
+
+// Standard deviation of a sum of times whose errors are correlated within a family and independent between families.
+class CorrelatedSigma {
+ public:
+  // A time that occurs `uses` times, with the deviation of one.
+  void Add(size_t family, double sigma, double uses = 1);
+  // `correlation`: the common share of a family's variance.
+  double Total(double correlation) const;
+
+ private:
+  struct Sum {
+    double common = 0;   // of standard deviations
+    double squares = 0;  // of the same
+  };
+  std::map<size_t, Sum> families_;
+};
+
+// Nothing where the estimator states no uncertainty. `exposed`: communication that nothing hides.
+std::optional<Time> StepSigma(const Prepared& prepared, const Estimated& estimated, Time exposed);
+
+}  // namespace hespas::driver

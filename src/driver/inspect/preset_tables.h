@@ -1,0 +1,17 @@
+// Presets as tables: all devices or systems, or every figure of one with its source.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "base/diagnostic.h"
+#include "report/text/table.h"
+
+namespace hespas::driver {
+
+std::optional<report::Table> DeviceTable(Diagnostics& diagnostics);
+std::optional<report::Table> DeviceFigures(const std::string& name, Diagnostics& diagnostics);
+std::optional<report::Table> SystemTable(Diagnostics& diagnostics);
+std::optional<report::Table> SystemFigures(const std::string& name, Diagnostics& diagnostics);
+
+}  // namespace hespas::driver

@@ -1,0 +1,12 @@
+// The profile of a program, from the cost rules of the estimators.
+#pragma once
+
+#include "ir/module.h"
+#include "report/text/profile.h"
+
+namespace hespas::driver {
+
+// From main; from every function that nobody calls where there is no main. Linear in the program.
+report::Profile ProfileOf(const ir::Module& module);
+
+}  // namespace hespas::driver

@@ -1,0 +1,42 @@
+#include "ir/facts/fusion.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "ir/attributes/attribute.h"
+
+namespace hespas::ir {
+
+BlockId FusionBody(const Module& module, OpId fusion) {
+  const BlockId body = module.body(fusion);
+  if (body.valid()) return body;
+  for (const std::string_view name : {"calls", "called_computation"}) {
+    const std::string_view* text = module.attribute(fusion, name);
+    if (text == nullptr) continue;
+    const OpId function = module.FindSymbol(AsSymbol(*text));
+    if (function.valid()) return module.body(function);
+  }
+  return BlockId();
+}
+
+std::vector<OpId> FusedOps(const Module& module, OpId fusion) {
+  std::vector<OpId> found;
+  std::vector<OpId> fusions = {fusion};
+  std::vector<BlockId> seen;
+  while (!fusions.empty()) {
+    const BlockId body = FusionBody(module, fusions.back());
+    fusions.pop_back();
+    if (!body.valid() || std::find(seen.begin(), seen.end(), body) != seen.end()) continue;
+    seen.push_back(body);
+    for (const OpId op : module.block(body).ops) {
+      if (module.kind(op) == OpKind::kFusion) {
+        fusions.push_back(op);
+      } else {
+        found.push_back(op);
+      }
+    }
+  }
+  return found;
+}
+
+}  // namespace hespas::ir

@@ -1,0 +1,18 @@
+// How much memory buffers take that lie side by side without moving: XLA's heap of temporaries.
+//
+// - Each buffer is placed into the smallest gap among those alive at the same time that holds it (XLA's
+//   GlobalDecreasingSizeBestFitHeap), the largest first, or those that live longest: the smaller heap counts. Buffers
+//   of less than a ten-thousandth of the peak leave no gaps that count.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "memory/liveness.h"
+
+namespace hespas::memory {
+
+// Bytes by which the packed temporaries exceed what is alive at the worst moment; 0 where they pack without gaps.
+int64_t GapsOf(std::span<const Interval> intervals);
+
+}  // namespace hespas::memory

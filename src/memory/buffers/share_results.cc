@@ -1,0 +1,114 @@
+#include "memory/buffers/share_results.h"
+
+#include <algorithm>
+#include <set>
+#include <tuple>
+#include <unordered_set>
+
+namespace hespas::memory {
+namespace {
+
+constexpr uint32_t kNone = 0xFFFFFFFFu;
+
+uint32_t Length(const Span& span) { return span.until - span.from; }
+
+struct Earlier {
+  bool operator()(const Span& a, const Span& b) const {
+    return std::tie(a.from, a.until, a.owner) < std::tie(b.from, b.until, b.owner);
+  }
+};
+
+// A buffer's spans, of which no two meet: in order of their starts they are in order of their ends.
+class Taken {
+ public:
+  explicit Taken(const std::vector<Span>& spans) : spans_(spans.begin(), spans.end()) {
+    longest_ = *std::max_element(spans.begin(), spans.end(),
+                                 [](const Span& a, const Span& b) { return Length(a) < Length(b); });
+  }
+
+  bool Take(const Span& span) {
+    if (longest_.Meets(span)) return false;  // most often what is in the way
+    for (auto at = spans_.upper_bound({.from = span.until, .until = kNone}); at != spans_.begin();) {
+      --at;
+      if (at->Meets(span)) return false;
+      if (at->until < span.from) break;
+    }
+    spans_.insert(span);
+    if (Length(span) > Length(longest_)) longest_ = span;
+    return true;
+  }
+
+ private:
+  std::set<Span, Earlier> spans_;
+  Span longest_{};
+};
+
+// The buffers that are large enough for what is looked at; the smallest come last.
+class Homes {
+ public:
+  void Add(const Home& home) { homes_.emplace_back(home.taken); }
+
+  // Puts `span` into the smallest buffer that is free then.
+  bool Take(const Span& span) {
+    return std::any_of(homes_.rbegin(), homes_.rend(), [&](Taken& home) { return home.Take(span); });
+  }
+
+ private:
+  std::vector<Taken> homes_;
+};
+
+}  // namespace
+
+bool Span::Meets(const Span& other) const {
+  if (from > other.until || other.from > until) return false;
+  if (until == other.from && taker != kNone && taker == other.owner) return false;
+  return other.until != from || other.taker == kNone || other.taker != owner;
+}
+
+void ShareResults(std::vector<Interval>& intervals, const std::vector<Home>& lent) {
+  constexpr size_t kMostPairs = 20'000'000;
+  std::vector<Home> homes = lent;
+  std::vector<uint32_t> others;
+  const auto span = [&](const Interval& interval) {
+    return Span{interval.from, interval.until, interval.owner, interval.taker};
+  };
+  for (uint32_t i = 0; i < intervals.size(); ++i) {
+    if (intervals[i].result) {
+      homes.push_back({intervals[i].bytes, {span(intervals[i])}});
+    } else {
+      others.push_back(i);
+    }
+  }
+  if (homes.empty() || homes.size() * others.size() > kMostPairs) return;
+  std::sort(others.begin(), others.end(), [&](uint32_t a, uint32_t b) {
+    return std::tuple(-intervals[a].bytes, intervals[a].rank, a) <
+           std::tuple(-intervals[b].bytes, intervals[b].rank, b);
+  });
+  std::stable_sort(homes.begin(), homes.end(), [](const Home& a, const Home& b) { return a.bytes > b.bytes; });
+  auto smaller = homes.begin();  // homes from here on are too small
+  Homes large_enough;
+  for (const uint32_t i : others) {
+    for (; smaller != homes.end() && smaller->bytes >= intervals[i].bytes; ++smaller) {
+      large_enough.Add(*smaller);
+    }
+    if (large_enough.Take(span(intervals[i]))) intervals[i].bytes = 0;
+  }
+  std::erase_if(intervals, [](const Interval& interval) { return interval.bytes == 0; });
+  for (Interval& interval : intervals) {
+    if (interval.result) interval.from = 0;
+  }
+}
+
+void EndTakenOver(std::vector<Interval>& intervals) {
+  std::unordered_set<uint32_t> temporaries;
+  for (const Interval& interval : intervals) {
+    if (!interval.result) temporaries.insert(interval.owner);
+  }
+  for (Interval& interval : intervals) {
+    if (interval.taken_directly && temporaries.contains(interval.taker) && interval.until > interval.from) {
+      --interval.until;
+    }
+  }
+}
+
+}  // namespace hespas::memory

@@ -1,0 +1,27 @@
+// Peak memory of one device: liveness of every buffer over the order in which the program runs.
+//
+// - A scheduled program (HLO with is_scheduled) keeps its order; any other gets the order with the lowest peak among
+//   a few, or that of XLA's CPU compiler. Arguments are held throughout; results lie in donated arguments where the
+//   program says so.
+// - Nested loops, branches and calls count with their worst moment. Iterative: nesting does not grow the stack.
+#pragma once
+
+#include <functional>
+
+#include "ir/module.h"
+#include "result/memory_curve.h"
+
+namespace hespas::memory {
+
+struct MemoryOptions {
+  std::function<Time(ir::OpId)> duration;  // of an op of `main`, for the curve's time axis; empty: none
+  bool keep_order = false;                 // the program's order is a compiler's schedule
+  bool by_model =
+      false;  // XLA plans with a model of the device, by which one product hides a collective (GPUs from Hopper on)
+  bool on_cpu = false;  // as XLA's CPU compiler orders and aligns
+  size_t largest = 20;  // live tensors to name
+};
+
+result::MemoryCurve MemoryOf(const ir::Module& module, const MemoryOptions& options);
+
+}  // namespace hespas::memory

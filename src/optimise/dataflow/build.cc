@@ -1,0 +1,162 @@
+#include "optimise/dataflow/build.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "ir/attributes/attribute.h"
+
+namespace hespas::optimise {
+
+namespace {
+
+WireId AddOne(Dataflow& flow, NodeInit init) { return flow.result(flow.Add(std::move(init))); }
+
+ir::OpId OriginOf(const Dataflow& flow, WireId wire) {
+  const Node* maker = flow.MakerNode(wire);
+  // Only the location is wanted: an origin with regions would bring them along.
+  return maker != nullptr && maker->origin.valid() && !flow.source().op(maker->origin).first_region.valid()
+             ? maker->origin
+             : ir::OpId();
+}
+
+}  // namespace
+
+std::string ArrayText(const Dimensions& values) {
+  return values.empty() ? "array<i64>" : fmt::format("array<i64: {}>", fmt::join(values, ", "));
+}
+
+WireId ReshapeTo(Dataflow& flow, WireId input, ir::TypeId type) {
+  if (flow.type_id(input) == type) return input;
+  return AddOne(flow,
+                {.name = "stablehlo.reshape", .operands = {input}, .results = {type}, .origin = OriginOf(flow, input)});
+}
+
+WireId Reshape(Dataflow& flow, WireId input, Dimensions dims) {
+  return ReshapeTo(flow, input, TensorLike(flow.source(), flow.type_id(input), std::move(dims)));
+}
+
+WireId Transpose(Dataflow& flow, WireId input, const Dimensions& permutation) {
+  const Dimensions& from = flow.type(input).dims;
+  Dimensions dims;
+  for (const int64_t p : permutation) dims.push_back(from[static_cast<size_t>(p)]);
+  ir::Module& source = flow.source();
+  return AddOne(flow, {.name = "stablehlo.transpose",
+                       .operands = {input},
+                       .results = {TensorLike(source, flow.type_id(input), std::move(dims))},
+                       .attributes = {MakeAttribute(source, "permutation", ArrayText(permutation))},
+                       .origin = OriginOf(flow, input)});
+}
+
+WireId BroadcastInDim(Dataflow& flow, WireId input, ir::TypeId type, const Dimensions& to, ir::OpId origin) {
+  return AddOne(flow, {.name = "stablehlo.broadcast_in_dim",
+                       .operands = {input},
+                       .results = {type},
+                       .attributes = {MakeAttribute(flow.source(), "broadcast_dimensions", ArrayText(to))},
+                       .origin = origin});
+}
+
+WireId PadTo(Dataflow& flow, WireId input, WireId value, Dimensions dims) {
+  const Dimensions& from = flow.type(input).dims;
+  if (from == dims) return input;
+  const Dimensions none(dims.size(), 0);
+  Dimensions high;
+  for (size_t d = 0; d < dims.size(); ++d) high.push_back(dims[d] - from[d]);
+  ir::Module& source = flow.source();
+  return AddOne(flow, {.name = "stablehlo.pad",
+                       .operands = {input, value},
+                       .results = {TensorLike(source, flow.type_id(input), std::move(dims))},
+                       .attributes = {MakeAttribute(source, "edge_padding_low", ArrayText(none)),
+                                      MakeAttribute(source, "edge_padding_high", ArrayText(high)),
+                                      MakeAttribute(source, "interior_padding", ArrayText(none))}});
+}
+
+WireId SliceOf(Dataflow& flow, WireId input, size_t dimension, int64_t start, int64_t limit) {
+  Dimensions dims = flow.type(input).dims;
+  Dimensions starts(dims.size(), 0);
+  Dimensions limits = dims;
+  starts[dimension] = start;
+  limits[dimension] = limit;
+  dims[dimension] = limit - start;
+  ir::Module& source = flow.source();
+  return AddOne(flow, {.name = "stablehlo.slice",
+                       .operands = {input},
+                       .results = {TensorLike(source, flow.type_id(input), std::move(dims))},
+                       .attributes = {MakeAttribute(source, "start_indices", ArrayText(starts)),
+                                      MakeAttribute(source, "limit_indices", ArrayText(limits)),
+                                      MakeAttribute(source, "strides", ArrayText(Dimensions(starts.size(), 1)))},
+                       .origin = OriginOf(flow, input)});
+}
+
+WireId Concatenate(Dataflow& flow, const std::vector<WireId>& inputs, size_t dimension) {
+  Dimensions dims = flow.type(inputs[0]).dims;
+  dims[dimension] = 0;
+  for (const WireId input : inputs) dims[dimension] += flow.type(input).dims[dimension];
+  ir::Module& source = flow.source();
+  return AddOne(flow, {.name = "stablehlo.concatenate",
+                       .operands = inputs,
+                       .results = {TensorLike(source, flow.type_id(inputs[0]), std::move(dims))},
+                       .attributes = {MakeAttribute(source, "dimension", fmt::format("{} : i64", dimension))},
+                       .origin = OriginOf(flow, inputs[0])});
+}
+
+std::optional<Dimensions> IntegersOf(const Dataflow& flow, const Node& node, std::string_view name) {
+  const std::string_view* text = flow.attribute(node, name);
+  return text == nullptr ? std::nullopt : ir::AsIntegers(*text);
+}
+
+std::optional<int64_t> IntegerOf(const Dataflow& flow, const Node& node, std::string_view name) {
+  const std::string_view* text = flow.attribute(node, name);
+  return text == nullptr ? std::nullopt : ir::AsInteger(*text);
+}
+
+std::vector<int64_t> NumbersBehind(std::string_view json, std::string_view name) {
+  std::vector<int64_t> out;
+  size_t at = json.find(name);
+  if (at == std::string_view::npos) return out;
+  at = json.find('[', at);
+  bool in_number = false;
+  for (; at < json.size() && json[at] != ']'; ++at) {
+    const bool digit = json[at] >= '0' && json[at] <= '9';
+    if (digit && !in_number) out.push_back(0);
+    if (digit && out.back() < 1'000'000) out.back() = out.back() * 10 + (json[at] - '0');
+    in_number = digit;
+  }
+  return out;
+}
+
+Dimensions Inverse(const Dimensions& permutation) {
+  Dimensions out(permutation.size());
+  for (size_t i = 0; i < permutation.size(); ++i) out[static_cast<size_t>(permutation[i])] = static_cast<int64_t>(i);
+  return out;
+}
+
+Dimensions WithoutUnits(const Dimensions& dims) {
+  Dimensions out;
+  for (const int64_t d : dims) {
+    if (d != 1) out.push_back(d);
+  }
+  return out;
+}
+
+bool EqualWithoutUnits(const Dimensions& a, const Dimensions& b) {
+  const auto skip = [](auto at, auto end) { return std::find_if(at, end, [](int64_t d) { return d != 1; }); };
+  auto x = skip(a.begin(), a.end());
+  auto y = skip(b.begin(), b.end());
+  while (x != a.end() && y != b.end() && *x == *y) {
+    x = skip(x + 1, a.end());
+    y = skip(y + 1, b.end());
+  }
+  return x == a.end() && y == b.end();
+}
+
+int64_t Product(const Dimensions& dims) {
+  int64_t product = 1;
+  for (const int64_t d : dims) {
+    if (__builtin_mul_overflow(product, d, &product)) return INT64_MAX;
+  }
+  return product;
+}
+
+}  // namespace hespas::optimise

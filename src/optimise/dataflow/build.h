@@ -1,0 +1,39 @@
+// Small ops that passes insert. Shapes are those of the operands; nothing is checked here.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "optimise/dataflow/dataflow.h"
+
+namespace hespas::optimise {
+
+using Dimensions = std::vector<int64_t>;
+
+WireId Reshape(Dataflow& flow, WireId input, Dimensions dims);
+WireId ReshapeTo(Dataflow& flow, WireId input, ir::TypeId type);
+// Result dimension i is the input's dimension permutation[i].
+WireId Transpose(Dataflow& flow, WireId input, const Dimensions& permutation);
+// The slice [start, limit) of one dimension.
+WireId SliceOf(Dataflow& flow, WireId input, size_t dimension, int64_t start, int64_t limit);
+// Result dimension to[i] is the input's dimension i.
+WireId BroadcastInDim(Dataflow& flow, WireId input, ir::TypeId type, const Dimensions& to, ir::OpId origin = {});
+// Grows to `dims` behind the last elements, by a scalar.
+WireId PadTo(Dataflow& flow, WireId input, WireId value, Dimensions dims);
+WireId Concatenate(Dataflow& flow, const std::vector<WireId>& inputs, size_t dimension);
+
+std::string ArrayText(const Dimensions& values);  // array<i64: 1, 2>
+std::optional<Dimensions> IntegersOf(const Dataflow& flow, const Node& node, std::string_view name);
+std::optional<int64_t> IntegerOf(const Dataflow& flow, const Node& node, std::string_view name);
+
+// The list of numbers behind `name` in a JSON text.
+std::vector<int64_t> NumbersBehind(std::string_view json, std::string_view name);
+
+Dimensions Inverse(const Dimensions& permutation);
+Dimensions WithoutUnits(const Dimensions& dims);
+bool EqualWithoutUnits(const Dimensions& a, const Dimensions& b);
+int64_t Product(const Dimensions& dims);
+
+}  // namespace hespas::optimise

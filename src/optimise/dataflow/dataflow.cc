@@ -1,0 +1,239 @@
+#include "optimise/dataflow/dataflow.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace hespas::optimise {
+
+using ir::OpKind;
+using ir::OpSort;
+
+const std::string_view* Dataflow::attribute(const Node& node, std::string_view name) const {
+  for (const ir::Attribute& a : node.attributes) {
+    if (source_->name(a.name) == name) return &a.text;
+  }
+  return nullptr;
+}
+
+WireId Dataflow::AddParameter(ir::TypeId type) {
+  const WireId id(wires_.size());
+  wires_.push_back({type, NodeId()});
+  alias_.push_back(id);
+  parameters.push_back(id);
+  return id;
+}
+
+NodeId Dataflow::Add(Node node, std::span<const ir::TypeId> results) {
+  const NodeId id(nodes_.size());
+  node.first_result = WireId(wires_.size());
+  node.result_count = static_cast<uint32_t>(results.size());
+  for (const ir::TypeId type : results) {
+    alias_.push_back(WireId(wires_.size()));
+    wires_.push_back({type, id});
+  }
+  nodes_.push_back(std::move(node));
+  order_.push_back(id);
+  changed_ = true;
+  return id;
+}
+
+NodeId Dataflow::Add(NodeInit init) {
+  Node node;
+  node.name = source_->InternName(init.name);
+  node.kind = ir::KindOf(init.name);
+  node.operands = std::move(init.operands);
+  node.attributes = std::move(init.attributes);
+  node.origin = init.origin;
+  return Add(std::move(node), init.results);
+}
+
+Node Dataflow::Copy(NodeId id) const {
+  const Node& node = nodes_[id.index()];
+  Node copy;
+  copy.kind = node.kind;
+  copy.name = node.name;
+  copy.operands = node.operands;
+  copy.capture_count = node.capture_count;
+  copy.captured = node.captured;
+  copy.origin = node.origin;
+  copy.attributes = node.attributes;
+  return copy;
+}
+
+WireId Dataflow::Resolve(WireId id) {
+  WireId root = id;
+  while (alias_[root.index()] != root) root = alias_[root.index()];
+  while (alias_[id.index()] != root) {
+    const WireId next = alias_[id.index()];
+    alias_[id.index()] = root;
+    id = next;
+  }
+  return root;
+}
+
+// From the last node to the first, as memory lies; nodes that an earlier one needs are visited when that is met. False
+// where there are such.
+bool Dataflow::MarkNeeded(std::vector<char>& needed) {
+  bool ordered = true;
+  std::vector<char> passed(nodes_.size(), 0);
+  std::vector<NodeId> late;
+  const auto need = [&](WireId wire) {
+    const NodeId id = maker(wire);
+    if (!id.valid()) return;
+    ordered = ordered && !passed[id.index()];
+    if (needed[id.index()]) return;
+    needed[id.index()] = 1;
+    if (passed[id.index()]) late.push_back(id);
+  };
+  const auto visit = [&](NodeId id) {
+    for (WireId& operand : node(id).operands) {
+      operand = Resolve(operand);
+      need(operand);
+    }
+  };
+  for (const WireId out : outputs) need(out);
+  for (size_t i = order_.size(); i-- > 0;) {
+    const NodeId id = order_[i];
+    passed[id.index()] = 1;
+    if (!needed[id.index()]) needed[id.index()] = !node(id).dead && HasSideEffect(*this, node(id));
+    if (needed[id.index()]) visit(id);
+    while (!late.empty()) {
+      const NodeId next = late.back();
+      late.pop_back();
+      visit(next);
+    }
+  }
+  return ordered;
+}
+
+void Dataflow::Normalise() {
+  if (!changed_) return;
+  changed_ = false;
+  for (WireId& out : outputs) out = Resolve(out);
+  std::vector<char> state(nodes_.size(), 0);
+  if (MarkNeeded(state)) {
+    std::erase_if(order_, [&](NodeId id) { return state[id.index()] == 0; });
+    return;
+  }
+  std::vector<NodeId> sorted;
+  sorted.reserve(order_.size());
+  std::vector<std::pair<NodeId, size_t>> stack;
+  for (const NodeId start : order_) {
+    if (state[start.index()] != 1) continue;
+    state[start.index()] = 2;
+    stack.emplace_back(start, 0);
+    while (!stack.empty()) {
+      auto& [id, next] = stack.back();
+      if (next == node(id).operands.size()) {
+        sorted.push_back(id);
+        stack.pop_back();
+        continue;
+      }
+      const NodeId before = maker(node(id).operands[next++]);
+      if (before.valid() && state[before.index()] == 1) {
+        state[before.index()] = 2;
+        stack.emplace_back(before, 0);
+      }
+    }
+  }
+  order_ = std::move(sorted);
+}
+
+void Dataflow::Compact() {
+  Normalise();
+  if (nodes_.size() < 2 * order_.size()) return;
+  std::vector<WireId> moved(wires_.size());
+  std::vector<Wire> wires;
+  const auto move_wire = [&](size_t from, NodeId by) {
+    moved[from] = WireId(wires.size());
+    wires.push_back({wires_[from].type, by});
+  };
+  for (WireId& parameter : parameters) {
+    move_wire(parameter.index(), NodeId());
+    parameter = moved[parameter.index()];
+  }
+  std::vector<Node> nodes;
+  nodes.reserve(order_.size());
+  for (NodeId& id : order_) {
+    Node& node = nodes.emplace_back(std::move(nodes_[id.index()]));
+    id = NodeId(nodes.size() - 1);
+    for (WireId& operand : node.operands) operand = moved[operand.index()];
+    const size_t first = node.first_result.index();
+    node.first_result = WireId(wires.size());
+    for (uint32_t r = 0; r < node.result_count; ++r) move_wire(first + r, id);
+  }
+  for (WireId& out : outputs) out = moved[out.index()];
+  nodes_ = std::move(nodes);
+  wires_ = std::move(wires);
+  alias_.clear();
+  for (size_t i = 0; i < wires_.size(); ++i) alias_.emplace_back(i);
+}
+
+UserTable Dataflow::Users() const {
+  UserTable table;
+  std::vector<NodeId> last(wires_.size());
+  const auto for_each = [&](const auto& visit) {
+    std::fill(last.begin(), last.end(), NodeId());
+    for (const NodeId id : order_) {
+      for (const WireId operand : node(id).operands) {
+        if (last[operand.index()] == id) continue;
+        last[operand.index()] = id;
+        visit(operand.index(), id);
+      }
+    }
+  };
+  table.begin_.assign(wires_.size() + 1, 0);
+  for_each([&](size_t wire, NodeId) { ++table.begin_[wire + 1]; });
+  std::partial_sum(table.begin_.begin(), table.begin_.end(), table.begin_.begin());
+  std::vector<uint32_t> next(table.begin_.begin(), table.begin_.end() - 1);
+  table.users_.resize(table.begin_.back());
+  for_each([&](size_t wire, NodeId id) { table.users_[next[wire]++] = id; });
+  return table;
+}
+
+bool IsOrdered(const Dataflow& flow) {
+  std::vector<char> done(flow.node_count(), 0);
+  const auto ready = [&](WireId wire) { return !flow.maker(wire).valid() || done[flow.maker(wire).index()]; };
+  for (const NodeId id : flow.order()) {
+    const auto& operands = flow.node(id).operands;
+    if (!std::all_of(operands.begin(), operands.end(), ready)) return false;
+    done[id.index()] = 1;
+  }
+  return std::all_of(flow.outputs.begin(), flow.outputs.end(), ready);
+}
+
+bool HasSideEffect(const Dataflow& flow, const Node& node) {
+  if (node.kind == OpKind::kCustomCall) {
+    const auto* flag = flow.attribute(node, "has_side_effect");
+    return flag != nullptr && flag->find("true") != std::string_view::npos;
+  }
+  switch (ir::Traits(node.kind).sort) {
+    case OpSort::kTransfer:
+    case OpSort::kUnknown:
+    case OpSort::kAsync:
+      return true;
+    case OpSort::kControl:
+    case OpSort::kCall:
+      return std::any_of(node.bodies.begin(), node.bodies.end(),
+                         [](const auto& body) {
+                           return std::any_of(body->order().begin(), body->order().end(),
+                                              [&](NodeId id) { return HasSideEffect(*body, body->node(id)); });
+                         }) ||
+             node.bodies.empty();
+    default:
+      return false;
+  }
+}
+
+ir::Attribute MakeAttribute(ir::Module& source, std::string_view name, std::string text) {
+  return {source.InternName(name), source.Keep(std::move(text))};
+}
+
+ir::TypeId TensorLike(ir::Module& source, ir::TypeId like, std::vector<int64_t> dims) {
+  ir::Type type = source.types()[like];
+  type.dims = std::move(dims);
+  type.encoding.clear();
+  return source.types().Intern(std::move(type));
+}
+
+}  // namespace hespas::optimise

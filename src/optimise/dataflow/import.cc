@@ -1,0 +1,174 @@
+#include "optimise/dataflow/import.h"
+
+#include <algorithm>
+#include <unordered_map>
+#include <utility>
+
+#include "ir/attributes/attribute.h"
+#include "ir/facts/library_call.h"
+
+namespace hespas::optimise {
+namespace {
+
+using ir::OpKind;
+
+constexpr int kDepthLimit = 48;              // nested loops and calls; deeper ones stay as they are
+constexpr size_t kCallLimit = 1'000'000;     // calls expanded
+constexpr size_t kInlineLimit = 20'000'000;  // ops after expansion
+
+using WireMap = std::unordered_map<ir::ValueId, WireId>;
+
+// Values that the regions of `op` use and that are defined outside them, in order of first use.
+std::vector<ir::ValueId> Captures(const ir::Module& module, ir::OpId op) {
+  std::vector<ir::ValueId> uses;
+  std::vector<ir::OpId> work{op};
+  std::unordered_map<ir::ValueId, bool> defined;
+  while (!work.empty()) {
+    const ir::OpId at = work.back();
+    work.pop_back();
+    for (const ir::RegionId region : module.regions(at)) {
+      for (const ir::BlockId block : module.region_blocks(region)) {
+        for (const ir::ValueId argument : module.arguments(block)) defined[argument] = true;
+        for (const ir::OpId inner : module.block(block).ops) {
+          for (const ir::ValueId result : module.results(inner)) defined[result] = true;
+          for (const ir::ValueId operand : module.operands(inner)) uses.push_back(operand);
+          work.push_back(inner);
+        }
+      }
+    }
+  }
+  std::vector<ir::ValueId> out;
+  for (const ir::ValueId use : uses) {
+    if (!defined.emplace(use, true).second) continue;
+    out.push_back(use);
+  }
+  return out;
+}
+
+class Importer {
+ public:
+  Importer(ir::Module& source, const ImportOptions& options) : source_(source), options_(options) {}
+
+  std::unique_ptr<Dataflow> Function(ir::OpId main) {
+    auto flow = std::make_unique<Dataflow>(source_);
+    const ir::BlockId body = source_.body(main);
+    WireMap wires;
+    for (const ir::ValueId argument : source_.arguments(body))
+      wires[argument] = flow->AddParameter(source_.type_id(argument));
+    flow->outputs = Block(*flow, body, wires, 0);
+    return lost_ ? nullptr : std::move(flow);
+  }
+
+ private:
+  // Adds the ops of a block; returns what its terminator returns.
+  std::vector<WireId> Block(Dataflow& flow, ir::BlockId block, WireMap& wires, int depth) {
+    for (const ir::OpId op : std::vector<ir::OpId>(source_.block(block).ops)) {
+      if (ir::IsTerminator(source_.kind(op))) return Operands(op, wires);
+      if (!Expand(flow, op, wires, depth)) AddNode(flow, op, wires, depth);
+    }
+    return {};
+  }
+
+  std::vector<WireId> Operands(ir::OpId op, const WireMap& wires) {
+    std::vector<WireId> out;
+    for (const ir::ValueId operand : source_.operands(op)) out.push_back(Find(operand, wires));
+    return out;
+  }
+
+  // A value of a block that branches lead to has no wire.
+  WireId Find(ir::ValueId value, const WireMap& wires) {
+    const auto found = wires.find(value);
+    lost_ = lost_ || found == wires.end();
+    return lost_ ? WireId(0) : found->second;
+  }
+
+  // A call is replaced by the body of its callee.
+  bool Expand(Dataflow& flow, ir::OpId op, WireMap& wires, int depth) {
+    if (!options_.inline_calls || source_.kind(op) != OpKind::kFuncCall || depth >= kDepthLimit) return false;
+    const std::string_view* callee = source_.attribute(op, "callee");
+    const ir::OpId function = callee == nullptr ? ir::OpId() : source_.FindSymbol(ir::AsSymbol(*callee));
+    if (!function.valid()) return false;
+    const ir::BlockId body = source_.body(function);
+    if (!body.valid() || flow.node_count() + source_.block(body).ops.size() > kInlineLimit) return false;
+    if (source_.block(body).argument_count != source_.op(op).operand_count) return false;
+    if (++calls_ > kCallLimit || std::find(active_.begin(), active_.end(), function) != active_.end()) return false;
+    WireMap inner;
+    size_t index = 0;
+    for (const WireId wire : Operands(op, wires)) inner[source_.arguments(body)[index++]] = wire;
+    active_.push_back(function);
+    const std::vector<WireId> results = Block(flow, body, inner, depth + 1);
+    active_.pop_back();
+    if (results.size() != source_.op(op).result_count) return false;
+    for (size_t i = 0; i < results.size(); ++i) wires[source_.result(op, i)] = results[i];
+    return true;
+  }
+
+  bool HasExecutedBodies(ir::OpId op) const {
+    const OpKind kind = source_.kind(op);
+    return kind == OpKind::kWhile || kind == OpKind::kCase || kind == OpKind::kIf || kind == OpKind::kFusion;
+  }
+
+  void AddNode(Dataflow& flow, ir::OpId op, WireMap& wires, int depth) {
+    Node node;
+    node.kind = source_.kind(op);
+    node.name = source_.op(op).name;
+    node.operands = Operands(op, wires);
+    node.origin = op;
+    const auto attributes = source_.attributes(op);
+    node.attributes.assign(attributes.begin(), attributes.end());
+    if (node.kind == OpKind::kCustomCall) Unwrap(node, op);
+    if (source_.op(op).first_region.valid()) AddRegions(node, op, wires, depth);
+    std::vector<ir::TypeId> types;
+    for (const ir::ValueId result : source_.results(op)) types.push_back(source_.type_id(result));
+    const NodeId id = flow.Add(std::move(node), types);
+    for (size_t i = 0; i < types.size(); ++i) wires[source_.result(op, i)] = flow.result(id, i);
+  }
+
+  // A call of elementwise mathematics is that operation, so that it fuses.
+  void Unwrap(Node& node, ir::OpId op) {
+    const std::string name = ir::CalledOperation(source_, op);
+    const OpKind kind = ir::KindOf(name);
+    const bool plain = !node.operands.empty() && source_.op(op).result_count == 1;
+    if (!plain || ir::Traits(kind).sort != ir::OpSort::kElementwise) return;
+    node.kind = kind;
+    node.name = source_.InternName(name);
+    node.attributes.clear();
+  }
+
+  void AddRegions(Node& node, ir::OpId op, const WireMap& wires, int depth) {
+    const std::vector<ir::ValueId> captures = Captures(source_, op);
+    for (const ir::ValueId value : captures) node.operands.push_back(Find(value, wires));
+    node.capture_count = static_cast<uint32_t>(captures.size());
+    if (!HasExecutedBodies(op) || depth >= kDepthLimit) {
+      node.captured = captures;
+      return;
+    }
+    for (const ir::RegionId region : source_.regions(op)) {
+      auto body = std::make_unique<Dataflow>(source_);
+      WireMap inner;
+      const ir::BlockId block = source_.region(region).first_block;
+      if (!block.valid()) continue;
+      for (const ir::ValueId argument : source_.arguments(block)) {
+        inner[argument] = body->AddParameter(source_.type_id(argument));
+      }
+      for (const ir::ValueId value : captures) inner[value] = body->AddParameter(source_.type_id(value));
+      body->captured_parameters = static_cast<uint32_t>(captures.size());
+      body->outputs = Block(*body, block, inner, depth + 1);
+      node.bodies.push_back(std::move(body));
+    }
+  }
+
+  ir::Module& source_;
+  ImportOptions options_;
+  std::vector<ir::OpId> active_;  // functions being expanded; recursion stays a call
+  size_t calls_ = 0;
+  bool lost_ = false;  // a value was read that nothing on the way has made
+};
+
+}  // namespace
+
+std::unique_ptr<Dataflow> Import(ir::Module& source, ir::OpId main, const ImportOptions& options) {
+  return Importer(source, options).Function(main);
+}
+
+}  // namespace hespas::optimise

@@ -1,0 +1,101 @@
+// Puts each planned kernel into an mhlo.fusion.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "optimise/fusion/explain_kernels.h"
+#include "optimise/fusion/kernels.h"
+
+namespace hespas::optimise {
+namespace {
+
+using ir::OpKind;
+
+std::string_view KindOfFusion(const Dataflow& flow, const KernelPlan& plan, const std::vector<NodeId>& members) {
+  for (const NodeId id : members) {
+    if (ir::Traits(flow.node(id).kind).sort == ir::OpSort::kContraction) return "kOutput";
+  }
+  for (const NodeId id : members) {
+    if (flow.node(id).kind == OpKind::kTranspose || plan.classes[id.index()] == FusionClass::kReduce) return "kInput";
+  }
+  return "kLoop";
+}
+
+}  // namespace
+
+void KernelFormer::Form(std::span<const NodeId> roots, std::span<const NodeId> members, std::string_view kind) {
+  inside_.resize(flow_.wire_count());
+  auto body = std::make_unique<Dataflow>(flow_.source());
+  Node fusion;
+  for (const NodeId id : members) Copy(id, *body, fusion.operands);
+  std::vector<ir::TypeId> types;
+  std::vector<WireId> results;
+  for (const NodeId root : roots) {
+    for (uint32_t r = 0; r < flow_.node(root).result_count; ++r) {
+      results.push_back(flow_.result(root, r));
+      types.push_back(flow_.type_id(results.back()));
+      body->outputs.push_back(inside_[results.back().index()]);
+    }
+  }
+  for (const WireId wire : entered_) inside_[wire.index()] = WireId();
+  entered_.clear();
+  fusion.kind = OpKind::kFusion;
+  fusion.name = flow_.source().InternName("mhlo.fusion");
+  fusion.attributes = {MakeAttribute(flow_.source(), "fusion_kind", fmt::format("#mhlo<fusion_kind {}>", kind))};
+  fusion.origin = flow_.node(roots.back()).origin;
+  fusion.bodies.push_back(std::move(body));
+  const NodeId made = flow_.Add(std::move(fusion), types);
+  for (size_t i = 0; i < results.size(); ++i) flow_.Replace(results[i], flow_.result(made, i));
+}
+
+void KernelFormer::Copy(NodeId id, Dataflow& body, std::vector<WireId>& operands) {
+  const Node& node = flow_.node(id);
+  Node copy = flow_.Copy(id);
+  for (WireId& operand : copy.operands) {
+    if (!inside_[operand.index()].valid()) {
+      Enter(operand, body.AddParameter(flow_.type_id(operand)));
+      operands.push_back(operand);
+    }
+    operand = inside_[operand.index()];
+  }
+  types_.clear();
+  for (uint32_t r = 0; r < node.result_count; ++r) types_.push_back(flow_.type_id(flow_.result(id, r)));
+  const NodeId made = body.Add(std::move(copy), types_);
+  for (uint32_t r = 0; r < node.result_count; ++r) Enter(flow_.result(id, r), body.result(made, r));
+}
+
+void KernelFormer::Enter(WireId wire, WireId inner) {
+  inside_[wire.index()] = inner;
+  entered_.push_back(wire);
+}
+
+namespace {
+
+void FormAll(Dataflow& flow, const KernelPlan& plan) {
+  Members members(flow, plan);
+  KernelFormer former(flow);
+  for (uint32_t kernel = 0; kernel < plan.roots.size(); ++kernel) {
+    if (plan.roots[kernel].empty()) continue;
+    const std::vector<NodeId>& inside = members.Of(kernel);
+    former.Form(plan.roots[kernel], inside, KindOfFusion(flow, plan, inside));
+  }
+  flow.Normalise();
+}
+
+}  // namespace
+
+void Fuse(Dataflow& flow, PassContext& context) {
+  KernelPlan plan = PlanKernels(flow, context);
+  JoinKernels(flow, context, plan);
+  if (context.explanations != nullptr) ExplainKernels(flow, plan, *context.explanations);
+  FormAll(flow, plan);
+}
+
+void WrapKernels(Dataflow& flow, PassContext& context) {
+  PassContext alone = context;
+  alone.wrap_only = true;
+  alone.explanations = nullptr;
+  FormAll(flow, PlanKernels(flow, alone));
+}
+
+}  // namespace hespas::optimise

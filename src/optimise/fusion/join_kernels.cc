@@ -1,0 +1,42 @@
+// Multi-output fusion: kernels that read the same data, or of which one reads what the other stores, become one.
+#include "optimise/fusion/kernel_graph.h"
+
+namespace hespas::optimise {
+
+bool Members::Belongs(NodeId id, uint32_t kernel) const {
+  const FusionClass kind = plan_.classes[id.index()];
+  if (kind == FusionClass::kBarrier) return false;
+  return kind == FusionClass::kCheap || !plan_.stored[id.index()] || plan_.kernel[id.index()] == kernel;
+}
+
+const std::vector<NodeId>& Members::Of(uint32_t kernel) {
+  ++call_;
+  found_.clear();
+  const auto enter = [&](NodeId id) {
+    if (seen_[id.index()] == call_) return;
+    seen_[id.index()] = call_;
+    stack_.emplace_back(id, 0);
+  };
+  for (const NodeId root : plan_.roots[kernel]) {
+    enter(root);
+    while (!stack_.empty()) {
+      auto& [id, next] = stack_.back();
+      const auto& operands = flow_.node(id).operands;
+      if (next == operands.size()) {
+        found_.push_back(id);
+        stack_.pop_back();
+        continue;
+      }
+      const bool outside = flow_.node(id).kind == ir::OpKind::kScatter && IsReadFromMemory(flow_, flow_.node(id), next);
+      const NodeId maker = flow_.maker(operands[next++]);
+      if (maker.valid() && !outside && Belongs(maker, kernel)) enter(maker);
+    }
+  }
+  return found_;
+}
+
+void JoinKernels(const Dataflow& flow, const PassContext& context, KernelPlan& plan) {
+  (flow.dots_take_producers ? JoinOnTpu : JoinOnGpu)(flow, context, plan);
+}
+
+}  // namespace hespas::optimise

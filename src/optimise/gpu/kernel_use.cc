@@ -1,0 +1,152 @@
+#include "optimise/gpu/kernel_use.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include "optimise/gpu/kernel_time.h"
+
+namespace hespas::optimise {
+namespace {
+
+using ir::OpKind;
+using ir::OpSort;
+
+constexpr size_t kRootLimit = 63;         // further ones share the last bit
+constexpr double kElementsOfBlock = 512;  // of a loop: 128 threads, 4 elements each
+constexpr int64_t kThreadsOfBlock = 256;  // that a reduction of rows aims at
+constexpr int64_t kThreadsLimit = 1024;
+constexpr int64_t kWarp = 32;
+constexpr int64_t kElementsOfThread = 16;  // of a row
+constexpr double kColumnsOfBlock = 128;
+constexpr double kSplat = 4;  // bytes of a constant
+constexpr size_t kUsual = 8;  // roots or reads of a kernel
+
+double TimesOf(const std::vector<double>& root_times, uint64_t roots) {
+  double sum = 0;
+  for (; roots != 0; roots &= roots - 1) sum += root_times[static_cast<size_t>(std::countr_zero(roots))];
+  return sum;
+}
+
+// How often an op that is not elementwise asks for a whole operand, to make its result once.
+double TimesOfOperand(const Dataflow& flow, const Node& node, WireId operand) {
+  const auto size = static_cast<double>(std::max<int64_t>(1, flow.type(operand).element_count()));
+  const auto made = static_cast<double>(flow.type(node.first_result).element_count());
+  switch (ir::Traits(node.kind).sort) {
+    case OpSort::kSlice:
+    case OpSort::kGather:
+      return made / size;
+    default:
+      return node.kind == OpKind::kBroadcastInDim || node.kind == OpKind::kBroadcast ? made / size : 1;
+  }
+}
+
+}  // namespace
+
+double ReductionBlocks(const Dataflow& flow, const Node& reduce) {
+  const auto results = static_cast<double>(flow.type(reduce.first_result).element_count());
+  if (!ReducesRows(flow, reduce)) {
+    const auto& kept = flow.type(reduce.first_result).dims;
+    const auto width = static_cast<double>(kept.empty() ? 1 : kept.back());
+    return results / width * std::ceil(width / kColumnsOfBlock);
+  }
+  const int64_t row = flow.type(reduce.operands[0]).element_count() /
+                      std::max<int64_t>(1, flow.type(reduce.first_result).element_count());
+  const int64_t warps = (row + kWarp * kElementsOfThread - 1) / (kWarp * kElementsOfThread);
+  const int64_t threads = std::clamp(warps * kWarp, kWarp, kThreadsLimit);
+  return std::ceil(results / static_cast<double>(std::max<int64_t>(1, kThreadsOfBlock / threads)));
+}
+
+const KernelUse::Read* KernelUse::Of(WireId wire) const {
+  const auto found = std::find_if(reads.begin(), reads.end(), [&](const Read& read) { return read.wire == wire; });
+  return found == reads.end() ? nullptr : &*found;
+}
+
+double KernelUse::Common(const Read& a, const Read& b) const { return TimesOf(root_times, a.roots & b.roots); }
+
+bool KernelCounter::IsInside(WireId wire, uint32_t kernel) const {
+  const NodeId maker = flow_.maker(wire);
+  if (!maker.valid() || plan_.classes[maker.index()] == FusionClass::kBarrier) return false;
+  if (reads_constants_ && flow_.node(maker).kind == OpKind::kConstant) return false;
+  if (plan_.classes[maker.index()] == FusionClass::kCheap || !plan_.stored[maker.index()]) return true;
+  return plan_.kernel[maker.index()] == kernel;
+}
+
+// Whether rows stay in the processor from their reduction to what is made of all of it.
+bool KernelCounter::HoldsWholeRows(const std::vector<NodeId>& members, NodeId root) const {
+  const int64_t elements = flow_.type(flow_.result(root)).element_count();
+  return std::any_of(members.begin(), members.end(), [&](NodeId id) {
+    const Node& node = flow_.node(id);
+    return id != root && node.kind == OpKind::kReduce && ReducesRows(flow_, node) &&
+           WorkElements(flow_, id) == elements;
+  });
+}
+
+// Hands on to the operands of one op what is asked of its result.
+void KernelCounter::Enter(KernelUse& use, const Node& node, uint64_t roots, uint32_t kernel) {
+  const double times = TimesOf(use.root_times, roots);
+  const bool elementwise = whole_rows_ || ir::Traits(node.kind).sort == OpSort::kElementwise;
+  for (size_t i = 0; i < node.operands.size(); ++i) {
+    const WireId operand = node.operands[i];
+    uint64_t passed = roots;
+    if (!elementwise) {
+      const size_t root = std::min(use.root_times.size(), kRootLimit);
+      if (root == use.root_times.size()) use.root_times.push_back(0);
+      use.root_times[root] += times * TimesOfOperand(flow_, node, operand);
+      passed = uint64_t{1} << root;
+    }
+    uint64_t& known = roots_[operand.index()];
+    const bool outside = IsReadFromMemory(flow_, node, i) || !IsInside(operand, kernel);
+    if (outside && known == 0) use.reads.push_back({.wire = operand});
+    known |= passed;
+  }
+}
+
+KernelUse KernelCounter::Count(uint32_t kernel) {
+  KernelUse use;
+  use.root_times.reserve(kUsual);
+  use.root_times.push_back(1);
+  use.reads.reserve(kUsual);
+  for (const NodeId root : plan_.roots[kernel]) {
+    for (uint32_t r = 0; r < flow_.node(root).result_count; ++r) {
+      const WireId result = flow_.result(root, r);
+      roots_[result.index()] |= 1;
+      use.written += static_cast<double>(flow_.ByteSize(result));
+    }
+  }
+  const std::vector<NodeId>& members = members_.Of(kernel);
+  whole_rows_ = plan_.roots[kernel].size() == 1 && HoldsWholeRows(members, plan_.roots[kernel][0]);
+  int64_t largest = 0;
+  for (size_t i = members.size(); i-- > 0;) {
+    const Node& node = flow_.node(members[i]);
+    if (reads_constants_ && node.kind == OpKind::kConstant) continue;
+    uint64_t roots = 0;
+    for (uint32_t r = 0; r < node.result_count; ++r) {
+      roots |= roots_[node.first_result.index() + r];
+      roots_[node.first_result.index() + r] = 0;
+    }
+    const bool reduces = ir::Traits(node.kind).sort == OpSort::kReduction && !node.operands.empty();
+    const bool is_f32 = flow_.type(node.first_result).element.kind == ir::ElementKind::kF32;
+    use.operations += TimesOf(use.root_times, roots) * static_cast<double>(WorkElements(flow_, members[i])) *
+                      OperationClocks(context_.gpu, reduces ? OpKind::kAdd : node.kind, is_f32);
+    largest = std::max(largest, flow_.type(node.first_result).element_count());
+    use.reduces = use.reduces || reduces;
+    if (reduces && use.blocks == 0) use.blocks = ReductionBlocks(flow_, node);
+    Enter(use, node, roots, kernel);
+  }
+  if (use.blocks == 0) use.blocks = std::ceil(static_cast<double>(largest) / kElementsOfBlock);
+  for (KernelUse::Read& read : use.reads) {
+    read.size = static_cast<double>(flow_.ByteSize(read.wire));
+    read.roots = roots_[read.wire.index()];
+    read.times = TimesOf(use.root_times, read.roots);
+    const Node* maker = flow_.MakerNode(read.wire);
+    if (maker != nullptr && maker->kind == OpKind::kConstant) {  // one value, spread
+      read.times *= std::max(1.0, read.size / kSplat);
+      read.size = std::min(read.size, kSplat);
+    }
+    roots_[read.wire.index()] = 0;
+  }
+  return use;
+}
+
+}  // namespace hespas::optimise

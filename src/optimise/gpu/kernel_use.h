@@ -1,0 +1,79 @@
+// What a kernel takes and how often it asks for each value, as XLA's cost analysis of fusions counts.
+//
+// Source: xla/service/gpu/model, gpu_hlo_cost_analysis.cc (FusionCalculateUtilizations): all results of a kernel are
+// one root, and so is whatever an op that is not elementwise reads; a value is asked for once for each root that it is
+// used in elementwise. Launch dimensions: xla/backends/gpu/codegen.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "optimise/fusion/kernels.h"
+
+namespace hespas::optimise {
+
+struct KernelUse {
+  struct Read {
+    WireId wire;
+    double size = 0;     // bytes
+    double times = 0;    // that the whole value is asked for
+    uint64_t roots = 0;  // one bit for each in which it is used elementwise; bit 0: the results
+  };
+  double operations = 0;  // clocks of one lane
+  double written = 0;     // bytes
+  double blocks = 0;      // thread blocks
+  bool reduces = false;
+  std::vector<Read> reads;
+  std::vector<double> root_times;
+
+  const Read* Of(WireId wire) const;
+  // How often the roots of both reads are asked for.
+  double Common(const Read& a, const Read& b) const;
+  // Calls `note(read, times)` for each value that `made` reads, as often as a kernel asks for it that makes what is
+  // read `through` itself, and then for the other values that this kernel reads.
+  template <class Note>
+  void ReadWith(const KernelUse& made, const Read& through, Note note) const {
+    for (const Read& read : made.reads) {
+      const Read* also = Of(read.wire);
+      double times = read.times * through.times;
+      if (also != nullptr) times += also->times - ((read.roots & 1) != 0 ? Common(*also, through) : 0);
+      note(read, times);
+    }
+    for (const Read& read : reads) {
+      if (read.wire != through.wire && made.Of(read.wire) == nullptr) note(read, read.times);
+    }
+  }
+};
+
+// Counts one kernel after the other; keeps what it needs for that between them.
+class KernelCounter {
+ public:
+  // Constants are read from memory until XLA has decided what to fuse (`reads_constants`).
+  KernelCounter(const Dataflow& flow, const PassContext& context, const KernelPlan& plan, bool reads_constants = false)
+      : flow_(flow),
+        context_(context),
+        plan_(plan),
+        reads_constants_(reads_constants),
+        members_(flow, plan),
+        roots_(flow.wire_count(), 0) {}
+
+  KernelUse Count(uint32_t kernel);
+
+ private:
+  void Enter(KernelUse& use, const Node& node, uint64_t roots, uint32_t kernel);
+  bool IsInside(WireId wire, uint32_t kernel) const;
+  bool HoldsWholeRows(const std::vector<NodeId>& members, NodeId root) const;
+
+  const Dataflow& flow_;
+  const PassContext& context_;
+  const KernelPlan& plan_;
+  bool reads_constants_;
+  bool whole_rows_ = false;  // of the kernel that is counted
+  Members members_;
+  std::vector<uint64_t> roots_;  // by wire, all 0 between two kernels
+};
+
+// Thread blocks of a kernel that reduces.
+double ReductionBlocks(const Dataflow& flow, const Node& reduce);
+
+}  // namespace hespas::optimise

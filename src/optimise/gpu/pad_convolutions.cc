@@ -1,0 +1,108 @@
+// Convolutions of f16 get as many features as cuDNN's tensor-core kernels want (XLA's CudnnPadForConvolutions): zeros
+// are added to what is read, and what they make is cut off.
+#include <algorithm>
+
+#include "optimise/dataflow/pass.h"
+#include "optimise/gpu/convolution_call.h"
+
+namespace hespas::optimise {
+namespace {
+
+constexpr int64_t kFactor = 8;    // features come in multiples
+constexpr double kGrowth = 1.35;  // of no buffer more than this
+constexpr int64_t kColours = 3;   // of an image: before 32 or 64 features they become
+constexpr int64_t kPaddedColours = 4;
+
+class Padder {
+ public:
+  Padder(Dataflow& flow, NodeId id) : flow_(flow), id_(id) {}
+
+  void Run(const ConvolutionCall& call) {
+    const Node& node = flow_.node(id_);
+    if (IntegerOf(flow_, node, "feature_group_count").value_or(1) > 1 || TakesSum(flow_, node)) return;
+    for (const WireId wire : {node.operands[0], node.operands[1], node.first_result}) {
+      const ir::Type& type = flow_.type(wire);
+      if (type.element.kind != ir::ElementKind::kF16 || type.element.complex || !type.has_static_shape()) return;
+    }
+    const ir::ConvolutionDimensions& labels = call.labels;
+    const Dimensions& kernel = flow_.type(ArrayOf(call.kernel())).dims;
+    int64_t in = kernel[static_cast<size_t>(labels.kernel_input_feature)];
+    int64_t out = kernel[static_cast<size_t>(labels.kernel_output_feature)];
+    if (in <= 0 || out <= 0 || !Widen(in, out)) return;
+    made_ = flow_.Copy(id_);
+    result_ = flow_.type(node.first_result).dims;
+    Set(call.input(), labels.input_feature, in);
+    Set(call.kernel(), labels.kernel_input_feature, in);
+    Set(call.kernel(), labels.kernel_output_feature, out);
+    Set(call.output(), labels.output_feature, out);
+    const WireId old = flow_.result(id_);
+    const std::vector<ir::TypeId> types{TensorLike(flow_.source(), flow_.type_id(old), std::move(result_))};
+    flow_.Replace(old, Cut(flow_.result(flow_.Add(std::move(made_), types)), flow_.type(old).dims));
+  }
+
+ private:
+  // Sets the wanted numbers of features; false where they stand already, or a buffer would grow too much.
+  static bool Widen(int64_t& in, int64_t& out) {
+    if (in == kColours && (out == 32 || out == 64)) {
+      in = kPaddedColours;
+      return true;
+    }
+    const auto up = [](int64_t n) { return (n + kFactor - 1) / kFactor * kFactor; };
+    const auto growth = [&](int64_t n) { return static_cast<double>(up(n)) / static_cast<double>(n); };
+    if (growth(in) * growth(out) > kGrowth) return false;  // the filter holds both
+    const bool changes = up(in) != in || up(out) != out;
+    in = up(in);
+    out = up(out);
+    return changes;
+  }
+
+  WireId ArrayOf(size_t array) const {
+    const Node& node = flow_.node(id_);
+    return array == ConvolutionCall::kResult ? node.first_result : node.operands[array];
+  }
+
+  void Set(size_t array, int64_t dimension, int64_t size) {
+    if (array == ConvolutionCall::kResult) {
+      result_[static_cast<size_t>(dimension)] = size;
+    } else {
+      made_.operands[array] = Padded(made_.operands[array], dimension, size);
+    }
+  }
+
+  WireId Padded(WireId wire, int64_t dimension, int64_t size) {
+    Dimensions dims = flow_.type(wire).dims;
+    if (dims[static_cast<size_t>(dimension)] == size) return wire;
+    dims[static_cast<size_t>(dimension)] = size;
+    ir::Module& source = flow_.source();
+    const WireId zero =
+        flow_.result(flow_.Add({.name = "stablehlo.constant",
+                                .results = {TensorLike(source, flow_.type_id(wire), {})},
+                                .attributes = {MakeAttribute(source, "value", "dense<0.000000e+00> : tensor<f16>")}}));
+    return PadTo(flow_, wire, zero, std::move(dims));
+  }
+
+  // `dims` by value: slices add types, which may move those there are.
+  WireId Cut(WireId wire, Dimensions dims) {
+    for (size_t d = 0; d < dims.size(); ++d) {
+      if (flow_.type(wire).dims[d] != dims[d]) wire = SliceOf(flow_, wire, d, 0, dims[d]);
+    }
+    return wire;
+  }
+
+  Dataflow& flow_;
+  NodeId id_;
+  Node made_;
+  Dimensions result_;
+};
+
+}  // namespace
+
+void PadConvolutions(Dataflow& flow, PassContext&) {
+  const std::vector<NodeId> order = flow.order();
+  for (const NodeId id : order) {
+    if (const auto call = ConvolutionCallOf(flow, flow.node(id))) Padder(flow, id).Run(*call);
+  }
+  flow.Normalise();
+}
+
+}  // namespace hespas::optimise

@@ -1,0 +1,84 @@
+#include "optimise/gpu/turn.h"
+
+#include <algorithm>
+
+namespace hespas::optimise {
+namespace {
+
+using ir::OpKind;
+
+constexpr int64_t kShort = 16;  // a tile's side
+constexpr int64_t kShorter = 8;
+constexpr int64_t kArea = 64 * 128;    // from which on the shorter side will do
+constexpr size_t kRank = 3;            // that tiles are made for
+constexpr size_t kIntermediate = 3;    // operands of an elementwise op that is looked through
+constexpr size_t kSearchLimit = 1024;  // ops
+
+bool IsIntermediate(const Node& node) {
+  if (node.operands.empty() || node.operands.size() > kIntermediate || node.result_count != 1) return false;
+  return ir::Traits(node.kind).sort == ir::OpSort::kElementwise || node.kind == OpKind::kReshape ||
+         node.kind == OpKind::kBitcast;
+}
+
+}  // namespace
+
+std::optional<Turn> TiledTurn(const Dataflow& flow, const Node& transpose) {
+  const auto permutation = IntegersOf(flow, transpose, "permutation");
+  const Dimensions& from = flow.type(transpose.operands[0]).dims;
+  if (!permutation || permutation->size() != from.size()) return std::nullopt;
+  // Groups in the result's order, each named by its first dimension.
+  Dimensions firsts, sizes;
+  int64_t last = -2;
+  for (const int64_t d : *permutation) {
+    const int64_t size = from[static_cast<size_t>(d)];
+    if (size == 1) continue;
+    bool follows = last >= 0 && d > last;
+    for (int64_t between = last + 1; follows && between < d; ++between)
+      follows = from[static_cast<size_t>(between)] == 1;
+    if (follows) {
+      sizes.back() *= size;
+    } else {
+      firsts.push_back(d);
+      sizes.push_back(size);
+    }
+    last = d;
+  }
+  if (firsts.size() < 2 || firsts.size() > kRank) return std::nullopt;
+  Dimensions sorted = firsts;
+  std::sort(sorted.begin(), sorted.end());
+  Turn turn{Dimensions(firsts.size()), {}};
+  for (size_t i = 0; i < firsts.size(); ++i) {
+    const auto place = std::find(sorted.begin(), sorted.end(), firsts[i]) - sorted.begin();
+    turn.order.push_back(place);
+    turn.from[static_cast<size_t>(place)] = sizes[i];
+  }
+  if (turn.order.back() + 1 == static_cast<int64_t>(firsts.size())) return std::nullopt;
+  const int64_t a = turn.from.back();
+  const int64_t b = sizes.back();
+  const bool tiles = std::min(a, b) >= kShort || (std::min(a, b) >= kShorter && a * b >= kArea);
+  return tiles ? std::optional(turn) : std::nullopt;
+}
+
+std::optional<Turn> TurnOf(const Dataflow& flow, NodeId root, const std::function<bool(WireId)>& is_inside) {
+  std::optional<Turn> found;
+  std::vector<NodeId> seen = {root};
+  for (size_t i = 0; i < seen.size() && seen.size() <= kSearchLimit; ++i) {
+    const Node& node = flow.node(seen[i]);
+    if (node.kind == OpKind::kTranspose) {
+      if (auto turn = TiledTurn(flow, node)) {
+        if (found && *found != *turn) return std::nullopt;
+        found = std::move(turn);
+        continue;
+      }
+    }
+    if (!IsIntermediate(node)) continue;
+    for (const WireId operand : node.operands) {
+      const NodeId maker = flow.maker(operand);
+      if (maker.valid() && is_inside(operand) && std::find(seen.begin(), seen.end(), maker) == seen.end())
+        seen.push_back(maker);
+    }
+  }
+  return found;
+}
+
+}  // namespace hespas::optimise

@@ -1,0 +1,25 @@
+// The transpose that decides how a GPU kernel walks memory (XLA: FindNonTrivialHero, the tiled transpose emitter).
+#pragma once
+
+#include <functional>
+#include <optional>
+
+#include "optimise/dataflow/build.h"
+#include "optimise/dataflow/dataflow.h"
+
+namespace hespas::optimise {
+
+// In few dimensions: those of size one go, neighbours that stay neighbours are one.
+struct Turn {
+  Dimensions from;   // sizes of the operand
+  Dimensions order;  // which of them stands at each place of the result
+  bool operator==(const Turn&) const = default;
+};
+
+// Nothing where tiles do not help: the inner dimension stays, or one of those exchanged is short.
+std::optional<Turn> TiledTurn(const Dataflow& flow, const Node& transpose);
+
+// The only one behind elementwise ops and views of `root`, as far as `is_inside` goes.
+std::optional<Turn> TurnOf(const Dataflow& flow, NodeId root, const std::function<bool(WireId)>& is_inside);
+
+}  // namespace hespas::optimise

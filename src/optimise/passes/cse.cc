@@ -1,0 +1,184 @@
+// Common subexpressions: one node for each operation on the same operands.
+//
+// Results of optimization barriers are fresh names, so what a program recomputes on purpose stays recomputed; each
+// collective has a channel of its own and stays, too (XLA's TPU compiler shares them).
+#include <algorithm>
+#include <bit>
+#include <unordered_map>
+#include <vector>
+
+#include "base/text/hash.h"
+#include "optimise/dataflow/pass.h"
+
+namespace hespas::optimise {
+namespace {
+
+using ir::OpKind;
+using ir::OpSort;
+
+class RegionHasher {
+ public:
+  explicit RegionHasher(const ir::Module& module) : module_(module) {}
+
+  // A hash of the op's regions in which local values are numbered in order of appearance.
+  Hash128 operator()(ir::OpId root) {
+    numbers_.clear();
+    Hash128 hash{};
+    std::vector<ir::OpId> work{root};
+    while (!work.empty()) {
+      const ir::OpId op = work.back();
+      work.pop_back();
+      if (op != root) hash = Mix(hash, op);
+      for (const ir::RegionId region : module_.regions(op)) {
+        for (const ir::BlockId block : module_.region_blocks(region)) {
+          for (const ir::ValueId argument : module_.arguments(block)) {
+            hash = Combine(Combine(hash, Number(argument)), module_.type_id(argument).value);
+          }
+          const auto& ops = module_.block(block).ops;
+          work.insert(work.end(), ops.rbegin(), ops.rend());
+        }
+      }
+    }
+    return hash;
+  }
+
+ private:
+  uint64_t Number(ir::ValueId value) { return numbers_.emplace(value, numbers_.size()).first->second; }
+
+  Hash128 Mix(Hash128 hash, ir::OpId op) {
+    hash = Combine(hash, module_.op(op).name.value);
+    for (const ir::ValueId operand : module_.operands(op)) hash = Combine(hash, Number(operand));
+    for (const ir::ValueId result : module_.results(op)) {
+      hash = Combine(Combine(hash, Number(result)), module_.type_id(result).value);
+    }
+    for (const ir::Attribute& a : module_.attributes(op)) {
+      hash = Combine(Combine(hash, a.name.value), HashBytes(a.text));
+    }
+    return hash;
+  }
+
+  const ir::Module& module_;
+  std::unordered_map<ir::ValueId, uint64_t> numbers_;
+};
+
+bool IsNoise(std::string_view attribute) {
+  return attribute == "channel_handle" || attribute == "channel_id" || attribute == "result_layout" ||
+         attribute == "xla_shape" || attribute == "mhlo.sharding" || attribute == "source_layout";
+}
+
+bool MayShare(const Dataflow& flow, const Node& node);
+
+// Of loops and branches those without others inside.
+bool MayShareBodies(const Node& node) {
+  return std::all_of(node.bodies.begin(), node.bodies.end(), [](const auto& body) {
+    return std::all_of(body->order().begin(), body->order().end(),
+                       [&](NodeId id) { return body->node(id).bodies.empty() && MayShare(*body, body->node(id)); });
+  });
+}
+
+bool MayShare(const Dataflow& flow, const Node& node) {
+  if (node.kind == OpKind::kOptimizationBarrier) return false;
+  switch (ir::Traits(node.kind).sort) {
+    case OpSort::kCollective:
+      return flow.dots_take_producers;
+    case OpSort::kControl:
+      return !node.bodies.empty() && MayShareBodies(node);
+    case OpSort::kAsync:
+    case OpSort::kTransfer:
+    case OpSort::kCall:
+    case OpSort::kRandom:
+    case OpSort::kCustomCall:
+    case OpSort::kUnknown:
+    case OpSort::kOther:
+      return false;
+    default:
+      return node.bodies.empty();
+  }
+}
+
+// What a node computes; `number` names the wires.
+class NodeHasher {
+ public:
+  explicit NodeHasher(const Dataflow& flow) : regions_(flow.source()) {}
+
+  template <class Number>
+  Hash128 operator()(const Dataflow& flow, const Node& node, const Number& number) {
+    key_.assign({node.name.value, static_cast<uint32_t>(node.operands.size()), node.capture_count});
+    for (const WireId operand : node.operands) key_.push_back(number(operand));
+    for (uint32_t i = 0; i < node.result_count; ++i) {
+      key_.push_back(flow.type_id(WireId(node.first_result.index() + i)).value);
+    }
+    Hash128 hash = HashBytes({reinterpret_cast<const char*>(key_.data()), key_.size() * sizeof(uint32_t)});
+    for (const ir::Attribute& a : node.attributes) {
+      if (!IsNoise(flow.source().name(a.name))) hash = Combine(Combine(hash, a.name.value), HashBytes(a.text));
+    }
+    if (node.bodies.empty() && node.origin.valid() && flow.source().op(node.origin).first_region.valid()) {
+      hash = Combine(hash, regions_(node.origin));
+    }
+    for (const auto& body : node.bodies) hash = Combine(hash, OfBody(*body));
+    return hash;
+  }
+
+ private:
+  // Wires are numbered in order of appearance.
+  Hash128 OfBody(const Dataflow& body) {
+    std::vector<uint32_t> numbers(body.wire_count(), 0);
+    uint32_t next = 0;
+    Hash128 hash{};
+    for (const WireId parameter : body.parameters) {
+      numbers[parameter.index()] = next++;
+      hash = Combine(hash, body.type_id(parameter).value);
+    }
+    const auto number = [&](WireId wire) { return numbers[wire.index()]; };
+    for (const NodeId id : body.order()) {
+      const Node& node = body.node(id);
+      hash = Combine(hash, (*this)(body, node, number));
+      for (uint32_t i = 0; i < node.result_count; ++i) numbers[body.result(id, i).index()] = next++;
+    }
+    for (const WireId out : body.outputs) hash = Combine(hash, number(out));
+    return hash;
+  }
+
+  RegionHasher regions_;
+  std::vector<uint32_t> key_;
+};
+
+// The first node of each hash, in one array: most nodes are the only ones of theirs.
+class FirstNodes {
+ public:
+  explicit FirstNodes(size_t most) : slots_(std::bit_ceil(2 * most + 1)) {}
+
+  // The node that came first with this hash; `id` itself where none did.
+  NodeId FirstOf(const Hash128& hash, NodeId id) {
+    for (size_t at = std::hash<Hash128>()(hash);; ++at) {
+      auto& [key, node] = slots_[at & (slots_.size() - 1)];
+      if (!node.valid()) {
+        key = hash;
+        node = id;
+      }
+      if (key == hash) return node;
+    }
+  }
+
+ private:
+  std::vector<std::pair<Hash128, NodeId>> slots_;
+};
+
+}  // namespace
+
+void EliminateCommonSubexpressions(Dataflow& flow, PassContext&) {
+  FirstNodes firsts(flow.order().size());
+  NodeHasher hasher(flow);
+  for (const NodeId id : flow.order()) {
+    Node& node = flow.node(id);
+    for (WireId& operand : node.operands) operand = flow.Resolve(operand);
+    if (!MayShare(flow, node)) continue;
+    const Hash128 hash = hasher(flow, node, [](WireId wire) { return wire.value; });
+    const NodeId first = firsts.FirstOf(hash, id);
+    if (first == id) continue;
+    for (uint32_t i = 0; i < node.result_count; ++i) flow.Replace(flow.result(id, i), flow.result(first, i));
+  }
+  flow.Normalise();
+}
+
+}  // namespace hespas::optimise

@@ -1,0 +1,291 @@
+// Transposes move down through elementwise ops and reductions, so that these run in the order in which dots and
+// collectives leave their results (what XLA gets from layout assignment: there the transpose is a bitcast).
+//
+// What remains are transposes in front of results, of batched dots, and of other operands of such elementwise ops.
+#include <algorithm>
+#include <map>
+
+#include "ir/attributes/op_attributes.h"
+#include "optimise/dataflow/build.h"
+#include "optimise/dataflow/pass.h"
+#include "optimise/fusion/kernels.h"
+
+namespace hespas::optimise {
+namespace {
+
+using ir::OpKind;
+
+// A wire seen as its base with dimensions in another order; unit dimensions do not count.
+struct Turned {
+  WireId base;
+  // Of the base's dimensions that are not 1: where each stands in the wire, among those not 1; empty where no transpose
+  // was met.
+  Dimensions order;
+  bool moved = false;
+};
+
+class Sinker {
+ public:
+  explicit Sinker(Dataflow& flow) : flow_(flow), free_(flow.node_count(), 0) {}
+
+  void Run() {
+    const std::vector<NodeId> order = flow_.order();
+    FindFree();
+    FindFromParameters();
+    for (const NodeId id : order) {
+      for (WireId& operand : flow_.node(id).operands) operand = flow_.Resolve(operand);
+      const Node& node = flow_.node(id);
+      if (node.result_count != 1 || node.capture_count != 0 || !node.bodies.empty()) continue;
+      if (node.kind == OpKind::kReduce && node.operands.size() == 2) {
+        SinkReduce(id);
+      } else if (ir::Traits(node.kind).sort == ir::OpSort::kElementwise || IsPlainAllReduce(node)) {
+        SinkElementwise(id);
+      }
+    }
+    flow_.Normalise();
+  }
+
+ private:
+  static Dimensions NonUnits(const Dimensions& dims) {
+    Dimensions out;
+    for (size_t i = 0; i < dims.size(); ++i) {
+      if (dims[i] != 1) out.push_back(static_cast<int64_t>(i));
+    }
+    return out;
+  }
+
+  // The sum over devices does not care for the order of elements.
+  static bool IsPlainAllReduce(const Node& node) {
+    return node.kind == OpKind::kAllReduce && node.operands.size() == 1;
+  }
+
+  // Looks through reshapes of unit dimensions and transposes.
+  Turned See(WireId wire) const {
+    Turned seen{wire, {}, false};
+    for (int step = 0; step < 8; ++step) {
+      const Node* maker = flow_.MakerNode(seen.base);
+      if (maker == nullptr) break;
+      const WireId input = maker->operands.empty() ? WireId() : maker->operands[0];
+      if (maker->kind == OpKind::kReshape) {
+        if (!EqualWithoutUnits(flow_.type(input).dims, flow_.type(seen.base).dims)) break;
+      } else if (maker->kind == OpKind::kTranspose) {
+        const auto permutation = IntegersOf(flow_, *maker, "permutation");
+        const Dimensions& from = flow_.type(input).dims;
+        if (!permutation || permutation->size() != from.size()) break;
+        const Dimensions places = NonUnits(from);
+        for (size_t i = seen.order.size(); i < places.size(); ++i) seen.order.push_back(static_cast<int64_t>(i));
+        Dimensions order(places.size());
+        size_t at = 0;
+        for (const int64_t p : *permutation) {
+          if (from[static_cast<size_t>(p)] == 1) continue;
+          const auto place = std::find(places.begin(), places.end(), p) - places.begin();
+          order[static_cast<size_t>(place)] = seen.order[at++];
+        }
+        seen.order = std::move(order);
+        seen.moved = !std::is_sorted(seen.order.begin(), seen.order.end());
+      } else {
+        break;
+      }
+      seen.base = input;
+    }
+    return seen;
+  }
+
+  void FindFromParameters() {
+    from_parameters_.assign(flow_.node_count(), 0);
+    for (const NodeId id : flow_.order()) from_parameters_[id.index()] = IsFromParameters(flow_.node(id)) ? 1 : 0;
+  }
+
+  // Values that come straight from a dot, by elementwise ops nobody else reads: the dot can leave them in any order.
+  void FindFree() {
+    const auto users = flow_.Users();
+    for (const NodeId id : flow_.order()) {
+      const Node& node = flow_.node(id);
+      if (node.result_count != 1 || users[node.first_result.index()].size() != 1) continue;
+      if (ir::Traits(node.kind).sort == ir::OpSort::kContraction) {
+        free_[id.index()] = node.kind == OpKind::kDotGeneral ? 1 : 0;
+      } else if (ir::Traits(node.kind).sort == ir::OpSort::kElementwise && node.capture_count == 0) {
+        free_[id.index()] = IsFreeElementwise(node) ? 1 : 0;
+      }
+    }
+  }
+
+  bool IsFreeElementwise(const Node& node) const {
+    bool has_dot = false;
+    for (const WireId operand : node.operands) {
+      if (flow_.type(operand).dims != flow_.type(node.first_result).dims) return false;
+      has_dot = has_dot || IsFree(operand);
+      if (!IsFree(operand) && !IsSpread(operand)) return false;
+    }
+    return has_dot;
+  }
+
+  bool IsFree(WireId wire) const {
+    const NodeId maker = flow_.maker(wire);
+    return maker.valid() && maker.index() < free_.size() && free_[maker.index()] != 0;
+  }
+
+  // Only values that an op makes carry their order on; parameters are turned where they are read.
+  bool Leads(const Turned& turned) const { return turned.moved && flow_.maker(turned.base).valid(); }
+
+  // A product whose rows and columns its only reader swaps: its operands change places instead (canonical dots).
+  bool IsTakenIn(WireId wire) const {
+    const Node* reader = flow_.MakerNode(wire);
+    if (reader == nullptr || reader->kind != OpKind::kTranspose || !IsFree(reader->operands[0])) return false;
+    const Node* dot = flow_.MakerNode(reader->operands[0]);
+    if (dot->kind != OpKind::kDotGeneral || flow_.type(wire).dims.size() != 2) return false;
+    const auto dimensions = ir::DotDimensionsOf(flow_.source(), dot->origin);
+    return dimensions && dimensions->lhs_batching.empty();
+  }
+
+  void SinkElementwise(NodeId id) {
+    const WireId result = flow_.result(id);
+    const Dimensions dims = flow_.type(result).dims;
+    Turned leader;
+    for (const WireId operand : flow_.node(id).operands) {
+      if (flow_.type(operand).dims != dims) return;
+      if (IsSpread(operand)) continue;
+      const Turned seen = See(operand);
+      // The first operand of full size decides, unless it is a parameter.
+      if (Leads(seen) && !IsTakenIn(operand) && !leader.base.valid()) leader = seen;
+      if (!seen.moved && flow_.maker(seen.base).valid() && !IsParameterLike(seen.base) && !IsFree(operand)) return;
+    }
+    if (!leader.base.valid()) return;
+    const Dimensions permutation = PermutationTo(dims, leader.order);
+    Dimensions turned;
+    for (const int64_t p : permutation) turned.push_back(dims[static_cast<size_t>(p)]);
+    Node made = flow_.Copy(id);
+    for (WireId& operand : made.operands) operand = Turn(operand, permutation, turned);
+    const std::vector<ir::TypeId> types{TensorLike(flow_.source(), flow_.type_id(result), turned)};
+    const WireId inner = flow_.result(flow_.Add(std::move(made), types));
+    flow_.Replace(result, Transpose(flow_, inner, Inverse(permutation)));
+  }
+
+  // A value computed from parameters alone has no order of its own to defend.
+  bool IsParameterLike(WireId wire) const {
+    const NodeId maker = flow_.maker(wire);
+    return !maker.valid() || (maker.index() < from_parameters_.size() && from_parameters_[maker.index()] != 0);
+  }
+
+  bool IsFromParameters(const Node& node) const {
+    if (ir::Traits(node.kind).sort != ir::OpSort::kElementwise || node.result_count != 1) return false;
+    return std::all_of(node.operands.begin(), node.operands.end(),
+                       [&](WireId operand) { return IsSpread(operand) || IsParameterLike(operand); });
+  }
+
+  bool IsSpread(WireId wire) const {
+    const Node* maker = flow_.MakerNode(wire);
+    return maker != nullptr && (maker->kind == OpKind::kBroadcastInDim || maker->kind == OpKind::kConstant);
+  }
+
+  // Which dimension of the wire comes at each place once it is in its base's order.
+  static Dimensions PermutationTo(const Dimensions& dims, const Dimensions& order) {
+    const Dimensions places = NonUnits(dims);
+    Dimensions permutation;
+    size_t next = 0;
+    for (size_t i = 0; i < dims.size(); ++i) {
+      permutation.push_back(dims[i] == 1 ? static_cast<int64_t>(i) : places[static_cast<size_t>(order[next++])]);
+    }
+    return permutation;
+  }
+
+  WireId Turn(WireId operand, const Dimensions& permutation, const Dimensions& turned) {
+    const auto [found, is_new] = turned_.try_emplace({operand, permutation}, WireId());
+    if (!is_new) return found->second;
+    WireId made;
+    const Turned seen = See(operand);
+    if (seen.moved && EqualWithoutUnits(flow_.type(seen.base).dims, turned) &&
+        PermutationTo(flow_.type(operand).dims, seen.order) == permutation) {
+      made = Reshape(flow_, seen.base, turned);
+    } else {
+      made = TurnBroadcast(operand, permutation, turned);
+    }
+    if (!made.valid() && IsFree(operand)) made = TurnFree(operand, permutation, turned);
+    if (!made.valid()) made = Transpose(flow_, operand, permutation);
+    turned_[{operand, permutation}] = made;
+    return made;
+  }
+
+  // The elementwise ops above are done in the new order; the transpose stands behind the dot, which takes it in.
+  WireId TurnFree(WireId wire, const Dimensions& permutation, const Dimensions& turned) {
+    const NodeId id = flow_.maker(wire);
+    if (flow_.node(id).kind == OpKind::kDotGeneral) return WireId();
+    Node made = flow_.Copy(id);
+    for (WireId& operand : made.operands) operand = Turn(operand, permutation, turned);
+    const std::vector<ir::TypeId> types{TensorLike(flow_.source(), flow_.type_id(wire), turned)};
+    return flow_.result(flow_.Add(std::move(made), types));
+  }
+
+  WireId TurnBroadcast(WireId operand, const Dimensions& permutation, const Dimensions& turned) {
+    const Node* maker = flow_.MakerNode(operand);
+    if (maker == nullptr || maker->kind != OpKind::kBroadcastInDim) return WireId();
+    auto dims = IntegersOf(flow_, *maker, "broadcast_dimensions");
+    if (!dims) return WireId();
+    const Dimensions inverse = Inverse(permutation);
+    for (int64_t& d : *dims) d = inverse[static_cast<size_t>(d)];
+    WireId input = maker->operands[0];
+    // Sorted dimensions keep the broadcast a plain repetition.
+    if (!std::is_sorted(dims->begin(), dims->end())) {
+      Dimensions by_place(dims->size());
+      for (size_t i = 0; i < by_place.size(); ++i) by_place[i] = static_cast<int64_t>(i);
+      std::sort(by_place.begin(), by_place.end(), [&](int64_t a, int64_t b) {
+        return (*dims)[static_cast<size_t>(a)] < (*dims)[static_cast<size_t>(b)];
+      });
+      input = Transpose(flow_, input, by_place);
+      std::sort(dims->begin(), dims->end());
+    }
+    const ir::OpId origin = flow_.MakerNode(operand)->origin;
+    const ir::TypeId type = TensorLike(flow_.source(), flow_.type_id(operand), turned);
+    return BroadcastInDim(flow_, input, type, *dims, origin);
+  }
+
+  // A reduction reads the base where the dimensions that stay keep their order.
+  void SinkReduce(NodeId id) {
+    const WireId input = flow_.node(id).operands[0];
+    const Turned seen = See(input);
+    const auto reduced = IntegersOf(flow_, flow_.node(id), "dimensions");
+    if (!Leads(seen) || !reduced) return;
+    const Dimensions& dims = flow_.type(input).dims;
+    const Dimensions places = NonUnits(dims);
+    Dimensions base_reduced;
+    int64_t last = -1;
+    for (size_t i = 0; i < seen.order.size(); ++i) {
+      const int64_t dimension = places[static_cast<size_t>(seen.order[i])];
+      if (std::find(reduced->begin(), reduced->end(), dimension) != reduced->end()) {
+        base_reduced.push_back(static_cast<int64_t>(i));
+      } else if (seen.order[i] < last) {
+        return;
+      } else {
+        last = seen.order[i];
+      }
+    }
+    const Dimensions flat = WithoutUnits(flow_.type(seen.base).dims);
+    Dimensions out;
+    for (size_t i = 0; i < flat.size(); ++i) {
+      if (std::find(base_reduced.begin(), base_reduced.end(), static_cast<int64_t>(i)) == base_reduced.end()) {
+        out.push_back(flat[i]);
+      }
+    }
+    Node made = flow_.Copy(id);
+    made.operands[0] = Reshape(flow_, seen.base, flat);
+    for (ir::Attribute& a : made.attributes) {
+      if (flow_.source().name(a.name) == "dimensions")
+        a = MakeAttribute(flow_.source(), "dimensions", ArrayText(base_reduced));
+    }
+    const WireId old = flow_.result(id);
+    const std::vector<ir::TypeId> types{TensorLike(flow_.source(), flow_.type_id(old), out)};
+    const WireId inner = flow_.result(flow_.Add(std::move(made), types));
+    flow_.Replace(old, ReshapeTo(flow_, inner, flow_.type_id(old)));
+  }
+
+  Dataflow& flow_;
+  std::vector<char> free_;             // by node
+  std::vector<char> from_parameters_;  // by node: what it computes
+  std::map<std::pair<WireId, Dimensions>, WireId> turned_;
+};
+
+}  // namespace
+
+void SinkTransposes(Dataflow& flow, PassContext&) { Sinker(flow).Run(); }
+
+}  // namespace hespas::optimise

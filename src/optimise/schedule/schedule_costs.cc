@@ -1,0 +1,84 @@
+#include "optimise/schedule/schedule_costs.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "optimise/gpu/decisions.h"
+
+namespace hespas::optimise {
+namespace {
+
+using ir::OpKind;
+
+constexpr double kNanosecond = 1e-9;
+constexpr int64_t kLeast = 1000;  // nanoseconds, XLA's kLowLatency and kLowCost
+// In the place of the measured tables that XLA has of Hopper (its matmul and collective interpolators): Hopper's tensor
+// cores multiply 15 times what its lanes do, and sustain two thirds of it; NCCL's start over NVLink, and four fifths of
+// the 450 GB/s of NVLink 4.
+constexpr double kMatrixSpeedup = 10;
+constexpr double kCollectiveStart = 15e-6;
+constexpr double kWireBytesPerSecond = 360e9;
+
+// Twice the products of matrices of one batch: with sizes BMK, BKN and BMN it is the root of their product by that of
+// B.
+double FlopsOf(const Dataflow& flow, const Node& node) {
+  if (node.kind != OpKind::kCustomCall || node.operands.size() < 2) return 0;
+  const auto& dims = flow.type(node.first_result).dims;
+  double batch = 1;
+  for (size_t d = 0; d + 2 < dims.size(); ++d) batch *= static_cast<double>(dims[d]);
+  double product = static_cast<double>(flow.type(node.first_result).element_count());
+  for (size_t i = 0; i < 2; ++i) product *= static_cast<double>(flow.type(node.operands[i]).element_count());
+  return 2 * std::sqrt(product / std::max(1.0, batch));
+}
+
+double BytesOf(const Dataflow& flow, const std::vector<WireId>& operands, const Node& made) {
+  double bytes = 0;
+  for (const WireId operand : operands) bytes += static_cast<double>(flow.ByteSize(operand));
+  for (uint32_t r = 0; r < made.result_count; ++r)
+    bytes += static_cast<double>(flow.ByteSize(WireId(made.first_result.value + r)));
+  return bytes;
+}
+
+int64_t Nanoseconds(double seconds) { return std::max<int64_t>(kLeast, std::llround(seconds / kNanosecond)); }
+
+int64_t TimeOf(const Dataflow& flow, const Node& node, const GpuFigures& gpu) {
+  const double memory = BytesOf(flow, node.operands, node) / gpu.bytes_per_second;
+  const double lanes = 2 * gpu.sm_count * gpu.lanes_per_sm * gpu.clock_hz;  // multiply and add
+  return Nanoseconds(std::max(memory, FlopsOf(flow, node) / (kMatrixSpeedup * lanes)));
+}
+
+// What an all-gather or a reduce-scatter is given or makes, the larger one, crosses once; an all-reduce is one after
+// the other, and its operand as large as its result.
+int64_t LatencyOf(const Dataflow& flow, const Node& done) {
+  const Node* start = flow.MakerNode(done.operands[0]);
+  const std::vector<WireId> none;
+  const double made = BytesOf(flow, none, done);
+  const double given = start == nullptr ? 0 : BytesOf(flow, start->operands, {});
+  const bool reduces = start != nullptr && !start->bodies.empty() && !start->bodies[0]->order().empty() &&
+                       start->bodies[0]->node(start->bodies[0]->order()[0]).kind == OpKind::kAllReduce;
+  return Nanoseconds(kCollectiveStart + (reduces ? made + given : std::max(made, given)) / kWireBytesPerSecond);
+}
+
+}  // namespace
+
+ScheduleCosts CostsOf(const Dataflow& flow, const std::vector<Role>& roles, PassContext& context) {
+  const GpuFigures& gpu = context.gpu;
+  const bool by_model = gpu.capability >= kPlansByModel;
+  ScheduleCosts out{.least = by_model ? kLeast : 1};
+  for (size_t i = 0; i < roles.size(); ++i) {
+    const Node& node = flow.node(flow.order()[i]);
+    if (!by_model) {
+      out.costs.push_back(TicksOf(node.kind, flow.attribute(node, "fusion_kind")));
+      continue;
+    }
+    out.latencies.push_back(roles[i] == Role::kDone ? LatencyOf(flow, node) : 0);
+    const int64_t cost = roles[i] == Role::kWork ? TimeOf(flow, node, gpu) : kLeast;
+    out.costs.push_back(roles[i] == Role::kNothing ? 0 : cost);
+  }
+  if (by_model && context.decisions != nullptr) {
+    context.decisions->Ask({QuestionKind::kSameRates, RatesOf(gpu)}, gpu);
+  }
+  return out;
+}
+
+}  // namespace hespas::optimise

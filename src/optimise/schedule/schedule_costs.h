@@ -1,0 +1,25 @@
+// How long XLA's latency-hiding scheduler takes each op and each collective to be.
+//
+// - Up to Ampere: fixed ticks (ApproximateLatencyEstimator).
+// - From Hopper on: nanoseconds from the device's figures (as SolLatencyEstimator): memory traffic, matrix products at
+//   what tensor cores sustain, a collective's bytes over NVLink.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "optimise/dataflow/pass.h"
+#include "optimise/schedule/latency_hiding.h"
+
+namespace hespas::optimise {
+
+struct ScheduleCosts {
+  std::vector<int64_t> costs;      // by op, as they stand
+  std::vector<int64_t> latencies;  // by op: of a done, from its start on; empty: XLA's ticks
+  int64_t least;                   // between an op and its reader
+};
+
+// `roles` by op, in the order of `flow`.
+ScheduleCosts CostsOf(const Dataflow& flow, const std::vector<Role>& roles, PassContext& context);
+
+}  // namespace hespas::optimise

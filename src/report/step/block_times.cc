@@ -1,0 +1,209 @@
+#include "report/step/block_times.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+
+#include "base/text/hash.h"
+#include "report/step/account.h"
+#include "report/step/breakdown.h"
+#include "report/step/op_labels.h"
+#include "report/text/json_quote.h"
+
+namespace hespas::report {
+namespace {
+
+using result::BlockStructure;
+using result::BlockTimes;
+
+constexpr DiagnosticKind kBadBlockTimes{
+    "E0990",
+    "The member `block_times` of a result.json is not what `hespas run` writes: a column has another length than the "
+    "others, or a number that is out of range. Make the file again."};
+
+// Equal texts once, by number.
+class Numbered {
+ public:
+  explicit Numbered(std::vector<std::string>& texts) : texts_(texts) {}
+  uint32_t Of(std::string_view text) {
+    const auto [found, added] = index_.try_emplace(std::string(text), static_cast<uint32_t>(texts_.size()));
+    if (added) texts_.push_back(found->first);
+    return found->second;
+  }
+
+ private:
+  std::vector<std::string>& texts_;
+  std::unordered_map<std::string, uint32_t> index_;
+};
+
+class Maker {
+ public:
+  Maker(const StepView& step, BlockTimes& out)
+      : step_(step),
+        module_(*step.blocks.module),
+        hlo_(module_.source().substr(0, 4096).find("HloModule") != std::string_view::npos),
+        names_(out.names),
+        out_(out) {}
+
+  void Make(const Account& account) {
+    for (uint32_t i = 0; i < step_.blocks.blocks.size(); ++i) {
+      const graph::Block& block = step_.blocks.blocks[i];
+      if (block.ops.empty()) continue;
+      out_.blocks.push_back({.structure = StructureOf(i, block),
+                             .name = names_.Of(NameOf(block.ops.back())),
+                             .time = account.computed[i] + account.exposed[i]});
+    }
+    out_.idle = account.idle;
+  }
+
+ private:
+  uint32_t StructureOf(uint32_t id, const graph::Block& block) {
+    const bool computes = step_.estimates.of_block[id] != graph::EstimateTable::kNone;
+    const Hash128 hash = computes ? block.hash : CommunicationHash(block);
+    const auto [found, added] = structures_.try_emplace(hash, static_cast<uint32_t>(out_.structures.size()));
+    if (!added) return found->second;
+    const ir::OpId op = computes ? CostliestOp(step_, step_.estimates.of_block[id]) : block.ops.back();
+    const graph::Estimate* estimate = step_.estimates.Of(graph::BlockId(size_t{id}));
+    out_.structures.push_back(
+        {.hash = hash.hex(),
+         .op = OpText(module_, op),
+         .kind = std::string(KindLabel(module_, op)),
+         .shapes = Shapes(step_.blocks, block),
+         .bound = std::string(graph::BoundName(estimate != nullptr ? estimate->bound : graph::Bound::kNetwork))});
+    return found->second;
+  }
+
+  // Of what a communication moves and between whom; channel numbers do not count.
+  Hash128 CommunicationHash(const graph::Block& block) const {
+    const ir::OpId op = block.ops.back();
+    std::string text = fmt::format("{} {}", KindLabel(module_, op), Shapes(step_.blocks, block));
+    for (const std::string_view key : {"replica_groups", "source_target_pairs"}) {
+      if (const std::string_view* value = module_.attribute(op, key)) text += fmt::format(" {}={}", key, *value);
+    }
+    return HashBytes(text);
+  }
+
+  // A profiler of a compiled program calls a kernel by its instruction, one of a framework's program by that of the op.
+  std::string_view NameOf(ir::OpId op) const {
+    if (!hlo_) return FrameworkName(module_, op);
+    std::string_view line = module_.source().substr(module_.op(op).source);
+    line = line.substr(0, line.find('\n'));
+    if (line.starts_with("ROOT ")) line.remove_prefix(5);
+    if (line.starts_with('%')) line.remove_prefix(1);
+    const size_t end = line.find(" = ");
+    return end == std::string_view::npos ? FrameworkName(module_, op) : line.substr(0, end);
+  }
+
+  const StepView& step_;
+  const ir::Module& module_;
+  bool hlo_;
+  Numbered names_;
+  BlockTimes& out_;
+  std::unordered_map<Hash128, uint32_t> structures_;
+};
+
+// A column of whole numbers below `limit`.
+std::optional<std::vector<int64_t>> ColumnOf(const nlohmann::json& member, const char* key, int64_t limit) {
+  const auto found = member.find(key);
+  if (found == member.end() || !found->is_array()) return std::nullopt;
+  std::vector<int64_t> out;
+  for (const auto& value : *found) {
+    if (!value.is_number_integer() || value.get<int64_t>() < 0 || value.get<int64_t>() >= limit) return std::nullopt;
+    out.push_back(value.get<int64_t>());
+  }
+  return out;
+}
+
+std::optional<std::vector<BlockStructure>> StructuresOf(const nlohmann::json& member) {
+  const auto found = member.find("structures");
+  if (found == member.end() || !found->is_array()) return std::nullopt;
+  std::vector<BlockStructure> out;
+  for (const auto& entry : *found) {
+    BlockStructure structure;
+    const std::pair<const char*, std::string*> texts[] = {{"hash", &structure.hash},
+                                                          {"op", &structure.op},
+                                                          {"kind", &structure.kind},
+                                                          {"shapes", &structure.shapes},
+                                                          {"bound", &structure.bound}};
+    for (const auto& [key, text] : texts) {
+      if (!entry.is_object() || !entry.contains(key) || !entry[key].is_string()) return std::nullopt;
+      *text = entry[key].get<std::string>();
+    }
+    out.push_back(std::move(structure));
+  }
+  return out;
+}
+
+}  // namespace
+
+BlockTimes MakeBlockTimes(const StepView& step, uint32_t npu) {
+  BlockTimes out{.npu = npu};
+  Maker(step, out).Make(MakeAccount(step, npu));
+  return out;
+}
+
+// Written piece by piece: a tree of thousands of entries would cost more than the figures in it.
+std::string ToJson(const BlockTimes& times) {
+  std::string out = fmt::format("{{\"npu\":{},\"structures\":[", times.npu);
+  const char* comma = "";
+  for (const BlockStructure& s : times.structures) {
+    out.append(std::exchange(comma, ",")).append("{\"hash\":").append(QuotedJson(s.hash));
+    out.append(",\"op\":").append(QuotedJson(s.op)).append(",\"kind\":").append(QuotedJson(s.kind));
+    out.append(",\"shapes\":").append(QuotedJson(s.shapes)).append(",\"bound\":").append(QuotedJson(s.bound)) += '}';
+  }
+  out += "],\"names\":[";
+  comma = "";
+  for (const std::string& name : times.names) out.append(std::exchange(comma, ",")).append(QuotedJson(name));
+  const auto column = [&](const char* key, auto&& figure) {
+    out.append("],\"").append(key).append("\":[");
+    comma = "";
+    for (const result::BlockTime& block : times.blocks) {
+      const fmt::format_int digits(figure(block));
+      out.append(std::exchange(comma, ",")).append(digits.data(), digits.size());
+    }
+  };
+  column("structure", [](const result::BlockTime& block) { return block.structure; });
+  column("name", [](const result::BlockTime& block) { return block.name; });
+  column("time_ps", [](const result::BlockTime& block) { return block.time.value; });
+  return out + fmt::format("],\"idle_ps\":{}}}", times.idle.value);
+}
+
+Result<BlockTimes> BlockTimesOf(const nlohmann::json& member, const std::string& file) {
+  const auto bad = [&](const char* what) {
+    return MakeError(kBadBlockTimes, fmt::format("`block_times` of `{}`: {}", file, what), {},
+                     "make it again with `hespas run PROGRAM --output DIR`");
+  };
+  if (!member.is_object()) return bad("no object");
+  BlockTimes out;
+  auto structures = StructuresOf(member);
+  if (!structures) return bad("`structures` must be a list of objects with hash, op, kind, shapes and bound");
+  out.structures = *std::move(structures);
+  const auto names = member.find("names");
+  if (names == member.end() || !names->is_array()) return bad("`names` must be a list of texts");
+  for (const auto& name : *names) {
+    if (!name.is_string()) return bad("`names` must be a list of texts");
+    out.names.push_back(name.get<std::string>());
+  }
+  const auto structure = ColumnOf(member, "structure", std::ssize(out.structures));
+  const auto name = ColumnOf(member, "name", std::ssize(out.names));
+  const auto time = ColumnOf(member, "time_ps", std::numeric_limits<int64_t>::max());
+  if (!structure || !name || !time) return bad("a column is missing, or holds a number out of range");
+  if (structure->size() != time->size() || name->size() != time->size()) return bad("columns of different lengths");
+  for (size_t i = 0; i < time->size(); ++i) {
+    out.blocks.push_back({.structure = static_cast<uint32_t>((*structure)[i]),
+                          .name = static_cast<uint32_t>((*name)[i]),
+                          .time = Time((*time)[i])});
+  }
+  const auto idle = member.find("idle_ps");
+  if (idle == member.end() || !idle->is_number_integer()) return bad("`idle_ps` must be a whole number");
+  out.idle = Time(idle->get<int64_t>());
+  return out;
+}
+
+}  // namespace hespas::report

@@ -1,0 +1,264 @@
+#include "report/text/explain.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "report/step/breakdown.h"
+#include "report/step/op_labels.h"
+#include "report/text/collectives.h"
+#include "report/text/table.h"
+
+namespace hespas::report {
+namespace {
+
+using graph::Estimate;
+
+std::string Rate(double value, std::string_view unit) {
+  const std::string text =
+      unit == "B/s" ? HumanBytes(Bytes(static_cast<int64_t>(value))) : HumanFlops(Flops(static_cast<int64_t>(value)));
+  return text + "/s";
+}
+
+// Where a figure of the device comes from: an option that changed it, the file's note, or the file.
+std::string SourceOf(const ExplainContext& context, std::string_view key, std::string_view figure) {
+  for (const std::string& change : context.changes) {
+    if (change.starts_with(key)) return "option --set " + change;
+  }
+  const std::string_view noted = context.device.SourceOf(figure);
+  return noted.empty() ? "device file " + context.device.origin : fmt::format("datasheet: {}", noted);
+}
+
+std::string Datatype(const ir::Module& module, ir::OpId op) {
+  for (const ir::ValueId value : module.operands(op)) {
+    const ir::Type& type = module.type(value);
+    if (type.is_tensor()) return ir::ElementText(type.element);
+  }
+  return "f32";
+}
+
+// How an estimator combines the terms.
+std::string_view CombinationOf(std::string_view estimator) {
+  if (estimator == "roofline") return "the larger of the terms";
+  if (estimator == "calibrated") return "launch + soft maximum of the other terms";
+  return "as the estimator combines them";
+}
+
+class BlockExplainer {
+ public:
+  BlockExplainer(const ExplainContext& context, graph::BlockId id)
+      : context_(context),
+        block_(context.step.blocks.blocks[id.index()]),
+        module_(*context.step.blocks.module),
+        estimate_(*context.step.estimates.Of(id)),
+        op_(block_.ops.back()) {
+    out_.title = fmt::format("block {}: {}", id.value, module_.name(HeroOf(module_, op_)));
+  }
+
+  Explanation Explain() {
+    AddFacts();
+    AddFormula();
+    AddParameters();
+    AddBounds();
+    return std::move(out_);
+  }
+
+ private:
+  void AddFacts() {
+    const Location at = module_.location(op_);
+    out_.facts = {{"kind", std::string(KindLabel(module_, op_))},
+                  {"operations", std::to_string(block_.ops.size())},
+                  {"shapes", Shapes(context_.step.blocks, block_)}};
+    if (at.line > 0) out_.facts.emplace_back("where", fmt::format("{}:{}:{}", at.file, at.line, at.column));
+    if (const auto name = FrameworkName(module_, op_); !name.empty())
+      out_.facts.emplace_back("name", std::string(name));
+    out_.facts.emplace_back("time", fmt::format("{} ({} ps)", HumanTime(estimate_.time), estimate_.time.value));
+    if (estimate_.sigma != Time()) out_.facts.emplace_back("uncertainty", "± " + HumanTime(estimate_.sigma));
+  }
+
+  void AddFormula() {
+    std::vector<std::string> names;
+    std::vector<std::string> numbers;
+    for (const graph::Term& term : estimate_.terms) {
+      names.emplace_back(term.name);
+      numbers.push_back(HumanTime(term.time));
+    }
+    out_.formula.push_back(fmt::format("time = {}", CombinationOf(estimate_.source)));
+    for (const graph::Term& term : estimate_.terms) {
+      out_.formula.push_back(fmt::format("  {} = {}{}", term.name, WithNumbers(term), HumanTime(term.time)));
+    }
+    out_.formula.push_back(fmt::format("     = {}", HumanTime(estimate_.time)));
+  }
+
+  // "38.7 GFLOP / 301 TFLOP/s = " for a term that is work over a rate.
+  std::string WithNumbers(const graph::Term& term) const {
+    if (term.time.value <= 0) return "";
+    const double seconds = term.time.seconds();
+    if (term.name == graph::kComputeTerm && estimate_.flops.value > 0) {
+      const double rate = static_cast<double>(estimate_.flops.value) / seconds;
+      return fmt::format("{} / {} = ", HumanFlops(estimate_.flops), Rate(rate, "FLOP/s"));
+    }
+    if (term.name == graph::kMemoryTerm && estimate_.bytes.value > 0) {
+      const double rate = static_cast<double>(estimate_.bytes.value) / seconds;
+      return fmt::format("{} / {} = ", HumanBytes(estimate_.bytes), Rate(rate, "B/s"));
+    }
+    return "";
+  }
+
+  void AddParameters() {
+    const std::string type = Datatype(module_, op_);
+    const std::string_view kind = KindLabel(module_, op_);
+    const bool product = kind == "matrix product" || kind == "convolution" || kind == "attention";
+    const hardware::Device& device = context_.device;
+    const double peak = (product ? device.MatrixRateFor(type) : device.VectorRateFor(type)).value;
+    const std::string table = product && device.matrix_flops.contains(type)    ? "matrix_flops"
+                              : !product && device.vector_flops.contains(type) ? "vector_flops"
+                                                                               : "per_datatype_flops";
+    out_.parameters.push_back({fmt::format("peak rate of {}", type), Rate(peak, "FLOP/s"),
+                               SourceOf(context_, "device.peak_flops", table + "." + type)});
+    if (product && type == "f32" && device.Knows("tf32")) {
+      out_.parameters.push_back({"peak rate of tf32, at default precision",
+                                 Rate(device.MatrixRateFor("tf32").value, "FLOP/s"),
+                                 SourceOf(context_, "device.peak_flops", "per_datatype_flops.tf32")});
+    }
+    out_.parameters.push_back({"memory bandwidth", Rate(device.memory_bandwidth.value, "B/s"),
+                               SourceOf(context_, "device.memory_bandwidth", "memory_bandwidth")});
+    if (estimate_.source != "calibrated") return;
+    const std::string_view family = kind == "convolution" ? "convolution." : product ? "gemm." : "elementwise.";
+    for (const Parameter& constant : context_.calibration) {
+      if (constant.name.starts_with(family) || constant.name.starts_with("stream."))
+        out_.parameters.push_back(constant);
+    }
+  }
+
+  void AddBounds() {
+    if (estimate_.time == Time()) {
+      out_.binds = "nothing: the block moves no data and computes nothing";
+      return;
+    }
+    std::vector<graph::Term> terms = estimate_.terms;
+    std::stable_sort(terms.begin(), terms.end(), [](const auto& a, const auto& b) { return a.time > b.time; });
+    out_.binds = fmt::format("{}", graph::BoundName(estimate_.bound));
+    if (terms.empty()) return;
+    out_.binds += fmt::format(": {} takes {}", terms[0].name, HumanTime(terms[0].time));
+    if (terms.size() < 2 || terms[1].time == Time()) return;
+    const double factor = static_cast<double>(terms[0].time.value) / static_cast<double>(terms[1].time.value);
+    out_.next = fmt::format("{} with {}, {:.2f} times less", terms[1].name, HumanTime(terms[1].time), factor);
+  }
+
+  const ExplainContext& context_;
+  const graph::Block& block_;
+  const ir::Module& module_;
+  const Estimate& estimate_;
+  ir::OpId op_;
+  Explanation out_;
+};
+
+}  // namespace
+
+Explanation ExplainBlock(const ExplainContext& context, graph::BlockId block) {
+  if (context.step.estimates.Of(block) != nullptr) return BlockExplainer(context, block).Explain();
+  const auto rows = CollectiveRows(context.step, context.system);
+  for (size_t i = 0; i < rows.size(); ++i) {
+    if (rows[i].block == block.value) return ExplainCollective(context, i);
+  }
+  Explanation out{.title = fmt::format("block {}", block.value)};
+  out.binds = "nothing: a communication that no network was simulated for, or that has a single member";
+  return out;
+}
+
+Explanation ExplainCollective(const ExplainContext& context, size_t row) {
+  const CollectiveRow entry = CollectiveRows(context.step, context.system)[row];
+  const result::SimResult& simulated = *context.step.simulated;
+  const auto time = [&](uint64_t ticks) { return simulated.time(ticks); };
+  const Time whole = time(entry.use->end - entry.use->start);
+  const Time waited = time(entry.use->waited);
+  const Time transfer = whole - std::min(waited, whole);
+  Explanation out{.title = fmt::format("collective {}: {}", row, entry.op)};
+  out.facts = {{"block", std::to_string(entry.block)},
+               {"members", std::to_string(entry.use->members)},
+               {"size", HumanBytes(Bytes(static_cast<int64_t>(entry.use->bytes)))},
+               {"algorithm", entry.algorithm.empty() ? "of the network" : entry.algorithm},
+               {"time", fmt::format("{} ({} ps)", HumanTime(whole), whole.value)},
+               {"exposed", HumanTime(time(entry.use->exposed))},
+               {"last member", fmt::format("rank {}", entry.use->last_member)}};
+  const double wire = entry.bandwidth * transfer.seconds();
+  double links = 0;
+  double latency = 0;
+  if (context.system != nullptr) {
+    for (const auto& dimension : context.system->dimensions) {
+      // A member of a fully connected dimension has a link to each of the others.
+      const double ports = dimension.kind == hardware::DimensionKind::kFullyConnected ? dimension.npus - 1.0 : 1.0;
+      links += dimension.bandwidth * 1073741824.0 * ports;
+      latency += dimension.latency * 1e-9;
+      out.parameters.push_back({fmt::format("bandwidth of a link, {} NPUs", dimension.npus),
+                                Rate(dimension.bandwidth * 1073741824.0, "B/s"),
+                                fmt::format("system {}", context.system->name)});
+      out.parameters.push_back({fmt::format("latency of a link, {} NPUs", dimension.npus),
+                                HumanTime(Time::Seconds(dimension.latency * 1e-9)),
+                                fmt::format("system {}", context.system->name)});
+    }
+  }
+  const Time at_links = links > 0 ? Time::Seconds(wire / links) : Time();
+  out.formula.push_back("time = waiting for the last member + transfer");
+  out.formula.push_back(fmt::format("  waiting = {}", HumanTime(waited)));
+  out.formula.push_back(fmt::format("  transfer = {}: {} leave a member, which its links carry in {} at least",
+                                    HumanTime(transfer), HumanBytes(Bytes(static_cast<int64_t>(wire))),
+                                    HumanTime(at_links)));
+  out.formula.push_back(fmt::format("     = {}", HumanTime(whole)));
+  const bool waits = waited > transfer;
+  const bool carried = at_links * 2 > transfer;
+  const Time rest = transfer - std::min(at_links, transfer);
+  out.binds = waits ? fmt::format("waiting for rank {}", entry.use->last_member)
+              : carried
+                  ? "bandwidth of the links"
+                  : fmt::format("latency: steps of the algorithm, {} each and more", HumanTime(Time::Seconds(latency)));
+  out.next = waits     ? "the transfer"
+             : carried ? fmt::format("latency with {}", HumanTime(rest))
+                       : fmt::format("bandwidth with {}", HumanTime(at_links));
+  return out;
+}
+
+std::string ToText(const Explanation& explanation) {
+  std::string out = explanation.title + "\n\n";
+  for (const auto& [name, value] : explanation.facts) out += fmt::format("{:<12}{}\n", name, value);
+  out += "\nformula\n";
+  for (const std::string& line : explanation.formula) out += "  " + line + "\n";
+  if (!explanation.parameters.empty()) {
+    Table table{.columns = {{"parameter"}, {"value", Align::kRight}, {"source"}}, .rows = {}};
+    for (const Parameter& p : explanation.parameters) table.rows.push_back({p.name, p.value, p.source});
+    out += "\n" + ToText(table);
+  }
+  if (!explanation.binds.empty()) out += "\nbinds       " + explanation.binds + "\n";
+  if (!explanation.next.empty()) out += "next bound  " + explanation.next + "\n";
+  return out;
+}
+
+std::string ToJson(const Explanation& explanation, int indent) {
+  using Json = nlohmann::ordered_json;
+  Json facts = Json::object();
+  for (const auto& [name, value] : explanation.facts) facts[name] = value;
+  Json parameters = Json::array();
+  for (const Parameter& p : explanation.parameters) {
+    parameters.push_back({{"name", p.name}, {"value", p.value}, {"source", p.source}});
+  }
+  const Json out{{"schema_version", 1},      {"title", explanation.title},
+                 {"facts", facts},           {"formula", explanation.formula},
+                 {"parameters", parameters}, {"binds", explanation.binds},
+                 {"next", explanation.next}};
+  return out.dump(indent, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+Table ToTable(const Explanation& explanation) {
+  Table table{.columns = {{"what"}, {"name"}, {"value"}, {"source"}}, .rows = {{"title", "", explanation.title, ""}}};
+  for (const auto& [name, value] : explanation.facts) table.rows.push_back({"fact", name, value, ""});
+  for (const std::string& line : explanation.formula) table.rows.push_back({"formula", "", line, ""});
+  for (const Parameter& p : explanation.parameters) table.rows.push_back({"parameter", p.name, p.value, p.source});
+  table.rows.push_back({"binds", "", explanation.binds, ""});
+  table.rows.push_back({"next bound", "", explanation.next, ""});
+  return table;
+}
+
+}  // namespace hespas::report

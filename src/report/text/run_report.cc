@@ -1,0 +1,282 @@
+#include "report/text/run_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <nlohmann/json.hpp>
+
+#include "report/step/block_times.h"
+#include "report/text/unit_column.h"
+
+namespace hespas::report {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+template <class T>
+Json OrNull(const std::optional<T>& value) {
+  return value ? Json(*value) : Json(nullptr);
+}
+
+Json Location(const hespas::Location& at) {
+  if (at.file.empty()) return nullptr;
+  return at.line > 0 ? fmt::format("{}:{}:{}", at.file, at.line, at.column) : at.file;
+}
+
+Json Collectives(const result::RunResult& r) {
+  Json rows = Json::array();
+  for (const auto& c : r.collectives) {
+    rows.push_back({{"op", c.op}, {"count", c.count}, {"bytes", c.bytes.value}, {"time_s", c.time.seconds()}});
+  }
+  return rows;
+}
+
+Json Ops(const result::RunResult& r) {
+  Json rows = Json::array();
+  for (const auto& op : r.ops) {
+    rows.push_back({{"name", op.name},
+                    {"count", op.count},
+                    {"time_s", op.time.seconds()},
+                    {"flops", op.flops.value},
+                    {"energy_j", op.energy_j},
+                    {"bytes", op.bytes.value},
+                    {"costed_by", op.costed_by}});
+  }
+  return rows;
+}
+
+Json Warnings(const result::RunResult& r) {
+  Json rows = Json::array();
+  for (const Diagnostic& d : r.warnings) {
+    rows.push_back({{"code", d.kind->code}, {"message", d.message}, {"location", Location(d.location)}});
+  }
+  return rows;
+}
+
+Json ByCategory(const result::BytesByCategory& held) {
+  Json json = Json::object();
+  for (size_t c = 0; c < held.size(); ++c) json[std::string(result::kMemoryCategoryNames[c])] = held[c].value;
+  return json;
+}
+
+Json Largest(const result::MemoryCurve& memory) {
+  Json rows = Json::array();
+  for (const result::LiveTensor& t : memory.largest) {
+    rows.push_back({{"name", t.name},
+                    {"bytes", t.bytes.value},
+                    {"category", result::kMemoryCategoryNames[static_cast<size_t>(t.category)]},
+                    {"location", Location(t.location)},
+                    {"source", t.source.empty() ? Json(nullptr) : Json(t.source)},
+                    {"from_s", t.from.seconds()},
+                    {"until_s", t.until.seconds()}});
+  }
+  return rows;
+}
+
+Json Memory(const result::MemoryCurve& memory) {
+  return {{"peak_at_s", memory.peak_at.seconds()},
+          {"argument_bytes", memory.arguments.value},
+          {"output_bytes", memory.outputs.value},
+          {"alias_bytes", memory.aliased.value},
+          {"temporary_bytes", memory.temporaries.value},
+          {"at_peak", ByCategory(memory.at_peak)},
+          {"largest", Largest(memory)},
+          {"categories", result::kMemoryCategoryNames},
+          {"curve", Json::array()}};
+}
+
+// Rows of time and bytes by category, in the order of `categories`; put into the finished text, as a tree of thousands
+// of rows would cost more than the analysis.
+void InsertCurve(const result::MemoryCurve& memory, bool indented, std::string& json) {
+  std::string rows;
+  const auto add = [&rows](const char* before, std::string_view text) { rows.append(before).append(text); };
+  for (const result::MemoryPoint& point : memory.points) {
+    if (!rows.empty()) rows += ',';
+    char start[32];
+    const auto end = std::to_chars(start, start + sizeof start, point.start.seconds()).ptr;
+    add(indented ? "\n   [" : "[", {start, static_cast<size_t>(end - start)});
+    for (const Bytes bytes : point.held) {
+      const fmt::format_int digits(bytes.value);
+      add(",", {digits.data(), digits.size()});
+    }
+    rows += ']';
+  }
+  json.insert(json.find('[', json.find("\"curve\":")) + 1, rows);
+}
+
+std::string FitNote(const result::RunResult& r) {
+  if (!r.fits_in_memory) return {};
+  return *r.fits_in_memory ? "fits" : "DOES NOT FIT into the device's memory";
+}
+
+Json Throughput(const result::RunResult& r) {
+  if (!r.throughput || r.step_time.value <= 0) return nullptr;
+  return {{"unit", r.throughput->unit},
+          {"per_step_and_device", r.throughput->per_step},
+          {"per_second_and_device", r.throughput->per_step / r.step_time.seconds()},
+          {"from", r.throughput->argument}};
+}
+
+Json Shares(const std::vector<result::TimeShare>& shares) {
+  Json rows = Json::array();
+  for (const auto& share : shares) {
+    rows.push_back({{"name", share.name}, {"time_ps", share.time.value}, {"blocks", share.blocks}});
+  }
+  return rows;
+}
+
+Json WhatIfs(const result::RunResult& r) {
+  Json rows = Json::array();
+  for (const result::WhatIf& row : r.what_if) {
+    rows.push_back({{"name", row.name}, {"options", row.options}, {"step_time_ps", row.step_time.value}});
+  }
+  return rows;
+}
+
+std::string ShareOfStep(const result::RunResult& r, Time part) {
+  const double step = r.step_time.value > 0 ? static_cast<double>(r.step_time.value) : 1;
+  return fmt::format("{:>7}", HumanPercent(static_cast<double>(part.value) / step));
+}
+
+constexpr size_t kSummaryLines = 24;  // of a terminal
+
+// At most `rows` operations and collectives: the costliest of both.
+Table Costliest(const result::RunResult& r, size_t rows) {
+  std::vector<result::OpSummary> costliest(r.ops.begin(), r.ops.begin() + std::min<ptrdiff_t>(std::ssize(r.ops), 6));
+  for (const auto& c : r.collectives) {
+    costliest.push_back({.name = c.op, .count = c.count, .time = c.time, .bytes = c.bytes});
+  }
+  std::stable_sort(costliest.begin(), costliest.end(), [](const auto& a, const auto& b) { return a.time > b.time; });
+  if (costliest.size() > rows) costliest.resize(rows);
+  UnitColumn names{.column = {"costliest"}, .cells = {}};
+  UnitColumn counts{.column = {"count", Align::kRight}, .cells = {}};
+  std::vector<Time> times;
+  std::vector<Bytes> sizes;
+  for (const auto& op : costliest) {
+    names.cells.push_back(op.name);
+    counts.cells.push_back(std::to_string(op.count));
+    times.push_back(op.time);
+    sizes.push_back(op.bytes);
+  }
+  Table table;
+  AddColumn(table, std::move(names));
+  AddColumn(table, std::move(counts));
+  AddColumn(table, TimeColumn("time", times));
+  AddColumn(table, BytesColumn("bytes", sizes));
+  return table;
+}
+
+}  // namespace
+
+std::string ToJson(const result::RunResult& r, int indent) {
+  Json json;
+  json["schema_version"] = kRunSchemaVersion;
+  json["program"] = {{"path", r.program.path}, {"sha256", r.program.sha256}, {"ops", r.program.ops}};
+  json["device"] = r.device;
+  json["system"] = r.system;
+  json["npus"] = r.npus;
+  json["estimator"] = r.estimator;
+  json["optimise"] = r.optimise;
+  json["split"] = r.split;
+  json["step_time_s"] = r.step_time.seconds();
+  json["step_time_ps"] = r.step_time.value;
+  json["step_time_sigma_s"] = r.step_time_sigma ? Json(r.step_time_sigma->seconds()) : Json(nullptr);
+  if (r.measured_step) {
+    json["measured_step"] = {{"time_s", r.measured_step->time.seconds()},
+                             {"sigma_s", r.measured_step->sigma.seconds()},
+                             {"platform", r.measured_step->platform}};
+  }
+  json["compute_time_s"] = r.compute_time.seconds();
+  json["communication_time_s"] = r.communication_time.seconds();
+  json["exposed_communication_s"] = r.exposed_communication.seconds();
+  json["overlap_s"] = r.overlap.seconds();
+  json["idle_s"] = r.idle.seconds();
+  json["compute_time_ps"] = r.compute_time.value;
+  json["communication_time_ps"] = r.communication_time.value;
+  json["exposed_communication_ps"] = r.exposed_communication.value;
+  json["overlap_ps"] = r.overlap.value;
+  json["idle_ps"] = r.idle.value;
+  json["flops"] = r.flops.value;
+  json["bytes_accessed"] = r.bytes_accessed.value;
+  json["flops_utilisation"] = r.flops_utilisation;
+  json["memory_bandwidth_utilisation"] = r.memory_bandwidth_utilisation;
+  json["model_flops_utilisation"] = r.model_flops_utilisation;
+  json["throughput"] = Throughput(r);
+  json["peak_memory_bytes"] = r.peak_memory ? Json(r.peak_memory->value) : Json(nullptr);
+  json["fits_in_memory"] = OrNull(r.fits_in_memory);
+  json["memory"] = r.memory ? Memory(*r.memory) : Json(nullptr);
+  json["energy_j"] = OrNull(r.energy_j);
+  json["blocks"] = {{"total", r.blocks.total},
+                    {"unique", r.blocks.unique},
+                    {"compute", r.blocks.compute},
+                    {"communication", r.blocks.communication}};
+  json["collectives"] = Collectives(r);
+  json["ops"] = Ops(r);
+  json["where_time_goes"] = {{"total_ps", r.breakdown.total.value},
+                             {"by_kind", Shares(r.breakdown.kinds)},
+                             {"by_layer", Shares(r.breakdown.layers)},
+                             {"by_bound", Shares(r.breakdown.bounds)}};
+  if (r.block_times) json["block_times"] = Json::array();
+  if (!r.what_if.empty()) json["what_if"] = WhatIfs(r);
+  json["warnings"] = Warnings(r);
+  json["reproduce"] = {
+      {"command", r.reproduce.command}, {"version", r.reproduce.version}, {"input_hashes", r.reproduce.input_hashes}};
+  std::string text = json.dump(indent, ' ', false, Json::error_handler_t::replace) + (indent >= 0 ? "\n" : "");
+  if (r.memory) InsertCurve(*r.memory, indent >= 0, text);
+  if (r.block_times) text.replace(text.find("[]", text.find("\"block_times\":")), 2, ToJson(*r.block_times));
+  return text;
+}
+
+std::string Summary(const result::RunResult& r) {
+  std::string out = fmt::format("{}\non {} x {} ({})\n\n", r.program.path, r.npus, r.device,
+                                r.system.empty() ? "no network" : r.system);
+  const auto line = [&out](std::string_view label, const std::string& figure, const std::string& note = {}) {
+    out += fmt::format("{:<24}{:>9}{}{}\n", label, figure, note.empty() ? "" : "  ", note);
+  };
+  const auto share = [&](std::string_view label, Time part) { line(label, HumanTime(part), ShareOfStep(r, part)); };
+  line("step time", HumanTime(r.step_time));
+  if (r.measured_step) {
+    const double error = r.step_time.seconds() / r.measured_step->time.seconds() - 1;
+    line("measured step", HumanTime(r.measured_step->time),
+         fmt::format("on {}; the prediction is {:+.1f} % off", r.measured_step->platform, 100 * error));
+  }
+  share("  compute", r.compute_time);
+  share("  exposed communication", r.exposed_communication);
+  share("  idle", r.idle);
+  line("communication", HumanTime(r.communication_time), fmt::format("of it {} behind compute", HumanTime(r.overlap)));
+  line("work", HumanFlops(r.flops), HumanPercent(r.flops_utilisation) + " of peak");
+  line("memory traffic", HumanBytes(r.bytes_accessed), HumanPercent(r.memory_bandwidth_utilisation) + " of bandwidth");
+  if (r.peak_memory) line("peak memory", HumanBytes(*r.peak_memory), FitNote(r));
+  if (r.energy_j) line("energy", fmt::format("{:.3g} J", *r.energy_j), "per device");
+  line("blocks", std::to_string(r.blocks.total),
+       fmt::format("{} distinct, {} compute, {} communication", r.blocks.unique, r.blocks.compute,
+                   r.blocks.communication));
+  return out + "\n" +
+         ToText(Costliest(r, kSummaryLines - static_cast<size_t>(std::count(out.begin(), out.end(), '\n')) - 2));
+}
+
+Table AsTable(const result::RunResult& r) {
+  const auto seconds = [](Time t) { return fmt::format("{}", t.seconds()); };
+  Table table;
+  table.rows.emplace_back();
+  const auto add = [&](std::string name, std::string value) {
+    table.columns.push_back({std::move(name)});
+    table.rows[0].push_back(std::move(value));
+  };
+  add("program", r.program.path);
+  add("device", r.device);
+  add("system", r.system);
+  add("npus", std::to_string(r.npus));
+  add("estimator", r.estimator);
+  add("step_time_s", seconds(r.step_time));
+  add("compute_time_s", seconds(r.compute_time));
+  add("communication_time_s", seconds(r.communication_time));
+  add("exposed_communication_s", seconds(r.exposed_communication));
+  add("idle_s", seconds(r.idle));
+  add("flops", std::to_string(r.flops.value));
+  add("bytes_accessed", std::to_string(r.bytes_accessed.value));
+  return table;
+}
+
+}  // namespace hespas::report

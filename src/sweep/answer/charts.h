@@ -1,0 +1,53 @@
+// Charts of a sweep's page as SVG: nothing to load, sharp in print, readable without a script.
+//
+// - Every mark has a title; marks that stand for a point link to its place in the page (#point-N).
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sweep/answer/row.h"
+
+namespace hespas::sweep {
+
+struct Mark {
+  double x = 0;
+  double y = 0;
+  std::string title;
+  std::string link;  // empty: none
+};
+
+struct Series {
+  std::string name;
+  std::vector<Mark> marks;
+  bool line = false;
+};
+
+struct Chart {
+  std::string label;  // what it shows, for who cannot see it
+  std::string x_name;
+  std::string y_name;
+  bool log_x = false;
+  bool log_y = false;
+  std::vector<Series> series;
+};
+
+// Axes with ticks, marks, lines, a legend for two or more series.
+std::string ScatterSvg(const Chart& chart);
+
+struct HeatMap {
+  std::string label;
+  std::string column_axis;
+  std::string row_axis;
+  std::vector<std::string> columns;
+  std::vector<std::string> rows;
+  std::vector<std::vector<Mark>> cells;  // by row and column; y is the value, NaN where there is none
+  std::vector<std::vector<std::string>> texts;
+};
+
+// A table whose cells are coloured from best (least) to worst.
+std::string HeatTable(const HeatMap& map);
+
+std::string EscapeAttribute(std::string_view text);
+
+}  // namespace hespas::sweep

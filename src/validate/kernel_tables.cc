@@ -1,0 +1,193 @@
+#include "validate/kernel_tables.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "base/system/file.h"
+#include "base/text/csv_text.h"
+#include "base/text/json_text.h"
+#include "estimate/calibrated/table.h"
+#include "estimate/native/genz.h"
+#include "estimate/native/matrix_model.h"
+#include "hardware/presets.h"
+#include "hardware/system.h"
+
+namespace hespas::validate {
+namespace {
+
+namespace calibrated = estimate::calibrated;
+namespace native = estimate::native;
+
+template <class T>
+std::optional<T> Unwrap(Result<T> result, Diagnostics& diagnostics) {
+  if (result) return *std::move(result);
+  diagnostics.Report(result.error());
+  return std::nullopt;
+}
+
+std::optional<CsvTable> ReadTable(const std::string& file, Diagnostics& diagnostics) {
+  const auto text = Unwrap(ReadInput(file), diagnostics);
+  return text ? Unwrap(ParseCsv(*text, file), diagnostics) : std::nullopt;
+}
+
+report::Table ToReport(CsvTable table) {
+  report::Table report;
+  for (std::string& column : table.columns) report.columns.push_back({.name = std::move(column)});
+  report.rows = std::move(table.rows);
+  return report;
+}
+
+std::optional<calibrated::Parameters> Parameters(Diagnostics& diagnostics) {
+  return Unwrap(calibrated::DefaultParameters(), diagnostics);
+}
+
+// The device that a system file names; nothing where it names none.
+std::optional<std::string> DeviceOf(const std::filesystem::path& system) {
+  const auto text =
+      ReadInput(std::filesystem::is_directory(system) ? (system / "system.json").string() : system.string());
+  const auto json = text ? nlohmann::json::parse(*text, nullptr, false) : nlohmann::json();
+  if (!json.is_object()) return std::nullopt;
+  const auto device = json.find("device");
+  return device != json.end() && device->is_string() ? std::optional(device->get<std::string>()) : std::nullopt;
+}
+
+// What ASTRA-sim's description says of one rank's links.
+calibrated::Ports PortsOf(const hardware::System& system) {
+  constexpr double kBinaryGigabytePerSecond = 1073.741824;  // byte/us
+  calibrated::Ports ports;
+  if (system.dimensions.empty()) return ports;
+  const hardware::NetworkDimension& inner = system.dimensions.front();
+  ports.mesh = inner.kind == hardware::DimensionKind::kFullyConnected;
+  ports.peers = std::max(1.0, static_cast<double>(inner.npus) - 1);
+  ports.rate = inner.bandwidth * kBinaryGigabytePerSecond * (ports.mesh ? ports.peers : 1);
+  return ports;
+}
+
+native::GenzLink GenzLinkOf(const hardware::System& system) {
+  if (system.dimensions.empty()) return {};
+  const hardware::NetworkDimension& inner = system.dimensions.front();
+  return {.bytes_per_second = inner.bandwidth * 1073741824.0, .latency_s = inner.latency * 1e-9};
+}
+
+struct NamedSystem {
+  std::optional<hardware::Device> device;  // whose links count, where the system names one
+  calibrated::Ports ports;                 // else what its network says
+  native::GenzLink link;
+};
+
+std::optional<NamedSystem> FindSystem(const std::string& name, Diagnostics& diagnostics) {
+  const auto path = Unwrap(hardware::FindPreset(hardware::PresetKind::kSystem, name), diagnostics);
+  if (!path) return std::nullopt;
+  NamedSystem named;
+  if (const auto device_name = DeviceOf(*path)) {
+    named.device = hardware::LoadDevice(*device_name, diagnostics);
+    return named.device ? std::optional(named) : std::nullopt;
+  }
+  const auto system = Unwrap(hardware::LoadSystem(path->string(), {}, diagnostics), diagnostics);
+  if (!system) return std::nullopt;
+  named.ports = PortsOf(*system);
+  named.link = GenzLinkOf(*system);
+  return named;
+}
+
+std::optional<report::Table> WithPredictions(CsvTable table, Result<calibrated::Predictions> predictions,
+                                             Diagnostics& diagnostics) {
+  const auto values = Unwrap(std::move(predictions), diagnostics);
+  if (!values) return std::nullopt;
+  calibrated::AddPredictions(table, *values);
+  return ToReport(std::move(table));
+}
+
+using KernelRule = std::function<calibrated::Prediction(const calibrated::KernelSpec&)>;
+
+calibrated::Prediction Calibrated(const calibrated::KernelModel& model, const calibrated::KernelSpec& kernel) {
+  const calibrated::KernelTime time = model.Time(kernel);
+  return {.us = time.us, .sigma_us = time.sigma_us};
+}
+
+// The longer of arithmetic at peak rate and traffic at full bandwidth.
+calibrated::Prediction Roofline(const calibrated::KernelModel& model, const calibrated::KernelSpec& kernel) {
+  const calibrated::KernelTime time = model.Time(kernel);
+  const double rate = model.machine().matrix_rate[static_cast<size_t>(kernel.type)];
+  return {.us = std::max(rate > 0 ? time.flops / rate : 0, time.bytes / model.machine().memory_rate)};
+}
+
+KernelRule ProductsBy(std::shared_ptr<const native::MatrixModel> products, const calibrated::KernelModel& others) {
+  return [products = std::move(products), &others](const calibrated::KernelSpec& kernel) {
+    const auto product = native::AsProduct(kernel);
+    if (!product) return Calibrated(others, kernel);
+    const native::MatrixCost cost = products->Cost(*product);
+    return calibrated::Prediction{.us = cost.seconds * 1e6, .cycles = cost.cycles, .exact = true};
+  };
+}
+
+native::MadeModel MakeProducts(const TableModel& model, const hardware::Device& device) {
+  if (model.estimator == "systolic") return native::MakeSystolic(device);
+  if (model.estimator == "scalesim") return native::MakeScaleSim(device, native::DataflowOf(model.dataflow));
+  if (model.estimator == "genz") return native::MakeGenz(device);
+  return MakeError(kNoTableModel, fmt::format("the estimator `{}` costs no tables", model.estimator), {},
+                   "choose calibrated, roofline, systolic, scalesim or genz");
+}
+
+// `kernels` must outlive the rule.
+Result<KernelRule> RuleOf(const TableModel& model, const hardware::Device& device,
+                          const calibrated::KernelModel& kernels) {
+  if (model.estimator == "calibrated") return KernelRule([&kernels](const auto& k) { return Calibrated(kernels, k); });
+  if (model.estimator == "roofline") return KernelRule([&kernels](const auto& k) { return Roofline(kernels, k); });
+  auto products = MakeProducts(model, device);
+  if (!products) return products.error();
+  return ProductsBy(*std::move(products), kernels);
+}
+
+template <class Spec, class Rule>
+Result<calibrated::Predictions> Predict(const Result<std::vector<std::optional<Spec>>>& specs, const Rule& rule) {
+  if (!specs) return specs.error();
+  calibrated::Predictions predictions;
+  predictions.reserve(specs->size());
+  for (const auto& spec : *specs) predictions.push_back(spec ? std::optional(rule(*spec)) : std::nullopt);
+  return predictions;
+}
+
+}  // namespace
+
+std::optional<report::Table> EstimateKernelTable(const std::string& file, const std::string& device,
+                                                 const TableModel& model, Diagnostics& diagnostics) {
+  const auto figures = hardware::LoadDevice(device, diagnostics);
+  const auto parameters = Parameters(diagnostics);
+  const auto table = figures && parameters ? ReadTable(file, diagnostics) : std::nullopt;
+  if (!table) return std::nullopt;
+  const calibrated::KernelModel kernels(*figures, *parameters);
+  const auto rule = Unwrap(RuleOf(model, *figures, kernels), diagnostics);
+  if (!rule) return std::nullopt;
+  return WithPredictions(*table, Predict(calibrated::ReadKernels(*table, file, diagnostics), *rule), diagnostics);
+}
+
+std::optional<report::Table> EstimateCollectiveTable(const std::string& file, const std::string& system,
+                                                     const TableModel& model, Diagnostics& diagnostics) {
+  const auto named = FindSystem(system, diagnostics);
+  const auto parameters = Parameters(diagnostics);
+  const auto table = named && parameters ? ReadTable(file, diagnostics) : std::nullopt;
+  if (!table) return std::nullopt;
+  const auto specs = calibrated::ReadCollectives(*table, file, diagnostics);
+  if (model.estimator == "genz") {
+    const native::GenzLink link = named->device ? native::GenzLinkOf(*named->device) : named->link;
+    const auto rule = [&link](const calibrated::CollectiveSpec& spec) {
+      return calibrated::Prediction{.us = native::GenzCollective(link, spec) * 1e6, .exact = true};
+    };
+    return WithPredictions(*table, Predict(specs, rule), diagnostics);
+  }
+  const calibrated::Parameters shared = named->ports.mesh ? calibrated::OnMesh(*parameters) : *parameters;
+  const calibrated::CollectiveModel links = named->device ? calibrated::CollectiveModel(*named->device, *parameters)
+                                                          : calibrated::CollectiveModel(named->ports, shared);
+  const auto rule = [&links](const calibrated::CollectiveSpec& spec) {
+    const calibrated::CollectiveTime time = links.Time(spec);
+    return calibrated::Prediction{.us = time.us, .sigma_us = time.sigma_us};
+  };
+  return WithPredictions(*table, Predict(specs, rule), diagnostics);
+}
+
+}  // namespace hespas::validate
