@@ -28,6 +28,7 @@ def own_documents():
     for path in sorted(ROOT.glob("*/**/*.md")):
         if path.relative_to(ROOT).parts[0] in ("docs", "data", "examples", "experiments", "bench"):
             yield path
+    yield from sorted(ROOT.glob("docs/pictures/*.svg"))
 
 
 def copy_documents(site):
@@ -84,7 +85,7 @@ def headers():
 
 def layers():
     lines = [line.split(":") for line in (ROOT / "cmake/layers.txt").read_text().splitlines() if re.match("[a-z]+:", line)]
-    return {name: sees.split() for name, sees in lines}
+    return {name: [layer.split("/")[0] for layer in sees.split()] for name, sees in lines}
 
 
 def draw_layers(path):
@@ -103,6 +104,7 @@ def navigation(site):
     first = [page(f"docs/{name}.md") for name in ("installing", "tutorial") if (site / f"docs/{name}.md").exists()]
     guides = [entry for entry in some("docs/*.md") if entry not in first]
     return [{"Start": "README.md"}, *first, {"Guides": guides}, {"Reference": some("docs/reference/*.md") + some("data/**/README.md")},
+            {"Specifications": some("docs/spec/*.md")},
             {"Experiments": some("experiments/**/*.md") + some("bench/*.md") + some("examples/**/*.md")},
             {"Decisions": some("docs/adr/*.md")}, {"Project": [page("CHANGELOG.md"), page("CONTRIBUTING.md"), {"Licence": "LICENSE.md"}]}]
 
