@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Puts sources into batches that one compiler run can take together; prints `FILE;BATCH` pairs for CMake.
+"""Writes sources that include others, for one compiler run to take together; prints their names for CMake.
 
-usage: unity_batches.py LINES FILE...     LINES: most lines of a batch
+usage: unity_batches.py LINES FOLDER FILE...     LINES: most lines of a batch; FOLDER: where they are written
 
 Two files share a batch only where neither mentions a name that the other keeps to itself (its unnamed namespaces and
 macros): so a batch means exactly what its files mean alone, and no file needs names that are unique in its folder.
@@ -12,7 +12,7 @@ import pathlib
 import re
 import sys
 
-SOURCES = pathlib.Path(__file__).resolve().parent.parent / "src"
+ROOT = pathlib.Path(__file__).resolve().parent.parent
 UNNAMED = re.compile(r"^namespace \{\n(.*?)^\}(?:  // namespace$|\Z)", re.MULTILINE | re.DOTALL)
 IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
 INCLUDE = re.compile(r'^#include "([^"]+)"', re.MULTILINE)
@@ -36,7 +36,8 @@ def header_names(path):
 
 
 def headers_of(text):
-    return [path for path in map(SOURCES.joinpath, INCLUDE.findall(text)) if path.exists()]
+    paths = [ROOT / folder / name for name in INCLUDE.findall(text) for folder in ("src", ".")]
+    return [path for path in paths if path.is_file()]
 
 
 def facts_of(path):
@@ -57,7 +58,7 @@ def facts_of(path):
 
 class Batch:
     def __init__(self):
-        self.own, self.names, self.aliases, self.lines = set(), set(), {}, 0
+        self.files, self.own, self.names, self.aliases, self.lines = [], set(), set(), {}, 0
 
     def takes(self, facts, most):
         own, aliases, names, lines = facts
@@ -69,26 +70,42 @@ class Batch:
             name in aliases or name not in names for name in self.aliases) and all(
             name in self.aliases or name not in self.names for name in aliases)
 
-    def add(self, facts):
+    def add(self, path, facts):
+        self.files.append(path)
         self.own |= facts[0]
         self.aliases |= facts[1]
         self.names |= facts[2]
         self.lines += facts[3]
 
 
-def main():
-    most = int(sys.argv[1])
+def batches_of(paths, most):
     batches = []
-    pairs = []
-    for name in sys.argv[2:]:
-        facts = facts_of(pathlib.Path(name))
-        place = next((i for i, batch in enumerate(batches) if batch.takes(facts, most)), None)
-        if place is None:
-            place = len(batches)
-            batches.append(Batch())
-        batches[place].add(facts)
-        pairs.append(f"{name};{place}")
-    print(";".join(pairs), end="")
+    for path in paths:
+        facts = facts_of(path)
+        batch = next((batch for batch in batches if batch.takes(facts, most)), None)
+        if batch is None:
+            batch = Batch()
+            batches.append(batch)
+        batch.add(path, facts)
+    return [batch.files for batch in batches]
+
+
+def write(path, text):
+    """Leaves a file alone that says the same, so that nothing is compiled again for it."""
+    if not path.exists() or path.read_text() != text:
+        path.write_text(text)
+
+
+def main():
+    folder = pathlib.Path(sys.argv[2])
+    folder.mkdir(parents=True, exist_ok=True)
+    written = []
+    for number, files in enumerate(batches_of([pathlib.Path(name).resolve() for name in sys.argv[3:]], int(sys.argv[1]))):
+        written.append(folder / f"batch_{number}.cc")
+        write(written[-1], "".join(f'#include "{file.relative_to(ROOT)}"\n' for file in files))
+    for stale in set(folder.glob("batch_*.cc")) - set(written):
+        stale.unlink()
+    print(";".join(map(str, written)), end="")
 
 
 if __name__ == "__main__":
