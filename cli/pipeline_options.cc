@@ -19,6 +19,8 @@ CLI::Validator IsSeparator() {
 }  // namespace
 
 CLI::Option* AddProgramOption(CLI::App& command, driver::RunOptions& options) {
+  command.add_flag("!--no-partition", options.partition,
+                   "refuse a global program instead of letting XLA's partitioner divide it");
   return command
       .add_option("PROGRAM", options.program,
                   "StableHLO or HLO program: text or bytecode, also .gz or .zst; - is stdin")

@@ -56,7 +56,7 @@ def compiler(text, devices):
         request = _jax.CompileOptions()
         request.num_replicas, request.num_partitions = 1, devices
         build = request.executable_build_options
-        build.num_partitions, build.use_spmd_partitioning, build.use_shardy_partitioner = devices, True, True
+        build.num_partitions, build.use_spmd_partitioning, build.use_shardy_partitioner = devices, True, "sdy." in text
         build.device_assignment = _jax.DeviceAssignment.create(np.arange(devices).reshape(1, devices))
         request.env_option_overrides = list(options.items())
         found = jax.devices()[:devices]

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "base/system/cache_folder.h"
 #include "base/system/file.h"
 #include "base/system/process.h"
 #include "base/system/scratch_folder.h"
@@ -38,13 +39,6 @@ constexpr std::string_view kFlags[] = {
     "--flag=--xla_gpu_enable_reduce_scatter_combine_by_dim=false",
     "--flag=--xla_disable_hlo_passes=rematerialization",
 };
-
-fs::path CacheFolder() {
-  const char* given = std::getenv("XDG_CACHE_HOME");
-  if (given != nullptr && *given != '\0') return fs::path(given) / "hespas";
-  const char* home = std::getenv("HOME");
-  return fs::path(home == nullptr ? "/tmp" : home) / ".cache" / "hespas";
-}
 
 // HESPAS_XLA_PYTHON, or what `scripts/python_env.sh cuda` made.
 fs::path FindPython() {

@@ -42,12 +42,6 @@ inline constexpr DiagnosticKind kSystemSize{
     Outcome::kUsage};
 inline constexpr DiagnosticKind kNoCommunication{
     "W0901", "The program has no collectives: it is estimated as one device's program, and the network plays no part."};
-inline constexpr DiagnosticKind kNotPartitioned{
-    "W0986",
-    "The program is for several devices and says how its values are sharded, but no partitioner has applied that: it "
-    "has "
-    "no exchanges, and its shapes are those of the whole. Estimate what each device runs instead: the partitioned "
-    "program of `hespas export`, or `hespas shard`."};
 inline constexpr DiagnosticKind kNotSteady{"W0903",
                                            "A loop has too many iterations to simulate all of them, and those that "
                                            "were simulated did not come to take equally "
@@ -87,6 +81,7 @@ struct RunOptions {
   std::string cache = "memory";         // none, memory (equal blocks of this run), or a file kept across runs
   bool compat = false;                  // the Python prototype's choices and defects
   Assumptions assumptions;
+  bool partition = true;  // global programs, by XLA's partitioner (driver/pipeline/partition.h)
   bool strict = false;
   bool require_fit = false;                // more memory than the device has is an error
   std::vector<std::string> more_programs;  // of further parts (driver/pipeline/parts.h)

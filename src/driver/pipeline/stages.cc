@@ -10,6 +10,7 @@
 #include "driver/configuration/stragglers.h"
 #include "driver/figures/op_summaries.h"
 #include "driver/pipeline/optimise_stage.h"
+#include "driver/pipeline/partition.h"
 #include "driver/pipeline/run.h"
 #include "driver/what_if/flash_attention.h"
 #include "driver/what_if/overlap.h"
@@ -18,7 +19,6 @@
 #include "estimate/estimate_all.h"
 #include "estimate/registry.h"
 #include "hardware/presets.h"
-#include "ir/facts/shardings.h"
 #include "read/read.h"
 #include "simulate/simulate.h"
 #include "split/split.h"
@@ -145,14 +145,11 @@ std::optional<ReadProgram> ReadProgramOf(const RunOptions& options, Diagnostics&
   const auto main = Take(read::RequireMain(*module), diagnostics);
   if (!main) return std::nullopt;
   program.ops = static_cast<int64_t>(module->block(module->body(*main)).ops.size());
+  module = Take(Partitioned(*std::move(module), options.partition, diagnostics), diagnostics);
+  if (!module) return std::nullopt;
   if (const Status applied = Apply(options.assumptions, *module, diagnostics); !applied) {
     diagnostics.Report(applied.error());
     return std::nullopt;
-  }
-  if (ir::AwaitsPartitioner(*module)) {
-    diagnostics.Warning(kNotPartitioned, "the program's shardings have not been applied: each device runs all of it",
-                        {.file = options.program},
-                        "`hespas export` writes what each device runs, `hespas shard --mesh` partitions and estimates");
   }
   program.scheduled = optimise::IsOptimised(*module);
   program.module = *std::move(module);

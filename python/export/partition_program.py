@@ -1,0 +1,48 @@
+#!/usr/bin/env python3
+"""What each device runs of a global program: XLA's partitioner on pretended CPU devices. `hespas run` calls it.
+
+    partition_program.py PROGRAM OUTPUT.mlir DEVICES     PROGRAM: StableHLO text (Shardy or GSPMD) or HLO text
+
+Runs in whichever Python is at hand, and continues in the environment that has JAX.
+"""
+import os
+import pathlib
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+
+from environments import Refused, jax_python, program_text  # noqa: E402
+
+INSIDE = "--in-environment"
+
+
+def partition(program, output, devices):
+    import lower
+    from partition import early_hlo
+    from remesh import compiler
+
+    lower.prepare_environment(devices)
+    text = program_text(program)
+    if text.lstrip().startswith("HloModule"):
+        text = lower.hlo_to_stablehlo(text)
+    with tempfile.TemporaryDirectory() as dumps:
+        hlo = early_hlo(compiler(text, devices), dumps)
+        lower.write(output, lower.hlo_to_stablehlo(hlo))
+    sys.stdout.flush()
+    os._exit(0)  # XLA's own compilation still runs in a thread
+
+
+def main():
+    arguments = sys.argv[1:]
+    try:
+        if arguments[0] == INSIDE:
+            partition(arguments[1], arguments[2], int(arguments[3]))
+        python = jax_python()
+        os.execv(python, [python, __file__, INSIDE, *arguments])
+    except Refused as error:
+        sys.exit(str(error))
+
+
+if __name__ == "__main__":
+    main()
