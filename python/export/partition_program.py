@@ -7,8 +7,10 @@ Runs in whichever Python is at hand, and continues in the environment that has J
 """
 import os
 import pathlib
+import shutil
 import sys
 import tempfile
+import traceback
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
@@ -19,18 +21,25 @@ INSIDE = "--in-environment"
 
 def partition(program, output, devices):
     import lower
-    from partition import early_hlo
+    from partition import NotPartitioned, early_hlo
     from remesh import compiler
 
     lower.prepare_environment(devices)
     text = program_text(program)
     if text.lstrip().startswith("HloModule"):
         text = lower.hlo_to_stablehlo(text)
-    with tempfile.TemporaryDirectory() as dumps:
-        hlo = early_hlo(compiler(text, devices), dumps)
-        lower.write(output, lower.hlo_to_stablehlo(hlo))
-    sys.stdout.flush()
-    os._exit(0)  # XLA's own compilation still runs in a thread
+    dumps = tempfile.mkdtemp(prefix="hespas-")
+    status = 1
+    try:
+        lower.write(output, lower.partitioned_stablehlo(early_hlo(compiler(text, devices), dumps)))
+        status = 0
+    except NotPartitioned as error:
+        sys.stderr.write(f"{error}\n")
+    except Exception:  # noqa: BLE001 - the process must not end as Python ends it
+        traceback.print_exc()
+    shutil.rmtree(dumps, ignore_errors=True)
+    sys.stderr.flush()
+    os._exit(status)  # XLA's own compilation still runs in a thread that nothing can stop
 
 
 def main():

@@ -70,7 +70,7 @@ def make(text, sizes, output, dumps):
     devices = math.prod(sizes.values())
     lower.prepare_environment(devices)
     part = pathlib.Path(dumps) / "program.gz"
-    lower.write(part, lower.hlo_to_stablehlo(early_hlo(compiler(remeshed(text, sizes), devices), dumps)))
+    lower.write(part, lower.partitioned_stablehlo(early_hlo(compiler(remeshed(text, sizes), devices), dumps)))
     os.replace(part, output)
 
 

@@ -37,6 +37,7 @@ class Unwrapper {
   bool Plan() {
     if (!block_.valid() || module_.block(block_).next.valid()) return false;
     fates_.resize(module_.value_count());
+    local_.resize(module_.value_count());
     for (size_t i = 0; i < fates_.size(); ++i) fates_[i].value = ValueId(i);
     PlanArguments();
     for (const OpId op : module_.block(block_).ops) {
@@ -104,11 +105,11 @@ class Unwrapper {
   }
 
   bool MarkLocal(OpId op) {
-    for (const ValueId result : module_.results(op)) local_.push_back(result);
+    for (const ValueId result : module_.results(op)) local_[result.index()] = true;
     return true;
   }
 
-  bool IsLocal(ValueId value) const { return std::find(local_.begin(), local_.end(), value) != local_.end(); }
+  bool IsLocal(ValueId value) const { return local_[value.index()]; }
 
   // Whether `value` can be handed over as a device's part of type `type`, divided as `wanted` says.
   bool Hand(ValueId value, const std::optional<Tiling>& wanted, ir::TypeId type) {
@@ -263,7 +264,7 @@ class Unwrapper {
   const OpId main_;
   const ir::BlockId block_;
   std::vector<Fate> fates_;
-  std::vector<ValueId> local_;  // values between GSPMD's markers
+  std::vector<bool> local_;  // by value: it stands between GSPMD's markers
   bool manual_ = false;
 };
 

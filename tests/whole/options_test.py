@@ -50,7 +50,7 @@ class Run(Case):
         self.run_told(2, "E0943", "NPU 1 has two devices", "--rank-devices", "0-1=H100_80GB", "--rank-devices", "1-2=V100_32GB")
 
     def test_shardings_that_were_not_applied(self):
-        self.told(0, "W0986", "shardings", "run", UNPARTITIONED, "--device", "A100_SXM_40GB")
+        self.told(5, "E0986", "shardings have not been applied", "run", UNPARTITIONED, "--device", "A100_SXM_40GB", "--no-partition")
         self.told(1, "E0545", "shardings", "retarget", UNPARTITIONED, "--devices", 8)
 
     def test_shards_that_do_not_divide(self):

@@ -36,6 +36,13 @@ std::string LastLine(const std::string& output) {
   return output.substr(line == std::string::npos ? 0 : line + 1, 2000);
 }
 
+// The lock file of the environment that partitions: another JAX makes another program.
+std::string LockedVersions() {
+  const auto data = hardware::DataFolder();
+  const auto lock = data ? ReadRaw((data->parent_path() / "python" / "locks" / "export.txt").string()) : data.error();
+  return lock ? *lock : "";
+}
+
 // Runs XLA's partitioner on `text`; the result appears whole in `result` or not at all.
 Status Partition(const ir::Module& module, const std::string& text, int64_t devices, const fs::path& result) {
   const auto data = hardware::DataFolder();
@@ -70,7 +77,7 @@ Result<ir::Module> Partitioned(ir::Module module, bool allowed, Diagnostics& dia
   if (!allowed) return Refused(module, "the program's shardings have not been applied");
   const int64_t devices = ir::DevicesOf(module);
   const std::string text = module.source().empty() ? ir::PrintGeneric(module) : std::string(module.source());
-  const fs::path result = CacheFolder() / "partitioned" / (Sha256Hex(text) + ".mlir");
+  const fs::path result = CacheFolder() / "partitioned" / (Sha256Hex(LockedVersions() + text) + ".mlir");
   std::error_code none;
   if (!fs::exists(result, none)) {
     if (const Status made = Partition(module, text, devices, result); !made) return made.error();
