@@ -19,6 +19,9 @@ CLI::Validator IsSeparator() {
 }  // namespace
 
 CLI::Option* AddProgramOption(CLI::App& command, driver::RunOptions& options) {
+  command
+      .add_option("--bind", options.bind, "size of a symbolic dimension: b=8, or 0.1=128 for argument 0, dimension 1")
+      ->delimiter(',');
   command.add_flag("!--no-partition", options.partition,
                    "refuse a global program instead of letting XLA's partitioner divide it");
   return command

@@ -14,9 +14,7 @@ import traceback
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
-from environments import Refused, jax_python, program_text  # noqa: E402
-
-INSIDE = "--in-environment"
+from environments import continue_in_jax, program_text  # noqa: E402
 
 
 def partition(program, output, devices):
@@ -24,6 +22,7 @@ def partition(program, output, devices):
     from partition import NotPartitioned, early_hlo
     from remesh import compiler
 
+    devices = int(devices)
     lower.prepare_environment(devices)
     text = program_text(program)
     if text.lstrip().startswith("HloModule"):
@@ -42,16 +41,5 @@ def partition(program, output, devices):
     os._exit(status)  # XLA's own compilation still runs in a thread that nothing can stop
 
 
-def main():
-    arguments = sys.argv[1:]
-    try:
-        if arguments[0] == INSIDE:
-            partition(arguments[1], arguments[2], int(arguments[3]))
-        python = jax_python()
-        os.execv(python, [python, __file__, INSIDE, *arguments])
-    except Refused as error:
-        sys.exit(str(error))
-
-
 if __name__ == "__main__":
-    main()
+    continue_in_jax(__file__, partition)

@@ -4,9 +4,9 @@
 
 #include <string>
 
+#include "../read_program.h"
 #include "ir/facts/shardings.h"
 #include "ir/verify/verify.h"
-#include "../read_program.h"
 
 namespace hespas::transform {
 namespace {

@@ -81,7 +81,8 @@ struct RunOptions {
   std::string cache = "memory";         // none, memory (equal blocks of this run), or a file kept across runs
   bool compat = false;                  // the Python prototype's choices and defects
   Assumptions assumptions;
-  bool partition = true;  // global programs, by XLA's partitioner (driver/pipeline/partition.h)
+  std::vector<std::string> bind;  // sizes of symbolic dimensions, "b=8" (driver/pipeline/bind.h)
+  bool partition = true;          // global programs, by XLA's partitioner (driver/pipeline/partition.h)
   bool strict = false;
   bool require_fit = false;                // more memory than the device has is an error
   std::vector<std::string> more_programs;  // of further parts (driver/pipeline/parts.h)

@@ -9,6 +9,7 @@
 #include "driver/configuration/presets.h"
 #include "driver/configuration/stragglers.h"
 #include "driver/figures/op_summaries.h"
+#include "driver/pipeline/bind.h"
 #include "driver/pipeline/optimise_stage.h"
 #include "driver/pipeline/partition.h"
 #include "driver/pipeline/run.h"
@@ -145,6 +146,8 @@ std::optional<ReadProgram> ReadProgramOf(const RunOptions& options, Diagnostics&
   const auto main = Take(read::RequireMain(*module), diagnostics);
   if (!main) return std::nullopt;
   program.ops = static_cast<int64_t>(module->block(module->body(*main)).ops.size());
+  module = Take(Bound(*std::move(module), options.bind, diagnostics), diagnostics);
+  if (!module) return std::nullopt;
   module = Take(Partitioned(*std::move(module), options.partition, diagnostics), diagnostics);
   if (!module) return std::nullopt;
   if (const Status applied = Apply(options.assumptions, *module, diagnostics); !applied) {
