@@ -9,7 +9,7 @@
 #include "driver/configuration/changes.h"
 #include "driver/configuration/presets.h"
 #include "driver/figures/summarise.h"
-#include "driver/pipeline/network_model.h"
+#include "driver/stages/network.h"
 #include "driver/pipeline/pipeline.h"
 #include "split/split.h"
 
@@ -22,9 +22,9 @@ constexpr size_t kCopies = 4;  // of traces, for each thread
 constexpr std::string_view kShared[] = {"calibrated", "roofline", "systolic", "scalesim", "genz"};
 
 bool GoesWhole(const RunOptions& options) {
-  const bool shared = std::find(std::begin(kShared), std::end(kShared), options.estimator) != std::end(kShared);
-  return !shared || options.optimise == "xla" || options.compat || !options.rank_devices.empty() ||
-         !options.more_programs.empty() || !options.xla_flags.empty();
+  const bool shared = std::find(std::begin(kShared), std::end(kShared), options.estimate.estimator) != std::end(kShared);
+  return !shared || options.optimise.mode == driver::OptimiseMode::kXla || options.compat || !options.parts.rank_devices.empty() ||
+         !options.parts.programs.empty() || !options.optimise.xla_flags.empty();
 }
 
 std::string Joined(const std::vector<std::string>& texts) {
@@ -74,15 +74,15 @@ void FillResult(const hardware::Device& device, const Structure& structure, cons
 
 Result<std::shared_ptr<SharedProgram>> Evaluator::ProgramOf(const RunOptions& options) {
   const std::lock_guard lock(mutex_);
-  auto& content = contents_[options.program];
+  auto& content = contents_[options.program.path];
   if (!content) {
-    auto raw = ReadRaw(options.program);
+    auto raw = ReadRaw(options.program.path);
     if (!raw) return raw.error();
     content = std::make_shared<const std::string>(*std::move(raw));
   }
-  const driver::Assumptions& assumed = options.assumptions;
+  const driver::Assumptions& assumed = options.program.assumptions;
   const std::string key =
-      fmt::format("{}\n{}|{}|{}", options.program, assumed.trip_count, assumed.devices, assumed.moe_imbalance);
+      fmt::format("{}\n{}|{}|{}", options.program.path, assumed.trip_count, assumed.devices, assumed.moe_imbalance);
   if (auto* known = programs_.Find(key)) return *known;
   return programs_.Add(key, std::make_shared<SharedProgram>(content, key));
 }
@@ -90,15 +90,15 @@ Result<std::shared_ptr<SharedProgram>> Evaluator::ProgramOf(const RunOptions& op
 std::shared_ptr<const hardware::Device> Evaluator::BaseDevice(const RunOptions& options, Diagnostics& diagnostics) {
   {
     const std::lock_guard lock(mutex_);
-    if (auto* known = devices_.Find(options.device)) return *known;
+    if (auto* known = devices_.Find(options.device.name)) return *known;
   }
   RunOptions plain;
-  plain.device = options.device;
+  plain.device.name = options.device.name;
   auto device = driver::DeviceOf(plain, diagnostics);
   if (!device) return nullptr;
   auto made = std::make_shared<const hardware::Device>(*std::move(device));
   const std::lock_guard lock(mutex_);
-  if (devices_.Find(options.device) == nullptr) devices_.Add(options.device, made);
+  if (devices_.Find(options.device.name) == nullptr) devices_.Add(options.device.name, made);
   return made;
 }
 
@@ -135,7 +135,7 @@ std::optional<hardware::System> Evaluator::SystemFor(const RunOptions& options, 
   std::optional<hardware::System> system;
   if (device != nullptr) {
     system = NodeOf(*device, npus, diagnostics);
-  } else if (const auto base = BaseSystem(options.system, diagnostics)) {
+  } else if (const auto base = BaseSystem(options.system.name, diagnostics)) {
     system = *base;
   }
   if (!system) return std::nullopt;
@@ -157,11 +157,11 @@ std::shared_ptr<const Evaluator::DeviceAndWork> Evaluator::WorkFor(const RunOpti
     diagnostics.Report(program.error());
     return nullptr;
   }
+  const driver::EstimateOptions& estimate = options.estimate;
   const std::string key =
-      fmt::format("{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}", (*program)->key(), options.device, Joined(own),
-                  options.estimator, options.fallback, options.dataflow, options.optimise, options.split, options.merge,
-                  options.block_limit, options.separator, options.separator_policy, options.separator_node_type,
-                  options.flash_attention, options.loop_window);
+      fmt::format("{}|{}|{}|{}|{}|{}|{}|{}|{}", (*program)->key(), options.device.name, Joined(own), estimate.estimator,
+                  estimate.settings.fallback, static_cast<int>(estimate.settings.dataflow), estimate.flash_attention,
+                  static_cast<int>(options.optimise.mode), driver::KeyOf(options.split));
   {
     const std::lock_guard lock(mutex_);
     if (auto* known = works_.Find(key)) return *known;
@@ -185,9 +185,9 @@ std::shared_ptr<const Evaluator::DeviceAndWork> Evaluator::WorkFor(const RunOpti
 }
 
 bool Evaluator::Try(const RunOptions& options, Scratch& scratch, Row& row, bool& steady, Diagnostics& diagnostics) {
-  const bool network = options.network_backend != "none";
+  const bool network = options.network.backend != driver::NetworkBackend::kNone;
   std::optional<hardware::System> system;
-  if (network && options.system != "auto") {
+  if (network && options.system.name != driver::kAutoSystem) {
     system = SystemFor(options, nullptr, 0, diagnostics);
     if (!system) return false;
   }
@@ -230,9 +230,9 @@ void Evaluator::Evaluate(const RunOptions& given, Scratch& scratch, Row& row) {
     return Fail(diagnostics, row);
   }
   bool steady = true;
-  options.loop_window = split::kShortWindow;
+  options.split.loop_window = split::kShortWindow;
   if (Try(options, scratch, row, steady, diagnostics) && !steady) {
-    options.loop_window = split::kLongWindow;
+    options.split.loop_window = split::kLongWindow;
     row.result = {};
     Try(options, scratch, row, steady, diagnostics);
   }

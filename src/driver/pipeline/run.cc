@@ -10,8 +10,8 @@
 #include "driver/configuration/changes.h"
 #include "driver/configuration/presets.h"
 #include "driver/figures/summarise.h"
-#include "driver/pipeline/memory_stage.h"
-#include "driver/pipeline/network_model.h"
+#include "driver/stages/memory.h"
+#include "driver/stages/network.h"
 #include "driver/pipeline/output.h"
 #include "driver/pipeline/parts.h"
 #include "driver/pipeline/pipeline.h"
@@ -37,10 +37,10 @@ class StageTimer {
 
 // The what-if table reads the program again, which standard input cannot give twice.
 bool ReadContent(RunOptions& options, Diagnostics& diagnostics) {
-  if (options.content) return true;
-  auto raw = ReadRaw(options.program);
+  if (options.program.content) return true;
+  auto raw = ReadRaw(options.program.path);
   if (!raw) diagnostics.Report(raw.error());
-  if (raw) options.content = std::make_shared<const std::string>(std::move(*raw));
+  if (raw) options.program.content = std::make_shared<const std::string>(std::move(*raw));
   return raw.ok();
 }
 
@@ -52,17 +52,15 @@ bool Change(const RunOptions& options, hardware::System& system, Diagnostics& di
 
 bool AddMeasuredStep(const RunOptions& options, const Prepared& prepared, size_t npus, result::RunResult& result,
                      Diagnostics& diagnostics) {
-  const auto limit = std::chrono::milliseconds(static_cast<int64_t>(options.tool_limit_s * 1000));
+  const auto limit = std::chrono::milliseconds(static_cast<int64_t>(options.estimate.settings.tool_limit_s * 1000));
   // Passes of ours are no part of the truth.
   std::optional<ir::Module> as_read;
   if (prepared.optimised) {
-    as_read = options.content
-                  ? ReadModule(options.program, Content(options.content, *options.content), nullptr, diagnostics)
-                  : ReadModule(options.program, nullptr, diagnostics);
+    as_read = ReadModule(options.program, nullptr, diagnostics);
     if (!as_read) return false;
   }
   const ir::Module& module = as_read ? *as_read : *prepared.module;
-  const auto whole = estimate::MeasureWhole(module, static_cast<int>(npus), options.profile, limit);
+  const auto whole = estimate::MeasureWhole(module, static_cast<int>(npus), options.estimate.settings.profile, limit);
   if (!whole) {
     diagnostics.Report(whole.error());
     return false;
@@ -92,7 +90,7 @@ std::optional<Simulated> SimulateBlocks(const RunOptions& options, const Prepare
   timer.Done("assemble");
   const size_t npus = traces->program_of_rank.size();
   // A single NPU has no network to simulate.
-  if (options.network_backend != "none" && !system && npus > 1) {
+  if (options.network.backend != NetworkBackend::kNone && !system && npus > 1) {
     system = SystemOfDevice(prepared.device, npus, diagnostics);
     if (!system || !Change(options, *system, diagnostics)) return std::nullopt;
   }
@@ -114,7 +112,7 @@ bool RepeatLonger(const RunOptions& options, Prepared& prepared, Simulated& run,
                   Diagnostics& diagnostics) {
   if (Drift(run) <= kSteady) return true;
   RunOptions longer = options;
-  longer.loop_window = split::kLongWindow;
+  longer.split.loop_window = split::kLongWindow;
   Diagnostics told;  // the first time
   if (!SplitBlocks(longer, prepared, told)) return false;
   auto again = SimulateBlocks(longer, prepared, std::move(run.system), timer, told);
@@ -124,7 +122,7 @@ bool RepeatLonger(const RunOptions& options, Prepared& prepared, Simulated& run,
     diagnostics.Warning(kNotSteady,
                         fmt::format("after {} iterations a loop's time still changes by {:.1f} % in {}",
                                     3 * split::kLongWindow, 100 * Drift(run), split::kLongWindow),
-                        {.file = options.program});
+                        {.file = options.program.path});
   }
   return true;
 }
@@ -134,11 +132,11 @@ bool RepeatLonger(const RunOptions& options, Prepared& prepared, Simulated& run,
 std::optional<Finished> RunStages(const RunOptions& given, Diagnostics& diagnostics) {
   RunOptions options = given;
   // Traces and timelines that somebody reads hold all iterations.
-  if (options.output.empty()) options.loop_window = split::kShortWindow;
+  if (options.output.folder.empty()) options.split.loop_window = split::kShortWindow;
   StageTimer timer;
   std::optional<hardware::System> system;
-  if (options.network_backend != "none" && options.system != "auto") {
-    system = LoadSystemPreset(options.system, diagnostics);
+  if (options.network.backend != NetworkBackend::kNone && options.system.name != kAutoSystem) {
+    system = LoadSystemPreset(options.system.name, diagnostics);
     if (!system || !Change(options, *system, diagnostics)) return std::nullopt;
   }
   auto prepared = Prepare(options, diagnostics);
@@ -154,7 +152,7 @@ std::optional<Finished> RunStages(const RunOptions& given, Diagnostics& diagnost
     diagnostics.Report(fits.error());
     return std::nullopt;
   }
-  if (options.profile.whole &&
+  if (options.estimate.settings.profile.whole &&
       !AddMeasuredStep(options, *prepared, run->traces.program_of_rank.size(), result, diagnostics))
     return std::nullopt;
   for (const Diagnostic& diagnostic : diagnostics.all()) {
@@ -167,26 +165,26 @@ std::optional<Finished> RunStages(const RunOptions& given, Diagnostics& diagnost
 report::StepView Finished::View() const { return ViewOf(prepared, estimated, traces, simulated, result.step_time); }
 
 std::optional<result::RunResult> Run(const RunOptions& given, Diagnostics& diagnostics) {
-  if (!given.more_programs.empty() || !given.rank_devices.empty() || !given.placement.empty() || !given.devices.empty())
+  if (!given.parts.programs.empty() || !given.parts.rank_devices.empty() || !given.parts.placement.empty() || !given.parts.devices.empty())
     return RunParts(given, diagnostics);
   RunOptions options = given;
-  const bool explained = !options.output.empty() && options.report;
-  options.explain |= explained;
+  const bool explained = !options.output.folder.empty() && options.output.report;
+  options.output.explain |= explained;
   if (explained && !ReadContent(options, diagnostics)) return std::nullopt;
   auto run = RunStages(options, diagnostics);
   if (!run) return std::nullopt;
-  if (options.output.empty()) return std::move(run->result);
+  if (options.output.folder.empty()) return std::move(run->result);
   StageTimer timer;
   const hardware::System* system = run->system ? &*run->system : nullptr;
-  if (explained && options.what_if)
+  if (explained && options.output.what_if)
     run->result.what_if = WhatIfs(options, run->prepared, run->estimated, run->traces, system);
   timer.Done("what if");
-  if (const Status status = PrepareFolder(options.output, options.clean); !status) {
+  if (const Status status = PrepareFolder(options.output.folder, options.output.clean); !status) {
     diagnostics.Report(status.error());
     return std::nullopt;
   }
   Status status = WriteOutputs(run->prepared, run->estimated, run->traces, run->result, options);
-  if (status.ok() && options.report) status = WriteReport(*run, options.output);
+  if (status.ok() && options.output.report) status = WriteReport(*run, options.output.folder);
   if (!status) {
     diagnostics.Report(status.error());
     return std::nullopt;

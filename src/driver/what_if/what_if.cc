@@ -6,9 +6,9 @@
 #include "assemble/assemble.h"
 #include "driver/configuration/changes.h"
 #include "driver/figures/summarise.h"
-#include "driver/pipeline/network_model.h"
-#include "driver/what_if/flash_attention.h"
-#include "driver/what_if/overlap.h"
+#include "driver/stages/network.h"
+#include "driver/stages/flash_attention.h"
+#include "driver/stages/overlap.h"
 
 namespace hespas::driver {
 namespace {
@@ -53,10 +53,10 @@ class Asker {
   std::optional<Time> Ask(const Question& question) {
     RunOptions options = options_;
     options.changes.insert(options.changes.end(), question.changes.begin(), question.changes.end());
-    if (question.overlap) options.overlap = "perfect";
-    options.explain = false;
+    if (question.overlap) options.network.overlap = Overlap::kPerfect;
+    options.output.explain = false;
     options.progress = nullptr;
-    options.flash_attention |= question.flash;
+    options.estimate.flash_attention |= question.flash;
     if (question.from == From::kNetwork) return Rest(options, prepared_, estimated_);
     if (question.from == From::kEstimates) return WithFlashAttention(options);
     if (prepared_.optimised) {
@@ -75,7 +75,7 @@ class Asker {
  private:
   std::optional<Time> WithFlashAttention(const RunOptions& options) {
     Estimated estimated = estimated_;
-    if (!options_.flash_attention) ApplyFlashAttention(prepared_, estimated);
+    if (!options_.estimate.flash_attention) ApplyFlashAttention(prepared_, estimated);
     return Rest(options, prepared_, estimated);
   }
 
@@ -86,7 +86,7 @@ class Asker {
 
   // The run's network with the changes of the question; one that follows from the device follows from the changed one.
   std::optional<hardware::System> SystemFor(const RunOptions& options, const Prepared& prepared) {
-    const bool follows = options.system == "auto";
+    const bool follows = options.system.name == kAutoSystem;
     auto system = follows ? SystemOfDevice(prepared.device, system_->npus(), ignored_) : std::optional(*system_);
     const auto first = options.changes.begin() + (follows ? 0 : static_cast<ptrdiff_t>(options_.changes.size()));
     if (!system || !ChangeSystem({first, options.changes.end()}, *system)) return std::nullopt;
@@ -112,7 +112,7 @@ class Asker {
     }
     trace::TraceGraph traces = traces_;
     if (&estimated != &estimated_) assemble::SetDurations(estimated.table, traces);
-    if (options.overlap != options_.overlap) SeparateCommunication(traces);
+    if (options.network.overlap != options_.network.overlap) SeparateCommunication(traces);
     return traces;
   }
 

@@ -6,7 +6,7 @@
 
 #include <vector>
 
-#include "driver/pipeline/run.h"
+#include "driver/stages/assemble.h"
 #include "result/what_if.h"
 
 namespace hespas::driver {
