@@ -185,7 +185,8 @@ bool ApplyConfiguration(CLI::App& command, driver::RunOptions& run, Console& con
       run.device.figures = std::move(configuration->figures);
     }
   }
-  if (const Status read = ReadFigureOptions(command, run.device.figures); !read) console.diagnostics.Report(read.error());
+  if (const Status read = ReadFigureOptions(command, run.device.figures); !read)
+    console.diagnostics.Report(read.error());
   if (console.diagnostics.has_errors()) {
     console.PrintDiagnostics();
     return false;

@@ -63,7 +63,8 @@ void AddToolOptions(CLI::App& command, estimate::EstimatorOptions& options) {
 void AddModelOptions(CLI::App& command, driver::RunOptions& options) {
   driver::EstimateOptions& estimate = options.estimate;
   command
-      .add_option("--fallback", estimate.settings.fallback, "model that costs what --estimator cannot: calibrated or roofline")
+      .add_option("--fallback", estimate.settings.fallback,
+                  "model that costs what --estimator cannot: calibrated or roofline")
       ->check(OneOf({"calibrated", "roofline"}));
   AddToolOptions(command, estimate.settings);
   AddProfileOptions(command, estimate.settings.profile);
@@ -162,8 +163,7 @@ void AddTraceFileOptions(CLI::App& command, report::TraceFiles& form) {
 }
 
 void AddBackendOption(CLI::App& command, driver::RunOptions& options) {
-  AddWordOption(command, "--network-backend", options.network.backend,
-                "analytical, analytical-aware, simgrid or none");
+  AddWordOption(command, "--network-backend", options.network.backend, "analytical, analytical-aware, simgrid or none");
 }
 
 void AddNetworkOptions(CLI::App& command, driver::RunOptions& options) {

@@ -139,7 +139,8 @@ void AddOptimiseCommand(CLI::App& app, Console& console) {
                                  "hespas optimise examples/llama3-100m-4dev.mlir.gz --format json");
   auto options = std::make_shared<OptimiseCommand>();
   AddProgramOption(command, options->run);
-  command.add_option("--device", options->run.device.name, "accelerator whose costs decide on fusion: preset or JSON file");
+  command.add_option("--device", options->run.device.name,
+                     "accelerator whose costs decide on fusion: preset or JSON file");
   AddWordOption(command, "--optimise", options->run.optimise.mode,
                 "auto, none (summarise the program as it is), xla-gpu, xla-tpu, xla-cpu, or xla (its own compiler)");
   AddXlaFlagOption(command, options->run.optimise.xla_flags);

@@ -2,8 +2,8 @@
 #include <memory>
 
 #include "cli/command.h"
-#include "driver/stages/optimise.h"
 #include "driver/pipeline/run.h"
+#include "driver/stages/optimise.h"
 #include "hardware/presets.h"
 #include "ir/printer.h"
 

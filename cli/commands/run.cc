@@ -106,7 +106,8 @@ void AddRunCommand(CLI::App& app, Console& console) {
                   "folder for traces, statistics, report.html, timeline.pftrace and result.json");
   AddPlacementOptions(command, options->run);
   AddAssumptionOptions(command, options->run.program.assumptions);
-  command.add_flag("--require-fit", options->run.memory.require_fit, "needing more memory than the device has is an error");
+  command.add_flag("--require-fit", options->run.memory.require_fit,
+                   "needing more memory than the device has is an error");
   AddTraceFileOptions(command, options->run.output.trace_files);
   command
       .add_option_function<std::string>(

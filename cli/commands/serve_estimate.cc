@@ -151,7 +151,8 @@ void Warn(const serve::ServingEstimate& estimate, Diagnostics& diagnostics) {
 bool KnowsHardware(const driver::RunOptions& run, Diagnostics& diagnostics) {
   Diagnostics found;
   const bool device = driver::DeviceOf(run, found).has_value();
-  const bool system = run.system.name == driver::kAutoSystem || driver::LoadSystemPreset(run.system.name, found).has_value();
+  const bool system =
+      run.system.name == driver::kAutoSystem || driver::LoadSystemPreset(run.system.name, found).has_value();
   for (const Diagnostic& diagnostic : found.all()) {
     if (!diagnostic.is_warning()) diagnostics.Report(diagnostic);  // the runs tell the warnings
   }

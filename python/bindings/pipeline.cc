@@ -138,31 +138,52 @@ void BindProfileOptions(nb::class_<Options>& options) {
 
 void BindHardwareOptions(nb::class_<Options>& options) {
   using R = driver::RunOptions;
-  Field<[](R& o) -> auto& { return o.device.name; }>(options, "device");
-  Field<[](R& o) -> auto& { return o.system.name; }>(options, "system");
-  Field<[](R& o) -> auto& { return o.system.num_npus; }>(options, "num_npus");
-  Field<[](R& o) -> auto& { return o.changes; }>(options, "changes");
-  Field<[](R& o) -> auto& { return o.memory.require_fit; }>(options, "require_fit");
-  Field<[](R& o) -> auto& { return o.parts.rank_devices; }>(options, "rank_devices");
-  WordField<[](R& o) -> auto& { return o.network.backend; }>(options, "network_backend");
-  WordField<[](R& o) -> auto& { return o.network.model; }>(options, "network_model");
-  WordField<[](R& o) -> auto& { return o.network.overlap; }>(options, "overlap");
+  Field < [](R & o) -> auto& { return o.device.name; }
+  > (options, "device");
+  Field < [](R & o) -> auto& { return o.system.name; }
+  > (options, "system");
+  Field < [](R & o) -> auto& { return o.system.num_npus; }
+  > (options, "num_npus");
+  Field < [](R & o) -> auto& { return o.changes; }
+  > (options, "changes");
+  Field < [](R & o) -> auto& { return o.memory.require_fit; }
+  > (options, "require_fit");
+  Field < [](R & o) -> auto& { return o.parts.rank_devices; }
+  > (options, "rank_devices");
+  WordField < [](R & o) -> auto& { return o.network.backend; }
+  > (options, "network_backend");
+  WordField < [](R & o) -> auto& { return o.network.model; }
+  > (options, "network_model");
+  WordField < [](R & o) -> auto& { return o.network.overlap; }
+  > (options, "overlap");
 }
 
 void BindEstimateOptions(nb::class_<Options>& options) {
   using R = driver::RunOptions;
-  Field<[](R& o) -> auto& { return o.estimate.estimator; }>(options, "estimator");
-  Field<[](R& o) -> auto& { return o.estimate.settings.fallback; }>(options, "fallback");
-  WordField<[](R& o) -> auto& { return o.estimate.settings.dataflow; }>(options, "dataflow");
-  Field<[](R& o) -> auto& { return o.estimate.settings.tool_path; }>(options, "tool_path");
-  Field<[](R& o) -> auto& { return o.estimate.settings.tool_config; }>(options, "tool_config");
-  Field<[](R& o) -> auto& { return o.estimate.settings.tool_mapping; }>(options, "tool_mapping");
-  Field<[](R& o) -> auto& { return o.estimate.settings.tool_clock_hz; }>(options, "tool_clock");
-  Field<[](R& o) -> auto& { return o.estimate.settings.tool_chips; }>(options, "tool_chips");
-  Field<[](R& o) -> auto& { return o.estimate.settings.tool_limit_s; }>(options, "tool_timeout");
-  Field<[](R& o) -> auto& { return o.estimate.settings.kernel_simulator; }>(options, "kernel_simulator");
-  Field<[](R& o) -> auto& { return o.estimate.flash_attention; }>(options, "flash_attention");
-  Field<[](R& o) -> auto& { return o.estimate.strict; }>(options, "strict");
+  Field < [](R & o) -> auto& { return o.estimate.estimator; }
+  > (options, "estimator");
+  Field < [](R & o) -> auto& { return o.estimate.settings.fallback; }
+  > (options, "fallback");
+  WordField < [](R & o) -> auto& { return o.estimate.settings.dataflow; }
+  > (options, "dataflow");
+  Field < [](R & o) -> auto& { return o.estimate.settings.tool_path; }
+  > (options, "tool_path");
+  Field < [](R & o) -> auto& { return o.estimate.settings.tool_config; }
+  > (options, "tool_config");
+  Field < [](R & o) -> auto& { return o.estimate.settings.tool_mapping; }
+  > (options, "tool_mapping");
+  Field < [](R & o) -> auto& { return o.estimate.settings.tool_clock_hz; }
+  > (options, "tool_clock");
+  Field < [](R & o) -> auto& { return o.estimate.settings.tool_chips; }
+  > (options, "tool_chips");
+  Field < [](R & o) -> auto& { return o.estimate.settings.tool_limit_s; }
+  > (options, "tool_timeout");
+  Field < [](R & o) -> auto& { return o.estimate.settings.kernel_simulator; }
+  > (options, "kernel_simulator");
+  Field < [](R & o) -> auto& { return o.estimate.flash_attention; }
+  > (options, "flash_attention");
+  Field < [](R & o) -> auto& { return o.estimate.strict; }
+  > (options, "strict");
   options.def_prop_rw(
       "cache", [](const Options& o) { return driver::TextOf(o.run.estimate.cache); },
       [](Options& o, std::string text) { o.run.estimate.cache = driver::ParseCache(std::move(text)); });
@@ -174,15 +195,24 @@ void BindOptions(nb::module_& m) {
   using R = driver::RunOptions;
   BindHardwareOptions(options);
   BindEstimateOptions(options);
-  WordField<[](R& o) -> auto& { return o.optimise.mode; }>(options, "optimise");
-  Field<[](R& o) -> auto& { return o.optimise.xla_flags; }>(options, "xla_flags");
-  WordField<[](R& o) -> auto& { return o.split.strategy; }>(options, "split");
-  Field<[](R& o) -> auto& { return o.split.merge; }>(options, "merge");
-  Field<[](R& o) -> auto& { return o.split.block_limit; }>(options, "block_limit");
-  WordField<[](R& o) -> auto& { return o.split.separator; }>(options, "separator");
-  Field<[](R& o) -> auto& { return o.compat; }>(options, "compat");
-  Field<[](R& o) -> auto& { return o.output.folder; }>(options, "output");
-  Field<[](R& o) -> auto& { return o.output.command_line; }>(options, "command_line");
+  WordField < [](R & o) -> auto& { return o.optimise.mode; }
+  > (options, "optimise");
+  Field < [](R & o) -> auto& { return o.optimise.xla_flags; }
+  > (options, "xla_flags");
+  WordField < [](R & o) -> auto& { return o.split.strategy; }
+  > (options, "split");
+  Field < [](R & o) -> auto& { return o.split.merge; }
+  > (options, "merge");
+  Field < [](R & o) -> auto& { return o.split.block_limit; }
+  > (options, "block_limit");
+  WordField < [](R & o) -> auto& { return o.split.separator; }
+  > (options, "separator");
+  Field < [](R & o) -> auto& { return o.compat; }
+  > (options, "compat");
+  Field < [](R & o) -> auto& { return o.output.folder; }
+  > (options, "output");
+  Field < [](R & o) -> auto& { return o.output.command_line; }
+  > (options, "command_line");
   BindProfileOptions(options);
   options.def("assume", [](Options& o, int64_t trip_count, std::vector<double> branches, double moe_imbalance) {
     o.run.program.assumptions = {

@@ -1,7 +1,7 @@
 #include "sweep/work.h"
 
-#include "driver/stages/op_summaries.h"
 #include "driver/stages/flash_attention.h"
+#include "driver/stages/op_summaries.h"
 #include "estimate/estimate_all.h"
 
 namespace hespas::sweep {

@@ -216,9 +216,12 @@ TEST_P(OtherFlags, ProgramsAgree) {
 
 TEST_P(OtherFlags, StepsAgree) {
   Diagnostics diagnostics;
-  driver::RunOptions options{.program = {.path = Path(".mlir.zst")}, .device = {.name = "A100_SXM_40GB"}, .optimise = {.xla_flags = kPrototypesFlags}};
+  driver::RunOptions options{.program = {.path = Path(".mlir.zst")},
+                             .device = {.name = "A100_SXM_40GB"},
+                             .optimise = {.xla_flags = kPrototypesFlags}};
   const auto ours = driver::Run(options, diagnostics);
-  const auto theirs = driver::Run({.program = {.path = Path("-opt.mlir.zst")}, .device = {.name = "A100_SXM_40GB"}}, diagnostics);
+  const auto theirs =
+      driver::Run({.program = {.path = Path("-opt.mlir.zst")}, .device = {.name = "A100_SXM_40GB"}}, diagnostics);
   ASSERT_TRUE(ours && theirs);
   EXPECT_NEAR(ours->step_time.seconds() / theirs->step_time.seconds(), 1, 0.02);
 }

@@ -211,8 +211,9 @@ TEST(Experts, DevicesOfDifferentProgramsMeet) {
     const auto path = std::filesystem::temp_directory_path() / fmt::format("hespas_meet_{}.mlir", getpid());
     std::ofstream(path) << program(pairs);
     Diagnostics diagnostics;
-    const auto result =
-        driver::Run({.program = {.path = path}, .device = {.name = "A100_SXM_40GB"}, .system = {.name = "A100_SXM_40GB_8GPU"}}, diagnostics);
+    const auto result = driver::Run(
+        {.program = {.path = path}, .device = {.name = "A100_SXM_40GB"}, .system = {.name = "A100_SXM_40GB_8GPU"}},
+        diagnostics);
     for (const Diagnostic& found : diagnostics.all()) ADD_FAILURE() << Render(found);
     std::filesystem::remove(path);
     return result ? result->step_time : Time();

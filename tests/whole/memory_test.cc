@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "../read_program.h"
-#include "driver/stages/memory.h"
 #include "driver/pipeline/run.h"
+#include "driver/stages/memory.h"
 #include "memory/buffers/packed.h"
 #include "memory/order/breadth_first.h"
 #include "memory/order/delayed_gradients.h"

@@ -73,10 +73,9 @@ result::RunResult RunStages(const std::vector<std::vector<Task>>& stages,
                             const std::vector<std::string>& devices = {}) {
   const auto folder = std::filesystem::temp_directory_path() / fmt::format("hespas_pipeline_{}", getpid());
   std::filesystem::create_directories(folder);
-  driver::RunOptions options{
-      .device = {.name = "A100_SXM_40GB"},
-      .system = {.name = HESPAS_SOURCE_DIR "/tests/whole/free_transfers.json"},
-      .parts = {.devices = devices}};
+  driver::RunOptions options{.device = {.name = "A100_SXM_40GB"},
+                             .system = {.name = HESPAS_SOURCE_DIR "/tests/whole/free_transfers.json"},
+                             .parts = {.devices = devices}};
   for (size_t s = 0; s < stages.size(); ++s) {
     const std::string path = folder / fmt::format("stage{}.mlir", s);
     std::ofstream(path) << StageProgram(stages[s]);

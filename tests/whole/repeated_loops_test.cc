@@ -65,7 +65,8 @@ result::RunResult RunText(const std::string& text, bool whole, driver::NetworkMo
   std::filesystem::create_directories(folder);
   const std::string path = folder / "loop.mlir";
   std::ofstream(path) << text;
-  driver::RunOptions options{.program = {.path = path}, .device = {.name = "A100_SXM_40GB"}, .network = {.model = network_model}};
+  driver::RunOptions options{
+      .program = {.path = path}, .device = {.name = "A100_SXM_40GB"}, .network = {.model = network_model}};
   options.output.report = false;
   if (whole) options.output.folder = folder / "out";
   Diagnostics diagnostics;
@@ -161,8 +162,9 @@ TEST(RepeatedLoops, LoopsThatDoNotComeIntoStepAreToldOf) {
                 "all-gather-implementation": ["direct", "direct"],
                 "reduce-scatter-implementation": ["direct", "direct"]}}}})",
                                                        kNode);
-  driver::RunOptions options{
-      .program = {.path = folder / "chain.mlir"}, .device = {.name = "A100_SXM_40GB"}, .system = {.name = folder / "system.json"}};
+  driver::RunOptions options{.program = {.path = folder / "chain.mlir"},
+                             .device = {.name = "A100_SXM_40GB"},
+                             .system = {.name = folder / "system.json"}};
   options.output.report = false;
   Diagnostics diagnostics;
   EXPECT_TRUE(driver::Run(options, diagnostics).has_value());
@@ -184,8 +186,8 @@ TEST(RepeatedLoops, LongLoopsCostNoMoreThanShortOnes) {
               0.01 * kLong / kShort);
   EXPECT_EQ(many.collectives[0].count, kLong);
   // Traces cannot hold so many, and say so.
-  const auto traced =
-      RunText(Program(Loop(0, kLong, "%x", "%r", body), "%r#1"), true, driver::NetworkModel::kAuto, &split::kIterationsLeftOut);
+  const auto traced = RunText(Program(Loop(0, kLong, "%x", "%r", body), "%r#1"), true, driver::NetworkModel::kAuto,
+                              &split::kIterationsLeftOut);
   EXPECT_EQ(traced.step_time, many.step_time);
 }
 

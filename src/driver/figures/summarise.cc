@@ -4,9 +4,9 @@
 #include <array>
 
 #include "base/version.h"
-#include "driver/stages/energy.h"
 #include "driver/figures/uncertainty.h"
 #include "driver/figures/utilisation.h"
+#include "driver/stages/energy.h"
 #include "report/step/account.h"
 #include "report/step/block_times.h"
 #include "report/step/breakdown.h"

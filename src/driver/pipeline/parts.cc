@@ -8,10 +8,8 @@
 
 #include "driver/configuration/presets.h"
 #include "driver/configuration/ranks.h"
-#include "driver/figures/summarise.h"
-#include "driver/stages/memory.h"
-#include "driver/stages/network.h"
 #include "driver/pipeline/output.h"
+#include "driver/pipeline/pipeline.h"
 
 namespace hespas::driver {
 namespace {
@@ -27,13 +25,9 @@ struct Part {
 };
 
 std::optional<Part> MakePart(const RunOptions& options, Diagnostics& diagnostics) {
-  auto prepared = Prepare(options, diagnostics);
-  if (!prepared) return std::nullopt;
-  auto estimated = EstimateBlocks(options, *prepared, diagnostics);
-  if (!estimated) return std::nullopt;
-  auto traces = AssembleTraces(options, *prepared, *estimated, nullptr, diagnostics);
-  if (!traces) return std::nullopt;
-  return Part{options, std::move(*prepared), std::move(*estimated), std::move(*traces), {}};
+  FreshStages made;
+  if (!MakeTraces(options, made, diagnostics)) return std::nullopt;
+  return Part{options, *std::move(made.prepared), *std::move(made.estimated), *std::move(made.traces), {}};
 }
 
 // Every NPU from 0 on stands in exactly one part.
@@ -169,7 +163,8 @@ std::optional<std::vector<Part>> ReadParts(const RunOptions& options, Diagnostic
   std::vector<std::string> programs = {options.program.path};
   programs.insert(programs.end(), options.parts.programs.begin(), options.parts.programs.end());
   const auto& placement = options.parts.placement;
-  for (const auto& [count, what] : {std::pair(placement.size(), "placements"), {options.parts.devices.size(), "devices"}}) {
+  for (const auto& [count, what] :
+       {std::pair(placement.size(), "placements"), {options.parts.devices.size(), "devices"}}) {
     if (count == 0 || count == programs.size()) continue;
     diagnostics.Report(BadPlacement(fmt::format("programs: {}, but {}: {}", programs.size(), what, count)));
     return std::nullopt;
@@ -279,24 +274,17 @@ std::optional<result::RunResult> RunParts(const RunOptions& options, Diagnostics
     if (part_of_rank[rank] == part_of_rank[slowest]) continue;
     for (trace::Node& node : traces->programs[traces->program_of_rank[rank]].nodes) node.block = trace::kNoBlock;
   }
-  result::RunResult result = Summarise(part.options, part.prepared, part.estimated, *traces, simulated);
-  result.system = system->name;
+  auto result = Conclude(part.options, part.prepared, part.estimated, *traces, &*system, simulated, diagnostics);
+  if (!result) return std::nullopt;
   for (const Part& other : *parts)
-    result.reproduce.input_hashes[other.options.program.path] = "sha256:" + other.prepared.sha256;
-  FillMemory(part.prepared, part.estimated, result);
-  if (const Status fits = CheckFit(options, part.prepared, result); !fits) {
-    diagnostics.Report(fits.error());
-    return std::nullopt;
-  }
-  for (const Diagnostic& diagnostic : diagnostics.all()) {
-    if (diagnostic.is_warning()) result.warnings.push_back(diagnostic);
-  }
+    result->reproduce.input_hashes[other.options.program.path] = "sha256:" + other.prepared.sha256;
+  AddWarnings(diagnostics, *result);
   if (options.output.folder.empty()) return result;
   if (const Status status = PrepareFolder(options.output.folder, options.output.clean); !status) {
     diagnostics.Report(status.error());
     return std::nullopt;
   }
-  if (const Status status = WriteOutputs(part.prepared, part.estimated, *traces, result, options); !status) {
+  if (const Status status = WriteOutputs(part.prepared, part.estimated, *traces, *result, options); !status) {
     diagnostics.Report(status.error());
     return std::nullopt;
   }

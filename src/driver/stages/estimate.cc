@@ -44,8 +44,7 @@ std::optional<Estimated> EstimateBlocks(const RunOptions& options, const Prepare
   const auto estimator = EstimatorOf(options, prepared.device, nullptr, diagnostics);
   if (!estimator) return std::nullopt;
   const CacheOptions& kept = options.estimate.cache;
-  const auto cache =
-      kept.place == CacheOptions::Place::kFile ? estimate::OpenCache(kept.file, diagnostics) : nullptr;
+  const auto cache = kept.place == CacheOptions::Place::kFile ? estimate::OpenCache(kept.file, diagnostics) : nullptr;
   const estimate::EstimateOptions estimate_options{.strict = options.estimate.strict,
                                                    .reuse = kept.place != CacheOptions::Place::kNone,
                                                    .progress = options.progress};

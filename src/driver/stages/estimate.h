@@ -35,9 +35,9 @@ CacheOptions ParseCache(std::string text);
 std::string TextOf(const CacheOptions& cache);
 
 struct EstimateOptions {
-  std::string estimator = "calibrated";                // of the registry, or exec:PATH
-  std::shared_ptr<const estimate::Estimator> custom;   // in its place
-  estimate::EstimatorOptions settings;                 // of the named one; `compat` and `facts` follow from the run
+  std::string estimator = "calibrated";               // of the registry, or exec:PATH
+  std::shared_ptr<const estimate::Estimator> custom;  // in its place
+  estimate::EstimatorOptions settings;                // of the named one; `compat` and `facts` follow from the run
   CacheOptions cache;
   bool flash_attention = false;  // attention scores never leave the chip (driver/stages/flash_attention.h)
   bool strict = false;           // an operation without a cost rule is an error

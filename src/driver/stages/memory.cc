@@ -62,7 +62,8 @@ Status CheckFit(const RunOptions& options, const Prepared& prepared, const resul
   return MakeError(kDoesNotFit,
                    fmt::format("the program needs {}, `{}` has {}", report::HumanBytes(*result.peak_memory),
                                prepared.device.name, report::HumanBytes(*prepared.device.memory_capacity)),
-                   {.file = options.program.path}, "`largest` in the memory section of --format json names the tensors");
+                   {.file = options.program.path},
+                   "`largest` in the memory section of --format json names the tensors");
 }
 
 }  // namespace hespas::driver

@@ -120,15 +120,15 @@ std::optional<result::SimResult> SimulateTraces(const RunOptions& options, const
   if (!HasSizeOf(system, traces, diagnostics)) return std::nullopt;
   auto scale = Take(ComputeScale(options.network.stragglers, traces.program_of_rank.size()), diagnostics);
   if (!scale) return std::nullopt;
-  const simulate::SimulateOptions simulate_options{.backend = options.network.backend == NetworkBackend::kAnalyticalAware
-                                                                  ? simulate::Backend::kAware
-                                                                  : simulate::Backend::kUnaware,
-                                                   .resolution = simulate::Resolution::kPicosecond,
-                                                   .record_nodes = record_nodes,
-                                                   .explain = options.output.explain && record_nodes,
-                                                   .keep_order = record_nodes,
-                                                   .progress = options.progress,
-                                                   .compute_scale = *std::move(scale)};
+  const simulate::SimulateOptions simulate_options{
+      .backend = options.network.backend == NetworkBackend::kAnalyticalAware ? simulate::Backend::kAware
+                                                                             : simulate::Backend::kUnaware,
+      .resolution = simulate::Resolution::kPicosecond,
+      .record_nodes = record_nodes,
+      .explain = options.output.explain && record_nodes,
+      .keep_order = record_nodes,
+      .progress = options.progress,
+      .compute_scale = *std::move(scale)};
   if (options.network.backend == NetworkBackend::kSimGrid)
     return Take(engines::RunSimGrid(traces, system, simulate_options, {}), diagnostics);
   return Take(simulate::Simulate(traces, system, simulate_options, diagnostics), diagnostics);

@@ -28,7 +28,7 @@ inline constexpr DiagnosticKind kSystemSize{
 
 enum class NetworkBackend : uint8_t { kAnalytical, kAnalyticalAware, kSimGrid, kNone };  // none: traces only
 enum class NetworkModel : uint8_t { kAuto, kPlain, kCalibrated };  // plain: ASTRA-sim's; auto: as the estimator
-enum class Overlap : uint8_t { kProgram, kPerfect };  // perfect: computation and communication never wait
+enum class Overlap : uint8_t { kProgram, kPerfect };               // perfect: computation and communication never wait
 
 template <>
 inline constexpr std::array<Word<NetworkBackend>, 4> kWords<NetworkBackend> = {
@@ -37,9 +37,8 @@ inline constexpr std::array<Word<NetworkBackend>, 4> kWords<NetworkBackend> = {
      {"simgrid", NetworkBackend::kSimGrid},
      {"none", NetworkBackend::kNone}}};
 template <>
-inline constexpr std::array<Word<NetworkModel>, 3> kWords<NetworkModel> = {{{"auto", NetworkModel::kAuto},
-                                                                            {"plain", NetworkModel::kPlain},
-                                                                            {"calibrated", NetworkModel::kCalibrated}}};
+inline constexpr std::array<Word<NetworkModel>, 3> kWords<NetworkModel> = {
+    {{"auto", NetworkModel::kAuto}, {"plain", NetworkModel::kPlain}, {"calibrated", NetworkModel::kCalibrated}}};
 template <>
 inline constexpr std::array<Word<Overlap>, 2> kWords<Overlap> = {
     {{"program", Overlap::kProgram}, {"perfect", Overlap::kPerfect}}};

@@ -44,7 +44,8 @@ struct RunOptions {
   ProgramOptions program;
   DeviceOptions device;
   SystemOptions system;
-  std::vector<std::string> changes;  // "device.memory_bandwidth=2x", "system.latency=0" (driver/configuration/changes.h)
+  std::vector<std::string>
+      changes;  // "device.memory_bandwidth=2x", "system.latency=0" (driver/configuration/changes.h)
   OptimiseOptions optimise;
   SplitOptions split;
   EstimateOptions estimate;

@@ -13,8 +13,7 @@ split::Options OptionsOfSplit(const RunOptions& options) {
   const SplitOptions& asked = options.split;
   // Analytic estimators cost ops one by one; only profiling ones need blocks to compile.
   const bool large = options.compat || estimate::Measures(options.estimate.estimator);
-  const bool linear =
-      asked.strategy == SplitStrategy::kLinear || (large && asked.strategy == SplitStrategy::kAuto);
+  const bool linear = asked.strategy == SplitStrategy::kLinear || (large && asked.strategy == SplitStrategy::kAuto);
   return {.strategy = linear ? split::Strategy::kLinear : split::Strategy::kIndividual,
           .merge = asked.merge,
           .block_limit = asked.block_limit,

@@ -21,10 +21,11 @@ struct RunOptions;
 enum class SplitStrategy : uint8_t { kAuto, kLinear, kIndividual, kFusion };
 
 template <>
-inline constexpr std::array<Word<SplitStrategy>, 4> kWords<SplitStrategy> = {{{"auto", SplitStrategy::kAuto},
-                                                                              {"linear", SplitStrategy::kLinear},
-                                                                              {"individual", SplitStrategy::kIndividual},
-                                                                              {"fusion", SplitStrategy::kFusion}}};
+inline constexpr std::array<Word<SplitStrategy>, 4> kWords<SplitStrategy> = {
+    {{"auto", SplitStrategy::kAuto},
+     {"linear", SplitStrategy::kLinear},
+     {"individual", SplitStrategy::kIndividual},
+     {"fusion", SplitStrategy::kFusion}}};
 template <>
 inline constexpr std::array<Word<split::Separator>, 5> kWords<split::Separator> = {
     {{"communication", split::Separator::kCommunication},
@@ -48,7 +49,7 @@ struct SplitOptions {
   split::Separator separator = split::Separator::kCommunication;
   split::SeparatorPolicy policy = split::SeparatorPolicy::kIsolated;
   graph::BlockKind separator_kind = graph::BlockKind::kCommunication;  // of an isolated separating op
-  int64_t loop_window = 0;  // split::Options; 0: loops are laid out in full
+  int64_t loop_window = 0;                                             // split::Options; 0: loops are laid out in full
 };
 
 // Equal where the options are.

@@ -1,4 +1,4 @@
-#include "driver/pipeline/run.h"
+#include "driver/stages/fresh_stages.h"
 
 namespace hespas::driver {
 
