@@ -89,7 +89,7 @@ void AddFigureRows(const driver::RunOptions& run, report::Table& table, Console&
   auto device = driver::DeviceOf(run, console.diagnostics);
   if (!device) return;
   const auto add = [&](const std::string& name, double value, const char* unit) {
-    const bool given = std::ranges::any_of(run.figures, [&](const auto& figure) { return figure.name == name; });
+    const bool given = std::ranges::any_of(run.device.figures, [&](const auto& figure) { return figure.name == name; });
     const std::string origin =
         given ? std::string(device->SourceOf(name)) : fmt::format("device file {}", device->origin);
     table.rows.push_back({name, fmt::format("{:g} {}", value, unit), origin});
@@ -182,10 +182,11 @@ bool ApplyConfiguration(CLI::App& command, driver::RunOptions& run, Console& con
       if (configuration->describes_device)
         configuration->options.insert(configuration->options.begin(), {"--device", file, {file, 1, 1, {}}});
       Offer(command, *configuration, origins, console);
-      run.figures = std::move(configuration->figures);
+      run.device.figures = std::move(configuration->figures);
     }
   }
-  if (const Status read = ReadFigureOptions(command, run.figures); !read) console.diagnostics.Report(read.error());
+  if (const Status read = ReadFigureOptions(command, run.device.figures); !read)
+    console.diagnostics.Report(read.error());
   if (console.diagnostics.has_errors()) {
     console.PrintDiagnostics();
     return false;

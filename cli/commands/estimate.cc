@@ -35,7 +35,7 @@ void AddEstimateCommand(CLI::App& app, Console& console) {
       PrintKernelTables(options->tables, options->run, options->system, options->format, console);
       return;
     }
-    if (options->run.program.empty()) throw CLI::RequiredError("PROGRAM, --kernels or --collectives");
+    if (options->run.program.path.empty()) throw CLI::RequiredError("PROGRAM, --kernels or --collectives");
     ProgressLine progress(console.quiet);
     options->run.progress = &progress;
     const auto prepared = driver::Prepare(options->run, console.diagnostics);

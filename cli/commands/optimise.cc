@@ -7,7 +7,7 @@
 #include "base/text/suggest.h"
 #include "cli/format.h"
 #include "cli/pipeline_options.h"
-#include "driver/pipeline/optimise_stage.h"
+#include "driver/inspect/kernel_summary.h"
 #include "estimate/registry.h"
 #include "hardware/presets.h"
 #include "ir/printer.h"
@@ -21,7 +21,6 @@ constexpr DiagnosticKind kUnknownOp{
 
 struct OptimiseCommand {
   driver::RunOptions run;
-  driver::OptimiseOptions optimise;
   std::string format = "mlir";
   bool explain = false;
   std::vector<std::string> explained;  // names or lines; all where empty
@@ -102,14 +101,14 @@ Result<report::Table> ExplanationTable(const std::vector<optimise::Explanation>&
 }
 
 void Run(OptimiseCommand& command, Console& console) {
-  command.optimise.expand_kernels = command.format == "stablehlo";
-  auto module = driver::ReadModule(command.run.program, nullptr, console.diagnostics);
-  auto device = hardware::LoadDevice(command.run.device, console.diagnostics);
+  command.run.optimise.expand_kernels = command.format == "stablehlo";
+  auto module = driver::ReadModule(command.run.program.path, nullptr, console.diagnostics);
+  auto device = hardware::LoadDevice(command.run.device.name, console.diagnostics);
   std::optional<ir::Module> optimised;
   optimise::Report report;
   report.explain = command.explain;
   if (module && device) {
-    optimised = driver::OptimiseModule(std::move(*module), command.optimise, *device, console.diagnostics, &report);
+    optimised = driver::OptimiseModule(std::move(*module), command.run.optimise, *device, console.diagnostics, &report);
   }
   console.PrintDiagnostics();
   if (!optimised) return;
@@ -140,14 +139,13 @@ void AddOptimiseCommand(CLI::App& app, Console& console) {
                                  "hespas optimise examples/llama3-100m-4dev.mlir.gz --format json");
   auto options = std::make_shared<OptimiseCommand>();
   AddProgramOption(command, options->run);
-  command.add_option("--device", options->run.device, "accelerator whose costs decide on fusion: preset or JSON file");
-  command
-      .add_option("--optimise", options->optimise.mode,
-                  "auto, none (summarise the program as it is), xla-gpu, xla-tpu, xla-cpu, or xla (its own compiler)")
-      ->check(IsOptimisation());
-  AddXlaFlagOption(command, options->optimise.xla_flags);
-  command.add_option("--disable", options->optimise.disabled, "passes to leave out");
-  command.add_option("--after", options->optimise.stop_after, "last pass to run");
+  command.add_option("--device", options->run.device.name,
+                     "accelerator whose costs decide on fusion: preset or JSON file");
+  AddWordOption(command, "--optimise", options->run.optimise.mode,
+                "auto, none (summarise the program as it is), xla-gpu, xla-tpu, xla-cpu, or xla (its own compiler)");
+  AddXlaFlagOption(command, options->run.optimise.xla_flags);
+  command.add_option("--disable", options->run.optimise.disabled, "passes to leave out");
+  command.add_option("--after", options->run.optimise.stop_after, "last pass to run");
   CLI::Option* explain = command.add_flag("--explain", options->explain, "for each op its kernel, and why");
   command.add_option("--op", options->explained, "ops to explain: names (stablehlo.add or add) or lines")
       ->needs(explain);

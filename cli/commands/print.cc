@@ -2,8 +2,8 @@
 #include <memory>
 
 #include "cli/command.h"
-#include "driver/pipeline/optimise_stage.h"
 #include "driver/pipeline/run.h"
+#include "driver/stages/optimise.h"
 #include "hardware/presets.h"
 #include "ir/printer.h"
 
@@ -26,7 +26,7 @@ void AddPrintCommand(CLI::App& app, Console& console) {
     std::string program;
     bool generic = false;
     std::string after;
-    std::string device = driver::RunOptions().device;
+    std::string device = driver::DeviceOptions().name;
   };
   auto options = std::make_shared<Options>();
   command.add_option("PROGRAM", options->program, "program of any form; - is stdin")->required();

@@ -5,7 +5,7 @@
 
 #include "cli/drop_in.h"
 #include "driver/compat/stand_alone.h"
-#include "driver/compat/tool_keys.h"
+#include "driver/configuration/tool_keys.h"
 
 namespace hespas::cli {
 

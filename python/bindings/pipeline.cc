@@ -1,5 +1,6 @@
 #include "pipeline.h"
 
+#include <fmt/format.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
@@ -9,6 +10,7 @@
 
 #include <memory>
 #include <type_traits>
+#include <utility>
 
 #include "call.h"
 #include "driver/pipeline/run.h"
@@ -30,10 +32,10 @@ struct Options {
 
 driver::RunOptions For(const Program& program, const Options& options) {
   driver::RunOptions run = options.run;
-  run.program = program.name;
-  run.content = program.content;
-  run.custom_estimator = options.estimator;
-  run.list_blocks = true;  // as `hespas run --format json` has it
+  run.program.path = program.name;
+  run.program.content = program.content;
+  run.estimate.custom = options.estimator;
+  run.output.list_blocks = true;  // as `hespas run --format json` has it
   return run;
 }
 
@@ -47,7 +49,7 @@ std::unique_ptr<result::RunResult> Run(const Program& program, const Options& op
 
 // The files of a run's output folder.
 void Write(const Program& program, Options options, const std::string& folder) {
-  options.run.output = folder;
+  options.run.output.folder = folder;
   Run(program, options);
 }
 
@@ -82,23 +84,38 @@ bool EstimateInto(const driver::RunOptions& options, Estimated& out) {
 std::unique_ptr<Estimated> Estimate(const Program& program, const Options& options) {
   auto out = std::make_unique<Estimated>();
   const auto run = For(program, options);
-  out->estimator = options.estimator ? std::string(options.estimator->name()) : run.estimator;
+  out->estimator = options.estimator ? std::string(options.estimator->name()) : run.estimate.estimator;
   if (!CallWithoutGil(options.estimator.get(), [&] { return EstimateInto(run, *out); })) Raise(out->diagnostics);
   return out;
 }
 
-template <class Member>
-auto RunField(Member driver::RunOptions::*member) {
-  return std::pair{[member](const Options& o) { return o.run.*member; },
-                   [member](Options& o, Member value) { o.run.*member = std::move(value); }};
+// A field of Python's Options: where it stands in a run's options.
+template <auto place>
+void Field(nb::class_<Options>& options, const char* name) {
+  using Value = std::remove_cvref_t<decltype(place(std::declval<driver::RunOptions&>()))>;
+  options.def_prop_rw(
+      name, [](Options& o) { return place(o.run); }, [](Options& o, Value value) { place(o.run) = std::move(value); });
+}
+
+// The same for one of a few words, as the command line has them.
+template <auto place>
+void WordField(nb::class_<Options>& options, const char* name) {
+  using Value = std::remove_cvref_t<decltype(place(std::declval<driver::RunOptions&>()))>;
+  options.def_prop_rw(
+      name, [](Options& o) { return std::string(driver::TextOf(place(o.run))); },
+      [name](Options& o, const std::string& text) {
+        const auto value = driver::ValueOf<Value>(text);
+        if (!value) throw nb::value_error(fmt::format("{}: `{}` is none of its words", name, text).c_str());
+        place(o.run) = *value;
+      });
 }
 
 void BindProfileOptions(nb::class_<Options>& options) {
   const auto field = [&options](const char* name, auto member) {
     options.def_prop_rw(
-        name, [member](const Options& o) { return o.run.profile.*member; },
+        name, [member](const Options& o) { return o.run.estimate.settings.profile.*member; },
         [member](Options& o, std::remove_cvref_t<decltype(estimate::ProfileOptions().*member)> value) {
-          o.run.profile.*member = std::move(value);
+          o.run.estimate.settings.profile.*member = std::move(value);
         });
   };
   using P = estimate::ProfileOptions;
@@ -119,48 +136,86 @@ void BindProfileOptions(nb::class_<Options>& options) {
   field("iree_run_args", &P::run_arguments);
 }
 
+void BindHardwareOptions(nb::class_<Options>& options) {
+  using R = driver::RunOptions;
+  Field < [](R & o) -> auto& { return o.device.name; }
+  > (options, "device");
+  Field < [](R & o) -> auto& { return o.system.name; }
+  > (options, "system");
+  Field < [](R & o) -> auto& { return o.system.num_npus; }
+  > (options, "num_npus");
+  Field < [](R & o) -> auto& { return o.changes; }
+  > (options, "changes");
+  Field < [](R & o) -> auto& { return o.memory.require_fit; }
+  > (options, "require_fit");
+  Field < [](R & o) -> auto& { return o.parts.rank_devices; }
+  > (options, "rank_devices");
+  WordField < [](R & o) -> auto& { return o.network.backend; }
+  > (options, "network_backend");
+  WordField < [](R & o) -> auto& { return o.network.model; }
+  > (options, "network_model");
+  WordField < [](R & o) -> auto& { return o.network.overlap; }
+  > (options, "overlap");
+}
+
+void BindEstimateOptions(nb::class_<Options>& options) {
+  using R = driver::RunOptions;
+  Field < [](R & o) -> auto& { return o.estimate.estimator; }
+  > (options, "estimator");
+  Field < [](R & o) -> auto& { return o.estimate.settings.fallback; }
+  > (options, "fallback");
+  WordField < [](R & o) -> auto& { return o.estimate.settings.dataflow; }
+  > (options, "dataflow");
+  Field < [](R & o) -> auto& { return o.estimate.settings.tool_path; }
+  > (options, "tool_path");
+  Field < [](R & o) -> auto& { return o.estimate.settings.tool_config; }
+  > (options, "tool_config");
+  Field < [](R & o) -> auto& { return o.estimate.settings.tool_mapping; }
+  > (options, "tool_mapping");
+  Field < [](R & o) -> auto& { return o.estimate.settings.tool_clock_hz; }
+  > (options, "tool_clock");
+  Field < [](R & o) -> auto& { return o.estimate.settings.tool_chips; }
+  > (options, "tool_chips");
+  Field < [](R & o) -> auto& { return o.estimate.settings.tool_limit_s; }
+  > (options, "tool_timeout");
+  Field < [](R & o) -> auto& { return o.estimate.settings.kernel_simulator; }
+  > (options, "kernel_simulator");
+  Field < [](R & o) -> auto& { return o.estimate.flash_attention; }
+  > (options, "flash_attention");
+  Field < [](R & o) -> auto& { return o.estimate.strict; }
+  > (options, "strict");
+  options.def_prop_rw(
+      "cache", [](const Options& o) { return driver::TextOf(o.run.estimate.cache); },
+      [](Options& o, std::string text) { o.run.estimate.cache = driver::ParseCache(std::move(text)); });
+}
+
 void BindOptions(nb::module_& m) {
   nb::class_<Options> options(m, "Options");
   options.def(nb::init<>());
-  const auto field = [&options](const char* name, auto member) {
-    const auto [get, set] = RunField(member);
-    options.def_prop_rw(name, get, set);
-  };
   using R = driver::RunOptions;
-  field("device", &R::device);
-  field("system", &R::system);
-  field("num_npus", &R::num_npus);
-  field("estimator", &R::estimator);
-  field("fallback", &R::fallback);
-  field("dataflow", &R::dataflow);
-  field("tool_path", &R::tool_path);
-  field("tool_config", &R::tool_config);
-  field("tool_mapping", &R::tool_mapping);
-  field("tool_clock", &R::tool_clock_hz);
-  field("tool_chips", &R::tool_chips);
-  field("tool_timeout", &R::tool_limit_s);
-  field("kernel_simulator", &R::kernel_simulator);
-  field("optimise", &R::optimise);
-  field("xla_flags", &R::xla_flags);
-  field("split", &R::split);
-  field("merge", &R::merge);
-  field("block_limit", &R::block_limit);
-  field("separator", &R::separator);
-  field("network_backend", &R::network_backend);
-  field("network_model", &R::network_model);
-  field("overlap", &R::overlap);
-  field("changes", &R::changes);
-  field("flash_attention", &R::flash_attention);
-  field("require_fit", &R::require_fit);
-  field("rank_devices", &R::rank_devices);
-  field("cache", &R::cache);
-  field("compat", &R::compat);
-  field("strict", &R::strict);
-  field("output", &R::output);
-  field("command_line", &R::command_line);
+  BindHardwareOptions(options);
+  BindEstimateOptions(options);
+  WordField < [](R & o) -> auto& { return o.optimise.mode; }
+  > (options, "optimise");
+  Field < [](R & o) -> auto& { return o.optimise.xla_flags; }
+  > (options, "xla_flags");
+  WordField < [](R & o) -> auto& { return o.split.strategy; }
+  > (options, "split");
+  Field < [](R & o) -> auto& { return o.split.merge; }
+  > (options, "merge");
+  Field < [](R & o) -> auto& { return o.split.block_limit; }
+  > (options, "block_limit");
+  WordField < [](R & o) -> auto& { return o.split.separator; }
+  > (options, "separator");
+  Field < [](R & o) -> auto& { return o.compat; }
+  > (options, "compat");
+  Field < [](R & o) -> auto& { return o.output.folder; }
+  > (options, "output");
+  Field < [](R & o) -> auto& { return o.output.command_line; }
+  > (options, "command_line");
   BindProfileOptions(options);
   options.def("assume", [](Options& o, int64_t trip_count, std::vector<double> branches, double moe_imbalance) {
-    o.run.assumptions = {
+    o.run.program.assumptions = {
         .trip_count = trip_count, .branch_probabilities = std::move(branches), .moe_imbalance = moe_imbalance};
   });
   options.def("set_estimator",

@@ -57,7 +57,7 @@ Made MakeSystolic(const hardware::Device& device, const EstimatorOptions& option
 }
 
 Made MakeScaleSim(const hardware::Device& device, const EstimatorOptions& options) {
-  return Products(native::MakeScaleSim(device, native::DataflowOf(options.dataflow)), device, options);
+  return Products(native::MakeScaleSim(device, options.dataflow), device, options);
 }
 
 Made MakeGenz(const hardware::Device& device, const EstimatorOptions& options) {

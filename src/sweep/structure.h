@@ -16,7 +16,6 @@
 #include <tuple>
 #include <vector>
 
-#include "driver/pipeline/optimise_stage.h"
 #include "driver/pipeline/run.h"
 #include "estimate/facts.h"
 #include "optimise/gpu/decisions.h"
@@ -52,7 +51,7 @@ class Structure {
   mutable std::once_flag memory_once_;
   mutable Bytes memory_;
   mutable std::mutex mutex_;
-  mutable std::map<std::tuple<uint32_t, uint64_t, std::string>, std::shared_ptr<const Assembled>> traces_;
+  mutable std::map<std::tuple<uint32_t, uint64_t, driver::Overlap>, std::shared_ptr<const Assembled>> traces_;
 };
 
 // One program as it was read under one set of assumptions, and the structures that devices made of it so far.

@@ -127,7 +127,7 @@ KernelRule ProductsBy(std::shared_ptr<const native::MatrixModel> products, const
 
 native::MadeModel MakeProducts(const TableModel& model, const hardware::Device& device) {
   if (model.estimator == "systolic") return native::MakeSystolic(device);
-  if (model.estimator == "scalesim") return native::MakeScaleSim(device, native::DataflowOf(model.dataflow));
+  if (model.estimator == "scalesim") return native::MakeScaleSim(device, model.dataflow);
   if (model.estimator == "genz") return native::MakeGenz(device);
   return MakeError(kNoTableModel, fmt::format("the estimator `{}` costs no tables", model.estimator), {},
                    "choose calibrated, roofline, systolic, scalesim or genz");

@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "../read_program.h"
-#include "driver/pipeline/memory_stage.h"
 #include "driver/pipeline/run.h"
+#include "driver/stages/memory.h"
 #include "memory/buffers/packed.h"
 #include "memory/order/breadth_first.h"
 #include "memory/order/delayed_gradients.h"
@@ -360,9 +360,9 @@ TEST(Memory, GapsOfRandomBuffersAreThoseOfAllPairs) {
 }
 
 driver::RunOptions Llama() {
-  return {.program = HESPAS_SOURCE_DIR "/examples/llama3-100m-4dev.mlir.gz",
-          .device = "A100_SXM_40GB",
-          .network_backend = "none"};
+  return {.program = {.path = HESPAS_SOURCE_DIR "/examples/llama3-100m-4dev.mlir.gz"},
+          .device = {.name = "A100_SXM_40GB"},
+          .network = {.backend = driver::NetworkBackend::kNone}};
 }
 
 // XLA's own total for this program on an A100 is 4,314,543,900 bytes; the issue allows 10 % from the plain export.
@@ -387,9 +387,9 @@ TEST(Memory, TheLlamaExportNeedsWhatXlaNeeds) {
 TEST(Memory, RequireFitRefusesAProgramThatIsTooLarge) {
   Diagnostics diagnostics;
   driver::RunOptions options = Llama();
-  options.device = HESPAS_SOURCE_DIR "/tests/whole/small_memory.json";
+  options.device.name = HESPAS_SOURCE_DIR "/tests/whole/small_memory.json";
   EXPECT_EQ(driver::Run(options, diagnostics)->fits_in_memory, false);
-  options.require_fit = true;
+  options.memory.require_fit = true;
   EXPECT_FALSE(driver::Run(options, diagnostics).has_value());
   ASSERT_TRUE(diagnostics.has_errors());
   EXPECT_EQ(diagnostics.all().back().kind, &driver::kDoesNotFit);

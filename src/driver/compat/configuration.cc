@@ -15,8 +15,8 @@
 #include "base/system/file.h"
 #include "base/text/json_text.h"
 #include "base/text/suggest.h"
-#include "driver/compat/tool_keys.h"
-#include "driver/pipeline/run.h"
+#include "driver/configuration/tool_keys.h"
+#include "driver/stages/device.h"
 #include "hardware/presets.h"
 #include "report/text/table.h"
 
@@ -211,7 +211,7 @@ class Reader {
     if (command_.compat) names = {"roofline"};
     if (std::find(names.begin(), names.end(), settings_.method) != names.end()) {
       // What measures describes no device; its fallback needs one.
-      if (estimate::Measures(settings_.method) && settings_.device.origin.empty()) LoadDevice(RunOptions().device);
+      if (estimate::Measures(settings_.method) && settings_.device.origin.empty()) LoadDevice(DeviceOptions().name);
       return;
     }
     Fail(kMethodUnavailable, fmt::format("estimator `{}` is not available here", settings_.method),

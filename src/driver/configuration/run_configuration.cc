@@ -8,7 +8,7 @@
 
 #include "base/system/file.h"
 #include "base/text/json_text.h"
-#include "driver/compat/tool_keys.h"
+#include "driver/configuration/tool_keys.h"
 
 namespace hespas::driver {
 namespace {

@@ -7,7 +7,7 @@
 #include <map>
 #include <optional>
 
-#include "driver/pipeline/run.h"
+#include "driver/stages/estimate.h"
 
 namespace hespas::driver {
 

@@ -1,7 +1,7 @@
 // How much of the device's peak a step uses: datasheet rates, whatever model estimated the times.
 #pragma once
 
-#include "driver/pipeline/run.h"
+#include "driver/stages/estimate.h"
 
 namespace hespas::driver {
 

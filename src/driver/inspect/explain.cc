@@ -105,7 +105,7 @@ Result<report::Explanation> Explain(const Finished& run, const RunOptions& optio
   const report::ExplainContext context{.step = step,
                                        .device = run.prepared.device,
                                        .system = run.system ? &*run.system : nullptr,
-                                       .estimator = options.estimator,
+                                       .estimator = options.estimate.estimator,
                                        .changes = options.changes,
                                        .calibration = CalibrationConstants(run.prepared.device)};
   if (const auto number = NumberBehind(what, "collective")) {

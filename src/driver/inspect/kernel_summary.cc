@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string_view>
 #include <unordered_map>
@@ -352,5 +353,25 @@ class Summariser {
 }  // namespace
 
 Summary Summarise(const ir::Module& module) { return Summariser(module).Run(); }
+
+std::string SummaryJson(const Summary& summary, const std::vector<std::string>& passes) {
+  using Json = nlohmann::ordered_json;
+  Json collectives = Json::array();
+  for (const CollectiveSummary& entry : summary.collectives) {
+    collectives.push_back({{"op", entry.op}, {"count", entry.count}, {"bytes", entry.bytes}});
+  }
+  const Json out{{"schema_version", 1},
+                 {"kernels",
+                  {{"total", summary.total()},
+                   {"fusions", summary.fusions},
+                   {"library_calls", summary.library_calls},
+                   {"other", summary.other}}},
+                 {"flops", summary.flops},
+                 {"elementwise_flops", summary.elementwise_flops},
+                 {"bytes_accessed", summary.bytes_accessed},
+                 {"collectives", collectives},
+                 {"passes", passes}};
+  return out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
 
 }  // namespace hespas::driver

@@ -44,4 +44,7 @@ struct Summary {
 
 Summary Summarise(const ir::Module& module);
 
+// One JSON object, as the design of interfaces says for `hespas optimise --format json`.
+std::string SummaryJson(const Summary& summary, const std::vector<std::string>& passes);
+
 }  // namespace hespas::driver

@@ -11,7 +11,6 @@
 #include "base/text/json_text.h"
 #include "base/text/suggest.h"
 #include "driver/configuration/changes.h"
-#include "sweep/answer/row.h"
 #include "sweep/file/ranges.h"
 
 namespace hespas::sweep {
@@ -265,12 +264,6 @@ class Reader {
 };
 
 }  // namespace
-
-std::optional<double> Economy::PriceOf(const std::string& device) const {
-  auto found = prices.find(device);
-  if (found == prices.end()) found = prices.find("*");
-  return found == prices.end() ? std::nullopt : std::optional(found->second);
-}
 
 std::optional<SweepFile> ReadSweepFile(const std::string& path, Diagnostics& diagnostics) {
   auto text = ReadInput(path);

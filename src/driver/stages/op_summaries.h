@@ -4,9 +4,11 @@
 #include <functional>
 #include <vector>
 
-#include "driver/pipeline/run.h"
+#include "driver/stages/split.h"
 #include "estimate/cache/sqlite_cache.h"
 #include "estimate/estimator.h"
+#include "graph/estimate_table.h"
+#include "result/run_result.h"
 
 namespace hespas::driver {
 

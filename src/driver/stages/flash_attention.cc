@@ -1,4 +1,4 @@
-#include "driver/what_if/flash_attention.h"
+#include "driver/stages/flash_attention.h"
 
 #include <algorithm>
 #include <map>

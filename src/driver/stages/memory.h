@@ -1,7 +1,7 @@
 // What a run holds in memory, and whether the device has as much.
 #pragma once
 
-#include "driver/pipeline/run.h"
+#include "driver/stages/estimate.h"
 #include "result/run_result.h"
 
 namespace hespas::driver {
@@ -11,6 +11,10 @@ inline constexpr DiagnosticKind kDoesNotFit{
     "The program needs more memory than the device has, and --require-fit was given. Choose a device with more memory, "
     "more devices, a smaller batch, or rematerialisation in the program.",
     Outcome::kCannotRun};
+
+struct MemoryOptions {
+  bool require_fit = false;  // more memory than the device has is an error
+};
 
 // Fills `memory`, `peak_memory` and, where the device's capacity is known, `fits_in_memory`.
 void FillMemory(const Prepared& prepared, const Estimated& estimated, result::RunResult& result);

@@ -1,4 +1,4 @@
-#include "driver/pipeline/export_tool.h"
+#include "driver/stages/export_tool.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

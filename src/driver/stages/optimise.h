@@ -1,39 +1,63 @@
-// The optimiser as the pipeline uses it: which passes for which device.
+// The optimise stage: XLA's passes as a run uses them: which passes for which device.
 //
 // - auto: the passes of the device's family, unless the program already has fusions or library calls.
 #pragma once
 
-#include <memory>
+#include <array>
+#include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "base/diagnostic.h"
-#include "driver/inspect/kernel_summary.h"
+#include "base/result.h"
+#include "driver/configuration/words.h"
 #include "hardware/device.h"
 #include "ir/module.h"
 #include "optimise/optimise.h"
 
 namespace hespas::driver {
 
+struct RunOptions;
+
 inline constexpr DiagnosticKind kUnknownOptimise{
     "E0907", "--optimise takes auto, none, xla-gpu, xla-tpu, xla-cpu or xla.", Outcome::kUsage};
 
-// The mode of --split fusion: as XLA's CPU compiler simplifies and fuses, without what it does inside of blocks anyway,
-// so that any compiler of StableHLO takes what comes out.
-inline constexpr std::string_view kFusionAlone = "fusion";
+enum class OptimiseMode : uint8_t {
+  kAuto,
+  kNone,
+  kXlaGpu,
+  kXlaTpu,
+  kXlaCpu,
+  kXla,  // XLA's own compiler
+  // Of --split fusion, without a word: as XLA's CPU compiler simplifies and fuses, without what it does inside of
+  // blocks anyway, so that any compiler of StableHLO takes what comes out.
+  kFusionAlone,
+};
+
+template <>
+inline constexpr std::array<Word<OptimiseMode>, 6> kWords<OptimiseMode> = {{{"auto", OptimiseMode::kAuto},
+                                                                            {"none", OptimiseMode::kNone},
+                                                                            {"xla-gpu", OptimiseMode::kXlaGpu},
+                                                                            {"xla-tpu", OptimiseMode::kXlaTpu},
+                                                                            {"xla-cpu", OptimiseMode::kXlaCpu},
+                                                                            {"xla", OptimiseMode::kXla}}};
+
+Result<OptimiseMode> ParseOptimiseMode(const std::string& text);
 
 struct OptimiseOptions {
-  std::string mode = "auto";  // auto, none, xla-gpu, xla-tpu, xla-cpu, xla, kFusionAlone
+  OptimiseMode mode = OptimiseMode::kAuto;
   std::vector<std::string> disabled;
   std::string stop_after;
   std::vector<std::string> xla_flags;  // as XLA writes them (driver/configuration/xla_flags.h)
   bool expand_kernels = false;         // back to plain StableHLO, for execution
 };
 
+// The mode of a run as its estimator leaves it: what measures blocks, and the prototype, take `auto` for `none`.
+OptimiseMode OptimiseModeOf(const RunOptions& options);
+
 // Whether the program runs as XLA's CPU compiler would have it.
-bool IsForCpu(std::string_view mode, const hardware::Device& device);
+bool IsForCpu(OptimiseMode mode, const hardware::Device& device);
 
 // Whether XLA plans what runs beside collectives with a model of the device (NVIDIA from Hopper on).
 bool IsPlannedByModel(const hardware::Device& device);
@@ -44,7 +68,7 @@ struct OptimiserInput {
   optimise::Options options;
 };
 
-// Of a program as it was read, for the passes that are built in (not `xla`); reports an unknown mode.
+// Of a program as it was read, for the passes that are built in (not `xla`); reports flags that they do not follow.
 std::optional<OptimiserInput> OptimiserInputFor(const ir::Module& module, const OptimiseOptions& options,
                                                 const hardware::Device& device, Diagnostics& diagnostics);
 
@@ -52,8 +76,5 @@ std::optional<OptimiserInput> OptimiserInputFor(const ir::Module& module, const 
 std::optional<ir::Module> OptimiseModule(ir::Module module, const OptimiseOptions& options,
                                          const hardware::Device& device, Diagnostics& diagnostics,
                                          optimise::Report* report = nullptr);
-
-// One JSON object, as the design of interfaces says for `hespas optimise --format json`.
-std::string SummaryJson(const driver::Summary& summary, const std::vector<std::string>& passes);
 
 }  // namespace hespas::driver

@@ -1,4 +1,4 @@
-#include "driver/what_if/overlap.h"
+#include "driver/stages/overlap.h"
 
 #include <unordered_map>
 #include <vector>

@@ -1,6 +1,6 @@
-#include "driver/pipeline/bind.h"
+#include "driver/stages/bind.h"
 
-#include "driver/pipeline/export_tool.h"
+#include "driver/stages/export_tool.h"
 
 namespace hespas::driver {
 

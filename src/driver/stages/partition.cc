@@ -1,8 +1,8 @@
-#include "driver/pipeline/partition.h"
+#include "driver/stages/partition.h"
 
 #include <fmt/format.h>
 
-#include "driver/pipeline/export_tool.h"
+#include "driver/stages/export_tool.h"
 #include "ir/facts/shardings.h"
 #include "transform/unwrap_manual.h"
 

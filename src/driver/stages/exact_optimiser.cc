@@ -1,4 +1,4 @@
-#include "driver/pipeline/exact_optimiser.h"
+#include "driver/stages/exact_optimiser.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,15 +1,15 @@
-#include "driver/pipeline/optimise_stage.h"
+#include "driver/stages/optimise.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <charconv>
-#include <nlohmann/json.hpp>
 #include <span>
 #include <string_view>
 
 #include "driver/configuration/xla_flags.h"
-#include "driver/pipeline/exact_optimiser.h"
+#include "driver/stages/exact_optimiser.h"
+#include "driver/stages/run_options.h"
 
 namespace hespas::driver {
 namespace {
@@ -32,15 +32,24 @@ optimise::Target TargetOf(const hardware::Device& device) {
   return device.family == "cpu" ? optimise::Target::kCpu : optimise::Target::kGpu;
 }
 
-std::optional<Choice> Choose(const ir::Module& module, const std::string& mode, const hardware::Device& device) {
-  if (mode == "none") return Choice{};
-  if (mode == "xla-gpu") return Choice{true, optimise::Target::kGpu};
-  if (mode == kFusionAlone) return Choice{!optimise::IsOptimised(module), optimise::Target::kCpu, kInsideBlocks};
-  if (mode == "xla") return Choice{!optimise::IsOptimised(module), optimise::Target::kGpu};
-  if (mode == "xla-tpu") return Choice{true, optimise::Target::kTpu};
-  if (mode == "xla-cpu") return Choice{true, optimise::Target::kCpu};
-  if (mode != "auto") return std::nullopt;
-  return Choice{!optimise::IsOptimised(module), TargetOf(device)};
+Choice Choose(const ir::Module& module, OptimiseMode mode, const hardware::Device& device) {
+  switch (mode) {
+    case OptimiseMode::kNone:
+      return {};
+    case OptimiseMode::kXlaGpu:
+      return {true, optimise::Target::kGpu};
+    case OptimiseMode::kXlaTpu:
+      return {true, optimise::Target::kTpu};
+    case OptimiseMode::kXlaCpu:
+      return {true, optimise::Target::kCpu};
+    case OptimiseMode::kFusionAlone:
+      return {!optimise::IsOptimised(module), optimise::Target::kCpu, kInsideBlocks};
+    case OptimiseMode::kXla:
+      return {!optimise::IsOptimised(module), optimise::Target::kGpu};
+    case OptimiseMode::kAuto:
+      break;
+  }
+  return {!optimise::IsOptimised(module), TargetOf(device)};
 }
 
 // 90 for "sm_90"; other makers' devices, and older ones, are treated as the oldest with bf16.
@@ -71,32 +80,41 @@ std::optional<optimise::XlaFlags> FlagsFor(const OptimiseOptions& options, const
                       "leave it out, or add --optimise xla-gpu");
     return std::nullopt;
   }
-  if (options.mode == "xla") return optimise::XlaFlags{};  // XLA reads its flags itself
+  if (options.mode == OptimiseMode::kXla) return optimise::XlaFlags{};  // XLA reads its flags itself
   return XlaFlagsOf(options.xla_flags, diagnostics);
 }
 
 }  // namespace
 
-bool IsForCpu(std::string_view mode, const hardware::Device& device) {
-  return mode == "xla-cpu" || (mode == "auto" && TargetOf(device) == optimise::Target::kCpu);
+Result<OptimiseMode> ParseOptimiseMode(const std::string& text) {
+  if (const auto mode = ValueOf<OptimiseMode>(text)) return *mode;
+  return MakeError(kUnknownOptimise, fmt::format("`{}` is no way to optimise", text), {},
+                   "use auto, none, xla-gpu, xla-tpu, xla-cpu or xla");
+}
+
+OptimiseMode OptimiseModeOf(const RunOptions& options) {
+  if (options.optimise.mode != OptimiseMode::kAuto) return options.optimise.mode;
+  if (options.split.strategy == SplitStrategy::kFusion && !options.compat) return OptimiseMode::kFusionAlone;
+  // Compilers of what is measured optimise themselves.
+  const bool plain = options.compat || estimate::Measures(options.estimate.estimator);
+  return plain ? OptimiseMode::kNone : OptimiseMode::kAuto;
+}
+
+bool IsForCpu(OptimiseMode mode, const hardware::Device& device) {
+  return mode == OptimiseMode::kXlaCpu || (mode == OptimiseMode::kAuto && TargetOf(device) == optimise::Target::kCpu);
 }
 
 bool IsPlannedByModel(const hardware::Device& device) { return Bf16Capability(device) >= optimise::kPlansByModel; }
 
 std::optional<OptimiserInput> OptimiserInputFor(const ir::Module& module, const OptimiseOptions& options,
                                                 const hardware::Device& device, Diagnostics& diagnostics) {
-  const auto choice = Choose(module, options.mode, device);
-  if (!choice) {
-    diagnostics.Error(kUnknownOptimise, fmt::format("`{}` is no way to optimise", options.mode), {},
-                      "use auto, none, xla-gpu, xla-tpu, xla-cpu or xla");
-    return std::nullopt;
-  }
-  const auto flags = FlagsFor(options, *choice, diagnostics);
+  const Choice choice = Choose(module, options.mode, device);
+  const auto flags = FlagsFor(options, choice, diagnostics);
   if (!flags) return std::nullopt;
   std::vector<std::string> disabled = options.disabled;
-  disabled.insert(disabled.end(), choice->left_out.begin(), choice->left_out.end());
-  return OptimiserInput{.run = choice->run,
-                        .options = {.target = choice->target,
+  disabled.insert(disabled.end(), choice.left_out.begin(), choice.left_out.end());
+  return OptimiserInput{.run = choice.run,
+                        .options = {.target = choice.target,
                                     .gpu = FiguresOf(device),
                                     .flags = *flags,
                                     .bf16_capability = Bf16Capability(device),
@@ -111,7 +129,7 @@ std::optional<ir::Module> OptimiseModule(ir::Module module, const OptimiseOption
   const auto input = OptimiserInputFor(module, options, device, diagnostics);
   if (!input) return std::nullopt;
   if (!input->run) return module;
-  if (options.mode == "xla") {
+  if (options.mode == OptimiseMode::kXla) {
     auto exact = OptimiseWithXla(module, device, options.xla_flags, diagnostics);
     if (exact) return std::move(*exact);
     diagnostics.Report(exact.error());
@@ -121,26 +139,6 @@ std::optional<ir::Module> OptimiseModule(ir::Module module, const OptimiseOption
   if (optimised) return std::move(*optimised);
   diagnostics.Report(optimised.error());
   return std::nullopt;
-}
-
-std::string SummaryJson(const driver::Summary& summary, const std::vector<std::string>& passes) {
-  using Json = nlohmann::ordered_json;
-  Json collectives = Json::array();
-  for (const driver::CollectiveSummary& entry : summary.collectives) {
-    collectives.push_back({{"op", entry.op}, {"count", entry.count}, {"bytes", entry.bytes}});
-  }
-  const Json out{{"schema_version", 1},
-                 {"kernels",
-                  {{"total", summary.total()},
-                   {"fusions", summary.fusions},
-                   {"library_calls", summary.library_calls},
-                   {"other", summary.other}}},
-                 {"flops", summary.flops},
-                 {"elementwise_flops", summary.elementwise_flops},
-                 {"bytes_accessed", summary.bytes_accessed},
-                 {"collectives", collectives},
-                 {"passes", passes}};
-  return out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace hespas::driver

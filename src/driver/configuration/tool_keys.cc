@@ -1,4 +1,4 @@
-#include "driver/compat/tool_keys.h"
+#include "driver/configuration/tool_keys.h"
 
 #include <fmt/format.h>
 

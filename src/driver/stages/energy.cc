@@ -1,4 +1,4 @@
-#include "driver/figures/energy.h"
+#include "driver/stages/energy.h"
 
 #include <algorithm>
 

@@ -1,10 +1,11 @@
-#include "driver/pipeline/memory_stage.h"
+#include "driver/stages/memory.h"
 
 #include <fmt/format.h>
 
 #include <vector>
 
-#include "driver/pipeline/optimise_stage.h"
+#include "driver/stages/optimise.h"
+#include "driver/stages/run_options.h"
 #include "memory/memory.h"
 #include "report/text/table.h"
 
@@ -57,11 +58,12 @@ void FillMemory(const Prepared& prepared, const Estimated& estimated, result::Ru
 }
 
 Status CheckFit(const RunOptions& options, const Prepared& prepared, const result::RunResult& result) {
-  if (!options.require_fit || result.fits_in_memory.value_or(true)) return {};
+  if (!options.memory.require_fit || result.fits_in_memory.value_or(true)) return {};
   return MakeError(kDoesNotFit,
                    fmt::format("the program needs {}, `{}` has {}", report::HumanBytes(*result.peak_memory),
                                prepared.device.name, report::HumanBytes(*prepared.device.memory_capacity)),
-                   {.file = options.program}, "`largest` in the memory section of --format json names the tensors");
+                   {.file = options.program.path},
+                   "`largest` in the memory section of --format json names the tensors");
 }
 
 }  // namespace hespas::driver

@@ -1,4 +1,4 @@
-#include "driver/figures/op_summaries.h"
+#include "driver/stages/op_summaries.h"
 
 #include <algorithm>
 #include <optional>
@@ -7,7 +7,7 @@
 #include <unordered_map>
 
 #include "base/text/hash.h"
-#include "driver/figures/energy.h"
+#include "driver/stages/energy.h"
 #include "estimate/registry.h"
 #include "split/structure_hash.h"
 

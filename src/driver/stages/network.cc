@@ -1,14 +1,20 @@
-#include "driver/pipeline/network_model.h"
+#include "driver/stages/network.h"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <set>
 
 #include "driver/configuration/stragglers.h"
+#include "driver/stages/run_options.h"
+#include "driver/stages/take.h"
+#include "engines/simgrid_run.h"
 #include "estimate/calibrated/collective.h"
 #include "estimate/calibrated/machine.h"
 #include "simulate/collective/timed.h"
 #include "simulate/explain.h"
+#include "simulate/simulate.h"
 
 namespace hespas::driver {
 namespace {
@@ -90,15 +96,43 @@ class Network {
   std::vector<calibrated::CollectiveModel> models_;
 };
 
-}  // namespace
-
+// Whether a run's collectives follow the calibrated model: asked for, or `auto` with the calibrated estimator.
 bool UsesCalibratedNetwork(const RunOptions& options) {
-  if (options.network_model == "calibrated") return true;
-  return options.network_model == "auto" && options.estimator == "calibrated" && !options.compat &&
-         options.network_backend == "analytical";
+  const NetworkOptions& network = options.network;
+  if (network.model == NetworkModel::kCalibrated) return true;
+  return network.model == NetworkModel::kAuto && options.estimate.estimator == "calibrated" && !options.compat &&
+         network.backend == NetworkBackend::kAnalytical;
 }
 
-namespace {
+// Whether the system has as many NPUs as the traces; reports where it has not.
+bool HasSizeOf(const hardware::System& system, const trace::TraceGraph& traces, Diagnostics& diagnostics) {
+  const size_t npus = traces.program_of_rank.size();
+  if (system.npus() == npus) return true;
+  diagnostics.Error(kSystemSize,
+                    fmt::format("`{}` has {} NPUs, the program asks for {}", system.name, system.npus(), npus), {},
+                    fmt::format("choose a system of {} NPUs, or give --num-npus {}", npus, system.npus()));
+  return false;
+}
+
+std::optional<result::SimResult> SimulateTraces(const RunOptions& options, const trace::TraceGraph& traces,
+                                                const hardware::System& system, Diagnostics& diagnostics,
+                                                bool record_nodes) {
+  if (!HasSizeOf(system, traces, diagnostics)) return std::nullopt;
+  auto scale = Take(ComputeScale(options.network.stragglers, traces.program_of_rank.size()), diagnostics);
+  if (!scale) return std::nullopt;
+  const simulate::SimulateOptions simulate_options{
+      .backend = options.network.backend == NetworkBackend::kAnalyticalAware ? simulate::Backend::kAware
+                                                                             : simulate::Backend::kUnaware,
+      .resolution = simulate::Resolution::kPicosecond,
+      .record_nodes = record_nodes,
+      .explain = options.output.explain && record_nodes,
+      .keep_order = record_nodes,
+      .progress = options.progress,
+      .compute_scale = *std::move(scale)};
+  if (options.network.backend == NetworkBackend::kSimGrid)
+    return Take(engines::RunSimGrid(traces, system, simulate_options, {}), diagnostics);
+  return Take(simulate::Simulate(traces, system, simulate_options, diagnostics), diagnostics);
+}
 
 // A network without any latency exists in thought only; measured ones say nothing of it.
 bool IsIdeal(const hardware::System& system) {
@@ -130,12 +164,12 @@ std::optional<result::SimResult> SimulateCalibrated(const hardware::Device& devi
 std::optional<result::SimResult> SimulateStep(const RunOptions& options, const hardware::Device& device,
                                               const trace::TraceGraph& traces, const hardware::System& system,
                                               Diagnostics& diagnostics, const SimulationReuse& reuse) {
-  const bool plain = options.network_model == "auto" && IsIdeal(system);
+  const bool plain = options.network.model == NetworkModel::kAuto && IsIdeal(system);
   if (plain || !UsesCalibratedNetwork(options)) {
     const bool record = reuse.record_nodes || !traces.loops.empty();
     return SimulateTraces(options, traces, system, diagnostics, record);
   }
-  auto scale = ComputeScale(options.stragglers, traces.program_of_rank.size());
+  auto scale = ComputeScale(options.network.stragglers, traces.program_of_rank.size());
   if (!scale) {
     diagnostics.Report(scale.error());
     return std::nullopt;
@@ -143,7 +177,7 @@ std::optional<result::SimResult> SimulateStep(const RunOptions& options, const h
   const simulate::TimedOptions timed{
       .plan = reuse.plan, .record_nodes = reuse.record_nodes, .compute_scale = *std::move(scale)};
   auto simulated = SimulateCalibrated(device, traces, system, timed, diagnostics);
-  if (simulated && options.explain) simulate::ExplainIntervals(traces, *simulated);
+  if (simulated && options.output.explain) simulate::ExplainIntervals(traces, *simulated);
   return simulated;
 }
 

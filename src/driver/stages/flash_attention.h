@@ -7,7 +7,7 @@
 // - Only blocks of one operation are looked at (the individual split); recomputation in the backward pass is not added.
 #pragma once
 
-#include "driver/pipeline/run.h"
+#include "driver/stages/estimate.h"
 
 namespace hespas::driver {
 
