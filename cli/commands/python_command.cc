@@ -63,7 +63,7 @@ int PythonCommand(const std::string& command, const std::vector<std::string>& ar
 
 // Only for the list of commands: these parse their options, --help included, themselves.
 void AddPythonCommands(CLI::App& app, Console&) {
-  app.add_subcommand("export", "makes programs of JAX functions and ready configurations, without accelerators");
+  app.add_subcommand("export", "exports programs from JAX functions and ready configurations, without an accelerator");
   app.add_subcommand("shard", "partitions a program in several ways, estimates each and ranks them");
   app.add_subcommand("experiment", "runs the paper's experiments: tables, errors, trends, figures");
 }

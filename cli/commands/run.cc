@@ -68,14 +68,15 @@ void AddAssumptionOptions(CLI::App& command, driver::Assumptions& assumptions) {
   command.add_option("--trip-count", assumptions.trip_count, "iterations of loops whose number is not in the program")
       ->check(NonNegative());
   command
-      .add_option("--branch-probabilities", assumptions.branch_probabilities,
-                  "how often each branch of a case or if is taken, as 0.9,0.1; otherwise the dearest branch counts")
+      .add_option(
+          "--branch-probabilities", assumptions.branch_probabilities,
+          "how often each branch of a case or if is taken, as 0.9,0.1; otherwise the most expensive branch counts")
       ->delimiter(',');
   command.add_option("--moe-imbalance", assumptions.moe_imbalance,
-                     "load of the busiest device over the mean, for ragged exchanges and products of experts");
+                     "load of the busiest device over the mean, for experts' ragged matmuls and all-to-alls");
   command
       .add_option("--retarget", assumptions.devices,
-                  "the same program on that many devices: its axis of data parallelism or FSDP grows or shrinks")
+                  "convert the program to that many devices along its data-parallel or FSDP axis")
       ->check(Positive());
 }
 
@@ -96,11 +97,13 @@ void AddRunCommand(CLI::App& app, Console& console) {
   AddSplitOptions(command, options->run);
   command
       .add_option("--network-model", options->run.network_model,
-                  "times of collectives: plain (ASTRA-sim's), calibrated, or auto (calibrated with that estimator)")
+                  "times of collectives: calibrated (fitted to measured ones), plain (ASTRA-sim's formulas), or auto: "
+                  "calibrated with --estimator calibrated")
       ->check(OneOf({"auto", "plain", "calibrated"}));
   command
-      .add_option("--overlap", options->run.overlap,
-                  "what lets communication hide: the program's dependencies, or perfect: nothing waits for it")
+      .add_option(
+          "--overlap", options->run.overlap,
+          "what communication overlaps with: program (its dependencies decide) or perfect (nothing waits for it)")
       ->check(OneOf({"program", "perfect"}));
   command.add_flag("--what-if,!--no-what-if", options->run.what_if,
                    "with --output: also run faster devices and networks (on by default)");
@@ -110,7 +113,8 @@ void AddRunCommand(CLI::App& app, Console& console) {
                   "folder for traces, statistics, report.html, timeline.pftrace and result.json");
   AddPlacementOptions(command, options->run);
   AddAssumptionOptions(command, options->run.assumptions);
-  command.add_flag("--require-fit", options->run.require_fit, "needing more memory than the device has is an error");
+  command.add_flag("--require-fit", options->run.require_fit,
+                   "a program that needs more memory than the device has is an error");
   AddTraceFileOptions(command, options->run.trace_files);
   command
       .add_option_function<std::string>(

@@ -243,7 +243,7 @@ Result<Communication> DecodeCommunication(const ir::Module& module, ir::OpId op,
   if (!WithinLimit(out.groups)) return Unreadable(module, op, "replica groups");
   if (const auto repeated = Repeated(out.groups)) {
     return MakeError(kRepeatedMember,
-                     fmt::format("device {} stands twice in the replica groups of `{}`", *repeated, module.name(op)),
+                     fmt::format("device {} is twice in the replica groups of `{}`", *repeated, module.name(op)),
                      module.location(op));
   }
   // One share of the buffer comes from each member.

@@ -23,13 +23,13 @@ inline constexpr const char* kStepTableHelp =
     "columns: phase (prefill, decode), batch, context, and seconds or program";
 inline constexpr DiagnosticKind kBadServing{
     "E0945",
-    "A serving option makes no sense. Rates, batches and numbers of requests are above 0; lengths are a number, "
+    "A serving option is out of range. Rates, batches and numbers of requests are above 0; lengths are a number, "
     "uniform:A:B, exponential:MEAN or geometric:MEAN.",
     Outcome::kUsage};
 inline constexpr DiagnosticKind kBeyondStepTable{
     "W0988",
-    "The simulated server met larger batches or longer contexts than the table of step times has; those took as long "
-    "as the table's last rows. Measure or estimate steps of that size and add them."};
+    "The simulated server needed larger batches or longer contexts than the table of step times has. Those took as "
+    "long as the table's last rows. Measure or estimate steps of that size and add them."};
 inline constexpr DiagnosticKind kOverloaded{
     "W0989",
     "Requests arrive faster than the server answers them: the queue grows for as long as they do, and with it the "

@@ -20,7 +20,7 @@ Result<result::SimResult> RunEngines(const trace::TraceGraph& trace, const hardw
     why = engine.WhyAsymmetric();
   }
   if (options.engine == Engine::kSymmetry) {
-    return MakeError(kNotPossible, "the ranks cannot be simulated as one: " + why, {}, "choose the engine `events`");
+    return MakeError(kNotPossible, "not all ranks are equivalent: " + why, {}, "choose the engine `events`");
   }
   EventEngine engine(trace, system, options, nullptr);
   Result<result::SimResult> result = engine.Run();

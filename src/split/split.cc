@@ -113,7 +113,7 @@ Result<graph::BlockGraph> Split(const ir::Module& module, const Options& options
   const Schedule schedule = whole_loops ? MakeSchedule(module, *program, 0, 0)
                                         : MakeSchedule(module, *program, options.loop_window, kShortWindow);
   if (options.loop_window == 0 && !schedule.loops.empty()) {
-    diagnostics.Warning(kIterationsLeftOut, "a few iterations of long loops stand for all of them",
+    diagnostics.Warning(kIterationsLeftOut, "a few iterations of long loops represent all of them",
                         {.file = module.path()});
   }
   WarnOfHiddenCollectives(module, *program, schedule, diagnostics);

@@ -19,13 +19,12 @@ inline constexpr DiagnosticKind kNoMain{
     "E0501", "The program has no function `main`, so there is nothing to run. Name the entry function `main`."};
 inline constexpr DiagnosticKind kHiddenCollective{
     "W0502",
-    "A collective stands inside a called function, a loop or a branch. It is not simulated on the network; inline the "
+    "A collective is inside a called function, a loop or a branch. It is not simulated on the network; inline the "
     "call or unroll the loop (--optimise does both where it can)."};
 inline constexpr DiagnosticKind kIterationsLeftOut{
     "W0504",
-    "A loop with communication has too many iterations to lay all of them out. A few are, of which one window stands "
-    "for "
-    "the others: step times count all iterations, execution traces hold only those."};
+    "A loop with communication has too many iterations to unroll. A few are simulated, and one window of them "
+    "represents the others: step times count all iterations, execution traces hold only those."};
 
 enum class Strategy : uint8_t { kLinear, kIndividual };
 

@@ -38,7 +38,7 @@ Status Check(const Assumptions& assumptions) {
     return Bad(fmt::format("the branch probabilities add up to {}", sum));
   }
   if (!(assumptions.moe_imbalance >= 1 && assumptions.moe_imbalance < 1e6)) {
-    return Bad(fmt::format("an imbalance of {} makes no sense", assumptions.moe_imbalance));
+    return Bad(fmt::format("--moe-imbalance {} is below 1", assumptions.moe_imbalance));
   }
   return {};
 }
@@ -92,11 +92,11 @@ Status Apply(const Assumptions& assumptions, ir::Module& module, Diagnostics& di
   if (arms > 0) {
     add(concerned.branches, "hespas.branch_probabilities",
         fmt::format("[{}]", fmt::join(assumptions.branch_probabilities, ", ")),
-        fmt::format("--branch-probabilities: the program has no branch with {} arms", arms));
+        fmt::format("--branch-probabilities: the program has no conditional with {} branches", arms));
   }
   if (assumptions.moe_imbalance > 1) {
     add(concerned.ragged, "hespas.imbalance", fmt::format("{} : f64", assumptions.moe_imbalance),
-        "--moe-imbalance: the program has no ragged product or exchange");
+        "--moe-imbalance: the program has no ragged matmul or all-to-all");
   }
   return {};
 }

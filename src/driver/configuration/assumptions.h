@@ -15,14 +15,15 @@ namespace hespas::driver {
 
 inline constexpr DiagnosticKind kBadAssumption{
     "E0941",
-    "An assumption makes no sense: branch probabilities lie between 0 and 1 and add up to 1, iterations are not "
+    "An assumption is out of range: branch probabilities lie between 0 and 1 and add up to 1, iterations are not "
     "negative, and the imbalance of experts (the busiest device's load over the mean) is at least 1.",
     Outcome::kUsage};
 
 inline constexpr DiagnosticKind kUnusedAssumption{
     "W0987",
     "An assumption concerns nothing in the program: --trip-count is for loops whose iterations are not known, "
-    "--branch-probabilities for branches with as many arms, --moe-imbalance for ragged products and exchanges. It "
+    "--branch-probabilities for conditionals with as many branches, --moe-imbalance for ragged matmuls and ragged "
+    "all-to-alls. It "
     "changes nothing."};
 
 struct Assumptions {

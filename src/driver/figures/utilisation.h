@@ -7,7 +7,7 @@ namespace hespas::driver {
 
 struct PeakTimes {
   Time arithmetic;  // all operations at the peak rates of their types
-  Time products;    // of it matrix products and convolutions
+  Time products;    // of it matmuls and convolutions
   Time traffic;     // all bytes at the peak memory bandwidth
 };
 

@@ -87,7 +87,7 @@ std::optional<OptimiserInput> OptimiserInputFor(const ir::Module& module, const 
                                                 const hardware::Device& device, Diagnostics& diagnostics) {
   const auto choice = Choose(module, options.mode, device);
   if (!choice) {
-    diagnostics.Error(kUnknownOptimise, fmt::format("`{}` is no way to optimise", options.mode), {},
+    diagnostics.Error(kUnknownOptimise, fmt::format("`{}` is not a value of --optimise", options.mode), {},
                       "use auto, none, xla-gpu, xla-tpu, xla-cpu or xla");
     return std::nullopt;
   }

@@ -41,17 +41,17 @@ inline constexpr DiagnosticKind kSystemSize{
     "The network has another number of NPUs than the run. Choose a system with as many NPUs, or set --num-npus.",
     Outcome::kUsage};
 inline constexpr DiagnosticKind kNoCommunication{
-    "W0901", "The program has no collectives: it is estimated as one device's program, and the network plays no part."};
+    "W0901", "The program has no collectives. It is estimated as one device's program, and the network has no effect."};
 inline constexpr DiagnosticKind kNotPartitioned{
     "W0986",
     "The program is for several devices and says how its values are sharded, but no partitioner has applied that: it "
     "has "
     "no exchanges, and its shapes are those of the whole. Estimate what each device runs instead: the partitioned "
     "program of `hespas export`, or `hespas shard`."};
-inline constexpr DiagnosticKind kNotSteady{"W0903",
-                                           "A loop has too many iterations to simulate all of them, and those that "
-                                           "were simulated did not come to take equally "
-                                           "long. The others count as long as the last ones that were simulated."};
+inline constexpr DiagnosticKind kNotSteady{
+    "W0903",
+    "A loop has too many iterations to simulate all of them, and the simulated ones did not reach a steady state. The "
+    "others count as long as the last simulated ones."};
 
 struct RunOptions {
   std::string program;

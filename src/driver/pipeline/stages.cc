@@ -255,7 +255,7 @@ bool HasSizeOf(const hardware::System& system, const trace::TraceGraph& traces, 
   const size_t npus = traces.program_of_rank.size();
   if (system.npus() == npus) return true;
   diagnostics.Error(kSystemSize,
-                    fmt::format("`{}` has {} NPUs, the program asks for {}", system.name, system.npus(), npus), {},
+                    fmt::format("`{}` has {} NPUs, but the program needs {}", system.name, system.npus(), npus), {},
                     fmt::format("choose a system of {} NPUs, or give --num-npus {}", npus, system.npus()));
   return false;
 }

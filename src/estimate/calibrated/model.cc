@@ -243,7 +243,7 @@ KernelTime KernelModel::Lanes(const KernelSpec& kernel, bool batched) const {
   return FromProduct(BestTiling(batched ? batched_ : linear_, size), size, lanes.launch_us);
 }
 
-// The cheaper of an implicit matrix product and, for 3x3 of stride 1 on lanes, Winograd F(4x4, 3x3) with its transforms
+// The cheaper of an implicit matmul and, for 3x3 of stride 1 on lanes, Winograd F(4x4, 3x3) with its transforms
 // (device model, 2.4).
 KernelTime KernelModel::Convolution(const KernelSpec& kernel) const {
   const ConvolutionConstants& constants = parameters_.convolution;

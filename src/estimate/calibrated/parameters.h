@@ -22,7 +22,7 @@ enum class Family : uint8_t { kGemm, kLinear, kBatchedGemm, kConvolution, kEleme
 inline constexpr size_t kFamilies = 8;
 std::string_view FamilyName(Family family);
 
-// Matrix products on tensor cores (device model, 2.1).
+// Matmuls on tensor cores (device model, 2.1).
 struct GemmConstants {
   double launch_us = 0;           // kernel start, first loads, drain
   double sustained_fraction = 0;  // of the device's peak, over a long kernel
@@ -71,7 +71,7 @@ struct RowConstants {
 };
 
 struct ConvolutionConstants {
-  double sustained_fraction = 0;  // of the matrix product of the same size
+  double sustained_fraction = 0;  // of the matmul of the same size
   double dispatches = 0;          // that a long eager call spends beside its kernels
   double winograd_fraction = 0;   // of the 36 products of a Winograd convolution
   double transform_passes = 0;    // traffic of its transforms of input and output, in their transformed sizes

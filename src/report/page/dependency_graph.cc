@@ -24,8 +24,8 @@ struct Colour {
 // Those of report.html.
 constexpr Colour kBounds[] = {{"compute", "#9cc3ee"}, {"memory", "#f3b48d"}, {"launch", "#cdb8ea"},
                               {"network", "#8fd6c0"}, {"none", "#dfe2e7"},   {"measured", "#dfe2e7"}};
-constexpr Colour kKinds[] = {{"matrix product", "#123f7a"}, {"convolution", "#123f7a"}, {"attention", "#123f7a"},
-                             {"elementwise", "#8a3c0d"},    {"reduction", "#6a1b6a"},   {"data movement", "#8a6d0d"},
+constexpr Colour kKinds[] = {{"matmul", "#123f7a"},       {"convolution", "#123f7a"}, {"attention", "#123f7a"},
+                             {"elementwise", "#8a3c0d"},  {"reduction", "#6a1b6a"},   {"data movement", "#8a6d0d"},
                              {"communication", "#0b5a48"}};
 constexpr std::string_view kOtherKind = "#4d5562";
 
@@ -260,8 +260,8 @@ constexpr double kLegend = 64;
 constexpr size_t kLetters = 23;
 
 std::string Legend() {
-  constexpr Colour kShown[] = {{"matrix product", "#123f7a"}, {"elementwise", "#8a3c0d"},   {"reduction", "#6a1b6a"},
-                               {"data movement", "#8a6d0d"},  {"communication", "#0b5a48"}, {"other", kOtherKind}};
+  constexpr Colour kShown[] = {{"matmul", "#123f7a"},        {"elementwise", "#8a3c0d"},   {"reduction", "#6a1b6a"},
+                               {"data movement", "#8a6d0d"}, {"communication", "#0b5a48"}, {"other", kOtherKind}};
   std::string out;
   double x = 12;
   for (const Colour& bound : std::span(kBounds, 4)) {

@@ -21,21 +21,11 @@ struct SortLabel {
   std::string_view label;
 };
 constexpr SortLabel kSorts[] = {
-    {OpSort::kContraction, "matrix product"},
-    {OpSort::kCustomCall, "custom call"},
-    {OpSort::kSort, "sort"},
-    {OpSort::kScatter, "scatter"},
-    {OpSort::kReduction, "reduction"},
-    {OpSort::kGather, "gather"},
-    {OpSort::kRandom, "random numbers"},
-    {OpSort::kElementwise, "elementwise"},
-    {OpSort::kLayout, "data movement"},
-    {OpSort::kSlice, "data movement"},
-    {OpSort::kControl, "control flow"},
-    {OpSort::kCall, "call"},
-    {OpSort::kTransfer, "transfer"},
-    {OpSort::kConstant, "constant"},
-    {OpSort::kFree, "bookkeeping"},
+    {OpSort::kContraction, "matmul"},    {OpSort::kCustomCall, "custom call"},  {OpSort::kSort, "sort"},
+    {OpSort::kScatter, "scatter"},       {OpSort::kReduction, "reduction"},     {OpSort::kGather, "gather"},
+    {OpSort::kRandom, "random numbers"}, {OpSort::kElementwise, "elementwise"}, {OpSort::kLayout, "data movement"},
+    {OpSort::kSlice, "data movement"},   {OpSort::kControl, "control flow"},    {OpSort::kCall, "call"},
+    {OpSort::kTransfer, "transfer"},     {OpSort::kConstant, "constant"},       {OpSort::kFree, "bookkeeping"},
 };
 
 size_t RankOf(OpKind kind) {
@@ -50,7 +40,7 @@ std::string_view CustomCallLabel(const ir::Module& module, ir::OpId op) {
   if (!call) return "custom call";
   switch (call->kind) {
     case ir::LibraryKind::kGemm:
-      return "matrix product";
+      return "matmul";
     case ir::LibraryKind::kConvolution:
       return "convolution";
     case ir::LibraryKind::kAttention:

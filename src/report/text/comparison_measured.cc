@@ -214,7 +214,7 @@ result::RunResult ResultOf(const MeasuredStep& step, const MeasuredAccount& acco
   return out;
 }
 
-// "The measured step takes 61.2 ms, 8.3 ms (15.7 %) more than predicted: matrix product +5.1 ms, idle +2.0 ms."
+// "The measured step takes 61.2 ms, 8.3 ms (15.7 %) more than predicted: matmul +5.1 ms, idle +2.0 ms."
 std::string Answer(const Comparison& comparison) {
   constexpr size_t kNamed = 4;
   const Time predicted = comparison.results[0].step_time;

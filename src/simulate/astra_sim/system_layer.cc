@@ -170,7 +170,7 @@ bool SystemLayer::MakePhases(const Context& context, const Plan& plan, uint64_t 
         kNotPossible,
         fmt::format("NPU {}, node {}: the collective has no partner and never completes: {}", context.rank,
                     context.node.id, plan.members != nullptr ? "its group has one member" : "no dimension is involved"),
-        "leave out collectives over a single NPU");
+        "remove collectives over a single NPU");
     return false;
   }
   const NativeCollective kind = context.kind;

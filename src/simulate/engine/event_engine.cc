@@ -89,7 +89,7 @@ void EventEngine::SpreadOrder() {
   for (const uint32_t first : result_.order) {
     const uint64_t finish = result_.ranks[first].finish;
     if (core_.options.keep_order && !order.empty() && finish == last)
-      core_.asymmetric = "classes of ranks finish at one tick";
+      core_.asymmetric = "two classes of ranks finish at the same tick";
     last = finish;
     const std::vector<uint32_t> members = core_.orders->Evaluate(core_.finish_orders[core_.classes->class_of[first]]);
     order.insert(order.end(), members.begin(), members.end());
