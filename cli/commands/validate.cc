@@ -47,7 +47,7 @@ void AddValidateCommand(CLI::App& app, Console& console) {
   auto options = std::make_shared<ValidateCommand>();
   command.add_option("--set", options->validate.set, "one set only: gemm, kernels, collectives, models or step-times")
       ->check(CLI::IsMember({"gemm", "kernels", "collectives", "models", "step-times"}));
-  command.add_flag("--loo", options->validate.left_out,
+  command.add_flag("--loo", options->validate.held_out,
                    "also held-out errors: leave one device or size out, and calibrate on 24 kernels");
   command.add_flag("--bounds", options->bounds,
                    "print the bounds of the errors; an error above its bound ends with exit status 6");

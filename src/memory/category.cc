@@ -13,7 +13,7 @@ using ir::OpKind;
 using ir::OpSort;
 using result::MemoryCategory;
 
-bool IsProduct(const ir::Module& module, ir::OpId op) {
+bool IsMatmul(const ir::Module& module, ir::OpId op) {
   const OpKind kind = module.kind(op);
   if (ir::Traits(kind).sort == OpSort::kContraction || ir::Traits(kind).sort == OpSort::kGather) return true;
   if (kind != OpKind::kCustomCall) return false;
@@ -24,9 +24,9 @@ bool IsProduct(const ir::Module& module, ir::OpId op) {
 }
 
 bool HoldsProduct(const ir::Module& module, ir::OpId op) {
-  bool found = IsProduct(module, op);
+  bool found = IsMatmul(module, op);
   if (!found && module.op(op).first_region.valid()) {
-    ir::WalkNested(module, op, [&](ir::OpId inner) { found |= IsProduct(module, inner); });
+    ir::WalkNested(module, op, [&](ir::OpId inner) { found |= IsMatmul(module, inner); });
   }
   return found;
 }

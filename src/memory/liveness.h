@@ -21,12 +21,12 @@ struct Interval {
   int64_t bytes = 0;
   uint32_t from = 0;
   uint32_t until = 0;
-  bool result = false;           // a result of main that lies in no argument
-  uint32_t owner = 0;            // number of the value
-  uint32_t rank = 0;             // of its maker among all
-  uint32_t taker = 0xFFFFFFFFu;  // number of the value that may be written over it when it ends
-  bool scratch = false;          // nothing lies in it; `value` is what its op makes
-  bool taken_directly = false;   // also where both lie among the temporaries
+  bool result = false;               // a result of main that lies in no argument
+  uint32_t owner = 0;                // number of the value
+  uint32_t rank = 0;                 // of its producer among all
+  uint32_t reused_by = 0xFFFFFFFFu;  // number of the value that may be written over it when it ends
+  bool workspace = false;            // nothing lies in it; `value` is what its op makes
+  bool reused_directly = false;      // also where both lie among the temporaries
 };
 
 // What the regions of an op hold at their worst moment besides what is carried in and out.

@@ -11,7 +11,7 @@ namespace {
 
 Result<result::SimResult> RunEngines(const trace::TraceGraph& trace, const hardware::System& system,
                                      const SimulateOptions& options) {
-  AlikeRanks classes;
+  EquivalentRanks classes;
   std::string why = options.engine == Engine::kEvents ? "as asked" : WhyAsymmetric(trace, system, options, classes);
   if (why.empty()) {
     EventEngine engine(trace, system, options, &classes);

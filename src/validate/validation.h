@@ -49,7 +49,7 @@ struct AccuracyRow {
 
 struct ValidateOptions {
   std::string set;               // one of the sets' names, or empty for all
-  bool left_out = false;         // also zero-shot and calibrated
+  bool held_out = false;         // also zero-shot and calibrated
   bool hold = false;             // a missed bound is an error
   Progress* progress = nullptr;  // of fits
 };

@@ -7,7 +7,7 @@
 #include "driver/configuration/stragglers.h"
 #include "estimate/calibrated/collective.h"
 #include "estimate/calibrated/machine.h"
-#include "simulate/collective/timed.h"
+#include "simulate/collective/analytical.h"
 #include "simulate/explain.h"
 
 namespace hespas::driver {
@@ -108,7 +108,8 @@ bool IsIdeal(const hardware::System& system) {
 }
 
 std::optional<result::SimResult> SimulateCalibrated(const hardware::Device& device, const trace::TraceGraph& traces,
-                                                    const hardware::System& system, const simulate::TimedOptions& timed,
+                                                    const hardware::System& system,
+                                                    const simulate::AnalyticalOptions& timed,
                                                     Diagnostics& diagnostics) {
   const auto& parameters = calibrated::DefaultParameters();
   if (!parameters) {
@@ -117,7 +118,7 @@ std::optional<result::SimResult> SimulateCalibrated(const hardware::Device& devi
   }
   if (!HasSizeOf(system, traces, diagnostics)) return std::nullopt;
   const Network network(device, system, *parameters);
-  auto simulated = simulate::SimulateTimed(
+  auto simulated = simulate::SimulateAnalytical(
       traces, [&](const trace::Node& node, std::span<const uint32_t> members) { return network.Of(node, members); },
       timed);
   if (simulated) return *std::move(simulated);
@@ -140,7 +141,7 @@ std::optional<result::SimResult> SimulateStep(const RunOptions& options, const h
     diagnostics.Report(scale.error());
     return std::nullopt;
   }
-  const simulate::TimedOptions timed{
+  const simulate::AnalyticalOptions timed{
       .plan = reuse.plan, .record_nodes = reuse.record_nodes, .compute_scale = *std::move(scale)};
   auto simulated = SimulateCalibrated(device, traces, system, timed, diagnostics);
   if (simulated && options.explain) simulate::ExplainIntervals(traces, *simulated);

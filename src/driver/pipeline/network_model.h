@@ -6,7 +6,7 @@
 
 #include "driver/pipeline/run.h"
 #include "result/sim_result.h"
-#include "simulate/collective/timed.h"
+#include "simulate/collective/analytical.h"
 
 namespace hespas::driver {
 
@@ -15,7 +15,7 @@ bool UsesCalibratedNetwork(const RunOptions& options);
 
 // What one simulation can leave to the next of the same traces with other durations.
 struct SimulationReuse {
-  const simulate::TimedPlan* plan = nullptr;
+  const simulate::AnalyticalPlan* plan = nullptr;
   bool record_nodes = true;  // SimResult::intervals, for who looks closer than at ranks
 };
 

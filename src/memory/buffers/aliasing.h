@@ -20,7 +20,7 @@ std::optional<size_t> UpdatedOperand(const ir::Module& module, ir::OpId op, size
 
 // Whether result `i` may be written over operand `operand`: each element is read where it is written.
 // `on_cpu`: XLA's CPU compiler does not see that reshapes inside a fusion move nothing.
-bool MayTakeOver(const ir::Module& module, ir::OpId op, size_t result, size_t operand, bool on_cpu);
+bool MayReuseInPlace(const ir::Module& module, ir::OpId op, size_t result, size_t operand, bool on_cpu);
 
 // The start of an asynchronous op for its end or update; invalid for other ops.
 ir::OpId AsyncStartOf(const ir::Module& module, ir::OpId op);

@@ -96,7 +96,7 @@ void Algorithms::StartRing(Stream& stream, uint32_t index) {
   for (uint64_t i = 0; i < state.width; ++i) InsertRing(stream, index);
 }
 
-// Lanes are for ring and direct; the others must be known not to have one.
+// Only ring and direct have channels; the matching must know that the others have none.
 void Algorithms::BeginMatching(Stream& stream, uint32_t index) {
   if (!network_.stepwise()) return;
   const Phase& phase = stream.phase();
@@ -104,15 +104,15 @@ void Algorithms::BeginMatching(Stream& stream, uint32_t index) {
   const bool ring = phase.algorithm.kind == AlgorithmKind::kRing;
   const bool steps = ring || phase.algorithm.kind == AlgorithmKind::kDirect;
   state.stepwise = steps && state.message > 0 && phase.ring.size > 1;
-  network_.lanes().Begin({.stream = index,
-                          .rank = stream.rank,
-                          .tag = stream.tag,
-                          .channels = !state.stepwise ? 0
-                                      : ring          ? 1
-                                                      : phase.ring.size - 1,
-                          .size = state.message,
-                          .ring = phase.ring,
-                          .clockwise = phase.clockwise});
+  network_.channels().Begin({.stream = index,
+                             .rank = stream.rank,
+                             .tag = stream.tag,
+                             .channels = !state.stepwise ? 0
+                                         : ring          ? 1
+                                                         : phase.ring.size - 1,
+                             .size = state.message,
+                             .ring = phase.ring,
+                             .clockwise = phase.clockwise});
   if (!state.stepwise) return;
   state.to = phase.ring.Neighbour(phase.ring.me, 1, phase.clockwise);
   state.from = phase.ring.Neighbour(phase.ring.me, 1, !phase.clockwise);
@@ -123,7 +123,7 @@ void Algorithms::BeginMatching(Stream& stream, uint32_t index) {
 }
 
 void Algorithms::EndPhase(const Stream& stream, uint32_t index) {
-  if (network_.stepwise()) network_.lanes().End(stream.rank, stream.tag, index);
+  if (network_.stepwise()) network_.channels().End(stream.rank, stream.tag, index);
   ends_.PhaseEnd(index);
 }
 

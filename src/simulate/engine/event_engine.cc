@@ -15,8 +15,8 @@ constexpr uint64_t kEventsBetweenAsking = 4096;
 }  // namespace
 
 EventEngine::EventEngine(const trace::TraceGraph& trace, const hardware::System& system, const SimulateOptions& options,
-                         const AlikeRanks* one_for_many)
-    : core_(system, options, one_for_many),
+                         const EquivalentRanks* rank_classes)
+    : core_(system, options, rank_classes),
       network_(core_, *this),
       statistics_(core_, result_),
       workload_(core_, network_, trace, statistics_) {

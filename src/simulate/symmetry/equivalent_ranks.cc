@@ -1,4 +1,4 @@
-#include "simulate/symmetry/alike_ranks.h"
+#include "simulate/symmetry/equivalent_ranks.h"
 
 #include <fmt/format.h>
 
@@ -55,7 +55,7 @@ bool GroupsAreRings(const System& system) {
 
 class Finder {
  public:
-  Finder(const TraceGraph& trace, const System& system, const SimulateOptions& options, AlikeRanks& out)
+  Finder(const TraceGraph& trace, const System& system, const SimulateOptions& options, EquivalentRanks& out)
       : trace_(trace), system_(system), options_(options), out_(out), ranks_(static_cast<uint32_t>(system.npus())) {}
 
   std::string Run() {
@@ -336,7 +336,7 @@ class Finder {
   const TraceGraph& trace_;
   const System& system_;
   const SimulateOptions& options_;
-  AlikeRanks& out_;
+  EquivalentRanks& out_;
   uint32_t ranks_;
   std::vector<Named> named_;      // by program
   bool of_all_ = false;           // some program has collectives of all ranks
@@ -352,7 +352,7 @@ class Finder {
 }  // namespace
 
 std::string FindClasses(const TraceGraph& trace, const System& system, const SimulateOptions& options,
-                        AlikeRanks& out) {
+                        EquivalentRanks& out) {
   return Finder(trace, system, options, out).Run();
 }
 
