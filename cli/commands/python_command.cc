@@ -19,7 +19,7 @@ inline constexpr DiagnosticKind kNoExporter{
     "package (pip install 'hespas[export]') or run them from the tree.",
     Outcome::kCannotRun};
 
-// Where the program of `command` lies in the source tree, and in share/ of the package.
+// Where the program of `command` is in the source tree, and in share/ of the package.
 std::filesystem::path ScriptOf(const std::filesystem::path& root, const std::string& command) {
   const auto folder = command == "experiment" ? root / "experiments" / "runner"
                                               : root / "python" / (command == "sweep" ? "sweep" : "export");

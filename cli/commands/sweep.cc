@@ -209,7 +209,7 @@ Status RunAll(const SweepCommand& options, const sweep::SweepFile& file, const s
   return {};
 }
 
-// Rows that were made elsewhere; those of points that are there already are left out.
+// Rows that were made elsewhere; those of points that are there already are omitted.
 Status Merge(const SweepCommand& options, const sweep::SweepFile& file, Console& console) {
   if (options.output.empty()) {
     return MakeError(sweep::kBadSetting, "--merge needs the --output that rows are merged into");

@@ -120,7 +120,7 @@ Result<System> LoadSystem(const SystemFiles& files, const LoadOptions& options, 
 // with one object {network, system, remote_memory}.
 Result<System> LoadSystem(const std::string& path, const LoadOptions& options, Diagnostics& diagnostics);
 
-// One JSON object {network, system, remote_memory}; `name` stands for the file in messages.
+// One JSON object {network, system, remote_memory}; `name` represents the file in messages.
 Result<System> ParseSystem(std::string_view text, const std::string& name, const LoadOptions& options,
                            Diagnostics& diagnostics);
 

@@ -72,7 +72,7 @@ class Analysis : private BufferSharing {
   // Arguments lie with the caller; so do the results of regions that are no loop bodies.
   bool CountsOutside(uint32_t root) const { return root < arguments_ || returned_outside_[root]; }
 
-  // XLA's order among buffers of one size: makers before users, from the results backwards, first operands first.
+  // XLA's order among buffers of one size: producers before users, from the results backwards, first operands first.
   std::vector<uint32_t> RankMakers() {
     std::vector<uint32_t> rank(values_.size(), kNever);
     uint32_t next = 0;

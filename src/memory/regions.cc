@@ -28,7 +28,7 @@ class Regions {
         if (callee.valid()) Enter(callee);
         continue;
       }
-      // Holders stand in program order, so the innermost come last.
+      // Holders are in program order, so the innermost come last.
       const std::vector<ir::OpId> holders = std::move(top.holders);
       const ir::OpId function = top.function;
       stack_.pop_back();

@@ -74,7 +74,7 @@ struct ServingOptions {
   std::string output = "128";  // tokens
   int64_t max_batch = 32;      // requests that decode together
   int64_t requests = 10'000;   // simulated
-  int64_t warm_up = 0;         // of them, left out of the figures
+  int64_t warm_up = 0;         // of them, omitted from the figures
   uint64_t seed = 1;
 };
 
@@ -93,7 +93,7 @@ struct ServingEstimate {
   Percentiles per_token;    // between tokens of a request, by request
   double requests_per_second = 0;
   double tokens_per_second = 0;
-  double utilisation = 0;  // share of the time with a step running
+  double utilisation = 0;  // fraction of the time with a step running
   double mean_batch = 0;   // of decode steps
   bool beyond_table = false;
   bool overloaded = false;

@@ -55,9 +55,9 @@ struct SimulateOptions {
   std::vector<double> compute_scale;  // factor on compute durations of each rank; ranks without one: 1
   double noise = 0;                   // relative standard deviation of compute durations (log-normal, mean 1)
   uint64_t noise_seed = 0;
-  uint32_t communication_streams = 1;        // collectives and sends in flight at each rank
-  bool separate_stream_ids = false;          // collectives of groups do not disturb those of all ranks (Q2)
-  std::optional<hardware::LinkGraph> graph;  // aware: routes in place of the system's dimensions
+  uint32_t communication_streams = 1;  // collectives and sends in flight at each rank
+  bool separate_stream_ids = false;    // collectives of groups do not disturb those of all ranks (spec astra-sim, A2)
+  std::optional<hardware::LinkGraph> graph;                 // aware: routes in place of the system's dimensions
   std::vector<std::pair<uint32_t, uint32_t>> failed_links;  // aware: devices that a link joined, in both directions
 };
 

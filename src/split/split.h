@@ -1,6 +1,6 @@
 // Turns a lowered module into a graph of compute and communication blocks.
 //
-// - Every op of `main` stands in exactly one block; constants (ops without operands) may be copied into their users.
+// - Every op of `main` is in exactly one block; constants (ops without operands) may be copied into their users.
 // - The graph is acyclic and its ids follow program order, for any number of threads.
 // - Collectives are always blocks of their own; values captured by regions are operands like any other.
 #pragma once
@@ -39,7 +39,7 @@ struct Options {
   Separator separator = Separator::kCommunication;                     // linear only
   SeparatorPolicy policy = SeparatorPolicy::kIsolated;                 // linear only
   graph::BlockKind separator_kind = graph::BlockKind::kCommunication;  // linear and isolated only
-  int64_t loop_window = 0;  // iterations that stand for those of a loop that are not laid out (RepeatedLoop); 0: all
+  int64_t loop_window = 0;  // iterations that represent those of a loop that are not laid out (RepeatedLoop); 0: all
                             // are. Individual without merge only.
   bool compat = false;      // the Python prototype's blocks in its trace order, defects included
 };

@@ -148,7 +148,7 @@ bool AddCollectives(Groups& groups, Diagnostics& diagnostics) {
   return true;
 }
 
-// Of 16-bit tensor-core products.
+// Of 16-bit tensor-core matmuls.
 DeviceModels UnseenProducts(const DeviceModels& models, const std::vector<KernelRow>& rows,
                             const calibrated::Parameters& parameters) {
   std::vector<calibrated::DeviceKernels> measured;
@@ -162,7 +162,7 @@ DeviceModels UnseenProducts(const DeviceModels& models, const std::vector<Kernel
   return HeldOut(measured, [&](const auto& others) { return calibrated::FitShared(parameters, "gemm", others); });
 }
 
-// TF32 has no shared constants of its own: those of the parameter file, which 16-bit products gave, have not seen it.
+// TF32 has no shared constants of its own: those of the parameter file, which 16-bit matmuls gave, have not seen it.
 void AddUnseenProducts(Groups& groups, const DeviceModels& models, const std::vector<KernelRow>& rows,
                        const calibrated::Parameters& parameters) {
   std::vector<KernelRow> narrow;

@@ -212,9 +212,9 @@ class ExplainTest(unittest.TestCase):
 
     def test_operation_is_the_costliest_of_its_name(self):
         rows = result("compare", LLAMA, *A100, "--estimators", "calibrated,roofline")["blocks"]
-        dearest = max(row["time_ps"][0] for row in rows if row["kind"] == "matmul")
+        longest = max(row["time_ps"][0] for row in rows if row["kind"] == "matmul")
         for name in ("dot_general", "stablehlo.dot_general", "matmul"):
-            self.assertIn(f"({dearest} ps)", result("explain", LLAMA, *name.split(), *A100)["facts"]["time"])
+            self.assertIn(f"({longest} ps)", result("explain", LLAMA, *name.split(), *A100)["facts"]["time"])
 
     def test_collective_time_is_waiting_and_transfer(self):
         answer = result("explain", LLAMA, "collective", "0", *A100)

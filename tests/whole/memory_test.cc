@@ -150,7 +150,7 @@ TEST(Memory, OnCpusWhatIsReadyFirstRunsFirst) {
               testing::ElementsAre("stablehlo.sine", "stablehlo.exponential", "stablehlo.cosine", "stablehlo.negate"));
 }
 
-// What XLA compiles for the CPU: each product but the last lies in the result's buffer or in one other.
+// What XLA compiles for the CPU: each product but the last is in the result's buffer or in one other.
 TEST(Memory, ResultsLendTheirBuffersToWhatComesBefore) {
   const auto memory = Memory(R"(
     func.func @main(%x: tensor<32x32xf32>) -> tensor<32x32xf32> {

@@ -58,13 +58,13 @@ struct Concerned {
 };
 
 Concerned ConcernedBy(const Assumptions& assumptions, const ir::Module& module) {
-  const size_t arms = assumptions.branch_probabilities.size();
+  const size_t branch_count = assumptions.branch_probabilities.size();
   Concerned out;
   ir::WalkNested(module, module.root(), [&](ir::OpId op) {
     const ir::OpKind kind = module.kind(op);
     const bool branches = kind == ir::OpKind::kCase || kind == ir::OpKind::kIf;
     if (kind == ir::OpKind::kWhile && !ir::TripCount(module, op)) out.loops.push_back(op);
-    if (branches && module.regions(op).size() == arms) out.branches.push_back(op);
+    if (branches && module.regions(op).size() == branch_count) out.branches.push_back(op);
     if (IsRagged(module, op)) out.ragged.push_back(op);
   });
   return out;
@@ -77,8 +77,8 @@ Status Apply(const Assumptions& assumptions, ir::Module& module, Diagnostics& di
   if (assumptions.devices > 0) {
     if (Status moved = transform::Retarget(module, assumptions.devices); !moved) return moved;
   }
-  const size_t arms = assumptions.branch_probabilities.size();
-  if (assumptions.trip_count < 0 && arms == 0 && assumptions.moe_imbalance <= 1) return {};
+  const size_t branch_count = assumptions.branch_probabilities.size();
+  if (assumptions.trip_count < 0 && branch_count == 0 && assumptions.moe_imbalance <= 1) return {};
   const Concerned concerned = ConcernedBy(assumptions, module);
   const auto add = [&](const std::vector<ir::OpId>& ops, std::string_view name, const std::string& text,
                        std::string_view none) {
@@ -89,10 +89,10 @@ Status Apply(const Assumptions& assumptions, ir::Module& module, Diagnostics& di
     add(concerned.loops, "known_trip_count", fmt::format("{} : i64", assumptions.trip_count),
         "--trip-count: the program has no loop whose iterations are unknown");
   }
-  if (arms > 0) {
+  if (branch_count > 0) {
     add(concerned.branches, "hespas.branch_probabilities",
         fmt::format("[{}]", fmt::join(assumptions.branch_probabilities, ", ")),
-        fmt::format("--branch-probabilities: the program has no conditional with {} branches", arms));
+        fmt::format("--branch-probabilities: the program has no conditional with {} branches", branch_count));
   }
   if (assumptions.moe_imbalance > 1) {
     add(concerned.ragged, "hespas.imbalance", fmt::format("{} : f64", assumptions.moe_imbalance),

@@ -27,10 +27,11 @@ inline constexpr DiagnosticKind kUnusedAssumption{
     "changes nothing."};
 
 struct Assumptions {
-  int64_t trip_count = -1;                   // of loops that do not say; -1: unknown
-  std::vector<double> branch_probabilities;  // of case and if with as many branches; empty: the dearest branch counts
-  int64_t devices = 0;                       // that the program is carried over to (transform/retarget.h); 0: its own
-  double moe_imbalance = 1;                  // busiest device's load over the mean, for ragged ops
+  int64_t trip_count = -1;  // of loops that do not say; -1: unknown
+  std::vector<double>
+      branch_probabilities;  // of case and if with as many branches; empty: the most expensive branch counts
+  int64_t devices = 0;       // that the program is carried over to (transform/retarget.h); 0: its own
+  double moe_imbalance = 1;  // busiest device's load over the mean, for ragged ops
 };
 
 // Warns of what holds for no op of the program.

@@ -149,7 +149,7 @@ std::optional<ir::Module> ReadModule(const std::string& path, std::string* sha25
 std::optional<ir::Module> ReadModule(const std::string& path, Content content, std::string* sha256,
                                      Diagnostics& diagnostics);
 std::optional<Prepared> Prepare(const RunOptions& options, Diagnostics& diagnostics);
-// Cuts the module into blocks anew.
+// Cuts the module into blocks again.
 bool SplitBlocks(const RunOptions& options, Prepared& prepared, Diagnostics& diagnostics);
 // nullptr where the options name none; `facts` may be nullptr (estimate/facts.h).
 std::shared_ptr<const estimate::Estimator> EstimatorOf(const RunOptions& options, const hardware::Device& device,

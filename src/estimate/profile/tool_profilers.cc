@@ -1,5 +1,5 @@
 // Measures blocks with programs that compile and time them: XLA's tools as the Python prototype drives them (spec
-// python-prototype, section 13), and IREE's.
+// python-prototype section 13), and IREE's.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Which results of an op lie in the buffers of its operands.
+// Which results of an op are in the buffers of its operands.
 //
 // - A view always does: a bitcast, a tuple's element, the end of an asynchronous op.
 // - An update in place does where the operand is not needed any more, otherwise a copy is made first.

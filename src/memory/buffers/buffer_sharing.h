@@ -32,7 +32,7 @@ class BufferSharing : protected BlockValues {
   bool IsOnlyResult(ir::ValueId value) const;
   // Values that are written over the old one, step by step until result `i` of `op`, share its buffer.
   void AssignChain(ir::OpId op, size_t i, uint32_t buffer, uint32_t at);
-  // The result lies in the argument's buffer, which others may use from the argument's last use until then.
+  // The result is in the argument's buffer, which others may use from the argument's last use until then.
   void AssignBuffer(uint32_t buffer, uint32_t result);
   void Donate(uint32_t buffer, const Span& taken);
   // What a loop carries stays in one buffer; an operand that is needed later and changed by the loop is copied first.

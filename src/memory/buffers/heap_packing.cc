@@ -96,7 +96,7 @@ class Placed {
 
   std::vector<uint32_t> starts_;
   size_t leaves_ = 0;
-  std::vector<Ranges> always_;     // by node, those above it left out
+  std::vector<Ranges> always_;     // by node, those above it omitted
   std::vector<Ranges> sometimes_;  // by node, those of nodes below it included
   std::vector<Range> found_;
 };

@@ -1,5 +1,5 @@
 // XLA's buffer assignment: results of a program have buffers of their own from the start, donated arguments and what a
-// loop carries have a time between their last use and their next value; others may lie in both, the largest first, in
+// loop carries have a time between their last use and their next value; others may be in both, the largest first, in
 // the smallest buffer that has room.
 #pragma once
 
@@ -23,7 +23,7 @@ struct ReusableBuffer {
   std::vector<Span> taken;
 };
 
-// Drops the intervals that lie in a result's or a donated buffer; results are held from the start.
+// Drops the intervals that are in a result's or a donated buffer; results are held from the start.
 void ShareResults(std::vector<Interval>& intervals, const std::vector<ReusableBuffer>& donated);
 
 // Of two temporaries of which the second reuses the first, the first ends before the second begins.

@@ -77,7 +77,7 @@ std::string_view OwnName(const ir::Module& module, ir::OpId op) {
   std::string_view text = ir::Trim(*location);
   for (int depth = 0; text.starts_with('#') && depth < 8; ++depth) text = ir::Trim(module.Alias(text));
   if (text.starts_with("loc(")) text.remove_prefix(4);
-  // A name is followed by nothing or by what it stands for; a plain file location has a line behind it.
+  // A name is followed by nothing or by what it represents; a plain file location has a line behind it.
   const std::string_view name = Quoted(text);
   const size_t after = name.empty() ? text.size() : static_cast<size_t>(name.data() - text.data()) + name.size() + 1;
   return after < text.size() && text[after] == ':' ? std::string_view() : name;

@@ -31,7 +31,7 @@ struct Priority {
   bool communication;
   Time lane_start;
   uint32_t lane;
-  int64_t inner;  // minus the number of the operation: an inner one stands behind its parent
+  int64_t inner;  // minus the number of the operation: an inner one is behind its parent
   auto operator<=>(const Priority&) const = default;
 };
 

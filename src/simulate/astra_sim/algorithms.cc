@@ -48,7 +48,7 @@ Algorithms::Algorithms(Core& core, Network& network, Pool<Stream>& streams, Phas
       memory_bytes_per_second_(core.system.memory_bandwidth * 1e9),
       buses_(core, *this) {}
 
-// One write and two reads (spec astra-sim section 7.2). Without a memory bandwidth the reduction is free (Q9).
+// One write and two reads (spec astra-sim section 7.2). Without a memory bandwidth the reduction is free (A9).
 uint64_t Algorithms::ReductionTicks(uint64_t size) const {
   if (!(memory_bytes_per_second_ > 0)) return 0;
   return 3 * static_cast<uint64_t>(static_cast<double>(size) / memory_bytes_per_second_ * 1e9) * core_.ticks_per_ns;
@@ -175,7 +175,7 @@ void Algorithms::InsertRing(Stream& stream, uint32_t index) {
   Pass(stream, index, passage, state.message, state.reduction);
 }
 
-// The k-th packet of `direct` goes to the ring member k steps on and comes from k steps back, itself left out.
+// The k-th packet of `direct` goes to the ring member k steps on and comes from k steps back, itself omitted.
 void Algorithms::SendRing(Stream& stream, uint32_t index) {
   AlgorithmState& state = stream.state;
   if (state.sent == state.inserted || state.remaining == 0 || state.free == 0) return;

@@ -55,7 +55,7 @@ struct Core {
     touched[rank][touch] = now;
   }
 
-  // How many ranks `rank` stands for.
+  // How many ranks `rank` represents.
   uint64_t weight(uint32_t rank) const {
     return classes == nullptr ? 1 : classes->members[classes->class_of[rank]].size();
   }

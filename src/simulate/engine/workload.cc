@@ -222,7 +222,7 @@ uint32_t Workload::NextReady(Npu& npu) {
   return node;
 }
 
-// Nodes that become free meanwhile wait for the next completion (Q5).
+// Nodes that become free meanwhile wait for the next completion (spec astra-sim, A5).
 void Workload::Pump(uint32_t rank) {
   Npu& npu = npus_[rank];
   npu.pumping = true;

@@ -291,7 +291,7 @@ class Finder {
     return root;
   }
 
-  // Sorts the numbers of places into classes of equal distance; empty if ranks are alike, otherwise why not.
+  // Sorts the numbers of places into classes of equal distance; empty if ranks are equivalent, otherwise why not.
   std::string Classify(GroupFamily& family) const {
     family.class_of_steps.assign(family.size, 0);
     if (GroupsAreRings(system_)) return {};
