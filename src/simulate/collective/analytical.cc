@@ -174,20 +174,20 @@ class AnalyticalSimulation {
     if (equivalent_) return Transfer({.here = {{rank, position}}, .ready = now}, node);
     const bool collective = node.kind == NodeKind::kCollective;
     Rendezvous& rendezvous = rendezvous_[KeyOf(rank, node, plan(rank).ordinal[position])];
-    meeting.here.emplace_back(rank, position);
+    rendezvous.here.emplace_back(rank, position);
     rendezvous.ready = std::max(rendezvous.ready, now);
     const size_t expected = collective ? Members(rank, node).size() : 2;
-    if (meeting.here.size() < expected) return;
+    if (rendezvous.here.size() < expected) return;
     Transfer(rendezvous, node);
   }
 
   void Transfer(const Rendezvous& rendezvous, const trace::Node& node) {
     uint64_t start = rendezvous.ready;
-    for (const auto& [rank, position] : meeting.here) start = std::max(start, ranks_[rank].link_free);
-    uint32_t pair[2] = {meeting.here.front().first, meeting.here.back().first};
+    for (const auto& [rank, position] : rendezvous.here) start = std::max(start, ranks_[rank].link_free);
+    uint32_t pair[2] = {rendezvous.here.front().first, rendezvous.here.back().first};
     const auto members = node.kind == NodeKind::kCollective ? Members(pair[1], node) : std::span<const uint32_t>(pair);
     const auto duration = static_cast<uint64_t>(std::max<int64_t>(0, time_of_(node, members).value));
-    for (const auto& [rank, position] : meeting.here) {
+    for (const auto& [rank, position] : rendezvous.here) {
       Rank& state = ranks_[rank];
       state.link_free = start + duration;
       state.communicating += duration;
@@ -214,14 +214,14 @@ class AnalyticalSimulation {
     for (uint32_t rank = 0; rank < ranks_.size(); ++rank) {
       if (ranks_[rank].done == program(rank).nodes.size()) continue;
       for (const auto& [key, rendezvous] : rendezvous_) {
-        for (const auto& [there, position] : meeting.here) {
+        for (const auto& [there, position] : rendezvous.here) {
           const trace::Node& node = program(there).nodes[position];
           const size_t expected = std::get<0>(key) ? Members(there, node).size() : 2;
-          if (meeting.here.size() == expected) break;
+          if (rendezvous.here.size() == expected) break;
           return MakeError(kNeverFinishes,
                            fmt::format("node {} of NPU {} waits for {} that never come{}", node.id, there,
-                                       expected - meeting.here.size() == 1 ? "a partner" : "partners",
-                                       expected - meeting.here.size() == 1 ? "s" : ""));
+                                       expected - rendezvous.here.size() == 1 ? "a partner" : "partners",
+                                       expected - rendezvous.here.size() == 1 ? "s" : ""));
         }
       }
       return MakeError(kNeverFinishes, fmt::format("NPU {} has nodes that depend on each other", rank));
