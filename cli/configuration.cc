@@ -25,10 +25,10 @@ struct FigureOption {
 };
 
 constexpr FigureOption kFigureOptions[] = {
-    {"--peak-flops", "peak_flops", "rate of datatypes that no table names, such as \"19.5 TFLOP/s\""},
+    {"--peak-flops", "peak_flops", "peak rate of datatypes without a rate of their own, such as \"19.5 TFLOP/s\""},
     {"--memory-bandwidth", "memory_bandwidth", "such as \"1.55 TB/s\""},
     {"--tdp,--tdp-W,--tdp-w", "tdp", "power limit, such as \"400 W\""},
-    {"--hbm-power-ratio", "hbm_power_ratio", "share of the power limit that full memory traffic draws"},
+    {"--hbm-power-ratio", "hbm_power_ratio", "fraction of the power limit that full memory traffic draws"},
 };
 constexpr char kRateOption[] = "--per-datatype-flops";
 
@@ -169,7 +169,7 @@ Status ReadFigureOptions(const CLI::App& command, hardware::DeviceFigures& figur
 void AddConfigurationOptions(CLI::App& command) {
   command.add_option("--config", "configuration file (JSON), the prototype's or one with this command's options");
   command.add_flag_function(
-      "--print-config", [](int64_t) {}, "print every setting with its value and where that comes from, and stop");
+      "--print-config", [](int64_t) {}, "print every setting with its value and its source, and stop");
   AddFigureOptions(command);
 }
 

@@ -39,7 +39,7 @@ void AddSplitOptions(CLI::App& command, driver::RunOptions& options) {
   AddWordOption(command, "--split", split.strategy,
                 "how blocks are cut: auto, linear, individual (one operation each), or fusion (where the loops of "
                 "XLA's CPU compiler end)");
-  command.add_flag("--merge,!--no-merge", split.merge, "join neighbouring blocks where that delays no collective");
+  command.add_flag("--merge,!--no-merge", split.merge, "merge neighbouring blocks where that delays no collective");
   command.add_option("--block-lim", split.block_limit, "most operations of one block (linear)")->check(Positive());
   AddTextOption(
       command, "--separator", [&split](const std::string& name) { split.separator = *split::SeparatorByName(name); },
@@ -70,7 +70,7 @@ void AddModelOptions(CLI::App& command, driver::RunOptions& options) {
   driver::EstimateOptions& estimate = options.estimate;
   command
       .add_option("--fallback", estimate.settings.fallback,
-                  "model that costs what --estimator cannot: calibrated or roofline")
+                  "model for operations that --estimator cannot cost: calibrated or roofline")
       ->check(OneOf({"calibrated", "roofline"}));
   AddToolOptions(command, estimate.settings);
   AddProfileOptions(command, estimate.settings.profile);
@@ -98,7 +98,7 @@ void AddModelOptions(CLI::App& command, driver::RunOptions& options) {
 void AddProfileOptions(CLI::App& command, estimate::ProfileOptions& profile) {
   command.add_option("--plugin", profile.plugin,
                      "of pjrt: the PJRT plugin, a shared library; by default found in the active Python environment");
-  command.add_flag("--cold,!--warm", profile.cold, "of pjrt: caches of the device are replaced before each run");
+  command.add_flag("--cold,!--warm", profile.cold, "of pjrt: clear the device's caches before each run");
   command
       .add_option("--at-once", profile.at_once,
                   "of pjrt: devices that run each block at the same time, as those of a program share this machine")
@@ -119,15 +119,15 @@ void AddProfileOptions(CLI::App& command, estimate::ProfileOptions& profile) {
                      "of xla: hlo_runner_main; of iree: iree-benchmark-module; by default found in PATH");
   command.add_option("--iree-backend", profile.target_backend, "what iree-compile compiles for");
   command.add_option("--iree-device", profile.target_device, "what iree-benchmark-module runs on");
-  command.add_option("--iree-compile-arg", profile.compile_arguments, "further argument of iree-compile")
+  command.add_option("--iree-compile-arg", profile.compile_arguments, "further argument for iree-compile")
       ->allow_extra_args(false);
   command.add_option("--iree-run-arg", profile.run_arguments, "further argument of iree-benchmark-module")
       ->allow_extra_args(false);
   command
       .add_option("--clock,--iree-clock", profile.clock,
-                  "of pjrt and iree, time that counts: wall, or what the processors computed (cpu)")
+                  "of pjrt and iree, time to count: wall, or processor time (cpu)")
       ->check(OneOf({"wall", "cpu"}));
-  command.add_option("--tool-memory", profile.memory_gib, "GiB of memory that one process that measures may take")
+  command.add_option("--tool-memory", profile.memory_gib, "GiB of memory that a measuring process may use")
       ->check(Positive());
 }
 
@@ -164,7 +164,7 @@ void AddTraceFileOptions(CLI::App& command, report::TraceFiles& form) {
       .add_flag_callback(
           "--rank-classes", [&form] { form = report::TraceFiles::kClasses; },
           "one trace for all NPUs whose traces differ in groups and peers alone, with a manifest (dev.ranks.json); "
-          "chosen by itself where more than 64 files would differ")
+          "the default where more than 64 files would differ")
       ->excludes(expand);
 }
 

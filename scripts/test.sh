@@ -46,7 +46,7 @@ case $tier in
     # Short rounds of these run under the sanitizers; here the whole ones do.
     part release release "" -E '^(external.blocks|external.zigzag|faults.short)$'
     rm -rf build/coverage/profiles
-    part sanitizers coverage "" -LE "house|fuzz|full" -E package
+    part sanitizers coverage "" -LE "repository|fuzz|full" -E package
     scripts/coverage.py || failed+=("coverage")
     part threads tsan "unit_tests bin/hespas hespas_pjrt_worker fake_pjrt_plugin" -L "unit|cli|sweep" -LE full
     fuzzers 30 coverage

@@ -12,7 +12,7 @@ namespace hespas::cli {
 
 void AddEstimateCommand(CLI::App& app, Console& console) {
   CLI::App& command =
-      AddCommand(app, console, "estimate", "costs a program's operations on one device, without a network",
+      AddCommand(app, console, "estimate", "estimates a program's operations on one device, without a network",
                  "hespas estimate examples/llama3-100m-4dev.mlir.gz --device H100_80GB");
   struct Options {
     driver::RunOptions run;

@@ -96,7 +96,7 @@ Result<report::Table> ExplanationTable(const std::vector<optimise::Explanation>&
   names.reserve(explanations.size());
   for (const optimise::Explanation& entry : explanations) names.emplace_back(ShortNameOf(entry.op));
   const std::string& word = wanted[static_cast<size_t>(missing - found.begin())];
-  return MakeError(kUnknownOp, fmt::format("no op is called `{}`, and none stands in such a line", word), {},
+  return MakeError(kUnknownOp, fmt::format("the program has no op `{}`, neither by name nor by line", word), {},
                    DidYouMean(word, names, "give an op's name, as stablehlo.add or add, or its line in the program"));
 }
 
@@ -144,16 +144,17 @@ void AddOptimiseCommand(CLI::App& app, Console& console) {
   AddWordOption(command, "--optimise", options->run.optimise.mode,
                 "auto, none (summarise the program as it is), xla-gpu, xla-tpu, xla-cpu, or xla (its own compiler)");
   AddXlaFlagOption(command, options->run.optimise.xla_flags);
-  command.add_option("--disable", options->run.optimise.disabled, "passes to leave out");
+  command.add_option("--disable", options->run.optimise.disabled, "passes to skip");
   command.add_option("--after", options->run.optimise.stop_after, "last pass to run");
-  CLI::Option* explain = command.add_flag("--explain", options->explain, "for each op its kernel, and why");
+  CLI::Option* explain =
+      command.add_flag("--explain", options->explain, "say for each op which kernel it is in, and why");
   command.add_option("--op", options->explained, "ops to explain: names (stablehlo.add or add) or lines")
       ->needs(explain);
-  command.add_flag("--kernels", options->kernels, "one row a kernel");
+  command.add_flag("--kernels", options->kernels, "one row for each kernel");
   command
       .add_option(
           "--format", options->format,
-          "what goes to stdout: the module (mlir), the same with kernels taken apart so that any compiler runs it "
+          "what goes to stdout: the module (mlir), the same with fusions inlined, so that any compiler can run it "
           "(stablehlo), or counts as table, json, jsonl, csv or md")
       ->check(OneOf({"mlir", "stablehlo", "table", "json", "jsonl", "csv", "md"}));
   command.callback([options, &console] { Run(*options, console); });

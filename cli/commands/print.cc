@@ -31,7 +31,7 @@ void AddPrintCommand(CLI::App& app, Console& console) {
   auto options = std::make_shared<Options>();
   command.add_option("PROGRAM", options->program, "program of any form; - is stdin")->required();
   command.add_flag("--generic", options->generic, "MLIR's generic form (the default)");
-  command.add_option("--after", options->after, "optimises first, up to this pass");
+  command.add_option("--after", options->after, "optimise first, up to and including this pass");
   command.add_option("--device", options->device, "accelerator whose costs decide on fusion, with --after");
   command.callback([options, &console] {
     auto module = driver::ReadModule(options->program, nullptr, console.diagnostics);

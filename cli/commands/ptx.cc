@@ -24,7 +24,7 @@ void AddPtxCommand(CLI::App& app, Console& console) {
   command.add_option("--grid", options->question.grid, "of a .ptx file: blocks, X,Y,Z")->delimiter(',');
   command.add_option("--block", options->question.block, "of a .ptx file: threads of a block, X,Y,Z")->delimiter(',');
   command.add_option("--shared-memory", options->question.shared_bytes,
-                     "of a .ptx file: bytes given at the launch; by default as far as accesses reach");
+                     "of a .ptx file: bytes of buffers at the launch; by default as far as accesses reach");
   AddToolOptions(command, options->run.estimate.settings);
   AddFormatOption(command, options->format);
   command.callback([options, &console] {

@@ -68,14 +68,15 @@ void AddAssumptionOptions(CLI::App& command, driver::Assumptions& assumptions) {
   command.add_option("--trip-count", assumptions.trip_count, "iterations of loops whose number is not in the program")
       ->check(NonNegative());
   command
-      .add_option("--branch-probabilities", assumptions.branch_probabilities,
-                  "how often each branch of a case or if is taken, as 0.9,0.1; otherwise the dearest branch counts")
+      .add_option(
+          "--branch-probabilities", assumptions.branch_probabilities,
+          "how often each branch of a case or if is taken, as 0.9,0.1; otherwise the most expensive branch counts")
       ->delimiter(',');
   command.add_option("--moe-imbalance", assumptions.moe_imbalance,
-                     "load of the busiest device over the mean, for ragged exchanges and products of experts");
+                     "load of the busiest device over the mean, for experts' ragged matmuls and all-to-alls");
   command
       .add_option("--retarget", assumptions.devices,
-                  "the same program on that many devices: its axis of data parallelism or FSDP grows or shrinks")
+                  "convert the program to that many devices along its data-parallel or FSDP axis")
       ->check(Positive());
 }
 
@@ -95,9 +96,11 @@ void AddRunCommand(CLI::App& app, Console& console) {
   AddTraceOptions(command, options->run);
   AddSplitOptions(command, options->run);
   AddWordOption(command, "--network-model", options->run.network.model,
-                "times of collectives: plain (ASTRA-sim's), calibrated, or auto (calibrated with that estimator)");
-  AddWordOption(command, "--overlap", options->run.network.overlap,
-                "what lets communication hide: the program's dependencies, or perfect: nothing waits for it");
+                "times of collectives: calibrated (fitted to measured ones), plain (ASTRA-sim's formulas), or auto: "
+                "calibrated with --estimator calibrated");
+  AddWordOption(
+      command, "--overlap", options->run.network.overlap,
+      "what communication overlaps with: program (its dependencies decide) or perfect (nothing waits for it)");
   command.add_flag("--what-if,!--no-what-if", options->run.output.what_if,
                    "with --output: also run faster devices and networks (on by default)");
   command.add_flag("--report,!--no-report", options->run.output.report,
@@ -107,7 +110,7 @@ void AddRunCommand(CLI::App& app, Console& console) {
   AddPlacementOptions(command, options->run);
   AddAssumptionOptions(command, options->run.program.assumptions);
   command.add_flag("--require-fit", options->run.memory.require_fit,
-                   "needing more memory than the device has is an error");
+                   "a program that needs more memory than the device has is an error");
   AddTraceFileOptions(command, options->run.output.trace_files);
   command
       .add_option_function<std::string>(

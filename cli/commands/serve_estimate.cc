@@ -179,10 +179,10 @@ void AddServeEstimateCommand(CLI::App& app, Console& console) {
   command.add_option("--rate", serving.rate, "requests a second");
   command.add_option("--arrivals", options->arrivals, "poisson or regular")->check(OneOf({"poisson", "regular"}));
   command.add_option("--prompt", serving.prompt, "tokens: a number, uniform:A:B, exponential:MEAN or geometric:MEAN");
-  command.add_option("--output", serving.output, "tokens that a request asks for, in the same way");
+  command.add_option("--output", serving.output, "output tokens of a request, in the same form");
   command.add_option("--max-batch", serving.max_batch, "requests that decode together");
   command.add_option("--requests", serving.requests, "requests to simulate");
-  command.add_option("--warm-up", serving.warm_up, "requests at the beginning that the figures leave out");
+  command.add_option("--warm-up", serving.warm_up, "requests at the start that the figures do not count");
   command.add_option("--seed", serving.seed, "of the random arrivals and lengths");
   AddEstimateOptions(command, options->run);
   command.add_option("--system", options->run.system.name, "network of programs that the table names");

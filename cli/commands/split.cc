@@ -31,8 +31,9 @@ void AddSplitCommand(CLI::App& app, Console& console) {
   command.add_option("--output", options->output,
                      "folder for the blocks as programs of their own, and blocks.json: how values pass between them");
   command
-      .add_option("--format", options->format,
-                  "what goes to stdout: table, json, jsonl, csv, md, or the dependency graph as dot or svg")
+      .add_option(
+          "--format", options->format,
+          "what goes to stdout: table, json, jsonl, csv, md, or the dependency graph as dot or svg (drawn by Graphviz)")
       ->check(OneOf({"table", "json", "jsonl", "csv", "md", "dot", "svg"}));
   command.callback([options, &command, &console] {
     const bool fusion = options->run.split.strategy == driver::SplitStrategy::kFusion;
@@ -53,7 +54,9 @@ void AddSplitCommand(CLI::App& app, Console& console) {
     }
     if (picture) {
       const auto nodes = report::DependencyGraph(prepared->blocks, &estimated->table);
-      return Print(options->format == "dot" ? report::ToDot(nodes) : report::ToSvg(nodes));
+      if (options->format == "dot") return Print(report::ToDot(nodes));
+      const Result<std::string> drawn = report::ToSvg(nodes);
+      return drawn ? Print(*drawn) : console.Fail(drawn.error());
     }
     Print(RenderTable(report::BlockTable(prepared->blocks), FormatByName(options->format)));
   });

@@ -1,4 +1,4 @@
-// The part of the PJRT C API that profiling needs, declared anew from its public definition (openxla/xla,
+// The part of the PJRT C API that profiling needs, declared again from its public definition (openxla/xla,
 // xla/pjrt/c/pjrt_c_api.h; major version 0).
 //
 // - The table is only ever appended to, so its functions are named here by their places in it.

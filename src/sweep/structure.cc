@@ -48,7 +48,7 @@ std::shared_ptr<const Assembled> Structure::TracesFor(const RunOptions& options,
   if (const auto found = traces_.find(key); found != traces_.end()) return found->second;
   auto traces = driver::AssembleTraces(options, prepared_, estimated, system, diagnostics);
   if (!traces) return nullptr;
-  auto plan = simulate::PlanTimed(*traces);
+  auto plan = simulate::PlanAnalytical(*traces);
   if (!plan) {
     diagnostics.Report(plan.error());
     return nullptr;

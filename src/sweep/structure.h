@@ -19,14 +19,14 @@
 #include "driver/pipeline/run.h"
 #include "estimate/facts.h"
 #include "optimise/gpu/decisions.h"
-#include "simulate/collective/timed.h"
+#include "simulate/collective/analytical.h"
 
 namespace hespas::sweep {
 
 // Traces of one number of NPUs, with the durations of whoever asked first.
 struct Assembled {
   trace::TraceGraph traces;
-  simulate::TimedPlan plan;
+  simulate::AnalyticalPlan plan;
 };
 
 // One optimised and split program.

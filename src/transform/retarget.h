@@ -15,7 +15,7 @@ namespace hespas::transform {
 
 inline constexpr DiagnosticKind kCannotRetarget{
     "E0545",
-    "The program cannot be carried over to that number of devices: only an axis of pure data parallelism or FSDP can "
+    "The program cannot be converted to that number of devices: only an axis of pure data parallelism or FSDP can "
     "grow or "
     "shrink, along which all collectives are all-reduces, all-gathers, reduce-scatters and broadcasts over all its "
     "devices, and "

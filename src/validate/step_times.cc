@@ -113,7 +113,7 @@ bool AddStepTimes(Groups& groups, const std::string& mode, Diagnostics& diagnost
   return !diagnostics.has_errors();
 }
 
-bool AddStepTimesLeftOut(Groups& groups, Diagnostics& diagnostics) {
+bool AddStepTimesHeldOut(Groups& groups, Diagnostics& diagnostics) {
   auto rows = ReadStepRows(diagnostics);
   if (!rows) return false;
   std::erase_if(*rows, [](const StepRow& row) { return !IsFitted(row); });

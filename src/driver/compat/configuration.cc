@@ -219,7 +219,7 @@ class Reader {
          DidYouMean(settings_.method, names, fmt::format("there are {}", fmt::join(names, ", "))));
   }
 
-  // The figures of methods that build on the roofline stand in an object of their own.
+  // The figures of methods that build on the roofline are in an object of their own.
   void ReadHardware(const Json& hardware) {
     std::vector<std::string> path = {"perf_estimator", "hardware"};
     const Json* nested = Member(hardware, "roofline");
@@ -413,7 +413,8 @@ class Reader {
     if (linear) ReadLinear(split);
   }
 
-  // The prototype looks for separators that were given under misspelt keys, and never finds them (Q21).
+  // The prototype looks for separators that were given under misspelt keys, and never finds them (spec
+  // python-prototype, P21).
   std::optional<std::string> Given(const std::optional<std::string>& separator) const {
     return command_.compat ? std::nullopt : separator;
   }

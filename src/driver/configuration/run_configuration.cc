@@ -18,7 +18,7 @@ struct KeyRow {
   std::string_view option;
 };
 
-// Keys whose values stand on the command line as they are.
+// Keys whose values appear on the command line unchanged.
 constexpr KeyRow kPlainKeys[] = {
     {"mlir_file", "PROGRAM"},
     {"output_dir", "--output"},

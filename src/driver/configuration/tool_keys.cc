@@ -21,7 +21,7 @@ constexpr std::string_view kPlugin = "--plugin";
 constexpr std::string_view kClockOfBlocks = "--clock";
 constexpr int kSampleOfTrue = 3;  // blocks of each family, where the prototype's key says just `true`
 
-// Spec python-prototype, section 13; COCOSSim counts in GHz. The prototype had no pjrt, and no choice of clocks.
+// Spec python-prototype section 13; COCOSSim counts in GHz. The prototype had no pjrt, and no choice of clocks.
 constexpr ToolKey kKeys[] = {
     {"cocossim", "cocossim_path", kPath},
     {"cocossim", "frequency", kClock, 1e9},

@@ -30,7 +30,7 @@ inline constexpr std::string_view kColdCaches = "--cold";
 
 std::vector<ToolKey> ToolKeysOf(std::string_view method);
 
-// The options that a key's value stands for, with their values as on the command line; nothing where it is no such
+// The options that a key's value represents, with their values as on the command line; nothing where it is no such
 // value.
 using ToolSettings = std::vector<std::pair<std::string, std::string>>;
 std::optional<ToolSettings> SettingsOf(const ToolKey& key, const nlohmann::json& value);

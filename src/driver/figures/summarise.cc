@@ -62,7 +62,7 @@ void FillWork(const Prepared& prepared, const Estimated& estimated, RunResult& o
   if (out.step_time.value > 0) {
     const PeakTimes peak = PeakTimesOf(prepared, estimated);
     out.flops_utilisation = peak.arithmetic.seconds() / out.step_time.seconds();
-    out.model_flops_utilisation = peak.products.seconds() / out.step_time.seconds();
+    out.model_flops_utilisation = peak.contractions.seconds() / out.step_time.seconds();
     out.memory_bandwidth_utilisation = peak.traffic.seconds() / out.step_time.seconds();
   }
   out.blocks.unique = static_cast<int64_t>(estimated.table.unique.size());
@@ -96,7 +96,7 @@ void FillTimes(const result::SimResult& sim, RunResult& out) {
   out.compute_time = sim.time(rank.gpu.value_or(0));
   out.communication_time = sim.time(rank.comm.value_or(0));
   out.overlap = sim.time(rank.overlap.value_or(0));
-  // Overlap wraps around where the rank had idle time (spec astra-sim 10.1), so the union is measured instead.
+  // Overlap wraps around where the rank had idle time (spec astra-sim section 10.1), so the union is measured instead.
   if (out.overlap > out.communication_time) out.overlap = Time();
   out.exposed_communication = out.communication_time - out.overlap;
   out.idle = out.step_time - out.compute_time - out.exposed_communication;

@@ -10,7 +10,7 @@ namespace {
 
 struct Seconds {
   double arithmetic = 0;
-  double products = 0;
+  double contractions = 0;
 };
 
 FlopsPerSecond RateOf(const ir::Module& module, ir::OpId op, bool contraction, const hardware::Device& device) {
@@ -29,7 +29,7 @@ void Add(const ir::Module& module, ir::OpId op, const hardware::Device& device, 
   if (cost.flops <= 0) return;
   const double seconds = static_cast<double>(cost.flops) / RateOf(module, op, cost.contraction, device).value;
   sum.arithmetic += seconds;
-  if (cost.contraction) sum.products += seconds;
+  if (cost.contraction) sum.contractions += seconds;
 }
 
 }  // namespace
@@ -39,7 +39,7 @@ PeakTimes PeakTimesOf(const Prepared& prepared, const Estimated& estimated) {
   const std::vector<int64_t> counts = graph::Uses(prepared.blocks, estimated.table);
   const std::vector<double> uses(counts.begin(), counts.end());
   double arithmetic = 0;
-  double products = 0;
+  double contractions = 0;
   double bytes = 0;
   for (size_t i = 0; i < uses.size(); ++i) {
     Seconds block;
@@ -51,11 +51,11 @@ PeakTimes PeakTimesOf(const Prepared& prepared, const Estimated& estimated) {
       for (const ir::OpId inner : ir::FusedOps(module, op)) Add(module, inner, prepared.device, block);
     }
     arithmetic += uses[i] * block.arithmetic;
-    products += uses[i] * block.products;
+    contractions += uses[i] * block.contractions;
     bytes += uses[i] * static_cast<double>(estimated.table.unique[i].bytes.value);
   }
   return {.arithmetic = Time::Seconds(arithmetic),
-          .products = Time::Seconds(products),
+          .contractions = Time::Seconds(contractions),
           .traffic = Time::Seconds(bytes / prepared.device.memory_bandwidth.value)};
 }
 

@@ -6,9 +6,9 @@
 namespace hespas::driver {
 
 struct PeakTimes {
-  Time arithmetic;  // all operations at the peak rates of their types
-  Time products;    // of it matrix products and convolutions
-  Time traffic;     // all bytes at the peak memory bandwidth
+  Time arithmetic;    // all operations at the peak rates of their types
+  Time contractions;  // of it matmuls and convolutions
+  Time traffic;       // all bytes at the peak memory bandwidth
 };
 
 PeakTimes PeakTimesOf(const Prepared& prepared, const Estimated& estimated);

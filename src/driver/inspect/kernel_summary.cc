@@ -93,7 +93,7 @@ class Summariser {
     return ir::OpId();
   }
 
-  // The collective that an asynchronous start runs; done halves count nothing.
+  // The collective that an asynchronous start runs; async dones count nothing.
   void VisitAsync(ir::OpId op) {
     if (module_.kind(op) != OpKind::kAsyncStart) return;
     const ir::OpId callee = CalleeOf(op);
@@ -277,9 +277,9 @@ class Summariser {
     if (ops.empty()) return ResultBytes(op, false);
     std::vector<ir::ValueId> roots;
     for (const ir::ValueId value : module_.operands(ops.back())) {
-      const ir::OpId maker = module_.defining_op(inside.Resolve(value));
-      if (maker.valid() && module_.kind(maker) == OpKind::kTuple) {
-        const auto members = module_.operands(maker);
+      const ir::OpId producer = module_.defining_op(inside.Resolve(value));
+      if (producer.valid() && module_.kind(producer) == OpKind::kTuple) {
+        const auto members = module_.operands(producer);
         roots.insert(roots.end(), members.begin(), members.end());
       } else {
         roots.push_back(value);
@@ -288,13 +288,14 @@ class Summariser {
     int64_t sum = 0;
     for (const ir::ValueId root : roots) {
       ir::ValueId value = inside.Resolve(root);
-      ir::OpId maker = module_.defining_op(value);
-      while (maker.valid() && (module_.kind(maker) == OpKind::kBitcast || module_.kind(maker) == OpKind::kReshape)) {
-        value = inside.Resolve(module_.operands(maker)[0]);
-        maker = module_.defining_op(value);
+      ir::OpId producer = module_.defining_op(value);
+      while (producer.valid() &&
+             (module_.kind(producer) == OpKind::kBitcast || module_.kind(producer) == OpKind::kReshape)) {
+        value = inside.Resolve(module_.operands(producer)[0]);
+        producer = module_.defining_op(value);
       }
-      const bool update = maker.valid() && module_.kind(maker) == OpKind::kDynamicUpdateSlice;
-      sum += Bytes(update ? module_.operands(maker)[1] : root);
+      const bool update = producer.valid() && module_.kind(producer) == OpKind::kDynamicUpdateSlice;
+      sum += Bytes(update ? module_.operands(producer)[1] : root);
     }
     return sum;
   }

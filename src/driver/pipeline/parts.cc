@@ -64,7 +64,7 @@ class Channels {
   Result<uint32_t> Peer(size_t p, uint32_t k, const trace::Node& node) const {
     const auto found = ends_.find({node.tag, node.kind != NodeKind::kSend});
     const bool one = found != ends_.end() && found->second.size() == 1 && !found->second.contains(p);
-    if (!one) return NoPartner(p, node, "no other program, or more than one, has its other end");
+    if (!one) return NoPartner(p, node, "its partner is in no other program, or in more than one");
     const Part& other = parts_[*found->second.begin()];
     if (other.ranks.size() != parts_[p].ranks.size())
       return NoPartner(p, node, "its two ends run on different numbers of NPUs");

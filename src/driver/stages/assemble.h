@@ -11,7 +11,7 @@
 namespace hespas::driver {
 
 inline constexpr DiagnosticKind kNoCommunication{
-    "W0901", "The program has no collectives: it is estimated as one device's program, and the network plays no part."};
+    "W0901", "The program has no collectives. It is estimated as one device's program, and the network has no effect."};
 
 // `system`: the named one, or nullptr; a program without collectives runs on all its NPUs.
 std::optional<trace::TraceGraph> AssembleTraces(const RunOptions& options, const Prepared& prepared,

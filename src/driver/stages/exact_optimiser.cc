@@ -28,7 +28,7 @@ namespace fs = std::filesystem;
 constexpr std::chrono::minutes kTimeLimit{15};
 constexpr int64_t kMemoryLimitBytes = int64_t{32} << 30;  // address space; the plugin maps far more than it uses
 
-// What the tutorial's training runs set: library matrix products, and how much is combined into one collective.
+// What the tutorial's training runs set: library matmuls, and how much is combined into one collective.
 constexpr std::string_view kFlags[] = {
     "--flag=--xla_gpu_enable_triton_gemm=false",
     "--flag=--xla_gpu_enable_latency_hiding_scheduler=true",

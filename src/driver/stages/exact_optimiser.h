@@ -16,11 +16,12 @@
 
 namespace hespas::driver {
 
-inline constexpr DiagnosticKind kNoXla{"E0984",
-                                       "XLA's own compiler is not at hand: no Python with JAX and the CUDA PJRT plugin "
-                                       "was found. `scripts/python_env.sh cuda` installs one "
-                                       "outside the tree (about 1 GB); HESPAS_XLA_PYTHON names another.",
-                                       Outcome::kToolFailed};
+inline constexpr DiagnosticKind kNoXla{
+    "E0984",
+    "XLA's own compiler is not installed: no Python with JAX and the CUDA PJRT plugin "
+    "was found. `scripts/python_env.sh cuda` installs one "
+    "outside the tree (about 1 GB); HESPAS_XLA_PYTHON names another.",
+    Outcome::kToolFailed};
 inline constexpr DiagnosticKind kXlaFailed{
     "E0985", "XLA's own compiler refused the program, or went beyond its limits of time or memory.",
     Outcome::kToolFailed};

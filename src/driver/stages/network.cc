@@ -12,7 +12,7 @@
 #include "engines/simgrid_run.h"
 #include "estimate/calibrated/collective.h"
 #include "estimate/calibrated/machine.h"
-#include "simulate/collective/timed.h"
+#include "simulate/collective/analytical.h"
 #include "simulate/explain.h"
 #include "simulate/simulate.h"
 
@@ -109,7 +109,7 @@ bool HasSizeOf(const hardware::System& system, const trace::TraceGraph& traces, 
   const size_t npus = traces.program_of_rank.size();
   if (system.npus() == npus) return true;
   diagnostics.Error(kSystemSize,
-                    fmt::format("`{}` has {} NPUs, the program asks for {}", system.name, system.npus(), npus), {},
+                    fmt::format("`{}` has {} NPUs, but the program needs {}", system.name, system.npus(), npus), {},
                     fmt::format("choose a system of {} NPUs, or give --num-npus {}", npus, system.npus()));
   return false;
 }
@@ -142,7 +142,8 @@ bool IsIdeal(const hardware::System& system) {
 }
 
 std::optional<result::SimResult> SimulateCalibrated(const hardware::Device& device, const trace::TraceGraph& traces,
-                                                    const hardware::System& system, const simulate::TimedOptions& timed,
+                                                    const hardware::System& system,
+                                                    const simulate::AnalyticalOptions& timed,
                                                     Diagnostics& diagnostics) {
   const auto& parameters = calibrated::DefaultParameters();
   if (!parameters) {
@@ -151,7 +152,7 @@ std::optional<result::SimResult> SimulateCalibrated(const hardware::Device& devi
   }
   if (!HasSizeOf(system, traces, diagnostics)) return std::nullopt;
   const Network network(device, system, *parameters);
-  auto simulated = simulate::SimulateTimed(
+  auto simulated = simulate::SimulateAnalytical(
       traces, [&](const trace::Node& node, std::span<const uint32_t> members) { return network.Of(node, members); },
       timed);
   if (simulated) return *std::move(simulated);
@@ -174,7 +175,7 @@ std::optional<result::SimResult> SimulateStep(const RunOptions& options, const h
     diagnostics.Report(scale.error());
     return std::nullopt;
   }
-  const simulate::TimedOptions timed{
+  const simulate::AnalyticalOptions timed{
       .plan = reuse.plan, .record_nodes = reuse.record_nodes, .compute_scale = *std::move(scale)};
   auto simulated = SimulateCalibrated(device, traces, system, timed, diagnostics);
   if (simulated && options.output.explain) simulate::ExplainIntervals(traces, *simulated);

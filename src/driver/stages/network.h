@@ -14,7 +14,7 @@
 #include "hardware/device.h"
 #include "hardware/system.h"
 #include "result/sim_result.h"
-#include "simulate/collective/timed.h"
+#include "simulate/collective/analytical.h"
 #include "trace/trace_graph.h"
 
 namespace hespas::driver {
@@ -52,7 +52,7 @@ struct NetworkOptions {
 
 // What one simulation can leave to the next of the same traces with other durations.
 struct SimulationReuse {
-  const simulate::TimedPlan* plan = nullptr;
+  const simulate::AnalyticalPlan* plan = nullptr;
   bool record_nodes = true;  // SimResult::intervals, for who looks closer than at ranks
 };
 

@@ -88,7 +88,7 @@ std::optional<optimise::XlaFlags> FlagsFor(const OptimiseOptions& options, const
 
 Result<OptimiseMode> ParseOptimiseMode(const std::string& text) {
   if (const auto mode = ValueOf<OptimiseMode>(text)) return *mode;
-  return MakeError(kUnknownOptimise, fmt::format("`{}` is no way to optimise", text), {},
+  return MakeError(kUnknownOptimise, fmt::format("`{}` is not a value of --optimise", text), {},
                    "use auto, none, xla-gpu, xla-tpu, xla-cpu or xla");
 }
 

@@ -10,10 +10,10 @@
 
 namespace hespas::driver {
 
-inline constexpr DiagnosticKind kNotSteady{"W0903",
-                                           "A loop has too many iterations to simulate all of them, and those that "
-                                           "were simulated did not come to take equally "
-                                           "long. The others count as long as the last ones that were simulated."};
+inline constexpr DiagnosticKind kNotSteady{
+    "W0903",
+    "A loop has too many iterations to simulate all of them, and the simulated ones did not reach a steady state. The "
+    "others count as long as the last simulated ones."};
 
 // Each stage makes or finds its result and keeps it; false: the diagnostics say why there is none.
 class Stages {

@@ -1,4 +1,4 @@
-// Lane instructions of elementwise work: evaluations of each op times its weight (step-time prototype, section 2).
+// Lane instructions of elementwise work: evaluations of each op times its weight (spec step-time section 2).
 //
 // - A fused op is evaluated as often as its users need it: below a broadcast at the broadcast's size, below a reduction
 //   at the reduction's input; in a fusion that reduces and returns rows, every op once an element of its own.

@@ -59,7 +59,7 @@ TileModel MatrixTiles(const Machine& machine, const GemmConstants& gemm, const M
   return model;
 }
 
-// The board's power allows so many flop/us; energy a flop falls with the process (device model, 2.2).
+// The board's power allows so many flop/us; energy a flop falls with the process (spec device-model section 2.2).
 double PowerLimit(const Machine& machine, const LaneConstants& lanes) {
   const double energy =
       lanes.pj_per_flop * std::pow(std::min(1.0, machine.process_nm / kWholeProcess), kProcessExponent);
@@ -243,8 +243,8 @@ KernelTime KernelModel::Lanes(const KernelSpec& kernel, bool batched) const {
   return FromProduct(BestTiling(batched ? batched_ : linear_, size), size, lanes.launch_us);
 }
 
-// The cheaper of an implicit matrix product and, for 3x3 of stride 1 on lanes, Winograd F(4x4, 3x3) with its transforms
-// (device model, 2.4).
+// The cheaper of an implicit matmul and, for 3x3 of stride 1 on lanes, Winograd F(4x4, 3x3) with its transforms
+// (spec device-model section 2.4).
 KernelTime KernelModel::Convolution(const KernelSpec& kernel) const {
   const ConvolutionConstants& constants = parameters_.convolution;
   const double stride = Extent(kernel.stride);

@@ -1,4 +1,4 @@
-// Dots, convolutions and library calls as the matrix products that the calibrated model times.
+// Dots, convolutions and library calls as the matmuls that the calibrated model times.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-// Models of single matrix products, in process: systolic arrays by their cycles, and GenZ's operator formula.
+// Models of single matmuls, in process: systolic arrays by their cycles, and GenZ's operator formula.
 //
 // - Pure; C[m,n] = sum over k, `batch` times. A convolution is its implicit product.
 #pragma once

@@ -1,4 +1,4 @@
-// Which results of `main` lie in the buffers of which arguments.
+// Which results of `main` are in the buffers of which arguments.
 //
 // - Read from the module's alias table (HLO's or MLIR's spelling) and from `tf.aliasing_output` and `jax.buffer_donor`
 // of

@@ -309,7 +309,7 @@ bool TypeReader::CheckBounds(const Type& type) {
   return true;
 }
 
-// An alias of an encoding stands for a dialect attribute, `#dialect.name<...>`, or for another alias.
+// An alias of an encoding represents a dialect attribute, `#dialect.name<...>`, or another alias.
 bool TypeReader::ReadEncodingAlias(std::string_view name, std::string& out) {
   const char* const after = c_.at();
   size_t steps = 0;

@@ -63,7 +63,7 @@ class TypeReader {
   TextMap<ir::TypeId> cache_;
   Recent recent_[4];
   size_t next_recent_ = 0;
-  std::vector<uint32_t> sizes_;  // by TypeId: how many types it holds, itself included; 0 stands for 1
+  std::vector<uint32_t> sizes_;  // by TypeId: how many types it holds, itself included; 0 represents 1
   int depth_ = 0;
 };
 

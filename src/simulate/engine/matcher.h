@@ -85,7 +85,7 @@ class Matcher {
     Callback first;       // the longest waiting receive
   };
 
-  // Neighbouring sources of one destination lie side by side.
+  // Neighbouring sources of one destination are adjacent.
   static uint64_t Hash(const MatchKey& key) {
     uint64_t hash = (uint64_t{key.source / 8} << 32 | key.destination) * 0x9E3779B97F4A7C15ull;
     hash ^= hash >> 29;

@@ -49,7 +49,7 @@ Status CheckEstimator(const std::string& name) {
   std::vector<std::string> names;
   for (const estimate::EstimatorEntry& entry : estimate::Estimators()) names.emplace_back(entry.name);
   if (name.starts_with("exec:") || std::find(names.begin(), names.end(), name) != names.end()) return {};
-  return MakeError(kBadSetting, fmt::format("no estimator is called `{}`", name), {}, DidYouMean(name, names));
+  return MakeError(kBadSetting, fmt::format("there is no estimator `{}`", name), {}, DidYouMean(name, names));
 }
 
 }  // namespace

@@ -236,7 +236,7 @@ Result<RunOptions> SettingsReader::OptionsOf(const Settings& settings) {
       if (row == rows.end()) {
         std::vector<std::string> known = SettingNames();
         for (const std::string& key : driver::ChangeKeys()) known.push_back(key);
-        return MakeError(kUnknownAxis, fmt::format("there is nothing called `{}` to set", name), {},
+        return MakeError(kUnknownAxis, fmt::format("there is no setting `{}`", name), {},
                          DidYouMean(name, known, "figures are device.FIELD and system.FIELD"));
       }
       if (Status applied = Apply(*row, value, options); !applied) return applied.error();

@@ -221,7 +221,7 @@ class Reader {
     for (const Expression& condition : conditions) {
       for (const std::string& name : condition.Names()) {
         if (std::find(known.begin(), known.end(), name) != known.end()) continue;
-        Report(kBadExpression, fmt::format("`{}`: nothing is called `{}`", condition.text(), name), {key},
+        Report(kBadExpression, fmt::format("`{}`: there is no setting or result `{}`", condition.text(), name), {key},
                DidYouMean(name, known, "names are those of axes, `base` and, in `constraints`, results"));
       }
     }
@@ -301,7 +301,7 @@ bool AddConstraints(const std::vector<std::string>& texts, SweepFile& file, Diag
     }
     for (const std::string& name : expression->Names()) {
       if (std::find(known.begin(), known.end(), name) == known.end())
-        diagnostics.Error(kBadExpression, fmt::format("`{}`: nothing is called `{}`", text, name), {},
+        diagnostics.Error(kBadExpression, fmt::format("`{}`: there is no setting or result `{}`", text, name), {},
                           DidYouMean(name, known));
     }
     file.constraints.push_back(*std::move(expression));

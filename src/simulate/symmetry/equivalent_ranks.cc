@@ -1,4 +1,4 @@
-#include "simulate/symmetry/alike_ranks.h"
+#include "simulate/symmetry/equivalent_ranks.h"
 
 #include <fmt/format.h>
 
@@ -55,7 +55,7 @@ bool GroupsAreRings(const System& system) {
 
 class Finder {
  public:
-  Finder(const TraceGraph& trace, const System& system, const SimulateOptions& options, AlikeRanks& out)
+  Finder(const TraceGraph& trace, const System& system, const SimulateOptions& options, EquivalentRanks& out)
       : trace_(trace), system_(system), options_(options), out_(out), ranks_(static_cast<uint32_t>(system.npus())) {}
 
   std::string Run() {
@@ -154,7 +154,7 @@ class Finder {
     for (const std::vector<Place>& of_rank : places_) {
       for (const Place& place : of_rank) {
         if (place.members == nullptr || place.members->size() < 2)
-          return "ranks use groups that they are alone in or no member of";
+          return "a rank uses a group that has no other member, or that it does not belong to";
         any_group_ = any_group_ || !Whole(place);
         of_all_ = of_all_ || Whole(place);
       }
@@ -194,7 +194,7 @@ class Finder {
       colour_ = std::move(next);
       if (known.size() == colours_) break;
       colours_ = static_cast<uint32_t>(known.size());
-      if (colours_ > ranks_ / 2) return fmt::format("hardly any two of the {} ranks are alike", ranks_);
+      if (colours_ > ranks_ / 2) return fmt::format("hardly any two of the {} ranks are equivalent", ranks_);
     }
     out_.class_of = colour_;
     out_.members.resize(colours_);
@@ -231,7 +231,7 @@ class Finder {
       if (OnlyRings(system_, d)) continue;
       for (uint32_t rank = 0; rank < ranks_; ++rank) {
         if (colour_[rank] != colour_[NextInDimension(rank, d, 1)])
-          return "classes of ranks meet in other collectives than rings";
+          return "several classes of ranks take part in a collective that is no ring";
       }
     }
     return {};
@@ -291,7 +291,7 @@ class Finder {
     return root;
   }
 
-  // Sorts the numbers of places into classes of equal distance; empty if ranks are alike, otherwise why not.
+  // Sorts the numbers of places into classes of equal distance; empty if ranks are equivalent, otherwise why not.
   std::string Classify(GroupFamily& family) const {
     family.class_of_steps.assign(family.size, 0);
     if (GroupsAreRings(system_)) return {};
@@ -301,7 +301,7 @@ class Finder {
     for (uint32_t rank = 0; rank < ranks_; ++rank) {
       if (family.group_of[rank] == nullptr) continue;
       if (!first) first = rank;
-      if (colour_[rank] != colour_[*first]) return "classes of ranks meet in other collectives than rings";
+      if (colour_[rank] != colour_[*first]) return "several classes of ranks take part in a collective that is no ring";
       for (uint32_t steps = 1; steps < family.size; ++steps) {
         const Distance distance = DistanceIn(family, rank, steps);
         if (distance != DistanceIn(family, *first, steps)) return "members of groups are at unequal distances";
@@ -336,7 +336,7 @@ class Finder {
   const TraceGraph& trace_;
   const System& system_;
   const SimulateOptions& options_;
-  AlikeRanks& out_;
+  EquivalentRanks& out_;
   uint32_t ranks_;
   std::vector<Named> named_;      // by program
   bool of_all_ = false;           // some program has collectives of all ranks
@@ -352,7 +352,7 @@ class Finder {
 }  // namespace
 
 std::string FindClasses(const TraceGraph& trace, const System& system, const SimulateOptions& options,
-                        AlikeRanks& out) {
+                        EquivalentRanks& out) {
   return Finder(trace, system, options, out).Run();
 }
 

@@ -1,4 +1,4 @@
-#include "memory/order/delayed_gradients.h"
+#include "memory/order/gradient_sinking.h"
 
 #include "ir/facts/async_start.h"
 #include "ir/facts/library_call.h"
@@ -11,13 +11,13 @@ namespace {
 
 using ir::OpKind;
 
-bool IsProduct(const ir::Module& module, ir::OpId op) {
+bool IsMatmul(const ir::Module& module, ir::OpId op) {
   if (ir::Traits(module.kind(op)).sort == ir::OpSort::kContraction) return true;
   const auto library = ir::LibraryCallOf(module, op);
   return library && (library->kind == ir::LibraryKind::kGemm || library->kind == ir::LibraryKind::kConvolution);
 }
 
-// Either half of a collective is one.
+// An async start or done counts as its collective.
 OpKind KindOf(const ir::Module& module, ir::OpId op) {
   const ir::OpId start = AsyncStartOf(module, op);
   const ir::OpId collective = start.valid() ? ir::CollectiveInside(module, start) : ir::OpId();
@@ -29,9 +29,9 @@ bool Reduces(const ir::Module& module, ir::OpId op) {
   return kind == OpKind::kAllReduce || kind == OpKind::kReduceScatter || kind == OpKind::kCrossReplicaSum;
 }
 
-class Delay {
+class GradientSinking {
  public:
-  Delay(const ir::Module& module, ir::BlockId block, std::span<const ir::OpId> order, DelayUntil until)
+  GradientSinking(const ir::Module& module, ir::BlockId block, std::span<const ir::OpId> order, SinkUntil until)
       : module_(module), order_(order), until_(until), waits_(module.value_count(), false) {
     FindTails(block);
   }
@@ -44,11 +44,11 @@ class Delay {
   }
 
  private:
-  // Ops of which nothing but a reduction over devices needs a result, with no product in between or behind.
+  // Ops whose results only a reduction over devices needs, with no matmul in between or after it.
   void FindTails(ir::BlockId block) {
     std::vector<bool> read(module_.value_count(), false);
     std::vector<bool> needed(module_.value_count(), false);
-    std::vector<bool> feeds(module_.value_count(), false);  // a product
+    std::vector<bool> feeds(module_.value_count(), false);  // a matmul
     const auto& ops = module_.block(block).ops;
     if (!ops.empty() && ir::IsTerminator(module_.kind(ops.back()))) {
       for (const ir::ValueId value : module_.operands(ops.back())) needed[value.index()] = true;
@@ -63,11 +63,11 @@ class Delay {
       };
       tail_[at] = any(read) && !any(needed);
       const bool behind = any(feeds);
-      const bool product = IsProduct(module_, op);
-      const bool passes = Reduces(module_, op) ? !behind : tail_[at] && !product;
+      const bool matmul = IsMatmul(module_, op);
+      const bool passes = Reduces(module_, op) ? !behind : tail_[at] && !matmul;
       VisitOperands(module_, op, [&](ir::ValueId value) {
         read[value.index()] = true;
-        if (product || behind) feeds[value.index()] = true;
+        if (matmul || behind) feeds[value.index()] = true;
         if (!passes) needed[value.index()] = true;
       });
     }
@@ -78,7 +78,7 @@ class Delay {
     bool waits = false;
     VisitOperands(module_, op, [&](ir::ValueId value) { waits = waits || waits_[value.index()]; });
     const bool reduces = Reduces(module_, op);
-    if ((tail_[at] && IsProduct(module_, op)) || (waits && (tail_[at] || reduces))) {
+    if ((tail_[at] && IsMatmul(module_, op)) || (waits && (tail_[at] || reduces))) {
       later_.push_back(op);
       for (const ir::ValueId result : module_.results(op)) waits_[result.index()] = true;
       return;
@@ -86,14 +86,14 @@ class Delay {
     if (waits) {
       Release();
       Release();
-    } else if (until_ == DelayUntil::kNextGather && module_.kind(op) != OpKind::kAsyncDone &&
+    } else if (until_ == SinkUntil::kNextGather && module_.kind(op) != OpKind::kAsyncDone &&
                ir::IsCollective(KindOf(module_, op)) && !reduces) {
       Release();
     }
     out_.push_back(op);
   }
 
-  // What waited while the last collective began runs; what has come since then waits for one more.
+  // Ops that waited while the last collective began run; later ones wait for one more.
   void Release() {
     for (const ir::OpId op : soon_) {
       out_.push_back(op);
@@ -105,9 +105,9 @@ class Delay {
 
   const ir::Module& module_;
   std::span<const ir::OpId> order_;
-  DelayUntil until_;
+  SinkUntil until_;
   std::vector<bool> tail_;   // by position
-  std::vector<bool> waits_;  // by value: its maker has not run
+  std::vector<bool> waits_;  // by value: its producer has not run
   std::vector<ir::OpId> soon_;
   std::vector<ir::OpId> later_;
   std::vector<ir::OpId> out_;
@@ -115,9 +115,9 @@ class Delay {
 
 }  // namespace
 
-std::vector<ir::OpId> DelayGradients(const ir::Module& module, ir::BlockId block, std::span<const ir::OpId> order,
-                                     DelayUntil until) {
-  return Delay(module, block, order, until).Run();
+std::vector<ir::OpId> SinkWeightGradients(const ir::Module& module, ir::BlockId block, std::span<const ir::OpId> order,
+                                          SinkUntil until) {
+  return GradientSinking(module, block, order, until).Run();
 }
 
 }  // namespace hespas::memory

@@ -1,9 +1,9 @@
-// Simulates traces whose collectives and messages have a given time (a calibrated network), without single packets.
+// The analytical collective model: collectives and messages have a given time (a calibrated network), without packets.
 //
 // - A rank computes one node at a time, lowest id first, and has one collective or message in flight, in the order in
 //   which they can start.
 // - The k-th collective of a group at each member belong together; it starts when the last member is there.
-// - Ranks of one program are alike and are simulated once. What cannot finish is an error that names node and NPU.
+// - Ranks of one program are equivalent and are simulated once. What cannot finish is an error that names node and NPU.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ namespace hespas::simulate {
 using CommunicationTime = std::function<Time(const trace::Node& node, std::span<const uint32_t> members)>;
 
 // Who waits for whom in each program of a trace; holds for every trace of the same nodes, whatever their durations.
-struct TimedPlan {
+struct AnalyticalPlan {
   struct Program {
     std::vector<uint32_t> first_user;  // of each node, into `users`; one more at the end
     std::vector<uint32_t> users;       // positions of the nodes that wait
@@ -31,15 +31,15 @@ struct TimedPlan {
   std::vector<Program> programs;
 };
 
-Result<TimedPlan> PlanTimed(const trace::TraceGraph& trace);
+Result<AnalyticalPlan> PlanAnalytical(const trace::TraceGraph& trace);
 
-struct TimedOptions {
-  const TimedPlan* plan = nullptr;    // of this trace, where it was made before
-  bool record_nodes = true;           // SimResult::intervals; always where loops are to be repeated
-  std::vector<double> compute_scale;  // factor on compute durations of each rank; ranks without one: 1
+struct AnalyticalOptions {
+  const AnalyticalPlan* plan = nullptr;  // of this trace, where it was made before
+  bool record_nodes = true;              // SimResult::intervals; always where loops are to be repeated
+  std::vector<double> compute_scale;     // factor on compute durations of each rank; ranks without one: 1
 };
 
-Result<result::SimResult> SimulateTimed(const trace::TraceGraph& trace, const CommunicationTime& time_of,
-                                        const TimedOptions& options = {});
+Result<result::SimResult> SimulateAnalytical(const trace::TraceGraph& trace, const CommunicationTime& time_of,
+                                             const AnalyticalOptions& options = {});
 
 }  // namespace hespas::simulate

@@ -1,4 +1,4 @@
-// How much memory buffers take that lie side by side without moving: XLA's heap of temporaries.
+// Heap packing: how much memory temporaries take at fixed addresses (XLA's heap of temporaries).
 //
 // - Each buffer is placed into the smallest gap among those alive at the same time that holds it (XLA's
 //   GlobalDecreasingSizeBestFitHeap), the largest first, or those that live longest: the smaller heap counts. Buffers
@@ -12,7 +12,7 @@
 
 namespace hespas::memory {
 
-// Bytes by which the packed temporaries exceed what is alive at the worst moment; 0 where they pack without gaps.
-int64_t GapsOf(std::span<const Interval> intervals);
+// Bytes by which the packed heap exceeds the largest sum of live temporaries; 0 where they pack without gaps.
+int64_t FragmentationOf(std::span<const Interval> intervals);
 
 }  // namespace hespas::memory

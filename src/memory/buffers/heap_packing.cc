@@ -1,4 +1,4 @@
-#include "memory/buffers/packed.h"
+#include "memory/buffers/heap_packing.h"
 
 #include <algorithm>
 #include <bit>
@@ -96,7 +96,7 @@ class Placed {
 
   std::vector<uint32_t> starts_;
   size_t leaves_ = 0;
-  std::vector<Ranges> always_;     // by node, those above it left out
+  std::vector<Ranges> always_;     // by node, those above it omitted
   std::vector<Ranges> sometimes_;  // by node, those of nodes below it included
   std::vector<Range> found_;
 };
@@ -145,7 +145,7 @@ int64_t SizeOf(std::span<const Interval> intervals) {
 
 }  // namespace
 
-int64_t GapsOf(std::span<const Interval> intervals) {
+int64_t FragmentationOf(std::span<const Interval> intervals) {
   constexpr int64_t kSmallShare = 10'000;
   constexpr int64_t kLarge = int64_t{1} << 50;  // sums stay far from overflow
   std::vector<Interval> temporaries;

@@ -1,4 +1,4 @@
-// What an op needs while it runs beside operands and results, where the program does not say it.
+// Memory that an op needs while it runs, beside operands and results, where the program does not say it.
 //
 // - Calls of a matrix library get a workspace beside their result (XLA's GemmWorkspaceRewriter): 4 MiB, from Hopper on
 //   32 MiB, at most what their operands take.
@@ -11,10 +11,10 @@
 
 namespace hespas::memory {
 
-// Calls of libraries hand a tuple of result and workspace out.
+// Library calls return a tuple of result and workspace.
 bool ReturnsWorkspace(const ir::Module& module, ir::OpId op);
 
 // Bytes; `by_model`: as MemoryOptions says.
-int64_t ScratchOf(const ir::Module& module, ir::OpId op, bool by_model);
+int64_t WorkspaceOf(const ir::Module& module, ir::OpId op, bool by_model);
 
 }  // namespace hespas::memory

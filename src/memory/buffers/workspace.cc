@@ -1,4 +1,4 @@
-#include "memory/buffers/scratch.h"
+#include "memory/buffers/workspace.h"
 
 #include <algorithm>
 
@@ -29,10 +29,11 @@ bool IsStableSort(const ir::Module& module, ir::OpId op) {
 // The numbers of elements, made by a kernel that reads nothing: what the sort carries along is the same value, which
 // then is not sorted in place.
 bool IsNumbers(const ir::Module& module, ir::ValueId value) {
-  const ir::OpId maker = module.defining_op(value);
-  const bool made = maker.valid() && (module.kind(maker) == OpKind::kFusion || module.kind(maker) == OpKind::kIota);
+  const ir::OpId producer = module.defining_op(value);
+  const bool made =
+      producer.valid() && (module.kind(producer) == OpKind::kFusion || module.kind(producer) == OpKind::kIota);
   const ir::Element& element = module.type(value).element;
-  return made && module.op(maker).operand_count == 0 && element.kind == ir::ElementKind::kInteger &&
+  return made && module.op(producer).operand_count == 0 && element.kind == ir::ElementKind::kInteger &&
          element.bits == 8 * kNumberBytes;
 }
 
@@ -44,7 +45,7 @@ bool ReturnsWorkspace(const ir::Module& module, ir::OpId op) {
   return module.op(op).result_count == 1 && IsGemm(module, op);
 }
 
-int64_t ScratchOf(const ir::Module& module, ir::OpId op, bool by_model) {
+int64_t WorkspaceOf(const ir::Module& module, ir::OpId op, bool by_model) {
   if (IsStableSort(module, op) && module.op(op).operand_count > 0) {
     const auto operands = module.operands(op);
     const bool numbered =

@@ -1,4 +1,4 @@
-#include "simulate/collective/timed.h"
+#include "simulate/collective/analytical.h"
 
 #include <fmt/format.h>
 
@@ -26,11 +26,11 @@ bool Communicates(const trace::Node& node) {
   return node.kind == NodeKind::kCollective || node.kind == NodeKind::kSend || node.kind == NodeKind::kReceive;
 }
 
-Result<TimedPlan::Program> PlanProgram(const trace::Program& program) {
+Result<AnalyticalPlan::Program> PlanProgram(const trace::Program& program) {
   std::unordered_map<uint64_t, uint32_t> position;
   const auto count = static_cast<uint32_t>(program.nodes.size());
   for (uint32_t i = 0; i < count; ++i) position.emplace(program.nodes[i].id, i);
-  TimedPlan::Program plan;
+  AnalyticalPlan::Program plan;
   plan.first_user.resize(count + 1);
   plan.waits.resize(count);
   plan.ordinal.resize(count);
@@ -56,7 +56,7 @@ Result<TimedPlan::Program> PlanProgram(const trace::Program& program) {
   return plan;
 }
 
-struct Meeting {
+struct Rendezvous {
   std::vector<std::pair<uint32_t, uint32_t>> here;  // rank and node position
   uint64_t ready = 0;
 };
@@ -71,17 +71,17 @@ struct Event {
   bool operator>(const Event& o) const { return std::tie(time, rank, node) > std::tie(o.time, o.rank, o.node); }
 };
 
-class Timed {
+class AnalyticalSimulation {
  public:
-  Timed(const trace::TraceGraph& trace, const TimedPlan& plan, const CommunicationTime& time_of,
-        const TimedOptions& options, bool alike)
+  AnalyticalSimulation(const trace::TraceGraph& trace, const AnalyticalPlan& plan, const CommunicationTime& time_of,
+                       const AnalyticalOptions& options, bool equivalent)
       : trace_(trace),
         time_of_(time_of),
         compute_scale_(options.compute_scale),
-        alike_(alike),
+        equivalent_(equivalent),
         record_(options.record_nodes || !trace.loops.empty()),
         plans_(plan.programs),
-        ranks_(alike ? 1 : trace.program_of_rank.size()) {
+        ranks_(equivalent ? 1 : trace.program_of_rank.size()) {
     all_.resize(trace.program_of_rank.size());
     std::iota(all_.begin(), all_.end(), 0u);
   }
@@ -113,7 +113,7 @@ class Timed {
   };
 
   const trace::Program& program(uint32_t rank) const { return trace_.ProgramOf(rank); }
-  const TimedPlan::Program& plan(uint32_t rank) const { return plans_[trace_.program_of_rank[rank]]; }
+  const AnalyticalPlan::Program& plan(uint32_t rank) const { return plans_[trace_.program_of_rank[rank]]; }
 
   void Begin(uint32_t rank) {
     ranks_[rank].waits = plan(rank).waits;
@@ -125,7 +125,7 @@ class Timed {
   void Ready(uint32_t rank, uint32_t position, uint64_t now) {
     const trace::Node& node = program(rank).nodes[position];
     if (Communicates(node)) {
-      Meet(rank, position, now);
+      Arrive(rank, position, now);
     } else {
       ranks_[rank].compute.push(position);
     }
@@ -169,25 +169,25 @@ class Timed {
     return {false, static_cast<uint32_t>(send ? self : peer), send ? peer : self, node.tag, ordinal};
   }
 
-  void Meet(uint32_t rank, uint32_t position, uint64_t now) {
+  void Arrive(uint32_t rank, uint32_t position, uint64_t now) {
     const trace::Node& node = program(rank).nodes[position];
-    if (alike_) return Transfer({.here = {{rank, position}}, .ready = now}, node);
+    if (equivalent_) return Transfer({.here = {{rank, position}}, .ready = now}, node);
     const bool collective = node.kind == NodeKind::kCollective;
-    Meeting& meeting = meetings_[KeyOf(rank, node, plan(rank).ordinal[position])];
-    meeting.here.emplace_back(rank, position);
-    meeting.ready = std::max(meeting.ready, now);
+    Rendezvous& rendezvous = rendezvous_[KeyOf(rank, node, plan(rank).ordinal[position])];
+    rendezvous.here.emplace_back(rank, position);
+    rendezvous.ready = std::max(rendezvous.ready, now);
     const size_t expected = collective ? Members(rank, node).size() : 2;
-    if (meeting.here.size() < expected) return;
-    Transfer(meeting, node);
+    if (rendezvous.here.size() < expected) return;
+    Transfer(rendezvous, node);
   }
 
-  void Transfer(const Meeting& meeting, const trace::Node& node) {
-    uint64_t start = meeting.ready;
-    for (const auto& [rank, position] : meeting.here) start = std::max(start, ranks_[rank].link_free);
-    uint32_t pair[2] = {meeting.here.front().first, meeting.here.back().first};
+  void Transfer(const Rendezvous& rendezvous, const trace::Node& node) {
+    uint64_t start = rendezvous.ready;
+    for (const auto& [rank, position] : rendezvous.here) start = std::max(start, ranks_[rank].link_free);
+    uint32_t pair[2] = {rendezvous.here.front().first, rendezvous.here.back().first};
     const auto members = node.kind == NodeKind::kCollective ? Members(pair[1], node) : std::span<const uint32_t>(pair);
     const auto duration = static_cast<uint64_t>(std::max<int64_t>(0, time_of_(node, members).value));
-    for (const auto& [rank, position] : meeting.here) {
+    for (const auto& [rank, position] : rendezvous.here) {
       Rank& state = ranks_[rank];
       state.link_free = start + duration;
       state.communicating += duration;
@@ -202,7 +202,7 @@ class Timed {
     if (!Communicates(program(event.rank).nodes[event.node])) state.computing = false;
     ++state.done;
     state.finish = std::max(state.finish, event.time);
-    const TimedPlan::Program& waiting = plan(event.rank);
+    const AnalyticalPlan::Program& waiting = plan(event.rank);
     for (uint32_t i = waiting.first_user[event.node]; i < waiting.first_user[event.node + 1]; ++i) {
       const uint32_t user = waiting.users[i];
       if (--state.waits[user] == 0) Ready(event.rank, user, event.time);
@@ -213,15 +213,15 @@ class Timed {
   std::optional<Error> Stuck() const {
     for (uint32_t rank = 0; rank < ranks_.size(); ++rank) {
       if (ranks_[rank].done == program(rank).nodes.size()) continue;
-      for (const auto& [key, meeting] : meetings_) {
-        for (const auto& [there, position] : meeting.here) {
+      for (const auto& [key, rendezvous] : rendezvous_) {
+        for (const auto& [there, position] : rendezvous.here) {
           const trace::Node& node = program(there).nodes[position];
           const size_t expected = std::get<0>(key) ? Members(there, node).size() : 2;
-          if (meeting.here.size() == expected) break;
+          if (rendezvous.here.size() == expected) break;
           return MakeError(kNeverFinishes,
                            fmt::format("node {} of NPU {} waits for {} that never come{}", node.id, there,
-                                       expected - meeting.here.size() == 1 ? "a partner" : "partners",
-                                       expected - meeting.here.size() == 1 ? "s" : ""));
+                                       expected - rendezvous.here.size() == 1 ? "a partner" : "partners",
+                                       expected - rendezvous.here.size() == 1 ? "s" : ""));
         }
       }
       return MakeError(kNeverFinishes, fmt::format("NPU {} has nodes that depend on each other", rank));
@@ -244,9 +244,9 @@ class Timed {
   result::SimResult Answer() {
     result::SimResult answer;
     answer.tick = Time(1);
-    answer.method = alike_ ? "symmetry" : "given times";
+    answer.method = equivalent_ ? "symmetry" : "given times";
     for (size_t i = 0; i < trace_.program_of_rank.size(); ++i) {
-      const Rank& rank = ranks_[alike_ ? 0 : i];
+      const Rank& rank = ranks_[equivalent_ ? 0 : i];
       answer.ranks.push_back({.finish = rank.finish,
                               .exposed = rank.finish - rank.busy,
                               .wall = rank.finish,
@@ -265,13 +265,13 @@ class Timed {
   const trace::TraceGraph& trace_;
   const CommunicationTime& time_of_;
   const std::vector<double>& compute_scale_;
-  bool alike_;
+  bool equivalent_;
   bool record_;
   uint64_t executed_ = 0;
-  const std::vector<TimedPlan::Program>& plans_;
+  const std::vector<AnalyticalPlan::Program>& plans_;
   std::vector<Rank> ranks_;
   std::vector<uint32_t> all_;
-  std::map<Key, Meeting> meetings_;
+  std::map<Key, Rendezvous> rendezvous_;
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
   std::vector<result::NodeInterval> intervals_;
 };
@@ -285,9 +285,10 @@ bool HasMessages(const trace::Program& program) {
 // Whether the ranks are divided into groups that each do the same at the same times: they all run one program, all its
 // collectives are of one group of each rank's own, and take equally long in all these groups. (With groups of several
 // kinds, ties between them decide which goes first.)
-class AlikeInGroups {
+class EquivalentInGroups {
  public:
-  AlikeInGroups(const trace::TraceGraph& trace, const CommunicationTime& time_of) : trace_(trace), time_of_(time_of) {}
+  EquivalentInGroups(const trace::TraceGraph& trace, const CommunicationTime& time_of)
+      : trace_(trace), time_of_(time_of) {}
 
   bool Holds() {
     std::set<std::tuple<trace::Collective, int64_t>> timed;
@@ -333,8 +334,8 @@ class AlikeInGroups {
 
 }  // namespace
 
-Result<TimedPlan> PlanTimed(const trace::TraceGraph& trace) {
-  TimedPlan plan;
+Result<AnalyticalPlan> PlanAnalytical(const trace::TraceGraph& trace) {
+  AnalyticalPlan plan;
   for (const trace::Program& program : trace.programs) {
     auto made = PlanProgram(program);
     if (!made) return made.error();
@@ -343,19 +344,19 @@ Result<TimedPlan> PlanTimed(const trace::TraceGraph& trace) {
   return plan;
 }
 
-Result<result::SimResult> SimulateTimed(const trace::TraceGraph& trace, const CommunicationTime& time_of,
-                                        const TimedOptions& options) {
+Result<result::SimResult> SimulateAnalytical(const trace::TraceGraph& trace, const CommunicationTime& time_of,
+                                             const AnalyticalOptions& options) {
   if (trace.program_of_rank.empty()) return result::SimResult{};
-  std::optional<TimedPlan> own;
+  std::optional<AnalyticalPlan> own;
   if (options.plan == nullptr) {
-    auto made = PlanTimed(trace);
+    auto made = PlanAnalytical(trace);
     if (!made) return made.error();
     own = *std::move(made);
   }
-  const bool alike = options.compute_scale.empty() && trace.programs.size() == 1 &&
-                     !HasMessages(trace.programs.front()) &&
-                     (trace.arguments.empty() || AlikeInGroups(trace, time_of).Holds());
-  auto result = Timed(trace, own ? *own : *options.plan, time_of, options, alike).Run();
+  const bool equivalent = options.compute_scale.empty() && trace.programs.size() == 1 &&
+                          !HasMessages(trace.programs.front()) &&
+                          (trace.arguments.empty() || EquivalentInGroups(trace, time_of).Holds());
+  auto result = AnalyticalSimulation(trace, own ? *own : *options.plan, time_of, options, equivalent).Run();
   if (result && !trace.loops.empty()) RepeatLoops(trace, *result);
   return result;
 }

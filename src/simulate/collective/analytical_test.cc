@@ -1,4 +1,4 @@
-#include "simulate/collective/timed.h"
+#include "simulate/collective/analytical.h"
 
 #include <gmock/gmock.h>
 
@@ -22,7 +22,7 @@ Node AllReduce(uint64_t id, uint32_t group = 0) { return {.id = id, .kind = Node
 
 const CommunicationTime kFive = [](const Node&, std::span<const uint32_t>) { return Time(5); };
 
-TEST(Timed, ComputeHidesCommunicationThatItDoesNotNeed) {
+TEST(AnalyticalSimulation, ComputeHidesCommunicationThatItDoesNotNeed) {
   trace::TraceGraph trace;
   trace::Program program;
   Append(program, Compute(1, 10));
@@ -31,7 +31,7 @@ TEST(Timed, ComputeHidesCommunicationThatItDoesNotNeed) {
   Append(program, Compute(4, 4), {2});
   trace.programs = {program};
   trace.program_of_rank = {0, 0, 0, 0};
-  const auto answer = SimulateTimed(trace, kFive);
+  const auto answer = SimulateAnalytical(trace, kFive);
   ASSERT_TRUE(answer.ok());
   ASSERT_EQ(answer->ranks.size(), 4u);
   EXPECT_EQ(answer->ranks[3].finish, 19u);  // 10, the collective's 5, 4
@@ -40,7 +40,7 @@ TEST(Timed, ComputeHidesCommunicationThatItDoesNotNeed) {
   EXPECT_EQ(answer->ranks[3].overlap, 3u);
 }
 
-TEST(Timed, ACollectiveWaitsForItsLastMember) {
+TEST(AnalyticalSimulation, ACollectiveWaitsForItsLastMember) {
   trace::TraceGraph trace;
   trace.programs.resize(2);
   Append(trace.programs[0], Compute(1, 10));
@@ -50,7 +50,7 @@ TEST(Timed, ACollectiveWaitsForItsLastMember) {
   trace.program_of_rank = {0, 1};
   trace.groups[1] = {0, 1};
   std::vector<uint32_t> members;
-  const auto answer = SimulateTimed(trace, [&](const Node&, std::span<const uint32_t> m) {
+  const auto answer = SimulateAnalytical(trace, [&](const Node&, std::span<const uint32_t> m) {
     members.assign(m.begin(), m.end());
     return Time(5);
   });
@@ -76,10 +76,10 @@ trace::TraceGraph InPairs(uint32_t second = 0) {
   return trace;
 }
 
-// As SimulateTimed answers, and as it does where every rank is simulated by itself (speeds are given).
+// As SimulateAnalytical answers, and as it does where every rank is simulated by itself (speeds are given).
 void ExpectSameByItself(const trace::TraceGraph& trace, const CommunicationTime& time_of, std::string_view method) {
-  const auto answer = SimulateTimed(trace, time_of);
-  const auto apart = SimulateTimed(trace, time_of, {.compute_scale = {1}});
+  const auto answer = SimulateAnalytical(trace, time_of);
+  const auto apart = SimulateAnalytical(trace, time_of, {.compute_scale = {1}});
   ASSERT_TRUE(answer.ok() && apart.ok());
   EXPECT_EQ(answer->method, method);
   EXPECT_EQ(apart->method, "given times");
@@ -90,7 +90,7 @@ void ExpectSameByItself(const trace::TraceGraph& trace, const CommunicationTime&
   }
 }
 
-TEST(Timed, RanksInGroupsOfTheirOwnAreAlikeWhereTheirGroupsTakeEquallyLong) {
+TEST(AnalyticalSimulation, RanksInGroupsOfTheirOwnAreEquivalentWhereTheirGroupsTakeEquallyLong) {
   ExpectSameByItself(InPairs(), kFive, "symmetry");
   const CommunicationTime by_place = [](const Node&, std::span<const uint32_t> members) {
     return Time(members[0] + members[1] == 5 ? 9 : 5);  // one pair is slower
@@ -99,34 +99,34 @@ TEST(Timed, RanksInGroupsOfTheirOwnAreAlikeWhereTheirGroupsTakeEquallyLong) {
   ExpectSameByItself(InPairs(1), kFive, "given times");
 }
 
-TEST(Timed, RanksAreNotAlikeWhereGroupsDoNotDivideThem) {
+TEST(AnalyticalSimulation, RanksAreNotEquivalentWhereGroupsDoNotDivideThem) {
   trace::TraceGraph trace = InPairs();
   trace.programs[0].nodes.resize(2);
   trace.arguments[3].groups[0] = 1;  // of which it is no member: who is in group 2 waits for it
-  EXPECT_FALSE(SimulateTimed(trace, kFive).ok());
+  EXPECT_FALSE(SimulateAnalytical(trace, kFive).ok());
 }
 
-TEST(Timed, MessagesMeetTheirPartner) {
+TEST(AnalyticalSimulation, MessagesMatchTheirPartner) {
   trace::TraceGraph trace;
   trace.programs.resize(2);
   Append(trace.programs[0], {.id = 1, .kind = NodeKind::kSend, .peer = 1});
   Append(trace.programs[1], Compute(1, 7));
   Append(trace.programs[1], {.id = 2, .kind = NodeKind::kReceive, .peer = 0}, {1});
   trace.program_of_rank = {0, 1};
-  const auto answer = SimulateTimed(trace, kFive);
+  const auto answer = SimulateAnalytical(trace, kFive);
   ASSERT_TRUE(answer.ok());
   EXPECT_EQ(answer->ranks[0].finish, 12u);
   EXPECT_EQ(answer->ranks[1].finish, 12u);
 }
 
-TEST(Timed, WhatNeverFinishesIsNamed) {
+TEST(AnalyticalSimulation, WhatNeverFinishesIsNamed) {
   trace::TraceGraph trace;
   trace.programs.resize(2);
   Append(trace.programs[0], AllReduce(8, 1));
   Append(trace.programs[1], Compute(1, 7));
   trace.program_of_rank = {0, 1};
   trace.groups[1] = {0, 1};
-  const auto answer = SimulateTimed(trace, kFive);
+  const auto answer = SimulateAnalytical(trace, kFive);
   ASSERT_FALSE(answer.ok());
   EXPECT_EQ(answer.error().kind, &kNeverFinishes);
   EXPECT_THAT(answer.error().message, ::testing::HasSubstr("node 8 of NPU 0"));

@@ -1,4 +1,4 @@
-#include "validate/left_out.h"
+#include "validate/held_out.h"
 
 #include <algorithm>
 #include <memory>
@@ -27,7 +27,7 @@ using DeviceModels = std::map<std::string, DeviceModel>;
 
 // Each measured device with the shared constants that `fit` finds in what was measured of all others.
 template <class Measured, class Fit>
-DeviceModels LeftOut(const std::vector<Measured>& measured, const Fit& fit) {
+DeviceModels HeldOut(const std::vector<Measured>& measured, const Fit& fit) {
   DeviceModels models;
   for (const Measured& left : measured) {
     std::vector<Measured> others;
@@ -44,7 +44,7 @@ std::optional<DeviceModels> ZeroShotModels(Progress* progress, Diagnostics& diag
   if (!measured || !parameters) return std::nullopt;
   if (progress != nullptr) progress->Begin("fit without a device", measured->size());
   size_t done = 0;
-  return LeftOut(*measured, [&](const auto& others) {
+  return HeldOut(*measured, [&](const auto& others) {
     if (progress != nullptr) progress->Done(done++);
     return calibrated::FitAllShared(*parameters, others);
   });
@@ -54,7 +54,7 @@ std::optional<DeviceModels> UnseenCollectives(Diagnostics& diagnostics) {
   const auto measured = MeasuredCollectives("collectives.csv", diagnostics);
   const auto& parameters = calibrated::DefaultParameters();
   if (!measured || !parameters) return std::nullopt;
-  return LeftOut(*measured, [&](const auto& others) { return calibrated::FitSharedCollectives(*parameters, others); });
+  return HeldOut(*measured, [&](const auto& others) { return calibrated::FitSharedCollectives(*parameters, others); });
 }
 
 template <class Row>
@@ -148,7 +148,7 @@ bool AddCollectives(Groups& groups, Diagnostics& diagnostics) {
   return true;
 }
 
-// Of 16-bit tensor-core products.
+// Of 16-bit tensor-core matmuls.
 DeviceModels UnseenProducts(const DeviceModels& models, const std::vector<KernelRow>& rows,
                             const calibrated::Parameters& parameters) {
   std::vector<calibrated::DeviceKernels> measured;
@@ -159,10 +159,10 @@ DeviceModels UnseenProducts(const DeviceModels& models, const std::vector<Kernel
       if (fitted) measured.back().kernels.push_back({.kernel = row.kernel, .us = row.us});
     }
   }
-  return LeftOut(measured, [&](const auto& others) { return calibrated::FitShared(parameters, "gemm", others); });
+  return HeldOut(measured, [&](const auto& others) { return calibrated::FitShared(parameters, "gemm", others); });
 }
 
-// TF32 has no shared constants of its own: those of the parameter file, which 16-bit products gave, have not seen it.
+// TF32 has no shared constants of its own: those of the parameter file, which 16-bit matmuls gave, have not seen it.
 void AddUnseenProducts(Groups& groups, const DeviceModels& models, const std::vector<KernelRow>& rows,
                        const calibrated::Parameters& parameters) {
   std::vector<KernelRow> narrow;
@@ -218,11 +218,11 @@ bool AddKernels(Groups& groups, const ValidateOptions& options, Diagnostics& dia
 
 }  // namespace
 
-bool AddLeftOut(Groups& groups, const ValidateOptions& options, Diagnostics& diagnostics) {
+bool AddHeldOut(Groups& groups, const ValidateOptions& options, Diagnostics& diagnostics) {
   return (!Wanted(options, "gemm") || AddProducts(groups, diagnostics)) &&
          (!(Wanted(options, "kernels") || Wanted(options, "models")) || AddKernels(groups, options, diagnostics)) &&
          (!Wanted(options, "collectives") || AddCollectives(groups, diagnostics)) &&
-         (!Wanted(options, "step-times") || AddStepTimesLeftOut(groups, diagnostics));
+         (!Wanted(options, "step-times") || AddStepTimesHeldOut(groups, diagnostics));
 }
 
 }  // namespace hespas::validate

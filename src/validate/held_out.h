@@ -10,6 +10,6 @@
 namespace hespas::validate {
 
 // Modes "zero-shot" and "calibrated" of the wanted sets; false where a file is damaged.
-bool AddLeftOut(Groups& groups, const ValidateOptions& options, Diagnostics& diagnostics);
+bool AddHeldOut(Groups& groups, const ValidateOptions& options, Diagnostics& diagnostics);
 
 }  // namespace hespas::validate

@@ -1,4 +1,4 @@
-// Which ranks do the same at the same ticks, so that one rank of a class is simulated in the place of all of it.
+// Equivalence classes of ranks that do the same at the same ticks, so that one rank of each class is simulated.
 //
 // - Ranks of a class run one program but for the numbers of their groups and peers, are equally fast, and find in every
 //   place (next to them in a dimension or group, or as the peer of a message) a rank of one class at one distance.
@@ -33,7 +33,7 @@ struct Peering {
   uint32_t link = 0;  // into links
 };
 
-struct AlikeRanks {
+struct EquivalentRanks {
   std::vector<uint32_t> class_of;              // by rank
   std::vector<std::vector<uint32_t>> members;  // of each class, ascending; the first is simulated
   std::vector<GroupFamily> families;
@@ -46,6 +46,6 @@ struct AlikeRanks {
 
 // Why there is nothing to gain from classes; empty: found.
 std::string FindClasses(const trace::TraceGraph& trace, const hardware::System& system, const SimulateOptions& options,
-                        AlikeRanks& out);
+                        EquivalentRanks& out);
 
 }  // namespace hespas::simulate
