@@ -1,8 +1,7 @@
 // Turns blocks and their estimates into what every rank executes.
 //
 // - Ranks with equal programs share one (a rank class). Collectives have all their members; all-gather carries the
-// bytes
-//   that each NPU contributes, the others the full buffer, as ASTRA-sim reads them.
+//   bytes that each NPU contributes, the others the full buffer, as ASTRA-sim reads them.
 // - collective_permute becomes sends and receives; collectives of one member cost nothing.
 // - Durations are the estimates' exact picoseconds.
 #pragma once

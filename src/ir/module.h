@@ -3,8 +3,7 @@
 // - root() is a builtin.module op; its region's block holds functions (and sdy.mesh and the like) in source order.
 // - An op is created after its operands and its regions; block_ops() gives program order.
 // - Attributes keep their source text (views into buffers the module owns) and are decoded on demand
-// (ir/attributes/attribute.h);
-//   `#alias` texts have been replaced by what they represent at the outermost level.
+//   (ir/attributes/attribute.h); `#alias` texts have been replaced by what they represent at the outermost level.
 // - A module is movable, not copyable; views stay valid as long as it lives.
 #pragma once
 

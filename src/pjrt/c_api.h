@@ -3,8 +3,7 @@
 //
 // - The table is only ever appended to, so its functions are named here by their places in it.
 // - Every argument structure begins with its own size. Plugins refuse one that is shorter than theirs, so those that
-// have
-//   grown end with room for more; zero is what a field that is not known means.
+//   have grown end with room for more; zero is what a field that is not known means.
 // - A function returns nullptr or an error that the caller destroys.
 #pragma once
 

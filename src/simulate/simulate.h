@@ -2,8 +2,7 @@
 //
 // - A run that cannot finish is an error (Outcome::kCannotRun) that names node, NPU and cause.
 // - With Resolution::kNanosecond ticks and truncations are ASTRA-sim's. With kPicosecond compute durations are exact
-// and
-//   every network delay is the nanosecond delay times 1000, so both agree wherever durations are whole nanoseconds.
+//   and every network delay is the nanosecond delay times 1000, so both agree wherever durations are whole nanoseconds.
 #pragma once
 
 #include <cstdint>

@@ -3,8 +3,7 @@
 //
 // - A step is one execution of an op; the ops of a laid-out loop have one for every iteration.
 // - Of a laid-out loop two iterations are under way at most: what an iteration can start with waits for its condition,
-// and
-//   that for the computation of the last but one iteration before it.
+//   and that for the computation of the last but one iteration before it.
 // - Of a loop with many iterations a few are laid out; one window of them represents the others (RepeatedLoop).
 // - Other calls, loops and branches are single steps.
 #pragma once

@@ -3,8 +3,7 @@
 // - Devices are numbered data axis first: each collective runs over all devices, over the data axis (every t-th device)
 //   or, with tensor parallelism within, over t neighbours. Groups of t neighbours stay; the others grow or shrink.
 // - Shards (transform/shard_dimensions.h) have n / m of their size on m devices in place of n; all else, the batch of a
-// device
-//   among it, stays (weak scaling). Tables of offsets, slice sizes, shardings of arguments follow.
+//   device among it, stays (weak scaling). Tables of offsets, slice sizes, shardings of arguments follow.
 // - The result passes verification; what does not fit is E0545 and leaves the program unspecified.
 #pragma once
 

@@ -210,9 +210,9 @@ Result<std::string> ToSvg(const std::vector<GraphNode>& nodes) {
   const ScratchFolder folder;
   if (Status written = WriteFileAtomically(folder.path() / "graph.dot", ToDot(nodes)); !written) return written.error();
   const std::string legend = fmt::format("-Glabel={}", kLegend);
-  const auto run =
-      RunProcess({dot, "-Tsvg", "-Glabelloc=t", "-Gfontname=Helvetica", legend, "-o", "graph.svg", "graph.dot"},
-                 folder.path().string(), kTimeLimit);
+  const auto run = RunProcess({dot, "-Tsvg", "-Gnslimit=1", "-Gmclimit=0.2", "-Glabelloc=t", "-Gfontname=Helvetica",
+                               legend, "-o", "graph.svg", "graph.dot"},
+                              folder.path().string(), kTimeLimit);
   if (!run) return run.error();
   if (const auto failure = run->Failure(kTimeLimit)) {
     return MakeError(kNoGraphviz, fmt::format("`{}` {}: {}", dot, *failure, run->output), {}, "use --format dot");

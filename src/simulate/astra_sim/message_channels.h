@@ -1,8 +1,8 @@
 // Matching without look-ups for phases of `ring` and `direct`: their messages come from known places of a logical ring.
 //
 // - A phase of a stream opens its channels; channel k holds messages from k + 1 steps back. Keys without an open
-// channel
-//   pair up in the Matcher, which also keeps messages that arrive before a channel opens or after it has closed.
+//   channel pair up in the Matcher, which also keeps messages that arrive before a channel opens or after it has
+//   closed.
 // - Two streams of one NPU may share a tag (group numbers from 500 on do); neither then has channels.
 #pragma once
 

@@ -2,8 +2,7 @@
 // (spec astra-sim section 3.1). Messages of one key arrive in the order they were sent.
 //
 // - A channel (one key) counts arrived messages or holds waiting receives, never both. Channels at rest stay in the
-// table
-//   until it fills up: an algorithm uses the same few again and again.
+//   table until it fills up: an algorithm uses the same few again and again.
 #pragma once
 
 #include <cstddef>
