@@ -90,20 +90,21 @@ std::unique_ptr<Estimated> Estimate(const Program& program, const Options& optio
 }
 
 // A field of Python's Options: where it stands in a run's options.
-template <auto place>
-void Field(nb::class_<Options>& options, const char* name) {
+template <class Place>
+void Field(nb::class_<Options>& options, const char* name, Place place) {
   using Value = std::remove_cvref_t<decltype(place(std::declval<driver::RunOptions&>()))>;
   options.def_prop_rw(
-      name, [](Options& o) { return place(o.run); }, [](Options& o, Value value) { place(o.run) = std::move(value); });
+      name, [place](Options& o) { return place(o.run); },
+      [place](Options& o, Value value) { place(o.run) = std::move(value); });
 }
 
 // The same for one of a few words, as the command line has them.
-template <auto place>
-void WordField(nb::class_<Options>& options, const char* name) {
+template <class Place>
+void WordField(nb::class_<Options>& options, const char* name, Place place) {
   using Value = std::remove_cvref_t<decltype(place(std::declval<driver::RunOptions&>()))>;
   options.def_prop_rw(
-      name, [](Options& o) { return std::string(driver::TextOf(place(o.run))); },
-      [name](Options& o, const std::string& text) {
+      name, [place](Options& o) { return std::string(driver::TextOf(place(o.run))); },
+      [name, place](Options& o, const std::string& text) {
         const auto value = driver::ValueOf<Value>(text);
         if (!value) throw nb::value_error(fmt::format("{}: `{}` is none of its words", name, text).c_str());
         place(o.run) = *value;
@@ -138,52 +139,31 @@ void BindProfileOptions(nb::class_<Options>& options) {
 
 void BindHardwareOptions(nb::class_<Options>& options) {
   using R = driver::RunOptions;
-  Field < [](R & o) -> auto& { return o.device.name; }
-  > (options, "device");
-  Field < [](R & o) -> auto& { return o.system.name; }
-  > (options, "system");
-  Field < [](R & o) -> auto& { return o.system.num_npus; }
-  > (options, "num_npus");
-  Field < [](R & o) -> auto& { return o.changes; }
-  > (options, "changes");
-  Field < [](R & o) -> auto& { return o.memory.require_fit; }
-  > (options, "require_fit");
-  Field < [](R & o) -> auto& { return o.parts.rank_devices; }
-  > (options, "rank_devices");
-  WordField < [](R & o) -> auto& { return o.network.backend; }
-  > (options, "network_backend");
-  WordField < [](R & o) -> auto& { return o.network.model; }
-  > (options, "network_model");
-  WordField < [](R & o) -> auto& { return o.network.overlap; }
-  > (options, "overlap");
+  Field(options, "device", [](R& o) -> auto& { return o.device.name; });
+  Field(options, "system", [](R& o) -> auto& { return o.system.name; });
+  Field(options, "num_npus", [](R& o) -> auto& { return o.system.num_npus; });
+  Field(options, "changes", [](R& o) -> auto& { return o.changes; });
+  Field(options, "require_fit", [](R& o) -> auto& { return o.memory.require_fit; });
+  Field(options, "rank_devices", [](R& o) -> auto& { return o.parts.rank_devices; });
+  WordField(options, "network_backend", [](R& o) -> auto& { return o.network.backend; });
+  WordField(options, "network_model", [](R& o) -> auto& { return o.network.model; });
+  WordField(options, "overlap", [](R& o) -> auto& { return o.network.overlap; });
 }
 
 void BindEstimateOptions(nb::class_<Options>& options) {
   using R = driver::RunOptions;
-  Field < [](R & o) -> auto& { return o.estimate.estimator; }
-  > (options, "estimator");
-  Field < [](R & o) -> auto& { return o.estimate.settings.fallback; }
-  > (options, "fallback");
-  WordField < [](R & o) -> auto& { return o.estimate.settings.dataflow; }
-  > (options, "dataflow");
-  Field < [](R & o) -> auto& { return o.estimate.settings.tool_path; }
-  > (options, "tool_path");
-  Field < [](R & o) -> auto& { return o.estimate.settings.tool_config; }
-  > (options, "tool_config");
-  Field < [](R & o) -> auto& { return o.estimate.settings.tool_mapping; }
-  > (options, "tool_mapping");
-  Field < [](R & o) -> auto& { return o.estimate.settings.tool_clock_hz; }
-  > (options, "tool_clock");
-  Field < [](R & o) -> auto& { return o.estimate.settings.tool_chips; }
-  > (options, "tool_chips");
-  Field < [](R & o) -> auto& { return o.estimate.settings.tool_limit_s; }
-  > (options, "tool_timeout");
-  Field < [](R & o) -> auto& { return o.estimate.settings.kernel_simulator; }
-  > (options, "kernel_simulator");
-  Field < [](R & o) -> auto& { return o.estimate.flash_attention; }
-  > (options, "flash_attention");
-  Field < [](R & o) -> auto& { return o.estimate.strict; }
-  > (options, "strict");
+  Field(options, "estimator", [](R& o) -> auto& { return o.estimate.estimator; });
+  Field(options, "fallback", [](R& o) -> auto& { return o.estimate.settings.fallback; });
+  WordField(options, "dataflow", [](R& o) -> auto& { return o.estimate.settings.dataflow; });
+  Field(options, "tool_path", [](R& o) -> auto& { return o.estimate.settings.tool_path; });
+  Field(options, "tool_config", [](R& o) -> auto& { return o.estimate.settings.tool_config; });
+  Field(options, "tool_mapping", [](R& o) -> auto& { return o.estimate.settings.tool_mapping; });
+  Field(options, "tool_clock", [](R& o) -> auto& { return o.estimate.settings.tool_clock_hz; });
+  Field(options, "tool_chips", [](R& o) -> auto& { return o.estimate.settings.tool_chips; });
+  Field(options, "tool_timeout", [](R& o) -> auto& { return o.estimate.settings.tool_limit_s; });
+  Field(options, "kernel_simulator", [](R& o) -> auto& { return o.estimate.settings.kernel_simulator; });
+  Field(options, "flash_attention", [](R& o) -> auto& { return o.estimate.flash_attention; });
+  Field(options, "strict", [](R& o) -> auto& { return o.estimate.strict; });
   options.def_prop_rw(
       "cache", [](const Options& o) { return driver::TextOf(o.run.estimate.cache); },
       [](Options& o, std::string text) { o.run.estimate.cache = driver::ParseCache(std::move(text)); });
@@ -195,24 +175,22 @@ void BindOptions(nb::module_& m) {
   using R = driver::RunOptions;
   BindHardwareOptions(options);
   BindEstimateOptions(options);
-  WordField < [](R & o) -> auto& { return o.optimise.mode; }
-  > (options, "optimise");
-  Field < [](R & o) -> auto& { return o.optimise.xla_flags; }
-  > (options, "xla_flags");
-  WordField < [](R & o) -> auto& { return o.split.strategy; }
-  > (options, "split");
-  Field < [](R & o) -> auto& { return o.split.merge; }
-  > (options, "merge");
-  Field < [](R & o) -> auto& { return o.split.block_limit; }
-  > (options, "block_limit");
-  WordField < [](R & o) -> auto& { return o.split.separator; }
-  > (options, "separator");
-  Field < [](R & o) -> auto& { return o.compat; }
-  > (options, "compat");
-  Field < [](R & o) -> auto& { return o.output.folder; }
-  > (options, "output");
-  Field < [](R & o) -> auto& { return o.output.command_line; }
-  > (options, "command_line");
+  WordField(options, "optimise", [](R& o) -> auto& { return o.optimise.mode; });
+  Field(options, "xla_flags", [](R& o) -> auto& { return o.optimise.xla_flags; });
+  WordField(options, "split", [](R& o) -> auto& { return o.split.strategy; });
+  Field(options, "merge", [](R& o) -> auto& { return o.split.merge; });
+  Field(options, "block_limit", [](R& o) -> auto& { return o.split.block_limit; });
+  // Also the prototype's spellings ("is_reduce_op").
+  options.def_prop_rw(
+      "separator", [](const Options& o) { return std::string(driver::TextOf(o.run.split.separator)); },
+      [](Options& o, const std::string& text) {
+        const auto separator = split::SeparatorByName(text);
+        if (!separator) throw nb::value_error(fmt::format("separator: `{}` is none of its words", text).c_str());
+        o.run.split.separator = *separator;
+      });
+  Field(options, "compat", [](R& o) -> auto& { return o.compat; });
+  Field(options, "output", [](R& o) -> auto& { return o.output.folder; });
+  Field(options, "command_line", [](R& o) -> auto& { return o.output.command_line; });
   BindProfileOptions(options);
   options.def("assume", [](Options& o, int64_t trip_count, std::vector<double> branches, double moe_imbalance) {
     o.run.program.assumptions = {
