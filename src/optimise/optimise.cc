@@ -35,7 +35,7 @@ constexpr Pass kPasses[] = {
     {"simplify-moved", "joins the transposes that moved dimensions left", Simplify, true, false},
     {"convolution-calls", "hands convolutions to the convolution library", CallConvolutions, true, false},
     {"pad-convolutions", "adds features that the convolution library wants", PadConvolutions, true, false},
-    {"convolution-sums", "hands the sum behind a convolution to the convolution library", TakeConvolutionSums, true,
+    {"convolution-sums", "hands the sum behind a convolution to the convolution library", FuseConvolutionBias, true,
      false},
     {"convolution-layouts", "orders what convolutions read and make as their library wants it",
      AssignConvolutionLayouts, true, false},
@@ -45,19 +45,19 @@ constexpr Pass kPasses[] = {
     {"canonical-dots", "brings dots to matrices, taking transposes and reshapes in", CanonicaliseDots},
     {"cse-dots", "computes equal dots and views once", EliminateCommonSubexpressions},
     {"merge-dots", "puts small dots that share an operand side by side", MergeDots, true, false},
-    {"triton-products", "lets products compute what makes their operands, where a flag says so", FormTritonProducts,
+    {"triton-products", "lets products compute what makes their operands, where a flag says so", FormTritonMatmuls,
      true, false},
-    {"library-calls", "hands dots and the sums behind them to the matrix library", FormLibraryCalls, true, false},
+    {"library-calls", "hands dots and the sums behind them to the matrix library", FormCublasCalls, true, false},
     {"float-normalisation", "computes in f32 what the device does not have in bf16", NormaliseFloats, true, false},
     {"split-reductions", "cuts large reductions into two stages", SplitReductions, true, false},
     {"simplify-again", "joins the views that rewrites left", Simplify},
-    {"row-vectors", "makes vectors of matrices of one row before broadcasts read them", ReadRowVectors, false},
+    {"row-vectors", "makes vectors of matrices of one row before broadcasts read them", SqueezeUnitDimensions, false},
     {"cse-again", "computes once what rewrites made equal", EliminateCommonSubexpressions},
     {"fusion", "puts loops, reductions and their producers into kernels", Fuse},
     {"combine-collectives", "joins collectives of one kind up to a size", CombineCollectives},
     {"fusion-wrapper", "makes kernels of what combining left", WrapKernels, true, false},
     {"dce", "drops what nothing needs", EliminateDeadCode},
-    {"async-collectives", "divides collectives into a start and a done", DivideCollectives, true, false},
+    {"async-collectives", "divides collectives into a start and a done", SplitCollectives, true, false},
     {"schedule", "orders ops to hold little memory and, on GPUs, to compute while collectives are under way", Schedule},
     {"barriers", "drops optimization barriers", RemoveBarriers, false},
 };
@@ -87,8 +87,8 @@ bool RunsOn(const Pass& pass, Target target) { return target == Target::kTpu ? p
 // Whether a flag of XLA's GPU compiler leaves the pass out.
 bool IsFlaggedOff(const Pass& pass, const Options& options) {
   if (options.target != Target::kGpu) return false;
-  if (pass.run == FormTritonProducts) return !options.flags.triton_products;
-  return !options.flags.latency_hiding && (pass.run == DivideCollectives || pass.run == Schedule);
+  if (pass.run == FormTritonMatmuls) return !options.flags.triton_matmuls;
+  return !options.flags.latency_hiding && (pass.run == SplitCollectives || pass.run == Schedule);
 }
 
 std::vector<std::string> Names() {
@@ -141,7 +141,7 @@ void RunOn(Dataflow& flow, const Pass& pass, PassContext& context) {
   }
 }
 
-// Which ops of the program a pass took out of it: joined with others, rewritten, or found superfluous.
+// Which ops of the program a pass took out of it: fused with others, rewritten, or found superfluous.
 class Departures {
  public:
   Departures(Dataflow& flow, std::vector<Explanation>* out) : flow_(flow), out_(out) {
@@ -256,7 +256,7 @@ Result<ir::Module> OptimiseAgain(ir::Module& module, const Options& options, Rep
   if (context.explanations != nullptr) SortAndNumber(module, *context.explanations);
   if (options.expand_kernels) RunOn(*flow, {.run = ExpandKernels}, context);
   if (!IsOrdered(*flow)) return MakeError(kLostOrder, "the optimised program is not in order; please report this");
-  // The order of halves on GPUs hides latency; what XLA holds there is told better by its orders of least memory.
+  // The order on GPUs hides latency. XLA's peak memory there follows more closely from its orders of least memory.
   return Export(*flow, main, scheduled && options.target == Target::kTpu && !options.expand_kernels);
 }
 

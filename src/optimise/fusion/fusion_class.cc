@@ -42,15 +42,15 @@ bool IsSmallConstant(const Dataflow& flow, const Node& node) {
 FusionClass ClassOfLayout(const Dataflow& flow, const Node& node) {
   // A TPU takes the larger of padded parts, in each kernel that reads them.
   if (node.kind == OpKind::kConcatenate && flow.dots_take_producers) return FusionClass::kCheap;
-  if (flow.dots_take_producers && MakesVector(flow, node)) return FusionClass::kReduce;
-  if (node.kind == OpKind::kReshape || node.kind == OpKind::kBitcast) return FusionClass::kView;
+  if (flow.dots_take_producers && SqueezesUnitDimensions(flow, node)) return FusionClass::kReduce;
+  if (node.kind == OpKind::kReshape || node.kind == OpKind::kBitcast) return FusionClass::kBitcast;
   if (node.kind == OpKind::kBroadcastInDim || node.kind == OpKind::kBroadcast) {
-    const Node* maker = flow.MakerNode(node.operands[0]);
-    for (int step = 0; step < 8 && maker != nullptr && maker->kind == node.kind; ++step) {
-      maker = flow.MakerNode(maker->operands[0]);
+    const Node* producer = flow.ProducerNode(node.operands[0]);
+    for (int step = 0; step < 8 && producer != nullptr && producer->kind == node.kind; ++step) {
+      producer = flow.ProducerNode(producer->operands[0]);
     }
-    if (maker != nullptr && ir::Traits(maker->kind).sort == OpSort::kConstant &&
-        ClassOf(flow, *maker) == FusionClass::kCheap) {
+    if (producer != nullptr && ir::Traits(producer->kind).sort == OpSort::kConstant &&
+        ClassOf(flow, *producer) == FusionClass::kCheap) {
       return FusionClass::kCheap;
     }
   }
@@ -60,7 +60,7 @@ FusionClass ClassOfLayout(const Dataflow& flow, const Node& node) {
 bool IsScalarWork(const Dataflow& flow, const Node& node) {
   if (ir::Traits(node.kind).sort != OpSort::kElementwise || node.kind == OpKind::kConvert) return false;
   return std::all_of(node.operands.begin(), node.operands.end(),
-                     [&](WireId operand) { return flow.type(operand).element_count() == 1; });
+                     [&](ValueId operand) { return flow.type(operand).element_count() == 1; });
 }
 
 }  // namespace
@@ -89,31 +89,31 @@ bool ReducesRows(const Dataflow& flow, const Node& node) {
 
 bool IsReadFromMemory(const Dataflow& flow, const Node& node, size_t operand) {
   if (node.kind != OpKind::kScatter || node.own_operand_count() != 3 || flow.dots_take_producers) return false;
-  const Node* indices = flow.MakerNode(node.operands[1]);
+  const Node* indices = flow.ProducerNode(node.operands[1]);
   return operand == 0 || (operand == 1 && indices != nullptr && indices->kind == OpKind::kConcatenate);
 }
 
 FusionClass ClassOf(const Dataflow& flow, const Node& node) {
-  if (!node.bodies.empty() || node.result_count == 0) return FusionClass::kBarrier;
-  if (flow.dots_take_producers && IsScalarWork(flow, node)) return FusionClass::kBarrier;
+  if (!node.bodies.empty() || node.result_count == 0) return FusionClass::kUnfusible;
+  if (flow.dots_take_producers && IsScalarWork(flow, node)) return FusionClass::kUnfusible;
   switch (ir::Traits(node.kind).sort) {
     case OpSort::kElementwise:
     case OpSort::kSlice:
     case OpSort::kGather:
-      return node.result_count == 1 ? FusionClass::kElement : FusionClass::kBarrier;
+      return node.result_count == 1 ? FusionClass::kElement : FusionClass::kUnfusible;
     case OpSort::kLayout:
       return ClassOfLayout(flow, node);
     case OpSort::kConstant:
       return node.kind != OpKind::kConstant || IsSmallConstant(flow, node) ? FusionClass::kCheap
-                                                                           : FusionClass::kBarrier;
+                                                                           : FusionClass::kUnfusible;
     case OpSort::kReduction:
-      return node.kind == OpKind::kSelectAndScatter ? FusionClass::kBarrier : FusionClass::kReduce;
+      return node.kind == OpKind::kSelectAndScatter ? FusionClass::kUnfusible : FusionClass::kReduce;
     case OpSort::kContraction:
-      return flow.dots_take_producers && node.result_count == 1 ? FusionClass::kReduce : FusionClass::kBarrier;
+      return flow.dots_take_producers && node.result_count == 1 ? FusionClass::kReduce : FusionClass::kUnfusible;
     case OpSort::kScatter:
       return FusionClass::kReduce;
     default:
-      return FusionClass::kBarrier;
+      return FusionClass::kUnfusible;
   }
 }
 

@@ -1,6 +1,6 @@
 // The orders of dimensions that cuDNN runs fast (XLA's GpuLayoutAssignment, HeuristicLayoutAssignment): in convolutions
 // over two dimensions features come last, of 16 bits from Volta on, of f32 from Hopper on; anywhere else before the
-// places; output features of a filter first. In XLA this is a layout that spreads; here transposes stand around the
+// places; output features of a filter first. In XLA this is a layout that propagates; here transposes stand around the
 // call, and sink.
 #include <algorithm>
 #include <climits>
@@ -56,23 +56,23 @@ class LayoutAssigner {
     if (IsInOrder(input) && IsInOrder(kernel) && IsInOrder(output)) return;
     Node made = flow_.Copy(id);
     Dimensions result;
-    const auto turn = [&](size_t array, const Dimensions& order) {
+    const auto transpose = [&](size_t array, const Dimensions& order) {
       if (array == ConvolutionCall::kResult) {
         result = order;
       } else if (!IsInOrder(order)) {
         made.operands[array] = Transpose(flow_, made.operands[array], order);
       }
     };
-    turn(call.input(), input);
-    turn(call.kernel(), kernel);
-    turn(call.output(), output);
-    if (TakesSum(flow_, flow_.node(id))) turn(kAddend, output);
+    transpose(call.input(), input);
+    transpose(call.kernel(), kernel);
+    transpose(call.output(), output);
+    if (HasSideInput(flow_, flow_.node(id))) transpose(kAddend, output);
     Relabel(made, labels.input_spatial.size(), last);
-    const WireId old = flow_.result(id);
+    const ValueId old = flow_.result(id);
     Dimensions dims;
     for (const int64_t d : result) dims.push_back(flow_.type(old).dims[static_cast<size_t>(d)]);
     const std::vector<ir::TypeId> types{TensorLike(flow_.source(), flow_.type_id(old), std::move(dims))};
-    const WireId out = flow_.result(flow_.Add(std::move(made), types));
+    const ValueId out = flow_.result(flow_.Add(std::move(made), types));
     flow_.Replace(old, IsInOrder(result) ? out : Transpose(flow_, out, Inverse(result)));
   }
 

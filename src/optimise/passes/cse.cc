@@ -96,7 +96,7 @@ bool MayShare(const Dataflow& flow, const Node& node) {
   }
 }
 
-// What a node computes; `number` names the wires.
+// What a node computes; `number` names the values.
 class NodeHasher {
  public:
   explicit NodeHasher(const Dataflow& flow) : regions_(flow.source()) {}
@@ -104,9 +104,9 @@ class NodeHasher {
   template <class Number>
   Hash128 operator()(const Dataflow& flow, const Node& node, const Number& number) {
     key_.assign({node.name.value, static_cast<uint32_t>(node.operands.size()), node.capture_count});
-    for (const WireId operand : node.operands) key_.push_back(number(operand));
+    for (const ValueId operand : node.operands) key_.push_back(number(operand));
     for (uint32_t i = 0; i < node.result_count; ++i) {
-      key_.push_back(flow.type_id(WireId(node.first_result.index() + i)).value);
+      key_.push_back(flow.type_id(ValueId(node.first_result.index() + i)).value);
     }
     Hash128 hash = HashBytes({reinterpret_cast<const char*>(key_.data()), key_.size() * sizeof(uint32_t)});
     for (const ir::Attribute& a : node.attributes) {
@@ -120,22 +120,22 @@ class NodeHasher {
   }
 
  private:
-  // Wires are numbered in order of appearance.
+  // Values are numbered in order of appearance.
   Hash128 OfBody(const Dataflow& body) {
-    std::vector<uint32_t> numbers(body.wire_count(), 0);
+    std::vector<uint32_t> numbers(body.value_count(), 0);
     uint32_t next = 0;
     Hash128 hash{};
-    for (const WireId parameter : body.parameters) {
+    for (const ValueId parameter : body.parameters) {
       numbers[parameter.index()] = next++;
       hash = Combine(hash, body.type_id(parameter).value);
     }
-    const auto number = [&](WireId wire) { return numbers[wire.index()]; };
+    const auto number = [&](ValueId value) { return numbers[value.index()]; };
     for (const NodeId id : body.order()) {
       const Node& node = body.node(id);
       hash = Combine(hash, (*this)(body, node, number));
       for (uint32_t i = 0; i < node.result_count; ++i) numbers[body.result(id, i).index()] = next++;
     }
-    for (const WireId out : body.outputs) hash = Combine(hash, number(out));
+    for (const ValueId out : body.outputs) hash = Combine(hash, number(out));
     return hash;
   }
 
@@ -171,9 +171,9 @@ void EliminateCommonSubexpressions(Dataflow& flow, PassContext&) {
   NodeHasher hasher(flow);
   for (const NodeId id : flow.order()) {
     Node& node = flow.node(id);
-    for (WireId& operand : node.operands) operand = flow.Resolve(operand);
+    for (ValueId& operand : node.operands) operand = flow.Resolve(operand);
     if (!MayShare(flow, node)) continue;
-    const Hash128 hash = hasher(flow, node, [](WireId wire) { return wire.value; });
+    const Hash128 hash = hasher(flow, node, [](ValueId value) { return value.value; });
     const NodeId first = firsts.FirstOf(hash, id);
     if (first == id) continue;
     for (uint32_t i = 0; i < node.result_count; ++i) flow.Replace(flow.result(id, i), flow.result(first, i));

@@ -17,9 +17,9 @@ constexpr int64_t kLeast = 1000;  // nanoseconds, XLA's kLowLatency and kLowCost
 // the 450 GB/s of NVLink 4.
 constexpr double kMatrixSpeedup = 10;
 constexpr double kCollectiveStart = 15e-6;
-constexpr double kWireBytesPerSecond = 360e9;
+constexpr double kLinkBytesPerSecond = 360e9;
 
-// Twice the products of matrices of one batch: with sizes BMK, BKN and BMN it is the root of their product by that of
+// Flops of the matmuls of one batch: with sizes BMK, BKN and BMN it is the root of the sizes' product by that of
 // B.
 double FlopsOf(const Dataflow& flow, const Node& node) {
   if (node.kind != OpKind::kCustomCall || node.operands.size() < 2) return 0;
@@ -31,11 +31,11 @@ double FlopsOf(const Dataflow& flow, const Node& node) {
   return 2 * std::sqrt(product / std::max(1.0, batch));
 }
 
-double BytesOf(const Dataflow& flow, const std::vector<WireId>& operands, const Node& made) {
+double BytesOf(const Dataflow& flow, const std::vector<ValueId>& operands, const Node& made) {
   double bytes = 0;
-  for (const WireId operand : operands) bytes += static_cast<double>(flow.ByteSize(operand));
+  for (const ValueId operand : operands) bytes += static_cast<double>(flow.ByteSize(operand));
   for (uint32_t r = 0; r < made.result_count; ++r)
-    bytes += static_cast<double>(flow.ByteSize(WireId(made.first_result.value + r)));
+    bytes += static_cast<double>(flow.ByteSize(ValueId(made.first_result.value + r)));
   return bytes;
 }
 
@@ -50,13 +50,13 @@ int64_t TimeOf(const Dataflow& flow, const Node& node, const GpuFigures& gpu) {
 // What an all-gather or a reduce-scatter is given or makes, the larger one, crosses once; an all-reduce is one after
 // the other, and its operand as large as its result.
 int64_t LatencyOf(const Dataflow& flow, const Node& done) {
-  const Node* start = flow.MakerNode(done.operands[0]);
-  const std::vector<WireId> none;
+  const Node* start = flow.ProducerNode(done.operands[0]);
+  const std::vector<ValueId> none;
   const double made = BytesOf(flow, none, done);
   const double given = start == nullptr ? 0 : BytesOf(flow, start->operands, {});
   const bool reduces = start != nullptr && !start->bodies.empty() && !start->bodies[0]->order().empty() &&
                        start->bodies[0]->node(start->bodies[0]->order()[0]).kind == OpKind::kAllReduce;
-  return Nanoseconds(kCollectiveStart + (reduces ? made + given : std::max(made, given)) / kWireBytesPerSecond);
+  return Nanoseconds(kCollectiveStart + (reduces ? made + given : std::max(made, given)) / kLinkBytesPerSecond);
 }
 
 }  // namespace

@@ -10,16 +10,17 @@
 namespace hespas::optimise {
 
 // In few dimensions: those of size one go, neighbours that stay neighbours are one.
-struct Turn {
+struct TiledTranspose {
   Dimensions from;   // sizes of the operand
   Dimensions order;  // which of them stands at each place of the result
-  bool operator==(const Turn&) const = default;
+  bool operator==(const TiledTranspose&) const = default;
 };
 
 // Nothing where tiles do not help: the inner dimension stays, or one of those exchanged is short.
-std::optional<Turn> TiledTurn(const Dataflow& flow, const Node& transpose);
+std::optional<TiledTranspose> TiledTransposeOf(const Dataflow& flow, const Node& transpose);
 
-// The only one behind elementwise ops and views of `root`, as far as `is_inside` goes.
-std::optional<Turn> TurnOf(const Dataflow& flow, NodeId root, const std::function<bool(WireId)>& is_inside);
+// The only one above elementwise ops and bitcasts of `root`, as far as `is_inside` goes.
+std::optional<TiledTranspose> HeroTranspose(const Dataflow& flow, NodeId root,
+                                            const std::function<bool(ValueId)>& is_inside);
 
 }  // namespace hespas::optimise

@@ -1,4 +1,4 @@
-#include "optimise/gpu/turn.h"
+#include "optimise/gpu/tiled_transpose.h"
 
 #include <algorithm>
 
@@ -22,7 +22,7 @@ bool IsIntermediate(const Node& node) {
 
 }  // namespace
 
-std::optional<Turn> TiledTurn(const Dataflow& flow, const Node& transpose) {
+std::optional<TiledTranspose> TiledTransposeOf(const Dataflow& flow, const Node& transpose) {
   const auto permutation = IntegersOf(flow, transpose, "permutation");
   const Dimensions& from = flow.type(transpose.operands[0]).dims;
   if (!permutation || permutation->size() != from.size()) return std::nullopt;
@@ -46,36 +46,37 @@ std::optional<Turn> TiledTurn(const Dataflow& flow, const Node& transpose) {
   if (firsts.size() < 2 || firsts.size() > kRank) return std::nullopt;
   Dimensions sorted = firsts;
   std::sort(sorted.begin(), sorted.end());
-  Turn turn{Dimensions(firsts.size()), {}};
+  TiledTranspose tiled{Dimensions(firsts.size()), {}};
   for (size_t i = 0; i < firsts.size(); ++i) {
     const auto place = std::find(sorted.begin(), sorted.end(), firsts[i]) - sorted.begin();
-    turn.order.push_back(place);
-    turn.from[static_cast<size_t>(place)] = sizes[i];
+    tiled.order.push_back(place);
+    tiled.from[static_cast<size_t>(place)] = sizes[i];
   }
-  if (turn.order.back() + 1 == static_cast<int64_t>(firsts.size())) return std::nullopt;
-  const int64_t a = turn.from.back();
+  if (tiled.order.back() + 1 == static_cast<int64_t>(firsts.size())) return std::nullopt;
+  const int64_t a = tiled.from.back();
   const int64_t b = sizes.back();
   const bool tiles = std::min(a, b) >= kShort || (std::min(a, b) >= kShorter && a * b >= kArea);
-  return tiles ? std::optional(turn) : std::nullopt;
+  return tiles ? std::optional(tiled) : std::nullopt;
 }
 
-std::optional<Turn> TurnOf(const Dataflow& flow, NodeId root, const std::function<bool(WireId)>& is_inside) {
-  std::optional<Turn> found;
+std::optional<TiledTranspose> HeroTranspose(const Dataflow& flow, NodeId root,
+                                            const std::function<bool(ValueId)>& is_inside) {
+  std::optional<TiledTranspose> found;
   std::vector<NodeId> seen = {root};
   for (size_t i = 0; i < seen.size() && seen.size() <= kSearchLimit; ++i) {
     const Node& node = flow.node(seen[i]);
     if (node.kind == OpKind::kTranspose) {
-      if (auto turn = TiledTurn(flow, node)) {
-        if (found && *found != *turn) return std::nullopt;
-        found = std::move(turn);
+      if (auto tiled = TiledTransposeOf(flow, node)) {
+        if (found && *found != *tiled) return std::nullopt;
+        found = std::move(tiled);
         continue;
       }
     }
     if (!IsIntermediate(node)) continue;
-    for (const WireId operand : node.operands) {
-      const NodeId maker = flow.maker(operand);
-      if (maker.valid() && is_inside(operand) && std::find(seen.begin(), seen.end(), maker) == seen.end())
-        seen.push_back(maker);
+    for (const ValueId operand : node.operands) {
+      const NodeId producer = flow.producer(operand);
+      if (producer.valid() && is_inside(operand) && std::find(seen.begin(), seen.end(), producer) == seen.end())
+        seen.push_back(producer);
     }
   }
   return found;
