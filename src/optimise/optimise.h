@@ -17,15 +17,17 @@
 namespace hespas::optimise {
 
 inline constexpr DiagnosticKind kUnknownPass{
-    "E0541", "A pass was named that the optimiser does not have. `hespas optimise --help` lists the passes.",
+    "E0541",
+    "A pass was named that the optimiser does not have. The error lists the passes that exist, and `hespas optimise "
+    "PROGRAM --format json` those that ran.",
     Outcome::kUsage};
 inline constexpr DiagnosticKind kNoMain{
     "E0542", "The optimiser starts from the function `main`; the program has none, or one without a body."};
 
-inline constexpr DiagnosticKind kLostOrder{
-    "E0543",
-    "The optimiser made a program whose ops need each other in a circle: a defect of Hespas, not of the input.",
-    Outcome::kInternal};
+inline constexpr DiagnosticKind kLostOrder{"E0543",
+                                           "The optimiser made a program whose ops depend on each other in a cycle. "
+                                           "This is a bug of Hespas, not of the input; please report it.",
+                                           Outcome::kInternal};
 
 inline constexpr DiagnosticKind kBranches{
     "E0546",

@@ -91,7 +91,7 @@ TEST(ConvolutionBias, AForwardConvolutionFusesItsSideInput) {
                              "} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (" + x + ", tensor<" +
                              kernel + "x4x4xf16>) -> " + x + "\n%1 = stablehlo." + user + " %0, %y : " + x +
                              "\nreturn %1 : " + x + "\n}";
-    return ir::PrintGeneric(Optimised(text, Until("convolution-sums")));
+    return ir::PrintGeneric(Optimised(text, Until("convolution-bias")));
   };
   EXPECT_THAT(calls("1x1", "add"), HasSubstr("__cudnn$convBiasActivationForward"));
   EXPECT_THAT(calls("1x1", "multiply"), Not(HasSubstr("__cudnn$convBiasActivationForward")));

@@ -501,7 +501,7 @@ TEST(SqueezeUnitDimensions, BroadcastsReadTheSqueezedVectorOfAOneRowArgument) {
       return %1, %3 : tensor<512x512xi32>, tensor<512x512xi32>
     })";
   EXPECT_THAT(KernelBytes(text, kTpu), ElementsAre(2 * 2048, _));
-  EXPECT_THAT(KernelBytes(text, {.target = optimise::Target::kTpu, .disabled = {"row-vectors"}}), ElementsAre(_));
+  EXPECT_THAT(KernelBytes(text, {.target = optimise::Target::kTpu, .disabled = {"unit-dimensions"}}), ElementsAre(_));
 }
 
 TEST(Loops, BodiesAreOptimisedAndKeepWhatTheyCapture) {
@@ -551,11 +551,11 @@ TEST(FusionTimes, AValueIsReadAgainFromTheCacheThatHoldsIt) {
 
 TEST(Report, SaysWhyNeighboursWereNotFused) {
   optimise::Report report;
-  Optimised(Read(kDotAndSum), {.disabled = {"library-calls"}}, &report);
+  Optimised(Read(kDotAndSum), {.disabled = {"cublas-calls"}}, &report);
   ASSERT_FALSE(report.explanations.empty());
   EXPECT_THAT(report.explanations.back().op, HasSubstr("stablehlo.add (line 5)"));
   EXPECT_THAT(report.explanations.back().reason, HasSubstr("returned"));
-  EXPECT_THAT(report.passes, Not(Contains("library-calls")));
+  EXPECT_THAT(report.passes, Not(Contains("cublas-calls")));
 }
 
 TEST(Options, UnknownPassGetsASuggestion) {
@@ -564,6 +564,17 @@ TEST(Options, UnknownPassGetsASuggestion) {
   ASSERT_FALSE(result);
   EXPECT_EQ(result.error().kind, &optimise::kUnknownPass);
   EXPECT_THAT(result.error().help, HasSubstr("fusion"));
+}
+
+TEST(Options, FormerPassNamesAreAccepted) {
+  for (const char* former : {"convolution-sums", "triton-products", "library-calls", "row-vectors"}) {
+    Diagnostics diagnostics;
+    EXPECT_TRUE(optimise::Optimise(Read(kDotAndSum), {.disabled = {former}}, diagnostics)) << former;
+    EXPECT_TRUE(optimise::Optimise(Read(kDotAndSum), {.stop_after = former}, diagnostics)) << former;
+  }
+  optimise::Report report;
+  Optimised(Read(kDotAndSum), {.disabled = {"library-calls"}}, &report);
+  EXPECT_THAT(report.passes, Not(Contains("cublas-calls")));
 }
 
 TEST(Options, ProgramWithoutMainIsRefused) {

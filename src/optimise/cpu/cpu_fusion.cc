@@ -238,12 +238,13 @@ class CpuFusion {
   void Explain(const Loop& loop) const {
     for (const NodeId id : loop.members) {
       const bool root = id == loop.members[0];
-      context_.explanations->push_back({.op = std::string(flow_.source().name(flow_.node(id).name)),
-                                        .kernel = fmt::format("kernel {}", position_[loop.members[0].index()]),
-                                        .reason = root ? "stored: read by an op that needs it in memory, returned, or "
-                                                         "too dear to compute in each of its readers"
-                                                       : "computed where it is read",
-                                        .origin = flow_.node(id).origin});
+      context_.explanations->push_back(
+          {.op = std::string(flow_.source().name(flow_.node(id).name)),
+           .kernel = fmt::format("kernel {}", position_[loop.members[0].index()]),
+           .reason = root ? "materialized: a consumer needs it in memory, it is returned, or it is "
+                            "too expensive to duplicate into its consumers"
+                          : "duplicated into its consumers",
+           .origin = flow_.node(id).origin});
     }
   }
 

@@ -71,12 +71,13 @@ class MatmulKernels {
   }
 
   void Explain(const std::vector<NodeId>& members, NodeId matmul, std::vector<Explanation>& explanations) const {
-    const std::string name = "product at " + std::to_string(matmul.index());
+    const std::string name = "matmul at " + std::to_string(matmul.index());
     for (const NodeId id : members) {
       explanations.push_back({.op = std::string(flow_.source().name(flow_.node(id).name)),
                               .kernel = name,
-                              .reason = id == matmul ? "a product: reads and writes memory"
-                                                     : "the product next to it reads or writes in this order",
+                              .reason = id == matmul
+                                            ? "a matmul: operands and result are in memory"
+                                            : "fused with the neighbouring matmul, which reads or writes in this order",
                               .origin = flow_.node(id).origin});
     }
   }

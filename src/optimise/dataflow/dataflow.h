@@ -93,7 +93,7 @@ class Dataflow {
   // To be called where operands or outputs were edited in place, or a node was marked dead.
   void NoteChange() { changed_ = true; }
   ValueId Resolve(ValueId id);
-  // Where anything changed: puts aliases in place, drops what nothing needs and sorts; nodes keep their order where
+  // Where anything changed: puts aliases in place, removes dead code and sorts; nodes keep their order where
   // they can.
   void Normalise();
   // Normalises, and where most nodes are gone, numbers nodes and values again in program order: ids held elsewhere are

@@ -14,17 +14,18 @@ constexpr size_t kMostNeighbours = 3;  // named for each op
 
 // For what the plan decided nothing about.
 std::string_view ReasonOf(const Node& node, FusionClass kind) {
-  if (node.kind == ir::OpKind::kFusion) return "a product's kernel, formed before: operands and results are in memory";
+  if (node.kind == ir::OpKind::kFusion)
+    return "a matmul's kernel from an earlier pass: operands and results are in memory";
   if (!node.bodies.empty()) return "control flow: its bodies have kernels of their own";
   switch (kind) {
     case FusionClass::kBitcast:
-      return "a view of its operand: no work";
+      return "a bitcast of its operand: no work";
     case FusionClass::kCheap:
-      return "made in each kernel that reads it, rather than read from memory";
+      return "created in each kernel that uses it, not read from memory";
     case FusionClass::kUnfusible:
       break;
     default:
-      return "computed where it is read";
+      return "duplicated into its consumers";
   }
   switch (ir::Traits(node.kind).sort) {
     case ir::OpSort::kCollective:
@@ -34,13 +35,13 @@ std::string_view ReasonOf(const Node& node, FusionClass kind) {
     case ir::OpSort::kConstant:
       return "a table in memory";
     case ir::OpSort::kFree:
-      return node.kind == ir::OpKind::kOptimizationBarrier ? "a barrier: no work, and nothing joins across it"
+      return node.kind == ir::OpKind::kOptimizationBarrier ? "an optimization barrier: no work, and no fusion across it"
                                                            : "no work of its own";
     case ir::OpSort::kContraction:
     case ir::OpSort::kCustomCall:
-      return "a library call, which takes nothing else in: operands and results are in memory";
+      return "a library call, which fuses nothing: operands and results are in memory";
     default:
-      return "a kernel of its own, which takes nothing else in: operands and results are in memory";
+      return "an unfusible op with a kernel of its own: operands and results are in memory";
   }
 }
 
@@ -71,8 +72,8 @@ class Explainer {
   std::string Reason(NodeId id) const {
     const std::string& reason = plan_.reasons[id.index()];
     if (reason.empty()) return std::string(ReasonOf(flow_.node(id), plan_.classes[id.index()]));
-    const bool shared = kernels_[id.index()].size() == 1 && reason.find("each of its readers") != std::string::npos;
-    return shared && plan_.materialized[id.index()] == 0 ? "all its readers are in this kernel" : reason;
+    const bool shared = kernels_[id.index()].size() == 1 && reason.find("in each consumer") != std::string::npos;
+    return shared && plan_.materialized[id.index()] == 0 ? "all its consumers are in this kernel" : reason;
   }
 
   // Whether every kernel that `id` runs in computes `other` as well.
@@ -109,7 +110,7 @@ class Explainer {
   std::string Neighbours(NodeId id) const {
     const std::vector<std::string> behind = ConsumersElsewhere(id);
     const std::vector<std::string> before = ProducersElsewhere(id);
-    return (behind.empty() ? "" : "; in memory for " + List(behind)) +
+    return (behind.empty() ? "" : "; materialized for " + List(behind)) +
            (before.empty() ? "" : "; reads from memory " + List(before));
   }
 

@@ -292,33 +292,34 @@ class Planner {
     if (kind == FusionClass::kUnfusible || flow_.node(id).result_count == 0) return;
     CollectUses(id);
     if (kind == FusionClass::kBitcast) return;
-    if (ends_[id.index()] == kInterior)
-      return Explain(id, "part of a reduction and what follows it on the same elements");
+    if (ends_[id.index()] == kInterior) return Explain(id, "part of a reduction's epilogue");
     const bool barrier = memory_use_[id.index()] != 0;
     if (context_.wrap_only && kind != FusionClass::kCheap) return Materialize(id, "stands alone");
     if (kind == FusionClass::kCheap) {
-      if (barrier && flow_.node(id).kind != OpKind::kConstant) Materialize(id, "read by an op that needs it in memory");
+      if (barrier && flow_.node(id).kind != OpKind::kConstant)
+        Materialize(id, "materialized: a consumer needs it in memory");
       return;
     }
     const size_t count = kernels_[id.index()].size();
     if (kind == FusionClass::kReduce || ends_[id.index()] == kEnd) {
       if (!barrier && count == 1 && !flow_.dots_take_producers && IsRowNorm(id))
-        return Explain(id, "row statistics computed in the kernel that uses them");
-      return Materialize(id, "reduction: its result is complete only when the kernel ends");
+        return Explain(id, "row statistics fused into the kernel that uses them");
+      return Materialize(id, "materialized: a reduction's result is complete only when its kernel ends");
     }
-    if (barrier) return Materialize(id, "read by an op that needs it in memory, or returned");
+    if (barrier) return Materialize(id, "materialized: a consumer needs it in memory, or it is returned");
     if (count == 0) return;
     if (flow_.dots_take_producers && FeedsBroadcast(id))
-      return Materialize(id, "computed once, not for each element it is spread to");
+      return Materialize(id, "computed once, not for each element that it is broadcast to");
     if (count == 1 && evaluations_[id.index()] <= Elements(id) && !IsSlowConsumer(kernels_[id.index()][0]))
-      return Explain(id, "its only reader takes it in");
-    if (IsBroadcast(flow_.node(id))) return Explain(id, "a broadcast reads less than it makes");
-    if (Widens(flow_.node(id))) return Explain(id, "a wider copy reads less than it makes");
-    if (count > kKernelLimit) return Materialize(id, "read by too many kernels to compute it in each");
+      return Explain(id, "fused into its only consumer");
+    if (IsBroadcast(flow_.node(id))) return Explain(id, "duplicated: a broadcast reads less than it writes");
+    if (Widens(flow_.node(id))) return Explain(id, "duplicated: a widening convert reads less than it writes");
+    if (count > kKernelLimit) return Materialize(id, "materialized: too many consumers to duplicate it");
     if (count > 1 && behind_transpose_[flow_.result(id).index()] && !flow_.dots_take_producers)
-      return Materialize(id, "behind a transpose, which is slow to repeat");
-    if (PaysToDuplicate(id)) return Explain(id, "cheaper to compute in each of its readers than to store and reload");
-    Materialize(id, "cheaper to store once than to compute in each of its readers");
+      return Materialize(id, "materialized: it follows a transpose, which is slow to recompute");
+    if (PaysToDuplicate(id))
+      return Explain(id, "duplicated: cheaper to recompute in each consumer than to materialize");
+    Materialize(id, "materialized: cheaper than to recompute in each consumer");
   }
 
   // On a TPU: read by a broadcast to more elements, or by a concatenation, which computes each part at full size (as

@@ -181,12 +181,12 @@ class Former {
     const ir::Module& source = flow_.source();
     const ir::OpId origin = flow_.node(dot).origin;
     const std::string name =
-        origin.valid() ? fmt::format("product of line {}", lines_->Line(source.op(origin).source)) : "a product";
+        origin.valid() ? fmt::format("matmul of line {}", lines_->Line(source.op(origin).source)) : "a matmul";
     for (const NodeId id : members_) {
       context_.explanations->push_back(
           {.op = std::string(source.name(flow_.node(id).name)),
            .kernel = name,
-           .reason = id == dot ? "a product: a Triton kernel" : "the product's kernel computes it and moves no more",
+           .reason = id == dot ? "a matmul: a Triton kernel" : "the Triton matmul computes it and moves no more bytes",
            .origin = flow_.node(id).origin});
     }
   }
