@@ -8,8 +8,11 @@
 #include "base/line_index.h"
 #include "base/text/suggest.h"
 #include "ir/facts/scheduled.h"
+#include "optimise/cpu/cpu_policy.h"
 #include "optimise/dataflow/import.h"
 #include "optimise/dataflow/pass.h"
+#include "optimise/gpu/gpu_policy.h"
+#include "optimise/tpu/tpu_policy.h"
 
 namespace hespas::optimise {
 namespace {
@@ -75,6 +78,18 @@ constexpr Pass kCpuPasses[] = {
     {"fusion", "fuses elementwise ops and their producers into kernels", FuseOnCpu},
     {"dce", "removes dead code", EliminateDeadCode},
 };
+
+const CompilerPolicy& PolicyOf(Target target) {
+  switch (target) {
+    case Target::kTpu:
+      return TpuPolicy();
+    case Target::kCpu:
+      return CpuPolicy();
+    case Target::kGpu:
+      break;
+  }
+  return GpuPolicy();
+}
 
 std::span<const Pass> PassesOf(Target target) {
   return target == Target::kCpu ? std::span<const Pass>(kCpuPasses) : kPasses;
@@ -246,7 +261,8 @@ Result<ir::Module> OptimiseAgain(ir::Module& module, const Options& options, Rep
     return std::any_of(options.disabled.begin(), options.disabled.end(),
                        [&](const std::string& given) { return Names(given, name); });
   };
-  PassContext context{.target = options.target,
+  const CompilerPolicy& policy = PolicyOf(options.target);
+  PassContext context{.policy = &policy,
                       .gpu = options.gpu,
                       .flags = options.flags,
                       .bf16_capability = options.bf16_capability,
@@ -254,7 +270,6 @@ Result<ir::Module> OptimiseAgain(ir::Module& module, const Options& options, Rep
   if (report != nullptr && report->explain) context.explanations = &report->explanations;
   auto flow = Import(module, main, {.inline_calls = !disabled("inline")});
   if (flow == nullptr) return MakeError(kBranches, "values cross blocks that branches connect");
-  for (Dataflow* region : ExecutedRegions(*flow)) region->dots_take_producers = options.target == Target::kTpu;
   bool fused = false;
   bool scheduled = false;
   Departures departures(*flow, context.explanations);
@@ -275,7 +290,7 @@ Result<ir::Module> OptimiseAgain(ir::Module& module, const Options& options, Rep
   if (!IsOrdered(*flow))
     return MakeError(kLostOrder, "the optimised program has a cycle: please report this as a bug of Hespas");
   // The order on GPUs hides latency. XLA's peak memory there follows more closely from its orders of least memory.
-  return Export(*flow, main, scheduled && options.target == Target::kTpu && !options.expand_kernels);
+  return Export(*flow, main, scheduled && policy.ExportsSchedule() && !options.expand_kernels);
 }
 
 }  // namespace hespas::optimise

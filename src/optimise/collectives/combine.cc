@@ -10,33 +10,12 @@
 
 #include "optimise/dataflow/build.h"
 #include "optimise/dataflow/pass.h"
+#include "optimise/fusion/policy.h"
 
 namespace hespas::optimise {
 namespace {
 
 using ir::OpKind;
-
-struct Limits {
-  int64_t bytes;  // of the results
-  size_t count;
-};
-
-// On GPUs 256 operands a collective.
-Limits LimitsOf(OpKind kind, const PassContext& context) {
-  if (context.target == Target::kTpu) {
-    return kind == OpKind::kAllReduce ? Limits{int64_t{128} << 20, 1024} : Limits{0, 1};
-  }
-  switch (kind) {
-    case OpKind::kAllGather:
-      return {context.flags.all_gather, 256};
-    case OpKind::kReduceScatter:
-      return {context.flags.reduce_scatter, 256};
-    case OpKind::kAllReduce:
-      return {context.flags.all_reduce, 256};
-    default:
-      return {0, 1};
-  }
-}
 
 // Every node after its operands, from the first output's on (XLA's MakeInstructionPostOrder).
 std::vector<NodeId> PostOrder(const Dataflow& flow) {
@@ -68,12 +47,12 @@ std::vector<NodeId> PostOrder(const Dataflow& flow) {
 class Combiner {
  public:
   Combiner(Dataflow& flow, PassContext& context, OpKind kind)
-      : flow_(flow), context_(context), kind_(kind), limits_(LimitsOf(kind, context)) {}
+      : flow_(flow), context_(context), kind_(kind), limits_(context.policy->CombineLimitsOf(kind, context.flags)) {}
 
   void Run() {
     if (limits_.count < 2) return;
     levels_.assign(flow_.node_count(), 0);
-    if (context_.target != Target::kGpu) FindLevels();
+    if (context_.policy->CombinesByLevel()) FindLevels();
     std::map<std::string, std::vector<NodeId>> members;
     for (const NodeId id : flow_.order()) {
       if (MayCombine(id)) members[Key(id)].push_back(id);
@@ -154,7 +133,7 @@ class Combiner {
 
   void CombineGroup(const std::vector<NodeId>& group) {
     if (group.size() < 2) return;
-    if (flow_.node(group[0]).kind == OpKind::kAllReduce && context_.target == Target::kGpu)
+    if (flow_.node(group[0]).kind == OpKind::kAllReduce && context_.policy->FlattensAllReduces())
       return CombineFlattened(group);
     Node made = flow_.Copy(group[0]);
     made.operands.clear();
@@ -190,7 +169,7 @@ class Combiner {
   Dataflow& flow_;
   PassContext& context_;
   OpKind kind_;
-  Limits limits_;
+  CombineLimits limits_;
   std::vector<uint32_t> levels_;
 };
 

@@ -8,15 +8,13 @@
 
 #include "optimise/cpu/cpu_matmuls.h"
 #include "optimise/cpu/cpu_rules.h"
+#include "optimise/cpu/rules.h"
 #include "optimise/fusion/kernels.h"
 
 namespace hespas::optimise {
 namespace {
 
 using ir::OpKind;
-
-constexpr int64_t kMostEvaluations = 15;  // of one op for an element of the loop (XLA's kAllowedCodeDuplication)
-constexpr size_t kLongestSearch = 256;    // ops that are looked at on paths from a producer to its consumer
 
 // One loop while it grows: what it computes, and from which places each value is asked for.
 struct Loop {
@@ -135,7 +133,7 @@ class CpuFusion {
         }
         if (Before(producer, id) || !IsReachable(id, producer)) continue;
         if (once_[producer.index()] || !MayTake(at, producer)) return false;
-        if (seen.size() < kLongestSearch && seen.insert(producer).second) todo.push_back(producer);
+        if (seen.size() < cpu_rules::kLongestSearch && seen.insert(producer).second) todo.push_back(producer);
       }
     }
     return true;
@@ -150,7 +148,7 @@ class CpuFusion {
       todo.pop_back();
       if (at == from) return true;
       for (const NodeId producer : Producers(at)) {
-        if (Before(producer, from) || seen.size() >= kLongestSearch) continue;
+        if (Before(producer, from) || seen.size() >= cpu_rules::kLongestSearch) continue;
         if (seen.insert(producer).second) todo.push_back(producer);
       }
     }
@@ -194,13 +192,13 @@ class CpuFusion {
     const bool expensive = IsExpensive(flow_, node);
     if (expensive && (consumers_[producer.index()].size() > 1 || loop.asked.at(producer).again)) return false;
     const int64_t evaluations = loop.EvaluationsOf(producer);
-    return alone || (evaluations <= kMostEvaluations && (node.kind != OpKind::kReduce || evaluations == 1));
+    return alone || (evaluations <= cpu_rules::kMostEvaluations && (node.kind != OpKind::kReduce || evaluations == 1));
   }
 
   // A number or a table: no loop of its own for its consumer. An array of one number is a broadcast.
   bool IsBareConstant(const Node& node) const {
     return node.kind == OpKind::kConstant &&
-           (flow_.type(node.first_result).element_count() == 1 || ClassOf(flow_, node) != FusionClass::kCheap);
+           (flow_.type(node.first_result).element_count() == 1 || !IsInlineConstant(flow_, node));
   }
 
   // Notes from where a member asks for what it reads.

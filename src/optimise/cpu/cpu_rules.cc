@@ -21,10 +21,9 @@ bool IsConstant(const Dataflow& flow, ValueId value) {
 
 bool IsSplat(const Dataflow& flow, ValueId value) {
   const Node* producer = flow.ProducerNode(value);
-  return producer != nullptr &&
-         (producer->kind == OpKind::kBroadcastInDim || producer->kind == OpKind::kBroadcast ||
-          producer->kind == OpKind::kIota ||
-          (producer->kind == OpKind::kConstant && ClassOf(flow, *producer) == FusionClass::kCheap));
+  return producer != nullptr && (producer->kind == OpKind::kBroadcastInDim || producer->kind == OpKind::kBroadcast ||
+                                 producer->kind == OpKind::kIota ||
+                                 (producer->kind == OpKind::kConstant && IsInlineConstant(flow, *producer)));
 }
 
 }  // namespace

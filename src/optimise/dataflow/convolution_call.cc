@@ -1,4 +1,4 @@
-#include "optimise/gpu/convolution_call.h"
+#include "optimise/dataflow/convolution_call.h"
 
 #include <fmt/format.h>
 

@@ -109,8 +109,6 @@ class Dataflow {
   std::vector<ValueId> parameters;
   uint32_t captured_parameters = 0;  // the last ones stand for captured values
   std::vector<ValueId> outputs;
-  // Matrix units take elementwise work in with the dot, and scalars run on a unit of their own (TPU).
-  bool dots_take_producers = false;
 
  private:
   struct Value {

@@ -12,10 +12,11 @@
 
 namespace hespas::optimise {
 
+class CompilerPolicy;  // optimise/fusion/policy.h
 class Decisions;
 
 struct PassContext {
-  Target target = Target::kGpu;
+  const CompilerPolicy* policy = nullptr;
   GpuFigures gpu;
   XlaFlags flags;
   int64_t dot_merge_bytes = int64_t{32} << 20;

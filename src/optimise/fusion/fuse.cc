@@ -5,6 +5,7 @@
 
 #include "optimise/fusion/explain_kernels.h"
 #include "optimise/fusion/kernels.h"
+#include "optimise/fusion/policy.h"
 
 namespace hespas::optimise {
 namespace {
@@ -86,7 +87,7 @@ void FormAll(Dataflow& flow, const KernelPlan& plan) {
 
 void Fuse(Dataflow& flow, PassContext& context) {
   KernelPlan plan = PlanKernels(flow, context);
-  FuseMultiOutput(flow, context, plan);
+  context.policy->FuseMultiOutput(flow, context, plan);
   if (context.explanations != nullptr) ExplainKernels(flow, plan, *context.explanations);
   FormAll(flow, plan);
 }

@@ -3,23 +3,17 @@
 #include <algorithm>
 
 #include "optimise/dataflow/build.h"
+#include "optimise/fusion/policy.h"
 
 namespace hespas::optimise {
 namespace {
 
 using ir::OpKind;
 
-// Units that a search for cycles visits, beyond which kernels stay apart: far, as long as all searches together have
-// not looked at a few hundred for each unit, so that time grows with the program only.
-constexpr size_t kSearchLimit = 4096;
-constexpr size_t kShortSearch = 512;
-constexpr size_t kLooksPerUnit = 256;
-constexpr double kCostly = 4;      // instructions an element: more than additions and multiplications
-constexpr size_t kReach = 16384;   // units between two kernels that may be fused
-constexpr size_t kRootLimit = 12;  // results of one kernel
-// Elements in a thread block's memory (XLA's SharedMemoryUsage).
-constexpr int64_t kRowTile = 32;
-constexpr int64_t kColumnTile = 4 * 32 * 33;
+Emitter MergedEmitter(Emitter a, Emitter b) {
+  if (a == Emitter::kLoop || a == b) return b;
+  return b == Emitter::kLoop ? a : Emitter::kTransposedReduction;
+}
 
 }  // namespace
 
@@ -36,6 +30,7 @@ NodeId KernelGraph::Kernel::SliceOf(ValueId value) const {
 KernelGraph::KernelGraph(const Dataflow& flow, const PassContext& context, KernelPlan& plan)
     : flow_(flow),
       context_(context),
+      policy_(*context.policy),
       plan_(plan),
       kernels_(plan.roots.size()),
       position_(flow.node_count(), 0),
@@ -47,39 +42,54 @@ KernelGraph::KernelGraph(const Dataflow& flow, const PassContext& context, Kerne
   LayOut();
 }
 
+// What decides about a kernel's emitter.
+struct KernelGraph::Contents {
+  bool reduces = false;
+  bool ends_in_transpose = false;
+  bool transposes = false;  // anywhere
+  bool only_slices = true;
+  bool is_exclusive = false;  // holds what its emitter makes alone
+};
+
 void KernelGraph::Describe(uint32_t kernel) {
   Kernel& mine = kernels_[kernel];
   const NodeId root = plan_.roots[kernel][0];
-  mine.slices = true;
-  size_t ops = 0;
+  Contents contents;
   const auto stamp = static_cast<uint32_t>(kernel + 1);
   for (const NodeId id : members_.Of(kernel)) {
     const Node& node = flow_.node(id);
-    DescribeMember(mine, root, id);
-    ops += plan_.classes[id.index()] != FusionClass::kBitcast && node.kind != OpKind::kConstant ? 1 : 0;
+    DescribeMember(mine, contents, root, id);
+    mine.ops += plan_.classes[id.index()] != FusionClass::kBitcast && node.kind != OpKind::kConstant ? 1 : 0;
     for (size_t i = 0; i < node.operands.size(); ++i) {
       const ValueId operand = node.operands[i];
-      const bool updated = IsReadFromMemory(flow_, node, i);
+      const bool updated = policy_.IsReadFromMemory(flow_, node, i);
       if (value_seen_[operand.index()] == stamp || !(updated || IsInput(operand, kernel))) continue;
       value_seen_[operand.index()] = stamp;
       mine.inputs.push_back(operand);
       if (node.kind == OpKind::kSlice) mine.sliced.emplace_back(operand, id);
     }
   }
-  if (plan_.classes[root.index()] == FusionClass::kCheap) mine.fusible = false;
-  mine.alone = ops < 2;
   if (mine.dots) FindDotInputs(kernel);
-  if (!flow_.dots_take_producers && mine.transposes) {
-    mine.tiled_transpose = HeroTranspose(flow_, root, [&](ValueId value) { return !IsInput(value, kernel); });
-    mine.ends_in_transpose = mine.tiled_transpose.has_value();
+  if (policy_.HasTiledEmitters() && contents.transposes) {
+    mine.tiled_transpose = policy_.HeroTransposeOf(flow_, root, [&](ValueId value) { return !IsInput(value, kernel); });
+    contents.ends_in_transpose = mine.tiled_transpose.has_value();
   }
-  // Both come from one code generator, which makes nothing else.
-  const bool row_norm =
-      !flow_.dots_take_producers && mine.reduces && flow_.type(flow_.result(root)).element_count() == mine.elements;
-  if (row_norm) mine.fusible = false;
+  mine.emitter = EmitterOf(mine, contents, root);
 }
 
-void KernelGraph::DescribeMember(Kernel& kernel, NodeId root, NodeId id) {
+Emitter KernelGraph::EmitterOf(const Kernel& kernel, const Contents& contents, NodeId root) const {
+  // A row normalisation comes from a code generator that makes nothing else.
+  const bool row_norm = policy_.HasTiledEmitters() && contents.reduces &&
+                        flow_.type(flow_.result(root)).element_count() == kernel.elements;
+  if (contents.is_exclusive || row_norm || plan_.classes[root.index()] == FusionClass::kCheap) {
+    return Emitter::kExclusive;
+  }
+  if (contents.only_slices) return Emitter::kSlice;
+  if (contents.reduces) return contents.ends_in_transpose ? Emitter::kTransposedReduction : Emitter::kReduction;
+  return contents.ends_in_transpose ? Emitter::kTranspose : Emitter::kLoop;
+}
+
+void KernelGraph::DescribeMember(Kernel& kernel, Contents& contents, NodeId root, NodeId id) {
   const Node& node = flow_.node(id);
   const FusionClass kind = plan_.classes[id.index()];
   const int64_t work = WorkElements(flow_, id);
@@ -87,29 +97,31 @@ void KernelGraph::DescribeMember(Kernel& kernel, NodeId root, NodeId id) {
   if (IsDot(id)) {
     kernel.dots = true;
   } else if (kind == FusionClass::kReduce) {
-    kernel.reduces = true;
-    kernel.hero = id;
-    const bool rows = ReducesRows(flow_, node);
-    const int64_t results = flow_.type(node.first_result).element_count();
-    const int64_t element = std::max<int64_t>(1, ir::ElementBits(flow_.type(node.first_result).element) / 8);
-    kernel.shared_bytes += (rows ? kRowTile : kColumnTile) * element;
-    ++kernel.reductions;
-    kernel.rows = kernel.rows || (rows && results > 1);
-    if (!rows) kernel.columns = results;
+    contents.reduces = true;
+    DescribeReduction(kernel, id);
   }
   const double weight = InstructionWeight(node.kind);
-  kernel.costly = kernel.costly || weight > kCostly;
+  kernel.heaviest_op = std::max(kernel.heaviest_op, weight);
   kernel.instructions += weight * static_cast<double>(work);
-  if (node.kind == OpKind::kTranspose && EndsIn(root, id)) {
-    kernel.ends_in_transpose = true;
-    kernel.hero = id;
-  }
-  kernel.transposes = kernel.transposes || node.kind == OpKind::kTranspose;
-  kernel.slices = kernel.slices && (kind == FusionClass::kBitcast || node.kind == OpKind::kSlice);
+  const bool transposes = node.kind == OpKind::kTranspose;
+  contents.ends_in_transpose = contents.ends_in_transpose || (transposes && EndsIn(root, id));
+  contents.transposes = contents.transposes || transposes;
+  contents.only_slices = contents.only_slices && (kind == FusionClass::kBitcast || node.kind == OpKind::kSlice);
   const bool moves = kind == FusionClass::kReduce && node.kind == OpKind::kReshape;
   const bool updates = ir::Traits(node.kind).sort == ir::OpSort::kScatter || node.kind == OpKind::kDynamicUpdateSlice;
   const bool concatenates = node.kind == OpKind::kConcatenate && EndsIn(root, id);
-  if (moves || updates || concatenates) kernel.fusible = false;
+  contents.is_exclusive = contents.is_exclusive || moves || updates || concatenates;
+}
+
+void KernelGraph::DescribeReduction(Kernel& kernel, NodeId id) {
+  const Node& node = flow_.node(id);
+  const bool rows = ReducesRows(flow_, node);
+  const int64_t results = flow_.type(node.first_result).element_count();
+  const int64_t element = std::max<int64_t>(1, ir::ElementBits(flow_.type(node.first_result).element) / 8);
+  kernel.shared_bytes += policy_.SharedMemoryOfReduction(rows, element);
+  ++kernel.reductions;
+  kernel.rows = kernel.rows || (rows && results > 1);
+  if (!rows) kernel.columns = results;
 }
 
 // What a kernel reads for its dot's operands, rather than for what follows the dot.
@@ -210,14 +222,15 @@ void KernelGraph::SortConsumers(std::vector<uint32_t>& consumers) const {
 bool KernelGraph::MayFuse(uint32_t a, uint32_t b) const {
   const Kernel& x = kernels_[a];
   const Kernel& y = kernels_[b];
-  if (a == b || !x.fusible || !y.fusible || x.elements != y.elements || x.slices != y.slices) return false;
-  if ((x.ends_in_transpose && y.reduces) || (x.reduces && y.ends_in_transpose)) return false;
-  return plan_.roots[a].size() + plan_.roots[b].size() <= kRootLimit;
+  if (a == b || x.emitter == Emitter::kExclusive || y.emitter == Emitter::kExclusive) return false;
+  if (x.elements != y.elements || (x.emitter == Emitter::kSlice) != (y.emitter == Emitter::kSlice)) return false;
+  if ((x.ends_in_transpose() && y.reduces()) || (x.reduces() && y.ends_in_transpose())) return false;
+  return plan_.roots[a].size() + plan_.roots[b].size() <= fusion_rules::kOutputs;
 }
 
 uint32_t KernelGraph::TryMerge(uint32_t a, uint32_t b) {
   if (units_.place(b) < units_.place(a)) std::swap(a, b);
-  if (units_.place(b) - units_.place(a) > kReach * UnitOrder::kSpacing) return KernelPlan::kNone;
+  if (units_.place(b) - units_.place(a) > fusion_rules::kReach * UnitOrder::kSpacing) return KernelPlan::kNone;
   if (!FindNeeded(a, b)) return KernelPlan::kNone;
   MoveUp(a, b);
   Merge(a, b);
@@ -248,7 +261,8 @@ uint32_t KernelGraph::UnitOf(NodeId id) const {
 // large.
 bool KernelGraph::FindNeeded(uint32_t a, uint32_t b) {
   const uint64_t floor = units_.place(a);
-  const size_t limit = looks_ < kLooksPerUnit * needed_.size() ? kSearchLimit : kShortSearch;
+  const size_t limit =
+      looks_ < fusion_rules::kLooksPerUnit * needed_.size() ? fusion_rules::kSearchLimit : fusion_rules::kShortSearch;
   ++search_;
   found_.clear();
   work_list_.clear();
@@ -299,33 +313,33 @@ void KernelGraph::Merge(uint32_t a, uint32_t b) {
   plan_.roots[b].clear();
   std::sort(plan_.roots[a].begin(), plan_.roots[a].end(),
             [&](NodeId x, NodeId y) { return position_[x.index()] < position_[y.index()]; });
-  Kernel& to = kernels_[a];
-  Kernel& from = kernels_[b];
-  from.merged_into = a;
-  to.alone = false;
   std::vector<ValueId> inputs;
   ++merges_;
-  for (const Kernel* kernel : {&to, &from}) {
-    for (const ValueId value : kernel->inputs) {
+  for (const uint32_t kernel : {a, b}) {
+    for (const ValueId value : kernels_[kernel].inputs) {
       if (KernelOf(value) == a || value_seen_[value.index()] == merges_) continue;
       value_seen_[value.index()] = merges_;
       inputs.push_back(value);
     }
   }
-  to.inputs = std::move(inputs);
-  from.inputs.clear();
-  to.reduces = to.reduces || from.reduces;
-  to.dots = to.dots || from.dots;
-  to.dot_inputs.merge(from.dot_inputs);
-  to.rows = to.rows || from.rows;
-  to.columns = std::max(to.columns, from.columns);
-  to.ends_in_transpose = to.ends_in_transpose || from.ends_in_transpose;
-  to.transposes = to.transposes || from.transposes;
-  to.sliced.insert(to.sliced.end(), from.sliced.begin(), from.sliced.end());
-  if (!to.hero.valid()) to.hero = from.hero;
-  if (!to.tiled_transpose) to.tiled_transpose = from.tiled_transpose;
-  to.shared_bytes += from.shared_bytes;
-  to.reductions += from.reductions;
+  kernels_[a] = Merged(std::move(kernels_[a]), kernels_[b]);
+  kernels_[a].inputs = std::move(inputs);
+  kernels_[b].merged_into = a;
+  kernels_[b].inputs.clear();
+}
+
+KernelGraph::Kernel KernelGraph::Merged(Kernel kept, const Kernel& other) {
+  kept.emitter = MergedEmitter(kept.emitter, other.emitter);
+  kept.ops += std::max<size_t>(other.ops, 2);  // no single op
+  kept.dots = kept.dots || other.dots;
+  kept.rows = kept.rows || other.rows;
+  if (!kept.tiled_transpose) kept.tiled_transpose = other.tiled_transpose;
+  kept.shared_bytes += other.shared_bytes;
+  kept.reductions += other.reductions;
+  kept.columns = std::max(kept.columns, other.columns);
+  kept.dot_inputs.insert(other.dot_inputs.begin(), other.dot_inputs.end());
+  kept.sliced.insert(kept.sliced.end(), other.sliced.begin(), other.sliced.end());
+  return kept;
 }
 
 }  // namespace hespas::optimise

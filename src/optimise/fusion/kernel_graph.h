@@ -10,10 +10,14 @@
 #include <vector>
 
 #include "optimise/fusion/kernels.h"
+#include "optimise/fusion/rules.h"
+#include "optimise/fusion/tiled_transpose.h"
 #include "optimise/fusion/unit_order.h"
-#include "optimise/gpu/tiled_transpose.h"
 
 namespace hespas::optimise {
+
+// The code generator of a kernel. Kernels fuse with those of the same one; exclusive ones fuse with nothing.
+enum class Emitter : uint8_t { kLoop, kSlice, kReduction, kTranspose, kTransposedReduction, kExclusive };
 
 class KernelGraph {
  public:
@@ -23,33 +27,35 @@ class KernelGraph {
   void DropInnerRoots();
 
  protected:
-  static constexpr size_t kSiblings = 6;  // consumers of a value that are looked at together
-
   struct Kernel {
+    Emitter emitter = Emitter::kLoop;
     std::vector<ValueId> inputs;  // materialized values it reads
     int64_t elements = 0;         // of its loop
-    bool fusible = true;
-    bool reduces = false;
-    bool ends_in_transpose = false;                 // ends in a transpose (GPU: of tiles, after elementwise ops)
-    std::optional<TiledTranspose> tiled_transpose;  // GPU
-    bool transposes = false;                        // anywhere
-    bool slices = false;                            // does nothing but slice
-    bool dots = false;                              // TPU
-    bool rows = false;                              // reduces rows, to more than one value
-    bool alone = false;                             // a single op
-    int64_t shared_bytes = 0;                       // GPU: memory of a thread block for its reductions and transposes
-    int64_t reductions = 0;                         // it holds
-    int64_t columns = 0;                            // results of its column reductions
-    double instructions = 0;                        // of the first root alone
-    bool costly = false;                            // computes more than additions and multiplications
-    NodeId hero;                                    // the reduction or transpose it ends in
+    size_t ops = 0;               // but bitcasts and constants
+    bool dots = false;            // holds a dot that is no library call
+    bool rows = false;            // reduces rows, to more than one value
+    std::optional<TiledTranspose> tiled_transpose;
+    int64_t shared_bytes = 0;  // memory of a thread block for its reductions and transposes
+    int64_t reductions = 0;    // it holds
+    int64_t columns = 0;       // results of its column reductions
+    double instructions = 0;   // of the first root alone
+    double heaviest_op = 0;    // instructions an element
     std::unordered_set<ValueId> dot_inputs;
     std::vector<std::pair<ValueId, NodeId>> sliced;  // inputs read by slices
     uint32_t merged_into = KernelPlan::kNone;
 
+    bool reduces() const { return emitter == Emitter::kReduction || emitter == Emitter::kTransposedReduction; }
+    bool ends_in_transpose() const {
+      return emitter == Emitter::kTranspose || emitter == Emitter::kTransposedReduction;
+    }
+    bool is_single_op() const { return ops < 2; }
+    // Computes more than additions and multiplications.
+    bool is_costly() const { return heaviest_op > fusion_rules::kCostly; }
     // The slice through which alone a value is read.
     NodeId SliceOf(ValueId value) const;
   };
+  // All but inputs of two kernels that become one; `kept` gives it its name and the size of its loop.
+  static Kernel Merged(Kernel kept, const Kernel& other);
 
   // A value that is no scalar - sharing one saves nothing - and the kernels that read it, but for dot operands.
   struct Shared {
@@ -72,7 +78,7 @@ class KernelGraph {
   bool Reads(uint32_t consumer, uint32_t writer) const;
   // Results that come one by one while the kernel runs; a dot's do, too, where a kernel may go on with them.
   bool IsElementwise(NodeId id) const { return plan_.classes[id.index()] == FusionClass::kElement || IsDot(id); }
-  bool IsDot(NodeId id) const { return ir::Traits(flow_.node(id).kind).sort == ir::OpSort::kContraction; }
+  bool IsDot(NodeId id) const { return IsContraction(flow_.node(id)); }
 
   // Whether two kernels are of one kind and size, as far as they themselves tell.
   bool MayFuse(uint32_t a, uint32_t b) const;
@@ -81,14 +87,18 @@ class KernelGraph {
 
   const Dataflow& flow_;
   const PassContext& context_;
+  const CompilerPolicy& policy_;
   KernelPlan& plan_;
   std::vector<Kernel> kernels_;
   std::vector<size_t> position_;  // by node: in program order
   UnitOrder units_;
 
  private:
+  struct Contents;
   void Describe(uint32_t kernel);
-  void DescribeMember(Kernel& kernel, NodeId root, NodeId id);
+  void DescribeMember(Kernel& kernel, Contents& contents, NodeId root, NodeId id);
+  void DescribeReduction(Kernel& kernel, NodeId id);
+  Emitter EmitterOf(const Kernel& kernel, const Contents& contents, NodeId root) const;
   void FindDotInputs(uint32_t kernel);
   bool EndsIn(NodeId root, NodeId id) const;
   bool IsInput(ValueId value, uint32_t kernel) const;
@@ -108,10 +118,5 @@ class KernelGraph {
   size_t looks_ = 0;  // units found by all searches
   std::vector<NodeId> work_list_;
 };
-
-// XLA's multi-output fusion on GPUs.
-void FuseMultiOutputOnGpu(const Dataflow& flow, const PassContext& context, KernelPlan& plan);
-// Multi-output fusion as of XLA's TPU compiler: what follows dots, and siblings.
-void FuseMultiOutputOnTpu(const Dataflow& flow, const PassContext& context, KernelPlan& plan);
 
 }  // namespace hespas::optimise

@@ -10,34 +10,15 @@
 #include <vector>
 
 #include "optimise/dataflow/pass.h"
+#include "optimise/fusion/fusion_class.h"
 
 namespace hespas::optimise {
-
-// clang-format off
-enum class FusionClass : uint8_t {
-  kUnfusible,   // dots, collectives, control flow, ...: reads and writes memory, fuses with nothing
-  kBitcast,      // reshape: no work
-  kCheap,     // constants, iota, broadcast scalars: always computed in place
-  kElement,   // one result element from a few input elements
-  kReduce,    // reductions and scatters: take producers in, end a kernel
-};
-// clang-format on
-
-// What a scatter changes in place, and indices that were put side by side, lie in memory before (GPU).
-bool IsReadFromMemory(const Dataflow& flow, const Node& node, size_t operand);
-
-FusionClass ClassOf(const Dataflow& flow, const Node& node);
-
-// A reshape that moves data on a TPU: a matrix of one row, as the program was given it, to a vector.
-bool SqueezesUnitDimensions(const Dataflow& flow, const Node& node);
-
-// Scalar instructions per result element (spec: step-time prototype, section 2).
-double InstructionWeight(ir::OpKind kind);
 
 // The kernels of one region.
 struct KernelPlan {
   static constexpr uint32_t kNone = 0xFFFFFFFFu;
 
+  const CompilerPolicy* policy = nullptr;
   std::vector<FusionClass> classes;        // by node
   std::vector<char> materialized;          // by node
   std::vector<uint32_t> kernel;            // by node: the kernel that stores it
@@ -46,9 +27,6 @@ struct KernelPlan {
 };
 
 KernelPlan PlanKernels(const Dataflow& flow, const PassContext& context);
-
-// Fuses kernels that read the same data, or of which one reads what the other stores.
-void FuseMultiOutput(const Dataflow& flow, const PassContext& context, KernelPlan& plan);
 
 class KernelFormer {
  public:
@@ -83,11 +61,5 @@ class Members {
   std::vector<NodeId> found_;
   std::vector<std::pair<NodeId, size_t>> stack_;
 };
-
-// Result elements of an elementwise root, input elements of a reduction.
-int64_t WorkElements(const Dataflow& flow, NodeId id);
-
-// Whether a reduction goes along rows; over columns it walks memory another way than everything else.
-bool ReducesRows(const Dataflow& flow, const Node& node);
 
 }  // namespace hespas::optimise

@@ -1,5 +1,5 @@
-// Multi-output fusion: kernels that read the same data, or of which one reads what the other stores, become one.
-#include "optimise/fusion/kernel_graph.h"
+#include "optimise/fusion/kernels.h"
+#include "optimise/fusion/policy.h"
 
 namespace hespas::optimise {
 
@@ -27,16 +27,13 @@ const std::vector<NodeId>& Members::Of(uint32_t kernel) {
         stack_.pop_back();
         continue;
       }
-      const bool outside = flow_.node(id).kind == ir::OpKind::kScatter && IsReadFromMemory(flow_, flow_.node(id), next);
+      const bool outside =
+          flow_.node(id).kind == ir::OpKind::kScatter && plan_.policy->IsReadFromMemory(flow_, flow_.node(id), next);
       const NodeId producer = flow_.producer(operands[next++]);
       if (producer.valid() && !outside && Belongs(producer, kernel)) enter(producer);
     }
   }
   return found_;
-}
-
-void FuseMultiOutput(const Dataflow& flow, const PassContext& context, KernelPlan& plan) {
-  (flow.dots_take_producers ? FuseMultiOutputOnTpu : FuseMultiOutputOnGpu)(flow, context, plan);
 }
 
 }  // namespace hespas::optimise

@@ -2,8 +2,8 @@
 // such a call has a bias as well, of zeros.
 #include <unordered_set>
 
+#include "optimise/dataflow/convolution_call.h"
 #include "optimise/dataflow/pass.h"
-#include "optimise/gpu/convolution_call.h"
 
 namespace hespas::optimise {
 namespace {

@@ -2,8 +2,8 @@
 // that was reversed for the gradient of an input is given as it is.
 #include <algorithm>
 
+#include "optimise/dataflow/convolution_call.h"
 #include "optimise/dataflow/pass.h"
-#include "optimise/gpu/convolution_call.h"
 
 namespace hespas::optimise {
 namespace {

@@ -6,14 +6,13 @@
 #include <climits>
 #include <numeric>
 
+#include "optimise/dataflow/convolution_call.h"
 #include "optimise/dataflow/pass.h"
-#include "optimise/gpu/convolution_call.h"
+#include "optimise/gpu/rules.h"
 
 namespace hespas::optimise {
 namespace {
 
-constexpr int kVolta = 70;
-constexpr int kHopper = 90;
 constexpr size_t kAddend = 3;  // operand of a call that takes a sum in
 
 class LayoutAssigner {
@@ -32,7 +31,7 @@ class LayoutAssigner {
   bool FeaturesLast(const Node& node, size_t places) const {
     const ir::Type& type = flow_.type(node.first_result);
     const bool is_f32 = type.element.kind == ir::ElementKind::kF32;
-    const int first = ir::ElementBits(type.element) == 16 ? kVolta : is_f32 ? kHopper : INT_MAX;
+    const int first = ir::ElementBits(type.element) == 16 ? gpu_rules::kVolta : is_f32 ? gpu_rules::kHopper : INT_MAX;
     return places == 2 && capability_ >= first;
   }
 

@@ -4,11 +4,10 @@
 #include <span>
 
 #include "optimise/gpu/kernel_time.h"
+#include "optimise/gpu/rules.h"
 
 namespace hespas::optimise {
 namespace {
-
-constexpr double kLaunch = 1e-6;  // seconds, as XLA counts (kKernelLaunchOverhead)
 
 struct Work {
   double operations;
@@ -31,8 +30,8 @@ bool FusesProducerConsumer(std::span<const double> facts, const GpuFigures& gpu)
   const auto made = facts.subspan(kHead, 2 * static_cast<size_t>(facts[8]));
   const auto read = facts.subspan(kHead + made.size(), 2 * static_cast<size_t>(facts[9]));
   const auto both = facts.subspan(kHead + made.size() + read.size());
-  const double apart =
-      kLaunch + TimeOf(gpu, made, {facts[0], facts[1], facts[2]}) + TimeOf(gpu, read, {facts[3], facts[4], facts[5]});
+  const double apart = gpu_rules::kLaunch + TimeOf(gpu, made, {facts[0], facts[1], facts[2]}) +
+                       TimeOf(gpu, read, {facts[3], facts[4], facts[5]});
   return TimeOf(gpu, both, {facts[6] * facts[0] + facts[3], facts[1] + facts[4], facts[7]}) <= apart;
 }
 
@@ -47,7 +46,7 @@ double FusionBenefit(std::span<const double> facts, const GpuFigures& gpu) {
   const auto take_reads = [&] { return take(2 * static_cast<size_t>(take(1)[0])); };
   const auto made = take(3);
   const auto inputs = take_reads();
-  double benefit = kLaunch + TimeOf(gpu, inputs, {made[0], made[1], made[2]});
+  double benefit = gpu_rules::kLaunch + TimeOf(gpu, inputs, {made[0], made[1], made[2]});
   while (!facts.empty()) {
     const auto consumer = take(6);
     const auto before = take_reads();
@@ -86,7 +85,7 @@ bool Answer(const Question& question, const GpuFigures& gpu) {
 }
 
 double RoomForTemporaries(const GpuFigures& gpu, double held_throughout) {
-  return 0.95 * std::max(0.8 * gpu.memory_bytes - held_throughout, 0.0);
+  return gpu_rules::kSchedulerSlop * std::max(gpu_rules::kSchedulerMemory * gpu.memory_bytes - held_throughout, 0.0);
 }
 
 bool Decisions::Ask(Question question, const GpuFigures& gpu) {

@@ -4,7 +4,9 @@
 #include <bit>
 #include <cmath>
 
+#include "optimise/fusion/policy.h"
 #include "optimise/gpu/kernel_time.h"
+#include "optimise/gpu/rules.h"
 
 namespace hespas::optimise {
 namespace {
@@ -12,14 +14,6 @@ namespace {
 using ir::OpKind;
 using ir::OpSort;
 
-constexpr size_t kRootLimit = 63;         // further ones share the last bit
-constexpr double kElementsOfBlock = 512;  // of a loop: 128 threads, 4 elements each
-constexpr int64_t kThreadsOfBlock = 256;  // that a reduction of rows aims at
-constexpr int64_t kThreadsLimit = 1024;
-constexpr int64_t kWarp = 32;
-constexpr int64_t kElementsOfThread = 16;  // of a row
-constexpr double kColumnsOfBlock = 128;
-constexpr double kSplat = 4;  // bytes of a constant
 constexpr size_t kUsual = 8;  // roots or reads of a kernel
 
 double TimesOf(const std::vector<double>& root_times, uint64_t roots) {
@@ -48,13 +42,14 @@ double ReductionBlocks(const Dataflow& flow, const Node& reduce) {
   if (!ReducesRows(flow, reduce)) {
     const auto& kept = flow.type(reduce.first_result).dims;
     const auto width = static_cast<double>(kept.empty() ? 1 : kept.back());
-    return results / width * std::ceil(width / kColumnsOfBlock);
+    return results / width * std::ceil(width / gpu_rules::kColumnsOfBlock);
   }
   const int64_t row = flow.type(reduce.operands[0]).element_count() /
                       std::max<int64_t>(1, flow.type(reduce.first_result).element_count());
-  const int64_t warps = (row + kWarp * kElementsOfThread - 1) / (kWarp * kElementsOfThread);
-  const int64_t threads = std::clamp(warps * kWarp, kWarp, kThreadsLimit);
-  return std::ceil(results / static_cast<double>(std::max<int64_t>(1, kThreadsOfBlock / threads)));
+  const int64_t warps =
+      (row + gpu_rules::kWarp * gpu_rules::kElementsOfThread - 1) / (gpu_rules::kWarp * gpu_rules::kElementsOfThread);
+  const int64_t threads = std::clamp(warps * gpu_rules::kWarp, gpu_rules::kWarp, gpu_rules::kThreadsLimit);
+  return std::ceil(results / static_cast<double>(std::max<int64_t>(1, gpu_rules::kThreadsOfBlock / threads)));
 }
 
 const KernelUse::Read* KernelUse::Of(ValueId value) const {
@@ -90,13 +85,13 @@ void KernelCounter::Enter(KernelUse& use, const Node& node, uint64_t roots, uint
     const ValueId operand = node.operands[i];
     uint64_t passed = roots;
     if (!elementwise) {
-      const size_t root = std::min(use.root_times.size(), kRootLimit);
+      const size_t root = std::min(use.root_times.size(), gpu_rules::kUtilisationRoots);
       if (root == use.root_times.size()) use.root_times.push_back(0);
       use.root_times[root] += times * TimesOfOperand(flow_, node, operand);
       passed = uint64_t{1} << root;
     }
     uint64_t& known = roots_[operand.index()];
-    const bool outside = IsReadFromMemory(flow_, node, i) || !IsInside(operand, kernel);
+    const bool outside = plan_.policy->IsReadFromMemory(flow_, node, i) || !IsInside(operand, kernel);
     if (outside && known == 0) use.reads.push_back({.value = operand});
     known |= passed;
   }
@@ -134,15 +129,15 @@ KernelUse KernelCounter::Count(uint32_t kernel) {
     if (reduces && use.blocks == 0) use.blocks = ReductionBlocks(flow_, node);
     Enter(use, node, roots, kernel);
   }
-  if (use.blocks == 0) use.blocks = std::ceil(static_cast<double>(largest) / kElementsOfBlock);
+  if (use.blocks == 0) use.blocks = std::ceil(static_cast<double>(largest) / gpu_rules::kElementsOfBlock);
   for (KernelUse::Read& read : use.reads) {
     read.size = static_cast<double>(flow_.ByteSize(read.value));
     read.roots = roots_[read.value.index()];
     read.times = TimesOf(use.root_times, read.roots);
     const Node* producer = flow_.ProducerNode(read.value);
     if (producer != nullptr && producer->kind == OpKind::kConstant) {  // one value, broadcast
-      read.times *= std::max(1.0, read.size / kSplat);
-      read.size = std::min(read.size, kSplat);
+      read.times *= std::max(1.0, read.size / gpu_rules::kSplatBytes);
+      read.size = std::min(read.size, gpu_rules::kSplatBytes);
     }
     roots_[read.value.index()] = 0;
   }

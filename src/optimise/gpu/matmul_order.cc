@@ -2,13 +2,13 @@
 
 #include <algorithm>
 
+#include "optimise/gpu/rules.h"
+
 namespace hespas::optimise {
 namespace {
 
 using ir::OpKind;
 using ir::OpSort;
-
-constexpr int64_t kPiece = 64;  // elements that the pieces of a concatenation come in
 
 int64_t CountOf(const MatmulOrder& order, uint32_t label) {
   int64_t count = 1;
@@ -46,7 +46,7 @@ std::optional<std::vector<MatmulOrder>> BeforeConcatenate(const Dataflow& flow, 
   std::vector<MatmulOrder> out;
   for (const ValueId operand : node.operands) {
     const int64_t size = flow.type(operand).dims[dimension];
-    if (size % kPiece != 0) return std::nullopt;
+    if (size % gpu_rules::kConcatenationPiece != 0) return std::nullopt;
     out.push_back(order);
     out.back()[dimension][0].size = size;
   }

@@ -1,4 +1,6 @@
 // Source: xla/service/gpu, transforms/multi_output_fusion.cc, gpu_fusible.cc and model/gpu_performance_model.cc.
+#include "optimise/gpu/multi_output_fusion.h"
+
 #include <algorithm>
 #include <optional>
 
@@ -6,14 +8,10 @@
 #include "optimise/fusion/kernel_graph.h"
 #include "optimise/gpu/decisions.h"
 #include "optimise/gpu/kernel_use.h"
+#include "optimise/gpu/rules.h"
 
 namespace hespas::optimise {
 namespace {
-
-constexpr int64_t kSmallSource = 16384;  // bytes
-constexpr int64_t kSharedBytes = 49152;  // of a thread block
-constexpr int64_t kReductionLimit = 8;
-constexpr int64_t kSmallSlice = 1024;  // bytes: slices of less may lie apart
 
 class GpuMultiOutputFusion : public KernelGraph {
  public:
@@ -63,7 +61,7 @@ class GpuMultiOutputFusion : public KernelGraph {
       const uint32_t producer = plan_.kernel[id.index()];
       if (HasOneUser(value, consumers)) continue;
       for (uint32_t consumer : consumers) {
-        if (consumer == producer || (transposing && !kernels_[consumer].ends_in_transpose)) continue;
+        if (consumer == producer || (transposing && !kernels_[consumer].ends_in_transpose())) continue;
         if (!MayFuse(consumer, producer) || !FitInBlock(consumer, producer) || !ColumnsAgree(consumer, producer, true))
           continue;
         if (PaysToFuse(producer, consumer, value) && MergeAs(consumer, producer)) break;
@@ -83,10 +81,10 @@ class GpuMultiOutputFusion : public KernelGraph {
       if (consumers.size() < 2 || IsSmall(value) != small) continue;
       SortByPriority(consumers);
       for (size_t i = 0; i + 1 < consumers.size(); ++i) {
-        for (size_t j = i + 1; j < std::min(consumers.size(), i + kSiblings); ++j) {
+        for (size_t j = i + 1; j < std::min(consumers.size(), i + fusion_rules::kSiblings); ++j) {
           const uint32_t a = Now(consumers[i]);
           const uint32_t b = Now(consumers[j]);
-          if (kernels_[a].alone) break;
+          if (kernels_[a].is_single_op()) break;
           if (a == b || (small && (Reads(a, b) || Reads(b, a)))) continue;
           if (MayFuse(a, b) && FitInBlock(a, b) && TransposesAgree(a, b) && ColumnsAgree(a, b, false) &&
               !ReadApart(a, b, value))
@@ -101,20 +99,21 @@ class GpuMultiOutputFusion : public KernelGraph {
     SortConsumers(consumers);
     const auto priority = [&](uint32_t kernel) {
       const uint32_t now = Now(kernel);
-      return plan_.roots[now].size() > 1 ? 2 : kernels_[now].alone ? 0 : 1;
+      return plan_.roots[now].size() > 1 ? 2 : kernels_[now].is_single_op() ? 0 : 1;
     };
     std::stable_sort(consumers.begin(), consumers.end(),
                      [&](uint32_t a, uint32_t b) { return priority(a) > priority(b); });
   }
 
   // A vector that is worth less than a kernel's launch.
-  bool IsSmall(ValueId value) const { return flow_.ByteSize(value) <= kSmallSource; }
+  bool IsSmall(ValueId value) const { return flow_.ByteSize(value) <= gpu_rules::kSmallSource; }
 
   // XLA's FusionFitsInBudget.
   bool FitInBlock(uint32_t a, uint32_t b) const {
     const Kernel& x = kernels_[a];
     const Kernel& y = kernels_[b];
-    return x.shared_bytes + y.shared_bytes <= kSharedBytes && x.reductions + y.reductions <= kReductionLimit;
+    return x.shared_bytes + y.shared_bytes <= gpu_rules::kSharedBytes &&
+           x.reductions + y.reductions <= gpu_rules::kReductionLimit;
   }
 
   bool TransposesAgree(uint32_t a, uint32_t b) const {
@@ -129,14 +128,14 @@ class GpuMultiOutputFusion : public KernelGraph {
     const Kernel& x = kernels_[a];
     const Kernel& y = kernels_[b];
     if ((x.columns == 0) != (y.columns == 0)) return reads;
-    return x.columns == y.columns && (x.columns == 0 || (!x.costly && !y.costly));
+    return x.columns == y.columns && (x.columns == 0 || (!x.is_costly() && !y.is_costly()));
   }
 
   // Whether each reads its own slice of a value, and no element is in both.
   bool ReadApart(uint32_t a, uint32_t b, ValueId value) const {
     const NodeId x = kernels_[a].SliceOf(value);
     const NodeId y = kernels_[b].SliceOf(value);
-    if (!x.valid() || !y.valid() || flow_.ByteSize(value) < kSmallSlice) return false;
+    if (!x.valid() || !y.valid() || flow_.ByteSize(value) < gpu_rules::kSmallSlice) return false;
     const auto starts_x = IntegersOf(flow_, flow_.node(x), "start_indices");
     const auto limits_x = IntegersOf(flow_, flow_.node(x), "limit_indices");
     const auto starts_y = IntegersOf(flow_, flow_.node(y), "start_indices");
@@ -162,7 +161,7 @@ class GpuMultiOutputFusion : public KernelGraph {
     const KernelUse now = counter_.Count(consumer);
     const KernelUse::Read* through = now.Of(value);
     if (through == nullptr) return false;
-    const double blocks = kernels_[consumer].reduces ? now.blocks : std::max(now.blocks, made.blocks);
+    const double blocks = kernels_[consumer].reduces() ? now.blocks : std::max(now.blocks, made.blocks);
     std::vector<double> facts = {made.operations,
                                  made.written,
                                  made.blocks,

@@ -2,16 +2,12 @@
 // are added to what is read, and what they make is cut off.
 #include <algorithm>
 
+#include "optimise/dataflow/convolution_call.h"
 #include "optimise/dataflow/pass.h"
-#include "optimise/gpu/convolution_call.h"
+#include "optimise/gpu/rules.h"
 
 namespace hespas::optimise {
 namespace {
-
-constexpr int64_t kFactor = 8;    // features come in multiples
-constexpr double kGrowth = 1.35;  // of no buffer more than this
-constexpr int64_t kColours = 3;   // of an image: before 32 or 64 features they become
-constexpr int64_t kPaddedColours = 4;
 
 class Padder {
  public:
@@ -43,13 +39,15 @@ class Padder {
  private:
   // Sets the wanted numbers of features; false where they stand already, or a buffer would grow too much.
   static bool Widen(int64_t& in, int64_t& out) {
-    if (in == kColours && (out == 32 || out == 64)) {
-      in = kPaddedColours;
+    if (in == gpu_rules::kColours && (out == 32 || out == 64)) {
+      in = gpu_rules::kPaddedColours;
       return true;
     }
-    const auto up = [](int64_t n) { return (n + kFactor - 1) / kFactor * kFactor; };
+    const auto up = [](int64_t n) {
+      return (n + gpu_rules::kFeatureMultiple - 1) / gpu_rules::kFeatureMultiple * gpu_rules::kFeatureMultiple;
+    };
     const auto growth = [&](int64_t n) { return static_cast<double>(up(n)) / static_cast<double>(n); };
-    if (growth(in) * growth(out) > kGrowth) return false;  // the filter holds both
+    if (growth(in) * growth(out) > gpu_rules::kPaddedGrowth) return false;  // the filter holds both
     const bool changes = up(in) != in || up(out) != out;
     in = up(in);
     out = up(out);

@@ -7,14 +7,12 @@
 
 #include "optimise/gpu/decisions.h"
 #include "optimise/gpu/kernel_use.h"
+#include "optimise/gpu/rules.h"
 
 namespace hespas::optimise {
 namespace {
 
 using ir::OpKind;
-
-constexpr size_t kConsumerLimit = 256;
-constexpr size_t kManyConsumers = 16;  // a value with more is looked at again only when it comes first in the queue
 
 class PriorityFusion {
  public:
@@ -127,7 +125,7 @@ class PriorityFusion {
     consumer_count_[id.index()] = consumers.size();
     is_outdated_[id.index()] = 0;
     benefit_[id.index()] = -1;
-    if (consumers.size() > kConsumerLimit) return;
+    if (consumers.size() > gpu_rules::kConsumerLimit) return;
     facts_.clear();
     AddFacts(id, consumers, facts_);
     benefit_[id.index()] = FusionBenefit(facts_, context_.gpu);
@@ -143,7 +141,7 @@ class PriorityFusion {
   }
 
   void Reevaluate(NodeId id) {
-    if (consumer_count_[id.index()] <= kManyConsumers) return Evaluate(id);
+    if (consumer_count_[id.index()] <= gpu_rules::kManyConsumers) return Evaluate(id);
     if (is_outdated_[id.index()]) return;
     is_outdated_[id.index()] = 1;
     outdated_.push_back(id);

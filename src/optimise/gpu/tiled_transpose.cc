@@ -2,20 +2,16 @@
 
 #include <algorithm>
 
+#include "optimise/gpu/rules.h"
+
 namespace hespas::optimise {
 namespace {
 
 using ir::OpKind;
 
-constexpr int64_t kShort = 16;  // a tile's side
-constexpr int64_t kShorter = 8;
-constexpr int64_t kArea = 64 * 128;    // from which on the shorter side will do
-constexpr size_t kRank = 3;            // that tiles are made for
-constexpr size_t kIntermediate = 3;    // operands of an elementwise op that is looked through
-constexpr size_t kSearchLimit = 1024;  // ops
-
 bool IsIntermediate(const Node& node) {
-  if (node.operands.empty() || node.operands.size() > kIntermediate || node.result_count != 1) return false;
+  if (node.operands.empty() || node.operands.size() > gpu_rules::kIntermediateOperands || node.result_count != 1)
+    return false;
   return ir::Traits(node.kind).sort == ir::OpSort::kElementwise || node.kind == OpKind::kReshape ||
          node.kind == OpKind::kBitcast;
 }
@@ -43,7 +39,7 @@ std::optional<TiledTranspose> TiledTransposeOf(const Dataflow& flow, const Node&
     }
     last = d;
   }
-  if (firsts.size() < 2 || firsts.size() > kRank) return std::nullopt;
+  if (firsts.size() < 2 || firsts.size() > gpu_rules::kTransposeRank) return std::nullopt;
   Dimensions sorted = firsts;
   std::sort(sorted.begin(), sorted.end());
   TiledTranspose tiled{Dimensions(firsts.size()), {}};
@@ -55,7 +51,8 @@ std::optional<TiledTranspose> TiledTransposeOf(const Dataflow& flow, const Node&
   if (tiled.order.back() + 1 == static_cast<int64_t>(firsts.size())) return std::nullopt;
   const int64_t a = tiled.from.back();
   const int64_t b = sizes.back();
-  const bool tiles = std::min(a, b) >= kShort || (std::min(a, b) >= kShorter && a * b >= kArea);
+  const bool tiles = std::min(a, b) >= gpu_rules::kTransposeSide ||
+                     (std::min(a, b) >= gpu_rules::kTransposeShortSide && a * b >= gpu_rules::kTransposeArea);
   return tiles ? std::optional(tiled) : std::nullopt;
 }
 
@@ -63,7 +60,7 @@ std::optional<TiledTranspose> HeroTranspose(const Dataflow& flow, NodeId root,
                                             const std::function<bool(ValueId)>& is_inside) {
   std::optional<TiledTranspose> found;
   std::vector<NodeId> seen = {root};
-  for (size_t i = 0; i < seen.size() && seen.size() <= kSearchLimit; ++i) {
+  for (size_t i = 0; i < seen.size() && seen.size() <= gpu_rules::kTransposeSearch; ++i) {
     const Node& node = flow.node(seen[i]);
     if (node.kind == OpKind::kTranspose) {
       if (auto tiled = TiledTransposeOf(flow, node)) {

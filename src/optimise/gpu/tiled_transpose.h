@@ -6,15 +6,9 @@
 
 #include "optimise/dataflow/build.h"
 #include "optimise/dataflow/dataflow.h"
+#include "optimise/fusion/tiled_transpose.h"
 
 namespace hespas::optimise {
-
-// In few dimensions: those of size one go, neighbours that stay neighbours are one.
-struct TiledTranspose {
-  Dimensions from;   // sizes of the operand
-  Dimensions order;  // which of them stands at each place of the result
-  bool operator==(const TiledTranspose&) const = default;
-};
 
 // Nothing where tiles do not help: the inner dimension stays, or one of those exchanged is short.
 std::optional<TiledTranspose> TiledTransposeOf(const Dataflow& flow, const Node& transpose);

@@ -9,6 +9,7 @@
 #include "base/line_index.h"
 #include "optimise/fusion/kernels.h"
 #include "optimise/gpu/matmul_order.h"
+#include "optimise/gpu/rules.h"
 #include "optimise/gpu/triton_rules.h"
 #include "optimise/passes/canonical_dots.h"
 
@@ -16,12 +17,6 @@ namespace hespas::optimise {
 namespace {
 
 using ir::OpKind;
-
-constexpr size_t kInputsOfOperand = 4;
-// Ops that one operand brings along, and all kernels together for each op of the region: a long chain that every
-// matmul reads would be copied for each of them.
-constexpr size_t kMostMembers = 64;
-constexpr size_t kCopiesPerNode = 16;
 
 enum Label : uint32_t { kSummed, kLeft, kRight, kBatch };
 
@@ -49,7 +44,7 @@ class Former {
       : flow_(flow),
         context_(context),
         rules_(flow),
-        budget_(kCopiesPerNode * flow.node_count() + kMostMembers),
+        budget_(gpu_rules::kCopiesPerNode * flow.node_count() + gpu_rules::kMostMembers),
         place_(flow.node_count(), 0),
         taken_(flow.node_count(), 0) {
     for (size_t i = 0; i < flow.order().size(); ++i) place_[flow.order()[i].index()] = i;
@@ -101,13 +96,13 @@ class Former {
     std::deque<Open> open{{operand, OrderOf(flow_.type(operand).dims, labels)}};
     std::unordered_set<ValueId> seen{operand};
     size_t inputs = 1;
-    size_t room = std::min(kMostMembers, budget_);
+    size_t room = std::min(gpu_rules::kMostMembers, budget_);
     for (size_t waiting = 0; open.size() > waiting && room > 0;) {
       Open next = std::move(open.front());
       open.pop_front();
       const NodeId producer = flow_.producer(next.value);
       const size_t more = producer.valid() ? flow_.node(producer).operands.size() : 1;
-      if (inputs + more > kInputsOfOperand + 1) {
+      if (inputs + more > gpu_rules::kInputsOfOperand + 1) {
         open.push_back(std::move(next));
         ++waiting;
         continue;

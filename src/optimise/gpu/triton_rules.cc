@@ -4,6 +4,7 @@
 #include <span>
 
 #include "optimise/fusion/kernels.h"
+#include "optimise/gpu/rules.h"
 
 namespace hespas::optimise {
 namespace {
@@ -11,9 +12,6 @@ namespace {
 using ir::ElementKind;
 using ir::OpKind;
 using ir::OpSort;
-
-constexpr int64_t kTolerance = 1024;                 // bytes that a kernel may read more
-constexpr int64_t kMostElements = int64_t{1} << 48;  // of a value: sizes and sums of them stay exact
 
 constexpr OpKind kOfAnyType[] = {OpKind::kConvert,  OpKind::kAbs,      OpKind::kNegate,  OpKind::kAdd,
                                  OpKind::kSubtract, OpKind::kMultiply, OpKind::kMaximum, OpKind::kMinimum,
@@ -32,7 +30,7 @@ bool IsIn(std::span<const OpKind> list, OpKind kind) { return std::find(list.beg
 
 bool IsSized(const ir::Type& type) {
   const int64_t count = type.has_static_shape() ? type.element_count() : 0;
-  return type.is_tensor() && count > 0 && count <= kMostElements;
+  return type.is_tensor() && count > 0 && count <= gpu_rules::kMostElements;
 }
 
 bool IsHalfOrSingle(const ir::Type& type) {
@@ -74,11 +72,11 @@ bool TritonRules::IsComputed(const Node& node) const {
 
 bool TritonRules::IsSplat(ValueId value) const {
   const Node* producer = flow_.ProducerNode(value);
-  return producer != nullptr && producer->kind == OpKind::kConstant && ClassOf(flow_, *producer) == FusionClass::kCheap;
+  return producer != nullptr && producer->kind == OpKind::kConstant && IsInlineConstant(flow_, *producer);
 }
 
 bool TritonRules::PaysBefore(const Node& node) const {
-  if (ReadsBroadcast(node) || ReadMinusWritten(node) <= kTolerance) return true;
+  if (ReadsBroadcast(node) || ReadMinusWritten(node) <= gpu_rules::kIoTolerance) return true;
   if (UsesOf(node.first_result) > 1) return false;
   return std::all_of(node.operands.begin(), node.operands.end(), [&](ValueId operand) {
     return IsGiven(operand) && (node.kind == OpKind::kSlice || UsesOf(operand) == 1);
@@ -93,7 +91,7 @@ bool TritonRules::PaysBehind(const Node& node, ValueId value) const {
     if (!IsBroadcast(producer)) return false;
     if (!IsGiven(producer->operands[0]) && flow_.type(producer->operands[0]).element_count() != 1) return false;
   }
-  return ReadMinusWritten(node) >= -kTolerance || IsReturned(node.first_result);
+  return ReadMinusWritten(node) >= -gpu_rules::kIoTolerance || IsReturned(node.first_result);
 }
 
 NodeId TritonRules::OnlyConsumer(ValueId value) const {

@@ -9,7 +9,7 @@
 #include "ir/attributes/op_attributes.h"
 #include "optimise/dataflow/build.h"
 #include "optimise/dataflow/pass.h"
-#include "optimise/fusion/kernels.h"
+#include "optimise/fusion/policy.h"
 
 namespace hespas::optimise {
 namespace {
@@ -80,8 +80,9 @@ struct Group {
 
 class Canonicaliser {
  public:
-  // `in_order`: operands are batches, rows and columns in this order, one dimension of each role (CPU).
-  Canonicaliser(Dataflow& flow, bool in_order) : flow_(flow), in_order_(in_order), users_(flow.Users()) {
+  // Where the compiler orders operands they are batches, rows and columns in this order, one dimension of each role.
+  Canonicaliser(Dataflow& flow, const CompilerPolicy& policy)
+      : flow_(flow), policy_(policy), in_order_(policy.OrdersDotOperands()), users_(flow.Users()) {
     for (const ValueId out : flow.outputs) returned_.insert(out);
   }
 
@@ -168,7 +169,7 @@ class Canonicaliser {
     const Node* producer = flow_.ProducerNode(value);
     while (producer != nullptr && producer->kind == OpKind::kReshape)
       producer = flow_.ProducerNode(producer->operands[0]);
-    return producer != nullptr && ClassOf(flow_, *producer) == FusionClass::kElement;
+    return producer != nullptr && ClassOf(flow_, *producer, policy_) == FusionClass::kElement;
   }
 
   // Unit dimensions go; neighbouring free dimensions become one.
@@ -302,6 +303,7 @@ class Canonicaliser {
   }
 
   Dataflow& flow_;
+  const CompilerPolicy& policy_;
   bool in_order_;
   UserTable users_;
   std::unordered_set<ValueId> returned_;
@@ -332,8 +334,6 @@ bool SwapsMatrix(const Dataflow& flow, const Node& node) {
   return std::is_sorted(permutation->begin(), permutation->end());
 }
 
-void CanonicaliseDots(Dataflow& flow, PassContext& context) {
-  Canonicaliser(flow, context.target == Target::kCpu).Run();
-}
+void CanonicaliseDots(Dataflow& flow, PassContext& context) { Canonicaliser(flow, *context.policy).Run(); }
 
 }  // namespace hespas::optimise

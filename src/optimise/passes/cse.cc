@@ -9,6 +9,7 @@
 
 #include "base/text/hash.h"
 #include "optimise/dataflow/pass.h"
+#include "optimise/fusion/policy.h"
 
 namespace hespas::optimise {
 namespace {
@@ -66,23 +67,23 @@ bool IsNoise(std::string_view attribute) {
          attribute == "xla_shape" || attribute == "mhlo.sharding" || attribute == "source_layout";
 }
 
-bool MayShare(const Dataflow& flow, const Node& node);
+bool MayShare(const Node& node, const CompilerPolicy& policy);
 
 // Of loops and branches those without others inside.
-bool MayShareBodies(const Node& node) {
-  return std::all_of(node.bodies.begin(), node.bodies.end(), [](const auto& body) {
+bool MayShareBodies(const Node& node, const CompilerPolicy& policy) {
+  return std::all_of(node.bodies.begin(), node.bodies.end(), [&](const auto& body) {
     return std::all_of(body->order().begin(), body->order().end(),
-                       [&](NodeId id) { return body->node(id).bodies.empty() && MayShare(*body, body->node(id)); });
+                       [&](NodeId id) { return body->node(id).bodies.empty() && MayShare(body->node(id), policy); });
   });
 }
 
-bool MayShare(const Dataflow& flow, const Node& node) {
+bool MayShare(const Node& node, const CompilerPolicy& policy) {
   if (node.kind == OpKind::kOptimizationBarrier) return false;
   switch (ir::Traits(node.kind).sort) {
     case OpSort::kCollective:
-      return flow.dots_take_producers;
+      return policy.SharesCollectives();
     case OpSort::kControl:
-      return !node.bodies.empty() && MayShareBodies(node);
+      return !node.bodies.empty() && MayShareBodies(node, policy);
     case OpSort::kAsync:
     case OpSort::kTransfer:
     case OpSort::kCall:
@@ -166,13 +167,13 @@ class FirstNodes {
 
 }  // namespace
 
-void EliminateCommonSubexpressions(Dataflow& flow, PassContext&) {
+void EliminateCommonSubexpressions(Dataflow& flow, PassContext& context) {
   FirstNodes firsts(flow.order().size());
   NodeHasher hasher(flow);
   for (const NodeId id : flow.order()) {
     Node& node = flow.node(id);
     for (ValueId& operand : node.operands) operand = flow.Resolve(operand);
-    if (!MayShare(flow, node)) continue;
+    if (!MayShare(node, *context.policy)) continue;
     const Hash128 hash = hasher(flow, node, [](ValueId value) { return value.value; });
     const NodeId first = firsts.FirstOf(hash, id);
     if (first == id) continue;

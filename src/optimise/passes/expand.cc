@@ -1,8 +1,8 @@
 // Kernels taken apart again, so that any StableHLO compiler can run an optimised program and check its numbers.
 #include <fmt/format.h>
 
+#include "optimise/dataflow/convolution_call.h"
 #include "optimise/dataflow/pass.h"
-#include "optimise/gpu/convolution_call.h"
 
 namespace hespas::optimise {
 namespace {

@@ -6,6 +6,7 @@
 #include "optimise/dataflow/build.h"
 #include "optimise/dataflow/pass.h"
 #include "optimise/dataflow/reducer.h"
+#include "optimise/fusion/policy.h"
 
 namespace hespas::optimise {
 namespace {
@@ -165,7 +166,7 @@ class Normaliser {
 }  // namespace
 
 void NormaliseFloats(Dataflow& flow, PassContext& context) {
-  Normaliser(flow, context.bf16_capability, context.target == Target::kCpu).Run();
+  Normaliser(flow, context.bf16_capability, context.policy->RoundsEachOp()).Run();
 }
 
 }  // namespace hespas::optimise

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "optimise/dataflow/pass.h"
+#include "optimise/fusion/policy.h"
 #include "optimise/gpu/decisions.h"
 #include "optimise/schedule/latency_hiding.h"
 #include "optimise/schedule/memory_orders.h"
@@ -105,13 +106,13 @@ void Schedule(Dataflow& flow, PassContext& context) {
   // Without such pairs the order of a GPU's program decides nothing but which collective comes first: the program's own
   // does.
   const auto starts = [&](NodeId id) { return flow.node(id).kind == OpKind::kAsyncStart; };
-  if (context.target == Target::kGpu && std::none_of(before.begin(), before.end(), starts)) return;
+  if (context.policy->HidesLatency() && std::none_of(before.begin(), before.end(), starts)) return;
   // Who sends and receives by hand, as pipelines do, has a schedule.
   const auto transfers = [&](NodeId id) { return ir::Traits(flow.node(id).kind).sort == OpSort::kTransfer; };
   if (std::any_of(before.begin(), before.end(), transfers)) return;
   const Dag dag = DagOf(flow);
   std::vector<uint32_t> order = LeastMemory(dag);
-  if (context.target == Target::kGpu) order = Hide(flow, dag, order, context);
+  if (context.policy->HidesLatency()) order = Hide(flow, dag, order, context);
   std::vector<NodeId> after;
   after.reserve(order.size());
   for (const uint32_t i : order) after.push_back(before[i]);

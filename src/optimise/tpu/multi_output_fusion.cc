@@ -1,11 +1,13 @@
+#include "optimise/tpu/multi_output_fusion.h"
+
 #include <algorithm>
 
 #include "optimise/fusion/kernel_graph.h"
+#include "optimise/fusion/rules.h"
+#include "optimise/tpu/rules.h"
 
 namespace hespas::optimise {
 namespace {
-
-constexpr double kFollowLimit = 25;  // instructions an element that may follow a dot in its kernel
 
 class TpuMultiOutputFusion : public KernelGraph {
  public:
@@ -42,7 +44,7 @@ class TpuMultiOutputFusion : public KernelGraph {
       SortConsumers(consumers);
       std::reverse(consumers.begin(), consumers.end());
       for (size_t i = 0; i + 1 < consumers.size(); ++i) {
-        for (size_t j = i + 1; j < std::min(consumers.size(), i + kSiblings); ++j)
+        for (size_t j = i + 1; j < std::min(consumers.size(), i + fusion_rules::kSiblings); ++j)
           TryFuse(Now(consumers[i]), Now(consumers[j]));
       }
     }
@@ -58,7 +60,7 @@ class TpuMultiOutputFusion : public KernelGraph {
     const Kernel& y = kernels_[b];
     if ((x.rows && y.columns > 0) || (y.rows && x.columns > 0)) return false;
     if (!x.dots && !y.dots) return x.rows == y.rows;
-    return (x.dots ? y : x).instructions <= kFollowLimit * static_cast<double>(x.elements);
+    return (x.dots ? y : x).instructions <= tpu_rules::kFollowLimit * static_cast<double>(x.elements);
   }
 };
 

@@ -1,5 +1,7 @@
 // A matrix of one row is laid out in tiles of rows and columns, a vector is not: XLA:TPU squeezes its unit dimension
 // by a kernel of its own (a reduction over the unit dimensions) before broadcasts read it.
+#include "optimise/tpu/squeeze_unit_dimensions.h"
+
 #include <algorithm>
 
 #include "optimise/dataflow/build.h"
