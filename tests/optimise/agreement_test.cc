@@ -173,7 +173,7 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& pair) { return std::string(pair.param.name); });
 
 // Programs that the prototype had XLA optimise otherwise: all-gathers up to 30 MiB, reduce-scatters made too late to be
-// combined, which a threshold of 0 stands for, products as Triton kernels, nothing scheduled (docs/optimiser.md).
+// combined, which a threshold of 0 stands for, matmuls as Triton kernels, nothing scheduled (docs/optimiser.md).
 const std::vector<std::string> kPrototypesFlags{
     "--xla_gpu_all_gather_combine_threshold_bytes=31457280", "--xla_gpu_reduce_scatter_combine_threshold_bytes=0",
     "--xla_gpu_enable_triton_gemm=true", "--xla_gpu_enable_latency_hiding_scheduler=false"};

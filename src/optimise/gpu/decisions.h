@@ -14,11 +14,12 @@
 namespace hespas::optimise {
 
 enum class QuestionKind : uint8_t {
-  kRepeatOnGpu,  // does it take less time: GainOfRepeating
-  kBefore,       // {1 where more is asked than as much, count of the first facts}, facts of two values: GainOfRepeating
-  kJoin,         // what a value's maker, a reader and both together take: JoinsOnGpu
-  kSameRates,    // RatesOf, to be met exactly: an order was planned with them
-  kFits,         // {bytes of temporaries, bytes held throughout}
+  kDuplicate,         // does it take less time: FusionBenefit
+  kHigherPriority,    // {1 where more is asked than as much, count of the first facts}, facts of two values:
+                      // FusionBenefit
+  kProducerConsumer,  // what a value's producer, a consumer and both together take: FusesProducerConsumer
+  kSameRates,         // RatesOf, to be met exactly: an order was planned with them
+  kFits,              // {bytes of temporaries, bytes held throughout}
 };
 
 struct Question {
@@ -27,12 +28,12 @@ struct Question {
   auto operator<=>(const Question&) const = default;
 };
 
-// Seconds that a device saves where each reader of a value computes it. Facts: operations, bytes written and thread
-// blocks of the value's own kernel, number of values that it reads, bytes and total of each; then of each reader: how
-// often it counts, operations, bytes written, thread blocks, how often it asks for the value, thread blocks with the
-// value inside, number of values that it reads, bytes and total of each, the same of those that it reads with the value
-// inside.
-double GainOfRepeating(std::span<const double> facts, const GpuFigures& gpu);
+// XLA's fusion benefit (run-time delta): seconds saved where each consumer of a value computes it. Facts: operations,
+// bytes written and thread blocks of the value's own kernel, number of values that it reads, bytes and total of each;
+// then of each consumer: how often it counts, operations, bytes written, thread blocks, how often it asks for the
+// value, thread blocks with the value inside, number of values that it reads, bytes and total of each, the same of
+// those that it reads with the value inside.
+double FusionBenefit(std::span<const double> facts, const GpuFigures& gpu);
 
 // Of memory and arithmetic.
 std::vector<double> RatesOf(const GpuFigures& gpu);

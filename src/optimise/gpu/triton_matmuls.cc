@@ -1,4 +1,4 @@
-// Products as Triton kernels: each takes in what makes its operands, and what follows it alone, where that moves no
+// Matmuls as Triton kernels: each takes in what makes its operands, and what follows it alone, where that moves no
 // more memory (XLA's GemmFusion, with --xla_gpu_triton_gemm_any).
 #include <fmt/format.h>
 
@@ -8,7 +8,8 @@
 
 #include "base/line_index.h"
 #include "optimise/fusion/kernels.h"
-#include "optimise/gpu/product_order.h"
+#include "optimise/gpu/matmul_order.h"
+#include "optimise/gpu/rules.h"
 #include "optimise/gpu/triton_rules.h"
 #include "optimise/passes/canonical_dots.h"
 
@@ -17,15 +18,9 @@ namespace {
 
 using ir::OpKind;
 
-constexpr size_t kInputsOfOperand = 4;
-// Ops that one operand brings along, and all kernels together for each op of the region: a long chain that every
-// product reads would be copied for each of them.
-constexpr size_t kMostMembers = 64;
-constexpr size_t kCopiesPerNode = 16;
-
 enum Label : uint32_t { kSummed, kLeft, kRight, kBatch };
 
-// What each dimension of an operand is to the product.
+// What each dimension of an operand is to the matmul.
 std::vector<uint32_t> LabelsOf(size_t rank, uint32_t own, const Dimensions& summed, const Dimensions& batch) {
   std::vector<uint32_t> labels(rank, own);
   for (const int64_t dimension : summed) labels[static_cast<size_t>(dimension)] = kSummed;
@@ -49,7 +44,7 @@ class Former {
       : flow_(flow),
         context_(context),
         rules_(flow),
-        budget_(kCopiesPerNode * flow.node_count() + kMostMembers),
+        budget_(gpu_rules::kCopiesPerNode * flow.node_count() + gpu_rules::kMostMembers),
         place_(flow.node_count(), 0),
         taken_(flow.node_count(), 0) {
     for (size_t i = 0; i < flow.order().size(); ++i) place_[flow.order()[i].index()] = i;
@@ -79,11 +74,11 @@ class Former {
     const Dimensions result = flow_.type(node.first_result).dims;
     if (made.size() != result.size()) return;
     Divisible divisible{.label = kLeft};
-    TakeProducers(operands[0], left, kLeft, divisible);
+    FuseProducers(operands[0], left, kLeft, divisible);
     Divisible whole;
-    TakeProducers(operands[1], right, kRight, whole);
+    FuseProducers(operands[1], right, kRight, whole);
     members_.push_back(dot);
-    const NodeId root = TakeReaders(dot, OrderOf(result, made), divisible);
+    const NodeId root = FuseConsumers(dot, OrderOf(result, made), divisible);
     std::sort(members_.begin(), members_.end(),
               [&](NodeId a, NodeId b) { return place_[a.index()] < place_[b.index()]; });
     members_.erase(std::unique(members_.begin(), members_.end()), members_.end());
@@ -93,32 +88,32 @@ class Former {
   }
 
   // Breadth first from an operand; what would need more inputs than a kernel has waits for others to need fewer.
-  void TakeProducers(WireId operand, const std::vector<uint32_t>& labels, uint32_t beside, Divisible& divisible) {
+  void FuseProducers(ValueId operand, const std::vector<uint32_t>& labels, uint32_t beside, Divisible& divisible) {
     struct Open {
-      WireId wire;
-      ProductOrder order;
+      ValueId value;
+      MatmulOrder order;
     };
     std::deque<Open> open{{operand, OrderOf(flow_.type(operand).dims, labels)}};
-    std::unordered_set<WireId> seen{operand};
+    std::unordered_set<ValueId> seen{operand};
     size_t inputs = 1;
-    size_t room = std::min(kMostMembers, budget_);
+    size_t room = std::min(gpu_rules::kMostMembers, budget_);
     for (size_t waiting = 0; open.size() > waiting && room > 0;) {
       Open next = std::move(open.front());
       open.pop_front();
-      const NodeId maker = flow_.maker(next.wire);
-      const size_t more = maker.valid() ? flow_.node(maker).operands.size() : 1;
-      if (inputs + more > kInputsOfOperand + 1) {
+      const NodeId producer = flow_.producer(next.value);
+      const size_t more = producer.valid() ? flow_.node(producer).operands.size() : 1;
+      if (inputs + more > gpu_rules::kInputsOfOperand + 1) {
         open.push_back(std::move(next));
         ++waiting;
         continue;
       }
       waiting = 0;
-      const auto orders = OrdersBefore(next.wire, next.order, beside, divisible);
+      const auto orders = OrdersBefore(next.value, next.order, beside, divisible);
       if (!orders) continue;
-      members_.push_back(maker);
+      members_.push_back(producer);
       --room;
       --inputs;
-      const auto& operands = flow_.node(maker).operands;
+      const auto& operands = flow_.node(producer).operands;
       for (size_t i = 0; i < operands.size(); ++i) {
         if (!seen.insert(operands[i]).second) continue;
         ++inputs;
@@ -127,15 +122,15 @@ class Former {
     }
   }
 
-  // The orders of what a wire's maker reads; nothing where the maker stays outside.
-  std::optional<std::vector<ProductOrder>> OrdersBefore(WireId wire, const ProductOrder& order, uint32_t beside,
-                                                        Divisible& divisible) const {
-    const NodeId id = flow_.maker(wire);
-    if (!id.valid() || taken_[id.index()] || !rules_.IsComputed(flow_.node(id)) || rules_.IsJoined(wire)) {
+  // The orders of what a value's producer reads; nothing where the producer stays outside.
+  std::optional<std::vector<MatmulOrder>> OrdersBefore(ValueId value, const MatmulOrder& order, uint32_t beside,
+                                                       Divisible& divisible) const {
+    const NodeId id = flow_.producer(value);
+    if (!id.valid() || taken_[id.index()] || !rules_.IsComputed(flow_.node(id)) || rules_.IsConcatenated(value)) {
       return std::nullopt;
     }
     const Node& node = flow_.node(id);
-    if (rules_.IsSplat(wire)) return std::vector<ProductOrder>{};
+    if (rules_.IsSplat(value)) return std::vector<MatmulOrder>{};
     auto orders = OrdersOfOperands(flow_, node, order, beside);
     Divisible divided = divisible;
     if (!orders || !std::all_of(orders->begin(), orders->end(), [&](auto& o) { return CanTile(o, divided); })) {
@@ -147,19 +142,19 @@ class Former {
   }
 
   // The last op of the kernel.
-  NodeId TakeReaders(NodeId dot, ProductOrder order, Divisible& divisible) {
+  NodeId FuseConsumers(NodeId dot, MatmulOrder order, Divisible& divisible) {
     NodeId last = dot;
     for (;;) {
       taken_[last.index()] = 1;
-      const WireId wire = flow_.result(last);
-      const NodeId next = rules_.OnlyReader(wire);
+      const ValueId value = flow_.result(last);
+      const NodeId next = rules_.OnlyConsumer(value);
       if (!next.valid()) return last;
       const Node& node = flow_.node(next);
-      if (!rules_.IsComputed(node) || !rules_.PaysBehind(node, wire)) return last;
+      if (!rules_.IsComputed(node) || !rules_.PaysBehind(node, value)) return last;
       auto after = OrderOfResult(flow_, node, order);
       if (!after || !CanTile(*after, divisible)) return last;
-      for (const WireId operand : node.operands) {
-        if (operand != wire) TakeSpread(operand);
+      for (const ValueId operand : node.operands) {
+        if (operand != value) FuseBroadcast(operand);
       }
       members_.push_back(next);
       order = std::move(*after);
@@ -167,13 +162,13 @@ class Former {
     }
   }
 
-  // What spreads a number or a parameter, and the number itself where it is a constant.
-  void TakeSpread(WireId operand) {
-    const NodeId maker = flow_.maker(operand);
-    if (!maker.valid()) return;
-    members_.push_back(maker);
-    for (const WireId input : flow_.node(maker).operands) {
-      if (rules_.IsSplat(input)) members_.push_back(flow_.maker(input));
+  // What broadcasts a number or a parameter, and the number itself where it is a constant.
+  void FuseBroadcast(ValueId operand) {
+    const NodeId producer = flow_.producer(operand);
+    if (!producer.valid()) return;
+    members_.push_back(producer);
+    for (const ValueId input : flow_.node(producer).operands) {
+      if (rules_.IsSplat(input)) members_.push_back(flow_.producer(input));
     }
   }
 
@@ -181,12 +176,12 @@ class Former {
     const ir::Module& source = flow_.source();
     const ir::OpId origin = flow_.node(dot).origin;
     const std::string name =
-        origin.valid() ? fmt::format("product of line {}", lines_->Line(source.op(origin).source)) : "a product";
+        origin.valid() ? fmt::format("matmul of line {}", lines_->Line(source.op(origin).source)) : "a matmul";
     for (const NodeId id : members_) {
       context_.explanations->push_back(
           {.op = std::string(source.name(flow_.node(id).name)),
            .kernel = name,
-           .reason = id == dot ? "a product: a Triton kernel" : "the product's kernel computes it and moves no more",
+           .reason = id == dot ? "a matmul: a Triton kernel" : "the Triton matmul computes it and moves no more bytes",
            .origin = flow_.node(id).origin});
     }
   }
@@ -197,12 +192,12 @@ class Former {
   size_t budget_;                   // ops that kernels may still take in
   std::optional<LineIndex> lines_;  // where explanations are wanted
   std::vector<size_t> place_;       // by node: in the order of the region
-  std::vector<char> taken_;         // by node: a product, or what follows it in its kernel
+  std::vector<char> taken_;         // by node: a matmul, or what follows it in its kernel
   std::vector<NodeId> members_;
 };
 
 }  // namespace
 
-void FormTritonProducts(Dataflow& flow, PassContext& context) { Former(flow, context).Run(); }
+void FormTritonMatmuls(Dataflow& flow, PassContext& context) { Former(flow, context).Run(); }
 
 }  // namespace hespas::optimise

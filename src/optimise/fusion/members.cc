@@ -1,12 +1,12 @@
-// Multi-output fusion: kernels that read the same data, or of which one reads what the other stores, become one.
-#include "optimise/fusion/kernel_graph.h"
+#include "optimise/fusion/kernels.h"
+#include "optimise/fusion/policy.h"
 
 namespace hespas::optimise {
 
 bool Members::Belongs(NodeId id, uint32_t kernel) const {
   const FusionClass kind = plan_.classes[id.index()];
-  if (kind == FusionClass::kBarrier) return false;
-  return kind == FusionClass::kCheap || !plan_.stored[id.index()] || plan_.kernel[id.index()] == kernel;
+  if (kind == FusionClass::kUnfusible) return false;
+  return kind == FusionClass::kCheap || !plan_.materialized[id.index()] || plan_.kernel[id.index()] == kernel;
 }
 
 const std::vector<NodeId>& Members::Of(uint32_t kernel) {
@@ -27,16 +27,13 @@ const std::vector<NodeId>& Members::Of(uint32_t kernel) {
         stack_.pop_back();
         continue;
       }
-      const bool outside = flow_.node(id).kind == ir::OpKind::kScatter && IsReadFromMemory(flow_, flow_.node(id), next);
-      const NodeId maker = flow_.maker(operands[next++]);
-      if (maker.valid() && !outside && Belongs(maker, kernel)) enter(maker);
+      const bool outside =
+          flow_.node(id).kind == ir::OpKind::kScatter && plan_.policy->IsReadFromMemory(flow_, flow_.node(id), next);
+      const NodeId producer = flow_.producer(operands[next++]);
+      if (producer.valid() && !outside && Belongs(producer, kernel)) enter(producer);
     }
   }
   return found_;
-}
-
-void JoinKernels(const Dataflow& flow, const PassContext& context, KernelPlan& plan) {
-  (flow.dots_take_producers ? JoinOnTpu : JoinOnGpu)(flow, context, plan);
 }
 
 }  // namespace hespas::optimise

@@ -1,4 +1,4 @@
-// A convolution as the convolution library runs it: cuDNN has kernels of their own for gradients.
+// A convolution as cuDNN runs it: cuDNN has kernels of their own for gradients.
 //
 // - The labels are those of the forward convolution, whichever of its three arrays is the result (XLA's HLO has them
 // so).
@@ -38,12 +38,12 @@ struct ConvolutionCall {
   }
 };
 
-constexpr std::string_view kConvolutionWithSum = "__cudnn$convBiasActivationForward";
+constexpr std::string_view kFusedConvolution = "__cudnn$convBiasActivationForward";
 
 std::string_view TargetOf(ConvolutionRole role);
 // Nothing for other nodes.
 std::optional<ConvolutionCall> ConvolutionCallOf(const Dataflow& flow, const Node& node);
 // Whether it takes a sum in, too: operands 2 (bias) and 3 (addend).
-bool TakesSum(const Dataflow& flow, const Node& call);
+bool HasSideInput(const Dataflow& flow, const Node& call);
 
 }  // namespace hespas::optimise

@@ -1,5 +1,7 @@
-// A matrix of one row is laid out in tiles of rows and columns, a vector is not: XLA:TPU turns the one into the other
+// A matrix of one row is laid out in tiles of rows and columns, a vector is not: XLA:TPU squeezes its unit dimension
 // by a kernel of its own (a reduction over the unit dimensions) before broadcasts read it.
+#include "optimise/tpu/squeeze_unit_dimensions.h"
+
 #include <algorithm>
 
 #include "optimise/dataflow/build.h"
@@ -10,22 +12,22 @@ namespace {
 
 using ir::OpKind;
 
-// Whether a wire holds what the program was given, or what a barrier kept as it is.
-bool IsGiven(const Dataflow& flow, WireId wire) {
-  const Node* maker = flow.MakerNode(wire);
-  return maker == nullptr || maker->kind == OpKind::kOptimizationBarrier;
+// Whether a value holds what the program was given, or what a barrier kept as it is.
+bool IsGiven(const Dataflow& flow, ValueId value) {
+  const Node* producer = flow.ProducerNode(value);
+  return producer == nullptr || producer->kind == OpKind::kOptimizationBarrier;
 }
 
-WireId BehindReshapes(const Dataflow& flow, WireId wire) {
-  while (flow.maker(wire).valid() && flow.MakerNode(wire)->kind == OpKind::kReshape)
-    wire = flow.MakerNode(wire)->operands[0];
-  return wire;
+ValueId BehindReshapes(const Dataflow& flow, ValueId value) {
+  while (flow.producer(value).valid() && flow.ProducerNode(value)->kind == OpKind::kReshape)
+    value = flow.ProducerNode(value)->operands[0];
+  return value;
 }
 
-void ReadVector(Dataflow& flow, NodeId id) {
+void Squeeze(Dataflow& flow, NodeId id) {
   const Node& node = flow.node(id);
   if (node.kind != OpKind::kBroadcastInDim) return;
-  const WireId input = BehindReshapes(flow, node.operands[0]);
+  const ValueId input = BehindReshapes(flow, node.operands[0]);
   const Dimensions dims = flow.type(node.operands[0]).dims;
   const Dimensions wide = WithoutUnits(dims);
   const auto to = IntegersOf(flow, node, "broadcast_dimensions");
@@ -35,7 +37,7 @@ void ReadVector(Dataflow& flow, NodeId id) {
   const auto at = std::find_if(dims.begin(), dims.end(), [](int64_t d) { return d != 1; }) - dims.begin();
   const ir::Attribute dimensions =
       MakeAttribute(flow.source(), "broadcast_dimensions", ArrayText({(*to)[static_cast<size_t>(at)]}));
-  const WireId vector = Reshape(flow, input, wide);
+  const ValueId vector = Reshape(flow, input, wide);
   Node& broadcast = flow.node(id);
   broadcast.operands[0] = vector;
   broadcast.attributes = {dimensions};
@@ -44,15 +46,15 @@ void ReadVector(Dataflow& flow, NodeId id) {
 
 }  // namespace
 
-bool MakesVector(const Dataflow& flow, const Node& node) {
+bool SqueezesUnitDimensions(const Dataflow& flow, const Node& node) {
   return node.kind == OpKind::kReshape && flow.type(node.first_result).dims.size() == 1 &&
          flow.type(node.operands[0]).dims.size() > 1 && WithoutUnits(flow.type(node.operands[0]).dims).size() == 1 &&
          IsGiven(flow, node.operands[0]);
 }
 
-void ReadRowVectors(Dataflow& flow, PassContext&) {
+void SqueezeUnitDimensions(Dataflow& flow, PassContext&) {
   const std::vector<NodeId> order = flow.order();
-  for (const NodeId id : order) ReadVector(flow, id);
+  for (const NodeId id : order) Squeeze(flow, id);
   flow.Normalise();
 }
 

@@ -1,4 +1,4 @@
-// Dots, and the sums behind them, as calls of the matrix library.
+// Dots, and the sums after them, as calls of cuBLAS.
 #include <fmt/format.h>
 
 #include <unordered_set>
@@ -36,11 +36,11 @@ std::string Quoted(const std::string& text) {
   return out + "\"";
 }
 
-// Library calls take over the dots, with the sum that follows as their third operand (beta = 1).
-class LibraryCaller {
+// cuBLAS calls take over the dots, with the sum that follows as their third operand (beta = 1).
+class GemmRewriter {
  public:
-  explicit LibraryCaller(Dataflow& flow) : flow_(flow), users_(flow.Users()) {
-    for (const WireId out : flow.outputs) returned_.insert(out);
+  explicit GemmRewriter(Dataflow& flow) : flow_(flow), users_(flow.Users()) {
+    for (const ValueId out : flow.outputs) returned_.insert(out);
   }
 
   void Run() {
@@ -55,22 +55,22 @@ class LibraryCaller {
   void Visit(NodeId id) {
     const auto dims = CanonicalDimensions(flow_, flow_.node(id));
     if (!dims) return;
-    const WireId result = flow_.result(id);
-    const NodeId sum = SumAfter(result);
+    const ValueId result = flow_.result(id);
+    const NodeId sum = SideInputAfter(result);
     if (!sum.valid()) {
-      flow_.Replace(result, Call(id, *dims, WireId()));
+      flow_.Replace(result, Call(id, *dims, ValueId()));
       return;
     }
     const auto& addends = flow_.node(sum).operands;
-    const WireId other = addends[0] == through_ ? addends[1] : addends[0];
-    const WireId call = Call(id, *dims, ReshapeTo(flow_, other, flow_.type_id(result)));
+    const ValueId other = addends[0] == through_ ? addends[1] : addends[0];
+    const ValueId call = Call(id, *dims, ReshapeTo(flow_, other, flow_.type_id(result)));
     flow_.Replace(flow_.result(sum), ReshapeTo(flow_, call, flow_.type_id(flow_.result(sum))));
     taken_.insert(sum);
   }
 
-  // The only reader of a dot, through reshapes, where that adds a whole tensor of the same size.
-  NodeId SumAfter(WireId wire) {
-    through_ = wire;
+  // The only consumer of a dot, through reshapes, where that adds a whole tensor of the same size.
+  NodeId SideInputAfter(ValueId value) {
+    through_ = value;
     while (users_[through_.index()].size() == 1 && returned_.count(through_) == 0) {
       const NodeId user = users_[through_.index()][0];
       const Node& node = flow_.node(user);
@@ -83,31 +83,31 @@ class LibraryCaller {
     return NodeId();
   }
 
-  // XLA tries the first addend that is a library call and gives up where that one already has a third operand.
+  // XLA tries the first addend that is a cuBLAS call and gives up where that one already has a third operand.
   bool MayTake(NodeId sum) const {
     const auto& addends = flow_.node(sum).operands;
     if (taken_.count(sum) > 0 || addends[0] == addends[1]) return false;
-    const WireId other = addends[0] == through_ ? addends[1] : addends[0];
+    const ValueId other = addends[0] == through_ ? addends[1] : addends[0];
     if (other == addends[0] && ComesFromDot(other)) return false;
-    const Node* maker = flow_.MakerNode(other);
-    return maker == nullptr || (maker->kind != OpKind::kBroadcastInDim && maker->kind != OpKind::kConstant);
+    const Node* producer = flow_.ProducerNode(other);
+    return producer == nullptr || (producer->kind != OpKind::kBroadcastInDim && producer->kind != OpKind::kConstant);
   }
 
-  // A library call, or a sum one has taken over, that nobody else reads.
-  bool ComesFromDot(WireId wire) const {
+  // A cuBLAS call, or a sum one has taken over, that nobody else reads.
+  bool ComesFromDot(ValueId value) const {
     for (;;) {
-      const NodeId id = flow_.maker(wire);
-      if (!id.valid() || users_[wire.index()].size() != 1) return false;
+      const NodeId id = flow_.producer(value);
+      if (!id.valid() || users_[value.index()].size() != 1) return false;
       const Node& node = flow_.node(id);
       if (node.kind == OpKind::kDotGeneral || taken_.count(id) > 0) return true;
       if (node.kind != OpKind::kReshape) return false;
-      wire = node.operands[0];
+      value = node.operands[0];
     }
   }
 
-  WireId Call(NodeId dot, const ir::DotDimensions& dims, WireId addend) {
+  ValueId Call(NodeId dot, const ir::DotDimensions& dims, ValueId addend) {
     ir::Module& source = flow_.source();
-    std::vector<WireId> operands = flow_.node(dot).operands;
+    std::vector<ValueId> operands = flow_.node(dot).operands;
     if (addend.valid()) operands.push_back(addend);
     const ir::TypeId type = flow_.type_id(flow_.result(dot));
     const std::string config = GemmConfig(dims, addend.valid());
@@ -121,13 +121,13 @@ class LibraryCaller {
 
   Dataflow& flow_;
   UserTable users_;
-  std::unordered_set<WireId> returned_;
+  std::unordered_set<ValueId> returned_;
   std::unordered_set<NodeId> taken_;
-  WireId through_;
+  ValueId through_;
 };
 
 }  // namespace
 
-void FormLibraryCalls(Dataflow& flow, PassContext&) { LibraryCaller(flow).Run(); }
+void FormCublasCalls(Dataflow& flow, PassContext&) { GemmRewriter(flow).Run(); }
 
 }  // namespace hespas::optimise

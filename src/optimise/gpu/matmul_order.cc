@@ -1,6 +1,8 @@
-#include "optimise/gpu/product_order.h"
+#include "optimise/gpu/matmul_order.h"
 
 #include <algorithm>
+
+#include "optimise/gpu/rules.h"
 
 namespace hespas::optimise {
 namespace {
@@ -8,9 +10,7 @@ namespace {
 using ir::OpKind;
 using ir::OpSort;
 
-constexpr int64_t kPiece = 64;  // elements that the pieces of a concatenation come in
-
-int64_t CountOf(const ProductOrder& order, uint32_t label) {
+int64_t CountOf(const MatmulOrder& order, uint32_t label) {
   int64_t count = 1;
   for (const auto& dimension : order) {
     for (const OrderPart& part : dimension) count *= part.label == label ? part.size : 1;
@@ -18,12 +18,12 @@ int64_t CountOf(const ProductOrder& order, uint32_t label) {
   return count;
 }
 
-// A dimension of a product that is spread must not be there already.
-std::optional<ProductOrder> BeforeBroadcast(const Dataflow& flow, const Node& node, const ProductOrder& order) {
+// A dimension of a matmul that is broadcast must not be there already.
+std::optional<MatmulOrder> BeforeBroadcast(const Dataflow& flow, const Node& node, const MatmulOrder& order) {
   const auto& from = flow.type(node.operands[0]).dims;
   const auto kept = IntegersOf(flow, node, "broadcast_dimensions");
   if (!kept || kept->size() != from.size()) return std::nullopt;
-  ProductOrder out(from.size());
+  MatmulOrder out(from.size());
   for (size_t i = 0; i < from.size(); ++i) {
     if (from[i] != 1) out[i] = order[static_cast<size_t>((*kept)[i])];
   }
@@ -36,17 +36,17 @@ std::optional<ProductOrder> BeforeBroadcast(const Dataflow& flow, const Node& no
   return out;
 }
 
-std::optional<std::vector<ProductOrder>> BeforeConcatenate(const Dataflow& flow, const Node& node,
-                                                           const ProductOrder& order, uint32_t beside) {
+std::optional<std::vector<MatmulOrder>> BeforeConcatenate(const Dataflow& flow, const Node& node,
+                                                          const MatmulOrder& order, uint32_t beside) {
   const auto at = IntegerOf(flow, node, "dimension");
   if (!at) return std::nullopt;
   const auto dimension = static_cast<size_t>(*at);
   if (order[dimension].size() != 1 || order[dimension][0].label != beside) return std::nullopt;
   if (order[dimension][0].size != CountOf(order, beside)) return std::nullopt;
-  std::vector<ProductOrder> out;
-  for (const WireId operand : node.operands) {
+  std::vector<MatmulOrder> out;
+  for (const ValueId operand : node.operands) {
     const int64_t size = flow.type(operand).dims[dimension];
-    if (size % kPiece != 0) return std::nullopt;
+    if (size % gpu_rules::kConcatenationPiece != 0) return std::nullopt;
     out.push_back(order);
     out.back()[dimension][0].size = size;
   }
@@ -54,7 +54,7 @@ std::optional<std::vector<ProductOrder>> BeforeConcatenate(const Dataflow& flow,
 }
 
 // Only the major part of a dimension may come from inside a larger one.
-std::optional<ProductOrder> BeforeSlice(const Dataflow& flow, const Node& node, ProductOrder order) {
+std::optional<MatmulOrder> BeforeSlice(const Dataflow& flow, const Node& node, MatmulOrder order) {
   const auto& from = flow.type(node.operands[0]).dims;
   const auto& to = flow.type(node.first_result).dims;
   const auto strides = IntegersOf(flow, node, "strides");
@@ -69,18 +69,18 @@ std::optional<ProductOrder> BeforeSlice(const Dataflow& flow, const Node& node, 
   return order;
 }
 
-std::optional<ProductOrder> Turned(const Dataflow& flow, const Node& node, const ProductOrder& order, bool back) {
+std::optional<MatmulOrder> Turned(const Dataflow& flow, const Node& node, const MatmulOrder& order, bool back) {
   const auto permutation = IntegersOf(flow, node, "permutation");
   if (!permutation || permutation->size() != order.size()) return std::nullopt;
   const Dimensions from = back ? Inverse(*permutation) : *permutation;
-  ProductOrder out;
+  MatmulOrder out;
   for (const int64_t dimension : from) out.push_back(order[static_cast<size_t>(dimension)]);
   return out;
 }
 
-std::optional<std::vector<ProductOrder>> Single(std::optional<ProductOrder> order) {
+std::optional<std::vector<MatmulOrder>> Single(std::optional<MatmulOrder> order) {
   if (!order) return std::nullopt;
-  return std::vector<ProductOrder>{std::move(*order)};
+  return std::vector<MatmulOrder>{std::move(*order)};
 }
 
 struct Place {
@@ -106,18 +106,18 @@ bool LiesInOnePiece(std::vector<Place> places, uint32_t label, Divisible& divisi
 
 }  // namespace
 
-ProductOrder OrderOf(const Dimensions& dims, const std::vector<uint32_t>& labels) {
-  ProductOrder order(dims.size());
+MatmulOrder OrderOf(const Dimensions& dims, const std::vector<uint32_t>& labels) {
+  MatmulOrder order(dims.size());
   for (size_t i = dims.size(); i-- > 0;) {
     if (dims[i] != 1) order[i] = {{labels[i], dims[i], CountOf(order, labels[i])}};
   }
   return order;
 }
 
-std::optional<ProductOrder> Regroup(const ProductOrder& order, const Dimensions& dims) {
+std::optional<MatmulOrder> Regroup(const MatmulOrder& order, const Dimensions& dims) {
   std::vector<OrderPart> rest;  // the next one last
   for (size_t i = order.size(); i-- > 0;) rest.insert(rest.end(), order[i].rbegin(), order[i].rend());
-  ProductOrder out;
+  MatmulOrder out;
   for (int64_t left : dims) {
     out.emplace_back();
     while (left > 1) {
@@ -139,8 +139,8 @@ std::optional<ProductOrder> Regroup(const ProductOrder& order, const Dimensions&
   return out;
 }
 
-std::optional<std::vector<ProductOrder>> OrdersOfOperands(const Dataflow& flow, const Node& node,
-                                                          const ProductOrder& order, uint32_t beside) {
+std::optional<std::vector<MatmulOrder>> OrdersOfOperands(const Dataflow& flow, const Node& node,
+                                                         const MatmulOrder& order, uint32_t beside) {
   switch (node.kind) {
     case OpKind::kReshape:
       return Single(Regroup(order, flow.type(node.operands[0]).dims));
@@ -154,17 +154,17 @@ std::optional<std::vector<ProductOrder>> OrdersOfOperands(const Dataflow& flow, 
       return BeforeConcatenate(flow, node, order, beside);
     default:
       if (ir::Traits(node.kind).sort != OpSort::kElementwise) return std::nullopt;
-      return std::vector<ProductOrder>(node.operands.size(), order);
+      return std::vector<MatmulOrder>(node.operands.size(), order);
   }
 }
 
-std::optional<ProductOrder> OrderOfResult(const Dataflow& flow, const Node& node, const ProductOrder& order) {
+std::optional<MatmulOrder> OrderOfResult(const Dataflow& flow, const Node& node, const MatmulOrder& order) {
   if (node.kind == OpKind::kReshape) return Regroup(order, flow.type(node.first_result).dims);
   if (node.kind == OpKind::kTranspose) return Turned(flow, node, order, false);
   return ir::Traits(node.kind).sort == OpSort::kElementwise ? std::optional(order) : std::nullopt;
 }
 
-bool CanTile(const ProductOrder& order, Divisible& divisible) {
+bool CanTile(const MatmulOrder& order, Divisible& divisible) {
   std::vector<std::pair<uint32_t, std::vector<Place>>> labels;
   size_t position = 0;
   for (const auto& dimension : order) {

@@ -1,4 +1,4 @@
-#include "optimise/gpu/convolution_call.h"
+#include "optimise/dataflow/convolution_call.h"
 
 #include <fmt/format.h>
 
@@ -94,7 +94,7 @@ std::optional<ConvolutionCall> ConvolutionCallOf(const Dataflow& flow, const Nod
   if (target.empty() || text == nullptr || node.own_operand_count() < 2 || node.result_count != 1) return std::nullopt;
   auto labels = ir::AsConvolutionDimensions(*text);
   if (!labels || !AreOrders(*labels, flow.type(node.first_result).dims.size())) return std::nullopt;
-  if (target == kConvolutionWithSum) return ConvolutionCall{ConvolutionRole::kForward, std::move(*labels)};
+  if (target == kFusedConvolution) return ConvolutionCall{ConvolutionRole::kForward, std::move(*labels)};
   for (const auto role :
        {ConvolutionRole::kForward, ConvolutionRole::kInputGradient, ConvolutionRole::kFilterGradient}) {
     if (target == TargetOf(role)) return ConvolutionCall{role, std::move(*labels)};
@@ -102,8 +102,8 @@ std::optional<ConvolutionCall> ConvolutionCallOf(const Dataflow& flow, const Nod
   return std::nullopt;
 }
 
-bool TakesSum(const Dataflow& flow, const Node& call) {
-  return TargetText(flow, call) == kConvolutionWithSum && call.own_operand_count() == 4;
+bool HasSideInput(const Dataflow& flow, const Node& call) {
+  return TargetText(flow, call) == kFusedConvolution && call.own_operand_count() == 4;
 }
 
 }  // namespace hespas::optimise
