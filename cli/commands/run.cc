@@ -2,6 +2,7 @@
 #include <memory>
 
 #include "cli/configuration.h"
+#include "cli/device_choice.h"
 #include "cli/format.h"
 #include "cli/pipeline_options.h"
 #include "cli/progress.h"
@@ -125,6 +126,7 @@ void AddRunCommand(CLI::App& app, Console& console) {
   command.callback([options, &command, &console] {
     if (!ApplyConfiguration(command, options->run, console)) return;
     if (options->run.program.path.empty()) throw CLI::RequiredError("PROGRAM");
+    if (!DeviceIsNamed(command, options->run, console)) return;
     options->run.output.command_line = console.command_line;
     const bool object = options->format == Format::kJson || options->format == Format::kJsonLines;
     options->run.output.list_blocks = object || !options->run.output.folder.empty();
