@@ -222,6 +222,16 @@ std::vector<int64_t> Bounds(const Type& type) {
   return bounds;
 }
 
+std::vector<int64_t> UpperSizes(const Type& type) {
+  std::vector<int64_t> sizes = type.dims;
+  if (type.encoding.empty()) return sizes;
+  const std::vector<int64_t> bounds = Bounds(type);
+  for (size_t i = 0; i < sizes.size() && i < bounds.size(); ++i) {
+    if (sizes[i] == kDynamic) sizes[i] = bounds[i];
+  }
+  return sizes;
+}
+
 bool CompatibleShapes(const Type& a, const Type& b) {
   return std::equal(a.dims.begin(), a.dims.end(), b.dims.begin(), b.dims.end(), CompatibleSizes);
 }

@@ -81,6 +81,9 @@ class TypeFactTable {
 // `#stablehlo.type_extensions<bounds = [4, ?]>`; empty without such an encoding.
 std::vector<int64_t> Bounds(const Type& type);
 
+// The largest sizes that the dimensions can have: their own, or their bounds; kDynamic where neither is known.
+std::vector<int64_t> UpperSizes(const Type& type);
+
 // Whether one type may stand where the other is inferred: equal, or different only in dynamic dimensions, bounds kept,
 // and in scales of quantised elements.
 bool Compatible(TypeFactTable& facts, TypeId a, TypeId b);

@@ -351,7 +351,7 @@ bool TypeReader::ReadDialectType(TypeId& out) {
   if (!IsLetter(*c_)) return c_.FailExpected("a type's name after `!`");
   const std::string_view name = c_.Word();
   if (name == "mhlo.async_bundle") return ReadTupleLike(TypeKind::kAsyncBundle, out);
-  if (name == "stablehlo.future") return ReadTupleLike(TypeKind::kFuture, out);
+  if (name == "stablehlo.future") return ReadTupleLike(TypeKind::kFuture, out) && CheckFuture(offset, out);
   const bool token = name == "stablehlo.token" || name == "mhlo.token";
   if (!token && (name.starts_with("stablehlo.") || name.starts_with("mhlo."))) {
     return c_.Fail(kBadType, offset, fmt::format("unknown type `!{}`", name));
@@ -366,6 +366,16 @@ bool TypeReader::ReadDialectType(TypeId& out) {
     return true;
   }
   out = types_.Intern(Type{.kind = token ? TypeKind::kToken : TypeKind::kOpaque, .text = std::move(text)});
+  return true;
+}
+
+// Asynchronous ops give tensors.
+bool TypeReader::CheckFuture(size_t offset, TypeId id) {
+  const Type& future = types_[id];
+  for (const TypeId member : future.nested) {
+    if (types_[member].kind == TypeKind::kTensor) continue;
+    return c_.Fail(kBadType, offset, fmt::format("a future holds ranked tensors, not `{}`", types_.Text(member)));
+  }
   return true;
 }
 

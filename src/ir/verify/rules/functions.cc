@@ -42,15 +42,6 @@ bool CheckScales(Check& check, TypeId id) {
   return true;
 }
 
-// Whether the op stands in a module within the module, whose symbols are its own.
-bool InNestedModule(Check& check) {
-  const Module& module = check.module();
-  for (OpId op = module.parent_op(check.id()); op.valid(); op = module.parent_op(op)) {
-    if (module.kind(op) == OpKind::kModule) return op != module.root();
-  }
-  return false;
-}
-
 // A function by its symbol, or nothing with a report.
 OpId FindFunction(Check& check, std::string_view attribute) {
   const std::string_view* text = check.Require(attribute);
@@ -197,7 +188,7 @@ bool CheckReturn(Check& check) {
 }
 
 bool CheckCall(Check& check) {
-  if (InNestedModule(check)) return true;
+  if (check.in_nested_module()) return true;
   const OpId function = FindFunction(check, "callee");
   return function.valid() && CheckCallOf(check, function);
 }
@@ -210,7 +201,7 @@ bool CheckComposite(Check& check) {
     return check.Report(kBadAttribute, fmt::format("`{}` is no name of the form namespace.op", name),
                         "write a name such as \"my_namespace.my_op\"");
   }
-  if ((!check.has("decomposition") && check.region_count() > 0) || InNestedModule(check)) return true;
+  if ((!check.has("decomposition") && check.region_count() > 0) || check.in_nested_module()) return true;
   const OpId function = FindFunction(check, "decomposition");
   return function.valid() && CheckCallOf(check, function);
 }
