@@ -128,6 +128,13 @@ bool Check::ExpectDimensions(std::span<const int64_t> dims, int64_t rank, std::s
   return true;
 }
 
+bool Check::ExpectSound(TypeId type) {
+  const TypeFacts& facts = facts_[type];
+  const std::string_view flaw = facts.flaw.empty() ? facts.misfit : facts.flaw;
+  return flaw.empty() || Report(kBadQuantisation, fmt::format("`{}` is no quantised type: {}", text(type), flaw),
+                                "correct the storage range, scales, zero points or dimension of the type");
+}
+
 bool Check::ExpectRank(size_t operand_index, int64_t rank) {
   if (!operand_ranked(operand_index) || operand_rank(operand_index) == rank) return true;
   const std::string_view what = rank == 0 ? "a scalar" : rank == 1 ? "a list" : "a matrix";

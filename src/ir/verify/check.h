@@ -92,6 +92,8 @@ class Check {
   bool ExpectSameType(size_t operand_index, size_t result_index = 0);
   // Each of `dims` within [0, rank) and none twice.
   bool ExpectDimensions(std::span<const int64_t> dims, int64_t rank, std::string_view what);
+  // A quantised type must hold together.
+  bool ExpectSound(TypeId type);
   // Where its rank is known; 0 is a scalar.
   bool ExpectRank(size_t operand_index, int64_t rank);
   bool ExpectOperands(size_t count);

@@ -52,6 +52,8 @@ struct TypeFacts {
   bool ranked = false;    // a ranked tensor
   bool static_shape = false;
   const Quantisation* quantisation = nullptr;  // of a quantised element
+  std::string_view flaw;                       // why the quantised element is none, else empty
+  std::string_view misfit;                     // why it does not fit the tensor, else empty
 };
 
 class TypeFactTable {

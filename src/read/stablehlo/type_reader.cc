@@ -297,13 +297,24 @@ bool TypeReader::ReadTail(Type& type) {
 
 // Bounds belong to dynamic dimensions, one entry a dimension.
 bool TypeReader::CheckBounds(const Type& type) {
-  if (!type.encoding.starts_with("#stablehlo.bounds<")) return true;
-  const auto bounds = ir::ListItems(std::string_view(type.encoding).substr(type.encoding.find('<')));
+  const std::string_view encoding = type.encoding;
+  std::vector<std::string_view> bounds;
+  if (encoding.starts_with("#stablehlo.bounds<")) {
+    bounds = ir::ListItems(encoding.substr(encoding.find('<')));
+  } else if (encoding.starts_with("#stablehlo.type_extensions<") || encoding.starts_with("#mhlo.type_extensions<")) {
+    bounds = ir::ListItems(ir::FindEntry(ir::Entries(encoding), "bounds").value_or("[]"));
+  } else {
+    return true;
+  }
   if (type.kind != TypeKind::kTensor || bounds.size() != type.dims.size()) {
     return c_.Fail(kBadType, fmt::format("{} bounds for a type of {} dimensions", bounds.size(), type.dims.size()));
   }
   for (size_t i = 0; i < bounds.size(); ++i) {
-    if (type.dims[i] == ir::kDynamic || bounds[i] == "?") continue;
+    if (bounds[i] == "?") continue;
+    if (!ir::AsInteger(bounds[i])) {
+      return c_.Fail(kBadType, fmt::format("`{}` is no bound; write a size or `?`", bounds[i]));
+    }
+    if (type.dims[i] == ir::kDynamic) continue;
     return c_.Fail(kBadType, fmt::format("dimension {} is static and cannot have a bound", i));
   }
   return true;

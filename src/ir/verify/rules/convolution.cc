@@ -137,15 +137,19 @@ bool CheckDynamicConvolution(Check& check) {
   if (!check.operand_ranked(0) || !check.operand_ranked(1)) return true;
   const auto dims = ReadDimensions(check);
   if (!dims || !CheckCommon(check, *dims) || !CheckPaddingOperand(check, dims->kernel_spatial.size())) return false;
-  auto window = ReadWindow(check, KernelSizes(check, *dims), kConvolutionWindow);
-  if (!window) return false;
   const auto padding = check.ConstantOperand(2);
-  const bool known = padding && padding->size() == 2 * window->size();
-  for (size_t i = 0; known && i < window->size(); ++i) {
-    (*window)[i].padding_low = (*padding)[2 * i];
-    (*window)[i].padding_high = (*padding)[2 * i + 1];
+  std::optional<Window> window;
+  // Like the reference implementation, looks at the window where the padding is known: JAX exports strides of batch
+  // and features, too, where it is not.
+  if (padding && padding->size() == 2 * dims->kernel_spatial.size()) {
+    window = ReadWindow(check, KernelSizes(check, *dims), kConvolutionWindow);
+    if (!window) return false;
+    for (size_t i = 0; i < window->size(); ++i) {
+      (*window)[i].padding_low = (*padding)[2 * i];
+      (*window)[i].padding_high = (*padding)[2 * i + 1];
+    }
   }
-  return check.ExpectShape(ResultShape(check, *dims, known ? &*window : nullptr)) && CheckQuantisedContraction(check);
+  return check.ExpectShape(ResultShape(check, *dims, window ? &*window : nullptr)) && CheckQuantisedContraction(check);
 }
 
 }  // namespace hespas::ir::verify
