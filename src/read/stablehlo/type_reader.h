@@ -44,6 +44,7 @@ class TypeReader {
   bool ReadTail(ir::Type& type);
   bool Intern(ir::Type type, size_t offset, ir::TypeId& out);
   bool CheckBounds(const ir::Type& type);
+  bool CheckFuture(size_t offset, ir::TypeId id);
   bool ReadEncodingAlias(std::string_view name, std::string& out);
 
   Cursor& c_;
