@@ -15,9 +15,7 @@ class TestProgram {
   using Texts = std::vector<std::pair<std::string, std::string>>;
 
   explicit TestProgram(std::vector<int64_t> dims, size_t arguments = 1) {
-    Element f32;
-    f32.kind = ElementKind::kF32;
-    type_ = module_.types().InternTensor(std::move(dims), f32);
+    type_ = module_.types().InternTensor(std::move(dims), *ElementFromText("f32"));
     block_ = module_.AddBlock(std::vector<TypeId>(arguments, type_));
   }
 

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
+#include <vector>
 
 #include "ir/test_program.h"
 
@@ -71,15 +73,20 @@ TEST_P(EveryWay, LeavesACollectiveABlockOfItsOwn) {
 }
 
 TEST_P(EveryWay, NumbersBlocksInAnOrderInWhichTheyCanRun) {
-  std::map<uint32_t, size_t> block_of;  // by value
+  std::map<uint32_t, size_t> block_of;                         // by value
+  std::vector<std::set<size_t>> before(graph_.blocks.size());  // all that a block waits for
   for (size_t i = 0; i < graph_.blocks.size(); ++i) {
     const Block& block = graph_.blocks[i];
-    for (const graph::BlockId before : block.predecessors) EXPECT_LT(before.index(), i);
     EXPECT_TRUE(std::is_sorted(block.predecessors.begin(), block.predecessors.end()));
+    for (const graph::BlockId predecessor : block.predecessors) {
+      ASSERT_LT(predecessor.index(), i);
+      before[i].merge(std::set(before[predecessor.index()]));
+      before[i].insert(predecessor.index());
+    }
     for (const ir::ValueId input : block.inputs) {
       if (!module_.defining_op(input).valid()) continue;
       ASSERT_TRUE(block_of.contains(input.value)) << "block " << i << " runs before its input is made";
-      EXPECT_THAT(block.predecessors, Contains(graph::BlockId(block_of[input.value])));
+      EXPECT_THAT(before[i], Contains(block_of[input.value]));
     }
     for (const ir::ValueId output : block.outputs) block_of[output.value] = i;
   }
