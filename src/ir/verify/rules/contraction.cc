@@ -59,11 +59,12 @@ bool CheckSizesAgree(Check& check, const Dimensions& lhs, const Dimensions& rhs,
   return true;
 }
 
-// Real numbers may be mixed: JAX multiplies f8E4M3FN by f8E5M2 or i8 by bf16, and XLA converts them.
+// Real numbers may be mixed: JAX multiplies f8E4M3FN by f8E5M2 or i8 by bf16, and XLA converts them. Its own
+// output mixes more.
 bool CheckMixedElements(Check& check) {
   constexpr ClassMask kReal = kInteger | kFloat;
   const ClassMask classes = check.operand_facts(0).classes | check.operand_facts(1).classes;
-  if (!(classes & ~kReal) || (classes & (kQuantised | kQuantisedAxis)) ||
+  if (check.hlo() || !(classes & ~kReal) || (classes & (kQuantised | kQuantisedAxis)) ||
       CompatibleElements(check.facts(), check.operand_type(0), check.operand_type(1))) {
     return true;
   }

@@ -83,10 +83,11 @@ Dimensions ResultShape(Check& check, const ConvolutionDimensions& dims, const Wi
   return out;
 }
 
-// Operands of one type; the result may be wider, as JAX's preferred_element_type asks for.
+// Operands of one type; the result may be wider, as JAX's preferred_element_type asks for. XLA's TPU compiler itself
+// mixes bf16 and pred.
 bool CheckElements(Check& check) {
   constexpr ClassMask kAnyQuantised = kQuantised | kQuantisedAxis;
-  if (((check.operand_facts(0).classes | check.operand_facts(1).classes) & kAnyQuantised) ||
+  if (check.hlo() || ((check.operand_facts(0).classes | check.operand_facts(1).classes) & kAnyQuantised) ||
       CompatibleElements(check.facts(), check.operand_type(0), check.operand_type(1))) {
     return true;
   }
