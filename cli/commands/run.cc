@@ -74,6 +74,10 @@ void AddAssumptionOptions(CLI::App& command, driver::Assumptions& assumptions) {
   command.add_option("--moe-imbalance", assumptions.moe_imbalance,
                      "load of the busiest device over the mean, for ragged exchanges and products of experts");
   command
+      .add_option("--cost", assumptions.kernel_costs,
+                  "work of a custom kernel, as NAME=flops:2e12,bytes:300MB, or a JSON file of such; repeatable")
+      ->allow_extra_args(false);
+  command
       .add_option("--retarget", assumptions.devices,
                   "the same program on that many devices: its axis of data parallelism or FSDP grows or shrinks")
       ->check(Positive());

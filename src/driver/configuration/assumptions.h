@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "base/diagnostic.h"
@@ -22,7 +23,8 @@ inline constexpr DiagnosticKind kBadAssumption{
 inline constexpr DiagnosticKind kUnusedAssumption{
     "W0987",
     "An assumption concerns nothing in the program: --trip-count is for loops whose iterations are not known, "
-    "--branch-probabilities for branches with as many arms, --moe-imbalance for ragged products and exchanges. It "
+    "--branch-probabilities for branches with as many arms, --moe-imbalance for ragged products and exchanges, --cost "
+    "for custom calls of that name. It "
     "changes nothing."};
 
 struct Assumptions {
@@ -30,6 +32,7 @@ struct Assumptions {
   std::vector<double> branch_probabilities;  // of case and if with as many branches; empty: the dearest branch counts
   int64_t devices = 0;                       // that the program is carried over to (transform/retarget.h); 0: its own
   double moe_imbalance = 1;                  // busiest device's load over the mean, for ragged ops
+  std::vector<std::string> kernel_costs;     // of custom calls (kernel_costs.h)
 };
 
 // Warns of what holds for no op of the program.

@@ -2,7 +2,8 @@
 //
 // - A fused op is evaluated as often as its users need it: below a broadcast at the broadcast's size, below a reduction
 //   at the reduction's input.
-// - In a fusion that reduces and returns rows, and in one that Triton compiles tile by tile, an op is evaluated once for
+// - In a fusion that reduces and returns rows, and in one that Triton compiles tile by tile, an op is evaluated once
+// for
 //   each element of its own: a tile holds whole rows, and a row's reduction is made once.
 #pragma once
 
