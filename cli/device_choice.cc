@@ -9,11 +9,11 @@
 namespace hespas::cli {
 namespace {
 
-inline constexpr DiagnosticKind kNoDevice{
-    "E0950",
-    "No device was named. --device takes a preset (`hespas devices` lists them with their figures) or a JSON file of your own; "
-    "HESPAS_DEVICE names one for all commands.",
-    Outcome::kUsage};
+inline constexpr DiagnosticKind kNoDevice{"E0950",
+                                          "No device was named. --device takes a preset (`hespas devices` lists them "
+                                          "with their figures) or a JSON file of your own; "
+                                          "HESPAS_DEVICE names one for all commands.",
+                                          Outcome::kUsage};
 
 }  // namespace
 

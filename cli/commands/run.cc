@@ -76,6 +76,10 @@ void AddAssumptionOptions(CLI::App& command, driver::Assumptions& assumptions) {
   command.add_option("--moe-imbalance", assumptions.moe_imbalance,
                      "load of the busiest device over the mean, for experts' ragged matmuls and all-to-alls");
   command
+      .add_option("--cost", assumptions.kernel_costs,
+                  "work of a custom kernel, as NAME=flops:2e12,bytes:300MB, or a JSON file of such; repeatable")
+      ->allow_extra_args(false);
+  command
       .add_option("--retarget", assumptions.devices,
                   "convert the program to that many devices along its data-parallel or FSDP axis")
       ->check(Positive());

@@ -139,31 +139,52 @@ void BindProfileOptions(nb::class_<Options>& options) {
 
 void BindHardwareOptions(nb::class_<Options>& options) {
   using R = driver::RunOptions;
-  Field(options, "device", [](R& o) -> auto& { return o.device.name; });
-  Field(options, "system", [](R& o) -> auto& { return o.system.name; });
-  Field(options, "num_npus", [](R& o) -> auto& { return o.system.num_npus; });
-  Field(options, "changes", [](R& o) -> auto& { return o.changes; });
-  Field(options, "require_fit", [](R& o) -> auto& { return o.memory.require_fit; });
-  Field(options, "rank_devices", [](R& o) -> auto& { return o.parts.rank_devices; });
-  WordField(options, "network_backend", [](R& o) -> auto& { return o.network.backend; });
-  WordField(options, "network_model", [](R& o) -> auto& { return o.network.model; });
-  WordField(options, "overlap", [](R& o) -> auto& { return o.network.overlap; });
+  Field(
+      options, "device", [](R & o) -> auto& { return o.device.name; });
+  Field(
+      options, "system", [](R & o) -> auto& { return o.system.name; });
+  Field(
+      options, "num_npus", [](R & o) -> auto& { return o.system.num_npus; });
+  Field(
+      options, "changes", [](R & o) -> auto& { return o.changes; });
+  Field(
+      options, "require_fit", [](R & o) -> auto& { return o.memory.require_fit; });
+  Field(
+      options, "rank_devices", [](R & o) -> auto& { return o.parts.rank_devices; });
+  WordField(
+      options, "network_backend", [](R & o) -> auto& { return o.network.backend; });
+  WordField(
+      options, "network_model", [](R & o) -> auto& { return o.network.model; });
+  WordField(
+      options, "overlap", [](R & o) -> auto& { return o.network.overlap; });
 }
 
 void BindEstimateOptions(nb::class_<Options>& options) {
   using R = driver::RunOptions;
-  Field(options, "estimator", [](R& o) -> auto& { return o.estimate.estimator; });
-  Field(options, "fallback", [](R& o) -> auto& { return o.estimate.settings.fallback; });
-  WordField(options, "dataflow", [](R& o) -> auto& { return o.estimate.settings.dataflow; });
-  Field(options, "tool_path", [](R& o) -> auto& { return o.estimate.settings.tool_path; });
-  Field(options, "tool_config", [](R& o) -> auto& { return o.estimate.settings.tool_config; });
-  Field(options, "tool_mapping", [](R& o) -> auto& { return o.estimate.settings.tool_mapping; });
-  Field(options, "tool_clock", [](R& o) -> auto& { return o.estimate.settings.tool_clock_hz; });
-  Field(options, "tool_chips", [](R& o) -> auto& { return o.estimate.settings.tool_chips; });
-  Field(options, "tool_timeout", [](R& o) -> auto& { return o.estimate.settings.tool_limit_s; });
-  Field(options, "kernel_simulator", [](R& o) -> auto& { return o.estimate.settings.kernel_simulator; });
-  Field(options, "flash_attention", [](R& o) -> auto& { return o.estimate.flash_attention; });
-  Field(options, "strict", [](R& o) -> auto& { return o.estimate.strict; });
+  Field(
+      options, "estimator", [](R & o) -> auto& { return o.estimate.estimator; });
+  Field(
+      options, "fallback", [](R & o) -> auto& { return o.estimate.settings.fallback; });
+  WordField(
+      options, "dataflow", [](R & o) -> auto& { return o.estimate.settings.dataflow; });
+  Field(
+      options, "tool_path", [](R & o) -> auto& { return o.estimate.settings.tool_path; });
+  Field(
+      options, "tool_config", [](R & o) -> auto& { return o.estimate.settings.tool_config; });
+  Field(
+      options, "tool_mapping", [](R & o) -> auto& { return o.estimate.settings.tool_mapping; });
+  Field(
+      options, "tool_clock", [](R & o) -> auto& { return o.estimate.settings.tool_clock_hz; });
+  Field(
+      options, "tool_chips", [](R & o) -> auto& { return o.estimate.settings.tool_chips; });
+  Field(
+      options, "tool_timeout", [](R & o) -> auto& { return o.estimate.settings.tool_limit_s; });
+  Field(
+      options, "kernel_simulator", [](R & o) -> auto& { return o.estimate.settings.kernel_simulator; });
+  Field(
+      options, "flash_attention", [](R & o) -> auto& { return o.estimate.flash_attention; });
+  Field(
+      options, "strict", [](R & o) -> auto& { return o.estimate.strict; });
   options.def_prop_rw(
       "cache", [](const Options& o) { return driver::TextOf(o.run.estimate.cache); },
       [](Options& o, std::string text) { o.run.estimate.cache = driver::ParseCache(std::move(text)); });
@@ -175,11 +196,16 @@ void BindOptions(nb::module_& m) {
   using R = driver::RunOptions;
   BindHardwareOptions(options);
   BindEstimateOptions(options);
-  WordField(options, "optimise", [](R& o) -> auto& { return o.optimise.mode; });
-  Field(options, "xla_flags", [](R& o) -> auto& { return o.optimise.xla_flags; });
-  WordField(options, "split", [](R& o) -> auto& { return o.split.strategy; });
-  Field(options, "merge", [](R& o) -> auto& { return o.split.merge; });
-  Field(options, "block_limit", [](R& o) -> auto& { return o.split.block_limit; });
+  WordField(
+      options, "optimise", [](R & o) -> auto& { return o.optimise.mode; });
+  Field(
+      options, "xla_flags", [](R & o) -> auto& { return o.optimise.xla_flags; });
+  WordField(
+      options, "split", [](R & o) -> auto& { return o.split.strategy; });
+  Field(
+      options, "merge", [](R & o) -> auto& { return o.split.merge; });
+  Field(
+      options, "block_limit", [](R & o) -> auto& { return o.split.block_limit; });
   // Also the prototype's spellings ("is_reduce_op").
   options.def_prop_rw(
       "separator", [](const Options& o) { return std::string(driver::TextOf(o.run.split.separator)); },
@@ -188,9 +214,12 @@ void BindOptions(nb::module_& m) {
         if (!separator) throw nb::value_error(fmt::format("separator: `{}` is none of its words", text).c_str());
         o.run.split.separator = *separator;
       });
-  Field(options, "compat", [](R& o) -> auto& { return o.compat; });
-  Field(options, "output", [](R& o) -> auto& { return o.output.folder; });
-  Field(options, "command_line", [](R& o) -> auto& { return o.output.command_line; });
+  Field(
+      options, "compat", [](R & o) -> auto& { return o.compat; });
+  Field(
+      options, "output", [](R & o) -> auto& { return o.output.folder; });
+  Field(
+      options, "command_line", [](R & o) -> auto& { return o.output.command_line; });
   BindProfileOptions(options);
   options.def("assume", [](Options& o, int64_t trip_count, std::vector<double> branches, double moe_imbalance) {
     o.run.program.assumptions = {

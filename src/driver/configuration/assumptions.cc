@@ -7,6 +7,7 @@
 #include <numeric>
 #include <string>
 
+#include "driver/configuration/kernel_costs.h"
 #include "ir/facts/trip_count.h"
 #include "ir/walk.h"
 #include "transform/retarget.h"
@@ -77,6 +78,7 @@ Status Apply(const Assumptions& assumptions, ir::Module& module, Diagnostics& di
   if (assumptions.devices > 0) {
     if (Status moved = transform::Retarget(module, assumptions.devices); !moved) return moved;
   }
+  if (Status told = ApplyKernelCosts(assumptions.kernel_costs, module, diagnostics); !told) return told;
   const size_t branch_count = assumptions.branch_probabilities.size();
   if (assumptions.trip_count < 0 && branch_count == 0 && assumptions.moe_imbalance <= 1) return {};
   const Concerned concerned = ConcernedBy(assumptions, module);

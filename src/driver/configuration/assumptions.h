@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "base/diagnostic.h"
@@ -23,8 +24,7 @@ inline constexpr DiagnosticKind kUnusedAssumption{
     "W0987",
     "An assumption concerns nothing in the program: --trip-count is for loops whose iterations are not known, "
     "--branch-probabilities for conditionals with as many branches, --moe-imbalance for ragged matmuls and ragged "
-    "all-to-alls. It "
-    "changes nothing."};
+    "all-to-alls, --cost for custom calls of that name. It changes nothing."};
 
 struct Assumptions {
   int64_t trip_count = -1;  // of loops that do not say; -1: unknown
@@ -32,6 +32,7 @@ struct Assumptions {
       branch_probabilities;  // of case and if with as many branches; empty: the most expensive branch counts
   int64_t devices = 0;       // that the program is carried over to (transform/retarget.h); 0: its own
   double moe_imbalance = 1;  // busiest device's load over the mean, for ragged ops
+  std::vector<std::string> kernel_costs;  // of custom calls (driver/configuration/kernel_costs.h)
 };
 
 // Warns of what holds for no op of the program.

@@ -61,16 +61,17 @@ Instructions Evaluate(const ir::Module& module, ir::OpId op, double evaluations)
 
 class Fusion {
  public:
-  Fusion(const ir::Module& module, ir::OpId fusion) : module_(module), ops_(FusedOps(module, fusion)) {}
+  Fusion(const ir::Module& module, ir::OpId fusion)
+      : module_(module), tiled_(ir::IsTritonFusion(module, fusion)), ops_(FusedOps(module, fusion)) {}
 
   Instructions Count() {
-    const bool rows = IsRowWise();
+    const bool once = tiled_ || IsRowWise();
     Instructions sum;
     for (size_t i = ops_.size(); i-- > 0;) {
       const ir::OpId op = ops_[i];
       const double own = ResultElements(module_, op);
       const auto needed = needed_.find(op.value);
-      const double evaluations = rows || needed == needed_.end() ? own : needed->second;
+      const double evaluations = once || needed == needed_.end() ? own : needed->second;
       sum = sum + Evaluate(module_, op, evaluations);
       Need(op, evaluations);
     }
@@ -119,6 +120,7 @@ class Fusion {
   }
 
   const ir::Module& module_;
+  bool tiled_;
   std::vector<ir::OpId> ops_;
   std::unordered_map<uint32_t, double> needed_;  // evaluations, by op
 };

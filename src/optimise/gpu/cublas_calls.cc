@@ -111,11 +111,13 @@ class GemmRewriter {
     if (addend.valid()) operands.push_back(addend);
     const ir::TypeId type = flow_.type_id(flow_.result(dot));
     const std::string config = GemmConfig(dims, addend.valid());
+    std::vector<ir::Attribute> attributes = PrecisionAttributes(flow_, flow_.node(dot));
+    attributes.push_back(MakeAttribute(source, "call_target_name", "\"__cublas$gemm\""));
+    attributes.push_back(MakeAttribute(source, "backend_config", Quoted(config)));
     return flow_.result(flow_.Add({.name = "stablehlo.custom_call",
                                    .operands = std::move(operands),
                                    .results = {type},
-                                   .attributes = {MakeAttribute(source, "call_target_name", "\"__cublas$gemm\""),
-                                                  MakeAttribute(source, "backend_config", Quoted(config))},
+                                   .attributes = std::move(attributes),
                                    .origin = flow_.node(dot).origin}));
   }
 

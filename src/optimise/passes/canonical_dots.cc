@@ -294,10 +294,12 @@ class Canonicaliser {
     const ir::OpId origin = flow_.node(id).origin;
     const ValueId a = Reshape(flow_, lhs.value, Sizes(left));
     const ValueId b = Reshape(flow_, rhs.value, Sizes(right));
+    std::vector<ir::Attribute> attributes = PrecisionAttributes(flow_, flow_.node(id));
+    attributes.push_back(MakeAttribute(source, "dot_dimension_numbers", text));
     const NodeId dot = flow_.Add({.name = "stablehlo.dot_general",
                                   .operands = {a, b},
                                   .results = {TensorLike(source, flow_.type_id(result), out)},
-                                  .attributes = {MakeAttribute(source, "dot_dimension_numbers", text)},
+                                  .attributes = std::move(attributes),
                                   .origin = origin});
     flow_.Replace(result, ReshapeTo(flow_, flow_.result(dot), flow_.type_id(result)));
   }
@@ -310,6 +312,17 @@ class Canonicaliser {
 };
 
 }  // namespace
+
+std::vector<ir::Attribute> PrecisionAttributes(const Dataflow& flow, const Node& node) {
+  std::vector<ir::Attribute> kept;
+  for (const ir::Attribute& attribute : node.attributes) {
+    const std::string_view name = flow.source().name(attribute.name);
+    const bool precision = name == "precision_config" || name == "precision";
+    if (name == "algorithm" || (precision && attribute.text.find("HIGH") != std::string_view::npos))
+      kept.push_back(attribute);
+  }
+  return kept;
+}
 
 std::optional<ir::DotDimensions> CanonicalDimensions(const Dataflow& flow, const Node& node) {
   const std::string_view* text = flow.attribute(node, "dot_dimension_numbers");

@@ -54,6 +54,7 @@ class Merger {
     for (const ValueId value : {dot.operands[0], dot.operands[1], dot.first_result}) {
       text += ir::ElementText(flow_.type(value).element) + ",";
     }
+    for (const ir::Attribute& attribute : PrecisionAttributes(flow_, dot)) text += attribute.text;
     return text;
   }
 
