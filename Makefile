@@ -1,12 +1,13 @@
 # Commands. `make demo` and `make test` install what is missing (apt), build and run.
 #
-#   demo        predicted step time of the LLaMA-3 training step that ships in examples/
+#   demo        predicted step time of the LLaMA-3 training step that ships in examples/ (three minutes, packages included)
 #   test-fast   unit tests and repository checks                         (a minute)
 #   test        all but the longest tests, unit tests under sanitizers, ten seconds of each fuzzer
 #   test-full   whole suite; again under sanitizers but for its longest tests, with coverage of lines; thread sanitizer, clang-tidy, half a minute of each fuzzer
 #   experiments the paper's experiments into build/experiments: tables, figures, one page     (two minutes, and what PyPI takes)
 #   fuzz        FUZZ_SECONDS of each fuzzer (default 1800)       soak    the whole suite, again and again, SOAK_MINUTES long
 #   mutation    breaks 13 formulas one by one and expects red tests                       (minutes)
+#   wheel       Python wheels in build/wheels, for 3.11 to 3.13 as far as these are installed
 #   packages    .deb files, relocatable tarball and container root file system, in build/release/packages
 #   site        the documents with the reference, in build/release/site
 #   bench       the benchmark programs                           format  rewrite, lint: clang-format and clang-tidy
@@ -17,15 +18,17 @@ SOAK_MINUTES ?= 60
 RELEASE := build/release
 EXAMPLE := examples/llama3-100m-4dev.mlir.gz
 
-.PHONY: all build demo experiments test test-fast test-full bench fuzz soak mutation format lint configs install packages site clean
+.PHONY: all build demo experiments test test-fast test-full bench fuzz soak mutation format lint configs install packages wheel site clean
 
 all: build
 
 build:
 	@scripts/bootstrap.sh build
-	@scripts/build.sh release
+	@HESPAS_TESTS=OFF scripts/build.sh release
 
-demo: build
+demo:
+	@scripts/bootstrap.sh demo
+	@HESPAS_TESTS=OFF scripts/build.sh release bin/hespas
 	@$(RELEASE)/bin/hespas run $(EXAMPLE) --device A100_SXM_40GB --system A100_SXM_40GB_4GPU --output build/demo
 	@echo "in build/demo: $$(cd build/demo && ls | tr '\n' ' ')"
 
@@ -67,6 +70,10 @@ configs:
 
 install: build
 	@cmake --install $(RELEASE) $(if $(PREFIX),--prefix $(PREFIX))
+
+wheel: build
+	@scripts/bootstrap.sh test
+	@scripts/build_wheels.sh build/wheels $(RELEASE)
 
 packages: build
 	@scripts/bootstrap.sh test

@@ -17,17 +17,29 @@ function(hespas_read_layers)
   set_property(DIRECTORY ${PROJECT_SOURCE_DIR} APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS cmake/layers.txt)
 endfunction()
 
-# Compiles the target's sources in batches (scripts/unity_batches.py): under half the work of compiling each alone. CMake's own
+# Compiles the target's sources in batches (scripts/unity_batches.py): a third of the work of compiling each alone. CMake's own
 # unity builds name files by absolute paths, so that no compiler cache serves a second copy of the tree.
 function(hespas_batch target)
   get_target_property(sources ${target} SOURCES)
   if(NOT HESPAS_UNITY OR NOT sources)
     return()
   endif()
-  execute_process(COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/scripts/unity_batches.py ${HESPAS_UNITY_LINES}
-                          ${PROJECT_BINARY_DIR}/batches/${target} ${sources}
-                  OUTPUT_VARIABLE batches COMMAND_ERROR_IS_FATAL ANY)
+  set(script ${PROJECT_SOURCE_DIR}/scripts/unity_batches.py)
+  set(folder ${PROJECT_BINARY_DIR}/batches/${target})
+  execute_process(COMMAND ${Python3_EXECUTABLE} ${script} ${HESPAS_UNITY_LINES} ${folder} ${sources}
+                  WORKING_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR} OUTPUT_VARIABLE batches COMMAND_ERROR_IS_FATAL ANY)
+  # An edit may bring a name that a neighbour has, too; where no renaming helps, CMake runs again.
+  add_custom_command(OUTPUT ${batches} COMMAND ${Python3_EXECUTABLE} ${script} --refresh ${folder} DEPENDS ${script}
+                     DEPFILE ${folder}/batches.d COMMENT "" VERBATIM)
   set_target_properties(${target} PROPERTIES SOURCES "${batches}")
+  set(again ${PROJECT_BINARY_DIR}/batches/sort_again)
+  file(WRITE ${again} "")
+  set_property(DIRECTORY ${PROJECT_SOURCE_DIR} APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${again})
+endfunction()
+
+# For code whose speed does not matter: tests and what a command does once.
+function(hespas_compile_quickly target)
+  target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
 endfunction()
 
 # Library hespas_<name> from src/<name>/**.cc, and hespas_<name>_test from the *_test.cc beside them.
@@ -50,6 +62,8 @@ function(hespas_add_layer name)
   target_link_libraries(hespas_${name} ${scope} hespas_options ${links} ${HESPAS_LIBS_${name}})
   if(tests AND HESPAS_TESTS)
     add_executable(hespas_${name}_test ${tests})
+    hespas_batch(hespas_${name}_test)
+    hespas_compile_quickly(hespas_${name}_test)
     target_link_libraries(hespas_${name}_test PRIVATE hespas_${name} GTest::gmock GTest::gtest_main)
     target_compile_definitions(hespas_${name}_test PRIVATE HESPAS_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
     add_dependencies(unit_tests hespas_${name}_test)

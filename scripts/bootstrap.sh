@@ -1,18 +1,20 @@
 #!/usr/bin/env bash
-# Installs what building (`build`) or building and testing (`test`) needs and is missing; silent when nothing is.
+# usage: bootstrap.sh demo|build|test   installs what is missing; silent when nothing is
+#   demo   what the program needs to be compiled      build   and what its packages and charts need      test   and what tests need
 set -euo pipefail
 
 what=${1:-test}
-build_packages=(
+packages=(
   cmake ninja-build ccache g++ libcli11-dev libfmt-dev libspdlog-dev nlohmann-json3-dev libyaml-cpp-dev libprotozero-dev
-  libsqlite3-dev libnlopt-dev libtbb-dev libxxhash-dev libssl-dev zlib1g-dev libzstd-dev libexpat1-dev libgtest-dev libgmock-dev python3
+  libsqlite3-dev libtbb-dev libxxhash-dev libssl-dev zlib1g-dev libzstd-dev libexpat1-dev python3
 )
 test_packages=(
+  libgtest-dev libgmock-dev
   chromium nodejs libbenchmark-dev mmdebstrap faketime valgrind strace graphviz clang-14 llvm-14 libclang-rt-14-dev clang-format-14 clang-tidy-14 python3-venv python3-dev
   libsimgrid-dev munge slurmctld slurmd slurm-client
 )
-packages=("${build_packages[@]}")
 command -v npm >/dev/null || test_packages+=(npm)  # some Node.js packages bring it along
+[ "$what" != demo ] && packages+=(libnlopt-dev)
 [ "$what" = test ] && packages+=("${test_packages[@]}")
 
 if ! command -v dpkg-query >/dev/null; then
@@ -27,6 +29,7 @@ for package in "${packages[@]}"; do
 done
 # The charts of report.html; without them it has tables.
 fetch_charts() {
+  [ "$what" = demo ] && return
   "$(dirname "$0")/npm_env.sh" report >/dev/null || echo "bootstrap: no ECharts; reports will have tables instead of charts" >&2
 }
 [ ${#missing[@]} -eq 0 ] && fetch_charts && exit 0

@@ -3,7 +3,8 @@
 # Prints the node_modules folder that scripts/npm/NAME/package-lock.json (versions and checksums) describes; fetches it on
 # the first call, outside the tree. --cached: only what is there already, no network.
 set -euo pipefail
-project=$(cd "$(dirname "$0")/npm/${1:?usage: npm_env.sh NAME [--cached]}" && pwd)
+here=$(cd "$(dirname "$0")" && pwd)
+project=$(cd "$here/npm/${1:?usage: npm_env.sh NAME [--cached]}" && pwd)
 digest=$(sha256sum <"$project/package-lock.json" | cut -c1-12)
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/hespas/npm
 folder=$cache/$1-$digest
@@ -18,7 +19,7 @@ if [ ! -e "$folder/complete" ]; then
     rm -rf "$folder"
     mkdir -p "$folder"
     cp "$project/package.json" "$project/package-lock.json" "$folder"
-    (cd "$folder" && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error >&2)
+    "$here/retry.sh" "packages of $1" env -C "$folder" npm ci --ignore-scripts --no-audit --no-fund --loglevel=error >&2
     touch "$folder/complete"
   fi
   exec 9>&-

@@ -19,7 +19,8 @@ make_environment() {
   if [ ! -e "$folder/complete" ]; then
     rm -rf "$folder"
     "$python" -m venv "$folder" >&2
-    "$folder/bin/python" -m pip install --quiet --disable-pip-version-check "$@" >&2
+    "$(dirname "$0")/retry.sh" "packages of ${folder##*/}" \
+      "$folder/bin/python" -m pip install --quiet --disable-pip-version-check "$@" >&2
     touch "$folder/complete"
   fi
   exec 9>&-

@@ -35,15 +35,29 @@ fuzzers() {
   LLVM_PROFILE_FILE=/dev/null part fuzz "$2" fuzzers -L fuzz -j $((jobs + 1)) --timeout $((8 * HESPAS_FUZZ_SECONDS + 120))
 }
 
+# Packages of PyPI and npm arrive while the compiler works; the tests that need them say what is missing.
+packages() {
+  for name in wheel jax export pjrt perfetto spdx schemas docs zigzag sweep iree iree_runtime figures; do
+    scripts/python_env.sh "$name" >/dev/null
+  done
+  for name in report browser; do
+    scripts/npm_env.sh "$name" >/dev/null
+  done
+}
+
 case $tier in
   test-fast) part release release "" -L fast ;;
   test)
-    part release release "" -LE full
+    packages &
+    part release release "" -LE "full|network"
+    wait
+    part network release "" -L network -LE full # stands on packages of PyPI and npm
     part sanitizers asan-ubsan "unit_tests fuzzers" -L "unit|conformance"
     fuzzers 10 asan-ubsan
     ;;
   test-full)
     # Short rounds of these run under the sanitizers; here the whole ones do.
+    scripts/build.sh dev || failed+=("sources compiled one by one") # clang-tidy looks at these, too
     part release release "" -E '^(external.blocks|external.zigzag|faults.short)$'
     rm -rf build/coverage/profiles
     part sanitizers coverage "" -LE "repository|fuzz|full" -E package

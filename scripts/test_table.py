@@ -57,7 +57,7 @@ def rows_of(path):
 
 def main():
     allowed = [[cell.strip() for cell in row] for row in table_lines("allowed_skips.txt")]
-    bad = []
+    bad, times = [], []
     print(f"{'test':58} {'tool':12} {'version':20} {'state':9} {'s':>6}  why")
     for path in map(pathlib.Path, sys.argv[1:]):
         if not path.exists():
@@ -68,7 +68,11 @@ def main():
                 why = reason or f"UNLISTED SKIP ({why})"
                 if reason is None:
                     bad.append(name)
+            times.append((seconds, name))
             print(f"{name:58} {tool:12} {version:20} {state:9} {seconds:6.1f}  {why}")
+    print("\nThe ten longest:")
+    for seconds, name in sorted(times, reverse=True)[:10]:
+        print(f"{seconds:7.1f} s  {name}")
     for name in bad:
         print(f"skip not listed in tests/allowed_skips.txt: {name}")
     return 1 if bad else 0

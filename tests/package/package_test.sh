@@ -2,6 +2,7 @@
 # usage: package_test.sh PART BUILD   what users install, used as they would
 #   consumer  a program of its own on find_package(hespas)
 #   tarball   the relocatable folder in a bare Debian root (full)
+#   wheel     the Python package in a bare Debian root (full)
 #   deb       the packages in a clean Debian root, which is the container's root file system (full)
 set -euo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -53,6 +54,15 @@ case $part in
     mkdir "$place/root/opt/folder with ümlaut"
     tar -xf "$archive" -C "$place/root/opt/folder with ümlaut"
     predicts "$place/root" "/opt/folder with ümlaut/$(basename "$archive" .tar.gz)/bin/hespas"
+    ;;
+  wheel)
+    wheel=$("$root/scripts/build_wheel.sh" "$place/wheel" "$build")
+    mmdebstrap --quiet --variant=minbase --include=python3 bookworm "$place/bare.tar"
+    unpacked "$place/bare.tar"
+    python3 -m zipfile -e "$wheel" "$place/root/opt/hespas"
+    chmod +x "$place"/root/opt/hespas/hespas/bin/*  # as pip does
+    predicts "$place/root" /opt/hespas/hespas/bin/hespas
+    chroot "$place/root" env PYTHONPATH=/opt/hespas python3 -c 'import hespas; print(hespas.__version__)' >/dev/null || fail "no module"
     ;;
   deb)
     "$root/scripts/package.sh" deb "$build"

@@ -34,17 +34,6 @@ tests() {
   done
 }
 
-# interpreter VERSION: the first that runs; a pyenv's shim may not
-interpreter() {
-  local candidate
-  for candidate in "$(command -v "python$1")" "$HOME"/.pyenv/versions/"$1".*/bin/python3; do
-    if "$candidate" -c 'import venv, ensurepip' 2>/dev/null; then
-      echo "$candidate"
-      return
-    fi
-  done
-}
-
 # with_packages NAME: the wheel in reach of the locked environment NAME, which itself stays as it is
 with_packages() {
   local python
@@ -90,8 +79,7 @@ with contextlib.suppress(environments.Refused):
     ;;
   versions)
     for version in 3.12 3.13; do
-      python=$(interpreter "$version")
-      [ -n "$python" ] || { echo "no Python $version here"; continue; }
+      python=$("$root/scripts/find_python.sh" "$version") || { echo "no Python $version here"; continue; }
       HESPAS_PYTHON=$python "$root/scripts/build_wheel.sh" "$place/wheel-$version" "$build"
       rm -rf "$place/venv"
       fresh "$python" "$place/wheel-$version"/hespas-*.whl
