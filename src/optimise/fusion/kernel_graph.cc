@@ -328,6 +328,9 @@ void KernelGraph::Merge(uint32_t a, uint32_t b) {
   kernels_[b].inputs.clear();
 }
 
+// The heaviest op stays that of the kernel that gives its name: XLA's programs of Triton matmuls merge such kernels
+// with further column reductions. With the larger of both, LLaMA 100m moved 3.4 % more bytes than XLA's, not 0.1 %
+// fewer.
 KernelGraph::Kernel KernelGraph::Merged(Kernel kept, const Kernel& other) {
   kept.emitter = MergedEmitter(kept.emitter, other.emitter);
   kept.ops += std::max<size_t>(other.ops, 2);  // no single op

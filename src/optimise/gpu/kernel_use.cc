@@ -57,6 +57,13 @@ const KernelUse::Read* KernelUse::Of(ValueId value) const {
   return found == reads.end() ? nullptr : &*found;
 }
 
+KernelWork KernelUse::Work() const {
+  KernelWork work{.operations = operations, .written = written, .blocks = blocks};
+  work.reads.reserve(reads.size());
+  for (const Read& read : reads) work.reads.push_back({read.size, read.size * read.times});
+  return work;
+}
+
 double KernelUse::Common(const Read& a, const Read& b) const { return TimesOf(root_times, a.roots & b.roots); }
 
 bool KernelCounter::IsInside(ValueId value, uint32_t kernel) const {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "optimise/fusion/kernels.h"
+#include "optimise/gpu/decisions.h"
 
 namespace hespas::optimise {
 
@@ -26,6 +27,7 @@ struct KernelUse {
   std::vector<Read> reads;
   std::vector<double> root_times;
 
+  KernelWork Work() const;
   const Read* Of(ValueId value) const;
   // How often the roots of both reads are asked for.
   double Common(const Read& a, const Read& b) const;

@@ -162,26 +162,13 @@ class GpuMultiOutputFusion : public KernelGraph {
     const KernelUse::Read* through = now.Of(value);
     if (through == nullptr) return false;
     const double blocks = kernels_[consumer].reduces() ? now.blocks : std::max(now.blocks, made.blocks);
-    std::vector<double> facts = {made.operations,
-                                 made.written,
-                                 made.blocks,
-                                 before.operations,
-                                 before.written,
-                                 before.blocks,
-                                 through->times,
-                                 blocks,
-                                 static_cast<double>(made.reads.size()),
-                                 static_cast<double>(before.reads.size())};
-    const auto add = [&](double size, double times) {
-      facts.push_back(size);
-      facts.push_back(size * times);
-    };
-    for (const auto& read : made.reads) add(read.size, read.times);
-    for (const auto& read : before.reads) add(read.size, read.times);
+    ConsumerWork work{.before = before.Work(), .times = through->times, .blocks_fused = blocks, .reads_fused = {}};
     now.ReadWith(made, *through, [&](const KernelUse::Read& read, double times) {
-      if (KernelOf(read.value) != producer || made.Of(read.value) != nullptr) add(read.size, times);
+      if (KernelOf(read.value) != producer || made.Of(read.value) != nullptr) {
+        work.reads_fused.push_back({read.size, read.size * times});
+      }
     });
-    Question question{QuestionKind::kProducerConsumer, std::move(facts)};
+    Question question = MultiOutputQuestion{.producer = made.Work(), .consumer = std::move(work)};
     if (context_.decisions == nullptr) return Answer(question, context_.gpu);
     return context_.decisions->Ask(std::move(question), context_.gpu);
   }

@@ -64,8 +64,9 @@ inline constexpr size_t kMostMembers =
 inline constexpr size_t kCopiesPerNode = 16;                // bound: of all kernels together, for each op of the region
 inline constexpr int64_t kMostElements = int64_t{1} << 48;  // bound: sizes and sums of them stay exact
 
-// Convolutions: XLA transforms/cudnn_pad_for_convolutions.cc, layout_assignment.cc.
-inline constexpr int64_t kFeatureMultiple = 8;  // f16: kMultiple of PadFeatures
+// Convolutions: XLA transforms/cudnn_pad_for_convolutions.cc (TryResolvePaddedShapesForTensorCore),
+// transforms/layout_assignment.cc.
+inline constexpr int64_t kFeatureMultiple = 8;  // of f16 convolutions: RoundUpTo
 inline constexpr double kPaddedGrowth = 1.35;   // kMaxBytesTouchedBound: of no buffer more
 inline constexpr int64_t kColours = 3;          // an image's, which become kPaddedColours before 32 or 64 features
 inline constexpr int64_t kPaddedColours = 4;

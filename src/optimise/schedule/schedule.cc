@@ -93,7 +93,7 @@ std::vector<uint32_t> Hide(const Dataflow& flow, const Dag& dag, const std::vect
   Hidden hidden = HideLatency(input);
   if (context.decisions != nullptr) {
     for (const int64_t bytes : {hidden.most_within, hidden.least_beyond}) {
-      context.decisions->Ask({QuestionKind::kFits, {static_cast<double>(bytes), held}}, context.gpu);
+      context.decisions->Ask(MemoryQuestion{static_cast<double>(bytes), held}, context.gpu);
     }
   }
   return std::move(hidden.order);

@@ -73,7 +73,7 @@ ScheduleCosts CostsOf(const Dataflow& flow, const std::vector<Role>& roles, Pass
     out.costs.push_back(roles[i] == Role::kNothing ? 0 : cost);
   }
   if (by_model && context.decisions != nullptr) {
-    context.decisions->Ask({QuestionKind::kSameRates, RatesOf(gpu)}, gpu);
+    context.decisions->Ask(RatesOf(gpu), gpu);
   }
   return out;
 }
