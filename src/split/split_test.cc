@@ -66,7 +66,9 @@ TEST_P(EveryWay, LeavesACollectiveABlockOfItsOwn) {
     const bool communicates = std::any_of(block.ops.begin(), block.ops.end(),
                                           [&](ir::OpId op) { return ir::IsCollective(module_.kind(op)); });
     EXPECT_EQ(communicates, block.kind == BlockKind::kCommunication);
-    if (communicates) EXPECT_EQ(block.ops.size(), 1);
+    if (communicates) {
+      EXPECT_EQ(block.ops.size(), 1);
+    }
     collectives += communicates;
   }
   EXPECT_EQ(collectives, 2);

@@ -20,7 +20,7 @@
 namespace hespas {
 namespace {
 
-using memory::DelayUntil;
+using memory::SinkUntil;
 using result::MemoryCategory;
 
 constexpr int64_t kVector = 4096;  // bytes of tensor<1024xf32>
@@ -165,10 +165,10 @@ TEST(Memory, ResultsLendTheirBuffersToWhatComesBefore) {
   EXPECT_EQ(memory.temporaries.value, 2 * kVector);
 }
 
-std::vector<std::string> Delayed(const ir::Module& module, DelayUntil until) {
+std::vector<std::string> Delayed(const ir::Module& module, SinkUntil until) {
   const ir::BlockId main = module.body(module.main());
   const auto& ops = module.block(main).ops;
-  return NamesOf(module, memory::DelayGradients(module, main, {ops.data(), ops.size() - 1}, until));
+  return NamesOf(module, memory::SinkWeightGradients(module, main, {ops.data(), ops.size() - 1}, until));
 }
 
 TEST(Memory, ProductsOfGradientsRunWhileTheGatherAfterTheNextIsUnderWay) {
@@ -187,10 +187,10 @@ TEST(Memory, ProductsOfGradientsRunWhileTheGatherAfterTheNextIsUnderWay) {
       }) {scatter_dimension = 0 : i64, replica_groups = dense<[[0,1,2,3]]> : tensor<1x4xi64>} : (tensor<32x32xf32>) -> tensor<8x32xf32>
       return %g, %e : tensor<8x32xf32>, tensor<32x32xf32>
     }})");
-  EXPECT_THAT(Delayed(module, DelayUntil::kNextGather),
+  EXPECT_THAT(Delayed(module, SinkUntil::kNextGather),
               testing::ElementsAre("stablehlo.all_gather", "stablehlo.tanh", "stablehlo.dot_general",
                                    "stablehlo.all_gather", "stablehlo.add", "stablehlo.reduce_scatter"));
-  EXPECT_THAT(Delayed(module, DelayUntil::kEnd),
+  EXPECT_THAT(Delayed(module, SinkUntil::kEnd),
               testing::ElementsAre("stablehlo.all_gather", "stablehlo.tanh", "stablehlo.all_gather", "stablehlo.add",
                                    "stablehlo.dot_general", "stablehlo.reduce_scatter"));
 }
@@ -210,7 +210,7 @@ TEST(Memory, SumsThatProductsReadDoNotWait) {
       %e = stablehlo.dot_general %g, %x, contracting_dims = [0] x [0] : (tensor<32x32xf32>, tensor<32x32xf32>) -> tensor<32x32xf32>
       return %t, %e : tensor<32x32xf32>, tensor<32x32xf32>
     }})");
-  EXPECT_THAT(Delayed(module, DelayUntil::kEnd), testing::ElementsAre("stablehlo.dot_general", "stablehlo.tanh",
+  EXPECT_THAT(Delayed(module, SinkUntil::kEnd), testing::ElementsAre("stablehlo.dot_general", "stablehlo.tanh",
                                                                       "stablehlo.all_reduce", "stablehlo.dot_general"));
 }
 

@@ -103,13 +103,12 @@ class AnalyticalSimulation {
     std::vector<uint32_t> waits;
     std::priority_queue<uint32_t, std::vector<uint32_t>, std::greater<>> compute;  // that could start
     bool computing = false;
-    uint64_t link_free = 0;
+    uint64_t send_free = 0;  // ports are full duplex; a collective takes both directions
+    uint64_t receive_free = 0;
     size_t done = 0;
     uint64_t finish = 0;
     uint64_t busy = 0;
-    uint64_t communicating = 0;
-    uint64_t overlap = 0;
-    std::vector<std::pair<uint64_t, uint64_t>> computed, communicated;  // intervals in order of start
+    std::vector<std::pair<uint64_t, uint64_t>> computed, communicated;  // intervals, computed ones in order of start
   };
 
   const trace::Program& program(uint32_t rank) const { return trace_.ProgramOf(rank); }
@@ -183,14 +182,19 @@ class AnalyticalSimulation {
 
   void Transfer(const Rendezvous& rendezvous, const trace::Node& node) {
     uint64_t start = rendezvous.ready;
-    for (const auto& [rank, position] : rendezvous.here) start = std::max(start, ranks_[rank].link_free);
+    for (const auto& [rank, position] : rendezvous.here) {
+      const NodeKind kind = program(rank).nodes[position].kind;
+      if (kind != NodeKind::kReceive) start = std::max(start, ranks_[rank].send_free);
+      if (kind != NodeKind::kSend) start = std::max(start, ranks_[rank].receive_free);
+    }
     uint32_t pair[2] = {rendezvous.here.front().first, rendezvous.here.back().first};
     const auto members = node.kind == NodeKind::kCollective ? Members(pair[1], node) : std::span<const uint32_t>(pair);
     const auto duration = static_cast<uint64_t>(std::max<int64_t>(0, time_of_(node, members).value));
     for (const auto& [rank, position] : rendezvous.here) {
       Rank& state = ranks_[rank];
-      state.link_free = start + duration;
-      state.communicating += duration;
+      const NodeKind kind = program(rank).nodes[position].kind;
+      if (kind != NodeKind::kReceive) state.send_free = start + duration;
+      if (kind != NodeKind::kSend) state.receive_free = start + duration;
       if (duration > 0) state.communicated.emplace_back(start, start + duration);
       Record(rank, program(rank).nodes[position].id, start, start + duration);
       events_.push({start + duration, rank, position});
@@ -229,6 +233,24 @@ class AnalyticalSimulation {
     return std::nullopt;
   }
 
+  // When the rank communicates at all: a send and a receive at the same time count once.
+  static uint64_t Merge(std::vector<std::pair<uint64_t, uint64_t>>& intervals) {
+    std::sort(intervals.begin(), intervals.end());
+    std::vector<std::pair<uint64_t, uint64_t>> merged;
+    uint64_t total = 0;
+    for (const auto& [start, end] : intervals) {
+      if (merged.empty() || start > merged.back().second) {
+        merged.emplace_back(start, end);
+        total += end - start;
+      } else if (end > merged.back().second) {
+        total += end - merged.back().second;
+        merged.back().second = end;
+      }
+    }
+    intervals = std::move(merged);
+    return total;
+  }
+
   static uint64_t Overlap(const Rank& rank) {
     uint64_t overlap = 0;
     size_t i = 0;
@@ -246,12 +268,13 @@ class AnalyticalSimulation {
     answer.tick = Time(1);
     answer.method = equivalent_ ? "symmetry" : "given times";
     for (size_t i = 0; i < trace_.program_of_rank.size(); ++i) {
-      const Rank& rank = ranks_[equivalent_ ? 0 : i];
+      Rank& rank = ranks_[equivalent_ ? 0 : i];
+      const uint64_t communicating = Merge(rank.communicated);
       answer.ranks.push_back({.finish = rank.finish,
                               .exposed = rank.finish - rank.busy,
                               .wall = rank.finish,
                               .gpu = rank.busy,
-                              .comm = rank.communicating,
+                              .comm = communicating,
                               .overlap = Overlap(rank)});
       answer.order.push_back(static_cast<uint32_t>(i));
     }

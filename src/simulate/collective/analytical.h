@@ -1,7 +1,7 @@
 // The analytical collective model: collectives and messages have a given time (a calibrated network), without packets.
 //
-// - A rank computes one node at a time, lowest id first, and has one collective or message in flight, in the order in
-//   which they can start.
+// - A rank computes one node at a time, lowest id first. It has one collective in flight, or one message in each
+//   direction (links are full duplex: a ring shift costs one hop), in the order in which they can start.
 // - The k-th collective of a group at each member belong together; it starts when the last member is there.
 // - Ranks of one program are equivalent and are simulated once. What cannot finish is an error that names node and NPU.
 #pragma once

@@ -132,5 +132,42 @@ TEST(AnalyticalSimulation, WhatNeverFinishesIsNamed) {
   EXPECT_THAT(answer.error().message, ::testing::HasSubstr("node 8 of NPU 0"));
 }
 
+// Each of `count` ranks sends to the next one and receives from the one before.
+trace::TraceGraph RingShift(int32_t count) {
+  trace::TraceGraph trace;
+  for (int32_t rank = 0; rank < count; ++rank) {
+    trace::Program program;
+    Append(program, {.id = 1, .kind = NodeKind::kSend, .peer = (rank + 1) % count});
+    Append(program, {.id = 2, .kind = NodeKind::kReceive, .peer = (rank + count - 1) % count});
+    trace.programs.push_back(program);
+    trace.program_of_rank.push_back(static_cast<uint32_t>(rank));
+  }
+  return trace;
+}
+
+TEST(AnalyticalSimulation, ARingShiftCostsOneHop) {
+  for (const int32_t count : {2, 8}) {  // with two ranks: an exchange
+    const auto answer = SimulateAnalytical(RingShift(count), kFive);
+    ASSERT_TRUE(answer.ok());
+    for (const auto& rank : answer->ranks) {
+      EXPECT_EQ(rank.finish, 5u);
+      EXPECT_EQ(rank.comm, 5u);
+    }
+  }
+}
+
+TEST(AnalyticalSimulation, MessagesInOneDirectionQueue) {
+  trace::TraceGraph trace;
+  trace.programs.resize(2);
+  for (const uint64_t id : {1, 2}) {
+    Append(trace.programs[0], {.id = id, .kind = NodeKind::kSend, .peer = 1});
+    Append(trace.programs[1], {.id = id, .kind = NodeKind::kReceive, .peer = 0});
+  }
+  trace.program_of_rank = {0, 1};
+  const auto answer = SimulateAnalytical(trace, kFive);
+  ASSERT_TRUE(answer.ok());
+  EXPECT_EQ(answer->ranks[1].finish, 10u);
+}
+
 }  // namespace
 }  // namespace hespas::simulate
