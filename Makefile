@@ -1,7 +1,7 @@
-# The commands of this house. `make demo` and `make test` install what is missing (apt), build and run.
+# Commands. `make demo` and `make test` install what is missing (apt), build and run.
 #
 #   demo        predicted step time of the LLaMA-3 training step that ships in examples/
-#   test-fast   unit tests and house rules                               (a minute)
+#   test-fast   unit tests and repository checks                         (a minute)
 #   test        all but the longest tests, unit tests under sanitizers, ten seconds of each fuzzer
 #   test-full   whole suite; again under sanitizers but for its longest tests, with coverage of lines; thread sanitizer, clang-tidy, half a minute of each fuzzer
 #   experiments the paper's experiments into build/experiments: tables, figures, one page     (two minutes, and what PyPI takes)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""How much of a program's roofline compute time each mended defect of the prototype accounts for (docs/differences.md).
+"""How much of a program's roofline compute time each fixed defect of the prototype accounts for (docs/differences.md).
 
 Runs hespas_chakra_gen with and without --compat prototype, pairs the fusions of both runs by their types, and sorts the
 differences by their cause; the other rows are sums over an operation's kind.
@@ -35,10 +35,10 @@ def fusions(folder):
 
 def cause(text, old, new):
     if old["count"] != new["count"]:
-        return "copies of derived constants (Q11)"
+        return "copies of derived constants (P11)"
     if new["mem_bytes"] > old["mem_bytes"]:
-        return "booleans take a byte (Q27)" if "xi1>" in text else "more bytes"
-    return "bytes really touched (Q12, Q13)" if new["mem_bytes"] < old["mem_bytes"] else "rates (Q10)"
+        return "booleans take a byte (P27)" if "xi1>" in text else "more bytes"
+    return "bytes really touched (P12, P13)" if new["mem_bytes"] < old["mem_bytes"] else "rates (P10)"
 
 
 def main():

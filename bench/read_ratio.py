@@ -75,7 +75,7 @@ def ratios(binaries, programs):
 
 
 def write_ops(out, size):
-    """A long chain of elementwise ops and matrix products; returns the number of operands."""
+    """A long chain of elementwise ops and matmuls; returns the number of operands."""
     out.write("func.func @main(%a: tensor<128x128xf32>) -> tensor<128x128xf32> {\n  %0 = stablehlo.tanh %a : tensor<128x128xf32>\n")
     written, k, operands = 0, 0, 2
     while written < size:

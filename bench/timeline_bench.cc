@@ -27,12 +27,12 @@ std::string Program() {
 // A simulated step whose intervals are repeated until there are as many as asked for.
 std::optional<driver::Finished> LongStep() {
   Diagnostics diagnostics;
-  driver::RunOptions options{.program = "chain.mlir",
-                             .content = std::make_shared<const std::string>(Program()),
-                             .device = "A100_SXM_40GB",
-                             .system = "A100_SXM_40GB_4GPU",
-                             .optimise = "none",
-                             .explain = true};
+  driver::RunOptions options{
+      .program = {.path = "chain.mlir", .content = std::make_shared<const std::string>(Program())},
+      .device = {.name = "A100_SXM_40GB"},
+      .system = {.name = "A100_SXM_40GB_4GPU"},
+      .optimise = {.mode = driver::OptimiseMode::kNone},
+      .output = {.explain = true}};
   auto run = driver::RunStages(options, diagnostics);
   if (!run || !run->simulated) return std::nullopt;
   auto& intervals = run->simulated->intervals;

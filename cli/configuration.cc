@@ -25,10 +25,10 @@ struct FigureOption {
 };
 
 constexpr FigureOption kFigureOptions[] = {
-    {"--peak-flops", "peak_flops", "rate of datatypes that no table names, such as \"19.5 TFLOP/s\""},
+    {"--peak-flops", "peak_flops", "peak rate of datatypes without a rate of their own, such as \"19.5 TFLOP/s\""},
     {"--memory-bandwidth", "memory_bandwidth", "such as \"1.55 TB/s\""},
     {"--tdp,--tdp-W,--tdp-w", "tdp", "power limit, such as \"400 W\""},
-    {"--hbm-power-ratio", "hbm_power_ratio", "share of the power limit that full memory traffic draws"},
+    {"--hbm-power-ratio", "hbm_power_ratio", "fraction of the power limit that full memory traffic draws"},
 };
 constexpr char kRateOption[] = "--per-datatype-flops";
 
@@ -89,7 +89,7 @@ void AddFigureRows(const driver::RunOptions& run, report::Table& table, Console&
   auto device = driver::DeviceOf(run, console.diagnostics);
   if (!device) return;
   const auto add = [&](const std::string& name, double value, const char* unit) {
-    const bool given = std::ranges::any_of(run.figures, [&](const auto& figure) { return figure.name == name; });
+    const bool given = std::ranges::any_of(run.device.figures, [&](const auto& figure) { return figure.name == name; });
     const std::string origin =
         given ? std::string(device->SourceOf(name)) : fmt::format("device file {}", device->origin);
     table.rows.push_back({name, fmt::format("{:g} {}", value, unit), origin});
@@ -169,7 +169,7 @@ Status ReadFigureOptions(const CLI::App& command, hardware::DeviceFigures& figur
 void AddConfigurationOptions(CLI::App& command) {
   command.add_option("--config", "configuration file (JSON), the prototype's or one with this command's options");
   command.add_flag_function(
-      "--print-config", [](int64_t) {}, "print every setting with its value and where that comes from, and stop");
+      "--print-config", [](int64_t) {}, "print every setting with its value and its source, and stop");
   AddFigureOptions(command);
 }
 
@@ -182,10 +182,11 @@ bool ApplyConfiguration(CLI::App& command, driver::RunOptions& run, Console& con
       if (configuration->describes_device)
         configuration->options.insert(configuration->options.begin(), {"--device", file, {file, 1, 1, {}}});
       Offer(command, *configuration, origins, console);
-      run.figures = std::move(configuration->figures);
+      run.device.figures = std::move(configuration->figures);
     }
   }
-  if (const Status read = ReadFigureOptions(command, run.figures); !read) console.diagnostics.Report(read.error());
+  if (const Status read = ReadFigureOptions(command, run.device.figures); !read)
+    console.diagnostics.Report(read.error());
   if (console.diagnostics.has_errors()) {
     console.PrintDiagnostics();
     return false;

@@ -61,7 +61,7 @@ int Run(const CLI::App& app, DropIn& options, const DropInBody& body) {
 void AddConfiguration(CLI::App& app, DropIn& options) {
   app.add_option("config", options.command.config_path, "configuration file (JSON)")->required();
   app.add_flag("--print-config", options.command.print_config,
-               "print every setting with its value and where that comes from, and stop");
+               "print every setting with its value and its source, and stop");
 }
 
 void AddDeviceOptions(CLI::App& app, DropIn& options) {

@@ -162,7 +162,7 @@ int main(int argc, char** argv) {
   bool cpu_clock = false;
   app.add_option("--plugin", plugin, "shared library with GetPjrtApi")->required();
   app.add_option("--memory", most_bytes, "bytes of memory that the process may take");
-  app.add_flag("--cpu-clock", cpu_clock, "times are what the processors computed, not what passed");
+  app.add_flag("--cpu-clock", cpu_clock, "report processor time instead of elapsed time");
   CLI11_PARSE(app, argc, argv);
   KeepMemory();
   KeepAnswersApart();

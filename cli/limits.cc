@@ -37,8 +37,9 @@ void EndWith(std::string_view text, Outcome outcome) {
 }
 
 extern "C" void OnTimeout(int) {
-  EndWith("error[E0908]: the command took longer than --timeout allows\nhelp: give it longer, or less to do\n",
-          kTooLong.outcome);
+  EndWith(
+      "error[E0908]: the command took longer than --timeout allows\nhelp: raise --timeout, or use a smaller input\n",
+      kTooLong.outcome);
 }
 
 extern "C" void OnLostPages(int) {
@@ -83,7 +84,7 @@ void AddLimitOptions(CLI::App& command) {
   command
       .add_option_function<std::string>(
           "--max-memory", [](const std::string& text) { LimitMemory(Quantity(text, Unit::kBytes, "--max-memory")); },
-          "stop where more memory is needed than this, for example 4GB")
+          "stop if the command needs more memory than this, for example 4GB")
       ->group(kCommonGroup);
   command
       .add_option_function<std::string>(

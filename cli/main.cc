@@ -143,7 +143,7 @@ std::string Quoted(const std::string& word) {
 int Main(int argc, char** argv) {
   Console console;
   for (int i = 0; i < argc; ++i) console.command_line += (i > 0 ? " " : "") + Quoted(argv[i]);
-  CLI::App app("Tells how fast a distributed machine-learning program will run on a device and a network, and why.",
+  CLI::App app("Predicts how fast a distributed machine-learning program runs on a device and a network, and why.",
                "hespas");
   app.set_help_flag("-h", "short help");
   app.set_help_all_flag("--help", "help on every command");

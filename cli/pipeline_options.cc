@@ -1,7 +1,5 @@
 #include "cli/pipeline_options.h"
 
-#include "split/separator.h"
-
 namespace hespas::cli {
 namespace {
 
@@ -10,46 +8,53 @@ CLI::Validator IsSeparator() {
   return CLI::Validator(
       [](const std::string& name) {
         if (split::SeparatorByName(name)) return std::string();
-        return OneOf({"communication", "convolution", "dot_general", "reduce", "return"})(
-            const_cast<std::string&>(name));
+        return OneOf(driver::TextsOf<split::Separator>())(const_cast<std::string&>(name));
       },
       "");
 }
 
 }  // namespace
 
+CLI::Option* AddTextOption(CLI::App& command, const std::string& name, std::function<void(const std::string&)> take,
+                           std::function<std::string()> standard, const std::string& description) {
+  CLI::Option* option = command.add_option_function<std::string>(name, std::move(take), description);
+  return option->default_function(std::move(standard));
+}
+
 CLI::Option* AddProgramOption(CLI::App& command, driver::RunOptions& options) {
+  command
+      .add_option("--bind", options.program.bind,
+                  "size of a symbolic dimension: b=8, or 0.1=128 for argument 0, dimension 1")
+      ->delimiter(',');
+  command.add_flag("!--no-partition", options.program.partition,
+                   "refuse a global program instead of letting XLA's partitioner divide it");
   return command
-      .add_option("PROGRAM", options.program,
+      .add_option("PROGRAM", options.program.path,
                   "StableHLO or HLO program: text or bytecode, also .gz or .zst; - is stdin")
       ->required();
 }
 
 void AddSplitOptions(CLI::App& command, driver::RunOptions& options) {
-  command
-      .add_option("--split", options.split,
-                  "how blocks are cut: auto, linear, individual (one operation each), or fusion (where the loops of "
-                  "XLA's CPU compiler end)")
-      ->check(OneOf({"auto", "linear", "individual", "fusion"}));
-  command.add_flag("--merge,!--no-merge", options.merge, "join neighbouring blocks where that delays no collective");
-  command.add_option("--block-lim", options.block_limit, "most operations of one block (linear)")->check(Positive());
-  command
-      .add_option("--separator", options.separator,
-                  "what ends a block (linear): communication, convolution, dot_general, reduce or return")
+  driver::SplitOptions& split = options.split;
+  AddWordOption(command, "--split", split.strategy,
+                "how blocks are cut: auto, linear, individual (one operation each), or fusion (where the loops of "
+                "XLA's CPU compiler end)");
+  command.add_flag("--merge,!--no-merge", split.merge, "merge neighbouring blocks where that delays no collective");
+  command.add_option("--block-lim", split.block_limit, "most operations of one block (linear)")->check(Positive());
+  AddTextOption(
+      command, "--separator", [&split](const std::string& name) { split.separator = *split::SeparatorByName(name); },
+      [&split] { return std::string(driver::TextOf(split.separator)); },
+      "what ends a block (linear): communication, convolution, dot_general, reduce or return")
       ->check(IsSeparator());
-  command
-      .add_option("--separator-policy", options.separator_policy,
-                  "where a separating op goes: ISOLATED in a block of its own, END_BLOCK or START_BLOCK")
-      ->check(OneOf({"ISOLATED", "END_BLOCK", "START_BLOCK"}));
-  command
-      .add_option("--separator-node-type", options.separator_node_type,
-                  "what an isolated separating op is: COMM_COLL_NODE or COMP_NODE")
-      ->check(OneOf({"COMM_COLL_NODE", "COMP_NODE"}));
+  AddWordOption(command, "--separator-policy", split.policy,
+                "where a separating op goes: ISOLATED in a block of its own, END_BLOCK or START_BLOCK");
+  AddWordOption(command, "--separator-node-type", split.separator_kind,
+                "what an isolated separating op is: COMM_COLL_NODE or COMP_NODE");
 }
 
-CLI::Validator IsOptimisation() { return OneOf({"auto", "none", "xla-gpu", "xla-tpu", "xla-cpu", "xla"}); }
+CLI::Validator IsOptimisation() { return OneOf(driver::TextsOf<driver::OptimiseMode>()); }
 
-void AddToolOptions(CLI::App& command, driver::RunOptions& options) {
+void AddToolOptions(CLI::App& command, estimate::EstimatorOptions& options) {
   command.add_option("--tool-path", options.tool_path, "external simulator to run; by default found in PATH");
   command.add_option("--tool-config", options.tool_config, "the external simulator's description of the hardware");
   command.add_option("--tool-mapping", options.tool_mapping, "of zigzag_onnx: how operations lie on the array");
@@ -62,34 +67,38 @@ void AddToolOptions(CLI::App& command, driver::RunOptions& options) {
 }
 
 void AddModelOptions(CLI::App& command, driver::RunOptions& options) {
+  driver::EstimateOptions& estimate = options.estimate;
   command
-      .add_option("--fallback", options.fallback, "model that costs what --estimator cannot: calibrated or roofline")
+      .add_option("--fallback", estimate.settings.fallback,
+                  "model for operations that --estimator cannot cost: calibrated or roofline")
       ->check(OneOf({"calibrated", "roofline"}));
-  AddToolOptions(command, options);
-  AddProfileOptions(command, options.profile);
-  command.add_option("--dataflow", options.dataflow, "what stays in scalesim's array: ws (weights) or os (outputs)")
-      ->check(OneOf({"ws", "os"}));
+  AddToolOptions(command, estimate.settings);
+  AddProfileOptions(command, estimate.settings.profile);
+  AddWordOption(command, "--dataflow", estimate.settings.dataflow,
+                "what stays in scalesim's array: ws (weights) or os (outputs)");
   command
       .add_option("--set", options.changes,
                   "change a figure of the device or network: device.memory_bandwidth=2x, device.launch_time=0, "
                   "system.bandwidth=\"50 GB/s\"")
       ->allow_extra_args(false);
-  command.add_flag("--flash-attention", options.flash_attention,
+  command.add_flag("--flash-attention", estimate.flash_attention,
                    "attention scores never leave the chip, as a fused attention kernel keeps them");
-  command.add_option("--cache", options.cache,
-                     "where estimates are kept: a file, memory (equal blocks of this run) or none");
+  AddTextOption(
+      command, "--cache", [&estimate](const std::string& text) { estimate.cache = driver::ParseCache(text); },
+      [&estimate] { return driver::TextOf(estimate.cache); },
+      "where estimates are kept: a file, memory (equal blocks of this run) or none");
   command
       .add_option_function<std::string>(
           "--compat", [&options](const std::string&) { options.compat = true; },
           "prototype: the Python prototype's choices and defects, for comparison")
       ->check(OneOf({"prototype"}));
-  command.add_flag("--strict", options.strict, "an operation without a cost rule is an error");
+  command.add_flag("--strict", estimate.strict, "an operation without a cost rule is an error");
 }
 
 void AddProfileOptions(CLI::App& command, estimate::ProfileOptions& profile) {
   command.add_option("--plugin", profile.plugin,
                      "of pjrt: the PJRT plugin, a shared library; by default found in the active Python environment");
-  command.add_flag("--cold,!--warm", profile.cold, "of pjrt: caches of the device are replaced before each run");
+  command.add_flag("--cold,!--warm", profile.cold, "of pjrt: clear the device's caches before each run");
   command
       .add_option("--at-once", profile.at_once,
                   "of pjrt: devices that run each block at the same time, as those of a program share this machine")
@@ -110,15 +119,15 @@ void AddProfileOptions(CLI::App& command, estimate::ProfileOptions& profile) {
                      "of xla: hlo_runner_main; of iree: iree-benchmark-module; by default found in PATH");
   command.add_option("--iree-backend", profile.target_backend, "what iree-compile compiles for");
   command.add_option("--iree-device", profile.target_device, "what iree-benchmark-module runs on");
-  command.add_option("--iree-compile-arg", profile.compile_arguments, "further argument of iree-compile")
+  command.add_option("--iree-compile-arg", profile.compile_arguments, "further argument for iree-compile")
       ->allow_extra_args(false);
   command.add_option("--iree-run-arg", profile.run_arguments, "further argument of iree-benchmark-module")
       ->allow_extra_args(false);
   command
       .add_option("--clock,--iree-clock", profile.clock,
-                  "of pjrt and iree, time that counts: wall, or what the processors computed (cpu)")
+                  "of pjrt and iree, time to count: wall, or processor time (cpu)")
       ->check(OneOf({"wall", "cpu"}));
-  command.add_option("--tool-memory", profile.memory_gib, "GiB of memory that one process that measures may take")
+  command.add_option("--tool-memory", profile.memory_gib, "GiB of memory that a measuring process may use")
       ->check(Positive());
 }
 
@@ -131,22 +140,20 @@ void AddXlaFlagOption(CLI::App& command, std::vector<std::string>& flags) {
 }
 
 void AddEstimateOptions(CLI::App& command, driver::RunOptions& options) {
-  command.add_option("--device", options.device, "accelerator: a preset (`hespas devices`) or a JSON file");
-  command.add_option("--estimator", options.estimator,
+  command.add_option("--device", options.device.name, "accelerator: a preset (`hespas devices`) or a JSON file");
+  command.add_option("--estimator", options.estimate.estimator,
                      "model that costs each block: calibrated, roofline, systolic, scalesim, genz, cocossim, onnxim, "
                      "pjrt, xla, iree or "
                      "exec:PATH");
-  command
-      .add_option("--optimise", options.optimise,
-                  "what XLA would do first: auto (unless already optimised), none, xla-gpu, xla-tpu, xla-cpu or xla")
-      ->check(IsOptimisation());
-  AddXlaFlagOption(command, options.xla_flags);
+  AddWordOption(command, "--optimise", options.optimise.mode,
+                "what XLA would do first: auto (unless already optimised), none, xla-gpu, xla-tpu, xla-cpu or xla");
+  AddXlaFlagOption(command, options.optimise.xla_flags);
   AddModelOptions(command, options);
 }
 
 void AddOutputOption(CLI::App& command, driver::RunOptions& options, const std::string& description) {
-  command.add_option("--output", options.output, description);
-  command.add_flag("--clean", options.clean, "empty the output folder first");
+  command.add_option("--output", options.output.folder, description);
+  command.add_flag("--clean", options.output.clean, "empty the output folder first");
 }
 
 void AddTraceFileOptions(CLI::App& command, report::TraceFiles& form) {
@@ -157,22 +164,21 @@ void AddTraceFileOptions(CLI::App& command, report::TraceFiles& form) {
       .add_flag_callback(
           "--rank-classes", [&form] { form = report::TraceFiles::kClasses; },
           "one trace for all NPUs whose traces differ in groups and peers alone, with a manifest (dev.ranks.json); "
-          "chosen by itself where more than 64 files would differ")
+          "the default where more than 64 files would differ")
       ->excludes(expand);
 }
 
 void AddBackendOption(CLI::App& command, driver::RunOptions& options) {
-  command.add_option("--network-backend", options.network_backend, "analytical, analytical-aware, simgrid or none")
-      ->check(OneOf({"analytical", "analytical-aware", "simgrid", "none"}));
+  AddWordOption(command, "--network-backend", options.network.backend, "analytical, analytical-aware, simgrid or none");
 }
 
 void AddNetworkOptions(CLI::App& command, driver::RunOptions& options) {
-  command.add_option("--system", options.system, "network: a preset (`hespas systems`), a folder or a JSON file");
+  command.add_option("--system", options.system.name, "network: a preset (`hespas systems`), a folder or a JSON file");
   AddBackendOption(command, options);
 }
 
 void AddTraceOptions(CLI::App& command, driver::RunOptions& options) {
-  command.add_option("--num-npus", options.num_npus, "NPUs; by default what the program's replica groups imply")
+  command.add_option("--num-npus", options.system.num_npus, "NPUs; by default what the program's replica groups imply")
       ->check(Positive());
 }
 

@@ -1,12 +1,25 @@
 // Options that run, split, estimate and trace have in common.
 #pragma once
 
+#include <functional>
 #include <string>
 
 #include "cli/command.h"
 #include "driver/pipeline/run.h"
 
 namespace hespas::cli {
+
+// A text that `take` reads; `standard` is the one that stands for what is set.
+CLI::Option* AddTextOption(CLI::App& command, const std::string& name, std::function<void(const std::string&)> take,
+                           std::function<std::string()> standard, const std::string& description);
+
+// One of the words of an enumeration (driver/configuration/words.h).
+template <class Value>
+CLI::Option* AddWordOption(CLI::App& command, const std::string& name, Value& value, const std::string& description) {
+  const auto take = [&value](const std::string& text) { value = *driver::ValueOf<Value>(text); };
+  const auto standard = [&value] { return std::string(driver::TextOf(value)); };
+  return AddTextOption(command, name, take, standard, description)->check(OneOf(driver::TextsOf<Value>()));
+}
 
 CLI::Option* AddProgramOption(CLI::App& command, driver::RunOptions& options);
 void AddSplitOptions(CLI::App& command, driver::RunOptions& options);
@@ -15,7 +28,7 @@ CLI::Validator IsOptimisation();
 // Of estimators that measure.
 void AddProfileOptions(CLI::App& command, estimate::ProfileOptions& profile);
 // External tools and their limits.
-void AddToolOptions(CLI::App& command, driver::RunOptions& options);
+void AddToolOptions(CLI::App& command, estimate::EstimatorOptions& options);
 // What belongs to an estimate beside device, estimator and optimisation.
 void AddModelOptions(CLI::App& command, driver::RunOptions& options);
 // Flags that --optimise follows.

@@ -1,4 +1,4 @@
-// Links: driver
+// Links: validate
 // Tables of kernels and of collectives (CSV): each is costed row by row, or refused with a reason.
 #include "input_file.h"
 #include "validate/kernel_tables.h"

@@ -13,7 +13,7 @@ namespace {
 using optimise::Target;
 
 const optimise::Options kWays[] = {{},
-                                   {.flags = {.all_gather = 0, .triton_products = true, .latency_hiding = false}},
+                                   {.flags = {.all_gather = 0, .triton_matmuls = true, .latency_hiding = false}},
                                    {.gpu = {.capability = 90}, .bf16_capability = 90, .expand_kernels = true},
                                    {.target = Target::kTpu},
                                    {.target = Target::kCpu}};

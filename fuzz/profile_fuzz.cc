@@ -18,7 +18,7 @@ result::RunResult Predicted() {
   result::RunResult predicted;
   predicted.step_time = Time(9);
   predicted.block_times = result::BlockTimes{
-      .structures = {{.hash = "1", .op = "dot", .kind = "matrix product", .shapes = "", .bound = "compute"},
+      .structures = {{.hash = "1", .op = "dot", .kind = "matmul", .shapes = "", .bound = "compute"},
                      {.hash = "2", .op = "add", .kind = "elementwise", .shapes = "", .bound = "memory"}},
       .names = {"dot.1", "jit(f)/add"},
       .blocks = {{.structure = 0, .name = 0, .time = Time(5)}, {.structure = 1, .name = 1, .time = Time(3)}},

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # usage: build_wheel.sh FOLDER [BUILD]
 # Makes the wheel in FOLDER and prints its path: with its shared libraries inside, for the Python that HESPAS_PYTHON names.
-# BUILD is the folder of a finished release build whose libraries and commands to use; without it everything is built anew.
+# BUILD is the folder of a finished release build whose libraries and commands to use; without it everything is built.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 target=${1:?usage: build_wheel.sh FOLDER [BUILD]}

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Holds configs/ (the prototype's folder layout) against data/, from which it is made; --write makes it anew.
+"""Holds configs/ (the prototype's folder layout) against data/, from which it is made; --write makes it again.
 
 configs/nodes/NAME/ESTIMATOR/config.json carries the prototype's own figures, so that its files work unchanged;
 `--device NAME` takes the corrected ones. configs/systems/NAME/astra-sim/ has the three files of each of its systems.

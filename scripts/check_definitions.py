@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Every type has one definition: two of the same qualified name are undefined behaviour that no linker reports.
 
-Types in anonymous namespaces are nobody else's. Relies on the house's format: namespaces and their types begin lines."""
+Types in anonymous namespaces are nobody else's. Relies on the repository's format: namespaces and their types begin lines."""
 
 import collections
 import pathlib

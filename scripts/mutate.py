@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Breaks the formulas of tests/house/mutations.txt one by one and expects a test to fail each time; prints a table, fails where a mutant lives.
+"""Breaks the formulas of tests/repository/mutations.txt one by one and expects a test to fail each time; prints a table, fails where a mutant lives.
 
 Works on a copy of the tree and its build (build/mutation), bound over the tree's own path in a namespace of its own (unshare), so that only what the
 broken file reaches is built again and nothing here changes. Exit status 77 where such namespaces are not allowed.
@@ -21,7 +21,7 @@ INSIDE = "HESPAS_MUTATION_COPY"
 
 
 def mutations():
-    for line in (ROOT / "tests/house/mutations.txt").read_text().splitlines():
+    for line in (ROOT / "tests/repository/mutations.txt").read_text().splitlines():
         if line.strip() and not line.startswith("#"):
             name, file, old, new, targets, tests = (cell.strip() for cell in line.split(" | "))
             yield name, file, old, new, targets.split(), tests.split()

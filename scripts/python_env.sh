@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # usage: python_env.sh NAME [--lock]
 # Prints the Python of the cached environment that python/locks/NAME.txt describes; makes it on the first call, outside the tree.
-# --lock writes python/locks/NAME.txt, with all versions and digests, anew from python/locks/NAME.in; NAME.alone, where there is one, has
+# --lock writes python/locks/NAME.txt, with all versions and digests, again from python/locks/NAME.in; NAME.alone, where there is one, has
 # packages that come without what they say they need.
 set -euo pipefail
 locks=$(cd "$(dirname "$0")/../python/locks" && pwd)
@@ -9,7 +9,7 @@ name=${1:?usage: python_env.sh NAME [--lock]}
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/hespas/python
 python=${HESPAS_PYTHON:-python3}
 
-# make_environment FOLDER PIP-ARGUMENTS...: marked as complete at the end, made anew where the mark is missing
+# make_environment FOLDER PIP-ARGUMENTS...: marked as complete at the end, made again where the mark is missing
 make_environment() {
   local folder=$1
   shift

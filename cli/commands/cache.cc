@@ -60,7 +60,7 @@ void Run(const CacheCommand& options, Console& console) {
 }  // namespace
 
 void AddCacheCommand(CLI::App& app, Console& console) {
-  CLI::App& command = AddCommand(app, console, "cache", "shows, prunes, exports or fills a file of kept estimates",
+  CLI::App& command = AddCommand(app, console, "cache", "shows, prunes, exports or fills an estimate cache",
                                  "hespas cache stats estimates.sqlite");
   auto options = std::make_shared<CacheCommand>();
   command.add_option("ACTION", options->action, "stats, prune, export or import")
@@ -68,7 +68,7 @@ void AddCacheCommand(CLI::App& app, Console& console) {
       ->check(OneOf({"stats", "prune", "export", "import"}));
   command.add_option("FILE", options->path, "the file that --cache was given")->required();
   command.add_option("FOLDER", options->folder, "import: cache folder of the Python prototype");
-  command.add_option("--days", options->days, "prune: the age from which estimates go")->check(NonNegative());
+  command.add_option("--days", options->days, "prune: remove estimates older than this age")->check(NonNegative());
   AddFormatOption(command, options->format);
   command.callback([options, &console] { Run(*options, console); });
 }

@@ -1,4 +1,4 @@
-// `hespas check FILE` and `hespas schema [NAME]`: is this file good, and what may stand in it.
+// `hespas check FILE` and `hespas schema [NAME]`: is this file good, and what may be in it.
 #include "driver/inspect/check.h"
 
 #include <fmt/format.h>

@@ -37,7 +37,7 @@ Status Write(const report::Comparison& comparison, const std::string& output) {
 void RunCompare(CompareCommand& options, Console& console) {
   ProgressLine progress(console.quiet);
   options.compare.run.progress = &progress;
-  options.compare.run.command_line = console.command_line;
+  options.compare.run.output.command_line = console.command_line;
   const auto comparison = driver::CompareRuns(options.compare, console.diagnostics);
   progress.Clear();
   console.PrintDiagnostics();

@@ -11,7 +11,7 @@
 namespace hespas::cli {
 namespace {
 
-// What stands for a value that is a preset's name; completed by asking the program.
+// A placeholder for a value that is a preset's name; completed by asking the program.
 std::string PresetCommand(const OptionView& option) {
   for (const std::string& name : option.names) {
     if (name == "--device") return "devices";

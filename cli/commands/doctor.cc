@@ -9,7 +9,7 @@ namespace hespas::cli {
 
 void AddDoctorCommand(CLI::App& app, Console& console) {
   CLI::App& command =
-      AddCommand(app, console, "doctor", "tells what this installation has and what it lacks", "hespas doctor");
+      AddCommand(app, console, "doctor", "lists what this installation has and what it lacks", "hespas doctor");
   auto format = std::make_shared<Format>(Format::kTable);
   AddFormatOption(command, *format);
   command.callback([format] { Print(RenderTable(driver::Examine(), *format)); });

@@ -25,14 +25,14 @@ int ChakraGen(int argc, char** argv) {
   app.add_flag_callback(
       "--clean", [&] { command.clean = true; }, "empty the output folder first");
   app.add_flag_callback(
-      "--no-clean", [&] { command.clean = false; }, "do not, whatever the configuration says");
+      "--no-clean", [&] { command.clean = false; }, "do not empty it, whatever the configuration says");
   app.add_option("--mlir_file", command.mlir_file, "program, instead of the configuration's");
   app.add_option("--num_npus", command.num_npus, "devices to write traces for");
   app.add_option("--split_fn", command.split, "linear_split or individual_split");
   app.add_option("--block_lim", command.block_limit, "ops in a block (linear_split)");
   AddSeparatorOptions(app, options);
-  app.add_flag("--merge", merge, "join blocks (individual_split)");
-  app.add_flag("--no-merge", no_merge, "do not join blocks");
+  app.add_flag("--merge", merge, "merge blocks (individual_split)");
+  app.add_flag("--no-merge", no_merge, "do not merge blocks");
   app.add_option("--output", command.output, "output folder, instead of the configuration's");
   AddTraceFileOptions(app, command.trace_files);
   app.add_option("--threads", command.threads, "accepted for compatibility; the output does not depend on it");

@@ -12,7 +12,7 @@ namespace hespas::cli {
 
 void AddEstimateCommand(CLI::App& app, Console& console) {
   CLI::App& command =
-      AddCommand(app, console, "estimate", "costs a program's operations on one device, without a network",
+      AddCommand(app, console, "estimate", "estimates a program's operations on one device, without a network",
                  "hespas estimate examples/llama3-100m-4dev.mlir.gz --device H100_80GB");
   struct Options {
     driver::RunOptions run;
@@ -35,7 +35,7 @@ void AddEstimateCommand(CLI::App& app, Console& console) {
       PrintKernelTables(options->tables, options->run, options->system, options->format, console);
       return;
     }
-    if (options->run.program.empty()) throw CLI::RequiredError("PROGRAM, --kernels or --collectives");
+    if (options->run.program.path.empty()) throw CLI::RequiredError("PROGRAM, --kernels or --collectives");
     ProgressLine progress(console.quiet);
     options->run.progress = &progress;
     const auto prepared = driver::Prepare(options->run, console.diagnostics);

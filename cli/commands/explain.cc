@@ -64,7 +64,7 @@ void AddExplainCommand(CLI::App& app, Console& console) {
       "hespas explain examples/llama3-100m-4dev.mlir.gz all_gather --device A100_SXM_40GB");
   auto options = std::make_shared<ExplainCommand>();
   command
-      .add_option("PROGRAM", options->run.program,
+      .add_option("PROGRAM", options->run.program.path,
                   "StableHLO or HLO program, as for `hespas run`; or an error code such as E0001")
       ->required();
   command.add_option(
@@ -77,8 +77,8 @@ void AddExplainCommand(CLI::App& app, Console& console) {
   AddSplitOptions(command, options->run);
   AddFormatOption(command, options->format);
   command.callback([options, &console] {
-    if (IsErrorCode(options->run.program)) return ExplainCode(options->run.program, console);
-    options->run.explain = true;
+    if (IsErrorCode(options->run.program.path)) return ExplainCode(options->run.program.path, console);
+    options->run.output.explain = true;
     ProgressLine progress(console.quiet);
     options->run.progress = &progress;
     const auto run = driver::RunStages(options->run, console.diagnostics);

@@ -13,11 +13,11 @@ void AddKernelTableOptions(CLI::App& command, KernelTableOptions& options) {
 
 void PrintKernelTables(const KernelTableOptions& options, const driver::RunOptions& run, const std::string& system,
                        Format format, Console& console) {
-  const validate::TableModel model{.estimator = run.estimator, .dataflow = run.dataflow};
+  const validate::TableModel model{.estimator = run.estimate.estimator, .dataflow = run.estimate.settings.dataflow};
   if (format == Format::kTable) format = Format::kCsv;
   std::string text;
   if (!options.kernels.empty()) {
-    const auto table = validate::EstimateKernelTable(options.kernels, run.device, model, console.diagnostics);
+    const auto table = validate::EstimateKernelTable(options.kernels, run.device.name, model, console.diagnostics);
     if (table) text += RenderTable(*table, format);
   }
   if (!options.collectives.empty()) {

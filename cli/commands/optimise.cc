@@ -7,7 +7,7 @@
 #include "base/text/suggest.h"
 #include "cli/format.h"
 #include "cli/pipeline_options.h"
-#include "driver/pipeline/optimise_stage.h"
+#include "driver/inspect/kernel_summary.h"
 #include "estimate/registry.h"
 #include "hardware/presets.h"
 #include "ir/printer.h"
@@ -21,7 +21,6 @@ constexpr DiagnosticKind kUnknownOp{
 
 struct OptimiseCommand {
   driver::RunOptions run;
-  driver::OptimiseOptions optimise;
   std::string format = "mlir";
   bool explain = false;
   std::vector<std::string> explained;  // names or lines; all where empty
@@ -97,19 +96,19 @@ Result<report::Table> ExplanationTable(const std::vector<optimise::Explanation>&
   names.reserve(explanations.size());
   for (const optimise::Explanation& entry : explanations) names.emplace_back(ShortNameOf(entry.op));
   const std::string& word = wanted[static_cast<size_t>(missing - found.begin())];
-  return MakeError(kUnknownOp, fmt::format("no op is called `{}`, and none stands in such a line", word), {},
+  return MakeError(kUnknownOp, fmt::format("the program has no op `{}`, neither by name nor by line", word), {},
                    DidYouMean(word, names, "give an op's name, as stablehlo.add or add, or its line in the program"));
 }
 
 void Run(OptimiseCommand& command, Console& console) {
-  command.optimise.expand_kernels = command.format == "stablehlo";
-  auto module = driver::ReadModule(command.run.program, nullptr, console.diagnostics);
-  auto device = hardware::LoadDevice(command.run.device, console.diagnostics);
+  command.run.optimise.expand_kernels = command.format == "stablehlo";
+  auto module = driver::ReadModule(command.run.program.path, nullptr, console.diagnostics);
+  auto device = hardware::LoadDevice(command.run.device.name, console.diagnostics);
   std::optional<ir::Module> optimised;
   optimise::Report report;
   report.explain = command.explain;
   if (module && device) {
-    optimised = driver::OptimiseModule(std::move(*module), command.optimise, *device, console.diagnostics, &report);
+    optimised = driver::OptimiseModule(std::move(*module), command.run.optimise, *device, console.diagnostics, &report);
   }
   console.PrintDiagnostics();
   if (!optimised) return;
@@ -140,22 +139,22 @@ void AddOptimiseCommand(CLI::App& app, Console& console) {
                                  "hespas optimise examples/llama3-100m-4dev.mlir.gz --format json");
   auto options = std::make_shared<OptimiseCommand>();
   AddProgramOption(command, options->run);
-  command.add_option("--device", options->run.device, "accelerator whose costs decide on fusion: preset or JSON file");
-  command
-      .add_option("--optimise", options->optimise.mode,
-                  "auto, none (summarise the program as it is), xla-gpu, xla-tpu, xla-cpu, or xla (its own compiler)")
-      ->check(IsOptimisation());
-  AddXlaFlagOption(command, options->optimise.xla_flags);
-  command.add_option("--disable", options->optimise.disabled, "passes to leave out");
-  command.add_option("--after", options->optimise.stop_after, "last pass to run");
-  CLI::Option* explain = command.add_flag("--explain", options->explain, "for each op its kernel, and why");
+  command.add_option("--device", options->run.device.name,
+                     "accelerator whose costs decide on fusion: preset or JSON file");
+  AddWordOption(command, "--optimise", options->run.optimise.mode,
+                "auto, none (summarise the program as it is), xla-gpu, xla-tpu, xla-cpu, or xla (its own compiler)");
+  AddXlaFlagOption(command, options->run.optimise.xla_flags);
+  command.add_option("--disable", options->run.optimise.disabled, "passes to skip");
+  command.add_option("--after", options->run.optimise.stop_after, "last pass to run");
+  CLI::Option* explain =
+      command.add_flag("--explain", options->explain, "say for each op which kernel it is in, and why");
   command.add_option("--op", options->explained, "ops to explain: names (stablehlo.add or add) or lines")
       ->needs(explain);
-  command.add_flag("--kernels", options->kernels, "one row a kernel");
+  command.add_flag("--kernels", options->kernels, "one row for each kernel");
   command
       .add_option(
           "--format", options->format,
-          "what goes to stdout: the module (mlir), the same with kernels taken apart so that any compiler runs it "
+          "what goes to stdout: the module (mlir), the same with fusions inlined, so that any compiler can run it "
           "(stablehlo), or counts as table, json, jsonl, csv or md")
       ->check(OneOf({"mlir", "stablehlo", "table", "json", "jsonl", "csv", "md"}));
   command.callback([options, &console] { Run(*options, console); });

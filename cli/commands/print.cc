@@ -2,8 +2,8 @@
 #include <memory>
 
 #include "cli/command.h"
-#include "driver/pipeline/optimise_stage.h"
 #include "driver/pipeline/run.h"
+#include "driver/stages/optimise.h"
 #include "hardware/presets.h"
 #include "ir/printer.h"
 
@@ -26,12 +26,12 @@ void AddPrintCommand(CLI::App& app, Console& console) {
     std::string program;
     bool generic = false;
     std::string after;
-    std::string device = driver::RunOptions().device;
+    std::string device = driver::DeviceOptions().name;
   };
   auto options = std::make_shared<Options>();
   command.add_option("PROGRAM", options->program, "program of any form; - is stdin")->required();
   command.add_flag("--generic", options->generic, "MLIR's generic form (the default)");
-  command.add_option("--after", options->after, "optimises first, up to this pass");
+  command.add_option("--after", options->after, "optimise first, up to and including this pass");
   command.add_option("--device", options->device, "accelerator whose costs decide on fusion, with --after");
   command.callback([options, &console] {
     auto module = driver::ReadModule(options->program, nullptr, console.diagnostics);

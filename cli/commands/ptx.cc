@@ -20,12 +20,12 @@ void AddPtxCommand(CLI::App& app, Console& console) {
   auto options = std::make_shared<Options>();
   command.add_option("INPUT", options->question.input, "a program that iree-compile compiles, or a .ptx file")
       ->required();
-  command.add_option("--device", options->run.device, "device: a preset (`hespas devices`) or a file");
+  command.add_option("--device", options->run.device.name, "device: a preset (`hespas devices`) or a file");
   command.add_option("--grid", options->question.grid, "of a .ptx file: blocks, X,Y,Z")->delimiter(',');
   command.add_option("--block", options->question.block, "of a .ptx file: threads of a block, X,Y,Z")->delimiter(',');
   command.add_option("--shared-memory", options->question.shared_bytes,
-                     "of a .ptx file: bytes given at the launch; by default as far as accesses reach");
-  AddToolOptions(command, options->run);
+                     "of a .ptx file: bytes of buffers at the launch; by default as far as accesses reach");
+  AddToolOptions(command, options->run.estimate.settings);
   AddFormatOption(command, options->format);
   command.callback([options, &console] {
     const auto table = driver::PtxTable(options->question, options->run, console.diagnostics);

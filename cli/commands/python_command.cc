@@ -19,7 +19,7 @@ inline constexpr DiagnosticKind kNoExporter{
     "package (pip install 'hespas[export]') or run them from the tree.",
     Outcome::kCannotRun};
 
-// Where the program of `command` lies in the source tree, and in share/ of the package.
+// Where the program of `command` is in the source tree, and in share/ of the package.
 std::filesystem::path ScriptOf(const std::filesystem::path& root, const std::string& command) {
   const auto folder = command == "experiment" ? root / "experiments" / "runner"
                                               : root / "python" / (command == "sweep" ? "sweep" : "export");
@@ -63,7 +63,7 @@ int PythonCommand(const std::string& command, const std::vector<std::string>& ar
 
 // Only for the list of commands: these parse their options, --help included, themselves.
 void AddPythonCommands(CLI::App& app, Console&) {
-  app.add_subcommand("export", "makes programs of JAX functions and ready configurations, without accelerators");
+  app.add_subcommand("export", "exports programs from JAX functions and ready configurations, without an accelerator");
   app.add_subcommand("shard", "partitions a program in several ways, estimates each and ranks them");
   app.add_subcommand("experiment", "runs the paper's experiments: tables, errors, trends, figures");
 }

@@ -17,7 +17,7 @@ void AddRetargetCommand(CLI::App& app, Console& console) {
   };
   auto options = std::make_shared<Options>();
   command.add_option("PROGRAM", options->program, "program of any form; - is stdin")->required();
-  command.add_option("--devices", options->assumptions.devices, "how many devices shall run it")
+  command.add_option("--devices", options->assumptions.devices, "number of devices to convert it to")
       ->required()
       ->check(Positive());
   command.callback([options, &console] {

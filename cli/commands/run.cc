@@ -2,6 +2,7 @@
 #include <memory>
 
 #include "cli/configuration.h"
+#include "cli/device_choice.h"
 #include "cli/format.h"
 #include "cli/pipeline_options.h"
 #include "cli/progress.h"
@@ -40,26 +41,26 @@ void PrintTimeline(const driver::RunOptions& options, Console& console) {
     return console.Fail(MakeError(kNoTimeline, "no network was simulated, so there is no timeline", {},
                                   "name a network with --system"));
   }
-  if (!options.output.empty()) {
-    const Status written = driver::WriteReport(*run, options.output);
+  if (!options.output.folder.empty()) {
+    const Status written = driver::WriteReport(*run, options.output.folder);
     if (!written) return console.Fail(written.error());
   }
   Print(report::ChromeTrace(run->View(), driver::CountersOf(*run)));
 }
 
 void AddPlacementOptions(CLI::App& command, driver::RunOptions& options) {
-  command.add_option("MORE", options.more_programs, "further programs that run at the same time, one for each part");
+  command.add_option("MORE", options.parts.programs, "further programs that run at the same time, one for each part");
   command
-      .add_option("--placement", options.placement,
+      .add_option("--placement", options.parts.placement,
                   "NPUs of each program, as 0-3,4-7; by default one after the other, as many as each needs")
       ->delimiter(',');
-  command.add_option("--devices", options.devices, "device of each program, where they differ")->delimiter(',');
+  command.add_option("--devices", options.parts.devices, "device of each program, where they differ")->delimiter(',');
   command
-      .add_option("--rank-devices", options.rank_devices,
+      .add_option("--rank-devices", options.parts.rank_devices,
                   "devices of single NPUs that differ from --device, as 0-1=H100_80GB,3=A100_SXM_40GB")
       ->delimiter(',');
   command
-      .add_option("--straggler", options.stragglers,
+      .add_option("--straggler", options.network.stragglers,
                   "NPUs that compute more slowly than their device, as 3=1.2 (a fifth longer) or 0-7=1.5")
       ->delimiter(',');
 }
@@ -68,14 +69,19 @@ void AddAssumptionOptions(CLI::App& command, driver::Assumptions& assumptions) {
   command.add_option("--trip-count", assumptions.trip_count, "iterations of loops whose number is not in the program")
       ->check(NonNegative());
   command
-      .add_option("--branch-probabilities", assumptions.branch_probabilities,
-                  "how often each branch of a case or if is taken, as 0.9,0.1; otherwise the dearest branch counts")
+      .add_option(
+          "--branch-probabilities", assumptions.branch_probabilities,
+          "how often each branch of a case or if is taken, as 0.9,0.1; otherwise the most expensive branch counts")
       ->delimiter(',');
   command.add_option("--moe-imbalance", assumptions.moe_imbalance,
-                     "load of the busiest device over the mean, for ragged exchanges and products of experts");
+                     "load of the busiest device over the mean, for experts' ragged matmuls and all-to-alls");
+  command
+      .add_option("--cost", assumptions.kernel_costs,
+                  "work of a custom kernel, as NAME=flops:2e12,bytes:300MB, or a JSON file of such; repeatable")
+      ->allow_extra_args(false);
   command
       .add_option("--retarget", assumptions.devices,
-                  "the same program on that many devices: its axis of data parallelism or FSDP grows or shrinks")
+                  "convert the program to that many devices along its data-parallel or FSDP axis")
       ->check(Positive());
 }
 
@@ -89,29 +95,28 @@ void AddRunCommand(CLI::App& app, Console& console) {
   AddConfigurationOptions(command);
   AddProgramOption(command, options->run)->required(false);
   AddEstimateOptions(command, options->run);
-  command.add_flag("--whole", options->run.profile.whole,
+  command.add_flag("--whole", options->run.estimate.settings.profile.whole,
                    "with pjrt: also run the whole program on this machine's devices, beside the prediction");
   AddNetworkOptions(command, options->run);
   AddTraceOptions(command, options->run);
   AddSplitOptions(command, options->run);
-  command
-      .add_option("--network-model", options->run.network_model,
-                  "times of collectives: plain (ASTRA-sim's), calibrated, or auto (calibrated with that estimator)")
-      ->check(OneOf({"auto", "plain", "calibrated"}));
-  command
-      .add_option("--overlap", options->run.overlap,
-                  "what lets communication hide: the program's dependencies, or perfect: nothing waits for it")
-      ->check(OneOf({"program", "perfect"}));
-  command.add_flag("--what-if,!--no-what-if", options->run.what_if,
+  AddWordOption(command, "--network-model", options->run.network.model,
+                "times of collectives: calibrated (fitted to measured ones), plain (ASTRA-sim's formulas), or auto: "
+                "calibrated with --estimator calibrated");
+  AddWordOption(
+      command, "--overlap", options->run.network.overlap,
+      "what communication overlaps with: program (its dependencies decide) or perfect (nothing waits for it)");
+  command.add_flag("--what-if,!--no-what-if", options->run.output.what_if,
                    "with --output: also run faster devices and networks (on by default)");
-  command.add_flag("--report,!--no-report", options->run.report,
+  command.add_flag("--report,!--no-report", options->run.output.report,
                    "with --output: also report.html and timeline.pftrace (on by default)");
   AddOutputOption(command, options->run,
                   "folder for traces, statistics, report.html, timeline.pftrace and result.json");
   AddPlacementOptions(command, options->run);
-  AddAssumptionOptions(command, options->run.assumptions);
-  command.add_flag("--require-fit", options->run.require_fit, "needing more memory than the device has is an error");
-  AddTraceFileOptions(command, options->run.trace_files);
+  AddAssumptionOptions(command, options->run.program.assumptions);
+  command.add_flag("--require-fit", options->run.memory.require_fit,
+                   "a program that needs more memory than the device has is an error");
+  AddTraceFileOptions(command, options->run.output.trace_files);
   command
       .add_option_function<std::string>(
           "--format",
@@ -124,10 +129,11 @@ void AddRunCommand(CLI::App& app, Console& console) {
       ->default_str("table");
   command.callback([options, &command, &console] {
     if (!ApplyConfiguration(command, options->run, console)) return;
-    if (options->run.program.empty()) throw CLI::RequiredError("PROGRAM");
-    options->run.command_line = console.command_line;
+    if (options->run.program.path.empty()) throw CLI::RequiredError("PROGRAM");
+    if (!DeviceIsNamed(command, options->run, console)) return;
+    options->run.output.command_line = console.command_line;
     const bool object = options->format == Format::kJson || options->format == Format::kJsonLines;
-    options->run.list_blocks = object || !options->run.output.empty();
+    options->run.output.list_blocks = object || !options->run.output.folder.empty();
     ProgressLine progress(console.quiet);
     options->run.progress = &progress;
     if (options->chrome) return PrintTimeline(options->run, console);

@@ -32,7 +32,7 @@ std::optional<double> Seconds(const std::string& cell, const std::string& progra
                               Diagnostics& diagnostics) {
   if (!cell.empty() || program.empty()) return CsvNumber(cell);
   driver::RunOptions run = options.run;
-  run.program = program;
+  run.program.path = program;
   const auto result = driver::Run(run, diagnostics);
   return result ? std::optional(result->step_time.seconds()) : std::nullopt;
 }
@@ -151,7 +151,8 @@ void Warn(const serve::ServingEstimate& estimate, Diagnostics& diagnostics) {
 bool KnowsHardware(const driver::RunOptions& run, Diagnostics& diagnostics) {
   Diagnostics found;
   const bool device = driver::DeviceOf(run, found).has_value();
-  const bool system = run.system == "auto" || driver::LoadSystemPreset(run.system, found).has_value();
+  const bool system =
+      run.system.name == driver::kAutoSystem || driver::LoadSystemPreset(run.system.name, found).has_value();
   for (const Diagnostic& diagnostic : found.all()) {
     if (!diagnostic.is_warning()) diagnostics.Report(diagnostic);  // the runs tell the warnings
   }
@@ -178,13 +179,13 @@ void AddServeEstimateCommand(CLI::App& app, Console& console) {
   command.add_option("--rate", serving.rate, "requests a second");
   command.add_option("--arrivals", options->arrivals, "poisson or regular")->check(OneOf({"poisson", "regular"}));
   command.add_option("--prompt", serving.prompt, "tokens: a number, uniform:A:B, exponential:MEAN or geometric:MEAN");
-  command.add_option("--output", serving.output, "tokens that a request asks for, in the same way");
+  command.add_option("--output", serving.output, "output tokens of a request, in the same form");
   command.add_option("--max-batch", serving.max_batch, "requests that decode together");
   command.add_option("--requests", serving.requests, "requests to simulate");
-  command.add_option("--warm-up", serving.warm_up, "requests at the beginning that the figures leave out");
+  command.add_option("--warm-up", serving.warm_up, "requests at the start that the figures do not count");
   command.add_option("--seed", serving.seed, "of the random arrivals and lengths");
   AddEstimateOptions(command, options->run);
-  command.add_option("--system", options->run.system, "network of programs that the table names");
+  command.add_option("--system", options->run.system.name, "network of programs that the table names");
   AddFormatOption(command, options->format);
   command.callback([options, &console] {
     options->serving.regular = options->arrivals == "regular";

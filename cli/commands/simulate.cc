@@ -176,14 +176,14 @@ void AddBeyondOptions(CLI::App& command, Options& options) {
   const std::string group = "Beyond ASTRA-sim";
   simulate::SimulateOptions& simulate = options.simulate;
   command.add_option("--slow-npu", options.slow, "NPU=FACTOR: its compute takes FACTOR times as long")->group(group);
-  command.add_option("--noise", simulate.noise, "relative spread of compute durations")->group(group);
+  command.add_option("--noise", simulate.noise, "relative standard deviation of compute durations")->group(group);
   command.add_option("--seed", simulate.noise_seed, "seed of the noise")->group(group);
   command.add_option("--comm-streams", simulate.communication_streams, "collectives and sends in flight at each NPU")
       ->check(CLI::Range(1, 1024))
       ->group(group);
   command
       .add_flag("--separate-stream-ids", simulate.separate_stream_ids,
-                "collectives of groups do not disturb the matching of those of all NPUs")
+                "match collectives of groups apart from those of all NPUs")
       ->group(group);
   command.add_option("--topology", options.topology, "JSON graph of links for analytical-aware")->group(group);
   command.add_option("--fail-link", options.failed, "A-B: the link between two devices is down")->group(group);
@@ -201,7 +201,7 @@ void AddPhysicalOptions(CLI::App& command, Options& options) {
       ->group(group);
   command
       .add_option("--write-only", network.write_only,
-                  "folder: nothing is simulated; what smpirun would replay or sst run is written there")
+                  "simulate nothing; write the input of smpirun or sst into this folder")
       ->group(group);
   command.add_option("--sst-processes", options.sst_processes, "processes of SST, under mpirun")
       ->check(CLI::Range(1, 4096))
@@ -229,7 +229,9 @@ void AddEngineOptions(CLI::App& command, Options& options) {
   command.add_option("--logging-folder", options.files.log_folder,
                      "writes ASTRA-sim's log.log and err.log there; with trace-enabled each issue and completion, with "
                      "track-local-mem the memory of each NPU too");
-  command.add_option("--engine", options.engine, "auto; events: every rank by itself; symmetry: one rank for all")
+  command
+      .add_option("--engine", options.engine,
+                  "auto; events: simulate every rank; symmetry: simulate one rank of each equivalence class")
       ->check(CLI::IsMember({"auto", "events", "symmetry"}));
   command.add_option("--num-queues-per-dim", options.simulate.queues_per_dimension, "queues in each network dimension")
       ->check(CLI::Range(1, 1 << 16));
@@ -238,7 +240,7 @@ void AddEngineOptions(CLI::App& command, Options& options) {
   AddBeyondOptions(command, options);
   AddPhysicalOptions(command, options);
   for (const char* name : {"--logging-configuration", "--compute-scale", "--comm-scale"}) {
-    command.add_option(name, options.unused, "accepted for ASTRA-sim's sake; without effect");
+    command.add_option(name, options.unused, "accepted for compatibility with ASTRA-sim; no effect");
   }
 }
 

@@ -6,7 +6,7 @@
 #include "cli/pipeline_options.h"
 #include "cli/progress.h"
 #include "driver/inspect/block_programs.h"
-#include "driver/pipeline/optimise_stage.h"
+#include "driver/stages/optimise.h"
 #include "report/page/dependency_graph.h"
 #include "report/text/blocks.h"
 
@@ -21,24 +21,23 @@ void AddSplitCommand(CLI::App& app, Console& console) {
     std::string output;
   };
   auto options = std::make_shared<Options>();
-  options->run.optimise = "none";
+  options->run.optimise.mode = driver::OptimiseMode::kNone;
   AddProgramOption(command, options->run);
-  command.add_option("--device", options->run.device,
+  command.add_option("--device", options->run.device.name,
                      "accelerator whose passes --optimise runs, and whose bounds colour the graph");
-  command
-      .add_option("--optimise", options->run.optimise,
-                  "what XLA would do first: none, auto, xla-gpu, xla-tpu, xla-cpu or xla")
-      ->check(IsOptimisation());
+  AddWordOption(command, "--optimise", options->run.optimise.mode,
+                "what XLA would do first: none, auto, xla-gpu, xla-tpu, xla-cpu or xla");
   AddSplitOptions(command, options->run);
   command.add_option("--output", options->output,
                      "folder for the blocks as programs of their own, and blocks.json: how values pass between them");
   command
-      .add_option("--format", options->format,
-                  "what goes to stdout: table, json, jsonl, csv, md, or the dependency graph as dot or svg")
+      .add_option(
+          "--format", options->format,
+          "what goes to stdout: table, json, jsonl, csv, md, or the dependency graph as dot or svg (drawn by Graphviz)")
       ->check(OneOf({"table", "json", "jsonl", "csv", "md", "dot", "svg"}));
   command.callback([options, &command, &console] {
-    if (options->run.split == "fusion" && command.count("--optimise") == 0)
-      options->run.optimise = driver::kFusionAlone;
+    const bool fusion = options->run.split.strategy == driver::SplitStrategy::kFusion;
+    if (fusion && command.count("--optimise") == 0) options->run.optimise.mode = driver::OptimiseMode::kFusionAlone;
     ProgressLine progress(console.quiet);
     options->run.progress = &progress;
     const auto prepared = driver::Prepare(options->run, console.diagnostics);
@@ -55,7 +54,9 @@ void AddSplitCommand(CLI::App& app, Console& console) {
     }
     if (picture) {
       const auto nodes = report::DependencyGraph(prepared->blocks, &estimated->table);
-      return Print(options->format == "dot" ? report::ToDot(nodes) : report::ToSvg(nodes));
+      if (options->format == "dot") return Print(report::ToDot(nodes));
+      const Result<std::string> drawn = report::ToSvg(nodes);
+      return drawn ? Print(*drawn) : console.Fail(drawn.error());
     }
     Print(RenderTable(report::BlockTable(prepared->blocks), FormatByName(options->format)));
   });

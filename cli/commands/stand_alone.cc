@@ -5,7 +5,7 @@
 
 #include "cli/drop_in.h"
 #include "driver/compat/stand_alone.h"
-#include "driver/compat/tool_keys.h"
+#include "driver/configuration/tool_keys.h"
 
 namespace hespas::cli {
 
@@ -24,9 +24,9 @@ int RunStandAlone(const std::string& estimator, int argc, char** argv) {
     if (key.option == driver::kColdCaches) {
       app.add_flag_callback(
           "--cold", [&command] { command.tool.emplace_back("cold", "true"); },
-          "caches of the device are replaced before each run");
+          "clear the device's caches before each run");
       app.add_flag_callback(
-          "--warm", [&command] { command.tool.emplace_back("cold", "false"); }, "they are not, as by default");
+          "--warm", [&command] { command.tool.emplace_back("cold", "false"); }, "do not clear them (the default)");
       continue;
     }
     std::string flag = "--" + std::string(key.key);

@@ -209,7 +209,7 @@ Status RunAll(const SweepCommand& options, const sweep::SweepFile& file, const s
   return {};
 }
 
-// Rows that were made elsewhere; those of points that are there already are left out.
+// Rows that were made elsewhere; those of points that are there already are omitted.
 Status Merge(const SweepCommand& options, const sweep::SweepFile& file, Console& console) {
   if (options.output.empty()) {
     return MakeError(sweep::kBadSetting, "--merge needs the --output that rows are merged into");
@@ -272,11 +272,10 @@ void AddSweepCommand(CLI::App& app, Console& console) {
   command.add_flag("--estimate-cost", options->estimate_cost, "say how long it will take, and stop");
   command.add_flag("--yes", options->yes, "run a million points or more");
   command.add_option("--points", options->points, "only these, by place in the list: FIRST-LAST");
-  command.add_flag("--feasible", options->feasible, "print only rows that could be run and meet the constraints");
+  command.add_flag("--feasible", options->feasible, "print only points that ran and satisfy the constraints");
   command.add_flag("--describe", options->describe, "print what varies as JSON, and stop");
   command
-      .add_option("--merge", options->merge,
-                  "add rows that were made elsewhere (--format jsonl) to the folder; repeatable")
+      .add_option("--merge", options->merge, "add rows from other machines (--format jsonl) to the folder; repeatable")
       ->allow_extra_args(false);
   // Read by the Python programs that take over where one of these is given (cli/python_command.h).
   static std::string taken_over;

@@ -89,9 +89,9 @@ Result<std::string> ReportOf(const std::string& folder, uint64_t point, driver::
   const fs::path own = fs::path(folder) / name;
   std::error_code error;
   if (fs::exists(own / "report.html", error)) return name + "/report.html";
-  options.command_line = sweep::CommandOf(options);
-  options.explain = true;
-  options.list_blocks = true;
+  options.output.command_line = sweep::CommandOf(options);
+  options.output.explain = true;
+  options.output.list_blocks = true;
   Diagnostics diagnostics;
   const auto run = driver::RunStages(options, diagnostics);
   for (const Diagnostic& diagnostic : diagnostics.all()) {

@@ -18,15 +18,15 @@ void Trace(const driver::RunOptions& options, Console& console) {
   if (!estimated) return;
   const auto traces = driver::AssembleTraces(options, *prepared, *estimated, nullptr, console.diagnostics);
   if (!traces) return;
-  Status status = driver::PrepareFolder(options.output, options.clean);
-  if (status) status = driver::WriteTraces(*traces, options.output, options.trace_files);
+  Status status = driver::PrepareFolder(options.output.folder, options.output.clean);
+  if (status) status = driver::WriteTraces(*traces, options.output.folder, options.output.trace_files);
   if (!status) {
     console.diagnostics.Report(status.error());
     return;
   }
   if (console.quiet) return;
   fmt::print(stderr, "{} traces of {} nodes in {}\n", traces->program_of_rank.size(),
-             traces->programs.empty() ? 0 : traces->programs[0].nodes.size(), options.output);
+             traces->programs.empty() ? 0 : traces->programs[0].nodes.size(), options.output.folder);
 }
 
 }  // namespace
@@ -42,11 +42,11 @@ void AddTraceCommand(CLI::App& app, Console& console) {
   AddTraceOptions(command, *options);
   AddSplitOptions(command, *options);
   AddOutputOption(command, *options, "folder for dev.<id>.et and comm_group.json");
-  AddTraceFileOptions(command, options->trace_files);
+  AddTraceFileOptions(command, options->output.trace_files);
   command.callback([options, &command, &console] {
     if (!ApplyConfiguration(command, *options, console)) return;
-    if (options->program.empty()) throw CLI::RequiredError("PROGRAM");
-    if (options->output.empty()) throw CLI::RequiredError("--output");
+    if (options->program.path.empty()) throw CLI::RequiredError("PROGRAM");
+    if (options->output.folder.empty()) throw CLI::RequiredError("--output");
     ProgressLine progress(console.quiet);
     options->progress = &progress;
     Trace(*options, console);

@@ -47,11 +47,10 @@ void AddValidateCommand(CLI::App& app, Console& console) {
   auto options = std::make_shared<ValidateCommand>();
   command.add_option("--set", options->validate.set, "one set only: gemm, kernels, collectives, models or step-times")
       ->check(CLI::IsMember({"gemm", "kernels", "collectives", "models", "step-times"}));
-  command.add_flag("--loo", options->validate.left_out,
-                   "also with constants that have not seen what they predict: a device or size left out, and "
-                   "calibrated on 24 kernels");
+  command.add_flag("--loo", options->validate.held_out,
+                   "also held-out errors: leave one device or size out, and calibrate on 24 kernels");
   command.add_flag("--bounds", options->bounds,
-                   "print the bounds that the model must keep; a missed one is an error (exit status 6)");
+                   "print the bounds of the errors; an error above its bound ends with exit status 6");
   command.add_option("--html", options->html, "also write a page with both tables");
   command.add_option("--readme", options->readme,
                      "also put the errors of all modes between the accuracy marks of this file");

@@ -561,7 +561,7 @@
     say(`Estimator ${r.estimator}, optimisation ${r.optimise}, split ${r.split}.`);
     say(`Figures of ${r.device}: ${data.device.source || 'the device file'}.`);
     if (data.run.throughput) say(`Throughput counts ${data.run.throughput.from} as the ${data.run.throughput.unit} of a step.`);
-    say('Model FLOPS are those of matrix products and convolutions, at the peak rate of their types.');
+    say('Model FLOPS are those of matmuls and convolutions, at the peak rate of their types.');
     for (const [code, all] of groups) {
       say(element('code', {}, code), ` ${count(all.length, 'time')}: ${all[0].message}${all[0].location ? ` (${all[0].location})` : ''}`,
         ...(all.length > 1 ? [` and ${all.length - 1} more like it`] : []));

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Costs matrix products and convolutions by ZigZag, speaking the JSON-lines protocol of docs/estimators.md.
+"""Costs matmuls and convolutions by ZigZag, speaking the JSON-lines protocol of docs/estimators.md.
 
 usage: zigzag_worker.py ACCELERATOR.yaml MAPPING.yaml CLOCK_HZ [LPF_LIMIT]
 needs: zigzag-dse 3.9.1, six and onnx from PyPI (`scripts/python_env.sh zigzag` makes an environment with them)

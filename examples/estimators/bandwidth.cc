@@ -1,4 +1,4 @@
-// The estimator of bandwidth.py in C++: every matrix product takes the longer of arithmetic at half the peak and
+// The estimator of bandwidth.py in C++: every matmul takes the longer of arithmetic at half the peak and
 // traffic.
 //
 // usage: hespas run PROGRAM --estimator exec:build/release/bin/bandwidth_estimator

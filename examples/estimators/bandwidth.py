@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""An estimator of one's own: every matrix product takes the longer of arithmetic at half the peak and memory traffic.
+"""An estimator of one's own: every matmul takes the longer of arithmetic at half the peak and memory traffic.
 
 usage: hespas run PROGRAM --estimator exec:examples/estimators/bandwidth.py
 The protocol (docs/estimators.md): greet with one line of JSON, then answer each line with one line.

@@ -1,4 +1,4 @@
-"""Experiments over single matrix products: estimators in the program by one table each, external tools product by product."""
+"""Experiments over single matmuls: estimators in the program by one table each, external tools product by product."""
 import concurrent.futures
 import csv
 import io

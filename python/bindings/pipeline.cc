@@ -1,5 +1,6 @@
 #include "pipeline.h"
 
+#include <fmt/format.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
@@ -9,6 +10,7 @@
 
 #include <memory>
 #include <type_traits>
+#include <utility>
 
 #include "call.h"
 #include "driver/pipeline/run.h"
@@ -30,10 +32,10 @@ struct Options {
 
 driver::RunOptions For(const Program& program, const Options& options) {
   driver::RunOptions run = options.run;
-  run.program = program.name;
-  run.content = program.content;
-  run.custom_estimator = options.estimator;
-  run.list_blocks = true;  // as `hespas run --format json` has it
+  run.program.path = program.name;
+  run.program.content = program.content;
+  run.estimate.custom = options.estimator;
+  run.output.list_blocks = true;  // as `hespas run --format json` has it
   return run;
 }
 
@@ -47,7 +49,7 @@ std::unique_ptr<result::RunResult> Run(const Program& program, const Options& op
 
 // The files of a run's output folder.
 void Write(const Program& program, Options options, const std::string& folder) {
-  options.run.output = folder;
+  options.run.output.folder = folder;
   Run(program, options);
 }
 
@@ -82,23 +84,39 @@ bool EstimateInto(const driver::RunOptions& options, Estimated& out) {
 std::unique_ptr<Estimated> Estimate(const Program& program, const Options& options) {
   auto out = std::make_unique<Estimated>();
   const auto run = For(program, options);
-  out->estimator = options.estimator ? std::string(options.estimator->name()) : run.estimator;
+  out->estimator = options.estimator ? std::string(options.estimator->name()) : run.estimate.estimator;
   if (!CallWithoutGil(options.estimator.get(), [&] { return EstimateInto(run, *out); })) Raise(out->diagnostics);
   return out;
 }
 
-template <class Member>
-auto RunField(Member driver::RunOptions::*member) {
-  return std::pair{[member](const Options& o) { return o.run.*member; },
-                   [member](Options& o, Member value) { o.run.*member = std::move(value); }};
+// A field of Python's Options: where it stands in a run's options.
+template <class Place>
+void Field(nb::class_<Options>& options, const char* name, Place place) {
+  using Value = std::remove_cvref_t<decltype(place(std::declval<driver::RunOptions&>()))>;
+  options.def_prop_rw(
+      name, [place](Options& o) { return place(o.run); },
+      [place](Options& o, Value value) { place(o.run) = std::move(value); });
+}
+
+// The same for one of a few words, as the command line has them.
+template <class Place>
+void WordField(nb::class_<Options>& options, const char* name, Place place) {
+  using Value = std::remove_cvref_t<decltype(place(std::declval<driver::RunOptions&>()))>;
+  options.def_prop_rw(
+      name, [place](Options& o) { return std::string(driver::TextOf(place(o.run))); },
+      [name, place](Options& o, const std::string& text) {
+        const auto value = driver::ValueOf<Value>(text);
+        if (!value) throw nb::value_error(fmt::format("{}: `{}` is none of its words", name, text).c_str());
+        place(o.run) = *value;
+      });
 }
 
 void BindProfileOptions(nb::class_<Options>& options) {
   const auto field = [&options](const char* name, auto member) {
     options.def_prop_rw(
-        name, [member](const Options& o) { return o.run.profile.*member; },
+        name, [member](const Options& o) { return o.run.estimate.settings.profile.*member; },
         [member](Options& o, std::remove_cvref_t<decltype(estimate::ProfileOptions().*member)> value) {
-          o.run.profile.*member = std::move(value);
+          o.run.estimate.settings.profile.*member = std::move(value);
         });
   };
   using P = estimate::ProfileOptions;
@@ -119,48 +137,92 @@ void BindProfileOptions(nb::class_<Options>& options) {
   field("iree_run_args", &P::run_arguments);
 }
 
+void BindHardwareOptions(nb::class_<Options>& options) {
+  using R = driver::RunOptions;
+  Field(
+      options, "device", [](R & o) -> auto& { return o.device.name; });
+  Field(
+      options, "system", [](R & o) -> auto& { return o.system.name; });
+  Field(
+      options, "num_npus", [](R & o) -> auto& { return o.system.num_npus; });
+  Field(
+      options, "changes", [](R & o) -> auto& { return o.changes; });
+  Field(
+      options, "require_fit", [](R & o) -> auto& { return o.memory.require_fit; });
+  Field(
+      options, "rank_devices", [](R & o) -> auto& { return o.parts.rank_devices; });
+  WordField(
+      options, "network_backend", [](R & o) -> auto& { return o.network.backend; });
+  WordField(
+      options, "network_model", [](R & o) -> auto& { return o.network.model; });
+  WordField(
+      options, "overlap", [](R & o) -> auto& { return o.network.overlap; });
+}
+
+void BindEstimateOptions(nb::class_<Options>& options) {
+  using R = driver::RunOptions;
+  Field(
+      options, "estimator", [](R & o) -> auto& { return o.estimate.estimator; });
+  Field(
+      options, "fallback", [](R & o) -> auto& { return o.estimate.settings.fallback; });
+  WordField(
+      options, "dataflow", [](R & o) -> auto& { return o.estimate.settings.dataflow; });
+  Field(
+      options, "tool_path", [](R & o) -> auto& { return o.estimate.settings.tool_path; });
+  Field(
+      options, "tool_config", [](R & o) -> auto& { return o.estimate.settings.tool_config; });
+  Field(
+      options, "tool_mapping", [](R & o) -> auto& { return o.estimate.settings.tool_mapping; });
+  Field(
+      options, "tool_clock", [](R & o) -> auto& { return o.estimate.settings.tool_clock_hz; });
+  Field(
+      options, "tool_chips", [](R & o) -> auto& { return o.estimate.settings.tool_chips; });
+  Field(
+      options, "tool_timeout", [](R & o) -> auto& { return o.estimate.settings.tool_limit_s; });
+  Field(
+      options, "kernel_simulator", [](R & o) -> auto& { return o.estimate.settings.kernel_simulator; });
+  Field(
+      options, "flash_attention", [](R & o) -> auto& { return o.estimate.flash_attention; });
+  Field(
+      options, "strict", [](R & o) -> auto& { return o.estimate.strict; });
+  options.def_prop_rw(
+      "cache", [](const Options& o) { return driver::TextOf(o.run.estimate.cache); },
+      [](Options& o, std::string text) { o.run.estimate.cache = driver::ParseCache(std::move(text)); });
+}
+
 void BindOptions(nb::module_& m) {
   nb::class_<Options> options(m, "Options");
   options.def(nb::init<>());
-  const auto field = [&options](const char* name, auto member) {
-    const auto [get, set] = RunField(member);
-    options.def_prop_rw(name, get, set);
-  };
   using R = driver::RunOptions;
-  field("device", &R::device);
-  field("system", &R::system);
-  field("num_npus", &R::num_npus);
-  field("estimator", &R::estimator);
-  field("fallback", &R::fallback);
-  field("dataflow", &R::dataflow);
-  field("tool_path", &R::tool_path);
-  field("tool_config", &R::tool_config);
-  field("tool_mapping", &R::tool_mapping);
-  field("tool_clock", &R::tool_clock_hz);
-  field("tool_chips", &R::tool_chips);
-  field("tool_timeout", &R::tool_limit_s);
-  field("kernel_simulator", &R::kernel_simulator);
-  field("optimise", &R::optimise);
-  field("xla_flags", &R::xla_flags);
-  field("split", &R::split);
-  field("merge", &R::merge);
-  field("block_limit", &R::block_limit);
-  field("separator", &R::separator);
-  field("network_backend", &R::network_backend);
-  field("network_model", &R::network_model);
-  field("overlap", &R::overlap);
-  field("changes", &R::changes);
-  field("flash_attention", &R::flash_attention);
-  field("require_fit", &R::require_fit);
-  field("rank_devices", &R::rank_devices);
-  field("cache", &R::cache);
-  field("compat", &R::compat);
-  field("strict", &R::strict);
-  field("output", &R::output);
-  field("command_line", &R::command_line);
+  BindHardwareOptions(options);
+  BindEstimateOptions(options);
+  WordField(
+      options, "optimise", [](R & o) -> auto& { return o.optimise.mode; });
+  Field(
+      options, "xla_flags", [](R & o) -> auto& { return o.optimise.xla_flags; });
+  WordField(
+      options, "split", [](R & o) -> auto& { return o.split.strategy; });
+  Field(
+      options, "merge", [](R & o) -> auto& { return o.split.merge; });
+  Field(
+      options, "block_limit", [](R & o) -> auto& { return o.split.block_limit; });
+  // Also the prototype's spellings ("is_reduce_op").
+  options.def_prop_rw(
+      "separator", [](const Options& o) { return std::string(driver::TextOf(o.run.split.separator)); },
+      [](Options& o, const std::string& text) {
+        const auto separator = split::SeparatorByName(text);
+        if (!separator) throw nb::value_error(fmt::format("separator: `{}` is none of its words", text).c_str());
+        o.run.split.separator = *separator;
+      });
+  Field(
+      options, "compat", [](R & o) -> auto& { return o.compat; });
+  Field(
+      options, "output", [](R & o) -> auto& { return o.output.folder; });
+  Field(
+      options, "command_line", [](R & o) -> auto& { return o.output.command_line; });
   BindProfileOptions(options);
   options.def("assume", [](Options& o, int64_t trip_count, std::vector<double> branches, double moe_imbalance) {
-    o.run.assumptions = {
+    o.run.program.assumptions = {
         .trip_count = trip_count, .branch_probabilities = std::move(branches), .moe_imbalance = moe_imbalance};
   });
   options.def("set_estimator",

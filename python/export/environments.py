@@ -67,3 +67,19 @@ def minor_version(python):
     except OSError:
         return 0
     return int(done.stdout) if done.returncode == 0 else 0
+
+
+INSIDE = "--in-environment"
+
+
+def continue_in_jax(script, function):
+    """Calls `function` with the command's words in the environment that has JAX, which is made where it is missing."""
+    words = sys.argv[1:]
+    try:
+        if words[:1] == [INSIDE]:
+            function(*words[1:])
+        else:
+            python = jax_python()
+            os.execv(python, [python, script, INSIDE, *words])
+    except Refused as error:
+        sys.exit(str(error))

@@ -158,7 +158,15 @@ def hlo_to_stablehlo(text):
         for attribute, field in (("mhlo.num_partitions", "num_partitions"), ("mhlo.num_replicas", "replica_count")):
             found = re.search(rf"\b{field}=(\d+)", header)
             module.operation.attributes[attribute] = ir.IntegerAttr.get(ir.IntegerType.get_signless(32), int(found.group(1)) if found else 1)
-        return module.operation.get_asm(enable_debug_info=False, large_elements_limit=64)
+        return module.operation.get_asm(enable_debug_info=False)
+
+
+def partitioned_stablehlo(hlo):
+    """What each device runs. Without exchanges nothing else would tell that the shardings of its arguments have been applied."""
+    text = hlo_to_stablehlo(hlo)
+    if "replica_groups" in text or "source_target_pairs" in text:
+        return text
+    return re.sub(r'mhlo\.sharding = "[^"]*"(, )?', "", text)
 
 
 def count(text, kind):
@@ -183,19 +191,15 @@ def export(request):
     for suffix, lowered in lowered_programs(request):
         name = request["name"] + (f"-{suffix}" if suffix else "")
         module = lowered.compiler_ir("stablehlo")
-        text = module.operation.get_asm(enable_debug_info=False, large_elements_limit=64)
+        text = module.operation.get_asm(enable_debug_info=False)
         common = {"program": name, "versions": versions(),
                   "partitions": count(text, "partitions"), "replicas": count(text, "replicas")}
-        # Hespas and XLA need the values of small constants only, but XLA must be able to read the file.
-        full = module.operation.get_asm(enable_debug_info=False)
         for stage in request["stages"]:
             path = f"{request['output']}/{name}.{stage}.mlir" + (".gz" if request["gzip"] else "")
-            if stage == "lowered":
-                write(path, full)
-            elif common["partitions"] == 1:
+            if stage == "lowered" or common["partitions"] == 1:
                 write(path, text)
             else:
-                write(path, hlo_to_stablehlo(partitioned_hlo(lowered)))
+                write(path, partitioned_stablehlo(partitioned_hlo(lowered)))
             print(json.dumps({"file": path, "stage": stage, **common, "flags": os.environ["XLA_FLAGS"]}), flush=True)
 
 

@@ -56,7 +56,7 @@ def compiler(text, devices):
         request = _jax.CompileOptions()
         request.num_replicas, request.num_partitions = 1, devices
         build = request.executable_build_options
-        build.num_partitions, build.use_spmd_partitioning, build.use_shardy_partitioner = devices, True, True
+        build.num_partitions, build.use_spmd_partitioning, build.use_shardy_partitioner = devices, True, "sdy." in text
         build.device_assignment = _jax.DeviceAssignment.create(np.arange(devices).reshape(1, devices))
         request.env_option_overrides = list(options.items())
         found = jax.devices()[:devices]
@@ -70,7 +70,7 @@ def make(text, sizes, output, dumps):
     devices = math.prod(sizes.values())
     lower.prepare_environment(devices)
     part = pathlib.Path(dumps) / "program.gz"
-    lower.write(part, lower.hlo_to_stablehlo(early_hlo(compiler(remeshed(text, sizes), devices), dumps)))
+    lower.write(part, lower.partitioned_stablehlo(early_hlo(compiler(remeshed(text, sizes), devices), dumps)))
     os.replace(part, output)
 
 

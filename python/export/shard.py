@@ -41,7 +41,7 @@ def options(words):
     parser = Parser(prog="hespas shard", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False)
     parser.add_argument("program", help="StableHLO text with a Shardy mesh, plain or gzip")
     parser.add_argument("--mesh", action="append", default=[], metavar="AXIS=SIZE,...", help="a candidate; may be repeated")
-    parser.add_argument("--devices", type=int, help="with --axes: every way to spread that many devices over the axes")
+    parser.add_argument("--devices", type=int, help="with --axes: every way to distribute that many devices over the axes")
     parser.add_argument("--axes", default="", help="with --devices: AXIS,AXIS,...")
     parser.add_argument("--device", required=True, help="preset or file")
     parser.add_argument("--system", default="auto", help="preset or file (default: auto, the devices of the candidate as the device's nodes have them)")

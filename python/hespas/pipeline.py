@@ -127,9 +127,9 @@ def run(program: Any, device: Any = None, system: Any = None, *, num_npus: int |
     overlap          what lets communication hide: the "program"'s dependencies, or "perfect": nothing waits for it
     rank_devices     devices of single NPUs that differ, as "0-1=H100_80GB"
     trip_count       iterations of loops whose number is not in the program; None: once, with a warning
-    branch_probabilities   how often each arm of a branch is taken; empty: the dearest counts
-    moe_imbalance    load of the busiest device over the mean, for ragged exchanges and products of experts
-    require_fit      needing more memory than the device has is an error
+    branch_probabilities   how often each branch of a conditional is taken; empty: the most expensive counts
+    moe_imbalance    load of the busiest device over the mean, for experts' ragged matmuls and all-to-alls
+    require_fit      a program that needs more memory than the device has is an error
     output           folder for Chakra traces, statistics and result.json; None: nothing is written
 
     The other arguments are those of `estimate`. Raises also E0905 and E0906 where program and system do not fit.

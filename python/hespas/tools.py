@@ -16,14 +16,14 @@ class Tools(TypedDict, total=False):
 
     whole           of pjrt: also run the whole program on this machine's devices (`run` alone; `RunResult.measured_step`)
     plugin          of pjrt: the PJRT plugin; by default found in the Python environment of the first python3 in PATH
-    cold            of pjrt: caches of the device are replaced before each run
+    cold            of pjrt: clear the device's caches before each run
     clock           of pjrt and iree, time that counts: "wall" or "cpu"
     at_once         of pjrt: devices that run each block at the same time
     sample          blocks that are measured of each family; 0: all
     budget          seconds after which no further block is measured
     jobs            programs that are compiled at a time
     tool_timeout    seconds that one answer of a tool may take
-    tool_memory     GiB of memory that one process that measures may take
+    tool_memory     GiB of memory that a measuring process may use
     block_compiler, block_runner                                     programs of xla and iree; by default found in PATH
     iree_backend, iree_device, iree_compile_args, iree_run_args      what IREE's programs are told
     tool_path, tool_config, tool_mapping, tool_clock, tool_chips     of simulators: program, hardware, mapping, Hz, chips

@@ -87,4 +87,4 @@ def run(sweep, options):
             missing = [chunk for chunk in left if chunk > missing[-1]][:AT_ONCE]  # of a sweep with more chunks than one array takes
         if not sweep.missing():
             return
-        print(f"{len(sweep.missing())} chunks did not end well and are submitted again", file=sys.stderr)
+        print(f"{len(sweep.missing())} chunks failed and are submitted again", file=sys.stderr)

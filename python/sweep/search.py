@@ -156,7 +156,7 @@ def tell(arguments, described, best, tried, total):
     many = "" if total is None else f" of {total}; {result['not_tried']} were not tried"
     print(f"{arguments.search}: {tried} points tried{many}")
     if best is None:
-        print("no point that was tried meets the constraints")
+        print("no tried point satisfies the constraints")
         return 0
     print(f"least {goal}: {best[goal]}")
     for axis in described["axes"]:

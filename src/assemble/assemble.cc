@@ -202,9 +202,9 @@ class Assembler {
       if (entry.what.nothing || entry.what.point_to_point || entry.what.everyone) continue;
       for (uint32_t rank = 0; rank < needed_; ++rank) {
         if (membership_.group(entry.pattern, rank) != 0) continue;
-        diagnostics_.Warning(
-            kMemberMissing, fmt::format("NPU {} stands in no replica group of `{}`", rank, module_.name(entry.what.op)),
-            module_.location(entry.what.op));
+        diagnostics_.Warning(kMemberMissing,
+                             fmt::format("NPU {} is in no replica group of `{}`", rank, module_.name(entry.what.op)),
+                             module_.location(entry.what.op));
         return;
       }
     }

@@ -1,8 +1,7 @@
 // Turns blocks and their estimates into what every rank executes.
 //
 // - Ranks with equal programs share one (a rank class). Collectives have all their members; all-gather carries the
-// bytes
-//   that each NPU contributes, the others the full buffer, as ASTRA-sim reads them.
+//   bytes that each NPU contributes, the others the full buffer, as ASTRA-sim reads them.
 // - collective_permute becomes sends and receives; collectives of one member cost nothing.
 // - Durations are the estimates' exact picoseconds.
 #pragma once
@@ -23,11 +22,12 @@ inline constexpr DiagnosticKind kTooFewNpus{
     "then follows from the program.",
     Outcome::kUsage};
 inline constexpr DiagnosticKind kRepeatedMember{
-    "E0602", "A device stands in more than one replica group of a collective, or twice in one; each takes part once."};
+    "E0602",
+    "A device is in more than one replica group of a collective, or twice in one. Each device takes part once."};
 inline constexpr DiagnosticKind kUnreadableGroups{
     "E0603", "The replica groups or source-target pairs of a collective could not be read."};
 inline constexpr DiagnosticKind kTooManyNpus{
-    "E0604", "More NPUs than Hespas can represent were asked for or follow from the program (the limit is 1,048,576)."};
+    "E0604", "The options or the program ask for more NPUs than Hespas can represent (the limit is 1,048,576)."};
 inline constexpr DiagnosticKind kMemberMissing{
     "W0605", "The replica groups of a collective leave devices out; those do not take part in it."};
 inline constexpr DiagnosticKind kIdleNpus{

@@ -243,10 +243,10 @@ Result<Communication> DecodeCommunication(const ir::Module& module, ir::OpId op,
   if (!WithinLimit(out.groups)) return Unreadable(module, op, "replica groups");
   if (const auto repeated = Repeated(out.groups)) {
     return MakeError(kRepeatedMember,
-                     fmt::format("device {} stands twice in the replica groups of `{}`", *repeated, module.name(op)),
+                     fmt::format("device {} is twice in the replica groups of `{}`", *repeated, module.name(op)),
                      module.location(op));
   }
-  // One share of the buffer comes from each member.
+  // One fraction of the buffer comes from each member.
   if (kind == OpKind::kCollectiveBroadcast && !out.groups.empty()) {
     out.size = Bytes(std::max<int64_t>(1, out.size.value / static_cast<int64_t>(out.groups[0].size())));
   }

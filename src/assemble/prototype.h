@@ -1,5 +1,5 @@
-// Traces as the Python prototype writes them (its specification, section 8): result bytes as sizes, permutes as
-// all-to-alls, replica groups as they stand, durations in whole microseconds.
+// Traces as the Python prototype writes them (spec python-prototype section 8): result bytes as sizes, permutes as
+// all-to-alls, replica groups as they are, durations in whole microseconds.
 #pragma once
 
 #include <map>

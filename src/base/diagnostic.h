@@ -16,7 +16,7 @@
 
 namespace hespas {
 
-// The exit status that an error leads to (design: interfaces, "Exit status").
+// The exit status that an error leads to.
 enum class Outcome : uint8_t {
   kBadInput = 1,
   kUsage = 2,

@@ -24,8 +24,8 @@ inline constexpr DiagnosticKind kToolMissing{
 inline constexpr DiagnosticKind kToolFailed{
     "E0923", "An external network simulator crashed, took too long or printed something unexpected.",
     Outcome::kToolFailed};
-inline constexpr DiagnosticKind kToolStuck{
-    "E0924", "An external network simulator came to its end although some NPUs never finished.", Outcome::kCannotRun};
+inline constexpr DiagnosticKind kToolStuck{"E0924", "An external network simulator ended before all NPUs finished.",
+                                           Outcome::kCannotRun};
 
 // The number that follows `key` in `line`.
 std::optional<uint64_t> NumberAfter(std::string_view line, std::string_view key) {
@@ -117,7 +117,7 @@ Result<result::SimResult> ReadAstraSimOutput(const std::string& output, uint64_t
   return MakeError(kToolStuck,
                    fmt::format("ASTRA-sim ended, but {} of {} NPUs never finished, NPU {} first",
                                npus - result.order.size(), npus, stuck),
-                   {}, "run with --network-backend analytical: it tells which node waits for what");
+                   {}, "run with --network-backend analytical, which reports the node that waits and its cause");
 }
 
 Result<result::SimResult> RunAstraSim(const NetworkRunFiles& files, const hardware::System& system,

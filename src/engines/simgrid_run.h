@@ -14,7 +14,7 @@ namespace hespas::engines {
 
 // The network that engines of flows and packets build, where it is not the system's dimensions.
 struct PhysicalNetwork {
-  std::string topology;            // of hardware::ParseTopology; empty: what the system's dimensions stand for
+  std::string topology;            // of hardware::ParseTopology; empty: what the system's dimensions represent
   std::string mapping = "linear";  // of hardware::MapRanks
   std::string write_only;          // folder: nothing is simulated, the files are written there
 };

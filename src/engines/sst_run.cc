@@ -31,11 +31,10 @@ inline constexpr DiagnosticKind kNoSst{
     "SST, its Merlin elements or the element library `hespas` are not installed. Build sst-core and sst-elements from "
     "https://sst-simulator.org, put `sst-config` into PATH and build Hespas again; --write-only needs none of them.",
     Outcome::kToolFailed};
-inline constexpr DiagnosticKind kSstFailed{"E0967", "SST ended badly, took too long or left no result.",
+inline constexpr DiagnosticKind kSstFailed{"E0967", "SST failed, took too long or wrote no result.",
                                            Outcome::kToolFailed};
 inline constexpr DiagnosticKind kSstStuck{
-    "E0968", "A simulation in SST came to its end although an NPU could not finish. The message is that NPU's.",
-    Outcome::kCannotRun};
+    "E0968", "An SST simulation ended before an NPU finished. The message comes from that NPU.", Outcome::kCannotRun};
 
 std::string Absolute(const std::string& path) {
   std::error_code unused;
@@ -97,11 +96,11 @@ Result<result::SimResult> Merge(const fs::path& folder, uint64_t npus) {
   result::SimResult all;
   for (uint64_t rank = 0; rank < npus; ++rank) {
     const auto text = ReadInput((folder / fmt::format("result.{}.json", rank)).string());
-    if (!text) return MakeError(kSstFailed, fmt::format("SST left no result of NPU {}", rank));
+    if (!text) return MakeError(kSstFailed, fmt::format("SST wrote no result for NPU {}", rank));
     const json in = json::parse(*text, nullptr, false);
     if (in.is_object() && in.contains("error")) {
       return MakeError(kSstStuck, in["error"].get<std::string>(), {},
-                       "run with --network-backend analytical: it tells which node waits for what");
+                       "run with --network-backend analytical, which reports the node that waits and its cause");
     }
     Result<result::SimResult> part = result::DecodeSimResult(*text);
     if (!part) return part.error();

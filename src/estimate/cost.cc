@@ -6,7 +6,10 @@
 #include <vector>
 
 #include "base/units.h"
+#include "estimate/custom_kernel.h"
 #include "estimate/fusion_cost.h"
+#include "estimate/prefix_sum.h"
+#include "estimate/ragged_dot.h"
 #include "ir/attributes/attribute.h"
 #include "ir/attributes/op_attributes.h"
 #include "ir/facts/convolution_work.h"
@@ -74,6 +77,8 @@ int64_t ConvolutionFlops(const Shapes& s) { return Times(2, ir::ConvolutionMulti
 
 bool IsComplex(const Shapes& s) { return s.inputs() > 0 && s.in(0).element.complex; }
 
+constexpr int64_t kRealProducts = 4;  // multiply-adds of real numbers in one of complex numbers
+
 int64_t DotFlops(const Shapes& s) {
   if (s.inputs() < 2 || s.outputs() < 1) return 0;
   const auto dims = ir::DotDimensionsOf(s.module, s.op);
@@ -100,22 +105,12 @@ double RaggedShare(const Shapes& s, int64_t rows) {
   return share * (imbalance == nullptr ? 1.0 : ir::AsFloat(*imbalance).value_or(1.0));
 }
 
-// Every row belongs to one group, so that the groups do not multiply the work; with ragged contraction they share it.
-int64_t DenseRaggedDotFlops(const Shapes& s) {
-  if (s.inputs() < 2 || s.outputs() < 1) return 0;
-  const auto rank = [](const ir::Type& type) { return static_cast<int64_t>(type.dims.size()); };
-  const int64_t depth = DimensionOr(s.in(0), rank(s.in(0)) - 1, 1);
-  const bool ragged_contraction = rank(s.in(0)) == rank(s.in(1)) && rank(s.out()) == rank(s.in(0)) + 1;
-  if (!ragged_contraction) return Times(2, Times(s.out_elements(), depth));
-  const int64_t groups = std::max<int64_t>(DimensionOr(s.out(), 0, 1), 1);
-  return Times(2, Times(s.out_elements() / groups, depth));
-}
-
-// The ragged dimension is the first one of the left side.
+// Every row belongs to one group, so that the groups do not multiply the work.
 int64_t RaggedDotFlops(const Shapes& s) {
-  if (s.inputs() < 2) return 0;
-  const auto all = static_cast<double>(DenseRaggedDotFlops(s));
-  return internal::SaturatingRound(all * RaggedShare(s, DimensionOr(s.in(0), 0, 1)));
+  const auto dot = RaggedDotOf(s.module, s.op);
+  if (!dot) return 0;
+  const double all = 2 * static_cast<double>(dot->products);
+  return internal::SaturatingRound(all * RaggedShare(s, dot->ragged_rows));
 }
 
 // The dimension that the `i`th character of an einsum's operand ("...ij") names: those behind an ellipsis count from
@@ -159,6 +154,7 @@ int64_t ReductionFlops(const Shapes& s) {
     case OpKind::kReduce:
       return Times(pairs, std::max<int64_t>(s.in_elements(0) - s.out_elements(), 0));
     case OpKind::kReduceWindow:
+      if (const auto prefix = PrefixSumOf(s.module, s.op)) return Times(pairs, prefix->applications);
       return Times(pairs, Times(std::max<int64_t>(WindowSize(s) - 1, 0), s.out_elements()));
     case OpKind::kSelectAndScatter:
       return Times(WindowSize(s), s.in_elements(1));
@@ -226,6 +222,16 @@ int64_t RealOperations(OpKind kind, const Shapes& s) {
   return kind == OpKind::kAdd || kind == OpKind::kSubtract ? 2 : 1;
 }
 
+// A prefix sum's parts are written and read once more.
+OpCost ReductionCost(const Shapes& s) {
+  OpCost cost{.flops = ReductionFlops(s), .bytes = s.all()};
+  if (const auto prefix = PrefixSumOf(s.module, s.op)) {
+    cost.bytes = Times(2, cost.bytes);
+    cost.steps = static_cast<double>(prefix->kernels);
+  }
+  return cost;
+}
+
 OpCost ElementwiseCost(const Shapes& s) {
   const OpKind kind = s.module.kind(s.op);
   if (kind == OpKind::kBitcastConvert) return {};
@@ -241,6 +247,13 @@ OpCost LayoutCost(const Shapes& s) {
 OpCost SliceCost(const Shapes& s) {
   if (s.module.kind(s.op) == OpKind::kDynamicUpdateSlice) return {.bytes = Times(2, s.in_bytes(1))};
   return {.bytes = Times(2, s.out_bytes())};
+}
+
+// Infeeds and outfeeds cross the host's link; sends and receives the network.
+OpCost TransferCost(const Shapes& s) {
+  const OpKind kind = s.module.kind(s.op);
+  if (kind != OpKind::kInfeed && kind != OpKind::kOutfeed) return {.bytes = s.all()};
+  return {.bytes = s.all(), .own_kernel = true, .host_bytes = s.all()};
 }
 
 OpCost ContractionCost(const Shapes& s) {
@@ -265,8 +278,6 @@ constexpr CustomCallRow kCustomCalls[] = {
     {"gemm", CustomWork::kMatrix},
     {"matmul", CustomWork::kMatrix},
     {"TopK", CustomWork::kMove},
-    {"MoveToHost", CustomWork::kMove},
-    {"MoveToDevice", CustomWork::kMove},
 };
 
 // The first result of a library call of the form (result, workspace), and the two matrices it multiplies.
@@ -288,10 +299,12 @@ std::optional<OpCost> LibraryCost(const Shapes& s) {
   const bool tuple = result.kind == ir::TypeKind::kTuple && !result.nested.empty();
   int64_t bytes = tuple ? ir::ByteSize(s.module.types(), result.nested[0]) : s.out_bytes();
   for (size_t i = 0; i < s.inputs(); ++i) bytes = internal::SaturatingAdd(bytes, s.in_bytes(i));
-  return OpCost{.flops = call->flops(), .bytes = bytes, .contraction = true};
+  const int64_t real = IsComplex(s) ? kRealProducts : 1;
+  return OpCost{.flops = Times(real, call->flops()), .bytes = bytes, .contraction = true};
 }
 
 OpCost CustomCallCost(const Shapes& s) {
+  if (const auto kernel = CustomKernelCost(s.module, s.op)) return *kernel;
   if (const auto library = LibraryCost(s)) return *library;
   const std::string_view* text = s.module.attribute(s.op, "call_target_name");
   const std::string_view target = text == nullptr ? std::string_view() : *text;
@@ -322,11 +335,36 @@ OpCost CustomCallCost(const Shapes& s) {
   }
 }
 
+bool IsFloat(const ir::Element& element) {
+  return element.kind >= ir::ElementKind::kF64 && element.kind <= ir::ElementKind::kF6E3M2FN;
+}
+
+// Whether a product of the two runs as one of `a`: mixed operands are converted to the wider.
+bool Outranks(const ir::Element& a, const ir::Element& b) {
+  if (IsFloat(a) != IsFloat(b)) return IsFloat(a);
+  return ir::ElementBits(a) > ir::ElementBits(b);
+}
+
+// Of a dot's two operands; of a call's, the first arrays that are no tables of indices.
+const ir::Element* FactorElement(const ir::Module& module, ir::OpId op) {
+  const bool call = module.kind(op) == OpKind::kCustomCall;
+  const ir::Element* found = nullptr;
+  size_t factors = 0;
+  for (const ir::ValueId operand : module.operands(op)) {
+    const ir::Type& type = module.type(operand);
+    if (type.element.kind == ir::ElementKind::kNone || (call && type.dims.size() < 2)) continue;
+    const bool replaces = found == nullptr || Outranks(type.element, *found);
+    if (replaces && !(call && found != nullptr && IsFloat(*found))) found = &type.element;
+    if (!call && ++factors == 2) break;
+  }
+  return found;
+}
+
 }  // namespace
 
 int64_t ContractionFlops(const ir::Module& module, ir::OpId op) {
   const Shapes s{module, op};
-  const int64_t real = IsComplex(s) ? 4 : 1;  // multiply-adds of real numbers in one of complex numbers
+  const int64_t real = IsComplex(s) ? kRealProducts : 1;
   switch (module.kind(op)) {
     case OpKind::kConvolution:
     case OpKind::kDynamicConv:
@@ -347,7 +385,7 @@ OpCost CostOf(const ir::Module& module, ir::OpId op) {
     case OpSort::kElementwise:
       return ElementwiseCost(s);
     case OpSort::kReduction:
-      return {.flops = ReductionFlops(s), .bytes = s.all()};
+      return ReductionCost(s);
     case OpSort::kContraction:
       return ContractionCost(s);
     case OpSort::kLayout:
@@ -363,13 +401,13 @@ OpCost CostOf(const ir::Module& module, ir::OpId op) {
     case OpSort::kRandom:
       return {.flops = s.out_elements(s.outputs() > 1 ? 1 : 0), .bytes = s.all()};
     case OpSort::kTransfer:
-      return {.bytes = s.all()};
+      return TransferCost(s);
     case OpSort::kFusion:
       return FusionCost(module, op);
     case OpSort::kCustomCall:
       return CustomCallCost(s);
     case OpSort::kOther:
-      return {.flops = OtherFlops(s), .bytes = s.all()};
+      return {.flops = OtherFlops(s), .bytes = s.all(), .steps = FactorisationSteps(module, op)};
     case OpSort::kUnknown:
       return {.bytes = s.all(), .known = false};
     case OpSort::kConstant:
@@ -386,24 +424,25 @@ OpCost CostOf(const ir::Module& module, ir::OpId op) {
 }
 
 const ir::Element* RateElement(const ir::Module& module, ir::OpId op, bool contraction) {
+  if (contraction) {
+    const ir::Element* factor = FactorElement(module, op);
+    if (factor != nullptr) return factor;
+  }
   const ir::Element* widest = nullptr;
   const auto consider = [&](ir::ValueId value) {
     const ir::Element& element = module.type(value).element;
     if (element.kind == ir::ElementKind::kNone) return;
     if (widest == nullptr || ir::ElementBits(element) > ir::ElementBits(*widest)) widest = &element;
   };
-  for (const ir::ValueId operand : module.operands(op)) {
-    consider(operand);
-    if (contraction && widest != nullptr) return widest;
-  }
+  for (const ir::ValueId operand : module.operands(op)) consider(operand);
   for (const ir::ValueId result : module.results(op)) consider(result);
   return widest;
 }
 
-bool AllowsTf32(const ir::Module& module, ir::OpId op) {
-  const std::string_view* precision = module.attribute(op, "precision_config");
-  if (precision == nullptr) precision = module.attribute(op, "precision");
-  return precision == nullptr || precision->find("HIGH") == std::string_view::npos;
+double HostSeconds(const hardware::Device& device, const OpCost& cost) {
+  constexpr BytesPerSecond kUsual{32e9};
+  if (cost.host_bytes == 0) return 0;
+  return static_cast<double>(cost.host_bytes) / device.host_bandwidth.value_or(kUsual).value;
 }
 
 bool HasDynamicShape(const ir::Module& module, ir::OpId op) {

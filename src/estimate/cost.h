@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "hardware/device.h"
 #include "ir/module.h"
 
 namespace hespas::estimate {
@@ -20,17 +21,25 @@ struct OpCost {
   bool contraction = false;         // flops run at the matrix rate of `datatype`
   bool known = true;                // false: no rule, every operand read and every result written
   std::string_view unknown_target;  // of a custom call without a rule
+  // Of kernels that are no plain matmul, reduction or copy (custom_kernel.h).
+  bool own_kernel = false;      // flops, bytes, exponentials and steps tell its time
+  bool full_precision = false;  // the library multiplies at the type's full precision
+  bool block_scaled = false;    // a dot whose operands have scales
+  int64_t transcendentals = 0;
+  double steps = 0;        // kernels that wait for each other
+  int64_t host_bytes = 0;  // over the host's link
 };
 
 OpCost CostOf(const ir::Module& module, ir::OpId op);
 
-// The element type whose rate an op runs at: the first operand's for contractions, else the widest (first of equals).
+// The element type whose rate an op runs at: for contractions that of the operands, the wider where they differ and
+// floats before integers; else the widest (first of equals).
 const ir::Element* RateElement(const ir::Module& module, ir::OpId op, bool contraction);
 
-// Whether a dot or convolution may use TF32 for f32 data (no precision above DEFAULT was asked for).
-bool AllowsTf32(const ir::Module& module, ir::OpId op);
-
 bool HasDynamicShape(const ir::Module& module, ir::OpId op);
+
+// What crosses the link to the host; 32 GB/s (PCIe 4.0 x16) where the device file gives no `host_bandwidth`.
+double HostSeconds(const hardware::Device& device, const OpCost& cost);
 
 // Multiplications of a dot or convolution, times two; zeros of base dilation do not count.
 int64_t ContractionFlops(const ir::Module& module, ir::OpId op);

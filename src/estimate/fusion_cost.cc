@@ -101,6 +101,7 @@ OpCost FusionCost(const ir::Module& module, ir::OpId fusion) {
     const OpCost cost = CostOf(module, op);
     total.flops = SaturatingAdd(total.flops, cost.flops);
     total.contraction |= cost.contraction;
+    total.steps += cost.steps;
   }
   const ir::BlockId body = FusionBody(module, fusion);
   if (body.valid()) {

@@ -57,7 +57,7 @@ Made MakeSystolic(const hardware::Device& device, const EstimatorOptions& option
 }
 
 Made MakeScaleSim(const hardware::Device& device, const EstimatorOptions& options) {
-  return Products(native::MakeScaleSim(device, native::DataflowOf(options.dataflow)), device, options);
+  return Products(native::MakeScaleSim(device, options.dataflow), device, options);
 }
 
 Made MakeGenz(const hardware::Device& device, const EstimatorOptions& options) {
@@ -143,12 +143,12 @@ constexpr EstimatorEntry kEstimators[] = {
     {"roofline", "the longer of arithmetic at peak rate and traffic at full bandwidth, op by op", MakeRoofline},
     {"calibrated", "tiles, waves, caches and launches, with a few constants fitted on measured kernels",
      MakeCalibrated},
-    {"systolic", "products by cycles of a weight-stationary array with memory phases (as COCOSSim)", MakeSystolic},
-    {"scalesim", "products by cycles of an array without memory (as SCALE-Sim), --dataflow ws or os", MakeScaleSim},
-    {"genz", "products by GenZ's operator formula", MakeGenz},
-    {"cocossim", "products by COCOSSim's perf_model (--tool-path)", MakeCocosSimEstimator},
-    {"onnxim", "products by ONNXim's Simulator (--tool-path, --tool-config NPU.json)", MakeOnnximEstimator},
-    {"zigzag_onnx", "products by ZigZag (--tool-path: a Python that has it; --tool-config ACCELERATOR.yaml)",
+    {"systolic", "matmuls by cycles of a weight-stationary array with memory phases (as COCOSSim)", MakeSystolic},
+    {"scalesim", "matmuls by cycles of an array without memory (as SCALE-Sim), --dataflow ws or os", MakeScaleSim},
+    {"genz", "matmuls by GenZ's operator formula", MakeGenz},
+    {"cocossim", "matmuls by COCOSSim's perf_model (--tool-path)", MakeCocosSimEstimator},
+    {"onnxim", "matmuls by ONNXim's Simulator (--tool-path, --tool-config NPU.json)", MakeOnnximEstimator},
+    {"zigzag_onnx", "matmuls by ZigZag (--tool-path: a Python that has it; --tool-config ACCELERATOR.yaml)",
      MakeZigzag},
     {"pjrt", "measures blocks with a PJRT plugin (--plugin) on the device that it drives", MakePjrt},
     {"ptx", "kernels that iree-compile makes for a CUDA GPU (--tool-path), by their instructions", MakePtxEstimator},

@@ -10,6 +10,7 @@
 #include "base/result.h"
 #include "estimate/estimator.h"
 #include "estimate/facts.h"
+#include "estimate/native/dataflow.h"
 #include "estimate/profile/profile_options.h"
 #include "hardware/device.h"
 
@@ -21,10 +22,10 @@ inline constexpr DiagnosticKind kUnknownEstimator{
 struct EstimatorOptions {
   bool compat = false;                  // the Python prototype's formulas, defects included (roofline only)
   std::string fallback = "calibrated";  // costs what the chosen estimator cannot
-  std::string dataflow = "ws";          // of scalesim: "ws" (weights stay) or "os" (outputs stay)
-  std::string tool_path;                // of an external simulator; empty: found in PATH
-  std::string tool_config;              // its description of the hardware
-  std::string tool_mapping;             // of zigzag_onnx: how operations lie on the array
+  native::Dataflow dataflow = native::Dataflow::kWeightStationary;  // of scalesim
+  std::string tool_path;                                            // of an external simulator; empty: found in PATH
+  std::string tool_config;                                          // its description of the hardware
+  std::string tool_mapping;                                         // of zigzag_onnx: how operations lie on the array
   std::optional<double> tool_clock_hz;  // of the simulated hardware; default: the device file's, or the tool's
   int tool_chips = 1;                   // of cocossim
   double tool_limit_s = 60;             // of one answer of an external tool

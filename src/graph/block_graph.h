@@ -1,6 +1,6 @@
 // Blocks: runs of ops that are estimated as one unit, and the order in which they depend on each other.
 //
-// - Every op of `main` (its terminator aside) stands in exactly one block; constants may be copied into their users.
+// - Every op of `main` (its terminator aside) is in exactly one block; constants may be copied into their users.
 // - Predecessors come before their successors; ids follow program order.
 // - A communication block holds exactly one collective or point-to-point op (merged ones under --compat aside).
 #pragma once
@@ -25,7 +25,7 @@ struct Block {
   std::vector<ir::ValueId> inputs;    // values from outside, captured ones included, in order of first use
   std::vector<ir::ValueId> outputs;   // values used outside (or returned)
   std::vector<BlockId> predecessors;  // ascending, without repetition
-  int64_t repeats = 1;                // executions that the block stands for
+  int64_t repeats = 1;                // executions that the block represents
   Hash128 hash;                       // equal for blocks of equal structure: ops, attributes, types, wiring, callees
 };
 

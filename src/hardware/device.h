@@ -58,7 +58,7 @@ struct Device {
   std::optional<int> process_nm;                 // of the logic
   std::optional<double> tdp_w;
   std::optional<double> idle_w;
-  std::optional<double> hbm_power_ratio;  // share of the TDP that full memory traffic draws
+  std::optional<double> hbm_power_ratio;  // fraction of the TDP that full memory traffic draws
   std::optional<Interconnect> interconnect;
   std::optional<BytesPerSecond> host_bandwidth;  // PCIe or C2C, per direction
   std::optional<SystolicArray> systolic_array;   // for cycle models

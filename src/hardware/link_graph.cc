@@ -83,8 +83,7 @@ Result<LinkGraph> ReadLinkGraph(const std::string& path) {
       if (!bad.empty()) return MakeError(kBadLinkGraph, std::move(bad), source->LocationOf("links"));
     }
   } catch (const json::exception& error) {
-    return MakeError(kBadLinkGraph, fmt::format("the topology is not as it should be: {}", error.what()),
-                     {.file = path},
+    return MakeError(kBadLinkGraph, fmt::format("the topology is invalid: {}", error.what()), {.file = path},
                      "write {\"npus\": 4, \"switches\": 1, \"links\": [{\"from\": 0, \"to\": 4, \"bandwidth\": 50, "
                      "\"latency\": 500, \"both_ways\": true}]}");
   }

@@ -126,7 +126,7 @@ void ReadNetworkJson(const JsonSource& source, const nlohmann::json& object, Sys
     lists.bandwidth = object.at("bandwidth").get<std::vector<double>>();
     lists.latency = object.at("latency").get<std::vector<double>>();
   } catch (const nlohmann::json::exception& error) {
-    reader.diagnostics.Error(kBadSystem, std::string("the network description is not as it should be: ") + error.what(),
+    reader.diagnostics.Error(kBadSystem, std::string("the network description is invalid: ") + error.what(),
                              source.LocationOf("network"),
                              "it has four lists: topology, npus_count, bandwidth, latency");
     return;

@@ -2,7 +2,7 @@
 // flows (SimGrid, SST).
 //
 // - Hosts are numbered 0 .. hosts()-1; ranks are placed on them by rank_mapping.h.
-// - All links are alike: bandwidth in GB/s of 2^30 bytes, latency in ns, both for one direction of one link.
+// - All links are equal: bandwidth in GB/s of 2^30 bytes, latency in ns, both for one direction of one link.
 #pragma once
 
 #include <cstdint>
@@ -41,7 +41,7 @@ struct PhysicalTopology {
 // the system's first dimension.
 Result<PhysicalTopology> ParseTopology(std::string_view text, const System& system);
 
-// The one that the dimensions of network.yml stand for: one switch, rings of equal links as a torus, otherwise
+// The one that the dimensions of network.yml represent: one switch, rings of equal links as a torus, otherwise
 // kDimensions.
 PhysicalTopology TopologyOf(const System& system);
 

@@ -22,9 +22,9 @@ inline constexpr DiagnosticKind kBadSystem{
     "E0820", "A system description (network.yml, system.json, remote_memory.json) has a missing or impossible value."};
 inline constexpr DiagnosticKind kSystemSyntax{"E0821", "A JSON or YAML file of a system description does not parse."};
 inline constexpr DiagnosticKind kUnknownSystemKeyError{
-    "E0822", "A system description has a key that no setting is called by (an error because strict was asked for)."};
+    "E0822", "A system description has an unknown key (an error because of --strict)."};
 inline constexpr DiagnosticKind kUnknownSystemKey{
-    "W0822", "A system description has a key that no setting is called by; ASTRA-sim ignores it, and so do we."};
+    "W0822", "A system description has an unknown key. ASTRA-sim ignores it, and so does Hespas."};
 
 enum class DimensionKind : uint8_t { kRing, kFullyConnected, kSwitch };
 
@@ -120,7 +120,7 @@ Result<System> LoadSystem(const SystemFiles& files, const LoadOptions& options, 
 // with one object {network, system, remote_memory}.
 Result<System> LoadSystem(const std::string& path, const LoadOptions& options, Diagnostics& diagnostics);
 
-// One JSON object {network, system, remote_memory}; `name` stands for the file in messages.
+// One JSON object {network, system, remote_memory}; `name` represents the file in messages.
 Result<System> ParseSystem(std::string_view text, const std::string& name, const LoadOptions& options,
                            Diagnostics& diagnostics);
 

@@ -3,8 +3,7 @@
 // - root() is a builtin.module op; its region's block holds functions (and sdy.mesh and the like) in source order.
 // - An op is created after its operands and its regions; block_ops() gives program order.
 // - Attributes keep their source text (views into buffers the module owns) and are decoded on demand
-// (ir/attributes/attribute.h);
-//   `#alias` texts have been replaced by what they stand for at the outermost level.
+//   (ir/attributes/attribute.h); `#alias` texts have been replaced by what they represent at the outermost level.
 // - A module is movable, not copyable; views stay valid as long as it lives.
 #pragma once
 
@@ -108,7 +107,7 @@ class Module {
   OpId FindSymbol(std::string_view symbol) const;
   OpId main() const { return FindSymbol("main"); }
 
-  // What `#name` or `!name` stands for in attribute texts; empty where nothing is known.
+  // What `#name` or `!name` represents in attribute texts; empty where nothing is known.
   std::string_view Alias(std::string_view name) const {
     const auto found = aliases_.find(name);
     return found == aliases_.end() ? std::string_view() : found->second;
@@ -143,7 +142,7 @@ class Module {
   void SetAttributes(OpId id, std::span<const Attribute> attributes);
   void SetValueType(ValueId id, TypeId type) { values_[id.index()].type = type; }
   void SetBlockOps(BlockId id, std::vector<OpId> ops);
-  // Makes an op that stands in no region any more the root.
+  // Makes an op that is in no region any more the root.
   void SetRoot(OpId id);
   void AddAlias(std::string_view name, std::string_view text) { aliases_.emplace(name, text); }
   void AddSymbol(std::string_view symbol, OpId op) { symbols_.emplace(symbol, op); }

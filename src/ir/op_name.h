@@ -1,4 +1,4 @@
-// The name by which an op is reported: VHLO ops of portable artifacts under the names of what they stand for.
+// The name by which an op is reported: VHLO ops of portable artifacts under the names of what they represent.
 #pragma once
 
 #include <string>

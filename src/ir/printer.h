@@ -1,7 +1,7 @@
 // Prints modules.
 //
 // The generic form is MLIR's own, byte for byte where every attribute is one that Canonical knows; it reads back to the
-// same module. Locations are left out.
+// same module. Locations are omitted.
 #pragma once
 
 #include <string>

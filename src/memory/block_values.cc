@@ -67,9 +67,9 @@ void BlockValues::Use(ir::ValueId value, uint32_t at) {
     todo_.pop_back();
     if (v == kNever || last_use_[v] >= at) continue;
     last_use_[v] = at;
-    const ir::OpId maker = module_.defining_op(values_[v]);
-    if (maker.valid() && module_.kind(maker) == OpKind::kTuple) {
-      const auto members = module_.operands(maker);
+    const ir::OpId producer = module_.defining_op(values_[v]);
+    if (producer.valid() && module_.kind(producer) == OpKind::kTuple) {
+      const auto members = module_.operands(producer);
       todo_.insert(todo_.end(), members.begin(), members.end());
     }
   }
@@ -111,18 +111,18 @@ void BlockValues::JoinViews() {
 ir::ValueId BlockValues::ViewSource(ir::OpId op, size_t operand) const {
   const ir::ValueId value = module_.operands(op)[operand];
   if (module_.kind(op) != OpKind::kGetTupleElement) return value;
-  const ir::OpId maker = module_.defining_op(value);
+  const ir::OpId producer = module_.defining_op(value);
   const auto index = ir::IntegerAttribute(module_, op, "index");
-  if (!maker.valid() || module_.kind(maker) != OpKind::kTuple || !index) return value;
-  const auto members = module_.operands(maker);
+  if (!producer.valid() || module_.kind(producer) != OpKind::kTuple || !index) return value;
+  const auto members = module_.operands(producer);
   return *index >= 0 && static_cast<size_t>(*index) < members.size() ? members[static_cast<size_t>(*index)] : value;
 }
 
 bool BlockValues::IsTuple(uint32_t v) const {
   const ir::TypeKind kind = module_.type(values_[v]).kind;
   if (kind == ir::TypeKind::kAsyncBundle) return true;
-  const ir::OpId maker = module_.defining_op(values_[v]);
-  return kind == ir::TypeKind::kTuple && maker.valid() && module_.kind(maker) == OpKind::kTuple;
+  const ir::OpId producer = module_.defining_op(values_[v]);
+  return kind == ir::TypeKind::kTuple && producer.valid() && module_.kind(producer) == OpKind::kTuple;
 }
 
 }  // namespace hespas::memory

@@ -13,7 +13,7 @@ using ir::OpKind;
 using ir::OpSort;
 using result::MemoryCategory;
 
-bool IsProduct(const ir::Module& module, ir::OpId op) {
+bool IsMatmul(const ir::Module& module, ir::OpId op) {
   const OpKind kind = module.kind(op);
   if (ir::Traits(kind).sort == OpSort::kContraction || ir::Traits(kind).sort == OpSort::kGather) return true;
   if (kind != OpKind::kCustomCall) return false;
@@ -23,10 +23,10 @@ bool IsProduct(const ir::Module& module, ir::OpId op) {
           target->find("matmul") != std::string_view::npos);
 }
 
-bool HoldsProduct(const ir::Module& module, ir::OpId op) {
-  bool found = IsProduct(module, op);
+bool HoldsMatmul(const ir::Module& module, ir::OpId op) {
+  bool found = IsMatmul(module, op);
   if (!found && module.op(op).first_region.valid()) {
-    ir::WalkNested(module, op, [&](ir::OpId inner) { found |= IsProduct(module, inner); });
+    ir::WalkNested(module, op, [&](ir::OpId inner) { found |= IsMatmul(module, inner); });
   }
   return found;
 }
@@ -61,12 +61,12 @@ Categories::Categories(const ir::Module& module, std::span<const ir::OpId> order
     : module_(module),
       donation_(donation),
       block_(module.body(module.main())),
-      feeds_product_(module.value_count(), false),
+      feeds_matmul_(module.value_count(), false),
       feeds_donated_(module.value_count(), false),
       of_(module.value_count(), MemoryCategory::kTemporaries) {
-  std::vector<bool> products(order.size());
-  for (size_t at = 0; at < order.size(); ++at) products[at] = HoldsProduct(module, order[at]);
-  Backwards(module, order, products, feeds_product_);
+  std::vector<bool> matmuls(order.size());
+  for (size_t at = 0; at < order.size(); ++at) matmuls[at] = HoldsMatmul(module, order[at]);
+  Backwards(module, order, matmuls, feeds_matmul_);
   for (size_t r = 0; r < donation.argument_of_result.size(); ++r) {
     if (donation.argument_of_result[r] == Donation::kNone) continue;
     feeds_donated_[Returned(module, block_, r).index()] = true;
@@ -77,7 +77,7 @@ Categories::Categories(const ir::Module& module, std::span<const ir::OpId> order
 }
 
 void Categories::MarkArguments() {
-  std::vector<bool> left_side(module_.value_count(), false);  // of a product
+  std::vector<bool> left_side(module_.value_count(), false);  // of a matmul
   for (const ir::OpId op : module_.block(block_).ops) {
     if (ir::Traits(module_.kind(op)).sort != OpSort::kContraction || module_.op(op).operand_count == 0) continue;
     left_side[module_.operands(op)[0].index()] = true;
@@ -87,7 +87,7 @@ void Categories::MarkArguments() {
     const bool donated = donation_.donated[i++];
     MemoryCategory& category = of_[argument.index()];
     if (donated) {
-      category = feeds_product_[argument.index()] ? MemoryCategory::kParameters : MemoryCategory::kOptimiserState;
+      category = feeds_matmul_[argument.index()] ? MemoryCategory::kParameters : MemoryCategory::kOptimiserState;
     } else {
       category =
           left_side[argument.index()] || IsInput(argument) ? MemoryCategory::kInputs : MemoryCategory::kParameters;
@@ -100,20 +100,20 @@ bool Categories::IsInput(ir::ValueId argument) const {
   if (kind == ir::ElementKind::kInteger || kind == ir::ElementKind::kSigned || kind == ir::ElementKind::kUnsigned) {
     return true;
   }
-  return !feeds_product_[argument.index()];
+  return !feeds_matmul_[argument.index()];
 }
 
 void Categories::MarkValues(std::span<const ir::OpId> order) {
   const auto gradient = [&](ir::OpId op) {
     for (const ir::ValueId value : module_.results(op)) {
-      if (feeds_donated_[value.index()] && !feeds_product_[value.index()]) return true;
+      if (feeds_donated_[value.index()] && !feeds_matmul_[value.index()]) return true;
     }
     return false;
   };
-  // The first product whose result no further product needs starts the gradients.
+  // The first matmul whose result no further matmul needs starts the gradients.
   size_t first = order.size();
   for (size_t at = 0; at < order.size() && first == order.size(); ++at) {
-    if (HoldsProduct(module_, order[at]) && gradient(order[at])) first = at;
+    if (HoldsMatmul(module_, order[at]) && gradient(order[at])) first = at;
   }
   std::vector<bool> used_later(module_.value_count(), false);
   for (size_t at = first; at < order.size(); ++at) {
@@ -124,7 +124,7 @@ void Categories::MarkValues(std::span<const ir::OpId> order) {
     const bool communication = IsCommunication(module_, op);
     for (const ir::ValueId value : module_.results(op)) {
       MemoryCategory& category = of_[value.index()];
-      if (at >= first && feeds_donated_[value.index()] && !feeds_product_[value.index()]) {
+      if (at >= first && feeds_donated_[value.index()] && !feeds_matmul_[value.index()]) {
         category = MemoryCategory::kGradients;
       } else if (communication) {
         category = MemoryCategory::kCommunication;

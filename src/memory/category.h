@@ -1,8 +1,8 @@
 // What a buffer is for, from where its value comes from and where it goes.
 //
-// - A donated argument that flows into a product or a look-up is a parameter, any other donated one optimiser state.
-//   An argument that is not donated is an input where it is integer or a product's left side, else a parameter.
-// - A value that flows into no product any more but into a donated result is a gradient (or what is made of it).
+// - A donated argument that flows into a matmul or a look-up is a parameter, any other donated one optimiser state.
+//   An argument that is not donated is an input where it is integer or a matmul's left side, else a parameter.
+// - A value that flows into no matmul any more but into a donated result is a gradient (or what is made of it).
 //   Results of collectives are communication buffers, gradients aside.
 // - Of the rest, what lives across the first gradient is an activation; everything else is temporary.
 #pragma once
@@ -33,7 +33,7 @@ class Categories {
   const ir::Module& module_;
   const Donation& donation_;
   ir::BlockId block_;
-  std::vector<bool> feeds_product_;  // by value
+  std::vector<bool> feeds_matmul_;  // by value
   std::vector<bool> feeds_donated_;
   std::vector<result::MemoryCategory> of_;
 };

@@ -30,13 +30,13 @@ class Analysis : private BufferSharing {
     }
     std::vector<bool> own_result(values_.size(), false);
     for (size_t i = 0; i < returned_.size(); ++i) {
-      if (const uint32_t root = Find(returned_[i]); root != kNever) own_result[root] = HomeOf(i) == kNever;
+      if (const uint32_t root = Find(returned_[i]); root != kNever) own_result[root] = AssignedBufferOf(i) == kNever;
     }
     const std::vector<uint32_t> rank = RankMakers();
     Liveness out;
     for (uint32_t v = 0; v < values_.size(); ++v) {
       if (parent_[v] != v || sizes[v] == 0) continue;
-      if (returned_outside_[v]) lent_.push_back({sizes[v], {{.from = defined_[v], .until = end_, .owner = v}}});
+      if (returned_outside_[v]) donated_.push_back({sizes[v], {{.from = defined_[v], .until = end_, .owner = v}}});
       if (CountsOutside(v)) continue;
       out.intervals.push_back({.value = values_[v],
                                .bytes = sizes[v],
@@ -45,11 +45,11 @@ class Analysis : private BufferSharing {
                                .result = own_result[v],
                                .owner = v,
                                .rank = rank[v],
-                               .taker = taker_[v] == kNever ? kNever : Root(taker_[v]),
-                               .taken_directly = taken_directly_[v]});
+                               .reused_by = reused_by_[v] == kNever ? kNever : Root(reused_by_[v]),
+                               .reused_directly = reused_directly_[v]});
     }
-    ShareResults(out.intervals, lent_);
-    EndTakenOver(out.intervals);
+    ShareResults(out.intervals, donated_);
+    EndReused(out.intervals);
     std::stable_sort(out.intervals.begin(), out.intervals.end(), [](const Interval& a, const Interval& b) {
       return std::tie(a.from, a.result) < std::tie(b.from, b.result);
     });
@@ -72,7 +72,7 @@ class Analysis : private BufferSharing {
   // Arguments lie with the caller; so do the results of regions that are no loop bodies.
   bool CountsOutside(uint32_t root) const { return root < arguments_ || returned_outside_[root]; }
 
-  // XLA's order among buffers of one size: makers before users, from the results backwards, first operands first.
+  // XLA's order among buffers of one size: producers before users, from the results backwards, first operands first.
   std::vector<uint32_t> RankMakers() {
     std::vector<uint32_t> rank(values_.size(), kNever);
     uint32_t next = 0;
@@ -82,8 +82,8 @@ class Analysis : private BufferSharing {
       while (!stack.empty()) {
         auto& [value, operand] = stack.back();
         const uint32_t v = NumberOf(value);
-        const ir::OpId maker = module_.defining_op(value);
-        const auto operands = maker.valid() ? module_.operands(maker) : std::span<const ir::ValueId>();
+        const ir::OpId producer = module_.defining_op(value);
+        const auto operands = producer.valid() ? module_.operands(producer) : std::span<const ir::ValueId>();
         if (v == kNever || rank[v] != kNever || operand == operands.size()) {
           if (v != kNever && rank[v] == kNever) rank[v] = next++;
           stack.pop_back();

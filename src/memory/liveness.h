@@ -1,6 +1,6 @@
 // Liveness over one executed block: which buffers are held at each of its ops.
 //
-// - Times are positions in an order of the block's ops; position count() stands for the terminator.
+// - Times are positions in an order of the block's ops; position count() represents the terminator.
 // - What loops, branches and calls hold inside comes in as `extra`, per op; what is carried into and out of them counts
 //   outside, except copies that a loop has to make.
 #pragma once
@@ -17,16 +17,16 @@ namespace hespas::memory {
 
 // A buffer while it is held, positions inclusive.
 struct Interval {
-  ir::ValueId value;  // the first that lies in it
+  ir::ValueId value;  // the first that is in it
   int64_t bytes = 0;
   uint32_t from = 0;
   uint32_t until = 0;
-  bool result = false;           // a result of main that lies in no argument
-  uint32_t owner = 0;            // number of the value
-  uint32_t rank = 0;             // of its maker among all
-  uint32_t taker = 0xFFFFFFFFu;  // number of the value that may be written over it when it ends
-  bool scratch = false;          // nothing lies in it; `value` is what its op makes
-  bool taken_directly = false;   // also where both lie among the temporaries
+  bool result = false;               // a result of main that is in no argument
+  uint32_t owner = 0;                // number of the value
+  uint32_t rank = 0;                 // of its producer among all
+  uint32_t reused_by = 0xFFFFFFFFu;  // number of the value that may be written over it when it ends
+  bool workspace = false;            // nothing is in it; `value` is what its op makes
+  bool reused_directly = false;      // also where both lie among the temporaries
 };
 
 // What the regions of an op hold at their worst moment besides what is carried in and out.
@@ -63,7 +63,7 @@ struct BlockToAnalyse {
   ir::BlockId block;
   const BufferSizes& sizes;
   std::span<const ir::OpId> order;     // all ops but the terminator
-  bool is_main = false;                // results and arguments lie in buffers of the caller
+  bool is_main = false;                // results and arguments are in buffers of the caller
   const Donation* donation = nullptr;  // main only
   ir::OpId loop;                       // whose body the block is; invalid for others
   bool scheduled = false;              // a compiler's own program: calls of libraries are spelt out

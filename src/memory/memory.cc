@@ -7,7 +7,7 @@
 
 #include "ir/attributes/attribute.h"
 #include "ir/facts/scheduled.h"
-#include "memory/buffers/packed.h"
+#include "memory/buffers/heap_packing.h"
 #include "memory/category.h"
 #include "memory/liveness.h"
 #include "memory/order/block_order.h"
@@ -127,7 +127,7 @@ class Curve {
       AddPoint(now, all);
       if (at < End() && options_.duration) now += options_.duration(order_[at]);
     }
-    const Bytes gaps(memory::GapsOf(WithInsides(inside)));
+    const Bytes gaps(memory::FragmentationOf(WithInsides(inside)));
     const Bytes temporaries = Bytes(liveness_.bytes[liveness_.peak]) + gaps;
     curve_.temporaries = temporaries;
     curve_.peak = curve_.arguments + temporaries;
@@ -195,7 +195,7 @@ class Curve {
       if (interval.bytes == 0) break;
       const bool is_nested = by_size[i] >= outer;
       result::LiveTensor tensor = Describe(interval.value);
-      if (interval.scratch) tensor.name = fmt::format("workspace of {}", tensor.name);
+      if (interval.workspace) tensor.name = fmt::format("workspace of {}", tensor.name);
       tensor.bytes = Bytes(interval.bytes);
       tensor.category = is_nested ? categories.OfNested(interval.value) : categories.Of(interval.value);
       tensor.from = starts[interval.from];

@@ -1,7 +1,7 @@
 // Peak memory of one device: liveness of every buffer over the order in which the program runs.
 //
 // - A scheduled program (HLO with is_scheduled) keeps its order; any other gets the order with the lowest peak among
-//   a few, or that of XLA's CPU compiler. Arguments are held throughout; results lie in donated arguments where the
+//   a few, or that of XLA's CPU compiler. Arguments are held throughout; results are in donated arguments where the
 //   program says so.
 // - Nested loops, branches and calls count with their worst moment. Iterative: nesting does not grow the stack.
 #pragma once
@@ -17,7 +17,7 @@ struct MemoryOptions {
   std::function<Time(ir::OpId)> duration;  // of an op of `main`, for the curve's time axis; empty: none
   bool keep_order = false;                 // the program's order is a compiler's schedule
   bool by_model =
-      false;  // XLA plans with a model of the device, by which one product hides a collective (GPUs from Hopper on)
+      false;  // XLA plans with a model of the device, by which one matmul hides a collective (GPUs from Hopper on)
   bool on_cpu = false;  // as XLA's CPU compiler orders and aligns
   size_t largest = 20;  // live tensors to name
 };

@@ -4,7 +4,7 @@
 
 #include "ir/attributes/attribute.h"
 #include "ir/walk.h"
-#include "memory/buffers/scratch.h"
+#include "memory/buffers/workspace.h"
 #include "memory/order/block_order.h"
 #include "memory/order/breadth_first.h"
 
@@ -28,7 +28,7 @@ class Regions {
         if (callee.valid()) Enter(callee);
         continue;
       }
-      // Holders stand in program order, so the innermost come last.
+      // Holders are in program order, so the innermost come last.
       const std::vector<ir::OpId> holders = std::move(top.holders);
       const ir::OpId function = top.function;
       stack_.pop_back();
@@ -58,15 +58,15 @@ class Regions {
     Frame frame{.function = function, .holders = {}};
     ir::WalkNested(module_, function, [&](ir::OpId op) {
       if (Runs(ir::Traits(module_.kind(op)).sort)) frame.holders.push_back(op);
-      if (options_.unscheduled_gpu) AddScratch(op);
+      if (options_.unscheduled_gpu) AddWorkspace(op);
     });
     stack_.push_back(std::move(frame));
   }
 
-  void AddScratch(ir::OpId op) {
-    const int64_t bytes = sizes_.Rounded(ScratchOf(module_, op, options_.by_model));
+  void AddWorkspace(ir::OpId op) {
+    const int64_t bytes = sizes_.Rounded(WorkspaceOf(module_, op, options_.by_model));
     if (bytes == 0) return;
-    inside_[op.value] = {.bytes = bytes, .held = {{.value = module_.result(op), .bytes = bytes, .scratch = true}}};
+    inside_[op.value] = {.bytes = bytes, .held = {{.value = module_.result(op), .bytes = bytes, .workspace = true}}};
   }
 
   // The arm, or the test or body, that holds most.

@@ -8,8 +8,11 @@
 #include "base/line_index.h"
 #include "base/text/suggest.h"
 #include "ir/facts/scheduled.h"
+#include "optimise/cpu/cpu_policy.h"
 #include "optimise/dataflow/import.h"
 #include "optimise/dataflow/pass.h"
+#include "optimise/gpu/gpu_policy.h"
+#include "optimise/tpu/tpu_policy.h"
 
 namespace hespas::optimise {
 namespace {
@@ -19,64 +22,74 @@ using ir::OpKind;
 // In the order in which they run; "inline" stands first and runs while the program is taken over.
 constexpr Pass kPasses[] = {
     {"inline", "expands calls in place", nullptr},
-    {"simplify", "drops copies and identities, joins chains of reshapes and transposes", Simplify},
-    {"index-vectors", "adds numbers to indices before those are spread", MakeIndexVectors, true, false},
-    {"sink-invariants", "makes constants inside the loops that read them", SinkInvariants},
+    {"simplify", "removes copies and identities, merges chains of reshapes and transposes", Simplify},
+    {"index-vectors", "adds numbers to indices before these are broadcast", MakeIndexVectors, true, false},
+    {"sink-invariants", "creates constants inside the loops that use them", SinkInvariants},
     {"cse", "computes equal expressions once, except across optimization barriers", EliminateCommonSubexpressions},
-    {"select-and-scatter", "finds what max-pooling selected, then scatters gradients there", ExpandSelectAndScatter,
+    {"select-and-scatter", "expands the gradient of max-pooling into a search and a scatter", ExpandSelectAndScatter,
      true, false},
     {"reduce-scatter", "turns an all-reduce whose result is sliced by device into a reduce-scatter", FormReduceScatters,
      true, false},
-    {"fold-all-reduces", "reduces over two sets of groups at once", FoldAllReduces},
-    {"reassociate", "sums before all-reduces and reduce-scatters rather than behind each", ReassociateCollectives},
+    {"fold-all-reduces", "merges two all-reduces over different groups", FoldAllReduces},
+    {"reassociate", "adds before an all-reduce or reduce-scatter rather than after it", ReassociateCollectives},
     {"narrow-all-reduces", "sums in the narrower type that the result is converted to", NarrowAllReduces, false},
     {"collective-dimension", "moves the gathered or scattered dimension outermost", MoveCollectiveDimension, true,
      false},
-    {"simplify-moved", "joins the transposes that moved dimensions left", Simplify, true, false},
-    {"convolution-calls", "hands convolutions to the convolution library", CallConvolutions, true, false},
-    {"pad-convolutions", "adds features that the convolution library wants", PadConvolutions, true, false},
-    {"convolution-sums", "hands the sum behind a convolution to the convolution library", TakeConvolutionSums, true,
-     false},
-    {"convolution-layouts", "orders what convolutions read and make as their library wants it",
-     AssignConvolutionLayouts, true, false},
-    {"sink-transposes", "moves transposes down through elementwise ops and reductions", SinkTransposes, true, false},
-    {"simplify-sunk", "joins the transposes that met", Simplify, true, false},
-    {"hoist-invariants", "does work that a loop would repeat before it", HoistInvariants},
-    {"canonical-dots", "brings dots to matrices, taking transposes and reshapes in", CanonicaliseDots},
-    {"cse-dots", "computes equal dots and views once", EliminateCommonSubexpressions},
-    {"merge-dots", "puts small dots that share an operand side by side", MergeDots, true, false},
-    {"triton-products", "lets products compute what makes their operands, where a flag says so", FormTritonProducts,
+    {"simplify-moved", "merges the transposes that moving dimensions left", Simplify, true, false},
+    {"convolution-calls", "turns convolutions into cuDNN calls", CallConvolutions, true, false},
+    {"pad-convolutions", "pads features for cuDNN", PadConvolutions, true, false},
+    {"convolution-bias", "fuses the sum after a convolution into the cuDNN call", FuseConvolutionBias, true, false},
+    {"convolution-layouts", "gives operands and results of convolutions cuDNN's layouts", AssignConvolutionLayouts,
      true, false},
-    {"library-calls", "hands dots and the sums behind them to the matrix library", FormLibraryCalls, true, false},
-    {"float-normalisation", "computes in f32 what the device does not have in bf16", NormaliseFloats, true, false},
-    {"split-reductions", "cuts large reductions into two stages", SplitReductions, true, false},
-    {"simplify-again", "joins the views that rewrites left", Simplify},
-    {"row-vectors", "makes vectors of matrices of one row before broadcasts read them", ReadRowVectors, false},
-    {"cse-again", "computes once what rewrites made equal", EliminateCommonSubexpressions},
-    {"fusion", "puts loops, reductions and their producers into kernels", Fuse},
-    {"combine-collectives", "joins collectives of one kind up to a size", CombineCollectives},
-    {"fusion-wrapper", "makes kernels of what combining left", WrapKernels, true, false},
-    {"dce", "drops what nothing needs", EliminateDeadCode},
-    {"async-collectives", "divides collectives into a start and a done", DivideCollectives, true, false},
-    {"schedule", "orders ops to hold little memory and, on GPUs, to compute while collectives are under way", Schedule},
-    {"barriers", "drops optimization barriers", RemoveBarriers, false},
+    {"sink-transposes", "moves transposes down through elementwise ops and reductions", SinkTransposes, true, false},
+    {"simplify-sunk", "merges neighbouring transposes", Simplify, true, false},
+    {"hoist-invariants", "moves loop-invariant work before the loop", HoistInvariants},
+    {"canonical-dots", "turns dots into matmuls, absorbing transposes and reshapes", CanonicaliseDots},
+    {"cse-dots", "computes equal dots and bitcasts once", EliminateCommonSubexpressions},
+    {"merge-dots", "merges small dots that share an operand", MergeDots, true, false},
+    {"triton-matmuls", "fuses producers into Triton matmuls, if a flag says so", FormTritonMatmuls, true, false},
+    {"cublas-calls", "turns dots and the sums after them into cuBLAS calls", FormCublasCalls, true, false},
+    {"float-normalisation", "computes in f32 what the device lacks in bf16", NormaliseFloats, true, false},
+    {"split-reductions", "splits large reductions into two stages", SplitReductions, true, false},
+    {"simplify-again", "merges the bitcasts that rewrites left", Simplify},
+    {"unit-dimensions", "squeezes unit dimensions of one-row matrices before broadcasts", SqueezeUnitDimensions, false},
+    {"cse-again", "computes once the expressions that rewrites made equal", EliminateCommonSubexpressions},
+    {"fusion", "fuses elementwise ops, reductions and their producers into kernels", Fuse},
+    {"combine-collectives", "combines collectives of one kind up to a size", CombineCollectives},
+    {"fusion-wrapper", "makes kernels of the ops that combining left", WrapKernels, true, false},
+    {"dce", "removes dead code", EliminateDeadCode},
+    {"async-collectives", "splits collectives into a start and a done", SplitCollectives, true, false},
+    {"schedule", "orders ops for little memory and, on GPUs, for overlap with collectives", Schedule},
+    {"barriers", "removes optimization barriers", RemoveBarriers, false},
 };
 
 constexpr Pass kCpuPasses[] = {
     {"inline", "expands calls in place", nullptr},
-    {"simplify", "drops copies and identities, joins chains of reshapes and transposes", Simplify},
-    {"barriers", "drops optimization barriers", RemoveBarriers},
+    {"simplify", "removes copies and identities, merges chains of reshapes and transposes", Simplify},
+    {"barriers", "removes optimization barriers", RemoveBarriers},
     {"cse", "computes equal expressions once", EliminateCommonSubexpressions},
-    {"canonical-dots", "brings dots to matrices, transposing operands where batches demand it", CanonicaliseDots},
-    {"select-and-scatter", "finds what max-pooling selected, then scatters gradients there", ExpandSelectAndScatter},
-    {"canonical-convolutions", "transposes what convolutions read and make", CanonicaliseConvolutions},
+    {"canonical-dots", "turns dots into matmuls, transposing operands where batches require it", CanonicaliseDots},
+    {"select-and-scatter", "expands the gradient of max-pooling into a search and a scatter", ExpandSelectAndScatter},
+    {"canonical-convolutions", "transposes operands and results of convolutions", CanonicaliseConvolutions},
     {"reduction-trees", "reduces windows of 32 first", FormReductionTrees},
-    {"float-normalisation", "computes in f32 what the device does not have in bf16", NormaliseFloats},
-    {"simplify-again", "joins the views that rewrites left", Simplify},
-    {"cse-again", "computes once what rewrites made equal", EliminateCommonSubexpressions},
-    {"fusion", "puts loops and their producers into kernels", FuseOnCpu},
-    {"dce", "drops what nothing needs", EliminateDeadCode},
+    {"float-normalisation", "computes in f32 what the device lacks in bf16", NormaliseFloats},
+    {"simplify-again", "merges the bitcasts that rewrites left", Simplify},
+    {"cse-again", "computes once the expressions that rewrites made equal", EliminateCommonSubexpressions},
+    {"fusion", "fuses elementwise ops and their producers into kernels", FuseOnCpu},
+    {"dce", "removes dead code", EliminateDeadCode},
 };
+
+const CompilerPolicy& PolicyOf(Target target) {
+  switch (target) {
+    case Target::kTpu:
+      return TpuPolicy();
+    case Target::kCpu:
+      return CpuPolicy();
+    case Target::kGpu:
+      break;
+  }
+  return GpuPolicy();
+}
 
 std::span<const Pass> PassesOf(Target target) {
   return target == Target::kCpu ? std::span<const Pass>(kCpuPasses) : kPasses;
@@ -87,11 +100,29 @@ bool RunsOn(const Pass& pass, Target target) { return target == Target::kTpu ? p
 // Whether a flag of XLA's GPU compiler leaves the pass out.
 bool IsFlaggedOff(const Pass& pass, const Options& options) {
   if (options.target != Target::kGpu) return false;
-  if (pass.run == FormTritonProducts) return !options.flags.triton_products;
-  return !options.flags.latency_hiding && (pass.run == DivideCollectives || pass.run == Schedule);
+  if (pass.run == FormTritonMatmuls) return !options.flags.triton_matmuls;
+  return !options.flags.latency_hiding && (pass.run == SplitCollectives || pass.run == Schedule);
 }
 
-std::vector<std::string> Names() {
+// Former names of passes, accepted for one more version.
+struct FormerName {
+  std::string_view former;
+  std::string_view name;
+};
+constexpr FormerName kFormerNames[] = {
+    {"convolution-sums", "convolution-bias"},
+    {"triton-products", "triton-matmuls"},
+    {"library-calls", "cublas-calls"},
+    {"row-vectors", "unit-dimensions"},
+};
+
+bool Names(std::string_view given, std::string_view pass) {
+  return given == pass || std::any_of(std::begin(kFormerNames), std::end(kFormerNames), [&](const FormerName& entry) {
+           return entry.former == given && entry.name == pass;
+         });
+}
+
+std::vector<std::string> PassNames() {
   std::vector<std::string> names;
   for (const Pass& pass : kPasses) names.emplace_back(pass.name);
   for (const Pass& pass : kCpuPasses) {
@@ -101,12 +132,12 @@ std::vector<std::string> Names() {
 }
 
 Status CheckNames(const Options& options) {
-  const std::vector<std::string> names = Names();
+  const std::vector<std::string> names = PassNames();
   std::vector<std::string> given = options.disabled;
   if (!options.stop_after.empty()) given.push_back(options.stop_after);
   for (const std::string& name : given) {
-    if (std::find(names.begin(), names.end(), name) != names.end()) continue;
-    return MakeError(kUnknownPass, fmt::format("no pass is called `{}`", name), {},
+    if (std::any_of(names.begin(), names.end(), [&](const std::string& pass) { return Names(name, pass); })) continue;
+    return MakeError(kUnknownPass, fmt::format("there is no pass `{}`", name), {},
                      DidYouMean(name, names, fmt::format("passes: {}", fmt::join(names, ", "))));
   }
   return {};
@@ -141,7 +172,7 @@ void RunOn(Dataflow& flow, const Pass& pass, PassContext& context) {
   }
 }
 
-// Which ops of the program a pass took out of it: joined with others, rewritten, or found superfluous.
+// Which ops of the program a pass took out of it: fused with others, rewritten, or found superfluous.
 class Departures {
  public:
   Departures(Dataflow& flow, std::vector<Explanation>* out) : flow_(flow), out_(out) {
@@ -157,7 +188,7 @@ class Departures {
       const ir::OpId op(i);
       out_->push_back({.op = std::string(source.name(op)),
                        .kernel = "none",
-                       .reason = fmt::format("left out or rewritten by pass `{}`, which {}", pass.name, pass.note),
+                       .reason = fmt::format("removed or rewritten by pass `{}`, which {}", pass.name, pass.note),
                        .origin = op});
     }
     present_ = std::move(now);
@@ -227,17 +258,18 @@ Result<ir::Module> OptimiseAgain(ir::Module& module, const Options& options, Rep
   const ir::OpId main = module.main();
   if (!main.valid() || !module.body(main).valid()) return MakeError(kNoMain, "the program has no function `main`");
   const auto disabled = [&](std::string_view name) {
-    return std::find(options.disabled.begin(), options.disabled.end(), name) != options.disabled.end();
+    return std::any_of(options.disabled.begin(), options.disabled.end(),
+                       [&](const std::string& given) { return Names(given, name); });
   };
-  PassContext context{.target = options.target,
+  const CompilerPolicy& policy = PolicyOf(options.target);
+  PassContext context{.policy = &policy,
                       .gpu = options.gpu,
                       .flags = options.flags,
                       .bf16_capability = options.bf16_capability,
                       .decisions = options.decisions};
   if (report != nullptr && report->explain) context.explanations = &report->explanations;
   auto flow = Import(module, main, {.inline_calls = !disabled("inline")});
-  if (flow == nullptr) return MakeError(kBranches, "values are read across blocks that branches join");
-  for (Dataflow* region : ExecutedRegions(*flow)) region->dots_take_producers = options.target == Target::kTpu;
+  if (flow == nullptr) return MakeError(kBranches, "values cross blocks that branches connect");
   bool fused = false;
   bool scheduled = false;
   Departures departures(*flow, context.explanations);
@@ -251,13 +283,14 @@ Result<ir::Module> OptimiseAgain(ir::Module& module, const Options& options, Rep
       if (!fused) departures.Note(pass);
       if (report != nullptr) report->passes.emplace_back(pass.name);
     }
-    if (pass.name == options.stop_after) break;
+    if (Names(options.stop_after, pass.name)) break;
   }
   if (context.explanations != nullptr) SortAndNumber(module, *context.explanations);
   if (options.expand_kernels) RunOn(*flow, {.run = ExpandKernels}, context);
-  if (!IsOrdered(*flow)) return MakeError(kLostOrder, "the optimised program is not in order; please report this");
-  // The order of halves on GPUs hides latency; what XLA holds there is told better by its orders of least memory.
-  return Export(*flow, main, scheduled && options.target == Target::kTpu && !options.expand_kernels);
+  if (!IsOrdered(*flow))
+    return MakeError(kLostOrder, "the optimised program has a cycle: please report this as a bug of Hespas");
+  // The order on GPUs hides latency. XLA's peak memory there follows more closely from its orders of least memory.
+  return Export(*flow, main, scheduled && policy.ExportsSchedule() && !options.expand_kernels);
 }
 
 }  // namespace hespas::optimise

@@ -1,8 +1,8 @@
 // What XLA would do with a partitioned program: simplify, rewrite collectives, call libraries, fuse, combine.
 //
 // - The results of main keep their number and types; every pass keeps the values (up to rounding in another order).
-// - Any pass can be switched off by name; `stop_after` leaves the program as it stands behind that pass.
-// - An already optimised program (fusions, library calls) is taken over as it is.
+// - Any pass can be switched off by name; `stop_after` leaves the program as it stands after that pass.
+// - An already optimised program (fusions, cuBLAS and cuDNN calls) is taken over as it is.
 #pragma once
 
 #include <span>
@@ -17,15 +17,17 @@
 namespace hespas::optimise {
 
 inline constexpr DiagnosticKind kUnknownPass{
-    "E0541", "A pass was named that the optimiser does not have. `hespas optimise --help` lists the passes.",
+    "E0541",
+    "A pass was named that the optimiser does not have. The error lists the passes that exist, and `hespas optimise "
+    "PROGRAM --format json` those that ran.",
     Outcome::kUsage};
 inline constexpr DiagnosticKind kNoMain{
     "E0542", "The optimiser starts from the function `main`; the program has none, or one without a body."};
 
-inline constexpr DiagnosticKind kLostOrder{
-    "E0543",
-    "The optimiser made a program whose ops need each other in a circle: a defect of Hespas, not of the input.",
-    Outcome::kInternal};
+inline constexpr DiagnosticKind kLostOrder{"E0543",
+                                           "The optimiser made a program whose ops depend on each other in a cycle. "
+                                           "This is a bug of Hespas, not of the input; please report it.",
+                                           Outcome::kInternal};
 
 inline constexpr DiagnosticKind kBranches{
     "E0546",
@@ -50,8 +52,8 @@ struct XlaFlags {
   int64_t all_gather = int64_t{128} << 20;
   int64_t reduce_scatter = int64_t{64} << 20;
   int64_t all_reduce = int64_t{30} << 20;
-  bool triton_products = false;  // products are Triton kernels, which compute what makes their operands
-  bool latency_hiding = true;    // collectives have two halves, in an order that computes between them
+  bool triton_matmuls = false;  // matmuls are Triton kernels, which compute what makes their operands
+  bool latency_hiding = true;   // collectives are pairs of start and done, ordered so that computation overlaps
 };
 
 // Compute capability times ten from which on XLA's latency-hiding scheduler has a model of the device (its
@@ -71,7 +73,7 @@ struct Options {
   Decisions* decisions = nullptr;     // remembers what was asked about the device
 };
 
-// Why an op went into the kernel it is in, and why a neighbour did not join.
+// Why an op went into the kernel it is in, and why a neighbour was not fused.
 struct Explanation {
   std::string op;      // "stablehlo.add (line 12)"
   std::string kernel;  // the kernel it went into; "none"
@@ -91,7 +93,7 @@ Result<ir::Module> Optimise(ir::Module module, const Options& options, Diagnosti
 // The same of a program that is to be optimised again: it only gains names and types that the passes made.
 Result<ir::Module> OptimiseAgain(ir::Module& source, const Options& options, Report* report = nullptr);
 
-// Whether the program already went through an optimiser: it has fusions or library calls.
+// Whether the program already went through an optimiser: it has fusions or cuBLAS and cuDNN calls.
 bool IsOptimised(const ir::Module& module);
 
 struct PassInfo {

@@ -25,7 +25,7 @@ struct HostArray {
   std::string bytes;  // dense, row major
 };
 
-// Floating-point numbers lie in [0.5, 2), integers and booleans are 1: indices stay valid, loops end.
+// Floating-point numbers are in [0.5, 2), integers and booleans are 1: indices stay valid, loops end.
 Result<HostArray> ValuesOf(const ArgumentType& type);
 
 }  // namespace hespas::pjrt

@@ -1,10 +1,9 @@
-// The part of the PJRT C API that profiling needs, declared anew from its public definition (openxla/xla,
+// The part of the PJRT C API that profiling needs, declared again from its public definition (openxla/xla,
 // xla/pjrt/c/pjrt_c_api.h; major version 0).
 //
 // - The table is only ever appended to, so its functions are named here by their places in it.
 // - Every argument structure begins with its own size. Plugins refuse one that is shorter than theirs, so those that
-// have
-//   grown end with room for more; zero is what a field that is not known means.
+//   have grown end with room for more; zero is what a field that is not known means.
 // - A function returns nullptr or an error that the caller destroys.
 #pragma once
 

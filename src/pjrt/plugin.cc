@@ -30,7 +30,7 @@ constexpr Slot kUsed[] = {kErrorDestroy,
 
 Status CheckTable(const CApi* api) {
   if (api == nullptr) return MakeError(kBadPlugin, "GetPjrtApi returned nothing");
-  // The version stands in the first part of the table, which even the shortest one has.
+  // The version is in the first part of the table, which even the shortest one has.
   if (api->struct_size < offsetof(CApi, functions)) {
     return MakeError(kBadPlugin, fmt::format("its table has {} bytes, too few for a version", api->struct_size));
   }

@@ -16,7 +16,7 @@ namespace hespas::result {
 struct BlockStructure {
   std::string hash;    // 32 digits, equal for blocks of equal structure in any run
   std::string op;      // "stablehlo.dot_general", "fusion of stablehlo.add"
-  std::string kind;    // "matrix product", "all_reduce"
+  std::string kind;    // "matmul", "all_reduce"
   std::string shapes;  // "(bf16[8,128], f32[]) -> f32[8]"
   std::string bound;   // "memory"; of communication "network"
 };

@@ -52,7 +52,7 @@ struct MemoryCurve {
   Time peak_at;
   Bytes arguments;  // donated ones included
   Bytes outputs;    // results, those in buffers of donated arguments included
-  Bytes aliased;    // of them, what lies in buffers of donated arguments
+  Bytes aliased;    // of them, what is in buffers of donated arguments
   Bytes temporaries;
   Bytes constants;
   BytesByCategory at_peak{};

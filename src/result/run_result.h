@@ -74,7 +74,7 @@ struct RunResult {
   Bytes bytes_accessed;
   double flops_utilisation = 0;
   double memory_bandwidth_utilisation = 0;
-  double model_flops_utilisation = 0;  // matrix products and convolutions at their peak rates / step time
+  double model_flops_utilisation = 0;  // matmuls and convolutions at their peak rates / step time
   std::optional<Throughput> throughput;
   std::optional<MemoryCurve> memory;
   std::optional<Bytes> peak_memory;

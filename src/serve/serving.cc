@@ -224,7 +224,7 @@ bool StepTimes::EndsBefore(double batch, double context) const {
 }
 
 double StepTimes::At(double batch, double context) const {
-  // Rows of one batch lie together.
+  // Rows of one batch are adjacent.
   double last_batch = 0;
   double last = 0;
   for (size_t begin = 0; begin < points_.size();) {

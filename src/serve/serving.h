@@ -23,13 +23,13 @@ inline constexpr const char* kStepTableHelp =
     "columns: phase (prefill, decode), batch, context, and seconds or program";
 inline constexpr DiagnosticKind kBadServing{
     "E0945",
-    "A serving option makes no sense. Rates, batches and numbers of requests are above 0; lengths are a number, "
+    "A serving option is out of range. Rates, batches and numbers of requests are above 0; lengths are a number, "
     "uniform:A:B, exponential:MEAN or geometric:MEAN.",
     Outcome::kUsage};
 inline constexpr DiagnosticKind kBeyondStepTable{
     "W0988",
-    "The simulated server met larger batches or longer contexts than the table of step times has; those took as long "
-    "as the table's last rows. Measure or estimate steps of that size and add them."};
+    "The simulated server needed larger batches or longer contexts than the table of step times has. Those took as "
+    "long as the table's last rows. Measure or estimate steps of that size and add them."};
 inline constexpr DiagnosticKind kOverloaded{
     "W0989",
     "Requests arrive faster than the server answers them: the queue grows for as long as they do, and with it the "
@@ -74,7 +74,7 @@ struct ServingOptions {
   std::string output = "128";  // tokens
   int64_t max_batch = 32;      // requests that decode together
   int64_t requests = 10'000;   // simulated
-  int64_t warm_up = 0;         // of them, left out of the figures
+  int64_t warm_up = 0;         // of them, omitted from the figures
   uint64_t seed = 1;
 };
 
@@ -93,7 +93,7 @@ struct ServingEstimate {
   Percentiles per_token;    // between tokens of a request, by request
   double requests_per_second = 0;
   double tokens_per_second = 0;
-  double utilisation = 0;  // share of the time with a step running
+  double utilisation = 0;  // fraction of the time with a step running
   double mean_batch = 0;   // of decode steps
   bool beyond_table = false;
   bool overloaded = false;

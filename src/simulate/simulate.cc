@@ -11,7 +11,7 @@ namespace {
 
 Result<result::SimResult> RunEngines(const trace::TraceGraph& trace, const hardware::System& system,
                                      const SimulateOptions& options) {
-  AlikeRanks classes;
+  EquivalentRanks classes;
   std::string why = options.engine == Engine::kEvents ? "as asked" : WhyAsymmetric(trace, system, options, classes);
   if (why.empty()) {
     EventEngine engine(trace, system, options, &classes);
@@ -20,7 +20,7 @@ Result<result::SimResult> RunEngines(const trace::TraceGraph& trace, const hardw
     why = engine.WhyAsymmetric();
   }
   if (options.engine == Engine::kSymmetry) {
-    return MakeError(kNotPossible, "the ranks cannot be simulated as one: " + why, {}, "choose the engine `events`");
+    return MakeError(kNotPossible, "not all ranks are equivalent: " + why, {}, "choose the engine `events`");
   }
   EventEngine engine(trace, system, options, nullptr);
   Result<result::SimResult> result = engine.Run();

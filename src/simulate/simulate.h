@@ -2,8 +2,7 @@
 //
 // - A run that cannot finish is an error (Outcome::kCannotRun) that names node, NPU and cause.
 // - With Resolution::kNanosecond ticks and truncations are ASTRA-sim's. With kPicosecond compute durations are exact
-// and
-//   every network delay is the nanosecond delay times 1000, so both agree wherever durations are whole nanoseconds.
+//   and every network delay is the nanosecond delay times 1000, so both agree wherever durations are whole nanoseconds.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +23,8 @@ inline constexpr DiagnosticKind kBadTrace{
     "E0701", "A trace cannot be simulated as it stands: a node refers to what does not exist or is of an unknown kind.",
     Outcome::kCannotRun};
 inline constexpr DiagnosticKind kNeverFinishes{
-    "E0702", "The simulated system comes to rest although nodes still wait. The message names node, NPU and cause.",
+    "E0702",
+    "The simulation is deadlocked: no event is left, and nodes still wait. The message names node, NPU and cause.",
     Outcome::kCannotRun};
 inline constexpr DiagnosticKind kNotPossible{
     "E0703", "The system description asks for a collective or an access that this system cannot perform.",
@@ -46,17 +46,17 @@ struct SimulateOptions {
   bool record_nodes = false;  // SimResult::intervals
   bool explain = false;       // critical path and collectives too; needs record_nodes
   bool record_links = false;
-  bool keep_order = true;        // SimResult::order also where classes of ranks finish at one tick
+  bool keep_order = true;        // SimResult::order also where two classes of ranks finish at the same tick
   uint64_t event_limit = 0;      // 0: none
   Progress* progress = nullptr;  // of nodes, where events are simulated
 
   // Beyond ASTRA-sim; the defaults are its behaviour.
   std::vector<double> compute_scale;  // factor on compute durations of each rank; ranks without one: 1
-  double noise = 0;                   // relative spread of compute durations (log-normal, mean 1)
+  double noise = 0;                   // relative standard deviation of compute durations (log-normal, mean 1)
   uint64_t noise_seed = 0;
-  uint32_t communication_streams = 1;        // collectives and sends in flight at each rank
-  bool separate_stream_ids = false;          // collectives of groups do not disturb those of all ranks (Q2)
-  std::optional<hardware::LinkGraph> graph;  // aware: routes in place of the system's dimensions
+  uint32_t communication_streams = 1;  // collectives and sends in flight at each rank
+  bool separate_stream_ids = false;    // collectives of groups do not disturb those of all ranks (spec astra-sim, A2)
+  std::optional<hardware::LinkGraph> graph;                 // aware: routes in place of the system's dimensions
   std::vector<std::pair<uint32_t, uint32_t>> failed_links;  // aware: devices that a link joined, in both directions
 };
 

@@ -47,17 +47,18 @@ class Individual {
   void AddBlock(size_t step) {
     graph::Block block;
     block.kind = IsCommunication(module_, Op(step)) ? BlockKind::kCommunication : BlockKind::kCompute;
-    for (const uint32_t maker : schedule_.makers(step)) {
-      if (maker == kNone) continue;
-      if (block_of_[maker] != kNone) {
-        block.predecessors.push_back(BlockId(size_t{block_of_[maker]}));
+    for (const uint32_t producer : schedule_.producers(step)) {
+      if (producer == kNone) continue;
+      if (block_of_[producer] != kNone) {
+        block.predecessors.push_back(BlockId(size_t{block_of_[producer]}));
       } else if (block.kind == BlockKind::kCompute) {
-        Copy(schedule_.position[maker], block);
+        Copy(schedule_.position[producer], block);
       }
     }
     for (; next_wait_ < schedule_.waits.size() && schedule_.waits[next_wait_].first <= step; ++next_wait_) {
-      const auto& [waiting, maker] = schedule_.waits[next_wait_];
-      if (waiting == step && block_of_[maker] != kNone) block.predecessors.push_back(BlockId(size_t{block_of_[maker]}));
+      const auto& [waiting, producer] = schedule_.waits[next_wait_];
+      if (waiting == step && block_of_[producer] != kNone)
+        block.predecessors.push_back(BlockId(size_t{block_of_[producer]}));
     }
     if (in_order_) FollowStream(step, block);
     std::sort(block.predecessors.begin(), block.predecessors.end());

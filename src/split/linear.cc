@@ -11,7 +11,7 @@ class Cutter {
 
   void Add(ir::OpId op) {
     if (IsCommunication(module_, op)) {
-      // Collectives stand alone, whatever the separator.
+      // A collective is a block of its own, whatever the separator.
       Flush();
       Emit(BlockKind::kCommunication, op);
     } else if (Separates(options_.separator, module_, op)) {

@@ -19,12 +19,12 @@ struct Program {
   // Operands in order, then captured values in order of first use.
   std::span<const ir::ValueId> uses(size_t i) const { return {uses_.data() + begin_[i], begin_[i + 1] - begin_[i]}; }
   // Where in `ops` the value is made; kNowhere for arguments of `main`.
-  uint32_t maker(const ir::Module& module, ir::ValueId value) const {
+  uint32_t producer(const ir::Module& module, ir::ValueId value) const {
     const ir::OpId op = module.defining_op(value);
     return op.valid() ? position[op.index()] : kNowhere;
   }
 
-  // Where `op` stands in `ops`; appended if it was not there.
+  // Where `op` is in `ops`; appended if it was not there.
   uint32_t Position(const ir::Module& module, ir::OpId op);
   // Drops the ops behind the first `count`.
   void Truncate(size_t count);

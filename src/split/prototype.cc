@@ -88,22 +88,22 @@ class Individual {
  private:
   // Made in `main` by an op that formed no block.
   bool IsConstant(ir::ValueId value) const {
-    const uint32_t maker = program_.maker(module_, value);
-    return maker != kNone && block_of_[maker] == kNone;
+    const uint32_t producer = program_.producer(module_, value);
+    return producer != kNone && block_of_[producer] == kNone;
   }
 
   void AddBlock(uint32_t i) {
     const auto id = static_cast<uint32_t>(blocks_.size());
     PrototypeBlock block{.kind = KindOf(module_, program_.ops[i])};
     for (const ir::ValueId value : module_.operands(program_.ops[i])) {
-      const uint32_t maker = program_.maker(module_, value);
-      if (maker == kNone || maker >= i) continue;
-      if (block_of_[maker] == kNone) {
-        CopyChain(maker, id + 1, block);
-      } else if (waited_for_[block_of_[maker]] != id + 1) {
-        waited_for_[block_of_[maker]] = id + 1;
-        block.predecessors.push_back(block_of_[maker]);
-        blocks_[block_of_[maker]].successors.push_back(id);
+      const uint32_t producer = program_.producer(module_, value);
+      if (producer == kNone || producer >= i) continue;
+      if (block_of_[producer] == kNone) {
+        CopyChain(producer, id + 1, block);
+      } else if (waited_for_[block_of_[producer]] != id + 1) {
+        waited_for_[block_of_[producer]] = id + 1;
+        block.predecessors.push_back(block_of_[producer]);
+        blocks_[block_of_[producer]].successors.push_back(id);
       }
     }
     block.ops.push_back(program_.ops[i]);
@@ -129,7 +129,7 @@ class Individual {
       const ir::OpId op = program_.ops[top.position];
       const auto operands = module_.operands(op);
       if (top.next < operands.size()) {
-        enter(program_.maker(module_, operands[top.next++]));
+        enter(program_.producer(module_, operands[top.next++]));
         continue;
       }
       block.ops.push_back(op);

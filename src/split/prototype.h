@@ -22,7 +22,7 @@ struct PrototypeBlock {
   std::vector<uint32_t> predecessors;  // in the order in which the edges were added
   std::vector<uint32_t> successors;
   bool coloured = true;  // in dependency_graph.dot: false for blocks that merging renumbered
-  bool empty = false;    // held only `return`; stands in the dot file, nowhere else
+  bool empty = false;    // held only `return`; is in the dot file, nowhere else
 };
 
 struct PrototypeGraph {

@@ -1,4 +1,4 @@
-// The Python prototype's merge of blocks: ordered adjacency, repeated passes (its specification, section 5.3).
+// The Python prototype's merge of blocks: ordered adjacency, repeated passes (spec python-prototype section 5.3).
 #pragma once
 
 #include <vector>

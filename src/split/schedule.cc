@@ -78,7 +78,7 @@ class Scheduler {
         communicators_(module),
         lay_out_(lay_out),
         window_(window),
-        maker_(module.value_count(), kNowhere) {}
+        producer_(module.value_count(), kNowhere) {}
 
   // Nothing where the layout would be too long.
   std::optional<Schedule> Run() {
@@ -92,7 +92,7 @@ class Scheduler {
       }
     }
     if (program_.terminator.valid()) Return(module_.operands(program_.terminator));
-    schedule_.begin_.push_back(schedule_.makers_.size());
+    schedule_.begin_.push_back(schedule_.producers_.size());
     std::sort(schedule_.waits.begin(), schedule_.waits.end());
     return std::move(schedule_);
   }
@@ -132,7 +132,7 @@ class Scheduler {
       const auto trips = ir::TripCount(module_, op);
       if (!trips || !module_.body(op, 1).valid()) return false;
       std::vector<uint32_t> carried;
-      for (const ir::ValueId value : operands) carried.push_back(maker_[value.index()]);
+      for (const ir::ValueId value : operands) carried.push_back(producer_[value.index()]);
       if (*trips == 0) {
         BindResults(op, carried);
         return true;
@@ -151,9 +151,9 @@ class Scheduler {
     const ir::BlockId body = branch ? BusiestBranch(op) : CalledBody(module_, op);
     const bool open = std::any_of(stack_.begin(), stack_.end(), [&](const Frame& f) { return f.block == body; });
     if (!body.valid() || open) return false;
-    std::vector<uint32_t> makers;
-    for (const ir::ValueId value : operands) makers.push_back(maker_[value.index()]);
-    if (!branch) Bind(body, makers);
+    std::vector<uint32_t> producers;
+    for (const ir::ValueId value : operands) producers.push_back(producer_[value.index()]);
+    if (!branch) Bind(body, producers);
     stack_.push_back({.op = op, .block = body});
     return true;
   }
@@ -195,7 +195,7 @@ class Scheduler {
     std::vector<uint32_t> handed;
     if (!ops.empty() && ir::IsTerminator(module_.kind(ops.back()))) {
       Return(module_.operands(ops.back()));
-      for (const ir::ValueId value : module_.operands(ops.back())) handed.push_back(maker_[value.index()]);
+      for (const ir::ValueId value : module_.operands(ops.back())) handed.push_back(producer_[value.index()]);
     }
     if (loop) EndIteration(top);
     if (loop && --top.trips > 0) {
@@ -234,10 +234,10 @@ class Scheduler {
       const ir::OpId op = program_.ops[schedule_.position[step]];
       if (IsCommunication(module_, op) || IsCopyable(module_, op)) continue;
       if (!used[step - frame.begin]) ends.push_back(step);
-      const size_t last = step + 1 < end ? schedule_.begin_[step + 1] : schedule_.makers_.size();
+      const size_t last = step + 1 < end ? schedule_.begin_[step + 1] : schedule_.producers_.size();
       for (size_t i = schedule_.begin_[step]; i < last; ++i) {
-        const uint32_t maker = schedule_.makers_[i];
-        if (maker != kNowhere && maker >= frame.begin) used[maker - frame.begin] = true;
+        const uint32_t producer = schedule_.producers_[i];
+        if (producer != kNowhere && producer >= frame.begin) used[producer - frame.begin] = true;
       }
     }
   }
@@ -247,10 +247,10 @@ class Scheduler {
     if (IsCopyable(module_, op)) return;
     uint32_t latest = 0;
     bool any = false;
-    for (size_t i = schedule_.begin_[step]; i < schedule_.makers_.size(); ++i) {
-      const uint32_t maker = schedule_.makers_[i];
-      if (maker == kNowhere || IsCopyable(module_, program_.ops[schedule_.position[maker]])) continue;
-      latest = std::max(latest, maker);
+    for (size_t i = schedule_.begin_[step]; i < schedule_.producers_.size(); ++i) {
+      const uint32_t producer = schedule_.producers_[i];
+      if (producer == kNowhere || IsCopyable(module_, program_.ops[schedule_.position[producer]])) continue;
+      latest = std::max(latest, producer);
       any = true;
     }
     for (auto frame = stack_.rbegin(); frame != stack_.rend(); ++frame) {
@@ -280,19 +280,19 @@ class Scheduler {
   void Return(std::span<const ir::ValueId> values) {
     for (const ir::ValueId value : values) schedule_.returned_results[value.index()] = true;
   }
-  void Bind(ir::BlockId block, const std::vector<uint32_t>& makers) {
+  void Bind(ir::BlockId block, const std::vector<uint32_t>& producers) {
     size_t i = 0;
     for (const ir::ValueId argument : module_.arguments(block)) {
-      if (i < makers.size()) maker_[argument.index()] = makers[i++];
+      if (i < producers.size()) producer_[argument.index()] = producers[i++];
     }
   }
-  void BindLoop(ir::OpId op, const std::vector<uint32_t>& makers) {
-    Bind(module_.body(op, 0), makers);
-    Bind(module_.body(op, 1), makers);
+  void BindLoop(ir::OpId op, const std::vector<uint32_t>& producers) {
+    Bind(module_.body(op, 0), producers);
+    Bind(module_.body(op, 1), producers);
   }
-  void BindResults(ir::OpId op, const std::vector<uint32_t>& makers) {
-    for (size_t i = 0; i < module_.op(op).result_count && i < makers.size(); ++i) {
-      maker_[module_.result(op, i).index()] = makers[i];
+  void BindResults(ir::OpId op, const std::vector<uint32_t>& producers) {
+    for (size_t i = 0; i < module_.op(op).result_count && i < producers.size(); ++i) {
+      producer_[module_.result(op, i).index()] = producers[i];
     }
   }
 
@@ -301,9 +301,9 @@ class Scheduler {
     const auto step = static_cast<uint32_t>(schedule_.position.size());
     schedule_.position.push_back(position);
     schedule_.repeats.push_back(repeats_);
-    schedule_.begin_.push_back(schedule_.makers_.size());
-    for (const ir::ValueId use : program_.uses(position)) schedule_.makers_.push_back(maker_[use.index()]);
-    for (const ir::ValueId result : module_.results(op)) maker_[result.index()] = step;
+    schedule_.begin_.push_back(schedule_.producers_.size());
+    for (const ir::ValueId use : program_.uses(position)) schedule_.producers_.push_back(producer_[use.index()]);
+    for (const ir::ValueId result : module_.results(op)) producer_[result.index()] = step;
     WaitForGates(op, step);
   }
 
@@ -312,8 +312,8 @@ class Scheduler {
   Communicators communicators_;
   bool lay_out_;
   int64_t window_;
-  int64_t repeats_ = 1;          // how often what is laid out now counts
-  std::vector<uint32_t> maker_;  // by value: the last step that made it
+  int64_t repeats_ = 1;             // how often what is laid out now counts
+  std::vector<uint32_t> producer_;  // by value: the last step that made it
   std::vector<Frame> stack_;
   Schedule schedule_;
 };

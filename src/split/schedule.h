@@ -3,9 +3,8 @@
 //
 // - A step is one execution of an op; the ops of a laid-out loop have one for every iteration.
 // - Of a laid-out loop two iterations are under way at most: what an iteration can start with waits for its condition,
-// and
-//   that for the computation of the last but one iteration before it.
-// - Of a loop with many iterations a few are laid out; one window of them stands for the others (RepeatedLoop).
+//   and that for the computation of the last but one iteration before it.
+// - Of a loop with many iterations a few are laid out; one window of them represents the others (RepeatedLoop).
 // - Other calls, loops and branches are single steps.
 #pragma once
 
@@ -27,14 +26,14 @@ struct Schedule {
 
   std::vector<int64_t> repeats;                      // how often the step counts, by step; none where all count once
   std::vector<RepeatedLoop> loops;                   // `first_block` holds steps
-  std::vector<std::pair<uint32_t, uint32_t>> waits;  // a step and one that it waits for beside makers, by step
+  std::vector<std::pair<uint32_t, uint32_t>> waits;  // a step and one that it waits for beside producers, by step
 
   // For each use of the op (Program::uses), the step that makes the value; kNowhere for arguments of `main`.
-  std::span<const uint32_t> makers(size_t step) const {
-    return {makers_.data() + begin_[step], begin_[step + 1] - begin_[step]};
+  std::span<const uint32_t> producers(size_t step) const {
+    return {producers_.data() + begin_[step], begin_[step + 1] - begin_[step]};
   }
 
-  std::vector<uint32_t> makers_;
+  std::vector<uint32_t> producers_;
   std::vector<size_t> begin_;
 };
 

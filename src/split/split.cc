@@ -24,8 +24,8 @@ std::vector<bool> UsedOutside(const ir::Module& module, const Program& program, 
     for (const ir::OpId op : graph.blocks[b].ops) holder[program.position[op.index()]] = b;
     for (const ir::OpId op : graph.blocks[b].ops) {
       for (const ir::ValueId use : program.uses(program.position[op.index()])) {
-        const uint32_t maker = program.maker(module, use);
-        if (maker != Program::kNowhere && holder[maker] != b) outside[use.index()] = true;
+        const uint32_t producer = program.producer(module, use);
+        if (producer != Program::kNowhere && holder[producer] != b) outside[use.index()] = true;
       }
     }
   }
@@ -63,7 +63,7 @@ void FillHashes(const ir::Module& module, bool callee_names, graph::BlockGraph& 
   }
 }
 
-// Collectives that no block shows to the network, because they stand deeper than in `main`.
+// Collectives that no block shows to the network, because they are deeper than in `main`.
 void WarnOfHiddenCollectives(const ir::Module& module, const Program& program, const Schedule& schedule,
                              Diagnostics& diagnostics) {
   size_t hidden = 0;
@@ -113,7 +113,7 @@ Result<graph::BlockGraph> Split(const ir::Module& module, const Options& options
   const Schedule schedule = whole_loops ? MakeSchedule(module, *program, 0, 0)
                                         : MakeSchedule(module, *program, options.loop_window, kShortWindow);
   if (options.loop_window == 0 && !schedule.loops.empty()) {
-    diagnostics.Warning(kIterationsLeftOut, "a few iterations of long loops stand for all of them",
+    diagnostics.Warning(kIterationsLeftOut, "a few iterations of long loops represent all of them",
                         {.file = module.path()});
   }
   WarnOfHiddenCollectives(module, *program, schedule, diagnostics);

@@ -1,6 +1,6 @@
 // Turns a lowered module into a graph of compute and communication blocks.
 //
-// - Every op of `main` stands in exactly one block; constants (ops without operands) may be copied into their users.
+// - Every op of `main` is in exactly one block; constants (ops without operands) may be copied into their users.
 // - The graph is acyclic and its ids follow program order, for any number of threads.
 // - Collectives are always blocks of their own; values captured by regions are operands like any other.
 #pragma once
@@ -19,13 +19,12 @@ inline constexpr DiagnosticKind kNoMain{
     "E0501", "The program has no function `main`, so there is nothing to run. Name the entry function `main`."};
 inline constexpr DiagnosticKind kHiddenCollective{
     "W0502",
-    "A collective stands inside a called function, a loop or a branch. It is not simulated on the network; inline the "
+    "A collective is inside a called function, a loop or a branch. It is not simulated on the network; inline the "
     "call or unroll the loop (--optimise does both where it can)."};
 inline constexpr DiagnosticKind kIterationsLeftOut{
     "W0504",
-    "A loop with communication has too many iterations to lay all of them out. A few are, of which one window stands "
-    "for "
-    "the others: step times count all iterations, execution traces hold only those."};
+    "A loop with communication has too many iterations to unroll. A few are simulated, and one window of them "
+    "represents the others: step times count all iterations, execution traces hold only those."};
 
 enum class Strategy : uint8_t { kLinear, kIndividual };
 
@@ -40,7 +39,7 @@ struct Options {
   Separator separator = Separator::kCommunication;                     // linear only
   SeparatorPolicy policy = SeparatorPolicy::kIsolated;                 // linear only
   graph::BlockKind separator_kind = graph::BlockKind::kCommunication;  // linear and isolated only
-  int64_t loop_window = 0;  // iterations that stand for those of a loop that are not laid out (RepeatedLoop); 0: all
+  int64_t loop_window = 0;  // iterations that represent those of a loop that are not laid out (RepeatedLoop); 0: all
                             // are. Individual without merge only.
   bool compat = false;      // the Python prototype's blocks in its trace order, defects included
 };

@@ -15,7 +15,7 @@ namespace hespas::split {
 std::vector<graph::Block> SplitLinear(const ir::Module& module, const Program& program, const Schedule& schedule,
                                       const Options& options);
 
-// One block per op; each waits for the makers of what it uses. Constants are copied into compute blocks.
+// One block per op; each waits for the producers of what it uses. Constants are copied into compute blocks.
 std::vector<graph::Block> SplitIndividual(const ir::Module& module, const Program& program, const Schedule& schedule,
                                           std::vector<RepeatedLoop>& loops);
 

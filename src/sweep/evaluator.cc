@@ -9,8 +9,7 @@
 #include "driver/configuration/changes.h"
 #include "driver/configuration/presets.h"
 #include "driver/figures/summarise.h"
-#include "driver/pipeline/network_model.h"
-#include "driver/pipeline/pipeline.h"
+#include "driver/pipeline/run.h"
 #include "split/split.h"
 
 namespace hespas::sweep {
@@ -22,9 +21,10 @@ constexpr size_t kCopies = 4;  // of traces, for each thread
 constexpr std::string_view kShared[] = {"calibrated", "roofline", "systolic", "scalesim", "genz"};
 
 bool GoesWhole(const RunOptions& options) {
-  const bool shared = std::find(std::begin(kShared), std::end(kShared), options.estimator) != std::end(kShared);
-  return !shared || options.optimise == "xla" || options.compat || !options.rank_devices.empty() ||
-         !options.more_programs.empty() || !options.xla_flags.empty();
+  const bool shared =
+      std::find(std::begin(kShared), std::end(kShared), options.estimate.estimator) != std::end(kShared);
+  return !shared || options.optimise.mode == driver::OptimiseMode::kXla || options.compat ||
+         !options.parts.rank_devices.empty() || !options.parts.programs.empty() || !options.optimise.xla_flags.empty();
 }
 
 std::string Joined(const std::vector<std::string>& texts) {
@@ -74,15 +74,15 @@ void FillResult(const hardware::Device& device, const Structure& structure, cons
 
 Result<std::shared_ptr<SharedProgram>> Evaluator::ProgramOf(const RunOptions& options) {
   const std::lock_guard lock(mutex_);
-  auto& content = contents_[options.program];
+  auto& content = contents_[options.program.path];
   if (!content) {
-    auto raw = ReadRaw(options.program);
+    auto raw = ReadRaw(options.program.path);
     if (!raw) return raw.error();
     content = std::make_shared<const std::string>(*std::move(raw));
   }
-  const driver::Assumptions& assumed = options.assumptions;
+  const driver::Assumptions& assumed = options.program.assumptions;
   const std::string key =
-      fmt::format("{}\n{}|{}|{}", options.program, assumed.trip_count, assumed.devices, assumed.moe_imbalance);
+      fmt::format("{}\n{}|{}|{}", options.program.path, assumed.trip_count, assumed.devices, assumed.moe_imbalance);
   if (auto* known = programs_.Find(key)) return *known;
   return programs_.Add(key, std::make_shared<SharedProgram>(content, key));
 }
@@ -90,15 +90,15 @@ Result<std::shared_ptr<SharedProgram>> Evaluator::ProgramOf(const RunOptions& op
 std::shared_ptr<const hardware::Device> Evaluator::BaseDevice(const RunOptions& options, Diagnostics& diagnostics) {
   {
     const std::lock_guard lock(mutex_);
-    if (auto* known = devices_.Find(options.device)) return *known;
+    if (auto* known = devices_.Find(options.device.name)) return *known;
   }
   RunOptions plain;
-  plain.device = options.device;
+  plain.device.name = options.device.name;
   auto device = driver::DeviceOf(plain, diagnostics);
   if (!device) return nullptr;
   auto made = std::make_shared<const hardware::Device>(*std::move(device));
   const std::lock_guard lock(mutex_);
-  if (devices_.Find(options.device) == nullptr) devices_.Add(options.device, made);
+  if (devices_.Find(options.device.name) == nullptr) devices_.Add(options.device.name, made);
   return made;
 }
 
@@ -135,7 +135,7 @@ std::optional<hardware::System> Evaluator::SystemFor(const RunOptions& options, 
   std::optional<hardware::System> system;
   if (device != nullptr) {
     system = NodeOf(*device, npus, diagnostics);
-  } else if (const auto base = BaseSystem(options.system, diagnostics)) {
+  } else if (const auto base = BaseSystem(options.system.name, diagnostics)) {
     system = *base;
   }
   if (!system) return std::nullopt;
@@ -157,11 +157,11 @@ std::shared_ptr<const Evaluator::DeviceAndWork> Evaluator::WorkFor(const RunOpti
     diagnostics.Report(program.error());
     return nullptr;
   }
+  const driver::EstimateOptions& estimate = options.estimate;
   const std::string key =
-      fmt::format("{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}", (*program)->key(), options.device, Joined(own),
-                  options.estimator, options.fallback, options.dataflow, options.optimise, options.split, options.merge,
-                  options.block_limit, options.separator, options.separator_policy, options.separator_node_type,
-                  options.flash_attention, options.loop_window);
+      fmt::format("{}|{}|{}|{}|{}|{}|{}|{}|{}", (*program)->key(), options.device.name, Joined(own), estimate.estimator,
+                  estimate.settings.fallback, static_cast<int>(estimate.settings.dataflow), estimate.flash_attention,
+                  static_cast<int>(options.optimise.mode), driver::KeyOf(options.split));
   {
     const std::lock_guard lock(mutex_);
     if (auto* known = works_.Find(key)) return *known;
@@ -184,38 +184,57 @@ std::shared_ptr<const Evaluator::DeviceAndWork> Evaluator::WorkFor(const RunOpti
   return shared;
 }
 
-bool Evaluator::Try(const RunOptions& options, Scratch& scratch, Row& row, bool& steady, Diagnostics& diagnostics) {
-  const bool network = options.network_backend != "none";
-  std::optional<hardware::System> system;
-  if (network && options.system != "auto") {
-    system = SystemFor(options, nullptr, 0, diagnostics);
-    if (!system) return false;
+// The stages of one point, as far as other points have left them.
+class Evaluator::SharedStages : public driver::Stages {
+ public:
+  SharedStages(Evaluator& evaluator, Scratch& scratch) : evaluator_(evaluator), scratch_(scratch) {}
+
+  bool LoadSystem(const RunOptions& options, Diagnostics& diagnostics) override {
+    system_ = evaluator_.SystemFor(options, nullptr, 0, diagnostics);
+    return system_.has_value();
   }
-  const auto made = WorkFor(options, diagnostics);
-  if (!made) return false;
-  const auto assembled =
-      made->structure->TracesFor(options, made->work->estimated, system ? &*system : nullptr, diagnostics);
-  if (!assembled) return false;
-  const size_t npus = assembled->traces.program_of_rank.size();
-  if (network && !system && npus > 1) {
-    system = SystemFor(options, &made->device, npus, diagnostics);
-    if (!system) return false;
+  // Estimates are kept with what they are of.
+  bool Prepare(const RunOptions& options, Diagnostics& diagnostics) override {
+    made_ = evaluator_.WorkFor(options, diagnostics);
+    return made_ != nullptr;
   }
-  result::RunResult& out = row.result;
-  out.npus = static_cast<int64_t>(npus);
-  out.compute_time = out.step_time = made->work->compute;
-  if (system) {
-    const trace::TraceGraph& traces = WithDurations(assembled, made->work, scratch);
-    const auto simulated = driver::SimulateStep(options, made->device, traces, *system, diagnostics,
-                                                {.plan = &assembled->plan, .record_nodes = false});
-    if (!simulated) return false;
-    steady = simulated->loop_drift.value_or(0) <= driver::kSteady;
-    driver::FillTimes(*simulated, out);
-    out.system = system->name;
+  bool Split(const RunOptions& options, Diagnostics& diagnostics) override { return Prepare(options, diagnostics); }
+  bool Estimate(const RunOptions&, Diagnostics&) override { return true; }
+  bool Assemble(const RunOptions& options, Diagnostics& diagnostics) override {
+    assembled_ =
+        made_->structure->TracesFor(options, made_->work->estimated, system_ ? &*system_ : nullptr, diagnostics);
+    return assembled_ != nullptr;
   }
-  FillResult(made->device, *made->structure, *made->work, out);
-  return true;
-}
+  bool JoinDevices(const RunOptions& options, Diagnostics& diagnostics) override {
+    system_ = evaluator_.SystemFor(options, &made_->device, npus(), diagnostics);
+    return system_.has_value();
+  }
+  bool Simulate(const RunOptions& options, Diagnostics& diagnostics) override {
+    simulated_ = driver::SimulateStep(options, made_->device, WithDurations(assembled_, made_->work, scratch_),
+                                      *system_, diagnostics, {.plan = &assembled_->plan, .record_nodes = false});
+    return simulated_.has_value();
+  }
+
+  bool has_system() const override { return system_.has_value(); }
+  size_t npus() const override { return assembled_->traces.program_of_rank.size(); }
+  double loop_drift() const override { return simulated_ ? simulated_->loop_drift.value_or(0) : 0; }
+
+  void Fill(result::RunResult& out) const {
+    out.npus = static_cast<int64_t>(npus());
+    out.compute_time = out.step_time = made_->work->compute;
+    if (simulated_) driver::FillTimes(*simulated_, out);
+    if (system_) out.system = system_->name;
+    FillResult(made_->device, *made_->structure, *made_->work, out);
+  }
+
+ private:
+  Evaluator& evaluator_;
+  Scratch& scratch_;
+  std::optional<hardware::System> system_;
+  std::shared_ptr<const DeviceAndWork> made_;
+  std::shared_ptr<const Assembled> assembled_;
+  std::optional<result::SimResult> simulated_;
+};
 
 void Evaluator::RunWhole(const RunOptions& options, Row& row, Diagnostics& diagnostics) {
   auto result = driver::Run(options, diagnostics);
@@ -229,13 +248,9 @@ void Evaluator::Evaluate(const RunOptions& given, Scratch& scratch, Row& row) {
     RunWhole(options, row, diagnostics);
     return Fail(diagnostics, row);
   }
-  bool steady = true;
-  options.loop_window = split::kShortWindow;
-  if (Try(options, scratch, row, steady, diagnostics) && !steady) {
-    options.loop_window = split::kLongWindow;
-    row.result = {};
-    Try(options, scratch, row, steady, diagnostics);
-  }
+  options.split.loop_window = split::kShortWindow;
+  SharedStages stages(*this, scratch);
+  if (driver::MakeStep(options, stages, diagnostics)) stages.Fill(row.result);
   Fail(diagnostics, row);
 }
 

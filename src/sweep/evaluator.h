@@ -64,6 +64,7 @@ class Evaluator {
   void Evaluate(const driver::RunOptions& options, Scratch& scratch, Row& row);
 
  private:
+  class SharedStages;
   struct DeviceAndWork {
     hardware::Device device;
     std::shared_ptr<const Structure> structure;
@@ -77,8 +78,6 @@ class Evaluator {
   std::optional<hardware::System> SystemFor(const driver::RunOptions& options, const hardware::Device* device,
                                             size_t npus, Diagnostics& diagnostics);
   std::shared_ptr<const DeviceAndWork> WorkFor(const driver::RunOptions& options, Diagnostics& diagnostics);
-  // Nothing where a loop is not in step yet.
-  bool Try(const driver::RunOptions& options, Scratch& scratch, Row& row, bool& steady, Diagnostics& diagnostics);
   void RunWhole(const driver::RunOptions& options, Row& row, Diagnostics& diagnostics);
 
   std::mutex mutex_;

@@ -98,7 +98,7 @@ driver::RunOptions OptionsOfPoint(const SweepFile& file, const Settings& values,
   Settings all = file.base;
   all.insert(all.end(), values.begin(), values.end());
   auto options = reader.OptionsOf(all);
-  if (options && !options->program.empty()) return *std::move(options);
+  if (options && !options->program.path.empty()) return *std::move(options);
   const Error error = options ? MakeError(kBadSetting, "the point names no `program`") : options.error();
   row.error = error.kind->code;
   row.message = error.message;

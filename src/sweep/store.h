@@ -1,8 +1,7 @@
 // A sweep's output folder: rows.jsonl grows as points finish, rows.csv follows at the end, sweep.json says which sweep.
 //
 // - One process at a time writes (a lock). Rows are whole lines: what a killed process left half written is cut off,
-// and
-//   every point stands there once. The rows of a point are the same bytes wherever they were made.
+//   and every point stands there once. The rows of a point are the same bytes wherever they were made.
 #pragma once
 
 #include <chrono>

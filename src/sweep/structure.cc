@@ -16,10 +16,9 @@ using driver::RunOptions;
 constexpr size_t kMostStructures = 48;  // of one program; some megabytes each
 
 std::string KeyOf(const RunOptions& options, const driver::OptimiserInput& input) {
-  return fmt::format("{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}", input.run, static_cast<int>(input.options.target),
-                     input.options.gpu.capability, input.options.bf16_capability, estimate::Measures(options.estimator),
-                     options.split, options.merge, options.block_limit, options.separator, options.separator_policy,
-                     options.loop_window);
+  return fmt::format("{}|{}|{}|{}|{}|{}", input.run, static_cast<int>(input.options.target),
+                     input.options.gpu.capability, input.options.bf16_capability,
+                     estimate::Measures(options.estimate.estimator), driver::KeyOf(options.split));
 }
 
 }  // namespace
@@ -44,12 +43,12 @@ Bytes Structure::PeakMemory() const {
 std::shared_ptr<const Assembled> Structure::TracesFor(const RunOptions& options, const driver::Estimated& estimated,
                                                       const hardware::System* system, Diagnostics& diagnostics) const {
   const uint64_t implied = system != nullptr && !communicates_ ? system->npus() : 0;
-  const std::tuple key{options.num_npus, implied, options.overlap};
+  const std::tuple key{options.system.num_npus, implied, options.network.overlap};
   const std::lock_guard lock(mutex_);
   if (const auto found = traces_.find(key); found != traces_.end()) return found->second;
   auto traces = driver::AssembleTraces(options, prepared_, estimated, system, diagnostics);
   if (!traces) return nullptr;
-  auto plan = simulate::PlanTimed(*traces);
+  auto plan = simulate::PlanAnalytical(*traces);
   if (!plan) {
     diagnostics.Report(plan.error());
     return nullptr;
@@ -91,7 +90,7 @@ std::optional<driver::Prepared> SharedProgram::Prepare(const RunOptions& options
     prepared.module = std::make_unique<ir::Module>(*std::move(module));
   } else {
     // The optimiser may still write names into the one that was read first.
-    RunOptions own = options;
+    driver::ProgramOptions own = options.program;
     own.content = content_;
     auto again = driver::ReadProgramOf(own, diagnostics);
     if (!again) return std::nullopt;
@@ -114,7 +113,7 @@ std::shared_ptr<const Structure> SharedProgram::StructureFor(const RunOptions& o
   }
   const std::unique_lock lock(mutex_);
   if (!source_) {
-    RunOptions own = options;
+    driver::ProgramOptions own = options.program;
     own.content = content_;
     source_ = driver::ReadProgramOf(own, diagnostics);
     if (!source_) return nullptr;

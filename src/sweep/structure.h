@@ -2,8 +2,7 @@
 // plan.
 //
 // - A structure holds for a device if fusion would decide everything alike on it (optimise/gpu/decisions.h); that is
-// asked
-//   again for every device.
+//   asked again for every device.
 // - Thread-safe; what is shared is never changed once it is there.
 #pragma once
 
@@ -16,18 +15,17 @@
 #include <tuple>
 #include <vector>
 
-#include "driver/pipeline/optimise_stage.h"
 #include "driver/pipeline/run.h"
 #include "estimate/facts.h"
 #include "optimise/gpu/decisions.h"
-#include "simulate/collective/timed.h"
+#include "simulate/collective/analytical.h"
 
 namespace hespas::sweep {
 
 // Traces of one number of NPUs, with the durations of whoever asked first.
 struct Assembled {
   trace::TraceGraph traces;
-  simulate::TimedPlan plan;
+  simulate::AnalyticalPlan plan;
 };
 
 // One optimised and split program.
@@ -52,7 +50,7 @@ class Structure {
   mutable std::once_flag memory_once_;
   mutable Bytes memory_;
   mutable std::mutex mutex_;
-  mutable std::map<std::tuple<uint32_t, uint64_t, std::string>, std::shared_ptr<const Assembled>> traces_;
+  mutable std::map<std::tuple<uint32_t, uint64_t, driver::Overlap>, std::shared_ptr<const Assembled>> traces_;
 };
 
 // One program as it was read under one set of assumptions, and the structures that devices made of it so far.

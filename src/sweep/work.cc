@@ -1,7 +1,7 @@
 #include "sweep/work.h"
 
-#include "driver/figures/op_summaries.h"
-#include "driver/what_if/flash_attention.h"
+#include "driver/stages/flash_attention.h"
+#include "driver/stages/op_summaries.h"
 #include "estimate/estimate_all.h"
 
 namespace hespas::sweep {
@@ -44,7 +44,7 @@ std::optional<Work> EstimateWork(const driver::RunOptions& options, const hardwa
   Work work{.estimated = {.table = *std::move(table), .ops = {}, .op_times = {}}};
   work.power = driver::PowerOf(device);
   if (work.power) work.estimated.ops = KindsOf(*work.power, structure, work.estimated.table, *estimator);
-  if (options.flash_attention) driver::ApplyFlashAttention(prepared, work.estimated);
+  if (options.estimate.flash_attention) driver::ApplyFlashAttention(prepared, work.estimated);
   for (const result::OpSummary& kind : work.estimated.ops) work.compute_j += kind.energy_j;
   const std::vector<int64_t> uses = graph::Uses(prepared.blocks, work.estimated.table);
   for (size_t i = 0; i < uses.size(); ++i) {

@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "driver/figures/energy.h"
+#include "driver/stages/energy.h"
 #include "sweep/structure.h"
 
 namespace hespas::sweep {

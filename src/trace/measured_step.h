@@ -28,7 +28,7 @@ struct MeasuredStep {
   size_t steps = 0;             // that the trace holds
   size_t index = 0;             // of this one, the median by length
   Time length;                  // until the next step begins; of the last one until its last operation ends
-  std::vector<MeasuredOp> ops;  // by start; an op stands behind its parent
+  std::vector<MeasuredOp> ops;  // by start; an op is behind its parent
 };
 
 }  // namespace hespas::trace

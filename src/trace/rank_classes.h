@@ -2,7 +2,7 @@
 //
 // - Programs that differ in the numbers of groups and peers alone become one, with arguments for each rank; where all
 //   ranks of a class have the same numbers, these stay in the program.
-// - Within one rank different places never stand for the same number, so that counting by place counts by number.
+// - Within one rank different places never represent the same number, so that counting by place counts by number.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace hespas::trace {
 
-// Numbers of one rank -> those of another that stand in the same places; numbers that are not named stay.
+// Numbers of one rank -> those of another that are in the same places; numbers that are not named stay.
 struct Renaming {
   std::map<uint32_t, uint32_t> groups;
   std::map<int32_t, int32_t> peers;

@@ -2,7 +2,7 @@
 // with dependencies.
 //
 // - Ranks with equal programs share one Program (a rank class); program_of_rank maps each rank to it. Programs that
-//   differ in the numbers of groups and peers alone are equal too: each rank's numbers then stand in `arguments`.
+//   differ in the numbers of groups and peers alone are equal too: each rank's numbers then are in `arguments`.
 // - Durations are exact picoseconds; Chakra's coarser units are converted where files are read or written.
 #pragma once
 
@@ -66,7 +66,7 @@ struct Node {
   Collective collective = Collective::kAllReduce;  // kCollective only
   bool is_cpu = false;
   bool per_rank = false;      // `group` (collectives) or `peer` (messages) is an index into Arguments of the rank
-  uint32_t block = kNoBlock;  // graph::BlockId it stands for, where a program was assembled
+  uint32_t block = kNoBlock;  // graph::BlockId it represents, where a program was assembled
   Time duration;              // compute
   Bytes size;          // collectives: all-gather bytes contributed per NPU, others the full buffer; messages: bytes
   uint32_t group = 0;  // key into TraceGraph::groups, 0 for all ranks

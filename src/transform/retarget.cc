@@ -95,7 +95,7 @@ class Retargeter {
       const auto groups = ir::ReplicaGroupsOf(module_, op);
       const bool known = IsKnown(module_.kind(op));
       if (!known || !groups)
-        return Cannot(op, fmt::format("`{}` has no rule for other numbers of devices", module_.name(op)));
+        return Cannot(op, fmt::format("`{}` cannot be converted to another number of devices", module_.name(op)));
       int64_t members = 0;
       for (const ir::Dimensions& group : groups->groups) members += static_cast<int64_t>(group.size());
       from_.devices = std::max(from_.devices, members);
@@ -113,7 +113,7 @@ class Retargeter {
     to_.within = from_.within;
     for (const OpId op : ops_) {
       if (ir::IsCollective(module_.kind(op)) && !SpanOf(op)) {
-        return Cannot(op, "the replica groups are those of no data axis");
+        return Cannot(op, "the replica groups belong to no data-parallel or FSDP axis");
       }
     }
     return {};

@@ -3,8 +3,7 @@
 // - Devices are numbered data axis first: each collective runs over all devices, over the data axis (every t-th device)
 //   or, with tensor parallelism within, over t neighbours. Groups of t neighbours stay; the others grow or shrink.
 // - Shards (transform/shard_dimensions.h) have n / m of their size on m devices in place of n; all else, the batch of a
-// device
-//   among it, stays (weak scaling). Tables of offsets, slice sizes, shardings of arguments follow.
+//   device among it, stays (weak scaling). Tables of offsets, slice sizes, shardings of arguments follow.
 // - The result passes verification; what does not fit is E0545 and leaves the program unspecified.
 #pragma once
 
@@ -15,7 +14,7 @@ namespace hespas::transform {
 
 inline constexpr DiagnosticKind kCannotRetarget{
     "E0545",
-    "The program cannot be carried over to that number of devices: only an axis of pure data parallelism or FSDP can "
+    "The program cannot be converted to that number of devices: only an axis of pure data parallelism or FSDP can "
     "grow or "
     "shrink, along which all collectives are all-reduces, all-gathers, reduce-scatters and broadcasts over all its "
     "devices, and "

@@ -264,8 +264,8 @@ void ShardDimensions::Seed(OpId op) {
 
 void ShardDimensions::SeedSlice(OpId op, ValueId part, ValueId whole, size_t first_index) {
   const auto operands = module_.operands(op);
-  const OpId maker = module_.defining_op(whole);
-  if (maker.valid() && module_.kind(maker) == OpKind::kConstant) return;  // a table
+  const OpId producer = module_.defining_op(whole);
+  if (producer.valid() && module_.kind(producer) == OpKind::kConstant) return;  // a table
   for (size_t d = 0; d < Rank(part) && first_index + d < operands.size(); ++d) {
     const bool cut = Size(part, d) * devices_ == Size(whole, d);
     if (cut && of_device_[operands[first_index + d].index()]) Mark(part, d);

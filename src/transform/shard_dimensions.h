@@ -2,7 +2,7 @@
 //
 // - A dimension is a shard where an all-gather over that axis gathers it, a reduce-scatter over it scatters it, or a
 //   dynamic slice or update at an offset that depends on the device cuts 1/d of it.
-// - Dimensions that an op passes on as they are (elementwise, transpose, products, loops, calls, ...) are shards
+// - Dimensions that an op passes on as they are (elementwise, transpose, matmuls, loops, calls, ...) are shards
 // together.
 #pragma once
 

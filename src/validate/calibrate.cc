@@ -135,7 +135,7 @@ std::optional<Calibration> Calibrate(const std::string& measurements, const std:
 report::Table MeasurementPlan() {
   report::Table plan;
   for (const char* column : {"op", "dtype", "b", "m", "n", "k", "latency_us"}) plan.columns.push_back({column});
-  const auto product = [&](const char* op, const char* type, int b, int m, int n, int k) {
+  const auto matmul = [&](const char* op, const char* type, int b, int m, int n, int k) {
     plan.rows.push_back(
         {op, type, fmt::format("{}", b), fmt::format("{}", m), fmt::format("{}", n), fmt::format("{}", k), ""});
   };
@@ -150,10 +150,10 @@ report::Table MeasurementPlan() {
       {1, 4096, 4096, 4096}, {1, 8192, 4096, 2048}, {1, 8192, 8192, 8192}, {1, 256, 4096, 2048}};
   constexpr int kBatches[][4] = {{4, 256, 256, 512},  {8, 512, 512, 64},    {16, 1024, 1024, 64}, {16, 1024, 64, 1024},
                                  {32, 512, 512, 512}, {64, 256, 1024, 256}, {96, 2048, 2048, 64}, {96, 2048, 64, 2048}};
-  for (const auto& s : kSizes) product("gemm", "bf16", s[0], s[1], s[2], s[3]);
-  for (const auto& s : kBatches) product("gemm", "bf16", s[0], s[1], s[2], s[3]);
-  for (const auto& s : kSizes) product("linear", "f32", s[0], s[1], s[2], s[3]);
-  for (const auto& s : kBatches) product("bmm", "f32", s[0], s[1], s[2], s[3]);
+  for (const auto& s : kSizes) matmul("gemm", "bf16", s[0], s[1], s[2], s[3]);
+  for (const auto& s : kBatches) matmul("gemm", "bf16", s[0], s[1], s[2], s[3]);
+  for (const auto& s : kSizes) matmul("linear", "f32", s[0], s[1], s[2], s[3]);
+  for (const auto& s : kBatches) matmul("bmm", "f32", s[0], s[1], s[2], s[3]);
   for (const char* op : {"add", "addu", "mul", "tanh"}) {
     for (const int b : {64, 1024, 16384, 131072}) rows(op, b, 1024);
   }

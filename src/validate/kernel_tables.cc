@@ -116,18 +116,18 @@ calibrated::Prediction Roofline(const calibrated::KernelModel& model, const cali
   return {.us = std::max(rate > 0 ? time.flops / rate : 0, time.bytes / model.machine().memory_rate)};
 }
 
-KernelRule ProductsBy(std::shared_ptr<const native::MatrixModel> products, const calibrated::KernelModel& others) {
-  return [products = std::move(products), &others](const calibrated::KernelSpec& kernel) {
+KernelRule MatmulsBy(std::shared_ptr<const native::MatrixModel> matmuls, const calibrated::KernelModel& others) {
+  return [matmuls = std::move(matmuls), &others](const calibrated::KernelSpec& kernel) {
     const auto product = native::AsProduct(kernel);
     if (!product) return Calibrated(others, kernel);
-    const native::MatrixCost cost = products->Cost(*product);
+    const native::MatrixCost cost = matmuls->Cost(*product);
     return calibrated::Prediction{.us = cost.seconds * 1e6, .cycles = cost.cycles, .exact = true};
   };
 }
 
 native::MadeModel MakeProducts(const TableModel& model, const hardware::Device& device) {
   if (model.estimator == "systolic") return native::MakeSystolic(device);
-  if (model.estimator == "scalesim") return native::MakeScaleSim(device, native::DataflowOf(model.dataflow));
+  if (model.estimator == "scalesim") return native::MakeScaleSim(device, model.dataflow);
   if (model.estimator == "genz") return native::MakeGenz(device);
   return MakeError(kNoTableModel, fmt::format("the estimator `{}` costs no tables", model.estimator), {},
                    "choose calibrated, roofline, systolic, scalesim or genz");
@@ -138,9 +138,9 @@ Result<KernelRule> RuleOf(const TableModel& model, const hardware::Device& devic
                           const calibrated::KernelModel& kernels) {
   if (model.estimator == "calibrated") return KernelRule([&kernels](const auto& k) { return Calibrated(kernels, k); });
   if (model.estimator == "roofline") return KernelRule([&kernels](const auto& k) { return Roofline(kernels, k); });
-  auto products = MakeProducts(model, device);
-  if (!products) return products.error();
-  return ProductsBy(*std::move(products), kernels);
+  auto matmuls = MakeProducts(model, device);
+  if (!matmuls) return matmuls.error();
+  return MatmulsBy(*std::move(matmuls), kernels);
 }
 
 template <class Spec, class Rule>

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/diagnostic.h"
+#include "estimate/native/dataflow.h"
 #include "report/text/table.h"
 
 namespace hespas::validate {
@@ -14,7 +15,7 @@ inline constexpr DiagnosticKind kNoTableModel{
 
 struct TableModel {
   std::string estimator = "calibrated";  // or roofline, systolic, scalesim, genz
-  std::string dataflow = "ws";           // of scalesim
+  estimate::native::Dataflow dataflow = estimate::native::Dataflow::kWeightStationary;  // of scalesim
 };
 
 // The CSV file's columns and rows, with `predicted_us` and `sigma_us` appended, and `predicted_cycles` by cycle models.

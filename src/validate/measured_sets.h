@@ -31,7 +31,7 @@ using ModelOf = std::function<std::optional<DeviceModel>(const std::string& pres
 struct KernelRow {
   std::string set;
   std::string device;  // preset
-  std::string op;      // or datatype, of matrix products
+  std::string op;      // or datatype, of matmuls
   estimate::calibrated::KernelSpec kernel;
   double us = 0;
   double constant_us = 0;  // of the baseline "roofline and a constant"

@@ -41,7 +41,7 @@ constexpr Stand kDevices[] = {{"sm100gb200", "GB200_192GB"},
 
 // Of the training split of a source: its kernels are small, and only the test split's sizes are those of models.
 constexpr double kTrainingWeight = 0.1;
-constexpr size_t kTrainingStride = 5;  // of those rows, each fifth stands for five
+constexpr size_t kTrainingStride = 5;  // of those rows, each fifth represents five
 
 // What kernel names say of a library, how many devices a host has, and how far two campaigns on a board lie apart: not
 // fitted.

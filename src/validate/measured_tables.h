@@ -1,4 +1,4 @@
-// The tables of data/measured, and which preset stands for which measured device.
+// The tables of data/measured, and which preset represents which measured device.
 #pragma once
 
 #include <map>

@@ -9,19 +9,18 @@ namespace {
 
 namespace calibrated = estimate::calibrated;
 
-// Devices whose shapes all others share: 375 products, and the FP32 kernels of the test split.
+// Devices whose shapes all others share: 375 matmuls, and the FP32 kernels of the test split.
 constexpr std::string_view kProductShapes = "H100_80GB";
 constexpr std::string_view kKernelShapes = "A100_PCIe_40GB";
 
 // The measured shapes of an op, as kernels of the type.
-std::vector<calibrated::KernelSpec> Shapes(const std::vector<KernelRow>& products,
-                                           const std::vector<KernelRow>& kernels, const std::string& op,
-                                           calibrated::Datatype type) {
+std::vector<calibrated::KernelSpec> Shapes(const std::vector<KernelRow>& matmuls, const std::vector<KernelRow>& kernels,
+                                           const std::string& op, calibrated::Datatype type) {
   std::vector<calibrated::KernelSpec> shapes;
   for (const KernelRow& row : kernels) {
     if (row.device == kKernelShapes && row.set == "kernels" && row.op == op) shapes.push_back(row.kernel);
   }
-  for (const KernelRow& row : products) {
+  for (const KernelRow& row : matmuls) {
     if (op != "gemm" || row.device != kProductShapes || row.kernel.type != calibrated::Datatype::kBf16) continue;
     calibrated::KernelSpec shape = row.kernel;
     shape.type = type;
@@ -46,9 +45,9 @@ double ErrorOfBaseline(const std::vector<calibrated::KernelSpec>& shapes, double
 
 bool AddPublishedErrors(Groups& groups, const std::string& mode, const ModelOf& model_of, Diagnostics& diagnostics) {
   const auto table = LoadMeasured("published_errors.csv", diagnostics);
-  const auto products = ReadGemmRows(diagnostics);
+  const auto matmuls = ReadGemmRows(diagnostics);
   const auto kernels = ReadKernelRows(diagnostics);
-  if (!table || !products || !kernels) return false;
+  if (!table || !matmuls || !kernels) return false;
   for (size_t row = 0; row < table->rows.size(); ++row) {
     const std::string device = PresetOf(CellText(*table, row, "gpu"));
     const std::string op = CellText(*table, row, "op");
@@ -56,7 +55,7 @@ bool AddPublishedErrors(Groups& groups, const std::string& mode, const ModelOf& 
     const auto parsed = calibrated::ParseDatatype(type);
     const auto chosen = model_of(device);
     if (!parsed || !chosen) continue;
-    const auto shapes = Shapes(*products, *kernels, op, *parsed);
+    const auto shapes = Shapes(*matmuls, *kernels, op, *parsed);
     if (shapes.empty()) continue;
     const calibrated::KernelModel model(chosen->figures, chosen->parameters);
     groups[{"published errors", mode, device, op == "gemm" ? type : op}].push_back(

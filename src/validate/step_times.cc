@@ -44,8 +44,9 @@ std::string DeviceOf(const std::string& system) {
 std::string ClassOf(const std::string& workload) { return workload.substr(0, workload.find_first_of("-0123456789")); }
 
 double Predict(const StepRow& row, std::optional<double> issue_fraction, double* sigma, Diagnostics& diagnostics) {
-  driver::RunOptions options{.program = row.program, .device = row.device, .system = row.system};
-  if (issue_fraction) options.constants["elementwise.issue_fraction"] = *issue_fraction;
+  driver::RunOptions options{
+      .program = {.path = row.program}, .device = {.name = row.device}, .system = {.name = row.system}};
+  if (issue_fraction) options.device.constants["elementwise.issue_fraction"] = *issue_fraction;
   const auto result = driver::Run(options, diagnostics);
   if (!result) return 0;
   if (sigma != nullptr) *sigma = result->step_time_sigma ? result->step_time_sigma->seconds() : 0;
@@ -112,7 +113,7 @@ bool AddStepTimes(Groups& groups, const std::string& mode, Diagnostics& diagnost
   return !diagnostics.has_errors();
 }
 
-bool AddStepTimesLeftOut(Groups& groups, Diagnostics& diagnostics) {
+bool AddStepTimesHeldOut(Groups& groups, Diagnostics& diagnostics) {
   auto rows = ReadStepRows(diagnostics);
   if (!rows) return false;
   std::erase_if(*rows, [](const StepRow& row) { return !IsFitted(row); });

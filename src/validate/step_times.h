@@ -27,6 +27,6 @@ struct StepRow {
 
 std::optional<std::vector<StepRow>> ReadStepRows(Diagnostics& diagnostics);
 bool AddStepTimes(Groups& groups, const std::string& mode, Diagnostics& diagnostics);
-bool AddStepTimesLeftOut(Groups& groups, Diagnostics& diagnostics);
+bool AddStepTimesHeldOut(Groups& groups, Diagnostics& diagnostics);
 
 }  // namespace hespas::validate

@@ -9,7 +9,7 @@
 
 #include "hardware/presets.h"
 #include "validate/bounds.h"
-#include "validate/left_out.h"
+#include "validate/held_out.h"
 #include "validate/measured_sets.h"
 #include "validate/step_times.h"
 
@@ -120,7 +120,7 @@ AccuracyRow SummaryOf(const std::vector<Comparison>& rows) {
 std::optional<Validation> Validate(const ValidateOptions& options, Diagnostics& diagnostics) {
   Groups groups;
   bool done = AddShipped(groups, options.set, diagnostics);
-  if (options.left_out) done = done && AddLeftOut(groups, options, diagnostics);
+  if (options.held_out) done = done && AddHeldOut(groups, options, diagnostics);
   if (!done || diagnostics.has_errors()) return std::nullopt;
   Validation validation;
   for (const auto& [key, comparisons] : groups) {

@@ -1,6 +1,6 @@
 // The accuracy suite: the calibrated model against published measurements, beside simpler models.
 //
-// - data/measured holds the measurements; which preset stands for which measured device is one table in the source.
+// - data/measured holds the measurements; which preset represents which measured device is one table in the source.
 // - No row is dropped: a row without a prediction counts as an error of 100 %.
 #pragma once
 
@@ -33,7 +33,7 @@ struct ErrorSummary {
 
 struct AccuracyRow {
   std::string set;     // "gemm", "kernels", "collectives", "nodes", "models", "step-times"
-  std::string mode;    // "shipped" constants, "zero-shot" or "calibrated" (left_out.h)
+  std::string mode;    // "shipped" constants, "zero-shot" or "calibrated" (held_out.h)
   std::string device;  // preset
   std::string op;      // or size class
   size_t count = 0;
@@ -41,7 +41,7 @@ struct AccuracyRow {
   std::optional<ErrorSummary> roofline;
   std::optional<ErrorSummary> roofline_constant;
   std::optional<ErrorSummary> published;
-  double within_one_sigma = 0;  // share of the measurements
+  double within_one_sigma = 0;  // fraction of the measurements
   double within_two_sigma = 0;
   double log_likelihood = 0;  // mean, of ln(measured) under the stated relative sigma
   double width = 0;           // mean relative width of the one-sigma interval
@@ -49,7 +49,7 @@ struct AccuracyRow {
 
 struct ValidateOptions {
   std::string set;               // one of the sets' names, or empty for all
-  bool left_out = false;         // also zero-shot and calibrated
+  bool held_out = false;         // also zero-shot and calibrated
   bool hold = false;             // a missed bound is an error
   Progress* progress = nullptr;  // of fits
 };

@@ -26,7 +26,7 @@ const validate::Validation& Suite() {
   return suite;
 }
 
-// What is missed is reported above; here, that nothing is left out.
+// What is missed is reported above; here, that nothing is omitted.
 TEST(Bounds, EachPublicSetIsHeldWithAllItsRows) {
   std::map<std::string, std::string> rows;
   for (const auto& row : Suite().bounds.rows) rows[row[0]] = row[2];

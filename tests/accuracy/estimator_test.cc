@@ -1,4 +1,4 @@
-// The calibrated estimator on small programs: each op against the kernel it stands for.
+// The calibrated estimator on small programs: each op against the kernel it represents.
 #include <gmock/gmock.h>
 
 #include <string>

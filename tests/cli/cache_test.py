@@ -156,7 +156,7 @@ class Cache(unittest.TestCase):
         self.assertIn("E0522", missing.stderr)
 
 
-# Ops whose attributes MLIR prints alike in both of its forms: the prototype writes block modules in the pretty one.
+# Ops whose attributes MLIR prints the same way in both of its forms: the prototype writes block modules in the pretty one.
 SMALL = """module @small {
   func.func public @main(%a: tensor<64x32xf32>, %b: tensor<64x32xbf16>) -> (tensor<64x32xf32>, tensor<64x32xbf16>) {
     %0 = stablehlo.tanh %a : tensor<64x32xf32>
@@ -205,7 +205,7 @@ class PrototypeCache(unittest.TestCase):
         plain = result("run", self.program, *words, "--cache", "none")
         kept = result("run", self.program, *words, "--cache", cache)
         self.assertEqual(plain["step_time_ps"], kept["step_time_ps"])
-        self.assertEqual(stored(cache), rows)  # nothing had to be estimated anew
+        self.assertEqual(stored(cache), rows)  # nothing had to be estimated again
         result("run", self.program, *words[2:], "--device", "H100_80GB", "--cache", cache)
         self.assertGreater(stored(cache), rows)  # of another device nothing was known
 

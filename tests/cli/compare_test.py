@@ -213,7 +213,7 @@ class MeasuredTest(unittest.TestCase):
 
     def test_jax_trace_of_the_framework_program_matches_by_kind_and_order(self):
         answer = self.measured("mlir", PROFILES / "jax_cpu.trace.json.gz")
-        products = [row for row in answer["blocks"] if row["kind"] == "matrix product"]
+        products = [row for row in answer["blocks"] if row["kind"] == "matmul"]
         self.assertEqual(len(products), 8)
         self.assertTrue(all(row["match"].startswith("order: ") for row in products))
 
@@ -290,7 +290,7 @@ class MeasuredTest(unittest.TestCase):
         answer = self.measured("mlir", {"schemaVersion": 1, "traceEvents": events})
         self.assertEqual(answer["sides"][1]["step_time_ps"], 300_000_000)  # of 215, 300 and 320 us
         rows = {row["kind"]: row for row in answer["kinds"]}
-        self.assertEqual(rows["matrix product"]["time_ps"][1], 100_000_000)
+        self.assertEqual(rows["matmul"]["time_ps"][1], 100_000_000)
         self.assertEqual(rows["elementwise"]["time_ps"][1], 40_000_000)
         self.assertEqual(rows["all_reduce"]["time_ps"][1], 50_000_000)
         self.assertEqual(rows["data movement"]["time_ps"][1], 5_000_000)

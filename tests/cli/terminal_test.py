@@ -192,10 +192,10 @@ class ExplainTest(unittest.TestCase):
     def test_block_shows_its_formula_with_numbers_and_sources(self):
         blocks = result("split", LLAMA, *A100, "--optimise", "auto")
         rows = result("compare", LLAMA, *A100, "--estimators", "roofline,calibrated")["blocks"]
-        number, time = next((row["block"][0], row["time_ps"][0]) for row in rows if row["kind"] == "matrix product")
+        number, time = next((row["block"][0], row["time_ps"][0]) for row in rows if row["kind"] == "matmul")
         self.assertEqual(blocks[number]["kind"], "compute")
         answer = result("explain", LLAMA, str(number), *A100, "--estimator", "roofline")
-        self.assertEqual(answer["facts"]["kind"], "matrix product")
+        self.assertEqual(answer["facts"]["kind"], "matmul")
         self.assertIn(f"({time} ps)", answer["facts"]["time"])
         self.assertTrue(any(re.search(r"flops / rate = .*FLOP / .*FLOP/s = ", line) for line in answer["formula"]))
         parameters = {p["name"]: p for p in answer["parameters"]}
@@ -212,9 +212,9 @@ class ExplainTest(unittest.TestCase):
 
     def test_operation_is_the_costliest_of_its_name(self):
         rows = result("compare", LLAMA, *A100, "--estimators", "calibrated,roofline")["blocks"]
-        dearest = max(row["time_ps"][0] for row in rows if row["kind"] == "matrix product")
-        for name in ("dot_general", "stablehlo.dot_general", "matrix product"):
-            self.assertIn(f"({dearest} ps)", result("explain", LLAMA, *name.split(), *A100)["facts"]["time"])
+        longest = max(row["time_ps"][0] for row in rows if row["kind"] == "matmul")
+        for name in ("dot_general", "stablehlo.dot_general", "matmul"):
+            self.assertIn(f"({longest} ps)", result("explain", LLAMA, *name.split(), *A100)["facts"]["time"])
 
     def test_collective_time_is_waiting_and_transfer(self):
         answer = result("explain", LLAMA, "collective", "0", *A100)

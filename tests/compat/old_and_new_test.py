@@ -1,4 +1,4 @@
-"""Defects of the prototype that show in its commands (Q17 to Q24, Q26, Q33, Q34): old under --compat prototype, and new."""
+"""Defects of the prototype that show in its commands (P17 to P24, P26, P33, P34): old under --compat prototype, and new."""
 import json
 import pathlib
 import tempfile
@@ -37,7 +37,7 @@ class OldAndNew(unittest.TestCase):
         lines = (self.output / "dependency_graph.dot").read_text().splitlines()[1:-1]
         return sum("->" not in line for line in lines)
 
-    def test_q17_an_older_graph_in_the_folder_plays_no_part(self):
+    def test_p17_an_older_graph_in_the_folder_plays_no_part(self):
         """Old: the graph of the run before was used, here for a program of one block. Not repeated under --compat: no
         pickle is read."""
         for words in ((), COMPAT):
@@ -50,7 +50,7 @@ class OldAndNew(unittest.TestCase):
             self.assertEqual((self.statistics()["runtime"], self.blocks()), fresh)
             self.assertTrue(old[0] != fresh[0] and old[1] >= 8 > fresh[1])
 
-    def test_q18_a_shared_cache_folder_does_not_change_statistics(self):
+    def test_p18_a_shared_cache_folder_does_not_change_statistics(self):
         """Old: what other programs left in the folder was added to the sums. Not repeated under --compat, which keeps
         no cache."""
         shared = self.config(cache_dir=str(self.folder / "shared"))
@@ -68,7 +68,7 @@ class OldAndNew(unittest.TestCase):
                 parts = (m["runtime"] for m in statistics["per_module"].values())
                 self.assertAlmostEqual(sum(parts), apart[program], 15)
 
-    def test_q19_block_numbers_do_not_depend_on_threads(self):
+    def test_p19_block_numbers_do_not_depend_on_threads(self):
         """Old: threads race for the next number; two blocks may get the same. Not repeated under --compat."""
         for words in ((), COMPAT):
             numbers = []
@@ -78,7 +78,7 @@ class OldAndNew(unittest.TestCase):
             self.assertEqual(numbers, numbers[:1] * 4)
             self.assertEqual(len(set(numbers[0])), self.statistics()["modules_processed"])
 
-    def test_q20_options_beat_the_configuration(self):
+    def test_p20_options_beat_the_configuration(self):
         config = self.config(clean=True)
         for words, kept in (((*COMPAT, "--no-clean"), False), (("--no-clean",), True), ((), False)):
             self.output.mkdir(exist_ok=True)
@@ -86,7 +86,7 @@ class OldAndNew(unittest.TestCase):
             self.generate(*words, config=config)
             self.assertEqual((self.output / "notes.txt").exists(), kept, words)
 
-    def test_q21_separators_can_be_given(self):
+    def test_p21_separators_can_be_given(self):
         counts = []
         for words in (COMPAT, ()):
             self.generate("--clean", "--separator", "is_reduce_op", "--separator_policy", "END_BLOCK", *words,
@@ -97,7 +97,7 @@ class OldAndNew(unittest.TestCase):
         self.assertEqual(*counts[0])  # old: the option has no effect
         self.assertGreaterEqual(counts[1][0], counts[1][1])
 
-    def test_q22_datasheet_figures(self):
+    def test_p22_datasheet_figures(self):
         def rate(datatype, *words):
             done = run("run", JAX, "--print-config", "--format", "csv", *words)
             self.assertEqual(done.returncode, 0, done.stderr)
@@ -110,11 +110,11 @@ class OldAndNew(unittest.TestCase):
                 self.assertGreater(rate(datatype, "--device", device), 0)
             else:
                 self.assertEqual(rate(datatype, "--device", device), new)
-        # The V100's file was no JSON; it is mended in both editions.
+        # The V100's file was no JSON; it is fixed in both editions.
         for words in ((), COMPAT):
             self.generate("--clean", *words, config=ROOT / "configs/nodes/V100_32GB/roofline/config.json")
 
-    def test_q23_the_stand_alone_estimator_and_print_meta_work(self):
+    def test_p23_the_stand_alone_estimator_and_print_meta_work(self):
         """Old: both stop with a traceback after or before their work."""
         alone = run("--config-file", A100, "--mlir-file", JAX, program="hespas_roofline_estimator")
         self.assertEqual(alone.returncode, 0, alone.stderr)
@@ -124,7 +124,7 @@ class OldAndNew(unittest.TestCase):
         self.assertEqual(split.returncode, 0, split.stderr)
         self.assertIn("mini_module_0.mlir: COMP_NODE", split.stderr)
 
-    def test_q24_a_rate_of_zero_is_an_error_with_its_line(self):
+    def test_p24_a_rate_of_zero_is_an_error_with_its_line(self):
         """Old: a ZeroDivisionError where an op of that type is met, and no word before."""
         used = self.config(hardware={"per_datatype_flops": {"f32": 0}, "num_npus": 4})
         self.assertRegex(self.generate(*COMPAT, config=used, status=1),
@@ -135,7 +135,7 @@ class OldAndNew(unittest.TestCase):
         self.generate(*COMPAT, config=unused)
         self.assertIn("error[E0911]", self.generate(config=unused, status=1))
 
-    def test_q26_the_return_of_a_block_is_no_operator(self):
+    def test_p26_the_return_of_a_block_is_no_operator(self):
         self.generate("--clean", *COMPAT, "--split_fn", "individual_split", program=CONVOLUTION)
         old = self.statistics()
         self.generate("--clean", "--split_fn", "individual_split", program=CONVOLUTION)
@@ -144,7 +144,7 @@ class OldAndNew(unittest.TestCase):
         self.assertFalse(any("func.return" in m["per_op"] for m in new["per_module"].values()))
         self.assertLess(new["operators_processed"], old["operators_processed"])
 
-    def test_q33_the_analyzer_prints_clean_names_and_csv(self):
+    def test_p33_the_analyzer_prints_clean_names_and_csv(self):
         def analyze(*words):
             done = run(JAX, *words, program="hespas_mlir_analyzer")
             self.assertEqual(done.returncode, 0, done.stderr)
@@ -155,7 +155,7 @@ class OldAndNew(unittest.TestCase):
         rows = [line.split(",") for line in analyze("-f", "csv").splitlines() if line]
         self.assertEqual({len(row) for row in rows}, {2})
 
-    def test_q31_ranks_share_files(self):
+    def test_p31_ranks_share_files(self):
         split = FIXTURES / "test_split_replica_groups.mlir.gz"
 
         def files():
@@ -174,7 +174,7 @@ class OldAndNew(unittest.TestCase):
         manifest = json.loads((self.output / "dev.ranks.json").read_text())
         self.assertEqual([c["ranks"] for c in manifest["classes"]], [[0, 1, 2, 3]])
 
-    def test_q34_errors_have_a_place_and_leave_no_output(self):
+    def test_p34_errors_have_a_place_and_leave_no_output(self):
         """Old: a traceback, and whatever was written before stays."""
         broken = self.folder / "broken.mlir"
         broken.write_text("module {\n  func.func @main() {\n    %0 = stablehlo.ad %1 : tensor<f32>\n  }\n}\n")

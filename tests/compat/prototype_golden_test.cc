@@ -77,7 +77,7 @@ std::vector<std::string> TypesOf(const ir::Module& module, auto values) {
   return types;
 }
 
-// Every block module reads back, and is what its JSON file says (spec section 6).
+// Every block module reads back, and is what its JSON file says (spec python-prototype section 6).
 size_t ExpectSoundBlockModules(const fs::path& folder, const std::string& program) {
   size_t count = 0;
   for (const auto& entry : fs::directory_iterator(folder)) {

@@ -48,7 +48,7 @@ class Iree(unittest.TestCase):
         self.assertRegex(notes[0], r"^[1-9]\d* of \d+ distinct blocks were measured")
 
     def test_blocks_of_resnet50(self):
-        """The dearest take minutes at a batch of 256: measured are the cheapest, and the cheapest with a convolution."""
+        """The most expensive take minutes at a batch of 256: measured are the cheapest, and the cheapest with a convolution."""
         with tempfile.TemporaryDirectory() as folder:
             program = command.ROOT / "data/workloads/resnet50_train_step_4_devices_1024_batch.mlir.zst"
             command.result("split", program, "--split", "linear", "--output", folder)

@@ -78,8 +78,8 @@ class Tools(unittest.TestCase):
         for translate, runner, why in (("exit 3", None, "xla-translate ended with status 3"),
                                        ("true", None, "xla-translate wrote no file"),
                                        (None, "kill -9 $$", "hlo_runner_main was killed by signal 9"),
-                                       (None, "echo nothing", "hlo_runner_main told fewer than two times: nothing"),
-                                       (None, "echo 'Execution time, duration=5.0'", "told fewer than two times")):
+                                       (None, "echo nothing", "hlo_runner_main printed fewer than two times: nothing"),
+                                       (None, "echo 'Execution time, duration=5.0'", "printed fewer than two times")):
             self.xla()
             if translate:
                 self.tool("xla-translate", translate)

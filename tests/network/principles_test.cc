@@ -22,7 +22,7 @@ Result<result::SimResult> Answer(const json& input, const std::function<void(Sim
   return simulate::Simulate(built->trace, built->system, built->options, diagnostics);
 }
 
-// Closed forms of symmetric collectives (specification section 13).
+// Closed forms of symmetric collectives (spec astra-sim section 13).
 struct ClosedForm {
   uint64_t n, endpoint, delay, reduction;
   uint64_t Ring(const std::string& kind) const {
@@ -118,7 +118,7 @@ TEST(Congestion, SeveralDimensionsConserveBytesAndKeepTheBounds) {
                              [](uint64_t sum, const result::LinkUse& link) { return sum + link.bytes; });
     };
     EXPECT_EQ(bytes_of(*with), bytes_of(*without)) << kind;  // rings send to neighbours: one hop each
-    EXPECT_EQ(with->messages, 12 * without->messages);       // without congestion one rank stands for all
+    EXPECT_EQ(with->messages, 12 * without->messages);       // without congestion one rank represents all
     for (const result::LinkUse& link : with->links) {
       const double fastest = 50.0 * 1073741824.0 / 1e9;
       EXPECT_GE(static_cast<double>(link.busy) + static_cast<double>(link.messages),
@@ -178,7 +178,7 @@ TEST(LinkGraph, FlowsOnOneLinkTakeTurns) {
     return json::array({{{"id", 0}, {"t", type}, {peer, other}, {"sz", 1 << 20}}});
   };
   const auto finish = [&](bool shared) {
-    // 0 and 1 hang on device 4, 2 and 3 on device 5.
+    // 0 and 1 are attached to device 4, 2 and 3 on device 5.
     input["trace"] = {{"ranks", shared ? json::array({message("send", "to", 2), message("send", "to", 3),
                                                       message("recv", "fr", 0), message("recv", "fr", 1)})
                                        : json::array({message("send", "to", 1), message("recv", "fr", 0),

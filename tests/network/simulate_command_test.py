@@ -82,7 +82,7 @@ class Simulate(unittest.TestCase):
         out = self.answer("--details", "--slow-npu", "2=3")
         use, = out["collectives"]
         self.assertEqual((use["last_member"], use["waited"]), (2, 14_000 - 5_000))
-        self.assertIn("events: hardly any two of the 4 ranks are alike", out["method"])
+        self.assertIn("events: hardly any two of the 4 ranks are equivalent", out["method"])
         self.assertEqual(out["critical_path"][0]["npu"], 2)
 
     def test_log_files_tell_of_every_node(self):

@@ -88,7 +88,7 @@ TEST(Symmetry, AStragglerNeedsAllEventsAndTheResultSaysSo) {
   built->options.compute_scale = {1, 1, 1.5};
   const auto result = RunWith(*built, simulate::Engine::kAuto);
   ASSERT_TRUE(result.ok());
-  EXPECT_EQ(result->method, "events: hardly any two of the 8 ranks are alike");
+  EXPECT_EQ(result->method, "events: hardly any two of the 8 ranks are equivalent");
   built->options.compute_scale = {1.5, 1.5, 1.5, 1.5};  // a slow stage is still one class
   EXPECT_EQ(RunWith(*built, simulate::Engine::kAuto)->method, "symmetry of 2 classes of ranks");
   EXPECT_FALSE(RunWith(*built, simulate::Engine::kSymmetry)->ranks.empty());

@@ -5,7 +5,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "driver/pipeline/optimise_stage.h"
+#include "driver/inspect/kernel_summary.h"
 #include "driver/pipeline/run.h"
 #include "hardware/presets.h"
 #include "programs.h"
@@ -173,7 +173,7 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& pair) { return std::string(pair.param.name); });
 
 // Programs that the prototype had XLA optimise otherwise: all-gathers up to 30 MiB, reduce-scatters made too late to be
-// combined, which a threshold of 0 stands for, products as Triton kernels, nothing scheduled (docs/optimiser.md).
+// combined, which a threshold of 0 stands for, matmuls as Triton kernels, nothing scheduled (docs/optimiser.md).
 const std::vector<std::string> kPrototypesFlags{
     "--xla_gpu_all_gather_combine_threshold_bytes=31457280", "--xla_gpu_reduce_scatter_combine_threshold_bytes=0",
     "--xla_gpu_enable_triton_gemm=true", "--xla_gpu_enable_latency_hiding_scheduler=false"};
@@ -184,12 +184,12 @@ class OtherFlags : public testing::TestWithParam<const char*> {
     return std::string(HESPAS_SOURCE_DIR) + "/data/workloads/llama3-" + GetParam() + "-4dev" + ending;
   }
 
-  static driver::Summary Of(const std::string& ending, const std::string& mode) {
+  static driver::Summary Of(const std::string& ending, driver::OptimiseMode mode) {
     Diagnostics diagnostics;
     auto module = read::ReadProgram(Path(ending), {}, diagnostics);
     if (!module) return {};
     driver::OptimiseOptions options{.mode = mode};
-    if (mode != "none") options.xla_flags = kPrototypesFlags;
+    if (mode != driver::OptimiseMode::kNone) options.xla_flags = kPrototypesFlags;
     const auto device = hardware::LoadDevice("A100_SXM_40GB", diagnostics);
     auto optimised = driver::OptimiseModule(std::move(*module), options, *device, diagnostics);
     return optimised ? driver::Summarise(*optimised) : driver::Summary();
@@ -197,8 +197,8 @@ class OtherFlags : public testing::TestWithParam<const char*> {
 };
 
 TEST_P(OtherFlags, ProgramsAgree) {
-  const driver::Summary theirs = Of("-opt.mlir.zst", "none");
-  const driver::Summary ours = Of(".mlir.zst", "xla-gpu");
+  const driver::Summary theirs = Of("-opt.mlir.zst", driver::OptimiseMode::kNone);
+  const driver::Summary ours = Of(".mlir.zst", driver::OptimiseMode::kXlaGpu);
   ASSERT_GT(theirs.total(), 0);
   ASSERT_EQ(ours.collectives.size(), theirs.collectives.size());
   for (size_t i = 0; i < ours.collectives.size(); ++i) {
@@ -216,9 +216,12 @@ TEST_P(OtherFlags, ProgramsAgree) {
 
 TEST_P(OtherFlags, StepsAgree) {
   Diagnostics diagnostics;
-  driver::RunOptions options{.program = Path(".mlir.zst"), .device = "A100_SXM_40GB", .xla_flags = kPrototypesFlags};
+  driver::RunOptions options{.program = {.path = Path(".mlir.zst")},
+                             .device = {.name = "A100_SXM_40GB"},
+                             .optimise = {.xla_flags = kPrototypesFlags}};
   const auto ours = driver::Run(options, diagnostics);
-  const auto theirs = driver::Run({.program = Path("-opt.mlir.zst"), .device = "A100_SXM_40GB"}, diagnostics);
+  const auto theirs =
+      driver::Run({.program = {.path = Path("-opt.mlir.zst")}, .device = {.name = "A100_SXM_40GB"}}, diagnostics);
   ASSERT_TRUE(ours && theirs);
   EXPECT_NEAR(ours->step_time.seconds() / theirs->step_time.seconds(), 1, 0.02);
 }

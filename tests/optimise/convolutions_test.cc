@@ -30,11 +30,11 @@ TEST(PadConvolutions, ThreeColoursBecomeFour) {
 // What is left of a convolution of these operands and labels.
 std::string ConvolutionText(const std::string& x, const std::string& k, const std::string& labels,
                             const std::string& window, const std::string& result, const std::string& last,
-                            bool turned = false) {
-  const std::string filter = turned ? "%w = stablehlo.reverse %k, dims = [0, 1] : " + k + "\n" : "";
+                            bool transposed = false) {
+  const std::string filter = transposed ? "%w = stablehlo.reverse %k, dims = [0, 1] : " + k + "\n" : "";
   const std::string text = "func.func @main(%x: " + x + ", %k: " + k + ") -> " + result + " {\n" + filter +
-                           "%0 = stablehlo.convolution(%x, " + (turned ? "%w" : "%k") + ") dim_numbers = " + labels +
-                           ", window = {" + window +
+                           "%0 = stablehlo.convolution(%x, " + (transposed ? "%w" : "%k") +
+                           ") dim_numbers = " + labels + ", window = {" + window +
                            "} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (" + x + ", " + k +
                            ") -> " + result + "\nreturn %0 : " + result + "\n}";
   return ir::PrintGeneric(Optimised(text, Until(last)));
@@ -55,7 +55,7 @@ TEST(ConvolutionCalls, GradientsHaveCallsOfTheirOwn) {
                                              "pad = [[1, 1], [1, 1]]", "tensor<3x3x4x6xf16>", "convolution-calls");
   EXPECT_THAT(filter,
               AllOf(HasSubstr("\"__cudnn$convBackwardFilter\""), HasSubstr("[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]")));
-  // Neither turned round nor dilated: no gradient.
+  // Neither reversed nor dilated: no gradient.
   EXPECT_THAT(ConvolutionText("tensor<2x8x8x6xf16>", "tensor<3x3x4x6xf16>", "[b, 0, 1, f]x[0, 1, o, i]->[b, 0, 1, f]",
                               "pad = [[1, 1], [1, 1]]", x, "convolution-calls"),
               HasSubstr("\"__cudnn$convForward\""));
@@ -80,7 +80,7 @@ TEST(ConvolutionLayouts, FeaturesComeLastWhereTensorCoresTakeTheType) {
   EXPECT_THAT(call("f16", 60), HasSubstr("(tensor<2x16x8x8xf16>, tensor<32x16x3x3xf16>) -> tensor<2x32x8x8xf16>"));
 }
 
-TEST(ConvolutionSums, AForwardConvolutionTakesTheSumBehindIt) {
+TEST(ConvolutionBias, AForwardConvolutionFusesItsSideInput) {
   const auto calls = [](const std::string& kernel, const std::string& user) {
     const std::string x = "tensor<2x8x8x4xf16>";
     const std::string text = "func.func @main(%x: " + x + ", %y: " + x + ", %k: tensor<" + kernel + "x4x4xf16>) -> " +
@@ -91,11 +91,11 @@ TEST(ConvolutionSums, AForwardConvolutionTakesTheSumBehindIt) {
                              "} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (" + x + ", tensor<" +
                              kernel + "x4x4xf16>) -> " + x + "\n%1 = stablehlo." + user + " %0, %y : " + x +
                              "\nreturn %1 : " + x + "\n}";
-    return ir::PrintGeneric(Optimised(text, Until("convolution-sums")));
+    return ir::PrintGeneric(Optimised(text, Until("convolution-bias")));
   };
   EXPECT_THAT(calls("1x1", "add"), HasSubstr("__cudnn$convBiasActivationForward"));
   EXPECT_THAT(calls("1x1", "multiply"), Not(HasSubstr("__cudnn$convBiasActivationForward")));
-  // A kernel turned round makes a gradient, which has no such call.
+  // A reversed kernel makes a gradient, which has no such call.
   EXPECT_THAT(calls("3x3", "add"), Not(HasSubstr("__cudnn$convBiasActivationForward")));
 }
 

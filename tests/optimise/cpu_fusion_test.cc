@@ -41,7 +41,7 @@ TEST(CpuFusion, WhatIsExpensiveIsComputedOnce) {
               UnorderedElementsAre("stablehlo.exponential", "stablehlo.add", "stablehlo.subtract"));
 }
 
-TEST(CpuFusion, WhatReadsOneValueIsComputedByEachReader) {
+TEST(CpuFusion, AnOpOfOneValueIsDuplicatedIntoEachConsumer) {
   EXPECT_THAT(Kernels(Main(R"(
       %0 = stablehlo.negate %x : tensor<8x64xf32>
       %1 = stablehlo.add %0, %y : tensor<8x64xf32>
@@ -50,43 +50,43 @@ TEST(CpuFusion, WhatReadsOneValueIsComputedByEachReader) {
               UnorderedElementsAre("stablehlo.add", "stablehlo.subtract"));
 }
 
-std::string ProductOf(const std::string& second) {
+std::string MatmulOf(const std::string& second) {
   return "func.func @main(%x: tensor<64x64xf32>, %y: tensor<64x64xf32>) -> (tensor<64x64xf32>, tensor<64x64xf32>) {\n"
          "  %0 = stablehlo.multiply %x, %y : tensor<64x64xf32>\n  %1 = stablehlo.abs %0 : tensor<64x64xf32>\n  %2 = " +
          second + "\n  return %1, %2 : tensor<64x64xf32>, tensor<64x64xf32>\n}";
 }
 
 // As XLA's CPU compiler (jaxlib 0.7.2) fuses both.
-TEST(CpuFusion, WhatReadsTwoValuesIsStoredWhereOneReaderNeedsItInMemory) {
-  EXPECT_THAT(Kernels(ProductOf("stablehlo.negate %0 : tensor<64x64xf32>")),
+TEST(CpuFusion, AnOpOfTwoValuesIsMaterializedWhereOneConsumerNeedsItInMemory) {
+  EXPECT_THAT(Kernels(MatmulOf("stablehlo.negate %0 : tensor<64x64xf32>")),
               UnorderedElementsAre("stablehlo.negate", "stablehlo.abs"));
-  EXPECT_THAT(Kernels(ProductOf("stablehlo.dot_general %0, %0, contracting_dims = [1] x [0] : (tensor<64x64xf32>, "
-                                "tensor<64x64xf32>) -> tensor<64x64xf32>")),
+  EXPECT_THAT(Kernels(MatmulOf("stablehlo.dot_general %0, %0, contracting_dims = [1] x [0] : (tensor<64x64xf32>, "
+                               "tensor<64x64xf32>) -> tensor<64x64xf32>")),
               UnorderedElementsAre("stablehlo.multiply", "stablehlo.dot_general", "stablehlo.abs"));
 }
 
-// As in `hespas split --split fusion`, where products stay as they are written: the kernels of w - transpose(x y).
+// As in `hespas split --split fusion`, where matmuls stay as they are written: the kernels of w - transpose(x y).
 std::vector<std::string> UpdateBy(const std::string& dimensions, const std::string& order,
                                   const std::string& also = "") {
-  const std::string batched = "tensor<4x8x16xf32>", turned = "tensor<" + dimensions + "xf32>";
-  return Kernels("func.func @main(%x: tensor<4x8x32xf32>, %y: tensor<4x16x32xf32>, %w: " + turned + ") -> (" + turned +
-                     (also.empty() ? "" : ", " + batched) + R"() {
+  const std::string batched = "tensor<4x8x16xf32>", transposed = "tensor<" + dimensions + "xf32>";
+  return Kernels("func.func @main(%x: tensor<4x8x32xf32>, %y: tensor<4x16x32xf32>, %w: " + transposed + ") -> (" +
+                     transposed + (also.empty() ? "" : ", " + batched) + R"() {
       %0 = stablehlo.dot_general %x, %y, batching_dims = [0] x [0], contracting_dims = [2] x [2] : (tensor<4x8x32xf32>, tensor<4x16x32xf32>) -> )" +
                      batched + "\n  %1 = stablehlo.transpose %0, dims = " + order + " : (" + batched + ") -> " +
-                     turned + "\n  %2 = stablehlo.subtract %w, %1 : " + turned + "\n  return %2" + also + " : " +
-                     turned + (also.empty() ? "" : ", " + batched) + "\n}",
+                     transposed + "\n  %2 = stablehlo.subtract %w, %1 : " + transposed + "\n  return %2" + also +
+                     " : " + transposed + (also.empty() ? "" : ", " + batched) + "\n}",
                  {"canonical-dots"});
 }
 
 // As XLA's CPU compiler (jaxlib 0.7.2) does: it swaps operands where that is all a transpose takes.
-TEST(CpuFusion, AProductIsMadeInTheOrderOfTheTransposeThatAloneReadsIt) {
+TEST(CpuFusion, AMatmulWritesTheLayoutOfItsOnlyTranspose) {
   EXPECT_THAT(UpdateBy("4x16x8", "[0, 2, 1]"), UnorderedElementsAre("stablehlo.transpose", "stablehlo.subtract"));
   EXPECT_THAT(UpdateBy("8x4x16", "[1, 0, 2]"), UnorderedElementsAre("stablehlo.dot_general", "stablehlo.subtract"));
   EXPECT_THAT(UpdateBy("4x16x8", "[0, 2, 1]", ", %0"),
               UnorderedElementsAre("stablehlo.dot_general", "stablehlo.subtract"));
 }
 
-TEST(CpuFusion, AProductReadsTransposedMatricesAsTheyLie) {
+TEST(CpuFusion, AMatmulReadsTransposedMatricesInPlace) {
   EXPECT_THAT(
       Kernels(
           R"(func.func @main(%x: tensor<64x32xf32>, %y: tensor<64x64xf32>) -> (tensor<32x64xf32>, tensor<32x64xf32>) {
@@ -110,7 +110,7 @@ std::string Reduced(int dimension, int left) {
          type + "\n      return %2 : " + type + "\n}";
 }
 
-TEST(CpuFusion, RowsAreReducedInOneLoopWithWhatTheyReadAndColumnsApart) {
+TEST(CpuFusion, RowsAreReducedWithTheirProducersAndColumnsApart) {
   EXPECT_THAT(Kernels(Reduced(1, 8)), UnorderedElementsAre("stablehlo.abs"));
   EXPECT_THAT(Kernels(Reduced(0, 16)), UnorderedElementsAre("stablehlo.negate", "stablehlo.reduce", "stablehlo.abs"));
 }

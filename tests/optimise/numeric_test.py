@@ -160,7 +160,7 @@ def check_combined(hespas, name, text):
     soon as there are several in one op. StableHLO has no reduce-scatter of several operands, so none is formed."""
     text = widened(text)
     command = [hespas, "optimise", "-", "--optimise", "xla-gpu", "--quiet"]
-    for kept in ("fusion", "fusion-wrapper", "library-calls", "reduce-scatter", "async-collectives"):
+    for kept in ("fusion", "fusion-wrapper", "cublas-calls", "reduce-scatter", "async-collectives"):
         command += ["--disable", kept]
     done = subprocess.run(command, input=text, text=True, capture_output=True, check=True)
     if not SEVERAL.search(done.stdout):

@@ -9,7 +9,7 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-const optimise::Options kTriton{.flags = {.triton_products = true}};
+const optimise::Options kTriton{.flags = {.triton_matmuls = true}};
 
 // `Optimised` verifies what comes out.
 TEST(OddPrograms, StayValid) {
@@ -99,8 +99,8 @@ TEST(OddPrograms, WithoutRanksAreLeftAsTheyAre) {
   EXPECT_THAT(Names(module), ElementsAre("stablehlo.concatenate", "stablehlo.dot_general"));
 }
 
-// Every product reads the chain above it: kernels do not all copy it.
-TEST(OddPrograms, ALongChainIsNotCopiedForEveryProduct) {
+// Every matmul reads the chain above it: kernels do not all copy it.
+TEST(OddPrograms, ALongChainIsNotCopiedForEveryMatmul) {
   constexpr int kLength = 2000;
   std::string text = "func.func @main(%x0: tensor<64x64xf32>) -> tensor<64x64xf32> {\n";
   for (int i = 1; i <= kLength; ++i) {
@@ -115,14 +115,14 @@ TEST(OddPrograms, ALongChainIsNotCopiedForEveryProduct) {
 }
 
 // A pass that does not run still is a place to look at the program.
-TEST(OddPrograms, AreSeenBehindAPassThatIsLeftOut) {
+TEST(OddPrograms, ShowWhenAPassIsSkipped) {
   const std::string text = R"(
     func.func @main(%a: tensor<64x64xf32>) -> tensor<64x64xf32> {
       %0 = stablehlo.tanh %a : tensor<64x64xf32>
       %1 = stablehlo.dot_general %0, %a, contracting_dims = [1] x [0] : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
       return %1 : tensor<64x64xf32>
     })";
-  EXPECT_THAT(Names(Optimised(text, Until("triton-products"))), ElementsAre("stablehlo.tanh", "stablehlo.dot_general"));
+  EXPECT_THAT(Names(Optimised(text, Until("triton-matmuls"))), ElementsAre("stablehlo.tanh", "stablehlo.dot_general"));
 }
 
 }  // namespace

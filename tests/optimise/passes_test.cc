@@ -51,8 +51,8 @@ TEST(Inline, CallsThatMultiplyOrRecurEndSomewhere) {
 
 optimise::Options OnCpu(const std::string& pass) { return {.target = optimise::Target::kCpu, .stop_after = pass}; }
 
-// XLA's CPU compiler on a softmax (JAX 0.7.2): exponentials are stored, as the sum's windows need them in memory.
-TEST(Cpu, LoopsTakeInWhatIsCheapToComputeAgain) {
+// XLA's CPU compiler on a softmax (JAX 0.7.2): exponentials are materialized, as the sum's windows need them in memory.
+TEST(Cpu, LoopsDuplicateCheapProducers) {
   const ir::Module module = Optimised(R"(
     func.func @main(%x: tensor<64x1024xf32>) -> tensor<64x1024xf32> {
       %8 = stablehlo.constant dense<8.0> : tensor<f32>
@@ -126,7 +126,7 @@ TEST(Cse, EqualLoopsRunOnce) {
               ElementsAre("stablehlo.while", "stablehlo.while", "stablehlo.add"));
 }
 
-TEST(Simplify, DropsIdentitiesAndJoinsViews) {
+TEST(Simplify, RemovesIdentitiesAndMergesBitcasts) {
   const ir::Module module = Optimised(R"(
     func.func @main(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
       %0 = stablehlo.reshape %x : (tensor<2x3xf32>) -> tensor<6xf32>
@@ -243,7 +243,7 @@ TEST(Reassociate, SumsBeforeTheAllReduce) {
   EXPECT_THAT(Names(Optimised(text, Until("reassociate"))), ElementsAre("stablehlo.add", "stablehlo.all_reduce"));
 }
 
-TEST(Combine, JoinsIndependentAllReducesInOneBuffer) {
+TEST(Combine, CombinesIndependentAllReducesInOneBuffer) {
   const std::string type = "tensor<4xf32>";
   const std::string text =
       "func.func @main(%x: tensor<4xf32>, %y: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {\n" +
@@ -270,7 +270,7 @@ constexpr char kDotAndSum[] = R"(
     return %1 : tensor<64x16xf32>
   })";
 
-TEST(LibraryCalls, TakeInTransposesAndTheSumBehind) {
+TEST(CublasCalls, AbsorbTransposesAndTheSumAfter) {
   const ir::Module module = Optimised(std::string(kDotAndSum));
   ASSERT_THAT(Names(module), ElementsAre("stablehlo.custom_call"));
   const ir::OpId call = module.block(module.body(module.main())).ops[0];
@@ -282,7 +282,7 @@ TEST(LibraryCalls, TakeInTransposesAndTheSumBehind) {
 }
 
 // As XLA has it: the sum over microbatches that JAX writes is one call for each, without a transpose.
-TEST(LibraryCalls, AddUpGradientsInTheSumsOwnOrder) {
+TEST(CublasCalls, AddUpGradientsInTheSumsOwnOrder) {
   const ir::Module module = Optimised(R"(
     func.func @main(%s: tensor<64x128xbf16> {tf.aliasing_output = 0 : i32}, %x: tensor<32x64xbf16>,
                     %y: tensor<32x128xbf16>) -> tensor<64x128xbf16> {
@@ -346,8 +346,8 @@ TEST(SplitReductions, CutsLongRowsInTwoStages) {
   EXPECT_EQ(parts("25301"), 105);
 }
 
-// A number that is known late is added to a vector of indices, not to each element of what that is spread to.
-TEST(IndexVectors, AddBeforeSpreading) {
+// A number that is known late is added to a vector of indices, not to each element of what that is broadcast to.
+TEST(IndexVectors, AddBeforeBroadcasting) {
   const ir::Module module = Optimised(R"(
     func.func @main(%first: tensor<i32>, %x: tensor<64x512xi32>) -> tensor<64x512xi1> {
       %0 = stablehlo.iota dim = 1 : tensor<64x512xi32>
@@ -389,7 +389,7 @@ TEST(Fusion, RowNormIsOneKernel) {
   EXPECT_EQ(driver::Summarise(module).fusions, 1);
 }
 
-TEST(Fusion, KernelsThatTurnTheSameDataOtherwiseStayApart) {
+TEST(Fusion, KernelsWithDifferentTransposesOfTheSameDataStayApart) {
   const auto kernels = [](const std::string& second) {
     return driver::Summarise(Optimised(R"(
     func.func @main(%x: tensor<64x64x64xf32>) -> (tensor<64x64x64xf16>, tensor<64x64x64xf16>) {
@@ -420,8 +420,8 @@ TEST(Fusion, ThreeColumnReductionsDoNotFitAThreadBlocksMemory) {
   EXPECT_EQ(driver::Summarise(Optimised(text)).fusions, 2);
 }
 
-TEST(Fusion, NeverJoinsKernelsInACircle) {
-  // b needs a through a collective: both read x, but joining them would wait for itself.
+TEST(Fusion, NeverFusesKernelsIntoACycle) {
+  // b needs a through a collective: both read x, but combining them would wait for itself.
   const std::string text =
       "func.func @main(%x: tensor<65536xf32>) -> tensor<65536xf32> {\n%0 = stablehlo.negate %x : tensor<65536xf32>\n" +
       AllReduce("%1", "%0", "tensor<65536xf32>") +
@@ -438,8 +438,8 @@ std::vector<int64_t> KernelBytes(const std::string& text, const optimise::Option
   return bytes;
 }
 
-TEST(TpuFusion, AVectorIsComputedOnceBeforeItIsSpread) {
-  // The row's sum; its root; the product.
+TEST(TpuFusion, AVectorIsComputedOnceBeforeItIsBroadcast) {
+  // The row's sum; its root; the matmul.
   const std::string text = R"(
     func.func @main(%x: tensor<512x1024xf32>) -> tensor<512x1024xf32> {
       %c = stablehlo.constant dense<0.0> : tensor<f32>
@@ -477,7 +477,7 @@ TEST(TpuFusion, RowsAndColumnsAreReducedApart) {
   EXPECT_EQ(KernelBytes(text, kTpu).size(), 2u);
 }
 
-TEST(TpuFusion, PartsOfAConcatenationAreStoredAndPutTogetherByEachReader) {
+TEST(TpuFusion, PartsOfAConcatenationAreMaterializedAndConcatenatedByEachConsumer) {
   const std::string text = R"(
     func.func @main(%x: tensor<512x256xf32>, %w: tensor<512x512xf32>, %v: tensor<512x512xf32>) -> (tensor<512x512xf32>, tensor<512x512xf32>) {
       %0 = stablehlo.negate %x : tensor<512x256xf32>
@@ -491,7 +491,7 @@ TEST(TpuFusion, PartsOfAConcatenationAreStoredAndPutTogetherByEachReader) {
   EXPECT_THAT(KernelBytes(text, kTpu), ElementsAre(3 * half, 6 * half, 6 * half));
 }
 
-TEST(RowVectors, BroadcastsReadAVectorMadeOfAnArgumentOfOneRow) {
+TEST(SqueezeUnitDimensions, BroadcastsReadTheSqueezedVectorOfAOneRowArgument) {
   const std::string text = R"(
     func.func @main(%x: tensor<1x512xi32>, %y: tensor<512x512xi32>) -> (tensor<512x512xi32>, tensor<512x512xi32>) {
       %0 = stablehlo.broadcast_in_dim %x, dims = [0, 1] : (tensor<1x512xi32>) -> tensor<512x512xi32>
@@ -501,7 +501,7 @@ TEST(RowVectors, BroadcastsReadAVectorMadeOfAnArgumentOfOneRow) {
       return %1, %3 : tensor<512x512xi32>, tensor<512x512xi32>
     })";
   EXPECT_THAT(KernelBytes(text, kTpu), ElementsAre(2 * 2048, _));
-  EXPECT_THAT(KernelBytes(text, {.target = optimise::Target::kTpu, .disabled = {"row-vectors"}}), ElementsAre(_));
+  EXPECT_THAT(KernelBytes(text, {.target = optimise::Target::kTpu, .disabled = {"unit-dimensions"}}), ElementsAre(_));
 }
 
 TEST(Loops, BodiesAreOptimisedAndKeepWhatTheyCapture) {
@@ -549,13 +549,13 @@ TEST(FusionTimes, AValueIsReadAgainFromTheCacheThatHoldsIt) {
   EXPECT_GT(optimise::ReadTime(gpu, 1e9, 1e9, 4), 8 * optimise::ReadTime(gpu, 1e9, 1e9, kBlocks));  // few blocks
 }
 
-TEST(Report, SaysWhyNeighboursDidNotJoin) {
+TEST(Report, SaysWhyNeighboursWereNotFused) {
   optimise::Report report;
-  Optimised(Read(kDotAndSum), {.disabled = {"library-calls"}}, &report);
+  Optimised(Read(kDotAndSum), {.disabled = {"cublas-calls"}}, &report);
   ASSERT_FALSE(report.explanations.empty());
   EXPECT_THAT(report.explanations.back().op, HasSubstr("stablehlo.add (line 5)"));
   EXPECT_THAT(report.explanations.back().reason, HasSubstr("returned"));
-  EXPECT_THAT(report.passes, Not(Contains("library-calls")));
+  EXPECT_THAT(report.passes, Not(Contains("cublas-calls")));
 }
 
 TEST(Options, UnknownPassGetsASuggestion) {
@@ -564,6 +564,17 @@ TEST(Options, UnknownPassGetsASuggestion) {
   ASSERT_FALSE(result);
   EXPECT_EQ(result.error().kind, &optimise::kUnknownPass);
   EXPECT_THAT(result.error().help, HasSubstr("fusion"));
+}
+
+TEST(Options, FormerPassNamesAreAccepted) {
+  for (const char* former : {"convolution-sums", "triton-products", "library-calls", "row-vectors"}) {
+    Diagnostics diagnostics;
+    EXPECT_TRUE(optimise::Optimise(Read(kDotAndSum), {.disabled = {former}}, diagnostics)) << former;
+    EXPECT_TRUE(optimise::Optimise(Read(kDotAndSum), {.stop_after = former}, diagnostics)) << former;
+  }
+  optimise::Report report;
+  Optimised(Read(kDotAndSum), {.disabled = {"library-calls"}}, &report);
+  EXPECT_THAT(report.passes, Not(Contains("cublas-calls")));
 }
 
 TEST(Options, ProgramWithoutMainIsRefused) {

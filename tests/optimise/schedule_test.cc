@@ -1,4 +1,4 @@
-// Collectives in two halves, and the order in which everything runs.
+// Collectives as pairs of start and done, and the order in which everything runs.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@ using testing::ElementsAre;
 using testing::IsSupersetOf;
 using testing::Not;
 
-// A layer whose weights are gathered, then another: the second gather fits behind the first layer's products.
+// A layer whose weights are gathered, then another: the second gather fits after the first layer's matmuls.
 constexpr const char* kTwoLayers = R"(
   func.func @main(%x: tensor<512x512xf32>, %a: tensor<128x512xf32>, %b: tensor<128x512xf32>) -> tensor<512x512xf32> {
     %wa = "stablehlo.all_gather"(%a) <{all_gather_dim = 0 : i64, channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>, replica_groups = dense<[[0, 1, 2, 3]]> : tensor<1x4xi64>, use_global_device_ids}> : (tensor<128x512xf32>) -> tensor<512x512xf32>
@@ -54,13 +54,13 @@ TEST(Schedule, EachPassCanBeLeftOutAndLookedAt) {
   EXPECT_EQ(std::count(paired.begin(), paired.end(), "mhlo.async_start"), 2);
 }
 
-TEST(Schedule, PlainStableHloHasNoHalves) {
+TEST(Schedule, PlainStableHloHasNoAsyncPairs) {
   const auto names = Names(Optimised(kTwoLayers, {.expand_kernels = true}));
   EXPECT_EQ(std::count(names.begin(), names.end(), "stablehlo.all_gather"), 2);
   EXPECT_THAT(names, Not(Contains("mhlo.async_start")));
 }
 
-TEST(Schedule, ReducersStayInTheHalfThatStarts) {
+TEST(Schedule, ReducersStayInTheStart) {
   const ir::Module module = Optimised(R"(
     func.func @main(%x: tensor<512xf32>) -> tensor<512xf32> {
       %0 = "stablehlo.all_reduce"(%x) <{channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>, replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>, use_global_device_ids}> ({
@@ -142,14 +142,14 @@ struct Chain {
 };
 
 // Nothing stands before the start, so that XLA begins it as early as it can.
-TEST(HideLatency, TakesAllThatIsIndependent) { EXPECT_EQ(Chain(8).KernelsBetween(1 << 20), 8u); }
+TEST(HideLatency, OverlapsAllThatIsIndependent) { EXPECT_EQ(Chain(8).KernelsBetween(1 << 20), 8u); }
 
 TEST(HideLatency, HoldsNoResultLongWhereMemoryIsShort) {
   EXPECT_EQ(Chain(8).KernelsBetween(500), 0u);
   EXPECT_EQ(Chain(8).KernelsBetween(1200), 8u);
 }
 
-TEST(HideLatency, EachOpStandsOnceAndAfterWhatItReads) {
+TEST(HideLatency, EachOpRunsOnceAndAfterItsOperands) {
   const Chain chain(50);
   const std::vector<uint32_t> hidden = optimise::HideLatency({.dag = chain.dag,
                                                               .order = chain.order,
@@ -171,14 +171,14 @@ struct XlasStep {
   XlasStep() : dag(Read()) {}
 
   // Kernels in front of each start and done.
-  std::map<uint32_t, int> Halves(const std::vector<uint32_t>& from) const {
-    std::map<uint32_t, int> halves;
+  std::map<uint32_t, int> KernelsInside(const std::vector<uint32_t>& from) const {
+    std::map<uint32_t, int> kernels_inside;
     int kernels = 0;
     for (const uint32_t op : from) {
-      if (roles[op] == Role::kStart || roles[op] == Role::kDone) halves[op] = kernels;
+      if (roles[op] == Role::kStart || roles[op] == Role::kDone) kernels_inside[op] = kernels;
       if (roles[op] == Role::kWork) ++kernels;
     }
-    return halves;
+    return kernels_inside;
   }
   std::vector<uint32_t> Hidden() const {
     return optimise::HideLatency({.dag = dag,
@@ -224,13 +224,13 @@ struct XlasStep {
   optimise::Dag dag;
 };
 
-TEST(HideLatency, PlacesHalvesWhereXlaDoes) {
+TEST(HideLatency, PlacesStartsAndDonesWhereXlaDoes) {
   const XlasStep step;
-  const auto theirs = step.Halves(step.order);
+  const auto theirs = step.KernelsInside(step.order);
   ASSERT_EQ(theirs.size(), 32u);
   size_t near = 0;
   std::string places;
-  for (const auto& [half, kernels] : step.Halves(step.Hidden())) {
+  for (const auto& [half, kernels] : step.KernelsInside(step.Hidden())) {
     near += std::abs(kernels - theirs.at(half)) <= 5;
     places += std::to_string(kernels) + " for " + std::to_string(theirs.at(half)) + "\n";
   }

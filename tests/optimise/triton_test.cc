@@ -1,4 +1,4 @@
-// Products as Triton kernels, and what they compute beside: ops inside the fusion that holds the product.
+// Matmuls as Triton kernels, and what they compute beside: ops inside the fusion that holds the matmul.
 #include <gmock/gmock.h>
 
 #include "ir/facts/fusion.h"
@@ -12,10 +12,10 @@ using testing::ElementsAre;
 using testing::Not;
 using testing::UnorderedElementsAre;
 
-// Of the only product, without the terminator.
-std::vector<std::string> ProductKernel(const std::string& text) {
+// Of the only matmul, without the terminator.
+std::vector<std::string> MatmulKernel(const std::string& text) {
   const ir::Module module =
-      Optimised(text, {.flags = {.triton_products = true}, .disabled = {"fusion-wrapper"}, .stop_after = "fusion"});
+      Optimised(text, {.flags = {.triton_matmuls = true}, .disabled = {"fusion-wrapper"}, .stop_after = "fusion"});
   for (const ir::OpId op : module.block(module.body(module.main())).ops) {
     if (module.kind(op) != ir::OpKind::kFusion) continue;
     std::vector<std::string> names;
@@ -27,7 +27,7 @@ std::vector<std::string> ProductKernel(const std::string& text) {
   return {};
 }
 
-// A product of %l and %r, which `body` makes of two matrices, and a vector of their columns.
+// A matmul of %l and %r, which `body` makes of two matrices, and a vector of their columns.
 std::string Program(const std::string& body, const std::string& after = "return %d : tensor<128x256xbf16>",
                     const std::string& results = "tensor<128x256xbf16>") {
   return "func.func @main(%a: tensor<128x512xbf16>, %b: tensor<512x256xbf16>, %v: tensor<512xbf16>, "
@@ -40,42 +40,42 @@ std::string Program(const std::string& body, const std::string& after = "return 
 
 const std::string kRight = "%r = stablehlo.negate %b : tensor<512x256xbf16>\n";
 
-TEST(TritonProducts, TakeInWhatReadsNoMoreThanItWrites) {
-  EXPECT_THAT(ProductKernel(Program(kRight + "%l = stablehlo.exponential %a : tensor<128x512xbf16>")),
+TEST(TritonMatmuls, FuseProducersThatReadNoMoreThanTheyWrite) {
+  EXPECT_THAT(MatmulKernel(Program(kRight + "%l = stablehlo.exponential %a : tensor<128x512xbf16>")),
               UnorderedElementsAre("exponential", "negate", "dot_general"));
 }
 
-TEST(TritonProducts, ComputeAgainWhatOthersReadToo) {
+TEST(TritonMatmuls, DuplicateProducersWithOtherConsumers) {
   const std::string both = "return %d, %l : tensor<128x256xbf16>, tensor<128x512xbf16>";
-  EXPECT_THAT(ProductKernel(Program(kRight + "%l = stablehlo.exponential %a : tensor<128x512xbf16>", both,
-                                    "tensor<128x256xbf16>, tensor<128x512xbf16>")),
+  EXPECT_THAT(MatmulKernel(Program(kRight + "%l = stablehlo.exponential %a : tensor<128x512xbf16>", both,
+                                   "tensor<128x256xbf16>, tensor<128x512xbf16>")),
               Contains("exponential"));
 }
 
-TEST(TritonProducts, LeaveANarrowingConvertThatOthersReadToItsMaker) {
+TEST(TritonMatmuls, LeaveANarrowingConvertWithOtherConsumersToItsProducer) {
   const std::string narrow = kRight + "%l = stablehlo.convert %f : (tensor<128x512xf32>) -> tensor<128x512xbf16>";
-  EXPECT_THAT(ProductKernel(Program(narrow)), Contains("convert"));  // the parameter has no other reader
+  EXPECT_THAT(MatmulKernel(Program(narrow)), Contains("convert"));  // the parameter has no other consumer
   const std::string both = "return %d, %l : tensor<128x256xbf16>, tensor<128x512xbf16>";
-  EXPECT_THAT(ProductKernel(Program(narrow, both, "tensor<128x256xbf16>, tensor<128x512xbf16>")),
+  EXPECT_THAT(MatmulKernel(Program(narrow, both, "tensor<128x256xbf16>, tensor<128x512xbf16>")),
               Not(Contains("convert")));
 }
 
-TEST(TritonProducts, TakeInASumOfTwoMatricesOnlyWhereOneIsAParameterSpread) {
-  EXPECT_THAT(ProductKernel(Program(kRight + R"(
+TEST(TritonMatmuls, FuseASumOfTwoMatricesOnlyWhereOneIsABroadcastParameter) {
+  EXPECT_THAT(MatmulKernel(Program(kRight + R"(
       %s = stablehlo.broadcast_in_dim %v, dims = [1] : (tensor<512xbf16>) -> tensor<128x512xbf16>
       %e = stablehlo.exponential %a : tensor<128x512xbf16>
       %l = stablehlo.multiply %e, %s : tensor<128x512xbf16>)")),
               UnorderedElementsAre("negate", "broadcast_in_dim", "exponential", "multiply", "dot_general"));
-  // For XLA a view stands between a matrix of one row and what spreads it.
-  EXPECT_THAT(ProductKernel(Program(kRight + R"(
+  // For XLA a bitcast lies between a matrix of one row and what broadcasts it.
+  EXPECT_THAT(MatmulKernel(Program(kRight + R"(
       %s = stablehlo.broadcast_in_dim %w, dims = [0, 1] : (tensor<1x512xbf16>) -> tensor<128x512xbf16>
       %e = stablehlo.exponential %a : tensor<128x512xbf16>
       %l = stablehlo.multiply %e, %s : tensor<128x512xbf16>)")),
               UnorderedElementsAre("negate", "dot_general"));
 }
 
-TEST(TritonProducts, GoOnWithWhatIsLinearAndReadsLittleBeside) {
-  EXPECT_THAT(ProductKernel(Program("%l = stablehlo.negate %a : tensor<128x512xbf16>\n" + kRight, R"(
+TEST(TritonMatmuls, FuseLinearConsumersThatReadLittleElse) {
+  EXPECT_THAT(MatmulKernel(Program("%l = stablehlo.negate %a : tensor<128x512xbf16>\n" + kRight, R"(
       %c = stablehlo.constant dense<2.0> : tensor<128x256xbf16>
       %m = stablehlo.multiply %d, %c : tensor<128x256xbf16>
       %n = stablehlo.negate %m : tensor<128x256xbf16>
@@ -84,15 +84,15 @@ TEST(TritonProducts, GoOnWithWhatIsLinearAndReadsLittleBeside) {
               ElementsAre("negate", "negate", "constant", "dot_general", "multiply", "negate"));
 }
 
-TEST(TritonProducts, DoNotTakeASquareOfThemselves) {
-  EXPECT_THAT(ProductKernel(Program("%l = stablehlo.negate %a : tensor<128x512xbf16>\n" + kRight, R"(
+TEST(TritonMatmuls, DoNotFuseTheirOwnSquare) {
+  EXPECT_THAT(MatmulKernel(Program("%l = stablehlo.negate %a : tensor<128x512xbf16>\n" + kRight, R"(
       %q = stablehlo.multiply %d, %d : tensor<128x256xbf16>
       return %q : tensor<128x256xbf16>)")),
               ElementsAre("negate", "negate", "dot_general"));
 }
 
 // The heads of [tokens, heads, 64] side by side are one dimension; brought in front of the tokens they are not.
-TEST(TritonProducts, ReadTransposedOnlyWhatStillLiesInOnePiece) {
+TEST(TritonMatmuls, ReadTransposedOnlyContiguousDimensions) {
   const auto text = [](const std::string& permuted, const std::string& dims) {
     return "func.func @main(%a: tensor<" + permuted + "xbf16>, %b: tensor<512x256xbf16>) -> tensor<128x256xbf16> {\n" +
            "%e = stablehlo.exponential %a : tensor<" + permuted + "xbf16>\n" + "%t = stablehlo.transpose %e, dims = [" +
@@ -102,11 +102,11 @@ TEST(TritonProducts, ReadTransposedOnlyWhatStillLiesInOnePiece) {
            "%d = stablehlo.dot_general %l, %r, contracting_dims = [1] x [0] : (tensor<128x512xbf16>, "
            "tensor<512x256xbf16>) -> tensor<128x256xbf16>\nreturn %d : tensor<128x256xbf16>\n}";
   };
-  EXPECT_THAT(ProductKernel(text("8x64x128", "2, 0, 1")), Contains("exponential"));
-  EXPECT_THAT(ProductKernel(text("8x128x64", "1, 0, 2")), Not(Contains("exponential")));
+  EXPECT_THAT(MatmulKernel(text("8x64x128", "2, 0, 1")), Contains("exponential"));
+  EXPECT_THAT(MatmulKernel(text("8x128x64", "1, 0, 2")), Not(Contains("exponential")));
 }
 
-TEST(TritonProducts, PutOperandsSideBySideInPiecesOf64) {
+TEST(TritonMatmuls, PutOperandsSideBySideInPiecesOf64) {
   const auto text = [](int width) {
     const std::string w = std::to_string(width);
     const std::string both = std::to_string(2 * width);
@@ -116,11 +116,11 @@ TEST(TritonProducts, PutOperandsSideBySideInPiecesOf64) {
            "%d = stablehlo.dot_general %a, %r, contracting_dims = [1] x [0] : (tensor<128x512xbf16>, tensor<512x" +
            both + "xbf16>) -> tensor<128x" + both + "xbf16>\nreturn %d : tensor<128x" + both + "xbf16>\n}";
   };
-  EXPECT_THAT(ProductKernel(text(192)), ElementsAre("concatenate", "dot_general"));
-  EXPECT_THAT(ProductKernel(text(200)), ElementsAre("dot_general"));
+  EXPECT_THAT(MatmulKernel(text(192)), ElementsAre("concatenate", "dot_general"));
+  EXPECT_THAT(MatmulKernel(text(200)), ElementsAre("dot_general"));
 }
 
-TEST(TritonProducts, ReadFourInputsForEachOperandAtMost) {
+TEST(TritonMatmuls, ReadFourInputsForEachOperandAtMost) {
   std::string body = kRight;
   std::string last = "%a";
   for (int i = 0; i < 6; ++i) {
@@ -138,10 +138,10 @@ TEST(TritonProducts, ReadFourInputsForEachOperandAtMost) {
     last = "%l" + n;
   }
   // Each maximum would read two matrices: none is taken in.
-  EXPECT_THAT(ProductKernel(Program(body)), ElementsAre("negate", "dot_general"));
+  EXPECT_THAT(MatmulKernel(Program(body)), ElementsAre("negate", "dot_general"));
 }
 
-TEST(TritonProducts, OnlyWhereTheFlagSaysSo) {
+TEST(TritonMatmuls, OnlyWhereTheFlagSaysSo) {
   const ir::Module module = Optimised(Program(kRight + "%l = stablehlo.exponential %a : tensor<128x512xbf16>"));
   EXPECT_EQ(driver::Summarise(module).library_calls, 1);
 }

@@ -57,7 +57,7 @@ TEST(Corpus, EveryAcceptedModuleIsReadWithItsOps) {
   }
 }
 
-// The share of the cases of a class that are refused, at the right line where the record confirms one.
+// The fraction of the cases of a class that are refused, at the right line where the record confirms one.
 struct Refusals {
   size_t cases = 0;
   size_t refused = 0;

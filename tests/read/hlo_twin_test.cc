@@ -47,7 +47,7 @@ TEST_P(HloTwins, OptimisedProgramsRunTheSameHeavyOps) {
   EXPECT_EQ(hlo, Compared(GetParam() + ".after.from_hlo.mlir", report::Extent::kExpanded));
 }
 
-// Before partitioning the collectives of `shmap` stand in a region of the StableHLO twin and in a called function here,
+// Before partitioning the collectives of `shmap` are in a region of the StableHLO twin and in a called function here,
 // so that everything written in the files is compared.
 TEST_P(HloTwins, ExportedProgramsHoldTheSameHeavyOps) {
   const Counts hlo = Compared(GetParam() + ".before.hlo.txt", report::Extent::kAllRegions);

@@ -48,16 +48,19 @@ def dot(text, *words):
 
 
 def svg(text, *words):
-    """Boxes as (label, x, y, fill, border), and arrows as ends of paths."""
+    """Nodes by number as (label, fill, border, x, y), and arrows, as Graphviz draws them."""
     done = run("split", "-", *A100, *words, "--format", "svg", stdin=text)
     assert done.returncode == 0, done.stderr
     root = xml.fromstring(done.stdout)
-    boxes = []
-    for group in root.findall(f"{SVG}g"):
-        rect = group.find(f"{SVG}rect")
-        if rect is not None:
-            boxes.append((group.find(f"{SVG}text").text, float(rect.get("x")), float(rect.get("y")), rect.get("fill"), rect.get("stroke")))
-    return root, boxes, root.findall(f"{SVG}g/{SVG}path")
+    nodes, edges = {}, set()
+    for group in root.iter(f"{SVG}g"):
+        title = group.find(f"{SVG}title")
+        if group.get("class") == "node":
+            label, (path, *_) = group.find(f".//{SVG}text"), group.findall(f".//{SVG}path") + group.findall(f".//{SVG}polygon")
+            nodes[int(title.text)] = (label.text, path.get("fill"), path.get("stroke"), float(label.get("x")), float(label.get("y")))
+        elif group.get("class") == "edge":
+            edges.add(tuple(int(end) for end in title.text.split("->")))
+    return root, nodes, edges
 
 
 class GraphTest(unittest.TestCase):
@@ -79,19 +82,21 @@ class GraphTest(unittest.TestCase):
         self.assertEqual(by_name["tanh"][1], by_name["add"][1])
         self.assertEqual(len({border for _, border in by_name.values()}), 3)
 
-    def test_svg_draws_the_same_graph_without_overlap(self):
+    def test_svg_draws_the_same_graph(self):
         nodes, edges = dot(DIAMOND)
-        root, boxes, arrows = svg(DIAMOND)
-        self.assertEqual([(label, fill, border) for label, _, _, fill, border in boxes], list(nodes.values()))
-        self.assertEqual(len(arrows), len(edges))
-        places = [(x, y) for _, x, y, _, _ in boxes]
-        self.assertEqual(len(set(places)), len(places))
-        for i, (x, y) in enumerate(places):
-            self.assertTrue(0 <= x <= float(root.get("width")) - 166 and 0 <= y <= float(root.get("height")) - 32)
-            for a, b in places[:i]:
-                self.assertTrue(abs(a - x) >= 166 or abs(b - y) >= 32)
+        _, drawn, arrows = svg(DIAMOND)
+        self.assertEqual({i: row[:3] for i, row in drawn.items()}, nodes)
+        self.assertEqual(arrows, edges)
         for before, after in edges:
-            self.assertLess(places[before][1], places[after][1])
+            self.assertLess(drawn[before][4], drawn[after][4])
+
+    def test_svg_without_graphviz_names_the_remedy(self):
+        done = run("split", "-", *A100, "--format", "svg", stdin=DIAMOND, environment={"PATH": ""})
+        self.assertEqual(done.returncode, 5)
+        self.assertIn("error[E0958]: Graphviz's `dot` is not in PATH", done.stderr)
+        self.assertIn("install graphviz, or use --format dot", done.stderr)
+        done = run("split", "-", *A100, "--format", "dot", stdin=DIAMOND, environment={"PATH": ""})
+        self.assertEqual(done.returncode, 0)
 
     def test_up_to_500_blocks_are_drawn_one_by_one(self):
         self.assertEqual(len(dot(chain(500, 10))[0]), 500)
@@ -116,8 +121,8 @@ class GraphTest(unittest.TestCase):
         self.assertTrue(all(a < b for a, b in edges))
 
     def test_names_with_quotes_stay_inside(self):
-        root, boxes, _ = svg(chain(600, 2).replace("layers_1", "a<b>&_1"))
-        self.assertIn("a<b>&_1 (300)", [label for label, *_ in boxes])
+        root, drawn, _ = svg(chain(600, 2).replace("layers_1", "a<b>&_1"))
+        self.assertIn("a<b>&_1 (300)", [row[0] for row in drawn.values()])
         self.assertEqual(root.tag, f"{SVG}svg")
 
 

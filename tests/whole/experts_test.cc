@@ -30,11 +30,10 @@ class Program {
   explicit Program(const std::string& text, driver::Assumptions assumptions = {}) {
     const auto path = std::filesystem::temp_directory_path() / fmt::format("hespas_experts_{}.mlir", getpid());
     std::ofstream(path) << text;
-    driver::RunOptions options{.program = path,
-                               .device = "A100_SXM_40GB",
-                               .estimator = "roofline",
-                               .optimise = "none",
-                               .assumptions = std::move(assumptions)};
+    driver::RunOptions options{.program = {.path = path, .assumptions = std::move(assumptions)},
+                               .device = {.name = "A100_SXM_40GB"},
+                               .optimise = {.mode = driver::OptimiseMode::kNone},
+                               .estimate = {.estimator = "roofline"}};
     Diagnostics diagnostics;
     const auto prepared = driver::Prepare(options, diagnostics);
     const auto estimated = prepared ? driver::EstimateBlocks(options, *prepared, diagnostics) : std::nullopt;
@@ -212,8 +211,9 @@ TEST(Experts, DevicesOfDifferentProgramsMeet) {
     const auto path = std::filesystem::temp_directory_path() / fmt::format("hespas_meet_{}.mlir", getpid());
     std::ofstream(path) << program(pairs);
     Diagnostics diagnostics;
-    const auto result =
-        driver::Run({.program = path, .device = "A100_SXM_40GB", .system = "A100_SXM_40GB_8GPU"}, diagnostics);
+    const auto result = driver::Run(
+        {.program = {.path = path}, .device = {.name = "A100_SXM_40GB"}, .system = {.name = "A100_SXM_40GB_8GPU"}},
+        diagnostics);
     for (const Diagnostic& found : diagnostics.all()) ADD_FAILURE() << Render(found);
     std::filesystem::remove(path);
     return result ? result->step_time : Time();

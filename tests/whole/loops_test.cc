@@ -25,12 +25,11 @@ result::RunResult RunProgram(const driver::RunOptions& options) {
 result::RunResult RunText(const std::string& text, const driver::Assumptions& assumptions = {}) {
   const auto path = std::filesystem::temp_directory_path() / fmt::format("hespas_loops_{}.mlir", getpid());
   std::ofstream(path) << text;
-  const auto result = RunProgram({.program = path,
-                                  .device = "A100_SXM_40GB",
-                                  .estimator = "roofline",
-                                  .optimise = "none",
-                                  .network_backend = "none",
-                                  .assumptions = assumptions});
+  const auto result = RunProgram({.program = {.path = path, .assumptions = assumptions},
+                                  .device = {.name = "A100_SXM_40GB"},
+                                  .optimise = {.mode = driver::OptimiseMode::kNone},
+                                  .estimate = {.estimator = "roofline"},
+                                  .network = {.backend = driver::NetworkBackend::kNone}});
   std::filesystem::remove(path);
   return result;
 }
@@ -39,11 +38,11 @@ result::RunResult RunText(const std::string& text, const driver::Assumptions& as
 class Layers : public testing::Test {
  protected:
   void RunBoth(const std::string& device) {
-    driver::RunOptions options{.program = HESPAS_SOURCE_DIR "/examples/llama3-100m-4dev.mlir.gz",
-                               .device = device,
-                               .system = device + "_4GPU"};
+    driver::RunOptions options{.program = {.path = HESPAS_SOURCE_DIR "/examples/llama3-100m-4dev.mlir.gz"},
+                               .device = {.name = device},
+                               .system = {.name = device + "_4GPU"}};
     unrolled_ = RunProgram(options);
-    options.program = HESPAS_SOURCE_DIR "/tests/data/whole/llama3-100m-4dev-scan.mlir.gz";
+    options.program.path = HESPAS_SOURCE_DIR "/tests/data/whole/llama3-100m-4dev-scan.mlir.gz";
     loop_ = RunProgram(options);
     ExpectNear(loop_.flops.value, unrolled_.flops.value, 1e-3);
   }

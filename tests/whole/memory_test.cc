@@ -10,11 +10,11 @@
 #include <utility>
 
 #include "../read_program.h"
-#include "driver/pipeline/memory_stage.h"
 #include "driver/pipeline/run.h"
-#include "memory/buffers/packed.h"
+#include "driver/stages/memory.h"
+#include "memory/buffers/heap_packing.h"
 #include "memory/order/breadth_first.h"
-#include "memory/order/delayed_gradients.h"
+#include "memory/order/gradient_sinking.h"
 #include "memory/order/memory_order.h"
 
 namespace hespas {
@@ -150,7 +150,7 @@ TEST(Memory, OnCpusWhatIsReadyFirstRunsFirst) {
               testing::ElementsAre("stablehlo.sine", "stablehlo.exponential", "stablehlo.cosine", "stablehlo.negate"));
 }
 
-// What XLA compiles for the CPU: each product but the last lies in the result's buffer or in one other.
+// What XLA compiles for the CPU: each product but the last is in the result's buffer or in one other.
 TEST(Memory, ResultsLendTheirBuffersToWhatComesBefore) {
   const auto memory = Memory(R"(
     func.func @main(%x: tensor<32x32xf32>) -> tensor<32x32xf32> {
@@ -299,10 +299,11 @@ TEST(Memory, GapsBetweenBuffersCount) {
   const auto held = [](int64_t bytes, uint32_t from, uint32_t until, uint32_t owner) {
     return Interval{.bytes = bytes, .from = from, .until = until, .owner = owner};
   };
-  EXPECT_EQ(memory::GapsOf(std::vector{held(4, 0, 1, 0), held(4, 2, 3, 1)}), 0);
+  EXPECT_EQ(memory::FragmentationOf(std::vector{held(4, 0, 1, 0), held(4, 2, 3, 1)}), 0);
   // 7 are alive at most. 4 lies at 0, 3 takes its place, the first 2 went on top of 4; between 3 and it is no room
   // for 2. Longest first, each 2 and 3 are lower and 4 comes on top.
-  EXPECT_EQ(memory::GapsOf(std::vector{held(2, 2, 4, 0), held(3, 3, 5, 1), held(4, 1, 2, 2), held(2, 4, 6, 3)}), 1);
+  EXPECT_EQ(
+      memory::FragmentationOf(std::vector{held(2, 2, 4, 0), held(3, 3, 5, 1), held(4, 1, 2, 2), held(2, 4, 6, 3)}), 1);
 }
 
 // The same rule over all pairs.
@@ -341,7 +342,7 @@ int64_t GapsByPairs(std::vector<memory::Interval> intervals, bool by_size) {
   return size - alive;
 }
 
-TEST(Memory, GapsOfRandomBuffersAreThoseOfAllPairs) {
+TEST(Memory, FragmentationOfRandomBuffersIsThatOfAllPairs) {
   std::mt19937 engine(7);
   const auto random = [&] { return static_cast<uint32_t>(engine()); };
   int64_t gaps = 0;
@@ -354,15 +355,15 @@ TEST(Memory, GapsOfRandomBuffersAreThoseOfAllPairs) {
     }
     const int64_t expected = std::min(GapsByPairs(intervals, true), GapsByPairs(intervals, false));
     gaps += expected;
-    ASSERT_EQ(memory::GapsOf(intervals), expected) << program;
+    ASSERT_EQ(memory::FragmentationOf(intervals), expected) << program;
   }
   EXPECT_GT(gaps, 0);
 }
 
 driver::RunOptions Llama() {
-  return {.program = HESPAS_SOURCE_DIR "/examples/llama3-100m-4dev.mlir.gz",
-          .device = "A100_SXM_40GB",
-          .network_backend = "none"};
+  return {.program = {.path = HESPAS_SOURCE_DIR "/examples/llama3-100m-4dev.mlir.gz"},
+          .device = {.name = "A100_SXM_40GB"},
+          .network = {.backend = driver::NetworkBackend::kNone}};
 }
 
 // XLA's own total for this program on an A100 is 4,314,543,900 bytes; the issue allows 10 % from the plain export.
@@ -387,9 +388,9 @@ TEST(Memory, TheLlamaExportNeedsWhatXlaNeeds) {
 TEST(Memory, RequireFitRefusesAProgramThatIsTooLarge) {
   Diagnostics diagnostics;
   driver::RunOptions options = Llama();
-  options.device = HESPAS_SOURCE_DIR "/tests/whole/small_memory.json";
+  options.device.name = HESPAS_SOURCE_DIR "/tests/whole/small_memory.json";
   EXPECT_EQ(driver::Run(options, diagnostics)->fits_in_memory, false);
-  options.require_fit = true;
+  options.memory.require_fit = true;
   EXPECT_FALSE(driver::Run(options, diagnostics).has_value());
   ASSERT_TRUE(diagnostics.has_errors());
   EXPECT_EQ(diagnostics.all().back().kind, &driver::kDoesNotFit);

@@ -39,18 +39,18 @@ class Case(unittest.TestCase):
 class Run(Case):
     def test_assumptions_that_concern_nothing(self):
         self.run_told(0, "W0987", "no loop", "--trip-count", 5)
-        self.run_told(0, "W0987", "no branch with 2 arms", "--branch-probabilities", "0.5,0.5")
+        self.run_told(0, "W0987", "no conditional with 2 branches", "--branch-probabilities", "0.5,0.5")
         self.run_told(0, "W0987", "no ragged", "--moe-imbalance", 2)
 
     def test_assumptions_without_sense(self):
         self.run_told(2, "E0941", "add up to 1.1", "--branch-probabilities", "0.5,0.6")
-        self.run_told(2, "E0941", "imbalance of 0.5", "--moe-imbalance", 0.5)
+        self.run_told(2, "E0941", "--moe-imbalance 0.5 is below 1", "--moe-imbalance", 0.5)
 
     def test_a_rank_has_one_device(self):
         self.run_told(2, "E0943", "NPU 1 has two devices", "--rank-devices", "0-1=H100_80GB", "--rank-devices", "1-2=V100_32GB")
 
     def test_shardings_that_were_not_applied(self):
-        self.told(0, "W0986", "shardings", "run", UNPARTITIONED, "--device", "A100_SXM_40GB")
+        self.told(5, "E0986", "shardings have not been applied", "run", UNPARTITIONED, "--device", "A100_SXM_40GB", "--no-partition")
         self.told(1, "E0545", "shardings", "retarget", UNPARTITIONED, "--devices", 8)
 
     def test_shards_that_do_not_divide(self):

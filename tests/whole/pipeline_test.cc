@@ -73,15 +73,16 @@ result::RunResult RunStages(const std::vector<std::vector<Task>>& stages,
                             const std::vector<std::string>& devices = {}) {
   const auto folder = std::filesystem::temp_directory_path() / fmt::format("hespas_pipeline_{}", getpid());
   std::filesystem::create_directories(folder);
-  driver::RunOptions options{
-      .device = "A100_SXM_40GB", .system = HESPAS_SOURCE_DIR "/tests/whole/free_transfers.json", .devices = devices};
+  driver::RunOptions options{.device = {.name = "A100_SXM_40GB"},
+                             .system = {.name = HESPAS_SOURCE_DIR "/tests/whole/free_transfers.json"},
+                             .parts = {.devices = devices}};
   for (size_t s = 0; s < stages.size(); ++s) {
     const std::string path = folder / fmt::format("stage{}.mlir", s);
     std::ofstream(path) << StageProgram(stages[s]);
     if (s == 0) {
-      options.program = path;
+      options.program.path = path;
     } else {
-      options.more_programs.push_back(path);
+      options.parts.programs.push_back(path);
     }
   }
   Diagnostics diagnostics;
@@ -165,9 +166,9 @@ std::optional<result::RunResult> RunFiles(const std::vector<std::string>& texts,
     const std::string path = folder / fmt::format("{}.mlir", i);
     std::ofstream(path) << texts[i];
     if (i == 0) {
-      options.program = path;
+      options.program.path = path;
     } else {
-      options.more_programs.push_back(path);
+      options.parts.programs.push_back(path);
     }
   }
   Diagnostics diagnostics;
@@ -205,8 +206,8 @@ std::string Lockstep(int ticks) {
 }
 
 TEST(Pipeline, OneProgramForEachStageTakesAsLongAsOneForAll) {
-  const driver::RunOptions options{.device = "A100_SXM_40GB",
-                                   .system = HESPAS_SOURCE_DIR "/tests/whole/free_transfers.json"};
+  const driver::RunOptions options{.device = {.name = "A100_SXM_40GB"},
+                                   .system = {.name = HESPAS_SOURCE_DIR "/tests/whole/free_transfers.json"}};
   const auto single = RunFiles({Lockstep(kMicrobatches + kStages - 1)}, options);
   std::vector<std::vector<Task>> stages(kStages);
   for (int s = 0; s < kStages; ++s) {
@@ -234,43 +235,45 @@ std::string Halves(int devices, const std::string& groups) {
 }
 
 TEST(Pipeline, TwoProgramsOnTwoDevicesEachAreOneProgramInTwoGroups) {
-  driver::RunOptions options{.device = "A100_SXM_40GB", .system = "A100_SXM_40GB_4GPU"};
-  options.placement = {"0-1", "2-3"};
+  driver::RunOptions options{.device = {.name = "A100_SXM_40GB"}, .system = {.name = "A100_SXM_40GB_4GPU"}};
+  options.parts.placement = {"0-1", "2-3"};
   const std::string half = Halves(2, "[[0,1]]> : tensor<1x2");
-  for (const char* model : {"plain", "auto"}) {
-    options.network_model = model;
+  for (const auto model : {driver::NetworkModel::kPlain, driver::NetworkModel::kAuto}) {
+    options.network.model = model;
     driver::RunOptions all = options;
-    all.placement.clear();
+    all.parts.placement.clear();
     const auto one = RunFiles({Halves(4, "[[0,1],[2,3]]> : tensor<2x2")}, all);
     const auto two = RunFiles({half, half}, options);
     ASSERT_TRUE(one.has_value() && two.has_value());
     EXPECT_GT(one->communication_time.value, 0);
-    EXPECT_EQ(one->step_time, two->step_time) << model;
-    EXPECT_EQ(one->communication_time, two->communication_time) << model;
+    EXPECT_EQ(one->step_time, two->step_time) << driver::TextOf(model);
+    EXPECT_EQ(one->communication_time, two->communication_time) << driver::TextOf(model);
   }
 }
 
 TEST(Pipeline, EachProgramHasItsOwnPlacementAndDevice) {
   const std::string program = Halves(4, "[[0,1],[2,3]]> : tensor<2x2");
-  const driver::RunOptions plain{.device = "H100_80GB", .system = "A100_SXM_40GB_4GPU"};
+  const driver::RunOptions plain{.device = {.name = "H100_80GB"}, .system = {.name = "A100_SXM_40GB_4GPU"}};
   driver::RunOptions options = plain;
-  options.placement = {"0-1", "2-3"};
+  options.parts.placement = {"0-1", "2-3"};
   RunFiles({program}, options, &driver::kBadPlacement);
-  options.placement = {"1-4"};
+  options.parts.placement = {"1-4"};
   RunFiles({program}, options, &driver::kBadPlacement);
-  options.placement = {"0-3"};
+  options.parts.placement = {"0-3"};
   EXPECT_EQ(RunFiles({program}, options)->step_time, RunFiles({program}, plain)->step_time);
-  options.devices = {"H100_80GB", "A100_SXM_40GB"};
+  options.parts.devices = {"H100_80GB", "A100_SXM_40GB"};
   RunFiles({program}, options, &driver::kBadPlacement);
 }
 
 TEST(Pipeline, ASlowerRankHoldsTheOthersUpAtTheirNextExchange) {
   const std::string program = Halves(4, "[[0,1],[2,3]]> : tensor<2x2");
-  driver::RunOptions options{.device = "H100_80GB", .system = "A100_SXM_40GB_4GPU", .network_model = "plain"};
+  driver::RunOptions options{.device = {.name = "H100_80GB"},
+                             .system = {.name = "A100_SXM_40GB_4GPU"},
+                             .network = {.model = driver::NetworkModel::kPlain}};
   const auto fast = RunFiles({program}, options);
-  options.rank_devices = {"3=A100_SXM_40GB"};
+  options.parts.rank_devices = {"3=A100_SXM_40GB"};
   const auto mixed = RunFiles({program}, options);
-  options.rank_devices = {"0-3=A100_SXM_40GB"};
+  options.parts.rank_devices = {"0-3=A100_SXM_40GB"};
   const auto slow = RunFiles({program}, options);
   ASSERT_TRUE(fast.has_value() && mixed.has_value() && slow.has_value());
   EXPECT_GT(slow->compute_time, fast->compute_time);

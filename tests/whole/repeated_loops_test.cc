@@ -59,15 +59,16 @@ func.func @main(%x: {0}, %w: {0}) -> {0} {{
 }
 
 // With an output folder traces hold all iterations; without one they need not.
-result::RunResult RunText(const std::string& text, bool whole, const std::string& network_model,
+result::RunResult RunText(const std::string& text, bool whole, driver::NetworkModel network_model,
                           const DiagnosticKind* expected = nullptr) {
   const auto folder = std::filesystem::temp_directory_path() / fmt::format("hespas_repeated_{}", getpid());
   std::filesystem::create_directories(folder);
   const std::string path = folder / "loop.mlir";
   std::ofstream(path) << text;
-  driver::RunOptions options{.program = path, .device = "A100_SXM_40GB", .network_model = network_model};
-  options.report = false;
-  if (whole) options.output = folder / "out";
+  driver::RunOptions options{
+      .program = {.path = path}, .device = {.name = "A100_SXM_40GB"}, .network = {.model = network_model}};
+  options.output.report = false;
+  if (whole) options.output.folder = folder / "out";
   Diagnostics diagnostics;
   const auto result = driver::Run(options, diagnostics);
   for (const Diagnostic& d : diagnostics.all()) {
@@ -78,7 +79,7 @@ result::RunResult RunText(const std::string& text, bool whole, const std::string
   return result.value_or(result::RunResult());
 }
 
-void ExpectEqual(const std::string& text, const std::string& network_model = "auto") {
+void ExpectEqual(const std::string& text, driver::NetworkModel network_model = driver::NetworkModel::kAuto) {
   const auto whole = RunText(text, true, network_model);
   const auto few = RunText(text, false, network_model);
   const auto near = [](Time a, Time b, Time of, const char* what) {
@@ -104,7 +105,7 @@ void ExpectEqual(const std::string& text, const std::string& network_model = "au
 
 TEST(RepeatedLoops, CommunicationThatIsWaitedFor) {
   const std::string body = Product("%d0", "%v0") + AllReduce("%out0", "%d0");
-  for (const char* model : {"calibrated", "plain"}) {
+  for (const auto model : {driver::NetworkModel::kCalibrated, driver::NetworkModel::kPlain}) {
     for (const int trips : {17, 200, 2000}) ExpectEqual(Program(Loop(0, trips, "%x", "%r", body), "%r#1"), model);
   }
 }
@@ -113,7 +114,7 @@ TEST(RepeatedLoops, CommunicationThatIsWaitedFor) {
 TEST(RepeatedLoops, CommunicationThatComputationHides) {
   const std::string body = AllReduce("%a0", "%v0") + Product("%d0", "%v0") + Product("%e0", "%d0") +
                            Product("%f0", "%e0") + fmt::format("%out0 = stablehlo.add %a0, %f0 : {}\n", kType);
-  for (const char* model : {"calibrated", "plain"}) {
+  for (const auto model : {driver::NetworkModel::kCalibrated, driver::NetworkModel::kPlain}) {
     for (const int trips : {17, 200, 2000}) ExpectEqual(Program(Loop(0, trips, "%x", "%r", body), "%r#1"), model);
   }
 }
@@ -161,9 +162,10 @@ TEST(RepeatedLoops, LoopsThatDoNotComeIntoStepAreToldOf) {
                 "all-gather-implementation": ["direct", "direct"],
                 "reduce-scatter-implementation": ["direct", "direct"]}}}})",
                                                        kNode);
-  driver::RunOptions options{
-      .program = folder / "chain.mlir", .device = "A100_SXM_40GB", .system = folder / "system.json"};
-  options.report = false;
+  driver::RunOptions options{.program = {.path = folder / "chain.mlir"},
+                             .device = {.name = "A100_SXM_40GB"},
+                             .system = {.name = folder / "system.json"}};
+  options.output.report = false;
   Diagnostics diagnostics;
   EXPECT_TRUE(driver::Run(options, diagnostics).has_value());
   std::filesystem::remove_all(folder);
@@ -177,15 +179,15 @@ TEST(RepeatedLoops, LongLoopsCostNoMoreThanShortOnes) {
   constexpr int64_t kShort = 100;
   constexpr int64_t kLong = 10 * int64_t{1'000'000'000};
   const auto begin = std::chrono::steady_clock::now();
-  const auto some = RunText(Program(Loop(0, kShort, "%x", "%r", body), "%r#1"), false, "auto");
-  const auto many = RunText(Program(Loop(0, kLong, "%x", "%r", body), "%r#1"), false, "auto");
+  const auto some = RunText(Program(Loop(0, kShort, "%x", "%r", body), "%r#1"), false, driver::NetworkModel::kAuto);
+  const auto many = RunText(Program(Loop(0, kLong, "%x", "%r", body), "%r#1"), false, driver::NetworkModel::kAuto);
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));
   EXPECT_NEAR(many.step_time.seconds() / some.step_time.seconds(), static_cast<double>(kLong / kShort),
               0.01 * kLong / kShort);
   EXPECT_EQ(many.collectives[0].count, kLong);
   // Traces cannot hold so many, and say so.
-  const auto traced =
-      RunText(Program(Loop(0, kLong, "%x", "%r", body), "%r#1"), true, "auto", &split::kIterationsLeftOut);
+  const auto traced = RunText(Program(Loop(0, kLong, "%x", "%r", body), "%r#1"), true, driver::NetworkModel::kAuto,
+                              &split::kIterationsLeftOut);
   EXPECT_EQ(traced.step_time, many.step_time);
 }
 

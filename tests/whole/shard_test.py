@@ -24,6 +24,50 @@ def children(process):
     return [int(word) for word in pathlib.Path(f"/proc/{process}/task/{process}/children").read_text().split()]
 
 
+def predicted(program, *words):
+    done = subprocess.run([HESPAS, "run", program, *words, "--format", "json"], capture_output=True, text=True, timeout=900)
+    return done, json.loads(done.stdout) if done.returncode == 0 else None
+
+
+class GlobalPrograms(unittest.TestCase):
+    """`hespas run` on programs whose shapes are those of the whole."""
+    FOLDER = ROOT / "tests/data/whole/global"
+    H100 = ("--device", "H100_80GB")
+
+    def test_the_partitioners_result_is_that_of_the_export(self):
+        done, found = predicted(PROGRAM, *DEVICE)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("W0986", done.stderr)
+        self.assertEqual(found["step_time_ps"], predicted(EXPORTED, *DEVICE)[1]["step_time_ps"])
+
+    def test_gspmd_and_shardy_programs_are_divided(self):
+        for name, flops in (("gspmd_auto", 2 * 8192**3 / 8), ("shard_map_mixed_dot", 2 * 65536 * 4096**2 / 8)):
+            with self.subTest(name):
+                done, found = predicted(self.FOLDER / f"{name}.mlir", *self.H100)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertEqual(found["npus"], 8)
+                self.assertAlmostEqual(found["flops"], flops, delta=1e-3 * flops)
+
+
+class ManualPrograms(unittest.TestCase):
+    """Work that is written for each device needs no partitioner."""
+    FOLDER = GlobalPrograms.FOLDER
+
+    def answer(self, name):
+        done, found = predicted(self.FOLDER / f"{name}.mlir", *GlobalPrograms.H100, "--no-partition")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        return found
+
+    def test_a_body_is_optimised_as_the_program_of_one_device(self):
+        body, alone = self.answer("shard_map_unfused"), self.answer("shard_map_unfused_same_single_device")
+        for key in ("step_time_ps", "bytes_accessed", "peak_memory_bytes"):
+            self.assertEqual(body[key], alone[key])
+
+    def test_memory_is_that_of_a_device(self):
+        part = 65536 * 4096 * 4 // 8
+        self.assertLessEqual(self.answer("shard_map_memory")["peak_memory_bytes"], 3 * part)
+
+
 class Candidates(unittest.TestCase):
     def test_they_are_ranked_and_equal_to_the_export_of_their_mesh(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -7,9 +7,9 @@ namespace hespas {
 namespace {
 
 TEST(Traces, NodesAreNumberedFromZeroBehindWhatTheyWaitFor) {
-  const driver::RunOptions options{.program = HESPAS_SOURCE_DIR "/examples/llama3-100m-4dev.mlir.gz",
-                                   .device = "A100_SXM_40GB",
-                                   .estimator = "roofline"};
+  const driver::RunOptions options{.program = {.path = HESPAS_SOURCE_DIR "/examples/llama3-100m-4dev.mlir.gz"},
+                                   .device = {.name = "A100_SXM_40GB"},
+                                   .estimate = {.estimator = "roofline"}};
   Diagnostics diagnostics;
   const auto prepared = driver::Prepare(options, diagnostics);
   ASSERT_TRUE(prepared);

@@ -1,4 +1,4 @@
-"""A mixture-of-experts layer of Mixtral 8x7B's dimensions, experts spread over devices, forward and backward.
+"""A mixture-of-experts layer of Mixtral 8x7B's dimensions, experts distributed over devices, forward and backward.
 
 `capacity`: each expert takes up to its capacity of tokens, exchanged by all-to-all. `ragged`: tokens are sorted by expert and multiplied as
 ragged groups, the experts' inner dimension split over devices (forward only).
@@ -64,7 +64,7 @@ def build(mesh, *, kind="capacity", width=4096, inner=14336, count=8, top=2, tok
                      abstract(mesh, (count, width, inner), BF16, None, None, name), abstract(mesh, (count, inner, width), BF16, None, name))
         return Step(body, arguments)
     if count % devices:
-        raise ValueError(f"{count} experts do not spread over {devices} devices")
+        raise ValueError(f"{count} experts cannot be distributed over {devices} devices")
     capacity = 2 * (tokens // devices) * top // count
     specs = (P(name), P(), P(name), P(name), P(name))
     body = jax.shard_map(functools.partial(capacity_layer, name, top, capacity), mesh=mesh, in_specs=specs, out_specs=P(name))

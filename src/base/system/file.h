@@ -33,7 +33,7 @@ Status WriteFileAtomically(const std::filesystem::path& path, std::string_view c
 // Removes the temporary files of writes under way; safe to call from a signal handler.
 void RemoveTemporaryFiles();
 
-// Creates `path` and its parents; fails where something that is no folder stands in the way.
+// Creates `path` and its parents; fails where something that is no folder is in the way.
 Status MakeFolder(const std::filesystem::path& path);
 
 }  // namespace hespas

@@ -132,7 +132,7 @@ TEST_F(FileTest, FailedWritesLeaveNothingBehind) {
   EXPECT_EQ(FilesInFolder(), 1u);
 }
 
-// A limit on file sizes stands in for a full disk: the write fails midway, and the older file survives.
+// A limit on file sizes replaces a full disk: the write fails midway, and the older file survives.
 TEST_F(FileTest, WritesThatFailMidwayKeepTheOlderFile) {
   const std::string path = Put("out", "older");
   rlimit before{};
@@ -159,7 +159,7 @@ TEST_F(FileTest, MakeFolderIsIdempotentAndRefusesFiles) {
   EXPECT_FALSE(MakeFolder(folder_ / "file" / "below"));
 }
 
-// Files of 16 MiB and more are mapped, except where no NUL byte would follow; all are read alike.
+// Files of 16 MiB and more are mapped, except where no NUL byte would follow; all are read the same way.
 TEST_F(FileTest, LargeFilesAreReadWithoutACopy) {
   for (const size_t size : {size_t{1000}, (size_t{16} << 20) + 1, size_t{16} << 20, (size_t{17} << 20) + 4095}) {
     std::string text(size, 'a');

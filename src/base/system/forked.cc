@@ -138,7 +138,7 @@ Result<std::string> RunForked(const DiagnosticKind& kind, const std::string& wha
   Reader reader{answer};
   const DiagnosticKind* error = nullptr;
   if (status != 0 || !reader.Read(&error, sizeof error)) {
-    return MakeError(kind, what + ": " + (told.empty() ? "it died without a word" : told));
+    return MakeError(kind, what + ": " + (told.empty() ? "it died without a message" : told));
   }
   std::string text = reader.Text();
   if (error == nullptr) return text;

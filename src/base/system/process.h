@@ -21,7 +21,7 @@ inline constexpr DiagnosticKind kCannotStart{
     "An external program could not be started: it is missing, not executable, or the system is out of resources.",
     Outcome::kToolFailed};
 inline constexpr DiagnosticKind kWorkerFailed{
-    "E0008", "An external program that should answer line by line died, stayed silent or wrote without end.",
+    "E0008", "An external program that should answer line by line died, did not answer or wrote more than allowed.",
     Outcome::kToolFailed};
 
 struct ProcessResult {

@@ -5,8 +5,11 @@
 // Digests without OpenSSL's providers, which take longer to set up than to hash a program; its static library then adds
 // these two functions and nothing that has to be loaded.
 #define OPENSSL_SUPPRESS_DEPRECATED
+#include <openssl/evp.h>
 #include <openssl/sha.h>
 #include <xxhash.h>
+
+#include <algorithm>
 
 namespace hespas {
 
@@ -38,13 +41,12 @@ std::string Sha1(std::string_view bytes) {
 }
 
 std::string UrlSafeBase64(std::string_view bytes) {
-  constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-  std::string out;
-  for (size_t i = 0; i < bytes.size(); i += 3) {
-    uint32_t group = 0;
-    for (size_t k = 0; k < 3; ++k) group = group << 8 | (i + k < bytes.size() ? static_cast<uint8_t>(bytes[i + k]) : 0);
-    for (size_t k = 0; k < 4; ++k) out += i + k <= bytes.size() ? kDigits[group >> (18 - 6 * k) & 63] : '=';
-  }
+  std::string out(4 * ((bytes.size() + 2) / 3) + 1, '\0');  // and the final NUL that OpenSSL writes
+  EVP_EncodeBlock(reinterpret_cast<unsigned char*>(out.data()), reinterpret_cast<const unsigned char*>(bytes.data()),
+                  static_cast<int>(bytes.size()));
+  out.pop_back();
+  std::replace(out.begin(), out.end(), '+', '-');
+  std::replace(out.begin(), out.end(), '/', '_');
   return out;
 }
 

@@ -155,7 +155,7 @@ Result<CacheImport> ImportPrototypeCache(const std::string& path, const std::str
   CacheImport out;
   for (const fs::path& file : files) ++(importer.Import(file) ? out.imported : out.skipped);
   if (out.skipped > 0)
-    diagnostics.Warning(kNotImported, fmt::format("{} of {} files were not taken over ({})", out.skipped, files.size(),
+    diagnostics.Warning(kNotImported, fmt::format("{} of {} files were not imported ({})", out.skipped, files.size(),
                                                   importer.Reasons()));
   return out;
 }

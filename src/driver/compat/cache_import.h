@@ -11,8 +11,9 @@ namespace hespas::driver {
 
 inline constexpr DiagnosticKind kNotImported{
     "W0925",
-    "Some files of the prototype's cache could not be taken over: they are damaged, record a failure, belong to an "
-    "estimator that is not built in, or the block module that they name is gone. The estimate is then made anew."};
+    "Some files of the prototype's cache could not be imported: they are damaged, record a failure, belong to an "
+    "estimator that is not built in, or the block module that they name is missing. Hespas estimates these blocks "
+    "again."};
 inline constexpr DiagnosticKind kNoPrototypeCache{"E0926", "The folder holds no cache files of the Python prototype."};
 
 struct CacheImport {

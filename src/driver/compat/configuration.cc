@@ -15,8 +15,8 @@
 #include "base/system/file.h"
 #include "base/text/json_text.h"
 #include "base/text/suggest.h"
-#include "driver/compat/tool_keys.h"
-#include "driver/pipeline/run.h"
+#include "driver/configuration/tool_keys.h"
+#include "driver/stages/device.h"
 #include "hardware/presets.h"
 #include "report/text/table.h"
 
@@ -211,7 +211,7 @@ class Reader {
     if (command_.compat) names = {"roofline"};
     if (std::find(names.begin(), names.end(), settings_.method) != names.end()) {
       // What measures describes no device; its fallback needs one.
-      if (estimate::Measures(settings_.method) && settings_.device.origin.empty()) LoadDevice(RunOptions().device);
+      if (estimate::Measures(settings_.method) && settings_.device.origin.empty()) LoadDevice(DeviceOptions().name);
       return;
     }
     Fail(kMethodUnavailable, fmt::format("estimator `{}` is not available here", settings_.method),
@@ -219,7 +219,7 @@ class Reader {
          DidYouMean(settings_.method, names, fmt::format("there are {}", fmt::join(names, ", "))));
   }
 
-  // The figures of methods that build on the roofline stand in an object of their own.
+  // The figures of methods that build on the roofline are in an object of their own.
   void ReadHardware(const Json& hardware) {
     std::vector<std::string> path = {"perf_estimator", "hardware"};
     const Json* nested = Member(hardware, "roofline");
@@ -413,7 +413,8 @@ class Reader {
     if (linear) ReadLinear(split);
   }
 
-  // The prototype looks for separators that were given under misspelt keys, and never finds them (Q21).
+  // The prototype looks for separators that were given under misspelt keys, and never finds them (spec
+  // python-prototype, P21).
   std::optional<std::string> Given(const std::optional<std::string>& separator) const {
     return command_.compat ? std::nullopt : separator;
   }

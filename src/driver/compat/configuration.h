@@ -53,7 +53,7 @@ struct CommandLine {
   report::TraceFiles trace_files = report::TraceFiles::kAuto;
   bool compat = false;
   std::vector<std::pair<std::string, std::string>>
-      tool;  // key of the estimator (driver/compat/tool_keys.h) and its value
+      tool;  // key of the estimator (driver/configuration/tool_keys.h) and its value
 };
 
 // A setting as --print-config shows it.

@@ -102,7 +102,6 @@ class Statistics {
   void Evaluate(Totals& totals) const;
   double Power(const Utilisation& utilisation) const;
   double RateOf(const std::string& datatype) const;
-  std::string HitLines() const;
 
   Rates rates_;
   bool compat_;

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <string>
 
+#include "driver/configuration/kernel_costs.h"
 #include "ir/facts/trip_count.h"
 #include "ir/walk.h"
 #include "transform/retarget.h"
@@ -38,7 +39,7 @@ Status Check(const Assumptions& assumptions) {
     return Bad(fmt::format("the branch probabilities add up to {}", sum));
   }
   if (!(assumptions.moe_imbalance >= 1 && assumptions.moe_imbalance < 1e6)) {
-    return Bad(fmt::format("an imbalance of {} makes no sense", assumptions.moe_imbalance));
+    return Bad(fmt::format("--moe-imbalance {} is below 1", assumptions.moe_imbalance));
   }
   return {};
 }
@@ -58,13 +59,13 @@ struct Concerned {
 };
 
 Concerned ConcernedBy(const Assumptions& assumptions, const ir::Module& module) {
-  const size_t arms = assumptions.branch_probabilities.size();
+  const size_t branch_count = assumptions.branch_probabilities.size();
   Concerned out;
   ir::WalkNested(module, module.root(), [&](ir::OpId op) {
     const ir::OpKind kind = module.kind(op);
     const bool branches = kind == ir::OpKind::kCase || kind == ir::OpKind::kIf;
     if (kind == ir::OpKind::kWhile && !ir::TripCount(module, op)) out.loops.push_back(op);
-    if (branches && module.regions(op).size() == arms) out.branches.push_back(op);
+    if (branches && module.regions(op).size() == branch_count) out.branches.push_back(op);
     if (IsRagged(module, op)) out.ragged.push_back(op);
   });
   return out;
@@ -77,8 +78,9 @@ Status Apply(const Assumptions& assumptions, ir::Module& module, Diagnostics& di
   if (assumptions.devices > 0) {
     if (Status moved = transform::Retarget(module, assumptions.devices); !moved) return moved;
   }
-  const size_t arms = assumptions.branch_probabilities.size();
-  if (assumptions.trip_count < 0 && arms == 0 && assumptions.moe_imbalance <= 1) return {};
+  if (Status told = ApplyKernelCosts(assumptions.kernel_costs, module, diagnostics); !told) return told;
+  const size_t branch_count = assumptions.branch_probabilities.size();
+  if (assumptions.trip_count < 0 && branch_count == 0 && assumptions.moe_imbalance <= 1) return {};
   const Concerned concerned = ConcernedBy(assumptions, module);
   const auto add = [&](const std::vector<ir::OpId>& ops, std::string_view name, const std::string& text,
                        std::string_view none) {
@@ -89,14 +91,14 @@ Status Apply(const Assumptions& assumptions, ir::Module& module, Diagnostics& di
     add(concerned.loops, "known_trip_count", fmt::format("{} : i64", assumptions.trip_count),
         "--trip-count: the program has no loop whose iterations are unknown");
   }
-  if (arms > 0) {
+  if (branch_count > 0) {
     add(concerned.branches, "hespas.branch_probabilities",
         fmt::format("[{}]", fmt::join(assumptions.branch_probabilities, ", ")),
-        fmt::format("--branch-probabilities: the program has no branch with {} arms", arms));
+        fmt::format("--branch-probabilities: the program has no conditional with {} branches", branch_count));
   }
   if (assumptions.moe_imbalance > 1) {
     add(concerned.ragged, "hespas.imbalance", fmt::format("{} : f64", assumptions.moe_imbalance),
-        "--moe-imbalance: the program has no ragged product or exchange");
+        "--moe-imbalance: the program has no ragged matmul or all-to-all");
   }
   return {};
 }

@@ -8,7 +8,7 @@
 
 #include "base/system/file.h"
 #include "base/text/json_text.h"
-#include "driver/compat/tool_keys.h"
+#include "driver/configuration/tool_keys.h"
 
 namespace hespas::driver {
 namespace {
@@ -18,7 +18,7 @@ struct KeyRow {
   std::string_view option;
 };
 
-// Keys whose values stand on the command line as they are.
+// Keys whose values appear on the command line unchanged.
 constexpr KeyRow kPlainKeys[] = {
     {"mlir_file", "PROGRAM"},
     {"output_dir", "--output"},

@@ -12,7 +12,7 @@ namespace hespas::driver {
 
 struct ConfiguredOption {
   std::string option;  // "--split"; "PROGRAM"
-  std::string value;   // as it would stand on the command line
+  std::string value;   // as it would be on the command line
   Location at;
 };
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "base/text/unit_text.h"
-#include "driver/pipeline/parts.h"
+#include "driver/configuration/ranks.h"
 
 namespace hespas::driver {
 

@@ -28,7 +28,7 @@ struct Switch {
 };
 
 constexpr Switch kSwitches[] = {
-    {"--xla_gpu_enable_triton_gemm", &optimise::XlaFlags::triton_products},
+    {"--xla_gpu_enable_triton_gemm", &optimise::XlaFlags::triton_matmuls},
     {"--xla_gpu_enable_latency_hiding_scheduler", &optimise::XlaFlags::latency_hiding},
 };
 

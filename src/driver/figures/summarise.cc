@@ -4,9 +4,9 @@
 #include <array>
 
 #include "base/version.h"
-#include "driver/figures/energy.h"
 #include "driver/figures/uncertainty.h"
 #include "driver/figures/utilisation.h"
+#include "driver/stages/energy.h"
 #include "report/step/account.h"
 #include "report/step/block_times.h"
 #include "report/step/breakdown.h"
@@ -62,7 +62,7 @@ void FillWork(const Prepared& prepared, const Estimated& estimated, RunResult& o
   if (out.step_time.value > 0) {
     const PeakTimes peak = PeakTimesOf(prepared, estimated);
     out.flops_utilisation = peak.arithmetic.seconds() / out.step_time.seconds();
-    out.model_flops_utilisation = peak.products.seconds() / out.step_time.seconds();
+    out.model_flops_utilisation = peak.contractions.seconds() / out.step_time.seconds();
     out.memory_bandwidth_utilisation = peak.traffic.seconds() / out.step_time.seconds();
   }
   out.blocks.unique = static_cast<int64_t>(estimated.table.unique.size());
@@ -96,7 +96,7 @@ void FillTimes(const result::SimResult& sim, RunResult& out) {
   out.compute_time = sim.time(rank.gpu.value_or(0));
   out.communication_time = sim.time(rank.comm.value_or(0));
   out.overlap = sim.time(rank.overlap.value_or(0));
-  // Overlap wraps around where the rank had idle time (spec astra-sim 10.1), so the union is measured instead.
+  // Overlap wraps around where the rank had idle time (spec astra-sim section 10.1), so the union is measured instead.
   if (out.overlap > out.communication_time) out.overlap = Time();
   out.exposed_communication = out.communication_time - out.overlap;
   out.idle = out.step_time - out.compute_time - out.exposed_communication;
@@ -119,12 +119,13 @@ report::StepView ViewOf(const Prepared& prepared, const Estimated& estimated, co
 RunResult Summarise(const RunOptions& options, const Prepared& prepared, const Estimated& estimated,
                     const trace::TraceGraph& traces, const std::optional<result::SimResult>& simulated) {
   RunResult out;
-  out.program = {.path = options.program, .sha256 = prepared.sha256, .ops = prepared.ops};
+  out.program = {.path = options.program.path, .sha256 = prepared.sha256, .ops = prepared.ops};
   out.device = prepared.device.name;
   out.npus = static_cast<int64_t>(traces.program_of_rank.size());
-  out.estimator = options.custom_estimator ? options.custom_estimator->name() : options.estimator;
-  out.optimise =
-      fmt::format("{}{}{}", options.optimise, options.xla_flags.empty() ? "" : " ", fmt::join(options.xla_flags, " "));
+  out.estimator = options.estimate.custom ? options.estimate.custom->name() : options.estimate.estimator;
+  const OptimiseOptions& optimise = options.optimise;
+  out.optimise = fmt::format("{}{}{}", TextOf(optimise.mode), optimise.xla_flags.empty() ? "" : " ",
+                             fmt::join(optimise.xla_flags, " "));
   out.split = prepared.split;
   if (simulated) {
     FillTimes(*simulated, out);
@@ -139,13 +140,13 @@ RunResult Summarise(const RunOptions& options, const Prepared& prepared, const E
   out.throughput = report::ThroughputOf(*prepared.module);
   const report::StepView step = ViewOf(prepared, estimated, traces, simulated, out.step_time);
   out.breakdown = report::MakeBreakdown(step, report::MakeAccount(step));
-  if (options.list_blocks) {
+  if (options.output.list_blocks) {
     const auto npu = simulated ? static_cast<uint32_t>(SlowestRank(*simulated)) : 0;
     out.block_times = report::MakeBlockTimes(step, npu);
   }
-  out.reproduce = {.command = options.command_line,
+  out.reproduce = {.command = options.output.command_line,
                    .version = kVersion,
-                   .input_hashes = {{options.program, "sha256:" + prepared.sha256}}};
+                   .input_hashes = {{options.program.path, "sha256:" + prepared.sha256}}};
   return out;
 }
 

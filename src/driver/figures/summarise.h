@@ -1,8 +1,9 @@
 // Makes the RunResult of `hespas run` from what the stages returned.
 #pragma once
 
-#include "driver/pipeline/run.h"
+#include "driver/stages/run_options.h"
 #include "report/step/step_view.h"
+#include "result/run_result.h"
 
 namespace hespas::driver {
 

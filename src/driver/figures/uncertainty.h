@@ -1,13 +1,13 @@
 // Standard deviation of a step's time from those of its blocks.
 //
-// - Blocks of one family (products; everything else) err together in part: the parameter file's `correlation` of their
+// - Blocks of one family (matmuls; everything else) err together in part: the parameter file's `correlation` of their
 //   variance is common. Repeats of one block err alike.
 #pragma once
 
 #include <map>
 #include <optional>
 
-#include "driver/pipeline/run.h"
+#include "driver/stages/estimate.h"
 
 namespace hespas::driver {
 
@@ -16,7 +16,7 @@ class CorrelatedSigma {
  public:
   // A time that occurs `uses` times, with the deviation of one.
   void Add(size_t family, double sigma, double uses = 1);
-  // `correlation`: the common share of a family's variance.
+  // `correlation`: the common fraction of a family's variance.
   double Total(double correlation) const;
 
  private:

@@ -92,7 +92,7 @@ Result<std::string> SchemaText(const std::string& name) {
   const auto names = SchemaNames();
   if (!names) return names.error();
   if (std::find(names->begin(), names->end(), name) == names->end()) {
-    return MakeError(kUnknownSchema, fmt::format("no schema is called `{}`", name), {},
+    return MakeError(kUnknownSchema, fmt::format("there is no schema `{}`", name), {},
                      DidYouMean(name, *names, fmt::format("there are {}", fmt::join(*names, ", "))));
   }
   return ReadInput((*hardware::DataFolder() / "schemas" / (name + std::string(kSuffix))).string());

@@ -22,15 +22,16 @@ using report::ComparedSide;
 struct Dimension {
   std::string name;
   const std::vector<std::string>* values;
-  std::string RunOptions::*option;
+  void (*set)(RunOptions& options, const std::string& value);
 };
 
 std::vector<Dimension> DimensionsOf(const CompareOptions& options) {
-  return {{"program", &options.inputs, &RunOptions::program},
-          {"device", &options.devices, &RunOptions::device},
-          {"system", &options.systems, &RunOptions::system},
-          {"estimator", &options.estimators, &RunOptions::estimator},
-          {"optimisation", &options.optimisations, &RunOptions::optimise}};
+  return {{"program", &options.inputs, [](RunOptions& o, const std::string& v) { o.program.path = v; }},
+          {"device", &options.devices, [](RunOptions& o, const std::string& v) { o.device.name = v; }},
+          {"system", &options.systems, [](RunOptions& o, const std::string& v) { o.system.name = v; }},
+          {"estimator", &options.estimators, [](RunOptions& o, const std::string& v) { o.estimate.estimator = v; }},
+          {"optimisation", &options.optimisations,
+           [](RunOptions& o, const std::string& v) { o.optimise.mode = *ValueOf<OptimiseMode>(v); }}};
 }
 
 bool Differ(std::vector<std::string> labels) {
@@ -99,29 +100,31 @@ void ReportNew(const Diagnostics& found, Diagnostics& diagnostics) {
 // What is measured is set beside what is modelled only where both are cut alike: as measured programs are.
 void CutAlike(const std::vector<std::string>& estimators, RunOptions& options) {
   if (std::ranges::none_of(estimators, estimate::Measures)) return;
-  if (options.split == "auto") options.split = "linear";
-  if (options.optimise == "auto" && options.split != "fusion") options.optimise = "none";
+  SplitStrategy& split = options.split.strategy;
+  OptimiseMode& mode = options.optimise.mode;
+  if (split == SplitStrategy::kAuto) split = SplitStrategy::kLinear;
+  if (mode == OptimiseMode::kAuto && split != SplitStrategy::kFusion) mode = OptimiseMode::kNone;
 }
 
 std::optional<report::Comparison> CompareVariants(const CompareOptions& options, const Dimension& varying,
                                                   Diagnostics& diagnostics) {
   RunOptions common = options.run;
-  common.list_blocks = true;
+  common.output.list_blocks = true;
   for (const Dimension& dimension : DimensionsOf(options)) {
-    if (!dimension.values->empty()) common.*dimension.option = dimension.values->front();
+    if (!dimension.values->empty()) dimension.set(common, dimension.values->front());
   }
   CutAlike(options.estimators, common);
-  if (common.program == "-") {
-    auto raw = ReadRaw(common.program);
+  if (common.program.path == "-") {
+    auto raw = ReadRaw(common.program.path);
     if (!raw) diagnostics.Report(raw.error());
     if (!raw) return std::nullopt;
-    common.content = std::make_shared<const std::string>(std::move(*raw));
+    common.program.content = std::make_shared<const std::string>(std::move(*raw));
   }
   const std::vector<std::string> labels = FileLabels(*varying.values);
   std::vector<ComparedSide> sides;
   for (size_t i = 0; i < labels.size(); ++i) {
     RunOptions own = common;
-    own.*varying.option = (*varying.values)[i];
+    varying.set(own, (*varying.values)[i]);
     Diagnostics found;
     auto run = RunStages(own, found);
     ReportNew(found, diagnostics);

@@ -34,7 +34,7 @@ const std::vector<Tool>& Tools() {
        {"nvidia-smi"},
        {"--query-gpu=name,driver_version", "--format=csv,noheader"},
        "measuring on a GPU of this machine",
-       "no NVIDIA driver here; nothing but measuring needs one"},
+       "no NVIDIA driver; only measuring on a GPU needs one"},
       {"ccache", {"ccache"}, {"--version"}, "faster builds", "apt install ccache"},
       {"mold", {"mold"}, {"--version"}, "faster links", "apt install mold"},
   };

@@ -88,7 +88,7 @@ class Finder {
       const std::string_view kind = report::KindLabel(module_, op);
       names_.emplace(kind);
       // What passes have made a library's call is still asked for by its old name.
-      return kind == name || (kind == "matrix product" && (name == "dot_general" || name == "stablehlo.dot_general")) ||
+      return kind == name || (kind == "matmul" && (name == "dot_general" || name == "stablehlo.dot_general")) ||
              (kind == "convolution" && name == "stablehlo.convolution");
     });
   }
@@ -105,7 +105,7 @@ Result<report::Explanation> Explain(const Finished& run, const RunOptions& optio
   const report::ExplainContext context{.step = step,
                                        .device = run.prepared.device,
                                        .system = run.system ? &*run.system : nullptr,
-                                       .estimator = options.estimator,
+                                       .estimator = options.estimate.estimator,
                                        .changes = options.changes,
                                        .calibration = CalibrationConstants(run.prepared.device)};
   if (const auto number = NumberBehind(what, "collective")) {
@@ -125,7 +125,7 @@ Result<report::Explanation> Explain(const Finished& run, const RunOptions& optio
   Finder finder(run, step);
   if (const auto block = finder.ByName(what)) return report::ExplainBlock(context, *block);
   const std::vector<std::string> names(finder.names().begin(), finder.names().end());
-  return MakeError(kNothingToExplain, fmt::format("nothing in the program is called `{}`", what), {},
+  return MakeError(kNothingToExplain, fmt::format("the program has no block, operation or collective `{}`", what), {},
                    DidYouMean(what, names, "name a block by number, or an operation of the program"));
 }
 

@@ -15,7 +15,7 @@ inline constexpr DiagnosticKind kNothingToExplain{
     "collective of the program as it is estimated, or nothing for the whole step. `hespas split` lists blocks.",
     Outcome::kUsage};
 
-// `what`: "12" or "block 12", "dot_general", "all_gather", "collective 3". Names stand for their costliest block.
+// `what`: "12" or "block 12", "dot_general", "all_gather", "collective 3". Names represent their costliest block.
 Result<report::Explanation> Explain(const Finished& run, const RunOptions& options, const std::string& what);
 
 }  // namespace hespas::driver

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string_view>
 #include <unordered_map>
@@ -92,7 +93,7 @@ class Summariser {
     return ir::OpId();
   }
 
-  // The collective that an asynchronous start runs; done halves count nothing.
+  // The collective that an asynchronous start runs; async dones count nothing.
   void VisitAsync(ir::OpId op) {
     if (module_.kind(op) != OpKind::kAsyncStart) return;
     const ir::OpId callee = CalleeOf(op);
@@ -276,9 +277,9 @@ class Summariser {
     if (ops.empty()) return ResultBytes(op, false);
     std::vector<ir::ValueId> roots;
     for (const ir::ValueId value : module_.operands(ops.back())) {
-      const ir::OpId maker = module_.defining_op(inside.Resolve(value));
-      if (maker.valid() && module_.kind(maker) == OpKind::kTuple) {
-        const auto members = module_.operands(maker);
+      const ir::OpId producer = module_.defining_op(inside.Resolve(value));
+      if (producer.valid() && module_.kind(producer) == OpKind::kTuple) {
+        const auto members = module_.operands(producer);
         roots.insert(roots.end(), members.begin(), members.end());
       } else {
         roots.push_back(value);
@@ -287,13 +288,14 @@ class Summariser {
     int64_t sum = 0;
     for (const ir::ValueId root : roots) {
       ir::ValueId value = inside.Resolve(root);
-      ir::OpId maker = module_.defining_op(value);
-      while (maker.valid() && (module_.kind(maker) == OpKind::kBitcast || module_.kind(maker) == OpKind::kReshape)) {
-        value = inside.Resolve(module_.operands(maker)[0]);
-        maker = module_.defining_op(value);
+      ir::OpId producer = module_.defining_op(value);
+      while (producer.valid() &&
+             (module_.kind(producer) == OpKind::kBitcast || module_.kind(producer) == OpKind::kReshape)) {
+        value = inside.Resolve(module_.operands(producer)[0]);
+        producer = module_.defining_op(value);
       }
-      const bool update = maker.valid() && module_.kind(maker) == OpKind::kDynamicUpdateSlice;
-      sum += Bytes(update ? module_.operands(maker)[1] : root);
+      const bool update = producer.valid() && module_.kind(producer) == OpKind::kDynamicUpdateSlice;
+      sum += Bytes(update ? module_.operands(producer)[1] : root);
     }
     return sum;
   }
@@ -352,5 +354,25 @@ class Summariser {
 }  // namespace
 
 Summary Summarise(const ir::Module& module) { return Summariser(module).Run(); }
+
+std::string SummaryJson(const Summary& summary, const std::vector<std::string>& passes) {
+  using Json = nlohmann::ordered_json;
+  Json collectives = Json::array();
+  for (const CollectiveSummary& entry : summary.collectives) {
+    collectives.push_back({{"op", entry.op}, {"count", entry.count}, {"bytes", entry.bytes}});
+  }
+  const Json out{{"schema_version", 1},
+                 {"kernels",
+                  {{"total", summary.total()},
+                   {"fusions", summary.fusions},
+                   {"library_calls", summary.library_calls},
+                   {"other", summary.other}}},
+                 {"flops", summary.flops},
+                 {"elementwise_flops", summary.elementwise_flops},
+                 {"bytes_accessed", summary.bytes_accessed},
+                 {"collectives", collectives},
+                 {"passes", passes}};
+  return out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
 
 }  // namespace hespas::driver

@@ -1,9 +1,9 @@
-// Counts kernels, bytes and collectives of a program as it stands, optimised here or by XLA (design: interfaces,
-// `hespas optimise --format json`).
+// Counts kernels, bytes and collectives of a program as it is, optimised here or by XLA (`hespas optimise --format
+// json`).
 //
 // - Kernels are fusions, library calls and other ops that launch something, in main and in executed loops and calls.
-// - Bytes are what kernels read and write in memory; collectives and library workspaces are left out.
-// - Flops are 2*M*N*K of dots and convolutions; everything else stands in elementwise_flops.
+// - Bytes are what kernels read and write in memory; collectives and library workspaces are omitted.
+// - Flops are 2*M*N*K of dots and convolutions; everything else is in elementwise_flops.
 #pragma once
 
 #include <cstdint>
@@ -43,5 +43,8 @@ struct Summary {
 };
 
 Summary Summarise(const ir::Module& module);
+
+// One JSON object, as the design of interfaces says for `hespas optimise --format json`.
+std::string SummaryJson(const Summary& summary, const std::vector<std::string>& passes);
 
 }  // namespace hespas::driver

@@ -49,10 +49,10 @@ Kernels OfText(const PtxQuestion& question, const hardware::Device& device) {
 }
 
 Kernels OfProgram(const ir::Module& module, const RunOptions& run, const hardware::Device& device) {
-  const auto limit = std::chrono::milliseconds(static_cast<int64_t>(run.tool_limit_s * 1000));
-  const auto coster = ptx::KernelCoster::Make(device, {.compiler = run.tool_path,
-                                                       .kernel_simulator = run.kernel_simulator,
-                                                       .clock_hz = run.tool_clock_hz,
+  const auto limit = std::chrono::milliseconds(static_cast<int64_t>(run.estimate.settings.tool_limit_s * 1000));
+  const auto coster = ptx::KernelCoster::Make(device, {.compiler = run.estimate.settings.tool_path,
+                                                       .kernel_simulator = run.estimate.settings.kernel_simulator,
+                                                       .clock_hz = run.estimate.settings.tool_clock_hz,
                                                        .limit = limit});
   if (!coster) return coster.error();
   const auto main = read::RequireMain(module);

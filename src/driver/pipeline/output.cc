@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/system/file.h"
-#include "driver/figures/energy.h"
+#include "driver/stages/energy.h"
 #include "report/export/chakra.h"
 #include "report/page/page.h"
 #include "report/text/module_stats.h"
@@ -44,8 +44,8 @@ Status WriteReport(const Finished& run, const std::filesystem::path& folder) {
 
 Status WriteOutputs(const Prepared& prepared, const Estimated& estimated, const trace::TraceGraph& traces,
                     const result::RunResult& result, const RunOptions& options) {
-  const std::filesystem::path folder = options.output;
-  if (Status status = WriteTraces(traces, folder, options.trace_files); !status) return status;
+  const std::filesystem::path folder = options.output.folder;
+  if (Status status = WriteTraces(traces, folder, options.output.trace_files); !status) return status;
   const std::string statistics = report::ModuleStatistics(prepared.blocks, estimated.table);
   if (Status status = WriteFileAtomically(folder / "module_stats.json", statistics); !status) return status;
   return WriteFileAtomically(folder / "result.json", report::ToJson(result));

@@ -3,15 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <set>
 
 #include "driver/configuration/presets.h"
-#include "driver/figures/summarise.h"
-#include "driver/pipeline/memory_stage.h"
-#include "driver/pipeline/network_model.h"
+#include "driver/configuration/ranks.h"
 #include "driver/pipeline/output.h"
+#include "driver/pipeline/pipeline.h"
 
 namespace hespas::driver {
 namespace {
@@ -27,18 +25,9 @@ struct Part {
 };
 
 std::optional<Part> MakePart(const RunOptions& options, Diagnostics& diagnostics) {
-  auto prepared = Prepare(options, diagnostics);
-  if (!prepared) return std::nullopt;
-  auto estimated = EstimateBlocks(options, *prepared, diagnostics);
-  if (!estimated) return std::nullopt;
-  auto traces = AssembleTraces(options, *prepared, *estimated, nullptr, diagnostics);
-  if (!traces) return std::nullopt;
-  return Part{options, std::move(*prepared), std::move(*estimated), std::move(*traces), {}};
-}
-
-Error BadPlacement(std::string message) {
-  return MakeError(kBadPlacement, std::move(message), {},
-                   "for example --placement 0-3,4-7 or --rank-devices 0-1=H100_80GB");
+  FreshStages made;
+  if (!MakeTraces(options, made, diagnostics)) return std::nullopt;
+  return Part{options, *std::move(made.prepared), *std::move(made.estimated), *std::move(made.traces), {}};
 }
 
 // Every NPU from 0 on stands in exactly one part.
@@ -75,7 +64,7 @@ class Channels {
   Result<uint32_t> Peer(size_t p, uint32_t k, const trace::Node& node) const {
     const auto found = ends_.find({node.tag, node.kind != NodeKind::kSend});
     const bool one = found != ends_.end() && found->second.size() == 1 && !found->second.contains(p);
-    if (!one) return NoPartner(p, node, "no other program, or more than one, has its other end");
+    if (!one) return NoPartner(p, node, "its partner is in no other program, or in more than one");
     const Part& other = parts_[*found->second.begin()];
     if (other.ranks.size() != parts_[p].ranks.size())
       return NoPartner(p, node, "its two ends run on different numbers of NPUs");
@@ -85,7 +74,7 @@ class Channels {
  private:
   Error NoPartner(size_t p, const trace::Node& node, std::string_view why) const {
     return MakeError(kNoPartner, fmt::format("`{}` of channel {}: {}", node.name, node.tag, why),
-                     {.file = parts_[p].options.program});
+                     {.file = parts_[p].options.program.path});
   }
 
   const std::vector<Part>& parts_;
@@ -171,10 +160,11 @@ class Merger {
 };
 
 std::optional<std::vector<Part>> ReadParts(const RunOptions& options, Diagnostics& diagnostics) {
-  std::vector<std::string> programs = {options.program};
-  programs.insert(programs.end(), options.more_programs.begin(), options.more_programs.end());
-  const auto& placement = options.placement;
-  for (const auto& [count, what] : {std::pair(placement.size(), "placements"), {options.devices.size(), "devices"}}) {
+  std::vector<std::string> programs = {options.program.path};
+  programs.insert(programs.end(), options.parts.programs.begin(), options.parts.programs.end());
+  const auto& placement = options.parts.placement;
+  for (const auto& [count, what] :
+       {std::pair(placement.size(), "placements"), {options.parts.devices.size(), "devices"}}) {
     if (count == 0 || count == programs.size()) continue;
     diagnostics.Report(BadPlacement(fmt::format("programs: {}, but {}: {}", programs.size(), what, count)));
     return std::nullopt;
@@ -183,9 +173,9 @@ std::optional<std::vector<Part>> ReadParts(const RunOptions& options, Diagnostic
   uint32_t next = 0;
   for (size_t p = 0; p < programs.size(); ++p) {
     RunOptions own = options;
-    own.program = programs[p];
-    own.one_of_several = true;
-    if (!options.devices.empty()) own.device = options.devices[p];
+    own.program.path = programs[p];
+    own.parts.one_of_several = true;
+    if (!options.parts.devices.empty()) own.device.name = options.parts.devices[p];
     std::vector<uint32_t> ranks;
     if (!placement.empty()) {
       auto parsed = ParseRanks(placement[p]);
@@ -194,7 +184,7 @@ std::optional<std::vector<Part>> ReadParts(const RunOptions& options, Diagnostic
         return std::nullopt;
       }
       ranks = std::move(*parsed);
-      own.num_npus = static_cast<uint32_t>(ranks.size());
+      own.system.num_npus = static_cast<uint32_t>(ranks.size());
     }
     auto part = MakePart(own, diagnostics);
     if (!part) return std::nullopt;
@@ -214,7 +204,7 @@ std::optional<trace::TraceGraph> MixDevices(const RunOptions& options, Part& bas
                                             std::vector<size_t>& part_of_rank, Diagnostics& diagnostics) {
   trace::TraceGraph mixed = base.traces;
   part_of_rank.assign(mixed.program_of_rank.size(), 0);
-  for (const std::string& item : options.rank_devices) {
+  for (const std::string& item : options.parts.rank_devices) {
     const size_t equals = item.find('=');
     auto ranks = ParseRanks(item.substr(0, equals));
     if (!ranks || equals == std::string::npos || ranks->back() >= mixed.program_of_rank.size()) {
@@ -222,7 +212,7 @@ std::optional<trace::TraceGraph> MixDevices(const RunOptions& options, Part& bas
       return std::nullopt;
     }
     RunOptions own = options;
-    own.device = item.substr(equals + 1);
+    own.device.name = item.substr(equals + 1);
     auto part = MakePart(own, diagnostics);
     if (!part) return std::nullopt;
     const auto offset = static_cast<uint32_t>(mixed.programs.size());
@@ -246,31 +236,12 @@ std::optional<trace::TraceGraph> MixDevices(const RunOptions& options, Part& bas
 
 }  // namespace
 
-Result<std::vector<uint32_t>> ParseRanks(const std::string& text) {
-  constexpr uint32_t kMost = 1u << 20;
-  const auto number = [](std::string_view digits) -> std::optional<uint32_t> {
-    uint32_t value = 0;
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-    return error == std::errc() && end == digits.data() + digits.size() && !digits.empty() ? std::optional(value)
-                                                                                           : std::nullopt;
-  };
-  const size_t dash = text.find('-');
-  const auto first = number(std::string_view(text).substr(0, dash));
-  const auto last = dash == std::string::npos ? first : number(std::string_view(text).substr(dash + 1));
-  if (!first || !last || *last < *first || *last >= kMost) {
-    return BadPlacement(fmt::format("`{}` is no range of NPUs", text));
-  }
-  std::vector<uint32_t> ranks;
-  for (uint32_t rank = *first; rank <= *last; ++rank) ranks.push_back(rank);
-  return ranks;
-}
-
 std::optional<result::RunResult> RunParts(const RunOptions& options, Diagnostics& diagnostics) {
   auto parts = ReadParts(options, diagnostics);
   if (!parts) return std::nullopt;
   std::vector<size_t> part_of_rank;
   std::optional<trace::TraceGraph> traces;
-  if (!options.rank_devices.empty() && parts->size() == 1) {
+  if (!options.parts.rank_devices.empty() && parts->size() == 1) {
     std::vector<Part> others;
     traces = MixDevices((*parts)[0].options, (*parts)[0], others, part_of_rank, diagnostics);
     if (!traces) return std::nullopt;
@@ -287,9 +258,9 @@ std::optional<result::RunResult> RunParts(const RunOptions& options, Diagnostics
       for (const uint32_t rank : (*parts)[p].ranks) part_of_rank[rank] = p;
     }
   }
-  const bool automatic = options.system == "auto";
+  const bool automatic = options.system.name == kAutoSystem;
   auto system = automatic ? SystemOfDevice((*parts)[0].prepared.device, part_of_rank.size(), diagnostics)
-                          : LoadSystemPreset(options.system, diagnostics);
+                          : LoadSystemPreset(options.system.name, diagnostics);
   if (!system) return std::nullopt;
   const auto simulated = SimulateStep(options, (*parts)[0].prepared.device, *traces, *system, diagnostics);
   if (!simulated) return std::nullopt;
@@ -303,24 +274,17 @@ std::optional<result::RunResult> RunParts(const RunOptions& options, Diagnostics
     if (part_of_rank[rank] == part_of_rank[slowest]) continue;
     for (trace::Node& node : traces->programs[traces->program_of_rank[rank]].nodes) node.block = trace::kNoBlock;
   }
-  result::RunResult result = Summarise(part.options, part.prepared, part.estimated, *traces, simulated);
-  result.system = system->name;
+  auto result = Conclude(part.options, part.prepared, part.estimated, *traces, &*system, simulated, diagnostics);
+  if (!result) return std::nullopt;
   for (const Part& other : *parts)
-    result.reproduce.input_hashes[other.options.program] = "sha256:" + other.prepared.sha256;
-  FillMemory(part.prepared, part.estimated, result);
-  if (const Status fits = CheckFit(options, part.prepared, result); !fits) {
-    diagnostics.Report(fits.error());
-    return std::nullopt;
-  }
-  for (const Diagnostic& diagnostic : diagnostics.all()) {
-    if (diagnostic.is_warning()) result.warnings.push_back(diagnostic);
-  }
-  if (options.output.empty()) return result;
-  if (const Status status = PrepareFolder(options.output, options.clean); !status) {
+    result->reproduce.input_hashes[other.options.program.path] = "sha256:" + other.prepared.sha256;
+  AddWarnings(diagnostics, *result);
+  if (options.output.folder.empty()) return result;
+  if (const Status status = PrepareFolder(options.output.folder, options.output.clean); !status) {
     diagnostics.Report(status.error());
     return std::nullopt;
   }
-  if (const Status status = WriteOutputs(part.prepared, part.estimated, *traces, result, options); !status) {
+  if (const Status status = WriteOutputs(part.prepared, part.estimated, *traces, *result, options); !status) {
     diagnostics.Report(status.error());
     return std::nullopt;
   }

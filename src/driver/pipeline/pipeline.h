@@ -6,9 +6,6 @@
 
 namespace hespas::driver {
 
-// How much a repeated window of a loop may differ from the one before it; beyond that more iterations are simulated.
-inline constexpr double kSteady = 0.001;
-
 struct Finished {
   Prepared prepared;
   Estimated estimated;
@@ -19,6 +16,15 @@ struct Finished {
 
   report::StepView View() const;  // refers to this
 };
+
+// What stages leave, with what is said about it; reports what --require-fit refuses.
+std::optional<result::RunResult> Conclude(const RunOptions& options, const Prepared& prepared,
+                                          const Estimated& estimated, const trace::TraceGraph& traces,
+                                          const hardware::System* system,
+                                          const std::optional<result::SimResult>& simulated, Diagnostics& diagnostics);
+
+// What was warned of, as part of the answer.
+void AddWarnings(const Diagnostics& diagnostics, result::RunResult& result);
 
 // All stages; nothing is written.
 std::optional<Finished> RunStages(const RunOptions& options, Diagnostics& diagnostics);

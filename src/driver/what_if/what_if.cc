@@ -6,9 +6,9 @@
 #include "assemble/assemble.h"
 #include "driver/configuration/changes.h"
 #include "driver/figures/summarise.h"
-#include "driver/pipeline/network_model.h"
-#include "driver/what_if/flash_attention.h"
-#include "driver/what_if/overlap.h"
+#include "driver/stages/flash_attention.h"
+#include "driver/stages/fresh_stages.h"
+#include "driver/stages/overlap.h"
 
 namespace hespas::driver {
 namespace {
@@ -43,85 +43,111 @@ std::string OptionsOf(const Question& question) {
   return out;
 }
 
-// What a finished run leaves to the runs of the table.
-class Asker {
- public:
-  Asker(const RunOptions& options, Prepared& prepared, const Estimated& estimated, const trace::TraceGraph& traces,
-        const hardware::System* system)
-      : options_(options), prepared_(prepared), estimated_(estimated), traces_(traces), system_(system) {}
+// What the table's rows share.
+struct FinishedRun {
+  const RunOptions& options;
+  Prepared& prepared;
+  const Estimated& estimated;
+  const trace::TraceGraph& traces;
+  const hardware::System* system;
+};
 
-  std::optional<Time> Ask(const Question& question) {
-    RunOptions options = options_;
-    options.changes.insert(options.changes.end(), question.changes.begin(), question.changes.end());
-    if (question.overlap) options.overlap = "perfect";
-    options.explain = false;
-    options.progress = nullptr;
-    options.flash_attention |= question.flash;
-    if (question.from == From::kNetwork) return Rest(options, prepared_, estimated_);
-    if (question.from == From::kEstimates) return WithFlashAttention(options);
-    if (prepared_.optimised) {
-      // Passes ask the device what is worth fusing.
-      const auto prepared = Prepare(options, ignored_);
-      return prepared ? FromEstimate(options, *prepared) : std::nullopt;
-    }
-    hardware::Device changed = prepared_.device;
-    if (!ChangeDevice(question.changes, changed)) return std::nullopt;
-    std::swap(changed, prepared_.device);
-    const auto time = FromEstimate(options, prepared_);
-    std::swap(changed, prepared_.device);
-    return time;
+RunOptions OptionsFor(const Question& question, const RunOptions& given) {
+  RunOptions options = given;
+  options.changes.insert(options.changes.end(), question.changes.begin(), question.changes.end());
+  if (question.overlap) options.network.overlap = Overlap::kPerfect;
+  options.output.explain = false;
+  options.progress = nullptr;
+  options.estimate.flash_attention |= question.flash;
+  return options;
+}
+
+// The stages of one row: what the question does not concern is the finished run's.
+class Variation : public Stages {
+ public:
+  Variation(const FinishedRun& run, const Question& question) : run_(run), question_(question) {}
+  ~Variation() override {
+    if (changed_) std::swap(*changed_, run_.prepared.device);
   }
+  Variation(const Variation&) = delete;
+  Variation& operator=(const Variation&) = delete;
+
+  bool LoadSystem(const RunOptions&, Diagnostics&) override {
+    system_ = *run_.system;
+    return ChangeSystem(question_.changes, *system_).ok();
+  }
+
+  bool Prepare(const RunOptions& options, Diagnostics& diagnostics) override {
+    if (question_.from != From::kDevice) return true;
+    if (run_.prepared.optimised) {
+      // Passes ask the device what is worth fusing.
+      prepared_ = driver::Prepare(options, diagnostics);
+      return prepared_.has_value();
+    }
+    hardware::Device device = run_.prepared.device;
+    if (!ChangeDevice(question_.changes, device)) return false;
+    changed_ = std::move(device);
+    std::swap(*changed_, run_.prepared.device);
+    return true;
+  }
+
+  // The run itself has repeated its loops for as long as they needed.
+  bool Split(const RunOptions&, Diagnostics&) override { return true; }
+
+  bool Estimate(const RunOptions& options, Diagnostics& diagnostics) override {
+    if (question_.from == From::kDevice) {
+      estimated_ = EstimateBlocks(options, prepared(), diagnostics, false);
+      return estimated_.has_value();
+    }
+    if (question_.from == From::kEstimates) {
+      estimated_ = run_.estimated;
+      if (!run_.options.estimate.flash_attention) ApplyFlashAttention(prepared(), *estimated_);
+    }
+    return true;
+  }
+
+  bool Assemble(const RunOptions& options, Diagnostics& diagnostics) override {
+    if (run_.system == nullptr) return true;
+    if (options.compat || prepared_) {
+      traces_ = AssembleTraces(options, prepared(), estimated(), run_.system, diagnostics);
+      return traces_.has_value();
+    }
+    traces_ = run_.traces;
+    if (estimated_) assemble::SetDurations(estimated_->table, *traces_);
+    if (options.network.overlap != run_.options.network.overlap) SeparateCommunication(*traces_);
+    return true;
+  }
+
+  // A network that follows from the device follows from the changed one.
+  bool JoinDevices(const RunOptions& options, Diagnostics& diagnostics) override {
+    system_ = SystemOfDevice(prepared().device, run_.system->npus(), diagnostics);
+    return system_ && ChangeSystem(options.changes, *system_).ok();
+  }
+
+  bool Simulate(const RunOptions& options, Diagnostics& diagnostics) override {
+    simulated_ = SimulateStep(options, prepared().device, *traces_, *system_, diagnostics,
+                              {.plan = nullptr, .record_nodes = false});
+    return simulated_.has_value();
+  }
+
+  bool has_system() const override { return system_.has_value(); }
+  size_t npus() const override { return run_.traces.program_of_rank.size(); }
+  double loop_drift() const override { return 0; }  // as Split
+
+  Time time() const { return StepTime(prepared(), estimated(), simulated_); }
 
  private:
-  std::optional<Time> WithFlashAttention(const RunOptions& options) {
-    Estimated estimated = estimated_;
-    if (!options_.flash_attention) ApplyFlashAttention(prepared_, estimated);
-    return Rest(options, prepared_, estimated);
-  }
+  const Prepared& prepared() const { return prepared_ ? *prepared_ : run_.prepared; }
+  const Estimated& estimated() const { return estimated_ ? *estimated_ : run_.estimated; }
 
-  std::optional<Time> FromEstimate(const RunOptions& options, const Prepared& prepared) {
-    const auto estimated = EstimateBlocks(options, prepared, ignored_, false);
-    return estimated ? Rest(options, prepared, *estimated) : std::nullopt;
-  }
-
-  // The run's network with the changes of the question; one that follows from the device follows from the changed one.
-  std::optional<hardware::System> SystemFor(const RunOptions& options, const Prepared& prepared) {
-    const bool follows = options.system == "auto";
-    auto system = follows ? SystemOfDevice(prepared.device, system_->npus(), ignored_) : std::optional(*system_);
-    const auto first = options.changes.begin() + (follows ? 0 : static_cast<ptrdiff_t>(options_.changes.size()));
-    if (!system || !ChangeSystem({first, options.changes.end()}, *system)) return std::nullopt;
-    return system;
-  }
-
-  std::optional<Time> Rest(const RunOptions& options, const Prepared& prepared, const Estimated& estimated) {
-    if (system_ == nullptr) return StepTime(prepared, estimated, std::nullopt);
-    const auto system = SystemFor(options, prepared);
-    if (!system) return std::nullopt;
-    const auto traces = TracesFor(options, prepared, estimated, *system);
-    if (!traces) return std::nullopt;
-    const auto simulated =
-        SimulateStep(options, prepared.device, *traces, *system, ignored_, {.plan = nullptr, .record_nodes = false});
-    return simulated ? std::optional(StepTime(prepared, estimated, simulated)) : std::nullopt;
-  }
-
-  // The run's own traces with these estimates, where the blocks are its own.
-  std::optional<trace::TraceGraph> TracesFor(const RunOptions& options, const Prepared& prepared,
-                                             const Estimated& estimated, const hardware::System& system) {
-    if (options.compat || &prepared != &prepared_) {
-      return AssembleTraces(options, prepared, estimated, &system, ignored_);
-    }
-    trace::TraceGraph traces = traces_;
-    if (&estimated != &estimated_) assemble::SetDurations(estimated.table, traces);
-    if (options.overlap != options_.overlap) SeparateCommunication(traces);
-    return traces;
-  }
-
-  const RunOptions& options_;
-  Prepared& prepared_;
-  const Estimated& estimated_;
-  const trace::TraceGraph& traces_;
-  const hardware::System* system_;
-  Diagnostics ignored_;  // the run itself told them
+  const FinishedRun& run_;
+  const Question& question_;
+  std::optional<hardware::Device> changed_;  // while it stands in the run's place: the run's own
+  std::optional<hardware::System> system_;
+  std::optional<Prepared> prepared_;
+  std::optional<Estimated> estimated_;
+  std::optional<trace::TraceGraph> traces_;
+  std::optional<result::SimResult> simulated_;
 };
 
 }  // namespace
@@ -129,14 +155,16 @@ class Asker {
 std::vector<result::WhatIf> WhatIfs(const RunOptions& options, Prepared& prepared, const Estimated& estimated,
                                     const trace::TraceGraph& traces, const hardware::System* system) {
   std::vector<result::WhatIf> rows;
-  Asker asker(options, prepared, estimated, traces, system);
+  const FinishedRun run{options, prepared, estimated, traces, system};
   const std::vector<Question> questions = Questions(system != nullptr);
   if (options.progress != nullptr) options.progress->Begin("what if", questions.size());
   for (size_t i = 0; i < questions.size(); ++i) {
     const Question& question = questions[i];
     if (options.progress != nullptr) options.progress->Done(i);
-    const auto time = asker.Ask(question);
-    if (time) rows.push_back({std::string(question.name), OptionsOf(question), *time});
+    Variation variation(run, question);
+    Diagnostics ignored;  // the run itself told them
+    if (MakeStep(OptionsFor(question, options), variation, ignored))
+      rows.push_back({std::string(question.name), OptionsOf(question), variation.time()});
   }
   return rows;
 }

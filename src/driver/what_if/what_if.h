@@ -6,7 +6,7 @@
 
 #include <vector>
 
-#include "driver/pipeline/run.h"
+#include "driver/stages/fresh_stages.h"
 #include "result/what_if.h"
 
 namespace hespas::driver {

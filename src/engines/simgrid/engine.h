@@ -4,7 +4,7 @@
 // - The network model is CM02 without TCP's factors: a lone message takes latency + bytes / bandwidth. Latencies are
 //   waited for here, before the flow, since SimGrid gives flows of longer latency less of a shared link, as TCP does.
 //   With `network/model` among the settings all is SimGrid's.
-// - One engine a process: SimGrid has one for a process, and cannot be started anew.
+// - One engine a process: SimGrid has one for a process, and cannot be started again.
 #pragma once
 
 #include <memory>

@@ -180,7 +180,7 @@ class SqliteCache : public EstimateCache {
       database_.reset();
       if (SetAside(path_)) {
         diagnostics_.Warning(kCacheRebuilt,
-                             fmt::format("the estimate cache `{}` was damaged and is begun anew", path_));
+                             fmt::format("the estimate cache `{}` was damaged; a new one was started", path_));
         opened = Open(path_, database_, kFlags);
       }
     }

@@ -18,7 +18,7 @@ namespace hespas::estimate {
 inline constexpr DiagnosticKind kCacheRebuilt{
     "W0520",
     "The file of the estimate cache was damaged or of another kind. It was renamed (its name now ends in "
-    "`.damaged`) and a new one was begun; no estimate of the old one is used."};
+    "`.damaged`) and a new one was started; no estimate of the old one is used."};
 inline constexpr DiagnosticKind kCacheNotWritten{
     "W0521",
     "The estimate cache could not be written (full or read-only disk, or a folder that is missing). The run "

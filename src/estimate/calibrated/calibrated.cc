@@ -8,7 +8,7 @@
 namespace hespas::estimate::calibrated {
 namespace {
 
-constexpr std::string_view kModelVersion = "calibrated 4";
+constexpr std::string_view kModelVersion = "calibrated 5";
 
 Hash128 KeyOf(const Machine& machine, const hardware::Device& device, const Parameters& parameters) {
   std::string own;
@@ -31,7 +31,10 @@ void NoteUnknown(const ir::Module& module, ir::OpId op, const OpCost& cost, Note
 }  // namespace
 
 Calibrated::Calibrated(const hardware::Device& device, const Parameters& parameters, std::shared_ptr<const Facts> facts)
-    : model_(device, parameters), key_(KeyOf(model_.machine(), device, parameters)), facts_(std::move(facts)) {}
+    : device_(device),
+      model_(device, parameters),
+      key_(KeyOf(model_.machine(), device, parameters)),
+      facts_(std::move(facts)) {}
 
 Work Calibrated::ToWork(const KernelTime& time, const OpCost& cost) const {
   // Kernels follow each other in a stream: only a part of the launch that a lone kernel shows is left.
@@ -70,8 +73,31 @@ Work Calibrated::FusionWork(const LeafFacts& facts) const {
   return work;
 }
 
+// Steps follow each other like kernels of their own. Nothing runs faster than the device's peak, whatever its parts
+// were estimated at.
 Work Calibrated::WorkOf(const LeafFacts& facts) const {
+  Work work = KernelWork(facts);
+  const double waiting = facts.cost.steps * model_.parameters().memory.launch_us * 1e-6;
+  work.seconds = std::max(work.seconds + waiting, SecondsOn(model_.machine(), facts.arithmetic));
+  work.launch_seconds += waiting;
+  return work;
+}
+
+Work Calibrated::OwnKernelWork(const LeafFacts& facts) const {
+  Work work = Traffic(static_cast<double>(facts.cost.bytes), facts.instructions);
+  const double matrix = SecondsOn(model_.machine(), facts.arithmetic) / model_.parameters().gemm.sustained_fraction;
+  const double longest = std::max({work.seconds - work.launch_seconds, matrix, HostSeconds(device_, facts.cost)});
+  const double grown = (work.launch_seconds + longest) / work.seconds;
+  work.variance *= grown * grown;
+  work.seconds *= grown;
+  work.compute_seconds = std::max(work.compute_seconds, matrix);
+  work.flops = facts.cost.flops;
+  return work;
+}
+
+Work Calibrated::KernelWork(const LeafFacts& facts) const {
   if (facts.fusion) return FusionWork(facts);
+  if (facts.cost.own_kernel) return OwnKernelWork(facts);
   if (!facts.products.empty()) {
     return ToWork(model_.Time(facts.products.front().On(model_.machine())), facts.cost);
   }

@@ -28,11 +28,15 @@ class Calibrated : public Estimator, private LeafEstimator {
  private:
   Work Leaf(const ir::Module& module, ir::OpId op, Notes& notes) const override;
   Work WorkOf(const LeafFacts& facts) const;
+  Work KernelWork(const LeafFacts& facts) const;
+  // Of a kernel that tells its work: the longest of arithmetic, memory and the host's link, and the steps that wait.
+  Work OwnKernelWork(const LeafFacts& facts) const;
   // The product in a fusion, if there is one, and what the fusion moves beyond its operands and result.
   Work FusionWork(const LeafFacts& facts) const;
   Work Traffic(double bytes, const Instructions& instructions) const;
   Work ToWork(const KernelTime& time, const OpCost& cost) const;
 
+  hardware::Device device_;
   KernelModel model_;
   Hash128 key_;
   std::shared_ptr<const Facts> facts_;

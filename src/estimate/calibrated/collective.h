@@ -1,7 +1,7 @@
 // Time of one collective within a node or switched domain: latency, bytes on the wire, and a ramp between them.
 //
 // - T = a + x + g sqrt(a x), a = launch + hop h, h = N-1 round a ring (all-gather, reduce-scatter), else log2 N, x =
-// wire bytes / sustained link rate (device model, 2.5).
+// wire bytes / sustained link rate (spec device-model section 2.5).
 // - A hop is mostly the rendezvous of ranks that one host drives: further steps of a ring cost a message only.
 // - On a direct mesh N of P peers use N-1 links, and an all-reduce is a reduce-scatter and an all-gather (OnMesh); a
 // reducing switch bounds an all-reduce's traffic from eight ranks.

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "estimate/fusion_cost.h"
+#include "ir/facts/op_weights.h"
 #include "ir/op_kind.h"
 
 namespace hespas::estimate::calibrated {
@@ -13,35 +14,16 @@ namespace {
 using ir::OpKind;
 using ir::OpSort;
 
-struct KindWeight {
-  OpKind kind;
-  Instructions weight;
-};
-// On lanes as many as A100's, whose special units are a quarter of them, these are the prototype's weights. But sine
-// and cosine: what XLA's kernels run for arguments below 105,615, counted in their PTX; two are conversions.
-constexpr KindWeight kWeights[] = {{OpKind::kExponential, {8, 1}}, {OpKind::kExponentialMinusOne, {16, 1}},
-                                   {OpKind::kLog, {10, 1}},        {OpKind::kLogPlusOne, {16, 1}},
-                                   {OpKind::kTanh, {21, 1}},       {OpKind::kErf, {21, 1}},
-                                   {OpKind::kPower, {32, 2}},      {OpKind::kSine, {23, 2}},
-                                   {OpKind::kCosine, {24, 2}},     {OpKind::kTan, {46, 1}},
-                                   {OpKind::kAtan2, {46, 1}},      {OpKind::kCbrt, {17, 2}},
-                                   {OpKind::kLogistic, {12, 2}},   {OpKind::kDivide, {5, 1}},
-                                   {OpKind::kSqrt, {4, 1}},        {OpKind::kRsqrt, {2, 1}},
-                                   {OpKind::kRemainder, {8, 1}},   {OpKind::kReducePrecision, {5}},
-                                   {OpKind::kConvert, {1.5}},      {OpKind::kGather, {4}},
-                                   {OpKind::kConcatenate, {2}},    {OpKind::kPad, {2}},
-                                   {OpKind::kRng, {20}},           {OpKind::kRngBitGenerator, {20}}};
 constexpr Instructions kReduceWeight{1.5};  // of an input element
 constexpr Instructions kScatterWeight{4};
 constexpr double kConversions = 3;  // of a 16-bit float to 32 bits and back
 
 Instructions Weight(OpKind kind) {
-  for (const KindWeight& entry : kWeights) {
-    if (entry.kind == kind) return entry.weight;
-  }
+  const ir::OpWeight* known = ir::WeightOf(kind);
+  if (known != nullptr && known->cores) return {.lanes = *known->cores, .special = known->special};
   switch (ir::Traits(kind).sort) {
     case OpSort::kElementwise:
-      return {.lanes = kind == OpKind::kBitcastConvert ? 0.0 : 1.0};
+      return {.lanes = 1};
     case OpSort::kReduction:
       return kReduceWeight;
     case OpSort::kScatter:
@@ -79,16 +61,17 @@ Instructions Evaluate(const ir::Module& module, ir::OpId op, double evaluations)
 
 class Fusion {
  public:
-  Fusion(const ir::Module& module, ir::OpId fusion) : module_(module), ops_(FusedOps(module, fusion)) {}
+  Fusion(const ir::Module& module, ir::OpId fusion)
+      : module_(module), tiled_(ir::IsTritonFusion(module, fusion)), ops_(FusedOps(module, fusion)) {}
 
   Instructions Count() {
-    const bool rows = IsRowWise();
+    const bool once = tiled_ || IsRowWise();
     Instructions sum;
     for (size_t i = ops_.size(); i-- > 0;) {
       const ir::OpId op = ops_[i];
       const double own = ResultElements(module_, op);
       const auto needed = needed_.find(op.value);
-      const double evaluations = rows || needed == needed_.end() ? own : needed->second;
+      const double evaluations = once || needed == needed_.end() ? own : needed->second;
       sum = sum + Evaluate(module_, op, evaluations);
       Need(op, evaluations);
     }
@@ -137,6 +120,7 @@ class Fusion {
   }
 
   const ir::Module& module_;
+  bool tiled_;
   std::vector<ir::OpId> ops_;
   std::unordered_map<uint32_t, double> needed_;  // evaluations, by op
 };

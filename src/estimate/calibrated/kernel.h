@@ -59,6 +59,9 @@ struct KernelSpec {
   double bytes = 0;                // other kernels, and rows where 0 means arrays * b * n elements
   Instructions instructions = {};  // of kTraffic
   double result_bytes = 0;         // of one element of a product's result; 0: as `type` writes it (fp8 writes bf16)
+  double operand_bytes = 0;        // of one element of a product's operands, on average; 0: as wide as `type`
+  double passes = 1;               // of the matrix units for one product of the program's type
+  double real_products = 1;        // of a complex product
   double arrays = 2;               // rows and elementwise
   Instructions weight = {};        // rows and elementwise: of an element
   double dispatch_us = 0;          // floor of one eager call on the measuring host

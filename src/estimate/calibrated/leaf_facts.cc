@@ -9,6 +9,7 @@ LeafFacts LeafFactsOf(const ir::Module& module, ir::OpId op) {
   if (facts.cost.bytes == 0 && facts.cost.flops == 0) return facts;
   facts.dynamic = HasDynamicShape(module, op);
   facts.fusion = module.kind(op) == ir::OpKind::kFusion;
+  if (facts.cost.flops > 0) facts.arithmetic = ArithmeticOf(module, op);
   if (facts.fusion) {
     facts.instructions = FusionInstructions(module, op);
     if (!facts.cost.contraction) return facts;
@@ -17,11 +18,13 @@ LeafFacts LeafFactsOf(const ir::Module& module, ir::OpId op) {
     }
     return facts;
   }
-  if (const auto product = ProductIn(module, op)) {
+  if (facts.cost.own_kernel) {
+    facts.instructions = {.special = static_cast<double>(facts.cost.transcendentals)};
+  } else if (const auto product = ProductIn(module, op)) {
     facts.products.push_back(*product);
   } else {
     facts.instructions = OpInstructions(module, op);
-    const double flops = facts.cost.contraction ? 0 : static_cast<double>(facts.cost.flops);
+    const auto flops = static_cast<double>(facts.cost.flops);
     if (facts.instructions.lanes + facts.instructions.special < flops) facts.instructions = {.lanes = flops};
   }
   return facts;

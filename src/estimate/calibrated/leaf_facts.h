@@ -16,6 +16,7 @@ struct LeafFacts {
   bool fusion = false;
   Instructions instructions;      // of what is no product
   std::vector<Product> products;  // of a fusion all, else at most one
+  std::vector<Arithmetic> arithmetic;
 };
 
 LeafFacts LeafFactsOf(const ir::Module& module, ir::OpId op);

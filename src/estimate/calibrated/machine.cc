@@ -49,8 +49,8 @@ bool IsNarrow(Datatype type) {
 std::optional<Datatype> Wider(Datatype type) {
   switch (type) {
     case Datatype::kF4:
-      return Datatype::kF8;
     case Datatype::kF8:
+      return Datatype::kF16;  // as XLA's GPU compiler (gpu_compiler.cc: GpuFloatSupport(..., F16))
     case Datatype::kF16:
       return Datatype::kBf16;
     case Datatype::kI1:
@@ -174,13 +174,18 @@ Machine MakeMachine(const hardware::Device& device) {
   machine.tdp_w = device.tdp_w.value_or(0);
   machine.process_nm = device.process_nm.value_or(7);
   machine.gddr = device.memory_kind.starts_with("GDDR");
-  std::array<Datatype, kDatatypes> computed;  // the type whose matrix rate counts
+  machine.other_rate = std::max(1.0, device.peak_flops.value * 1e-6);
+  machine.tpu = device.family == "tpu";
+  machine.tf32_dots = device.vendor != "AMD";  // XLA gpu_blas_lt.cc: `cc.IsCuda() && ...`
+  std::array<Datatype, kDatatypes> computed;   // the type whose matrix rate counts
   for (size_t i = 0; i < kDatatypes; ++i) {
     const auto type = static_cast<Datatype>(i);
     const Rate matrix = RateOf(type, device, device.matrix_flops);
     computed[i] = matrix.of.value_or(type);
     machine.matrix_rate[i] = matrix.flops_per_us;
     machine.vector_rate[i] = RateOf(type, device, device.vector_flops).flops_per_us;
+    machine.named[i] = matrix.of == type;
+    machine.rated[i] = matrix.of.has_value();
     machine.tensor[i] =
         device.family == "tpu" || IsNarrow(computed[i]) || machine.matrix_rate[i] > 1.5 * machine.vector_rate[i];
   }

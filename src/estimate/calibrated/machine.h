@@ -28,6 +28,11 @@ struct Machine {
   std::array<double, kDatatypes> vector_rate = {};
   std::array<double, kDatatypes> sm_matrix_rate = {};  // of one SM at boost clock
   std::array<bool, kDatatypes> tensor = {};            // dots run on matrix units
+  std::array<bool, kDatatypes> named = {};             // the device file gives a rate for the type itself
+  std::array<bool, kDatatypes> rated = {};             // or one for a wider type
+  double other_rate = 1;                               // flop/us, of types that no table names
+  bool tpu = false;
+  bool tf32_dots = false;  // dots of f32 may run as TF32 by the compiler's defaults
 };
 
 Machine MakeMachine(const hardware::Device& device);

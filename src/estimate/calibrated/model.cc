@@ -59,7 +59,7 @@ TileModel MatrixTiles(const Machine& machine, const GemmConstants& gemm, const M
   return model;
 }
 
-// The board's power allows so many flop/us; energy a flop falls with the process (device model, 2.2).
+// The board's power allows so many flop/us; energy a flop falls with the process (spec device-model section 2.2).
 double PowerLimit(const Machine& machine, const LaneConstants& lanes) {
   const double energy =
       lanes.pj_per_flop * std::pow(std::min(1.0, machine.process_nm / kWholeProcess), kProcessExponent);
@@ -133,6 +133,9 @@ bool IsProduct(const KernelSpec& kernel) {
 // Extents are at least 1 and finite, whatever the table said.
 double Extent(double x) { return std::isfinite(x) ? std::clamp(x, 1.0, 1e12) : 1.0; }
 
+// Products of the matrix units for one multiplication of the program.
+double Repeats(const KernelSpec& kernel) { return Extent(kernel.passes) * Extent(kernel.real_products); }
+
 KernelTime FromProduct(const ProductTime& time, const ProductSize& size, double launch_us) {
   return {.us = time.us,
           .launch_us = launch_us,
@@ -200,7 +203,8 @@ double KernelModel::RelativeSigma(const KernelSpec& kernel, const KernelTime& ti
 double KernelModel::DatasheetTime(const KernelSpec& kernel, const KernelTime& time) const {
   const auto type = static_cast<size_t>(kernel.type);
   const double peak = machine_.tensor[type] ? machine_.matrix_rate[type] : machine_.vector_rate[type];
-  return std::max(IsProduct(kernel) ? time.flops / peak : 0.0, time.bytes / machine_.memory_rate);
+  return std::max(IsProduct(kernel) ? time.flops * Extent(kernel.passes) / peak : 0.0,
+                  time.bytes / machine_.memory_rate);
 }
 
 void KernelModel::Times(std::span<const KernelSpec> kernels, std::span<KernelTime> times) const {
@@ -219,12 +223,15 @@ KernelTime KernelModel::MatrixUnits(const KernelSpec& kernel) const {
                    .m = Extent(kernel.m),
                    .n = Extent(kernel.n),
                    .k = Extent(kernel.k),
-                   .operand_bytes = bytes,
-                   .result_bytes = narrow_float ? 2 : bytes};
+                   .operand_bytes = kernel.operand_bytes > 0 ? kernel.operand_bytes : bytes,
+                   .result_bytes = narrow_float ? 2 : bytes,
+                   .slowdown = Repeats(kernel)};
   if (kernel.result_bytes > 0) size.result_bytes = kernel.result_bytes;
   const GemmConstants& gemm = Gemm(kernel.type);
   if (size.b * size.m * size.n <= gemm.split_limit * size.k) size.splits = 8;
-  return FromProduct(BestTiling(matrix_[static_cast<size_t>(kernel.type)], size), size, gemm.launch_us);
+  KernelTime time = FromProduct(BestTiling(matrix_[static_cast<size_t>(kernel.type)], size), size, gemm.launch_us);
+  time.flops *= Extent(kernel.real_products);
+  return time;
 }
 
 KernelTime KernelModel::Lanes(const KernelSpec& kernel, bool batched) const {
@@ -234,17 +241,19 @@ KernelTime KernelModel::Lanes(const KernelSpec& kernel, bool batched) const {
                    .m = Extent(kernel.m),
                    .n = Extent(kernel.n),
                    .k = Extent(kernel.k),
-                   .operand_bytes = bytes,
+                   .operand_bytes = kernel.operand_bytes > 0 ? kernel.operand_bytes : bytes,
                    .result_bytes = kernel.result_bytes > 0 ? kernel.result_bytes : bytes,
-                   .slowdown = LaneSlowdown(machine_, kernel.type),
+                   .slowdown = LaneSlowdown(machine_, kernel.type) * Repeats(kernel),
                    .splits = batched ? 1 : 16};
   const double length = std::pow(size.k / lanes.long_extent, 2);
   if (!batched) size.slowdown *= 1 + lanes.long_contraction * length / (1 + length);
-  return FromProduct(BestTiling(batched ? batched_ : linear_, size), size, lanes.launch_us);
+  KernelTime time = FromProduct(BestTiling(batched ? batched_ : linear_, size), size, lanes.launch_us);
+  time.flops *= Extent(kernel.real_products);
+  return time;
 }
 
-// The cheaper of an implicit matrix product and, for 3x3 of stride 1 on lanes, Winograd F(4x4, 3x3) with its transforms
-// (device model, 2.4).
+// The cheaper of an implicit matmul and, for 3x3 of stride 1 on lanes, Winograd F(4x4, 3x3) with its transforms
+// (spec device-model section 2.4).
 KernelTime KernelModel::Convolution(const KernelSpec& kernel) const {
   const ConvolutionConstants& constants = parameters_.convolution;
   const double stride = Extent(kernel.stride);

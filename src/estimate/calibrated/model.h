@@ -1,4 +1,4 @@
-// The calibrated model of one device: closed forms with a few shared physical constants (device model, section 2).
+// The calibrated model of one device: closed forms with a few shared physical constants (spec device-model section 2).
 //
 // - Pure and thread-safe; equal kernels give equal times. No input makes it fail: times are finite and positive.
 // - Not slower with more SMs, clock, bandwidth or peak rate, whatever the kernel.

@@ -22,7 +22,7 @@ enum class Family : uint8_t { kGemm, kLinear, kBatchedGemm, kConvolution, kEleme
 inline constexpr size_t kFamilies = 8;
 std::string_view FamilyName(Family family);
 
-// Matrix products on tensor cores (device model, 2.1).
+// Matmuls on tensor cores (spec device-model section 2.1).
 struct GemmConstants {
   double launch_us = 0;           // kernel start, first loads, drain
   double sustained_fraction = 0;  // of the device's peak, over a long kernel
@@ -34,7 +34,7 @@ struct GemmConstants {
   double split_limit = 0;         // results per contracted element up to which the contraction is split
 };
 
-// The same on FP32 lanes, with the board's power as a limit (device model, 2.2).
+// The same on FP32 lanes, with the board's power as a limit (spec device-model section 2.2).
 struct LaneConstants {
   double launch_us = 0;
   double sustained_fraction = 0;
@@ -71,7 +71,7 @@ struct RowConstants {
 };
 
 struct ConvolutionConstants {
-  double sustained_fraction = 0;  // of the matrix product of the same size
+  double sustained_fraction = 0;  // of the matmul of the same size
   double dispatches = 0;          // that a long eager call spends beside its kernels
   double winograd_fraction = 0;   // of the 36 products of a Winograd convolution
   double transform_passes = 0;    // traffic of its transforms of input and output, in their transformed sizes

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "estimate/cost.h"
+#include "estimate/ragged_dot.h"
 #include "ir/attributes/op_attributes.h"
 #include "ir/facts/library_call.h"
 
@@ -80,7 +81,8 @@ KernelSpec FromConvolution(const ir::Module& module, ir::OpId op) {
   const double n = Extent(out, dims->output_feature) / outer;
   const double groups = outer * BatchInWindow(module, op, *dims);
   const double m = Elements(out) / (n * groups);
-  const auto flops = static_cast<double>(ContractionFlops(module, op));
+  const double real = module.type(module.operands(op)[0]).element.complex ? 4 : 1;
+  const double flops = static_cast<double>(ContractionFlops(module, op)) / real;
   return {.shape = Shape::kGemm, .b = groups, .m = m, .n = n, .k = std::max(1.0, flops / (2 * m * n * groups))};
 }
 
@@ -104,21 +106,49 @@ KernelSpec FromLibraryCall(const ir::Module& module, ir::OpId op) {
   return FromSizes(Elements(lhs), Elements(rhs), Elements(out), std::max(1.0, batch));
 }
 
-// Nothing for types that no matrix unit multiplies.
-std::optional<Datatype> TypeOf(const ir::Module& module, ir::OpId op) {
-  const ir::Element* element = RateElement(module, op, true);
-  if (element == nullptr) return std::nullopt;
-  ir::Element component = *element;
-  component.complex = false;
-  return ParseDatatype(ir::ElementText(component));
+// Ragged dots, einsums and calls: a ragged dot is a product for each group.
+KernelSpec FromCall(const ir::Module& module, ir::OpId op, const OpCost& cost) {
+  if (const auto ragged = RaggedDotOf(module, op)) {
+    return {.shape = Shape::kGemm,
+            .b = static_cast<double>(ragged->groups),
+            .m = static_cast<double>(ragged->m),
+            .n = static_cast<double>(ragged->n),
+            .k = static_cast<double>(cost.flops) / (2.0 * static_cast<double>(ragged->groups) *
+                                                    static_cast<double>(ragged->m) * static_cast<double>(ragged->n))};
+  }
+  if (module.kind(op) == ir::OpKind::kCustomCall) return FromLibraryCall(module, op);
+  const ir::Type& lhs = module.type(module.operands(op)[0]);
+  const ir::Type& rhs = module.type(module.operands(op)[1]);
+  KernelSpec product = FromSizes(Elements(lhs), Elements(rhs), Elements(MainResult(module, op)), 1);
+  product.k = static_cast<double>(cost.flops) / (2 * product.m * product.n);
+  return product;
+}
+
+// XLA dot_strength_reduction: a vector with a vector always, with a matrix below so many elements.
+bool IsStrengthReduced(const KernelSpec& product) {
+  constexpr double kSmall = 1e7;  // gpu/transforms/algebraic_simplifier.cc
+  if (product.m > 1 && product.n > 1) return false;
+  if (product.m <= 1 && product.n <= 1) return true;
+  return product.b > 1 && product.b * (product.m * product.k + product.k * product.n) < kSmall;
+}
+
+// Of both operands on average; 0 where it is the type's own.
+double OperandBytes(const ir::Module& module, ir::OpId op, const KernelSpec& product) {
+  const ir::Element& lhs = module.type(module.operands(op)[0]).element;
+  const ir::Element& rhs = module.type(module.operands(op)[1]).element;
+  const auto left = static_cast<double>(ir::ElementBits(lhs));
+  const auto right = static_cast<double>(ir::ElementBits(rhs));
+  if (left == right) return !lhs.complex && left >= 8 && left < 64 ? 0 : left / 8;
+  return (left * product.m + right * product.n) / (product.m + product.n) / 8;
 }
 
 }  // namespace
 
 KernelSpec Product::On(const Machine& machine) const {
-  const auto rate = [&](Datatype t) { return machine.matrix_rate[static_cast<size_t>(t)]; };
+  const MatrixType run = MatrixTypeOn(machine, arithmetic);
   KernelSpec resolved = kernel;
-  if (may_be_tf32 && rate(Datatype::kTf32) > rate(Datatype::kF32)) resolved.type = Datatype::kTf32;
+  resolved.type = run.type;
+  resolved.passes = run.passes;
   return resolved;
 }
 
@@ -131,8 +161,9 @@ std::optional<Product> ProductIn(const ir::Module& module, ir::OpId op) {
   if (module.op(op).operand_count < 2 || module.op(op).result_count == 0) return std::nullopt;
   if (module.kind(op) == ir::OpKind::kFusion) return std::nullopt;  // its operands are not those of its product
   const OpCost cost = CostOf(module, op);
-  const auto type = TypeOf(module, op);
-  if (!cost.contraction || cost.flops <= 0 || !type) return std::nullopt;
+  if (!cost.contraction || cost.flops <= 0 || cost.own_kernel) return std::nullopt;
+  const std::vector<Arithmetic> arithmetic = ArithmeticOf(module, op);
+  if (arithmetic.empty() || !arithmetic.front().type) return std::nullopt;  // no matrix unit multiplies the type
   KernelSpec product;
   switch (module.kind(op)) {
     case ir::OpKind::kDot:
@@ -143,21 +174,16 @@ std::optional<Product> ProductIn(const ir::Module& module, ir::OpId op) {
     case ir::OpKind::kDynamicConv:
       product = FromConvolution(module, op);
       break;
-    case ir::OpKind::kCustomCall:
-      product = FromLibraryCall(module, op);
-      break;
-    default: {
-      const ir::Type& lhs = module.type(module.operands(op)[0]);
-      const ir::Type& rhs = module.type(module.operands(op)[1]);
-      product = FromSizes(Elements(lhs), Elements(rhs), Elements(MainResult(module, op)), 1);
-      product.k = static_cast<double>(cost.flops) / (2 * product.m * product.n);
-    }
+    default:
+      product = FromCall(module, op, cost);
   }
-  product.type = *type;
-  const ir::Type& out = MainResult(module, op);
-  product.result_bytes = static_cast<double>(ir::ElementBits(out.element)) / 8;
+  if (!ir::ConvolutionDimensionsOf(module, op) && IsStrengthReduced(product)) return std::nullopt;
+  product.type = *arithmetic.front().type;
+  product.result_bytes = static_cast<double>(ir::ElementBits(MainResult(module, op).element)) / 8;
+  product.operand_bytes = OperandBytes(module, op, product);
+  product.real_products = module.type(module.operands(op)[0]).element.complex ? 4 : 1;
   if (product.b > 1) product.shape = Shape::kBatchedGemm;
-  return Product{product, *type == Datatype::kF32 && AllowsTf32(module, op)};
+  return Product{product, arithmetic.front()};
 }
 
 }  // namespace hespas::estimate::calibrated

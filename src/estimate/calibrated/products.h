@@ -1,8 +1,12 @@
-// Dots, convolutions and library calls as the matrix products that the calibrated model times.
+// Dots, convolutions and library calls as the matmuls that the calibrated model times.
+//
+// - A batch of vector products, and a small product of a matrix and a vector, is none: XLA reduces its strength to a
+//   multiplication and a sum.
 #pragma once
 
 #include <optional>
 
+#include "estimate/arithmetic.h"
 #include "estimate/calibrated/kernel.h"
 #include "estimate/calibrated/machine.h"
 #include "ir/module.h"
@@ -12,9 +16,9 @@ namespace hespas::estimate::calibrated {
 // A product whose type waits for the machine.
 struct Product {
   KernelSpec kernel;
-  bool may_be_tf32 = false;  // f32 that the program lets run as TF32
+  Arithmetic arithmetic;  // type and precision that the program asks for
 
-  // f32 becomes TF32 where the machine has it and the program lets it.
+  // As the machine's matrix units run it.
   KernelSpec On(const Machine& machine) const;
 };
 

@@ -1,7 +1,7 @@
-// Time of a matrix product cut into tiles: the best of a few tile sizes and splits of the contraction.
+// Time of a matmul cut into tiles: the best of a few tile sizes and splits of the contraction.
 //
 // - Waves of tiles over the SMs, sustained rate, operands out of L2 and memory are combined softly; each wave's
-//   results are stored exposed (device model, 2.1).
+//   results are stored exposed (spec device-model section 2.1).
 // - Never slower with more SMs, a higher clock, peak or bandwidth.
 #pragma once
 

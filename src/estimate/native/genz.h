@@ -1,5 +1,5 @@
 // GenZ's collectives in closed form: 5 us + f (n-1) (latency + bytes / (n bandwidth)), f = 2 for an all-reduce, else 1;
-// point to point latency + bytes / bandwidth (external simulators, section 4).
+// point to point latency + bytes / bandwidth (spec external-simulators section 4).
 #pragma once
 
 #include "estimate/calibrated/collective.h"

@@ -55,8 +55,4 @@ std::unique_ptr<OpModel> AsOpModel(std::unique_ptr<MatrixModel> model) {
   return std::make_unique<ProductsOnly>(std::move(model));
 }
 
-Dataflow DataflowOf(std::string_view name) {
-  return name == "os" ? Dataflow::kOutputStationary : Dataflow::kWeightStationary;
-}
-
 }  // namespace hespas::estimate::native

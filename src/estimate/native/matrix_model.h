@@ -1,4 +1,4 @@
-// Models of single matrix products, in process: systolic arrays by their cycles, and GenZ's operator formula.
+// Models of single matmuls, in process: systolic arrays by their cycles, and GenZ's operator formula.
 //
 // - Pure; C[m,n] = sum over k, `batch` times. A convolution is its implicit product.
 #pragma once
@@ -11,6 +11,7 @@
 #include "base/result.h"
 #include "estimate/calibrated/kernel.h"
 #include "estimate/external/op_model.h"
+#include "estimate/native/dataflow.h"
 #include "hardware/device.h"
 
 namespace hespas::estimate::native {
@@ -44,10 +45,6 @@ class MatrixModel {
   virtual MatrixCost Cost(const MatrixProduct& product) const = 0;
   virtual std::string Fingerprint() const = 0;  // of everything that costs depend on
 };
-
-enum class Dataflow : uint8_t { kWeightStationary, kOutputStationary };
-// "os" keeps outputs in place, anything else weights.
-Dataflow DataflowOf(std::string_view name);
 
 // "systolic", "scalesim", "genz". Fails where the device lacks what the model needs.
 using MadeModel = Result<std::unique_ptr<MatrixModel>>;

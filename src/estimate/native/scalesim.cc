@@ -1,5 +1,5 @@
 // SCALE-Sim v3 with given bandwidth and without prefetch, in closed form: it counts exactly these cycles
-// (external simulators, section 4). Weight-stationary: ceil(K/R) ceil(N/C) (M + 2R + C - 2) - 1;
+// (spec external-simulators section 4). Weight-stationary: ceil(K/R) ceil(N/C) (M + 2R + C - 2) - 1;
 // output-stationary: ceil(M/R) ceil(N/C) (K + R + C - 2) - 1.
 #include <fmt/format.h>
 

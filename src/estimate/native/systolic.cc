@@ -2,7 +2,7 @@
 // in while the tile before multiplies, activations of the first column of tiles and all results pass through memory.
 //
 // Per job: max(R, rd(W + A)) + Tk Tn (2M + max(2R, rd(W)) + o) + (Tk - 1) rd(A) + wr(M N), in cycles; 2 bytes an
-// element, transfers in beats of 64 bytes (external simulators, section 1).
+// element, transfers in beats of 64 bytes (spec external-simulators section 1).
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -102,7 +102,7 @@ class PjrtProfiler : public BlockProfiler {
     const double devices = options_.clock == "cpu" ? program.replicas * program.partitions : 1;
     const double seconds = answer->value("seconds", -1.0) / devices;
     const double half_width = answer->value("half_width_s", 0.0) / devices;
-    if (!(seconds >= 0) || !std::isfinite(seconds)) return Failed("it answered no time");
+    if (!(seconds >= 0) || !std::isfinite(seconds)) return Failed("it reported no time");
     constexpr double kHalfWidths = 1.96;  // of 95 %, in standard deviations
     const double overhead = answer->value("overhead_s", 0.0);
     return Measured{.seconds = std::max(0.0, seconds - overhead), .sigma_seconds = half_width / kHalfWidths};
@@ -186,7 +186,7 @@ Result<std::unique_ptr<PjrtProfiler>> Open(const ProfileOptions& options, std::c
                      {}, "name a plugin with --plugin");
   }
   const std::string worker = FindWorker();
-  if (worker.empty()) return MakeError(kPluginUnusable, "hespas_pjrt_worker stands neither beside hespas nor in PATH");
+  if (worker.empty()) return MakeError(kPluginUnusable, "hespas_pjrt_worker is neither beside hespas nor in PATH");
   const double bytes = options.memory_gib > 0 ? options.memory_gib * (1 << 30)
                                               : kDefaultMemoryShare * static_cast<double>(AvailableMemory());
   std::vector<std::string> command = {worker, "--plugin", plugin, "--memory",

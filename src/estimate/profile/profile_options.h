@@ -8,7 +8,7 @@ namespace hespas::estimate {
 
 struct ProfileOptions {
   std::string plugin;     // of pjrt: a shared library; empty: found in the active Python environment
-  bool cold = false;      // of pjrt: caches of the device are replaced before each run
+  bool cold = false;      // of pjrt: clear the device's caches before each run
   int sample = 0;         // blocks measured of each family; 0: all
   double budget_s = 0;    // after which no further block is measured; 0: none
   int jobs = 0;           // programs compiled at a time; 0: as the machine has cores, at most 4

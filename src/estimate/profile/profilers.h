@@ -17,7 +17,7 @@ inline constexpr DiagnosticKind kNoPlugin{
     Outcome::kToolFailed};
 inline constexpr DiagnosticKind kPluginUnusable{
     "E0595",
-    "The PJRT plugin could not be used: the message says what the worker process that loaded it told. Common causes "
+    "The PJRT plugin could not be used: the message comes from the worker process that loaded it. Common causes "
     "are "
     "a library that is no plugin, an older C API, or a device that is missing or taken.",
     Outcome::kToolFailed};

@@ -1,5 +1,5 @@
 // Measures blocks with programs that compile and time them: XLA's tools as the Python prototype drives them (spec
-// python-prototype, section 13), and IREE's.
+// python-prototype section 13), and IREE's.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -69,7 +69,7 @@ class XlaProfiler : public BlockProfiler {
     std::vector<double> times;
     for (std::sregex_iterator it(output->begin(), output->end(), kDuration), end; it != end; ++it)
       times.push_back(std::strtod((*it)[1].str().c_str(), nullptr));
-    if (times.size() < 2) return Failed("hlo_runner_main", "told fewer than two times", *output);
+    if (times.size() < 2) return Failed("hlo_runner_main", "printed fewer than two times", *output);
     times.erase(std::max_element(times.begin(), times.end()));
     double sum = 0;
     for (const double time : times) sum += time;
@@ -157,7 +157,7 @@ class IreeProfiler : public BlockProfiler {
     if (output->find("UNIMPLEMENTED;") != std::string::npos)
       return Failed("iree-benchmark-module", "lacks something", *output);
     const auto seconds = MeanSeconds(*output, options_.clock);
-    if (!seconds) return Failed("iree-benchmark-module", "told no time", *output);
+    if (!seconds) return Failed("iree-benchmark-module", "printed no time", *output);
     return Measured{.seconds = *seconds};
   }
 

@@ -17,7 +17,7 @@ using internal::SaturatingAdd;
 using internal::SaturatingMultiply;
 using ir::OpKind;
 
-// Which formula of section 10 an op follows.
+// Which formula of spec python-prototype section 10 an op follows.
 enum class Rule : uint8_t {
   kUnhandled,
   kFree,

@@ -1,4 +1,4 @@
-// The Python prototype's roofline, to the last bit of its doubles (its specification, sections 4 and 10).
+// The Python prototype's roofline, to the last bit of its doubles (spec python-prototype section 4 and 10).
 #pragma once
 
 #include <string>

@@ -7,7 +7,7 @@
 namespace hespas::estimate {
 namespace {
 
-constexpr std::string_view kModelVersion = "roofline 1";
+constexpr std::string_view kModelVersion = "roofline 2";
 
 std::string RatesText(const hardware::RateTable& rates) {
   std::string text;
@@ -24,15 +24,17 @@ Hash128 KeyOf(const hardware::Device& device) {
 }  // namespace
 
 Roofline::Roofline(hardware::Device device, std::shared_ptr<const Facts> facts)
-    : device_(std::move(device)), key_(KeyOf(device_)), facts_(std::move(facts)) {}
+    : device_(std::move(device)),
+      machine_(calibrated::MakeMachine(device_)),
+      key_(KeyOf(device_)),
+      facts_(std::move(facts)) {}
 
-double Roofline::Rate(const RooflineFacts::Part& part, Notes& notes) const {
-  if (part.datatype.empty()) return device_.peak_flops.value;
-  if (!device_.per_datatype_flops.empty() && !device_.Knows(part.datatype)) {
-    notes.push_back({NoteKind::kUnknownDatatype, part.op, part.datatype});
+void Roofline::NoteUnknownTypes(const RooflineFacts& facts, ir::OpId op, Notes& notes) const {
+  if (device_.per_datatype_flops.empty()) return;
+  for (const Arithmetic& part : facts.arithmetic) {
+    if (!part.type || machine_.rated[static_cast<size_t>(*part.type)]) continue;
+    notes.push_back({NoteKind::kUnknownDatatype, op, std::string(calibrated::Entry(*part.type).name)});
   }
-  if (!part.contraction) return device_.VectorRateFor(part.datatype).value;
-  return device_.MatrixRateFor(part.may_be_tf32 && device_.Knows("tf32") ? "tf32" : part.datatype).value;
 }
 
 Work Roofline::Leaf(const ir::Module& module, ir::OpId op, Notes& notes) const {
@@ -46,9 +48,10 @@ Work Roofline::Leaf(const ir::Module& module, ir::OpId op, Notes& notes) const {
     if (cost.bytes == 0 && cost.flops == 0) return Work{};
     if (facts.dynamic) notes.push_back({NoteKind::kDynamicShape, op, std::string(module.name(op))});
     Work work{.flops = cost.flops, .bytes = cost.bytes};
-    for (const RooflineFacts::Part& part : facts.parts) work.compute_seconds += part.flops / Rate(part, notes);
+    NoteUnknownTypes(facts, op, notes);
+    work.compute_seconds = SecondsOn(machine_, facts.arithmetic);
     work.memory_seconds = static_cast<double>(cost.bytes) / device_.memory_bandwidth.value;
-    work.seconds = std::max(work.compute_seconds, work.memory_seconds);
+    work.seconds = std::max({work.compute_seconds, work.memory_seconds, HostSeconds(device_, cost)});
     return work;
   };
   const auto make = [&] { return RooflineFactsOf(module, op); };

@@ -28,9 +28,10 @@ class Roofline : public Estimator, private LeafEstimator {
 
  private:
   Work Leaf(const ir::Module& module, ir::OpId op, Notes& notes) const override;
-  double Rate(const RooflineFacts::Part& part, Notes& notes) const;
+  void NoteUnknownTypes(const RooflineFacts& facts, ir::OpId op, Notes& notes) const;
 
   hardware::Device device_;
+  calibrated::Machine machine_;
   Hash128 key_;
   std::shared_ptr<const Facts> facts_;
 };

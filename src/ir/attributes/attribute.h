@@ -15,7 +15,7 @@
 namespace hespas::ir {
 
 inline constexpr int64_t kMaxDecoded = int64_t{1} << 22;
-inline constexpr int64_t kMaxSplat = int64_t{1} << 16;  // values that one written value may stand for
+inline constexpr int64_t kMaxSplat = int64_t{1} << 16;  // values that one written value may represent
 
 // "3", "-1 : i32", "0x10", "dense<3> : tensor<i64>", "true".
 std::optional<int64_t> AsInteger(std::string_view text);

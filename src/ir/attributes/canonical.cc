@@ -379,7 +379,7 @@ std::string_view Canonical::Target(std::string_view alias) {
   return module_.Alias(alias);
 }
 
-// Tolerances of zero are left out.
+// Tolerances of zero are omitted.
 void Canonical::AppendResultAccuracy(std::string& out, std::string_view head, std::string_view body) {
   const std::vector<Entry> entries = Entries(body);
   out += head;
@@ -450,7 +450,7 @@ std::string QuantisedSpelling(std::string text) {
   return text;
 }
 
-// The number at `at` of a quantised type: scales as MLIR prints an f64, zero points of 0 left out.
+// The number at `at` of a quantised type: scales as MLIR prints an f64, zero points of 0 omitted.
 size_t AppendQuantisedNumber(std::string& out, std::string_view text, size_t at) {
   size_t end = at;
   const auto in_number = [&](char c, char before) {

@@ -2,7 +2,7 @@
 //
 // - Builtin attributes, and the struct-like ones of stablehlo and chlo, are rewritten in full; attributes of other
 //   dialects only as far as aliases inside them go.
-// - Aliases come from the module's table. Nesting beyond kMaxDepth is left as it stands.
+// - Aliases come from the module's table. Nesting beyond kMaxDepth is left as it is.
 #pragma once
 
 #include <string>
@@ -42,7 +42,7 @@ class Canonical {
   void AppendResultAccuracy(std::string& out, std::string_view head, std::string_view body);
   void AppendStruct(std::string& out, std::string_view head, std::string_view body, std::string_view keys);
 
-  // What `#name` stands for, while the budget lasts: aliases of aliases can multiply without end.
+  // What `#name` represents, while the budget lasts: aliases of aliases can multiply without end.
   std::string_view Target(std::string_view alias);
 
   const Module& module_;

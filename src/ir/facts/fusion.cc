@@ -39,4 +39,13 @@ std::vector<OpId> FusedOps(const Module& module, OpId fusion) {
   return found;
 }
 
+bool IsTritonFusion(const Module& module, OpId fusion) {
+  for (const std::string_view name : {"backend_config", "mhlo.backend_config"}) {
+    const std::string_view* text = module.attribute(fusion, name);
+    // Quotes may be escaped; only a fusion's kind starts like this.
+    if (text != nullptr && text->find("__triton") != std::string_view::npos) return true;
+  }
+  return false;
+}
+
 }  // namespace hespas::ir

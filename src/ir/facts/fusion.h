@@ -13,4 +13,8 @@ BlockId FusionBody(const Module& module, OpId fusion);
 // The ops of a fusion's body and of fusions within it, in program order; bodies of reductions are not entered.
 std::vector<OpId> FusedOps(const Module& module, OpId fusion);
 
+// Whether XLA compiles the fusion by Triton, tile by tile ("kind":"__triton", "__triton_gemm",
+// "__triton_nested_gemm_fusion", "__triton_softmax", ... in its backend_config).
+bool IsTritonFusion(const Module& module, OpId fusion);
+
 }  // namespace hespas::ir

@@ -41,7 +41,7 @@ std::optional<LibraryCall> LibraryCallOf(const Module& module, OpId op);
 // What a custom_call's target spells; empty where `op` is none.
 std::string CallTarget(const Module& module, OpId op);
 
-// The operation of CHLO that a custom_call stands for: "chlo.erf" for a call of "mhlo.erf", as portable artifacts hold
+// The operation of CHLO that a custom_call represents: "chlo.erf" for a call of "mhlo.erf", as portable artifacts hold
 // what StableHLO lacks. Empty where the target is no such operation.
 std::string CalledOperation(const Module& module, OpId op);
 

@@ -15,6 +15,13 @@ std::string ShapeList(std::span<const int64_t> dims) {
   return fmt::format("[{}]", fmt::join(texts, ", "));
 }
 
+bool Check::in_nested_module() const {
+  for (OpId op = module_.parent_op(id_); op.valid(); op = module_.parent_op(op)) {
+    if (module_.kind(op) == OpKind::kModule) return op != module_.root();
+  }
+  return false;
+}
+
 bool Check::Report(const DiagnosticKind& kind, std::string message, std::string help) {
   if (hlo() && !reported_.insert(op_->source).second) return false;
   const bool shown = diagnostics_.wants_more();
@@ -119,6 +126,19 @@ bool Check::ExpectDimensions(std::span<const int64_t> dims, int64_t rank, std::s
     seen[static_cast<size_t>(d)] = true;
   }
   return true;
+}
+
+bool Check::ExpectSound(TypeId type) {
+  const TypeFacts& facts = facts_[type];
+  const std::string_view flaw = facts.flaw.empty() ? facts.misfit : facts.flaw;
+  return flaw.empty() || Report(kBadQuantisation, fmt::format("`{}` is no quantised type: {}", text(type), flaw),
+                                "correct the storage range, scales, zero points or dimension of the type");
+}
+
+bool Check::ExpectRank(size_t operand_index, int64_t rank) {
+  if (!operand_ranked(operand_index) || operand_rank(operand_index) == rank) return true;
+  const std::string_view what = rank == 0 ? "a scalar" : rank == 1 ? "a list" : "a matrix";
+  return Fail(kWrongType, "operand {} must be {}, not `{}`", operand_index, what, text(operand_type(operand_index)));
 }
 
 bool Check::ExpectOperands(size_t count) {

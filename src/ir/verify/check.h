@@ -57,6 +57,9 @@ class Check {
   bool result_ranked(size_t i = 0) { return result_facts(i).ranked; }
   std::string text(TypeId id) const { return module_.types().Text(id); }
 
+  // Whether the op stands in a module within the module, whose symbols are its own.
+  bool in_nested_module() const;
+
   // Always false, so that a rule can end with `return check.Fail(...)`.
   template <class... Args>
   bool Fail(const DiagnosticKind& kind, fmt::format_string<Args...> format, Args&&... args) {
@@ -89,6 +92,10 @@ class Check {
   bool ExpectSameType(size_t operand_index, size_t result_index = 0);
   // Each of `dims` within [0, rank) and none twice.
   bool ExpectDimensions(std::span<const int64_t> dims, int64_t rank, std::string_view what);
+  // A quantised type must hold together.
+  bool ExpectSound(TypeId type);
+  // Where its rank is known; 0 is a scalar.
+  bool ExpectRank(size_t operand_index, int64_t rank);
   bool ExpectOperands(size_t count);
   bool ExpectResults(size_t count);
 

@@ -25,7 +25,8 @@ inline constexpr DiagnosticKind kBadSymbol{
     "E0408", "A call or composite refers to a function that does not exist or has another signature."};
 inline constexpr DiagnosticKind kBadQuantisation{"E0409",
                                                  "Quantised types of an op's operands and results do not go together."};
-inline constexpr DiagnosticKind kUseBeforeDefinition{
-    "E0410", "An op reads a value that is made after it, or by itself. Ops stand in an order in which each can run."};
+inline constexpr DiagnosticKind kUseBeforeDefinition{"E0410",
+                                                     "An op uses a value that is defined after it, or by itself. Every "
+                                                     "op must follow the ops that define its operands."};
 
 }  // namespace hespas::ir::verify

@@ -66,10 +66,12 @@ bool CheckAllToAll(Check& check);
 bool CheckReduceScatter(Check& check);
 bool CheckCollectiveReduce(Check& check);
 bool CheckCollectivePermute(Check& check);
-bool CheckPairs(Check& check);  // source_target_pairs
 bool CheckCollectiveBroadcast(Check& check);
 bool CheckAsyncStart(Check& check);
 bool CheckAsyncDone(Check& check);
+
+// groups.cc
+bool CheckPairs(Check& check);  // source_target_pairs
 
 // control.cc
 bool CheckIf(Check& check);
@@ -99,6 +101,7 @@ bool CheckRngBitGenerator(Check& check);
 
 // transfers.cc
 bool CheckInfeed(Check& check);
+bool CheckOutfeed(Check& check);
 bool CheckSend(Check& check);
 bool CheckRecv(Check& check);
 
@@ -133,6 +136,9 @@ struct GroupRules {
   int64_t size = 0;      // of each group, where not 0
 };
 bool CheckReplicaGroups(Check& check, const GroupRules& rules);
+bool UsesGlobalIds(Check& check);
+// Members of each replica group; 0 where the text says nothing (all devices), or where groups multiply by partitions.
+int64_t GroupMembers(Check& check);
 // precision_config and algorithm of a contraction.
 bool CheckPrecision(Check& check);
 

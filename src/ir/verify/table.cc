@@ -156,7 +156,7 @@ constexpr OpRule kRules[] = {
     Row(OpKind::kRngBitGenerator, kOne, kTwo, {kInteger | kFloat, 0, 0, kInteger | kFloat}, CheckRngBitGenerator),
     // transfers
     Row(OpKind::kInfeed, kOne, kAny, {kToken, 0, 0, kAnything}, CheckInfeed),
-    Row(OpKind::kOutfeed, kSome, kOne, {kAnything, kAnything, kAnything, kToken}, nullptr),
+    Row(OpKind::kOutfeed, kSome, kOne, {kAnything, kAnything, kAnything, kToken}, CheckOutfeed),
     Row(OpKind::kSend, kSome, kOne, {kAnything, kAnything, kAnything, kToken | kFuture}, CheckSend),
     Row(OpKind::kRecv, kOne, kAny, {kToken, 0, 0, kAnything}, CheckRecv),
 };

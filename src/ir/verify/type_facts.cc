@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "ir/attributes/attribute.h"
@@ -27,6 +28,9 @@ constexpr ClassName kClassNames[] = {{kBool, "bool"},
                                      {kTuple, "tuple"},
                                      {kBuffer, "memref"},
                                      {kFuture, "future"}};
+
+constexpr double kSmallestF16 = 5.9604644775390625e-8;  // the least positive f16
+constexpr double kLargestF16 = 65504;
 
 bool KnownWidth(uint16_t bits) { return bits == 2 || bits == 4 || bits == 8 || bits == 16 || bits == 32 || bits == 64; }
 
@@ -52,6 +56,32 @@ ClassMask PlainClass(const Element& element) {
   }
 }
 
+// What is wrong with the parameters of a quantised element, empty where nothing is.
+std::string_view FlawOf(const Quantisation& q) {
+  const int64_t least = q.is_unsigned ? 0 : -(int64_t{1} << (q.bits - 1));
+  const int64_t most = (int64_t{1} << (q.is_unsigned ? q.bits : q.bits - 1)) - 1;
+  if (q.least < least || q.most > most) return "its range exceeds the storage type";
+  if (q.least >= q.most) return "its range is empty";
+  for (const double scale : q.scales) {
+    if (!(scale > 0) || !std::isfinite(scale)) return "a scale is not positive and finite";
+    if (q.expressed == "f16" && (scale < kSmallestF16 || scale > kLargestF16)) return "a scale is out of f16's range";
+  }
+  if (!q.per_axis) return q.scales.size() == 1 ? "" : "it has several scales, but no dimension";
+  return q.dimension < 0 ? "its dimension is negative" : "";
+}
+
+// The same of what MLIR's type allows, but StableHLO's tensors do not.
+std::string_view MisfitOf(const Type& type, const Quantisation& q) {
+  for (const int64_t zero : q.zero_points) {
+    if (zero < q.least || zero > q.most) return "a zero point is out of the range of the storage";
+  }
+  if (!q.per_axis || type.kind == TypeKind::kUnrankedTensor) return "";
+  if (q.dimension >= static_cast<int64_t>(type.dims.size())) return "its dimension does not exist";
+  const int64_t size = type.dims[static_cast<size_t>(q.dimension)];
+  return CompatibleSizes(size, static_cast<int64_t>(q.scales.size())) ? ""
+                                                                      : "its dimension has another size than scales";
+}
+
 ClassMask ClassOf(const Type& type, const Quantisation* quantisation) {
   switch (type.kind) {
     case TypeKind::kTensor:
@@ -68,17 +98,7 @@ ClassMask ClassOf(const Type& type, const Quantisation* quantisation) {
     default:
       return kOther;
   }
-  if (quantisation) {
-    const Quantisation& q = *quantisation;
-    for (const int64_t zero : q.zero_points) {
-      if (zero < q.least || zero > q.most) return kOther;
-    }
-    if (!q.per_axis) return kQuantised;
-    if (type.kind == TypeKind::kUnrankedTensor) return kQuantisedAxis;
-    if (q.dimension < 0 || q.dimension >= static_cast<int64_t>(type.dims.size())) return kOther;
-    const int64_t size = type.dims[static_cast<size_t>(q.dimension)];
-    return CompatibleSizes(size, static_cast<int64_t>(q.scales.size())) ? kQuantisedAxis : kOther;
-  }
+  if (quantisation) return quantisation->per_axis ? kQuantisedAxis : kQuantised;
   if (!type.element.complex) return PlainClass(type.element);
   return type.element.kind == ElementKind::kF32 || type.element.kind == ElementKind::kF64 ? kComplex : kOther;
 }
@@ -182,7 +202,12 @@ TypeFacts TypeFactTable::Find(const Type& type) {
   facts.ranked = type.kind == TypeKind::kTensor;
   facts.static_shape = type.has_static_shape();
   if (type.element.kind == ElementKind::kQuantised) facts.quantisation = Parse(type.element);
-  facts.classes = ClassOf(type, facts.quantisation);
+  const bool tensor = type.kind == TypeKind::kTensor || type.kind == TypeKind::kUnrankedTensor;
+  if (facts.quantisation && tensor) {
+    facts.flaw = FlawOf(*facts.quantisation);
+    facts.misfit = facts.flaw.empty() ? MisfitOf(type, *facts.quantisation) : "";
+  }
+  facts.classes = facts.flaw.empty() && facts.misfit.empty() ? ClassOf(type, facts.quantisation) : kOther;
   return facts;
 }
 
@@ -220,6 +245,16 @@ std::vector<int64_t> Bounds(const Type& type) {
   bounds.reserve(items.size());
   for (const std::string_view item : items) bounds.push_back(AsInteger(item).value_or(kDynamic));
   return bounds;
+}
+
+std::vector<int64_t> UpperSizes(const Type& type) {
+  std::vector<int64_t> sizes = type.dims;
+  if (type.encoding.empty()) return sizes;
+  const std::vector<int64_t> bounds = Bounds(type);
+  for (size_t i = 0; i < sizes.size() && i < bounds.size(); ++i) {
+    if (sizes[i] == kDynamic) sizes[i] = bounds[i];
+  }
+  return sizes;
 }
 
 bool CompatibleShapes(const Type& a, const Type& b) {

@@ -52,6 +52,8 @@ struct TypeFacts {
   bool ranked = false;    // a ranked tensor
   bool static_shape = false;
   const Quantisation* quantisation = nullptr;  // of a quantised element
+  std::string_view flaw;                       // why the quantised element is none, else empty
+  std::string_view misfit;                     // why it does not fit the tensor, else empty
 };
 
 class TypeFactTable {
@@ -80,6 +82,9 @@ class TypeFactTable {
 // The bounds of a tensor's dynamic dimensions (kDynamic where unbounded), from `#stablehlo.bounds<4, ?>` or
 // `#stablehlo.type_extensions<bounds = [4, ?]>`; empty without such an encoding.
 std::vector<int64_t> Bounds(const Type& type);
+
+// The largest sizes that the dimensions can have: their own, or their bounds; kDynamic where neither is known.
+std::vector<int64_t> UpperSizes(const Type& type);
 
 // Whether one type may stand where the other is inferred: equal, or different only in dynamic dimensions, bounds kept,
 // and in scales of quantised elements.

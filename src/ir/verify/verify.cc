@@ -31,6 +31,7 @@ bool CheckCounts(Check& check, const OpRule& rule) {
 bool CheckClass(Check& check, TypeId type, ClassMask allowed, std::string_view what, size_t i) {
   const ClassMask classes = check.facts()[type].classes;
   if (classes & allowed) return true;
+  if (!check.ExpectSound(type)) return false;
   return check.Report(kWrongType,
                       fmt::format("{} {} has type `{}`, which the op does not take", what, i, check.text(type)),
                       fmt::format("possible are tensors of {}", ClassNames(allowed)));

@@ -16,6 +16,8 @@ bool ReadMember(Check& check, std::string_view name, Window& window, int64_t Win
   if (!check.has(name)) return true;
   const auto values = check.Integers(name);
   if (!values) return false;
+  // `stride = []` of the short form leaves the default.
+  if (values->empty()) return true;
   if (values->size() != window.size()) {
     return check.Fail(kBadDimension, "`{}` has {} entries for a window of {} dimensions", name, values->size(),
                       window.size());
@@ -37,7 +39,7 @@ bool ReadPadding(Check& check, Window& window) {
   if (!matrix) {
     return check.Report(kBadAttribute, "`padding` must be a list of pairs", "write one [low, high] for each dimension");
   }
-  if (matrix->values.empty() && rows == 0) return true;
+  if (matrix->values.empty() && (rows == 0 || matrix->rows == 0)) return true;
   if (matrix->columns != 2) {
     return check.Fail(kBadDimension, "`padding` must have the shape [{}, 2], but has [{}, {}]", rows, matrix->rows,
                       matrix->columns);
@@ -55,7 +57,7 @@ bool ReadPadding(Check& check, Window& window) {
 bool CheckReversal(Check& check, std::string_view name, size_t rank) {
   if (name.empty() || !check.has(name)) return true;
   const auto values = check.Integers(name);
-  if (!values || values->size() == rank) return values.has_value();
+  if (!values || values->empty() || values->size() == rank) return values.has_value();
   return check.Fail(kBadDimension, "`{}` has {} entries for a window of {} dimensions", name, values->size(), rank);
 }
 

@@ -212,14 +212,14 @@ std::optional<size_t> UpdatedOperand(const ir::Module& module, ir::OpId op, size
   if (kind != OpKind::kFusion) return std::nullopt;
   const ir::BlockId body = module.body(op);
   const ir::ValueId returned = Origin(module, Returned(module, body, result));
-  const ir::OpId maker = returned.valid() ? module.defining_op(returned) : ir::OpId();
-  if (!maker.valid() || !IsUpdate(module.kind(maker))) return std::nullopt;
-  const ir::ValueId old = Origin(module, module.operands(maker)[0]);
+  const ir::OpId producer = returned.valid() ? module.defining_op(returned) : ir::OpId();
+  if (!producer.valid() || !IsUpdate(module.kind(producer))) return std::nullopt;
+  const ir::ValueId old = Origin(module, module.operands(producer)[0]);
   const auto parameter = ParameterIndex(module, body, old);
-  return parameter && ReadsInPlace(module, body, maker, old) ? parameter : std::nullopt;
+  return parameter && ReadsInPlace(module, body, producer, old) ? parameter : std::nullopt;
 }
 
-bool MayTakeOver(const ir::Module& module, ir::OpId op, size_t result, size_t operand, bool on_cpu) {
+bool MayReuseInPlace(const ir::Module& module, ir::OpId op, size_t result, size_t operand, bool on_cpu) {
   const ir::Type& to = module.type(module.result(op, result));
   const ir::Type& from = module.type(module.operands(op)[operand]);
   if (to.element_count() != from.element_count()) return false;

@@ -1,4 +1,4 @@
-// Which results of an op lie in the buffers of its operands.
+// Which results of an op are in the buffers of its operands.
 //
 // - A view always does: a bitcast, a tuple's element, the end of an asynchronous op.
 // - An update in place does where the operand is not needed any more, otherwise a copy is made first.
@@ -20,7 +20,7 @@ std::optional<size_t> UpdatedOperand(const ir::Module& module, ir::OpId op, size
 
 // Whether result `i` may be written over operand `operand`: each element is read where it is written.
 // `on_cpu`: XLA's CPU compiler does not see that reshapes inside a fusion move nothing.
-bool MayTakeOver(const ir::Module& module, ir::OpId op, size_t result, size_t operand, bool on_cpu);
+bool MayReuseInPlace(const ir::Module& module, ir::OpId op, size_t result, size_t operand, bool on_cpu);
 
 // The start of an asynchronous op for its end or update; invalid for other ops.
 ir::OpId AsyncStartOf(const ir::Module& module, ir::OpId op);

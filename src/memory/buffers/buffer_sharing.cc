@@ -3,49 +3,50 @@
 #include <algorithm>
 
 #include "memory/buffers/aliasing.h"
-#include "memory/buffers/scratch.h"
+#include "memory/buffers/workspace.h"
 
 namespace hespas::memory {
 
 using ir::OpKind;
 
 BufferSharing::BufferSharing(const ir::Module& module, const BlockToAnalyse& what) : BlockValues(module, what) {
-  taker_.assign(values_.size(), kNever);
-  taken_directly_.assign(values_.size(), false);
-  FindHomes();
-  JoinDying();
-  JoinResults();
+  reused_by_.assign(values_.size(), kNever);
+  reused_directly_.assign(values_.size(), false);
+  FindAssignedBuffers();
+  ReuseDyingOperands();
+  AssignResults();
 }
 
 bool BufferSharing::ReadOnly(uint32_t root) const {
   if (root >= arguments_) {
-    const ir::OpId maker = module_.defining_op(values_[root]);
-    return maker.valid() && module_.kind(maker) == OpKind::kConstant;
+    const ir::OpId producer = module_.defining_op(values_[root]);
+    return producer.valid() && module_.kind(producer) == OpKind::kConstant;
   }
   if (what_.is_main) return what_.donation == nullptr || !what_.donation->donated[root];
   return !what_.loop.valid();
 }
 
-void BufferSharing::FindHomes() {
-  home_.assign(values_.size(), kNever);
+void BufferSharing::FindAssignedBuffers() {
+  assigned_.assign(values_.size(), kNever);
   for (size_t i = 0; i < returned_.size(); ++i) {
-    if (const uint32_t value = Find(returned_[i]); value != kNever && value >= arguments_) home_[value] = HomeOf(i);
+    if (const uint32_t value = Find(returned_[i]); value != kNever && value >= arguments_)
+      assigned_[value] = AssignedBufferOf(i);
   }
 }
 
-bool BufferSharing::MayGoHome(ir::OpId op, size_t i, uint32_t home, uint32_t at) {
-  if (last_use_[Root(home)] > at || (what_.copies_early && ReadElsewhere(home, op, at))) return false;
-  if (last_use_[Root(home)] < at) return true;
+bool BufferSharing::MayAssignBuffer(ir::OpId op, size_t i, uint32_t buffer, uint32_t at) {
+  if (last_use_[Root(buffer)] > at || (what_.copies_early && ReadElsewhere(buffer, op, at))) return false;
+  if (last_use_[Root(buffer)] < at) return true;
   const auto operands = module_.operands(op);
   for (size_t k = 0; k < operands.size(); ++k) {
-    if (Find(operands[k]) == Root(home) && UpdatedOperand(module_, op, i) != k &&
-        !MayTakeOver(module_, op, i, k, what_.on_cpu))
+    if (Find(operands[k]) == Root(buffer) && UpdatedOperand(module_, op, i) != k &&
+        !MayReuseInPlace(module_, op, i, k, what_.on_cpu))
       return false;
   }
   return true;
 }
 
-bool BufferSharing::ReadElsewhere(uint32_t home, ir::OpId op, uint32_t at) {
+bool BufferSharing::ReadElsewhere(uint32_t buffer, ir::OpId op, uint32_t at) {
   std::vector<bool> before(end_, false);
   std::vector<ir::OpId> todo = {op};
   while (!todo.empty()) {
@@ -61,13 +62,13 @@ bool BufferSharing::ReadElsewhere(uint32_t home, ir::OpId op, uint32_t at) {
   for (uint32_t i = 0; i < end_; ++i) {
     if (i == at || before[i]) continue;
     for (const ir::ValueId operand : module_.operands(what_.order[i])) {
-      if (Find(operand) == Root(home) && !IsViewOnly(what_.order[i])) return true;
+      if (Find(operand) == Root(buffer) && !IsBitcast(what_.order[i])) return true;
     }
   }
   return false;
 }
 
-bool BufferSharing::IsViewOnly(ir::OpId op) const {
+bool BufferSharing::IsBitcast(ir::OpId op) const {
   return module_.op(op).result_count == 1 && ViewOf(module_, op, 0).has_value();
 }
 
@@ -76,38 +77,38 @@ bool BufferSharing::Dies(uint32_t v, uint32_t at) {
   return last_use_[root] == at && !ReadOnly(root);
 }
 
-void BufferSharing::JoinDying() {
+void BufferSharing::ReuseDyingOperands() {
   for (uint32_t at = 0; at < end_; ++at) {
     const ir::OpId op = what_.order[at];
     if (module_.kind(op) == OpKind::kWhile) {
-      JoinCarried(op, at);
+      ShareLoopState(op, at);
       continue;
     }
-    for (size_t i = 0; i < module_.op(op).result_count; ++i) JoinOneDying(op, i, at);
+    for (size_t i = 0; i < module_.op(op).result_count; ++i) ReuseDyingOperand(op, i, at);
   }
 }
 
-void BufferSharing::JoinOneDying(ir::OpId op, size_t i, uint32_t at) {
+void BufferSharing::ReuseDyingOperand(ir::OpId op, size_t i, uint32_t at) {
   const uint32_t result = NumberOf(module_.result(op, i));
   if (Root(result) != result) return;  // a view
-  const uint32_t home = home_[result];
+  const uint32_t buffer = assigned_[result];
   const auto operands = module_.operands(op);
   const auto updated = UpdatedOperand(module_, op, i);
   const uint32_t old = updated && *updated < operands.size() ? Find(operands[*updated]) : kNever;
-  if (old != kNever && (home == kNever || old != Root(home)) && Dies(old, at)) {
+  if (old != kNever && (buffer == kNever || old != Root(buffer)) && Dies(old, at)) {
     Join(old, result);
-  } else if (home != kNever && MayGoHome(op, i, home, at)) {
-    JoinChain(op, i, home, at);
-    GoHome(home, result);
+  } else if (buffer != kNever && MayAssignBuffer(op, i, buffer, at)) {
+    AssignChain(op, i, buffer, at);
+    AssignBuffer(buffer, result);
   }
-  if (!updated) TakeOver(op, i, at);
+  if (!updated) ReuseInPlace(op, i, at);
 }
 
-void BufferSharing::JoinChain(ir::OpId op, size_t i, uint32_t home, uint32_t at) {
+void BufferSharing::AssignChain(ir::OpId op, size_t i, uint32_t buffer, uint32_t at) {
   std::vector<uint32_t> chain;
-  uint32_t last = Root(home);
+  uint32_t last = Root(buffer);
   while (last_use_[last] < at) {
-    last = taker_[last];
+    last = reused_by_[last];
     // A copy stays apart from what it copies: XLA would have left it out otherwise.
     if (last == kNever || Root(last) != last || module_.kind(module_.defining_op(values_[last])) == OpKind::kCopy)
       return;
@@ -116,45 +117,45 @@ void BufferSharing::JoinChain(ir::OpId op, size_t i, uint32_t home, uint32_t at)
   if (last_use_[last] != at) return;
   const auto operands = module_.operands(op);
   for (size_t k = 0; k < operands.size(); ++k) {
-    if (Find(operands[k]) != last || !MayTakeOver(module_, op, i, k, what_.on_cpu)) continue;
-    for (const uint32_t step : chain) Join(home, step);
+    if (Find(operands[k]) != last || !MayReuseInPlace(module_, op, i, k, what_.on_cpu)) continue;
+    for (const uint32_t step : chain) Join(buffer, step);
     return;
   }
 }
 
-void BufferSharing::TakeOver(ir::OpId op, size_t i, uint32_t at) {
+void BufferSharing::ReuseInPlace(ir::OpId op, size_t i, uint32_t at) {
   const uint32_t result = NumberOf(module_.result(op, i));
   const auto operands = module_.operands(op);
   bool taken = false;
   for (size_t k = 0; k < operands.size(); ++k) {
     const uint32_t from = Find(operands[k]);
-    if (from == kNever || !Dies(from, at) || taker_[from] != kNever) continue;
+    if (from == kNever || !Dies(from, at) || reused_by_[from] != kNever) continue;
     if (what_.sizes.Of(values_[from]) != what_.sizes.Of(module_.result(op, i))) continue;
-    if (!MayTakeOver(module_, op, i, k, what_.on_cpu)) continue;
-    taker_[from] = result;
-    taken_directly_[from] = !taken && values_[from] == operands[k] && IsOnlyResult(operands[k]);
-    taken = taken || taken_directly_[from];
+    if (!MayReuseInPlace(module_, op, i, k, what_.on_cpu)) continue;
+    reused_by_[from] = result;
+    reused_directly_[from] = !taken && values_[from] == operands[k] && IsOnlyResult(operands[k]);
+    taken = taken || reused_directly_[from];
   }
 }
 
 bool BufferSharing::IsOnlyResult(ir::ValueId value) const {
-  const ir::OpId maker = module_.defining_op(value);
-  if (!maker.valid()) return what_.is_main;
-  if (!what_.scheduled && !what_.on_cpu && ReturnsWorkspace(module_, maker)) return false;
-  return module_.op(maker).result_count == 1;
+  const ir::OpId producer = module_.defining_op(value);
+  if (!producer.valid()) return what_.is_main;
+  if (!what_.scheduled && !what_.on_cpu && ReturnsWorkspace(module_, producer)) return false;
+  return module_.op(producer).result_count == 1;
 }
 
-void BufferSharing::GoHome(uint32_t home, uint32_t result) {
-  Lend(home, {.from = defined_[result], .until = end_, .owner = result});
-  Join(home, result);
+void BufferSharing::AssignBuffer(uint32_t buffer, uint32_t result) {
+  Donate(buffer, {.from = defined_[result], .until = end_, .owner = result});
+  Join(buffer, result);
 }
 
-void BufferSharing::Lend(uint32_t home, const Span& taken) {
-  const uint32_t until = last_use_[Root(home)];
-  if (until < taken.from) lent_.push_back({what_.sizes.Of(values_[home]), {{.from = 0, .until = until}, taken}});
+void BufferSharing::Donate(uint32_t buffer, const Span& taken) {
+  const uint32_t until = last_use_[Root(buffer)];
+  if (until < taken.from) donated_.push_back({what_.sizes.Of(values_[buffer]), {{.from = 0, .until = until}, taken}});
 }
 
-void BufferSharing::JoinCarried(ir::OpId op, uint32_t at) {
+void BufferSharing::ShareLoopState(ir::OpId op, uint32_t at) {
   const ir::BlockId body = module_.body(op, 1);
   const auto operands = module_.operands(op);
   for (size_t i = 0; i < operands.size() && i < module_.op(op).result_count; ++i) {
@@ -166,21 +167,21 @@ void BufferSharing::JoinCarried(ir::OpId op, uint32_t at) {
   }
 }
 
-void BufferSharing::JoinResults() {
+void BufferSharing::AssignResults() {
   for (size_t i = 0; i < returned_.size(); ++i) {
-    const uint32_t home = HomeOf(i);
+    const uint32_t buffer = AssignedBufferOf(i);
     const uint32_t value = Find(returned_[i]);
-    if (home == kNever || value == kNever || value < arguments_) continue;
-    if (last_use_[Root(home)] < defined_[value]) {
-      GoHome(home, value);
+    if (buffer == kNever || value == kNever || value < arguments_) continue;
+    if (last_use_[Root(buffer)] < defined_[value]) {
+      AssignBuffer(buffer, value);
     } else if (std::count(returned_.begin(), returned_.end(), returned_[i]) == 1) {
-      last_use_[value] = std::max({last_read_[value], defined_[value], last_use_[Root(home)]});
-      Lend(home, {.from = last_use_[value] + 1, .until = end_});
+      last_use_[value] = std::max({last_read_[value], defined_[value], last_use_[Root(buffer)]});
+      Donate(buffer, {.from = last_use_[value] + 1, .until = end_});
     }
   }
 }
 
-uint32_t BufferSharing::HomeOf(size_t result) const {
+uint32_t BufferSharing::AssignedBufferOf(size_t result) const {
   if (what_.is_main && what_.donation != nullptr && result < what_.donation->argument_of_result.size()) {
     return what_.donation->argument_of_result[result];
   }

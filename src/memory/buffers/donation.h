@@ -1,8 +1,7 @@
-// Which results of `main` lie in the buffers of which arguments.
+// Which results of `main` are in the buffers of which arguments.
 //
 // - Read from the module's alias table (HLO's or MLIR's spelling) and from `tf.aliasing_output` and `jax.buffer_donor`
-// of
-//   the arguments; a donor without a result of its own serves the first one of its type.
+//   of the arguments; a donor without a result of its own serves the first one of its type.
 #pragma once
 
 #include <cstdint>

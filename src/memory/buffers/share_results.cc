@@ -27,10 +27,10 @@ class Taken {
   }
 
   bool Take(const Span& span) {
-    if (longest_.Meets(span)) return false;  // most often what is in the way
+    if (longest_.Overlaps(span)) return false;  // most often what is in the way
     for (auto at = spans_.upper_bound({.from = span.until, .until = kNone}); at != spans_.begin();) {
       --at;
-      if (at->Meets(span)) return false;
+      if (at->Overlaps(span)) return false;
       if (at->until < span.from) break;
     }
     spans_.insert(span);
@@ -44,51 +44,52 @@ class Taken {
 };
 
 // The buffers that are large enough for what is looked at; the smallest come last.
-class Homes {
+class ReusableBuffers {
  public:
-  void Add(const Home& home) { homes_.emplace_back(home.taken); }
+  void Add(const ReusableBuffer& buffer) { buffers_.emplace_back(buffer.taken); }
 
   // Puts `span` into the smallest buffer that is free then.
   bool Take(const Span& span) {
-    return std::any_of(homes_.rbegin(), homes_.rend(), [&](Taken& home) { return home.Take(span); });
+    return std::any_of(buffers_.rbegin(), buffers_.rend(), [&](Taken& buffer) { return buffer.Take(span); });
   }
 
  private:
-  std::vector<Taken> homes_;
+  std::vector<Taken> buffers_;
 };
 
 }  // namespace
 
-bool Span::Meets(const Span& other) const {
+bool Span::Overlaps(const Span& other) const {
   if (from > other.until || other.from > until) return false;
-  if (until == other.from && taker != kNone && taker == other.owner) return false;
-  return other.until != from || other.taker == kNone || other.taker != owner;
+  if (until == other.from && reused_by != kNone && reused_by == other.owner) return false;
+  return other.until != from || other.reused_by == kNone || other.reused_by != owner;
 }
 
-void ShareResults(std::vector<Interval>& intervals, const std::vector<Home>& lent) {
+void ShareResults(std::vector<Interval>& intervals, const std::vector<ReusableBuffer>& donated) {
   constexpr size_t kMostPairs = 20'000'000;
-  std::vector<Home> homes = lent;
+  std::vector<ReusableBuffer> buffers = donated;
   std::vector<uint32_t> others;
   const auto span = [&](const Interval& interval) {
-    return Span{interval.from, interval.until, interval.owner, interval.taker};
+    return Span{interval.from, interval.until, interval.owner, interval.reused_by};
   };
   for (uint32_t i = 0; i < intervals.size(); ++i) {
     if (intervals[i].result) {
-      homes.push_back({intervals[i].bytes, {span(intervals[i])}});
+      buffers.push_back({intervals[i].bytes, {span(intervals[i])}});
     } else {
       others.push_back(i);
     }
   }
-  if (homes.empty() || homes.size() * others.size() > kMostPairs) return;
+  if (buffers.empty() || buffers.size() * others.size() > kMostPairs) return;
   std::sort(others.begin(), others.end(), [&](uint32_t a, uint32_t b) {
     return std::tuple(-intervals[a].bytes, intervals[a].rank, a) <
            std::tuple(-intervals[b].bytes, intervals[b].rank, b);
   });
-  std::stable_sort(homes.begin(), homes.end(), [](const Home& a, const Home& b) { return a.bytes > b.bytes; });
-  auto smaller = homes.begin();  // homes from here on are too small
-  Homes large_enough;
+  std::stable_sort(buffers.begin(), buffers.end(),
+                   [](const ReusableBuffer& a, const ReusableBuffer& b) { return a.bytes > b.bytes; });
+  auto smaller = buffers.begin();  // buffers from here on are too small
+  ReusableBuffers large_enough;
   for (const uint32_t i : others) {
-    for (; smaller != homes.end() && smaller->bytes >= intervals[i].bytes; ++smaller) {
+    for (; smaller != buffers.end() && smaller->bytes >= intervals[i].bytes; ++smaller) {
       large_enough.Add(*smaller);
     }
     if (large_enough.Take(span(intervals[i]))) intervals[i].bytes = 0;
@@ -99,13 +100,13 @@ void ShareResults(std::vector<Interval>& intervals, const std::vector<Home>& len
   }
 }
 
-void EndTakenOver(std::vector<Interval>& intervals) {
+void EndReused(std::vector<Interval>& intervals) {
   std::unordered_set<uint32_t> temporaries;
   for (const Interval& interval : intervals) {
     if (!interval.result) temporaries.insert(interval.owner);
   }
   for (Interval& interval : intervals) {
-    if (interval.taken_directly && temporaries.contains(interval.taker) && interval.until > interval.from) {
+    if (interval.reused_directly && temporaries.contains(interval.reused_by) && interval.until > interval.from) {
       --interval.until;
     }
   }

@@ -1,5 +1,5 @@
 // XLA's buffer assignment: results of a program have buffers of their own from the start, donated arguments and what a
-// loop carries have a time between their last use and their next value; others may lie in both, the largest first, in
+// loop carries have a time between their last use and their next value; others may be in both, the largest first, in
 // the smallest buffer that has room.
 #pragma once
 
@@ -12,21 +12,21 @@ namespace hespas::memory {
 struct Span {
   uint32_t from;
   uint32_t until;
-  uint32_t owner = 0xFFFFFFFFu;  // number of the value
-  uint32_t taker = 0xFFFFFFFFu;  // of the value that may be written over it
-  bool Meets(const Span& other) const;
+  uint32_t owner = 0xFFFFFFFFu;      // number of the value
+  uint32_t reused_by = 0xFFFFFFFFu;  // of the value that may be written over it
+  bool Overlaps(const Span& other) const;
 };
 
-// A buffer, and when something lies in it.
-struct Home {
+// A buffer, and the spans in which it is occupied.
+struct ReusableBuffer {
   int64_t bytes;
   std::vector<Span> taken;
 };
 
-// Drops the intervals that lie in a result's or a lent buffer; results are held from the start.
-void ShareResults(std::vector<Interval>& intervals, const std::vector<Home>& lent);
+// Drops the intervals that are in a result's or a donated buffer; results are held from the start.
+void ShareResults(std::vector<Interval>& intervals, const std::vector<ReusableBuffer>& donated);
 
-// Of two temporaries of which one is written over the other, the first ends before the second begins.
-void EndTakenOver(std::vector<Interval>& intervals);
+// Of two temporaries of which the second reuses the first, the first ends before the second begins.
+void EndReused(std::vector<Interval>& intervals);
 
 }  // namespace hespas::memory

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "ir/walk.h"
-#include "memory/order/delayed_gradients.h"
+#include "memory/order/gradient_sinking.h"
 #include "memory/order/memory_order.h"
 
 namespace hespas::memory {
@@ -40,8 +40,8 @@ std::vector<ir::OpId> OwnOrder(const ir::Module& module, ir::BlockId block) {
 Ordered OrderOf(const ir::Module& module, const BlockToOrder& what, const AnalyseOrder& analyse) {
   Ordered chosen = Least(module, what, analyse);
   const std::vector<ir::OpId> least = chosen.order;
-  const DelayUntil until = what.by_model ? DelayUntil::kEnd : DelayUntil::kNextGather;
-  UseIfHigher(DelayGradients(module, what.block, least, until), analyse, chosen);
+  const SinkUntil until = what.by_model ? SinkUntil::kEnd : SinkUntil::kNextGather;
+  UseIfHigher(SinkWeightGradients(module, what.block, least, until), analyse, chosen);
   const auto has = [&](auto is) {
     return std::any_of(least.begin(), least.end(), [&](ir::OpId op) { return is(module.kind(op)); });
   };

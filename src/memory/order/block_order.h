@@ -1,7 +1,7 @@
 // The order in which XLA's GPU compiler would run a block whose ops are not scheduled yet.
 //
 // - That of least memory of its DefaultMemoryScheduler's; beside it stand those that its latency-hiding scheduler may
-//   make of it. Which one it makes hangs on single kernels: the one that holds most counts.
+//   make of it. Which one it makes depends on single kernels: the one that holds most counts.
 #pragma once
 
 #include <functional>
@@ -28,7 +28,7 @@ using AnalyseOrder = std::function<Liveness(const std::vector<ir::OpId>&)>;
 
 Ordered OrderOf(const ir::Module& module, const BlockToOrder& what, const AnalyseOrder& analyse);
 
-// The ops of a block as they stand, but its terminator.
+// The ops of a block as they are, but its terminator.
 std::vector<ir::OpId> OwnOrder(const ir::Module& module, ir::BlockId block);
 
 }  // namespace hespas::memory

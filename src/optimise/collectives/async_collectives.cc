@@ -1,4 +1,4 @@
-// Collectives become pairs: a start, behind which others may run, and a done, from which the result is there.
+// Collectives become pairs: a start, after which others may run, and a done, from which the result is there.
 #include <fmt/format.h>
 
 #include "ir/type_table.h"
@@ -27,7 +27,7 @@ void Divide(Dataflow& flow, NodeId id, PassContext& context) {
   auto body = std::make_unique<Dataflow>(flow.source());
   Node inner = flow.Copy(id);
   std::vector<ir::TypeId> operands;
-  for (WireId& operand : inner.operands) {
+  for (ValueId& operand : inner.operands) {
     operands.push_back(flow.type_id(operand));
     operand = body->AddParameter(operands.back());
   }
@@ -59,7 +59,7 @@ void Divide(Dataflow& flow, NodeId id, PassContext& context) {
 
 }  // namespace
 
-void DivideCollectives(Dataflow& flow, PassContext& context) {
+void SplitCollectives(Dataflow& flow, PassContext& context) {
   const std::vector<NodeId> order = flow.order();
   for (const NodeId id : order) {
     const Node& node = flow.node(id);

@@ -20,8 +20,8 @@ class DeviceIndex {
  public:
   explicit DeviceIndex(const Dataflow& flow) : flow_(flow) {}
 
-  std::optional<int64_t> operator()(WireId wire, int64_t device, int depth = 0) const {
-    const Node* node = flow_.MakerNode(wire);
+  std::optional<int64_t> operator()(ValueId value, int64_t device, int depth = 0) const {
+    const Node* node = flow_.ProducerNode(value);
     if (node == nullptr || depth > 16) return std::nullopt;
     const auto operand = [&](size_t i) { return (*this)(node->operands[i], device, depth + 1); };
     switch (node->kind) {
@@ -61,10 +61,10 @@ class DeviceIndex {
 
   // One element of a one-dimensional table.
   std::optional<int64_t> Lookup(const Node& node, int64_t device, int depth) const {
-    if (node.operands.size() != 2 || flow_.type(WireId(node.first_result.index())).element_count() != 1) {
+    if (node.operands.size() != 2 || flow_.type(ValueId(node.first_result.index())).element_count() != 1) {
       return std::nullopt;
     }
-    const Node* table = flow_.MakerNode(node.operands[0]);
+    const Node* table = flow_.ProducerNode(node.operands[0]);
     const auto index = (*this)(node.operands[1], device, depth + 1);
     if (table == nullptr || table->kind != OpKind::kConstant || !index) return std::nullopt;
     return Constant(*table, *index);
@@ -97,7 +97,7 @@ class DeviceIndex {
 class ReduceScatterFormer {
  public:
   explicit ReduceScatterFormer(Dataflow& flow) : flow_(flow), users_(flow.Users()) {
-    for (const WireId out : flow.outputs) returned_.insert({out, true});
+    for (const ValueId out : flow.outputs) returned_.insert({out, true});
   }
 
   void Run() {
@@ -111,7 +111,7 @@ class ReduceScatterFormer {
 
  private:
   void Visit(NodeId id) {
-    const WireId result = flow_.result(id);
+    const ValueId result = flow_.result(id);
     const auto& users = users_[result.index()];
     if (users.size() != 1 || returned_.count(result) > 0) return;
     const Node& slice = flow_.node(users[0]);
@@ -163,7 +163,7 @@ class ReduceScatterFormer {
 
   Dataflow& flow_;
   UserTable users_;
-  std::unordered_map<WireId, bool> returned_;
+  std::unordered_map<ValueId, bool> returned_;
 };
 
 // sum(reduce(a), reduce(b)) is reduce(sum(a, b)): one collective instead of two (XLA's reassociation passes).
@@ -171,15 +171,15 @@ class Reassociator {
  public:
   explicit Reassociator(Dataflow& flow) : flow_(flow) {
     for (const NodeId id : flow.order()) {
-      for (const WireId operand : flow.node(id).operands) ++uses_[operand];
+      for (const ValueId operand : flow.node(id).operands) ++uses_[operand];
     }
-    for (const WireId out : flow.outputs) ++uses_[out];
+    for (const ValueId out : flow.outputs) ++uses_[out];
   }
 
   void Run() {
     const std::vector<NodeId> order = flow_.order();
     for (const NodeId id : order) {
-      for (WireId& operand : flow_.node(id).operands) operand = flow_.Resolve(operand);
+      for (ValueId& operand : flow_.node(id).operands) operand = flow_.Resolve(operand);
       if (flow_.node(id).kind == OpKind::kAdd && flow_.node(id).operands.size() == 2) Visit(id);
     }
     flow_.Normalise();
@@ -187,28 +187,29 @@ class Reassociator {
 
  private:
   void Visit(NodeId id) {
-    const WireId a = flow_.node(id).operands[0];
-    const WireId b = flow_.node(id).operands[1];
-    if (!MayJoin(a) || !MayJoin(b) || a == b || !AreAlike(flow_.maker(a), flow_.maker(b))) return;
-    const WireId x = flow_.MakerNode(a)->operands[0];
-    const WireId y = flow_.MakerNode(b)->operands[0];
-    const WireId sum = flow_.result(flow_.Add(
+    const ValueId a = flow_.node(id).operands[0];
+    const ValueId b = flow_.node(id).operands[1];
+    if (!MayJoin(a) || !MayJoin(b) || a == b || !AreAlike(flow_.producer(a), flow_.producer(b))) return;
+    const ValueId x = flow_.ProducerNode(a)->operands[0];
+    const ValueId y = flow_.ProducerNode(b)->operands[0];
+    const ValueId sum = flow_.result(flow_.Add(
         {.name = "stablehlo.add", .operands = {x, y}, .results = {flow_.type_id(x)}, .origin = flow_.node(id).origin}));
-    Node made = flow_.Copy(flow_.maker(a));
+    Node made = flow_.Copy(flow_.producer(a));
     made.operands = {sum};
     const std::vector<ir::TypeId> types{flow_.type_id(a)};
-    const WireId whole = flow_.result(flow_.Add(std::move(made), types));
+    const ValueId whole = flow_.result(flow_.Add(std::move(made), types));
     uses_[whole] = uses_[flow_.result(id)];
     flow_.Replace(flow_.result(id), whole);
   }
 
-  bool MayJoin(WireId wire) const {
-    const Node* maker = flow_.MakerNode(wire);
-    if (maker == nullptr || maker->operands.size() != 1 || maker->capture_count > 0 || maker->result_count != 1)
+  bool MayJoin(ValueId value) const {
+    const Node* producer = flow_.ProducerNode(value);
+    if (producer == nullptr || producer->operands.size() != 1 || producer->capture_count > 0 ||
+        producer->result_count != 1)
       return false;
-    if (maker->kind != OpKind::kAllReduce && maker->kind != OpKind::kReduceScatter) return false;
-    const auto uses = uses_.find(wire);
-    return uses != uses_.end() && uses->second == 1 && Sums(*maker);
+    if (producer->kind != OpKind::kAllReduce && producer->kind != OpKind::kReduceScatter) return false;
+    const auto uses = uses_.find(value);
+    return uses != uses_.end() && uses->second == 1 && Sums(*producer);
   }
 
   bool Sums(const Node& node) const { return ReducerKind(flow_.source(), node.origin) == OpKind::kAdd; }
@@ -227,7 +228,7 @@ class Reassociator {
   }
 
   Dataflow& flow_;
-  std::unordered_map<WireId, size_t> uses_;
+  std::unordered_map<ValueId, size_t> uses_;
 };
 
 Dimensions FrontFirst(size_t rank, size_t dimension) {
@@ -259,8 +260,8 @@ void NarrowAllReduces(Dataflow& flow, PassContext&) {
   for (const NodeId id : order) {
     const Node& node = flow.node(id);
     if (node.kind != OpKind::kConvert || node.operands.size() != 1) continue;
-    const WireId sum = node.operands[0];
-    const Node* reduce = flow.MakerNode(sum);
+    const ValueId sum = node.operands[0];
+    const Node* reduce = flow.ProducerNode(sum);
     if (reduce == nullptr || reduce->kind != OpKind::kAllReduce || reduce->operands.size() != 1) continue;
     const bool returned = std::find(flow.outputs.begin(), flow.outputs.end(), sum) != flow.outputs.end();
     if (users[sum.index()].size() != 1 || returned || reduce->capture_count > 0) continue;
@@ -268,9 +269,9 @@ void NarrowAllReduces(Dataflow& flow, PassContext&) {
     const ir::TypeId narrow = flow.type_id(flow.result(id));
     const ir::OpId reducer = ReducerFor(flow.source(), reduce->origin, narrow);
     if (!reducer.valid()) continue;
-    Node made = flow.Copy(flow.maker(sum));
+    Node made = flow.Copy(flow.producer(sum));
     made.origin = reducer;
-    const WireId input = reduce->operands[0];
+    const ValueId input = reduce->operands[0];
     const ir::OpId origin = node.origin;
     made.operands = {flow.result(
         flow.Add({.name = "stablehlo.convert", .operands = {input}, .results = {narrow}, .origin = origin}))};
@@ -289,8 +290,8 @@ void MoveCollectiveDimension(Dataflow& flow, PassContext&) {
     const std::string_view name = gather ? "all_gather_dim" : "scatter_dimension";
     const auto dimension = IntegerOf(flow, flow.node(id), name);
     if (flow.node(id).result_count != 1 || flow.node(id).own_operand_count() != 1 || !dimension) continue;
-    const WireId input = flow.node(id).operands[0];
-    const WireId old = flow.result(id);
+    const ValueId input = flow.node(id).operands[0];
+    const ValueId old = flow.result(id);
     const Dimensions dims = flow.type(input).dims;
     if (*dimension < 0 || static_cast<size_t>(*dimension) >= dims.size() || IsMajor(dims, *dimension)) continue;
     const Dimensions permutation = FrontFirst(dims.size(), static_cast<size_t>(*dimension));
@@ -302,7 +303,7 @@ void MoveCollectiveDimension(Dataflow& flow, PassContext&) {
     Dimensions result;
     for (const int64_t p : permutation) result.push_back(flow.type(old).dims[static_cast<size_t>(p)]);
     const std::vector<ir::TypeId> types{TensorLike(flow.source(), flow.type_id(old), std::move(result))};
-    const WireId made = flow.result(flow.Add(std::move(moved), types));
+    const ValueId made = flow.result(flow.Add(std::move(moved), types));
     flow.Replace(old, Transpose(flow, made, Inverse(permutation)));
   }
   flow.Normalise();

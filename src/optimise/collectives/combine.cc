@@ -10,46 +10,25 @@
 
 #include "optimise/dataflow/build.h"
 #include "optimise/dataflow/pass.h"
+#include "optimise/fusion/policy.h"
 
 namespace hespas::optimise {
 namespace {
 
 using ir::OpKind;
 
-struct Limits {
-  int64_t bytes;  // of the results
-  size_t count;
-};
-
-// On GPUs 256 operands a collective.
-Limits LimitsOf(OpKind kind, const PassContext& context) {
-  if (context.target == Target::kTpu) {
-    return kind == OpKind::kAllReduce ? Limits{int64_t{128} << 20, 1024} : Limits{0, 1};
-  }
-  switch (kind) {
-    case OpKind::kAllGather:
-      return {context.flags.all_gather, 256};
-    case OpKind::kReduceScatter:
-      return {context.flags.reduce_scatter, 256};
-    case OpKind::kAllReduce:
-      return {context.flags.all_reduce, 256};
-    default:
-      return {0, 1};
-  }
-}
-
 // Every node after its operands, from the first output's on (XLA's MakeInstructionPostOrder).
 std::vector<NodeId> PostOrder(const Dataflow& flow) {
   std::vector<NodeId> order;
   std::vector<char> seen(flow.node_count(), 0);
   std::vector<std::pair<NodeId, size_t>> stack;
-  const auto enter = [&](WireId wire) {
-    const NodeId id = flow.maker(wire);
+  const auto enter = [&](ValueId value) {
+    const NodeId id = flow.producer(value);
     if (!id.valid() || seen[id.index()]) return;
     seen[id.index()] = 1;
     stack.emplace_back(id, 0);
   };
-  for (const WireId out : flow.outputs) {
+  for (const ValueId out : flow.outputs) {
     enter(out);
     while (!stack.empty()) {
       auto& [id, next] = stack.back();
@@ -68,15 +47,15 @@ std::vector<NodeId> PostOrder(const Dataflow& flow) {
 class Combiner {
  public:
   Combiner(Dataflow& flow, PassContext& context, OpKind kind)
-      : flow_(flow), context_(context), kind_(kind), limits_(LimitsOf(kind, context)) {}
+      : flow_(flow), context_(context), kind_(kind), limits_(context.policy->CombineLimitsOf(kind, context.flags)) {}
 
   void Run() {
     if (limits_.count < 2) return;
     levels_.assign(flow_.node_count(), 0);
-    if (context_.target != Target::kGpu) FindLevels();
+    if (context_.policy->CombinesByLevel()) FindLevels();
     std::map<std::string, std::vector<NodeId>> members;
     for (const NodeId id : flow_.order()) {
-      if (MayJoin(id)) members[Key(id)].push_back(id);
+      if (MayCombine(id)) members[Key(id)].push_back(id);
     }
     for (const auto& [key, nodes] : members) {
       if (nodes.size() > 1) Combine(nodes);
@@ -84,19 +63,19 @@ class Combiner {
   }
 
  private:
-  bool MayJoin(NodeId id) const {
+  bool MayCombine(NodeId id) const {
     const Node& node = flow_.node(id);
     return node.kind == kind_ && node.result_count == 1 && node.own_operand_count() == 1 && node.capture_count == 0;
   }
 
-  // How many collectives of this kind stand on the longest path behind a node. XLA's TPU compiler joins what is used
+  // How many collectives of this kind stand on the longest path after a node. XLA's TPU compiler combines what is used
   // last first: equal levels, which never depend on each other.
   void FindLevels() {
     for (size_t i = flow_.order().size(); i-- > 0;) {
       const NodeId id = flow_.order()[i];
       const uint32_t level = levels_[id.index()] + (flow_.node(id).kind == kind_ ? 1u : 0u);
-      for (const WireId operand : flow_.node(id).operands) {
-        const NodeId before = flow_.maker(operand);
+      for (const ValueId operand : flow_.node(id).operands) {
+        const NodeId before = flow_.producer(operand);
         if (before.valid()) levels_[before.index()] = std::max(levels_[before.index()], level);
       }
     }
@@ -112,8 +91,8 @@ class Combiner {
     int64_t bytes = 0;
     for (const NodeId id : PostOrder(flow_)) {
       uint32_t& mine = needs[id.index()];
-      for (const WireId operand : flow_.node(id).operands) {
-        if (flow_.maker(operand).valid()) mine = std::max(mine, needs[flow_.maker(operand).index()]);
+      for (const ValueId operand : flow_.node(id).operands) {
+        if (flow_.producer(operand).valid()) mine = std::max(mine, needs[flow_.producer(operand).index()]);
       }
       if (!is_member[id.index()]) continue;
       const int64_t size = flow_.ByteSize(flow_.result(id));
@@ -126,7 +105,7 @@ class Combiner {
       bytes += size;
       mine = static_cast<uint32_t>(groups.size());
     }
-    for (const auto& group : groups) Join(group);
+    for (const auto& group : groups) CombineGroup(group);
     flow_.Normalise();
   }
 
@@ -152,9 +131,10 @@ class Combiner {
     return key;
   }
 
-  void Join(const std::vector<NodeId>& group) {
+  void CombineGroup(const std::vector<NodeId>& group) {
     if (group.size() < 2) return;
-    if (flow_.node(group[0]).kind == OpKind::kAllReduce && context_.target == Target::kGpu) return JoinFlat(group);
+    if (flow_.node(group[0]).kind == OpKind::kAllReduce && context_.policy->FlattensAllReduces())
+      return CombineFlattened(group);
     Node made = flow_.Copy(group[0]);
     made.operands.clear();
     std::vector<ir::TypeId> types;
@@ -166,22 +146,22 @@ class Combiner {
     for (size_t i = 0; i < group.size(); ++i) flow_.Replace(flow_.result(group[i]), flow_.result(added, i));
   }
 
-  void JoinFlat(const std::vector<NodeId>& group) {
-    std::vector<WireId> flat;
+  void CombineFlattened(const std::vector<NodeId>& group) {
+    std::vector<ValueId> flat;
     for (const NodeId id : group) {
-      const WireId operand = flow_.node(id).operands[0];
+      const ValueId operand = flow_.node(id).operands[0];
       flat.push_back(Reshape(flow_, operand, {flow_.type(operand).element_count()}));
     }
     Node made = flow_.Copy(group[0]);
     made.operands = {Concatenate(flow_, flat, 0)};
     const std::vector<ir::TypeId> types{flow_.type_id(made.operands[0])};
-    const WireId whole = flow_.result(flow_.Add(std::move(made), types));
+    const ValueId whole = flow_.result(flow_.Add(std::move(made), types));
     int64_t start = 0;
     for (size_t i = 0; i < group.size(); ++i) {
       const int64_t count = flow_.type(flat[i]).element_count();
-      const WireId part = SliceOf(flow_, whole, 0, start, start + count);
+      const ValueId part = SliceOf(flow_, whole, 0, start, start + count);
       start += count;
-      const WireId old = flow_.result(group[i]);
+      const ValueId old = flow_.result(group[i]);
       flow_.Replace(old, ReshapeTo(flow_, part, flow_.type_id(old)));
     }
   }
@@ -189,7 +169,7 @@ class Combiner {
   Dataflow& flow_;
   PassContext& context_;
   OpKind kind_;
-  Limits limits_;
+  CombineLimits limits_;
   std::vector<uint32_t> levels_;
 };
 
@@ -205,7 +185,7 @@ bool KeepsTypes(const Dataflow& flow, NodeId id) {
 
 }  // namespace
 
-// One kind after the other: joining two kinds at once could make each wait for the other.
+// One kind after the other: combining two kinds at once could make each wait for the other.
 void CombineCollectives(Dataflow& flow, PassContext& context) {
   for (const OpKind kind : {OpKind::kAllGather, OpKind::kReduceScatter, OpKind::kAllReduce}) {
     Combiner(flow, context, kind).Run();

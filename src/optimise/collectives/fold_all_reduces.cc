@@ -62,7 +62,7 @@ class Folder {
   void Run() {
     const std::vector<NodeId> order = flow_.order();
     for (const NodeId id : order) {
-      for (WireId& operand : flow_.node(id).operands) operand = flow_.Resolve(operand);
+      for (ValueId& operand : flow_.node(id).operands) operand = flow_.Resolve(operand);
       if (IsPlain(flow_.node(id))) Visit(id);
     }
     flow_.Normalise();
@@ -75,8 +75,8 @@ class Folder {
   }
 
   void Visit(NodeId id) {
-    const WireId between = flow_.node(id).operands[0];
-    const NodeId before = flow_.maker(between);
+    const ValueId between = flow_.node(id).operands[0];
+    const NodeId before = flow_.producer(between);
     if (!before.valid() || !IsPlain(flow_.node(before)) || !IsReadOnce(between)) return;
     const OpKind reducer = ReducerKind(flow_.source(), flow_.node(id).origin);
     if (reducer == OpKind::kUnknown || reducer != ReducerKind(flow_.source(), flow_.node(before).origin)) return;
@@ -87,10 +87,10 @@ class Folder {
     if (groups) Rewrite(id, flow_.node(before).operands[0], *groups);
   }
 
-  // New nodes have the one reader that the node had which they replace.
-  bool IsReadOnce(WireId wire) const {
-    const auto found = stands_for_.find(wire);
-    const WireId old = found == stands_for_.end() ? wire : found->second;
+  // New nodes have the one consumer that the node had which they replace.
+  bool IsReadOnce(ValueId value) const {
+    const auto found = stands_for_.find(value);
+    const ValueId old = found == stands_for_.end() ? value : found->second;
     return users_[old.index()].size() == 1 &&
            std::find(flow_.outputs.begin(), flow_.outputs.end(), old) == flow_.outputs.end();
   }
@@ -100,23 +100,23 @@ class Folder {
     return text == nullptr ? std::string_view() : *text;
   }
 
-  void Rewrite(NodeId id, WireId input, const Groups& groups) {
+  void Rewrite(NodeId id, ValueId input, const Groups& groups) {
     Node made = flow_.Copy(id);
     made.operands[0] = input;
     const std::string text = fmt::format("dense<{}> : tensor<{}x{}xi64>", groups, groups.size(), groups[0].size());
     for (ir::Attribute& a : made.attributes) {
       if (flow_.source().name(a.name) == "replica_groups") a = MakeAttribute(flow_.source(), "replica_groups", text);
     }
-    const WireId old = flow_.result(id);
+    const ValueId old = flow_.result(id);
     const std::vector<ir::TypeId> types{flow_.type_id(old)};
-    const WireId whole = flow_.result(flow_.Add(std::move(made), types));
+    const ValueId whole = flow_.result(flow_.Add(std::move(made), types));
     stands_for_[whole] = old;
     flow_.Replace(old, whole);
   }
 
   Dataflow& flow_;
   UserTable users_;
-  std::map<WireId, WireId> stands_for_;
+  std::map<ValueId, ValueId> stands_for_;
 };
 
 }  // namespace

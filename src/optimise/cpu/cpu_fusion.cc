@@ -1,22 +1,20 @@
 // Loops of XLA's CPU compiler (CpuInstructionFusion): from the results backwards, each op takes in the producers that
-// it may compute anew, element by element; every loop stores one value.
+// it may recompute, element by element; every loop stores one value.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <unordered_map>
 #include <unordered_set>
 
-#include "optimise/cpu/cpu_products.h"
+#include "optimise/cpu/cpu_matmuls.h"
 #include "optimise/cpu/cpu_rules.h"
+#include "optimise/cpu/rules.h"
 #include "optimise/fusion/kernels.h"
 
 namespace hespas::optimise {
 namespace {
 
 using ir::OpKind;
-
-constexpr int64_t kMostEvaluations = 15;  // of one op for an element of the loop (XLA's kAllowedCodeDuplication)
-constexpr size_t kLongestSearch = 256;    // ops that are looked at on paths from a producer to its reader
 
 // One loop while it grows: what it computes, and from which places each value is asked for.
 struct Loop {
@@ -44,15 +42,15 @@ class CpuFusion {
       : flow_(flow),
         context_(context),
         position_(flow.node_count(), 0),
-        readers_(flow.node_count()),
+        consumers_(flow.node_count()),
         returned_(flow.node_count(), false),
         once_(flow.node_count(), false) {
     for (const NodeId id : flow.order()) position_[id.index()] = next_++;
-    for (const WireId out : flow.outputs) {
-      if (flow.maker(out).valid()) returned_[flow.maker(out).index()] = true;
+    for (const ValueId out : flow.outputs) {
+      if (flow.producer(out).valid()) returned_[flow.producer(out).index()] = true;
     }
     for (const NodeId id : flow.order()) {
-      for (const NodeId producer : Producers(id)) readers_[producer.index()].push_back(id);
+      for (const NodeId producer : Producers(id)) consumers_[producer.index()].push_back(id);
     }
   }
 
@@ -62,7 +60,7 @@ class CpuFusion {
     std::vector<Loop> loops;
     for (size_t i = order.size(); i-- > 0;) {
       const NodeId id = order[i];
-      const bool needed = returned_[id.index()] || !readers_[id.index()].empty() || flow_.node(id).result_count != 1;
+      const bool needed = returned_[id.index()] || !consumers_[id.index()].empty() || flow_.node(id).result_count != 1;
       if (needed && IsLoopRoot(flow_.node(id))) loops.push_back(Grow(id));
     }
     std::reverse(loops.begin(), loops.end());
@@ -79,63 +77,63 @@ class CpuFusion {
  private:
   bool Before(NodeId a, NodeId b) const { return position_[a.index()] < position_[b.index()]; }
 
-  // Makers of what an op reads, each once.
+  // Producers of what an op reads, each once.
   std::vector<NodeId> Producers(NodeId id) const {
     std::vector<NodeId> out;
-    for (const WireId operand : flow_.node(id).operands) {
-      const NodeId maker = flow_.maker(operand);
-      if (maker.valid() && std::find(out.begin(), out.end(), maker) == out.end()) out.push_back(maker);
+    for (const ValueId operand : flow_.node(id).operands) {
+      const NodeId producer = flow_.producer(operand);
+      if (producer.valid() && std::find(out.begin(), out.end(), producer) == out.end()) out.push_back(producer);
     }
     return out;
   }
 
-  // Whether a reader, as it stands in the program, may take in one of its operands.
-  bool MayTake(NodeId reader, NodeId producer) const {
+  // Whether a consumer, as it stands in the program, may take in one of its operands.
+  bool MayTake(NodeId consumer, NodeId producer) const {
     const Node& node = flow_.node(producer);
-    const Node& to = flow_.node(reader);
+    const Node& to = flow_.node(consumer);
     if (!IsLoopOp(node) || !IsLoopRoot(to) || IsOverwritten(node, to)) return false;
     if (IsOuterReduction(flow_, node) || IsOuterReduction(flow_, to)) return false;
-    return !IsExpensive(flow_, node) || (readers_[producer.index()].size() == 1 && !Reuses(to, producer));
+    return !IsExpensive(flow_, node) || (consumers_[producer.index()].size() == 1 && !Reuses(to, producer));
   }
 
-  bool Reuses(const Node& reader, NodeId producer) const {
-    for (size_t i = 0; i < reader.operands.size(); ++i) {
-      if (flow_.maker(reader.operands[i]) == producer && ReusesElements(flow_, reader, i)) return true;
+  bool Reuses(const Node& consumer, NodeId producer) const {
+    for (size_t i = 0; i < consumer.operands.size(); ++i) {
+      if (flow_.producer(consumer.operands[i]) == producer && ReusesElements(flow_, consumer, i)) return true;
     }
     return false;
   }
 
-  // An op that reads more than it makes is computed anew only where nobody needs it stored.
+  // An op that reads more than it makes is duplicated only where nobody needs it materialized.
   void MarkOnce(NodeId id) {
     const Node& node = flow_.node(id);
     if (!IsLoopOp(node) || ReadsOneArray(flow_, node)) return;
     int64_t read = 0;
     for (const NodeId producer : Producers(id)) read += flow_.ByteSize(flow_.result(producer));
-    std::unordered_set<WireId> given;
-    for (const WireId operand : node.operands) {
-      if (!flow_.maker(operand).valid() && given.insert(operand).second) read += flow_.ByteSize(operand);
+    std::unordered_set<ValueId> given;
+    for (const ValueId operand : node.operands) {
+      if (!flow_.producer(operand).valid() && given.insert(operand).second) read += flow_.ByteSize(operand);
     }
     if (read <= flow_.ByteSize(node.first_result)) return;
-    for (const NodeId reader : readers_[id.index()]) {
-      if (!TakenOnAllPaths(id, reader)) once_[id.index()] = true;
+    for (const NodeId consumer : consumers_[id.index()]) {
+      if (!TakenOnAllPaths(id, consumer)) once_[id.index()] = true;
     }
   }
 
-  bool TakenOnAllPaths(NodeId id, NodeId reader) const {
-    if (!MayTake(reader, id)) return false;
-    std::vector<NodeId> todo = {reader};
-    std::unordered_set<NodeId> seen = {reader};
+  bool TakenOnAllPaths(NodeId id, NodeId consumer) const {
+    if (!MayTake(consumer, id)) return false;
+    std::vector<NodeId> todo = {consumer};
+    std::unordered_set<NodeId> seen = {consumer};
     while (!todo.empty()) {
       const NodeId at = todo.back();
       todo.pop_back();
       for (const NodeId producer : Producers(at)) {
         if (producer == id) {
-          if (at != reader && !MayTake(at, id)) return false;
+          if (at != consumer && !MayTake(at, id)) return false;
           continue;
         }
         if (Before(producer, id) || !IsReachable(id, producer)) continue;
         if (once_[producer.index()] || !MayTake(at, producer)) return false;
-        if (seen.size() < kLongestSearch && seen.insert(producer).second) todo.push_back(producer);
+        if (seen.size() < cpu_rules::kLongestSearch && seen.insert(producer).second) todo.push_back(producer);
       }
     }
     return true;
@@ -150,7 +148,7 @@ class CpuFusion {
       todo.pop_back();
       if (at == from) return true;
       for (const NodeId producer : Producers(at)) {
-        if (Before(producer, from) || seen.size() >= kLongestSearch) continue;
+        if (Before(producer, from) || seen.size() >= cpu_rules::kLongestSearch) continue;
         if (seen.insert(producer).second) todo.push_back(producer);
       }
     }
@@ -192,15 +190,15 @@ class CpuFusion {
     if (IsOverwritten(node, root)) return false;
     if (alone && (IsOuterReduction(flow_, root) || IsBareConstant(node))) return false;
     const bool expensive = IsExpensive(flow_, node);
-    if (expensive && (readers_[producer.index()].size() > 1 || loop.asked.at(producer).again)) return false;
+    if (expensive && (consumers_[producer.index()].size() > 1 || loop.asked.at(producer).again)) return false;
     const int64_t evaluations = loop.EvaluationsOf(producer);
-    return alone || (evaluations <= kMostEvaluations && (node.kind != OpKind::kReduce || evaluations == 1));
+    return alone || (evaluations <= cpu_rules::kMostEvaluations && (node.kind != OpKind::kReduce || evaluations == 1));
   }
 
-  // A number or a table: no loop of its own for its reader. An array of one number is a broadcast.
+  // A number or a table: no loop of its own for its consumer. An array of one number is a broadcast.
   bool IsBareConstant(const Node& node) const {
     return node.kind == OpKind::kConstant &&
-           (flow_.type(node.first_result).element_count() == 1 || ClassOf(flow_, node) != FusionClass::kCheap);
+           (flow_.type(node.first_result).element_count() == 1 || !IsInlineConstant(flow_, node));
   }
 
   // Notes from where a member asks for what it reads.
@@ -208,7 +206,7 @@ class CpuFusion {
     const Node& node = flow_.node(member);
     const Loop::Asked mine = loop.asked[member];
     for (size_t i = 0; i < node.operands.size(); ++i) {
-      const NodeId producer = flow_.maker(node.operands[i]);
+      const NodeId producer = flow_.producer(node.operands[i]);
       if (!producer.valid()) continue;
       Loop::Asked& asked = loop.asked[producer];
       asked.again = asked.again || mine.again || ReusesElements(flow_, node, i);
@@ -225,40 +223,42 @@ class CpuFusion {
     loop.members.push_back(producer);
     Ask(loop, producer);
     const NodeId root = loop.members[0];
-    std::erase(readers_[producer.index()], root);
+    std::erase(consumers_[producer.index()], root);
     for (const NodeId next : Producers(producer)) {
-      std::vector<NodeId>& readers = readers_[next.index()];
-      if (!loop.Has(next) && std::find(readers.begin(), readers.end(), root) == readers.end()) readers.push_back(root);
+      std::vector<NodeId>& consumers = consumers_[next.index()];
+      if (!loop.Has(next) && std::find(consumers.begin(), consumers.end(), root) == consumers.end())
+        consumers.push_back(root);
     }
-    if (!readers_[producer.index()].empty() || returned_[producer.index()]) return;
-    for (const NodeId next : Producers(producer)) std::erase(readers_[next.index()], producer);
+    if (!consumers_[producer.index()].empty() || returned_[producer.index()]) return;
+    for (const NodeId next : Producers(producer)) std::erase(consumers_[next.index()], producer);
   }
 
   void Explain(const Loop& loop) const {
     for (const NodeId id : loop.members) {
       const bool root = id == loop.members[0];
-      context_.explanations->push_back({.op = std::string(flow_.source().name(flow_.node(id).name)),
-                                        .kernel = fmt::format("kernel {}", position_[loop.members[0].index()]),
-                                        .reason = root ? "stored: read by an op that needs it in memory, returned, or "
-                                                         "too dear to compute in each of its readers"
-                                                       : "computed where it is read",
-                                        .origin = flow_.node(id).origin});
+      context_.explanations->push_back(
+          {.op = std::string(flow_.source().name(flow_.node(id).name)),
+           .kernel = fmt::format("kernel {}", position_[loop.members[0].index()]),
+           .reason = root ? "materialized: a consumer needs it in memory, it is returned, or it is "
+                            "too expensive to duplicate into its consumers"
+                          : "duplicated into its consumers",
+           .origin = flow_.node(id).origin});
     }
   }
 
   Dataflow& flow_;
   PassContext& context_;
   uint32_t next_ = 0;
-  std::vector<uint32_t> position_;            // by node
-  std::vector<std::vector<NodeId>> readers_;  // by node: ops and roots of loops outside which it stands
+  std::vector<uint32_t> position_;              // by node
+  std::vector<std::vector<NodeId>> consumers_;  // by node: ops and roots of loops outside which it stands
   std::vector<bool> returned_;
-  std::vector<bool> once_;  // not to be computed anew
+  std::vector<bool> once_;  // not to be duplicated
 };
 
 }  // namespace
 
 void FuseOnCpu(Dataflow& flow, PassContext& context) {
-  FormProductsOnCpu(flow, context);
+  FormMatmulsOnCpu(flow, context);
   CpuFusion(flow, context).Run();
 }
 

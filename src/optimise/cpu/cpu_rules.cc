@@ -12,18 +12,18 @@ namespace {
 using ir::OpKind;
 using ir::OpSort;
 
-bool IsConstant(const Dataflow& flow, WireId wire) {
-  const Node* maker = flow.MakerNode(wire);
-  while (maker != nullptr && (maker->kind == OpKind::kBroadcastInDim || maker->kind == OpKind::kConvert))
-    maker = flow.MakerNode(maker->operands[0]);
-  return maker != nullptr && maker->kind == OpKind::kConstant;
+bool IsConstant(const Dataflow& flow, ValueId value) {
+  const Node* producer = flow.ProducerNode(value);
+  while (producer != nullptr && (producer->kind == OpKind::kBroadcastInDim || producer->kind == OpKind::kConvert))
+    producer = flow.ProducerNode(producer->operands[0]);
+  return producer != nullptr && producer->kind == OpKind::kConstant;
 }
 
-bool IsSplat(const Dataflow& flow, WireId wire) {
-  const Node* maker = flow.MakerNode(wire);
-  return maker != nullptr &&
-         (maker->kind == OpKind::kBroadcastInDim || maker->kind == OpKind::kBroadcast || maker->kind == OpKind::kIota ||
-          (maker->kind == OpKind::kConstant && ClassOf(flow, *maker) == FusionClass::kCheap));
+bool IsSplat(const Dataflow& flow, ValueId value) {
+  const Node* producer = flow.ProducerNode(value);
+  return producer != nullptr && (producer->kind == OpKind::kBroadcastInDim || producer->kind == OpKind::kBroadcast ||
+                                 producer->kind == OpKind::kIota ||
+                                 (producer->kind == OpKind::kConstant && IsInlineConstant(flow, *producer)));
 }
 
 }  // namespace
@@ -52,9 +52,9 @@ bool IsLoopOp(const Node& node) {
 
 bool IsLoopRoot(const Node& node) { return IsLoopOp(node) || (node.kind == OpKind::kReduce && node.result_count > 1); }
 
-bool IsOverwritten(const Node& node, const Node& reader) {
-  if (reader.kind != OpKind::kDynamicUpdateSlice || ir::Traits(node.kind).sort == OpSort::kElementwise) return false;
-  return std::find(node.operands.begin(), node.operands.end(), reader.operands[0]) != node.operands.end();
+bool IsOverwritten(const Node& node, const Node& consumer) {
+  if (consumer.kind != OpKind::kDynamicUpdateSlice || ir::Traits(node.kind).sort == OpSort::kElementwise) return false;
+  return std::find(node.operands.begin(), node.operands.end(), consumer.operands[0]) != node.operands.end();
 }
 
 bool IsExpensive(const Dataflow& flow, const Node& node) {
@@ -121,7 +121,7 @@ bool IsOuterReduction(const Dataflow& flow, const Node& node) {
 
 bool ReadsOneArray(const Dataflow& flow, const Node& node) {
   const size_t rank = flow.type(node.first_result).dims.size();
-  return std::count_if(node.operands.begin(), node.operands.end(), [&](WireId operand) {
+  return std::count_if(node.operands.begin(), node.operands.end(), [&](ValueId operand) {
            return !IsSplat(flow, operand) && flow.type(operand).dims.size() >= rank;
          }) <= 1;
 }

@@ -5,14 +5,14 @@
 
 namespace hespas::optimise {
 
-// Whether the op can be computed element by element inside a loop over its reader's elements.
+// Whether the op can be computed element by element inside a loop over its consumer's elements.
 bool IsLoopOp(const Node& node);
 
 // The same, or an op that ends a loop: a reduction of several values at once.
 bool IsLoopRoot(const Node& node);
 
-// Whether `reader` writes over what the op reads at other places: the op runs before.
-bool IsOverwritten(const Node& node, const Node& reader);
+// Whether `consumer` writes over what the op reads at other places: the op runs before.
+bool IsOverwritten(const Node& node, const Node& consumer);
 
 // Ops of which an element takes long: computed once, or not at all inside another loop.
 bool IsExpensive(const Dataflow& flow, const Node& node);

@@ -11,13 +11,13 @@ namespace hespas::optimise {
 
 namespace {
 
-WireId AddOne(Dataflow& flow, NodeInit init) { return flow.result(flow.Add(std::move(init))); }
+ValueId AddOne(Dataflow& flow, NodeInit init) { return flow.result(flow.Add(std::move(init))); }
 
-ir::OpId OriginOf(const Dataflow& flow, WireId wire) {
-  const Node* maker = flow.MakerNode(wire);
+ir::OpId OriginOf(const Dataflow& flow, ValueId value) {
+  const Node* producer = flow.ProducerNode(value);
   // Only the location is wanted: an origin with regions would bring them along.
-  return maker != nullptr && maker->origin.valid() && !flow.source().op(maker->origin).first_region.valid()
-             ? maker->origin
+  return producer != nullptr && producer->origin.valid() && !flow.source().op(producer->origin).first_region.valid()
+             ? producer->origin
              : ir::OpId();
 }
 
@@ -27,17 +27,17 @@ std::string ArrayText(const Dimensions& values) {
   return values.empty() ? "array<i64>" : fmt::format("array<i64: {}>", fmt::join(values, ", "));
 }
 
-WireId ReshapeTo(Dataflow& flow, WireId input, ir::TypeId type) {
+ValueId ReshapeTo(Dataflow& flow, ValueId input, ir::TypeId type) {
   if (flow.type_id(input) == type) return input;
   return AddOne(flow,
                 {.name = "stablehlo.reshape", .operands = {input}, .results = {type}, .origin = OriginOf(flow, input)});
 }
 
-WireId Reshape(Dataflow& flow, WireId input, Dimensions dims) {
+ValueId Reshape(Dataflow& flow, ValueId input, Dimensions dims) {
   return ReshapeTo(flow, input, TensorLike(flow.source(), flow.type_id(input), std::move(dims)));
 }
 
-WireId Transpose(Dataflow& flow, WireId input, const Dimensions& permutation) {
+ValueId Transpose(Dataflow& flow, ValueId input, const Dimensions& permutation) {
   const Dimensions& from = flow.type(input).dims;
   Dimensions dims;
   for (const int64_t p : permutation) dims.push_back(from[static_cast<size_t>(p)]);
@@ -49,7 +49,7 @@ WireId Transpose(Dataflow& flow, WireId input, const Dimensions& permutation) {
                        .origin = OriginOf(flow, input)});
 }
 
-WireId BroadcastInDim(Dataflow& flow, WireId input, ir::TypeId type, const Dimensions& to, ir::OpId origin) {
+ValueId BroadcastInDim(Dataflow& flow, ValueId input, ir::TypeId type, const Dimensions& to, ir::OpId origin) {
   return AddOne(flow, {.name = "stablehlo.broadcast_in_dim",
                        .operands = {input},
                        .results = {type},
@@ -57,7 +57,7 @@ WireId BroadcastInDim(Dataflow& flow, WireId input, ir::TypeId type, const Dimen
                        .origin = origin});
 }
 
-WireId PadTo(Dataflow& flow, WireId input, WireId value, Dimensions dims) {
+ValueId PadTo(Dataflow& flow, ValueId input, ValueId value, Dimensions dims) {
   const Dimensions& from = flow.type(input).dims;
   if (from == dims) return input;
   const Dimensions none(dims.size(), 0);
@@ -72,7 +72,7 @@ WireId PadTo(Dataflow& flow, WireId input, WireId value, Dimensions dims) {
                                       MakeAttribute(source, "interior_padding", ArrayText(none))}});
 }
 
-WireId SliceOf(Dataflow& flow, WireId input, size_t dimension, int64_t start, int64_t limit) {
+ValueId SliceOf(Dataflow& flow, ValueId input, size_t dimension, int64_t start, int64_t limit) {
   Dimensions dims = flow.type(input).dims;
   Dimensions starts(dims.size(), 0);
   Dimensions limits = dims;
@@ -89,10 +89,10 @@ WireId SliceOf(Dataflow& flow, WireId input, size_t dimension, int64_t start, in
                        .origin = OriginOf(flow, input)});
 }
 
-WireId Concatenate(Dataflow& flow, const std::vector<WireId>& inputs, size_t dimension) {
+ValueId Concatenate(Dataflow& flow, const std::vector<ValueId>& inputs, size_t dimension) {
   Dimensions dims = flow.type(inputs[0]).dims;
   dims[dimension] = 0;
-  for (const WireId input : inputs) dims[dimension] += flow.type(input).dims[dimension];
+  for (const ValueId input : inputs) dims[dimension] += flow.type(input).dims[dimension];
   ir::Module& source = flow.source();
   return AddOne(flow, {.name = "stablehlo.concatenate",
                        .operands = inputs,

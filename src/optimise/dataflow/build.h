@@ -12,17 +12,17 @@ namespace hespas::optimise {
 
 using Dimensions = std::vector<int64_t>;
 
-WireId Reshape(Dataflow& flow, WireId input, Dimensions dims);
-WireId ReshapeTo(Dataflow& flow, WireId input, ir::TypeId type);
+ValueId Reshape(Dataflow& flow, ValueId input, Dimensions dims);
+ValueId ReshapeTo(Dataflow& flow, ValueId input, ir::TypeId type);
 // Result dimension i is the input's dimension permutation[i].
-WireId Transpose(Dataflow& flow, WireId input, const Dimensions& permutation);
+ValueId Transpose(Dataflow& flow, ValueId input, const Dimensions& permutation);
 // The slice [start, limit) of one dimension.
-WireId SliceOf(Dataflow& flow, WireId input, size_t dimension, int64_t start, int64_t limit);
+ValueId SliceOf(Dataflow& flow, ValueId input, size_t dimension, int64_t start, int64_t limit);
 // Result dimension to[i] is the input's dimension i.
-WireId BroadcastInDim(Dataflow& flow, WireId input, ir::TypeId type, const Dimensions& to, ir::OpId origin = {});
-// Grows to `dims` behind the last elements, by a scalar.
-WireId PadTo(Dataflow& flow, WireId input, WireId value, Dimensions dims);
-WireId Concatenate(Dataflow& flow, const std::vector<WireId>& inputs, size_t dimension);
+ValueId BroadcastInDim(Dataflow& flow, ValueId input, ir::TypeId type, const Dimensions& to, ir::OpId origin = {});
+// Grows to `dims` after the last elements, by a scalar.
+ValueId PadTo(Dataflow& flow, ValueId input, ValueId value, Dimensions dims);
+ValueId Concatenate(Dataflow& flow, const std::vector<ValueId>& inputs, size_t dimension);
 
 std::string ArrayText(const Dimensions& values);  // array<i64: 1, 2>
 std::optional<Dimensions> IntegersOf(const Dataflow& flow, const Node& node, std::string_view name);

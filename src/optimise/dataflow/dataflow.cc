@@ -15,9 +15,9 @@ const std::string_view* Dataflow::attribute(const Node& node, std::string_view n
   return nullptr;
 }
 
-WireId Dataflow::AddParameter(ir::TypeId type) {
-  const WireId id(wires_.size());
-  wires_.push_back({type, NodeId()});
+ValueId Dataflow::AddParameter(ir::TypeId type) {
+  const ValueId id(values_.size());
+  values_.push_back({type, NodeId()});
   alias_.push_back(id);
   parameters.push_back(id);
   return id;
@@ -25,11 +25,11 @@ WireId Dataflow::AddParameter(ir::TypeId type) {
 
 NodeId Dataflow::Add(Node node, std::span<const ir::TypeId> results) {
   const NodeId id(nodes_.size());
-  node.first_result = WireId(wires_.size());
+  node.first_result = ValueId(values_.size());
   node.result_count = static_cast<uint32_t>(results.size());
   for (const ir::TypeId type : results) {
-    alias_.push_back(WireId(wires_.size()));
-    wires_.push_back({type, id});
+    alias_.push_back(ValueId(values_.size()));
+    values_.push_back({type, id});
   }
   nodes_.push_back(std::move(node));
   order_.push_back(id);
@@ -60,11 +60,11 @@ Node Dataflow::Copy(NodeId id) const {
   return copy;
 }
 
-WireId Dataflow::Resolve(WireId id) {
-  WireId root = id;
+ValueId Dataflow::Resolve(ValueId id) {
+  ValueId root = id;
   while (alias_[root.index()] != root) root = alias_[root.index()];
   while (alias_[id.index()] != root) {
-    const WireId next = alias_[id.index()];
+    const ValueId next = alias_[id.index()];
     alias_[id.index()] = root;
     id = next;
   }
@@ -77,8 +77,8 @@ bool Dataflow::MarkNeeded(std::vector<char>& needed) {
   bool ordered = true;
   std::vector<char> passed(nodes_.size(), 0);
   std::vector<NodeId> late;
-  const auto need = [&](WireId wire) {
-    const NodeId id = maker(wire);
+  const auto need = [&](ValueId value) {
+    const NodeId id = producer(value);
     if (!id.valid()) return;
     ordered = ordered && !passed[id.index()];
     if (needed[id.index()]) return;
@@ -86,12 +86,12 @@ bool Dataflow::MarkNeeded(std::vector<char>& needed) {
     if (passed[id.index()]) late.push_back(id);
   };
   const auto visit = [&](NodeId id) {
-    for (WireId& operand : node(id).operands) {
+    for (ValueId& operand : node(id).operands) {
       operand = Resolve(operand);
       need(operand);
     }
   };
-  for (const WireId out : outputs) need(out);
+  for (const ValueId out : outputs) need(out);
   for (size_t i = order_.size(); i-- > 0;) {
     const NodeId id = order_[i];
     passed[id.index()] = 1;
@@ -109,7 +109,7 @@ bool Dataflow::MarkNeeded(std::vector<char>& needed) {
 void Dataflow::Normalise() {
   if (!changed_) return;
   changed_ = false;
-  for (WireId& out : outputs) out = Resolve(out);
+  for (ValueId& out : outputs) out = Resolve(out);
   std::vector<char> state(nodes_.size(), 0);
   if (MarkNeeded(state)) {
     std::erase_if(order_, [&](NodeId id) { return state[id.index()] == 0; });
@@ -129,7 +129,7 @@ void Dataflow::Normalise() {
         stack.pop_back();
         continue;
       }
-      const NodeId before = maker(node(id).operands[next++]);
+      const NodeId before = producer(node(id).operands[next++]);
       if (before.valid() && state[before.index()] == 1) {
         state[before.index()] = 2;
         stack.emplace_back(before, 0);
@@ -142,14 +142,14 @@ void Dataflow::Normalise() {
 void Dataflow::Compact() {
   Normalise();
   if (nodes_.size() < 2 * order_.size()) return;
-  std::vector<WireId> moved(wires_.size());
-  std::vector<Wire> wires;
-  const auto move_wire = [&](size_t from, NodeId by) {
-    moved[from] = WireId(wires.size());
-    wires.push_back({wires_[from].type, by});
+  std::vector<ValueId> moved(values_.size());
+  std::vector<Value> values;
+  const auto move_value = [&](size_t from, NodeId by) {
+    moved[from] = ValueId(values.size());
+    values.push_back({values_[from].type, by});
   };
-  for (WireId& parameter : parameters) {
-    move_wire(parameter.index(), NodeId());
+  for (ValueId& parameter : parameters) {
+    move_value(parameter.index(), NodeId());
     parameter = moved[parameter.index()];
   }
   std::vector<Node> nodes;
@@ -157,43 +157,43 @@ void Dataflow::Compact() {
   for (NodeId& id : order_) {
     Node& node = nodes.emplace_back(std::move(nodes_[id.index()]));
     id = NodeId(nodes.size() - 1);
-    for (WireId& operand : node.operands) operand = moved[operand.index()];
+    for (ValueId& operand : node.operands) operand = moved[operand.index()];
     const size_t first = node.first_result.index();
-    node.first_result = WireId(wires.size());
-    for (uint32_t r = 0; r < node.result_count; ++r) move_wire(first + r, id);
+    node.first_result = ValueId(values.size());
+    for (uint32_t r = 0; r < node.result_count; ++r) move_value(first + r, id);
   }
-  for (WireId& out : outputs) out = moved[out.index()];
+  for (ValueId& out : outputs) out = moved[out.index()];
   nodes_ = std::move(nodes);
-  wires_ = std::move(wires);
+  values_ = std::move(values);
   alias_.clear();
-  for (size_t i = 0; i < wires_.size(); ++i) alias_.emplace_back(i);
+  for (size_t i = 0; i < values_.size(); ++i) alias_.emplace_back(i);
 }
 
 UserTable Dataflow::Users() const {
   UserTable table;
-  std::vector<NodeId> last(wires_.size());
+  std::vector<NodeId> last(values_.size());
   const auto for_each = [&](const auto& visit) {
     std::fill(last.begin(), last.end(), NodeId());
     for (const NodeId id : order_) {
-      for (const WireId operand : node(id).operands) {
+      for (const ValueId operand : node(id).operands) {
         if (last[operand.index()] == id) continue;
         last[operand.index()] = id;
         visit(operand.index(), id);
       }
     }
   };
-  table.begin_.assign(wires_.size() + 1, 0);
-  for_each([&](size_t wire, NodeId) { ++table.begin_[wire + 1]; });
+  table.begin_.assign(values_.size() + 1, 0);
+  for_each([&](size_t value, NodeId) { ++table.begin_[value + 1]; });
   std::partial_sum(table.begin_.begin(), table.begin_.end(), table.begin_.begin());
   std::vector<uint32_t> next(table.begin_.begin(), table.begin_.end() - 1);
   table.users_.resize(table.begin_.back());
-  for_each([&](size_t wire, NodeId id) { table.users_[next[wire]++] = id; });
+  for_each([&](size_t value, NodeId id) { table.users_[next[value]++] = id; });
   return table;
 }
 
 bool IsOrdered(const Dataflow& flow) {
   std::vector<char> done(flow.node_count(), 0);
-  const auto ready = [&](WireId wire) { return !flow.maker(wire).valid() || done[flow.maker(wire).index()]; };
+  const auto ready = [&](ValueId value) { return !flow.producer(value).valid() || done[flow.producer(value).index()]; };
   for (const NodeId id : flow.order()) {
     const auto& operands = flow.node(id).operands;
     if (!std::all_of(operands.begin(), operands.end(), ready)) return false;

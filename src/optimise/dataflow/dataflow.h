@@ -1,7 +1,7 @@
 // Dataflow: the working form of one executed region (main, a loop's body, a fusion) while it is optimised.
 //
-// - Nodes make wires and read wires; order() is a topological order, restored by Normalise().
-// - A pass adds nodes, replaces wires by others and marks nodes dead; it never edits the module it came from.
+// - Nodes make values and read values; order() is a topological order, restored by Normalise().
+// - A pass adds nodes, replaces values by others and marks nodes dead; it never edits the module it came from.
 // - Names, types and attribute texts live in the source module, which outlives every Dataflow made from it.
 // - Executed regions (while, case, fusion) are `bodies`; reducers and the like stay in the source op `origin`.
 #pragma once
@@ -19,16 +19,16 @@
 namespace hespas::optimise {
 
 HESPAS_ID(NodeId);
-HESPAS_ID(WireId);
+HESPAS_ID(ValueId);
 
 class Dataflow;
 
 struct Node {
   ir::OpKind kind = ir::OpKind::kUnknown;
   ir::NameId name;
-  std::vector<WireId> operands;  // own operands, then values its regions capture
+  std::vector<ValueId> operands;  // own operands, then values its regions capture
   uint32_t capture_count = 0;
-  WireId first_result;
+  ValueId first_result;
   uint32_t result_count = 0;
   std::vector<ir::Attribute> attributes;
   ir::OpId origin;                    // source location, and regions unless there are bodies
@@ -39,22 +39,22 @@ struct Node {
   size_t own_operand_count() const { return operands.size() - capture_count; }
 };
 
-// Readers of every wire, in program order.
+// Consumers of every value, in program order.
 class UserTable {
  public:
-  std::span<const NodeId> operator[](size_t wire) const {
-    return {users_.data() + begin_[wire], begin_[wire + 1] - begin_[wire]};
+  std::span<const NodeId> operator[](size_t value) const {
+    return {users_.data() + begin_[value], begin_[value + 1] - begin_[value]};
   }
 
  private:
   friend class Dataflow;
-  std::vector<uint32_t> begin_;  // by wire, and the end
+  std::vector<uint32_t> begin_;  // by value, and the end
   std::vector<NodeId> users_;
 };
 
 struct NodeInit {
   std::string_view name;
-  std::vector<WireId> operands;
+  std::vector<ValueId> operands;
   std::vector<ir::TypeId> results;
   std::vector<ir::Attribute> attributes = {};
   ir::OpId origin = {};
@@ -67,62 +67,60 @@ class Dataflow {
   ir::Module& source() const { return *source_; }
   const std::vector<NodeId>& order() const { return order_; }
   size_t node_count() const { return nodes_.size(); }
-  size_t wire_count() const { return wires_.size(); }
+  size_t value_count() const { return values_.size(); }
   Node& node(NodeId id) { return nodes_[id.index()]; }
   const Node& node(NodeId id) const { return nodes_[id.index()]; }
-  ir::TypeId type_id(WireId id) const { return wires_[id.index()].type; }
-  const ir::Type& type(WireId id) const { return source_->types()[type_id(id)]; }
-  int64_t ByteSize(WireId id) const { return ir::ByteSize(source_->types(), type_id(id)); }
-  // The node that makes a wire; invalid for parameters.
-  NodeId maker(WireId id) const { return wires_[id.index()].maker; }
-  uint32_t result_index(WireId id) const { return id.value - nodes_[maker(id).index()].first_result.value; }
-  const Node* MakerNode(WireId id) const { return maker(id).valid() ? &nodes_[maker(id).index()] : nullptr; }
-  WireId result(NodeId id, size_t i = 0) const { return WireId(nodes_[id.index()].first_result.index() + i); }
+  ir::TypeId type_id(ValueId id) const { return values_[id.index()].type; }
+  const ir::Type& type(ValueId id) const { return source_->types()[type_id(id)]; }
+  int64_t ByteSize(ValueId id) const { return ir::ByteSize(source_->types(), type_id(id)); }
+  // The node that makes a value; invalid for parameters.
+  NodeId producer(ValueId id) const { return values_[id.index()].producer; }
+  uint32_t result_index(ValueId id) const { return id.value - nodes_[producer(id).index()].first_result.value; }
+  const Node* ProducerNode(ValueId id) const { return producer(id).valid() ? &nodes_[producer(id).index()] : nullptr; }
+  ValueId result(NodeId id, size_t i = 0) const { return ValueId(nodes_[id.index()].first_result.index() + i); }
   const std::string_view* attribute(const Node& node, std::string_view name) const;
 
-  WireId AddParameter(ir::TypeId type);
+  ValueId AddParameter(ir::TypeId type);
   NodeId Add(NodeInit init);
   NodeId Add(Node node, std::span<const ir::TypeId> results);
   // The same op on the same operands, to be changed and added; without bodies.
   Node Copy(NodeId id) const;
-  // Every reader of `from` reads `to` once Normalise() has run.
-  void Replace(WireId from, WireId to) {
+  // Every consumer of `from` reads `to` once Normalise() has run.
+  void Replace(ValueId from, ValueId to) {
     alias_[from.index()] = to;
     changed_ = true;
   }
   // To be called where operands or outputs were edited in place, or a node was marked dead.
   void NoteChange() { changed_ = true; }
-  WireId Resolve(WireId id);
-  // Where anything changed: puts aliases in place, drops what nothing needs and sorts; nodes keep their order where
+  ValueId Resolve(ValueId id);
+  // Where anything changed: puts aliases in place, removes dead code and sorts; nodes keep their order where
   // they can.
   void Normalise();
-  // Normalises, and where most nodes are gone, numbers nodes and wires anew in program order: ids held elsewhere are
+  // Normalises, and where most nodes are gone, numbers nodes and values again in program order: ids held elsewhere are
   // void.
   void Compact();
 
   // The same nodes in another order, each after those that it reads.
   void SetOrder(std::vector<NodeId> order) { order_ = std::move(order); }
 
-  // Readers of each wire; a node that reads a wire twice stands there once, outputs do not count.
+  // Consumers of each value; a node that reads a value twice stands there once, outputs do not count.
   UserTable Users() const;
 
-  std::vector<WireId> parameters;
+  std::vector<ValueId> parameters;
   uint32_t captured_parameters = 0;  // the last ones stand for captured values
-  std::vector<WireId> outputs;
-  // Matrix units take elementwise work in with the dot, and scalars run on a unit of their own (TPU).
-  bool dots_take_producers = false;
+  std::vector<ValueId> outputs;
 
  private:
-  struct Wire {
+  struct Value {
     ir::TypeId type;
-    NodeId maker;
+    NodeId producer;
   };
   bool MarkNeeded(std::vector<char>& needed);
 
   ir::Module* source_;
   std::vector<Node> nodes_;
-  std::vector<Wire> wires_;
-  std::vector<WireId> alias_;
+  std::vector<Value> values_;
+  std::vector<ValueId> alias_;
   std::vector<NodeId> order_;
   bool changed_ = false;  // since Normalise() ran
 };

@@ -124,20 +124,20 @@ class Exporter {
     std::vector<ir::TypeId> types;
     for (size_t i = 0; i < own; ++i) types.push_back(TypeOf(flow.type_id(flow.parameters[i])));
     const ir::BlockId block = out_.AddBlock(types);
-    std::vector<ir::ValueId> wires(flow.wire_count());
-    for (size_t i = 0; i < own; ++i) wires[flow.parameters[i].index()] = out_.arguments(block)[i];
-    for (size_t i = own; i < flow.parameters.size(); ++i) wires[flow.parameters[i].index()] = captured[i - own];
-    for (const NodeId id : flow.order()) AddNode(flow, flow.node(id), block, wires);
+    std::vector<ir::ValueId> values(flow.value_count());
+    for (size_t i = 0; i < own; ++i) values[flow.parameters[i].index()] = out_.arguments(block)[i];
+    for (size_t i = own; i < flow.parameters.size(); ++i) values[flow.parameters[i].index()] = captured[i - own];
+    for (const NodeId id : flow.order()) AddNode(flow, flow.node(id), block, values);
     std::vector<ir::ValueId> results;
-    for (const WireId wire : flow.outputs) results.push_back(wires[wire.index()]);
+    for (const ValueId value : flow.outputs) results.push_back(values[value.index()]);
     out_.AddOp(block, {.name = out_.InternName(terminator), .operands = results});
     return block;
   }
 
-  void AddNode(const Dataflow& flow, const Node& node, ir::BlockId block, std::vector<ir::ValueId>& wires) {
+  void AddNode(const Dataflow& flow, const Node& node, ir::BlockId block, std::vector<ir::ValueId>& values) {
     std::vector<ir::ValueId> captured;
     for (size_t i = node.own_operand_count(); i < node.operands.size(); ++i) {
-      captured.push_back(wires[node.operands[i].index()]);
+      captured.push_back(values[node.operands[i].index()]);
     }
     std::vector<ir::RegionId> regions;
     const bool starts = node.kind == OpKind::kAsyncStart && !node.bodies.empty();
@@ -156,10 +156,10 @@ class Exporter {
     }
     // Bodies have been added by now, so that these lists are free.
     operands_.clear();
-    for (size_t i = 0; i < node.own_operand_count(); ++i) operands_.push_back(wires[node.operands[i].index()]);
+    for (size_t i = 0; i < node.own_operand_count(); ++i) operands_.push_back(values[node.operands[i].index()]);
     result_types_.clear();
     for (uint32_t i = 0; i < node.result_count; ++i) {
-      result_types_.push_back(TypeOf(flow.type_id(WireId(node.first_result.index() + i))));
+      result_types_.push_back(TypeOf(flow.type_id(ValueId(node.first_result.index() + i))));
     }
     const ir::OpId op = out_.AddOp(block, {.name = Name(node.name),
                                            .operands = operands_,
@@ -168,7 +168,7 @@ class Exporter {
                                            .regions = regions,
                                            .source = node.origin.valid() ? source_.op(node.origin).source : 0});
     for (uint32_t i = 0; i < node.result_count; ++i) {
-      wires[node.first_result.index() + i] = out_.result(op, i);
+      values[node.first_result.index() + i] = out_.result(op, i);
     }
   }
 
@@ -177,8 +177,8 @@ class Exporter {
     const Dataflow& body = *start.bodies[0];
     const ir::BlockId block = AddBody(body, ir::BlockId(), {}, "func.return");
     std::vector<ir::TypeId> inputs, results;
-    for (const WireId parameter : body.parameters) inputs.push_back(TypeOf(body.type_id(parameter)));
-    for (const WireId result : body.outputs) results.push_back(TypeOf(body.type_id(result)));
+    for (const ValueId parameter : body.parameters) inputs.push_back(TypeOf(body.type_id(parameter)));
+    for (const ValueId result : body.outputs) results.push_back(TypeOf(body.type_id(result)));
     const std::string_view symbol = ir::AsSymbol(*flow.attribute(start, "called_computation"));
     const ir::Attribute attributes[] = {
         {out_.InternName("sym_name"), out_.Keep(fmt::format("\"{}\"", symbol))},

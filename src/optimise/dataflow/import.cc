@@ -16,7 +16,7 @@ constexpr int kDepthLimit = 48;              // nested loops and calls; deeper o
 constexpr size_t kCallLimit = 1'000'000;     // calls expanded
 constexpr size_t kInlineLimit = 20'000'000;  // ops after expansion
 
-using WireMap = std::unordered_map<ir::ValueId, WireId>;
+using ValueMap = std::unordered_map<ir::ValueId, ValueId>;
 
 // Values that the regions of `op` use and that are defined outside them, in order of first use.
 std::vector<ir::ValueId> Captures(const ir::Module& module, ir::OpId op) {
@@ -52,38 +52,38 @@ class Importer {
   std::unique_ptr<Dataflow> Function(ir::OpId main) {
     auto flow = std::make_unique<Dataflow>(source_);
     const ir::BlockId body = source_.body(main);
-    WireMap wires;
+    ValueMap values;
     for (const ir::ValueId argument : source_.arguments(body))
-      wires[argument] = flow->AddParameter(source_.type_id(argument));
-    flow->outputs = Block(*flow, body, wires, 0);
+      values[argument] = flow->AddParameter(source_.type_id(argument));
+    flow->outputs = Block(*flow, body, values, 0);
     return lost_ ? nullptr : std::move(flow);
   }
 
  private:
   // Adds the ops of a block; returns what its terminator returns.
-  std::vector<WireId> Block(Dataflow& flow, ir::BlockId block, WireMap& wires, int depth) {
+  std::vector<ValueId> Block(Dataflow& flow, ir::BlockId block, ValueMap& values, int depth) {
     for (const ir::OpId op : std::vector<ir::OpId>(source_.block(block).ops)) {
-      if (ir::IsTerminator(source_.kind(op))) return Operands(op, wires);
-      if (!Expand(flow, op, wires, depth)) AddNode(flow, op, wires, depth);
+      if (ir::IsTerminator(source_.kind(op))) return Operands(op, values);
+      if (!Expand(flow, op, values, depth)) AddNode(flow, op, values, depth);
     }
     return {};
   }
 
-  std::vector<WireId> Operands(ir::OpId op, const WireMap& wires) {
-    std::vector<WireId> out;
-    for (const ir::ValueId operand : source_.operands(op)) out.push_back(Find(operand, wires));
+  std::vector<ValueId> Operands(ir::OpId op, const ValueMap& values) {
+    std::vector<ValueId> out;
+    for (const ir::ValueId operand : source_.operands(op)) out.push_back(Find(operand, values));
     return out;
   }
 
-  // A value of a block that branches lead to has no wire.
-  WireId Find(ir::ValueId value, const WireMap& wires) {
-    const auto found = wires.find(value);
-    lost_ = lost_ || found == wires.end();
-    return lost_ ? WireId(0) : found->second;
+  // A block argument of a block that branches lead to has no value here.
+  ValueId Find(ir::ValueId value, const ValueMap& values) {
+    const auto found = values.find(value);
+    lost_ = lost_ || found == values.end();
+    return lost_ ? ValueId(0) : found->second;
   }
 
   // A call is replaced by the body of its callee.
-  bool Expand(Dataflow& flow, ir::OpId op, WireMap& wires, int depth) {
+  bool Expand(Dataflow& flow, ir::OpId op, ValueMap& values, int depth) {
     if (!options_.inline_calls || source_.kind(op) != OpKind::kFuncCall || depth >= kDepthLimit) return false;
     const std::string_view* callee = source_.attribute(op, "callee");
     const ir::OpId function = callee == nullptr ? ir::OpId() : source_.FindSymbol(ir::AsSymbol(*callee));
@@ -92,14 +92,14 @@ class Importer {
     if (!body.valid() || flow.node_count() + source_.block(body).ops.size() > kInlineLimit) return false;
     if (source_.block(body).argument_count != source_.op(op).operand_count) return false;
     if (++calls_ > kCallLimit || std::find(active_.begin(), active_.end(), function) != active_.end()) return false;
-    WireMap inner;
+    ValueMap inner;
     size_t index = 0;
-    for (const WireId wire : Operands(op, wires)) inner[source_.arguments(body)[index++]] = wire;
+    for (const ValueId value : Operands(op, values)) inner[source_.arguments(body)[index++]] = value;
     active_.push_back(function);
-    const std::vector<WireId> results = Block(flow, body, inner, depth + 1);
+    const std::vector<ValueId> results = Block(flow, body, inner, depth + 1);
     active_.pop_back();
     if (results.size() != source_.op(op).result_count) return false;
-    for (size_t i = 0; i < results.size(); ++i) wires[source_.result(op, i)] = results[i];
+    for (size_t i = 0; i < results.size(); ++i) values[source_.result(op, i)] = results[i];
     return true;
   }
 
@@ -108,20 +108,20 @@ class Importer {
     return kind == OpKind::kWhile || kind == OpKind::kCase || kind == OpKind::kIf || kind == OpKind::kFusion;
   }
 
-  void AddNode(Dataflow& flow, ir::OpId op, WireMap& wires, int depth) {
+  void AddNode(Dataflow& flow, ir::OpId op, ValueMap& values, int depth) {
     Node node;
     node.kind = source_.kind(op);
     node.name = source_.op(op).name;
-    node.operands = Operands(op, wires);
+    node.operands = Operands(op, values);
     node.origin = op;
     const auto attributes = source_.attributes(op);
     node.attributes.assign(attributes.begin(), attributes.end());
     if (node.kind == OpKind::kCustomCall) Unwrap(node, op);
-    if (source_.op(op).first_region.valid()) AddRegions(node, op, wires, depth);
+    if (source_.op(op).first_region.valid()) AddRegions(node, op, values, depth);
     std::vector<ir::TypeId> types;
     for (const ir::ValueId result : source_.results(op)) types.push_back(source_.type_id(result));
     const NodeId id = flow.Add(std::move(node), types);
-    for (size_t i = 0; i < types.size(); ++i) wires[source_.result(op, i)] = flow.result(id, i);
+    for (size_t i = 0; i < types.size(); ++i) values[source_.result(op, i)] = flow.result(id, i);
   }
 
   // A call of elementwise mathematics is that operation, so that it fuses.
@@ -135,9 +135,9 @@ class Importer {
     node.attributes.clear();
   }
 
-  void AddRegions(Node& node, ir::OpId op, const WireMap& wires, int depth) {
+  void AddRegions(Node& node, ir::OpId op, const ValueMap& values, int depth) {
     const std::vector<ir::ValueId> captures = Captures(source_, op);
-    for (const ir::ValueId value : captures) node.operands.push_back(Find(value, wires));
+    for (const ir::ValueId value : captures) node.operands.push_back(Find(value, values));
     node.capture_count = static_cast<uint32_t>(captures.size());
     if (!HasExecutedBodies(op) || depth >= kDepthLimit) {
       node.captured = captures;
@@ -145,7 +145,7 @@ class Importer {
     }
     for (const ir::RegionId region : source_.regions(op)) {
       auto body = std::make_unique<Dataflow>(source_);
-      WireMap inner;
+      ValueMap inner;
       const ir::BlockId block = source_.region(region).first_block;
       if (!block.valid()) continue;
       for (const ir::ValueId argument : source_.arguments(block)) {

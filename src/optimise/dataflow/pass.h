@@ -12,10 +12,11 @@
 
 namespace hespas::optimise {
 
+class CompilerPolicy;  // optimise/fusion/policy.h
 class Decisions;
 
 struct PassContext {
-  Target target = Target::kGpu;
+  const CompilerPolicy* policy = nullptr;
   GpuFigures gpu;
   XlaFlags flags;
   int64_t dot_merge_bytes = int64_t{32} << 20;
@@ -46,8 +47,8 @@ void SinkTransposes(Dataflow& flow, PassContext& context);
 void CanonicaliseConvolutions(Dataflow& flow, PassContext& context);
 void CanonicaliseDots(Dataflow& flow, PassContext& context);
 void MergeDots(Dataflow& flow, PassContext& context);
-void FormTritonProducts(Dataflow& flow, PassContext& context);
-void FormLibraryCalls(Dataflow& flow, PassContext& context);
+void FormTritonMatmuls(Dataflow& flow, PassContext& context);
+void FormCublasCalls(Dataflow& flow, PassContext& context);
 void NormaliseFloats(Dataflow& flow, PassContext& context);
 void MakeIndexVectors(Dataflow& flow, PassContext& context);
 void SinkInvariants(Dataflow& flow, PassContext& context);
@@ -56,8 +57,8 @@ void ExpandSelectAndScatter(Dataflow& flow, PassContext& context);
 void CallConvolutions(Dataflow& flow, PassContext& context);
 void AssignConvolutionLayouts(Dataflow& flow, PassContext& context);
 void PadConvolutions(Dataflow& flow, PassContext& context);
-void TakeConvolutionSums(Dataflow& flow, PassContext& context);
-void ReadRowVectors(Dataflow& flow, PassContext& context);
+void FuseConvolutionBias(Dataflow& flow, PassContext& context);
+void SqueezeUnitDimensions(Dataflow& flow, PassContext& context);
 void SplitReductions(Dataflow& flow, PassContext& context);
 void FormReductionTrees(Dataflow& flow, PassContext& context);
 void Fuse(Dataflow& flow, PassContext& context);
@@ -65,7 +66,7 @@ void FuseOnCpu(Dataflow& flow, PassContext& context);
 void WrapKernels(Dataflow& flow, PassContext& context);
 void CombineCollectives(Dataflow& flow, PassContext& context);
 void RemoveBarriers(Dataflow& flow, PassContext& context);
-void DivideCollectives(Dataflow& flow, PassContext& context);
+void SplitCollectives(Dataflow& flow, PassContext& context);
 void Schedule(Dataflow& flow, PassContext& context);
 void ExpandKernels(Dataflow& flow, PassContext& context);
 

@@ -14,17 +14,18 @@ constexpr size_t kMostNeighbours = 3;  // named for each op
 
 // For what the plan decided nothing about.
 std::string_view ReasonOf(const Node& node, FusionClass kind) {
-  if (node.kind == ir::OpKind::kFusion) return "a product's kernel, formed before: operands and results are in memory";
+  if (node.kind == ir::OpKind::kFusion)
+    return "a matmul's kernel from an earlier pass: operands and results are in memory";
   if (!node.bodies.empty()) return "control flow: its bodies have kernels of their own";
   switch (kind) {
-    case FusionClass::kView:
-      return "a view of its operand: no work";
+    case FusionClass::kBitcast:
+      return "a bitcast of its operand: no work";
     case FusionClass::kCheap:
-      return "made in each kernel that reads it, rather than read from memory";
-    case FusionClass::kBarrier:
+      return "created in each kernel that uses it, not read from memory";
+    case FusionClass::kUnfusible:
       break;
     default:
-      return "computed where it is read";
+      return "duplicated into its consumers";
   }
   switch (ir::Traits(node.kind).sort) {
     case ir::OpSort::kCollective:
@@ -34,13 +35,13 @@ std::string_view ReasonOf(const Node& node, FusionClass kind) {
     case ir::OpSort::kConstant:
       return "a table in memory";
     case ir::OpSort::kFree:
-      return node.kind == ir::OpKind::kOptimizationBarrier ? "a barrier: no work, and nothing joins across it"
+      return node.kind == ir::OpKind::kOptimizationBarrier ? "an optimization barrier: no work, and no fusion across it"
                                                            : "no work of its own";
     case ir::OpSort::kContraction:
     case ir::OpSort::kCustomCall:
-      return "a library call, which takes nothing else in: operands and results are in memory";
+      return "a library call, which fuses nothing: operands and results are in memory";
     default:
-      return "a kernel of its own, which takes nothing else in: operands and results are in memory";
+      return "an unfusible op with a kernel of its own: operands and results are in memory";
   }
 }
 
@@ -53,8 +54,8 @@ class Explainer {
       if (plan.roots[kernel].empty()) continue;
       for (const NodeId id : members.Of(kernel)) kernels_[id.index()].push_back(kernel);
     }
-    returned_.assign(flow.wire_count(), false);
-    for (const WireId out : flow.outputs) returned_[out.index()] = true;
+    returned_.assign(flow.value_count(), false);
+    for (const ValueId out : flow.outputs) returned_[out.index()] = true;
   }
 
   Explanation Of(NodeId id) const {
@@ -71,8 +72,8 @@ class Explainer {
   std::string Reason(NodeId id) const {
     const std::string& reason = plan_.reasons[id.index()];
     if (reason.empty()) return std::string(ReasonOf(flow_.node(id), plan_.classes[id.index()]));
-    const bool shared = kernels_[id.index()].size() == 1 && reason.find("each of its readers") != std::string::npos;
-    return shared && plan_.stored[id.index()] == 0 ? "all its readers are in this kernel" : reason;
+    const bool shared = kernels_[id.index()].size() == 1 && reason.find("in each consumer") != std::string::npos;
+    return shared && plan_.materialized[id.index()] == 0 ? "all its consumers are in this kernel" : reason;
   }
 
   // Whether every kernel that `id` runs in computes `other` as well.
@@ -103,27 +104,27 @@ class Explainer {
 
   // No work of its own: its neighbours are those of its operand.
   bool IsView(NodeId id) const {
-    return plan_.classes[id.index()] == FusionClass::kView && kernels_[id.index()].empty();
+    return plan_.classes[id.index()] == FusionClass::kBitcast && kernels_[id.index()].empty();
   }
 
   std::string Neighbours(NodeId id) const {
-    const std::vector<std::string> behind = ReadersElsewhere(id);
-    const std::vector<std::string> before = MakersElsewhere(id);
-    return (behind.empty() ? "" : "; in memory for " + List(behind)) +
+    const std::vector<std::string> behind = ConsumersElsewhere(id);
+    const std::vector<std::string> before = ProducersElsewhere(id);
+    return (behind.empty() ? "" : "; materialized for " + List(behind)) +
            (before.empty() ? "" : "; reads from memory " + List(before));
   }
 
-  // Readers that are not in the kernel of `id`.
-  std::vector<std::string> ReadersElsewhere(NodeId id) const {
+  // Consumers that are not in the kernel of `id`.
+  std::vector<std::string> ConsumersElsewhere(NodeId id) const {
     std::vector<std::string> names;
     std::vector<NodeId> work{id};
     while (!work.empty()) {
       const NodeId at = work.back();
       work.pop_back();
       for (uint32_t r = 0; r < flow_.node(at).result_count; ++r) {
-        const WireId wire = flow_.result(at, r);
-        if (returned_[wire.index()]) names.emplace_back("the caller");
-        for (const NodeId user : users_[wire.index()]) {
+        const ValueId value = flow_.result(at, r);
+        if (returned_[value.index()]) names.emplace_back("the caller");
+        for (const NodeId user : users_[value.index()]) {
           if (IsView(user)) {
             work.push_back(user);
           } else if (!IsWith(id, user)) {
@@ -136,15 +137,16 @@ class Explainer {
   }
 
   // Operands that other kernels make, and why this one does not.
-  std::vector<std::string> MakersElsewhere(NodeId id) const {
+  std::vector<std::string> ProducersElsewhere(NodeId id) const {
     std::vector<std::string> names;
     std::vector<NodeId> seen;
-    for (const WireId operand : flow_.node(id).operands) {
-      NodeId maker = flow_.maker(operand);
-      while (maker.valid() && IsView(maker)) maker = flow_.maker(flow_.node(maker).operands[0]);
-      if (!maker.valid() || IsWith(maker, id) || std::find(seen.begin(), seen.end(), maker) != seen.end()) continue;
-      seen.push_back(maker);
-      names.push_back(fmt::format("{}: {}", Name(maker), Reason(maker)));
+    for (const ValueId operand : flow_.node(id).operands) {
+      NodeId producer = flow_.producer(operand);
+      while (producer.valid() && IsView(producer)) producer = flow_.producer(flow_.node(producer).operands[0]);
+      if (!producer.valid() || IsWith(producer, id) || std::find(seen.begin(), seen.end(), producer) != seen.end())
+        continue;
+      seen.push_back(producer);
+      names.push_back(fmt::format("{}: {}", Name(producer), Reason(producer)));
     }
     return names;
   }
@@ -154,7 +156,7 @@ class Explainer {
   LineIndex lines_;
   std::vector<std::vector<uint32_t>> kernels_;  // by node, ascending
   UserTable users_;
-  std::vector<bool> returned_;  // by wire
+  std::vector<bool> returned_;  // by value
 };
 
 }  // namespace

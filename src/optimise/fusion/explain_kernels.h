@@ -1,4 +1,4 @@
-// Why each op went into the kernel it is in, and why its neighbours did not join.
+// Why each op went into the kernel it is in, and why its neighbours were not fused.
 #pragma once
 
 #include <vector>

@@ -5,6 +5,7 @@
 
 #include "optimise/fusion/explain_kernels.h"
 #include "optimise/fusion/kernels.h"
+#include "optimise/fusion/policy.h"
 
 namespace hespas::optimise {
 namespace {
@@ -24,12 +25,12 @@ std::string_view KindOfFusion(const Dataflow& flow, const KernelPlan& plan, cons
 }  // namespace
 
 void KernelFormer::Form(std::span<const NodeId> roots, std::span<const NodeId> members, std::string_view kind) {
-  inside_.resize(flow_.wire_count());
+  inside_.resize(flow_.value_count());
   auto body = std::make_unique<Dataflow>(flow_.source());
   Node fusion;
   for (const NodeId id : members) Copy(id, *body, fusion.operands);
   std::vector<ir::TypeId> types;
-  std::vector<WireId> results;
+  std::vector<ValueId> results;
   for (const NodeId root : roots) {
     for (uint32_t r = 0; r < flow_.node(root).result_count; ++r) {
       results.push_back(flow_.result(root, r));
@@ -37,7 +38,7 @@ void KernelFormer::Form(std::span<const NodeId> roots, std::span<const NodeId> m
       body->outputs.push_back(inside_[results.back().index()]);
     }
   }
-  for (const WireId wire : entered_) inside_[wire.index()] = WireId();
+  for (const ValueId value : entered_) inside_[value.index()] = ValueId();
   entered_.clear();
   fusion.kind = OpKind::kFusion;
   fusion.name = flow_.source().InternName("mhlo.fusion");
@@ -48,10 +49,10 @@ void KernelFormer::Form(std::span<const NodeId> roots, std::span<const NodeId> m
   for (size_t i = 0; i < results.size(); ++i) flow_.Replace(results[i], flow_.result(made, i));
 }
 
-void KernelFormer::Copy(NodeId id, Dataflow& body, std::vector<WireId>& operands) {
+void KernelFormer::Copy(NodeId id, Dataflow& body, std::vector<ValueId>& operands) {
   const Node& node = flow_.node(id);
   Node copy = flow_.Copy(id);
-  for (WireId& operand : copy.operands) {
+  for (ValueId& operand : copy.operands) {
     if (!inside_[operand.index()].valid()) {
       Enter(operand, body.AddParameter(flow_.type_id(operand)));
       operands.push_back(operand);
@@ -64,9 +65,9 @@ void KernelFormer::Copy(NodeId id, Dataflow& body, std::vector<WireId>& operands
   for (uint32_t r = 0; r < node.result_count; ++r) Enter(flow_.result(id, r), body.result(made, r));
 }
 
-void KernelFormer::Enter(WireId wire, WireId inner) {
-  inside_[wire.index()] = inner;
-  entered_.push_back(wire);
+void KernelFormer::Enter(ValueId value, ValueId inner) {
+  inside_[value.index()] = inner;
+  entered_.push_back(value);
 }
 
 namespace {
@@ -86,7 +87,7 @@ void FormAll(Dataflow& flow, const KernelPlan& plan) {
 
 void Fuse(Dataflow& flow, PassContext& context) {
   KernelPlan plan = PlanKernels(flow, context);
-  JoinKernels(flow, context, plan);
+  context.policy->FuseMultiOutput(flow, context, plan);
   if (context.explanations != nullptr) ExplainKernels(flow, plan, *context.explanations);
   FormAll(flow, plan);
 }

@@ -1,36 +1,17 @@
-// What an op is to fusion, and what it costs.
+#include "optimise/fusion/fusion_class.h"
+
 #include <algorithm>
 
 #include "ir/attributes/attribute.h"
+#include "ir/facts/op_weights.h"
 #include "optimise/dataflow/build.h"
-#include "optimise/fusion/kernels.h"
+#include "optimise/fusion/policy.h"
 
 namespace hespas::optimise {
 namespace {
 
 using ir::OpKind;
 using ir::OpSort;
-
-struct Weight {
-  OpKind kind;
-  double instructions;
-};
-constexpr Weight kWeights[] = {
-    {OpKind::kExponential, 10},   {OpKind::kExponentialMinusOne, 14},
-    {OpKind::kLog, 14},           {OpKind::kLogPlusOne, 16},
-    {OpKind::kTanh, 25},          {OpKind::kPower, 40},
-    {OpKind::kSine, 3},           {OpKind::kCosine, 3},
-    {OpKind::kTan, 60},           {OpKind::kLogistic, 20},
-    {OpKind::kErf, 25},           {OpKind::kDivide, 9},
-    {OpKind::kSqrt, 22},          {OpKind::kRsqrt, 6},
-    {OpKind::kRemainder, 12},     {OpKind::kReducePrecision, 5},
-    {OpKind::kConvert, 1.5},      {OpKind::kGather, 4},
-    {OpKind::kConcatenate, 2},    {OpKind::kPad, 2},
-    {OpKind::kBitcast, 0},        {OpKind::kReshape, 0},
-    {OpKind::kBroadcastInDim, 0}, {OpKind::kBroadcast, 0},
-    {OpKind::kSlice, 0},          {OpKind::kTranspose, 0},
-    {OpKind::kCopy, 0},           {OpKind::kConstant, 0},
-};
 
 bool IsSmallConstant(const Dataflow& flow, const Node& node) {
   const std::string_view* value = flow.attribute(node, "value");
@@ -40,36 +21,22 @@ bool IsSmallConstant(const Dataflow& flow, const Node& node) {
 }
 
 FusionClass ClassOfLayout(const Dataflow& flow, const Node& node) {
-  // A TPU takes the larger of padded parts, in each kernel that reads them.
-  if (node.kind == OpKind::kConcatenate && flow.dots_take_producers) return FusionClass::kCheap;
-  if (flow.dots_take_producers && MakesVector(flow, node)) return FusionClass::kReduce;
-  if (node.kind == OpKind::kReshape || node.kind == OpKind::kBitcast) return FusionClass::kView;
-  if (node.kind == OpKind::kBroadcastInDim || node.kind == OpKind::kBroadcast) {
-    const Node* maker = flow.MakerNode(node.operands[0]);
-    for (int step = 0; step < 8 && maker != nullptr && maker->kind == node.kind; ++step) {
-      maker = flow.MakerNode(maker->operands[0]);
+  if (node.kind == OpKind::kReshape || node.kind == OpKind::kBitcast) return FusionClass::kBitcast;
+  if (IsBroadcast(node)) {
+    const Node* producer = flow.ProducerNode(node.operands[0]);
+    for (int step = 0; step < 8 && producer != nullptr && producer->kind == node.kind; ++step) {
+      producer = flow.ProducerNode(producer->operands[0]);
     }
-    if (maker != nullptr && ir::Traits(maker->kind).sort == OpSort::kConstant &&
-        ClassOf(flow, *maker) == FusionClass::kCheap) {
-      return FusionClass::kCheap;
-    }
+    if (producer != nullptr && IsInlineConstant(flow, *producer)) return FusionClass::kCheap;
   }
   return FusionClass::kElement;
-}
-
-bool IsScalarWork(const Dataflow& flow, const Node& node) {
-  if (ir::Traits(node.kind).sort != OpSort::kElementwise || node.kind == OpKind::kConvert) return false;
-  return std::all_of(node.operands.begin(), node.operands.end(),
-                     [&](WireId operand) { return flow.type(operand).element_count() == 1; });
 }
 
 }  // namespace
 
 double InstructionWeight(OpKind kind) {
-  for (const Weight& weight : kWeights) {
-    if (weight.kind == kind) return weight.instructions;
-  }
-  return 1;
+  const ir::OpWeight* known = ir::WeightOf(kind);
+  return known != nullptr && known->fusion ? *known->fusion : 1;
 }
 
 int64_t WorkElements(const Dataflow& flow, NodeId id) {
@@ -87,33 +54,37 @@ bool ReducesRows(const Dataflow& flow, const Node& node) {
   return last < 0 || std::find(reduced->begin(), reduced->end(), last) != reduced->end();
 }
 
-bool IsReadFromMemory(const Dataflow& flow, const Node& node, size_t operand) {
-  if (node.kind != OpKind::kScatter || node.own_operand_count() != 3 || flow.dots_take_producers) return false;
-  const Node* indices = flow.MakerNode(node.operands[1]);
-  return operand == 0 || (operand == 1 && indices != nullptr && indices->kind == OpKind::kConcatenate);
+bool IsBroadcast(const Node& node) { return node.kind == OpKind::kBroadcastInDim || node.kind == OpKind::kBroadcast; }
+
+bool IsContraction(const Node& node) { return ir::Traits(node.kind).sort == OpSort::kContraction; }
+
+bool Widens(const Dataflow& flow, const Node& node) {
+  return node.kind == OpKind::kConvert && flow.ByteSize(node.first_result) > flow.ByteSize(node.operands[0]);
 }
 
-FusionClass ClassOf(const Dataflow& flow, const Node& node) {
-  if (!node.bodies.empty() || node.result_count == 0) return FusionClass::kBarrier;
-  if (flow.dots_take_producers && IsScalarWork(flow, node)) return FusionClass::kBarrier;
+bool IsInlineConstant(const Dataflow& flow, const Node& node) {
+  return ir::Traits(node.kind).sort == OpSort::kConstant && node.bodies.empty() && node.result_count > 0 &&
+         (node.kind != OpKind::kConstant || IsSmallConstant(flow, node));
+}
+
+FusionClass ClassOf(const Dataflow& flow, const Node& node, const CompilerPolicy& policy) {
+  if (!node.bodies.empty() || node.result_count == 0) return FusionClass::kUnfusible;
+  if (const auto special = policy.SpecialClassOf(flow, node)) return *special;
   switch (ir::Traits(node.kind).sort) {
     case OpSort::kElementwise:
     case OpSort::kSlice:
     case OpSort::kGather:
-      return node.result_count == 1 ? FusionClass::kElement : FusionClass::kBarrier;
+      return node.result_count == 1 ? FusionClass::kElement : FusionClass::kUnfusible;
     case OpSort::kLayout:
       return ClassOfLayout(flow, node);
     case OpSort::kConstant:
-      return node.kind != OpKind::kConstant || IsSmallConstant(flow, node) ? FusionClass::kCheap
-                                                                           : FusionClass::kBarrier;
+      return IsInlineConstant(flow, node) ? FusionClass::kCheap : FusionClass::kUnfusible;
     case OpSort::kReduction:
-      return node.kind == OpKind::kSelectAndScatter ? FusionClass::kBarrier : FusionClass::kReduce;
-    case OpSort::kContraction:
-      return flow.dots_take_producers && node.result_count == 1 ? FusionClass::kReduce : FusionClass::kBarrier;
+      return node.kind == OpKind::kSelectAndScatter ? FusionClass::kUnfusible : FusionClass::kReduce;
     case OpSort::kScatter:
       return FusionClass::kReduce;
     default:
-      return FusionClass::kBarrier;
+      return FusionClass::kUnfusible;
   }
 }
 

@@ -3,30 +3,24 @@
 #include <algorithm>
 
 #include "optimise/dataflow/build.h"
+#include "optimise/fusion/policy.h"
 
 namespace hespas::optimise {
 namespace {
 
 using ir::OpKind;
 
-// Units looked at to exclude a circle, beyond which kernels stay apart: far, as long as all searches together have not
-// looked at a few hundred for each unit, so that time grows with the program only.
-constexpr size_t kSearchLimit = 4096;
-constexpr size_t kShortSearch = 512;
-constexpr size_t kLooksPerUnit = 256;
-constexpr double kCostly = 4;      // instructions an element: more than sums and products
-constexpr size_t kReach = 16384;   // units between two kernels that may be joined
-constexpr size_t kRootLimit = 12;  // results of one kernel
-// Elements in a thread block's memory (XLA's SharedMemoryUsage).
-constexpr int64_t kRowTile = 32;
-constexpr int64_t kColumnTile = 4 * 32 * 33;
+Emitter MergedEmitter(Emitter a, Emitter b) {
+  if (a == Emitter::kLoop || a == b) return b;
+  return b == Emitter::kLoop ? a : Emitter::kTransposedReduction;
+}
 
 }  // namespace
 
-NodeId KernelGraph::Kernel::SliceOf(WireId wire) const {
+NodeId KernelGraph::Kernel::SliceOf(ValueId value) const {
   NodeId found;
   for (const auto& [source, slice] : sliced) {
-    if (source != wire) continue;
+    if (source != value) continue;
     if (found.valid()) return {};
     found = slice;
   }
@@ -36,50 +30,66 @@ NodeId KernelGraph::Kernel::SliceOf(WireId wire) const {
 KernelGraph::KernelGraph(const Dataflow& flow, const PassContext& context, KernelPlan& plan)
     : flow_(flow),
       context_(context),
+      policy_(*context.policy),
       plan_(plan),
       kernels_(plan.roots.size()),
       position_(flow.node_count(), 0),
       members_(flow, plan),
-      wire_seen_(flow.wire_count(), 0) {
+      value_seen_(flow.value_count(), 0) {
   for (size_t i = 0; i < flow.order().size(); ++i) position_[flow.order()[i].index()] = i;
   for (uint32_t k = 0; k < kernels_.size(); ++k) Describe(k);
-  joins_ = static_cast<uint32_t>(kernels_.size());
+  merges_ = static_cast<uint32_t>(kernels_.size());
   LayOut();
 }
+
+// What decides about a kernel's emitter.
+struct KernelGraph::Contents {
+  bool reduces = false;
+  bool ends_in_transpose = false;
+  bool transposes = false;  // anywhere
+  bool only_slices = true;
+  bool is_exclusive = false;  // holds what its emitter makes alone
+};
 
 void KernelGraph::Describe(uint32_t kernel) {
   Kernel& mine = kernels_[kernel];
   const NodeId root = plan_.roots[kernel][0];
-  mine.slices = true;
-  size_t ops = 0;
+  Contents contents;
   const auto stamp = static_cast<uint32_t>(kernel + 1);
   for (const NodeId id : members_.Of(kernel)) {
     const Node& node = flow_.node(id);
-    DescribeMember(mine, root, id);
-    ops += plan_.classes[id.index()] != FusionClass::kView && node.kind != OpKind::kConstant ? 1 : 0;
+    DescribeMember(mine, contents, root, id);
+    mine.ops += plan_.classes[id.index()] != FusionClass::kBitcast && node.kind != OpKind::kConstant ? 1 : 0;
     for (size_t i = 0; i < node.operands.size(); ++i) {
-      const WireId operand = node.operands[i];
-      const bool updated = IsReadFromMemory(flow_, node, i);
-      if (wire_seen_[operand.index()] == stamp || !(updated || IsInput(operand, kernel))) continue;
-      wire_seen_[operand.index()] = stamp;
+      const ValueId operand = node.operands[i];
+      const bool updated = policy_.IsReadFromMemory(flow_, node, i);
+      if (value_seen_[operand.index()] == stamp || !(updated || IsInput(operand, kernel))) continue;
+      value_seen_[operand.index()] = stamp;
       mine.inputs.push_back(operand);
       if (node.kind == OpKind::kSlice) mine.sliced.emplace_back(operand, id);
     }
   }
-  if (plan_.classes[root.index()] == FusionClass::kCheap) mine.joinable = false;
-  mine.alone = ops < 2;
   if (mine.dots) FindDotInputs(kernel);
-  if (!flow_.dots_take_producers && mine.transposes) {
-    mine.turn = TurnOf(flow_, root, [&](WireId wire) { return !IsInput(wire, kernel); });
-    mine.turns = mine.turn.has_value();
+  if (policy_.HasTiledEmitters() && contents.transposes) {
+    mine.tiled_transpose = policy_.HeroTransposeOf(flow_, root, [&](ValueId value) { return !IsInput(value, kernel); });
+    contents.ends_in_transpose = mine.tiled_transpose.has_value();
   }
-  // Both come from one code generator, which makes nothing else.
-  const bool row_norm =
-      !flow_.dots_take_producers && mine.reduces && flow_.type(flow_.result(root)).element_count() == mine.elements;
-  if (row_norm) mine.joinable = false;
+  mine.emitter = EmitterOf(mine, contents, root);
 }
 
-void KernelGraph::DescribeMember(Kernel& kernel, NodeId root, NodeId id) {
+Emitter KernelGraph::EmitterOf(const Kernel& kernel, const Contents& contents, NodeId root) const {
+  // A row normalisation comes from a code generator that makes nothing else.
+  const bool row_norm = policy_.HasTiledEmitters() && contents.reduces &&
+                        flow_.type(flow_.result(root)).element_count() == kernel.elements;
+  if (contents.is_exclusive || row_norm || plan_.classes[root.index()] == FusionClass::kCheap) {
+    return Emitter::kExclusive;
+  }
+  if (contents.only_slices) return Emitter::kSlice;
+  if (contents.reduces) return contents.ends_in_transpose ? Emitter::kTransposedReduction : Emitter::kReduction;
+  return contents.ends_in_transpose ? Emitter::kTranspose : Emitter::kLoop;
+}
+
+void KernelGraph::DescribeMember(Kernel& kernel, Contents& contents, NodeId root, NodeId id) {
   const Node& node = flow_.node(id);
   const FusionClass kind = plan_.classes[id.index()];
   const int64_t work = WorkElements(flow_, id);
@@ -87,29 +97,31 @@ void KernelGraph::DescribeMember(Kernel& kernel, NodeId root, NodeId id) {
   if (IsDot(id)) {
     kernel.dots = true;
   } else if (kind == FusionClass::kReduce) {
-    kernel.reduces = true;
-    kernel.hero = id;
-    const bool rows = ReducesRows(flow_, node);
-    const int64_t results = flow_.type(node.first_result).element_count();
-    const int64_t element = std::max<int64_t>(1, ir::ElementBits(flow_.type(node.first_result).element) / 8);
-    kernel.shared_bytes += (rows ? kRowTile : kColumnTile) * element;
-    ++kernel.reductions;
-    kernel.rows = kernel.rows || (rows && results > 1);
-    if (!rows) kernel.columns = results;
+    contents.reduces = true;
+    DescribeReduction(kernel, id);
   }
   const double weight = InstructionWeight(node.kind);
-  kernel.costly = kernel.costly || weight > kCostly;
+  kernel.heaviest_op = std::max(kernel.heaviest_op, weight);
   kernel.instructions += weight * static_cast<double>(work);
-  if (node.kind == OpKind::kTranspose && EndsIn(root, id)) {
-    kernel.turns = true;
-    kernel.hero = id;
-  }
-  kernel.transposes = kernel.transposes || node.kind == OpKind::kTranspose;
-  kernel.slices = kernel.slices && (kind == FusionClass::kView || node.kind == OpKind::kSlice);
+  const bool transposes = node.kind == OpKind::kTranspose;
+  contents.ends_in_transpose = contents.ends_in_transpose || (transposes && EndsIn(root, id));
+  contents.transposes = contents.transposes || transposes;
+  contents.only_slices = contents.only_slices && (kind == FusionClass::kBitcast || node.kind == OpKind::kSlice);
   const bool moves = kind == FusionClass::kReduce && node.kind == OpKind::kReshape;
   const bool updates = ir::Traits(node.kind).sort == ir::OpSort::kScatter || node.kind == OpKind::kDynamicUpdateSlice;
   const bool concatenates = node.kind == OpKind::kConcatenate && EndsIn(root, id);
-  if (moves || updates || concatenates) kernel.joinable = false;
+  contents.is_exclusive = contents.is_exclusive || moves || updates || concatenates;
+}
+
+void KernelGraph::DescribeReduction(Kernel& kernel, NodeId id) {
+  const Node& node = flow_.node(id);
+  const bool rows = ReducesRows(flow_, node);
+  const int64_t results = flow_.type(node.first_result).element_count();
+  const int64_t element = std::max<int64_t>(1, ir::ElementBits(flow_.type(node.first_result).element) / 8);
+  kernel.shared_bytes += policy_.SharedMemoryOfReduction(rows, element);
+  ++kernel.reductions;
+  kernel.rows = kernel.rows || (rows && results > 1);
+  if (!rows) kernel.columns = results;
 }
 
 // What a kernel reads for its dot's operands, rather than for what follows the dot.
@@ -118,9 +130,9 @@ void KernelGraph::FindDotInputs(uint32_t kernel) {
   const std::vector<NodeId>& members = members_.Of(kernel);
   for (size_t i = members.size(); i-- > 0;) {
     if (!IsDot(members[i]) && !feeds.contains(members[i])) continue;
-    for (const WireId operand : flow_.node(members[i]).operands) {
+    for (const ValueId operand : flow_.node(members[i]).operands) {
       if (IsInput(operand, kernel)) kernels_[kernel].dot_inputs.insert(operand);
-      if (flow_.maker(operand).valid()) feeds.insert(flow_.maker(operand));
+      if (flow_.producer(operand).valid()) feeds.insert(flow_.producer(operand));
     }
   }
 }
@@ -129,42 +141,42 @@ void KernelGraph::FindDotInputs(uint32_t kernel) {
 bool KernelGraph::EndsIn(NodeId root, NodeId id) const {
   for (int step = 0; step < 8 && root != id; ++step) {
     const Node& node = flow_.node(root);
-    if (node.operands.size() != 1 || !flow_.maker(node.operands[0]).valid()) return false;
-    root = flow_.maker(node.operands[0]);
+    if (node.operands.size() != 1 || !flow_.producer(node.operands[0]).valid()) return false;
+    root = flow_.producer(node.operands[0]);
   }
   return root == id;
 }
 
-bool KernelGraph::IsInput(WireId wire, uint32_t kernel) const {
-  const NodeId maker = flow_.maker(wire);
-  if (!maker.valid()) return true;
-  if (plan_.stored[maker.index()]) return plan_.kernel[maker.index()] != kernel;
-  return plan_.classes[maker.index()] == FusionClass::kBarrier;
+bool KernelGraph::IsInput(ValueId value, uint32_t kernel) const {
+  const NodeId producer = flow_.producer(value);
+  if (!producer.valid()) return true;
+  if (plan_.materialized[producer.index()]) return plan_.kernel[producer.index()] != kernel;
+  return plan_.classes[producer.index()] == FusionClass::kUnfusible;
 }
 
-bool KernelGraph::Reads(uint32_t reader, uint32_t writer) const {
-  const auto& inputs = kernels_[reader].inputs;
-  return std::any_of(inputs.begin(), inputs.end(), [&](WireId wire) { return KernelOf(wire) == writer; });
+bool KernelGraph::Reads(uint32_t consumer, uint32_t writer) const {
+  const auto& inputs = kernels_[consumer].inputs;
+  return std::any_of(inputs.begin(), inputs.end(), [&](ValueId value) { return KernelOf(value) == writer; });
 }
 
 void KernelGraph::DropInnerRoots() {
   std::vector<char> outside(flow_.node_count(), 0);
-  for (const WireId out : flow_.outputs) {
-    if (flow_.maker(out).valid()) outside[flow_.maker(out).index()] = 1;
+  for (const ValueId out : flow_.outputs) {
+    if (flow_.producer(out).valid()) outside[flow_.producer(out).index()] = 1;
   }
   for (size_t i = flow_.order().size(); i-- > 0;) {
     const NodeId id = flow_.order()[i];
     const FusionClass kind = plan_.classes[id.index()];
-    for (const WireId operand : flow_.node(id).operands) {
-      const NodeId maker = flow_.maker(operand);
-      if (!maker.valid()) continue;
-      const bool free = kind == FusionClass::kBarrier || (kind == FusionClass::kView && outside[id.index()]);
-      if (free) outside[maker.index()] = 1;
+    for (const ValueId operand : flow_.node(id).operands) {
+      const NodeId producer = flow_.producer(operand);
+      if (!producer.valid()) continue;
+      const bool free = kind == FusionClass::kUnfusible || (kind == FusionClass::kBitcast && outside[id.index()]);
+      if (free) outside[producer.index()] = 1;
     }
   }
   for (uint32_t k = 0; k < kernels_.size(); ++k) {
-    for (const WireId wire : kernels_[k].inputs) {
-      if (flow_.maker(wire).valid() && KernelOf(wire) != k) outside[flow_.maker(wire).index()] = 1;
+    for (const ValueId value : kernels_[k].inputs) {
+      if (flow_.producer(value).valid() && KernelOf(value) != k) outside[flow_.producer(value).index()] = 1;
     }
   }
   for (auto& roots : plan_.roots) {
@@ -174,7 +186,7 @@ void KernelGraph::DropInnerRoots() {
       if (outside[root.index()]) {
         kept.push_back(root);
       } else {
-        plan_.stored[root.index()] = 0;
+        plan_.materialized[root.index()] = 0;
       }
     }
     roots = std::move(kept);
@@ -183,41 +195,42 @@ void KernelGraph::DropInnerRoots() {
 
 std::vector<KernelGraph::Shared> KernelGraph::SharedValues() const {
   std::vector<Shared> shared;
-  std::vector<size_t> at(flow_.wire_count(), SIZE_MAX);
+  std::vector<size_t> at(flow_.value_count(), SIZE_MAX);
   for (uint32_t k = 0; k < kernels_.size(); ++k) {
     if (plan_.roots[k].empty()) continue;
-    for (const WireId wire : kernels_[k].inputs) {
-      if (flow_.type(wire).element_count() == 1 || kernels_[k].dot_inputs.contains(wire)) continue;
-      if (at[wire.index()] == SIZE_MAX) {
-        at[wire.index()] = shared.size();
-        shared.push_back({wire, {}});
+    for (const ValueId value : kernels_[k].inputs) {
+      if (flow_.type(value).element_count() == 1 || kernels_[k].dot_inputs.contains(value)) continue;
+      if (at[value.index()] == SIZE_MAX) {
+        at[value.index()] = shared.size();
+        shared.push_back({value, {}});
       }
-      shared[at[wire.index()]].readers.push_back(k);
+      shared[at[value.index()]].consumers.push_back(k);
     }
   }
   const auto place = [&](const Shared& value) {
-    return flow_.maker(value.wire).valid() ? position_[flow_.maker(value.wire).index()] + 1 : 0;
+    return flow_.producer(value.value).valid() ? position_[flow_.producer(value.value).index()] + 1 : 0;
   };
   std::stable_sort(shared.begin(), shared.end(), [&](const Shared& a, const Shared& b) { return place(a) > place(b); });
   return shared;
 }
 
-void KernelGraph::SortReaders(std::vector<uint32_t>& readers) const {
+void KernelGraph::SortConsumers(std::vector<uint32_t>& consumers) const {
   const auto place = [&](uint32_t kernel) { return units_.place(Now(kernel)); };
-  std::sort(readers.begin(), readers.end(), [&](uint32_t a, uint32_t b) { return place(a) < place(b); });
+  std::sort(consumers.begin(), consumers.end(), [&](uint32_t a, uint32_t b) { return place(a) < place(b); });
 }
 
-bool KernelGraph::MayJoin(uint32_t a, uint32_t b) const {
+bool KernelGraph::MayFuse(uint32_t a, uint32_t b) const {
   const Kernel& x = kernels_[a];
   const Kernel& y = kernels_[b];
-  if (a == b || !x.joinable || !y.joinable || x.elements != y.elements || x.slices != y.slices) return false;
-  if ((x.turns && y.reduces) || (x.reduces && y.turns)) return false;
-  return plan_.roots[a].size() + plan_.roots[b].size() <= kRootLimit;
+  if (a == b || x.emitter == Emitter::kExclusive || y.emitter == Emitter::kExclusive) return false;
+  if (x.elements != y.elements || (x.emitter == Emitter::kSlice) != (y.emitter == Emitter::kSlice)) return false;
+  if ((x.ends_in_transpose() && y.reduces()) || (x.reduces() && y.ends_in_transpose())) return false;
+  return plan_.roots[a].size() + plan_.roots[b].size() <= fusion_rules::kOutputs;
 }
 
-uint32_t KernelGraph::Join(uint32_t a, uint32_t b) {
+uint32_t KernelGraph::TryMerge(uint32_t a, uint32_t b) {
   if (units_.place(b) < units_.place(a)) std::swap(a, b);
-  if (units_.place(b) - units_.place(a) > kReach * UnitOrder::kSpacing) return KernelPlan::kNone;
+  if (units_.place(b) - units_.place(a) > fusion_rules::kReach * UnitOrder::kSpacing) return KernelPlan::kNone;
   if (!FindNeeded(a, b)) return KernelPlan::kNone;
   MoveUp(a, b);
   Merge(a, b);
@@ -235,51 +248,54 @@ void KernelGraph::LayOut() {
 }
 
 bool KernelGraph::IsUnit(NodeId id) const {
-  return plan_.stored[id.index()] != 0 || plan_.classes[id.index()] == FusionClass::kBarrier;
+  return plan_.materialized[id.index()] != 0 || plan_.classes[id.index()] == FusionClass::kUnfusible;
 }
 
 // Kernels come first, then nodes.
 uint32_t KernelGraph::UnitOf(NodeId id) const {
-  return plan_.stored[id.index()] ? plan_.kernel[id.index()] : static_cast<uint32_t>(plan_.roots.size() + id.index());
+  return plan_.materialized[id.index()] ? plan_.kernel[id.index()]
+                                        : static_cast<uint32_t>(plan_.roots.size() + id.index());
 }
 
 // Marks the units after `a` that `b` needs; false where `b` needs `a` by way of one of them, or the search grows
 // large.
 bool KernelGraph::FindNeeded(uint32_t a, uint32_t b) {
   const uint64_t floor = units_.place(a);
-  const size_t limit = looks_ < kLooksPerUnit * needed_.size() ? kSearchLimit : kShortSearch;
+  const size_t limit =
+      looks_ < fusion_rules::kLooksPerUnit * needed_.size() ? fusion_rules::kSearchLimit : fusion_rules::kShortSearch;
   ++search_;
   found_.clear();
   work_list_.clear();
-  bool circle = false;
-  const auto need = [&](WireId wire) {
-    const NodeId id = flow_.maker(wire);
+  bool cycle = false;
+  const auto need = [&](ValueId value) {
+    const NodeId id = flow_.producer(value);
     if (!id.valid()) return;
     if (!IsUnit(id)) return work_list_.push_back(id);
     const uint32_t unit = UnitOf(id);
-    circle = circle || unit == a;
+    cycle = cycle || unit == a;
     if (needed_[unit] == search_ || units_.place(unit) < floor) return;
     needed_[unit] = search_;
     found_.push_back(unit);
     work_list_.push_back(id);
   };
-  for (const WireId wire : kernels_[b].inputs) {
-    if (KernelOf(wire) != a) {
-      need(wire);
-    } else if (flow_.type(wire).element_count() != kernels_[a].elements || !IsElementwise(flow_.maker(wire))) {
+  for (const ValueId value : kernels_[b].inputs) {
+    if (KernelOf(value) != a) {
+      need(value);
+    } else if (flow_.type(value).element_count() != kernels_[a].elements || !IsElementwise(flow_.producer(value))) {
       return false;  // a reduction's result exists only when its kernel ends
-    } else if (kernels_[b].dot_inputs.contains(wire)) {
+    } else if (kernels_[b].dot_inputs.contains(value)) {
       return false;
     }
   }
-  while (!work_list_.empty() && !circle && found_.size() <= limit) {
+  while (!work_list_.empty() && !cycle && found_.size() <= limit) {
     const NodeId id = work_list_.back();
     work_list_.pop_back();
-    const bool stored = plan_.stored[id.index()] != 0;
-    for (const WireId wire : stored ? kernels_[plan_.kernel[id.index()]].inputs : flow_.node(id).operands) need(wire);
+    const bool materialized = plan_.materialized[id.index()] != 0;
+    for (const ValueId value : materialized ? kernels_[plan_.kernel[id.index()]].inputs : flow_.node(id).operands)
+      need(value);
   }
   looks_ += found_.size();
-  return !circle && found_.size() <= limit;
+  return !cycle && found_.size() <= limit;
 }
 
 // What `b` needs moves in front of `a`, so that both can stand at one place.
@@ -297,33 +313,36 @@ void KernelGraph::Merge(uint32_t a, uint32_t b) {
   plan_.roots[b].clear();
   std::sort(plan_.roots[a].begin(), plan_.roots[a].end(),
             [&](NodeId x, NodeId y) { return position_[x.index()] < position_[y.index()]; });
-  Kernel& to = kernels_[a];
-  Kernel& from = kernels_[b];
-  from.joined_into = a;
-  to.alone = false;
-  std::vector<WireId> inputs;
-  ++joins_;
-  for (const Kernel* kernel : {&to, &from}) {
-    for (const WireId wire : kernel->inputs) {
-      if (KernelOf(wire) == a || wire_seen_[wire.index()] == joins_) continue;
-      wire_seen_[wire.index()] = joins_;
-      inputs.push_back(wire);
+  std::vector<ValueId> inputs;
+  ++merges_;
+  for (const uint32_t kernel : {a, b}) {
+    for (const ValueId value : kernels_[kernel].inputs) {
+      if (KernelOf(value) == a || value_seen_[value.index()] == merges_) continue;
+      value_seen_[value.index()] = merges_;
+      inputs.push_back(value);
     }
   }
-  to.inputs = std::move(inputs);
-  from.inputs.clear();
-  to.reduces = to.reduces || from.reduces;
-  to.dots = to.dots || from.dots;
-  to.dot_inputs.merge(from.dot_inputs);
-  to.rows = to.rows || from.rows;
-  to.columns = std::max(to.columns, from.columns);
-  to.turns = to.turns || from.turns;
-  to.transposes = to.transposes || from.transposes;
-  to.sliced.insert(to.sliced.end(), from.sliced.begin(), from.sliced.end());
-  if (!to.hero.valid()) to.hero = from.hero;
-  if (!to.turn) to.turn = from.turn;
-  to.shared_bytes += from.shared_bytes;
-  to.reductions += from.reductions;
+  kernels_[a] = Merged(std::move(kernels_[a]), kernels_[b]);
+  kernels_[a].inputs = std::move(inputs);
+  kernels_[b].merged_into = a;
+  kernels_[b].inputs.clear();
+}
+
+// The heaviest op stays that of the kernel that gives its name: XLA's programs of Triton matmuls merge such kernels
+// with further column reductions. With the larger of both, LLaMA 100m moved 3.4 % more bytes than XLA's, not 0.1 %
+// fewer.
+KernelGraph::Kernel KernelGraph::Merged(Kernel kept, const Kernel& other) {
+  kept.emitter = MergedEmitter(kept.emitter, other.emitter);
+  kept.ops += std::max<size_t>(other.ops, 2);  // no single op
+  kept.dots = kept.dots || other.dots;
+  kept.rows = kept.rows || other.rows;
+  if (!kept.tiled_transpose) kept.tiled_transpose = other.tiled_transpose;
+  kept.shared_bytes += other.shared_bytes;
+  kept.reductions += other.reductions;
+  kept.columns = std::max(kept.columns, other.columns);
+  kept.dot_inputs.insert(other.dot_inputs.begin(), other.dot_inputs.end());
+  kept.sliced.insert(kept.sliced.end(), other.sliced.begin(), other.sliced.end());
+  return kept;
 }
 
 }  // namespace hespas::optimise

@@ -1,242 +1,51 @@
 #include "optimise/fusion/kernels.h"
 
 #include <algorithm>
-#include <array>
-#include <cmath>
-#include <optional>
 
-#include "optimise/dataflow/build.h"
-#include "optimise/gpu/repeat_on_gpu.h"
+#include "optimise/fusion/analysis.h"
 
 namespace hespas::optimise {
 namespace {
 
 using ir::OpKind;
-using ir::OpSort;
 
-constexpr size_t kKernelLimit = 256;                // kernels that may compute one node anew
-constexpr double kInstructionLimit = 400;           // per element, where shared work would be counted many times
-constexpr int64_t kLargeSource = int64_t{1} << 20;  // below a broadcast this is taken to be stored
-constexpr int64_t kLargeTranspose = 65536;
-constexpr double kRepeatLimit = 25;  // instructions an element that a TPU's kernels compute anew, each for itself
-constexpr double kTie = 1.1;         // as much memory traffic: a TPU's kernels rather compute anew
-constexpr int64_t kRowNormRows = 16384;
-constexpr int64_t kRowNormBytes = int64_t{64} << 20;
+// Kernels into which one node may be duplicated: a bound on our own time. XLA has none.
+constexpr size_t kKernelLimit = 256;
 
-// What a chain of fused ops reads of one stored value.
-struct Source {
-  WireId wire;
-  int64_t bytes = 0;
-};
-
-// Where a chain of fused ops reads memory; the largest few sources.
-struct Sources {
-  std::array<Source, 6> items;
-  size_t count = 0;
-
-  void Add(const Source& source) {
-    for (size_t i = 0; i < count; ++i) {
-      if (items[i].wire != source.wire) continue;
-      items[i].bytes = std::max(items[i].bytes, source.bytes);
-      return;
-    }
-    if (count < items.size()) {
-      items[count++] = source;
-      return;
-    }
-    auto smallest = std::min_element(items.begin(), items.end(), [](auto& a, auto& b) { return a.bytes < b.bytes; });
-    if (smallest->bytes < source.bytes) *smallest = source;
-  }
-  bool Has(WireId wire) const {
-    return std::any_of(items.begin(), items.begin() + static_cast<ptrdiff_t>(count),
-                       [&](const Source& item) { return item.wire == wire; });
-  }
-  double bytes() const {
-    double sum = 0;
-    for (size_t i = 0; i < count; ++i) sum += static_cast<double>(items[i].bytes);
-    return sum;
-  }
-};
-
-bool IsBroadcast(const Node& node) { return node.kind == OpKind::kBroadcastInDim || node.kind == OpKind::kBroadcast; }
-
+// One round of decisions, from the last op to the first.
 class Planner {
  public:
-  Planner(const Dataflow& flow, const PassContext& context)
-      : flow_(flow),
+  Planner(const PassContext& context, const FusionAnalysis& known)
+      : flow_(known.flow),
         context_(context),
-        users_(flow.Users()),
-        classes_(flow.node_count()),
-        ends_(flow.node_count(), 0),
-        instructions_(flow.wire_count(), 0.0),
-        sources_(flow.wire_count()),
-        kernels_(flow.node_count()),
-        barrier_use_(flow.node_count(), 0),
-        turns_(flow.wire_count(), 0),
-        joined_(flow.node_count(), 0),
-        evaluations_(flow.node_count(), 0) {
-    plan_.stored.assign(flow.node_count(), 0);
-    plan_.kernel.assign(flow.node_count(), KernelPlan::kNone);
-    if (context.explanations != nullptr) plan_.reasons.resize(flow.node_count());
-    for (const NodeId id : flow.order()) classes_[id.index()] = ClassOf(flow, flow.node(id));
+        known_(known),
+        kernels_(flow_.node_count()),
+        memory_use_(flow_.node_count(), 0),
+        feeds_concatenate_(flow_.node_count(), 0),
+        evaluations_(flow_.node_count(), 0) {
+    plan_.policy = context.policy;
+    plan_.materialized.assign(flow_.node_count(), 0);
+    plan_.kernel.assign(flow_.node_count(), KernelPlan::kNone);
+    if (context.explanations != nullptr) plan_.reasons.resize(flow_.node_count());
   }
 
-  // Decisions depend on what else is stored, which later decisions settle: a second round knows the first one's.
   KernelPlan Run() {
-    Round();
-    if (!context_.wrap_only) {
-      stored_before_ = plan_.stored;
-      if (context_.target == Target::kGpu) DecideOpen();
-      Reset();
-      Round();
+    for (const ValueId out : flow_.outputs) {
+      if (flow_.producer(out).valid()) memory_use_[flow_.producer(out).index()] = 1;
     }
-    plan_.classes = std::move(classes_);
+    for (size_t i = flow_.order().size(); i-- > 0;) Decide(flow_.order()[i]);
+    plan_.classes = known_.classes;
     return std::move(plan_);
   }
 
+  // Values whose duplication depends on all others.
+  const std::vector<NodeId>& deferred() const { return deferred_; }
+
  private:
-  void DecideOpen() {
-    plan_.classes = classes_;
-    const std::vector<char> repeated = RepeatOnGpu(flow_, context_, plan_, open_);
-    for (const NodeId id : open_) {
-      if (repeated[id.index()]) stored_before_[id.index()] = 0;
-    }
-  }
-
-  void Reset() {
-    std::fill(plan_.stored.begin(), plan_.stored.end(), 0);
-    std::fill(plan_.kernel.begin(), plan_.kernel.end(), KernelPlan::kNone);
-    plan_.roots.clear();
-    for (auto& list : kernels_) list.clear();
-    std::fill(barrier_use_.begin(), barrier_use_.end(), 0);
-    std::fill(ends_.begin(), ends_.end(), 0);
-    std::fill(sources_.begin(), sources_.end(), Sources{});
-    std::fill(turns_.begin(), turns_.end(), 0);
-  }
-
-  void Round() {
-    for (const WireId out : flow_.outputs) {
-      if (flow_.maker(out).valid()) barrier_use_[flow_.maker(out).index()] = 1;
-    }
-    for (const NodeId id : flow_.order()) Summarise(id);
-    for (const NodeId id : flow_.order()) {
-      if (classes_[id.index()] == FusionClass::kReduce) FollowEpilogue(id);
-    }
-    for (size_t i = flow_.order().size(); i-- > 0;) Decide(flow_.order()[i]);
-  }
-
-  static constexpr char kInterior = 1;  // between a reduction and the end of its epilogue
-  static constexpr char kEnd = 2;
-
-  int64_t Elements(NodeId id) const { return flow_.type(flow_.result(id)).element_count(); }
-
-  bool IsDot(NodeId id) const { return ir::Traits(flow_.node(id).kind).sort == OpSort::kContraction; }
-
-  bool IsStoredSource(WireId wire) const {
-    const NodeId maker = flow_.maker(wire);
-    return !maker.valid() || classes_[maker.index()] == FusionClass::kBarrier ||
-           classes_[maker.index()] == FusionClass::kReduce ||
-           (!stored_before_.empty() && stored_before_[maker.index()]);
-  }
-
-  // What computing a node from memory reads and issues, were nothing between stored.
-  void Summarise(NodeId id) {
-    const Node& node = flow_.node(id);
-    if (node.result_count == 0) return;
-    const FusionClass kind = classes_[id.index()];
-    const WireId out = node.first_result;
-    if (kind == FusionClass::kBarrier) return;
-    const auto elements = static_cast<double>(WorkElements(flow_, id));
-    Sources& mine = sources_[out.index()];
-    double issue = InstructionWeight(node.kind) * elements;
-    if (node.kind == OpKind::kTranspose && flow_.ByteSize(out) > kLargeTranspose) turns_[out.index()] = 1;
-    for (size_t i = 0; i < node.operands.size(); ++i) {
-      const WireId operand = node.operands[i];
-      if (!IsStoredSource(operand) && turns_[operand.index()] && !IsBroadcast(node)) turns_[out.index()] = 1;
-      if (node.kind == OpKind::kDynamicUpdateSlice && i == 0) continue;
-      int64_t limit = INT64_MAX;
-      if (ir::Traits(node.kind).sort == OpSort::kSlice || node.kind == OpKind::kGather) limit = flow_.ByteSize(out);
-      const bool stays = IsBroadcast(node) && flow_.ByteSize(operand) > kLargeSource;
-      const auto size = static_cast<double>(std::max<int64_t>(1, flow_.type(operand).element_count()));
-      const bool once = kind == FusionClass::kView || node.kind == OpKind::kConcatenate || node.kind == OpKind::kPad;
-      if (IsStoredSource(operand) || stays) {
-        const int64_t bytes = std::min(limit, flow_.ByteSize(operand));
-        mine.Add({operand, bytes});
-        continue;
-      }
-      const Sources& theirs = sources_[operand.index()];
-      for (size_t s = 0; s < theirs.count; ++s)
-        mine.Add({theirs.items[s].wire, std::min(limit, theirs.items[s].bytes)});
-      issue += instructions_[operand.index()] * (once ? 1.0 : std::max(1.0, elements / size));
-    }
-    instructions_[out.index()] = std::min(issue, kInstructionLimit * elements);
-  }
-
-  bool IsConstantLike(WireId wire) const {
-    const NodeId maker = flow_.maker(wire);
-    return maker.valid() && classes_[maker.index()] == FusionClass::kCheap;
-  }
-
-  // A reduction's result runs on through single readers of the same size that read nothing else but constants.
-  void FollowEpilogue(NodeId reduce) {
-    if (flow_.node(reduce).result_count != 1) {
-      ends_[reduce.index()] = kEnd;
-      return;
-    }
-    NodeId end = reduce;
-    NodeId at = reduce;
-    const int64_t bytes = flow_.ByteSize(flow_.result(reduce));
-    after_dot_ = ir::Traits(flow_.node(reduce).kind).sort == OpSort::kContraction;
-    for (;;) {
-      const WireId out = flow_.result(at);
-      const auto& users = users_[out.index()];
-      if (users.size() != 1 || (barrier_use_[at.index()] && IsReturned(out))) break;
-      const NodeId next = users[0];
-      const FusionClass kind = classes_[next.index()];
-      const bool joins = (kind == FusionClass::kElement || kind == FusionClass::kView) &&
-                         flow_.node(next).result_count == 1 && Elements(next) == Elements(at) && ReadsOnly(next, out);
-      const bool turns = flow_.node(next).kind == OpKind::kTranspose && !flow_.dots_take_producers;
-      if (!joins || turns || ends_[next.index()] != 0) break;
-      if (flow_.dots_take_producers && !(after_dot_ ? ReadsStored(next, out) : OnlyRounds(next))) break;
-      at = next;
-      // A wider copy of the result is left to its readers.
-      if (kind == FusionClass::kElement && flow_.ByteSize(flow_.result(at)) <= bytes) end = at;
-    }
-    for (at = reduce; at != end; at = users_[flow_.result(at).index()][0]) ends_[at.index()] = kInterior;
-    ends_[end.index()] = kEnd;
-  }
-
-  // Another order or a narrower type of the same values.
-  bool OnlyRounds(NodeId id) const {
-    const Node& node = flow_.node(id);
-    return ir::Traits(node.kind).sort == OpSort::kLayout || (node.kind == OpKind::kConvert && !Widens(node));
-  }
-
-  // Beside one value only what is in memory, or vectors spread over it.
-  bool ReadsStored(NodeId id, WireId wire) const {
-    const auto& operands = flow_.node(id).operands;
-    return std::all_of(operands.begin(), operands.end(), [&](WireId o) {
-      if (o == wire || IsConstantLike(o) || IsStoredSource(o)) return true;
-      while (flow_.maker(o).valid() && classes_[flow_.maker(o).index()] == FusionClass::kView)
-        o = flow_.node(flow_.maker(o)).operands[0];
-      return IsStoredSource(o) || IsBroadcast(flow_.node(flow_.maker(o)));
-    });
-  }
-
-  bool IsReturned(WireId wire) const {
-    return std::find(flow_.outputs.begin(), flow_.outputs.end(), wire) != flow_.outputs.end();
-  }
-
-  bool ReadsOnly(NodeId id, WireId wire) const {
-    if (after_dot_) return true;
-    const auto& operands = flow_.node(id).operands;
-    return std::all_of(operands.begin(), operands.end(), [&](WireId o) { return o == wire || IsConstantLike(o); });
-  }
-
-  bool ReadsFromMemory(NodeId user, WireId wire) const {
+  bool ReadsFromMemory(NodeId user, ValueId value) const {
     const auto& operands = flow_.node(user).operands;
     for (size_t i = 0; i < std::min<size_t>(operands.size(), 2); ++i) {
-      if (operands[i] == wire && IsReadFromMemory(flow_, flow_.node(user), i)) return true;
+      if (operands[i] == value && context_.policy->IsReadFromMemory(flow_, flow_.node(user), i)) return true;
     }
     return false;
   }
@@ -244,20 +53,20 @@ class Planner {
   void CollectUses(NodeId id) {
     auto& mine = kernels_[id.index()];
     const Node& node = flow_.node(id);
-    int64_t evaluations = Elements(id);
+    int64_t evaluations = known_.Elements(id);
     for (uint32_t r = 0; r < node.result_count; ++r) {
-      for (const NodeId user : users_[node.first_result.index() + r]) {
-        const FusionClass kind = classes_[user.index()];
-        if (kind == FusionClass::kBarrier) {
-          barrier_use_[id.index()] = 1;
+      for (const NodeId user : known_.users[node.first_result.index() + r]) {
+        const FusionClass kind = known_.ClassOf(user);
+        if (kind == FusionClass::kUnfusible) {
+          memory_use_[id.index()] = 1;
           continue;
         }
-        if (kind == FusionClass::kView && barrier_use_[user.index()]) barrier_use_[id.index()] = 1;
-        if (ReadsFromMemory(user, flow_.result(id, r))) barrier_use_[id.index()] = 1;
-        joined_[id.index()] |=
-            flow_.node(user).kind == OpKind::kConcatenate || (kind == FusionClass::kView && joined_[user.index()] != 0);
+        if (kind == FusionClass::kBitcast && memory_use_[user.index()]) memory_use_[id.index()] = 1;
+        if (ReadsFromMemory(user, flow_.result(id, r))) memory_use_[id.index()] = 1;
+        feeds_concatenate_[id.index()] |= flow_.node(user).kind == OpKind::kConcatenate ||
+                                          (kind == FusionClass::kBitcast && feeds_concatenate_[user.index()] != 0);
         if (kind == FusionClass::kReduce) {
-          if (!IsDot(user)) evaluations = std::max(evaluations, WorkElements(flow_, user));
+          if (!IsContraction(flow_.node(user))) evaluations = std::max(evaluations, WorkElements(flow_, user));
         } else if (flow_.node(user).kind != OpKind::kConcatenate && flow_.node(user).kind != OpKind::kPad) {
           evaluations = std::max(evaluations, evaluations_[user.index()]);
         }
@@ -270,13 +79,13 @@ class Planner {
     evaluations_[id.index()] = evaluations;
   }
 
-  void Store(NodeId id, std::string_view reason) {
-    plan_.stored[id.index()] = 1;
+  void Materialize(NodeId id, std::string_view reason) {
+    plan_.materialized[id.index()] = 1;
     plan_.kernel[id.index()] = static_cast<uint32_t>(plan_.roots.size());
     plan_.roots.push_back({id});
-    evaluations_[id.index()] = Elements(id);
-    // A cheap node is stored for those that read memory, and computed anew by everybody else.
-    if (classes_[id.index()] != FusionClass::kCheap) kernels_[id.index()] = {plan_.kernel[id.index()]};
+    evaluations_[id.index()] = known_.Elements(id);
+    // A cheap node is materialized for those that read memory, and duplicated by everybody else.
+    if (known_.ClassOf(id) != FusionClass::kCheap) kernels_[id.index()] = {plan_.kernel[id.index()]};
     Explain(id, reason);
   }
 
@@ -285,126 +94,100 @@ class Planner {
   }
 
   void Decide(NodeId id) {
-    const FusionClass kind = classes_[id.index()];
-    if (kind == FusionClass::kBarrier || flow_.node(id).result_count == 0) return;
+    const FusionClass kind = known_.ClassOf(id);
+    if (kind == FusionClass::kUnfusible || flow_.node(id).result_count == 0) return;
     CollectUses(id);
-    if (kind == FusionClass::kView) return;
-    if (ends_[id.index()] == kInterior)
-      return Explain(id, "part of a reduction and what follows it on the same elements");
-    const bool barrier = barrier_use_[id.index()] != 0;
-    if (context_.wrap_only && kind != FusionClass::kCheap) return Store(id, "stands alone");
-    if (kind == FusionClass::kCheap) {
-      if (barrier && flow_.node(id).kind != OpKind::kConstant) Store(id, "read by an op that needs it in memory");
-      return;
+    if (kind == FusionClass::kBitcast) return;
+    if (known_.epilogue[id.index()] == Epilogue::kInterior) return Explain(id, "part of a reduction's epilogue");
+    if (context_.wrap_only && kind != FusionClass::kCheap) return Materialize(id, "is alone");
+    if (kind == FusionClass::kCheap) return DecideCheap(id);
+    if (kind == FusionClass::kReduce || known_.epilogue[id.index()] == Epilogue::kEnd) return DecideReduction(id);
+    if (memory_use_[id.index()]) {
+      return Materialize(id, "materialized: a consumer needs it in memory, or it is returned");
     }
-    const size_t count = kernels_[id.index()].size();
-    if (kind == FusionClass::kReduce || ends_[id.index()] == kEnd) {
-      if (!barrier && count == 1 && !flow_.dots_take_producers && IsRowNorm(id))
-        return Explain(id, "row statistics computed in the kernel that uses them");
-      return Store(id, "reduction: its result is complete only when the kernel ends");
+    if (!kernels_[id.index()].empty()) DecideElement(id);
+  }
+
+  void DecideCheap(NodeId id) {
+    if (memory_use_[id.index()] && flow_.node(id).kind != OpKind::kConstant) {
+      Materialize(id, "materialized: a consumer needs it in memory");
     }
-    if (barrier) return Store(id, "read by an op that needs it in memory, or returned");
-    if (count == 0) return;
-    if (flow_.dots_take_producers && IsSpread(id))
-      return Store(id, "computed once, not for each element it is spread to");
-    if (count == 1 && evaluations_[id.index()] <= Elements(id) && !IsSlowReader(kernels_[id.index()][0]))
-      return Explain(id, "its only reader takes it in");
-    if (IsBroadcast(flow_.node(id))) return Explain(id, "a broadcast reads less than it makes");
-    if (Widens(flow_.node(id))) return Explain(id, "a wider copy reads less than it makes");
-    if (count > kKernelLimit) return Store(id, "read by too many kernels to compute it in each");
-    if (count > 1 && turns_[flow_.result(id).index()] && !flow_.dots_take_producers)
-      return Store(id, "behind a transpose, which is slow to repeat");
-    if (PaysToRepeat(id)) return Explain(id, "cheaper to compute in each of its readers than to store and reload");
-    Store(id, "cheaper to store once than to compute in each of its readers");
   }
 
-  // On a TPU: read by a broadcast to more elements, or by a concatenation, which computes each part at full size (as
-  // the larger of padded parts).
-  bool IsSpread(NodeId id) const {
-    const OpSort sort = ir::Traits(flow_.node(id).kind).sort;
-    if (sort == OpSort::kLayout || sort == OpSort::kSlice || Elements(id) == 1) return false;
-    return evaluations_[id.index()] > Elements(id) || joined_[id.index()] != 0;
-  }
-
-  bool Widens(const Node& node) const {
-    return node.kind == OpKind::kConvert && flow_.ByteSize(node.first_result) > flow_.ByteSize(node.operands[0]);
-  }
-
-  // A reduction of so few results that its thread blocks cannot ask for all the memory's bandwidth.
-  bool IsSlowReader(uint32_t kernel) const {
-    return context_.target == Target::kGpu && ends_[plan_.roots[kernel][0].index()] == kEnd;
-  }
-
-  // Decided for all values together, between the two rounds.
-  bool PaysToRepeatOnGpu(NodeId id) {
-    if (!stored_before_.empty()) return !stored_before_[id.index()];
-    open_.push_back(id);
-    return false;
-  }
-
-  // Kernels of a TPU follow each other without a launch: what counts is memory, and that little is computed again.
-  bool PaysToRepeatOnTpu(NodeId id) const {
-    const WireId out = flow_.result(id);
-    if (instructions_[out.index()] > kRepeatLimit * static_cast<double>(Elements(id))) return false;
-    const auto k = static_cast<double>(kernels_[id.index()].size());
-    return (k - 1) * sources_[out.index()].bytes() < kTie * (k + 1) * static_cast<double>(flow_.ByteSize(out));
-  }
-
-  // Whether computing a node in each of its readers takes less time than storing it and loading it there.
-  bool PaysToRepeat(NodeId id) {
-    return context_.target == Target::kGpu ? PaysToRepeatOnGpu(id) : PaysToRepeatOnTpu(id);
-  }
-
-  // A reduction of whole rows whose statistics only one kernel reads, which goes over the same rows (XLA's Triton
-  // normalisation and softmax fusions).
-  bool IsRowNorm(NodeId end) const {
-    const NodeId root = plan_.roots[kernels_[end.index()][0]][0];
-    NodeId reduce = end;
-    while (classes_[reduce.index()] != FusionClass::kReduce) {
-      const auto& operands = flow_.node(reduce).operands;
-      const auto inner = std::find_if(operands.begin(), operands.end(), [&](WireId o) { return !IsConstantLike(o); });
-      if (inner == operands.end() || !flow_.maker(*inner).valid()) return false;
-      reduce = flow_.maker(*inner);
+  void DecideReduction(NodeId id) {
+    const auto& kernels = kernels_[id.index()];
+    if (!memory_use_[id.index()] && kernels.size() == 1 &&
+        context_.policy->FusesReduction(known_, id, plan_.roots[kernels[0]][0])) {
+      return Explain(id, "row statistics fused into the kernel that uses them");
     }
-    const Node& node = flow_.node(reduce);
-    if (node.kind != OpKind::kReduce || node.own_operand_count() != 2) return false;
-    const auto dims = IntegersOf(flow_, node, "dimensions");
-    const ir::Type& input = flow_.type(node.operands[0]);
-    if (!dims || dims->size() != 1 || (*dims)[0] + 1 != static_cast<int64_t>(input.dims.size())) return false;
-    return classes_[root.index()] == FusionClass::kElement && ends_[root.index()] == 0 &&
-           Elements(root) == input.element_count() && Elements(reduce) <= kRowNormRows &&
-           flow_.ByteSize(flow_.result(root)) <= kRowNormBytes && SharesSource(root, node.operands[0]);
+    Materialize(id, "materialized: a reduction's result is complete only when its kernel ends");
   }
 
-  bool SharesSource(NodeId root, WireId input) const {
-    const Sources& mine = sources_[flow_.result(root).index()];
-    if (IsStoredSource(input)) return mine.Has(input);
-    const Sources& theirs = sources_[input.index()];
-    return theirs.count > 0 &&
-           std::all_of(theirs.items.begin(), theirs.items.begin() + static_cast<ptrdiff_t>(theirs.count),
-                       [&](const Source& item) { return mine.Has(item.wire); });
+  void DecideElement(NodeId id) {
+    const CompilerPolicy& policy = *context_.policy;
+    const auto& kernels = kernels_[id.index()];
+    const size_t count = kernels.size();
+    const Candidate candidate{.id = id,
+                              .kernels = count,
+                              .evaluations = evaluations_[id.index()],
+                              .feeds_concatenate = feeds_concatenate_[id.index()] != 0};
+    const std::string_view reason = policy.ReasonToMaterialize(known_, candidate);
+    if (!reason.empty()) return Materialize(id, reason);
+    if (count == 1 && candidate.evaluations <= known_.Elements(id) &&
+        !policy.IsSlowConsumer(known_, plan_.roots[kernels[0]][0])) {
+      return Explain(id, "fused into its only consumer");
+    }
+    if (IsBroadcast(flow_.node(id))) return Explain(id, "duplicated: a broadcast reads less than it writes");
+    if (Widens(flow_, flow_.node(id))) return Explain(id, "duplicated: a widening convert reads less than it writes");
+    if (count > kKernelLimit) return Materialize(id, "materialized: too many consumers to duplicate it");
+    switch (policy.DecideDuplication(known_, candidate)) {
+      case Duplication::kMaterializeBehindTranspose:
+        return Materialize(id, "materialized: it follows a transpose, which is slow to recompute");
+      case Duplication::kDefer:
+        if (!known_.materialized_before.empty()) {
+          if (!known_.materialized_before[id.index()]) return ExplainDuplicate(id);
+        } else {
+          deferred_.push_back(id);
+        }
+        break;
+      case Duplication::kDuplicate:
+        return ExplainDuplicate(id);
+      case Duplication::kMaterialize:
+        break;
+    }
+    Materialize(id, "materialized: cheaper than to recompute in each consumer");
+  }
+
+  void ExplainDuplicate(NodeId id) {
+    Explain(id, "duplicated: cheaper to recompute in each consumer than to materialize");
   }
 
   const Dataflow& flow_;
   const PassContext& context_;
-  UserTable users_;
-  std::vector<FusionClass> classes_;
-  std::vector<char> ends_;
-  std::vector<double> instructions_;            // by wire
-  std::vector<Sources> sources_;                // by wire
+  const FusionAnalysis& known_;
   std::vector<std::vector<uint32_t>> kernels_;  // by node: kernels that hold it
-  std::vector<char> barrier_use_;
-  std::vector<char> turns_;   // by wire: a transpose stands between memory and here
-  std::vector<char> joined_;  // by node: a concatenation reads it
-  std::vector<char> stored_before_;
-  std::vector<NodeId> open_;  // values that a GPU may compute in each reader
-  bool after_dot_ = false;    // the epilogue of a dot may read other data, too
+  std::vector<char> memory_use_;                // by node: a consumer needs it in memory
+  std::vector<char> feeds_concatenate_;         // by node
   std::vector<int64_t> evaluations_;
+  std::vector<NodeId> deferred_;
   KernelPlan plan_;
 };
 
 }  // namespace
 
-KernelPlan PlanKernels(const Dataflow& flow, const PassContext& context) { return Planner(flow, context).Run(); }
+// Decisions depend on what else is materialized, which later decisions settle. So a second round starts from the first.
+KernelPlan PlanKernels(const Dataflow& flow, const PassContext& context) {
+  const FusionAnalysis first = Analyse(flow, *context.policy, {});
+  Planner planner(context, first);
+  KernelPlan plan = planner.Run();
+  if (context.wrap_only) return plan;
+  std::vector<char> materialized = plan.materialized;
+  const std::vector<char> duplicated = context.policy->DecideDeferred(flow, context, plan, planner.deferred());
+  for (const NodeId id : planner.deferred()) {
+    if (duplicated[id.index()]) materialized[id.index()] = 0;
+  }
+  const FusionAnalysis second = Analyse(flow, *context.policy, std::move(materialized));
+  return Planner(context, second).Run();
+}
 
 }  // namespace hespas::optimise

@@ -1,9 +1,9 @@
-// Convolutions as calls of the convolution library, which has kernels for both gradients (XLA's ConvRewriter): a filter
-// that was turned round for the gradient of an input is given as it is.
+// Convolutions as calls of cuDNN, which has kernels for both gradients (XLA's ConvRewriter): a filter
+// that was reversed for the gradient of an input is given as it is.
 #include <algorithm>
 
+#include "optimise/dataflow/convolution_call.h"
 #include "optimise/dataflow/pass.h"
-#include "optimise/gpu/convolution_call.h"
 
 namespace hespas::optimise {
 namespace {
@@ -27,20 +27,20 @@ class Rewriter {
     const Node& node = flow_.node(id);
     const std::string_view* text = flow_.attribute(node, "dimension_numbers");
     const auto labels = text == nullptr ? std::nullopt : ir::AsConvolutionDimensions(*text);
-    if (!labels || !IsForLibrary(node, *labels)) return;
-    WireId filter = node.operands[1];
+    if (!labels || !IsForCudnn(node, *labels)) return;
+    ValueId filter = node.operands[1];
     ConvolutionRole role = ConvolutionRole::kForward;
     const bool grouped = IsGrouped(node, "feature_group_count");
     if (!grouped && IsFilterGradient(node, *labels)) {
       role = ConvolutionRole::kFilterGradient;
-    } else if (const WireId straight = FilterOfInputGradient(node, *labels); !grouped && straight.valid()) {
+    } else if (const ValueId straight = FilterOfInputGradient(node, *labels); !grouped && straight.valid()) {
       role = ConvolutionRole::kInputGradient;
       filter = straight;
     }
     flow_.Replace(node.first_result, Call(id, role, filter, *labels));
   }
 
-  bool IsForLibrary(const Node& node, const ir::ConvolutionDimensions& labels) const {
+  bool IsForCudnn(const Node& node, const ir::ConvolutionDimensions& labels) const {
     const ir::Type& type = flow_.type(node.first_result);
     const size_t places = labels.input_spatial.size();
     const auto reversal = flow_.attribute(node, "window_reversal");
@@ -69,28 +69,28 @@ class Rewriter {
     return false;
   }
 
-  // Of something dilated, or by a filter turned round; one of a single place is the same either way.
-  WireId FilterOfInputGradient(const Node& node, const ir::ConvolutionDimensions& labels) const {
-    const WireId filter = node.operands[1];
+  // Of something dilated, or by a filter reversed; one of a single place is the same either way.
+  ValueId FilterOfInputGradient(const Node& node, const ir::ConvolutionDimensions& labels) const {
+    const ValueId filter = node.operands[1];
     const bool wide = std::any_of(labels.kernel_spatial.begin(), labels.kernel_spatial.end(),
                                   [&](int64_t d) { return flow_.type(filter).dims[static_cast<size_t>(d)] > 1; });
-    if (!wide) return IsDilated(node, "lhs_dilation") ? Straight(filter, labels, filter) : WireId();
-    return Straight(filter, labels, WireId());
+    if (!wide) return IsDilated(node, "lhs_dilation") ? Straight(filter, labels, filter) : ValueId();
+    return Straight(filter, labels, ValueId());
   }
 
-  // The filter before it was turned round; `otherwise` where it was not.
-  WireId Straight(WireId filter, const ir::ConvolutionDimensions& labels, WireId otherwise) const {
-    const Node* maker = flow_.MakerNode(filter);
-    if (maker == nullptr || maker->kind != OpKind::kReverse) return otherwise;
-    auto turned = IntegersOf(flow_, *maker, "dimensions");
+  // The filter before it was reversed; `otherwise` where it was not.
+  ValueId Straight(ValueId filter, const ir::ConvolutionDimensions& labels, ValueId otherwise) const {
+    const Node* producer = flow_.ProducerNode(filter);
+    if (producer == nullptr || producer->kind != OpKind::kReverse) return otherwise;
+    auto transposed = IntegersOf(flow_, *producer, "dimensions");
     Dimensions spatial = labels.kernel_spatial;
-    if (!turned) return otherwise;
-    std::sort(turned->begin(), turned->end());
+    if (!transposed) return otherwise;
+    std::sort(transposed->begin(), transposed->end());
     std::sort(spatial.begin(), spatial.end());
-    return *turned == spatial ? maker->operands[0] : otherwise;
+    return *transposed == spatial ? producer->operands[0] : otherwise;
   }
 
-  WireId Call(NodeId id, ConvolutionRole role, WireId filter, const ir::ConvolutionDimensions& labels) {
+  ValueId Call(NodeId id, ConvolutionRole role, ValueId filter, const ir::ConvolutionDimensions& labels) {
     ir::Module& source = flow_.source();
     const Node& node = flow_.node(id);
     std::vector<ir::Attribute> attributes;

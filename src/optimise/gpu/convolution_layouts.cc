@@ -1,19 +1,18 @@
 // The orders of dimensions that cuDNN runs fast (XLA's GpuLayoutAssignment, HeuristicLayoutAssignment): in convolutions
 // over two dimensions features come last, of 16 bits from Volta on, of f32 from Hopper on; anywhere else before the
-// places; output features of a filter first. In XLA this is a layout that spreads; here transposes stand around the
+// places; output features of a filter first. In XLA this is a layout that propagates; here transposes stand around the
 // call, and sink.
 #include <algorithm>
 #include <climits>
 #include <numeric>
 
+#include "optimise/dataflow/convolution_call.h"
 #include "optimise/dataflow/pass.h"
-#include "optimise/gpu/convolution_call.h"
+#include "optimise/gpu/rules.h"
 
 namespace hespas::optimise {
 namespace {
 
-constexpr int kVolta = 70;
-constexpr int kHopper = 90;
 constexpr size_t kAddend = 3;  // operand of a call that takes a sum in
 
 class LayoutAssigner {
@@ -32,7 +31,7 @@ class LayoutAssigner {
   bool FeaturesLast(const Node& node, size_t places) const {
     const ir::Type& type = flow_.type(node.first_result);
     const bool is_f32 = type.element.kind == ir::ElementKind::kF32;
-    const int first = ir::ElementBits(type.element) == 16 ? kVolta : is_f32 ? kHopper : INT_MAX;
+    const int first = ir::ElementBits(type.element) == 16 ? gpu_rules::kVolta : is_f32 ? gpu_rules::kHopper : INT_MAX;
     return places == 2 && capability_ >= first;
   }
 
@@ -56,23 +55,23 @@ class LayoutAssigner {
     if (IsInOrder(input) && IsInOrder(kernel) && IsInOrder(output)) return;
     Node made = flow_.Copy(id);
     Dimensions result;
-    const auto turn = [&](size_t array, const Dimensions& order) {
+    const auto transpose = [&](size_t array, const Dimensions& order) {
       if (array == ConvolutionCall::kResult) {
         result = order;
       } else if (!IsInOrder(order)) {
         made.operands[array] = Transpose(flow_, made.operands[array], order);
       }
     };
-    turn(call.input(), input);
-    turn(call.kernel(), kernel);
-    turn(call.output(), output);
-    if (TakesSum(flow_, flow_.node(id))) turn(kAddend, output);
+    transpose(call.input(), input);
+    transpose(call.kernel(), kernel);
+    transpose(call.output(), output);
+    if (HasSideInput(flow_, flow_.node(id))) transpose(kAddend, output);
     Relabel(made, labels.input_spatial.size(), last);
-    const WireId old = flow_.result(id);
+    const ValueId old = flow_.result(id);
     Dimensions dims;
     for (const int64_t d : result) dims.push_back(flow_.type(old).dims[static_cast<size_t>(d)]);
     const std::vector<ir::TypeId> types{TensorLike(flow_.source(), flow_.type_id(old), std::move(dims))};
-    const WireId out = flow_.result(flow_.Add(std::move(made), types));
+    const ValueId out = flow_.result(flow_.Add(std::move(made), types));
     flow_.Replace(old, IsInOrder(result) ? out : Transpose(flow_, out, Inverse(result)));
   }
 

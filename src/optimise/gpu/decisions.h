@@ -4,38 +4,85 @@
 //   the same program: nothing else about it enters the passes.
 #pragma once
 
-#include <cstdint>
+#include <compare>
 #include <map>
-#include <span>
+#include <variant>
 #include <vector>
 
 #include "optimise/optimise.h"
 
 namespace hespas::optimise {
 
-enum class QuestionKind : uint8_t {
-  kRepeatOnGpu,  // does it take less time: GainOfRepeating
-  kBefore,       // {1 where more is asked than as much, count of the first facts}, facts of two values: GainOfRepeating
-  kJoin,         // what a value's maker, a reader and both together take: JoinsOnGpu
-  kSameRates,    // RatesOf, to be met exactly: an order was planned with them
-  kFits,         // {bytes of temporaries, bytes held throughout}
+// A value that a kernel reads: bytes it has, and bytes read of it.
+struct ReadTraffic {
+  double size = 0;
+  double total = 0;
+  auto operator<=>(const ReadTraffic&) const = default;
 };
 
-struct Question {
-  QuestionKind kind;
-  std::vector<double> facts;
-  auto operator<=>(const Question&) const = default;
+struct KernelWork {
+  double operations = 0;  // clocks of one lane
+  double written = 0;     // bytes
+  double blocks = 0;      // thread blocks
+  std::vector<ReadTraffic> reads;
+  auto operator<=>(const KernelWork&) const = default;
 };
 
-// Seconds that a device saves where each reader of a value computes it. Facts: operations, bytes written and thread
-// blocks of the value's own kernel, number of values that it reads, bytes and total of each; then of each reader: how
-// often it counts, operations, bytes written, thread blocks, how often it asks for the value, thread blocks with the
-// value inside, number of values that it reads, bytes and total of each, the same of those that it reads with the value
-// inside.
-double GainOfRepeating(std::span<const double> facts, const GpuFigures& gpu);
+// A kernel that reads a value, and what changes where it computes the value itself.
+struct ConsumerWork {
+  KernelWork before;
+  double calls = 1;         // how often it counts
+  double times = 0;         // how often it asks for the whole value
+  double blocks_fused = 0;  // thread blocks with the value inside
+  std::vector<ReadTraffic> reads_fused;
+  auto operator<=>(const ConsumerWork&) const = default;
+};
 
-// Of memory and arithmetic.
-std::vector<double> RatesOf(const GpuFigures& gpu);
+// XLA's priority fusion: does it take less time to compute a value in each of its consumers.
+struct DuplicationQuestion {
+  KernelWork producer;
+  std::vector<ConsumerWork> consumers;
+  auto operator<=>(const DuplicationQuestion&) const = default;
+};
+
+// Which of two values has the higher benefit; at a tie the first, unless more is asked for.
+struct PriorityQuestion {
+  bool strictly = false;
+  DuplicationQuestion first;
+  DuplicationQuestion second;
+  auto operator<=>(const PriorityQuestion&) const = default;
+};
+
+// XLA's multi-output fusion: is one kernel faster than the producer of a value and its consumer.
+struct MultiOutputQuestion {
+  KernelWork producer;
+  ConsumerWork consumer;
+  auto operator<=>(const MultiOutputQuestion&) const = default;
+};
+
+// Rates of memory and arithmetic, to be met exactly: an order was planned with them.
+struct RatesQuestion {
+  double bytes_per_second = 0;
+  double sm_count = 0;
+  double lanes_per_sm = 0;
+  double clock_hz = 0;
+  auto operator<=>(const RatesQuestion&) const = default;
+};
+
+// Whether temporaries fit beside what is held throughout.
+struct MemoryQuestion {
+  double temporary_bytes = 0;
+  double held_bytes = 0;
+  auto operator<=>(const MemoryQuestion&) const = default;
+};
+
+using Question =
+    std::variant<DuplicationQuestion, PriorityQuestion, MultiOutputQuestion, RatesQuestion, MemoryQuestion>;
+
+// XLA's fusion benefit (run-time delta): seconds saved where each consumer of a value computes it.
+double FusionBenefit(const DuplicationQuestion& question, const GpuFigures& gpu);
+
+RatesQuestion RatesOf(const GpuFigures& gpu);
 
 bool Answer(const Question& question, const GpuFigures& gpu);
 

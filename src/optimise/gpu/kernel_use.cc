@@ -4,7 +4,9 @@
 #include <bit>
 #include <cmath>
 
+#include "optimise/fusion/policy.h"
 #include "optimise/gpu/kernel_time.h"
+#include "optimise/gpu/rules.h"
 
 namespace hespas::optimise {
 namespace {
@@ -12,14 +14,6 @@ namespace {
 using ir::OpKind;
 using ir::OpSort;
 
-constexpr size_t kRootLimit = 63;         // further ones share the last bit
-constexpr double kElementsOfBlock = 512;  // of a loop: 128 threads, 4 elements each
-constexpr int64_t kThreadsOfBlock = 256;  // that a reduction of rows aims at
-constexpr int64_t kThreadsLimit = 1024;
-constexpr int64_t kWarp = 32;
-constexpr int64_t kElementsOfThread = 16;  // of a row
-constexpr double kColumnsOfBlock = 128;
-constexpr double kSplat = 4;  // bytes of a constant
 constexpr size_t kUsual = 8;  // roots or reads of a kernel
 
 double TimesOf(const std::vector<double>& root_times, uint64_t roots) {
@@ -29,7 +23,7 @@ double TimesOf(const std::vector<double>& root_times, uint64_t roots) {
 }
 
 // How often an op that is not elementwise asks for a whole operand, to make its result once.
-double TimesOfOperand(const Dataflow& flow, const Node& node, WireId operand) {
+double TimesOfOperand(const Dataflow& flow, const Node& node, ValueId operand) {
   const auto size = static_cast<double>(std::max<int64_t>(1, flow.type(operand).element_count()));
   const auto made = static_cast<double>(flow.type(node.first_result).element_count());
   switch (ir::Traits(node.kind).sort) {
@@ -48,28 +42,36 @@ double ReductionBlocks(const Dataflow& flow, const Node& reduce) {
   if (!ReducesRows(flow, reduce)) {
     const auto& kept = flow.type(reduce.first_result).dims;
     const auto width = static_cast<double>(kept.empty() ? 1 : kept.back());
-    return results / width * std::ceil(width / kColumnsOfBlock);
+    return results / width * std::ceil(width / gpu_rules::kColumnsOfBlock);
   }
   const int64_t row = flow.type(reduce.operands[0]).element_count() /
                       std::max<int64_t>(1, flow.type(reduce.first_result).element_count());
-  const int64_t warps = (row + kWarp * kElementsOfThread - 1) / (kWarp * kElementsOfThread);
-  const int64_t threads = std::clamp(warps * kWarp, kWarp, kThreadsLimit);
-  return std::ceil(results / static_cast<double>(std::max<int64_t>(1, kThreadsOfBlock / threads)));
+  const int64_t warps =
+      (row + gpu_rules::kWarp * gpu_rules::kElementsOfThread - 1) / (gpu_rules::kWarp * gpu_rules::kElementsOfThread);
+  const int64_t threads = std::clamp(warps * gpu_rules::kWarp, gpu_rules::kWarp, gpu_rules::kThreadsLimit);
+  return std::ceil(results / static_cast<double>(std::max<int64_t>(1, gpu_rules::kThreadsOfBlock / threads)));
 }
 
-const KernelUse::Read* KernelUse::Of(WireId wire) const {
-  const auto found = std::find_if(reads.begin(), reads.end(), [&](const Read& read) { return read.wire == wire; });
+const KernelUse::Read* KernelUse::Of(ValueId value) const {
+  const auto found = std::find_if(reads.begin(), reads.end(), [&](const Read& read) { return read.value == value; });
   return found == reads.end() ? nullptr : &*found;
+}
+
+KernelWork KernelUse::Work() const {
+  KernelWork work{.operations = operations, .written = written, .blocks = blocks};
+  work.reads.reserve(reads.size());
+  for (const Read& read : reads) work.reads.push_back({read.size, read.size * read.times});
+  return work;
 }
 
 double KernelUse::Common(const Read& a, const Read& b) const { return TimesOf(root_times, a.roots & b.roots); }
 
-bool KernelCounter::IsInside(WireId wire, uint32_t kernel) const {
-  const NodeId maker = flow_.maker(wire);
-  if (!maker.valid() || plan_.classes[maker.index()] == FusionClass::kBarrier) return false;
-  if (reads_constants_ && flow_.node(maker).kind == OpKind::kConstant) return false;
-  if (plan_.classes[maker.index()] == FusionClass::kCheap || !plan_.stored[maker.index()]) return true;
-  return plan_.kernel[maker.index()] == kernel;
+bool KernelCounter::IsInside(ValueId value, uint32_t kernel) const {
+  const NodeId producer = flow_.producer(value);
+  if (!producer.valid() || plan_.classes[producer.index()] == FusionClass::kUnfusible) return false;
+  if (reads_constants_ && flow_.node(producer).kind == OpKind::kConstant) return false;
+  if (plan_.classes[producer.index()] == FusionClass::kCheap || !plan_.materialized[producer.index()]) return true;
+  return plan_.kernel[producer.index()] == kernel;
 }
 
 // Whether rows stay in the processor from their reduction to what is made of all of it.
@@ -87,17 +89,17 @@ void KernelCounter::Enter(KernelUse& use, const Node& node, uint64_t roots, uint
   const double times = TimesOf(use.root_times, roots);
   const bool elementwise = whole_rows_ || ir::Traits(node.kind).sort == OpSort::kElementwise;
   for (size_t i = 0; i < node.operands.size(); ++i) {
-    const WireId operand = node.operands[i];
+    const ValueId operand = node.operands[i];
     uint64_t passed = roots;
     if (!elementwise) {
-      const size_t root = std::min(use.root_times.size(), kRootLimit);
+      const size_t root = std::min(use.root_times.size(), gpu_rules::kUtilisationRoots);
       if (root == use.root_times.size()) use.root_times.push_back(0);
       use.root_times[root] += times * TimesOfOperand(flow_, node, operand);
       passed = uint64_t{1} << root;
     }
     uint64_t& known = roots_[operand.index()];
-    const bool outside = IsReadFromMemory(flow_, node, i) || !IsInside(operand, kernel);
-    if (outside && known == 0) use.reads.push_back({.wire = operand});
+    const bool outside = plan_.policy->IsReadFromMemory(flow_, node, i) || !IsInside(operand, kernel);
+    if (outside && known == 0) use.reads.push_back({.value = operand});
     known |= passed;
   }
 }
@@ -109,7 +111,7 @@ KernelUse KernelCounter::Count(uint32_t kernel) {
   use.reads.reserve(kUsual);
   for (const NodeId root : plan_.roots[kernel]) {
     for (uint32_t r = 0; r < flow_.node(root).result_count; ++r) {
-      const WireId result = flow_.result(root, r);
+      const ValueId result = flow_.result(root, r);
       roots_[result.index()] |= 1;
       use.written += static_cast<double>(flow_.ByteSize(result));
     }
@@ -134,17 +136,17 @@ KernelUse KernelCounter::Count(uint32_t kernel) {
     if (reduces && use.blocks == 0) use.blocks = ReductionBlocks(flow_, node);
     Enter(use, node, roots, kernel);
   }
-  if (use.blocks == 0) use.blocks = std::ceil(static_cast<double>(largest) / kElementsOfBlock);
+  if (use.blocks == 0) use.blocks = std::ceil(static_cast<double>(largest) / gpu_rules::kElementsOfBlock);
   for (KernelUse::Read& read : use.reads) {
-    read.size = static_cast<double>(flow_.ByteSize(read.wire));
-    read.roots = roots_[read.wire.index()];
+    read.size = static_cast<double>(flow_.ByteSize(read.value));
+    read.roots = roots_[read.value.index()];
     read.times = TimesOf(use.root_times, read.roots);
-    const Node* maker = flow_.MakerNode(read.wire);
-    if (maker != nullptr && maker->kind == OpKind::kConstant) {  // one value, spread
-      read.times *= std::max(1.0, read.size / kSplat);
-      read.size = std::min(read.size, kSplat);
+    const Node* producer = flow_.ProducerNode(read.value);
+    if (producer != nullptr && producer->kind == OpKind::kConstant) {  // one value, broadcast
+      read.times *= std::max(1.0, read.size / gpu_rules::kSplatBytes);
+      read.size = std::min(read.size, gpu_rules::kSplatBytes);
     }
-    roots_[read.wire.index()] = 0;
+    roots_[read.value.index()] = 0;
   }
   return use;
 }

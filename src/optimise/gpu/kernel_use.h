@@ -9,12 +9,13 @@
 #include <vector>
 
 #include "optimise/fusion/kernels.h"
+#include "optimise/gpu/decisions.h"
 
 namespace hespas::optimise {
 
 struct KernelUse {
   struct Read {
-    WireId wire;
+    ValueId value;
     double size = 0;     // bytes
     double times = 0;    // that the whole value is asked for
     uint64_t roots = 0;  // one bit for each in which it is used elementwise; bit 0: the results
@@ -26,7 +27,8 @@ struct KernelUse {
   std::vector<Read> reads;
   std::vector<double> root_times;
 
-  const Read* Of(WireId wire) const;
+  KernelWork Work() const;
+  const Read* Of(ValueId value) const;
   // How often the roots of both reads are asked for.
   double Common(const Read& a, const Read& b) const;
   // Calls `note(read, times)` for each value that `made` reads, as often as a kernel asks for it that makes what is
@@ -34,13 +36,13 @@ struct KernelUse {
   template <class Note>
   void ReadWith(const KernelUse& made, const Read& through, Note note) const {
     for (const Read& read : made.reads) {
-      const Read* also = Of(read.wire);
+      const Read* also = Of(read.value);
       double times = read.times * through.times;
       if (also != nullptr) times += also->times - ((read.roots & 1) != 0 ? Common(*also, through) : 0);
       note(read, times);
     }
     for (const Read& read : reads) {
-      if (read.wire != through.wire && made.Of(read.wire) == nullptr) note(read, read.times);
+      if (read.value != through.value && made.Of(read.value) == nullptr) note(read, read.times);
     }
   }
 };
@@ -55,13 +57,13 @@ class KernelCounter {
         plan_(plan),
         reads_constants_(reads_constants),
         members_(flow, plan),
-        roots_(flow.wire_count(), 0) {}
+        roots_(flow.value_count(), 0) {}
 
   KernelUse Count(uint32_t kernel);
 
  private:
   void Enter(KernelUse& use, const Node& node, uint64_t roots, uint32_t kernel);
-  bool IsInside(WireId wire, uint32_t kernel) const;
+  bool IsInside(ValueId value, uint32_t kernel) const;
   bool HoldsWholeRows(const std::vector<NodeId>& members, NodeId root) const;
 
   const Dataflow& flow_;
@@ -70,7 +72,7 @@ class KernelCounter {
   bool reads_constants_;
   bool whole_rows_ = false;  // of the kernel that is counted
   Members members_;
-  std::vector<uint64_t> roots_;  // by wire, all 0 between two kernels
+  std::vector<uint64_t> roots_;  // by value, all 0 between two kernels
 };
 
 // Thread blocks of a kernel that reduces.

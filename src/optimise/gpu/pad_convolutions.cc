@@ -2,16 +2,12 @@
 // are added to what is read, and what they make is cut off.
 #include <algorithm>
 
+#include "optimise/dataflow/convolution_call.h"
 #include "optimise/dataflow/pass.h"
-#include "optimise/gpu/convolution_call.h"
+#include "optimise/gpu/rules.h"
 
 namespace hespas::optimise {
 namespace {
-
-constexpr int64_t kFactor = 8;    // features come in multiples
-constexpr double kGrowth = 1.35;  // of no buffer more than this
-constexpr int64_t kColours = 3;   // of an image: before 32 or 64 features they become
-constexpr int64_t kPaddedColours = 4;
 
 class Padder {
  public:
@@ -19,9 +15,9 @@ class Padder {
 
   void Run(const ConvolutionCall& call) {
     const Node& node = flow_.node(id_);
-    if (IntegerOf(flow_, node, "feature_group_count").value_or(1) > 1 || TakesSum(flow_, node)) return;
-    for (const WireId wire : {node.operands[0], node.operands[1], node.first_result}) {
-      const ir::Type& type = flow_.type(wire);
+    if (IntegerOf(flow_, node, "feature_group_count").value_or(1) > 1 || HasSideInput(flow_, node)) return;
+    for (const ValueId value : {node.operands[0], node.operands[1], node.first_result}) {
+      const ir::Type& type = flow_.type(value);
       if (type.element.kind != ir::ElementKind::kF16 || type.element.complex || !type.has_static_shape()) return;
     }
     const ir::ConvolutionDimensions& labels = call.labels;
@@ -35,7 +31,7 @@ class Padder {
     Set(call.kernel(), labels.kernel_input_feature, in);
     Set(call.kernel(), labels.kernel_output_feature, out);
     Set(call.output(), labels.output_feature, out);
-    const WireId old = flow_.result(id_);
+    const ValueId old = flow_.result(id_);
     const std::vector<ir::TypeId> types{TensorLike(flow_.source(), flow_.type_id(old), std::move(result_))};
     flow_.Replace(old, Cut(flow_.result(flow_.Add(std::move(made_), types)), flow_.type(old).dims));
   }
@@ -43,20 +39,22 @@ class Padder {
  private:
   // Sets the wanted numbers of features; false where they stand already, or a buffer would grow too much.
   static bool Widen(int64_t& in, int64_t& out) {
-    if (in == kColours && (out == 32 || out == 64)) {
-      in = kPaddedColours;
+    if (in == gpu_rules::kColours && (out == 32 || out == 64)) {
+      in = gpu_rules::kPaddedColours;
       return true;
     }
-    const auto up = [](int64_t n) { return (n + kFactor - 1) / kFactor * kFactor; };
+    const auto up = [](int64_t n) {
+      return (n + gpu_rules::kFeatureMultiple - 1) / gpu_rules::kFeatureMultiple * gpu_rules::kFeatureMultiple;
+    };
     const auto growth = [&](int64_t n) { return static_cast<double>(up(n)) / static_cast<double>(n); };
-    if (growth(in) * growth(out) > kGrowth) return false;  // the filter holds both
+    if (growth(in) * growth(out) > gpu_rules::kPaddedGrowth) return false;  // the filter holds both
     const bool changes = up(in) != in || up(out) != out;
     in = up(in);
     out = up(out);
     return changes;
   }
 
-  WireId ArrayOf(size_t array) const {
+  ValueId ArrayOf(size_t array) const {
     const Node& node = flow_.node(id_);
     return array == ConvolutionCall::kResult ? node.first_result : node.operands[array];
   }
@@ -69,24 +67,24 @@ class Padder {
     }
   }
 
-  WireId Padded(WireId wire, int64_t dimension, int64_t size) {
-    Dimensions dims = flow_.type(wire).dims;
-    if (dims[static_cast<size_t>(dimension)] == size) return wire;
+  ValueId Padded(ValueId value, int64_t dimension, int64_t size) {
+    Dimensions dims = flow_.type(value).dims;
+    if (dims[static_cast<size_t>(dimension)] == size) return value;
     dims[static_cast<size_t>(dimension)] = size;
     ir::Module& source = flow_.source();
-    const WireId zero =
+    const ValueId zero =
         flow_.result(flow_.Add({.name = "stablehlo.constant",
-                                .results = {TensorLike(source, flow_.type_id(wire), {})},
+                                .results = {TensorLike(source, flow_.type_id(value), {})},
                                 .attributes = {MakeAttribute(source, "value", "dense<0.000000e+00> : tensor<f16>")}}));
-    return PadTo(flow_, wire, zero, std::move(dims));
+    return PadTo(flow_, value, zero, std::move(dims));
   }
 
   // `dims` by value: slices add types, which may move those there are.
-  WireId Cut(WireId wire, Dimensions dims) {
+  ValueId Cut(ValueId value, Dimensions dims) {
     for (size_t d = 0; d < dims.size(); ++d) {
-      if (flow_.type(wire).dims[d] != dims[d]) wire = SliceOf(flow_, wire, d, 0, dims[d]);
+      if (flow_.type(value).dims[d] != dims[d]) value = SliceOf(flow_, value, d, 0, dims[d]);
     }
-    return wire;
+    return value;
   }
 
   Dataflow& flow_;

@@ -4,6 +4,7 @@
 #include <span>
 
 #include "optimise/fusion/kernels.h"
+#include "optimise/gpu/rules.h"
 
 namespace hespas::optimise {
 namespace {
@@ -11,9 +12,6 @@ namespace {
 using ir::ElementKind;
 using ir::OpKind;
 using ir::OpSort;
-
-constexpr int64_t kTolerance = 1024;                 // bytes that a kernel may read more
-constexpr int64_t kMostElements = int64_t{1} << 48;  // of a value: sizes and sums of them stay exact
 
 constexpr OpKind kOfAnyType[] = {OpKind::kConvert,  OpKind::kAbs,      OpKind::kNegate,  OpKind::kAdd,
                                  OpKind::kSubtract, OpKind::kMultiply, OpKind::kMaximum, OpKind::kMinimum,
@@ -32,7 +30,7 @@ bool IsIn(std::span<const OpKind> list, OpKind kind) { return std::find(list.beg
 
 bool IsSized(const ir::Type& type) {
   const int64_t count = type.has_static_shape() ? type.element_count() : 0;
-  return type.is_tensor() && count > 0 && count <= kMostElements;
+  return type.is_tensor() && count > 0 && count <= gpu_rules::kMostElements;
 }
 
 bool IsHalfOrSingle(const ir::Type& type) {
@@ -49,78 +47,81 @@ TritonRules::TritonRules(const Dataflow& flow)
     : flow_(flow),
       users_(flow.Users()),
       returned_(flow.outputs.begin(), flow.outputs.end()),
-      joined_(flow.wire_count(), 0) {
+      concatenated_(flow.value_count(), 0) {
   for (const NodeId id : flow.order()) {
     const Node& node = flow.node(id);
     if (node.kind != OpKind::kConcatenate && node.kind != OpKind::kDynamicSlice) continue;
-    for (const WireId operand : node.operands) joined_[operand.index()] = 1;
+    for (const ValueId operand : node.operands) concatenated_[operand.index()] = 1;
   }
 }
 
-bool TritonRules::IsFactor(WireId wire) const { return IsSized(flow_.type(wire)) && IsHalfOrSingle(flow_.type(wire)); }
+bool TritonRules::IsFactor(ValueId value) const {
+  return IsSized(flow_.type(value)) && IsHalfOrSingle(flow_.type(value));
+}
 
 bool TritonRules::IsComputed(const Node& node) const {
   if (node.result_count != 1 || !node.bodies.empty() || !IsSized(flow_.type(node.first_result))) return false;
   const auto& dims = flow_.type(node.first_result).dims;
   const bool elementwise = ir::Traits(node.kind).sort == OpSort::kElementwise;
-  for (const WireId operand : node.operands) {
+  for (const ValueId operand : node.operands) {
     if (!IsSized(flow_.type(operand)) || (elementwise && flow_.type(operand).dims != dims)) return false;
   }
   if (!elementwise || IsIn(kOfAnyType, node.kind)) return true;
   return IsIn(kOfFloats, node.kind) && IsHalfOrSingle(flow_.type(node.operands[0]));
 }
 
-bool TritonRules::IsSplat(WireId wire) const {
-  const Node* maker = flow_.MakerNode(wire);
-  return maker != nullptr && maker->kind == OpKind::kConstant && ClassOf(flow_, *maker) == FusionClass::kCheap;
+bool TritonRules::IsSplat(ValueId value) const {
+  const Node* producer = flow_.ProducerNode(value);
+  return producer != nullptr && producer->kind == OpKind::kConstant && IsInlineConstant(flow_, *producer);
 }
 
 bool TritonRules::PaysBefore(const Node& node) const {
-  if (ReadsSpread(node) || ReadMinusWritten(node) <= kTolerance) return true;
+  if (ReadsBroadcast(node) || ReadMinusWritten(node) <= gpu_rules::kIoTolerance) return true;
   if (UsesOf(node.first_result) > 1) return false;
-  return std::all_of(node.operands.begin(), node.operands.end(), [&](WireId operand) {
+  return std::all_of(node.operands.begin(), node.operands.end(), [&](ValueId operand) {
     return IsGiven(operand) && (node.kind == OpKind::kSlice || UsesOf(operand) == 1);
   });
 }
 
-bool TritonRules::PaysBehind(const Node& node, WireId wire) const {
-  if (!IsIn(kLinear, node.kind) || std::count(node.operands.begin(), node.operands.end(), wire) != 1) return false;
-  for (const WireId operand : node.operands) {
-    if (operand == wire || IsSplat(operand) || !flow_.maker(operand).valid()) continue;
-    const Node* maker = flow_.MakerNode(operand);
-    if (!IsBroadcast(maker)) return false;
-    if (!IsGiven(maker->operands[0]) && flow_.type(maker->operands[0]).element_count() != 1) return false;
+bool TritonRules::PaysBehind(const Node& node, ValueId value) const {
+  if (!IsIn(kLinear, node.kind) || std::count(node.operands.begin(), node.operands.end(), value) != 1) return false;
+  for (const ValueId operand : node.operands) {
+    if (operand == value || IsSplat(operand) || !flow_.producer(operand).valid()) continue;
+    const Node* producer = flow_.ProducerNode(operand);
+    if (!IsBroadcast(producer)) return false;
+    if (!IsGiven(producer->operands[0]) && flow_.type(producer->operands[0]).element_count() != 1) return false;
   }
-  return ReadMinusWritten(node) >= -kTolerance || IsReturned(node.first_result);
+  return ReadMinusWritten(node) >= -gpu_rules::kIoTolerance || IsReturned(node.first_result);
 }
 
-NodeId TritonRules::OnlyReader(WireId wire) const {
-  return UsesOf(wire) == 1 && !IsReturned(wire) ? users_[wire.index()][0] : NodeId();
+NodeId TritonRules::OnlyConsumer(ValueId value) const {
+  return UsesOf(value) == 1 && !IsReturned(value) ? users_[value.index()][0] : NodeId();
 }
 
-// Of two values the one is a number or a parameter of the program, spread; not where a view stands between, as for
-// XLA behind dimensions of size 1.
-bool TritonRules::ReadsSpread(const Node& node) const {
+// Of two values the one is a number or a parameter of the program, broadcast; not where a bitcast stands between, as
+// for XLA after dimensions of size 1.
+bool TritonRules::ReadsBroadcast(const Node& node) const {
   if (node.operands.size() != 2 || ir::Traits(node.kind).sort != OpSort::kElementwise) return false;
-  return std::any_of(node.operands.begin(), node.operands.end(), [&](WireId operand) {
-    const Node* maker = flow_.MakerNode(operand);
-    return IsSplat(operand) || (IsBroadcast(maker) && IsGiven(maker->operands[0]) && IsDense(maker->operands[0]));
+  return std::any_of(node.operands.begin(), node.operands.end(), [&](ValueId operand) {
+    const Node* producer = flow_.ProducerNode(operand);
+    return IsSplat(operand) ||
+           (IsBroadcast(producer) && IsGiven(producer->operands[0]) && IsDense(producer->operands[0]));
   });
 }
 
-bool TritonRules::IsGiven(WireId wire) const {
-  const Node* maker = flow_.MakerNode(wire);
-  return maker == nullptr || maker->kind == OpKind::kConstant;
+bool TritonRules::IsGiven(ValueId value) const {
+  const Node* producer = flow_.ProducerNode(value);
+  return producer == nullptr || producer->kind == OpKind::kConstant;
 }
 
-bool TritonRules::IsDense(WireId wire) const {
-  const auto& dims = flow_.type(wire).dims;
+bool TritonRules::IsDense(ValueId value) const {
+  const auto& dims = flow_.type(value).dims;
   return std::find(dims.begin(), dims.end(), 1) == dims.end();
 }
 
 int64_t TritonRules::ReadMinusWritten(const Node& node) const {
   int64_t bytes = -flow_.ByteSize(node.first_result);
-  for (const WireId operand : node.operands) bytes += IsSplat(operand) ? 0 : flow_.ByteSize(operand);
+  for (const ValueId operand : node.operands) bytes += IsSplat(operand) ? 0 : flow_.ByteSize(operand);
   return bytes;
 }
 

@@ -1,12 +1,12 @@
 // XLA's CPU compiler runs convolutions of batch, places, features by places, features in, features out (its
-// ConvCanonicalization); operands in another order are transposed before, the result behind.
+// ConvCanonicalization); operands in another order are transposed before, the result after.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <numeric>
 
+#include "optimise/dataflow/convolution_call.h"
 #include "optimise/dataflow/pass.h"
-#include "optimise/gpu/convolution_call.h"
 
 namespace hespas::optimise {
 namespace {
@@ -25,7 +25,7 @@ void Canonicalise(Dataflow& flow, NodeId id) {
   const std::string_view* text = flow.attribute(node, "dimension_numbers");
   const auto numbers = text == nullptr ? std::nullopt : ir::AsConvolutionDimensions(*text);
   if (!numbers || node.own_operand_count() != 2 || !IsForEigen(flow, node, *numbers)) return;
-  const WireId result = node.first_result;
+  const ValueId result = node.first_result;
   const size_t rank = flow.type(result).dims.size();
   if (!AreOrders(*numbers, rank)) return;
   const Dimensions input = OrderOf(numbers->input_batch, numbers->input_spatial, numbers->input_feature);
@@ -46,7 +46,7 @@ void Canonicalise(Dataflow& flow, NodeId id) {
   Dimensions dims;
   for (const int64_t d : output) dims.push_back(flow.type(result).dims[static_cast<size_t>(d)]);
   const std::vector<ir::TypeId> types{TensorLike(flow.source(), flow.type_id(result), std::move(dims))};
-  const WireId out = flow.result(flow.Add(std::move(made), types));
+  const ValueId out = flow.result(flow.Add(std::move(made), types));
   flow.Replace(result, Transpose(flow, out, Inverse(output)));
 }
 

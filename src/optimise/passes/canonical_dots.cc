@@ -1,4 +1,4 @@
-// Dots as matrix products: unit dimensions go, neighbours of one role become one, transposes in front are taken in.
+// Dots as matmuls: unit dimensions go, neighbours of one role become one, transposes in front are taken in.
 #include "optimise/passes/canonical_dots.h"
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 #include "ir/attributes/op_attributes.h"
 #include "optimise/dataflow/build.h"
 #include "optimise/dataflow/pass.h"
-#include "optimise/fusion/kernels.h"
+#include "optimise/fusion/policy.h"
 
 namespace hespas::optimise {
 namespace {
@@ -26,7 +26,7 @@ struct Label {
 
 // An operand seen through reshapes and transposes that only relabel its dimensions.
 struct Operand {
-  WireId wire;
+  ValueId value;
   std::vector<Label> labels;
 };
 
@@ -80,9 +80,10 @@ struct Group {
 
 class Canonicaliser {
  public:
-  // `in_order`: operands are batches, rows and columns in this order, one dimension of each role (CPU).
-  Canonicaliser(Dataflow& flow, bool in_order) : flow_(flow), in_order_(in_order), users_(flow.Users()) {
-    for (const WireId out : flow.outputs) returned_.insert(out);
+  // Where the compiler orders operands they are batches, rows and columns in this order, one dimension of each role.
+  Canonicaliser(Dataflow& flow, const CompilerPolicy& policy)
+      : flow_(flow), policy_(policy), in_order_(policy.OrdersDotOperands()), users_(flow.Users()) {
+    for (const ValueId out : flow.outputs) returned_.insert(out);
   }
 
   void Run() {
@@ -99,37 +100,37 @@ class Canonicaliser {
   void Visit(NodeId id) {
     const auto dims = ir::DotDimensionsOf(flow_.source(), flow_.node(id).origin);
     if (!dims) return;
-    const WireId result = flow_.result(id);
-    for (const WireId wire : {flow_.node(id).operands[0], flow_.node(id).operands[1], result}) {
-      if (!flow_.type(wire).has_static_shape() || flow_.type(wire).element_count() == 0) return;
+    const ValueId result = flow_.result(id);
+    for (const ValueId value : {flow_.node(id).operands[0], flow_.node(id).operands[1], result}) {
+      if (!flow_.type(value).has_static_shape() || flow_.type(value).element_count() == 0) return;
     }
     Operand lhs = See(flow_.node(id).operands[0], dims->lhs_batching, dims->lhs_contracting);
     Operand rhs = See(flow_.node(id).operands[1], dims->rhs_batching, dims->rhs_contracting);
     std::vector<Group> left = Collapse(lhs);
     std::vector<Group> right = Collapse(rhs);
-    JoinRuns(left, right, Role::kContract);
-    JoinRuns(left, right, Role::kBatch);
+    MergeRuns(left, right, Role::kContract);
+    MergeRuns(left, right, Role::kBatch);
     if (in_order_) {
       PutInOrder(lhs, left, Role::kFree);
       PutInOrder(rhs, right, Role::kContract);
     }
-    const WireId turned = TurnedResult(
+    const ValueId transposed = TransposedResult(
         result, dims->lhs_batching.size(),
         flow_.type(flow_.node(id).operands[0]).dims.size() - dims->lhs_batching.size() - dims->lhs_contracting.size());
-    if (turned.valid()) {
-      Rewrite(id, turned, {rhs.wire, right}, {lhs.wire, left});
+    if (transposed.valid()) {
+      Rewrite(id, transposed, {rhs.value, right}, {lhs.value, left});
     } else {
-      Rewrite(id, result, {lhs.wire, left}, {rhs.wire, right});
+      Rewrite(id, result, {lhs.value, left}, {rhs.value, right});
     }
   }
 
-  // The dot's only reader where that is a transpose to batch, right, left: the operands then change places.
-  WireId TurnedResult(WireId result, size_t batch, size_t left) const {
-    if (users_[result.index()].size() != 1 || returned_.count(result) > 0) return WireId();
-    const Node& reader = flow_.node(users_[result.index()][0]);
-    const auto permutation = IntegersOf(flow_, reader, "permutation");
+  // The dot's only consumer where that is a transpose to batch, right, left: the operands then change places.
+  ValueId TransposedResult(ValueId result, size_t batch, size_t left) const {
+    if (users_[result.index()].size() != 1 || returned_.count(result) > 0) return ValueId();
+    const Node& consumer = flow_.node(users_[result.index()][0]);
+    const auto permutation = IntegersOf(flow_, consumer, "permutation");
     const Dimensions& dims = flow_.type(result).dims;
-    if (reader.kind != OpKind::kTranspose || !permutation || permutation->size() != dims.size()) return WireId();
+    if (consumer.kind != OpKind::kTranspose || !permutation || permutation->size() != dims.size()) return ValueId();
     Dimensions wanted;
     for (size_t i = 0; i < batch; ++i) wanted.push_back(static_cast<int64_t>(i));
     for (size_t i = batch + left; i < dims.size(); ++i) wanted.push_back(static_cast<int64_t>(i));
@@ -138,41 +139,42 @@ class Canonicaliser {
     Dimensions given = *permutation;
     std::erase_if(wanted, is_unit);
     std::erase_if(given, is_unit);
-    return wanted == given ? reader.first_result : WireId();
+    return wanted == given ? consumer.first_result : ValueId();
   }
 
-  Operand See(WireId wire, const Dimensions& batch, const Dimensions& contract) const {
-    Operand seen{wire, LabelsOf(flow_.type(wire).dims, batch, contract)};
+  Operand See(ValueId value, const Dimensions& batch, const Dimensions& contract) const {
+    Operand seen{value, LabelsOf(flow_.type(value).dims, batch, contract)};
     for (int step = 0; step < 16; ++step) {
-      const Node* maker = flow_.MakerNode(seen.wire);
-      if (maker == nullptr || (maker->kind != OpKind::kReshape && maker->kind != OpKind::kTranspose)) break;
-      const Dimensions& from = flow_.type(maker->operands[0]).dims;
+      const Node* producer = flow_.ProducerNode(seen.value);
+      if (producer == nullptr || (producer->kind != OpKind::kReshape && producer->kind != OpKind::kTranspose)) break;
+      const Dimensions& from = flow_.type(producer->operands[0]).dims;
       std::vector<Label> labels;
-      if (maker->kind == OpKind::kReshape) {
-        labels = ThroughReshape(from, flow_.type(seen.wire).dims, seen.labels);
-      } else if (!batch.empty() && (in_order_ ? !SwapsMatrix(flow_, *maker) : IsComputed(maker->operands[0]))) {
-        break;  // batched library calls want their operands in order
-      } else if (const auto permutation = IntegersOf(flow_, *maker, "permutation")) {
+      if (producer->kind == OpKind::kReshape) {
+        labels = ThroughReshape(from, flow_.type(seen.value).dims, seen.labels);
+      } else if (!batch.empty() && (in_order_ ? !SwapsMatrix(flow_, *producer) : IsComputed(producer->operands[0]))) {
+        break;  // batched cuBLAS and cuDNN calls want their operands in order
+      } else if (const auto permutation = IntegersOf(flow_, *producer, "permutation")) {
         labels.resize(from.size());
         for (size_t i = 0; i < permutation->size(); ++i)
           labels[static_cast<size_t>((*permutation)[i])] = seen.labels[i];
       }
       if (labels.size() != from.size() || !FreeInOrder(labels)) break;
-      seen = {maker->operands[0], std::move(labels)};
+      seen = {producer->operands[0], std::move(labels)};
     }
     return seen;
   }
 
   // A value that a kernel makes can be made in any order; what lies in memory is read as it lies.
-  bool IsComputed(WireId wire) const {
-    const Node* maker = flow_.MakerNode(wire);
-    while (maker != nullptr && maker->kind == OpKind::kReshape) maker = flow_.MakerNode(maker->operands[0]);
-    return maker != nullptr && ClassOf(flow_, *maker) == FusionClass::kElement;
+  bool IsComputed(ValueId value) const {
+    const Node* producer = flow_.ProducerNode(value);
+    while (producer != nullptr && producer->kind == OpKind::kReshape)
+      producer = flow_.ProducerNode(producer->operands[0]);
+    return producer != nullptr && ClassOf(flow_, *producer, policy_) == FusionClass::kElement;
   }
 
   // Unit dimensions go; neighbouring free dimensions become one.
   std::vector<Group> Collapse(const Operand& operand) const {
-    const Dimensions& dims = flow_.type(operand.wire).dims;
+    const Dimensions& dims = flow_.type(operand.value).dims;
     std::vector<Group> groups;
     for (size_t i = 0; i < dims.size(); ++i) {
       const Label& label = operand.labels[i];
@@ -187,7 +189,7 @@ class Canonicaliser {
   }
 
   // Places next to each other in both operands become one.
-  static void JoinRuns(std::vector<Group>& left, std::vector<Group>& right, Role role) {
+  static void MergeRuns(std::vector<Group>& left, std::vector<Group>& right, Role role) {
     const auto follows = [&](const std::vector<Group>& groups, size_t i) {
       return groups[i].role == role && groups[i + 1].role == role;
     };
@@ -209,7 +211,7 @@ class Canonicaliser {
     }
   }
 
-  // Batches first; behind them, where a role has several dimensions, those of the `first` role before the others.
+  // Batches first; after them, where a role has several dimensions, those of the `first` role before the others.
   void PutInOrder(Operand& operand, std::vector<Group>& groups, Role first) {
     const auto of = [&](Role role) {
       return std::count_if(groups.begin(), groups.end(), [&](const Group& group) { return group.role == role; });
@@ -235,7 +237,7 @@ class Canonicaliser {
         groups.push_back(group);
       }
     }
-    operand.wire = Transpose(flow_, Reshape(flow_, operand.wire, Sizes(before)), order);
+    operand.value = Transpose(flow_, Reshape(flow_, operand.value, Sizes(before)), order);
   }
 
   static Dimensions Places(const std::vector<Group>& groups, Role role, const std::vector<int64_t>& order) {
@@ -264,12 +266,12 @@ class Canonicaliser {
   }
 
   struct Side {
-    WireId wire;
+    ValueId value;
     const std::vector<Group>& groups;
   };
 
   // Puts a canonical dot in the place of `result`.
-  void Rewrite(NodeId id, WireId result, const Side& lhs, const Side& rhs) {
+  void Rewrite(NodeId id, ValueId result, const Side& lhs, const Side& rhs) {
     const std::vector<Group>& left = lhs.groups;
     const std::vector<Group>& right = rhs.groups;
     const auto batch = Order(left, Role::kBatch);
@@ -290,23 +292,37 @@ class Canonicaliser {
     const std::string text =
         ir::DotDimensionsText({.lhs_batching = lb, .rhs_batching = rb, .lhs_contracting = lc, .rhs_contracting = rc});
     const ir::OpId origin = flow_.node(id).origin;
-    const WireId a = Reshape(flow_, lhs.wire, Sizes(left));
-    const WireId b = Reshape(flow_, rhs.wire, Sizes(right));
+    const ValueId a = Reshape(flow_, lhs.value, Sizes(left));
+    const ValueId b = Reshape(flow_, rhs.value, Sizes(right));
+    std::vector<ir::Attribute> attributes = PrecisionAttributes(flow_, flow_.node(id));
+    attributes.push_back(MakeAttribute(source, "dot_dimension_numbers", text));
     const NodeId dot = flow_.Add({.name = "stablehlo.dot_general",
                                   .operands = {a, b},
                                   .results = {TensorLike(source, flow_.type_id(result), out)},
-                                  .attributes = {MakeAttribute(source, "dot_dimension_numbers", text)},
+                                  .attributes = std::move(attributes),
                                   .origin = origin});
     flow_.Replace(result, ReshapeTo(flow_, flow_.result(dot), flow_.type_id(result)));
   }
 
   Dataflow& flow_;
+  const CompilerPolicy& policy_;
   bool in_order_;
   UserTable users_;
-  std::unordered_set<WireId> returned_;
+  std::unordered_set<ValueId> returned_;
 };
 
 }  // namespace
+
+std::vector<ir::Attribute> PrecisionAttributes(const Dataflow& flow, const Node& node) {
+  std::vector<ir::Attribute> kept;
+  for (const ir::Attribute& attribute : node.attributes) {
+    const std::string_view name = flow.source().name(attribute.name);
+    const bool precision = name == "precision_config" || name == "precision";
+    if (name == "algorithm" || (precision && attribute.text.find("HIGH") != std::string_view::npos))
+      kept.push_back(attribute);
+  }
+  return kept;
+}
 
 std::optional<ir::DotDimensions> CanonicalDimensions(const Dataflow& flow, const Node& node) {
   const std::string_view* text = flow.attribute(node, "dot_dimension_numbers");
@@ -331,8 +347,6 @@ bool SwapsMatrix(const Dataflow& flow, const Node& node) {
   return std::is_sorted(permutation->begin(), permutation->end());
 }
 
-void CanonicaliseDots(Dataflow& flow, PassContext& context) {
-  Canonicaliser(flow, context.target == Target::kCpu).Run();
-}
+void CanonicaliseDots(Dataflow& flow, PassContext& context) { Canonicaliser(flow, *context.policy).Run(); }
 
 }  // namespace hespas::optimise

@@ -9,6 +9,7 @@
 
 #include "base/text/hash.h"
 #include "optimise/dataflow/pass.h"
+#include "optimise/fusion/policy.h"
 
 namespace hespas::optimise {
 namespace {
@@ -66,23 +67,23 @@ bool IsNoise(std::string_view attribute) {
          attribute == "xla_shape" || attribute == "mhlo.sharding" || attribute == "source_layout";
 }
 
-bool MayShare(const Dataflow& flow, const Node& node);
+bool MayShare(const Node& node, const CompilerPolicy& policy);
 
 // Of loops and branches those without others inside.
-bool MayShareBodies(const Node& node) {
-  return std::all_of(node.bodies.begin(), node.bodies.end(), [](const auto& body) {
+bool MayShareBodies(const Node& node, const CompilerPolicy& policy) {
+  return std::all_of(node.bodies.begin(), node.bodies.end(), [&](const auto& body) {
     return std::all_of(body->order().begin(), body->order().end(),
-                       [&](NodeId id) { return body->node(id).bodies.empty() && MayShare(*body, body->node(id)); });
+                       [&](NodeId id) { return body->node(id).bodies.empty() && MayShare(body->node(id), policy); });
   });
 }
 
-bool MayShare(const Dataflow& flow, const Node& node) {
+bool MayShare(const Node& node, const CompilerPolicy& policy) {
   if (node.kind == OpKind::kOptimizationBarrier) return false;
   switch (ir::Traits(node.kind).sort) {
     case OpSort::kCollective:
-      return flow.dots_take_producers;
+      return policy.SharesCollectives();
     case OpSort::kControl:
-      return !node.bodies.empty() && MayShareBodies(node);
+      return !node.bodies.empty() && MayShareBodies(node, policy);
     case OpSort::kAsync:
     case OpSort::kTransfer:
     case OpSort::kCall:
@@ -96,7 +97,7 @@ bool MayShare(const Dataflow& flow, const Node& node) {
   }
 }
 
-// What a node computes; `number` names the wires.
+// What a node computes; `number` names the values.
 class NodeHasher {
  public:
   explicit NodeHasher(const Dataflow& flow) : regions_(flow.source()) {}
@@ -104,9 +105,9 @@ class NodeHasher {
   template <class Number>
   Hash128 operator()(const Dataflow& flow, const Node& node, const Number& number) {
     key_.assign({node.name.value, static_cast<uint32_t>(node.operands.size()), node.capture_count});
-    for (const WireId operand : node.operands) key_.push_back(number(operand));
+    for (const ValueId operand : node.operands) key_.push_back(number(operand));
     for (uint32_t i = 0; i < node.result_count; ++i) {
-      key_.push_back(flow.type_id(WireId(node.first_result.index() + i)).value);
+      key_.push_back(flow.type_id(ValueId(node.first_result.index() + i)).value);
     }
     Hash128 hash = HashBytes({reinterpret_cast<const char*>(key_.data()), key_.size() * sizeof(uint32_t)});
     for (const ir::Attribute& a : node.attributes) {
@@ -120,22 +121,22 @@ class NodeHasher {
   }
 
  private:
-  // Wires are numbered in order of appearance.
+  // Values are numbered in order of appearance.
   Hash128 OfBody(const Dataflow& body) {
-    std::vector<uint32_t> numbers(body.wire_count(), 0);
+    std::vector<uint32_t> numbers(body.value_count(), 0);
     uint32_t next = 0;
     Hash128 hash{};
-    for (const WireId parameter : body.parameters) {
+    for (const ValueId parameter : body.parameters) {
       numbers[parameter.index()] = next++;
       hash = Combine(hash, body.type_id(parameter).value);
     }
-    const auto number = [&](WireId wire) { return numbers[wire.index()]; };
+    const auto number = [&](ValueId value) { return numbers[value.index()]; };
     for (const NodeId id : body.order()) {
       const Node& node = body.node(id);
       hash = Combine(hash, (*this)(body, node, number));
       for (uint32_t i = 0; i < node.result_count; ++i) numbers[body.result(id, i).index()] = next++;
     }
-    for (const WireId out : body.outputs) hash = Combine(hash, number(out));
+    for (const ValueId out : body.outputs) hash = Combine(hash, number(out));
     return hash;
   }
 
@@ -166,14 +167,14 @@ class FirstNodes {
 
 }  // namespace
 
-void EliminateCommonSubexpressions(Dataflow& flow, PassContext&) {
+void EliminateCommonSubexpressions(Dataflow& flow, PassContext& context) {
   FirstNodes firsts(flow.order().size());
   NodeHasher hasher(flow);
   for (const NodeId id : flow.order()) {
     Node& node = flow.node(id);
-    for (WireId& operand : node.operands) operand = flow.Resolve(operand);
-    if (!MayShare(flow, node)) continue;
-    const Hash128 hash = hasher(flow, node, [](WireId wire) { return wire.value; });
+    for (ValueId& operand : node.operands) operand = flow.Resolve(operand);
+    if (!MayShare(node, *context.policy)) continue;
+    const Hash128 hash = hasher(flow, node, [](ValueId value) { return value.value; });
     const NodeId first = firsts.FirstOf(hash, id);
     if (first == id) continue;
     for (uint32_t i = 0; i < node.result_count; ++i) flow.Replace(flow.result(id, i), flow.result(first, i));

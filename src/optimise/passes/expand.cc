@@ -1,8 +1,8 @@
 // Kernels taken apart again, so that any StableHLO compiler can run an optimised program and check its numbers.
 #include <fmt/format.h>
 
+#include "optimise/dataflow/convolution_call.h"
 #include "optimise/dataflow/pass.h"
-#include "optimise/gpu/convolution_call.h"
 
 namespace hespas::optimise {
 namespace {
@@ -13,7 +13,7 @@ class Expander {
  public:
   explicit Expander(Dataflow& flow) : flow_(flow) {}
 
-  // Fusions first, as they may hold library calls; fusions within fusions come in further rounds.
+  // Fusions first, as they may hold cuBLAS and cuDNN calls; fusions within fusions come in further rounds.
   void Run() {
     ForEach(OpKind::kAsyncDone, &Expander::Unite);
     constexpr int kRounds = 8;
@@ -38,9 +38,9 @@ class Expander {
     return found;
   }
 
-  // The two halves of a collective as one.
+  // The start and done of a collective as one.
   void Unite(NodeId id) {
-    const NodeId start = flow_.maker(flow_.node(id).operands[0]);
+    const NodeId start = flow_.producer(flow_.node(id).operands[0]);
     if (!start.valid() || flow_.node(start).bodies.size() != 1) return;
     const Dataflow& body = *flow_.node(start).bodies[0];
     Node made = body.Copy(body.order()[0]);
@@ -56,22 +56,22 @@ class Expander {
     if (flow_.node(id).bodies.size() != 1) return;
     const std::unique_ptr<Dataflow> body = std::move(flow_.node(id).bodies[0]);
     flow_.node(id).bodies.clear();
-    std::vector<WireId> wires(body->wire_count());
+    std::vector<ValueId> values(body->value_count());
     for (size_t i = 0; i < body->parameters.size(); ++i) {
-      wires[body->parameters[i].index()] = flow_.node(id).operands[i];
+      values[body->parameters[i].index()] = flow_.node(id).operands[i];
     }
     for (const NodeId inner : body->order()) {
       Node copy = body->Copy(inner);
       copy.bodies = std::move(body->node(inner).bodies);
-      for (WireId& operand : copy.operands) operand = wires[operand.index()];
+      for (ValueId& operand : copy.operands) operand = values[operand.index()];
       std::vector<ir::TypeId> types;
       for (uint32_t r = 0; r < body->node(inner).result_count; ++r)
         types.push_back(body->type_id(body->result(inner, r)));
       const NodeId made = flow_.Add(std::move(copy), types);
-      for (uint32_t r = 0; r < types.size(); ++r) wires[body->result(inner, r).index()] = flow_.result(made, r);
+      for (uint32_t r = 0; r < types.size(); ++r) values[body->result(inner, r).index()] = flow_.result(made, r);
     }
     for (size_t r = 0; r < body->outputs.size(); ++r) {
-      flow_.Replace(flow_.result(id, r), wires[body->outputs[r].index()]);
+      flow_.Replace(flow_.result(id, r), values[body->outputs[r].index()]);
     }
   }
 
@@ -90,7 +90,7 @@ class Expander {
         a = MakeAttribute(flow_.source(), "channel_handle",
                           fmt::format("#stablehlo.channel_handle<handle = {}, type = 0>", channel));
       }
-      const WireId old = flow_.result(id, r);
+      const ValueId old = flow_.result(id, r);
       const std::vector<ir::TypeId> types{flow_.type_id(old)};
       flow_.Replace(old, flow_.result(flow_.Add(std::move(made), types)));
     }
@@ -101,15 +101,15 @@ class Expander {
     const std::string_view* config = flow_.attribute(flow_.node(id), "backend_config");
     if (const auto call = ConvolutionCallOf(flow_, flow_.node(id))) return ReplaceConvolution(id, *call);
     if (target == nullptr || config == nullptr || target->find("__cublas$gemm") == std::string_view::npos) return;
-    const std::vector<WireId> operands = flow_.node(id).operands;
+    const std::vector<ValueId> operands = flow_.node(id).operands;
     const std::string numbers =
         ir::DotDimensionsText({.lhs_batching = NumbersBehind(*config, "lhs_batch_dimensions"),
                                .rhs_batching = NumbersBehind(*config, "rhs_batch_dimensions"),
                                .lhs_contracting = NumbersBehind(*config, "lhs_contracting_dimensions"),
                                .rhs_contracting = NumbersBehind(*config, "rhs_contracting_dimensions")});
-    const WireId old = flow_.result(id);
+    const ValueId old = flow_.result(id);
     const ir::TypeId type = flow_.type_id(old);
-    WireId made =
+    ValueId made =
         flow_.result(flow_.Add({.name = "stablehlo.dot_general",
                                 .operands = {operands[0], operands[1]},
                                 .results = {type},
@@ -124,9 +124,9 @@ class Expander {
   void ReplaceConvolution(NodeId id, const ConvolutionCall& call) {
     ir::Module& source = flow_.source();
     const Node& node = flow_.node(id);
-    const WireId old = flow_.result(id);
+    const ValueId old = flow_.result(id);
     const ir::TypeId type = flow_.type_id(old);
-    const WireId addend = TakesSum(flow_, node) ? node.operands[3] : WireId();
+    const ValueId addend = HasSideInput(flow_, node) ? node.operands[3] : ValueId();
     NodeInit made{.name = "stablehlo.convolution",
                   .operands = {node.operands[0], node.operands[1]},
                   .results = {type},
@@ -143,7 +143,7 @@ class Expander {
                      .results = {flow_.type_id(made.operands[1])},
                      .attributes = {MakeAttribute(source, "dimensions", ArrayText(call.labels.kernel_spatial))}}));
     }
-    WireId out = flow_.result(flow_.Add(std::move(made)));
+    ValueId out = flow_.result(flow_.Add(std::move(made)));
     if (addend.valid())
       out = flow_.result(flow_.Add({.name = "stablehlo.add", .operands = {out, addend}, .results = {type}}));
     flow_.Replace(old, out);

@@ -6,6 +6,7 @@
 #include "optimise/dataflow/build.h"
 #include "optimise/dataflow/pass.h"
 #include "optimise/dataflow/reducer.h"
+#include "optimise/fusion/policy.h"
 
 namespace hespas::optimise {
 namespace {
@@ -32,7 +33,7 @@ class Normaliser {
   void Run() {
     const std::vector<NodeId> order = flow_.order();
     for (const NodeId id : order) {
-      for (WireId& operand : flow_.node(id).operands) operand = flow_.Resolve(operand);
+      for (ValueId& operand : flow_.node(id).operands) operand = flow_.Resolve(operand);
       const Node& node = flow_.node(id);
       if (node.result_count != 1 || node.capture_count != 0 || !node.bodies.empty()) continue;
       const OpSort sort = ir::Traits(node.kind).sort;
@@ -69,19 +70,20 @@ class Normaliser {
     return found->second;
   }
 
-  WireId Convert(WireId wire, ir::TypeId type, ir::OpId origin) {
-    const Node* maker = flow_.MakerNode(wire);
+  ValueId Convert(ValueId value, ir::TypeId type, ir::OpId origin) {
+    const Node* producer = flow_.ProducerNode(value);
     // Widened, narrowed, widened: the first value, as XLA's excess precision allows.
-    if (!exact_ && !through_view_ && maker != nullptr && maker->kind == OpKind::kConvert &&
-        flow_.type_id(maker->operands[0]) == type)
-      return maker->operands[0];
-    if (maker != nullptr && maker->kind == OpKind::kBroadcastInDim) return ConvertBroadcast(flow_.maker(wire), type);
+    if (!exact_ && !through_bitcast_ && producer != nullptr && producer->kind == OpKind::kConvert &&
+        flow_.type_id(producer->operands[0]) == type)
+      return producer->operands[0];
+    if (producer != nullptr && producer->kind == OpKind::kBroadcastInDim)
+      return ConvertBroadcast(flow_.producer(value), type);
     return flow_.result(
-        flow_.Add({.name = "stablehlo.convert", .operands = {wire}, .results = {type}, .origin = origin}));
+        flow_.Add({.name = "stablehlo.convert", .operands = {value}, .results = {type}, .origin = origin}));
   }
 
-  // What is repeated is widened once, before.
-  WireId ConvertBroadcast(NodeId broadcast, ir::TypeId type) {
+  // What is broadcast is widened once, before.
+  ValueId ConvertBroadcast(NodeId broadcast, ir::TypeId type) {
     Node made = flow_.Copy(broadcast);
     const ir::TypeId narrow = flow_.type_id(made.operands[0]);
     made.operands = {Convert(made.operands[0], Wide(narrow), PlainOrigin(made.origin))};
@@ -91,17 +93,17 @@ class Normaliser {
 
   // bf16 -> f32 -> bf16 is exact; f32 -> bf16 -> f32 only drops a rounding.
   void SimplifyConvert(NodeId id) {
-    const WireId input = flow_.node(id).operands[0];
-    const Node* before = flow_.MakerNode(input);
+    const ValueId input = flow_.node(id).operands[0];
+    const Node* before = flow_.ProducerNode(input);
     if (before == nullptr || before->kind != OpKind::kConvert) return;
-    const WireId source = before->operands[0];
+    const ValueId source = before->operands[0];
     const bool floats = IsFloat(source) && IsFloat(input);
     if (exact_ && !IsBf16(flow_.type(source))) return;
     if (floats && flow_.type_id(source) == flow_.type_id(flow_.result(id))) flow_.Replace(flow_.result(id), source);
   }
 
-  bool IsFloat(WireId wire) const {
-    const ir::Type& type = flow_.type(wire);
+  bool IsFloat(ValueId value) const {
+    const ir::Type& type = flow_.type(value);
     return IsBf16(type) || type.element.kind == ir::ElementKind::kF32;
   }
 
@@ -110,14 +112,14 @@ class Normaliser {
     if (node.own_operand_count() != 2 || !IsBf16(flow_.type(node.operands[0]))) return;
     const OpKind combines = ReducerKind(flow_.source(), node.origin);
     if (combines == OpKind::kUnknown || IsNative(combines)) return;
-    through_view_ = !exact_ && IsViewed(node);
+    through_bitcast_ = !exact_ && ReadsBitcast(node);
     Widen(id, ReducerFor(flow_.source(), node.origin, Wide(flow_.type_id(node.operands[0]))));
-    through_view_ = false;
+    through_bitcast_ = false;
   }
 
-  // XLA's reductions read a view without unit dimensions and with neighbouring reduced dimensions as one: a rounding in
-  // front of it is not met by the convert behind it.
-  bool IsViewed(const Node& reduce) const {
+  // XLA's reductions read a bitcast without unit dimensions and with neighbouring reduced dimensions as one: a rounding
+  // in front of it is not met by the convert after it.
+  bool ReadsBitcast(const Node& reduce) const {
     const auto& dims = flow_.type(reduce.operands[0]).dims;
     if (std::find(dims.begin(), dims.end(), 1) != dims.end()) return true;
     const auto reduced = IntegersOf(flow_, reduce, "dimensions");
@@ -128,20 +130,20 @@ class Normaliser {
 
   // The same op on widened operands; `origin` replaces its own where its region has to change, too.
   void Widen(NodeId id, ir::OpId origin) {
-    const WireId old = flow_.result(id);
+    const ValueId old = flow_.result(id);
     const auto& operands = flow_.node(id).operands;
     const bool narrow = IsBf16(flow_.type(old)) ||
-                        std::any_of(operands.begin(), operands.end(), [&](WireId o) { return IsBf16(flow_.type(o)); });
+                        std::any_of(operands.begin(), operands.end(), [&](ValueId o) { return IsBf16(flow_.type(o)); });
     if (!narrow) return;
     Node made = flow_.Copy(id);
     const ir::OpId place = made.origin;
     if (origin.valid()) made.origin = origin;
-    for (WireId& operand : made.operands) {
+    for (ValueId& operand : made.operands) {
       if (IsBf16(flow_.type(operand))) operand = Convert(operand, Wide(flow_.type_id(operand)), PlainOrigin(place));
     }
     const bool converts_back = IsBf16(flow_.type(old));
     const std::vector<ir::TypeId> types{converts_back ? Wide(flow_.type_id(old)) : flow_.type_id(old)};
-    const WireId wide = flow_.result(flow_.Add(std::move(made), types));
+    const ValueId wide = flow_.result(flow_.Add(std::move(made), types));
     if (!converts_back) return flow_.Replace(old, wide);
     flow_.Replace(old, flow_.result(flow_.Add({.name = "stablehlo.convert",
                                                .operands = {wide},
@@ -157,14 +159,14 @@ class Normaliser {
   Dataflow& flow_;
   int capability_;
   bool exact_;
-  bool through_view_ = false;  // the operands of a reduction are converted
+  bool through_bitcast_ = false;  // the operands of a reduction are converted
   std::unordered_map<ir::TypeId, ir::TypeId> wide_;
 };
 
 }  // namespace
 
 void NormaliseFloats(Dataflow& flow, PassContext& context) {
-  Normaliser(flow, context.bf16_capability, context.target == Target::kCpu).Run();
+  Normaliser(flow, context.bf16_capability, context.policy->RoundsEachOp()).Run();
 }
 
 }  // namespace hespas::optimise

@@ -1,5 +1,5 @@
-// Arithmetic of indices with a number that is known late, as the first row of a shard: on a vector, which is spread
-// afterwards (XLA's AlgebraicSimplifier moves broadcasts behind such ops).
+// Arithmetic of indices with a number that is known late, as the first row of a shard: on a vector, which is broadcast
+// afterwards (XLA's AlgebraicSimplifier moves broadcasts after such ops).
 #include "optimise/dataflow/build.h"
 #include "optimise/dataflow/pass.h"
 
@@ -8,16 +8,16 @@ namespace {
 
 using ir::OpKind;
 
-class VectorMaker {
+class IndexVectorRewriter {
  public:
-  explicit VectorMaker(Dataflow& flow) : flow_(flow) {}
+  explicit IndexVectorRewriter(Dataflow& flow) : flow_(flow) {}
 
   void Visit(NodeId id) {
     const Node& node = flow_.node(id);
     if (!IsPlain(node)) return;
     for (const size_t at : {size_t{0}, size_t{1}}) {
-      const Node* indices = flow_.MakerNode(node.operands[at]);
-      const WireId number = SpreadNumber(node.operands[1 - at]);
+      const Node* indices = flow_.ProducerNode(node.operands[at]);
+      const ValueId number = BroadcastNumber(node.operands[1 - at]);
       if (indices == nullptr || indices->kind != OpKind::kIota || !number.valid()) continue;
       if (const auto dimension = IntegerOf(flow_, *indices, "iota_dimension")) {
         return Replace(id, at, number, *dimension);
@@ -35,31 +35,31 @@ class VectorMaker {
            flow_.type(node.operands[1]).dims == type.dims;
   }
 
-  // The scalar that a wire is made of; invalid where it is not.
-  WireId SpreadNumber(WireId wire) const {
-    const Node* maker = flow_.MakerNode(wire);
-    if (maker == nullptr || maker->kind != OpKind::kBroadcastInDim) return WireId();
-    return flow_.type(maker->operands[0]).dims.empty() ? maker->operands[0] : WireId();
+  // The scalar that a value is made of; invalid where it is not.
+  ValueId BroadcastNumber(ValueId value) const {
+    const Node* producer = flow_.ProducerNode(value);
+    if (producer == nullptr || producer->kind != OpKind::kBroadcastInDim) return ValueId();
+    return flow_.type(producer->operands[0]).dims.empty() ? producer->operands[0] : ValueId();
   }
 
-  ir::TypeId VectorLike(WireId wire, int64_t dimension) {
-    const int64_t size = flow_.type(wire).dims[static_cast<size_t>(dimension)];
-    return TensorLike(flow_.source(), flow_.type_id(wire), {size});
+  ir::TypeId VectorLike(ValueId value, int64_t dimension) {
+    const int64_t size = flow_.type(value).dims[static_cast<size_t>(dimension)];
+    return TensorLike(flow_.source(), flow_.type_id(value), {size});
   }
 
-  void Replace(NodeId id, size_t at, WireId number, int64_t dimension) {
+  void Replace(NodeId id, size_t at, ValueId number, int64_t dimension) {
     ir::Module& source = flow_.source();
     const ir::TypeId in = VectorLike(flow_.node(id).operands[at], dimension);
-    const WireId old = flow_.result(id);
-    const WireId indices =
+    const ValueId old = flow_.result(id);
+    const ValueId indices =
         flow_.result(flow_.Add({.name = "stablehlo.iota",
                                 .results = {in},
                                 .attributes = {MakeAttribute(source, "iota_dimension", "0 : i64")}}));
-    const WireId numbers = BroadcastInDim(flow_, number, in, {});
+    const ValueId numbers = BroadcastInDim(flow_, number, in, {});
     Node copy = flow_.Copy(id);
     copy.operands = {at == 0 ? indices : numbers, at == 0 ? numbers : indices};
     const ir::TypeId out = VectorLike(old, dimension);
-    const WireId vector = flow_.result(flow_.Add(std::move(copy), {&out, 1}));
+    const ValueId vector = flow_.result(flow_.Add(std::move(copy), {&out, 1}));
     flow_.Replace(old, BroadcastInDim(flow_, vector, flow_.type_id(old), {dimension}));
   }
 
@@ -69,9 +69,9 @@ class VectorMaker {
 }  // namespace
 
 void MakeIndexVectors(Dataflow& flow, PassContext&) {
-  VectorMaker maker(flow);
+  IndexVectorRewriter producer(flow);
   const std::vector<NodeId> order = flow.order();
-  for (const NodeId id : order) maker.Visit(id);
+  for (const NodeId id : order) producer.Visit(id);
   flow.Normalise();
 }
 

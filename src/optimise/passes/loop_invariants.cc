@@ -1,7 +1,7 @@
-// What a loop does not change. Constants that it carries or captures, spread or not, are made where the body uses them
-// (XLA's while-loop constant sinking): there they fuse into their readers instead of being stored and read again, and
-// what the loop then carries for nothing is dropped. Other work on values it does not change is done once before it
-// (while-loop invariant code motion).
+// What a loop does not change. Constants that it carries or captures, broadcast or not, are made where the body uses
+// them (XLA's while-loop constant sinking): there they fuse into their consumers instead of being materialized and read
+// again, and what the loop then carries for nothing is dropped. Other work on values it does not change is done once
+// before it (while-loop invariant code motion).
 #include <algorithm>
 #include <unordered_map>
 #include <unordered_set>
@@ -15,7 +15,7 @@ using ir::OpKind;
 
 constexpr int kLongestChain = 16;
 
-bool IsSpread(OpKind kind) {
+bool FeedsBroadcast(OpKind kind) {
   return kind == OpKind::kBroadcastInDim || kind == OpKind::kReshape || kind == OpKind::kConvert;
 }
 
@@ -38,53 +38,54 @@ class LoopSinker {
 
   bool IsUnchanged(uint32_t i) { return Body().outputs[i] == Body().parameters[i]; }
 
-  // A constant, spread or not. XLA stores whatever else a loop does not change, a mask that broadcasts repeat, too.
-  bool IsConstant(WireId wire) const {
+  // A constant, broadcast or not. XLA stores whatever else a loop does not change, broadcast masks, too.
+  bool IsConstant(ValueId value) const {
     for (int i = 0; i < kLongestChain; ++i) {
-      const Node* maker = flow_.MakerNode(wire);
-      if (maker == nullptr || !IsSpread(maker->kind)) return maker != nullptr && maker->kind == OpKind::kConstant;
-      wire = maker->operands[0];
+      const Node* producer = flow_.ProducerNode(value);
+      if (producer == nullptr || !FeedsBroadcast(producer->kind))
+        return producer != nullptr && producer->kind == OpKind::kConstant;
+      value = producer->operands[0];
     }
     return false;
   }
 
-  void Sink(size_t parameter, WireId wire) {
-    if (!IsConstant(wire)) return;
+  void Sink(size_t parameter, ValueId value) {
+    if (!IsConstant(value)) return;
     Dataflow& body = Body();
-    const WireId old = body.parameters[parameter];
-    body.Replace(old, Clone(wire));
+    const ValueId old = body.parameters[parameter];
+    body.Replace(old, Clone(value));
     // What goes round stays the parameter itself.
     if (parameter < carried_) kept_.push_back({parameter, old});
   }
 
-  WireId Clone(WireId wire) {
-    if (const auto known = clones_.find(wire.value); known != clones_.end()) return known->second;
-    const Node* maker = flow_.MakerNode(wire);
-    NodeInit init{.name = flow_.source().name(maker->name), .operands = {}, .results = {flow_.type_id(wire)}};
-    init.attributes = maker->attributes;
-    init.origin = maker->origin;
-    for (const WireId operand : std::vector<WireId>(maker->operands)) init.operands.push_back(Clone(operand));
+  ValueId Clone(ValueId value) {
+    if (const auto known = clones_.find(value.value); known != clones_.end()) return known->second;
+    const Node* producer = flow_.ProducerNode(value);
+    NodeInit init{.name = flow_.source().name(producer->name), .operands = {}, .results = {flow_.type_id(value)}};
+    init.attributes = producer->attributes;
+    init.origin = producer->origin;
+    for (const ValueId operand : std::vector<ValueId>(producer->operands)) init.operands.push_back(Clone(operand));
     Dataflow& body = Body();
-    return clones_[wire.value] = body.result(body.Add(std::move(init)));
+    return clones_[value.value] = body.result(body.Add(std::move(init)));
   }
 
   bool ReadsParameter(const Dataflow& body, size_t parameter) const {
-    const WireId wire = body.parameters[parameter];
+    const ValueId value = body.parameters[parameter];
     return std::any_of(body.order().begin(), body.order().end(), [&](NodeId id) {
       const auto& operands = body.node(id).operands;
-      return std::find(operands.begin(), operands.end(), wire) != operands.end();
+      return std::find(operands.begin(), operands.end(), value) != operands.end();
     });
   }
 
   void DropUnused() {
-    for (const auto& [parameter, wire] : kept_) Body().outputs[parameter] = wire;
+    for (const auto& [parameter, value] : kept_) Body().outputs[parameter] = value;
     Body().NoteChange();
     const Node& node = flow_.node(loop_);
     std::vector<bool> drop(node.operands.size(), false);
     const auto unread = [&](size_t parameter) {
       return !ReadsParameter(*node.bodies[0], parameter) && !ReadsParameter(*node.bodies[1], parameter);
     };
-    for (const auto& [parameter, wire] : kept_) drop[parameter] = unread(parameter);
+    for (const auto& [parameter, value] : kept_) drop[parameter] = unread(parameter);
     for (size_t c = carried_; c < drop.size(); ++c) drop[c] = unread(c);
     if (std::find(drop.begin(), drop.end(), true) != drop.end()) Rebuild(drop);
   }
@@ -105,8 +106,8 @@ class LoopSinker {
       if (!drop[i]) types.push_back(flow_.type_id(flow_.result(loop_, i)));
     }
     Node node = std::move(flow_.node(loop_));
-    const std::vector<WireId> before = node.operands;
-    const WireId first = node.first_result;
+    const std::vector<ValueId> before = node.operands;
+    const ValueId first = node.first_result;
     Filter(node.operands, drop);
     const auto captures = static_cast<uint32_t>(std::count(drop.begin() + carried_, drop.end(), false));
     node.capture_count = captures;
@@ -123,7 +124,7 @@ class LoopSinker {
     const NodeId rebuilt = flow_.Add(std::move(node), types);
     uint32_t next = 0;
     for (uint32_t i = 0; i < carried_; ++i) {
-      const WireId old(first.index() + i);
+      const ValueId old(first.index() + i);
       flow_.Replace(old, drop[i] ? before[i] : flow_.result(rebuilt, next++));
     }
   }
@@ -131,8 +132,8 @@ class LoopSinker {
   Dataflow& flow_;
   NodeId loop_;
   uint32_t carried_;
-  std::vector<std::pair<size_t, WireId>> kept_;
-  std::unordered_map<uint32_t, WireId> clones_;  // by wire of the outer flow
+  std::vector<std::pair<size_t, ValueId>> kept_;
+  std::unordered_map<uint32_t, ValueId> clones_;  // by value of the outer flow
 };
 
 class LoopHoister {
@@ -165,7 +166,7 @@ class LoopHoister {
                       node.kind == OpKind::kTranspose || node.kind == OpKind::kReshape;
     if (!work || node.result_count != 1 || !node.bodies.empty() || node.capture_count > 0) return false;
     int64_t read = 0;
-    for (const WireId operand : node.operands) {
+    for (const ValueId operand : node.operands) {
       if (!outside_.contains(operand.value)) return false;
       read += Body().ByteSize(operand);
     }
@@ -179,35 +180,35 @@ class LoopHoister {
         .name = flow_.source().name(node.name), .operands = {}, .results = {Body().type_id(node.first_result)}};
     init.attributes = node.attributes;
     init.origin = node.origin;
-    for (const WireId operand : node.operands) init.operands.push_back(outside_.at(operand.value));
+    for (const ValueId operand : node.operands) init.operands.push_back(outside_.at(operand.value));
     outside_.emplace(node.first_result.value, flow_.result(flow_.Add(std::move(init))));
     hoisted_.insert(id.value);
   }
 
-  // What stays inside reads hoisted values as captured ones; views alone are left where they were.
+  // What stays inside reads hoisted values as captured ones; bitcasts alone are left where they were.
   void Bring(NodeId id, const UserTable& users) {
-    const WireId wire = Body().node(id).first_result;
-    const auto& readers = users[wire.index()];
-    const bool read_inside =
-        std::any_of(readers.begin(), readers.end(), [&](NodeId reader) { return !hoisted_.contains(reader.value); });
-    const bool returned = std::find(Body().outputs.begin(), Body().outputs.end(), wire) != Body().outputs.end();
+    const ValueId value = Body().node(id).first_result;
+    const auto& consumers = users[value.index()];
+    const bool read_inside = std::any_of(consumers.begin(), consumers.end(),
+                                         [&](NodeId consumer) { return !hoisted_.contains(consumer.value); });
+    const bool returned = std::find(Body().outputs.begin(), Body().outputs.end(), value) != Body().outputs.end();
     if ((!read_inside && !returned) || Body().node(id).kind == OpKind::kReshape) return;
     Node& node = flow_.node(loop_);
-    node.operands.push_back(outside_.at(wire.value));
+    node.operands.push_back(outside_.at(value.value));
     flow_.NoteChange();
     ++node.capture_count;
-    const ir::TypeId type = Body().type_id(wire);
+    const ir::TypeId type = Body().type_id(value);
     for (const auto& body : node.bodies) {
       body->AddParameter(type);
       ++body->captured_parameters;
     }
-    Body().Replace(wire, Body().parameters.back());
+    Body().Replace(value, Body().parameters.back());
   }
 
   Dataflow& flow_;
   NodeId loop_;
-  std::unordered_map<uint32_t, WireId> outside_;  // wire of the body -> wire of equal value outside
-  std::unordered_set<uint32_t> hoisted_;          // nodes of the body
+  std::unordered_map<uint32_t, ValueId> outside_;  // value of the body -> value outside that equals it
+  std::unordered_set<uint32_t> hoisted_;           // nodes of the body
 };
 
 bool IsWellFormed(const Node& node) {
@@ -223,7 +224,7 @@ void OnLoops(Dataflow& flow) {
   const std::vector<NodeId> order = flow.order();
   for (const NodeId id : order) {
     if (!IsWellFormed(flow.node(id))) continue;
-    for (WireId& operand : flow.node(id).operands) operand = flow.Resolve(operand);
+    for (ValueId& operand : flow.node(id).operands) operand = flow.Resolve(operand);
     Rewrite(flow, id).Run();
   }
   flow.Normalise();

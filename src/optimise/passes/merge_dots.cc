@@ -51,9 +51,10 @@ class Merger {
 
   std::string ElementsOf(const Node& dot) const {
     std::string text;
-    for (const WireId wire : {dot.operands[0], dot.operands[1], dot.first_result}) {
-      text += ir::ElementText(flow_.type(wire).element) + ",";
+    for (const ValueId value : {dot.operands[0], dot.operands[1], dot.first_result}) {
+      text += ir::ElementText(flow_.type(value).element) + ",";
     }
+    for (const ir::Attribute& attribute : PrecisionAttributes(flow_, dot)) text += attribute.text;
     return text;
   }
 
@@ -74,17 +75,17 @@ class Merger {
     Merge(group, other);
   }
 
-  // Whether a wire needs any dot of the group; gives up (yes) where the search grows large.
-  bool DependsOn(WireId wire, const std::vector<NodeId>& group) const {
+  // Whether a value needs any dot of the group; gives up (yes) where the search grows large.
+  bool DependsOn(ValueId value, const std::vector<NodeId>& group) const {
     const std::unordered_set<NodeId> targets(group.begin(), group.end());
-    std::vector<NodeId> work{flow_.maker(wire)};
+    std::vector<NodeId> work{flow_.producer(value)};
     std::unordered_set<NodeId> seen;
     while (!work.empty()) {
       const NodeId id = work.back();
       work.pop_back();
       if (!id.valid() || position_[id.index()] < position_[group[0].index()] || !seen.insert(id).second) continue;
       if (targets.count(id) > 0 || seen.size() > 400) return true;
-      for (const WireId operand : flow_.node(id).operands) work.push_back(flow_.maker(operand));
+      for (const ValueId operand : flow_.node(id).operands) work.push_back(flow_.producer(operand));
     }
     return false;
   }
@@ -93,21 +94,21 @@ class Merger {
     if (group.size() < 2) return;
     const auto dims = *CanonicalDimensions(flow_, flow_.node(group[0]));
     const int64_t contract = other == 0 ? dims.lhs_contracting[0] : dims.rhs_contracting[0];
-    std::vector<WireId> parts;
+    std::vector<ValueId> parts;
     for (const NodeId id : group) {
       const auto own = *CanonicalDimensions(flow_, flow_.node(id));
-      const bool turned = (other == 0 ? own.lhs_contracting[0] : own.rhs_contracting[0]) != contract;
-      const WireId part = flow_.node(id).operands[other];
-      parts.push_back(turned ? Transpose(flow_, part, {1, 0}) : part);
+      const bool transposed = (other == 0 ? own.lhs_contracting[0] : own.rhs_contracting[0]) != contract;
+      const ValueId part = flow_.node(id).operands[other];
+      parts.push_back(transposed ? Transpose(flow_, part, {1, 0}) : part);
     }
-    const WireId together = Concatenate(flow_, parts, static_cast<size_t>(1 - contract));
+    const ValueId together = Concatenate(flow_, parts, static_cast<size_t>(1 - contract));
     Node made = flow_.Copy(group[0]);
     made.operands[other] = together;
     Dimensions out = flow_.type(flow_.result(group[0])).dims;
     const size_t grown = other == 0 ? 0 : 1;
     out[grown] = flow_.type(together).dims[static_cast<size_t>(1 - contract)];
     const std::vector<ir::TypeId> types{TensorLike(flow_.source(), flow_.type_id(flow_.result(group[0])), out)};
-    const WireId whole = flow_.result(flow_.Add(std::move(made), types));
+    const ValueId whole = flow_.result(flow_.Add(std::move(made), types));
     int64_t start = 0;
     for (const NodeId id : group) {
       const int64_t size = flow_.type(flow_.result(id)).dims[grown];

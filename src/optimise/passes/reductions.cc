@@ -73,7 +73,7 @@ Split SplitOf(int64_t n, bool rows) {
   return !rows || longer ? Split{split.inside, split.parts} : split;
 }
 
-NodeId AddReduce(Dataflow& flow, NodeId like, WireId input, int64_t dimension) {
+NodeId AddReduce(Dataflow& flow, NodeId like, ValueId input, int64_t dimension) {
   Node made = flow.Copy(like);
   made.operands[0] = input;
   for (ir::Attribute& a : made.attributes) {
@@ -87,7 +87,7 @@ NodeId AddReduce(Dataflow& flow, NodeId like, WireId input, int64_t dimension) {
 }
 
 // One stage of a tree: windows of the dimensions that are reduced, the last of which may hang over.
-NodeId AddWindows(Dataflow& flow, NodeId like, WireId input, const Dimensions& reduced) {
+NodeId AddWindows(Dataflow& flow, NodeId like, ValueId input, const Dimensions& reduced) {
   Dimensions dims = flow.type(input).dims;
   Dimensions window(dims.size(), 1);
   std::string padding;
@@ -126,7 +126,7 @@ void FormReductionTrees(Dataflow& flow, PassContext&) {
   for (const NodeId id : order) {
     if (flow.node(id).kind != OpKind::kReduce || flow.node(id).own_operand_count() != 2) continue;
     const auto reduced = IntegersOf(flow, flow.node(id), "dimensions");
-    WireId input = flow.node(id).operands[0];
+    ValueId input = flow.node(id).operands[0];
     if (!reduced || flow.node(id).capture_count != 0 || !flow.type(input).has_static_shape()) continue;
     while (IsLong(flow.type(input).dims, *reduced)) input = flow.result(AddWindows(flow, id, input, *reduced));
     flow.node(id).operands[0] = input;
@@ -141,21 +141,21 @@ void SplitReductions(Dataflow& flow, PassContext&) {
     const Node& node = flow.node(id);
     if (node.kind != OpKind::kReduce || node.result_count != 1 || node.own_operand_count() != 2) continue;
     const auto reduced = IntegersOf(flow, node, "dimensions");
-    const WireId input = node.operands[0];
+    const ValueId input = node.operands[0];
     if (!reduced || !flow.type(input).has_static_shape() || flow.type(input).element_count() == 0) continue;
     const auto extent = ExtentOf(flow.type(input).dims, *reduced);
     if (!extent || extent->reduced <= (extent->after == 1 ? kRowBound : kColumnBound)) continue;
     const Split split = SplitOf(extent->reduced, extent->after == 1);
-    const WireId old = flow.result(id);
-    const WireId value = node.operands[1];
+    const ValueId old = flow.result(id);
+    const ValueId value = node.operands[1];
     const int64_t added = split.parts * split.inside - extent->reduced;
     // A wider sum starts from a wider number, which nothing can be padded with.
     if (added != 0 && flow.type(value).element != flow.type(input).element) continue;
-    const WireId flat = Reshape(flow, input, {extent->before, extent->reduced, extent->after});
-    const WireId whole_parts = PadTo(flow, flat, value, {extent->before, split.parts * split.inside, extent->after});
-    const WireId cut = Reshape(flow, whole_parts, {extent->before, split.parts, split.inside, extent->after});
-    const WireId partial = flow.result(AddReduce(flow, id, cut, 2));
-    const WireId whole = flow.result(AddReduce(flow, id, partial, 1));
+    const ValueId flat = Reshape(flow, input, {extent->before, extent->reduced, extent->after});
+    const ValueId whole_parts = PadTo(flow, flat, value, {extent->before, split.parts * split.inside, extent->after});
+    const ValueId cut = Reshape(flow, whole_parts, {extent->before, split.parts, split.inside, extent->after});
+    const ValueId partial = flow.result(AddReduce(flow, id, cut, 2));
+    const ValueId whole = flow.result(AddReduce(flow, id, partial, 1));
     flow.Replace(old, ReshapeTo(flow, whole, flow.type_id(old)));
   }
   flow.Normalise();

@@ -30,14 +30,14 @@ class Expander {
     rank_ = flow_.type(input_).dims.size();
     const bool has_window = flow_.attribute(flow_.node(id_), "window_dimensions") != nullptr;
     if (rank_ == 0 || !has_window || !flow_.type(input_).has_static_shape()) return;
-    const std::vector<WireId> places = FindPlaces();
-    const WireId indices = Concatenate(flow_, places, rank_);
-    const WireId values = flow_.node(id_).operands[1];
+    const std::vector<ValueId> places = FindPlaces();
+    const ValueId indices = Concatenate(flow_, places, rank_);
+    const ValueId values = flow_.node(id_).operands[1];
     flow_.Replace(flow_.result(id_), Scatter(sum, indices, values));
   }
 
  private:
-  WireId Add(NodeInit init) { return flow_.result(flow_.Add(std::move(init))); }
+  ValueId Add(NodeInit init) { return flow_.result(flow_.Add(std::move(init))); }
 
   ir::TypeId Scalar(std::string_view like) {
     ir::Type type;
@@ -46,7 +46,7 @@ class Expander {
     return source_.types().Intern(std::move(type));
   }
 
-  WireId Constant(std::string_view value, ir::TypeId type) {
+  ValueId Constant(std::string_view value, ir::TypeId type) {
     return Add({.name = "stablehlo.constant",
                 .results = {type},
                 .attributes = {MakeAttribute(source_, "value", fmt::format("dense<{}> : tensor<i32>", value))}});
@@ -58,11 +58,11 @@ class Expander {
     return source_.AddOp(source_.AddBlock({}), {.name = source_.InternName(name), .regions = regions});
   }
 
-  // By dimension: where the selected element of each window stands, behind a new last dimension of one.
-  std::vector<WireId> FindPlaces() {
+  // By dimension: where the selected element of each window stands, after a new last dimension of one.
+  std::vector<ValueId> FindPlaces() {
     const ir::TypeId index = Scalar("i32");
     const Dimensions dims = flow_.type(input_).dims;
-    const WireId values = flow_.node(id_).operands[1];
+    const ValueId values = flow_.node(id_).operands[1];
     const Dimensions windows = flow_.type(values).dims;
     NodeInit window{.name = "stablehlo.reduce_window",
                     .operands = {input_},
@@ -77,12 +77,12 @@ class Expander {
       window.results.push_back(TensorLike(source_, index, windows));
     }
     window.operands.push_back(flow_.node(id_).operands[2]);
-    const WireId nowhere = Constant("-1", index);
+    const ValueId nowhere = Constant("-1", index);
     window.operands.insert(window.operands.end(), rank_, nowhere);
     const NodeId found = flow_.Add(std::move(window));
     Dimensions behind = windows;
     behind.push_back(1);
-    std::vector<WireId> places;
+    std::vector<ValueId> places;
     for (size_t d = 0; d < rank_; ++d) places.push_back(Reshape(flow_, flow_.result(found, d + 1), behind));
     return places;
   }
@@ -127,9 +127,9 @@ class Expander {
     return source_.AddRegion(std::vector<ir::BlockId>{block});
   }
 
-  WireId Scatter(ir::OpId sum, WireId indices, WireId values) {
+  ValueId Scatter(ir::OpId sum, ValueId indices, ValueId values) {
     const ir::TypeId type = flow_.type_id(flow_.result(id_));
-    const WireId zeros = BroadcastInDim(flow_, flow_.node(id_).operands[2], type, {});
+    const ValueId zeros = BroadcastInDim(flow_, flow_.node(id_).operands[2], type, {});
     Dimensions all(rank_);
     std::iota(all.begin(), all.end(), 0);
     const std::string numbers = fmt::format(
@@ -147,7 +147,7 @@ class Expander {
   ir::Module& source_;
   NodeId id_;
   ir::OpId compare_;
-  WireId input_;
+  ValueId input_;
   size_t rank_ = 0;
 };
 

@@ -41,7 +41,7 @@ class Simplifier {
   void Run() {
     const std::vector<NodeId> order = flow_.order();
     for (const NodeId id : order) {
-      for (WireId& operand : flow_.node(id).operands) operand = flow_.Resolve(operand);
+      for (ValueId& operand : flow_.node(id).operands) operand = flow_.Resolve(operand);
       if (flow_.node(id).result_count == 1) Visit(id);
       if (flow_.node(id).kind == OpKind::kGetTupleElement) VisitTupleElement(id);
     }
@@ -52,7 +52,7 @@ class Simplifier {
   void Visit(NodeId id) {
     const Node& node = flow_.node(id);
     if (node.own_operand_count() == 0) return;
-    const WireId input = node.operands[0];
+    const ValueId input = node.operands[0];
     switch (node.kind) {
       case OpKind::kCopy:
         return Forward(id, input);
@@ -91,14 +91,14 @@ class Simplifier {
     });
   }
 
-  void Forward(NodeId id, WireId to) {
+  void Forward(NodeId id, ValueId to) {
     if (flow_.type_id(to) == flow_.type_id(flow_.result(id))) flow_.Replace(flow_.result(id), to);
   }
 
   // Reducing dimensions of size 1 only drops them: the initial value is the reducer's neutral element.
   void VisitReduce(NodeId id) {
     const Node& node = flow_.node(id);
-    const WireId input = node.operands[0];
+    const ValueId input = node.operands[0];
     const auto reduced = IntegersOf(flow_, node, "dimensions");
     if (!reduced || node.operands.size() != 2) return;
     const Dimensions& dims = flow_.type(input).dims;
@@ -111,7 +111,7 @@ class Simplifier {
 
   void VisitReshape(NodeId id) {
     Node& node = flow_.node(id);
-    const Node* before = flow_.MakerNode(node.operands[0]);
+    const Node* before = flow_.ProducerNode(node.operands[0]);
     if (before != nullptr && before->kind == OpKind::kReshape) {
       node.operands[0] = before->operands[0];
       flow_.NoteChange();
@@ -123,9 +123,9 @@ class Simplifier {
     const Node& node = flow_.node(id);
     const auto permutation = IntegersOf(flow_, node, "permutation");
     if (!permutation || permutation->size() != flow_.type(node.operands[0]).dims.size()) return;
-    WireId input = node.operands[0];
+    ValueId input = node.operands[0];
     Dimensions whole = *permutation;
-    const Node* before = flow_.MakerNode(input);
+    const Node* before = flow_.ProducerNode(input);
     if (before != nullptr && before->kind == OpKind::kTranspose) {
       const auto first = IntegersOf(flow_, *before, "permutation");
       if (first && first->size() == whole.size()) {
@@ -133,21 +133,21 @@ class Simplifier {
         input = before->operands[0];
       }
     }
-    const WireId old = flow_.result(id);
+    const ValueId old = flow_.result(id);
     if (IsIdentity(whole)) {
       Forward(id, input);
     } else if (MovesOnlyUnits(flow_.type(input).dims, whole)) {
       const ir::TypeId type = flow_.type_id(old);
       flow_.Replace(old, ReshapeTo(flow_, input, type));
     } else if (whole != *permutation) {
-      const WireId made = Transpose(flow_, input, whole);
+      const ValueId made = Transpose(flow_, input, whole);
       flow_.Replace(old, ReshapeTo(flow_, made, flow_.type_id(old)));
     }
   }
 
   void VisitTupleElement(NodeId id) {
     const Node& node = flow_.node(id);
-    const Node* tuple = flow_.MakerNode(node.operands[0]);
+    const Node* tuple = flow_.ProducerNode(node.operands[0]);
     const auto index = IntegerOf(flow_, node, "index");
     if (tuple == nullptr || tuple->kind != OpKind::kTuple || !index || *index < 0) return;
     if (static_cast<size_t>(*index) < tuple->operands.size()) Forward(id, tuple->operands[static_cast<size_t>(*index)]);

@@ -15,11 +15,11 @@ namespace {
 
 using ir::OpKind;
 
-// A wire seen as its base with dimensions in another order; unit dimensions do not count.
+// A value seen as its base with dimensions in another order; unit dimensions do not count.
 struct Turned {
-  WireId base;
-  // Of the base's dimensions that are not 1: where each stands in the wire, among those not 1; empty where no transpose
-  // was met.
+  ValueId base;
+  // Of the base's dimensions that are not 1: where each stands in the value, among those not 1; empty where no
+  // transpose was met.
   Dimensions order;
   bool moved = false;
 };
@@ -33,7 +33,7 @@ class Sinker {
     FindFree();
     FindFromParameters();
     for (const NodeId id : order) {
-      for (WireId& operand : flow_.node(id).operands) operand = flow_.Resolve(operand);
+      for (ValueId& operand : flow_.node(id).operands) operand = flow_.Resolve(operand);
       const Node& node = flow_.node(id);
       if (node.result_count != 1 || node.capture_count != 0 || !node.bodies.empty()) continue;
       if (node.kind == OpKind::kReduce && node.operands.size() == 2) {
@@ -60,16 +60,16 @@ class Sinker {
   }
 
   // Looks through reshapes of unit dimensions and transposes.
-  Turned See(WireId wire) const {
-    Turned seen{wire, {}, false};
+  Turned See(ValueId value) const {
+    Turned seen{value, {}, false};
     for (int step = 0; step < 8; ++step) {
-      const Node* maker = flow_.MakerNode(seen.base);
-      if (maker == nullptr) break;
-      const WireId input = maker->operands.empty() ? WireId() : maker->operands[0];
-      if (maker->kind == OpKind::kReshape) {
+      const Node* producer = flow_.ProducerNode(seen.base);
+      if (producer == nullptr) break;
+      const ValueId input = producer->operands.empty() ? ValueId() : producer->operands[0];
+      if (producer->kind == OpKind::kReshape) {
         if (!EqualWithoutUnits(flow_.type(input).dims, flow_.type(seen.base).dims)) break;
-      } else if (maker->kind == OpKind::kTranspose) {
-        const auto permutation = IntegersOf(flow_, *maker, "permutation");
+      } else if (producer->kind == OpKind::kTranspose) {
+        const auto permutation = IntegersOf(flow_, *producer, "permutation");
         const Dimensions& from = flow_.type(input).dims;
         if (!permutation || permutation->size() != from.size()) break;
         const Dimensions places = NonUnits(from);
@@ -112,73 +112,73 @@ class Sinker {
 
   bool IsFreeElementwise(const Node& node) const {
     bool has_dot = false;
-    for (const WireId operand : node.operands) {
+    for (const ValueId operand : node.operands) {
       if (flow_.type(operand).dims != flow_.type(node.first_result).dims) return false;
       has_dot = has_dot || IsFree(operand);
-      if (!IsFree(operand) && !IsSpread(operand)) return false;
+      if (!IsFree(operand) && !FeedsBroadcast(operand)) return false;
     }
     return has_dot;
   }
 
-  bool IsFree(WireId wire) const {
-    const NodeId maker = flow_.maker(wire);
-    return maker.valid() && maker.index() < free_.size() && free_[maker.index()] != 0;
+  bool IsFree(ValueId value) const {
+    const NodeId producer = flow_.producer(value);
+    return producer.valid() && producer.index() < free_.size() && free_[producer.index()] != 0;
   }
 
-  // Only values that an op makes carry their order on; parameters are turned where they are read.
-  bool Leads(const Turned& turned) const { return turned.moved && flow_.maker(turned.base).valid(); }
+  // Only values that an op makes carry their order on; parameters are transposed where they are read.
+  bool Leads(const Turned& transposed) const { return transposed.moved && flow_.producer(transposed.base).valid(); }
 
-  // A product whose rows and columns its only reader swaps: its operands change places instead (canonical dots).
-  bool IsTakenIn(WireId wire) const {
-    const Node* reader = flow_.MakerNode(wire);
-    if (reader == nullptr || reader->kind != OpKind::kTranspose || !IsFree(reader->operands[0])) return false;
-    const Node* dot = flow_.MakerNode(reader->operands[0]);
-    if (dot->kind != OpKind::kDotGeneral || flow_.type(wire).dims.size() != 2) return false;
+  // A matmul whose rows and columns its only consumer swaps: its operands change places instead (canonical dots).
+  bool IsTakenIn(ValueId value) const {
+    const Node* consumer = flow_.ProducerNode(value);
+    if (consumer == nullptr || consumer->kind != OpKind::kTranspose || !IsFree(consumer->operands[0])) return false;
+    const Node* dot = flow_.ProducerNode(consumer->operands[0]);
+    if (dot->kind != OpKind::kDotGeneral || flow_.type(value).dims.size() != 2) return false;
     const auto dimensions = ir::DotDimensionsOf(flow_.source(), dot->origin);
     return dimensions && dimensions->lhs_batching.empty();
   }
 
   void SinkElementwise(NodeId id) {
-    const WireId result = flow_.result(id);
+    const ValueId result = flow_.result(id);
     const Dimensions dims = flow_.type(result).dims;
     Turned leader;
-    for (const WireId operand : flow_.node(id).operands) {
+    for (const ValueId operand : flow_.node(id).operands) {
       if (flow_.type(operand).dims != dims) return;
-      if (IsSpread(operand)) continue;
+      if (FeedsBroadcast(operand)) continue;
       const Turned seen = See(operand);
       // The first operand of full size decides, unless it is a parameter.
       if (Leads(seen) && !IsTakenIn(operand) && !leader.base.valid()) leader = seen;
-      if (!seen.moved && flow_.maker(seen.base).valid() && !IsParameterLike(seen.base) && !IsFree(operand)) return;
+      if (!seen.moved && flow_.producer(seen.base).valid() && !IsParameterLike(seen.base) && !IsFree(operand)) return;
     }
     if (!leader.base.valid()) return;
     const Dimensions permutation = PermutationTo(dims, leader.order);
-    Dimensions turned;
-    for (const int64_t p : permutation) turned.push_back(dims[static_cast<size_t>(p)]);
+    Dimensions transposed;
+    for (const int64_t p : permutation) transposed.push_back(dims[static_cast<size_t>(p)]);
     Node made = flow_.Copy(id);
-    for (WireId& operand : made.operands) operand = Turn(operand, permutation, turned);
-    const std::vector<ir::TypeId> types{TensorLike(flow_.source(), flow_.type_id(result), turned)};
-    const WireId inner = flow_.result(flow_.Add(std::move(made), types));
+    for (ValueId& operand : made.operands) operand = Transposed(operand, permutation, transposed);
+    const std::vector<ir::TypeId> types{TensorLike(flow_.source(), flow_.type_id(result), transposed)};
+    const ValueId inner = flow_.result(flow_.Add(std::move(made), types));
     flow_.Replace(result, Transpose(flow_, inner, Inverse(permutation)));
   }
 
   // A value computed from parameters alone has no order of its own to defend.
-  bool IsParameterLike(WireId wire) const {
-    const NodeId maker = flow_.maker(wire);
-    return !maker.valid() || (maker.index() < from_parameters_.size() && from_parameters_[maker.index()] != 0);
+  bool IsParameterLike(ValueId value) const {
+    const NodeId producer = flow_.producer(value);
+    return !producer.valid() || (producer.index() < from_parameters_.size() && from_parameters_[producer.index()] != 0);
   }
 
   bool IsFromParameters(const Node& node) const {
     if (ir::Traits(node.kind).sort != ir::OpSort::kElementwise || node.result_count != 1) return false;
     return std::all_of(node.operands.begin(), node.operands.end(),
-                       [&](WireId operand) { return IsSpread(operand) || IsParameterLike(operand); });
+                       [&](ValueId operand) { return FeedsBroadcast(operand) || IsParameterLike(operand); });
   }
 
-  bool IsSpread(WireId wire) const {
-    const Node* maker = flow_.MakerNode(wire);
-    return maker != nullptr && (maker->kind == OpKind::kBroadcastInDim || maker->kind == OpKind::kConstant);
+  bool FeedsBroadcast(ValueId value) const {
+    const Node* producer = flow_.ProducerNode(value);
+    return producer != nullptr && (producer->kind == OpKind::kBroadcastInDim || producer->kind == OpKind::kConstant);
   }
 
-  // Which dimension of the wire comes at each place once it is in its base's order.
+  // Which dimension of the value comes at each place once it is in its base's order.
   static Dimensions PermutationTo(const Dimensions& dims, const Dimensions& order) {
     const Dimensions places = NonUnits(dims);
     Dimensions permutation;
@@ -189,41 +189,41 @@ class Sinker {
     return permutation;
   }
 
-  WireId Turn(WireId operand, const Dimensions& permutation, const Dimensions& turned) {
-    const auto [found, is_new] = turned_.try_emplace({operand, permutation}, WireId());
+  ValueId Transposed(ValueId operand, const Dimensions& permutation, const Dimensions& transposed) {
+    const auto [found, is_new] = transposed_.try_emplace({operand, permutation}, ValueId());
     if (!is_new) return found->second;
-    WireId made;
+    ValueId made;
     const Turned seen = See(operand);
-    if (seen.moved && EqualWithoutUnits(flow_.type(seen.base).dims, turned) &&
+    if (seen.moved && EqualWithoutUnits(flow_.type(seen.base).dims, transposed) &&
         PermutationTo(flow_.type(operand).dims, seen.order) == permutation) {
-      made = Reshape(flow_, seen.base, turned);
+      made = Reshape(flow_, seen.base, transposed);
     } else {
-      made = TurnBroadcast(operand, permutation, turned);
+      made = TransposeBroadcast(operand, permutation, transposed);
     }
-    if (!made.valid() && IsFree(operand)) made = TurnFree(operand, permutation, turned);
+    if (!made.valid() && IsFree(operand)) made = TransposeFree(operand, permutation, transposed);
     if (!made.valid()) made = Transpose(flow_, operand, permutation);
-    turned_[{operand, permutation}] = made;
+    transposed_[{operand, permutation}] = made;
     return made;
   }
 
-  // The elementwise ops above are done in the new order; the transpose stands behind the dot, which takes it in.
-  WireId TurnFree(WireId wire, const Dimensions& permutation, const Dimensions& turned) {
-    const NodeId id = flow_.maker(wire);
-    if (flow_.node(id).kind == OpKind::kDotGeneral) return WireId();
+  // The elementwise ops above are done in the new order; the transpose stands after the dot, which takes it in.
+  ValueId TransposeFree(ValueId value, const Dimensions& permutation, const Dimensions& transposed) {
+    const NodeId id = flow_.producer(value);
+    if (flow_.node(id).kind == OpKind::kDotGeneral) return ValueId();
     Node made = flow_.Copy(id);
-    for (WireId& operand : made.operands) operand = Turn(operand, permutation, turned);
-    const std::vector<ir::TypeId> types{TensorLike(flow_.source(), flow_.type_id(wire), turned)};
+    for (ValueId& operand : made.operands) operand = Transposed(operand, permutation, transposed);
+    const std::vector<ir::TypeId> types{TensorLike(flow_.source(), flow_.type_id(value), transposed)};
     return flow_.result(flow_.Add(std::move(made), types));
   }
 
-  WireId TurnBroadcast(WireId operand, const Dimensions& permutation, const Dimensions& turned) {
-    const Node* maker = flow_.MakerNode(operand);
-    if (maker == nullptr || maker->kind != OpKind::kBroadcastInDim) return WireId();
-    auto dims = IntegersOf(flow_, *maker, "broadcast_dimensions");
-    if (!dims) return WireId();
+  ValueId TransposeBroadcast(ValueId operand, const Dimensions& permutation, const Dimensions& transposed) {
+    const Node* producer = flow_.ProducerNode(operand);
+    if (producer == nullptr || producer->kind != OpKind::kBroadcastInDim) return ValueId();
+    auto dims = IntegersOf(flow_, *producer, "broadcast_dimensions");
+    if (!dims) return ValueId();
     const Dimensions inverse = Inverse(permutation);
     for (int64_t& d : *dims) d = inverse[static_cast<size_t>(d)];
-    WireId input = maker->operands[0];
+    ValueId input = producer->operands[0];
     // Sorted dimensions keep the broadcast a plain repetition.
     if (!std::is_sorted(dims->begin(), dims->end())) {
       Dimensions by_place(dims->size());
@@ -234,14 +234,14 @@ class Sinker {
       input = Transpose(flow_, input, by_place);
       std::sort(dims->begin(), dims->end());
     }
-    const ir::OpId origin = flow_.MakerNode(operand)->origin;
-    const ir::TypeId type = TensorLike(flow_.source(), flow_.type_id(operand), turned);
+    const ir::OpId origin = flow_.ProducerNode(operand)->origin;
+    const ir::TypeId type = TensorLike(flow_.source(), flow_.type_id(operand), transposed);
     return BroadcastInDim(flow_, input, type, *dims, origin);
   }
 
   // A reduction reads the base where the dimensions that stay keep their order.
   void SinkReduce(NodeId id) {
-    const WireId input = flow_.node(id).operands[0];
+    const ValueId input = flow_.node(id).operands[0];
     const Turned seen = See(input);
     const auto reduced = IntegersOf(flow_, flow_.node(id), "dimensions");
     if (!Leads(seen) || !reduced) return;
@@ -272,16 +272,16 @@ class Sinker {
       if (flow_.source().name(a.name) == "dimensions")
         a = MakeAttribute(flow_.source(), "dimensions", ArrayText(base_reduced));
     }
-    const WireId old = flow_.result(id);
+    const ValueId old = flow_.result(id);
     const std::vector<ir::TypeId> types{TensorLike(flow_.source(), flow_.type_id(old), out)};
-    const WireId inner = flow_.result(flow_.Add(std::move(made), types));
+    const ValueId inner = flow_.result(flow_.Add(std::move(made), types));
     flow_.Replace(old, ReshapeTo(flow_, inner, flow_.type_id(old)));
   }
 
   Dataflow& flow_;
   std::vector<char> free_;             // by node
   std::vector<char> from_parameters_;  // by node: what it computes
-  std::map<std::pair<WireId, Dimensions>, WireId> turned_;
+  std::map<std::pair<ValueId, Dimensions>, ValueId> transposed_;
 };
 
 }  // namespace

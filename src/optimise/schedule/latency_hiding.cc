@@ -31,12 +31,12 @@ class Hiding {
     FindPositions();
     FindDepths();
     held_.assign(dag_.buffer_bytes.size(), false);
-    for (uint32_t value = 0; value < dag_.value_readers.size(); ++value) {
-      readers_left_.push_back(static_cast<uint32_t>(dag_.value_readers[value].size()));
+    for (uint32_t value = 0; value < dag_.value_consumers.size(); ++value) {
+      consumers_left_.push_back(static_cast<uint32_t>(dag_.value_consumers[value].size()));
     }
     for (uint32_t op = 0; op < dag_.size(); ++op) {
       left_[op] = static_cast<uint32_t>(dag_.users[op].size());
-      for (const uint32_t value : dag_.values[op]) enables_[op] += dag_.value_readers[value].size() == 1;
+      for (const uint32_t value : dag_.values[op]) enables_[op] += dag_.value_consumers[value].size() == 1;
     }
   }
 
@@ -83,7 +83,7 @@ class Hiding {
   }
   bool IsReady(uint32_t op) const { return work_[op] == Work::kReady; }
 
-  // An op all of whose readers have their places.
+  // An op all of whose consumers have their places.
   void Offer(uint32_t op) {
     switch (in_.roles[op]) {
       case Role::kNothing:
@@ -155,7 +155,7 @@ class Hiding {
     return std::min_element(deepest.begin(), deepest.end(), better)->second.begin()->op;
   }
 
-  // In XLA's order of questions: which stalls less, whether another collective waits for the wires, which stands on the
+  // In XLA's order of questions: which stalls less, whether another collective waits for the links, which stands on the
   // longer chain of collectives.
   bool StartIsBetter(uint32_t start, uint32_t work) const {
     const int64_t stall = std::max<int64_t>(ready_at_[start] - now_, 0);
@@ -197,7 +197,7 @@ class Hiding {
     while (!next_ready_.empty() && next_ready_.top() < now_) next_ready_.pop();
     HoldAndFree(op);
     for (const uint32_t value : dag_.values[op]) {
-      if (--readers_left_[value] == 1) NoteLastReader(value);
+      if (--consumers_left_[value] == 1) NoteLastConsumer(value);
     }
     for (const uint32_t operand : dag_.operands[op]) {
       if (--left_[operand] != 0) continue;
@@ -216,8 +216,8 @@ class Hiding {
     return in_.latencies.empty() ? kTicks : in_.latencies[done];
   }
 
-  void NoteLastReader(uint32_t value) {
-    for (const uint32_t user : dag_.value_readers[value]) {
+  void NoteLastConsumer(uint32_t value) {
+    for (const uint32_t user : dag_.value_consumers[value]) {
       if (placed_[user]) continue;
       const bool ready = IsReady(user);
       if (ready) DropReady(user);
@@ -241,9 +241,9 @@ class Hiding {
 
   const HidingInput& in_;
   const Dag& dag_;
-  std::vector<uint32_t> left_;          // readers without a place, by op
-  std::vector<uint32_t> readers_left_;  // by value
-  std::vector<int64_t> ready_at_;       // when an op may run; of a placed one, when it does
+  std::vector<uint32_t> left_;            // consumers without a place, by op
+  std::vector<uint32_t> consumers_left_;  // by value
+  std::vector<int64_t> ready_at_;         // when an op may run; of a placed one, when it does
   std::vector<uint32_t> enables_;
   std::vector<uint32_t> position_;
   std::vector<int64_t> depth_;

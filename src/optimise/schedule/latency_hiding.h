@@ -2,7 +2,7 @@
 // computation runs between the start and the end of each collective.
 //
 // - Backwards from the end, on a clock of its own. One collective is under way at a time.
-// - With XLA's ticks a library call or a loop fusion takes 1000, a convolution 5000, a collective 5000 from start to
+// - With XLA's ticks a custom call or a loop fusion takes 1000, a convolution 5000, a collective 5000 from start to
 //   done, everything else one.
 // - While more than the limit is held, the given order (of least memory) decides instead.
 // - n log n in ops.
@@ -30,8 +30,8 @@ struct HidingInput {
   std::vector<Role> roles = {};         // by op
   std::vector<int64_t> costs = {};      // ticks, by op
   std::vector<int64_t> latencies = {};  // ticks of a collective, by its done; XLA's where empty
-  int64_t least = 1;                    // ticks from an op to its reader
-  std::vector<bool> in_tuple = {};  // by op: results are elements of a tuple in XLA, `least` away from their readers
+  int64_t least = 1;                    // ticks from an op to its consumer
+  std::vector<bool> in_tuple = {};  // by op: results are elements of a tuple in XLA, `least` away from their consumers
   int64_t memory_limit = 0;         // bytes of buffers at once
 };
 

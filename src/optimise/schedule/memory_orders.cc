@@ -113,11 +113,11 @@ class ListOrder {
     }
     for (const uint32_t buffer : dag_.reads[i]) {
       if (--uses_[buffer] != 1) continue;
-      for (const uint32_t reader : dag_.readers[buffer]) Renew(reader);
+      for (const uint32_t consumer : dag_.consumers[buffer]) Renew(consumer);
     }
   }
 
-  // The last reader of a buffer frees it.
+  // The last consumer of a buffer frees it.
   void Renew(uint32_t i) {
     if (place_[i] == ready_.end()) return;
     const Priority priority = PriorityOf(i);
@@ -139,11 +139,11 @@ class ListOrder {
 void DagBuilder::Read(uint32_t value) {
   if (number_[value] == kNone) Number(value);  // nothing here makes it
   if (std::exchange(last_seen_[number_[value]], op()) != op()) dag_.values.Add(number_[value]);
-  const uint32_t maker = maker_[value];
-  if (maker == kNone) return;
-  if (std::exchange(last_user_[maker], op()) != op()) dag_.operands.Add(maker);
+  const uint32_t producer = producer_[value];
+  if (producer == kNone) return;
+  if (std::exchange(last_user_[producer], op()) != op()) dag_.operands.Add(producer);
   const uint32_t buffer = buffer_of_[value];
-  if (buffer != kNone && std::exchange(last_reader_[buffer], op()) != op()) dag_.reads.Add(buffer);
+  if (buffer != kNone && std::exchange(last_consumer_[buffer], op()) != op()) dag_.reads.Add(buffer);
 }
 
 void DagBuilder::Number(uint32_t value) {
@@ -153,16 +153,16 @@ void DagBuilder::Number(uint32_t value) {
 
 void DagBuilder::Make(uint32_t value, int64_t bytes) {
   Number(value);
-  maker_[value] = op();
+  producer_[value] = op();
   buffer_of_[value] = static_cast<uint32_t>(dag_.buffer_bytes.size());
   dag_.buffer_bytes.push_back(bytes);
-  last_reader_.push_back(kNone);
+  last_consumer_.push_back(kNone);
   makes_ = internal::SaturatingAdd(makes_, bytes);
 }
 
 void DagBuilder::MakeView(uint32_t value, uint32_t other) {
   Number(value);
-  maker_[value] = op();
+  producer_[value] = op();
   buffer_of_[value] = buffer_of_[other];
 }
 
@@ -180,14 +180,14 @@ void DagBuilder::Return(uint32_t value) { returned_.push_back(value); }
 
 Dag DagBuilder::Take() {
   dag_.users = dag_.operands.Inverted(dag_.size());
-  dag_.value_readers = dag_.values.Inverted(values_);
-  dag_.readers = dag_.reads.Inverted(dag_.buffer_bytes.size());
+  dag_.value_consumers = dag_.values.Inverted(values_);
+  dag_.consumers = dag_.reads.Inverted(dag_.buffer_bytes.size());
   for (size_t buffer = 0; buffer < dag_.buffer_bytes.size(); ++buffer) {
-    dag_.uses.push_back(static_cast<uint32_t>(dag_.readers[buffer].size()));
+    dag_.uses.push_back(static_cast<uint32_t>(dag_.consumers[buffer].size()));
   }
   for (const uint32_t value : returned_) {
     if (const uint32_t buffer = buffer_of_[value]; buffer != kNone) ++dag_.uses[buffer];
-    if (const uint32_t maker = maker_[value]; maker != kNone) dag_.roots.push_back(maker);
+    if (const uint32_t producer = producer_[value]; producer != kNone) dag_.roots.push_back(producer);
   }
   return std::move(dag_);
 }

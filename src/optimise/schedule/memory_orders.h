@@ -13,18 +13,18 @@ namespace hespas::optimise {
 
 // Ops of a block, numbered in program order, with what they need, read and make.
 struct Dag {
-  graph::NumberLists operands;  // makers, without repetition, in order of first use
+  graph::NumberLists operands;  // producers, without repetition, in order of first use
   graph::NumberLists users;
-  graph::NumberLists values;         // results and arguments that an op reads, without repetition
-  graph::NumberLists value_readers;  // of each of them
-  graph::NumberLists reads;          // buffers, without repetition
-  graph::NumberLists readers;        // of each buffer
-  std::vector<int64_t> makes;        // bytes of new buffers, by op
+  graph::NumberLists values;           // results and arguments that an op reads, without repetition
+  graph::NumberLists value_consumers;  // of each of them
+  graph::NumberLists reads;            // buffers, without repetition
+  graph::NumberLists consumers;        // of each buffer
+  std::vector<int64_t> makes;          // bytes of new buffers, by op
   std::vector<int64_t> buffer_bytes;
   std::vector<uint32_t> first_buffer = {0};  // of those an op makes, by op, and the end
-  std::vector<uint32_t> roots;               // makers of what the block returns, in order
+  std::vector<uint32_t> roots;               // producers of what the block returns, in order
   std::vector<bool> scalar;                  // makes one number
-  std::vector<uint32_t> uses;                // readers of each buffer; one more where the block returns it
+  std::vector<uint32_t> uses;                // consumers of each buffer; one more where the block returns it
 
   size_t size() const { return makes.size(); }
 };
@@ -33,7 +33,7 @@ struct Dag {
 class DagBuilder {
  public:
   explicit DagBuilder(size_t value_count)
-      : maker_(value_count, kNone), number_(value_count, kNone), buffer_of_(value_count, kNone) {}
+      : producer_(value_count, kNone), number_(value_count, kNone), buffer_of_(value_count, kNone) {}
 
   void Read(uint32_t value);
   // A result in a buffer of its own.
@@ -53,15 +53,15 @@ class DagBuilder {
   uint32_t op() const { return static_cast<uint32_t>(dag_.first_buffer.size() - 1); }
 
   Dag dag_;
-  int64_t makes_ = 0;                  // by the op under way
-  uint32_t values_ = 0;                // numbered so far
-  std::vector<uint32_t> maker_;        // by value
-  std::vector<uint32_t> number_;       // by value
-  std::vector<uint32_t> last_seen_;    // by number: the op that read it last
-  std::vector<uint32_t> buffer_of_;    // by value
-  std::vector<uint32_t> last_user_;    // of each op: the op that read a result of it last
-  std::vector<uint32_t> last_reader_;  // of each buffer
-  std::vector<uint32_t> returned_;     // values
+  int64_t makes_ = 0;                    // by the op under way
+  uint32_t values_ = 0;                  // numbered so far
+  std::vector<uint32_t> producer_;       // by value
+  std::vector<uint32_t> number_;         // by value
+  std::vector<uint32_t> last_seen_;      // by number: the op that read it last
+  std::vector<uint32_t> buffer_of_;      // by value
+  std::vector<uint32_t> last_user_;      // of each op: the op that read a result of it last
+  std::vector<uint32_t> last_consumer_;  // of each buffer
+  std::vector<uint32_t> returned_;       // values
 };
 
 // The orders, each op once, without repetition.

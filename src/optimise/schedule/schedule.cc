@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "optimise/dataflow/pass.h"
+#include "optimise/fusion/policy.h"
 #include "optimise/gpu/decisions.h"
 #include "optimise/schedule/latency_hiding.h"
 #include "optimise/schedule/memory_orders.h"
@@ -23,7 +24,7 @@ bool IsView(const Node& node) {
          node.kind == OpKind::kAsyncUpdate || node.kind == OpKind::kWhile;
 }
 
-int64_t BytesOf(const Dataflow& flow, const Node& node, WireId result) {
+int64_t BytesOf(const Dataflow& flow, const Node& node, ValueId result) {
   const ir::Type& type = flow.type(result);
   const bool bundle = type.kind == ir::TypeKind::kAsyncBundle && type.nested.size() == 2;
   if (bundle) return ir::ByteSize(flow.source().types(), type.nested[1]);
@@ -31,12 +32,12 @@ int64_t BytesOf(const Dataflow& flow, const Node& node, WireId result) {
 }
 
 Dag DagOf(const Dataflow& flow) {
-  DagBuilder builder(flow.wire_count());
+  DagBuilder builder(flow.value_count());
   for (const NodeId id : flow.order()) {
     const Node& node = flow.node(id);
-    for (const WireId operand : node.operands) builder.Read(operand.value);
+    for (const ValueId operand : node.operands) builder.Read(operand.value);
     for (uint32_t r = 0; r < node.result_count; ++r) {
-      const WireId result = flow.result(id, r);
+      const ValueId result = flow.result(id, r);
       if (IsView(node) && !node.operands.empty()) {
         builder.MakeView(result.value, node.operands[node.operands.size() == 1 ? 0 : r].value);
       } else {
@@ -45,7 +46,7 @@ Dag DagOf(const Dataflow& flow) {
     }
     builder.EndOp(node.result_count == 1 && flow.type(flow.result(id)).element_count() == 1);
   }
-  for (const WireId out : flow.outputs) builder.Return(out.value);
+  for (const ValueId out : flow.outputs) builder.Return(out.value);
   return builder.Take();
 }
 
@@ -54,9 +55,9 @@ bool MakesTuple(const Node& node) { return node.result_count > 1 || node.kind ==
 
 // Arguments and results, which lie in donated arguments.
 double HeldThroughout(const Dataflow& flow) {
-  const auto bytes = [&](const std::vector<WireId>& wires) {
+  const auto bytes = [&](const std::vector<ValueId>& values) {
     double sum = 0;
-    for (const WireId wire : wires) sum += static_cast<double>(flow.ByteSize(wire));
+    for (const ValueId value : values) sum += static_cast<double>(flow.ByteSize(value));
     return sum;
   };
   return std::max(bytes(flow.parameters), bytes(flow.outputs));
@@ -74,7 +75,7 @@ std::vector<uint32_t> LeastMemory(const Dag& dag) {
   return best;
 }
 
-// Where collectives have two halves, computation comes between them.
+// Where collectives are pairs of start and done, computation comes between them.
 std::vector<uint32_t> Hide(const Dataflow& flow, const Dag& dag, const std::vector<uint32_t>& order,
                            PassContext& context) {
   const double held = HeldThroughout(flow);
@@ -92,7 +93,7 @@ std::vector<uint32_t> Hide(const Dataflow& flow, const Dag& dag, const std::vect
   Hidden hidden = HideLatency(input);
   if (context.decisions != nullptr) {
     for (const int64_t bytes : {hidden.most_within, hidden.least_beyond}) {
-      context.decisions->Ask({QuestionKind::kFits, {static_cast<double>(bytes), held}}, context.gpu);
+      context.decisions->Ask(MemoryQuestion{static_cast<double>(bytes), held}, context.gpu);
     }
   }
   return std::move(hidden.order);
@@ -102,16 +103,16 @@ std::vector<uint32_t> Hide(const Dataflow& flow, const Dag& dag, const std::vect
 
 void Schedule(Dataflow& flow, PassContext& context) {
   const std::vector<NodeId> before = flow.order();
-  // Without halves the order of a GPU's program decides nothing but which collective comes first: the program's own
+  // Without such pairs the order of a GPU's program decides nothing but which collective comes first: the program's own
   // does.
   const auto starts = [&](NodeId id) { return flow.node(id).kind == OpKind::kAsyncStart; };
-  if (context.target == Target::kGpu && std::none_of(before.begin(), before.end(), starts)) return;
+  if (context.policy->HidesLatency() && std::none_of(before.begin(), before.end(), starts)) return;
   // Who sends and receives by hand, as pipelines do, has a schedule.
   const auto transfers = [&](NodeId id) { return ir::Traits(flow.node(id).kind).sort == OpSort::kTransfer; };
   if (std::any_of(before.begin(), before.end(), transfers)) return;
   const Dag dag = DagOf(flow);
   std::vector<uint32_t> order = LeastMemory(dag);
-  if (context.target == Target::kGpu) order = Hide(flow, dag, order, context);
+  if (context.policy->HidesLatency()) order = Hide(flow, dag, order, context);
   std::vector<NodeId> after;
   after.reserve(order.size());
   for (const uint32_t i : order) after.push_back(before[i]);

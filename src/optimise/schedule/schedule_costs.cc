@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "optimise/gpu/decisions.h"
+#include "optimise/gpu/rules.h"
 
 namespace hespas::optimise {
 namespace {
@@ -11,15 +12,8 @@ namespace {
 using ir::OpKind;
 
 constexpr double kNanosecond = 1e-9;
-constexpr int64_t kLeast = 1000;  // nanoseconds, XLA's kLowLatency and kLowCost
-// In the place of the measured tables that XLA has of Hopper (its matmul and collective interpolators): Hopper's tensor
-// cores multiply 15 times what its lanes do, and sustain two thirds of it; NCCL's start over NVLink, and four fifths of
-// the 450 GB/s of NVLink 4.
-constexpr double kMatrixSpeedup = 10;
-constexpr double kCollectiveStart = 15e-6;
-constexpr double kWireBytesPerSecond = 360e9;
 
-// Twice the products of matrices of one batch: with sizes BMK, BKN and BMN it is the root of their product by that of
+// Flops of the matmuls of one batch: with sizes BMK, BKN and BMN it is the root of the sizes' product by that of
 // B.
 double FlopsOf(const Dataflow& flow, const Node& node) {
   if (node.kind != OpKind::kCustomCall || node.operands.size() < 2) return 0;
@@ -31,32 +25,35 @@ double FlopsOf(const Dataflow& flow, const Node& node) {
   return 2 * std::sqrt(product / std::max(1.0, batch));
 }
 
-double BytesOf(const Dataflow& flow, const std::vector<WireId>& operands, const Node& made) {
+double BytesOf(const Dataflow& flow, const std::vector<ValueId>& operands, const Node& made) {
   double bytes = 0;
-  for (const WireId operand : operands) bytes += static_cast<double>(flow.ByteSize(operand));
+  for (const ValueId operand : operands) bytes += static_cast<double>(flow.ByteSize(operand));
   for (uint32_t r = 0; r < made.result_count; ++r)
-    bytes += static_cast<double>(flow.ByteSize(WireId(made.first_result.value + r)));
+    bytes += static_cast<double>(flow.ByteSize(ValueId(made.first_result.value + r)));
   return bytes;
 }
 
-int64_t Nanoseconds(double seconds) { return std::max<int64_t>(kLeast, std::llround(seconds / kNanosecond)); }
+int64_t Nanoseconds(double seconds) {
+  return std::max<int64_t>(gpu_rules::kLeastNanoseconds, std::llround(seconds / kNanosecond));
+}
 
 int64_t TimeOf(const Dataflow& flow, const Node& node, const GpuFigures& gpu) {
   const double memory = BytesOf(flow, node.operands, node) / gpu.bytes_per_second;
   const double lanes = 2 * gpu.sm_count * gpu.lanes_per_sm * gpu.clock_hz;  // multiply and add
-  return Nanoseconds(std::max(memory, FlopsOf(flow, node) / (kMatrixSpeedup * lanes)));
+  return Nanoseconds(std::max(memory, FlopsOf(flow, node) / (gpu_rules::kMatrixSpeedup * lanes)));
 }
 
 // What an all-gather or a reduce-scatter is given or makes, the larger one, crosses once; an all-reduce is one after
 // the other, and its operand as large as its result.
 int64_t LatencyOf(const Dataflow& flow, const Node& done) {
-  const Node* start = flow.MakerNode(done.operands[0]);
-  const std::vector<WireId> none;
+  const Node* start = flow.ProducerNode(done.operands[0]);
+  const std::vector<ValueId> none;
   const double made = BytesOf(flow, none, done);
   const double given = start == nullptr ? 0 : BytesOf(flow, start->operands, {});
   const bool reduces = start != nullptr && !start->bodies.empty() && !start->bodies[0]->order().empty() &&
                        start->bodies[0]->node(start->bodies[0]->order()[0]).kind == OpKind::kAllReduce;
-  return Nanoseconds(kCollectiveStart + (reduces ? made + given : std::max(made, given)) / kWireBytesPerSecond);
+  return Nanoseconds(gpu_rules::kCollectiveStart +
+                     (reduces ? made + given : std::max(made, given)) / gpu_rules::kLinkBytesPerSecond);
 }
 
 }  // namespace
@@ -64,7 +61,7 @@ int64_t LatencyOf(const Dataflow& flow, const Node& done) {
 ScheduleCosts CostsOf(const Dataflow& flow, const std::vector<Role>& roles, PassContext& context) {
   const GpuFigures& gpu = context.gpu;
   const bool by_model = gpu.capability >= kPlansByModel;
-  ScheduleCosts out{.least = by_model ? kLeast : 1};
+  ScheduleCosts out{.least = by_model ? gpu_rules::kLeastNanoseconds : 1};
   for (size_t i = 0; i < roles.size(); ++i) {
     const Node& node = flow.node(flow.order()[i]);
     if (!by_model) {
@@ -72,11 +69,11 @@ ScheduleCosts CostsOf(const Dataflow& flow, const std::vector<Role>& roles, Pass
       continue;
     }
     out.latencies.push_back(roles[i] == Role::kDone ? LatencyOf(flow, node) : 0);
-    const int64_t cost = roles[i] == Role::kWork ? TimeOf(flow, node, gpu) : kLeast;
+    const int64_t cost = roles[i] == Role::kWork ? TimeOf(flow, node, gpu) : gpu_rules::kLeastNanoseconds;
     out.costs.push_back(roles[i] == Role::kNothing ? 0 : cost);
   }
   if (by_model && context.decisions != nullptr) {
-    context.decisions->Ask({QuestionKind::kSameRates, RatesOf(gpu)}, gpu);
+    context.decisions->Ask(RatesOf(gpu), gpu);
   }
   return out;
 }

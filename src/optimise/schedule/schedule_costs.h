@@ -1,7 +1,7 @@
 // How long XLA's latency-hiding scheduler takes each op and each collective to be.
 //
 // - Up to Ampere: fixed ticks (ApproximateLatencyEstimator).
-// - From Hopper on: nanoseconds from the device's figures (as SolLatencyEstimator): memory traffic, matrix products at
+// - From Hopper on: nanoseconds from the device's figures (as SolLatencyEstimator): memory traffic, matmuls at
 //   what tensor cores sustain, a collective's bytes over NVLink.
 #pragma once
 
@@ -16,7 +16,7 @@ namespace hespas::optimise {
 struct ScheduleCosts {
   std::vector<int64_t> costs;      // by op, as they stand
   std::vector<int64_t> latencies;  // by op: of a done, from its start on; empty: XLA's ticks
-  int64_t least;                   // between an op and its reader
+  int64_t least;                   // between an op and its consumer
 };
 
 // `roles` by op, in the order of `flow`.

@@ -49,8 +49,6 @@ struct Container {
   std::vector<std::string_view> properties;
   std::vector<std::string_view> resources;  // keys of the dialects' resources
   std::string_view ir;
-
-  bool has_properties() const { return version >= 5; }
 };
 
 // A section behind its header; the cursor moves past it.

@@ -61,7 +61,7 @@ class Decoder {
 
 // A scalar type of a given element.
 ir::Type ScalarType(ir::ElementKind kind, uint16_t bits);
-// A shaped type over the element that `element` stands for.
+// A shaped type over the element that `element` represents.
 ir::Type ShapedType(ir::TypeKind kind, const ir::Type& element, std::vector<int64_t> dims);
 
 // MLIR's quoted string, its symbol `@name`, and a dictionary key.

@@ -6,7 +6,7 @@
 namespace hespas::read::bytecode {
 namespace {
 
-// Fields lie in the order of their names. From the dialects' definitions: StableHLO and VHLO 1.20, CHLO, Shardy, func
+// Fields are in the order of their names. From the dialects' definitions: StableHLO and VHLO 1.20, CHLO, Shardy, func
 // and builtin of MLIR. Ops that gained fields have a row per generation; a changed VHLO op has another name instead.
 // clang-format off
 constexpr OpFields kRows[] = {

@@ -238,7 +238,7 @@ class OpReader {
     region.has_op = true;
   }
 
-  // An isolated op starts numbering anew; since version 2 its regions lie in a section of their own.
+  // An isolated op starts numbering again; since version 2 its regions are in a section of their own.
   void EnterIsolated(PendingOp& op) {
     scopes_.emplace_back();
     if (container_.version < 2) return;

@@ -29,7 +29,7 @@ enum AttributeCode : uint64_t {
   kTensorShardingReduction,
 };
 
-// Attributes that stand inside others print without `#sdy.name`; what stands in front is cut off again there.
+// Attributes that are inside others print without `#sdy.name`; what is in front is cut off again there.
 std::string_view Body(std::string_view text) {
   if (!text.starts_with("#sdy.")) return text;
   const size_t open = text.find_first_of("<{[");

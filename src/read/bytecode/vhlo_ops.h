@@ -1,5 +1,5 @@
 // Attributes of VHLO operations in the shape that StableHLO gives them: `channel_id` as `channel_handle`, the parts of
-// dimension numbers as one attribute, defaults left out.
+// dimension numbers as one attribute, defaults omitted.
 #pragma once
 
 #include <string_view>

@@ -42,7 +42,7 @@ struct ScalarCode {
   uint16_t bits = 0;
 };
 
-// Type codes that stand for a scalar by themselves; the others have payloads.
+// Type codes that represent a scalar by themselves; the others have payloads.
 constexpr ScalarCode Scalar(uint64_t code) {
   switch (code) {
     case 0:

@@ -22,7 +22,7 @@ inline constexpr DiagnosticKind kBadGroups{
     "E0622",
     "A file of communicator groups (comm_group.json) is not a JSON object of group ids above 0 and rank lists."};
 
-// One file's nodes. `file` stands in messages; `in_graph`: a collective graph, whose sizes may be given as parts.
+// One file's nodes. `file` is named in messages; `in_graph`: a collective graph, whose sizes may be given as parts.
 Result<trace::Program> ReadProgram(std::string_view bytes, const std::string& file, bool in_graph = false);
 
 // PREFIX.0.et to PREFIX.<ranks-1>.et, or the files that the manifest PREFIX.ranks.json names.

@@ -1,4 +1,4 @@
-// Types of asynchronous halves.
+// Types of asynchronous starts and dones.
 #pragma once
 
 #include <string_view>

@@ -34,7 +34,7 @@ bool IsPlainString(std::string_view text) {
   return text.find('\n') == std::string_view::npos && EndOfString(text, 0) == text.size();
 }
 
-// The characters that a C-style string stands for; octal and hexadecimal escapes are kept as they are written.
+// The characters that a C-style string represents; octal and hexadecimal escapes are kept as they are written.
 std::string Unescaped(std::string_view quoted) {
   std::string out;
   for (size_t i = 1; i + 1 < quoted.size(); ++i) {

@@ -24,9 +24,9 @@ enum class Form : uint8_t {
   kInteger32,     // 8          -> 8 : i32
   kFloat32,       // 0.001      -> 0.001 : f32
   kBoolean,       // true       -> true
-  kUnit,          // true       -> (unit); false is left out
+  kUnit,          // true       -> (unit); false is omitted
   kText,          // anything   -> "anything", quoted
-  kAsWritten,     // {a="b"}    -> as it stands: the printer quotes it, so that the bulk of a dump is not copied
+  kAsWritten,     // {a="b"}    -> as it is: the printer quotes it, so that the bulk of a dump is not copied
   kStableEnum,    // LT         -> #stablehlo<comparison_direction LT>, with the row's detail
   kMhloEnum,      // kLoop      -> #mhlo<fusion_kind kLoop>
   kRngEnum,       // rng_normal -> #stablehlo<rng_distribution NORMAL>

@@ -221,7 +221,7 @@ class Resolver {
   CallGraph out_;
   std::unordered_map<std::string_view, uint32_t> by_name_;
   std::unordered_map<std::string_view, Opcode> opcodes_;
-  std::unordered_map<std::string_view, ir::NameId> plain_names_;  // of opcodes whose name does not hang on operands
+  std::unordered_map<std::string_view, ir::NameId> plain_names_;  // of opcodes whose name does not depend on operands
   std::unordered_map<std::string_view, uint32_t> shared_;         // kinds of opcodes without callees
   std::vector<bool> named_;
   std::vector<std::string_view> warned_;

@@ -1,4 +1,4 @@
-// Attributes of the IR that HLO spreads over several keys.
+// Attributes of the IR that HLO distributes over several keys.
 #include <fmt/format.h>
 
 #include "read/hlo/attributes.h"

@@ -13,7 +13,7 @@
 namespace hespas::read::hlo {
 namespace {
 
-// Beyond this many devices the short spelling is kept as it stands.
+// Beyond this many devices the short spelling is kept as it is.
 constexpr int64_t kMaximumListedDevices = 1024;
 
 using Groups = std::vector<std::vector<int64_t>>;

@@ -16,7 +16,7 @@
 
 namespace hespas::read {
 
-// Whether `text` holds `HloModule` at the start of a line (log lines may stand before it).
+// Whether `text` holds `HloModule` at the start of a line (log lines may be before it).
 bool LooksLikeHloText(std::string_view text);
 
 Result<ir::Module> ReadHloText(std::string path, Content text, Diagnostics& diagnostics);

@@ -2,7 +2,7 @@
 //
 // - Not every opcode has one: constants, parameters, reshapes, collectives, calls into libraries and the like must say
 //   their shape themselves.
-// - Operands are not checked beyond what the shape hangs on; verification compares the rest.
+// - Operands are not checked beyond what the shape depends on; verification compares the rest.
 #pragma once
 
 #include <optional>

@@ -158,7 +158,7 @@ class Builder {
     }
   }
 
-  // What stands for a value may be a bundle that the text spells as a tuple, or of another precision.
+  // The replacement of a value may be a bundle that the text spells as a tuple, or of another precision.
   bool CheckLeaf(const InstructionSyntax& at, TypeId given, TypeId announced) {
     const ir::TypeTable& types = module_.types();
     const bool precision_only = IsFloat(types[given].element) && IsFloat(types[announced].element) &&
@@ -360,7 +360,7 @@ class Builder {
   }
 
   std::vector<ir::Attribute>& BuildAttributes(const InstructionSyntax& at, const Resolved& what) {
-    // The halves behind a start carry no attributes of the op itself.
+    // Updates and dones of a start carry no attributes of the op itself.
     const bool is_half = what.opcode.lowering == Lowering::kAsyncDone || what.opcode.lowering == Lowering::kAsyncUpdate;
     auto& attributes = attributes_.Build(is_half ? "async-done" : what.opcode.hlo, at, syntax_.attributes_of(at));
     for (std::string& problem : attributes_.TakeProblems()) Fail(kBadAttribute, at, std::move(problem));
@@ -406,7 +406,7 @@ class Builder {
     attributes.push_back({module_.InternName("called_computations"), arena_.Copy(list + "]")});
   }
 
-  // --- asynchronous halves -------------------------------------------------------------------------------------------
+  // --- asynchronous starts and dones ---------------------------------------------------------------------------------
 
   // mhlo.async_start names a private function that holds the op, as MLIR's importer writes it.
   void WriteAsyncStart(Frame& frame, const InstructionSyntax& at, const Resolved& what) {

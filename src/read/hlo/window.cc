@@ -44,7 +44,7 @@ bool ParseField(std::string_view key, std::string_view value, Window& window) {
   return key == "rhs_reversal" && ParseSizes(value, window.rhs_reversal, nullptr);
 }
 
-// Fills what was left out; false where a list has another length.
+// Fills what was omitted; false where a list has another length.
 bool Complete(Window& window) {
   const size_t rank = window.size.size();
   const auto fill = [rank](std::vector<int64_t>& list, int64_t value) {

@@ -20,7 +20,7 @@ struct Window {
   bool has_reversal = false;
 };
 
-// `{size=3x3 stride=2x2 pad=0_1x0_1 lhs_dilate=1x2 rhs_reversal=1x1}`; what is left out is 1 (0 for pad, reversal).
+// `{size=3x3 stride=2x2 pad=0_1x0_1 lhs_dilate=1x2 rhs_reversal=1x1}`; what is omitted is 1 (0 for pad, reversal).
 std::optional<Window> ParseWindow(std::string_view text);
 
 // `0_1x2_2_1`: low, high and perhaps interior padding of each dimension.

@@ -1,4 +1,4 @@
-// An MSCCL-IR document as it stands: GPUs, thread blocks, steps.
+// An MSCCL-IR document as it is: GPUs, thread blocks, steps.
 #pragma once
 
 #include <cstdint>

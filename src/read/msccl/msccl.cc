@@ -110,7 +110,7 @@ class GpuConverter {
     return first_id_.at(place) + TypeOf(StepAt(place).type)->pieces.size() - 1;
   }
 
-  // The step's own target; then the step before it in its block, where nops stand for their targets.
+  // The step's own target; then the step before it in its block, where nops represent their targets.
   std::vector<uint64_t> Dependencies(const StepPlace& place) const {
     std::vector<uint64_t> ids;
     const auto add = [&](const StepPlace& on) {

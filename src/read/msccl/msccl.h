@@ -24,7 +24,7 @@ struct Schedule {
 };
 
 // `size`: bytes of the collective, for all-gather the contribution of each rank; 0: messages are stated as parts of it
-// (Node::chunks of total_chunks) and reductions take no time. `file` stands in messages.
+// (Node::chunks of total_chunks) and reductions take no time. `file` is named in messages.
 Result<Schedule> ReadSchedule(std::string_view xml, const std::string& file, Bytes size);
 
 }  // namespace hespas::read::msccl

@@ -1,7 +1,6 @@
 // Reads a profiler's trace in the JSON form of chrome://tracing: XProf's (JAX, *.trace.json.gz) and Kineto's (PyTorch).
 //
-// - Operations are events that name an `hlo_op`, stand on a device's "XLA Ops" or stream lines, or are Kineto's
-// kernels,
+// - Operations are events that name an `hlo_op`, are on a device's "XLA Ops" or stream lines, or are Kineto's kernels,
 //   copies and fills. Of several devices the busiest is taken.
 // - Steps are Kineto's ProfilerStep annotations (a kernel belongs to the one that launched it), a device's "Steps"
 //   line or runs of its longest module, JAX's StepTraceAnnotation or calls of its longest function; else all is one

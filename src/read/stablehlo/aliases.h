@@ -1,7 +1,7 @@
 // `#name = attribute` and `!name = type` definitions of a file.
 //
 // All definitions at the start of a line are found in one pass before reading, so that an alias may be used before its
-// definition (`#loc` aliases stand at the end). Bodies are read once, on first use; chains are followed without
+// definition (`#loc` aliases are at the end). Bodies are read once, on first use; chains are followed without
 // recursion.
 #pragma once
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "read/stablehlo/dense.h"
+#include "read/stablehlo/dense_elements.h"
 #include "read/stablehlo/dialect_attributes.h"
 #include "read/stablehlo/errors.h"
 
@@ -165,7 +166,11 @@ bool AttributeReader::ReadTypedBody() {
 
 bool AttributeReader::ReadDenseAttribute(size_t start) {
   DenseShape shape;
-  if (!c_.Expect('<') || !ReadDense(c_, shape) || !c_.Expect(':') || !types_.Read(last_type_)) return false;
+  if (!c_.Expect('<')) return false;
+  const char* const data = c_.at();
+  if (!ReadDense(c_, shape)) return false;
+  const std::string_view elements(data, static_cast<size_t>(c_.at() - data) - 1);
+  if (!c_.Expect(':') || !types_.Read(last_type_)) return false;
   const ir::Type& type = module_.types()[last_type_];
   const bool shaped = type.kind == ir::TypeKind::kTensor || type.kind == ir::TypeKind::kVector;
   if (!shaped) return c_.Fail(kBadAttribute, start, "a dense attribute needs a tensor or vector type");
@@ -178,7 +183,14 @@ bool AttributeReader::ReadDenseAttribute(size_t start) {
                    fmt::format("the data has the shape [{}], the type [{}]", fmt::join(shape.dims, ", "),
                                fmt::join(type.dims, ", ")));
   }
-  return true;
+  if (shape.form == DenseShape::Form::kHex || elements.find('"') != std::string_view::npos) return true;
+  const auto misfit = FindMisfit(elements, type.element);
+  if (!misfit) return true;
+  const char* const after = c_.at();
+  c_.MoveTo(misfit->at);
+  const size_t offset = c_.offset();
+  c_.MoveTo(after);
+  return c_.Fail(kBadAttribute, offset, misfit->why);
 }
 
 // `array<i64: 1, 2>`.

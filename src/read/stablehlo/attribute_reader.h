@@ -1,4 +1,4 @@
-// Steps over attributes and hands out their text; aliases at the outermost level are replaced by what they stand for.
+// Steps over attributes and hands out their text; aliases at the outermost level are replaced by what they represent.
 //
 // - Builtin attributes are checked in full, dialect attributes as far as the table in dialect_attributes.h knows them.
 // - Iterative: nesting costs a byte a level.
@@ -22,9 +22,9 @@ class AttributeReader {
   bool Read(std::string_view& text);
   // The type after the colon of the last dense or number read by Read; invalid where there was none.
   ir::TypeId last_type() const { return last_type_; }
-  // `[...]`, `{...}`, `<...>` or `(...)` as it stands.
+  // `[...]`, `{...}`, `<...>` or `(...)` as it is.
   bool ReadBracketed(std::string_view& text);
-  // What the alias `name` stands for; follows chains.
+  // What the alias `name` represents; follows chains.
   bool Resolve(std::string_view name, std::string_view& text);
 
  private:

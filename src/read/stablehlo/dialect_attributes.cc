@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "read/stablehlo/convolution_numbers.h"
 #include "read/stablehlo/errors.h"
 
 namespace hespas::read {
@@ -90,6 +91,24 @@ bool CheckStruct(Cursor& c, std::string_view body, const StructAttribute& rule) 
   return true;
 }
 
+// Dimension numbers in letters, or `raw` with a key for each dimension.
+bool CheckConvolution(Cursor& c, std::string_view body) {
+  constexpr StructAttribute kRaw{
+      "conv",
+      "input_batch_dimension input_feature_dimension input_spatial_dimensions kernel_input_feature_dimension "
+      "kernel_output_feature_dimension kernel_spatial_dimensions output_batch_dimension output_feature_dimension "
+      "output_spatial_dimensions"};
+  const char* const after = c.at();
+  c.MoveTo(body.data() + 1);
+  if (c.EatWord("raw")) {
+    c.MoveTo(after);
+    return CheckStruct(c, body.substr(static_cast<size_t>(body.find("raw") + 2)), kRaw);
+  }
+  if (!ReadConvolutionNumbers(c) || !c.Expect('>')) return false;
+  c.MoveTo(after);
+  return true;
+}
+
 bool CheckEnum(Cursor& c, std::string_view body) {
   const std::vector<std::string_view> words = Words(body.substr(1, body.size() - 2));
   if (words.size() != 2) return true;
@@ -114,6 +133,7 @@ bool CheckDialectAttribute(Cursor& c, std::string_view name, std::string_view bo
     return c.Fail(kBadAttribute, "expected a VHLO result accuracy mode");
   }
   const std::string_view mnemonic = Mnemonic(name);
+  if (mnemonic == "conv" && body.starts_with('<')) return CheckConvolution(c, body);
   for (const StructAttribute& rule : kStructs) {
     if (rule.name == mnemonic) return CheckStruct(c, body, rule);
   }

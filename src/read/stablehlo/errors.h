@@ -6,7 +6,7 @@
 namespace hespas::read {
 
 inline constexpr DiagnosticKind kSyntax{
-    "E0101", "The text does not follow the grammar of MLIR or of the op at hand. The message says what was expected."};
+    "E0101", "The text does not follow the grammar of MLIR or of this op. The message says what was expected."};
 inline constexpr DiagnosticKind kUndefinedValue{
     "E0102",
     "An operand names a value that nothing defines in its function. Look for a misspelt or removed definition."};
@@ -19,7 +19,7 @@ inline constexpr DiagnosticKind kUnknownOp{
 inline constexpr DiagnosticKind kBadType{"E0105", "A type is malformed or unknown."};
 inline constexpr DiagnosticKind kBadAttribute{"E0106", "An attribute is malformed."};
 inline constexpr DiagnosticKind kBadAlias{"E0107",
-                                          "An alias (`#name` or `!name`) is not defined, or stands for itself."};
+                                          "An alias (`#name` or `!name`) is not defined, or refers to itself."};
 inline constexpr DiagnosticKind kTypeMismatch{
     "E0108",
     "The types written after an op do not fit its operands or results: their number differs, or an operand was defined "

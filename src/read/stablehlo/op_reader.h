@@ -137,7 +137,6 @@ class OpReader {
   bool ReadResources();
   bool ReadOp();
   bool ReadResultNames();
-  bool ReadGenericName();
   struct NamedForm {
     const Form* form = nullptr;
     ir::NameId name = {};  // of the op

@@ -1,4 +1,4 @@
-// Regions and blocks of OpReader, and uses that stand before their definition.
+// Regions and blocks of OpReader, and uses that are before their definition.
 #include <fmt/format.h>
 
 #include <algorithm>

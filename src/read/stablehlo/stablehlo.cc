@@ -112,7 +112,7 @@ void OpReader::Recover(size_t start) {
   c.ClearError();
   for (const ResultName& result : draft.results) names_.Define(result.name, ir::ValueId(), 1u << 30);
   if (opened_) {
-    // The error stands in the head of a region: its ops are read as if nothing had happened.
+    // The error is in the head of a region: its ops are read as if nothing had happened.
     return;
   }
   if (at_end) {

@@ -297,19 +297,30 @@ bool TypeReader::ReadTail(Type& type) {
 
 // Bounds belong to dynamic dimensions, one entry a dimension.
 bool TypeReader::CheckBounds(const Type& type) {
-  if (!type.encoding.starts_with("#stablehlo.bounds<")) return true;
-  const auto bounds = ir::ListItems(std::string_view(type.encoding).substr(type.encoding.find('<')));
+  const std::string_view encoding = type.encoding;
+  std::vector<std::string_view> bounds;
+  if (encoding.starts_with("#stablehlo.bounds<")) {
+    bounds = ir::ListItems(encoding.substr(encoding.find('<')));
+  } else if (encoding.starts_with("#stablehlo.type_extensions<") || encoding.starts_with("#mhlo.type_extensions<")) {
+    bounds = ir::ListItems(ir::FindEntry(ir::Entries(encoding), "bounds").value_or("[]"));
+  } else {
+    return true;
+  }
   if (type.kind != TypeKind::kTensor || bounds.size() != type.dims.size()) {
     return c_.Fail(kBadType, fmt::format("{} bounds for a type of {} dimensions", bounds.size(), type.dims.size()));
   }
   for (size_t i = 0; i < bounds.size(); ++i) {
-    if (type.dims[i] == ir::kDynamic || bounds[i] == "?") continue;
+    if (bounds[i] == "?") continue;
+    if (!ir::AsInteger(bounds[i])) {
+      return c_.Fail(kBadType, fmt::format("`{}` is no bound; write a size or `?`", bounds[i]));
+    }
+    if (type.dims[i] == ir::kDynamic) continue;
     return c_.Fail(kBadType, fmt::format("dimension {} is static and cannot have a bound", i));
   }
   return true;
 }
 
-// An alias of an encoding stands for a dialect attribute, `#dialect.name<...>`, or for another alias.
+// An alias of an encoding represents a dialect attribute, `#dialect.name<...>`, or another alias.
 bool TypeReader::ReadEncodingAlias(std::string_view name, std::string& out) {
   const char* const after = c_.at();
   size_t steps = 0;
@@ -351,7 +362,7 @@ bool TypeReader::ReadDialectType(TypeId& out) {
   if (!IsLetter(*c_)) return c_.FailExpected("a type's name after `!`");
   const std::string_view name = c_.Word();
   if (name == "mhlo.async_bundle") return ReadTupleLike(TypeKind::kAsyncBundle, out);
-  if (name == "stablehlo.future") return ReadTupleLike(TypeKind::kFuture, out);
+  if (name == "stablehlo.future") return ReadTupleLike(TypeKind::kFuture, out) && CheckFuture(offset, out);
   const bool token = name == "stablehlo.token" || name == "mhlo.token";
   if (!token && (name.starts_with("stablehlo.") || name.starts_with("mhlo."))) {
     return c_.Fail(kBadType, offset, fmt::format("unknown type `!{}`", name));
@@ -366,6 +377,16 @@ bool TypeReader::ReadDialectType(TypeId& out) {
     return true;
   }
   out = types_.Intern(Type{.kind = token ? TypeKind::kToken : TypeKind::kOpaque, .text = std::move(text)});
+  return true;
+}
+
+// Asynchronous ops give tensors.
+bool TypeReader::CheckFuture(size_t offset, TypeId id) {
+  const Type& future = types_[id];
+  for (const TypeId member : future.nested) {
+    if (types_[member].kind == TypeKind::kTensor) continue;
+    return c_.Fail(kBadType, offset, fmt::format("a future holds ranked tensors, not `{}`", types_.Text(member)));
+  }
   return true;
 }
 

@@ -44,6 +44,7 @@ class TypeReader {
   bool ReadTail(ir::Type& type);
   bool Intern(ir::Type type, size_t offset, ir::TypeId& out);
   bool CheckBounds(const ir::Type& type);
+  bool CheckFuture(size_t offset, ir::TypeId id);
   bool ReadEncodingAlias(std::string_view name, std::string& out);
 
   Cursor& c_;
@@ -63,7 +64,7 @@ class TypeReader {
   TextMap<ir::TypeId> cache_;
   Recent recent_[4];
   size_t next_recent_ = 0;
-  std::vector<uint32_t> sizes_;  // by TypeId: how many types it holds, itself included; 0 stands for 1
+  std::vector<uint32_t> sizes_;  // by TypeId: how many types it holds, itself included; 0 represents 1
   int depth_ = 0;
 };
 

@@ -1,6 +1,6 @@
 // Traces as SMPI's time-independent traces, which `smpirun -replay` runs over any SimGrid platform.
 //
-// - A rank of SMPI does one thing at a time: nodes stand in the order of their dependencies, equal ones by id, and
+// - A rank of SMPI does one thing at a time: nodes are in the order of their dependencies, equal ones by id, and
 //   nothing overlaps. Sends go out at once; the last line waits for them.
 // - Collectives of all ranks are SMPI's; those of groups, which its traces cannot name, are rings of messages (an
 //   all-to-all: one message to each).

@@ -22,7 +22,7 @@ struct MerlinNetwork {
   bool hosts_are_routers = false;  // links of the dimensions join NPUs: the way to one's own router takes no time
 };
 
-// What the dimensions stand for in Merlin: one switch a single router, rings a torus, full connections a hyperx,
+// What the dimensions represent in Merlin: one switch a single router, rings a torus, full connections a hyperx,
 // switches of switches a fat tree (uplinks for the bandwidth of the dimension above), a switch below two full
 // connections a dragonfly. Links are those of the first dimension.
 Result<MerlinNetwork> MerlinNetworkOf(const hardware::System& system);

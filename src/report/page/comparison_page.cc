@@ -104,7 +104,7 @@ std::string ComparisonPage(const Comparison& comparison) {
   body += Section("blocks", "Largest differences", "Equal blocks are counted together.",
                   Scroll(DifferenceTable(comparison, comparison.groups, blocks), "Largest differences"));
   body += Section("unmatched", "Without a partner",
-                  "Blocks match by their structure, then by order; these have none of the same structure left.",
+                  "Blocks match by structure, then by order. These have no partner of the same structure.",
                   Unmatched(comparison));
   if (!commands.empty()) {
     body += Section("reproduce", "Reproduce", "",

@@ -3,10 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <map>
-#include <span>
 #include <string_view>
 
+#include "base/system/file.h"
+#include "base/system/process.h"
+#include "base/system/scratch_folder.h"
 #include "report/step/breakdown.h"
 #include "report/step/op_labels.h"
 #include "report/text/table.h"
@@ -24,8 +27,8 @@ struct Colour {
 // Those of report.html.
 constexpr Colour kBounds[] = {{"compute", "#9cc3ee"}, {"memory", "#f3b48d"}, {"launch", "#cdb8ea"},
                               {"network", "#8fd6c0"}, {"none", "#dfe2e7"},   {"measured", "#dfe2e7"}};
-constexpr Colour kKinds[] = {{"matrix product", "#123f7a"}, {"convolution", "#123f7a"}, {"attention", "#123f7a"},
-                             {"elementwise", "#8a3c0d"},    {"reduction", "#6a1b6a"},   {"data movement", "#8a6d0d"},
+constexpr Colour kKinds[] = {{"matmul", "#123f7a"},       {"convolution", "#123f7a"}, {"attention", "#123f7a"},
+                             {"elementwise", "#8a3c0d"},  {"reduction", "#6a1b6a"},   {"data movement", "#8a6d0d"},
                              {"communication", "#0b5a48"}};
 constexpr std::string_view kOtherKind = "#4d5562";
 
@@ -36,6 +39,10 @@ std::string_view ColourOf(const Colour (&table)[kSize], std::string_view name, s
   }
   return other;
 }
+
+constexpr std::string_view kLegend =
+    "fill: blue compute, orange memory, violet launch, green network; border: kind of operation";
+constexpr std::chrono::minutes kTimeLimit(2);  // of dot, which draws kMostNodes in seconds
 
 // What is drawn as one node: blocks [begin, end).
 struct Run {
@@ -168,22 +175,11 @@ class Maker {
   std::vector<uint32_t> node_of_;  // by block
 };
 
-std::string Escaped(std::string_view text, bool xml) {
+std::string Escaped(std::string_view text) {
   std::string out;
   for (const char c : text) {
-    if (xml && c == '<') {
-      out += "&lt;";
-    } else if (xml && c == '>') {
-      out += "&gt;";
-    } else if (xml && c == '&') {
-      out += "&amp;";
-    } else if (c == '"') {
-      out += xml ? "&quot;" : "\\\"";
-    } else if (!xml && c == '\\') {
-      out += "\\\\";
-    } else {
-      out += c;
-    }
+    if (c == '"' || c == '\\') out += '\\';
+    out += c;
   }
   return out;
 }
@@ -195,128 +191,33 @@ std::vector<GraphNode> DependencyGraph(const graph::BlockGraph& blocks, const gr
 }
 
 std::string ToDot(const std::vector<GraphNode>& nodes) {
-  std::string out =
-      "digraph blocks {\n  // fill: blue compute, orange memory, violet launch, green network; border: kind of "
-      "operation\n"
-      "  node [shape=box, style=\"filled,rounded\", penwidth=2, fontname=\"Helvetica\"];\n";
+  std::string out = fmt::format("digraph blocks {{\n  // {}\n", kLegend) +
+                    "  node [shape=box, style=\"filled,rounded\", penwidth=2, fontname=\"Helvetica\"];\n";
   for (size_t i = 0; i < nodes.size(); ++i) {
     const GraphNode& node = nodes[i];
-    out += fmt::format("  {} [label=\"{}\", tooltip=\"{}\", fillcolor=\"{}\", color=\"{}\"];\n", i,
-                       Escaped(node.label, false), Escaped(node.title, false), node.fill, node.border);
+    out += fmt::format("  {} [label=\"{}\", tooltip=\"{}\", fillcolor=\"{}\", color=\"{}\"];\n", i, Escaped(node.label),
+                       Escaped(node.title), node.fill, node.border);
     for (const uint32_t from : node.predecessors) out += fmt::format("  {} -> {};\n", from, i);
   }
   return out + "}\n";
 }
 
-namespace {
-
-// Nodes in rows by their longest path from the start; within a row ordered by where their predecessors stand.
-class Layout {
- public:
-  explicit Layout(const std::vector<GraphNode>& nodes) : nodes_(nodes), level_(nodes.size()), x_(nodes.size()) {
-    size_t levels = 0;
-    for (size_t i = 0; i < nodes.size(); ++i) {
-      for (const uint32_t from : nodes[i].predecessors) level_[i] = std::max(level_[i], level_[from] + 1);
-      levels = std::max(levels, level_[i] + 1);
-    }
-    rows_.resize(levels);
-    for (uint32_t i = 0; i < nodes.size(); ++i) rows_[level_[i]].push_back(i);
-    for (std::vector<uint32_t>& row : rows_) Place(row);
-    for (const std::vector<uint32_t>& row : rows_) columns_ = std::max(columns_, row.size());
+Result<std::string> ToSvg(const std::vector<GraphNode>& nodes) {
+  const std::string dot = FindProgram({"dot"});
+  if (dot.empty()) {
+    return MakeError(kNoGraphviz, "Graphviz's `dot` is not in PATH", {}, "install graphviz, or use --format dot");
   }
-
-  double x(size_t node) const { return x_[node]; }
-  size_t level(size_t node) const { return level_[node]; }
-  size_t levels() const { return rows_.size(); }
-  size_t columns() const { return columns_; }
-
- private:
-  void Place(std::vector<uint32_t>& row) {
-    std::vector<double> wish(nodes_.size());
-    for (const uint32_t node : row) {
-      double sum = 0;
-      for (const uint32_t from : nodes_[node].predecessors) sum += x_[from];
-      const auto count = static_cast<double>(nodes_[node].predecessors.size());
-      wish[node] = count > 0 ? sum / count : 0;
-    }
-    std::stable_sort(row.begin(), row.end(), [&](uint32_t a, uint32_t b) { return wish[a] < wish[b]; });
-    // Centred, so that a chain is a straight line.
-    const double first = -0.5 * static_cast<double>(row.size() - 1);
-    for (size_t i = 0; i < row.size(); ++i) x_[row[i]] = first + static_cast<double>(i);
+  const ScratchFolder folder;
+  if (Status written = WriteFileAtomically(folder.path() / "graph.dot", ToDot(nodes)); !written) return written.error();
+  const std::string legend = fmt::format("-Glabel={}", kLegend);
+  const auto run = RunProcess({dot, "-Tsvg", "-Gnslimit=1", "-Gmclimit=0.2", "-Glabelloc=t", "-Gfontname=Helvetica",
+                               legend, "-o", "graph.svg", "graph.dot"},
+                              folder.path().string(), kTimeLimit);
+  if (!run) return run.error();
+  if (const auto failure = run->Failure(kTimeLimit)) {
+    return MakeError(kNoGraphviz, fmt::format("`{}` {}: {}", dot, *failure, run->output), {}, "use --format dot");
   }
-
-  const std::vector<GraphNode>& nodes_;
-  std::vector<size_t> level_;
-  std::vector<double> x_;
-  std::vector<std::vector<uint32_t>> rows_;
-  size_t columns_ = 1;
-};
-
-constexpr double kWidth = 190;  // of a node with the space beside it
-constexpr double kHeight = 58;
-constexpr double kBox = 166;
-constexpr double kTall = 32;
-constexpr double kLegend = 64;
-constexpr size_t kLetters = 23;
-
-std::string Legend() {
-  constexpr Colour kShown[] = {{"matrix product", "#123f7a"}, {"elementwise", "#8a3c0d"},   {"reduction", "#6a1b6a"},
-                               {"data movement", "#8a6d0d"},  {"communication", "#0b5a48"}, {"other", kOtherKind}};
-  std::string out;
-  double x = 12;
-  for (const Colour& bound : std::span(kBounds, 4)) {
-    out += fmt::format(
-        "<rect x=\"{}\" y=\"10\" width=\"14\" height=\"14\" rx=\"3\" fill=\"{}\"/><text x=\"{}\" y=\"21\">{}</text>\n",
-        x, bound.value, x + 20, bound.name);
-    x += 96;
-  }
-  x = 12;
-  for (const Colour& kind : kShown) {
-    out += fmt::format(
-        "<rect x=\"{}\" y=\"34\" width=\"12\" height=\"12\" rx=\"3\" fill=\"none\" stroke=\"{}\" stroke-width=\"2.5\"/>"
-        "<text x=\"{}\" y=\"44\">{}</text>\n",
-        x + 1, kind.value, x + 20, kind.name);
-    x += 128;
-  }
-  return out;
-}
-
-std::string Shortened(const std::string& label) {
-  return label.size() <= kLetters ? label : label.substr(0, kLetters - 1) + "\u2026";
-}
-
-}  // namespace
-
-std::string ToSvg(const std::vector<GraphNode>& nodes) {
-  const Layout layout(nodes);
-  const double width = std::max(800.0, kWidth * static_cast<double>(layout.columns()) + 20);
-  const double height = kLegend + kHeight * static_cast<double>(layout.levels()) + 10;
-  const auto x = [&](size_t node) { return width / 2 + kWidth * layout.x(node); };
-  const auto y = [&](size_t node) { return kLegend + kHeight * static_cast<double>(layout.level(node)); };
-  std::string out = fmt::format(
-      "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1}\" width=\"{0}\" height=\"{1}\" role=\"img\" "
-      "font-family=\"Helvetica, Liberation Sans, sans-serif\" font-size=\"12\">\n<title>Dependency graph of {2} "
-      "nodes</title>\n"
-      "<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n{3}<g fill=\"none\" stroke=\"#7d848f\" "
-      "stroke-opacity=\"0.55\">\n",
-      width, height, nodes.size(), Legend());
-  for (size_t i = 0; i < nodes.size(); ++i) {
-    for (const uint32_t from : nodes[i].predecessors) {
-      const double bottom = y(from) + kTall;
-      const double bend = (y(i) - bottom) / 2;
-      out += fmt::format("<path d=\"M{:.1f} {:.1f}C{:.1f} {:.1f} {:.1f} {:.1f} {:.1f} {:.1f}\"/>\n", x(from), bottom,
-                         x(from), bottom + bend, x(i), y(i) - bend, x(i), y(i));
-    }
-  }
-  out += "</g>\n";
-  for (size_t i = 0; i < nodes.size(); ++i) {
-    out += fmt::format(
-        "<g><title>{}</title><rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{}\" height=\"{}\" rx=\"6\" fill=\"{}\" "
-        "stroke=\"{}\" stroke-width=\"2\"/><text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"middle\">{}</text></g>\n",
-        Escaped(nodes[i].title, true), x(i) - kBox / 2, y(i), kBox, kTall, nodes[i].fill, nodes[i].border, x(i),
-        y(i) + kTall / 2 + 4, Escaped(Shortened(nodes[i].label), true));
-  }
-  return out + "</svg>\n";
+  return ReadRaw((folder.path() / "graph.svg").string());
 }
 
 }  // namespace hespas::report

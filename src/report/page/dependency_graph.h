@@ -1,4 +1,4 @@
-// The dependency graph of blocks as a picture: DOT for Graphviz, or SVG with a layered layout of our own.
+// The dependency graph of blocks as a picture: DOT, or SVG drawn by Graphviz.
 //
 // - Fill: what bounds the block; border: its kind. Beyond kMostNodes blocks, runs of one layer become one node (runs of
 //   equal length where the program names no layers).
@@ -7,10 +7,16 @@
 #include <string>
 #include <vector>
 
+#include "base/result.h"
 #include "graph/block_graph.h"
 #include "graph/estimate_table.h"
 
 namespace hespas::report {
+
+inline constexpr DiagnosticKind kNoGraphviz{
+    "E0958",
+    "The dependency graph as SVG is drawn by Graphviz's `dot`, which is missing or failed. --format dot needs nothing.",
+    Outcome::kToolFailed};
 
 struct GraphNode {
   std::string label;
@@ -26,6 +32,7 @@ inline constexpr size_t kMostNodes = 500;
 std::vector<GraphNode> DependencyGraph(const graph::BlockGraph& blocks, const graph::EstimateTable* estimates);
 
 std::string ToDot(const std::vector<GraphNode>& nodes);
-std::string ToSvg(const std::vector<GraphNode>& nodes);
+// Runs `dot`.
+Result<std::string> ToSvg(const std::vector<GraphNode>& nodes);
 
 }  // namespace hespas::report

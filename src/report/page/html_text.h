@@ -14,7 +14,7 @@ std::string EscapeHtml(std::string_view text);
 // A <table>; right-aligned cells have the class `number`.
 std::string ToHtml(const Table& table);
 
-// A template with its marks replaced, each where it stands next, so that nothing is looked for in what was put in.
+// A template with its marks replaced, each at its next place, so that nothing is looked for in what was put in.
 std::string FillTemplate(std::string_view page, std::span<const std::pair<std::string_view, std::string>> parts);
 
 }  // namespace hespas::report

@@ -6,9 +6,9 @@ namespace hespas::report {
 namespace {
 
 TEST(KernelKind, NamesOfLibrariesAndCompilersTell) {
-  EXPECT_EQ(KindOfKernel("ampere_sgemm_128x64_nn", ""), "matrix product");
-  EXPECT_EQ(KindOfKernel("Cijk_Ailk_Bljk_BBS_BH_MT128x128", ""), "matrix product");
-  EXPECT_EQ(KindOfKernel("dot_general.8", ""), "matrix product");
+  EXPECT_EQ(KindOfKernel("ampere_sgemm_128x64_nn", ""), "matmul");
+  EXPECT_EQ(KindOfKernel("Cijk_Ailk_Bljk_BBS_BH_MT128x128", ""), "matmul");
+  EXPECT_EQ(KindOfKernel("dot_general.8", ""), "matmul");
   EXPECT_EQ(KindOfKernel("sm80_xmma_fprop_implicit_gemm_bf16", ""), "convolution");
   EXPECT_EQ(KindOfKernel("void pytorch_flash::flash_fwd_kernel<Traits>", ""), "attention");
   EXPECT_EQ(KindOfKernel("ncclDevKernel_ReduceScatter_Sum_bf16_RING_LL", ""), "reduce_scatter");
@@ -27,8 +27,8 @@ TEST(KernelKind, ConversionsAndBroadcastsAreElementwise) {
 }
 
 TEST(KernelKind, TheFrameworkNameComesFirstAndOnlyItsLastPart) {
-  EXPECT_EQ(KindOfKernel("fusion.3", "jit(step)/mlp/dot_general"), "matrix product");
-  EXPECT_EQ(KindOfKernel("gemm_fusion", "jit(step)/transpose(jvp())/mul"), "matrix product");
+  EXPECT_EQ(KindOfKernel("fusion.3", "jit(step)/mlp/dot_general"), "matmul");
+  EXPECT_EQ(KindOfKernel("gemm_fusion", "jit(step)/transpose(jvp())/mul"), "matmul");
   EXPECT_EQ(KindOfKernel("loop_multiply_fusion", "jit(step)/transpose(jvp())/mul"), "elementwise");
   EXPECT_EQ(KindOfKernel("all-reduce.1", "jit(step)/psum"), "all_reduce");
 }

@@ -21,21 +21,11 @@ struct SortLabel {
   std::string_view label;
 };
 constexpr SortLabel kSorts[] = {
-    {OpSort::kContraction, "matrix product"},
-    {OpSort::kCustomCall, "custom call"},
-    {OpSort::kSort, "sort"},
-    {OpSort::kScatter, "scatter"},
-    {OpSort::kReduction, "reduction"},
-    {OpSort::kGather, "gather"},
-    {OpSort::kRandom, "random numbers"},
-    {OpSort::kElementwise, "elementwise"},
-    {OpSort::kLayout, "data movement"},
-    {OpSort::kSlice, "data movement"},
-    {OpSort::kControl, "control flow"},
-    {OpSort::kCall, "call"},
-    {OpSort::kTransfer, "transfer"},
-    {OpSort::kConstant, "constant"},
-    {OpSort::kFree, "bookkeeping"},
+    {OpSort::kContraction, "matmul"},    {OpSort::kCustomCall, "custom call"},  {OpSort::kSort, "sort"},
+    {OpSort::kScatter, "scatter"},       {OpSort::kReduction, "reduction"},     {OpSort::kGather, "gather"},
+    {OpSort::kRandom, "random numbers"}, {OpSort::kElementwise, "elementwise"}, {OpSort::kLayout, "data movement"},
+    {OpSort::kSlice, "data movement"},   {OpSort::kControl, "control flow"},    {OpSort::kCall, "call"},
+    {OpSort::kTransfer, "transfer"},     {OpSort::kConstant, "constant"},       {OpSort::kFree, "bookkeeping"},
 };
 
 size_t RankOf(OpKind kind) {
@@ -50,7 +40,7 @@ std::string_view CustomCallLabel(const ir::Module& module, ir::OpId op) {
   if (!call) return "custom call";
   switch (call->kind) {
     case ir::LibraryKind::kGemm:
-      return "matrix product";
+      return "matmul";
     case ir::LibraryKind::kConvolution:
       return "convolution";
     case ir::LibraryKind::kAttention:
@@ -87,7 +77,7 @@ std::string_view OwnName(const ir::Module& module, ir::OpId op) {
   std::string_view text = ir::Trim(*location);
   for (int depth = 0; text.starts_with('#') && depth < 8; ++depth) text = ir::Trim(module.Alias(text));
   if (text.starts_with("loc(")) text.remove_prefix(4);
-  // A name is followed by nothing or by what it stands for; a plain file location has a line behind it.
+  // A name is followed by nothing or by what it represents; a plain file location has a line behind it.
   const std::string_view name = Quoted(text);
   const size_t after = name.empty() ? text.size() : static_cast<size_t>(name.data() - text.data()) + name.size() + 1;
   return after < text.size() && text[after] == ':' ? std::string_view() : name;

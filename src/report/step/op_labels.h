@@ -10,7 +10,7 @@
 
 namespace hespas::report {
 
-// "matrix product", "elementwise", "reduction", "all_reduce", ...; a fusion is called by its heaviest operation.
+// "matmul", "elementwise", "reduction", "all_reduce", ...; a fusion is called by its heaviest operation.
 std::string_view KindLabel(const ir::Module& module, ir::OpId op);
 
 // The operation that gives a fusion its kind and name; the op itself for any other.

@@ -14,7 +14,7 @@ struct CollectiveRow {
   std::string op;         // "all_gather"
   std::string algorithm;  // "ring", "direct, then ring" for two dimensions
   uint32_t block = trace::kNoBlock;
-  double bandwidth = 0;  // bytes/s that cross the links of one member, waiting left out
+  double bandwidth = 0;  // bytes/s that cross the links of one member, waiting omitted
 };
 
 // In order of start; empty where the simulation was not asked to explain itself. `system` may be nullptr.

@@ -1,7 +1,7 @@
 // Several answers about one thing (or one answer about several), side by side and block by block.
 //
 // - The first side is what the others are compared with. Blocks match by structural hash, then by order; those without
-//   a partner stand in rows of their own, and so does idle time: the times of a side add up to its step time.
+//   a partner are in rows of their own, and so does idle time: the times of a side add up to its step time.
 // - Rows are sorted by how much their times differ, which is what they contribute to the difference of the step times.
 #pragma once
 

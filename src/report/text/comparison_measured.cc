@@ -31,7 +31,7 @@ struct Priority {
   bool communication;
   Time lane_start;
   uint32_t lane;
-  int64_t inner;  // minus the number of the operation: an inner one stands behind its parent
+  int64_t inner;  // minus the number of the operation: an inner one is behind its parent
   auto operator<=>(const Priority&) const = default;
 };
 
@@ -214,7 +214,7 @@ result::RunResult ResultOf(const MeasuredStep& step, const MeasuredAccount& acco
   return out;
 }
 
-// "The measured step takes 61.2 ms, 8.3 ms (15.7 %) more than predicted: matrix product +5.1 ms, idle +2.0 ms."
+// "The measured step takes 61.2 ms, 8.3 ms (15.7 %) more than predicted: matmul +5.1 ms, idle +2.0 ms."
 std::string Answer(const Comparison& comparison) {
   constexpr size_t kNamed = 4;
   const Time predicted = comparison.results[0].step_time;

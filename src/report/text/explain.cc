@@ -110,15 +110,15 @@ class BlockExplainer {
   void AddParameters() {
     const std::string type = Datatype(module_, op_);
     const std::string_view kind = KindLabel(module_, op_);
-    const bool product = kind == "matrix product" || kind == "convolution" || kind == "attention";
+    const bool contraction = kind == "matmul" || kind == "convolution" || kind == "attention";
     const hardware::Device& device = context_.device;
-    const double peak = (product ? device.MatrixRateFor(type) : device.VectorRateFor(type)).value;
-    const std::string table = product && device.matrix_flops.contains(type)    ? "matrix_flops"
-                              : !product && device.vector_flops.contains(type) ? "vector_flops"
-                                                                               : "per_datatype_flops";
+    const double peak = (contraction ? device.MatrixRateFor(type) : device.VectorRateFor(type)).value;
+    const std::string table = contraction && device.matrix_flops.contains(type)    ? "matrix_flops"
+                              : !contraction && device.vector_flops.contains(type) ? "vector_flops"
+                                                                                   : "per_datatype_flops";
     out_.parameters.push_back({fmt::format("peak rate of {}", type), Rate(peak, "FLOP/s"),
                                SourceOf(context_, "device.peak_flops", table + "." + type)});
-    if (product && type == "f32" && device.Knows("tf32")) {
+    if (contraction && type == "f32" && device.Knows("tf32")) {
       out_.parameters.push_back({"peak rate of tf32, at default precision",
                                  Rate(device.MatrixRateFor("tf32").value, "FLOP/s"),
                                  SourceOf(context_, "device.peak_flops", "per_datatype_flops.tf32")});
@@ -126,7 +126,7 @@ class BlockExplainer {
     out_.parameters.push_back({"memory bandwidth", Rate(device.memory_bandwidth.value, "B/s"),
                                SourceOf(context_, "device.memory_bandwidth", "memory_bandwidth")});
     if (estimate_.source != "calibrated") return;
-    const std::string_view family = kind == "convolution" ? "convolution." : product ? "gemm." : "elementwise.";
+    const std::string_view family = kind == "convolution" ? "convolution." : contraction ? "gemm." : "elementwise.";
     for (const Parameter& constant : context_.calibration) {
       if (constant.name.starts_with(family) || constant.name.starts_with("stream."))
         out_.parameters.push_back(constant);
@@ -165,7 +165,7 @@ Explanation ExplainBlock(const ExplainContext& context, graph::BlockId block) {
     if (rows[i].block == block.value) return ExplainCollective(context, i);
   }
   Explanation out{.title = fmt::format("block {}", block.value)};
-  out.binds = "nothing: a communication that no network was simulated for, or that has a single member";
+  out.binds = "nothing: no network was simulated for it, or it has a single member";
   return out;
 }
 
@@ -204,7 +204,7 @@ Explanation ExplainCollective(const ExplainContext& context, size_t row) {
   const Time at_links = links > 0 ? Time::Seconds(wire / links) : Time();
   out.formula.push_back("time = waiting for the last member + transfer");
   out.formula.push_back(fmt::format("  waiting = {}", HumanTime(waited)));
-  out.formula.push_back(fmt::format("  transfer = {}: {} leave a member, which its links carry in {} at least",
+  out.formula.push_back(fmt::format("  transfer = {}: {} leave a member, which takes its links at least {}",
                                     HumanTime(transfer), HumanBytes(Bytes(static_cast<int64_t>(wire))),
                                     HumanTime(at_links)));
   out.formula.push_back(fmt::format("     = {}", HumanTime(whole)));

@@ -19,7 +19,7 @@ struct Parameter {
 
 struct Explanation {
   std::string title;
-  std::vector<std::pair<std::string, std::string>> facts;  // "kind", "matrix product"
+  std::vector<std::pair<std::string, std::string>> facts;  // "kind", "matmul"
   std::vector<std::string> formula;                        // one line each
   std::vector<Parameter> parameters;
   std::string binds;

@@ -1,7 +1,7 @@
 // How often each op occurs in a program, and the tables `hespas analyze` prints.
 //
 // - Rows are sorted by count, the largest first; equal counts keep the order of first appearance.
-// - With kExpanded a call stands for everything in its callee (nested regions too, its func.return aside) and a fusion
+// - With kExpanded a call represents everything in its callee (nested regions too, its func.return aside) and a fusion
 //   for its body; calls of unknown or recursive functions count as calls. Work is linear in the program, not in the
 //   expansion; counts saturate.
 #pragma once

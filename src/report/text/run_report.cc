@@ -239,12 +239,13 @@ std::string Summary(const result::RunResult& r) {
   if (r.measured_step) {
     const double error = r.step_time.seconds() / r.measured_step->time.seconds() - 1;
     line("measured step", HumanTime(r.measured_step->time),
-         fmt::format("on {}; the prediction is {:+.1f} % off", r.measured_step->platform, 100 * error));
+         fmt::format("on {}; error of the prediction {:+.1f} %", r.measured_step->platform, 100 * error));
   }
   share("  compute", r.compute_time);
   share("  exposed communication", r.exposed_communication);
   share("  idle", r.idle);
-  line("communication", HumanTime(r.communication_time), fmt::format("of it {} behind compute", HumanTime(r.overlap)));
+  line("communication", HumanTime(r.communication_time),
+       fmt::format("{} of it overlapped with compute", HumanTime(r.overlap)));
   line("work", HumanFlops(r.flops), HumanPercent(r.flops_utilisation) + " of peak");
   line("memory traffic", HumanBytes(r.bytes_accessed), HumanPercent(r.memory_bandwidth_utilisation) + " of bandwidth");
   if (r.peak_memory) line("peak memory", HumanBytes(*r.peak_memory), FitNote(r));

@@ -1,8 +1,7 @@
 // timeline.pftrace: the simulated step as Perfetto TrackEvent packets, for https://ui.perfetto.dev.
 //
-// - One process for each simulated rank (one for all where they are alike) with a thread for computation and one for
-// each
-//   communicator, counters for memory and power, and an arrow from each communication to what waited for it.
+// - One process for each simulated rank (one for all where they are equivalent) with a thread for computation and one
+//   for each communicator, counters for memory and power, and an arrow from each communication to what waited for it.
 // - Timestamps are nanoseconds; each slice also has its exact `duration_ps`, so sums equal result.json.
 #pragma once
 

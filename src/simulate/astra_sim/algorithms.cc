@@ -48,7 +48,7 @@ Algorithms::Algorithms(Core& core, Network& network, Pool<Stream>& streams, Phas
       memory_bytes_per_second_(core.system.memory_bandwidth * 1e9),
       buses_(core, *this) {}
 
-// One write and two reads (spec astra-sim section 7.2). Without a memory bandwidth the reduction is free (Q9).
+// One write and two reads (spec astra-sim section 7.2). Without a memory bandwidth the reduction is free (A9).
 uint64_t Algorithms::ReductionTicks(uint64_t size) const {
   if (!(memory_bytes_per_second_ > 0)) return 0;
   return 3 * static_cast<uint64_t>(static_cast<double>(size) / memory_bytes_per_second_ * 1e9) * core_.ticks_per_ns;
@@ -96,7 +96,7 @@ void Algorithms::StartRing(Stream& stream, uint32_t index) {
   for (uint64_t i = 0; i < state.width; ++i) InsertRing(stream, index);
 }
 
-// Lanes are for ring and direct; the others must be known not to have one.
+// Only ring and direct have channels; the matching must know that the others have none.
 void Algorithms::BeginMatching(Stream& stream, uint32_t index) {
   if (!network_.stepwise()) return;
   const Phase& phase = stream.phase();
@@ -104,15 +104,15 @@ void Algorithms::BeginMatching(Stream& stream, uint32_t index) {
   const bool ring = phase.algorithm.kind == AlgorithmKind::kRing;
   const bool steps = ring || phase.algorithm.kind == AlgorithmKind::kDirect;
   state.stepwise = steps && state.message > 0 && phase.ring.size > 1;
-  network_.lanes().Begin({.stream = index,
-                          .rank = stream.rank,
-                          .tag = stream.tag,
-                          .channels = !state.stepwise ? 0
-                                      : ring          ? 1
-                                                      : phase.ring.size - 1,
-                          .size = state.message,
-                          .ring = phase.ring,
-                          .clockwise = phase.clockwise});
+  network_.channels().Begin({.stream = index,
+                             .rank = stream.rank,
+                             .tag = stream.tag,
+                             .channels = !state.stepwise ? 0
+                                         : ring          ? 1
+                                                         : phase.ring.size - 1,
+                             .size = state.message,
+                             .ring = phase.ring,
+                             .clockwise = phase.clockwise});
   if (!state.stepwise) return;
   state.to = phase.ring.Neighbour(phase.ring.me, 1, phase.clockwise);
   state.from = phase.ring.Neighbour(phase.ring.me, 1, !phase.clockwise);
@@ -123,7 +123,7 @@ void Algorithms::BeginMatching(Stream& stream, uint32_t index) {
 }
 
 void Algorithms::EndPhase(const Stream& stream, uint32_t index) {
-  if (network_.stepwise()) network_.lanes().End(stream.rank, stream.tag, index);
+  if (network_.stepwise()) network_.channels().End(stream.rank, stream.tag, index);
   ends_.PhaseEnd(index);
 }
 
@@ -175,7 +175,7 @@ void Algorithms::InsertRing(Stream& stream, uint32_t index) {
   Pass(stream, index, passage, state.message, state.reduction);
 }
 
-// The k-th packet of `direct` goes to the ring member k steps on and comes from k steps back, itself left out.
+// The k-th packet of `direct` goes to the ring member k steps on and comes from k steps back, itself omitted.
 void Algorithms::SendRing(Stream& stream, uint32_t index) {
   AlgorithmState& state = stream.state;
   if (state.sent == state.inserted || state.remaining == 0 || state.free == 0) return;

@@ -16,7 +16,8 @@ uint32_t IndexOf(GraphProgram& graph, uint64_t id) {
   return at->second;
 }
 
-// The containers and their order of insertion are those of spec section 9.3: the result is an order of iteration.
+// The containers and their order of insertion are those of spec astra-sim section 9.3: the result is an order of
+// iteration.
 void Connect(const trace::Program& program, GraphProgram& graph) {
   std::unordered_map<uint64_t, bool> order;
   std::unordered_map<uint64_t, std::unordered_set<uint64_t>> children;

@@ -16,7 +16,7 @@
 
 namespace hespas::simulate {
 
-// The program of one rank with its dependencies turned round.
+// The program of one rank with its dependencies inverted.
 struct GraphProgram {
   struct Node {
     uint64_t id = 0;
@@ -36,7 +36,7 @@ struct GraphRun {
   const GraphProgram* program = nullptr;
   const std::vector<uint32_t>* members = nullptr;  // of the group, in listed order; nullptr: all NPUs
   std::vector<uint32_t> parents_left;
-  // The issue order of nodes that become free together is libstdc++'s order of iteration (spec section 9.3).
+  // The issue order of nodes that become free together is libstdc++'s order of iteration (spec astra-sim section 9.3).
   std::unordered_set<uint64_t> free;
   uint64_t size = 0;  // of the collective, for nodes that state parts of it
   uint32_t taken = 0;

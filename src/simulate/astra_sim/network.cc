@@ -15,7 +15,7 @@ MatchKey ControlOf(const MatchKey& key) {
 }
 
 // Enough for the chunks of a collective that are under way together; a power of two.
-uint32_t LaneSlots(const Core& core) {
+uint32_t ChannelSlots(const Core& core) {
   const int64_t chunks = std::max<int64_t>(1, core.system.dataset_splits) * core.options.communication_streams;
   return chunks >= 3 ? 4u : static_cast<uint32_t>(chunks);
 }
@@ -27,7 +27,7 @@ Network::Network(Core& core, CallbackRunner& runner)
       runner_(runner),
       transport_(core),
       matcher_(core.simulated),
-      lanes_(matcher_, core.simulated, LaneSlots(core)),
+      channels_(matcher_, core.simulated, ChannelSlots(core)),
       stepwise_(core.options.backend == Backend::kUnaware && !core.options.rendezvous && !core.orders) {}
 
 void Network::SendNow(const MatchKey& key, Callback sent) {

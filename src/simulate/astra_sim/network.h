@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "simulate/astra_sim/lanes.h"
+#include "simulate/astra_sim/message_channels.h"
 #include "simulate/astra_sim/transport.h"
 #include "simulate/engine/core.h"
 #include "simulate/engine/matcher.h"
@@ -40,7 +40,7 @@ class Network {
 
   // Whether phases of ring and direct may exchange their messages by Step and ReceiveStep.
   bool stepwise() const { return stepwise_; }
-  Lanes& lanes() { return lanes_; }
+  MessageChannels& channels() { return channels_; }
   // A message `steps` on in the sender's ring.
   void Step(const MatchKey& key, uint32_t steps, uint64_t delay) {
     transport_.CountStep(key);
@@ -52,17 +52,17 @@ class Network {
                                                  .steps = steps});
   }
   void ReceiveStep(const MatchKey& key, uint32_t steps, uint32_t stream) {
-    const Lanes::Match match = lanes_.Receive(key.destination, key.tag, stream, steps);
+    const MessageChannels::Match match = channels_.Receive(key.destination, key.tag, stream, steps);
     const Callback received{CallbackKind::kStream, stream, 0};
-    if (match == Lanes::Match::kNoLane) return ReceiveNow(key, received);
-    if (match == Lanes::Match::kPaired) PushCallback(received);
+    if (match == MessageChannels::Match::kNotOpen) return ReceiveNow(key, received);
+    if (match == MessageChannels::Match::kPaired) PushCallback(received);
   }
   void ArriveStep(const Event& event) {
     const MatchKey key{.size = event.size, .tag = event.tag, .source = event.a, .destination = event.b};
     uint32_t stream = 0;
-    const Lanes::Match match = lanes_.Arrive(key, event.steps, stream);
-    if (match == Lanes::Match::kPaired) return runner_.Received(stream);
-    if (match == Lanes::Match::kNoLane) Deliver(key);
+    const MessageChannels::Match match = channels_.Arrive(key, event.steps, stream);
+    if (match == MessageChannels::Match::kPaired) return runner_.Received(stream);
+    if (match == MessageChannels::Match::kNotOpen) Deliver(key);
   }
 
   // Handlers of kArrive and kLinkFree events and of rendezvous callbacks.
@@ -78,7 +78,7 @@ class Network {
   template <class See>
   void EachWaiting(See see) const {
     matcher_.EachWaiting(see);
-    lanes_.EachWaiting(see);
+    channels_.EachWaiting(see);
   }
   const Matcher& matcher() const { return matcher_; }
   // Whom the callback of a waiting receive serves, through a rendezvous too.
@@ -105,7 +105,7 @@ class Network {
   CallbackRunner& runner_;
   Transport transport_;
   Matcher matcher_;
-  Lanes lanes_;
+  MessageChannels channels_;
   bool stepwise_;
   Pool<Transfer> transfers_;
 };

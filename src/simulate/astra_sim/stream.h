@@ -25,7 +25,7 @@ struct Phase {
   TreePlace tree;
 };
 
-// Where halving-doubling stands in its sequence of message sizes and distances.
+// Where halving-doubling is in its sequence of message sizes and distances.
 struct HalvingCursor {
   uint64_t message = 0;
   uint64_t distance = 1;

@@ -13,7 +13,7 @@ using hardware::SchedulingPolicy;
 
 namespace {
 
-constexpr uint64_t kTags = 500'000'000;  // collective tags lie in [kTags, 2 * kTags)
+constexpr uint64_t kTags = 500'000'000;  // collective tags are in [kTags, 2 * kTags)
 constexpr uint64_t kStreamsOfGroup = 1'000'000;
 
 constexpr std::string_view kKeys[] = {"all-reduce", "all-gather", "reduce-scatter", "all-to-all"};
@@ -127,7 +127,7 @@ bool SystemLayer::ChooseForGroup(const Context& context, const std::vector<uint3
   return false;
 }
 
-// Spec astra-sim section 5.2. The smallest chunk has one byte for every NPU, also for groups (Q7).
+// Spec astra-sim section 5.2. The smallest chunk has one byte for every NPU, also for groups (A7).
 bool SystemLayer::Cut(const Context& context, Chunks& chunks) {
   const int64_t splits = core_.system.dataset_splits;
   const auto never = [&](std::string_view why, std::string help) {
@@ -170,7 +170,7 @@ bool SystemLayer::MakePhases(const Context& context, const Plan& plan, uint64_t 
         kNotPossible,
         fmt::format("NPU {}, node {}: the collective has no partner and never completes: {}", context.rank,
                     context.node.id, plan.members != nullptr ? "its group has one member" : "no dimension is involved"),
-        "leave out collectives over a single NPU");
+        "remove collectives over a single NPU");
     return false;
   }
   const NativeCollective kind = context.kind;
@@ -253,7 +253,7 @@ void SystemLayer::AssignQueue(Npu& npu, size_t dimension, char which, Phase& pha
   phase.queue = static_cast<uint32_t>(dimension * queues + chosen);
 }
 
-// Group streams count in the NPU's own counter too (Q2).
+// Group streams count in the NPU's own counter too (spec astra-sim, A2).
 uint32_t SystemLayer::NewStream(const Context& context, uint32_t collective, int64_t priority) {
   Npu& npu = npus_[context.rank];
   const uint32_t group = context.group;

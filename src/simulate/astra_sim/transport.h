@@ -20,7 +20,7 @@ struct Message {
   Callback sent;
   uint32_t at = 0;         // aware: the device that holds it
   uint32_t next = kNil;    // aware: in a link's queue
-  uint32_t link = kNil;    // one for many: of a message to a peer (AlikeRanks::links)
+  uint32_t link = kNil;    // rank classes: of a message to a peer (EquivalentRanks::links)
   uint64_t queued_at = 0;  // aware: when it began to wait
 };
 

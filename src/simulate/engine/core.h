@@ -26,18 +26,18 @@ class MessageCarrier {
 };
 
 struct Core {
-  // With `one_for_many` the first rank of each class stands for all of it: what it sends to another comes to the first
+  // With `rank_classes` the first rank of each class represents all of it: what it sends to another comes to the first
   // rank of that one's class.
-  Core(const hardware::System& the_system, const SimulateOptions& the_options, const AlikeRanks* one_for_many)
+  Core(const hardware::System& the_system, const SimulateOptions& the_options, const EquivalentRanks* rank_classes)
       : system(the_system),
         options(the_options),
         ticks_per_ns(the_options.resolution == Resolution::kPicosecond ? 1000 : 1),
         ranks(static_cast<uint32_t>(the_system.npus())),
-        simulated(one_for_many != nullptr && one_for_many->members.size() == 1 ? 1 : ranks),
-        locals(one_for_many != nullptr ? static_cast<uint32_t>(one_for_many->members.size()) : ranks),
-        queue(one_for_many != nullptr),
+        simulated(rank_classes != nullptr && rank_classes->members.size() == 1 ? 1 : ranks),
+        locals(rank_classes != nullptr ? static_cast<uint32_t>(rank_classes->members.size()) : ranks),
+        queue(rank_classes != nullptr),
         agenda(queue, simulated),
-        classes(one_for_many) {
+        classes(rank_classes) {
     if (classes == nullptr) return;
     orders.emplace(the_system, *classes);
     finish_orders.resize(classes->members.size());
@@ -55,7 +55,7 @@ struct Core {
     touched[rank][touch] = now;
   }
 
-  // How many ranks `rank` stands for.
+  // How many ranks `rank` represents.
   uint64_t weight(uint32_t rank) const {
     return classes == nullptr ? 1 : classes->members[classes->class_of[rank]].size();
   }
@@ -74,19 +74,19 @@ struct Core {
   uint32_t ranks;
   uint32_t simulated;  // ranks that could be: all, or 1
   uint32_t first_local = 0;
-  uint32_t locals;  // ranks from first_local on that run here: all, but for hosts of some and one for many
+  uint32_t locals;  // ranks from first_local on that run here: all, but for hosts of some and rank classes
   MessageCarrier* carrier = nullptr;
   EventQueue queue;
   Agenda agenda;
-  const AlikeRanks* classes;            // one for many only
-  std::optional<OrderTrace> orders;     // one for many only
+  const EquivalentRanks* classes;       // rank classes only
+  std::optional<OrderTrace> orders;     // rank classes only
   std::vector<uint32_t> finish_orders;  // of each class: order in which its ranks finish
-  std::string asymmetric;               // one for many: why ranks may differ after all; the run is void
+  std::string asymmetric;               // rank classes: why ranks may differ after all; the run is void
   struct Touched {
     uint64_t time = ~uint64_t{0};
     Track track;
   };
-  std::vector<std::array<Touched, 3>> touched;  // one for many: by rank and Touch, the last
+  std::vector<std::array<Touched, 3>> touched;  // rank classes: by rank and Touch, the last
   std::optional<Error> failure;
 };
 

@@ -15,8 +15,8 @@ constexpr uint64_t kEventsBetweenAsking = 4096;
 }  // namespace
 
 EventEngine::EventEngine(const trace::TraceGraph& trace, const hardware::System& system, const SimulateOptions& options,
-                         const AlikeRanks* one_for_many)
-    : core_(system, options, one_for_many),
+                         const EquivalentRanks* rank_classes)
+    : core_(system, options, rank_classes),
       network_(core_, *this),
       statistics_(core_, result_),
       workload_(core_, network_, trace, statistics_) {
@@ -89,7 +89,7 @@ void EventEngine::SpreadOrder() {
   for (const uint32_t first : result_.order) {
     const uint64_t finish = result_.ranks[first].finish;
     if (core_.options.keep_order && !order.empty() && finish == last)
-      core_.asymmetric = "classes of ranks finish at one tick";
+      core_.asymmetric = "two classes of ranks finish at the same tick";
     last = finish;
     const std::vector<uint32_t> members = core_.orders->Evaluate(core_.finish_orders[core_.classes->class_of[first]]);
     order.insert(order.end(), members.begin(), members.end());

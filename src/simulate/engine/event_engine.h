@@ -10,9 +10,9 @@ namespace hespas::simulate {
 
 class EventEngine : public CallbackRunner {
  public:
-  // `one_for_many`: the first rank of each class in the place of all of it (symmetry.h says when that is right).
+  // `rank_classes`: the first rank of each class in the place of all of it (symmetry.h says when that is right).
   EventEngine(const trace::TraceGraph& trace, const hardware::System& system, const SimulateOptions& options,
-              const AlikeRanks* one_for_many);
+              const EquivalentRanks* rank_classes);
 
   // The built-in core: starts all ranks, runs all events, finishes.
   Result<result::SimResult> Run();

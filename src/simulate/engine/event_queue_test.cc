@@ -69,7 +69,7 @@ TEST(Matcher, ForgetsChannelsAtRestWhenFull) {
 TEST(OrderTrace, ShiftsRotateAndExchangesStartWithTheFirstSendersNeighbour) {
   hardware::System system;
   system.dimensions = {{.npus = 4, .bandwidth = 1, .latency = 1}};
-  const AlikeRanks one_class{.class_of = {0, 0, 0, 0}, .members = {{0, 1, 2, 3}}};
+  const EquivalentRanks one_class{.class_of = {0, 0, 0, 0}, .members = {{0, 1, 2, 3}}};
   OrderTrace trace(system, one_class);
   constexpr uint32_t kStartOrder = 0;
   using Ranks = std::vector<uint32_t>;

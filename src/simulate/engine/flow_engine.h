@@ -1,5 +1,5 @@
-// A message engine in a library of its own (src/flow), which is loaded when it is asked for: programs start without
-// it and work where it is missing.
+// A message engine in a library of its own (src/engines/simgrid), which is loaded when it is asked for: programs start
+// without it and work where it is missing.
 #pragma once
 
 #include <cstdint>

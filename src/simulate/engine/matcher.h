@@ -2,8 +2,7 @@
 // (spec astra-sim section 3.1). Messages of one key arrive in the order they were sent.
 //
 // - A channel (one key) counts arrived messages or holds waiting receives, never both. Channels at rest stay in the
-// table
-//   until it fills up: an algorithm uses the same few again and again.
+//   table until it fills up: an algorithm uses the same few again and again.
 #pragma once
 
 #include <cstddef>
@@ -85,7 +84,7 @@ class Matcher {
     Callback first;       // the longest waiting receive
   };
 
-  // Neighbouring sources of one destination lie side by side.
+  // Neighbouring sources of one destination are adjacent.
   static uint64_t Hash(const MatchKey& key) {
     uint64_t hash = (uint64_t{key.source / 8} << 32 | key.destination) * 0x9E3779B97F4A7C15ull;
     hash ^= hash >> 29;

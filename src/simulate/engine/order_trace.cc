@@ -5,7 +5,7 @@
 
 namespace hespas::simulate {
 
-OrderTrace::OrderTrace(const hardware::System& system, const AlikeRanks& classes)
+OrderTrace::OrderTrace(const hardware::System& system, const EquivalentRanks& classes)
     : classes_(classes), dimensions_(system.dimensions.size()) {
   for (uint32_t c = 0; c < classes.members.size(); ++c) steps_.push_back({.kind = Kind::kStart, .ring = c});
   uint64_t stride = 1;

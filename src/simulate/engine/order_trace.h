@@ -13,14 +13,14 @@
 
 #include "hardware/system.h"
 #include "simulate/engine/match_key.h"
-#include "simulate/symmetry/alike_ranks.h"
+#include "simulate/symmetry/equivalent_ranks.h"
 
 namespace hespas::simulate {
 
 class OrderTrace {
  public:
   // `classes` stay where they are.
-  OrderTrace(const hardware::System& system, const AlikeRanks& classes);
+  OrderTrace(const hardware::System& system, const EquivalentRanks& classes);
 
   uint32_t RingOfGroup(uint32_t group) const {
     return static_cast<uint32_t>(dimensions_) + classes_.family_of.at(group);
@@ -83,7 +83,7 @@ class OrderTrace {
 
   std::vector<Step> steps_;  // first one start for each class
   std::unordered_map<Step, uint32_t, HashStep> known_;
-  const AlikeRanks& classes_;
+  const EquivalentRanks& classes_;
   size_t dimensions_;
   std::vector<uint64_t> strides_;  // of each dimension, then the number of ranks
   std::vector<uint32_t> sizes_;    // of each ring

@@ -222,7 +222,7 @@ uint32_t Workload::NextReady(Npu& npu) {
   return node;
 }
 
-// Nodes that become free meanwhile wait for the next completion (Q5).
+// Nodes that become free meanwhile wait for the next completion (spec astra-sim, A5).
 void Workload::Pump(uint32_t rank) {
   Npu& npu = npus_[rank];
   npu.pumping = true;
@@ -245,7 +245,7 @@ void Workload::Issue(uint32_t rank, uint32_t index) {
   if (node.kind == NodeKind::kMetadata) {
     core_.Fail(kBadTrace,
                fmt::format("NPU {}, node {} (`{}`): metadata nodes cannot be executed", rank, node.id, node.name),
-               "leave metadata nodes out of the trace");
+               "remove metadata nodes from the trace");
   } else if (core_.system.replay_only) {
     const uint64_t ticks = DurationTicks(rank, node);
     if (!node.is_cpu) statistics_.AddBusy(rank, ticks);

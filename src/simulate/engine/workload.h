@@ -19,7 +19,7 @@ namespace hespas::simulate {
 
 enum class Slot : uint8_t { kCpu, kCompute, kCommunication, kNone };
 
-// A program in ascending order of ids, with its dependencies turned round. Records of equal id are one node: the last
+// A program in ascending order of ids, with its dependencies inverted. Records of equal id are one node: the last
 // gives the contents, the dependencies are merged.
 struct CompiledProgram {
   const trace::Program* program = nullptr;

@@ -32,7 +32,7 @@ std::string WhyAlgorithm(const Algorithm& algorithm, size_t dimension, const har
 }  // namespace
 
 std::string WhyAsymmetric(const trace::TraceGraph& trace, const hardware::System& system,
-                          const SimulateOptions& options, AlikeRanks& classes) {
+                          const SimulateOptions& options, EquivalentRanks& classes) {
   if (options.backend != Backend::kUnaware) return "the network is congestion-aware";
   if (options.noise != 0) return "compute durations vary";
   if (options.communication_streams != 1) return "several communication streams";

@@ -109,7 +109,7 @@ class Page {
       if (at != std::string::npos)
         out.replace(at, cell.size(), fmt::format("<td class=\"number\"><a href=\"#point-{0}\">{0}</a></td>", number));
     }
-    return Section("answers", "Best points", "Of the points that meet the constraints.",
+    return Section("answers", "Best points", "Of the points that satisfy the constraints.",
                    Scroll("Table of the best points", out));
   }
 
@@ -127,9 +127,9 @@ class Page {
     for (const size_t i : front) AddMark(good_[i], chart.series[1]);
     return Section(
         "pareto", "Pareto front",
-        fmt::format("Points on the line are beaten by no other in both step time and {}.",
+        fmt::format("No point is better than those on the line in both step time and {}.",
                     cost ? "cost" : "energy of all devices"),
-        Figure(fmt::format("{} of {} points lie on the front", front.size(), good_.size()), ScatterSvg(chart)));
+        Figure(fmt::format("{} of {} points are on the Pareto front", front.size(), good_.size()), ScatterSvg(chart)));
   }
 
   void AddMark(const Json& row, Series& series) const {
@@ -148,12 +148,11 @@ class Page {
           EscapeHtml(effect.axis), 100 * effect.share, 100 * effect.share, effect.slowest);
     }
     if (rows.empty()) rows = "<p>Nothing varies.</p>";
-    return Section(
-        "sensitivity", "Which axis matters",
-        fmt::format("Share of the variance of the logarithm of {} that each axis explains alone, and the mean "
-                    "of its worst value over that of its best.",
-                    goal_),
-        "<figure>" + rows + "</figure>");
+    return Section("sensitivity", "Which axis matters",
+                   fmt::format("Fraction of the variance of log({}) that each axis explains alone, and the ratio of "
+                               "the means at its worst and best value.",
+                               goal_),
+                   "<figure>" + rows + "</figure>");
   }
 
   std::string ScalingCurves() const {
@@ -262,7 +261,7 @@ class Page {
     for (const auto& [what, count] : counts) {
       if (table.rows.size() < 20) table.rows.push_back({std::to_string(count), what.first, what.second});
     }
-    return Section("failures", "Points that failed", "`hespas explain CODE` tells more.",
+    return Section("failures", "Points that failed", "`hespas explain CODE` says more.",
                    Scroll("Table of failures", report::ToHtml(table)));
   }
 

@@ -1,122 +1,13 @@
 #include "sweep/answer/row.h"
 
-#include <algorithm>
-
 namespace hespas::sweep {
-namespace {
-
-using result::RunResult;
-
-// What a run costs, as far as prices and tokens are known.
-struct Costs {
-  Json devices_energy_j, throughput, cost, steps, run_time_s, run_energy_j, run_cost;
-};
-
-Costs CostsOf(const RunResult& result, const Economy& economy) {
-  constexpr double kHour = 3600;
-  Costs costs;
-  const double seconds = result.step_time.seconds();
-  const auto npus = static_cast<double>(result.npus);
-  if (result.energy_j) costs.devices_energy_j = npus * *result.energy_j;
-  const double per_step = result.throughput ? result.throughput->per_step : 0;
-  if (per_step > 0 && seconds > 0) costs.throughput = per_step / seconds;
-  const auto price = economy.PriceOf(result.device);
-  if (price) costs.cost = *price * npus * seconds / kHour;
-  if (!(economy.tokens > 0) || !(per_step > 0)) return costs;
-  const double steps = economy.tokens / (per_step * npus);
-  costs.steps = steps;
-  costs.run_time_s = steps * seconds;
-  if (result.energy_j) costs.run_energy_j = steps * npus * *result.energy_j;
-  if (price) costs.run_cost = steps * *price * npus * seconds / kHour;
-  return costs;
-}
-
-struct Column {
-  const char* name;
-  Json (*value)(const RunResult& result, const Costs& costs);
-};
-
-template <class T>
-Json OrNull(const std::optional<T>& value) {
-  return value ? Json(*value) : Json();
-}
-
-constexpr Column kColumns[] = {
-    {"device_name", [](const RunResult& r, const Costs&) -> Json { return r.device; }},
-    {"system_name", [](const RunResult& r, const Costs&) -> Json { return r.system; }},
-    {"npus", [](const RunResult& r, const Costs&) -> Json { return r.npus; }},
-    {"step_time_ps", [](const RunResult& r, const Costs&) -> Json { return r.step_time.value; }},
-    {"step_time_s", [](const RunResult& r, const Costs&) -> Json { return r.step_time.seconds(); }},
-    {"compute_time_s", [](const RunResult& r, const Costs&) -> Json { return r.compute_time.seconds(); }},
-    {"communication_time_s", [](const RunResult& r, const Costs&) -> Json { return r.communication_time.seconds(); }},
-    {"exposed_communication_s",
-     [](const RunResult& r, const Costs&) -> Json { return r.exposed_communication.seconds(); }},
-    {"overlap_s", [](const RunResult& r, const Costs&) -> Json { return r.overlap.seconds(); }},
-    {"idle_s", [](const RunResult& r, const Costs&) -> Json { return r.idle.seconds(); }},
-    {"flops", [](const RunResult& r, const Costs&) -> Json { return r.flops.value; }},
-    {"bytes_accessed", [](const RunResult& r, const Costs&) -> Json { return r.bytes_accessed.value; }},
-    {"peak_memory_bytes",
-     [](const RunResult& r, const Costs&) -> Json { return r.peak_memory ? Json(r.peak_memory->value) : Json(); }},
-    {"fits_in_memory", [](const RunResult& r, const Costs&) { return OrNull(r.fits_in_memory); }},
-    {"energy_j", [](const RunResult& r, const Costs&) { return OrNull(r.energy_j); }},
-    {"energy_all_devices_j", [](const RunResult&, const Costs& c) { return c.devices_energy_j; }},
-    {"unit", [](const RunResult& r, const Costs&) { return r.throughput ? Json(r.throughput->unit) : Json(); }},
-    {"units_per_step",
-     [](const RunResult& r, const Costs&) {
-       return r.throughput ? Json(r.throughput->per_step * static_cast<double>(r.npus)) : Json();
-     }},
-    {"units_per_second_per_device", [](const RunResult&, const Costs& c) { return c.throughput; }},
-    {"cost_per_step", [](const RunResult&, const Costs& c) { return c.cost; }},
-    {"run_steps", [](const RunResult&, const Costs& c) { return c.steps; }},
-    {"run_time_s", [](const RunResult&, const Costs& c) { return c.run_time_s; }},
-    {"run_energy_j", [](const RunResult&, const Costs& c) { return c.run_energy_j; }},
-    {"run_cost", [](const RunResult&, const Costs& c) { return c.run_cost; }},
-};
-
-constexpr std::string_view kSuffixes[] = {"_s", "_bytes", "_j"};
-struct Alias {
-  std::string_view name;
-  std::string_view column;
-};
-constexpr Alias kAliases[] = {
-    {"devices", "npus"}, {"throughput", "units_per_second_per_device"}, {"cost", "cost_per_step"}};
-
-}  // namespace
-
-std::vector<std::string> ResultNames() {
-  std::vector<std::string> names;
-  for (const Column& column : kColumns) {
-    const std::string name = column.name;
-    names.push_back(name);
-    for (const std::string_view suffix : kSuffixes) {
-      if (name.ends_with(suffix)) names.push_back(name.substr(0, name.size() - suffix.size()));
-    }
-  }
-  for (const Alias& alias : kAliases) names.emplace_back(alias.name);
-  return names;
-}
-
-std::optional<std::string> ColumnCalled(const std::string& name) {
-  for (const Alias& alias : kAliases) {
-    if (alias.name == name) return std::string(alias.column);
-  }
-  for (const Column& column : kColumns) {
-    const std::string full = column.name;
-    if (full == name) return full;
-    for (const std::string_view suffix : kSuffixes) {
-      if (full.ends_with(suffix) && full.size() == name.size() + suffix.size() && full.starts_with(name)) return full;
-    }
-  }
-  return std::nullopt;
-}
 
 Json ToJson(const Row& row, const Economy& economy) {
   Json out = Json::object();
   out["point"] = row.point;
   for (const auto& [name, value] : row.settings) out[name] = value;
   const bool failed = !row.error.empty();
-  const Costs costs = failed ? Costs{} : CostsOf(row.result, economy);
-  for (const Column& column : kColumns) out[column.name] = failed ? Json() : column.value(row.result, costs);
+  AddColumns(failed ? nullptr : &row.result, economy, out);
   out["error"] = failed ? Json(row.error) : Json();
   out["message"] = failed ? Json(row.message) : Json();
   return out;

@@ -19,11 +19,6 @@ struct Row {
   std::string message;
 };
 
-// Names of results that conditions may use: every column, and times, sizes and energies without their unit's suffix.
-std::vector<std::string> ResultNames();
-// The column of such a name.
-std::optional<std::string> ColumnCalled(const std::string& name);
-
 // All columns in order, with null where a row has no value. Equal rows give equal text.
 Json ToJson(const Row& row, const Economy& economy);
 std::string JsonLine(const Row& row, const Economy& economy);

@@ -37,8 +37,8 @@ Status CheckSystem(const driver::RunOptions& options) {
   Diagnostics diagnostics;
   hardware::System any;
   if (const Status changed = driver::ChangeSystem(options.changes, any); !changed) return changed;
-  if (options.system == "auto") return {};
-  const auto file = ReadSystemFile(options.system);
+  if (options.system.name == driver::kAutoSystem) return {};
+  const auto file = ReadSystemFile(options.system.name);
   if (!file) return file.error();
   const auto system = hardware::ParseSystem(file->dump(), "<system>", {.strict = true}, diagnostics);
   if (const Status first = FirstError(diagnostics); !first) return first;
@@ -49,7 +49,7 @@ Status CheckEstimator(const std::string& name) {
   std::vector<std::string> names;
   for (const estimate::EstimatorEntry& entry : estimate::Estimators()) names.emplace_back(entry.name);
   if (name.starts_with("exec:") || std::find(names.begin(), names.end(), name) != names.end()) return {};
-  return MakeError(kBadSetting, fmt::format("no estimator is called `{}`", name), {}, DidYouMean(name, names));
+  return MakeError(kBadSetting, fmt::format("there is no estimator `{}`", name), {}, DidYouMean(name, names));
 }
 
 }  // namespace
@@ -57,12 +57,12 @@ Status CheckEstimator(const std::string& name) {
 Status CheckSettings(SettingsReader& reader, const std::string& name, const Settings& settings) {
   const auto options = reader.OptionsOf(settings);
   if (!options) return options.error();
-  if (name == "estimator") return CheckEstimator(options->estimator);
+  if (name == "estimator") return CheckEstimator(options->estimate.estimator);
   if (name == "device" || name.starts_with("device.")) return CheckDevice(*options);
   if (name == "system" || name.starts_with("system.")) return CheckSystem(*options);
   if (name == "straggler") {
     constexpr size_t kAny = size_t{1} << 20;
-    const auto scale = driver::ComputeScale(options->stragglers, kAny);
+    const auto scale = driver::ComputeScale(options->network.stragglers, kAny);
     if (!scale) return scale.error();
   }
   return {};

@@ -19,12 +19,11 @@ namespace hespas::sweep {
 
 inline constexpr DiagnosticKind kBadExpression{
     "E1001",
-    "A condition compares names and quantities: `npus <= 64 and peak_memory < 80 GB`. Texts stand in quotes; `and`, "
-    "`or`, `not` and parentheses join conditions.",
+    "A condition compares names and quantities: `npus <= 64 and peak_memory < 80 GB`. Texts are quoted; `and`, `or`, "
+    "`not` and parentheses combine conditions.",
     Outcome::kUsage};
 inline constexpr DiagnosticKind kContradiction{
-    "E1002", "Conditions that no point can meet all at once, such as one quantity above 10 and below 5.",
-    Outcome::kUsage};
+    "E1002", "Conditions that contradict each other, such as one quantity above 10 and below 5.", Outcome::kUsage};
 
 // A value's number in base units, whatever its unit is; nothing for texts.
 std::optional<double> NumberOf(const Json& value);

@@ -4,6 +4,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <iterator>
+#include <type_traits>
 
 #include "base/system/file.h"
 #include "base/text/suggest.h"
@@ -23,74 +25,132 @@ Error Bad(const std::string& name, const Json& value, const std::string& expecte
 // Who gives the value, which words it may be, and where it goes. Of numbers `least` is the smallest.
 struct Row {
   std::string_view name;
-  std::string RunOptions::*text = nullptr;
-  bool RunOptions::*flag = nullptr;
-  std::vector<std::string> RunOptions::*list = nullptr;
+  std::string& (*text)(RunOptions&) = nullptr;
+  void (*word)(RunOptions&, const std::string&) = nullptr;
+  bool& (*flag)(RunOptions&) = nullptr;
+  std::vector<std::string>& (*list)(RunOptions&) = nullptr;
   void (*number)(RunOptions&, double) = nullptr;
   std::vector<std::string> words = {};
   double least = 1;
   bool whole = true;
 };
 
-const std::vector<Row>& Rows() {
-  static const std::vector<Row> kRows = {
-      {.name = "program", .text = &RunOptions::program},
-      {.name = "device", .text = &RunOptions::device},
-      {.name = "system", .text = &RunOptions::system},
-      {.name = "num_npus", .number = [](RunOptions& o, double v) { o.num_npus = static_cast<uint32_t>(v); }},
-      {.name = "retarget", .number = [](RunOptions& o, double v) { o.assumptions.devices = static_cast<int64_t>(v); }},
-      {.name = "estimator", .text = &RunOptions::estimator},
-      {.name = "fallback", .text = &RunOptions::fallback, .words = {"calibrated", "roofline"}},
-      {.name = "dataflow", .text = &RunOptions::dataflow, .words = {"ws", "os"}},
+// Sets the option to the value that one of its words stands for; Apply takes no other text.
+template <auto member>
+void SetWord(RunOptions& options, const std::string& text) {
+  auto& value = member(options);
+  value = *driver::ValueOf<std::remove_reference_t<decltype(value)>>(text);
+}
+
+// All words of an option but those that sweeps do not take.
+template <class Value>
+std::vector<std::string> WordsWithout(std::string_view left_out = {}) {
+  std::vector<std::string> words = driver::TextsOf<Value>();
+  std::erase(words, left_out);
+  return words;
+}
+
+std::vector<Row> TextRows() {
+  return {
+      {.name = "program", .text = [](RunOptions& o) -> std::string& { return o.program.path; }},
+      {.name = "device", .text = [](RunOptions& o) -> std::string& { return o.device.name; }},
+      {.name = "system", .text = [](RunOptions& o) -> std::string& { return o.system.name; }},
+      {.name = "num_npus", .number = [](RunOptions& o, double v) { o.system.num_npus = static_cast<uint32_t>(v); }},
+      {.name = "retarget",
+       .number = [](RunOptions& o, double v) { o.program.assumptions.devices = static_cast<int64_t>(v); }},
+      {.name = "estimator", .text = [](RunOptions& o) -> std::string& { return o.estimate.estimator; }},
+      {.name = "fallback",
+       .text = [](RunOptions& o) -> std::string& { return o.estimate.settings.fallback; },
+       .words = {"calibrated", "roofline"}},
+  };
+}
+
+std::vector<Row> WordRows() {
+  using estimate::native::Dataflow;
+  return {
+      {.name = "dataflow",
+       .word = SetWord<[](RunOptions& o) -> Dataflow& { return o.estimate.settings.dataflow; }>,
+       .words = WordsWithout<Dataflow>()},
       {.name = "optimise",
-       .text = &RunOptions::optimise,
-       .words = {"auto", "none", "xla-gpu", "xla-tpu", "xla-cpu", "xla"}},
-      {.name = "split", .text = &RunOptions::split, .words = {"auto", "linear", "individual"}},
-      {.name = "merge", .flag = &RunOptions::merge},
-      {.name = "block_limit", .number = [](RunOptions& o, double v) { o.block_limit = static_cast<size_t>(v); }},
+       .word = SetWord<[](RunOptions& o) -> driver::OptimiseMode& { return o.optimise.mode; }>,
+       .words = WordsWithout<driver::OptimiseMode>()},
+      {.name = "split",
+       .word = SetWord<[](RunOptions& o) -> driver::SplitStrategy& { return o.split.strategy; }>,
+       .words = WordsWithout<driver::SplitStrategy>("fusion")},
+      {.name = "merge", .flag = [](RunOptions& o) -> bool& { return o.split.merge; }},
+      {.name = "block_limit", .number = [](RunOptions& o, double v) { o.split.block_limit = static_cast<size_t>(v); }},
       {.name = "separator",
-       .text = &RunOptions::separator,
-       .words = {"communication", "convolution", "dot_general", "reduce", "return"}},
+       .word = SetWord<[](RunOptions& o) -> split::Separator& { return o.split.separator; }>,
+       .words = WordsWithout<split::Separator>()},
       {.name = "separator_policy",
-       .text = &RunOptions::separator_policy,
-       .words = {"ISOLATED", "END_BLOCK", "START_BLOCK"}},
+       .word = SetWord<[](RunOptions& o) -> split::SeparatorPolicy& { return o.split.policy; }>,
+       .words = WordsWithout<split::SeparatorPolicy>()},
       {.name = "network_backend",
-       .text = &RunOptions::network_backend,
-       .words = {"analytical", "analytical-aware", "none"}},
-      {.name = "network_model", .text = &RunOptions::network_model, .words = {"auto", "plain", "calibrated"}},
-      {.name = "overlap", .text = &RunOptions::overlap, .words = {"program", "perfect"}},
-      {.name = "flash_attention", .flag = &RunOptions::flash_attention},
-      {.name = "xla_flag", .list = &RunOptions::xla_flags},
-      {.name = "straggler", .list = &RunOptions::stragglers},
-      {.name = "rank_devices", .list = &RunOptions::rank_devices},
+       .word = SetWord<[](RunOptions& o) -> driver::NetworkBackend& { return o.network.backend; }>,
+       .words = WordsWithout<driver::NetworkBackend>("simgrid")},
+      {.name = "network_model",
+       .word = SetWord<[](RunOptions& o) -> driver::NetworkModel& { return o.network.model; }>,
+       .words = WordsWithout<driver::NetworkModel>()},
+      {.name = "overlap",
+       .word = SetWord<[](RunOptions& o) -> driver::Overlap& { return o.network.overlap; }>,
+       .words = WordsWithout<driver::Overlap>()},
+  };
+}
+
+std::vector<Row> OtherRows() {
+  using Texts = std::vector<std::string>;
+  return {
+      {.name = "flash_attention", .flag = [](RunOptions& o) -> bool& { return o.estimate.flash_attention; }},
+      {.name = "xla_flag", .list = [](RunOptions& o) -> Texts& { return o.optimise.xla_flags; }},
+      {.name = "straggler", .list = [](RunOptions& o) -> Texts& { return o.network.stragglers; }},
+      {.name = "rank_devices", .list = [](RunOptions& o) -> Texts& { return o.parts.rank_devices; }},
       {.name = "trip_count",
-       .number = [](RunOptions& o, double v) { o.assumptions.trip_count = static_cast<int64_t>(v); },
+       .number = [](RunOptions& o, double v) { o.program.assumptions.trip_count = static_cast<int64_t>(v); },
        .least = 0},
       {.name = "moe_imbalance",
-       .number = [](RunOptions& o, double v) { o.assumptions.moe_imbalance = v; },
+       .number = [](RunOptions& o, double v) { o.program.assumptions.moe_imbalance = v; },
        .whole = false},
   };
+}
+
+// In the order in which messages list them.
+const std::vector<Row>& Rows() {
+  static const std::vector<Row> kRows = [] {
+    std::vector<Row> all = TextRows();
+    for (std::vector<Row> more : {WordRows(), OtherRows()}) std::ranges::move(more, std::back_inserter(all));
+    return all;
+  }();
   return kRows;
+}
+
+Status ApplyText(const Row& row, const Json& value, RunOptions& options) {
+  const std::string name(row.name);
+  const bool inline_file = value.is_object() && (name == "device" || name == "system");
+  if (!value.is_string() && !inline_file) return Bad(name, value, "it is a text");
+  const std::string text = inline_file ? value.dump() : value.get<std::string>();
+  if (!row.words.empty() && std::find(row.words.begin(), row.words.end(), text) == row.words.end()) {
+    return Bad(name, value, DidYouMean(text, row.words, fmt::format("one of {}", fmt::join(row.words, ", "))));
+  }
+  if (row.word != nullptr) {
+    row.word(options, text);
+  } else {
+    row.text(options) = text;
+  }
+  return {};
 }
 
 Status Apply(const Row& row, const Json& value, RunOptions& options) {
   const std::string name(row.name);
-  if (row.text != nullptr) {
-    const bool inline_file = value.is_object() && (name == "device" || name == "system");
-    if (!value.is_string() && !inline_file) return Bad(name, value, "it is a text");
-    const std::string text = inline_file ? value.dump() : value.get<std::string>();
-    if (!row.words.empty() && std::find(row.words.begin(), row.words.end(), text) == row.words.end()) {
-      return Bad(name, value, DidYouMean(text, row.words, fmt::format("one of {}", fmt::join(row.words, ", "))));
-    }
-    options.*row.text = text;
-  } else if (row.flag != nullptr) {
+  if (row.text != nullptr || row.word != nullptr) return ApplyText(row, value, options);
+  if (row.flag != nullptr) {
     if (!value.is_boolean()) return Bad(name, value, "it is true or false");
-    options.*row.flag = value.get<bool>();
+    row.flag(options) = value.get<bool>();
   } else if (row.list != nullptr) {
-    (options.*row.list).clear();
+    std::vector<std::string>& list = row.list(options);
+    list.clear();
     for (const Json& item : value.is_array() ? value : Json::array({value})) {
       if (!item.is_string()) return Bad(name, value, "it is a text or a list of texts");
-      if (item != "") (options.*row.list).push_back(item.get<std::string>());
+      if (item != "") list.push_back(item.get<std::string>());
     }
   } else {
     const double number = value.is_number() ? value.get<double>() : -1;
@@ -176,26 +236,26 @@ Result<RunOptions> SettingsReader::OptionsOf(const Settings& settings) {
       if (row == rows.end()) {
         std::vector<std::string> known = SettingNames();
         for (const std::string& key : driver::ChangeKeys()) known.push_back(key);
-        return MakeError(kUnknownAxis, fmt::format("there is nothing called `{}` to set", name), {},
+        return MakeError(kUnknownAxis, fmt::format("there is no setting `{}`", name), {},
                          DidYouMean(name, known, "figures are device.FIELD and system.FIELD"));
       }
       if (Status applied = Apply(*row, value, options); !applied) return applied.error();
     }
   }
   if (!of_device.empty()) {
-    auto file = FileOf(true, options.device);
+    auto file = FileOf(true, options.device.name);
     if (!file) return file.error();
     for (const auto& [path, value] : of_device) SetIn(*file, path, value);
-    options.device = file->dump();
+    options.device.name = file->dump();
   }
   if (!of_system.empty()) {
-    auto file = FileOf(false, options.system);
+    auto file = FileOf(false, options.system.name);
     if (!file) return file.error();
     for (const auto& [field, value] : of_system) {
       if (Status set = SetSystemField(field, value, *file); !set) return set.error();
     }
     if (Status fitted = FitDimensions(*file); !fitted) return fitted.error();
-    options.system = file->dump();
+    options.system.name = file->dump();
   }
   return options;
 }
@@ -203,37 +263,40 @@ Result<RunOptions> SettingsReader::OptionsOf(const Settings& settings) {
 std::string CommandOf(const RunOptions& options) {
   const RunOptions usual;
   std::string command = "hespas run";
-  AddWord(command, options.program);
+  AddWord(command, options.program.path);
   const auto text = [&](const char* option, const std::string& value, const std::string& standard) {
     if (value == standard) return;
     command += std::string(" ") + option;
     AddWord(command, value);
   };
+  const auto word = [&](const char* option, auto value, auto standard) {
+    text(option, std::string(driver::TextOf(value)), std::string(driver::TextOf(standard)));
+  };
   const auto number = [&](const char* option, auto value, auto standard) {
     if (value != standard) command += fmt::format(" {} {}", option, value);
   };
-  text("--device", options.device, usual.device);
-  text("--system", options.system, usual.system);
-  number("--num-npus", options.num_npus, usual.num_npus);
-  number("--retarget", options.assumptions.devices, usual.assumptions.devices);
-  text("--estimator", options.estimator, usual.estimator);
-  text("--fallback", options.fallback, usual.fallback);
-  text("--dataflow", options.dataflow, usual.dataflow);
-  text("--optimise", options.optimise, usual.optimise);
-  for (const std::string& flag : options.xla_flags) AddWord(command, "--xla-flag=" + flag);
-  text("--split", options.split, usual.split);
-  if (options.merge) command += " --merge";
-  number("--block-lim", options.block_limit, usual.block_limit);
-  text("--separator", options.separator, usual.separator);
-  text("--separator-policy", options.separator_policy, usual.separator_policy);
-  text("--network-backend", options.network_backend, usual.network_backend);
-  text("--network-model", options.network_model, usual.network_model);
-  text("--overlap", options.overlap, usual.overlap);
-  if (options.flash_attention) command += " --flash-attention";
-  for (const std::string& straggler : options.stragglers) text("--straggler", straggler, "");
-  for (const std::string& devices : options.rank_devices) text("--rank-devices", devices, "");
-  number("--trip-count", options.assumptions.trip_count, usual.assumptions.trip_count);
-  number("--moe-imbalance", options.assumptions.moe_imbalance, usual.assumptions.moe_imbalance);
+  text("--device", options.device.name, usual.device.name);
+  text("--system", options.system.name, usual.system.name);
+  number("--num-npus", options.system.num_npus, usual.system.num_npus);
+  number("--retarget", options.program.assumptions.devices, usual.program.assumptions.devices);
+  text("--estimator", options.estimate.estimator, usual.estimate.estimator);
+  text("--fallback", options.estimate.settings.fallback, usual.estimate.settings.fallback);
+  word("--dataflow", options.estimate.settings.dataflow, usual.estimate.settings.dataflow);
+  word("--optimise", options.optimise.mode, usual.optimise.mode);
+  for (const std::string& flag : options.optimise.xla_flags) AddWord(command, "--xla-flag=" + flag);
+  word("--split", options.split.strategy, usual.split.strategy);
+  if (options.split.merge) command += " --merge";
+  number("--block-lim", options.split.block_limit, usual.split.block_limit);
+  word("--separator", options.split.separator, usual.split.separator);
+  word("--separator-policy", options.split.policy, usual.split.policy);
+  word("--network-backend", options.network.backend, usual.network.backend);
+  word("--network-model", options.network.model, usual.network.model);
+  word("--overlap", options.network.overlap, usual.network.overlap);
+  if (options.estimate.flash_attention) command += " --flash-attention";
+  for (const std::string& straggler : options.network.stragglers) text("--straggler", straggler, "");
+  for (const std::string& devices : options.parts.rank_devices) text("--rank-devices", devices, "");
+  number("--trip-count", options.program.assumptions.trip_count, usual.program.assumptions.trip_count);
+  number("--moe-imbalance", options.program.assumptions.moe_imbalance, usual.program.assumptions.moe_imbalance);
   for (const std::string& change : options.changes) text("--set", change, "");
   return command;
 }

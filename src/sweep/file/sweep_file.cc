@@ -11,7 +11,6 @@
 #include "base/text/json_text.h"
 #include "base/text/suggest.h"
 #include "driver/configuration/changes.h"
-#include "sweep/answer/row.h"
 #include "sweep/file/ranges.h"
 
 namespace hespas::sweep {
@@ -222,7 +221,7 @@ class Reader {
     for (const Expression& condition : conditions) {
       for (const std::string& name : condition.Names()) {
         if (std::find(known.begin(), known.end(), name) != known.end()) continue;
-        Report(kBadExpression, fmt::format("`{}`: nothing is called `{}`", condition.text(), name), {key},
+        Report(kBadExpression, fmt::format("`{}`: there is no setting or result `{}`", condition.text(), name), {key},
                DidYouMean(name, known, "names are those of axes, `base` and, in `constraints`, results"));
       }
     }
@@ -266,12 +265,6 @@ class Reader {
 
 }  // namespace
 
-std::optional<double> Economy::PriceOf(const std::string& device) const {
-  auto found = prices.find(device);
-  if (found == prices.end()) found = prices.find("*");
-  return found == prices.end() ? std::nullopt : std::optional(found->second);
-}
-
 std::optional<SweepFile> ReadSweepFile(const std::string& path, Diagnostics& diagnostics) {
   auto text = ReadInput(path);
   if (text) return ReadSweepText(*std::move(text), path, diagnostics);
@@ -308,7 +301,7 @@ bool AddConstraints(const std::vector<std::string>& texts, SweepFile& file, Diag
     }
     for (const std::string& name : expression->Names()) {
       if (std::find(known.begin(), known.end(), name) == known.end())
-        diagnostics.Error(kBadExpression, fmt::format("`{}`: nothing is called `{}`", text, name), {},
+        diagnostics.Error(kBadExpression, fmt::format("`{}`: there is no setting or result `{}`", text, name), {},
                           DidYouMean(name, known));
     }
     file.constraints.push_back(*std::move(expression));

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/diagnostic.h"
+#include "sweep/columns/columns.h"
 #include "sweep/file/expression.h"
 #include "sweep/file/settings.h"
 
@@ -40,13 +41,6 @@ struct Sample {
   Method method = Method::kProduct;
   uint64_t count = 0;
   uint64_t seed = 0;
-};
-
-// What a run of a sweep is worth knowing besides its figures.
-struct Economy {
-  double tokens = 0;                     // of a whole run; 0: not asked
-  std::map<std::string, double> prices;  // of a device and hour, by device; "*" for the others
-  std::optional<double> PriceOf(const std::string& device) const;
 };
 
 struct SweepFile {

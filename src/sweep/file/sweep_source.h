@@ -1,15 +1,13 @@
 // A sweep file's text as a tree of values with their places; YAML or JSON, told apart by the first character.
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
+#include "sweep/columns/json.h"
 
 namespace hespas::sweep {
-
-using Json = nlohmann::ordered_json;  // axes keep the order of the file
 
 inline constexpr DiagnosticKind kSweepSyntax{
     "E1000", "A sweep file is YAML or JSON; this one does not parse. `hespas schema sweep` prints its keys."};

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "base/units.h"
 #include "ir/attributes/attribute.h"
 #include "ir/attributes/op_attributes.h"
 #include "ir/verify/rules.h"
@@ -14,34 +15,10 @@ int64_t ChannelNumber(Check& check) {
   return AsInteger(FindEntry(Entries(*handle), "handle").value_or("0")).value_or(0);
 }
 
-bool UsesGlobalIds(Check& check) {
-  const std::string_view* flag = check.attribute("use_global_device_ids");
-  return flag && AsBool(*flag).value_or(true);
-}
-
 bool CheckChannel(Check& check, int64_t least) {
   if (!UsesGlobalIds(check) || ChannelNumber(check) >= least) return true;
   return check.Fail(kBadGroups, "with `use_global_device_ids` the channel's handle must be at least {}, but is {}",
                     least, ChannelNumber(check));
-}
-
-// Every id once, none left out of 0..n-1.
-bool CheckIds(Check& check, const IntegerMatrix& groups, const GroupRules& rules) {
-  std::vector<bool> seen(groups.values.size(), false);
-  int64_t count = 0;
-  for (const int64_t id : groups.values) {
-    if (id == -1 && !rules.uniform) continue;
-    if (id < 0) return check.Fail(kBadGroups, "{} is no replica id", id);
-    ++count;
-    if (id >= static_cast<int64_t>(seen.size())) continue;
-    if (seen[static_cast<size_t>(id)]) return check.Fail(kBadGroups, "replica id {} is in more than one group", id);
-    seen[static_cast<size_t>(id)] = true;
-  }
-  if (!rules.complete) return true;
-  for (int64_t id = 0; id < count; ++id) {
-    if (!seen[static_cast<size_t>(id)]) return check.Fail(kBadGroups, "replica id {} is in no group", id);
-  }
-  return true;
 }
 
 // The reduction body of each operand of all_reduce and reduce_scatter.
@@ -117,24 +94,47 @@ bool CheckSplit(Check& check, size_t i, int64_t split, int64_t concat, int64_t c
   return check.ExpectShape(dims, i);
 }
 
-bool CheckGroupText(Check& check, std::string_view text, const GroupRules& rules) {
-  if (Trim(text).starts_with('#')) return true;                               // mesh axes: right by construction
-  if (check.hlo() && text.find("<=") != std::string_view::npos) return true;  // `[G,S]<=[N]`, too large to list
-  const auto dense = AsDense(text);
-  const auto shape = dense ? AsShape(dense->type) : std::nullopt;
-  if (shape && shape->dims.size() != 2) {
-    return check.Report(kBadGroups,
-                        fmt::format("`replica_groups` must have two dimensions, but has {}", shape->dims.size()),
-                        "write a list of groups, such as dense<[[0, 1]]> : tensor<1x2xi64>");
+// `large` is `small` times the members of a group, along the attribute's dimension. XLA insists; the reference
+// implementation of StableHLO does not, and programs rely on it.
+bool CheckFactor(Check& check, std::string_view attribute, bool gathers) {
+  const auto dimension = check.Dimension(attribute);
+  const int64_t members = GroupMembers(check);
+  if (!dimension || members <= 1) return dimension.has_value();
+  for (size_t i = 0; i < check.operand_count(); ++i) {
+    if (!check.operand_ranked(i) || !check.result_ranked(i) || *dimension >= check.operand_rank(i)) continue;
+    const int64_t operand = check.operand(i).dims[static_cast<size_t>(*dimension)];
+    const int64_t result = check.result(i).dims[static_cast<size_t>(*dimension)];
+    const int64_t large = gathers ? result : operand;
+    const int64_t small = gathers ? operand : result;
+    if (large == kDynamic || small == kDynamic || large == internal::SaturatingMultiply(small, members)) continue;
+    return check.Fail(kBadDimension, "dimension {} has {} elements, which are not {} for each of {} members",
+                      *dimension, large, small, members);
   }
-  const auto groups = AsIntegerMatrix(text);
-  if (!groups) return check.Fail(kBadGroups, "`replica_groups` cannot be read: `{}`", text.substr(0, 60));
-  if (UsesGlobalIds(check) && groups->values.empty()) {
-    return check.Fail(kBadGroups, "with `use_global_device_ids` the replica groups must not be empty");
+  return true;
+}
+
+// Roots chosen at run time are one operand more: a list with one root for each operand that is sent.
+// The number of those, which is the number of results.
+std::optional<size_t> CheckRoots(Check& check) {
+  const std::string_view* dynamic = check.attribute("has_dynamic_root");
+  const bool given = dynamic && AsBool(*dynamic).value_or(true);
+  if (check.operand_count() < (given ? 2 : 1)) {
+    check.Fail(kWrongCount, "{} operands are given, but there must be data{}", check.operand_count(),
+               given ? " and a list of roots" : "");
+    return std::nullopt;
   }
-  if (!CheckIds(check, *groups, rules)) return false;
-  if (rules.size == 0 || (groups->columns == rules.size && groups->rows > 0)) return true;
-  return check.Fail(kBadGroups, "groups of {} replicas are needed, but they have {}", rules.size, groups->columns);
+  const size_t data = check.operand_count() - (given ? 1 : 0);
+  if (!check.ExpectResults(data)) return std::nullopt;
+  if (!given) return data;
+  const Type& roots = check.operand(data);
+  const bool is_i32 = (check.operand_facts(data).classes & kSigned) && roots.element.bits == 32;
+  if (!is_i32 || !check.operand_ranked(data) || roots.dims.size() != 1) {
+    check.Fail(kWrongType, "the roots must be a list of i32, not `{}`", check.text(check.operand_type(data)));
+    return std::nullopt;
+  }
+  if (CompatibleSizes(roots.dims[0], static_cast<int64_t>(data))) return data;
+  check.Fail(kTypeMismatch, "{} roots are given for {} operands", roots.dims[0], data);
+  return std::nullopt;
 }
 
 bool ReturnsOneCollective(Check& check, const std::vector<OpId>& ops) {
@@ -148,17 +148,6 @@ bool ReturnsOneCollective(Check& check, const std::vector<OpId>& ops) {
 
 }  // namespace
 
-bool CheckReplicaGroups(Check& check, const GroupRules& rules) {
-  const std::string_view* text = check.Require("replica_groups");
-  if (!text) return false;
-  std::string key(*text);
-  key += fmt::format(" {}{}{}{}", rules.uniform, rules.complete, UsesGlobalIds(check), rules.size);
-  if (check.right_groups().contains(key)) return true;
-  if (!CheckGroupText(check, *text, rules)) return false;
-  check.right_groups().insert(std::move(key));
-  return true;
-}
-
 bool CheckAllGather(Check& check) {
   const auto dimension = check.Dimension("all_gather_dim");
   if (!dimension || !check.ExpectResults(check.operand_count())) return false;
@@ -166,7 +155,7 @@ bool CheckAllGather(Check& check) {
   for (size_t i = 0; i < check.operand_count(); ++i) {
     if (!CheckGathered(check, i, *dimension)) return false;
   }
-  return true;
+  return !check.hlo() || CheckFactor(check, "all_gather_dim", true);
 }
 
 bool CheckAllReduce(Check& check) {
@@ -179,11 +168,10 @@ bool CheckAllReduce(Check& check) {
 }
 
 bool CheckCollectiveReduce(Check& check) {
-  // A root chosen at run time is one operand more.
-  const std::string_view* dynamic = check.attribute("has_dynamic_root");
-  const size_t roots = dynamic && AsBool(*dynamic).value_or(false) ? 1 : 0;
-  if (check.operand_count() <= roots || !check.ExpectResults(check.operand_count() - roots)) return false;
-  if (!CheckReplicaGroups(check, {.uniform = false, .complete = false}) || !CheckBody(check)) return false;
+  if (!CheckRoots(check) || !CheckReplicaGroups(check, {.uniform = false, .complete = false}) ||
+      !CheckChannel(check, 1) || !CheckBody(check)) {
+    return false;
+  }
   for (size_t i = 0; i < check.result_count(); ++i) {
     if (check.operand_ranked(i) && !check.ExpectShape(check.operand(i).dims, i)) return false;
   }
@@ -222,33 +210,7 @@ bool CheckReduceScatter(Check& check) {
       return false;
     }
   }
-  return true;
-}
-
-bool CheckPairs(Check& check) {
-  const std::string_view* text = check.Require("source_target_pairs");
-  if (!text) return false;
-  const auto pairs = AsIntegerMatrix(*text);
-  if (!pairs || (!pairs->values.empty() && pairs->columns != 2)) {
-    return check.Report(kBadGroups, fmt::format("`source_target_pairs` must be pairs, not `{}`", text->substr(0, 60)),
-                        "write dense<[[source, target], ...]> : tensor<Nx2xi64>");
-  }
-  std::vector<int64_t> sources;
-  std::vector<int64_t> targets;
-  for (int64_t row = 0; row < pairs->rows && pairs->columns == 2; ++row) {
-    if (pairs->at(row, 0) < 0 || pairs->at(row, 1) < 0)
-      return check.Fail(kBadGroups, "replica ids must not be negative");
-    sources.push_back(pairs->at(row, 0));
-    targets.push_back(pairs->at(row, 1));
-  }
-  for (std::vector<int64_t>* ids : {&sources, &targets}) {
-    std::sort(ids->begin(), ids->end());
-    const auto twice = std::adjacent_find(ids->begin(), ids->end());
-    if (twice != ids->end()) {
-      return check.Fail(kBadGroups, "replica {} is the {} of two pairs", *twice, ids == &sources ? "source" : "target");
-    }
-  }
-  return true;
+  return !check.hlo() || CheckFactor(check, "scatter_dimension", false);
 }
 
 bool CheckCollectivePermute(Check& check) {
@@ -257,7 +219,12 @@ bool CheckCollectivePermute(Check& check) {
 }
 
 bool CheckCollectiveBroadcast(Check& check) {
-  return CheckReplicaGroups(check, {.uniform = false, .complete = false}) && check.ExpectSameType(0);
+  const auto data = CheckRoots(check);
+  if (!data || !CheckReplicaGroups(check, {.uniform = false, .complete = false})) return false;
+  for (size_t i = 0; i < *data; ++i) {
+    if (!check.ExpectSameType(i, i)) return false;
+  }
+  return true;
 }
 
 bool CheckAsyncStart(Check& check) {

@@ -59,6 +59,19 @@ bool CheckSizesAgree(Check& check, const Dimensions& lhs, const Dimensions& rhs,
   return true;
 }
 
+// Real numbers may be mixed: JAX multiplies f8E4M3FN by f8E5M2 or i8 by bf16, and XLA converts them. Its own
+// output mixes more.
+bool CheckMixedElements(Check& check) {
+  constexpr ClassMask kReal = kInteger | kFloat;
+  const ClassMask classes = check.operand_facts(0).classes | check.operand_facts(1).classes;
+  if (check.hlo() || !(classes & ~kReal) || (classes & (kQuantised | kQuantisedAxis)) ||
+      CompatibleElements(check.facts(), check.operand_type(0), check.operand_type(1))) {
+    return true;
+  }
+  return check.Fail(kTypeMismatch, "operands `{}` and `{}` differ in element type", check.text(check.operand_type(0)),
+                    check.text(check.operand_type(1)));
+}
+
 // Batching and contracting dimensions of one side.
 bool CheckSide(Check& check, size_t side, const Dimensions& batching, const Dimensions& contracting) {
   Dimensions all = batching;
@@ -139,7 +152,7 @@ bool CheckDotGeneral(Check& check) {
          CheckSide(check, 1, dims->rhs_batching, dims->rhs_contracting) &&
          CheckSizesAgree(check, dims->lhs_batching, dims->rhs_batching, "batching") &&
          CheckSizesAgree(check, dims->lhs_contracting, dims->rhs_contracting, "contracting") && CheckPrecision(check) &&
-         check.ExpectShape(DotShape(check, *dims)) && CheckQuantisedContraction(check);
+         CheckMixedElements(check) && check.ExpectShape(DotShape(check, *dims)) && CheckQuantisedContraction(check);
 }
 
 }  // namespace hespas::ir::verify

@@ -72,7 +72,10 @@ bool CheckArguments(Check& check, BlockId block, std::string_view what) {
 
 bool CheckIf(Check& check) { return CheckBranches(check); }
 
-bool CheckCase(Check& check) { return CheckBranches(check); }
+bool CheckCase(Check& check) {
+  if (check.operand(0).element.bits == 32) return CheckBranches(check);
+  return check.Fail(kWrongType, "the index must be tensor<i32>, not `{}`", check.text(check.operand_type(0)));
+}
 
 bool CheckWhile(Check& check) {
   const BlockId condition = check.block(0);

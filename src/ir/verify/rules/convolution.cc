@@ -83,8 +83,37 @@ Dimensions ResultShape(Check& check, const ConvolutionDimensions& dims, const Wi
   return out;
 }
 
+// Operands of one type; the result may be wider, as JAX's preferred_element_type asks for. XLA's TPU compiler itself
+// mixes bf16 and pred.
+bool CheckElements(Check& check) {
+  constexpr ClassMask kAnyQuantised = kQuantised | kQuantisedAxis;
+  if (check.hlo() || ((check.operand_facts(0).classes | check.operand_facts(1).classes) & kAnyQuantised) ||
+      CompatibleElements(check.facts(), check.operand_type(0), check.operand_type(1))) {
+    return true;
+  }
+  return check.Fail(kTypeMismatch, "operands `{}` and `{}` differ in element type", check.text(check.operand_type(0)),
+                    check.text(check.operand_type(1)));
+}
+
 bool CheckCommon(Check& check, const ConvolutionDimensions& dims) {
-  return CheckDimensionNumbers(check, dims) && CheckGroups(check, dims) && CheckPrecision(check);
+  return CheckDimensionNumbers(check, dims) && CheckElements(check) && CheckGroups(check, dims) &&
+         CheckPrecision(check);
+}
+
+Dimensions KernelSizes(Check& check, const ConvolutionDimensions& dims) {
+  Dimensions sizes;
+  for (const int64_t d : dims.kernel_spatial) sizes.push_back(check.operand(1).dims[static_cast<size_t>(d)]);
+  return sizes;
+}
+
+// Operand 2 of dynamic_conv: a row of low and high for each spatial dimension.
+bool CheckPaddingOperand(Check& check, size_t spatial) {
+  if (!check.operand_ranked(2)) return true;
+  const Dimensions& dims = check.operand(2).dims;
+  if (dims.size() == 2 && CompatibleSizes(dims[0], static_cast<int64_t>(spatial)) && CompatibleSizes(dims[1], 2)) {
+    return true;
+  }
+  return check.Fail(kBadDimension, "the padding must have the shape [{}, 2], but has {}", spatial, ShapeList(dims));
 }
 
 std::optional<ConvolutionDimensions> ReadDimensions(Check& check) {
@@ -100,9 +129,7 @@ bool CheckConvolution(Check& check) {
   if (!check.operand_ranked(0) || !check.operand_ranked(1)) return true;
   const auto dims = ReadDimensions(check);
   if (!dims || !CheckCommon(check, *dims)) return false;
-  Dimensions sizes;
-  for (const int64_t d : dims->kernel_spatial) sizes.push_back(check.operand(1).dims[static_cast<size_t>(d)]);
-  const auto window = ReadWindow(check, sizes, kConvolutionWindow);
+  const auto window = ReadWindow(check, KernelSizes(check, *dims), kConvolutionWindow);
   if (!window) return false;
   return check.ExpectShape(ResultShape(check, *dims, &*window)) && CheckQuantisedContraction(check);
 }
@@ -110,8 +137,20 @@ bool CheckConvolution(Check& check) {
 bool CheckDynamicConvolution(Check& check) {
   if (!check.operand_ranked(0) || !check.operand_ranked(1)) return true;
   const auto dims = ReadDimensions(check);
-  return dims && CheckCommon(check, *dims) && check.ExpectShape(ResultShape(check, *dims, nullptr)) &&
-         CheckQuantisedContraction(check);
+  if (!dims || !CheckCommon(check, *dims) || !CheckPaddingOperand(check, dims->kernel_spatial.size())) return false;
+  const auto padding = check.ConstantOperand(2);
+  std::optional<Window> window;
+  // Like the reference implementation, looks at the window where the padding is known: JAX exports strides of batch
+  // and features, too, where it is not.
+  if (padding && padding->size() == 2 * dims->kernel_spatial.size()) {
+    window = ReadWindow(check, KernelSizes(check, *dims), kConvolutionWindow);
+    if (!window) return false;
+    for (size_t i = 0; i < window->size(); ++i) {
+      (*window)[i].padding_low = (*padding)[2 * i];
+      (*window)[i].padding_high = (*padding)[2 * i + 1];
+    }
+  }
+  return check.ExpectShape(ResultShape(check, *dims, window ? &*window : nullptr)) && CheckQuantisedContraction(check);
 }
 
 }  // namespace hespas::ir::verify

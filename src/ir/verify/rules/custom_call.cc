@@ -138,10 +138,24 @@ bool CheckBuffers(Check& check) {
          check.Fail(kTypeMismatch, "`{}` and `{}` differ in shape or element", check.text(buffer), check.text(tensor));
 }
 
+// What is called: a name, by one of the interfaces 0 (XLA's default) to 4 (typed FFI).
+bool CheckTarget(Check& check) {
+  constexpr int64_t kNewestInterface = 4;
+  const std::string_view* target = check.attribute("call_target_name");
+  if (target && !Trim(*target).starts_with('"')) {
+    return check.Fail(kBadAttribute, "`call_target_name` must be a string, not `{}`", target->substr(0, 60));
+  }
+  const auto version = check.OptionalInteger("api_version", 1);
+  if (!version) return false;
+  if (*version >= 0 && *version <= kNewestInterface) return true;
+  return check.Report(kBadAttribute, fmt::format("`api_version` {} is unknown", *version), "use 0 to 4");
+}
+
 }  // namespace
 
 bool CheckCustomCall(Check& check) {
   if (check.operand_count() == 0 && check.result_count() == 0 && check.loose()) return true;
+  if (!CheckTarget(check)) return false;
   const std::string_view* operands = check.attribute("operand_layouts");
   const std::string_view* results = check.attribute("result_layouts");
   if ((operands == nullptr) != (results == nullptr)) {

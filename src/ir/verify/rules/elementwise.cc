@@ -159,7 +159,7 @@ bool CheckIota(Check& check) {
 }
 
 bool CheckDynamicIota(Check& check) {
-  if (!CheckIota(check)) return false;
+  if (!CheckIota(check) || !check.ExpectRank(0, 1)) return false;
   const Type& shape = check.operand(0);
   if (check.operand_ranked(0) && shape.dims.size() == 1 && !CompatibleSizes(shape.dims[0], check.result_rank())) {
     return check.Fail(kTypeMismatch, "a shape of {} sizes does not fit a result of rank {}", shape.dims[0],

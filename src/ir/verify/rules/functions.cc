@@ -25,32 +25,6 @@ bool CheckBoundsOf(Check& check, TypeId id) {
   return true;
 }
 
-// Scales within what the expressed type can hold, a dimension that can exist.
-bool CheckScales(Check& check, TypeId id) {
-  const Quantisation* q = check.facts()[id].quantisation;
-  if (!q) return true;
-  if (q->per_axis && q->dimension < 0) {
-    return check.Fail(kBadQuantisation, "`{}` is quantised along dimension {}", check.text(id), q->dimension);
-  }
-  if (q->expressed != "f16") return true;
-  constexpr double kSmallest = 5.9604644775390625e-8;  // the least positive f16
-  constexpr double kLargest = 65504;
-  for (const double scale : q->scales) {
-    if (scale >= kSmallest && scale <= kLargest) continue;
-    return check.Fail(kBadQuantisation, "the scale {} of `{}` is out of the range of f16", scale, check.text(id));
-  }
-  return true;
-}
-
-// Whether the op stands in a module within the module, whose symbols are its own.
-bool InNestedModule(Check& check) {
-  const Module& module = check.module();
-  for (OpId op = module.parent_op(check.id()); op.valid(); op = module.parent_op(op)) {
-    if (module.kind(op) == OpKind::kModule) return op != module.root();
-  }
-  return false;
-}
-
 // A function by its symbol, or nothing with a report.
 OpId FindFunction(Check& check, std::string_view attribute) {
   const std::string_view* text = check.Require(attribute);
@@ -168,7 +142,7 @@ bool CheckFunction(Check& check) {
   }
   for (size_t i = 0; i < check.argument_count(block); ++i) {
     const TypeId type = check.argument_type(block, i);
-    if (!CheckBoundsOf(check, type) || !CheckScales(check, type)) return false;
+    if (!CheckBoundsOf(check, type) || (!check.facts()[type].flaw.empty() && !check.ExpectSound(type))) return false;
     if (signature && !MaySpell(check.module(), signature->inputs[i], type)) {
       return check.Fail(kTypeMismatch, "argument {} of the body is `{}`, but the function's type has `{}`", i,
                         check.text(type), signature->inputs[i].text);
@@ -197,7 +171,7 @@ bool CheckReturn(Check& check) {
 }
 
 bool CheckCall(Check& check) {
-  if (InNestedModule(check)) return true;
+  if (check.in_nested_module()) return true;
   const OpId function = FindFunction(check, "callee");
   return function.valid() && CheckCallOf(check, function);
 }
@@ -210,7 +184,8 @@ bool CheckComposite(Check& check) {
     return check.Report(kBadAttribute, fmt::format("`{}` is no name of the form namespace.op", name),
                         "write a name such as \"my_namespace.my_op\"");
   }
-  if ((!check.has("decomposition") && check.region_count() > 0) || InNestedModule(check)) return true;
+  if (!check.OptionalInteger("version", 0)) return false;
+  if ((!check.has("decomposition") && check.region_count() > 0) || check.in_nested_module()) return true;
   const OpId function = FindFunction(check, "decomposition");
   return function.valid() && CheckCallOf(check, function);
 }

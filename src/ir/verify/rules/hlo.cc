@@ -92,38 +92,6 @@ bool CheckTopK(Check& check) {
 
 // --- collectives -----------------------------------------------------------------------------------------------------
 
-// Members of each replica group; 0 where the text says nothing (all devices), or where groups multiply by partitions.
-int64_t GroupMembers(Check& check) {
-  if (check.has("channel_handle") && !check.has("use_global_device_ids")) return 0;
-  const std::string_view* text = check.attribute("replica_groups");
-  const auto groups = text ? AsIntegerMatrix(*text) : std::nullopt;
-  return groups ? groups->columns : 0;
-}
-
-// `large` is `small` times the members of a group, along the attribute's dimension.
-bool CheckFactor(Check& check, std::string_view attribute, bool gathers) {
-  const auto dimension = check.Dimension(attribute);
-  const int64_t members = GroupMembers(check);
-  if (!dimension || members <= 1) return dimension.has_value();
-  for (size_t i = 0; i < check.operand_count(); ++i) {
-    if (!check.operand_ranked(i) || !check.result_ranked(i) || *dimension >= check.operand_rank(i)) continue;
-    const int64_t operand = check.operand(i).dims[static_cast<size_t>(*dimension)];
-    const int64_t result = check.result(i).dims[static_cast<size_t>(*dimension)];
-    const int64_t large = gathers ? result : operand;
-    const int64_t small = gathers ? operand : result;
-    if (large == kDynamic || small == kDynamic || large == internal::SaturatingMultiply(small, members)) continue;
-    return check.Fail(kBadDimension, "dimension {} has {} elements, which are not {} for each of {} members",
-                      *dimension, large, small, members);
-  }
-  return true;
-}
-
-bool CheckHloAllGather(Check& check) { return CheckAllGather(check) && CheckFactor(check, "all_gather_dim", true); }
-
-bool CheckHloReduceScatter(Check& check) {
-  return CheckReduceScatter(check) && CheckFactor(check, "scatter_dimension", false);
-}
-
 // Splitting and joining along one dimension keeps the shape; in the tuple form operand i becomes result i.
 bool CheckHloAllToAll(Check& check) {
   if (!check.ExpectResults(check.operand_count()) || !CheckReplicaGroups(check, {})) return false;
@@ -223,7 +191,7 @@ constexpr HloRow kRows[] = {
     {"mhlo.bitcast", Row(kOne, kOne, CheckBitcast)}, {"mhlo.copy", kUnary}, {"mhlo.cosh", kUnary},
     {"mhlo.domain", kUnary}, {"mhlo.erf", kUnary}, {"mhlo.fusion", Row(kAny, kAny, CheckFusion, kOne)},
     {"mhlo.sinh", kUnary}, {"mhlo.stochastic_convert", Row(kTwo, kOne, CheckSameShape)},
-    {"mhlo.topk", Row(kOne, kTwo, CheckTopK)}, {"stablehlo.all_gather", Row(kSome, kSome, CheckHloAllGather)},
+    {"mhlo.topk", Row(kOne, kTwo, CheckTopK)}, {"stablehlo.all_gather", Row(kSome, kSome, CheckAllGather)},
     {"stablehlo.all_to_all", Row(kSome, kSome, CheckHloAllToAll)},
     {"stablehlo.broadcast_in_dim", Row(kOne, kOne, CheckHloBroadcast, kNone, kSameElement)},
     {"stablehlo.collective_permute", Row(kSome, kSome, CheckHloPermute)},
@@ -234,7 +202,7 @@ constexpr HloRow kRows[] = {
     {"stablehlo.map", Row(kSome, kOne, CheckHloMap, kOne, kSameShape)},
     {"stablehlo.optimization_barrier", Row(kAny, kAny, CheckOptimizationBarrier)},
     {"stablehlo.recv", Row(kOne, kAny, nullptr)},
-    {"stablehlo.reduce_scatter", Row(kSome, kSome, CheckHloReduceScatter, kOne)},
+    {"stablehlo.reduce_scatter", Row(kSome, kSome, CheckReduceScatter, kOne)},
     {"stablehlo.rng", Row(kTwo, kOne, CheckHloRng)}, {"stablehlo.send", Row(kSome, kAny, nullptr)},
     {"stablehlo.while", Row(kAny, kAny, CheckWhile, kTwo)},
 };

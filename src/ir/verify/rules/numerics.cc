@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "base/units.h"
 #include "ir/attributes/attribute.h"
 #include "ir/verify/rules.h"
 
@@ -64,6 +65,10 @@ bool CheckBatchNorm(Check& check, std::initializer_list<size_t> multi, std::init
   if (!index || !check.operand_ranked(0)) return false;
   if (*index >= check.operand_rank(0)) {
     return check.Fail(kBadDimension, "`feature_index` {} is not in [0, {})", *index, check.operand_rank(0));
+  }
+  const std::string_view* epsilon = check.attribute("epsilon");
+  if (epsilon && !AsFloat(*epsilon)) {
+    return check.Fail(kBadAttribute, "`epsilon` must be a number, not `{}`", epsilon->substr(0, 60));
   }
   for (const size_t i : multi) {
     if (!check.operand_ranked(i) || CompatibleShapes(check.operand(0), check.operand(i))) continue;
@@ -161,6 +166,10 @@ bool CheckRng(Check& check) {
     }
     if (!check.ExpectElement(i)) return false;
   }
+  const std::string_view* distribution = check.attribute("rng_distribution");
+  if (distribution && AsEnum(*distribution) == "NORMAL" && !(check.operand_facts(0).classes & kFloat)) {
+    return check.Fail(kWrongType, "a normal distribution gives floats, not `{}`", check.text(check.result_type()));
+  }
   const Type& shape = check.operand(2);
   if (!check.operand_ranked(2) || shape.dims.size() != 1 || shape.dims[0] == kDynamic) {
     return check.Fail(kWrongType, "the shape must be a list of known length, not `{}`",
@@ -174,6 +183,21 @@ bool CheckRng(Check& check) {
   return !sizes || check.ExpectShape(*sizes);
 }
 
-bool CheckRngBitGenerator(Check& check) { return check.ExpectSameType(0, 0); }
+// The state holds words of 64 bits: a key, and a counter.
+bool CheckRngBitGenerator(Check& check) {
+  const std::string_view* text = check.attribute("rng_algorithm");
+  const std::string_view algorithm = text ? AsEnum(*text) : std::string_view();
+  const Type& state = check.operand(0);
+  const bool words = check.operand_facts(0).static_shape && (check.operand_facts(0).classes & kInteger);
+  if (words && (algorithm == "THREE_FRY" || algorithm == "PHILOX")) {
+    const int64_t bits = internal::SaturatingMultiply(state.element_count(), ElementBits(state.element));
+    if (bits != 128 && (bits != 192 || algorithm == "THREE_FRY")) {
+      return check.Report(kTypeMismatch,
+                          fmt::format("`{}` is no state of {}", check.text(check.operand_type(0)), algorithm),
+                          algorithm == "PHILOX" ? "give 2 or 3 values of ui64" : "give 2 values of ui64");
+    }
+  }
+  return check.ExpectSameType(0, 0);
+}
 
 }  // namespace hespas::ir::verify

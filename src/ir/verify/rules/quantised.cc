@@ -119,8 +119,8 @@ bool CheckAdd(Check& check) {
   if (!SameStorage(*lhs, *rhs) || !SameStorage(*lhs, *result)) {
     return FailSides(check, "operands and result must be stored in one type");
   }
-  if (!result->per_axis && (lhs->per_axis || rhs->per_axis)) {
-    return FailSides(check, "the result must be quantised per axis like the operands");
+  if (result->per_axis != (lhs->per_axis || rhs->per_axis)) {
+    return FailSides(check, "the result must be quantised per axis where an operand is, and only there");
   }
   for (const Quantisation* operand : {lhs, rhs}) {
     if (operand->per_axis && operand->dimension != result->dimension) {

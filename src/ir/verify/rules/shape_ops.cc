@@ -66,33 +66,43 @@ bool CheckConstantShape(Check& check, const std::vector<int64_t>& mapping) {
   return true;
 }
 
-bool StaticOrBounded(Check& check) {
+// Ops without a shape operand give a known shape, of which one dimension may merely have a bound.
+bool ExpectStaticOrBounded(Check& check, std::string_view alternative) {
   const TypeFacts& facts = check.result_facts();
   if (!facts.ranked || facts.static_shape) return true;
   const Type& type = check.result();
   const std::vector<int64_t> bounds = Bounds(type);
+  size_t dynamic = 0;
+  size_t unbounded = 0;
   for (size_t i = 0; i < type.dims.size(); ++i) {
-    if (type.dims[i] == kDynamic && (i >= bounds.size() || bounds[i] == kDynamic)) return false;
+    if (type.dims[i] != kDynamic) continue;
+    ++dynamic;
+    if (i >= bounds.size() || bounds[i] == kDynamic) ++unbounded;
   }
-  return true;
+  if (unbounded == 0 && (dynamic <= 1 || check.loose() || check.hlo())) return true;
+  return check.Report(kWrongType,
+                      fmt::format("the result type `{}` has {}", check.text(check.result_type()),
+                                  unbounded > 0 ? "dynamic dimensions without bounds" : "several dynamic dimensions"),
+                      fmt::format("give the sizes, or a bound of one dimension, or use {}", alternative));
 }
 
 bool CheckPadding(Check& check, const std::vector<int64_t>& low, const std::vector<int64_t>& high,
                   const std::vector<int64_t>& interior) {
   const Type& operand = check.operand(0);
+  const std::vector<int64_t> most = UpperSizes(operand);
   std::vector<int64_t> dims;
   for (size_t i = 0; i < operand.dims.size(); ++i) {
     if (interior[i] < 0)
       return check.Fail(kBadAttribute, "interior padding must not be negative, but is {}", interior[i]);
-    if (operand.dims[i] == kDynamic) {
+    if (most[i] == kDynamic) {
       dims.push_back(kDynamic);
       continue;
     }
-    const int64_t gaps = internal::SaturatingMultiply(std::max<int64_t>(operand.dims[i] - 1, 0), interior[i]);
-    const int64_t size = internal::SaturatingAdd(internal::SaturatingAdd(operand.dims[i], gaps),
-                                                 internal::SaturatingAdd(low[i], high[i]));
+    const int64_t gaps = internal::SaturatingMultiply(std::max<int64_t>(most[i] - 1, 0), interior[i]);
+    const int64_t size =
+        internal::SaturatingAdd(internal::SaturatingAdd(most[i], gaps), internal::SaturatingAdd(low[i], high[i]));
     if (size < 0) return check.Fail(kBadDimension, "padding makes dimension {} negative ({})", i, size);
-    dims.push_back(size);
+    dims.push_back(operand.dims[i] == kDynamic ? kDynamic : size);
   }
   return check.ExpectShape(dims);
 }
@@ -100,6 +110,19 @@ bool CheckPadding(Check& check, const std::vector<int64_t>& low, const std::vect
 bool CheckDimensionOfOperand(Check& check) {
   if (!check.operand_ranked(0)) return check.Dimension("dimension").has_value();
   return check.Dimension("dimension", check.operand_rank(0)).has_value();
+}
+
+// Both shapes hold equally many elements.
+bool CheckElementCount(Check& check) {
+  if (check.operand_facts(0).static_shape && check.result_facts().static_shape) {
+    const int64_t given = check.operand(0).element_count();
+    const int64_t wanted = check.result().element_count();
+    if (given != wanted) {
+      return check.Fail(kTypeMismatch, "`{}` has {} elements, but `{}` has {}", check.text(check.operand_type(0)),
+                        given, check.text(check.result_type()), wanted);
+    }
+  }
+  return CheckQuantisedMove(check);
 }
 
 }  // namespace
@@ -118,13 +141,8 @@ bool CheckBroadcast(Check& check) {
 bool CheckBroadcastInDim(Check& check) {
   const auto mapping = check.Integers("broadcast_dimensions");
   if (!mapping) return false;
-  if (!StaticOrBounded(check)) {
-    return check.Report(
-        kWrongType,
-        fmt::format("the result type `{}` has dynamic dimensions without bounds", check.text(check.result_type())),
-        "give the sizes or bounds, or use dynamic_broadcast_in_dim");
-  }
-  return CheckMapping(check, *mapping) && CheckQuantisedMove(check);
+  return ExpectStaticOrBounded(check, "dynamic_broadcast_in_dim") && CheckMapping(check, *mapping) &&
+         CheckQuantisedMove(check);
 }
 
 bool CheckDynamicBroadcastInDim(Check& check) {
@@ -134,21 +152,11 @@ bool CheckDynamicBroadcastInDim(Check& check) {
 }
 
 bool CheckReshape(Check& check) {
-  const TypeFacts& from = check.operand_facts(0);
-  const TypeFacts& to = check.result_facts();
-  if (from.ranked && to.ranked && from.static_shape && to.static_shape) {
-    const int64_t given = check.operand(0).element_count();
-    const int64_t wanted = check.result().element_count();
-    if (given != wanted) {
-      return check.Fail(kTypeMismatch, "`{}` has {} elements, but `{}` has {}", check.text(check.operand_type(0)),
-                        given, check.text(check.result_type()), wanted);
-    }
-  }
-  return CheckQuantisedMove(check);
+  return (check.loose() || check.hlo() || ExpectStaticOrBounded(check, "dynamic_reshape")) && CheckElementCount(check);
 }
 
 bool CheckDynamicReshape(Check& check) {
-  if (!CheckReshape(check) || !CheckShapeOperand(check, 1)) return false;
+  if (!CheckElementCount(check) || !CheckShapeOperand(check, 1)) return false;
   const auto sizes = check.ConstantOperand(1);
   if (!sizes || !check.operand_facts(0).static_shape) return true;
   int64_t wanted = 1;
@@ -226,9 +234,15 @@ bool CheckPad(Check& check) {
 
 bool CheckDynamicPad(Check& check) {
   if (!check.operand_ranked(0)) return true;
+  if (!check.ExpectRank(1, 0)) return false;
+  if (!CompatibleElements(check.facts(), check.operand_type(0), check.operand_type(1))) {
+    return check.Fail(kTypeMismatch, "`{}` cannot be padded with `{}`", check.text(check.operand_type(0)),
+                      check.text(check.operand_type(1)));
+  }
   for (size_t i = 2; i < 5; ++i) {
     const Type& padding = check.operand(i);
-    if (!check.operand_ranked(i) || padding.dims.size() != 1) continue;
+    if (!check.ExpectRank(i, 1)) return false;
+    if (!check.operand_ranked(i)) continue;
     if (!CompatibleSizes(padding.dims[0], check.operand_rank(0))) {
       return check.Fail(kTypeMismatch, "operand {} has {} entries, but the operand has rank {}", i, padding.dims[0],
                         check.operand_rank(0));
@@ -250,7 +264,8 @@ bool CheckDynamicPad(Check& check) {
 }
 
 bool CheckGetDimensionSize(Check& check) {
-  if (check.result_ranked() && (check.result_rank() != 0 || check.result().element.bits != 32)) {
+  const bool is_i32 = (check.result_facts().classes & kSigned) && check.result().element.bits == 32;
+  if (!is_i32 || (check.result_ranked() && check.result_rank() != 0)) {
     return check.Fail(kWrongType, "the result must be tensor<i32>, not `{}`", check.text(check.result_type()));
   }
   return CheckDimensionOfOperand(check);

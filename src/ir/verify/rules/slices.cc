@@ -52,9 +52,10 @@ bool CheckSlice(Check& check) {
     return check.Fail(kBadDimension, "start, limit and strides have {}, {} and {} entries for an operand of rank {}",
                       start->size(), limit->size(), strides->size(), rank);
   }
+  const std::vector<int64_t> most = UpperSizes(operand);
   std::vector<int64_t> dims;
   for (size_t i = 0; i < rank; ++i) {
-    if (!CheckBounds(check, i, (*start)[i], (*limit)[i], (*strides)[i], operand.dims[i])) return false;
+    if (!CheckBounds(check, i, (*start)[i], (*limit)[i], (*strides)[i], most[i])) return false;
     const int64_t length = (*limit)[i] - (*start)[i];
     dims.push_back(length / (*strides)[i] + (length % (*strides)[i] != 0));
   }

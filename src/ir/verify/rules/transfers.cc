@@ -35,6 +35,17 @@ bool ExpectLastToken(Check& check) {
   return check.Fail(kWrongType, "the last result must be a token, not `{}`", check.text(last));
 }
 
+// Operands are data, then a token.
+bool ExpectLastOperandToken(Check& check) {
+  const size_t last = check.operand_count() - 1;
+  for (size_t i = 0; i <= last; ++i) {
+    if ((check.operand_facts(i).classes == kToken) == (i == last)) continue;
+    return check.Fail(kWrongType, "operand {} must be {}, not `{}`", i, i == last ? "a token" : "data",
+                      check.text(check.operand_type(i)));
+  }
+  return true;
+}
+
 }  // namespace
 
 bool CheckInfeed(Check& check) {
@@ -56,10 +67,16 @@ bool CheckInfeed(Check& check) {
   return true;
 }
 
-bool CheckSend(Check& check) { return CheckChannelType(check, kDeviceToHost, "DEVICE_TO_HOST"); }
+bool CheckOutfeed(Check& check) { return ExpectLastOperandToken(check); }
+
+bool CheckSend(Check& check) {
+  return ExpectLastOperandToken(check) && CheckChannelType(check, kDeviceToHost, "DEVICE_TO_HOST") &&
+         (!check.has("source_target_pairs") || CheckPairs(check));
+}
 
 bool CheckRecv(Check& check) {
-  return CheckChannelType(check, kHostToDevice, "HOST_TO_DEVICE") && ExpectLastToken(check);
+  return CheckChannelType(check, kHostToDevice, "HOST_TO_DEVICE") && ExpectLastToken(check) &&
+         (!check.has("source_target_pairs") || CheckPairs(check));
 }
 
 }  // namespace hespas::ir::verify

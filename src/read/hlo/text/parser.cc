@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <unordered_map>
 
 #include "base/text/suggest.h"
@@ -118,6 +119,7 @@ class Parser {
     computation.first_instruction = static_cast<uint32_t>(out_.instructions.size());
     if (!ParseBody(computation)) return false;
     CheckRoot(computation, announced);
+    CheckParameters(computation, announced);
     ignored_.clear();
     if (!ParseAttributes(ignored_)) return false;
     if (!names_of_computations_.emplace(computation.name, out_.computations.size()).second) {
@@ -186,16 +188,38 @@ class Parser {
     return name;
   }
 
-  // What a computation's head says of its result.
+  // What a computation's head says of its parameters and its result.
   struct Announced {
+    std::optional<std::vector<ShapeId>> parameters;
+    size_t parameters_at = 0;
     std::optional<ShapeId> shape;
     size_t at = 0;
   };
 
+  // `(a: f32[4], b: (s32[], f32[2]))`; nothing where it is written in another way.
+  std::optional<std::vector<ShapeId>> ParameterShapes(std::string_view text) {
+    std::vector<ShapeId> shapes;
+    Scanner scan(text);
+    scan.Take('(');
+    if (scan.Take(')')) return shapes;
+    do {
+      scan.SkipBlanks();
+      if (scan.Name().empty() || !scan.Take(':')) return std::nullopt;
+      scan.SkipBlanks();
+      const auto shape = shapes_.Find(scan.Shape());
+      if (!shape) return std::nullopt;
+      shapes.push_back(*shape);
+    } while (scan.Take(','));
+    return scan.Take(')') ? std::optional(std::move(shapes)) : std::nullopt;
+  }
+
   bool ParseSignature(Announced& announced) {
     scan_.SkipBlanks();
     if (scan_.peek() != '(') return true;
-    if (scan_.Balanced().empty()) return Expected("`)` of the parameter list");
+    announced.parameters_at = scan_.position();
+    const std::string_view parameters = scan_.Balanced();
+    if (parameters.empty()) return Expected("`)` of the parameter list");
+    announced.parameters = ParameterShapes(parameters);
     scan_.SkipBlanks();
     if (!scan_.rest().starts_with("->")) return true;
     scan_.Seek(scan_.position() + 2);
@@ -213,6 +237,32 @@ class Parser {
     Report(kShapeMismatch, announced.at,
            fmt::format("the root `{}` of computation `{}` has another shape", root.name, computation.name),
            "correct the result's shape behind `->`, or the ROOT");
+  }
+
+  void CheckParameters(const ComputationSyntax& computation, const Announced& announced) {
+    if (!announced.parameters) return;
+    const std::vector<ShapeId>& shapes = *announced.parameters;
+    size_t count = 0;
+    for (const InstructionSyntax& instruction : out_.instructions_of(computation)) {
+      if (instruction.opcode != "parameter" || !instruction.shape.valid()) continue;
+      ++count;
+      size_t number = 0;
+      const std::string_view text = instruction.literal;
+      const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+      if (error != std::errc() || number >= shapes.size() || shapes_.Compatible(shapes[number], instruction.shape)) {
+        continue;
+      }
+      Report(kShapeMismatch, instruction.source,
+             fmt::format("parameter {} of computation `{}` has another shape in the computation's head", number,
+                         computation.name),
+             "correct the shape in the head, or the parameter");
+      return;
+    }
+    if (count == shapes.size() || diagnostics_.has_errors()) return;
+    Report(kShapeMismatch, announced.parameters_at,
+           fmt::format("computation `{}` has {} parameters, but its head names {}", computation.name, count,
+                       shapes.size()),
+           "name each parameter once in the head");
   }
 
   bool ParseBody(ComputationSyntax& computation) {
@@ -292,8 +342,9 @@ class Parser {
   }
 
   bool BadShape(size_t at, std::string_view name) {
-    return Report(kBadShape, at, fmt::format("`{}` has no readable shape", name),
-                  "a shape is an element type, dimensions and perhaps a layout: `bf16[4,8]{1,0}`");
+    return Report(
+        kBadShape, at, fmt::format("`{}` has no readable shape", name),
+        "a shape is an element type, dimensions and perhaps a layout that names each of them once: `bf16[4,8]{1,0}`");
   }
 
   // Reads operands of the innermost open instruction, until it is complete or one of them opens another.

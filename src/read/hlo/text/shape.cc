@@ -87,6 +87,25 @@ bool IsDefaultLayout(std::string_view layout, size_t rank) {
   return layout.empty() || layout == expected + "}";
 }
 
+// Whether `{1,0:T(8,128)}` names each dimension once, minor to major; it may also leave them open.
+bool IsLayoutOf(std::string_view layout, size_t rank) {
+  if (!layout.starts_with('{')) return true;
+  const std::string_view list = layout.substr(1, layout.find_first_of(":}") - 1);
+  if (list.empty()) return true;
+  std::vector<bool> named(rank, false);
+  size_t count = 0;
+  for (const char* p = list.data(); p <= list.data() + list.size(); ++p) {
+    while (p < list.data() + list.size() && *p == ' ') ++p;
+    size_t dimension = 0;
+    const auto [end, error] = std::from_chars(p, list.data() + list.size(), dimension);
+    if (error != std::errc() || dimension >= rank || named[dimension]) return false;
+    named[dimension] = true;
+    ++count;
+    p = end;
+  }
+  return count == rank;
+}
+
 }  // namespace
 
 std::optional<ir::Element> ElementOf(std::string_view primitive) {
@@ -130,6 +149,7 @@ std::optional<ShapeId> ShapeTable::ParseArray(std::string_view text) {
   } else {
     return std::nullopt;
   }
+  if (type.is_tensor() && !IsLayoutOf(layout, type.dims.size())) return std::nullopt;
   return Leaf(std::move(type), layout);
 }
 

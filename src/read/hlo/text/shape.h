@@ -52,7 +52,7 @@ class ShapeTable {
     return {leaf_types_.data() + shapes_[id.index()].first_leaf, shapes_[id.index()].leaf_count};
   }
   ShapeId child(ShapeId id, size_t i) const { return children_[shapes_[id.index()].first_child + i]; }
-  // How many leaves stand before the i-th child.
+  // How many leaves are before the i-th child.
   uint32_t child_offset(ShapeId id, size_t i) const { return child_offsets_[shapes_[id.index()].first_child + i]; }
 
  private:

@@ -158,6 +158,7 @@ constexpr FormRow kOtherForms[] = {
     {"func.call_indirect", "", ReadCallIndirect},
     {"call_indirect", "", ReadCallIndirect},
     {"func.constant", "", ReadFunctionConstant},
+    {"memref.cast", "1 D C"},
     {"constant", "", ReadFunctionConstant},
     {"sdy.mesh", "", ReadMesh},
     {"sdy.manual_computation", "", ReadManualComputation},

@@ -7,6 +7,7 @@
 
 #include "ir/attributes/attribute.h"
 #include "ir/attributes/op_attributes.h"
+#include "read/stablehlo/convolution_numbers.h"
 #include "read/stablehlo/errors.h"
 #include "read/stablehlo/forms/forms.h"
 #include "read/stablehlo/op_reader.h"
@@ -217,17 +218,8 @@ bool ReadConvolution(OpReader& r) {
   if (!r.c.Expect('=')) return false;
   r.c.Space();
   const char* start = r.c.at();
-  const size_t offset = r.c.offset();
-  std::string_view input, kernel, output;
-  if (!r.attributes.ReadBracketed(input)) return false;
-  if (r.c.Peek() != 'x') return r.c.FailExpected("x");
-  r.c.Advance();
-  if (!r.attributes.ReadBracketed(kernel) || !r.c.ExpectArrow() || !r.attributes.ReadBracketed(output)) return false;
+  if (!ReadConvolutionNumbers(r.c)) return false;
   const std::string_view numbers = r.c.From(start);
-  if (!ir::AsConvolutionDimensions(numbers)) {
-    return r.c.Fail(kBadAttribute, offset, fmt::format("`{}` are no dimension numbers", numbers),
-                    "name each dimension once: b and f, i and o, and the spatial ones 0, 1, ...");
-  }
   r.AddMade("dimension_numbers", fmt::format("#{}.conv<{}>", r.dialect(), numbers));
   if (!r.c.Expect(',') || !ReadWindow(r)) return false;
   return r.Dictionary() && r.FunctionSuffix();

@@ -1,4 +1,4 @@
-// The part of SST's interface that src/engines/sst/element.cc uses, declared anew so that it compiles where SST is
+// The part of SST's interface that src/engines/sst/element.cc uses, declared again so that it compiles where SST is
 // missing. Nothing here is defined: the element is compiled against it, never linked or run.
 #pragma once
 

@@ -1,0 +1,60 @@
+#include "driver/stages/estimate.h"
+
+#include "driver/stages/flash_attention.h"
+#include "driver/stages/op_summaries.h"
+#include "driver/stages/run_options.h"
+#include "driver/stages/take.h"
+#include "estimate/cache/sqlite_cache.h"
+#include "estimate/estimate_all.h"
+
+namespace hespas::driver {
+namespace {
+
+constexpr std::string_view kNoCache = "none";
+constexpr std::string_view kInMemory = "memory";
+
+}  // namespace
+
+CacheOptions ParseCache(std::string text) {
+  if (text == kNoCache) return {.place = CacheOptions::Place::kNone, .file = {}};
+  if (text == kInMemory) return {.place = CacheOptions::Place::kMemory, .file = {}};
+  return {.place = CacheOptions::Place::kFile, .file = std::move(text)};
+}
+
+std::string TextOf(const CacheOptions& cache) {
+  if (cache.place == CacheOptions::Place::kFile) return cache.file;
+  return std::string(cache.place == CacheOptions::Place::kNone ? kNoCache : kInMemory);
+}
+
+std::shared_ptr<const estimate::Estimator> EstimatorOf(const RunOptions& options, const hardware::Device& device,
+                                                       std::shared_ptr<const estimate::Facts> facts,
+                                                       Diagnostics& diagnostics) {
+  if (options.estimate.custom) return options.estimate.custom;
+  // The prototype knows no other analytic estimator.
+  const std::string name = options.compat ? "roofline" : options.estimate.estimator;
+  estimate::EstimatorOptions settings = options.estimate.settings;
+  settings.compat = options.compat;
+  settings.facts = std::move(facts);
+  auto made = Take(estimate::MakeEstimator(name, device, settings), diagnostics);
+  return made ? std::shared_ptr<const estimate::Estimator>(std::move(*made)) : nullptr;
+}
+
+std::optional<Estimated> EstimateBlocks(const RunOptions& options, const Prepared& prepared, Diagnostics& diagnostics,
+                                        bool by_op) {
+  const auto estimator = EstimatorOf(options, prepared.device, nullptr, diagnostics);
+  if (!estimator) return std::nullopt;
+  const CacheOptions& kept = options.estimate.cache;
+  const auto cache = kept.place == CacheOptions::Place::kFile ? estimate::OpenCache(kept.file, diagnostics) : nullptr;
+  const estimate::EstimateOptions estimate_options{.strict = options.estimate.strict,
+                                                   .reuse = kept.place != CacheOptions::Place::kNone,
+                                                   .progress = options.progress};
+  auto table =
+      Take(estimate::EstimateAll(prepared.blocks, *estimator, cache.get(), estimate_options, diagnostics), diagnostics);
+  if (!table) return std::nullopt;
+  Estimated estimated{.table = std::move(*table), .ops = {}};
+  if (by_op) estimated.ops = SummariseOps(prepared, *estimator, cache.get(), estimated.table, estimated.op_times);
+  if (options.estimate.flash_attention) ApplyFlashAttention(prepared, estimated);
+  return estimated;
+}
+
+}  // namespace hespas::driver

@@ -1,0 +1,144 @@
+#include "driver/stages/optimise.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <span>
+#include <string_view>
+
+#include "driver/configuration/xla_flags.h"
+#include "driver/stages/exact_optimiser.h"
+#include "driver/stages/run_options.h"
+
+namespace hespas::driver {
+namespace {
+
+constexpr int kLanesPerSm = 64;
+
+struct Choice {
+  bool run = false;
+  optimise::Target target = optimise::Target::kGpu;
+  std::span<const std::string_view> left_out = {};  // passes
+};
+
+// What XLA's compiler does to a block as to the whole program, some of it by the processor at hand. Done before, copies
+// and values of f32 would stand in memory that the whole program never stores.
+constexpr std::string_view kInsideBlocks[] = {"canonical-dots", "canonical-convolutions", "reduction-trees",
+                                              "float-normalisation"};
+
+optimise::Target TargetOf(const hardware::Device& device) {
+  if (device.family == "tpu") return optimise::Target::kTpu;
+  return device.family == "cpu" ? optimise::Target::kCpu : optimise::Target::kGpu;
+}
+
+Choice Choose(const ir::Module& module, OptimiseMode mode, const hardware::Device& device) {
+  switch (mode) {
+    case OptimiseMode::kNone:
+      return {};
+    case OptimiseMode::kXlaGpu:
+      return {true, optimise::Target::kGpu};
+    case OptimiseMode::kXlaTpu:
+      return {true, optimise::Target::kTpu};
+    case OptimiseMode::kXlaCpu:
+      return {true, optimise::Target::kCpu};
+    case OptimiseMode::kFusionAlone:
+      return {!optimise::IsOptimised(module), optimise::Target::kCpu, kInsideBlocks};
+    case OptimiseMode::kXla:
+      return {!optimise::IsOptimised(module), optimise::Target::kGpu};
+    case OptimiseMode::kAuto:
+      break;
+  }
+  return {!optimise::IsOptimised(module), TargetOf(device)};
+}
+
+// 90 for "sm_90"; other makers' devices, and older ones, are treated as the oldest with bf16.
+int Bf16Capability(const hardware::Device& device) {
+  constexpr int kOldest = 80;
+  int capability = 0;
+  const std::string_view name = device.architecture;
+  if (name.starts_with("sm_")) std::from_chars(name.data() + 3, name.data() + name.size(), capability);
+  return std::max(capability, kOldest);
+}
+
+optimise::GpuFigures FiguresOf(const hardware::Device& device) {
+  optimise::GpuFigures gpu{.capability = Bf16Capability(device)};
+  gpu.bytes_per_second = device.memory_bandwidth.value;
+  if (device.l2_capacity) gpu.l2_bytes = static_cast<double>(device.l2_capacity->value);
+  if (device.sm_count) gpu.sm_count = *device.sm_count;
+  gpu.lanes_per_sm = device.lanes_per_sm.value_or(kLanesPerSm);
+  if (device.clock_hz) gpu.clock_hz = *device.clock_hz;
+  if (device.memory_capacity) gpu.memory_bytes = static_cast<double>(device.memory_capacity->value);
+  return gpu;
+}
+
+std::optional<optimise::XlaFlags> FlagsFor(const OptimiseOptions& options, const Choice& choice,
+                                           Diagnostics& diagnostics) {
+  const bool followed = choice.run && choice.target == optimise::Target::kGpu;
+  if (!options.xla_flags.empty() && !followed) {
+    diagnostics.Error(kXlaFlag, "--xla-flag: nothing is optimised for a GPU here", {},
+                      "leave it out, or add --optimise xla-gpu");
+    return std::nullopt;
+  }
+  if (options.mode == OptimiseMode::kXla) return optimise::XlaFlags{};  // XLA reads its flags itself
+  return XlaFlagsOf(options.xla_flags, diagnostics);
+}
+
+}  // namespace
+
+Result<OptimiseMode> ParseOptimiseMode(const std::string& text) {
+  if (const auto mode = ValueOf<OptimiseMode>(text)) return *mode;
+  return MakeError(kUnknownOptimise, fmt::format("`{}` is not a value of --optimise", text), {},
+                   "use auto, none, xla-gpu, xla-tpu, xla-cpu or xla");
+}
+
+OptimiseMode OptimiseModeOf(const RunOptions& options) {
+  if (options.optimise.mode != OptimiseMode::kAuto) return options.optimise.mode;
+  if (options.split.strategy == SplitStrategy::kFusion && !options.compat) return OptimiseMode::kFusionAlone;
+  // Compilers of what is measured optimise themselves.
+  const bool plain = options.compat || estimate::Measures(options.estimate.estimator);
+  return plain ? OptimiseMode::kNone : OptimiseMode::kAuto;
+}
+
+bool IsForCpu(OptimiseMode mode, const hardware::Device& device) {
+  return mode == OptimiseMode::kXlaCpu || (mode == OptimiseMode::kAuto && TargetOf(device) == optimise::Target::kCpu);
+}
+
+bool IsPlannedByModel(const hardware::Device& device) { return Bf16Capability(device) >= optimise::kPlansByModel; }
+
+std::optional<OptimiserInput> OptimiserInputFor(const ir::Module& module, const OptimiseOptions& options,
+                                                const hardware::Device& device, Diagnostics& diagnostics) {
+  const Choice choice = Choose(module, options.mode, device);
+  const auto flags = FlagsFor(options, choice, diagnostics);
+  if (!flags) return std::nullopt;
+  std::vector<std::string> disabled = options.disabled;
+  disabled.insert(disabled.end(), choice.left_out.begin(), choice.left_out.end());
+  return OptimiserInput{.run = choice.run,
+                        .options = {.target = choice.target,
+                                    .gpu = FiguresOf(device),
+                                    .flags = *flags,
+                                    .bf16_capability = Bf16Capability(device),
+                                    .disabled = std::move(disabled),
+                                    .stop_after = options.stop_after,
+                                    .expand_kernels = options.expand_kernels}};
+}
+
+std::optional<ir::Module> OptimiseModule(ir::Module module, const OptimiseOptions& options,
+                                         const hardware::Device& device, Diagnostics& diagnostics,
+                                         optimise::Report* report) {
+  const auto input = OptimiserInputFor(module, options, device, diagnostics);
+  if (!input) return std::nullopt;
+  if (!input->run) return module;
+  if (options.mode == OptimiseMode::kXla) {
+    auto exact = OptimiseWithXla(module, device, options.xla_flags, diagnostics);
+    if (exact) return std::move(*exact);
+    diagnostics.Report(exact.error());
+    return std::nullopt;
+  }
+  auto optimised = optimise::Optimise(std::move(module), input->options, diagnostics, report);
+  if (optimised) return std::move(*optimised);
+  diagnostics.Report(optimised.error());
+  return std::nullopt;
+}
+
+}  // namespace hespas::driver

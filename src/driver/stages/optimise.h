@@ -1,0 +1,80 @@
+// The optimise stage: XLA's passes as a run uses them: which passes for which device.
+//
+// - auto: the passes of the device's family, unless the program already has fusions or library calls.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/diagnostic.h"
+#include "base/result.h"
+#include "driver/configuration/words.h"
+#include "hardware/device.h"
+#include "ir/module.h"
+#include "optimise/optimise.h"
+
+namespace hespas::driver {
+
+struct RunOptions;
+
+inline constexpr DiagnosticKind kUnknownOptimise{
+    "E0907", "--optimise takes auto, none, xla-gpu, xla-tpu, xla-cpu or xla.", Outcome::kUsage};
+
+enum class OptimiseMode : uint8_t {
+  kAuto,
+  kNone,
+  kXlaGpu,
+  kXlaTpu,
+  kXlaCpu,
+  kXla,  // XLA's own compiler
+  // Of --split fusion, without a word: as XLA's CPU compiler simplifies and fuses, without what it does inside of
+  // blocks anyway, so that any compiler of StableHLO takes what comes out.
+  kFusionAlone,
+};
+
+template <>
+inline constexpr std::array<Word<OptimiseMode>, 6> kWords<OptimiseMode> = {{{"auto", OptimiseMode::kAuto},
+                                                                            {"none", OptimiseMode::kNone},
+                                                                            {"xla-gpu", OptimiseMode::kXlaGpu},
+                                                                            {"xla-tpu", OptimiseMode::kXlaTpu},
+                                                                            {"xla-cpu", OptimiseMode::kXlaCpu},
+                                                                            {"xla", OptimiseMode::kXla}}};
+
+Result<OptimiseMode> ParseOptimiseMode(const std::string& text);
+
+struct OptimiseOptions {
+  OptimiseMode mode = OptimiseMode::kAuto;
+  std::vector<std::string> disabled;
+  std::string stop_after;
+  std::vector<std::string> xla_flags;  // as XLA writes them (driver/configuration/xla_flags.h)
+  bool expand_kernels = false;         // back to plain StableHLO, for execution
+};
+
+// The mode of a run as its estimator leaves it: what measures blocks, and the prototype, take `auto` for `none`.
+OptimiseMode OptimiseModeOf(const RunOptions& options);
+
+// Whether the program runs as XLA's CPU compiler would have it.
+bool IsForCpu(OptimiseMode mode, const hardware::Device& device);
+
+// Whether XLA plans what runs beside collectives with a model of the device (NVIDIA from Hopper on).
+bool IsPlannedByModel(const hardware::Device& device);
+
+// What the passes know of a device, and whether any run.
+struct OptimiserInput {
+  bool run = false;  // false: the program stays as it is
+  optimise::Options options;
+};
+
+// Of a program as it was read, for the passes that are built in (not `xla`); reports flags that they do not follow.
+std::optional<OptimiserInput> OptimiserInputFor(const ir::Module& module, const OptimiseOptions& options,
+                                                const hardware::Device& device, Diagnostics& diagnostics);
+
+// `report` may be null. With no passes to run the module comes back as it was.
+std::optional<ir::Module> OptimiseModule(ir::Module module, const OptimiseOptions& options,
+                                         const hardware::Device& device, Diagnostics& diagnostics,
+                                         optimise::Report* report = nullptr);
+
+}  // namespace hespas::driver

@@ -1,0 +1,25 @@
+#include "driver/stages/fresh_stages.h"
+
+namespace hespas::driver {
+
+std::optional<Prepared> Prepare(const RunOptions& options, Diagnostics& diagnostics) {
+  auto device = ChangedDeviceOf(options, diagnostics);
+  if (!device) return std::nullopt;
+  auto program = ReadProgramOf(options.program, diagnostics);
+  if (!program) return std::nullopt;
+  OptimiseOptions optimise = options.optimise;
+  optimise.mode = OptimiseModeOf(options);
+  const bool unless_done = optimise.mode == OptimiseMode::kAuto || optimise.mode == OptimiseMode::kFusionAlone;
+  Prepared prepared{.device = *std::move(device),
+                    .sha256 = std::move(program->sha256),
+                    .ops = program->ops,
+                    .scheduled = program->scheduled,
+                    .optimised = optimise.mode != OptimiseMode::kNone && !(unless_done && program->scheduled)};
+  prepared.on_cpu = IsForCpu(optimise.mode, prepared.device);
+  auto module = OptimiseModule(std::move(program->module), optimise, prepared.device, diagnostics);
+  if (!module) return std::nullopt;
+  prepared.module = std::make_unique<ir::Module>(std::move(*module));
+  return SplitBlocks(options, prepared, diagnostics) ? std::optional(std::move(prepared)) : std::nullopt;
+}
+
+}  // namespace hespas::driver

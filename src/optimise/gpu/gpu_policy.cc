@@ -1,0 +1,103 @@
+#include "optimise/gpu/gpu_policy.h"
+
+#include <algorithm>
+
+#include "optimise/dataflow/build.h"
+#include "optimise/fusion/analysis.h"
+#include "optimise/fusion/kernels.h"
+#include "optimise/gpu/multi_output_fusion.h"
+#include "optimise/gpu/priority_fusion.h"
+#include "optimise/gpu/rules.h"
+#include "optimise/gpu/tiled_transpose.h"
+
+namespace hespas::optimise {
+namespace {
+
+using ir::OpKind;
+
+class Gpu final : public CompilerPolicy {
+ public:
+  CombineLimits CombineLimitsOf(OpKind kind, const XlaFlags& flags) const override {
+    switch (kind) {
+      case OpKind::kAllGather:
+        return {flags.all_gather, gpu_rules::kCombinedOperands};
+      case OpKind::kReduceScatter:
+        return {flags.reduce_scatter, gpu_rules::kCombinedOperands};
+      case OpKind::kAllReduce:
+        return {flags.all_reduce, gpu_rules::kCombinedOperands};
+      default:
+        return {};
+    }
+  }
+  bool FlattensAllReduces() const override { return true; }
+
+  // What a scatter changes in place, and indices that were put side by side, lie in memory before.
+  bool IsReadFromMemory(const Dataflow& flow, const Node& node, size_t operand) const override {
+    if (node.kind != OpKind::kScatter || node.own_operand_count() != 3) return false;
+    const Node* indices = flow.ProducerNode(node.operands[1]);
+    return operand == 0 || (operand == 1 && indices != nullptr && indices->kind == OpKind::kConcatenate);
+  }
+
+  bool ContinuesEpilogue(const FusionAnalysis& known, NodeId next, ValueId, bool) const override {
+    return known.flow.node(next).kind != OpKind::kTranspose;
+  }
+
+  // A reduction of whole rows whose statistics only one kernel reads, which goes over the same rows (XLA's Triton
+  // normalisation and softmax fusions).
+  bool FusesReduction(const FusionAnalysis& known, NodeId end, NodeId root) const override {
+    const Dataflow& flow = known.flow;
+    NodeId reduce = end;
+    while (known.ClassOf(reduce) != FusionClass::kReduce) {
+      const auto& operands = flow.node(reduce).operands;
+      const auto inner =
+          std::find_if(operands.begin(), operands.end(), [&](ValueId o) { return !known.IsConstantLike(o); });
+      if (inner == operands.end() || !flow.producer(*inner).valid()) return false;
+      reduce = flow.producer(*inner);
+    }
+    const Node& node = flow.node(reduce);
+    if (node.kind != OpKind::kReduce || node.own_operand_count() != 2) return false;
+    const auto dims = IntegersOf(flow, node, "dimensions");
+    const ir::Type& input = flow.type(node.operands[0]);
+    if (!dims || dims->size() != 1 || (*dims)[0] + 1 != static_cast<int64_t>(input.dims.size())) return false;
+    return known.ClassOf(root) == FusionClass::kElement && known.epilogue[root.index()] == Epilogue::kNone &&
+           known.Elements(root) == input.element_count() && known.Elements(reduce) <= gpu_rules::kRowNormRows &&
+           flow.ByteSize(flow.result(root)) <= gpu_rules::kRowNormBytes && known.SharesSource(root, node.operands[0]);
+  }
+
+  // A reduction of so few results that its thread blocks cannot ask for all the memory's bandwidth.
+  bool IsSlowConsumer(const FusionAnalysis& known, NodeId root) const override {
+    return known.epilogue[root.index()] == Epilogue::kEnd;
+  }
+
+  Duplication DecideDuplication(const FusionAnalysis& known, const Candidate& candidate) const override {
+    const bool transposed = known.behind_transpose[known.flow.result(candidate.id).index()] != 0;
+    return candidate.kernels > 1 && transposed ? Duplication::kMaterializeBehindTranspose : Duplication::kDefer;
+  }
+  std::vector<char> DecideDeferred(const Dataflow& flow, const PassContext& context, KernelPlan& plan,
+                                   std::span<const NodeId> deferred) const override {
+    return FuseByPriority(flow, context, plan, deferred);
+  }
+
+  bool HasTiledEmitters() const override { return true; }
+  std::optional<TiledTranspose> HeroTransposeOf(const Dataflow& flow, NodeId root,
+                                                const std::function<bool(ValueId)>& is_inside) const override {
+    return HeroTranspose(flow, root, is_inside);
+  }
+  int64_t SharedMemoryOfReduction(bool rows, int64_t element_bytes) const override {
+    return (rows ? gpu_rules::kRowTile : gpu_rules::kColumnTile) * element_bytes;
+  }
+  void FuseMultiOutput(const Dataflow& flow, const PassContext& context, KernelPlan& plan) const override {
+    FuseMultiOutputOnGpu(flow, context, plan);
+  }
+
+  bool HidesLatency() const override { return true; }
+};
+
+}  // namespace
+
+const CompilerPolicy& GpuPolicy() {
+  static const Gpu policy;
+  return policy;
+}
+
+}  // namespace hespas::optimise

@@ -1,0 +1,230 @@
+#include "optimise/gpu/priority_fusion.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "optimise/gpu/benefit_queue.h"
+#include "optimise/gpu/decisions.h"
+#include "optimise/gpu/kernel_use.h"
+#include "optimise/gpu/rules.h"
+
+namespace hespas::optimise {
+namespace {
+
+using ir::OpKind;
+
+// The cost model: kernels as they are now, and what duplicating a value would change.
+class FusionCosts {
+ public:
+  FusionCosts(const Dataflow& flow, const PassContext& context, const KernelPlan& plan)
+      : flow_(flow),
+        plan_(plan),
+        users_(flow.Users()),
+        counter_(flow, context, plan, true),
+        uses_(plan.roots.size()),
+        seen_(flow.node_count(), 0) {}
+
+  const KernelUse& Use(uint32_t kernel) {
+    if (!uses_[kernel]) uses_[kernel] = counter_.Count(kernel);
+    return *uses_[kernel];
+  }
+
+  // The kernels that hold a consumer of a value.
+  std::vector<uint32_t> ConsumersOf(NodeId value) {
+    std::vector<uint32_t> consumers;
+    std::vector<NodeId> work{value};
+    ++search_;
+    while (!work.empty()) {
+      const NodeId at = work.back();
+      work.pop_back();
+      for (const NodeId user : users_[flow_.result(at).index()]) {
+        if (seen_[user.index()] == search_ || plan_.classes[user.index()] == FusionClass::kUnfusible) continue;
+        seen_[user.index()] = search_;
+        if (plan_.materialized[user.index()]) {
+          consumers.push_back(plan_.kernel[user.index()]);
+        } else if (flow_.node(user).result_count == 1) {
+          work.push_back(user);
+        }
+      }
+    }
+    std::sort(consumers.begin(), consumers.end());
+    return consumers;
+  }
+
+  DuplicationQuestion QuestionOf(NodeId id, const std::vector<uint32_t>& consumers) {
+    const ValueId value = flow_.result(id);
+    const KernelUse& made = Use(plan_.kernel[id.index()]);
+    DuplicationQuestion question{.producer = made.Work(), .consumers = {}};
+    question.consumers.reserve(consumers.size());
+    for (const uint32_t kernel : consumers) {
+      const KernelUse& consumer = Use(kernel);
+      const KernelUse::Read* through = consumer.Of(value);
+      if (through == nullptr) continue;
+      ConsumerWork work{.before = consumer.Work(),
+                        .calls = CallsOf(plan_.roots[kernel][0], value),
+                        .times = through->times,
+                        .blocks_fused = consumer.reduces ? consumer.blocks : std::max(consumer.blocks, made.blocks),
+                        .reads_fused = {}};
+      consumer.ReadWith(made, *through, [&](const KernelUse::Read& read, double times) {
+        work.reads_fused.push_back({read.size, read.size * times});
+      });
+      question.consumers.push_back(std::move(work));
+    }
+    return question;
+  }
+
+  void Forget(uint32_t kernel) { uses_[kernel].reset(); }
+
+ private:
+  // A value transposed for several cuBLAS and cuDNN calls: with one batch dimension XLA transposes it for one call and
+  // counts the others as consumers, too.
+  double CallsOf(NodeId root, ValueId value) const {
+    const Node& node = flow_.node(root);
+    const auto& dims = flow_.type(value).dims;
+    const auto wide = std::count_if(dims.begin(), dims.end(), [](int64_t d) { return d > 1; });
+    if (node.kind != OpKind::kTranspose || node.operands[0] != value || wide > 3) return 1;
+    const auto is = [&](NodeId id, FusionClass kind) { return plan_.classes[id.index()] == kind; };
+    double calls = 0;
+    for (const NodeId user : users_[node.first_result.index()]) {
+      calls += is(user, FusionClass::kUnfusible);
+      if (!is(user, FusionClass::kBitcast)) continue;
+      for (const NodeId consumer : users_[flow_.result(user).index()]) calls += is(consumer, FusionClass::kUnfusible);
+    }
+    return std::max(1.0, calls);
+  }
+
+  const Dataflow& flow_;
+  const KernelPlan& plan_;
+  UserTable users_;
+  KernelCounter counter_;
+  std::vector<std::optional<KernelUse>> uses_;  // by kernel
+  std::vector<uint32_t> seen_;                  // by node: the search that last came by
+  uint32_t search_ = 0;
+};
+
+// Notes what was asked, where that is wanted.
+class Recorder {
+ public:
+  explicit Recorder(const PassContext& context) : context_(context) {}
+
+  bool is_wanted() const { return context_.decisions != nullptr; }
+
+  void Note(Question question) const {
+    if (is_wanted()) context_.decisions->Ask(std::move(question), context_.gpu);
+  }
+
+ private:
+  const PassContext& context_;
+};
+
+class PriorityFusion {
+ public:
+  PriorityFusion(const Dataflow& flow, const PassContext& context, KernelPlan& plan, std::span<const NodeId> open)
+      : flow_(flow),
+        gpu_(context.gpu),
+        plan_(plan),
+        costs_(flow, context, plan),
+        recorder_(context),
+        queue_(flow.node_count()),
+        open_(flow.node_count(), 0),
+        consumer_count_(flow.node_count(), 0) {
+    for (const NodeId id : open) open_[id.index()] = 1;
+    for (const NodeId id : open) Evaluate(id);
+  }
+
+  std::vector<char> Run() {
+    std::vector<char> duplicated(flow_.node_count(), 0);
+    while (!queue_.done()) {
+      if (queue_.empty()) {
+        for (const NodeId id : queue_.TakeOutdated()) Refresh(id);
+        continue;
+      }
+      const NodeId id = queue_.Pop();
+      if (!id.valid() || !open_[id.index()] || Refresh(id)) continue;
+      duplicated[id.index()] = 1;
+      Dissolve(id);
+    }
+    return duplicated;
+  }
+
+ private:
+  void Evaluate(NodeId id) {
+    const std::vector<uint32_t> consumers = costs_.ConsumersOf(id);
+    consumer_count_[id.index()] = consumers.size();
+    if (consumers.size() > gpu_rules::kConsumerLimit) return queue_.Set(id, -1);
+    DuplicationQuestion question = costs_.QuestionOf(id, consumers);
+    queue_.Set(id, FusionBenefit(question, gpu_));
+    recorder_.Note(std::move(question));
+  }
+
+  // Re-evaluates what was put off; false where nothing was.
+  bool Refresh(NodeId id) {
+    if (!queue_.IsOutdated(id) || !open_[id.index()]) return false;
+    Evaluate(id);
+    return true;
+  }
+
+  void Reevaluate(NodeId id) {
+    if (consumer_count_[id.index()] <= gpu_rules::kManyConsumers) return Evaluate(id);
+    queue_.PutOff(id);
+  }
+
+  // Open values that its consumers' kernels produce or read, or that it reads itself.
+  std::vector<NodeId> NeighboursOf(NodeId id, const std::vector<uint32_t>& consumers) {
+    std::vector<NodeId> found;
+    const auto add = [&](NodeId other) {
+      if (other.valid() && other != id && open_[other.index()]) found.push_back(other);
+    };
+    const auto add_reads = [&](uint32_t kernel) {
+      for (const auto& read : costs_.Use(kernel).reads) add(flow_.producer(read.value));
+    };
+    add_reads(plan_.kernel[id.index()]);
+    for (const uint32_t consumer : consumers) {
+      add(plan_.roots[consumer][0]);
+      add_reads(consumer);
+    }
+    std::sort(found.begin(), found.end());
+    found.erase(std::unique(found.begin(), found.end()), found.end());
+    return found;
+  }
+
+  // Another device decides alike where of two neighbouring values the same one goes first.
+  void NoteOrder(NodeId first, NodeId second) {
+    recorder_.Note(PriorityQuestion{.strictly = first < second,
+                                    .first = costs_.QuestionOf(first, costs_.ConsumersOf(first)),
+                                    .second = costs_.QuestionOf(second, costs_.ConsumersOf(second))});
+  }
+
+  void Dissolve(NodeId id) {
+    const std::vector<uint32_t> consumers = costs_.ConsumersOf(id);
+    const std::vector<NodeId> neighbours = NeighboursOf(id, consumers);
+    for (const NodeId other : neighbours) {
+      if (recorder_.is_wanted() && queue_.benefit(other) >= 0) NoteOrder(id, other);
+    }
+    const uint32_t kernel = plan_.kernel[id.index()];
+    plan_.materialized[id.index()] = 0;
+    plan_.roots[kernel].clear();
+    open_[id.index()] = 0;
+    costs_.Forget(kernel);
+    for (const uint32_t consumer : consumers) costs_.Forget(consumer);
+    for (const NodeId other : neighbours) Reevaluate(other);
+  }
+
+  const Dataflow& flow_;
+  const GpuFigures& gpu_;
+  KernelPlan& plan_;
+  FusionCosts costs_;
+  Recorder recorder_;
+  BenefitQueue queue_;
+  std::vector<char> open_;              // by node
+  std::vector<size_t> consumer_count_;  // by node, when it was last evaluated
+};
+
+}  // namespace
+
+std::vector<char> FuseByPriority(const Dataflow& flow, const PassContext& context, KernelPlan& plan,
+                                 std::span<const NodeId> open) {
+  return PriorityFusion(flow, context, plan, open).Run();
+}
+
+}  // namespace hespas::optimise

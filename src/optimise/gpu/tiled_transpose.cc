@@ -1,0 +1,82 @@
+#include "optimise/gpu/tiled_transpose.h"
+
+#include <algorithm>
+
+#include "optimise/gpu/rules.h"
+
+namespace hespas::optimise {
+namespace {
+
+using ir::OpKind;
+
+bool IsIntermediate(const Node& node) {
+  if (node.operands.empty() || node.operands.size() > gpu_rules::kIntermediateOperands || node.result_count != 1)
+    return false;
+  return ir::Traits(node.kind).sort == ir::OpSort::kElementwise || node.kind == OpKind::kReshape ||
+         node.kind == OpKind::kBitcast;
+}
+
+}  // namespace
+
+std::optional<TiledTranspose> TiledTransposeOf(const Dataflow& flow, const Node& transpose) {
+  const auto permutation = IntegersOf(flow, transpose, "permutation");
+  const Dimensions& from = flow.type(transpose.operands[0]).dims;
+  if (!permutation || permutation->size() != from.size()) return std::nullopt;
+  // Groups in the result's order, each named by its first dimension.
+  Dimensions firsts, sizes;
+  int64_t last = -2;
+  for (const int64_t d : *permutation) {
+    const int64_t size = from[static_cast<size_t>(d)];
+    if (size == 1) continue;
+    bool follows = last >= 0 && d > last;
+    for (int64_t between = last + 1; follows && between < d; ++between)
+      follows = from[static_cast<size_t>(between)] == 1;
+    if (follows) {
+      sizes.back() *= size;
+    } else {
+      firsts.push_back(d);
+      sizes.push_back(size);
+    }
+    last = d;
+  }
+  if (firsts.size() < 2 || firsts.size() > gpu_rules::kTransposeRank) return std::nullopt;
+  Dimensions sorted = firsts;
+  std::sort(sorted.begin(), sorted.end());
+  TiledTranspose tiled{Dimensions(firsts.size()), {}};
+  for (size_t i = 0; i < firsts.size(); ++i) {
+    const auto place = std::find(sorted.begin(), sorted.end(), firsts[i]) - sorted.begin();
+    tiled.order.push_back(place);
+    tiled.from[static_cast<size_t>(place)] = sizes[i];
+  }
+  if (tiled.order.back() + 1 == static_cast<int64_t>(firsts.size())) return std::nullopt;
+  const int64_t a = tiled.from.back();
+  const int64_t b = sizes.back();
+  const bool tiles = std::min(a, b) >= gpu_rules::kTransposeSide ||
+                     (std::min(a, b) >= gpu_rules::kTransposeShortSide && a * b >= gpu_rules::kTransposeArea);
+  return tiles ? std::optional(tiled) : std::nullopt;
+}
+
+std::optional<TiledTranspose> HeroTranspose(const Dataflow& flow, NodeId root,
+                                            const std::function<bool(ValueId)>& is_inside) {
+  std::optional<TiledTranspose> found;
+  std::vector<NodeId> seen = {root};
+  for (size_t i = 0; i < seen.size() && seen.size() <= gpu_rules::kTransposeSearch; ++i) {
+    const Node& node = flow.node(seen[i]);
+    if (node.kind == OpKind::kTranspose) {
+      if (auto tiled = TiledTransposeOf(flow, node)) {
+        if (found && *found != *tiled) return std::nullopt;
+        found = std::move(tiled);
+        continue;
+      }
+    }
+    if (!IsIntermediate(node)) continue;
+    for (const ValueId operand : node.operands) {
+      const NodeId producer = flow.producer(operand);
+      if (producer.valid() && is_inside(operand) && std::find(seen.begin(), seen.end(), producer) == seen.end())
+        seen.push_back(producer);
+    }
+  }
+  return found;
+}
+
+}  // namespace hespas::optimise

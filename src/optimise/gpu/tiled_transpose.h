@@ -1,0 +1,20 @@
+// The transpose that decides how a GPU kernel walks memory (XLA: FindNonTrivialHero, the tiled transpose emitter).
+#pragma once
+
+#include <functional>
+#include <optional>
+
+#include "optimise/dataflow/build.h"
+#include "optimise/dataflow/dataflow.h"
+#include "optimise/fusion/tiled_transpose.h"
+
+namespace hespas::optimise {
+
+// Nothing where tiles do not help: the inner dimension stays, or one of those exchanged is short.
+std::optional<TiledTranspose> TiledTransposeOf(const Dataflow& flow, const Node& transpose);
+
+// The only one above elementwise ops and bitcasts of `root`, as far as `is_inside` goes.
+std::optional<TiledTranspose> HeroTranspose(const Dataflow& flow, NodeId root,
+                                            const std::function<bool(ValueId)>& is_inside);
+
+}  // namespace hespas::optimise

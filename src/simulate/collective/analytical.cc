@@ -1,0 +1,364 @@
+#include "simulate/collective/analytical.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <map>
+#include <numeric>
+#include <optional>
+#include <queue>
+#include <set>
+#include <tuple>
+#include <unordered_map>
+#include <vector>
+
+#include "simulate/engine/loops.h"
+#include "simulate/simulate.h"
+
+namespace hespas::simulate {
+namespace {
+
+using trace::NodeKind;
+
+bool Communicates(const trace::Node& node) {
+  return node.kind == NodeKind::kCollective || node.kind == NodeKind::kSend || node.kind == NodeKind::kReceive;
+}
+
+Result<AnalyticalPlan::Program> PlanProgram(const trace::Program& program) {
+  std::unordered_map<uint64_t, uint32_t> position;
+  const auto count = static_cast<uint32_t>(program.nodes.size());
+  for (uint32_t i = 0; i < count; ++i) position.emplace(program.nodes[i].id, i);
+  AnalyticalPlan::Program plan;
+  plan.first_user.resize(count + 1);
+  plan.waits.resize(count);
+  plan.ordinal.resize(count);
+  std::map<std::tuple<NodeKind, uint32_t, int32_t, int32_t>, uint32_t> ordinals;
+  std::vector<std::pair<uint32_t, uint32_t>> edges;  // what is waited for, and who waits
+  for (uint32_t i = 0; i < count; ++i) {
+    const trace::Node& node = program.nodes[i];
+    for (uint32_t d = 0; d < node.dependency_count; ++d) {
+      const auto found = position.find(program.dependencies[node.first_dependency + d]);
+      if (found == position.end()) {
+        return MakeError(kBadTrace, fmt::format("node {} depends on a node that does not exist", node.id));
+      }
+      edges.emplace_back(found->second, i);
+      ++plan.first_user[found->second + 1];
+    }
+    plan.waits[i] = node.dependency_count;
+    if (Communicates(node)) plan.ordinal[i] = ordinals[{node.kind, node.group, node.peer, node.tag}]++;
+  }
+  std::partial_sum(plan.first_user.begin(), plan.first_user.end(), plan.first_user.begin());
+  std::vector<uint32_t> next(plan.first_user.begin(), plan.first_user.end() - 1);
+  plan.users.resize(edges.size());
+  for (const auto& [from, to] : edges) plan.users[next[from]++] = to;
+  return plan;
+}
+
+struct Rendezvous {
+  std::vector<std::pair<uint32_t, uint32_t>> here;  // rank and node position
+  uint64_t ready = 0;
+};
+
+// Sender, receiver and tag, or a group, with the ordinal.
+using Key = std::tuple<bool, uint32_t, int64_t, int32_t, uint32_t>;
+
+struct Event {
+  uint64_t time;
+  uint32_t rank;
+  uint32_t node;
+  bool operator>(const Event& o) const { return std::tie(time, rank, node) > std::tie(o.time, o.rank, o.node); }
+};
+
+class AnalyticalSimulation {
+ public:
+  AnalyticalSimulation(const trace::TraceGraph& trace, const AnalyticalPlan& plan, const CommunicationTime& time_of,
+                       const AnalyticalOptions& options, bool equivalent)
+      : trace_(trace),
+        time_of_(time_of),
+        compute_scale_(options.compute_scale),
+        equivalent_(equivalent),
+        record_(options.record_nodes || !trace.loops.empty()),
+        plans_(plan.programs),
+        ranks_(equivalent ? 1 : trace.program_of_rank.size()) {
+    all_.resize(trace.program_of_rank.size());
+    std::iota(all_.begin(), all_.end(), 0u);
+  }
+
+  Result<result::SimResult> Run() {
+    for (uint32_t rank = 0; rank < ranks_.size(); ++rank) Begin(rank);
+    for (uint32_t rank = 0; rank < ranks_.size(); ++rank) StartCompute(rank, 0);
+    while (!events_.empty()) {
+      const Event event = events_.top();
+      events_.pop();
+      Finish(event);
+    }
+    if (auto stuck = Stuck()) return *std::move(stuck);
+    return Answer();
+  }
+
+ private:
+  struct Rank {
+    std::vector<uint32_t> waits;
+    std::priority_queue<uint32_t, std::vector<uint32_t>, std::greater<>> compute;  // that could start
+    bool computing = false;
+    uint64_t link_free = 0;
+    size_t done = 0;
+    uint64_t finish = 0;
+    uint64_t busy = 0;
+    uint64_t communicating = 0;
+    uint64_t overlap = 0;
+    std::vector<std::pair<uint64_t, uint64_t>> computed, communicated;  // intervals in order of start
+  };
+
+  const trace::Program& program(uint32_t rank) const { return trace_.ProgramOf(rank); }
+  const AnalyticalPlan::Program& plan(uint32_t rank) const { return plans_[trace_.program_of_rank[rank]]; }
+
+  void Begin(uint32_t rank) {
+    ranks_[rank].waits = plan(rank).waits;
+    for (uint32_t i = 0; i < program(rank).nodes.size(); ++i) {
+      if (ranks_[rank].waits[i] == 0) Ready(rank, i, 0);
+    }
+  }
+
+  void Ready(uint32_t rank, uint32_t position, uint64_t now) {
+    const trace::Node& node = program(rank).nodes[position];
+    if (Communicates(node)) {
+      Arrive(rank, position, now);
+    } else {
+      ranks_[rank].compute.push(position);
+    }
+  }
+
+  void StartCompute(uint32_t rank, uint64_t now) {
+    Rank& state = ranks_[rank];
+    if (state.computing || state.compute.empty()) return;
+    const uint32_t position = state.compute.top();
+    state.compute.pop();
+    const trace::Node& node = program(rank).nodes[position];
+    const uint64_t duration = DurationOf(rank, node);
+    state.computing = true;
+    state.busy += duration;
+    if (duration > 0) state.computed.emplace_back(now, now + duration);
+    Record(rank, node.id, now, now + duration);
+    events_.push({now + duration, rank, position});
+  }
+
+  uint64_t DurationOf(uint32_t rank, const trace::Node& node) const {
+    const auto duration = static_cast<uint64_t>(std::max<int64_t>(0, node.duration.value));
+    if (rank >= compute_scale_.size() || compute_scale_[rank] == 1) return duration;
+    return static_cast<uint64_t>(std::llround(static_cast<double>(duration) * compute_scale_[rank]));
+  }
+
+  void Record(uint32_t rank, uint64_t node, uint64_t start, uint64_t end) {
+    ++executed_;
+    if (record_) intervals_.push_back({.node = node, .rank = rank, .start = start, .end = end});
+  }
+
+  std::span<const uint32_t> Members(uint32_t rank, const trace::Node& node) const {
+    const auto group = trace_.groups.find(trace_.GroupOf(rank, node));
+    return group == trace_.groups.end() ? std::span<const uint32_t>(all_) : group->second;
+  }
+
+  Key KeyOf(uint32_t rank, const trace::Node& node, uint32_t ordinal) const {
+    if (node.kind == NodeKind::kCollective) return {true, trace_.GroupOf(rank, node), 0, 0, ordinal};
+    const bool send = node.kind == NodeKind::kSend;
+    const auto self = static_cast<int64_t>(rank);
+    const int64_t peer = trace_.PeerOf(rank, node);
+    return {false, static_cast<uint32_t>(send ? self : peer), send ? peer : self, node.tag, ordinal};
+  }
+
+  void Arrive(uint32_t rank, uint32_t position, uint64_t now) {
+    const trace::Node& node = program(rank).nodes[position];
+    if (equivalent_) return Transfer({.here = {{rank, position}}, .ready = now}, node);
+    const bool collective = node.kind == NodeKind::kCollective;
+    Rendezvous& rendezvous = rendezvous_[KeyOf(rank, node, plan(rank).ordinal[position])];
+    rendezvous.here.emplace_back(rank, position);
+    rendezvous.ready = std::max(rendezvous.ready, now);
+    const size_t expected = collective ? Members(rank, node).size() : 2;
+    if (rendezvous.here.size() < expected) return;
+    Transfer(rendezvous, node);
+  }
+
+  void Transfer(const Rendezvous& rendezvous, const trace::Node& node) {
+    uint64_t start = rendezvous.ready;
+    for (const auto& [rank, position] : rendezvous.here) start = std::max(start, ranks_[rank].link_free);
+    uint32_t pair[2] = {rendezvous.here.front().first, rendezvous.here.back().first};
+    const auto members = node.kind == NodeKind::kCollective ? Members(pair[1], node) : std::span<const uint32_t>(pair);
+    const auto duration = static_cast<uint64_t>(std::max<int64_t>(0, time_of_(node, members).value));
+    for (const auto& [rank, position] : rendezvous.here) {
+      Rank& state = ranks_[rank];
+      state.link_free = start + duration;
+      state.communicating += duration;
+      if (duration > 0) state.communicated.emplace_back(start, start + duration);
+      Record(rank, program(rank).nodes[position].id, start, start + duration);
+      events_.push({start + duration, rank, position});
+    }
+  }
+
+  void Finish(const Event& event) {
+    Rank& state = ranks_[event.rank];
+    if (!Communicates(program(event.rank).nodes[event.node])) state.computing = false;
+    ++state.done;
+    state.finish = std::max(state.finish, event.time);
+    const AnalyticalPlan::Program& waiting = plan(event.rank);
+    for (uint32_t i = waiting.first_user[event.node]; i < waiting.first_user[event.node + 1]; ++i) {
+      const uint32_t user = waiting.users[i];
+      if (--state.waits[user] == 0) Ready(event.rank, user, event.time);
+    }
+    StartCompute(event.rank, event.time);
+  }
+
+  std::optional<Error> Stuck() const {
+    for (uint32_t rank = 0; rank < ranks_.size(); ++rank) {
+      if (ranks_[rank].done == program(rank).nodes.size()) continue;
+      for (const auto& [key, rendezvous] : rendezvous_) {
+        for (const auto& [there, position] : rendezvous.here) {
+          const trace::Node& node = program(there).nodes[position];
+          const size_t expected = std::get<0>(key) ? Members(there, node).size() : 2;
+          if (rendezvous.here.size() == expected) break;
+          return MakeError(kNeverFinishes,
+                           fmt::format("node {} of NPU {} waits for {} that never come{}", node.id, there,
+                                       expected - rendezvous.here.size() == 1 ? "a partner" : "partners",
+                                       expected - rendezvous.here.size() == 1 ? "s" : ""));
+        }
+      }
+      return MakeError(kNeverFinishes, fmt::format("NPU {} has nodes that depend on each other", rank));
+    }
+    return std::nullopt;
+  }
+
+  static uint64_t Overlap(const Rank& rank) {
+    uint64_t overlap = 0;
+    size_t i = 0;
+    for (const auto& [start, end] : rank.communicated) {
+      while (i < rank.computed.size() && rank.computed[i].second <= start) ++i;
+      for (size_t j = i; j < rank.computed.size() && rank.computed[j].first < end; ++j) {
+        overlap += std::min(end, rank.computed[j].second) - std::max(start, rank.computed[j].first);
+      }
+    }
+    return overlap;
+  }
+
+  result::SimResult Answer() {
+    result::SimResult answer;
+    answer.tick = Time(1);
+    answer.method = equivalent_ ? "symmetry" : "given times";
+    for (size_t i = 0; i < trace_.program_of_rank.size(); ++i) {
+      const Rank& rank = ranks_[equivalent_ ? 0 : i];
+      answer.ranks.push_back({.finish = rank.finish,
+                              .exposed = rank.finish - rank.busy,
+                              .wall = rank.finish,
+                              .gpu = rank.busy,
+                              .comm = rank.communicating,
+                              .overlap = Overlap(rank)});
+      answer.order.push_back(static_cast<uint32_t>(i));
+    }
+    std::stable_sort(answer.order.begin(), answer.order.end(),
+                     [&](uint32_t a, uint32_t b) { return answer.ranks[a].finish < answer.ranks[b].finish; });
+    answer.events = executed_;
+    answer.intervals = std::move(intervals_);
+    return answer;
+  }
+
+  const trace::TraceGraph& trace_;
+  const CommunicationTime& time_of_;
+  const std::vector<double>& compute_scale_;
+  bool equivalent_;
+  bool record_;
+  uint64_t executed_ = 0;
+  const std::vector<AnalyticalPlan::Program>& plans_;
+  std::vector<Rank> ranks_;
+  std::vector<uint32_t> all_;
+  std::map<Key, Rendezvous> rendezvous_;
+  std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
+  std::vector<result::NodeInterval> intervals_;
+};
+
+bool HasMessages(const trace::Program& program) {
+  return std::any_of(program.nodes.begin(), program.nodes.end(), [](const trace::Node& node) {
+    return node.kind == NodeKind::kSend || node.kind == NodeKind::kReceive;
+  });
+}
+
+// Whether the ranks are divided into groups that each do the same at the same times: they all run one program, all its
+// collectives are of one group of each rank's own, and take equally long in all these groups. (With groups of several
+// kinds, ties between them decide which goes first.)
+class EquivalentInGroups {
+ public:
+  EquivalentInGroups(const trace::TraceGraph& trace, const CommunicationTime& time_of)
+      : trace_(trace), time_of_(time_of) {}
+
+  bool Holds() {
+    std::set<std::tuple<trace::Collective, int64_t>> timed;
+    for (const trace::Node& node : trace_.programs.front().nodes) {
+      if (node.kind != NodeKind::kCollective) continue;
+      if (!node.per_rank || (place_ && *place_ != node.group)) return false;
+      if (!place_ && !Divides(node.group)) return false;
+      place_ = node.group;
+      if (timed.emplace(node.collective, node.size.value).second && !TakeEquallyLong(node)) return false;
+    }
+    return true;
+  }
+
+ private:
+  uint32_t NameOf(uint32_t rank, uint32_t place) const { return trace_.arguments[rank].groups[place]; }
+
+  // Every rank is in the group that it names, whose members all name it.
+  bool Divides(uint32_t place) {
+    std::vector<bool> placed(trace_.program_of_rank.size());
+    for (uint32_t rank = 0; rank < placed.size(); ++rank) {
+      const auto group = trace_.groups.find(NameOf(rank, place));
+      if (group == trace_.groups.end() || group->second.empty()) return false;
+      if (group->second.front() != rank) continue;
+      for (const uint32_t member : group->second) {
+        if (placed[member] || NameOf(member, place) != group->first) return false;
+        placed[member] = true;
+      }
+      firsts_.push_back(&group->second);
+    }
+    return std::ranges::all_of(placed, std::identity());
+  }
+
+  bool TakeEquallyLong(const trace::Node& node) const {
+    const Time time = time_of_(node, *firsts_.front());
+    return std::ranges::all_of(firsts_, [&](const auto* members) { return time_of_(node, *members) == time; });
+  }
+
+  const trace::TraceGraph& trace_;
+  const CommunicationTime& time_of_;
+  std::optional<uint32_t> place_;                     // in the ranks' lists of groups
+  std::vector<const std::vector<uint32_t>*> firsts_;  // the groups
+};
+
+}  // namespace
+
+Result<AnalyticalPlan> PlanAnalytical(const trace::TraceGraph& trace) {
+  AnalyticalPlan plan;
+  for (const trace::Program& program : trace.programs) {
+    auto made = PlanProgram(program);
+    if (!made) return made.error();
+    plan.programs.push_back(*std::move(made));
+  }
+  return plan;
+}
+
+Result<result::SimResult> SimulateAnalytical(const trace::TraceGraph& trace, const CommunicationTime& time_of,
+                                             const AnalyticalOptions& options) {
+  if (trace.program_of_rank.empty()) return result::SimResult{};
+  std::optional<AnalyticalPlan> own;
+  if (options.plan == nullptr) {
+    auto made = PlanAnalytical(trace);
+    if (!made) return made.error();
+    own = *std::move(made);
+  }
+  const bool equivalent = options.compute_scale.empty() && trace.programs.size() == 1 &&
+                          !HasMessages(trace.programs.front()) &&
+                          (trace.arguments.empty() || EquivalentInGroups(trace, time_of).Holds());
+  auto result = AnalyticalSimulation(trace, own ? *own : *options.plan, time_of, options, equivalent).Run();
+  if (result && !trace.loops.empty()) RepeatLoops(trace, *result);
+  return result;
+}
+
+}  // namespace hespas::simulate

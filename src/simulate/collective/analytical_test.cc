@@ -1,0 +1,136 @@
+#include "simulate/collective/analytical.h"
+
+#include <gmock/gmock.h>
+
+#include "simulate/simulate.h"
+
+namespace hespas::simulate {
+namespace {
+
+using trace::Node;
+using trace::NodeKind;
+
+void Append(trace::Program& program, Node node, const std::vector<uint64_t>& dependencies = {}) {
+  node.first_dependency = static_cast<uint32_t>(program.dependencies.size());
+  node.dependency_count = static_cast<uint32_t>(dependencies.size());
+  program.dependencies.insert(program.dependencies.end(), dependencies.begin(), dependencies.end());
+  program.nodes.push_back(node);
+}
+
+Node Compute(uint64_t id, int64_t ps) { return {.id = id, .duration = Time(ps)}; }
+Node AllReduce(uint64_t id, uint32_t group = 0) { return {.id = id, .kind = NodeKind::kCollective, .group = group}; }
+
+const CommunicationTime kFive = [](const Node&, std::span<const uint32_t>) { return Time(5); };
+
+TEST(AnalyticalSimulation, ComputeHidesCommunicationThatItDoesNotNeed) {
+  trace::TraceGraph trace;
+  trace::Program program;
+  Append(program, Compute(1, 10));
+  Append(program, AllReduce(2), {1});
+  Append(program, Compute(3, 3), {1});
+  Append(program, Compute(4, 4), {2});
+  trace.programs = {program};
+  trace.program_of_rank = {0, 0, 0, 0};
+  const auto answer = SimulateAnalytical(trace, kFive);
+  ASSERT_TRUE(answer.ok());
+  ASSERT_EQ(answer->ranks.size(), 4u);
+  EXPECT_EQ(answer->ranks[3].finish, 19u);  // 10, the collective's 5, 4
+  EXPECT_EQ(answer->ranks[3].gpu, 17u);
+  EXPECT_EQ(answer->ranks[3].comm, 5u);
+  EXPECT_EQ(answer->ranks[3].overlap, 3u);
+}
+
+TEST(AnalyticalSimulation, ACollectiveWaitsForItsLastMember) {
+  trace::TraceGraph trace;
+  trace.programs.resize(2);
+  Append(trace.programs[0], Compute(1, 10));
+  Append(trace.programs[0], AllReduce(2, 1), {1});
+  Append(trace.programs[1], Compute(1, 30));
+  Append(trace.programs[1], AllReduce(2, 1), {1});
+  trace.program_of_rank = {0, 1};
+  trace.groups[1] = {0, 1};
+  std::vector<uint32_t> members;
+  const auto answer = SimulateAnalytical(trace, [&](const Node&, std::span<const uint32_t> m) {
+    members.assign(m.begin(), m.end());
+    return Time(5);
+  });
+  ASSERT_TRUE(answer.ok());
+  EXPECT_EQ(answer->ranks[0].finish, 35u);
+  EXPECT_EQ(answer->ranks[1].finish, 35u);
+  EXPECT_THAT(members, ::testing::ElementsAre(0, 1));
+}
+
+// Four ranks in groups of two: neighbours, and `second` of {0: neighbours, 1: across}.
+trace::TraceGraph InPairs(uint32_t second = 0) {
+  trace::TraceGraph trace;
+  trace.programs.resize(1);
+  Append(trace.programs[0], Compute(1, 10));
+  Append(trace.programs[0], {.id = 2, .kind = NodeKind::kCollective, .per_rank = true, .size = Bytes(8), .group = 0},
+         {1});
+  Append(trace.programs[0],
+         {.id = 3, .kind = NodeKind::kCollective, .per_rank = true, .size = Bytes(8), .group = second}, {1});
+  Append(trace.programs[0], Compute(4, 3), {2});
+  trace.program_of_rank = {0, 0, 0, 0};
+  trace.groups = {{1, {0, 1}}, {2, {2, 3}}, {3, {0, 2}}, {4, {3, 1}}};
+  trace.arguments = {{.groups = {1, 3}}, {.groups = {1, 4}}, {.groups = {2, 3}}, {.groups = {2, 4}}};
+  return trace;
+}
+
+// As SimulateAnalytical answers, and as it does where every rank is simulated by itself (speeds are given).
+void ExpectSameByItself(const trace::TraceGraph& trace, const CommunicationTime& time_of, std::string_view method) {
+  const auto answer = SimulateAnalytical(trace, time_of);
+  const auto apart = SimulateAnalytical(trace, time_of, {.compute_scale = {1}});
+  ASSERT_TRUE(answer.ok() && apart.ok());
+  EXPECT_EQ(answer->method, method);
+  EXPECT_EQ(apart->method, "given times");
+  for (size_t rank = 0; rank < apart->ranks.size(); ++rank) {
+    EXPECT_EQ(answer->ranks[rank].finish, apart->ranks[rank].finish);
+    EXPECT_EQ(answer->ranks[rank].comm, apart->ranks[rank].comm);
+    EXPECT_EQ(answer->ranks[rank].overlap, apart->ranks[rank].overlap);
+  }
+}
+
+TEST(AnalyticalSimulation, RanksInGroupsOfTheirOwnAreEquivalentWhereTheirGroupsTakeEquallyLong) {
+  ExpectSameByItself(InPairs(), kFive, "symmetry");
+  const CommunicationTime by_place = [](const Node&, std::span<const uint32_t> members) {
+    return Time(members[0] + members[1] == 5 ? 9 : 5);  // one pair is slower
+  };
+  ExpectSameByItself(InPairs(), by_place, "given times");
+  ExpectSameByItself(InPairs(1), kFive, "given times");
+}
+
+TEST(AnalyticalSimulation, RanksAreNotEquivalentWhereGroupsDoNotDivideThem) {
+  trace::TraceGraph trace = InPairs();
+  trace.programs[0].nodes.resize(2);
+  trace.arguments[3].groups[0] = 1;  // of which it is no member: who is in group 2 waits for it
+  EXPECT_FALSE(SimulateAnalytical(trace, kFive).ok());
+}
+
+TEST(AnalyticalSimulation, MessagesMatchTheirPartner) {
+  trace::TraceGraph trace;
+  trace.programs.resize(2);
+  Append(trace.programs[0], {.id = 1, .kind = NodeKind::kSend, .peer = 1});
+  Append(trace.programs[1], Compute(1, 7));
+  Append(trace.programs[1], {.id = 2, .kind = NodeKind::kReceive, .peer = 0}, {1});
+  trace.program_of_rank = {0, 1};
+  const auto answer = SimulateAnalytical(trace, kFive);
+  ASSERT_TRUE(answer.ok());
+  EXPECT_EQ(answer->ranks[0].finish, 12u);
+  EXPECT_EQ(answer->ranks[1].finish, 12u);
+}
+
+TEST(AnalyticalSimulation, WhatNeverFinishesIsNamed) {
+  trace::TraceGraph trace;
+  trace.programs.resize(2);
+  Append(trace.programs[0], AllReduce(8, 1));
+  Append(trace.programs[1], Compute(1, 7));
+  trace.program_of_rank = {0, 1};
+  trace.groups[1] = {0, 1};
+  const auto answer = SimulateAnalytical(trace, kFive);
+  ASSERT_FALSE(answer.ok());
+  EXPECT_EQ(answer.error().kind, &kNeverFinishes);
+  EXPECT_THAT(answer.error().message, ::testing::HasSubstr("node 8 of NPU 0"));
+}
+
+}  // namespace
+}  // namespace hespas::simulate
