@@ -1,6 +1,6 @@
 # Commands. `make demo` and `make test` install what is missing (apt), build and run.
 #
-#   demo        predicted step time of the LLaMA-3 training step that ships in examples/ (three minutes, packages included)
+#   demo        predicted step time of the LLaMA-3 training step that ships in examples/
 #   test-fast   unit tests and repository checks                         (a minute)
 #   test        all but the longest tests, unit tests under sanitizers, ten seconds of each fuzzer
 #   test-full   whole suite; again under sanitizers but for its longest tests, with coverage of lines; thread sanitizer, clang-tidy, half a minute of each fuzzer

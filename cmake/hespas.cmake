@@ -17,7 +17,7 @@ function(hespas_read_layers)
   set_property(DIRECTORY ${PROJECT_SOURCE_DIR} APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS cmake/layers.txt)
 endfunction()
 
-# Compiles the target's sources in batches (scripts/unity_batches.py): a third of the work of compiling each alone. CMake's own
+# Compiles the target's sources in batches (scripts/unity_batches.py): less than half the work of compiling each alone. CMake's own
 # unity builds name files by absolute paths, so that no compiler cache serves a second copy of the tree.
 function(hespas_batch target)
   get_target_property(sources ${target} SOURCES)
