@@ -16,8 +16,7 @@ bool ReadMember(Check& check, std::string_view name, Window& window, int64_t Win
   if (!check.has(name)) return true;
   const auto values = check.Integers(name);
   if (!values) return false;
-  // `stride = []` of the short form leaves the default.
-  if (values->empty()) return true;
+  if (values->empty()) return true;  // the default, as for the reference implementation
   if (values->size() != window.size()) {
     return check.Fail(kBadDimension, "`{}` has {} entries for a window of {} dimensions", name, values->size(),
                       window.size());

@@ -113,8 +113,8 @@ bool CheckFactor(Check& check, std::string_view attribute, bool gathers) {
   return true;
 }
 
-// Roots chosen at run time are one operand more: a list with one root for each operand that is sent.
-// The number of those, which is the number of results.
+// How many operands are sent, which is the number of results; nothing with a report. Roots chosen at run time are one
+// operand more: a list with one root for each of them.
 std::optional<size_t> CheckRoots(Check& check) {
   const std::string_view* dynamic = check.attribute("has_dynamic_root");
   const bool given = dynamic && AsBool(*dynamic).value_or(true);
