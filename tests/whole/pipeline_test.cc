@@ -8,6 +8,7 @@
 
 #include "../read_program.h"
 #include "driver/pipeline/parts.h"
+#include "driver/pipeline/run.h"
 
 namespace hespas {
 namespace {
