@@ -84,8 +84,8 @@ ENTRY main {
 }
 
 TEST(MatmulTypes, ADeviceWithoutATypeRunsWhatXlaConvertsItTo) {
-  EXPECT_NEAR(DotMicroseconds("A100_SXM_80GB", "f8E4M3FN", "", "f32"), DotMicroseconds("A100_SXM_80GB", "f16", "", "f32"),
-              20);
+  EXPECT_NEAR(DotMicroseconds("A100_SXM_80GB", "f8E4M3FN", "", "f32"),
+              DotMicroseconds("A100_SXM_80GB", "f16", "", "f32"), 20);
   EXPECT_NEAR(DotMicroseconds("H100_80GB", "f4E2M1FN", "", "f32"), DotMicroseconds("H100_80GB", "f16", "", "f32"), 20);
   EXPECT_NEAR(DotMicroseconds("H100_80GB", "i4", "", "i32"), DotMicroseconds("H100_80GB", "i8", "", "i32"), 20);
   // Pairs of f32: three products of six bf16 passes.
@@ -178,9 +178,10 @@ std::string Call(const std::string& target, const std::string& config, const std
 }
 
 TEST(CustomKernels, APallasKernelSaysItsWork) {
-  const auto module = Read(Call("tpu_custom_call",
-                                R"({\22custom_call_config\22: {\22cost_estimate\22: {\22bytes_accessed\22:1000,\22flops\22:276488519680,\22transcendentals\22:7}}})",
-                                "8x16x2048x128xbf16", "8x16x2048x128xbf16"));
+  const auto module = Read(Call(
+      "tpu_custom_call",
+      R"({\22custom_call_config\22: {\22cost_estimate\22: {\22bytes_accessed\22:1000,\22flops\22:276488519680,\22transcendentals\22:7}}})",
+      "8x16x2048x128xbf16", "8x16x2048x128xbf16"));
   const OpCost cost = CostOf(module, FirstOp(module));
   EXPECT_EQ(cost.flops, 276488519680);
   EXPECT_EQ(cost.bytes, 1000);
@@ -191,8 +192,9 @@ TEST(CustomKernels, APallasKernelSaysItsWork) {
 
 TEST(CustomKernels, CudnnAttentionCountsWhatItsMaskLeaves) {
   const auto flops = [](const std::string& target, const std::string& mask) {
-    const std::string config = R"({\22cudnn_fmha_backend_config\22: {\22intermediate_tensor_shape\22: {\22dimensions\22: [\228\22, \2216\22, \222048\22, \222048\22]}, \22mask_type\22: \22)" +
-                               mask + R"(\22, \22sliding_window_length\22: 0}})";
+    const std::string config =
+        R"({\22cudnn_fmha_backend_config\22: {\22intermediate_tensor_shape\22: {\22dimensions\22: [\228\22, \2216\22, \222048\22, \222048\22]}, \22mask_type\22: \22)" +
+        mask + R"(\22, \22sliding_window_length\22: 0}})";
     const auto module = Read(Call(target, config, "8x2048x16x128xbf16", "8x16x2048x128xbf16"));
     return static_cast<double>(CostOf(module, FirstOp(module)).flops);
   };
