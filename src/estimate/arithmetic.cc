@@ -13,15 +13,43 @@ using calibrated::Machine;
 using ir::AlgorithmType;
 using ir::OperandPrecision;
 
-// XLA multiplies integers below 8 bits as 8-bit ones.
+Datatype IntegerOf(uint16_t bits) {
+  if (bits == 1) return Datatype::kI1;
+  if (bits <= 8) return Datatype::kI8;  // XLA multiplies integers below 8 bits as 8-bit ones
+  if (bits <= 16) return Datatype::kI16;
+  return bits <= 32 ? Datatype::kI32 : Datatype::kI64;
+}
+
 std::optional<Datatype> DatatypeOf(const ir::Element* element) {
+  using ir::ElementKind;
   if (element == nullptr) return std::nullopt;
-  const bool integer = element->kind == ir::ElementKind::kInteger || element->kind == ir::ElementKind::kSigned ||
-                       element->kind == ir::ElementKind::kUnsigned;
-  if (integer && element->bits > 1 && element->bits < 8) return Datatype::kI8;
-  ir::Element component = *element;
-  component.complex = false;
-  return calibrated::ParseDatatype(ir::ElementText(component));
+  switch (element->kind) {
+    case ElementKind::kInteger:
+    case ElementKind::kSigned:
+    case ElementKind::kUnsigned:
+      return IntegerOf(element->bits);
+    case ElementKind::kF64:
+      return Datatype::kF64;
+    case ElementKind::kF32:
+      return Datatype::kF32;
+    case ElementKind::kTF32:
+      return Datatype::kTf32;
+    case ElementKind::kF16:
+      return Datatype::kF16;
+    case ElementKind::kBF16:
+      return Datatype::kBf16;
+    case ElementKind::kF4E2M1FN:
+      return Datatype::kF4;
+    case ElementKind::kNone:
+    case ElementKind::kF80:
+    case ElementKind::kF128:
+    case ElementKind::kIndex:
+    case ElementKind::kQuantised:
+    case ElementKind::kOpaque:
+      return std::nullopt;
+    default:  // 8 and 6 bits share a rate
+      return Datatype::kF8;
+  }
 }
 
 void Append(const ir::Module& module, ir::OpId op, std::vector<Arithmetic>& out) {

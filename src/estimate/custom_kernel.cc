@@ -84,6 +84,7 @@ std::optional<OpCost> BlockScaledDot(const ir::Module& module, ir::OpId op, int6
 std::optional<OpCost> CustomKernelCost(const ir::Module& module, ir::OpId op) {
   if (const std::string_view* given = module.attribute(op, "hespas.cost")) return Told(module, op, *given);
   const std::string target = ir::CallTarget(module, op);
+  if (target.starts_with("__cublas") || target.starts_with("__cudnn$conv")) return std::nullopt;  // library_call.h
   if (auto told = ByItsEstimate(module, op)) return told;
   const int64_t in = InBytes(module, op);
   const int64_t moved = SaturatingAdd(in, OutBytes(module, op));

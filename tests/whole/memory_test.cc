@@ -211,7 +211,7 @@ TEST(Memory, SumsThatProductsReadDoNotWait) {
       return %t, %e : tensor<32x32xf32>, tensor<32x32xf32>
     }})");
   EXPECT_THAT(Delayed(module, SinkUntil::kEnd), testing::ElementsAre("stablehlo.dot_general", "stablehlo.tanh",
-                                                                      "stablehlo.all_reduce", "stablehlo.dot_general"));
+                                                                     "stablehlo.all_reduce", "stablehlo.dot_general"));
 }
 
 // XLA's GemmWorkspaceRewriter: at most 4 MiB, no more than the operands take; the result is an element of a tuple.

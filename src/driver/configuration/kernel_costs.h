@@ -14,7 +14,7 @@
 namespace hespas::driver {
 
 inline constexpr DiagnosticKind kBadKernelCost{
-    "E0955",
+    "E0947",
     "The cost of a kernel is NAME=flops:NUMBER,bytes:QUANTITY,transcendentals:NUMBER with at least one of the three, "
     "or a JSON file that holds an object of these for each name.",
     Outcome::kUsage};
