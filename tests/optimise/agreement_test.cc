@@ -2,8 +2,11 @@
 #include <algorithm>
 #include <fstream>
 #include <functional>
+#include <initializer_list>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <ostream>
 
 #include "driver/inspect/kernel_summary.h"
 #include "driver/pipeline/run.h"
@@ -13,13 +16,32 @@
 namespace hespas {
 namespace {
 
+// The sizes of a LLaMA by which a kernel's family is told.
+struct Llama {
+  int64_t heads;
+  int64_t head = 128;
+  int64_t tokens = 4096;
+  int64_t vocabulary = 128256;
+  int64_t width() const { return heads * head; }
+  int64_t inner() const { return 224 * heads; }  // of an MLP, on one device
+};
+
+// Ours over XLA's, less one, in percent.
+struct Difference {
+  double kernels;
+  double bytes;
+  size_t largest;  // of the 20 largest kernels, how many move the same bytes
+};
+
 struct Pair {
   const char* name;
   const char* program;
   const char* oracle;
   optimise::Options options;
-  int64_t heads;
-  bool families = true;  // agree; what misses elsewhere: docs/optimiser.md
+  std::optional<Llama> llama;  // other programs have no families
+  Difference known;            // to half a point
+
+  friend void PrintTo(const Pair& pair, std::ostream* out) { *out << pair.name; }
 };
 
 const optimise::Options kA100{};
@@ -56,12 +78,13 @@ class Agreement : public testing::TestWithParam<Pair> {
   driver::Summary summary_;
 };
 
-TEST_P(Agreement, KernelsWithinTenPercent) {
-  EXPECT_NEAR(Ratio(static_cast<double>(summary_.total()), oracle_["kernels"]["total"]), 1, 0.10);
-}
-
-TEST_P(Agreement, BytesWithinEightPercent) {
-  EXPECT_NEAR(Ratio(static_cast<double>(summary_.bytes_accessed), oracle_["bytes_accessed"]), 1, 0.08);
+// What differs is known pair by pair: a change in either direction has to be looked at, and the table be corrected.
+TEST_P(Agreement, KernelsAndBytesDifferAsKnown) {
+  const auto percent = [](double ratio) { return 100 * (ratio - 1); };
+  const Difference& known = GetParam().known;
+  EXPECT_NEAR(percent(Ratio(static_cast<double>(summary_.total()), oracle_["kernels"]["total"])), known.kernels, 0.5);
+  EXPECT_NEAR(percent(Ratio(static_cast<double>(summary_.bytes_accessed), oracle_["bytes_accessed"])), known.bytes,
+              0.5);
 }
 
 TEST_P(Agreement, FlopsWithinOnePercent) {
@@ -102,13 +125,13 @@ std::vector<int64_t> TwentyLargest(const driver::Summary& summary) {
 }
 
 TEST_P(Agreement, TwentyLargestKernels) {
-  EXPECT_GE(Overlap(TwentyLargest(summary_), oracle_["largest"].get<std::vector<int64_t>>()), 16u);
+  EXPECT_EQ(Overlap(TwentyLargest(summary_), oracle_["largest"].get<std::vector<int64_t>>()), GetParam().known.largest);
 }
 
 // The rule of summarise_oracles.py, `family`.
 class FamilyRule {
  public:
-  FamilyRule(const ir::Module& module, int64_t heads) : module_(module), heads_(heads) {}
+  FamilyRule(const ir::Module& module, const Llama& llama) : module_(module), llama_(llama) {}
 
   std::string operator()(ir::OpId kernel) {
     tokens_ = vocabulary_ = inner_ = attention_ = false;
@@ -119,58 +142,97 @@ class FamilyRule {
 
  private:
   void See(ir::TypeId id) {
-    constexpr int64_t kTokens = 4096;
     const ir::Type& type = module_.types()[id];
     for (const ir::TypeId nested : type.nested) See(nested);
     if (!type.is_tensor() || ir::ElementText(type.element) == "i8") return;
     const auto wide = std::count_if(type.dims.begin(), type.dims.end(), [](int64_t d) { return d != 1; });
     if (wide < 2 && ir::ElementText(type.element) == "f32") return;  // the partial sums of anything
     for (const int64_t d : type.dims) {
-      tokens_ = tokens_ || (d > 0 && d % kTokens == 0);
-      vocabulary_ = vocabulary_ || d == 128256;
-      inner_ = inner_ || d == 224 * heads_ || d == 448 * heads_;
-      attention_ = attention_ || d == heads_ || d == 128 || d == 128 * heads_ || d == 256 * heads_ || d == 384 * heads_;
+      tokens_ = tokens_ || (d > 0 && d % llama_.tokens == 0);
+      vocabulary_ = vocabulary_ || d == llama_.vocabulary;
+      inner_ = inner_ || IsOneOf(d, {llama_.inner(), 2 * llama_.inner()});
+      attention_ =
+          attention_ || IsOneOf(d, {llama_.heads, llama_.head, llama_.width(), 2 * llama_.width(), 3 * llama_.width()});
     }
-    attention_ = attention_ || type.element_count() % (kTokens * kTokens) == 0;
+    attention_ = attention_ || type.element_count() % (llama_.tokens * llama_.tokens) == 0;
+  }
+
+  static bool IsOneOf(int64_t d, std::initializer_list<int64_t> sizes) {
+    return std::find(sizes.begin(), sizes.end(), d) != sizes.end();
   }
 
   const ir::Module& module_;
-  int64_t heads_;
+  const Llama& llama_;
   bool tokens_, vocabulary_, inner_, attention_;
 };
 
 TEST_P(Agreement, SourceFamiliesWithinTwentyPercent) {
-  if (!GetParam().families) return;
+  // A recorded family is checked: a LLaMA has five, other programs none.
+  ASSERT_EQ(oracle_["families"].size(), GetParam().llama ? 5u : 0u);
+  if (!GetParam().llama) return;
   std::map<std::string, std::pair<int64_t, int64_t>> ours;
-  FamilyRule family(module_, GetParam().heads);
+  FamilyRule family(module_, *GetParam().llama);
   for (const driver::KernelSummary& kernel : summary_.kernels) {
     auto& [count, bytes] = ours[family(kernel.op)];
     ++count;
     bytes += kernel.bytes;
   }
-  ASSERT_EQ(oracle_["families"].size(), 5u);
   for (const auto& [name, theirs] : oracle_["families"].items()) {
     EXPECT_NEAR(Ratio(static_cast<double>(ours[name].first), theirs["kernels"]), 1, 0.20) << name;
     EXPECT_NEAR(Ratio(static_cast<double>(ours[name].second), theirs["bytes"]), 1, 0.20) << name;
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    PublicPairs, Agreement,
-    testing::Values(
-        Pair{"Llama100mA100", "examples/llama3-100m-4dev.mlir.gz", "llama3-100m-4dev.gpu_a100_sxm_40.json", kA100, 9},
-        Pair{"Llama500mA100", "tests/data/optimise/llama3-500m-4dev.mlir.gz", "llama3-500m-4dev.gpu_a100_sxm_40.json",
-             kA100, 20},
-        Pair{"Llama1bA100", "data/workloads/llama3-1b-4dev.mlir.zst", "llama3-1b-4dev.gpu_a100_sxm_40.json", kA100, 28},
-        Pair{"Llama100mH100", "examples/llama3-100m-4dev.mlir.gz", "llama3-100m-4dev.gpu_h100_sxm.json", kH100, 9},
-        Pair{"TensorParallelH100", "tests/data/optimise/transformer-768x10-4dev-fsdp2tp2.mlir.gz",
-             "transformer-768x10-4dev-fsdp2tp2.gpu_h100_sxm.json", kH100, 0, false},
-        Pair{"ResNet18A100", "data/workloads/resnet18_train_step_4_devices_1024_batch.mlir.zst",
-             "resnet18_train_step_4_devices_1024_batch.gpu_a100_sxm_40.json", kA100, 0, false},
-        Pair{"ResNet50A100", "data/workloads/resnet50_train_step_4_devices_1024_batch.mlir.zst",
-             "resnet50_train_step_4_devices_1024_batch.gpu_a100_sxm_40.json", kA100, 0, false},
-        Pair{"Llama100mTpuV3", "tests/data/optimise/llama3-100m-8dev.mlir.gz", "llama3-100m-8dev.tpuv3.json", kTpu, 9}),
-    [](const auto& pair) { return std::string(pair.param.name); });
+INSTANTIATE_TEST_SUITE_P(PublicPairs, Agreement,
+                         testing::Values(Pair{"Llama100mA100",
+                                              "examples/llama3-100m-4dev.mlir.gz",
+                                              "llama3-100m-4dev.gpu_a100_sxm_40.json",
+                                              kA100,
+                                              Llama{9},
+                                              {-1.7, -0.1, 20}},
+                                         Pair{"Llama500mA100",
+                                              "tests/data/optimise/llama3-500m-4dev.mlir.gz",
+                                              "llama3-500m-4dev.gpu_a100_sxm_40.json",
+                                              kA100,
+                                              Llama{20},
+                                              {-5.4, -0.7, 20}},
+                                         Pair{"Llama1bA100",
+                                              "data/workloads/llama3-1b-4dev.mlir.zst",
+                                              "llama3-1b-4dev.gpu_a100_sxm_40.json",
+                                              kA100,
+                                              Llama{28},
+                                              {-5.2, -0.7, 20}},
+                                         Pair{"Llama100mH100",
+                                              "examples/llama3-100m-4dev.mlir.gz",
+                                              "llama3-100m-4dev.gpu_h100_sxm.json",
+                                              kH100,
+                                              Llama{9},
+                                              {-1.3, 2.6, 16}},
+                                         Pair{"TensorParallelH100",
+                                              "tests/data/optimise/transformer-768x10-4dev-fsdp2tp2.mlir.gz",
+                                              "transformer-768x10-4dev-fsdp2tp2.gpu_h100_sxm.json",
+                                              kH100,
+                                              std::nullopt,
+                                              {-3.1, -1.3, 20}},
+                                         Pair{"ResNet18A100",
+                                              "data/workloads/resnet18_train_step_4_devices_1024_batch.mlir.zst",
+                                              "resnet18_train_step_4_devices_1024_batch.gpu_a100_sxm_40.json",
+                                              kA100,
+                                              std::nullopt,
+                                              {-2.0, -5.3, 18}},
+                                         Pair{"ResNet50A100",
+                                              "data/workloads/resnet50_train_step_4_devices_1024_batch.mlir.zst",
+                                              "resnet50_train_step_4_devices_1024_batch.gpu_a100_sxm_40.json",
+                                              kA100,
+                                              std::nullopt,
+                                              {-3.2, -2.0, 18}},
+                                         Pair{"Llama100mTpuV3",
+                                              "tests/data/optimise/llama3-100m-8dev.mlir.gz",
+                                              "llama3-100m-8dev.tpuv3.json",
+                                              kTpu,
+                                              Llama{9},
+                                              {-2.9, 0.0, 20}}),
+                         [](const auto& pair) { return std::string(pair.param.name); });
 
 // Programs that the prototype had XLA optimise otherwise: all-gathers up to 30 MiB, reduce-scatters made too late to be
 // combined, which a threshold of 0 stands for, matmuls as Triton kernels, nothing scheduled (docs/optimiser.md).
