@@ -9,7 +9,7 @@
 namespace hespas::cli {
 namespace {
 
-inline constexpr DiagnosticKind kNoDevice{"E0950",
+inline constexpr DiagnosticKind kNoDevice{"E0927",
                                           "No device was named. --device takes a preset (`hespas devices` lists them "
                                           "with their figures) or a JSON file of your own; "
                                           "HESPAS_DEVICE names one for all commands.",

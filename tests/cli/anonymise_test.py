@@ -30,7 +30,7 @@ class Anonymise(unittest.TestCase):
         return done.stdout
 
     def step_ps(self, program, stdin=None):
-        return command.result("run", program, "-q", stdin=stdin)["step_time_ps"]
+        return command.result("run", program, "--device", "A100_SXM_80GB", "-q", stdin=stdin)["step_time_ps"]
 
     def test_names_locations_and_values_go(self):
         text = self.anonymised("-", SECRET)

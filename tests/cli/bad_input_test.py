@@ -13,7 +13,18 @@ ADD = """func.func @main(%a: tensor<{shape}>) -> tensor<{shape}> {{
 """
 
 
+DEVICE = {"HESPAS_DEVICE": "A100_SXM_80GB"}  # most mistakes here are about something else
+os.environ.update(DEVICE)
+
+
 class BadInput(unittest.TestCase):
+    def test_a_device_must_be_named(self):
+        try:
+            del os.environ["HESPAS_DEVICE"]
+            self.fails("run", LLAMA, status=2, says=("E0927", "--device NAME", "H100_80GB"))
+        finally:
+            os.environ.update(DEVICE)
+
     def fails(self, *words, status=1, says=(), stdin=None, **more):
         done = run(*words, stdin=stdin, **more)
         self.assertEqual(done.returncode, status, done.stderr)

@@ -74,7 +74,7 @@ class Tools(unittest.TestCase):
         self.assertRegex(call, r"^--num_repeats=5 --profile_execution=true --hlo_argument_mode=uninitialized \S+/block_0.hlo$")
 
     def test_xla_failures_fall_back(self):
-        fallback = self.result("calibrated", "--optimise", "none", "--split", "linear")["compute_time_s"]
+        fallback = self.result("calibrated", "--device", "A100_SXM_80GB", "--optimise", "none", "--split", "linear")["compute_time_s"]
         for translate, runner, why in (("exit 3", None, "xla-translate ended with status 3"),
                                        ("true", None, "xla-translate wrote no file"),
                                        (None, "kill -9 $$", "hlo_runner_main was killed by signal 9"),

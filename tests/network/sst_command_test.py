@@ -103,7 +103,7 @@ class Sst(unittest.TestCase):
     def test_answers_and_failures_of_a_fake_sst(self):
         self.write(["Switch"], [2])
         fake = self.at / "sst"
-        for script, status, text in (("exit 3", 5, "status 3"), ("exit 0", 5, "no result of NPU 0"),
+        for script, status, text in (("exit 3", 5, "status 3"), ("exit 0", 5, "no result for NPU 0"),
                                      ("for last; do :; done; printf '{\"error\": \"NPU 0 waits\"}' > ${last%/*}/result.0.json", 4,
                                       "NPU 0 waits"), ("echo \"can't find requested element\"; exit 1", 5, "E0966")):
             fake.write_text(f"#!/bin/sh\n{script}\n")

@@ -11,7 +11,7 @@
 
 namespace hespas::driver {
 
-inline constexpr DiagnosticKind kCannotBind{"E0947",
+inline constexpr DiagnosticKind kCannotBind{"E0959",
                                             "--bind gives sizes to the dynamic dimensions of a program's arguments: by "
                                             "the names that jax.export gave them (b=8), or "
                                             "by argument and dimension (0.1=128). It needs Python 3.11 and JAX, which "
