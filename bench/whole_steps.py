@@ -129,7 +129,7 @@ def main():
     options.add_argument("--save", type=pathlib.Path)
     given = options.parse_args()
     os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
-    ranks = {program: hespas("run", program, "--network-backend", "none", "--estimator", "roofline")["npus"] for program in given.programs}
+    ranks = {program: hespas("run", program, "--network-backend", "none", "--device", "EPYC_core", "--estimator", "roofline")["npus"] for program in given.programs}
     texts = {program: communication(program) for program in given.programs}
     links, rows = {program: [] for program in given.programs}, {program: [] for program in given.programs}
     for _ in range(given.repeats):

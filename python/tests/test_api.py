@@ -67,9 +67,9 @@ class Run(unittest.TestCase):
     OPTIONS = (
         ({"device": "A100_SXM_40GB", "system": "A100_SXM_40GB_4GPU"}, ["--device", "A100_SXM_40GB", "--system", "A100_SXM_40GB_4GPU"]),
         ({"device": "H100_80GB", "estimator": "roofline", "optimise": "none"}, ["--device", "H100_80GB", "--estimator", "roofline", "--optimise", "none"]),
-        ({"network_backend": "none", "split": "linear"}, ["--network-backend", "none", "--split", "linear"]),
-        ({"changes": ["device.memory_bandwidth=2x"], "flash_attention": True, "network_model": "plain", "overlap": "perfect"},
-         ["--set", "device.memory_bandwidth=2x", "--flash-attention", "--network-model", "plain", "--overlap", "perfect"]),
+        ({"device": "A100_SXM_80GB", "network_backend": "none", "split": "linear"}, ["--device", "A100_SXM_80GB", "--network-backend", "none", "--split", "linear"]),
+        ({"device": "A100_SXM_80GB", "changes": ["device.memory_bandwidth=2x"], "flash_attention": True, "network_model": "plain", "overlap": "perfect"},
+         ["--device", "A100_SXM_80GB", "--set", "device.memory_bandwidth=2x", "--flash-attention", "--network-model", "plain", "--overlap", "perfect"]),
         ({"device": "A100_SXM_40GB", "rank_devices": ["0-1=A100_SXM_80GB"], "moe_imbalance": 1.5, "trip_count": 3, "branch_probabilities": [0.5, 0.5]},
          ["--device", "A100_SXM_40GB", "--rank-devices", "0-1=A100_SXM_80GB", "--moe-imbalance", "1.5", "--trip-count", "3",
           "--branch-probabilities", "0.5,0.5"]),

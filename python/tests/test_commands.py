@@ -39,7 +39,7 @@ class Commands(unittest.TestCase):
         self.assertIn("def run(", (folder / "_core.pyi").read_text())
 
     def test_exit_statuses_pass_through(self):
-        self.assertEqual(command("run", "no/such.mlir").returncode, 1)
+        self.assertEqual(command("run", "no/such.mlir", "--device", "H100_80GB").returncode, 1)
         self.assertEqual(command("runn").returncode, 2)
 
 

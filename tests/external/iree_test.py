@@ -56,7 +56,7 @@ class Iree(unittest.TestCase):
             files = {row["file"] for row in rows if row["kind"] == "compute" and "not_profilable" not in row}
             blocks = []
             for path in sorted(pathlib.Path(folder) / file for file in files):
-                model = command.result("run", path, "--split", "linear", "--optimise", "none", "--estimator", "roofline")
+                model = command.result("run", path, "--device", "A100_SXM_80GB", "--split", "linear", "--optimise", "none", "--estimator", "roofline")
                 blocks.append((model["flops"], "stablehlo.convolution" in path.read_text(), path))
             blocks.sort()
             # IREE does not legalise the pooling's gradient.
