@@ -303,7 +303,7 @@ TEST(Pipeline, OneForwardOneBackward) {
 TEST(Pipeline, AChannelWithoutPartnerIsAnError) {
   const std::string first = StageProgram({{.from = 0, .to = 7}});
   const std::string second = StageProgram({{.from = 8, .to = 0}});
-  RunFiles({first, second}, {.device = "A100_SXM_40GB"}, &driver::kNoPartner);
+  RunFiles({first, second}, {.device = {.name = "A100_SXM_40GB"}}, &driver::kNoPartner);
 }
 
 TEST(Pipeline, PlacementsAreRanges) {
