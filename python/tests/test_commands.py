@@ -86,7 +86,9 @@ class Anonymise(unittest.TestCase):
         self.assertNotIn("secret", text)
         self.assertNotIn("3.14159", text)
         self.assertEqual(hespas.load(text).analyze(expand=True)["stablehlo.dot_general"], 1)
-        self.assertEqual(hespas.estimate(text).time_ps, hespas.estimate(self.SECRET).time_ps)
+        # As programs of one device: this one is global, and no partitioner is at hand here.
+        alone = [program.replace("mhlo.num_partitions = 4", "mhlo.num_partitions = 1") for program in (text, self.SECRET)]
+        self.assertEqual(hespas.estimate(alone[0]).time_ps, hespas.estimate(alone[1]).time_ps)
 
     def test_the_same_answer_for_a_real_program(self):
         text = command("anonymise", EXAMPLE).stdout
