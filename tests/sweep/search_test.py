@@ -73,7 +73,7 @@ class SearchTest(unittest.TestCase):
 
     def test_bad_input(self):
         for words, text in ((("--search", "guess"), "invalid choice"), (("--search", "bayesian", "--trials", 0), "at least 1"),
-                            (("--search", "bayesian", "--subject-to", "speed > 1"), "nothing is called `speed`"), (("--on", "kubernetes"), "no engine"),
+                            (("--search", "bayesian", "--subject-to", "speed > 1"), "there is no setting or result `speed`"), (("--on", "kubernetes"), "no engine"),
                             (("--on", "ray"), "--output")):
             done = self.search(*words)
             self.assertNotEqual(done.returncode, 0)
