@@ -25,7 +25,7 @@ void NoteEnvironment(const CLI::App& app, driver::compat::CommandLine& command) 
 }
 
 // Errors and warnings go to stderr whatever the log; the exit status.
-int Report(const Status& status, const Diagnostics& diagnostics) {
+int ExitStatus(const Status& status, const Diagnostics& diagnostics) {
   bool shown = false;
   for (const Diagnostic& diagnostic : diagnostics.all()) {
     fmt::print(stderr, "{}", Render(diagnostic));
@@ -36,24 +36,24 @@ int Report(const Status& status, const Diagnostics& diagnostics) {
   return static_cast<int>(status.error().kind->outcome);
 }
 
-int Run(const CLI::App& app, DropIn& options, const DropInBody& body) {
+int Execute(const CLI::App& app, DropIn& options, const DropInBody& body) {
   driver::compat::CommandLine& command = options.command;
   command.compat = !options.compat.empty();
   NoteEnvironment(app, command);
   Diagnostics diagnostics;
-  if (const Status figures = ReadFigureOptions(app, command.figures); !figures) return Report(figures, diagnostics);
+  if (const Status figures = ReadFigureOptions(app, command.figures); !figures) return ExitStatus(figures, diagnostics);
   if (command.print_config) {
     const auto settings = driver::compat::ReadSettings(command, true);
-    if (!settings) return Report(settings.error(), diagnostics);
+    if (!settings) return ExitStatus(settings.error(), diagnostics);
     std::fputs(driver::compat::SettingsText(*settings).c_str(), stdout);
     return 0;
   }
   const auto sink = OpenLog(options.log_path);
-  if (!sink) return Report(sink.error(), diagnostics);
+  if (!sink) return ExitStatus(sink.error(), diagnostics);
   const driver::compat::Log log([&](std::string_view line) { std::fwrite(line.data(), 1, line.size(), sink->get()); },
                                 *driver::compat::LevelByName(options.log_level), LogColumns());
   const Status status = body(command, log, diagnostics);
-  return Report(status, diagnostics);
+  return ExitStatus(status, diagnostics);
 }
 
 }  // namespace
@@ -94,7 +94,7 @@ int RunDropIn(CLI::App& app, int argc, char** argv, DropIn& options, const DropI
     if (!hint.empty()) fmt::print(stderr, "help: {}\n", hint);
     return status;
   }
-  return Run(app, options, body);
+  return Execute(app, options, body);
 }
 
 }  // namespace hespas::cli

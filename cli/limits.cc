@@ -73,7 +73,7 @@ void LimitTime(double seconds) {
   setitimer(ITIMER_REAL, &timer, nullptr);
 }
 
-int Report(const DiagnosticKind& kind, const std::string& text) {
+int PrintError(const DiagnosticKind& kind, const std::string& text) {
   fmt::print(stderr, "error[{}]: {}\n", kind.code, text);
   return static_cast<int>(kind.outcome);
 }
@@ -98,7 +98,7 @@ void EndCleanlyOnSignals() {
   std::signal(SIGBUS, OnLostPages);
 }
 
-int ReportOutOfMemory() { return Report(kOutOfMemory, "out of memory\nhelp: raise --max-memory where it is given"); }
-int ReportInternalError(const char* what) { return Report(kInternalError, fmt::format("internal error: {}", what)); }
+int ReportOutOfMemory() { return PrintError(kOutOfMemory, "out of memory\nhelp: raise --max-memory where it is given"); }
+int ReportInternalError(const char* what) { return PrintError(kInternalError, fmt::format("internal error: {}", what)); }
 
 }  // namespace hespas::cli

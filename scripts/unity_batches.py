@@ -11,6 +11,7 @@ headers use them as well, do not share a batch with files that mention those.
 """
 
 import functools
+import math
 import pathlib
 import re
 import sys
@@ -20,7 +21,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 UNNAMED = re.compile(r"^namespace \{\n(.*?)^\}(?:  // namespace$|\Z)", re.MULTILINE | re.DOTALL)
 IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
 INCLUDE = re.compile(r'^#include ([<"]([^">]+)[">]).*$', re.MULTILINE)
-NOISE = re.compile(r'//(?! namespace$)[^\n]*|"(?:\\.|[^"\\\n])*"|/\*.*?\*/', re.DOTALL | re.MULTILINE)
+NOISE = re.compile(r'R"(\w*)\(.*?\)\1"|//(?! namespace$)[^\n]*|"(?:\\.|[^"\\\n])*"|/\*.*?\*/', re.DOTALL | re.MULTILINE)
 TYPE = re.compile(r"^\s*(?:struct|class|union|enum(?: class)?)\s+(?:alignas\([^)]*\)\s*)?(\w+)", re.MULTILINE)
 OUTER_TYPE = re.compile(r"^(?:struct|class|union|enum(?: class)?)\s+(\w+)", re.MULTILINE)
 ALIAS = re.compile(r"^(?:using|namespace)\s+(\w+)\s*=\s*([^;]*);|^using\s+((?:\w+::)*(\w+));", re.MULTILINE)
@@ -88,18 +89,29 @@ class Facts:
     alone: bool  # its headers depend on what stands before them
 
     @functools.cached_property
-    def outer_names(self):
-        return {name for _, name in self.declared}
+    def spaces(self):
+        """The namespaces in which its headers, its aliases and itself declare a name."""
+        by_name = {}
+        for space, name in {*self.declared, *self.aliases, *self.own}:
+            by_name.setdefault(name, set()).add(space)
+        return by_name
+
+    def finds(self, space, name):
+        """Whether a name of that namespace would be found for one that this file mentions. Names of its functions hide any."""
+        if name not in self.names or not f"{self.space}::".startswith(f"{space}::"):
+            return False
+        known = self.spaces.get(name, set())
+        nearer = any(inner.startswith(f"{space}::") and f"{self.space}::".startswith(f"{inner}::") for inner in known)
+        return bool(known or name.islower()) and not nearer  # the system's functions are in lower case
 
     def clashes(self, other):
         """Whether a name that this file keeps to itself means something else to the other."""
-        if any(name in other.names or (space, name) in other.declared - self.declared for space, name in self.own):
+        if any(other.finds(space, name) or (space, name) in other.declared - self.declared for space, name in self.own):
             return True
         # A header of this file hides what the other finds in an outer namespace.
-        if any(name in other.names and f"{other.space}::".startswith(f"{space}::") and name in other.outer_names
-               for space, name in self.declared - other.declared):
+        if any(name in other.spaces and other.finds(space, name) for space, name in self.declared - other.declared):
             return True
-        return any(other.aliases.get(alias, meaning) != meaning or (alias[1] in other.names and alias not in other.aliases)
+        return any(other.aliases.get(alias, meaning) != meaning or (alias not in other.aliases and alias[1] in other.spaces and other.finds(*alias))
                    or alias in other.declared - self.declared for alias, meaning in self.aliases.items())
 
 
@@ -153,11 +165,14 @@ class Batch:
             parts += [f"#define {own} {own}_{suffix}" for own in clashing]
             parts += [f'#include "{name}"', *(f"#undef {own}" for own in clashing)]
         if len(self.files) > 1:
-            parts[:0] = sorted({line for path in self.files for line in rooted_includes(path)})
+            # A local name may hide one that a neighbour keeps to itself.
+            parts[:0] = [*sorted({line for path in self.files for line in rooted_includes(path)}), '#pragma GCC diagnostic ignored "-Wshadow"']
         return "\n".join(parts) + "\n"
 
 
 def batches_of(paths, most):
+    lines = sum(facts_of(path).lines for path in paths)
+    most = math.ceil(lines / math.ceil(lines / most) * 1.05) if lines else most  # batches of one size
     batches = []
     for path in paths:
         batch = next((batch for batch in batches if batch.takes(path, most)), None)

@@ -50,7 +50,7 @@ std::string MarkdownText(const report::Histogram& histogram, const report::Profi
   return text;
 }
 
-std::string Render(const ir::Module& module, const report::Histogram& histogram, const AnalyzeCommand& options) {
+std::string HistogramText(const ir::Module& module, const report::Histogram& histogram, const AnalyzeCommand& options) {
   if (options.format == Format::kTable && options.part.empty()) return report::ToPrototypeText(histogram) + "\n";
   if (options.format == Format::kCsv && options.part.empty()) return report::ToCsv(histogram);
   const report::Profile profile = driver::ProfileOf(module);
@@ -81,7 +81,7 @@ void Analyze(const AnalyzeCommand& options, Console& console) {
                                           : report::Extent::kMain;
   const report::Histogram histogram = report::CountOperators(
       *module, {.extent = extent, .operand_types = options.operand_types, .compatible = options.compat == "prototype"});
-  Print(Render(*module, histogram, options));
+  Print(HistogramText(*module, histogram, options));
 }
 
 }  // namespace

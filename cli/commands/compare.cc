@@ -20,7 +20,7 @@ struct CompareCommand {
   Format format = Format::kTable;
 };
 
-std::string Render(const report::Comparison& comparison, Format format) {
+std::string ComparisonText(const report::Comparison& comparison, Format format) {
   if (format == Format::kTable) return report::ToText(comparison);
   if (format == Format::kJson) return report::ToJson(comparison);
   return RenderTable(report::BlockRows(comparison), format);
@@ -45,7 +45,7 @@ void RunCompare(CompareCommand& options, Console& console) {
   if (!options.output.empty()) {
     if (const Status written = Write(*comparison, options.output); !written) return console.Fail(written.error());
   }
-  Print(Render(*comparison, options.format));
+  Print(ComparisonText(*comparison, options.format));
   const double difference = comparison->LargestDifference();
   if (options.fail_over < 0 || difference <= options.fail_over) return;
   console.Fail(MakeError(

@@ -100,7 +100,7 @@ Result<report::Table> ExplanationTable(const std::vector<optimise::Explanation>&
                    DidYouMean(word, names, "give an op's name, as stablehlo.add or add, or its line in the program"));
 }
 
-void Run(OptimiseCommand& command, Console& console) {
+void RunOptimise(OptimiseCommand& command, Console& console) {
   command.run.optimise.expand_kernels = command.format == "stablehlo";
   auto module = driver::ReadModule(command.run.program.path, nullptr, console.diagnostics);
   auto device = hardware::LoadDevice(command.run.device.name, console.diagnostics);
@@ -157,7 +157,7 @@ void AddOptimiseCommand(CLI::App& app, Console& console) {
           "what goes to stdout: the module (mlir), the same with fusions inlined, so that any compiler can run it "
           "(stablehlo), or counts as table, json, jsonl, csv or md")
       ->check(OneOf({"mlir", "stablehlo", "table", "json", "jsonl", "csv", "md"}));
-  command.callback([options, &console] { Run(*options, console); });
+  command.callback([options, &console] { RunOptimise(*options, console); });
 }
 
 }  // namespace hespas::cli

@@ -25,7 +25,7 @@ struct RunCommand {
 
 constexpr const char* kChromeJson = "chrome-json";
 
-std::string Render(const result::RunResult& result, Format format) {
+std::string ResultText(const result::RunResult& result, Format format) {
   if (format == Format::kTable) return report::Summary(result);
   if (format == Format::kJson) return report::ToJson(result);
   if (format == Format::kJsonLines) return report::ToJson(result, -1) + "\n";
@@ -140,7 +140,7 @@ void AddRunCommand(CLI::App& app, Console& console) {
     const auto result = driver::Run(options->run, console.diagnostics);
     progress.Clear();
     console.PrintDiagnostics();
-    if (result) Print(Render(*result, options->format));
+    if (result) Print(ResultText(*result, options->format));
   });
 }
 

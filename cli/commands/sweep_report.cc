@@ -132,7 +132,7 @@ Status MakeReports(const ReportCommand& command, const Swept& swept, Console& co
   return {};
 }
 
-Status Report(const ReportCommand& command, Console& console) {
+Status WriteReport(const ReportCommand& command, Console& console) {
   const auto swept = Read(command, console);
   if (!swept) return {};
   sweep::PageInput input{.title = "Sweep of " + fs::path(swept->file.path).filename().string(),
@@ -165,7 +165,7 @@ void AddSweepReportCommand(CLI::App& app, Console& console) {
   command.add_option("--subject-to", options->constraints, "further condition on results; repeatable")
       ->allow_extra_args(false);
   command.callback([options, &console] {
-    if (const Status done = Report(*options, console); !done) console.Fail(done.error());
+    if (const Status done = WriteReport(*options, console); !done) console.Fail(done.error());
     console.PrintDiagnostics();
   });
 }
