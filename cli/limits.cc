@@ -98,7 +98,11 @@ void EndCleanlyOnSignals() {
   std::signal(SIGBUS, OnLostPages);
 }
 
-int ReportOutOfMemory() { return PrintError(kOutOfMemory, "out of memory\nhelp: raise --max-memory where it is given"); }
-int ReportInternalError(const char* what) { return PrintError(kInternalError, fmt::format("internal error: {}", what)); }
+int ReportOutOfMemory() {
+  return PrintError(kOutOfMemory, "out of memory\nhelp: raise --max-memory where it is given");
+}
+int ReportInternalError(const char* what) {
+  return PrintError(kInternalError, fmt::format("internal error: {}", what));
+}
 
 }  // namespace hespas::cli

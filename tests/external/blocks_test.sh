@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# usage: blocks_test.sh HESPAS [all]   blocks_test.py in its environment: on the programs of this tree, with `all` on every shared workload
-# (77, which is a skip, where those are not at hand)
+# usage: blocks_test.sh HESPAS parse|compile|values|all   that part of blocks_test.py in its environment, on the programs of this tree;
+# `all` is every part on every shared workload (77, which is a skip, where those are not at hand)
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 root=$here/../..
@@ -14,11 +14,15 @@ run=("$tiny")
 cuts=(linear fusion)
 small=$shared/resnet18_train_small_1dev.mlir.gz
 [ ! -e "$small" ] || { compiled+=("$small"); run+=("$small"); }
-if [ "${2:-}" = all ]; then
+if [ "$2" = all ]; then
   [ -d "$shared" ] || { echo "skipped: there is no $shared"; exit 77; }
   cuts+=(individual)
   # -raw is not partitioned
   mapfile -t parsed < <(ls "$shared"/*.mlir.gz "$shared"/{gemm,blocks,fixtures}/*.mlir | grep -v -e -raw)
   mapfile -t compiled < <(ls "$shared"/llama3-{tiny,100m}-4dev.mlir.gz "$small" "$shared"/{gemm,blocks}/*.mlir | grep -v -e -raw)
 fi
-exec "$python" "$here/blocks_test.py" "$1" --made --parse "${parsed[@]}" --compile "$plugin" "${compiled[@]}" --run "${run[@]}" --cuts "${cuts[@]}"
+arguments=()
+case $2 in parse | all) arguments+=(--parse "${parsed[@]}") ;; esac
+case $2 in compile | all) arguments+=(--compile "$plugin" "${compiled[@]}") ;; esac
+case $2 in values | all) arguments+=(--made --run "${run[@]}") ;; esac
+exec "$python" "$here/blocks_test.py" "$1" "${arguments[@]}" --cuts "${cuts[@]}"
