@@ -20,7 +20,7 @@ ZEROS = "the reference counts the zeros of dilation in gradients of strided conv
 MASKED = "the reference counts the blocks that the mask skips"
 REASONS = {
     "complex_mm.mlir": "a complex product is four real ones; the reference counts it once",
-    "cond_switch.mlir": "analyze counts every branch; the reference (and run) the dearest",
+    "cond_switch.mlir": "analyze counts every branch; the reference (and run) the most expensive one",
     "conv_grouped_grad.mlir": UNUSED,
     "conv_transpose.mlir": ZEROS,
     "hk_lstm_train.mlir": UNUSED,

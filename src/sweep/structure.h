@@ -2,7 +2,7 @@
 // plan.
 //
 // - A structure holds for a device if fusion would decide everything alike on it (optimise/gpu/decisions.h); that is
-//   asked again for every device.
+//   checked for every device.
 // - Thread-safe; what is shared is never changed once it is there.
 #pragma once
 

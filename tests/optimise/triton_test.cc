@@ -137,7 +137,7 @@ TEST(TritonMatmuls, ReadFourInputsForEachOperandAtMost) {
     body += "%l" + (i == 5 ? "" : n) + " = stablehlo.maximum " + last + ", %m" + n + " : tensor<128x512xbf16>\n";
     last = "%l" + n;
   }
-  // Each maximum would read two matrices: none is taken in.
+  // Each maximum would read two matrices: none is absorbed.
   EXPECT_THAT(MatmulKernel(Program(body)), ElementsAre("negate", "dot_general"));
 }
 

@@ -1,4 +1,4 @@
-// Stages whose results are all made anew, as a run of its own makes them.
+// Stages that compute all their results, as a run of its own does.
 #pragma once
 
 #include <chrono>

@@ -1,6 +1,7 @@
 // The order in which every run, what-if and point of a sweep takes the stages.
 //
-// - Who asks says by Stages where a stage's result comes from: made anew, left by a finished run, or shared by points.
+// - Who asks says by Stages where a stage's result comes from: computed now, left by a finished run, or shared by
+// points.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +23,7 @@ class Stages {
 
   virtual bool LoadSystem(const RunOptions& options, Diagnostics& diagnostics) = 0;  // the named one
   virtual bool Prepare(const RunOptions& options, Diagnostics& diagnostics) = 0;     // read, optimise, split
-  virtual bool Split(const RunOptions& options, Diagnostics& diagnostics) = 0;       // anew, with another loop window
+  virtual bool Split(const RunOptions& options, Diagnostics& diagnostics) = 0;       // again, with another loop window
   virtual bool Estimate(const RunOptions& options, Diagnostics& diagnostics) = 0;
   virtual bool Assemble(const RunOptions& options, Diagnostics& diagnostics) = 0;
   virtual bool JoinDevices(const RunOptions& options, Diagnostics& diagnostics) = 0;  // the device's node as system

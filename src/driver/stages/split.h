@@ -68,7 +68,7 @@ struct Prepared {
   bool on_cpu = false;     // the memory that XLA's CPU compiler would take
 };
 
-// Cuts the module into blocks anew.
+// Cuts the module into blocks again.
 bool SplitBlocks(const RunOptions& options, Prepared& prepared, Diagnostics& diagnostics);
 
 }  // namespace hespas::driver

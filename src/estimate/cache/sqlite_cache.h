@@ -1,7 +1,8 @@
 // Estimates kept in one SQLite file across runs and processes.
 //
 // - Many processes may use the file at once (write-ahead log); one that is killed leaves it sound.
-// - A file that is damaged, or a row whose checksum is wrong, is never believed: the file is set aside and begun anew,
+// - A file that is damaged, or a row whose checksum is wrong, is never believed: the file is set aside and a new one
+// begun,
 //   with a warning; the row counts as absent.
 // - A full or read-only disk costs reuse, not the run: what cannot be written is told once.
 #pragma once

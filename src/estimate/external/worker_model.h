@@ -2,7 +2,7 @@
 // docs/estimators.md).
 //
 // - The worker is started once and asked one operation at a time; equal operations once. A worker that dies, hangs or
-//   answers nonsense is started anew and asked once more; after three operations lost in a row it is left alone.
+//   answers nonsense is restarted and asked once more; after three operations lost in a row it is left alone.
 #pragma once
 
 #include <chrono>

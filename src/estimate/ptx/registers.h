@@ -5,8 +5,8 @@
 
 namespace hespas::estimate::ptx {
 
-// PTX names each value anew; the assembler shares registers among values that do not live together. A few more than
-// live values are needed for addresses, so this is a lower bound.
+// PTX gives each value a name of its own; the assembler shares registers among values that do not live together. A few
+// more than live values are needed for addresses, so this is a lower bound.
 int LiveRegisters(const Kernel& kernel);
 
 }  // namespace hespas::estimate::ptx

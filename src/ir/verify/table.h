@@ -20,7 +20,7 @@ enum Trait : uint8_t {
   kSameOperandElement = 4,  // of all operands
   kSameElementAsFirst = 8,  // of the first operand and the first result
   kShapeSecond = 16,        // the second operand is a list of known length
-  kAlways = 32,             // checked anew each time: the rule looks at other ops, or costs next to nothing
+  kAlways = 32,             // checked each time: the rule looks at other ops, or costs next to nothing
 };
 
 struct OpRule {

@@ -1,4 +1,4 @@
-// What fusion asks about the device, as questions that can be asked again of another one.
+// What fusion asks about the device, as questions that another device may answer differently.
 //
 // - A device that gives every recorded question the recorded answer, with the same target and capability, gets exactly
 //   the same program: nothing else about it enters the passes.

@@ -1,4 +1,4 @@
-// Matmuls as Triton kernels: each takes in what makes its operands, and what follows it alone, where that moves no
+// Matmuls as Triton kernels: each absorbs the producers of its operands, and what follows it alone, where that moves no
 // more memory (XLA's GemmFusion, with --xla_gpu_triton_gemm_any).
 #include <fmt/format.h>
 

@@ -18,7 +18,7 @@ class TritonRules {
   bool IsComputed(const Node& node) const;
   // A number that stands for all elements.
   bool IsSplat(ValueId value) const;
-  // Read by a concatenation or a slice that moves: neither takes in what makes its operands.
+  // Read by a concatenation or a slice that moves: neither absorbs the producers of its operands.
   bool IsConcatenated(ValueId value) const { return concatenated_[value.index()] != 0; }
   bool IsReturned(ValueId value) const { return returned_.count(value) != 0; }
   // In front of a matmul: no more is read than before, but for a little.

@@ -1,4 +1,4 @@
-// Dots as matmuls: unit dimensions go, neighbours of one role become one, transposes in front are taken in.
+// Dots as matmuls: unit dimensions go, neighbours of one role become one, transposes in front are absorbed.
 #include "optimise/passes/canonical_dots.h"
 
 #include <algorithm>
