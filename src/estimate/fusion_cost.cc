@@ -14,17 +14,6 @@ int64_t BytesOf(const ir::Module& module, ir::ValueId value) {
   return ir::ByteSize(module.types(), module.type_id(value));
 }
 
-// Follows a value through ops that only rename it.
-ir::ValueId Origin(const ir::Module& module, ir::ValueId value) {
-  for (ir::OpId op = module.defining_op(value); op.valid(); op = module.defining_op(value)) {
-    const OpKind kind = module.kind(op);
-    const bool renames = kind == OpKind::kBitcast || kind == OpKind::kReshape || kind == OpKind::kCopy;
-    if (!renames || module.op(op).operand_count != 1) return value;
-    value = module.operands(op)[0];
-  }
-  return value;
-}
-
 class Boundary {
  public:
   Boundary(const ir::Module& module, ir::OpId fusion, ir::BlockId body)
@@ -94,6 +83,16 @@ class Boundary {
 };
 
 }  // namespace
+
+ir::ValueId Origin(const ir::Module& module, ir::ValueId value) {
+  for (ir::OpId op = module.defining_op(value); op.valid(); op = module.defining_op(value)) {
+    const OpKind kind = module.kind(op);
+    const bool renames = kind == OpKind::kBitcast || kind == OpKind::kReshape || kind == OpKind::kCopy;
+    if (!renames || module.op(op).operand_count != 1) return value;
+    value = module.operands(op)[0];
+  }
+  return value;
+}
 
 OpCost FusionCost(const ir::Module& module, ir::OpId fusion) {
   OpCost total;

@@ -12,4 +12,7 @@ namespace hespas::estimate {
 
 OpCost FusionCost(const ir::Module& module, ir::OpId fusion);
 
+// The value that ops of the fusion which only rename it (bitcast, reshape, copy) were given.
+ir::ValueId Origin(const ir::Module& module, ir::ValueId value);
+
 }  // namespace hespas::estimate

@@ -113,6 +113,22 @@ func.func @main(%a: tensor<64000000xf32>) -> (tensor<64000000xf32>, tensor<64000
   EXPECT_EQ(Estimate(module, ir::OpKind::kNegate).bound, graph::Bound::kMemory);
 }
 
+TEST(Estimator, AnUpdateInPlaceCostsTheUpdateAlone) {
+  const auto module = Program(R"(
+func.func @main(%a: tensor<128x32x1024xf32>, %b: tensor<32x1024xf32>, %i: tensor<i32>) -> tensor<128x32x1024xf32> {
+  %0 = "mhlo.fusion"(%a, %b, %i) <{fusion_kind = #mhlo<fusion_kind kLoop>}> ({
+  ^bb0(%x: tensor<128x32x1024xf32>, %y: tensor<32x1024xf32>, %p: tensor<i32>):
+    %1 = "stablehlo.negate"(%y) : (tensor<32x1024xf32>) -> tensor<32x1024xf32>
+    %2 = "stablehlo.reshape"(%1) : (tensor<32x1024xf32>) -> tensor<1x32x1024xf32>
+    %3 = "stablehlo.dynamic_update_slice"(%x, %2, %p, %p, %p) : (tensor<128x32x1024xf32>, tensor<1x32x1024xf32>, tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<128x32x1024xf32>
+    "mhlo.return"(%3) : (tensor<128x32x1024xf32>) -> ()
+  }) : (tensor<128x32x1024xf32>, tensor<32x1024xf32>, tensor<i32>) -> tensor<128x32x1024xf32>
+  return %0 : tensor<128x32x1024xf32>
+}
+)");
+  EXPECT_EQ(FusionInstructions(module, FirstOp(module, ir::OpKind::kFusion)).lanes, 32 * 1024);
+}
+
 TEST(Estimator, AProductInAFusionHasItsOperandsMadeInFull) {
   const auto module = Program(R"(
 func.func @main(%a: tensor<64x4096xf32>, %b: tensor<4096x8xf32>) -> tensor<64x8xf32> {

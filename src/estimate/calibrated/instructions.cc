@@ -69,7 +69,7 @@ class Fusion {
     Instructions sum;
     for (size_t i = ops_.size(); i-- > 0;) {
       const ir::OpId op = ops_[i];
-      const double own = ResultElements(module_, op);
+      const double own = WrittenElements(op);
       const auto needed = needed_.find(op.value);
       const double evaluations = once || needed == needed_.end() ? own : needed->second;
       sum = sum + Evaluate(module_, op, evaluations);
@@ -79,9 +79,23 @@ class Fusion {
   }
 
  private:
+  // A parameter is updated in place: the kernel's threads are the update's elements (XLA's emitter for
+  // dynamic-update-slice in place).
+  bool IsUpdateInPlace(ir::OpId op) const {
+    return module_.kind(op) == OpKind::kDynamicUpdateSlice && module_.op(op).operand_count > 1 &&
+           !module_.defining_op(Origin(module_, module_.operands(op)[0])).valid();
+  }
+
+  double WrittenElements(ir::OpId op) const {
+    return IsUpdateInPlace(op) ? Elements(module_, module_.operands(op)[1]) : ResultElements(module_, op);
+  }
+
+  // The part of an op's elements for which it evaluates that operand.
   static double Share(const ir::Module& module, ir::OpId op, ir::ValueId operand) {
-    if (module.kind(op) != OpKind::kConcatenate) return 1;
-    return std::min(1.0, Elements(module, operand) / ResultElements(module, op));
+    const OpKind kind = module.kind(op);
+    const bool part = kind == OpKind::kConcatenate || kind == OpKind::kPad ||
+                      (kind == OpKind::kDynamicUpdateSlice && operand == module.operands(op)[1]);
+    return part ? std::min(1.0, Elements(module, operand) / ResultElements(module, op)) : 1;
   }
 
   // What `evaluations` of `op` ask of its operands; a product has each element of them made once.
@@ -92,8 +106,9 @@ class Fusion {
       const ir::OpId maker = module_.defining_op(operand);
       if (!maker.valid()) continue;
       double& needed = needed_[maker.value];
-      const double asked =
-          product ? Elements(module_, operand) : evaluations * Fan(module_, op) * Share(module_, op, operand);
+      const double asked = product || IsUpdateInPlace(op)
+                               ? Elements(module_, operand)
+                               : evaluations * Fan(module_, op) * Share(module_, op, operand);
       needed = std::max(needed, asked);
     }
   }
