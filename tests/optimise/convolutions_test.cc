@@ -61,6 +61,25 @@ TEST(ConvolutionCalls, GradientsHaveCallsOfTheirOwn) {
               HasSubstr("\"__cudnn$convForward\""));
 }
 
+TEST(ConvolutionCalls, FilterGradientsMayHaveGroupsAndAreSmallerInEachDirection) {
+  const auto call = [](const std::string& kernel, const std::string& window, const std::string& result,
+                       const std::string& groups) {
+    const std::string x = "tensor<2x8x8x4xf16>";
+    return ir::PrintGeneric(
+        Optimised("func.func @main(%x: " + x + ", %k: " + kernel + ") -> " + result +
+                      " {\n%0 = stablehlo.convolution(%x, %k) dim_numbers = [f, 0, 1, b]x[i, 0, 1, o]->"
+                      "[0, 1, b, f], window = {" +
+                      window + "} {batch_group_count = " + groups + " : i64, feature_group_count = 1 : i64} : (" + x +
+                      ", " + kernel + ") -> " + result + "\nreturn %0 : " + result + "\n}",
+                  Until("convolution-calls")));
+  };
+  EXPECT_THAT(call("tensor<2x8x8x4xf16>", "pad = [[1, 1], [1, 1]]", "tensor<3x3x2x4xf16>", "2"),
+              HasSubstr("\"__cudnn$convBackwardFilter\""));
+  // Larger than the result in one direction only.
+  EXPECT_THAT(call("tensor<2x8x3x6xf16>", "pad = [[0, 0], [1, 1]]", "tensor<1x8x4x6xf16>", "1"),
+              HasSubstr("\"__cudnn$convForward\""));
+}
+
 TEST(ConvolutionLayouts, FeaturesComeLastWhereTensorCoresTakeTheType) {
   const auto call = [](const std::string& type, int capability) {
     const std::string text = "func.func @main(%x: tensor<2x8x8x16x" + type + ">, %k: tensor<3x3x16x32x" + type +

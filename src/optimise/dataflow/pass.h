@@ -54,6 +54,8 @@ void MakeIndexVectors(Dataflow& flow, PassContext& context);
 void SinkInvariants(Dataflow& flow, PassContext& context);
 void HoistInvariants(Dataflow& flow, PassContext& context);
 void ExpandSelectAndScatter(Dataflow& flow, PassContext& context);
+void ReduceVectorDots(Dataflow& flow, PassContext& context);
+void ExpandSorts(Dataflow& flow, PassContext& context);
 void CallConvolutions(Dataflow& flow, PassContext& context);
 void AssignConvolutionLayouts(Dataflow& flow, PassContext& context);
 void PadConvolutions(Dataflow& flow, PassContext& context);

@@ -40,4 +40,16 @@ ir::OpId ReducerFor(ir::Module& source, ir::OpId origin, ir::TypeId like) {
   return source.AddOp(source.AddBlock({}), {.name = source.op(origin).name, .regions = regions});
 }
 
+ir::OpId RegionHolder(ir::Module& source, std::string_view name, ir::RegionId region) {
+  const std::vector<ir::RegionId> regions{region};
+  return source.AddOp(source.AddBlock({}), {.name = source.InternName(name), .regions = regions});
+}
+
+ir::TypeId ScalarType(ir::Module& source, std::string_view element) {
+  ir::Type type;
+  type.kind = ir::TypeKind::kTensor;
+  type.element = *ir::ElementFromText(element);
+  return source.types().Intern(std::move(type));
+}
+
 }  // namespace hespas::optimise

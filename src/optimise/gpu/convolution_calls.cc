@@ -33,6 +33,8 @@ class Rewriter {
     const bool grouped = IsGrouped(node, "feature_group_count");
     if (!grouped && IsFilterGradient(node, *labels)) {
       role = ConvolutionRole::kFilterGradient;
+    } else if (IsGrouped(node, "batch_group_count")) {
+      return;
     } else if (const ValueId straight = FilterOfInputGradient(node, *labels); !grouped && straight.valid()) {
       role = ConvolutionRole::kInputGradient;
       filter = straight;
@@ -45,8 +47,7 @@ class Rewriter {
     const size_t places = labels.input_spatial.size();
     const auto reversal = flow_.attribute(node, "window_reversal");
     return node.own_operand_count() == 2 && node.result_count == 1 && type.has_static_shape() &&
-           !IsGrouped(node, "batch_group_count") && !type.element.complex && places >= 1 && places <= 3 &&
-           AreOrders(labels, type.dims.size()) &&
+           !type.element.complex && places >= 1 && places <= 3 && AreOrders(labels, type.dims.size()) &&
            (reversal == nullptr || reversal->find("true") == std::string_view::npos);
   }
 
@@ -57,16 +58,17 @@ class Rewriter {
     return dilation && std::any_of(dilation->begin(), dilation->end(), [](int64_t d) { return d > 1; });
   }
 
-  // By something larger than its result, or by something dilated.
+  // By something dilated, or by something larger than its result in each place (MatchBackwardFilter).
   bool IsFilterGradient(const Node& node, const ir::ConvolutionDimensions& labels) const {
     if (IsDilated(node, "rhs_dilation")) return true;
     const Dimensions& kernel = flow_.type(node.operands[1]).dims;
     const Dimensions& result = flow_.type(node.first_result).dims;
     for (size_t i = 0; i < labels.kernel_spatial.size(); ++i) {
-      if (kernel[static_cast<size_t>(labels.kernel_spatial[i])] > result[static_cast<size_t>(labels.output_spatial[i])])
-        return true;
+      if (kernel[static_cast<size_t>(labels.kernel_spatial[i])] <=
+          result[static_cast<size_t>(labels.output_spatial[i])])
+        return false;
     }
-    return false;
+    return true;
   }
 
   // Of something dilated, or by a filter reversed; one of a single place is the same either way.

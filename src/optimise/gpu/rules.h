@@ -55,6 +55,9 @@ inline constexpr size_t kTransposeRank = 3;          // of the normalised transp
 inline constexpr size_t kIntermediateOperands = 3;   // IsIntermediate: of an op that is looked through
 inline constexpr size_t kTransposeSearch = 1024;     // bound: ops
 
+// Dots with vectors: XLA transforms/algebraic_simplifier.cc, ShouldStrengthReduceDotToReduce.
+inline constexpr int64_t kSmallVectorDot = 10'000'000;  // elements of both operands without batches
+
 // Triton matmuls: XLA triton_fusion_analysis.{h,cc}, triton_tiling_propagation.cc.
 inline constexpr size_t kInputsOfOperand = 4;       // kMaxParameterPerDotOperand
 inline constexpr int64_t kConcatenationPiece = 64;  // elements: concatenations are tiled in such pieces

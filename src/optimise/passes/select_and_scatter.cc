@@ -24,7 +24,7 @@ class Expander {
     const auto regions = source_.regions(origin);
     if (regions.size() != 2 || ReducerKind(source_, origin) != OpKind::kCompare) return;
     compare_ = source_.block(source_.body(origin)).ops[0];
-    const ir::OpId sum = AddHolder("stablehlo.scatter", regions[1]);
+    const ir::OpId sum = RegionHolder(source_, "stablehlo.scatter", regions[1]);
     if (ReducerKind(source_, sum) == OpKind::kUnknown) return;
     input_ = flow_.node(id_).operands[0];
     rank_ = flow_.type(input_).dims.size();
@@ -39,28 +39,15 @@ class Expander {
  private:
   ValueId Add(NodeInit init) { return flow_.result(flow_.Add(std::move(init))); }
 
-  ir::TypeId Scalar(std::string_view like) {
-    ir::Type type;
-    type.kind = ir::TypeKind::kTensor;
-    type.element = *ir::ElementFromText(like);
-    return source_.types().Intern(std::move(type));
-  }
-
   ValueId Constant(std::string_view value, ir::TypeId type) {
     return Add({.name = "stablehlo.constant",
                 .results = {type},
                 .attributes = {MakeAttribute(source_, "value", fmt::format("dense<{}> : tensor<i32>", value))}});
   }
 
-  // An op of its own for a region of another one.
-  ir::OpId AddHolder(std::string_view name, ir::RegionId region) {
-    const std::vector<ir::RegionId> regions{region};
-    return source_.AddOp(source_.AddBlock({}), {.name = source_.InternName(name), .regions = regions});
-  }
-
   // By dimension: where the selected element of each window stands, after a new last dimension of one.
   std::vector<ValueId> FindPlaces() {
-    const ir::TypeId index = Scalar("i32");
+    const ir::TypeId index = ScalarType(source_, "i32");
     const Dimensions dims = flow_.type(input_).dims;
     const ValueId values = flow_.node(id_).operands[1];
     const Dimensions windows = flow_.type(values).dims;
@@ -68,7 +55,7 @@ class Expander {
                     .operands = {input_},
                     .results = {flow_.type_id(values)},
                     .attributes = flow_.node(id_).attributes,
-                    .origin = AddHolder("stablehlo.reduce_window", SelectPlace(index))};
+                    .origin = RegionHolder(source_, "stablehlo.reduce_window", SelectPlace(index))};
     for (size_t d = 0; d < rank_; ++d) {
       window.operands.push_back(
           Add({.name = "stablehlo.iota",
@@ -105,7 +92,7 @@ class Expander {
     }
     const ir::BlockId block = source_.AddBlock(types);
     const auto argument = [&](size_t i) { return source_.arguments(block)[i]; };
-    const ir::TypeId boolean = Scalar("i1");
+    const ir::TypeId boolean = ScalarType(source_, "i1");
     const auto held = source_.attributes(compare_);
     const std::vector<ir::Attribute> same(held.begin(), held.end());
     const std::vector<ir::Attribute> differs{
