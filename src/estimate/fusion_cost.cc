@@ -14,6 +14,12 @@ int64_t BytesOf(const ir::Module& module, ir::ValueId value) {
   return ir::ByteSize(module.types(), module.type_id(value));
 }
 
+bool Renames(const ir::Module& module, ir::OpId op) {
+  const OpKind kind = module.kind(op);
+  return module.op(op).operand_count == 1 &&
+         (kind == OpKind::kBitcast || kind == OpKind::kReshape || kind == OpKind::kCopy);
+}
+
 class Boundary {
  public:
   Boundary(const ir::Module& module, ir::OpId fusion, ir::BlockId body)
@@ -43,9 +49,10 @@ class Boundary {
   }
 
   void Visit(ir::OpId op) {
+    if (Renames(module_, op)) return;  // what reads the new name counts
     const auto operands = module_.operands(op);
     for (size_t i = 0; i < operands.size(); ++i) {
-      const int64_t parameter = Parameter(operands[i]);
+      const int64_t parameter = Parameter(Origin(module_, operands[i]));
       if (parameter < 0) continue;
       const auto p = static_cast<size_t>(parameter);
       if (i == 0 && ReadsPart(op)) {
@@ -86,9 +93,7 @@ class Boundary {
 
 ir::ValueId Origin(const ir::Module& module, ir::ValueId value) {
   for (ir::OpId op = module.defining_op(value); op.valid(); op = module.defining_op(value)) {
-    const OpKind kind = module.kind(op);
-    const bool renames = kind == OpKind::kBitcast || kind == OpKind::kReshape || kind == OpKind::kCopy;
-    if (!renames || module.op(op).operand_count != 1) return value;
+    if (!Renames(module, op)) return value;
     value = module.operands(op)[0];
   }
   return value;

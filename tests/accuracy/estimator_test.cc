@@ -129,6 +129,22 @@ func.func @main(%a: tensor<128x32x1024xf32>, %b: tensor<32x1024xf32>, %i: tensor
   EXPECT_EQ(FusionInstructions(module, FirstOp(module, ir::OpKind::kFusion)).lanes, 32 * 1024);
 }
 
+TEST(Estimator, ASliceOfARenamedParameterReadsTheSlice) {
+  const auto module = Program(R"(
+func.func @main(%a: tensor<256x64x64xf32>) -> tensor<4096xf32> {
+  %0 = "mhlo.fusion"(%a) <{fusion_kind = #mhlo<fusion_kind kLoop>}> ({
+  ^bb0(%x: tensor<256x64x64xf32>):
+    %1 = "stablehlo.reshape"(%x) : (tensor<256x64x64xf32>) -> tensor<256x4096xf32>
+    %2 = "stablehlo.slice"(%1) <{start_indices = array<i64: 7, 0>, limit_indices = array<i64: 8, 4096>, strides = array<i64: 1, 1>}> : (tensor<256x4096xf32>) -> tensor<1x4096xf32>
+    %3 = "stablehlo.reshape"(%2) : (tensor<1x4096xf32>) -> tensor<4096xf32>
+    "mhlo.return"(%3) : (tensor<4096xf32>) -> ()
+  }) : (tensor<256x64x64xf32>) -> tensor<4096xf32>
+  return %0 : tensor<4096xf32>
+}
+)");
+  EXPECT_EQ(CostOf(module, FirstOp(module, ir::OpKind::kFusion)).bytes, 2 * 4 * 4096);
+}
+
 TEST(Estimator, AProductInAFusionHasItsOperandsMadeInFull) {
   const auto module = Program(R"(
 func.func @main(%a: tensor<64x4096xf32>, %b: tensor<4096x8xf32>) -> tensor<64x8xf32> {
