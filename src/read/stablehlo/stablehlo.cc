@@ -28,6 +28,14 @@ bool OpReader::Run() {
                          m.LocationAt(open.source), "the file was probably cut off: fetch it again");
       break;
     }
+    if (frames_.size() == 1 && m.op_count() == 0 && !opened_ && !BeginsStatement()) {
+      // Further errors in prose, or behind a first one, would say nothing new.
+      if (!diagnostics_.has_errors()) {
+        diagnostics_.Error(kNotAProgram, "the text is no program: no statement of MLIR starts here",
+                           m.LocationAt(start), std::string(kProgramsHelp));
+      }
+      break;
+    }
     bool good;
     if (frames_.size() > 1 && next == '}') {
       good = CloseRegion();
@@ -48,6 +56,36 @@ bool OpReader::Run() {
     FinishModule();
   }
   return !diagnostics_.has_errors();
+}
+
+// Whether what stands here may be an operation, an alias or the list of resources.
+bool OpReader::BeginsStatement() {
+  const std::string_view rest = m.source().substr(c.offset());
+  const auto is_word = [](char ch) { return IsIdent(ch) || ch == '$'; };
+  const auto word_at = [&](size_t at) {
+    size_t end = at;
+    while (end < rest.size() && is_word(rest[end])) ++end;
+    return rest.substr(at, end - at);
+  };
+  switch (rest.front()) {
+    case '#':
+    case '!': {
+      const size_t after = rest.find_first_not_of(" \t", 1 + word_at(1).size());
+      return rest.size() > 1 && !word_at(1).empty() && after != std::string_view::npos && rest[after] == '=';
+    }
+    case '{':
+      return rest.starts_with("{-#");
+    case '%':
+      return !word_at(1).empty();
+    case '"':
+      return word_at(1).find('.') != std::string_view::npos;
+    default: {
+      const std::string_view word = word_at(0);
+      const size_t dot = word.find('.');
+      const bool dialect = dot != std::string_view::npos && dot > 0 && dot + 1 < word.size();
+      return dialect || word == "module" || word == "func" || word == "call" || word == "return";
+    }
+  }
 }
 
 bool OpReader::ReadTopLevel() { return *c == '{' ? ReadResources() : ReadAliasDefinition(); }

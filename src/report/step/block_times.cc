@@ -13,6 +13,7 @@
 #include "base/text/hash.h"
 #include "report/step/account.h"
 #include "report/step/breakdown.h"
+#include "report/step/kernel_name.h"
 #include "report/step/op_labels.h"
 #include "report/text/json_quote.h"
 
@@ -72,7 +73,7 @@ class Maker {
     const graph::Estimate* estimate = step_.estimates.Of(graph::BlockId(size_t{id}));
     out_.structures.push_back(
         {.hash = hash.hex(),
-         .op = OpText(module_, op),
+         .op = ContentName(module_, op),
          .kind = std::string(KindLabel(module_, op)),
          .shapes = Shapes(step_.blocks, block),
          .bound = std::string(graph::BoundName(estimate != nullptr ? estimate->bound : graph::Bound::kNetwork))});
@@ -90,14 +91,14 @@ class Maker {
   }
 
   // A profiler of a compiled program calls a kernel by its instruction, one of a framework's program by that of the op.
-  std::string_view NameOf(ir::OpId op) const {
+  std::string NameOf(ir::OpId op) const {
     if (!hlo_) return FrameworkName(module_, op);
     std::string_view line = module_.source().substr(module_.op(op).source);
     line = line.substr(0, line.find('\n'));
     if (line.starts_with("ROOT ")) line.remove_prefix(5);
     if (line.starts_with('%')) line.remove_prefix(1);
     const size_t end = line.find(" = ");
-    return end == std::string_view::npos ? FrameworkName(module_, op) : line.substr(0, end);
+    return end == std::string_view::npos ? FrameworkName(module_, op) : std::string(line.substr(0, end));
   }
 
   const StepView& step_;
