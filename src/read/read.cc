@@ -44,8 +44,9 @@ Result<ir::Module> ReadAny(std::string path, Content content, Diagnostics& diagn
   if (bytes.empty()) return reject(NotAProgram(path, "the file is empty"));
   if (IsBinary(bytes)) {
     if (HoldsBytecode(bytes)) {
-      return reject(NotAProgram(path, "the file holds MLIR bytecode within another format, as jax.export writes it",
-                                "write `exported.mlir_module_serialized` into a file instead of `exported.serialize()`"));
+      return reject(
+          NotAProgram(path, "the file holds MLIR bytecode within another format, as jax.export writes it",
+                      "write `exported.mlir_module_serialized` into a file instead of `exported.serialize()`"));
     }
     return reject(NotAProgram(path, "the file is binary data of no known kind"));
   }

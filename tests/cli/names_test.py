@@ -5,7 +5,7 @@ import re
 import tempfile
 import unittest
 
-from command import LLAMA, result, run
+from command import LLAMA, ROOT, result, run
 
 DEVICE = ["--device", "H100_80GB"]
 GENERIC = re.compile(r"(mhlo|stablehlo)\.|^fusion|custom_call|async_(start|done)")
@@ -90,6 +90,15 @@ class NamesTest(unittest.TestCase):
                 for row in result("run", LLAMA, *DEVICE, *words)["kernels"][:20]:
                     self.assertNotRegex(row["name"], GENERIC)
 
+    def test_programs_that_commands_write_keep_them(self):
+        for words in (["optimise", "--device", "H100_80GB"], ["retarget", "--devices", "8"]):
+            with self.subTest(words):
+                done = run(words[0], self.folder / "named.mlir", *words[1:])
+                self.assertEqual(done.returncode, 0, done.stderr)
+                (self.folder / "written.mlir").write_text(done.stdout)
+                rows = result("run", self.folder / "written.mlir", *DEVICE)["kernels"]
+                self.assertIn("layers/*/mlp matmul 4096x2048x2048", [row["name"] for row in rows])
+
     def test_hlo_metadata_tells(self):
         (self.folder / "step.hlo").write_text("""HloModule step, is_scheduled=true
 %fused (p: f32[1024,1024]) -> f32[1024,1024] {
@@ -105,6 +114,11 @@ ENTRY %main (x: f32[1024,1024]) -> f32[1024,1024] {
         answer = result("run", self.folder / "step.hlo", *DEVICE)
         self.assertEqual(answer["kernels"][0]["name"], "layers_*/mlp fused tanh·multiply f32[1024,1024]")
         self.assertEqual(answer["where_time_goes"]["by_layer"][0]["name"], "layers_2")
+
+    def test_bytecode_tells(self):
+        answer = result("run", ROOT / "tests/data/names/named.mlirbc", *DEVICE)
+        self.assertIn("layers/*/mlp matmul 512x512x512", [row["name"] for row in answer["kernels"]])
+        self.assertLessEqual({"layers/0", "layers/1"}, {row["name"] for row in answer["where_time_goes"]["by_layer"]})
 
 
 if __name__ == "__main__":

@@ -56,7 +56,8 @@ void NoteOp(const ir::Module& module, ir::OpId op, bool dynamic, estimate::Notes
 
 void ReportFindings(const ir::Module& module, Diagnostics& diagnostics) {
   if (ir::AwaitsPartitioner(module)) {
-    diagnostics.Warning(kGlobalProgram, "shardings of this program have not been applied: its shapes are those of the whole",
+    diagnostics.Warning(kGlobalProgram,
+                        "shardings of this program have not been applied: its shapes are those of the whole",
                         module.main().valid() ? module.location(module.main()) : Location{.file = module.path()},
                         "hespas run lets XLA's partitioner apply them, hespas export writes the partitioned program");
   }

@@ -8,7 +8,8 @@ namespace hespas::driver {
 
 inline constexpr DiagnosticKind kGlobalProgram{
     "W0933",
-    "The program is global: its shapes are those of the whole, and shardings say how to divide them, but no partitioner "
+    "The program is global: its shapes are those of the whole, and shardings say how to divide them, but no "
+    "partitioner "
     "has applied them. `hespas run` has XLA's partitioner do so (Python 3.11 and JAX are needed, and installed outside "
     "the tree where they are missing); `hespas export` writes the partitioned program."};
 

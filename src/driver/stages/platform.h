@@ -9,9 +9,11 @@ namespace hespas::driver {
 
 inline constexpr DiagnosticKind kOtherPlatform{
     "W0932",
-    "The program was lowered or compiled for another platform than the device: it calls kernels or has layouts that the "
+    "The program was lowered or compiled for another platform than the device: it calls kernels or has layouts that "
+    "the "
     "device's compiler would not make. JAX lowers linear algebra, random numbers, callbacks and Pallas kernels in "
-    "another way for each platform. Lower it for the device: `jax.jit(f).trace(...).lower(lowering_platforms=(\"cuda\",))`, "
+    "another way for each platform. Lower it for the device: "
+    "`jax.jit(f).trace(...).lower(lowering_platforms=(\"cuda\",))`, "
     "`jax.export.export(jax.jit(f), platforms=(\"tpu\",))`, or `hespas export --target DEVICE`."};
 
 // Warns where the program shows another platform than the device's; silent where either is unknown.

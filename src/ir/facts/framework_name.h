@@ -22,7 +22,8 @@ bool HasNames(const Module& module);
 std::string OwnFrameworkName(const Module& module, OpId op);
 
 // The name of an op of a called function within its caller: "jit(f)/mlp/jit(silu)" and "neg" are
-// "jit(f)/mlp/jit(silu)/neg", as XLA's call inliner joins them. A name that tells another caller's path gets this one's.
+// "jit(f)/mlp/jit(silu)/neg", as XLA's call inliner joins them. A name that tells another caller's path gets this
+// one's.
 std::string NameInCaller(std::string_view call, std::string_view inner);
 
 // The location that says `name`, as the text of the attribute `loc`.

@@ -40,14 +40,16 @@ TEST(FrameworkName, PlacesAreNone) {
 }
 
 TEST(FrameworkName, OfMetadata) {
-  EXPECT_EQ(NameOf(R"x({op_type="add" op_name="jit(f)/mlp/add" source_file="model.py"})x", "metadata"), "jit(f)/mlp/add");
+  EXPECT_EQ(NameOf(R"x({op_type="add" op_name="jit(f)/mlp/add" source_file="model.py"})x", "metadata"),
+            "jit(f)/mlp/add");
   EXPECT_EQ(NameOf(R"x("{op_name=\"jit(f)/mlp/add\"}")x", "metadata"), "jit(f)/mlp/add");
   EXPECT_EQ(NameOf(R"x({source_file="model.py"})x", "metadata"), "");
 }
 
 TEST(FrameworkName, InItsCaller) {
   EXPECT_EQ(NameInCaller("jit(f)/layers/1/jit(silu)", "neg"), "jit(f)/layers/1/jit(silu)/neg");
-  EXPECT_EQ(NameInCaller("jit(f)/layers/1/jit(silu)", "jit(f)/layers/0/jit(silu)/neg"), "jit(f)/layers/1/jit(silu)/neg");
+  EXPECT_EQ(NameInCaller("jit(f)/layers/1/jit(silu)", "jit(f)/layers/0/jit(silu)/neg"),
+            "jit(f)/layers/1/jit(silu)/neg");
   EXPECT_EQ(NameInCaller("jit(f)/layers/1/jit(silu)", "jit(f)/embedding/add"), "jit(f)/embedding/add");
   EXPECT_EQ(NameInCaller("", "neg"), "neg");
   EXPECT_EQ(NameInCaller("jit(f)/call", ""), "jit(f)/call");

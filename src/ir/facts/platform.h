@@ -18,8 +18,8 @@ std::optional<Platform> PlatformOfTarget(std::string_view target);
 
 struct Lowered {
   Platform platform = Platform::kGpu;
-  OpId op;                // that shows it; invalid where layouts do
-  std::string evidence;   // "custom call `tpu_custom_call`", "tiled layouts, T(8,128)"
+  OpId op;               // that shows it; invalid where layouts do
+  std::string evidence;  // "custom call `tpu_custom_call`", "tiled layouts, T(8,128)"
 };
 
 // The first evidence in the program; nothing where it would run on any platform.

@@ -299,9 +299,9 @@ class Exporter {
   std::vector<ir::ValueId> operands_;     // of the op at hand
   std::vector<ir::TypeId> result_types_;  // of the op at hand
   std::unordered_map<std::string_view, std::string_view> texts_;
-  std::vector<std::optional<bool>> holds_name_;                     // by name of an attribute
+  std::vector<std::optional<bool>> holds_name_;                      // by name of an attribute
   std::unordered_map<std::string_view, std::string_view> names_in_;  // what texts of such attributes say
-  std::unordered_map<std::string, std::string_view> locations_;     // by name, as `loc` holds them
+  std::unordered_map<std::string, std::string_view> locations_;      // by name, as `loc` holds them
   std::set<std::string_view> referenced_;
   Values values_;
 };

@@ -116,8 +116,8 @@ class Checker {
         }
         good = false;
         Report(kBadControl, PlaceOf(name, instructions[i].source),
-               fmt::format("`{}` waits for `{}`, which is no instruction of computation `{}`", instructions[i].name, name,
-                           computation.name),
+               fmt::format("`{}` waits for `{}`, which is no instruction of computation `{}`", instructions[i].name,
+                           name, computation.name),
                "name an instruction of the same computation, or leave the predecessor out");
       } while (scan.Take(','));
     }
@@ -180,7 +180,8 @@ class Checker {
   // --- shared buffers ------------------------------------------------------------------------------------------------
 
   std::optional<ShapeId> ParameterShape(const ComputationSyntax& computation, size_t number) const {
-    const auto& parameters = calls_.computations[static_cast<size_t>(&computation - syntax_.computations.data())].parameters;
+    const auto& parameters =
+        calls_.computations[static_cast<size_t>(&computation - syntax_.computations.data())].parameters;
     if (number >= parameters.size()) return std::nullopt;
     return syntax_.instructions_of(computation)[parameters[number]].shape;
   }
@@ -205,7 +206,8 @@ class Checker {
       const auto entries = donors ? ParseDonors(value) : ParseAliases(value);
       if (!entries) {
         Report(kBadAlias, at, fmt::format("`{}` cannot be read", key),
-               donors ? "write { (PARAMETER, {INDEX}), ... }" : "write { {OUTPUT}: (PARAMETER, {INDEX}, may-alias), ... }");
+               donors ? "write { (PARAMETER, {INDEX}), ... }"
+                      : "write { {OUTPUT}: (PARAMETER, {INDEX}, may-alias), ... }");
         continue;
       }
       for (const AliasEntry& alias : *entries) {
@@ -213,7 +215,8 @@ class Checker {
         const std::string who = fmt::format("parameter {}", alias.input);
         if (!CheckSource(key, alias, input, who, parameters, at)) continue;
         if (!taken.emplace(alias.input, alias.index).second) {
-          Report(kBadAlias, at, fmt::format("{}: {} at {{{}}} is shared already", key, who, fmt::join(alias.index, ", ")),
+          Report(kBadAlias, at,
+                 fmt::format("{}: {} at {{{}}} is shared already", key, who, fmt::join(alias.index, ", ")),
                  "name each buffer once");
         } else if (!donors) {
           CheckOutput(key, alias, result, *ShapeAt(shapes_, *input, alias.index), who, at);
@@ -244,7 +247,8 @@ class Checker {
              "{} is the whole; a number is a place in a tuple");
     } else if (Bytes(*output) != Bytes(input)) {
       Report(kBadAlias, at,
-             fmt::format("{}: the result at {} has {} bytes, but {} has {}", key, place, Bytes(*output), who, Bytes(input)),
+             fmt::format("{}: the result at {} has {} bytes, but {} has {}", key, place, Bytes(*output), who,
+                         Bytes(input)),
              "buffers that share memory have one size");
     }
   }

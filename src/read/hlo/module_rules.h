@@ -12,13 +12,14 @@ namespace hespas::read::hlo {
 
 inline constexpr DiagnosticKind kBadAlias{
     "E0213",
-    "input_output_alias, buffer_donor or output_to_operand_aliasing lets buffers share memory that do not exist, differ in "
+    "input_output_alias, buffer_donor or output_to_operand_aliasing lets buffers share memory that do not exist, "
+    "differ in "
     "size, or are shared already. An entry is `{OUTPUT}: (PARAMETER, {INDEX}, may-alias)`, where OUTPUT and INDEX are "
     "places in tuples, and {} is the whole."};
-inline constexpr DiagnosticKind kBadControl{
-    "E0214",
-    "control-predecessors names no instruction of the same computation, or instructions wait for each other in a circle: "
-    "the program could never run."};
+inline constexpr DiagnosticKind kBadControl{"E0214",
+                                            "control-predecessors names no instruction of the same computation, or "
+                                            "instructions wait for each other in a circle: "
+                                            "the program could never run."};
 inline constexpr DiagnosticKind kRecursion{
     "E0215", "Computations call each other in a cycle. HLO has no recursion: a loop is a `while`."};
 inline constexpr DiagnosticKind kUnpairedStart{

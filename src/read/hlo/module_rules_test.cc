@@ -28,13 +28,16 @@ std::string Refusal(const std::string& text) {
   if (module) return "";
   EXPECT_FALSE(module.error().help.empty()) << module.error().message;
   EXPECT_EQ(diagnostics.error_count(), 1u) << text;
-  return fmt::format("{}:{} {}", module.error().location.line, module.error().location.column, module.error().kind->code);
+  return fmt::format("{}:{} {}", module.error().location.line, module.error().location.column,
+                     module.error().kind->code);
 }
 
 const std::string kRoot = "  ROOT %r = f32[8,4] tanh(%x)";
 
 TEST(ModuleRules, AliasesOfTheEntry) {
-  const auto with = [](const std::string& aliases) { return Refusal(Program(kRoot, ", input_output_alias=" + aliases)); };
+  const auto with = [](const std::string& aliases) {
+    return Refusal(Program(kRoot, ", input_output_alias=" + aliases));
+  };
   EXPECT_EQ(with("{ {}: (0, {}, may-alias) }"), "");
   EXPECT_EQ(with("{ {}: (0, {}) }"), "");
   EXPECT_EQ(with("{ }"), "");
@@ -46,7 +49,8 @@ TEST(ModuleRules, AliasesOfTheEntry) {
   EXPECT_EQ(with("{ {}: (99999999999999999999, {}) }"), "1:51 E0213");
   const std::string pair = "  %q = f32[8,4] negate(%x)\n  ROOT %r = (f32[8,4], f32[8,4]) tuple(%x, %q)";
   const auto twice = [&](const std::string& second) {
-    return Refusal(Program(pair, ", input_output_alias={ {0}: (0, {}, may-alias)" + second + " }", "", "(f32[8,4], f32[8,4])"));
+    return Refusal(
+        Program(pair, ", input_output_alias={ {0}: (0, {}, may-alias)" + second + " }", "", "(f32[8,4], f32[8,4])"));
   };
   EXPECT_EQ(twice(""), "");
   EXPECT_EQ(twice(", {1}: (0, {}, may-alias)"), "1:51 E0213");
@@ -59,7 +63,8 @@ TEST(ModuleRules, Donors) {
 
 TEST(ModuleRules, AliasesOfCustomCalls) {
   const auto with = [](const std::string& aliases) {
-    return Refusal(Program("  ROOT %r = f32[8,4] custom-call(%x), custom_call_target=\"f\", output_to_operand_aliasing=" + aliases));
+    return Refusal(Program(
+        "  ROOT %r = f32[8,4] custom-call(%x), custom_call_target=\"f\", output_to_operand_aliasing=" + aliases));
   };
   EXPECT_EQ(with("{{}: (0, {})}"), "");
   EXPECT_EQ(with("{{}: (3, {})}"), "10:90 E0213");
@@ -80,8 +85,9 @@ TEST(ModuleRules, ControlPredecessors) {
 
 TEST(ModuleRules, Recursion) {
   const auto computation = [](const std::string& name, const std::string& callee) {
-    return "%" + name + " (a" + name + ": f32[8,4]) -> f32[8,4] {\n  %a" + name + " = f32[8,4] parameter(0)\n  ROOT %t" + name +
-           " = f32[8,4] " + (callee.empty() ? "tanh(%a" + name + ")" : "call(%a" + name + "), to_apply=%" + callee) + "\n}\n";
+    return "%" + name + " (a" + name + ": f32[8,4]) -> f32[8,4] {\n  %a" + name +
+           " = f32[8,4] parameter(0)\n  ROOT %t" + name + " = f32[8,4] " +
+           (callee.empty() ? "tanh(%a" + name + ")" : "call(%a" + name + "), to_apply=%" + callee) + "\n}\n";
   };
   const std::string calls = "  ROOT %r = f32[8,4] call(%x), to_apply=%c";
   EXPECT_EQ(Refusal(Program(calls, "", computation("c", ""))), "");

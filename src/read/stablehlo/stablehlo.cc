@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
 #include <limits>
 
 #include "read/stablehlo/errors.h"
@@ -58,6 +60,10 @@ bool OpReader::Run() {
   return !diagnostics_.has_errors();
 }
 
+constexpr std::string_view kDialects[] = {"arith", "builtin",   "cf",     "chlo", "complex", "func", "linalg",
+                                          "llvm",  "math",      "memref", "mhlo", "quant",   "scf",  "sdy",
+                                          "shape", "stablehlo", "tensor", "tosa", "vector",  "vhlo"};
+
 // Whether what stands here may be an operation, an alias or the list of resources.
 bool OpReader::BeginsStatement() {
   const std::string_view rest = m.source().substr(c.offset());
@@ -82,8 +88,14 @@ bool OpReader::BeginsStatement() {
     default: {
       const std::string_view word = word_at(0);
       const size_t dot = word.find('.');
-      const bool dialect = dot != std::string_view::npos && dot > 0 && dot + 1 < word.size();
-      return dialect || word == "module" || word == "func" || word == "call" || word == "return";
+      if (dot == std::string_view::npos)
+        return word == "module" || word == "func" || word == "call" || word == "return";
+      const std::string_view dialect = word.substr(0, dot);
+      if (dot + 1 == word.size()) return false;
+      if (std::find(std::begin(kDialects), std::end(kDialects), dialect) != std::end(kDialects)) return true;
+      // Of another dialect: operands and the like follow its op, where words of a sentence would.
+      const size_t next = rest.find_first_not_of(" \t", word.size());
+      return next == std::string_view::npos || !IsLetter(rest[next]);
     }
   }
 }

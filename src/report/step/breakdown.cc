@@ -71,7 +71,7 @@ Time TermOf(const graph::Estimate& estimate, std::string_view name) {
 class Maker {
  public:
   Maker(const StepView& step, const Account& account)
-      : step_(step), account_(account), module_(*step.blocks.module), names_(module_) {}
+      : step_(step), account_(account), module_(*step.blocks.module), names_(&module_) {}
 
   result::Breakdown Make() {
     for (uint32_t i = 0; i < step_.blocks.blocks.size(); ++i) {

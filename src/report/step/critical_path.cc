@@ -19,11 +19,7 @@ std::vector<PathRow> WithoutNetwork(const StepView& step) {
   for (uint32_t i = 0; i < step.blocks.blocks.size(); ++i) {
     const graph::Estimate* estimate = step.estimates.Of(graph::BlockId(size_t{i}));
     if (estimate == nullptr || estimate->time == Time()) continue;
-    path.push_back({.start = at,
-                    .duration = estimate->time,
-                    .node = names.Of(i),
-                    .why = "compute",
-                    .block = i});
+    path.push_back({.start = at, .duration = estimate->time, .node = names.Of(i), .why = "compute", .block = i});
     at += estimate->time;
   }
   return path;

@@ -36,11 +36,14 @@ std::optional<std::string> DotName(const ir::Module& module, ir::OpId op) {
   const auto product = [](const ir::Dimensions& dims, const auto& counts) {
     int64_t out = 1;
     for (size_t d = 0; d < dims.size(); ++d) {
-      if (counts(static_cast<int64_t>(d)) && __builtin_mul_overflow(out, std::max<int64_t>(dims[d], 1), &out)) return INT64_MAX;
+      if (counts(static_cast<int64_t>(d)) && __builtin_mul_overflow(out, std::max<int64_t>(dims[d], 1), &out))
+        return INT64_MAX;
     }
     return out;
   };
-  const auto in = [](const ir::Dimensions& list, int64_t d) { return std::find(list.begin(), list.end(), d) != list.end(); };
+  const auto in = [](const ir::Dimensions& list, int64_t d) {
+    return std::find(list.begin(), list.end(), d) != list.end();
+  };
   const ir::Dimensions& lhs = module.type(module.operands(op)[0]).dims;
   const ir::Dimensions& rhs = module.type(module.operands(op)[1]).dims;
   const auto& [lb, rb, lc, rc] = *dot;
@@ -72,9 +75,10 @@ std::string CustomKernelName(const ir::Module& module, ir::OpId op) {
 
 std::string CustomCallName(const ir::Module& module, ir::OpId op) {
   const auto call = ir::LibraryCallOf(module, op);
-  if (call && call->kind == ir::LibraryKind::kGemm && call->m > 0) return Matmul(call->batch, call->m, call->n, call->k);
-  const bool library = call && (call->kind == ir::LibraryKind::kConvolution || call->kind == ir::LibraryKind::kAttention ||
-                                call->kind == ir::LibraryKind::kNorm);
+  if (call && call->kind == ir::LibraryKind::kGemm && call->m > 0)
+    return Matmul(call->batch, call->m, call->n, call->k);
+  const bool library = call && (call->kind == ir::LibraryKind::kConvolution ||
+                                call->kind == ir::LibraryKind::kAttention || call->kind == ir::LibraryKind::kNorm);
   return (library ? std::string(KindLabel(module, op)) : CustomKernelName(module, op)) + ShapeOf(module, op);
 }
 
@@ -125,7 +129,8 @@ std::string FusedName(const ir::Module& module, ir::OpId fusion) {
   const bool more = names.size() > kFusedNames;
   if (more) names.pop_back();
   std::reverse(names.begin(), names.end());
-  return fmt::format("{}{}{}{}", inner.size() > 1 ? "fused " : "", more ? "…·" : "", fmt::join(names, "·"), ShapeOf(module, fusion));
+  return fmt::format("{}{}{}{}", inner.size() > 1 ? "fused " : "", more ? "…·" : "", fmt::join(names, "·"),
+                     ShapeOf(module, fusion));
 }
 
 }  // namespace

@@ -23,7 +23,7 @@ std::string KernelName(const ir::Module& module, ir::OpId op);
 // Names of the kernels of a step, with the content looked at once for each distinct block.
 class KernelNames {
  public:
-  explicit KernelNames(const StepView& step) : step_(step), names_(*step.blocks.module) {}
+  explicit KernelNames(const StepView& step) : step_(step), names_(step.blocks.module) {}
 
   // Of the op that gives the block its name; "" of a block without ops.
   std::string Of(size_t block);

@@ -44,15 +44,18 @@ void AddComputed(const StepView& step, size_t at, KernelNames& names, Rows& rows
   const graph::Estimate* estimate = step.estimates.Of(graph::BlockId(at));
   if (estimate == nullptr || estimate->time == Time() || block.ops.empty()) return;
   const size_t longest = names.LongestOp(at);
-  if (block.ops.size() == 1) return Add(block, estimate->time, estimate->flops, estimate->bytes, rows.Of(names.GroupOf(at, 0)));
+  if (block.ops.size() == 1)
+    return Add(block, estimate->time, estimate->flops, estimate->bytes, rows.Of(names.GroupOf(at, 0)));
   const uint32_t distinct = step.estimates.of_block[at];
   const bool known = distinct < step.op_times.size() && step.op_times[distinct].size() == block.ops.size();
-  const std::vector<Time> times = known ? Divide(estimate->time, step.op_times[distinct]) : std::vector<Time>{estimate->time};
+  const std::vector<Time> times =
+      known ? Divide(estimate->time, step.op_times[distinct]) : std::vector<Time>{estimate->time};
   for (size_t i = 0; i < times.size(); ++i) {
     const size_t op = known ? i : longest;
     if (times[i] == Time()) continue;
     const bool all = op == longest;
-    Add(block, times[i], all ? estimate->flops : Flops(), all ? estimate->bytes : Bytes(), rows.Of(names.GroupOf(at, op)));
+    Add(block, times[i], all ? estimate->flops : Flops(), all ? estimate->bytes : Bytes(),
+        rows.Of(names.GroupOf(at, op)));
   }
 }
 

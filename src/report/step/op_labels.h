@@ -28,12 +28,13 @@ std::string FrameworkName(const ir::Module& module, ir::OpId op);
 // The same for many ops of one module.
 class FrameworkNames {
  public:
-  explicit FrameworkNames(const ir::Module& module) : module_(module), any_(ir::HasNames(module)) {}
+  explicit FrameworkNames(const ir::Module* module)
+      : module_(module), any_(module != nullptr && ir::HasNames(*module)) {}
   bool any() const { return any_; }
-  std::string Of(ir::OpId op) const { return any_ ? FrameworkName(module_, op) : std::string(); }
+  std::string Of(ir::OpId op) const { return any_ ? FrameworkName(*module_, op) : std::string(); }
 
  private:
-  const ir::Module& module_;
+  const ir::Module* module_;
   bool any_;
 };
 

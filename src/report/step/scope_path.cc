@@ -8,10 +8,27 @@ namespace hespas::report {
 namespace {
 
 // Parts that JAX adds for its own transformations and control flow.
-constexpr std::array<std::string_view, 21> kWrappers = {
-    "while",         "body",        "cond",       "branch",     "closed_call",         "core_call",  "checkpoint",
-    "remat",         "remat2",      "remat_call", "shmap_body", "rematted_computation", "pjit",      "jit",
-    "custom_jvp_call", "custom_vjp_call", "custom_vjp_call_jaxpr", "custom_lin", "jvp", "vmap", "named_call"};
+constexpr std::array<std::string_view, 21> kWrappers = {"while",
+                                                        "body",
+                                                        "cond",
+                                                        "branch",
+                                                        "closed_call",
+                                                        "core_call",
+                                                        "checkpoint",
+                                                        "remat",
+                                                        "remat2",
+                                                        "remat_call",
+                                                        "shmap_body",
+                                                        "rematted_computation",
+                                                        "pjit",
+                                                        "jit",
+                                                        "custom_jvp_call",
+                                                        "custom_vjp_call",
+                                                        "custom_vjp_call_jaxpr",
+                                                        "custom_lin",
+                                                        "jvp",
+                                                        "vmap",
+                                                        "named_call"};
 
 bool AreDigits(std::string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
@@ -37,8 +54,8 @@ std::string_view Unwrapped(std::string_view part) {
 // Without the parameters that older JAX writes behind an operation: `dot_general[dimension_numbers=...]`.
 std::string_view WithoutParameters(std::string_view name) {
   const size_t open = name.find('[');
-  const bool parameters = open != std::string_view::npos && name.ends_with(']') &&
-                          name.substr(open).find('=') != std::string_view::npos;
+  const bool parameters =
+      open != std::string_view::npos && name.ends_with(']') && name.substr(open).find('=') != std::string_view::npos;
   return parameters ? name.substr(0, open) : name;
 }
 
@@ -58,8 +75,8 @@ struct Scopes {
   bool recomputed = false;
 };
 
-// The scopes that one part holds. JAX wraps the whole path in each transformation: "transpose(jvp(layers/3))/jvp(layers/3)"
-// is layers/3 but once.
+// The scopes that one part holds. JAX wraps the whole path in each transformation:
+// "transpose(jvp(layers/3))/jvp(layers/3)" is layers/3 but once.
 void AddParts(std::string_view part, std::vector<std::string_view>& parts) {
   std::vector<std::string_view> held;
   for (size_t begin = 0; begin <= part.size();) {

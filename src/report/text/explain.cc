@@ -73,8 +73,7 @@ class BlockExplainer {
                   {"operations", std::to_string(block_.ops.size())},
                   {"shapes", Shapes(context_.step.blocks, block_)}};
     if (at.line > 0) out_.facts.emplace_back("where", fmt::format("{}:{}:{}", at.file, at.line, at.column));
-    if (const auto name = FrameworkName(module_, op_); !name.empty())
-      out_.facts.emplace_back("name", name);
+    if (const auto name = FrameworkName(module_, op_); !name.empty()) out_.facts.emplace_back("name", name);
     out_.facts.emplace_back("time", fmt::format("{} ({} ps)", HumanTime(estimate_.time), estimate_.time.value));
     if (estimate_.sigma != Time()) out_.facts.emplace_back("uncertainty", "± " + HumanTime(estimate_.sigma));
   }
