@@ -28,6 +28,7 @@ class Checker {
       if (!diagnostics_.wants_more()) return;
       CheckControl(computation);
       CheckStarts(computation);
+      CheckInstructions(computation);
       CheckOperandAliases(computation);
     }
   }
@@ -84,7 +85,7 @@ class Checker {
 
   void ReportRecursion(uint32_t callee, uint32_t caller) {
     const ComputationSyntax& computation = syntax_.computations[callee];
-    Report(kRecursion, computation.source,
+    Report(kExpansionLimit, computation.source,
            fmt::format("computation `{}` calls itself{}", computation.name,
                        caller == callee ? "" : fmt::format(", by way of `{}`", syntax_.computations[caller].name)),
            "write a `while` loop instead");
@@ -155,25 +156,75 @@ class Checker {
            "remove one of the control-predecessors of the circle");
   }
 
-  // XLA's VerifyAsynchronousInstructionPairs, as far as a start without any done goes.
+  // XLA's VerifyAsynchronousInstructionPairs: of starts without any done, and of dones of another operation's start.
   void CheckStarts(const ComputationSyntax& computation) {
-    constexpr std::string_view kStarts[] = {"all-reduce-start", "all-gather-start", "collective-permute-start",
-                                            "copy-start", "async-start"};
     const auto instructions = syntax_.instructions_of(computation);
-    const auto is_start = [&](const InstructionSyntax& at) {
-      return std::find(std::begin(kStarts), std::end(kStarts), at.opcode) != std::end(kStarts);
+    const auto starts = [&](const InstructionSyntax& at) {
+      return at.opcode.ends_with("-start") && IsPaired(at.opcode.substr(0, at.opcode.size() - 6));
     };
-    if (std::none_of(instructions.begin(), instructions.end(), is_start)) return;
+    const bool any = std::any_of(instructions.begin(), instructions.end(), [&](const InstructionSyntax& at) {
+      return starts(at) || at.opcode.ends_with("-done");
+    });
+    if (!any) return;
     std::vector<bool> used(instructions.size(), false);
     for (const InstructionSyntax& at : instructions) {
       for (const uint32_t operand : syntax_.operands_of(at)) used[operand] = true;
+      CheckDone(at, instructions);
     }
     used[computation.root] = true;  // a fragment may end here
     for (size_t i = 0; i < instructions.size(); ++i) {
-      if (used[i] || !is_start(instructions[i])) continue;
+      if (used[i] || !starts(instructions[i])) continue;
       const std::string_view opcode = instructions[i].opcode;
       Report(kUnpairedStart, instructions[i].source, fmt::format("nothing waits for `{}`", instructions[i].name),
              fmt::format("add its `{}done`", opcode.substr(0, opcode.size() - 5)));
+    }
+  }
+
+  static bool IsPaired(std::string_view operation) {
+    constexpr std::string_view kPaired[] = {"all-reduce", "all-gather", "collective-permute", "copy", "async"};
+    return std::find(std::begin(kPaired), std::end(kPaired), operation) != std::end(kPaired);
+  }
+
+  void CheckDone(const InstructionSyntax& done, std::span<const InstructionSyntax> instructions) {
+    if (!done.opcode.ends_with("-done") || done.operand_count == 0) return;
+    const std::string_view operation = done.opcode.substr(0, done.opcode.size() - 5);
+    const std::string_view start = instructions[syntax_.operands_of(done)[0]].opcode;
+    if (!IsPaired(operation) || start == fmt::format("{}-start", operation)) return;
+    if (operation == "async" && start == "async-update") return;
+    Report(kUnpairedStart, done.source, fmt::format("`{}` waits for a `{}`", done.name, start),
+           fmt::format("a `{}` waits for a `{}-start`", done.opcode, operation));
+  }
+
+  // --- single attributes and operands --------------------------------------------------------------------------------
+
+  void CheckInstructions(const ComputationSyntax& computation) {
+    const auto instructions = syntax_.instructions_of(computation);
+    for (const InstructionSyntax& at : instructions) {
+      if (at.opcode == "fusion") CheckFusionKind(at);
+      const bool slice = at.opcode == "dynamic-slice";
+      if (slice || at.opcode == "dynamic-update-slice") CheckStartIndices(at, instructions, slice ? 1 : 2);
+    }
+  }
+
+  void CheckFusionKind(const InstructionSyntax& fusion) {
+    constexpr std::string_view kKinds[] = {"kLoop", "kInput", "kOutput", "kCustom"};
+    const std::string_view kind = ValueOf(syntax_.attributes_of(fusion), "kind");
+    if (kind.empty() || std::find(std::begin(kKinds), std::end(kKinds), kind) != std::end(kKinds)) return;
+    Report(kBadAttribute, PlaceOf(kind, fusion.source), fmt::format("`{}` is no kind of fusion", kind),
+           fmt::format("there are {}", fmt::join(kKinds, ", ")));
+  }
+
+  // XLA's InferDynamicSliceShape: scalars, or one vector of them.
+  void CheckStartIndices(const InstructionSyntax& slice, std::span<const InstructionSyntax> instructions,
+                         size_t first) {
+    const auto operands = syntax_.operands_of(slice);
+    for (size_t i = first; i < operands.size(); ++i) {
+      const auto leaves = shapes_.leaves(instructions[operands[i]].shape);
+      if (leaves.size() != 1 || !IsFloat(module_.types()[leaves[0]].element)) continue;
+      return Report(
+          kShapeMismatch, slice.source,
+          fmt::format("start index {} of `{}` is `{}`", i - first, slice.name, module_.types().Text(leaves[0])),
+          "indices are integers: convert it before");
     }
   }
 

@@ -20,10 +20,10 @@ inline constexpr DiagnosticKind kBadControl{"E0214",
                                             "control-predecessors names no instruction of the same computation, or "
                                             "instructions wait for each other in a circle: "
                                             "the program could never run."};
-inline constexpr DiagnosticKind kRecursion{
-    "E0215", "Computations call each other in a cycle. HLO has no recursion: a loop is a `while`."};
 inline constexpr DiagnosticKind kUnpairedStart{
-    "E0216", "An asynchronous start has no done that waits for it, so nothing says when its result is there."};
+    "E0215",
+    "An asynchronous start has no done that waits for it, so nothing says when its result is there; or a done waits "
+    "for something else than a start of its operation."};
 
 // All defects go to `diagnostics`.
 void CheckModule(const ModuleSyntax& syntax, const ShapeTable& shapes, const CallGraph& calls, const ir::Module& module,

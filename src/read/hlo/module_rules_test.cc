@@ -92,8 +92,8 @@ TEST(ModuleRules, Recursion) {
   const std::string calls = "  ROOT %r = f32[8,4] call(%x), to_apply=%c";
   EXPECT_EQ(Refusal(Program(calls, "", computation("c", ""))), "");
   EXPECT_EQ(Refusal(Program(calls, "", computation("d", "") + computation("c", "d"))), "");
-  EXPECT_EQ(Refusal(Program(calls, "", computation("c", "c"))), "7:1 E0215");
-  EXPECT_EQ(Refusal(Program(calls, "", computation("c", "d") + computation("d", "c"))), "7:1 E0215");
+  EXPECT_EQ(Refusal(Program(calls, "", computation("c", "c"))), "7:1 E0210");
+  EXPECT_EQ(Refusal(Program(calls, "", computation("c", "d") + computation("d", "c"))), "7:1 E0210");
 }
 
 TEST(ModuleRules, StartsHaveDones) {
@@ -101,7 +101,26 @@ TEST(ModuleRules, StartsHaveDones) {
       "  %q = f32[8,4] all-reduce-start(%x), channel_id=1, replica_groups={{0,1,2,3}}, use_global_device_ids=true, "
       "to_apply=%add\n";
   EXPECT_EQ(Refusal(Program(start + "  ROOT %r = f32[8,4] all-reduce-done(%q)")), "");
-  EXPECT_EQ(Refusal(Program(start + kRoot)), "10:3 E0216");
+  EXPECT_EQ(Refusal(Program(start + kRoot)), "10:3 E0215");
+  EXPECT_EQ(Refusal(Program(start + "  ROOT %r = f32[8,4] all-gather-done(%q)")), "11:8 E0215");
+}
+
+TEST(ModuleRules, KindsOfFusionsAndIndices) {
+  const auto fusion = [](const std::string& kind) {
+    return Refusal(
+        Program("  ROOT %r = f32[8,4] fusion(%x), kind=" + kind + ", calls=%c", "",
+                "%c (p: f32[8,4]) -> f32[8,4] {\n  %p = f32[8,4] parameter(0)\n  ROOT %t = f32[8,4] tanh(%p)\n}\n"));
+  };
+  EXPECT_EQ(fusion("kInput"), "");
+  EXPECT_EQ(fusion("kWrong"), "14:41 E0207");
+  const auto slice = [](const std::string& type) {
+    return Refusal(Program("  %i = " + type +
+                               "[] constant(0)\n  ROOT %r = f32[4,4] dynamic-slice(%x, %i, %i), "
+                               "dynamic_slice_sizes={4,4}",
+                           "", "", "f32[4,4]"));
+  };
+  EXPECT_EQ(slice("s32"), "");
+  EXPECT_EQ(slice("f32"), "11:8 E0211");
 }
 
 TEST(ModuleRules, GroupsAreOfTheProgramsDevices) {

@@ -134,9 +134,10 @@ class Maker {
 
   GraphNode One(size_t i) const {
     const graph::Block& block = blocks_.blocks[i];
-    std::string label = fmt::format("{}: {}", i, KernelName(module_, block.ops.back()));
+    std::string label = fmt::format("{}: {}", i, ShortName(module_.name(HeroOf(module_, block.ops.back()))));
     if (block.ops.size() > 1) label += fmt::format(" and {} more", block.ops.size() - 1);
-    std::string title = fmt::format("block {}: {}, {}, bound by {}", i, KindOf(i), Shapes(blocks_, block), BoundOf(i));
+    std::string title = fmt::format("block {}: {}, {}, {}, bound by {}", i, KernelName(module_, block.ops.back()),
+                                    KindOf(i), Shapes(blocks_, block), BoundOf(i));
     if (const graph::Estimate* estimate = EstimateOf(i)) title += ", " + HumanTime(estimate->time);
     return {.label = std::move(label),
             .title = std::move(title),

@@ -13,7 +13,6 @@
 #include "base/text/hash.h"
 #include "report/step/account.h"
 #include "report/step/breakdown.h"
-#include "report/step/kernel_name.h"
 #include "report/step/op_labels.h"
 #include "report/text/json_quote.h"
 
@@ -73,7 +72,7 @@ class Maker {
     const graph::Estimate* estimate = step_.estimates.Of(graph::BlockId(size_t{id}));
     out_.structures.push_back(
         {.hash = hash.hex(),
-         .op = ContentName(module_, op),
+         .op = OpText(module_, op),
          .kind = std::string(KindLabel(module_, op)),
          .shapes = Shapes(step_.blocks, block),
          .bound = std::string(graph::BoundName(estimate != nullptr ? estimate->bound : graph::Bound::kNetwork))});

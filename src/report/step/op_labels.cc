@@ -125,6 +125,12 @@ std::string_view KindLabel(const ir::Module& module, ir::OpId op) {
   return rank < std::size(kSorts) ? kSorts[rank].label : "other";
 }
 
+std::string OpText(const ir::Module& module, ir::OpId op) {
+  if (module.kind(op) != OpKind::kFusion) return std::string(module.name(op));
+  const ir::OpId hero = HeroOf(module, op);
+  return hero == op ? std::string(module.name(op)) : fmt::format("fusion of {}", module.name(hero));
+}
+
 std::string FrameworkName(const ir::Module& module, ir::OpId op) {
   const ir::OpId hero = HeroOf(module, op);
   const bool first = hero != op && GivesScope(module, hero);

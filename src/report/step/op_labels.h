@@ -21,6 +21,9 @@ ir::OpId HeroOf(const ir::Module& module, ir::OpId op);
 // "add" of "stablehlo.add".
 inline std::string_view ShortName(std::string_view op_name) { return op_name.substr(op_name.rfind('.') + 1); }
 
+// "stablehlo.add"; of a fusion "fusion of stablehlo.add".
+std::string OpText(const ir::Module& module, ir::OpId op);
+
 // The framework's name of a kernel: of the matmul or reduction that a fusion is about, else of its result
 // (ir/facts/framework_name.h); "" where the program has none.
 std::string FrameworkName(const ir::Module& module, ir::OpId op);
