@@ -9,7 +9,8 @@
 namespace hespas::ir {
 namespace {
 
-constexpr int kDepthLimit = 16;  // aliases and locations within locations
+constexpr int kMostLocations = 64;  // looked at for one name: locations of locations can multiply without end
+constexpr int kMostAliases = 16;
 
 // A path of scopes, not the bare name of an operation or of a Python function.
 bool IsPath(std::string_view name) { return name.find_first_of("/(") != std::string_view::npos; }
@@ -17,7 +18,7 @@ bool IsPath(std::string_view name) { return name.find_first_of("/(") != std::str
 // The text behind aliases and `loc(...)`.
 std::string_view Resolved(const Module& module, std::string_view text) {
   text = Trim(text);
-  for (int depth = 0; depth < kDepthLimit; ++depth) {
+  for (int depth = 0; depth < kMostAliases; ++depth) {
     if (text.starts_with('#')) {
       text = Trim(module.Alias(text));
     } else if (text.starts_with("loc(") && text.ends_with(')')) {
@@ -29,10 +30,10 @@ std::string_view Resolved(const Module& module, std::string_view text) {
   return text;
 }
 
-std::string NameAt(const Module& module, std::string_view text, int depth);
+std::string NameAt(const Module& module, std::string_view text, int& left);
 
 // `"dot_general"("jit(f)/mlp"(...))` is jit(f)/mlp/dot_general; `"jit:"("jit(f)/mlp/jit"(...))` repeats its inner name.
-std::string NamedLocation(const Module& module, std::string_view text, int depth) {
+std::string NamedLocation(const Module& module, std::string_view text, int& left) {
   const size_t end = scan::SkipString(text, 0);
   if (end < text.size() && text[end] == ':') return {};  // a line of a file
   std::string name = UnescapeString(text.substr(0, end));
@@ -41,24 +42,24 @@ std::string NamedLocation(const Module& module, std::string_view text, int depth
   if (IsPath(name) || end >= text.size() || text[end] != '(' || !text.ends_with(')')) return name;
   const std::string_view inner = Resolved(module, text.substr(end + 1, text.size() - end - 2));
   if (!inner.starts_with('"')) return name;
-  const std::string outer = NameAt(module, inner, depth + 1);
+  const std::string outer = NameAt(module, inner, left);
   if (!IsPath(outer)) return name;  // a Python function of the traceback
   return type || name.empty() ? outer : outer + "/" + name;
 }
 
 // The first of a `fused[...]` that says a name.
-std::string FusedLocation(const Module& module, std::string_view text, int depth) {
+std::string FusedLocation(const Module& module, std::string_view text, int& left) {
   const size_t open = text.find('[');
   if (open == std::string_view::npos) return {};
   for (const std::string_view item : ListItems(text.substr(open))) {
-    std::string name = NameAt(module, item, depth + 1);
+    std::string name = NameAt(module, item, left);
     if (!name.empty()) return name;
   }
   return {};
 }
 
 // `callsite(CALLEE at CALLER)`: MLIR's inliner wraps names so, JAX a traceback of Python functions, which is none.
-std::string CallSite(const Module& module, std::string_view text, int depth) {
+std::string CallSite(const Module& module, std::string_view text, int& left) {
   if (!text.ends_with(')')) return {};
   std::string_view rest = text.substr(0, text.size() - 1);
   rest.remove_prefix(rest.find('(') + 1);
@@ -70,18 +71,18 @@ std::string CallSite(const Module& module, std::string_view text, int depth) {
     if (nested == 0 && rest.substr(at).starts_with(" at ")) break;
   }
   if (at >= rest.size()) return {};
-  const std::string callee = NameAt(module, rest.substr(0, at), depth + 1);
-  const std::string caller = NameAt(module, rest.substr(at + 4), depth + 1);
+  const std::string callee = NameAt(module, rest.substr(0, at), left);
+  const std::string caller = NameAt(module, rest.substr(at + 4), left);
   if (!IsPath(caller)) return IsPath(callee) ? callee : std::string();
   return NameInCaller(caller, callee);
 }
 
-std::string NameAt(const Module& module, std::string_view text, int depth) {
-  if (depth > kDepthLimit) return {};
+std::string NameAt(const Module& module, std::string_view text, int& left) {
+  if (--left < 0) return {};
   text = Resolved(module, text);
-  if (text.starts_with('"')) return NamedLocation(module, text, depth);
-  if (text.starts_with("fused")) return FusedLocation(module, text, depth);
-  if (text.starts_with("callsite(")) return CallSite(module, text, depth);
+  if (text.starts_with('"')) return NamedLocation(module, text, left);
+  if (text.starts_with("fused")) return FusedLocation(module, text, left);
+  if (text.starts_with("callsite(")) return CallSite(module, text, left);
   return {};
 }
 
@@ -116,7 +117,8 @@ bool HasNames(const Module& module) {
 }
 
 std::string NameIn(const Module& module, const Attribute& attribute) {
-  return module.name(attribute.name) == "loc" ? NameAt(module, attribute.text, 0) : NameInMetadata(attribute.text);
+  int left = kMostLocations;
+  return module.name(attribute.name) == "loc" ? NameAt(module, attribute.text, left) : NameInMetadata(attribute.text);
 }
 
 std::string OwnFrameworkName(const Module& module, OpId op) {

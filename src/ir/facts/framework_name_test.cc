@@ -39,6 +39,16 @@ TEST(FrameworkName, PlacesAreNone) {
   }
 }
 
+TEST(FrameworkName, LocationsThatMultiplyEnd) {
+  Module module;
+  std::vector<std::string> names, texts;
+  for (int i = 0; i < 40; ++i) names.push_back("#a" + std::to_string(i));
+  for (int i = 0; i + 1 < 40; ++i)
+    texts.push_back("loc(fused[" + names[i + 1] + ", " + names[i + 1] + ", " + names[i + 1] + "])");
+  for (int i = 0; i + 1 < 40; ++i) module.AddAlias(names[i], texts[i]);
+  EXPECT_EQ(NameIn(module, {module.InternName("loc"), "#a0"}), "");
+}
+
 TEST(FrameworkName, OfMetadata) {
   EXPECT_EQ(NameOf(R"x({op_type="add" op_name="jit(f)/mlp/add" source_file="model.py"})x", "metadata"),
             "jit(f)/mlp/add");

@@ -217,7 +217,7 @@ class OpReader {
     const uint64_t index = reader().Varint();
     if (index >= names_.size()) return Fail(fmt::format("operation name {} does not exist", index));
     const uint8_t mask = reader().Byte();
-    const std::string_view location = decoder_.Attribute(reader().Varint());
+    const std::string_view location = decoder_.Location(reader().Varint());
     PendingOp op{.name = names_[index]};
     std::vector<NamedText> attributes;
     if (mask & kAttributes) attributes = decoder_.Dictionary(reader().Varint());

@@ -112,7 +112,7 @@ TEST(ModuleRules, KindsOfFusionsAndIndices) {
                 "%c (p: f32[8,4]) -> f32[8,4] {\n  %p = f32[8,4] parameter(0)\n  ROOT %t = f32[8,4] tanh(%p)\n}\n"));
   };
   EXPECT_EQ(fusion("kInput"), "");
-  EXPECT_EQ(fusion("kWrong"), "14:41 E0207");
+  EXPECT_EQ(fusion("kWrong"), "14:39 E0207");
   const auto slice = [](const std::string& type) {
     return Refusal(Program("  %i = " + type +
                                "[] constant(0)\n  ROOT %r = f32[4,4] dynamic-slice(%x, %i, %i), "
