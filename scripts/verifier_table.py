@@ -29,10 +29,12 @@ the syntax of an attribute. Each row is a program of `tests/data/verify/constrai
 
 A rule of the specification is relaxed where the reference implementation, JAX or XLA write programs that break it: refusing a program that
 runs would be worse. Those rows have a remark instead of a code. The number of replicas and partitions is known to a run, not to a program:
-ids must be distinct, not negative and without gaps.
+ids must be distinct, not negative and without gaps; those of HLO must fit the counts of its header, where it has any.
 
 HLO text goes through the same rules where they apply. HLO's own - operands of fusions and calls, parameters and roots of computations
 and what their heads and `entry_computation_layout` say of them, layouts, literals - have their programs in `tests/data/hlo/refused.hlo.txt`.
+The rules of whole modules - recursion, control-predecessors, starts without a done, aliases and donors of buffers, groups against the number
+of devices - have theirs in `src/read/hlo/module_rules_test.cc`.
 
 | op | constraint | program that breaks it | code | checked by |
 |---|---|---|---|---|

@@ -113,7 +113,7 @@ void RunOptimise(OptimiseCommand& command, Console& console) {
   console.PrintDiagnostics();
   if (!optimised) return;
   const bool prints = command.format == "mlir" || command.format == "stablehlo";
-  if (prints && !command.explain && !command.kernels) return Print(ir::PrintGeneric(*optimised));
+  if (prints && !command.explain && !command.kernels) return Print(ir::PrintGeneric(*optimised, {.locations = true}));
   const driver::Summary summary = driver::Summarise(*optimised);
   const auto estimator = estimate::MakeEstimator("calibrated", *device, {});
   if (!estimator) {

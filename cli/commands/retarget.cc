@@ -25,7 +25,7 @@ void AddRetargetCommand(CLI::App& app, Console& console) {
     const Status done = module ? driver::Apply(options->assumptions, *module, console.diagnostics) : Status();
     if (!done) console.diagnostics.Report(done.error());
     console.PrintDiagnostics();
-    if (module && done) Print(ir::PrintGeneric(*module));
+    if (module && done) Print(ir::PrintGeneric(*module, {.locations = true}));
   });
 }
 

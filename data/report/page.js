@@ -155,12 +155,13 @@
     for (let i = 0; i < distinct.terms[d].length; i += 2) terms.push([text(distinct.terms[d][i]), distinct.terms[d][i + 1]]);
     return {
       id: blocks.id[k], line: blocks.line[k], layer: text(blocks.layer[k]), kind: text(distinct.kind[d]), name: text(distinct.name[d]),
+      full: [text(blocks.layer[k]), text(distinct.name[d])].filter(Boolean).join(' '),
       shapes: text(distinct.shapes[d]), time: distinct.time[d], sigma: distinct.sigma[d], flops: distinct.flops[d], bytes: distinct.bytes[d],
       bound: text(distinct.bound[d]), ops: distinct.ops[d], terms,
     };
   };
   const place = (line) => (line > 0 ? `line ${line}` : '');
-  const blockTip = (b) => tip(`block ${b.id}: ${b.name}`, [
+  const blockTip = (b) => tip(`block ${b.id}: ${b.full}`, [
     ['kind', b.kind], ['where', [place(b.line), b.layer].filter(Boolean).join(', ')], ['shapes', b.shapes], ['operations', b.ops > 1 ? String(b.ops) : ''],
     ['time', time(b.time) + (b.sigma ? ` ± ${time(b.sigma)}` : '')], ['bound by', b.bound],
     ...b.terms.map(([name, ps]) => [name, time(ps)]), ['work', b.flops ? flops(b.flops) : ''], ['bytes', bytes(b.bytes)],
@@ -270,7 +271,7 @@
     const order = [...points].sort((a, b) => distinct.time[blocks.distinct[b[2]]] - distinct.time[blocks.distinct[a[2]]]);
     if (entry) walkByKeys(entry, order.map((p) => p[2]), names, series);
     (entry ? entry.figure : made).append(fold('Roofline', [['block', 'number'], ['operation', ''], ['FLOP per byte', 'number'], ['achieved', 'number'], ['bound', '']],
-      () => order.map((p) => { const b = describe(p[2]); return [String(b.id), b.name, p[0] ? String(Number(p[0].toPrecision(3))) : '0', flopRate(p[1]), b.bound]; })));
+      () => order.map((p) => { const b = describe(p[2]); return [String(b.id), b.full, p[0] ? String(Number(p[0].toPrecision(3))) : '0', flopRate(p[1]), b.bound]; })));
   };
 
   // Arrow keys go through the blocks from the costliest to the cheapest.
@@ -289,7 +290,7 @@
         entry.instance.dispatchAction({ type: 'showTip', seriesName: name, seriesIndex: entry.instance.getOption().series.findIndex((s) => s.name === name), dataIndex });
       }
       const b = describe(order[at]);
-      document.getElementById('live').textContent = `Block ${b.id}, ${b.name}, ${time(b.time)}, bound by ${b.bound}`;
+      document.getElementById('live').textContent = `Block ${b.id}, ${b.full}, ${time(b.time)}, bound by ${b.bound}`;
     });
   };
 
@@ -499,7 +500,7 @@
         const b = describe(ks[0]);
         const all = ks.length * b.time;
         const bound = element('span', { class: 'bound' }, element('span', { class: 'swatch', style: `background:var(--${['compute', 'memory', 'launch'].includes(b.bound) ? b.bound : 'other'})`, 'aria-hidden': 'true' }), b.bound);
-        return [b.name.replace(/(stablehlo|mhlo)\./, ''), b.kind, String(ks.length), time(all), percent(data.run.step_time_ps ? all / data.run.step_time_ps : 0), bound, flops(b.flops), bytes(b.bytes), b.line ? String(b.line) : '', b.shapes];
+        return [b.full, b.kind, String(ks.length), time(all), percent(data.run.step_time_ps ? all / data.run.step_time_ps : 0), bound, flops(b.flops), bytes(b.bytes), b.line ? String(b.line) : '', b.shapes];
       })));
   };
 

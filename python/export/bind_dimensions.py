@@ -84,7 +84,7 @@ def bind(program, output, *words):
                 given = [value if value.type == wanted else stablehlo.convert(wanted, value) for value, wanted in zip(main.arguments, old.type.inputs)]
                 func.ReturnOp(func.CallOp(old.type.results, ir.FlatSymbolRefAttr.get("symbolic_main"), given).results)
         refined = _jax.mlir.refine_polymorphic_shapes(jax_mlir.module_to_bytecode(module), True, True)
-        lower.write(output, ir.Module.parse(refined).operation.get_asm(enable_debug_info=False))
+        lower.write(output, lower.program_text_of(ir.Module.parse(refined)))
 
 
 if __name__ == "__main__":

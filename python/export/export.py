@@ -16,7 +16,7 @@ import json
 import math
 import os
 import pathlib
-import shutil
+import re
 import subprocess
 import sys
 import tempfile
@@ -168,8 +168,14 @@ def optimise(arguments, lowered, device, about, folder):
         for stage in ("partitioned", "optimised"):
             made = work / f"{stage}.hlo"
             if made.exists():
-                shutil.copyfile(made, f"{stem}.{stage}.hlo")
+                pathlib.Path(f"{stem}.{stage}.hlo").write_text(without_folders(made.read_text()))
                 describe(f"{stem}.{stage}.hlo", stage=stage, **how)
+
+
+def without_folders(hlo):
+    """Source files of metadata by their own names: folders say whose machine it was."""
+    hlo = re.sub(r'(source_file=")[^"\n]*/', r"\1", hlo)
+    return re.sub(r'^(\d+ ")[^"\n]*/([^"/\n]+")$', r"\1\2", hlo, flags=re.MULTILINE)  # newer XLA's table of files
 
 
 def source_of(arguments, ready):

@@ -26,6 +26,7 @@ def prepare_environment(devices):
     os.environ["XLA_FLAGS"] = f"{flags} --xla_force_host_platform_device_count={devices}".strip()
     os.environ["JAX_PLATFORMS"] = "cpu"
     os.environ["JAX_ENABLE_COMPILATION_CACHE"] = "false"
+    os.environ.setdefault("JAX_TRACEBACK_IN_LOCATIONS_LIMIT", "1")  # the names are wanted, with the line that wrote the operation
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
 
@@ -158,7 +159,13 @@ def hlo_to_stablehlo(text):
         for attribute, field in (("mhlo.num_partitions", "num_partitions"), ("mhlo.num_replicas", "replica_count")):
             found = re.search(rf"\b{field}=(\d+)", header)
             module.operation.attributes[attribute] = ir.IntegerAttr.get(ir.IntegerType.get_signless(32), int(found.group(1)) if found else 1)
-        return module.operation.get_asm(enable_debug_info=False)
+        return program_text_of(module)
+
+
+def program_text_of(module):
+    """Text with the names of scopes as locations. Of source files only their own names are told: folders say whose machine it was."""
+    text = module.operation.get_asm(enable_debug_info=True)
+    return re.sub(r'"[^"\n]*/([^"/\n]+)":(?=\d+:\d+)', r'"\1":', text)
 
 
 def partitioned_stablehlo(hlo):
@@ -191,7 +198,7 @@ def export(request):
     for suffix, lowered in lowered_programs(request):
         name = request["name"] + (f"-{suffix}" if suffix else "")
         module = lowered.compiler_ir("stablehlo")
-        text = module.operation.get_asm(enable_debug_info=False)
+        text = program_text_of(module)
         common = {"program": name, "versions": versions(),
                   "partitions": count(text, "partitions"), "replicas": count(text, "replicas")}
         for stage in request["stages"]:

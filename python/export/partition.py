@@ -55,7 +55,7 @@ def is_whole(text):
 
 def failure_of(compile_with, folder):
     """What XLA said where it failed behind its dumps."""
-    options = {"xla_dump_to": str(folder), "xla_dump_hlo_pass_re": PASSES, "xla_dump_hlo_as_text": True,
+    options = {"xla_dump_to": str(folder), "xla_dump_hlo_pass_re": PASSES, "xla_dump_hlo_as_text": True, "xla_dump_large_constants": True,
                "xla_backend_optimization_level": 0, "xla_llvm_disable_expensive_passes": True}
     try:
         compile_with(options)

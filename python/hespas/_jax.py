@@ -43,7 +43,7 @@ def _refuse(source: Any) -> None:
 
 
 def _asm(module: Any) -> bytes:
-    return module.operation.get_asm(enable_debug_info=False).encode()
+    return module.operation.get_asm(enable_debug_info=True).encode()
 
 
 def _function_name(text: bytes) -> str:

@@ -67,6 +67,48 @@ class Files(Export):
         text = made["mine-square-4dev.partitioned.mlir"].read_text()
         self.assertIn("tensor<32x64xf32>", text)
 
+    def test_names_survive_and_folders_do_not(self):
+        made = self.export(self.file, "--axes", "fsdp=4")
+        for path in made.values():
+            text = path.read_text()
+            self.assertIn('loc("', text)
+            self.assertNotIn(str(self.folder), text)
+            self.assertNotRegex(text, r'"[^"\n]*/[^"/\n]*":\d+:\d+')
+        self.assertRegex(text, r'"mine\.py":\d+')
+        made = self.export("llama3-tiny", "--set", "sequence=128", "--stage", "partitioned")
+        (path,) = made.values()
+        answer = command_json("run", path, "--device", "H100_80GB")
+        layers = {row["name"] for row in answer["where_time_goes"]["by_layer"]}
+        self.assertLessEqual({"layers/0", "layers/1"}, layers)
+        self.assertTrue([row for row in answer["kernels"] if row["name"].startswith("layers/*/mlp ")], answer["kernels"])
+
+    def test_what_is_exported_is_read(self):
+        """Constants and replica groups of any size: MLIR and XLA elide long ones where they are not told otherwise."""
+        self.file.write_text(textwrap.dedent("""
+            import jax.numpy as jnp, numpy as np
+
+            def step(x, w):
+                return (x @ w + jnp.asarray(np.arange(4096, dtype=np.float32) * 0.5)).sum()
+        """))
+        for devices in (1, 2, 64, 128, 256, 1024):
+            with self.subTest(devices):
+                made = self.export(self.file, "--axes", f"d={devices}", "--arg", "f32[2048,1024]@d", "--arg", "f32[1024,4096]@-,-")
+                self.assertEqual(len(made), 2)
+                for path in made.values():
+                    done = command("check", path)
+                    self.assertEqual((done.returncode, "error[" in done.stderr), (0, False), done.stderr)
+                    text = path.read_text()
+                    self.assertNotIn("elided", text)
+                    self.assertIn("0000003F", text)  # 0.5 of the constant, as MLIR writes it
+                answer = command_json("analyze", next(path for name, path in made.items() if "partitioned" in name))
+                self.assertTrue(answer)
+
+    def test_llama_2_has_its_own_vocabulary(self):
+        (path,) = self.export("llama2-7b", "--set", "sequence=64", "--stage", "lowered", "--set", "scan=1").values()
+        text = path.read_text()
+        self.assertRegex(text, "[<x]32000x")
+        self.assertNotIn("128256", text)
+
     def test_mistakes(self):
         cases = (([self.folder / "none.py"], 1, "no file"), ([f"{self.file}:nothing"], 5, "no function"), (["llama3-100mm"], 2, "--list"),
                  ([self.file, "--axes", "fsdp=4", "--devices", 3], 2, "axes have 4"), ([self.file, "--axes", "fsdp"], 2, "NAME=SIZE"),

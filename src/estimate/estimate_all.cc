@@ -17,15 +17,17 @@ struct NoteText {
   NoteKind kind;
   const DiagnosticKind* diagnostic;
   std::string_view text;
+  std::string_view help = {};
 };
 
 constexpr NoteText kTexts[] = {
     {NoteKind::kNoRule, &kNoCostRule, "no cost rule for `{}`; estimated by the bytes moved"},
-    {NoteKind::kDynamicShape, &kDynamicShape, "dynamic dimensions of `{}` count as 1"},
+    {NoteKind::kDynamicShape, &kDynamicShape, "dynamic dimensions of `{}` count as 1", "--bind b=8 gives them sizes"},
     {NoteKind::kUnknownDatatype, &kUnknownDatatype, "the device has no peak rate for `{}`; its fallback rate is used"},
-    {NoteKind::kUnknownTripCount, &kUnknownTripCount,
-     "unknown number of iterations of `{}`; its body counts once (--trip-count sets it) (--trip-count sets it)"},
-    {NoteKind::kUnknownCustomCall, &kNoCostRule, "unknown custom call `{}`; estimated by the bytes moved"},
+    {NoteKind::kUnknownTripCount, &kUnknownTripCount, "unknown number of iterations of `{}`; its body counts once",
+     "--trip-count N says how often such loops run"},
+    {NoteKind::kUnknownCustomCall, &kNoCostRule, "unknown custom call `{}`; estimated by the bytes moved",
+     "--cost {}=flops:...,bytes:... tells what it costs"},
     {NoteKind::kToolFailed, &kToolFailed, "{}; left to the fallback"},
     {NoteKind::kScaled, &kScaledBlocks, "{}"},
 };
@@ -121,7 +123,8 @@ void ReportNotes(const ir::Module& module, const Notes& notes, bool strict, Diag
     const DiagnosticKind& kind = no_rule && strict ? kNoCostRuleStrict : *row.diagnostic;
     const std::string text = fmt::format(fmt::runtime(row.text), key.second);
     const std::string times = group.count == 1 ? std::string() : fmt::format(" ({} times)", group.count);
-    diagnostics.Report({&kind, text + times, module.location(group.first), {}});
+    diagnostics.Report(
+        {&kind, text + times, module.location(group.first), fmt::format(fmt::runtime(row.help), key.second)});
   }
 }
 

@@ -9,6 +9,7 @@
 
 #include "ir/attributes/canonical.h"
 #include "ir/attributes/op_properties.h"
+#include "ir/facts/framework_name.h"
 
 namespace hespas::ir {
 namespace {
@@ -188,8 +189,8 @@ class GenericPrinter {
     }
     out_ += ") -> ";
     AppendResultTypes(id);
-    const std::string_view* location = options_.locations ? module_.attribute(id, "loc") : nullptr;
-    if (location) fmt::format_to(std::back_inserter(out_), " loc({})", *location);
+    const std::string name = options_.locations ? OwnFrameworkName(module_, id) : std::string();
+    if (!name.empty()) fmt::format_to(std::back_inserter(out_), " loc({})", LocationText(name));
     out_ += '\n';
   }
 

@@ -1,7 +1,7 @@
 // Prints modules.
 //
 // The generic form is MLIR's own, byte for byte where every attribute is one that Canonical knows; it reads back to the
-// same module. Locations are omitted.
+// same module. Lines of files are omitted.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@
 namespace hespas::ir {
 
 struct PrintOptions {
-  bool locations = false;  // `loc(...)` behind each op that has one
+  bool locations = false;  // `loc("NAME")` behind each op that the framework has a name for
 };
 
 std::string PrintGeneric(const Module& module, const PrintOptions& options = {});

@@ -14,9 +14,8 @@
 namespace hespas::read {
 namespace {
 
-Error NotAProgram(const std::string& path, std::string message) {
-  return MakeError(kNotAProgram, std::move(message), {.file = path, .line = 1, .column = 1},
-                   "give a StableHLO or MHLO program, HLO text or MLIR bytecode");
+Error NotAProgram(const std::string& path, std::string message, std::string_view help = kProgramsHelp) {
+  return MakeError(kNotAProgram, std::move(message), {.file = path, .line = 1, .column = 1}, std::string(help));
 }
 
 bool IsBinary(std::string_view content) {
@@ -26,16 +25,31 @@ bool IsBinary(std::string_view content) {
   });
 }
 
+// Bytecode of StableHLO somewhere behind another header: its magic number, a version and the name of its producer.
+bool HoldsBytecode(std::string_view content) {
+  constexpr std::string_view kMagic = "ML\xefR";
+  for (size_t at = content.find(kMagic); at != std::string_view::npos; at = content.find(kMagic, at + 1)) {
+    if (content.substr(at + kMagic.size(), 24).find("StableHLO") != std::string_view::npos) return true;
+  }
+  return false;
+}
+
 Result<ir::Module> ReadAny(std::string path, Content content, Diagnostics& diagnostics) {
   const std::string_view bytes = content.view();
   if (bytes.starts_with("ML\xefR")) return ReadBytecode(std::move(path), std::move(content), diagnostics);
-  const auto reject = [&](std::string message) -> Result<ir::Module> {
-    Error error = NotAProgram(path, std::move(message));
+  const auto reject = [&](Error error) -> Result<ir::Module> {
     diagnostics.Report(error);
     return error;
   };
-  if (bytes.empty()) return reject("the file is empty");
-  if (IsBinary(bytes)) return reject("the file is binary data of no known kind");
+  if (bytes.empty()) return reject(NotAProgram(path, "the file is empty"));
+  if (IsBinary(bytes)) {
+    if (HoldsBytecode(bytes)) {
+      return reject(
+          NotAProgram(path, "the file holds MLIR bytecode within another format, as jax.export writes it",
+                      "write `exported.mlir_module_serialized` into a file instead of `exported.serialize()`"));
+    }
+    return reject(NotAProgram(path, "the file is binary data of no known kind"));
+  }
   if (LooksLikeHloText(bytes)) return ReadHloText(std::move(path), std::move(content), diagnostics);
   return ReadStableHlo(std::move(path), std::move(content), diagnostics);
 }

@@ -36,6 +36,15 @@ struct OpSummary {
   std::map<std::string, int64_t, std::less<>> costed_by;  // estimator -> how many of them
 };
 
+// Kernels of one content in one scope of the framework's program, over its layers.
+struct KernelSummary {
+  std::string name;  // "layers_*/attention matmul 4096x4096x128", "all-gather 58.7 MB"
+  int64_t count = 0;
+  Time time;
+  Flops flops;
+  Bytes bytes;
+};
+
 // What a step works through on one device, as far as the arguments of the program tell.
 struct Throughput {
   std::string unit;      // "tokens", "samples"
@@ -87,7 +96,8 @@ struct RunResult {
     int64_t communication = 0;
   } blocks;
   std::vector<CollectiveSummary> collectives;
-  std::vector<OpSummary> ops;  // costliest first
+  std::vector<OpSummary> ops;          // costliest first
+  std::vector<KernelSummary> kernels;  // costliest first, communication of the slowest rank among them
   Breakdown breakdown;
   std::optional<BlockTimes> block_times;  // where a run was asked for them
   std::vector<WhatIf> what_if;

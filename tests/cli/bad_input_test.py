@@ -114,7 +114,7 @@ class BadInput(unittest.TestCase):
             self.fails("run", LLAMA, "--system", folder, says=("network.yml:",))
 
     def test_system_of_another_size(self):
-        self.fails("run", LLAMA, "--system", "A100_SXM_40GB_8GPU", status=2, says=("8", "--num-npus"))
+        self.fails("run", LLAMA, "--system", "A100_SXM_40GB_8GPU", status=2, says=("8", "--retarget 8"))
 
     def test_too_few_npus(self):
         self.fails("run", LLAMA, "--num-npus", "2", status=2, says=("--num-npus",))

@@ -16,7 +16,7 @@ def _catalogue():
     for name in ("tiny", "100m", "200m", "500m", "1b", "2b", "3b", "8b", "70b"):
         ready[f"llama3-{name}"] = Ready("llama", {"model": f"llama3-{name}"}, {"fsdp": 4}, "LLaMA-3 training step; batch, sequence, scan=1")
     for name in ("7b", "13b", "70b"):
-        ready[f"llama2-{name}"] = Ready("llama", {"model": f"llama2-{name}", "vocabulary": 32000}, {"fsdp": 4},
+        ready[f"llama2-{name}"] = Ready("llama", {"model": f"llama2-{name}"}, {"fsdp": 4},
                                         "the same step with Llama-2's dimensions; batch, sequence, scan=1")
     for depth in (18, 34, 50, 101, 152, 200):
         ready[f"resnet{depth}"] = Ready("resnet", {"depth": depth}, {"batch": 4}, "ResNet training step; batch, image, inference=1")

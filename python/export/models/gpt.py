@@ -42,7 +42,8 @@ def decode(layers, w, cache, token, position):
 
     x = w["embed"][token][:, None]
     for at in range(layers):
-        x = block(w, at, x, mix)
+        with jax.named_scope(f"layers/{at}"):
+            x = block(w, at, x, mix)
     return jnp.argmax(x[:, 0] @ w["embed"].T, -1).astype(I32), jnp.stack(kept)
 
 
@@ -51,7 +52,8 @@ def prefill(layers, w, tokens):
     mask = jnp.tril(jnp.ones((length, length), bool))[None, None]
     x = w["embed"][tokens]
     for at in range(layers):
-        x = block(w, at, x, lambda at, q, k, v: attend(q, k, v, mask))
+        with jax.named_scope(f"layers/{at}"):
+            x = block(w, at, x, lambda at, q, k, v: attend(q, k, v, mask))
     return x[:, -1] @ w["embed"].T
 
 

@@ -48,6 +48,7 @@ SIZES = {
     "llama2-13b": Size(5120, 40, 40, 40, 13824),
     "llama2-70b": Size(8192, 64, 8, 80, 28672),
 }
+VOCABULARIES = {"llama2": 32000, "llama3": 128256}  # of Meta's tokenizers
 
 
 def axis(mesh, *names):
@@ -60,12 +61,14 @@ def constrain(x, mesh, *axes):
     return lax.with_sharding_constraint(x, NamedSharding(mesh, P(*axes)))
 
 
+@jax.named_scope("norm")
 def norm(x, scale):
     x32 = x.astype(F32)
     mean = jnp.mean(lax.square(x32), axis=-1, keepdims=True)
     return (x32 * lax.rsqrt(mean + 1e-5)).astype(BF16) * scale
 
 
+@jax.named_scope("rotate")
 def rotate(x, positions):
     half = HEAD // 2
     timescale = 500000.0 ** (2 * jnp.arange(half) / HEAD)
@@ -75,6 +78,7 @@ def rotate(x, positions):
     return jnp.concatenate((first * cosine - second * sine, second * cosine + first * sine), axis=-1)
 
 
+@jax.named_scope("attention")
 def attention(q, k, v, segments):
     """[batch, sequence, heads, 128] each; keys and values may have fewer heads than queries."""
     batch, length, heads, _ = q.shape
@@ -95,28 +99,34 @@ def layer(mesh, x, weights, positions, segments):
     data, tensor = axis(mesh, "data", "fsdp"), axis(mesh, "tensor")
     x = constrain(x, mesh, data, None, None)
     h = constrain(norm(x, weights["norm1"]), mesh, data, None, None)
-    q, k, v = (jnp.einsum("btw,whd->bthd", h, weights[name]) for name in ("query", "key", "value"))
+    with jax.named_scope("qkv"):
+        q, k, v = (jnp.einsum("btw,whd->bthd", h, weights[name]) for name in ("query", "key", "value"))
     q, k = rotate(q, positions), rotate(k, positions)
     q, k, v = (checkpoint_name(constrain(each, mesh, data, None, tensor, None), name) for each, name in zip((q, k, v), SAVED))
     mixed = constrain(attention(q, k, v, segments), mesh, data, None, tensor, None)
-    x = x + constrain(checkpoint_name(jnp.einsum("bthd,hdw->btw", mixed, weights["out"]), "attention"), mesh, data, None, None)
+    with jax.named_scope("out"):
+        x = x + constrain(checkpoint_name(jnp.einsum("bthd,hdw->btw", mixed, weights["out"]), "attention"), mesh, data, None, None)
     h = constrain(norm(x, weights["norm2"]), mesh, data, None, None)
-    gate = jax.nn.silu(checkpoint_name(h @ weights["gate"], "gate"))
-    hidden = constrain(gate * checkpoint_name(h @ weights["up"], "up"), mesh, data, None, tensor)
-    return constrain(constrain(hidden @ weights["down"], mesh, data, None, None) + x, mesh, data, None, None)
+    with jax.named_scope("mlp"):
+        gate = jax.nn.silu(checkpoint_name(h @ weights["gate"], "gate"))
+        hidden = constrain(gate * checkpoint_name(h @ weights["up"], "up"), mesh, data, None, tensor)
+        return constrain(constrain(hidden @ weights["down"], mesh, data, None, None) + x, mesh, data, None, None)
 
 
 def layers_of(mesh, scan, x, stack, positions, segments):
     one = jax.checkpoint(functools.partial(layer, mesh), policy=jax.checkpoint_policies.save_only_these_names(*SAVED),
                          prevent_cse=not scan)
     if scan:
-        return lax.scan(lambda carry, weights: (one(carry, weights, positions, segments), None), x, stack)[0]
-    for weights in stack:
-        x = one(x, weights, positions, segments)
+        with jax.named_scope("layers"):
+            return lax.scan(lambda carry, weights: (one(carry, weights, positions, segments), None), x, stack)[0]
+    for at, weights in enumerate(stack):
+        with jax.named_scope(f"layers/{at}"):
+            x = one(x, weights, positions, segments)
     return x
 
 
 @jax.custom_jvp
+@jax.named_scope("cross_entropy")
 def cross_entropy(logits, one_hot):
     shifted = logits - lax.stop_gradient(jnp.max(logits, axis=-1, keepdims=True))
     return -jnp.sum(one_hot * (shifted - jnp.log(jnp.sum(jnp.exp(shifted), axis=-1, keepdims=True))), axis=-1)
@@ -130,10 +140,13 @@ def _cross_entropy_jvp(primals, tangents):
 
 def loss(mesh, scan, vocabulary, weights, batch):
     data = axis(mesh, "data", "fsdp")
-    chosen = jax.nn.one_hot(batch["inputs"], vocabulary, dtype=BF16)
-    x = constrain(jnp.einsum("btv,vw->btw", chosen, weights["embedding"]), mesh, data, None, None)
+    with jax.named_scope("embedding"):
+        chosen = jax.nn.one_hot(batch["inputs"], vocabulary, dtype=BF16)
+        x = constrain(jnp.einsum("btv,vw->btw", chosen, weights["embedding"]), mesh, data, None, None)
     x = layers_of(mesh, scan, x, weights["layers"], batch["positions"], batch["segments"])
-    logits = constrain(norm(x, weights["norm"]) @ weights["logits"], mesh, data, None, axis(mesh, "tensor")).astype(F32)
+    h = norm(x, weights["norm"])
+    with jax.named_scope("logits"):
+        logits = constrain(h @ weights["logits"], mesh, data, None, axis(mesh, "tensor")).astype(F32)
     each = cross_entropy(logits, jax.nn.one_hot(batch["targets"], vocabulary, dtype=F32))
     each = constrain(each, mesh, data, None) * (batch["segments"] != 0)
     return jnp.sum(each) / (jnp.sum(batch["segments"] != 0) + 1e-8)
@@ -149,12 +162,14 @@ def learning_rate(count):
     return jnp.where(count < WARM_UP, warm, decayed)
 
 
+@jax.named_scope("clip")
 def clip(gradients):
     total = global_norm(gradients)
     small = total < CLIP
     return jax.tree.map(lambda g: lax.select(small, g, (g / total.astype(g.dtype)) * CLIP), gradients)
 
 
+@jax.named_scope("adamw")
 def adamw(weights, gradients, state):
     count = state["count"] + 1
     mu = jax.tree.map(lambda g, m: (1 - BETA1) * g + BETA1 * m, gradients, state["mu"])
@@ -198,8 +213,9 @@ def shapes(size, vocabulary, scan):
             "embedding": ((vocabulary, size.width), ("tensor", "fsdp"))}
 
 
-def build(mesh, *, model, batch=None, sequence=4096, vocabulary=128256, scan=False):
+def build(mesh, *, model, batch=None, sequence=4096, vocabulary=None, scan=False):
     size = SIZES[model]
+    vocabulary = vocabulary or VOCABULARIES[model.split("-")[0]]
     is_leaf = lambda node: isinstance(node, tuple)  # noqa: E731
     weights = jax.tree.map(lambda leaf: abstract(mesh, leaf[0], BF16, *(axis(mesh, a) if a else None for a in leaf[1])),
                            shapes(size, vocabulary, scan), is_leaf=is_leaf)

@@ -10,6 +10,7 @@
 #include "report/step/account.h"
 #include "report/step/block_times.h"
 #include "report/step/breakdown.h"
+#include "report/step/kernel_table.h"
 #include "report/step/throughput.h"
 
 namespace hespas::driver {
@@ -140,6 +141,8 @@ RunResult Summarise(const RunOptions& options, const Prepared& prepared, const E
   out.throughput = report::ThroughputOf(*prepared.module);
   const report::StepView step = ViewOf(prepared, estimated, traces, simulated, out.step_time);
   out.breakdown = report::MakeBreakdown(step, report::MakeAccount(step));
+  if (!options.compat)
+    out.kernels = report::KernelTable(step, simulated ? static_cast<uint32_t>(SlowestRank(*simulated)) : 0);
   if (options.output.list_blocks) {
     const auto npu = simulated ? static_cast<uint32_t>(SlowestRank(*simulated)) : 0;
     out.block_times = report::MakeBlockTimes(step, npu);

@@ -11,9 +11,11 @@
 #include "base/text/json_text.h"
 #include "base/text/suggest.h"
 #include "driver/configuration/run_configuration.h"
+#include "driver/inspect/program_findings.h"
 #include "hardware/device.h"
 #include "hardware/presets.h"
 #include "hardware/system.h"
+#include "ir/facts/platform.h"
 #include "read/chakra/rank_manifest.h"
 #include "read/read.h"
 
@@ -45,7 +47,10 @@ std::optional<std::string> CheckDevice(const std::string& path, const std::strin
 std::optional<std::string> CheckProgram(const std::string& path, Content text, Diagnostics& diagnostics) {
   const auto module = read::ReadText(path, std::move(text), {}, diagnostics);
   if (!module) return Failed(module.error(), diagnostics);
-  return fmt::format("a program of {} operations", module->op_count());
+  ReportFindings(*module, diagnostics);
+  const auto lowered = ir::LoweredFor(*module);
+  return fmt::format("a program of {} operations{}", module->op_count(),
+                     lowered ? fmt::format(", lowered for {}", ir::NameOf(lowered->platform)) : "");
 }
 
 std::optional<std::string> CheckRanks(const std::string& path, Diagnostics& diagnostics) {

@@ -110,7 +110,7 @@ bool HasSizeOf(const hardware::System& system, const trace::TraceGraph& traces, 
   if (system.npus() == npus) return true;
   diagnostics.Error(kSystemSize,
                     fmt::format("`{}` has {} NPUs, but the program needs {}", system.name, system.npus(), npus), {},
-                    fmt::format("choose a system of {} NPUs, or give --num-npus {}", npus, system.npus()));
+                    fmt::format("choose a system of {} NPUs, or give --retarget {}", npus, system.npus()));
   return false;
 }
 

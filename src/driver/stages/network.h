@@ -23,7 +23,8 @@ struct RunOptions;
 
 inline constexpr DiagnosticKind kSystemSize{
     "E0906",
-    "The network has another number of NPUs than the run. Choose a system with as many NPUs, or set --num-npus.",
+    "The network has another number of NPUs than the program has devices. Choose a system with as many NPUs, or let "
+    "--retarget write the program for the system's: what each device computes and exchanges then changes with it.",
     Outcome::kUsage};
 
 enum class NetworkBackend : uint8_t { kAnalytical, kAnalyticalAware, kSimGrid, kNone };  // none: traces only

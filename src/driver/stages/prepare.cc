@@ -1,4 +1,5 @@
 #include "driver/stages/fresh_stages.h"
+#include "driver/stages/platform.h"
 
 namespace hespas::driver {
 
@@ -7,6 +8,7 @@ std::optional<Prepared> Prepare(const RunOptions& options, Diagnostics& diagnost
   if (!device) return std::nullopt;
   auto program = ReadProgramOf(options.program, diagnostics);
   if (!program) return std::nullopt;
+  if (!options.compat) CheckPlatform(program->module, *device, diagnostics);
   OptimiseOptions optimise = options.optimise;
   optimise.mode = OptimiseModeOf(options);
   const bool unless_done = optimise.mode == OptimiseMode::kAuto || optimise.mode == OptimiseMode::kFusionAlone;

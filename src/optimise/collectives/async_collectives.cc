@@ -41,6 +41,7 @@ void Divide(Dataflow& flow, NodeId id, PassContext& context) {
   start.name = flow.source().InternName("mhlo.async_start");
   start.operands = flow.node(id).operands;
   start.origin = flow.node(id).origin;
+  start.scope = flow.node(id).scope;
   std::string symbol;
   do {
     symbol = fmt::format("async_{}", context.started++);

@@ -31,6 +31,7 @@ NodeId Dataflow::Add(Node node, std::span<const ir::TypeId> results) {
     alias_.push_back(ValueId(values_.size()));
     values_.push_back({type, id});
   }
+  has_scopes_ |= node.scope.valid();
   nodes_.push_back(std::move(node));
   order_.push_back(id);
   changed_ = true;
@@ -56,8 +57,25 @@ Node Dataflow::Copy(NodeId id) const {
   copy.capture_count = node.capture_count;
   copy.captured = node.captured;
   copy.origin = node.origin;
+  copy.scope = node.scope;
   copy.attributes = node.attributes;
   return copy;
+}
+
+// What replaces a node is called as that was, with the new nodes that it reads: as XLA's ReplaceInstruction hands on
+// op_name where the new instruction has none (hlo_computation.cc).
+void Dataflow::PassScope(ValueId from, ValueId to) {
+  const NodeId old = producer(from);
+  if (!old.valid() || !node(old).scope.valid()) return;
+  const ir::NameId scope = node(old).scope;
+  std::vector<NodeId> work = {producer(to)};
+  while (!work.empty()) {
+    const NodeId id = work.back();
+    work.pop_back();
+    if (!id.valid() || id.index() < old.index() || node(id).scope.valid()) continue;
+    node(id).scope = scope;
+    for (const ValueId operand : node(id).operands) work.push_back(producer(operand));
+  }
 }
 
 ValueId Dataflow::Resolve(ValueId id) {

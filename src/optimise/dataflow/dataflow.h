@@ -32,6 +32,7 @@ struct Node {
   uint32_t result_count = 0;
   std::vector<ir::Attribute> attributes;
   ir::OpId origin;                    // source location, and regions unless there are bodies
+  ir::NameId scope;                   // the framework's name (ir/facts/framework_name.h); invalid where it has none
   std::vector<ir::ValueId> captured;  // what the captured operands are called inside origin's regions
   std::vector<std::unique_ptr<Dataflow>> bodies;
   bool dead = false;
@@ -89,6 +90,7 @@ class Dataflow {
   void Replace(ValueId from, ValueId to) {
     alias_[from.index()] = to;
     changed_ = true;
+    if (has_scopes_) PassScope(from, to);
   }
   // To be called where operands or outputs were edited in place, or a node was marked dead.
   void NoteChange() { changed_ = true; }
@@ -116,6 +118,7 @@ class Dataflow {
     NodeId producer;
   };
   bool MarkNeeded(std::vector<char>& needed);
+  void PassScope(ValueId from, ValueId to);
 
   ir::Module* source_;
   std::vector<Node> nodes_;
@@ -123,6 +126,7 @@ class Dataflow {
   std::vector<ValueId> alias_;
   std::vector<NodeId> order_;
   bool changed_ = false;  // since Normalise() ran
+  bool has_scopes_ = false;
 };
 
 // Whether every node comes after the nodes it reads.

@@ -1,10 +1,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <unordered_map>
 
 #include "ir/attributes/attribute.h"
+#include "ir/facts/framework_name.h"
 #include "optimise/dataflow/import.h"
 
 namespace hespas::optimise {
@@ -164,7 +166,7 @@ class Exporter {
     const ir::OpId op = out_.AddOp(block, {.name = Name(node.name),
                                            .operands = operands_,
                                            .result_types = result_types_,
-                                           .attributes = Attributes(node.attributes),
+                                           .attributes = Attributes(node.attributes, ScopeOf(node)),
                                            .regions = regions,
                                            .source = node.origin.valid() ? source_.op(node.origin).source : 0});
     for (uint32_t i = 0; i < node.result_count; ++i) {
@@ -220,7 +222,7 @@ class Exporter {
     const ir::OpId copy = out_.AddOp(block, {.name = Name(source_.op(op).name),
                                              .operands = operands,
                                              .result_types = types,
-                                             .attributes = Attributes(source_.attributes(op)),
+                                             .attributes = Attributes(source_.attributes(op), NameOf(op)),
                                              .regions = regions,
                                              .source = source_.op(op).source});
     size_t index = 0;
@@ -234,14 +236,47 @@ class Exporter {
     return names_[id.index()];
   }
 
-  std::span<const ir::Attribute> Attributes(std::span<const ir::Attribute> attributes) {
+  // The location of the op as `loc` instead of what held its name; none where `location` is empty.
+  std::span<const ir::Attribute> Attributes(std::span<const ir::Attribute> attributes, std::string_view location = {}) {
     scratch_.clear();
     for (const ir::Attribute& a : attributes) {
+      if (HoldsName(a.name)) continue;
       auto [kept, is_new] = texts_.try_emplace(a.text);
       if (is_new) kept->second = out_.Keep(std::string(a.text));
       scratch_.push_back({Name(a.name), kept->second});
     }
+    if (!location.empty()) scratch_.push_back({out_.InternName("loc"), location});
     return scratch_;
+  }
+
+  bool HoldsName(ir::NameId id) {
+    if (id.index() >= holds_name_.size()) holds_name_.resize(id.index() + 1);
+    std::optional<bool>& holds = holds_name_[id.index()];
+    if (!holds) holds = ir::HoldsName(source_.name(id));
+    return *holds;
+  }
+
+  // A node's name, or that of the op it was made from.
+  std::string_view ScopeOf(const Node& node) {
+    if (!node.scope.valid()) return node.origin.valid() ? NameOf(node.origin) : std::string_view();
+    return Location(source_.name(node.scope));
+  }
+
+  std::string_view NameOf(ir::OpId op) {
+    for (const ir::Attribute& a : source_.attributes(op)) {
+      if (!HoldsName(a.name)) continue;
+      const auto [known, is_new] = names_in_.try_emplace(a.text);
+      if (is_new) known->second = Location(ir::NameIn(source_, a));
+      if (!known->second.empty()) return known->second;
+    }
+    return {};
+  }
+
+  std::string_view Location(std::string_view name) {
+    if (name.empty()) return {};
+    const auto [kept, is_new] = locations_.try_emplace(std::string(name));
+    if (is_new) kept->second = out_.Keep(ir::LocationText(name));
+    return kept->second;
   }
 
   ir::TypeId TypeOf(ir::TypeId id) {
@@ -264,6 +299,9 @@ class Exporter {
   std::vector<ir::ValueId> operands_;     // of the op at hand
   std::vector<ir::TypeId> result_types_;  // of the op at hand
   std::unordered_map<std::string_view, std::string_view> texts_;
+  std::vector<std::optional<bool>> holds_name_;                      // by name of an attribute
+  std::unordered_map<std::string_view, std::string_view> names_in_;  // what texts of such attributes say
+  std::unordered_map<std::string, std::string_view> locations_;      // by name, as `loc` holds them
   std::set<std::string_view> referenced_;
   Values values_;
 };

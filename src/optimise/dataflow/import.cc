@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "ir/attributes/attribute.h"
+#include "ir/facts/framework_name.h"
 #include "ir/facts/library_call.h"
 
 namespace hespas::optimise {
@@ -47,7 +48,7 @@ std::vector<ir::ValueId> Captures(const ir::Module& module, ir::OpId op) {
 
 class Importer {
  public:
-  Importer(ir::Module& source, const ImportOptions& options) : source_(source), options_(options) {}
+  Importer(ir::Module& source, const ImportOptions& options) : source_(source), options_(options), scopes_(source) {}
 
   std::unique_ptr<Dataflow> Function(ir::OpId main) {
     auto flow = std::make_unique<Dataflow>(source_);
@@ -96,7 +97,9 @@ class Importer {
     size_t index = 0;
     for (const ValueId value : Operands(op, values)) inner[source_.arguments(body)[index++]] = value;
     active_.push_back(function);
+    const ir::NameId caller = std::exchange(caller_, scopes_.Of(op, caller_));
     const std::vector<ValueId> results = Block(flow, body, inner, depth + 1);
+    caller_ = caller;
     active_.pop_back();
     if (results.size() != source_.op(op).result_count) return false;
     for (size_t i = 0; i < results.size(); ++i) values[source_.result(op, i)] = results[i];
@@ -116,6 +119,8 @@ class Importer {
     node.origin = op;
     const auto attributes = source_.attributes(op);
     node.attributes.assign(attributes.begin(), attributes.end());
+    node.scope = scopes_.Of(op, caller_);
+    std::erase_if(node.attributes, [&](const auto& a) { return scopes_.Holds(a.name); });
     if (node.kind == OpKind::kCustomCall) Unwrap(node, op);
     if (source_.op(op).first_region.valid()) AddRegions(node, op, values, depth);
     std::vector<ir::TypeId> types;
@@ -160,6 +165,8 @@ class Importer {
 
   ir::Module& source_;
   ImportOptions options_;
+  Scopes scopes_;
+  ir::NameId caller_;             // the name of the call that is being expanded
   std::vector<ir::OpId> active_;  // functions being expanded; recursion stays a call
   size_t calls_ = 0;
   bool lost_ = false;  // a value was read that nothing on the way has made

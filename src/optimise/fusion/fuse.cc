@@ -44,6 +44,7 @@ void KernelFormer::Form(std::span<const NodeId> roots, std::span<const NodeId> m
   fusion.name = flow_.source().InternName("mhlo.fusion");
   fusion.attributes = {MakeAttribute(flow_.source(), "fusion_kind", fmt::format("#mhlo<fusion_kind {}>", kind))};
   fusion.origin = flow_.node(roots.back()).origin;
+  fusion.scope = flow_.node(roots.back()).scope;
   fusion.bodies.push_back(std::move(body));
   const NodeId made = flow_.Add(std::move(fusion), types);
   for (size_t i = 0; i < results.size(); ++i) flow_.Replace(results[i], flow_.result(made, i));

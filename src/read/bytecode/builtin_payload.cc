@@ -182,11 +182,15 @@ std::string BuiltinAttribute(uint64_t code, ByteReader& reader, Decoder& decoder
     case kInteger:
     case kFloat:
       return NumberAttribute(reader, decoder);
-    case kCallSite:
-    case kFileLine:
+    case kNameLocation: {
+      const std::string_view name = decoder.Attribute(reader.Varint());
+      return fmt::format("loc({}({}))", name, decoder.Attribute(reader.Varint()));
+    }
     case kFused:
+      return fmt::format("loc(fused{})", AttributeList(reader, decoder));
+    case kCallSite:  // tracebacks and lines name no scope
+    case kFileLine:
     case kFusedWithMetadata:
-    case kNameLocation:
     case kUnknownLocation:
     case kFileRange:
       return "loc(unknown)";

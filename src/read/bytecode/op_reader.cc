@@ -15,6 +15,7 @@ using ir::TypeId;
 using ir::ValueId;
 
 constexpr size_t kMaximumRegionDepth = 1000;
+constexpr std::string_view kNowhere = "loc(unknown)";
 
 enum OpMask : uint8_t {
   kAttributes = 1,
@@ -216,12 +217,15 @@ class OpReader {
     const uint64_t index = reader().Varint();
     if (index >= names_.size()) return Fail(fmt::format("operation name {} does not exist", index));
     const uint8_t mask = reader().Byte();
-    reader().Varint();  // location
+    const std::string_view location = decoder_.Location(reader().Varint());
     PendingOp op{.name = names_[index]};
     std::vector<NamedText> attributes;
     if (mask & kAttributes) attributes = decoder_.Dictionary(reader().Varint());
     if (mask & kProperties) ReadProperties(index, attributes);
     SetAttributes(op, attributes);
+    if (location != kNowhere && location.starts_with("loc(")) {
+      op.attributes.push_back({module_.InternName("loc"), location.substr(4, location.size() - 5)});
+    }
     if (mask & kResults) ReadResultTypes(op);
     if (mask & kOperands) ReadOperands(op);
     if (mask & kSuccessors) SkipSuccessors();

@@ -8,6 +8,7 @@
 #include "ir/verify/type_facts.h"
 #include "read/hlo/async_types.h"
 #include "read/hlo/function_writer.h"
+#include "read/hlo/module_rules.h"
 #include "read/hlo/text/literal.h"
 
 namespace hespas::read::hlo {
@@ -62,6 +63,8 @@ class Builder {
         operand_budget_(std::max(kMaximumSmallProgram, kMaximumGrowth * module.source().size())) {}
 
   void Run() {
+    if (diagnostics_.has_errors()) return;
+    CheckModule(syntax_, shapes_, calls_, module_, diagnostics_);
     if (diagnostics_.has_errors()) return;
     Reserve();
     for (size_t i = 0; i < syntax_.computations.size() && !stopped_; ++i) {

@@ -34,7 +34,12 @@ inline constexpr DiagnosticKind kSourceTooLarge{
 inline constexpr DiagnosticKind kNotAProgram{
     "E0112",
     "The file is empty or holds no program that Hespas can read: StableHLO or MHLO text, HLO text, MLIR bytecode, each "
-    "also compressed with gzip or zstd."};
+    "also compressed with gzip or zstd. `jax.jit(f).lower(...).as_text()` is such a text; of jax.export it is "
+    "`exported.mlir_module_serialized`, the bytes of the module, which `exported.serialize()` wraps in a format of "
+    "JAX's own."};
+inline constexpr std::string_view kProgramsHelp =
+    "give a StableHLO or MHLO program, HLO text or MLIR bytecode; of jax.export write "
+    "`exported.mlir_module_serialized` into a file";
 inline constexpr DiagnosticKind kNoMain{
     "E0113",
     "The program has no function called main, where execution would start. Rename the entry function to main."};

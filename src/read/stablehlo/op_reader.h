@@ -132,6 +132,7 @@ class OpReader {
   ir::NameId NameOf(std::string_view name) {
     return name_ids_.FindOrAdd(name, [&] { return m.InternName(name); });
   }
+  bool BeginsStatement();
   bool ReadTopLevel();
   bool ReadAliasDefinition();
   bool ReadResources();

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
 #include <limits>
 
 #include "read/stablehlo/errors.h"
@@ -28,6 +30,14 @@ bool OpReader::Run() {
                          m.LocationAt(open.source), "the file was probably cut off: fetch it again");
       break;
     }
+    if (frames_.size() == 1 && m.op_count() == 0 && !opened_ && !BeginsStatement()) {
+      // Further errors in prose, or behind a first one, would say nothing new.
+      if (!diagnostics_.has_errors()) {
+        diagnostics_.Error(kNotAProgram, "the text is no program: no statement of MLIR starts here",
+                           m.LocationAt(start), std::string(kProgramsHelp));
+      }
+      break;
+    }
     bool good;
     if (frames_.size() > 1 && next == '}') {
       good = CloseRegion();
@@ -48,6 +58,46 @@ bool OpReader::Run() {
     FinishModule();
   }
   return !diagnostics_.has_errors();
+}
+
+constexpr std::string_view kDialects[] = {"arith", "builtin",   "cf",     "chlo", "complex", "func", "linalg",
+                                          "llvm",  "math",      "memref", "mhlo", "quant",   "scf",  "sdy",
+                                          "shape", "stablehlo", "tensor", "tosa", "vector",  "vhlo"};
+
+// Whether what stands here may be an operation, an alias or the list of resources.
+bool OpReader::BeginsStatement() {
+  const std::string_view rest = m.source().substr(c.offset());
+  const auto is_word = [](char ch) { return IsIdent(ch) || ch == '$'; };
+  const auto word_at = [&](size_t at) {
+    size_t end = at;
+    while (end < rest.size() && is_word(rest[end])) ++end;
+    return rest.substr(at, end - at);
+  };
+  switch (rest.front()) {
+    case '#':
+    case '!': {
+      const size_t after = rest.find_first_not_of(" \t", 1 + word_at(1).size());
+      return rest.size() > 1 && !word_at(1).empty() && after != std::string_view::npos && rest[after] == '=';
+    }
+    case '{':
+      return rest.starts_with("{-#");
+    case '%':
+      return !word_at(1).empty();
+    case '"':
+      return word_at(1).find('.') != std::string_view::npos;
+    default: {
+      const std::string_view word = word_at(0);
+      const size_t dot = word.find('.');
+      if (dot == std::string_view::npos)
+        return word == "module" || word == "func" || word == "call" || word == "return";
+      const std::string_view dialect = word.substr(0, dot);
+      if (dot + 1 == word.size()) return false;
+      if (std::find(std::begin(kDialects), std::end(kDialects), dialect) != std::end(kDialects)) return true;
+      // Of another dialect: operands and the like follow its op, where words of a sentence would.
+      const size_t next = rest.find_first_not_of(" \t", word.size());
+      return next == std::string_view::npos || !IsLetter(rest[next]);
+    }
+  }
 }
 
 bool OpReader::ReadTopLevel() { return *c == '{' ? ReadResources() : ReadAliasDefinition(); }

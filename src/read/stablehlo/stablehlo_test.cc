@@ -196,7 +196,8 @@ TEST(StableHloErrors, OfFilesThatAreNoPrograms) {
   EXPECT_THAT(Read(" \n\n").errors, ElementsAre("1:1: E0112 the file is empty"));
   EXPECT_THAT(Read(std::string("\x00\x01\x02gibberish", 12)).errors,
               ElementsAre("1:1: E0112 the file is binary data of no known kind"));
-  EXPECT_THAT(Read("hello world\n").errors, ElementsAre("1:1: E0104 op `hello` has no pretty form that is known here"));
+  EXPECT_THAT(Read("hello world\n").errors,
+              ElementsAre("1:1: E0112 the text is no program: no statement of MLIR starts here"));
 }
 
 TEST(StableHloErrors, OfTruncatedFiles) {

@@ -11,7 +11,9 @@
 #include "base/system/process.h"
 #include "base/system/scratch_folder.h"
 #include "report/step/breakdown.h"
+#include "report/step/kernel_name.h"
 #include "report/step/op_labels.h"
+#include "report/step/scope_path.h"
 #include "report/text/table.h"
 
 namespace hespas::report {
@@ -90,14 +92,14 @@ class Maker {
   std::vector<Run> LayerRuns() const {
     std::vector<Run> runs;
     for (size_t i = 0; i < blocks_.blocks.size(); ++i) {
-      const std::string_view layer = LayerOf(FrameworkName(module_, blocks_.blocks[i].ops.back()));
+      const std::string layer = LayerOf(FrameworkName(module_, blocks_.blocks[i].ops.back()));
       if (!runs.empty() && (layer.empty() || runs.back().layer == layer)) {
         runs.back().end = i + 1;
       } else if (!runs.empty() && runs.back().layer.empty()) {
         runs.back().layer = layer;
         runs.back().end = i + 1;
       } else {
-        runs.push_back({i, i + 1, std::string(layer)});
+        runs.push_back({i, i + 1, layer});
       }
     }
     return runs;
@@ -134,7 +136,8 @@ class Maker {
     const graph::Block& block = blocks_.blocks[i];
     std::string label = fmt::format("{}: {}", i, ShortName(module_.name(HeroOf(module_, block.ops.back()))));
     if (block.ops.size() > 1) label += fmt::format(" and {} more", block.ops.size() - 1);
-    std::string title = fmt::format("block {}: {}, {}, bound by {}", i, KindOf(i), Shapes(blocks_, block), BoundOf(i));
+    std::string title = fmt::format("block {}: {}, {}, {}, bound by {}", i, KernelName(module_, block.ops.back()),
+                                    KindOf(i), Shapes(blocks_, block), BoundOf(i));
     if (const graph::Estimate* estimate = EstimateOf(i)) title += ", " + HumanTime(estimate->time);
     return {.label = std::move(label),
             .title = std::move(title),

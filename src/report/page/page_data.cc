@@ -10,7 +10,9 @@
 #include "report/page/page.h"
 #include "report/step/account.h"
 #include "report/step/critical_path.h"
+#include "report/step/kernel_name.h"
 #include "report/step/op_labels.h"
+#include "report/step/scope_path.h"
 #include "report/text/collectives.h"
 #include "report/text/run_report.h"
 
@@ -97,7 +99,7 @@ class DataWriter {
       const graph::Block& block = step_.blocks.blocks[table.first[i].index()];
       const ir::OpId op = CostliestOp(step_, i);
       kind.Add(strings_.Of(KindLabel(module_, op)));
-      name.Add(strings_.Of(OpText(module_, op)));
+      name.Add(strings_.Of(ContentName(module_, op)));
       shapes.Add(strings_.Of(Shapes(step_.blocks, block)));
       time.Add(estimate.time.value);
       sigma.Add(estimate.sigma.value);
@@ -120,6 +122,7 @@ class DataWriter {
 
   std::string Blocks() {
     const LineIndex lines(module_.source());
+    const KernelNames names(step_);
     Column id, distinct, line, layer;
     for (uint32_t i = 0; i < step_.blocks.blocks.size(); ++i) {
       if (step_.estimates.of_block[i] == graph::EstimateTable::kNone) continue;
@@ -127,7 +130,7 @@ class DataWriter {
       id.Add(i);
       distinct.Add(step_.estimates.of_block[i]);
       line.Add(lines.Line(module_.op(block.ops.back()).source));
-      layer.Add(strings_.Of(LayerOf(FrameworkName(module_, block.ops.back()))));
+      layer.Add(strings_.Of(ScopePath(FrameworkName(module_, block.ops[names.LongestOp(i)]))));
     }
     return fmt::format(R"({{"id":{},"distinct":{},"line":{},"layer":{}}})", id.text(), distinct.text(), line.text(),
                        layer.text());

@@ -90,14 +90,14 @@ class Maker {
   }
 
   // A profiler of a compiled program calls a kernel by its instruction, one of a framework's program by that of the op.
-  std::string_view NameOf(ir::OpId op) const {
+  std::string NameOf(ir::OpId op) const {
     if (!hlo_) return FrameworkName(module_, op);
     std::string_view line = module_.source().substr(module_.op(op).source);
     line = line.substr(0, line.find('\n'));
     if (line.starts_with("ROOT ")) line.remove_prefix(5);
     if (line.starts_with('%')) line.remove_prefix(1);
     const size_t end = line.find(" = ");
-    return end == std::string_view::npos ? FrameworkName(module_, op) : line.substr(0, end);
+    return end == std::string_view::npos ? FrameworkName(module_, op) : std::string(line.substr(0, end));
   }
 
   const StepView& step_;

@@ -1,12 +1,14 @@
 #include "report/step/breakdown.h"
 
 #include <algorithm>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 
 #include "report/step/op_labels.h"
+#include "report/step/scope_path.h"
 
 namespace hespas::report {
 namespace {
@@ -16,7 +18,7 @@ using result::TimeShare;
 constexpr std::string_view kIdle = "idle";
 constexpr std::string_view kNoLayer = "outside of layers";
 
-// Sums by name in the order in which names appear; sorted when taken. Names are views into the module or constants.
+// Sums by name in the order in which names appear; sorted when taken. Names are views that stay.
 class Shares {
  public:
   explicit Shares(const graph::BlockGraph& graph) : graph_(graph) {}
@@ -68,7 +70,8 @@ Time TermOf(const graph::Estimate& estimate, std::string_view name) {
 
 class Maker {
  public:
-  Maker(const StepView& step, const Account& account) : step_(step), account_(account), module_(*step.blocks.module) {}
+  Maker(const StepView& step, const Account& account)
+      : step_(step), account_(account), module_(*step.blocks.module), names_(&module_) {}
 
   result::Breakdown Make() {
     for (uint32_t i = 0; i < step_.blocks.blocks.size(); ++i) {
@@ -126,18 +129,20 @@ class Maker {
   void AddOps(uint32_t block, std::span<const Time> times, std::span<const ir::OpId> ops) {
     for (size_t i = 0; i < ops.size(); ++i) {
       kinds_.Add(KindLabel(module_, ops[i]), times[i], block);
-      const std::string_view layer = LayerOf(FrameworkName(module_, ops[i]));
+      const std::string layer = LayerOf(names_.Of(ops[i]));
       named_ |= !layer.empty();
-      layers_.Add(layer.empty() ? kNoLayer : layer, times[i], block);
+      layers_.Add(layer.empty() ? kNoLayer : std::string_view(*layer_names_.insert(layer).first), times[i], block);
     }
   }
 
   const StepView& step_;
   const Account& account_;
   const ir::Module& module_;
+  const FrameworkNames names_;
   Shares kinds_{step_.blocks};
   Shares layers_{step_.blocks};
   Shares bounds_{step_.blocks};
+  std::set<std::string> layer_names_;
   bool named_ = false;  // some op has a layer
 };
 

@@ -5,7 +5,6 @@
 #include <numeric>
 
 #include "report/step/critical_path.h"
-#include "report/step/op_labels.h"
 
 namespace hespas::report {
 namespace {
@@ -25,15 +24,6 @@ TEST(Divide, PartsAddUpInProportion) {
 
 TEST(Divide, WithoutWeightsPartsAreEqual) {
   EXPECT_THAT(Divide(Time(9), {Time(), Time(), Time()}), ElementsAre(Time(3), Time(3), Time(3)));
-}
-
-TEST(LayerOf, FindsTheNumberedPartInsideOfTransformations) {
-  EXPECT_EQ(LayerOf("jit(step)/transpose(jvp(decoder))/layers_3/mlp/dot_general"), "layers_3");
-  EXPECT_EQ(LayerOf("jit(step)/jvp(ResNet)/BottleneckBlock_12/Conv_0/conv"), "BottleneckBlock_12");
-  EXPECT_EQ(LayerOf("jit(step)/optimizer/mul"), "optimizer");
-  EXPECT_EQ(LayerOf("jit(step)/while/body/h.7/add"), "h.7");
-  EXPECT_EQ(LayerOf("jit(step)/mul_3"), "");  // the operation itself is no layer
-  EXPECT_EQ(LayerOf(""), "");
 }
 
 TEST(LaunchPart, IsNeverMoreThanTheWhole) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "report/step/account.h"
+#include "report/step/kernel_name.h"
 
 namespace hespas::report {
 namespace {
@@ -13,16 +14,12 @@ constexpr std::string_view kNothing = "nothing to do";
 
 std::vector<PathRow> WithoutNetwork(const StepView& step) {
   std::vector<PathRow> path;
+  KernelNames names(step);
   Time at;
   for (uint32_t i = 0; i < step.blocks.blocks.size(); ++i) {
     const graph::Estimate* estimate = step.estimates.Of(graph::BlockId(size_t{i}));
     if (estimate == nullptr || estimate->time == Time()) continue;
-    const graph::Block& block = step.blocks.blocks[i];
-    path.push_back({.start = at,
-                    .duration = estimate->time,
-                    .node = std::string(step.blocks.module->name(block.ops.back())),
-                    .why = "compute",
-                    .block = i});
+    path.push_back({.start = at, .duration = estimate->time, .node = names.Of(i), .why = "compute", .block = i});
     at += estimate->time;
   }
   return path;
@@ -33,6 +30,7 @@ std::vector<PathRow> WithoutNetwork(const StepView& step) {
 std::vector<PathRow> CriticalPath(const StepView& step) {
   if (step.simulated == nullptr) return WithoutNetwork(step);
   const NodeIndex nodes(step.traces);
+  KernelNames names(step);
   std::vector<PathRow> path;
   Time until;
   const auto fill = [&](Time to, uint32_t rank) {
@@ -44,12 +42,14 @@ std::vector<PathRow> CriticalPath(const StepView& step) {
     const Time end = std::min(step.simulated->time(entry.end), step.step_time);
     fill(step.simulated->time(entry.start), entry.rank);
     if (end <= until) continue;
+    const uint32_t block = nodes.at(entry.rank, entry.node).block;
+    const std::string name = block < step.blocks.blocks.size() ? names.Of(block) : std::string();
     path.push_back({.start = until,
                     .duration = end - until,
                     .rank = entry.rank,
-                    .node = entry.name,
+                    .node = name.empty() ? entry.name : name,
                     .why = entry.why,
-                    .block = nodes.at(entry.rank, entry.node).block});
+                    .block = block});
     until = end;
   }
   fill(step.step_time, path.empty() ? 0 : path.back().rank);

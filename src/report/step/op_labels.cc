@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
-#include "ir/attributes/attribute.h"
+#include "ir/facts/async_start.h"
 #include "ir/facts/fusion.h"
 #include "ir/facts/library_call.h"
+#include "ir/walk.h"
 
 namespace hespas::report {
 namespace {
@@ -52,54 +52,43 @@ std::string_view CustomCallLabel(const ir::Module& module, ir::OpId op) {
   }
 }
 
-// The text between the first pair of quotes.
-std::string_view Quoted(std::string_view text) {
-  const size_t begin = text.find('"');
-  if (begin == std::string_view::npos) return {};
-  const size_t end = text.find('"', begin + 1);
-  return end == std::string_view::npos ? std::string_view() : text.substr(begin + 1, end - begin - 1);
-}
-
-std::string_view OwnName(const ir::Module& module, ir::OpId op) {
-  if (const std::string_view* metadata = module.attribute(op, "metadata")) {
-    constexpr std::string_view kKey = "op_name=";
-    const size_t at = metadata->find(kKey);
-    if (at == std::string_view::npos) return {};
-    std::string_view rest = metadata->substr(at + kKey.size());
-    // As HLO text writes it, or within a string of MLIR, where quotes are escaped.
-    const std::string_view quote = rest.starts_with('\\') ? "\\\"" : "\"";
-    if (!rest.starts_with(quote)) return {};
-    rest.remove_prefix(quote.size());
-    return rest.substr(0, rest.find(quote));
+std::string TypeList(const ir::Module& module, const std::vector<ir::ValueId>& values) {
+  constexpr size_t kShown = 5;
+  std::string out;
+  for (size_t i = 0; i < std::min(kShown, values.size()); ++i) {
+    out += (i > 0 ? ", " : "") + TypeText(module.types(), module.type_id(values[i]));
   }
-  const std::string_view* location = module.attribute(op, "loc");
-  if (location == nullptr) return {};
-  std::string_view text = ir::Trim(*location);
-  for (int depth = 0; text.starts_with('#') && depth < 8; ++depth) text = ir::Trim(module.Alias(text));
-  if (text.starts_with("loc(")) text.remove_prefix(4);
-  // A name is followed by nothing or by what it represents; a plain file location has a line behind it.
-  const std::string_view name = Quoted(text);
-  const size_t after = name.empty() ? text.size() : static_cast<size_t>(name.data() - text.data()) + name.size() + 1;
-  return after < text.size() && text[after] == ':' ? std::string_view() : name;
+  if (values.size() > kShown) out += fmt::format(", {} more", values.size() - kShown);
+  return values.size() == 1 ? out : "(" + out + ")";
 }
 
-// `transpose(jvp(decoder))` -> `decoder`.
-std::string_view Unwrapped(std::string_view part) {
-  const size_t open = part.rfind('(');
-  if (open == std::string_view::npos) return part;
-  part.remove_prefix(open + 1);
-  return part.substr(0, part.find(')'));
+// What an asynchronous start runs: its collective, else its last operation that does something.
+ir::OpId StartedBy(const ir::Module& module, ir::OpId start) {
+  const ir::OpId collective = ir::CollectiveInside(module, start);
+  if (collective.valid()) return collective;
+  ir::OpId found = start;
+  ir::WalkNested(module, start, [&](ir::OpId inner) {
+    if (!ir::IsTerminator(module.kind(inner))) found = inner;
+  });
+  return found;
 }
 
-bool IsNumbered(std::string_view part) {
-  const size_t digits = part.size() - (part.find_last_not_of("0123456789") + 1);
-  if (digits == 0 || digits == part.size()) return false;
-  const char before = part[part.size() - digits - 1];
-  return before == '_' || before == '.' || (before >= 'a' && before <= 'z');
+// The start that a done or an update belongs to; the op itself where that is not known.
+ir::OpId StartOf(const ir::Module& module, ir::OpId op) {
+  while (module.kind(op) == OpKind::kAsyncDone || module.kind(op) == OpKind::kAsyncUpdate) {
+    const ir::OpId before = module.operands(op).empty() ? ir::OpId() : module.defining_op(module.operands(op)[0]);
+    if (!before.valid() || ir::Traits(module.kind(before)).sort != OpSort::kAsync) break;
+    op = before;
+  }
+  return op;
 }
 
-constexpr std::array<std::string_view, 9> kWrappers = {
-    "while", "body", "cond", "closed_call", "checkpoint", "remat", "rematted_computation", "shmap_body", "pjit"};
+// Kinds whose name says more than that of the fusion's result.
+bool GivesScope(const ir::Module& module, ir::OpId hero) {
+  return RankOf(module.kind(hero)) < RankOf(OpKind::kAdd) || ir::IsCollective(module.kind(hero));
+}
+
+}  // namespace
 
 std::string TypeText(const ir::TypeTable& types, ir::TypeId id) {
   const ir::Type& type = types[id];
@@ -111,19 +100,11 @@ std::string TypeText(const ir::TypeTable& types, ir::TypeId id) {
   return out + "]";
 }
 
-std::string TypeList(const ir::Module& module, const std::vector<ir::ValueId>& values) {
-  constexpr size_t kShown = 5;
-  std::string out;
-  for (size_t i = 0; i < std::min(kShown, values.size()); ++i) {
-    out += (i > 0 ? ", " : "") + TypeText(module.types(), module.type_id(values[i]));
-  }
-  if (values.size() > kShown) out += fmt::format(", {} more", values.size() - kShown);
-  return values.size() == 1 ? out : "(" + out + ")";
-}
-
-}  // namespace
-
 ir::OpId HeroOf(const ir::Module& module, ir::OpId op) {
+  if (ir::Traits(module.kind(op)).sort == OpSort::kAsync) {
+    const ir::OpId start = StartOf(module, op);
+    return module.kind(start) == OpKind::kAsyncStart ? StartedBy(module, start) : op;
+  }
   if (module.kind(op) != OpKind::kFusion) return op;
   const std::vector<ir::OpId> inner = ir::FusedOps(module, op);
   const auto hero = std::min_element(inner.begin(), inner.end(), [&](ir::OpId a, ir::OpId b) {
@@ -145,29 +126,16 @@ std::string_view KindLabel(const ir::Module& module, ir::OpId op) {
 }
 
 std::string OpText(const ir::Module& module, ir::OpId op) {
+  if (module.kind(op) != OpKind::kFusion) return std::string(module.name(op));
   const ir::OpId hero = HeroOf(module, op);
   return hero == op ? std::string(module.name(op)) : fmt::format("fusion of {}", module.name(hero));
 }
 
-std::string_view FrameworkName(const ir::Module& module, ir::OpId op) {
-  const std::string_view own = OwnName(module, op);
-  if (!own.empty() || module.kind(op) != OpKind::kFusion) return own;
-  return OwnName(module, HeroOf(module, op));
-}
-
-std::string_view LayerOf(std::string_view framework_name) {
-  std::string_view first;
-  size_t begin = 0;
-  // The last part names the operation itself.
-  for (size_t slash; (slash = framework_name.find('/', begin)) != std::string_view::npos; begin = slash + 1) {
-    const std::string_view whole = framework_name.substr(begin, slash - begin);
-    if (whole.starts_with("jit(") || whole.starts_with("pjit(")) continue;
-    const std::string_view part = Unwrapped(whole);
-    if (IsNumbered(part)) return part;
-    const bool wrapper = std::find(kWrappers.begin(), kWrappers.end(), part) != kWrappers.end();
-    if (first.empty() && !wrapper) first = part;
-  }
-  return first;
+std::string FrameworkName(const ir::Module& module, ir::OpId op) {
+  const ir::OpId hero = HeroOf(module, op);
+  const bool first = hero != op && GivesScope(module, hero);
+  std::string name = ir::OwnFrameworkName(module, first ? hero : op);
+  return name.empty() && hero != op ? ir::OwnFrameworkName(module, first ? op : hero) : name;
 }
 
 std::string Shapes(const graph::BlockGraph& blocks, const graph::Block& block) {

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "graph/block_graph.h"
+#include "ir/facts/framework_name.h"
 #include "ir/module.h"
 #include "report/step/step_view.h"
 
@@ -13,7 +14,8 @@ namespace hespas::report {
 // "matmul", "elementwise", "reduction", "all_reduce", ...; a fusion is called by its heaviest operation.
 std::string_view KindLabel(const ir::Module& module, ir::OpId op);
 
-// The operation that gives a fusion its kind and name; the op itself for any other.
+// The operation that gives a fusion its kind and name; what an asynchronous start or done runs; the op itself for any
+// other.
 ir::OpId HeroOf(const ir::Module& module, ir::OpId op);
 
 // "add" of "stablehlo.add".
@@ -22,12 +24,25 @@ inline std::string_view ShortName(std::string_view op_name) { return op_name.sub
 // "stablehlo.add"; of a fusion "fusion of stablehlo.add".
 std::string OpText(const ir::Module& module, ir::OpId op);
 
-// The framework's name of an op ("jit(step)/decoder/layers_0/mlp/dot_general"), from a location or HLO metadata; ""
-// where the program has none.
-std::string_view FrameworkName(const ir::Module& module, ir::OpId op);
+// The framework's name of a kernel: of the matmul or reduction that a fusion is about, else of its result
+// (ir/facts/framework_name.h); "" where the program has none.
+std::string FrameworkName(const ir::Module& module, ir::OpId op);
 
-// The numbered part of a framework name ("layers_0"), else the first that is no wrapper, else "".
-std::string_view LayerOf(std::string_view framework_name);
+// The same for many ops of one module.
+class FrameworkNames {
+ public:
+  explicit FrameworkNames(const ir::Module* module)
+      : module_(module), any_(module != nullptr && ir::HasNames(*module)) {}
+  bool any() const { return any_; }
+  std::string Of(ir::OpId op) const { return any_ ? FrameworkName(*module_, op) : std::string(); }
+
+ private:
+  const ir::Module* module_;
+  bool any_;
+};
+
+// "f32[4096,1024]".
+std::string TypeText(const ir::TypeTable& types, ir::TypeId id);
 
 // "(bf16[8,128], f32[]) -> f32[8]" of what a block reads and makes; long lists are cut.
 std::string Shapes(const graph::BlockGraph& blocks, const graph::Block& block);

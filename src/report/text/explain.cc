@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "report/step/breakdown.h"
+#include "report/step/kernel_name.h"
 #include "report/step/op_labels.h"
 #include "report/text/collectives.h"
 #include "report/text/table.h"
@@ -54,7 +55,7 @@ class BlockExplainer {
         module_(*context.step.blocks.module),
         estimate_(*context.step.estimates.Of(id)),
         op_(block_.ops.back()) {
-    out_.title = fmt::format("block {}: {}", id.value, module_.name(HeroOf(module_, op_)));
+    out_.title = fmt::format("block {}: {}", id.value, ContentName(module_, op_));
   }
 
   Explanation Explain() {
@@ -72,8 +73,7 @@ class BlockExplainer {
                   {"operations", std::to_string(block_.ops.size())},
                   {"shapes", Shapes(context_.step.blocks, block_)}};
     if (at.line > 0) out_.facts.emplace_back("where", fmt::format("{}:{}:{}", at.file, at.line, at.column));
-    if (const auto name = FrameworkName(module_, op_); !name.empty())
-      out_.facts.emplace_back("name", std::string(name));
+    if (const auto name = FrameworkName(module_, op_); !name.empty()) out_.facts.emplace_back("name", name);
     out_.facts.emplace_back("time", fmt::format("{} ({} ps)", HumanTime(estimate_.time), estimate_.time.value));
     if (estimate_.sigma != Time()) out_.facts.emplace_back("uncertainty", "± " + HumanTime(estimate_.sigma));
   }

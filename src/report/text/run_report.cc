@@ -126,6 +126,21 @@ Json Shares(const std::vector<result::TimeShare>& shares) {
   return rows;
 }
 
+constexpr size_t kListedKernels = 100;
+
+Json Kernels(const result::RunResult& r) {
+  Json rows = Json::array();
+  for (size_t i = 0; i < std::min(kListedKernels, r.kernels.size()); ++i) {
+    const result::KernelSummary& kernel = r.kernels[i];
+    rows.push_back({{"name", kernel.name},
+                    {"count", kernel.count},
+                    {"time_ps", kernel.time.value},
+                    {"flops", kernel.flops.value},
+                    {"bytes", kernel.bytes.value}});
+  }
+  return rows;
+}
+
 Json WhatIfs(const result::RunResult& r) {
   Json rows = Json::array();
   for (const result::WhatIf& row : r.what_if) {
@@ -141,23 +156,35 @@ std::string ShareOfStep(const result::RunResult& r, Time part) {
 
 constexpr size_t kSummaryLines = 24;  // of a terminal
 
-// At most `rows` operations and collectives: the costliest of both.
-Table Costliest(const result::RunResult& r, size_t rows) {
-  std::vector<result::OpSummary> costliest(r.ops.begin(), r.ops.begin() + std::min<ptrdiff_t>(std::ssize(r.ops), 6));
-  for (const auto& c : r.collectives) {
-    costliest.push_back({.name = c.op, .count = c.count, .time = c.time, .bytes = c.bytes});
+constexpr size_t kNameColumns = 46;  // of 80, beside count, time and bytes
+
+size_t Columns(std::string_view text) {
+  return static_cast<size_t>(std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
+}
+
+// The end of a name says what a kernel does: what is too long loses its outer scopes.
+std::string Shortened(std::string_view name) {
+  std::string_view rest = name;
+  while (Columns(rest) + (rest == name ? 0 : 2) > kNameColumns) {
+    const size_t slash = rest.find('/');
+    if (slash == std::string_view::npos || slash > rest.find(' ')) break;
+    rest.remove_prefix(slash + 1);
   }
-  std::stable_sort(costliest.begin(), costliest.end(), [](const auto& a, const auto& b) { return a.time > b.time; });
-  if (costliest.size() > rows) costliest.resize(rows);
+  return rest == name ? std::string(name) : fmt::format("…/{}", rest);
+}
+
+// The costliest kernels and collectives.
+Table Costliest(const result::RunResult& r, size_t rows) {
   UnitColumn names{.column = {"costliest"}, .cells = {}};
   UnitColumn counts{.column = {"count", Align::kRight}, .cells = {}};
   std::vector<Time> times;
   std::vector<Bytes> sizes;
-  for (const auto& op : costliest) {
-    names.cells.push_back(op.name);
-    counts.cells.push_back(std::to_string(op.count));
-    times.push_back(op.time);
-    sizes.push_back(op.bytes);
+  for (size_t i = 0; i < std::min(rows, r.kernels.size()); ++i) {
+    const result::KernelSummary& kernel = r.kernels[i];
+    names.cells.push_back(Shortened(kernel.name));
+    counts.cells.push_back(std::to_string(kernel.count));
+    times.push_back(kernel.time);
+    sizes.push_back(kernel.bytes);
   }
   Table table;
   AddColumn(table, std::move(names));
@@ -213,6 +240,7 @@ std::string ToJson(const result::RunResult& r, int indent) {
                     {"communication", r.blocks.communication}};
   json["collectives"] = Collectives(r);
   json["ops"] = Ops(r);
+  json["kernels"] = Kernels(r);
   json["where_time_goes"] = {{"total_ps", r.breakdown.total.value},
                              {"by_kind", Shares(r.breakdown.kinds)},
                              {"by_layer", Shares(r.breakdown.layers)},

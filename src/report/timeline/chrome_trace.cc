@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "report/step/kernel_name.h"
 #include "report/text/json_quote.h"
 #include "report/timeline/perfetto.h"
 #include "report/timeline/slices.h"
@@ -24,14 +25,16 @@ std::string ChromeTrace(const StepView& step, const TimelineCounters& counters) 
     add(fmt::format(R"({{"ph":"M","name":"thread_name","pid":{},"tid":{},"args":{{"name":{}}}}})",
                     slices.tracks[i].process + 1, i + 1, QuotedJson(slices.tracks[i].name)));
   }
+  KernelNames kernels(step);
   for (const Slice& slice : slices.slices) {
     const Track& track = slices.tracks[slice.track];
     const uint32_t rank = slices.processes[track.process].rank;
     const trace::Node& node = step.traces.programs[step.traces.program_of_rank[rank]].nodes[slice.node];
     const Time duration = slice.end - slice.start;
+    const std::string name = node.block < step.blocks.blocks.size() ? kernels.Of(node.block) : std::string();
     const std::string place = fmt::format(R"("pid":{},"tid":{})", track.process + 1, slice.track + 1);
     add(fmt::format(R"({{"ph":"X","name":{},"cat":"{}",{},"ts":{},"dur":{},"args":{{"duration_ps":{},"block":{}}}}})",
-                    QuotedJson(node.name), track.compute ? "compute" : "communication", place,
+                    QuotedJson(name.empty() ? node.name : name), track.compute ? "compute" : "communication", place,
                     Microseconds(slice.start), Microseconds(duration), duration.value, node.block));
     for (const uint64_t flow : slice.flows) {
       add(fmt::format(R"({{"ph":"s","id":{},"name":"unblocks","cat":"flow",{},"ts":{}}})", flow, place,

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/line_index.h"
-#include "report/step/op_labels.h"
+#include "report/step/kernel_name.h"
 #include "report/timeline/slices.h"
 
 namespace hespas::report {
@@ -87,7 +87,8 @@ class Writer {
         memory_(counters.memory),
         power_(counters.power),
         module_(*step.blocks.module),
-        lines_(module_.source()) {}
+        lines_(module_.source()),
+        kernels_(step_) {}
 
   std::string Write() {
     slices_ = MakeSlices(step_);
@@ -269,11 +270,12 @@ class Writer {
     const auto [found, added] = facts_.try_emplace(block);
     Facts& facts = found->second;
     if (!added) return facts;
-    facts.name = names_.Of(node_name);
-    if (block == trace::kNoBlock || step_.blocks.blocks[block].ops.empty()) return facts;
+    if (block == trace::kNoBlock || step_.blocks.blocks[block].ops.empty()) {
+      facts.name = names_.Of(node_name);
+      return facts;
+    }
     const ir::OpId op = step_.blocks.blocks[block].ops.back();
-    const ir::OpId hero = HeroOf(module_, op);
-    if (hero != op) facts.name = names_.Of(fmt::format("fusion of {}", module_.name(hero)));
+    facts.name = names_.Of(kernels_.Of(block));
     const uint32_t line = lines_.Line(module_.op(op).source);
     if (line > 0) facts.location = texts_.Of(fmt::format("{}:{}", module_.path(), line));
     if (const graph::Estimate* estimate = step_.estimates.Of(graph::BlockId(size_t{block}))) {
@@ -305,6 +307,7 @@ class Writer {
   const std::optional<PowerFigures>& power_;
   const ir::Module& module_;
   const LineIndex lines_;
+  KernelNames kernels_;
   Slices slices_;
   std::vector<Event> events_;
   std::vector<Count> counts_;

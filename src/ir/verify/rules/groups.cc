@@ -8,6 +8,41 @@
 namespace hespas::ir::verify {
 namespace {
 
+int64_t CountOf(Check& check, std::string_view name) {
+  const std::string_view* text = check.module().attribute(check.module().root(), name);
+  return text == nullptr ? 1 : AsInteger(*text).value_or(1);
+}
+
+// Those whose channel means all partitions of each replica, where others' means the partitions.
+bool IsSum(Check& check) {
+  const OpKind kind = check.module().kind(check.id());
+  return kind == OpKind::kAllReduce || kind == OpKind::kAllGather || kind == OpKind::kReduceScatter;
+}
+
+// How many ids there are of the kind that groups or pairs name (StableHLO specification, "Collective ops"); 0 where the
+// program does not say. Only HLO is held to its counts: StableHLO's reference implementation takes any. A count of 1
+// stands where nobody knows, and XLA's CheckReplicaGroups lets it pass.
+int64_t IdsOf(Check& check) {
+  if (!check.hlo() || check.in_nested_module()) return 0;
+  const int64_t replicas = CountOf(check, "mhlo.num_replicas");
+  const int64_t partitions = CountOf(check, "mhlo.num_partitions");
+  int64_t ids = !IsSum(check) && ChannelOf(check.module(), check.id()) ? partitions : replicas;
+  if (UsesGlobalIds(check) && __builtin_mul_overflow(replicas, partitions, &ids)) return 0;
+  return ids > 1 ? ids : 0;
+}
+
+bool CheckIdCount(Check& check, const std::vector<int64_t>& ids, bool complete) {
+  const int64_t count = IdsOf(check);
+  if (count == 0 || ids.empty()) return true;
+  const int64_t largest = *std::max_element(ids.begin(), ids.end());
+  const auto named = std::count_if(ids.begin(), ids.end(), [](int64_t id) { return id >= 0; });
+  if (largest < count && (!complete || named == count)) return true;
+  return check.Report(kBadGroups,
+                      largest >= count ? fmt::format("id {} is named, but the program runs on {}", largest, count)
+                                       : fmt::format("{} ids are named, but the program runs on {}", named, count),
+                      "correct the ids, or num_partitions and replica_count of the header");
+}
+
 // Every id once, none left out of 0..n-1.
 bool CheckIds(Check& check, const IntegerMatrix& groups, const GroupRules& rules) {
   std::vector<bool> seen(groups.values.size(), false);
@@ -36,9 +71,27 @@ bool CheckMeshAxes(Check& check, std::string_view text) {
                       "define the mesh or correct the name");
 }
 
+// `[G,S]<=[N,...]T(...)`, where there are too many to list: as many places as ids.
+bool CheckIota(Check& check, std::string_view text) {
+  const size_t arrow = text.find("<=");
+  const auto product = [&](size_t from) {
+    const size_t open = std::min(text.find('[', from), text.size());
+    int64_t out = 1;
+    for (const int64_t v :
+         AsIntegers(text.substr(open, text.find(']', open) + 1 - open)).value_or(std::vector<int64_t>())) {
+      if (__builtin_mul_overflow(out, v, &out)) return int64_t{-1};
+    }
+    return out;
+  };
+  const int64_t places = product(0);
+  const int64_t ids = product(arrow);
+  if (places != ids) return check.Fail(kBadGroups, "`replica_groups` has {} places for {} ids", places, ids);
+  return CheckIdCount(check, {ids - 1}, false);
+}
+
 bool CheckGroupText(Check& check, std::string_view text, const GroupRules& rules) {
   if (Trim(text).starts_with('#')) return CheckMeshAxes(check, text);
-  if (check.hlo() && text.find("<=") != std::string_view::npos) return true;  // `[G,S]<=[N]`, too large to list
+  if (check.hlo() && text.find("<=") != std::string_view::npos) return CheckIota(check, text);
   const auto dense = AsDense(text);
   const auto shape = dense ? AsShape(dense->type) : std::nullopt;
   if (shape && shape->dims.size() != 2) {
@@ -52,6 +105,7 @@ bool CheckGroupText(Check& check, std::string_view text, const GroupRules& rules
     return check.Fail(kBadGroups, "with `use_global_device_ids` the replica groups must not be empty");
   }
   if (!CheckIds(check, *groups, rules)) return false;
+  if (!CheckIdCount(check, groups->values, rules.complete)) return false;
   if (rules.size == 0 || (groups->columns == rules.size && groups->rows > 0)) return true;
   return check.Fail(kBadGroups, "groups of {} replicas are needed, but they have {}", rules.size, groups->columns);
 }
@@ -79,7 +133,8 @@ bool CheckReplicaGroups(Check& check, const GroupRules& rules) {
   const std::string_view* text = check.Require("replica_groups");
   if (!text) return false;
   std::string key(*text);
-  key += fmt::format(" {}{}{}{}", rules.uniform, rules.complete, UsesGlobalIds(check), rules.size);
+  key += fmt::format(" {}{}{}{}{}{}", rules.uniform, rules.complete, UsesGlobalIds(check), IsSum(check),
+                     check.has("channel_handle"), rules.size);
   if (check.right_groups().contains(key)) return true;
   if (!CheckGroupText(check, *text, rules)) return false;
   check.right_groups().insert(std::move(key));
@@ -105,6 +160,7 @@ bool CheckPairs(Check& check) {
     targets.push_back(pairs->at(row, 1));
   }
   for (std::vector<int64_t>* ids : {&sources, &targets}) {
+    if (!CheckIdCount(check, *ids, false)) return false;
     std::sort(ids->begin(), ids->end());
     const auto twice = std::adjacent_find(ids->begin(), ids->end());
     if (twice != ids->end()) {
