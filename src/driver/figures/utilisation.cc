@@ -1,48 +1,52 @@
 #include "driver/figures/utilisation.h"
 
-#include <vector>
+#include <algorithm>
 
-#include "estimate/arithmetic.h"
 #include "estimate/calibrated/machine.h"
 
 namespace hespas::driver {
-namespace {
 
-struct Seconds {
-  double arithmetic = 0;
-  double contractions = 0;
-};
-
-void Add(const ir::Module& module, ir::OpId op, const estimate::calibrated::Machine& machine, Seconds& sum) {
-  for (const estimate::Arithmetic& part : estimate::ArithmeticOf(module, op)) {
-    const double seconds = part.flops / estimate::RateOn(machine, part).value;
-    sum.arithmetic += seconds;
-    if (part.contraction) sum.contractions += seconds;
+std::vector<estimate::Arithmetic> StepArithmetic(const Prepared& prepared, const graph::EstimateTable& table) {
+  const std::vector<int64_t> uses = graph::Uses(prepared.blocks, table);
+  std::vector<estimate::Arithmetic> sum;
+  for (size_t i = 0; i < uses.size(); ++i) {
+    for (const ir::OpId op : prepared.blocks.blocks[table.first[i].index()].ops) {
+      for (const estimate::Arithmetic& part : estimate::ArithmeticOf(*prepared.module, op)) {
+        AddTo(sum, part, static_cast<double>(uses[i]));
+      }
+    }
   }
+  return sum;
 }
 
-}  // namespace
-
-PeakTimes PeakTimesOf(const Prepared& prepared, const Estimated& estimated) {
-  const ir::Module& module = *prepared.module;
-  const std::vector<int64_t> counts = graph::Uses(prepared.blocks, estimated.table);
-  const std::vector<double> uses(counts.begin(), counts.end());
-  const estimate::calibrated::Machine machine = estimate::calibrated::MakeMachine(prepared.device);
-  double arithmetic = 0;
-  double contractions = 0;
-  double bytes = 0;
+double TrafficSeconds(const hardware::Device& device, const graph::BlockGraph& blocks,
+                      const graph::EstimateTable& table) {
+  const std::vector<int64_t> uses = graph::Uses(blocks, table);
+  double seconds = 0;
   for (size_t i = 0; i < uses.size(); ++i) {
-    Seconds block;
-    for (const ir::OpId op : prepared.blocks.blocks[estimated.table.first[i].index()].ops) {
-      Add(module, op, machine, block);
-    }
-    arithmetic += uses[i] * block.arithmetic;
-    contractions += uses[i] * block.contractions;
-    bytes += uses[i] * static_cast<double>(estimated.table.unique[i].bytes.value);
+    const graph::Estimate& estimate = table.unique[i];
+    const double busy = static_cast<double>(estimate.bytes.value) / device.memory_bandwidth.value;
+    seconds += static_cast<double>(uses[i]) * std::min(busy, estimate.time.seconds());
   }
-  return {.arithmetic = Time::Seconds(arithmetic),
-          .contractions = Time::Seconds(contractions),
-          .traffic = Time::Seconds(bytes / prepared.device.memory_bandwidth.value)};
+  return seconds;
+}
+
+void FillUtilisation(const hardware::Device& device, const StepLoad& load, result::RunResult& out) {
+  const double step = out.step_time.seconds();
+  if (!(step > 0)) return;
+  const estimate::calibrated::Machine machine = estimate::calibrated::MakeMachine(device);
+  double all = 0;
+  double contractions = 0;
+  for (const estimate::Arithmetic& part : load.arithmetic) {
+    const double seconds = part.flops / estimate::RateOn(machine, part).value;
+    all += seconds;
+    if (part.contraction) contractions += seconds;
+  }
+  out.flops_utilisation = all / step;
+  out.hardware_flops_utilisation = contractions / step;
+  out.model_flops_utilisation.reset();
+  if (load.model) out.model_flops_utilisation = ModelShare(*load.model, machine) * out.hardware_flops_utilisation;
+  out.memory_bandwidth_utilisation = load.traffic_seconds / step;
 }
 
 }  // namespace hespas::driver
