@@ -155,7 +155,7 @@ constexpr size_t kFewestRows = 6;
 
 std::string Capacity(const result::RunResult& r) {
   if (!r.memory_capacity) return {};
-  return fmt::format("{} {}", *r.fits_in_memory ? "of" : "DOES NOT FIT into", HumanBytes(*r.memory_capacity));
+  return fmt::format("{} {}", *r.fits_in_memory ? "fits into" : "DOES NOT FIT into", HumanBytes(*r.memory_capacity));
 }
 
 // A paragraph that stands out.
