@@ -1,6 +1,7 @@
 #include "driver/figures/utilisation.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "estimate/calibrated/machine.h"
 
@@ -32,8 +33,9 @@ double TrafficSeconds(const hardware::Device& device, const graph::BlockGraph& b
 }
 
 void FillUtilisation(const hardware::Device& device, const StepLoad& load, result::RunResult& out) {
+  // A step of more than a hundred days says no more than that: its picoseconds saturate.
+  if (out.step_time.value <= 0 || out.step_time.value == std::numeric_limits<int64_t>::max()) return;
   const double step = out.step_time.seconds();
-  if (!(step > 0)) return;
   const estimate::calibrated::Machine machine = estimate::calibrated::MakeMachine(device);
   double all = 0;
   double contractions = 0;
