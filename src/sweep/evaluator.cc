@@ -70,12 +70,7 @@ void FillResult(const hardware::Device& device, const Structure& structure, cons
   out.peak_memory = structure.PeakMemory();
   if (device.memory_capacity) out.fits_in_memory = *out.peak_memory <= *device.memory_capacity;
   out.throughput = report::ThroughputOf(*structure.prepared().module, out.npus);
-  const graph::EstimateTable& table = work.estimated.table;
-  driver::FillUtilisation(device,
-                          {.arithmetic = structure.ArithmeticOf(table),
-                           .model = structure.prepared().model_work,
-                           .traffic_seconds = driver::TrafficSeconds(device, structure.prepared().blocks, table)},
-                          out);
+  driver::FillUtilisation(device, work.load, structure.prepared().model_work, out);
 }
 
 }  // namespace

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "driver/figures/utilisation.h"
 #include "estimate/registry.h"
 #include "memory/memory.h"
 
@@ -27,11 +26,6 @@ Structure::Structure(driver::Prepared prepared, bool communicates)
     : prepared_(std::move(prepared)),
       communicates_(communicates),
       facts_(std::make_shared<const estimate::Facts>(*prepared_.module)) {}
-
-const std::vector<estimate::Arithmetic>& Structure::ArithmeticOf(const graph::EstimateTable& table) const {
-  std::call_once(arithmetic_once_, [&] { arithmetic_ = driver::StepArithmetic(prepared_, table); });
-  return arithmetic_;
-}
 
 Bytes Structure::PeakMemory() const {
   std::call_once(memory_once_, [this] {

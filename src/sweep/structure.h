@@ -16,7 +16,6 @@
 #include <vector>
 
 #include "driver/pipeline/run.h"
-#include "estimate/arithmetic.h"
 #include "estimate/facts.h"
 #include "optimise/gpu/decisions.h"
 #include "simulate/collective/analytical.h"
@@ -37,8 +36,6 @@ class Structure {
   const driver::Prepared& prepared() const { return prepared_; }
   bool communicates() const { return communicates_; }
   const std::shared_ptr<const estimate::Facts>& facts() const { return facts_; }
-  // Of a step, one entry for each rate; `table`: estimates of its blocks.
-  const std::vector<estimate::Arithmetic>& ArithmeticOf(const graph::EstimateTable& table) const;
   // Of one device.
   Bytes PeakMemory() const;
   std::shared_ptr<const Assembled> TracesFor(const driver::RunOptions& options, const driver::Estimated& estimated,
@@ -48,8 +45,6 @@ class Structure {
   driver::Prepared prepared_;  // its device is that of the first point
   bool communicates_;
   std::shared_ptr<const estimate::Facts> facts_;
-  mutable std::once_flag arithmetic_once_;
-  mutable std::vector<estimate::Arithmetic> arithmetic_;
   mutable std::once_flag memory_once_;
   mutable Bytes memory_;
   mutable std::mutex mutex_;

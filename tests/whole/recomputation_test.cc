@@ -7,6 +7,7 @@
 #include <string>
 
 #include "../read_program.h"
+#include "driver/pipeline/run.h"
 #include "driver/stages/read.h"
 #include "optimise/optimise.h"
 
@@ -103,6 +104,23 @@ TEST(Recomputation, OfLoopsIsFoundByNameAndByValue) {
 
 TEST(Recomputation, OfLoopsWithoutNamesIsUnknownWhereNoneIsFound) {
   EXPECT_FALSE(CountsOfFile("scan.saved.plain.mlir").has_value());
+}
+
+result::RunResult RunFile(const std::string& name) {
+  Diagnostics diagnostics;
+  const auto result = driver::Run({.program = {.path = HESPAS_SOURCE_DIR "/tests/data/whole/remat/" + name},
+                                   .device = {.name = "H100_80GB"},
+                                   .network = {.backend = driver::NetworkBackend::kNone}},
+                                  diagnostics);
+  return result.value_or(result::RunResult());
+}
+
+// FLOPs of 24 matmuls of 2 * 32 * 64 * 64 each at H100's TF32 rate, 18 of them the model's.
+TEST(Recomputation, OfALoopCountsEveryIteration) {
+  const result::RunResult result = RunFile("scan.plain.mlir");
+  const double matmul = 2.0 * 32 * 64 * 64 / 494.5e12;
+  EXPECT_NEAR(result.hardware_flops_utilisation * result.step_time.seconds() / (24 * matmul), 1, 1e-3);
+  EXPECT_NEAR(result.model_flops_utilisation.value_or(0) * result.step_time.seconds() / (18 * matmul), 1, 1e-3);
 }
 
 }  // namespace

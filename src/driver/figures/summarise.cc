@@ -59,11 +59,7 @@ void FillWork(const Prepared& prepared, const Estimated& estimated, RunResult& o
     out.flops += uses[i] * estimated.table.unique[i].flops;
     out.bytes_accessed += uses[i] * estimated.table.unique[i].bytes;
   }
-  FillUtilisation(prepared.device,
-                  {.arithmetic = StepArithmetic(prepared, estimated.table),
-                   .model = prepared.model_work,
-                   .traffic_seconds = TrafficSeconds(prepared.device, prepared.blocks, estimated.table)},
-                  out);
+  FillUtilisation(prepared.device, LoadOf(prepared, estimated.table, prepared.device), prepared.model_work, out);
   out.blocks.unique = static_cast<int64_t>(estimated.table.unique.size());
   for (const graph::Block& block : prepared.blocks.blocks) {
     int64_t& count = block.kind == graph::BlockKind::kCompute ? out.blocks.compute : out.blocks.communication;

@@ -5,30 +5,24 @@
 // - At most 100 %: no estimate is shorter than its arithmetic at these rates.
 #pragma once
 
-#include <vector>
-
 #include "driver/stages/estimate.h"
-#include "estimate/arithmetic.h"
 #include "result/run_result.h"
 
 namespace hespas::driver {
 
-// The arithmetic of all blocks, one entry for each rate.
-std::vector<estimate::Arithmetic> StepArithmetic(const Prepared& prepared, const graph::EstimateTable& table);
-
-// Seconds that the memory is busy at its peak bandwidth. What a kernel reads faster than that comes from a cache: no
-// kernel keeps the memory busy for longer than it runs.
-double TrafficSeconds(const hardware::Device& device, const graph::BlockGraph& blocks,
-                      const graph::EstimateTable& table);
-
-// What a step asks of the device.
+// Seconds that a step asks of the device at its peak.
 struct StepLoad {
-  const std::vector<estimate::Arithmetic>& arithmetic;
-  const std::optional<ModelWork>& model;  // absent: the program does not tell what it recomputes, and MFU is unknown
-  double traffic_seconds = 0;
+  double arithmetic = 0;    // all operations at the rates of their types, loops and branches included
+  double contractions = 0;  // of it matmuls and convolutions
+  // All bytes at the memory's bandwidth. What a kernel reads faster than that comes from a cache: no kernel keeps the
+  // memory busy for longer than it runs.
+  double traffic = 0;
 };
+StepLoad LoadOf(const Prepared& prepared, const graph::EstimateTable& table, const hardware::Device& device);
 
-// Fills the utilisations from the step's time.
-void FillUtilisation(const hardware::Device& device, const StepLoad& load, result::RunResult& out);
+// Fills the utilisations from the step's time. Without `model` the program does not tell what it recomputes, and MFU
+// stays unknown.
+void FillUtilisation(const hardware::Device& device, const StepLoad& load, const std::optional<ModelWork>& model,
+                     result::RunResult& out);
 
 }  // namespace hespas::driver

@@ -7,18 +7,7 @@
 namespace hespas::driver {
 namespace {
 
-std::vector<estimate::Arithmetic> Contractions(const ir::Module& module, const std::vector<ir::ExecutedOp>& ops) {
-  std::vector<estimate::Arithmetic> sum;
-  for (const ir::ExecutedOp& executed : ops) {
-    for (const estimate::Arithmetic& part : estimate::ArithmeticOf(module, executed.op)) {
-      if (part.contraction) AddTo(sum, part, executed.times);
-    }
-  }
-  return sum;
-}
-
-}  // namespace
-
+// Adds to the entry of its rate.
 void AddTo(std::vector<estimate::Arithmetic>& sum, const estimate::Arithmetic& part, double times) {
   auto found = std::find_if(sum.begin(), sum.end(), [&](const estimate::Arithmetic& entry) {
     return entry.contraction == part.contraction && entry.type == part.type && entry.precision == part.precision &&
@@ -31,6 +20,18 @@ void AddTo(std::vector<estimate::Arithmetic>& sum, const estimate::Arithmetic& p
   }
   found->flops += times * part.flops;
 }
+
+std::vector<estimate::Arithmetic> Contractions(const ir::Module& module, const std::vector<ir::ExecutedOp>& ops) {
+  std::vector<estimate::Arithmetic> sum;
+  for (const ir::ExecutedOp& executed : ops) {
+    for (const estimate::Arithmetic& part : estimate::ArithmeticOf(module, executed.op)) {
+      if (part.contraction) AddTo(sum, part, executed.times);
+    }
+  }
+  return sum;
+}
+
+}  // namespace
 
 std::optional<ModelWork> ModelWorkOf(const ir::Module& module, bool scheduled) {
   const auto found = ir::RecomputationOf(module, scheduled);

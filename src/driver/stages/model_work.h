@@ -25,7 +25,4 @@ std::optional<ModelWork> ModelWorkOf(const ir::Module& module, bool scheduled);
 // What of the executed work, by time at peak rates, the model needs: 1 without recomputation.
 double ModelShare(const ModelWork& work, const estimate::calibrated::Machine& machine);
 
-// Adds to the entry of its rate.
-void AddTo(std::vector<estimate::Arithmetic>& sum, const estimate::Arithmetic& part, double times);
-
 }  // namespace hespas::driver
