@@ -24,11 +24,11 @@ constexpr size_t kShownPerCode = 3;
 
 }  // namespace
 
-bool Console::UseColour() const {
+bool Console::UseColour(int descriptor) const {
   if (colour == "always") return true;
   if (colour == "never") return false;
   const char* no_colour = std::getenv("NO_COLOR");
-  return (no_colour == nullptr || *no_colour == '\0') && isatty(STDERR_FILENO) != 0;
+  return (no_colour == nullptr || *no_colour == '\0') && isatty(descriptor) != 0;
 }
 
 void Console::Fail(const Error& error) {

@@ -25,7 +25,7 @@ struct Console {
   int exit_status = 0;
   Diagnostics diagnostics;
 
-  bool UseColour() const;  // for stderr
+  bool UseColour(int descriptor = 2) const;  // for stderr, or stdout (1)
   // Prints an error and sets the exit status it leads to.
   void Fail(const Error& error);
   // Prints what was collected (warnings grouped and counted unless quiet); true where an error was among it.

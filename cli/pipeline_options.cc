@@ -139,6 +139,12 @@ void AddXlaFlagOption(CLI::App& command, std::vector<std::string>& flags) {
       ->allow_extra_args(false);
 }
 
+void AddScheduleLimitOption(CLI::App& command, bool& limit) {
+  command.add_flag("--schedule-limit", limit,
+                   "a program that does not fit gets XLA's schedule under the device's memory limit, with next to no "
+                   "overlap; otherwise that of a device with enough memory");
+}
+
 void AddEstimateOptions(CLI::App& command, driver::RunOptions& options) {
   command.add_option("--device", options.device.name, "accelerator: a preset (`hespas devices`) or a JSON file");
   command.add_option("--estimator", options.estimate.estimator,
@@ -148,6 +154,7 @@ void AddEstimateOptions(CLI::App& command, driver::RunOptions& options) {
   AddWordOption(command, "--optimise", options.optimise.mode,
                 "what XLA would do first: auto (unless already optimised), none, xla-gpu, xla-tpu, xla-cpu or xla");
   AddXlaFlagOption(command, options.optimise.xla_flags);
+  AddScheduleLimitOption(command, options.optimise.schedule_limit);
   AddModelOptions(command, options);
 }
 

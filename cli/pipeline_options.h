@@ -33,6 +33,7 @@ void AddToolOptions(CLI::App& command, estimate::EstimatorOptions& options);
 void AddModelOptions(CLI::App& command, driver::RunOptions& options);
 // Flags that --optimise follows.
 void AddXlaFlagOption(CLI::App& command, std::vector<std::string>& flags);
+void AddScheduleLimitOption(CLI::App& command, bool& limit);
 // All of it.
 void AddEstimateOptions(CLI::App& command, driver::RunOptions& options);
 // --output and --clean.

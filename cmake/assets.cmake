@@ -29,6 +29,13 @@ function(hespas_add_assets target)
   hespas_find_echarts(echarts)
   set(folder ${PROJECT_SOURCE_DIR}/data/report)
   set(source ${PROJECT_BINARY_DIR}/report_assets.cc)
+  # ccache does not see what .incbin reads: the digests make another source of it.
+  set(digests)
+  foreach(file page.html page.css page.js compare.html)
+    file(SHA256 ${folder}/${file} digest)
+    list(APPEND digests ${digest})
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${folder}/${file})
+  endforeach()
   configure_file(${PROJECT_SOURCE_DIR}/cmake/report_assets.cc.in ${source} @ONLY)
   set_source_files_properties(${source} PROPERTIES
     OBJECT_DEPENDS "${folder}/page.html;${folder}/page.css;${folder}/page.js;${folder}/compare.html;${echarts}")

@@ -144,6 +144,7 @@ void AddOptimiseCommand(CLI::App& app, Console& console) {
   AddWordOption(command, "--optimise", options->run.optimise.mode,
                 "auto, none (summarise the program as it is), xla-gpu, xla-tpu, xla-cpu, or xla (its own compiler)");
   AddXlaFlagOption(command, options->run.optimise.xla_flags);
+  AddScheduleLimitOption(command, options->run.optimise.schedule_limit);
   command.add_option("--disable", options->run.optimise.disabled, "passes to skip");
   command.add_option("--after", options->run.optimise.stop_after, "last pass to run");
   CLI::Option* explain =

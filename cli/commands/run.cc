@@ -1,4 +1,6 @@
 // `hespas run`: the whole pipeline, one answer.
+#include <unistd.h>
+
 #include <memory>
 
 #include "cli/configuration.h"
@@ -25,8 +27,8 @@ struct RunCommand {
 
 constexpr const char* kChromeJson = "chrome-json";
 
-std::string ResultText(const result::RunResult& result, Format format) {
-  if (format == Format::kTable) return report::Summary(result);
+std::string ResultText(const result::RunResult& result, Format format, const Console& console) {
+  if (format == Format::kTable) return report::Summary(result, console.UseColour(STDOUT_FILENO));
   if (format == Format::kJson) return report::ToJson(result);
   if (format == Format::kJsonLines) return report::ToJson(result, -1) + "\n";
   return RenderTable(report::AsTable(result), format);
@@ -140,7 +142,7 @@ void AddRunCommand(CLI::App& app, Console& console) {
     const auto result = driver::Run(options->run, console.diagnostics);
     progress.Clear();
     console.PrintDiagnostics();
-    if (result) Print(ResultText(*result, options->format));
+    if (result) Print(ResultText(*result, options->format, console));
   });
 }
 

@@ -118,6 +118,7 @@ void PrintRows(std::vector<sweep::Json> rows, const sweep::SweepFile& file, cons
   if (format == Format::kJson) return Print(sweep::Json(rows).dump(2) + "\n");
   std::vector<std::string> axes;
   for (const sweep::Axis& axis : file.axes) axes.push_back(axis.name);
+  if (const std::string note = sweep::WorkNote(rows); !note.empty()) Print(note + "\n\n");
   Print(RenderTable(sweep::TableOf(sweep::AnswersOf(rows, file.constraints, file.minimise), axes), format));
 }
 

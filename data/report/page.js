@@ -174,13 +174,25 @@
     const list = element('dl', { class: 'cards' });
     const card = (name, figure, note) => list.append(element('div', { class: 'card' }, element('dt', {}, name),
       element('dd', { class: 'figure' }, figure), ...(note ? [element('dd', { class: 'note' }, note)] : [])));
+    const warn = (...words) => made.append(element('p', { class: 'alarm', role: 'alert' }, ...words));
+    const misfit = r.warnings.find((w) => w.code === 'W0940');
+    if (misfit) warn(misfit.message);
+    const unknown = r.unknown_kernels;
+    if (unknown.length) {
+      const share = (key) => percent(unknown.reduce((sum, k) => sum + k[key], 0));
+      warn(`The cost of ${unknown.slice(0, 3).map((k) => k.name).join(', ')}${unknown.length > 3 ? ` and ${unknown.length - 3} more` : ''} is not known: `
+        + `${share('share_of_ops')} of operations, ${share('share_of_bytes')} of bytes. --cost NAME=flops:...,bytes:... gives it.`);
+    }
     const sigma = r.step_time_sigma_s;
     card('Step time', time(r.step_time_ps), sigma ? `± ${time(sigma * 1e12)} (one standard deviation)` : 'uncertainty not known');
     if (r.throughput) {
-      const rate = r.throughput.per_second_and_device;
-      card('Throughput', `${scaled(rate, ['', 'k', 'M', 'G']).trim()} ${r.throughput.unit}/s`, `per device; from ${r.throughput.from}`);
+      const plain = (n) => scaled(n, ['', 'k', 'M', 'G']).trim();
+      card('Throughput', `${plain(r.throughput.per_second_and_device)} ${r.throughput.unit}/s`,
+        `per device; ${plain(r.throughput.per_second)} in all, ${plain(r.throughput.per_step)} a step; from ${r.throughput.from}`);
     }
-    card('Model FLOPS utilisation', percent(r.model_flops_utilisation), `${flops(r.flops)} a device and step`);
+    const hfu = percent(r.hardware_flops_utilisation);
+    if (r.model_flops_utilisation != null) card('Model FLOPS utilisation (MFU)', percent(r.model_flops_utilisation), `without recomputation; HFU ${hfu}; ${flops(r.flops)} a device and step`);
+    else card('Hardware FLOPS utilisation (HFU)', hfu, `MFU is not known: the program does not tell what it recomputes; ${flops(r.flops)} a device and step`);
     card('Memory bandwidth', percent(r.memory_bandwidth_utilisation), `${bytes(r.bytes_accessed)} of traffic`);
     card('Exposed communication', time(r.exposed_communication_ps), `${percent(r.step_time_ps ? r.exposed_communication_ps / r.step_time_ps : 0)} of the step; ${time(r.overlap_ps)} hidden`);
     const capacity = data.device.memory_capacity;
@@ -562,7 +574,8 @@
     say(`Estimator ${r.estimator}, optimisation ${r.optimise}, split ${r.split}.`);
     say(`Figures of ${r.device}: ${data.device.source || 'the device file'}.`);
     if (data.run.throughput) say(`Throughput counts ${data.run.throughput.from} as the ${data.run.throughput.unit} of a step.`);
-    say('Model FLOPS are those of matmuls and convolutions, at the peak rate of their types.');
+    say('MFU and HFU count matmuls and convolutions at the peak rate of their types: MFU what the model needs, HFU what the device executes, recomputation included.');
+    if (r.schedule_limit) say('Overlap is that of XLA\'s schedule under the device\'s memory limit (--schedule-limit).');
     for (const [code, all] of groups) {
       say(element('code', {}, code), ` ${count(all.length, 'time')}: ${all[0].message}${all[0].location ? ` (${all[0].location})` : ''}`,
         ...(all.length > 1 ? [` and ${all.length - 1} more like it`] : []));

@@ -5,12 +5,16 @@
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
 #include <memory>
+#include <string>
+#include <tuple>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "call.h"
 #include "driver/pipeline/run.h"
@@ -18,6 +22,7 @@
 #include "estimate/registry.h"
 #include "program.h"
 #include "report/text/blocks.h"
+#include "report/text/efficiency.h"
 #include "report/text/run_report.h"
 
 namespace nb = nanobind;
@@ -200,6 +205,8 @@ void BindOptions(nb::module_& m) {
       options, "optimise", [](R & o) -> auto& { return o.optimise.mode; });
   Field(
       options, "xla_flags", [](R & o) -> auto& { return o.optimise.xla_flags; });
+  Field(
+      options, "schedule_limit", [](R & o) -> auto& { return o.optimise.schedule_limit; });
   WordField(
       options, "split", [](R & o) -> auto& { return o.split.strategy; });
   Field(
@@ -235,6 +242,14 @@ void BindPipeline(nb::module_& m) {
   BindOptions(m);
   nb::class_<result::RunResult>(m, "RunResult")
       .def("json", [](const result::RunResult& r) { return report::ToJson(r); })
+      .def("efficiency",
+           [](const result::RunResult& r) {
+             std::vector<std::tuple<std::string, std::string, std::string>> lines;
+             for (report::FigureLine& line : report::EfficiencyLines(r)) {
+               lines.emplace_back(std::move(line.label), std::move(line.figure), std::move(line.note));
+             }
+             return lines;
+           })
       .def("summary", [](const result::RunResult& r) { return report::Summary(r); });
   nb::class_<Estimated>(m, "Estimated")
       .def_ro("device", &Estimated::device)

@@ -25,7 +25,9 @@ sys.path.insert(0, str(HERE))
 from environments import Refused, jax_python, program_text  # noqa: E402
 from export import guarded  # noqa: E402
 
-COLUMNS = ("mesh", "devices", "step_time_s", "compute_time_s", "exposed_communication_s", "peak_memory_bytes", "fits_in_memory", "error")
+COLUMNS = ("mesh", "devices", "step_time_s", "compute_time_s", "exposed_communication_s", "peak_memory_bytes", "fits_in_memory", "batch", "unit",
+           "units_per_second_per_device", "flops_all_devices", "model_flops_utilisation", "hardware_flops_utilisation", "error")
+SAME_FLOPS, SAME_BATCH = 0.05, 0.001  # as report/text/efficiency.cc
 OWN = ("--device", "--system", "--format", "--output")
 LONGEST_ANSWER = 1 << 28  # bytes of a line
 
@@ -103,6 +105,24 @@ def check_presets(arguments):
             raise Refused("", status=done.returncode)  # it has said why
 
 
+def figures(result):
+    """Columns of a result of `hespas run --format json`."""
+    throughput = result["throughput"] or {}
+    own = {"batch": throughput.get("per_step"), "unit": throughput.get("unit"), "units_per_second_per_device": throughput.get("per_second_and_device"),
+           "flops_all_devices": result["flops"] * result["npus"]}
+    return {column: result[column] for column in COLUMNS if column in result} | own
+
+
+def unequal_work(rows):
+    """A sentence where candidates do unequal work, so that their step times do not rank them, else ''."""
+    found = []
+    for column, same, what in (("batch", SAME_BATCH, "tokens or samples a step"), ("flops_all_devices", SAME_FLOPS, "FLOPs on all devices")):
+        values = [row[column] for row in rows if not row["error"]]
+        if values and None not in values and max(values) - min(values) > same * max(values):
+            found.append(f"{min(values):.4g} to {max(values):.4g} {what}")
+    return f"UNEQUAL WORK: {', '.join(found)}. Step times alone do not rank these candidates." if found else ""
+
+
 class Ranking:
     """Candidates on their way through as many workers as there are cores."""
 
@@ -145,11 +165,19 @@ class Ranking:
         if not line:
             raise Refused("the process that runs XLA's partitioner ended", "see the messages above")
         answer = json.loads(line)
-        row |= {column: answer["result"].get(column) for column in COLUMNS if column in answer["result"]} if "result" in answer else answer
+        row |= figures(answer["result"]) if "result" in answer else answer
         self.rows.append(row)
         if not self.arguments.quiet:
             told = row["error"] or f"{1e3 * row['step_time_s']:.4g} ms"
             sys.stderr.write(f"{len(self.rows)}/{self.total} {row['mesh']}: {told}\n")
+
+
+def plain(value):
+    return "-" if value is None else f"{value:.4g}"
+
+
+def percent(value):
+    return "-" if value is None else f"{100 * value:.1f}%"
 
 
 def show(rows, form):
@@ -160,8 +188,11 @@ def show(rows, form):
         writer.writeheader()
         writer.writerows(rows)
     else:
+        warning = unequal_work(rows)
+        if warning:
+            print(warning + "\n")
         width = max(len(row["mesh"]) for row in rows)
-        print(f"{'mesh':<{width}}  devices  step [ms]  compute [ms]  exposed [ms]  memory [GB]  fits")
+        print(f"{'mesh':<{width}}  devices  step [ms]  compute [ms]  exposed [ms]  memory [GB]  fits      batch  a second and device  all FLOPs    MFU    HFU")
         for row in rows:
             head = f"{row['mesh']:<{width}}  {row['devices']:>7}"
             if row["error"]:
@@ -169,7 +200,9 @@ def show(rows, form):
                 continue
             times = [1e3 * row[key] for key in COLUMNS[2:5]]
             fits = {True: "yes", False: "NO", None: "?"}[row["fits_in_memory"]]
-            print(f"{head}  {times[0]:>9.4g}  {times[1]:>12.4g}  {times[2]:>12.4g}  {(row['peak_memory_bytes'] or 0) / 1e9:>11.3g}  {fits}")
+            print(f"{head}  {times[0]:>9.4g}  {times[1]:>12.4g}  {times[2]:>12.4g}  {(row['peak_memory_bytes'] or 0) / 1e9:>11.3g}  {fits:<4}"
+                  f"  {plain(row['batch']):>9}  {plain(row['units_per_second_per_device']):>19}  {row['flops_all_devices']:>9.4g}"
+                  f"  {percent(row['model_flops_utilisation']):>5}  {percent(row['hardware_flops_utilisation']):>5}")
 
 
 def main():

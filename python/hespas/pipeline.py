@@ -72,7 +72,7 @@ def _options(device: Any, estimator: Any, choices: dict[str, Any]) -> _core.Opti
     options.changes, options.flash_attention = _texts(choices["changes"]), bool(choices["flash_attention"])
     options.cache = os.fspath(choices["cache"])
     options.compat = choices["compat"] is not None
-    options.strict = bool(choices["strict"])
+    options.strict, options.schedule_limit = bool(choices["strict"]), bool(choices["schedule_limit"])
     set_tools(options, choices["tools"])
     options.command_line = "hespas (Python)"
     return options
@@ -87,7 +87,7 @@ def estimate(program: Any, device: Any = None, *, estimator: str | Estimator = "
              dataflow: str = "ws", optimise: str = "auto", split: str = "auto", merge: bool = False, block_limit: int = 1024,
              separator: str = "communication", xla_flags: Sequence[str] = (), changes: Sequence[str] = (),
              flash_attention: bool = False, cache: Any = "memory", compat: str | None = None, strict: bool = False,
-             **tools: Unpack[Tools]) -> EstimateResult:
+             schedule_limit: bool = False, **tools: Unpack[Tools]) -> EstimateResult:
     """What a program's computation costs on one device, without a network: `hespas estimate`.
 
     program    whatever `hespas.load` takes
@@ -102,6 +102,7 @@ def estimate(program: Any, device: Any = None, *, estimator: str | Estimator = "
     cache      where estimates are kept: a file, "memory" (equal blocks of this call) or "none"
     compat     "prototype": the Python prototype's choices and defects
     strict     an operation without a cost rule is an error
+    schedule_limit   a program that does not fit gets XLA's schedule under the device's memory limit
     tools      of estimators that measure or drive outside tools: see `hespas.tools.Tools`
 
     Raises InputError, UsageError; KeyboardInterrupt on Ctrl-C; what a Python estimator raises.
@@ -117,7 +118,7 @@ def run(program: Any, device: Any = None, system: Any = None, *, num_npus: int |
         estimator: str | Estimator = "calibrated", fallback: str = "calibrated", dataflow: str = "ws",
         optimise: str = "auto", split: str = "auto", merge: bool = False, block_limit: int = 1024, separator: str = "communication",
         xla_flags: Sequence[str] = (), changes: Sequence[str] = (), flash_attention: bool = False, cache: Any = "memory",
-        compat: str | None = None, strict: bool = False, **tools: Unpack[Tools]) -> RunResult:
+        compat: str | None = None, strict: bool = False, schedule_limit: bool = False, **tools: Unpack[Tools]) -> RunResult:
     """Predicts the step time of a program on devices and a network: `hespas run`.
 
     system           name of a preset, path, `System` or dict of its fields; None or "auto": one node of the device

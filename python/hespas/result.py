@@ -83,6 +83,10 @@ class RunResult:
     step_time_sigma                            seconds, None where unknown
     flops, bytes_accessed                      of one step and device
     flops_utilisation, memory_bandwidth_utilisation    shares of the device's peak
+    model_flops_utilisation, hardware_flops_utilisation    MFU (None where the program hides recomputation) and HFU
+    throughput                                 dict: unit, per_step, per_second, ... of all devices and of one; None where unknown
+    tokens_per_s_per_device                    None where the program does not tell
+    unknown_kernels                            list of dicts: kernels without a known cost and their share of operations and bytes
     peak_memory_bytes, fits_in_memory, energy_j        None where unknown
     device, system, npus, estimator, optimise, split   what was run
     blocks                                     dict: total, unique, compute, communication
@@ -161,6 +165,7 @@ class RunResult:
         rows = [{"": label, "time": _seconds(r[key]), "share": f"{100 * r[key] / share:.1f} %"}
                 for label, key in (("step", "step_time_s"), ("compute", "compute_time_s"),
                                    ("exposed communication", "exposed_communication_s"), ("idle", "idle_s"))]
+        rows += [{"": label, "time": figure, "share": note} for label, figure, note in self._core.efficiency()]
         ops = [{key: _seconds(value) if key == "time_s" else ", ".join(value) if isinstance(value, dict) else value
                 for key, value in op.items()} for op in r["ops"][:10]]
         notes = "".join(f"<li>{html.escape(w['code'])}: {html.escape(w['message'])}</li>" for w in r["warnings"][:10])

@@ -75,6 +75,8 @@ class Run(unittest.TestCase):
           "--branch-probabilities", "0.5,0.5"]),
         ({"device": "A100_SXM_40GB", "xla_flags": ["--xla_gpu_enable_triton_gemm=true"]},
          ["--device", "A100_SXM_40GB", "--xla-flag=--xla_gpu_enable_triton_gemm=true"]),
+        ({"device": "H100_80GB", "changes": ["device.memory_capacity=3 GB"], "schedule_limit": True},
+         ["--device", "H100_80GB", "--set", "device.memory_capacity=3 GB", "--schedule-limit"]),
         ({"device": "A100_SXM_40GB", "compat": "prototype"}, ["--device", "A100_SXM_40GB", "--compat", "prototype"]),
     )
 

@@ -268,6 +268,7 @@ Result<ir::Module> OptimiseAgain(ir::Module& module, const Options& options, Rep
                       .gpu = options.gpu,
                       .flags = options.flags,
                       .bf16_capability = options.bf16_capability,
+                      .memory_limit = options.memory_limit,
                       .decisions = options.decisions};
   if (report != nullptr && report->explain) context.explanations = &report->explanations;
   auto flow = Import(module, main, {.inline_calls = !disabled("inline")});
@@ -287,6 +288,7 @@ Result<ir::Module> OptimiseAgain(ir::Module& module, const Options& options, Rep
     }
     if (Names(options.stop_after, pass.name)) break;
   }
+  if (report != nullptr) report->short_of_memory = context.short_of_memory;
   if (context.explanations != nullptr) SortAndNumber(module, *context.explanations);
   if (options.expand_kernels) RunOn(*flow, {.run = ExpandKernels}, context);
   if (!IsOrdered(*flow))

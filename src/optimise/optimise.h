@@ -70,6 +70,7 @@ struct Options {
   std::vector<std::string> disabled;  // passes to leave out
   std::string stop_after;             // last pass to run; "" runs all
   bool expand_kernels = false;        // back to plain StableHLO, for execution
+  bool memory_limit = true;           // the scheduler overlaps as far as the device's memory allows
   Decisions* decisions = nullptr;     // remembers what was asked about the device
 };
 
@@ -84,6 +85,7 @@ struct Explanation {
 struct Report {
   bool explain = true;              // set before: whether explanations are wanted
   std::vector<std::string> passes;  // that ran, in order
+  bool short_of_memory = false;     // the memory limit kept the scheduler from hiding latency somewhere
   std::vector<Explanation> explanations;
 };
 

@@ -45,11 +45,18 @@ struct KernelSummary {
   Bytes bytes;
 };
 
-// What a step works through on one device, as far as the arguments of the program tell.
+// What a step works through, as far as the arguments of the program tell.
 struct Throughput {
   std::string unit;      // "tokens", "samples"
-  double per_step = 0;   // on each device, on average
+  double per_step = 0;   // the global batch divided by all devices: data that several devices read counts once
   std::string argument;  // "argument 201, tensor<1x4096xi32>", or the option that says so
+};
+
+// A kernel without a known cost: estimated by the bytes it moves, its arithmetic not counted.
+struct UnknownKernel {
+  std::string name;   // a custom call's target, or an op
+  int64_t count = 0;  // executions
+  Bytes bytes;
 };
 
 // The whole program as it ran on this machine, with the devices that took part.
@@ -83,10 +90,12 @@ struct RunResult {
   Bytes bytes_accessed;
   double flops_utilisation = 0;
   double memory_bandwidth_utilisation = 0;
-  double model_flops_utilisation = 0;  // matmuls and convolutions at their peak rates / step time
+  double hardware_flops_utilisation = 0;          // HFU: matmuls and convolutions at their peak rates / step time
+  std::optional<double> model_flops_utilisation;  // MFU: without recomputation; absent where the program hides it
   std::optional<Throughput> throughput;
   std::optional<MemoryCurve> memory;
   std::optional<Bytes> peak_memory;
+  std::optional<Bytes> memory_capacity;
   std::optional<bool> fits_in_memory;
   std::optional<double> energy_j;
   struct {
@@ -96,12 +105,30 @@ struct RunResult {
     int64_t communication = 0;
   } blocks;
   std::vector<CollectiveSummary> collectives;
-  std::vector<OpSummary> ops;          // costliest first
-  std::vector<KernelSummary> kernels;  // costliest first, communication of the slowest rank among them
+  std::vector<OpSummary> ops;                  // costliest first
+  std::vector<KernelSummary> kernels;          // costliest first, communication of the slowest rank among them
+  std::vector<UnknownKernel> unknown_kernels;  // those that move most bytes first
+  bool schedule_limit = false;  // overlap is what XLA schedules under the device's memory limit, although nothing fits
   Breakdown breakdown;
   std::optional<BlockTimes> block_times;  // where a run was asked for them
   std::vector<WhatIf> what_if;
   std::vector<Diagnostic> warnings;
+
+  // Tokens or samples a second, of one device and of all.
+  std::optional<double> rate_per_device() const {
+    if (!throughput || step_time.value <= 0) return std::nullopt;
+    return throughput->per_step / step_time.seconds();
+  }
+  std::optional<double> rate() const {
+    const auto one = rate_per_device();
+    return one ? std::optional(*one * static_cast<double>(npus)) : std::nullopt;
+  }
+  // What all devices do in a step.
+  double flops_of_all() const { return static_cast<double>(flops.value) * static_cast<double>(npus); }
+  std::optional<double> batch() const {
+    return throughput ? std::optional(throughput->per_step * static_cast<double>(npus)) : std::nullopt;
+  }
+
   struct {
     std::string command;
     std::string version;

@@ -9,7 +9,9 @@
 #include "driver/configuration/changes.h"
 #include "driver/configuration/presets.h"
 #include "driver/figures/summarise.h"
+#include "driver/figures/utilisation.h"
 #include "driver/pipeline/run.h"
+#include "report/step/throughput.h"
 #include "split/split.h"
 
 namespace hespas::sweep {
@@ -67,7 +69,8 @@ void FillResult(const hardware::Device& device, const Structure& structure, cons
   if (work.power) out.energy_j = driver::StepEnergy(*work.power, work.compute_j, out);
   out.peak_memory = structure.PeakMemory();
   if (device.memory_capacity) out.fits_in_memory = *out.peak_memory <= *device.memory_capacity;
-  out.throughput = structure.throughput();
+  out.throughput = report::ThroughputOf(*structure.prepared().module, out.npus);
+  driver::FillUtilisation(device, work.load, structure.prepared().model_work, out);
 }
 
 }  // namespace
@@ -158,10 +161,10 @@ std::shared_ptr<const Evaluator::DeviceAndWork> Evaluator::WorkFor(const RunOpti
     return nullptr;
   }
   const driver::EstimateOptions& estimate = options.estimate;
-  const std::string key =
-      fmt::format("{}|{}|{}|{}|{}|{}|{}|{}|{}", (*program)->key(), options.device.name, Joined(own), estimate.estimator,
-                  estimate.settings.fallback, static_cast<int>(estimate.settings.dataflow), estimate.flash_attention,
-                  static_cast<int>(options.optimise.mode), driver::KeyOf(options.split));
+  const std::string key = fmt::format(
+      "{}|{}|{}|{}|{}|{}|{}|{}|{}|{}", (*program)->key(), options.device.name, Joined(own), estimate.estimator,
+      estimate.settings.fallback, static_cast<int>(estimate.settings.dataflow), estimate.flash_attention,
+      static_cast<int>(options.optimise.mode), options.optimise.schedule_limit, driver::KeyOf(options.split));
   {
     const std::lock_guard lock(mutex_);
     if (auto* known = works_.Find(key)) return *known;

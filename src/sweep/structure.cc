@@ -6,7 +6,6 @@
 
 #include "estimate/registry.h"
 #include "memory/memory.h"
-#include "report/step/throughput.h"
 
 namespace hespas::sweep {
 namespace {
@@ -16,7 +15,7 @@ using driver::RunOptions;
 constexpr size_t kMostStructures = 48;  // of one program; some megabytes each
 
 std::string KeyOf(const RunOptions& options, const driver::OptimiserInput& input) {
-  return fmt::format("{}|{}|{}|{}|{}|{}", input.run, static_cast<int>(input.options.target),
+  return fmt::format("{}|{}|{}|{}|{}|{}|{}", input.run, input.schedule_limit, static_cast<int>(input.options.target),
                      input.options.gpu.capability, input.options.bf16_capability,
                      estimate::Measures(options.estimate.estimator), driver::KeyOf(options.split));
 }
@@ -26,8 +25,7 @@ std::string KeyOf(const RunOptions& options, const driver::OptimiserInput& input
 Structure::Structure(driver::Prepared prepared, bool communicates)
     : prepared_(std::move(prepared)),
       communicates_(communicates),
-      facts_(std::make_shared<const estimate::Facts>(*prepared_.module)),
-      throughput_(report::ThroughputOf(*prepared_.module)) {}
+      facts_(std::make_shared<const estimate::Facts>(*prepared_.module)) {}
 
 Bytes Structure::PeakMemory() const {
   std::call_once(memory_once_, [this] {
@@ -60,7 +58,9 @@ std::shared_ptr<const Assembled> Structure::TracesFor(const RunOptions& options,
 
 std::optional<driver::OptimiserInput> SharedProgram::InputFor(const RunOptions& options, const hardware::Device& device,
                                                               Diagnostics& diagnostics) const {
-  return driver::OptimiserInputFor(source_->module, {.mode = driver::OptimiseModeOf(options)}, device, diagnostics);
+  return driver::OptimiserInputFor(
+      source_->module, {.mode = driver::OptimiseModeOf(options), .schedule_limit = options.optimise.schedule_limit},
+      device, diagnostics);
 }
 
 std::shared_ptr<const Structure> SharedProgram::Find(const std::string& key,
@@ -80,9 +80,10 @@ std::optional<driver::Prepared> SharedProgram::Prepare(const RunOptions& options
                             .sha256 = source_->sha256,
                             .ops = source_->ops,
                             .scheduled = source_->scheduled,
-                            .optimised = input.run};
+                            .optimised = input.run,
+                            .model_work = source_->model_work};
   if (input.run) {
-    auto module = optimise::OptimiseAgain(source_->module, input.options);
+    auto module = driver::OptimiseFor(device, source_->module, input);
     if (!module) {
       diagnostics.Report(module.error());
       return std::nullopt;

@@ -36,7 +36,6 @@ class Structure {
   const driver::Prepared& prepared() const { return prepared_; }
   bool communicates() const { return communicates_; }
   const std::shared_ptr<const estimate::Facts>& facts() const { return facts_; }
-  const std::optional<result::Throughput>& throughput() const { return throughput_; }
   // Of one device.
   Bytes PeakMemory() const;
   std::shared_ptr<const Assembled> TracesFor(const driver::RunOptions& options, const driver::Estimated& estimated,
@@ -46,7 +45,6 @@ class Structure {
   driver::Prepared prepared_;  // its device is that of the first point
   bool communicates_;
   std::shared_ptr<const estimate::Facts> facts_;
-  std::optional<result::Throughput> throughput_;
   mutable std::once_flag memory_once_;
   mutable Bytes memory_;
   mutable std::mutex mutex_;

@@ -53,6 +53,7 @@ std::optional<Work> EstimateWork(const driver::RunOptions& options, const hardwa
     work.flops += uses[i] * estimate.flops;
     work.bytes += uses[i] * estimate.bytes;
   }
+  work.load = driver::LoadOf(prepared, work.estimated.table, device);
   return work;
 }
 

@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "driver/figures/utilisation.h"
 #include "driver/stages/energy.h"
 #include "sweep/structure.h"
 
@@ -13,6 +14,7 @@ struct Work {
   Time compute;                 // of all blocks, one after the other
   Flops flops;
   Bytes bytes;
+  driver::StepLoad load;
   std::optional<driver::Power> power;
   double compute_j = 0;  // of all blocks
 };

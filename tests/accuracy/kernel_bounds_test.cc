@@ -45,11 +45,15 @@ class KernelBounds : public testing::TestWithParam<const char*> {
     const auto machine = calibrated::MakeMachine(device);
     const calibrated::Calibrated model(device, *calibrated::DefaultParameters());
     const Roofline roofline(device);
+    // A GPU's file with one rate for all types (the studies MI300X3D: 2,600 TFLOP/s) gives f32 16 times what MI300X
+    // has. Such a roofline is out of reach: operands come through L2 at most at 61 bytes a clock and multiprocessor.
+    const bool bounded_above = !device.per_datatype_flops.empty() || device.family != "gpu";
     for (const ir::OpId op : kernels_) {
       Notes notes;
       const graph::Estimate estimate = model.EstimateOp(module_, op, notes);
       const double bound = roofline.EstimateOp(module_, op, notes).time.seconds();
       EXPECT_GE(estimate.time.seconds() + kSlack, SecondsOn(machine, ArithmeticOf(module_, op))) << name << Text(op);
+      if (!bounded_above) continue;
       EXPECT_LE(WithoutLaunch(estimate), 30 * bound + kLeast) << name << Text(op);
     }
   }
@@ -66,9 +70,7 @@ class KernelBounds : public testing::TestWithParam<const char*> {
 
 TEST_P(KernelBounds, HoldOnEveryDevice) {
   for (const std::string& name : hardware::PresetNames(hardware::PresetKind::kDevice)) {
-    // Studies of stacked memory: beside four times the bandwidth of any GPU, the padding of few rows to a tile of f32
-    // products shows.
-    if (!name.starts_with("MI300X3D")) Check(name);
+    Check(name);
   }
 }
 

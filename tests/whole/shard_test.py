@@ -78,6 +78,11 @@ class Candidates(unittest.TestCase):
         self.assertIn("4/4 ", done.stderr)
         self.assertEqual({row["mesh"] for row in rows}, {"fsdp=4", "fsdp=2,tensor=2", "tensor=4", "fsdp=2,nonsense=2"})
         self.assertIn("no axis `nonsense`", rows[-1]["error"])
+        # Tokens that the devices of a tensor axis share count once.
+        self.assertEqual({(row["batch"], row["unit"]) for row in rows[:-1]}, {(rows[0]["batch"], "tokens")})
+        for row in rows[:-1]:
+            self.assertAlmostEqual(row["units_per_second_per_device"] * row["step_time_s"] * row["devices"] / row["batch"], 1, delta=1e-9)
+            self.assertGreaterEqual(row["hardware_flops_utilisation"], row["model_flops_utilisation"] or 0)
         times = [row["step_time_s"] for row in rows[:-1]]
         self.assertEqual(times, sorted(times))
         own = subprocess.run([HESPAS, "run", EXPORTED, *DEVICE, "--format", "json"], capture_output=True, text=True, check=True)

@@ -5,9 +5,11 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 #include <sstream>
 
 #include "base/text/json_text.h"
+#include "base/text/suggest.h"
 #include "base/text/unit_text.h"
 #include "driver/configuration/assumptions.h"
 #include "estimate/call_text.h"
@@ -105,6 +107,18 @@ size_t Annotate(const KernelCost& cost, ir::Module& module) {
   return calls.size();
 }
 
+// Names that --cost can mean, each once.
+std::vector<std::string> KernelNames(const ir::Module& module) {
+  std::set<std::string> names;
+  ir::WalkNested(module, module.root(), [&](ir::OpId op) {
+    if (module.kind(op) != ir::OpKind::kCustomCall) return;
+    for (const std::string& name : {ir::CallTarget(module, op), std::string(estimate::KernelName(module, op))}) {
+      if (!name.empty()) names.insert(name);
+    }
+  });
+  return {names.begin(), names.end()};
+}
+
 }  // namespace
 
 Status ApplyKernelCosts(const std::vector<std::string>& costs, ir::Module& module, Diagnostics& diagnostics) {
@@ -116,7 +130,7 @@ Status ApplyKernelCosts(const std::vector<std::string>& costs, ir::Module& modul
   for (const KernelCost& cost : read) {
     if (Annotate(cost, module) > 0) continue;
     diagnostics.Warning(kUnusedAssumption, fmt::format("--cost: the program has no custom call `{}`", cost.name),
-                        {.file = module.path()});
+                        {.file = module.path()}, DidYouMean(cost.name, KernelNames(module)));
   }
   return {};
 }

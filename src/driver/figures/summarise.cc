@@ -53,19 +53,14 @@ void FillCollectives(const Prepared& prepared, const trace::TraceGraph& traces, 
   }
 }
 
-// Work of all blocks, and what of the step it would take at the peak rates.
+// Work of all blocks, and what of the device it uses.
 void FillWork(const Prepared& prepared, const Estimated& estimated, RunResult& out) {
   const std::vector<int64_t> uses = graph::Uses(prepared.blocks, estimated.table);
   for (size_t i = 0; i < uses.size(); ++i) {
     out.flops += uses[i] * estimated.table.unique[i].flops;
     out.bytes_accessed += uses[i] * estimated.table.unique[i].bytes;
   }
-  if (out.step_time.value > 0) {
-    const PeakTimes peak = PeakTimesOf(prepared, estimated);
-    out.flops_utilisation = peak.arithmetic.seconds() / out.step_time.seconds();
-    out.model_flops_utilisation = peak.contractions.seconds() / out.step_time.seconds();
-    out.memory_bandwidth_utilisation = peak.traffic.seconds() / out.step_time.seconds();
-  }
+  FillUtilisation(prepared.device, LoadOf(prepared, estimated.table, prepared.device), prepared.model_work, out);
   out.blocks.unique = static_cast<int64_t>(estimated.table.unique.size());
   for (const graph::Block& block : prepared.blocks.blocks) {
     int64_t& count = block.kind == graph::BlockKind::kCompute ? out.blocks.compute : out.blocks.communication;
@@ -136,9 +131,11 @@ RunResult Summarise(const RunOptions& options, const Prepared& prepared, const E
   }
   FillWork(prepared, estimated, out);
   out.ops = estimated.ops;
+  out.unknown_kernels = estimated.unknown;
+  out.schedule_limit = optimise.schedule_limit;
   FillEnergy(prepared, options, out);
   if (!options.compat) out.step_time_sigma = StepSigma(prepared, estimated, out.exposed_communication);
-  out.throughput = report::ThroughputOf(*prepared.module);
+  out.throughput = report::ThroughputOf(*prepared.module, out.npus);
   const report::StepView step = ViewOf(prepared, estimated, traces, simulated, out.step_time);
   out.breakdown = report::MakeBreakdown(step, report::MakeAccount(step));
   if (!options.compat)

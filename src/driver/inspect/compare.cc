@@ -146,6 +146,28 @@ void Read(const nlohmann::json& json, const char* key, T& out, bool& complete) {
   }
 }
 
+// Figures that results of older versions lack.
+void ReadWork(const nlohmann::json& json, result::RunResult& out) {
+  const auto number = [](const nlohmann::json& object, const char* key) {
+    const auto found = object.is_object() ? object.find(key) : object.end();
+    return found != object.end() && found->is_number() ? std::optional(found->get<double>()) : std::nullopt;
+  };
+  const auto bytes = [&](const char* key) {
+    const auto value = number(json, key);
+    return value ? std::optional(Bytes(static_cast<int64_t>(*value))) : std::nullopt;
+  };
+  if (const auto flops = number(json, "flops")) out.flops = Flops(static_cast<int64_t>(*flops));
+  out.model_flops_utilisation = number(json, "model_flops_utilisation");
+  out.hardware_flops_utilisation = number(json, "hardware_flops_utilisation").value_or(0);
+  out.peak_memory = bytes("peak_memory_bytes");
+  out.memory_capacity = bytes("memory_capacity_bytes");
+  if (out.peak_memory && out.memory_capacity) out.fits_in_memory = *out.peak_memory <= *out.memory_capacity;
+  const nlohmann::json throughput = json.value("throughput", nlohmann::json());
+  const auto per_step = number(throughput, "per_step_and_device");
+  if (per_step)
+    out.throughput = {.unit = throughput.value("unit", std::string()), .per_step = *per_step, .argument = {}};
+}
+
 }  // namespace
 
 std::vector<std::string> FileLabels(const std::vector<std::string>& paths) {
@@ -203,6 +225,7 @@ Result<result::RunResult> ReadResult(const std::string& path) {
   Read(*json, "compute_time_ps", out.compute_time, complete);
   Read(*json, "exposed_communication_ps", out.exposed_communication, complete);
   Read(*json, "idle_ps", out.idle, complete);
+  ReadWork(*json, out);
   if (!complete) return bad("lacks members of a result of schema_version 1, or they have another type");
   if (!json->contains("block_times")) return bad("does not list its blocks (`block_times`)");
   auto blocks = report::BlockTimesOf((*json)["block_times"], path);

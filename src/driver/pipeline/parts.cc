@@ -276,6 +276,8 @@ std::optional<result::RunResult> RunParts(const RunOptions& options, Diagnostics
   }
   auto result = Conclude(part.options, part.prepared, part.estimated, *traces, &*system, simulated, diagnostics);
   if (!result) return std::nullopt;
+  // Which data of several programs is the step's, no program says.
+  if (!options.parts.programs.empty()) result->throughput.reset();
   for (const Part& other : *parts)
     result->reproduce.input_hashes[other.options.program.path] = "sha256:" + other.prepared.sha256;
   AddWarnings(diagnostics, *result);

@@ -11,6 +11,7 @@
 #include "driver/pipeline/pipeline.h"
 #include "driver/what_if/what_if.h"
 #include "estimate/profile/whole.h"
+#include "report/text/efficiency.h"
 #include "split/split.h"
 
 namespace hespas::driver {
@@ -65,6 +66,8 @@ std::optional<result::RunResult> Conclude(const RunOptions& options, const Prepa
     diagnostics.Report(fits.error());
     return std::nullopt;
   }
+  if (const std::string warning = report::FitWarning(result); !warning.empty())
+    diagnostics.Warning(kExceedsMemory, warning, {.file = options.program.path});
   return result;
 }
 

@@ -52,7 +52,7 @@ std::optional<Estimated> EstimateBlocks(const RunOptions& options, const Prepare
       Take(estimate::EstimateAll(prepared.blocks, *estimator, cache.get(), estimate_options, diagnostics), diagnostics);
   if (!table) return std::nullopt;
   Estimated estimated{.table = std::move(*table), .ops = {}};
-  if (by_op) estimated.ops = SummariseOps(prepared, *estimator, cache.get(), estimated.table, estimated.op_times);
+  if (by_op) SummariseOps(prepared, *estimator, cache.get(), estimated);
   if (options.estimate.flash_attention) ApplyFlashAttention(prepared, estimated);
   return estimated;
 }

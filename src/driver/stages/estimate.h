@@ -47,6 +47,7 @@ struct Estimated {
   graph::EstimateTable table;
   std::vector<result::OpSummary> ops;       // costliest first
   std::vector<std::vector<Time>> op_times;  // of each distinct block, by op
+  std::vector<result::UnknownKernel> unknown = {};
 };
 
 // nullptr where the options name none; `facts` may be nullptr (estimate/facts.h).

@@ -54,7 +54,8 @@ void FillMemory(const Prepared& prepared, const Estimated& estimated, result::Ru
                                                       .on_cpu = prepared.on_cpu});
   Stretch(busy, result.step_time, *result.memory);
   result.peak_memory = result.memory->peak;
-  if (const auto capacity = prepared.device.memory_capacity) result.fits_in_memory = *result.peak_memory <= *capacity;
+  result.memory_capacity = prepared.device.memory_capacity;
+  if (result.memory_capacity) result.fits_in_memory = *result.peak_memory <= *result.memory_capacity;
 }
 
 Status CheckFit(const RunOptions& options, const Prepared& prepared, const result::RunResult& result) {

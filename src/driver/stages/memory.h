@@ -12,6 +12,13 @@ inline constexpr DiagnosticKind kDoesNotFit{
     "more devices, a smaller batch, or rematerialisation in the program.",
     Outcome::kCannotRun};
 
+inline constexpr DiagnosticKind kExceedsMemory{
+    "W0940",
+    "The program needs more memory than the device has. Its times are those that it would have with enough memory, so "
+    "that devices can be compared: communication overlaps as if memory were no limit. --schedule-limit gives the "
+    "schedule that XLA makes under the memory limit instead, with next to no overlap; --require-fit makes this an "
+    "error."};
+
 struct MemoryOptions {
   bool require_fit = false;  // more memory than the device has is an error
 };

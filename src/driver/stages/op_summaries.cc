@@ -1,6 +1,7 @@
 #include "driver/stages/op_summaries.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -43,6 +44,21 @@ class OpEstimates {
     return made;
   }
 
+  // Ops without a cost rule since the last call, each once.
+  std::vector<std::string> TakeUnknown() {
+    std::vector<std::string> names;
+    for (const estimate::Note& note : notes_) {
+      const bool unknown =
+          note.kind == estimate::NoteKind::kNoRule || note.kind == estimate::NoteKind::kUnknownCustomCall;
+      // Targets of custom calls stand as the program spells them.
+      const bool quoted = note.subject.size() > 1 && note.subject.front() == '"' && note.subject.back() == '"';
+      const std::string name = quoted ? note.subject.substr(1, note.subject.size() - 2) : note.subject;
+      if (unknown && std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+    }
+    notes_.clear();
+    return names;
+  }
+
  private:
   Hash128 HashOf(ir::OpId op) {
     if (!hasher_) hasher_.emplace(*prepared_.module, true);
@@ -79,19 +95,27 @@ void SortByTime(std::vector<result::OpSummary>& ops) {
   std::stable_sort(ops.begin(), ops.end(), [](const auto& a, const auto& b) { return a.time > b.time; });
 }
 
-std::vector<result::OpSummary> SummariseOps(const Prepared& prepared, const estimate::Estimator& estimator,
-                                            estimate::EstimateCache* cache, const graph::EstimateTable& table,
-                                            std::vector<std::vector<Time>>& op_times) {
+void SummariseOps(const Prepared& prepared, const estimate::Estimator& estimator, estimate::EstimateCache* cache,
+                  Estimated& estimated) {
+  const graph::EstimateTable& table = estimated.table;
   const std::vector<int64_t> uses = graph::Uses(prepared.blocks, table);
   const auto power = PowerOf(prepared.device);
-  std::vector<result::OpSummary> ops;
+  std::vector<result::OpSummary>& ops = estimated.ops;
   OpEstimates estimates(prepared, estimator, cache);
-  op_times.resize(table.unique.size());
+  std::map<std::string, result::UnknownKernel> unknown;
+  estimated.op_times.resize(table.unique.size());
   const auto cost = [&](size_t i, ir::OpId op) {
-    return estimates.Of(prepared.blocks.blocks[table.first[i].index()], op);
+    const graph::Estimate made = estimates.Of(prepared.blocks.blocks[table.first[i].index()], op);
+    for (const std::string& name : estimates.TakeUnknown()) {
+      result::UnknownKernel& kernel = unknown[name];
+      kernel.name = name;
+      kernel.count += uses[i];
+      kernel.bytes += uses[i] * made.bytes;
+    }
+    return made;
   };
   ForEachOp(prepared, table, cost, [&](size_t row, size_t i, ir::OpId op, const graph::Estimate& estimate) {
-    op_times[i].push_back(estimate.time);
+    estimated.op_times[i].push_back(estimate.time);
     if (row == ops.size()) ops.push_back({.name = std::string(prepared.module->name(op))});
     result::OpSummary& summary = ops[row];
     summary.count += uses[i];
@@ -102,7 +126,9 @@ std::vector<result::OpSummary> SummariseOps(const Prepared& prepared, const esti
     if (power) summary.energy_j += static_cast<double>(uses[i]) * EnergyOf(*power, estimate);
   });
   SortByTime(ops);
-  return ops;
+  for (auto& [name, kernel] : unknown) estimated.unknown.push_back(std::move(kernel));
+  std::stable_sort(estimated.unknown.begin(), estimated.unknown.end(),
+                   [](const auto& a, const auto& b) { return a.bytes > b.bytes; });
 }
 
 }  // namespace hespas::driver

@@ -4,7 +4,7 @@
 #include <functional>
 #include <vector>
 
-#include "driver/stages/split.h"
+#include "driver/stages/estimate.h"
 #include "estimate/cache/sqlite_cache.h"
 #include "estimate/estimator.h"
 #include "graph/estimate_table.h"
@@ -19,10 +19,9 @@ void ForEachOp(const Prepared& prepared, const graph::EstimateTable& table,
                const std::function<graph::Estimate(size_t, ir::OpId)>& cost,
                const std::function<void(size_t, size_t, ir::OpId, const graph::Estimate&)>& visit);
 
-// Costliest first; each distinct block is looked at once. `op_times`: of each distinct block, by op.
-std::vector<result::OpSummary> SummariseOps(const Prepared& prepared, const estimate::Estimator& estimator,
-                                            estimate::EstimateCache* cache, const graph::EstimateTable& table,
-                                            std::vector<std::vector<Time>>& op_times);
+// Fills the ops, their times and those without a known cost from the table; each distinct block is looked at once.
+void SummariseOps(const Prepared& prepared, const estimate::Estimator& estimator, estimate::EstimateCache* cache,
+                  Estimated& estimated);
 
 // By time, costliest first; equal ones as they came.
 void SortByTime(std::vector<result::OpSummary>& ops);

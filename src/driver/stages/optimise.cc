@@ -10,11 +10,14 @@
 #include "driver/configuration/xla_flags.h"
 #include "driver/stages/exact_optimiser.h"
 #include "driver/stages/run_options.h"
+#include "memory/memory.h"
+#include "optimise/gpu/decisions.h"
 
 namespace hespas::driver {
 namespace {
 
 constexpr int kLanesPerSm = 64;
+constexpr double kEnoughMemory = 1e18;  // bytes: of a device that does not say how much it has
 
 struct Choice {
   bool run = false;
@@ -68,7 +71,7 @@ optimise::GpuFigures FiguresOf(const hardware::Device& device) {
   if (device.sm_count) gpu.sm_count = *device.sm_count;
   gpu.lanes_per_sm = device.lanes_per_sm.value_or(kLanesPerSm);
   if (device.clock_hz) gpu.clock_hz = *device.clock_hz;
-  if (device.memory_capacity) gpu.memory_bytes = static_cast<double>(device.memory_capacity->value);
+  gpu.memory_bytes = device.memory_capacity ? static_cast<double>(device.memory_capacity->value) : kEnoughMemory;
   return gpu;
 }
 
@@ -120,7 +123,26 @@ std::optional<OptimiserInput> OptimiserInputFor(const ir::Module& module, const 
                                     .bf16_capability = Bf16Capability(device),
                                     .disabled = std::move(disabled),
                                     .stop_after = options.stop_after,
-                                    .expand_kernels = options.expand_kernels}};
+                                    .expand_kernels = options.expand_kernels},
+                        .schedule_limit = options.schedule_limit};
+}
+
+Result<ir::Module> OptimiseFor(const hardware::Device& device, ir::Module& source, const OptimiserInput& input,
+                               optimise::Report* report) {
+  optimise::Report own{.explain = false};
+  optimise::Report& told = report != nullptr ? *report : own;
+  const optimise::Report before = told;
+  auto module = optimise::OptimiseAgain(source, input.options, &told);
+  if (!module || !told.short_of_memory || input.schedule_limit) return module;
+  const Bytes peak = memory::MemoryOf(*module, {.by_model = IsPlannedByModel(device)}).peak;
+  const optimise::CapacityQuestion fits{static_cast<double>(peak.value)};
+  const optimise::GpuFigures& gpu = input.options.gpu;
+  optimise::Decisions* decisions = input.options.decisions;
+  if (decisions != nullptr ? decisions->Ask(fits, gpu) : optimise::Answer(fits, gpu)) return module;
+  optimise::Options enough = input.options;
+  enough.memory_limit = false;
+  told = before;
+  return optimise::OptimiseAgain(source, enough, &told);
 }
 
 std::optional<ir::Module> OptimiseModule(ir::Module module, const OptimiseOptions& options,
@@ -135,7 +157,7 @@ std::optional<ir::Module> OptimiseModule(ir::Module module, const OptimiseOption
     diagnostics.Report(exact.error());
     return std::nullopt;
   }
-  auto optimised = optimise::Optimise(std::move(module), input->options, diagnostics, report);
+  auto optimised = OptimiseFor(device, module, *input, report);
   if (optimised) return std::move(*optimised);
   diagnostics.Report(optimised.error());
   return std::nullopt;

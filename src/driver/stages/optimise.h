@@ -51,6 +51,7 @@ struct OptimiseOptions {
   std::string stop_after;
   std::vector<std::string> xla_flags;  // as XLA writes them (driver/configuration/xla_flags.h)
   bool expand_kernels = false;         // back to plain StableHLO, for execution
+  bool schedule_limit = false;         // overlap under the device's memory limit, also where nothing fits into it
 };
 
 // The mode of a run as its estimator leaves it: what measures blocks, and the prototype, take `auto` for `none`.
@@ -66,11 +67,18 @@ bool IsPlannedByModel(const hardware::Device& device);
 struct OptimiserInput {
   bool run = false;  // false: the program stays as it is
   optimise::Options options;
+  bool schedule_limit = false;
 };
 
 // Of a program as it was read, for the passes that are built in (not `xla`); reports flags that they do not follow.
 std::optional<OptimiserInput> OptimiserInputFor(const ir::Module& module, const OptimiseOptions& options,
                                                 const hardware::Device& device, Diagnostics& diagnostics);
+
+// The built-in passes. XLA overlaps communication as far as memory allows. A program that exceeds the device's memory
+// in any case would be scheduled with next to no overlap; it gets the schedule of a device with enough memory instead,
+// unless `input.schedule_limit` asks for XLA's. `source` can be optimised again; `report` may be null.
+Result<ir::Module> OptimiseFor(const hardware::Device& device, ir::Module& source, const OptimiserInput& input,
+                               optimise::Report* report = nullptr);
 
 // `report` may be null. With no passes to run the module comes back as it was.
 std::optional<ir::Module> OptimiseModule(ir::Module module, const OptimiseOptions& options,

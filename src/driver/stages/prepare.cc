@@ -17,6 +17,7 @@ std::optional<Prepared> Prepare(const RunOptions& options, Diagnostics& diagnost
                     .ops = program->ops,
                     .scheduled = program->scheduled,
                     .optimised = optimise.mode != OptimiseMode::kNone && !(unless_done && program->scheduled)};
+  prepared.model_work = std::move(program->model_work);
   prepared.on_cpu = IsForCpu(optimise.mode, prepared.device);
   auto module = OptimiseModule(std::move(program->module), optimise, prepared.device, diagnostics);
   if (!module) return std::nullopt;

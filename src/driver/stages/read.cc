@@ -43,6 +43,7 @@ std::optional<ReadProgram> ReadProgramOf(const ProgramOptions& options, Diagnost
     return std::nullopt;
   }
   program.scheduled = optimise::IsOptimised(*module);
+  program.model_work = ModelWorkOf(*module, program.scheduled);
   program.module = *std::move(module);
   return program;
 }

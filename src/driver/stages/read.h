@@ -10,6 +10,7 @@
 #include "base/content.h"
 #include "base/diagnostic.h"
 #include "driver/configuration/assumptions.h"
+#include "driver/stages/model_work.h"
 #include "ir/module.h"
 
 namespace hespas::driver {
@@ -27,6 +28,7 @@ struct ReadProgram {
   std::string sha256;
   int64_t ops = 0;         // of main
   bool scheduled = false;  // a compiler's result: its order is a schedule
+  std::optional<ModelWork> model_work;
 };
 
 std::optional<ReadProgram> ReadProgramOf(const ProgramOptions& options, Diagnostics& diagnostics);

@@ -9,6 +9,7 @@
 
 #include "base/diagnostic.h"
 #include "driver/configuration/words.h"
+#include "driver/stages/model_work.h"
 #include "graph/block_graph.h"
 #include "hardware/device.h"
 #include "ir/module.h"
@@ -62,10 +63,11 @@ struct Prepared {
   int64_t ops = 0;  // of main, as read
   std::unique_ptr<ir::Module> module;
   graph::BlockGraph blocks;
-  std::string split;       // the strategy that was used
-  bool scheduled = false;  // as read, a compiler's result: its order is a schedule
-  bool optimised = false;  // passes ran, and they ask the device
-  bool on_cpu = false;     // the memory that XLA's CPU compiler would take
+  std::string split;                         // the strategy that was used
+  bool scheduled = false;                    // as read, a compiler's result: its order is a schedule
+  bool optimised = false;                    // passes ran, and they ask the device
+  bool on_cpu = false;                       // the memory that XLA's CPU compiler would take
+  std::optional<ModelWork> model_work = {};  // as read; absent: the program does not tell what it recomputes
 };
 
 // Cuts the module into blocks again.

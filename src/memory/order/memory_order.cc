@@ -88,7 +88,7 @@ class Divided {
                                                                 .roles = roles_,
                                                                 .costs = costs_,
                                                                 .in_tuple = in_tuple_,
-                                                                .memory_limit = std::numeric_limits<int64_t>::max()})
+                                                                .memory_limit = optimise::HidingInput::kNoLimit})
                                              .order;
     std::vector<uint32_t> out;
     for (const uint32_t half : hidden) {

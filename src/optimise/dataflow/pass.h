@@ -20,9 +20,11 @@ struct PassContext {
   GpuFigures gpu;
   XlaFlags flags;
   int64_t dot_merge_bytes = int64_t{32} << 20;
-  int bf16_capability = 80;  // CUDA compute capability times ten, as far as bf16 arithmetic goes
-  bool wrap_only = false;    // each op a kernel of its own
-  size_t started = 0;        // asynchronous collectives made
+  int bf16_capability = 80;      // CUDA compute capability times ten, as far as bf16 arithmetic goes
+  bool wrap_only = false;        // each op a kernel of its own
+  size_t started = 0;            // asynchronous collectives made
+  bool memory_limit = true;      // of the scheduler
+  bool short_of_memory = false;  // it kept the scheduler from hiding latency
   std::vector<Explanation>* explanations = nullptr;
   Decisions* decisions = nullptr;  // remembers what was asked about the device, if wanted
 };

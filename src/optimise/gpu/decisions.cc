@@ -45,6 +45,7 @@ struct Answerer {
   bool operator()(const MemoryQuestion& question) const {
     return question.temporary_bytes <= RoomForTemporaries(gpu, question.held_bytes);
   }
+  bool operator()(const CapacityQuestion& question) const { return question.peak_bytes <= gpu.memory_bytes; }
 };
 
 }  // namespace

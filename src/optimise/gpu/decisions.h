@@ -76,8 +76,14 @@ struct MemoryQuestion {
   auto operator<=>(const MemoryQuestion&) const = default;
 };
 
-using Question =
-    std::variant<DuplicationQuestion, PriorityQuestion, MultiOutputQuestion, RatesQuestion, MemoryQuestion>;
+// Whether the whole program fits into the device's memory.
+struct CapacityQuestion {
+  double peak_bytes = 0;
+  auto operator<=>(const CapacityQuestion&) const = default;
+};
+
+using Question = std::variant<DuplicationQuestion, PriorityQuestion, MultiOutputQuestion, RatesQuestion, MemoryQuestion,
+                              CapacityQuestion>;
 
 // XLA's fusion benefit (run-time delta): seconds saved where each consumer of a value computes it.
 double FusionBenefit(const DuplicationQuestion& question, const GpuFigures& gpu);

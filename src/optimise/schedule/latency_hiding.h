@@ -25,6 +25,8 @@ Role RoleOf(ir::OpKind kind);
 int64_t TicksOf(ir::OpKind kind, const std::string_view* fusion_kind);
 
 struct HidingInput {
+  static constexpr int64_t kNoLimit = std::numeric_limits<int64_t>::max();
+
   const Dag& dag;
   const std::vector<uint32_t>& order;   // of least memory; decides between equals
   std::vector<Role> roles = {};         // by op
@@ -32,13 +34,13 @@ struct HidingInput {
   std::vector<int64_t> latencies = {};  // ticks of a collective, by its done; XLA's where empty
   int64_t least = 1;                    // ticks from an op to its consumer
   std::vector<bool> in_tuple = {};  // by op: results are elements of a tuple in XLA, `least` away from their consumers
-  int64_t memory_limit = 0;         // bytes of buffers at once
+  int64_t memory_limit = kNoLimit;  // bytes of buffers at once
 };
 
 struct Hidden {
   std::vector<uint32_t> order;
-  int64_t most_within = 0;  // bytes, of what was held within the limit when an op was chosen
-  int64_t least_beyond = std::numeric_limits<int64_t>::max();
+  int64_t most_within = 0;                       // bytes, of what was held within the limit when an op was chosen
+  int64_t least_beyond = HidingInput::kNoLimit;  // where the limit was exceeded
 };
 
 Hidden HideLatency(const HidingInput& input);

@@ -1,5 +1,6 @@
 // The order in which everything runs.
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "optimise/dataflow/pass.h"
@@ -79,8 +80,8 @@ std::vector<uint32_t> LeastMemory(const Dag& dag) {
 std::vector<uint32_t> Hide(const Dataflow& flow, const Dag& dag, const std::vector<uint32_t>& order,
                            PassContext& context) {
   const double held = HeldThroughout(flow);
-  const double room = RoomForTemporaries(context.gpu, held);
-  HidingInput input{.dag = dag, .order = order, .memory_limit = static_cast<int64_t>(room)};
+  HidingInput input{.dag = dag, .order = order};
+  if (context.memory_limit) input.memory_limit = std::llround(RoomForTemporaries(context.gpu, held));
   for (const NodeId id : flow.order()) {
     const Node& node = flow.node(id);
     input.roles.push_back(RoleOf(node.kind));
@@ -91,7 +92,8 @@ std::vector<uint32_t> Hide(const Dataflow& flow, const Dag& dag, const std::vect
   input.latencies = std::move(costs.latencies);
   input.least = costs.least;
   Hidden hidden = HideLatency(input);
-  if (context.decisions != nullptr) {
+  context.short_of_memory = context.short_of_memory || hidden.least_beyond != HidingInput::kNoLimit;
+  if (context.decisions != nullptr && context.memory_limit) {
     for (const int64_t bytes : {hidden.most_within, hidden.least_beyond}) {
       context.decisions->Ask(MemoryQuestion{static_cast<double>(bytes), held}, context.gpu);
     }

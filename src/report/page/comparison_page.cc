@@ -96,11 +96,12 @@ std::string ComparisonPage(const Comparison& comparison) {
     commands += r.reproduce.command + "\n";
   }
   std::string body;
-  for (const std::string& note : comparison.notes) body += "<p>" + EscapeHtml(note) + "</p>\n";
+  for (const std::string& note : comparison.notes) body += "<p class=\"notice\">" + EscapeHtml(note) + "</p>\n";
   body += Cards(comparison);
   body += Section("kinds", "What contributes", "Differences of the step time by kind of operation; they add up to it.",
                   Changes(comparison) + Scroll(DifferenceTable(comparison, comparison.kinds, kinds), "Kinds"));
   body += Section("totals", "Parts of the step", "", Scroll(TotalsTable(comparison), "Parts of the step"));
+  body += Section("work", "Work and efficiency", "", Scroll(WorkTable(comparison), "Work and efficiency"));
   body += Section("blocks", "Largest differences", "Equal blocks are counted together.",
                   Scroll(DifferenceTable(comparison, comparison.groups, blocks), "Largest differences"));
   body += Section("unmatched", "Without a partner",

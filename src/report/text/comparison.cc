@@ -5,6 +5,8 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "report/text/efficiency.h"
+
 namespace hespas::report {
 namespace {
 
@@ -120,6 +122,18 @@ Comparison Compare(std::string dimension, std::vector<ComparedSide> sides) {
   for (ComparedSide& side : sides) {
     out.labels.push_back(std::move(side.label));
     out.results.push_back(std::move(side.result));
+  }
+  std::vector<WorkOfStep> work;
+  for (size_t side = 0; side < out.results.size(); ++side) {
+    const result::RunResult& result = out.results[side];
+    work.push_back(WorkOf(result));
+    for (const std::string& warning : {FitWarning(result), UnknownWarning(result)}) {
+      if (!warning.empty()) out.notes.push_back(out.labels[side] + ": " + warning);
+    }
+  }
+  if (const std::string unequal = UnequalWork(work); !unequal.empty()) {
+    out.title += " (UNEQUAL WORK)";
+    out.notes.insert(out.notes.begin(), unequal);
   }
   Matcher(out).Match();
   FinishComparison(out);

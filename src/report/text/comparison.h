@@ -62,6 +62,8 @@ void FinishComparison(Comparison& comparison);
 Table BlockRows(const Comparison& comparison);
 // Step times and their parts.
 Table TotalsTable(const Comparison& comparison);
+// Work, throughput, utilisation and memory of each side.
+Table WorkTable(const Comparison& comparison);
 // The first `shown` of `rows` for people; `page`: with whole names. With `shapes` also what the blocks work on.
 struct DifferenceStyle {
   const char* title = "";

@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>
-#include <sstream>
 #include <string_view>
 
 #include "report/text/comparison.h"
+#include "report/text/efficiency.h"
 #include "report/text/unit_column.h"
 
 namespace hespas::report {
@@ -16,7 +16,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr size_t kScreenLines = 24;
-constexpr size_t kScreenWidth = 80;
 constexpr size_t kLabelWidth = 10;
 constexpr size_t kTotalsLabelWidth = 18;
 constexpr size_t kOpWidth = 20;
@@ -48,22 +47,6 @@ std::vector<std::string> ShortLabels(const std::vector<std::string>& labels) {
   if (seen.size() == out.size()) return out;
   for (size_t side = 0; side < out.size(); ++side) out[side] = std::to_string(side + 1);
   return out;
-}
-
-// Lines of a screen's width.
-std::string Wrapped(const std::string& text) {
-  std::string out;
-  size_t used = 0;
-  std::istringstream words(text);
-  for (std::string word; words >> word;) {
-    if (used > 0 && used + 1 + word.size() > kScreenWidth) {
-      out += '\n';
-      used = 0;
-    }
-    out += (used > 0 ? " " : "") + word;
-    used += word.size() + (used > 0 ? 1 : 0);
-  }
-  return out + "\n";
 }
 
 double Ratio(Time part, Time whole) {
@@ -144,6 +127,14 @@ std::string Unmatched(const Comparison& comparison) {
   return out.empty() ? out : Wrapped(out);
 }
 
+std::string NumberOr(const std::optional<double>& value) { return value ? HumanNumber(*value) : "-"; }
+std::string PercentOr(const std::optional<double>& value) { return value ? HumanPercent(*value) : "-"; }
+
+template <class T>
+Json OrNull(const std::optional<T>& value) {
+  return value ? Json(*value) : Json();
+}
+
 Json Row(const ComparedRow& row) {
   Json times = Json::array();
   Json differences = Json::array();
@@ -184,8 +175,22 @@ Json Side(const std::string& label, const result::RunResult& r, Time first) {
           {"compute_time_ps", r.compute_time.value},
           {"exposed_communication_ps", r.exposed_communication.value},
           {"idle_ps", r.idle.value},
+          {"flops_all_devices", r.flops_of_all()},
+          {"unit", r.throughput ? Json(r.throughput->unit) : Json()},
+          {"units_per_step", OrNull(r.batch())},
+          {"units_per_second_per_device", OrNull(r.rate_per_device())},
+          {"model_flops_utilisation", OrNull(r.model_flops_utilisation)},
+          {"hardware_flops_utilisation", r.hardware_flops_utilisation},
+          {"peak_memory_bytes", r.peak_memory ? Json(r.peak_memory->value) : Json()},
+          {"fits_in_memory", OrNull(r.fits_in_memory)},
           {"difference_ps", (r.step_time - first).value},
           {"ratio", first.value == 0 ? Json(nullptr) : Json(Ratio(r.step_time, first))}};
+}
+
+// Results of older versions, and profiles, do not tell it.
+bool HasWork(const Comparison& comparison) {
+  return std::all_of(comparison.results.begin(), comparison.results.end(),
+                     [](const result::RunResult& r) { return r.flops.value > 0; });
 }
 
 }  // namespace
@@ -212,6 +217,30 @@ Table TotalsTable(const Comparison& comparison) {
   std::vector<std::string> labels;
   for (const std::string& label : comparison.labels) labels.push_back(Cut(label, kTotalsLabelWidth));
   table.columns[0].name = "time" + AddTimes(table, labels, rows);
+  return table;
+}
+
+Table WorkTable(const Comparison& comparison) {
+  struct Figure {
+    const char* name;
+    std::string (*text)(const result::RunResult& r);
+  };
+  constexpr Figure kFigures[] = {
+      {"tokens or samples a step", [](const result::RunResult& r) { return NumberOr(r.batch()); }},
+      {"  a second and device", [](const result::RunResult& r) { return NumberOr(r.rate_per_device()); }},
+      {"FLOPs of all devices", [](const result::RunResult& r) { return HumanNumber(r.flops_of_all()); }},
+      {"MFU", [](const result::RunResult& r) { return PercentOr(r.model_flops_utilisation); }},
+      {"HFU", [](const result::RunResult& r) { return PercentOr(r.hardware_flops_utilisation); }},
+      {"peak memory", [](const result::RunResult& r) { return r.peak_memory ? HumanBytes(*r.peak_memory) : "-"; }}};
+  Table table;
+  UnitColumn names{.column = {"work"}, .cells = {}};
+  for (const Figure& figure : kFigures) names.cells.emplace_back(figure.name);
+  AddColumn(table, std::move(names));
+  for (size_t side = 0; side < comparison.labels.size(); ++side) {
+    UnitColumn cells{.column = {Cut(comparison.labels[side], kTotalsLabelWidth), Align::kRight}, .cells = {}};
+    for (const Figure& figure : kFigures) cells.cells.push_back(figure.text(comparison.results[side]));
+    AddColumn(table, std::move(cells));
+  }
   return table;
 }
 
@@ -281,6 +310,7 @@ std::string ToText(const Comparison& comparison) {
   for (const std::string& note : comparison.notes) out += Wrapped(note);
   if (!comparison.notes.empty()) out += "\n";
   out += ToText(TotalsTable(comparison)) + "\n";
+  if (HasWork(comparison)) out += ToText(WorkTable(comparison)) + "\n";
   const std::string unmatched = Unmatched(comparison);
   const auto used = static_cast<size_t>(std::count(out.begin(), out.end(), '\n')) + (unmatched.empty() ? 1 : 3);
   const size_t left = kScreenLines - std::min(kScreenLines - 4, used);

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "report/step/block_times.h"
+#include "report/text/efficiency.h"
 #include "report/text/unit_column.h"
 
 namespace hespas::report {
@@ -105,17 +106,27 @@ void InsertCurve(const result::MemoryCurve& memory, bool indented, std::string& 
   json.insert(json.find('[', json.find("\"curve\":")) + 1, rows);
 }
 
-std::string FitNote(const result::RunResult& r) {
-  if (!r.fits_in_memory) return {};
-  return *r.fits_in_memory ? "fits" : "DOES NOT FIT into the device's memory";
+Json Throughput(const result::RunResult& r) {
+  if (!r.rate()) return nullptr;
+  return {{"unit", r.throughput->unit},
+          {"per_step", *r.batch()},
+          {"per_step_and_device", r.throughput->per_step},
+          {"per_second", *r.rate()},
+          {"per_second_and_device", *r.rate_per_device()},
+          {"from", r.throughput->argument}};
 }
 
-Json Throughput(const result::RunResult& r) {
-  if (!r.throughput || r.step_time.value <= 0) return nullptr;
-  return {{"unit", r.throughput->unit},
-          {"per_step_and_device", r.throughput->per_step},
-          {"per_second_and_device", r.throughput->per_step / r.step_time.seconds()},
-          {"from", r.throughput->argument}};
+Json UnknownKernels(const result::RunResult& r) {
+  Json rows = Json::array();
+  for (const result::UnknownKernel& kernel : r.unknown_kernels) {
+    const UnknownShare share = ShareOf(r, kernel);
+    rows.push_back({{"name", kernel.name},
+                    {"count", kernel.count},
+                    {"bytes", kernel.bytes.value},
+                    {"share_of_ops", share.ops},
+                    {"share_of_bytes", share.bytes}});
+  }
+  return rows;
 }
 
 Json Shares(const std::vector<result::TimeShare>& shares) {
@@ -155,6 +166,17 @@ std::string ShareOfStep(const result::RunResult& r, Time part) {
 }
 
 constexpr size_t kSummaryLines = 24;  // of a terminal
+constexpr size_t kFewestRows = 6;
+
+std::string Capacity(const result::RunResult& r) {
+  if (!r.memory_capacity) return {};
+  return fmt::format("{} {}", *r.fits_in_memory ? "fits into" : "DOES NOT FIT into", HumanBytes(*r.memory_capacity));
+}
+
+// A paragraph that stands out.
+std::string Warned(const std::string& sentence, bool colour) {
+  return fmt::format("{}{}{}\n", colour ? "\033[1;31m" : "", Wrapped("Warning: " + sentence), colour ? "\033[0m" : "");
+}
 
 constexpr size_t kNameColumns = 46;  // of 80, beside count, time and bytes
 
@@ -205,6 +227,7 @@ std::string ToJson(const result::RunResult& r, int indent) {
   json["npus"] = r.npus;
   json["estimator"] = r.estimator;
   json["optimise"] = r.optimise;
+  json["schedule_limit"] = r.schedule_limit;
   json["split"] = r.split;
   json["step_time_s"] = r.step_time.seconds();
   json["step_time_ps"] = r.step_time.value;
@@ -228,9 +251,13 @@ std::string ToJson(const result::RunResult& r, int indent) {
   json["bytes_accessed"] = r.bytes_accessed.value;
   json["flops_utilisation"] = r.flops_utilisation;
   json["memory_bandwidth_utilisation"] = r.memory_bandwidth_utilisation;
-  json["model_flops_utilisation"] = r.model_flops_utilisation;
+  json["model_flops_utilisation"] = OrNull(r.model_flops_utilisation);
+  json["hardware_flops_utilisation"] = r.hardware_flops_utilisation;
   json["throughput"] = Throughput(r);
+  const bool counts_tokens = r.throughput && r.throughput->unit == "tokens";
+  json["tokens_per_s_per_device"] = counts_tokens ? OrNull(r.rate_per_device()) : Json(nullptr);
   json["peak_memory_bytes"] = r.peak_memory ? Json(r.peak_memory->value) : Json(nullptr);
+  json["memory_capacity_bytes"] = r.memory_capacity ? Json(r.memory_capacity->value) : Json(nullptr);
   json["fits_in_memory"] = OrNull(r.fits_in_memory);
   json["memory"] = r.memory ? Memory(*r.memory) : Json(nullptr);
   json["energy_j"] = OrNull(r.energy_j);
@@ -241,6 +268,7 @@ std::string ToJson(const result::RunResult& r, int indent) {
   json["collectives"] = Collectives(r);
   json["ops"] = Ops(r);
   json["kernels"] = Kernels(r);
+  json["unknown_kernels"] = UnknownKernels(r);
   json["where_time_goes"] = {{"total_ps", r.breakdown.total.value},
                              {"by_kind", Shares(r.breakdown.kinds)},
                              {"by_layer", Shares(r.breakdown.layers)},
@@ -256,14 +284,18 @@ std::string ToJson(const result::RunResult& r, int indent) {
   return text;
 }
 
-std::string Summary(const result::RunResult& r) {
+std::string Summary(const result::RunResult& r, bool colour) {
   std::string out = fmt::format("{}\non {} x {} ({})\n\n", r.program.path, r.npus, r.device,
                                 r.system.empty() ? "no network" : r.system);
+  for (const std::string& warning : {FitWarning(r), UnknownWarning(r)}) {
+    if (!warning.empty()) out += Warned(warning, colour);
+  }
   const auto line = [&out](std::string_view label, const std::string& figure, const std::string& note = {}) {
     out += fmt::format("{:<24}{:>9}{}{}\n", label, figure, note.empty() ? "" : "  ", note);
   };
   const auto share = [&](std::string_view label, Time part) { line(label, HumanTime(part), ShareOfStep(r, part)); };
-  line("step time", HumanTime(r.step_time));
+  line("step time", HumanTime(r.step_time),
+       r.step_time_sigma ? fmt::format("+- {} (one standard deviation)", HumanTime(*r.step_time_sigma)) : "");
   if (r.measured_step) {
     const double error = r.step_time.seconds() / r.measured_step->time.seconds() - 1;
     line("measured step", HumanTime(r.measured_step->time),
@@ -274,15 +306,17 @@ std::string Summary(const result::RunResult& r) {
   share("  idle", r.idle);
   line("communication", HumanTime(r.communication_time),
        fmt::format("{} of it overlapped with compute", HumanTime(r.overlap)));
-  line("work", HumanFlops(r.flops), HumanPercent(r.flops_utilisation) + " of peak");
+  for (const FigureLine& each : EfficiencyLines(r)) line(each.label, each.figure, each.note);
+  line("work", HumanFlops(r.flops), "of one device");
   line("memory traffic", HumanBytes(r.bytes_accessed), HumanPercent(r.memory_bandwidth_utilisation) + " of bandwidth");
-  if (r.peak_memory) line("peak memory", HumanBytes(*r.peak_memory), FitNote(r));
+  if (r.peak_memory) line("peak memory", HumanBytes(*r.peak_memory), Capacity(r));
+  if (r.schedule_limit) line("schedule", "limited", "by the device's memory, as XLA's is (--schedule-limit)");
   if (r.energy_j) line("energy", fmt::format("{:.3g} J", *r.energy_j), "per device");
   line("blocks", std::to_string(r.blocks.total),
        fmt::format("{} distinct, {} compute, {} communication", r.blocks.unique, r.blocks.compute,
                    r.blocks.communication));
-  return out + "\n" +
-         ToText(Costliest(r, kSummaryLines - static_cast<size_t>(std::count(out.begin(), out.end(), '\n')) - 2));
+  const auto used = static_cast<size_t>(std::count(out.begin(), out.end(), '\n')) + 2;
+  return out + "\n" + ToText(Costliest(r, std::max(kFewestRows, kSummaryLines - std::min(kSummaryLines, used))));
 }
 
 Table AsTable(const result::RunResult& r) {
@@ -305,6 +339,19 @@ Table AsTable(const result::RunResult& r) {
   add("idle_s", seconds(r.idle));
   add("flops", std::to_string(r.flops.value));
   add("bytes_accessed", std::to_string(r.bytes_accessed.value));
+  const auto number = [&](std::string name, std::optional<double> value) {
+    add(std::move(name), value ? fmt::format("{}", *value) : std::string());
+  };
+  number("step_time_sigma_s", r.step_time_sigma ? std::optional(r.step_time_sigma->seconds()) : std::nullopt);
+  number("hardware_flops_utilisation", r.hardware_flops_utilisation);
+  number("model_flops_utilisation", r.model_flops_utilisation);
+  add("unit", r.throughput ? r.throughput->unit : "");
+  number("units_per_step", r.batch());
+  number("units_per_second_per_device", r.rate_per_device());
+  number("units_per_second", r.rate());
+  add("peak_memory_bytes", r.peak_memory ? std::to_string(r.peak_memory->value) : "");
+  add("fits_in_memory", r.fits_in_memory ? (*r.fits_in_memory ? "true" : "false") : "");
+  number("energy_j", r.energy_j);
   return table;
 }
 

@@ -11,7 +11,8 @@ namespace hespas::report {
 inline constexpr int kRunSchemaVersion = 1;
 
 std::string ToJson(const result::RunResult& result, int indent = 2);
-std::string Summary(const result::RunResult& result);
+// `colour`: warnings in red, for a terminal.
+std::string Summary(const result::RunResult& result, bool colour = false);
 // One row with the figures of `Summary`, for csv, md and jsonl.
 Table AsTable(const result::RunResult& result);
 

@@ -6,9 +6,12 @@
 #include <array>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 namespace hespas::report {
 namespace {
+
+constexpr size_t kScreenWidth = 80;
 
 // Code points, so that a column with an umlaut or a micro sign stays aligned.
 size_t Width(std::string_view text) {
@@ -120,6 +123,21 @@ std::string ToJsonLines(const Table& table) {
     out += AsObject(table, row).dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
   }
   return out;
+}
+
+std::string Wrapped(const std::string& text) {
+  std::string out;
+  size_t used = 0;
+  std::istringstream words(text);
+  for (std::string word; words >> word;) {
+    if (used > 0 && used + 1 + word.size() > kScreenWidth) {
+      out += '\n';
+      used = 0;
+    }
+    out += (used > 0 ? " " : "") + word;
+    used += word.size() + (used > 0 ? 1 : 0);
+  }
+  return out + "\n";
 }
 
 std::string HumanTime(Time time) {

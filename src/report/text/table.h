@@ -27,6 +27,9 @@ std::string ToCsv(const Table& table);        // RFC 4180 quoting
 std::string ToJson(const Table& table);       // an array of objects; cells that are numbers become numbers
 std::string ToJsonLines(const Table& table);  // the same objects, one a line
 
+// Lines of a screen's width, 80 characters, each with its end.
+std::string Wrapped(const std::string& text);
+
 // Numbers as a person reads them: "59.9 ms", "1.24 GB", "16.7 TFLOP"; three significant digits.
 std::string HumanTime(Time time);
 std::string HumanBytes(Bytes bytes);

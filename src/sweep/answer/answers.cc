@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
+
+#include "report/text/efficiency.h"
 
 namespace hespas::sweep {
 namespace {
@@ -60,11 +63,26 @@ std::vector<const Json*> Feasible(const std::vector<Json>& rows, const std::vect
   return feasible;
 }
 
+std::string WorkNote(const std::vector<Json>& rows) {
+  std::vector<report::WorkOfStep> work;
+  for (const Json& row : rows) {
+    const Json flops = row.value("flops_all_devices", Json());
+    if (!flops.is_number()) continue;
+    const Json batch = row.value("units_per_step", Json());
+    const Json unit = row.value("unit", Json());
+    work.push_back({.flops = flops.get<double>(),
+                    .batch = batch.is_number() ? std::optional(batch.get<double>()) : std::nullopt,
+                    .unit = unit.is_string() ? unit.get<std::string>() : ""});
+  }
+  return report::UnequalWork(work);
+}
+
 std::vector<Answer> AnswersOf(const std::vector<Json>& rows, const std::vector<Expression>& constraints,
                               const std::string& minimise) {
   const std::vector<const Json*> feasible = Feasible(rows, constraints);
   const std::string goal = ColumnCalled(minimise).value_or(minimise);
-  std::vector<Answer> answers = {{"least " + minimise, goal, BestOf(feasible, {.text = "", .column = goal})}};
+  const std::string unequal = WorkNote(rows).empty() ? "" : " (UNEQUAL WORK)";
+  std::vector<Answer> answers = {{"least " + minimise + unequal, goal, BestOf(feasible, {.text = "", .column = goal})}};
   for (const Question& question : kQuestions) {
     const std::string column(question.column);
     const bool known =
@@ -93,6 +111,8 @@ report::Table TableOf(const std::vector<Answer>& answers, const std::vector<std:
                       .rows = {}};
   for (const std::string& axis : axes) table.columns.push_back({axis});
   table.columns.push_back({"devices", report::Align::kRight});
+  table.columns.push_back({"batch", report::Align::kRight});
+  table.columns.push_back({"FLOPs", report::Align::kRight});
   table.columns.push_back({"step", report::Align::kRight});
   for (const Answer& answer : answers) {
     if (answer.row.is_null()) {
@@ -106,6 +126,10 @@ report::Table TableOf(const std::vector<Answer>& answers, const std::vector<std:
                                     answer.row.at("point").dump()};
     for (const std::string& axis : axes) row.push_back(TextOf(answer.row.value(axis, Json())));
     row.push_back(answer.row.at("npus").dump());
+    for (const char* column : {"units_per_step", "flops_all_devices"}) {
+      const Json amount = answer.row.value(column, Json());
+      row.push_back(amount.is_number() ? report::HumanNumber(amount.get<double>()) : "-");
+    }
     row.push_back(HumanValue("step_time_s", answer.row.at("step_time_s")));
     table.rows.push_back(std::move(row));
   }

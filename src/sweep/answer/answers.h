@@ -18,6 +18,9 @@ struct Answer {
 // Rows without error that meet all constraints.
 std::vector<const Json*> Feasible(const std::vector<Json>& rows, const std::vector<Expression>& constraints);
 
+// A sentence where the rows' points do unequal work, else "" (report/text/efficiency.h).
+std::string WorkNote(const std::vector<Json>& rows);
+
 // Questions whose columns no row has a value for are left out. Of equal rows the faster counts, then the first.
 std::vector<Answer> AnswersOf(const std::vector<Json>& rows, const std::vector<Expression>& constraints,
                               const std::string& minimise);

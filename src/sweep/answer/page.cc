@@ -109,7 +109,9 @@ class Page {
       if (at != std::string::npos)
         out.replace(at, cell.size(), fmt::format("<td class=\"number\"><a href=\"#point-{0}\">{0}</a></td>", number));
     }
-    return Section("answers", "Best points", "Of the points that satisfy the constraints.",
+    const std::string unequal = WorkNote(input_.rows);
+    return Section("answers", unequal.empty() ? "Best points" : "Best points (unequal work)",
+                   "Of the points that satisfy the constraints." + (unequal.empty() ? "" : " " + unequal),
                    Scroll("Table of the best points", out));
   }
 

@@ -7,7 +7,7 @@ using result::RunResult;
 
 // What a run costs, as far as prices and tokens are known.
 struct Costs {
-  Json devices_energy_j, throughput, cost, steps, run_time_s, run_energy_j, run_cost;
+  Json devices_energy_j, cost, steps, run_time_s, run_energy_j, run_cost;
 };
 
 Costs CostsOf(const RunResult& result, const Economy& economy) {
@@ -17,7 +17,6 @@ Costs CostsOf(const RunResult& result, const Economy& economy) {
   const auto npus = static_cast<double>(result.npus);
   if (result.energy_j) costs.devices_energy_j = npus * *result.energy_j;
   const double per_step = result.throughput ? result.throughput->per_step : 0;
-  if (per_step > 0 && seconds > 0) costs.throughput = per_step / seconds;
   const auto price = economy.PriceOf(result.device);
   if (price) costs.cost = *price * npus * seconds / kHour;
   if (!(economy.tokens > 0) || !(per_step > 0)) return costs;
@@ -52,18 +51,20 @@ constexpr Column kColumns[] = {
     {"overlap_s", [](const RunResult& r, const Costs&) -> Json { return r.overlap.seconds(); }},
     {"idle_s", [](const RunResult& r, const Costs&) -> Json { return r.idle.seconds(); }},
     {"flops", [](const RunResult& r, const Costs&) -> Json { return r.flops.value; }},
+    {"flops_all_devices", [](const RunResult& r, const Costs&) -> Json { return r.flops_of_all(); }},
     {"bytes_accessed", [](const RunResult& r, const Costs&) -> Json { return r.bytes_accessed.value; }},
+    {"model_flops_utilisation", [](const RunResult& r, const Costs&) { return OrNull(r.model_flops_utilisation); }},
+    {"hardware_flops_utilisation",
+     [](const RunResult& r, const Costs&) -> Json { return r.hardware_flops_utilisation; }},
     {"peak_memory_bytes",
      [](const RunResult& r, const Costs&) -> Json { return r.peak_memory ? Json(r.peak_memory->value) : Json(); }},
     {"fits_in_memory", [](const RunResult& r, const Costs&) { return OrNull(r.fits_in_memory); }},
     {"energy_j", [](const RunResult& r, const Costs&) { return OrNull(r.energy_j); }},
     {"energy_all_devices_j", [](const RunResult&, const Costs& c) { return c.devices_energy_j; }},
     {"unit", [](const RunResult& r, const Costs&) { return r.throughput ? Json(r.throughput->unit) : Json(); }},
-    {"units_per_step",
-     [](const RunResult& r, const Costs&) {
-       return r.throughput ? Json(r.throughput->per_step * static_cast<double>(r.npus)) : Json();
-     }},
-    {"units_per_second_per_device", [](const RunResult&, const Costs& c) { return c.throughput; }},
+    {"units_per_step", [](const RunResult& r, const Costs&) { return OrNull(r.batch()); }},
+    {"units_per_second_per_device", [](const RunResult& r, const Costs&) { return OrNull(r.rate_per_device()); }},
+    {"units_per_second", [](const RunResult& r, const Costs&) { return OrNull(r.rate()); }},
     {"cost_per_step", [](const RunResult&, const Costs& c) { return c.cost; }},
     {"run_steps", [](const RunResult&, const Costs& c) { return c.steps; }},
     {"run_time_s", [](const RunResult&, const Costs& c) { return c.run_time_s; }},
@@ -76,8 +77,11 @@ struct Alias {
   std::string_view name;
   std::string_view column;
 };
-constexpr Alias kAliases[] = {
-    {"devices", "npus"}, {"throughput", "units_per_second_per_device"}, {"cost", "cost_per_step"}};
+constexpr Alias kAliases[] = {{"devices", "npus"},
+                              {"throughput", "units_per_second_per_device"},
+                              {"mfu", "model_flops_utilisation"},
+                              {"hfu", "hardware_flops_utilisation"},
+                              {"cost", "cost_per_step"}};
 
 }  // namespace
 

@@ -101,6 +101,7 @@ std::vector<Row> OtherRows() {
   using Texts = std::vector<std::string>;
   return {
       {.name = "flash_attention", .flag = [](RunOptions& o) -> bool& { return o.estimate.flash_attention; }},
+      {.name = "schedule_limit", .flag = [](RunOptions& o) -> bool& { return o.optimise.schedule_limit; }},
       {.name = "xla_flag", .list = [](RunOptions& o) -> Texts& { return o.optimise.xla_flags; }},
       {.name = "straggler", .list = [](RunOptions& o) -> Texts& { return o.network.stragglers; }},
       {.name = "rank_devices", .list = [](RunOptions& o) -> Texts& { return o.parts.rank_devices; }},
@@ -284,6 +285,7 @@ std::string CommandOf(const RunOptions& options) {
   word("--dataflow", options.estimate.settings.dataflow, usual.estimate.settings.dataflow);
   word("--optimise", options.optimise.mode, usual.optimise.mode);
   for (const std::string& flag : options.optimise.xla_flags) AddWord(command, "--xla-flag=" + flag);
+  if (options.optimise.schedule_limit) command += " --schedule-limit";
   word("--split", options.split.strategy, usual.split.strategy);
   if (options.split.merge) command += " --merge";
   number("--block-lim", options.split.block_limit, usual.split.block_limit);
