@@ -5,6 +5,7 @@
 
 #include "cli/command.h"
 #include "cli/format.h"
+#include "driver/inspect/describe_system.h"
 #include "driver/inspect/preset_tables.h"
 
 namespace hespas::cli {
@@ -16,31 +17,44 @@ using Shower = std::optional<report::Table> (*)(const std::string& name, Diagnos
 struct PresetOptions {
   std::string name;
   Format format = Format::kTable;
+  bool describe = false;
 };
 
-void AddPresetCommand(CLI::App& app, Console& console, const std::string& command_name, const std::string& description,
-                      const std::string& example, Lister list, Shower show) {
+CLI::App& AddPresetCommand(CLI::App& app, Console& console, const std::string& command_name,
+                           const std::string& description, const std::string& example, Lister list, Shower show,
+                           const std::shared_ptr<PresetOptions>& options) {
   CLI::App& command = AddCommand(app, console, command_name, description, example);
-  auto options = std::make_shared<PresetOptions>();
   command.add_option("NAME", options->name, "show every figure of this preset or file; without it, list the presets");
   AddFormatOption(command, options->format);
   command.callback([options, list, show, &console] {
+    if (options->describe && !options->name.empty()) {
+      const auto drawing = driver::DescribeSystem(options->name, console.diagnostics);
+      console.PrintDiagnostics();
+      if (drawing) Print(*drawing);
+      return;
+    }
     const auto table = options->name.empty() ? list(console.diagnostics) : show(options->name, console.diagnostics);
     console.PrintDiagnostics();
     if (table) Print(RenderTable(*table, options->format));
   });
+  return command;
 }
 
 }  // namespace
 
 void AddDevicesCommand(CLI::App& app, Console& console) {
   AddPresetCommand(app, console, "devices", "lists the accelerator presets, or shows one with its sources",
-                   "hespas devices A100_SXM_80GB", driver::DeviceTable, driver::DeviceFigures);
+                   "hespas devices A100_SXM_80GB", driver::DeviceTable, driver::DeviceFigures,
+                   std::make_shared<PresetOptions>());
 }
 
 void AddSystemsCommand(CLI::App& app, Console& console) {
+  auto options = std::make_shared<PresetOptions>();
   AddPresetCommand(app, console, "systems", "lists the network presets, or shows one",
-                   "hespas systems A100_SXM_40GB_4GPU", driver::SystemTable, driver::SystemFigures);
+                   "hespas systems \"H100_80GB 8x64 ib=400Gbit/s\" --describe", driver::SystemTable,
+                   driver::SystemFigures, options)
+      .add_flag("--describe", options->describe,
+                "draw the levels of NAME with bandwidth, latency and oversubscription");
 }
 
 }  // namespace hespas::cli

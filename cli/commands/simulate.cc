@@ -29,6 +29,7 @@ struct Options {
   simulate::SimulateOptions simulate;
   std::string format = "table";
   std::string backend = "analytical";
+  std::string model = "plain";
   std::string engine = "auto";
   std::string binary;
   double timeout = 600;
@@ -127,6 +128,12 @@ void Run(Options& options, Console& console) {
     options.files.astra_sim = {.binary = options.binary,
                                .limit = std::chrono::milliseconds(static_cast<int64_t>(options.timeout * 1000))};
   }
+  options.files.calibrated = options.model == "calibrated";
+  if (options.files.calibrated && options.backend != "analytical") {
+    return console.Fail(MakeError(kBadValue,
+                                  fmt::format("--network-model calibrated with --network-backend {}", options.backend),
+                                  {}, "the calibrated model replaces the analytical backend only"));
+  }
   if (options.backend == "simgrid") options.files.simgrid = options.simgrid;
   if (Status read = ReadBeyond(options); !read) return console.Fail(read.error());
   if (options.backend == "sst") {
@@ -219,6 +226,12 @@ void AddEngineOptions(CLI::App& command, Options& options) {
           "analytical (congestion-unaware), analytical-aware, an installed ASTRA-sim: astra-sim, astra-sim-aware; or "
           "simgrid (flows), sst (packets)")
       ->check(CLI::IsMember({"analytical", "analytical-aware", "astra-sim", "astra-sim-aware", "simgrid", "sst"}));
+  command
+      .add_option("--network-model", options.model,
+                  "plain: every message, as ASTRA-sim does; calibrated: collectives as `hespas run` prices them")
+      ->check(CLI::IsMember({"plain", "calibrated"}));
+  command.add_option("--device", options.files.device,
+                     "of the calibrated model: whose links; default: the device that the system names");
   command.add_option("--astra-sim-binary,--sst-binary", options.binary, "path of ASTRA-sim or sst; default: in PATH");
   command.add_option("--tool-timeout", options.timeout, "seconds that ASTRA-sim or SST may take")
       ->check(CLI::Range(0.001, 1e7));

@@ -176,6 +176,11 @@ class Assembler {
     if (total_ % needed_ != 0) {
       diagnostics_.Warning(kIdleNpus, fmt::format("{} NPUs run {} cop{} of a program for {}; {} idle", total_, copies_,
                                                   copies_ == 1 ? "y" : "ies", needed_, total_ % needed_));
+    } else if (needed_ > 1 && copies_ > 1 && !options_.compat) {
+      diagnostics_.Warning(
+          kCopies,
+          fmt::format("{} NPUs run {} copies of a program for {}, which exchange nothing", total_, copies_, needed_),
+          {}, fmt::format("--retarget {} spreads the program over all of them", total_));
     }
     return {};
   }

@@ -34,6 +34,10 @@ inline constexpr DiagnosticKind kIdleNpus{
     "W0606",
     "The number of NPUs is not a multiple of what the program needs. Whole copies of the program run beside each "
     "other; the NPUs that are left over idle."};
+inline constexpr DiagnosticKind kCopies{
+    "W0608",
+    "There are several times as many NPUs as the program was written for. Copies of it run beside each other and "
+    "exchange nothing, so the step takes as long as one copy. --retarget spreads the program over more devices."};
 inline constexpr DiagnosticKind kHostTransfer{
     "W0607", "A send or receive names no other device (a transfer to or from the host); it is not simulated."};
 

@@ -1,5 +1,7 @@
 #include "engines/network_run.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <set>
@@ -7,8 +9,12 @@
 #include "engines/astra_sim.h"
 #include "engines/local_memory.h"
 #include "engines/sst_run.h"
+#include "hardware/cluster.h"
 #include "hardware/presets.h"
+#include "network/calibrated.h"
+#include "network/priced_run.h"
 #include "read/chakra/chakra.h"
+#include "simulate/explain.h"
 
 namespace hespas::engines {
 namespace {
@@ -39,6 +45,7 @@ Result<hardware::System> LoadEither(const NetworkRunFiles& files, std::string& f
     folder = fs::path(files.system_files.system).parent_path().string();
     return hardware::LoadSystem(files.system_files, options, diagnostics);
   }
+  if (hardware::IsClusterText(files.system)) return hardware::ParseCluster(files.system, diagnostics);
   std::error_code unused;
   std::string path = files.system;
   if (!fs::is_directory(path, unused)) {
@@ -48,6 +55,27 @@ Result<hardware::System> LoadEither(const NetworkRunFiles& files, std::string& f
   }
   folder = fs::is_directory(path, unused) ? path : fs::path(path).parent_path().string();
   return hardware::LoadSystem(path, options, diagnostics);
+}
+
+// The same stage as that of `hespas run`: equal traces on an equal system take equal time, to the picosecond.
+Result<result::SimResult> RunCalibrated(const NetworkRunFiles& files, const NetworkRun& run,
+                                        const simulate::SimulateOptions& options, Diagnostics& diagnostics) {
+  const std::string& name = files.device.empty() ? run.system.device : files.device;
+  if (name.empty()) {
+    return MakeError(kMissingOption, "the system names no device, whose links the calibrated model needs", {},
+                     "give --device NAME; `hespas devices` lists them");
+  }
+  const auto device = hardware::LoadDevice(name, diagnostics);
+  const auto& constants = network::DefaultNetworkConstants();
+  if (!constants) return constants.error();
+  if (!device) return MakeError(kMissingOption, fmt::format("the device `{}` cannot be read", name));
+  const network::CalibratedModel model(*device, run.system, *constants);
+  auto simulated = network::SimulatePriced(
+      run.trace, model, {.record_nodes = options.record_nodes, .compute_scale = options.compute_scale});
+  if (!simulated || !options.explain) return simulated;
+  simulate::ExplainIntervals(run.trace, *simulated);
+  network::ExplainPrices(run.trace, model, *simulated);
+  return simulated;
 }
 
 // Our own traces keep durations below a nanosecond, which ASTRA-sim's cannot.
@@ -141,14 +169,15 @@ Result<NetworkRun> RunNetwork(const NetworkRunFiles& files, const simulate::Simu
     exact.engine = simulate::Engine::kEvents;  // one rank in the place of all has no intervals of the others
   }
   if (HasExactDurations(run->trace) || files.simgrid || files.sst) exact.resolution = simulate::Resolution::kPicosecond;
-  Result<result::SimResult> simulated = files.astra_sim ? RunAstraSim(files, run->system, options, *files.astra_sim)
-                                        : files.sst     ? RunSst(files, *run, exact)
+  Result<result::SimResult> simulated = files.astra_sim    ? RunAstraSim(files, run->system, options, *files.astra_sim)
+                                        : files.calibrated ? RunCalibrated(files, *run, exact, diagnostics)
+                                        : files.sst        ? RunSst(files, *run, exact)
                                         : files.simgrid
                                             ? RunSimGrid(run->trace, run->system, exact, *files.simgrid)
                                             : simulate::Simulate(run->trace, run->system, exact, diagnostics);
   if (!simulated) return simulated.error();
   run->result = *std::move(simulated);
-  if (files.astra_sim) return run;
+  if (files.astra_sim || files.calibrated) return run;
   if (exact.resolution != options.resolution) ToNanoseconds(run->result);
   if (!files.log_folder.empty() && run->system.track_memory) {
     if (Status written = WriteLocalMemory(files, *run); !written) return written.error();

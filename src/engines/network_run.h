@@ -32,6 +32,8 @@ struct NetworkRunFiles {
   std::string groups = "empty";              // comm_group.json; "empty" in the path: none
   bool strict = false;                       // unknown keys are errors
   std::string log_folder;                    // of ASTRA-sim's log files; `trace-enabled` records nodes if given
+  bool calibrated = false;                   // collectives by the calibrated model (src/network), not by messages
+  std::string device;                        // whose links the calibrated model has; empty: as the system file says
   std::optional<AstraSimOptions> astra_sim;  // run an installed ASTRA-sim instead
   std::optional<SimGridOptions> simgrid;     // flows in SimGrid instead
   std::optional<SstOptions> sst;             // packets in SST instead

@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <optional>
 
 #include "base/system/file.h"
 #include "base/text/suggest.h"
+#include "base/text/unit_text.h"
 #include "hardware/system_reader.h"
 
 namespace hespas::hardware {
@@ -64,12 +66,12 @@ void SetNetwork(const NetworkLists& lists, const Location& location, SystemReade
         location);
     return;
   }
-  static const std::vector<std::string> kKinds = {"Ring", "FullyConnected", "Switch"};
+  static const std::vector<std::string> kKinds = {"Ring", "FullyConnected", "Switch", "Line"};
   for (size_t d = 0; d < count; ++d) {
     const auto kind = std::find(kKinds.begin(), kKinds.end(), lists.topology[d]);
     if (kind == kKinds.end()) {
       reader.diagnostics.Error(kBadSystem, fmt::format("unknown topology `{}`", lists.topology[d]), location,
-                               DidYouMean(lists.topology[d], kKinds, "use Ring, FullyConnected or Switch"));
+                               DidYouMean(lists.topology[d], kKinds, "use Ring, FullyConnected, Switch or Line"));
       continue;
     }
     if (lists.npus[d] < 2 || lists.npus[d] > kMostNpus) {
@@ -77,10 +79,13 @@ void SetNetwork(const NetworkLists& lists, const Location& location, SystemReade
           kBadSystem, fmt::format("dimension {}: npus_count {} must be at least 2", d, lists.npus[d]), location);
       continue;
     }
-    reader.system.dimensions.push_back({.kind = static_cast<DimensionKind>(kind - kKinds.begin()),
-                                        .npus = static_cast<uint32_t>(lists.npus[d]),
-                                        .bandwidth = lists.bandwidth[d],
-                                        .latency = lists.latency[d]});
+    const bool line = *kind == "Line";
+    reader.system.dimensions.push_back(
+        {.kind = line ? DimensionKind::kRing : static_cast<DimensionKind>(kind - kKinds.begin()),
+         .npus = static_cast<uint32_t>(lists.npus[d]),
+         .bandwidth = lists.bandwidth[d],
+         .latency = lists.latency[d],
+         .open = line});
     CheckDimension(reader.system.dimensions.back(), d, location, reader);
   }
 }
@@ -109,6 +114,31 @@ void ReadNetworkYaml(const std::string& text, const std::string& file, SystemRea
   }
 }
 
+// A list of numbers in the file's unit, or of texts with a unit of their own; `unit_size` is the file's unit in base
+// units.
+std::optional<std::vector<double>> ReadQuantities(const JsonSource& source, const nlohmann::json& object,
+                                                  const char* key, Unit unit, double unit_size, SystemReader& reader) {
+  std::vector<double> values;
+  const nlohmann::json& list = object.at(key);
+  for (const nlohmann::json& item : list.is_array() ? list : nlohmann::json::array({list})) {
+    if (item.is_number()) {
+      values.push_back(item.get<double>());
+      continue;
+    }
+    const auto value = item.is_string() ? ParseQuantity(item.get<std::string>(), unit) : Result<double>(0.0);
+    if (!item.is_string() || !value) {
+      reader.diagnostics.Error(kBadSystem, fmt::format("`{}`: {} is no such quantity", key, item.dump()),
+                               source.LocationOf(key),
+                               unit == Unit::kSeconds ? "a number of nanoseconds, or a text as \"1.5 us\""
+                                                      : "a number of GB/s of 2^30 bytes, as ASTRA-sim reads it, or a "
+                                                        "text as \"450 GB/s\" (10^9) or \"400 Gbit/s\"");
+      return std::nullopt;
+    }
+    values.push_back(*value / unit_size);
+  }
+  return values;
+}
+
 void ReadNetworkJson(const JsonSource& source, const nlohmann::json& object, SystemReader& reader) {
   NetworkLists lists;
   try {
@@ -123,8 +153,11 @@ void ReadNetworkJson(const JsonSource& source, const nlohmann::json& object, Sys
       }
       lists.npus.push_back(static_cast<int64_t>(count));
     }
-    lists.bandwidth = object.at("bandwidth").get<std::vector<double>>();
-    lists.latency = object.at("latency").get<std::vector<double>>();
+    auto bandwidth = ReadQuantities(source, object, "bandwidth", Unit::kBytesPerSecond, 1073741824.0, reader);
+    auto latency = ReadQuantities(source, object, "latency", Unit::kSeconds, 1e-9, reader);
+    if (!bandwidth || !latency) return;
+    lists.bandwidth = *std::move(bandwidth);
+    lists.latency = *std::move(latency);
   } catch (const nlohmann::json::exception& error) {
     reader.diagnostics.Error(kBadSystem, std::string("the network description is invalid: ") + error.what(),
                              source.LocationOf("network"),

@@ -33,6 +33,7 @@ struct NetworkDimension {
   uint32_t npus = 2;
   double bandwidth = 0;  // GB/s, GB = 2^30 bytes
   double latency = 0;    // ns
+  bool open = false;     // a ring without the link between its ends (`Line`); ASTRA-sim closes it
 };
 
 enum class SchedulingPolicy : uint8_t { kLifo, kFifo, kExplicit };
@@ -80,6 +81,7 @@ struct SharedBus {
 
 struct System {
   std::string name;
+  std::string device;  // the preset that the file names; empty: none
   std::vector<NetworkDimension> dimensions;
 
   SchedulingPolicy scheduling = SchedulingPolicy::kLifo;

@@ -12,6 +12,8 @@
 #include "base/system/file.h"
 #include "base/text/json_text.h"
 #include "base/text/suggest.h"
+#include "base/text/unit_text.h"
+#include "hardware/cluster.h"
 
 namespace hespas::hardware {
 namespace {
@@ -52,8 +54,14 @@ Setting Integer(std::string key, int64_t System::*member) {
           }};
 }
 
-Setting Number(std::string key, double System::*member) {
-  return {std::move(key), [member](const json& value, System& system) {
+// A number in the file's unit, or a text with its own.
+Setting Number(std::string key, double System::*member, Unit unit, double unit_size) {
+  return {std::move(key), [member, unit, unit_size](const json& value, System& system) {
+            if (value.is_string()) {
+              const auto quantity = ParseQuantity(value.get<std::string>(), unit);
+              if (quantity && *quantity >= 0) system.*member = *quantity / unit_size;
+              return quantity && *quantity >= 0;
+            }
             if (!value.is_number() || !(value.get<double>() >= 0)) return false;
             system.*member = value.get<double>();
             return true;
@@ -125,8 +133,8 @@ std::vector<Setting> AllSettings() {
       Integer("local-reduction-delay", &System::local_reduction_delay),
       Integer("active-chunks-per-dimension", &System::active_chunks),
       Integer("preferred-dataset-splits", &System::dataset_splits),
-      Number("local-mem-bw", &System::memory_bandwidth),
-      Number("peak-perf", &System::peak_teraflops),
+      Number("local-mem-bw", &System::memory_bandwidth, Unit::kBytesPerSecond, 1e9),
+      Number("peak-perf", &System::peak_teraflops, Unit::kFlopsPerSecond, 1e12),
       Flag("roofline-enabled", &System::roofline),
       Flag("replay-only", &System::replay_only),
       Flag("trace-enabled", &System::trace_enabled),
@@ -293,11 +301,39 @@ Result<System> LoadSystem(const std::string& path, const LoadOptions& options, D
   return ParseSystem(*text, path, options, diagnostics);
 }
 
+namespace {
+
+// {"cluster": "H100_80GB 8x64 ib=400Gbit/s"} in the place of network and system.
+Result<System> ClusterFile(const JsonSource& source, Diagnostics& diagnostics) {
+  const json& root = source.root();
+  static const std::vector<std::string> kKeys = {"cluster", "name",    "description", "device",
+                                                 "source",  "sources", "$schema",     kSchemaVersionKey};
+  for (const auto& [key, value] : root.items()) {
+    if (std::find(kKeys.begin(), kKeys.end(), key) != kKeys.end()) continue;
+    return MakeError(kBadSystem, fmt::format("a file with `cluster` has no key `{}`", key), source.LocationOf(key),
+                     DidYouMean(key, kKeys, "describe the network by `cluster`, or by `network` and `system`"));
+  }
+  if (!root.at("cluster").is_string())
+    return MakeError(kBadSystem, "`cluster` is a text", source.LocationOf("cluster"),
+                     "\"H100_80GB 8x64 ib=400Gbit/s\"");
+  auto system = ParseCluster(root.at("cluster").get<std::string>(), diagnostics);
+  if (!system) {
+    Error error = system.error();
+    error.location = source.LocationOf("cluster");
+    return error;
+  }
+  if (root.contains("name") && root.at("name").is_string()) system->name = root.at("name").get<std::string>();
+  return system;
+}
+
+}  // namespace
+
 Result<System> ParseSystem(std::string_view text, const std::string& name, const LoadOptions& options,
                            Diagnostics& diagnostics) {
   const Result<JsonSource> source = JsonSource::Parse(text, name, kSystemSyntax);
   if (!source) return source.error();
   const json& root = source->root();
+  if (root.is_object() && root.contains("cluster")) return ClusterFile(*source, diagnostics);
   for (const char* part : {"network", "system"}) {
     if (root.is_object() && root.contains(part) && root.at(part).is_object()) continue;
     return MakeError(kBadSystem, fmt::format("a system has an object `{}`", part), {.file = name},
@@ -309,6 +345,7 @@ Result<System> ParseSystem(std::string_view text, const std::string& name, const
   SystemReader reader{system, options, diagnostics};
   const size_t before = diagnostics.error_count();
   system.name = root.value("name", json(name)).is_string() ? root.value("name", json(name)).get<std::string>() : name;
+  if (root.contains("device") && root.at("device").is_string()) system.device = root.at("device").get<std::string>();
   static const std::vector<std::string> kParts = {"network",     "system", "remote_memory", "name",
                                                   "description", "source", "sources",       kSchemaVersionKey,
                                                   "$schema",     "notes",  "device"};

@@ -35,6 +35,13 @@ inline constexpr DiagnosticKind kBranches{
 
 enum class Target : uint8_t { kGpu, kTpu, kCpu };
 
+// What a collective of one host takes: start + bytes / rate. Whoever prices collectives says so (driver).
+struct CollectiveFigures {
+  double start_seconds = 15.5e-6;
+  double bytes_per_second = 200e9;  // of the full, unsharded buffer
+  auto operator<=>(const CollectiveFigures&) const = default;
+};
+
 // What XLA's fusion weighs on a GPU; an A100 (SXM, 40 GB) unless the device says otherwise.
 struct GpuFigures {
   double bytes_per_second = 1.555e12;  // of its memory, peak
@@ -44,6 +51,8 @@ struct GpuFigures {
   double clock_hz = 1.41e9;
   int capability = 80;  // CUDA compute capability times ten
   double memory_bytes = 40e9;
+  CollectiveFigures all_reduce = {.start_seconds = 22e-6, .bytes_per_second = 117e9};
+  CollectiveFigures gather;  // and all others, which move the buffer once
 };
 
 // What flags of XLA say on GPUs.

@@ -63,6 +63,11 @@ struct CollectiveUse {
   uint64_t exposed = 0;      // largest of a member: nothing computed there meanwhile
   uint64_t waited = 0;       // part of it before the last member came
   uint32_t last_member = 0;  // the rank that came last
+  std::string model;         // that priced it; empty where nobody was asked
+  std::string algorithm;
+  std::string levels;                // "dimension 0: 8 ranks, dimension 1: 4 ranks"
+  std::string bound;                 // "latency", "bandwidth of dimension 1"
+  Time launch, latency, wire, ramp;  // what the transfer is made of, where a model priced it
 };
 
 // Traffic of one directed link (congestion-aware) or of all links of one dimension (congestion-unaware).

@@ -50,7 +50,8 @@ std::string EncodeSimResult(const SimResult& result) {
     out["path"].push_back({step.node, step.rank, step.name, step.why, step.start, step.end});
   for (const CollectiveUse& use : result.collectives)
     out["collectives"].push_back({use.node, use.rank, use.name, use.members, use.bytes, use.start, use.end, use.exposed,
-                                  use.waited, use.last_member});
+                                  use.waited, use.last_member, use.model, use.algorithm, use.levels, use.bound,
+                                  use.launch.value, use.latency.value, use.wire.value, use.ramp.value});
   if (result.loop_drift) out["drift"] = *result.loop_drift;
   return out.dump();
 }
@@ -71,8 +72,9 @@ Result<SimResult> DecodeSimResult(const std::string& text) {
     for (const json& i : list("path"))
       result.critical_path.push_back({i.at(0), i.at(1), i.at(2), i.at(3), i.at(4), i.at(5)});
     for (const json& i : list("collectives"))
-      result.collectives.push_back(
-          {i.at(0), i.at(1), i.at(2), i.at(3), i.at(4), i.at(5), i.at(6), i.at(7), i.at(8), i.at(9)});
+      result.collectives.push_back({i.at(0), i.at(1), i.at(2), i.at(3), i.at(4), i.at(5), i.at(6), i.at(7), i.at(8),
+                                    i.at(9), i.at(10), i.at(11), i.at(12), i.at(13), Time(i.at(14)), Time(i.at(15)),
+                                    Time(i.at(16)), Time(i.at(17))});
     if (in.contains("drift")) result.loop_drift = in["drift"].get<double>();
   } catch (const json::exception& error) {
     return MakeError(kBadSimResult, std::string("a result cannot be read: ") + error.what());

@@ -10,6 +10,7 @@
 #include "hardware/presets.h"
 #include "validate/measured_tables.h"
 #include "validate/step_times.h"
+#include "validate/stream_collectives.h"
 
 namespace hespas::validate {
 namespace {
@@ -145,7 +146,7 @@ bool AddCollectives(Groups& groups, Diagnostics& diagnostics) {
   if (!rows || !models) return false;
   AddRows(groups, kZeroShot, *rows, Among(*models));
   for (unsigned seed = 1; seed <= kDraws; ++seed) CalibrateCollectives(*rows, seed, *models, groups);
-  return true;
+  return AddStreamCollectives(groups, true, diagnostics);
 }
 
 // Of 16-bit tensor-core matmuls.

@@ -1,20 +1,19 @@
 #include "validate/kernel_tables.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <functional>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "base/system/file.h"
 #include "base/text/csv_text.h"
-#include "base/text/json_text.h"
 #include "estimate/calibrated/table.h"
 #include "estimate/native/genz.h"
 #include "estimate/native/matrix_model.h"
+#include "hardware/cluster.h"
 #include "hardware/presets.h"
 #include "hardware/system.h"
+#include "validate/stream_collectives.h"
 
 namespace hespas::validate {
 namespace {
@@ -45,16 +44,6 @@ std::optional<calibrated::Parameters> Parameters(Diagnostics& diagnostics) {
   return Unwrap(calibrated::DefaultParameters(), diagnostics);
 }
 
-// The device that a system file names; nothing where it names none.
-std::optional<std::string> DeviceOf(const std::filesystem::path& system) {
-  const auto text =
-      ReadInput(std::filesystem::is_directory(system) ? (system / "system.json").string() : system.string());
-  const auto json = text ? nlohmann::json::parse(*text, nullptr, false) : nlohmann::json();
-  if (!json.is_object()) return std::nullopt;
-  const auto device = json.find("device");
-  return device != json.end() && device->is_string() ? std::optional(device->get<std::string>()) : std::nullopt;
-}
-
 // What ASTRA-sim's description says of one rank's links.
 calibrated::Ports PortsOf(const hardware::System& system) {
   constexpr double kBinaryGigabytePerSecond = 1073.741824;  // byte/us
@@ -74,23 +63,22 @@ native::GenzLink GenzLinkOf(const hardware::System& system) {
 }
 
 struct NamedSystem {
+  hardware::System system;
   std::optional<hardware::Device> device;  // whose links count, where the system names one
   calibrated::Ports ports;                 // else what its network says
   native::GenzLink link;
 };
 
 std::optional<NamedSystem> FindSystem(const std::string& name, Diagnostics& diagnostics) {
-  const auto path = Unwrap(hardware::FindPreset(hardware::PresetKind::kSystem, name), diagnostics);
-  if (!path) return std::nullopt;
-  NamedSystem named;
-  if (const auto device_name = DeviceOf(*path)) {
-    named.device = hardware::LoadDevice(*device_name, diagnostics);
+  auto system = Unwrap(hardware::LoadNamedSystem(name, {}, diagnostics), diagnostics);
+  if (!system) return std::nullopt;
+  NamedSystem named{.system = *std::move(system)};
+  if (!named.system.device.empty()) {
+    named.device = hardware::LoadDevice(named.system.device, diagnostics);
     return named.device ? std::optional(named) : std::nullopt;
   }
-  const auto system = Unwrap(hardware::LoadSystem(path->string(), {}, diagnostics), diagnostics);
-  if (!system) return std::nullopt;
-  named.ports = PortsOf(*system);
-  named.link = GenzLinkOf(*system);
+  named.ports = PortsOf(named.system);
+  named.link = GenzLinkOf(named.system);
   return named;
 }
 
@@ -187,7 +175,14 @@ std::optional<report::Table> EstimateCollectiveTable(const std::string& file, co
     const calibrated::CollectiveTime time = links.Time(spec);
     return calibrated::Prediction{.us = time.us, .sigma_us = time.sigma_us};
   };
-  return WithPredictions(*table, Predict(specs, rule), diagnostics);
+  auto predictions = Predict(specs, rule);
+  if (!predictions) return WithPredictions(*table, predictions.error(), diagnostics);
+  const hardware::Device device = named->device.value_or(hardware::Device{});
+  if (Status priced = PredictStreams(*table, *specs, device, named->system, *predictions); !priced) {
+    diagnostics.Report(priced.error());
+    return std::nullopt;
+  }
+  return WithPredictions(*table, *std::move(predictions), diagnostics);
 }
 
 }  // namespace hespas::validate

@@ -12,6 +12,7 @@
 #include "validate/held_out.h"
 #include "validate/measured_sets.h"
 #include "validate/step_times.h"
+#include "validate/stream_collectives.h"
 
 namespace hespas::validate {
 namespace {
@@ -82,6 +83,7 @@ bool AddShipped(Groups& groups, const std::string& set, Diagnostics& diagnostics
     const auto rows = ReadCollectiveRows(diagnostics);
     if (!rows) return false;
     AddRows(groups, kMode, *rows, shipped);
+    if (!AddStreamCollectives(groups, false, diagnostics)) return false;
   }
   if (wanted("models") && !AddModels(groups, kMode, shipped, diagnostics)) return false;
   if (wanted("gemm") && !AddPublishedErrors(groups, kMode, shipped, diagnostics)) return false;

@@ -116,7 +116,10 @@ class SweepTest(unittest.TestCase):
         self.assertEqual(sorted((out / "rows.jsonl").read_text().splitlines()), sorted(rows.splitlines()))
         table = list(csv.DictReader(io.StringIO((out / "rows.csv").read_text())))
         self.assertEqual([int(row["point"]) for row in table], list(range(9)))
-        self.assertEqual(int(table[3]["step_time_ps"]), json.loads(lines[3])["step_time_ps"])
+        written = {row["point"]: row["step_time_ps"] for row in map(json.loads, rows.splitlines())}
+        self.assertEqual([int(row["step_time_ps"]) for row in table], [written[point] for point in range(9)])
+        self.assertEqual(sorted(written.values()), [written[point] for point in range(9)])  # each latency costs time
+        self.assertLess(written[0], written[8])
 
     def start(self, out, steps=40000):
         axes = {"system.latency": {"from": "1 us", "to": "9 us", "steps": steps}, "device": ["A100_SXM_40GB"]}

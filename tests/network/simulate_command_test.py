@@ -143,6 +143,33 @@ class Simulate(unittest.TestCase):
         self.assertIn("system.json:1:", done.stderr)
         self.assertIn("scheduling-policy", done.stderr)
 
+    def test_the_calibrated_model_answers_as_hespas_run_does(self):
+        program = ROOT / "examples/llama3-100m-4dev.mlir.gz"
+        for system in ("A100_SXM_40GB_4GPU", "A100_SXM_40GB 2x2", "A100_SXM_40GB 1x4 ib=10GB/s latency=0us"):
+            out = self.at / "out"
+            done = subprocess.run([HESPAS, "run", program, "--device", "A100_SXM_40GB", "--system", system, "--output", out, "--clean",
+                                   "--no-report", "--format", "json"], capture_output=True, text=True, check=False)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            again = subprocess.run([HESPAS, "simulate", "--workload-configuration", out / "dev", "--system", system,
+                                    "--comm-group-configuration", out / "comm_group.json", "--network-model", "calibrated",
+                                    "--format", "json"], capture_output=True, text=True, check=False)
+            self.assertEqual(again.returncode, 0, again.stderr)
+            finish = max(npu["finish"] for npu in json.loads(again.stdout)["npus"])
+            self.assertEqual(finish, json.loads(done.stdout)["step_time_ps"], system)
+
+    def test_latency_of_each_dimension_counts(self):
+        def step(*options):
+            done = subprocess.run([HESPAS, "run", ROOT / "examples/llama3-100m-4dev.mlir.gz", "--device", "A100_SXM_40GB", "--system",
+                                   "A100_SXM_40GB 2x2", "--format", "json", *options], capture_output=True, text=True, check=False)
+            return json.loads(done.stdout)["step_time_ps"] if done.returncode == 0 else done.stderr
+        plain = step()
+        self.assertLess(step("--set", "system.latency=0"), plain)
+        for dimension in (0, 1):
+            self.assertGreater(step("--set", f"system.latency[{dimension}]=1ms"), plain + 10**9)
+            self.assertGreater(step("--set", f"system.bandwidth[{dimension}]=0.01x"), plain)
+        self.assertIn("E0970", step("--set", "system.bandwidth[2]=1GB/s"))
+        self.assertIn("E0970", step("--set", "system.bandwidth=0"))
+
 
 if __name__ == "__main__":
     unittest.main()

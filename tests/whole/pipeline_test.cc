@@ -76,6 +76,7 @@ result::RunResult RunStages(const std::vector<std::vector<Task>>& stages,
   std::filesystem::create_directories(folder);
   driver::RunOptions options{.device = {.name = "A100_SXM_40GB"},
                              .system = {.name = HESPAS_SOURCE_DIR "/tests/whole/free_transfers.json"},
+                             .network = {.model = driver::NetworkModel::kPlain},
                              .parts = {.devices = devices}};
   for (size_t s = 0; s < stages.size(); ++s) {
     const std::string path = folder / fmt::format("stage{}.mlir", s);
@@ -208,7 +209,8 @@ std::string Lockstep(int ticks) {
 
 TEST(Pipeline, OneProgramForEachStageTakesAsLongAsOneForAll) {
   const driver::RunOptions options{.device = {.name = "A100_SXM_40GB"},
-                                   .system = {.name = HESPAS_SOURCE_DIR "/tests/whole/free_transfers.json"}};
+                                   .system = {.name = HESPAS_SOURCE_DIR "/tests/whole/free_transfers.json"},
+                                   .network = {.model = driver::NetworkModel::kPlain}};
   const auto single = RunFiles({Lockstep(kMicrobatches + kStages - 1)}, options);
   std::vector<std::vector<Task>> stages(kStages);
   for (int s = 0; s < kStages; ++s) {

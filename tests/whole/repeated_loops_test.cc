@@ -158,9 +158,7 @@ TEST(RepeatedLoops, LoopsThatDoNotComeIntoStepAreToldOf) {
   std::ofstream(folder / "system.json") << fmt::format(R"({{
     "network": {{"topology": ["FullyConnected", "FullyConnected"], "npus_count": [{}, 2],
                  "bandwidth": [1000000000.0, 1000000000.0], "latency": [0.0, 1000000.0]}},
-    "system": {{"all-reduce-implementation": ["direct", "direct"], "all-to-all-implementation": ["direct", "direct"],
-                "all-gather-implementation": ["direct", "direct"],
-                "reduce-scatter-implementation": ["direct", "direct"]}}}})",
+    "system": {{}}}})",
                                                        kNode);
   driver::RunOptions options{.program = {.path = folder / "chain.mlir"},
                              .device = {.name = "A100_SXM_40GB"},

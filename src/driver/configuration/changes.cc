@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <optional>
 #include <type_traits>
@@ -81,22 +82,36 @@ constexpr Field<Device> kDeviceFields[] = {
 
 constexpr double kGiga = 1073741824.0;  // a link's GB is 2^30 bytes (hardware/system.h)
 
-constexpr Field<System> kSystemFields[] = {
+// Of one dimension of the network, or of each.
+struct Dimensions {
+  System& system;
+  std::optional<size_t> only;
+
+  template <class Change>
+  void Each(const Change& change) {
+    for (size_t d = 0; d < system.dimensions.size(); ++d) {
+      if (!only || *only == d) change(system.dimensions[d]);
+    }
+  }
+};
+
+constexpr Field<Dimensions> kSystemFields[] = {
     {"system.bandwidth", Unit::kBytesPerSecond,
-     [](System& system, const Amount& amount) {
-       for (auto& dimension : system.dimensions) dimension.bandwidth = amount.Of(dimension.bandwidth * kGiga) / kGiga;
+     [](Dimensions& dimensions, const Amount& amount) {
+       dimensions.Each([&](auto& dimension) { dimension.bandwidth = amount.Of(dimension.bandwidth * kGiga) / kGiga; });
      }},
     {"system.latency", Unit::kSeconds,
-     [](System& system, const Amount& amount) {
-       for (auto& dimension : system.dimensions) dimension.latency = amount.Of(dimension.latency * 1e-9) * 1e9;
+     [](Dimensions& dimensions, const Amount& amount) {
+       dimensions.Each([&](auto& dimension) { dimension.latency = amount.Of(dimension.latency * 1e-9) * 1e9; });
      }},
 };
 
 constexpr std::string_view kCalibration = "device.calibration.";
 
 struct Change {
-  std::string key;
+  std::string key;  // without the index
   std::string value;
+  std::optional<size_t> index;  // "system.bandwidth[1]"
 };
 
 Error Bad(const std::string& change, const std::string& what) {
@@ -104,11 +119,25 @@ Error Bad(const std::string& change, const std::string& what) {
                    fmt::format("KEY=VALUE with one of {}, {}NAME", fmt::join(ChangeKeys(), ", "), kCalibration));
 }
 
+// Takes "[1]" off a figure of the network; false where the brackets hold no number.
+bool TakeIndex(Change& change) {
+  const size_t bracket = change.key.find('[');
+  if (bracket == std::string::npos || !change.key.starts_with("system.")) return true;
+  size_t index = 0;
+  const char* end = change.key.data() + change.key.size() - 1;
+  const auto [at, error] = std::from_chars(change.key.data() + bracket + 1, end, index);
+  if (error != std::errc() || at != end || *end != ']') return false;
+  change.index = index;
+  change.key.resize(bracket);
+  return true;
+}
+
 Result<Change> Parse(const std::string& change) {
   const size_t equals = change.find('=');
   if (equals == std::string::npos) return Bad(change, "there is no `=`");
-  Change parsed{change.substr(0, equals), change.substr(equals + 1)};
+  Change parsed{change.substr(0, equals), change.substr(equals + 1), {}};
   const std::vector<std::string> keys = ChangeKeys();
+  if (!TakeIndex(parsed)) return Bad(change, fmt::format("`{}` has no dimension's number", parsed.key));
   const bool known = std::find(keys.begin(), keys.end(), parsed.key) != keys.end();
   if (known || parsed.key.starts_with(kCalibration)) return parsed;
   const std::string near = DidYouMean(parsed.key, keys);
@@ -161,7 +190,22 @@ Status ChangeDevice(const std::vector<std::string>& changes, Device& device) {
 }
 
 Status ChangeSystem(const std::vector<std::string>& changes, System& system) {
-  return Apply(changes, kSystemFields, system);
+  for (const std::string& change : changes) {
+    const Result<Change> parsed = Parse(change);
+    if (!parsed) return parsed.error();
+    if (parsed->index && *parsed->index >= system.dimensions.size()) {
+      return MakeError(kBadChange, fmt::format("--set {}: `{}` has {} dimensions, from 0 to {}", change, system.name,
+                                               system.dimensions.size(), system.dimensions.size() - 1));
+    }
+    Dimensions dimensions{system, parsed->index};
+    if (Status applied = Apply({change}, kSystemFields, dimensions); !applied) return applied.error();
+  }
+  for (const hardware::NetworkDimension& dimension : system.dimensions) {
+    if (dimension.bandwidth > 0) continue;
+    return MakeError(kBadChange, "--set system.bandwidth: a link needs a bandwidth above 0", {},
+                     "a very slow link is \"1 kB/s\"; without a network use --network-backend none");
+  }
+  return {};
 }
 
 }  // namespace hespas::driver

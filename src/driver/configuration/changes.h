@@ -1,6 +1,7 @@
 // What-if changes of a device or a network: `--set device.memory_bandwidth=2x`.
 //
 // - KEY=VALUE; a value that ends in `x` multiplies, any other replaces (a number or a text with its unit).
+// - `system.bandwidth[1]=50GB/s` changes one dimension, counted from the innermost, 0; without an index all of them.
 // - `device.peak_flops` and `device.launch_time` represent all rates and all launch costs of the device.
 #pragma once
 

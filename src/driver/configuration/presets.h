@@ -1,4 +1,4 @@
-// Systems by preset name, path (folder or JSON file) or JSON text.
+// Systems by preset name, path (folder or JSON file), JSON text or a cluster in one line (hardware/cluster.h).
 #pragma once
 
 #include <optional>

@@ -115,7 +115,8 @@ std::optional<std::string> CheckFile(const std::string& path, Diagnostics& diagn
   if (!json) return Failed(json.error(), diagnostics);
   if (json->is_object() && json->contains("classes")) return CheckRanks(path, diagnostics);
   if (json->is_object() && IsConfiguration(*json)) return CheckConfiguration(path, text, diagnostics);
-  const bool system = json->is_object() && (json->contains("network") || json->contains("system"));
+  const bool system =
+      json->is_object() && (json->contains("network") || json->contains("system") || json->contains("cluster"));
   return system ? CheckSystem(path, diagnostics) : CheckDevice(path, text, diagnostics);
 }
 

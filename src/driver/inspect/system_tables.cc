@@ -6,6 +6,7 @@
 #include "base/text/json_text.h"
 #include "driver/configuration/presets.h"
 #include "driver/inspect/preset_tables.h"
+#include "hardware/cluster.h"
 #include "hardware/presets.h"
 
 namespace hespas::driver {
@@ -13,6 +14,8 @@ namespace {
 
 using report::Align;
 using report::Table;
+
+constexpr double kBinaryGiga = 1073741824.0;  // a system's GB/s; the tables show those of 10^9
 
 std::string Dimensions(const hardware::System& system, const auto& render) {
   std::string out;
@@ -22,11 +25,13 @@ std::string Dimensions(const hardware::System& system, const auto& render) {
 
 std::string TopologyName(const hardware::NetworkDimension& d) {
   constexpr std::string_view kNames[] = {"Ring", "FullyConnected", "Switch"};
+  if (d.open) return "Line";
   return std::string(kNames[static_cast<size_t>(d.kind)]);
 }
 
 // What the preset's file names as the origin of its figures; a folder of ASTRA-sim's files names itself.
 std::string SourceOf(const std::string& name) {
+  if (hardware::IsClusterText(name)) return "given in one line; the vendor's figures where it is silent";
   const auto path = hardware::FindPreset(hardware::PresetKind::kSystem, name);
   if (!path) return {};
   const auto text = ReadInput(path->string());
@@ -40,7 +45,7 @@ std::vector<std::string> SystemRow(const std::string& name, const hardware::Syst
           std::to_string(system.npus()),
           Dimensions(system, TopologyName),
           Dimensions(system, [](const auto& d) { return std::to_string(d.npus); }),
-          Dimensions(system, [](const auto& d) { return fmt::format("{:g}", d.bandwidth); }),
+          Dimensions(system, [](const auto& d) { return fmt::format("{:.6g}", d.bandwidth * kBinaryGiga / 1e9); }),
           Dimensions(system, [](const auto& d) { return fmt::format("{:g}", d.latency); })};
 }
 

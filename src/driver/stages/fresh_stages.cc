@@ -55,6 +55,7 @@ bool FreshStages::JoinDevices(const RunOptions& options, Diagnostics& diagnostic
 }
 
 bool FreshStages::Simulate(const RunOptions& options, Diagnostics& diagnostics) {
+  WarnOfIgnoredSettings(options, *system, diagnostics);
   simulated = SimulateStep(options, prepared->device, *traces, *system, diagnostics);
   if (simulated) timer_.Done("simulate");
   return simulated.has_value();

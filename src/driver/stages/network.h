@@ -1,7 +1,4 @@
-// The network stage: traces on a system, by the calibrated model of collectives or a simulated network.
-//
-// - Calibrated: the innermost dimension has the device's own constants, its switch's reductions and its mesh's links;
-//   outer ones the shared constants on their bandwidth, with what the inner one leaves to move.
+// The network stage: traces on a system, by the calibrated model of collectives (src/network) or a simulated network.
 #pragma once
 
 #include <array>
@@ -26,6 +23,11 @@ inline constexpr DiagnosticKind kSystemSize{
     "The network has another number of NPUs than the program has devices. Choose a system with as many NPUs, or let "
     "--retarget write the program for the system's: what each device computes and exchanges then changes with it.",
     Outcome::kUsage};
+
+inline constexpr DiagnosticKind kIgnoredSettings{
+    "W0908",
+    "The system file has settings that steer ASTRA-sim's collectives. The calibrated network model does not use them; "
+    "--network-model plain does."};
 
 enum class NetworkBackend : uint8_t { kAnalytical, kAnalyticalAware, kSimGrid, kNone };  // none: traces only
 enum class NetworkModel : uint8_t { kAuto, kPlain, kCalibrated };  // plain: ASTRA-sim's; auto: as the estimator
@@ -56,6 +58,9 @@ struct SimulationReuse {
   const simulate::AnalyticalPlan* plan = nullptr;
   bool record_nodes = true;  // SimResult::intervals, for who looks closer than at ranks
 };
+
+// One warning for all settings of the user's own system file that the model will not use.
+void WarnOfIgnoredSettings(const RunOptions& options, const hardware::System& system, Diagnostics& diagnostics);
 
 // The network stage of one program's step, by the model that the options ask for.
 std::optional<result::SimResult> SimulateStep(const RunOptions& options, const hardware::Device& device,

@@ -4,13 +4,17 @@
 
 #include <algorithm>
 #include <charconv>
+#include <numeric>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "driver/configuration/xla_flags.h"
 #include "driver/stages/exact_optimiser.h"
 #include "driver/stages/run_options.h"
+#include "hardware/cluster.h"
 #include "memory/memory.h"
+#include "network/calibrated.h"
 #include "optimise/gpu/decisions.h"
 
 namespace hespas::driver {
@@ -64,6 +68,30 @@ int Bf16Capability(const hardware::Device& device) {
   return std::max(capability, kOldest);
 }
 
+// A collective among the devices of one host, by the model that times a step's (src/network): its time without bytes,
+// and what `kTypical` bytes add.
+optimise::CollectiveFigures FiguresOf(const network::CalibratedModel& model, network::Operation op, uint32_t ranks) {
+  constexpr double kTypical = 64 << 20;
+  std::vector<uint32_t> members(ranks);
+  std::iota(members.begin(), members.end(), 0u);
+  const double start = model.PriceOf({.op = op, .bytes = 0}, members).time.seconds();
+  const double whole = model.PriceOf({.op = op, .bytes = kTypical}, members).time.seconds();
+  return {.start_seconds = start, .bytes_per_second = kTypical / std::max(1e-12, whole - start)};
+}
+
+void AddLinks(const hardware::Device& device, optimise::GpuFigures& gpu) {
+  constexpr uint32_t kHost = 8;
+  const auto& constants = network::DefaultNetworkConstants();
+  const int domain = device.interconnect ? device.interconnect->domain_size.value_or(kHost) : 0;
+  if (!constants || domain < 2) return;
+  const uint32_t ranks = std::min<uint32_t>(kHost, static_cast<uint32_t>(domain));
+  const auto host = hardware::ReferenceCluster(device, ranks);
+  if (!host) return;
+  const network::CalibratedModel model(device, *host, *constants);
+  gpu.all_reduce = FiguresOf(model, network::Operation::kAllReduce, ranks);
+  gpu.gather = FiguresOf(model, network::Operation::kAllGather, ranks);
+}
+
 optimise::GpuFigures FiguresOf(const hardware::Device& device) {
   optimise::GpuFigures gpu{.capability = Bf16Capability(device)};
   gpu.bytes_per_second = device.memory_bandwidth.value;
@@ -72,6 +100,7 @@ optimise::GpuFigures FiguresOf(const hardware::Device& device) {
   gpu.lanes_per_sm = device.lanes_per_sm.value_or(kLanesPerSm);
   if (device.clock_hz) gpu.clock_hz = *device.clock_hz;
   gpu.memory_bytes = device.memory_capacity ? static_cast<double>(device.memory_capacity->value) : kEnoughMemory;
+  AddLinks(device, gpu);
   return gpu;
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "driver/configuration/presets.h"
+#include "hardware/cluster.h"
 #include "hardware/presets.h"
 
 namespace hespas::driver {
@@ -50,8 +51,12 @@ std::string NodePresetOf(const std::string& device, size_t npus) {
 
 std::optional<hardware::System> NodeOfDevice(const hardware::Device& device, size_t npus, Diagnostics& diagnostics) {
   if (const std::string text = NodeText(device, npus); !text.empty()) return LoadSystemPreset(text, diagnostics);
-  diagnostics.Error(kNeedsSystem, fmt::format("no network preset for {} x {}", npus, device.name), {},
-                    "name a network with --system; `hespas systems` lists them");
+  auto cluster = hardware::ReferenceCluster(device, npus);
+  if (cluster) return *std::move(cluster);
+  diagnostics.Error(kNeedsSystem,
+                    fmt::format("no network is known for {} x {}: {}", npus, device.name, cluster.error().message), {},
+                    cluster.error().help.empty() ? "name a network with --system; `hespas systems` lists them"
+                                                 : cluster.error().help);
   return std::nullopt;
 }
 

@@ -27,7 +27,7 @@ struct SystemOptions {
 
 // The preset that joins `npus` such devices in one node; empty: none does.
 std::string NodePresetOf(const std::string& device, size_t npus);
-// What the device's own interconnect joins.
+// What the device's own interconnect joins; of more devices the vendor's reference network (hardware/cluster.h).
 std::optional<hardware::System> NodeOfDevice(const hardware::Device& device, size_t npus, Diagnostics& diagnostics);
 // One node of `npus` such devices: the preset of that name, else what the device's own interconnect joins.
 std::optional<hardware::System> SystemOfDevice(const hardware::Device& device, size_t npus, Diagnostics& diagnostics);

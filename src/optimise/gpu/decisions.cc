@@ -64,7 +64,7 @@ double FusionBenefit(const DuplicationQuestion& question, const GpuFigures& gpu)
 }
 
 RatesQuestion RatesOf(const GpuFigures& gpu) {
-  return {gpu.bytes_per_second, gpu.sm_count, gpu.lanes_per_sm, gpu.clock_hz};
+  return {gpu.bytes_per_second, gpu.sm_count, gpu.lanes_per_sm, gpu.clock_hz, gpu.all_reduce, gpu.gather};
 }
 
 bool Answer(const Question& question, const GpuFigures& gpu) { return std::visit(Answerer{gpu}, question); }

@@ -60,12 +60,14 @@ struct MultiOutputQuestion {
   auto operator<=>(const MultiOutputQuestion&) const = default;
 };
 
-// Rates of memory and arithmetic, to be met exactly: an order was planned with them.
+// Rates of memory, arithmetic and links, to be met exactly: an order was planned with them.
 struct RatesQuestion {
   double bytes_per_second = 0;
   double sm_count = 0;
   double lanes_per_sm = 0;
   double clock_hz = 0;
+  CollectiveFigures all_reduce;
+  CollectiveFigures gather;
   auto operator<=>(const RatesQuestion&) const = default;
 };
 

@@ -83,12 +83,9 @@ inline constexpr size_t kCombinedOperands = 256;
 inline constexpr double kSchedulerMemory = 0.8;     // GetSchedulerMemoryLimit: of the device's memory
 inline constexpr double kSchedulerSlop = 0.95;      // xla_gpu_memory_limit_slop_factor
 inline constexpr int64_t kLeastNanoseconds = 1000;  // kLowLatency and kLowCost of SolLatencyEstimator
-// In the place of the measured tables that XLA has of Hopper (matmul_perf_table, collective interpolators). Fitted:
-// tensor cores multiply 15 times what CUDA cores do (H100 datasheet, f32 FMA against bf16) and sustain two thirds of
-// it; NCCL's start and four fifths of the 450 GB/s of NVLink 4 (H100 datasheet). Every device from Hopper on has them,
-// whatever its links: looking at one H100 program, transformer-768x10-4dev-fsdp2tp2.
+// In the place of the measured tables that XLA has of Hopper (matmul_perf_table). Fitted: tensor cores multiply 15
+// times what CUDA cores do (H100 datasheet, f32 FMA against bf16) and sustain two thirds of it. Collectives are priced
+// by the network's model (GpuFigures).
 inline constexpr double kMatrixSpeedup = 10;
-inline constexpr double kCollectiveStart = 15e-6;
-inline constexpr double kLinkBytesPerSecond = 360e9;
 
 }  // namespace hespas::optimise::gpu_rules

@@ -43,17 +43,17 @@ int64_t TimeOf(const Dataflow& flow, const Node& node, const GpuFigures& gpu) {
   return Nanoseconds(std::max(memory, FlopsOf(flow, node) / (gpu_rules::kMatrixSpeedup * lanes)));
 }
 
-// What an all-gather or a reduce-scatter is given or makes, the larger one, crosses once; an all-reduce is one after
-// the other, and its operand as large as its result.
-int64_t LatencyOf(const Dataflow& flow, const Node& done) {
+// The full buffer is what an all-gather or a reduce-scatter is given or makes, the larger one; an all-reduce's operand
+// is as large as its result.
+int64_t LatencyOf(const Dataflow& flow, const Node& done, const GpuFigures& gpu) {
   const Node* start = flow.ProducerNode(done.operands[0]);
   const std::vector<ValueId> none;
   const double made = BytesOf(flow, none, done);
   const double given = start == nullptr ? 0 : BytesOf(flow, start->operands, {});
   const bool reduces = start != nullptr && !start->bodies.empty() && !start->bodies[0]->order().empty() &&
                        start->bodies[0]->node(start->bodies[0]->order()[0]).kind == OpKind::kAllReduce;
-  return Nanoseconds(gpu_rules::kCollectiveStart +
-                     (reduces ? made + given : std::max(made, given)) / gpu_rules::kLinkBytesPerSecond);
+  const CollectiveFigures& figures = reduces ? gpu.all_reduce : gpu.gather;
+  return Nanoseconds(figures.start_seconds + std::max(made, given) / figures.bytes_per_second);
 }
 
 }  // namespace
@@ -68,7 +68,7 @@ ScheduleCosts CostsOf(const Dataflow& flow, const std::vector<Role>& roles, Pass
       out.costs.push_back(TicksOf(node.kind, flow.attribute(node, "fusion_kind")));
       continue;
     }
-    out.latencies.push_back(roles[i] == Role::kDone ? LatencyOf(flow, node) : 0);
+    out.latencies.push_back(roles[i] == Role::kDone ? LatencyOf(flow, node, gpu) : 0);
     const int64_t cost = roles[i] == Role::kWork ? TimeOf(flow, node, gpu) : gpu_rules::kLeastNanoseconds;
     out.costs.push_back(roles[i] == Role::kNothing ? 0 : cost);
   }

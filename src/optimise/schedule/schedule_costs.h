@@ -2,7 +2,7 @@
 //
 // - Up to Ampere: fixed ticks (ApproximateLatencyEstimator).
 // - From Hopper on: nanoseconds from the device's figures (as SolLatencyEstimator): memory traffic, matmuls at
-//   what tensor cores sustain, a collective's bytes over NVLink.
+//   what tensor cores sustain, collectives as the network's model prices them in one host.
 #pragma once
 
 #include <cstdint>

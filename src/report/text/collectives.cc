@@ -90,7 +90,7 @@ std::vector<CollectiveRow> CollectiveRows(const StepView& step, const hardware::
     const double bytes = WireBytes(node.collective, static_cast<double>(use.bytes), use.members);
     rows.push_back({.use = &use,
                     .op = std::string(kind.name),
-                    .algorithm = AlgorithmOf(kind, system),
+                    .algorithm = use.model == "calibrated" ? use.algorithm : AlgorithmOf(kind, system),
                     .block = node.block,
                     .bandwidth = seconds > 0 ? bytes / seconds : 0});
   }

@@ -156,6 +156,19 @@ class BlockExplainer {
   Explanation out_;
 };
 
+std::vector<Parameter> LinkParameters(const hardware::System* system) {
+  std::vector<Parameter> parameters;
+  for (size_t d = 0; system != nullptr && d < system->dimensions.size(); ++d) {
+    const hardware::NetworkDimension& dimension = system->dimensions[d];
+    const std::string source = fmt::format("system {}", system->name);
+    parameters.push_back({fmt::format("bandwidth of a link, dimension {}, {} NPUs", d, dimension.npus),
+                          Rate(dimension.bandwidth * 1073741824.0, "B/s"), source});
+    parameters.push_back({fmt::format("latency of a link, dimension {}, {} NPUs", d, dimension.npus),
+                          HumanTime(Time::Seconds(dimension.latency * 1e-9)), source});
+  }
+  return parameters;
+}
+
 }  // namespace
 
 Explanation ExplainBlock(const ExplainContext& context, graph::BlockId block) {
@@ -172,52 +185,38 @@ Explanation ExplainBlock(const ExplainContext& context, graph::BlockId block) {
 Explanation ExplainCollective(const ExplainContext& context, size_t row) {
   const CollectiveRow entry = CollectiveRows(context.step, context.system)[row];
   const result::SimResult& simulated = *context.step.simulated;
+  const result::CollectiveUse& use = *entry.use;
   const auto time = [&](uint64_t ticks) { return simulated.time(ticks); };
-  const Time whole = time(entry.use->end - entry.use->start);
-  const Time waited = time(entry.use->waited);
+  const Time whole = time(use.end - use.start);
+  const Time waited = time(use.waited);
   const Time transfer = whole - std::min(waited, whole);
   Explanation out{.title = fmt::format("collective {}: {}", row, entry.op)};
   out.facts = {{"block", std::to_string(entry.block)},
-               {"members", std::to_string(entry.use->members)},
-               {"size", HumanBytes(Bytes(static_cast<int64_t>(entry.use->bytes)))},
+               {"members", std::to_string(use.members)},
+               {"size", HumanBytes(Bytes(static_cast<int64_t>(use.bytes)))},
+               {"model", use.model.empty() ? "the network backend" : use.model},
                {"algorithm", entry.algorithm.empty() ? "of the network" : entry.algorithm},
+               {"levels", use.levels.empty() ? "of the network" : use.levels},
                {"time", fmt::format("{} ({} ps)", HumanTime(whole), whole.value)},
-               {"exposed", HumanTime(time(entry.use->exposed))},
-               {"last member", fmt::format("rank {}", entry.use->last_member)}};
+               {"exposed", HumanTime(time(use.exposed))},
+               {"last member", fmt::format("rank {}", use.last_member)}};
+  out.parameters = LinkParameters(context.system);
   const double wire = entry.bandwidth * transfer.seconds();
-  double links = 0;
-  double latency = 0;
-  if (context.system != nullptr) {
-    for (const auto& dimension : context.system->dimensions) {
-      // A member of a fully connected dimension has a link to each of the others.
-      const double ports = dimension.kind == hardware::DimensionKind::kFullyConnected ? dimension.npus - 1.0 : 1.0;
-      links += dimension.bandwidth * 1073741824.0 * ports;
-      latency += dimension.latency * 1e-9;
-      out.parameters.push_back({fmt::format("bandwidth of a link, {} NPUs", dimension.npus),
-                                Rate(dimension.bandwidth * 1073741824.0, "B/s"),
-                                fmt::format("system {}", context.system->name)});
-      out.parameters.push_back({fmt::format("latency of a link, {} NPUs", dimension.npus),
-                                HumanTime(Time::Seconds(dimension.latency * 1e-9)),
-                                fmt::format("system {}", context.system->name)});
-    }
+  out.formula = {"time = waiting for the last member + transfer", fmt::format("  waiting = {}", HumanTime(waited)),
+                 fmt::format("  transfer = {}: {} leave a member", HumanTime(transfer),
+                             HumanBytes(Bytes(static_cast<int64_t>(wire))))};
+  if (!use.model.empty()) {
+    out.formula.push_back(fmt::format("    = {} launch + {} latency of hops + {} on the wire + {} protocol",
+                                      HumanTime(use.launch), HumanTime(use.latency), HumanTime(use.wire),
+                                      HumanTime(use.ramp)));
   }
-  const Time at_links = links > 0 ? Time::Seconds(wire / links) : Time();
-  out.formula.push_back("time = waiting for the last member + transfer");
-  out.formula.push_back(fmt::format("  waiting = {}", HumanTime(waited)));
-  out.formula.push_back(fmt::format("  transfer = {}: {} leave a member, which takes its links at least {}",
-                                    HumanTime(transfer), HumanBytes(Bytes(static_cast<int64_t>(wire))),
-                                    HumanTime(at_links)));
   out.formula.push_back(fmt::format("     = {}", HumanTime(whole)));
-  const bool waits = waited > transfer;
-  const bool carried = at_links * 2 > transfer;
-  const Time rest = transfer - std::min(at_links, transfer);
-  out.binds = waits ? fmt::format("waiting for rank {}", entry.use->last_member)
-              : carried
-                  ? "bandwidth of the links"
-                  : fmt::format("latency: steps of the algorithm, {} each and more", HumanTime(Time::Seconds(latency)));
-  out.next = waits     ? "the transfer"
-             : carried ? fmt::format("latency with {}", HumanTime(rest))
-                       : fmt::format("bandwidth with {}", HumanTime(at_links));
+  const std::string bound = use.bound.empty() ? "the network backend" : use.bound;
+  out.binds = waited > transfer ? fmt::format("waiting for rank {}", use.last_member) : bound;
+  const bool latency = bound == "latency";
+  out.next = waited > transfer ? "the transfer: " + bound
+             : latency         ? fmt::format("bandwidth with {}", HumanTime(use.wire + use.ramp))
+                               : fmt::format("latency with {}", HumanTime(use.launch + use.latency));
   return out;
 }
 

@@ -46,9 +46,12 @@ ordered_json PathJson(const result::PathStep& step) {
 }
 
 ordered_json CollectiveJson(const result::CollectiveUse& use) {
-  return {{"node", use.node},       {"name", use.name},     {"members", use.members},
-          {"bytes", use.bytes},     {"start", use.start},   {"end", use.end},
-          {"exposed", use.exposed}, {"waited", use.waited}, {"last_member", use.last_member}};
+  ordered_json out = {{"node", use.node},       {"name", use.name},     {"members", use.members},
+                      {"bytes", use.bytes},     {"start", use.start},   {"end", use.end},
+                      {"exposed", use.exposed}, {"waited", use.waited}, {"last_member", use.last_member}};
+  if (!use.model.empty())
+    out.update({{"model", use.model}, {"algorithm", use.algorithm}, {"levels", use.levels}, {"bound", use.bound}});
+  return out;
 }
 
 }  // namespace

@@ -1,0 +1,193 @@
+#include "network/calibrated.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+namespace hespas::network {
+namespace {
+
+using hardware::DimensionKind;
+
+constexpr double kSwitchRanks = 8;      // from which NCCL reduces in the switch of a host (NVLS)
+constexpr double kTreeFraction = 0.92;  // of a tree's links: NCCL, src/graph/tuning.cc, busBw of NCCL_ALGO_TREE
+
+// An all-reduce is a reduce-scatter and an all-gather.
+double PassesOf(Operation op) { return op == Operation::kAllReduce ? 2 : 1; }
+
+// Messages that wait for each other. A ring of links passes parts both ways; a switched group passes them round.
+double HopsOf(Operation op, const Level& level) {
+  if (op == Operation::kPermute) return 1;
+  double hops = 0;
+  for (const Axis& axis : level.axes) {
+    const double around = axis.wraps ? std::floor(axis.extent / 2) : axis.extent - 1;
+    hops += op == Operation::kAllToAll && level.kind != DimensionKind::kRing ? std::log2(axis.extent)
+            : level.kind == DimensionKind::kRing                             ? around
+                                                                             : axis.extent - 1;
+  }
+  return PassesOf(op) * hops;
+}
+
+// Bytes a rank's links of this level carry, if the level waits for the others: what is left for it, within the level.
+double Alone(const CollectiveSize& size, const Level& level, double inside, double all) {
+  const double n = level.ranks();
+  if (size.op == Operation::kPermute) return size.bytes;
+  if (size.op != Operation::kAllToAll) return PassesOf(size.op) * size.bytes / inside * (n - 1) / n;
+  if (level.kind != DimensionKind::kRing) return size.bytes * inside * (n - 1) / all;
+  // By bisection: half of the data crosses the middle of the longest axis, where a torus has two links.
+  double most = 0;
+  for (const Axis& axis : level.axes) most = std::max(most, axis.extent / (axis.wraps ? 8 : 4));
+  return size.bytes * inside * n / all * most;
+}
+
+// And if a ring through all levels at once passes it (NCCL's rings visit the ranks of a host, then the next host).
+double Passing(const CollectiveSize& size, const Level& level, double inside, double all) {
+  if (size.op == Operation::kPermute || size.op == Operation::kAllToAll) return Alone(size, level, inside, all);
+  return PassesOf(size.op) * size.bytes / inside * (all - 1) / all;
+}
+
+double RanksOf(const std::vector<Level>& levels, size_t count) {
+  double ranks = 1;
+  for (size_t i = 0; i < count; ++i) ranks *= levels[i].ranks();
+  return ranks;
+}
+
+std::array<double, kOperations> FractionsOf(const hardware::Device& device, const LinkConstants& links) {
+  std::array<double, kOperations> fractions;
+  for (size_t op = 0; op < kOperations; ++op) {
+    const auto own = device.calibration.find(fmt::format("{}.link_fraction", kOperationNames[op]));
+    fractions[op] =
+        own != device.calibration.end() && own->second > 0 ? own->second : links.operations[op].link_fraction;
+  }
+  return fractions;
+}
+
+}  // namespace
+
+CalibratedModel::CalibratedModel(const hardware::Device& device, const hardware::System& system,
+                                 const NetworkConstants& constants)
+    : device_(device),
+      system_(system),
+      constants_(constants),
+      links_(constants.Of(device.interconnect ? device.interconnect->name : "")),
+      fractions_(FractionsOf(device, links_)),
+      clock_(device.clock_hz.value_or(constants.clock_hz) * 1e-6) {}
+
+// Dimensions with the links of the innermost one are the same fabric.
+bool CalibratedModel::IsOuter(const Level& level) const {
+  if (level.dimension == 0 || level.kind == DimensionKind::kRing) return false;
+  const hardware::NetworkDimension& inner = system_.dimensions.front();
+  return std::any_of(system_.dimensions.begin() + 1,
+                     system_.dimensions.begin() + static_cast<long>(level.dimension) + 1,
+                     [&](const hardware::NetworkDimension& d) {
+                       return d.kind != inner.kind || d.bandwidth != inner.bandwidth || d.latency != inner.latency;
+                     });
+}
+
+double CalibratedModel::Rate(const CollectiveSize& size, const Level& level) const {
+  const double fraction = IsOuter(level) ? constants_.outer.link_fraction : fractions_[static_cast<size_t>(size.op)];
+  double links = 1;
+  if (size.op == Operation::kPermute) return level.link_rate * fraction;
+  if (level.kind == DimensionKind::kFullyConnected) links = std::min(level.ranks() - 1, level.peers);
+  if (level.kind == DimensionKind::kRing && size.op != Operation::kAllToAll) {
+    links = 0;
+    for (const Axis& axis : level.axes) links += axis.wraps ? 2 : 1;
+  }
+  return level.link_rate * links * fraction;
+}
+
+bool CalibratedModel::ReducesInSwitch(const CollectiveSize& size, const Level& level) const {
+  return size.op == Operation::kAllReduce && size.reducible_in_switch && level.kind == DimensionKind::kSwitch &&
+         level.dimension == 0 && level.ranks() >= kSwitchRanks && links_.in_switch_ratio > 0 && device_.interconnect &&
+         device_.interconnect->in_network_reduction;
+}
+
+// A rank's own part passes its memory, not a link; on a mesh no message waits for it.
+double CalibratedModel::OwnPart(const CollectiveSize& size, const std::vector<Level>& levels) const {
+  if (IsOuter(levels.front()) || levels.front().kind == DimensionKind::kFullyConnected) return 0;
+  return PassesOf(size.op) * links_.of(size.op).own_share * size.bytes / RanksOf(levels, levels.size());
+}
+
+LevelPrice CalibratedModel::OnLevel(const Choice& choice, const CollectiveSize& size, const std::vector<Level>& levels,
+                                    size_t at) const {
+  const Level& level = levels[at];
+  const bool tree = choice.tree && IsOuter(level);
+  LevelPrice price{.dimension = level.dimension, .ranks = level.ranks(), .hops = HopsOf(size.op, level)};
+  if (tree) price.hops = 2 * std::log2(price.ranks);
+  const double software = !IsOuter(level) ? links_.of(size.op).hop_us
+                          : tree          ? constants_.outer.tree_hop_us
+                                          : constants_.outer.ring_hop_us;
+  price.latency_us = price.hops * (software + level.latency_us);
+  double bytes = Alone(size, level, RanksOf(levels, at), RanksOf(levels, levels.size()));
+  if (at == 0) bytes += OwnPart(size, levels);
+  if (ReducesInSwitch(size, level)) bytes = std::min(bytes, size.bytes * links_.in_switch_ratio);
+  price.wire_us = bytes / Rate(size, level) / (tree ? kTreeFraction : 1);
+  return price;
+}
+
+Price CalibratedModel::With(const Choice& choice, const CollectiveSize& size, const std::vector<Level>& levels) const {
+  const OperationConstants& constants = links_.of(size.op);
+  Price price{.algorithm = choice.algorithm, .launch_us = constants.launch_cycles / clock_};
+  const double all = RanksOf(levels, levels.size());
+  double one_by_one = 0;
+  double fill = 0;
+  double slowest = 0;
+  double slowest_fill = 0;
+  for (size_t i = 0; i < levels.size(); ++i) {
+    const LevelPrice alone = OnLevel(choice, size, levels, i);
+    const double inside = RanksOf(levels, i);
+    const double bytes = Alone(size, levels[i], inside, all);
+    const double first_chunk = alone.wire_us * std::min(1.0, constants_.chunk_bytes / std::max(1.0, bytes));
+    // Where the switch reduces, no ring passes it.
+    const bool ring = bytes > 0 && !ReducesInSwitch(size, levels[i]);
+    const double more = ring ? Passing(size, levels[i], inside, all) - bytes : 0;
+    const double passing = alone.wire_us + more / Rate(size, levels[i]);
+    price.latency_us += alone.latency_us;
+    one_by_one += alone.wire_us;
+    fill += first_chunk;
+    if (passing >= slowest) {
+      slowest = passing;
+      slowest_fill = first_chunk;
+    }
+    price.levels.push_back(alone);
+  }
+  price.wire_us = std::min(one_by_one, slowest + fill - slowest_fill);
+  price.ramp_us = constants.ramp * std::sqrt(price.launch_us * price.wire_us);
+  price.time = Time::Seconds((price.launch_us + price.latency_us + price.wire_us + price.ramp_us) * 1e-6);
+  return price;
+}
+
+std::string_view CalibratedModel::NameOf(const CollectiveSize& size, const Level& inner) const {
+  const bool rings = inner.kind == DimensionKind::kRing;
+  if (size.op == Operation::kPermute) return "direct";
+  if (size.op == Operation::kAllToAll) return rings ? "bisection" : "pairwise";
+  if (inner.kind == DimensionKind::kFullyConnected) return "direct";
+  return rings && inner.axes.size() > 1 ? "torus" : "ring";
+}
+
+// NCCL's choice is the least time that it expects (src/graph/tuning.cc): trees are for an all-reduce between hosts, and
+// NVLS for large ones.
+Price CalibratedModel::PriceOf(const CollectiveSize& size, std::span<const uint32_t> members) const {
+  const std::vector<Level> levels = LevelsOf(members, system_);
+  if (levels.empty()) return {.algorithm = "none"};
+  const Level& inner = levels.front();
+  Price price = With({.algorithm = NameOf(size, inner)}, size, levels);
+  if (size.op == Operation::kAllReduce && IsOuter(levels.back())) {
+    const Price tree = With({.algorithm = "tree", .tree = true}, size, levels);
+    if (tree.time < price.time) price = tree;
+  }
+  const bool large = price.wire_us > price.launch_us + price.latency_us;
+  if (large && ReducesInSwitch(size, inner)) price.algorithm = price.algorithm == "tree" ? "NVLSTree" : "NVLS";
+  return price;
+}
+
+Price CalibratedModel::PriceOf(const trace::Node& node, std::span<const uint32_t> members) const {
+  CollectiveSize size{.op = OperationOf(node), .bytes = static_cast<double>(node.size.value)};
+  // The trace has each rank's share.
+  if (size.op == Operation::kAllGather) size.bytes *= static_cast<double>(members.size());
+  return PriceOf(size, members);
+}
+
+}  // namespace hespas::network

@@ -1,0 +1,56 @@
+// The calibrated model of collectives: the system's own bandwidths and latencies, and what libraries achieve of them.
+//
+// - time = launch + hops x (software + the link's latency) + wire + ramp; docs/simulation.md has the terms.
+// - Levels overlap: a collective over nested levels is a pipeline of chunks, whose wire time is that of its slowest
+//   level and the others' first chunk, and never more than one level after the other.
+// - What a device's own `calibration` says of a link fraction counts before that of its kind of link.
+#pragma once
+
+#include <span>
+
+#include "hardware/device.h"
+#include "hardware/system.h"
+#include "network/collective_model.h"
+#include "network/levels.h"
+#include "network/link_constants.h"
+
+namespace hespas::network {
+
+struct CollectiveSize {
+  Operation op = Operation::kAllReduce;
+  double bytes = 0;  // full, unsharded buffer; of a permute one message
+  bool reducible_in_switch = true;
+};
+
+class CalibratedModel : public CollectiveModel {
+ public:
+  // All must outlive the model.
+  CalibratedModel(const hardware::Device& device, const hardware::System& system, const NetworkConstants& constants);
+
+  std::string_view name() const override { return "calibrated"; }
+  Price PriceOf(const trace::Node& node, std::span<const uint32_t> members) const override;
+  Price PriceOf(const CollectiveSize& size, std::span<const uint32_t> members) const;
+
+ private:
+  struct Choice {
+    std::string_view algorithm;
+    bool tree = false;  // between hosts
+  };
+  Price With(const Choice& choice, const CollectiveSize& size, const std::vector<Level>& levels) const;
+  LevelPrice OnLevel(const Choice& choice, const CollectiveSize& size, const std::vector<Level>& levels,
+                     size_t at) const;
+  std::string_view NameOf(const CollectiveSize& size, const Level& inner) const;
+  double Rate(const CollectiveSize& size, const Level& level) const;  // byte/us of all links of a rank
+  double OwnPart(const CollectiveSize& size, const std::vector<Level>& levels) const;
+  bool IsOuter(const Level& level) const;
+  bool ReducesInSwitch(const CollectiveSize& size, const Level& level) const;
+
+  const hardware::Device& device_;
+  const hardware::System& system_;
+  const NetworkConstants& constants_;
+  const LinkConstants& links_;
+  std::array<double, kOperations> fractions_;  // inside a host
+  double clock_;                               // per us
+};
+
+}  // namespace hespas::network

@@ -1,0 +1,155 @@
+#include "network/calibrated.h"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "hardware/presets.h"
+#include "network/astra_sim.h"
+
+namespace hespas::network {
+namespace {
+
+using hardware::DimensionKind;
+using hardware::NetworkDimension;
+using hardware::System;
+
+constexpr double kGiga = 1073741824.0;  // a link's GB
+
+class CalibratedNetwork : public ::testing::Test {
+ protected:
+  hardware::Device Load(const char* name) {
+    Diagnostics diagnostics;
+    auto device = hardware::LoadDevice(name, diagnostics);
+    EXPECT_TRUE(device);
+    return device.value_or(hardware::Device{});
+  }
+  Price Of(const System& system, Operation op, double bytes, std::vector<uint32_t> members) {
+    return CalibratedModel(device_, system, *DefaultNetworkConstants()).PriceOf({.op = op, .bytes = bytes}, members);
+  }
+  static std::vector<uint32_t> First(uint32_t count) {
+    std::vector<uint32_t> ranks(count);
+    std::iota(ranks.begin(), ranks.end(), 0u);
+    return ranks;
+  }
+  static NetworkDimension Switch(uint32_t npus, double bytes_per_second, double latency = 1000) {
+    return {.kind = DimensionKind::kSwitch, .npus = npus, .bandwidth = bytes_per_second / kGiga, .latency = latency};
+  }
+  static NetworkDimension Ring(uint32_t npus, double bytes_per_second, bool open = false) {
+    return {.kind = DimensionKind::kRing,
+            .npus = npus,
+            .bandwidth = bytes_per_second / kGiga,
+            .latency = 1000,
+            .open = open};
+  }
+  hardware::Device device_ = Load("H100_80GB");
+};
+
+// 64 hosts of 8 GPUs with an adapter of 50 GB/s each: the adapters of a host together, not one of them, nor the
+// harmonic sum of the levels.
+TEST_F(CalibratedNetwork, RailsOfAHostCarryAnAllGatherTogether) {
+  const System system{.name = "8x64", .dimensions = {Switch(8, 450e9), Switch(64, 50e9, 2000)}};
+  const double bytes = 4e9;
+  const Price price = Of(system, Operation::kAllGather, bytes, First(512));
+  const double rails = bytes * (511.0 / 512) / (8 * 50e9 * 0.92) * 1e6;
+  EXPECT_NEAR(price.wire_us, rails, 0.02 * rails);
+  EXPECT_EQ(price.Bound(), "bandwidth of dimension 1");
+  ASSERT_EQ(price.levels.size(), 2u);
+  EXPECT_LT(price.wire_us, price.levels[0].wire_us + price.levels[1].wire_us);
+}
+
+TEST_F(CalibratedNetwork, SmallMessagesAreBoundByLatency) {
+  const System system{.name = "8x64", .dimensions = {Switch(8, 450e9), Switch(64, 50e9, 2000)}};
+  const Price price = Of(system, Operation::kAllReduce, 1024, First(512));
+  EXPECT_EQ(price.Bound(), "latency");
+  EXPECT_EQ(price.algorithm, "tree");  // 2 log2 64 messages between hosts, not 126
+  EXPECT_EQ(price.levels[1].hops, 12);
+}
+
+TEST_F(CalibratedNetwork, LargeAllReducesOfAHostAreReducedInItsSwitch) {
+  const System system{.name = "8", .dimensions = {Switch(8, 450e9)}};
+  const Price price = Of(system, Operation::kAllReduce, 1e9, First(8));
+  EXPECT_EQ(price.algorithm, "NVLS");
+  const CalibratedModel model(device_, system, *DefaultNetworkConstants());
+  const std::vector<uint32_t> members = First(8);
+  EXPECT_GT(model.PriceOf({.op = Operation::kAllReduce, .bytes = 1e9, .reducible_in_switch = false}, members).time,
+            price.time);
+  EXPECT_EQ(Of(system, Operation::kAllReduce, 1e9, First(4)).algorithm, "ring");
+}
+
+// jax-ml/scaling-book 0819a7d: V / (2 k W) over k axes with wrap-around links, twice that without; an all-reduce twice,
+// an all-to-all a quarter.
+TEST_F(CalibratedNetwork, TorusesMoveDataOverAllAxesInBothDirections) {
+  device_ = Load("TPUv5p");
+  device_.calibration.clear();
+  const double bytes = 1e9;
+  const auto wire = [&](std::vector<NetworkDimension> dimensions, Operation op) {
+    const System system{.name = "slice", .dimensions = std::move(dimensions)};
+    return Of(system, op, bytes, First(static_cast<uint32_t>(system.npus()))).wire_us;
+  };
+  const auto cube = [&](bool open) { return std::vector(3, Ring(8, 90e9, open)); };
+  const double closed = wire(cube(false), Operation::kAllGather);
+  const auto& links = DefaultNetworkConstants()->Of("ICI");
+  const double own = links.of(Operation::kAllGather).own_share;
+  EXPECT_NEAR(closed, bytes * (511 + own) / 512 / (6 * 90e9 * links.of(Operation::kAllGather).link_fraction) * 1e6,
+              1e-6 * closed);
+  EXPECT_NEAR(wire(cube(true), Operation::kAllGather), 2 * closed, 1e-9 * closed);
+  // Of a ring's 8 places an eighth of the data each: V n / 8 through either of two links in the middle.
+  const double ring = wire({Ring(8, 90e9)}, Operation::kAllToAll);
+  EXPECT_NEAR(wire({Ring(8, 90e9, true)}, Operation::kAllToAll), 2 * ring, 0.1 * ring);
+}
+
+TEST_F(CalibratedNetwork, APermuteTakesOneHopOverTheOutermostLevel) {
+  const System system{.name = "8x2", .dimensions = {Switch(8, 450e9), Switch(2, 50e9, 2000)}};
+  const Price near = Of(system, Operation::kPermute, 1e8, {0, 1});
+  const Price far = Of(system, Operation::kPermute, 1e8, {7, 8});
+  ASSERT_EQ(near.levels.size(), 1u);
+  ASSERT_EQ(far.levels.size(), 1u);
+  EXPECT_EQ(near.levels[0].hops, 1);
+  EXPECT_EQ(far.levels[0].dimension, 1u);
+  EXPECT_GT(far.wire_us, 5 * near.wire_us);
+}
+
+TEST_F(CalibratedNetwork, GroupsThatFillNoBoxSpanOuterLevels) {
+  const System system{.name = "4x2", .dimensions = {Switch(4, 450e9), Switch(2, 50e9)}};
+  const Price price = Of(system, Operation::kAllReduce, 1e8, {0, 5});
+  ASSERT_EQ(price.levels.size(), 1u);
+  EXPECT_EQ(price.levels[0].dimension, 1u);
+  EXPECT_EQ(price.levels[0].ranks, 2);
+}
+
+TEST_F(CalibratedNetwork, UnknownGenerationsFollowTheNearest) {
+  const NetworkConstants& constants = *DefaultNetworkConstants();
+  EXPECT_EQ(constants.Of("NVLink 6").kind, "NVLink 5");
+  EXPECT_EQ(constants.Of("NVLink 2").kind, "NVLink 3");
+  EXPECT_EQ(constants.Of("NVLink 3 bridge").kind, constants.links.back().kind);
+  EXPECT_EQ(constants.Of("").kind, constants.links.back().kind);
+}
+
+TEST(NetworkConstants, NamesWhatIsMissing) {
+  const auto read = ReadNetworkConstants(R"({"schema_version": 1, "links": []})", "network.json");
+  ASSERT_FALSE(read);
+  EXPECT_EQ(read.error().kind->code, kBadNetworkConstants.code);
+}
+
+// What ASTRA-sim answers for one collective alone: 8 NPUs on a ring, 2 (n - 1) messages of an eighth.
+TEST(AstraSimPrices, NameLatencyAndBandwidth) {
+  System system{.name = "ring",
+                .dimensions = {{.kind = DimensionKind::kRing, .npus = 8, .bandwidth = 50, .latency = 500}}};
+  system.endpoint_delay = 1;
+  system.dataset_splits = 1;
+  for (auto& collective : system.collectives) collective.algorithms = {hardware::Algorithm{}};
+  const trace::Node node{.kind = trace::NodeKind::kCollective, .size = Bytes(int64_t{1} << 30)};
+  std::vector<uint32_t> members(8);
+  std::iota(members.begin(), members.end(), 0u);
+  const AstraSimModel model(system);
+  const Price large = model.PriceOf(node, members);
+  EXPECT_EQ(large.Bound(), "bandwidth of dimension 0");
+  EXPECT_NEAR(large.time.seconds(), 14.0 / 8 / 50, 0.02 * 14 / 8 / 50);
+  trace::Node small = node;
+  small.size = Bytes(64);
+  EXPECT_EQ(model.PriceOf(small, members).Bound(), "latency");
+}
+
+}  // namespace
+}  // namespace hespas::network

@@ -1,0 +1,57 @@
+// What a collective or a message costs on a system: one interface for everybody who asks.
+//
+// - Two implementations: calibrated.h (the system's own figures, times what libraries achieve of them) and astra_sim.h
+//   (ASTRA-sim's own ticks).
+// - A price says how it came about: the model, the algorithm, each level of the network, and what binds.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/units.h"
+#include "trace/trace_graph.h"
+
+namespace hespas::network {
+
+enum class Operation : uint8_t { kAllReduce, kAllGather, kReduceScatter, kAllToAll, kPermute };
+inline constexpr size_t kOperations = 5;
+inline constexpr std::string_view kOperationNames[kOperations] = {"all-reduce", "all-gather", "reduce-scatter",
+                                                                  "all-to-all", "collective-permute"};
+
+// One level of the network that the members span.
+struct LevelPrice {
+  size_t dimension = 0;  // of the system; of a torus its first
+  double ranks = 1;      // that the members take there
+  double hops = 0;       // messages that wait for each other
+  double latency_us = 0;
+  double wire_us = 0;  // on this level alone
+};
+
+struct Price {
+  Time time;
+  std::string_view algorithm;  // a literal
+  double launch_us = 0;
+  double latency_us = 0;  // of all levels
+  double wire_us = 0;     // of all levels as a pipeline
+  double ramp_us = 0;     // protocols between latency and bandwidth
+  std::vector<LevelPrice> levels;
+
+  // "latency", or "bandwidth of dimension 1"; "nothing" where there is nothing to move.
+  std::string Bound() const;
+};
+
+class CollectiveModel {
+ public:
+  virtual ~CollectiveModel() = default;
+  virtual std::string_view name() const = 0;  // a word of --network-model
+  // Of a collective among `members`, or of a message from the first to the second.
+  virtual Price PriceOf(const trace::Node& node, std::span<const uint32_t> members) const = 0;
+};
+
+// What the kinds of Chakra's traces are to a library.
+Operation OperationOf(const trace::Node& node);
+
+}  // namespace hespas::network

@@ -1,0 +1,58 @@
+// What libraries achieve on links: data/models/network.json.
+//
+// - Constants are relative to a system's figures and belong to a kind of link ("NVLink 4"), never to a device.
+// - Of a generation that was not measured those of the nearest one count, of an unknown kind what links have in common.
+#pragma once
+
+#include <array>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "network/collective_model.h"
+
+namespace hespas::network {
+
+inline constexpr DiagnosticKind kBadNetworkConstants{
+    "E0565",
+    "The network model's parameter file (data/models/network.json) lacks a constant or gives an impossible one."};
+
+struct OperationConstants {
+  double launch_cycles = 0;  // of a streaming multiprocessor
+  double hop_us = 0;         // software time, added to a link's latency
+  double link_fraction = 1;  // sustained / stated bandwidth
+  double ramp = 0;           // between latency and bandwidth, times the root of launch and wire time
+  double own_share = 0;      // cost of a rank's own part, in parts on the wire
+};
+
+struct LinkConstants {
+  std::string kind;
+  std::array<OperationConstants, kOperations> operations;
+  double in_switch_ratio = 0;  // traffic of an all-reduce in the switch, per byte; 0: no such switch was measured
+  const OperationConstants& of(Operation op) const { return operations[static_cast<size_t>(op)]; }
+};
+
+// Between hosts.
+struct OuterConstants {
+  double ring_hop_us = 0;
+  double tree_hop_us = 0;
+  double link_fraction = 1;
+};
+
+struct NetworkConstants {
+  std::vector<LinkConstants> links;  // the last: any other
+  OuterConstants outer;
+  double chunk_bytes = 0;  // that a rank passes on before the next arrive
+  double clock_hz = 0;     // of a device that states none
+  double sigma = 0;        // of a price, relative
+
+  const LinkConstants& Of(std::string_view kind) const;
+};
+
+Result<NetworkConstants> ReadNetworkConstants(std::string_view text, const std::string& file);
+
+// The shipped file; read once.
+const Result<NetworkConstants>& DefaultNetworkConstants();
+
+}  // namespace hespas::network

@@ -1,0 +1,76 @@
+#include "network/priced_run.h"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <numeric>
+#include <tuple>
+#include <unordered_map>
+
+namespace hespas::network {
+namespace {
+
+std::string LevelsText(const Price& price) {
+  std::string text;
+  for (const LevelPrice& level : price.levels)
+    text += fmt::format("{}dimension {}: {:g} ranks", text.empty() ? "" : ", ", level.dimension, level.ranks);
+  return text;
+}
+
+// Nodes by id, of the programs that are looked at.
+class NodesOf {
+ public:
+  explicit NodesOf(const trace::TraceGraph& traces) : traces_(traces), by_program_(traces.programs.size()) {}
+
+  const trace::Node* At(uint32_t rank, uint64_t id) {
+    const uint32_t program = traces_.program_of_rank[rank];
+    auto& nodes = by_program_[program];
+    if (nodes.empty()) {
+      for (const trace::Node& node : traces_.programs[program].nodes) nodes[node.id] = &node;
+    }
+    const auto found = nodes.find(id);
+    return found == nodes.end() ? nullptr : found->second;
+  }
+
+ private:
+  const trace::TraceGraph& traces_;
+  std::vector<std::unordered_map<uint64_t, const trace::Node*>> by_program_;
+};
+
+}  // namespace
+
+Result<result::SimResult> SimulatePriced(const trace::TraceGraph& traces, const CollectiveModel& model,
+                                         const simulate::AnalyticalOptions& options) {
+  return simulate::SimulateAnalytical(
+      traces,
+      [&](const trace::Node& node, std::span<const uint32_t> members) { return model.PriceOf(node, members).time; },
+      options);
+}
+
+void ExplainPrices(const trace::TraceGraph& traces, const CollectiveModel& model, result::SimResult& result) {
+  std::vector<uint32_t> all(traces.program_of_rank.size());
+  std::iota(all.begin(), all.end(), 0u);
+  NodesOf nodes(traces);
+  std::map<std::tuple<trace::Collective, int64_t, uint32_t>, Price> known;
+  for (result::CollectiveUse& use : result.collectives) {
+    const trace::Node* node = nodes.At(use.rank, use.node);
+    if (node == nullptr) continue;
+    const uint32_t group = traces.GroupOf(use.rank, *node);
+    const auto [price, added] = known.try_emplace({node->collective, node->size.value, group});
+    if (added) {
+      const auto members = traces.groups.find(group);
+      price->second = model.PriceOf(*node, members == traces.groups.end() ? all : members->second);
+    }
+    use.model = model.name();
+    use.algorithm = price->second.algorithm;
+    use.levels = LevelsText(price->second);
+    use.bound = price->second.Bound();
+    const auto time = [](double us) { return Time::Seconds(us * 1e-6); };
+    use.launch = time(price->second.launch_us);
+    use.latency = time(price->second.latency_us);
+    use.wire = time(price->second.wire_us);
+    use.ramp = time(price->second.ramp_us);
+  }
+}
+
+}  // namespace hespas::network

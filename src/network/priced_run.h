@@ -1,0 +1,18 @@
+// Simulates traces with a model's prices (simulate/collective), and says of each collective how its price came about.
+#pragma once
+
+#include "base/result.h"
+#include "network/collective_model.h"
+#include "result/sim_result.h"
+#include "simulate/collective/analytical.h"
+#include "trace/trace_graph.h"
+
+namespace hespas::network {
+
+Result<result::SimResult> SimulatePriced(const trace::TraceGraph& traces, const CollectiveModel& model,
+                                         const simulate::AnalyticalOptions& options);
+
+// Fills model, algorithm, levels and bound of `result.collectives`.
+void ExplainPrices(const trace::TraceGraph& traces, const CollectiveModel& model, result::SimResult& result);
+
+}  // namespace hespas::network
