@@ -1,8 +1,10 @@
 #include "validate/kernel_tables.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <functional>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "base/system/file.h"
@@ -69,7 +71,30 @@ struct NamedSystem {
   native::GenzLink link;
 };
 
+// The device that a description without a network names; nothing for any other.
+std::optional<std::string> DeviceAlone(const std::filesystem::path& system) {
+  const bool folder = std::filesystem::is_directory(system);
+  if (folder && std::filesystem::exists(system / "network.yml")) return std::nullopt;
+  const auto text = ReadInput(folder ? (system / "system.json").string() : system.string());
+  const auto json = text ? nlohmann::json::parse(*text, nullptr, false) : nlohmann::json();
+  if (!json.is_object() || json.contains("network") || json.contains("cluster")) return std::nullopt;
+  const auto device = json.find("device");
+  return device != json.end() && device->is_string() ? std::optional(device->get<std::string>()) : std::nullopt;
+}
+
+// A device alone has the links of its host.
+std::optional<NamedSystem> HostOf(const std::string& device, Diagnostics& diagnostics) {
+  NamedSystem named;
+  named.device = hardware::LoadDevice(device, diagnostics);
+  if (!named.device) return std::nullopt;
+  if (auto host = hardware::ReferenceCluster(*named.device, kHostRanks)) named.system = *std::move(host);
+  return named;
+}
+
 std::optional<NamedSystem> FindSystem(const std::string& name, Diagnostics& diagnostics) {
+  const auto path = hardware::FindPreset(hardware::PresetKind::kSystem, name);
+  const auto device_alone = path ? DeviceAlone(*path) : std::nullopt;
+  if (device_alone) return HostOf(*device_alone, diagnostics);
   auto system = Unwrap(hardware::LoadNamedSystem(name, {}, diagnostics), diagnostics);
   if (!system) return std::nullopt;
   NamedSystem named{.system = *std::move(system)};

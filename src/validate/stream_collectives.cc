@@ -14,8 +14,7 @@ namespace {
 
 namespace calibrated = estimate::calibrated;
 
-constexpr double kLaunchUs = 5;     // of "roofline and a constant"
-constexpr uint64_t kHostRanks = 8;  // the rows are of one host
+constexpr double kLaunchUs = 5;  // of "roofline and a constant"
 
 // Bytes are not summed in the switch (NCCL, src/include/device.h: ncclNvlsSupported).
 bool ReducibleInSwitch(const std::string& dtype) { return dtype != "i8" && dtype != "s8" && dtype != "u8"; }

@@ -5,6 +5,8 @@
 //   `timing` hold the rendezvous too (estimate/calibrated/collective.h).
 #pragma once
 
+#include <cstdint>
+
 #include "base/diagnostic.h"
 #include "base/text/csv_text.h"
 #include "estimate/calibrated/table.h"
@@ -13,6 +15,8 @@
 #include "validate/measured_sets.h"
 
 namespace hespas::validate {
+
+inline constexpr uint64_t kHostRanks = 8;  // of the measured hosts
 
 // Replaces the predictions of such rows; `specs` are the collectives of the table's rows.
 Status PredictStreams(const CsvTable& table,

@@ -223,7 +223,7 @@ class ExplainTest(unittest.TestCase):
         for word in ("waiting", "transfer"):
             self.assertTrue(any(word in line for line in answer["formula"]))
         sources = {p["name"]: p["source"] for p in answer["parameters"]}
-        self.assertEqual(sources["bandwidth of a link, 4 NPUs"], "system A100_SXM_40GB_4GPU")
+        self.assertEqual(sources["bandwidth of a link, dimension 0, 4 NPUs"], "system A100_SXM_40GB_4GPU")
         self.assertTrue(answer["binds"] and answer["next"])
 
     def test_what_is_not_there_gets_a_suggestion(self):
