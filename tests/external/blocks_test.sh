@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# usage: blocks_test.sh HESPAS parse|compile|values|all   that part of blocks_test.py in its environment, on the programs of this tree;
-# `all` is every part on every shared workload (77, which is a skip, where those are not at hand)
+# usage: blocks_test.sh HESPAS parse|compile|values|all [CUT]   blocks_test.py in its environment: one part, on the programs of this tree and
+# with every cut or one; `all` is every part on every shared workload (77, which is a skip, where those are not at hand)
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 root=$here/../..
@@ -21,8 +21,9 @@ if [ "$2" = all ]; then
   mapfile -t parsed < <(ls "$shared"/*.mlir.gz "$shared"/{gemm,blocks,fixtures}/*.mlir | grep -v -e -raw)
   mapfile -t compiled < <(ls "$shared"/llama3-{tiny,100m}-4dev.mlir.gz "$small" "$shared"/{gemm,blocks}/*.mlir | grep -v -e -raw)
 fi
+[ -z "${3:-}" ] || cuts=("$3")
 arguments=()
-case $2 in parse | all) arguments+=(--parse "${parsed[@]}") ;; esac
+case $2 in parse | all) arguments+=(--made --parse "${parsed[@]}") ;; esac
 case $2 in compile | all) arguments+=(--compile "$plugin" "${compiled[@]}") ;; esac
-case $2 in values | all) arguments+=(--made --run "${run[@]}") ;; esac
+case $2 in values | all) arguments+=(--run "${run[@]}") ;; esac
 exec "$python" "$here/blocks_test.py" "$1" "${arguments[@]}" --cuts "${cuts[@]}"

@@ -46,7 +46,11 @@ std::optional<std::string> DotName(const ir::Module& module, ir::OpId op) {
   };
   const ir::Dimensions& lhs = module.type(module.operands(op)[0]).dims;
   const ir::Dimensions& rhs = module.type(module.operands(op)[1]).dims;
-  const auto& [lb, rb, lc, rc] = *dot;
+  // Lambdas of clang 14 take no structured bindings.
+  const auto& lb = dot->lhs_batching;
+  const auto& rb = dot->rhs_batching;
+  const auto& lc = dot->lhs_contracting;
+  const auto& rc = dot->rhs_contracting;
   return Matmul(product(lhs, [&](int64_t d) { return in(lb, d); }),
                 product(lhs, [&](int64_t d) { return !in(lb, d) && !in(lc, d); }),
                 product(rhs, [&](int64_t d) { return !in(rb, d) && !in(rc, d); }),
