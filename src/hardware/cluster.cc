@@ -118,6 +118,8 @@ Status ReadFigure(const std::string& key, const std::string& value, Line& line) 
   if (key == "latency") {
     line.latency_ns = *amount * 1e9;
   } else if (key == "oversubscription") {
+    if (*amount < 1)
+      return Bad(fmt::format("`{}={}` must be 1 or more", key, value), "oversubscription=2: half the bandwidth");
     line.oversubscription = *amount;
   } else if (key == "slices") {
     if (*amount != std::floor(*amount) || *amount > kMostNpus) return Bad(fmt::format("`slices={}`", value));
@@ -147,6 +149,7 @@ Result<Line> ParseLine(const std::string& text) {
     if (Status read = ReadFigure(words[i].substr(0, equals), words[i].substr(equals + 1), line); !read)
       return read.error();
   }
+  if (npus * line.slices > kMostNpus) return Bad(fmt::format("`{}` are more than {} devices", text, kMostNpus));
   return line;
 }
 
@@ -320,7 +323,8 @@ Result<System> ReferenceCluster(const Device& device, uint64_t npus) {
   const uint64_t inside = std::min(npus, domain);
   if (npus % inside != 0 || npus / inside > kMostNpus) {
     return Bad(fmt::format("{} devices do not fill hosts of {} {}", npus, inside, device.name),
-               fmt::format("state the levels: --system \"{} 4x{}\"", device.name, npus / 4));
+               fmt::format("state the levels: --system \"{} {}x{}\"", device.name, npus % 4 == 0 ? 4 : 1,
+                           npus % 4 == 0 ? npus / 4 : npus));
   }
   line.counts = {static_cast<uint32_t>(inside), static_cast<uint32_t>(npus / inside)};
   return Build(device, line, name);

@@ -54,16 +54,6 @@ double RanksOf(const std::vector<Level>& levels, size_t count) {
   return ranks;
 }
 
-std::array<double, kOperations> FractionsOf(const hardware::Device& device, const LinkConstants& links) {
-  std::array<double, kOperations> fractions;
-  for (size_t op = 0; op < kOperations; ++op) {
-    const auto own = device.calibration.find(fmt::format("{}.link_fraction", kOperationNames[op]));
-    fractions[op] =
-        own != device.calibration.end() && own->second > 0 ? own->second : links.operations[op].link_fraction;
-  }
-  return fractions;
-}
-
 }  // namespace
 
 CalibratedModel::CalibratedModel(const hardware::Device& device, const hardware::System& system,
@@ -72,7 +62,6 @@ CalibratedModel::CalibratedModel(const hardware::Device& device, const hardware:
       system_(system),
       constants_(constants),
       links_(constants.Of(device.interconnect ? device.interconnect->name : "")),
-      fractions_(FractionsOf(device, links_)),
       clock_(device.clock_hz.value_or(constants.clock_hz) * 1e-6) {}
 
 // Dimensions with the links of the innermost one are the same fabric.
@@ -87,7 +76,7 @@ bool CalibratedModel::IsOuter(const Level& level) const {
 }
 
 double CalibratedModel::Rate(const CollectiveSize& size, const Level& level) const {
-  const double fraction = IsOuter(level) ? constants_.outer.link_fraction : fractions_[static_cast<size_t>(size.op)];
+  const double fraction = IsOuter(level) ? constants_.outer.link_fraction : links_.of(size.op).link_fraction;
   double links = 1;
   if (size.op == Operation::kPermute) return level.link_rate * fraction;
   if (level.kind == DimensionKind::kFullyConnected) links = std::min(level.ranks() - 1, level.peers);
@@ -135,6 +124,7 @@ Price CalibratedModel::With(const Choice& choice, const CollectiveSize& size, co
   double fill = 0;
   double slowest = 0;
   double slowest_fill = 0;
+  size_t binding = 0;
   for (size_t i = 0; i < levels.size(); ++i) {
     const LevelPrice alone = OnLevel(choice, size, levels, i);
     const double inside = RanksOf(levels, i);
@@ -150,10 +140,13 @@ Price CalibratedModel::With(const Choice& choice, const CollectiveSize& size, co
     if (passing >= slowest) {
       slowest = passing;
       slowest_fill = first_chunk;
+      binding = alone.dimension;
     }
     price.levels.push_back(alone);
   }
-  price.wire_us = std::min(one_by_one, slowest + fill - slowest_fill);
+  const double together = slowest + fill - slowest_fill;
+  price.wire_us = std::min(one_by_one, together);
+  if (together <= one_by_one) price.binding = binding;
   price.ramp_us = constants.ramp * std::sqrt(price.launch_us * price.wire_us);
   price.time = Time::Seconds((price.launch_us + price.latency_us + price.wire_us + price.ramp_us) * 1e-6);
   return price;

@@ -3,7 +3,8 @@
 // - time = launch + hops x (software + the link's latency) + wire + ramp; docs/simulation.md has the terms.
 // - Levels overlap: a collective over nested levels is a pipeline of chunks, whose wire time is that of its slowest
 //   level and the others' first chunk, and never more than one level after the other.
-// - What a device's own `calibration` says of a link fraction counts before that of its kind of link.
+// - What a device's own `calibration` says of collectives was fitted with a rendezvous of hosts and does not count
+// here.
 #pragma once
 
 #include <span>
@@ -49,8 +50,7 @@ class CalibratedModel : public CollectiveModel {
   const hardware::System& system_;
   const NetworkConstants& constants_;
   const LinkConstants& links_;
-  std::array<double, kOperations> fractions_;  // inside a host
-  double clock_;                               // per us
+  double clock_;  // per us
 };
 
 }  // namespace hespas::network

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -38,6 +39,7 @@ struct Price {
   double wire_us = 0;     // of all levels as a pipeline
   double ramp_us = 0;     // protocols between latency and bandwidth
   std::vector<LevelPrice> levels;
+  std::optional<size_t> binding;  // dimension of the level that the pipeline waits for; without one, the longest alone
 
   // "latency", or "bandwidth of dimension 1"; "nothing" where there is nothing to move.
   std::string Bound() const;

@@ -53,6 +53,12 @@ TEST(Sorts, StableOnesCarryPlacesUnlessTheyHaveSome) {
   }
 }
 
+TEST(Sorts, NegativeDimensionsCountFromTheEnd) {
+  std::string text = SortOf("true", false);
+  text.replace(text.find("dimension = 1"), 13, "dimension = -1");
+  EXPECT_THAT(ir::PrintGeneric(Optimised(text, Until("sorts"))), HasSubstr("iota_dimension = 1"));
+}
+
 std::string Dot(const std::string& lhs, const std::string& rhs, const std::string& dims, const std::string& result) {
   return "func.func @main(%a: " + lhs + ", %b: " + rhs + ") -> " + result + " {\n%0 = stablehlo.dot_general %a, %b, " +
          dims + " : (" + lhs + ", " + rhs + ") -> " + result + "\nreturn %0 : " + result + "\n}";
@@ -76,6 +82,12 @@ TEST(VectorDots, AreMultipliedAndSummedWhileTheyAreSmall) {
               AllOf(testing::Contains("stablehlo.multiply"), Not(testing::Contains("stablehlo.reduce"))));
   EXPECT_THAT(names(Dot("tensor<8x8xf32>", "tensor<8x8xf32>", "contracting_dims = [1] x [0]", "tensor<8x8xf32>")),
               ElementsAre("stablehlo.dot_general"));
+}
+
+TEST(VectorDots, CrossedDimensionsOfASquareAreExchanged) {
+  const std::string crossed = Dot("tensor<8x8xf32>", "tensor<8x8xf32>",
+                                  "batching_dims = [0] x [1], contracting_dims = [1] x [0]", "tensor<8xf32>");
+  EXPECT_THAT(ir::PrintGeneric(Optimised(crossed, Until("vector-dots"))), HasSubstr("permutation = array<i64: 1, 0>"));
 }
 
 TEST(VectorDots, SumNarrowFloatsInF32) {

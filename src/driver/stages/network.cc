@@ -85,6 +85,7 @@ std::optional<result::SimResult> SimulateCalibrated(const RunOptions& options, c
 
 void WarnOfIgnoredSettings(const RunOptions& options, const hardware::System& system, Diagnostics& diagnostics) {
   const std::string& name = options.system.name;
+  if (hardware::IsClusterText(name)) return;  // its settings are ours
   const bool own = hardware::IsInlineJson(name) || name.find('/') != std::string::npos || name.ends_with(".json");
   if (!own || !UsesCalibratedNetwork(options)) return;
   const std::vector<std::string> ignored = network::IgnoredSettings(system);

@@ -120,7 +120,7 @@ class Walk {
       bodies.insert(bodies.end(), body.begin(), body.end());
     }
     numbers_.Number(op, bodies, *outer.indices);
-    if (IsContraction(module_, op)) Note(op, outer);
+    if (module_.op(op).result_count > 0 && IsContraction(module_, op)) Note(op, outer);
   }
 
   Scope Within(OpId op, const Scope& outer) const {

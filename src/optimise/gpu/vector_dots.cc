@@ -116,9 +116,20 @@ class Reducer {
                    TensorLike(source_, flow_.type_id(result), {}));
   }
 
+  // Dimensions that the other side has in another order are transposed first.
   ValueId Broadcast(const Side& side, ir::TypeId element, ir::TypeId type) {
-    const ValueId value = Convert(side.value, element);
-    return flow_.type_id(value) == type ? value : BroadcastInDim(flow_, value, type, side.places);
+    ValueId value = Convert(side.value, element);
+    Dimensions order(side.places.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
+      return side.places[static_cast<size_t>(a)] < side.places[static_cast<size_t>(b)];
+    });
+    Dimensions places = side.places;
+    if (!std::is_sorted(places.begin(), places.end())) {
+      value = Transpose(flow_, value, order);
+      std::sort(places.begin(), places.end());
+    }
+    return flow_.type_id(value) == type ? value : BroadcastInDim(flow_, value, type, places);
   }
 
   ValueId Sum(ValueId product, const Side& large, ir::TypeId element) {

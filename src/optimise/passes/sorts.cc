@@ -26,8 +26,8 @@ class SortExpander {
     if (node.operands.empty() || node.capture_count != 0) return;
     const ir::Type& type = flow_.type(node.operands[0]);
     if (!type.has_static_shape() || type.dims.empty()) return;
+    if (node.kind == OpKind::kSort) return AddPlaces(id);
     if (node.kind == OpKind::kTopK && node.result_count == 2 && !HasTopKKernel(id)) SortForTopK(id);
-    if (node.kind == OpKind::kSort) AddPlaces(id);
   }
 
  private:
@@ -77,7 +77,10 @@ class SortExpander {
 
   void AddPlaces(NodeId id) {
     const std::string_view* stable = flow_.attribute(flow_.node(id), "is_stable");
-    const auto dimension = IntegerOf(flow_, flow_.node(id), "dimension");
+    auto dimension = IntegerOf(flow_, flow_.node(id), "dimension");
+    const auto rank = static_cast<int64_t>(flow_.type(flow_.node(id).operands[0]).dims.size());
+    if (dimension && *dimension < 0) *dimension += rank;
+    if (dimension && (*dimension < 0 || *dimension >= rank)) return;
     const std::vector<ValueId> given = flow_.node(id).operands;
     if (stable == nullptr || *stable != "true" || !dimension || HasPlaces(given, *dimension)) return;
     const ir::OpId origin = flow_.node(id).origin;
