@@ -90,6 +90,19 @@ TEST(VectorDots, CrossedDimensionsOfASquareAreExchanged) {
   EXPECT_THAT(ir::PrintGeneric(Optimised(crossed, Until("vector-dots"))), HasSubstr("permutation = array<i64: 1, 0>"));
 }
 
+TEST(Simplify, ABroadcastThatExchangesDimensionsStays) {
+  const auto names = [](const std::string& dims) {
+    return Names(Optimised(
+        "func.func @main(%x: tensor<8x8xf32>) -> tensor<8x8xf32> {\n%0 = stablehlo.broadcast_in_dim %x, dims = " +
+            dims +
+            " : (tensor<8x8xf32>) -> tensor<8x8xf32>\n%1 = stablehlo.negate %0 : "
+            "tensor<8x8xf32>\nreturn %1 : tensor<8x8xf32>\n}",
+        Until("simplify")));
+  };
+  EXPECT_THAT(names("[0, 1]"), ElementsAre("stablehlo.negate"));
+  EXPECT_THAT(names("[1, 0]"), ElementsAre("stablehlo.broadcast_in_dim", "stablehlo.negate"));
+}
+
 TEST(VectorDots, SumNarrowFloatsInF32) {
   const std::string text = ir::PrintGeneric(
       Optimised(Dot("tensor<8x16xbf16>", "tensor<16xbf16>", "contracting_dims = [1] x [0]", "tensor<8xbf16>"),

@@ -56,8 +56,9 @@ class Simplifier {
     switch (node.kind) {
       case OpKind::kCopy:
         return Forward(id, input);
-      case OpKind::kConvert:
       case OpKind::kBroadcastInDim:
+        return KeepsType(id) && KeepsOrder(node) ? Forward(id, input) : void();
+      case OpKind::kConvert:
       case OpKind::kSlice:
       case OpKind::kBitcast:
         return KeepsType(id) ? Forward(id, input) : void();
@@ -74,6 +75,12 @@ class Simplifier {
       default:
         return;
     }
+  }
+
+  // A broadcast of a square may exchange its dimensions.
+  bool KeepsOrder(const Node& broadcast) const {
+    const auto places = IntegersOf(flow_, broadcast, "broadcast_dimensions");
+    return places && IsIdentity(*places);
   }
 
   bool KeepsType(NodeId id) const {
