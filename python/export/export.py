@@ -4,6 +4,7 @@
     hespas export step.py:train --devices 4 --axes fsdp=4 --arg 'bf16[1024,4096]@fsdp,-' --output out
     hespas export llama3-100m --output out                              a ready configuration (--list)
     hespas export llama3-100m --maxtext                                 MaxText's own step; or CONFIG.yml --maxtext
+    hespas export CONFIG.yml --maxtext --target-devices 512             the same step for 512 GPUs or TPUs, with the kernels that they run
     hespas export resnet50 --target H200_141GB --target TPUv5e          XLA's GPU and TPU compilers, without GPU and TPU
 
 Writes NAME.lowered.mlir (StableHLO with shardings), NAME.partitioned.mlir (what each device runs) and for each --target
@@ -50,6 +51,8 @@ def options():
                         help="parameter of the configuration; several values, KEY=1,2,3, make a sweep")
     parser.add_argument("--maxtext", action="store_true",
                         help="the program is a MaxText configuration (CONFIG.yml or a ready llama3-*); in an environment of its own")
+    parser.add_argument("--target-devices", type=int, metavar="N",
+                        help="with --maxtext: an equivalent program for N devices, with the attention kernels of GPUs or TPUs; no MaxText needed")
     parser.add_argument("--stage", action="append", choices=STAGES, help="what to write (default: both)")
     parser.add_argument("--target", action="append", default=[], help="device for which XLA optimises; a preset or file")
     parser.add_argument("--synchronous", action="store_true", help="optimised: collectives stay single operations, nothing is scheduled")
@@ -193,7 +196,8 @@ def source_of(arguments, ready):
         raise Refused(f"`{arguments.program}` is neither a {'YAML' if arguments.maxtext else 'Python'} file nor a ready configuration", hint, 2)
     if not pathlib.Path(path).is_file():
         raise Refused(f"there is no file `{path}`", status=1)
-    return {"maxtext": arguments.maxtext, "file": path, "function": function}, pathlib.Path(path).stem + (f"-{function}" if function else "")
+    like = {"like": True} if arguments.maxtext and arguments.target_devices else {}
+    return {"maxtext": arguments.maxtext, "file": path, "function": function, **like}, pathlib.Path(path).stem + (f"-{function}" if function else "")
 
 
 def requests(arguments, folder):
@@ -202,7 +206,11 @@ def requests(arguments, folder):
 
     ready = models.READY.get(arguments.program)
     source, usual_name = source_of(arguments, ready)
-    axes, devices = mesh_axes(arguments, ready.axes if ready else {"fsdp" if arguments.maxtext else "devices": arguments.devices or 1})
+    axes, devices = [], arguments.target_devices
+    if not devices:
+        axes, devices = mesh_axes(arguments, ready.axes if ready else {"fsdp" if arguments.maxtext else "devices": arguments.devices or 1})
+    elif not source.get("like"):
+        raise Refused("--target-devices is of MaxText configurations", "give CONFIG.yml --maxtext", 2)
     rows, swept = settings(arguments.set)
     for parameters in rows:
         name = (arguments.name or usual_name) + "".join(f"-{key}{parameters[key]}" for key in swept) + f"-{devices}dev"
@@ -236,7 +244,7 @@ def main():
     folder = pathlib.Path(arguments.output)
     folder.mkdir(parents=True, exist_ok=True)
     wanted = list(requests(arguments, folder))
-    python = maxtext_python() if arguments.maxtext else jax_python()
+    python = maxtext_python() if arguments.maxtext and not arguments.target_devices else jax_python()
     for request, about in wanted:
         made = lower(python, request, about)
         for lowered in made:

@@ -14,10 +14,11 @@ import pathlib
 import platform
 import re
 import sys
+import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
-from partition import NotPartitioned, partitioned_hlo  # noqa: E402
+from partition import NotPartitioned, early_hlo, partitioned_hlo  # noqa: E402
 
 
 def prepare_environment(devices):
@@ -210,6 +211,48 @@ def export(request):
             print(json.dumps({"file": path, "stage": stage, **common, "flags": os.environ["XLA_FLAGS"]}), flush=True)
 
 
+def export_like(request):
+    """As `export` for a MaxText configuration as our own program, which no CPU could compile to the end."""
+    import maxtext_config
+    import maxtext_like
+    from remesh import compiler
+
+    devices = request["devices"]
+    keys = maxtext_config.settings(request["file"], request["parameters"])
+    text = maxtext_like.text_of(keys, devices)
+    common = {"program": request["name"], "versions": versions(), "partitions": devices, "replicas": 1}
+    for stage in request["stages"]:
+        path = f"{request['output']}/{request['name']}.{stage}.mlir" + (".gz" if request["gzip"] else "")
+        if stage == "lowered" or devices == 1:
+            write(path, text)
+        else:
+            with tempfile.TemporaryDirectory(prefix="hespas-", ignore_cleanup_errors=True) as dumps:
+                write(path, partitioned_stablehlo(early_hlo(compiler(text, devices), dumps)))
+        print(json.dumps({"file": path, "stage": stage, **common, "flags": os.environ["XLA_FLAGS"]}), flush=True)
+
+
+def refuse(error):
+    if os.environ.get("HESPAS_TRACEBACK"):
+        raise error
+    sys.stderr.write(f"error[E0957]: {type(error).__name__ + ': ' if isinstance(error, (ValueError, TypeError)) else ''}{error}\n"
+                     "help: HESPAS_TRACEBACK=1 shows where\n")
+    return 5
+
+
+def main_like(request):
+    """XLA goes on compiling in a thread that nothing can stop, so that the process ends by os._exit."""
+    from maxtext_config import Unsupported
+
+    try:
+        export_like(request)
+        status = 0
+    except (Refused, NotPartitioned, Unsupported, ValueError, TypeError) as error:
+        status = refuse(error)
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(status)
+
+
 def main():
     if sys.argv[1] == "--convert":
         prepare_environment(1)
@@ -217,14 +260,12 @@ def main():
         return 0
     request = json.loads(pathlib.Path(sys.argv[1]).read_text())
     prepare_environment(request["devices"])
+    if request.get("like"):
+        main_like(request)
     try:
         export(request)
     except (Refused, NotPartitioned, ValueError, TypeError) as error:
-        if os.environ.get("HESPAS_TRACEBACK"):
-            raise
-        sys.stderr.write(f"error[E0957]: {type(error).__name__ + ': ' if isinstance(error, (ValueError, TypeError)) else ''}{error}\n"
-                         "help: HESPAS_TRACEBACK=1 shows where\n")
-        return 5
+        return refuse(error)
     return 0
 
 

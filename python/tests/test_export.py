@@ -103,6 +103,38 @@ class Files(Export):
                 answer = command_json("analyze", next(path for name, path in made.items() if "partitioned" in name))
                 self.assertTrue(answer)
 
+    def test_a_maxtext_configuration_for_many_devices(self):
+        """Kernels of the named hardware, gathers over all devices of the sharded axis, and no MaxText."""
+        common = textwrap.dedent("""
+            base_config: base.yml
+            base_emb_dim: 512
+            base_num_query_heads: 4
+            base_num_kv_heads: 2
+            base_mlp_dim: 1024
+            base_num_decoder_layers: 4
+            vocab_size: 1024
+            max_target_length: 1024
+            per_device_batch_size: 1
+            remat_policy: custom
+            query_proj: offload
+            dcn_data_parallelism: 2
+            ici_fsdp_parallelism: 32
+        """)
+        kernels = {"gpu": ("cudnn_flash_te", "__cudnn$fmhaSoftmaxBackward"), "tpu": ("flash", "splash_mha_dkv")}
+        for hardware, (attention, kernel) in kernels.items():
+            for quantisation in ("", "int8", "fp8"):
+                path = self.folder / "mine.yml"
+                path.write_text(f"{common}hardware: {hardware}\nattention: {attention}\nquantization: '{quantisation}'\n")
+                (made,) = self.export(path, "--maxtext", "--target-devices", "64", "--stage", "partitioned").values()
+                text = made.read_text()
+                self.assertIn(kernel, text)
+                self.assertIn("@MoveToHost", text)
+                self.assertIn("num_partitions = 64", text)
+                device = {"gpu": "H100_80GB", "tpu": "TPUv6e"}[hardware]
+                self.assertGreater(command_json("run", made, "--device", device)["communication_time_s"], 0)
+        done = command("export", path, "--maxtext", "--target-devices", "48", "--output", self.folder)
+        self.assertEqual((done.returncode, "48" in done.stderr), (5, True), done.stderr)
+
     def test_llama_2_has_its_own_vocabulary(self):
         (path,) = self.export("llama2-7b", "--set", "sequence=64", "--stage", "lowered", "--set", "scan=1").values()
         text = path.read_text()

@@ -120,8 +120,21 @@ double ShareOfBlocks(const ir::Module& module, ir::OpId op) {
   return 1;
 }
 
+// Splash attention's fused backward kernel is called as the one for keys and values, but makes the queries' gradient,
+// too. Results of lower rank are scratch.
+bool MakesThreeGradients(const ir::Module& module, ir::OpId op, size_t rank) {
+  const auto gradient = [&](const ir::Type& type) { return IsFloat(type) && type.dims.size() >= rank; };
+  size_t gradients = 0;
+  for (const ir::ValueId result : module.results(op)) {
+    const ir::Type& type = module.type(result);
+    gradients += gradient(type);
+    for (const ir::TypeId part : type.nested) gradients += gradient(module.types()[part]);
+  }
+  return gradients >= 3;
+}
+
 std::optional<Attention> FromPallas(const ir::Module& module, ir::OpId op, std::string_view target) {
-  const auto matmuls = MatmulsOf(KernelName(module, op));
+  auto matmuls = MatmulsOf(KernelName(module, op));
   if (!matmuls) return std::nullopt;
   std::vector<const ir::Type*> arrays;
   for (const ir::ValueId operand : module.operands(op)) {
@@ -132,6 +145,7 @@ std::optional<Attention> FromPallas(const ir::Module& module, ir::OpId op, std::
   const ir::Type& query = *arrays[0];
   const ir::Type& key = *arrays[1];
   const size_t rank = key.dims.size();
+  if (matmuls->query == 2 && matmuls->value == 2 && MakesThreeGradients(module, op, rank)) matmuls = Matmuls{3, 2};
   // On GPUs [batch, sequence, heads, size], when decoding [batch, heads, splits, part, size]; on TPUs sequence, size.
   const bool gpu = target.find("triton") != std::string_view::npos || target.find("gpu") != std::string_view::npos;
   double keys = Extent(key, gpu && rank == 4 ? 1 : rank - 2);

@@ -50,6 +50,10 @@ std::string KernelName(const ir::Module& module, ir::OpId op) {
   if (const std::string_view* text = module.attribute(op, "kernel_name")) {
     return ir::AsString(*text).value_or(std::string(*text));
   }
+  // HLO has no attribute for it; `hespas export` keeps it among those of the frontend.
+  if (const std::string_view* text = module.attribute(op, "mhlo.frontend_attributes")) {
+    if (std::string name = WordIn(*text, "kernel_name"); !name.empty()) return name;
+  }
   return WordIn(CallConfiguration(module, op), "name");
 }
 

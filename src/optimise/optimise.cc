@@ -247,7 +247,9 @@ bool IsOptimised(const ir::Module& module) {
   return std::any_of(ops.begin(), ops.end(), [&](ir::OpId op) {
     if (module.kind(op) == OpKind::kFusion) return true;
     const auto* target = module.attribute(op, "call_target_name");
-    return target != nullptr && target->find("__cu") != std::string_view::npos;
+    // Attention by cuDNN is a call in the frontend's program already.
+    return target != nullptr && target->find("__cu") != std::string_view::npos &&
+           target->find("fmha") == std::string_view::npos;
   });
 }
 

@@ -1,0 +1,122 @@
+"""Attention as the kernels that a run calls: cuDNN's fused attention, TPU splash attention, the older Pallas flash kernel, or plain products.
+
+Kernels see one device's part, so they stand in jax.shard_map. Queries are [batch, sequence, heads, size]; keys and values may have fewer heads.
+"""
+import functools
+
+import jax
+import jax.numpy as jnp
+from jax.ad_checkpoint import checkpoint_name
+
+
+def plain(q, k, v, window, blocks=None):
+    """Scores are written out, as `dot_product` does."""
+    del blocks
+    batch, length, heads, size = q.shape
+    grouped = q.reshape(batch, length, k.shape[2], heads // k.shape[2], size)
+    scores = jnp.einsum("btkgd,bskd->bkgts", grouped, k, preferred_element_type=jnp.float32)
+    row, column = (jax.lax.broadcasted_iota(jnp.int32, (length, k.shape[1]), axis) for axis in (0, 1))
+    seen = (row >= column) & (row - column < window) if window else row >= column
+    weights = jax.nn.softmax(jnp.where(seen, scores, -1e30), axis=-1).astype(q.dtype)
+    return jnp.einsum("bkgts,bskd->btkgd", weights, v).reshape(batch, length, heads, v.shape[-1])
+
+
+@functools.partial(jax.custom_vjp, nondiff_argnums=(3,))
+def _cudnn(q, k, v, window):
+    return _cudnn_forward(q, k, v, window)[0]
+
+
+def _cudnn_arguments(q, window):
+    """What the primitives of jax.nn.dot_product_attention(implementation="cudnn") want besides queries, keys and values."""
+    from jax._src.cudnn import fused_attention_stablehlo as fused
+
+    empty = jnp.zeros((0,), q.dtype)
+    how = {"scale": q.shape[-1] ** -0.5, "seed": 42, "dropout_rate": 0.0, "variadic_args": (False, False), "mask_type": fused.MaskType.CAUSAL,
+           "layout": fused.AttentionLayout.BTNH.value, "sliding_window_length": window}
+    return fused, (empty,) * 7, how
+
+
+def _cudnn_forward(q, k, v, window):
+    fused, empty, how = _cudnn_arguments(q, window)
+    out, statistics = fused._dot_product_attention_fwd_impl(q, k, v, *empty, is_training=True, **how)
+    out, statistics = checkpoint_name(out, "context"), checkpoint_name(statistics, "context")
+    return out, (q, k, v, out, statistics)
+
+
+def _cudnn_backward(window, kept, gradient):
+    q, k, v, out, statistics = kept
+    fused, empty, how = _cudnn_arguments(q, window)
+    return tuple(fused._dot_product_attention_bwd_impl(q, k, v, *empty, statistics, out, gradient, **how))
+
+
+_cudnn.defvjp(_cudnn_forward, _cudnn_backward)
+
+
+def cudnn(q, k, v, window, blocks=None):
+    del blocks
+    return _cudnn(q, k, v, window or None)
+
+
+def _at_most(block, length):
+    """The largest block within the sequence that divides it; kernels want multiples of 128."""
+    block = min(block, length)
+    while length % block:
+        block -= 128
+    return block
+
+
+def splash(q, k, v, window, blocks):
+    from jax.experimental.pallas.ops.tpu.splash_attention import splash_attention_kernel as kernel, splash_attention_mask as masks
+
+    length, keys, heads = q.shape[1], k.shape[1], q.shape[2]
+    shape = (length, keys)
+    mask = masks.LocalMask(shape, (window - 1, 0), 0) if window else masks.CausalMask(shape)
+    size = {name: _at_most(value, keys if "kv" in name.split("_")[1] else length) for name, value in blocks.items() if isinstance(value, int)
+            and not isinstance(value, bool)}
+    fused = blocks.get("fused", False)
+    sizes = kernel.BlockSizes(
+        block_q=size["block_q"], block_kv=size["block_kv"], block_kv_compute=size["block_kv"], block_q_dkv=size["block_q_dkv"],
+        block_kv_dkv=size["block_kv_dkv"], block_kv_dkv_compute=size["block_kv_dkv"], use_fused_bwd_kernel=fused,
+        block_q_dq=None if fused else size["block_q_dq"], block_kv_dq=None if fused else size["block_kv_dq"])
+    made = kernel.make_splash_mha(masks.MultiHeadMask([mask] * heads), block_sizes=sizes, head_shards=1, q_seq_shards=1,
+                                  residual_checkpoint_name="context")
+    q, k, v = (jnp.swapaxes(each, 1, 2) for each in (q * q.shape[-1] ** -0.5, k, v))
+    v, size_of_value = _padded(v, q.shape[-1])
+    return jnp.swapaxes(jax.vmap(made)(q.astype(v.dtype), k, v)[..., :size_of_value], 1, 2)
+
+
+def _padded(v, size):
+    return jnp.pad(v, ((0, 0), (0, 0), (0, 0), (0, size - v.shape[-1]))), v.shape[-1]
+
+
+def pallas_flash(q, k, v, window, blocks):
+    """The kernel before splash attention; every head has keys of its own and there are no windows."""
+    del window
+    from jax.experimental.pallas.ops.tpu import flash_attention as kernel
+
+    block = _at_most(blocks["block_q"], q.shape[1])
+    names = ("block_q", "block_k_major", "block_k", "block_q_major_dkv", "block_k_major_dkv", "block_k_dkv", "block_q_dkv", "block_k_major_dq",
+             "block_k_dq", "block_q_dq")
+    q, k, v = (jnp.swapaxes(each, 1, 2) for each in (q, k, v))
+    repeated = [jnp.repeat(each, q.shape[1] // each.shape[1], axis=1) for each in (k, v)]
+    out = kernel.flash_attention(q, *repeated, causal=True, sm_scale=q.shape[-1] ** -0.5,
+                                 block_sizes=kernel.BlockSizes(block_b=1, **{name: block for name in names}))
+    return checkpoint_name(jnp.swapaxes(out, 1, 2), "context")
+
+
+KERNELS = {"dot_product": plain, "cudnn_flash_te": cudnn, "cudnn_flash_jax": cudnn, "flash": splash, "splash": splash, "pallas_flash": pallas_flash}
+PLATFORMS = {"cudnn_flash_te": "cuda", "cudnn_flash_jax": "cuda", "flash": "tpu", "splash": "tpu", "pallas_flash": "tpu"}
+
+
+def attend(config, split, q, k, v, kind):
+    """`split` puts logical axes on the mesh; a kernel gets whole sequences of keys and values. Tokens see their own chunk where there are chunks."""
+    kernel = functools.partial(KERNELS[config.attention], window=kind.window, blocks=dict(config.blocks))
+    shape = q.shape
+    if kind.chunk and kind.chunk < shape[1]:
+        q, k, v = (each.reshape(-1, kind.chunk, *each.shape[2:]) for each in (q, k, v))
+    if config.attention != "dot_product":
+        if k.shape[2] % split.size("heads"):
+            k, v = (jnp.repeat(each, q.shape[2] // k.shape[2], axis=2) for each in (k, v))
+        own, others = split.spec("batch", "length", "heads", None), split.spec("batch", None, "heads", None)
+        kernel = jax.shard_map(kernel, mesh=split.mesh, in_specs=(own, others, others), out_specs=own, check_vma=False)
+    return kernel(q, k, v).reshape(*shape[:3], v.shape[-1])

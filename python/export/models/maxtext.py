@@ -1,0 +1,121 @@
+"""MaxText's training step for any of its configurations (maxtext_config.py), written with plain JAX and the kernels that a run calls.
+
+Weights and moments have the types of the configuration and are cast in the layer. Layers are a loop, one body for each cycle of kinds.
+"""
+import functools
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+from models.common import Step
+from models.llama import adamw, clip, cross_entropy, global_norm
+from models.maxtext_layers import BF16, F32, RESIDUAL, Layers
+from models.maxtext_weights import shapes
+from models.mesh_rules import Split
+from models.remat import applied
+
+
+def run_layers(config, layers, x, groups):
+    for (count, cycle), stack in zip(config.groups, groups):
+        def body(x, weights, cycle=cycle):
+            for kind, own in zip(cycle, weights):
+                x = layers.layer(x, own, kind)
+            return x
+
+        one = applied(config, body, config.scan)
+        if config.scan:
+            with jax.named_scope("layers"):
+                x = lax.scan(lambda carry, weights, one=one: (one(carry, weights), None), x, stack)[0]
+            continue
+        for at in range(count):
+            with jax.named_scope(f"layers/{at}"):
+                x = one(x, stack[at])
+    return x
+
+
+def embedded(config, split, weights, tokens):
+    table = weights["embedding"].astype(BF16)
+    if config.iota_embedding:
+        chosen = split(jax.nn.one_hot(tokens, table.shape[0], dtype=BF16), "batch", "length", None)
+        x = jnp.einsum("btv,vw->btw", chosen, table)
+    else:
+        x = table[tokens]
+    x = split(x, *RESIDUAL)
+    return x + weights["positions"].astype(BF16)[None, : tokens.shape[1]] if "positions" in weights else x
+
+
+@jax.named_scope("logits")
+def losses(config, split, weights, h, targets):
+    matrix = weights["embedding"].T if config.tied else weights["logits"]
+    wide = F32 if config.logits_f32 else BF16
+    logits = split(h.astype(wide) @ matrix.astype(wide), "batch", "length", "vocab").astype(F32)
+    return cross_entropy(logits, jax.nn.one_hot(targets, logits.shape[-1], dtype=F32))
+
+
+def tiled_losses(config, split, weights, h, targets):
+    """In parts of the sequence, whose logits are computed again in the backward pass."""
+    tiles, (batch, length) = config.vocabulary_tiles, targets.shape
+    parts = [jnp.moveaxis(array.reshape(batch, tiles, length // tiles, *array.shape[2:]), 1, 0) for array in (h, targets)]
+    one = jax.checkpoint(functools.partial(losses, config, split, weights), prevent_cse=False)
+    return jnp.moveaxis(lax.map(lambda part: one(*part), tuple(parts)), 0, 1).reshape(batch, length)
+
+
+def loss(config, split, weights, batch):
+    layers = Layers(config, split)
+    with jax.named_scope("embedding"):
+        x = embedded(config, split, weights, batch["inputs"])
+    x = run_layers(config, layers, x, weights["layers"])
+    h = layers.norm(x, weights, "norm")
+    each = (tiled_losses if config.vocabulary_tiles > 1 else losses)(config, split, weights, h, batch["targets"])
+    counted = batch["segments"] != 0
+    return jnp.sum(each * counted) / (jnp.sum(counted) + 1e-8)
+
+
+def gradients_of(config, split, weights, batch):
+    value_and_gradients = jax.value_and_grad(functools.partial(loss, config, split))
+    if config.accumulate == 1:
+        return value_and_gradients(weights, batch)
+    parts = jax.tree.map(lambda array: array.reshape(config.accumulate, -1, array.shape[1]), batch)
+    parts = jax.tree.map(lambda array: lax.with_sharding_constraint(array, split.sharding(array.shape, (None, "batch", "length"))), parts)
+    return lax.scan(lambda sums, part: (jax.tree.map(jnp.add, sums, value_and_gradients(weights, part)), None),
+                    (jnp.zeros((), F32), jax.tree.map(jnp.zeros_like, weights)), parts)[0]
+
+
+def of_scales(path):
+    return any("scales" in str(key) for key in path)
+
+
+def updated(config, weights, gradients, state):
+    """AdamW behind clipping; scales of fp8 take this step's magnitudes instead."""
+    clipped = clip(gradients) if config.clip > 0 else gradients
+    new, moved = (jax.tree.map(lambda a, w: w - 1e-3 * a, gradients, weights), state) if config.optimizer == "sgd" else adamw(weights, clipped, state)
+    new = jax.tree_util.tree_map_with_path(lambda path, w, g: g if of_scales(path) else w, new, gradients)
+    keep_types = functools.partial(jax.tree.map, lambda a, before: a.astype(before.dtype))
+    return keep_types(new, weights), keep_types(moved, state), clipped
+
+
+def train_step(config, split, weights, state, batch):
+    value, gradients = gradients_of(config, split, weights, batch)
+    new, moved, clipped = updated(config, weights, gradients, state)
+    return new, moved, {"loss": value, "gradient_norm": global_norm(clipped), "raw_gradient_norm": global_norm(gradients),
+                        "weight_norm": global_norm(new)}
+
+
+def build(mesh, config):
+    split = Split(mesh)
+    described = shapes(config)
+    is_leaf = lambda node: isinstance(node, tuple) and isinstance(node[0], tuple) and len(node) == 2 and isinstance(node[0][0], int)  # noqa: E731
+
+    def arrays(dtype):
+        return jax.tree.map(lambda leaf: jax.ShapeDtypeStruct(leaf[0], dtype, sharding=split.sharding(*leaf)), described, is_leaf=is_leaf)
+
+    weights = arrays(jnp.dtype(config.weight_dtype))
+    state = {"count": jax.ShapeDtypeStruct((), jnp.int32, sharding=split.sharding((), ())), "mu": arrays(jnp.dtype(config.mu_dtype)),
+             "nu": arrays(jnp.dtype(config.weight_dtype))}
+    rows = round(config.batch * mesh.size) * config.accumulate
+    shape = (rows, config.sequence)
+    tokens = jax.ShapeDtypeStruct(shape, jnp.int32, sharding=split.sharding(shape, ("batch", "length")))
+    given = {name: tokens for name in ("inputs", "targets", "segments")}
+    return Step(functools.partial(train_step, config, split), (weights, state, given), donate=(0, 1),
+                results=lambda out: (jax.tree.map(lambda w: w.sharding, weights), jax.tree.map(lambda s: s.sharding, state), None))

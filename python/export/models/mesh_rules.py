@@ -1,0 +1,64 @@
+"""MaxText's mesh: its axes in their order, devices between slices outside those within, and logical axes of arrays on it."""
+import math
+
+import numpy as np
+from jax.sharding import Mesh, NamedSharding, PartitionSpec as P
+
+AXES = ("data", "stage", "fsdp", "fsdp_transpose", "sequence", "context", "context_autoregressive", "tensor", "tensor_transpose",
+        "tensor_sequence", "expert", "autoregressive")
+# MaxText's logical_axis_rules, as far as these layers name them
+RULES = {
+    "batch": ("data", "fsdp", "fsdp_transpose", "expert"), "batch_without_expert": ("data", "fsdp", "fsdp_transpose"),
+    "length": ("sequence", "context"), "heads": ("tensor", "tensor_transpose", "tensor_sequence"), "embed_of_activation": ("tensor",),
+    "embed": ("fsdp", "fsdp_transpose", "sequence", "context", "expert"), "embed_of_expert": ("fsdp", "fsdp_transpose", "sequence", "context"),
+    "mlp": ("tensor", "tensor_transpose", "tensor_sequence"), "vocab": ("tensor", "tensor_transpose", "tensor_sequence"), "expert": ("expert",),
+}
+
+
+def device_order(dcn, ici):
+    """Numbers of devices on the mesh: slices one after the other, and on each axis the part between slices outside."""
+    outer, inner = [dcn.get(name, 1) for name in AXES], [ici.get(name, 1) for name in AXES]
+    numbers = np.arange(math.prod(outer) * math.prod(inner)).reshape(outer + inner)
+    interleaved = [at for pair in zip(range(len(AXES)), range(len(AXES), 2 * len(AXES))) for at in pair]
+    return numbers.transpose(interleaved).reshape([a * b for a, b in zip(outer, inner)])
+
+
+def make_mesh(dcn, ici, devices):
+    order = device_order(dcn, ici)
+    return Mesh(np.array(devices[: order.size], dtype=object)[order], AXES)
+
+
+class Split:
+    """Puts logical axes on a mesh."""
+
+    def __init__(self, mesh):
+        self.mesh = mesh
+
+    def axes(self, logical):
+        return tuple(name for name in RULES.get(logical, ()) if self.mesh.shape[name] > 1)
+
+    def size(self, logical):
+        return math.prod(self.mesh.shape[name] for name in self.axes(logical))
+
+    def spec(self, *logical):
+        used, found = set(), []
+        for each in logical:
+            axes = tuple(name for name in self.axes(each) if name not in used)
+            used.update(axes)
+            found.append(axes[0] if len(axes) == 1 else axes or None)
+        return P(*found)
+
+    def sharding(self, shape, logical):
+        """As `spec`, without axes that do not divide their dimension."""
+        found = []
+        for size, axes in zip(shape, self.spec(*logical)):
+            axes = (axes,) if isinstance(axes, str) else axes or ()
+            while axes and size % math.prod(self.mesh.shape[name] for name in axes):
+                axes = axes[:-1]
+            found.append(axes or None)
+        return NamedSharding(self.mesh, P(*found))
+
+    def __call__(self, x, *logical):
+        from jax import lax
+
+        return lax.with_sharding_constraint(x, self.sharding(x.shape, logical))
