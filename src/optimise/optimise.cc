@@ -102,7 +102,7 @@ bool RunsOn(const Pass& pass, Target target) { return target == Target::kTpu ? p
 // Whether a flag of XLA's GPU compiler leaves the pass out.
 bool IsFlaggedOff(const Pass& pass, const Options& options) {
   if (options.target != Target::kGpu) return false;
-  if (pass.run == FormTritonMatmuls) return !options.flags.triton_matmuls;
+  if (pass.run == FormTritonMatmuls) return !options.flags.HasTritonMatmuls();
   return !options.flags.latency_hiding && (pass.run == SplitCollectives || pass.run == Schedule);
 }
 

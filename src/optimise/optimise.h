@@ -5,6 +5,7 @@
 // - An already optimised program (fusions, cuBLAS and cuDNN calls) is taken over as it is.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -61,8 +62,13 @@ struct XlaFlags {
   int64_t all_gather = int64_t{128} << 20;
   int64_t reduce_scatter = int64_t{64} << 20;
   int64_t all_reduce = int64_t{30} << 20;
-  bool triton_matmuls = false;  // matmuls are Triton kernels, which compute what makes their operands
-  bool latency_hiding = true;   // collectives are pairs of start and done, ordered so that computation overlaps
+  // Matmuls are Triton kernels, which compute what makes their operands. XLA asks each of them on the device; without
+  // autotuning all of them stay, with it cuBLAS stands for whatever is faster.
+  std::optional<bool> triton_matmuls;
+  bool autotuning = true;
+  bool latency_hiding = true;  // collectives are pairs of start and done, ordered so that computation overlaps
+
+  bool HasTritonMatmuls() const { return triton_matmuls.value_or(!autotuning); }
 };
 
 // Compute capability times ten from which on XLA's latency-hiding scheduler has a model of the device (its

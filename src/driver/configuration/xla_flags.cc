@@ -24,13 +24,16 @@ constexpr Threshold kThresholds[] = {
 
 struct Switch {
   std::string_view flag;
-  bool optimise::XlaFlags::*on;
+  void (*set)(optimise::XlaFlags&, bool);
 };
 
 constexpr Switch kSwitches[] = {
-    {"--xla_gpu_enable_triton_gemm", &optimise::XlaFlags::triton_matmuls},
-    {"--xla_gpu_enable_latency_hiding_scheduler", &optimise::XlaFlags::latency_hiding},
+    {"--xla_gpu_enable_triton_gemm", [](optimise::XlaFlags& flags, bool on) { flags.triton_matmuls = on; }},
+    {"--xla_gpu_enable_latency_hiding_scheduler",
+     [](optimise::XlaFlags& flags, bool on) { flags.latency_hiding = on; }},
 };
+
+constexpr std::string_view kAutotuneLevel = "--xla_gpu_autotune_level";
 
 Status TakeBytes(std::string_view flag, std::string_view value, int64_t& bytes) {
   const char* end = value.data() + value.size();
@@ -40,9 +43,12 @@ Status TakeBytes(std::string_view flag, std::string_view value, int64_t& bytes) 
                    fmt::format("write {}=31457280", flag.substr(0, flag.find('='))));
 }
 
-Status TakeSwitch(std::string_view flag, std::string_view value, bool& on) {
-  on = value == "true" || value == "1";
-  if (on || value == "false" || value == "0") return {};
+Status TakeSwitch(std::string_view flag, std::string_view value, const Switch& known, optimise::XlaFlags& flags) {
+  const bool on = value == "true" || value == "1";
+  if (on || value == "false" || value == "0") {
+    known.set(flags, on);
+    return {};
+  }
   return MakeError(kXlaFlag, fmt::format("--xla-flag: `{}` is neither true nor false", flag), {},
                    fmt::format("write {}=true", flag.substr(0, flag.find('='))));
 }
@@ -52,13 +58,18 @@ Status Take(std::string_view flag, optimise::XlaFlags& flags) {
   const std::string_view value = flag.substr(std::min(flag.size(), name.size() + 1));
   std::vector<std::string> known;
   for (const Switch& known_switch : kSwitches) {
-    if (known_switch.flag == name) return TakeSwitch(flag, value, flags.*known_switch.on);
+    if (known_switch.flag == name) return TakeSwitch(flag, value, known_switch, flags);
     known.emplace_back(known_switch.flag);
   }
   for (const Threshold& threshold : kThresholds) {
     if (threshold.flag == name) return TakeBytes(flag, value, flags.*threshold.bytes);
     known.emplace_back(threshold.flag);
   }
+  if (name == kAutotuneLevel && value.size() == 1 && value[0] >= '0' && value[0] <= '4') {
+    flags.autotuning = value != "0";
+    return {};
+  }
+  known.emplace_back(kAutotuneLevel);
   return MakeError(kXlaFlag, fmt::format("--xla-flag: the built-in passes do not follow `{}`", flag), {},
                    DidYouMean(name, known, "--optimise xla runs XLA's own compiler with it"));
 }

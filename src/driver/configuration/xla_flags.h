@@ -14,7 +14,8 @@ inline constexpr DiagnosticKind kXlaFlag{
     "E0919",
     "A flag of XLA that the built-in passes do not follow, or a flag with a bad value. They know "
     "--xla_gpu_all_gather_combine_threshold_bytes=N and the same for all_reduce and reduce_scatter, "
-    "--xla_gpu_enable_triton_gemm=true and --xla_gpu_enable_latency_hiding_scheduler=false; they take no flags where "
+    "--xla_gpu_enable_triton_gemm=true, --xla_gpu_autotune_level=0 to 4 and "
+    "--xla_gpu_enable_latency_hiding_scheduler=false; they take no flags where "
     "they do not run or not for a GPU. --optimise xla passes every flag to XLA's own compiler.",
     Outcome::kUsage};
 
