@@ -74,6 +74,7 @@ void AddCalibrateCommand(CLI::App& app, Console& console);
 void AddOptimiseCommand(CLI::App& app, Console& console);
 void AddCheckCommand(CLI::App& app, Console& console);
 void AddSchemaCommand(CLI::App& app, Console& console);
+void AddServeCommand(CLI::App& app, Console& console);
 void AddServeEstimateCommand(CLI::App& app, Console& console);
 void AddCacheCommand(CLI::App& app, Console& console);
 void AddDoctorCommand(CLI::App& app, Console& console);

@@ -51,6 +51,7 @@ constexpr Command kCommands[] = {
     {"check", AddCheckCommand},
     {"schema", AddSchemaCommand},
     {"calibrate", AddCalibrateCommand},
+    {"serve", AddServeCommand},
     {"serve-estimate", AddServeEstimateCommand},
     {"ptx", AddPtxCommand},
     {"cache", AddCacheCommand},

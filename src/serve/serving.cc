@@ -3,29 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <deque>
-#include <random>
 #include <tuple>
+
+#include "serve/random.h"
 
 namespace hespas::serve {
 namespace {
 
-// Uniform in [0, 1), the same on every machine.
-class Random {
- public:
-  explicit Random(uint64_t seed) : engine_(seed) {}
-  double Uniform() {
-    constexpr int kMantissa = 53;
-    return std::ldexp(static_cast<double>(engine_() >> (64 - kMantissa)), -kMantissa);
-  }
-
- private:
-  std::mt19937_64 engine_;
-};
-
-struct Request {
+struct Pending {
   double arrival = 0;
   double prompt = 1;
   double tokens = 1;  // to produce; a fraction of a token takes that fraction of a step
@@ -54,7 +41,7 @@ Percentiles Summarise(std::vector<double> values) {
 class Server {
  public:
   Server(const StepTimes& prefill, const StepTimes& decode, const ServingOptions& options,
-         std::vector<Request> requests)
+         std::vector<Pending> requests)
       : prefill_(prefill), decode_(decode), options_(options), requests_(std::move(requests)) {}
 
   ServingEstimate Run() {
@@ -76,7 +63,7 @@ class Server {
     const size_t before = active_.size();
     double longest = 0;
     while (!waiting_.empty() && active_.size() < static_cast<size_t>(options_.max_batch)) {
-      Request& request = requests_[waiting_.front()];
+      Pending& request = requests_[waiting_.front()];
       request.started = now_;
       longest = std::max(longest, request.prompt);
       active_.push_back(waiting_.front());
@@ -110,7 +97,7 @@ class Server {
     batches_ += batch;
     std::vector<size_t> left;
     for (const size_t i : active_) {
-      Request& request = requests_[i];
+      Pending& request = requests_[i];
       request.produced += 1;
       if (request.first < 0) request.first = now_;
       if (request.produced >= request.tokens) {
@@ -130,13 +117,13 @@ class Server {
     std::vector<double> per_token;
     double tokens = 0;
     for (size_t i = static_cast<size_t>(options_.warm_up); i < requests_.size(); ++i) {
-      const Request& r = requests_[i];
+      const Pending& r = requests_[i];
       latency.push_back(r.done - r.arrival);
       wait.push_back(r.started - r.arrival);
       first.push_back(r.first - r.arrival);
       if (r.tokens > 1) per_token.push_back((r.done - r.first) / (r.tokens - 1));
     }
-    for (const Request& r : requests_) tokens += r.tokens;
+    for (const Pending& r : requests_) tokens += r.tokens;
     const double span = now_ - requests_.front().arrival;
     constexpr double kBacklog = 0.1;  // of the time in which requests arrived
     const double arriving = requests_.back().arrival - requests_.front().arrival;
@@ -158,7 +145,7 @@ class Server {
   const StepTimes& prefill_;
   const StepTimes& decode_;
   const ServingOptions& options_;
-  std::vector<Request> requests_;
+  std::vector<Pending> requests_;
   std::deque<size_t> waiting_;
   std::vector<size_t> active_;
   size_t next_ = 0;  // to arrive
@@ -175,7 +162,7 @@ Error BadServing(std::string message) {
                    "for example --rate 10 --prompt 512 --output geometric:128 --max-batch 32");
 }
 
-Result<std::vector<Request>> MakeRequests(const ServingOptions& options) {
+Result<std::vector<Pending>> MakeRequests(const ServingOptions& options) {
   const auto prompt = Length::Parse(options.prompt);
   const auto output = Length::Parse(options.output);
   if (!prompt) return BadServing(fmt::format("--prompt: `{}` is no length", options.prompt));
@@ -184,7 +171,7 @@ Result<std::vector<Request>> MakeRequests(const ServingOptions& options) {
   Random arrivals(options.seed * 3);
   Random prompts(options.seed * 3 + 1);
   Random outputs(options.seed * 3 + 2);
-  std::vector<Request> requests;
+  std::vector<Pending> requests;
   double now = 0;
   for (int64_t i = 0; i < options.requests; ++i) {
     now += options.regular ? 1 / options.rate : -std::log1p(-arrivals.Uniform()) / options.rate;
@@ -238,51 +225,6 @@ double StepTimes::At(double batch, double context) const {
     begin = end;
   }
   return last;
-}
-
-std::optional<Length> Length::Parse(const std::string& text) {
-  std::vector<std::string> parts;
-  for (size_t begin = 0; begin <= text.size();) {
-    const size_t colon = std::min(text.find(':', begin), text.size());
-    parts.push_back(text.substr(begin, colon - begin));
-    begin = colon + 1;
-  }
-  const auto number = [](const std::string& digits) -> std::optional<double> {
-    double value = 0;
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-    const bool ok = error == std::errc() && end == digits.data() + digits.size() && value > 0 && value < 1e9;
-    return ok ? std::optional(value) : std::nullopt;
-  };
-  Length length;
-  const auto a = number(parts.size() == 1 ? parts[0] : parts[1]);
-  if (!a) return std::nullopt;
-  length.a_ = *a;
-  if (parts.size() == 1) return length;
-  if (parts[0] == "uniform" && parts.size() == 3) {
-    const auto b = number(parts[2]);
-    if (!b || *b < *a) return std::nullopt;
-    length.kind_ = Kind::kUniform;
-    length.b_ = *b;
-    return length;
-  }
-  if (parts.size() != 2 || (parts[0] != "exponential" && parts[0] != "geometric")) return std::nullopt;
-  length.kind_ = parts[0] == "exponential" ? Kind::kExponential : Kind::kGeometric;
-  if (length.kind_ == Kind::kGeometric && *a < 1) return std::nullopt;
-  return length;
-}
-
-double Length::Draw(double uniform) const {
-  switch (kind_) {
-    case Kind::kConstant:
-      return a_;
-    case Kind::kUniform:
-      return std::floor(a_ + uniform * (b_ - a_ + 1));
-    case Kind::kExponential:
-      return -a_ * std::log1p(-uniform);
-    case Kind::kGeometric:
-      return a_ <= 1 ? 1 : std::ceil(std::log1p(-uniform) / std::log1p(-1 / a_) + 1e-12);
-  }
-  return a_;
 }
 
 Result<ServingEstimate> Serve(const StepTimes& prefill, const StepTimes& decode, const ServingOptions& options) {

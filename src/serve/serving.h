@@ -7,11 +7,11 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
+#include "serve/length.h"
 
 namespace hespas::serve {
 
@@ -53,18 +53,6 @@ class StepTimes {
   double AlongContext(size_t begin, size_t end, double context) const;
 
   std::vector<Point> points_;  // by batch, then context
-};
-
-// "128", "uniform:1:256", "exponential:200" (not rounded), "geometric:100".
-class Length {
- public:
-  static std::optional<Length> Parse(const std::string& text);
-  double Draw(double uniform) const;  // `uniform` in [0, 1)
-
- private:
-  enum class Kind : uint8_t { kConstant, kUniform, kExponential, kGeometric } kind_ = Kind::kConstant;
-  double a_ = 1;
-  double b_ = 1;
 };
 
 struct ServingOptions {

@@ -1,0 +1,115 @@
+// `hespas serve`: what clients of an inference server see, from a model, a device, a network and a load.
+#include "driver/serving/serve.h"
+
+#include <memory>
+
+#include "base/text/unit_text.h"
+#include "cli/format.h"
+#include "cli/pipeline_options.h"
+
+namespace hespas::cli {
+namespace {
+
+struct ServeCommand {
+  driver::ServeOptions options;
+  std::string rate;
+  std::string link;
+  Format format = Format::kTable;
+};
+
+void AddHardware(CLI::App& command, driver::ServeOptions& o) {
+  o.device.name.clear();
+  command.add_option("MODEL", o.model, "a ready name (llama3-8b, llama3-70b, ...) or a Hugging Face config.json");
+  command.add_option("--device", o.device.name, "device: a preset (`hespas devices`) or a file");
+  command.add_option("--devices", o.devices, "how many serve");
+  command.add_option("--system", o.system, "network: a preset (`hespas systems`), a file or a line");
+  command.add_option("--set", o.changes, "change a figure of the device or network: device.memory_bandwidth=2x");
+  command.add_option("--tp", o.tensor, "tensor parallel; by default what the others leave of --devices");
+  command.add_option("--pp", o.pipeline, "pipeline stages");
+  command.add_option("--ep", o.expert, "devices that split the experts");
+  command.add_option("--dp", o.data, "replicas behind a router; with experts, ranks of attention in lock step");
+  command.add_option("--weights", o.weights, "bf16, fp8, fp8-block, nvfp4, mxfp4, int4 or int8; else the checkpoint's");
+  command.add_option("--kv", o.cache, "type of the cache")->check(OneOf({"auto", "bf16", "fp16", "fp8"}));
+}
+
+void AddLoad(CLI::App& command, ServeCommand& c) {
+  serve::Load& load = c.options.load;
+  command.add_option(
+      "--isl", load.input,
+      "tokens of a prompt: a number, uniform:A:B, exponential:MEAN, geometric:MEAN, lognormal:MEAN:CV or "
+      "file:CSV");
+  command.add_option("--osl", load.output, "tokens of an answer, in the same form");
+  command.add_option("--concurrency", load.clients, "clients that send the next request when one is answered");
+  command.add_option("--rate", c.rate, "requests a second; inf: all at once");
+  command.add_option("--arrivals", load.arrivals, "of --rate: poisson, regular or gamma:SHAPE");
+  command.add_option("--trace", load.trace, "requests of a file: Azure's, BurstGPT's, Mooncake's or arrival_s columns");
+  command.add_option("--trace-run", load.trace_run, "of a trace with several runs");
+  command.add_option("--requests", load.requests, "to simulate; by default 10 for each client, or 1,000");
+  command.add_option("--warm-up", c.options.warm_up, "requests at the start that the latencies do not count");
+  command.add_option("--seed", load.seed, "of random arrivals and lengths");
+}
+
+void AddEngine(CLI::App& command, ServeCommand& c) {
+  driver::ServeOptions& o = c.options;
+  command.add_option("--engine", o.engine, "profile: vllm, trtllm, sglang or a file");
+  command.add_option("--scheduler", o.scheduler, "static, continuous, vllm, trtllm, sglang, ...; else the engine's");
+  command.add_option("--max-batched-tokens", o.max_tokens, "tokens of a step");
+  command.add_option("--max-requests", o.max_requests, "requests that run at a time");
+  command.add_option("--memory-fraction", o.memory_fraction, "share of the memory, as the engine counts it");
+  command.add_option("--block", o.block, "tokens of a block of the cache");
+  command.add_option("--kv-blocks", o.cache_blocks, "blocks of a replica, instead of what memory leaves")
+      ->check(Positive());
+  command.add_option("--admission", o.admission, "blocks that a request must find")
+      ->check(OneOf({"needed", "reserve"}));
+  command.add_option("--preemption", o.preemption, "of the youngest request where no block is left")
+      ->check(OneOf({"recompute", "swap", "none"}));
+  command.add_option("--prefix-hit", o.prefix_hit, "share of each prompt that is cached");
+  command.add_option("--speculative", o.speculative, "K:A, drafts a step and the probability that one is right");
+  command.add_option("--disaggregate", o.disaggregate, "P:D, engines for prompts and for tokens");
+  command.add_option("--link", c.link, "bandwidth between those, such as \"50 GB/s\"; else the network's");
+  command.add_option("--step-model", o.step_model, "seconds of a step: a=..,b=..,c=..,p=.. instead of a device's");
+}
+
+bool ReadRates(ServeCommand& c, Console& console) {
+  const auto read = [&](const std::string& option, const std::string& text, Unit unit, std::optional<double>& value) {
+    if (text.empty()) return true;
+    const auto parsed =
+        text == "inf" ? Result<double>(std::numeric_limits<double>::infinity()) : ParseQuantity(text, unit);
+    if (parsed && *parsed > 0) return value = *parsed, true;
+    console.Fail(MakeError(driver::kBadServe, option + ": `" + text + "` is no rate above 0"));
+    return false;
+  };
+  return read("--rate", c.rate, Unit::kNumber, c.options.load.rate) &&
+         read("--link", c.link, Unit::kBytesPerSecond, c.options.link);
+}
+
+report::Table AsTable(const driver::ServeAnswer& answer) {
+  report::Table table{.columns = {{"figure"}, {"value", report::Align::kRight}}, .rows = {}};
+  for (const auto& [name, value] : driver::ToRows(answer)) table.rows.push_back({name, value});
+  return table;
+}
+
+}  // namespace
+
+void AddServeCommand(CLI::App& app, Console& console) {
+  CLI::App& command =
+      AddCommand(app, console, "serve", "latency, throughput, memory and cost of an inference server",
+                 "hespas serve llama3-8b --device H100_80GB --devices 1 --isl 1024 --osl 1024 --concurrency 64");
+  auto c = std::make_shared<ServeCommand>();
+  AddHardware(command, c->options);
+  AddLoad(command, *c);
+  AddEngine(command, *c);
+  command.add_option("--slo", c->options.slo, "limits of a good answer: ttft=2s,tpot=50ms");
+  command.add_option("--price", c->options.price, "USD of a device and hour")->check(Positive());
+  command.add_flag("--require-fit", c->options.require_fit, "a model that does not fit is an error");
+  AddFormatOption(command, c->format);
+  command.callback([c, &console] {
+    c->options.command_line = console.command_line;
+    if (!ReadRates(*c, console)) return;
+    const auto answer = driver::Serve(c->options, console.diagnostics);
+    if (console.PrintDiagnostics() || !answer) return;
+    Print(c->format == Format::kJson ? driver::ToJson(*answer) : RenderTable(AsTable(*answer), c->format));
+  });
+}
+
+}  // namespace hespas::cli

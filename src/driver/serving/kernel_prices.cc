@@ -1,0 +1,141 @@
+#include "driver/serving/kernel_prices.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "driver/serving/attention_time.h"
+
+namespace hespas::driver {
+namespace {
+
+using estimate::calibrated::Datatype;
+using estimate::calibrated::KernelSpec;
+using estimate::calibrated::KernelTime;
+using serve::KernelKind;
+using serve::Part;
+using serve::StepCost;
+
+constexpr double kActivation = 2;  // bytes of what products write
+
+// Of engines' own all-reduces: two barriers, in each of which a flag crosses the links and is read back.
+constexpr double kBarrierCrossings = 4;
+// Largest buffer of them: vLLM, device_communicators/custom_all_reduce.py, max_size.
+constexpr double kOwnAllReduceBytes = 8 * 1024 * 1024;
+
+network::Operation OperationOf(KernelKind kind) {
+  switch (kind) {
+    case KernelKind::kAllGather:
+      return network::Operation::kAllGather;
+    case KernelKind::kAllToAll:
+      return network::Operation::kAllToAll;
+    case KernelKind::kPermute:
+      return network::Operation::kPermute;
+    default:
+      return network::Operation::kAllReduce;
+  }
+}
+
+std::vector<uint32_t> Members(int64_t ranks) {
+  std::vector<uint32_t> members(static_cast<size_t>(ranks));
+  std::iota(members.begin(), members.end(), 0U);
+  return members;
+}
+
+// Where the device has no matrix rate for the activations' type, weights are expanded and 16-bit products run.
+std::pair<Datatype, std::string_view> ProductType(const serve::WeightFormatFacts& weights,
+                                                  const hardware::Device& device) {
+  if (weights.activations == "fp8" && device.Knows("f8E4M3FN")) return {Datatype::kF8, "fp8"};
+  if (weights.activations == "nvfp4" && device.Knows("f4E2M1FN")) return {Datatype::kF4, "nvfp4"};
+  if (weights.activations == "int8" && device.Knows("i8")) return {Datatype::kI8, "int8"};
+  return {Datatype::kBf16, "bf16"};
+}
+
+}  // namespace
+
+KernelPrices::KernelPrices(const hardware::Device& device, const estimate::calibrated::Parameters& parameters,
+                           const network::NetworkConstants& links, const hardware::System* system,
+                           const serve::WeightFormatFacts& weights)
+    : device_(device), model_(device, parameters), system_(system), constants_(links), weights_(weights) {
+  if (system_) links_.emplace(device_, *system_, constants_);
+  std::tie(product_type_, activations_) = ProductType(weights, device);
+}
+
+StepCost KernelPrices::InStream(const KernelTime& time, Part part, double count) const {
+  const double launch = std::min(time.launch_us, model_.parameters().stream.launch_us);
+  const double body = time.us - time.launch_us;
+  StepCost cost;
+  cost.seconds = count * (body + launch) * 1e-6;
+  cost.parts[static_cast<size_t>(part)] = count * body * 1e-6;
+  cost.parts[static_cast<size_t>(Part::kLaunch)] = count * launch * 1e-6;
+  return cost;
+}
+
+StepCost KernelPrices::Product(const serve::StepKernel& kernel) const {
+  KernelSpec spec{.shape = estimate::calibrated::Shape::kGemm, .type = Datatype::kBf16};
+  spec.b = kernel.b;
+  spec.m = kernel.m;
+  spec.n = kernel.n;
+  spec.k = kernel.k;
+  if (kernel.quantised) {
+    const bool expands = product_type_ == Datatype::kBf16;
+    const double weights = kernel.n * kernel.k * weights_.weight_bytes;
+    const double rows = kernel.m * kernel.k * (expands ? kActivation : weights_.activation_bytes);
+    spec.type = product_type_;
+    spec.operand_bytes = (weights + rows) / (kernel.n * kernel.k + kernel.m * kernel.k);
+    spec.result_bytes = kActivation;
+  }
+  return InStream(model_.Time(spec), Part::kWeights, kernel.count);
+}
+
+double KernelPrices::OwnAllReduceUs(double bytes, int64_t ranks) const {
+  const hardware::NetworkDimension& links = system_->dimensions.front();
+  const bool mesh = links.kind == hardware::DimensionKind::kFullyConnected;
+  const double fraction = constants_.Of(device_.interconnect->name).of(network::Operation::kAllReduce).link_fraction;
+  const double n = static_cast<double>(ranks);
+  constexpr double kLinkUnit = 1024.0 * 1024.0 * 1024.0 * 1e-6;  // of System's bandwidths, in bytes/us
+  const double rate = links.bandwidth * kLinkUnit * fraction * (mesh ? n - 1 : 1);
+  const double latency = links.latency * 1e-3 * kBarrierCrossings;
+  const double one_shot = bytes * (n - 1) / rate;
+  const double two_shot = 2 * bytes * (n - 1) / n / rate + latency / 2;
+  return model_.parameters().stream.launch_us + latency + std::min(one_shot, two_shot);
+}
+
+double KernelPrices::CollectiveUs(const serve::StepKernel& kernel) const {
+  const network::Price price =
+      links_->PriceOf({.op = OperationOf(kernel.kind), .bytes = kernel.bytes}, Members(kernel.ranks));
+  const double library = price.time.seconds() * 1e6;
+  const bool one_node = system_->dimensions.front().npus >= kernel.ranks;
+  const bool own =
+      kernel.kind == KernelKind::kAllReduce && device_.interconnect && one_node && kernel.bytes <= kOwnAllReduceBytes;
+  return own ? std::min(library, OwnAllReduceUs(kernel.bytes, kernel.ranks)) : library;
+}
+
+StepCost KernelPrices::CostOf(const serve::StepKernel& kernel) const {
+  if (kernel.kind == KernelKind::kProduct) return Product(kernel);
+  if (kernel.kind == KernelKind::kTraffic) {
+    const KernelSpec spec{.shape = estimate::calibrated::Shape::kTraffic, .bytes = kernel.bytes};
+    return InStream(model_.Time(spec), Part::kOther, kernel.count);
+  }
+  StepCost cost;
+  if (!links_) return cost;
+  cost.seconds = kernel.count * CollectiveUs(kernel) * 1e-6;
+  cost.parts[static_cast<size_t>(Part::kCollectives)] = cost.seconds;
+  return cost;
+}
+
+StepCost KernelPrices::CostOf(const serve::AttentionCall& call) const {
+  return InStream(AttentionTime(call, model_), Part::kAttention, call.count);
+}
+
+double KernelPrices::HostSeconds(double bytes) const {
+  constexpr double kPcie4 = 32e9;  // 16 lanes, where the device file states no link to the host
+  return bytes / (device_.host_bandwidth ? device_.host_bandwidth->value : kPcie4);
+}
+
+double KernelPrices::LinkSeconds(double bytes) const {
+  if (!links_) return 0;
+  const std::vector<uint32_t> ends = {0, static_cast<uint32_t>(system_->npus() - 1)};
+  return links_->PriceOf({.op = network::Operation::kPermute, .bytes = bytes}, ends).time.seconds();
+}
+
+}  // namespace hespas::driver

@@ -1,0 +1,47 @@
+// What the kernels of a serving step cost on a device and its network, by the calibrated models of both.
+//
+// - Kernels follow each other in a captured graph: of a lone kernel's launch only the stream's gap is left.
+// - Small all-reduces within a node are the engines' own: each rank reads its peers' buffers over the links, once
+//   (one-shot) or in parts (two-shot), between two barriers; NCCL's where those are faster.
+#pragma once
+
+#include "estimate/calibrated/model.h"
+#include "hardware/device.h"
+#include "hardware/system.h"
+#include "network/calibrated.h"
+#include "serve/kernels.h"
+#include "serve/step.h"
+
+namespace hespas::driver {
+
+class KernelPrices {
+ public:
+  // `system` may be nullptr where one device serves; both must outlive the prices.
+  KernelPrices(const hardware::Device& device, const estimate::calibrated::Parameters& parameters,
+               const network::NetworkConstants& links, const hardware::System* system,
+               const serve::WeightFormatFacts& weights);
+
+  serve::StepCost CostOf(const serve::StepKernel& kernel) const;  // all of its count
+  serve::StepCost CostOf(const serve::AttentionCall& call) const;
+  double HostSeconds(double bytes) const;  // over the host's link
+  double LinkSeconds(double bytes) const;  // from one device to another
+  double sigma() const { return model_.parameters().sigma[0]; }
+  std::string_view activations() const { return activations_; }
+
+ private:
+  serve::StepCost Product(const serve::StepKernel& kernel) const;
+  double CollectiveUs(const serve::StepKernel& kernel) const;
+  double OwnAllReduceUs(double bytes, int64_t ranks) const;
+  serve::StepCost InStream(const estimate::calibrated::KernelTime& time, serve::Part part, double count) const;
+
+  const hardware::Device& device_;
+  estimate::calibrated::KernelModel model_;
+  const hardware::System* system_;
+  const network::NetworkConstants& constants_;
+  std::optional<network::CalibratedModel> links_;
+  serve::WeightFormatFacts weights_;
+  estimate::calibrated::Datatype product_type_;
+  std::string_view activations_;
+};
+
+}  // namespace hespas::driver

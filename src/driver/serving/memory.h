@@ -1,0 +1,31 @@
+// What a server's memory holds: weights, workspace, and blocks of keys and values in the rest.
+#pragma once
+
+#include <cstdint>
+
+#include "hardware/device.h"
+#include "serve/kernels.h"
+#include "serve/profile.h"
+
+namespace hespas::driver {
+
+// Of one device, in bytes.
+struct ServeMemory {
+  double capacity = 0;  // that the driver reports
+  double weights = 0;
+  double workspace = 0;  // of the largest step, with libraries and graphs
+  double cache = 0;
+  double cache_bytes_per_token = 0;
+  int64_t blocks = 0;
+  int64_t cache_tokens = 0;  // of one replica
+  bool fits = true;
+};
+
+// What the driver reports of a device: vendors' GB of HBM are GiB, of which it keeps a part for itself.
+double ReportedCapacity(const hardware::Device& device);
+
+// `replica_ranks` are data-parallel ranks of one replica, which have caches of their own.
+ServeMemory MemoryOf(const hardware::Device& device, const serve::StepKernels& kernels,
+                     const serve::EngineProfile& engine, int64_t replica_ranks);
+
+}  // namespace hespas::driver

@@ -1,0 +1,102 @@
+// `hespas serve`: a model, devices, an engine and a load to what clients see, what it costs and where the time goes.
+//
+// - Steps are priced by the device's kernels and network, or given as constants; a discrete-event simulation
+//   (src/serve) stands on top. Equal options give equal answers.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/diagnostic.h"
+#include "driver/serving/memory.h"
+#include "driver/stages/device.h"
+#include "serve/cluster.h"
+#include "serve/metrics.h"
+#include "serve/model.h"
+#include "serve/profile.h"
+#include "serve/workload.h"
+
+namespace hespas::driver {
+
+inline constexpr DiagnosticKind kBadServe{
+    "E0718", "An option of `hespas serve` is missing, out of range or does not go with another.", Outcome::kUsage};
+inline constexpr DiagnosticKind kModelTooLarge{
+    "E0719",
+    "The weights and the workspace of a step do not fit into the devices' memory, or leave no room for a "
+    "request. More devices, fewer bytes a weight or another device hold it.",
+    Outcome::kCannotRun};
+inline constexpr DiagnosticKind kModelDoesNotFit{
+    "W0721",
+    "The weights and the workspace of a step do not fit into the devices' memory. Latencies are those of a "
+    "device with enough; --require-fit makes this an error."};
+inline constexpr DiagnosticKind kPromptTooLong{
+    "E0720", "A request's tokens exceed what the model attends to, or the cache of the whole device.",
+    Outcome::kCannotRun};
+inline constexpr DiagnosticKind kRequestsRefused{
+    "W0722",
+    "Requests whose tokens exceed the model's context or the cache are refused; the figures are those of the others."};
+inline constexpr DiagnosticKind kAboveCapacity{
+    "W0723",
+    "Requests arrive faster than the server answers them: the queue grows for as long as they do, and with "
+    "it the time to the first token."};
+
+struct ServeOptions {
+  std::string model;  // a name or a config.json; may be empty with step constants
+  DeviceOptions device;
+  std::vector<std::string> changes;  // --set
+  std::string system;                // empty: one node of the device
+  int64_t devices = 1;
+  std::optional<int64_t> tensor, pipeline, expert, data;
+  std::string weights;  // empty: as the checkpoint, or bf16
+  std::string cache = "auto";
+  serve::Load load;
+  int64_t warm_up = 0;
+  std::string engine = "vllm";
+  std::string scheduler;  // empty: the engine's
+  std::optional<int64_t> max_tokens, max_requests, block, cache_blocks;
+  std::optional<double> memory_fraction;
+  std::string admission;
+  std::string preemption;
+  double prefix_hit = 0;
+  std::string speculative;      // "K:A"
+  std::string disaggregate;     // "P:D"
+  std::optional<double> link;   // bytes/s between pools; else the network's
+  std::string slo;              // "ttft=2s,tpot=50ms"
+  std::optional<double> price;  // USD of a device and hour
+  std::string step_model;
+  bool require_fit = false;
+  std::string command_line;
+};
+
+struct ServeAnswer {
+  std::string model;
+  std::string device;
+  std::string system;
+  int64_t devices = 1;
+  serve::Parallelism parallelism;
+  std::string weights, cache, activations;
+  std::string engine;
+  std::string engine_version;
+  serve::Figures figures;
+  serve::Run run;
+  std::optional<ServeMemory> memory;
+  double max_concurrency = 0;             // of requests that reserve what they may need
+  double max_concurrency_optimistic = 0;  // that have half of their answer
+  double decode_s = 0;                    // a step at the run's mean batch and context
+  double prefill_s = 0;                   // of one prompt of mean length
+  std::optional<double> sigma;            // relative
+  bool goodput = false;                   // limits were given
+  std::optional<double> cost;             // USD for a million output tokens
+  std::vector<Diagnostic> warnings;
+  std::string command_line;
+};
+
+std::optional<ServeAnswer> Serve(const ServeOptions& options, Diagnostics& diagnostics);
+
+std::string ToJson(const ServeAnswer& answer);
+// Rows of figure and value, for people and CSV.
+std::vector<std::pair<std::string, std::string>> ToRows(const ServeAnswer& answer);
+
+}  // namespace hespas::driver

@@ -1,0 +1,46 @@
+// How weights, activations and cached keys and values are stored, and what products compute in.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace hespas::serve {
+
+enum class WeightFormat : uint8_t { kBf16, kFp8, kFp8Block, kNvfp4, kMxfp4, kInt4, kInt8 };
+
+// Bytes with scales: fp8-block has a float for each 128 x 128, nvfp4 an 8-bit scale for 16 elements, mxfp4 for 32,
+// int4 a 16-bit scale and zero point for 128 (AWQ, GPTQ).
+struct WeightFormatFacts {
+  std::string_view name;
+  std::string_view activations;  // that products compute in
+  double weight_bytes;
+  double activation_bytes;
+  bool quantises;  // activations by a kernel of its own
+};
+inline constexpr std::array<WeightFormatFacts, 7> kWeightFormats = {{{"bf16", "bf16", 2, 2, false},
+                                                                     {"fp8", "fp8", 1, 1, false},
+                                                                     {"fp8-block", "fp8", 1 + 4.0 / 16384, 1, true},
+                                                                     {"nvfp4", "nvfp4", 0.5625, 0.5625, true},
+                                                                     {"mxfp4", "bf16", 0.53125, 2, false},
+                                                                     {"int4", "bf16", 0.5 + 3.0 / 128, 2, false},
+                                                                     {"int8", "int8", 1, 1, true}}};
+
+inline const WeightFormatFacts& FactsOf(WeightFormat format) { return kWeightFormats[static_cast<size_t>(format)]; }
+std::optional<WeightFormat> WeightFormatOf(std::string_view name);
+
+struct Precision {
+  WeightFormat weights = WeightFormat::kBf16;
+  bool fp8_cache = false;
+  double cache_bytes() const { return fp8_cache ? 1 : 2; }
+};
+
+struct Parallelism {
+  int64_t tensor = 1;
+  int64_t pipeline = 1;
+  int64_t expert = 1;
+  int64_t data = 1;  // replicas; with experts spread over them, ranks in lock step
+};
+
+}  // namespace hespas::serve

@@ -1,0 +1,104 @@
+#include "serve/profile.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "base/system/file.h"
+#include "base/text/json_text.h"
+#include "base/text/suggest.h"
+
+namespace hespas::serve {
+namespace {
+
+constexpr int64_t kMost = 10'000'000;
+
+void ReadLimits(JsonObject& json, EngineProfile& engine) {
+  engine.policy.max_tokens = json.Integer("max_batched_tokens", 1, kMost).value_or(engine.policy.max_tokens);
+  engine.policy.max_requests = json.Integer("max_requests", 1, kMost).value_or(engine.policy.max_requests);
+  engine.policy.block = json.Integer("block", 1, kMost).value_or(engine.policy.block);
+  engine.policy.output_ratio = json.Quantity("output_ratio", Unit::kNumber).value_or(engine.policy.output_ratio);
+  auto large = json.Object("large_memory");
+  if (!large) return;
+  engine.large_memory_bytes = large->Quantity("from", Unit::kBytes, true).value_or(0);
+  engine.large_max_tokens = large->Integer("max_batched_tokens", 1, kMost).value_or(engine.policy.max_tokens);
+  engine.large_max_requests = large->Integer("max_requests", 1, kMost).value_or(engine.policy.max_requests);
+  large->Finish();
+}
+
+void ReadMemory(JsonObject& json, EngineProfile& engine) {
+  auto memory = json.Object("memory");
+  if (!memory) return;
+  engine.memory_fraction = memory->Quantity("fraction", Unit::kNumber, true).value_or(engine.memory_fraction);
+  engine.reserved_bytes = memory->Quantity("reserved", Unit::kBytes).value_or(0);
+  const auto rule = memory->Text("of");
+  if (rule && *rule != "total" && *rule != "left")
+    memory->Report(kJsonBadValue, "of", fmt::format("`{}` is neither total nor left", *rule));
+  engine.fp8_cache_of_quantised = memory->Flag("fp8_cache_of_quantised").value_or(false);
+  if (rule && *rule == "left") engine.memory_rule = MemoryRule::kLeft;
+  memory->Finish();
+}
+
+void ReadHost(JsonObject& json, Overheads& overheads) {
+  auto host = json.Object("host");
+  if (!host) return;
+  overheads.step_s = host->Quantity("step", Unit::kSeconds).value_or(0);
+  overheads.request_s = host->Quantity("request_of_step", Unit::kSeconds).value_or(0);
+  overheads.ingress_s = host->Quantity("ingress", Unit::kSeconds).value_or(0);
+  overheads.token_s = host->Quantity("token", Unit::kSeconds).value_or(0);
+  overheads.asynchronous = host->Flag("asynchronous").value_or(false);
+  host->Text("source");
+  host->Finish();
+}
+
+void ReadScheduler(JsonObject& json, EngineProfile& engine) {
+  const auto name = json.Text("scheduler");
+  const Scheduler* scheduler = FindScheduler(name.value_or("vllm"));
+  if (scheduler) {
+    engine.policy.scheduler = *scheduler;
+  } else {
+    json.Report(kJsonBadValue, "scheduler", fmt::format("`{}` is no scheduler", *name));
+  }
+}
+
+}  // namespace
+
+std::optional<EngineProfile> LoadEngine(const std::string& name_or_path, const std::string& folder,
+                                        Diagnostics& diagnostics) {
+  const bool path = name_or_path.ends_with(".json") || name_or_path.find('/') != std::string::npos;
+  const std::string file = path ? name_or_path : folder + "/" + name_or_path + ".json";
+  if (!path && !std::filesystem::exists(file)) {
+    const std::vector<std::string> known = {"vllm", "trtllm", "sglang"};
+    std::string help = DidYouMean(name_or_path, known);
+    if (help.empty()) help = fmt::format("known: {}", fmt::join(known, ", "));
+    diagnostics.Error(kUnknownEngine, fmt::format("there is no engine `{}`", name_or_path), {}, help);
+    return std::nullopt;
+  }
+  const auto text = ReadInput(file);
+  const auto parsed = text ? ParseJson(*text, file) : Result<nlohmann::json>(text.error());
+  if (!parsed) {
+    diagnostics.Report(parsed.error());
+    return std::nullopt;
+  }
+  const size_t before = diagnostics.error_count();
+  const JsonSource source{.text = *text, .file = file, .diagnostics = &diagnostics};
+  JsonObject json(source, *parsed);
+  EngineProfile engine{.name = json.Text("name").value_or(name_or_path),
+                       .version = json.Text("version").value_or(""),
+                       .source = json.Text("source").value_or("")};
+  json.Integer("schema_version", 1, 1);
+  ReadScheduler(json, engine);
+  ReadLimits(json, engine);
+  ReadMemory(json, engine);
+  ReadHost(json, engine.policy.overheads);
+  if (auto graphs = json.Object("graphs")) {
+    engine.graph_step = graphs->Quantity("step", Unit::kNumber, true).value_or(engine.graph_step);
+    engine.graph_largest = graphs->Quantity("largest", Unit::kNumber).value_or(engine.graph_largest);
+    graphs->Finish();
+  }
+  json.Finish();
+  return diagnostics.error_count() == before ? std::optional(engine) : std::nullopt;
+}
+
+}  // namespace hespas::serve

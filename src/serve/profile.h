@@ -1,0 +1,44 @@
+// Engine profiles: data/serving/engines/NAME.json or a file of the user. What an engine does by default, with its
+// version and source.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/diagnostic.h"
+#include "serve/policy.h"
+
+namespace hespas::serve {
+
+inline constexpr DiagnosticKind kUnknownEngine{
+    "E0717",
+    "An engine is one of the profiles in data/serving/engines (vllm, trtllm, sglang) or the path of such a file.",
+    Outcome::kUsage};
+
+// What a share of the memory stands for.
+enum class MemoryRule : uint8_t {
+  kTotal,  // all that the engine takes: weights, workspace and cache
+  kLeft    // the cache, of what weights and workspace leave
+};
+
+struct EngineProfile {
+  std::string name;
+  std::string version;
+  std::string source;
+  Policy policy;
+  MemoryRule memory_rule = MemoryRule::kTotal;
+  double memory_fraction = 0.9;
+  double reserved_bytes = 0;      // context, libraries and captured graphs
+  double large_memory_bytes = 0;  // of a device, from which the second pair of limits counts
+  int64_t large_max_tokens = 0;
+  int64_t large_max_requests = 0;
+  bool fp8_cache_of_quantised = false;  // with 8 or 4-bit weights the cache is fp8 unless told
+  double graph_step = 8;
+  double graph_largest = 512;
+};
+
+// `folder` is that of the shipped profiles.
+std::optional<EngineProfile> LoadEngine(const std::string& name_or_path, const std::string& folder,
+                                        Diagnostics& diagnostics);
+
+}  // namespace hespas::serve
