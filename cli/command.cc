@@ -86,6 +86,17 @@ CLI::Validator NonNegative() {
   return NumberIf([](double value) { return value >= 0; }, "a number of 0 or more");
 }
 
+OptionGroup::OptionGroup(CLI::App& command, std::string name)
+    : command_(command), name_(std::move(name)), first_(command.get_options().size()) {}
+
+OptionGroup::~OptionGroup() {
+  const std::string ungrouped = command_.get_help_ptr()->get_group();
+  const std::vector<CLI::Option*> options = command_.get_options();
+  for (size_t i = first_; i < options.size(); ++i) {
+    if (options[i]->get_group() == ungrouped && !options[i]->get_positional()) options[i]->group(name_);
+  }
+}
+
 void AddCommonOptions(CLI::App& command, Console& console) {
   command.add_option("--color", console.colour, "colour of messages: auto, always or never (NO_COLOR is honoured)")
       ->check(OneOf({"auto", "always", "never"}))

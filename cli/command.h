@@ -41,6 +41,20 @@ CLI::Validator NonNegative();
 
 inline constexpr char kCommonGroup[] = "Common options";
 
+// Options that are added while it lives, and have no group yet, belong to the group: `--help` lists them so.
+class OptionGroup {
+ public:
+  OptionGroup(CLI::App& command, std::string name);
+  ~OptionGroup();
+  OptionGroup(const OptionGroup&) = delete;
+  OptionGroup& operator=(const OptionGroup&) = delete;
+
+ private:
+  CLI::App& command_;
+  std::string name_;
+  size_t first_;
+};
+
 // Adds --color, -q, --log-level, --log-path and the limits (cli/limits.h).
 void AddCommonOptions(CLI::App& command, Console& console);
 
@@ -79,6 +93,7 @@ void AddServeEstimateCommand(CLI::App& app, Console& console);
 void AddCacheCommand(CLI::App& app, Console& console);
 void AddDoctorCommand(CLI::App& app, Console& console);
 void AddAnonymiseCommand(CLI::App& app, Console& console);
+void AddSolveCommand(CLI::App& app, Console& console);
 void AddSweepCommand(CLI::App& app, Console& console);
 void AddSweepReportCommand(CLI::App& app, Console& console);
 void AddPtxCommand(CLI::App& app, Console& console);

@@ -167,6 +167,7 @@ Status ReadFigureOptions(const CLI::App& command, hardware::DeviceFigures& figur
 }
 
 void AddConfigurationOptions(CLI::App& command) {
+  const OptionGroup group(command, "Configuration and figures of the device");
   command.add_option("--config", "configuration file (JSON), the prototype's or one with this command's options");
   command.add_flag_function(
       "--print-config", [](int64_t) {}, "print every setting with its value and its source, and stop");

@@ -1,5 +1,7 @@
 #include "cli/pipeline_options.h"
 
+#include <fmt/format.h>
+
 namespace hespas::cli {
 namespace {
 
@@ -22,6 +24,7 @@ CLI::Option* AddTextOption(CLI::App& command, const std::string& name, std::func
 }
 
 CLI::Option* AddProgramOption(CLI::App& command, driver::RunOptions& options) {
+  const OptionGroup group(command, "Program");
   command
       .add_option("--bind", options.program.bind,
                   "size of a symbolic dimension: b=8, or 0.1=128 for argument 0, dimension 1")
@@ -35,6 +38,7 @@ CLI::Option* AddProgramOption(CLI::App& command, driver::RunOptions& options) {
 }
 
 void AddSplitOptions(CLI::App& command, driver::RunOptions& options) {
+  const OptionGroup group(command, "Blocks");
   driver::SplitOptions& split = options.split;
   AddWordOption(command, "--split", split.strategy,
                 "how blocks are cut: auto, linear, individual (one operation each), or fusion (where the loops of "
@@ -55,6 +59,7 @@ void AddSplitOptions(CLI::App& command, driver::RunOptions& options) {
 CLI::Validator IsOptimisation() { return OneOf(driver::TextsOf<driver::OptimiseMode>()); }
 
 void AddToolOptions(CLI::App& command, estimate::EstimatorOptions& options) {
+  const OptionGroup group(command, "External tools");
   command.add_option("--tool-path", options.tool_path, "external simulator to run; by default found in PATH");
   command.add_option("--tool-config", options.tool_config, "the external simulator's description of the hardware");
   command.add_option("--tool-mapping", options.tool_mapping, "of zigzag_onnx: how operations lie on the array");
@@ -66,8 +71,23 @@ void AddToolOptions(CLI::App& command, estimate::EstimatorOptions& options) {
                      "of ptx: a program that simulates single kernels, given PTX and launch");
 }
 
+void AddPriceOption(CLI::App& command, std::optional<Price>& price) {
+  const OptionGroup group(command, "Output");
+  command.add_option_function<std::string>(
+      "--price",
+      [&price](const std::string& text) {
+        const Result<Price> read = ParsePrice(text);
+        if (!read)
+          throw CLI::ValidationError("--price", fmt::format("{}: {}", read.error().message, read.error().help));
+        price = *read;
+      },
+      "of one device and hour, as 2.5 or \"2.5 EUR\"; by default the device file's price_per_hour");
+}
+
 void AddModelOptions(CLI::App& command, driver::RunOptions& options) {
+  const OptionGroup group(command, "Device and estimator");
   driver::EstimateOptions& estimate = options.estimate;
+  AddPriceOption(command, options.device.price);
   command
       .add_option("--fallback", estimate.settings.fallback,
                   "model for operations that --estimator cannot cost: calibrated or roofline")
@@ -81,6 +101,8 @@ void AddModelOptions(CLI::App& command, driver::RunOptions& options) {
                   "change a figure of the device or network: device.memory_bandwidth=2x, device.launch_time=0, "
                   "system.bandwidth=\"50 GB/s\"")
       ->allow_extra_args(false);
+  command.add_flag("--keep-kernels", options.optimise.keep_kernels,
+                   "with --set: fusions and schedule stay those of the unchanged device");
   command.add_flag("--flash-attention", estimate.flash_attention,
                    "attention scores never leave the chip, as a fused attention kernel keeps them");
   AddTextOption(
@@ -96,6 +118,7 @@ void AddModelOptions(CLI::App& command, driver::RunOptions& options) {
 }
 
 void AddProfileOptions(CLI::App& command, estimate::ProfileOptions& profile) {
+  const OptionGroup group(command, "Measuring estimators");
   command.add_option("--plugin", profile.plugin,
                      "of pjrt: the PJRT plugin, a shared library; by default found in the active Python environment");
   command.add_flag("--cold,!--warm", profile.cold, "of pjrt: clear the device's caches before each run");
@@ -132,6 +155,7 @@ void AddProfileOptions(CLI::App& command, estimate::ProfileOptions& profile) {
 }
 
 void AddXlaFlagOption(CLI::App& command, std::vector<std::string>& flags) {
+  const OptionGroup group(command, "Optimiser");
   command
       .add_option(
           "--xla-flag", flags,
@@ -140,12 +164,14 @@ void AddXlaFlagOption(CLI::App& command, std::vector<std::string>& flags) {
 }
 
 void AddScheduleLimitOption(CLI::App& command, bool& limit) {
+  const OptionGroup group(command, "Optimiser");
   command.add_flag("--schedule-limit", limit,
                    "a program that does not fit gets XLA's schedule under the device's memory limit, with next to no "
                    "overlap; otherwise that of a device with enough memory");
 }
 
 void AddEstimateOptions(CLI::App& command, driver::RunOptions& options) {
+  const OptionGroup group(command, "Device and estimator");
   command.add_option("--device", options.device.name, "accelerator: a preset (`hespas devices`) or a JSON file");
   command.add_option("--estimator", options.estimate.estimator,
                      "model that costs each block: calibrated, roofline, systolic, scalesim, genz, cocossim, onnxim, "
@@ -159,11 +185,13 @@ void AddEstimateOptions(CLI::App& command, driver::RunOptions& options) {
 }
 
 void AddOutputOption(CLI::App& command, driver::RunOptions& options, const std::string& description) {
+  const OptionGroup group(command, "Output");
   command.add_option("--output", options.output.folder, description);
   command.add_flag("--clean", options.output.clean, "empty the output folder first");
 }
 
 void AddTraceFileOptions(CLI::App& command, report::TraceFiles& form) {
+  const OptionGroup group(command, "Output");
   CLI::Option* expand = command.add_flag_callback(
       "--expand", [&form] { form = report::TraceFiles::kCopies; },
       "a trace file of its own for every NPU, instead of hard links");
@@ -176,17 +204,51 @@ void AddTraceFileOptions(CLI::App& command, report::TraceFiles& form) {
 }
 
 void AddBackendOption(CLI::App& command, driver::RunOptions& options) {
+  const OptionGroup group(command, "Network");
   AddWordOption(command, "--network-backend", options.network.backend, "analytical, analytical-aware, simgrid or none");
 }
 
 void AddNetworkOptions(CLI::App& command, driver::RunOptions& options) {
+  const OptionGroup group(command, "Network");
   command.add_option("--system", options.system.name, "network: a preset (`hespas systems`), a folder or a JSON file");
   AddBackendOption(command, options);
 }
 
 void AddTraceOptions(CLI::App& command, driver::RunOptions& options) {
+  const OptionGroup group(command, "Network");
   command.add_option("--num-npus", options.system.num_npus, "NPUs; by default what the program's replica groups imply")
       ->check(Positive());
+}
+
+void AddAssumptionOptions(CLI::App& command, driver::Assumptions& assumptions) {
+  const OptionGroup group(command, "Program");
+  command.add_option("--trip-count", assumptions.trip_count, "iterations of loops whose number is not in the program")
+      ->check(NonNegative());
+  command
+      .add_option(
+          "--branch-probabilities", assumptions.branch_probabilities,
+          "how often each branch of a case or if is taken, as 0.9,0.1; otherwise the most expensive branch counts")
+      ->delimiter(',');
+  command.add_option("--moe-imbalance", assumptions.moe_imbalance,
+                     "load of the busiest device over the mean, for experts' ragged matmuls and all-to-alls");
+  command
+      .add_option("--cost", assumptions.kernel_costs,
+                  "work of a custom kernel, as NAME=flops:2e12,bytes:300MB, or a JSON file of such; repeatable")
+      ->allow_extra_args(false);
+  command
+      .add_option("--retarget", assumptions.devices,
+                  "convert the program to that many devices along its data-parallel or FSDP axis")
+      ->check(Positive());
+}
+
+void AddCollectiveOptions(CLI::App& command, driver::NetworkOptions& network) {
+  const OptionGroup group(command, "Network");
+  AddWordOption(command, "--network-model", network.model,
+                "times of collectives: calibrated (fitted to measured ones), plain (ASTRA-sim's formulas), or auto: "
+                "calibrated with --estimator calibrated");
+  AddWordOption(
+      command, "--overlap", network.overlap,
+      "what communication overlaps with: program (its dependencies decide) or perfect (nothing waits for it)");
 }
 
 }  // namespace hespas::cli

@@ -25,6 +25,8 @@ CLI::Option* AddProgramOption(CLI::App& command, driver::RunOptions& options);
 void AddSplitOptions(CLI::App& command, driver::RunOptions& options);
 // Accepts the values of --optimise.
 CLI::Validator IsOptimisation();
+// --price.
+void AddPriceOption(CLI::App& command, std::optional<Price>& price);
 // Of estimators that measure.
 void AddProfileOptions(CLI::App& command, estimate::ProfileOptions& profile);
 // External tools and their limits.
@@ -44,5 +46,9 @@ void AddBackendOption(CLI::App& command, driver::RunOptions& options);
 // --system and the backend.
 void AddNetworkOptions(CLI::App& command, driver::RunOptions& options);
 void AddTraceOptions(CLI::App& command, driver::RunOptions& options);
+// --network-model and --overlap.
+void AddCollectiveOptions(CLI::App& command, driver::NetworkOptions& network);
+// What a program does not say, and --retarget.
+void AddAssumptionOptions(CLI::App& command, driver::Assumptions& assumptions);
 
 }  // namespace hespas::cli

@@ -20,6 +20,7 @@
 #include "cli/help_text.h"
 #include "cli/limits.h"
 #include "cli/parser_view.h"
+#include "cli/short_help.h"
 
 namespace hespas::cli {
 namespace {
@@ -45,6 +46,7 @@ constexpr Command kCommands[] = {
     {"systems", AddSystemsCommand},
     {"explain", AddExplainCommand},
     {"compare", AddCompareCommand},
+    {"solve", AddSolveCommand},
     {"sweep", AddSweepCommand},
     {"sweep-report", AddSweepReportCommand},
     {"validate", AddValidateCommand},
@@ -77,23 +79,6 @@ void AddCommands(CLI::App& app, Console& console, std::string_view word) {
 const CLI::App& Chosen(const CLI::App& app) {
   const auto chosen = app.get_subcommands();
   return chosen.empty() ? app : *chosen.front();
-}
-
-// Usage, the positional arguments and the example; the full text is behind --help.
-std::string ShortHelp(const CLI::App& app, const CLI::App& command) {
-  std::string out = fmt::format("{}\n", command.get_description());
-  if (&command == &app) {
-    out += "Usage: hespas COMMAND [OPTIONS]\n\nCommands:\n";
-    for (const CLI::App* sub : app.get_subcommands({})) {
-      out += fmt::format("  {:<10} {}\n", sub->get_name(), sub->get_description());
-    }
-    return out + "\n" + app.get_footer() + "\n`hespas COMMAND -h` shows an example, `--help` every option.\n";
-  }
-  out += fmt::format("Usage: hespas {} [OPTIONS]", command.get_name());
-  for (const CLI::Option* option : command.get_options()) {
-    if (option->get_positional()) out += " " + option->get_name(true);
-  }
-  return out + "\n\n" + command.get_footer() + "\n`--help` lists every option.\n";
 }
 
 std::string Suggestion(const CLI::App& app, const std::string& word) {
@@ -144,6 +129,10 @@ std::string Quoted(const std::string& word) {
 }
 
 int RunHespas(int argc, char** argv) {
+  if (argc <= 1) {
+    Print(Guide());
+    return 0;
+  }
   Console console;
   for (int i = 0; i < argc; ++i) console.command_line += (i > 0 ? " " : "") + Quoted(argv[i]);
   CLI::App app("Predicts how fast a distributed machine-learning program runs on a device and a network, and why.",
@@ -154,8 +143,8 @@ int RunHespas(int argc, char** argv) {
   app.footer(
       "Example:\n  hespas run examples/llama3-100m-4dev.mlir.gz --device A100_SXM_40GB --system A100_SXM_40GB_4GPU");
   app.require_subcommand(1);
-  AddCommands(app, console, argc > 1 ? argv[1] : "");
-  if (argc > 1 && IsPythonCommand(argv[1], {argv + 2, argv + argc}))
+  AddCommands(app, console, argv[1]);
+  if (IsPythonCommand(argv[1], {argv + 2, argv + argc}))
     return PythonCommand(argv[1], {argv + 2, argv + argc}, console);
   try {
     app.parse(argc, argv);

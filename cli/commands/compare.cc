@@ -78,6 +78,8 @@ void AddCompareCommand(CLI::App& app, Console& console) {
   AddModelOptions(command, compare.run);
   AddBackendOption(command, compare.run);
   AddTraceOptions(command, compare.run);
+  AddCollectiveOptions(command, compare.run.network);
+  AddAssumptionOptions(command, compare.run.program.assumptions);
   AddSplitOptions(command, compare.run);
   command
       .add_option("--fail-over", options->fail_over,

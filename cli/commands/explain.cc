@@ -74,6 +74,8 @@ void AddExplainCommand(CLI::App& app, Console& console) {
   AddEstimateOptions(command, options->run);
   AddNetworkOptions(command, options->run);
   AddTraceOptions(command, options->run);
+  AddCollectiveOptions(command, options->run.network);
+  AddAssumptionOptions(command, options->run.program.assumptions);
   AddSplitOptions(command, options->run);
   AddFormatOption(command, options->format);
   command.callback([options, &console] {

@@ -44,13 +44,14 @@ void PrintTimeline(const driver::RunOptions& options, Console& console) {
                                   "name a network with --system"));
   }
   if (!options.output.folder.empty()) {
-    const Status written = driver::WriteReport(*run, options.output.folder);
+    const Status written = driver::WriteReport(options, *run, options.output.folder);
     if (!written) return console.Fail(written.error());
   }
   Print(report::ChromeTrace(run->View(), driver::CountersOf(*run)));
 }
 
 void AddPlacementOptions(CLI::App& command, driver::RunOptions& options) {
+  const OptionGroup group(command, "Several programs and unequal devices");
   command.add_option("MORE", options.parts.programs, "further programs that run at the same time, one for each part");
   command
       .add_option("--placement", options.parts.placement,
@@ -67,24 +68,24 @@ void AddPlacementOptions(CLI::App& command, driver::RunOptions& options) {
       ->delimiter(',');
 }
 
-void AddAssumptionOptions(CLI::App& command, driver::Assumptions& assumptions) {
-  command.add_option("--trip-count", assumptions.trip_count, "iterations of loops whose number is not in the program")
-      ->check(NonNegative());
+void AddRunOutputOptions(CLI::App& command, RunCommand& options) {
+  const OptionGroup group(command, "Output");
+  command.add_flag(
+      "--what-if,!--no-what-if", options.run.output.what_if,
+      "what faster devices and networks would give: about, and with --output by a run of each (on by default)");
+  command.add_flag("--report,!--no-report", options.run.output.report,
+                   "with --output: also report.html and timeline.pftrace (on by default)");
+  AddOutputOption(command, options.run, "folder for traces, statistics, report.html, timeline.pftrace and result.json");
   command
-      .add_option(
-          "--branch-probabilities", assumptions.branch_probabilities,
-          "how often each branch of a case or if is taken, as 0.9,0.1; otherwise the most expensive branch counts")
-      ->delimiter(',');
-  command.add_option("--moe-imbalance", assumptions.moe_imbalance,
-                     "load of the busiest device over the mean, for experts' ragged matmuls and all-to-alls");
-  command
-      .add_option("--cost", assumptions.kernel_costs,
-                  "work of a custom kernel, as NAME=flops:2e12,bytes:300MB, or a JSON file of such; repeatable")
-      ->allow_extra_args(false);
-  command
-      .add_option("--retarget", assumptions.devices,
-                  "convert the program to that many devices along its data-parallel or FSDP axis")
-      ->check(Positive());
+      .add_option_function<std::string>(
+          "--format",
+          [&options](const std::string& name) {
+            options.chrome = name == kChromeJson;
+            if (!options.chrome) options.format = FormatByName(name);
+          },
+          "what goes to stdout: table, json, jsonl, csv, md, or chrome-json: the timeline for chrome://tracing")
+      ->check(OneOf({"table", "json", "jsonl", "csv", "md", kChromeJson}))
+      ->default_str("table");
 }
 
 }  // namespace
@@ -102,33 +103,13 @@ void AddRunCommand(CLI::App& app, Console& console) {
   AddNetworkOptions(command, options->run);
   AddTraceOptions(command, options->run);
   AddSplitOptions(command, options->run);
-  AddWordOption(command, "--network-model", options->run.network.model,
-                "times of collectives: calibrated (fitted to measured ones), plain (ASTRA-sim's formulas), or auto: "
-                "calibrated with --estimator calibrated");
-  AddWordOption(
-      command, "--overlap", options->run.network.overlap,
-      "what communication overlaps with: program (its dependencies decide) or perfect (nothing waits for it)");
-  command.add_flag("--what-if,!--no-what-if", options->run.output.what_if,
-                   "with --output: also run faster devices and networks (on by default)");
-  command.add_flag("--report,!--no-report", options->run.output.report,
-                   "with --output: also report.html and timeline.pftrace (on by default)");
-  AddOutputOption(command, options->run,
-                  "folder for traces, statistics, report.html, timeline.pftrace and result.json");
+  AddCollectiveOptions(command, options->run.network);
+  AddRunOutputOptions(command, *options);
   AddPlacementOptions(command, options->run);
   AddAssumptionOptions(command, options->run.program.assumptions);
   command.add_flag("--require-fit", options->run.memory.require_fit,
                    "a program that needs more memory than the device has is an error");
   AddTraceFileOptions(command, options->run.output.trace_files);
-  command
-      .add_option_function<std::string>(
-          "--format",
-          [options](const std::string& name) {
-            options->chrome = name == kChromeJson;
-            if (!options->chrome) options->format = FormatByName(name);
-          },
-          "what goes to stdout: table, json, jsonl, csv, md, or chrome-json: the timeline for chrome://tracing")
-      ->check(OneOf({"table", "json", "jsonl", "csv", "md", kChromeJson}))
-      ->default_str("table");
   command.callback([options, &command, &console] {
     if (!ApplyConfiguration(command, options->run, console)) return;
     if (options->run.program.path.empty()) throw CLI::RequiredError("PROGRAM");

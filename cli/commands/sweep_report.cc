@@ -99,7 +99,7 @@ Result<std::string> ReportOf(const std::string& folder, uint64_t point, driver::
   }
   if (!run) return MakeError(kNoSuchPoint, fmt::format("point {} could not be run", point));
   if (Status made = driver::PrepareFolder(own, false); !made) return made.error();
-  if (Status written = driver::WriteReport(*run, own); !written) return written.error();
+  if (Status written = driver::WriteReport(options, *run, own); !written) return written.error();
   return name + "/report.html";
 }
 

@@ -6,6 +6,7 @@
   const hasCharts = typeof echarts !== 'undefined';
   const charts = [];
   let data;
+  let live = null;
 
   // --- numbers as a person reads them ---------------------------------------------------------------------------------
   const scaled = (value, units, step = 1000) => {
@@ -58,7 +59,10 @@
       body.append(line);
     }
     const made = element('table', {}, element('caption', { class: 'unseen' }, label), element('thead', {}, head), body);
-    return element('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': `Table: ${label}` }, made);
+    const scroll = element('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': `Table: ${label}` }, made);
+    const holder = element('div', {}, scroll);
+    hespasShell.enhance(made);
+    return holder;
   };
 
   const kMostRows = 500;
@@ -302,7 +306,7 @@
         entry.instance.dispatchAction({ type: 'showTip', seriesName: name, seriesIndex: entry.instance.getOption().series.findIndex((s) => s.name === name), dataIndex });
       }
       const b = describe(order[at]);
-      document.getElementById('live').textContent = `Block ${b.id}, ${b.full}, ${time(b.time)}, bound by ${b.bound}`;
+      hespasShell.told(`Block ${b.id}, ${b.full}, ${time(b.time)}, bound by ${b.bound}`);
     });
   };
 
@@ -407,7 +411,7 @@
       const length = Math.min(Math.max(to - from, span / 1e6), span);
       const start = Math.min(Math.max(from, 0), span - length);
       entry.instance.dispatchAction({ type: 'dataZoom', startValue: start, endValue: start + length });
-      document.getElementById('live').textContent = `Timeline from ${time(start)} to ${time(start + length)}`;
+      hespasShell.told(`Timeline from ${time(start)} to ${time(start + length)}`);
     };
     const button = (name, act) => { const b = element('button', { type: 'button' }, name); b.addEventListener('click', act); return b; };
     const length = () => range[1] - range[0];
@@ -592,27 +596,51 @@
       ...Object.entries(r.input_hashes).map(([k, v]) => [k, element('code', {}, v)])]));
   };
 
-  // --- the page -------------------------------------------------------------------------------------------------------
-  const setTheme = (name) => {
-    root.dataset.theme = name;
-    const button = document.getElementById('theme');
-    button.setAttribute('aria-pressed', String(name === 'dark'));
+  // Two lanes, each pixel's column stacked by what bounds the time in it: nothing hides behind the longest.
+  const stackLanes = (canvas, lanes, span) => {
+    const ratio = window.devicePixelRatio || 1;
+    const width = Math.max(1, Math.round(canvas.clientWidth * ratio));
+    const height = Math.round(canvas.clientHeight * ratio);
+    Object.assign(canvas, { width, height });
+    const draw = canvas.getContext('2d');
+    const names = ['compute', 'memory', 'launch', 'network', 'other'];
+    lanes.forEach((marks, row) => {
+      const bins = names.map(() => new Float64Array(width));
+      for (const { start, end, bound } of marks) {
+        const bin = bins[Math.max(0, names.indexOf(bound) < 0 ? 4 : names.indexOf(bound))];
+        const [from, to] = [start / span * width, end / span * width];
+        for (let x = Math.floor(from); x < Math.min(width, to); ++x) bin[x] += Math.min(to, x + 1) - Math.max(from, x);
+      }
+      const tall = 0.42 * height;
+      const bottom = (row ? 0.96 : 0.48) * height;
+      const colours = names.map((name) => css(name));
+      for (let x = 0; x < width; ++x) {
+        let y = bottom;
+        bins.forEach((bin, k) => {
+          if (!bin[x]) return;
+          draw.fillStyle = colours[k];
+          draw.fillRect(x, y - bin[x] * tall, 1, bin[x] * tall);
+          y -= bin[x] * tall;
+        });
+      }
+    });
   };
-  const drawAll = () => charts.forEach((c) => c.draw());
+  const liveReport = () => {
+    live = hespasLiveSection({ data, section, element, time, bytes, percent, scaled, css, stackLanes });
+  };
+
+  // --- the page -------------------------------------------------------------------------------------------------------
+  const drawAll = () => { charts.forEach((c) => c.draw()); live?.draw(); };
 
   const watch = () => {
-    document.getElementById('theme').addEventListener('click', () => { setTheme(root.dataset.theme === 'dark' ? 'light' : 'dark'); drawAll(); });
-    document.getElementById('print').addEventListener('click', () => window.print());
+    window.addEventListener('hespas-redraw', drawAll);
     let width = window.innerWidth;
     window.addEventListener('resize', () => { if (window.innerWidth !== width) { width = window.innerWidth; requestAnimationFrame(drawAll); } });
-    let before = 'light';
     window.addEventListener('beforeprint', () => {
-      before = root.dataset.theme;
-      setTheme('light');
       main.style.width = '680px';  // A4 without its margins
       drawAll();
     });
-    window.addEventListener('afterprint', () => { main.style.width = ''; setTheme(before); drawAll(); });
+    window.addEventListener('afterprint', () => { main.style.width = ''; drawAll(); });
   };
 
   const contents = () => {
@@ -640,7 +668,6 @@
   };
 
   try {
-    setTheme(window.matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light');
     data = JSON.parse(document.getElementById('data').textContent);
     if (data.schema_version !== 1) throw new Error(`unknown schema_version ${data.schema_version}`);
     const r = data.run;
@@ -648,11 +675,11 @@
     document.getElementById('title').textContent = `${r.program.path.split('/').pop()}: ${time(r.step_time_ps)} a step`;
     document.getElementById('subtitle').textContent = `on ${r.npus} × ${r.device}${r.system ? ` (${r.system})` : ''}, ${count(r.blocks.total, 'block')}, ${r.blocks.unique.toLocaleString('en')} of them distinct`;
     if (!hasCharts) main.append(element('p', { class: 'notice' }, 'This build of Hespas has no chart library, so tables stand where charts would. scripts/npm_env.sh report fetches it; then configure and build again.'));
-    for (const part of [headline, whereTimeGoes, roofline, timeline, collectives, memory, costliest, whatIf, path, warnings, reproduce]) part();
+    for (const part of [headline, liveReport, whereTimeGoes, roofline, timeline, collectives, memory, costliest, whatIf, path, warnings, reproduce]) part();
     contents();
     watch();
     drawInTurn(() => { root.dataset.ready = 'true'; });
-    window.hespas = { data, charts };
+    window.hespas = { data, charts, live };
   } catch (error) {
     fail(error);
   }

@@ -4,12 +4,15 @@ import html
 import io
 import json
 import pathlib
+import re
 import shutil
 import subprocess
 
 from environments import Refused, environment
 
 HERE = pathlib.Path(__file__).resolve().parent
+REPORT = HERE.parents[1] / "data" / "report"
+STYLE = ".origin { font-style: italic; } section .scroll { max-height: 32em; } figure { background: #fff; } figure svg { max-width: 100%; height: auto; }\n"
 COLUMNS = ("system", "workload", "source", "note", "npus", "step_time_s", "step_time_sigma_s", "compute_time_s", "communication_time_s",
            "exposed_communication_s", "exposed_percent", "flops_utilisation", "memory_bandwidth_utilisation", "peak_memory_bytes", "fits_in_memory", "measured_s", "error_percent",
            "error")
@@ -112,9 +115,9 @@ def text(results, form):
 
 
 def html_table(headers, cells):
-    head = "".join(f"<th>{html.escape(text)}</th>" for text in headers)
+    head = "".join(f"<th scope=col>{html.escape(text)}</th>" for text in headers)
     body = "".join("<tr>" + "".join(f"<td>{html.escape(text)}</td>" for text in row) + "</tr>" for row in cells)
-    return f"<div class=scroll><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
+    return f'<div class=scroll tabindex=0 role=region aria-label="Table"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
 
 
 def section(result, figure):
@@ -135,11 +138,13 @@ def section(result, figure):
 
 
 def page(results, folder):
-    """All experiments on one page that needs nothing else."""
+    """All experiments on one page that needs nothing else, in the design of all pages (data/report)."""
     index = "".join(f'<li><a href="#{result["name"]}">{html.escape(result["title"])}</a></li>' for result in results)
     body = "\n".join(section(result, folder / result["name"] / f"{result['name']}.svg") for result in results)
-    return (f"<!doctype html><html lang=en><meta charset=utf-8><title>Hespas experiments</title><style>{(HERE / 'page.css').read_text()}</style>"
-            f"<h1>Hespas experiments</h1><ul>{index}</ul>\n{body}\n</html>\n")
+    files = {name: (REPORT / name).read_text(encoding="utf-8") for name in ("page.html", "page.css", "shell.js")}
+    parts = {"TITLE": "Hespas experiments", "STYLE": files["page.css"] + STYLE, "HEADING": "Hespas experiments", "SUBTITLE": "Figures and tables of papers, reproduced.",
+             "BODY": f"<nav aria-label=Experiments><ul>{index}</ul></nav>\n{body}", "SHELL": files["shell.js"], "SCRIPTS": ""}
+    return re.sub("@([A-Z]+)@", lambda mark: parts[mark[1]], files["page.html"])
 
 
 def draw(results, folder):

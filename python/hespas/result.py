@@ -88,6 +88,9 @@ class RunResult:
     tokens_per_s_per_device                    None where the program does not tell
     unknown_kernels                            list of dicts: kernels without a known cost and their share of operations and bytes
     peak_memory_bytes, fits_in_memory, energy_j        None where unknown
+    energy_j_per_million, cost_per_million     of a million tokens or samples; None without batch or price
+    what_if                                    list of dicts: name, options, step_time_ps, estimated
+    network_model                              "calibrated", "plain", ...; None without a network
     device, system, npus, estimator, optimise, split   what was run
     blocks                                     dict: total, unique, compute, communication
     collectives, ops                           lists of dicts, costliest first

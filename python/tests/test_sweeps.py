@@ -37,5 +37,19 @@ class SweepsTest(unittest.TestCase):
         self.assertIn("did you mean `device`", raised.exception.help)
 
 
+
+class SolveTest(unittest.TestCase):
+    def test_a_target_is_met_from_the_answer_on(self):
+        found = hespas.solve(EXAMPLE, "A100_SXM_40GB", find="system.bandwidth", until="exposed_communication < 10 %")
+        self.assertTrue(found["met"])
+        result = hespas.run(str(EXAMPLE), "A100_SXM_40GB", changes=[f"system.bandwidth={found['value']!r}"])
+        self.assertLess(result.exposed_communication / result.step_time, 0.1)
+
+    def test_what_cannot_be_met_says_so(self):
+        self.assertFalse(hespas.solve(EXAMPLE, "A100_SXM_40GB", find="system.bandwidth", until="step_time < 1 us")["met"])
+        with self.assertRaises(hespas.UsageError):
+            hespas.solve(EXAMPLE, "A100_SXM_40GB", find="system.speed", until="mfu > 1 %")
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -188,7 +188,7 @@ graph::Estimate ToEstimate(const Work& work, std::string_view source) {
   }
   estimate.terms = {{graph::kComputeTerm, Time::Seconds(work.compute_seconds)},
                     {graph::kMemoryTerm, Time::Seconds(work.memory_seconds)}};
-  if (work.launch_seconds > 0) estimate.terms.push_back({"launch", Time::Seconds(work.launch_seconds)});
+  if (work.launch_seconds > 0) estimate.terms.push_back({graph::kLaunchTerm, Time::Seconds(work.launch_seconds)});
   return estimate;
 }
 

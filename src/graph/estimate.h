@@ -24,6 +24,7 @@ struct Term {
 // Names of the terms that every analytic estimator keeps: what arithmetic, and what moving bytes, would take alone.
 inline constexpr std::string_view kComputeTerm = "flops / rate";
 inline constexpr std::string_view kMemoryTerm = "bytes / bandwidth";
+inline constexpr std::string_view kLaunchTerm = "launch";  // where starting it costs anything
 
 struct Estimate {
   Time time;

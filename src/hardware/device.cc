@@ -43,6 +43,19 @@ RateTable Rates(JsonObject& object, const std::string& key) {
   return table;
 }
 
+// A number (USD) or "2.5 EUR".
+std::optional<Price> ReadPrice(JsonObject& device) {
+  constexpr const char* kKey = "price_per_hour";
+  const nlohmann::json* value = device.Raw(kKey);
+  if (value == nullptr) return std::nullopt;
+  const auto price = ParsePrice(value->is_string() ? value->get<std::string>() : value->dump());
+  if (!price) {
+    device.Report(kJsonBadValue, kKey, price.error().message, price.error().help);
+    return std::nullopt;
+  }
+  return *price;
+}
+
 std::optional<Interconnect> ReadInterconnect(JsonObject& device) {
   auto object = device.Object("interconnect");
   if (!object) return std::nullopt;
@@ -105,6 +118,7 @@ void ReadParts(JsonObject& object, Device& device) {
   device.tdp_w = object.Quantity("tdp", Unit::kWatts, true);
   device.idle_w = object.Quantity("idle_power", Unit::kWatts);
   device.hbm_power_ratio = object.Quantity("hbm_power_ratio", Unit::kNumber);
+  device.price = ReadPrice(object);
   device.interconnect = ReadInterconnect(object);
   device.host_bandwidth = ByteRate(object, "host_bandwidth");
   device.systolic_array = ReadSystolicArray(object);

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/diagnostic.h"
+#include "base/price.h"
 #include "base/result.h"
 #include "base/units.h"
 #include "hardware/matrix_unit.h"
@@ -59,6 +60,7 @@ struct Device {
   std::optional<double> tdp_w;
   std::optional<double> idle_w;
   std::optional<double> hbm_power_ratio;  // fraction of the TDP that full memory traffic draws
+  std::optional<Price> price;             // of one device and hour; its source says whose and when
   std::optional<Interconnect> interconnect;
   std::optional<BytesPerSecond> host_bandwidth;  // PCIe or C2C, per direction
   std::optional<SystolicArray> systolic_array;   // for cycle models

@@ -1,6 +1,7 @@
 #include "hardware/presets.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -58,6 +59,16 @@ bool EqualCaseAside(std::string_view a, std::string_view b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [&](char x, char y) { return lower(x) == lower(y); });
 }
 
+// Presets whose names go on after `name`: of "A100" those of all boards and memories.
+std::vector<std::string> Variants(std::string_view name, const std::vector<std::string>& presets) {
+  std::vector<std::string> variants;
+  for (const std::string& preset : presets) {
+    const bool longer = preset.size() > name.size() && preset[name.size()] == '_';
+    if (longer && EqualCaseAside(std::string_view(preset).substr(0, name.size()), name)) variants.push_back(preset);
+  }
+  return variants;
+}
+
 // Editions in the order in which a name is looked up.
 std::vector<fs::path> Folders(const fs::path& data, PresetKind kind, PresetEdition edition) {
   std::vector<fs::path> folders;
@@ -112,10 +123,18 @@ Result<fs::path> FindPreset(PresetKind kind, const std::string& name_or_path, Pr
   }
   std::error_code error;
   if (fs::exists(name_or_path, error)) return fs::path(name_or_path);
+  const std::vector<std::string> presets = PresetNames(kind, edition);
+  const std::vector<std::string> variants =
+      kind == PresetKind::kDevice ? Variants(name_or_path, presets) : std::vector<std::string>();
+  if (variants.size() == 1) return FindPreset(kind, variants.front(), edition);
+  if (!variants.empty()) {
+    return MakeError(kUnknownPreset, fmt::format("`{}` is not one device but {}", name_or_path, variants.size()), {},
+                     fmt::format("choose one of {}", fmt::join(variants, ", ")));
+  }
   const std::string_view noun = kind == PresetKind::kDevice ? "device" : "system";
   const std::string list = fmt::format("`hespas {}` lists them", FolderName(kind));
   return MakeError(kUnknownPreset, fmt::format("no {} is called `{}`", noun, name_or_path), {},
-                   DidYouMean(name_or_path, PresetNames(kind, edition), list));
+                   DidYouMean(name_or_path, presets, list));
 }
 
 std::optional<Device> LoadDevice(const std::string& name_or_path, Diagnostics& diagnostics, PresetEdition edition) {

@@ -39,7 +39,9 @@ void SetDataFolder(std::filesystem::path folder);
 // Names in alphabetical order; empty without a data folder.
 std::vector<std::string> PresetNames(PresetKind kind, PresetEdition edition = PresetEdition::kCurrent);
 
-// The file of a preset, or the path itself where `name_or_path` is one; an unknown name gets a suggestion.
+// The file of a preset, or the path itself where `name_or_path` is one; an unknown name gets a suggestion. The
+// beginning of a device's name is enough where one preset goes on so ("H100"); where several do, the error lists them
+// ("A100").
 Result<std::filesystem::path> FindPreset(PresetKind kind, const std::string& name_or_path,
                                          PresetEdition edition = PresetEdition::kCurrent);
 

@@ -55,6 +55,16 @@ TEST(Presets, PrototypeEditionKeepsItsFigures) {
 
 TEST(Presets, NamesAreFoundWhateverTheirCase) { EXPECT_EQ(Load("h100_80gb").name, "H100_80GB"); }
 
+TEST(Presets, TheBeginningOfANameIsEnoughWhereItIsOneDevice) {
+  EXPECT_EQ(Load("h100").name, "H100_80GB");
+  EXPECT_EQ(Load("MI300X").name, "MI300X");
+  const auto several = FindPreset(PresetKind::kDevice, "A100");
+  ASSERT_FALSE(several);
+  EXPECT_THAT(several.error().help, HasSubstr("A100_PCIe_40GB, A100_PCIe_80GB, A100_SXM_40GB, A100_SXM_80GB"));
+  EXPECT_FALSE(FindPreset(PresetKind::kDevice, "A1"));
+  EXPECT_FALSE(FindPreset(PresetKind::kSystem, "H100_80GB"));
+}
+
 TEST(Presets, UnknownNameGetsASuggestion) {
   const auto found = FindPreset(PresetKind::kDevice, "H100_80G");
   ASSERT_FALSE(found);

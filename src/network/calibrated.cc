@@ -126,20 +126,20 @@ Price CalibratedModel::With(const Choice& choice, const CollectiveSize& size, co
   double slowest_fill = 0;
   size_t binding = 0;
   for (size_t i = 0; i < levels.size(); ++i) {
-    const LevelPrice alone = OnLevel(choice, size, levels, i);
+    LevelPrice alone = OnLevel(choice, size, levels, i);
     const double inside = RanksOf(levels, i);
     const double bytes = Alone(size, levels[i], inside, all);
-    const double first_chunk = alone.wire_us * std::min(1.0, constants_.chunk_bytes / std::max(1.0, bytes));
+    alone.first_us = alone.wire_us * std::min(1.0, constants_.chunk_bytes / std::max(1.0, bytes));
     // Where the switch reduces, no ring passes it.
     const bool ring = bytes > 0 && !ReducesInSwitch(size, levels[i]);
     const double more = ring ? Passing(size, levels[i], inside, all) - bytes : 0;
-    const double passing = alone.wire_us + more / Rate(size, levels[i]);
+    alone.passing_us = alone.wire_us + more / Rate(size, levels[i]);
     price.latency_us += alone.latency_us;
     one_by_one += alone.wire_us;
-    fill += first_chunk;
-    if (passing >= slowest) {
-      slowest = passing;
-      slowest_fill = first_chunk;
+    fill += alone.first_us;
+    if (alone.passing_us >= slowest) {
+      slowest = alone.passing_us;
+      slowest_fill = alone.first_us;
       binding = alone.dimension;
     }
     price.levels.push_back(alone);
@@ -160,27 +160,36 @@ std::string_view CalibratedModel::NameOf(const CollectiveSize& size, const Level
   return rings && inner.axes.size() > 1 ? "torus" : "ring";
 }
 
+std::vector<Price> CalibratedModel::ChoicesFor(const CollectiveSize& size, std::span<const uint32_t> members) const {
+  const std::vector<Level> levels = LevelsOf(members, system_);
+  if (levels.empty()) return {{.algorithm = "none"}};
+  const Level& inner = levels.front();
+  std::vector<Price> choices = {With({.algorithm = NameOf(size, inner)}, size, levels)};
+  if (size.op == Operation::kAllReduce && IsOuter(levels.back()))
+    choices.push_back(With({.algorithm = "tree", .tree = true}, size, levels));
+  for (Price& price : choices) {
+    const bool large = price.wire_us > price.launch_us + price.latency_us;
+    if (large && ReducesInSwitch(size, inner)) price.algorithm = price.algorithm == "tree" ? "NVLSTree" : "NVLS";
+  }
+  return choices;
+}
+
 // NCCL's choice is the least time that it expects (src/graph/tuning.cc): trees are for an all-reduce between hosts, and
 // NVLS for large ones.
 Price CalibratedModel::PriceOf(const CollectiveSize& size, std::span<const uint32_t> members) const {
-  const std::vector<Level> levels = LevelsOf(members, system_);
-  if (levels.empty()) return {.algorithm = "none"};
-  const Level& inner = levels.front();
-  Price price = With({.algorithm = NameOf(size, inner)}, size, levels);
-  if (size.op == Operation::kAllReduce && IsOuter(levels.back())) {
-    const Price tree = With({.algorithm = "tree", .tree = true}, size, levels);
-    if (tree.time < price.time) price = tree;
-  }
-  const bool large = price.wire_us > price.launch_us + price.latency_us;
-  if (large && ReducesInSwitch(size, inner)) price.algorithm = price.algorithm == "tree" ? "NVLSTree" : "NVLS";
-  return price;
+  std::vector<Price> choices = ChoicesFor(size, members);
+  return std::move(*std::ranges::min_element(choices, {}, &Price::time));
+}
+
+CollectiveSize CalibratedModel::SizeOf(const trace::Node& node, size_t members) {
+  CollectiveSize size{.op = OperationOf(node), .bytes = static_cast<double>(node.size.value)};
+  // The trace has each rank's share.
+  if (size.op == Operation::kAllGather) size.bytes *= static_cast<double>(members);
+  return size;
 }
 
 Price CalibratedModel::PriceOf(const trace::Node& node, std::span<const uint32_t> members) const {
-  CollectiveSize size{.op = OperationOf(node), .bytes = static_cast<double>(node.size.value)};
-  // The trace has each rank's share.
-  if (size.op == Operation::kAllGather) size.bytes *= static_cast<double>(members.size());
-  return PriceOf(size, members);
+  return PriceOf(SizeOf(node, members.size()), members);
 }
 
 }  // namespace hespas::network

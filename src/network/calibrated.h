@@ -31,6 +31,10 @@ class CalibratedModel : public CollectiveModel {
   std::string_view name() const override { return "calibrated"; }
   Price PriceOf(const trace::Node& node, std::span<const uint32_t> members) const override;
   Price PriceOf(const CollectiveSize& size, std::span<const uint32_t> members) const;
+  // What a library would choose among; the cheapest is the price.
+  std::vector<Price> ChoicesFor(const CollectiveSize& size, std::span<const uint32_t> members) const;
+  // Of a collective's node; a message has two members.
+  static CollectiveSize SizeOf(const trace::Node& node, size_t members);
 
  private:
   struct Choice {

@@ -28,7 +28,9 @@ struct LevelPrice {
   double ranks = 1;      // that the members take there
   double hops = 0;       // messages that wait for each other
   double latency_us = 0;
-  double wire_us = 0;  // on this level alone
+  double wire_us = 0;     // on this level alone
+  double passing_us = 0;  // if a ring through all levels passes it
+  double first_us = 0;    // of its first chunk
 };
 
 struct Price {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/diagnostic.h"
+#include "base/price.h"
 #include "base/units.h"
 #include "result/block_times.h"
 #include "result/breakdown.h"
@@ -76,6 +77,7 @@ struct RunResult {
   std::string system;
   int64_t npus = 0;
   std::string estimator;
+  std::string network_model;  // what timed the collectives: "calibrated", "plain", "simgrid"; empty: no network
   std::string optimise;
   std::string split;
   Time step_time;
@@ -97,7 +99,8 @@ struct RunResult {
   std::optional<Bytes> peak_memory;
   std::optional<Bytes> memory_capacity;
   std::optional<bool> fits_in_memory;
-  std::optional<double> energy_j;
+  std::optional<double> energy_j;  // of one device and step
+  std::optional<Price> price;      // of one device and hour
   struct {
     int64_t total = 0;
     int64_t unique = 0;
@@ -123,6 +126,11 @@ struct RunResult {
     const auto one = rate_per_device();
     return one ? std::optional(*one * static_cast<double>(npus)) : std::nullopt;
   }
+  // What a million tokens or samples take: J of the devices, and money at the price.
+  std::optional<double> energy_per_million() const { return PerMillion(energy_j); }
+  std::optional<double> cost_per_million() const {
+    return price ? PerMillion(CostOf(*price, step_time.seconds())) : std::nullopt;
+  }
   // What all devices do in a step.
   double flops_of_all() const { return static_cast<double>(flops.value) * static_cast<double>(npus); }
   std::optional<double> batch() const {
@@ -134,6 +142,14 @@ struct RunResult {
     std::string version;
     std::map<std::string, std::string> input_hashes;
   } reproduce;
+
+ private:
+  // Of what one device and step take.
+  std::optional<double> PerMillion(std::optional<double> amount) const {
+    constexpr double kMillion = 1e6;
+    if (!amount || !throughput || !(throughput->per_step > 0)) return std::nullopt;
+    return kMillion * *amount / throughput->per_step;
+  }
 };
 
 }  // namespace hespas::result

@@ -1,6 +1,7 @@
 #include "sweep/evaluator.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -26,7 +27,7 @@ bool GoesWhole(const RunOptions& options) {
   const bool shared =
       std::find(std::begin(kShared), std::end(kShared), options.estimate.estimator) != std::end(kShared);
   return !shared || options.optimise.mode == driver::OptimiseMode::kXla || options.compat ||
-         !options.parts.rank_devices.empty() || !options.parts.programs.empty() || !options.optimise.xla_flags.empty();
+         !options.parts.rank_devices.empty() || !options.parts.programs.empty() || !options.optimise.xla_flags.empty() || options.optimise.keep_kernels;
 }
 
 std::string Joined(const std::vector<std::string>& texts) {
@@ -64,6 +65,7 @@ const trace::TraceGraph& WithDurations(const std::shared_ptr<const Assembled>& a
 
 void FillResult(const hardware::Device& device, const Structure& structure, const Work& work, result::RunResult& out) {
   out.device = device.name;
+  out.price = device.price;
   out.flops = work.flops;
   out.bytes_accessed = work.bytes;
   if (work.power) out.energy_j = driver::StepEnergy(*work.power, work.compute_j, out);
@@ -78,14 +80,16 @@ void FillResult(const hardware::Device& device, const Structure& structure, cons
 Result<std::shared_ptr<SharedProgram>> Evaluator::ProgramOf(const RunOptions& options) {
   const std::lock_guard lock(mutex_);
   auto& content = contents_[options.program.path];
+  if (!content) content = options.program.content;
   if (!content) {
     auto raw = ReadRaw(options.program.path);
     if (!raw) return raw.error();
     content = std::make_shared<const std::string>(*std::move(raw));
   }
   const driver::Assumptions& assumed = options.program.assumptions;
-  const std::string key =
-      fmt::format("{}\n{}|{}|{}", options.program.path, assumed.trip_count, assumed.devices, assumed.moe_imbalance);
+  const std::string key = fmt::format(
+      "{}\n{}|{}|{}|{}|{}|{}", options.program.path, assumed.trip_count, assumed.devices, assumed.moe_imbalance,
+      fmt::join(assumed.branch_probabilities, ","), Joined(assumed.kernel_costs), Joined(options.program.bind));
   if (auto* known = programs_.Find(key)) return *known;
   return programs_.Add(key, std::make_shared<SharedProgram>(content, key));
 }
@@ -254,6 +258,7 @@ void Evaluator::Evaluate(const RunOptions& given, Scratch& scratch, Row& row) {
   options.split.loop_window = split::kShortWindow;
   SharedStages stages(*this, scratch);
   if (driver::MakeStep(options, stages, diagnostics)) stages.Fill(row.result);
+  if (options.device.price) row.result.price = options.device.price;
   Fail(diagnostics, row);
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/system/file.h"
 #include "report/page/html_text.h"
+#include "report/page/shell.h"
 
 namespace hespas::validate {
 namespace {
@@ -16,13 +17,18 @@ constexpr std::string_view kEnd = "<!-- /accuracy -->";
 }  // namespace
 
 std::string AccuracyPage(const report::Table& rows, const report::Table& bounds) {
-  return fmt::format(
-      "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>Accuracy of Hespas</title>\n"
-      "<style>body{{font:14px sans-serif;margin:2em}}table{{border-collapse:collapse;margin-bottom:2em}}"
-      "th,td{{padding:2px 8px;border-bottom:1px solid "
-      "#ccc;text-align:left}}td.number{{text-align:right}}</style></head>\n"
-      "<body><h1>Accuracy of Hespas</h1>\n<h2>Bounds</h2>\n{}<h2>All sets</h2>\n{}</body></html>\n",
-      report::ToHtml(bounds), report::ToHtml(rows));
+  const auto section = [](std::string_view name, const report::Table& table) {
+    return fmt::format(
+        "<section><h2>{0}</h2>\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Table: {0}\">{1}</div>"
+        "</section>\n",
+        name, report::ToHtml(table));
+  };
+  return report::PageOf({.title = "Accuracy of Hespas",
+                         .heading = "Accuracy of Hespas",
+                         .subtitle = "Predictions against measurements, by set.",
+                         .body = section("Bounds", bounds) + section("All sets", rows),
+                         .scripts = {},
+                         .style = {}});
 }
 
 Result<std::string> WithAccuracy(const std::string& file, const report::Table& table) {

@@ -87,7 +87,51 @@ await checkEverywhere(page, pictures, '', async (setting, view) => {
     for (const name of ['theme', 'print', 'chart-roofline', 'Zoom in', 'All']) assert.ok(seen.has(name), `${name} in ${[...seen]}`);
     await view.locator('#chart-roofline').focus();
     await view.keyboard.press('ArrowRight');
-    assert.match(await view.locator('#live').innerText(), /^Block \d+, .*bound by/);
+    assert.match(await view.locator('#told').innerText(), /^Block \d+, .*bound by/);
+  });
+  await test('sliders move the headline, the bars and the command within 100 ms, and As run comes back', async () => {
+    const card = view.locator('#live .figure').first();
+    const [before, command] = [await card.innerText(), await view.locator('#live pre').innerText()];
+    const took = await view.locator('#live-1').evaluate(async (slider) => {
+      const frame = () => new Promise(requestAnimationFrame);
+      slider.value = '80';
+      const start = performance.now();
+      slider.dispatchEvent(new Event('input'));
+      await frame();
+      await frame();
+      return performance.now() - start;
+    });
+    assert.notEqual(await card.innerText(), before);
+    assert.match(await view.locator('#live pre').innerText(), /--set device\.memory_bandwidth=\d+.* --keep-kernels$/);
+    assert.ok(took < 100, `${took} ms`);
+    await view.locator('#live').getByRole('button', { name: 'As run' }).click();
+    await view.waitForFunction((text) => document.querySelector('#live .figure').innerText === text, before);
+    assert.equal(await view.locator('#live pre').innerText(), command);
+  });
+  await test('a figure that is typed moves its slider, and a program that does not fit says so in red', async () => {
+    await view.getByLabel('Memory capacity in GB').fill('1');
+    await view.getByLabel('Memory capacity in GB').press('Tab');
+    await view.waitForFunction(() => document.querySelector('#live .bad')?.textContent === 'does not fit');
+    assert.ok(Number(await view.getByRole('slider', { name: 'Memory capacity' }).inputValue()) < 0);
+    await view.locator('#live').getByRole('button', { name: 'As run' }).click();
+  });
+  await test('tables sort, search, hide columns and copy themselves', async () => {
+    const section = view.locator('#costliest');
+    const column = (n) => section.locator(`tbody tr:visible td:nth-child(${n})`).allInnerTexts();
+    await section.getByRole('button', { name: 'bytes', exact: true }).click();
+    const order = await column(8).then((all) => view.evaluate((texts) => texts.map(hespasShell.valueOf), all));
+    assert.deepEqual(order, [...order].sort((a, b) => b - a));
+    const all = (await column(1)).length;
+    await section.getByRole('searchbox').fill('matmul');
+    const some = await column(1);
+    assert.ok(some.length > 0 && some.length < all);
+    const csv = await section.locator('table').evaluate((table) => hespasShell.csvOf(table));
+    assert.equal(csv.split('\n').length, some.length + 1);
+    await section.getByRole('searchbox').fill('');
+    await section.locator('.chooser summary').click();
+    await section.getByLabel('shapes').uncheck();
+    assert.ok(!await section.locator('th', { hasText: 'shapes' }).isVisible());
+    await section.getByLabel('shapes').check();
   });
   await test('tables behind the folds hold what the charts show', async () => {
     await view.locator('figure:has(#chart-bound) summary').click();

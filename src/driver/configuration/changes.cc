@@ -11,6 +11,7 @@
 
 #include "base/text/suggest.h"
 #include "base/text/unit_text.h"
+#include "estimate/calibrated/machine.h"
 
 namespace hespas::driver {
 namespace {
@@ -65,19 +66,49 @@ struct Field {
   std::string_view key;
   Unit unit;
   void (*apply)(Noun& noun, const Amount& amount);
+  std::optional<double> (*read)(const Noun& noun);
   bool relative = true;  // may be given as a factor
 };
 
+template <class T>
+std::optional<double> ReadOptional(const std::optional<T>& figure) {
+  if (!figure) return std::nullopt;
+  if constexpr (std::is_arithmetic_v<T>) {
+    return static_cast<double>(*figure);
+  } else {
+    return static_cast<double>(figure->value);
+  }
+}
+
+std::optional<double> ReadLaunch(const Device& device) {
+  const auto own = device.calibration.find("stream.launch_us");
+  if (own != device.calibration.end()) return own->second * 1e-6;
+  const auto& shared = estimate::calibrated::DefaultParameters();
+  return shared ? std::optional(estimate::calibrated::ForDevice(*shared, device).stream.launch_us * 1e-6)
+                : std::nullopt;
+}
+
+std::optional<double> ReadLinks(const Device& device) {
+  return device.interconnect ? std::optional(device.interconnect->bandwidth.value) : std::nullopt;
+}
+
 constexpr Field<Device> kDeviceFields[] = {
-    {"device.peak_flops", Unit::kFlopsPerSecond, SetPeak},
-    {"device.memory_bandwidth", Unit::kBytesPerSecond, [](Device& d, const Amount& a) { Set(d.memory_bandwidth, a); }},
-    {"device.memory_capacity", Unit::kBytes, [](Device& d, const Amount& a) { SetOptional(d.memory_capacity, a); }},
-    {"device.l2_capacity", Unit::kBytes, [](Device& d, const Amount& a) { SetOptional(d.l2_capacity, a); }},
-    {"device.clock", Unit::kHertz, [](Device& d, const Amount& a) { SetOptional(d.clock_hz, a); }},
-    {"device.sm_count", Unit::kNumber, [](Device& d, const Amount& a) { SetOptional(d.sm_count, a); }},
-    {"device.tdp", Unit::kWatts, [](Device& d, const Amount& a) { SetOptional(d.tdp_w, a); }},
-    {"device.link_bandwidth", Unit::kBytesPerSecond, SetLinks},
-    {"device.launch_time", Unit::kSeconds, SetLaunch, false},
+    {"device.peak_flops", Unit::kFlopsPerSecond, SetPeak,
+     [](const Device& d) { return std::optional(d.peak_flops.value); }},
+    {"device.memory_bandwidth", Unit::kBytesPerSecond, [](Device& d, const Amount& a) { Set(d.memory_bandwidth, a); },
+     [](const Device& d) { return std::optional(d.memory_bandwidth.value); }},
+    {"device.memory_capacity", Unit::kBytes, [](Device& d, const Amount& a) { SetOptional(d.memory_capacity, a); },
+     [](const Device& d) { return ReadOptional(d.memory_capacity); }},
+    {"device.l2_capacity", Unit::kBytes, [](Device& d, const Amount& a) { SetOptional(d.l2_capacity, a); },
+     [](const Device& d) { return ReadOptional(d.l2_capacity); }},
+    {"device.clock", Unit::kHertz, [](Device& d, const Amount& a) { SetOptional(d.clock_hz, a); },
+     [](const Device& d) { return ReadOptional(d.clock_hz); }},
+    {"device.sm_count", Unit::kNumber, [](Device& d, const Amount& a) { SetOptional(d.sm_count, a); },
+     [](const Device& d) { return ReadOptional(d.sm_count); }},
+    {"device.tdp", Unit::kWatts, [](Device& d, const Amount& a) { SetOptional(d.tdp_w, a); },
+     [](const Device& d) { return ReadOptional(d.tdp_w); }},
+    {"device.link_bandwidth", Unit::kBytesPerSecond, SetLinks, ReadLinks},
+    {"device.launch_time", Unit::kSeconds, SetLaunch, ReadLaunch, false},
 };
 
 constexpr double kGiga = 1073741824.0;  // a link's GB is 2^30 bytes (hardware/system.h)
@@ -88,21 +119,38 @@ struct Dimensions {
   std::optional<size_t> only;
 
   template <class Change>
-  void Each(const Change& change) {
+  void Each(const Change& change) const {
     for (size_t d = 0; d < system.dimensions.size(); ++d) {
       if (!only || *only == d) change(system.dimensions[d]);
     }
   }
 };
 
+// The figure that all dimensions have; nothing where they differ.
+std::optional<double> ReadAll(const Dimensions& dimensions, double (*read)(const hardware::NetworkDimension&)) {
+  std::optional<double> found;
+  bool differ = false;
+  dimensions.Each([&](const auto& dimension) {
+    differ |= found && *found != read(dimension);
+    found = read(dimension);
+  });
+  return differ ? std::nullopt : found;
+}
+
 constexpr Field<Dimensions> kSystemFields[] = {
     {"system.bandwidth", Unit::kBytesPerSecond,
      [](Dimensions& dimensions, const Amount& amount) {
        dimensions.Each([&](auto& dimension) { dimension.bandwidth = amount.Of(dimension.bandwidth * kGiga) / kGiga; });
+     },
+     [](const Dimensions& dimensions) {
+       return ReadAll(dimensions, [](const hardware::NetworkDimension& d) { return d.bandwidth * kGiga; });
      }},
     {"system.latency", Unit::kSeconds,
      [](Dimensions& dimensions, const Amount& amount) {
        dimensions.Each([&](auto& dimension) { dimension.latency = amount.Of(dimension.latency * 1e-9) * 1e9; });
+     },
+     [](const Dimensions& dimensions) {
+       return ReadAll(dimensions, [](const hardware::NetworkDimension& d) { return d.latency * 1e-9; });
      }},
 };
 
@@ -175,6 +223,38 @@ std::vector<std::string> ChangeKeys() {
   for (const auto& field : kDeviceFields) keys.emplace_back(field.key);
   for (const auto& field : kSystemFields) keys.emplace_back(field.key);
   return keys;
+}
+
+Result<Figure> ReadFigure(const std::string& key, const Device& device, const System* system) {
+  const Result<Change> parsed = Parse(key + "=0");
+  if (!parsed) return parsed.error();
+  const auto missing = [&](std::string_view why) { return MakeError(kBadChange, fmt::format("`{}` {}", key, why)); };
+  const std::string name = parsed->key.substr(std::min(parsed->key.size(), kCalibration.size()));
+  if (parsed->key.starts_with(kCalibration)) {
+    const auto found = device.calibration.find(name);
+    if (found == device.calibration.end()) return missing("is no constant that this device sets");
+    return Figure{.unit = Unit::kNumber, .value = found->second};
+  }
+  for (const auto& field : kDeviceFields) {
+    if (field.key != parsed->key) continue;
+    const auto value = field.read(device);
+    if (!value) return missing("is not known of this device");
+    return Figure{.unit = field.unit, .value = *value};
+  }
+  if (system == nullptr) return missing("is a figure of the network, and this run has none");
+  if (parsed->index && *parsed->index >= system->dimensions.size())
+    return missing(fmt::format("is none of the {} dimensions of `{}`", system->dimensions.size(), system->name));
+  System copy = *system;
+  const Dimensions dimensions{copy, parsed->index};
+  for (const auto& field : kSystemFields) {
+    if (field.key != parsed->key) continue;
+    const auto value = field.read(dimensions);
+    if (!value)
+      return missing(fmt::format("differs between dimensions: name one, {}[0] to {}[{}]", key, key,
+                                 system->dimensions.size() - 1));
+    return Figure{.unit = field.unit, .value = *value};
+  }
+  return missing("is no figure");
 }
 
 Status ChangeDevice(const std::vector<std::string>& changes, Device& device) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "base/text/unit_text.h"
 #include "hardware/device.h"
 #include "hardware/system.h"
 
@@ -22,6 +23,15 @@ inline constexpr DiagnosticKind kBadChange{"E0970",
 
 // The keys in the order in which documents list them, without `device.calibration.NAME`.
 std::vector<std::string> ChangeKeys();
+
+// A figure as it is: its value in base units, and how it is written.
+struct Figure {
+  Unit unit = Unit::kNumber;
+  double value = 0;
+};
+// Of KEY or KEY[DIMENSION]. Fails where there is no such figure, where the device or network does not have it (`system`
+// may be nullptr), and where dimensions without an index differ.
+Result<Figure> ReadFigure(const std::string& key, const hardware::Device& device, const hardware::System* system);
 
 // Each applies what concerns its noun; all changes must be good.
 Status ChangeDevice(const std::vector<std::string>& changes, hardware::Device& device);

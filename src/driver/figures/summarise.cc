@@ -123,7 +123,9 @@ RunResult Summarise(const RunOptions& options, const Prepared& prepared, const E
   out.optimise = fmt::format("{}{}{}", TextOf(optimise.mode), optimise.xla_flags.empty() ? "" : " ",
                              fmt::join(optimise.xla_flags, " "));
   out.split = prepared.split;
+  out.price = prepared.device.price;
   if (simulated) {
+    out.network_model = NetworkModelOf(options);
     FillTimes(*simulated, out);
     FillCollectives(prepared, traces, *simulated, out);
   } else {

@@ -76,6 +76,7 @@ std::optional<Table> DeviceFigures(const std::string& name, Diagnostics& diagnos
   maybe("process_nm", device->process_nm, 1, "nm");
   maybe("tdp", device->tdp_w, 1, "W");
   maybe("idle_power", device->idle_w, 1, "W");
+  if (device->price) add("price_per_hour", device->price->per_hour, device->price->currency);
   if (device->interconnect) add("interconnect", device->interconnect->bandwidth.value / 1e9, "GB/s");
   count("host_bandwidth", device->host_bandwidth, 1e9, "GB/s");
   if (device->systolic_array) add("systolic_array.clock", device->systolic_array->clock_hz / 1e9, "GHz");

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/system/file.h"
+#include "driver/live/live.h"
 #include "driver/stages/energy.h"
 #include "report/export/chakra.h"
 #include "report/page/page.h"
@@ -31,12 +32,18 @@ report::TimelineCounters CountersOf(const Finished& run) {
   return {.memory = run.result.memory, .power = PowerFiguresOf(run.prepared.device, run.estimated.table)};
 }
 
-Status WriteReport(const Finished& run, const std::filesystem::path& folder) {
+Status WriteReport(const RunOptions& options, const Finished& run, const std::filesystem::path& folder) {
   const report::StepView step = run.View();
   const std::string page = report::ReportPage({.result = run.result,
                                                .step = step,
                                                .device = run.prepared.device,
-                                               .system = run.system ? &*run.system : nullptr});
+                                               .system = run.system ? &*run.system : nullptr,
+                                               .live = LiveData({.options = options,
+                                                                 .prepared = run.prepared,
+                                                                 .estimated = run.estimated,
+                                                                 .traces = run.traces,
+                                                                 .system = run.system ? &*run.system : nullptr,
+                                                                 .network_model = run.result.network_model})});
   if (Status status = WriteFileAtomically(folder / "report.html", page); !status) return status;
   if (!run.simulated) return {};
   return WriteFileAtomically(folder / "timeline.pftrace", report::PerfettoTrace(step, CountersOf(run)));

@@ -26,6 +26,7 @@ Status WriteOutputs(const Prepared& prepared, const Estimated& estimated, const 
 report::TimelineCounters CountersOf(const Finished& run);
 
 // report.html and, where a network was simulated, timeline.pftrace.
-Status WriteReport(const Finished& run, const std::filesystem::path& folder);
+// `options`: what the run was asked for.
+Status WriteReport(const RunOptions& options, const Finished& run, const std::filesystem::path& folder);
 
 }  // namespace hespas::driver

@@ -9,6 +9,7 @@
 #include "driver/pipeline/output.h"
 #include "driver/pipeline/parts.h"
 #include "driver/pipeline/pipeline.h"
+#include "driver/what_if/quick.h"
 #include "driver/what_if/what_if.h"
 #include "estimate/profile/whole.h"
 #include "report/text/efficiency.h"
@@ -102,6 +103,7 @@ std::optional<result::RunResult> Run(const RunOptions& given, Diagnostics& diagn
   if (explained && !ReadContent(options, diagnostics)) return std::nullopt;
   auto run = RunStages(options, diagnostics);
   if (!run) return std::nullopt;
+  if (options.output.what_if) run->result.what_if = QuickWhatIfs(options, run->prepared, run->estimated, run->result);
   if (options.output.folder.empty()) return std::move(run->result);
   StageTimer timer;
   const hardware::System* system = run->system ? &*run->system : nullptr;
@@ -113,7 +115,7 @@ std::optional<result::RunResult> Run(const RunOptions& given, Diagnostics& diagn
     return std::nullopt;
   }
   Status status = WriteOutputs(run->prepared, run->estimated, run->traces, run->result, options);
-  if (status.ok() && options.output.report) status = WriteReport(*run, options.output.folder);
+  if (status.ok() && options.output.report) status = WriteReport(options, *run, options.output.folder);
   if (!status) {
     diagnostics.Report(status.error());
     return std::nullopt;

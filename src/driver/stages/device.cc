@@ -10,6 +10,7 @@ std::optional<hardware::Device> DeviceOf(const RunOptions& options, Diagnostics&
   const auto edition = options.compat ? hardware::PresetEdition::kPrototype : hardware::PresetEdition::kCurrent;
   auto device = hardware::LoadDevice(options.device.name, diagnostics, edition);
   if (device) hardware::ApplyFigures(options.device.figures, *device);
+  if (device && options.device.price) device->price = options.device.price;
   return device;
 }
 

@@ -16,6 +16,7 @@ struct RunOptions;
 struct DeviceOptions {
   std::string name = "A100_SXM_80GB";       // a preset, a file, or JSON text
   hardware::DeviceFigures figures;          // instead of those of the file
+  std::optional<Price> price;               // instead of the file's
   std::map<std::string, double> constants;  // that replace the device's own constants of the calibrated model
 };
 

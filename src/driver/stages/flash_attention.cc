@@ -113,7 +113,7 @@ class Flash {
     for (graph::Term& term : estimate.terms) {
       if (term.name == graph::kMemoryTerm) traffic = term.time = Time::Seconds(term.time.seconds() * share);
       if (term.name == graph::kComputeTerm) arithmetic = term.time;
-      if (term.name == "launch") launch = product ? term.time : term.time = Time();
+      if (term.name == graph::kLaunchTerm) launch = product ? term.time : term.time = Time();
     }
     const Time time = product ? std::max(arithmetic, traffic) + launch : traffic;
     estimate.bytes = Bytes(kept);

@@ -83,6 +83,12 @@ std::optional<result::SimResult> SimulateCalibrated(const RunOptions& options, c
 
 }  // namespace
 
+std::string NetworkModelOf(const RunOptions& options) {
+  if (UsesCalibratedNetwork(options)) return "calibrated";
+  if (options.network.backend == NetworkBackend::kAnalytical) return "plain";
+  return std::string(TextOf(options.network.backend));
+}
+
 void WarnOfIgnoredSettings(const RunOptions& options, const hardware::System& system, Diagnostics& diagnostics) {
   const std::string& name = options.system.name;
   if (hardware::IsClusterText(name)) return;  // its settings are ours

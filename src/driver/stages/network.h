@@ -59,6 +59,9 @@ struct SimulationReuse {
   bool record_nodes = true;  // SimResult::intervals, for who looks closer than at ranks
 };
 
+// What times collectives: "calibrated", "plain" (ASTRA-sim's formulas), or the name of another backend.
+std::string NetworkModelOf(const RunOptions& options);
+
 // One warning for all settings of the user's own system file that the model will not use.
 void WarnOfIgnoredSettings(const RunOptions& options, const hardware::System& system, Diagnostics& diagnostics);
 

@@ -51,6 +51,7 @@ struct OptimiseOptions {
   std::string stop_after;
   std::vector<std::string> xla_flags;  // as XLA writes them (driver/configuration/xla_flags.h)
   bool expand_kernels = false;         // back to plain StableHLO, for execution
+  bool keep_kernels = false;           // passes decide as for the device without --set
   bool schedule_limit = false;         // overlap under the device's memory limit, also where nothing fits into it
 };
 

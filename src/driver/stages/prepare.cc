@@ -19,7 +19,9 @@ std::optional<Prepared> Prepare(const RunOptions& options, Diagnostics& diagnost
                     .optimised = optimise.mode != OptimiseMode::kNone && !(unless_done && program->scheduled)};
   prepared.model_work = std::move(program->model_work);
   prepared.on_cpu = IsForCpu(optimise.mode, prepared.device);
-  auto module = OptimiseModule(std::move(program->module), optimise, prepared.device, diagnostics);
+  const auto compiled_for = optimise.keep_kernels ? DeviceOf(options, diagnostics) : std::optional(prepared.device);
+  if (!compiled_for) return std::nullopt;
+  auto module = OptimiseModule(std::move(program->module), optimise, *compiled_for, diagnostics);
   if (!module) return std::nullopt;
   prepared.module = std::make_unique<ir::Module>(std::move(*module));
   return SplitBlocks(options, prepared, diagnostics) ? std::optional(std::move(prepared)) : std::nullopt;

@@ -34,7 +34,7 @@ struct OutputOptions {
   bool clean = false;  // empty it first
   report::TraceFiles trace_files = report::TraceFiles::kAuto;
   bool report = true;        // with a folder: report.html and timeline.pftrace too
-  bool what_if = true;       // with a folder: what other devices and networks would give
+  bool what_if = true;       // what other devices and networks would give: with a folder exactly, else about
   bool list_blocks = false;  // what each block adds to the step, as result.json holds it
   bool explain = false;      // critical path and exposed part of each collective
   std::string command_line;

@@ -15,32 +15,18 @@ namespace {
 
 enum class From : uint8_t { kDevice, kEstimates, kNetwork };  // the first stage that a change concerns
 
-struct Question {
-  std::string_view name;
-  From from;
-  std::vector<std::string> changes;
-  bool overlap = false;
-  bool flash = false;
-};
+constexpr std::string_view kSet = "--set ";
 
-std::vector<Question> Questions(bool network) {
-  std::vector<Question> questions = {
-      {"2x peak rate", From::kDevice, {"device.peak_flops=2x"}},
-      {"2x memory bandwidth", From::kDevice, {"device.memory_bandwidth=2x"}},
-      {"no launch cost", From::kDevice, {"device.launch_time=0"}},
-  };
-  questions.push_back({.name = "flash attention", .from = From::kEstimates, .changes = {}, .flash = true});
-  if (!network) return questions;
-  questions.push_back({"2x link bandwidth", From::kNetwork, {"system.bandwidth=2x"}});
-  questions.push_back({"no link latency", From::kNetwork, {"system.latency=0"}});
-  questions.push_back({"perfect overlap", From::kNetwork, {}, true});
-  return questions;
+From FromOf(Change change) {
+  if (change == Change::kFlashAttention) return From::kEstimates;
+  return change == Change::kPeak || change == Change::kMemory || change == Change::kLaunch ? From::kDevice
+                                                                                           : From::kNetwork;
 }
 
-std::string OptionsOf(const Question& question) {
-  std::string out = question.overlap ? "--overlap perfect" : question.flash ? "--flash-attention" : "";
-  for (const std::string& change : question.changes) out += (out.empty() ? "--set " : " --set ") + change;
-  return out;
+// KEY=VALUE of a question that changes a figure.
+std::vector<std::string> ChangesOf(const Question& question) {
+  if (!question.options.starts_with(kSet)) return {};
+  return {std::string(question.options.substr(kSet.size()))};
 }
 
 // What the table's rows share.
@@ -54,11 +40,12 @@ struct FinishedRun {
 
 RunOptions OptionsFor(const Question& question, const RunOptions& given) {
   RunOptions options = given;
-  options.changes.insert(options.changes.end(), question.changes.begin(), question.changes.end());
-  if (question.overlap) options.network.overlap = Overlap::kPerfect;
+  const std::vector<std::string> changes = ChangesOf(question);
+  options.changes.insert(options.changes.end(), changes.begin(), changes.end());
+  if (question.change == Change::kOverlap) options.network.overlap = Overlap::kPerfect;
   options.output.explain = false;
   options.progress = nullptr;
-  options.estimate.flash_attention |= question.flash;
+  options.estimate.flash_attention |= question.change == Change::kFlashAttention;
   return options;
 }
 
@@ -74,18 +61,18 @@ class Variation : public Stages {
 
   bool LoadSystem(const RunOptions&, Diagnostics&) override {
     system_ = *run_.system;
-    return ChangeSystem(question_.changes, *system_).ok();
+    return ChangeSystem(ChangesOf(question_), *system_).ok();
   }
 
   bool Prepare(const RunOptions& options, Diagnostics& diagnostics) override {
-    if (question_.from != From::kDevice) return true;
+    if (FromOf(question_.change) != From::kDevice) return true;
     if (run_.prepared.optimised) {
       // Passes ask the device what is worth fusing.
       prepared_ = driver::Prepare(options, diagnostics);
       return prepared_.has_value();
     }
     hardware::Device device = run_.prepared.device;
-    if (!ChangeDevice(question_.changes, device)) return false;
+    if (!ChangeDevice(ChangesOf(question_), device)) return false;
     changed_ = std::move(device);
     std::swap(*changed_, run_.prepared.device);
     return true;
@@ -95,11 +82,11 @@ class Variation : public Stages {
   bool Split(const RunOptions&, Diagnostics&) override { return true; }
 
   bool Estimate(const RunOptions& options, Diagnostics& diagnostics) override {
-    if (question_.from == From::kDevice) {
+    if (FromOf(question_.change) == From::kDevice) {
       estimated_ = EstimateBlocks(options, prepared(), diagnostics, false);
       return estimated_.has_value();
     }
-    if (question_.from == From::kEstimates) {
+    if (FromOf(question_.change) == From::kEstimates) {
       estimated_ = run_.estimated;
       if (!run_.options.estimate.flash_attention) ApplyFlashAttention(prepared(), *estimated_);
     }
@@ -152,6 +139,20 @@ class Variation : public Stages {
 
 }  // namespace
 
+std::vector<Question> Questions(bool network) {
+  std::vector<Question> questions = {
+      {Change::kPeak, "2x peak rate", "--set device.peak_flops=2x"},
+      {Change::kMemory, "2x memory bandwidth", "--set device.memory_bandwidth=2x"},
+      {Change::kLaunch, "no launch cost", "--set device.launch_time=0"},
+      {Change::kFlashAttention, "flash attention", "--flash-attention"},
+  };
+  if (!network) return questions;
+  questions.push_back({Change::kLinks, "2x link bandwidth", "--set system.bandwidth=2x"});
+  questions.push_back({Change::kLatency, "no link latency", "--set system.latency=0"});
+  questions.push_back({Change::kOverlap, "perfect overlap", "--overlap perfect"});
+  return questions;
+}
+
 std::vector<result::WhatIf> WhatIfs(const RunOptions& options, Prepared& prepared, const Estimated& estimated,
                                     const trace::TraceGraph& traces, const hardware::System* system) {
   std::vector<result::WhatIf> rows;
@@ -164,7 +165,7 @@ std::vector<result::WhatIf> WhatIfs(const RunOptions& options, Prepared& prepare
     Variation variation(run, question);
     Diagnostics ignored;  // the run itself told them
     if (MakeStep(OptionsFor(question, options), variation, ignored))
-      rows.push_back({std::string(question.name), OptionsOf(question), variation.time()});
+      rows.push_back({std::string(question.name), std::string(question.options), variation.time()});
   }
   return rows;
 }

@@ -16,9 +16,6 @@ constexpr int kSchedulers = 4;  // of an SM where the device file does not say
 // of the 64 lanes of AMD's units.
 constexpr double kSpecialLanes = 16;
 constexpr double kSpecialShare = 0.25;  // of the lanes of other devices
-// Of what is lost of the memory's bandwidth, by its share for each SM. V100 and A100-40 alone would allow 1; the
-// published 86.5 % of A100-80 asks for less.
-constexpr double kShareExponent = 0.75;
 
 // Of one SM for a type, relative to 16-bit floats: matrix units halve their rate with every doubling of the width.
 double RelativeMatrixRate(Datatype type) {

@@ -9,6 +9,10 @@
 
 namespace hespas::estimate::calibrated {
 
+// Of what is lost of the memory's bandwidth, by its share for each SM. V100 and A100-40 alone would allow 1; the
+// published 86.5 % of A100-80 asks for less.
+inline constexpr double kShareExponent = 0.75;
+
 struct Machine {
   double sms = 1;
   double clock = 1;        // per us

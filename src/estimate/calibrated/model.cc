@@ -82,10 +82,10 @@ TileModel LaneTiles(const Machine& machine, const LaneConstants& lanes, double s
                   .k_step = 8,
                   .sharp = false};
   const double port = IssueEfficiency(machine, kProductLoads);
-  double device_rate = machine.vector_rate[static_cast<size_t>(Datatype::kF32)] * lanes.sustained_fraction * port;
+  const auto [unlimited, limit] = LaneRate(machine, lanes);
+  double device_rate = unlimited;
   if (machine.tdp_w > 0) {
-    const double unlimited = device_rate;
-    device_rate = std::pow(std::pow(unlimited, -8) + std::pow(PowerLimit(machine, lanes), -8), -1.0 / 8);
+    device_rate = std::pow(std::pow(unlimited, -8) + std::pow(limit, -8), -1.0 / 8);
     model.throttled = std::log(unlimited / device_rate);
   }
   const double sm_rate = 2 * machine.lanes * machine.clock * lanes.sustained_fraction * port;
@@ -149,6 +149,12 @@ KernelTime FromProduct(const ProductTime& time, const ProductSize& size, double 
 
 }  // namespace
 
+LaneRates LaneRate(const Machine& machine, const LaneConstants& lanes) {
+  const double port = IssueEfficiency(machine, kProductLoads);
+  return {.unlimited = machine.vector_rate[static_cast<size_t>(Datatype::kF32)] * lanes.sustained_fraction * port,
+          .limit = PowerLimit(machine, lanes)};
+}
+
 KernelModel::KernelModel(const hardware::Device& device, const Parameters& parameters)
     : machine_(MakeMachine(device)), parameters_(ForDevice(parameters, device)) {
   for (size_t i = 0; i < kDatatypes; ++i) {
@@ -211,12 +217,20 @@ void KernelModel::Times(std::span<const KernelSpec> kernels, std::span<KernelTim
   for (size_t i = 0; i < kernels.size(); ++i) times[i] = Time(kernels[i]);
 }
 
-KernelTime KernelModel::Product(const KernelSpec& kernel) const {
+KernelModel::SizedProduct KernelModel::Sized(const KernelSpec& kernel) const {
   if (machine_.tensor[static_cast<size_t>(kernel.type)]) return MatrixUnits(kernel);
   return Lanes(kernel, kernel.shape == Shape::kBatchedGemm);
 }
 
-KernelTime KernelModel::MatrixUnits(const KernelSpec& kernel) const {
+KernelTime KernelModel::Timed(const SizedProduct& sized, const KernelSpec& kernel) {
+  KernelTime time = FromProduct(BestTiling(*sized.tiles, sized.size), sized.size, sized.tiles->launch_us);
+  time.flops *= Extent(kernel.real_products);
+  return time;
+}
+
+KernelTime KernelModel::Product(const KernelSpec& kernel) const { return Timed(Sized(kernel), kernel); }
+
+KernelModel::SizedProduct KernelModel::MatrixUnits(const KernelSpec& kernel) const {
   const double bytes = Entry(kernel.type).bytes;
   const bool narrow_float = kernel.type == Datatype::kF8 || kernel.type == Datatype::kF4;
   ProductSize size{.b = Extent(kernel.b),
@@ -227,14 +241,11 @@ KernelTime KernelModel::MatrixUnits(const KernelSpec& kernel) const {
                    .result_bytes = narrow_float ? 2 : bytes,
                    .slowdown = Repeats(kernel)};
   if (kernel.result_bytes > 0) size.result_bytes = kernel.result_bytes;
-  const GemmConstants& gemm = Gemm(kernel.type);
-  if (size.b * size.m * size.n <= gemm.split_limit * size.k) size.splits = 8;
-  KernelTime time = FromProduct(BestTiling(matrix_[static_cast<size_t>(kernel.type)], size), size, gemm.launch_us);
-  time.flops *= Extent(kernel.real_products);
-  return time;
+  if (size.b * size.m * size.n <= Gemm(kernel.type).split_limit * size.k) size.splits = 8;
+  return {.tiles = &matrix_[static_cast<size_t>(kernel.type)], .size = size};
 }
 
-KernelTime KernelModel::Lanes(const KernelSpec& kernel, bool batched) const {
+KernelModel::SizedProduct KernelModel::Lanes(const KernelSpec& kernel, bool batched) const {
   const LaneConstants& lanes = batched ? parameters_.batched : parameters_.linear;
   const double bytes = Entry(kernel.type).bytes;
   ProductSize size{.b = Extent(kernel.b),
@@ -247,9 +258,7 @@ KernelTime KernelModel::Lanes(const KernelSpec& kernel, bool batched) const {
                    .splits = batched ? 1 : 16};
   const double length = std::pow(size.k / lanes.long_extent, 2);
   if (!batched) size.slowdown *= 1 + lanes.long_contraction * length / (1 + length);
-  KernelTime time = FromProduct(BestTiling(batched ? batched_ : linear_, size), size, lanes.launch_us);
-  time.flops *= Extent(kernel.real_products);
-  return time;
+  return {.tiles = batched ? &batched_ : &linear_, .size = size, .batched = batched};
 }
 
 // The cheaper of an implicit matmul and, for 3x3 of stride 1 on lanes, Winograd F(4x4, 3x3) with its transforms
@@ -278,7 +287,7 @@ KernelTime KernelModel::Convolution(const KernelSpec& kernel) const {
   products.m = tiles;
   products.k = Extent(kernel.input_channels);
   const auto transformed = [&] {
-    KernelTime time = Lanes(products, true);
+    KernelTime time = Timed(Lanes(products, true), products);
     const double element = 36 * Entry(kernel.type).bytes;
     KernelSpec data{.shape = Shape::kTraffic, .type = kernel.type};
     data.bytes = constants.transform_passes * tiles * (products.k + products.n) * element;
@@ -348,7 +357,6 @@ double KernelModel::NormPasses(const KernelSpec& kernel, double issue_us, double
   return passes(std::min(share, busy));
 }
 
-// The share of a kernel's bytes that L2 still holds from the kernel before, or for the one behind.
 double KernelModel::InL2(double bytes) const {
   if (!(bytes < kL2End * machine_.l2_bytes)) return 0;
   if (bytes <= kL2Begin * machine_.l2_bytes) return 1;

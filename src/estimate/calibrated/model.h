@@ -15,6 +15,13 @@
 
 namespace hespas::estimate::calibrated {
 
+// What CUDA cores sustain on FP32 matmuls, flop/us: without and by the board's power.
+struct LaneRates {
+  double unlimited = 0;
+  double limit = 0;
+};
+LaneRates LaneRate(const Machine& machine, const LaneConstants& lanes);
+
 class KernelModel {
  public:
   KernelModel(const hardware::Device& device, const Parameters& parameters);
@@ -30,6 +37,16 @@ class KernelModel {
   // Of the kernel's family (and type) on this device, wherever it stands between the datasheet's limits.
   double FamilySigma(const KernelSpec& kernel) const;
 
+  // A product as tiles see it; refers to this model.
+  struct SizedProduct {
+    const TileModel* tiles = nullptr;
+    ProductSize size;
+    bool batched = false;  // of products on lanes
+  };
+  SizedProduct Sized(const KernelSpec& kernel) const;
+  // The share of a kernel's bytes that L2 still holds from the kernel before, or for the one behind.
+  double InL2(double bytes) const;
+
  private:
   const GemmConstants& Gemm(Datatype type) const {
     return type == Datatype::kTf32 ? parameters_.tf32 : parameters_.gemm;
@@ -37,12 +54,12 @@ class KernelModel {
   double RelativeSigma(const KernelSpec& kernel, const KernelTime& time) const;
   double DatasheetTime(const KernelSpec& kernel, const KernelTime& time) const;
   KernelTime Product(const KernelSpec& kernel) const;
-  KernelTime MatrixUnits(const KernelSpec& kernel) const;
-  KernelTime Lanes(const KernelSpec& kernel, bool batched) const;
+  static KernelTime Timed(const SizedProduct& sized, const KernelSpec& kernel);
+  SizedProduct MatrixUnits(const KernelSpec& kernel) const;
+  SizedProduct Lanes(const KernelSpec& kernel, bool batched) const;
   KernelTime Convolution(const KernelSpec& kernel) const;
   double BetweenKernels(const KernelSpec& kernel, double us) const;
   KernelTime Memory(const KernelSpec& kernel) const;
-  double InL2(double bytes) const;
   double SoftmaxPasses(const KernelSpec& kernel) const;
   double NormIssue(const KernelSpec& kernel) const;
   double NormPasses(const KernelSpec& kernel, double issue_us, double once_us) const;

@@ -43,33 +43,60 @@ Candidate Try(const TileModel& model, const ProductSize& size, const Tile& tile,
   return candidate;
 }
 
-}  // namespace
-
-ProductTime BestTiling(const TileModel& model, const ProductSize& size) {
-  const double bytes = size.b * ((size.m + size.n) * size.k * size.operand_bytes + size.m * size.n * size.result_bytes);
-  const double held = std::min(bytes, model.l2_bytes);
-  const double memory_us = held / model.memory_rate + (bytes - held) / model.long_rate;
-  ProductTime best{.us = std::numeric_limits<double>::infinity(), .memory_us = memory_us};
+// Every tile with every number of parts that its size allows.
+template <class Take>
+void EachTiling(const TileModel& model, const ProductSize& size, const Take& take) {
   for (size_t i = 0; i < model.tile_count; ++i) {
     const Tile& tile = model.tiles[i];
     const double tiles = size.b * std::ceil(size.m / tile.m) * std::ceil(size.n / tile.n);
     for (double parts = 1; parts <= size.splits; parts *= 2) {
       if (parts > 1 && (tiles * parts > 2 * model.sms || size.k < kShortestPart * parts)) break;
-      const Candidate c = Try(model, size, tile, tiles, parts);
-      const double largest = std::max(std::max(c.waves_us, c.rate_us), std::max(c.l2_us, memory_us));
-      if (largest + c.apart_us >= best.us || !(largest > 0)) continue;
-      const double scale = 1 / largest;  // keeps the powers in range
-      const double sum = Power(c.waves_us * scale, model.sharp) + Power(c.rate_us * scale, model.sharp) +
-                         Power(c.l2_us * scale, model.sharp) + Power(memory_us * scale, model.sharp);
-      const double us = largest * Root(sum, model.sharp) + c.apart_us;
-      if (us >= best.us) continue;
-      best = {.us = us,
-              .compute_us = std::max(c.waves_us, c.rate_us),
-              .l2_us = c.l2_us,
-              .memory_us = memory_us,
-              .store_us = c.apart_us - model.launch_us};
+      take(Try(model, size, tile, tiles, parts));
     }
   }
+}
+
+bool IsNoBetter(const Tiling& a, const Tiling& b) {
+  return a.waves_us >= b.waves_us && a.rate_us >= b.rate_us && a.l2_us >= b.l2_us && a.apart_us >= b.apart_us;
+}
+
+}  // namespace
+
+std::vector<Tiling> TilingsOf(const TileModel& model, const ProductSize& size) {
+  std::vector<Tiling> tilings;
+  EachTiling(model, size, [&](const Candidate& c) {
+    const Tiling tiling{c.waves_us, c.rate_us, c.l2_us, c.apart_us - model.launch_us};
+    if (std::ranges::any_of(tilings, [&](const Tiling& other) { return IsNoBetter(tiling, other); })) return;
+    std::erase_if(tilings, [&](const Tiling& other) { return IsNoBetter(other, tiling); });
+    tilings.push_back(tiling);
+  });
+  return tilings;
+}
+
+TileTraffic TrafficOf(const TileModel& model, const ProductSize& size) {
+  const double bytes = size.b * ((size.m + size.n) * size.k * size.operand_bytes + size.m * size.n * size.result_bytes);
+  const double held = std::min(bytes, model.l2_bytes);
+  return {.held_us = held / model.memory_rate, .rest_us = (bytes - held) / model.long_rate};
+}
+
+ProductTime BestTiling(const TileModel& model, const ProductSize& size) {
+  const TileTraffic traffic = TrafficOf(model, size);
+  const double memory_us = traffic.held_us + traffic.rest_us;
+  ProductTime best{.us = std::numeric_limits<double>::infinity(), .memory_us = memory_us};
+  EachTiling(model, size, [&](const Candidate& c) {
+    const double largest = std::max(std::max(c.waves_us, c.rate_us), std::max(c.l2_us, memory_us));
+    if (largest + c.apart_us >= best.us || !(largest > 0)) return;
+    const double scale = 1 / largest;  // keeps the powers in range
+    const double sum = Power(c.waves_us * scale, model.sharp) + Power(c.rate_us * scale, model.sharp) +
+                       Power(c.l2_us * scale, model.sharp) + Power(memory_us * scale, model.sharp);
+    const double us = largest * Root(sum, model.sharp) + c.apart_us;
+    if (us >= best.us) return;
+    best = {.us = us,
+            .compute_us = std::max(c.waves_us, c.rate_us),
+            .l2_us = c.l2_us,
+            .memory_us = memory_us,
+            .store_us = c.apart_us - model.launch_us};
+  });
   if (!std::isfinite(best.us)) best.us = model.launch_us;  // nothing to multiply
   return best;
 }

@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstddef>
+#include <vector>
 
 namespace hespas::estimate::calibrated {
 
@@ -48,6 +49,22 @@ struct ProductTime {
   double memory_us = 0;
   double store_us = 0;
 };
+
+// One way to cut a matmul, without its launch and its memory traffic.
+struct Tiling {
+  double waves_us = 0;  // arithmetic of the fullest SM
+  double rate_us = 0;   // arithmetic at the device's sustained rate
+  double l2_us = 0;
+  double apart_us = 0;  // stores and the reduction of parts, which nothing hides
+};
+// Those that can be the best at other rates of arithmetic or memory.
+std::vector<Tiling> TilingsOf(const TileModel& model, const ProductSize& size);
+// Memory traffic: what L2 can hold, and the rest.
+struct TileTraffic {
+  double held_us = 0;
+  double rest_us = 0;
+};
+TileTraffic TrafficOf(const TileModel& model, const ProductSize& size);
 
 ProductTime BestTiling(const TileModel& model, const ProductSize& size);
 

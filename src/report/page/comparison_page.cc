@@ -5,8 +5,8 @@
 #include <cctype>
 #include <cstdlib>
 
-#include "report/page/assets.h"
 #include "report/page/html_text.h"
+#include "report/page/shell.h"
 #include "report/text/comparison.h"
 
 namespace hespas::report {
@@ -111,14 +111,14 @@ std::string ComparisonPage(const Comparison& comparison) {
     body += Section("reproduce", "Reproduce", "",
                     "<pre tabindex=\"0\" aria-label=\"Command\">" + EscapeHtml(commands) + "</pre>\n");
   }
-  std::string title = EscapeHtml(comparison.title);
+  std::string title = comparison.title;
   title[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(title[0])));
-  const std::pair<std::string_view, std::string> parts[] = {{"@TITLE@", title},
-                                                            {"@STYLE@", std::string(assets::PageCss())},
-                                                            {"@TITLE@", title},
-                                                            {"@SUBTITLE@", EscapeHtml(first.program.path)},
-                                                            {"@BODY@", body}};
-  return FillTemplate(assets::CompareHtml(), parts);
+  return PageOf({.title = title,
+                 .heading = title,
+                 .subtitle = first.program.path,
+                 .body = body,
+                 .scripts = {},
+                 .style = {}});
 }
 
 }  // namespace hespas::report

@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <string_view>
-#include <utility>
 
 #include "report/page/assets.h"
 #include "report/page/html_text.h"
+#include "report/page/shell.h"
 #include "report/text/run_report.h"
 
 namespace hespas::report {
@@ -29,15 +29,21 @@ std::string InScript(std::string_view json) {
 }  // namespace
 
 std::string ReportPage(const PageInput& input) {
-  const std::string title =
-      fmt::format("{} on {} x {}", input.result.program.path, input.result.npus, input.result.device);
-  const std::pair<std::string_view, std::string> parts[] = {{"@TITLE@", EscapeHtml(title)},
-                                                            {"@STYLE@", std::string(assets::PageCss())},
-                                                            {"@SUMMARY@", EscapeHtml(Summary(input.result))},
-                                                            {"@DATA@", InScript(PageData(input))},
-                                                            {"@ECHARTS@", std::string(assets::Echarts())},
-                                                            {"@PROGRAM@", std::string(assets::PageJs())}};
-  return FillTemplate(assets::PageHtml(), parts);
+  const std::string body = fmt::format(
+      "  <noscript><p class=\"notice\">Charts and tables need JavaScript. The summary:</p><pre>{}</pre></noscript>\n"
+      "  <div id=\"problem\" role=\"alert\"></div>",
+      EscapeHtml(Summary(input.result)));
+  const auto script = [](std::string_view code) { return fmt::format("<script>\n{}\n</script>\n", code); };
+  const std::string scripts =
+      fmt::format("<script type=\"application/json\" id=\"data\">{}</script>\n", InScript(PageData(input))) +
+      script(assets::Echarts()) + script(assets::LiveJs()) + script(assets::LiveSectionJs()) + script(assets::PageJs());
+  return PageOf(
+      {.title = fmt::format("{} on {} x {}", input.result.program.path, input.result.npus, input.result.device),
+       .heading = {},
+       .subtitle = {},
+       .body = body,
+       .scripts = scripts,
+       .style = {}});
 }
 
 }  // namespace hespas::report

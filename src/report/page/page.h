@@ -18,6 +18,7 @@ struct PageInput {
   const StepView& step;
   const hardware::Device& device;
   const hardware::System* system = nullptr;
+  std::string live = {};  // what the page recomputes (driver/live), one JSON object; empty: nothing
 };
 
 std::string ReportPage(const PageInput& input);

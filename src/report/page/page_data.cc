@@ -71,6 +71,7 @@ class DataWriter {
       Add("timeline", Timeline());
     }
     Add("path", Dump(Path()));
+    if (!in_.live.empty()) Add("live", in_.live);
     Add("strings", Dump(strings_.all()));
     return "{\"schema_version\":1," + text_.substr(1) + "}";
   }

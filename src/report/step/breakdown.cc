@@ -165,7 +165,9 @@ std::vector<Time> Divide(Time time, const std::vector<Time>& weights) {
   return parts;
 }
 
-Time LaunchPart(const graph::Estimate& estimate) { return std::min(TermOf(estimate, "launch"), estimate.time); }
+Time LaunchPart(const graph::Estimate& estimate) {
+  return std::min(TermOf(estimate, graph::kLaunchTerm), estimate.time);
+}
 
 graph::Bound BoundOfRest(const graph::Estimate& estimate) {
   if (estimate.bound == graph::Bound::kCompute || estimate.bound == graph::Bound::kMemory ||

@@ -8,6 +8,7 @@
 
 #include "report/text/comparison.h"
 #include "report/text/efficiency.h"
+#include "report/text/headline.h"
 #include "report/text/unit_column.h"
 
 namespace hespas::report {
@@ -128,6 +129,14 @@ std::string Unmatched(const Comparison& comparison) {
 }
 
 std::string NumberOr(const std::optional<double>& value) { return value ? HumanNumber(*value) : "-"; }
+std::string Energy(const result::RunResult& r) {
+  const auto energy = r.energy_per_million();
+  return energy ? HumanEnergy(*energy) : "-";
+}
+std::string Cost(const result::RunResult& r) {
+  const auto cost = r.cost_per_million();
+  return cost ? HumanMoney(*cost, r.price->currency) : "-";
+}
 std::string PercentOr(const std::optional<double>& value) { return value ? HumanPercent(*value) : "-"; }
 
 template <class T>
@@ -183,6 +192,8 @@ Json Side(const std::string& label, const result::RunResult& r, Time first) {
           {"hardware_flops_utilisation", r.hardware_flops_utilisation},
           {"peak_memory_bytes", r.peak_memory ? Json(r.peak_memory->value) : Json()},
           {"fits_in_memory", OrNull(r.fits_in_memory)},
+          {"energy_j_per_million", OrNull(r.energy_per_million())},
+          {"cost_per_million", OrNull(r.cost_per_million())},
           {"difference_ps", (r.step_time - first).value},
           {"ratio", first.value == 0 ? Json(nullptr) : Json(Ratio(r.step_time, first))}};
 }
@@ -231,14 +242,22 @@ Table WorkTable(const Comparison& comparison) {
       {"FLOPs of all devices", [](const result::RunResult& r) { return HumanNumber(r.flops_of_all()); }},
       {"MFU", [](const result::RunResult& r) { return PercentOr(r.model_flops_utilisation); }},
       {"HFU", [](const result::RunResult& r) { return PercentOr(r.hardware_flops_utilisation); }},
-      {"peak memory", [](const result::RunResult& r) { return r.peak_memory ? HumanBytes(*r.peak_memory) : "-"; }}};
+      {"peak memory", [](const result::RunResult& r) { return r.peak_memory ? HumanBytes(*r.peak_memory) : "-"; }},
+      {"energy of a million", Energy},
+      {"cost of a million", Cost}};
   Table table;
   UnitColumn names{.column = {"work"}, .cells = {}};
-  for (const Figure& figure : kFigures) names.cells.emplace_back(figure.name);
+  // What no side has is no row.
+  std::vector<Figure> figures;
+  for (const Figure& figure : kFigures) {
+    const auto has = [&](const result::RunResult& r) { return figure.text(r) != "-"; };
+    if (std::ranges::any_of(comparison.results, has)) figures.push_back(figure);
+  }
+  for (const Figure& figure : figures) names.cells.emplace_back(figure.name);
   AddColumn(table, std::move(names));
   for (size_t side = 0; side < comparison.labels.size(); ++side) {
     UnitColumn cells{.column = {Cut(comparison.labels[side], kTotalsLabelWidth), Align::kRight}, .cells = {}};
-    for (const Figure& figure : kFigures) cells.cells.push_back(figure.text(comparison.results[side]));
+    for (const Figure& figure : figures) cells.cells.push_back(figure.text(comparison.results[side]));
     AddColumn(table, std::move(cells));
   }
   return table;

@@ -8,6 +8,7 @@
 
 #include "report/step/block_times.h"
 #include "report/text/efficiency.h"
+#include "report/text/headline.h"
 #include "report/text/unit_column.h"
 
 namespace hespas::report {
@@ -155,7 +156,10 @@ Json Kernels(const result::RunResult& r) {
 Json WhatIfs(const result::RunResult& r) {
   Json rows = Json::array();
   for (const result::WhatIf& row : r.what_if) {
-    rows.push_back({{"name", row.name}, {"options", row.options}, {"step_time_ps", row.step_time.value}});
+    rows.push_back({{"name", row.name},
+                    {"options", row.options},
+                    {"step_time_ps", row.step_time.value},
+                    {"estimated", row.estimated}});
   }
   return rows;
 }
@@ -166,7 +170,7 @@ std::string ShareOfStep(const result::RunResult& r, Time part) {
 }
 
 constexpr size_t kSummaryLines = 24;  // of a terminal
-constexpr size_t kFewestRows = 6;
+constexpr size_t kFewestRows = 5;
 
 std::string Capacity(const result::RunResult& r) {
   if (!r.memory_capacity) return {};
@@ -226,6 +230,7 @@ std::string ToJson(const result::RunResult& r, int indent) {
   json["system"] = r.system;
   json["npus"] = r.npus;
   json["estimator"] = r.estimator;
+  json["network_model"] = r.network_model.empty() ? Json(nullptr) : Json(r.network_model);
   json["optimise"] = r.optimise;
   json["schedule_limit"] = r.schedule_limit;
   json["split"] = r.split;
@@ -261,6 +266,10 @@ std::string ToJson(const result::RunResult& r, int indent) {
   json["fits_in_memory"] = OrNull(r.fits_in_memory);
   json["memory"] = r.memory ? Memory(*r.memory) : Json(nullptr);
   json["energy_j"] = OrNull(r.energy_j);
+  json["energy_j_per_million"] = OrNull(r.energy_per_million());
+  json["price_per_hour"] = r.price ? Json(r.price->per_hour) : Json(nullptr);
+  json["currency"] = r.price ? Json(r.price->currency) : Json(nullptr);
+  json["cost_per_million"] = OrNull(r.cost_per_million());
   json["blocks"] = {{"total", r.blocks.total},
                     {"unique", r.blocks.unique},
                     {"compute", r.blocks.compute},
@@ -285,8 +294,8 @@ std::string ToJson(const result::RunResult& r, int indent) {
 }
 
 std::string Summary(const result::RunResult& r, bool colour) {
-  std::string out = fmt::format("{}\non {} x {} ({})\n\n", r.program.path, r.npus, r.device,
-                                r.system.empty() ? "no network" : r.system);
+  std::string out = fmt::format("{}\non {} x {} ({})\n{}\n\n", r.program.path, r.npus, r.device,
+                                r.system.empty() ? "no network" : r.system, ModelsLine(r));
   for (const std::string& warning : {FitWarning(r), UnknownWarning(r)}) {
     if (!warning.empty()) out += Warned(warning, colour);
   }
@@ -307,14 +316,16 @@ std::string Summary(const result::RunResult& r, bool colour) {
   line("communication", HumanTime(r.communication_time),
        fmt::format("{} of it overlapped with compute", HumanTime(r.overlap)));
   for (const FigureLine& each : EfficiencyLines(r)) line(each.label, each.figure, each.note);
-  line("work", HumanFlops(r.flops), "of one device");
-  line("memory traffic", HumanBytes(r.bytes_accessed), HumanPercent(r.memory_bandwidth_utilisation) + " of bandwidth");
+  line("work", HumanFlops(r.flops),
+       fmt::format("of one device; memory traffic {}, {} of bandwidth", HumanBytes(r.bytes_accessed),
+                   HumanPercent(r.memory_bandwidth_utilisation)));
   if (r.peak_memory) line("peak memory", HumanBytes(*r.peak_memory), Capacity(r));
   if (r.schedule_limit) line("schedule", "limited", "by the device's memory, as XLA's is (--schedule-limit)");
-  if (r.energy_j) line("energy", fmt::format("{:.3g} J", *r.energy_j), "per device");
+  for (const FigureLine& each : CostLines(r)) line(each.label, each.figure, each.note);
   line("blocks", std::to_string(r.blocks.total),
        fmt::format("{} distinct, {} compute, {} communication", r.blocks.unique, r.blocks.compute,
                    r.blocks.communication));
+  if (!r.what_if.empty()) out += "\n" + ToText(WhatIfTable(r));
   const auto used = static_cast<size_t>(std::count(out.begin(), out.end(), '\n')) + 2;
   return out + "\n" + ToText(Costliest(r, std::max(kFewestRows, kSummaryLines - std::min(kSummaryLines, used))));
 }
@@ -332,6 +343,8 @@ Table AsTable(const result::RunResult& r) {
   add("system", r.system);
   add("npus", std::to_string(r.npus));
   add("estimator", r.estimator);
+  add("network_model", r.network_model);
+  add("optimise", r.optimise);
   add("step_time_s", seconds(r.step_time));
   add("compute_time_s", seconds(r.compute_time));
   add("communication_time_s", seconds(r.communication_time));
@@ -352,6 +365,15 @@ Table AsTable(const result::RunResult& r) {
   add("peak_memory_bytes", r.peak_memory ? std::to_string(r.peak_memory->value) : "");
   add("fits_in_memory", r.fits_in_memory ? (*r.fits_in_memory ? "true" : "false") : "");
   number("energy_j", r.energy_j);
+  number("energy_j_per_million", r.energy_per_million());
+  number("price_per_hour", r.price ? std::optional(r.price->per_hour) : std::nullopt);
+  add("currency", r.price ? r.price->currency : "");
+  number("cost_per_million", r.cost_per_million());
+  const std::vector<result::WhatIf> best = BestWhatIfs(r);
+  for (size_t i = 0; i < kHeadlineWhatIfs; ++i) {
+    add(fmt::format("what_if_{}", i + 1), i < best.size() ? best[i].options : "");
+    add(fmt::format("what_if_{}_step_time_s", i + 1), i < best.size() ? seconds(best[i].step_time) : "");
+  }
   return table;
 }
 

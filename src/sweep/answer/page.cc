@@ -7,8 +7,8 @@
 #include <limits>
 #include <set>
 
-#include "report/page/assets.h"
 #include "report/page/html_text.h"
+#include "report/page/shell.h"
 #include "sweep/answer/analysis.h"
 #include "sweep/answer/answers.h"
 #include "sweep/answer/charts.h"
@@ -348,13 +348,12 @@ std::vector<uint64_t> Listed(const std::vector<Json>& rows, const std::vector<Ex
 }
 
 std::string SweepPage(const PageInput& input) {
-  const std::pair<std::string_view, std::string> parts[] = {
-      {"@TITLE@", EscapeHtml(input.title)},
-      {"@STYLE@", std::string(report::assets::PageCss()) + kStyle},
-      {"@TITLE@", EscapeHtml(input.title)},
-      {"@SUBTITLE@", fmt::format("{} points", input.rows.size())},
-      {"@BODY@", Page(input).Body()}};
-  return report::FillTemplate(report::assets::CompareHtml(), parts);
+  return report::PageOf({.title = input.title,
+                         .heading = input.title,
+                         .subtitle = fmt::format("{} points", input.rows.size()),
+                         .body = Page(input).Body(),
+                         .scripts = {},
+                         .style = kStyle});
 }
 
 }  // namespace hespas::sweep

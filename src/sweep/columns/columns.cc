@@ -11,20 +11,20 @@ struct Costs {
 };
 
 Costs CostsOf(const RunResult& result, const Economy& economy) {
-  constexpr double kHour = 3600;
   Costs costs;
   const double seconds = result.step_time.seconds();
   const auto npus = static_cast<double>(result.npus);
   if (result.energy_j) costs.devices_energy_j = npus * *result.energy_j;
   const double per_step = result.throughput ? result.throughput->per_step : 0;
-  const auto price = economy.PriceOf(result.device);
-  if (price) costs.cost = *price * npus * seconds / kHour;
+  auto price = economy.PriceOf(result.device);
+  if (!price && result.price) price = result.price->per_hour;
+  if (price) costs.cost = CostOf({.per_hour = *price}, npus * seconds);
   if (!(economy.tokens > 0) || !(per_step > 0)) return costs;
   const double steps = economy.tokens / (per_step * npus);
   costs.steps = steps;
   costs.run_time_s = steps * seconds;
   if (result.energy_j) costs.run_energy_j = steps * npus * *result.energy_j;
-  if (price) costs.run_cost = steps * *price * npus * seconds / kHour;
+  if (price) costs.run_cost = CostOf({.per_hour = *price}, steps * npus * seconds);
   return costs;
 }
 

@@ -1,0 +1,88 @@
+#include "driver/live/collective_terms.h"
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <tuple>
+
+#include "network/calibrated.h"
+
+namespace hespas::driver {
+namespace {
+
+using Json = nlohmann::json;
+
+Json Of(const network::Price& price, const hardware::System& system) {
+  Json levels = Json::array();
+  for (const network::LevelPrice& level : price.levels) {
+    const double link_us = system.dimensions[level.dimension].latency * 1e-3;
+    levels.push_back({level.dimension, level.hops, level.latency_us - level.hops * link_us, level.wire_us,
+                      level.passing_us, level.first_us});
+  }
+  const double root = std::sqrt(price.launch_us * price.wire_us);
+  return {{"launch", price.launch_us}, {"ramp", root > 0 ? price.ramp_us / root : 0}, {"levels", std::move(levels)}};
+}
+
+class Collectives {
+ public:
+  Collectives(const trace::TraceGraph& traces, const network::CalibratedModel& model, const hardware::System& system)
+      : traces_(traces), model_(model), system_(system), all_(traces.program_of_rank.size()) {
+    std::iota(all_.begin(), all_.end(), 0u);
+  }
+
+  std::span<const uint32_t> Members(uint32_t rank, const trace::Node& node) const {
+    const auto found = traces_.groups.find(traces_.GroupOf(rank, node));
+    return found == traces_.groups.end() ? std::span<const uint32_t>(all_) : std::span<const uint32_t>(found->second);
+  }
+
+  Json For(uint32_t rank, const trace::Node& node) const {
+    const auto members = Members(rank, node);
+    Json choices = Json::array();
+    for (const network::Price& price :
+         model_.ChoicesFor(network::CalibratedModel::SizeOf(node, members.size()), members))
+      choices.push_back(Of(price, system_));
+    return choices;
+  }
+
+  bool AlikeOnAllRanks(const trace::Node& node) const {
+    const Json first = For(0, node);
+    std::vector<uint32_t> seen;
+    for (uint32_t rank = 1; node.per_rank && rank < all_.size(); ++rank) {
+      const uint32_t group = traces_.GroupOf(rank, node);
+      if (std::ranges::find(seen, group) != seen.end()) continue;
+      seen.push_back(group);
+      if (For(rank, node) != first) return false;
+    }
+    return true;
+  }
+
+ private:
+  const trace::TraceGraph& traces_;
+  const network::CalibratedModel& model_;
+  const hardware::System& system_;
+  std::vector<uint32_t> all_;
+};
+
+}  // namespace
+
+Json CollectiveTerms(const trace::TraceGraph& traces, const hardware::Device& device, const hardware::System& system,
+                     std::map<uint64_t, size_t>& of_node) {
+  const auto& constants = network::DefaultNetworkConstants();
+  if (!constants) return nullptr;
+  const network::CalibratedModel model(device, system, *constants);
+  const Collectives collectives(traces, model, system);
+  std::map<std::tuple<trace::Collective, int64_t, uint32_t>, size_t> known;
+  Json rows = Json::array();
+  for (const trace::Node& node : traces.programs.front().nodes) {
+    if (node.kind != trace::NodeKind::kCollective) continue;
+    const auto [found, added] = known.try_emplace({node.collective, node.size.value, node.group}, rows.size());
+    of_node[node.id] = found->second;
+    if (!added) continue;
+    if (!collectives.AlikeOnAllRanks(node)) return nullptr;
+    rows.push_back(collectives.For(0, node));
+  }
+  return rows;
+}
+
+}  // namespace hespas::driver

@@ -1,0 +1,92 @@
+#include "driver/live/live.h"
+
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <tuple>
+
+#include "driver/live/block_terms.h"
+#include "driver/live/collective_terms.h"
+
+namespace hespas::driver {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr size_t kMostNodes = 200'000;  // that a browser simulates in a tenth of a second
+
+std::string WhyNot(const LiveInput& run) {
+  if (run.options.compat || run.options.estimate.custom || run.options.estimate.estimator != "calibrated")
+    return "the page follows the calibrated estimator only";
+  if (run.options.estimate.flash_attention) return "the page does not follow --flash-attention";
+  if (!run.network_model.empty() && run.network_model != "calibrated")
+    return "the page follows the calibrated network model only";
+  if (!run.options.network.stragglers.empty()) return "the page does not follow stragglers";
+  if (run.traces.programs.size() != 1) return "its devices run different programs";
+  const trace::Program& program = run.traces.programs.front();
+  if (!run.traces.loops.empty()) return "its loops are not written out";
+  if (program.nodes.size() > kMostNodes) return "it has too many blocks for a browser";
+  const bool messages = std::ranges::any_of(program.nodes, [](const trace::Node& node) {
+    return node.kind == trace::NodeKind::kSend || node.kind == trace::NodeKind::kReceive;
+  });
+  return messages ? "its devices exchange single messages" : "";
+}
+
+Json System(const hardware::System& system) {
+  constexpr double kGiga = 1073741824.0;  // a link's GB is 2^30 bytes (hardware/system.h)
+  Json rows = Json::array();
+  for (const hardware::NetworkDimension& d : system.dimensions)
+    rows.push_back({{"npus", d.npus}, {"bandwidth", d.bandwidth * kGiga}, {"latency", d.latency * 1e-9}});
+  return rows;
+}
+
+// Nodes in the order of the program: [kind, what], and the positions of those that each waits for.
+struct Order {
+  Json kinds = Json::array();  // 0: computation, 1: communication
+  Json what = Json::array();   // a distinct block, or a collective
+  Json waits = Json::array();
+};
+
+Order OrderOf(const LiveInput& run, const std::map<uint64_t, size_t>& collectives) {
+  const trace::Program& program = run.traces.programs.front();
+  std::map<uint64_t, size_t> position;
+  for (size_t i = 0; i < program.nodes.size(); ++i) position[program.nodes[i].id] = i;
+  Order order;
+  for (const trace::Node& node : program.nodes) {
+    const bool communicates = node.kind == trace::NodeKind::kCollective;
+    const uint32_t distinct =
+        node.block < run.estimated.table.of_block.size() ? run.estimated.table.of_block[node.block] : trace::kNoBlock;
+    order.kinds.push_back(communicates ? 1 : 0);
+    order.what.push_back(communicates                ? Json(collectives.at(node.id))
+                         : distinct == trace::kNoBlock ? Json(-1)
+                                                       : Json(distinct));
+    Json waits = Json::array();
+    for (uint32_t d = 0; d < node.dependency_count; ++d)
+      waits.push_back(position.at(program.dependencies[node.first_dependency + d]));
+    order.waits.push_back(std::move(waits));
+  }
+  return order;
+}
+
+}  // namespace
+
+std::string LiveData(const LiveInput& run) {
+  const std::string why = WhyNot(run);
+  if (!why.empty()) return Json{{"why_not", why}}.dump();
+  Json out{{"machine", MachineTerms(run.prepared.device)}, {"blocks", BlockTerms(run.prepared, run.estimated)}};
+  std::map<uint64_t, size_t> collectives;
+  if (run.system != nullptr) {
+    auto terms = CollectiveTerms(run.traces, run.prepared.device, *run.system, collectives);
+    if (terms.is_null()) return Json{{"why_not", "its groups of devices lie differently in the network"}}.dump();
+    out["collectives"] = std::move(terms);
+    out["system"] = System(*run.system);
+  }
+  Order order = OrderOf(run, collectives);
+  out["kinds"] = std::move(order.kinds);
+  out["what"] = std::move(order.what);
+  out["waits"] = std::move(order.waits);
+  return out.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+}  // namespace hespas::driver

@@ -1,0 +1,14 @@
+#!/usr/bin/env bash
+# The live part of the page against single runs: one host, and a network of two levels. LIVE_SETTINGS: how many of each.
+set -euo pipefail
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+NODE_PATH=$("$HESPAS_ROOT/scripts/npm_env.sh" browser)
+export NODE_PATH
+example=$HESPAS_ROOT/examples/llama3-100m-4dev.mlir.gz
+compare() {  # NAME SEED RUN...
+  "$HESPAS_BIN/hespas" "${@:3}" --output "$folder/$1" --quiet --no-what-if >/dev/null
+  node "$HESPAS_ROOT/tests/report/live_test.mjs" "$folder/$1/report.html" "${LIVE_SETTINGS:-100}" "${@:2}"
+}
+compare host 1 run "$example" --device A100_SXM_40GB
+compare cluster 2 run "$example" --retarget 16 --device H100_80GB --system "H100_80GB 8x2 ib=400Gbit/s"
