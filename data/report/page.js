@@ -172,6 +172,18 @@
     ['achieved', b.flops && b.time ? flopRate(b.flops / (b.time * 1e-12)) : '']]);
 
   // --- sections -------------------------------------------------------------------------------------------------------
+  // The three changes that shorten the step most, each with what reproduces it.
+  const bestChanges = () => {
+    const step = data.run.step_time_ps;
+    const rows = (data.run.what_if || []).filter((w) => w.step_time_ps < step).sort((a, b) => a.step_time_ps - b.step_time_ps).slice(0, 3);
+    if (!rows.length) return [];
+    const list = element('ol', { class: 'best' });
+    for (const w of rows) {
+      list.append(element('li', {}, `${w.name}: ${time(w.step_time_ps)} (-${percent(1 - w.step_time_ps / step)}), `, element('code', {}, w.options)));
+    }
+    return [element('h3', {}, rows[0].estimated ? 'What would help most, about' : 'What would help most'), list];
+  };
+
   const headline = () => {
     const r = data.run;
     const made = section('headline', 'Headline');
@@ -205,8 +217,14 @@
     } else {
       card('Peak memory', 'not known', capacity ? `capacity ${bytes(capacity)}` : '');
     }
-    card('Energy', r.energy_j != null ? `${Number(r.energy_j.toPrecision(3))} J` : 'not known', r.energy_j != null ? 'per device and step' : 'the device file gives no power');
-    made.append(list);
+    const joules = (n) => scaled(n, prefixed('J'));
+    const million = r.throughput ? `per million ${r.throughput.unit}` : '';
+    if (r.energy_j == null) card('Energy', 'not known', 'the device file gives no power');
+    else if (r.energy_j_per_million == null) card('Energy', joules(r.energy_j), 'per device and step');
+    else card('Energy', joules(r.energy_j_per_million), `${million}, devices alone; ${joules(r.energy_j)} per device and step`);
+    const money = (n) => `${n < 0.01 ? Number(n.toPrecision(2)) : n < 100 ? Number(n.toPrecision(3)) : n.toFixed(0)} ${r.currency}`;
+    if (r.cost_per_million != null) card('Cost', money(r.cost_per_million), `${million}, at ${r.price_per_hour} per device and hour`);
+    made.append(list, ...bestChanges());
   };
 
   const whereTimeGoes = () => {
@@ -673,7 +691,8 @@
     const r = data.run;
     data.blocks.id.forEach((id, k) => blockOf.set(id, k));
     document.getElementById('title').textContent = `${r.program.path.split('/').pop()}: ${time(r.step_time_ps)} a step`;
-    document.getElementById('subtitle').textContent = `on ${r.npus} × ${r.device}${r.system ? ` (${r.system})` : ''}, ${count(r.blocks.total, 'block')}, ${r.blocks.unique.toLocaleString('en')} of them distinct`;
+    document.getElementById('subtitle').textContent = `on ${r.npus} × ${r.device}${r.system ? ` (${r.system})` : ''}, ${count(r.blocks.total, 'block')}, ${r.blocks.unique.toLocaleString('en')} of them distinct; `
+      + `${r.estimator} estimator, ${r.network_model ? `${r.network_model} network model` : 'no network'}, --optimise ${r.optimise}`;
     if (!hasCharts) main.append(element('p', { class: 'notice' }, 'This build of Hespas has no chart library, so tables stand where charts would. scripts/npm_env.sh report fetches it; then configure and build again.'));
     for (const part of [headline, liveReport, whereTimeGoes, roofline, timeline, collectives, memory, costliest, whatIf, path, warnings, reproduce]) part();
     contents();

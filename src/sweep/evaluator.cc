@@ -27,7 +27,8 @@ bool GoesWhole(const RunOptions& options) {
   const bool shared =
       std::find(std::begin(kShared), std::end(kShared), options.estimate.estimator) != std::end(kShared);
   return !shared || options.optimise.mode == driver::OptimiseMode::kXla || options.compat ||
-         !options.parts.rank_devices.empty() || !options.parts.programs.empty() || !options.optimise.xla_flags.empty() || options.optimise.keep_kernels;
+         !options.parts.rank_devices.empty() || !options.parts.programs.empty() ||
+         !options.optimise.xla_flags.empty() || options.optimise.keep_kernels;
 }
 
 std::string Joined(const std::vector<std::string>& texts) {

@@ -19,7 +19,8 @@ constexpr std::string_view kEnd = "<!-- /accuracy -->";
 std::string AccuracyPage(const report::Table& rows, const report::Table& bounds) {
   const auto section = [](std::string_view name, const report::Table& table) {
     return fmt::format(
-        "<section><h2>{0}</h2>\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Table: {0}\">{1}</div>"
+        "<section><h2>{0}</h2>\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Table: "
+        "{0}\">{1}</div>"
         "</section>\n",
         name, report::ToHtml(table));
   };

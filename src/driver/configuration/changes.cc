@@ -137,21 +137,22 @@ std::optional<double> ReadAll(const Dimensions& dimensions, double (*read)(const
   return differ ? std::nullopt : found;
 }
 
+void SetBandwidth(Dimensions& dimensions, const Amount& amount) {
+  dimensions.Each([&](auto& dimension) { dimension.bandwidth = amount.Of(dimension.bandwidth * kGiga) / kGiga; });
+}
+std::optional<double> ReadBandwidth(const Dimensions& dimensions) {
+  return ReadAll(dimensions, [](const hardware::NetworkDimension& d) { return d.bandwidth * kGiga; });
+}
+void SetLatency(Dimensions& dimensions, const Amount& amount) {
+  dimensions.Each([&](auto& dimension) { dimension.latency = amount.Of(dimension.latency * 1e-9) * 1e9; });
+}
+std::optional<double> ReadLatency(const Dimensions& dimensions) {
+  return ReadAll(dimensions, [](const hardware::NetworkDimension& d) { return d.latency * 1e-9; });
+}
+
 constexpr Field<Dimensions> kSystemFields[] = {
-    {"system.bandwidth", Unit::kBytesPerSecond,
-     [](Dimensions& dimensions, const Amount& amount) {
-       dimensions.Each([&](auto& dimension) { dimension.bandwidth = amount.Of(dimension.bandwidth * kGiga) / kGiga; });
-     },
-     [](const Dimensions& dimensions) {
-       return ReadAll(dimensions, [](const hardware::NetworkDimension& d) { return d.bandwidth * kGiga; });
-     }},
-    {"system.latency", Unit::kSeconds,
-     [](Dimensions& dimensions, const Amount& amount) {
-       dimensions.Each([&](auto& dimension) { dimension.latency = amount.Of(dimension.latency * 1e-9) * 1e9; });
-     },
-     [](const Dimensions& dimensions) {
-       return ReadAll(dimensions, [](const hardware::NetworkDimension& d) { return d.latency * 1e-9; });
-     }},
+    {"system.bandwidth", Unit::kBytesPerSecond, SetBandwidth, ReadBandwidth},
+    {"system.latency", Unit::kSeconds, SetLatency, ReadLatency},
 };
 
 constexpr std::string_view kCalibration = "device.calibration.";

@@ -19,7 +19,9 @@ Json Of(const calibrated::ProductTerms& product) {
           {"held", product.traffic.held_us},
           {"rest", product.traffic.rest_us},
           {"launch", product.launch_us},
-          {"unit", !product.lanes ? "matrix" : product.batched ? "batched" : "linear"}};
+          {"unit", !product.lanes    ? "matrix"
+                   : product.batched ? "batched"
+                                     : "linear"}};
 }
 
 Json Of(const calibrated::KernelTerms& terms) {
@@ -27,8 +29,8 @@ Json Of(const calibrated::KernelTerms& terms) {
   Json products = Json::array();
   for (const calibrated::ProductTerms& product : terms.products) products.push_back(Of(product));
   if (!products.empty()) out["products"] = std::move(products);
-  if (terms.traffic) out["traffic"] = {terms.traffic->bytes, terms.traffic->hits, terms.traffic->lanes_us,
-                                       terms.traffic->special_us};
+  if (terms.traffic)
+    out["traffic"] = {terms.traffic->bytes, terms.traffic->hits, terms.traffic->lanes_us, terms.traffic->special_us};
   if (terms.rest_bytes > 0) out["rest"] = terms.rest_bytes;
   if (terms.own) out["own"] = {terms.matrix_us, terms.host_us};
   if (terms.wait_us > 0) out["wait"] = terms.wait_us;

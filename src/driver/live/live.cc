@@ -58,7 +58,7 @@ Order OrderOf(const LiveInput& run, const std::map<uint64_t, size_t>& collective
     const uint32_t distinct =
         node.block < run.estimated.table.of_block.size() ? run.estimated.table.of_block[node.block] : trace::kNoBlock;
     order.kinds.push_back(communicates ? 1 : 0);
-    order.what.push_back(communicates                ? Json(collectives.at(node.id))
+    order.what.push_back(communicates                  ? Json(collectives.at(node.id))
                          : distinct == trace::kNoBlock ? Json(-1)
                                                        : Json(distinct));
     Json waits = Json::array();

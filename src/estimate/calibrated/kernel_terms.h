@@ -1,5 +1,5 @@
-// A kernel's time as terms that scale with the device's figures: what a page needs to follow other peaks, bandwidths and
-// launch times with the formulas of calibrated.h and model.h.
+// A kernel's time as terms that scale with the device's figures: what a page needs to follow other peaks, bandwidths
+// and launch times with the formulas of calibrated.h and model.h.
 #pragma once
 
 #include <optional>

@@ -8,8 +8,8 @@ namespace hespas::report::assets {
 std::string_view PageHtml();
 std::string_view PageCss();
 std::string_view PageJs();
-std::string_view ShellJs();        // of all pages
-std::string_view LiveJs();         // of a run's page, in this order
+std::string_view ShellJs();  // of all pages
+std::string_view LiveJs();   // of a run's page, in this order
 std::string_view LiveSectionJs();
 std::string_view Echarts();  // empty where the build had none
 

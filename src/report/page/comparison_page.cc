@@ -113,12 +113,8 @@ std::string ComparisonPage(const Comparison& comparison) {
   }
   std::string title = comparison.title;
   title[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(title[0])));
-  return PageOf({.title = title,
-                 .heading = title,
-                 .subtitle = first.program.path,
-                 .body = body,
-                 .scripts = {},
-                 .style = {}});
+  return PageOf(
+      {.title = title, .heading = title, .subtitle = first.program.path, .body = body, .scripts = {}, .style = {}});
 }
 
 }  // namespace hespas::report

@@ -6,12 +6,12 @@
 namespace hespas::report {
 
 struct PageParts {
-  std::string title;     // of the window; plain text, as the next two
-  std::string heading;   // empty: a script writes it
+  std::string title;    // of the window; plain text, as the next two
+  std::string heading;  // empty: a script writes it
   std::string subtitle;
-  std::string body;      // HTML
-  std::string scripts;   // elements behind the page
-  std::string style;     // beside the shared one
+  std::string body;     // HTML
+  std::string scripts;  // elements behind the page
+  std::string style;    // beside the shared one
 };
 
 std::string PageOf(const PageParts& parts);
