@@ -68,7 +68,7 @@ TEST(Cluster, SaysWhatIsWrongAndWhatToWrite) {
   EXPECT_NE(Refusal("H100_80GB 8x64 slices=2").find("hosts"), std::string::npos);
   EXPECT_NE(Refusal("L4_24GB 8x2").find("no reference network"), std::string::npos);
   EXPECT_NE(Refusal("TPUv5e 4x4x4").find("2 axes"), std::string::npos);
-  EXPECT_FALSE(Parse("H100 8x2"));
+  EXPECT_FALSE(Parse("A100 8x2"));
 }
 
 TEST(Cluster, ReferenceNetworksFillHostsAndSlices) {
