@@ -23,6 +23,7 @@ using ir::OpKind;
 constexpr Pass kPasses[] = {
     {"inline", "expands calls in place", nullptr},
     {"simplify", "removes copies and identities, merges chains of reshapes and transposes", Simplify},
+    {"algebra", "turns powers and divisions by numbers into multiplications", ReduceArithmetic, true, false},
     {"index-vectors", "adds numbers to indices before these are broadcast", MakeIndexVectors, true, false},
     {"sink-invariants", "creates constants inside the loops that use them", SinkInvariants},
     {"cse", "computes equal expressions once, except across optimization barriers", EliminateCommonSubexpressions},
@@ -169,6 +170,7 @@ std::vector<Dataflow*> ExecutedRegions(Dataflow& flow) {
 void RunOn(Dataflow& flow, const Pass& pass, PassContext& context) {
   const std::vector<Dataflow*> all = ExecutedRegions(flow);
   for (size_t i = all.size(); i-- > 0;) {
+    context.is_main = i == 0;
     pass.run(*all[i], context);
     all[i]->Compact();
   }

@@ -21,6 +21,7 @@ struct PassContext {
   XlaFlags flags;
   int64_t dot_merge_bytes = int64_t{32} << 20;
   int bf16_capability = 80;      // CUDA compute capability times ten, as far as bf16 arithmetic goes
+  bool is_main = true;           // not a loop's body or a branch
   bool wrap_only = false;        // each op a kernel of its own
   size_t started = 0;            // asynchronous collectives made
   bool memory_limit = true;      // of the scheduler
@@ -38,6 +39,7 @@ struct Pass {
 };
 
 void Simplify(Dataflow& flow, PassContext& context);
+void ReduceArithmetic(Dataflow& flow, PassContext& context);
 void EliminateCommonSubexpressions(Dataflow& flow, PassContext& context);
 void EliminateDeadCode(Dataflow& flow, PassContext& context);
 void FormReduceScatters(Dataflow& flow, PassContext& context);

@@ -12,7 +12,14 @@ namespace {
 
 using ir::OpKind;
 
+constexpr const char* kTritonConfig = R"("{\22fusion_backend_config\22:{\22kind\22:\22__triton\22}}")";
+
+bool KeepsRows(const KernelPlan& plan, const std::vector<NodeId>& members) {
+  return std::any_of(members.begin(), members.end(), [&](NodeId id) { return plan.RoleOf(id) == RowRole::kEnd; });
+}
+
 std::string_view KindOfFusion(const Dataflow& flow, const KernelPlan& plan, const std::vector<NodeId>& members) {
+  if (KeepsRows(plan, members)) return "kCustom";
   for (const NodeId id : members) {
     if (ir::Traits(flow.node(id).kind).sort == ir::OpSort::kContraction) return "kOutput";
   }
@@ -43,6 +50,8 @@ void KernelFormer::Form(std::span<const NodeId> roots, std::span<const NodeId> m
   fusion.kind = OpKind::kFusion;
   fusion.name = flow_.source().InternName("mhlo.fusion");
   fusion.attributes = {MakeAttribute(flow_.source(), "fusion_kind", fmt::format("#mhlo<fusion_kind {}>", kind))};
+  // The only custom kernels that are made here are Triton's.
+  if (kind == "kCustom") fusion.attributes.push_back(MakeAttribute(flow_.source(), "backend_config", kTritonConfig));
   fusion.origin = flow_.node(roots.back()).origin;
   fusion.scope = flow_.node(roots.back()).scope;
   fusion.bodies.push_back(std::move(body));

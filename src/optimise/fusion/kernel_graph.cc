@@ -74,14 +74,11 @@ void KernelGraph::Describe(uint32_t kernel) {
     mine.tiled_transpose = policy_.HeroTransposeOf(flow_, root, [&](ValueId value) { return !IsInput(value, kernel); });
     contents.ends_in_transpose = mine.tiled_transpose.has_value();
   }
-  mine.emitter = EmitterOf(mine, contents, root);
+  mine.emitter = EmitterOf(contents, root);
 }
 
-Emitter KernelGraph::EmitterOf(const Kernel& kernel, const Contents& contents, NodeId root) const {
-  // A row normalisation comes from a code generator that makes nothing else.
-  const bool row_norm = policy_.HasTiledEmitters() && contents.reduces &&
-                        flow_.type(flow_.result(root)).element_count() == kernel.elements;
-  if (contents.is_exclusive || row_norm || plan_.classes[root.index()] == FusionClass::kCheap) {
+Emitter KernelGraph::EmitterOf(const Contents& contents, NodeId root) const {
+  if (contents.is_exclusive || plan_.classes[root.index()] == FusionClass::kCheap) {
     return Emitter::kExclusive;
   }
   if (contents.only_slices) return Emitter::kSlice;
@@ -109,8 +106,10 @@ void KernelGraph::DescribeMember(Kernel& kernel, Contents& contents, NodeId root
   contents.only_slices = contents.only_slices && (kind == FusionClass::kBitcast || node.kind == OpKind::kSlice);
   const bool moves = kind == FusionClass::kReduce && node.kind == OpKind::kReshape;
   const bool updates = ir::Traits(node.kind).sort == ir::OpSort::kScatter || node.kind == OpKind::kDynamicUpdateSlice;
+  // Whole rows come from a code generator that makes nothing else.
+  const bool keeps_rows = plan_.RoleOf(id) != RowRole::kNone;
   const bool concatenates = node.kind == OpKind::kConcatenate && EndsIn(root, id);
-  contents.is_exclusive = contents.is_exclusive || moves || updates || concatenates;
+  contents.is_exclusive = contents.is_exclusive || moves || updates || concatenates || keeps_rows;
 }
 
 void KernelGraph::DescribeReduction(Kernel& kernel, NodeId id) {

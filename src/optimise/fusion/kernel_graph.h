@@ -98,7 +98,7 @@ class KernelGraph {
   void Describe(uint32_t kernel);
   void DescribeMember(Kernel& kernel, Contents& contents, NodeId root, NodeId id);
   void DescribeReduction(Kernel& kernel, NodeId id);
-  Emitter EmitterOf(const Kernel& kernel, const Contents& contents, NodeId root) const;
+  Emitter EmitterOf(const Contents& contents, NodeId root) const;
   void FindDotInputs(uint32_t kernel);
   bool EndsIn(NodeId root, NodeId id) const;
   bool IsInput(ValueId value, uint32_t kernel) const;

@@ -1,6 +1,7 @@
 #include "optimise/fusion/kernels.h"
 
 #include <algorithm>
+#include <unordered_set>
 
 #include "optimise/fusion/analysis.h"
 
@@ -15,7 +16,7 @@ constexpr size_t kKernelLimit = 256;
 // One round of decisions, from the last op to the first.
 class Planner {
  public:
-  Planner(const PassContext& context, const FusionAnalysis& known)
+  Planner(const PassContext& context, const FusionAnalysis& known, std::vector<RowRole> rows)
       : flow_(known.flow),
         context_(context),
         known_(known),
@@ -24,6 +25,7 @@ class Planner {
         feeds_concatenate_(flow_.node_count(), 0),
         evaluations_(flow_.node_count(), 0) {
     plan_.policy = context.policy;
+    plan_.rows = std::move(rows);
     plan_.materialized.assign(flow_.node_count(), 0);
     plan_.kernel.assign(flow_.node_count(), KernelPlan::kNone);
     if (context.explanations != nullptr) plan_.reasons.resize(flow_.node_count());
@@ -82,6 +84,7 @@ class Planner {
   void Materialize(NodeId id, std::string_view reason) {
     plan_.materialized[id.index()] = 1;
     plan_.kernel[id.index()] = static_cast<uint32_t>(plan_.roots.size());
+    if (plan_.RoleOf(id) == RowRole::kEnd) holds_rows_.insert(plan_.kernel[id.index()]);
     plan_.roots.push_back({id});
     evaluations_[id.index()] = known_.Elements(id);
     // A cheap node is materialized for those that read memory, and duplicated by everybody else.
@@ -98,6 +101,7 @@ class Planner {
     if (kind == FusionClass::kUnfusible || flow_.node(id).result_count == 0) return;
     CollectUses(id);
     if (kind == FusionClass::kBitcast) return;
+    if (plan_.RoleOf(id) == RowRole::kInside) return Explain(id, "in a kernel that keeps whole rows");
     if (known_.epilogue[id.index()] == Epilogue::kInterior) return Explain(id, "part of a reduction's epilogue");
     if (context_.wrap_only && kind != FusionClass::kCheap) return Materialize(id, "is alone");
     if (kind == FusionClass::kCheap) return DecideCheap(id);
@@ -115,11 +119,6 @@ class Planner {
   }
 
   void DecideReduction(NodeId id) {
-    const auto& kernels = kernels_[id.index()];
-    if (!memory_use_[id.index()] && kernels.size() == 1 &&
-        context_.policy->FusesReduction(known_, id, plan_.roots[kernels[0]][0])) {
-      return Explain(id, "row statistics fused into the kernel that uses them");
-    }
     Materialize(id, "materialized: a reduction's result is complete only when its kernel ends");
   }
 
@@ -133,6 +132,14 @@ class Planner {
                               .feeds_concatenate = feeds_concatenate_[id.index()] != 0};
     const std::string_view reason = policy.ReasonToMaterialize(known_, candidate);
     if (!reason.empty()) return Materialize(id, reason);
+    const bool ends_rows = plan_.RoleOf(id) == RowRole::kEnd;
+    if (!ends_rows && JoinsNot(id))
+      return Materialize(id, "materialized: a kernel that keeps whole rows cannot tile it");
+    if (ends_rows) {
+      if (!known_.materialized_before.empty() && !known_.materialized_before[id.index()]) return Join(id);
+      if (known_.materialized_before.empty()) deferred_.push_back(id);
+      return Materialize(id, "materialized: the end of a kernel that keeps whole rows");
+    }
     if (count == 1 && candidate.evaluations <= known_.Elements(id) &&
         !policy.IsSlowConsumer(known_, plan_.roots[kernels[0]][0])) {
       return Explain(id, "fused into its only consumer");
@@ -158,6 +165,19 @@ class Planner {
     Materialize(id, "materialized: cheaper than to recompute in each consumer");
   }
 
+  // Whether an op stays out of a kernel with whole rows that reads it.
+  bool JoinsNot(NodeId id) const {
+    const auto& kernels = kernels_[id.index()];
+    if (context_.policy->JoinsRows(flow_, flow_.node(id))) return false;
+    return std::any_of(kernels.begin(), kernels.end(), [&](uint32_t kernel) { return holds_rows_.contains(kernel); });
+  }
+
+  // Whole rows go on in the kernels that read them.
+  void Join(NodeId id) {
+    holds_rows_.insert(kernels_[id.index()].begin(), kernels_[id.index()].end());
+    Explain(id, "fused into the kernel that goes on with its rows");
+  }
+
   void ExplainDuplicate(NodeId id) {
     Explain(id, "duplicated: cheaper to recompute in each consumer than to materialize");
   }
@@ -170,6 +190,7 @@ class Planner {
   std::vector<char> feeds_concatenate_;         // by node
   std::vector<int64_t> evaluations_;
   std::vector<NodeId> deferred_;
+  std::unordered_set<uint32_t> holds_rows_;  // kernels
   KernelPlan plan_;
 };
 
@@ -178,7 +199,9 @@ class Planner {
 // Decisions depend on what else is materialized, which later decisions settle. So a second round starts from the first.
 KernelPlan PlanKernels(const Dataflow& flow, const PassContext& context) {
   const FusionAnalysis first = Analyse(flow, *context.policy, {});
-  Planner planner(context, first);
+  std::vector<RowRole> rows;
+  if (!context.wrap_only) rows = context.policy->RowsOf(flow, context.is_main);
+  Planner planner(context, first, rows);
   KernelPlan plan = planner.Run();
   if (context.wrap_only) return plan;
   std::vector<char> materialized = plan.materialized;
@@ -187,7 +210,7 @@ KernelPlan PlanKernels(const Dataflow& flow, const PassContext& context) {
     if (duplicated[id.index()]) materialized[id.index()] = 0;
   }
   const FusionAnalysis second = Analyse(flow, *context.policy, std::move(materialized));
-  return Planner(context, second).Run();
+  return Planner(context, second, std::move(rows)).Run();
 }
 
 }  // namespace hespas::optimise

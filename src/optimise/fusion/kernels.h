@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "optimise/dataflow/pass.h"
-#include "optimise/fusion/fusion_class.h"
+#include "optimise/fusion/policy.h"
 
 namespace hespas::optimise {
 
@@ -20,10 +20,13 @@ struct KernelPlan {
 
   const CompilerPolicy* policy = nullptr;
   std::vector<FusionClass> classes;        // by node
+  std::vector<RowRole> rows;               // by node, or empty
   std::vector<char> materialized;          // by node
   std::vector<uint32_t> kernel;            // by node: the kernel that stores it
   std::vector<std::vector<NodeId>> roots;  // by kernel, program order; empty where merged into another
   std::vector<std::string> reasons;        // by node, only where explanations are wanted
+
+  RowRole RoleOf(NodeId id) const { return rows.empty() ? RowRole::kNone : rows[id.index()]; }
 };
 
 KernelPlan PlanKernels(const Dataflow& flow, const PassContext& context);

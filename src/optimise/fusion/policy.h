@@ -32,6 +32,10 @@ struct Candidate {
   bool feeds_concatenate = false;  // through bitcasts, too
 };
 
+// What an op is to a kernel that keeps whole rows from their reduction to what is made of them with its result: between
+// the two, or that last op.
+enum class RowRole : uint8_t { kNone, kInside, kEnd };
+
 enum class Duplication : uint8_t { kDuplicate, kMaterialize, kMaterializeBehindTranspose, kDefer };
 
 class CompilerPolicy {
@@ -57,8 +61,9 @@ class CompilerPolicy {
   virtual bool ContinuesEpilogue(const FusionAnalysis&, NodeId /*next*/, ValueId /*value*/, bool /*after_dot*/) const {
     return true;
   }
-  // Whether a reduction that ends in `end` is computed in the only kernel that reads it, which has this root.
-  virtual bool FusesReduction(const FusionAnalysis&, NodeId /*end*/, NodeId /*root*/) const { return false; }
+  // By node, or empty: ops of kernels that keep whole rows; which ops such a kernel takes in.
+  virtual std::vector<RowRole> RowsOf(const Dataflow&, bool /*is_main*/) const { return {}; }
+  virtual bool JoinsRows(const Dataflow&, const Node&) const { return true; }
   // Why a value is materialized whoever reads it; empty where that depends.
   virtual std::string_view ReasonToMaterialize(const FusionAnalysis&, const Candidate&) const { return {}; }
   // Whether the kernel of a root should not compute its inputs although it is their only consumer.

@@ -7,6 +7,7 @@
 #include "optimise/fusion/kernels.h"
 #include "optimise/gpu/multi_output_fusion.h"
 #include "optimise/gpu/priority_fusion.h"
+#include "optimise/gpu/row_diamonds.h"
 #include "optimise/gpu/rules.h"
 #include "optimise/gpu/tiled_transpose.h"
 
@@ -42,27 +43,10 @@ class Gpu final : public CompilerPolicy {
     return known.flow.node(next).kind != OpKind::kTranspose;
   }
 
-  // A reduction of whole rows whose statistics only one kernel reads, which goes over the same rows (XLA's Triton
-  // normalisation and softmax fusions).
-  bool FusesReduction(const FusionAnalysis& known, NodeId end, NodeId root) const override {
-    const Dataflow& flow = known.flow;
-    NodeId reduce = end;
-    while (known.ClassOf(reduce) != FusionClass::kReduce) {
-      const auto& operands = flow.node(reduce).operands;
-      const auto inner =
-          std::find_if(operands.begin(), operands.end(), [&](ValueId o) { return !known.IsConstantLike(o); });
-      if (inner == operands.end() || !flow.producer(*inner).valid()) return false;
-      reduce = flow.producer(*inner);
-    }
-    const Node& node = flow.node(reduce);
-    if (node.kind != OpKind::kReduce || node.own_operand_count() != 2) return false;
-    const auto dims = IntegersOf(flow, node, "dimensions");
-    const ir::Type& input = flow.type(node.operands[0]);
-    if (!dims || dims->size() != 1 || (*dims)[0] + 1 != static_cast<int64_t>(input.dims.size())) return false;
-    return known.ClassOf(root) == FusionClass::kElement && known.epilogue[root.index()] == Epilogue::kNone &&
-           known.Elements(root) == input.element_count() && known.Elements(reduce) <= gpu_rules::kRowNormRows &&
-           flow.ByteSize(flow.result(root)) <= gpu_rules::kRowNormBytes && known.SharesSource(root, node.operands[0]);
+  std::vector<RowRole> RowsOf(const Dataflow& flow, bool is_main) const override {
+    return FindRowDiamonds(flow, is_main);
   }
+  bool JoinsRows(const Dataflow& flow, const Node& node) const override { return IsTiledByTriton(flow, node); }
 
   // A reduction of so few results that its thread blocks cannot ask for all the memory's bandwidth.
   bool IsSlowConsumer(const FusionAnalysis& known, NodeId root) const override {

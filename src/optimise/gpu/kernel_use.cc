@@ -74,16 +74,6 @@ bool KernelCounter::IsInside(ValueId value, uint32_t kernel) const {
   return plan_.kernel[producer.index()] == kernel;
 }
 
-// Whether rows stay in the processor from their reduction to what is made of all of it.
-bool KernelCounter::HoldsWholeRows(const std::vector<NodeId>& members, NodeId root) const {
-  const int64_t elements = flow_.type(flow_.result(root)).element_count();
-  return std::any_of(members.begin(), members.end(), [&](NodeId id) {
-    const Node& node = flow_.node(id);
-    return id != root && node.kind == OpKind::kReduce && ReducesRows(flow_, node) &&
-           WorkElements(flow_, id) == elements;
-  });
-}
-
 // Hands on to the operands of one op what is asked of its result.
 void KernelCounter::Enter(KernelUse& use, const Node& node, uint64_t roots, uint32_t kernel) {
   const double times = TimesOf(use.root_times, roots);
@@ -117,7 +107,9 @@ KernelUse KernelCounter::Count(uint32_t kernel) {
     }
   }
   const std::vector<NodeId>& members = members_.Of(kernel);
-  whole_rows_ = plan_.roots[kernel].size() == 1 && HoldsWholeRows(members, plan_.roots[kernel][0]);
+  // Rows stay in the processor from their reduction to what is made of them.
+  whole_rows_ =
+      std::any_of(members.begin(), members.end(), [&](NodeId id) { return plan_.RoleOf(id) == RowRole::kEnd; });
   int64_t largest = 0;
   for (size_t i = members.size(); i-- > 0;) {
     const Node& node = flow_.node(members[i]);

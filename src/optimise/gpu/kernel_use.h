@@ -64,7 +64,6 @@ class KernelCounter {
  private:
   void Enter(KernelUse& use, const Node& node, uint64_t roots, uint32_t kernel);
   bool IsInside(ValueId value, uint32_t kernel) const;
-  bool HoldsWholeRows(const std::vector<NodeId>& members, NodeId root) const;
 
   const Dataflow& flow_;
   const PassContext& context_;

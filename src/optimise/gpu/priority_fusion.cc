@@ -126,8 +126,13 @@ class PriorityFusion {
         costs_(flow, context, plan),
         recorder_(context),
         queue_(flow.node_count()),
+        members_(flow, plan),
         open_(flow.node_count(), 0),
         consumer_count_(flow.node_count(), 0) {
+    keeps_rows_.assign(plan.roots.size(), 0);
+    for (size_t kernel = 0; kernel < plan.roots.size(); ++kernel) {
+      keeps_rows_[kernel] = !plan.roots[kernel].empty() && plan.RoleOf(plan.roots[kernel][0]) == RowRole::kEnd ? 1 : 0;
+    }
     for (const NodeId id : open) open_[id.index()] = 1;
     for (const NodeId id : open) Evaluate(id);
   }
@@ -151,10 +156,31 @@ class PriorityFusion {
   void Evaluate(NodeId id) {
     const std::vector<uint32_t> consumers = costs_.ConsumersOf(id);
     consumer_count_[id.index()] = consumers.size();
-    if (consumers.size() > gpu_rules::kConsumerLimit) return queue_.Set(id, -1);
+    if (consumers.size() > gpu_rules::kConsumerLimit || !CanTile(id, consumers)) return queue_.Set(id, -1);
     DuplicationQuestion question = costs_.QuestionOf(id, consumers);
     queue_.Set(id, FusionBenefit(question, gpu_));
     recorder_.Note(std::move(question));
+  }
+
+  // Where rows are kept whole, on either side, one Triton kernel has to come out.
+  bool CanTile(NodeId id, const std::vector<uint32_t>& consumers) {
+    const uint32_t own = plan_.kernel[id.index()];
+    return std::all_of(consumers.begin(), consumers.end(), [&](uint32_t consumer) {
+      if (keeps_rows_[own]) return IsTiled(consumer) && (keeps_rows_[consumer] || GoesAlongRows(consumer));
+      return !keeps_rows_[consumer] || IsTiled(own);
+    });
+  }
+
+  bool IsTiled(uint32_t kernel) {
+    const std::vector<NodeId>& members = members_.Of(kernel);
+    return std::all_of(members.begin(), members.end(),
+                       [&](NodeId member) { return plan_.policy->JoinsRows(flow_, flow_.node(member)); });
+  }
+
+  // A reduction ends the kernel, if any, and goes over rows.
+  bool GoesAlongRows(uint32_t kernel) const {
+    const NodeId root = plan_.roots[kernel][0];
+    return plan_.classes[root.index()] != FusionClass::kReduce || flow_.node(root).kind == OpKind::kReduce;
   }
 
   // Re-evaluates what was put off; false where nothing was.
@@ -206,7 +232,10 @@ class PriorityFusion {
     plan_.roots[kernel].clear();
     open_[id.index()] = 0;
     costs_.Forget(kernel);
-    for (const uint32_t consumer : consumers) costs_.Forget(consumer);
+    for (const uint32_t consumer : consumers) {
+      costs_.Forget(consumer);
+      keeps_rows_[consumer] |= keeps_rows_[kernel];
+    }
     for (const NodeId other : neighbours) Reevaluate(other);
   }
 
@@ -216,6 +245,8 @@ class PriorityFusion {
   FusionCosts costs_;
   Recorder recorder_;
   BenefitQueue queue_;
+  Members members_;
+  std::vector<char> keeps_rows_;        // by kernel
   std::vector<char> open_;              // by node
   std::vector<size_t> consumer_count_;  // by node, when it was last evaluated
 };

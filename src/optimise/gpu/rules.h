@@ -42,10 +42,9 @@ inline constexpr int64_t kColumnTile = int64_t{4} * 32 * 33;  // the same, of a 
 // one order without regard to size.
 inline constexpr int64_t kSmallSource = 16384;  // bytes: vectors, looked at after tensors
 
-// Row normalisation. Fitted: by looking at the softmax and norm kernels of the LLaMA pairs of tests/data/optimise. XLA
-// transforms/softmax_rewriter_triton.cc has no limit of rows or bytes: it asks whether a row can be tiled.
-inline constexpr int64_t kRowNormRows = 16384;
-inline constexpr int64_t kRowNormBytes = int64_t{64} << 20;
+// Softmax and norms: XLA model/gpu_indexing_performance_model.cc, DoesTileFitInRegisters: elements of a tile, whose
+// sides are powers of two, within 0.4 of a thread block's 65536 registers.
+inline constexpr double kTileRegisters = 0.4 * 65536;
 
 // Tiled transposes: XLA ir_emission_utils.{h,cc}.
 inline constexpr int64_t kTransposeSide = 16;        // kMinDimensionToTransposeTiled

@@ -8,6 +8,9 @@
 
 namespace hespas::optimise {
 
+// Whether Triton computes an elementwise op in a kernel that is no matmul (XLA codegen/triton/support.cc).
+bool IsTritonElementwise(const Dataflow& flow, const Node& node);
+
 class TritonRules {
  public:
   explicit TritonRules(const Dataflow& flow);
