@@ -35,20 +35,26 @@ def lowered(keys, devices):
 
 
 def with_host_moves(text):
-    """Placements as XLA's own calls, which its partitioner divides like elementwise work. The step's results lie on the device anyway."""
+    """Placements as XLA's own calls, which its partitioner divides like elementwise work.
+
+    The step's results lie on the device anyway, and buffers of zeros in the host's memory are not copied there.
+    """
     begin, end = main_of(text)
     main, moved = text[begin:end], {}
     last = main.rindex("\n    return ")
     returned = set(re.findall(r"%\w+", main[last:]))
-    kept = []
+    kept, constants = [], set()
     for line in main[:last].split("\n"):
         found = PLACEMENT.search(line)
-        if found and found.group(1) in returned:
+        name = re.match(r"\s*(%\w+) = stablehlo\.broadcast_in_dim", line)
+        if name:
+            constants.add(name.group(1))
+        if found and (found.group(1) in returned or found.group(2) in constants):
             moved[found.group(1)] = found.group(2)
         else:
             kept.append(line)
-    back = re.sub(r"%\w+", lambda name: moved.get(name.group(0), name.group(0)), main[last:])
-    return PLACEMENT.sub(as_call, text[:begin] + "\n".join(kept) + back + text[end:])
+    main = re.sub(r"%\w+", lambda name: moved.get(name.group(0), name.group(0)), "\n".join(kept) + main[last:])
+    return PLACEMENT.sub(as_call, text[:begin] + main + text[end:])
 
 
 def as_call(found):

@@ -8,6 +8,7 @@
 #include "assemble/collective.h"
 #include "assemble/prototype.h"
 #include "assemble/rank_signature.h"
+#include "ir/facts/library_call.h"
 #include "trace/rank_classes.h"
 
 namespace hespas::assemble {
@@ -263,7 +264,15 @@ class Assembler {
   void AddCompute(BlockId id, trace::Program& program) {
     const graph::Block& block = graph_.blocks[id.index()];
     AddNode(block, NodeKind::kCompute, program);
+    program.nodes.back().is_cpu = MovesToOrFromHost(block);
     if (const graph::Estimate* estimate = estimates_.Of(id)) SetWork(*estimate, program.nodes.size() - 1, program);
+  }
+
+  // Copies between device and host memory run beside computation, as XLA's copy-start and copy-done do.
+  bool MovesToOrFromHost(const graph::Block& block) const {
+    if (block.ops.empty() || module_.kind(block.ops.back()) != ir::OpKind::kCustomCall) return false;
+    const std::string target = ir::CallTarget(module_, block.ops.back());
+    return target == "MoveToHost" || target == "MoveToDevice";
   }
 
   void AddCommunication(size_t i, uint32_t rank, const trace::TraceGraph& trace, trace::Program& program) {

@@ -1,5 +1,7 @@
 #include "estimate/attention.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 #include <string>
@@ -103,8 +105,26 @@ std::optional<Matmuls> MatmulsOf(std::string_view name) {
   return Matmuls{1, 1};
 }
 
-// Splash attention skips blocks of scores whose entry in its second 8-bit table, block_mask, is 0.
-double ShareOfBlocks(const ir::Module& module, ir::OpId op) {
+// Sizes of the blocks of scores, which splash attention's kernels have in their names.
+double BlockOfName(std::string_view name, std::string_view key) {
+  const size_t at = name.find(key);
+  double size = 0;
+  if (at != std::string_view::npos) std::from_chars(name.data() + at + key.size(), name.data() + name.size(), size);
+  return size;
+}
+
+// Scores of one block over those of a head, by the kernel's name; 0 where it does not tell.
+double ShareOfBlock(std::string_view name, double queries, double keys) {
+  const bool dkv = name.find("_dkv") != std::string_view::npos && name.find("fwd") == std::string_view::npos;
+  const bool dq = !dkv && name.find("_dq_") != std::string_view::npos && name.find("fwd") == std::string_view::npos;
+  const std::string_view suffix = dkv ? "dkv_" : dq ? "dq_" : "";
+  return BlockOfName(name, fmt::format("block_q_{}", suffix)) * BlockOfName(name, fmt::format("block_kv_{}", suffix)) /
+         (queries * keys);
+}
+
+// Splash attention skips blocks of scores whose entry in its second 8-bit table, block_mask, is 0. Columns of the table
+// that are 0 in every row are left out of it.
+double ShareOfBlocks(const ir::Module& module, ir::OpId op, double queries, double keys) {
   size_t tables = 0;
   for (const ir::ValueId operand : module.operands(op)) {
     const ir::Type& type = module.type(operand);
@@ -115,7 +135,11 @@ double ShareOfBlocks(const ir::Module& module, ir::OpId op) {
     const auto blocks = text == nullptr ? std::nullopt : ir::AsIntegers(*text);
     if (!blocks || blocks->empty()) return 1;
     const auto skipped = std::count(blocks->begin(), blocks->end(), 0);
-    return 1 - static_cast<double>(skipped) / static_cast<double>(blocks->size());
+    const double share = ShareOfBlock(KernelName(module, op), queries, keys);
+    const double all = blocks->size() == 1 ? 1 : static_cast<double>(blocks->size());
+    const double rows = Extent(type, 0);  // heads with masks of their own
+    if (share > 0 && blocks->size() > 1) return std::min(1.0, (all - static_cast<double>(skipped)) / rows * share);
+    return 1 - static_cast<double>(skipped) / all;
   }
   return 1;
 }
@@ -151,7 +175,9 @@ std::optional<Attention> FromPallas(const ir::Module& module, ir::OpId op, std::
   double keys = Extent(key, gpu && rank == 4 ? 1 : rank - 2);
   if (rank > query.dims.size()) keys *= Extent(key, rank - 3);
   const double size = Extent(query, query.dims.size() - 1);
-  return FromScores(Elements(query) / size * keys, ShareOfBlocks(module, op), *matmuls, size, Extent(key, rank - 1));
+  const double queries = Extent(query, query.dims.size() - 2);
+  return FromScores(Elements(query) / size * keys, ShareOfBlocks(module, op, queries, keys), *matmuls, size,
+                    Extent(key, rank - 1));
 }
 
 }  // namespace

@@ -67,6 +67,10 @@ struct XlaFlags {
   std::optional<bool> triton_matmuls;
   bool autotuning = true;
   bool latency_hiding = true;  // collectives are pairs of start and done, ordered so that computation overlaps
+  // Collectives of a loop's body run beside the iteration before or after.
+  bool pipelined_all_gather = false;
+  bool pipelined_reduce_scatter = false;
+  bool pipelined_all_reduce = false;
 
   bool HasTritonMatmuls() const { return triton_matmuls.value_or(!autotuning); }
 };

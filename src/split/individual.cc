@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "ir/facts/pipelined.h"
 #include "split/strategies.h"
 
 namespace hespas::split {
@@ -71,8 +72,9 @@ class Individual {
   }
 
   // Halves of collectives say when each is to begin and who has to wait for it: everything but what a start started
-  // runs in program order.
+  // runs in program order, and what runs beside other iterations.
   void FollowStream(size_t step, graph::Block& block) {
+    if (module_.attribute(Op(step), ir::kPipelined) != nullptr) return;
     if (last_in_stream_ != kNone) block.predecessors.push_back(BlockId(size_t{last_in_stream_}));
     if (module_.kind(Op(step)) != ir::OpKind::kAsyncStart) last_in_stream_ = static_cast<uint32_t>(blocks_.size());
   }

@@ -24,8 +24,10 @@ def device_order(dcn, ici):
 
 
 def make_mesh(dcn, ici, devices):
+    """Axes of one device are left out, as manual regions would sum over them."""
     order = device_order(dcn, ici)
-    return Mesh(np.array(devices[: order.size], dtype=object)[order], AXES)
+    there = [at for at, size in enumerate(order.shape) if size > 1] or [AXES.index("fsdp")]
+    return Mesh(np.array(devices[: order.size], dtype=object)[order].reshape([order.shape[at] for at in there]), [AXES[at] for at in there])
 
 
 class Split:
@@ -35,7 +37,7 @@ class Split:
         self.mesh = mesh
 
     def axes(self, logical):
-        return tuple(name for name in RULES.get(logical, ()) if self.mesh.shape[name] > 1)
+        return tuple(name for name in RULES.get(logical, ()) if self.mesh.shape.get(name, 1) > 1)
 
     def size(self, logical):
         return math.prod(self.mesh.shape[name] for name in self.axes(logical))

@@ -31,6 +31,12 @@ constexpr Switch kSwitches[] = {
     {"--xla_gpu_enable_triton_gemm", [](optimise::XlaFlags& flags, bool on) { flags.triton_matmuls = on; }},
     {"--xla_gpu_enable_latency_hiding_scheduler",
      [](optimise::XlaFlags& flags, bool on) { flags.latency_hiding = on; }},
+    {"--xla_gpu_enable_pipelined_all_gather",
+     [](optimise::XlaFlags& flags, bool on) { flags.pipelined_all_gather = on; }},
+    {"--xla_gpu_enable_pipelined_reduce_scatter",
+     [](optimise::XlaFlags& flags, bool on) { flags.pipelined_reduce_scatter = on; }},
+    {"--xla_gpu_enable_pipelined_all_reduce",
+     [](optimise::XlaFlags& flags, bool on) { flags.pipelined_all_reduce = on; }},
 };
 
 constexpr std::string_view kAutotuneLevel = "--xla_gpu_autotune_level";

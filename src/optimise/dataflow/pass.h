@@ -42,6 +42,7 @@ void Simplify(Dataflow& flow, PassContext& context);
 void ReduceArithmetic(Dataflow& flow, PassContext& context);
 void EliminateCommonSubexpressions(Dataflow& flow, PassContext& context);
 void EliminateDeadCode(Dataflow& flow, PassContext& context);
+void PipelineCollectives(Dataflow& flow, PassContext& context);
 void FormReduceScatters(Dataflow& flow, PassContext& context);
 void MoveCollectiveDimension(Dataflow& flow, PassContext& context);
 void NarrowAllReduces(Dataflow& flow, PassContext& context);
