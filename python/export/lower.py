@@ -3,6 +3,7 @@
 
     lower.py REQUEST.json      request: see export.py; prints one JSON line per file
     lower.py --convert A.hlo B.mlir    HLO text to StableHLO text
+    lower.py --partition A.mlir DEVICES FOLDER    leaves XLA's dumps in the folder
 """
 import gzip
 import importlib.metadata
@@ -13,12 +14,13 @@ import os
 import pathlib
 import platform
 import re
+import subprocess
 import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
-from partition import NotPartitioned, early_hlo, partitioned_hlo  # noqa: E402
+from partition import NotPartitioned, failure_of, partitioned_hlo, whole_dump  # noqa: E402
 
 
 def prepare_environment(devices):
@@ -211,11 +213,35 @@ def export(request):
             print(json.dumps({"file": path, "stage": stage, **common, "flags": os.environ["XLA_FLAGS"]}), flush=True)
 
 
+def dumped_in_child(text, devices, folder):
+    """What each device runs, by a process that is ended as soon as it has left it: XLA goes on compiling in threads that nothing stops."""
+    program = pathlib.Path(folder) / "program.mlir"
+    program.write_text(text)
+    child = subprocess.Popen([sys.executable, __file__, "--partition", program, str(devices), folder], stdout=subprocess.DEVNULL)
+    try:
+        return whole_dump(folder, lambda: child.poll() is None, lambda: told(folder))
+    finally:
+        child.kill()
+        child.wait()
+
+
+def told(folder):
+    reason = pathlib.Path(folder) / "reason"
+    return reason.read_text() if reason.exists() else "its process ended"
+
+
+def partition_here(program, devices, folder):
+    from remesh import compiler
+
+    prepare_environment(int(devices))
+    reason = failure_of(compiler(pathlib.Path(program).read_text(), int(devices)), folder)
+    (pathlib.Path(folder) / "reason").write_text(reason)
+
+
 def export_like(request):
     """As `export` for a MaxText configuration as our own program, which no CPU could compile to the end."""
     import maxtext_config
     import maxtext_like
-    from remesh import compiler
 
     devices = request["devices"]
     keys = maxtext_config.settings(request["file"], request["parameters"])
@@ -227,30 +253,8 @@ def export_like(request):
             write(path, text)
         else:
             with tempfile.TemporaryDirectory(prefix="hespas-", ignore_cleanup_errors=True) as dumps:
-                write(path, partitioned_stablehlo(early_hlo(compiler(text, devices), dumps)))
+                write(path, partitioned_stablehlo(dumped_in_child(text, devices, dumps)))
         print(json.dumps({"file": path, "stage": stage, **common, "flags": os.environ["XLA_FLAGS"]}), flush=True)
-
-
-def refuse(error):
-    if os.environ.get("HESPAS_TRACEBACK"):
-        raise error
-    sys.stderr.write(f"error[E0957]: {type(error).__name__ + ': ' if isinstance(error, (ValueError, TypeError)) else ''}{error}\n"
-                     "help: HESPAS_TRACEBACK=1 shows where\n")
-    return 5
-
-
-def main_like(request):
-    """XLA goes on compiling in a thread that nothing can stop, so that the process ends by os._exit."""
-    from maxtext_config import Unsupported
-
-    try:
-        export_like(request)
-        status = 0
-    except (Refused, NotPartitioned, Unsupported, ValueError, TypeError) as error:
-        status = refuse(error)
-    sys.stdout.flush()
-    sys.stderr.flush()
-    os._exit(status)
 
 
 def main():
@@ -258,14 +262,19 @@ def main():
         prepare_environment(1)
         write(sys.argv[3], hlo_to_stablehlo(pathlib.Path(sys.argv[2]).read_text()))
         return 0
+    if sys.argv[1] == "--partition":
+        partition_here(*sys.argv[2:])
+        return 0
     request = json.loads(pathlib.Path(sys.argv[1]).read_text())
     prepare_environment(request["devices"])
-    if request.get("like"):
-        main_like(request)
     try:
-        export(request)
+        (export_like if request.get("like") else export)(request)
     except (Refused, NotPartitioned, ValueError, TypeError) as error:
-        return refuse(error)
+        if os.environ.get("HESPAS_TRACEBACK"):
+            raise
+        message = f"{type(error).__name__}: {error}" if type(error) in (ValueError, TypeError) else str(error)
+        sys.stderr.write(f"error[E0957]: {message}\nhelp: HESPAS_TRACEBACK=1 shows where\n")
+        return 5
     return 0
 
 

@@ -34,7 +34,7 @@ WINDOWED = {"gemma2": (1, 0), "gemma3": (1, 1, 1, 1, 1, 0), "gpt_oss": (1, 0), "
 CHUNKED = {"llama4": (1, 1, 1, 0)}
 
 
-class Unsupported(Exception):
+class Unsupported(ValueError):
     """A configuration that is wrong, or that is not modelled."""
 
 

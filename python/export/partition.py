@@ -39,13 +39,18 @@ def early_hlo(compile_with, folder):
     failures = []
     compiling = threading.Thread(target=lambda: failures.append(failure_of(compile_with, folder)), daemon=True)
     compiling.start()
-    while compiling.is_alive():
+    return whole_dump(folder, compiling.is_alive, lambda: failures[0])
+
+
+def whole_dump(folder, goes_on, reason=lambda: "it left no partitioned program"):
+    """The partitioned program as soon as it is whole, from whoever compiles as long as `goes_on()`."""
+    while goes_on():
         for path in pathlib.Path(folder).glob(DUMPS[0]):
             text = path.read_text()
             if is_whole(text):
                 return text
         time.sleep(0.02)
-    return largest_dump(folder, failures[0])
+    return largest_dump(folder, reason())
 
 
 def is_whole(text):

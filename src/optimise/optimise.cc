@@ -63,8 +63,8 @@ constexpr Pass kPasses[] = {
     {"dce", "removes dead code", EliminateDeadCode},
     {"async-collectives", "splits collectives into a start and a done", SplitCollectives, true, false},
     {"schedule", "orders ops for little memory and, on GPUs, for overlap with collectives", Schedule},
-    {"pipeline-collectives", "lets a loop's collectives run beside other iterations, if flags say so", PipelineCollectives,
-     true, false},
+    {"pipeline-collectives", "lets a loop's collectives run beside other iterations, if flags say so",
+     PipelineCollectives, true, false},
     {"barriers", "removes optimization barriers", RemoveBarriers, false},
 };
 

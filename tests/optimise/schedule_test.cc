@@ -7,6 +7,7 @@
 #include <map>
 #include <sstream>
 
+#include "ir/facts/pipelined.h"
 #include "optimise/schedule/latency_hiding.h"
 #include "programs.h"
 
@@ -52,6 +53,57 @@ TEST(Schedule, EachPassCanBeLeftOutAndLookedAt) {
   EXPECT_THAT(Names(Optimised(kTwoLayers, {.stop_after = "dce"})), Not(Contains("mhlo.async_start")));
   const auto paired = Names(Optimised(kTwoLayers, {.stop_after = "async-collectives"}));
   EXPECT_EQ(std::count(paired.begin(), paired.end(), "mhlo.async_start"), 2);
+}
+
+// A loop over layers whose weights are gathered, and whose activations are summed and kept.
+constexpr const char* kLoop = R"(
+  func.func @main(%x: tensor<512x512xf32>, %w: tensor<8x128x512xf32>) -> tensor<8x128x512xf32> {
+    %zero = stablehlo.constant dense<0> : tensor<i32>
+    %0:4 = stablehlo.while(%i = %zero, %v = %x, %stack = %w, %kept = %w) : tensor<i32>, tensor<512x512xf32>, tensor<8x128x512xf32>, tensor<8x128x512xf32>
+     cond {
+      %end = stablehlo.constant dense<8> : tensor<i32>
+      %1 = stablehlo.compare LT, %i, %end : (tensor<i32>, tensor<i32>) -> tensor<i1>
+      stablehlo.return %1 : tensor<i1>
+    } do {
+      %none = stablehlo.constant dense<0> : tensor<i32>
+      %one = stablehlo.constant dense<1> : tensor<i32>
+      %1 = stablehlo.dynamic_slice %stack, %i, %none, %none, sizes = [1, 128, 512] : (tensor<8x128x512xf32>, tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<1x128x512xf32>
+      %2 = stablehlo.reshape %1 : (tensor<1x128x512xf32>) -> tensor<128x512xf32>
+      %3 = "stablehlo.all_gather"(%2) <{all_gather_dim = 0 : i64, channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>, replica_groups = dense<[[0, 1, 2, 3]]> : tensor<1x4xi64>, use_global_device_ids}> : (tensor<128x512xf32>) -> tensor<512x512xf32>
+      %4 = stablehlo.dot_general %v, %3, contracting_dims = [1] x [0] : (tensor<512x512xf32>, tensor<512x512xf32>) -> tensor<512x512xf32>
+      %5 = "stablehlo.reduce_scatter"(%4) <{channel_handle = #stablehlo.channel_handle<handle = 2, type = 1>, replica_groups = dense<[[0, 1, 2, 3]]> : tensor<1x4xi64>, scatter_dimension = 0 : i64, use_global_device_ids}> ({
+      ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+        %9 = stablehlo.add %a, %b : tensor<f32>
+        stablehlo.return %9 : tensor<f32>
+      }) : (tensor<512x512xf32>) -> tensor<128x512xf32>
+      %6 = stablehlo.reshape %5 : (tensor<128x512xf32>) -> tensor<1x128x512xf32>
+      %7 = stablehlo.dynamic_update_slice %kept, %6, %i, %none, %none : (tensor<8x128x512xf32>, tensor<1x128x512xf32>, tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<8x128x512xf32>
+      %8 = stablehlo.add %i, %one : tensor<i32>
+      stablehlo.return %8, %4, %stack, %7 : tensor<i32>, tensor<512x512xf32>, tensor<8x128x512xf32>, tensor<8x128x512xf32>
+    }
+    return %0#3 : tensor<8x128x512xf32>
+  })";
+
+// Names of the body's ops that run beside other iterations.
+std::vector<std::string> Pipelined(const optimise::XlaFlags& flags) {
+  const ir::Module module = Optimised(kLoop, {.flags = flags});
+  std::vector<std::string> names;
+  for (const ir::OpId op : module.block(module.body(module.main())).ops) {
+    if (module.kind(op) != ir::OpKind::kWhile) continue;
+    for (const ir::OpId inner : module.block(module.body(op, 1)).ops) {
+      if (module.attribute(inner, ir::kPipelined) != nullptr) names.emplace_back(module.name(inner));
+    }
+  }
+  return names;
+}
+
+TEST(Schedule, PipelinesTheLoopsCollectivesThatFlagsName) {
+  EXPECT_THAT(Pipelined({}), testing::IsEmpty());
+  EXPECT_THAT(Pipelined({.pipelined_all_gather = true}),
+              testing::UnorderedElementsAre("mhlo.fusion", "stablehlo.reshape", "mhlo.async_start", "mhlo.fusion"));
+  EXPECT_THAT(Pipelined({.pipelined_reduce_scatter = true}),
+              testing::UnorderedElementsAre("mhlo.async_done", "mhlo.fusion", "mhlo.fusion"));  // done, update, counter
+  EXPECT_THAT(Pipelined({.pipelined_all_reduce = true}), testing::IsEmpty());
 }
 
 TEST(Schedule, PlainStableHloHasNoAsyncPairs) {

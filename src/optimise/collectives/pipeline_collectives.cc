@@ -60,9 +60,9 @@ class Pipeliner {
       early_.assign(body_.node_count(), false);
       for (const NodeId id : body_.order()) {
         const Node& node = body_.node(id);
-        early_[id.index()] = node.kind != OpKind::kAsyncDone && node.kind != OpKind::kWhile &&
-                             std::all_of(node.operands.begin(), node.operands.end(),
-                                         [&](ValueId operand) { return IsEarly(operand); });
+        early_[id.index()] =
+            node.kind != OpKind::kAsyncDone && node.kind != OpKind::kWhile &&
+            std::all_of(node.operands.begin(), node.operands.end(), [&](ValueId operand) { return IsEarly(operand); });
       }
       changed = false;
       for (size_t k = 0; k < counts_.size(); ++k) {
@@ -153,7 +153,8 @@ void PipelineCollectives(Dataflow& flow, PassContext& context) {
   if (!flags.pipelined_all_gather && !flags.pipelined_reduce_scatter && !flags.pipelined_all_reduce) return;
   for (const NodeId id : flow.order()) {
     const Node& node = flow.node(id);
-    if (node.kind == OpKind::kWhile && node.bodies.size() == 2) Pipeliner(*node.bodies[1], *node.bodies[0], flags).Run();
+    if (node.kind == OpKind::kWhile && node.bodies.size() == 2)
+      Pipeliner(*node.bodies[1], *node.bodies[0], flags).Run();
   }
 }
 

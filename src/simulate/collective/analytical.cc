@@ -88,7 +88,7 @@ class AnalyticalSimulation {
 
   Result<result::SimResult> Run() {
     for (uint32_t rank = 0; rank < ranks_.size(); ++rank) Begin(rank);
-    for (uint32_t rank = 0; rank < ranks_.size(); ++rank) StartCompute(rank, 0);
+    for (uint32_t rank = 0; rank < ranks_.size(); ++rank) StartNext(rank, 0);
     while (!events_.empty()) {
       const Event event = events_.top();
       events_.pop();
@@ -99,10 +99,15 @@ class AnalyticalSimulation {
   }
 
  private:
+  // Runs one node at a time.
+  struct Unit {
+    std::priority_queue<uint32_t, std::vector<uint32_t>, std::greater<>> ready;
+    bool busy = false;
+  };
   struct Rank {
     std::vector<uint32_t> waits;
-    std::priority_queue<uint32_t, std::vector<uint32_t>, std::greater<>> compute;  // that could start
-    bool computing = false;
+    Unit compute;
+    Unit host;               // copies to and from the host's memory, and its own work
     uint64_t send_free = 0;  // ports are full duplex; a collective takes both directions
     uint64_t receive_free = 0;
     size_t done = 0;
@@ -126,20 +131,31 @@ class AnalyticalSimulation {
     if (Communicates(node)) {
       Arrive(rank, position, now);
     } else {
-      ranks_[rank].compute.push(position);
+      UnitOf(rank, node).ready.push(position);
     }
   }
 
-  void StartCompute(uint32_t rank, uint64_t now) {
-    Rank& state = ranks_[rank];
-    if (state.computing || state.compute.empty()) return;
-    const uint32_t position = state.compute.top();
-    state.compute.pop();
+  Unit& UnitOf(uint32_t rank, const trace::Node& node) {
+    return node.is_cpu ? ranks_[rank].host : ranks_[rank].compute;
+  }
+
+  void StartNext(uint32_t rank, uint64_t now) {
+    StartNext(rank, ranks_[rank].compute, now);
+    StartNext(rank, ranks_[rank].host, now);
+  }
+
+  void StartNext(uint32_t rank, Unit& unit, uint64_t now) {
+    if (unit.busy || unit.ready.empty()) return;
+    const uint32_t position = unit.ready.top();
+    unit.ready.pop();
     const trace::Node& node = program(rank).nodes[position];
     const uint64_t duration = DurationOf(rank, node);
-    state.computing = true;
-    state.busy += duration;
-    if (duration > 0) state.computed.emplace_back(now, now + duration);
+    unit.busy = true;
+    Rank& state = ranks_[rank];
+    if (!node.is_cpu) {
+      state.busy += duration;
+      if (duration > 0) state.computed.emplace_back(now, now + duration);
+    }
     Record(rank, node.id, now, now + duration);
     events_.push({now + duration, rank, position});
   }
@@ -203,7 +219,8 @@ class AnalyticalSimulation {
 
   void Finish(const Event& event) {
     Rank& state = ranks_[event.rank];
-    if (!Communicates(program(event.rank).nodes[event.node])) state.computing = false;
+    const trace::Node& node = program(event.rank).nodes[event.node];
+    if (!Communicates(node)) UnitOf(event.rank, node).busy = false;
     ++state.done;
     state.finish = std::max(state.finish, event.time);
     const AnalyticalPlan::Program& waiting = plan(event.rank);
@@ -211,7 +228,7 @@ class AnalyticalSimulation {
       const uint32_t user = waiting.users[i];
       if (--state.waits[user] == 0) Ready(event.rank, user, event.time);
     }
-    StartCompute(event.rank, event.time);
+    StartNext(event.rank, event.time);
   }
 
   std::optional<Error> Stuck() const {

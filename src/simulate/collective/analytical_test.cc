@@ -40,6 +40,21 @@ TEST(AnalyticalSimulation, ComputeHidesCommunicationThatItDoesNotNeed) {
   EXPECT_EQ(answer->ranks[3].overlap, 3u);
 }
 
+TEST(AnalyticalSimulation, TheHostWorksBesideTheDevice) {
+  trace::TraceGraph trace;
+  trace::Program program;
+  Append(program, Compute(1, 10));
+  Append(program, {.id = 2, .is_cpu = true, .duration = Time(8)}, {1});
+  Append(program, {.id = 3, .is_cpu = true, .duration = Time(8)}, {1});
+  Append(program, Compute(4, 5), {1});
+  trace.programs = {program};
+  trace.program_of_rank = {0};
+  const auto answer = SimulateAnalytical(trace, kFive);
+  ASSERT_TRUE(answer.ok());
+  EXPECT_EQ(answer->ranks[0].finish, 26u);  // 10, and two copies one after the other
+  EXPECT_EQ(answer->ranks[0].gpu, 15u);
+}
+
 TEST(AnalyticalSimulation, ACollectiveWaitsForItsLastMember) {
   trace::TraceGraph trace;
   trace.programs.resize(2);

@@ -111,7 +111,7 @@ class RankLoops {
     Spans computing;
     Spans busy;
     for (size_t i = 0; i < intervals_.size(); ++i) {
-      if (intervals_[i] == nullptr) continue;
+      if (intervals_[i] == nullptr || program_.nodes[i].is_cpu) continue;  // the host's work runs beside all else
       uint64_t& total = Communicates(i) ? communicated : computed;
       total = Sum(total, Product(length_[i], repeats_[i]));
       if (Communicates(i)) once += length_[i];
