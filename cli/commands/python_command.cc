@@ -21,6 +21,7 @@ inline constexpr DiagnosticKind kNoExporter{
 
 // Where the program of `command` is in the source tree, and in share/ of the package.
 std::filesystem::path ScriptOf(const std::filesystem::path& root, const std::string& command) {
+  if (command == "validate") return root / "python" / "export" / "validate_published.py";
   const auto folder = command == "experiment" ? root / "experiments" / "runner"
                                               : root / "python" / (command == "sweep" ? "sweep" : "export");
   return folder / (command + ".py");
@@ -49,6 +50,10 @@ Error Become(const std::string& command, const std::vector<std::string>& argumen
 
 bool IsPythonCommand(std::string_view command, std::span<char*> arguments) {
   if (command == "export" || command == "shard" || command == "experiment") return true;
+  if (command == "validate") {
+    const auto published = [](const char* word) { return std::string_view(word).ends_with("published-training"); };
+    return std::any_of(arguments.begin(), arguments.end(), published);
+  }
   if (command != "sweep") return false;
   return std::any_of(arguments.begin(), arguments.end(), [](const char* word) {
     const std::string_view text = word;

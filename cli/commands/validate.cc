@@ -67,7 +67,8 @@ void AddValidateCommand(CLI::App& app, Console& console) {
   command
       .add_option("--set", options->validate.set,
                   "one set only: gemm, kernels, collectives, models or step-times; or xla-twins, where our optimiser "
-                  "meets XLA's own compiler")
+                  "meets XLA's own compiler; or published-training, step times that others published (its options: "
+                  "hespas validate --set published-training --help)")
       ->check(CLI::IsMember({"gemm", "kernels", "collectives", "models", "step-times", kTwinSet}));
   command.add_option("--twins", options->twins, "of xla-twins: another folder of NAME.mlir and NAME.DEVICE.hlo")
       ->check(CLI::ExistingDirectory);

@@ -20,7 +20,7 @@ import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
-from partition import NotPartitioned, failure_of, partitioned_hlo, whole_dump  # noqa: E402
+from partition import MOST_DEVICES, NotPartitioned, failure_of, partitioned_hlo, whole_dump  # noqa: E402
 
 
 def prepare_environment(devices):
@@ -240,20 +240,22 @@ def partition_here(program, devices, folder):
 
 def export_like(request):
     """As `export` for a MaxText configuration as our own program, which no CPU could compile to the end."""
+    import carry_over
     import maxtext_config
     import maxtext_like
 
-    devices = request["devices"]
-    keys = maxtext_config.settings(request["file"], request["parameters"])
+    wanted = request["devices"]
+    keys, devices = carry_over.smaller(maxtext_config.settings(request["file"], request["parameters"]), wanted)
     text = maxtext_like.text_of(keys, devices)
-    common = {"program": request["name"], "versions": versions(), "partitions": devices, "replicas": 1}
+    common = {"program": request["name"], "versions": versions(), "partitions": wanted, "replicas": 1}
     for stage in request["stages"]:
         path = f"{request['output']}/{request['name']}.{stage}.mlir" + (".gz" if request["gzip"] else "")
         if stage == "lowered" or devices == 1:
             write(path, text)
         else:
             with tempfile.TemporaryDirectory(prefix="hespas-", ignore_cleanup_errors=True) as dumps:
-                write(path, partitioned_stablehlo(dumped_in_child(text, devices, dumps)))
+                hlo = dumped_in_child(text, devices, dumps)
+                write(path, partitioned_stablehlo(carry_over.carried(hlo, devices, wanted, int(keys.get("dcn_data_parallelism", 1)))))
         print(json.dumps({"file": path, "stage": stage, **common, "flags": os.environ["XLA_FLAGS"]}), flush=True)
 
 
@@ -266,7 +268,7 @@ def main():
         partition_here(*sys.argv[2:])
         return 0
     request = json.loads(pathlib.Path(sys.argv[1]).read_text())
-    prepare_environment(request["devices"])
+    prepare_environment(min(request["devices"], MOST_DEVICES) if request.get("like") else request["devices"])
     try:
         (export_like if request.get("like") else export)(request)
     except (Refused, NotPartitioned, ValueError, TypeError) as error:

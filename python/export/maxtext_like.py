@@ -5,7 +5,6 @@ CPU devices, which knows the calls only as parts of manual regions.
 """
 import re
 
-MOST_DEVICES = 2048  # of one process in XLA's CPU client (kMaxCPUDevicesPerProcess)
 PLACEMENT = re.compile(r'(%\S+) = stablehlo\.custom_call @annotate_device_placement\((%\S+)\) \{backend_config = "", has_side_effect = true, '
                        r'mhlo\.frontend_attributes = \{_xla_buffer_placement = "(\w+)"\}\}')
 

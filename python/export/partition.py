@@ -7,6 +7,7 @@ import tempfile
 import threading
 import time
 
+MOST_DEVICES = 2048  # of one process in XLA's CPU client (kMaxCPUDevicesPerProcess)
 # Behind the partitioner XLA inlines the calls that it made; the pass after that shows the program as it then is.
 PASSES = "spmd-partitioning|call-inliner|sub-byte-size-setter"
 DUMPS = ("*SubbytePacker_pipeline.after_pipeline-start*.txt", "*.spmd-partitioner.after_call-inliner*.txt", "*after_spmd-partitioning*.txt")
