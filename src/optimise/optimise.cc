@@ -61,6 +61,7 @@ constexpr Pass kPasses[] = {
     {"combine-collectives", "combines collectives of one kind up to a size", CombineCollectives},
     {"fusion-wrapper", "makes kernels of the ops that combining left", WrapKernels, true, false},
     {"dce", "removes dead code", EliminateDeadCode},
+    {"copies", "copies what loops overwrite and what leaves the program twice", InsertCopies, true, false},
     {"async-collectives", "splits collectives into a start and a done", SplitCollectives, true, false},
     {"schedule", "orders ops for little memory and, on GPUs, for overlap with collectives", Schedule},
     {"pipeline-collectives", "lets a loop's collectives run beside other iterations, if flags say so",

@@ -70,6 +70,7 @@ void SplitReductions(Dataflow& flow, PassContext& context);
 void FormReductionTrees(Dataflow& flow, PassContext& context);
 void Fuse(Dataflow& flow, PassContext& context);
 void FuseOnCpu(Dataflow& flow, PassContext& context);
+void InsertCopies(Dataflow& flow, PassContext& context);
 void WrapKernels(Dataflow& flow, PassContext& context);
 void CombineCollectives(Dataflow& flow, PassContext& context);
 void RemoveBarriers(Dataflow& flow, PassContext& context);

@@ -1,5 +1,7 @@
 // Convolutions as calls of cuDNN, which has kernels for both gradients (XLA's ConvRewriter): a filter
 // that was reversed for the gradient of an input is given as it is.
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "optimise/dataflow/convolution_call.h"
@@ -39,7 +41,8 @@ class Rewriter {
       role = ConvolutionRole::kInputGradient;
       filter = straight;
     }
-    flow_.Replace(node.first_result, Call(id, role, filter, *labels));
+    const ValueId old = node.first_result;  // calls add nodes, which may move this one
+    flow_.Replace(old, Call(id, role, filter, *labels));
   }
 
   bool IsForCudnn(const Node& node, const ir::ConvolutionDimensions& labels) const {
@@ -92,18 +95,92 @@ class Rewriter {
     return *transposed == spatial ? producer->operands[0] : otherwise;
   }
 
+  // What is added around and between the input's elements before the call; all else cuDNN does.
+  struct Padding {
+    Dimensions low, high, interior;  // of the input's dimensions
+    ir::IntegerMatrix left;          // to cuDNN
+    bool is_needed = false;
+  };
+
+  // cuDNN pads both sides alike and dilates no input. A forward convolution that needs more reads a padded input, the
+  // gradient of a filter one with the larger side's surplus (XLA's ConvPaddingLegalization,
+  // conv_padding_legalization.cc).
+  Padding PaddingOf(const Node& node, ConvolutionRole role, const ir::ConvolutionDimensions& labels) const {
+    const size_t rank = flow_.type(node.operands[0]).dims.size();
+    const size_t places = labels.input_spatial.size();
+    Padding made{.low = Dimensions(rank, 0), .high = Dimensions(rank, 0), .interior = Dimensions(rank, 0), .left = {}};
+    const std::string_view* text = flow_.attribute(node, "padding");
+    const auto padding = text == nullptr ? std::nullopt : ir::AsIntegerMatrix(*text);
+    const auto dilation = IntegersOf(flow_, node, "lhs_dilation");
+    const bool forward = role == ConvolutionRole::kForward;
+    if (role == ConvolutionRole::kInputGradient || (padding && padding->values.size() != 2 * places)) return made;
+    made.left = padding.value_or(ir::IntegerMatrix{static_cast<int64_t>(places), 2, Dimensions(2 * places, 0)});
+    for (size_t i = 0; i < places; ++i) {
+      const int64_t low = made.left.values[2 * i];
+      const int64_t high = made.left.values[2 * i + 1];
+      const int64_t between = dilation && i < dilation->size() ? (*dilation)[i] - 1 : 0;
+      made.is_needed = made.is_needed || low != high || (forward && (low < 0 || between > 0));
+      if (!forward && (low < 0 || high < 0)) return {};
+    }
+    for (size_t i = 0; i < places; ++i) {
+      const auto d = static_cast<size_t>(labels.input_spatial[i]);
+      int64_t& low = made.left.values[2 * i];
+      int64_t& high = made.left.values[2 * i + 1];
+      const int64_t kept = forward ? 0 : std::min(low, high);
+      made.low[d] = low - kept;
+      made.high[d] = high - kept;
+      if (forward && dilation && i < dilation->size()) made.interior[d] = (*dilation)[i] - 1;
+      low = high = kept;
+    }
+    return made;
+  }
+
+  ValueId Padded(ValueId input, const Padding& padding) {
+    ir::Module& source = flow_.source();
+    Dimensions dims = flow_.type(input).dims;
+    for (size_t d = 0; d < dims.size(); ++d) {
+      dims[d] += padding.low[d] + padding.high[d] + padding.interior[d] * std::max<int64_t>(0, dims[d] - 1);
+    }
+    const ir::TypeId scalar = TensorLike(source, flow_.type_id(input), {});
+    const std::string zero = "dense<0.000000e+00> : " + source.types().Text(scalar);
+    const ValueId value = flow_.result(flow_.Add(
+        {.name = "stablehlo.constant", .results = {scalar}, .attributes = {MakeAttribute(source, "value", zero)}}));
+    return flow_.result(
+        flow_.Add({.name = "stablehlo.pad",
+                   .operands = {input, value},
+                   .results = {TensorLike(source, flow_.type_id(input), std::move(dims))},
+                   .attributes = {MakeAttribute(source, "edge_padding_low", ArrayText(padding.low)),
+                                  MakeAttribute(source, "edge_padding_high", ArrayText(padding.high)),
+                                  MakeAttribute(source, "interior_padding", ArrayText(padding.interior))}}));
+  }
+
+  static std::string PaddingText(const ir::IntegerMatrix& padding) {
+    std::string rows;
+    for (int64_t r = 0; r < padding.rows; ++r) {
+      rows += fmt::format("{}[{}, {}]", r == 0 ? "" : ", ", padding.at(r, 0), padding.at(r, 1));
+    }
+    return fmt::format("dense<[{}]> : tensor<{}x2xi64>", rows, padding.rows);
+  }
+
   ValueId Call(NodeId id, ConvolutionRole role, ValueId filter, const ir::ConvolutionDimensions& labels) {
     ir::Module& source = flow_.source();
+    const ir::ElementKind kind = flow_.type(flow_.node(id).operands[0]).element.kind;
+    const bool is_float = kind >= ir::ElementKind::kF64 && kind <= ir::ElementKind::kBF16;
+    const Padding padding = is_float ? PaddingOf(flow_.node(id), role, labels) : Padding();
+    ValueId input = flow_.node(id).operands[0];
+    if (padding.is_needed) input = Padded(input, padding);
     const Node& node = flow_.node(id);
     std::vector<ir::Attribute> attributes;
     for (const ir::Attribute& attribute : node.attributes) {
       const std::string_view name = source.name(attribute.name);
-      if (name != "dimension_numbers" && name != "window_reversal") attributes.push_back(attribute);
+      const bool made_before = padding.is_needed && (name == "padding" || name == "lhs_dilation");
+      if (name != "dimension_numbers" && name != "window_reversal" && !made_before) attributes.push_back(attribute);
     }
+    if (padding.is_needed) attributes.push_back(MakeAttribute(source, "padding", PaddingText(padding.left)));
     attributes.push_back(LabelsAttribute(source, ExchangeLabels(role, labels)));
     attributes.push_back(MakeAttribute(source, "call_target_name", '"' + std::string(TargetOf(role)) + '"'));
     return flow_.result(flow_.Add({.name = "stablehlo.custom_call",
-                                   .operands = {node.operands[0], filter},
+                                   .operands = {input, filter},
                                    .results = {flow_.type_id(node.first_result)},
                                    .attributes = std::move(attributes),
                                    .origin = node.origin}));

@@ -45,7 +45,9 @@ bool IsBroadcast(const Node* node) { return node != nullptr && node->kind == OpK
 
 bool IsTritonElementwise(const Dataflow& flow, const Node& node) {
   const auto& element = flow.type(node.operands[0]).element;
-  if (!flow.type(node.first_result).has_static_shape() || element.complex || ir::ElementBits(element) < 8) return false;
+  if (!flow.type(node.first_result).has_static_shape() || element.complex ||
+      (ir::ElementBits(element) < 8 && ir::ElementBits(element) != 1))
+    return false;
   if (IsIn(kOfAnyType, node.kind) || node.kind == OpKind::kClamp || node.kind == OpKind::kDivide) return true;
   const bool is_float = IsHalfOrSingle(flow.type(node.operands[0])) || element.kind == ElementKind::kF64;
   return is_float &&

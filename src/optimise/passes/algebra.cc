@@ -1,5 +1,6 @@
 // Arithmetic with numbers that the program spells out (XLA's AlgebraicSimplifier and ConstantFolding): powers become
-// multiplications, divisions by a number multiply, what changes nothing goes.
+// multiplications, divisions by a number multiply, what changes nothing goes, and
+// broadcasts of broadcasts are one.
 //
 // Source: xla/hlo/transforms/simplifiers/algebraic_simplifier.cc, HandlePower, HandleDivide, HandleMultiply, HandleAdd,
 // HandleSubtract.
@@ -33,7 +34,11 @@ class Algebra {
       for (ValueId& operand : flow_.node(id).operands) operand = flow_.Resolve(operand);
       const Node& node = flow_.node(id);
       if (node.result_count != 1 || !flow_.type(node.first_result).has_static_shape()) continue;
-      if (IsFloat(flow_.type(node.first_result))) Visit(id);
+      if (node.kind == OpKind::kBroadcastInDim) {
+        VisitBroadcast(id);
+      } else if (IsFloat(flow_.type(node.first_result))) {
+        Visit(id);
+      }
     }
     flow_.Normalise();
   }
@@ -107,6 +112,22 @@ class Algebra {
     const auto number = NumberOf(node.operands[0]);
     if (constant == nullptr || constant->kind != OpKind::kConstant || !number) return;
     flow_.Replace(flow_.result(id), Constant(*number, flow_.type_id(flow_.result(id))));
+  }
+
+  // A broadcast of a broadcast is one.
+  void VisitBroadcast(NodeId id) {
+    const Node* inner = flow_.ProducerNode(flow_.node(id).operands[0]);
+    if (inner == nullptr || inner->kind != OpKind::kBroadcastInDim) return;
+    const auto first = IntegersOf(flow_, *inner, "broadcast_dimensions");
+    const auto second = IntegersOf(flow_, flow_.node(id), "broadcast_dimensions");
+    if (!first || !second || !flow_.type(inner->operands[0]).has_static_shape()) return;
+    Dimensions to;
+    for (const int64_t d : *first) {
+      if (d < 0 || static_cast<size_t>(d) >= second->size()) return;
+      to.push_back((*second)[static_cast<size_t>(d)]);
+    }
+    const ValueId old = flow_.result(id);
+    flow_.Replace(old, BroadcastInDim(flow_, inner->operands[0], flow_.type_id(old), to, flow_.node(id).origin));
   }
 
   void VisitPower(NodeId id, double exponent) {

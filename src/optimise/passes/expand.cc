@@ -15,6 +15,7 @@ class Expander {
 
   // Fusions first, as they may hold cuBLAS and cuDNN calls; fusions within fusions come in further rounds.
   void Run() {
+    ForEach(OpKind::kCopy, &Expander::Forward);
     ForEach(OpKind::kAsyncDone, &Expander::Unite);
     constexpr int kRounds = 8;
     for (int round = 0; round < kRounds && ForEach(OpKind::kFusion, &Expander::Inline); ++round) {
@@ -37,6 +38,8 @@ class Expander {
     if (found) flow_.Normalise();
     return found;
   }
+
+  void Forward(NodeId id) { flow_.Replace(flow_.result(id), flow_.node(id).operands[0]); }
 
   // The start and done of a collective as one.
   void Unite(NodeId id) {

@@ -24,6 +24,7 @@ class LoopSinker {
   LoopSinker(Dataflow& flow, NodeId loop) : flow_(flow), loop_(loop), carried_(flow.node(loop).result_count) {}
 
   void Run() {
+    MergeCounters();
     for (uint32_t i = 0; i < carried_; ++i) {
       if (IsUnchanged(i)) Sink(i, flow_.node(loop_).operands[i]);
     }
@@ -37,6 +38,39 @@ class LoopSinker {
   Dataflow& Body() { return *flow_.node(loop_).bodies[1]; }
 
   bool IsUnchanged(uint32_t i) { return Body().outputs[i] == Body().parameters[i]; }
+
+  static std::string_view ConstantText(const Dataflow& flow, ValueId value) {
+    const Node* node = flow.ProducerNode(value);
+    if (node == nullptr || node->kind != OpKind::kConstant || !flow.type(value).dims.empty()) return {};
+    const std::string_view* text = flow.attribute(*node, "value");
+    return text == nullptr ? std::string_view() : *text;
+  }
+
+  // What a carried number grows by each time; empty where it does not.
+  std::string_view StepOf(uint32_t i) {
+    const Dataflow& body = Body();
+    const Node* sum = body.ProducerNode(body.outputs[i]);
+    if (sum == nullptr || sum->kind != OpKind::kAdd || sum->operands[0] != body.parameters[i]) return {};
+    return ConstantText(body, sum->operands[1]);
+  }
+
+  // Numbers that start alike and grow alike are one (XLA's WhileLoopSimplifier).
+  void MergeCounters() {
+    for (uint32_t j = 1; j < carried_; ++j) {
+      const std::string_view start = ConstantText(flow_, flow_.node(loop_).operands[j]);
+      const std::string_view step = StepOf(j);
+      if (start.empty() || step.empty()) continue;
+      for (uint32_t i = 0; i < j; ++i) {
+        if (merged_.contains(i) || StepOf(i) != step || ConstantText(flow_, flow_.node(loop_).operands[i]) != start)
+          continue;
+        const ValueId old = Body().parameters[j];
+        for (const auto& body : flow_.node(loop_).bodies) body->Replace(body->parameters[j], body->parameters[i]);
+        kept_.push_back({j, old});
+        merged_[j] = i;
+        break;
+      }
+    }
+  }
 
   // A constant, broadcast or not. XLA stores whatever else a loop does not change, broadcast masks, too.
   bool IsConstant(ValueId value) const {
@@ -123,9 +157,14 @@ class LoopSinker {
     flow_.node(loop_).result_count = carried_;
     const NodeId rebuilt = flow_.Add(std::move(node), types);
     uint32_t next = 0;
+    std::vector<ValueId> now(before.begin(), before.begin() + carried_);
     for (uint32_t i = 0; i < carried_; ++i) {
-      const ValueId old(first.index() + i);
-      flow_.Replace(old, drop[i] ? before[i] : flow_.result(rebuilt, next++));
+      if (merged_.contains(i)) {
+        now[i] = now[merged_[i]];
+      } else if (!drop[i]) {
+        now[i] = flow_.result(rebuilt, next++);
+      }
+      flow_.Replace(ValueId(first.index() + i), now[i]);
     }
   }
 
@@ -133,7 +172,8 @@ class LoopSinker {
   NodeId loop_;
   uint32_t carried_;
   std::vector<std::pair<size_t, ValueId>> kept_;
-  std::unordered_map<uint32_t, ValueId> clones_;  // by value of the outer flow
+  std::unordered_map<uint32_t, uint32_t> merged_;  // counters that are another's
+  std::unordered_map<uint32_t, ValueId> clones_;   // by value of the outer flow
 };
 
 class LoopHoister {
