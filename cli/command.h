@@ -89,6 +89,7 @@ void AddOptimiseCommand(CLI::App& app, Console& console);
 void AddCheckCommand(CLI::App& app, Console& console);
 void AddSchemaCommand(CLI::App& app, Console& console);
 void AddServeCommand(CLI::App& app, Console& console);
+void AddGoodputCommand(CLI::App& app, Console& console);
 void AddServeEstimateCommand(CLI::App& app, Console& console);
 void AddCacheCommand(CLI::App& app, Console& console);
 void AddDoctorCommand(CLI::App& app, Console& console);

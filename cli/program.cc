@@ -54,6 +54,7 @@ constexpr Command kCommands[] = {
     {"schema", AddSchemaCommand},
     {"calibrate", AddCalibrateCommand},
     {"serve", AddServeCommand},
+    {"goodput", AddGoodputCommand},
     {"serve-estimate", AddServeEstimateCommand},
     {"ptx", AddPtxCommand},
     {"cache", AddCacheCommand},

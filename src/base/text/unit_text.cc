@@ -52,7 +52,7 @@ constexpr Spelling kByteUnits[] = {{"B", 1}, {"bytes", 1}, {"byte", 1}, {"b", 0.
 constexpr Spelling kRateUnits[] = {{"B/s", 1}, {"Bps", 1}, {"b/s", 0.125}, {"bit/s", 0.125}, {"bps", 0.125}};
 constexpr Spelling kFlopUnits[] = {{"FLOP/s", 1}, {"FLOPS", 1}, {"FLOPs", 1},  {"flop/s", 1},
                                    {"OP/s", 1},   {"OPS", 1},   {"FLOPs/s", 1}};
-constexpr Spelling kTimeUnits[] = {{"s", 1}, {"sec", 1}};
+constexpr Spelling kTimeUnits[] = {{"s", 1}, {"sec", 1}, {"min", 60}, {"h", 3600}, {"d", 86400}};
 constexpr Spelling kClockUnits[] = {{"Hz", 1}};
 constexpr Spelling kPowerUnits[] = {{"W", 1}};
 

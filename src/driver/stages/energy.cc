@@ -5,9 +5,17 @@
 namespace hespas::driver {
 namespace {
 
-constexpr double kIdleShare = 0.1;    // of the TDP, where the device file names no idle power
-constexpr double kMemoryShare = 0.3;  // of the range, at full memory traffic, where it names no hbm_power_ratio
-constexpr double kLinkShare = 0.05;   // at full traffic of all links
+constexpr double kIdleShare = 0.1;  // of the TDP, where the device file names no idle power
+// Fractions of the range between idle and TDP (docs/goodput.md gives the derivation):
+constexpr double kActiveShare = 0.15;  // clocks and leakage while any kernel runs; a quarter of a V100's dynamic power
+                                       // in AccelWattch (MICRO 2021), less what idle power holds already
+constexpr double kMemoryShare = 0.35;  // full memory traffic, where the file names no hbm_power_ratio: 4 pJ a bit in
+                                       // HBM (O'Connor et al., MICRO 2017), as much again to bring it to the lanes
+constexpr double kLinkShare = 0.2;  // full traffic of all links: 0.05 for their lanes, the rest for the memory that is
+                                    // read twice and written once for each byte sent
+// Arithmetic draws the rest, so that a kernel which computes all the time and keeps half of the memory's bandwidth
+// reaches the TDP: large matmuls are limited by it.
+double ArithmeticShare(const Power& power) { return 1 - kActiveShare - power.memory_share / 2; }
 
 }  // namespace
 
@@ -28,7 +36,8 @@ double EnergyOf(const Power& power, const graph::Estimate& estimate) {
     if (term.name == graph::kMemoryTerm) traffic += term.time.seconds();
   }
   const double seconds = estimate.time.seconds();
-  const double busy = (1 - power.memory_share) * arithmetic + power.memory_share * traffic;
+  const double busy =
+      kActiveShare * seconds + ArithmeticShare(power) * std::min(arithmetic, seconds) + power.memory_share * traffic;
   return power.idle_w * seconds + power.range_w * std::min(seconds, busy);
 }
 

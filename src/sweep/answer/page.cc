@@ -7,16 +7,23 @@
 #include <limits>
 #include <set>
 
+#include "report/page/charts.h"
 #include "report/page/html_text.h"
 #include "report/page/shell.h"
 #include "sweep/answer/analysis.h"
 #include "sweep/answer/answers.h"
-#include "sweep/answer/charts.h"
 
 namespace hespas::sweep {
 namespace {
 
+using report::Chart;
+using report::EscapeAttribute;
 using report::EscapeHtml;
+using report::HeatMap;
+using report::HeatTable;
+using report::Mark;
+using report::ScatterSvg;
+using report::Series;
 
 constexpr size_t kListed = 1000;  // rows of the table of points
 constexpr size_t kDrawn = 3000;   // marks of a scatter
@@ -24,8 +31,6 @@ constexpr size_t kCells = 16;     // rows or columns of a heat map
 constexpr size_t kLines = 6;      // scaling curves in one chart
 constexpr size_t kMaps = 3;
 constexpr char kStyle[] = R"(
-.plot { width: 100%; height: auto; } .plot text { font-size: 12px; fill: var(--soft); } .rule { stroke: var(--line); }
-.legend { font-size: .85rem; margin: 6px 0 0; } .legend span { margin-right: 14px; }
 .heat td { text-align: right; padding: 4px 8px; } .heat td a { color: inherit; text-decoration: none; }
 tr:target { outline: 2px solid var(--accent); } td:nth-child(n + 7):last-child:not(.number) { min-width: 0; font: inherit; }
 .points code { font-size: .78rem; } .points details { margin: 0; }
@@ -353,7 +358,7 @@ std::string SweepPage(const PageInput& input) {
                          .subtitle = fmt::format("{} points", input.rows.size()),
                          .body = Page(input).Body(),
                          .scripts = {},
-                         .style = kStyle});
+                         .style = std::string(report::kChartStyle) + kStyle});
 }
 
 }  // namespace hespas::sweep

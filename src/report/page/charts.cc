@@ -1,4 +1,4 @@
-#include "sweep/answer/charts.h"
+#include "report/page/charts.h"
 
 #include <fmt/format.h>
 
@@ -8,10 +8,8 @@
 
 #include "report/page/html_text.h"
 
-namespace hespas::sweep {
+namespace hespas::report {
 namespace {
-
-using report::EscapeHtml;
 
 constexpr double kWidth = 560;
 constexpr double kHeight = 340;
@@ -181,4 +179,4 @@ std::string HeatTable(const HeatMap& map) {
   return out + "</table></div>\n";
 }
 
-}  // namespace hespas::sweep
+}  // namespace hespas::report

@@ -1,14 +1,19 @@
-// Charts of a sweep's page as SVG: nothing to load, sharp in print, readable without a script.
+// Charts of pages as SVG: nothing to load, sharp in print, readable without a script.
 //
-// - Every mark has a title; marks that stand for a point link to its place in the page (#point-N).
+// - Every mark has a title; marks may link to a place in the page.
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "sweep/answer/row.h"
+namespace hespas::report {
 
-namespace hespas::sweep {
+// What a page's style needs for them, beside page.css.
+inline constexpr char kChartStyle[] = R"(
+.plot { width: 100%; height: auto; } .plot text { font-size: 12px; fill: var(--soft); } .rule { stroke: var(--line); }
+.legend { font-size: .85rem; margin: 6px 0 0; } .legend span { margin-right: 14px; }
+)";
 
 struct Mark {
   double x = 0;
@@ -50,4 +55,4 @@ std::string HeatTable(const HeatMap& map);
 
 std::string EscapeAttribute(std::string_view text);
 
-}  // namespace hespas::sweep
+}  // namespace hespas::report
