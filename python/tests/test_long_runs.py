@@ -26,3 +26,7 @@ class Goodput(unittest.TestCase):
             page = pathlib.Path(folder) / "run.html"
             hespas.goodput(hespas.load(EXAMPLE), "H100_80GB", tokens=1e12, runs=5, scaling="4,8", report=page)
             self.assertIn("Where the days go", page.read_text())
+
+
+if __name__ == "__main__":
+    unittest.main()
