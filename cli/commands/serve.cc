@@ -1,11 +1,10 @@
 // `hespas serve`: what clients of an inference server see, from a model, a device, a network and a load.
-#include "driver/serving/serve.h"
-
 #include <memory>
 
 #include "base/text/unit_text.h"
 #include "cli/format.h"
 #include "cli/pipeline_options.h"
+#include "driver/serving/search.h"
 
 namespace hespas::cli {
 namespace {
@@ -14,6 +13,8 @@ struct ServeCommand {
   driver::ServeOptions options;
   std::string rate;
   std::string link;
+  std::string output;
+  bool search = false;
   Format format = Format::kTable;
 };
 
@@ -89,6 +90,24 @@ report::Table AsTable(const driver::ServeAnswer& answer) {
   return table;
 }
 
+void RunServe(ServeCommand& c, Console& console) {
+  c.options.record = !c.output.empty();
+  const auto answer = driver::Serve(c.options, console.diagnostics);
+  if (console.PrintDiagnostics() || !answer) return;
+  if (!c.output.empty()) {
+    if (const Status written = driver::WriteServeFolder(*answer, c.output); !written)
+      return console.Fail(written.error());
+  }
+  Print(c.format == Format::kJson ? driver::ToJson(*answer) : RenderTable(AsTable(*answer), c.format));
+}
+
+void RunSearch(const ServeCommand& c, Console& console) {
+  const auto answer = driver::Search(c.options, console.diagnostics);
+  if (console.PrintDiagnostics() || !answer) return;
+  Print(c.format == Format::kJson ? driver::ToJson(*answer, c.options)
+                                  : RenderTable(driver::SearchTable(*answer), c.format));
+}
+
 }  // namespace
 
 void AddServeCommand(CLI::App& app, Console& console) {
@@ -102,13 +121,14 @@ void AddServeCommand(CLI::App& app, Console& console) {
   command.add_option("--slo", c->options.slo, "limits of a good answer: ttft=2s,tpot=50ms");
   command.add_option("--price", c->options.price, "USD of a device and hour")->check(Positive());
   command.add_flag("--require-fit", c->options.require_fit, "a model that does not fit is an error");
+  command.add_flag("--search", c->search,
+                   "try all layouts of the devices (--device and --weights may be lists) under --slo or over loads");
+  command.add_option("--output", c->output, "folder for serve.json, requests.csv, timeline.csv and report.html");
   AddFormatOption(command, c->format);
   command.callback([c, &console] {
     c->options.command_line = console.command_line;
     if (!ReadRates(*c, console)) return;
-    const auto answer = driver::Serve(c->options, console.diagnostics);
-    if (console.PrintDiagnostics() || !answer) return;
-    Print(c->format == Format::kJson ? driver::ToJson(*answer) : RenderTable(AsTable(*answer), c->format));
+    c->search ? RunSearch(*c, console) : RunServe(*c, console);
   });
 }
 

@@ -36,7 +36,7 @@ struct Speculation {
 // Host times; all 0 where steps are given as constants.
 struct Overheads {
   double step_s = 0;          // between steps: scheduling, input preparation, sampling
-  double request_s = 0;       // the same for each request in the step
+  double request_s = 0;       // to schedule and prepare each request of a step
   double ingress_s = 0;       // from the client to the queue: HTTP, tokenising
   double token_s = 0;         // from a step's end to the client: detokenising, sending
   bool asynchronous = false;  // the host prepares a step while the device computes the one before

@@ -181,10 +181,10 @@ void Replica::Begin(const Plan& plan, double now) {
   const StepCost cost = model_.CostOf(plan.shape);
   const Overheads& o = policy_.overheads;
   const double requests = plan.shape.decode_requests + plan.shape.prompt_requests;
-  const double host = o.step_s + o.request_s * requests;
+  const double host = o.request_s * requests;
   const auto stages = static_cast<double>(policy_.stages);
   const double stage = cost.seconds / stages;
-  const double entry = OnGrid(o.asynchronous ? std::max(stage, host) : stage + host);
+  const double entry = OnGrid(o.step_s + (o.asynchronous ? std::max(stage, host) : stage + host));
   const double whole = entry + OnGrid(cost.seconds - stage);
   serial_ = plan.serial;
   entry_free_ = now + entry;

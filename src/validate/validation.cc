@@ -11,6 +11,7 @@
 #include "validate/bounds.h"
 #include "validate/held_out.h"
 #include "validate/measured_sets.h"
+#include "validate/serving.h"
 #include "validate/step_times.h"
 #include "validate/stream_collectives.h"
 
@@ -87,6 +88,7 @@ bool AddShipped(Groups& groups, const std::string& set, Diagnostics& diagnostics
   }
   if (wanted("models") && !AddModels(groups, kMode, shipped, diagnostics)) return false;
   if (wanted("gemm") && !AddPublishedErrors(groups, kMode, shipped, diagnostics)) return false;
+  if (set == kServingSet && !AddServing(groups, kMode, diagnostics)) return false;  // half a minute: only by name
   return !wanted("step-times") || AddStepTimes(groups, kMode, diagnostics);
 }
 

@@ -70,6 +70,7 @@ Json ToObject(const ServeAnswer& a) {
   if (a.memory) json["memory"] = Of(*a.memory);
   json["step"] = {
       {"decode_s", a.decode_s}, {"prefill_s", a.prefill_s}, {"where_time_goes", WhereTimeGoes(a.run.counts)}};
+  if (a.sigma_tpot) json["sigma"] = {{"ttft", *a.sigma_ttft}, {"tpot", *a.sigma_tpot}};
   if (a.cost) json["cost_per_million_tokens"] = *a.cost;
   json["warnings"] = Json::array();
   for (const Diagnostic& warning : a.warnings)

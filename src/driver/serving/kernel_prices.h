@@ -30,6 +30,8 @@ class KernelPrices {
 
  private:
   serve::StepCost Product(const serve::StepKernel& kernel) const;
+  double GraphUs(const serve::StepKernel& kernel, estimate::calibrated::Datatype type, double weights,
+                 double rows) const;  // bytes of an element of weights and rows
   double CollectiveUs(const serve::StepKernel& kernel) const;
   double OwnAllReduceUs(double bytes, int64_t ranks) const;
   serve::StepCost InStream(const estimate::calibrated::KernelTime& time, serve::Part part, double count) const;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/diagnostic.h"
+#include "base/result.h"
 #include "driver/serving/memory.h"
 #include "driver/stages/device.h"
 #include "serve/cluster.h"
@@ -67,6 +68,7 @@ struct ServeOptions {
   std::optional<double> price;  // USD of a device and hour
   std::string step_model;
   bool require_fit = false;
+  bool record = false;  // Run::timeline
   std::string command_line;
 };
 
@@ -80,15 +82,17 @@ struct ServeAnswer {
   std::string engine;
   std::string engine_version;
   serve::Figures figures;
+  serve::Workload workload;
   serve::Run run;
   std::optional<ServeMemory> memory;
   double max_concurrency = 0;             // of requests that reserve what they may need
   double max_concurrency_optimistic = 0;  // that have half of their answer
   double decode_s = 0;                    // a step at the run's mean batch and context
   double prefill_s = 0;                   // of one prompt of mean length
-  std::optional<double> sigma;            // relative
-  bool goodput = false;                   // limits were given
-  std::optional<double> cost;             // USD for a million output tokens
+  std::optional<double> sigma_ttft;       // relative, one standard deviation
+  std::optional<double> sigma_tpot;
+  bool goodput = false;        // limits were given
+  std::optional<double> cost;  // USD for a million output tokens
   std::vector<Diagnostic> warnings;
   std::string command_line;
 };
@@ -96,6 +100,8 @@ struct ServeAnswer {
 std::optional<ServeAnswer> Serve(const ServeOptions& options, Diagnostics& diagnostics);
 
 std::string ToJson(const ServeAnswer& answer);
+// serve.json, requests.csv and timeline.csv, and report.html from all of them.
+Status WriteServeFolder(const ServeAnswer& answer, const std::string& folder);
 // Rows of figure and value, for people and CSV.
 std::vector<std::pair<std::string, std::string>> ToRows(const ServeAnswer& answer);
 

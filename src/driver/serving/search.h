@@ -1,0 +1,48 @@
+// `hespas serve --search`: which devices, layout, formats and load serve best.
+//
+// - Candidates are all layouts of the devices (tensor, pipeline, replicas, or engines for prompts and tokens apart),
+//   formats and devices that are named; those that memory or a lone request's bounds exclude are not simulated.
+// - Under limits the highest rate whose 99th percentiles keep them is found by bisection; without, clients are doubled.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "driver/serving/serve.h"
+#include "report/text/table.h"
+
+namespace hespas::driver {
+
+struct SearchPoint {
+  std::string device;
+  int64_t devices = 1;
+  serve::Parallelism parallelism;
+  std::string disaggregate;
+  std::string weights;
+  std::optional<int64_t> clients;
+  std::optional<double> rate;
+  double ttft_s = 0;
+  double tpot_s = 0;
+  double e2e_s = 0;
+  double tokens_per_s_per_user = 0;
+  double tokens_per_s_per_device = 0;
+  std::optional<double> cost;
+  bool meets = true;    // the limits
+  bool pareto = false;  // none is better in tokens/s/user and in tokens/s/device
+  bool best = false;
+};
+
+struct SearchAnswer {
+  std::vector<SearchPoint> points;
+  size_t candidates = 0;  // layouts and formats
+  size_t excluded = 0;    // before simulating
+};
+
+// `options.device.name` and `options.weights` may be lists with commas.
+std::optional<SearchAnswer> Search(const ServeOptions& options, Diagnostics& diagnostics);
+
+report::Table SearchTable(const SearchAnswer& answer);
+std::string ToJson(const SearchAnswer& answer, const ServeOptions& options);
+
+}  // namespace hespas::driver

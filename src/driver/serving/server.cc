@@ -1,0 +1,142 @@
+#include "driver/serving/server.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "driver/configuration/changes.h"
+#include "driver/configuration/presets.h"
+#include "driver/serving/priced_steps.h"
+#include "driver/stages/run_options.h"
+#include "hardware/presets.h"
+
+namespace hespas::driver {
+namespace {
+
+bool LoadHardware(const ServeOptions& options, Server& server, Diagnostics& diagnostics) {
+  RunOptions run;
+  run.device = options.device;
+  run.changes = options.changes;
+  server.device = ChangedDeviceOf(run, diagnostics);
+  return server.device.has_value();
+}
+
+bool LoadNetwork(const ServeOptions& options, Server& server, Diagnostics& diagnostics) {
+  const auto npus = static_cast<size_t>(options.devices);
+  if (npus < 2) return true;
+  server.system = options.system.empty() ? SystemOfDevice(*server.device, npus, diagnostics)
+                                         : LoadSystemPreset(options.system, diagnostics);
+  if (!server.system) return false;
+  const Status changed = ChangeSystem(options.changes, *server.system);
+  if (!changed) diagnostics.Report(changed.error());
+  return changed.ok();
+}
+
+// Constants stand for whole steps, the host included.
+bool UseConstants(const ServeOptions& options, Server& server, Diagnostics& diagnostics) {
+  const auto model = serve::LinearStepModel::Parse(options.step_model);
+  if (!model) {
+    diagnostics.Report(model.error());
+    return false;
+  }
+  server.steps = std::make_unique<serve::LinearStepModel>(*model);
+  server.engine.policy.overheads = {};
+  return true;
+}
+
+bool UseKernels(Server& server, Diagnostics& diagnostics) {
+  const auto& parameters = estimate::calibrated::DefaultParameters();
+  const auto& links = network::DefaultNetworkConstants();
+  if (!parameters || !links) {
+    diagnostics.Report(parameters ? links.error() : parameters.error());
+    return false;
+  }
+  const serve::StepKernels kernels(*server.model, server.layout.parallelism, server.precision);
+  server.prices =
+      std::make_unique<KernelPrices>(*server.device, *parameters, *links, server.system ? &*server.system : nullptr,
+                                     serve::FactsOf(server.precision.weights));
+  server.steps = std::make_unique<PricedSteps>(
+      kernels, *server.prices,
+      PricedSteps::Graphs{.step = server.engine.graph_step, .largest = server.engine.graph_largest});
+  return true;
+}
+
+void SetTransfer(const ServeOptions& options, Server& server) {
+  if (server.layout.prefill == 0 || !server.model) return;
+  const serve::StepKernels kernels(*server.model, server.layout.parallelism, server.precision);
+  const double bytes = kernels.CacheBytesPerToken();
+  const double ranks = static_cast<double>(server.layout.replica_devices());
+  constexpr double kTokens = 1e6;  // long enough that no latency counts
+  if (options.link) {
+    server.transfer_s_per_token = bytes * ranks / *options.link;
+  } else if (server.prices) {
+    server.transfer_s_per_token = server.prices->LinkSeconds(bytes * kTokens) / kTokens;
+  }
+}
+
+// Fills memory and blocks; false where the model must fit and does not.
+bool FillMemory(const ServeOptions& options, Server& server, Diagnostics& diagnostics) {
+  serve::Policy& policy = server.engine.policy;
+  if (server.model && server.device) {
+    const serve::StepKernels kernels(*server.model, server.layout.parallelism, server.precision);
+    const int64_t ranks = server.layout.data_within ? server.layout.parallelism.data : 1;
+    server.memory = MemoryOf(*server.device, kernels, server.engine, ranks);
+    policy.blocks = server.memory->blocks;
+    if (!server.memory->fits) {
+      const double all = kernels.WeightBytes() * static_cast<double>(server.layout.replica_devices());
+      const double room = server.memory->capacity * server.engine.memory_fraction - server.memory->workspace;
+      const std::string message =
+          fmt::format("{}: {:.1f} GB of weights and {:.1f} GB of workspace a device, of {:.1f} GB", server.model->name,
+                      server.memory->weights / 1e9, server.memory->workspace / 1e9, server.memory->capacity / 1e9);
+      const std::string help =
+          room > 0 ? fmt::format("{} such devices would hold it", static_cast<int64_t>(std::ceil(all / room * 1.05)))
+                   : "take a device with more memory";
+      if (options.require_fit) return diagnostics.Error(kModelTooLarge, message, {}, help), false;
+      diagnostics.Warning(kModelDoesNotFit, message, {}, help);
+    }
+  }
+  if (options.cache_blocks) policy.blocks = *options.cache_blocks;
+  return true;
+}
+
+}  // namespace
+
+std::unique_ptr<Server> MakeServer(const ServeOptions& options, Diagnostics& diagnostics) {
+  auto made = std::make_unique<Server>();
+  Server& server = *made;
+  const auto data = hardware::DataFolder();
+  if (!data) return diagnostics.Report(data.error()), nullptr;
+  if (!options.model.empty()) {
+    server.model = serve::LoadModel(options.model, (*data / "serving" / "models.json").string(), diagnostics);
+    if (!server.model) return nullptr;
+  } else if (options.step_model.empty()) {
+    diagnostics.Error(kBadServe, "there is no model", {}, "name one: hespas serve llama3-8b --device H100_80GB ...");
+    return nullptr;
+  }
+  if (options.device.name.empty() && options.step_model.empty()) {
+    diagnostics.Error(kBadServe, "there is no --device", {}, "`hespas devices` lists them");
+    return nullptr;
+  }
+  const bool hardware = !options.device.name.empty();
+  if (hardware && !LoadHardware(options, server, diagnostics)) return nullptr;
+  const auto layout = ResolveLayout(options, server.model ? &*server.model : nullptr, diagnostics);
+  if (!layout) return nullptr;
+  server.layout = *layout;
+  if (hardware && !LoadNetwork(options, server, diagnostics)) return nullptr;
+  const auto engine = ResolveEngine(options, server.device ? ReportedCapacity(*server.device) : 0, diagnostics);
+  if (!engine) return nullptr;
+  server.engine = *engine;
+  server.engine.policy.stages = layout->parallelism.pipeline;
+  if (server.model) {
+    const auto precision = ResolvePrecision(options, *server.model, server.engine, diagnostics);
+    if (!precision) return nullptr;
+    server.precision = *precision;
+  }
+  const bool constants = !options.step_model.empty();
+  if (!(constants ? UseConstants(options, server, diagnostics) : UseKernels(server, diagnostics))) return nullptr;
+  if (!FillMemory(options, server, diagnostics)) return nullptr;
+  SetTransfer(options, server);
+  return made;
+}
+
+}  // namespace hespas::driver
