@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "driver/serving/chart.h"
-#include "report/page/assets.h"
 #include "report/page/html_text.h"
+#include "report/page/shell.h"
 
 namespace hespas::driver {
 namespace {
@@ -91,15 +91,13 @@ std::string ServePage(const ServeAnswer& answer) {
   body += Cards(answer) + Section("Latencies", Distributions(answer)) +
           Section("Batch and cache over time", Occupancy(answer)) + Section("All figures", AllFigures(answer)) +
           Section("Reproduce", "<pre>" + report::EscapeHtml(answer.command_line) + "</pre>");
-  const std::string title =
-      report::EscapeHtml(fmt::format("{} on {} x {}", answer.model, answer.devices, answer.device));
-  const std::pair<std::string_view, std::string> parts[] = {
-      {"@TITLE@", title},
-      {"@STYLE@", std::string(report::assets::PageCss())},
-      {"@TITLE@", title},
-      {"@SUBTITLE@", report::EscapeHtml(fmt::format("{} {}", answer.engine, answer.engine_version))},
-      {"@BODY@", body}};
-  return report::FillTemplate(report::assets::CompareHtml(), parts);
+  const std::string title = fmt::format("{} on {} x {}", answer.model, answer.devices, answer.device);
+  return report::PageOf({.title = title,
+                         .heading = title,
+                         .subtitle = fmt::format("{} {}", answer.engine, answer.engine_version),
+                         .body = body,
+                         .scripts = {},
+                         .style = {}});
 }
 
 }  // namespace hespas::driver
