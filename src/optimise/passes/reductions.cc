@@ -17,7 +17,10 @@ using ir::OpKind;
 // ReductionDimensionRaceFreeBound).
 constexpr int64_t kRowBound = 16384;
 constexpr int64_t kColumnBound = 4096;
-constexpr int64_t kWindow = 32;  // of a tree's stages on CPUs
+constexpr int64_t kWindow = 32;     // of a tree's stages on CPUs
+constexpr int64_t kBatchBound = 8;  // batches of rows that one block reduces together (BatchedReductionRaceFreeBound)
+constexpr int64_t kShortestRow =
+    32;  // of batches of rows (reduction_utils.cc, IsReductionFromOrToContiguousDimensions)
 
 // A reduction over neighbouring dimensions: [before, reduced, after].
 struct Extent {
@@ -73,15 +76,14 @@ Split SplitOf(int64_t n, bool rows) {
   return !rows || longer ? Split{split.inside, split.parts} : split;
 }
 
-NodeId AddReduce(Dataflow& flow, NodeId like, ValueId input, int64_t dimension) {
+NodeId AddReduce(Dataflow& flow, NodeId like, ValueId input, const Dimensions& reduced) {
   Node made = flow.Copy(like);
   made.operands[0] = input;
   for (ir::Attribute& a : made.attributes) {
-    if (flow.source().name(a.name) == "dimensions")
-      a = MakeAttribute(flow.source(), "dimensions", ArrayText({dimension}));
+    if (flow.source().name(a.name) == "dimensions") a = MakeAttribute(flow.source(), "dimensions", ArrayText(reduced));
   }
   Dimensions dims = flow.type(input).dims;
-  dims.erase(dims.begin() + dimension);
+  for (size_t i = reduced.size(); i-- > 0;) dims.erase(dims.begin() + reduced[i]);
   const std::vector<ir::TypeId> types{TensorLike(flow.source(), flow.type_id(flow.result(like)), std::move(dims))};
   return flow.Add(std::move(made), types);
 }
@@ -114,6 +116,49 @@ NodeId AddWindows(Dataflow& flow, NodeId like, ValueId input, const Dimensions& 
   return flow.Add(std::move(made), types);
 }
 
+// Runs of reduced dimensions with others between them, and whether others come before the first or after the last;
+// dimensions of one element count with what is before them.
+struct Runs {
+  std::vector<Dimensions> dimensions;
+  std::vector<int64_t> sizes;
+  bool begins_kept = false;
+  bool ends_kept = false;
+};
+
+Runs RunsOf(const Dimensions& dims, const Dimensions& reduced) {
+  Runs runs;
+  bool inside = false;
+  for (size_t d = 0; d < dims.size(); ++d) {
+    const bool is_reduced = std::find(reduced.begin(), reduced.end(), static_cast<int64_t>(d)) != reduced.end();
+    if (dims[d] == 1 && (!is_reduced || runs.sizes.empty())) {
+      if (is_reduced) return {};
+      continue;
+    }
+    if (is_reduced && !inside && dims[d] != 1) {
+      runs.dimensions.emplace_back();
+      runs.sizes.push_back(1);
+    }
+    if (is_reduced) {
+      runs.dimensions.back().push_back(static_cast<int64_t>(d));
+      runs.sizes.back() *= dims[d];
+    }
+    if (dims[d] == 1) continue;
+    inside = is_reduced;
+    runs.ends_kept = !is_reduced;
+    runs.begins_kept = runs.begins_kept || (!is_reduced && runs.sizes.empty());
+  }
+  return runs;
+}
+
+// The run that is reduced first where two runs are reduced one after the other (ReductionSplitter,
+// TreeReductionRewriter); nothing where one kernel reduces all.
+std::optional<size_t> FirstRun(const Runs& runs) {
+  if (runs.sizes.size() != 2) return std::nullopt;
+  const size_t larger = runs.sizes[1] > runs.sizes[0] ? 1 : 0;
+  if (runs.begins_kept || runs.ends_kept || runs.sizes[1] < kShortestRow) return larger;
+  return runs.sizes[0] > kBatchBound ? std::optional<size_t>(1) : std::nullopt;
+}
+
 bool IsLong(const Dimensions& dims, const Dimensions& reduced) {
   return std::any_of(reduced.begin(), reduced.end(), [&](int64_t d) { return dims[static_cast<size_t>(d)] > kWindow; });
 }
@@ -136,13 +181,28 @@ void FormReductionTrees(Dataflow& flow, PassContext&) {
 }
 
 void SplitReductions(Dataflow& flow, PassContext&) {
-  const std::vector<NodeId> order = flow.order();
-  for (const NodeId id : order) {
+  std::vector<NodeId> order = flow.order();
+  for (size_t at = 0; at < order.size(); ++at) {
+    const NodeId id = order[at];
     const Node& node = flow.node(id);
     if (node.kind != OpKind::kReduce || node.result_count != 1 || node.own_operand_count() != 2) continue;
     const auto reduced = IntegersOf(flow, node, "dimensions");
     const ValueId input = node.operands[0];
     if (!reduced || !flow.type(input).has_static_shape() || flow.type(input).element_count() == 0) continue;
+    const Runs runs = RunsOf(flow.type(input).dims, *reduced);
+    if (const auto first = FirstRun(runs)) {
+      const ValueId replaced = flow.result(id);
+      Dimensions later = runs.dimensions[1 - *first];
+      for (int64_t& d : later) {
+        d -= std::count_if(runs.dimensions[*first].begin(), runs.dimensions[*first].end(),
+                           [&](int64_t e) { return e < d; });
+      }
+      const NodeId inner = AddReduce(flow, id, input, runs.dimensions[*first]);
+      const NodeId outer = AddReduce(flow, id, flow.result(inner), later);
+      order.insert(order.end(), {inner, outer});
+      flow.Replace(replaced, flow.result(outer));
+      continue;
+    }
     const auto extent = ExtentOf(flow.type(input).dims, *reduced);
     if (!extent || extent->reduced <= (extent->after == 1 ? kRowBound : kColumnBound)) continue;
     const Split split = SplitOf(extent->reduced, extent->after == 1);
@@ -154,8 +214,8 @@ void SplitReductions(Dataflow& flow, PassContext&) {
     const ValueId flat = Reshape(flow, input, {extent->before, extent->reduced, extent->after});
     const ValueId whole_parts = PadTo(flow, flat, value, {extent->before, split.parts * split.inside, extent->after});
     const ValueId cut = Reshape(flow, whole_parts, {extent->before, split.parts, split.inside, extent->after});
-    const ValueId partial = flow.result(AddReduce(flow, id, cut, 2));
-    const ValueId whole = flow.result(AddReduce(flow, id, partial, 1));
+    const ValueId partial = flow.result(AddReduce(flow, id, cut, {2}));
+    const ValueId whole = flow.result(AddReduce(flow, id, partial, {1}));
     flow.Replace(old, ReshapeTo(flow, whole, flow.type_id(old)));
   }
   flow.Normalise();
