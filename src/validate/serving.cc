@@ -57,9 +57,10 @@ std::optional<Kind> Ask(const CsvTable& table, size_t row, driver::ServeAnswer& 
     options.load.rate = std::numeric_limits<double>::infinity();
     options.load.requests = kRequests;
   }
+  // A row without an answer is predicted by 0: an error of 100 %.
   auto found = driver::Serve(options, diagnostics);
-  if (!found) return std::nullopt;
-  answer = *std::move(found);
+  if (found) answer = *std::move(found);
+  const double rate = answer.figures.tokens_per_s;
   constexpr double kMicro = 1e6;
   if (batch) {
     return Kind{.name = fmt::format("{} static batch", options.engine),
@@ -68,7 +69,7 @@ std::optional<Kind> Ask(const CsvTable& table, size_t row, driver::ServeAnswer& 
   }
   return Kind{.name = fmt::format("{} maximum load", options.engine),
               .measured_us = kMicro / CellNumber(table, row, "tokens_per_s_per_device"),
-              .predicted_us = kMicro * static_cast<double>(options.devices) / answer.figures.tokens_per_s};
+              .predicted_us = rate > 0 ? kMicro * static_cast<double>(options.devices) / rate : 0};
 }
 
 }  // namespace

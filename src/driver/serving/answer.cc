@@ -16,11 +16,15 @@ Json Of(const serve::Distribution& d) {
   return {{"mean", d.mean}, {"p50", d.p50}, {"p90", d.p90}, {"p95", d.p95}, {"p99", d.p99}};
 }
 
-Json WhereTimeGoes(const serve::ReplicaCounts& counts) {
+// Of a request's time from sending to the last token: what it waits, and what the steps then spend.
+Json WhereTimeGoes(const ServeAnswer& a) {
+  const serve::ReplicaCounts& counts = a.run.counts;
   const double all = std::accumulate(counts.parts.begin(), counts.parts.end(), 0.0);
+  const double queue = a.figures.e2e.mean > 0 ? a.figures.queue.mean / a.figures.e2e.mean : 0;
   Json parts = Json::object();
   for (size_t i = 0; i < serve::kParts; ++i)
-    parts[std::string(serve::kPartNames[i])] = all > 0 ? counts.parts[i] / all : 0;
+    parts[std::string(serve::kPartNames[i])] = all > 0 ? (1 - queue) * counts.parts[i] / all : 0;
+  parts["queue"] = queue;
   return parts;
 }
 
@@ -68,8 +72,7 @@ Json ToObject(const ServeAnswer& a) {
   json["computed_tokens"] = a.run.counts.computed_tokens;
   json["utilisation"] = f.utilisation;
   if (a.memory) json["memory"] = Of(*a.memory);
-  json["step"] = {
-      {"decode_s", a.decode_s}, {"prefill_s", a.prefill_s}, {"where_time_goes", WhereTimeGoes(a.run.counts)}};
+  json["step"] = {{"decode_s", a.decode_s}, {"prefill_s", a.prefill_s}, {"where_time_goes", WhereTimeGoes(a)}};
   if (a.sigma_tpot) json["sigma"] = {{"ttft", *a.sigma_ttft}, {"tpot", *a.sigma_tpot}};
   if (a.cost) json["cost_per_million_tokens"] = *a.cost;
   json["warnings"] = Json::array();

@@ -88,8 +88,11 @@ std::optional<Layout> ResolveLayout(const ServeOptions& options, const serve::Mo
   }
   serve::Parallelism& p = layout.parallelism;
   p.pipeline = options.pipeline.value_or(1);
-  p.data = options.data.value_or(1);
   p.expert = options.expert.value_or(1);
+  // What --tp leaves of the devices are replicas; without it, one replica takes them all.
+  const int64_t left =
+      options.devices / std::max<int64_t>(options.tensor.value_or(options.devices) * p.pipeline * engines, 1);
+  p.data = options.data.value_or(std::max<int64_t>(left, 1));
   const int64_t others = p.pipeline * p.data * engines;
   p.tensor = options.tensor.value_or(std::max<int64_t>(options.devices / others, 1));
   if (p.tensor * others != options.devices) {

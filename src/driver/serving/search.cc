@@ -264,7 +264,7 @@ std::string ToJson(const SearchAnswer& answer, const ServeOptions& options) {
                   {"weights", p.weights}};
     if (!p.disaggregate.empty()) point["disaggregate"] = p.disaggregate;
     if (p.clients) point["concurrency"] = *p.clients;
-    if (p.rate) point["rate"] = *p.rate;
+    if (p.rate && std::isfinite(*p.rate)) point["rate"] = *p.rate;
     point["ttft_s"] = p.ttft_s;
     point["tpot_s"] = p.tpot_s;
     point["tokens_per_s_per_user"] = p.tokens_per_s_per_user;

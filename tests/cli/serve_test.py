@@ -1,0 +1,123 @@
+"""`hespas serve`: figures that follow from datasheets, bounds, bad input, replay of recorded requests, speed."""
+import csv
+import json
+import pathlib
+import tempfile
+import time
+
+from command import result, run
+
+LOAD = ["--isl", 1024, "--osl", 1024]
+H100 = ["serve", "llama3-8b", "--device", "H100_80GB"]
+
+
+def closed_run_has_all_keys_and_is_fast():
+    began = time.process_time()
+    answer = result(*H100, *LOAD, "--concurrency", 64, "--slo", "ttft=2s,tpot=50ms", "--price", 2.5)
+    assert time.process_time() - began < 1
+    for key in ("model device devices parallelism precision engine ttft_s tpot_s itl_s e2e_s requests_per_s tokens_per_s "
+                "tokens_per_s_per_device tokens_per_s_per_user goodput_per_s max_concurrency mean_batch preemptions "
+                "utilisation memory step sigma cost_per_million_tokens warnings reproduce").split():
+        assert key in answer, key
+    assert set(answer["ttft_s"]) == {"mean", "p50", "p90", "p95", "p99"}
+    assert abs(sum(answer["step"]["where_time_goes"].values()) - 1) < 1e-6
+    hours = answer["devices"] / 3600
+    assert abs(answer["cost_per_million_tokens"] * answer["tokens_per_s"] / (2.5 * hours * 1e6) - 1) < 1e-9
+    # Little's law over the whole run.
+    assert abs(answer["mean_requests"] / (answer["requests_per_s"] * answer["e2e_s"]["mean"]) - 1) < 0.01
+
+
+def no_step_beats_the_datasheet():
+    """A decode step reads layers, head and caches once; a prompt multiplies all weights of the layers."""
+    weights, cache, bandwidth = 7.505e9 * 2, 131072, 3.35e12
+    for batch in (1, 64):
+        answer = result(*H100, "--isl", 1000, "--osl", 560, "--concurrency", batch, "--requests", batch)
+        bound = (weights + 1280 * batch * cache) / bandwidth
+        assert bound < answer["tpot_s"]["mean"] < 2 * bound, (batch, answer["tpot_s"], bound)
+    alone = result(*H100, "--isl", 4096, "--osl", 2, "--concurrency", 1, "--requests", 1)
+    assert alone["ttft_s"]["mean"] > 2 * 6.98e9 * 4096 / 989.5e12
+    halves = [result("serve", "llama3-70b", "--device", "H100_80GB", "--devices", n, "--weights", "fp8", *LOAD,
+                     "--concurrency", 1, "--requests", 1)["tpot_s"]["mean"] for n in (2, 4, 8)]
+    assert halves[0] > halves[1] > halves[2] > halves[0] / 4
+
+
+def memory_adds_up():
+    memory = result(*H100, *LOAD, "--concurrency", 1, "--requests", 1)["memory"]
+    assert abs(memory["capacity"] / (81559 * 2**20) - 1) < 0.002
+    assert abs(memory["weights"] / 16.06e9 - 1) < 0.001
+    assert memory["kv_bytes_per_token"] == 131072
+    assert memory["kv_tokens"] == memory["kv_blocks"] * 16
+    assert memory["weights"] + memory["workspace"] + memory["kv"] <= 0.9 * memory["capacity"]
+    big = ["serve", "llama3-70b", "--device", "H100_80GB", *LOAD, "--concurrency", 1, "--requests", 1]
+    assert result(*big)["max_concurrency"] == 0
+    refused = run(*big, "--require-fit")
+    assert refused.returncode == 4 and "E0719" in refused.stderr and "2 such devices" in refused.stderr, refused.stderr
+
+
+def bad_input_is_told():
+    for code, status, words in [
+            ("E0714", 2, ["serve", "llama9", "--device", "H100_80GB", *LOAD, "--concurrency", 1]),
+            ("E0806", 2, ["serve", "llama3-8b", "--device", "H1000", *LOAD, "--concurrency", 1]),
+            ("E0711", 2, [*H100, *LOAD]),
+            ("E0711", 2, [*H100, "--isl", "x", "--osl", 1, "--rate", 1]),
+            ("E0720", 4, [*H100, "--isl", 200000, "--osl", 1, "--concurrency", 1]),
+            ("E0718", 2, [*H100, *LOAD, "--concurrency", 1, "--tp", 3]),
+            ("E0710", 2, ["serve", "--step-model", "a=-1", *LOAD, "--concurrency", 1]),
+            ("E0717", 2, [*H100, *LOAD, "--concurrency", 1, "--engine", "vlm"])]:
+        done = run(*words)
+        assert done.returncode == status and code in done.stderr and "help:" in done.stderr, (words, done.stderr)
+    with tempfile.TemporaryDirectory() as folder:
+        trace = pathlib.Path(folder, "trace.csv")
+        trace.write_text("arrival_s,input_tokens,output_tokens\n")
+        assert "E0712" in run(*H100, "--trace", trace).stderr
+        trace.write_text("arrival_s,input_tokens,output_tokens\n0,1,1\n1,x,1\n")
+        assert f"{trace}:3" in run(*H100, "--trace", trace).stderr
+        config = pathlib.Path(folder, "config.json")
+        config.write_text('{"model_type": "rwkv"}')
+        assert "E0715" in run("serve", config, "--device", "H100_80GB", *LOAD, "--concurrency", 1).stderr
+        config.write_text('{"model_type": "llama", "hidden_size": 64}')
+        assert "E0716" in run("serve", config, "--device", "H100_80GB", *LOAD, "--concurrency", 1).stderr
+    over = result(*H100, *LOAD, "--rate", 100, "--requests", 2000)
+    assert [w["code"] for w in over["warnings"]] == ["W0723"], over["warnings"]
+
+
+def a_configuration_is_a_model():
+    config = {"model_type": "llama", "num_hidden_layers": 32, "hidden_size": 4096, "num_attention_heads": 32,
+              "num_key_value_heads": 8, "intermediate_size": 14336, "vocab_size": 128256,
+              "quantization_config": {"quant_method": "compressed-tensors", "format": "float-quantized",
+                                      "config_groups": {"group_0": {"weights": {"num_bits": 8, "type": "float"}}}}}
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder, "config.json")
+        path.write_text(json.dumps(config))
+        own = result("serve", path, "--device", "H100_80GB", *LOAD, "--concurrency", 4)
+    named = result("serve", "llama-3.1-8b-instruct", "--device", "H100_80GB", "--weights", "fp8", *LOAD, "--concurrency", 4)
+    assert own["precision"]["weights"] == "fp8" and own["tpot_s"] == named["tpot_s"]
+
+
+def search_finds_a_layout_that_keeps_the_limits():
+    found = result(*H100, "--devices", 4, "--isl", 512, "--osl", 128, "--search", "--slo", "ttft=1s,tpot=30ms")
+    best = [point for point in found["points"] if point["best"]]
+    assert len(best) == 1 and best[0]["meets_slo"] and best[0]["rate"] > 1, found["points"]
+    check = result(*H100, "--devices", 4, "--tp", best[0]["parallelism"]["tp"], "--pp", best[0]["parallelism"]["pp"],
+                   "--dp", best[0]["parallelism"]["dp"], "--isl", 512, "--osl", 128, "--rate", best[0]["rate"])
+    assert check["tpot_s"]["p99"] < 0.045
+    front = [point for point in found["points"] if point["pareto"]]
+    assert front and all(a["tokens_per_s_per_user"] != b["tokens_per_s_per_user"] or a is b for a in front for b in front)
+
+
+def outputs_are_equal_for_equal_seeds():
+    with tempfile.TemporaryDirectory() as folder:
+        texts = []
+        for name in "ab":
+            out = pathlib.Path(folder, name)
+            result(*H100, "--isl", "lognormal:500:1", "--osl", "geometric:100", "--rate", 5, "--requests", 200, "--output", out)
+            rows = list(csv.DictReader((out / "requests.csv").open()))
+            assert len(rows) == 200 and "<svg" in (out / "report.html").read_text()
+            texts.append((out / "requests.csv").read_bytes() + (out / "timeline.csv").read_bytes())
+        assert texts[0] == texts[1]
+
+
+for test in [closed_run_has_all_keys_and_is_fast, no_step_beats_the_datasheet, memory_adds_up, bad_input_is_told,
+             a_configuration_is_a_model, search_finds_a_layout_that_keeps_the_limits, outputs_are_equal_for_equal_seeds]:
+    test()
+    print("ok", test.__name__)
