@@ -10,6 +10,7 @@
 #include "base/system/file.h"
 #include "base/text/csv_text.h"
 #include "estimate/calibrated/table.h"
+#include "estimate/field/rows.h"
 #include "estimate/native/genz.h"
 #include "estimate/native/matrix_model.h"
 #include "hardware/cluster.h"
@@ -21,6 +22,7 @@ namespace hespas::validate {
 namespace {
 
 namespace calibrated = estimate::calibrated;
+namespace field = estimate::field;
 namespace native = estimate::native;
 
 template <class T>
@@ -165,6 +167,30 @@ Result<calibrated::Predictions> Predict(const Result<std::vector<std::optional<S
   return predictions;
 }
 
+// Rows of the field model, and a table of all others for the calibrated one.
+std::optional<calibrated::Predictions> Measured(const CsvTable& table, const std::string& file,
+                                                const hardware::Device& device, const KernelRule& rule,
+                                                Diagnostics& diagnostics) {
+  const auto constants = Unwrap(field::DefaultConstants(), diagnostics);
+  if (!constants) return std::nullopt;
+  const auto times = field::TimesOfRows(table, field::MakeChip(device), *constants);
+  CsvTable others{.columns = table.columns};
+  for (size_t row = 0; row < times.size(); ++row) {
+    if (times[row]) continue;
+    others.rows.push_back(table.rows[row]);
+    others.lines.push_back(table.lines[row]);
+  }
+  auto predictions = Unwrap(Predict(calibrated::ReadKernels(others, file, diagnostics), rule), diagnostics);
+  if (!predictions) return std::nullopt;
+  calibrated::Predictions all;
+  size_t next = 0;
+  for (const auto& time : times) {
+    all.push_back(time ? std::optional(calibrated::Prediction{.us = time->us, .sigma_us = time->sigma_us})
+                       : (*predictions)[next++]);
+  }
+  return all;
+}
+
 }  // namespace
 
 std::optional<report::Table> EstimateKernelTable(const std::string& file, const std::string& device,
@@ -176,6 +202,10 @@ std::optional<report::Table> EstimateKernelTable(const std::string& file, const 
   const calibrated::KernelModel kernels(*figures, *parameters);
   const auto rule = Unwrap(RuleOf(model, *figures, kernels), diagnostics);
   if (!rule) return std::nullopt;
+  if (model.estimator == "calibrated") {
+    auto predictions = Measured(*table, file, *figures, *rule, diagnostics);
+    return predictions ? WithPredictions(*table, *std::move(predictions), diagnostics) : std::nullopt;
+  }
   return WithPredictions(*table, Predict(calibrated::ReadKernels(*table, file, diagnostics), *rule), diagnostics);
 }
 

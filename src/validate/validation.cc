@@ -9,6 +9,7 @@
 
 #include "hardware/presets.h"
 #include "validate/bounds.h"
+#include "validate/field_kernels.h"
 #include "validate/held_out.h"
 #include "validate/measured_sets.h"
 #include "validate/serving.h"
@@ -86,6 +87,7 @@ bool AddShipped(Groups& groups, const std::string& set, Diagnostics& diagnostics
     AddRows(groups, kMode, *rows, shipped);
     if (!AddStreamCollectives(groups, false, diagnostics)) return false;
   }
+  if (wanted("field") && !AddFieldKernels(groups, diagnostics)) return false;
   if (wanted("models") && !AddModels(groups, kMode, shipped, diagnostics)) return false;
   if (wanted("gemm") && !AddPublishedErrors(groups, kMode, shipped, diagnostics)) return false;
   if (set == kServingSet && !AddServing(groups, kMode, diagnostics)) return false;  // half a minute: only by name

@@ -1,0 +1,134 @@
+#include "estimate/field/attention.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace hespas::estimate::field {
+namespace {
+
+constexpr double kTile = 128;         // queries and keys of a block's tiles (FlashAttention 2 and 3, cuDNN)
+constexpr double kSizeStep = 32;      // head sizes are padded to a multiple
+constexpr double kLegacyUnit = 8192;  // flop a clock of an SM from which a matrix instruction takes 16 elements of a
+                                      // contraction at least (PTX tcgen05.mma: K of 16 for 16-bit types)
+constexpr double kWarm = 1.2, kSpread = 0.7;  // of L2
+
+double SoftMaximum(double a, double b, double power) {
+  const double largest = std::max(a, b);
+  if (!(largest > 0)) return 0;
+  return largest * std::pow(std::pow(a / largest, power) + std::pow(b / largest, power), 1 / power);
+}
+
+double Extent(double x) { return std::isfinite(x) ? std::clamp(x, 1.0, 1e9) : 1.0; }
+
+AttentionCall Clean(AttentionCall call) {
+  for (double* value : {&call.batch, &call.queries, &call.keys, &call.heads, &call.key_heads, &call.head_size}) {
+    *value = Extent(*value);
+  }
+  call.window = std::isfinite(call.window) && call.window > 0 ? call.window : 0;
+  call.keys = std::max(call.keys, call.queries);
+  call.key_heads = std::min(call.key_heads, call.heads);
+  return call;
+}
+
+double KeysSeen(const AttentionCall& call) { return call.window > 0 ? std::min(call.window, call.keys) : call.keys; }
+
+// Scores under the mask, of one head.
+double Scores(const AttentionCall& call) {
+  const double reach = KeysSeen(call);
+  if (call.phase == Phase::kEncoder) return call.queries * reach;
+  const double first = call.keys - call.queries + 1;  // keys that the first query sees
+  const double rising = std::clamp(reach - first, 0.0, call.queries);
+  return rising * (2 * first + rising - 1) / 2 + (call.queries - rising) * reach;
+}
+
+double CacheBytes(const AttentionCall& call) { return call.f8_cache ? 1 : 2; }
+
+struct Rates {
+  double matmul = 1;   // flop/us of one SM
+  double softmax = 0;  // us of one score on one SM
+};
+
+Rates RatesOf(const Chip& chip, const Constants& constants, bool f8, double head_size) {
+  const ContextConstants& own = constants.context;
+  const double peak = f8 ? chip.f8_rate : chip.f16_rate;
+  double rate = peak * own.rate_fraction;
+  if (chip.flops_per_clock >= kLegacyUnit && std::fmod(head_size, 16) != 0) rate *= own.legacy_fraction;
+  const double power = PowerRate(chip, constants.matmul, 1e12) * own.power_fraction * peak / chip.f16_rate;
+  rate = std::pow(std::pow(rate, -4) + std::pow(power, -4), -0.25);
+  return {.matmul = rate / chip.sms,
+          .softmax = (own.exponential_share / chip.special_lanes + own.lane_operations / chip.lanes) / chip.clock};
+}
+
+// Bytes that L2 holds, or memory.
+double MoveUs(const Chip& chip, double bytes, double bandwidth, double l2_bytes_per_clock) {
+  const double hot = std::clamp((kWarm - bytes / std::max(1.0, chip.l2_bytes)) / kSpread, 0.0, 1.0);
+  const double cache = std::max(chip.sms * chip.clock * l2_bytes_per_clock, bandwidth);
+  return bytes * (hot / cache + (1 - hot) / bandwidth);
+}
+
+double ContextUs(const Chip& chip, const Constants& constants, const AttentionCall& call) {
+  const ContextConstants& own = constants.context;
+  const bool causal = call.phase == Phase::kContext;
+  const double tiles = std::ceil(call.queries / kTile);
+  const double edges = (causal ? 0.5 : 0) + (call.window > 0 && call.window < call.keys ? 0.5 : 0);
+  double scores = Scores(call) + tiles * kTile * kTile * edges * std::min(1.0, call.keys / kTile);
+  scores = std::max(scores, tiles * kTile * std::min(kTile, std::ceil(call.keys / 16) * 16));
+  const double heads = call.batch * call.heads;
+  const double blocks = heads * tiles;
+  const double longest = kTile * std::min(call.keys, KeysSeen(call) + kTile * edges);
+  // TensorRT-LLM multiplies in 8 bits where the cache has 8 and the device's instructions take both.
+  const bool f8 = call.f8 || (causal && call.f8_cache && chip.wide_instructions);
+  const Rates rates = RatesOf(chip, constants, f8, call.head_size);
+  const double padded = std::ceil(call.head_size / kSizeStep) * kSizeStep;
+  const double each = SoftMaximum(4 * padded / rates.matmul, rates.softmax, own.overlap_power);
+  double of_sm = heads * scores / chip.sms;
+  if (blocks > chip.sms) of_sm += own.tail * longest * std::exp(-blocks / chip.sms / 4);
+  const double work =
+      std::max(of_sm, longest) * each + own.block_clocks / chip.clock * std::max(1.0, blocks / chip.sms);
+  const double rows = call.batch * call.queries * call.head_size;
+  const double bandwidth = chip.bandwidth * own.memory_fraction;
+  const double moved = MoveUs(chip, rows * 4 * (call.heads + call.key_heads), bandwidth, own.l2_bytes_per_clock);
+  double before = 0;
+  if (call.rope) before += rows * 4 * (call.heads + call.key_heads);
+  if (call.cache_write) before += rows * 2 * call.key_heads * CacheBytes(call) * (call.rope ? 1 : 2);
+  return SoftMaximum(work, moved, 3) + own.rope_share * MoveUs(chip, before, bandwidth, own.l2_bytes_per_clock);
+}
+
+double GenerationUs(const Chip& chip, const Constants& constants, const AttentionCall& call) {
+  const GenerationConstants& own = constants.generation;
+  const double cache = 2 * call.batch * KeysSeen(call) * call.head_size;  // elements of one head
+  const double bandwidth = chip.bandwidth * own.memory_fraction;
+  const double l2_rate = std::max(chip.sms * chip.clock * own.l2_bytes_per_clock, bandwidth);
+  const double unique = cache * call.key_heads * CacheBytes(call);
+  const double warm = std::clamp((1.1 - unique / std::max(1.0, chip.l2_bytes)) / 0.6, 0.0, 1.0);
+  // TensorRT-LLM's kernels for groups too large for a block take a block for each query head.
+  const bool alone = call.rope && call.heads / call.key_heads > own.group_limit;
+  const double readers = alone ? call.heads : call.key_heads;
+  const double memory = unique * ((1 - warm) / bandwidth + warm / l2_rate);
+  const double cached = cache * readers * CacheBytes(call) / (2 * chip.sms * chip.clock * own.l2_bytes_per_clock);
+  double blocks = call.batch * readers * (alone ? own.lone_block_clocks : own.block_clocks);
+  if (call.f8_cache && !chip.wide_instructions) blocks += cache * readers / own.convert_per_clock;
+  const double largest = std::max({memory, cached, blocks / (chip.sms * chip.clock)});
+  return largest + call.batch * call.heads * call.head_size * 12 / bandwidth;
+}
+
+}  // namespace
+
+Time TimeOf(const Chip& chip, const Constants& constants, const AttentionCall& row) {
+  const AttentionCall call = Clean(row);
+  const bool generation = call.phase == Phase::kGeneration;
+  const double work = generation ? GenerationUs(chip, constants, call) : ContextUs(chip, constants, call);
+  const double power = generation ? constants.generation.dispatch_power : constants.context.dispatch_power;
+  const bool measured = call.dispatch_us > 0 && std::isfinite(call.dispatch_us);
+  const double start = constants.matmul.start_us + constants.matmul.start_clocks / chip.clock;
+  const double us = measured ? SoftMaximum(work, call.dispatch_us, power) : work + start;
+  return {.us = us, .sigma_us = us * (generation ? constants.generation.sigma : constants.context.sigma)};
+}
+
+double FusedAttentionUs(const Chip& chip, const Constants& constants, double flops, double scores, bool f8) {
+  const Rates rates = RatesOf(chip, constants, f8, kTile);
+  const double each = flops / std::max(1.0, scores);
+  return scores * SoftMaximum(each / rates.matmul, rates.softmax, constants.context.overlap_power) / chip.sms;
+}
+
+}  // namespace hespas::estimate::field

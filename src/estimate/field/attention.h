@@ -1,0 +1,31 @@
+// Time of one fused attention call inside a CUDA graph, from its shapes.
+//
+// - Context: query tiles of 128 against key tiles of 128, whole tiles along the mask's edge; the softmax of a score
+//   takes the special units and the lanes, partly beside the matmuls.
+// - Generation: keys and values are read once for each key head; requests fill the device.
+#pragma once
+
+#include "estimate/field/matmul.h"
+
+namespace hespas::estimate::field {
+
+enum class Phase : uint8_t { kContext, kGeneration, kEncoder };
+
+struct AttentionCall {
+  Phase phase = Phase::kContext;
+  bool f8 = false;        // type of the two matmuls
+  bool f8_cache = false;  // of keys and values
+  double batch = 1, queries = 1, keys = 1;
+  double heads = 1, key_heads = 1, head_size = 128;
+  double window = 0;         // keys that a query sees at most; 0: all
+  bool rope = false;         // rotary embedding is inside the call,
+  bool cache_write = false;  // and the write of new keys and values
+  double dispatch_us = 0;    // smallest latency of such calls where they were measured; 0: unknown
+};
+
+Time TimeOf(const Chip& chip, const Constants& constants, const AttentionCall& call);
+
+// A fused kernel of a program: its flops and its scores under the mask, without start and edges.
+double FusedAttentionUs(const Chip& chip, const Constants& constants, double flops, double scores, bool f8);
+
+}  // namespace hespas::estimate::field

@@ -1,0 +1,52 @@
+#include "estimate/field/chip.h"
+
+#include <algorithm>
+
+namespace hespas::estimate::field {
+namespace {
+
+double RateOf(const hardware::Device& device, const char* type, double missing) {
+  const auto own = device.matrix_flops.find(type);
+  if (own != device.matrix_flops.end()) return own->second.value * 1e-6;
+  const auto found = device.per_datatype_flops.find(type);
+  return found == device.per_datatype_flops.end() ? missing : found->second.value * 1e-6;
+}
+
+// PTX ISA 8.8: `wgmma` belongs to sm_90, `tcgen05` to sm_100 to sm_110; all others multiply with `mma.sync`.
+bool HasWideInstructions(const std::string& architecture) {
+  return architecture.starts_with("sm_90") || architecture.starts_with("sm_10") || architecture.starts_with("sm_11");
+}
+
+}  // namespace
+
+double Chip::Rate(Format format) const {
+  switch (format) {
+    case Format::kF16:
+      return f16_rate;
+    case Format::kNvF4:
+      return f4_rate;
+    default:
+      return f8_rate;
+  }
+}
+
+Chip MakeChip(const hardware::Device& device) {
+  Chip chip;
+  chip.sms = std::max(1, device.sm_count.value_or(100));
+  chip.clock = std::max(1.0, device.clock_hz.value_or(1.5e9) * 1e-6);
+  chip.bandwidth = std::max(1.0, device.memory_bandwidth.value * 1e-6);
+  chip.l2_bytes = device.l2_capacity ? static_cast<double>(device.l2_capacity->value) : 0;
+  chip.watts = device.tdp_w.value_or(0);
+  chip.process_nm = device.process_nm.value_or(chip.process_nm);
+  chip.f16_rate = std::max(1.0, RateOf(device, "bf16", device.peak_flops.value * 1e-6));
+  chip.f8_rate = std::max(1.0, RateOf(device, "f8E4M3FN", chip.f16_rate));
+  chip.f4_rate = std::max(1.0, RateOf(device, "f4E2M1FN", chip.f8_rate));
+  chip.flops_per_clock = std::max(1.0, device.matrix_flops_per_clock.value_or(chip.f16_rate / (chip.sms * chip.clock)));
+  chip.lanes = std::max(1.0, device.lanes_per_sm ? static_cast<double>(*device.lanes_per_sm) : chip.lanes);
+  chip.special_lanes = std::max(
+      1.0, device.special_lanes_per_sm ? static_cast<double>(*device.special_lanes_per_sm) : chip.special_lanes);
+  chip.wide_instructions = HasWideInstructions(device.architecture);
+  return chip;
+}
+
+}  // namespace hespas::estimate::field

@@ -1,0 +1,31 @@
+// What the field model needs of a device: rates of its multiprocessors, memory, cache and power.
+#pragma once
+
+#include "hardware/device.h"
+
+namespace hespas::estimate::field {
+
+// Number formats of the measured kernels. The last two are 8- and 4-bit floats with a scale for each block of elements.
+enum class Format : uint8_t { kF16, kF8, kF8Block, kNvF4 };
+
+struct Chip {
+  double sms = 1;
+  double clock = 1000;   // 1/us
+  double bandwidth = 1;  // byte/us
+  double l2_bytes = 0;
+  double watts = 0;  // 0: not limited
+  double process_nm = 4;
+  double flops_per_clock = 4096;  // of one SM, 16-bit floats
+  double special_lanes = 16;      // of one SM
+  double lanes = 128;             // of one SM
+  double f16_rate = 1;            // flop/us
+  double f8_rate = 1;
+  double f4_rate = 1;
+  bool wide_instructions = false;  // matrix instructions of a whole warp group or more, operands in shared memory
+
+  double Rate(Format format) const;
+};
+
+Chip MakeChip(const hardware::Device& device);
+
+}  // namespace hespas::estimate::field

@@ -1,0 +1,124 @@
+#include "estimate/field/constants.h"
+
+#include <nlohmann/json.hpp>
+
+#include "base/system/file.h"
+#include "base/text/json_text.h"
+#include "hardware/presets.h"
+
+namespace hespas::estimate::field {
+namespace {
+
+template <class Family>
+struct Entry {
+  const char* name;
+  double Family::*value;
+};
+
+constexpr Entry<MatmulConstants> kMatmul[] = {
+    {"start_us", &MatmulConstants::start_us},
+    {"start_clocks", &MatmulConstants::start_clocks},
+    {"sm_fraction", &MatmulConstants::sm_fraction},
+    {"tile_half", &MatmulConstants::tile_half},
+    {"fill", &MatmulConstants::fill},
+    {"device_fraction", &MatmulConstants::device_fraction},
+    {"memory_fraction", &MatmulConstants::memory_fraction},
+    {"latency_clocks", &MatmulConstants::latency_clocks},
+    {"l2_bytes_per_clock", &MatmulConstants::l2_bytes_per_clock},
+    {"split_us", &MatmulConstants::split_us},
+    {"board_watts", &MatmulConstants::board_watts},
+    {"pj_per_flop", &MatmulConstants::pj_per_flop},
+    {"instruction_exponent", &MatmulConstants::instruction_exponent},
+    {"process_exponent", &MatmulConstants::process_exponent},
+    {"power_us", &MatmulConstants::power_us},
+    {"sigma", &MatmulConstants::sigma},
+};
+constexpr Entry<FormatConstants> kFormat[] = {
+    {"start_us", &FormatConstants::start_us},
+    {"start_clocks", &FormatConstants::start_clocks},
+    {"passes_bytes", &FormatConstants::passes_bytes},
+    {"rate_fraction", &FormatConstants::rate_fraction},
+    {"power_exponent", &FormatConstants::power_exponent},
+    {"sigma", &FormatConstants::sigma},
+};
+constexpr Entry<ContextConstants> kContext[] = {
+    {"rate_fraction", &ContextConstants::rate_fraction},
+    {"power_fraction", &ContextConstants::power_fraction},
+    {"exponential_share", &ContextConstants::exponential_share},
+    {"lane_operations", &ContextConstants::lane_operations},
+    {"overlap_power", &ContextConstants::overlap_power},
+    {"block_clocks", &ContextConstants::block_clocks},
+    {"tail", &ContextConstants::tail},
+    {"legacy_fraction", &ContextConstants::legacy_fraction},
+    {"memory_fraction", &ContextConstants::memory_fraction},
+    {"l2_bytes_per_clock", &ContextConstants::l2_bytes_per_clock},
+    {"rope_share", &ContextConstants::rope_share},
+    {"dispatch_power", &ContextConstants::dispatch_power},
+    {"sigma", &ContextConstants::sigma},
+};
+constexpr Entry<GenerationConstants> kGeneration[] = {
+    {"memory_fraction", &GenerationConstants::memory_fraction},
+    {"l2_bytes_per_clock", &GenerationConstants::l2_bytes_per_clock},
+    {"block_clocks", &GenerationConstants::block_clocks},
+    {"lone_block_clocks", &GenerationConstants::lone_block_clocks},
+    {"group_limit", &GenerationConstants::group_limit},
+    {"convert_per_clock", &GenerationConstants::convert_per_clock},
+    {"dispatch_power", &GenerationConstants::dispatch_power},
+    {"sigma", &GenerationConstants::sigma},
+};
+
+template <class Family, size_t kCount>
+void ReadFamily(JsonObject& families, const std::string& name, const Entry<Family> (&table)[kCount], Family& family,
+                Diagnostics& diagnostics) {
+  auto object = families.Object(name);
+  auto values = object ? object->Object("constants") : std::nullopt;
+  for (const Entry<Family>& entry : table) {
+    auto constant = values ? values->Object(entry.name) : std::nullopt;
+    const auto value = constant ? constant->Quantity("value", Unit::kNumber) : std::nullopt;
+    if (!value || !(*value > 0)) {
+      diagnostics.Error(kBadFieldConstants, fmt::format("`{}` has no constant `{}` above 0", name, entry.name));
+    }
+    family.*entry.value = value.value_or(1);
+  }
+}
+
+Result<Constants> ReadDefault() {
+  const auto folder = hardware::DataFolder();
+  if (!folder) return folder.error();
+  const std::string file = (*folder / "models" / "field.json").string();
+  const auto text = ReadInput(file);
+  if (!text) return text.error();
+  return ReadConstants(*text, file);
+}
+
+}  // namespace
+
+Result<Constants> ReadConstants(std::string_view text, const std::string& file) {
+  const auto json = ParseJson(text, file);
+  if (!json) return json.error();
+  Diagnostics diagnostics;
+  const JsonSource source{.text = text, .file = file, .diagnostics = &diagnostics};
+  JsonObject root(source, *json);
+  root.Integer("schema_version", 1, 1);
+  root.Require("families");
+  Constants constants;
+  if (auto families = root.Object("families")) {
+    ReadFamily(*families, "matmul", kMatmul, constants.matmul, diagnostics);
+    ReadFamily(*families, "fp8", kFormat, constants.f8, diagnostics);
+    ReadFamily(*families, "fp8_block", kFormat, constants.f8_block, diagnostics);
+    ReadFamily(*families, "nvfp4", kFormat, constants.nvf4, diagnostics);
+    ReadFamily(*families, "attention_context", kContext, constants.context, diagnostics);
+    ReadFamily(*families, "attention_generation", kGeneration, constants.generation, diagnostics);
+  }
+  for (const Diagnostic& diagnostic : diagnostics.all()) {
+    if (!diagnostic.is_warning()) return diagnostic;
+  }
+  return constants;
+}
+
+const Result<Constants>& DefaultConstants() {
+  static const Result<Constants> constants = ReadDefault();
+  return constants;
+}
+
+}  // namespace hespas::estimate::field

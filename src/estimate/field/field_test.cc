@@ -1,0 +1,99 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "estimate/field/rows.h"
+#include "hardware/presets.h"
+
+namespace hespas::estimate::field {
+namespace {
+
+hardware::Device Preset(const char* name) {
+  Diagnostics diagnostics;
+  auto device = hardware::LoadDevice(name, diagnostics);
+  EXPECT_TRUE(device) << name;
+  return *device;
+}
+
+const Constants& Shipped() {
+  EXPECT_TRUE(DefaultConstants());
+  return *DefaultConstants();
+}
+
+TEST(FieldMatmul, NeverRunsFasterThanPeakOrMemory) {
+  const Chip chip = MakeChip(Preset("B200_180GB"));
+  for (const double m : {1.0, 128.0, 4096.0, 65536.0}) {
+    for (const double n : {128.0, 8192.0}) {
+      for (const Format format : {Format::kF16, Format::kF8, Format::kF8Block, Format::kNvF4}) {
+        const double us = TimeOf(chip, Shipped(), Matmul{format, m, n, 8192}).us;
+        EXPECT_GT(us, 2 * m * n * 8192 / chip.Rate(format)) << m << " " << n;
+      }
+    }
+  }
+}
+
+TEST(FieldMatmul, BoardPowerLimitsLongMatmulsOnly) {
+  hardware::Device device = Preset("H100_80GB");
+  const Chip all = MakeChip(device);
+  device.tdp_w = *device.tdp_w / 2;
+  const Chip half = MakeChip(device);
+  const Matmul large{Format::kF16, 16384, 16384, 16384};
+  const Matmul small{Format::kF16, 1, 1024, 1024};
+  EXPECT_GT(TimeOf(half, Shipped(), large).us, 1.4 * TimeOf(all, Shipped(), large).us);
+  EXPECT_NEAR(TimeOf(half, Shipped(), small).us, TimeOf(all, Shipped(), small).us, 1e-6);
+}
+
+TEST(FieldMatmul, SmallWeightsComeOutOfL2) {
+  const Chip chip = MakeChip(Preset("L40S_48GB"));
+  const double in_cache = TimeOf(chip, Shipped(), Matmul{Format::kF16, 1, 4096, 2048}).us;   // 16 MiB, five copies fit
+  const double in_memory = TimeOf(chip, Shipped(), Matmul{Format::kF16, 1, 4096, 3072}).us;  // 24.5 MiB, they do not
+  EXPECT_GT(in_memory, 2 * in_cache);
+}
+
+TEST(FieldAttention, CausalMaskHalvesLongContextsAndWindowsBoundThem) {
+  const Chip chip = MakeChip(Preset("H100_80GB"));
+  AttentionCall call{.batch = 4, .queries = 16384, .keys = 16384, .heads = 32, .key_heads = 8};
+  const double causal = TimeOf(chip, Shipped(), call).us;
+  call.phase = Phase::kEncoder;
+  EXPECT_NEAR(TimeOf(chip, Shipped(), call).us / causal, 2, 0.1);
+  call.phase = Phase::kContext;
+  call.window = 1024;
+  EXPECT_LT(TimeOf(chip, Shipped(), call).us, 0.25 * causal);
+}
+
+TEST(FieldAttention, GenerationReadsEachKeyHeadOnce) {
+  const Chip chip = MakeChip(Preset("H100_80GB"));
+  AttentionCall call{.phase = Phase::kGeneration, .batch = 64, .keys = 8192, .heads = 32, .key_heads = 32};
+  const double many = TimeOf(chip, Shipped(), call).us;
+  const double bytes = 2.0 * 2 * 64 * 8192 * 32 * 128;
+  EXPECT_GT(many, bytes / chip.bandwidth);
+  call.key_heads = 8;
+  EXPECT_NEAR(many / TimeOf(chip, Shipped(), call).us, 4, 0.4);
+}
+
+TEST(FieldRows, LeavesOtherRowsToOtherModels) {
+  const auto table = ParseCsv(
+      "op,dtype,b,m,n,k,timing,phase,batch,seq_q,seq_kv,heads,kv_heads,head_dim\n"
+      "gemm,bf16,1,128,128,128,graph,,,,,,,\n"
+      "gemm,bf16,1,128,128,128,,,,,,,,\n"
+      "gemm,nvfp4,1,128,128,128,,,,,,,,\n"
+      "gemm,bf16,1,,128,128,graph,,,,,,,\n"
+      "attention,bf16,,,,,graph,context,1,128,128,8,8,64\n"
+      "attention,bf16,,,,,graph,sideways,1,128,128,8,8,64\n"
+      "attention,bf16,,,,,graph,generation,1e300,1,inf,8,8,64\n",
+      "t.csv");
+  ASSERT_TRUE(table);
+  const auto times = TimesOfRows(*table, MakeChip(Preset("H100_80GB")), Shipped());
+  ASSERT_EQ(times.size(), 7u);
+  EXPECT_TRUE(times[0] && times[2] && times[4]);
+  EXPECT_FALSE(times[1] || times[3] || times[5]);
+  EXPECT_TRUE(!times[6] || std::isfinite(times[6]->us));
+}
+
+TEST(FieldConstants, NameWhatIsMissing) {
+  const auto constants = ReadConstants(R"({"schema_version": 1, "families": {}})", "f.json");
+  ASSERT_FALSE(constants);
+  EXPECT_THAT(constants.error().message, testing::HasSubstr("matmul"));
+}
+
+}  // namespace
+}  // namespace hespas::estimate::field

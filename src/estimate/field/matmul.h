@@ -1,0 +1,29 @@
+// Time of one matmul inside a CUDA graph: y[m,n] = x[m,k] w[n,k]^T, 16 bits in and out.
+//
+// - Nothing of the host is inside. 8- and 4-bit formats quantise x in the call.
+// - The caller's weights rotate through as many copies as fill L2, five at most, as the measured tables have it:
+// weights
+//   up to a fifth of L2 come out of L2, larger ones out of memory.
+#pragma once
+
+#include "estimate/field/chip.h"
+#include "estimate/field/constants.h"
+
+namespace hespas::estimate::field {
+
+struct Matmul {
+  Format format = Format::kF16;
+  double m = 1, n = 1, k = 1;
+};
+
+struct Time {
+  double us = 0;
+  double sigma_us = 0;
+};
+
+Time TimeOf(const Chip& chip, const Constants& constants, const Matmul& matmul);
+
+// flop/us that the board's power allows where it may exceed it for the first `power_us` of `us`.
+double PowerRate(const Chip& chip, const MatmulConstants& constants, double us);
+
+}  // namespace hespas::estimate::field
