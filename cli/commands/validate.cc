@@ -65,11 +65,11 @@ void AddValidateCommand(CLI::App& app, Console& console) {
                                  "hespas validate --set gemm --format md");
   auto options = std::make_shared<ValidateCommand>();
   command
-      .add_option(
-          "--set", options->validate.set,
-          "one set only: gemm, kernels, collectives, models, step-times or serving; or xla-twins, where our optimiser "
-          "meets XLA's own compiler; or published-training, step times that others published (its options: "
-          "hespas validate --set published-training --help)")
+      .add_option("--set", options->validate.set,
+                  "one set only: gemm, kernels, collectives, field, models, step-times or serving; or xla-twins, where "
+                  "our optimiser "
+                  "meets XLA's own compiler; or published-training, step times that others published (its options: "
+                  "hespas validate --set published-training --help)")
       ->check(CLI::IsMember({"gemm", "kernels", "collectives", "field", "models", "step-times", "serving", kTwinSet}));
   command.add_option("--twins", options->twins, "of xla-twins: another folder of NAME.mlir and NAME.DEVICE.hlo")
       ->check(CLI::ExistingDirectory);
