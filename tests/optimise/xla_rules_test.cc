@@ -1,0 +1,123 @@
+// Rules of docs/spec/xla-gpu.md on small programs: whole rows, arithmetic, copies, padding, runs of reductions.
+#include <gmock/gmock.h>
+
+#include "ir/printer.h"
+#include "programs.h"
+
+namespace hespas {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+
+// x less the largest of its row, or of its column.
+std::string LessTheLargest(int64_t row, bool columns = false) {
+  const std::string rows = columns ? std::to_string(row) + "x64" : "64x" + std::to_string(row);
+  const std::string x = "tensor<" + rows + "xf32>";
+  const std::string dimension = columns ? "[0]" : "[1]";
+  const std::string to = columns ? "[1]" : "[0]";
+  return "func.func @main(%x: " + x + ") -> " + x + " {\n%i = stablehlo.constant dense<0xFF800000> : tensor<f32>\n" +
+         "%e = stablehlo.exponential %x : " + x +
+         "\n%m = stablehlo.reduce(%e init: %i) applies stablehlo.maximum across " + "dimensions = " + dimension +
+         " : (" + x + ", tensor<f32>) -> tensor<64xf32>\n" + "%b = stablehlo.broadcast_in_dim %m, dims = " + to +
+         " : (tensor<64xf32>) -> " + x + "\n%s = stablehlo.subtract %e, %b : " + x + "\nreturn %s : " + x + "\n}";
+}
+
+TEST(WholeRows, StayInOneKernelUpToWhatATileHolds) {
+  EXPECT_THAT(Names(Optimised(LessTheLargest(1000), Until("fusion"))), ElementsAre("mhlo.fusion"));
+  EXPECT_THAT(Names(Optimised(LessTheLargest(16384), Until("fusion"))), ElementsAre("mhlo.fusion"));
+  EXPECT_GT(driver::Summarise(Optimised(LessTheLargest(16385), Until("fusion"))).total(), 1);
+}
+
+TEST(WholeRows, AreNoColumns) {
+  EXPECT_GT(driver::Summarise(Optimised(LessTheLargest(1000, true), Until("fusion"))).total(), 1);
+}
+
+TEST(WholeRows, AreReadOnce) {
+  const driver::Summary summary = driver::Summarise(Optimised(LessTheLargest(1000), Until("fusion")));
+  EXPECT_EQ(summary.bytes_accessed, 2 * 64 * 1000 * 4);
+}
+
+TEST(Algebra, PowersAndDivisionsByNumbersMultiply) {
+  const std::string text = R"(func.func @main(%x: tensor<8xf32>) -> tensor<8xf32> {
+    %c = stablehlo.constant dense<2> : tensor<i32>
+    %f = stablehlo.convert %c : (tensor<i32>) -> tensor<f32>
+    %b = stablehlo.broadcast_in_dim %f, dims = [] : (tensor<f32>) -> tensor<8xf32>
+    %p = stablehlo.power %x, %b : tensor<8xf32>
+    %d = stablehlo.divide %p, %b : tensor<8xf32>
+    return %d : tensor<8xf32>
+  })";
+  EXPECT_THAT(
+      Names(Optimised(text, Until("algebra"))),
+      ElementsAre("stablehlo.multiply", "stablehlo.constant", "stablehlo.broadcast_in_dim", "stablehlo.multiply"));
+}
+
+// Two numbers that change places, and a vector that starts as zeros twice.
+const std::string kLoop =
+    R"(func.func @main(%a: tensor<ui32>, %b: tensor<ui32>) -> (tensor<ui32>, tensor<ui32>, tensor<i32>) {
+    %n = stablehlo.constant dense<5> : tensor<i32>
+    %z = stablehlo.constant dense<0> : tensor<i32>
+    %0:4 = stablehlo.while(%i = %z, %j = %z, %p = %a, %q = %b) : tensor<i32>, tensor<i32>, tensor<ui32>, tensor<ui32>
+    cond {
+      %c = stablehlo.compare LT, %i, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
+      stablehlo.return %c : tensor<i1>
+    } do {
+      %one = stablehlo.constant dense<1> : tensor<i32>
+      %k = stablehlo.add %i, %one : tensor<i32>
+      %l = stablehlo.add %j, %one : tensor<i32>
+      stablehlo.return %k, %l, %q, %p : tensor<i32>, tensor<i32>, tensor<ui32>, tensor<ui32>
+    }
+    return %0#2, %0#3, %0#1 : tensor<ui32>, tensor<ui32>, tensor<i32>
+  })";
+
+size_t CopiesIn(const std::string& text) {
+  size_t count = 0;
+  for (size_t at = text.find("mhlo.copy"); at != std::string::npos; at = text.find("mhlo.copy", at + 1)) ++count;
+  return count;
+}
+
+TEST(Copies, StandBeforeAndInLoops) {
+  const std::string printed = ir::PrintGeneric(Optimised(kLoop, Until("copies")));
+  // One counter is left. The constant it starts from and both parameters are copied before, each exchanged number twice
+  // inside.
+  EXPECT_EQ(CopiesIn(printed), 3u + 4u) << printed;
+}
+
+TEST(Copies, AreMadeOfWhatTheCallerKeeps) {
+  const auto returned = [](const std::string& attribute) {
+    return "func.func @main(%a: tensor<8xf32> " + attribute + ") -> tensor<8xf32> {\nreturn %a : tensor<8xf32>\n}";
+  };
+  EXPECT_THAT(Names(Optimised(returned(""), Until("copies"))), ElementsAre("mhlo.copy"));
+  EXPECT_THAT(Names(Optimised(returned("{tf.aliasing_output = 0 : i32}"), Until("copies"))), ElementsAre());
+}
+
+TEST(ConvolutionPadding, IsMadeBeforeWhereCudnnHasNone) {
+  const auto of = [](const std::string& padding) {
+    return "func.func @main(%x: tensor<8x16x15x15xf32>, %w: tensor<16x16x3x3xf32>) -> tensor<8x16x15x15xf32> {\n"
+           "%0 = stablehlo.convolution(%x, %w) dim_numbers = [b, f, 0, 1]x[o, i, 0, 1]->[b, f, 0, 1], window = {pad "
+           "= " +
+           padding +
+           "} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<8x16x15x15xf32>, "
+           "tensor<16x16x3x3xf32>) -> tensor<8x16x15x15xf32>\nreturn %0 : tensor<8x16x15x15xf32>\n}";
+  };
+  EXPECT_THAT(ir::PrintGeneric(Optimised(of("[[1, 1], [1, 1]]"), Until("convolution-calls"))),
+              Not(HasSubstr("stablehlo.pad\"")));
+  EXPECT_THAT(ir::PrintGeneric(Optimised(of("[[2, 0], [1, 1]]"), Until("convolution-calls"))),
+              HasSubstr("tensor<8x16x17x17xf32>"));
+}
+
+TEST(Reductions, GoOverSeparateRunsOneAfterTheOther) {
+  const auto over = [](int64_t batches, int64_t row) {
+    const std::string x = "tensor<" + std::to_string(batches) + "x96x" + std::to_string(row) + "xf32>";
+    return "func.func @main(%x: " + x + ") -> tensor<96xf32> {\n%z = stablehlo.constant dense<0.0> : tensor<f32>\n" +
+           "%0 = stablehlo.reduce(%x init: %z) applies stablehlo.add across dimensions = [0, 2] : (" + x +
+           ", tensor<f32>) -> tensor<96xf32>\nreturn %0 : tensor<96xf32>\n}";
+  };
+  EXPECT_EQ(driver::Summarise(Optimised(over(8, 196), Until("fusion"))).total(), 1);
+  EXPECT_EQ(driver::Summarise(Optimised(over(64, 196), Until("fusion"))).total(), 2);
+  EXPECT_EQ(driver::Summarise(Optimised(over(8, 16), Until("fusion"))).total(), 2);
+}
+
+}  // namespace
+}  // namespace hespas
