@@ -30,14 +30,21 @@ constexpr Reference kReferences[] = {
     {"H200", 400 * kGigabit, "NVIDIA DGX H200 datasheet: 8 x 400 Gbit/s NDR"},
     {"B200", 400 * kGigabit, "NVIDIA DGX B200 datasheet: 8 x 400 Gbit/s NDR"},
     {"GB200", 400 * kGigabit, "NVIDIA GB200 NVL72 datasheet: one ConnectX-7 of 400 Gbit/s for each GPU"},
+    {"H20", 400 * kGigabit, "as of HGX H200: 8 x 400 Gbit/s NDR"},
+    {"B300", 800 * kGigabit, "NVIDIA DGX B300 datasheet: 8 x 800 Gbit/s XDR"},
+    {"GB300", 800 * kGigabit, "NVIDIA GB300 NVL72 datasheet: one ConnectX-8 of 800 Gbit/s for each GPU"},
     {"Rubin", 800 * kGigabit, "NVIDIA's announcements of Vera Rubin: ConnectX-9, 800 Gbit/s for each GPU; preliminary"},
     {"MI250", 200 * kGigabit, "HPE Cray EX235a (Frontier): 4 x 200 Gbit/s Slingshot for 4 MI250X"},
     {"MI300X", 400 * kGigabit, "AMD's reference platform: 8 x 400 Gbit/s for 8 MI300X"},
+    {"MI325X", 400 * kGigabit, "AMD's reference platform: 8 x 400 Gbit/s for 8 MI325X"},
     {"MI355X", 400 * kGigabit, "AMD's reference platform: 8 x 400 Gbit/s for 8 MI355X"},
     {"TPUv4", 6.25e9, "jax-ml/scaling-book 0819a7d: about 25 GB/s a host of 4 chips"},
     {"TPUv5e", 25 * kGigabit, "Google Cloud TPU v5e: 2 x 100 Gbit/s a host of 8 chips"},
     {"TPUv5p", 50 * kGigabit, "Google Cloud TPU v5p: 50 Gbit/s a chip"},
     {"TPUv6e", 100 * kGigabit, "Google Cloud TPU v6e: 100 Gbit/s a chip"},
+    {"TPU7x", 50 * kGigabit, "Google Cloud TPU7x: 100 Gbit/s a chip of two devices"},
+    {"Trainium2", 200 * kGigabit, "Amazon EC2 trn2.48xlarge: 3.2 Tbit/s EFA for 16 chips"},
+    {"Gaudi3", 600 * kGigabit, "Intel Gaudi 3 white paper: 3 of 24 ports of 200 Gbit/s leave the node"},
 };
 // RDMA between hosts through two levels of switches: adapters of 0.6 us, switches of 0.13 us (NVIDIA ConnectX-7 and
 // Quantum-2 datasheets) and cables.

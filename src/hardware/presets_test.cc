@@ -27,10 +27,12 @@ Device Load(const std::string& name, PresetEdition edition = PresetEdition::kCur
 
 TEST(Presets, EveryDeviceLoadsAndNamesItsSources) {
   const std::vector<std::string> names = PresetNames(PresetKind::kDevice);
-  EXPECT_THAT(names, IsSupersetOf({"A100_SXM_40GB", "B200_180GB", "H100_80GB",  "H200_141GB",  "TPUv3",
-                                   "V100_32GB",     "P100_16GB",  "P4_8GB",     "T4_16GB",     "L4_24GB",
-                                   "GB200_192GB",   "MI100_32GB", "MI210_64GB", "MI250_128GB", "MI300X",
-                                   "MI355X_288GB",  "TPUv4",      "TPUv5e",     "TPUv5p",      "TPUv6e"}));
+  EXPECT_THAT(names, IsSupersetOf({"A100_SXM_40GB",     "B200_180GB",  "H100_80GB",      "H200_141GB",  "TPUv3",
+                                   "V100_32GB",         "P100_16GB",   "P4_8GB",         "T4_16GB",     "L4_24GB",
+                                   "GB200_192GB",       "MI100_32GB",  "MI210_64GB",     "MI250_128GB", "MI300X",
+                                   "MI355X_288GB",      "TPUv4",       "TPUv5e",         "TPUv5p",      "TPUv6e",
+                                   "B300_288GB",        "GB300_288GB", "L40S_48GB",      "H20_96GB",    "MI325X",
+                                   "RTX_PRO_6000_96GB", "TPU7x",       "Trainium2_96GB", "Gaudi3_128GB"}));
   for (const std::string& name : names) {
     const Device device = Load(name);
     EXPECT_EQ(device.name, name);
