@@ -75,6 +75,8 @@ void AddCompareCommand(CLI::App& app, Console& console) {
       ->check(IsOptimisation());
   command.add_option("--measured", compare.measured,
                      "a profiler's trace of the same step: JAX's trace.json.gz or what torch.profiler exports");
+  command.add_option("--xla-dump", compare.xla_dump,
+                     "a folder that XLA wrote with --xla_dump_to: our kernels of PROGRAM against its compiled ones");
   AddModelOptions(command, compare.run);
   AddBackendOption(command, compare.run);
   AddTraceOptions(command, compare.run);

@@ -7,7 +7,7 @@
 #include "base/text/suggest.h"
 #include "cli/format.h"
 #include "cli/pipeline_options.h"
-#include "driver/inspect/kernel_summary.h"
+#include "driver/inspect/explained_kernels.h"
 #include "estimate/registry.h"
 #include "hardware/presets.h"
 #include "ir/printer.h"
@@ -40,30 +40,6 @@ report::Table SummaryTable(const driver::Summary& summary) {
   add("other kernels", summary.other, bytes[2]);
   add("kernels", summary.total(), summary.bytes_accessed);
   for (const driver::CollectiveSummary& entry : summary.collectives) add(entry.op, entry.count, entry.bytes);
-  return table;
-}
-
-// One row a kernel: what it is, moves and computes, its time on the device, and its operand and result types.
-report::Table KernelTable(const ir::Module& module, const driver::Summary& summary,
-                          const estimate::Estimator& estimator) {
-  using report::Align;
-  report::Table table{.columns = {{"kernel"},
-                                  {"bytes", Align::kRight},
-                                  {"flops", Align::kRight},
-                                  {"time_us", Align::kRight},
-                                  {"types"}},
-                      .rows = {}};
-  estimate::Notes notes;
-  for (const driver::KernelSummary& kernel : summary.kernels) {
-    std::string types;
-    for (const ir::ValueId value : module.operands(kernel.op))
-      types += module.types().Text(module.type_id(value)) + " ";
-    types += "->";
-    for (const ir::ValueId value : module.results(kernel.op)) types += " " + module.types().Text(module.type_id(value));
-    const Time time = estimator.EstimateOp(module, kernel.op, notes).time;
-    table.rows.push_back({std::string(module.name(kernel.op)), std::to_string(kernel.bytes),
-                          std::to_string(kernel.flops), fmt::format("{:.3f}", time.seconds() * 1e6), types});
-  }
   return table;
 }
 
@@ -106,7 +82,7 @@ void RunOptimise(OptimiseCommand& command, Console& console) {
   auto device = hardware::LoadDevice(command.run.device.name, console.diagnostics);
   std::optional<ir::Module> optimised;
   optimise::Report report;
-  report.explain = command.explain;
+  report.explain = command.explain || command.kernels;
   if (module && device) {
     optimised = driver::OptimiseModule(std::move(*module), command.run.optimise, *device, console.diagnostics, &report);
   }
@@ -124,9 +100,12 @@ void RunOptimise(OptimiseCommand& command, Console& console) {
   if (command.format == "json" && !command.explain && !command.kernels) {
     return Print(driver::SummaryJson(summary, report.passes));
   }
-  const Result<report::Table> table = command.explain   ? ExplanationTable(report.explanations, command.explained)
-                                      : command.kernels ? KernelTable(*optimised, summary, **estimator)
-                                                        : SummaryTable(summary);
+  const driver::ExplainedKernels kernels{*optimised, summary, report.explanations, **estimator};
+  // For a reader a row a kernel; a program, and who asks for an op, gets one for each op.
+  const bool by_op = !command.explained.empty() || !(prints || command.format == "table");
+  const Result<report::Table> table = !command.explain  ? command.kernels ? driver::KernelTable(kernels) : SummaryTable(summary)
+                                      : by_op           ? ExplanationTable(report.explanations, command.explained)
+                                                        : driver::ReasonTable(kernels);
   if (table) return Print(RenderTable(*table, FormatByName(prints ? "table" : command.format)));
   console.diagnostics.Report(table.error());
   console.PrintDiagnostics();
@@ -148,10 +127,10 @@ void AddOptimiseCommand(CLI::App& app, Console& console) {
   command.add_option("--disable", options->run.optimise.disabled, "passes to skip");
   command.add_option("--after", options->run.optimise.stop_after, "last pass to run");
   CLI::Option* explain =
-      command.add_flag("--explain", options->explain, "say for each op which kernel it is in, and why");
+      command.add_flag("--explain", options->explain, "why each kernel is one, the longest first; with --op and in json, jsonl, csv and md for each op");
   command.add_option("--op", options->explained, "ops to explain: names (stablehlo.add or add) or lines")
       ->needs(explain);
-  command.add_flag("--kernels", options->kernels, "one row for each kernel");
+  command.add_flag("--kernels", options->kernels, "one row for each kernel, the longest first");
   command
       .add_option(
           "--format", options->format,

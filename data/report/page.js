@@ -5,6 +5,7 @@
   const main = document.getElementById('content');
   const hasCharts = typeof echarts !== 'undefined';
   const charts = [];
+  const canvases = [];  // functions that draw them
   let data;
   let live = null;
 
@@ -17,7 +18,7 @@
     return `${value.toFixed(digits)} ${units[k]}`;
   };
   const prefixed = (unit) => ['', 'k', 'M', 'G', 'T', 'P', 'E'].map((p) => p + unit);
-  const time = (ps) => scaled(ps, ['ps', 'ns', 'us', 'ms', 's']);
+  const time = (ps) => (ps === 0 ? '0' : scaled(ps, ['ps', 'ns', 'us', 'ms', 's']));
   const bytes = (n) => scaled(n, prefixed('B'));
   const flops = (n) => scaled(n, prefixed('FLOP'));
   const flopRate = (n) => scaled(n, prefixed('FLOP/s'));
@@ -370,6 +371,12 @@
       return out.map((m) => ({ value: [m.row, m.start, m.end, m.count], bound: m.bound, index: m.index }));
     };
     const names = lanes.map((l) => (several ? `${l.ranks}\n${l.name}` : l.name));
+    const overview = element('canvas', { class: 'lanes', role: 'img',
+      'aria-label': `Overview: ${data.run.where_time_goes.by_bound.map((b) => `${b.name} ${percent(b.time_ps / data.run.where_time_goes.total_ps)}`).join(', ')}` });
+    made.append(element('p', { class: 'note' }, `Overview of ${lanes[0].ranks}: computation above, communication below. Each column is divided by what bounds its time.`), overview);
+    const overviewLanes = lanes.slice(0, 2).map((lane) => lane.start.map((start, i) => ({
+      start, end: start + lane.duration[i], bound: lane.kind === 'communication' ? 'network' : boundOf(lane.block[i]) })));
+    canvases.push(() => stackLanes(overview, overviewLanes, span));
     const height = 96 + 44 * lanes.length;
     let range = [0, span];
     const option = (width) => {
@@ -506,7 +513,7 @@
       id: 'memory', caption: 'Held over the step, by category', height: 320, marks: 0,
       label: `Memory over time, peak ${bytes(m.peak)}: ${used.map(([n, i]) => `${n} up to ${bytes(Math.max(...m.points.map((p) => p[i + 1])))}`).join(', ')}`,
       option: (width) => ({
-        grid: { left: 74, right: 20, top: width < 520 ? 84 : 58, bottom: 30 }, color: [css('compute'), css('launch'), css('other'), css('memory'), css('network'), css('idle'), css('accent'), css('warn')],
+        grid: { left: 74, right: 20, top: width < 520 ? 84 : 58, bottom: 30 }, color: [0, 1, 2, 3, 4, 5, 6, 7].map((i) => css(`series-${i}`)),
         legend: legend({ top: 2, left: 0 }),
         tooltip: { ...base().tooltip, trigger: 'axis', formatter: (ps) => tip(time(ps[0].value[0]), ps.map((p) => [p.seriesName, bytes(p.value[1])]).concat([['all', bytes(ps.reduce((s, p) => s + p.value[1], 0))]])) },
         xAxis: axis({ type: 'value', min: 0, max: data.run.step_time_ps, axisLabel: { color: css('soft'), hideOverlap: true, showMaxLabel: false, formatter: (v) => time(v) }, splitNumber: width < 520 ? 3 : 6 }),
@@ -578,6 +585,13 @@
       held.set(id, row);
     }
     const list = [...held.entries()].sort((a, b) => b[1].time - a[1].time).slice(0, 15);
+    const whole = data.run.step_time_ps || 1;
+    const sentences = element('ol', { class: 'best' });
+    for (const [id, row] of list.slice(0, 5)) {
+      const [why, name] = JSON.parse(id);
+      sentences.append(element('li', {}, `${percent(row.time / whole)} of the step (${time(row.time)}) goes to ${name}, in ${count(row.count, 'stretch', 'stretches')}, held by ${why}.`));
+    }
+    made.append(sentences);
     made.append(table('Critical path', [['held by', ''], ['node', ''], ['stretches', 'number'], ['time', 'number'], ['of step', 'number']],
       list.map(([id, row]) => { const [why, name] = JSON.parse(id); return [why, name, String(row.count), time(row.time), percent(data.run.step_time_ps ? row.time / data.run.step_time_ps : 0)]; })));
     made.dataset.sum = String(sum);
@@ -648,7 +662,7 @@
   };
 
   // --- the page -------------------------------------------------------------------------------------------------------
-  const drawAll = () => { charts.forEach((c) => c.draw()); live?.draw(); };
+  const drawAll = () => { charts.forEach((c) => c.draw()); canvases.forEach((draw) => draw()); live?.draw(); };
 
   const watch = () => {
     window.addEventListener('hespas-redraw', drawAll);
@@ -697,6 +711,7 @@
     for (const part of [headline, liveReport, whereTimeGoes, roofline, timeline, collectives, memory, costliest, whatIf, path, warnings, reproduce]) part();
     contents();
     watch();
+    canvases.forEach((draw) => draw());
     drawInTurn(() => { root.dataset.ready = 'true'; });
     window.hespas = { data, charts, live };
   } catch (error) {

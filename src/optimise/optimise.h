@@ -94,6 +94,9 @@ struct Options {
 };
 
 // Why an op went into the kernel it is in, and why a neighbour was not fused.
+// Attribute of a fusion in a program that was optimised with explanations: the number that they give its kernel.
+inline constexpr std::string_view kKernelNumber = "hespas.kernel";
+
 struct Explanation {
   std::string op;      // "stablehlo.add (line 12)"
   std::string kernel;  // the kernel it went into; "none"

@@ -24,14 +24,16 @@ struct BlockStructure {
 struct BlockTime {
   uint32_t structure = 0;  // index into BlockTimes::structures
   uint32_t name = 0;       // index into BlockTimes::names
+  uint32_t scope = 0;      // index into BlockTimes::scopes, where there are any
   Time time;
 };
 
 struct BlockTimes {
   uint32_t npu = 0;
   std::vector<BlockStructure> structures;
-  std::vector<std::string> names;  // an HLO instruction's name, or the framework's name of an operation; may be ""
-  std::vector<BlockTime> blocks;   // in program order
+  std::vector<std::string> names;   // an HLO instruction's name, or the framework's name of an operation; may be ""
+  std::vector<std::string> scopes;  // "layers_3/mlp"; results of older versions have none
+  std::vector<BlockTime> blocks;    // in program order
   Time idle;
 };
 

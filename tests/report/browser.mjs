@@ -87,6 +87,8 @@ const settings = [
   { name: 'dark', width: 1280, theme: 'dark' },
   { name: 'narrow', width: 400, theme: 'light' },
   { name: 'narrow-dark', width: 400, theme: 'dark' },
+  { name: 'middle', width: 800, theme: 'light' },
+  { name: 'wide', width: 2000, theme: 'dark' },
 ];
 // Looks at a page in every setting; `more` adds checks. Screenshots are called PREFIX-SETTING.png.
 export async function checkEverywhere(page, pictures, prefix, more = async () => {}) {

@@ -9,6 +9,7 @@
 
 #include "base/system/file.h"
 #include "base/text/json_text.h"
+#include "driver/inspect/xla_dump.h"
 #include "driver/pipeline/pipeline.h"
 #include "estimate/registry.h"
 #include "read/profile/profile.h"
@@ -134,6 +135,24 @@ std::optional<report::Comparison> CompareVariants(const CompareOptions& options,
   return report::Compare(varying.name, std::move(sides));
 }
 
+// One program as the optimiser has it, against what XLA made of it.
+std::optional<report::Comparison> CompareWithDump(const CompareOptions& options, Diagnostics& diagnostics) {
+  const auto compiled = CompiledProgramIn(options.xla_dump);
+  if (!compiled) diagnostics.Report(compiled.error());
+  if (options.inputs.size() != 1) diagnostics.Report(Usage("--xla-dump takes one program"));
+  for (const Dimension& dimension : DimensionsOf(options)) {
+    if (dimension.name != "program" && dimension.values->size() > 1)
+      diagnostics.Report(Usage(fmt::format("--xla-dump compares compilers: give one {}", dimension.name)));
+  }
+  if (diagnostics.has_errors()) return std::nullopt;
+  CompareOptions pair = options;
+  pair.inputs.push_back(*compiled);
+  const Dimension programs{"compiler", &pair.inputs, [](RunOptions& o, const std::string& v) { o.program.path = v; }};
+  auto comparison = CompareVariants(pair, programs, diagnostics);
+  if (comparison) comparison->labels = {"Hespas", "XLA"};
+  return comparison;
+}
+
 template <class T>
 void Read(const nlohmann::json& json, const char* key, T& out, bool& complete) {
   const auto found = json.find(key);
@@ -252,6 +271,7 @@ std::optional<report::Comparison> CompareRuns(const CompareOptions& options, Dia
     diagnostics.Report(comparison.error());
     return std::nullopt;
   }
+  if (!options.xla_dump.empty()) return CompareWithDump(options, diagnostics);
   const Result<Dimension> varying = Varying(options);
   if (!varying) {
     diagnostics.Report(varying.error());

@@ -33,6 +33,7 @@ struct CompareOptions {
   std::vector<std::string> estimators;
   std::vector<std::string> optimisations;
   std::string measured;  // a profiler's trace that one result is compared with
+  std::string xla_dump;  // a folder of XLA's, whose compiled program one program is compared with
 };
 
 // The shortest names of files that tell them apart: their own, those of their folders, their paths, numbered ones.

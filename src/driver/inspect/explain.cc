@@ -9,6 +9,7 @@
 
 #include "base/system/file.h"
 #include "base/text/suggest.h"
+#include "driver/inspect/explain_factors.h"
 #include "hardware/presets.h"
 #include "report/step/op_labels.h"
 #include "report/text/collectives.h"
@@ -98,6 +99,14 @@ class Finder {
   std::set<std::string> names_;
 };
 
+// With the factors of the estimator.
+report::Explanation ExplainBlock(const Finished& run, const RunOptions& options, const report::ExplainContext& context,
+                                 graph::BlockId block) {
+  report::Explanation explained = report::ExplainBlock(context, block);
+  if (context.step.estimates.Of(block) != nullptr) explained.factors = FactorsOf(run, options, block);
+  return explained;
+}
+
 }  // namespace
 
 Result<report::Explanation> Explain(const Finished& run, const RunOptions& options, const std::string& what) {
@@ -118,12 +127,12 @@ Result<report::Explanation> Explain(const Finished& run, const RunOptions& optio
   }
   if (const auto number = NumberBehind(what, "block")) {
     const size_t blocks = step.blocks.blocks.size();
-    if (*number < blocks) return report::ExplainBlock(context, graph::BlockId(*number));
+    if (*number < blocks) return ExplainBlock(run, options, context, graph::BlockId(*number));
     return MakeError(kNothingToExplain,
                      fmt::format("there is no block {}; the program has {} blocks", *number, blocks));
   }
   Finder finder(run, step);
-  if (const auto block = finder.ByName(what)) return report::ExplainBlock(context, *block);
+  if (const auto block = finder.ByName(what)) return ExplainBlock(run, options, context, *block);
   const std::vector<std::string> names(finder.names().begin(), finder.names().end());
   return MakeError(kNothingToExplain, fmt::format("the program has no block, operation or collective `{}`", what), {},
                    DidYouMean(what, names, "name a block by number, or an operation of the program"));

@@ -31,7 +31,7 @@ std::string_view KindOfFusion(const Dataflow& flow, const KernelPlan& plan, cons
 
 }  // namespace
 
-void KernelFormer::Form(std::span<const NodeId> roots, std::span<const NodeId> members, std::string_view kind) {
+NodeId KernelFormer::Form(std::span<const NodeId> roots, std::span<const NodeId> members, std::string_view kind) {
   inside_.resize(flow_.value_count());
   auto body = std::make_unique<Dataflow>(flow_.source());
   Node fusion;
@@ -57,6 +57,7 @@ void KernelFormer::Form(std::span<const NodeId> roots, std::span<const NodeId> m
   fusion.bodies.push_back(std::move(body));
   const NodeId made = flow_.Add(std::move(fusion), types);
   for (size_t i = 0; i < results.size(); ++i) flow_.Replace(results[i], flow_.result(made, i));
+  return made;
 }
 
 void KernelFormer::Copy(NodeId id, Dataflow& body, std::vector<ValueId>& operands) {
@@ -82,13 +83,18 @@ void KernelFormer::Enter(ValueId value, ValueId inner) {
 
 namespace {
 
-void FormAll(Dataflow& flow, const KernelPlan& plan) {
+// `numbered`: each fusion keeps the number that explanations give its kernel.
+void FormAll(Dataflow& flow, const KernelPlan& plan, bool numbered) {
   Members members(flow, plan);
   KernelFormer former(flow);
   for (uint32_t kernel = 0; kernel < plan.roots.size(); ++kernel) {
     if (plan.roots[kernel].empty()) continue;
     const std::vector<NodeId>& inside = members.Of(kernel);
-    former.Form(plan.roots[kernel], inside, KindOfFusion(flow, plan, inside));
+    const NodeId made = former.Form(plan.roots[kernel], inside, KindOfFusion(flow, plan, inside));
+    if (numbered) {
+      flow.node(made).attributes.push_back(
+          MakeAttribute(flow.source(), kKernelNumber, fmt::format("{} : i64", kernel)));
+    }
   }
   flow.Normalise();
 }
@@ -99,14 +105,14 @@ void Fuse(Dataflow& flow, PassContext& context) {
   KernelPlan plan = PlanKernels(flow, context);
   context.policy->FuseMultiOutput(flow, context, plan);
   if (context.explanations != nullptr) ExplainKernels(flow, plan, *context.explanations);
-  FormAll(flow, plan);
+  FormAll(flow, plan, context.explanations != nullptr);
 }
 
 void WrapKernels(Dataflow& flow, PassContext& context) {
   PassContext alone = context;
   alone.wrap_only = true;
   alone.explanations = nullptr;
-  FormAll(flow, PlanKernels(flow, alone));
+  FormAll(flow, PlanKernels(flow, alone), false);
 }
 
 }  // namespace hespas::optimise

@@ -35,7 +35,8 @@ class KernelFormer {
  public:
   explicit KernelFormer(Dataflow& flow) : flow_(flow) {}
   // Puts `members`, in program order, into one fusion that stores the `roots` among them.
-  void Form(std::span<const NodeId> roots, std::span<const NodeId> members, std::string_view kind);
+  // Returns the fusion.
+  NodeId Form(std::span<const NodeId> roots, std::span<const NodeId> members, std::string_view kind);
 
  private:
   void Copy(NodeId id, Dataflow& body, std::vector<ValueId>& operands);

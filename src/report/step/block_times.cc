@@ -13,7 +13,9 @@
 #include "base/text/hash.h"
 #include "report/step/account.h"
 #include "report/step/breakdown.h"
+#include "report/step/kernel_name.h"
 #include "report/step/op_labels.h"
+#include "report/step/scope_path.h"
 #include "report/text/json_quote.h"
 
 namespace hespas::report {
@@ -49,6 +51,8 @@ class Maker {
         module_(*step.blocks.module),
         hlo_(module_.source().substr(0, 4096).find("HloModule") != std::string_view::npos),
         names_(out.names),
+        scopes_(out.scopes),
+        named_(step),
         out_(out) {}
 
   void Make(const Account& account) {
@@ -57,6 +61,7 @@ class Maker {
       if (block.ops.empty()) continue;
       out_.blocks.push_back({.structure = StructureOf(i, block),
                              .name = names_.Of(NameOf(block.ops.back())),
+                             .scope = scopes_.Of(ScopePath(FrameworkName(module_, block.ops[named_.LongestOp(i)]))),
                              .time = account.computed[i] + account.exposed[i]});
     }
     out_.idle = account.idle;
@@ -104,6 +109,8 @@ class Maker {
   const ir::Module& module_;
   bool hlo_;
   Numbered names_;
+  Numbered scopes_;
+  KernelNames named_;
   BlockTimes& out_;
   std::unordered_map<Hash128, uint32_t> structures_;
 };
@@ -116,6 +123,17 @@ std::optional<std::vector<int64_t>> ColumnOf(const nlohmann::json& member, const
   for (const auto& value : *found) {
     if (!value.is_number_integer() || value.get<int64_t>() < 0 || value.get<int64_t>() >= limit) return std::nullopt;
     out.push_back(value.get<int64_t>());
+  }
+  return out;
+}
+
+std::optional<std::vector<std::string>> TextsOf(const nlohmann::json& member, const char* key) {
+  const auto found = member.find(key);
+  if (found == member.end() || !found->is_array()) return std::nullopt;
+  std::vector<std::string> out;
+  for (const auto& text : *found) {
+    if (!text.is_string()) return std::nullopt;
+    out.push_back(text.get<std::string>());
   }
   return out;
 }
@@ -160,6 +178,9 @@ std::string ToJson(const BlockTimes& times) {
   out += "],\"names\":[";
   comma = "";
   for (const std::string& name : times.names) out.append(std::exchange(comma, ",")).append(QuotedJson(name));
+  out += "],\"scopes\":[";
+  comma = "";
+  for (const std::string& scope : times.scopes) out.append(std::exchange(comma, ",")).append(QuotedJson(scope));
   const auto column = [&](const char* key, auto&& figure) {
     out.append("],\"").append(key).append("\":[");
     comma = "";
@@ -170,6 +191,7 @@ std::string ToJson(const BlockTimes& times) {
   };
   column("structure", [](const result::BlockTime& block) { return block.structure; });
   column("name", [](const result::BlockTime& block) { return block.name; });
+  column("scope", [](const result::BlockTime& block) { return block.scope; });
   column("time_ps", [](const result::BlockTime& block) { return block.time.value; });
   return out + fmt::format("],\"idle_ps\":{}}}", times.idle.value);
 }
@@ -184,20 +206,22 @@ Result<BlockTimes> BlockTimesOf(const nlohmann::json& member, const std::string&
   auto structures = StructuresOf(member);
   if (!structures) return bad("`structures` must be a list of objects with hash, op, kind, shapes and bound");
   out.structures = *std::move(structures);
-  const auto names = member.find("names");
-  if (names == member.end() || !names->is_array()) return bad("`names` must be a list of texts");
-  for (const auto& name : *names) {
-    if (!name.is_string()) return bad("`names` must be a list of texts");
-    out.names.push_back(name.get<std::string>());
-  }
+  auto names = TextsOf(member, "names");
+  if (!names) return bad("`names` must be a list of texts");
+  out.names = *std::move(names);
+  if (auto scopes = TextsOf(member, "scopes")) out.scopes = *std::move(scopes);
   const auto structure = ColumnOf(member, "structure", std::ssize(out.structures));
   const auto name = ColumnOf(member, "name", std::ssize(out.names));
   const auto time = ColumnOf(member, "time_ps", std::numeric_limits<int64_t>::max());
   if (!structure || !name || !time) return bad("a column is missing, or holds a number out of range");
   if (structure->size() != time->size() || name->size() != time->size()) return bad("columns of different lengths");
+  const auto scope = ColumnOf(member, "scope", std::ssize(out.scopes));
+  const bool scoped = scope && scope->size() == time->size();
+  if (!scoped) out.scopes.clear();
   for (size_t i = 0; i < time->size(); ++i) {
     out.blocks.push_back({.structure = static_cast<uint32_t>((*structure)[i]),
                           .name = static_cast<uint32_t>((*name)[i]),
+                          .scope = scoped ? static_cast<uint32_t>((*scope)[i]) : 0,
                           .time = Time((*time)[i])});
   }
   const auto idle = member.find("idle_ps");

@@ -13,6 +13,8 @@ namespace {
 using result::BlockTimes;
 
 constexpr int64_t kAbsent = -1;
+constexpr char kByScope[] = "scope";  // what made rows match, where structures do not
+constexpr char kByResults[] = "results";
 
 ComparedRow EmptyRow(size_t sides) {
   ComparedRow row;
@@ -29,6 +31,7 @@ class Matcher {
 
   void Match() {
     for (size_t side = 0; side < sides_; ++side) AddBlocks(side, *out_.results[side].block_times);
+    MatchRest();
     ComparedRow idle = EmptyRow(sides_);
     idle.op = idle.kind = idle.key = "idle";
     for (size_t side = 0; side < sides_; ++side) {
@@ -55,6 +58,7 @@ class Matcher {
         row.kind = structure.kind;
         row.shapes = structure.shapes;
         row.key = structure.hash;
+        if (block.scope < times.scopes.size()) row.scope = times.scopes[block.scope];
         out_.rows.push_back(std::move(row));
       }
       ComparedRow& row = out_.rows[rows[nth]];
@@ -63,6 +67,60 @@ class Matcher {
       row.time[side] = block.time;
       row.bound[side] = structure.bound;
     }
+  }
+
+  // Devices fuse differently, and XLA's kernels hold other operations than ours: what is the same kernel to a reader.
+  void MatchRest() {
+    const auto results = [](const ComparedRow& row) {
+      const size_t arrow = row.shapes.rfind("->");
+      return arrow == std::string::npos ? row.shapes : row.shapes.substr(arrow);
+    };
+    const auto text = [](const auto& part) { return std::string(part) + '\n'; };
+    MatchBy(kByScope, [&](const ComparedRow& row) { return row.scope.empty() ? "" : text(row.scope) + results(row); });
+    MatchBy(kByResults, [&](const ComparedRow& row) { return text(row.kind) + results(row); });
+    MatchBy(kByResults, [&](const ComparedRow& row) { return results(row); });
+    MatchBy(kByScope, [&](const ComparedRow& row) { return row.scope.empty() ? "" : text(row.scope) + row.kind; });
+  }
+
+  static bool AreApart(const ComparedRow& a, const ComparedRow& b) {
+    for (size_t side = 0; side < a.count.size(); ++side) {
+      if (a.count[side] > 0 && b.count[side] > 0) return false;
+    }
+    return true;
+  }
+
+  static void Merge(const ComparedRow& from, ComparedRow& into) {
+    for (size_t side = 0; side < from.count.size(); ++side) {
+      if (from.count[side] == 0) continue;
+      into.block[side] = from.block[side];
+      into.count[side] = from.count[side];
+      into.time[side] = from.time[side];
+      into.bound[side] = from.bound[side];
+    }
+  }
+
+  // Rows of different sides that `name` calls alike become one, the first with the first; "" calls nothing alike.
+  template <class Name>
+  void MatchBy(const char* why, const Name& name) {
+    std::unordered_map<std::string, std::vector<size_t>> open;
+    std::vector<char> gone(out_.rows.size(), 0);
+    for (size_t i = 0; i < out_.rows.size(); ++i) {
+      if (out_.rows[i].matched()) continue;
+      const std::string key = name(out_.rows[i]);
+      if (key.empty()) continue;
+      std::vector<size_t>& before = open[key];
+      const auto partner = std::ranges::find_if(before, [&](size_t at) { return AreApart(out_.rows[at], out_.rows[i]); });
+      if (partner == before.end()) {
+        before.push_back(i);
+        continue;
+      }
+      Merge(out_.rows[i], out_.rows[*partner]);
+      out_.rows[*partner].key = why;
+      gone[i] = 1;
+      if (out_.rows[*partner].matched()) before.erase(partner);
+    }
+    size_t at = 0;
+    std::erase_if(out_.rows, [&](const ComparedRow&) { return gone[at++] != 0; });
   }
 
   Comparison& out_;
@@ -141,7 +199,10 @@ Comparison Compare(std::string dimension, std::vector<ComparedSide> sides) {
 }
 
 void FinishComparison(Comparison& comparison) {
-  comparison.groups = Joined(comparison.rows, [](const ComparedRow& row) { return row.key + '\n' + row.op; });
+  comparison.groups = Joined(comparison.rows, [](const ComparedRow& row) { 
+    const bool loose = row.key == kByScope || row.key == kByResults;
+    return row.key + '\n' + row.op + (loose ? '\n' + row.shapes : "");
+  });
   comparison.kinds = Joined(comparison.rows, [](const ComparedRow& row) { return row.kind; });
   for (ComparedRow& row : comparison.kinds) {
     row.op = row.kind;

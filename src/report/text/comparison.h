@@ -1,7 +1,8 @@
 // Several answers about one thing (or one answer about several), side by side and block by block.
 //
-// - The first side is what the others are compared with. Blocks match by structural hash, then by order; those without
-//   a partner are in rows of their own, and so does idle time: the times of a side add up to its step time.
+// - The first side is what the others are compared with. Blocks match by structural hash, those that are left by scope
+//   and what they write, by what they write, and by scope and kind; in each case by order. Those without a
+//   partner are in rows of their own, and so is idle time: the times of a side add up to its step time.
 // - Rows are sorted by how much their times differ, which is what they contribute to the difference of the step times.
 #pragma once
 
@@ -23,7 +24,8 @@ struct ComparedRow {
   std::string op;
   std::string kind;
   std::string shapes;
-  std::string key;                 // what made blocks match: a structural hash, or of a measured op "name", "kind", ...
+  std::string scope;               // "layers_3/mlp" of the first side that has the block
+  std::string key;                 // what made blocks match: a structural hash, or "scope", "results", "name", "kind"
   std::vector<int64_t> block;      // of each side, its number in the program; -1: none
   std::vector<int64_t> count;      // of each side, in rows of several blocks
   std::vector<Time> time;          // of each side; 0 where it has no such block

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "ir/facts/fusion.h"
 #include "report/step/breakdown.h"
 #include "report/step/kernel_name.h"
 #include "report/step/op_labels.h"
@@ -60,6 +61,7 @@ class BlockExplainer {
 
   Explanation Explain() {
     AddFacts();
+    AddOps();
     AddFormula();
     AddParameters();
     AddBounds();
@@ -78,13 +80,22 @@ class BlockExplainer {
     if (estimate_.sigma != Time()) out_.facts.emplace_back("uncertainty", "± " + HumanTime(estimate_.sigma));
   }
 
-  void AddFormula() {
-    std::vector<std::string> names;
-    std::vector<std::string> numbers;
-    for (const graph::Term& term : estimate_.terms) {
-      names.emplace_back(term.name);
-      numbers.push_back(HumanTime(term.time));
+  // "stablehlo.add bf16[8,128], line 12": what the kernel computes, without constants.
+  void AddOps() {
+    for (const ir::OpId op : block_.ops) {
+      const bool fusion = module_.kind(op) == ir::OpKind::kFusion;
+      for (const ir::OpId inner : fusion ? ir::FusedOps(module_, op) : std::vector<ir::OpId>{op}) {
+        if (module_.op(inner).result_count == 0 || ir::Traits(module_.kind(inner)).sort == ir::OpSort::kConstant)
+          continue;
+        const Location at = module_.location(inner);
+        const std::string line = at.line > 0 ? fmt::format(", line {}", at.line) : "";
+        out_.ops.push_back(fmt::format("{} {}{}", module_.name(inner),
+                                       module_.types().Text(module_.type_id(module_.result(inner))), line));
+      }
     }
+  }
+
+  void AddFormula() {
     out_.formula.push_back(fmt::format("time = {}", CombinationOf(estimate_.source)));
     for (const graph::Term& term : estimate_.terms) {
       out_.formula.push_back(fmt::format("  {} = {}{}", term.name, WithNumbers(term), HumanTime(term.time)));
@@ -223,11 +234,14 @@ Explanation ExplainCollective(const ExplainContext& context, size_t row) {
 std::string ToText(const Explanation& explanation) {
   std::string out = explanation.title + "\n\n";
   for (const auto& [name, value] : explanation.facts) out += fmt::format("{:<12}{}\n", name, value);
+  if (explanation.ops.size() > 1) out += "\noperations\n";
+  for (const std::string& op : explanation.ops) out += explanation.ops.size() > 1 ? "  " + op + "\n" : "";
   out += "\nformula\n";
   for (const std::string& line : explanation.formula) out += "  " + line + "\n";
-  if (!explanation.parameters.empty()) {
-    Table table{.columns = {{"parameter"}, {"value", Align::kRight}, {"source"}}, .rows = {}};
-    for (const Parameter& p : explanation.parameters) table.rows.push_back({p.name, p.value, p.source});
+  for (const auto& [name, rows] : {std::pair("factor", &explanation.factors), {"parameter", &explanation.parameters}}) {
+    if (rows->empty()) continue;
+    Table table{.columns = {{name}, {"value", Align::kRight}, {"source"}}, .rows = {}};
+    for (const Parameter& p : *rows) table.rows.push_back({p.name, p.value, p.source});
     out += "\n" + ToText(table);
   }
   if (!explanation.binds.empty()) out += "\nbinds       " + explanation.binds + "\n";
@@ -239,13 +253,19 @@ std::string ToJson(const Explanation& explanation, int indent) {
   using Json = nlohmann::ordered_json;
   Json facts = Json::object();
   for (const auto& [name, value] : explanation.facts) facts[name] = value;
-  Json parameters = Json::array();
-  for (const Parameter& p : explanation.parameters) {
-    parameters.push_back({{"name", p.name}, {"value", p.value}, {"source", p.source}});
-  }
-  const Json out{{"schema_version", 1},      {"title", explanation.title},
-                 {"facts", facts},           {"formula", explanation.formula},
-                 {"parameters", parameters}, {"binds", explanation.binds},
+  const auto listed = [](const std::vector<Parameter>& all) {
+    Json rows = Json::array();
+    for (const Parameter& p : all) rows.push_back({{"name", p.name}, {"value", p.value}, {"source", p.source}});
+    return rows;
+  };
+  const Json out{{"schema_version", 1},
+                 {"title", explanation.title},
+                 {"facts", facts},
+                 {"operations", explanation.ops},
+                 {"formula", explanation.formula},
+                 {"factors", listed(explanation.factors)},
+                 {"parameters", listed(explanation.parameters)},
+                 {"binds", explanation.binds},
                  {"next", explanation.next}};
   return out.dump(indent, ' ', false, Json::error_handler_t::replace) + "\n";
 }
@@ -253,7 +273,9 @@ std::string ToJson(const Explanation& explanation, int indent) {
 Table ToTable(const Explanation& explanation) {
   Table table{.columns = {{"what"}, {"name"}, {"value"}, {"source"}}, .rows = {{"title", "", explanation.title, ""}}};
   for (const auto& [name, value] : explanation.facts) table.rows.push_back({"fact", name, value, ""});
+  for (const std::string& op : explanation.ops) table.rows.push_back({"operation", "", op, ""});
   for (const std::string& line : explanation.formula) table.rows.push_back({"formula", "", line, ""});
+  for (const Parameter& p : explanation.factors) table.rows.push_back({"factor", p.name, p.value, p.source});
   for (const Parameter& p : explanation.parameters) table.rows.push_back({"parameter", p.name, p.value, p.source});
   table.rows.push_back({"binds", "", explanation.binds, ""});
   table.rows.push_back({"next bound", "", explanation.next, ""});

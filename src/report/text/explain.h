@@ -20,7 +20,9 @@ struct Parameter {
 struct Explanation {
   std::string title;
   std::vector<std::pair<std::string, std::string>> facts;  // "kind", "matmul"
+  std::vector<std::string> ops;                            // that the block holds, fused ones included, in order
   std::vector<std::string> formula;                        // one line each
+  std::vector<Parameter> factors;                          // of the time, with what each follows from
   std::vector<Parameter> parameters;
   std::string binds;
   std::string next;  // what would bind then

@@ -1,0 +1,100 @@
+#include "driver/inspect/explain_factors.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "estimate/calibrated/kernel_terms.h"
+#include "estimate/composite.h"
+
+namespace hespas::driver {
+namespace {
+
+namespace calibrated = estimate::calibrated;
+using report::Parameter;
+
+std::string Micro(double us) { return report::HumanTime(Time::Seconds(us * 1e-6)); }
+std::string Rate(double bytes_per_us) {
+  return report::HumanBytes(Bytes(internal::SaturatingRound(bytes_per_us * 1e6))) + "/s";
+}
+
+class Factors {
+ public:
+  explicit Factors(const calibrated::KernelModel& model) : model_(model) {}
+
+  void Add(const calibrated::KernelTerms& terms) {
+    for (const calibrated::ProductTerms& product : terms.products) AddProduct(product);
+    if (terms.traffic) AddTraffic(*terms.traffic);
+    if (terms.rest_bytes > 0)
+      Row("epilogue's own traffic", Micro(terms.rest_bytes / model_.memory_rate()), "bytes beside the matmul's / sustained rate");
+    if (terms.own) Row("matrix arithmetic", Micro(terms.matrix_us), "peak rate x gemm.sustained_fraction");
+    if (terms.own && terms.host_us > 0) Row("host link", Micro(terms.host_us), "host_bandwidth");
+    if (terms.wait_us > 0) Row("steps that wait", Micro(terms.wait_us), "elementwise.launch_us for each");
+    if (terms.floor_us > 0) Row("least time", Micro(terms.floor_us), "arithmetic at the datasheet's rates");
+  }
+
+  std::vector<Parameter> Take() { return std::move(rows_); }
+
+ private:
+  void Row(std::string name, std::string value, std::string source) {
+    rows_.push_back({std::move(name), std::move(value), std::move(source)});
+  }
+
+  void AddLaunch(double alone_us) {
+    const double stream = model_.parameters().stream.launch_us;
+    Row("launch", Micro(std::min(alone_us, stream)), fmt::format("stream.launch_us; {} for a lone kernel", Micro(alone_us)));
+  }
+
+  void AddProduct(const calibrated::ProductTerms& product) {
+    const double power = product.sharp ? 8 : 4;
+    const double memory = product.traffic.held_us + product.traffic.rest_us;
+    const auto total = [&](const calibrated::Tiling& t) {
+      const double largest = std::max({t.waves_us, t.rate_us, t.l2_us, memory, 1e-12});
+      double sum = 0;
+      for (const double part : {t.waves_us, t.rate_us, t.l2_us, memory}) sum += std::pow(part / largest, power);
+      return largest * std::pow(sum, 1 / power) + t.apart_us;
+    };
+    const auto best = std::ranges::min_element(product.tilings, {}, total);
+    if (best == product.tilings.end()) return;
+    AddLaunch(product.launch_us);
+    Row("waves of tiles", Micro(best->waves_us), "tile on one SM at boost clock x sm_fraction, x waves over the SMs");
+    Row("sustained arithmetic", Micro(best->rate_us), "peak rate x sustained_fraction, with padding to tiles");
+    Row("operands from L2", Micro(best->l2_us), "l2_bytes_per_clock x SMs x clock");
+    Row("memory traffic", Micro(memory), "memory bandwidth x memory_fraction");
+    Row("stores and reduction", Micro(best->apart_us), "store_ratio; nothing hides them");
+    Row("combined", Micro(total(*best)), fmt::format("root {:.0f} of the sum of the first four to that power, + stores", power));
+  }
+
+  void AddTraffic(const calibrated::TrafficTerms& traffic) {
+    const calibrated::Machine& machine = model_.machine();
+    AddLaunch(model_.parameters().memory.launch_us);
+    Row("sustained memory rate", Rate(model_.memory_rate()),
+        fmt::format("{:.1f} % of the datasheet's {}", 100 * model_.memory_rate() / machine.memory_rate, Rate(machine.memory_rate)));
+    Row("share held by L2", report::HumanPercent(traffic.hits), "bytes against l2_capacity");
+    Row("instructions", Micro(traffic.lanes_us), "weights of the operations / lanes x SMs x clock x issue_fraction");
+    Row("special functions", Micro(traffic.special_us), "exponentials and the like / their units");
+  }
+
+  const calibrated::KernelModel& model_;
+  std::vector<Parameter> rows_;
+};
+
+}  // namespace
+
+std::vector<Parameter> FactorsOf(const Finished& run, const RunOptions& options, graph::BlockId id) {
+  const auto& shared = calibrated::DefaultParameters();
+  if (!shared || options.compat || options.estimate.custom || options.estimate.estimator != "calibrated") return {};
+  const calibrated::KernelModel model(run.prepared.device, *shared);
+  const ir::Module& module = *run.prepared.module;
+  Factors factors(model);
+  for (const ir::OpId op : run.prepared.blocks.blocks[id.index()].ops) {
+    if (estimate::IsCompositeOp(module, op)) return {};
+    if (module.kind(op) == ir::OpKind::kReshape) continue;
+    const auto terms = calibrated::TermsOf(model, run.prepared.device, calibrated::LeafFactsOf(module, op));
+    if (terms) factors.Add(*terms);
+  }
+  return factors.Take();
+}
+
+}  // namespace hespas::driver

@@ -1,0 +1,113 @@
+#include "driver/inspect/explained_kernels.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <functional>
+#include <map>
+
+#include "ir/facts/fusion.h"
+#include "report/step/kernel_name.h"
+#include "report/step/op_labels.h"
+#include "report/step/scope_path.h"
+
+namespace hespas::driver {
+namespace {
+
+using report::Align;
+
+constexpr size_t kNamedOps = 3;
+
+struct Timed {
+  const KernelSummary* kernel = nullptr;
+  Time time;
+};
+
+std::vector<Timed> ByTime(const ExplainedKernels& kernels) {
+  std::vector<Timed> all;
+  estimate::Notes notes;
+  for (const KernelSummary& kernel : kernels.summary.kernels)
+    all.push_back({&kernel, kernels.estimator.EstimateOp(kernels.module, kernel.op, notes).time});
+  std::ranges::stable_sort(all, std::greater(), &Timed::time);
+  return all;
+}
+
+// The number that explanations give it; "-": no pass formed it.
+std::string NumberOf(const ir::Module& module, ir::OpId op) {
+  const std::string_view* number = module.attribute(op, optimise::kKernelNumber);
+  return number == nullptr ? "-" : std::string(number->substr(0, number->find(' ')));
+}
+
+// "9: multiply, add, reduce, ...", without constants.
+std::string OpsOf(const ir::Module& module, ir::OpId kernel) {
+  if (module.kind(kernel) != ir::OpKind::kFusion) return report::ContentName(module, kernel);
+  std::vector<std::string_view> names;
+  size_t count = 0;
+  for (const ir::OpId op : ir::FusedOps(module, kernel)) {
+    if (module.op(op).result_count == 0 || ir::Traits(module.kind(op)).sort == ir::OpSort::kConstant) continue;
+    ++count;
+    const std::string_view name = report::ShortName(module.name(op));
+    if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+  }
+  const bool more = names.size() > kNamedOps;
+  if (more) names.resize(kNamedOps);
+  return fmt::format("{}: {}{}", count, fmt::join(names, ", "), more ? ", ..." : "");
+}
+
+// Of each kernel the reason of its last op, without its neighbours.
+std::map<std::string, std::string> ReasonsOf(const std::vector<optimise::Explanation>& explanations) {
+  std::map<std::string, std::string> reasons;
+  constexpr std::string_view kOne = "kernel ";
+  for (const optimise::Explanation& entry : explanations) {
+    if (!entry.kernel.starts_with(kOne) || entry.kernel.find(',') != std::string::npos) continue;
+    reasons[entry.kernel.substr(kOne.size())] = entry.reason.substr(0, entry.reason.find(';'));
+  }
+  return reasons;
+}
+
+std::string Micro(Time time) { return fmt::format("{:.3f}", time.seconds() * 1e6); }
+
+}  // namespace
+
+report::Table ReasonTable(const ExplainedKernels& kernels) {
+  report::Table table{.columns = {{"kernel", Align::kRight},
+                                  {"layer"},
+                                  {"ops"},
+                                  {"bytes", Align::kRight},
+                                  {"time_us", Align::kRight},
+                                  {"reason"}},
+                      .rows = {}};
+  const std::map<std::string, std::string> reasons = ReasonsOf(kernels.explanations);
+  for (const auto& [kernel, time] : ByTime(kernels)) {
+    const std::string number = NumberOf(kernels.module, kernel->op);
+    const auto reason = reasons.find(number);
+    table.rows.push_back({number, report::LayerOf(report::FrameworkName(kernels.module, kernel->op)),
+                          OpsOf(kernels.module, kernel->op), std::to_string(kernel->bytes), Micro(time),
+                          reason == reasons.end() ? "a kernel of its own" : reason->second});
+  }
+  return table;
+}
+
+report::Table KernelTable(const ExplainedKernels& kernels) {
+  report::Table table{.columns = {{"number", Align::kRight},
+                                  {"kernel"},
+                                  {"bytes", Align::kRight},
+                                  {"flops", Align::kRight},
+                                  {"time_us", Align::kRight},
+                                  {"types"}},
+                      .rows = {}};
+  const ir::Module& module = kernels.module;
+  for (const auto& [kernel, time] : ByTime(kernels)) {
+    std::string types;
+    for (const ir::ValueId value : module.operands(kernel->op))
+      types += module.types().Text(module.type_id(value)) + " ";
+    types += "->";
+    for (const ir::ValueId value : module.results(kernel->op)) types += " " + module.types().Text(module.type_id(value));
+    table.rows.push_back({NumberOf(module, kernel->op), std::string(module.name(kernel->op)),
+                          std::to_string(kernel->bytes), std::to_string(kernel->flops), Micro(time), types});
+  }
+  return table;
+}
+
+}  // namespace hespas::driver
