@@ -75,17 +75,21 @@ std::string Text(double x, double y, std::string_view anchor, const std::string&
                      EscapeHtml(text));
 }
 
+std::string TickText(double tick, const std::function<std::string(double)>& text) {
+  return text ? text(tick) : fmt::format("{:.4g}", tick);
+}
+
 std::string Frame(const Chart& chart, const Scale& x, const Scale& y) {
   std::string out;
   for (const double tick : x.Ticks()) {
     const double at = x.At(tick);
     out += fmt::format("<path class=\"rule\" d=\"M{0:.1f} {1}V{2}\"/>", at, kTop, kHeight - kBottom);
-    out += Text(at, kHeight - kBottom + 16, "middle", fmt::format("{:.4g}", tick));
+    out += Text(at, kHeight - kBottom + 16, "middle", TickText(tick, chart.x_text));
   }
   for (const double tick : y.Ticks()) {
     const double at = y.At(tick);
     out += fmt::format("<path class=\"rule\" d=\"M{0} {1:.1f}H{2}\"/>", kLeft, at, kWidth - kRight);
-    out += Text(kLeft - 6, at + 4, "end", fmt::format("{:.4g}", tick));
+    out += Text(kLeft - 6, at + 4, "end", TickText(tick, chart.y_text));
   }
   out += Text((kLeft + kWidth - kRight) / 2, kHeight - 8, "middle", chart.x_name);
   return out + Text(14, (kTop + kHeight - kBottom) / 2, "middle", chart.y_name,

@@ -3,6 +3,7 @@
 // - Every mark has a title; marks may link to a place in the page.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,7 +12,7 @@ namespace hespas::report {
 
 // What a page's style needs for them, beside page.css.
 inline constexpr char kChartStyle[] = R"(
-.plot { width: 100%; height: auto; } .plot text { font-size: 12px; fill: var(--soft); } .rule { stroke: var(--line); }
+.plot { width: 100%; max-width: 720px; height: auto; } .plot text { font-size: 12px; fill: var(--soft); } .rule { stroke: var(--line); }
 .legend { font-size: .85rem; margin: 6px 0 0; } .legend span { margin-right: 14px; }
 )";
 
@@ -32,6 +33,8 @@ struct Chart {
   std::string label;  // what it shows, for who cannot see it
   std::string x_name;
   std::string y_name;
+  std::function<std::string(double)> x_text = {};  // of a tick, with its unit; without one plain numbers
+  std::function<std::string(double)> y_text = {};
   bool log_x = false;
   bool log_y = false;
   std::vector<Series> series;

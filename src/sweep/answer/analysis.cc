@@ -8,6 +8,8 @@
 #include <map>
 #include <set>
 
+#include "sweep/answer/answers.h"
+
 namespace hespas::sweep {
 namespace {
 
@@ -77,7 +79,7 @@ Bins BinsOf(const std::vector<Json>& rows, const std::string& axis, size_t most)
     size_t next = 0;
     for (auto& [value, place] : values) {
       place = next++;
-      bins.labels.push_back(value.second);
+      bins.labels.push_back(ShortText(Json(value.second)));
     }
     for (const Json& row : rows) bins.of_row.push_back(values.at(key(row)));
     return bins;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <optional>
 
@@ -102,8 +103,20 @@ std::string HumanValue(const std::string& column, const Json& value) {
   if (column == "run_time_s") return number < 7200 ? Significant(number, "s") : Significant(number / 3600, "h");
   if (column.ends_with("_s")) return report::HumanTime(Time::Seconds(number));
   if (column.ends_with("_bytes")) return report::HumanBytes(Bytes(static_cast<int64_t>(number)));
+  if (column == "mfu" || column == "hfu" || column.ends_with("_utilisation")) return report::HumanPercent(number);
+  if (column.starts_with("units_per_second")) return report::HumanNumber(number);
   if (column.ends_with("_j")) return number < 1e6 ? Significant(number, "J") : Significant(number / 3.6e6, "kWh");
   return Significant(number, "");
+}
+
+std::string ShortText(const Json& value) {
+  const std::string text = TextOf(value);
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || text.find('.') == std::string::npos) return text;
+  const std::string_view unit(end, static_cast<size_t>(text.data() + text.size() - end));
+  const bool plain = unit.empty() || unit.front() == ' ';  // "8x64" is a shape
+  return plain ? fmt::format("{:.4g}{}", number, unit) : text;
 }
 
 report::Table TableOf(const std::vector<Answer>& answers, const std::vector<std::string>& axes) {

@@ -30,5 +30,7 @@ report::Table TableOf(const std::vector<Answer>& answers, const std::vector<std:
 
 // "3.1 ms", "64.2 GB", "4": a column's value as a person reads it.
 std::string HumanValue(const std::string& column, const Json& value);
+// A setting with four digits: "316.2 ns" of "316.227766017 ns".
+std::string ShortText(const Json& value);
 
 }  // namespace hespas::sweep

@@ -45,6 +45,11 @@ double ValueIn(const Json& row, const std::string& column) {
   return value.is_number() ? value.get<double>() : std::numeric_limits<double>::quiet_NaN();
 }
 
+// How ticks of a column's axis read.
+std::function<std::string(double)> TextsOf(const std::string& column) {
+  return [column](double value) { return HumanValue(column, Json(value)); };
+}
+
 class Page {
  public:
   explicit Page(const PageInput& input) : input_(input) {
@@ -52,7 +57,8 @@ class Page {
       if (row.value("error", Json()).is_null()) good_.push_back(row);
     }
     goal_ = ColumnCalled(input.minimise).value_or("step_time_s");
-    const bool priced = std::any_of(good_.begin(), good_.end(),
+    // Without a price for each device energy is what compares them all.
+    const bool priced = std::all_of(good_.begin(), good_.end(),
                                     [](const Json& row) { return row.value("cost_per_step", Json()).is_number(); });
     price_ = priced ? "cost_per_step" : "energy_all_devices_j";
     for (const std::string& axis : input.axes) {
@@ -84,7 +90,11 @@ class Page {
 
   std::string TitleOf(const Json& row) const {
     std::string title = fmt::format("point {}: {}", PointOf(row), HumanValue("step_time_s", row["step_time_s"]));
-    for (const std::string& axis : varying_) title += fmt::format(", {} {}", axis, TextOf(row.value(axis, Json())));
+    for (const std::string& axis : varying_) title += fmt::format(", {} {}", axis, ShortText(row.value(axis, Json())));
+    for (const auto& [column, name] : {std::pair("units_per_second_per_device", " a second and device"), {"mfu", " MFU"}}) {
+      const Json value = ValueOf(row, column);
+      if (value.is_number()) title += fmt::format(", {}{}", HumanValue(column, value), name);
+    }
     return title;
   }
 
@@ -124,8 +134,10 @@ class Page {
     const std::vector<size_t> front = ParetoFront(good_, "step_time_s", price_);
     const bool cost = price_ == "cost_per_step";
     Chart chart{.label = "Step time and cost of every point, with the Pareto front",
-                .x_name = "step time (s)",
-                .y_name = cost ? "cost of a step" : "energy of a step (J)",
+                .x_name = "step time",
+                .y_name = cost ? "cost of a step" : "energy of a step",
+                .x_text = TextsOf("step_time_s"),
+                .y_text = TextsOf(price_),
                 .log_x = true,
                 .log_y = true,
                 .series = {{.name = "points", .marks = {}}, {.name = "Pareto front", .marks = {}, .line = true}}};
@@ -171,7 +183,8 @@ class Page {
     scalings.resize(scalings.size() - left_out);
     Chart times{.label = "Step time by number of devices",
                 .x_name = "devices",
-                .y_name = "step time (s)",
+                .y_name = "step time",
+                .y_text = TextsOf("step_time_s"),
                 .log_x = true,
                 .log_y = true,
                 .series = {}};
@@ -205,7 +218,8 @@ class Page {
   std::string FixedWork(const std::vector<Scaling>& scalings) const {
     Chart chart{.label = "Time for the same tokens by number of devices",
                 .x_name = "devices",
-                .y_name = "time of the run (s)",
+                .y_name = "time of the run",
+                .y_text = TextsOf("run_time_s"),
                 .log_x = true,
                 .log_y = true,
                 .series = {}};
