@@ -67,7 +67,11 @@ class CompareTest(unittest.TestCase):
         self.adds_up(devices)
         self.assertEqual(devices["dimension"], "device")
         self.assertEqual([row["time_ps"] for row in files["blocks"]], [row["time_ps"] for row in devices["blocks"]])
-        self.assertGreater(len(devices["unmatched"]), 0)  # the devices fuse differently
+        # The devices fuse differently, but what kernels write tells most of them.
+        self.assertTrue(any(row["match"] in ("results", "scope") for row in devices["blocks"]))
+        for side, answer in enumerate(devices["sides"]):
+            alone = sum(row["time_ps"][side] for row in devices["unmatched"])
+            self.assertLess(alone, 0.1 * answer["step_time_ps"], answer["label"])
         for side, name in zip(devices["sides"], ("A100_SXM_40GB", "H100_80GB")):
             self.assertEqual(side["step_time_ps"], json.loads((self.folder / name / "result.json").read_text())["step_time_ps"])
 
@@ -102,6 +106,23 @@ class CompareTest(unittest.TestCase):
         for row in answer["blocks"]:
             self.assertTrue(all(row["bound"]))
             self.assertAlmostEqual(row["ratio"][1], row["time_ps"][1] / row["time_ps"][0])
+
+    def test_a_dump_of_xla_is_set_beside_our_kernels(self):
+        dump = self.folder / "dump"
+        dump.mkdir()
+        for source, name in (("mlp_dp.after.hlo.txt", "module_0001.jit_step.sm_8.0_gpu_after_optimizations.txt"),
+                             ("accepted.hlo.txt", "module_0001.jit_step.sm_8.0_gpu_after_optimizations-buffer-assignment.txt")):
+            shutil.copy(ROOT / "tests/data/hlo" / source, dump / name)
+        program = ROOT / "tests/data/hlo/mlp_dp.before.hlo.txt"
+        answer = result("compare", program, "--xla-dump", dump, "--device", "A100_SXM_40GB")
+        self.adds_up(answer)
+        self.assertEqual(answer["dimension"], "compiler")
+        self.assertEqual([side["label"] for side in answer["sides"]], ["Hespas", "XLA"])
+        self.assertEqual(answer["sides"][1]["step_time_ps"], result("run", ROOT / "tests/data/hlo/mlp_dp.after.hlo.txt", "--device", "A100_SXM_40GB")["step_time_ps"])
+        for words in ([program, program, "--xla-dump", dump], [program, "--xla-dump", dump, "--device", "A100_SXM_40GB,H100_80GB"]):
+            self.assertEqual(run("compare", *words).returncode, 2)
+        empty = run("compare", program, "--xla-dump", self.folder)
+        self.assertIn("E0995", empty.stderr)
 
     def test_exactly_one_thing_varies(self):
         a100 = self.folder / "A100_SXM_40GB/result.json"
