@@ -103,9 +103,10 @@ void RunOptimise(OptimiseCommand& command, Console& console) {
   const driver::ExplainedKernels kernels{*optimised, summary, report.explanations, **estimator};
   // For a reader a row a kernel; a program, and who asks for an op, gets one for each op.
   const bool by_op = !command.explained.empty() || !(prints || command.format == "table");
-  const Result<report::Table> table = !command.explain  ? command.kernels ? driver::KernelTable(kernels) : SummaryTable(summary)
-                                      : by_op           ? ExplanationTable(report.explanations, command.explained)
-                                                        : driver::ReasonTable(kernels);
+  const Result<report::Table> table = !command.explain
+                                          ? command.kernels ? driver::KernelTable(kernels) : SummaryTable(summary)
+                                      : by_op ? ExplanationTable(report.explanations, command.explained)
+                                              : driver::ReasonTable(kernels);
   if (table) return Print(RenderTable(*table, FormatByName(prints ? "table" : command.format)));
   console.diagnostics.Report(table.error());
   console.PrintDiagnostics();
@@ -126,8 +127,9 @@ void AddOptimiseCommand(CLI::App& app, Console& console) {
   AddScheduleLimitOption(command, options->run.optimise.schedule_limit);
   command.add_option("--disable", options->run.optimise.disabled, "passes to skip");
   command.add_option("--after", options->run.optimise.stop_after, "last pass to run");
-  CLI::Option* explain =
-      command.add_flag("--explain", options->explain, "why each kernel is one, the longest first; with --op and in json, jsonl, csv and md for each op");
+  CLI::Option* explain = command.add_flag(
+      "--explain", options->explain,
+      "why each kernel is one, the longest first; with --op and in json, jsonl, csv and md for each op");
   command.add_option("--op", options->explained, "ops to explain: names (stablehlo.add or add) or lines")
       ->needs(explain);
   command.add_flag("--kernels", options->kernels, "one row for each kernel, the longest first");

@@ -27,6 +27,9 @@ const hespasLiveSection = (page) => {
 
   // --- what can be moved -----------------------------------------------------------------------------------------------
   const GB = 1e9;
+  // Dimensions of one torus change together.
+  const levels = [];
+  (live.system ?? []).forEach((d, i) => { if (d.with === i) levels.push([i]); else levels.at(-1).push(i); });
   const figure = (name, unit, scale, get, set, option) => ({ name, unit, scale, get, set, option, from: get(now) });
   const figures = [
     figure('Peak FLOP/s', 'x', 1, (s) => s.peak, (s, v) => { s.peak = v; }, (v) => `device.peak_flops=${v}x`),
@@ -34,9 +37,13 @@ const hespasLiveSection = (page) => {
       (s, v) => { s.bandwidth = v / live.machine.memory_bandwidth; }, (v) => `device.memory_bandwidth=${v}`),
     ...(now.capacity ? [figure('Memory capacity', 'GB', GB, (s) => s.capacity, (s, v) => { s.capacity = v; }, (v) => `device.memory_capacity=${v}`)] : []),
     figure('Kernel launch', 'us', 1e-6, (s) => s.launch, (s, v) => { s.launch = v; }, (v) => `device.launch_time=${v}`),
-    ...now.links.flatMap((_, i) => [
-      figure(`Network level ${i}, bandwidth`, 'GB/s', GB, (s) => s.links[i].bandwidth, (s, v) => { s.links[i].bandwidth = v; }, (v) => `system.bandwidth[${i}]=${v}`),
-      figure(`Network level ${i}, latency`, 'us', 1e-6, (s) => s.links[i].latency, (s, v) => { s.links[i].latency = v; }, (v) => `system.latency[${i}]=${v}`)]),
+    ...levels.flatMap((dimensions, level) => {
+      const first = dimensions[0];
+      const set = (key) => (s, v) => dimensions.forEach((d) => { s.links[d][key] = v; });
+      const options = (key) => (v) => dimensions.map((d) => `system.${key}[${d}]=${v}`);
+      return [figure(`Network level ${level}, bandwidth`, 'GB/s', GB, (s) => s.links[first].bandwidth, set('bandwidth'), options('bandwidth')),
+        figure(`Network level ${level}, latency`, 'us', 1e-6, (s) => s.links[first].latency, set('latency'), options('latency'))];
+    }),
   ];
 
   // --- what follows ----------------------------------------------------------------------------------------------------
@@ -67,7 +74,7 @@ const hespasLiveSection = (page) => {
     bound: live.kinds[i] ? 'network' : live.what[i] < 0 ? 'idle' : result.blocks[live.what[i]].bound })).filter((m) => m.kind === kind && m.end > m.start));
 
   // What --set takes for figures that differ from the run's.
-  const changesOf = (s) => figures.filter((f) => f.get(s) !== f.from).map((f) => f.option(f.get(s)));
+  const changesOf = (s) => figures.filter((f) => f.get(s) !== f.from).flatMap((f) => f.option(f.get(s)));
 
   const draw = (result) => {
     const ratio = result.step / run.step_time_ps;
@@ -134,5 +141,5 @@ const hespasLiveSection = (page) => {
     element('div', {}, cards, before.row, after.row, canvas, key)), command, element('div', { class: 'controls' }, copy),
   element('p', {}, 'Kernels, their fusion and their order stay those of the run, as the command\'s --keep-kernels says. Without it, XLA\'s choices for the other device may shorten the step further.'));
   draw(first);
-  return { settings, now, step, set, changesOf, draw: () => draw(step(settings)) };
+  return { settings, now, step, set, levels, changesOf, draw: () => draw(step(settings)) };
 };

@@ -36,7 +36,7 @@ class Solve(unittest.TestCase):
         self.assertLess(found["elasticity"], 0)
 
     def test_the_slope_is_that_of_two_runs(self):
-        found = solve("--find", "device.memory_bandwidth", "--until", "step_time < 60 ms")
+        found = solve("--find", "device.memory_bandwidth", "--until", "step_time < 85 ms")
         low, high = (run("--set", f"device.memory_bandwidth={found['value'] * f}")["step_time_s"] for f in (0.99, 1.01))
         self.assertAlmostEqual(found["slope"] * 0.02 * found["value"], high - low, delta=1e-3 * abs(high - low) + 1e-9)
 
@@ -47,9 +47,9 @@ class Solve(unittest.TestCase):
         self.assertEqual(found["result"], nearest)
 
     def test_devices_and_batch_are_found_by_carrying_the_program_over(self):
-        found = solve("--find", "devices", "--until", "exposed_communication > 20 %", "--between", "1,64")
+        found = solve("--find", "devices", "--until", "exposed_communication > 4 %", "--between", "1,64")
         result = run("--retarget", str(int(found["value"])))
-        self.assertGreater(result["exposed_communication_s"] / result["step_time_s"], 0.2)
+        self.assertGreater(result["exposed_communication_s"] / result["step_time_s"], 0.04)
         batch = solve("--find", "batch", "--until", "units_per_step > 100000", "--between", "1,64")
         self.assertGreater(batch["answer"]["units_per_step"], 100000)
 

@@ -30,7 +30,11 @@ await test(`${count} random settings differ by less than 0.1 % from runs`, async
       const { live } = window.hespas;
       const { now } = live;
       const settings = { peak: now.peak * f[0], bandwidth: now.bandwidth * f[1], launch: now.launch * f[2], capacity: now.capacity,
-        links: now.links.map((l, k) => ({ bandwidth: l.bandwidth * f[3 + 2 * k], latency: l.latency * f[4 + 2 * k] })) };
+        links: structuredClone(now.links) };
+      live.levels.forEach((dimensions, level) => dimensions.forEach((d) => {
+        settings.links[d].bandwidth *= f[3 + 2 * level];
+        settings.links[d].latency *= f[4 + 2 * level];
+      }));
       const result = live.step(settings);
       return { changes: live.changesOf(settings), step: result.step, compute: result.compute, exposed: result.exposed };
     }, factors);

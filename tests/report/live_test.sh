@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The live part of the page against single runs: one host, and a network of two levels. LIVE_SETTINGS: how many of each.
+# The live part of the page against single runs: one host, a network of two levels, and a torus. LIVE_SETTINGS: how many of each.
 set -euo pipefail
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
@@ -12,3 +12,4 @@ compare() {  # NAME SEED RUN...
 }
 compare host 1 run "$example" --device A100_SXM_40GB
 compare cluster 2 run "$example" --retarget 16 --device H100_80GB --system "H100_80GB 8x2 ib=400Gbit/s"
+compare torus 3 run "$example" --device TPUv5p

@@ -200,7 +200,7 @@ await checkEverywhere(page, pictures, '', async (setting, view) => {
   }
   await test('without the chart library a notice and tables stand in its place', async () => {
     const file = path.resolve(pictures, 'no-charts.html');
-    fs.writeFileSync(file, text.replace(/<script>\n?\/\*\n\* Licensed[\s\S]*?<\/script>/, '<script></script>'));
+    fs.writeFileSync(file, text.replace(/<script>\s*\/\*\n\* Licensed[\s\S]*?<\/script>/, '<script></script>'));
     const { view, said, close } = await open(file);
     assert.equal(await view.evaluate(() => typeof echarts), 'undefined');
     assert.match(await view.locator('.notice').innerText(), /no chart library/);

@@ -193,7 +193,8 @@ std::vector<std::string> FileLabels(const std::vector<std::string>& paths) {
   std::vector<std::string> names;
   std::vector<std::string> folders;
   for (const std::string& path : paths) {
-    names.push_back(std::filesystem::path(path).filename().string());
+    const bool words = path.find(' ') != std::string::npos && path.find('=') != std::string::npos;  // a cluster's line
+    names.push_back(words ? path : std::filesystem::path(path).filename().string());
     folders.push_back(std::filesystem::path(path).parent_path().filename().string());
   }
   if (Differ(names)) return names;

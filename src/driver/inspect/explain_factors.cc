@@ -27,7 +27,8 @@ class Factors {
     for (const calibrated::ProductTerms& product : terms.products) AddProduct(product);
     if (terms.traffic) AddTraffic(*terms.traffic);
     if (terms.rest_bytes > 0)
-      Row("epilogue's own traffic", Micro(terms.rest_bytes / model_.memory_rate()), "bytes beside the matmul's / sustained rate");
+      Row("epilogue's own traffic", Micro(terms.rest_bytes / model_.memory_rate()),
+          "bytes beside the matmul's / sustained rate");
     if (terms.own) Row("matrix arithmetic", Micro(terms.matrix_us), "peak rate x gemm.sustained_fraction");
     if (terms.own && terms.host_us > 0) Row("host link", Micro(terms.host_us), "host_bandwidth");
     if (terms.wait_us > 0) Row("steps that wait", Micro(terms.wait_us), "elementwise.launch_us for each");
@@ -43,7 +44,8 @@ class Factors {
 
   void AddLaunch(double alone_us) {
     const double stream = model_.parameters().stream.launch_us;
-    Row("launch", Micro(std::min(alone_us, stream)), fmt::format("stream.launch_us; {} for a lone kernel", Micro(alone_us)));
+    Row("launch", Micro(std::min(alone_us, stream)),
+        fmt::format("stream.launch_us; {} for a lone kernel", Micro(alone_us)));
   }
 
   void AddProduct(const calibrated::ProductTerms& product) {
@@ -63,14 +65,16 @@ class Factors {
     Row("operands from L2", Micro(best->l2_us), "l2_bytes_per_clock x SMs x clock");
     Row("memory traffic", Micro(memory), "memory bandwidth x memory_fraction");
     Row("stores and reduction", Micro(best->apart_us), "store_ratio; nothing hides them");
-    Row("combined", Micro(total(*best)), fmt::format("root {:.0f} of the sum of the first four to that power, + stores", power));
+    Row("combined", Micro(total(*best)),
+        fmt::format("root {:.0f} of the sum of the first four to that power, + stores", power));
   }
 
   void AddTraffic(const calibrated::TrafficTerms& traffic) {
     const calibrated::Machine& machine = model_.machine();
     AddLaunch(model_.parameters().memory.launch_us);
     Row("sustained memory rate", Rate(model_.memory_rate()),
-        fmt::format("{:.1f} % of the datasheet's {}", 100 * model_.memory_rate() / machine.memory_rate, Rate(machine.memory_rate)));
+        fmt::format("{:.1f} % of the datasheet's {}", 100 * model_.memory_rate() / machine.memory_rate,
+                    Rate(machine.memory_rate)));
     Row("share held by L2", report::HumanPercent(traffic.hits), "bytes against l2_capacity");
     Row("instructions", Micro(traffic.lanes_us), "weights of the operations / lanes x SMs x clock x issue_fraction");
     Row("special functions", Micro(traffic.special_us), "exponentials and the like / their units");

@@ -55,13 +55,16 @@ std::string OpsOf(const ir::Module& module, ir::OpId kernel) {
   return fmt::format("{}: {}{}", count, fmt::join(names, ", "), more ? ", ..." : "");
 }
 
-// Of each kernel the reason of its last op, without its neighbours.
+// Of each kernel the reason of what it stores, else of its last op; without the neighbours.
 std::map<std::string, std::string> ReasonsOf(const std::vector<optimise::Explanation>& explanations) {
   std::map<std::string, std::string> reasons;
   constexpr std::string_view kOne = "kernel ";
   for (const optimise::Explanation& entry : explanations) {
     if (!entry.kernel.starts_with(kOne) || entry.kernel.find(',') != std::string::npos) continue;
-    reasons[entry.kernel.substr(kOne.size())] = entry.reason.substr(0, entry.reason.find(';'));
+    const std::string reason = entry.reason.substr(0, entry.reason.find(';'));
+    std::string& told = reasons[entry.kernel.substr(kOne.size())];
+    // What keeps a kernel from growing is said of what it stores.
+    if (told.empty() || reason.starts_with("materialized") || !told.starts_with("materialized")) told = reason;
   }
   return reasons;
 }
@@ -103,7 +106,8 @@ report::Table KernelTable(const ExplainedKernels& kernels) {
     for (const ir::ValueId value : module.operands(kernel->op))
       types += module.types().Text(module.type_id(value)) + " ";
     types += "->";
-    for (const ir::ValueId value : module.results(kernel->op)) types += " " + module.types().Text(module.type_id(value));
+    for (const ir::ValueId value : module.results(kernel->op))
+      types += " " + module.types().Text(module.type_id(value));
     table.rows.push_back({NumberOf(module, kernel->op), std::string(module.name(kernel->op)),
                           std::to_string(kernel->bytes), std::to_string(kernel->flops), Micro(time), types});
   }

@@ -33,11 +33,20 @@ std::string WhyNot(const LiveInput& run) {
   return messages ? "its devices exchange single messages" : "";
 }
 
+// Rings with equal links are one torus (network/levels.h): its dimensions change together, `with` the first of them.
 Json System(const hardware::System& system) {
   constexpr double kGiga = 1073741824.0;  // a link's GB is 2^30 bytes (hardware/system.h)
   Json rows = Json::array();
-  for (const hardware::NetworkDimension& d : system.dimensions)
-    rows.push_back({{"npus", d.npus}, {"bandwidth", d.bandwidth * kGiga}, {"latency", d.latency * 1e-9}});
+  const hardware::NetworkDimension* before = nullptr;
+  size_t with = 0;
+  for (const hardware::NetworkDimension& d : system.dimensions) {
+    const bool torus = before != nullptr && d.kind == hardware::DimensionKind::kRing && before->kind == d.kind &&
+                       before->bandwidth == d.bandwidth && before->latency == d.latency;
+    if (!torus) with = rows.size();
+    rows.push_back(
+        {{"npus", d.npus}, {"bandwidth", d.bandwidth * kGiga}, {"latency", d.latency * 1e-9}, {"with", with}});
+    before = &d;
+  }
   return rows;
 }
 

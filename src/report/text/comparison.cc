@@ -1,7 +1,12 @@
 #include "report/text/comparison.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
+#include <cstdlib>
 #include <map>
+#include <sstream>
 #include <string_view>
 #include <unordered_map>
 
@@ -23,6 +28,39 @@ ComparedRow EmptyRow(size_t sides) {
   row.time.resize(sides);
   row.bound.resize(sides);
   return row;
+}
+
+// A kernel may hold other operations on the other side; an operation of its own is the same or another one.
+std::string SortOf(const ComparedRow& row) {
+  const bool kernel = row.op.starts_with("fusion of") || row.op.find("custom_call") != std::string::npos;
+  return (kernel ? "kernel" : row.op) + '\n';
+}
+
+std::string Results(const ComparedRow& row) {
+  const size_t arrow = row.shapes.rfind("->");
+  return arrow == std::string::npos ? row.shapes : row.shapes.substr(arrow);
+}
+
+// The extents of the largest array in any order, whatever its type and its dimensions of 1: "4096,9" of
+// "f32[1,9,4096]". Compilers transpose what they write.
+std::string LargestIn(std::string_view shapes) {
+  std::vector<int64_t> largest;
+  double most = 0;
+  for (size_t at = shapes.find('['); at != std::string_view::npos; at = shapes.find('[', at + 1)) {
+    std::vector<int64_t> extents;
+    double elements = 1;
+    std::istringstream inside(std::string(shapes.substr(at + 1, shapes.find(']', at) - at - 1)));
+    for (std::string extent; std::getline(inside, extent, ',');) {
+      const int64_t size = std::atoll(extent.c_str());
+      if (size != 1) extents.push_back(size);
+      elements *= static_cast<double>(std::max<int64_t>(1, size));
+    }
+    if (elements <= most) continue;
+    most = elements;
+    largest = std::move(extents);
+  }
+  std::ranges::sort(largest);
+  return fmt::format("{}", fmt::join(largest, ","));
 }
 
 class Matcher {
@@ -77,18 +115,10 @@ class Matcher {
     MatchBy(kByScope, [&](const ComparedRow& row) { return scoped(row, SortOf(row) + Results(row)); });
     MatchBy(kByResults, [&](const ComparedRow& row) { return row.kind + '\n' + SortOf(row) + Results(row); });
     MatchBy(kByResults, [&](const ComparedRow& row) { return SortOf(row) + Results(row); });
+    MatchBy(kByResults,
+            [&](const ComparedRow& row) { return row.kind + '\n' + SortOf(row) + LargestIn(Results(row)); });
     MatchBy(kByScope, [&](const ComparedRow& row) { return scoped(row, SortOf(row) + row.kind); });
-  }
-
-  // A kernel may hold other operations on the other side; an operation of its own is the same or another one.
-  static std::string SortOf(const ComparedRow& row) {
-    const bool kernel = row.op.starts_with("fusion of") || row.op.find("custom_call") != std::string::npos;
-    return (kernel ? "kernel" : row.op) + '\n';
-  }
-
-  static std::string Results(const ComparedRow& row) {
-    const size_t arrow = row.shapes.rfind("->");
-    return arrow == std::string::npos ? row.shapes : row.shapes.substr(arrow);
+    MatchBy(kByResults, [&](const ComparedRow& row) { return SortOf(row) + LargestIn(Results(row)); });
   }
 
   static bool AreApart(const ComparedRow& a, const ComparedRow& b) {
@@ -118,7 +148,8 @@ class Matcher {
       const std::string key = name(out_.rows[i]);
       if (key.empty()) continue;
       std::vector<size_t>& before = open[key];
-      const auto partner = std::ranges::find_if(before, [&](size_t at) { return AreApart(out_.rows[at], out_.rows[i]); });
+      const auto partner =
+          std::ranges::find_if(before, [&](size_t at) { return AreApart(out_.rows[at], out_.rows[i]); });
       if (partner == before.end()) {
         before.push_back(i);
         continue;
@@ -208,7 +239,7 @@ Comparison Compare(std::string dimension, std::vector<ComparedSide> sides) {
 }
 
 void FinishComparison(Comparison& comparison) {
-  comparison.groups = Joined(comparison.rows, [](const ComparedRow& row) { 
+  comparison.groups = Joined(comparison.rows, [](const ComparedRow& row) {
     const bool loose = row.key == kByScope || row.key == kByResults;
     return row.key + '\n' + row.op + (loose ? '\n' + row.shapes : "");
   });

@@ -7,7 +7,7 @@
 namespace hespas::report {
 namespace {
 
-result::RunResult Run() {
+result::RunResult FourDevices() {
   result::RunResult run;
   run.step_time = Time::Seconds(0.1);
   run.npus = 4;
@@ -17,7 +17,7 @@ result::RunResult Run() {
 }
 
 TEST(Headline, AMillionTokensCostDeviceTimeAtThePrice) {
-  result::RunResult run = Run();
+  result::RunResult run = FourDevices();
   EXPECT_FALSE(run.cost_per_million());
   EXPECT_EQ(CostLines(run).size(), 1);  // no price, no money
   run.price = Price{.per_hour = 3.6, .currency = "EUR"};
@@ -32,7 +32,7 @@ TEST(Headline, AMillionTokensCostDeviceTimeAtThePrice) {
 }
 
 TEST(Headline, WithoutTokensMoneyIsThatOfAStep) {
-  result::RunResult run = Run();
+  result::RunResult run = FourDevices();
   run.throughput.reset();
   run.price = Price{.per_hour = 3600};
   const auto lines = CostLines(run);
@@ -41,7 +41,7 @@ TEST(Headline, WithoutTokensMoneyIsThatOfAStep) {
 }
 
 TEST(Headline, TheThreeBestChangesComeFirst) {
-  result::RunResult run = Run();
+  result::RunResult run = FourDevices();
   for (const int64_t ms : {90, 50, 120, 70, 60}) {
     run.what_if.push_back({fmt::format("{} ms", ms), "--set x", Time::Seconds(static_cast<double>(ms) / 1000)});
   }

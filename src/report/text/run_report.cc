@@ -170,7 +170,7 @@ std::string ShareOfStep(const result::RunResult& r, Time part) {
 }
 
 constexpr size_t kSummaryLines = 24;  // of a terminal
-constexpr size_t kFewestRows = 5;
+constexpr size_t kFewestRows = 3;
 
 std::string Capacity(const result::RunResult& r) {
   if (!r.memory_capacity) return {};
@@ -294,8 +294,8 @@ std::string ToJson(const result::RunResult& r, int indent) {
 }
 
 std::string Summary(const result::RunResult& r, bool colour) {
-  std::string out = fmt::format("{}\non {} x {} ({})\n{}\n\n", r.program.path, r.npus, r.device,
-                                r.system.empty() ? "no network" : r.system, ModelsLine(r));
+  std::string out = fmt::format("{}\non {} x {} ({})\n{}\n", r.program.path, r.npus, r.device,
+                                r.system.empty() ? "no network" : r.system, Wrapped(ModelsLine(r)));
   for (const std::string& warning : {FitWarning(r), UnknownWarning(r)}) {
     if (!warning.empty()) out += Warned(warning, colour);
   }
@@ -311,13 +311,13 @@ std::string Summary(const result::RunResult& r, bool colour) {
          fmt::format("on {}; error of the prediction {:+.1f} %", r.measured_step->platform, 100 * error));
   }
   share("  compute", r.compute_time);
-  share("  exposed communication", r.exposed_communication);
+  line("  exposed communication", HumanTime(r.exposed_communication),
+       fmt::format("{}  {} in all, {} overlapped", ShareOfStep(r, r.exposed_communication),
+                   HumanTime(r.communication_time), HumanTime(r.overlap)));
   share("  idle", r.idle);
-  line("communication", HumanTime(r.communication_time),
-       fmt::format("{} of it overlapped with compute", HumanTime(r.overlap)));
   for (const FigureLine& each : EfficiencyLines(r)) line(each.label, each.figure, each.note);
   line("work", HumanFlops(r.flops),
-       fmt::format("of one device; memory traffic {}, {} of bandwidth", HumanBytes(r.bytes_accessed),
+       fmt::format("{} of traffic, {} of bandwidth", HumanBytes(r.bytes_accessed),
                    HumanPercent(r.memory_bandwidth_utilisation)));
   if (r.peak_memory) line("peak memory", HumanBytes(*r.peak_memory), Capacity(r));
   if (r.schedule_limit) line("schedule", "limited", "by the device's memory, as XLA's is (--schedule-limit)");

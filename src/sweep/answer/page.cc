@@ -91,7 +91,8 @@ class Page {
   std::string TitleOf(const Json& row) const {
     std::string title = fmt::format("point {}: {}", PointOf(row), HumanValue("step_time_s", row["step_time_s"]));
     for (const std::string& axis : varying_) title += fmt::format(", {} {}", axis, ShortText(row.value(axis, Json())));
-    for (const auto& [column, name] : {std::pair("units_per_second_per_device", " a second and device"), {"mfu", " MFU"}}) {
+    for (const auto& [column, name] :
+         {std::pair("units_per_second_per_device", " a second and device"), {"mfu", " MFU"}}) {
       const Json value = ValueOf(row, column);
       if (value.is_number()) title += fmt::format(", {}{}", HumanValue(column, value), name);
     }

@@ -13,7 +13,7 @@ Target Parsed(const std::string& text) {
   return target.ok() ? *target : Target{};
 }
 
-result::RunResult Run() {
+result::RunResult Measured() {
   result::RunResult run;
   run.step_time = Time(2'000'000);
   run.exposed_communication = Time(100'000);
@@ -24,7 +24,7 @@ result::RunResult Run() {
 TEST(Target, PercentOfATimeIsOfTheStep) {
   const Target target = Parsed("exposed_communication < 10 %");
   EXPECT_TRUE(target.of_step);
-  const auto value = target.ValueOf(Run());
+  const auto value = target.ValueOf(Measured());
   ASSERT_TRUE(value);
   EXPECT_DOUBLE_EQ(*value, 0.05);
   EXPECT_TRUE(target.Met(*value));
@@ -36,7 +36,7 @@ TEST(Target, NamesAndUnitsAreThoseOfASweep) {
   EXPECT_DOUBLE_EQ(Parsed("mfu>40%").bound, 0.4);
   EXPECT_DOUBLE_EQ(Parsed("step_time < 20 ms").bound, 0.02);
   EXPECT_EQ(Parsed("throughput > 1000").column, "units_per_second_per_device");
-  EXPECT_DOUBLE_EQ(Parsed("mfu > 50 %").Miss(*Parsed("mfu > 50 %").ValueOf(Run())), 0.1);
+  EXPECT_DOUBLE_EQ(Parsed("mfu > 50 %").Miss(*Parsed("mfu > 50 %").ValueOf(Measured())), 0.1);
 }
 
 TEST(Target, WhatIsNoTargetIsRefused) {
