@@ -42,7 +42,7 @@ std::vector<FigureLine> CostLines(const result::RunResult& r) {
   const std::string million = r.throughput ? fmt::format("per million {}", r.throughput->unit) : "";
   if (const auto energy = r.energy_per_million()) {
     lines.push_back(
-        {"energy", HumanEnergy(*energy), fmt::format("{}; {} per device and step", million, HumanEnergy(*r.energy_j))});
+        {"energy", HumanEnergy(*energy), fmt::format("{}; {} a device and step", million, HumanEnergy(*r.energy_j))});
   } else if (r.energy_j) {
     lines.push_back({"energy", HumanEnergy(*r.energy_j), "per device and step"});
   }
@@ -69,8 +69,8 @@ std::vector<result::WhatIf> BestWhatIfs(const result::RunResult& r, size_t most)
 
 Table WhatIfTable(const result::RunResult& r) {
   const std::vector<result::WhatIf> rows = BestWhatIfs(r);
-  UnitColumn names{.column = {r.what_if.empty() || !r.what_if.front().estimated ? "what would help most"
-                                                                                : "what would help most, about"},
+  UnitColumn names{.column = {r.what_if.empty() || !r.what_if.front().estimated ? "would help most"
+                                                                                : "would help most, about"},
                    .cells = {}};
   UnitColumn gains{.column = {"change", Align::kRight}, .cells = {}};
   UnitColumn options{.column = {"reproduce with"}, .cells = {}};
