@@ -89,6 +89,7 @@ const hespasShell = (() => {
     table.dataset.plain = '';
     headButtons(table);
     const rows = table.tBodies[0].rows;
+    if (rows.length > 30) table.closest('.scroll')?.classList.add('tall');
     if (rows.length < 6) return;
     const name = table.caption?.textContent || table.parentElement.getAttribute('aria-label') || 'table';
     const search = make('input', { type: 'search', placeholder: 'Search', 'aria-label': `Search in ${name}` });

@@ -24,7 +24,7 @@ await test('the best point is the one with the least step time', async () => {
   assert.equal(await first.locator('td').nth(2).innerText(), String(best.point));
 });
 await test('the front holds the points that no other beats', async () => {
-  const price = good.some((row) => row.cost_per_step !== null) ? 'cost_per_step' : 'energy_all_devices_j';
+  const price = good.every((row) => row.cost_per_step !== null) ? 'cost_per_step' : 'energy_all_devices_j';
   const beaten = (a) => good.some((b) => b.step_time_s <= a.step_time_s && b[price] <= a[price] && (b.step_time_s < a.step_time_s || b[price] < a[price]));
   const front = new Set(good.filter((row) => !beaten(row)).map((row) => `${row.step_time_s} ${row[price]}`));
   const drawn = await view.locator('#pareto circle[r="4.5"]').count();

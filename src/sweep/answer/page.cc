@@ -293,6 +293,7 @@ class Page {
     for (const std::string& axis : input_.axes) out += "<th scope=\"col\">" + EscapeHtml(axis) + "</th>";
     out +=
         "<th scope=\"col\" class=\"number\">devices</th><th scope=\"col\" class=\"number\">step</th>"
+        "<th scope=\"col\" class=\"number\">per second and device</th><th scope=\"col\" class=\"number\">MFU</th>"
         "<th scope=\"col\">opens</th></tr></thead>\n<tbody>\n";
     std::map<uint64_t, const Json*> by_point;
     for (const Json& row : input_.rows) by_point[PointOf(row)] = &row;
@@ -308,11 +309,13 @@ class Page {
   std::string PointRow(const Json& row) const {
     const uint64_t point = PointOf(row);
     std::string out = fmt::format("<tr id=\"point-{0}\"><td>{0}</td>", point);
-    for (const std::string& axis : input_.axes) out += "<td>" + EscapeHtml(TextOf(row.value(axis, Json()))) + "</td>";
+    for (const std::string& axis : input_.axes) out += "<td>" + EscapeHtml(ShortText(row.value(axis, Json()))) + "</td>";
     const bool failed = !row.value("error", Json()).is_null();
-    out += failed ? fmt::format("<td></td><td class=\"number\">{}</td>", EscapeHtml(TextOf(row["error"])))
-                  : fmt::format("<td class=\"number\">{}</td><td class=\"number\">{}</td>", row["npus"].dump(),
-                                HumanValue("step_time_s", row["step_time_s"]));
+    const auto number = [&](const std::string& text) { out += "<td class=\"number\">" + EscapeHtml(text) + "</td>"; };
+    number(failed ? "" : row["npus"].dump());
+    number(failed ? TextOf(row["error"]) : HumanValue("step_time_s", row["step_time_s"]));
+    for (const char* column : {"units_per_second_per_device", "model_flops_utilisation"})
+      number(failed ? "" : HumanValue(column, ValueOf(row, column)));
     const auto report = input_.reports.find(point);
     const auto command = input_.commands.find(point);
     out += "<td>";
