@@ -12,4 +12,4 @@ example=examples/llama3-100m-4dev.mlir.gz
 "$bin/hespas" run $example --device A100_SXM_40GB --price 1.5 --output "$folder/run" --quiet >/dev/null
 "$bin/hespas" compare $example --device A100_SXM_40GB,H100_80GB --output "$folder/compared" --quiet >/dev/null
 node scripts/screenshots.mjs docs/pictures report="$folder/run/report.html" live="$folder/run/report.html#live" \
-  timeline="$folder/run/report.html#timeline" compare="$folder/compared/compare.html"
+  compare="$folder/compared/compare.html"
