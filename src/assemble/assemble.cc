@@ -9,6 +9,8 @@
 #include "assemble/prototype.h"
 #include "assemble/rank_signature.h"
 #include "ir/facts/library_call.h"
+#include "ir/facts/pipelined.h"
+#include "trace/priority.h"
 #include "trace/rank_classes.h"
 
 namespace hespas::assemble {
@@ -265,6 +267,8 @@ class Assembler {
     const graph::Block& block = graph_.blocks[id.index()];
     AddNode(block, NodeKind::kCompute, program);
     program.nodes.back().is_cpu = MovesToOrFromHost(block);
+    const bool pipelined = !block.ops.empty() && module_.attribute(block.ops.back(), ir::kPipelined) != nullptr;
+    if (pipelined) program.nodes.back().tag = trace::kRunsFirst;
     if (const graph::Estimate* estimate = estimates_.Of(id)) SetWork(*estimate, program.nodes.size() - 1, program);
   }
 

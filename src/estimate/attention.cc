@@ -62,7 +62,9 @@ double ShareOfMask(std::string_view config, double queries, double keys) {
 
 Attention FromScores(double scores, double share, const Matmuls& matmuls, double query_size, double value_size) {
   const double flops = 2 * scores * share * (matmuls.query * query_size + matmuls.value * value_size);
-  return {.flops = SaturatingRound(flops), .exponentials = SaturatingRound(scores * share)};
+  return {.flops = SaturatingRound(flops),
+          .exponentials = SaturatingRound(scores * share),
+          .head = SaturatingRound(query_size)};
 }
 
 // Queries, keys and values come first; heads of queries may share those of keys (`intermediate_tensor_shape` counts

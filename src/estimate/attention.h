@@ -15,6 +15,7 @@ namespace hespas::estimate {
 struct Attention {
   int64_t flops = 0;
   int64_t exponentials = 0;  // one a score
+  int64_t head = 0;          // size of a query's head
 };
 
 // Nothing where the call is no attention that is known.

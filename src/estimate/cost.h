@@ -27,6 +27,7 @@ struct OpCost {
   bool block_scaled = false;    // a dot whose operands have scales
   int64_t transcendentals = 0;
   double steps = 0;        // kernels that wait for each other
+  int64_t head = 0;        // of attention: one dimension of all its matmuls
   int64_t host_bytes = 0;  // over the host's link
 };
 

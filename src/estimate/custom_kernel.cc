@@ -93,7 +93,8 @@ std::optional<OpCost> CustomKernelCost(const ir::Module& module, ir::OpId op) {
                   .bytes = moved,
                   .contraction = true,
                   .own_kernel = true,
-                  .transcendentals = attention->exponentials};
+                  .transcendentals = attention->exponentials,
+                  .head = attention->head};
   }
   if (Has(target, "block_scaled_dot") || Has(target, "blockScaledDot")) return BlockScaledDot(module, op, moved);
   if (const auto algebra = LinearAlgebraOf(module, op, target)) {

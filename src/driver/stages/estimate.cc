@@ -2,6 +2,7 @@
 
 #include "driver/stages/flash_attention.h"
 #include "driver/stages/op_summaries.h"
+#include "driver/stages/power_limit.h"
 #include "driver/stages/run_options.h"
 #include "driver/stages/take.h"
 #include "estimate/cache/sqlite_cache.h"
@@ -52,7 +53,12 @@ std::optional<Estimated> EstimateBlocks(const RunOptions& options, const Prepare
       Take(estimate::EstimateAll(prepared.blocks, *estimator, cache.get(), estimate_options, diagnostics), diagnostics);
   if (!table) return std::nullopt;
   Estimated estimated{.table = std::move(*table), .ops = {}};
-  if (by_op) SummariseOps(prepared, *estimator, cache.get(), estimated);
+  // Only this model knows what matrix units and what memory take; the others say what they were told.
+  const bool known = !options.compat && !options.estimate.custom && options.estimate.estimator == "calibrated";
+  const double clock = known ? ClockUnderPowerLimit(prepared.device, prepared.blocks, estimated.table) : 1;
+  for (graph::Estimate& each : estimated.table.unique) each = AtClock(prepared.device, clock, std::move(each));
+  const auto slower = EstimatorAtClock(*estimator, prepared.device, clock);
+  if (by_op) SummariseOps(prepared, clock < 1 ? *slower : *estimator, cache.get(), estimated);
   if (options.estimate.flash_attention) ApplyFlashAttention(prepared, estimated);
   return estimated;
 }

@@ -4,11 +4,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace hespas::estimate::calibrated {
 namespace {
 
-constexpr std::string_view kModelVersion = "calibrated 5";
+constexpr std::string_view kModelVersion = "calibrated 6";
 
 Hash128 KeyOf(const Machine& machine, const hardware::Device& device, const Parameters& parameters) {
   std::string own;
@@ -26,6 +27,15 @@ void NoteUnknown(const ir::Module& module, ir::OpId op, const OpCost& cost, Note
   const bool custom = module.kind(op) == ir::OpKind::kCustomCall;
   notes.push_back({custom ? NoteKind::kUnknownCustomCall : NoteKind::kNoRule, op,
                    std::string(custom ? cost.unknown_target : module.name(op))});
+}
+
+// How much longer a systolic array takes for heads that do not fill it: they are the contracted dimension of one of
+// attention's matmuls and the columns of the other.
+double EmptyShare(const hardware::Device& device, int64_t head) {
+  if (!device.systolic_array || head <= 0) return 1;
+  const double rows = device.systolic_array->rows;
+  const auto filled = static_cast<double>(head);
+  return std::ceil(filled / rows) * rows / filled;
 }
 
 }  // namespace
@@ -85,7 +95,8 @@ Work Calibrated::WorkOf(const LeafFacts& facts) const {
 
 Work Calibrated::OwnKernelWork(const LeafFacts& facts) const {
   Work work = Traffic(static_cast<double>(facts.cost.bytes), facts.instructions);
-  const double matrix = SecondsOn(model_.machine(), facts.arithmetic) / model_.parameters().gemm.sustained_fraction;
+  const double matrix = SecondsOn(model_.machine(), facts.arithmetic) / model_.parameters().gemm.sustained_fraction *
+                        EmptyShare(device_, facts.cost.head);
   const double longest = std::max({work.seconds - work.launch_seconds, matrix, HostSeconds(device_, facts.cost)});
   const double grown = (work.launch_seconds + longest) / work.seconds;
   work.variance *= grown * grown;

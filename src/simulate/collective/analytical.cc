@@ -16,6 +16,7 @@
 
 #include "simulate/engine/loops.h"
 #include "simulate/simulate.h"
+#include "trace/priority.h"
 
 namespace hespas::simulate {
 namespace {
@@ -101,7 +102,9 @@ class AnalyticalSimulation {
  private:
   // Runs one node at a time.
   struct Unit {
-    std::priority_queue<uint32_t, std::vector<uint32_t>, std::greater<>> ready;
+    // Those that run first, then by position.
+    using Place = std::pair<bool, uint32_t>;
+    std::priority_queue<Place, std::vector<Place>, std::greater<>> ready;
     bool busy = false;
   };
   struct Rank {
@@ -131,7 +134,7 @@ class AnalyticalSimulation {
     if (Communicates(node)) {
       Arrive(rank, position, now);
     } else {
-      UnitOf(rank, node).ready.push(position);
+      UnitOf(rank, node).ready.emplace(node.tag != trace::kRunsFirst, position);
     }
   }
 
@@ -146,7 +149,7 @@ class AnalyticalSimulation {
 
   void StartNext(uint32_t rank, Unit& unit, uint64_t now) {
     if (unit.busy || unit.ready.empty()) return;
-    const uint32_t position = unit.ready.top();
+    const uint32_t position = unit.ready.top().second;
     unit.ready.pop();
     const trace::Node& node = program(rank).nodes[position];
     const uint64_t duration = DurationOf(rank, node);
