@@ -19,20 +19,25 @@ def backward_specs(spec):
     return f"{out},{w}->{x}", f"{x},{out}->{w}"
 
 
-def integers(value, axes, key=None):
+def noise_like(value):
+    """Numbers within half a unit that look random, made from places alone: a generator's would be as large as the global array."""
+    bits = sum(jax.lax.broadcasted_iota(jnp.uint32, value.shape, at) * jnp.uint32(2654435761 + 2 * at) for at in range(value.ndim))
+    return (bits >> 8).astype(F32) * 2.0**-24 - 0.5
+
+
+def integers(value, axes, random=False):
     scale = jnp.max(jnp.abs(value), axis=axes, keepdims=True).astype(F32) / 127.0
     scaled = value.astype(F32) / jnp.where(scale == 0, 1.0, scale)
-    noise = jax.random.uniform(key, value.shape, jnp.bfloat16).astype(F32) - 0.5 if key is not None else 0.0
-    return jnp.round(scaled + noise).astype(jnp.int8), scale
+    return jnp.round(scaled + noise_like(value) if random else scaled).astype(jnp.int8), scale
 
 
-def product_of_integers(spec, a, b, key=None):
-    """`key`: `a` is a gradient and rounded at random."""
+def product_of_integers(spec, a, b, random=False):
+    """`random`: `a` is a gradient and rounded at random."""
     (left, right), out = spec.split("->")[0].split(","), spec.split("->")[1]
     summed = set(left) & set(right) - set(out)
     (first, first_scale), (second, second_scale) = (
-        integers(value, tuple(i for i, name in enumerate(names) if name in summed), noise)
-        for value, names, noise in ((a, left, key), (b, right, None)))
+        integers(value, tuple(i for i, name in enumerate(names) if name in summed), rounding)
+        for value, names, rounding in ((a, left, random), (b, right, False)))
     whole = jnp.einsum(spec, first, second, preferred_element_type=jnp.int32).astype(F32)
     return (whole * spread(first_scale, left, out) * spread(second_scale, right, out)).astype(a.dtype)
 
@@ -53,10 +58,9 @@ def int8_product(spec, x, w):
 def _int8_backward(spec, kept, gradient):
     x, w = kept
     for_x, for_w = backward_specs(spec)
-    key = jax.random.key(0, impl="unsafe_rbg")
     swapped = for_w.split("->")[0].split(",")
-    dx = product_of_integers(for_x, gradient, w, key)
-    dw = product_of_integers(f"{swapped[1]},{swapped[0]}->{for_w.split('->')[1]}", gradient, x, key)
+    dx = product_of_integers(for_x, gradient, w, True)
+    dw = product_of_integers(f"{swapped[1]},{swapped[0]}->{for_w.split('->')[1]}", gradient, x, True)
     return dx, dw
 
 

@@ -8,10 +8,11 @@
 namespace hespas::driver {
 namespace {
 
-// Watts that matrix units draw at full rate, for each TFLOP/s of bf16 and nanometre of the process. The one figure that is
-// fitted to published steps: those of NVIDIA devices in data/published/rows.csv (docs/published.md).
+// Watts that matrix units draw at full rate, for each TFLOP/s of bf16 and nanometre of the process. The one figure that
+// is fitted to published steps: those of NVIDIA devices in data/published/rows.csv (docs/published.md).
 constexpr double kWattsPerTeraflopAndNanometre = 0.30;
-constexpr double kOtherShare = 0.4;  // of the limit, that kernels without matmuls draw: memory at full rate, and the idle board
+constexpr double kOtherShare =
+    0.4;  // of the limit, that kernels without matmuls draw: memory at full rate, and the idle board
 
 // What the matrix units take of an estimate's time; 0 where arithmetic runs on other units, or the time was measured.
 Time MatrixTime(const hardware::Device& device, const graph::Estimate& estimate) {

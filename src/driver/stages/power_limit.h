@@ -1,7 +1,7 @@
 // The clock that a device keeps under its power limit, and estimates at that clock.
 //
-// Matmuls one after the other draw more at boost clock than a board may: the clock falls until the mean power of the step
-// is within the limit. Power goes as the square of the clock, as voltage falls with it, and time as its inverse.
+// Matmuls one after the other draw more at boost clock than a board may: the clock falls until the mean power of the
+// step is within the limit. Power goes as the square of the clock, as voltage falls with it, and time as its inverse.
 #pragma once
 
 #include <memory>
