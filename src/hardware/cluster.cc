@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <filesystem>
 #include <optional>
 
 #include "base/text/suggest.h"
@@ -255,11 +256,11 @@ Result<System> Build(const Device& device, const Line& line, std::string name) {
                  "state the adapter of each device, as ib=200Gbit/s");
     }
     const double bandwidth = line.bandwidth.value_or(reference != nullptr ? reference->bytes_per_second : 0);
-    system.dimensions.push_back(
-        {.kind = DimensionKind::kSwitch,
-         .npus = count,
-         .bandwidth = bandwidth / share / kBinaryGiga,
-         .latency = line.latency_ns.value_or(torus ? kDataCentreLatencyNs : kNetworkLatencyNs)});
+    system.dimensions.push_back({.kind = DimensionKind::kSwitch,
+                                 .npus = count,
+                                 .bandwidth = bandwidth / share / kBinaryGiga,
+                                 .latency = line.latency_ns.value_or(torus ? kDataCentreLatencyNs : kNetworkLatencyNs),
+                                 .between_hosts = true});
     share *= line.oversubscription;
   }
   if (system.dimensions.empty()) return Bad("a network joins at least two devices");
@@ -273,6 +274,8 @@ bool IsClusterText(std::string_view text) {
   const size_t start = text.find_first_not_of(" \t");
   const size_t space = text.find_first_of(" \t", start);
   if (start == std::string_view::npos || space == std::string_view::npos || text[start] == '{') return false;
+  std::error_code unused;
+  if (text.ends_with(".json") || std::filesystem::exists(text, unused)) return false;  // a file with spaces in its name
   const size_t counts = text.find_first_not_of(" \t", space);
   return counts != std::string_view::npos && text[counts] >= '0' && text[counts] <= '9' &&
          text.substr(0, space).find('/') == std::string_view::npos;

@@ -97,6 +97,7 @@ TEST(Cluster, IsTakenForALineOnlyWhereItIsOne) {
   EXPECT_FALSE(IsClusterText("{\"network\": 1}"));
   EXPECT_FALSE(IsClusterText("folder with spaces/8x64 system"));
   EXPECT_FALSE(IsClusterText("my folder/2 x"));
+  EXPECT_FALSE(IsClusterText("my 2 nodes.json"));
 }
 
 TEST(Cluster, FilesMayHoldALineOrQuantities) {

@@ -17,6 +17,7 @@ namespace {
 
 constexpr int64_t kMostNpus = int64_t{1} << 30;  // of a dimension
 const std::vector<std::string> kNetworkKeys = {"topology", "npus_count", "bandwidth", "latency"};
+const std::vector<std::string> kJsonKeys = {"topology", "npus_count", "bandwidth", "latency", "between_hosts"};
 
 Location PlaceOf(const YAML::Mark& mark, const std::string& text, const std::string& file) {
   if (mark.is_null()) return {.file = file};
@@ -139,10 +140,24 @@ std::optional<std::vector<double>> ReadQuantities(const JsonSource& source, cons
   return values;
 }
 
+// Which dimensions are networks of adapters; the kinds of links tell where the file does not.
+void ReadBetweenHosts(const JsonSource& source, const nlohmann::json& object, SystemReader& reader) {
+  if (!object.contains("between_hosts")) return;
+  const nlohmann::json& list = object.at("between_hosts");
+  auto& dimensions = reader.system.dimensions;
+  const bool flags = list.is_array() && std::ranges::all_of(list, [](const auto& item) { return item.is_boolean(); });
+  if (!flags || list.size() != dimensions.size()) {
+    reader.diagnostics.Error(kBadSystem, "`between_hosts` has true or false for each dimension",
+                             source.LocationOf("between_hosts"), "[false, true]: the outer one joins hosts");
+    return;
+  }
+  for (size_t d = 0; d < dimensions.size(); ++d) dimensions[d].between_hosts = list[d].get<bool>();
+}
+
 void ReadNetworkJson(const JsonSource& source, const nlohmann::json& object, SystemReader& reader) {
   NetworkLists lists;
   try {
-    for (const auto& [key, value] : object.items()) reader.UnknownKey(key, kNetworkKeys, source.LocationOf(key));
+    for (const auto& [key, value] : object.items()) reader.UnknownKey(key, kJsonKeys, source.LocationOf(key));
     lists.topology = object.at("topology").get<std::vector<std::string>>();
     // As numbers first: what is no whole number of 64 bits has no value there.
     for (const double count : object.at("npus_count").get<std::vector<double>>()) {
@@ -165,6 +180,7 @@ void ReadNetworkJson(const JsonSource& source, const nlohmann::json& object, Sys
     return;
   }
   SetNetwork(lists, source.LocationOf("topology"), reader);
+  ReadBetweenHosts(source, object, reader);
 }
 
 // A map of workload node ids to path prefixes (spec astra-sim section 9.1).

@@ -31,9 +31,10 @@ enum class DimensionKind : uint8_t { kRing, kFullyConnected, kSwitch };
 struct NetworkDimension {
   DimensionKind kind = DimensionKind::kRing;
   uint32_t npus = 2;
-  double bandwidth = 0;  // GB/s, GB = 2^30 bytes
-  double latency = 0;    // ns
-  bool open = false;     // a ring without the link between its ends (`Line`); ASTRA-sim closes it
+  double bandwidth = 0;        // GB/s, GB = 2^30 bytes
+  double latency = 0;          // ns
+  bool open = false;           // a ring without the link between its ends (`Line`); ASTRA-sim closes it
+  bool between_hosts = false;  // a network of adapters; else the kinds of links tell
 };
 
 enum class SchedulingPolicy : uint8_t { kLifo, kFifo, kExplicit };

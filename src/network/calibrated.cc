@@ -23,9 +23,10 @@ double HopsOf(Operation op, const Level& level) {
   double hops = 0;
   for (const Axis& axis : level.axes) {
     const double around = axis.wraps ? std::floor(axis.extent / 2) : axis.extent - 1;
-    hops += op == Operation::kAllToAll && level.kind != DimensionKind::kRing ? std::log2(axis.extent)
-            : level.kind == DimensionKind::kRing                             ? around
-                                                                             : axis.extent - 1;
+    const bool at_once = op == Operation::kAllToAll || op == Operation::kGather;
+    hops += at_once && level.kind != DimensionKind::kRing ? std::log2(axis.extent)
+            : level.kind == DimensionKind::kRing          ? around
+                                                          : axis.extent - 1;
   }
   return PassesOf(op) * hops;
 }
@@ -34,6 +35,8 @@ double HopsOf(Operation op, const Level& level) {
 double Alone(const CollectiveSize& size, const Level& level, double inside, double all) {
   const double n = level.ranks();
   if (size.op == Operation::kPermute) return size.bytes;
+  if (size.op == Operation::kBroadcast) return size.bytes / inside;               // a chain through all ranks
+  if (size.op == Operation::kGather) return size.bytes * inside * (n - 1) / all;  // the links of one rank
   if (size.op != Operation::kAllToAll) return PassesOf(size.op) * size.bytes / inside * (n - 1) / n;
   if (level.kind != DimensionKind::kRing) return size.bytes * inside * (n - 1) / all;
   // By bisection: half of the data crosses the middle of the longest axis, where a torus has two links.
@@ -44,7 +47,9 @@ double Alone(const CollectiveSize& size, const Level& level, double inside, doub
 
 // And if a ring through all levels at once passes it (NCCL's rings visit the ranks of a host, then the next host).
 double Passing(const CollectiveSize& size, const Level& level, double inside, double all) {
-  if (size.op == Operation::kPermute || size.op == Operation::kAllToAll) return Alone(size, level, inside, all);
+  const bool ring =
+      size.op == Operation::kAllReduce || size.op == Operation::kAllGather || size.op == Operation::kReduceScatter;
+  if (!ring) return Alone(size, level, inside, all);
   return PassesOf(size.op) * size.bytes / inside * (all - 1) / all;
 }
 
@@ -62,10 +67,12 @@ CalibratedModel::CalibratedModel(const hardware::Device& device, const hardware:
       system_(system),
       constants_(constants),
       links_(constants.Of(device.interconnect ? device.interconnect->name : "")),
+      expected_(constants.ExpectedOf(device.interconnect ? device.interconnect->name : "")),
       clock_(device.clock_hz.value_or(constants.clock_hz) * 1e-6) {}
 
-// Dimensions with the links of the innermost one are the same fabric.
+// As the system says; else, dimensions with the links of the innermost one are the same fabric.
 bool CalibratedModel::IsOuter(const Level& level) const {
+  if (system_.dimensions[level.dimension].between_hosts) return true;
   if (level.dimension == 0 || level.kind == DimensionKind::kRing) return false;
   const hardware::NetworkDimension& inner = system_.dimensions.front();
   return std::any_of(system_.dimensions.begin() + 1,
@@ -76,7 +83,8 @@ bool CalibratedModel::IsOuter(const Level& level) const {
 }
 
 double CalibratedModel::Rate(const CollectiveSize& size, const Level& level) const {
-  const double fraction = IsOuter(level) ? constants_.outer.link_fraction : links_.of(size.op).link_fraction;
+  const double fraction =
+      IsOuter(level) ? constants_.outer.link_fraction : links_.of(size.op).link_fraction * expected_.share;
   double links = 1;
   if (size.op == Operation::kPermute) return level.link_rate * fraction;
   if (level.kind == DimensionKind::kFullyConnected) links = std::min(level.ranks() - 1, level.peers);
@@ -89,8 +97,12 @@ double CalibratedModel::Rate(const CollectiveSize& size, const Level& level) con
 
 bool CalibratedModel::ReducesInSwitch(const CollectiveSize& size, const Level& level) const {
   return size.op == Operation::kAllReduce && size.reducible_in_switch && level.kind == DimensionKind::kSwitch &&
-         level.dimension == 0 && level.ranks() >= kSwitchRanks && links_.in_switch_ratio > 0 && device_.interconnect &&
-         device_.interconnect->in_network_reduction;
+         level.dimension == 0 && level.ranks() >= kSwitchRanks && !IsOuter(level) && expected_.switch_efficiency > 0 &&
+         device_.interconnect && device_.interconnect->in_network_reduction;
+}
+
+double CalibratedModel::SwitchTraffic(const CollectiveSize& size) const {
+  return size.bytes * links_.switch_traffic / expected_.switch_efficiency;
 }
 
 // A rank's own part passes its memory, not a link; on a mesh no message waits for it.
@@ -111,7 +123,7 @@ LevelPrice CalibratedModel::OnLevel(const Choice& choice, const CollectiveSize& 
   price.latency_us = price.hops * (software + level.latency_us);
   double bytes = Alone(size, level, RanksOf(levels, at), RanksOf(levels, levels.size()));
   if (at == 0) bytes += OwnPart(size, levels);
-  if (ReducesInSwitch(size, level)) bytes = std::min(bytes, size.bytes * links_.in_switch_ratio);
+  if (ReducesInSwitch(size, level)) bytes = std::min(bytes, SwitchTraffic(size));
   price.wire_us = bytes / Rate(size, level) / (tree ? kTreeFraction : 1);
   return price;
 }
@@ -154,7 +166,8 @@ Price CalibratedModel::With(const Choice& choice, const CollectiveSize& size, co
 
 std::string_view CalibratedModel::NameOf(const CollectiveSize& size, const Level& inner) const {
   const bool rings = inner.kind == DimensionKind::kRing;
-  if (size.op == Operation::kPermute) return "direct";
+  if (size.op == Operation::kPermute || size.op == Operation::kGather) return "direct";
+  if (size.op == Operation::kBroadcast) return "chain";
   if (size.op == Operation::kAllToAll) return rings ? "bisection" : "pairwise";
   if (inner.kind == DimensionKind::kFullyConnected) return "direct";
   return rings && inner.axes.size() > 1 ? "torus" : "ring";
@@ -184,7 +197,8 @@ Price CalibratedModel::PriceOf(const CollectiveSize& size, std::span<const uint3
 CollectiveSize CalibratedModel::SizeOf(const trace::Node& node, size_t members) {
   CollectiveSize size{.op = OperationOf(node), .bytes = static_cast<double>(node.size.value)};
   // The trace has each rank's share.
-  if (size.op == Operation::kAllGather) size.bytes *= static_cast<double>(members);
+  const bool share = size.op == Operation::kAllGather || node.collective == trace::Collective::kGather;
+  if (share && node.kind == trace::NodeKind::kCollective) size.bytes *= static_cast<double>(members);
   return size;
 }
 

@@ -35,6 +35,7 @@ class CalibratedModel : public CollectiveModel {
   std::vector<Price> ChoicesFor(const CollectiveSize& size, std::span<const uint32_t> members) const;
   // Of a collective's node; a message has two members.
   static CollectiveSize SizeOf(const trace::Node& node, size_t members);
+  double sigma() const { return links_.sigma; }  // of a price, relative
 
  private:
   struct Choice {
@@ -46,6 +47,7 @@ class CalibratedModel : public CollectiveModel {
                      size_t at) const;
   std::string_view NameOf(const CollectiveSize& size, const Level& inner) const;
   double Rate(const CollectiveSize& size, const Level& level) const;  // byte/us of all links of a rank
+  double SwitchTraffic(const CollectiveSize& size) const;
   double OwnPart(const CollectiveSize& size, const std::vector<Level>& levels) const;
   bool IsOuter(const Level& level) const;
   bool ReducesInSwitch(const CollectiveSize& size, const Level& level) const;
@@ -54,6 +56,7 @@ class CalibratedModel : public CollectiveModel {
   const hardware::System& system_;
   const NetworkConstants& constants_;
   const LinkConstants& links_;
+  const ExpectedLink& expected_;
   double clock_;  // per us
 };
 

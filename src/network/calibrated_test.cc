@@ -27,6 +27,11 @@ class CalibratedNetwork : public ::testing::Test {
   Price Of(const System& system, Operation op, double bytes, std::vector<uint32_t> members) {
     return CalibratedModel(device_, system, *DefaultNetworkConstants()).PriceOf({.op = op, .bytes = bytes}, members);
   }
+  Price Of(const System& system, trace::Collective collective, int64_t bytes) {
+    const trace::Node node{.kind = trace::NodeKind::kCollective, .collective = collective, .size = Bytes(bytes)};
+    return CalibratedModel(device_, system, *DefaultNetworkConstants())
+        .PriceOf(node, First(static_cast<uint32_t>(system.npus())));
+  }
   static std::vector<uint32_t> First(uint32_t count) {
     std::vector<uint32_t> ranks(count);
     std::iota(ranks.begin(), ranks.end(), 0u);
@@ -91,7 +96,11 @@ TEST_F(CalibratedNetwork, TorusesMoveDataOverAllAxesInBothDirections) {
   const double closed = wire(cube(false), Operation::kAllGather);
   const auto& links = DefaultNetworkConstants()->Of("ICI");
   const double own = links.of(Operation::kAllGather).own_share;
-  EXPECT_NEAR(closed, bytes * (511 + own) / 512 / (6 * 90e9 * links.of(Operation::kAllGather).link_fraction) * 1e6,
+  EXPECT_NEAR(closed,
+              bytes * (511 + own) / 512 /
+                  (6 * 90e9 * links.of(Operation::kAllGather).link_fraction *
+                   DefaultNetworkConstants()->ExpectedOf("ICI").share) *
+                  1e6,
               1e-6 * closed);
   EXPECT_NEAR(wire(cube(true), Operation::kAllGather), 2 * closed, 1e-9 * closed);
   // Of a ring's 8 places an eighth of the data each: V n / 8 through either of two links in the middle.
@@ -110,6 +119,34 @@ TEST_F(CalibratedNetwork, APermuteTakesOneHopOverTheOutermostLevel) {
   EXPECT_GT(far.wire_us, 5 * near.wire_us);
 }
 
+// NCCL, src/graph/tuning.cc: a broadcast is a chain that carries the buffer once. A gather fills the links of one rank.
+TEST_F(CalibratedNetwork, BroadcastsAndGathersOfForeignTraces) {
+  const System system{.name = "8", .dimensions = {Switch(8, 450e9)}};
+  const Price broadcast = Of(system, trace::Collective::kBroadcast, 800'000'000);
+  const Price gathered = Of(system, Operation::kAllGather, 8e8, First(8));
+  EXPECT_EQ(broadcast.algorithm, "chain");
+  EXPECT_NEAR(broadcast.wire_us, gathered.wire_us, 0.2 * gathered.wire_us);
+  EXPECT_EQ(Of(system, trace::Collective::kReduce, 800'000'000).wire_us, broadcast.wire_us);
+  const Price gather = Of(system, trace::Collective::kGather, 100'000'000);  // each rank's part
+  EXPECT_EQ(gather.time, Of(system, trace::Collective::kScatter, 800'000'000).time);
+  EXPECT_NEAR(gather.wire_us, gathered.wire_us, 0.2 * gathered.wire_us);
+  // Between hosts one adapter receives what all others send.
+  const System hosts{.name = "8x4", .dimensions = {Switch(8, 450e9), Switch(4, 50e9, 2000)}};
+  EXPECT_GT(Of(hosts, trace::Collective::kGather, 10'000'000).wire_us,
+            5 * Of(hosts, Operation::kAllGather, 3.2e8, First(32)).wire_us);
+}
+
+TEST_F(CalibratedNetwork, HostsOfOneDeviceAreNoSwitchOfNvLink) {
+  System system{.name = "1x64", .dimensions = {Switch(64, 50e9)}};
+  const Price inside = Of(system, Operation::kAllReduce, 1e9, First(64));
+  system.dimensions[0].between_hosts = true;
+  const Price between = Of(system, Operation::kAllReduce, 1e9, First(64));
+  EXPECT_EQ(inside.algorithm, "NVLS");
+  EXPECT_NE(between.algorithm, "NVLS");
+  EXPECT_GT(between.latency_us, inside.latency_us / 10);
+  EXPECT_GT(between.wire_us, 2 * 1e9 * 63 / 64 / 50e9 * 1e6);
+}
+
 TEST_F(CalibratedNetwork, GroupsThatFillNoBoxSpanOuterLevels) {
   const System system{.name = "4x2", .dimensions = {Switch(4, 450e9), Switch(2, 50e9)}};
   const Price price = Of(system, Operation::kAllReduce, 1e8, {0, 5});
@@ -124,6 +161,8 @@ TEST_F(CalibratedNetwork, UnknownGenerationsFollowTheNearest) {
   EXPECT_EQ(constants.Of("NVLink 2").kind, "NVLink 3");
   EXPECT_EQ(constants.Of("NVLink 3 bridge").kind, constants.links.back().kind);
   EXPECT_EQ(constants.Of("").kind, constants.links.back().kind);
+  EXPECT_EQ(constants.ExpectedOf("PCIe 5.0 x16").kind, "PCIe 3.0 x16");
+  EXPECT_EQ(constants.ExpectedOf("NVLink 3 bridge").kind, "other");
 }
 
 TEST(NetworkConstants, NamesWhatIsMissing) {

@@ -19,7 +19,6 @@ Operation OperationOf(const trace::Node& node) {
   if (node.kind != trace::NodeKind::kCollective) return Operation::kPermute;
   switch (node.collective) {
     case Collective::kAllReduce:
-    case Collective::kReduce:
     case Collective::kBarrier:
       return Operation::kAllReduce;
     case Collective::kReduceScatter:
@@ -27,6 +26,12 @@ Operation OperationOf(const trace::Node& node) {
       return Operation::kReduceScatter;
     case Collective::kAllToAll:
       return Operation::kAllToAll;
+    case Collective::kBroadcast:
+    case Collective::kReduce:
+      return Operation::kBroadcast;
+    case Collective::kGather:
+    case Collective::kScatter:
+      return Operation::kGather;
     default:
       return Operation::kAllGather;
   }

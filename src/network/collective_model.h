@@ -17,10 +17,11 @@
 
 namespace hespas::network {
 
-enum class Operation : uint8_t { kAllReduce, kAllGather, kReduceScatter, kAllToAll, kPermute };
-inline constexpr size_t kOperations = 5;
-inline constexpr std::string_view kOperationNames[kOperations] = {"all-reduce", "all-gather", "reduce-scatter",
-                                                                  "all-to-all", "collective-permute"};
+// Broadcast: also a reduction to one rank. Gather: from all to one rank, and its reverse.
+enum class Operation : uint8_t { kAllReduce, kAllGather, kReduceScatter, kAllToAll, kPermute, kBroadcast, kGather };
+inline constexpr size_t kOperations = 7;
+inline constexpr std::string_view kOperationNames[kOperations] = {
+    "all-reduce", "all-gather", "reduce-scatter", "all-to-all", "collective-permute", "broadcast", "gather"};
 
 // One level of the network that the members span.
 struct LevelPrice {

@@ -30,17 +30,24 @@ double Number(std::optional<JsonObject>& object, const std::string& key, Diagnos
   return value.value_or(1);
 }
 
-// A permute is what an all-to-all is made of: sends and receives, without a part of its own.
-OperationConstants PermuteOf(OperationConstants all_to_all) {
-  all_to_all.own_share = 0;
-  return all_to_all;
+// Permutes and gathers are sends and receives as an all-to-all, broadcasts a ring as an all-gather; none of them has a
+// part of its own.
+void AddRelated(LinkConstants& link) {
+  const auto derive = [&](Operation op, OperationConstants from) {
+    from.own_share = 0;
+    link.operations[static_cast<size_t>(op)] = from;
+  };
+  derive(Operation::kPermute, link.of(Operation::kAllToAll));
+  derive(Operation::kGather, link.of(Operation::kAllToAll));
+  derive(Operation::kBroadcast, link.of(Operation::kAllGather));
 }
 
 LinkConstants ReadLink(JsonObject& object, Diagnostics& diagnostics) {
   LinkConstants link;
   link.kind = object.Text("kind").value_or("");
   object.Raw("source");
-  link.in_switch_ratio = object.Quantity("in_switch_ratio", Unit::kNumber).value_or(0);
+  link.switch_traffic = object.Quantity("switch_traffic", Unit::kNumber).value_or(1);
+  link.sigma = object.Quantity("sigma", Unit::kNumber).value_or(0);
   for (const Operation op :
        {Operation::kAllReduce, Operation::kAllGather, Operation::kReduceScatter, Operation::kAllToAll}) {
     const auto index = static_cast<size_t>(op);
@@ -50,24 +57,41 @@ LinkConstants ReadLink(JsonObject& object, Diagnostics& diagnostics) {
     if (!(link.operations[index].link_fraction > 0))
       diagnostics.Error(kBadNetworkConstants, fmt::format("link_fraction of `{}` must be above 0", link.kind));
   }
-  link.operations[static_cast<size_t>(Operation::kPermute)] = PermuteOf(link.of(Operation::kAllToAll));
+  AddRelated(link);
   object.Finish();
   return link;
 }
 
-// "NVLink 4": the family and the generation; 0 without one.
+void ReadExpected(const JsonSource& source, std::optional<JsonObject>& object, NetworkConstants& constants,
+                  Diagnostics& diagnostics) {
+  const nlohmann::json* links = object ? object->Raw("links") : nullptr;
+  for (size_t i = 0; links != nullptr && links->is_array() && i < links->size(); ++i) {
+    std::optional<JsonObject> link(std::in_place, source, (*links)[i],
+                                   std::vector<std::string>{"expected", "links", std::to_string(i)});
+    constants.expected.push_back({.kind = link->Text("kind").value_or(""),
+                                  .share = Number(link, "share", diagnostics),
+                                  .switch_efficiency = link->Quantity("switch_efficiency", Unit::kNumber).value_or(0)});
+    if (!(constants.expected.back().share > 0))
+      diagnostics.Error(kBadNetworkConstants,
+                        fmt::format("share of `{}` must be above 0", constants.expected.back().kind));
+  }
+  if (constants.expected.empty()) diagnostics.Error(kBadNetworkConstants, "no kind of link in `expected`");
+}
+
+// "NVLink 4", "PCIe 4.0 x16": the family and the generation; 0 without one.
 struct Kind {
   std::string_view family;
   double generation = 0;
 };
 
 Kind Split(std::string_view name) {
-  const size_t space = name.rfind(' ');
+  const size_t space = name.find(' ');
   if (space == std::string_view::npos) return {name};
   double generation = 0;
   const char* end = name.data() + name.size();
   const auto [at, error] = std::from_chars(name.data() + space + 1, end, generation);
-  if (error != std::errc() || at != end) return {name};
+  const std::string_view rest(at, static_cast<size_t>(end - at));
+  if (error != std::errc() || (!rest.empty() && !rest.starts_with(" x"))) return {name};
   return {name.substr(0, space), generation};
 }
 
@@ -80,21 +104,28 @@ Result<NetworkConstants> ReadDefault() {
   return ReadNetworkConstants(*text, file);
 }
 
-}  // namespace
-
-const LinkConstants& NetworkConstants::Of(std::string_view kind) const {
+// The kind itself, else the nearest generation of its family, else the last.
+template <class T>
+const T& NearestOf(const std::vector<T>& known, std::string_view kind) {
   const Kind wanted = Split(kind);
-  const LinkConstants* nearest = nullptr;
+  const T* nearest = nullptr;
   double distance = 0;
-  for (const LinkConstants& link : links) {
-    const Kind known = Split(link.kind);
-    const double away = std::fabs(known.generation - wanted.generation);
-    if (known.family != wanted.family || (nearest != nullptr && away >= distance)) continue;
+  for (const T& link : known) {
+    if (link.kind == kind) return link;
+    const Kind candidate = Split(link.kind);
+    const double away = std::fabs(candidate.generation - wanted.generation);
+    if (candidate.family != wanted.family || (nearest != nullptr && away >= distance)) continue;
     nearest = &link;
     distance = away;
   }
-  return nearest != nullptr ? *nearest : links.back();
+  return nearest != nullptr ? *nearest : known.back();
 }
+
+}  // namespace
+
+const LinkConstants& NetworkConstants::Of(std::string_view kind) const { return NearestOf(links, kind); }
+
+const ExpectedLink& NetworkConstants::ExpectedOf(std::string_view kind) const { return NearestOf(expected, kind); }
 
 Result<NetworkConstants> ReadNetworkConstants(std::string_view text, const std::string& file) {
   const auto json = ParseJson(text, file);
@@ -111,14 +142,14 @@ Result<NetworkConstants> ReadNetworkConstants(std::string_view text, const std::
     constants.links.push_back(ReadLink(object, diagnostics));
   }
   if (constants.links.empty()) diagnostics.Error(kBadNetworkConstants, "no kind of link in `links`");
+  auto expected = root.Object("expected");
+  ReadExpected(source, expected, constants, diagnostics);
   auto outer = root.Object("outer_levels");
   constants.outer = {.ring_hop_us = Number(outer, "ring_hop_us", diagnostics),
                      .tree_hop_us = Number(outer, "tree_hop_us", diagnostics),
                      .link_fraction = Number(outer, "link_fraction", diagnostics)};
   auto pipeline = root.Object("pipeline");
   constants.chunk_bytes = Number(pipeline, "chunk_bytes", diagnostics);
-  auto sigma = root.Object("sigma");
-  constants.sigma = Number(sigma, "value", diagnostics);
   auto clock = root.Object("clock_hz");
   constants.clock_hz = Number(clock, "value", diagnostics);
   for (const Diagnostic& diagnostic : diagnostics.all()) {

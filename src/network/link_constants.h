@@ -21,7 +21,7 @@ inline constexpr DiagnosticKind kBadNetworkConstants{
 struct OperationConstants {
   double launch_cycles = 0;  // of a streaming multiprocessor
   double hop_us = 0;         // software time, added to a link's latency
-  double link_fraction = 1;  // sustained / stated bandwidth
+  double link_fraction = 1;  // sustained / expected bandwidth
   double ramp = 0;           // between latency and bandwidth, times the root of launch and wire time
   double own_share = 0;      // cost of a rank's own part, in parts on the wire
 };
@@ -29,8 +29,16 @@ struct OperationConstants {
 struct LinkConstants {
   std::string kind;
   std::array<OperationConstants, kOperations> operations;
-  double in_switch_ratio = 0;  // traffic of an all-reduce in the switch, per byte; 0: no such switch was measured
+  double switch_traffic = 1;  // bytes on the wire for each byte that a switch of efficiency 1 reduces
+  double sigma = 0;           // of a price, relative
   const OperationConstants& of(Operation op) const { return operations[static_cast<size_t>(op)]; }
+};
+
+// What the library itself takes a kind of link for.
+struct ExpectedLink {
+  std::string kind;
+  double share = 1;              // of the stated bandwidth
+  double switch_efficiency = 0;  // of reductions in the switch; 0: not there
 };
 
 // Between hosts.
@@ -41,13 +49,14 @@ struct OuterConstants {
 };
 
 struct NetworkConstants {
-  std::vector<LinkConstants> links;  // the last: any other
+  std::vector<LinkConstants> links;    // the last: any other
+  std::vector<ExpectedLink> expected;  // the last: any other
   OuterConstants outer;
   double chunk_bytes = 0;  // that a rank passes on before the next arrive
   double clock_hz = 0;     // of a device that states none
-  double sigma = 0;        // of a price, relative
 
   const LinkConstants& Of(std::string_view kind) const;
+  const ExpectedLink& ExpectedOf(std::string_view kind) const;
 };
 
 Result<NetworkConstants> ReadNetworkConstants(std::string_view text, const std::string& file);

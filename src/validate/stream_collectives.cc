@@ -19,8 +19,8 @@ constexpr double kLaunchUs = 5;  // of "roofline and a constant"
 // Bytes are not summed in the switch (NCCL, src/include/device.h: ncclNvlsSupported).
 bool ReducibleInSwitch(const std::string& dtype) { return dtype != "i8" && dtype != "s8" && dtype != "u8"; }
 
-// Both enumerations name the same operations in the same order.
-static_assert(network::kOperations == calibrated::kCollectiveOps);
+// Both enumerations begin with the same operations in the same order.
+static_assert(network::kOperations >= calibrated::kCollectiveOps);
 
 network::Price PriceOf(const network::CalibratedModel& model, const calibrated::CollectiveSpec& spec,
                        const std::string& dtype) {
@@ -79,7 +79,7 @@ Status PredictStreams(const CsvTable& table, const std::vector<std::optional<cal
     if (specs[row]->ranks > static_cast<double>(system.npus())) continue;
     const std::string dtype = table.Column("dtype") ? CellText(table, row, "dtype") : "";
     const double us = PriceOf(model, *specs[row], dtype).time.seconds() * 1e6;
-    predictions[row] = calibrated::Prediction{.us = us, .sigma_us = constants->sigma * us};
+    predictions[row] = calibrated::Prediction{.us = us, .sigma_us = model.sigma() * us};
   }
   return {};
 }
@@ -108,7 +108,7 @@ bool AddStreamCollectives(Groups& groups, bool held_out, Diagnostics& diagnostic
       groups[{"stream collectives", held_out ? "zero-shot" : "shipped", name, SizeClass(spec.bytes)}].push_back(
           {.measured = CellNumber(*table, row, "t_us"),
            .predicted = us,
-           .sigma = constants.sigma * us,
+           .sigma = model.sigma() * us,
            .roofline = wire,
            .roofline_constant = wire + kLaunchUs});
     }

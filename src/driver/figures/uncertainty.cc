@@ -5,6 +5,7 @@
 
 #include "estimate/calibrated/machine.h"
 #include "estimate/cost.h"
+#include "network/link_constants.h"
 
 namespace hespas::driver {
 namespace {
@@ -43,8 +44,9 @@ std::optional<Time> StepSigma(const Prepared& prepared, const Estimated& estimat
   }
   const double compute = blocks.Total(parameters.correlation);
   if (compute <= 0) return std::nullopt;
-  const double network =
-      parameters.sigma[static_cast<size_t>(estimate::calibrated::Family::kCollective)] * exposed.seconds();
+  const auto& links = network::DefaultNetworkConstants();
+  const auto& ports = prepared.device.interconnect;
+  const double network = links ? links->Of(ports ? ports->name : "").sigma * exposed.seconds() : 0;
   return Time::Seconds(std::hypot(compute, network));
 }
 
