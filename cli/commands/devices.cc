@@ -3,10 +3,13 @@
 
 #include <memory>
 
+#include "base/system/file.h"
 #include "cli/command.h"
 #include "cli/format.h"
+#include "driver/configuration/presets.h"
 #include "driver/inspect/describe_system.h"
 #include "driver/inspect/preset_tables.h"
+#include "driver/inspect/system_picture.h"
 
 namespace hespas::cli {
 namespace {
@@ -18,6 +21,7 @@ struct PresetOptions {
   std::string name;
   Format format = Format::kTable;
   bool describe = false;
+  std::string picture;  // file
 };
 
 CLI::App& AddPresetCommand(CLI::App& app, Console& console, const std::string& command_name,
@@ -27,6 +31,13 @@ CLI::App& AddPresetCommand(CLI::App& app, Console& console, const std::string& c
   command.add_option("NAME", options->name, "show every figure of this preset or file; without it, list the presets");
   AddFormatOption(command, options->format);
   command.callback([options, list, show, &console] {
+    if (!options->picture.empty() && !options->name.empty()) {
+      const auto system = driver::LoadSystemPreset(options->name, console.diagnostics);
+      console.PrintDiagnostics();
+      if (!system) return;
+      if (Status written = WriteFileAtomically(options->picture, driver::SystemPicture(*system)); !written)
+        return console.Fail(written.error());
+    }
     if (options->describe && !options->name.empty()) {
       const auto drawing = driver::DescribeSystem(options->name, console.diagnostics);
       console.PrintDiagnostics();
@@ -50,11 +61,12 @@ void AddDevicesCommand(CLI::App& app, Console& console) {
 
 void AddSystemsCommand(CLI::App& app, Console& console) {
   auto options = std::make_shared<PresetOptions>();
-  AddPresetCommand(app, console, "systems", "lists the network presets, or shows one",
-                   "hespas systems \"H100_80GB 8x64 ib=400Gbit/s\" --describe", driver::SystemTable,
-                   driver::SystemFigures, options)
-      .add_flag("--describe", options->describe,
-                "draw the levels of NAME with bandwidth, latency and oversubscription");
+  CLI::App& command = AddPresetCommand(app, console, "systems", "lists the network presets, or shows one",
+                                       "hespas systems \"H100_80GB 8x64 ib=400Gbit/s\" --describe", driver::SystemTable,
+                                       driver::SystemFigures, options);
+  command.add_flag("--describe", options->describe,
+                   "draw the levels of NAME with bandwidth, latency and oversubscription");
+  command.add_option("--svg", options->picture, "write the drawing of NAME as a picture into this file");
 }
 
 }  // namespace hespas::cli

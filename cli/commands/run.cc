@@ -66,6 +66,14 @@ void AddPlacementOptions(CLI::App& command, driver::RunOptions& options) {
       .add_option("--straggler", options.network.stragglers,
                   "NPUs that compute more slowly than their device, as 3=1.2 (a fifth longer) or 0-7=1.5")
       ->delimiter(',');
+  command
+      .add_option("--slow-link", options.network.links.slow,
+                  "links with less bandwidth: 5@1=0.5 (what joins NPU 5 to dimension 1 has half), 0-1=0.5 (neighbours)")
+      ->delimiter(',');
+  command
+      .add_option("--fail-link", options.network.links.failed,
+                  "lost links or adapters, as 5@1 or 0-1; their traffic takes another way")
+      ->delimiter(',');
 }
 
 void AddRunOutputOptions(CLI::App& command, RunCommand& options) {

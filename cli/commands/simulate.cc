@@ -100,8 +100,12 @@ Status ReadBeyond(Options& options) {
   for (const std::string& failed : options.failed) {
     unsigned from = 0;
     unsigned to = 0;
-    if (std::sscanf(failed.c_str(), "%u-%u", &from, &to) != 2) return bad(failed, "A-B");
-    options.simulate.failed_links.emplace_back(from, to);
+    const bool pair = std::sscanf(failed.c_str(), "%u-%u", &from, &to) == 2;
+    if (pair && !options.files.calibrated && !options.files.simgrid) {
+      options.simulate.failed_links.emplace_back(from, to);
+    } else {
+      options.files.links.failed.push_back(failed);
+    }
   }
   if (options.topology.empty()) return {};
   Result<hardware::LinkGraph> graph = hardware::ReadLinkGraph(options.topology);
@@ -193,7 +197,14 @@ void AddBeyondOptions(CLI::App& command, Options& options) {
                 "match collectives of groups apart from those of all NPUs")
       ->group(group);
   command.add_option("--topology", options.topology, "JSON graph of links for analytical-aware")->group(group);
-  command.add_option("--fail-link", options.failed, "A-B: the link between two devices is down")->group(group);
+  command
+      .add_option("--fail-link", options.failed,
+                  "A-B: the link between two devices is down; RANK@DIMENSION: what joins a rank to a dimension")
+      ->group(group);
+  command
+      .add_option("--slow-link", options.files.links.slow,
+                  "RANK@DIMENSION=FACTOR or A-B=FACTOR: a link with less bandwidth")
+      ->group(group);
 }
 
 void AddPhysicalOptions(CLI::App& command, Options& options) {

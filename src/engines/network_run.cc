@@ -7,6 +7,7 @@
 #include <set>
 
 #include "engines/astra_sim.h"
+#include "engines/link_faults.h"
 #include "engines/local_memory.h"
 #include "engines/sst_run.h"
 #include "hardware/cluster.h"
@@ -69,7 +70,9 @@ Result<result::SimResult> RunCalibrated(const NetworkRunFiles& files, const Netw
   const auto& constants = network::DefaultNetworkConstants();
   if (!constants) return constants.error();
   if (!device) return MakeError(kMissingOption, fmt::format("the device `{}` cannot be read", name));
-  const network::CalibratedModel model(*device, run.system, *constants);
+  auto faults = hardware::ParseLinkFaults(files.links, run.system);
+  if (!faults) return faults.error();
+  const network::CalibratedModel model(*device, run.system, *constants, *std::move(faults));
   auto simulated = network::SimulatePriced(
       run.trace, model, {.record_nodes = options.record_nodes, .compute_scale = options.compute_scale});
   if (!simulated || !options.explain) return simulated;
@@ -164,6 +167,14 @@ Result<NetworkRun> RunNetwork(const NetworkRunFiles& files, const simulate::Simu
   Result<NetworkRun> run = ReadNetworkInputs(files, diagnostics);
   if (!run) return run;
   simulate::SimulateOptions exact = options;
+  if (!files.links.empty() && !files.calibrated) {
+    const bool routes =
+        !files.astra_sim && !files.sst && (files.simgrid || options.backend == simulate::Backend::kAware);
+    if (!routes || options.graph) return NoFaultsHere();
+    auto graph = GraphOf(files.links, run->system);
+    if (!graph) return graph.error();
+    exact.graph = *std::move(graph);
+  }
   if (!files.log_folder.empty() && (run->system.trace_enabled || run->system.track_memory)) {
     exact.record_nodes = true;
     exact.engine = simulate::Engine::kEvents;  // one rank in the place of all has no intervals of the others

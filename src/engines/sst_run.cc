@@ -13,9 +13,11 @@
 #include "base/system/process.h"
 #include "base/system/scratch_folder.h"
 #include "hardware/rank_mapping.h"
+#include "report/export/chakra.h"
 #include "report/export/simgrid_platform.h"
 #include "report/export/sst_driver.h"
 #include "report/export/system_files.h"
+#include "report/export/trace_files.h"
 #include "result/sim_result_json.h"
 #include "simulate/check.h"
 #include "simulate/explain.h"
@@ -172,6 +174,20 @@ Result<result::SimResult> RunSst(const NetworkRunFiles& files, const NetworkRun&
   Result<result::SimResult> answer = Merge(folder, inputs.system.npus());
   if (answer && options.record_nodes && options.explain) simulate::ExplainIntervals(inputs.trace, *answer);
   return answer;
+}
+
+Result<result::SimResult> RunSstOn(const trace::TraceGraph& trace, const hardware::System& system,
+                                   const simulate::SimulateOptions& options) {
+  const ScratchFolder scratch;
+  if (scratch.path().empty()) return MakeError(kSstFailed, "no temporary folder could be made");
+  if (Status written = report::WriteTraceFiles(trace, scratch.path()); !written) return written.error();
+  NetworkRunFiles files{.workload = (scratch.path() / "dev").string(), .sst = SstOptions{}};
+  if (!trace.groups.empty()) {
+    files.groups = (scratch.path() / "comm_group.json").string();
+    if (Status written = WriteFileAtomically(files.groups, report::EncodeGroups(trace)); !written)
+      return written.error();
+  }
+  return RunSst(files, {.system = system, .result = {}, .trace = trace}, options);
 }
 
 Status SstRun::WriteResult(uint32_t rank, const Result<result::SimResult>& result) const {

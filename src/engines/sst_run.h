@@ -18,6 +18,10 @@ Status WriteSst(const NetworkRunFiles& files, const hardware::System& system, co
 Result<result::SimResult> RunSst(const NetworkRunFiles& files, const NetworkRun& inputs,
                                  const simulate::SimulateOptions& options);
 
+// Of traces that are in no files yet; SST as it is in PATH.
+Result<result::SimResult> RunSstOn(const trace::TraceGraph& trace, const hardware::System& system,
+                                   const simulate::SimulateOptions& options);
+
 // What run.json says: for the component in SST.
 struct SstRun {
   std::shared_ptr<const NetworkRun> inputs;  // one for all components of a process

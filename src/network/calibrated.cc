@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <utility>
+
+#include "network/faulty_levels.h"
 
 namespace hespas::network {
 namespace {
@@ -62,10 +65,11 @@ double RanksOf(const std::vector<Level>& levels, size_t count) {
 }  // namespace
 
 CalibratedModel::CalibratedModel(const hardware::Device& device, const hardware::System& system,
-                                 const NetworkConstants& constants)
+                                 const NetworkConstants& constants, std::vector<hardware::LinkFault> faults)
     : device_(device),
       system_(system),
       constants_(constants),
+      faults_(std::move(faults)),
       links_(constants.Of(device.interconnect ? device.interconnect->name : "")),
       expected_(constants.ExpectedOf(device.interconnect ? device.interconnect->name : "")),
       clock_(device.clock_hz.value_or(constants.clock_hz) * 1e-6) {}
@@ -86,13 +90,13 @@ double CalibratedModel::Rate(const CollectiveSize& size, const Level& level) con
   const double fraction =
       IsOuter(level) ? constants_.outer.link_fraction : links_.of(size.op).link_fraction * expected_.share;
   double links = 1;
-  if (size.op == Operation::kPermute) return level.link_rate * fraction;
+  if (size.op == Operation::kPermute) return level.link_rate * fraction * level.slowest_link;
   if (level.kind == DimensionKind::kFullyConnected) links = std::min(level.ranks() - 1, level.peers);
   if (level.kind == DimensionKind::kRing && size.op != Operation::kAllToAll) {
     links = 0;
     for (const Axis& axis : level.axes) links += axis.wraps ? 2 : 1;
   }
-  return level.link_rate * links * fraction;
+  return level.link_rate * links * fraction * level.slowest_link;
 }
 
 bool CalibratedModel::ReducesInSwitch(const CollectiveSize& size, const Level& level) const {
@@ -174,7 +178,8 @@ std::string_view CalibratedModel::NameOf(const CollectiveSize& size, const Level
 }
 
 std::vector<Price> CalibratedModel::ChoicesFor(const CollectiveSize& size, std::span<const uint32_t> members) const {
-  const std::vector<Level> levels = LevelsOf(members, system_);
+  std::vector<Level> levels = LevelsOf(members, system_);
+  ApplyFaults(faults_, members, system_, levels);
   if (levels.empty()) return {{.algorithm = "none"}};
   const Level& inner = levels.front();
   std::vector<Price> choices = {With({.algorithm = NameOf(size, inner)}, size, levels)};
@@ -192,6 +197,17 @@ std::vector<Price> CalibratedModel::ChoicesFor(const CollectiveSize& size, std::
 Price CalibratedModel::PriceOf(const CollectiveSize& size, std::span<const uint32_t> members) const {
   std::vector<Price> choices = ChoicesFor(size, members);
   return std::move(*std::ranges::min_element(choices, {}, &Price::time));
+}
+
+// XLA's GPU runtime enqueues the collectives of a device in one stream. A TPU's, on other axes of its torus or on the
+// data-centre network, run at the same time.
+uint32_t CalibratedModel::Holds(const trace::Node&, std::span<const uint32_t> members) const {
+  if (device_.family != "tpu") return 1;
+  uint32_t bits = 0;
+  for (const Level& level : LevelsOf(members, system_)) {
+    for (size_t axis = 0; axis < level.axes.size(); ++axis) bits |= 1u << (level.dimension + axis) % 32;
+  }
+  return std::max(bits, 1u);
 }
 
 CollectiveSize CalibratedModel::SizeOf(const trace::Node& node, size_t members) {

@@ -10,6 +10,7 @@
 #include <span>
 
 #include "hardware/device.h"
+#include "hardware/link_faults.h"
 #include "hardware/system.h"
 #include "network/collective_model.h"
 #include "network/levels.h"
@@ -26,7 +27,8 @@ struct CollectiveSize {
 class CalibratedModel : public CollectiveModel {
  public:
   // All must outlive the model.
-  CalibratedModel(const hardware::Device& device, const hardware::System& system, const NetworkConstants& constants);
+  CalibratedModel(const hardware::Device& device, const hardware::System& system, const NetworkConstants& constants,
+                  std::vector<hardware::LinkFault> faults = {});
 
   std::string_view name() const override { return "calibrated"; }
   Price PriceOf(const trace::Node& node, std::span<const uint32_t> members) const override;
@@ -36,6 +38,7 @@ class CalibratedModel : public CollectiveModel {
   // Of a collective's node; a message has two members.
   static CollectiveSize SizeOf(const trace::Node& node, size_t members);
   double sigma() const { return links_.sigma; }  // of a price, relative
+  uint32_t Holds(const trace::Node& node, std::span<const uint32_t> members) const override;
 
  private:
   struct Choice {
@@ -55,6 +58,7 @@ class CalibratedModel : public CollectiveModel {
   const hardware::Device& device_;
   const hardware::System& system_;
   const NetworkConstants& constants_;
+  std::vector<hardware::LinkFault> faults_;
   const LinkConstants& links_;
   const ExpectedLink& expected_;
   double clock_;  // per us

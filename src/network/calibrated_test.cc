@@ -147,6 +147,48 @@ TEST_F(CalibratedNetwork, HostsOfOneDeviceAreNoSwitchOfNvLink) {
   EXPECT_GT(between.wire_us, 2 * 1e9 * 63 / 64 / 50e9 * 1e6);
 }
 
+TEST_F(CalibratedNetwork, OneSlowAdapterSlowsTheGroupsThatHaveIt) {
+  const System system{.name = "8x4", .dimensions = {Switch(8, 450e9), Switch(4, 50e9, 2000)}};
+  const auto wire = [&](const hardware::LinkTexts& texts, std::vector<uint32_t> members) {
+    const auto faults = hardware::ParseLinkFaults(texts, system);
+    EXPECT_TRUE(faults);
+    const CalibratedModel model(device_, system, *DefaultNetworkConstants(), *faults);
+    return model.PriceOf({.op = Operation::kAllGather, .bytes = 1e9}, members).wire_us;
+  };
+  const double whole = wire({}, First(32));
+  EXPECT_NEAR(wire({.slow = {"5@1=0.5"}, .failed = {}}, First(32)), 2 * whole, 0.05 * whole);
+  EXPECT_NEAR(wire({.slow = {}, .failed = {"5@1"}}, First(32)), whole * 8 / 7,
+              0.01 * whole);                                                           // seven adapters carry all
+  EXPECT_EQ(wire({.slow = {"5@1=0.5"}, .failed = {}}, First(8)), wire({}, First(8)));  // within the host
+  EXPECT_EQ(wire({.slow = {"5@1=0.5"}, .failed = {}}, {0, 8, 16, 24}), wire({}, {0, 8, 16, 24}));
+  EXPECT_GT(wire({.slow = {"0@0=0.1"}, .failed = {}}, First(8)), 5 * wire({}, First(8)));
+}
+
+TEST_F(CalibratedNetwork, ARingWithoutALinkIsALine) {
+  device_ = Load("TPUv5p");
+  const System system{.name = "ring", .dimensions = {Ring(8, 90e9)}};
+  const System line{.name = "line", .dimensions = {Ring(8, 90e9, true)}};
+  const auto faults = hardware::ParseLinkFaults({.slow = {}, .failed = {"2-3"}}, system);
+  ASSERT_TRUE(faults);
+  const CalibratedModel model(device_, system, *DefaultNetworkConstants(), *faults);
+  EXPECT_EQ(model.PriceOf({.op = Operation::kAllReduce, .bytes = 1e9}, First(8)).time,
+            Of(line, Operation::kAllReduce, 1e9, First(8)).time);
+}
+
+// XLA: collectives of a GPU are in one stream; a TPU's on other axes run at the same time.
+TEST_F(CalibratedNetwork, CollectivesQueueByStreamOnGpusAndByDimensionOnTpus) {
+  const System system{.name = "4x4", .dimensions = {Ring(4, 90e9), Ring(4, 90e9)}};
+  const trace::Node node{.kind = trace::NodeKind::kCollective, .size = Bytes(1 << 20)};
+  const std::vector<uint32_t> rows = First(4);
+  const std::vector<uint32_t> columns = {0, 4, 8, 12};
+  const CalibratedModel gpu(device_, system, *DefaultNetworkConstants());
+  EXPECT_EQ(gpu.Holds(node, rows), gpu.Holds(node, columns));
+  const hardware::Device tpu = Load("TPUv5p");
+  const CalibratedModel torus(tpu, system, *DefaultNetworkConstants());
+  EXPECT_EQ(torus.Holds(node, rows) & torus.Holds(node, columns), 0u);
+  EXPECT_EQ(torus.Holds(node, First(16)), torus.Holds(node, rows) | torus.Holds(node, columns));
+}
+
 TEST_F(CalibratedNetwork, GroupsThatFillNoBoxSpanOuterLevels) {
   const System system{.name = "4x2", .dimensions = {Switch(4, 450e9), Switch(2, 50e9)}};
   const Price price = Of(system, Operation::kAllReduce, 1e8, {0, 5});

@@ -54,6 +54,8 @@ class CollectiveModel {
   virtual std::string_view name() const = 0;  // a word of --network-model
   // Of a collective among `members`, or of a message from the first to the second.
   virtual Price PriceOf(const trace::Node& node, std::span<const uint32_t> members) const = 0;
+  // What a collective or message keeps others from, as bits: those that share a bit queue.
+  virtual uint32_t Holds(const trace::Node&, std::span<const uint32_t>) const { return 1; }
 };
 
 // What the kinds of Chakra's traces are to a library.

@@ -21,10 +21,11 @@ struct Axis {
 struct Level {
   size_t dimension = 0;  // the first, of a torus
   hardware::DimensionKind kind = hardware::DimensionKind::kSwitch;
-  std::vector<Axis> axes;  // of a torus several, else one
-  double link_rate = 1;    // byte/us of one link, one way
-  double latency_us = 0;   // of one link
-  double peers = 1;        // links of a rank on a mesh
+  std::vector<Axis> axes;   // of a torus several, else one
+  double link_rate = 1;     // byte/us of one link, one way
+  double latency_us = 0;    // of one link
+  double peers = 1;         // links of a rank on a mesh
+  double slowest_link = 1;  // factor on the rate, of a link that all wait for
 
   double ranks() const;
 };

@@ -41,10 +41,25 @@ class NodesOf {
 
 Result<result::SimResult> SimulatePriced(const trace::TraceGraph& traces, const CollectiveModel& model,
                                          const simulate::AnalyticalOptions& options) {
+  // Of collectives alike: most steps repeat a few, and looking at all members takes time.
+  std::map<std::tuple<trace::Collective, int64_t, const uint32_t*>, Time> times;
+  std::map<const uint32_t*, uint32_t> holds;
+  simulate::AnalyticalOptions with_holds = options;
+  with_holds.held = [&](const trace::Node& node, std::span<const uint32_t> members) {
+    if (node.kind != trace::NodeKind::kCollective) return model.Holds(node, members);
+    const auto [known, added] = holds.try_emplace(members.data());
+    if (added) known->second = model.Holds(node, members);
+    return known->second;
+  };
   return simulate::SimulateAnalytical(
       traces,
-      [&](const trace::Node& node, std::span<const uint32_t> members) { return model.PriceOf(node, members).time; },
-      options);
+      [&](const trace::Node& node, std::span<const uint32_t> members) {
+        if (node.kind != trace::NodeKind::kCollective) return model.PriceOf(node, members).time;
+        const auto [known, added] = times.try_emplace({node.collective, node.size.value, members.data()});
+        if (added) known->second = model.PriceOf(node, members).time;
+        return known->second;
+      },
+      with_holds);
 }
 
 void ExplainPrices(const trace::TraceGraph& traces, const CollectiveModel& model, result::SimResult& result) {

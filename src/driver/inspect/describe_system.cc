@@ -29,6 +29,8 @@ double PortsOf(const hardware::NetworkDimension& dimension) {
   return dimension.bandwidth * kBinaryGiga * links;
 }
 
+}  // namespace
+
 std::string LevelLine(const hardware::System& system, size_t d) {
   const hardware::NetworkDimension& dimension = system.dimensions[d];
   std::string line = fmt::format("dimension {}: {} of {}, {:.6g} GB/s a link, {:.6g} us", d, KindOf(dimension),
@@ -39,8 +41,6 @@ std::string LevelLine(const hardware::System& system, size_t d) {
   }
   return line;
 }
-
-}  // namespace
 
 std::optional<std::string> DescribeSystem(const std::string& name, Diagnostics& diagnostics) {
   const auto system = LoadSystemPreset(name, diagnostics);

@@ -9,7 +9,10 @@
 #include "driver/configuration/stragglers.h"
 #include "driver/stages/run_options.h"
 #include "driver/stages/take.h"
+#include "engines/link_faults.h"
 #include "engines/simgrid_run.h"
+#include "engines/sst_run.h"
+#include "hardware/cluster.h"
 #include "hardware/presets.h"
 #include "network/astra_sim.h"
 #include "network/calibrated.h"
@@ -44,17 +47,24 @@ std::optional<result::SimResult> SimulateTraces(const RunOptions& options, const
                                                 bool record_nodes) {
   if (!HasSizeOf(system, traces, diagnostics)) return std::nullopt;
   auto scale = Take(ComputeScale(options.network.stragglers, traces.program_of_rank.size()), diagnostics);
-  if (!scale) return std::nullopt;
+  auto graph = scale ? Take(engines::GraphOf(options.network.links, system), diagnostics) : std::nullopt;
+  if (!graph) return std::nullopt;
+  const NetworkBackend backend = options.network.backend;
+  if (*graph && backend != NetworkBackend::kAnalyticalAware && backend != NetworkBackend::kSimGrid) {
+    diagnostics.Report(engines::NoFaultsHere());
+    return std::nullopt;
+  }
   const simulate::SimulateOptions simulate_options{
-      .backend = options.network.backend == NetworkBackend::kAnalyticalAware ? simulate::Backend::kAware
-                                                                             : simulate::Backend::kUnaware,
+      .backend = backend == NetworkBackend::kAnalyticalAware ? simulate::Backend::kAware : simulate::Backend::kUnaware,
       .resolution = simulate::Resolution::kPicosecond,
       .record_nodes = record_nodes,
       .explain = options.output.explain && record_nodes,
       .keep_order = record_nodes,
       .progress = options.progress,
-      .compute_scale = *std::move(scale)};
-  if (options.network.backend == NetworkBackend::kSimGrid)
+      .compute_scale = *std::move(scale),
+      .graph = *std::move(graph)};
+  if (backend == NetworkBackend::kSst) return Take(engines::RunSstOn(traces, system, simulate_options), diagnostics);
+  if (backend == NetworkBackend::kSimGrid)
     return Take(engines::RunSimGrid(traces, system, simulate_options, {}), diagnostics);
   return Take(simulate::Simulate(traces, system, simulate_options, diagnostics), diagnostics);
 }
@@ -70,7 +80,9 @@ std::optional<result::SimResult> SimulateCalibrated(const RunOptions& options, c
   if (!HasSizeOf(system, traces, diagnostics)) return std::nullopt;
   auto scale = Take(ComputeScale(options.network.stragglers, traces.program_of_rank.size()), diagnostics);
   if (!scale) return std::nullopt;
-  const network::CalibratedModel model(device, system, *constants);
+  auto faults = Take(hardware::ParseLinkFaults(options.network.links, system), diagnostics);
+  if (!faults) return std::nullopt;
+  const network::CalibratedModel model(device, system, *constants, *std::move(faults));
   auto simulated = Take(
       network::SimulatePriced(
           traces, model, {.plan = reuse.plan, .record_nodes = reuse.record_nodes, .compute_scale = *std::move(scale)}),

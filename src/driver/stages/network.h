@@ -9,6 +9,7 @@
 #include "base/diagnostic.h"
 #include "driver/configuration/words.h"
 #include "hardware/device.h"
+#include "hardware/link_faults.h"
 #include "hardware/system.h"
 #include "result/sim_result.h"
 #include "simulate/collective/analytical.h"
@@ -29,15 +30,16 @@ inline constexpr DiagnosticKind kIgnoredSettings{
     "The system file has settings that steer ASTRA-sim's collectives. The calibrated network model does not use them; "
     "--network-model plain does."};
 
-enum class NetworkBackend : uint8_t { kAnalytical, kAnalyticalAware, kSimGrid, kNone };  // none: traces only
+enum class NetworkBackend : uint8_t { kAnalytical, kAnalyticalAware, kSimGrid, kSst, kNone };  // none: traces only
 enum class NetworkModel : uint8_t { kAuto, kPlain, kCalibrated };  // plain: ASTRA-sim's; auto: as the estimator
 enum class Overlap : uint8_t { kProgram, kPerfect };               // perfect: computation and communication never wait
 
 template <>
-inline constexpr std::array<Word<NetworkBackend>, 4> kWords<NetworkBackend> = {
+inline constexpr std::array<Word<NetworkBackend>, 5> kWords<NetworkBackend> = {
     {{"analytical", NetworkBackend::kAnalytical},
      {"analytical-aware", NetworkBackend::kAnalyticalAware},
      {"simgrid", NetworkBackend::kSimGrid},
+     {"sst", NetworkBackend::kSst},
      {"none", NetworkBackend::kNone}}};
 template <>
 inline constexpr std::array<Word<NetworkModel>, 3> kWords<NetworkModel> = {
@@ -50,6 +52,7 @@ struct NetworkOptions {
   NetworkBackend backend = NetworkBackend::kAnalytical;
   NetworkModel model = NetworkModel::kAuto;
   std::vector<std::string> stragglers;  // "3=1.2": NPUs that compute more slowly (driver/configuration/stragglers.h)
+  hardware::LinkTexts links;            // that are slow or lost
   Overlap overlap = Overlap::kProgram;
 };
 

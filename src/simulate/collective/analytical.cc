@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <functional>
 #include <map>
@@ -78,6 +79,7 @@ class AnalyticalSimulation {
                        const AnalyticalOptions& options, bool equivalent)
       : trace_(trace),
         time_of_(time_of),
+        held_(options.held),
         compute_scale_(options.compute_scale),
         equivalent_(equivalent),
         record_(options.record_nodes || !trace.loops.empty()),
@@ -100,6 +102,10 @@ class AnalyticalSimulation {
   }
 
  private:
+  struct Ports {
+    uint64_t send_free = 0;  // ports are full duplex; a collective takes both directions
+    uint64_t receive_free = 0;
+  };
   // Runs one node at a time.
   struct Unit {
     // Those that run first, then by position.
@@ -110,9 +116,8 @@ class AnalyticalSimulation {
   struct Rank {
     std::vector<uint32_t> waits;
     Unit compute;
-    Unit host;               // copies to and from the host's memory, and its own work
-    uint64_t send_free = 0;  // ports are full duplex; a collective takes both directions
-    uint64_t receive_free = 0;
+    Unit host;                 // copies to and from the host's memory, and its own work
+    std::vector<Ports> ports;  // by what collectives hold
     size_t done = 0;
     uint64_t finish = 0;
     uint64_t busy = 0;
@@ -199,21 +204,34 @@ class AnalyticalSimulation {
     Transfer(rendezvous, node);
   }
 
+  // Calls `use` with each of the rank's ports that the bits of `held` name.
+  void OnPorts(uint32_t rank, uint32_t held, const auto& use) {
+    auto& ports = ranks_[rank].ports;
+    if (ports.size() < static_cast<size_t>(std::bit_width(held)))
+      ports.resize(static_cast<size_t>(std::bit_width(held)));
+    for (; held != 0; held &= held - 1) use(ports[static_cast<size_t>(std::countr_zero(held))]);
+  }
+
   void Transfer(const Rendezvous& rendezvous, const trace::Node& node) {
+    uint32_t pair[2] = {rendezvous.here.front().first, rendezvous.here.back().first};
+    const auto members = node.kind == NodeKind::kCollective ? Members(pair[1], node) : std::span<const uint32_t>(pair);
+    const uint32_t held = held_ ? held_(node, members) : 1;
     uint64_t start = rendezvous.ready;
     for (const auto& [rank, position] : rendezvous.here) {
       const NodeKind kind = program(rank).nodes[position].kind;
-      if (kind != NodeKind::kReceive) start = std::max(start, ranks_[rank].send_free);
-      if (kind != NodeKind::kSend) start = std::max(start, ranks_[rank].receive_free);
+      OnPorts(rank, held, [&](const Ports& ports) {
+        if (kind != NodeKind::kReceive) start = std::max(start, ports.send_free);
+        if (kind != NodeKind::kSend) start = std::max(start, ports.receive_free);
+      });
     }
-    uint32_t pair[2] = {rendezvous.here.front().first, rendezvous.here.back().first};
-    const auto members = node.kind == NodeKind::kCollective ? Members(pair[1], node) : std::span<const uint32_t>(pair);
     const auto duration = static_cast<uint64_t>(std::max<int64_t>(0, time_of_(node, members).value));
     for (const auto& [rank, position] : rendezvous.here) {
       Rank& state = ranks_[rank];
       const NodeKind kind = program(rank).nodes[position].kind;
-      if (kind != NodeKind::kReceive) state.send_free = start + duration;
-      if (kind != NodeKind::kSend) state.receive_free = start + duration;
+      OnPorts(rank, held, [&](Ports& ports) {
+        if (kind != NodeKind::kReceive) ports.send_free = start + duration;
+        if (kind != NodeKind::kSend) ports.receive_free = start + duration;
+      });
       if (duration > 0) state.communicated.emplace_back(start, start + duration);
       Record(rank, program(rank).nodes[position].id, start, start + duration);
       events_.push({start + duration, rank, position});
@@ -307,6 +325,7 @@ class AnalyticalSimulation {
 
   const trace::TraceGraph& trace_;
   const CommunicationTime& time_of_;
+  const CommunicationHold& held_;
   const std::vector<double>& compute_scale_;
   bool equivalent_;
   bool record_;

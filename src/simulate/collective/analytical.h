@@ -1,7 +1,8 @@
 // The analytical collective model: collectives and messages have a given time (a calibrated network), without packets.
 //
 // - A rank computes one node at a time, lowest id first. It has one collective in flight, or one message in each
-//   direction (links are full duplex: a ring shift costs one hop), in the order in which they can start.
+//   direction (links are full duplex: a ring shift costs one hop), in the order in which they can start. Collectives
+//   that hold nothing in common (`AnalyticalOptions::held`) run at the same time.
 // - The k-th collective of a group at each member belong together; it starts when the last member is there.
 // - Ranks of one program are equivalent and are simulated once. What cannot finish is an error that names node and NPU.
 #pragma once
@@ -19,6 +20,8 @@ namespace hespas::simulate {
 
 // Time of a collective among `members`, or of a message from the first to the second.
 using CommunicationTime = std::function<Time(const trace::Node& node, std::span<const uint32_t> members)>;
+// What it keeps others of its ranks from, as bits.
+using CommunicationHold = std::function<uint32_t(const trace::Node& node, std::span<const uint32_t> members)>;
 
 // Who waits for whom in each program of a trace; holds for every trace of the same nodes, whatever their durations.
 struct AnalyticalPlan {
@@ -36,6 +39,7 @@ Result<AnalyticalPlan> PlanAnalytical(const trace::TraceGraph& trace);
 struct AnalyticalOptions {
   const AnalyticalPlan* plan = nullptr;  // of this trace, where it was made before
   bool record_nodes = true;              // SimResult::intervals; always where loops are to be repeated
+  CommunicationHold held;                // none: all collectives of a rank queue
   std::vector<double> compute_scale;     // factor on compute durations of each rank; ranks without one: 1
 };
 

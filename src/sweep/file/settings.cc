@@ -44,9 +44,9 @@ void SetWord(RunOptions& options, const std::string& text) {
 
 // All words of an option but those that sweeps do not take.
 template <class Value>
-std::vector<std::string> WordsWithout(std::string_view left_out = {}) {
+std::vector<std::string> WordsWithout(std::initializer_list<std::string_view> left_out = {}) {
   std::vector<std::string> words = driver::TextsOf<Value>();
-  std::erase(words, left_out);
+  for (const std::string_view word : left_out) std::erase(words, word);
   return words;
 }
 
@@ -76,7 +76,7 @@ std::vector<Row> WordRows() {
        .words = WordsWithout<driver::OptimiseMode>()},
       {.name = "split",
        .word = SetWord<[](RunOptions& o) -> driver::SplitStrategy& { return o.split.strategy; }>,
-       .words = WordsWithout<driver::SplitStrategy>("fusion")},
+       .words = WordsWithout<driver::SplitStrategy>({"fusion"})},
       {.name = "merge", .flag = [](RunOptions& o) -> bool& { return o.split.merge; }},
       {.name = "block_limit", .number = [](RunOptions& o, double v) { o.split.block_limit = static_cast<size_t>(v); }},
       {.name = "separator",
@@ -87,7 +87,7 @@ std::vector<Row> WordRows() {
        .words = WordsWithout<split::SeparatorPolicy>()},
       {.name = "network_backend",
        .word = SetWord<[](RunOptions& o) -> driver::NetworkBackend& { return o.network.backend; }>,
-       .words = WordsWithout<driver::NetworkBackend>("simgrid")},
+       .words = WordsWithout<driver::NetworkBackend>({"simgrid", "sst"})},
       {.name = "network_model",
        .word = SetWord<[](RunOptions& o) -> driver::NetworkModel& { return o.network.model; }>,
        .words = WordsWithout<driver::NetworkModel>()},
@@ -104,6 +104,8 @@ std::vector<Row> OtherRows() {
       {.name = "schedule_limit", .flag = [](RunOptions& o) -> bool& { return o.optimise.schedule_limit; }},
       {.name = "xla_flag", .list = [](RunOptions& o) -> Texts& { return o.optimise.xla_flags; }},
       {.name = "straggler", .list = [](RunOptions& o) -> Texts& { return o.network.stragglers; }},
+      {.name = "slow_link", .list = [](RunOptions& o) -> Texts& { return o.network.links.slow; }},
+      {.name = "fail_link", .list = [](RunOptions& o) -> Texts& { return o.network.links.failed; }},
       {.name = "rank_devices", .list = [](RunOptions& o) -> Texts& { return o.parts.rank_devices; }},
       {.name = "trip_count",
        .number = [](RunOptions& o, double v) { o.program.assumptions.trip_count = static_cast<int64_t>(v); },
@@ -296,6 +298,8 @@ std::string CommandOf(const RunOptions& options) {
   word("--overlap", options.network.overlap, usual.network.overlap);
   if (options.estimate.flash_attention) command += " --flash-attention";
   for (const std::string& straggler : options.network.stragglers) text("--straggler", straggler, "");
+  for (const std::string& link : options.network.links.slow) text("--slow-link", link, "");
+  for (const std::string& link : options.network.links.failed) text("--fail-link", link, "");
   for (const std::string& devices : options.parts.rank_devices) text("--rank-devices", devices, "");
   number("--trip-count", options.program.assumptions.trip_count, usual.program.assumptions.trip_count);
   number("--moe-imbalance", options.program.assumptions.moe_imbalance, usual.program.assumptions.moe_imbalance);

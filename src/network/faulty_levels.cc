@@ -1,0 +1,54 @@
+#include "network/faulty_levels.h"
+
+#include <algorithm>
+
+namespace hespas::network {
+namespace {
+
+using hardware::DimensionKind;
+using hardware::LinkFault;
+using hardware::System;
+
+constexpr double kDetour = 0.5;  // of a mesh: the links of the third device carry twice
+
+bool Contains(std::span<const uint32_t> members, uint32_t rank) {
+  return std::ranges::find(members, rank) != members.end();
+}
+
+// Whether two ranks are on one ring of a dimension.
+bool OnOneRing(const System& system, uint32_t a, uint32_t b, size_t dimension) {
+  const uint64_t inner = hardware::StrideOf(system, dimension);
+  const uint64_t outer = inner * system.dimensions[dimension].npus;
+  return a % inner == b % inner && a / outer == b / outer;
+}
+
+bool Concerns(const LinkFault& fault, std::span<const uint32_t> members, const System& system) {
+  const DimensionKind kind = system.dimensions[fault.dimension].kind;
+  if (kind == DimensionKind::kSwitch) return Contains(members, fault.rank);
+  if (kind == DimensionKind::kFullyConnected) return Contains(members, fault.rank) && Contains(members, *fault.peer);
+  return std::ranges::any_of(members, [&](uint32_t m) { return OnOneRing(system, m, fault.rank, fault.dimension); });
+}
+
+}  // namespace
+
+void ApplyFaults(const std::vector<LinkFault>& faults, std::span<const uint32_t> members, const System& system,
+                 std::vector<Level>& levels) {
+  for (const LinkFault& fault : faults) {
+    for (Level& level : levels) {
+      const size_t axis = fault.dimension - level.dimension;
+      if (fault.dimension < level.dimension || axis >= level.axes.size() || !Concerns(fault, members, system)) continue;
+      if (fault.factor > 0) {
+        level.slowest_link = std::min(level.slowest_link, fault.factor);
+      } else if (level.kind == DimensionKind::kRing) {
+        level.axes[axis].wraps = false;
+      } else if (level.kind == DimensionKind::kFullyConnected) {
+        level.slowest_link = std::min(level.slowest_link, kDetour);
+      } else {
+        const auto adapters = static_cast<double>(hardware::StrideOf(system, fault.dimension));
+        level.slowest_link = std::min(level.slowest_link, (adapters - 1) / adapters);
+      }
+    }
+  }
+}
+
+}  // namespace hespas::network
