@@ -43,7 +43,7 @@ class Optimise(unittest.TestCase):
         self.assertFalse(any("triton-matmuls" in row["reason"] for row in rows), "an op in a matmul kernel is not left out")
 
     def test_flags_that_nothing_follows_are_refused(self):
-        for words in (["--xla-flag=--xla_gpu_autotune_level=0"], ["--xla-flag=--xla_gpu_enable_triton_gemm=yes"], ["--xla-flag=--xla_gpu_all_reduce_combine_threshold_bytes=1k"],
+        for words in (["--xla-flag=--xla_gpu_enable_command_buffer=FUSION"], ["--xla-flag=--xla_gpu_autotune_level=x"], ["--xla-flag=--xla_gpu_enable_triton_gemm=yes"], ["--xla-flag=--xla_gpu_all_reduce_combine_threshold_bytes=1k"],
                       ["--xla-flag=--xla_gpu_all_reduce_combine_threshold_bytes"],
                       ["--optimise", "none", "--xla-flag=--xla_gpu_all_reduce_combine_threshold_bytes=1"],
                       ["--device", "TPUv3", "--xla-flag=--xla_gpu_all_reduce_combine_threshold_bytes=1"]):
