@@ -2,6 +2,7 @@
 
 #include "driver/stages/flash_attention.h"
 #include "driver/stages/op_summaries.h"
+#include "driver/stages/power_limit.h"
 #include "estimate/estimate_all.h"
 
 namespace hespas::sweep {
@@ -42,8 +43,11 @@ std::optional<Work> EstimateWork(const driver::RunOptions& options, const hardwa
     return std::nullopt;
   }
   Work work{.estimated = {.table = *std::move(table), .ops = {}, .op_times = {}}};
+  const double clock = driver::LimitPower(options, device, prepared.blocks, work.estimated.table);
+  const auto slower = driver::EstimatorAtClock(*estimator, device, clock);
+  const estimate::Estimator& by_op = clock < 1 ? *slower : *estimator;
   work.power = driver::PowerOf(device);
-  if (work.power) work.estimated.ops = KindsOf(*work.power, structure, work.estimated.table, *estimator);
+  if (work.power) work.estimated.ops = KindsOf(*work.power, structure, work.estimated.table, by_op);
   if (options.estimate.flash_attention) driver::ApplyFlashAttention(prepared, work.estimated);
   for (const result::OpSummary& kind : work.estimated.ops) work.compute_j += kind.energy_j;
   const std::vector<int64_t> uses = graph::Uses(prepared.blocks, work.estimated.table);

@@ -40,6 +40,15 @@ std::shared_ptr<const estimate::Estimator> EstimatorOf(const RunOptions& options
   return made ? std::shared_ptr<const estimate::Estimator>(std::move(*made)) : nullptr;
 }
 
+double LimitPower(const RunOptions& options, const hardware::Device& device, const graph::BlockGraph& graph,
+                  graph::EstimateTable& table) {
+  // Only this model knows what matrix units and what memory take; the others say what they were told.
+  const bool known = !options.compat && !options.estimate.custom && options.estimate.estimator == "calibrated";
+  const double clock = known ? ClockUnderPowerLimit(device, graph, table) : 1;
+  for (graph::Estimate& each : table.unique) each = AtClock(device, clock, std::move(each));
+  return clock;
+}
+
 std::optional<Estimated> EstimateBlocks(const RunOptions& options, const Prepared& prepared, Diagnostics& diagnostics,
                                         bool by_op) {
   const auto estimator = EstimatorOf(options, prepared.device, nullptr, diagnostics);
@@ -53,10 +62,7 @@ std::optional<Estimated> EstimateBlocks(const RunOptions& options, const Prepare
       Take(estimate::EstimateAll(prepared.blocks, *estimator, cache.get(), estimate_options, diagnostics), diagnostics);
   if (!table) return std::nullopt;
   Estimated estimated{.table = std::move(*table), .ops = {}};
-  // Only this model knows what matrix units and what memory take; the others say what they were told.
-  const bool known = !options.compat && !options.estimate.custom && options.estimate.estimator == "calibrated";
-  const double clock = known ? ClockUnderPowerLimit(prepared.device, prepared.blocks, estimated.table) : 1;
-  for (graph::Estimate& each : estimated.table.unique) each = AtClock(prepared.device, clock, std::move(each));
+  const double clock = LimitPower(options, prepared.device, prepared.blocks, estimated.table);
   const auto slower = EstimatorAtClock(*estimator, prepared.device, clock);
   if (by_op) SummariseOps(prepared, clock < 1 ? *slower : *estimator, cache.get(), estimated);
   if (options.estimate.flash_attention) ApplyFlashAttention(prepared, estimated);

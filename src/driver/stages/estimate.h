@@ -54,6 +54,10 @@ struct Estimated {
 std::shared_ptr<const estimate::Estimator> EstimatorOf(const RunOptions& options, const hardware::Device& device,
                                                        std::shared_ptr<const estimate::Facts> facts,
                                                        Diagnostics& diagnostics);
+// Puts the table's estimates at the clock that the device keeps under its power limit, and returns it as a share of the
+// boost clock (driver/stages/power_limit.h).
+double LimitPower(const RunOptions& options, const hardware::Device& device, const graph::BlockGraph& graph,
+                  graph::EstimateTable& table);
 // Without `by_op` the ops and their times are left out.
 std::optional<Estimated> EstimateBlocks(const RunOptions& options, const Prepared& prepared, Diagnostics& diagnostics,
                                         bool by_op = true);

@@ -160,7 +160,8 @@ std::string HeatTable(const HeatMap& map) {
     }
   }
   std::string out = fmt::format(
-      "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{}\"><table data-plain class=\"heat\"><caption>{} "
+      "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{}\"><table data-plain "
+      "class=\"heat\"><caption>{} "
       "(rows) and {} (columns)</caption>\n<tr><td></td>",
       EscapeAttribute(map.label), EscapeHtml(map.row_axis), EscapeHtml(map.column_axis));
   for (const std::string& column : map.columns) out += "<th scope=\"col\">" + EscapeHtml(column) + "</th>";

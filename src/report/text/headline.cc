@@ -69,9 +69,9 @@ std::vector<result::WhatIf> BestWhatIfs(const result::RunResult& r, size_t most)
 
 Table WhatIfTable(const result::RunResult& r) {
   const std::vector<result::WhatIf> rows = BestWhatIfs(r);
-  UnitColumn names{.column = {r.what_if.empty() || !r.what_if.front().estimated ? "would help most"
-                                                                                : "would help most, about"},
-                   .cells = {}};
+  UnitColumn names{
+      .column = {r.what_if.empty() || !r.what_if.front().estimated ? "would help most" : "would help most, about"},
+      .cells = {}};
   UnitColumn gains{.column = {"change", Align::kRight}, .cells = {}};
   UnitColumn options{.column = {"reproduce with"}, .cells = {}};
   std::vector<Time> times;

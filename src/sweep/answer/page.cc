@@ -309,7 +309,8 @@ class Page {
   std::string PointRow(const Json& row) const {
     const uint64_t point = PointOf(row);
     std::string out = fmt::format("<tr id=\"point-{0}\"><td>{0}</td>", point);
-    for (const std::string& axis : input_.axes) out += "<td>" + EscapeHtml(ShortText(row.value(axis, Json()))) + "</td>";
+    for (const std::string& axis : input_.axes)
+      out += "<td>" + EscapeHtml(ShortText(row.value(axis, Json()))) + "</td>";
     const bool failed = !row.value("error", Json()).is_null();
     const auto number = [&](const std::string& text) { out += "<td class=\"number\">" + EscapeHtml(text) + "</td>"; };
     number(failed ? "" : row["npus"].dump());
