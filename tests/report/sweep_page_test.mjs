@@ -16,7 +16,7 @@ await checkEverywhere(page, pictures, 'sweep-');
 const { view, close } = await open(page);
 await test('every point is listed, and opens its command', async () => {
   assert.equal(await view.locator('#points tbody tr').count(), rows.length);
-  assert.equal(await view.locator('#points details').count(), rows.length);
+  assert.equal(await view.locator('#points tbody details').count(), rows.length);
 });
 await test('the best point is the one with the least step time', async () => {
   const best = good.reduce((a, b) => (b.step_time_ps < a.step_time_ps ? b : a));
