@@ -7,7 +7,7 @@ const hespasLiveSection = (page) => {
   const { run, live } = data;
   const BOUNDS = ['compute', 'memory', 'launch', 'network', 'idle'];
 
-  const made = section('live', 'Live', 'Move a slider, or type a figure: this page computes the step anew with the kernels of the run.');
+  const made = section('live', 'Live', 'Move a slider, or type a figure: this page recomputes the step with the kernels of the run.');
   if (!live || live.why_not) {
     made.append(element('p', {}, `Not for this run: ${live ? live.why_not : 'the page has no terms'}.`));
     return null;

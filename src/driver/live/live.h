@@ -2,7 +2,7 @@
 //
 // - The page (data/report/live.js) puts other figures of device and network into the same formulas and simulates the
 // step
-//   anew. Kernels and their order stay those of the run: as `hespas run --keep-kernels` with the same --set.
+//   again. Kernels and their order stay those of the run: as `hespas run --keep-kernels` with the same --set.
 // - Of runs that the page cannot recompute it says why.
 #pragma once
 

@@ -125,10 +125,4 @@ Time TimeOf(const Chip& chip, const Constants& constants, const AttentionCall& r
   return {.us = us, .sigma_us = us * (generation ? constants.generation.sigma : constants.context.sigma)};
 }
 
-double FusedAttentionUs(const Chip& chip, const Constants& constants, double flops, double scores, bool f8) {
-  const Rates rates = RatesOf(chip, constants, f8, kTile);
-  const double each = flops / std::max(1.0, scores);
-  return scores * SoftMaximum(each / rates.matmul, rates.softmax, constants.context.overlap_power) / chip.sms;
-}
-
 }  // namespace hespas::estimate::field

@@ -25,7 +25,4 @@ struct AttentionCall {
 
 Time TimeOf(const Chip& chip, const Constants& constants, const AttentionCall& call);
 
-// A fused kernel of a program: its flops and its scores under the mask, without start and edges.
-double FusedAttentionUs(const Chip& chip, const Constants& constants, double flops, double scores, bool f8);
-
 }  // namespace hespas::estimate::field
