@@ -84,8 +84,8 @@ void CompositeEvaluator::Push(ir::OpId owner) {
 Work CompositeEvaluator::Combine(ir::OpId op, const std::vector<Work>& regions) {
   Work total;
   if (module_.kind(op) == OpKind::kWhile) {
-    for (const Work& region : regions) total += region;
     const std::optional<int64_t> trips = ir::TripCount(module_, op);
+    for (size_t i = ir::TestsEachIteration(module_, op) ? 0 : 1; i < regions.size(); ++i) total += regions[i];
     if (!trips) notes_.push_back({NoteKind::kUnknownTripCount, op, "while"});
     return total.Times(trips.value_or(1));
   }

@@ -105,12 +105,12 @@ class Scheduler {
     ir::OpId op;        // the call or loop
     ir::BlockId block;  // running now
     size_t next = 0;
-    int64_t trips = 0;              // left to lay out, the running one included; loops only
-    RepeatedLoop loop;              // of loops that leave iterations out
-    int64_t around = 1;             // how often the op itself counts
-    uint32_t begin = 0;             // of the iteration
-    uint32_t gate = kNowhere;       // its condition
-    std::vector<uint32_t> ends[2];  // computation that ends the last two iterations, in turn
+    int64_t trips = 0;                        // left to lay out, the running one included; loops only
+    RepeatedLoop loop;                        // of loops that leave iterations out
+    int64_t around = 1;                       // how often the op itself counts
+    uint32_t begin = 0;                       // of the iteration
+    uint32_t gate = kNowhere;                 // what it waits for
+    uint32_t ends[2] = {kNowhere, kNowhere};  // the last computation of the last two iterations, in turn
     size_t iteration = 0;
   };
 
@@ -130,20 +130,20 @@ class Scheduler {
     const auto operands = module_.operands(op);
     if (module_.kind(op) == OpKind::kWhile) {
       const auto trips = ir::TripCount(module_, op);
-      if (!trips || !module_.body(op, 1).valid()) return false;
+      const ir::BlockId body = module_.body(op, 1);
+      if (!trips || !body.valid()) return false;
       std::vector<uint32_t> carried;
       for (const ir::ValueId value : operands) carried.push_back(producer_[value.index()]);
       if (*trips == 0) {
         BindResults(op, carried);
         return true;
       }
-      BindLoop(op, carried);
+      Bind(body, carried);
       const int64_t laid_out = IterationsLaidOut(*trips, window_);
       RepeatedLoop loop{.first = static_cast<size_t>(2 * window_),
                         .count = static_cast<size_t>(std::max<int64_t>(window_, 1)),
                         .left_out = *trips - laid_out};
-      stack_.push_back(
-          {.op = op, .block = module_.body(op, 0), .trips = laid_out, .loop = std::move(loop), .around = repeats_});
+      stack_.push_back({.op = op, .block = body, .trips = laid_out, .loop = std::move(loop), .around = repeats_});
       BeginIteration(stack_.back());
       return true;
     }
@@ -186,12 +186,6 @@ class Scheduler {
       return;
     }
     const bool loop = module_.kind(top.op) == OpKind::kWhile;
-    if (loop && top.block == module_.body(top.op, 0)) {
-      Gate(top);
-      top.block = module_.body(top.op, 1);
-      top.next = 0;
-      return;
-    }
     std::vector<uint32_t> handed;
     if (!ops.empty() && ir::IsTerminator(module_.kind(ops.back()))) {
       Return(module_.operands(ops.back()));
@@ -199,8 +193,7 @@ class Scheduler {
     }
     if (loop) EndIteration(top);
     if (loop && --top.trips > 0) {
-      BindLoop(top.op, handed);
-      top.block = module_.body(top.op, 0);
+      Bind(top.block, handed);
       top.next = 0;
       BeginIteration(top);
       return;
@@ -211,38 +204,16 @@ class Scheduler {
     BindResults(op, handed);
   }
 
-  // The condition, evaluated last before the body, waits for the last but one iteration.
-  void Gate(Frame& frame) {
-    frame.gate = kNowhere;
-    for (auto step = static_cast<uint32_t>(schedule_.position.size()); step-- > frame.begin;) {
-      const ir::OpId op = program_.ops[schedule_.position[step]];
-      if (IsCopyable(module_, op) || IsCommunication(module_, op)) continue;
-      frame.gate = step;
-      break;
-    }
-    if (frame.gate == kNowhere) return;
-    for (const uint32_t end : frame.ends[frame.iteration % 2]) schedule_.waits.emplace_back(frame.gate, end);
-  }
-
-  // Computation that no other of its iteration uses.
   void EndIteration(Frame& frame) {
-    const auto end = static_cast<uint32_t>(schedule_.position.size());
-    std::vector<bool> used(end - frame.begin);
-    std::vector<uint32_t>& ends = frame.ends[frame.iteration++ % 2];
-    ends.clear();
-    for (uint32_t step = end; step-- > frame.begin;) {
+    uint32_t& end = frame.ends[frame.iteration++ % 2];
+    end = kNowhere;
+    for (auto step = static_cast<uint32_t>(schedule_.position.size()); end == kNowhere && step-- > frame.begin;) {
       const ir::OpId op = program_.ops[schedule_.position[step]];
-      if (IsCommunication(module_, op) || IsCopyable(module_, op)) continue;
-      if (!used[step - frame.begin]) ends.push_back(step);
-      const size_t last = step + 1 < end ? schedule_.begin_[step + 1] : schedule_.producers_.size();
-      for (size_t i = schedule_.begin_[step]; i < last; ++i) {
-        const uint32_t producer = schedule_.producers_[i];
-        if (producer != kNowhere && producer >= frame.begin) used[producer - frame.begin] = true;
-      }
+      if (!IsCopyable(module_, op) && !IsCommunication(module_, op)) end = step;
     }
   }
 
-  // What nothing of its iteration makes waits for the iteration's condition.
+  // What nothing of its iteration makes waits for what its iteration waits for.
   void WaitForGates(ir::OpId op, uint32_t step) {
     if (IsCopyable(module_, op)) return;
     uint32_t latest = 0;
@@ -254,7 +225,7 @@ class Scheduler {
       any = true;
     }
     for (auto frame = stack_.rbegin(); frame != stack_.rend(); ++frame) {
-      if (frame->gate == kNowhere || frame->gate >= step || (any && latest >= frame->begin)) continue;
+      if (frame->gate == kNowhere || (any && latest >= frame->begin)) continue;
       schedule_.waits.emplace_back(step, frame->gate);
       latest = frame->gate;
       any = true;
@@ -263,7 +234,7 @@ class Scheduler {
 
   void BeginIteration(Frame& frame) {
     frame.begin = static_cast<uint32_t>(schedule_.position.size());
-    frame.gate = kNowhere;
+    frame.gate = frame.ends[frame.iteration % 2];
     RepeatedLoop& loop = frame.loop;
     if (loop.left_out == 0) return;
     const size_t iteration = loop.first_block.size();
@@ -285,10 +256,6 @@ class Scheduler {
     for (const ir::ValueId argument : module_.arguments(block)) {
       if (i < producers.size()) producer_[argument.index()] = producers[i++];
     }
-  }
-  void BindLoop(ir::OpId op, const std::vector<uint32_t>& producers) {
-    Bind(module_.body(op, 0), producers);
-    Bind(module_.body(op, 1), producers);
   }
   void BindResults(ir::OpId op, const std::vector<uint32_t>& producers) {
     for (size_t i = 0; i < module_.op(op).result_count && i < producers.size(); ++i) {

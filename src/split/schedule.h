@@ -2,8 +2,9 @@
 // (of branches the one that communicates most).
 //
 // - A step is one execution of an op; the ops of a laid-out loop have one for every iteration.
-// - Of a laid-out loop two iterations are under way at most: what an iteration can start with waits for its condition,
-//   and that for the computation of the last but one iteration before it.
+// - A loop's condition is left out, since its trip count is known (ir::TestsEachIteration).
+// - Of a laid-out loop two iterations are under way at most: what an iteration can start with waits for the computation
+//   of the last but one iteration before it.
 // - Of a loop with many iterations a few are laid out; one window of them represents the others (RepeatedLoop).
 // - Other calls, loops and branches are single steps.
 #pragma once

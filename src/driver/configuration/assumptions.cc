@@ -88,7 +88,7 @@ Status Apply(const Assumptions& assumptions, ir::Module& module, Diagnostics& di
     if (ops.empty()) diagnostics.Warning(kUnusedAssumption, std::string(none), {.file = module.path()});
   };
   if (assumptions.trip_count >= 0) {
-    add(concerned.loops, "known_trip_count", fmt::format("{} : i64", assumptions.trip_count),
+    add(concerned.loops, ir::kAssumedTripCount, fmt::format("{} : i64", assumptions.trip_count),
         "--trip-count: the program has no loop whose iterations are unknown");
   }
   if (branch_count > 0) {

@@ -160,7 +160,12 @@ class Loop {
 std::optional<int64_t> TripCount(const Module& module, OpId loop) {
   // XLA has worked it out before fusing the loop's condition.
   if (const std::string_view* known = module.attribute(loop, "known_trip_count")) return AsInteger(*known);
+  if (const std::string_view* assumed = module.attribute(loop, kAssumedTripCount)) return AsInteger(*assumed);
   return Loop(module, loop).Count();
+}
+
+bool TestsEachIteration(const Module& module, OpId loop) {
+  return module.attribute(loop, kAssumedTripCount) != nullptr || !TripCount(module, loop);
 }
 
 }  // namespace hespas::ir
