@@ -164,6 +164,7 @@ class Ready(Export):
         ("gemm", "--set", "layout=gather_out"): {"all_gather": 1},
         ("gemm", "--set", "layout=rows"): {},
         ("gemm", "--axes", "p=2,q=2", "--set", "layout=grid"): {"all_gather": 2},
+        ("bert-base", "--set", "batch=4", "--set", "sequence=64", "--set", "predictions=8"): {"all_reduce": 9},
         ("moe-capacity", "--set", "tokens=1024"): {"all_to_all": 3},
         ("moe-ragged", "--set", "tokens=1024"): {"all_reduce": 1},
         ("gpt-prefill", "--set", "layers=2", "--set", "batch=2"): {"all_reduce": 4},

@@ -20,6 +20,8 @@ def _catalogue():
                                         "the same step with Llama-2's dimensions; batch, sequence, scan=1")
     for depth in (18, 34, 50, 101, 152, 200):
         ready[f"resnet{depth}"] = Ready("resnet", {"depth": depth}, {"batch": 4}, "ResNet training step; batch, image, inference=1")
+    for size in ("base", "large"):
+        ready[f"bert-{size}"] = Ready("bert", {"size": size}, {"batch": 4}, "BERT training step; batch, sequence, predictions")
     ready["gemm"] = Ready("gemm", {}, {"x": 4}, "one distributed product; m, n, k, layout, dtype; lists as in m=1024,4096 sweep")
     ready["moe-capacity"] = Ready("moe", {"kind": "capacity"}, {"expert": 4}, "mixture of experts by all-to-all; tokens, count, top, ...")
     ready["moe-ragged"] = Ready("moe", {"kind": "ragged"}, {"expert": 4}, "mixture of experts with ragged products")

@@ -7,8 +7,7 @@ namespace {
 
 constexpr double kIdleShare = 0.1;  // of the TDP, where the device file names no idle power
 // Fractions of the range between idle and TDP (docs/goodput.md gives the derivation):
-constexpr double kActiveShare = 0.15;  // clocks and leakage while any kernel runs; a quarter of a V100's dynamic power
-                                       // in AccelWattch (MICRO 2021), less what idle power holds already
+constexpr double kActiveShare = 0.15;  // clocks and leakage while any kernel runs: an estimate, no vendor states it
 constexpr double kMemoryShare = 0.35;  // full memory traffic, where the file names no hbm_power_ratio: 4 pJ a bit in
                                        // HBM (O'Connor et al., MICRO 2017), as much again to bring it to the lanes
 constexpr double kLinkShare = 0.2;  // full traffic of all links: 0.05 for their lanes, the rest for the memory that is

@@ -4,6 +4,7 @@
 #include <map>
 #include <unordered_set>
 
+#include "driver/stages/energy.h"
 #include "ir/attributes/op_attributes.h"
 #include "ir/facts/fusion.h"
 #include "ir/facts/library_call.h"
@@ -19,7 +20,7 @@ constexpr int64_t kSmallestScores = 1 << 16;  // elements; smaller ones stay in 
 class Flash {
  public:
   Flash(const Prepared& prepared, Estimated& estimated)
-      : blocks_(prepared.blocks), module_(*prepared.module), estimated_(estimated) {}
+      : blocks_(prepared.blocks), module_(*prepared.module), estimated_(estimated), power_(PowerOf(prepared.device)) {}
 
   void Apply() {
     for (uint32_t i = 0; i < blocks_.blocks.size(); ++i) {
@@ -100,6 +101,7 @@ class Flash {
       const int64_t repeats = blocks_.blocks[block].repeats;
       summary.time = summary.time - repeats * (old.time - reduced.time);
       summary.bytes = summary.bytes - repeats * (old.bytes - reduced.bytes);
+      if (power_) summary.energy_j -= static_cast<double>(repeats) * (EnergyOf(*power_, old) - EnergyOf(*power_, reduced));
     }
   }
 
@@ -125,6 +127,7 @@ class Flash {
   const graph::BlockGraph& blocks_;
   const ir::Module& module_;
   Estimated& estimated_;
+  std::optional<Power> power_;
   std::unordered_set<uint32_t> scores_;                        // values
   std::map<std::pair<uint32_t, int64_t>, uint32_t> replaced_;  // distinct block and bytes saved -> distinct block
 };
