@@ -1,5 +1,7 @@
 #include "optimise/dataflow/build.h"
 
+#include <cmath>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -109,6 +111,20 @@ std::optional<Dimensions> IntegersOf(const Dataflow& flow, const Node& node, std
 std::optional<int64_t> IntegerOf(const Dataflow& flow, const Node& node, std::string_view name) {
   const std::string_view* text = flow.attribute(node, name);
   return text == nullptr ? std::nullopt : ir::AsInteger(*text);
+}
+
+std::optional<double> NumberOf(const Dataflow& flow, ValueId value) {
+  const Node* node = flow.ProducerNode(value);
+  while (node != nullptr && (node->kind == ir::OpKind::kBroadcastInDim || node->kind == ir::OpKind::kReshape)) {
+    node = flow.ProducerNode(node->operands[0]);
+  }
+  if (node == nullptr || node->kind != ir::OpKind::kConstant) return std::nullopt;
+  const std::string_view* text = flow.attribute(*node, "value");
+  const auto dense = text == nullptr ? std::nullopt : ir::AsDense(*text);
+  const bool alone = dense && (dense->form == ir::DenseForm::kSplat || flow.type(node->first_result).dims.empty());
+  if (!alone || dense->payload.starts_with("0x")) return std::nullopt;
+  const auto number = ir::AsFloat(dense->payload);
+  return number && std::isfinite(*number) ? number : std::nullopt;
 }
 
 std::vector<int64_t> NumbersBehind(std::string_view json, std::string_view name) {

@@ -28,6 +28,9 @@ std::string ArrayText(const Dimensions& values);  // array<i64: 1, 2>
 std::optional<Dimensions> IntegersOf(const Dataflow& flow, const Node& node, std::string_view name);
 std::optional<int64_t> IntegerOf(const Dataflow& flow, const Node& node, std::string_view name);
 
+// The number that a value holds in each element, where the program spells it out in decimals.
+std::optional<double> NumberOf(const Dataflow& flow, ValueId value);
+
 // The list of numbers behind `name` in a JSON text.
 std::vector<int64_t> NumbersBehind(std::string_view json, std::string_view name);
 

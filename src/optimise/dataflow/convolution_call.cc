@@ -102,6 +102,17 @@ std::optional<ConvolutionCall> ConvolutionCallOf(const Dataflow& flow, const Nod
   return std::nullopt;
 }
 
+bool HasBias(const Dataflow& flow, const Node& call) {
+  return TargetText(flow, call) == kFusedConvolution && call.own_operand_count() >= 3 &&
+         NumberOf(flow, call.operands[2]) != 0.0;
+}
+
+bool IsActivated(const Dataflow& flow, const Node& call) {
+  const std::string_view* text = flow.attribute(call, "backend_config");
+  return TargetText(flow, call) == kFusedConvolution && text != nullptr &&
+         text->find("kRelu") != std::string_view::npos;
+}
+
 bool HasSideInput(const Dataflow& flow, const Node& call) {
   return TargetText(flow, call) == kFusedConvolution && call.own_operand_count() == 4;
 }

@@ -43,7 +43,13 @@ constexpr std::string_view kFusedConvolution = "__cudnn$convBiasActivationForwar
 std::string_view TargetOf(ConvolutionRole role);
 // Nothing for other nodes.
 std::optional<ConvolutionCall> ConvolutionCallOf(const Dataflow& flow, const Node& node);
-// Whether it takes a sum in, too: operands 2 (bias) and 3 (addend).
+// What a fused call computes beside the convolution: a bias that is not nought (operand 2), a sum (operand 3), a ReLU.
+bool HasBias(const Dataflow& flow, const Node& call);
 bool HasSideInput(const Dataflow& flow, const Node& call);
+bool IsActivated(const Dataflow& flow, const Node& call);
+
+// Configurations of a fused call, as XLA writes them.
+constexpr std::string_view kNoActivation = R"("{\22cudnn_conv_backend_config\22:{\22activation_mode\22:\22kNone\22}}")";
+constexpr std::string_view kRelu = R"("{\22cudnn_conv_backend_config\22:{\22activation_mode\22:\22kRelu\22}}")";
 
 }  // namespace hespas::optimise

@@ -1,5 +1,5 @@
-// A forward convolution takes the sum after it in, as a side input of the custom call (XLA's CudnnFusedConvRewriter);
-// such a call has a bias as well, of zeros.
+// A forward convolution takes in the sums and the ReLU after it, as bias, side input and activation of the custom call
+// (XLA's CudnnFusedConvRewriter; docs/spec/xla-gpu.md, section 5).
 #include <unordered_set>
 
 #include "optimise/dataflow/convolution_call.h"
@@ -12,30 +12,41 @@ using ir::OpKind;
 
 class BiasFuser {
  public:
-  explicit BiasFuser(Dataflow& flow)
-      : flow_(flow), users_(flow.Users()), returned_(flow.outputs.begin(), flow.outputs.end()) {}
+  explicit BiasFuser(Dataflow& flow) : flow_(flow) {}
 
+  // A bias and a side input, in the order of the program; then the activation.
   void Run() {
+    ForEach(OpKind::kAdd, &BiasFuser::TakeSum);
+    ForEach(OpKind::kAdd, &BiasFuser::TakeSum);
+    ForEach(OpKind::kMaximum, &BiasFuser::TakeRelu);
+  }
+
+ private:
+  void ForEach(OpKind kind, void (BiasFuser::*take)(NodeId)) {
+    users_ = flow_.Users();
+    returned_ = {flow_.outputs.begin(), flow_.outputs.end()};
+    taken_.clear();
     const std::vector<NodeId> order = flow_.order();
     for (const NodeId id : order) {
-      const auto call = ConvolutionCallOf(flow_, flow_.node(id));
-      if (call && call->role == ConvolutionRole::kForward && !HasSideInput(flow_, flow_.node(id)))
-        Take(id, call->labels);
+      if (flow_.node(id).kind == kind) (this->*take)(id);
     }
     flow_.Normalise();
   }
 
- private:
-  void Take(NodeId id, const ir::ConvolutionDimensions& labels) {
-    const ValueId result = flow_.node(id).first_result;
-    if (!IsPlainFloat(result) || users_[result.index()].size() != 1 || returned_.contains(result)) return;
-    const NodeId sum = users_[result.index()][0];
-    if (!MayTake(sum, result)) return;
-    const auto& addends = flow_.node(sum).operands;
-    const ValueId other = addends[0] == result ? addends[1] : addends[0];
-    const ValueId old = flow_.result(sum);
-    taken_.insert(sum);
-    flow_.Replace(old, Call(id, other, labels.output_feature));
+  // The forward convolution whose result only this op reads, at `operand`.
+  NodeId ConvolutionAt(NodeId id, size_t operand) const {
+    const ValueId value = flow_.node(id).operands[operand];
+    const NodeId made = flow_.producer(value);
+    if (!made.valid() || taken_.contains(made) || returned_.contains(value) || users_[value.index()].size() != 1)
+      return NodeId();
+    const auto call = ConvolutionCallOf(flow_, flow_.node(made));
+    if (!call || call->role != ConvolutionRole::kForward || !IsPlainFloat(value)) return NodeId();
+    return IsDepthwise(flow_.node(made), call->labels) || IsActivated(flow_, flow_.node(made)) ? NodeId() : made;
+  }
+
+  bool IsDepthwise(const Node& call, const ir::ConvolutionDimensions& labels) const {
+    const int64_t groups = IntegerOf(flow_, call, "feature_group_count").value_or(1);
+    return groups > 1 && groups == flow_.type(call.operands[0]).dims[static_cast<size_t>(labels.input_feature)];
   }
 
   bool IsPlainFloat(ValueId value) const {
@@ -45,40 +56,94 @@ class BiasFuser {
             type.element.kind == ir::ElementKind::kF32);
   }
 
-  // Nothing that a bias would be, and no sum that another convolution has taken.
-  bool MayTake(NodeId sum, ValueId result) const {
-    const Node& node = flow_.node(sum);
-    if (node.kind != OpKind::kAdd || taken_.contains(sum) || node.operands[0] == node.operands[1]) return false;
-    const Node* producer = flow_.ProducerNode(node.operands[0] == result ? node.operands[1] : node.operands[0]);
-    return producer == nullptr || (producer->kind != OpKind::kBroadcastInDim && producer->kind != OpKind::kConstant);
+  void TakeSum(NodeId sum) {
+    const std::vector<ValueId> addends = flow_.node(sum).operands;
+    if (addends[0] == addends[1]) return;
+    for (const size_t at : {size_t{0}, size_t{1}}) {
+      const NodeId convolution = ConvolutionAt(sum, at);
+      if (!convolution.valid()) continue;
+      const Node& node = flow_.node(convolution);
+      std::vector<ValueId> operands = node.operands;
+      const ValueId bias = HasBias(flow_, node) ? ValueId() : AsBias(addends[1 - at], convolution);
+      if (operands.size() == 2) operands.push_back(bias.valid() ? bias : Zeros(convolution));
+      if (bias.valid()) {
+        operands[2] = bias;
+      } else if (!HasSideInput(flow_, node)) {
+        operands.push_back(addends[1 - at]);
+      } else {
+        continue;
+      }
+      return Replace(sum, convolution, std::move(operands), kNoActivation);
+    }
   }
 
-  ValueId Call(NodeId convolution, ValueId addend, int64_t feature) {
+  void TakeRelu(NodeId maximum) {
+    for (const size_t at : {size_t{0}, size_t{1}}) {
+      const NodeId convolution = ConvolutionAt(maximum, at);
+      if (!convolution.valid() || NumberOf(flow_, flow_.node(maximum).operands[1 - at]) != 0.0) continue;
+      std::vector<ValueId> operands = flow_.node(convolution).operands;
+      if (operands.size() == 2) operands.push_back(Zeros(convolution));
+      return Replace(maximum, convolution, std::move(operands), kRelu);
+    }
+  }
+
+  // A vector of the convolution's features, or a number, that is broadcast.
+  ValueId AsBias(ValueId addend, NodeId convolution) {
+    const Node* node = flow_.ProducerNode(addend);
+    if (node == nullptr || node->kind != OpKind::kBroadcastInDim) return ValueId();
+    const auto to = IntegersOf(flow_, *node, "broadcast_dimensions");
+    const ValueId vector = node->operands[0];
+    const Dimensions& dims = flow_.type(vector).dims;
+    const int64_t feature = ConvolutionCallOf(flow_, flow_.node(convolution))->labels.output_feature;
+    if (!to || to->size() != dims.size()) return ValueId();
+    for (size_t i = 0; i < dims.size(); ++i) {
+      if (dims[i] != 1 && (*to)[i] != feature) return ValueId();
+    }
+    const ir::TypeId type = BiasType(convolution);
+    if (Product(dims) == flow_.source().types()[type].dims[0]) return ReshapeTo(flow_, vector, type);
+    return BroadcastInDim(flow_, Reshape(flow_, vector, {}), type, {});
+  }
+
+  ir::TypeId BiasType(NodeId convolution) {
+    const ValueId result = flow_.result(convolution);
+    const int64_t feature = ConvolutionCallOf(flow_, flow_.node(convolution))->labels.output_feature;
+    return TensorLike(flow_.source(), flow_.type_id(result), {flow_.type(result).dims[static_cast<size_t>(feature)]});
+  }
+
+  // The bias of a call that has none.
+  ValueId Zeros(NodeId convolution) {
+    const ir::TypeId type = BiasType(convolution);
     ir::Module& source = flow_.source();
-    const ir::TypeId type = flow_.type_id(flow_.result(convolution));
-    const int64_t features = flow_.type(flow_.result(convolution)).dims[static_cast<size_t>(feature)];
-    const ir::TypeId bias_type = TensorLike(source, type, {features});
-    const std::string element = ir::ElementText(source.types()[type].element);
-    const std::string zeros = "dense<0.000000e+00> : tensor<" + std::to_string(features) + "x" + element + ">";
-    const ValueId bias = flow_.result(flow_.Add(
-        {.name = "stablehlo.constant", .results = {bias_type}, .attributes = {MakeAttribute(source, "value", zeros)}}));
+    const ir::Type& shape = source.types()[type];
+    const std::string zeros =
+        "dense<0.000000e+00> : tensor<" + std::to_string(shape.dims[0]) + "x" + ir::ElementText(shape.element) + ">";
+    return flow_.result(flow_.Add(
+        {.name = "stablehlo.constant", .results = {type}, .attributes = {MakeAttribute(source, "value", zeros)}}));
+  }
+
+  void Replace(NodeId last, NodeId convolution, std::vector<ValueId> operands, std::string_view activation) {
+    ir::Module& source = flow_.source();
     const Node& node = flow_.node(convolution);
     std::vector<ir::Attribute> attributes = node.attributes;
-    for (ir::Attribute& a : attributes) {
-      if (source.name(a.name) == "call_target_name")
-        a = MakeAttribute(source, "call_target_name", '"' + std::string(kFusedConvolution) + '"');
-    }
-    return flow_.result(flow_.Add({.name = "stablehlo.custom_call",
-                                   .operands = {node.operands[0], node.operands[1], bias, addend},
-                                   .results = {type},
-                                   .attributes = std::move(attributes),
-                                   .origin = node.origin}));
+    std::erase_if(attributes, [&](const ir::Attribute& a) {
+      const std::string_view name = source.name(a.name);
+      return name == "call_target_name" || name == "backend_config";
+    });
+    attributes.push_back(MakeAttribute(source, "call_target_name", '"' + std::string(kFusedConvolution) + '"'));
+    attributes.push_back(MakeAttribute(source, "backend_config", std::string(activation)));
+    const ValueId old = flow_.result(last);
+    taken_.insert(convolution);
+    flow_.Replace(old, flow_.result(flow_.Add({.name = "stablehlo.custom_call",
+                                               .operands = std::move(operands),
+                                               .results = {flow_.type_id(old)},
+                                               .attributes = std::move(attributes),
+                                               .origin = node.origin})));
   }
 
   Dataflow& flow_;
   UserTable users_;
   std::unordered_set<ValueId> returned_;
-  std::unordered_set<NodeId> taken_;
+  std::unordered_set<NodeId> taken_;  // in this round
 };
 
 }  // namespace

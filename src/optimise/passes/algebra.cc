@@ -48,7 +48,7 @@ class Algebra {
     const Node& node = flow_.node(id);
     if (node.kind == OpKind::kConvert) return VisitConvert(id);
     if (node.operands.size() != 2) return;
-    const auto right = NumberOf(node.operands[1]);
+    const auto right = NumberOf(flow_, node.operands[1]);
     switch (node.kind) {
       case OpKind::kPower:
         return right ? VisitPower(id, *right) : void();
@@ -60,28 +60,13 @@ class Algebra {
       case OpKind::kAdd: {
         const double neutral = node.kind == OpKind::kMultiply ? 1 : 0;
         if (right && *right == neutral) return Forward(id, 0);
-        const auto left = NumberOf(node.operands[0]);
+        const auto left = NumberOf(flow_, node.operands[0]);
         if (left && *left == neutral) Forward(id, 1);
         return;
       }
       default:
         return;
     }
-  }
-
-  // The number that a value holds in each element, where the program spells it out in decimals.
-  std::optional<double> NumberOf(ValueId value) const {
-    const Node* node = flow_.ProducerNode(value);
-    while (node != nullptr && (node->kind == OpKind::kBroadcastInDim || node->kind == OpKind::kReshape)) {
-      node = flow_.ProducerNode(node->operands[0]);
-    }
-    if (node == nullptr || node->kind != OpKind::kConstant) return std::nullopt;
-    const std::string_view* text = flow_.attribute(*node, "value");
-    const auto dense = text == nullptr ? std::nullopt : ir::AsDense(*text);
-    const bool alone = dense && (dense->form == ir::DenseForm::kSplat || flow_.type(node->first_result).dims.empty());
-    if (!alone || dense->payload.starts_with("0x")) return std::nullopt;
-    const auto number = ir::AsFloat(dense->payload);
-    return number && std::isfinite(*number) ? number : std::nullopt;
   }
 
   ValueId Constant(double number, ir::TypeId like) {
@@ -109,7 +94,7 @@ class Algebra {
   void VisitConvert(NodeId id) {
     const Node& node = flow_.node(id);
     const Node* constant = flow_.ProducerNode(node.operands[0]);
-    const auto number = NumberOf(node.operands[0]);
+    const auto number = NumberOf(flow_, node.operands[0]);
     if (constant == nullptr || constant->kind != OpKind::kConstant || !number) return;
     flow_.Replace(flow_.result(id), Constant(*number, flow_.type_id(flow_.result(id))));
   }

@@ -123,13 +123,16 @@ class Expander {
     flow_.Replace(old, made);
   }
 
-  // The bias is nought.
   void ReplaceConvolution(NodeId id, const ConvolutionCall& call) {
     ir::Module& source = flow_.source();
     const Node& node = flow_.node(id);
     const ValueId old = flow_.result(id);
     const ir::TypeId type = flow_.type_id(old);
-    const ValueId addend = HasSideInput(flow_, node) ? node.operands[3] : ValueId();
+    std::vector<ValueId> addends;
+    if (HasBias(flow_, node))
+      addends.push_back(BroadcastInDim(flow_, node.operands[2], type, {call.labels.output_feature}));
+    if (HasSideInput(flow_, node)) addends.push_back(node.operands[3]);
+    const bool activated = IsActivated(flow_, node);
     NodeInit made{.name = "stablehlo.convolution",
                   .operands = {node.operands[0], node.operands[1]},
                   .results = {type},
@@ -137,7 +140,7 @@ class Expander {
                   .origin = node.origin};
     for (const ir::Attribute& attribute : node.attributes) {
       const std::string_view name = source.name(attribute.name);
-      if (name != "call_target_name" && name != "dimension_numbers") made.attributes.push_back(attribute);
+      if (name != "call_target_name" && name != "dimension_numbers" && name != "backend_config") made.attributes.push_back(attribute);
     }
     if (call.role == ConvolutionRole::kInputGradient) {
       made.operands[1] = flow_.result(
@@ -147,8 +150,20 @@ class Expander {
                      .attributes = {MakeAttribute(source, "dimensions", ArrayText(call.labels.kernel_spatial))}}));
     }
     ValueId out = flow_.result(flow_.Add(std::move(made)));
-    if (addend.valid())
+    for (const ValueId addend : addends)
       out = flow_.result(flow_.Add({.name = "stablehlo.add", .operands = {out, addend}, .results = {type}}));
+    if (activated) {
+      const ir::TypeId scalar = TensorLike(source, type, {});
+      const std::string zero =
+          "dense<0.000000e+00> : tensor<" + ir::ElementText(source.types()[scalar].element) + ">";
+      const ValueId zeros = BroadcastInDim(
+          flow_,
+          flow_.result(flow_.Add({.name = "stablehlo.constant",
+                                  .results = {scalar},
+                                  .attributes = {MakeAttribute(source, "value", zero)}})),
+          type, {});
+      out = flow_.result(flow_.Add({.name = "stablehlo.maximum", .operands = {out, zeros}, .results = {type}}));
+    }
     flow_.Replace(old, out);
   }
 
