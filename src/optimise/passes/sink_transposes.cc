@@ -38,6 +38,8 @@ class Sinker {
       if (node.result_count != 1 || node.capture_count != 0 || !node.bodies.empty()) continue;
       if (node.kind == OpKind::kReduce && node.operands.size() == 2) {
         SinkReduce(id);
+      } else if (node.kind == OpKind::kReshape) {
+        SinkReshape(id);
       } else if (ir::Traits(node.kind).sort == ir::OpSort::kElementwise || IsPlainAllReduce(node)) {
         SinkElementwise(id);
       }
@@ -237,6 +239,67 @@ class Sinker {
     const ir::OpId origin = flow_.ProducerNode(operand)->origin;
     const ir::TypeId type = TensorLike(flow_.source(), flow_.type_id(operand), transposed);
     return BroadcastInDim(flow_, input, type, *dims, origin);
+  }
+
+  // Dimensions that a reshape divides, or puts together where they are neighbours in the base, too.
+  void SinkReshape(NodeId id) {
+    const ValueId input = flow_.node(id).operands[0];
+    const Turned seen = See(input);
+    if (!Leads(seen) || IsTakenIn(input)) return;
+    const ValueId result = flow_.result(id);
+    const Dimensions from = WithoutUnits(flow_.type(input).dims);
+    const Dimensions to = WithoutUnits(flow_.type(result).dims);
+    if (from == to) return;
+    Dimensions place(from.size());  // in the base, by dimension of the input
+    for (size_t i = 0; i < seen.order.size(); ++i) place[static_cast<size_t>(seen.order[i])] = static_cast<int64_t>(i);
+    const std::vector<Stretch> stretches = StretchesOf(from, to);
+    std::map<int64_t, const Stretch*> in_base;  // by the first place
+    for (const Stretch& stretch : stretches) {
+      for (size_t i = stretch.from + 1; i < stretch.from_end; ++i) {
+        if (place[i] != place[i - 1] + 1) return;
+      }
+      if (stretch.from < stretch.from_end) in_base[place[stretch.from]] = &stretch;
+    }
+    Dimensions dims;
+    Dimensions permutation(to.size());
+    for (const auto& [first, stretch] : in_base) {
+      for (size_t i = stretch->to; i < stretch->to_end; ++i) {
+        permutation[i] = static_cast<int64_t>(dims.size());
+        dims.push_back(to[i]);
+      }
+    }
+    if (dims.size() != to.size()) return;
+    const ValueId turned = Transpose(flow_, Reshape(flow_, seen.base, std::move(dims)), permutation);
+    flow_.Replace(result, ReshapeTo(flow_, turned, flow_.type_id(result)));
+  }
+
+  // Dimensions [from, from_end) of one shape and [to, to_end) of another that hold the same elements.
+  struct Stretch {
+    size_t from = 0, from_end = 0;
+    size_t to = 0, to_end = 0;
+  };
+
+  // The shortest ones; both shapes are without unit dimensions and of one size.
+  static std::vector<Stretch> StretchesOf(const Dimensions& from, const Dimensions& to) {
+    std::vector<Stretch> stretches;
+    size_t i = 0;
+    size_t j = 0;
+    while (i < from.size() && j < to.size()) {
+      Stretch stretch{i, i + 1, j, j + 1};
+      int64_t a = from[i++];
+      int64_t b = to[j++];
+      while (a != b && (a < b ? i < from.size() : j < to.size())) {
+        if (a < b) {
+          a *= from[i++];
+        } else {
+          b *= to[j++];
+        }
+      }
+      stretch.from_end = i;
+      stretch.to_end = j;
+      stretches.push_back(stretch);
+    }
+    return stretches;
   }
 
   // A reduction reads the base where the dimensions that stay keep their order.
