@@ -64,9 +64,10 @@ class Former {
   void Form(NodeId dot, KernelFormer& former) {
     const Node& node = flow_.node(dot);
     const auto dims = CanonicalDimensions(flow_, node);
-    if (!dims || node.operands.size() != 2) return;
+    // Several batch dimensions, and more than the default precision, are left to cuBLAS.
+    if (!dims || dims->lhs_batching.size() > 1 || !rules_.IsMatmul(node)) return;
+    if (!PrecisionAttributes(flow_, node).empty()) return;
     const auto& operands = node.operands;
-    if (!rules_.IsFactor(operands[0]) || !rules_.IsFactor(operands[1]) || !rules_.IsFactor(node.first_result)) return;
     members_.clear();
     const auto left = LabelsOf(flow_.type(operands[0]).dims.size(), kLeft, dims->lhs_contracting, dims->lhs_batching);
     const auto right = LabelsOf(flow_.type(operands[1]).dims.size(), kRight, dims->rhs_contracting, dims->rhs_batching);

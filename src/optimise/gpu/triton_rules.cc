@@ -66,8 +66,17 @@ TritonRules::TritonRules(const Dataflow& flow)
   }
 }
 
-bool TritonRules::IsFactor(ValueId value) const {
-  return IsSized(flow_.type(value)) && IsHalfOrSingle(flow_.type(value));
+// support_legacy.cc: 8-bit integers are summed in 32 bits.
+bool TritonRules::IsMatmul(const Node& dot) const {
+  const auto is_integer = [&](ValueId value, int bits) {
+    const ir::Element& element = flow_.type(value).element;
+    return IsSized(flow_.type(value)) && element.kind == ElementKind::kInteger && element.bits == bits;
+  };
+  const auto is_float = [&](ValueId value) { return IsSized(flow_.type(value)) && IsHalfOrSingle(flow_.type(value)); };
+  if (dot.operands.size() != 2) return false;
+  if (is_integer(dot.operands[0], 8) && is_integer(dot.operands[1], 8))
+    return is_integer(dot.first_result, 32) || is_float(dot.first_result);
+  return is_float(dot.operands[0]) && is_float(dot.operands[1]) && is_float(dot.first_result);
 }
 
 bool TritonRules::IsComputed(const Node& node) const {

@@ -15,8 +15,8 @@ class TritonRules {
  public:
   explicit TritonRules(const Dataflow& flow);
 
-  // Of a type and size that Triton multiplies.
-  bool IsFactor(ValueId value) const;
+  // Whether Triton multiplies these types and sizes.
+  bool IsMatmul(const Node& dot) const;
   // Whether Triton computes the op, apart from what it costs and in which order it reads.
   bool IsComputed(const Node& node) const;
   // A number that stands for all elements.
