@@ -1,11 +1,10 @@
 #include "optimise/dataflow/build.h"
 
-#include <cmath>
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "ir/attributes/attribute.h"
 

@@ -113,6 +113,11 @@ class Canonicaliser {
     if (in_order_) {
       PutInOrder(lhs, left, Role::kFree);
       PutInOrder(rhs, right, Role::kContract);
+    } else if (Count(left, Role::kBatch) > 1) {
+      // XLA's DotDecomposer puts batches first, and its DotDimensionMerger makes one dimension of them.
+      PutInOrder(lhs, left);
+      PutInOrder(rhs, right);
+      MergeRuns(left, right, Role::kBatch);
     }
     const ValueId transposed = TransposedResult(
         result, dims->lhs_batching.size(),
@@ -211,20 +216,24 @@ class Canonicaliser {
     }
   }
 
+  static size_t Count(const std::vector<Group>& groups, Role role) {
+    return static_cast<size_t>(
+        std::count_if(groups.begin(), groups.end(), [&](const Group& group) { return group.role == role; }));
+  }
+
   // Batches first; after them, where a role has several dimensions, those of the `first` role before the others.
-  void PutInOrder(Operand& operand, std::vector<Group>& groups, Role first) {
-    const auto of = [&](Role role) {
-      return std::count_if(groups.begin(), groups.end(), [&](const Group& group) { return group.role == role; });
-    };
-    const auto batches = static_cast<size_t>(of(Role::kBatch));
+  void PutInOrder(Operand& operand, std::vector<Group>& groups, std::optional<Role> first = std::nullopt) {
+    const size_t batches = Count(groups, Role::kBatch);
     size_t leading = 0;
     while (leading < batches && groups[leading].role == Role::kBatch) ++leading;
-    if (leading == batches && of(Role::kFree) <= 1 && of(Role::kContract) <= 1) return;
+    const bool single = Count(groups, Role::kFree) <= 1 && Count(groups, Role::kContract) <= 1;
+    if (leading == batches && (single || !first) && BatchesInOrder(groups)) return;
     Dimensions order(groups.size());
     std::iota(order.begin(), order.end(), 0);
     const auto rank = [&](int64_t i) {
       const Group& group = groups[static_cast<size_t>(i)];
-      return std::pair(group.role == Role::kBatch ? 0 : group.role == first ? 1 : 2, group.place);
+      if (group.role == Role::kBatch) return std::pair(0, group.place);
+      return first ? std::pair(group.role == *first ? 1 : 2, group.place) : std::pair(1, int64_t{0});
     };
     std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return rank(a) < rank(b); });
     const std::vector<Group> before = groups;
@@ -238,6 +247,13 @@ class Canonicaliser {
       }
     }
     operand.value = Transpose(flow_, Reshape(flow_, operand.value, Sizes(before)), order);
+  }
+
+  static bool BatchesInOrder(const std::vector<Group>& groups) {
+    const std::vector<int64_t> order = Order(groups, Role::kBatch);
+    size_t next = 0;
+    return std::all_of(groups.begin(), groups.end(),
+                       [&](const Group& group) { return group.role != Role::kBatch || group.place == order[next++]; });
   }
 
   static Dimensions Places(const std::vector<Group>& groups, Role role, const std::vector<int64_t>& order) {

@@ -140,7 +140,8 @@ class Expander {
                   .origin = node.origin};
     for (const ir::Attribute& attribute : node.attributes) {
       const std::string_view name = source.name(attribute.name);
-      if (name != "call_target_name" && name != "dimension_numbers" && name != "backend_config") made.attributes.push_back(attribute);
+      if (name != "call_target_name" && name != "dimension_numbers" && name != "backend_config")
+        made.attributes.push_back(attribute);
     }
     if (call.role == ConvolutionRole::kInputGradient) {
       made.operands[1] = flow_.result(
@@ -154,14 +155,13 @@ class Expander {
       out = flow_.result(flow_.Add({.name = "stablehlo.add", .operands = {out, addend}, .results = {type}}));
     if (activated) {
       const ir::TypeId scalar = TensorLike(source, type, {});
-      const std::string zero =
-          "dense<0.000000e+00> : tensor<" + ir::ElementText(source.types()[scalar].element) + ">";
-      const ValueId zeros = BroadcastInDim(
-          flow_,
-          flow_.result(flow_.Add({.name = "stablehlo.constant",
-                                  .results = {scalar},
-                                  .attributes = {MakeAttribute(source, "value", zero)}})),
-          type, {});
+      const std::string zero = "dense<0.000000e+00> : tensor<" + ir::ElementText(source.types()[scalar].element) + ">";
+      const ValueId zeros =
+          BroadcastInDim(flow_,
+                         flow_.result(flow_.Add({.name = "stablehlo.constant",
+                                                 .results = {scalar},
+                                                 .attributes = {MakeAttribute(source, "value", zero)}})),
+                         type, {});
       out = flow_.result(flow_.Add({.name = "stablehlo.maximum", .operands = {out, zeros}, .results = {type}}));
     }
     flow_.Replace(old, out);
