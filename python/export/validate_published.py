@@ -91,6 +91,32 @@ def summary(rows):
              "largest": max(abs(row["error"]) for row in part)} for name, part in parts.items() if part]
 
 
+SAME = ("source", "model", "device", "seq", "per_device_batch", "grad_accum", "precision", "quantisation", "attention", "remat", "scan", "optimizer")
+
+
+def scaling(rows, settings):
+    """Step time of the fewest devices over that of more, where nothing but the number of devices differs: the efficiency of weak scaling."""
+    families = {}
+    for row in rows:
+        entry = settings[row["id"]]
+        families.setdefault(tuple(entry[name].split("@")[0] for name in SAME), []).append(row)
+    found = []
+    for family in families.values():
+        first, *more = sorted(family, key=lambda row: row["devices"])
+        for row in more:
+            published_share, predicted_share = first["published_s"] / row["published_s"], first["predicted_s"] / row["predicted_s"]
+            found.append({"id": row["id"], "from_devices": first["devices"], "devices": row["devices"], "published_efficiency": published_share,
+                          "predicted_efficiency": predicted_share, "difference": predicted_share - published_share, "confidence": row["confidence"]})
+    return found
+
+
+def scaling_lines(found, markdown):
+    heads = ["row", "devices", "published", "predicted", "difference", "confidence"]
+    cells = [[row["id"], f"{row['from_devices']} to {row['devices']}", f"{100 * row['published_efficiency']:.1f} %",
+              f"{100 * row['predicted_efficiency']:.1f} %", f"{100 * row['difference']:+.1f} points", row["confidence"]] for row in found]
+    return ["", "efficiency of weak scaling:", "", *as_lines(heads, cells, markdown)] if found else []
+
+
 def shown(row):
     return [row["id"], row["device"], str(row["devices"]), f"{row['published_s']:.3f}", f"{row['predicted_s']:.3f}", f"{row['sigma_s']:.3f}",
             f"{100 * row['error']:+.1f} %", f"{row['exposed_s']:.3f}", f"{row['peak_gb']:.1f}", row["confidence"], row["remark"]]
@@ -103,9 +129,9 @@ def as_lines(heads, rows, markdown):
     return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in [heads, *rows]]
 
 
-def printed(rows, sums, form):
+def printed(rows, sums, scaled, form):
     if form == "json":
-        return json.dumps({"schema_version": 1, "rows": rows, "summary": sums}, indent=2)
+        return json.dumps({"schema_version": 1, "rows": rows, "summary": sums, "scaling": scaled}, indent=2)
     if form == "csv":
         return "\n".join([",".join(COLUMNS), *(",".join(f'"{value}"' if isinstance(value, str) else f"{value:.6g}" for value in
                                                          (row[name] for name in COLUMNS)) for row in rows)])
@@ -113,7 +139,7 @@ def printed(rows, sums, form):
     own = [[each["rows"], str(each["count"]), *(f"{100 * each[key]:+.1f} %" if key == "bias" else f"{100 * each[key]:.1f} %" for key in
                                                 ("mean_absolute_error", "median_absolute_error", "bias", "largest"))] for each in sums]
     lines = as_lines(heads, [shown(row) for row in rows], form == "md")
-    return "\n".join([*lines, "", *as_lines(["high and medium confidence", "rows", "mean error", "median", "bias", "largest"], own, form == "md")])
+    return "\n".join([*lines, "", *as_lines(["high and medium confidence", "rows", "mean error", "median", "bias", "largest"], own, form == "md"), *scaling_lines(scaled, form == "md")])
 
 
 def main():
@@ -127,9 +153,11 @@ def main():
     with concurrent.futures.ThreadPoolExecutor(max(1, arguments.jobs)) as pool:
         found = [row for row in pool.map(lambda row: attempt(row, programs), rows) if row]
     sums = summary(found)
-    print(printed(found, sums, arguments.format))
+    scaled = scaling(found, {row["id"]: row for row in rows})
+    print(printed(found, sums, scaled, arguments.format))
     limits = json.loads((folder / "bounds.json").read_text()) if arguments.bounds else {}
     above = [each for each in sums for key, limit in limits.get(each["rows"], {}).items() if abs(each[key]) > limit]
+    above += [each for each in scaled if arguments.bounds and each["confidence"] != "low" and abs(each["difference"]) > limits["scaling"]["difference"]]
     return EXIT_ABOVE_BOUND if above or len(found) < len(rows) else 0
 
 

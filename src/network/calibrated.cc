@@ -137,6 +137,7 @@ Price CalibratedModel::With(const Choice& choice, const CollectiveSize& size, co
   Price price{.algorithm = choice.algorithm, .launch_us = constants.launch_cycles / clock_};
   const double all = RanksOf(levels, levels.size());
   double one_by_one = 0;
+  double inside_hosts = 0;
   double fill = 0;
   double slowest = 0;
   double slowest_fill = 0;
@@ -152,6 +153,7 @@ Price CalibratedModel::With(const Choice& choice, const CollectiveSize& size, co
     alone.passing_us = alone.wire_us + more / Rate(size, levels[i]);
     price.latency_us += alone.latency_us;
     one_by_one += alone.wire_us;
+    if (!IsOuter(levels[i])) inside_hosts += alone.wire_us;
     fill += alone.first_us;
     if (alone.passing_us >= slowest) {
       slowest = alone.passing_us;
@@ -163,7 +165,8 @@ Price CalibratedModel::With(const Choice& choice, const CollectiveSize& size, co
   const double together = slowest + fill - slowest_fill;
   price.wire_us = std::min(one_by_one, together);
   if (together <= one_by_one) price.binding = binding;
-  price.ramp_us = constants.ramp * std::sqrt(price.launch_us * price.wire_us);
+  // Adapters read memory themselves; the protocols that ramp up are those of a host's links.
+  price.ramp_us = constants.ramp * std::sqrt(price.launch_us * std::min(price.wire_us, inside_hosts));
   price.time = Time::Seconds((price.launch_us + price.latency_us + price.wire_us + price.ramp_us) * 1e-6);
   return price;
 }

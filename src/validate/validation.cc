@@ -12,6 +12,7 @@
 #include "validate/field_kernels.h"
 #include "validate/held_out.h"
 #include "validate/measured_sets.h"
+#include "validate/multi_node.h"
 #include "validate/serving.h"
 #include "validate/step_times.h"
 #include "validate/stream_collectives.h"
@@ -87,6 +88,7 @@ bool AddShipped(Groups& groups, const std::string& set, Diagnostics& diagnostics
     AddRows(groups, kMode, *rows, shipped);
     if (!AddStreamCollectives(groups, false, diagnostics)) return false;
   }
+  if (wanted(kMultiNodeSet) && !AddMultiNode(groups, kMode, diagnostics)) return false;
   if (wanted("field") && !AddFieldKernels(groups, diagnostics)) return false;
   if (wanted("models") && !AddModels(groups, kMode, shipped, diagnostics)) return false;
   if (wanted("gemm") && !AddPublishedErrors(groups, kMode, shipped, diagnostics)) return false;
