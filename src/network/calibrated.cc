@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "network/faulty_levels.h"
+#include "simulate/collective/analytical.h"
 
 namespace hespas::network {
 namespace {
@@ -72,6 +73,7 @@ CalibratedModel::CalibratedModel(const hardware::Device& device, const hardware:
       faults_(std::move(faults)),
       links_(constants.Of(device.interconnect ? device.interconnect->name : "")),
       expected_(constants.ExpectedOf(device.interconnect ? device.interconnect->name : "")),
+      outer_(IsTpu() ? constants.data_centre : constants.outer),
       clock_(device.clock_hz.value_or(constants.clock_hz) * 1e-6) {}
 
 // As the system says; else, dimensions with the links of the innermost one are the same fabric.
@@ -87,8 +89,7 @@ bool CalibratedModel::IsOuter(const Level& level) const {
 }
 
 double CalibratedModel::Rate(const CollectiveSize& size, const Level& level) const {
-  const double fraction =
-      IsOuter(level) ? constants_.outer.link_fraction : links_.of(size.op).link_fraction * expected_.share;
+  const double fraction = IsOuter(level) ? outer_.link_fraction : links_.of(size.op).link_fraction * expected_.share;
   double links = 1;
   if (size.op == Operation::kPermute) return level.link_rate * fraction * level.slowest_link;
   if (level.kind == DimensionKind::kFullyConnected) links = std::min(level.ranks() - 1, level.peers);
@@ -121,9 +122,7 @@ LevelPrice CalibratedModel::OnLevel(const Choice& choice, const CollectiveSize& 
   const bool tree = choice.tree && IsOuter(level);
   LevelPrice price{.dimension = level.dimension, .ranks = level.ranks(), .hops = HopsOf(size.op, level)};
   if (tree) price.hops = 2 * std::log2(price.ranks);
-  const double software = !IsOuter(level) ? links_.of(size.op).hop_us
-                          : tree          ? constants_.outer.tree_hop_us
-                                          : constants_.outer.ring_hop_us;
+  const double software = !IsOuter(level) ? links_.of(size.op).hop_us : tree ? outer_.tree_hop_us : outer_.ring_hop_us;
   price.latency_us = price.hops * (software + level.latency_us);
   double bytes = Alone(size, level, RanksOf(levels, at), RanksOf(levels, levels.size()));
   if (at == 0) bytes += OwnPart(size, levels);
@@ -203,12 +202,16 @@ Price CalibratedModel::PriceOf(const CollectiveSize& size, std::span<const uint3
 }
 
 // XLA's GPU runtime enqueues the collectives of a device in one stream. A TPU's, on other axes of its torus or on the
-// data-centre network, run at the same time.
-uint32_t CalibratedModel::Holds(const trace::Node&, std::span<const uint32_t> members) const {
-  if (device_.family != "tpu") return 1;
+// data-centre network, run at the same time. Its program waits for reductions between slices: of the collectives only
+// all-gathers and permutes are asynchronous without flags (docs/simulation.md).
+uint32_t CalibratedModel::Holds(const trace::Node& node, std::span<const uint32_t> members) const {
+  if (!IsTpu()) return 1;
   uint32_t bits = 0;
+  const Operation op = OperationOf(node);
+  const bool reduces = op == Operation::kAllReduce || op == Operation::kReduceScatter;
   for (const Level& level : LevelsOf(members, system_)) {
-    for (size_t axis = 0; axis < level.axes.size(); ++axis) bits |= 1u << (level.dimension + axis) % 32;
+    for (size_t axis = 0; axis < level.axes.size(); ++axis) bits |= 1u << (level.dimension + axis) % 31;
+    if (reduces && IsOuter(level)) bits |= simulate::kHoldsCompute;
   }
   return std::max(bits, 1u);
 }

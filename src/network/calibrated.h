@@ -52,6 +52,7 @@ class CalibratedModel : public CollectiveModel {
   double Rate(const CollectiveSize& size, const Level& level) const;  // byte/us of all links of a rank
   double SwitchTraffic(const CollectiveSize& size) const;
   double OwnPart(const CollectiveSize& size, const std::vector<Level>& levels) const;
+  bool IsTpu() const { return device_.family == "tpu"; }
   bool IsOuter(const Level& level) const;
   bool ReducesInSwitch(const CollectiveSize& size, const Level& level) const;
 
@@ -61,6 +62,7 @@ class CalibratedModel : public CollectiveModel {
   std::vector<hardware::LinkFault> faults_;
   const LinkConstants& links_;
   const ExpectedLink& expected_;
+  const OuterConstants& outer_;
   double clock_;  // per us
 };
 

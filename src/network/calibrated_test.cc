@@ -6,6 +6,7 @@
 
 #include "hardware/presets.h"
 #include "network/astra_sim.h"
+#include "simulate/collective/analytical.h"
 
 namespace hespas::network {
 namespace {
@@ -187,6 +188,18 @@ TEST_F(CalibratedNetwork, CollectivesQueueByStreamOnGpusAndByDimensionOnTpus) {
   const CalibratedModel torus(tpu, system, *DefaultNetworkConstants());
   EXPECT_EQ(torus.Holds(node, rows) & torus.Holds(node, columns), 0u);
   EXPECT_EQ(torus.Holds(node, First(16)), torus.Holds(node, rows) | torus.Holds(node, columns));
+}
+
+// Of a TPU's collectives between slices only gathers and permutes are asynchronous.
+TEST_F(CalibratedNetwork, ReductionsBetweenSlicesHoldTheComputeUnit) {
+  const System system{.name = "4, 2 slices", .dimensions = {Ring(4, 90e9), Switch(2, 6e9)}};
+  const hardware::Device tpu = Load("TPUv5p");
+  const CalibratedModel model(tpu, system, *DefaultNetworkConstants());
+  trace::Node node{.kind = trace::NodeKind::kCollective, .collective = trace::Collective::kAllReduce};
+  EXPECT_TRUE(model.Holds(node, First(8)) & simulate::kHoldsCompute);
+  EXPECT_FALSE(model.Holds(node, First(4)) & simulate::kHoldsCompute);
+  node.collective = trace::Collective::kAllGather;
+  EXPECT_FALSE(model.Holds(node, First(8)) & simulate::kHoldsCompute);
 }
 
 TEST_F(CalibratedNetwork, GroupsThatFillNoBoxSpanOuterLevels) {

@@ -95,6 +95,12 @@ Kind Split(std::string_view name) {
   return {name.substr(0, space), generation};
 }
 
+OuterConstants ReadOuter(std::optional<JsonObject> object, Diagnostics& diagnostics) {
+  return {.ring_hop_us = Number(object, "ring_hop_us", diagnostics),
+          .tree_hop_us = Number(object, "tree_hop_us", diagnostics),
+          .link_fraction = Number(object, "link_fraction", diagnostics)};
+}
+
 Result<NetworkConstants> ReadDefault() {
   const auto folder = hardware::DataFolder();
   if (!folder) return folder.error();
@@ -144,10 +150,8 @@ Result<NetworkConstants> ReadNetworkConstants(std::string_view text, const std::
   if (constants.links.empty()) diagnostics.Error(kBadNetworkConstants, "no kind of link in `links`");
   auto expected = root.Object("expected");
   ReadExpected(source, expected, constants, diagnostics);
-  auto outer = root.Object("outer_levels");
-  constants.outer = {.ring_hop_us = Number(outer, "ring_hop_us", diagnostics),
-                     .tree_hop_us = Number(outer, "tree_hop_us", diagnostics),
-                     .link_fraction = Number(outer, "link_fraction", diagnostics)};
+  constants.outer = ReadOuter(root.Object("outer_levels"), diagnostics);
+  constants.data_centre = ReadOuter(root.Object("data_centre_levels"), diagnostics);
   auto pipeline = root.Object("pipeline");
   constants.chunk_bytes = Number(pipeline, "chunk_bytes", diagnostics);
   auto clock = root.Object("clock_hz");

@@ -41,7 +41,7 @@ struct ExpectedLink {
   double switch_efficiency = 0;  // of reductions in the switch; 0: not there
 };
 
-// Between hosts.
+// Between hosts, or between slices of TPUs.
 struct OuterConstants {
   double ring_hop_us = 0;
   double tree_hop_us = 0;
@@ -52,6 +52,7 @@ struct NetworkConstants {
   std::vector<LinkConstants> links;    // the last: any other
   std::vector<ExpectedLink> expected;  // the last: any other
   OuterConstants outer;
+  OuterConstants data_centre;
   double chunk_bytes = 0;  // that a rank passes on before the next arrive
   double clock_hz = 0;     // of a device that states none
 

@@ -43,11 +43,11 @@ Result<result::SimResult> SimulatePriced(const trace::TraceGraph& traces, const 
                                          const simulate::AnalyticalOptions& options) {
   // Of collectives alike: most steps repeat a few, and looking at all members takes time.
   std::map<std::tuple<trace::Collective, int64_t, const uint32_t*>, Time> times;
-  std::map<const uint32_t*, uint32_t> holds;
+  std::map<std::pair<trace::Collective, const uint32_t*>, uint32_t> holds;
   simulate::AnalyticalOptions with_holds = options;
   with_holds.held = [&](const trace::Node& node, std::span<const uint32_t> members) {
     if (node.kind != trace::NodeKind::kCollective) return model.Holds(node, members);
-    const auto [known, added] = holds.try_emplace(members.data());
+    const auto [known, added] = holds.try_emplace({node.collective, members.data()});
     if (added) known->second = model.Holds(node, members);
     return known->second;
   };

@@ -36,8 +36,7 @@ bool AddMultiNode(Groups& groups, const std::string& mode, Diagnostics& diagnost
     std::vector<uint32_t> members(system->npus());
     std::iota(members.begin(), members.end(), 0u);
     const double bytes = CellNumber(*table, row, "bytes");
-    const network::Price price =
-        model.PriceOf({.op = static_cast<network::Operation>(*op), .bytes = bytes}, members);
+    const network::Price price = model.PriceOf({.op = static_cast<network::Operation>(*op), .bytes = bytes}, members);
     const double us = price.time.seconds() * 1e6;
     const double outer = price.levels.back().ranks;
     groups[{kMultiNodeSet, mode, key, CellText(*table, row, "mode")}].push_back(

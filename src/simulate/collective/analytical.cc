@@ -136,11 +136,15 @@ class AnalyticalSimulation {
 
   void Ready(uint32_t rank, uint32_t position, uint64_t now) {
     const trace::Node& node = program(rank).nodes[position];
-    if (Communicates(node)) {
+    if (Communicates(node) && !HoldsCompute(rank, node)) {
       Arrive(rank, position, now);
     } else {
       UnitOf(rank, node).ready.emplace(node.tag != trace::kRunsFirst, position);
     }
+  }
+
+  bool HoldsCompute(uint32_t rank, const trace::Node& node) const {
+    return held_ && node.kind == NodeKind::kCollective && (held_(node, Members(rank, node)) & kHoldsCompute) != 0;
   }
 
   Unit& UnitOf(uint32_t rank, const trace::Node& node) {
@@ -157,8 +161,9 @@ class AnalyticalSimulation {
     const uint32_t position = unit.ready.top().second;
     unit.ready.pop();
     const trace::Node& node = program(rank).nodes[position];
-    const uint64_t duration = DurationOf(rank, node);
     unit.busy = true;
+    if (Communicates(node)) return Arrive(rank, position, now);
+    const uint64_t duration = DurationOf(rank, node);
     Rank& state = ranks_[rank];
     if (!node.is_cpu) {
       state.busy += duration;
@@ -215,7 +220,7 @@ class AnalyticalSimulation {
   void Transfer(const Rendezvous& rendezvous, const trace::Node& node) {
     uint32_t pair[2] = {rendezvous.here.front().first, rendezvous.here.back().first};
     const auto members = node.kind == NodeKind::kCollective ? Members(pair[1], node) : std::span<const uint32_t>(pair);
-    const uint32_t held = held_ ? held_(node, members) : 1;
+    const uint32_t held = held_ ? held_(node, members) & ~kHoldsCompute : 1;
     uint64_t start = rendezvous.ready;
     for (const auto& [rank, position] : rendezvous.here) {
       const NodeKind kind = program(rank).nodes[position].kind;
@@ -241,7 +246,7 @@ class AnalyticalSimulation {
   void Finish(const Event& event) {
     Rank& state = ranks_[event.rank];
     const trace::Node& node = program(event.rank).nodes[event.node];
-    if (!Communicates(node)) UnitOf(event.rank, node).busy = false;
+    if (!Communicates(node) || HoldsCompute(event.rank, node)) UnitOf(event.rank, node).busy = false;
     ++state.done;
     state.finish = std::max(state.finish, event.time);
     const AnalyticalPlan::Program& waiting = plan(event.rank);

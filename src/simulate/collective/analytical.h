@@ -20,7 +20,8 @@ namespace hespas::simulate {
 
 // Time of a collective among `members`, or of a message from the first to the second.
 using CommunicationTime = std::function<Time(const trace::Node& node, std::span<const uint32_t> members)>;
-// What it keeps others of its ranks from, as bits.
+// What it keeps others of its ranks from, as bits. One that holds the compute unit runs in its order, like a kernel.
+inline constexpr uint32_t kHoldsCompute = 1u << 31;
 using CommunicationHold = std::function<uint32_t(const trace::Node& node, std::span<const uint32_t> members)>;
 
 // Who waits for whom in each program of a trace; holds for every trace of the same nodes, whatever their durations.

@@ -40,6 +40,21 @@ TEST(AnalyticalSimulation, ComputeHidesCommunicationThatItDoesNotNeed) {
   EXPECT_EQ(answer->ranks[3].overlap, 3u);
 }
 
+TEST(AnalyticalSimulation, ACollectiveThatHoldsTheComputeUnitRunsInItsOrder) {
+  trace::TraceGraph trace;
+  trace::Program program;
+  Append(program, Compute(1, 10));
+  Append(program, AllReduce(2), {1});
+  Append(program, Compute(3, 3), {1});
+  trace.programs = {program};
+  trace.program_of_rank = {0, 0};
+  const auto answer = SimulateAnalytical(
+      trace, kFive, {.held = [](const Node&, std::span<const uint32_t>) { return 1 | kHoldsCompute; }});
+  ASSERT_TRUE(answer.ok());
+  EXPECT_EQ(answer->ranks[0].finish, 18u);
+  EXPECT_EQ(answer->ranks[0].overlap, 0u);
+}
+
 TEST(AnalyticalSimulation, TheHostWorksBesideTheDevice) {
   trace::TraceGraph trace;
   trace::Program program;
