@@ -60,7 +60,7 @@ constexpr Command kCommands[] = {
     {"cache", AddCacheCommand},
     {"doctor", AddDoctorCommand},
     {"anonymise", AddAnonymiseCommand},
-    {"export", AddPythonCommands},  // and shard, experiment
+    {"export", AddPythonCommands},  // and shard, plan, experiment
     {"completion", AddCompletionCommand},
     {"man", AddManCommand},
 };

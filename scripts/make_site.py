@@ -51,7 +51,7 @@ def commands(hespas):
     names = re.findall(r"^  ([a-z-]+) ", answer(hespas, "-h").split("Commands:")[1].split("\n\n")[0], re.M)
     yield "# Commands\n\nWhat `hespas COMMAND --help` prints.\n"
     for name in names:
-        if name not in ("export", "shard"):  # of the Python package: docs/python.md, docs/whole-programs.md
+        if name not in ("export", "shard", "plan"):  # of the Python package: docs/python.md, docs/whole-programs.md, docs/plan.md
             yield f"## hespas {name}\n\n```text\n{answer(hespas, name, '--help').strip()}\n```\n"
 
 

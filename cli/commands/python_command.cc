@@ -14,7 +14,8 @@ namespace {
 
 inline constexpr DiagnosticKind kNoExporter{
     "E0918",
-    "`hespas export`, `hespas shard`, `hespas experiment` and the clusters and searches of `hespas sweep` are Python "
+    "`hespas export`, `hespas shard`, `hespas plan`, `hespas experiment` and the clusters and searches of `hespas "
+    "sweep` are Python "
     "programs that ship with the source tree and with the Python package, and need a Python 3.11 or newer. Install the "
     "package (pip install 'hespas[export]') or run them from the tree.",
     Outcome::kCannotRun};
@@ -22,8 +23,9 @@ inline constexpr DiagnosticKind kNoExporter{
 // Where the program of `command` is in the source tree, and in share/ of the package.
 std::filesystem::path ScriptOf(const std::filesystem::path& root, const std::string& command) {
   if (command == "validate") return root / "python" / "export" / "validate_published.py";
-  const auto folder = command == "experiment" ? root / "experiments" / "runner"
-                                              : root / "python" / (command == "sweep" ? "sweep" : "export");
+  const auto folder = command == "experiment"
+                          ? root / "experiments" / "runner"
+                          : root / "python" / (command == "sweep" || command == "plan" ? command : "export");
   return folder / (command + ".py");
 }
 
@@ -49,7 +51,7 @@ Error Become(const std::string& command, const std::vector<std::string>& argumen
 }  // namespace
 
 bool IsPythonCommand(std::string_view command, std::span<char*> arguments) {
-  if (command == "export" || command == "shard" || command == "experiment") return true;
+  if (command == "export" || command == "shard" || command == "plan" || command == "experiment") return true;
   if (command == "validate") {
     const auto published = [](const char* word) { return std::string_view(word).ends_with("published-training"); };
     return std::any_of(arguments.begin(), arguments.end(), published);
@@ -70,6 +72,8 @@ int PythonCommand(const std::string& command, const std::vector<std::string>& ar
 void AddPythonCommands(CLI::App& app, Console&) {
   app.add_subcommand("export", "exports programs from JAX functions and ready configurations, without an accelerator");
   app.add_subcommand("shard", "partitions a program in several ways, estimates each and ranks them");
+  app.add_subcommand("plan",
+                     "searches parallelism, pipeline schedule, rematerialisation and microbatch of a training step");
   app.add_subcommand("experiment", "runs the paper's experiments: tables, errors, trends, figures");
 }
 

@@ -1,5 +1,5 @@
-// `hespas export`, `hespas shard`, `hespas experiment`, and `hespas sweep` with --on or --search, end in the Python
-// programs of the same names that ship beside the data.
+// `hespas export`, `hespas shard`, `hespas plan`, `hespas experiment`, and `hespas sweep` with --on or --search, end in
+// the Python programs of the same names that ship beside the data.
 #pragma once
 
 #include <span>

@@ -32,9 +32,10 @@ inline constexpr DiagnosticKind kBadArgument{
 inline constexpr DiagnosticKind kMissingPackage{
     "E0956", "A Python package that this call needs is not installed; the message says which and how to get it.",
     Outcome::kCannotRun};
-inline constexpr DiagnosticKind kExportFailed{
-    "E0957", "`hespas export` or `hespas shard` could not make what it was asked for; the message has the reason.",
-    Outcome::kToolFailed};
+inline constexpr DiagnosticKind kExportFailed{"E0957",
+                                              "`hespas export`, `hespas shard` or `hespas plan` could not make what it "
+                                              "was asked for; the message has the reason.",
+                                              Outcome::kToolFailed};
 
 inline constexpr const DiagnosticKind* kKinds[] = {&kNotAProgram, &kNotLowered,  &kUnpartitioned,  &kBadEstimator,
                                                    &kStaleOp,     &kBadArgument, &kMissingPackage, &kExportFailed};

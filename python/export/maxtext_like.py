@@ -14,13 +14,15 @@ def step_of(keys, devices):
     import jax
 
     import maxtext_config
-    from models import maxtext
+    from models import maxtext, maxtext_stage
     from models.attention_kernels import PLATFORMS
     from models.mesh_rules import make_mesh
 
     config = maxtext_config.configuration(keys)
     mesh = make_mesh(*maxtext_config.mesh_parts(keys, devices), jax.devices())
-    return maxtext.build(mesh, config), PLATFORMS.get(config.attention, "tpu" if str(keys.get("hardware", "")).startswith("tpu") else "cuda")
+    part = keys.get("pipeline_part")
+    step = maxtext_stage.build(mesh, config, part) if part else maxtext.build(mesh, config)
+    return step, PLATFORMS.get(config.attention, "tpu" if str(keys.get("hardware", "")).startswith("tpu") else "cuda")
 
 
 def lowered(keys, devices):

@@ -79,14 +79,14 @@ def last_line(text):
     return next((line for line in lines if "error" in line), lines[-1] if lines else "no message")
 
 
-def make_in_child(text, sizes, output, dumps):
-    """Why it could not be done; nothing if it could. XLA's own crashes end the child alone."""
+def make_in_child(make, dumps, *arguments):
+    """Why `make(*arguments, dumps)` could not be done; nothing if it could. XLA's own crashes end the child alone."""
     messages = pathlib.Path(dumps) / "stderr"
     child = os.fork()
     if child == 0:
         try:
             os.dup2(os.open(messages, os.O_WRONLY | os.O_CREAT), sys.stderr.fileno())
-            make(text, sizes, output, dumps)
+            make(*arguments, dumps)
             os._exit(0)
         except (lower.Refused, NotPartitioned) as error:
             os.write(sys.stderr.fileno(), f"{error}\n".encode())
@@ -102,7 +102,7 @@ def make_in_child(text, sizes, output, dumps):
 
 def answer(text, folder, command, request):
     with tempfile.TemporaryDirectory(dir=folder, ignore_cleanup_errors=True) as dumps:
-        error = make_in_child(text, request["sizes"], request["output"], dumps)
+        error = make_in_child(make, dumps, text, request["sizes"], request["output"])
     if error is not None:
         return {"error": error}
     run = subprocess.run([command[0], "run", request["output"], *command[1:]], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)

@@ -14,7 +14,6 @@ import json
 import math
 import os
 import pathlib
-import signal
 import subprocess
 import sys
 import tempfile
@@ -24,12 +23,12 @@ sys.path.insert(0, str(HERE))
 
 from environments import Refused, jax_python, program_text  # noqa: E402
 from export import guarded  # noqa: E402
+from workers import Workers  # noqa: E402
 
 COLUMNS = ("mesh", "devices", "step_time_s", "compute_time_s", "exposed_communication_s", "peak_memory_bytes", "fits_in_memory", "batch", "unit",
            "units_per_second_per_device", "flops_all_devices", "model_flops_utilisation", "hardware_flops_utilisation", "error")
 SAME_FLOPS, SAME_BATCH = 0.05, 0.001  # as report/text/efficiency.cc
 OWN = ("--device", "--system", "--format", "--output")
-LONGEST_ANSWER = 1 << 28  # bytes of a line
 
 
 class Parser(argparse.ArgumentParser):
@@ -124,52 +123,32 @@ def unequal_work(rows):
 
 
 class Ranking:
-    """Candidates on their way through as many workers as there are cores."""
+    """Candidates on their way through the workers."""
 
     def __init__(self, arguments, wanted, folder):
-        self.arguments, self.waiting, self.folder = arguments, wanted[::-1], folder
-        self.total, self.rows = len(wanted), []
+        self.arguments, self.wanted, self.folder, self.rows = arguments, wanted, folder, []
 
     async def run(self, command):
         """Rows of all candidates; CancelledError behind SIGINT, SIGTERM and SIGHUP, with all workers gone."""
-        this = asyncio.current_task()
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            asyncio.get_running_loop().add_signal_handler(number, this.cancel)
-        try:
-            async with asyncio.TaskGroup() as group:
-                for _ in range(min(os.cpu_count() or 1, self.total)):
-                    group.create_task(self.work(command))
-        except ExceptionGroup as failures:
-            raise failures.exceptions[0] from None
+        async with Workers(command, len(self.wanted)) as workers:
+            try:
+                async with asyncio.TaskGroup() as group:
+                    for sizes in self.wanted:
+                        group.create_task(self.ask(workers, sizes))
+            except ExceptionGroup as failures:
+                raise failures.exceptions[0] from None
         return self.rows
 
-    async def work(self, command):
-        # In a session of its own: whatever a worker has started ends with it.
-        worker = await asyncio.create_subprocess_exec(*command, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
-                                                      start_new_session=True, limit=LONGEST_ANSWER)
-        try:
-            while self.waiting:
-                await self.ask(worker, self.waiting.pop())
-        finally:
-            if worker.returncode is None:
-                os.killpg(worker.pid, signal.SIGKILL)
-            worker.stdin.close()
-            await worker.wait()
-
-    async def ask(self, worker, sizes):
+    async def ask(self, workers, sizes):
         row = dict.fromkeys(COLUMNS) | {"mesh": name_of(sizes), "devices": math.prod(sizes.values())}
         stem = pathlib.Path(self.arguments.program).name.split(".mlir")[0]
         path = self.folder / f"{stem}.{row['mesh'].replace('=', '').replace(',', '-')}.mlir.gz"
-        worker.stdin.write(json.dumps({"sizes": sizes, "output": str(path)}).encode() + b"\n")
-        line = await worker.stdout.readline()
-        if not line:
-            raise Refused("the process that runs XLA's partitioner ended", "see the messages above")
-        answer = json.loads(line)
+        answer = await workers.ask({"sizes": sizes, "output": str(path)})
         row |= figures(answer["result"]) if "result" in answer else answer
         self.rows.append(row)
         if not self.arguments.quiet:
             told = row["error"] or f"{1e3 * row['step_time_s']:.4g} ms"
-            sys.stderr.write(f"{len(self.rows)}/{self.total} {row['mesh']}: {told}\n")
+            sys.stderr.write(f"{len(self.rows)}/{len(self.wanted)} {row['mesh']}: {told}\n")
 
 
 def plain(value):

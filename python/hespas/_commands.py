@@ -6,7 +6,7 @@ import pathlib
 import sys
 
 _SHARE = pathlib.Path(__file__).resolve().parent / "share"
-_SCRIPTS = {"export": "python/export", "shard": "python/export", "experiment": "experiments/runner"}
+_SCRIPTS = {"export": "python/export", "shard": "python/export", "plan": "python/plan", "experiment": "experiments/runner"}
 _BIN = pathlib.Path(__file__).resolve().parent / "bin"
 
 

@@ -65,8 +65,12 @@ def loss(config, split, weights, batch):
     layers = Layers(config, split)
     with jax.named_scope("embedding"):
         x = embedded(config, split, weights, batch["inputs"])
-    x = run_layers(config, layers, x, weights["layers"])
-    h = layers.norm(x, weights, "norm")
+    return loss_behind(config, split, weights, batch, run_layers(config, layers, x, weights["layers"]))
+
+
+def loss_behind(config, split, weights, batch, x):
+    """Of what leaves the last layer."""
+    h = Layers(config, split).norm(x, weights, "norm")
     each = (tiled_losses if config.vocabulary_tiles > 1 else losses)(config, split, weights, h, batch["targets"])
     counted = batch["segments"] != 0
     return jnp.sum(each * counted) / (jnp.sum(counted) + 1e-8)
@@ -95,27 +99,50 @@ def updated(config, weights, gradients, state):
     return keep_types(new, weights), keep_types(moved, state), clipped
 
 
+def whole_gradients(config, split, gradients):
+    """With ZeRO 1 the sums over the data axis are finished before the optimiser takes its part, as else its sharding would reach into the loop."""
+    if not config.shard_optimizer:
+        return gradients
+    described = {name: leaf for name, leaf in shapes(config).items() if name in gradients}
+    return jax.tree.map(lambda leaf, g: lax.with_sharding_constraint(g, split.sharding(*leaf)), described, gradients, is_leaf=is_leaf)
+
+
 def train_step(config, split, weights, state, batch):
     value, gradients = gradients_of(config, split, weights, batch)
+    gradients = whole_gradients(config, split, gradients)
     new, moved, clipped = updated(config, weights, gradients, state)
     return new, moved, {"loss": value, "gradient_norm": global_norm(clipped), "raw_gradient_norm": global_norm(gradients),
                         "weight_norm": global_norm(new)}
 
 
+def is_leaf(node):
+    return isinstance(node, tuple) and isinstance(node[0], tuple) and len(node) == 2 and isinstance(node[0][0], int)
+
+
+def held(config, split, described):
+    """Weights and the optimiser's state; with `shard_optimizer_over_data` the latter is divided over the data axis, too (ZeRO 1)."""
+
+    def arrays(dtype, place):
+        return jax.tree.map(lambda leaf: jax.ShapeDtypeStruct(leaf[0], dtype, sharding=place(*leaf)), described, is_leaf=is_leaf)
+
+    place = split.over_data if config.shard_optimizer else split.sharding
+    state = {"count": jax.ShapeDtypeStruct((), jnp.int32, sharding=split.sharding((), ())), "mu": arrays(jnp.dtype(config.mu_dtype), place),
+             "nu": arrays(jnp.dtype(config.weight_dtype), place)}
+    return arrays(jnp.dtype(config.weight_dtype), split.sharding), state
+
+
+def shardings(tree):
+    return jax.tree.map(lambda array: array.sharding, tree)
+
+
+def given(config, split):
+    shape = (round(config.batch * split.mesh.size) * config.accumulate, config.sequence)
+    tokens = jax.ShapeDtypeStruct(shape, jnp.int32, sharding=split.sharding(shape, ("batch", "length")))
+    return {name: tokens for name in ("inputs", "targets", "segments")}
+
+
 def build(mesh, config):
     split = Split(mesh)
-    described = shapes(config)
-    is_leaf = lambda node: isinstance(node, tuple) and isinstance(node[0], tuple) and len(node) == 2 and isinstance(node[0][0], int)  # noqa: E731
-
-    def arrays(dtype):
-        return jax.tree.map(lambda leaf: jax.ShapeDtypeStruct(leaf[0], dtype, sharding=split.sharding(*leaf)), described, is_leaf=is_leaf)
-
-    weights = arrays(jnp.dtype(config.weight_dtype))
-    state = {"count": jax.ShapeDtypeStruct((), jnp.int32, sharding=split.sharding((), ())), "mu": arrays(jnp.dtype(config.mu_dtype)),
-             "nu": arrays(jnp.dtype(config.weight_dtype))}
-    rows = round(config.batch * mesh.size) * config.accumulate
-    shape = (rows, config.sequence)
-    tokens = jax.ShapeDtypeStruct(shape, jnp.int32, sharding=split.sharding(shape, ("batch", "length")))
-    given = {name: tokens for name in ("inputs", "targets", "segments")}
-    return Step(functools.partial(train_step, config, split), (weights, state, given), donate=(0, 1),
-                results=lambda out: (jax.tree.map(lambda w: w.sharding, weights), jax.tree.map(lambda s: s.sharding, state), None))
+    weights, state = held(config, split, shapes(config))
+    return Step(functools.partial(train_step, config, split), (weights, state, given(config, split)), donate=(0, 1),
+                results=lambda out: (shardings(weights), shardings(state), None))

@@ -60,6 +60,15 @@ class Split:
             found.append(axes or None)
         return NamedSharding(self.mesh, P(*found))
 
+    def over_data(self, shape, logical):
+        """As `sharding`, and the first dimension that has a name and can be is divided over the data axis, too."""
+        spec, data = self.sharding(shape, logical).spec, self.mesh.shape.get("data", 1)
+        for at, (size, axes) in enumerate(zip(shape, spec)):
+            axes = (axes,) if isinstance(axes, str) else tuple(axes or ())
+            if data > 1 and logical[at] and size % (data * math.prod(self.mesh.shape[name] for name in axes)) == 0:
+                return NamedSharding(self.mesh, P(*spec[:at], ("data", *axes), *spec[at + 1:]))
+        return NamedSharding(self.mesh, spec)
+
     def __call__(self, x, *logical):
         from jax import lax
 

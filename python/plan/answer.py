@@ -1,0 +1,84 @@
+"""What a plan says: the best candidates, ties, the front of time and memory, the funnel."""
+import json
+import sys
+
+from environments import Refused
+
+SHOWN = (("step [s]", "step_time_s", "{:.4g}"), ("+-", "sigma_s", "{:.2g}"), ("tokens/s", "tokens_per_s", "{:.4g}"), ("MFU", "mfu", "{:.1%}"),
+         ("memory [GB]", "peak_memory_bytes", "{:.3g}"), ("exposed [s]", "exposed_s", "{:.3g}"), ("bubble", "bubble", "{:.1%}"))
+
+
+def tied(row, best):
+    """Whether the difference is within one standard deviation of the model's error."""
+    return row["step_time_s"] - best["step_time_s"] <= max(row["sigma_s"], best["sigma_s"])
+
+
+def front(rows):
+    """Candidates that no other beats in both time and memory, the fastest first."""
+    found, least = [], float("inf")
+    for row in sorted(rows, key=lambda row: (row["step_time_s"], row["peak_memory_bytes"], row["name"])):
+        if row["peak_memory_bytes"] < least:
+            found.append(row)
+            least = row["peak_memory_bytes"]
+    return found
+
+
+def cells(row):
+    scaled = {**row, "peak_memory_bytes": row["peak_memory_bytes"] / 1e9}
+    return [form.format(scaled[key]) for _, key, form in SHOWN]
+
+
+def table(rows, best):
+    lines = [[name for name, _, _ in SHOWN] + ["", "configuration"]]
+    lines += [[*cells(row), "=" if row is not best and tied(row, best) else "", row["name"]] for row in rows]
+    widths = [max(len(line[at]) for line in lines) for at in range(len(lines[0]))]
+    return ["  ".join([*(cell.rjust(width) for cell, width in zip(line[:-1], widths)), line[-1]]).rstrip() for line in lines]
+
+
+def funnel(search, count, refused):
+    """Counts in the order in which candidates leave: meshes first, then configurations of the others."""
+    meshes = [(f"meshes refused: {reason}", number) for reason, number in refused.most_common()]
+    return [*meshes, ("configurations", count), *((reason, number) for reason, number in search.funnel.items() if number)]
+
+
+def gap(search, best):
+    """How much faster than the best a configuration that was not visited could be at most, by its lower bound."""
+    left = [search.least(candidate) for candidate in search.waiting]
+    return max(0.0, 1 - min(left) / best[search.objective]) if left else 0.0
+
+
+def nearest_miss(search):
+    """What to do where nothing fits."""
+    if not search.rows:
+        return "no configuration can hold the weights and the optimiser's state", "take more devices, or larger ones"
+    row = min(search.rows, key=lambda row: (row["peak_memory_bytes"], row["name"]))
+    over = row["peak_memory_bytes"] / search.problem.capacity
+    return (f"no configuration fits into {search.problem.capacity / 1e9:.4g} GB; nearest is {row['peak_memory_bytes'] / 1e9:.4g} GB: {row['name']}",
+            f"take {over:.2f} times the memory, about {over:.2f} times the devices with the same batch, or a smaller batch or sequence")
+
+
+def as_json(row):
+    return {key: value for key, value in row.items() if key != "candidate"} | {"settings": row["candidate"].settings()}
+
+
+def told(arguments, space, search, count, refused):
+    best = search.best
+    if not best:
+        for candidate, error in search.failed[:1]:
+            sys.stderr.write(f"warning: {candidate}: {error}\n")
+        message, help_text = nearest_miss(search)
+        raise Refused(message, help_text, 5)
+    shown, steps = best[:arguments.top], funnel(search, count, refused)
+    if arguments.format == "json":
+        print(json.dumps({"schema_version": 1, "devices": space.devices, "sequences": space.batch, "objective": arguments.objective,
+                          "best": [as_json(row) for row in shown], "front": [as_json(row) for row in front(best)], "funnel": dict(steps),
+                          "gap": gap(search, best[0])}, indent=2))
+        return 0
+    print(f"{space.batch} sequences of {search.problem.facts.sequence} tokens on {space.devices} x {arguments.device}\n")
+    print("\n".join(table(shown, best[0])))
+    print("= within one standard deviation of the best\n\nfront of time and memory")
+    print("\n".join(table(front(best), best[0])))
+    print("\n" + "\n".join(f"{number:>8}  {reason}" for reason, number in steps))
+    if gap(search, best[0]):
+        print(f"\nby its lower bound no configuration that was not visited takes less than {100 * (1 - gap(search, best[0])):.0f} % of the best")
+    return 0

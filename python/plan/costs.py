@@ -1,0 +1,136 @@
+"""What a candidate costs: the programs that it needs, and its figures from theirs.
+
+Without pipeline stages that is the whole step's own program; of several microbatches two are simulated, and the rest repeats the second. With
+stages each kind of stage is a program for one microbatch: its forward and backward times make the schedule, and what it does beside them (updates,
+sums over the data axis) is done once a step.
+"""
+import dataclasses
+import hashlib
+import json
+
+import schedules
+from candidates import INNER
+
+ACCUMULATED = 2  # microbatches of the program that stands for more
+
+
+@dataclasses.dataclass(frozen=True)
+class Problem:
+    keys: dict
+    facts: object
+    network: object
+    flops: dict  # by rematerialisation, of one sequence
+    model_flops: float  # of one sequence, without recomputation
+    peak: float  # FLOP/s of a device
+    memory_bandwidth: float
+    capacity: float  # bytes that a device may hold
+    price: float  # of a device and hour; 0: unknown
+
+
+@dataclasses.dataclass(frozen=True)
+class Request:
+    keys: tuple
+    devices: int
+    system: str
+
+    @property
+    def name(self):
+        return hashlib.sha256(json.dumps([self.keys, self.devices], sort_keys=True).encode()).hexdigest()[:16]
+
+
+def mesh_keys(candidate, sizes):
+    """MaxText's flags for the mesh of one stage."""
+    outer = dict(candidate.outer)
+    keys = {}
+    for axis in INNER:
+        between = outer.get(axis, 1) if sizes[axis] > 1 else 1
+        keys |= {f"dcn_{axis}_parallelism": between, f"ici_{axis}_parallelism": sizes[axis] // between}
+    return keys
+
+
+def request(problem, candidate, part="", data=None):
+    """The program of a stage, or of the whole step; `data`: size of the data axis, where it is not the candidate's."""
+    sizes = {axis: candidate.of[axis] for axis in INNER} | ({} if data is None else {"data": data})
+    devices = 1
+    for size in sizes.values():
+        devices *= size
+    own = problem.keys
+    keys = {**own, **mesh_keys(candidate, sizes), "remat_policy": candidate.remat, "scan_layers": True,
+            "per_device_batch_size": candidate.microbatch * sizes["data"] * sizes["fsdp"] * sizes["expert"] / devices,
+            "gradient_accumulation_steps": 1 if part else min(candidate.microbatches, ACCUMULATED),
+            "shard_optimizer_over_data": bool(candidate.zero and sizes["data"] > 1)}
+    if part:
+        dense = int(own["first_num_dense_layers"]) if part == "first" else 0
+        keys |= {"pipeline_part": part, "base_num_decoder_layers": problem.facts.layers // candidate.stages, "first_num_dense_layers": dense}
+    return Request(tuple(sorted((key, value if not isinstance(value, list) else tuple(value)) for key, value in keys.items())), devices,
+                   problem.network.of(devices))
+
+
+def requests(problem, candidate):
+    """By what each is for."""
+    if candidate.stages == 1:
+        return {"whole": request(problem, candidate)}
+    moves = schedules.Schedule(candidate.schedule, 1, 1).moves_weights
+    parts = ["first", "last", *(["middle"] if candidate.stages > 2 or moves else [])]
+    found = {part: request(problem, candidate, part) for part in parts}
+    if candidate.of["data"] > 1:
+        found |= {f"{part} alone": request(problem, candidate, part, 1) for part in parts}
+    return found | {part: request(problem, candidate, part, 1) for part in ("kept", *(["frozen"] if moves else []))}
+
+
+def figures(problem, candidate, answers):
+    return (of_whole if candidate.stages == 1 else of_pipeline)(problem, candidate, answers)
+
+
+def common(problem, candidate, step, others):
+    """What follows from the step's time."""
+    sequences = candidate.microbatch * candidate.microbatches * candidate.batch_parts
+    devices = problem.network.devices
+    return {**others, "step_time_s": step, "tokens_per_s": sequences * problem.facts.sequence / step,
+            "mfu": problem.model_flops * sequences / (devices * problem.peak * step), "cost": step * devices * problem.price / 3600,
+            "fits": others["peak_memory_bytes"] <= problem.capacity}
+
+
+def of_whole(problem, candidate, answers):
+    one = answers["whole"]
+    more = candidate.microbatches / ACCUMULATED - 1 if candidate.microbatches > ACCUMULATED else 0
+    step = one["step_time_s"] + more * one["accumulation_s"]
+    grown = step / one["step_time_s"]
+    return common(problem, candidate, step, {
+        "sigma_s": one["step_time_sigma_s"] * grown, "compute_s": one["compute_time_s"] * grown, "exposed_s": one["exposed_communication_s"] * grown,
+        "bubble": 0.0, "peak_memory_bytes": one["peak_memory_bytes"], "energy_j": (one["energy_j"] or 0) * grown * problem.network.devices,
+        "products_s": one["products_s"] * grown})
+
+
+def part_of(stage, stages):
+    return "first" if stage == 0 else "last" if stage == stages - 1 else "middle"
+
+
+def transfer_time(problem, candidate):
+    """Of what a microbatch hands to the next stage: each device sends its part."""
+    inside = problem.network.devices // candidate.stages
+    level = problem.network.between(inside)
+    sent = 2 * candidate.microbatch * problem.facts.sequence * problem.facts.width / (candidate.of["context"] * candidate.of["tensor"])
+    return level.latency + sent / level.bandwidth
+
+
+def of_pipeline(problem, candidate, answers):
+    parts = [part_of(at, candidate.stages) for at in range(candidate.stages)]
+    alone = {part: answers.get(f"{part} alone", answers[part]) for part in set(parts)}
+    weights = max(0.0, answers.get("middle alone", answers["middle"])["backward_s"] - answers["frozen"]["backward_s"]) if "frozen" in answers else 0.0
+    schedule = schedules.Schedule(candidate.schedule, candidate.stages, candidate.microbatches, candidate.chunks)
+    stages = [schedules.Stage(alone[part]["forward_s"], alone[part]["backward_s"], min(weights, alone[part]["backward_s"])) for part in parts]
+    made = schedules.run(schedule, stages, transfer_time(problem, candidate))
+    rest = {part: max(0.0, answers[part]["step_time_s"] - alone[part]["forward_s"] - alone[part]["backward_s"]) for part in alone}
+    step = max(end + rest[part] for end, part in zip(made.ends, parts))
+    count, longest = candidate.microbatches, max(alone, key=lambda part: alone[part]["step_time_s"])
+
+    def summed(name):
+        return [(answers[part][name] or 0) + (count - 1) * (alone[part][name] or 0) for part in parts]
+
+    kept = answers["kept"]["output_bytes"]
+    memory = max(answers[part]["peak_memory_bytes"] + max(0.0, held - 1) * kept for part, held in zip(parts, made.held))
+    return common(problem, candidate, step, {
+        "sigma_s": answers[longest]["step_time_sigma_s"] / answers[longest]["step_time_s"] * step, "compute_s": max(summed("compute_time_s")),
+        "exposed_s": max(summed("exposed_communication_s")), "bubble": 1 - max(made.busy) / max(made.ends), "peak_memory_bytes": memory,
+        "energy_j": sum(summed("energy_j")) * problem.network.devices / candidate.stages, "products_s": max(summed("products_s"))})

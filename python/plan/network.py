@@ -1,0 +1,103 @@
+"""The network of a plan: its levels, and the system of a stage, which has a part of the devices."""
+import dataclasses
+import json
+import os
+import re
+import subprocess
+
+import targets
+from environments import Refused
+from export import data_folder
+
+COUNTS = re.compile(r"^(\S+) (\d+(?:x\d+)*)(.*)$")
+
+
+def hespas(*words):
+    """The JSON that a command prints; what it says of a failure stands on stderr."""
+    done = subprocess.run([os.environ["HESPAS_COMMAND"], *map(str, words), "--format", "json"], stdout=subprocess.PIPE, text=True, check=False)
+    if done.returncode != 0:
+        raise Refused("", status=done.returncode)
+    return json.loads(done.stdout)
+
+
+def figures_of(kind, name):
+    return {row["figure"]: row["value"] for row in hespas(kind, name)}
+
+
+@dataclasses.dataclass(frozen=True)
+class Level:
+    devices: int
+    bandwidth: float  # bytes a second and device
+    latency: float  # seconds
+
+
+@dataclasses.dataclass(frozen=True)
+class Network:
+    name: str  # as --system takes it
+    devices: int
+    levels: tuple
+
+    @property
+    def node(self):
+        """Devices of the innermost domain: a node's switch, or all axes of a torus."""
+        inside = 1
+        for level in self.levels:
+            if inside > 1 and level.bandwidth < self.levels[0].bandwidth:
+                break
+            inside *= level.devices
+        return inside
+
+    @property
+    def all_links(self):
+        """Bytes a second that a device can take in over all its levels together; no collective is faster."""
+        return sum(level.bandwidth * (2 if self.torus else 1) for level in self.levels)
+
+    @property
+    def torus(self):
+        return len(self.levels) > 1 and self.levels[0].bandwidth == self.levels[1].bandwidth
+
+    def between(self, devices):
+        """The level over which groups of that many neighbours talk to each other."""
+        inside = 1
+        for level in self.levels:
+            inside *= level.devices
+            if inside > devices:
+                return level
+        return self.levels[-1]
+
+    def of(self, devices):
+        """--system for that many of the devices; None where it cannot be said."""
+        if devices == self.devices or self.name == "auto":
+            return self.name
+        found = COUNTS.match(self.name)
+        if not found:
+            return None
+        counts, wanted = [int(count) for count in found.group(2).split("x")], []
+        for count in counts:
+            wanted.append(min(count, devices))
+            if devices % wanted[-1]:
+                return None
+            devices //= wanted[-1]
+        return f"{found.group(1)} {'x'.join(map(str, wanted))}{found.group(3)}" if devices == 1 and "slices=" not in self.name else None
+
+
+def one_line(device, devices):
+    """The reference network of a device as a text (hardware/cluster.cc): full nodes and the vendor's network between them, or a torus."""
+    ports = targets.device_file(device, data_folder()).get("interconnect") or {}
+    if ports.get("topology") != "torus":
+        inside = min(devices, int(ports.get("domain_size", 8)))
+        return f"{device} {inside}x{devices // inside}"
+    axes, most = (2, 256) if int(ports.get("links", 4)) < 6 else (3, 4096)
+    chips, slices = (most, devices // most) if devices > most else (devices, 1)
+    shape = [1] * axes
+    for at in range(chips.bit_length() - 1):
+        shape[axes - 1 - at % axes] *= 2
+    return f"{device} {'x'.join(map(str, shape))}" + (f" slices={slices}" if slices > 1 else "")
+
+
+def network_of(name, device, devices):
+    figures = figures_of("systems", one_line(device, devices) if name == "auto" else name)
+    if int(figures["npus"]) != devices:
+        raise Refused(f"`{name}` has {figures['npus']} devices, not {devices}", "give a system of as many devices, or other --devices", 2)
+    values = [[float(each) for each in str(figures[key]).split(",")] for key in ("npus_count", "bandwidth (GB/s)", "latency (ns)")]
+    return Network(name, devices, tuple(Level(int(count), 1e9 * rate, 1e-9 * late) for count, rate, late in zip(*values)))

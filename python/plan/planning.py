@@ -1,0 +1,81 @@
+"""A plan from its options: facts of the model, the search, the answer."""
+import asyncio
+import os
+import pathlib
+import sys
+
+import answer
+import candidates
+import costs
+import network
+import options
+from environments import Refused
+from facts import facts
+from models.remat import POLICIES
+from search import Search
+from workers import Workers
+
+HERE = pathlib.Path(__file__).resolve().parent
+
+
+async def one_device(arguments, keys, remats, workers):
+    """Figures of one sequence on one device, by rematerialisation; nothing is divided there."""
+    requests = []
+    for remat in remats:
+        own = {**keys, "remat_policy": remat, "per_device_batch_size": 1, "gradient_accumulation_steps": 1, "scan_layers": True,
+               **{f"{where}_{axis}_parallelism": 1 for where in ("dcn", "ici") for axis in candidates.INNER}}
+        request = costs.Request(tuple(sorted((key, str(value)) for key, value in own.items())), 1, "auto")
+        requests.append({"keys": own, "devices": 1, "program": str(arguments.programs / f"{request.name}.mlir.gz"),
+                         "run": ["--device", arguments.device, *arguments.run_options]})
+    found = await asyncio.gather(*(workers.ask(request) for request in requests))
+    for each in found:
+        if "error" in each:
+            raise Refused(f"one sequence on one device cannot be estimated: {each['error']}")
+    return {remat: each["figures"] for remat, each in zip(remats, found)}
+
+
+def problem_of(arguments, keys, model, net, singles):
+    one = next(iter(singles.values()))
+    peak = one["flops"] / (one["flops_utilisation"] * one["step_time_s"])
+    capacity = options.memory_limit(arguments.limit) or one["memory_capacity_bytes"]
+    if not capacity:
+        raise Refused(f"{arguments.device} does not state its memory", "say how much a device may hold: --limit memory=80GB", 2)
+    price = arguments.price or one["price_per_hour"] or 0
+    if arguments.objective == "cost" and not price:
+        raise Refused(f"{arguments.device} does not state a price", "say what one device costs an hour: --price 2.5", 2)
+    rate = 1e9 * float(network.figures_of("devices", arguments.device)["memory_bandwidth"])
+    return costs.Problem(keys, model, net, {remat: each["flops"] for remat, each in singles.items()},
+                         one["model_flops_utilisation"] * one["step_time_s"] * peak, peak, rate, capacity, price)
+
+
+def progress(arguments):
+    def told(search):
+        if not arguments.quiet:
+            best = search.best
+            now = f"{best[0]['step_time_s']:.4g} s: {best[0]['name']}" if best else "none fits yet"
+            sys.stderr.write(f"{search.funnel['estimated']} estimated, {len(search.waiting)} left; best {now}\n")
+    return told
+
+
+async def planned(arguments, scratch):
+    keys = options.settings(arguments)
+    model = facts(keys)
+    net = network.network_of(arguments.system, arguments.device, arguments.devices)
+    remats = options.listed(arguments.remat, POLICIES, "rematerialisation policy")
+    axes = options.listed(arguments.axes, candidates.AXES, "axis")
+    batch = options.sequences(arguments.global_batch, model.sequence, keys, arguments.devices)
+    space = candidates.Space(arguments.devices, net.node, batch, axes, remats, options.schedules_of(arguments.schedule))
+    found, refused = candidates.candidates(space, model)
+    if not found:
+        raise Refused("no mesh divides the model: " + ", ".join(f"{reason} ({count})" for reason, count in refused.most_common()),
+                      "change --devices, --axes or --global-batch", 5)
+    command = [sys.executable, HERE / "make_programs.py", scratch, os.environ["HESPAS_COMMAND"]]
+    async with Workers(command, len(found)) as workers:
+        singles = await one_device(arguments, keys, remats, workers)
+        problem = problem_of(arguments, keys, model, net, singles)
+        kept = {remat: max(0, each["peak_memory_bytes"] - each["argument_bytes"]) for remat, each in singles.items()}
+        search = Search(problem, found, arguments, kept)
+        await search.run(workers, progress(arguments))
+    return answer.told(arguments, space, search, len(found), refused)
+
+

@@ -1,0 +1,121 @@
+"""Branch and bound over candidates: the likely ones first, those that no estimate could bring among the best left out, each count told.
+
+The order and the answer depend on the problem alone, not on how fast the workers are: candidates are estimated in waves of fixed size.
+"""
+import asyncio
+import collections
+import pathlib
+
+import bounds
+import costs
+
+WAVE = 12
+OBJECTIVES = {"tokens_per_s": "step_time_s", "cost": "cost", "energy": "energy_j"}
+
+
+class Search:
+    def __init__(self, problem, found, options, kept):
+        self.problem, self.options, self.kept = problem, options, kept
+        self.funnel = collections.Counter()
+        self.answers, self.rows, self.failed = {}, [], []
+        self.ratios = {}
+        self.waiting = []
+        for candidate in found:
+            if bounds.state(problem, candidate) > problem.capacity:
+                self.funnel["weights and optimiser state do not fit"] += 1
+            elif candidate.stages > 1 and problem.network.of(problem.network.devices // candidate.stages) is None:
+                self.funnel["the network cannot be divided by stages"] += 1
+            elif candidate.stages > 1 and "offload" in candidate.remat:
+                self.funnel["offloading in a pipeline is not modelled"] += 1
+            else:
+                self.waiting.append(candidate)
+        self.guesses = {candidate: self.guess(candidate) for candidate in self.waiting}
+
+    def guess(self, candidate):
+        """Whether it will hardly fit, and its likely time."""
+        over = bounds.expected_memory(self.problem, candidate, self.kept) > 1.2 * self.problem.capacity
+        return over, bounds.expected(self.problem, candidate)
+
+    def kind(self, candidate):
+        """Candidates that compute alike: what one of them took tells of the others."""
+        return candidate.of["tensor"], candidate.of["context"], candidate.of["expert"], candidate.stages, candidate.remat, candidate.microbatch
+
+    def order(self, candidate):
+        over, time = self.guesses[candidate]
+        return over, time * self.ratios.get(self.kind(candidate), 1.0), str(candidate)
+
+    @property
+    def objective(self):
+        return OBJECTIVES[self.options.objective]
+
+    @property
+    def best(self):
+        fitting = [row for row in self.rows if row["fits"]]
+        return sorted(fitting, key=lambda row: (row[self.objective], row["name"]))
+
+    def least(self, candidate):
+        """The objective that the candidate cannot be below."""
+        time = bounds.time(self.problem, candidate)
+        if self.options.objective == "cost":
+            return time * self.problem.network.devices * self.problem.price / 3600
+        return time if self.options.objective == "tokens_per_s" else 0.0
+
+    def prune(self):
+        """Drops what cannot come among the best, and larger microbatches of what did not fit."""
+        best = self.best
+        limit = best[self.options.top - 1][self.objective] if len(best) >= self.options.top else float("inf")
+        too_large = {}
+        for row in self.rows:
+            if not row["fits"]:
+                alike = without_microbatch(row["candidate"])
+                too_large[alike] = min(too_large.get(alike, 1 << 62), row["candidate"].microbatch)
+        left = []
+        for candidate in self.waiting:
+            if self.least(candidate) > limit:
+                self.funnel["cannot be among the best by its lower bound"] += 1
+            elif candidate.microbatch > too_large.get(without_microbatch(candidate), 1 << 62):
+                self.funnel["a smaller microbatch does not fit already"] += 1
+            else:
+                left.append(candidate)
+        self.waiting = left
+
+    async def run(self, workers, told):
+        while self.waiting and self.funnel["estimated"] < self.options.evaluations:
+            self.waiting.sort(key=self.order)
+            wave = self.waiting[:min(WAVE, self.options.evaluations - self.funnel["estimated"])]
+            self.waiting = self.waiting[len(wave):]
+            await self.estimate(workers, wave)
+            self.prune()
+            told(self)
+        self.funnel["not visited"] = len(self.waiting)
+
+    async def estimate(self, workers, wave):
+        wanted = [costs.requests(self.problem, candidate) for candidate in wave]
+        new = list(dict.fromkeys(each for found in wanted for each in found.values() if each not in self.answers))
+        for each, answer in zip(new, await asyncio.gather(*(workers.ask(self.asked(each)) for each in new))):
+            self.answers[each] = answer
+        for candidate, found in zip(wave, wanted):
+            self.take(candidate, {part: self.answers[each] for part, each in found.items()})
+
+    def asked(self, request):
+        keys = {key: list(value) if isinstance(value, tuple) else value for key, value in request.keys}
+        return {"keys": keys, "devices": request.devices, "program": str(pathlib.Path(self.options.programs) / f"{request.name}.mlir.gz"),
+                "run": ["--device", self.options.device, "--system", request.system, *self.options.run_options]}
+
+    def take(self, candidate, answers):
+        self.funnel["estimated"] += 1
+        error = next((answer["error"] for answer in answers.values() if "error" in answer), None)
+        if error:
+            self.failed.append((candidate, error))
+            self.funnel["failed"] += 1
+            return
+        row = costs.figures(self.problem, candidate, {part: answer["figures"] for part, answer in answers.items()})
+        self.rows.append({"name": str(candidate), "candidate": candidate, "microbatches": candidate.microbatches,
+                          "bound_s": bounds.time(self.problem, candidate), "state_bytes": bounds.state(self.problem, candidate), **row})
+        if not row["fits"]:
+            self.funnel["estimated, but does not fit"] += 1
+        self.ratios[self.kind(candidate)] = row["step_time_s"] / self.guesses[candidate][1]
+
+
+def without_microbatch(candidate):
+    return candidate.sizes, candidate.outer, candidate.remat, candidate.zero, candidate.schedule, candidate.chunks

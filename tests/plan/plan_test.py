@@ -1,0 +1,99 @@
+"""`hespas plan`: what it refuses before any work, and small plans against exports of the same meshes."""
+import json
+import os
+import pathlib
+import subprocess
+import tempfile
+import unittest
+
+HESPAS = pathlib.Path(os.environ["HESPAS_BIN"]) / "hespas"
+SMALL = """base_emb_dim: 1024
+base_num_query_heads: 8
+base_num_kv_heads: 8
+head_dim: 128
+base_mlp_dim: 4096
+base_num_decoder_layers: 8
+vocab_size: 32000
+hardware: gpu
+max_target_length: 1024
+"""
+MODEL = ("llama2-7b", "--devices", "16", "--device", "H100_80GB")
+
+
+def plan(*words):
+    return subprocess.run([HESPAS, "plan", *map(str, words), "-q"], capture_output=True, text=True, timeout=1200)
+
+
+class BadInput(unittest.TestCase):
+    def refused(self, status, said, *words):
+        done = plan(*words)
+        self.assertEqual(done.returncode, status, done.stderr)
+        self.assertIn("error[E0957]: ", done.stderr)
+        self.assertIn(said, done.stderr)
+
+    def test_options(self):
+        self.refused(2, "--devices", *MODEL[:1], "--devices", "1", *MODEL[3:])
+        self.refused(2, "objective", *MODEL, "--objective", "speed")
+        self.refused(2, "`hespas plan --help`", *MODEL, "--nonsense")
+
+
+class Plans(unittest.TestCase):
+    def setUp(self):
+        place = tempfile.TemporaryDirectory()
+        self.addCleanup(place.cleanup)
+        self.folder = pathlib.Path(place.name)
+        self.model = self.folder / "small.yml"
+        self.model.write_text(SMALL)
+
+    def planned(self, *words):
+        done = plan(self.model, "--device", "H100_80GB", "--format", "json", *words)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads(done.stdout)
+
+    def export(self, row, devices, batch):
+        """The step as `hespas export` makes it for the same mesh."""
+        flags = {axis: int(size) for axis, size in row["settings"].items() if axis in ("data", "fsdp", "context", "tensor")}
+        own = [f"ici_{axis}_parallelism={size}" for axis, size in flags.items()]
+        own += ["dcn_data_parallelism=1", f"remat_policy={row['settings']['remat']}", f"per_device_batch_size={batch / devices / row['microbatches']}",
+                f"gradient_accumulation_steps={row['microbatches']}", f"shard_optimizer_over_data={'zero' in row['settings']}"]
+        words = [word for each in own for word in ("--set", each)]
+        subprocess.run([HESPAS, "export", self.model, "--maxtext", "--target-devices", str(devices), "--stage", "partitioned", "--output", self.folder,
+                        "--name", "whole", *words], check=True, capture_output=True, timeout=600)
+        done = subprocess.run([HESPAS, "run", self.folder / f"whole-{devices}dev.partitioned.mlir", "--device", "H100_80GB", "--format", "json"],
+                              check=True, capture_output=True, text=True, timeout=600)
+        return json.loads(done.stdout)
+
+    def test_rows_are_the_estimates_of_whole_exports(self):
+        """To the picosecond with one or two microbatches; a loop over more of them within 0.5 %."""
+        answer = self.planned("--devices", "8", "--global-batch", "64", "--axes", "data,fsdp,tensor", "--evaluations", "24", "--remat", "full,none")
+        for row in answer["best"][:5]:
+            with self.subTest(row["name"]):
+                whole = self.export(row, 8, 64)
+                places = 0.005 if row["microbatches"] > 2 else 1e-9
+                self.assertAlmostEqual(row["step_time_s"], whole["step_time_s"], delta=places * whole["step_time_s"])
+                self.assertAlmostEqual(row["peak_memory_bytes"], whole["peak_memory_bytes"], delta=0.005 * whole["peak_memory_bytes"])
+
+    def test_bounds_are_below_estimates(self):
+        answer = self.planned("--devices", "16", "--global-batch", "64", "--evaluations", "60", "--top", "60")
+        self.assertGreater(len(answer["best"]), 30)
+        for row in answer["best"]:
+            self.assertLessEqual(row["bound_s"], row["step_time_s"], row["name"])
+            self.assertLessEqual(row["state_bytes"], row["peak_memory_bytes"], row["name"])
+
+    def test_the_same_twice(self):
+        words = ("--devices", "8", "--global-batch", "32", "--evaluations", "12")
+        self.assertEqual(self.planned(*words), self.planned(*words))
+
+    def test_nothing_fits(self):
+        done = plan(self.model, "--device", "H100_80GB", "--devices", "4", "--global-batch", "64", "--limit", "memory=300MB", "--evaluations", "12")
+        self.assertEqual(done.returncode, 5)
+        self.assertIn("help: take ", done.stderr)
+
+    def test_nothing_divides(self):
+        done = plan(self.model, "--device", "H100_80GB", "--devices", "7", "--axes", "tensor", "--global-batch", "64")
+        self.assertEqual(done.returncode, 5)
+        self.assertIn("a dimension does not divide", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
