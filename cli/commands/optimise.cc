@@ -84,7 +84,7 @@ void RunOptimise(OptimiseCommand& command, Console& console) {
   optimise::Report report;
   report.explain = command.explain || command.kernels;
   if (module && device) {
-    optimised = driver::OptimiseModule(std::move(*module), command.run.optimise, *device, console.diagnostics, &report);
+    optimised = driver::OptimiseModule(*module, command.run.optimise, *device, console.diagnostics, &report);
   }
   console.PrintDiagnostics();
   if (!optimised) return;

@@ -14,7 +14,7 @@ std::optional<ir::Module> After(ir::Module module, const std::string& pass, cons
                                 Console& console) {
   const auto target = hardware::LoadDevice(device, console.diagnostics);
   if (!target) return std::nullopt;
-  return driver::OptimiseModule(std::move(module), {.stop_after = pass}, *target, console.diagnostics);
+  return driver::OptimiseModule(module, {.stop_after = pass}, *target, console.diagnostics);
 }
 
 }  // namespace

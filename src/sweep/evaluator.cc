@@ -12,7 +12,6 @@
 #include "driver/figures/summarise.h"
 #include "driver/figures/utilisation.h"
 #include "driver/pipeline/run.h"
-#include "report/step/throughput.h"
 #include "split/split.h"
 
 namespace hespas::sweep {
@@ -72,7 +71,6 @@ void FillResult(const hardware::Device& device, const Structure& structure, cons
   if (work.power) out.energy_j = driver::StepEnergy(*work.power, work.compute_j, out);
   out.peak_memory = structure.PeakMemory();
   if (device.memory_capacity) out.fits_in_memory = *out.peak_memory <= *device.memory_capacity;
-  out.throughput = report::ThroughputOf(*structure.prepared().module, out.npus);
   driver::FillUtilisation(device, work.load, structure.prepared().model_work, out);
 }
 
@@ -232,6 +230,7 @@ class Evaluator::SharedStages : public driver::Stages {
     out.compute_time = out.step_time = made_->work->compute;
     if (simulated_) driver::FillTimes(*simulated_, out);
     if (system_) out.system = system_->name;
+    out.throughput = assembled_->throughput;
     FillResult(made_->device, *made_->structure, *made_->work, out);
   }
 

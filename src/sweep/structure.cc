@@ -6,6 +6,7 @@
 
 #include "estimate/registry.h"
 #include "memory/memory.h"
+#include "report/step/throughput.h"
 
 namespace hespas::sweep {
 namespace {
@@ -51,7 +52,9 @@ std::shared_ptr<const Assembled> Structure::TracesFor(const RunOptions& options,
     diagnostics.Report(plan.error());
     return nullptr;
   }
-  auto made = std::make_shared<const Assembled>(Assembled{*std::move(traces), *std::move(plan)});
+  const auto npus = static_cast<int64_t>(traces->program_of_rank.size());
+  auto made = std::make_shared<const Assembled>(
+      Assembled{*std::move(traces), *std::move(plan), report::ThroughputOf(*prepared_.module, npus)});
   traces_.emplace(key, made);
   return made;
 }

@@ -26,6 +26,7 @@ namespace hespas::sweep {
 struct Assembled {
   trace::TraceGraph traces;
   simulate::AnalyticalPlan plan;
+  std::optional<result::Throughput> throughput;  // tokens or samples of a step
 };
 
 // One optimised and split program.

@@ -58,7 +58,7 @@ std::optional<TwinFigures> FiguresOf(const std::string& path, const std::string&
   auto module = read::ReadProgram(path, {}, diagnostics);
   const auto figures = hardware::LoadDevice(device, diagnostics);
   if (!module || !figures) return std::nullopt;
-  const auto optimised = driver::OptimiseModule(*std::move(module), optimise, *figures, diagnostics);
+  const auto optimised = driver::OptimiseModule(*module, optimise, *figures, diagnostics);
   const auto run =
       driver::Run({.program = {.path = path}, .device = {.name = device}, .optimise = optimise}, diagnostics);
   if (!optimised || !run) return std::nullopt;

@@ -253,7 +253,7 @@ class OtherFlags : public testing::TestWithParam<const char*> {
     driver::OptimiseOptions options{.mode = mode};
     if (mode != driver::OptimiseMode::kNone) options.xla_flags = kPrototypesFlags;
     const auto device = hardware::LoadDevice("A100_SXM_40GB", diagnostics);
-    auto optimised = driver::OptimiseModule(std::move(*module), options, *device, diagnostics);
+    auto optimised = driver::OptimiseModule(*module, options, *device, diagnostics);
     return optimised ? driver::Summarise(*optimised) : driver::Summary();
   }
 };

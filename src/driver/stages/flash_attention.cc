@@ -101,7 +101,8 @@ class Flash {
       const int64_t repeats = blocks_.blocks[block].repeats;
       summary.time = summary.time - repeats * (old.time - reduced.time);
       summary.bytes = summary.bytes - repeats * (old.bytes - reduced.bytes);
-      if (power_) summary.energy_j -= static_cast<double>(repeats) * (EnergyOf(*power_, old) - EnergyOf(*power_, reduced));
+      if (power_)
+        summary.energy_j -= static_cast<double>(repeats) * (EnergyOf(*power_, old) - EnergyOf(*power_, reduced));
     }
   }
 

@@ -21,6 +21,9 @@ class StageTimer {
 
 // Reads, optimises and splits.
 std::optional<Prepared> Prepare(const RunOptions& options, Diagnostics& diagnostics);
+// Optimises and splits; where passes run, the program can be taken again.
+std::optional<Prepared> PrepareFrom(const RunOptions& options, hardware::Device device, ReadProgram& program,
+                                    Diagnostics& diagnostics);
 
 class FreshStages : public Stages {
  public:

@@ -174,12 +174,12 @@ Result<ir::Module> OptimiseFor(const hardware::Device& device, ir::Module& sourc
   return optimise::OptimiseAgain(source, enough, &told);
 }
 
-std::optional<ir::Module> OptimiseModule(ir::Module module, const OptimiseOptions& options,
+std::optional<ir::Module> OptimiseModule(ir::Module& module, const OptimiseOptions& options,
                                          const hardware::Device& device, Diagnostics& diagnostics,
                                          optimise::Report* report) {
   const auto input = OptimiserInputFor(module, options, device, diagnostics);
   if (!input) return std::nullopt;
-  if (!input->run) return module;
+  if (!input->run) return std::move(module);
   if (options.mode == OptimiseMode::kXla) {
     auto exact = OptimiseWithXla(module, device, options.xla_flags, diagnostics);
     if (exact) return std::move(*exact);

@@ -81,8 +81,8 @@ std::optional<OptimiserInput> OptimiserInputFor(const ir::Module& module, const 
 Result<ir::Module> OptimiseFor(const hardware::Device& device, ir::Module& source, const OptimiserInput& input,
                                optimise::Report* report = nullptr);
 
-// `report` may be null. With no passes to run the module comes back as it was.
-std::optional<ir::Module> OptimiseModule(ir::Module module, const OptimiseOptions& options,
+// `report` may be null. With no passes to run `module` itself comes back, moved; else it can be optimised again.
+std::optional<ir::Module> OptimiseModule(ir::Module& module, const OptimiseOptions& options,
                                          const hardware::Device& device, Diagnostics& diagnostics,
                                          optimise::Report* report = nullptr);
 

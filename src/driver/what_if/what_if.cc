@@ -1,5 +1,6 @@
 #include "driver/what_if/what_if.h"
 
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -36,6 +37,7 @@ struct FinishedRun {
   const Estimated& estimated;
   const trace::TraceGraph& traces;
   const hardware::System* system;
+  std::optional<ReadProgram>& source;  // read when the first row asks for it
 };
 
 RunOptions OptionsFor(const Question& question, const RunOptions& given) {
@@ -68,7 +70,10 @@ class Variation : public Stages {
     if (FromOf(question_.change) != From::kDevice) return true;
     if (run_.prepared.optimised) {
       // Passes ask the device what is worth fusing.
-      prepared_ = driver::Prepare(options, diagnostics);
+      auto device = ChangedDeviceOf(options, diagnostics);
+      if (!run_.source) run_.source = ReadProgramOf(options.program, diagnostics);
+      if (!device || !run_.source) return false;
+      prepared_ = PrepareFrom(options, *std::move(device), *run_.source, diagnostics);
       return prepared_.has_value();
     }
     hardware::Device device = run_.prepared.device;
@@ -156,7 +161,8 @@ std::vector<Question> Questions(bool network) {
 std::vector<result::WhatIf> WhatIfs(const RunOptions& options, Prepared& prepared, const Estimated& estimated,
                                     const trace::TraceGraph& traces, const hardware::System* system) {
   std::vector<result::WhatIf> rows;
-  const FinishedRun run{options, prepared, estimated, traces, system};
+  std::optional<ReadProgram> source;
+  const FinishedRun run{options, prepared, estimated, traces, system, source};
   const std::vector<Question> questions = Questions(system != nullptr);
   if (options.progress != nullptr) options.progress->Begin("what if", questions.size());
   for (size_t i = 0; i < questions.size(); ++i) {

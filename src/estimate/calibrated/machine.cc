@@ -65,15 +65,24 @@ std::optional<Datatype> Wider(Datatype type) {
   }
 }
 
-// Of the tables' first that names the type, in any spelling.
-const FlopsPerSecond* Named(Datatype type, std::initializer_list<const hardware::RateTable*> tables) {
+using NamedRates = std::array<const FlopsPerSecond*, kDatatypes>;  // null: the tables do not name the type
+
+// Of the first table that names a type, in any spelling; the type's own name comes first.
+NamedRates RatesOf(std::initializer_list<const hardware::RateTable*> tables) {
+  NamedRates out{};
   for (const hardware::RateTable* table : tables) {
-    if (const auto exact = table->find(Entry(type).name); exact != table->end()) return &exact->second;
+    NamedRates own{};
     for (const auto& [name, rate] : *table) {
-      if (ParseDatatype(name) == type) return &rate;
+      const auto type = ParseDatatype(name);
+      if (!type) continue;
+      const FlopsPerSecond*& known = own[static_cast<size_t>(*type)];
+      if (known == nullptr || name == Entry(*type).name) known = &rate;
+    }
+    for (size_t i = 0; i < kDatatypes; ++i) {
+      if (out[i] == nullptr) out[i] = own[i];
     }
   }
-  return nullptr;
+  return out;
 }
 
 struct Rate {
@@ -81,12 +90,12 @@ struct Rate {
   std::optional<Datatype> of;  // the type whose rate it is; nothing: the rate of types without one
 };
 
-Rate RateOf(Datatype type, const hardware::Device& device, const hardware::RateTable& preferred) {
+Rate RateOf(Datatype type, const NamedRates& rates, FlopsPerSecond otherwise) {
   for (std::optional<Datatype> wide = type; wide; wide = Wider(*wide)) {
-    const FlopsPerSecond* rate = Named(*wide, {&preferred, &device.per_datatype_flops});
+    const FlopsPerSecond* rate = rates[static_cast<size_t>(*wide)];
     if (rate != nullptr) return {.flops_per_us = std::max(1.0, rate->value * 1e-6), .of = wide};
   }
-  return {.flops_per_us = std::max(1.0, device.peak_flops.value * 1e-6), .of = std::nullopt};
+  return {.flops_per_us = std::max(1.0, otherwise.value * 1e-6), .of = std::nullopt};
 }
 
 template <class Constants>
@@ -175,12 +184,14 @@ Machine MakeMachine(const hardware::Device& device) {
   machine.tpu = device.family == "tpu";
   machine.tf32_dots = device.vendor != "AMD";  // XLA gpu_blas_lt.cc: `cc.IsCuda() && ...`
   std::array<Datatype, kDatatypes> computed;   // the type whose matrix rate counts
+  const NamedRates matrix_rates = RatesOf({&device.matrix_flops, &device.per_datatype_flops});
+  const NamedRates vector_rates = RatesOf({&device.vector_flops, &device.per_datatype_flops});
   for (size_t i = 0; i < kDatatypes; ++i) {
     const auto type = static_cast<Datatype>(i);
-    const Rate matrix = RateOf(type, device, device.matrix_flops);
+    const Rate matrix = RateOf(type, matrix_rates, device.peak_flops);
     computed[i] = matrix.of.value_or(type);
     machine.matrix_rate[i] = matrix.flops_per_us;
-    machine.vector_rate[i] = RateOf(type, device, device.vector_flops).flops_per_us;
+    machine.vector_rate[i] = RateOf(type, vector_rates, device.peak_flops).flops_per_us;
     machine.named[i] = matrix.of == type;
     machine.rated[i] = matrix.of.has_value();
     machine.tensor[i] =
