@@ -52,5 +52,5 @@ set(CPACK_DEBIAN_RUNTIME_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME libhespas-dev)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "cmake, g++, libfmt-dev, libspdlog-dev, libcli11-dev, nlohmann-json3-dev, \
-libyaml-cpp-dev, libtbb-dev, libsqlite3-dev, zlib1g-dev, libzstd-dev, libexpat1-dev, libssl-dev, libxxhash-dev, libprotozero-dev")
+libyaml-cpp-dev, libsqlite3-dev, zlib1g-dev, libzstd-dev, libexpat1-dev, libssl-dev, libxxhash-dev, libprotozero-dev")
 include(CPack)
