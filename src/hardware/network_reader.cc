@@ -1,13 +1,10 @@
-// network.yml, and the same four lists as JSON (spec astra-sim section 1.2).
+// The lists of a network, from JSON (spec astra-sim section 1.2).
 #include <fmt/format.h>
-#include <yaml-cpp/yaml.h>
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 #include <optional>
 
-#include "base/system/file.h"
 #include "base/text/suggest.h"
 #include "base/text/unit_text.h"
 #include "hardware/system_reader.h"
@@ -16,35 +13,7 @@ namespace hespas::hardware {
 namespace {
 
 constexpr int64_t kMostNpus = int64_t{1} << 30;  // of a dimension
-const std::vector<std::string> kNetworkKeys = {"topology", "npus_count", "bandwidth", "latency"};
 const std::vector<std::string> kJsonKeys = {"topology", "npus_count", "bandwidth", "latency", "between_hosts"};
-
-Location PlaceOf(const YAML::Mark& mark, const std::string& text, const std::string& file) {
-  if (mark.is_null()) return {.file = file};
-  return LocateOffset(text, static_cast<size_t>(mark.pos), file);
-}
-
-template <class T>
-bool ReadYamlList(const YAML::Node& root, const char* key, const std::string& text, const std::string& file,
-                  SystemReader& reader, std::vector<T>& out) {
-  const YAML::Node list = root[key];
-  if (!list) {
-    reader.diagnostics.Error(kBadSystem, fmt::format("`{}` is missing", key), {.file = file});
-    return false;
-  }
-  try {
-    if (list.IsScalar()) {
-      out.push_back(list.as<T>());
-      return true;
-    }
-    for (const YAML::Node& item : list) out.push_back(item.as<T>());
-    return true;
-  } catch (const YAML::Exception& error) {
-    reader.diagnostics.Error(kBadSystem, fmt::format("`{}` has an item of the wrong type: {}", key, error.msg),
-                             PlaceOf(error.mark, text, file));
-    return false;
-  }
-}
 
 void CheckDimension(const NetworkDimension& dimension, size_t at, const Location& location, SystemReader& reader) {
   const auto bad = [&](std::string what) {
@@ -88,30 +57,6 @@ void SetNetwork(const NetworkLists& lists, const Location& location, SystemReade
          .latency = lists.latency[d],
          .open = line});
     CheckDimension(reader.system.dimensions.back(), d, location, reader);
-  }
-}
-
-void ReadNetworkYaml(const std::string& text, const std::string& file, SystemReader& reader) {
-  try {
-    const YAML::Node root = YAML::Load(text);
-    if (!root.IsMap()) {
-      reader.diagnostics.Error(kBadSystem, "a network description is a map of topology, npus_count, bandwidth, latency",
-                               {.file = file, .line = 1, .column = 1});
-      return;
-    }
-    for (const auto& item : root) {
-      reader.UnknownKey(item.first.as<std::string>(), kNetworkKeys, PlaceOf(item.first.Mark(), text, file));
-    }
-    NetworkLists lists;
-    const bool read[] = {ReadYamlList(root, "topology", text, file, reader, lists.topology),
-                         ReadYamlList(root, "npus_count", text, file, reader, lists.npus),
-                         ReadYamlList(root, "bandwidth", text, file, reader, lists.bandwidth),
-                         ReadYamlList(root, "latency", text, file, reader, lists.latency)};
-    if (std::all_of(std::begin(read), std::end(read), [](bool ok) { return ok; })) {
-      SetNetwork(lists, {.file = file}, reader);
-    }
-  } catch (const YAML::Exception& error) {
-    reader.diagnostics.Error(kSystemSyntax, "not valid YAML: " + error.msg, PlaceOf(error.mark, text, file));
   }
 }
 
@@ -181,23 +126,6 @@ void ReadNetworkJson(const JsonSource& source, const nlohmann::json& object, Sys
   }
   SetNetwork(lists, source.LocationOf("topology"), reader);
   ReadBetweenHosts(source, object, reader);
-}
-
-// A map of workload node ids to path prefixes (spec astra-sim section 9.1).
-void ReadPerNodeYaml(const std::string& path, const Location& from, SystemReader& reader) {
-  const Result<std::string> text = ReadInput(path);
-  if (!text) {
-    reader.diagnostics.Error(kBadSystem, text.error().message, from, text.error().help);
-    return;
-  }
-  try {
-    for (const auto& item : YAML::Load(*text)) {
-      reader.system.custom_of_node[item.first.as<uint64_t>()] = item.second.as<std::string>();
-    }
-  } catch (const YAML::Exception& error) {
-    reader.diagnostics.Error(kSystemSyntax, "not a YAML map of node ids to paths: " + error.msg,
-                             PlaceOf(error.mark, *text, path));
-  }
 }
 
 }  // namespace hespas::hardware

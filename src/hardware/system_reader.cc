@@ -291,10 +291,10 @@ Result<System> LoadSystem(const std::string& path, const LoadOptions& options, D
   if (fs::is_directory(path, unused)) {
     const fs::path folder = path;
     const fs::path memory = folder / "remote_memory.json";
-    return LoadSystem({.system = (folder / "system.json").string(),
-                       .network = (folder / "network.yml").string(),
-                       .remote_memory = fs::exists(memory, unused) ? memory.string() : ""},
-                      options, diagnostics);
+    const SystemFiles files{.system = (folder / "system.json").string(),
+                            .network = (folder / "network.yml").string(),
+                            .remote_memory = fs::exists(memory, unused) ? memory.string() : ""};
+    return LoadSystem(files, options, diagnostics);
   }
   const Result<std::string> text = ReadInput(path);
   if (!text) return text.error();

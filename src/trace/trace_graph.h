@@ -7,6 +7,7 @@
 #pragma once
 
 #include <algorithm>
+#include <compare>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -125,7 +126,7 @@ struct Arguments {
     return node.per_rank && node.kind != NodeKind::kCollective ? peers[static_cast<size_t>(node.peer)] : node.peer;
   }
   bool operator==(const Arguments&) const = default;
-  auto operator<=>(const Arguments&) const = default;
+  std::strong_ordering operator<=>(const Arguments&) const = default;
 };
 
 // What each rank of a custom collective does (sends, receives and reductions), by position in the group.

@@ -1,6 +1,7 @@
 // The measured sets of data/measured as rows with their sizes, and as comparisons with the models.
 #pragma once
 
+#include <compare>
 #include <functional>
 #include <map>
 #include <optional>
@@ -16,7 +17,7 @@ namespace hespas::validate {
 
 struct GroupKey {
   std::string set, mode, device, op;
-  auto operator<=>(const GroupKey&) const = default;
+  std::strong_ordering operator<=>(const GroupKey&) const = default;
 };
 using Groups = std::map<GroupKey, std::vector<Comparison>>;
 

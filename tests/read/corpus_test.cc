@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "base/text/hash.h"
+#include "base/text/digest.h"
 #include "ir/printer.h"
 #include "read/read.h"
 #include "report/text/histogram.h"

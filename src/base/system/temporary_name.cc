@@ -21,7 +21,7 @@ std::array<std::atomic<const char*>, kSlots> temporaries;
 void Empty(int folder) {
   alignas(dirent64) char entries[2048];
   while (true) {
-    const ssize_t size = getdents64(folder, entries, sizeof(entries));
+    const ssize_t size = getdents64(folder, reinterpret_cast<dirent64*>(entries), sizeof(entries));
     if (size <= 0) return;
     for (ssize_t at = 0; at < size;) {
       const auto* entry = reinterpret_cast<const dirent64*>(entries + at);

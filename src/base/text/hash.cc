@@ -1,15 +1,7 @@
 #include "base/text/hash.h"
 
 #include <fmt/format.h>
-
-// Digests without OpenSSL's providers, which take longer to set up than to hash a program; its static library then adds
-// these two functions and nothing that has to be loaded.
-#define OPENSSL_SUPPRESS_DEPRECATED
-#include <openssl/evp.h>
-#include <openssl/sha.h>
 #include <xxhash.h>
-
-#include <algorithm>
 
 namespace hespas {
 
@@ -20,33 +12,15 @@ Hash128 HashBytes(std::string_view bytes) {
   return {h.low64, h.high64};
 }
 
-std::string Sha256Hex(std::string_view bytes) {
-  SHA256_CTX state;
-  SHA256_Init(&state);
-  SHA256_Update(&state, bytes.data(), bytes.size());
-  unsigned char digest[SHA256_DIGEST_LENGTH];
-  SHA256_Final(digest, &state);
-  std::string hex;
-  for (const unsigned char byte : digest) hex += fmt::format("{:02x}", byte);
-  return hex;
-}
-
-std::string Sha1(std::string_view bytes) {
-  SHA_CTX state;
-  SHA1_Init(&state);
-  SHA1_Update(&state, bytes.data(), bytes.size());
-  unsigned char digest[SHA_DIGEST_LENGTH];
-  SHA1_Final(digest, &state);
-  return {reinterpret_cast<const char*>(digest), sizeof digest};
-}
-
 std::string UrlSafeBase64(std::string_view bytes) {
-  std::string out(4 * ((bytes.size() + 2) / 3) + 1, '\0');  // and the final NUL that OpenSSL writes
-  EVP_EncodeBlock(reinterpret_cast<unsigned char*>(out.data()), reinterpret_cast<const unsigned char*>(bytes.data()),
-                  static_cast<int>(bytes.size()));
-  out.pop_back();
-  std::replace(out.begin(), out.end(), '+', '-');
-  std::replace(out.begin(), out.end(), '/', '_');
+  constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+  std::string out;
+  for (size_t at = 0; at < bytes.size(); at += 3) {
+    const std::string_view three = bytes.substr(at, 3);
+    uint32_t bits = 0;
+    for (size_t i = 0; i < 3; ++i) bits = bits << 8 | (i < three.size() ? static_cast<uint8_t>(three[i]) : 0u);
+    for (size_t i = 0; i < 4; ++i) out += i <= three.size() ? kDigits[bits >> (18 - 6 * i) & 63] : '=';
+  }
   return out;
 }
 

@@ -18,11 +18,6 @@ struct Hash128 {
 
 Hash128 HashBytes(std::string_view bytes);
 
-// SHA-256 in hexadecimal, for naming inputs so that anyone can check them with sha256sum.
-std::string Sha256Hex(std::string_view bytes);
-
-// The 20 bytes of a SHA-1 digest; only for formats that ask for it.
-std::string Sha1(std::string_view bytes);
 // With `-` and `_`, and padding.
 std::string UrlSafeBase64(std::string_view bytes);
 

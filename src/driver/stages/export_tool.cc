@@ -10,7 +10,7 @@
 #include "base/system/file.h"
 #include "base/system/process.h"
 #include "base/system/scratch_folder.h"
-#include "base/text/hash.h"
+#include "base/text/digest.h"
 #include "hardware/presets.h"
 #include "ir/printer.h"
 #include "read/read.h"

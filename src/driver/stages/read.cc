@@ -1,5 +1,6 @@
 #include "driver/stages/read.h"
 
+#include "base/text/digest.h"
 #include "driver/stages/bind.h"
 #include "driver/stages/partition.h"
 #include "driver/stages/take.h"

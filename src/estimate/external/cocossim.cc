@@ -9,7 +9,7 @@
 #include "base/system/file.h"
 #include "base/system/process.h"
 #include "base/system/scratch_folder.h"
-#include "base/text/hash.h"
+#include "base/text/digest.h"
 #include "estimate/external/tool_call.h"
 #include "estimate/external/tool_model.h"
 

@@ -11,7 +11,7 @@
 #include <unordered_map>
 
 #include "base/system/file.h"
-#include "base/text/hash.h"
+#include "base/text/digest.h"
 #include "estimate/cost.h"
 #include "estimate/external/op_request.h"
 

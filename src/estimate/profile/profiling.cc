@@ -103,10 +103,10 @@ class Session {
         if (!compiled) failures_[wave[i]] = compiled.error().message;
       }
     };
-    std::vector<std::jthread> threads;
+    std::vector<std::thread> threads;
     for (size_t slot = 1; slot < std::min(jobs, wave.size()); ++slot) threads.emplace_back(work, slot);
     work(0);
-    threads.clear();  // joins
+    for (std::thread& thread : threads) thread.join();
     return programs;
   }
 

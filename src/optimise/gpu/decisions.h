@@ -25,7 +25,7 @@ struct KernelWork {
   double written = 0;     // bytes
   double blocks = 0;      // thread blocks
   std::vector<ReadTraffic> reads;
-  auto operator<=>(const KernelWork&) const = default;
+  std::partial_ordering operator<=>(const KernelWork&) const = default;
 };
 
 // A kernel that reads a value, and what changes where it computes the value itself.
@@ -35,14 +35,14 @@ struct ConsumerWork {
   double times = 0;         // how often it asks for the whole value
   double blocks_fused = 0;  // thread blocks with the value inside
   std::vector<ReadTraffic> reads_fused;
-  auto operator<=>(const ConsumerWork&) const = default;
+  std::partial_ordering operator<=>(const ConsumerWork&) const = default;
 };
 
 // XLA's priority fusion: does it take less time to compute a value in each of its consumers.
 struct DuplicationQuestion {
   KernelWork producer;
   std::vector<ConsumerWork> consumers;
-  auto operator<=>(const DuplicationQuestion&) const = default;
+  std::partial_ordering operator<=>(const DuplicationQuestion&) const = default;
 };
 
 // Which of two values has the higher benefit; at a tie the first, unless more is asked for.
@@ -50,14 +50,14 @@ struct PriorityQuestion {
   bool strictly = false;
   DuplicationQuestion first;
   DuplicationQuestion second;
-  auto operator<=>(const PriorityQuestion&) const = default;
+  std::partial_ordering operator<=>(const PriorityQuestion&) const = default;
 };
 
 // XLA's multi-output fusion: is one kernel faster than the producer of a value and its consumer.
 struct MultiOutputQuestion {
   KernelWork producer;
   ConsumerWork consumer;
-  auto operator<=>(const MultiOutputQuestion&) const = default;
+  std::partial_ordering operator<=>(const MultiOutputQuestion&) const = default;
 };
 
 // Rates of memory, arithmetic and links, to be met exactly: an order was planned with them.

@@ -135,7 +135,7 @@ class ContainerReader {
       for (size_t i = 0; i < group && reader.ok(); ++i) {
         const auto [size, is_encoded] = reader.VarintWithFlag();
         if (size > end - offset) return reader.Fail(kTruncated, "an attribute reaches beyond its section");
-        into.push_back({dialect, is_encoded, offset, size});
+        into.push_back({dialect, is_encoded, offset, static_cast<size_t>(size)});
         offset += size;
       }
     }

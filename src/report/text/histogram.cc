@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <unordered_map>
 
+#include "base/text/digest.h"
 #include "base/text/hash.h"
 #include "ir/attributes/attribute.h"
 #include "ir/op_name.h"

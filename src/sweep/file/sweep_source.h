@@ -22,8 +22,6 @@ class SweepSource {
   Location At(const std::vector<std::string>& path) const;
 
  private:
-  Location AtYaml(const std::vector<std::string>& path) const;
-
   std::string text_;
   std::string file_;
   Json root_;
