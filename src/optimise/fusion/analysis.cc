@@ -9,11 +9,10 @@ using ir::OpKind;
 using ir::OpSort;
 
 // Of the analysis itself, which XLA does not have: shared work below broadcasts would be counted many times, a large
-// source below a broadcast is taken to be materialized, and small transposes stay in caches. Fitted: by looking at the
-// LLaMA programs of tests/data/optimise.
+// source below a broadcast is taken to be materialized. Fitted: by looking at the LLaMA programs of
+// tests/data/optimise.
 constexpr double kInstructionLimit = 400;           // per element
 constexpr int64_t kLargeSource = int64_t{1} << 20;  // bytes
-constexpr int64_t kLargeTranspose = 65536;          // bytes
 
 class Analyser {
  public:
@@ -49,11 +48,10 @@ class Analyser {
     const auto elements = static_cast<double>(WorkElements(flow_, id));
     Sources& mine = out_.sources[out.index()];
     double issue = InstructionWeight(node.kind) * elements;
-    if (node.kind == OpKind::kTranspose && flow_.ByteSize(out) > kLargeTranspose)
-      out_.behind_transpose[out.index()] = 1;
+    if (policy_.ReadsAcross(flow_, node)) out_.behind_transpose[out.index()] = 1;
     for (size_t i = 0; i < node.operands.size(); ++i) {
       const ValueId operand = node.operands[i];
-      if (!out_.IsMaterializedSource(operand) && out_.behind_transpose[operand.index()] && !IsBroadcast(node))
+      if (!out_.IsMaterializedSource(operand) && out_.behind_transpose[operand.index()])
         out_.behind_transpose[out.index()] = 1;
       if (node.kind == OpKind::kDynamicUpdateSlice && i == 0) continue;
       int64_t limit = INT64_MAX;

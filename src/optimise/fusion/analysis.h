@@ -38,7 +38,7 @@ struct FusionAnalysis {
   std::vector<Epilogue> epilogue;         // by node
   std::vector<double> instructions;       // by value
   std::vector<Sources> sources;           // by value
-  std::vector<char> behind_transpose;     // by value: a transpose lies between memory and here
+  std::vector<char> behind_transpose;     // by value: what reads single elements lies between
 
   int64_t Elements(NodeId id) const { return flow.type(flow.result(id)).element_count(); }
   FusionClass ClassOf(NodeId id) const { return classes[id.index()]; }

@@ -140,16 +140,15 @@ class Planner {
       if (known_.materialized_before.empty()) deferred_.push_back(id);
       return Materialize(id, "materialized: the end of a kernel that keeps whole rows");
     }
-    if (count == 1 && candidate.evaluations <= known_.Elements(id) &&
+    const bool across = known_.behind_transpose[flow_.result(id).index()] != 0;
+    if (!across && count == 1 && candidate.evaluations <= known_.Elements(id) &&
         !policy.IsSlowConsumer(known_, plan_.roots[kernels[0]][0])) {
       return Explain(id, "fused into its only consumer");
     }
-    if (IsBroadcast(flow_.node(id))) return Explain(id, "duplicated: a broadcast reads less than it writes");
-    if (Widens(flow_, flow_.node(id))) return Explain(id, "duplicated: a widening convert reads less than it writes");
+    if (!across && IsBroadcast(flow_.node(id))) return Explain(id, "duplicated: a broadcast reads less than it writes");
+    if (!across && Widens(flow_, flow_.node(id))) return Explain(id, "duplicated: a widening convert reads less than it writes");
     if (count > kKernelLimit) return Materialize(id, "materialized: too many consumers to duplicate it");
     switch (policy.DecideDuplication(known_, candidate)) {
-      case Duplication::kMaterializeBehindTranspose:
-        return Materialize(id, "materialized: it follows a transpose, which is slow to recompute");
       case Duplication::kDefer:
         if (!known_.materialized_before.empty()) {
           if (!known_.materialized_before[id.index()]) return ExplainDuplicate(id);

@@ -36,7 +36,7 @@ struct Candidate {
 // the two, or that last op.
 enum class RowRole : uint8_t { kNone, kInside, kEnd };
 
-enum class Duplication : uint8_t { kDuplicate, kMaterialize, kMaterializeBehindTranspose, kDefer };
+enum class Duplication : uint8_t { kDuplicate, kMaterialize, kDefer };
 
 class CompilerPolicy {
  public:
@@ -66,6 +66,8 @@ class CompilerPolicy {
   virtual bool JoinsRows(const Dataflow&, const Node&) const { return true; }
   // Why a value is materialized whoever reads it; empty where that depends.
   virtual std::string_view ReasonToMaterialize(const FusionAnalysis&, const Candidate&) const { return {}; }
+  // Whether an op reads single elements, so that its kernel's cost has to be asked for.
+  virtual bool ReadsAcross(const Dataflow&, const Node&) const { return false; }
   // Whether the kernel of a root should not compute its inputs although it is their only consumer.
   virtual bool IsSlowConsumer(const FusionAnalysis&, NodeId /*root*/) const { return false; }
   virtual Duplication DecideDuplication(const FusionAnalysis&, const Candidate&) const {

@@ -17,7 +17,7 @@ struct Load {
 
 double TimeOf(const GpuFigures& gpu, std::span<const ReadTraffic> reads, const Load& load) {
   double memory = load.written / gpu.bytes_per_second;
-  for (const ReadTraffic& read : reads) memory += ReadTime(gpu, read.size, read.total, load.blocks);
+  for (const ReadTraffic& read : reads) memory += ReadTime(gpu, read.size, read.total, load.blocks, read.rate);
   return KernelTime(gpu, memory, load.operations, load.blocks);
 }
 

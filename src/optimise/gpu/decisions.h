@@ -13,10 +13,11 @@
 
 namespace hespas::optimise {
 
-// A value that a kernel reads: bytes it has, and bytes read of it.
+// A value that a kernel reads: bytes it has, bytes read of it, and the share of the memory's bandwidth that this gets.
 struct ReadTraffic {
   double size = 0;
   double total = 0;
+  double rate = 1;
   auto operator<=>(const ReadTraffic&) const = default;
 };
 

@@ -53,10 +53,10 @@ class Gpu final : public CompilerPolicy {
     return known.epilogue[root.index()] == Epilogue::kEnd;
   }
 
-  Duplication DecideDuplication(const FusionAnalysis& known, const Candidate& candidate) const override {
-    const bool transposed = known.behind_transpose[known.flow.result(candidate.id).index()] != 0;
-    return candidate.kernels > 1 && transposed ? Duplication::kMaterializeBehindTranspose : Duplication::kDefer;
+  bool ReadsAcross(const Dataflow& flow, const Node& node) const override {
+    return optimise::ReadsAcross(flow, node);
   }
+  Duplication DecideDuplication(const FusionAnalysis&, const Candidate&) const override { return Duplication::kDefer; }
   std::vector<char> DecideDeferred(const Dataflow& flow, const PassContext& context, KernelPlan& plan,
                                    std::span<const NodeId> deferred) const override {
     return FuseByPriority(flow, context, plan, deferred);

@@ -14,10 +14,10 @@ using ir::OpSort;
 
 }  // namespace
 
-double ReadTime(const GpuFigures& gpu, double size, double total, double blocks) {
+double ReadTime(const GpuFigures& gpu, double size, double total, double blocks, double rate) {
   const double limit = blocks * gpu.clock_hz * gpu_rules::kBytesPerClock;
-  const double memory = gpu.bytes_per_second;
-  double again = memory;
+  const double memory = gpu.bytes_per_second * rate;
+  double again = size < gpu.l2_bytes ? gpu.bytes_per_second : memory;
   if (size < gpu.l2_bytes) again *= gpu_rules::kL2Speedup;
   if (size < gpu.l2_bytes && size < gpu_rules::kL1Bytes * gpu.sm_count) again *= gpu_rules::kL1Speedup;
   const double first = std::min(size, total);

@@ -9,8 +9,9 @@
 
 namespace hespas::optimise {
 
-// Seconds for `total` bytes read of a value of `size` bytes, by a kernel of so many thread blocks.
-double ReadTime(const GpuFigures& gpu, double size, double total, double blocks);
+// Seconds for `total` bytes read of a value of `size` bytes, by a kernel of so many thread blocks. What does not come
+// out of a cache gets a share of the memory's bandwidth (`rate`).
+double ReadTime(const GpuFigures& gpu, double size, double total, double blocks, double rate = 1);
 
 // Seconds for a kernel's memory traffic and its operations (clocks of one lane); launch excluded. Few thread blocks
 // keep few processors busy.

@@ -7,6 +7,7 @@
 #include "optimise/fusion/policy.h"
 #include "optimise/gpu/kernel_time.h"
 #include "optimise/gpu/rules.h"
+#include "optimise/gpu/tiled_transpose.h"
 
 namespace hespas::optimise {
 namespace {
@@ -60,8 +61,13 @@ const KernelUse::Read* KernelUse::Of(ValueId value) const {
 KernelWork KernelUse::Work() const {
   KernelWork work{.operations = operations, .written = written, .blocks = blocks};
   work.reads.reserve(reads.size());
-  for (const Read& read : reads) work.reads.push_back({read.size, read.size * read.times});
+  for (const Read& read : reads) work.reads.push_back({read.size, read.size * read.times, Rate(read)});
   return work;
+}
+
+// XLA's GetCoalescingUtilizationRate: of each transaction one element is used.
+double KernelUse::Rate(const Read& read, bool across) {
+  return across ? std::min(1.0, read.element / gpu_rules::kTransactionBytes) : 1;
 }
 
 double KernelUse::Common(const Read& a, const Read& b) const { return TimesOf(root_times, a.roots & b.roots); }
@@ -125,12 +131,19 @@ KernelUse KernelCounter::Count(uint32_t kernel) {
                       OperationClocks(context_.gpu, reduces ? OpKind::kAdd : node.kind, is_f32);
     largest = std::max(largest, flow_.type(node.first_result).element_count());
     use.reduces = use.reduces || reduces;
+    use.reads_across = use.reads_across || ReadsAcross(flow_, node);
     if (reduces && use.blocks == 0) use.blocks = ReductionBlocks(flow_, node);
     Enter(use, node, roots, kernel);
+  }
+  if (use.reads_across) {
+    use.is_tiled = std::any_of(plan_.roots[kernel].begin(), plan_.roots[kernel].end(), [&](NodeId root) {
+      return HeroTranspose(flow_, root, [&](ValueId value) { return IsInside(value, kernel); }).has_value();
+    });
   }
   if (use.blocks == 0) use.blocks = std::ceil(static_cast<double>(largest) / gpu_rules::kElementsOfBlock);
   for (KernelUse::Read& read : use.reads) {
     read.size = static_cast<double>(flow_.ByteSize(read.value));
+    read.element = static_cast<double>(ir::ElementBits(flow_.type(read.value).element)) / 8;
     read.roots = roots_[read.value.index()];
     read.times = TimesOf(use.root_times, read.roots);
     const Node* producer = flow_.ProducerNode(read.value);

@@ -17,6 +17,7 @@ struct KernelUse {
   struct Read {
     ValueId value;
     double size = 0;     // bytes
+    double element = 4;  // bytes
     double times = 0;    // that the whole value is asked for
     uint64_t roots = 0;  // one bit for each in which it is used elementwise; bit 0: the results
   };
@@ -24,10 +25,15 @@ struct KernelUse {
   double written = 0;     // bytes
   double blocks = 0;      // thread blocks
   bool reduces = false;
+  bool reads_across = false;  // holds a transpose for which it reads single elements (ReadsAcross)
+  bool is_tiled = false;      // has an emitter that walks its transpose in tiles
   std::vector<Read> reads;
   std::vector<double> root_times;
 
   KernelWork Work() const;
+  // The share of the memory's bandwidth that a read gets, or would in a kernel that reads across.
+  double Rate(const Read& read) const { return Rate(read, reads_across && !is_tiled); }
+  static double Rate(const Read& read, bool across);
   const Read* Of(ValueId value) const;
   // How often the roots of both reads are asked for.
   double Common(const Read& a, const Read& b) const;
@@ -60,11 +66,10 @@ class KernelCounter {
         roots_(flow.value_count(), 0) {}
 
   KernelUse Count(uint32_t kernel);
+  bool IsInside(ValueId value, uint32_t kernel) const;
 
  private:
   void Enter(KernelUse& use, const Node& node, uint64_t roots, uint32_t kernel);
-  bool IsInside(ValueId value, uint32_t kernel) const;
-
   const Dataflow& flow_;
   const PassContext& context_;
   const KernelPlan& plan_;

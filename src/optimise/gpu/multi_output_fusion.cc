@@ -165,7 +165,7 @@ class GpuMultiOutputFusion : public KernelGraph {
     ConsumerWork work{.before = before.Work(), .times = through->times, .blocks_fused = blocks, .reads_fused = {}};
     now.ReadWith(made, *through, [&](const KernelUse::Read& read, double times) {
       if (KernelOf(read.value) != producer || made.Of(read.value) != nullptr) {
-        work.reads_fused.push_back({read.size, read.size * times});
+        work.reads_fused.push_back({read.size, read.size * times, now.Rate(read)});
       }
     });
     Question question = MultiOutputQuestion{.producer = made.Work(), .consumer = std::move(work)};

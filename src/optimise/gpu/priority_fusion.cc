@@ -7,6 +7,7 @@
 #include "optimise/gpu/decisions.h"
 #include "optimise/gpu/kernel_use.h"
 #include "optimise/gpu/rules.h"
+#include "optimise/gpu/tiled_transpose.h"
 
 namespace hespas::optimise {
 namespace {
@@ -65,8 +66,9 @@ class FusionCosts {
                         .times = through->times,
                         .blocks_fused = consumer.reduces ? consumer.blocks : std::max(consumer.blocks, made.blocks),
                         .reads_fused = {}};
+      const bool across = (made.reads_across || consumer.reads_across) && !IsTiled(consumer, made, kernel, id);
       consumer.ReadWith(made, *through, [&](const KernelUse::Read& read, double times) {
-        work.reads_fused.push_back({read.size, read.size * times});
+        work.reads_fused.push_back({read.size, read.size * times, KernelUse::Rate(read, across)});
       });
       question.consumers.push_back(std::move(work));
     }
@@ -76,6 +78,16 @@ class FusionCosts {
   void Forget(uint32_t kernel) { uses_[kernel].reset(); }
 
  private:
+  // Whether a transpose is walked in tiles where the consumer's kernel computes the value itself.
+  bool IsTiled(const KernelUse& consumer, const KernelUse& made, uint32_t kernel, NodeId value) {
+    if (consumer.reduces || made.reduces) return false;
+    const auto is_inside = [&](ValueId read) {
+      const NodeId producer = flow_.producer(read);
+      return producer == value || counter_.IsInside(read, kernel);
+    };
+    return HeroTranspose(flow_, plan_.roots[kernel][0], is_inside).has_value();
+  }
+
   // A value transposed for several cuBLAS and cuDNN calls: with one batch dimension XLA transposes it for one call and
   // counts the others as consumers, too.
   double CallsOf(NodeId root, ValueId value) const {

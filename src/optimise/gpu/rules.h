@@ -16,6 +16,7 @@ inline constexpr double kL2Speedup = 2.5;             // kL2CacheSpeedup
 inline constexpr double kL1Speedup = 8;               // kL1CacheSpeedup
 inline constexpr double kL1Bytes = 2048;              // of one SM: kL1CacheSizePerSM
 inline constexpr double kBytesPerClock = 32;          // that a thread block can ask for: AdjustBandwidth
+inline constexpr double kTransactionBytes = 64;       // dram_to_l2_transaction_size_bytes of device_description.h
 inline constexpr double kOverlap = 0.95;              // memory_compute_parallelism of PriorityFusion
 inline constexpr double kDefaultClocks = 3;           // kDefaultFlopsPerElement: elementwise ops without a profile
 inline constexpr double kOperationsPerLaneClock = 2;  // ComputeTime: a multiply-add counts twice

@@ -56,6 +56,26 @@ std::optional<TiledTranspose> TiledTransposeOf(const Dataflow& flow, const Node&
   return tiles ? std::optional(tiled) : std::nullopt;
 }
 
+bool ReadsAcross(const Dataflow& flow, const Node& node) {
+  const auto permutation = node.kind == OpKind::kTranspose ? IntegersOf(flow, node, "permutation") : std::nullopt;
+  if (!permutation || permutation->empty()) return false;
+  const Dimensions& from = flow.type(node.operands[0]).dims;
+  int64_t last = static_cast<int64_t>(from.size()) - 1;
+  while (last > 0 && from[static_cast<size_t>(last)] == 1) --last;
+  const auto inner = std::find_if(permutation->rbegin(), permutation->rend(),
+                                  [&](int64_t d) { return from[static_cast<size_t>(d)] != 1; });
+  if (inner == permutation->rend() || *inner == last) return false;
+  const Node* producer = flow.ProducerNode(node.operands[0]);
+  for (int step = 0; producer != nullptr && step < 64; ++step) {
+    if (producer->kind == OpKind::kBroadcastInDim || producer->kind == OpKind::kIota) return false;
+    const bool passes = ir::Traits(producer->kind).sort == ir::OpSort::kElementwise ||
+                        producer->kind == OpKind::kReshape || producer->kind == OpKind::kBitcast;
+    if (producer->operands.size() != 1 || !passes) break;
+    producer = flow.ProducerNode(producer->operands[0]);
+  }
+  return true;
+}
+
 std::optional<TiledTranspose> HeroTranspose(const Dataflow& flow, NodeId root,
                                             const std::function<bool(ValueId)>& is_inside) {
   std::optional<TiledTranspose> found;

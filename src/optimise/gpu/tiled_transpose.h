@@ -13,6 +13,10 @@ namespace hespas::optimise {
 // Nothing where tiles do not help: the inner dimension stays, or one of those exchanged is short.
 std::optional<TiledTranspose> TiledTransposeOf(const Dataflow& flow, const Node& transpose);
 
+// XLA's TransposesMinorDimension, but for what repeats anyway: broadcasts, and elementwise ops of one operand on them.
+// Unless an emitter walks it in tiles, a kernel that holds such a transpose reads single elements.
+bool ReadsAcross(const Dataflow& flow, const Node& node);
+
 // The only one above elementwise ops and bitcasts of `root`, as far as `is_inside` goes.
 std::optional<TiledTranspose> HeroTranspose(const Dataflow& flow, NodeId root,
                                             const std::function<bool(ValueId)>& is_inside);
