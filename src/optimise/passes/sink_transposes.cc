@@ -4,6 +4,9 @@
 // What remains are transposes in front of results, of batched dots, and of other operands of such elementwise ops.
 #include <algorithm>
 #include <map>
+#include <numeric>
+#include <optional>
+#include <span>
 
 #include "ir/attributes/op_attributes.h"
 #include "optimise/dataflow/build.h"
@@ -30,6 +33,7 @@ class Sinker {
 
   void Run() {
     const std::vector<NodeId> order = flow_.order();
+    FindAnchors();
     FindFree();
     FindFromParameters();
     for (const NodeId id : order) {
@@ -40,6 +44,8 @@ class Sinker {
         SinkReduce(id);
       } else if (node.kind == OpKind::kReshape) {
         SinkReshape(id);
+      } else if (Rearranged(node) > 0) {
+        SinkRearrangement(id);
       } else if (ir::Traits(node.kind).sort == ir::OpSort::kElementwise || IsPlainAllReduce(node)) {
         SinkElementwise(id);
       }
@@ -93,6 +99,38 @@ class Sinker {
     return seen;
   }
 
+  // The first op with an order of its own that a value comes from. XLA's layout assignment goes through these one after
+  // the other, and follows each as far as it can. Plain matmuls come last: nothing binds them (AddDotBackendConstraints).
+  void FindAnchors() {
+    anchor_.assign(flow_.node_count(), kNoAnchor);
+    for (size_t i = 0; i < flow_.order().size(); ++i) {
+      const Node& node = flow_.node(flow_.order()[i]);
+      size_t& mine = anchor_[flow_.order()[i].index()];
+      const ir::OpSort sort = ir::Traits(node.kind).sort;
+      const bool passes = sort == ir::OpSort::kElementwise || sort == ir::OpSort::kLayout || sort == ir::OpSort::kSlice ||
+                          sort == ir::OpSort::kReduction || sort == ir::OpSort::kConstant;
+      if (!passes) {
+        const bool bound = !IsPlainDot(node) && node.kind != OpKind::kOptimizationBarrier;
+        mine = bound ? i : flow_.order().size() + i;
+        continue;
+      }
+      // A broadcast follows its consumers.
+      if (node.kind == OpKind::kBroadcastInDim) continue;
+      for (const ValueId operand : node.operands) mine = std::min(mine, AnchorOf(operand));
+    }
+  }
+
+  bool IsPlainDot(const Node& node) const {
+    if (node.kind != OpKind::kDotGeneral || !node.origin.valid()) return false;
+    const auto dimensions = ir::DotDimensionsOf(flow_.source(), node.origin);
+    return dimensions && dimensions->lhs_batching.empty();
+  }
+
+  size_t AnchorOf(ValueId value) const {
+    const NodeId producer = flow_.producer(value);
+    return producer.valid() && producer.index() < anchor_.size() ? anchor_[producer.index()] : kNoAnchor;
+  }
+
   void FindFromParameters() {
     from_parameters_.assign(flow_.node_count(), 0);
     for (const NodeId id : flow_.order()) from_parameters_[id.index()] = IsFromParameters(flow_.node(id)) ? 1 : 0;
@@ -140,27 +178,47 @@ class Sinker {
     return dimensions && dimensions->lhs_batching.empty();
   }
 
+  // The operand that decides on the order: the one of the earliest anchor, unless a matmul can leave it in any order.
+  // Nothing where it has its own order, or comes from parameters.
+  std::optional<ValueId> Leader(std::span<const ValueId> operands) const {
+    std::optional<ValueId> leader;
+    size_t first = kNoAnchor;
+    for (const ValueId operand : operands) {
+      if (FeedsBroadcast(operand)) continue;
+      const Turned seen = See(operand);
+      const bool leads = Leads(seen) && !IsTakenIn(operand);
+      const bool stays =
+          !seen.moved && flow_.producer(seen.base).valid() && !IsParameterLike(seen.base) && !IsFree(operand);
+      if ((!leads && !stays) || AnchorOf(seen.base) >= first) continue;
+      first = AnchorOf(seen.base);
+      leader = leads ? std::optional(operand) : std::nullopt;
+    }
+    return leader;
+  }
+
   void SinkElementwise(NodeId id) {
     const ValueId result = flow_.result(id);
     const Dimensions dims = flow_.type(result).dims;
-    Turned leader;
     for (const ValueId operand : flow_.node(id).operands) {
       if (flow_.type(operand).dims != dims) return;
-      if (FeedsBroadcast(operand)) continue;
-      const Turned seen = See(operand);
-      // The first operand of full size decides, unless it is a parameter.
-      if (Leads(seen) && !IsTakenIn(operand) && !leader.base.valid()) leader = seen;
-      if (!seen.moved && flow_.producer(seen.base).valid() && !IsParameterLike(seen.base) && !IsFree(operand)) return;
     }
-    if (!leader.base.valid()) return;
+    const auto found = Leader(flow_.node(id).operands);
+    if (!found) return;
+    const Turned leader = See(*found);
     const Dimensions permutation = PermutationTo(dims, leader.order);
     Dimensions transposed;
     for (const int64_t p : permutation) transposed.push_back(dims[static_cast<size_t>(p)]);
     Node made = flow_.Copy(id);
     for (ValueId& operand : made.operands) operand = Transposed(operand, permutation, transposed);
     const std::vector<ir::TypeId> types{TensorLike(flow_.source(), flow_.type_id(result), transposed)};
-    const ValueId inner = flow_.result(flow_.Add(std::move(made), types));
-    flow_.Replace(result, Transpose(flow_, inner, Inverse(permutation)));
+    const NodeId inner = flow_.Add(std::move(made), types);
+    KeepAnchor(inner, id);
+    flow_.Replace(result, Transpose(flow_, flow_.result(inner), Inverse(permutation)));
+  }
+
+  void KeepAnchor(NodeId made, NodeId before) {
+    anchor_.resize(flow_.node_count(), kNoAnchor);
+    anchor_[made.index()] = anchor_[before.index()];
   }
 
   // A value computed from parameters alone has no order of its own to defend.
@@ -241,6 +299,78 @@ class Sinker {
     return BroadcastInDim(flow_, input, type, *dims, origin);
   }
 
+  // How many of the first operands are arrays whose elements the op moves without a change of dimensions.
+  static size_t Rearranged(const Node& node) {
+    switch (node.kind) {
+      case OpKind::kSlice:
+      case OpKind::kPad:
+      case OpKind::kReverse:
+      case OpKind::kDynamicSlice:
+        return 1;
+      case OpKind::kDynamicUpdateSlice:
+        return 2;
+      case OpKind::kConcatenate:
+        return node.operands.size();
+      default:
+        return 0;
+    }
+  }
+
+  void SinkRearrangement(NodeId id) {
+    const ValueId result = flow_.result(id);
+    const size_t arrays = Rearranged(flow_.node(id));
+    const auto leader = Leader({flow_.node(id).operands.data(), arrays});
+    if (!leader) return;
+    const Dimensions permutation = PermutationTo(flow_.type(*leader).dims, See(*leader).order);
+    Node made = flow_.Copy(id);
+    if (!Permute(made, permutation, arrays)) return;
+    for (size_t i = 0; i < arrays; ++i)
+      made.operands[i] = Transposed(made.operands[i], permutation, Permuted(made.operands[i], permutation));
+    const std::vector<ir::TypeId> types{
+        TensorLike(flow_.source(), flow_.type_id(result), Permuted(result, permutation))};
+    const NodeId inner = flow_.Add(std::move(made), types);
+    KeepAnchor(inner, id);
+    flow_.Replace(result, Transpose(flow_, flow_.result(inner), Inverse(permutation)));
+  }
+
+  Dimensions Permuted(ValueId value, const Dimensions& permutation) const {
+    Dimensions out;
+    for (const int64_t p : permutation) out.push_back(flow_.type(value).dims[static_cast<size_t>(p)]);
+    return out;
+  }
+
+  // Attributes and offsets that go by dimension; false where one of them is not as expected.
+  bool Permute(Node& node, const Dimensions& permutation, size_t arrays) {
+    const Dimensions inverse = Inverse(permutation);
+    for (ir::Attribute& a : node.attributes) {
+      const std::string_view name = flow_.source().name(a.name);
+      if (name == "dimension") {
+        const auto dimension = IntegerOf(flow_, node, "dimension");
+        if (!dimension) return false;
+        a = MakeAttribute(flow_.source(), "dimension",
+                          std::to_string(inverse[static_cast<size_t>(*dimension)]) + " : i64");
+        continue;
+      }
+      auto values = IntegersOf(flow_, node, name);
+      if (!values || values->empty()) continue;
+      if (name == "dimensions") {
+        for (int64_t& d : *values) d = inverse[static_cast<size_t>(d)];
+      } else if (values->size() == permutation.size()) {
+        const Dimensions before = *values;
+        for (size_t i = 0; i < before.size(); ++i) (*values)[i] = before[static_cast<size_t>(permutation[i])];
+      } else {
+        return false;
+      }
+      a = MakeAttribute(flow_.source(), std::string(name), ArrayText(*values));
+    }
+    if (node.kind != OpKind::kDynamicSlice && node.kind != OpKind::kDynamicUpdateSlice) return true;
+    if (node.operands.size() != arrays + permutation.size()) return false;
+    const std::vector<ValueId> before = node.operands;
+    for (size_t i = 0; i < permutation.size(); ++i)
+      node.operands[arrays + i] = before[arrays + static_cast<size_t>(permutation[i])];
+    return true;
+  }
+
   // Dimensions that a reshape divides, or puts together where they are neighbours in the base, too.
   void SinkReshape(NodeId id) {
     const ValueId input = flow_.node(id).operands[0];
@@ -269,7 +399,9 @@ class Sinker {
       }
     }
     if (dims.size() != to.size()) return;
-    const ValueId turned = Transpose(flow_, Reshape(flow_, seen.base, std::move(dims)), permutation);
+    const ValueId reshaped = Reshape(flow_, seen.base, std::move(dims));
+    if (flow_.producer(reshaped).valid()) KeepAnchor(flow_.producer(reshaped), id);
+    const ValueId turned = Transpose(flow_, reshaped, permutation);
     flow_.Replace(result, ReshapeTo(flow_, turned, flow_.type_id(result)));
   }
 
@@ -302,7 +434,7 @@ class Sinker {
     return stretches;
   }
 
-  // A reduction reads the base where the dimensions that stay keep their order.
+  // A reduction reads the base; what stays is put in order behind it.
   void SinkReduce(NodeId id) {
     const ValueId input = flow_.node(id).operands[0];
     const Turned seen = See(input);
@@ -311,15 +443,13 @@ class Sinker {
     const Dimensions& dims = flow_.type(input).dims;
     const Dimensions places = NonUnits(dims);
     Dimensions base_reduced;
-    int64_t last = -1;
+    Dimensions kept;  // where the dimensions that stay stand in the value
     for (size_t i = 0; i < seen.order.size(); ++i) {
       const int64_t dimension = places[static_cast<size_t>(seen.order[i])];
       if (std::find(reduced->begin(), reduced->end(), dimension) != reduced->end()) {
         base_reduced.push_back(static_cast<int64_t>(i));
-      } else if (seen.order[i] < last) {
-        return;
       } else {
-        last = seen.order[i];
+        kept.push_back(seen.order[i]);
       }
     }
     const Dimensions flat = WithoutUnits(flow_.type(seen.base).dims);
@@ -337,12 +467,22 @@ class Sinker {
     }
     const ValueId old = flow_.result(id);
     const std::vector<ir::TypeId> types{TensorLike(flow_.source(), flow_.type_id(old), out)};
-    const ValueId inner = flow_.result(flow_.Add(std::move(made), types));
-    flow_.Replace(old, ReshapeTo(flow_, inner, flow_.type_id(old)));
+    const NodeId inner = flow_.Add(std::move(made), types);
+    KeepAnchor(inner, id);
+    Dimensions permutation(kept.size());
+    std::iota(permutation.begin(), permutation.end(), 0);
+    std::sort(permutation.begin(), permutation.end(),
+              [&](int64_t a, int64_t b) { return kept[static_cast<size_t>(a)] < kept[static_cast<size_t>(b)]; });
+    ValueId result = flow_.result(inner);
+    if (!std::is_sorted(kept.begin(), kept.end())) result = Transpose(flow_, result, permutation);
+    flow_.Replace(old, ReshapeTo(flow_, result, flow_.type_id(old)));
   }
+
+  static constexpr size_t kNoAnchor = SIZE_MAX;
 
   Dataflow& flow_;
   std::vector<char> free_;             // by node
+  std::vector<size_t> anchor_;         // by node: a place in the program
   std::vector<char> from_parameters_;  // by node: what it computes
   std::map<std::pair<ValueId, Dimensions>, ValueId> transposed_;
 };
