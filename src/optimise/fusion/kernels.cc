@@ -146,7 +146,8 @@ class Planner {
       return Explain(id, "fused into its only consumer");
     }
     if (!across && IsBroadcast(flow_.node(id))) return Explain(id, "duplicated: a broadcast reads less than it writes");
-    if (!across && Widens(flow_, flow_.node(id))) return Explain(id, "duplicated: a widening convert reads less than it writes");
+    if (!across && Widens(flow_, flow_.node(id)))
+      return Explain(id, "duplicated: a widening convert reads less than it writes");
     if (count > kKernelLimit) return Materialize(id, "materialized: too many consumers to duplicate it");
     switch (policy.DecideDuplication(known_, candidate)) {
       case Duplication::kDefer:

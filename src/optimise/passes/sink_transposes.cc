@@ -100,15 +100,16 @@ class Sinker {
   }
 
   // The first op with an order of its own that a value comes from. XLA's layout assignment goes through these one after
-  // the other, and follows each as far as it can. Plain matmuls come last: nothing binds them (AddDotBackendConstraints).
+  // the other, and follows each as far as it can. Plain matmuls come last: nothing binds them
+  // (AddDotBackendConstraints).
   void FindAnchors() {
     anchor_.assign(flow_.node_count(), kNoAnchor);
     for (size_t i = 0; i < flow_.order().size(); ++i) {
       const Node& node = flow_.node(flow_.order()[i]);
       size_t& mine = anchor_[flow_.order()[i].index()];
       const ir::OpSort sort = ir::Traits(node.kind).sort;
-      const bool passes = sort == ir::OpSort::kElementwise || sort == ir::OpSort::kLayout || sort == ir::OpSort::kSlice ||
-                          sort == ir::OpSort::kReduction || sort == ir::OpSort::kConstant;
+      const bool passes = sort == ir::OpSort::kElementwise || sort == ir::OpSort::kLayout ||
+                          sort == ir::OpSort::kSlice || sort == ir::OpSort::kReduction || sort == ir::OpSort::kConstant;
       if (!passes) {
         const bool bound = !IsPlainDot(node) && node.kind != OpKind::kOptimizationBarrier;
         mine = bound ? i : flow_.order().size() + i;
