@@ -29,12 +29,13 @@ from hespas.result import EstimateResult, RunResult  # noqa: E402
 from hespas.pipeline import analyze, estimate, run  # noqa: E402
 from hespas.many import Comparison, SweepResult, compare, sweep  # noqa: E402
 from hespas.long_runs import goodput  # noqa: E402
+from hespas.planning import Plan, PlanRow, plan  # noqa: E402
 from hespas.solving import solve  # noqa: E402
 from hespas.sweeps import SweepTable, read_sweep, sweep_file  # noqa: E402
 
 __version__: str = _core.version
 
 __all__ = ["BuiltIn", "CannotRunError", "Comparison", "Device", "Diagnostic", "Estimate", "EstimateResult", "Estimator", "HespasError", "Histogram",
-           "InputError", "InternalError", "Program", "RunResult", "SweepResult", "SweepTable", "System", "ToolError", "UnsupportedError", "UsageError", "analyze",
-           "compare", "devices", "errors", "estimate", "goodput", "load", "read_sweep", "run", "solve", "sweep",
+           "InputError", "InternalError", "Plan", "PlanRow", "Program", "RunResult", "SweepResult", "SweepTable", "System", "ToolError", "UnsupportedError", "UsageError", "analyze",
+           "compare", "devices", "errors", "estimate", "goodput", "load", "plan", "read_sweep", "run", "solve", "sweep",
            "sweep_file", "systems"]

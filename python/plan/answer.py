@@ -1,7 +1,12 @@
 """What a plan says: the best candidates, ties, the front of time and memory, the funnel."""
 import json
+import pathlib
 import sys
 
+import commands
+import costs
+import page
+import why
 from environments import Refused
 
 SHOWN = (("step [s]", "step_time_s", "{:.4g}"), ("+-", "sigma_s", "{:.2g}"), ("tokens/s", "tokens_per_s", "{:.4g}"), ("MFU", "mfu", "{:.1%}"),
@@ -58,10 +63,11 @@ def nearest_miss(search):
 
 
 def as_json(row):
-    return {key: value for key, value in row.items() if key != "candidate"} | {"settings": row["candidate"].settings()}
+    return {key: value for key, value in row.items() if key != "candidate"} | {
+        "settings": row["candidate"].settings(), "mesh": commands.mesh(row["candidate"]), "xla_flags": list(costs.FLAGS.get(row["candidate"].flags, ()))}
 
 
-def told(arguments, space, search, count, refused):
+def told(arguments, space, search, count, refused, other):
     best = search.best
     if not best:
         for candidate, error in search.failed[:1]:
@@ -69,16 +75,23 @@ def told(arguments, space, search, count, refused):
         message, help_text = nearest_miss(search)
         raise Refused(message, help_text, 5)
     shown, steps = best[:arguments.top], funnel(search, count, refused)
+    title = f"{space.batch} sequences of {search.problem.facts.sequence} tokens on {space.devices} x {arguments.device}"
+    if arguments.output:
+        folder = pathlib.Path(arguments.output)
+        commands.write(folder, search.problem, arguments, shown)
+        page.write(folder / "report.html", f"{arguments.model}: {title}", search, shown, steps, other)
     if arguments.format == "json":
         print(json.dumps({"schema_version": 1, "devices": space.devices, "sequences": space.batch, "objective": arguments.objective,
                           "best": [as_json(row) for row in shown], "front": [as_json(row) for row in front(best)], "funnel": dict(steps),
-                          "gap": gap(search, best[0])}, indent=2))
+                          "gap": gap(search, best[0]), "why": as_json(other) if other else None}, indent=2))
         return 0
-    print(f"{space.batch} sequences of {search.problem.facts.sequence} tokens on {space.devices} x {arguments.device}\n")
+    print(f"{title}\n")
     print("\n".join(table(shown, best[0])))
     print("= within one standard deviation of the best\n\nfront of time and memory")
     print("\n".join(table(front(best), best[0])))
     print("\n" + "\n".join(f"{number:>8}  {reason}" for reason, number in steps))
     if gap(search, best[0]):
         print(f"\nby its lower bound no configuration that was not visited takes less than {100 * (1 - gap(search, best[0])):.0f} % of the best")
+    if other:
+        print("\n" + "\n".join(why.told(other, best[0], search.problem.capacity)))
     return 0

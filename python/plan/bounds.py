@@ -5,8 +5,6 @@ wire (what a device must take in of weights and gradients, over all its links at
 """
 import math
 
-from costs import Problem  # noqa: F401 - the type of `problem`
-
 
 def batch_of(candidate):
     return candidate.microbatch * candidate.microbatches * candidate.batch_parts
@@ -26,11 +24,9 @@ def wire(problem, candidate):
     """Gradients are summed over the parts of the batch, and weights that are divided there are gathered, at least once each, in two bytes."""
     split = {"tensor": candidate.of["tensor"], "expert": candidate.of["expert"]}
     shared = candidate.of["data"] * candidate.of["fsdp"] * candidate.of["context"]
-    taken = 0
-    for leaf in problem.facts.leaves:
-        if leaf.layered:
-            elements = math.prod(leaf.shape) / problem.facts.parts(leaf, split) / candidate.stages
-            taken += 2 * elements * (1 - 1 / shared)
+    taken = 2 * problem.facts.state(split, max(2, candidate.stages)) / problem.facts.state_bytes * (1 - 1 / shared)
+    if candidate.stages == 1:  # of the layers alone, as those of a stage are
+        taken *= 2
     gathered = candidate.of["fsdp"] * candidate.of["context"]
     return taken * (2 if gathered == shared else 1) / problem.network.all_links
 
@@ -47,24 +43,27 @@ def time(problem, candidate):
     return max(computation(problem, candidate), wire(problem, candidate), memory_traffic(problem, candidate))
 
 
+def exchange(problem, candidate, axes, volume):
+    """A guess of a gather's time over some axes: all links of a group's part within a node carry what comes from other nodes."""
+    outer = math.prod(dict(candidate.outer).get(axis, 1) for axis in axes)
+    inner = math.prod(candidate.of[axis] for axis in axes) // outer
+    levels = problem.network.levels
+    inside = volume / levels[0].bandwidth if inner > 1 else 0.0
+    return max(inside, volume / (inner * levels[-1].bandwidth) if outer > 1 else 0.0)
+
+
 def expected(problem, candidate):
-    """For the order of the search alone: a guess of the time."""
-    of, facts = candidate.of, problem.facts
-    inside = problem.network.levels[0].bandwidth
-    slow = {axis for axis, _ in candidate.outer}
-    outside = problem.network.levels[-1].bandwidth
-
-    def rate(axis):
-        return outside if axis in slow else inside
-
-    tokens = candidate.microbatch * candidate.microbatches * facts.sequence / of["context"]
-    activations = 2 * tokens * facts.width * facts.layers / candidate.stages
-    exchanged = 8 * activations * (of["tensor"] > 1) / rate("tensor") + 4 * activations * (of["expert"] > 1) / rate("expert")
-    weights = state(problem, candidate) / facts.state_bytes * 2 * of["fsdp"]
-    gathered = 3 * weights * candidate.microbatches / rate("fsdp") if of["fsdp"] > 1 else 0
-    summed = 4 * weights / rate("data") if of["data"] > 1 else 0
-    work = computation(problem, candidate) / 0.7
-    return max(work, gathered) + exchanged + summed
+    """For the order of the search alone: a guess of the time, from how often such axes exchange how much in any model of layers."""
+    of, facts, count = candidate.of, problem.facts, candidate.microbatches
+    weights = 2 * facts.state({"tensor": of["tensor"], "expert": of["expert"]}, candidate.stages) / facts.state_bytes
+    tokens = candidate.microbatch * facts.sequence * facts.layers / candidate.stages
+    activations = 2 * tokens * facts.width
+    hidden = 3 * count * exchange(problem, candidate, ("fsdp", "context"), weights) + exchange(problem, candidate, ("data",), 4 * weights)
+    shown = 8 * count * exchange(problem, candidate, ("tensor",), activations / of["context"])
+    shown += 4 * count * exchange(problem, candidate, ("context",), activations / of["tensor"] / 2)
+    shown += 4 * count * exchange(problem, candidate, ("expert",), activations)
+    work = computation(problem, candidate) / 0.6
+    return max(work, hidden) + 0.3 * min(work, hidden) + shown
 
 
 def expected_memory(problem, candidate, kept):

@@ -21,6 +21,7 @@ class Candidate:
     zero: int = 0  # 1: the optimiser's state is divided over the data axis
     schedule: str = ""
     chunks: int = 1
+    flags: str = ""  # which of XLA's flags: see costs.FLAGS
 
     @functools.cached_property
     def of(self):
@@ -42,8 +43,9 @@ class Candidate:
     def settings(self):
         """All that tells it from others, as texts."""
         schedule = {"schedule": self.schedule + (f"-{self.chunks}" if self.chunks > 1 else "")} if self.schedule else {}
+        flags = {"flags": self.flags} if self.flags else {}
         return {**{axis: str(size) for axis, size in self.sizes}, **({"zero": "1"} if self.zero else {}), "microbatch": str(self.microbatch),
-                "remat": self.remat, **schedule, "between_nodes": "+".join(f"{axis}:{size}" for axis, size in self.outer) or "none"}
+                "remat": self.remat, **schedule, "between_nodes": "+".join(f"{axis}:{size}" for axis, size in self.outer) or "none", **flags}
 
     def __str__(self):
         return ",".join(f"{key}={value}" for key, value in self.settings().items())

@@ -11,6 +11,10 @@ import json
 import schedules
 from candidates import INNER
 
+# XLA's flags for collectives that run beside computation, as NVIDIA's recipes for MaxText set them (dgxc-benchmarking)
+FLAGS = {"pipelined": ("--xla_gpu_all_gather_combine_threshold_bytes=2147483648", "--xla_gpu_reduce_scatter_combine_threshold_bytes=16777216",
+                       "--xla_gpu_enable_pipelined_all_gather=true", "--xla_gpu_enable_pipelined_reduce_scatter=true",
+                       "--xla_gpu_enable_pipelined_all_reduce=true")}
 ACCUMULATED = 2  # microbatches of the program that stands for more
 
 
@@ -32,6 +36,7 @@ class Request:
     keys: tuple
     devices: int
     system: str
+    flags: tuple = ()
 
     @property
     def name(self):
@@ -63,7 +68,7 @@ def request(problem, candidate, part="", data=None):
         dense = int(own["first_num_dense_layers"]) if part == "first" else 0
         keys |= {"pipeline_part": part, "base_num_decoder_layers": problem.facts.layers // candidate.stages, "first_num_dense_layers": dense}
     return Request(tuple(sorted((key, value if not isinstance(value, list) else tuple(value)) for key, value in keys.items())), devices,
-                   problem.network.of(devices))
+                   problem.network.of(devices), FLAGS.get(candidate.flags, ()))
 
 
 def requests(problem, candidate):
@@ -114,6 +119,16 @@ def transfer_time(problem, candidate):
     return level.latency + sent / level.bandwidth
 
 
+def work_of(count, alone, whole, rest):
+    """Exposed communication, computation and energy of a stage's step: `count` microbatches, and once what it does beside them."""
+    passes = alone["forward_s"] + alone["backward_s"]
+    once = max(0.0, whole["exposed_communication_s"] - alone["exposed_communication_s"])
+    exposed = count * alone["exposed_communication_s"] + once
+    part = passes / alone["step_time_s"]
+    energy = (count - 1) * part * (alone["energy_j"] or 0) + (whole["energy_j"] or 0)
+    return exposed, count * passes + rest - exposed, energy
+
+
 def of_pipeline(problem, candidate, answers):
     parts = [part_of(at, candidate.stages) for at in range(candidate.stages)]
     alone = {part: answers.get(f"{part} alone", answers[part]) for part in set(parts)}
@@ -123,14 +138,11 @@ def of_pipeline(problem, candidate, answers):
     made = schedules.run(schedule, stages, transfer_time(problem, candidate))
     rest = {part: max(0.0, answers[part]["step_time_s"] - alone[part]["forward_s"] - alone[part]["backward_s"]) for part in alone}
     step = max(end + rest[part] for end, part in zip(made.ends, parts))
-    count, longest = candidate.microbatches, max(alone, key=lambda part: alone[part]["step_time_s"])
-
-    def summed(name):
-        return [(answers[part][name] or 0) + (count - 1) * (alone[part][name] or 0) for part in parts]
-
+    longest = max(alone, key=lambda part: alone[part]["step_time_s"])
+    exposed, computed, energy = work_of(candidate.microbatches, alone[longest], answers[longest], rest[longest])
     kept = answers["kept"]["output_bytes"]
     memory = max(answers[part]["peak_memory_bytes"] + max(0.0, held - 1) * kept for part, held in zip(parts, made.held))
     return common(problem, candidate, step, {
-        "sigma_s": answers[longest]["step_time_sigma_s"] / answers[longest]["step_time_s"] * step, "compute_s": max(summed("compute_time_s")),
-        "exposed_s": max(summed("exposed_communication_s")), "bubble": 1 - max(made.busy) / max(made.ends), "peak_memory_bytes": memory,
-        "energy_j": sum(summed("energy_j")) * problem.network.devices / candidate.stages, "products_s": max(summed("products_s"))})
+        "sigma_s": answers[longest]["step_time_sigma_s"] / answers[longest]["step_time_s"] * step, "compute_s": computed, "exposed_s": exposed,
+        "bubble": 1 - max(made.busy) / max(made.ends), "peak_memory_bytes": memory,
+        "energy_j": energy * problem.network.devices, "products_s": candidate.microbatches * alone[longest]["products_s"]})

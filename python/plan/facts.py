@@ -30,6 +30,7 @@ class Facts:
     cycle: int  # layers of a cycle of kinds
     sequence: int
     width: int
+    remembered: dict = dataclasses.field(default_factory=dict, compare=False)  # sums over leaves, of which many candidates have the same
 
     def parts(self, leaf, sizes, data=1):
         """How many devices share a leaf; `data`: of the axis over which the optimiser's state is divided, too."""
@@ -45,6 +46,12 @@ class Facts:
     def state(self, sizes, stages=1, zero=0):
         """Least bytes of weights and optimiser state on the fullest device: an even share of the layers on each stage."""
         data = sizes.get("data", 1) if zero else 1
+        key = *sorted((axis, size) for axis, size in sizes.items() if size > 1 and axis != "data"), stages, data
+        if key not in self.remembered:
+            self.remembered[key] = self.state_sum(sizes, stages, data)
+        return self.remembered[key]
+
+    def state_sum(self, sizes, stages, data):
         weight = ITEM[self.keys["weight_dtype"]]
         total = 0
         for leaf in self.leaves:

@@ -42,7 +42,7 @@ def options(words):
     parser.add_argument("--schedule", default=SCHEDULES, help="pipeline schedules: gpipe, 1f1b, interleaved-CHUNKS, zb-h1")
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="a setting of the configuration")
     parser.add_argument("--top", type=int, default=10, help="how many to show")
-    parser.add_argument("--evaluations", type=int, default=150, help="most candidates that are estimated")
+    parser.add_argument("--evaluations", type=int, default=100, help="most candidates that are estimated")
     parser.add_argument("--why", metavar="AXIS=SIZE,...", help="also the best with these settings, and what makes the difference")
     parser.add_argument("--format", choices=("table", "json"), default="table")
     parser.add_argument("--output", help="folder that keeps programs, commands, plan.json and report.html; what is there is not made again")

@@ -9,6 +9,7 @@ import candidates
 import costs
 import network
 import options
+import why
 from environments import Refused
 from facts import facts
 from models.remat import POLICIES
@@ -76,6 +77,9 @@ async def planned(arguments, scratch):
         kept = {remat: max(0, each["peak_memory_bytes"] - each["argument_bytes"]) for remat, each in singles.items()}
         search = Search(problem, found, arguments, kept)
         await search.run(workers, progress(arguments))
-    return answer.told(arguments, space, search, len(found), refused)
+        if not arguments.device.startswith("TPU"):
+            await search.polish(workers)
+        other = await why.compared(arguments.why, found, search, workers) if arguments.why and search.best else None
+    return answer.told(arguments, space, search, len(found), refused, other)
 
 

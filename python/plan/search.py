@@ -4,12 +4,14 @@ The order and the answer depend on the problem alone, not on how fast the worker
 """
 import asyncio
 import collections
+import dataclasses
 import pathlib
 
 import bounds
 import costs
 
-WAVE = 12
+SAME = 0.999  # flags that save less are left out
+WAVE = 6  # groups of candidates that are estimated together
 OBJECTIVES = {"tokens_per_s": "step_time_s", "cost": "cost", "energy": "energy_j"}
 
 
@@ -17,8 +19,8 @@ class Search:
     def __init__(self, problem, found, options, kept):
         self.problem, self.options, self.kept = problem, options, kept
         self.funnel = collections.Counter()
-        self.answers, self.rows, self.failed = {}, [], []
-        self.ratios = {}
+        self.answers, self.rows, self.failed, self.seen = {}, [], [], set()
+        self.ratios, self.products = {}, {}
         self.waiting = []
         for candidate in found:
             if bounds.state(problem, candidate) > problem.capacity:
@@ -30,6 +32,7 @@ class Search:
             else:
                 self.waiting.append(candidate)
         self.guesses = {candidate: self.guess(candidate) for candidate in self.waiting}
+        self.bounds = {candidate: bounds.time(problem, candidate) for candidate in self.waiting}
 
     def guess(self, candidate):
         """Whether it will hardly fit, and its likely time."""
@@ -38,11 +41,26 @@ class Search:
 
     def kind(self, candidate):
         """Candidates that compute alike: what one of them took tells of the others."""
-        return candidate.of["tensor"], candidate.of["context"], candidate.of["expert"], candidate.stages, candidate.remat, candidate.microbatch
+        return (candidate.of["context"], candidate.of["tensor"], candidate.of["expert"], candidate.stages, candidate.remat, candidate.microbatch)
 
     def order(self, candidate):
         over, time = self.guesses[candidate]
-        return over, time * self.ratios.get(self.kind(candidate), 1.0), str(candidate)
+        kind = self.kind(candidate)
+        ratio = next((self.ratios[key] for key in (kind, kind[:3], kind[:1]) if key in self.ratios), 1.0)
+        return over, time * ratio
+
+    def wave(self):
+        """The likeliest of different kinds, each with all its schedules, as these share programs."""
+        groups, kinds = {}, set()
+        for candidate in sorted(self.waiting, key=self.order):
+            group = candidate.sizes, candidate.outer, candidate.microbatch, candidate.remat, candidate.zero
+            if group in groups:
+                groups[group].append(candidate)
+            elif len(groups) < WAVE and self.kind(candidate) not in kinds:
+                kinds.add(self.kind(candidate))
+                groups[group] = [candidate]
+        found = [candidate for group in groups.values() for candidate in group]
+        return found[:self.options.evaluations - self.funnel["estimated"]]
 
     @property
     def objective(self):
@@ -55,7 +73,7 @@ class Search:
 
     def least(self, candidate):
         """The objective that the candidate cannot be below."""
-        time = bounds.time(self.problem, candidate)
+        time = max(self.bounds[candidate], self.products.get(self.kind(candidate), 0.0))
         if self.options.objective == "cost":
             return time * self.problem.network.devices * self.problem.price / 3600
         return time if self.options.objective == "tokens_per_s" else 0.0
@@ -71,6 +89,8 @@ class Search:
                 too_large[alike] = min(too_large.get(alike, 1 << 62), row["candidate"].microbatch)
         left = []
         for candidate in self.waiting:
+            if candidate in self.seen:
+                continue
             if self.least(candidate) > limit:
                 self.funnel["cannot be among the best by its lower bound"] += 1
             elif candidate.microbatch > too_large.get(without_microbatch(candidate), 1 << 62):
@@ -81,13 +101,26 @@ class Search:
 
     async def run(self, workers, told):
         while self.waiting and self.funnel["estimated"] < self.options.evaluations:
-            self.waiting.sort(key=self.order)
-            wave = self.waiting[:min(WAVE, self.options.evaluations - self.funnel["estimated"])]
-            self.waiting = self.waiting[len(wave):]
-            await self.estimate(workers, wave)
+            await self.estimate(workers, self.wave())
             self.prune()
             told(self)
         self.funnel["not visited"] = len(self.waiting)
+
+    async def visit(self, workers, alike, most):
+        """Estimates the likeliest of some candidates, the answer to a question beside the search."""
+        alike = sorted((candidate for candidate in alike if candidate in self.guesses and candidate not in self.seen), key=self.order)
+        for at in range(0, min(most, len(alike)), WAVE):
+            await self.estimate(workers, alike[at:min(most, at + WAVE)])
+
+    async def polish(self, workers):
+        """The best again with XLA's flags, for which no program has to be made."""
+        best = [row["candidate"] for row in self.best[:self.options.top] if not row["candidate"].flags]
+        again = [dataclasses.replace(candidate, flags=flags) for candidate in best for flags in costs.FLAGS]
+        self.guesses |= {candidate: self.guess(candidate) for candidate in again}
+        await self.estimate(workers, again)
+        plain = {row["candidate"]: row[self.objective] for row in self.rows}
+        self.rows = [row for row in self.rows if not row["candidate"].flags or
+                     row[self.objective] < SAME * plain[dataclasses.replace(row["candidate"], flags="")]]
 
     async def estimate(self, workers, wave):
         wanted = [costs.requests(self.problem, candidate) for candidate in wave]
@@ -100,10 +133,12 @@ class Search:
     def asked(self, request):
         keys = {key: list(value) if isinstance(value, tuple) else value for key, value in request.keys}
         return {"keys": keys, "devices": request.devices, "program": str(pathlib.Path(self.options.programs) / f"{request.name}.mlir.gz"),
-                "run": ["--device", self.options.device, "--system", request.system, *self.options.run_options]}
+                "run": ["--device", self.options.device, "--system", request.system, *(f"--xla-flag={flag}" for flag in request.flags),
+                        *self.options.run_options]}
 
     def take(self, candidate, answers):
         self.funnel["estimated"] += 1
+        self.seen.add(candidate)
         error = next((answer["error"] for answer in answers.values() if "error" in answer), None)
         if error:
             self.failed.append((candidate, error))
@@ -114,7 +149,11 @@ class Search:
                           "bound_s": bounds.time(self.problem, candidate), "state_bytes": bounds.state(self.problem, candidate), **row})
         if not row["fits"]:
             self.funnel["estimated, but does not fit"] += 1
-        self.ratios[self.kind(candidate)] = row["step_time_s"] / self.guesses[candidate][1]
+        kind = self.kind(candidate)
+        ratio = row["step_time_s"] / self.guesses[candidate][1]
+        for key in (kind, kind[:3], kind[:1]):
+            self.ratios[key] = min(self.ratios.get(key, float("inf")), ratio)
+        self.products[kind] = min(self.products.get(kind, float("inf")), row["products_s"])
 
 
 def without_microbatch(candidate):

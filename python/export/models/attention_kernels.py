@@ -21,40 +21,40 @@ def plain(q, k, v, window, blocks=None):
     return jnp.einsum("bkgts,bskd->btkgd", weights, v).reshape(batch, length, heads, v.shape[-1])
 
 
-@functools.partial(jax.custom_vjp, nondiff_argnums=(3,))
-def _cudnn(q, k, v, window):
-    return _cudnn_forward(q, k, v, window)[0]
+@functools.partial(jax.custom_vjp, nondiff_argnums=(3, 4))
+def _cudnn(q, k, v, window, causal):
+    return _cudnn_forward(q, k, v, window, causal)[0]
 
 
-def _cudnn_arguments(q, window):
+def _cudnn_arguments(q, window, causal):
     """What the primitives of jax.nn.dot_product_attention(implementation="cudnn") want besides queries, keys and values."""
     from jax._src.cudnn import fused_attention_stablehlo as fused
 
     empty = jnp.zeros((0,), q.dtype)
-    how = {"scale": q.shape[-1] ** -0.5, "seed": 42, "dropout_rate": 0.0, "variadic_args": (False, False), "mask_type": fused.MaskType.CAUSAL,
+    how = {"scale": q.shape[-1] ** -0.5, "seed": 42, "dropout_rate": 0.0, "variadic_args": (False, False), "mask_type": fused.MaskType.CAUSAL if causal else fused.MaskType.NO_MASK,
            "layout": fused.AttentionLayout.BTNH.value, "sliding_window_length": window}
     return fused, (empty,) * 7, how
 
 
-def _cudnn_forward(q, k, v, window):
-    fused, empty, how = _cudnn_arguments(q, window)
+def _cudnn_forward(q, k, v, window, causal):
+    fused, empty, how = _cudnn_arguments(q, window, causal)
     out, statistics = fused._dot_product_attention_fwd_impl(q, k, v, *empty, is_training=True, **how)
     out, statistics = checkpoint_name(out, "context"), checkpoint_name(statistics, "context")
     return out, (q, k, v, out, statistics)
 
 
-def _cudnn_backward(window, kept, gradient):
+def _cudnn_backward(window, causal, kept, gradient):
     q, k, v, out, statistics = kept
-    fused, empty, how = _cudnn_arguments(q, window)
+    fused, empty, how = _cudnn_arguments(q, window, causal)
     return tuple(fused._dot_product_attention_bwd_impl(q, k, v, *empty, statistics, out, gradient, **how))
 
 
 _cudnn.defvjp(_cudnn_forward, _cudnn_backward)
 
 
-def cudnn(q, k, v, window, blocks=None):
+def cudnn(q, k, v, window, blocks=None, causal=True):
     del blocks
-    return _cudnn(q, k, v, window or None)
+    return _cudnn(q, k, v, window or None, causal)
 
 
 def _at_most(block, length):
@@ -65,12 +65,12 @@ def _at_most(block, length):
     return block
 
 
-def splash(q, k, v, window, blocks):
+def splash(q, k, v, window, blocks, causal=True):
     from jax.experimental.pallas.ops.tpu.splash_attention import splash_attention_kernel as kernel, splash_attention_mask as masks
 
     length, keys, heads = q.shape[1], k.shape[1], q.shape[2]
     shape = (length, keys)
-    mask = masks.LocalMask(shape, (window - 1, 0), 0) if window else masks.CausalMask(shape)
+    mask = masks.LocalMask(shape, (window - 1, 0), 0) if window else masks.CausalMask(shape) if causal else masks.FullMask(shape)
     size = {name: _at_most(value, keys if "kv" in name.split("_")[1] else length) for name, value in blocks.items() if isinstance(value, int)
             and not isinstance(value, bool)}
     fused = blocks.get("fused", False)
@@ -89,7 +89,7 @@ def _padded(v, size):
     return jnp.pad(v, ((0, 0), (0, 0), (0, 0), (0, size - v.shape[-1]))), v.shape[-1]
 
 
-def pallas_flash(q, k, v, window, blocks):
+def pallas_flash(q, k, v, window, blocks, causal=True):
     """The kernel before splash attention; every head has keys of its own and there are no windows."""
     del window
     from jax.experimental.pallas.ops.tpu import flash_attention as kernel
@@ -99,13 +99,21 @@ def pallas_flash(q, k, v, window, blocks):
              "block_k_dq", "block_q_dq")
     q, k, v = (jnp.swapaxes(each, 1, 2) for each in (q, k, v))
     repeated = [jnp.repeat(each, q.shape[1] // each.shape[1], axis=1) for each in (k, v)]
-    out = kernel.flash_attention(q, *repeated, causal=True, sm_scale=q.shape[-1] ** -0.5,
+    out = kernel.flash_attention(q, *repeated, causal=causal, sm_scale=q.shape[-1] ** -0.5,
                                  block_sizes=kernel.BlockSizes(block_b=1, **{name: block for name in names}))
     return checkpoint_name(jnp.swapaxes(out, 1, 2), "context")
 
 
 KERNELS = {"dot_product": plain, "cudnn_flash_te": cudnn, "cudnn_flash_jax": cudnn, "flash": splash, "splash": splash, "pallas_flash": pallas_flash}
 PLATFORMS = {"cudnn_flash_te": "cuda", "cudnn_flash_jax": "cuda", "flash": "tpu", "splash": "tpu", "pallas_flash": "tpu"}
+
+
+def balanced(kernel, q, k, v):
+    """A device's part of a sequence over the context axis, as the mean of all devices: with balanced loads each has one piece from the front half
+    and one from the back half, which see a quarter and three quarters of the keys."""
+    half, quarter = q.shape[1] // 2, k.shape[1] // 4
+    seen = ((q[:, :half], quarter), (q[:, half:], 3 * quarter))
+    return jnp.concatenate([kernel(part, k[:, :keys], v[:, :keys], causal=False) for part, keys in seen], axis=1)
 
 
 def attend(config, split, q, k, v, kind):
@@ -117,6 +125,8 @@ def attend(config, split, q, k, v, kind):
     if config.attention != "dot_product":
         if k.shape[2] % split.size("heads"):
             k, v = (jnp.repeat(each, q.shape[2] // k.shape[2], axis=2) for each in (k, v))
+        if split.size("length") > 1 and not kind.window:
+            kernel = functools.partial(balanced, kernel)
         own, others = split.spec("batch", "length", "heads", None), split.spec("batch", None, "heads", None)
         kernel = jax.shard_map(kernel, mesh=split.mesh, in_specs=(own, others, others), out_specs=own, check_vma=False)
     return kernel(q, k, v).reshape(*shape[:3], v.shape[-1])

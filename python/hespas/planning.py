@@ -1,0 +1,99 @@
+"""Which parallelism a step should have: `hespas plan` from Python."""
+from __future__ import annotations
+
+import json
+import math
+import os
+import subprocess
+import sys
+from typing import Any, Sequence
+
+from hespas import errors
+from hespas.pipeline import _device_text, _system_text
+from hespas.sweeps import _told
+
+
+class PlanRow:
+    """One configuration of a plan: its figures as attributes (`step_time_s`, `mfu`, `peak_memory_bytes`, ...), and how to run it in JAX."""
+
+    def __init__(self, row: dict[str, Any]):
+        self.row = row
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return self.__dict__["row"][name]
+        except KeyError:
+            raise AttributeError(name) from None
+
+    @property
+    def mesh(self) -> Any:
+        """A jax.sharding.Mesh of the axes, the outermost first, over jax.devices(): parts between nodes lie outside those within them."""
+        import jax
+        import numpy as np
+
+        between, within = self.row["mesh"]["between_nodes"], self.row["mesh"]["within_nodes"]
+        count = math.prod(between) * math.prod(within)
+        if len(jax.devices()) < count:
+            raise ValueError(f"the plan is for {count} devices, and JAX has {len(jax.devices())}")
+        axes = len(between)
+        order = [at for axis in range(axes) for at in (axis, axes + axis)]
+        numbers = np.arange(count).reshape([*between, *within]).transpose(order).reshape(self.row["mesh"]["shape"])
+        return jax.sharding.Mesh(np.array(jax.devices()[:count], dtype=object)[numbers], tuple(self.row["mesh"]["axis_names"]))
+
+    @property
+    def compiler_options(self) -> dict[str, Any]:
+        """For `lowered.compile(compiler_options=...)`: XLA's flags with which the row was estimated."""
+        pairs = (flag.removeprefix("--").partition("=")[::2] for flag in self.row["xla_flags"])
+        return {name: {"true": True, "false": False}.get(value, int(value) if value.isdigit() else value) for name, value in pairs}
+
+    def __repr__(self) -> str:
+        return f"<hespas.PlanRow {self.row['name']}: {self.row['step_time_s']:.4g} s>"
+
+
+class Plan:
+    """The best configurations, the fastest first; `front` is the Pareto front of time and memory, `funnel` counts what was left out and why."""
+
+    def __init__(self, answer: dict[str, Any]):
+        self.answer = answer
+        self.best = [PlanRow(row) for row in answer["best"]]
+        self.front = [PlanRow(row) for row in answer["front"]]
+        self.funnel: dict[str, int] = answer["funnel"]
+        self.why = PlanRow(answer["why"]) if answer["why"] else None
+
+    def __len__(self) -> int:
+        return len(self.best)
+
+    def __getitem__(self, at: int) -> PlanRow:
+        return self.best[at]
+
+    def __repr__(self) -> str:
+        return f"<hespas.Plan of {len(self)} configurations; {self.best[0]!r}>"
+
+
+def plan(model: str | os.PathLike[str], device: Any, devices: int, *, system: Any = None, global_batch: int | str | None = None,
+         objective: str = "tokens_per_s", limit: str | None = None, axes: Sequence[str] = (), remat: Sequence[str] = (), schedule: Sequence[str] = (),
+         settings: dict[str, Any] | None = None, top: int = 10, evaluations: int = 100, why: str | None = None,
+         output: str | os.PathLike[str] | None = None) -> Plan:
+    """The best configurations of a training step: `hespas plan`.
+
+    model         a MaxText configuration (YAML), or the name of a model that `hespas export --maxtext --target-devices` knows
+    global_batch  sequences of a step, or tokens: "4M tokens"
+    limit         "memory=72GB"
+    settings      keys of the configuration to set
+
+    Raises UsageError or InputError for what the command refuses, and ToolError where no configuration fits.
+    """
+    words = ["plan", os.fspath(model), "--quiet", "--format", "json", "--device", _device_text(device), "--devices", str(devices), "--objective", objective,
+             "--top", str(top), "--evaluations", str(evaluations)]
+    for option, value in (("--system", None if system is None else _system_text(system)), ("--global-batch", global_batch), ("--limit", limit),
+                          ("--why", why), ("--output", output)):
+        words += [option, str(value)] if value is not None else []
+    for option, values in (("--axes", axes), ("--remat", remat), ("--schedule", schedule)):
+        words += [option, ",".join(values)] if values else []
+    words += [word for key, value in (settings or {}).items() for word in ("--set", f"{key}={value}")]
+    done = subprocess.run([sys.executable, "-c", "from hespas._commands import hespas; hespas()", *words], capture_output=True, text=True, check=False)
+    if done.returncode == 130:
+        raise KeyboardInterrupt
+    if done.returncode != 0:
+        raise errors.make(_told(done.stderr, done.returncode))
+    return Plan(json.loads(done.stdout))

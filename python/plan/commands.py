@@ -1,0 +1,49 @@
+"""How to run a row of a plan: its mesh in JAX, MaxText's flags, and the commands that predict it again."""
+import shlex
+
+from candidates import INNER
+from costs import mesh_keys, requests
+
+
+def mesh(candidate):
+    """Axes in MaxText's order, outermost first, with the parts of them between and within nodes."""
+    sizes = {axis: candidate.of[axis] for axis in INNER}
+    keys = mesh_keys(candidate, sizes)
+    names = [axis for axis in INNER if sizes[axis] > 1]
+    between = [keys[f"dcn_{axis}_parallelism"] for axis in names]
+    within = [keys[f"ici_{axis}_parallelism"] for axis in names]
+    if candidate.stages > 1:
+        names, between, within = ["pipeline", *names], [candidate.stages, *between], [1, *within]
+    return {"axis_names": names, "shape": [a * b for a, b in zip(between, within)], "between_nodes": between, "within_nodes": within}
+
+
+def maxtext(problem, candidate):
+    """The keys that differ from the configuration that was given."""
+    sizes = {axis: candidate.of[axis] for axis in INNER}
+    keys = {key: value for key, value in mesh_keys(candidate, sizes).items() if value != 1}
+    each = candidate.microbatch * candidate.batch_parts / problem.network.devices
+    keys |= {"remat_policy": candidate.remat, "shard_optimizer_over_data": bool(candidate.zero)}
+    if candidate.stages == 1:
+        return keys | {"per_device_batch_size": each, "gradient_accumulation_steps": candidate.microbatches}
+    return keys | {"dcn_pipeline_parallelism": candidate.stages, "per_device_batch_size": each * candidate.microbatches,
+                   "num_pipeline_microbatches": candidate.microbatches, "num_pipeline_repeats": candidate.chunks}
+
+
+def text_of(problem, arguments, row):
+    """A file of commands."""
+    candidate, own = row["candidate"], mesh(row["candidate"])
+    flags = [f"{key}={str(value).lower() if isinstance(value, bool) else value}" for key, value in maxtext(problem, candidate).items()]
+    lines = [f"# {row['name']}", "# JAX:", f"#   devices = jax.experimental.mesh_utils.create_hybrid_device_mesh({tuple(own['within_nodes'])}, {tuple(own['between_nodes'])})",
+             f"#   mesh = jax.sharding.Mesh(devices, {tuple(own['axis_names'])})", "# MaxText, beside the model's own:",
+             f"#   {' '.join(flags)}"]
+    if candidate.stages > 1:
+        lines.append(f"# The schedule {candidate.schedule} needs a runtime with a program for each stage; MaxText's own pipeline runs in lockstep.")
+    for part, request in requests(problem, candidate).items():
+        words = ["hespas", "run", f"programs/{request.name}.mlir.gz", "--device", arguments.device, "--system", request.system, *(f"--xla-flag={flag}" for flag in request.flags)]
+        lines.append(f"{shlex.join(words)}  # {part}")
+    return "\n".join(lines) + "\n"
+
+
+def write(folder, problem, arguments, rows):
+    for at, row in enumerate(rows, 1):
+        (folder / f"{at:02}.sh").write_text(text_of(problem, arguments, row))

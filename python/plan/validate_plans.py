@@ -1,0 +1,117 @@
+#!/usr/bin/env python3
+"""Configurations of data/published/parallelism.csv as `hespas plan` estimates them, beside what was measured.
+
+    python3 python/plan/validate_plans.py [--only TEXT]      prints errors, and how well the order of each model's configurations is met
+
+The rows are others' programs (Megatron-LM); ours are MaxText's with the same dimensions, mesh, schedule and no recomputation.
+"""
+import argparse
+import asyncio
+import collections
+import csv
+import os
+import pathlib
+import statistics
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parent / "export")]
+
+from environments import INSIDE, jax_python  # noqa: E402
+from export import data_folder, guarded  # noqa: E402
+
+AXES = {"tp": "tensor", "cp": "context", "pp": "pipeline", "dp": "data", "ep": "expert"}
+
+
+def candidate_of(row, remat):
+    from candidates import AXES as ORDER, Candidate
+
+    given = {AXES[key]: int(size) for key, size in (each.split("=") for each in row["parallelism"].split(";"))}
+    given["data"] //= given.get("expert", 1)  # experts are spread over the data-parallel ranks
+    sizes = tuple((axis, given[axis]) for axis in ORDER if given.get(axis, 1) > 1)
+    count = int(row["global_batch"]) // int(row["micro_batch"]) // (given["data"] * given.get("expert", 1))
+    schedule = "1f1b" if given.get("pipeline", 1) > 1 else ""
+    return Candidate(sizes, (), int(row["micro_batch"]), count, remat, 1 if given["data"] > 1 else 0, schedule)
+
+
+def keys_of(row):
+    import maxtext_config
+
+    return maxtext_config.settings(os.devnull, {"model_name": row["model_name"], "base_num_decoder_layers": int(row["layers"]), "hardware": "gpu",
+                                                "max_target_length": int(row["seq"]), "per_device_batch_size": 1})
+
+
+async def estimated(workers, row, remat, folder):
+    """The row's time and memory, or why there are none."""
+    import costs
+    import network
+    from facts import facts
+
+    keys, devices = keys_of(row), int(row["devices"])
+    problem = costs.Problem(keys, facts(keys), network.Network("auto", devices, (network.Level(devices, 900e9, 1e-6),)), {}, 0.0, 1.0, 1.0, float("inf"), 0.0)
+    candidate, answers = candidate_of(row, remat), {}
+    for part, request in costs.requests(problem, candidate).items():
+        plain = {key: list(value) if isinstance(value, tuple) else value for key, value in request.keys}
+        answer = await workers.ask({"keys": plain, "devices": request.devices, "program": f"{folder}/{request.name}.mlir.gz",
+                                    "run": ["--device", row["device"], "--system", request.system]})
+        if "error" in answer:
+            return answer["error"]
+        answers[part] = answer["figures"]
+    return costs.figures(problem, candidate, answers)
+
+
+def ranks(values):
+    order = sorted(values)
+    return [order.index(value) + (order.count(value) - 1) / 2 for value in values]
+
+
+def rank_correlation(one, other):
+    """Spearman's."""
+    return statistics.correlation(ranks(one), ranks(other)) if len(set(one)) > 1 and len(set(other)) > 1 else float("nan")
+
+
+async def rows_of(rows, remat, folder):
+    from workers import Workers
+
+    async with Workers([sys.executable, HERE / "make_programs.py", folder, os.environ["HESPAS_COMMAND"]], len(rows)) as workers:
+        return await asyncio.gather(*(estimated(workers, row, remat, folder) for row in rows))
+
+
+def shown(rows, found):
+    groups = collections.defaultdict(list)
+    for row, one in zip(rows, found):
+        if isinstance(one, str):
+            print(f"{row['id']}: {one}")
+            continue
+        measured, memory = float(row["step_time_s"]), float(row["peak_memory_gib"] or "nan")
+        time_error, memory_error = one["step_time_s"] / measured - 1, one["peak_memory_bytes"] / 2**30 / memory - 1
+        tokens = int(row["global_batch"]) * int(row["seq"])
+        groups[row["model"]].append((measured / tokens, one["step_time_s"] / tokens, time_error, memory_error))
+        print(f"{row['id']:<50} {measured:>9.4g} s {one['step_time_s']:>9.4g} s {time_error:>+7.1%}  {memory:>7.2f} GiB {memory_error:>+7.1%}")
+    for model, each in groups.items():
+        measured, ours, times, memories = zip(*each)
+        print(f"{model}: {len(each)} rows, rank correlation {rank_correlation(measured, ours):.2f}, mean absolute error of time "
+              f"{statistics.fmean(map(abs, times)):.1%}, of memory {statistics.fmean(map(abs, memories)):.1%}")
+
+
+def main(words):
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", default="", help="rows whose name holds the text")
+    parser.add_argument("--remat", default="minimal_flash", help="policy that stands for fused layers without recomputation")
+    arguments = parser.parse_args(words)
+    rows = [row for row in csv.DictReader((data_folder() / "published/parallelism.csv").open(newline="")) if arguments.only in row["id"]]
+    with tempfile.TemporaryDirectory(prefix="hespas-", ignore_cleanup_errors=True) as folder:
+        shown(rows, asyncio.run(rows_of(rows, arguments.remat, folder)))
+
+
+def start():
+    words = sys.argv[1:]
+    if words[:1] == [INSIDE]:
+        return main(words[1:])
+    python = jax_python()
+    return os.execv(python, [python, __file__, INSIDE, *words])
+
+
+if __name__ == "__main__":
+    guarded(start)
