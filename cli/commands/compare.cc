@@ -77,6 +77,7 @@ void AddCompareCommand(CLI::App& app, Console& console) {
                      "a profiler's trace of the same step: JAX's trace.json.gz or what torch.profiler exports");
   command.add_option("--xla-dump", compare.xla_dump,
                      "a folder that XLA wrote with --xla_dump_to: our kernels of PROGRAM against its compiled ones");
+  AddXlaFlagOption(command, compare.run.optimise.xla_flags);
   AddModelOptions(command, compare.run);
   AddBackendOption(command, compare.run);
   AddTraceOptions(command, compare.run);
