@@ -62,6 +62,22 @@ def nearest_miss(search):
             f"take {over:.2f} times the memory, about {over:.2f} times the devices with the same batch, or a smaller batch or sequence")
 
 
+def of_program(arguments, rows, steps):
+    """The answer for a program of the user's own; its rows have no candidates."""
+    from search import OBJECTIVES
+
+    key = OBJECTIVES[arguments.objective]
+    best = sorted(rows, key=lambda row: (row[key], row["name"]))[:arguments.top]
+    steps = {reason: number for reason, number in steps.items() if number}
+    if arguments.format == "json":
+        print(json.dumps({"schema_version": 1, "devices": arguments.devices, "objective": arguments.objective, "best": best, "front": front(rows),
+                          "funnel": steps, "gap": 0.0, "why": None}, indent=2))
+        return 0
+    print("\n".join([*table(best, best[0]), "= within one standard deviation of the best", "", "front of time and memory", *table(front(rows), best[0]), "",
+                     *(f"{number:>8}  {reason}" for reason, number in steps.items())]))
+    return 0
+
+
 def as_json(row):
     return {key: value for key, value in row.items() if key != "candidate"} | {
         "settings": row["candidate"].settings(), "mesh": commands.mesh(row["candidate"]), "xla_flags": list(costs.FLAGS.get(row["candidate"].flags, ()))}

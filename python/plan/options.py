@@ -11,9 +11,10 @@ DESCRIPTION = """`hespas plan`: which parallelism, pipeline schedule, rematerial
 
     hespas plan llama3-70b --devices 512 --device H100_80GB --global-batch "4M tokens"
     hespas plan mine.yml --devices 64 --device TPUv5p --objective cost --price 4.2 --limit memory=90GB
+    hespas plan step.py:train --axes data,tensor --devices 8 --device H100_80GB      a JAX function of yours: the axes of its mesh
     hespas plan llama2-7b --devices 16 --device A100_SXM_80GB --why "tensor=8,pipeline=2"
 
-The model is MaxText's configuration or the name of a model that it knows. XLA's partitioner makes the programs of each candidate, `hespas run`
+The model is MaxText's configuration, the name of a model that it knows, or a program as `hespas export` takes and writes it. XLA's partitioner makes the programs of each candidate, `hespas run`
 estimates them. What follows `--` goes to `hespas run`.
 """
 REMATS = "none,minimal_flash,full,minimal_offloaded"
@@ -29,7 +30,8 @@ class Parser(argparse.ArgumentParser):
 def options(words):
     own, run_options = (words[:words.index("--")], words[words.index("--") + 1:]) if "--" in words else (words, [])
     parser = Parser(prog="hespas plan", description=DESCRIPTION, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False)
-    parser.add_argument("model", help="CONFIG.yml of MaxText, or a model's name")
+    parser.add_argument("model", help="CONFIG.yml of MaxText, a model's name, FILE.py[:FUNCTION], or unpartitioned StableHLO")
+    parser.add_argument("--arg", action="append", default=[], metavar="TYPE[SHAPE]@AXES", help="one argument of the function, as `hespas export` takes it")
     parser.add_argument("--devices", type=int, required=True, help="how many there are")
     parser.add_argument("--device", required=True, help="preset or file")
     parser.add_argument("--system", default="auto", help='network: auto (the vendor\'s), or a line such as "H100_80GB 8x64 ib=400Gbit/s"')

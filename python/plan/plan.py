@@ -15,6 +15,7 @@ from options import options  # noqa: E402
 
 
 def main(words):
+    import own_program
     import planning
 
     arguments = options(words)
@@ -23,6 +24,8 @@ def main(words):
     with tempfile.TemporaryDirectory(prefix=".hespas-", dir=arguments.output, ignore_cleanup_errors=True) as scratch:
         arguments.programs = pathlib.Path(arguments.output, "programs") if arguments.output else pathlib.Path(scratch)
         try:
+            if own_program.is_own(arguments.model):
+                return own_program.planned(arguments, scratch)
             return asyncio.run(planning.planned(arguments, scratch))
         except asyncio.CancelledError:
             sys.stderr.write("interrupted\n")

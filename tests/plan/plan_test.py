@@ -37,6 +37,33 @@ class BadInput(unittest.TestCase):
         self.refused(2, "`hespas plan --help`", *MODEL, "--nonsense")
 
 
+class OwnPrograms(unittest.TestCase):
+    PROGRAM = pathlib.Path(os.environ["HESPAS_ROOT"]) / "tests/data/whole/llama3-tiny-4dev-raw.mlir.gz"
+
+    def test_rows_are_those_of_shard(self):
+        done = plan(self.PROGRAM, "--devices", "4", "--device", "A100_SXM_40GB", "--axes", "fsdp,tensor", "--format", "json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        rows = {row["name"]: row for row in json.loads(done.stdout)["best"]}
+        shard = subprocess.run([HESPAS, "shard", self.PROGRAM, "--devices", "4", "--axes", "fsdp,tensor", "--device", "A100_SXM_40GB", "--format", "json", "-q"],
+                               capture_output=True, text=True, check=True, timeout=600)
+        for row in json.loads(shard.stdout):
+            self.assertEqual((rows[row["mesh"]]["step_time_s"], rows[row["mesh"]]["peak_memory_bytes"]), (row["step_time_s"], row["peak_memory_bytes"]))
+
+    def test_a_function_and_what_does_not_fit(self):
+        with tempfile.TemporaryDirectory() as folder:
+            step = pathlib.Path(folder) / "step.py"
+            step.write_text("import jax.numpy as jnp\n\n\ndef step(x, w):\n    return jnp.tanh(x @ w)\n")
+            words = (step, "--devices", "4", "--device", "H100_80GB", "--axes", "rows,columns")
+            split = ("--arg", "bf16[4096,4096]@rows,-", "--arg", "bf16[4096,8192]@-,columns")
+            done = plan(*words, *split, "--format", "json")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual({row["name"] for row in json.loads(done.stdout)["best"]}, {"rows=4", "columns=4", "rows=2,columns=2"})
+            small = plan(*words, *split, "--limit", "memory=1MB")
+            self.assertEqual((small.returncode, "nearest is " in small.stderr), (5, True), small.stderr)
+            whole = plan(*words, "--arg", "bf16[4096,4096]", "--arg", "bf16[4096,8192]")
+            self.assertEqual((whole.returncode, "no axis along which" in whole.stderr), (1, True), whole.stderr)
+
+
 class Plans(unittest.TestCase):
     def setUp(self):
         place = tempfile.TemporaryDirectory()
@@ -79,6 +106,18 @@ class Plans(unittest.TestCase):
         for row in answer["best"]:
             self.assertLessEqual(row["bound_s"], row["step_time_s"], row["name"])
             self.assertLessEqual(row["state_bytes"], row["peak_memory_bytes"], row["name"])
+
+    def test_attention_over_the_context_axis_is_all_of_it(self):
+        """Devices see different parts of a causal mask; together they compute what one axis of batch computes."""
+        self.model.write_text(SMALL.replace("length: 1024", "length: 8192"))
+
+        flops = [self.export({"settings": {axis: "4", "remat": "full"}, "microbatches": 1}, 4, 4)["flops"] for axis in ("context", "data")]
+        self.assertAlmostEqual(flops[0] / flops[1], 1, delta=0.01)
+
+    def test_why_names_the_difference(self):
+        answer = self.planned("--devices", "8", "--global-batch", "32", "--evaluations", "6", "--why", "tensor=8")
+        self.assertEqual(answer["why"]["settings"]["tensor"], "8")
+        self.assertGreaterEqual(answer["why"]["step_time_s"], answer["best"][0]["step_time_s"])
 
     def test_the_same_twice(self):
         words = ("--devices", "8", "--global-batch", "32", "--evaluations", "12")

@@ -58,7 +58,7 @@ case $part in
     ;;
   jax)
     with_packages export
-    tests "$place/venv/bin/python" jax pipelines
+    tests "$place/venv/bin/python" jax pipelines plans
     ;;
   notebook)
     with_packages notebook

@@ -125,8 +125,9 @@ def attend(config, split, q, k, v, kind):
     if config.attention != "dot_product":
         if k.shape[2] % split.size("heads"):
             k, v = (jnp.repeat(each, q.shape[2] // k.shape[2], axis=2) for each in (k, v))
-        if split.size("length") > 1 and not kind.window:
-            kernel = functools.partial(balanced, kernel)
+        if split.size("length") > 1:  # each device projects its own part, and the parts are gathered
+            k, v = (split(each, "batch", "length", "heads", None) for each in (k, v))
+            kernel = kernel if kind.window else functools.partial(balanced, kernel)
         own, others = split.spec("batch", "length", "heads", None), split.spec("batch", None, "heads", None)
         kernel = jax.shard_map(kernel, mesh=split.mesh, in_specs=(own, others, others), out_specs=own, check_vma=False)
     return kernel(q, k, v).reshape(*shape[:3], v.shape[-1])

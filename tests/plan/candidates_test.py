@@ -1,0 +1,72 @@
+"""Candidates, networks and answers of `hespas plan`, without any program."""
+import os
+import pathlib
+import sys
+import unittest
+
+ROOT = pathlib.Path(os.environ["HESPAS_ROOT"])
+os.environ.setdefault("HESPAS_COMMAND", str(pathlib.Path(os.environ["HESPAS_BIN"]) / "hespas"))
+sys.path[:0] = [str(ROOT / "python/plan"), str(ROOT / "python/export")]
+
+import answer  # noqa: E402
+import commands  # noqa: E402
+import network  # noqa: E402
+from candidates import Candidate, factorisations, places, powers  # noqa: E402
+from environments import Refused  # noqa: E402
+
+
+class Spaces(unittest.TestCase):
+    def test_factorisations(self):
+        found = list(factorisations(12, ("a", "b")))
+        self.assertEqual([sizes["a"] * sizes["b"] for sizes in found], [12] * 6)
+        self.assertEqual(len(list(factorisations(512, ("a", "b", "c", "d", "e")))), 715)  # 9 twos over 5 axes: C(13, 4)
+
+    def test_each_order_of_filling_a_node_counts_once(self):
+        self.assertEqual(places({"tensor": 8, "fsdp": 64}, 8), [(("fsdp", 64),), (("fsdp", 8), ("tensor", 8))])
+        self.assertEqual(places({"tensor": 2, "fsdp": 32}, 8), [(("fsdp", 8),), (("fsdp", 4), ("tensor", 2))])
+        self.assertEqual(places({"tensor": 4}, 8), [()])
+
+    def test_powers(self):
+        self.assertEqual((powers(24), powers(7)), ([1, 2, 4, 8], [1]))
+
+
+class Networks(unittest.TestCase):
+    def test_nodes_and_stages(self):
+        net = network.network_of("H100_80GB 8x64 ib=400Gbit/s", "H100_80GB", 512)
+        self.assertEqual((net.node, [level.devices for level in net.levels]), (8, [8, 64]))
+        self.assertEqual(net.of(32), "H100_80GB 8x4 ib=400Gbit/s")
+        self.assertEqual(net.of(4), "H100_80GB 4x1 ib=400Gbit/s")
+        self.assertIsNone(net.of(12))
+        self.assertEqual((net.between(4).bandwidth, net.between(8).bandwidth), (450e9, 50e9))
+        for devices in (4, 32):
+            self.assertEqual(int(network.figures_of("systems", net.of(devices))["npus"]), devices)
+
+    def test_reference_networks(self):
+        for device, devices, line in (("H100_80GB", 512, "H100_80GB 8x64"), ("GB200_192GB", 144, "GB200_192GB 72x2"), ("TPUv5e", 512, "TPUv5e 16x16 slices=2"),
+                                      ("TPUv5p", 64, "TPUv5p 4x4x4")):
+            self.assertEqual(network.one_line(device, devices), line)
+            self.assertEqual(network.network_of("auto", device, devices).devices, devices)
+
+    def test_a_network_of_another_size(self):
+        with self.assertRaises(Refused):
+            network.network_of("H100_80GB 8x4", "H100_80GB", 16)
+
+
+class Answers(unittest.TestCase):
+    ROWS = [{"name": name, "step_time_s": step, "sigma_s": 0.1, "peak_memory_bytes": memory} for name, step, memory in
+            (("a", 1.0, 50), ("b", 1.05, 60), ("c", 1.2, 40), ("d", 1.2, 40), ("e", 2.0, 45), ("f", 3.0, 10))]
+
+    def test_the_front_has_what_nothing_beats_in_both(self):
+        self.assertEqual([row["name"] for row in answer.front(self.ROWS)], ["a", "c", "f"])
+
+    def test_ties_are_within_a_standard_deviation(self):
+        self.assertEqual([answer.tied(row, self.ROWS[0]) for row in self.ROWS], [True, True, False, False, False, False])
+
+    def test_meshes_in_jax(self):
+        candidate = Candidate((("pipeline", 4), ("fsdp", 16), ("tensor", 8)), (("fsdp", 16),), 1, 8, "full", 0, "1f1b")
+        self.assertEqual(commands.mesh(candidate), {"axis_names": ["pipeline", "fsdp", "tensor"], "shape": [4, 16, 8], "between_nodes": [4, 16, 1],
+                                                    "within_nodes": [1, 1, 8]})
+
+
+if __name__ == "__main__":
+    unittest.main()
