@@ -8,6 +8,7 @@ namespace hespas {
 namespace {
 
 using testing::AllOf;
+using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -116,6 +117,22 @@ TEST(ConvolutionBias, AForwardConvolutionFusesItsSideInput) {
   EXPECT_THAT(calls("1x1", "multiply"), Not(HasSubstr("__cudnn$convBiasActivationForward")));
   // A reversed kernel makes a gradient, which has no such call.
   EXPECT_THAT(calls("3x3", "add"), Not(HasSubstr("__cudnn$convBiasActivationForward")));
+}
+
+TEST(ConvolutionBias, AForwardConvolutionFusesBiasSideInputAndRelu) {
+  const std::string x = "tensor<2x8x8x4xf32>";
+  const std::string text =
+      "func.func @main(%x: " + x + ", %y: " + x + ", %k: tensor<1x1x4x4xf32>, %b: tensor<4xf32>) -> " + x +
+      " {\n%z = stablehlo.constant dense<0.0> : " + x +
+      "\n%0 = stablehlo.convolution(%x, %k) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], "
+      "window = {pad = [[0, 0], [0, 0]]} {batch_group_count = 1 : i64, feature_group_count = 1 : "
+      "i64} : (" +
+      x + ", tensor<1x1x4x4xf32>) -> " + x + "\n%1 = stablehlo.broadcast_in_dim %b, dims = [3] : (tensor<4xf32>) -> " +
+      x + "\n%2 = stablehlo.add %0, %1 : " + x + "\n%3 = stablehlo.add %2, %y : " + x +
+      "\n%4 = stablehlo.maximum %3, %z : " + x + "\nreturn %4 : " + x + "\n}";
+  const ir::Module module = Optimised(text, Until("convolution-bias"));
+  EXPECT_THAT(Names(module), ElementsAre("stablehlo.custom_call"));
+  EXPECT_THAT(ir::PrintGeneric(module), HasSubstr("kRelu"));
 }
 
 }  // namespace

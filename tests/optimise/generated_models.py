@@ -7,6 +7,7 @@ import random
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 ACTIVATIONS = {"relu": jax.nn.relu, "gelu": jax.nn.gelu, "silu": jax.nn.silu, "tanh": jnp.tanh}
 
@@ -122,7 +123,7 @@ class Model:
             y = jax.nn.relu(y)
             x = x + y if y.shape == x.shape else y
             if self.random.random() < 0.4:
-                x = jax.lax.reduce_window(x, jnp.asarray(-jnp.inf, x.dtype), jax.lax.max, (1, 2, 2, 1), (1, 2, 2, 1), "VALID")
+                x = jax.lax.reduce_window(x, np.asarray(-np.inf, x.dtype), jax.lax.max, (1, 2, 2, 1), (1, 2, 2, 1), "VALID")
         return x.mean((1, 2)) @ self.parameter(x.shape[-1], 100)
 
     def scan(self, x):

@@ -119,5 +119,51 @@ TEST(Reductions, GoOverSeparateRunsOneAfterTheOther) {
   EXPECT_EQ(driver::Summarise(Optimised(over(8, 16), Until("fusion"))).total(), 2);
 }
 
+// x multiplies a small matrix and a large one; the large one alone is more than 32 MiB.
+TEST(MergeDots, TakesInALargeMatmulButNotTwo) {
+  const auto calls = [](const std::string& small) {
+    const std::string text =
+        "func.func @main(%x: tensor<64x1024xf32>, %a: tensor<1024x" + small +
+        "xf32>, %b: tensor<1024x16384xf32>) -> (tensor<64x" + small + "xf32>, tensor<64x16384xf32>) {\n" +
+        "%0 = stablehlo.dot_general %x, %a, contracting_dims = [1] x [0] : (tensor<64x1024xf32>, tensor<1024x" + small +
+        "xf32>) -> tensor<64x" + small + "xf32>\n" +
+        "%1 = stablehlo.dot_general %x, %b, contracting_dims = [1] x [0] : (tensor<64x1024xf32>, "
+        "tensor<1024x16384xf32>) -> tensor<64x16384xf32>\nreturn %0, %1 : tensor<64x" +
+        small + "xf32>, tensor<64x16384xf32>\n}";
+    return driver::Summarise(Optimised(text)).library_calls;
+  };
+  EXPECT_EQ(calls("8"), 1);
+  EXPECT_EQ(calls("16384"), 2);
+}
+
+TEST(Loops, WriteEqualArraysOnce) {
+  const std::string stack = "tensor<16x8xf32>";
+  const auto arrays = [&](const std::string& second) {
+    const ir::Module module = Optimised(
+        "func.func @main(%x: tensor<8xf32>) -> (" + stack + ", " + stack + ") {\n" +
+        "%c = stablehlo.constant dense<0.0> : tensor<f32>\n%0 = stablehlo.constant dense<0> : tensor<i32>\n" +
+        "%1 = stablehlo.constant dense<1> : tensor<i32>\n%n = stablehlo.constant dense<16> : tensor<i32>\n" +
+        "%z = stablehlo.broadcast_in_dim %c, dims = [] : (tensor<f32>) -> " + stack +
+        "\n%r:4 = stablehlo.while(%i = %0, %a = %z, %b = %z, %v = %x) : tensor<i32>, " + stack + ", " + stack +
+        ", tensor<8xf32>\ncond {\n%t = stablehlo.compare LT, %i, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>\n" +
+        "stablehlo.return %t : tensor<i1>\n} do {\n%w = stablehlo.tanh %v : tensor<8xf32>\n" +
+        "%p = stablehlo.reshape %v : (tensor<8xf32>) -> tensor<1x8xf32>\n" + "%q = stablehlo.reshape %" + second +
+        " : (tensor<8xf32>) -> tensor<1x8xf32>\n" + "%d = stablehlo.dynamic_update_slice %a, %p, %i, %0 : (" + stack +
+        ", tensor<1x8xf32>, tensor<i32>, tensor<i32>) -> " + stack +
+        "\n%e = stablehlo.dynamic_update_slice %b, %q, %i, %0 : (" + stack +
+        ", tensor<1x8xf32>, tensor<i32>, tensor<i32>) -> " + stack +
+        "\n%k = stablehlo.add %i, %1 : tensor<i32>\nstablehlo.return %k, %d, %e, %w : tensor<i32>, " + stack + ", " +
+        stack + ", tensor<8xf32>\n}\nreturn %r#1, %r#2 : " + stack + ", " + stack + "\n}");
+    const std::string text = ir::PrintGeneric(module);
+    size_t count = 0;
+    for (size_t at = text.find("dynamic_update_slice"); at != std::string::npos;
+         at = text.find("dynamic_update_slice", at + 1))
+      ++count;
+    return count;
+  };
+  EXPECT_EQ(arrays("v"), 1u);
+  EXPECT_EQ(arrays("w"), 2u);
+}
+
 }  // namespace
 }  // namespace hespas

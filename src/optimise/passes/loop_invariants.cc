@@ -14,6 +14,9 @@ namespace {
 using ir::OpKind;
 
 constexpr int kLongestChain = 16;
+// Bounds on our own time: arrays of a loop that are told apart, and ops that are compared for two of them.
+constexpr size_t kMostStacks = 64;
+constexpr int kMostSteps = 64;
 
 bool FeedsBroadcast(OpKind kind) {
   return kind == OpKind::kBroadcastInDim || kind == OpKind::kReshape || kind == OpKind::kConvert;
@@ -25,6 +28,7 @@ class LoopSinker {
 
   void Run() {
     MergeCounters();
+    MergeStacks();
     for (uint32_t i = 0; i < carried_; ++i) {
       if (IsUnchanged(i)) Sink(i, flow_.node(loop_).operands[i]);
     }
@@ -63,13 +67,83 @@ class LoopSinker {
       for (uint32_t i = 0; i < j; ++i) {
         if (merged_.contains(i) || StepOf(i) != step || ConstantText(flow_, flow_.node(loop_).operands[i]) != start)
           continue;
-        const ValueId old = Body().parameters[j];
-        for (const auto& body : flow_.node(loop_).bodies) body->Replace(body->parameters[j], body->parameters[i]);
-        kept_.push_back({j, old});
-        merged_[j] = i;
+        Unite(j, i);
         break;
       }
     }
+  }
+
+  void Unite(uint32_t gone, uint32_t kept) {
+    const ValueId old = Body().parameters[gone];
+    for (const auto& body : flow_.node(loop_).bodies) body->Replace(body->parameters[gone], body->parameters[kept]);
+    kept_.push_back({gone, old});
+    merged_[gone] = kept;
+  }
+
+  // Arrays that start alike, and into which each iteration writes the same at the same place, are one
+  // (TryRemoveRepeatedWhileTupleIndices).
+  void MergeStacks() {
+    std::vector<uint32_t> stacks;
+    for (uint32_t j = 0; j < carried_; ++j) {
+      const Node* write = WriteInto(j);
+      if (write == nullptr || merged_.contains(j)) continue;
+      const auto same = std::find_if(stacks.begin(), stacks.end(), [&](uint32_t i) { return AreAlike(i, j); });
+      if (same == stacks.end()) {
+        if (stacks.size() < kMostStacks) stacks.push_back(j);
+      } else {
+        Unite(j, *same);
+      }
+    }
+  }
+
+  // The op that writes into a carried array and makes the next one.
+  const Node* WriteInto(uint32_t i) {
+    const Node* write = Body().ProducerNode(Body().outputs[i]);
+    const bool writes = write != nullptr && write->kind == OpKind::kDynamicUpdateSlice;
+    return writes && write->operands[0] == Body().parameters[i] ? write : nullptr;
+  }
+
+  bool AreAlike(uint32_t i, uint32_t j) {
+    const auto& operands = flow_.node(loop_).operands;
+    const Node& a = *WriteInto(i);
+    const Node& b = *WriteInto(j);
+    if (flow_.type_id(operands[i]) != flow_.type_id(operands[j]) || a.operands.size() != b.operands.size())
+      return false;
+    int steps = kMostSteps;
+    for (size_t o = 1; o < a.operands.size(); ++o) {
+      if (!AreEqual(Body(), a.operands[o], b.operands[o], steps)) return false;
+    }
+    return AreEqual(flow_, operands[i], operands[j], steps);
+  }
+
+  static bool IsPlain(OpKind kind) {
+    const ir::OpSort sort = ir::Traits(kind).sort;
+    return sort == ir::OpSort::kElementwise || sort == ir::OpSort::kLayout || sort == ir::OpSort::kSlice ||
+           kind == OpKind::kConstant || kind == OpKind::kIota;
+  }
+
+  // Whether the same ops on the same operands make two values, as far as so many steps show.
+  static bool AreEqual(Dataflow& flow, ValueId a, ValueId b, int& steps) {
+    std::vector<std::pair<ValueId, ValueId>> work{{a, b}};
+    while (!work.empty()) {
+      const ValueId x = flow.Resolve(work.back().first);
+      const ValueId y = flow.Resolve(work.back().second);
+      work.pop_back();
+      if (x == y) continue;
+      const Node* p = flow.ProducerNode(x);
+      const Node* q = flow.ProducerNode(y);
+      const bool plain = p != nullptr && q != nullptr && p->result_count == 1 && q->result_count == 1 &&
+                         p->bodies.empty() && q->bodies.empty() && p->capture_count + q->capture_count == 0;
+      if (--steps < 0 || !plain || p->name != q->name || p->operands.size() != q->operands.size()) return false;
+      if (flow.type_id(x) != flow.type_id(y) || p->attributes.size() != q->attributes.size()) return false;
+      if (!IsPlain(p->kind)) return false;
+      for (size_t i = 0; i < p->attributes.size(); ++i) {
+        if (p->attributes[i].name != q->attributes[i].name || p->attributes[i].text != q->attributes[i].text)
+          return false;
+      }
+      for (size_t i = 0; i < p->operands.size(); ++i) work.push_back({p->operands[i], q->operands[i]});
+    }
+    return true;
   }
 
   // A constant, broadcast or not. XLA stores whatever else a loop does not change, broadcast masks, too.
