@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -24,14 +25,14 @@ inline constexpr std::nullptr_t kWords = nullptr;
 template <class Value>
 std::optional<Value> ValueOf(std::string_view text) {
   const auto found = std::ranges::find(kWords<Value>, text, &Word<Value>::text);
-  return found != std::ranges::end(kWords<Value>) ? std::optional(found->value) : std::nullopt;
+  return found != std::end(kWords<Value>) ? std::optional(found->value) : std::nullopt;
 }
 
 // Empty for a value without a word.
 template <class Value>
 std::string_view TextOf(Value value) {
   const auto found = std::ranges::find(kWords<Value>, value, &Word<Value>::value);
-  return found != std::ranges::end(kWords<Value>) ? found->text : std::string_view();
+  return found != std::end(kWords<Value>) ? found->text : std::string_view();
 }
 
 template <class Value>
