@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# usage: bootstrap.sh demo|build|test   installs what is missing; silent when nothing is
+# usage: bootstrap.sh demo|build|test|web   installs what is missing; silent when nothing is
 #   demo   what the program needs to be compiled      build   and what its packages and charts need      test   and what tests need
+#   web    what is compiled to WebAssembly
 set -euo pipefail
 
 what=${1:-test}
@@ -15,6 +16,7 @@ test_packages=(
 )
 command -v npm >/dev/null || test_packages+=(npm)  # some Node.js packages bring it along
 [ "$what" != demo ] && packages+=(libnlopt-dev)
+[ "$what" = web ] && packages+=(emscripten libfast-float-dev nodejs) && { command -v npm >/dev/null || packages+=(npm); }
 [ "$what" = test ] && packages+=("${test_packages[@]}")
 
 if ! command -v dpkg-query >/dev/null; then

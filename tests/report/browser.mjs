@@ -24,19 +24,21 @@ export const test = async (name, body) => {
 
 const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: ['--no-sandbox'] });
 
-// Opens the page and keeps what it said and asked for.
-export async function open(file, { width = 1280, theme = 'light' } = {}) {
+// Opens an address and keeps what the page said and asked for; `counts` tells which requests count.
+export async function openAddress(address, { width = 1280, theme = 'light' } = {}, counts = (url) => url !== address) {
   const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme: theme, deviceScaleFactor: 1 });
   const view = await context.newPage();
   const said = [];
   const asked = [];
   view.on('console', (message) => said.push(`${message.type()}: ${message.text()}`));
   view.on('pageerror', (error) => said.push(`error: ${error.message}`));
-  view.on('request', (request) => { if (!request.url().startsWith('file:') || request.url() !== pathToFileURL(file).href) asked.push(request.url()); });
-  await view.goto(pathToFileURL(file).href);
+  view.on('request', (request) => { if (counts(request.url())) asked.push(request.url()); });
+  await view.goto(address);
   await view.waitForFunction(() => document.documentElement.dataset.ready === 'true' || document.getElementById('problem')?.textContent, null, { timeout: 60000 });
   return { view, said, asked, close: () => context.close() };
 }
+
+export const open = (file, settings) => openAddress(pathToFileURL(file).href, settings);
 
 // Boxes of all visible texts: of elements and, inside charts, of what ECharts drew.
 export const textBoxes = () => {

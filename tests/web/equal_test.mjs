@@ -1,0 +1,27 @@
+// The engine's result.json against the command's, byte for byte: all workloads on one device of each kind, the example on every device
+// and system preset.
+//
+// usage: node equal_test.mjs PACKAGE      HESPAS_ROOT, HESPAS_BIN: the tree and the native command
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
+import test from 'node:test';
+import { pathToFileURL } from 'node:url';
+
+import { comparable, five, native, workloads } from './answers.mjs';
+
+const { command, devices, systems } = await import(pathToFileURL(path.resolve(process.argv[2], 'index.mjs')));
+
+async function equal(program, args) {
+  const name = path.basename(program);
+  const answer = await command(['run', name, ...args, '--output', '/output', '-q'], { files: { [`/${name}`]: fs.readFileSync(program) }, output: '/output' });
+  assert.equal(answer.status, 0, answer.stderr);
+  const result = new TextDecoder().decode(answer.files['/output/result.json']);
+  assert.equal(comparable(result), comparable(native(program, args)));
+}
+
+for (const device of ['H100_80GB', 'TPUv5e', 'MI300X']) {
+  for (const program of workloads()) test(`${path.basename(program)} on ${device}`, () => equal(program, ['--device', device]));
+}
+for (const device of await devices()) test(`the example on ${device}`, () => equal(five[0], ['--device', device]));
+for (const system of await systems()) test(`the example on ${system}`, () => equal(five[0], ['--device', 'A100_SXM_40GB', '--system', system]));
