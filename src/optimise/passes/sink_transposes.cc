@@ -318,6 +318,9 @@ class Sinker {
   }
 
   void SinkRearrangement(NodeId id) {
+    // What a loop carries is updated in place and has one order for all rounds.
+    const Node& node = flow_.node(id);
+    if (node.kind == OpKind::kDynamicUpdateSlice && !flow_.producer(node.operands[0]).valid()) return;
     const ValueId result = flow_.result(id);
     const size_t arrays = Rearranged(flow_.node(id));
     const auto leader = Leader({flow_.node(id).operands.data(), arrays});
