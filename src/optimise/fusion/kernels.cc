@@ -146,10 +146,11 @@ class Planner {
       return Explain(id, "fused into its only consumer");
     }
     if (!across && IsBroadcast(flow_.node(id))) return Explain(id, "duplicated: a broadcast reads less than it writes");
-    if (!across && Widens(flow_, flow_.node(id)))
+    const Duplication decision = policy.DecideDuplication(known_, candidate);
+    if (decision != Duplication::kDefer && Widens(flow_, flow_.node(id)))
       return Explain(id, "duplicated: a widening convert reads less than it writes");
     if (count > kKernelLimit) return Materialize(id, "materialized: too many consumers to duplicate it");
-    switch (policy.DecideDuplication(known_, candidate)) {
+    switch (decision) {
       case Duplication::kDefer:
         if (!known_.materialized_before.empty()) {
           if (!known_.materialized_before[id.index()]) return ExplainDuplicate(id);
