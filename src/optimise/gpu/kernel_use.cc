@@ -7,7 +7,6 @@
 #include "optimise/fusion/policy.h"
 #include "optimise/gpu/kernel_time.h"
 #include "optimise/gpu/rules.h"
-#include "optimise/gpu/tiled_transpose.h"
 
 namespace hespas::optimise {
 namespace {
@@ -131,7 +130,7 @@ KernelUse KernelCounter::Count(uint32_t kernel) {
                       OperationClocks(context_.gpu, reduces ? OpKind::kAdd : node.kind, is_f32);
     largest = std::max(largest, flow_.type(node.first_result).element_count());
     use.reduces = use.reduces || reduces;
-    use.reads_across = use.reads_across || ReadsAcross(flow_, node);
+    use.reads_across = use.reads_across || across_[members[i].index()] != 0;
     if (reduces && use.blocks == 0) use.blocks = ReductionBlocks(flow_, node);
     Enter(use, node, roots, kernel);
   }

@@ -10,6 +10,7 @@
 
 #include "optimise/fusion/kernels.h"
 #include "optimise/gpu/decisions.h"
+#include "optimise/gpu/tiled_transpose.h"
 
 namespace hespas::optimise {
 
@@ -63,7 +64,10 @@ class KernelCounter {
         plan_(plan),
         reads_constants_(reads_constants),
         members_(flow, plan),
-        roots_(flow.value_count(), 0) {}
+        roots_(flow.value_count(), 0),
+        across_(flow.node_count(), 0) {
+    for (const NodeId id : flow.order()) across_[id.index()] = ReadsAcross(flow, flow.node(id)) ? 1 : 0;
+  }
 
   KernelUse Count(uint32_t kernel);
   bool IsInside(ValueId value, uint32_t kernel) const;
@@ -77,6 +81,7 @@ class KernelCounter {
   bool whole_rows_ = false;  // of the kernel that is counted
   Members members_;
   std::vector<uint64_t> roots_;  // by value, all 0 between two kernels
+  std::vector<char> across_;     // by node: reads single elements
 };
 
 // Thread blocks of a kernel that reduces.
