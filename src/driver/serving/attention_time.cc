@@ -4,32 +4,28 @@
 
 namespace hespas::driver {
 
-using estimate::calibrated::Datatype;
 using estimate::calibrated::KernelTime;
+namespace field = estimate::field;
 
-KernelTime AttentionTime(const serve::AttentionCall& call, const estimate::calibrated::KernelModel& model) {
-  KernelTime time;
-  constexpr double kBytes = 2;  // of queries and outputs
-  // Fitted by eye on data/measured's attention kernels of H100 and B200 (TensorRT-LLM 1.3.0rc20).
-  constexpr double kDecodeBandwidth = 0.92;  // of the memory's, by long reads
-  constexpr double kDecodeRamp = 10;         // us until they are under way
-  constexpr double kPromptRate = 0.6;        // of the matrix units' peak
-  constexpr double kDiagonal = 256;          // tokens a row computed in vain, in tiles on the diagonal
-  constexpr double kPromptStart = 8;         // us
-  const double features = call.heads * (call.head_size + call.value_size);
-  time.bytes = call.context * call.cache_width * call.cache_bytes + call.rows * features * kBytes;
-  time.flops = 2 * call.pairs * features;
-  time.memory_us = time.bytes / (model.machine().memory_rate * kDecodeBandwidth);
-  const double peak = model.machine().matrix_rate[static_cast<size_t>(Datatype::kBf16)];
-  time.launch_us = model.parameters().stream.launch_us;
+KernelTime AttentionTime(const serve::AttentionCall& call, const field::Chip& chip, const field::Constants& constants) {
+  const double requests = std::max(1.0, call.requests);
+  field::AttentionCall shape{.phase = call.decode ? field::Phase::kGeneration : field::Phase::kContext,
+                             .f8_cache = call.cache_bytes < 2,
+                             .batch = requests,
+                             .queries = std::max(1.0, call.rows / requests),
+                             .heads = call.heads,
+                             .key_heads = call.kv_heads};
   if (call.decode) {
-    time.compute_us = time.flops / (peak * kPromptRate);
-    const double body = std::max(time.memory_us, time.compute_us);
-    time.us = time.launch_us + body + kDecodeRamp * body / (body + kDecodeRamp);
+    shape.keys = call.context / requests;
+    shape.head_size = call.cache_width / (2 * std::max(1.0, call.kv_heads));  // keys and values may be one (MLA)
   } else {
-    time.compute_us = 2 * (call.pairs + call.rows * kDiagonal) * features / (peak * kPromptRate);
-    time.us = time.launch_us + kPromptStart + time.memory_us + time.compute_us;
+    // Causal: of `keys`, a request's queries see all that stand before them.
+    shape.keys = call.pairs / std::max(1.0, call.rows) + (shape.queries - 1) / 2;
+    shape.head_size = (call.head_size + call.value_size) / 2;
   }
+  KernelTime time;
+  time.us = field::TimeOf(chip, constants, shape).us;
+  time.launch_us = constants.matmul.start_us + constants.matmul.start_clocks / chip.clock;
   return time;
 }
 

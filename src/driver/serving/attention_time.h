@@ -1,14 +1,14 @@
-// One fused attention kernel of a serving step.
+// One fused attention kernel of a serving step, by the field model.
 #pragma once
 
-#include "estimate/calibrated/model.h"
+#include "estimate/calibrated/kernel.h"
+#include "estimate/field/attention.h"
 #include "serve/kernels.h"
 
 namespace hespas::driver {
 
-// Decodes read the cache once, whatever the number of query heads; prompts compute both products for each pair of
-// tokens that the causal mask leaves.
-estimate::calibrated::KernelTime AttentionTime(const serve::AttentionCall& call,
-                                               const estimate::calibrated::KernelModel& model);
+// The requests of a call share it evenly: each has their mean of rows and context.
+estimate::calibrated::KernelTime AttentionTime(const serve::AttentionCall& call, const estimate::field::Chip& chip,
+                                               const estimate::field::Constants& constants);
 
 }  // namespace hespas::driver

@@ -9,14 +9,12 @@
 namespace hespas::driver {
 namespace {
 
-using estimate::calibrated::Datatype;
 using estimate::calibrated::KernelSpec;
 using estimate::calibrated::KernelTime;
+using estimate::field::Format;
 using serve::KernelKind;
 using serve::Part;
 using serve::StepCost;
-
-constexpr double kActivation = 2;  // bytes of what products write
 
 // Of engines' own all-reduces: two barriers, in each of which a flag crosses the links and is read back.
 constexpr double kBarrierCrossings = 4;
@@ -43,27 +41,33 @@ std::vector<uint32_t> Members(int64_t ranks) {
 }
 
 // Where the device has no matrix rate for the activations' type, weights are expanded and 16-bit products run.
-std::pair<Datatype, std::string_view> ProductType(const serve::WeightFormatFacts& weights,
+std::pair<Format, std::string_view> ProductFormat(const serve::WeightFormatFacts& weights,
                                                   const hardware::Device& device) {
-  if (weights.activations == "fp8" && device.Knows("f8E4M3FN")) return {Datatype::kF8, "fp8"};
-  if (weights.activations == "nvfp4" && device.Knows("f4E2M1FN")) return {Datatype::kF4, "nvfp4"};
-  if (weights.activations == "int8" && device.Knows("i8")) return {Datatype::kI8, "int8"};
-  return {Datatype::kBf16, "bf16"};
+  if (weights.activations == "fp8" && device.Knows("f8E4M3FN")) return {Format::kF8, "fp8"};
+  if (weights.activations == "nvfp4" && device.Knows("f4E2M1FN")) return {Format::kNvF4, "nvfp4"};
+  if (weights.activations == "int8" && device.Knows("i8")) return {Format::kF8, "int8"};  // rates of 8 bits are one
+  return {Format::kF16, "bf16"};
 }
 
 }  // namespace
 
 KernelPrices::KernelPrices(const hardware::Device& device, const estimate::calibrated::Parameters& parameters,
-                           const network::NetworkConstants& links, const hardware::System* system,
-                           const serve::WeightFormatFacts& weights)
-    : device_(device), model_(device, parameters), system_(system), constants_(links), weights_(weights) {
+                           const estimate::field::Constants& field, const network::NetworkConstants& links,
+                           const hardware::System* system, const serve::WeightFormatFacts& weights)
+    : device_(device),
+      model_(device, parameters),
+      chip_(estimate::field::MakeChip(device)),
+      field_(field),
+      system_(system),
+      constants_(links),
+      weights_(weights) {
   if (system_) links_.emplace(device_, *system_, constants_);
-  std::tie(product_type_, activations_) = ProductType(weights, device);
+  std::tie(format_, activations_) = ProductFormat(weights, device);
 }
 
 StepCost KernelPrices::InStream(const KernelTime& time, Part part, double count) const {
   const double launch = std::min(time.launch_us, model_.parameters().stream.launch_us);
-  const double body = time.us - time.launch_us;
+  const double body = std::max(0.0, time.us - time.launch_us);
   StepCost cost;
   cost.seconds = count * (body + launch) * 1e-6;
   cost.parts[static_cast<size_t>(part)] = count * body * 1e-6;
@@ -71,45 +75,16 @@ StepCost KernelPrices::InStream(const KernelTime& time, Part part, double count)
   return cost;
 }
 
-// The longer of the calibrated model's time and of what libraries reach inside a captured graph.
 StepCost KernelPrices::Product(const serve::StepKernel& kernel) const {
-  KernelSpec spec{.shape = estimate::calibrated::Shape::kGemm, .type = Datatype::kBf16};
-  spec.b = kernel.b;
-  spec.m = kernel.m;
-  spec.n = kernel.n;
-  spec.k = kernel.k;
-  double weights = 2;
-  double rows = kActivation;
+  estimate::field::Matmul matmul{.m = kernel.m, .n = kernel.n, .k = kernel.k, .groups = kernel.b, .in_step = true};
   if (kernel.quantised) {
-    spec.type = product_type_;
-    weights = weights_.weight_bytes;
-    if (product_type_ != Datatype::kBf16) rows = weights_.activation_bytes;
-    spec.operand_bytes =
-        (kernel.n * kernel.k * weights + kernel.m * kernel.k * rows) / (kernel.n * kernel.k + kernel.m * kernel.k);
-    spec.result_bytes = kActivation;
+    matmul.format = format_;
+    matmul.weight_bytes = weights_.weight_bytes;
   }
-  KernelTime time = model_.Time(spec);
-  time.us = std::max(time.us - time.launch_us + model_.parameters().stream.launch_us,
-                     GraphUs(kernel, spec.type, weights, rows));
-  time.launch_us = model_.parameters().stream.launch_us;
+  KernelTime time;
+  time.us = estimate::field::TimeOf(chip_, field_, matmul).us;
+  time.launch_us = field_.matmul.start_us + field_.matmul.start_clocks / chip_.clock;
   return InStream(time, Part::kWeights, kernel.count);
-}
-
-// Fitted on 17,000 products of H100 and B200, bf16, fp8 and nvfp4, called inside CUDA graphs (ai-dynamo/aiconfigurator
-// @095f58a51c4c, TensorRT-LLM 1.3.0rc20; fp8 less its quantisation): mean error 5 to 10 %, nvfp4 with its
-// quantisation 20 %. One start and bandwidth for all, one rate a width, as power allows.
-double KernelPrices::GraphUs(const serve::StepKernel& kernel, Datatype type, double weights, double rows) const {
-  constexpr double kStartUs = 4.3;
-  constexpr double kBandwidth = 0.83;  // of the memory's
-  constexpr double kSharpness = 3;     // of the longer of arithmetic and memory
-  const double rate = type == Datatype::kF4 ? 0.41 : type == Datatype::kBf16 ? 0.72 : 0.74;  // of the peak
-  const double& m = kernel.m;
-  const double& n = kernel.n;
-  const double& k = kernel.k;
-  const double bytes = kernel.b * (n * k * weights + m * k * rows + m * n * kActivation);
-  const double memory = bytes / (kBandwidth * model_.machine().memory_rate);
-  const double compute = 2 * kernel.b * m * n * k / (rate * model_.machine().matrix_rate[static_cast<size_t>(type)]);
-  return kStartUs + std::pow(std::pow(memory, kSharpness) + std::pow(compute, kSharpness), 1 / kSharpness);
 }
 
 double KernelPrices::OwnAllReduceUs(double bytes, int64_t ranks) const {
@@ -149,7 +124,7 @@ StepCost KernelPrices::CostOf(const serve::StepKernel& kernel) const {
 }
 
 StepCost KernelPrices::CostOf(const serve::AttentionCall& call) const {
-  return InStream(AttentionTime(call, model_), Part::kAttention, call.count);
+  return InStream(AttentionTime(call, chip_, field_), Part::kAttention, call.count);
 }
 
 double KernelPrices::HostSeconds(double bytes) const {

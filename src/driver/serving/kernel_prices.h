@@ -1,4 +1,5 @@
-// What the kernels of a serving step cost on a device and its network, by the calibrated models of both.
+// What the kernels of a serving step cost on a device and its network: matmuls and attention by the field model, all
+// else by the calibrated models of both.
 //
 // - Kernels follow each other in a captured graph: of a lone kernel's launch only the stream's gap is left.
 // - Small all-reduces within a node are the engines' own: each rank reads its peers' buffers over the links, once
@@ -6,6 +7,7 @@
 #pragma once
 
 #include "estimate/calibrated/model.h"
+#include "estimate/field/matmul.h"
 #include "hardware/device.h"
 #include "hardware/system.h"
 #include "network/calibrated.h"
@@ -18,8 +20,8 @@ class KernelPrices {
  public:
   // `system` may be nullptr where one device serves; both must outlive the prices.
   KernelPrices(const hardware::Device& device, const estimate::calibrated::Parameters& parameters,
-               const network::NetworkConstants& links, const hardware::System* system,
-               const serve::WeightFormatFacts& weights);
+               const estimate::field::Constants& field, const network::NetworkConstants& links,
+               const hardware::System* system, const serve::WeightFormatFacts& weights);
 
   serve::StepCost CostOf(const serve::StepKernel& kernel) const;  // all of its count
   serve::StepCost CostOf(const serve::AttentionCall& call) const;
@@ -30,19 +32,19 @@ class KernelPrices {
 
  private:
   serve::StepCost Product(const serve::StepKernel& kernel) const;
-  double GraphUs(const serve::StepKernel& kernel, estimate::calibrated::Datatype type, double weights,
-                 double rows) const;  // bytes of an element of weights and rows
   double CollectiveUs(const serve::StepKernel& kernel) const;
   double OwnAllReduceUs(double bytes, int64_t ranks) const;
   serve::StepCost InStream(const estimate::calibrated::KernelTime& time, serve::Part part, double count) const;
 
   const hardware::Device& device_;
   estimate::calibrated::KernelModel model_;
+  estimate::field::Chip chip_;
+  const estimate::field::Constants& field_;
   const hardware::System* system_;
   const network::NetworkConstants& constants_;
   std::optional<network::CalibratedModel> links_;
   serve::WeightFormatFacts weights_;
-  estimate::calibrated::Datatype product_type_;
+  estimate::field::Format format_ = estimate::field::Format::kF16;
   std::string_view activations_;
 };
 

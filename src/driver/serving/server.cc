@@ -47,14 +47,15 @@ bool UseConstants(const ServeOptions& options, Server& server, Diagnostics& diag
 bool UseKernels(Server& server, Diagnostics& diagnostics) {
   const auto& parameters = estimate::calibrated::DefaultParameters();
   const auto& links = network::DefaultNetworkConstants();
-  if (!parameters || !links) {
-    diagnostics.Report(parameters ? links.error() : parameters.error());
+  const auto& field = estimate::field::DefaultConstants();
+  if (!parameters || !links || !field) {
+    diagnostics.Report(!parameters ? parameters.error() : !links ? links.error() : field.error());
     return false;
   }
   const serve::StepKernels kernels(*server.model, server.layout.parallelism, server.precision);
-  server.prices =
-      std::make_unique<KernelPrices>(*server.device, *parameters, *links, server.system ? &*server.system : nullptr,
-                                     serve::FactsOf(server.precision.weights));
+  server.prices = std::make_unique<KernelPrices>(*server.device, *parameters, *field, *links,
+                                                 server.system ? &*server.system : nullptr,
+                                                 serve::FactsOf(server.precision.weights));
   server.steps = std::make_unique<PricedSteps>(
       kernels, *server.prices,
       PricedSteps::Graphs{.step = server.engine.graph_step, .largest = server.engine.graph_largest});

@@ -58,12 +58,13 @@ struct Traffic {
 
 Traffic TrafficOf(const Chip& chip, const Matmul& size) {
   const double bytes = OperandBytes(size.format);
-  const double weights = size.n * size.k * bytes;
-  const double inputs = size.m * size.k * bytes;
-  const double results = size.m * size.n * 2;
+  const double weights = size.groups * size.n * size.k * (size.weight_bytes > 0 ? size.weight_bytes : bytes);
+  const double inputs = size.groups * size.m * size.k * bytes;
+  const double results = size.groups * size.m * size.n * 2;
   const double l2 = std::max(1.0, chip.l2_bytes);
   const double copies = std::clamp(std::ceil(l2 / weights), 1.0, kCopies);
-  const double warm = std::clamp((kFull - (copies * weights + inputs + results) / l2) / kEdge, 0.0, 1.0);
+  const double filled = (copies * weights + inputs + results) / l2;
+  const double warm = size.in_step ? 0 : std::clamp((kFull - filled) / kEdge, 0.0, 1.0);
   Traffic traffic;
   traffic.memory = weights * (1 - warm) + std::max(0.0, inputs - kKept * l2) + std::max(0.0, results - kKept * l2);
   traffic.l2 = weights + inputs + results - traffic.memory;
@@ -92,11 +93,12 @@ double PowerRate(const Chip& chip, const MatmulConstants& constants, double us) 
 Time TimeOf(const Chip& chip, const Constants& constants, const Matmul& matmul) {
   const MatmulConstants& shared = constants.matmul;
   const FormatConstants* own = OwnOf(constants, matmul.format);
-  const Matmul size{.format = matmul.format, .m = Extent(matmul.m), .n = Extent(matmul.n), .k = Extent(matmul.k)};
+  Matmul size = matmul;
+  for (double* extent : {&size.m, &size.n, &size.k, &size.groups}) *extent = Extent(*extent);
   const double scale = own != nullptr ? own->rate_fraction : 1;
   const double peak = chip.Rate(size.format);
   const double unlimited = peak * shared.device_fraction * scale;
-  const double power = PowerRate(chip, shared, 2 * size.m * size.n * size.k / unlimited) *
+  const double power = PowerRate(chip, shared, 2 * size.groups * size.m * size.n * size.k / unlimited) *
                        std::pow(peak / chip.f16_rate, own != nullptr ? own->power_exponent : 1);
   const double rate = std::pow(std::pow(unlimited, -8) + std::pow(power, -8), -1.0 / 8);
   const double sm_rate = peak / chip.sms * shared.sm_fraction * scale;
@@ -105,7 +107,7 @@ Time TimeOf(const Chip& chip, const Constants& constants, const Matmul& matmul) 
   const double l2_us = traffic.l2 / std::max(chip.sms * chip.clock * shared.l2_bytes_per_clock, bandwidth);
   double best = std::numeric_limits<double>::infinity();
   for (const Tile& tile : kTiles) {
-    const double tiles = std::ceil(size.m / tile.m) * std::ceil(size.n / tile.n);
+    const double tiles = size.groups * std::ceil(size.m / tile.m) * std::ceil(size.n / tile.n);
     for (double parts = 1; parts <= kMostParts; parts *= 2) {
       const double blocks = tiles * parts;
       if (parts > 1 && (blocks > 2 * chip.sms || size.k < kShortestPart * parts)) break;
@@ -119,7 +121,7 @@ Time TimeOf(const Chip& chip, const Constants& constants, const Matmul& matmul) 
   }
   best += shared.start_us + shared.start_clocks / chip.clock +
           shared.latency_clocks / chip.clock * traffic.memory / (traffic.memory + kShortTransfer);
-  if (own != nullptr) best += QuantiseUs(chip, constants, *own, size);
+  if (own != nullptr && !size.in_step) best += QuantiseUs(chip, constants, *own, size);
   return {.us = best, .sigma_us = best * (own != nullptr ? own->sigma : shared.sigma)};
 }
 
