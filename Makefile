@@ -7,7 +7,7 @@
 #   experiments the paper's experiments into build/experiments: tables, figures, one page     (two minutes, and what PyPI takes)
 #   fuzz        FUZZ_SECONDS of each fuzzer (default 1800)       soak    the whole suite, again and again, SOAK_MINUTES long
 #   mutation    breaks 13 formulas one by one and expects red tests                       (minutes)
-#   wheel       Python wheels in build/wheels, for 3.11 to 3.13 as far as these are installed
+#   wheel       Python wheels in build/wheels: for 3.11, and for 3.12 and later, as far as these are installed
 #   packages    .deb files, relocatable tarball and container root file system, in build/release/packages
 #   site        the documents with the reference, in build/release/site
 #   bench       the benchmark programs                           format  rewrite, lint: clang-format and clang-tidy

@@ -1,18 +1,22 @@
 #!/usr/bin/env bash
-# usage: build_wheels.sh FOLDER BUILD   a wheel in FOLDER for each Python of 3.11 to 3.13 that is found here (scripts/build_wheel.sh)
+# usage: build_wheels.sh FOLDER BUILD   wheels in FOLDER: for Python 3.11, and for 3.12 and later (scripts/build_wheel.sh), as far as these are found here
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 target=$1
 place=$(mktemp -d)
 trap 'rm -rf "$place"' EXIT
 mkdir -p "$target"
-for version in 3.11 3.12 3.13; do
-  if python=$("$here/find_python.sh" "$version"); then
-    wheel=$(HESPAS_PYTHON=$python "$here/build_wheel.sh" "$place/$version" "$2")
+for versions in "3.11" "3.12 3.13"; do
+  python=
+  for version in $versions; do
+    [ -n "$python" ] || python=$("$here/find_python.sh" "$version") || true
+  done
+  if [ -n "$python" ]; then
+    wheel=$(HESPAS_PYTHON=$python "$here/build_wheel.sh" "$place/${versions%% *}" "$2")
     mv "$wheel" "$target/"
     echo "$target/$(basename "$wheel")"
   else
-    echo "no wheel for Python $version: it is not installed with its headers" >&2
+    echo "no wheel for Python ${versions/ / or }: it is not installed with its headers" >&2
   fi
 done
 [ -n "$(ls "$place")" ]

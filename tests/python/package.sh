@@ -78,11 +78,12 @@ with contextlib.suppress(environments.Refused):
     tests "$place/venv/bin/python" "$part"
     ;;
   versions)
+    # One wheel for both, by the stable ABI.
     for version in 3.12 3.13; do
       python=$("$root/scripts/find_python.sh" "$version") || { echo "no Python $version here"; continue; }
-      HESPAS_PYTHON=$python "$root/scripts/build_wheel.sh" "$place/wheel-$version" "$build"
+      ls "$place"/stable/hespas-*.whl >/dev/null 2>&1 || HESPAS_PYTHON=$python "$root/scripts/build_wheel.sh" "$place/stable" "$build"
       rm -rf "$place/venv"
-      fresh "$python" "$place/wheel-$version"/hespas-*.whl
+      fresh "$python" "$place"/stable/hespas-*.whl
       tests "$place/venv/bin/python" api errors hardware estimators commands many sweeps shipped torch_recorded
     done
     ;;
