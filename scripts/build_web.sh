@@ -13,6 +13,7 @@ if [ ! -f $build/build.ninja ]; then
     -DHESPAS_HEADERS=/usr/include -DHESPAS_WITH_SQLITE=OFF -DHESPAS_WITH_YAML=OFF -DHESPAS_WITH_EXPAT=OFF \
     -DHESPAS_WITH_COMPRESSION=OFF -DHESPAS_WITH_OPENSSL=OFF -DHESPAS_WITH_ASSETS=OFF >"$log" 2>&1 || { cat "$log" >&2; exit 1; }
 fi
+export NODE_PATH=/usr/share/nodejs # where the distribution has modules that Emscripten loads; other builds of Node.js look elsewhere
 ninja -C $build -j "${JOBS:-$(nproc)}" --quiet hespas
 
 modules=$(scripts/npm_env.sh web)

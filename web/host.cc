@@ -5,7 +5,11 @@
 
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
 
 #include "base/system/compression.h"
 #include "base/system/file.h"
@@ -28,14 +32,14 @@ EM_JS(uint8_t*, HostCodec, (const char* name, const char* data, size_t size), {
   }
 });
 
-// No library can be loaded; the engines that are libraries say so.
+// No library can be loaded; the engines that are libraries say so. musl's dlerror tells what its __dl_seterr was given.
 extern "C" {
-void* dlopen(const char*, int) { return nullptr; }
-void* dlsym(void*, const char*) { return nullptr; }
-char* dlerror() {
-  static char text[] = "libraries cannot be loaded here";
-  return text;
+void __dl_seterr(const char* format, ...);
+void* dlopen(const char*, int) {
+  __dl_seterr("libraries cannot be loaded here");
+  return nullptr;
 }
+void* dlsym(void*, const char*) { return nullptr; }
 }
 
 namespace hespas {
