@@ -19,12 +19,19 @@ class Workers:
         this = asyncio.current_task()
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             asyncio.get_running_loop().add_signal_handler(number, this.cancel)
-        for _ in range(self.count):
-            # In a session of its own: whatever a worker has started ends with it.
-            self.all.append(await asyncio.create_subprocess_exec(*self.command, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
-                                                                 start_new_session=True, limit=LONGEST_ANSWER))
-            self.idle.put_nowait(self.all[-1])
+        try:
+            for _ in range(self.count):
+                await self.start()
+        except BaseException:
+            await self.__aexit__()
+            raise
         return self
+
+    async def start(self):
+        # In a session of its own: whatever a worker has started ends with it.
+        self.all.append(await asyncio.create_subprocess_exec(*self.command, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
+                                                             start_new_session=True, limit=LONGEST_ANSWER))
+        self.idle.put_nowait(self.all[-1])
 
     async def __aexit__(self, *_):
         for worker in self.all:
@@ -32,7 +39,9 @@ class Workers:
                 os.killpg(worker.pid, signal.SIGKILL)
             worker.stdin.close()
         for worker in self.all:
+            await worker.stdout.read()  # to its end: a pipe that is open outlives the loop, and says so
             await worker.wait()
+        await asyncio.sleep(0)
 
     async def ask(self, request):
         worker = await self.idle.get()

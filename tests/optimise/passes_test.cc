@@ -281,22 +281,6 @@ TEST(CublasCalls, AbsorbTransposesAndTheSumAfter) {
   EXPECT_EQ(summary.bytes_accessed, 4 * (64 * 32 + 16 * 32 + 2 * 64 * 16));
 }
 
-// Else each round of a loop would move the whole stack for one layer's part of it.
-TEST(SinkTransposes, WhatIsUpdatedInPlaceKeepsItsOrder) {
-  const ir::Module module = Optimised(R"(
-    func.func @main(%stack: tensor<4x64x32xf32>, %x: tensor<32x64xf32>, %i: tensor<i32>) -> tensor<4x64x32xf32> {
-      %0 = stablehlo.custom_call @kernel(%x) : (tensor<32x64xf32>) -> tensor<32x64xf32>
-      %1 = stablehlo.transpose %0, dims = [1, 0] : (tensor<32x64xf32>) -> tensor<64x32xf32>
-      %2 = stablehlo.reshape %1 : (tensor<64x32xf32>) -> tensor<1x64x32xf32>
-      %3 = stablehlo.constant dense<0> : tensor<i32>
-      %4 = stablehlo.dynamic_update_slice %stack, %2, %i, %3, %3 : (tensor<4x64x32xf32>, tensor<1x64x32xf32>, tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<4x64x32xf32>
-      return %4 : tensor<4x64x32xf32>
-    })",
-                                      Until("sink-transposes"));
-  EXPECT_THAT(Names(module), Contains("stablehlo.dynamic_update_slice"));
-  EXPECT_THAT(ir::PrintGeneric(module), Not(HasSubstr("tensor<4x32x64xf32>")));
-}
-
 // As XLA has it: the sum over microbatches that JAX writes is one call for each, without a transpose.
 TEST(CublasCalls, AddUpGradientsInTheSumsOwnOrder) {
   const ir::Module module = Optimised(R"(

@@ -7,6 +7,7 @@
 namespace hespas {
 namespace {
 
+using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
@@ -163,6 +164,22 @@ TEST(Loops, WriteEqualArraysOnce) {
   };
   EXPECT_EQ(arrays("v"), 1u);
   EXPECT_EQ(arrays("w"), 2u);
+}
+
+// Else each round of a loop would move the whole stack for one layer's part of it.
+TEST(SinkTransposes, WhatIsUpdatedInPlaceKeepsItsOrder) {
+  const ir::Module module = Optimised(R"(
+    func.func @main(%stack: tensor<4x64x32xf32>, %x: tensor<32x64xf32>, %i: tensor<i32>) -> tensor<4x64x32xf32> {
+      %0 = stablehlo.custom_call @kernel(%x) : (tensor<32x64xf32>) -> tensor<32x64xf32>
+      %1 = stablehlo.transpose %0, dims = [1, 0] : (tensor<32x64xf32>) -> tensor<64x32xf32>
+      %2 = stablehlo.reshape %1 : (tensor<64x32xf32>) -> tensor<1x64x32xf32>
+      %3 = stablehlo.constant dense<0> : tensor<i32>
+      %4 = stablehlo.dynamic_update_slice %stack, %2, %i, %3, %3 : (tensor<4x64x32xf32>, tensor<1x64x32xf32>, tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<4x64x32xf32>
+      return %4 : tensor<4x64x32xf32>
+    })",
+                                      Until("sink-transposes"));
+  EXPECT_THAT(Names(module), Contains("stablehlo.dynamic_update_slice"));
+  EXPECT_THAT(ir::PrintGeneric(module), Not(HasSubstr("tensor<4x32x64xf32>")));
 }
 
 }  // namespace
