@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
+#include <utility>
 
 #include "assemble/collective.h"
 #include "assemble/prototype.h"
@@ -138,7 +140,7 @@ class Assembler {
       if (open) {
         decoded = *open;
       } else if (op.valid()) {
-        auto result = DecodeCommunication(module_, op, devices_, diagnostics_);
+        auto result = DecodeCommunication(module_, op, devices_, groups_, diagnostics_);
         if (!result) return result.error();
         decoded = *std::move(result);
       }
@@ -157,10 +159,13 @@ class Assembler {
       needed = uint64_t{rank} + 1;
       largest = &entry;
     };
+    Groups last;
     for (const Entry& entry : communications_) {
       everyone |= entry.what.everyone;
-      for (const Ranks& group : entry.what.groups) {
-        for (const uint32_t rank : group) require(rank, entry);
+      if (entry.what.groups && entry.what.groups != std::exchange(last, entry.what.groups)) {
+        for (const Ranks& group : *entry.what.groups) {
+          for (const uint32_t rank : group) require(rank, entry);
+        }
       }
       for (const auto& [from, to] : entry.what.messages) require(std::max(from, to), entry);
     }
@@ -189,6 +194,7 @@ class Assembler {
   }
 
   void RegisterPatterns() {
+    std::map<Groups, uint32_t> patterns;
     for (Entry& entry : communications_) {
       if (entry.what.nothing || entry.what.open) continue;
       if (entry.what.point_to_point) {
@@ -198,16 +204,21 @@ class Assembler {
       if (entry.what.everyone && (copies_ > 1 || total_ != needed_)) {
         Ranks all(needed_);
         for (uint32_t rank = 0; rank < needed_; ++rank) all[rank] = rank;
-        entry.what.groups = {std::move(all)};
+        entry.what.groups = std::make_shared<std::vector<Ranks>>(1, std::move(all));
         entry.what.everyone = false;
       }
-      if (!entry.what.everyone) entry.pattern = membership_.AddGroups(entry.what.groups);
+      if (entry.what.everyone) continue;
+      const auto [known, added] = patterns.try_emplace(entry.what.groups);
+      if (added) known->second = membership_.AddGroups(*entry.what.groups);
+      entry.pattern = known->second;
     }
   }
 
   void WarnOfMissingMembers() {
+    std::set<uint32_t> complete;
     for (const Entry& entry : communications_) {
       if (entry.what.nothing || entry.what.point_to_point || entry.what.everyone) continue;
+      if (!complete.insert(entry.pattern).second) continue;
       for (uint32_t rank = 0; rank < needed_; ++rank) {
         if (membership_.group(entry.pattern, rank) != 0) continue;
         diagnostics_.Warning(kMemberMissing,
@@ -327,6 +338,7 @@ class Assembler {
   Diagnostics& diagnostics_;
   DeviceCounts devices_;
 
+  GroupCache groups_;
   std::vector<Entry> communications_;
   std::vector<uint32_t> communication_of_;  // by block
   Membership membership_;

@@ -135,6 +135,33 @@ std::optional<ir::ReplicaGroups> GroupsInConfiguration(const ir::Module& module,
   return ir::ReplicaGroups{.groups = *groups, .mode = ir::GroupMode::kFlattenedIds};
 }
 
+// Nothing where all devices are one group.
+Result<Groups> ReadGroups(const ir::Module& module, ir::OpId op, const DeviceCounts& devices, GroupCache& cache) {
+  const bool custom = module.kind(op) == OpKind::kCustomCall;
+  const std::string_view* text = custom ? nullptr : module.attribute(op, "replica_groups");
+  const ir::GroupMode mode = custom ? ir::GroupMode::kFlattenedIds : ir::GroupModeOf(module, op);
+  if (text != nullptr) {
+    if (const auto known = cache.find({*text, mode}); known != cache.end()) return known->second;
+  }
+  const auto groups = custom ? GroupsInConfiguration(module, op) : ir::ReplicaGroupsOf(module, op);
+  if (!groups && module.attribute(op, "replica_groups") != nullptr) return Unreadable(module, op, "replica groups");
+  if (!groups || groups->groups.empty()) return Groups();
+  for (const ir::Dimensions& group : groups->groups) {
+    for (const int64_t id : group) {
+      if (id >= kMostDevices) return Unreadable(module, op, "replica groups");
+    }
+  }
+  auto ranks = std::make_shared<std::vector<Ranks>>(GroupReader(devices, groups->mode).Read(groups->groups));
+  if (!WithinLimit(*ranks)) return Unreadable(module, op, "replica groups");
+  if (const auto repeated = Repeated(*ranks)) {
+    return MakeError(kRepeatedMember,
+                     fmt::format("device {} is twice in the replica groups of `{}`", *repeated, module.name(op)),
+                     module.location(op));
+  }
+  if (text != nullptr) cache.emplace(std::pair(*text, mode), ranks);
+  return Groups(std::move(ranks));
+}
+
 Result<Communication> DecodeMessages(const ir::Module& module, ir::OpId op, const DeviceCounts& devices,
                                      Diagnostics& diagnostics) {
   Communication out{.op = op, .size = Bytes(OperandBytes(module, op)), .point_to_point = true};
@@ -217,7 +244,7 @@ DeviceCounts DeviceCountsOf(const ir::Module& module) {
 }
 
 Result<Communication> DecodeCommunication(const ir::Module& module, ir::OpId op, const DeviceCounts& devices,
-                                          Diagnostics& diagnostics) {
+                                          GroupCache& cache, Diagnostics& diagnostics) {
   const OpKind kind = module.kind(op);
   if (IsMessage(kind)) return DecodeMessages(module, op, devices, diagnostics);
   Communication out{.op = op, .size = Bytes(OperandBytes(module, op))};
@@ -230,25 +257,14 @@ Result<Communication> DecodeCommunication(const ir::Module& module, ir::OpId op,
     if (row.op == kind) out.kind = row.kind;
   }
   out.nothing = out.size.value == 0;
-  const auto groups = kind == OpKind::kCustomCall ? GroupsInConfiguration(module, op) : ir::ReplicaGroupsOf(module, op);
-  if (!groups && module.attribute(op, "replica_groups") != nullptr) return Unreadable(module, op, "replica groups");
-  out.everyone = !groups || groups->groups.empty();
+  auto read = ReadGroups(module, op, devices, cache);
+  if (!read) return read.error();
+  out.groups = *std::move(read);
+  out.everyone = out.groups == nullptr;
   if (out.everyone) return out;
-  for (const ir::Dimensions& group : groups->groups) {
-    for (const int64_t id : group) {
-      if (id >= kMostDevices) return Unreadable(module, op, "replica groups");
-    }
-  }
-  out.groups = GroupReader(devices, groups->mode).Read(groups->groups);
-  if (!WithinLimit(out.groups)) return Unreadable(module, op, "replica groups");
-  if (const auto repeated = Repeated(out.groups)) {
-    return MakeError(kRepeatedMember,
-                     fmt::format("device {} is twice in the replica groups of `{}`", *repeated, module.name(op)),
-                     module.location(op));
-  }
   // One fraction of the buffer comes from each member.
-  if (kind == OpKind::kCollectiveBroadcast && !out.groups.empty()) {
-    out.size = Bytes(std::max<int64_t>(1, out.size.value / static_cast<int64_t>(out.groups[0].size())));
+  if (kind == OpKind::kCollectiveBroadcast && !out.groups->empty()) {
+    out.size = Bytes(std::max<int64_t>(1, out.size.value / static_cast<int64_t>(out.groups->front().size())));
   }
   return out;
 }

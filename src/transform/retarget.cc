@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <charconv>
+#include <numeric>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "ir/attributes/attribute.h"
@@ -23,14 +25,29 @@ using ir::OpKind;
 
 constexpr int64_t kMostDevices = int64_t{1} << 20;
 
+constexpr int64_t kMostListed = 1024;  // devices whose groups are written out
+
 // Which devices a group joins: all, those of the data axis, or the neighbours within (tensor parallelism).
 enum class Span : uint8_t { kAll, kData, kWithin };
 
 struct Mesh {
   int64_t devices = 1;
   int64_t within = 1;
+  int64_t replicas = 1;  // outermost
   int64_t data() const { return devices / within; }
+  int64_t shards() const { return data() / replicas; }
 };
+
+// The axes that a collective runs over; of a mesh without replicas `replica` is 1.
+std::string MeshAxes(const Mesh& mesh, const std::vector<std::string_view>& axes) {
+  std::vector<std::string> references;
+  for (const std::string_view axis : axes) references.push_back(fmt::format("<name = \"{}\">", axis));
+  return fmt::format(
+      "#stablehlo.replica_group_mesh_axes<mesh = #stablehlo.mesh<axes = [<name = \"replica\", size = {}>, <name = "
+      "\"data\", "
+      "size = {}>, <name = \"within\", size = {}>]>, axes = [{}]>",
+      mesh.replicas, mesh.shards(), mesh.within, fmt::join(references, ", "));
+}
 
 std::vector<ir::Dimensions> GroupsOf(const Mesh& mesh, Span span) {
   const bool within = span == Span::kWithin;
@@ -57,7 +74,7 @@ class Retargeter {
     ir::WalkNested(module, module.root(), [&](OpId op) { ops_.push_back(op); });
   }
 
-  Status Run() {
+  Result<Retargeted> Run() {
     if (to_.devices < 1 || to_.devices > kMostDevices) {
       return MakeError(kCannotRetarget, fmt::format("{} devices", to_.devices), {.file = module_.path()}, kRemedy);
     }
@@ -65,17 +82,21 @@ class Retargeter {
       return MakeError(kCannotRetarget, "the program's shardings have not been applied", {.file = module_.path()},
                        "`hespas shard --mesh AXIS=SIZE,...` partitions it for any number of devices");
     }
-    if (Status read = ReadMesh(); !read) return read;
-    if (to_.devices == from_.devices) return {};
+    if (Status read = ReadMesh(); !read) return read.error();
+    if (to_.devices == from_.devices) return Retargeted{.sharded = from_.data()};
     const auto over_data = [&](OpId op) { return SpanOf(op) != Span::kWithin; };
     const std::function<bool(OpId)> data = over_data;
     const ShardDimensions shards(module_, data, from_.data());
-    if (Status cut = CutTypes(shards); !cut) return cut;
+    Replicate(shards);
+    if (Status cut = CutTypes(shards); !cut) return cut.error();
+    const std::vector<OpId> reduced = to_.replicas > 1 ? ReducedToShards(shards) : std::vector<OpId>();
     for (const OpId op : ops_) Rewrite(op);
+    for (const OpId op : reduced) ReduceAmongReplicas(op);
     for (const OpId table : shards.offset_tables()) {
-      if (Status grown = GrowTable(table); !grown) return grown;
+      if (Status grown = GrowTable(table); !grown) return grown.error();
     }
-    return Verified();
+    if (Status verified = Verified(); !verified) return verified.error();
+    return Retargeted{.sharded = to_.shards(), .replicas = to_.replicas};
   }
 
  private:
@@ -93,6 +114,7 @@ class Retargeter {
     for (const OpId op : ops_) {
       if (!ir::IsCollective(module_.kind(op)) && module_.kind(op) != OpKind::kCollectivePermute) continue;
       const auto groups = ir::ReplicaGroupsOf(module_, op);
+      channels_ = std::max(channels_, ir::ChannelOf(module_, op).value_or(0));
       const bool known = IsKnown(module_.kind(op));
       if (!known || !groups)
         return Cannot(op, fmt::format("`{}` cannot be converted to another number of devices", module_.name(op)));
@@ -134,6 +156,19 @@ class Retargeter {
     return std::nullopt;
   }
 
+  // The most devices that all shards divide among share them, at least as many as before.
+  void Replicate(const ShardDimensions& shards) {
+    int64_t most = to_.data();
+    for (size_t v = 0; v < module_.value_count(); ++v) {
+      const ir::Type& type = module_.type(ir::ValueId(v));
+      for (size_t d = 0; d < type.dims.size(); ++d) {
+        if (shards.Is(ir::ValueId(v), d) && type.dims[d] != ir::kDynamic)
+          most = std::gcd(most, type.dims[d] * from_.data());
+      }
+    }
+    if (most >= from_.data()) to_.replicas = to_.data() / most;
+  }
+
   Status CutTypes(const ShardDimensions& shards) {
     for (size_t v = 0; v < module_.value_count(); ++v) {
       const ir::ValueId value(v);
@@ -142,16 +177,88 @@ class Retargeter {
       for (size_t d = 0; d < type.dims.size(); ++d) {
         if (!shards.Is(value, d) || type.dims[d] == ir::kDynamic) continue;
         const int64_t whole = type.dims[d] * from_.data();
-        if (whole % to_.data() != 0) {
+        if (whole % to_.shards() != 0) {
           const OpId at = module_.defining_op(value).valid() ? module_.defining_op(value) : module_.main();
           return Cannot(at, fmt::format("{} elements do not divide among {} devices", whole, to_.data()));
         }
-        type.dims[d] = whole / to_.data();
+        type.dims[d] = whole / to_.shards();
         changed = true;
       }
       if (changed) module_.SetValueType(value, module_.types().Intern(std::move(type)));
     }
     return {};
+  }
+
+  // Gradients of shards: what is scattered over the data axis, or reduced over it and then cut.
+  std::vector<OpId> ReducedToShards(const ShardDimensions& shards) {
+    std::vector<OpId> found;
+    for (const OpId op : ops_) {
+      const bool scattered = module_.kind(op) == OpKind::kReduceScatter && SpanOf(op) != Span::kWithin;
+      if (scattered && module_.op(op).result_count == 1) found.push_back(op);
+      if (module_.kind(op) != OpKind::kDynamicSlice) continue;
+      const OpId whole = module_.defining_op(module_.operands(op)[0]);
+      if (!whole.valid() || module_.kind(whole) != OpKind::kAllReduce || SpanOf(whole) == Span::kWithin) continue;
+      const ir::ValueId part = module_.result(op);
+      for (size_t d = 0; d < module_.type(part).dims.size(); ++d) {
+        if (!shards.Is(part, d) || shards.Is(module_.operands(op)[0], d)) continue;
+        within_replica_.insert(whole);
+        found.push_back(op);
+        break;
+      }
+    }
+    return found;
+  }
+
+  // Adds an all-reduce among the devices that hold the same shard behind `op`.
+  void ReduceAmongReplicas(OpId op) {
+    const ir::ValueId part = module_.result(op);
+    const ir::TypeId type = module_.type_id(part);
+    ir::Type scalar = module_.type(part);
+    scalar.dims.clear();
+    const ir::TypeId element = module_.types().Intern(std::move(scalar));
+    const ir::BlockId body = module_.AddBlock(std::vector<ir::TypeId>{element, element});
+    const auto arguments = module_.arguments(body);
+    const std::vector<ir::ValueId> both{arguments[0], arguments[1]};
+    const uint32_t source = module_.op(op).source;
+    const std::vector<ir::TypeId> one{element};
+    const OpId sum = module_.AddOp(
+        body, {.name = module_.InternName("stablehlo.add"), .operands = both, .result_types = one, .source = source});
+    const std::vector<ir::ValueId> returned{module_.result(sum)};
+    module_.AddOp(body, {.name = module_.InternName("stablehlo.return"), .operands = returned, .source = source});
+    const std::vector<ir::RegionId> regions{module_.AddRegion(std::vector<ir::BlockId>{body})};
+    const std::vector<ir::Attribute> attributes = {
+        {module_.InternName("channel_handle"),
+         module_.Keep(fmt::format("#stablehlo.channel_handle<handle = {}, type = 0>", ++channels_))},
+        {module_.InternName("replica_groups"), module_.Keep(MeshAxes(to_, {"replica"}))},
+        {module_.InternName("use_global_device_ids"), ""}};
+    const std::vector<ir::ValueId> operands{part};
+    const std::vector<ir::TypeId> types{type};
+    const ir::BlockId block = module_.op(op).block;
+    std::vector<OpId> order = module_.block(block).ops;
+    const OpId reduce = module_.AddOp(block, {.name = module_.InternName("stablehlo.all_reduce"),
+                                              .operands = operands,
+                                              .result_types = types,
+                                              .attributes = attributes,
+                                              .regions = regions,
+                                              .source = source});
+    for (const OpId user : ops_) {
+      for (size_t i = 0; i < module_.operands(user).size(); ++i) {
+        if (module_.operands(user)[i] == part) module_.SetOperand(user, i, module_.result(reduce));
+      }
+    }
+    order.insert(std::ranges::find(order, op) + 1, reduce);
+    module_.SetBlockOps(block, std::move(order));
+  }
+
+  // Over the data axis: all of it, or what shares the shards.
+  std::string GroupsFor(OpId op, Span span) const {
+    const bool shares = module_.kind(op) != OpKind::kAllReduce || within_replica_.contains(op);
+    if (to_.devices <= kMostListed && to_.replicas == 1) return GroupsText(GroupsOf(to_, span));
+    std::vector<std::string_view> axes;
+    if (span != Span::kWithin && !shares) axes.push_back("replica");
+    if (span != Span::kWithin) axes.push_back("data");
+    if (span != Span::kData) axes.push_back("within");
+    return MeshAxes(to_, axes);
   }
 
   void Set(OpId op, std::string_view name, std::string text) {
@@ -182,7 +289,7 @@ class Retargeter {
     RewriteShape(op);
     if (ir::IsCollective(kind)) {
       const Span span = *SpanOf(op);
-      if (!ir::ReplicaGroupsOf(module_, op)->groups.empty()) Set(op, "replica_groups", GroupsText(GroupsOf(to_, span)));
+      if (!ir::ReplicaGroupsOf(module_, op)->groups.empty()) Set(op, "replica_groups", GroupsFor(op, span));
     } else if (kind == OpKind::kDynamicSlice) {
       const ir::Dimensions& dims = module_.type(module_.result(op)).dims;
       Set(op, "slice_sizes", fmt::format("array<i64: {}>", fmt::join(dims, ", ")));
@@ -236,6 +343,13 @@ class Retargeter {
     }
   }
 
+  // Replicas are a last dimension, along which nothing is cut.
+  std::string Tiling(const ir::Dimensions& tiles) const {
+    if (to_.replicas == 1) return fmt::format("{}]<=[{}]", fmt::join(tiles, ","), to_.devices);
+    return fmt::format("{},{}]<=[{},{}]T(1,0) last_tile_dim_replicate", fmt::join(tiles, ","), to_.replicas,
+                       to_.replicas, to_.devices / to_.replicas);
+  }
+
   // `{devices=[4,1]<=[4]}` for more or fewer devices; of other forms nothing is changed.
   std::string Shardings(std::string text) const {
     constexpr std::string_view kOpen = "devices=[";
@@ -247,8 +361,8 @@ class Retargeter {
       auto tiles = ir::AsIntegers("[" + text.substr(begin, end - begin) + "]");
       const auto cut = tiles ? std::find(tiles->begin(), tiles->end(), from_.data()) : decltype(tiles->begin())();
       if (!tiles || cut == tiles->end()) continue;
-      *cut = to_.data();
-      text.replace(begin, end + old_end.size() - begin, fmt::format("{}]<=[{}]", fmt::join(*tiles, ","), to_.devices));
+      *cut = to_.shards();
+      text.replace(begin, end + old_end.size() - begin, Tiling(*tiles));
     }
     return text;
   }
@@ -268,7 +382,7 @@ class Retargeter {
       const int64_t along = device / to_.within;
       const int64_t base = (*old)[static_cast<size_t>(within)];
       const int64_t step = from_.data() > 1 ? (*old)[static_cast<size_t>(from_.within)] - (*old)[0] : 0;
-      offsets.push_back(base + along * step * from_.data() / to_.data());
+      offsets.push_back(base + along % to_.shards() * step * from_.data() / to_.shards());
     }
     for (int64_t device = 0; device < from_.devices; ++device) {
       const int64_t expected =
@@ -299,10 +413,12 @@ class Retargeter {
   std::vector<OpId> ops_;
   Mesh from_;
   Mesh to_;
+  std::set<OpId> within_replica_;  // all-reduces that do not leave a replica
+  int64_t channels_ = 0;           // the largest handle
 };
 
 }  // namespace
 
-Status Retarget(ir::Module& module, int64_t devices) { return Retargeter(module, devices).Run(); }
+Result<Retargeted> Retarget(ir::Module& module, int64_t devices) { return Retargeter(module, devices).Run(); }
 
 }  // namespace hespas::transform

@@ -62,6 +62,24 @@ class Exports(Case):
                 self.assertEqual(hespas("retarget", eight, "--devices", 4).stdout, hespas("print", four).stdout)
 
 
+class Replicas(Case):
+    def test_shards_that_do_not_divide_are_replicated(self):
+        """64 of 1,024 devices share the shards, in 16 replicas."""
+        done = hespas("retarget", EXAMPLE, "--devices", 1024)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("W0545", done.stderr)
+        four, many = self.summary(EXAMPLE), self.summary(EXAMPLE, "--retarget", 1024)
+        self.assertEqual(many["npus"], 1024)
+        self.assertEqual(many["collectives"]["all_gather"][0], four["collectives"]["all_gather"][0])
+        self.assertGreater(many["collectives"]["all_reduce"][0], four["collectives"]["all_reduce"][0])
+
+    def test_131072_devices_take_little(self):
+        large = ROOT / "data/workloads/llama3-70b-8dev.mlir.zst"
+        done = hespas("run", large, "--device", "H100_80GB", "--retarget", 131072, "--format", "json", "--max-memory", "200MB")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(json.loads(done.stdout)["npus"], 131072)
+
+
 class Bad(Case):
     def refused(self, program, devices):
         done = hespas("retarget", program, "--devices", devices)

@@ -76,7 +76,14 @@ Concerned ConcernedBy(const Assumptions& assumptions, const ir::Module& module) 
 Status Apply(const Assumptions& assumptions, ir::Module& module, Diagnostics& diagnostics) {
   if (Status checked = Check(assumptions); !checked) return checked;
   if (assumptions.devices > 0) {
-    if (Status moved = transform::Retarget(module, assumptions.devices); !moved) return moved;
+    const auto moved = transform::Retarget(module, assumptions.devices);
+    if (!moved) return moved.error();
+    if (moved->replicas > 1) {
+      diagnostics.Warning(
+          transform::kReplicated,
+          fmt::format("{} devices share the parameters, in {} replicas", moved->sharded, moved->replicas),
+          {.file = module.path()});
+    }
   }
   if (Status told = ApplyKernelCosts(assumptions.kernel_costs, module, diagnostics); !told) return told;
   const size_t branch_count = assumptions.branch_probabilities.size();

@@ -104,6 +104,7 @@ struct ReplicaGroups {
 std::optional<std::vector<Dimensions>> AsReplicaGroups(const Module& module, std::string_view text);
 // Nothing where the op has no readable replica_groups (collective_permute, for one).
 std::optional<ReplicaGroups> ReplicaGroupsOf(const Module& module, OpId op);
+GroupMode GroupModeOf(const Module& module, OpId op);
 
 // The channel of a collective, send or recv; nothing where none is given or it is not positive.
 std::optional<int64_t> ChannelOf(const Module& module, OpId op);

@@ -281,6 +281,11 @@ GroupMode ModeOf(OpKind kind, bool has_channel, bool use_global_device_ids) {
   return partitions_only ? GroupMode::kCrossPartition : GroupMode::kCrossReplicaAndPartition;
 }
 
+bool UsesGlobalIds(const Module& module, OpId op) {
+  const std::string_view* global = module.attribute(op, "use_global_device_ids");
+  return global != nullptr && AsBool(*global).value_or(false);
+}
+
 }  // namespace
 
 std::optional<std::vector<Dimensions>> AsReplicaGroups(const Module& module, std::string_view text) {
@@ -306,12 +311,14 @@ std::optional<ReplicaGroups> ReplicaGroupsOf(const Module& module, OpId op) {
   if (!text) return std::nullopt;
   auto groups = AsReplicaGroups(module, *text);
   if (!groups) return std::nullopt;
-  const std::string_view* global = module.attribute(op, "use_global_device_ids");
-  ReplicaGroups out{.groups = std::move(*groups),
-                    .channel = ChannelOf(module, op),
-                    .use_global_device_ids = global && AsBool(*global).value_or(false)};
-  out.mode = ModeOf(module.kind(op), out.channel.has_value(), out.use_global_device_ids);
-  return out;
+  return ReplicaGroups{.groups = std::move(*groups),
+                       .channel = ChannelOf(module, op),
+                       .use_global_device_ids = UsesGlobalIds(module, op),
+                       .mode = GroupModeOf(module, op)};
+}
+
+GroupMode GroupModeOf(const Module& module, OpId op) {
+  return ModeOf(module.kind(op), ChannelOf(module, op).has_value(), UsesGlobalIds(module, op));
 }
 
 std::optional<std::vector<std::pair<int64_t, int64_t>>> SourceTargetPairsOf(const Module& module, OpId op) {

@@ -52,7 +52,12 @@ class DeviceIndex {
 
  private:
   std::optional<int64_t> Constant(const Node& node, int64_t index) const {
-    const auto values = IntegersOf(flow_, node, "value");
+    // A table has an offset for each device: it is read once.
+    const std::string_view* text = flow_.attribute(node, "value");
+    if (text == nullptr) return std::nullopt;
+    const auto [known, added] = tables_.try_emplace(text->data());
+    if (added) known->second = IntegersOf(flow_, node, "value");
+    const auto& values = known->second;
     if (!values || values->empty() || index < 0) return std::nullopt;
     if (values->size() == 1) return (*values)[0];
     return static_cast<size_t>(index) < values->size() ? std::optional((*values)[static_cast<size_t>(index)])
@@ -91,6 +96,7 @@ class DeviceIndex {
   }
 
   const Dataflow& flow_;
+  mutable std::unordered_map<const char*, std::optional<Dimensions>> tables_;
 };
 
 // An all-reduce of which every device keeps its own slice.
@@ -140,11 +146,13 @@ class ReduceScatterFormer {
       cut = i;
     }
     if (!cut || slice.operands.size() != full.size() + 1) return std::nullopt;
-    const DeviceIndex index(flow_);
+    auto& starts = starts_[slice.operands[1 + *cut]];
     for (const Dimensions& group : groups) {
       if (group.size() != groups[0].size()) return std::nullopt;
       for (size_t i = 0; i < group.size(); ++i) {
-        const auto start = index(slice.operands[1 + *cut], group[i]);
+        const auto [known, added] = starts.try_emplace(group[i]);
+        if (added) known->second = index_(slice.operands[1 + *cut], group[i]);
+        const auto start = known->second;
         if (!start || *start != static_cast<int64_t>(i) * part[*cut]) return std::nullopt;
       }
     }
@@ -163,6 +171,8 @@ class ReduceScatterFormer {
 
   Dataflow& flow_;
   UserTable users_;
+  DeviceIndex index_{flow_};
+  mutable std::unordered_map<ValueId, std::unordered_map<int64_t, std::optional<int64_t>>> starts_;  // by device
   std::unordered_map<ValueId, bool> returned_;
 };
 

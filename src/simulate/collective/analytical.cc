@@ -310,8 +310,7 @@ class AnalyticalSimulation {
     result::SimResult answer;
     answer.tick = Time(1);
     answer.method = equivalent_ ? "symmetry" : "given times";
-    for (size_t i = 0; i < trace_.program_of_rank.size(); ++i) {
-      Rank& rank = ranks_[equivalent_ ? 0 : i];
+    for (Rank& rank : ranks_) {
       const uint64_t communicating = Merge(rank.communicated);
       answer.ranks.push_back({.finish = rank.finish,
                               .exposed = rank.finish - rank.busy,
@@ -319,8 +318,10 @@ class AnalyticalSimulation {
                               .gpu = rank.busy,
                               .comm = communicating,
                               .overlap = Overlap(rank)});
-      answer.order.push_back(static_cast<uint32_t>(i));
     }
+    if (equivalent_) answer.ranks.resize(trace_.program_of_rank.size(), answer.ranks.front());
+    answer.order.resize(answer.ranks.size());
+    std::iota(answer.order.begin(), answer.order.end(), 0u);
     std::stable_sort(answer.order.begin(), answer.order.end(),
                      [&](uint32_t a, uint32_t b) { return answer.ranks[a].finish < answer.ranks[b].finish; });
     answer.events = executed_;
@@ -349,22 +350,23 @@ bool HasMessages(const trace::Program& program) {
   });
 }
 
-// Whether the ranks are divided into groups that each do the same at the same times: they all run one program, all its
-// collectives are of one group of each rank's own, and take equally long in all these groups. (With groups of several
-// kinds, ties between them decide which goes first.)
+// Whether all ranks do the same at the same times: they run one program, each kind of group divides them, and a
+// collective takes equally long in all groups of its kind.
 class EquivalentInGroups {
  public:
   EquivalentInGroups(const trace::TraceGraph& trace, const CommunicationTime& time_of)
       : trace_(trace), time_of_(time_of) {}
 
   bool Holds() {
-    std::set<std::tuple<trace::Collective, int64_t>> timed;
+    std::set<std::tuple<uint32_t, trace::Collective, int64_t>> timed;
     for (const trace::Node& node : trace_.programs.front().nodes) {
       if (node.kind != NodeKind::kCollective) continue;
-      if (!node.per_rank || (place_ && *place_ != node.group)) return false;
-      if (!place_ && !Divides(node.group)) return false;
-      place_ = node.group;
-      if (timed.emplace(node.collective, node.size.value).second && !TakeEquallyLong(node)) return false;
+      if (!node.per_rank && node.group == 0) continue;  // all ranks
+      if (!node.per_rank) return false;
+      const auto [firsts, added] = firsts_.try_emplace(node.group);
+      if (added && !Divides(node.group, firsts->second)) return false;
+      const bool is_new = timed.emplace(node.group, node.collective, node.size.value).second;
+      if (is_new && !TakeEquallyLong(node, firsts->second)) return false;
     }
     return true;
   }
@@ -373,7 +375,9 @@ class EquivalentInGroups {
   uint32_t NameOf(uint32_t rank, uint32_t place) const { return trace_.arguments[rank].groups[place]; }
 
   // Every rank is in the group that it names, whose members all name it.
-  bool Divides(uint32_t place) {
+  using Firsts = std::vector<const std::vector<uint32_t>*>;
+
+  bool Divides(uint32_t place, Firsts& firsts) const {
     std::vector<bool> placed(trace_.program_of_rank.size());
     for (uint32_t rank = 0; rank < placed.size(); ++rank) {
       const auto group = trace_.groups.find(NameOf(rank, place));
@@ -383,20 +387,19 @@ class EquivalentInGroups {
         if (placed[member] || NameOf(member, place) != group->first) return false;
         placed[member] = true;
       }
-      firsts_.push_back(&group->second);
+      firsts.push_back(&group->second);
     }
     return std::ranges::all_of(placed, std::identity());
   }
 
-  bool TakeEquallyLong(const trace::Node& node) const {
-    const Time time = time_of_(node, *firsts_.front());
-    return std::ranges::all_of(firsts_, [&](const auto* members) { return time_of_(node, *members) == time; });
+  bool TakeEquallyLong(const trace::Node& node, const Firsts& firsts) const {
+    const Time time = time_of_(node, *firsts.front());
+    return std::ranges::all_of(firsts, [&](const auto* members) { return time_of_(node, *members) == time; });
   }
 
   const trace::TraceGraph& trace_;
   const CommunicationTime& time_of_;
-  std::optional<uint32_t> place_;                     // in the ranks' lists of groups
-  std::vector<const std::vector<uint32_t>*> firsts_;  // the groups
+  std::map<uint32_t, Firsts> firsts_;  // the groups, by their place in the ranks' lists
 };
 
 }  // namespace
