@@ -66,6 +66,10 @@ void AddPlacementOptions(CLI::App& command, driver::RunOptions& options) {
       .add_option("--straggler", options.network.stragglers,
                   "NPUs that compute more slowly than their device, as 3=1.2 (a fifth longer) or 0-7=1.5")
       ->delimiter(',');
+  command.add_option(
+      "--collective-sms", options.network.collective_sms,
+      "multiprocessors that a collective takes from kernels beside it: 1 for each of NCCL's channels (16 "
+      "for NVLS on Hopper, 32 on Blackwell; up to 32 for rings); 0: kernels are not slowed");
   command
       .add_option("--slow-link", options.network.links.slow,
                   "links with less bandwidth: 5@1=0.5 (what joins NPU 5 to dimension 1 has half), 0-1=0.5 (neighbours)")

@@ -32,6 +32,16 @@ bool UsesCalibratedNetwork(const RunOptions& options) {
          network.backend == NetworkBackend::kAnalytical;
 }
 
+// What is left of a device beside a collective.
+std::optional<double> RateBeside(int64_t taken, const hardware::Device& device, Diagnostics& diagnostics) {
+  if (taken == 0) return 1;
+  const double all = static_cast<double>(device.sm_count.value_or(0));
+  if (taken > 0 && static_cast<double>(taken) < all) return 1 - static_cast<double>(taken) / all;
+  diagnostics.Error(kBadCollectiveSms,
+                    fmt::format("--collective-sms {}: {} has {} multiprocessors", taken, device.name, all));
+  return std::nullopt;
+}
+
 // Whether the system has as many NPUs as the traces; reports where it has not.
 bool HasSizeOf(const hardware::System& system, const trace::TraceGraph& traces, Diagnostics& diagnostics) {
   const size_t npus = traces.program_of_rank.size();
@@ -83,10 +93,14 @@ std::optional<result::SimResult> SimulateCalibrated(const RunOptions& options, c
   auto faults = Take(hardware::ParseLinkFaults(options.network.links, system), diagnostics);
   if (!faults) return std::nullopt;
   const network::CalibratedModel model(device, system, *constants, *std::move(faults));
-  auto simulated = Take(
-      network::SimulatePriced(
-          traces, model, {.plan = reuse.plan, .record_nodes = reuse.record_nodes, .compute_scale = *std::move(scale)}),
-      diagnostics);
+  const auto rate = RateBeside(options.network.collective_sms, device, diagnostics);
+  if (!rate) return std::nullopt;
+  auto simulated = Take(network::SimulatePriced(traces, model,
+                                                {.plan = reuse.plan,
+                                                 .record_nodes = reuse.record_nodes,
+                                                 .compute_scale = *std::move(scale),
+                                                 .rate_beside = *rate}),
+                        diagnostics);
   if (!simulated || !options.output.explain) return simulated;
   simulate::ExplainIntervals(traces, *simulated);
   network::ExplainPrices(traces, model, *simulated);

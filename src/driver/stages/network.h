@@ -48,11 +48,18 @@ template <>
 inline constexpr std::array<Word<Overlap>, 2> kWords<Overlap> = {
     {{"program", Overlap::kProgram}, {"perfect", Overlap::kPerfect}}};
 
+inline constexpr DiagnosticKind kBadCollectiveSms{
+    "E0987",
+    "--collective-sms is the number of multiprocessors that a collective takes from the kernels beside it (NCCL takes "
+    "one for each channel): at least 0, fewer than the device has, and only for devices that state theirs.",
+    Outcome::kUsage};
+
 struct NetworkOptions {
   NetworkBackend backend = NetworkBackend::kAnalytical;
   NetworkModel model = NetworkModel::kAuto;
   std::vector<std::string> stragglers;  // "3=1.2": NPUs that compute more slowly (driver/configuration/stragglers.h)
   hardware::LinkTexts links;            // that are slow or lost
+  int64_t collective_sms = 0;           // multiprocessors that a collective takes from kernels beside it
   Overlap overlap = Overlap::kProgram;
 };
 

@@ -15,6 +15,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "simulate/collective/beside.h"
 #include "simulate/engine/loops.h"
 #include "simulate/simulate.h"
 #include "trace/priority.h"
@@ -81,6 +82,7 @@ class AnalyticalSimulation {
         time_of_(time_of),
         held_(options.held),
         compute_scale_(options.compute_scale),
+        rate_beside_(options.rate_beside),
         equivalent_(equivalent),
         record_(options.record_nodes || !trace.loops.empty()),
         plans_(plan.programs),
@@ -112,12 +114,16 @@ class AnalyticalSimulation {
     using Place = std::pair<bool, uint32_t>;
     std::priority_queue<Place, std::vector<Place>, std::greater<>> ready;
     bool busy = false;
+    uint32_t node = 0;  // that runs
+    uint64_t start = 0, work = 0, end = 0;
+    size_t interval = 0;  // its record
   };
   struct Rank {
     std::vector<uint32_t> waits;
     Unit compute;
-    Unit host;                 // copies to and from the host's memory, and its own work
-    std::vector<Ports> ports;  // by what collectives hold
+    Unit host;                                          // copies to and from the host's memory, and its own work
+    std::vector<Ports> ports;                           // by what collectives hold
+    std::vector<std::pair<uint64_t, uint64_t>> beside;  // collectives that have not ended
     size_t done = 0;
     uint64_t finish = 0;
     uint64_t busy = 0;
@@ -163,14 +169,39 @@ class AnalyticalSimulation {
     const trace::Node& node = program(rank).nodes[position];
     unit.busy = true;
     if (Communicates(node)) return Arrive(rank, position, now);
-    const uint64_t duration = DurationOf(rank, node);
+    const uint64_t work = DurationOf(rank, node);
     Rank& state = ranks_[rank];
-    if (!node.is_cpu) {
-      state.busy += duration;
-      if (duration > 0) state.computed.emplace_back(now, now + duration);
+    uint64_t end = now + work;
+    if (rate_beside_ < 1 && !node.is_cpu) {
+      std::erase_if(state.beside, [&](const auto& collective) { return collective.second <= now; });
+      end = EndBeside(now, work, state.beside, rate_beside_);
     }
-    Record(rank, node.id, now, now + duration);
-    events_.push({now + duration, rank, position});
+    unit.node = position;
+    unit.start = now;
+    unit.work = work;
+    unit.end = end;
+    if (!node.is_cpu) {
+      state.busy += end - now;
+      if (end > now) state.computed.emplace_back(now, end);
+    }
+    unit.interval = intervals_.size();
+    Record(rank, node.id, now, end);
+    events_.push({end, rank, position});
+  }
+
+  // A collective that begins while a kernel runs makes it end later.
+  void SlowDown(uint32_t rank, std::pair<uint64_t, uint64_t> collective) {
+    Rank& state = ranks_[rank];
+    state.beside.push_back(collective);
+    Unit& unit = state.compute;
+    if (!unit.busy || unit.work == 0 || unit.end <= collective.first) return;
+    const uint64_t end = EndBeside(unit.start, unit.work, state.beside, rate_beside_);
+    if (end <= unit.end) return;
+    state.busy += end - unit.end;
+    state.computed.back().second = end;
+    if (record_) intervals_[unit.interval].end = end;
+    unit.end = end;
+    events_.push({end, rank, unit.node});
   }
 
   uint64_t DurationOf(uint32_t rank, const trace::Node& node) const {
@@ -238,6 +269,7 @@ class AnalyticalSimulation {
         if (kind != NodeKind::kSend) ports.receive_free = start + duration;
       });
       if (duration > 0) state.communicated.emplace_back(start, start + duration);
+      if (duration > 0 && rate_beside_ < 1) SlowDown(rank, {start, start + duration});
       Record(rank, program(rank).nodes[position].id, start, start + duration);
       events_.push({start + duration, rank, position});
     }
@@ -246,6 +278,8 @@ class AnalyticalSimulation {
   void Finish(const Event& event) {
     Rank& state = ranks_[event.rank];
     const trace::Node& node = program(event.rank).nodes[event.node];
+    const bool computes = !Communicates(node) && !node.is_cpu;
+    if (computes && event.time < state.compute.end) return;  // it was slowed down since
     if (!Communicates(node) || HoldsCompute(event.rank, node)) UnitOf(event.rank, node).busy = false;
     ++state.done;
     state.finish = std::max(state.finish, event.time);
@@ -333,6 +367,7 @@ class AnalyticalSimulation {
   const CommunicationTime& time_of_;
   const CommunicationHold& held_;
   const std::vector<double>& compute_scale_;
+  double rate_beside_;
   bool equivalent_;
   bool record_;
   uint64_t executed_ = 0;
@@ -351,18 +386,21 @@ bool HasMessages(const trace::Program& program) {
 }
 
 // Whether all ranks do the same at the same times: they run one program, each kind of group divides them, and a
-// collective takes equally long in all groups of its kind.
+// collective takes equally long in all groups of its kind. With groups of several kinds, ties between them decide which
+// goes first: only where ranks are too many to simulate each are they taken to decide alike on all.
 class EquivalentInGroups {
  public:
   EquivalentInGroups(const trace::TraceGraph& trace, const CommunicationTime& time_of)
-      : trace_(trace), time_of_(time_of) {}
+      : trace_(trace), time_of_(time_of), many_(trace.program_of_rank.size() > kSimulatedApart) {}
 
   bool Holds() {
     std::set<std::tuple<uint32_t, trace::Collective, int64_t>> timed;
     for (const trace::Node& node : trace_.programs.front().nodes) {
       if (node.kind != NodeKind::kCollective) continue;
-      if (!node.per_rank && node.group == 0) continue;  // all ranks
+      const bool all = !node.per_rank && node.group == 0;
+      if (all && many_) continue;
       if (!node.per_rank) return false;
+      if (!many_ && !firsts_.empty() && !firsts_.contains(node.group)) return false;
       const auto [firsts, added] = firsts_.try_emplace(node.group);
       if (added && !Divides(node.group, firsts->second)) return false;
       const bool is_new = timed.emplace(node.group, node.collective, node.size.value).second;
@@ -372,6 +410,8 @@ class EquivalentInGroups {
   }
 
  private:
+  static constexpr size_t kSimulatedApart = 16384;  // ranks
+
   uint32_t NameOf(uint32_t rank, uint32_t place) const { return trace_.arguments[rank].groups[place]; }
 
   // Every rank is in the group that it names, whose members all name it.
@@ -399,6 +439,7 @@ class EquivalentInGroups {
 
   const trace::TraceGraph& trace_;
   const CommunicationTime& time_of_;
+  bool many_;
   std::map<uint32_t, Firsts> firsts_;  // the groups, by their place in the ranks' lists
 };
 

@@ -42,6 +42,7 @@ struct AnalyticalOptions {
   bool record_nodes = true;              // SimResult::intervals; always where loops are to be repeated
   CommunicationHold held;                // none: all collectives of a rank queue
   std::vector<double> compute_scale;     // factor on compute durations of each rank; ranks without one: 1
+  double rate_beside = 1;                // of computation beside a collective, that takes multiprocessors from it
 };
 
 Result<result::SimResult> SimulateAnalytical(const trace::TraceGraph& trace, const CommunicationTime& time_of,

@@ -55,6 +55,21 @@ TEST(AnalyticalSimulation, ACollectiveThatHoldsTheComputeUnitRunsInItsOrder) {
   EXPECT_EQ(answer->ranks[0].overlap, 0u);
 }
 
+TEST(AnalyticalSimulation, KernelsBesideACollectiveAreSlowed) {
+  trace::TraceGraph trace;
+  trace::Program program;
+  Append(program, Compute(1, 10));
+  Append(program, AllReduce(2), {1});
+  Append(program, Compute(3, 3), {1});
+  Append(program, Compute(4, 2), {3});
+  trace.programs = {program};
+  trace.program_of_rank = {0, 0};
+  const auto answer = SimulateAnalytical(trace, kFive, {.rate_beside = 0.5});
+  ASSERT_TRUE(answer.ok());
+  EXPECT_EQ(answer->ranks[0].finish, 18u);  // 5 of work from 10 on: 2.5 done beside the collective, the rest after it
+  EXPECT_EQ(answer->ranks[0].gpu, 18u);
+}
+
 TEST(AnalyticalSimulation, TheHostWorksBesideTheDevice) {
   trace::TraceGraph trace;
   trace::Program program;

@@ -107,6 +107,9 @@ std::vector<Row> OtherRows() {
       {.name = "slow_link", .list = [](RunOptions& o) -> Texts& { return o.network.links.slow; }},
       {.name = "fail_link", .list = [](RunOptions& o) -> Texts& { return o.network.links.failed; }},
       {.name = "rank_devices", .list = [](RunOptions& o) -> Texts& { return o.parts.rank_devices; }},
+      {.name = "collective_sms",
+       .number = [](RunOptions& o, double v) { o.network.collective_sms = static_cast<int64_t>(v); },
+       .least = 0},
       {.name = "trip_count",
        .number = [](RunOptions& o, double v) { o.program.assumptions.trip_count = static_cast<int64_t>(v); },
        .least = 0},
@@ -301,6 +304,7 @@ std::string CommandOf(const RunOptions& options) {
   for (const std::string& link : options.network.links.slow) text("--slow-link", link, "");
   for (const std::string& link : options.network.links.failed) text("--fail-link", link, "");
   for (const std::string& devices : options.parts.rank_devices) text("--rank-devices", devices, "");
+  number("--collective-sms", options.network.collective_sms, usual.network.collective_sms);
   number("--trip-count", options.program.assumptions.trip_count, usual.program.assumptions.trip_count);
   number("--moe-imbalance", options.program.assumptions.moe_imbalance, usual.program.assumptions.moe_imbalance);
   for (const std::string& change : options.changes) text("--set", change, "");
