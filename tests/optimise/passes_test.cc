@@ -315,18 +315,6 @@ TEST(SelectAndScatter, FindsPlacesThenScatters) {
   EXPECT_THAT(Names(module), ElementsAre("mhlo.fusion", "mhlo.fusion", "mhlo.fusion", "mhlo.fusion"));
 }
 
-TEST(MergeDots, PutsSmallDotsOfOneOperandSideBySide) {
-  const ir::Module module = Optimised(R"(
-    func.func @main(%x: tensor<64x32xf32>, %a: tensor<32x16xf32>, %b: tensor<32x8xf32>) -> (tensor<64x16xf32>, tensor<64x8xf32>) {
-      %0 = stablehlo.dot_general %x, %a, contracting_dims = [1] x [0] : (tensor<64x32xf32>, tensor<32x16xf32>) -> tensor<64x16xf32>
-      %1 = stablehlo.dot_general %x, %b, contracting_dims = [1] x [0] : (tensor<64x32xf32>, tensor<32x8xf32>) -> tensor<64x8xf32>
-      return %0, %1 : tensor<64x16xf32>, tensor<64x8xf32>
-    })");
-  const driver::Summary summary = driver::Summarise(module);
-  EXPECT_EQ(summary.library_calls, 1);
-  EXPECT_EQ(summary.flops, 2 * 64 * 32 * 24);
-}
-
 TEST(SplitReductions, CutsLongRowsInTwoStages) {
   const auto reduce = [](const std::string& n) {
     return "func.func @main(%x: tensor<8x" + n +

@@ -120,6 +120,18 @@ TEST(Reductions, GoOverSeparateRunsOneAfterTheOther) {
   EXPECT_EQ(driver::Summarise(Optimised(over(8, 16), Until("fusion"))).total(), 2);
 }
 
+TEST(MergeDots, PutsSmallDotsOfOneOperandSideBySide) {
+  const ir::Module module = Optimised(R"(
+    func.func @main(%x: tensor<64x32xf32>, %a: tensor<32x16xf32>, %b: tensor<32x8xf32>) -> (tensor<64x16xf32>, tensor<64x8xf32>) {
+      %0 = stablehlo.dot_general %x, %a, contracting_dims = [1] x [0] : (tensor<64x32xf32>, tensor<32x16xf32>) -> tensor<64x16xf32>
+      %1 = stablehlo.dot_general %x, %b, contracting_dims = [1] x [0] : (tensor<64x32xf32>, tensor<32x8xf32>) -> tensor<64x8xf32>
+      return %0, %1 : tensor<64x16xf32>, tensor<64x8xf32>
+    })");
+  const driver::Summary summary = driver::Summarise(module);
+  EXPECT_EQ(summary.library_calls, 1);
+  EXPECT_EQ(summary.flops, 2 * 64 * 32 * 24);
+}
+
 // x multiplies a small matrix and a large one; the large one alone is more than 32 MiB.
 TEST(MergeDots, TakesInALargeMatmulButNotTwo) {
   const auto calls = [](const std::string& small) {
