@@ -315,26 +315,6 @@ TEST(SelectAndScatter, FindsPlacesThenScatters) {
   EXPECT_THAT(Names(module), ElementsAre("mhlo.fusion", "mhlo.fusion", "mhlo.fusion", "mhlo.fusion"));
 }
 
-TEST(SplitReductions, CutsLongRowsInTwoStages) {
-  const auto reduce = [](const std::string& n) {
-    return "func.func @main(%x: tensor<8x" + n +
-           "xf32>) -> tensor<8xf32> {\n%c = stablehlo.constant dense<0.0> : tensor<f32>\n" +
-           "%0 = stablehlo.reduce(%x init: %c) applies stablehlo.add across dimensions = [1] : (tensor<8x" + n +
-           "xf32>, tensor<f32>) -> tensor<8xf32>\nreturn %0 : tensor<8xf32>\n}";
-  };
-  EXPECT_EQ(driver::Summarise(Optimised(reduce("16384"))).fusions, 1);
-  EXPECT_EQ(driver::Summarise(Optimised(reduce("65536"))).fusions, 2);
-  // As XLA: 501 x 256, but 128 x 501, whose first stage is long; 25301 has no good divisor and is padded to 105 x 241.
-  const auto parts = [&](const std::string& n) {
-    const driver::Summary summary = driver::Summarise(Optimised(reduce(n)));
-    return (summary.kernels.at(0).bytes - 8 * 4 * std::stoll(n)) / 32;
-  };
-  EXPECT_EQ(parts("128256"), 501);
-  EXPECT_EQ(parts("64128"), 128);
-  EXPECT_EQ(parts("25301"), 105);
-}
-
-// A number that is known late is added to a vector of indices, not to each element of what that is broadcast to.
 TEST(IndexVectors, AddBeforeBroadcasting) {
   const ir::Module module = Optimised(R"(
     func.func @main(%first: tensor<i32>, %x: tensor<64x512xi32>) -> tensor<64x512xi1> {
