@@ -86,7 +86,8 @@ class Plans(unittest.TestCase):
         words = [word for each in own for word in ("--set", each)]
         subprocess.run([HESPAS, "export", self.model, "--maxtext", "--target-devices", str(devices), "--stage", "partitioned", "--output", self.folder,
                         "--name", "whole", *words], check=True, capture_output=True, timeout=600)
-        done = subprocess.run([HESPAS, "run", self.folder / f"whole-{devices}dev.partitioned.mlir", "--device", "H100_80GB", "--format", "json"],
+        done = subprocess.run([HESPAS, "run", self.folder / f"whole-{devices}dev.partitioned.mlir", "--device", "H100_80GB", "--format", "json",
+                               *(f"--xla-flag={flag}" for flag in row.get("xla_flags", ()))],
                               check=True, capture_output=True, text=True, timeout=600)
         return json.loads(done.stdout)
 
