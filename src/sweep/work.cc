@@ -48,7 +48,7 @@ std::optional<Work> EstimateWork(const driver::RunOptions& options, const hardwa
   const estimate::Estimator& by_op = clock < 1 ? *slower : *estimator;
   work.power = driver::PowerOf(device);
   if (work.power) work.estimated.ops = KindsOf(*work.power, structure, work.estimated.table, by_op);
-  if (options.estimate.flash_attention) driver::ApplyFlashAttention(prepared, work.estimated);
+  if (options.estimate.flash_attention) driver::ApplyFlashAttention(prepared, device, work.estimated);
   for (const result::OpSummary& kind : work.estimated.ops) work.compute_j += kind.energy_j;
   const std::vector<int64_t> uses = graph::Uses(prepared.blocks, work.estimated.table);
   for (size_t i = 0; i < uses.size(); ++i) {

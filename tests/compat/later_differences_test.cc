@@ -130,7 +130,8 @@ TEST(Differences, Q30LoopsCountTheirIterations) {
   const ir::Module module = Parse(Main("%a: tensor<1024xf32>", "tensor<1024xf32>", kCountingLoop));
   const ir::OpId loop = Find(module, "stablehlo.while");
   EXPECT_FALSE(estimate::EstimatePrototypeOp(module, loop, TestRates()).handled);
-  EXPECT_EQ(EstimateOp(module, loop).flops.value, 12 * (1024 + 1 + 1));  // tanh, the step and the test
+  EXPECT_EQ(EstimateOp(module, loop).flops.value,
+            12 * (1024 + 1));  // tanh and the step; XLA does not run the test of a known number of iterations
 }
 
 TEST(Differences, Q31RanksShareProgramsByClass) {

@@ -65,7 +65,7 @@ std::optional<Estimated> EstimateBlocks(const RunOptions& options, const Prepare
   const double clock = LimitPower(options, prepared.device, prepared.blocks, estimated.table);
   const auto slower = EstimatorAtClock(*estimator, prepared.device, clock);
   if (by_op) SummariseOps(prepared, clock < 1 ? *slower : *estimator, cache.get(), estimated);
-  if (options.estimate.flash_attention) ApplyFlashAttention(prepared, estimated);
+  if (options.estimate.flash_attention) ApplyFlashAttention(prepared, prepared.device, estimated);
   return estimated;
 }
 

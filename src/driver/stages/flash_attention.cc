@@ -19,8 +19,8 @@ constexpr int64_t kSmallestScores = 1 << 16;  // elements; smaller ones stay in 
 
 class Flash {
  public:
-  Flash(const Prepared& prepared, Estimated& estimated)
-      : blocks_(prepared.blocks), module_(*prepared.module), estimated_(estimated), power_(PowerOf(prepared.device)) {}
+  Flash(const Prepared& prepared, const hardware::Device& device, Estimated& estimated)
+      : blocks_(prepared.blocks), module_(*prepared.module), estimated_(estimated), power_(PowerOf(device)) {}
 
   void Apply() {
     for (uint32_t i = 0; i < blocks_.blocks.size(); ++i) {
@@ -135,6 +135,8 @@ class Flash {
 
 }  // namespace
 
-void ApplyFlashAttention(const Prepared& prepared, Estimated& estimated) { Flash(prepared, estimated).Apply(); }
+void ApplyFlashAttention(const Prepared& prepared, const hardware::Device& device, Estimated& estimated) {
+  Flash(prepared, device, estimated).Apply();
+}
 
 }  // namespace hespas::driver

@@ -11,6 +11,7 @@
 
 namespace hespas::driver {
 
-void ApplyFlashAttention(const Prepared& prepared, Estimated& estimated);
+// `device`: whose estimates these are; in sweeps not the prepared one's.
+void ApplyFlashAttention(const Prepared& prepared, const hardware::Device& device, Estimated& estimated);
 
 }  // namespace hespas::driver

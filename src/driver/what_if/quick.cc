@@ -88,7 +88,7 @@ class Quick {
     if (change == Change::kFlashAttention) {
       if (options_.estimate.flash_attention) return 1;
       Estimated flash{.table = estimated_.table, .ops = {}, .op_times = {}};
-      ApplyFlashAttention(prepared_, flash);
+      ApplyFlashAttention(prepared_, prepared_.device, flash);
       return TimeOf(prepared_, flash.table) / before;
     }
     const std::vector<int64_t> uses = graph::Uses(prepared_.blocks, estimated_.table);

@@ -93,7 +93,7 @@ class Variation : public Stages {
     }
     if (FromOf(question_.change) == From::kEstimates) {
       estimated_ = run_.estimated;
-      if (!run_.options.estimate.flash_attention) ApplyFlashAttention(prepared(), *estimated_);
+      if (!run_.options.estimate.flash_attention) ApplyFlashAttention(prepared(), prepared().device, *estimated_);
     }
     return true;
   }
