@@ -9,6 +9,7 @@
 #   mutation    breaks 13 formulas one by one and expects red tests                       (minutes)
 #   wheel       Python wheels in build/wheels: for 3.11, and for 3.12 and later, as far as these are installed
 #   packages    .deb files, relocatable tarball and container root file system, in build/release/packages
+#   web         the page build/web and the npm package: the engine in WebAssembly     (installs Emscripten; 10 minutes)
 #   site        the documents with the reference, in build/release/site
 #   bench       the benchmark programs                           format  rewrite, lint: clang-format and clang-tidy
 SHELL := /bin/bash
@@ -18,7 +19,7 @@ SOAK_MINUTES ?= 60
 RELEASE := build/release
 EXAMPLE := examples/llama3-100m-4dev.mlir.gz
 
-.PHONY: all build demo experiments test test-fast test-full bench fuzz soak mutation format lint configs install packages wheel site clean
+.PHONY: all build demo experiments test test-fast test-full bench fuzz soak mutation format lint configs install packages wheel site web clean
 
 all: build
 
@@ -84,6 +85,10 @@ site: build
 	@scripts/bootstrap.sh test
 	@$$(scripts/python_env.sh docs) scripts/make_site.py $(RELEASE)/bin/hespas $(RELEASE)/site
 	@echo "in $(RELEASE)/site/index.html"
+
+web:
+	@scripts/bootstrap.sh web
+	@JOBS=$(JOBS) scripts/build_web.sh
 
 clean:
 	@rm -rf build

@@ -57,7 +57,7 @@ export class Engine {
       print: (line) => { answer.stdout += `${line}\n`; },
       printErr: hear,
       quit: (status, unwind) => { answer.status = status; throw unwind; },
-      preRun: [(it) => { it.ENV.HESPAS_DATA_DIR = '/data'; it.ENV.HOME = '/'; }],
+      preRun: [(it) => { it.ENV.HESPAS_DATA_DIR = '/data'; it.ENV.HOME = '/'; it.ENV.NO_COLOR = '1'; }],
       instantiateWasm: (imports, done) => {
         WebAssembly.instantiate(this.module, imports).then((made) => done(made, this.module));
         return {};

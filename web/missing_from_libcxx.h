@@ -106,7 +106,7 @@ auto minmax(Range&& range) {
   const auto [least, most] = std::minmax_element(std::begin(range), std::end(range));
   return std::pair(*least, *most);
 }
-template <class Range, class Value, class Less, class Projection>
+template <class Range, class Value, class Less = LessThan, class Projection>
 auto lower_bound(Range&& range, const Value& value, Less, Projection projection) {
   return std::lower_bound(std::begin(range), std::end(range), value, [&](const auto& item, const Value& wanted) {
     return std::invoke(projection, item) < wanted;

@@ -32,6 +32,17 @@ const file = (name) => view.evaluate(async (wanted) => {
   return (await fetch(link.href)).text();
 }, name);
 
+// The page's first prediction, for which the browser still compiles the engine.
+await test('shows the headline of LLaMA 8B in less than 2 s', async () => {
+  await view.selectOption('#example', 'llama3-8b-8dev.mlir.zst');
+  await predict();
+  const milliseconds = Number(await view.evaluate(() => document.getElementById('answer').dataset.milliseconds));
+  console.log(`        headline after ${milliseconds} ms`);
+  assert.match(await view.textContent('#headline'), /^llama3-8b-8dev[^]*step time/);
+  assert.ok(milliseconds < 2000 * Number(process.env.HESPAS_SLOWER ?? 1), `${milliseconds} ms`);
+  await view.screenshot({ path: path.join(pictures, 'answer.png'), fullPage: true });
+});
+
 for (const program of five) {
   await test(`result.json of ${path.basename(program)} is the command's`, async () => {
     await view.setInputFiles('#file', program);
@@ -41,16 +52,6 @@ for (const program of five) {
     assert.equal(comparable(await file('result.json')), comparable(native(program, ['--device', 'H100_80GB'])));
   });
 }
-
-await test('shows the headline of LLaMA 8B in less than 2 s', async () => {
-  await view.selectOption('#example', 'llama3-8b-8dev.mlir.zst');
-  await predict();
-  const milliseconds = Number(await view.evaluate(() => document.getElementById('answer').dataset.milliseconds));
-  console.log(`        headline after ${milliseconds} ms`);
-  assert.match(await view.textContent('#headline'), /step time/);
-  assert.ok(milliseconds < 2000 * Number(process.env.HESPAS_SLOWER ?? 1), `${milliseconds} ms`);
-  await view.screenshot({ path: path.join(pictures, 'answer.png'), fullPage: true });
-});
 
 await test('the report is the whole one', async () => {
   const frame = view.frames().find((each) => each.url().startsWith('blob:'));

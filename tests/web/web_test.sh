@@ -2,10 +2,14 @@
 # usage: web_test.sh package|page|equal      builds the page where needed, then runs NAME_test.mjs on it
 set -euo pipefail
 cd "$HESPAS_ROOT"
-command -v emcc >/dev/null || { echo "web_test: no Emscripten (scripts/bootstrap.sh web)" >&2; exit 1; }
+command -v emcc >/dev/null || { echo "web_test: skipped, no Emscripten (scripts/bootstrap.sh web)" >&2; exit 77; }
 exec 9>build/web.lock
 flock 9
-[ -e build/web.built ] && [ build/web.built -nt "$HESPAS_BIN/hespas" ] || { scripts/build_web.sh; touch build/web.built; }
+sources=(web src cli data cmake scripts/build_web.sh scripts/web_data.py scripts/npm/web)
+if [ ! -e build/web.built ] || [ -n "$(find "${sources[@]}" -type f -newer build/web.built -print -quit)" ]; then
+  scripts/build_web.sh
+  touch build/web.built
+fi
 flock -u 9
 
 case $1 in

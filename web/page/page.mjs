@@ -100,7 +100,7 @@ async function predict() {
   const files = { [`/${given.name}`]: given.content };
   const started = performance.now();
   say('Predicting');
-  const quick = await ask([...runArguments(given.name, wanted), '--color', 'never'], files);
+  const quick = await ask(runArguments(given.name, wanted), files);
   at('headline').textContent = quick.stdout;
   at('answer').hidden = false;
   at('answer').dataset.milliseconds = (performance.now() - started).toFixed(0);
