@@ -102,7 +102,7 @@ def of_whole(problem, candidate, answers):
     step = one["step_time_s"] + more * one["accumulation_s"]
     grown = step / one["step_time_s"]
     return common(problem, candidate, step, {
-        "sigma_s": one["step_time_sigma_s"] * grown, "compute_s": one["compute_time_s"] * grown, "exposed_s": one["exposed_communication_s"] * grown,
+        "sigma_s": (one["step_time_sigma_s"] or 0.0) * grown, "compute_s": one["compute_time_s"] * grown, "exposed_s": one["exposed_communication_s"] * grown,
         "bubble": 0.0, "peak_memory_bytes": one["peak_memory_bytes"], "energy_j": (one["energy_j"] or 0) * grown * problem.network.devices,
         "products_s": one["products_s"] * grown})
 
@@ -143,6 +143,6 @@ def of_pipeline(problem, candidate, answers):
     kept = answers["kept"]["output_bytes"]
     memory = max(answers[part]["peak_memory_bytes"] + max(0.0, held - 1) * kept for part, held in zip(parts, made.held))
     return common(problem, candidate, step, {
-        "sigma_s": answers[longest]["step_time_sigma_s"] / answers[longest]["step_time_s"] * step, "compute_s": computed, "exposed_s": exposed,
+        "sigma_s": (answers[longest]["step_time_sigma_s"] or 0.0) / answers[longest]["step_time_s"] * step, "compute_s": computed, "exposed_s": exposed,
         "bubble": 1 - max(made.busy) / max(made.ends), "peak_memory_bytes": memory,
         "energy_j": energy * problem.network.devices, "products_s": candidate.microbatches * alone[longest]["products_s"]})

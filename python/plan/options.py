@@ -47,7 +47,7 @@ def options(words):
     parser.add_argument("--evaluations", type=int, default=100, help="most candidates that are estimated")
     parser.add_argument("--why", metavar="AXIS=SIZE,...", help="also the best with these settings, and what makes the difference")
     parser.add_argument("--format", choices=("table", "json"), default="table")
-    parser.add_argument("--output", help="folder that keeps programs, commands, plan.json and report.html; what is there is not made again")
+    parser.add_argument("--output", help="folder that keeps programs, commands and report.html; what is there is not made again")
     parser.add_argument("-q", "--quiet", action="store_true", help="no progress on stderr")
     arguments = parser.parse_args(own)
     arguments.run_options = run_options

@@ -70,6 +70,8 @@ async def planned(arguments, scratch):
     if not found:
         raise Refused("no mesh divides the model: " + ", ".join(f"{reason} ({count})" for reason, count in refused.most_common()),
                       "change --devices, --axes or --global-batch", 5)
+    if arguments.why:
+        why.asked(arguments.why, found)  # before the search, not after it
     command = [sys.executable, HERE / "make_programs.py", scratch, os.environ["HESPAS_COMMAND"]]
     async with Workers(command, len(found)) as workers:
         singles = await one_device(arguments, keys, remats, workers)

@@ -21,12 +21,18 @@ def matches(candidate, settings):
     return all(own.get(key) == value for key, value in settings.items())
 
 
-async def compared(text, found, search, workers):
-    """The row that the best is compared with; a search of its own where none was estimated."""
+def asked(text, found):
+    """The candidates that have the settings."""
     settings = wanted(text, found)
     alike = [candidate for candidate in found if matches(candidate, settings)]
     if not alike:
         raise Refused(f"no configuration has {text}", "such a mesh does not divide the model, the batch or the devices, or --axes, --remat or --schedule leave it out", 2)
+    return alike
+
+
+async def compared(text, found, search, workers):
+    """The row that the best is compared with; a search of its own where none was estimated."""
+    settings, alike = wanted(text, found), asked(text, found)
     rows = [row for row in search.rows if matches(row["candidate"], settings)]
     if not any(row["fits"] for row in rows):
         await search.visit(workers, alike, MOST)

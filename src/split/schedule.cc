@@ -126,12 +126,19 @@ class Scheduler {
     return sort == OpSort::kControl || sort == OpSort::kCall;
   }
 
+  bool TestCommunicates(ir::OpId loop) {
+    const ir::BlockId test = module_.body(loop, 0);
+    return test.valid() && std::ranges::any_of(module_.block(test).ops, [&](ir::OpId op) {
+             return IsCommunication(module_, op) || communicators_.Holds(op);
+           });
+  }
+
   bool Enter(ir::OpId op) {
     const auto operands = module_.operands(op);
     if (module_.kind(op) == OpKind::kWhile) {
       const auto trips = ir::TripCount(module_, op);
       const ir::BlockId body = module_.body(op, 1);
-      if (!trips || !body.valid()) return false;
+      if (!trips || !body.valid() || (ir::TestsEachIteration(module_, op) && TestCommunicates(op))) return false;
       std::vector<uint32_t> carried;
       for (const ir::ValueId value : operands) carried.push_back(producer_[value.index()]);
       if (*trips == 0) {

@@ -2,7 +2,8 @@
 // (of branches the one that communicates most).
 //
 // - A step is one execution of an op; the ops of a laid-out loop have one for every iteration.
-// - A loop's condition is left out, since its trip count is known (ir::TestsEachIteration).
+// - A loop's condition is left out, since its trip count is known (ir::TestsEachIteration). A loop whose count is only
+//   assumed, and whose condition communicates, is a single step.
 // - Of a laid-out loop two iterations are under way at most: what an iteration can start with waits for the computation
 //   of the last but one iteration before it.
 // - Of a loop with many iterations a few are laid out; one window of them represents the others (RepeatedLoop).

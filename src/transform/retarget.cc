@@ -90,6 +90,7 @@ class Retargeter {
     Replicate(shards);
     if (Status cut = CutTypes(shards); !cut) return cut.error();
     const std::vector<OpId> reduced = to_.replicas > 1 ? ReducedToShards(shards) : std::vector<OpId>();
+    if (Status sums = AreSingle(); !sums) return sums.error();
     for (const OpId op : ops_) Rewrite(op);
     for (const OpId op : reduced) ReduceAmongReplicas(op);
     for (const OpId table : shards.offset_tables()) {
@@ -207,6 +208,17 @@ class Retargeter {
       }
     }
     return found;
+  }
+
+  // Sums of several values at once would lose those among replicas.
+  Status AreSingle() const {
+    if (to_.replicas == 1) return {};
+    for (const OpId op : ops_) {
+      const bool scattered = module_.kind(op) == OpKind::kReduceScatter && SpanOf(op) != Span::kWithin;
+      if ((scattered || within_replica_.contains(op)) && module_.op(op).result_count > 1)
+        return Cannot(op, "one collective reduces several gradients, and shards have replicas");
+    }
+    return {};
   }
 
   // Adds an all-reduce among the devices that hold the same shard behind `op`.

@@ -7,7 +7,8 @@ namespace hespas::driver {
 using estimate::calibrated::KernelTime;
 namespace field = estimate::field;
 
-KernelTime AttentionTime(const serve::AttentionCall& call, const field::Chip& chip, const field::Constants& constants) {
+KernelTime AttentionTime(const serve::AttentionCall& call, bool in_field, const field::Chip& chip,
+                         const field::Constants& constants) {
   const double requests = std::max(1.0, call.requests);
   field::AttentionCall shape{.phase = call.decode ? field::Phase::kGeneration : field::Phase::kContext,
                              .f8_cache = call.cache_bytes < 2,
@@ -24,8 +25,14 @@ KernelTime AttentionTime(const serve::AttentionCall& call, const field::Chip& ch
     shape.head_size = (call.head_size + call.value_size) / 2;
   }
   KernelTime time;
-  time.us = field::TimeOf(chip, constants, shape).us;
   time.launch_us = constants.matmul.start_us + constants.matmul.start_clocks / chip.clock;
+  const double features = call.heads * (call.head_size + call.value_size);
+  const double products = 2 * call.pairs * features / (chip.f16_rate * constants.context.rate_fraction);
+  constexpr double kRowBytes = 2;  // of an element of queries and outputs
+  const double bytes = call.context * call.cache_width * call.cache_bytes + call.rows * features * kRowBytes;
+  const double traffic = bytes / (chip.bandwidth * constants.generation.memory_fraction);
+  const double least = std::max(products, in_field ? 0 : traffic) + time.launch_us;
+  time.us = in_field ? std::max(least, field::TimeOf(chip, constants, shape).us) : least;
   return time;
 }
 

@@ -1,4 +1,4 @@
-// One fused attention kernel of a serving step, by the field model.
+// One fused attention kernel of a serving step: by the field model, and never faster than its matmuls.
 #pragma once
 
 #include "estimate/calibrated/kernel.h"
@@ -7,8 +7,10 @@
 
 namespace hespas::driver {
 
+// Not `in_field`: the longer of memory traffic and matmuls, at the field model's fractions of the peaks.
 // The requests of a call share it evenly: each has their mean of rows and context.
-estimate::calibrated::KernelTime AttentionTime(const serve::AttentionCall& call, const estimate::field::Chip& chip,
+estimate::calibrated::KernelTime AttentionTime(const serve::AttentionCall& call, bool in_field,
+                                               const estimate::field::Chip& chip,
                                                const estimate::field::Constants& constants);
 
 }  // namespace hespas::driver

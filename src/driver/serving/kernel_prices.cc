@@ -9,12 +9,15 @@
 namespace hespas::driver {
 namespace {
 
+using estimate::calibrated::Datatype;
 using estimate::calibrated::KernelSpec;
 using estimate::calibrated::KernelTime;
 using estimate::field::Format;
 using serve::KernelKind;
 using serve::Part;
 using serve::StepCost;
+
+constexpr double kSixteenBits = 2;  // bytes
 
 // Of engines' own all-reduces: two barriers, in each of which a flag crosses the links and is read back.
 constexpr double kBarrierCrossings = 4;
@@ -45,7 +48,7 @@ std::pair<Format, std::string_view> ProductFormat(const serve::WeightFormatFacts
                                                   const hardware::Device& device) {
   if (weights.activations == "fp8" && device.Knows("f8E4M3FN")) return {Format::kF8, "fp8"};
   if (weights.activations == "nvfp4" && device.Knows("f4E2M1FN")) return {Format::kNvF4, "nvfp4"};
-  if (weights.activations == "int8" && device.Knows("i8")) return {Format::kF8, "int8"};  // rates of 8 bits are one
+  if (weights.activations == "int8" && device.Knows("i8")) return {Format::kF8, "int8"};
   return {Format::kF16, "bf16"};
 }
 
@@ -63,6 +66,10 @@ KernelPrices::KernelPrices(const hardware::Device& device, const estimate::calib
       weights_(weights) {
   if (system_) links_.emplace(device_, *system_, constants_);
   std::tie(format_, activations_) = ProductFormat(weights, device);
+  in_field_ = device.family == "gpu" && device.Knows("bf16");
+  const auto& rates = model_.machine().matrix_rate;
+  if (!in_field_) chip_.f16_rate = rates[static_cast<size_t>(Datatype::kBf16)];
+  if (activations_ == "int8") chip_.f8_rate = rates[static_cast<size_t>(Datatype::kI8)];
 }
 
 StepCost KernelPrices::InStream(const KernelTime& time, Part part, double count) const {
@@ -76,6 +83,7 @@ StepCost KernelPrices::InStream(const KernelTime& time, Part part, double count)
 }
 
 StepCost KernelPrices::Product(const serve::StepKernel& kernel) const {
+  if (!in_field_) return InStream(model_.Time(SpecOf(kernel)), Part::kWeights, kernel.count);
   estimate::field::Matmul matmul{.m = kernel.m, .n = kernel.n, .k = kernel.k, .groups = kernel.b, .in_step = true};
   if (kernel.quantised) {
     matmul.format = format_;
@@ -85,6 +93,24 @@ StepCost KernelPrices::Product(const serve::StepKernel& kernel) const {
   time.us = estimate::field::TimeOf(chip_, field_, matmul).us;
   time.launch_us = field_.matmul.start_us + field_.matmul.start_clocks / chip_.clock;
   return InStream(time, Part::kWeights, kernel.count);
+}
+
+// Of devices that the field model does not know: TPUs, and GPUs without a rate of 16-bit matmuls.
+KernelSpec KernelPrices::SpecOf(const serve::StepKernel& kernel) const {
+  KernelSpec spec{.shape = estimate::calibrated::Shape::kGemm, .type = Datatype::kBf16};
+  spec.b = kernel.b;
+  spec.m = kernel.m;
+  spec.n = kernel.n;
+  spec.k = kernel.k;
+  if (!kernel.quantised) return spec;
+  constexpr Datatype kTypes[] = {Datatype::kBf16, Datatype::kF8, Datatype::kF8, Datatype::kF4};
+  spec.type =
+      weights_.activations == "int8" && format_ == Format::kF8 ? Datatype::kI8 : kTypes[static_cast<size_t>(format_)];
+  const double rows = spec.type == Datatype::kBf16 ? kSixteenBits : weights_.activation_bytes;
+  spec.operand_bytes = (kernel.n * kernel.k * weights_.weight_bytes + kernel.m * kernel.k * rows) /
+                       (kernel.n * kernel.k + kernel.m * kernel.k);
+  spec.result_bytes = kSixteenBits;
+  return spec;
 }
 
 double KernelPrices::OwnAllReduceUs(double bytes, int64_t ranks) const {
@@ -124,7 +150,7 @@ StepCost KernelPrices::CostOf(const serve::StepKernel& kernel) const {
 }
 
 StepCost KernelPrices::CostOf(const serve::AttentionCall& call) const {
-  return InStream(AttentionTime(call, chip_, field_), Part::kAttention, call.count);
+  return InStream(AttentionTime(call, in_field_, chip_, field_), Part::kAttention, call.count);
 }
 
 double KernelPrices::HostSeconds(double bytes) const {

@@ -1,5 +1,5 @@
-// What the kernels of a serving step cost on a device and its network: matmuls and attention by the field model, all
-// else by the calibrated models of both.
+// What the kernels of a serving step cost on a device and its network: GPUs' matmuls and attention by the field
+// model, all else by the calibrated models of both.
 //
 // - Kernels follow each other in a captured graph: of a lone kernel's launch only the stream's gap is left.
 // - Small all-reduces within a node are the engines' own: each rank reads its peers' buffers over the links, once
@@ -32,6 +32,7 @@ class KernelPrices {
 
  private:
   serve::StepCost Product(const serve::StepKernel& kernel) const;
+  estimate::calibrated::KernelSpec SpecOf(const serve::StepKernel& kernel) const;
   double CollectiveUs(const serve::StepKernel& kernel) const;
   double OwnAllReduceUs(double bytes, int64_t ranks) const;
   serve::StepCost InStream(const estimate::calibrated::KernelTime& time, serve::Part part, double count) const;
@@ -46,6 +47,7 @@ class KernelPrices {
   serve::WeightFormatFacts weights_;
   estimate::field::Format format_ = estimate::field::Format::kF16;
   std::string_view activations_;
+  bool in_field_ = false;  // the field model prices matmuls and attention
 };
 
 }  // namespace hespas::driver

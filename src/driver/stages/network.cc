@@ -130,6 +130,8 @@ std::optional<result::SimResult> SimulateStep(const RunOptions& options, const h
                                               const trace::TraceGraph& traces, const hardware::System& system,
                                               Diagnostics& diagnostics, const SimulationReuse& reuse) {
   if (UsesCalibratedNetwork(options)) return SimulateCalibrated(options, device, traces, system, diagnostics, reuse);
+  if (options.network.collective_sms > 0)
+    diagnostics.Warning(kIgnoredSettings, "this network model does not use --collective-sms", {}, "leave it out");
   const bool record = reuse.record_nodes || !traces.loops.empty();
   auto simulated = SimulateTraces(options, traces, system, diagnostics, record);
   if (simulated && options.network.backend == NetworkBackend::kAnalytical)

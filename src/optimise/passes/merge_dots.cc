@@ -18,6 +18,7 @@ using ir::OpKind;
 // Of our search, not XLA's: values that are looked at for one pair, and partners that are tried for one dot.
 constexpr size_t kLongestSearch = 1000;
 constexpr size_t kMostPartners = 100;
+constexpr size_t kSearchOfDot = 8000;  // values for all partners of one dot
 
 // The one dimension that is neither batch nor contracted; nothing where there are more.
 std::optional<size_t> FreeDimension(size_t rank, const Dimensions& batch, const Dimensions& contract) {
@@ -78,7 +79,8 @@ class Merger {
       if (merged_.count(dots[i]) > 0) continue;
       std::vector<Dot> group{FormOf(dots[i], shared)};
       int64_t size = SizeOf(dots[i]);
-      for (size_t j = i + 1; j < std::min(dots.size(), i + 1 + kMostPartners); ++j) {
+      searched_ = 0;
+      for (size_t j = i + 1; j < std::min(dots.size(), i + 1 + kMostPartners) && searched_ < kSearchOfDot; ++j) {
         if (merged_.count(dots[j]) > 0 || (size > limit_ && SizeOf(dots[j]) > limit_)) continue;
         const Dot other = FormOf(dots[j], shared);
         if (!HaveEqualForm(group[0], other) || !AreIndependent(group, other)) continue;
@@ -138,6 +140,7 @@ class Merger {
     while (!work.empty()) {
       const NodeId id = flow_.producer(flow_.Resolve(work.back()));
       work.pop_back();
+      ++searched_;
       if (!id.valid() || PositionOf(id) < earliest || !seen.insert(id).second) continue;
       if (id == other || seen.size() > kLongestSearch) return true;
       for (const ValueId value : flow_.node(id).operands) work.push_back(value);
@@ -152,12 +155,14 @@ class Merger {
     const int64_t contracted = dot.contract(false)[0];
     if (FreeOf(dot)) return contracted == contract ? value : Transpose(flow_, value, {1, 0});
     Dimensions order;
+    int64_t free = 1;
     for (size_t i = 0; i < dims.size(); ++i) {
-      if (static_cast<int64_t>(i) != contracted) order.push_back(static_cast<int64_t>(i));
+      if (static_cast<int64_t>(i) == contracted) continue;
+      order.push_back(static_cast<int64_t>(i));
+      free *= dims[i];
     }
     order.insert(contract == 0 ? order.begin() : order.end(), contracted);
-    const int64_t depth = dims[static_cast<size_t>(contracted)];
-    Dimensions matrix{Product(dims) / depth, depth};
+    Dimensions matrix{free, dims[static_cast<size_t>(contracted)]};
     if (contract == 0) std::swap(matrix[0], matrix[1]);
     return Reshape(flow_, Transpose(flow_, value, order), std::move(matrix));
   }
@@ -219,6 +224,7 @@ class Merger {
 
   Dataflow& flow_;
   int64_t limit_;
+  size_t searched_ = 0;           // values, for the dot at hand
   std::vector<size_t> position_;  // by node, from 1 on
   std::unordered_set<NodeId> merged_;
 };

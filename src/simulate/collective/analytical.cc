@@ -121,8 +121,11 @@ class AnalyticalSimulation {
   struct Rank {
     std::vector<uint32_t> waits;
     Unit compute;
-    Unit host;                                          // copies to and from the host's memory, and its own work
-    std::vector<Ports> ports;                           // by what collectives hold
+    std::vector<uint32_t> holding;  // collectives that hold the compute unit, in program order: all ranks take them so,
+    size_t held = 0;                // lest two wait for each other; those that began
+    std::set<uint32_t> early;       // ready before their turn
+    Unit host;                      // copies to and from the host's memory, and its own work
+    std::vector<Ports> ports;       // by what collectives hold
     std::vector<std::pair<uint64_t, uint64_t>> beside;  // collectives that have not ended
     size_t done = 0;
     uint64_t finish = 0;
@@ -135,6 +138,9 @@ class AnalyticalSimulation {
 
   void Begin(uint32_t rank) {
     ranks_[rank].waits = plan(rank).waits;
+    for (uint32_t i = 0; held_ && i < program(rank).nodes.size(); ++i) {
+      if (HoldsCompute(rank, program(rank).nodes[i])) ranks_[rank].holding.push_back(i);
+    }
     for (uint32_t i = 0; i < program(rank).nodes.size(); ++i) {
       if (ranks_[rank].waits[i] == 0) Ready(rank, i, 0);
     }
@@ -144,9 +150,20 @@ class AnalyticalSimulation {
     const trace::Node& node = program(rank).nodes[position];
     if (Communicates(node) && !HoldsCompute(rank, node)) {
       Arrive(rank, position, now);
+    } else if (Communicates(node) && ranks_[rank].holding[ranks_[rank].held] != position) {
+      ranks_[rank].early.insert(position);
     } else {
       UnitOf(rank, node).ready.emplace(node.tag != trace::kRunsFirst, position);
     }
+  }
+
+  // The next of the collectives that hold the compute unit may be ready already.
+  void TakeTurn(uint32_t rank) {
+    Rank& state = ranks_[rank];
+    if (++state.held == state.holding.size()) return;
+    const uint32_t next = state.holding[state.held];
+    if (state.early.erase(next) > 0)
+      state.compute.ready.emplace(program(rank).nodes[next].tag != trace::kRunsFirst, next);
   }
 
   bool HoldsCompute(uint32_t rank, const trace::Node& node) const {
@@ -168,7 +185,10 @@ class AnalyticalSimulation {
     unit.ready.pop();
     const trace::Node& node = program(rank).nodes[position];
     unit.busy = true;
-    if (Communicates(node)) return Arrive(rank, position, now);
+    if (Communicates(node)) {
+      TakeTurn(rank);
+      return Arrive(rank, position, now);
+    }
     const uint64_t work = DurationOf(rank, node);
     Rank& state = ranks_[rank];
     uint64_t end = now + work;

@@ -55,6 +55,23 @@ TEST(AnalyticalSimulation, ACollectiveThatHoldsTheComputeUnitRunsInItsOrder) {
   EXPECT_EQ(answer->ranks[0].overlap, 0u);
 }
 
+// Rank 1 could begin with the last one, rank 0 with the one before it; each would wait for the other.
+TEST(AnalyticalSimulation, CollectivesThatHoldTheComputeUnitKeepTheProgramsOrder) {
+  trace::TraceGraph trace;
+  trace::Program program;
+  Append(program, AllReduce(1));
+  Append(program, AllReduce(2), {1});
+  Append(program, Compute(3, 10));
+  Append(program, AllReduce(4), {3});
+  trace.programs = {program};
+  trace.program_of_rank = {0, 0};
+  const auto held = [](const Node& node, std::span<const uint32_t>) { return node.id == 1 ? 1 : 2 | kHoldsCompute; };
+  const auto answer = SimulateAnalytical(trace, kFive, {.held = held, .compute_scale = {1, 0.1}});
+  ASSERT_TRUE(answer.ok());
+  EXPECT_EQ(answer->ranks[0].finish, 20u);
+  EXPECT_EQ(answer->ranks[1].finish, 20u);
+}
+
 TEST(AnalyticalSimulation, KernelsBesideACollectiveAreSlowed) {
   trace::TraceGraph trace;
   trace::Program program;
