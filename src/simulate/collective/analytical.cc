@@ -138,9 +138,6 @@ class AnalyticalSimulation {
 
   void Begin(uint32_t rank) {
     ranks_[rank].waits = plan(rank).waits;
-    for (uint32_t i = 0; held_ && i < program(rank).nodes.size(); ++i) {
-      if (HoldsCompute(rank, program(rank).nodes[i])) ranks_[rank].holding.push_back(i);
-    }
     for (uint32_t i = 0; i < program(rank).nodes.size(); ++i) {
       if (ranks_[rank].waits[i] == 0) Ready(rank, i, 0);
     }
@@ -150,11 +147,21 @@ class AnalyticalSimulation {
     const trace::Node& node = program(rank).nodes[position];
     if (Communicates(node) && !HoldsCompute(rank, node)) {
       Arrive(rank, position, now);
-    } else if (Communicates(node) && ranks_[rank].holding[ranks_[rank].held] != position) {
+    } else if (Communicates(node) && NextToHold(rank) != position) {
       ranks_[rank].early.insert(position);
     } else {
       UnitOf(rank, node).ready.emplace(node.tag != trace::kRunsFirst, position);
     }
+  }
+
+  // Looked up when the first one is ready: most devices have none.
+  uint32_t NextToHold(uint32_t rank) {
+    Rank& state = ranks_[rank];
+    const bool first = state.holding.empty();
+    for (uint32_t i = 0; first && i < program(rank).nodes.size(); ++i) {
+      if (HoldsCompute(rank, program(rank).nodes[i])) state.holding.push_back(i);
+    }
+    return state.holding[state.held];
   }
 
   // The next of the collectives that hold the compute unit may be ready already.
