@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "driver/inspect/describe_system.h"
+#include "hardware/link_faults.h"
 #include "report/page/html_text.h"
 
 namespace hespas::driver {
@@ -38,8 +39,7 @@ std::string LevelRow(const hardware::System& system, size_t d, int y) {
     out +=
         fmt::format("<rect class=\"bar\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"8\"/>\n", kLeft, y + 24, end - kLeft);
   }
-  uint64_t devices = 1;
-  for (size_t i = 0; i < d; ++i) devices *= system.dimensions[i].npus;
+  const uint64_t devices = hardware::StrideOf(system, d);
   for (uint32_t i = 0; i < shown; ++i) {
     const int x = BoxAt(i);
     if (bar) out += Line(x + kBox / 2, y + 32, x + kBox / 2, y + 50);

@@ -25,7 +25,7 @@ KernelTime AttentionTime(const serve::AttentionCall& call, bool in_field, const 
     shape.head_size = (call.head_size + call.value_size) / 2;
   }
   KernelTime time;
-  time.launch_us = constants.matmul.start_us + constants.matmul.start_clocks / chip.clock;
+  time.launch_us = field::StartUs(chip, constants.matmul);
   const double features = call.heads * (call.head_size + call.value_size);
   const double products = 2 * call.pairs * features / (chip.f16_rate * constants.context.rate_fraction);
   constexpr double kRowBytes = 2;  // of an element of queries and outputs

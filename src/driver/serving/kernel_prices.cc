@@ -44,12 +44,11 @@ std::vector<uint32_t> Members(int64_t ranks) {
 }
 
 // Where the device has no matrix rate for the activations' type, weights are expanded and 16-bit products run.
-std::pair<Format, std::string_view> ProductFormat(const serve::WeightFormatFacts& weights,
-                                                  const hardware::Device& device) {
-  if (weights.activations == "fp8" && device.Knows("f8E4M3FN")) return {Format::kF8, "fp8"};
-  if (weights.activations == "nvfp4" && device.Knows("f4E2M1FN")) return {Format::kNvF4, "nvfp4"};
-  if (weights.activations == "int8" && device.Knows("i8")) return {Format::kF8, "int8"};
-  return {Format::kF16, "bf16"};
+KernelPrices::Activations ActivationsOf(const serve::WeightFormatFacts& weights, const hardware::Device& device) {
+  if (weights.activations == "fp8" && device.Knows("f8E4M3FN")) return {"fp8", Format::kF8, Datatype::kF8};
+  if (weights.activations == "nvfp4" && device.Knows("f4E2M1FN")) return {"nvfp4", Format::kNvF4, Datatype::kF4};
+  if (weights.activations == "int8" && device.Knows("i8")) return {"int8", Format::kF8, Datatype::kI8};
+  return {};
 }
 
 }  // namespace
@@ -63,13 +62,13 @@ KernelPrices::KernelPrices(const hardware::Device& device, const estimate::calib
       field_(field),
       system_(system),
       constants_(links),
-      weights_(weights) {
+      weights_(weights),
+      activations_(ActivationsOf(weights, device)),
+      in_field_(device.family == "gpu" && device.Knows("bf16")) {
   if (system_) links_.emplace(device_, *system_, constants_);
-  std::tie(format_, activations_) = ProductFormat(weights, device);
-  in_field_ = device.family == "gpu" && device.Knows("bf16");
   const auto& rates = model_.machine().matrix_rate;
   if (!in_field_) chip_.f16_rate = rates[static_cast<size_t>(Datatype::kBf16)];
-  if (activations_ == "int8") chip_.f8_rate = rates[static_cast<size_t>(Datatype::kI8)];
+  if (activations_.type == Datatype::kI8) chip_.f8_rate = rates[static_cast<size_t>(Datatype::kI8)];
 }
 
 StepCost KernelPrices::InStream(const KernelTime& time, Part part, double count) const {
@@ -86,12 +85,12 @@ StepCost KernelPrices::Product(const serve::StepKernel& kernel) const {
   if (!in_field_) return InStream(model_.Time(SpecOf(kernel)), Part::kWeights, kernel.count);
   estimate::field::Matmul matmul{.m = kernel.m, .n = kernel.n, .k = kernel.k, .groups = kernel.b, .in_step = true};
   if (kernel.quantised) {
-    matmul.format = format_;
+    matmul.format = activations_.format;
     matmul.weight_bytes = weights_.weight_bytes;
   }
   KernelTime time;
   time.us = estimate::field::TimeOf(chip_, field_, matmul).us;
-  time.launch_us = field_.matmul.start_us + field_.matmul.start_clocks / chip_.clock;
+  time.launch_us = estimate::field::StartUs(chip_, field_.matmul);
   return InStream(time, Part::kWeights, kernel.count);
 }
 
@@ -103,9 +102,7 @@ KernelSpec KernelPrices::SpecOf(const serve::StepKernel& kernel) const {
   spec.n = kernel.n;
   spec.k = kernel.k;
   if (!kernel.quantised) return spec;
-  constexpr Datatype kTypes[] = {Datatype::kBf16, Datatype::kF8, Datatype::kF8, Datatype::kF4};
-  spec.type =
-      weights_.activations == "int8" && format_ == Format::kF8 ? Datatype::kI8 : kTypes[static_cast<size_t>(format_)];
+  spec.type = activations_.type;
   const double rows = spec.type == Datatype::kBf16 ? kSixteenBits : weights_.activation_bytes;
   spec.operand_bytes = (kernel.n * kernel.k * weights_.weight_bytes + kernel.m * kernel.k * rows) /
                        (kernel.n * kernel.k + kernel.m * kernel.k);

@@ -18,6 +18,13 @@ namespace hespas::driver {
 
 class KernelPrices {
  public:
+  // What matmuls with the model's weights multiply.
+  struct Activations {
+    std::string_view name = "bf16";
+    estimate::field::Format format = estimate::field::Format::kF16;
+    estimate::calibrated::Datatype type = estimate::calibrated::Datatype::kBf16;
+  };
+
   // `system` may be nullptr where one device serves; both must outlive the prices.
   KernelPrices(const hardware::Device& device, const estimate::calibrated::Parameters& parameters,
                const estimate::field::Constants& field, const network::NetworkConstants& links,
@@ -28,7 +35,7 @@ class KernelPrices {
   double HostSeconds(double bytes) const;  // over the host's link
   double LinkSeconds(double bytes) const;  // from one device to another
   double sigma() const { return model_.parameters().sigma[0]; }
-  std::string_view activations() const { return activations_; }
+  std::string_view activations() const { return activations_.name; }
 
  private:
   serve::StepCost Product(const serve::StepKernel& kernel) const;
@@ -45,9 +52,8 @@ class KernelPrices {
   const network::NetworkConstants& constants_;
   std::optional<network::CalibratedModel> links_;
   serve::WeightFormatFacts weights_;
-  estimate::field::Format format_ = estimate::field::Format::kF16;
-  std::string_view activations_;
-  bool in_field_ = false;  // the field model prices matmuls and attention
+  Activations activations_;
+  bool in_field_;  // the field model prices matmuls and attention
 };
 
 }  // namespace hespas::driver

@@ -120,8 +120,7 @@ Time TimeOf(const Chip& chip, const Constants& constants, const AttentionCall& r
   const double work = generation ? GenerationUs(chip, constants, call) : ContextUs(chip, constants, call);
   const double power = generation ? constants.generation.dispatch_power : constants.context.dispatch_power;
   const bool measured = call.dispatch_us > 0 && std::isfinite(call.dispatch_us);
-  const double start = constants.matmul.start_us + constants.matmul.start_clocks / chip.clock;
-  const double us = measured ? SoftMaximum(work, call.dispatch_us, power) : work + start;
+  const double us = measured ? SoftMaximum(work, call.dispatch_us, power) : work + StartUs(chip, constants.matmul);
   return {.us = us, .sigma_us = us * (generation ? constants.generation.sigma : constants.context.sigma)};
 }
 

@@ -82,6 +82,10 @@ double QuantiseUs(const Chip& chip, const Constants& constants, const FormatCons
 
 }  // namespace
 
+double StartUs(const Chip& chip, const MatmulConstants& constants) {
+  return constants.start_us + constants.start_clocks / chip.clock;
+}
+
 double PowerRate(const Chip& chip, const MatmulConstants& constants, double us) {
   if (!(chip.watts > 0)) return std::numeric_limits<double>::infinity();
   const double watts = chip.watts * (1 + constants.power_us / std::max(1.0, us)) - constants.board_watts;
@@ -119,8 +123,8 @@ Time TimeOf(const Chip& chip, const Constants& constants, const Matmul& matmul) 
       best = std::min(best, us + (parts > 1 ? shared.split_us : 0));
     }
   }
-  best += shared.start_us + shared.start_clocks / chip.clock +
-          shared.latency_clocks / chip.clock * traffic.memory / (traffic.memory + kShortTransfer);
+  best +=
+      StartUs(chip, shared) + shared.latency_clocks / chip.clock * traffic.memory / (traffic.memory + kShortTransfer);
   if (own != nullptr && !size.in_step) best += QuantiseUs(chip, constants, *own, size);
   return {.us = best, .sigma_us = best * (own != nullptr ? own->sigma : shared.sigma)};
 }
