@@ -24,6 +24,13 @@ ir::OpId OriginOf(const Dataflow& flow, ValueId value) {
 
 }  // namespace
 
+ValueId Zeros(Dataflow& flow, ir::TypeId type) {
+  ir::Module& source = flow.source();
+  const std::string zeros = "dense<0.000000e+00> : " + source.types().Text(type);
+  return AddOne(
+      flow, {.name = "stablehlo.constant", .results = {type}, .attributes = {MakeAttribute(source, "value", zeros)}});
+}
+
 std::string ArrayText(const Dimensions& values) {
   return values.empty() ? "array<i64>" : fmt::format("array<i64: {}>", fmt::join(values, ", "));
 }

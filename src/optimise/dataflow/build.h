@@ -23,6 +23,8 @@ ValueId BroadcastInDim(Dataflow& flow, ValueId input, ir::TypeId type, const Dim
 // Grows to `dims` after the last elements, by a scalar.
 ValueId PadTo(Dataflow& flow, ValueId input, ValueId value, Dimensions dims);
 ValueId Concatenate(Dataflow& flow, const std::vector<ValueId>& inputs, size_t dimension);
+// A constant; `type` is of floats.
+ValueId Zeros(Dataflow& flow, ir::TypeId type);
 
 std::string ArrayText(const Dimensions& values);  // array<i64: 1, 2>
 std::optional<Dimensions> IntegersOf(const Dataflow& flow, const Node& node, std::string_view name);

@@ -43,7 +43,7 @@ constexpr std::string_view kFusedConvolution = "__cudnn$convBiasActivationForwar
 std::string_view TargetOf(ConvolutionRole role);
 // Nothing for other nodes.
 std::optional<ConvolutionCall> ConvolutionCallOf(const Dataflow& flow, const Node& node);
-// What a fused call computes beside the convolution: a bias that is not nought (operand 2), a sum (operand 3), a ReLU.
+// What a fused call computes beside the convolution: a bias that is not zero (operand 2), a sum (operand 3), a ReLU.
 bool HasBias(const Dataflow& flow, const Node& call);
 bool HasSideInput(const Dataflow& flow, const Node& call);
 bool IsActivated(const Dataflow& flow, const Node& call);

@@ -65,7 +65,7 @@ class BiasFuser {
       const Node& node = flow_.node(convolution);
       std::vector<ValueId> operands = node.operands;
       const ValueId bias = HasBias(flow_, node) ? ValueId() : AsBias(addends[1 - at], convolution);
-      if (operands.size() == 2) operands.push_back(bias.valid() ? bias : Zeros(convolution));
+      if (operands.size() == 2) operands.push_back(bias.valid() ? bias : Zeros(flow_, BiasType(convolution)));
       if (bias.valid()) {
         operands[2] = bias;
       } else if (!HasSideInput(flow_, node)) {
@@ -82,7 +82,7 @@ class BiasFuser {
       const NodeId convolution = ConvolutionAt(maximum, at);
       if (!convolution.valid() || NumberOf(flow_, flow_.node(maximum).operands[1 - at]) != 0.0) continue;
       std::vector<ValueId> operands = flow_.node(convolution).operands;
-      if (operands.size() == 2) operands.push_back(Zeros(convolution));
+      if (operands.size() == 2) operands.push_back(Zeros(flow_, BiasType(convolution)));
       return Replace(maximum, convolution, std::move(operands), kRelu);
     }
   }
@@ -108,17 +108,6 @@ class BiasFuser {
     const ValueId result = flow_.result(convolution);
     const int64_t feature = ConvolutionCallOf(flow_, flow_.node(convolution))->labels.output_feature;
     return TensorLike(flow_.source(), flow_.type_id(result), {flow_.type(result).dims[static_cast<size_t>(feature)]});
-  }
-
-  // The bias of a call that has none.
-  ValueId Zeros(NodeId convolution) {
-    const ir::TypeId type = BiasType(convolution);
-    ir::Module& source = flow_.source();
-    const ir::Type& shape = source.types()[type];
-    const std::string zeros =
-        "dense<0.000000e+00> : tensor<" + std::to_string(shape.dims[0]) + "x" + ir::ElementText(shape.element) + ">";
-    return flow_.result(flow_.Add(
-        {.name = "stablehlo.constant", .results = {type}, .attributes = {MakeAttribute(source, "value", zeros)}}));
   }
 
   void Replace(NodeId last, NodeId convolution, std::vector<ValueId> operands, std::string_view activation) {

@@ -141,10 +141,7 @@ class Rewriter {
     for (size_t d = 0; d < dims.size(); ++d) {
       dims[d] += padding.low[d] + padding.high[d] + padding.interior[d] * std::max<int64_t>(0, dims[d] - 1);
     }
-    const ir::TypeId scalar = TensorLike(source, flow_.type_id(input), {});
-    const std::string zero = "dense<0.000000e+00> : " + source.types().Text(scalar);
-    const ValueId value = flow_.result(flow_.Add(
-        {.name = "stablehlo.constant", .results = {scalar}, .attributes = {MakeAttribute(source, "value", zero)}}));
+    const ValueId value = Zeros(flow_, TensorLike(source, flow_.type_id(input), {}));
     return flow_.result(
         flow_.Add({.name = "stablehlo.pad",
                    .operands = {input, value},

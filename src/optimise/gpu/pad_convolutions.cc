@@ -71,11 +71,7 @@ class Padder {
     Dimensions dims = flow_.type(value).dims;
     if (dims[static_cast<size_t>(dimension)] == size) return value;
     dims[static_cast<size_t>(dimension)] = size;
-    ir::Module& source = flow_.source();
-    const ValueId zero =
-        flow_.result(flow_.Add({.name = "stablehlo.constant",
-                                .results = {TensorLike(source, flow_.type_id(value), {})},
-                                .attributes = {MakeAttribute(source, "value", "dense<0.000000e+00> : tensor<f16>")}}));
+    const ValueId zero = Zeros(flow_, TensorLike(flow_.source(), flow_.type_id(value), {}));
     return PadTo(flow_, value, zero, std::move(dims));
   }
 

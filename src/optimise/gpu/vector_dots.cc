@@ -140,10 +140,7 @@ class Reducer {
     }
     Dimensions summed = large.contracting;
     std::sort(summed.begin(), summed.end());
-    const ValueId zero = Add(
-        {.name = "stablehlo.constant",
-         .results = {element},
-         .attributes = {MakeAttribute(source_, "value", "dense<0.000000e+00> : " + source_.types().Text(element))}});
+    const ValueId zero = Zeros(flow_, element);
     return Add({.name = "stablehlo.reduce",
                 .operands = {product, zero},
                 .results = {TensorLike(source_, element, kept)},

@@ -154,14 +154,7 @@ class Expander {
     for (const ValueId addend : addends)
       out = flow_.result(flow_.Add({.name = "stablehlo.add", .operands = {out, addend}, .results = {type}}));
     if (activated) {
-      const ir::TypeId scalar = TensorLike(source, type, {});
-      const std::string zero = "dense<0.000000e+00> : tensor<" + ir::ElementText(source.types()[scalar].element) + ">";
-      const ValueId zeros =
-          BroadcastInDim(flow_,
-                         flow_.result(flow_.Add({.name = "stablehlo.constant",
-                                                 .results = {scalar},
-                                                 .attributes = {MakeAttribute(source, "value", zero)}})),
-                         type, {});
+      const ValueId zeros = BroadcastInDim(flow_, Zeros(flow_, TensorLike(source, type, {})), type, {});
       out = flow_.result(flow_.Add({.name = "stablehlo.maximum", .operands = {out, zeros}, .results = {type}}));
     }
     flow_.Replace(old, out);

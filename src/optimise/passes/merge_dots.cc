@@ -52,13 +52,16 @@ class Merger {
 
   // One round; whether anything was merged.
   bool Run() {
-    std::map<std::pair<size_t, uint32_t>, std::vector<NodeId>> classes;  // by place of the shared operand
+    std::map<std::pair<size_t, uint32_t>, std::vector<Dot>> classes;  // by place of the shared operand
     for (const NodeId id : flow_.order()) {
       const Node& dot = flow_.node(id);
-      if (dot.kind != OpKind::kDotGeneral || dot.operands.size() != 2 || !CanonicalDimensions(flow_, dot)) continue;
-      for (const ValueId value : dot.operands) {
-        auto& dots = classes[{PositionOf(flow_.producer(value)), value.value}];
-        if (dots.empty() || dots.back() != id) dots.push_back(id);
+      if (dot.kind != OpKind::kDotGeneral || dot.operands.size() != 2) continue;
+      const auto dims = CanonicalDimensions(flow_, dot);
+      if (!dims) continue;
+      for (const size_t side : {size_t{0}, size_t{1}}) {
+        if (side == 1 && dot.operands[1] == dot.operands[0]) continue;
+        const ValueId shared = dot.operands[side];
+        classes[{PositionOf(flow_.producer(shared)), shared.value}].push_back({id, *dims, side});
       }
     }
     for (const auto& [key, dots] : classes) MergeClass(ValueId(key.second), dots);
@@ -74,17 +77,17 @@ class Merger {
   }
 
   // Each dot takes in the later ones that it can, one after the other.
-  void MergeClass(ValueId shared, const std::vector<NodeId>& dots) {
+  void MergeClass(ValueId shared, const std::vector<Dot>& dots) {
     for (size_t i = 0; i < dots.size(); ++i) {
-      if (merged_.count(dots[i]) > 0) continue;
-      std::vector<Dot> group{FormOf(dots[i], shared)};
-      int64_t size = SizeOf(dots[i]);
+      if (merged_.count(dots[i].id) > 0) continue;
+      std::vector<Dot> group{dots[i]};
+      int64_t size = SizeOf(dots[i].id);
       searched_ = 0;
       for (size_t j = i + 1; j < std::min(dots.size(), i + 1 + kMostPartners) && searched_ < kSearchOfDot; ++j) {
-        if (merged_.count(dots[j]) > 0 || (size > limit_ && SizeOf(dots[j]) > limit_)) continue;
-        const Dot other = FormOf(dots[j], shared);
+        const Dot& other = dots[j];
+        if (merged_.count(other.id) > 0 || (size > limit_ && SizeOf(other.id) > limit_)) continue;
         if (!HaveEqualForm(group[0], other) || !AreIndependent(group, other)) continue;
-        size += SizeOf(dots[j]) - flow_.ByteSize(shared);
+        size += SizeOf(other.id) - flow_.ByteSize(shared);
         group.push_back(other);
       }
       if (group.size() > 1) Merge(group);
@@ -94,11 +97,6 @@ class Merger {
   bool AreIndependent(const std::vector<Dot>& group, const Dot& other) {
     return std::all_of(group.begin(), group.end(),
                        [&](const Dot& dot) { return !DependsOn(other, dot.id) && !DependsOn(dot, other.id); });
-  }
-
-  Dot FormOf(NodeId id, ValueId shared) const {
-    const Node& dot = flow_.node(id);
-    return {id, *CanonicalDimensions(flow_, dot), dot.operands[0] == shared ? size_t{0} : size_t{1}};
   }
 
   int64_t SizeOf(NodeId id) const {

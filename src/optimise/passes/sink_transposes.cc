@@ -174,9 +174,7 @@ class Sinker {
     const Node* consumer = flow_.ProducerNode(value);
     if (consumer == nullptr || consumer->kind != OpKind::kTranspose || !IsFree(consumer->operands[0])) return false;
     const Node* dot = flow_.ProducerNode(consumer->operands[0]);
-    if (dot->kind != OpKind::kDotGeneral || flow_.type(value).dims.size() != 2) return false;
-    const auto dimensions = ir::DotDimensionsOf(flow_.source(), dot->origin);
-    return dimensions && dimensions->lhs_batching.empty();
+    return flow_.type(value).dims.size() == 2 && IsPlainDot(*dot);
   }
 
   // The operand that decides on the order: the one of the earliest anchor, unless a matmul can leave it in any order.
@@ -207,11 +205,17 @@ class Sinker {
     if (!found) return;
     const Turned leader = See(*found);
     const Dimensions permutation = PermutationTo(dims, leader.order);
-    Dimensions transposed;
-    for (const int64_t p : permutation) transposed.push_back(dims[static_cast<size_t>(p)]);
+    const Dimensions transposed = Permuted(result, permutation);
     Node made = flow_.Copy(id);
     for (ValueId& operand : made.operands) operand = Transposed(operand, permutation, transposed);
-    const std::vector<ir::TypeId> types{TensorLike(flow_.source(), flow_.type_id(result), transposed)};
+    ReplaceByTurned(id, std::move(made), permutation);
+  }
+
+  // `made` computes the op's result with its dimensions permuted.
+  void ReplaceByTurned(NodeId id, Node made, const Dimensions& permutation) {
+    const ValueId result = flow_.result(id);
+    const std::vector<ir::TypeId> types{
+        TensorLike(flow_.source(), flow_.type_id(result), Permuted(result, permutation))};
     const NodeId inner = flow_.Add(std::move(made), types);
     KeepAnchor(inner, id);
     flow_.Replace(result, Transpose(flow_, flow_.result(inner), Inverse(permutation)));
@@ -321,7 +325,6 @@ class Sinker {
     // What a loop carries is updated in place and has one order for all rounds.
     const Node& node = flow_.node(id);
     if (node.kind == OpKind::kDynamicUpdateSlice && !flow_.producer(node.operands[0]).valid()) return;
-    const ValueId result = flow_.result(id);
     const size_t arrays = Rearranged(flow_.node(id));
     const auto leader = Leader({flow_.node(id).operands.data(), arrays});
     if (!leader) return;
@@ -330,11 +333,7 @@ class Sinker {
     if (!Permute(made, permutation, arrays)) return;
     for (size_t i = 0; i < arrays; ++i)
       made.operands[i] = Transposed(made.operands[i], permutation, Permuted(made.operands[i], permutation));
-    const std::vector<ir::TypeId> types{
-        TensorLike(flow_.source(), flow_.type_id(result), Permuted(result, permutation))};
-    const NodeId inner = flow_.Add(std::move(made), types);
-    KeepAnchor(inner, id);
-    flow_.Replace(result, Transpose(flow_, flow_.result(inner), Inverse(permutation)));
+    ReplaceByTurned(id, std::move(made), permutation);
   }
 
   Dimensions Permuted(ValueId value, const Dimensions& permutation) const {
