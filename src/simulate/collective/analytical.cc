@@ -145,9 +145,10 @@ class AnalyticalSimulation {
 
   void Ready(uint32_t rank, uint32_t position, uint64_t now) {
     const trace::Node& node = program(rank).nodes[position];
-    if (Communicates(node) && !HoldsCompute(rank, node)) {
+    const bool holds = HoldsCompute(rank, node);
+    if (Communicates(node) && !holds) {
       Arrive(rank, position, now);
-    } else if (Communicates(node) && NextToHold(rank) != position) {
+    } else if (holds && NextToHold(rank) != position) {
       ranks_[rank].early.insert(position);
     } else {
       UnitOf(rank, node).ready.emplace(node.tag != trace::kRunsFirst, position);
@@ -307,7 +308,8 @@ class AnalyticalSimulation {
     const trace::Node& node = program(event.rank).nodes[event.node];
     const bool computes = !Communicates(node) && !node.is_cpu;
     if (computes && event.time < state.compute.end) return;  // it was slowed down since
-    if (!Communicates(node) || HoldsCompute(event.rank, node)) UnitOf(event.rank, node).busy = false;
+    const bool held = std::ranges::binary_search(state.holding, event.node);
+    if (!Communicates(node) || held) UnitOf(event.rank, node).busy = false;
     ++state.done;
     state.finish = std::max(state.finish, event.time);
     const AnalyticalPlan::Program& waiting = plan(event.rank);
@@ -441,9 +443,9 @@ class EquivalentInGroups {
 
   uint32_t NameOf(uint32_t rank, uint32_t place) const { return trace_.arguments[rank].groups[place]; }
 
-  // Every rank is in the group that it names, whose members all name it.
   using Firsts = std::vector<const std::vector<uint32_t>*>;
 
+  // Every rank is in the group that it names, whose members all name it.
   bool Divides(uint32_t place, Firsts& firsts) const {
     std::vector<bool> placed(trace_.program_of_rank.size());
     for (uint32_t rank = 0; rank < placed.size(); ++rank) {

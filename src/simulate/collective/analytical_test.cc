@@ -20,6 +20,14 @@ void Append(trace::Program& program, Node node, const std::vector<uint64_t>& dep
 Node Compute(uint64_t id, int64_t ps) { return {.id = id, .duration = Time(ps)}; }
 Node AllReduce(uint64_t id, uint32_t group = 0) { return {.id = id, .kind = NodeKind::kCollective, .group = group}; }
 
+// Both ranks run the program.
+trace::TraceGraph OnTwoRanks(const trace::Program& program) {
+  trace::TraceGraph trace;
+  trace.programs = {program};
+  trace.program_of_rank = {0, 0};
+  return trace;
+}
+
 const CommunicationTime kFive = [](const Node&, std::span<const uint32_t>) { return Time(5); };
 
 TEST(AnalyticalSimulation, ComputeHidesCommunicationThatItDoesNotNeed) {
@@ -41,15 +49,12 @@ TEST(AnalyticalSimulation, ComputeHidesCommunicationThatItDoesNotNeed) {
 }
 
 TEST(AnalyticalSimulation, ACollectiveThatHoldsTheComputeUnitRunsInItsOrder) {
-  trace::TraceGraph trace;
   trace::Program program;
   Append(program, Compute(1, 10));
   Append(program, AllReduce(2), {1});
   Append(program, Compute(3, 3), {1});
-  trace.programs = {program};
-  trace.program_of_rank = {0, 0};
   const auto answer = SimulateAnalytical(
-      trace, kFive, {.held = [](const Node&, std::span<const uint32_t>) { return 1 | kHoldsCompute; }});
+      OnTwoRanks(program), kFive, {.held = [](const Node&, std::span<const uint32_t>) { return 1 | kHoldsCompute; }});
   ASSERT_TRUE(answer.ok());
   EXPECT_EQ(answer->ranks[0].finish, 18u);
   EXPECT_EQ(answer->ranks[0].overlap, 0u);
@@ -57,31 +62,25 @@ TEST(AnalyticalSimulation, ACollectiveThatHoldsTheComputeUnitRunsInItsOrder) {
 
 // Rank 1 could begin with the last one, rank 0 with the one before it; each would wait for the other.
 TEST(AnalyticalSimulation, CollectivesThatHoldTheComputeUnitKeepTheProgramsOrder) {
-  trace::TraceGraph trace;
   trace::Program program;
   Append(program, AllReduce(1));
   Append(program, AllReduce(2), {1});
   Append(program, Compute(3, 10));
   Append(program, AllReduce(4), {3});
-  trace.programs = {program};
-  trace.program_of_rank = {0, 0};
   const auto held = [](const Node& node, std::span<const uint32_t>) { return node.id == 1 ? 1 : 2 | kHoldsCompute; };
-  const auto answer = SimulateAnalytical(trace, kFive, {.held = held, .compute_scale = {1, 0.1}});
+  const auto answer = SimulateAnalytical(OnTwoRanks(program), kFive, {.held = held, .compute_scale = {1, 0.1}});
   ASSERT_TRUE(answer.ok());
   EXPECT_EQ(answer->ranks[0].finish, 20u);
   EXPECT_EQ(answer->ranks[1].finish, 20u);
 }
 
 TEST(AnalyticalSimulation, KernelsBesideACollectiveAreSlowed) {
-  trace::TraceGraph trace;
   trace::Program program;
   Append(program, Compute(1, 10));
   Append(program, AllReduce(2), {1});
   Append(program, Compute(3, 3), {1});
   Append(program, Compute(4, 2), {3});
-  trace.programs = {program};
-  trace.program_of_rank = {0, 0};
-  const auto answer = SimulateAnalytical(trace, kFive, {.rate_beside = 0.5});
+  const auto answer = SimulateAnalytical(OnTwoRanks(program), kFive, {.rate_beside = 0.5});
   ASSERT_TRUE(answer.ok());
   EXPECT_EQ(answer->ranks[0].finish, 18u);  // 5 of work from 10 on: 2.5 done beside the collective, the rest after it
   EXPECT_EQ(answer->ranks[0].gpu, 18u);
