@@ -34,7 +34,7 @@ OWN = ("--device", "--system", "--format", "--output")
 class Parser(argparse.ArgumentParser):
     def error(self, message):
         behind = "what `hespas run` is to take stands behind `--`; " if "unrecognized" in message else ""
-        raise Refused(message, f"{behind}`hespas shard --help` lists the options", 2)
+        raise Refused(message, f"{behind}`{self.prog} --help` lists the options", 2)
 
 
 def options(words):

@@ -4,15 +4,12 @@ from __future__ import annotations
 import json
 import os
 import pathlib
-import subprocess
-import sys
 import tempfile
 from typing import Any
 
-from hespas import errors
+from hespas._answers import answer_of
 from hespas.pipeline import _device_text, _system_text
 from hespas.program import load
-from hespas.sweeps import _told
 
 
 def goodput(program: Any, device: Any, *, tokens: float, devices: int | None = None, system: Any = None, report: Any = None,
@@ -36,10 +33,4 @@ def goodput(program: Any, device: Any, *, tokens: float, devices: int | None = N
         named = {"tokens": repr(tokens), "device": _device_text(device), "estimator": estimator, "optimise": optimise, "devices": devices,
                  "system": None if system is None else _system_text(system), "output": None if report is None else os.fspath(report), **settings}
         words = [f"--{name.replace('_', '-')}={value}" for name, value in named.items() if value is not None]
-        command = [sys.executable, "-c", "from hespas._commands import hespas; hespas()", "goodput", path, "--quiet", "--format", "json", *words]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode == 130:
-        raise KeyboardInterrupt
-    if done.returncode != 0 or not done.stdout:
-        raise errors.make(_told(done.stderr, done.returncode))
-    return json.loads(done.stdout)
+        return json.loads(answer_of(["goodput", path, "--quiet", "--format", "json", *words]))

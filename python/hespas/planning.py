@@ -4,13 +4,10 @@ from __future__ import annotations
 import json
 import math
 import os
-import subprocess
-import sys
 from typing import Any, Sequence
 
-from hespas import errors
+from hespas._answers import answer_of
 from hespas.pipeline import _device_text, _system_text
-from hespas.sweeps import _told
 
 
 class PlanRow:
@@ -91,9 +88,4 @@ def plan(model: str | os.PathLike[str], device: Any, devices: int, *, system: An
     for option, values in (("--axes", axes), ("--remat", remat), ("--schedule", schedule)):
         words += [option, ",".join(values)] if values else []
     words += [word for key, value in (settings or {}).items() for word in ("--set", f"{key}={value}")]
-    done = subprocess.run([sys.executable, "-c", "from hespas._commands import hespas; hespas()", *words], capture_output=True, text=True, check=False)
-    if done.returncode == 130:
-        raise KeyboardInterrupt
-    if done.returncode != 0:
-        raise errors.make(_told(done.stderr, done.returncode))
-    return Plan(json.loads(done.stdout))
+    return Plan(json.loads(answer_of(words)))

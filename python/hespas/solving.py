@@ -4,15 +4,12 @@ from __future__ import annotations
 import json
 import os
 import pathlib
-import subprocess
-import sys
 import tempfile
 from typing import Any, Sequence
 
-from hespas import errors
+from hespas._answers import answer_of
 from hespas.pipeline import _device_text, _system_text, _texts
 from hespas.program import load
-from hespas.sweeps import _told
 
 _NOT_MET = 6
 
@@ -38,9 +35,4 @@ def solve(program: Any, device: Any, *, find: str, until: str, between: str | No
         for option, value in (("--between", between), ("--retarget", retarget), ("--system", None if system is None else _system_text(system))):
             words += [option, str(value)] if value is not None else []
         words += [word for change in _texts(changes) for word in ("--set", change)] + [word for size in _texts(bind) for word in ("--bind", size)]
-        done = subprocess.run([sys.executable, "-c", "from hespas._commands import hespas; hespas()", *words], capture_output=True, text=True, check=False)
-    if done.returncode == 130:
-        raise KeyboardInterrupt
-    if done.returncode not in (0, _NOT_MET) or not done.stdout:
-        raise errors.make(_told(done.stderr, done.returncode))
-    return json.loads(done.stdout)
+        return json.loads(answer_of(words, (0, _NOT_MET)))

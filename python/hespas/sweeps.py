@@ -4,13 +4,11 @@ from __future__ import annotations
 import json
 import os
 import pathlib
-import re
-import subprocess
-import sys
 import tempfile
 from typing import Any, Iterable
 
 from hespas import _jax, errors
+from hespas._answers import answer_of
 from hespas.result import rows_as_html
 
 
@@ -63,16 +61,6 @@ def _column(values: list[Any]) -> list[Any]:
     return [value if value is None or isinstance(value, str) else json.dumps(value) for value in values]
 
 
-def _told(text: str, status: int) -> list[tuple[Any, ...]]:
-    """The errors that the command printed, as the rows that `errors.make` takes."""
-    found = re.finditer(r"^(?:(.*?):(\d+):(\d+): )?error\[(E\d+)\]: (.*)$", text, re.M)
-    rows = [(code, message, file or "", int(line or 0), int(column or 0), "", "", status, "") for file, line, column, code, message in
-            (match.groups() for match in found)]
-    helps = re.findall(r"^help: (.*)$", text, re.M)
-    return [row[:6] + (helps[i] if len(helps) == len(rows) else "; ".join(helps), *row[7:]) for i, row in enumerate(rows)] or [
-        ("E0903", text.strip() or "the sweep could not be run", "", 0, 0, "", "", status, "")]
-
-
 def read_sweep(folder: str | os.PathLike[str]) -> SweepTable:
     """The rows in a sweep's output folder (or a file of JSON lines), by point; a line that is cut off is left out."""
     path = pathlib.Path(folder)
@@ -105,11 +93,7 @@ def sweep_file(sweep: str | os.PathLike[str] | dict[str, Any], output: str | os.
         words += [word for condition in subject_to for word in ("--subject-to", condition)]
         words += ["--clean"] if clean else []
         words += [] if on else ["--format", "jsonl"] + (["--feasible"] if subject_to else [])
-        done = subprocess.run([sys.executable, "-c", "from hespas._commands import hespas; hespas()", *words], capture_output=True, text=True, check=False)
-    if done.returncode == 130:
-        raise KeyboardInterrupt
-    if done.returncode != 0:
-        raise errors.make(_told(done.stderr, done.returncode))
+        printed = answer_of(words, may_be_empty=True)
     if on:
         return read_sweep(output)
-    return SweepTable([json.loads(line) for line in done.stdout.splitlines()])
+    return SweepTable([json.loads(line) for line in printed.splitlines()])

@@ -90,7 +90,7 @@ def told(arguments, space, search, count, refused, other):
             sys.stderr.write(f"warning: {candidate}: {error}\n")
         message, help_text = nearest_miss(search)
         raise Refused(message, help_text, 5)
-    shown, steps = best[:arguments.top], funnel(search, count, refused)
+    shown, steps, left = best[:arguments.top], funnel(search, count, refused), gap(search, best[0])
     title = f"{space.batch} sequences of {search.problem.facts.sequence} tokens on {space.devices} x {arguments.device}"
     if arguments.output:
         folder = pathlib.Path(arguments.output)
@@ -99,15 +99,15 @@ def told(arguments, space, search, count, refused, other):
     if arguments.format == "json":
         print(json.dumps({"schema_version": 1, "devices": space.devices, "sequences": space.batch, "objective": arguments.objective,
                           "best": [as_json(row) for row in shown], "front": [as_json(row) for row in front(best)], "funnel": dict(steps),
-                          "gap": gap(search, best[0]), "why": as_json(other) if other else None}, indent=2))
+                          "gap": left, "why": as_json(other) if other else None}, indent=2))
         return 0
     print(f"{title}\n")
     print("\n".join(table(shown, best[0])))
     print("= within one standard deviation of the best\n\nfront of time and memory")
     print("\n".join(table(front(best), best[0])))
     print("\n" + "\n".join(f"{number:>8}  {reason}" for reason, number in steps))
-    if gap(search, best[0]):
-        print(f"\nby its lower bound no configuration that was not visited takes less than {100 * (1 - gap(search, best[0])):.0f} % of the best")
+    if left:
+        print(f"\nby its lower bound no configuration that was not visited takes less than {100 * (1 - left):.0f} % of the best")
     if other:
         print("\n" + "\n".join(why.told(other, best[0], search.problem.capacity)))
     return 0

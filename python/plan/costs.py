@@ -7,6 +7,8 @@ sums over the data axis) is done once a step.
 import dataclasses
 import hashlib
 import json
+import math
+import pathlib
 
 import schedules
 from candidates import INNER
@@ -42,6 +44,12 @@ class Request:
     def name(self):
         return hashlib.sha256(json.dumps([self.keys, self.devices], sort_keys=True).encode()).hexdigest()[:16]
 
+    def asked(self, folder, device, run_options=()):
+        """The line that make_programs.py takes."""
+        keys = {key: list(value) if isinstance(value, tuple) else value for key, value in self.keys}
+        return {"keys": keys, "devices": self.devices, "program": str(pathlib.Path(folder) / f"{self.name}.mlir.gz"),
+                "run": ["--device", device, "--system", self.system, *(f"--xla-flag={flag}" for flag in self.flags), *run_options]}
+
 
 def mesh_keys(candidate, sizes):
     """MaxText's flags for the mesh of one stage."""
@@ -56,9 +64,7 @@ def mesh_keys(candidate, sizes):
 def request(problem, candidate, part="", data=None):
     """The program of a stage, or of the whole step; `data`: size of the data axis, where it is not the candidate's."""
     sizes = {axis: candidate.of[axis] for axis in INNER} | ({} if data is None else {"data": data})
-    devices = 1
-    for size in sizes.values():
-        devices *= size
+    devices = math.prod(sizes.values())
     own = problem.keys
     keys = {**own, **mesh_keys(candidate, sizes), "remat_policy": candidate.remat, "scan_layers": True,
             "per_device_batch_size": candidate.microbatch * sizes["data"] * sizes["fsdp"] * sizes["expert"] / devices,

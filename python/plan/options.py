@@ -6,6 +6,7 @@ import re
 
 from environments import Refused
 from export import value_of
+from shard import Parser
 
 DESCRIPTION = """`hespas plan`: which parallelism, pipeline schedule, rematerialisation and microbatch a training step should have on N devices.
 
@@ -20,11 +21,6 @@ estimates them. What follows `--` goes to `hespas run`.
 REMATS = "none,minimal_flash,full,minimal_offloaded"
 SCHEDULES = "1f1b,interleaved-2,zb-h1"
 UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20}
-
-
-class Parser(argparse.ArgumentParser):
-    def error(self, message):
-        raise Refused(message, "`hespas plan --help` lists the options", 2)
 
 
 def options(words):
@@ -67,7 +63,7 @@ def sequences(text, sequence, keys, devices):
     whole = number / sequence if found.group(3) == "tokens" else number
     if whole < 1 or whole != int(whole):
         near = max(1, round(whole))
-        raise Refused(f"{number:g} tokens are no whole number of sequences of {sequence}", f"give {near} (sequences), which is {near * sequence} tokens", 2)
+        raise Refused(f"{number:g} tokens are not a whole number of sequences of {sequence}", f"give {near} (sequences), which is {near * sequence} tokens", 2)
     return int(whole)
 
 

@@ -83,5 +83,3 @@ async def planned(arguments, scratch):
             await search.polish(workers)
         other = await why.compared(arguments.why, found, search, workers) if arguments.why and search.best else None
     return answer.told(arguments, space, search, len(found), refused, other)
-
-

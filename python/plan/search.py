@@ -5,7 +5,6 @@ The order and the answer depend on the problem alone, not on how fast the worker
 import asyncio
 import collections
 import dataclasses
-import pathlib
 
 import bounds
 import costs
@@ -131,10 +130,7 @@ class Search:
             self.take(candidate, {part: self.answers[each] for part, each in found.items()})
 
     def asked(self, request):
-        keys = {key: list(value) if isinstance(value, tuple) else value for key, value in request.keys}
-        return {"keys": keys, "devices": request.devices, "program": str(pathlib.Path(self.options.programs) / f"{request.name}.mlir.gz"),
-                "run": ["--device", self.options.device, "--system", request.system, *(f"--xla-flag={flag}" for flag in request.flags),
-                        *self.options.run_options]}
+        return request.asked(self.options.programs, self.options.device, self.options.run_options)
 
     def take(self, candidate, answers):
         self.funnel["estimated"] += 1

@@ -52,9 +52,7 @@ async def estimated(workers, row, remat, folder):
     problem = costs.Problem(keys, facts(keys), network.Network("auto", devices, (network.Level(devices, 900e9, 1e-6),)), {}, 0.0, 1.0, 1.0, float("inf"), 0.0)
     candidate, answers = candidate_of(row, remat), {}
     for part, request in costs.requests(problem, candidate).items():
-        plain = {key: list(value) if isinstance(value, tuple) else value for key, value in request.keys}
-        answer = await workers.ask({"keys": plain, "devices": request.devices, "program": f"{folder}/{request.name}.mlir.gz",
-                                    "run": ["--device", row["device"], "--system", request.system]})
+        answer = await workers.ask(request.asked(folder, row["device"]))
         if "error" in answer:
             return answer["error"]
         answers[part] = answer["figures"]
