@@ -17,6 +17,7 @@ def table_class():
     """`hespas.sweeps` from the tree; the module that it comes with needs a wheel, this class does not."""
     for name in ("hespas", "hespas._jax", "hespas.errors", "hespas.result"):
         sys.modules[name] = types.ModuleType(name)
+    sys.modules["hespas"].__path__ = [str(ROOT / "python/hespas")]
     sys.modules["hespas"]._jax, sys.modules["hespas"].errors = sys.modules["hespas._jax"], sys.modules["hespas.errors"]
     sys.modules["hespas.result"].rows_as_html = str
     spec = importlib.util.spec_from_file_location("hespas.sweeps", ROOT / "python/hespas/sweeps.py")
