@@ -99,7 +99,11 @@ void EndCleanlyOnSignals() {
 }
 
 int ReportOutOfMemory() {
-  return PrintError(kOutOfMemory, "out of memory\nhelp: raise --max-memory where it is given");
+  const bool small = sizeof(void*) == 4;  // as in browsers
+  return PrintError(
+      kOutOfMemory,
+      small ? "out of memory\nhelp: the engine has 4 GB here at most; the command takes what the machine has"
+            : "out of memory\nhelp: raise --max-memory where it is given");
 }
 int ReportInternalError(const char* what) {
   return PrintError(kInternalError, fmt::format("internal error: {}", what));

@@ -24,6 +24,9 @@ function(hespas_batch target)
   if(NOT HESPAS_UNITY OR NOT sources)
     return()
   endif()
+  set(alone ${sources})  # what may be left out: a program that has its own takes nothing of these files (tests/web/CMakeLists.txt)
+  list(REMOVE_ITEM sources ${HESPAS_OPTIONAL})
+  list(REMOVE_ITEM alone ${sources})
   set(script ${PROJECT_SOURCE_DIR}/scripts/unity_batches.py)
   set(folder ${PROJECT_BINARY_DIR}/batches/${target})
   execute_process(COMMAND ${Python3_EXECUTABLE} ${script} ${HESPAS_UNITY_LINES} ${folder} ${sources}
@@ -31,7 +34,7 @@ function(hespas_batch target)
   # An edit may bring a name that a neighbour has, too; where no renaming helps, CMake runs again.
   add_custom_command(OUTPUT ${batches} COMMAND ${Python3_EXECUTABLE} ${script} --refresh ${folder} DEPENDS ${script}
                      DEPFILE ${folder}/batches.d COMMENT "" VERBATIM)
-  set_target_properties(${target} PROPERTIES SOURCES "${batches}")
+  set_target_properties(${target} PROPERTIES SOURCES "${batches};${alone}")
   set(again ${PROJECT_BINARY_DIR}/batches/sort_again)
   file(WRITE ${again} "")
   set_property(DIRECTORY ${PROJECT_SOURCE_DIR} APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${again})
@@ -39,6 +42,7 @@ endfunction()
 
 # The source FILE of a layer needs LIBRARIES, which HESPAS_WITH_<OPTION> may leave out: then FILE_absent.cc stands in, where there is one.
 macro(hespas_optional OPTION FILE LAYER)
+  list(APPEND HESPAS_OPTIONAL ${PROJECT_SOURCE_DIR}/src/${FILE}.cc)
   if(HESPAS_WITH_${OPTION})
     list(APPEND HESPAS_LIBS_${LAYER} ${ARGN})
     list(APPEND HESPAS_LEFT_OUT src/${FILE}_absent.cc)

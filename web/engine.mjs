@@ -1,13 +1,9 @@
 // The engine for any JavaScript: commands of `hespas` on files in memory. One instance of the module runs one command, so that nothing
 // of it is left for the next.
-import { sha1 } from '@noble/hashes/legacy.js';
-import { sha256 } from '@noble/hashes/sha2.js';
-import { decompress } from 'fzstd';
 import createHespas from 'hespas-module'; // what Emscripten made; scripts/build_web.sh says where
-import pako from 'pako';
 
-const codecs = { gzip: pako.ungzip, zstd: decompress, sha256, sha1 };
-const kOutOfMemory = 'error[E0902]: out of memory\n';
+import { codecs } from './codecs.mjs';
+import { isOutOfMemory, textOf } from './errors.mjs';
 
 function makeFolders(fs, path) {
   for (let at = path.indexOf('/', 1); at > 0; at = path.indexOf('/', at + 1)) {
@@ -19,7 +15,7 @@ function makeFolders(fs, path) {
 function write(fs, files) {
   for (const [path, content] of Object.entries(files)) {
     makeFolders(fs, path);
-    fs.writeFile(path, content);
+    fs.writeFile(path, content, { canOwn: true });
   }
 }
 
@@ -34,12 +30,6 @@ function read(fs, folder, into = {}) {
   return into;
 }
 
-// An exception of the command itself: it has printed nothing then.
-function failure(error) {
-  const memory = error instanceof RangeError || /memory/i.test(error?.message ?? '');
-  return memory ? kOutOfMemory : `error[E0903]: internal error: ${error?.message ?? error}\n`;
-}
-
 export class Engine {
   // `module`: of hespas.wasm, compiled; `data`: texts of the data folder by path (data.json).
   constructor(module, data) {
@@ -47,31 +37,40 @@ export class Engine {
     this.data = Object.fromEntries(Object.entries(data).map(([path, text]) => [`/data/${path}`, text]));
   }
 
+  instance(streams) {
+    return new Promise((resolve, reject) => {
+      createHespas({
+        ...streams,
+        codecs,
+        isOutOfMemory,
+        preRun: [(it) => { it.ENV.HESPAS_DATA_DIR = '/data'; it.ENV.HOME = '/'; it.ENV.NO_COLOR = '1'; }],
+        instantiateWasm: (imports, done) => {
+          WebAssembly.instantiate(this.module, imports).then((made) => done(made, this.module)).catch(reject);
+          return {};
+        },
+      }).then(resolve, reject);
+    });
+  }
+
   // Runs `hespas ARGS` where the files named by `files` are; answers with what it wrote, files below `output` included. `heard` is told
   // each line of stderr as it comes.
   async command(args, { files = {}, output, heard = () => {} } = {}) {
     const answer = { status: 0, stdout: '', stderr: '', files: {} };
     const hear = (line) => { answer.stderr += `${line}\n`; heard(line); };
-    const instance = await createHespas({
-      codecs,
-      print: (line) => { answer.stdout += `${line}\n`; },
-      printErr: hear,
-      quit: (status, unwind) => { answer.status = status; throw unwind; },
-      preRun: [(it) => { it.ENV.HESPAS_DATA_DIR = '/data'; it.ENV.HOME = '/'; it.ENV.NO_COLOR = '1'; }],
-      instantiateWasm: (imports, done) => {
-        WebAssembly.instantiate(this.module, imports).then((made) => done(made, this.module));
-        return {};
-      },
-    });
     try {
+      const instance = await this.instance({
+        print: (line) => { answer.stdout += `${line}\n`; },
+        printErr: hear,
+        quit: (status, unwind) => { answer.status = status; throw unwind; },
+      });
       write(instance.FS, this.data);
       write(instance.FS, files);
       instance.FS.chdir('/');
       instance.callMain(args);
       if (output) answer.files = read(instance.FS, output);
     } catch (error) {
-      answer.status = 70;
-      hear(failure(error).trimEnd());
+      answer.status = isOutOfMemory(error) ? 4 : 70;
+      hear(textOf(error));
     }
     return answer;
   }

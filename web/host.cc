@@ -1,12 +1,13 @@
-// What JavaScript does for the program: compression and digests (Module.codecs of web/engine.mjs), files of pages from
-// the data folder.
-#include <emscripten.h>
+// What the host of the program does for it: compression, digests, files of pages from the data folder.
+#include "web/host.h"
+
 #include <fmt/format.h>
 
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <new>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -17,36 +18,13 @@
 #include "hardware/presets.h"
 #include "report/page/assets.h"
 
-// The answer lies in memory of malloc, 4 bytes of its size before it; 0 where the codec refuses.
-EM_JS(uint8_t*, HostCodec, (const char* name, const char* data, size_t size), {
-  try {
-    const input = HEAPU8.subarray(data >>> 0, (data >>> 0) + (size >>> 0));
-    const output = Module["codecs"][UTF8ToString(name)](input);
-    const answer = _malloc(output.length + 4) >>> 0;
-    if (answer == 0) return 0;
-    new DataView(HEAPU8.buffer).setUint32(answer, output.length, true);
-    HEAPU8.set(output, answer + 4);
-    return answer;
-  } catch (error) {
-    return 0;
-  }
-});
-
-// No library can be loaded; the engines that are libraries say so. musl's dlerror tells what its __dl_seterr was given.
-extern "C" {
-void __dl_seterr(const char* format, ...);
-void* dlopen(const char*, int) {
-  __dl_seterr("libraries cannot be loaded here");
-  return nullptr;
-}
-void* dlsym(void*, const char*) { return nullptr; }
-}
-
 namespace hespas {
 namespace {
 
 std::optional<std::string> Codec(const char* name, std::string_view in) {
-  const std::unique_ptr<uint8_t, decltype(&std::free)> answer(HostCodec(name, in.data(), in.size()), std::free);
+  const HostAnswer given = HostCodec(name, in.data(), in.size());
+  if (given == kHostOutOfMemory) throw std::bad_alloc();
+  const std::unique_ptr<uint8_t, decltype(&std::free)> answer(given, std::free);
   if (answer == nullptr) return std::nullopt;
   uint32_t size = 0;
   std::memcpy(&size, answer.get(), sizeof size);
@@ -56,7 +34,7 @@ std::optional<std::string> Codec(const char* name, std::string_view in) {
 Result<std::string> Decompressed(const char* codec, std::string_view in, const std::string& path) {
   auto plain = Codec(codec, in);
   if (plain) return *std::move(plain);
-  return MakeError(kBadCompression, fmt::format("`{}`: damaged {} data, or more than fits in memory", path, codec), {},
+  return MakeError(kBadCompression, fmt::format("`{}`: damaged {} data", path, codec), {},
                    "fetch or compress the file again");
 }
 

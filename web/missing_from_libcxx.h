@@ -112,6 +112,10 @@ auto lower_bound(Range&& range, const Value& value, Less, Projection projection)
     return std::invoke(projection, item) < wanted;
   });
 }
+template <class Range, class Value>
+bool binary_search(Range&& range, const Value& value) {
+  return std::binary_search(std::begin(range), std::end(range), value);
+}
 template <class Range, class Out>
 auto move(Range&& range, Out out) {
   return std::move(std::begin(range), std::end(range), out);

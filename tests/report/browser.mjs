@@ -24,8 +24,8 @@ export const test = async (name, body) => {
 
 const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: ['--no-sandbox'] });
 
-// Opens an address and keeps what the page said and asked for; `counts` tells which requests count.
-export async function openAddress(address, { width = 1280, theme = 'light' } = {}, counts = (url) => url !== address) {
+// Opens an address and keeps what the page said and asked for; `counts` tells which requests count, `before` runs in the page first.
+export async function openAddress(address, { width = 1280, theme = 'light' } = {}, counts = (url) => url !== address, before = () => {}) {
   const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme: theme, deviceScaleFactor: 1 });
   const view = await context.newPage();
   const said = [];
@@ -33,12 +33,13 @@ export async function openAddress(address, { width = 1280, theme = 'light' } = {
   view.on('console', (message) => said.push(`${message.type()}: ${message.text()}`));
   view.on('pageerror', (error) => said.push(`error: ${error.message}`));
   view.on('request', (request) => { if (counts(request.url())) asked.push(request.url()); });
+  await view.addInitScript(before);
   await view.goto(address);
   await view.waitForFunction(() => document.documentElement.dataset.ready === 'true' || document.getElementById('problem')?.textContent, null, { timeout: 60000 });
   return { view, said, asked, close: () => context.close() };
 }
 
-export const open = (file, settings) => openAddress(pathToFileURL(file).href, settings);
+export const open = (file, settings, before) => openAddress(pathToFileURL(file).href, settings, undefined, before);
 
 // Boxes of all visible texts: of elements and, inside charts, of what ECharts drew.
 export const textBoxes = () => {
@@ -84,7 +85,7 @@ export function overlaps(boxes) {
 
 export const cut = (boxes) => boxes.filter((b) => b.holder && (b.left < b.holder.left - 1 || b.right > b.holder.right + 1)).map((b) => b.text);
 
-const settings = [
+export const settings = [
   { name: 'light', width: 1280, theme: 'light' },
   { name: 'dark', width: 1280, theme: 'dark' },
   { name: 'narrow', width: 400, theme: 'light' },
@@ -92,6 +93,25 @@ const settings = [
   { name: 'middle', width: 800, theme: 'light' },
   { name: 'wide', width: 2000, theme: 'dark' },
 ];
+
+// What holds of any page in any state, one that shows at least so many texts.
+export async function checkView(name, view, texts) {
+  await test(`${name}: texts do not overlap and are not cut`, async () => {
+    const boxes = await view.evaluate(textBoxes);
+    assert.ok(boxes.length > texts);
+    assert.deepEqual(overlaps(boxes), []);
+    assert.deepEqual(cut(boxes), []);
+  });
+  await test(`${name}: the page is not wider than the window`, async () => {
+    assert.ok(await view.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth));
+  });
+  await test(`${name}: axe reports nothing, contrast included`, async () => {
+    await view.evaluate(axe);
+    const { violations } = await view.evaluate(() => window.axe.run(document, { resultTypes: ['violations'], iframes: false }));
+    assert.deepEqual(violations.map((v) => `${v.id}: ${v.nodes.map((n) => n.target.join(' ')).slice(0, 3)}`), []);
+  });
+}
+
 // Looks at a page in every setting; `more` adds checks. Screenshots are called PREFIX-SETTING.png.
 export async function checkEverywhere(page, pictures, prefix, more = async () => {}) {
   for (const setting of settings) {
@@ -101,20 +121,7 @@ export async function checkEverywhere(page, pictures, prefix, more = async () =>
       assert.deepEqual(said, []);
       assert.deepEqual(asked, []);
     });
-    await test(`${prefix}${setting.name}: texts do not overlap and are not cut`, async () => {
-      const boxes = await view.evaluate(textBoxes);
-      assert.ok(boxes.length > 100);
-      assert.deepEqual(overlaps(boxes), []);
-      assert.deepEqual(cut(boxes), []);
-    });
-    await test(`${prefix}${setting.name}: the page is not wider than the window`, async () => {
-      assert.ok(await view.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth));
-    });
-    await test(`${prefix}${setting.name}: axe reports nothing, contrast included`, async () => {
-      await view.evaluate(axe);
-      const { violations } = await view.evaluate(() => window.axe.run(document, { resultTypes: ['violations'] }));
-      assert.deepEqual(violations.map((v) => `${v.id}: ${v.nodes.map((n) => n.target.join(' ')).slice(0, 3)}`), []);
-    });
+    await checkView(`${prefix}${setting.name}`, view, 100);
     await more(setting, view);
     await close();
   }

@@ -23,11 +23,21 @@ export function native(program, args) {
   }
 }
 
+// What the command says of a program that it refuses.
+export function refusal(program, args) {
+  try {
+    native(program, args);
+  } catch (error) {
+    return String(error.stderr).trim();
+  }
+  throw new Error(`the command takes ${program}`);
+}
+
 // Programs of the tree: every workload that ships.
 export function workloads() {
   const found = ['data/workloads', 'data/workloads/gemm', 'examples'].flatMap((folder) => fs.readdirSync(path.join(root, folder)).map((name) => path.join(root, folder, name)));
   return found.filter((file) => /\.mlir(\.gz|\.zst)?$/.test(file)).sort();
 }
 
-export const five = ['examples/llama3-100m-4dev.mlir.gz', 'data/workloads/llama3-8b-8dev.mlir.zst', 'data/workloads/resnet50_train_step_4_devices_1024_batch.mlir.zst',
-  'data/workloads/gemm/1024x1024x1024-fsdp-4dev.mlir.zst', 'data/workloads/llama3-1b-4dev-opt.mlir.zst'].map((name) => path.join(root, name));
+// The cases that every test of the engine runs, tests/web/native_test.py as well.
+export const five = JSON.parse(fs.readFileSync(new URL('five.json', import.meta.url))).map((name) => path.join(root, name));

@@ -3,34 +3,37 @@
 // usage: node page_test.mjs PAGE-FOLDER PICTURES      NODE_PATH: scripts/npm_env.sh browser; HESPAS_ROOT, HESPAS_BIN as for the others
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
-import http from 'node:http';
+import os from 'node:os';
 import path from 'node:path';
 
-import { finish, openAddress, test } from '../report/browser.mjs';
-import { comparable, five, native } from './answers.mjs';
+import { checkView, finish, openAddress, settings, test } from '../report/browser.mjs';
+import { comparable, five, native, refusal } from './answers.mjs';
+import { openPage, serve } from './page.mjs';
 
 const [folder, pictures] = process.argv.slice(2);
 fs.mkdirSync(pictures, { recursive: true });
-const types = { '.html': 'text/html', '.css': 'text/css', '.js': 'text/javascript', '.json': 'application/json', '.wasm': 'application/wasm' };
-const server = http.createServer((request, response) => {
-  const file = path.join(folder, path.normalize(new URL(request.url, 'http://x').pathname).replace(/\/$/, '/index.html'));
-  if (!fs.existsSync(file)) return response.writeHead(404).end();
-  response.writeHead(200, { 'content-type': types[path.extname(file)] ?? 'application/octet-stream' }).end(fs.readFileSync(file));
-}).listen(0, '127.0.0.1');
-await new Promise((ready) => server.once('listening', ready));
-const address = `http://127.0.0.1:${server.address().port}/`;
-
-const { view, said, asked, close } = await openAddress(address, {}, () => true);
+const site = await serve(folder);
+const { view, said, asked, predict, settled, problem, file, close } = await openPage(site.address);
 const loaded = asked.length;
-await view.screenshot({ path: path.join(pictures, 'start.png') });
+const scratch = fs.mkdtempSync(path.join(os.tmpdir(), 'hespas-page-'));
+const forms = ['tests/data/names/named.mlirbc', 'tests/data/hlo/mlp_dp.after.hlo.txt'].map((name) => path.join(process.env.HESPAS_ROOT, name));
+const undefinedValue = 'func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {\n  return %b : tensor<4xf32>\n}\n';
 
-const settled = () => view.waitForFunction(() => !document.getElementById('predict').disabled, null, { timeout: 120000 });
-const predict = async () => { await view.click('#predict'); await settled(); };
-const problem = () => view.evaluate(() => document.getElementById('problem').textContent);
-const file = (name) => view.evaluate(async (wanted) => {
-  const link = [...document.querySelectorAll('#files a')].find((a) => a.textContent === wanted);
-  return (await fetch(link.href)).text();
-}, name);
+// What people drop by mistake, or in parts.
+function wrongFiles() {
+  const [gzip, zstd] = five.map((name) => fs.readFileSync(name).subarray(0, 20000));
+  const bytecode = fs.readFileSync(forms[0]).subarray(0, 300);
+  return {
+    'empty.mlir': '',
+    'picture.png': fs.readFileSync(path.join(process.env.HESPAS_ROOT, 'docs/pictures/live.png')),
+    'settings.json': '{"device": "H100_80GB"}',
+    'noise.mlir': Buffer.from(Array.from({ length: 5000 }, (_, i) => (i * 7919) % 251)),
+    'cut.mlir.gz': gzip,
+    'cut.mlir.zst': zstd,
+    'cut.mlirbc': bytecode,
+    'undefined.mlir': undefinedValue,
+  };
+}
 
 // The page's first prediction, for which the browser still compiles the engine.
 await test('shows the headline of LLaMA 8B in less than 2 s', async () => {
@@ -40,10 +43,9 @@ await test('shows the headline of LLaMA 8B in less than 2 s', async () => {
   console.log(`        headline after ${milliseconds} ms`);
   assert.match(await view.textContent('#headline'), /^llama3-8b-8dev[^]*step time/);
   assert.ok(milliseconds < 2000 * Number(process.env.HESPAS_SLOWER ?? 1), `${milliseconds} ms`);
-  await view.screenshot({ path: path.join(pictures, 'answer.png'), fullPage: true });
 });
 
-for (const program of five) {
+for (const program of [...five, ...forms]) {
   await test(`result.json of ${path.basename(program)} is the command's`, async () => {
     await view.setInputFiles('#file', program);
     await view.fill('#device', 'H100_80GB');
@@ -70,17 +72,28 @@ await test('compares two devices and applies changes', async () => {
 
 await test('a pasted program with an error shows the line', async () => {
   await view.click('summary');
-  await view.fill('#text', 'func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {\n  return %b : tensor<4xf32>\n}\n');
+  await view.fill('#text', undefinedValue);
   await view.fill('#compare', '');
+  await view.fill('#set', '');
   await predict();
   assert.match(await problem(), /^pasted\.mlir:2:\d+: error/);
   assert.match(await problem(), /return %b/);
   await view.fill('#text', '');
 });
 
+for (const [name, content] of Object.entries(wrongFiles())) {
+  await test(`${name} is refused as by the command`, async () => {
+    const program = path.join(scratch, name);
+    fs.writeFileSync(program, content);
+    await view.setInputFiles('#file', program);
+    await predict();
+    assert.equal(await problem(), refusal(program, ['--device', 'H100_80GB']));
+    assert.ok(await view.isHidden('#answer'));
+  });
+}
+
 await test('a cancelled command leaves a working page', async () => {
   await view.selectOption('#example', 'llama3-8b-8dev.mlir.zst');
-  await view.fill('#set', '');
   await view.click('#predict');
   await view.click('#cancel');
   await settled();
@@ -95,12 +108,29 @@ await test('says nothing on the console and asks for nothing after loading', asy
 });
 await close();
 
+for (const setting of settings) {
+  const page = await openPage(site.address, setting);
+  const look = async (state, texts) => {
+    await page.view.screenshot({ path: path.join(pictures, `${state}-${setting.name}.png`), fullPage: true });
+    await checkView(`${state}-${setting.name}`, page.view, texts);
+  };
+  await look('start', 10);
+  await page.predict();
+  await look('answer', 40);
+  await page.view.click('summary');
+  await page.view.fill('#text', undefinedValue);
+  await page.predict();
+  await look('error', 10);
+  await page.close();
+}
+
 await test('the fragment carries the settings', async () => {
-  const other = await openAddress(`${address}#device=TPUv5e&set=device.launch_time%3D0`, {}, () => true);
+  const other = await openAddress(`${site.address}#device=TPUv5e&set=device.launch_time%3D0`, {}, () => true);
   assert.equal(await other.view.inputValue('#device'), 'TPUv5e');
   assert.equal(await other.view.inputValue('#set'), 'device.launch_time=0');
   await other.close();
 });
 
-server.close();
+site.close();
+fs.rmSync(scratch, { recursive: true });
 await finish();

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# usage: web_test.sh package|page|equal      builds the page where needed, then runs NAME_test.mjs on it
+# usage: web_test.sh package|page|limits|equal      builds the page where needed, then runs NAME_test.mjs on it
 set -euo pipefail
 cd "$HESPAS_ROOT"
 command -v emcc >/dev/null || { echo "web_test: skipped, no Emscripten (scripts/bootstrap.sh web)" >&2; exit 77; }
@@ -17,6 +17,9 @@ case $1 in
     NODE_PATH=$(scripts/npm_env.sh browser)
     export NODE_PATH
     node tests/web/page_test.mjs build/web build/screenshots/web
+    ;;
+  limits)
+    NODE_PATH=$(scripts/npm_env.sh browser) node tests/web/limits_test.mjs build/web
     ;;
   package)
     folder=$(mktemp -d)

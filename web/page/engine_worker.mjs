@@ -1,4 +1,6 @@
 // The engine in a worker, for the page: everything is fetched once, so that later commands and cancelled ones ask for nothing.
+import { textOf } from '../errors.mjs';
+
 async function fetched(name, as) {
   const got = await fetch(name);
   if (!got.ok) throw new Error(`${name}: ${got.status}`);
@@ -29,7 +31,8 @@ export class EngineWorker {
       this.waiting.delete(id);
       waits?.resolve(answer);
     };
-    this.worker.onerror = (event) => this.restart(`internal error: ${event.message}`);
+    this.worker.onerror = (event) => this.restart(textOf(event));
+    this.worker.onmessageerror = () => this.restart(textOf(new RangeError('memory'))); // an answer that the page cannot hold
     this.worker.postMessage({ parts: this.parts });
   }
 

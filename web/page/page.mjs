@@ -1,4 +1,5 @@
 // The page: a program and settings in, the command's answers out.
+import { isOutOfMemory, textOf } from '../errors.mjs';
 import { EngineWorker } from './engine_worker.mjs';
 import { compareArguments, fields, fragmentOf, runArguments, settingsOf } from './settings.mjs';
 
@@ -22,11 +23,16 @@ function fail(text) {
 
 async function take(file) {
   if (!file) return;
-  if (file.size > kMostBytes) {
-    fail(`${file.name} has ${(file.size / 1e6).toFixed(0)} MB; the page takes programs of up to ${kMostBytes / 1e6} MB. The command takes larger ones.`);
+  dropped = null;
+  fail('');
+  try {
+    if (file.size > kMostBytes) throw new Error(`has ${(file.size / 1e6).toFixed(0)} MB; the page takes up to ${kMostBytes / 1e6} MB, the command takes more`);
+    dropped = { name: file.name, content: new Uint8Array(await file.arrayBuffer()) };
+  } catch (error) {
+    say('');
+    fail(`${file.name}: ${error.message}`);
     return;
   }
-  dropped = { name: file.name, content: new Uint8Array(await file.arrayBuffer()) };
   at('example').value = '';
   at('text').value = '';
   say(`${file.name}, ${(file.size / 1e3).toFixed(1)} kB`);
@@ -86,9 +92,12 @@ function showFiles(files) {
   if (page) at('report').src = address(files[page], 'text/html');
 }
 
+// Without what tells how far the command is.
+const lasting = (stderr) => stderr.split('\n').filter((line) => !/\d s left$/.test(line)).join('\n').trim();
+
 async function ask(args, files, output) {
   const answer = await engine.command(args, { files, output, heard: (line) => say(line) });
-  if (answer.status !== 0) throw new Error(answer.stderr || `the command ended with status ${answer.status}`);
+  if (answer.status !== 0) throw new Error(lasting(answer.stderr) || `the command ended with status ${answer.status}`);
   return answer;
 }
 
@@ -116,8 +125,7 @@ async function predict() {
     all = { ...compared.files, ...all };
   }
   showFiles(all);
-  const warnings = quick.stderr.trim();
-  say(warnings || `Done in ${seconds((performance.now() - started) / 1000)}`);
+  say(lasting(quick.stderr) || `Done in ${seconds((performance.now() - started) / 1000)}`);
 }
 
 async function submit(event) {
@@ -130,7 +138,8 @@ async function submit(event) {
     await predict();
   } catch (error) {
     say('');
-    fail(error.message);
+    fail(isOutOfMemory(error) ? textOf(error) : error.message);
+    at('answer').hidden = true; // it would be taken for the answer of this program
   }
   at('predict').disabled = false;
   at('cancel').hidden = true;
@@ -138,6 +147,14 @@ async function submit(event) {
 
 function fill(list, names, first = []) {
   list.replaceChildren(...[...first, ...names].map((name) => new Option(name, name)));
+}
+
+// As the system has it; the report has a button of its own.
+function followTheme() {
+  const dark = matchMedia('(prefers-color-scheme: dark)');
+  const follow = () => { document.documentElement.dataset.theme = dark.matches ? 'dark' : 'light'; };
+  dark.addEventListener('change', follow);
+  follow();
 }
 
 function listen() {
@@ -172,4 +189,5 @@ async function start() {
   say('Ready');
 }
 
+followTheme();
 start().catch((error) => { say(''); fail(`The engine cannot be loaded: ${error.message}`); });

@@ -3,6 +3,7 @@
 import { Engine } from '../engine.mjs';
 
 let engine;
+self.onmessageerror = () => { throw new RangeError('out of memory'); }; // files that the worker cannot hold
 self.onmessage = async ({ data: { parts, id, args, files, output } }) => {
   if (parts) {
     engine = new Engine(parts.module, parts.data);
