@@ -22,6 +22,7 @@ struct PresetOptions {
   Format format = Format::kTable;
   bool describe = false;
   std::string picture;  // file
+  size_t devices = 0;   // NAME is a device, and this is how many of them `--system auto` joins
 };
 
 CLI::App& AddPresetCommand(CLI::App& app, Console& console, const std::string& command_name,
@@ -44,7 +45,10 @@ CLI::App& AddPresetCommand(CLI::App& app, Console& console, const std::string& c
       if (drawing) Print(*drawing);
       return;
     }
-    const auto table = options->name.empty() ? list(console.diagnostics) : show(options->name, console.diagnostics);
+    const auto table = options->name.empty() ? list(console.diagnostics)
+                       : options->devices > 0
+                           ? driver::AutoSystemFigures(options->name, options->devices, console.diagnostics)
+                           : show(options->name, console.diagnostics);
     console.PrintDiagnostics();
     if (table) Print(RenderTable(*table, options->format));
   });
@@ -66,6 +70,10 @@ void AddSystemsCommand(CLI::App& app, Console& console) {
                                        driver::SystemFigures, options);
   command.add_flag("--describe", options->describe,
                    "draw the levels of NAME with bandwidth, latency and oversubscription");
+  command
+      .add_option("--devices", options->devices,
+                  "NAME is a device: the network that `--system auto` means for so many of them")
+      ->check(CLI::PositiveNumber);
   command.add_option("--svg", options->picture, "write the drawing of NAME as a picture into this file");
 }
 

@@ -52,21 +52,32 @@ def exchange(problem, candidate, axes, volume):
     return max(inside, volume / (inner * levels[-1].bandwidth) if outer > 1 else 0.0)
 
 
+def computing(problem, candidate):
+    """A guess of computation: one device's time for a sequence is divided by devices, as if shapes did not matter."""
+    work = problem.passes[candidate.remat] * batch_of(candidate) / problem.network.devices
+    return work * (1 + ramps(candidate) / candidate.microbatches)
+
+
 def expected(problem, candidate):
-    """For the order of the search alone: a guess of the time, from how often such axes exchange how much in any model of layers."""
+    """For the order of the search alone: a guess of the time, from how often each kind of parallelism exchanges how much.
+
+    Parameters (ZeRO 3, Rajbhandari et al. 2020, section 7): gathered forward and backward, gradients scattered; an all-reduce of four-byte gradients
+    over the data axis once a step. Tensor (Korthikanti et al. 2022, section 4.2.2): four gathers and four scatters of a layer's activations.
+    Context: keys and values gathered forward and backward, their gradients scattered (all-gather variant of Llama 3, 2024, section 3.3.2).
+    Experts (GShard, Lepikhin et al. 2021, section 3.2): tokens go out and come back, forward and backward. The first two can hide behind computation.
+    """
     of, facts, count = candidate.of, problem.facts, candidate.microbatches
     weights = 2 * facts.state({"tensor": of["tensor"], "expert": of["expert"]}, candidate.stages) / facts.state_bytes
-    tokens = candidate.microbatch * facts.sequence * facts.layers / candidate.stages
-    activations = 2 * tokens * facts.width
-    hidden = 3 * count * exchange(problem, candidate, ("fsdp", "context"), weights) + exchange(problem, candidate, ("data",), 4 * weights)
-    shown = 8 * count * exchange(problem, candidate, ("tensor",), activations / of["context"])
-    shown += 4 * count * exchange(problem, candidate, ("context",), activations / of["tensor"] / 2)
-    shown += 4 * count * exchange(problem, candidate, ("expert",), activations)
-    work = computation(problem, candidate) / 0.6
-    return max(work, hidden) + 0.3 * min(work, hidden) + shown
+    tokens = 2 * candidate.microbatch * facts.sequence * facts.layers / candidate.stages
+    hidden = 3 * count * exchange(problem, candidate, ("fsdp", "context"), weights) + 2 * exchange(problem, candidate, ("data",), 2 * weights)
+    shown = 8 * exchange(problem, candidate, ("tensor",), tokens * facts.width / of["context"])
+    shown += 3 * exchange(problem, candidate, ("context",), tokens * facts.keys_values / of["tensor"])
+    shown += 4 * exchange(problem, candidate, ("expert",), tokens * facts.width * facts.copies)
+    return max(computing(problem, candidate), hidden) + count * shown
 
 
 def expected_memory(problem, candidate, kept):
-    """The same for memory; `kept`: bytes of one sequence on one device, by rematerialisation."""
+    """The same for memory: state, gradients, and what a microbatch keeps; `kept`: bytes of one sequence on one device, by rematerialisation."""
     flights = min(candidate.microbatches, candidate.stages) / candidate.stages
-    return 4 / 3 * state(problem, candidate) + kept[candidate.remat] * candidate.microbatch * flights / (candidate.of["context"] * candidate.of["tensor"])
+    own = state(problem, candidate) + problem.facts.gradients(candidate.inner, candidate.stages)
+    return own + kept[candidate.remat] * candidate.microbatch * flights / (candidate.of["context"] * candidate.of["tensor"])

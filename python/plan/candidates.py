@@ -56,10 +56,14 @@ def factorisations(devices, axes):
     if len(axes) == 1:
         yield {axes[0]: devices}
         return
-    for size in range(1, devices + 1):
-        if devices % size == 0:
-            for rest in factorisations(devices // size, axes[1:]):
-                yield {axes[0]: size, **rest}
+    for size in divisors(devices):
+        for rest in factorisations(devices // size, axes[1:]):
+            yield {axes[0]: size, **rest}
+
+
+def divisors(number):
+    small = [size for size in range(1, math.isqrt(number) + 1) if number % size == 0]
+    return sorted({*small, *(number // size for size in small)})
 
 
 def places(sizes, node):

@@ -39,7 +39,7 @@ def text_of(problem, arguments, row):
     if candidate.stages > 1:
         lines.append(f"# The schedule {candidate.schedule} needs a runtime with a program for each stage; MaxText's own pipeline runs in lockstep.")
     for part, request in requests(problem, candidate).items():
-        words = ["hespas", "run", f"programs/{request.name}.mlir.gz", "--device", arguments.device, "--system", request.system, *(f"--xla-flag={flag}" for flag in request.flags)]
+        words = ["hespas", "run", f"programs/{request.name}.mlir.gz", "--device", arguments.device, "--system", request.system, *(f"--xla-flag={flag}" for flag in request.flags), *arguments.run_options]
         lines.append(f"{shlex.join(words)}  # {part}")
     return "\n".join(lines) + "\n"
 

@@ -26,6 +26,7 @@ class Problem:
     facts: object
     network: object
     flops: dict  # by rematerialisation, of one sequence
+    passes: dict  # the same: seconds forward and backward on one device
     model_flops: float  # of one sequence, without recomputation
     peak: float  # FLOP/s of a device
     memory_bandwidth: float
@@ -61,14 +62,14 @@ def mesh_keys(candidate, sizes):
     return keys
 
 
-def request(problem, candidate, part="", data=None):
-    """The program of a stage, or of the whole step; `data`: size of the data axis, where it is not the candidate's."""
+def request(problem, candidate, part="", data=None, most=ACCUMULATED):
+    """The program of a stage, or of the whole step; `data`: size of the data axis, where it is not the candidate's; `most`: microbatches of it."""
     sizes = {axis: candidate.of[axis] for axis in INNER} | ({} if data is None else {"data": data})
     devices = math.prod(sizes.values())
     own = problem.keys
     keys = {**own, **mesh_keys(candidate, sizes), "remat_policy": candidate.remat, "scan_layers": True,
             "per_device_batch_size": candidate.microbatch * sizes["data"] * sizes["fsdp"] * sizes["expert"] / devices,
-            "gradient_accumulation_steps": 1 if part else min(candidate.microbatches, ACCUMULATED),
+            "gradient_accumulation_steps": 1 if part else min(candidate.microbatches, most),
             "shard_optimizer_over_data": bool(candidate.zero and sizes["data"] > 1)}
     if part:
         dense = int(own["first_num_dense_layers"]) if part == "first" else 0

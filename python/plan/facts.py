@@ -25,11 +25,13 @@ class Leaf:
 class Facts:
     keys: dict
     leaves: tuple
-    state_bytes: int  # of one element: weight and both moments
+    state_bytes: int  # of one element: weight, both moments, and the fp32 copy where there is one
     layers: int
     cycle: int  # layers of a cycle of kinds
     sequence: int
     width: int
+    keys_values: int  # elements of a token
+    copies: int  # of a token that go to experts
     remembered: dict = dataclasses.field(default_factory=dict, compare=False)  # sums over leaves, of which many candidates have the same
 
     def parts(self, leaf, sizes, data=1):
@@ -50,6 +52,10 @@ class Facts:
         if key not in self.remembered:
             self.remembered[key] = self.state_sum(sizes, stages, data)
         return self.remembered[key]
+
+    def gradients(self, sizes, stages=1):
+        """Bytes of the weights' gradients, which have the weights' type."""
+        return self.state(sizes, stages) * ITEM[self.keys["weight_dtype"]] / self.state_bytes
 
     def state_sum(self, sizes, stages, data):
         weight = ITEM[self.keys["weight_dtype"]]
@@ -82,5 +88,7 @@ def leaves_of(tree, layered=False):
 def facts(keys):
     config = maxtext_config.configuration(keys)
     layers = sum(count * len(cycle) for count, cycle in config.groups)
-    items = ITEM[config.weight_dtype] * 2 + ITEM[config.mu_dtype]
-    return Facts(keys, tuple(leaves_of(shapes(config))), items, layers, max(len(cycle) for _, cycle in config.groups), config.sequence, config.width)
+    moments = 3 * ITEM["float32"] if config.main_weights else ITEM[config.weight_dtype] + ITEM[config.mu_dtype]
+    keys_values = config.heads * (config.latent.nope + config.latent.rope + config.value_head) if config.latent else 2 * config.kv_heads * config.head
+    return Facts(keys, tuple(leaves_of(shapes(config))), ITEM[config.weight_dtype] + moments, layers, max(len(cycle) for _, cycle in config.groups), config.sequence, config.width,
+                 keys_values, config.experts_per_token if config.experts > 1 else 1)

@@ -5,9 +5,7 @@ import os
 import re
 import subprocess
 
-import targets
 from environments import Refused
-from export import data_folder
 
 COUNTS = re.compile(r"^(\S+) (\d+(?:x\d+)*)(.*)$")
 
@@ -20,8 +18,8 @@ def hespas(*words):
     return json.loads(done.stdout)
 
 
-def figures_of(kind, name):
-    return {row["figure"]: row["value"] for row in hespas(kind, name)}
+def figures_of(*words):
+    return {row["figure"]: row["value"] for row in hespas(*words)}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -81,22 +79,8 @@ class Network:
         return f"{found.group(1)} {'x'.join(map(str, wanted))}{found.group(3)}" if devices == 1 and "slices=" not in self.name else None
 
 
-def one_line(device, devices):
-    """The reference network of a device as a text (hardware/cluster.cc): full nodes and the vendor's network between them, or a torus."""
-    ports = targets.device_file(device, data_folder()).get("interconnect") or {}
-    if ports.get("topology") != "torus":
-        inside = min(devices, int(ports.get("domain_size", 8)))
-        return f"{device} {inside}x{devices // inside}"
-    axes, most = (2, 256) if int(ports.get("links", 4)) < 6 else (3, 4096)
-    chips, slices = (most, devices // most) if devices > most else (devices, 1)
-    shape = [1] * axes
-    for at in range(chips.bit_length() - 1):
-        shape[axes - 1 - at % axes] *= 2
-    return f"{device} {'x'.join(map(str, shape))}" + (f" slices={slices}" if slices > 1 else "")
-
-
 def network_of(name, device, devices):
-    figures = figures_of("systems", one_line(device, devices) if name == "auto" else name)
+    figures = figures_of("systems", device, "--devices", devices) if name == "auto" else figures_of("systems", name)
     if int(figures["npus"]) != devices:
         raise Refused(f"`{name}` has {figures['npus']} devices, not {devices}", "give a system of as many devices, or other --devices", 2)
     values = [[float(each) for each in str(figures[key]).split(",")] for key in ("npus_count", "bandwidth (GB/s)", "latency (ns)")]

@@ -4,8 +4,9 @@ import os
 import pathlib
 import re
 
+import targets
 from environments import Refused
-from export import value_of
+from export import data_folder, value_of
 from shard import Parser
 
 DESCRIPTION = """`hespas plan`: which parallelism, pipeline schedule, rematerialisation and microbatch a training step should have on N devices.
@@ -20,6 +21,7 @@ estimates them. What follows `--` goes to `hespas run`.
 """
 REMATS = "none,minimal_flash,full,minimal_offloaded"
 SCHEDULES = "1f1b,interleaved-2,zb-h1"
+NUMBER = r"\d+(?:\.\d*)?|\.\d+"
 UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20}
 
 
@@ -46,21 +48,29 @@ def options(words):
     parser.add_argument("--output", help="folder that keeps programs, commands and report.html; what is there is not made again")
     parser.add_argument("-q", "--quiet", action="store_true", help="no progress on stderr")
     arguments = parser.parse_args(own)
-    arguments.run_options = run_options
-    if arguments.devices < 2 or arguments.top < 1 or arguments.evaluations < 1:
-        raise Refused("--devices is at least 2, --top and --evaluations at least 1", status=2)
+    arguments.run_options, arguments.capacity = run_options, memory_limit(arguments.limit)
+    amount(arguments.global_batch)
+    if arguments.devices < 2 or arguments.top < 1 or arguments.evaluations < 1 or not 0 <= arguments.price < float("inf"):
+        raise Refused("--devices is at least 2, --top and --evaluations at least 1, --price no less than 0", status=2)
     return arguments
+
+
+def amount(text):
+    """A number, and whether it counts tokens; None where nothing is said."""
+    if not text:
+        return None
+    found = re.fullmatch(rf"\s*({NUMBER})\s*([kKmM]?)(?:i?)\s*(tokens|sequences)?\s*", text)
+    if not found:
+        raise Refused(f"--global-batch takes a number of sequences or of tokens, not `{text}`", 'for example --global-batch "4M tokens"', 2)
+    return float(found.group(1)) * UNITS[found.group(2).lower()], found.group(3) == "tokens"
 
 
 def sequences(text, sequence, keys, devices):
     """Sequences of a step."""
     if not text:
         return round(float(keys["per_device_batch_size"]) * devices * int(keys["gradient_accumulation_steps"]))
-    found = re.fullmatch(r"\s*([\d.]+)\s*([kKmM]?)(?:i?)\s*(tokens|sequences)?\s*", text)
-    if not found:
-        raise Refused(f"--global-batch takes a number of sequences or of tokens, not `{text}`", 'for example --global-batch "4M tokens"', 2)
-    number = float(found.group(1)) * UNITS[found.group(2).lower()]
-    whole = number / sequence if found.group(3) == "tokens" else number
+    number, tokens = amount(text)
+    whole = number / sequence if tokens else number
     if whole < 1 or whole != int(whole):
         near = max(1, round(whole))
         raise Refused(f"{number:g} tokens are not a whole number of sequences of {sequence}", f"give {near} (sequences), which is {near * sequence} tokens", 2)
@@ -85,6 +95,10 @@ def schedules_of(text):
     return tuple(found)
 
 
+def is_tpu(device):
+    return targets.device_file(device, data_folder()).get("family") == "tpu"
+
+
 def settings(arguments):
     """All keys of the configuration."""
     import maxtext_config
@@ -93,7 +107,7 @@ def settings(arguments):
     given = dict(each.partition("=")[::2] for each in arguments.set)
     given = {key: value_of(value) for key, value in given.items()}
     if arguments.model in MODELS:
-        hardware = "tpu" if arguments.device.startswith("TPU") else "gpu"
+        hardware = "tpu" if is_tpu(arguments.device) else "gpu"
         return maxtext_config.settings(os.devnull, {"model_name": arguments.model, "hardware": hardware, "max_target_length": 4096,
                                                     "per_device_batch_size": 1, **given})
     if not pathlib.Path(arguments.model).is_file():
@@ -104,7 +118,7 @@ def settings(arguments):
 def memory_limit(text):
     if not text:
         return None
-    found = re.fullmatch(r"memory=([\d.]+)\s*(GB|GiB|MB|MiB)", text)
-    if not found:
-        raise Refused(f"--limit takes memory=SIZE, not `{text}`", "for example --limit memory=72GB", 2)
+    found = re.fullmatch(rf"memory=({NUMBER})\s*(GB|GiB|MB|MiB)", text)
+    if not found or not float(found.group(1)):
+        raise Refused(f"--limit takes memory=SIZE, which is more than nothing, not `{text}`", "for example --limit memory=72GB", 2)
     return float(found.group(1)) * {"GB": 1e9, "GiB": 1 << 30, "MB": 1e6, "MiB": 1 << 20}[found.group(2)]

@@ -11,7 +11,6 @@ import sys
 
 import answer
 import candidates
-import options
 from environments import Refused, program_text
 from remesh import AXIS, MESH
 from shard import unequal_work
@@ -52,7 +51,7 @@ def axes_of(path):
 
 def row_of(sizes, result, arguments):
     throughput, step = result["throughput"] or {}, result["step_time_s"]
-    capacity = options.memory_limit(arguments.limit) or result["memory_capacity_bytes"] or float("inf")
+    capacity = arguments.capacity or result["memory_capacity_bytes"] or float("inf")
     price = arguments.price or result["price_per_hour"] or 0
     names = [axis for axis, size in sizes.items() if size > 1]
     shape = [sizes[axis] for axis in names]

@@ -38,7 +38,7 @@ async def one_device(arguments, keys, remats, workers):
 def problem_of(arguments, keys, model, net, singles):
     one = next(iter(singles.values()))
     peak = one["flops"] / (one["flops_utilisation"] * one["step_time_s"])
-    capacity = options.memory_limit(arguments.limit) or one["memory_capacity_bytes"]
+    capacity = arguments.capacity or one["memory_capacity_bytes"]
     if not capacity:
         raise Refused(f"{arguments.device} does not state its memory", "say how much a device may hold: --limit memory=80GB", 2)
     price = arguments.price or one["price_per_hour"] or 0
@@ -46,6 +46,7 @@ def problem_of(arguments, keys, model, net, singles):
         raise Refused(f"{arguments.device} does not state a price", "say what one device costs an hour: --price 2.5", 2)
     rate = 1e9 * float(network.figures_of("devices", arguments.device)["memory_bandwidth"])
     return costs.Problem(keys, model, net, {remat: each["flops"] for remat, each in singles.items()},
+                         {remat: each["forward_s"] + each["backward_s"] for remat, each in singles.items()},
                          one["model_flops_utilisation"] * one["step_time_s"] * peak, peak, rate, capacity, price)
 
 
@@ -79,7 +80,7 @@ async def planned(arguments, scratch):
         kept = {remat: max(0, each["peak_memory_bytes"] - each["argument_bytes"]) for remat, each in singles.items()}
         search = Search(problem, found, arguments, kept)
         await search.run(workers, progress(arguments))
-        if not arguments.device.startswith("TPU"):
+        if not options.is_tpu(arguments.device):
             await search.polish(workers)
         other = await why.compared(arguments.why, found, search, workers) if arguments.why and search.best else None
     return answer.told(arguments, space, search, len(found), refused, other)

@@ -35,7 +35,7 @@ class Search:
 
     def guess(self, candidate):
         """Whether it will hardly fit, and its likely time."""
-        over = bounds.expected_memory(self.problem, candidate, self.kept) > 1.2 * self.problem.capacity
+        over = bounds.expected_memory(self.problem, candidate, self.kept) > self.problem.capacity
         return over, bounds.expected(self.problem, candidate)
 
     def kind(self, candidate):

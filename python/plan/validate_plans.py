@@ -3,7 +3,8 @@
 
     python3 python/plan/validate_plans.py [--only TEXT]      prints errors, and how well the order of each model's configurations is met
 
-The rows are others' programs (Megatron-LM); ours are MaxText's with the same dimensions, mesh, schedule and no recomputation.
+The rows are Megatron-LM's; ours are MaxText's programs with the same dimensions, mesh, schedule, types and no recomputation, of which megatron.py
+says what Megatron holds and waits for.
 """
 import argparse
 import asyncio
@@ -39,24 +40,30 @@ def keys_of(row):
     import maxtext_config
 
     return maxtext_config.settings(os.devnull, {"model_name": row["model_name"], "base_num_decoder_layers": int(row["layers"]), "hardware": "gpu",
-                                                "max_target_length": int(row["seq"]), "per_device_batch_size": 1})
+                                                "first_num_dense_layers": int(row["dense_layers"] or 0), "max_target_length": int(row["seq"]), "per_device_batch_size": 1})
 
 
 async def estimated(workers, row, remat, folder):
     """The row's time and memory, or why there are none."""
     import costs
+    import maxtext_config
+    import megatron
     import network
+    import schedules
     from facts import facts
 
-    keys, devices = keys_of(row), int(row["devices"])
-    problem = costs.Problem(keys, facts(keys), network.Network("auto", devices, (network.Level(devices, 900e9, 1e-6),)), {}, 0.0, 1.0, 1.0, float("inf"), 0.0)
+    keys, devices = {**keys_of(row), **megatron.KEYS}, int(row["devices"])
+    problem = costs.Problem(keys, facts(keys), network.Network("auto", devices, (network.Level(devices, 900e9, 1e-6),)), {}, {}, 0.0, 1.0, 1.0, float("inf"), 0.0)
     candidate, answers = candidate_of(row, remat), {}
-    for part, request in costs.requests(problem, candidate).items():
+    for part, request in megatron.requests(problem, candidate).items():
         answer = await workers.ask(request.asked(folder, row["device"]))
         if "error" in answer:
             return answer["error"]
         answers[part] = answer["figures"]
-    return costs.figures(problem, candidate, answers)
+    schedule = schedules.Schedule(candidate.schedule, candidate.stages, candidate.microbatches, candidate.chunks)
+    held = schedules.run(schedule, [schedules.Stage(1.0, 2.0)] * candidate.stages).held
+    return {"step_time_s": megatron.step_time(problem, candidate, answers),
+            "peak_memory_bytes": megatron.peak_memory(maxtext_config.configuration(keys), candidate, held)}
 
 
 def ranks(values):
@@ -96,7 +103,7 @@ def shown(rows, found):
 def main(words):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", default="", help="rows whose name holds the text")
-    parser.add_argument("--remat", default="minimal_flash", help="policy that stands for fused layers without recomputation")
+    parser.add_argument("--remat", default="none", help="what is computed again")
     arguments = parser.parse_args(words)
     rows = [row for row in csv.DictReader((data_folder() / "published/parallelism.csv").open(newline="")) if arguments.only in row["id"]]
     with tempfile.TemporaryDirectory(prefix="hespas-", ignore_cleanup_errors=True) as folder:

@@ -1,7 +1,10 @@
 """Candidates, networks and answers of `hespas plan`, without any program."""
+import json
 import os
 import pathlib
 import sys
+import tempfile
+import types
 import unittest
 
 ROOT = pathlib.Path(os.environ["HESPAS_ROOT"])
@@ -10,7 +13,9 @@ sys.path[:0] = [str(ROOT / "python/plan"), str(ROOT / "python/export")]
 
 import answer  # noqa: E402
 import commands  # noqa: E402
+import costs  # noqa: E402
 import network  # noqa: E402
+import options  # noqa: E402
 from candidates import Candidate, factorisations, places, powers  # noqa: E402
 from environments import Refused  # noqa: E402
 
@@ -42,14 +47,35 @@ class Networks(unittest.TestCase):
             self.assertEqual(int(network.figures_of("systems", net.of(devices))["npus"]), devices)
 
     def test_reference_networks(self):
-        for device, devices, line in (("H100_80GB", 512, "H100_80GB 8x64"), ("GB200_192GB", 144, "GB200_192GB 72x2"), ("TPUv5e", 512, "TPUv5e 16x16 slices=2"),
-                                      ("TPUv5p", 64, "TPUv5p 4x4x4")):
-            self.assertEqual(network.one_line(device, devices), line)
-            self.assertEqual(network.network_of("auto", device, devices).devices, devices)
+        """Those of `--system auto`: also of devices that are no power of two, and slices by their axes."""
+        for device, devices, levels in (("H100_80GB", 512, [8, 64]), ("H100_80GB", 24, [8, 3]), ("GB200_192GB", 144, [72, 2]), ("TPUv5e", 512, [16, 16, 2]),
+                                        ("TPUv5e", 32, [4, 8]), ("TPUv5p", 64, [4, 4, 4])):
+            net = network.network_of("auto", device, devices)
+            self.assertEqual((net.devices, [level.devices for level in net.levels]), (devices, levels))
+        with self.assertRaises(Refused):
+            network.network_of("auto", "H100_80GB", 12)
 
     def test_a_network_of_another_size(self):
         with self.assertRaises(Refused):
             network.network_of("H100_80GB 8x4", "H100_80GB", 16)
+
+
+class Devices(unittest.TestCase):
+    def test_a_tpu_is_one_by_its_family(self):
+        with tempfile.TemporaryDirectory() as folder:
+            own = pathlib.Path(folder) / "mine.json"
+            own.write_text(json.dumps({"name": "mine", "family": "tpu"}))
+            self.assertEqual([options.is_tpu(str(device)) for device in (own, "TPUv5p", "H100_80GB")], [True, True, False])
+
+
+class Commands(unittest.TestCase):
+    def test_they_repeat_what_follows_the_dashes(self):
+        keys = {"first_num_dense_layers": 0}
+        problem = costs.Problem(keys, None, network.Network("auto", 4, ()), {}, {}, 0.0, 1.0, 1.0, 1.0, 0.0)
+        candidate = Candidate((("fsdp", 4),), (), 1, 1, "full")
+        arguments = types.SimpleNamespace(device="H100_80GB", run_options=["--flash-attention", "--set", "clock=1.5 GHz"])
+        text = commands.text_of(problem, arguments, {"name": str(candidate), "candidate": candidate})
+        self.assertIn("--flash-attention --set 'clock=1.5 GHz'", text)
 
 
 class Answers(unittest.TestCase):

@@ -2,10 +2,13 @@
 import json
 import os
 import pathlib
+import re
 import subprocess
+import sys
 import tempfile
 import unittest
 
+ROOT = pathlib.Path(os.environ["HESPAS_ROOT"])
 HESPAS = pathlib.Path(os.environ["HESPAS_BIN"]) / "hespas"
 SMALL = """base_emb_dim: 1024
 base_num_query_heads: 8
@@ -35,10 +38,17 @@ class BadInput(unittest.TestCase):
         self.refused(2, "--devices", *MODEL[:1], "--devices", "1", *MODEL[3:])
         self.refused(2, "objective", *MODEL, "--objective", "speed")
         self.refused(2, "`hespas plan --help`", *MODEL, "--nonsense")
+        self.refused(2, "--price", *MODEL, "--price", "nan")
+
+    def test_quantities(self):
+        for text in ("memory=0GB", "memory=72", "memory=1.2.3GB", "disk=4GB"):
+            self.refused(2, f"`{text}`", *MODEL, "--limit", text)
+        for text in ("1.2.3", ".", "4T tokens"):
+            self.refused(2, f"`{text}`", *MODEL, "--global-batch", text)
 
 
 class OwnPrograms(unittest.TestCase):
-    PROGRAM = pathlib.Path(os.environ["HESPAS_ROOT"]) / "tests/data/whole/llama3-tiny-4dev-raw.mlir.gz"
+    PROGRAM = ROOT / "tests/data/whole/llama3-tiny-4dev-raw.mlir.gz"
 
     def test_rows_are_those_of_shard(self):
         done = plan(self.PROGRAM, "--devices", "4", "--device", "A100_SXM_40GB", "--axes", "fsdp,tensor", "--format", "json")
@@ -133,6 +143,21 @@ class Plans(unittest.TestCase):
         done = plan(self.model, "--device", "H100_80GB", "--devices", "7", "--axes", "tensor", "--global-batch", "64")
         self.assertEqual(done.returncode, 5)
         self.assertIn("a dimension does not divide", done.stderr)
+
+
+class Truth(unittest.TestCase):
+    SUMMARY = re.compile(r"rank correlation ([\d.]+), mean absolute error of time ([\d.]+)%, of memory ([\d.]+)%")
+
+    def test_measured_steps(self):
+        """The 43 configurations of Megatron-LM on eight B200."""
+        environment = {**os.environ, "HESPAS_COMMAND": str(HESPAS)}
+        done = subprocess.run([sys.executable, ROOT / "python/plan/validate_plans.py"], env=environment, capture_output=True, text=True, check=True, timeout=1200)
+        found = [[float(each) for each in groups] for groups in self.SUMMARY.findall(done.stdout)]
+        self.assertEqual(len(found), 4, done.stdout)
+        for correlation, time, memory in found:
+            self.assertGreaterEqual(correlation, 0.9)
+            self.assertLess(time, 11)
+            self.assertLess(memory, 5)
 
 
 if __name__ == "__main__":

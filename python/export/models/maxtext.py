@@ -82,8 +82,8 @@ def gradients_of(config, split, weights, batch):
         return value_and_gradients(weights, batch)
     parts = jax.tree.map(lambda array: array.reshape(config.accumulate, -1, array.shape[1]), batch)
     parts = jax.tree.map(lambda array: lax.with_sharding_constraint(array, split.sharding(array.shape, (None, "batch", "length"))), parts)
-    return lax.scan(lambda sums, part: (jax.tree.map(jnp.add, sums, value_and_gradients(weights, part)), None),
-                    (jnp.zeros((), F32), jax.tree.map(jnp.zeros_like, weights)), parts)[0]
+    zeros = jax.tree.map(functools.partial(jnp.zeros_like, dtype=F32 if config.main_weights else None), weights)
+    return lax.scan(lambda sums, part: (jax.tree.map(jnp.add, sums, value_and_gradients(weights, part)), None), (jnp.zeros((), F32), zeros), parts)[0]
 
 
 def of_scales(path):
@@ -93,6 +93,10 @@ def of_scales(path):
 def updated(config, weights, gradients, state):
     """AdamW behind clipping; scales of fp8 take this step's magnitudes instead."""
     clipped = clip(gradients) if config.clip > 0 else gradients
+    if config.main_weights:
+        moments = {name: each for name, each in state.items() if name != "main"}
+        new, moved = adamw(state["main"], jax.tree.map(lambda g: g.astype(F32), clipped), moments)
+        return jax.tree.map(lambda a, w: a.astype(w.dtype), new, weights), {**moved, "main": new}, clipped
     new, moved = (jax.tree.map(lambda a, w: w - 1e-3 * a, gradients, weights), state) if config.optimizer == "sgd" else adamw(weights, clipped, state)
     new = jax.tree_util.tree_map_with_path(lambda path, w, g: g if of_scales(path) else w, new, gradients)
     keep_types = functools.partial(jax.tree.map, lambda a, before: a.astype(before.dtype))
@@ -126,8 +130,9 @@ def held(config, split, described):
         return jax.tree.map(lambda leaf: jax.ShapeDtypeStruct(leaf[0], dtype, sharding=place(*leaf)), described, is_leaf=is_leaf)
 
     place = split.over_data if config.shard_optimizer else split.sharding
-    state = {"count": jax.ShapeDtypeStruct((), jnp.int32, sharding=split.sharding((), ())), "mu": arrays(jnp.dtype(config.mu_dtype), place),
-             "nu": arrays(jnp.dtype(config.weight_dtype), place)}
+    kinds = {"mu": F32, "nu": F32, "main": F32} if config.main_weights else {"mu": config.mu_dtype, "nu": config.weight_dtype}
+    state = {"count": jax.ShapeDtypeStruct((), jnp.int32, sharding=split.sharding((), ())),
+             **{name: arrays(jnp.dtype(kind), place) for name, kind in kinds.items()}}
     return arrays(jnp.dtype(config.weight_dtype), split.sharding), state
 
 

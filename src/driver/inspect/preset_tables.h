@@ -1,6 +1,7 @@
 // Presets as tables: all devices or systems, or every figure of one with its source.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 
@@ -13,5 +14,7 @@ std::optional<report::Table> DeviceTable(Diagnostics& diagnostics);
 std::optional<report::Table> DeviceFigures(const std::string& name, Diagnostics& diagnostics);
 std::optional<report::Table> SystemTable(Diagnostics& diagnostics);
 std::optional<report::Table> SystemFigures(const std::string& name, Diagnostics& diagnostics);
+// Of the network that `--system auto` means for so many devices.
+std::optional<report::Table> AutoSystemFigures(const std::string& device, size_t npus, Diagnostics& diagnostics);
 
 }  // namespace hespas::driver

@@ -6,7 +6,9 @@
 #include "base/text/json_text.h"
 #include "driver/configuration/presets.h"
 #include "driver/inspect/preset_tables.h"
+#include "driver/stages/system.h"
 #include "hardware/cluster.h"
+#include "hardware/device.h"
 #include "hardware/presets.h"
 
 namespace hespas::driver {
@@ -49,6 +51,21 @@ std::vector<std::string> SystemRow(const std::string& name, const hardware::Syst
           Dimensions(system, [](const auto& d) { return fmt::format("{:g}", d.latency); })};
 }
 
+Table Figures(const std::string& name, const hardware::System& system, const std::string& source) {
+  Table table{.columns = {{"figure"}, {"value"}, {"source"}}, .rows = {}};
+  const std::vector<std::string> row = SystemRow(name, system);
+  const char* const names[] = {"name", "npus", "topology", "npus_count", "bandwidth (GB/s)", "latency (ns)"};
+  const auto add = [&](const char* figure, std::string value) {
+    table.rows.push_back({figure, std::move(value), source});
+  };
+  for (size_t i = 0; i < row.size(); ++i) add(names[i], row[i]);
+  add("endpoint-delay (ns)", std::to_string(system.endpoint_delay.value_or(10)));
+  add("active-chunks-per-dimension", std::to_string(system.active_chunks));
+  add("preferred-dataset-splits", std::to_string(system.dataset_splits));
+  add("local-mem-bw (GB/s)", fmt::format("{:g}", system.memory_bandwidth));
+  return table;
+}
+
 }  // namespace
 
 std::optional<Table> SystemTable(Diagnostics& diagnostics) {
@@ -72,19 +89,15 @@ std::optional<Table> SystemTable(Diagnostics& diagnostics) {
 std::optional<Table> SystemFigures(const std::string& name, Diagnostics& diagnostics) {
   const auto system = LoadSystemPreset(name, diagnostics);
   if (!system) return std::nullopt;
-  Table table{.columns = {{"figure"}, {"value"}, {"source"}}, .rows = {}};
-  const std::vector<std::string> row = SystemRow(name, *system);
-  const char* const names[] = {"name", "npus", "topology", "npus_count", "bandwidth (GB/s)", "latency (ns)"};
-  const std::string source = SourceOf(name);
-  const auto add = [&](const char* figure, std::string value) {
-    table.rows.push_back({figure, std::move(value), source});
-  };
-  for (size_t i = 0; i < row.size(); ++i) add(names[i], row[i]);
-  add("endpoint-delay (ns)", std::to_string(system->endpoint_delay.value_or(10)));
-  add("active-chunks-per-dimension", std::to_string(system->active_chunks));
-  add("preferred-dataset-splits", std::to_string(system->dataset_splits));
-  add("local-mem-bw (GB/s)", fmt::format("{:g}", system->memory_bandwidth));
-  return table;
+  return Figures(name, *system, SourceOf(name));
+}
+
+std::optional<Table> AutoSystemFigures(const std::string& device, size_t npus, Diagnostics& diagnostics) {
+  const auto loaded = hardware::LoadDevice(device, diagnostics);
+  if (!loaded) return std::nullopt;
+  const auto system = SystemOfDevice(*loaded, npus, diagnostics);
+  if (!system) return std::nullopt;
+  return Figures(system->name, *system, fmt::format("--system auto for {} x {}", npus, loaded->name));
 }
 
 }  // namespace hespas::driver

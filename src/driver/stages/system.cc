@@ -50,8 +50,10 @@ std::string NodePresetOf(const std::string& device, size_t npus) {
 }
 
 std::optional<hardware::System> NodeOfDevice(const hardware::Device& device, size_t npus, Diagnostics& diagnostics) {
-  if (const std::string text = NodeText(device, npus); !text.empty()) return LoadSystemPreset(text, diagnostics);
   auto cluster = hardware::ReferenceCluster(device, npus);
+  const bool slice = cluster && device.interconnect->topology == "torus";  // the axes of one that is sold, not one ring
+  const std::string text = slice ? std::string() : NodeText(device, npus);
+  if (!text.empty()) return LoadSystemPreset(text, diagnostics);
   if (cluster) return *std::move(cluster);
   diagnostics.Error(kNeedsSystem,
                     fmt::format("no network is known for {} x {}: {}", npus, device.name, cluster.error().message), {},
