@@ -52,8 +52,9 @@ void AddLoad(CLI::App& command, ServeCommand& c) {
 
 void AddEngine(CLI::App& command, ServeCommand& c) {
   driver::ServeOptions& o = c.options;
-  command.add_option("--engine", o.engine, "profile: vllm, trtllm, sglang or a file");
-  command.add_option("--scheduler", o.scheduler, "static, continuous, vllm, trtllm, sglang, ...; else the engine's");
+  command.add_option("--engine", o.engine, "profile: vllm, vllm-0.7, trtllm, sglang or a file");
+  command.add_option("--scheduler", o.scheduler,
+                     "static, continuous, vllm, trtllm, sglang and variants; else the engine's");
   command.add_option("--max-batched-tokens", o.max_tokens, "tokens of a step");
   command.add_option("--max-requests", o.max_requests, "requests that run at a time");
   command.add_option("--memory-fraction", o.memory_fraction, "share of the memory, as the engine counts it");

@@ -32,7 +32,7 @@ class Pool {
   double NextStart(double now) const {
     double next = kNever;
     for (const Replica& engine : engines_) {
-      if (engine.load() > 0 && engine.NextStart() > now) next = std::min(next, engine.NextStart());
+      if (engine.NextStart() > now && engine.HasWork()) next = std::min(next, engine.NextStart());
     }
     return next;
   }
@@ -177,8 +177,9 @@ class Simulation {
   void Begin() {
     for (Pool& pool : pools_) {
       for (Replica& engine : pool.engines()) {
-        if (!engine.Start(now_)) continue;
-        for (const int32_t request : engine.admitted()) {
+        const Lane* lane = engine.Start(now_);
+        if (lane == nullptr) continue;
+        for (const int32_t request : lane->admitted()) {
           double& admitted = records_[static_cast<size_t>(request)].admitted;
           if (admitted < 0) admitted = now_;
         }

@@ -37,8 +37,9 @@ double StepKernels::LocalRows(double rows) const {
 
 void StepKernels::Product(std::vector<StepKernel>& out, std::string_view name, double count, double m, double n,
                           double k) const {
-  if (FactsOf(precision_.weights).quantises)
-    out.push_back(Traffic("quantise", count, m * k * (kActivation + FactsOf(precision_.weights).activation_bytes)));
+  const WeightFormatFacts& facts = FactsOf(precision_.weights);
+  if (facts.quantises || (precision_.quantises_apart && facts.activation_bytes < kActivation))
+    out.push_back(Traffic("quantise", count, m * k * (kActivation + facts.activation_bytes)));
   out.push_back(
       {.name = name, .kind = KernelKind::kProduct, .count = count, .m = m, .n = n, .k = k, .quantised = true});
 }

@@ -17,7 +17,7 @@ struct WeightFormatFacts {
   std::string_view activations;  // that products compute in
   double weight_bytes;
   double activation_bytes;
-  bool quantises;  // activations by a kernel of its own
+  bool quantises;  // activations by a kernel of its own in all engines
 };
 inline constexpr std::array<WeightFormatFacts, 7> kWeightFormats = {{{"bf16", "bf16", 2, 2, false},
                                                                      {"fp8", "fp8", 1, 1, false},
@@ -33,6 +33,7 @@ std::optional<WeightFormat> WeightFormatOf(std::string_view name);
 struct Precision {
   WeightFormat weights = WeightFormat::kBf16;
   bool fp8_cache = false;
+  bool quantises_apart = false;  // fp8 activations in kernels of their own; else fused with those before
   double cache_bytes() const { return fp8_cache ? 1 : 2; }
 };
 

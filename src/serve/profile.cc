@@ -40,9 +40,26 @@ void ReadMemory(JsonObject& json, EngineProfile& engine) {
   memory->Finish();
 }
 
-void ReadHost(JsonObject& json, Overheads& overheads) {
+void ReadGraphs(JsonObject& json, Graphs& graphs) {
+  auto object = json.Object("graphs");
+  if (!object) return;
+  object->Text("source");
+  graphs.mixed = object->Flag("mixed").value_or(false);
+  const nlohmann::json* sizes = object->Raw("sizes");
+  for (const nlohmann::json& size : sizes != nullptr ? *sizes : nlohmann::json::array()) {
+    const double rows = size.is_number() ? size.get<double>() : 0;
+    if (rows < 1 || (!graphs.sizes.empty() && rows <= graphs.sizes.back()))
+      return object->Report(kJsonBadValue, "sizes", "captured sizes are numbers from 1 on, ascending");
+    graphs.sizes.push_back(rows);
+  }
+  object->Finish();
+}
+
+void ReadHost(JsonObject& json, EngineProfile& engine) {
   auto host = json.Object("host");
   if (!host) return;
+  Overheads& overheads = engine.policy.overheads;
+  engine.graphs.layer_s = host->Quantity("layer", Unit::kSeconds).value_or(0);
   overheads.step_s = host->Quantity("step", Unit::kSeconds).value_or(0);
   overheads.request_s = host->Quantity("request_of_step", Unit::kSeconds).value_or(0);
   overheads.ingress_s = host->Quantity("ingress", Unit::kSeconds).value_or(0);
@@ -69,7 +86,7 @@ std::optional<EngineProfile> LoadEngine(const std::string& name_or_path, const s
   const bool path = name_or_path.ends_with(".json") || name_or_path.find('/') != std::string::npos;
   const std::string file = path ? name_or_path : folder + "/" + name_or_path + ".json";
   if (!path && !std::filesystem::exists(file)) {
-    const std::vector<std::string> known = {"vllm", "trtllm", "sglang"};
+    const std::vector<std::string> known = {"vllm", "vllm-0.7", "trtllm", "sglang"};
     std::string help = DidYouMean(name_or_path, known);
     if (help.empty()) help = fmt::format("known: {}", fmt::join(known, ", "));
     diagnostics.Error(kUnknownEngine, fmt::format("there is no engine `{}`", name_or_path), {}, help);
@@ -88,15 +105,12 @@ std::optional<EngineProfile> LoadEngine(const std::string& name_or_path, const s
                        .version = json.Text("version").value_or(""),
                        .source = json.Text("source").value_or("")};
   json.Integer("schema_version", 1, 1);
+  engine.quantises_apart = json.Flag("quantises_apart").value_or(false);
   ReadScheduler(json, engine);
   ReadLimits(json, engine);
   ReadMemory(json, engine);
-  ReadHost(json, engine.policy.overheads);
-  if (auto graphs = json.Object("graphs")) {
-    engine.graph_step = graphs->Quantity("step", Unit::kNumber, true).value_or(engine.graph_step);
-    engine.graph_largest = graphs->Quantity("largest", Unit::kNumber).value_or(engine.graph_largest);
-    graphs->Finish();
-  }
+  ReadHost(json, engine);
+  ReadGraphs(json, engine.graphs);
   json.Finish();
   return diagnostics.error_count() == before ? std::optional(engine) : std::nullopt;
 }

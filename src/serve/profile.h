@@ -10,15 +10,22 @@
 
 namespace hespas::serve {
 
-inline constexpr DiagnosticKind kUnknownEngine{
-    "E0717",
-    "An engine is one of the profiles in data/serving/engines (vllm, trtllm, sglang) or the path of such a file.",
-    Outcome::kUsage};
+inline constexpr DiagnosticKind kUnknownEngine{"E0717",
+                                               "An engine is one of the profiles in data/serving/engines (vllm, "
+                                               "vllm-0.7, trtllm, sglang) or the path of such a file.",
+                                               Outcome::kUsage};
 
 // What a share of the memory stands for.
 enum class MemoryRule : uint8_t {
   kTotal,  // all that the engine takes: weights, workspace and cache
   kLeft    // the cache, of what weights and workspace leave
+};
+
+// Steps that are captured: a step takes as long as the next captured one. Kernels of others are launched one by one.
+struct Graphs {
+  std::vector<double> sizes;  // rows, ascending
+  bool mixed = false;         // of steps with prompts too
+  double layer_s = 0;         // of the host, to launch a layer's kernels
 };
 
 struct EngineProfile {
@@ -33,8 +40,8 @@ struct EngineProfile {
   int64_t large_max_tokens = 0;
   int64_t large_max_requests = 0;
   bool fp8_cache_of_quantised = false;  // with 8 or 4-bit weights the cache is fp8 unless told
-  double graph_step = 8;
-  double graph_largest = 512;
+  bool quantises_apart = false;         // fp8 activations in kernels of their own
+  Graphs graphs;
 };
 
 // `folder` is that of the shipped profiles.

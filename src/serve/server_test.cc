@@ -202,6 +202,20 @@ TEST(Serving, PipelineStagesAreFilledByMicroBatches) {
   EXPECT_NEAR(full.run.wall, 101 * 4e-3 + 3e-3, 1e-9);
 }
 
+// Each stage has a lane of its own with its share of requests and blocks, whatever waits.
+TEST(Serving, LanesShareWhatIsSentAtOnce) {
+  Case test;
+  test.steps = Steps(4e-3, 0, 0, 1e-5);
+  test.policy.stages = 2;
+  test.policy.blocks = 400;
+  test.load = {.input = "100", .output = "60", .rate = INFINITY, .requests = 2000};
+  test.policy.scheduler.admission = Admission::kReserve;
+  const Answer answer = Ask(test);
+  EXPECT_NEAR(answer.figures.mean_batch, 200 / 10, 1);  // of ten blocks each
+  EXPECT_EQ(answer.run.counts.preemptions, 0);
+  EXPECT_GT(answer.figures.utilisation, 0.95);
+}
+
 TEST(Serving, ReplicasShareTheRate) {
   Case one;
   one.load = {.input = "100", .output = "20", .rate = 4, .arrivals = "regular", .requests = 400};

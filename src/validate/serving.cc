@@ -2,16 +2,16 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <limits>
 
-#include "driver/serving/serve.h"
+#include "driver/serving/server.h"
 #include "validate/measured_tables.h"
 
 namespace hespas::validate {
 namespace {
-
-constexpr int64_t kRequests = 2000;  // of a maximum load: enough that start and end count little
 
 std::string Lower(std::string text) {
   for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
@@ -20,6 +20,23 @@ std::string Lower(std::string text) {
 
 int64_t Count(const CsvTable& table, size_t row, std::string_view column) {
   return std::max<int64_t>(static_cast<int64_t>(CellNumber(table, row, column)), 1);
+}
+
+std::string EngineOf(std::string_view measured) {
+  if (!measured.starts_with("vLLM")) return "trtllm";
+  return measured.starts_with("vLLM 0.7") ? "vllm-0.7" : "vllm";
+}
+
+// Limits that trtllm-bench sets for a maximum load where it is told none (NVIDIA/TensorRT-LLM v1.0,
+// tensorrt_llm/bench/build/tuning.py, finetune_setting, and bench/benchmark/utils/general.py, get_settings).
+void TuneAsBench(double requests_that_fit, double input, double output, driver::ServeOptions& options) {
+  const auto up = [](double value, double step) { return step * std::ceil(value / step); };
+  const double batch = std::min(requests_that_fit, 4096.0) / static_cast<double>(options.pipeline.value_or(1));
+  const double tokens = std::min(batch * (1 + input / output), 32768.0);
+  const double most = batch < 256 ? std::max(64.0, up(batch, 32)) : up(batch, batch < 1024 ? 128 : 256);
+  const double budget = tokens < 4096 ? std::max(2048.0, up(tokens, 256)) : up(tokens, tokens < 8192 ? 512 : 1024);
+  options.max_requests = static_cast<int64_t>(most);
+  options.max_tokens = static_cast<int64_t>(std::max(budget, input + most));
 }
 
 driver::ServeOptions OptionsOf(const CsvTable& table, size_t row) {
@@ -34,7 +51,7 @@ driver::ServeOptions OptionsOf(const CsvTable& table, size_t row) {
   options.weights = CellText(table, row, "weights");
   const std::string cache = CellText(table, row, "kv");
   if (!cache.empty()) options.cache = cache;
-  options.engine = CellText(table, row, "engine").starts_with("vLLM") ? "vllm" : "trtllm";
+  options.engine = EngineOf(CellText(table, row, "engine"));
   options.load.input = CellText(table, row, "isl");
   options.load.output = CellText(table, row, "osl");
   return options;
@@ -55,7 +72,12 @@ std::optional<Kind> Ask(const CsvTable& table, size_t row, driver::ServeAnswer& 
     options.load.clients = options.load.requests = options.max_requests = Count(table, row, "concurrency");
   } else {
     options.load.rate = std::numeric_limits<double>::infinity();
-    options.load.requests = kRequests;
+    options.load.requests = Count(table, row, "requests");
+    const auto server = driver::MakeServer(options, diagnostics);
+    const double input = CellNumber(table, row, "isl");
+    const double output = CellNumber(table, row, "osl");
+    const auto fit = server ? static_cast<double>(server->memory->cache_tokens) / (input + output) : 0;
+    TuneAsBench(fit, input, output, options);
   }
   // A row without an answer is predicted by 0: an error of 100 %.
   auto found = driver::Serve(options, diagnostics);

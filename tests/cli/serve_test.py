@@ -81,6 +81,13 @@ def bad_input_is_told():
     assert [w["code"] for w in over["warnings"]] == ["W0723"], over["warnings"]
 
 
+def decode_steps_cost_the_captured_size():
+    tpot = {(engine, batch): result(*H100, "--isl", 1, "--osl", 3, "--concurrency", batch, "--requests", batch, "--engine",
+                                    engine)["tpot_s"]["mean"] for engine in ("trtllm", "vllm") for batch in (129, 255)}
+    assert tpot["trtllm", 129] > 1.03 * tpot["vllm", 129]  # replays the graph of 256 rows, not of 136
+    assert tpot["trtllm", 255] == tpot["vllm", 255]
+
+
 def a_configuration_is_a_model():
     config = {"model_type": "llama", "num_hidden_layers": 32, "hidden_size": 4096, "num_attention_heads": 32,
               "num_key_value_heads": 8, "intermediate_size": 14336, "vocab_size": 128256,
@@ -117,7 +124,7 @@ def outputs_are_equal_for_equal_seeds():
         assert texts[0] == texts[1]
 
 
-for test in [closed_run_has_all_keys_and_is_fast, no_step_beats_the_datasheet, memory_adds_up, bad_input_is_told,
+for test in [closed_run_has_all_keys_and_is_fast, no_step_beats_the_datasheet, memory_adds_up, bad_input_is_told, decode_steps_cost_the_captured_size,
              a_configuration_is_a_model, search_finds_a_layout_that_keeps_the_limits, outputs_are_equal_for_equal_seeds]:
     test()
     print("ok", test.__name__)

@@ -15,7 +15,8 @@ KernelTime AttentionTime(const serve::AttentionCall& call, bool in_field, const 
                              .batch = requests,
                              .queries = std::max(1.0, call.rows / requests),
                              .heads = call.heads,
-                             .key_heads = call.kv_heads};
+                             .key_heads = call.kv_heads,
+                             .in_step = true};
   if (call.decode) {
     shape.keys = call.context / requests;
     shape.head_size = call.cache_width / (2 * std::max(1.0, call.kv_heads));  // keys and values may be one (MLA)

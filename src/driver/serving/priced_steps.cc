@@ -7,6 +7,7 @@ namespace hespas::driver {
 namespace {
 
 using serve::StepCost;
+using serve::StepShape;
 
 void Add(const StepCost& more, double times, StepCost& cost) {
   cost.seconds += times * more.seconds;
@@ -23,10 +24,10 @@ int64_t GridStep(double rows) {
 
 }  // namespace
 
-double PricedSteps::Padded(double rows) const {
-  if (rows > graphs_.largest) return rows;
-  if (rows <= 4) return std::exp2(std::ceil(std::log2(std::max(rows, 1.0))));
-  return std::ceil(rows / graphs_.step) * graphs_.step;
+std::optional<double> PricedSteps::Captured(const StepShape& step) const {
+  if (step.prompt_tokens > 0 && !graphs_.mixed) return std::nullopt;
+  const auto at = std::lower_bound(graphs_.sizes.begin(), graphs_.sizes.end(), step.rows());
+  return at == graphs_.sizes.end() ? std::nullopt : std::optional(*at);
 }
 
 StepCost PricedSteps::Sum(const Kernels& kernels) const {
@@ -50,8 +51,9 @@ StepCost PricedSteps::At(double rows, Table& table, Kernels (serve::StepKernels:
   return cost;
 }
 
-StepCost PricedSteps::CostOf(const serve::StepShape& step) const {
-  StepCost cost = At(Padded(step.rows()), layers_, &serve::StepKernels::Layers);
+StepCost PricedSteps::CostOf(const StepShape& step) const {
+  const std::optional<double> captured = Captured(step);
+  StepCost cost = At(captured.value_or(step.rows()), layers_, &serve::StepKernels::Layers);
   const double sampled = step.decode_rows + step.prompt_ends;
   if (sampled > 0) Add(At(sampled, head_, &serve::StepKernels::Head), 1, cost);
   for (const serve::AttentionCall& call : kernels_.Attention(step)) Add(prices_.CostOf(call), 1, cost);
@@ -59,6 +61,11 @@ StepCost PricedSteps::CostOf(const serve::StepShape& step) const {
     const double seconds = prices_.HostSeconds(step.moved_tokens * kernels_.CacheBytesPerToken());
     cost.seconds += seconds;
     cost.parts[static_cast<size_t>(serve::Part::kOther)] += seconds;
+  }
+  const double host = captured ? 0 : graphs_.layer_s * layers_of_host_;
+  if (host > cost.seconds) {
+    cost.parts[static_cast<size_t>(serve::Part::kLaunch)] += host - cost.seconds;
+    cost.seconds = host;
   }
   return cost;
 }

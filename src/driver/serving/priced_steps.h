@@ -2,24 +2,21 @@
 #pragma once
 
 #include <map>
+#include <optional>
 
 #include "driver/serving/kernel_prices.h"
 #include "serve/kernels.h"
+#include "serve/profile.h"
 #include "serve/step.h"
 
 namespace hespas::driver {
 
 class PricedSteps : public serve::StepModel {
  public:
-  struct Graphs {
-    double step = 8;       // captured batches are multiples of it (and 1, 2 and 4)
-    double largest = 512;  // that is captured
-  };
-  PricedSteps(serve::StepKernels kernels, const KernelPrices& prices, const Graphs& graphs)
-      : kernels_(std::move(kernels)), prices_(prices), graphs_(graphs) {}
+  PricedSteps(serve::StepKernels kernels, const KernelPrices& prices, serve::Graphs graphs, double layers)
+      : kernels_(std::move(kernels)), prices_(prices), graphs_(std::move(graphs)), layers_of_host_(layers) {}
 
   serve::StepCost CostOf(const serve::StepShape& step) const override;
-  double Padded(double rows) const;
 
  private:
   using Kernels = std::vector<serve::StepKernel>;
@@ -29,7 +26,11 @@ class PricedSteps : public serve::StepModel {
 
   serve::StepKernels kernels_;
   const KernelPrices& prices_;
-  Graphs graphs_;
+  // Rows of the graph that such a step replays; nothing where none was captured.
+  std::optional<double> Captured(const serve::StepShape& step) const;
+
+  serve::Graphs graphs_;
+  double layers_of_host_;
   mutable Table layers_;
   mutable Table head_;
 };

@@ -134,6 +134,7 @@ std::optional<serve::Precision> ResolvePrecision(const ServeOptions& options, co
   }
   const std::string_view activations = serve::FactsOf(precision.weights).activations;
   const bool quantised = activations == "fp8" || activations == "nvfp4";
+  precision.quantises_apart = engine.quantises_apart;
   precision.fp8_cache =
       options.cache == "fp8" || (options.cache == "auto" && quantised && engine.fp8_cache_of_quantised);
   return precision;

@@ -56,9 +56,8 @@ bool UseKernels(Server& server, Diagnostics& diagnostics) {
   server.prices = std::make_unique<KernelPrices>(*server.device, *parameters, *field, *links,
                                                  server.system ? &*server.system : nullptr,
                                                  serve::FactsOf(server.precision.weights));
-  server.steps = std::make_unique<PricedSteps>(
-      kernels, *server.prices,
-      PricedSteps::Graphs{.step = server.engine.graph_step, .largest = server.engine.graph_largest});
+  server.steps = std::make_unique<PricedSteps>(kernels, *server.prices, server.engine.graphs,
+                                               static_cast<double>(server.model->layers));
   return true;
 }
 

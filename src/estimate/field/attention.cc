@@ -100,7 +100,8 @@ double GenerationUs(const Chip& chip, const Constants& constants, const Attentio
   const double bandwidth = chip.bandwidth * own.memory_fraction;
   const double l2_rate = std::max(chip.sms * chip.clock * own.l2_bytes_per_clock, bandwidth);
   const double unique = cache * call.key_heads * CacheBytes(call);
-  const double warm = std::clamp((1.1 - unique / std::max(1.0, chip.l2_bytes)) / 0.6, 0.0, 1.0);
+  const double fits = std::clamp((1.1 - unique / std::max(1.0, chip.l2_bytes)) / 0.6, 0.0, 1.0);
+  const double warm = call.in_step ? 0 : fits;
   // TensorRT-LLM's kernels for groups too large for a block take a block for each query head.
   const bool alone = call.rope && call.heads / call.key_heads > own.group_limit;
   const double readers = alone ? call.heads : call.key_heads;

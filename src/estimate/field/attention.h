@@ -20,6 +20,7 @@ struct AttentionCall {
   double window = 0;         // keys that a query sees at most; 0: all
   bool rope = false;         // rotary embedding is inside the call,
   bool cache_write = false;  // and the write of new keys and values
+  bool in_step = false;      // of a model: other layers' caches have left L2
   double dispatch_us = 0;    // smallest latency of such calls where they were measured; 0: unknown
 };
 

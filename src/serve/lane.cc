@@ -1,0 +1,214 @@
+#include "serve/lane.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace hespas::serve {
+namespace {
+
+int64_t CeilDivide(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+// Of SGLang's estimate of outputs still to come: managers/schedule_policy.py and scheduler.py of 0.5.
+constexpr double kLeastRatio = 0.14;
+constexpr double kRatioDecay = (0.7 - kLeastRatio) / 600;  // a decode step
+
+int64_t TargetOf(const Job& job) {
+  const bool decodes = job.produced > 0 && job.computed >= job.input + job.produced - 1;
+  return decodes ? job.computed : job.input + job.produced;
+}
+
+}  // namespace
+
+Lane::Lane(const Policy& policy, int64_t blocks, uint64_t seed)
+    : policy_(policy), random_(seed), ratio_(policy.output_ratio) {
+  capacity_ = blocks > 0 ? blocks : std::numeric_limits<int64_t>::max() / 4;
+  free_ = capacity_;
+}
+
+int64_t Lane::BlocksFor(const Job& job, int64_t tokens) const {
+  return CeilDivide(std::max<int64_t>(tokens - job.shared, 0), policy_.block);
+}
+
+bool Lane::Fits(const Job& job) const { return BlocksFor(job, job.input + job.output) <= capacity_; }
+
+double Lane::StillToCome() const {
+  double tokens = 0;
+  for (const Slot& slot : running_) tokens += static_cast<double>(slot.job.output - slot.job.produced);
+  return ratio_ * tokens / static_cast<double>(policy_.block);
+}
+
+bool Lane::HasBlocksFor(const Job& job, int64_t tokens) const {
+  switch (policy_.scheduler.admission) {
+    case Admission::kNeeded:
+      return BlocksFor(job, tokens) <= free_;
+    case Admission::kReserve:
+      return BlocksFor(job, job.input + job.output) <= free_;
+    case Admission::kEstimated:
+      break;
+  }
+  const auto expected = static_cast<double>(job.output - job.produced) * ratio_ / static_cast<double>(policy_.block);
+  const auto now = static_cast<double>(BlocksFor(job, job.input + job.produced));
+  return running_.empty() ? BlocksFor(job, tokens) <= free_
+                          : now + expected + StillToCome() <= static_cast<double>(free_);
+}
+
+// Tokens of a prompt that this step takes; 0: none.
+int64_t Lane::PromptRows(const Plan& plan, const Job& job, int64_t target) const {
+  const int64_t left = target - job.computed;
+  if (policy_.scheduler.chunked) return std::min(left, plan.budget);
+  return left <= plan.budget || plan.shape.prompt_tokens == 0 ? left : 0;
+}
+
+void Lane::Take(Plan& plan, Slot& slot, int64_t rows) {
+  StepShape& shape = plan.shape;
+  const auto n = static_cast<double>(rows);
+  const auto before = static_cast<double>(slot.job.computed);
+  if (slot.prompt()) {
+    shape.prompt_tokens += n;
+    shape.prompt_requests += 1;
+    shape.prompt_ends += slot.job.computed + rows >= slot.target ? 1 : 0;
+    shape.prompt_context += before + n;
+    shape.prompt_pairs += n * (before + (n + 1) / 2);
+  } else {
+    shape.decode_requests += 1;
+    shape.decode_rows += n;
+    shape.decode_context += before + 1;
+  }
+  slot.rows = rows;
+  plan.budget -= rows;
+  --plan.requests;
+}
+
+void Lane::Preempt(size_t index) {
+  Slot& slot = running_[index];
+  free_ += slot.blocks;
+  Job job = slot.job;
+  if (policy_.scheduler.preemption == Preemption::kSwap) {
+    job.swapped = job.computed;
+  } else {
+    job.computed = job.shared;
+  }
+  waiting_.push_front(job);
+  running_.erase(running_.begin() + static_cast<long>(index));
+  ++preemptions_;
+  ratio_ = policy_.output_ratio;
+}
+
+// Blocks for the tokens of a running request, if need be those of the youngest; false: it cannot run in this step.
+bool Lane::MakeRoom(size_t index, int64_t tokens) {
+  const int64_t more = BlocksFor(running_[index].job, tokens) - running_[index].blocks;
+  while (more > free_) {
+    if (policy_.scheduler.preemption == Preemption::kNone) return false;
+    size_t youngest = running_.size();
+    while (youngest > index && running_[youngest - 1].rows != 0) --youngest;
+    if (youngest <= index) return false;
+    Preempt(youngest - 1);
+    if (youngest - 1 == index) return false;
+  }
+  if (more > 0) {
+    free_ -= more;
+    running_[index].blocks += more;
+  }
+  return true;
+}
+
+void Lane::PlanRunning(Plan& plan, bool prompts, bool decodes) {
+  for (size_t i = 0; i < running_.size() && plan.budget > 0 && plan.requests > 0; ++i) {
+    Slot& slot = running_[i];
+    if (slot.rows != 0 || slot.done || (slot.prompt() ? !prompts : !decodes)) continue;
+    const int64_t rows = slot.prompt() ? PromptRows(plan, slot.job, slot.target) : 1 + policy_.speculation.drafts;
+    if (rows == 0) continue;
+    if (MakeRoom(i, slot.job.computed + rows)) Take(plan, running_[i], rows);
+  }
+}
+
+void Lane::Admit(Plan& plan) {
+  while (!waiting_.empty() && plan.budget > 0 && plan.requests > 0 &&
+         running_.size() < static_cast<size_t>(policy_.max_requests)) {
+    Slot slot{.job = waiting_.front(), .target = TargetOf(waiting_.front())};
+    const bool decodes = !slot.prompt();
+    const int64_t rows = decodes ? 1 + policy_.speculation.drafts : PromptRows(plan, slot.job, slot.target);
+    if (rows == 0 || !HasBlocksFor(slot.job, slot.job.computed + rows)) return;
+    const bool reserves = policy_.scheduler.admission == Admission::kReserve;
+    slot.blocks = BlocksFor(slot.job, reserves ? slot.job.input + slot.job.output : slot.job.computed + rows);
+    free_ -= slot.blocks;
+    plan.shape.moved_tokens += static_cast<double>(slot.job.swapped);
+    slot.job.swapped = 0;
+    admitted_.push_back(slot.job.request);
+    waiting_.pop_front();
+    running_.push_back(slot);
+    if (!decodes || policy_.scheduler.prompts != Prompts::kFirst) Take(plan, running_.back(), rows);
+  }
+}
+
+Lane::Plan Lane::MakePlan() {
+  Plan plan{.shape = {}, .budget = policy_.max_tokens, .requests = policy_.max_requests};
+  const int64_t before = preemptions_;
+  switch (policy_.scheduler.prompts) {
+    case Prompts::kMixed:
+      PlanRunning(plan, true, true);
+      if (preemptions_ == before) Admit(plan);
+      return plan;
+    case Prompts::kStatic:
+      if (running_.empty()) Admit(plan);
+      PlanRunning(plan, true, true);
+      return plan;
+    case Prompts::kFirst:
+      break;
+  }
+  PlanRunning(plan, true, false);
+  Admit(plan);
+  plan.budget = std::max(plan.budget, policy_.max_requests * (1 + policy_.speculation.drafts));
+  if (plan.shape.prompt_tokens == 0) PlanRunning(plan, false, true);
+  return plan;
+}
+
+StepShape Lane::Begin() {
+  admitted_.clear();
+  const StepShape shape = MakePlan().shape;
+  if (shape.decode_requests > 0) ratio_ = std::max(kLeastRatio, ratio_ - kRatioDecay);
+  return shape;
+}
+
+int64_t Lane::Advance(Slot& slot) {
+  Job& job = slot.job;
+  if (slot.prompt()) {
+    job.computed += slot.rows;
+    if (slot.prompt()) return 0;
+    ++job.produced;
+    return 1;
+  }
+  int64_t tokens = 1;
+  while (tokens < slot.rows && random_.Uniform() < policy_.speculation.acceptance) ++tokens;
+  tokens = std::min(tokens, job.output - job.produced);
+  job.computed += tokens;
+  job.produced += tokens;
+  slot.target = job.computed;
+  return tokens;
+}
+
+void Lane::Finish(std::vector<Delivery>& delivered) {
+  bool any_done = false;
+  for (Slot& slot : running_) {
+    if (slot.rows == 0) continue;
+    const int64_t tokens = Advance(slot);
+    slot.rows = 0;
+    if (tokens == 0) continue;
+    slot.done = slot.job.produced >= slot.job.output;
+    any_done = any_done || slot.done;
+    delivered.push_back({.request = slot.job.request, .produced = slot.job.produced, .finished = slot.done});
+  }
+  if (any_done) RemoveFinished();
+}
+
+void Lane::RemoveFinished() {
+  const bool whole_batch = policy_.scheduler.prompts == Prompts::kStatic;
+  if (whole_batch && !std::all_of(running_.begin(), running_.end(), [](const Slot& s) { return s.done; })) return;
+  const auto end = std::remove_if(running_.begin(), running_.end(), [&](const Slot& slot) {
+    if (slot.done) free_ += slot.blocks;
+    return slot.done;
+  });
+  running_.erase(end, running_.end());
+}
+
+}  // namespace hespas::serve
