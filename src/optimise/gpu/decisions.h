@@ -5,10 +5,16 @@
 #pragma once
 
 #include <compare>
+#include <cstdint>
 #include <map>
+#include <set>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
 #include <variant>
 #include <vector>
 
+#include "base/text/hash.h"
 #include "optimise/optimise.h"
 
 namespace hespas::optimise {
@@ -18,15 +24,13 @@ struct ReadTraffic {
   double size = 0;
   double total = 0;
   double rate = 1;
-  auto operator<=>(const ReadTraffic&) const = default;
 };
 
 struct KernelWork {
   double operations = 0;  // clocks of one lane
   double written = 0;     // bytes
   double blocks = 0;      // thread blocks
-  std::vector<ReadTraffic> reads;
-  std::partial_ordering operator<=>(const KernelWork&) const = default;
+  uint64_t reads = 0;     // how many of the list are its own
 };
 
 // A kernel that reads a value, and what changes where it computes the value itself.
@@ -35,30 +39,16 @@ struct ConsumerWork {
   double calls = 1;         // how often it counts
   double times = 0;         // how often it asks for the whole value
   double blocks_fused = 0;  // thread blocks with the value inside
-  std::vector<ReadTraffic> reads_fused;
-  std::partial_ordering operator<=>(const ConsumerWork&) const = default;
+  uint64_t reads_fused = 0;
 };
 
-// XLA's priority fusion: does it take less time to compute a value in each of its consumers.
-struct DuplicationQuestion {
+// The kernel of a value and those that read it. One list holds all reads, so that a question can be put together
+// thousands of times without memory for each kernel: the producer's, then for each consumer those before and those
+// with the value inside.
+struct FusionWork {
   KernelWork producer;
   std::vector<ConsumerWork> consumers;
-  std::partial_ordering operator<=>(const DuplicationQuestion&) const = default;
-};
-
-// Which of two values has the higher benefit; at a tie the first, unless more is asked for.
-struct PriorityQuestion {
-  bool strictly = false;
-  DuplicationQuestion first;
-  DuplicationQuestion second;
-  std::partial_ordering operator<=>(const PriorityQuestion&) const = default;
-};
-
-// XLA's multi-output fusion: is one kernel faster than the producer of a value and its consumer.
-struct MultiOutputQuestion {
-  KernelWork producer;
-  ConsumerWork consumer;
-  std::partial_ordering operator<=>(const MultiOutputQuestion&) const = default;
+  std::vector<ReadTraffic> reads;
 };
 
 // Rates of memory, arithmetic and links, to be met exactly: an order was planned with them.
@@ -85,29 +75,48 @@ struct CapacityQuestion {
   auto operator<=>(const CapacityQuestion&) const = default;
 };
 
-using Question = std::variant<DuplicationQuestion, PriorityQuestion, MultiOutputQuestion, RatesQuestion, MemoryQuestion,
-                              CapacityQuestion>;
+using DeviceQuestion = std::variant<RatesQuestion, MemoryQuestion, CapacityQuestion>;
 
 // XLA's fusion benefit (run-time delta): seconds saved where each consumer of a value computes it.
-double FusionBenefit(const DuplicationQuestion& question, const GpuFigures& gpu);
+double FusionBenefit(const FusionWork& work, const GpuFigures& gpu);
+
+// XLA's multi-output fusion: is one kernel at least as fast as the producer of a value and its only consumer.
+bool PaysToJoin(const FusionWork& work, const GpuFigures& gpu);
 
 RatesQuestion RatesOf(const GpuFigures& gpu);
 
-bool Answer(const Question& question, const GpuFigures& gpu);
+bool Answer(const DeviceQuestion& question, const GpuFigures& gpu);
 
 // XLA's GetSchedulerMemoryLimit: bytes, 95 % of what four fifths of the device's memory leave beside what is held
 // throughout.
 double RoomForTemporaries(const GpuFigures& gpu, double held_throughout);
 
+// What was asked about one device.
 class Decisions {
  public:
-  bool Ask(Question question, const GpuFigures& gpu);
+  bool Ask(const DeviceQuestion& question, const GpuFigures& gpu);
+  bool AskToJoin(const FusionWork& work, const GpuFigures& gpu);
+
+  // Notes that fusing was worth `benefit` seconds; equal works have one number.
+  uint32_t Note(const FusionWork& work, double benefit);
+  // Notes that of two works the first was done first; at a tie it was, unless a strictly higher benefit is asked for.
+  void NoteOrder(uint32_t first, uint32_t second, bool strictly) { orders_.emplace(first, second, strictly); }
+
   // Whether a device with these figures answers all alike.
   bool HoldFor(const GpuFigures& gpu) const;
-  size_t size() const { return answers_.size(); }
+  size_t size() const { return answers_.size() + joined_.size() + benefits_.size() + orders_.size(); }
 
  private:
-  std::map<Question, bool> answers_;
+  struct Benefit {
+    FusionWork work;
+    double seconds = 0;
+  };
+
+  std::map<DeviceQuestion, bool> answers_;
+  std::vector<std::pair<FusionWork, bool>> joined_;
+  std::vector<Benefit> benefits_;
+  std::unordered_map<Hash128, uint32_t> numbers_;          // of benefits_, by work
+  std::set<std::tuple<uint32_t, uint32_t, bool>> orders_;  // two of benefits_, strictly
 };
 
 }  // namespace hespas::optimise

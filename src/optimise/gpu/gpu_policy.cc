@@ -63,7 +63,9 @@ class Gpu final : public CompilerPolicy {
   bool HasTiledEmitters() const override { return true; }
   std::optional<TiledTranspose> HeroTransposeOf(const Dataflow& flow, NodeId root,
                                                 const std::function<bool(ValueId)>& is_inside) const override {
-    return HeroTranspose(flow, root, is_inside);
+    TiledTransposes known(flow);
+    const TiledTranspose* hero = known.Hero(root, is_inside);
+    return hero != nullptr ? std::optional(*hero) : std::nullopt;
   }
   int64_t SharedMemoryOfReduction(bool rows, int64_t element_bytes) const override {
     return (rows ? gpu_rules::kRowTile : gpu_rules::kColumnTile) * element_bytes;

@@ -57,11 +57,9 @@ const KernelUse::Read* KernelUse::Of(ValueId value) const {
   return found == reads.end() ? nullptr : &*found;
 }
 
-KernelWork KernelUse::Work() const {
-  KernelWork work{.operations = operations, .written = written, .blocks = blocks};
-  work.reads.reserve(reads.size());
-  for (const Read& read : reads) work.reads.push_back({read.size, read.size * read.times, Rate(read)});
-  return work;
+KernelWork KernelUse::WorkWith(std::vector<ReadTraffic>& list) const {
+  for (const Read& read : reads) list.push_back({read.size, read.size * read.times, Rate(read)});
+  return {.operations = operations, .written = written, .blocks = blocks, .reads = reads.size()};
 }
 
 // XLA's GetCoalescingUtilizationRate: of each transaction one element is used.
@@ -136,7 +134,7 @@ KernelUse KernelCounter::Count(uint32_t kernel) {
   }
   if (use.reads_across) {
     use.is_tiled = std::any_of(plan_.roots[kernel].begin(), plan_.roots[kernel].end(), [&](NodeId root) {
-      return HeroTranspose(flow_, root, [&](ValueId value) { return IsInside(value, kernel); }).has_value();
+      return IsTiled(root, [&](ValueId value) { return IsInside(value, kernel); });
     });
   }
   if (use.blocks == 0) use.blocks = std::ceil(static_cast<double>(largest) / gpu_rules::kElementsOfBlock);

@@ -31,7 +31,8 @@ struct KernelUse {
   std::vector<Read> reads;
   std::vector<double> root_times;
 
-  KernelWork Work() const;
+  // Adds its reads to the list.
+  KernelWork WorkWith(std::vector<ReadTraffic>& list) const;
   // The share of the memory's bandwidth that a read gets, or would in a kernel that reads across.
   double Rate(const Read& read) const { return Rate(read, reads_across && !is_tiled); }
   static double Rate(const Read& read, bool across);
@@ -65,12 +66,17 @@ class KernelCounter {
         reads_constants_(reads_constants),
         members_(flow, plan),
         roots_(flow.value_count(), 0),
-        across_(flow.node_count(), 0) {
+        across_(flow.node_count(), 0),
+        tiled_(flow) {
     for (const NodeId id : flow.order()) across_[id.index()] = ReadsAcross(flow, flow.node(id)) ? 1 : 0;
   }
 
   KernelUse Count(uint32_t kernel);
   bool IsInside(ValueId value, uint32_t kernel) const;
+  // Whether an emitter walks a transpose in tiles in a kernel that ends in `root` and holds what `is_inside`.
+  bool IsTiled(NodeId root, const std::function<bool(ValueId)>& is_inside) {
+    return tiled_.Hero(root, is_inside) != nullptr;
+  }
 
  private:
   void Enter(KernelUse& use, const Node& node, uint64_t roots, uint32_t kernel);
@@ -82,6 +88,7 @@ class KernelCounter {
   Members members_;
   std::vector<uint64_t> roots_;  // by value, all 0 between two kernels
   std::vector<char> across_;     // by node: reads single elements
+  TiledTransposes tiled_;
 };
 
 // Thread blocks of a kernel that reduces.

@@ -162,15 +162,19 @@ class GpuMultiOutputFusion : public KernelGraph {
     const KernelUse::Read* through = now.Of(value);
     if (through == nullptr) return false;
     const double blocks = kernels_[consumer].reduces() ? now.blocks : std::max(now.blocks, made.blocks);
-    ConsumerWork work{.before = before.Work(), .times = through->times, .blocks_fused = blocks, .reads_fused = {}};
+    FusionWork work;
+    work.producer = made.WorkWith(work.reads);
+    const KernelWork first = before.WorkWith(work.reads);
+    const size_t apart = work.reads.size();
     now.ReadWith(made, *through, [&](const KernelUse::Read& read, double times) {
       if (KernelOf(read.value) != producer || made.Of(read.value) != nullptr) {
-        work.reads_fused.push_back({read.size, read.size * times, now.Rate(read)});
+        work.reads.push_back({read.size, read.size * times, now.Rate(read)});
       }
     });
-    Question question = MultiOutputQuestion{.producer = made.Work(), .consumer = std::move(work)};
-    if (context_.decisions == nullptr) return Answer(question, context_.gpu);
-    return context_.decisions->Ask(std::move(question), context_.gpu);
+    work.consumers.push_back(
+        {.before = first, .times = through->times, .blocks_fused = blocks, .reads_fused = work.reads.size() - apart});
+    if (context_.decisions == nullptr) return PaysToJoin(work, context_.gpu);
+    return context_.decisions->AskToJoin(work, context_.gpu);
   }
 
   // Merges `other` into `kernel`, which keeps its name; the number under which it goes on is put into `kernel`.

@@ -7,7 +7,6 @@
 #include "optimise/gpu/decisions.h"
 #include "optimise/gpu/kernel_use.h"
 #include "optimise/gpu/rules.h"
-#include "optimise/gpu/tiled_transpose.h"
 
 namespace hespas::optimise {
 namespace {
@@ -52,27 +51,31 @@ class FusionCosts {
     return consumers;
   }
 
-  DuplicationQuestion QuestionOf(NodeId id, const std::vector<uint32_t>& consumers) {
+  // Valid until it is asked for again.
+  const FusionWork& WorkOf(NodeId id, const std::vector<uint32_t>& consumers) {
     const ValueId value = flow_.result(id);
     const KernelUse& made = Use(plan_.kernel[id.index()]);
-    DuplicationQuestion question{.producer = made.Work(), .consumers = {}};
-    question.consumers.reserve(consumers.size());
+    work_.consumers.clear();
+    work_.reads.clear();
+    work_.producer = made.WorkWith(work_.reads);
     for (const uint32_t kernel : consumers) {
       const KernelUse& consumer = Use(kernel);
       const KernelUse::Read* through = consumer.Of(value);
       if (through == nullptr) continue;
-      ConsumerWork work{.before = consumer.Work(),
-                        .calls = CallsOf(plan_.roots[kernel][0], value),
-                        .times = through->times,
-                        .blocks_fused = consumer.reduces ? consumer.blocks : std::max(consumer.blocks, made.blocks),
-                        .reads_fused = {}};
+      const KernelWork before = consumer.WorkWith(work_.reads);
+      const size_t apart = work_.reads.size();
       const bool across = (made.reads_across || consumer.reads_across) && !IsTiled(consumer, made, kernel, id);
       consumer.ReadWith(made, *through, [&](const KernelUse::Read& read, double times) {
-        work.reads_fused.push_back({read.size, read.size * times, KernelUse::Rate(read, across)});
+        work_.reads.push_back({read.size, read.size * times, KernelUse::Rate(read, across)});
       });
-      question.consumers.push_back(std::move(work));
+      work_.consumers.push_back(
+          {.before = before,
+           .calls = CallsOf(plan_.roots[kernel][0], value),
+           .times = through->times,
+           .blocks_fused = consumer.reduces ? consumer.blocks : std::max(consumer.blocks, made.blocks),
+           .reads_fused = work_.reads.size() - apart});
     }
-    return question;
+    return work_;
   }
 
   void Forget(uint32_t kernel) { uses_[kernel].reset(); }
@@ -85,7 +88,7 @@ class FusionCosts {
       const NodeId producer = flow_.producer(read);
       return producer == value || counter_.IsInside(read, kernel);
     };
-    return HeroTranspose(flow_, plan_.roots[kernel][0], is_inside).has_value();
+    return counter_.IsTiled(plan_.roots[kernel][0], is_inside);
   }
 
   // A value transposed for several cuBLAS and cuDNN calls: with one batch dimension XLA transposes it for one call and
@@ -112,21 +115,7 @@ class FusionCosts {
   std::vector<std::optional<KernelUse>> uses_;  // by kernel
   std::vector<uint32_t> seen_;                  // by node: the search that last came by
   uint32_t search_ = 0;
-};
-
-// Notes what was asked, where that is wanted.
-class Recorder {
- public:
-  explicit Recorder(const PassContext& context) : context_(context) {}
-
-  bool is_wanted() const { return context_.decisions != nullptr; }
-
-  void Note(Question question) const {
-    if (is_wanted()) context_.decisions->Ask(std::move(question), context_.gpu);
-  }
-
- private:
-  const PassContext& context_;
+  FusionWork work_;
 };
 
 class PriorityFusion {
@@ -136,11 +125,12 @@ class PriorityFusion {
         gpu_(context.gpu),
         plan_(plan),
         costs_(flow, context, plan),
-        recorder_(context),
+        decisions_(context.decisions),
         queue_(flow.node_count()),
         members_(flow, plan),
         open_(flow.node_count(), 0),
-        consumer_count_(flow.node_count(), 0) {
+        consumer_count_(flow.node_count(), 0),
+        noted_(flow.node_count(), 0) {
     keeps_rows_.assign(plan.roots.size(), 0);
     for (size_t kernel = 0; kernel < plan.roots.size(); ++kernel) {
       keeps_rows_[kernel] = !plan.roots[kernel].empty() && plan.RoleOf(plan.roots[kernel][0]) == RowRole::kEnd ? 1 : 0;
@@ -169,9 +159,10 @@ class PriorityFusion {
     const std::vector<uint32_t> consumers = costs_.ConsumersOf(id);
     consumer_count_[id.index()] = consumers.size();
     if (consumers.size() > gpu_rules::kConsumerLimit || !CanTile(id, consumers)) return queue_.Set(id, -1);
-    DuplicationQuestion question = costs_.QuestionOf(id, consumers);
-    queue_.Set(id, FusionBenefit(question, gpu_));
-    recorder_.Note(std::move(question));
+    const FusionWork& work = costs_.WorkOf(id, consumers);
+    const double benefit = FusionBenefit(work, gpu_);
+    queue_.Set(id, benefit);
+    if (decisions_ != nullptr) noted_[id.index()] = decisions_->Note(work, benefit);
   }
 
   // Where rows are kept whole, on either side, one Triton kernel has to come out.
@@ -228,17 +219,14 @@ class PriorityFusion {
 
   // Another device decides alike where of two neighbouring values the same one goes first.
   void NoteOrder(NodeId first, NodeId second) {
-    recorder_.Note(PriorityQuestion{.strictly = first < second,
-                                    .first = costs_.QuestionOf(first, costs_.ConsumersOf(first)),
-                                    .second = costs_.QuestionOf(second, costs_.ConsumersOf(second))});
+    if (decisions_ == nullptr || queue_.benefit(second) < 0 || queue_.IsOutdated(second)) return;
+    decisions_->NoteOrder(noted_[first.index()], noted_[second.index()], first < second);
   }
 
   void Dissolve(NodeId id) {
     const std::vector<uint32_t> consumers = costs_.ConsumersOf(id);
     const std::vector<NodeId> neighbours = NeighboursOf(id, consumers);
-    for (const NodeId other : neighbours) {
-      if (recorder_.is_wanted() && queue_.benefit(other) >= 0) NoteOrder(id, other);
-    }
+    for (const NodeId other : neighbours) NoteOrder(id, other);
     const uint32_t kernel = plan_.kernel[id.index()];
     plan_.materialized[id.index()] = 0;
     plan_.roots[kernel].clear();
@@ -255,12 +243,13 @@ class PriorityFusion {
   const GpuFigures& gpu_;
   KernelPlan& plan_;
   FusionCosts costs_;
-  Recorder recorder_;
+  Decisions* decisions_;  // null: not wanted
   BenefitQueue queue_;
   Members members_;
   std::vector<char> keeps_rows_;        // by kernel
   std::vector<char> open_;              // by node
   std::vector<size_t> consumer_count_;  // by node, when it was last evaluated
+  std::vector<uint32_t> noted_;         // by node: its work in decisions_, when it was last evaluated
 };
 
 }  // namespace

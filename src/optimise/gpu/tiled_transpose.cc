@@ -76,22 +76,27 @@ bool ReadsAcross(const Dataflow& flow, const Node& node) {
   return true;
 }
 
-std::optional<TiledTranspose> HeroTranspose(const Dataflow& flow, NodeId root,
-                                            const std::function<bool(ValueId)>& is_inside) {
-  std::optional<TiledTranspose> found;
+const TiledTranspose* TiledTransposes::Of(NodeId transpose) {
+  const auto [known, is_new] = known_.try_emplace(transpose);
+  if (is_new) known->second = TiledTransposeOf(flow_, flow_.node(transpose));
+  return known->second ? &*known->second : nullptr;
+}
+
+const TiledTranspose* TiledTransposes::Hero(NodeId root, const std::function<bool(ValueId)>& is_inside) {
+  const TiledTranspose* found = nullptr;
   std::vector<NodeId> seen = {root};
   for (size_t i = 0; i < seen.size() && seen.size() <= gpu_rules::kTransposeSearch; ++i) {
-    const Node& node = flow.node(seen[i]);
+    const Node& node = flow_.node(seen[i]);
     if (node.kind == OpKind::kTranspose) {
-      if (auto tiled = TiledTransposeOf(flow, node)) {
-        if (found && *found != *tiled) return std::nullopt;
-        found = std::move(tiled);
+      if (const TiledTranspose* tiled = Of(seen[i])) {
+        if (found != nullptr && *found != *tiled) return nullptr;
+        found = tiled;
         continue;
       }
     }
     if (!IsIntermediate(node)) continue;
     for (const ValueId operand : node.operands) {
-      const NodeId producer = flow.producer(operand);
+      const NodeId producer = flow_.producer(operand);
       if (producer.valid() && is_inside(operand) && std::find(seen.begin(), seen.end(), producer) == seen.end())
         seen.push_back(producer);
     }

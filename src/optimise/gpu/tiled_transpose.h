@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <optional>
+#include <unordered_map>
 
 #include "optimise/dataflow/build.h"
 #include "optimise/dataflow/dataflow.h"
@@ -17,8 +18,19 @@ std::optional<TiledTranspose> TiledTransposeOf(const Dataflow& flow, const Node&
 // Unless an emitter walks it in tiles, a kernel that holds such a transpose reads single elements.
 bool ReadsAcross(const Dataflow& flow, const Node& node);
 
-// The only one above elementwise ops and bitcasts of `root`, as far as `is_inside` goes.
-std::optional<TiledTranspose> HeroTranspose(const Dataflow& flow, NodeId root,
-                                            const std::function<bool(ValueId)>& is_inside);
+// Those of a program; each is looked at once.
+class TiledTransposes {
+ public:
+  explicit TiledTransposes(const Dataflow& flow) : flow_(flow) {}
+
+  // The only one above elementwise ops and bitcasts of `root`, as far as `is_inside` goes; null for none or several.
+  const TiledTranspose* Hero(NodeId root, const std::function<bool(ValueId)>& is_inside);
+
+ private:
+  const TiledTranspose* Of(NodeId transpose);
+
+  const Dataflow& flow_;
+  std::unordered_map<NodeId, std::optional<TiledTranspose>> known_;
+};
 
 }  // namespace hespas::optimise
