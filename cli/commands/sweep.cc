@@ -204,6 +204,10 @@ Status RunAll(const SweepCommand& options, const sweep::SweepFile& file, const s
     if (Status written = store->WriteCsv(); !written) return written;
   }
   Tell(options, *counts, console);
+  if (options.format == Format::kJsonLines && !options.feasible && store == nullptr) {
+    for (const std::string& line : lines) Print(line);
+    return {};
+  }
   const auto rows = RowsOf(options, lines);
   if (!rows) return rows.error();
   PrintRows(*rows, file, options);

@@ -54,6 +54,7 @@ struct GpuFigures {
   double memory_bytes = 40e9;
   CollectiveFigures all_reduce = {.start_seconds = 22e-6, .bytes_per_second = 117e9};
   CollectiveFigures gather;  // and all others, which move the buffer once
+  auto operator<=>(const GpuFigures&) const = default;
 };
 
 // What flags of XLA say on GPUs.

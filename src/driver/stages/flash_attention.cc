@@ -45,8 +45,7 @@ class Flash {
 
   bool IsPlainProduct(ir::OpId op) const {
     if (ir::Traits(module_.kind(op)).sort == ir::OpSort::kContraction) return true;
-    const auto call = ir::LibraryCallOf(module_, op);
-    return call && call->kind == ir::LibraryKind::kGemm;
+    return ir::LibraryKindOf(module_, op) == ir::LibraryKind::kGemm;
   }
 
   bool IsBatched(ir::OpId op) const {

@@ -136,6 +136,10 @@ bool IsForCpu(OptimiseMode mode, const hardware::Device& device) {
   return mode == OptimiseMode::kXlaCpu || (mode == OptimiseMode::kAuto && TargetOf(device) == optimise::Target::kCpu);
 }
 
+bool OptimisesAlike(const hardware::Device& a, const hardware::Device& b) {
+  return TargetOf(a) == TargetOf(b) && FiguresOf(a) == FiguresOf(b);
+}
+
 bool IsPlannedByModel(const hardware::Device& device) { return Bf16Capability(device) >= optimise::kPlansByModel; }
 
 std::optional<OptimiserInput> OptimiserInputFor(const ir::Module& module, const OptimiseOptions& options,

@@ -64,6 +64,9 @@ bool IsForCpu(OptimiseMode mode, const hardware::Device& device);
 // Whether XLA plans what runs beside collectives with a model of the device (NVIDIA from Hopper on).
 bool IsPlannedByModel(const hardware::Device& device);
 
+// Whether the passes make the same of any program for both.
+bool OptimisesAlike(const hardware::Device& a, const hardware::Device& b);
+
 // What the passes know of a device, and whether any run.
 struct OptimiserInput {
   bool run = false;  // false: the program stays as it is

@@ -68,16 +68,15 @@ class Variation : public Stages {
 
   bool Prepare(const RunOptions& options, Diagnostics& diagnostics) override {
     if (FromOf(question_.change) != From::kDevice) return true;
-    if (run_.prepared.optimised) {
-      // Passes ask the device what is worth fusing.
-      auto device = ChangedDeviceOf(options, diagnostics);
-      if (!run_.source) run_.source = ReadProgramOf(options.program, diagnostics);
-      if (!device || !run_.source) return false;
-      prepared_ = PrepareFrom(options, *std::move(device), *run_.source, diagnostics);
-      return prepared_.has_value();
-    }
     hardware::Device device = run_.prepared.device;
     if (!ChangeDevice(ChangesOf(question_), device)) return false;
+    // Passes ask the device what is worth fusing.
+    if (run_.prepared.optimised && !options.optimise.keep_kernels && !OptimisesAlike(run_.prepared.device, device)) {
+      if (!run_.source) run_.source = ReadProgramOf(options.program, diagnostics);
+      if (!run_.source) return false;
+      prepared_ = PrepareFrom(options, std::move(device), *run_.source, diagnostics);
+      return prepared_.has_value();
+    }
     changed_ = std::move(device);
     std::swap(*changed_, run_.prepared.device);
     return true;

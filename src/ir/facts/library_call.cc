@@ -193,9 +193,12 @@ int64_t LibraryCall::flops() const {
   return Multiply(2, Multiply(Multiply(batch, m), Multiply(n, k)));
 }
 
+std::optional<LibraryKind> LibraryKindOf(const Module& module, OpId op) {
+  return module.kind(op) == OpKind::kCustomCall ? KindOfTarget(CallTarget(module, op)) : std::nullopt;
+}
+
 std::optional<LibraryCall> LibraryCallOf(const Module& module, OpId op) {
-  const std::string target = CallTarget(module, op);
-  const auto kind = KindOfTarget(target);
+  const auto kind = LibraryKindOf(module, op);
   if (!kind) return std::nullopt;
   LibraryCall call{.kind = *kind};
   std::string config;
@@ -204,13 +207,14 @@ std::optional<LibraryCall> LibraryCallOf(const Module& module, OpId op) {
     if (text != nullptr && config.empty()) config = AsString(*text).value_or(std::string(*text));
   }
   if (*kind == LibraryKind::kGemm) DecodeGemm(module, op, config, call);
-  if (*kind == LibraryKind::kConvolution) DecodeConvolution(module, op, target, call);
+  if (*kind == LibraryKind::kConvolution) DecodeConvolution(module, op, CallTarget(module, op), call);
   return call;
 }
 
 std::string CallTarget(const Module& module, OpId op) {
+  if (module.kind(op) != OpKind::kCustomCall) return {};
   const std::string_view* text = module.attribute(op, "call_target_name");
-  if (module.kind(op) != OpKind::kCustomCall || text == nullptr) return {};
+  if (text == nullptr) return {};
   return AsString(*text).value_or(std::string(AsSymbol(*text)));
 }
 

@@ -36,6 +36,7 @@ struct LibraryCall {
 };
 
 // Nothing where `op` is no custom_call or calls none of these libraries.
+std::optional<LibraryKind> LibraryKindOf(const Module& module, OpId op);
 std::optional<LibraryCall> LibraryCallOf(const Module& module, OpId op);
 
 // What a custom_call's target spells; empty where `op` is none.

@@ -114,35 +114,29 @@ bool IsPointwise(const ir::Module& module, ir::OpId op, bool on_cpu) {
   return ir::Traits(kind).sort == OpSort::kElementwise || PassesThrough(kind) || kind == OpKind::kCopy;
 }
 
-// A reduction that only a kernel's result needs: it reads each element where another result is written.
-bool EndsInReduction(const ir::Module& module, ir::BlockId body, ir::OpId op) {
-  if (module.kind(op) != OpKind::kReduce) return false;
-  const auto& ops = module.block(body).ops;
-  return std::all_of(ops.begin(), ops.end(), [&](ir::OpId other) {
-    const auto operands = module.operands(other);
-    return ir::IsTerminator(module.kind(other)) ||
-           std::none_of(operands.begin(), operands.end(),
-                        [&](ir::ValueId value) { return module.defining_op(value) == op; });
-  });
-}
-
-// Whether every path from the parameter ends in pointwise ops of the result's number of elements, or in reductions.
+// Whether every path from the parameter ends in pointwise ops of the result's number of elements, or in reductions that
+// only the kernel's result needs: these read each element where another result is written.
 bool PointwiseBody(const ir::Module& module, ir::BlockId body, size_t parameter, int64_t elements, bool on_cpu) {
   const auto& ops = module.block(body).ops;
   constexpr size_t kMostOps = 2000;
   if (ops.size() > kMostOps) return false;
   std::vector<ir::ValueId> reached = {module.arguments(body)[parameter]};
+  std::vector<ir::ValueId> reduced;
   for (const ir::OpId op : ops) {
     const auto operands = module.operands(op);
-    const bool reads = std::any_of(operands.begin(), operands.end(), [&](ir::ValueId value) {
-      return std::find(reached.begin(), reached.end(), value) != reached.end();
-    });
-    if (!reads || ir::IsTerminator(module.kind(op))) continue;
-    if (EndsInReduction(module, body, op)) continue;
-    if (!IsPointwise(module, op, on_cpu)) return false;
+    const auto reads = [&](const std::vector<ir::ValueId>& values) {
+      return std::any_of(operands.begin(), operands.end(), [&](ir::ValueId value) {
+        return std::find(values.begin(), values.end(), value) != values.end();
+      });
+    };
+    if (ir::IsTerminator(module.kind(op))) continue;
+    if (!reduced.empty() && reads(reduced)) return false;
+    if (!reads(reached)) continue;
+    const bool reduces = module.kind(op) == OpKind::kReduce;
+    if (!reduces && !IsPointwise(module, op, on_cpu)) return false;
     for (const ir::ValueId result : module.results(op)) {
-      if (module.type(result).element_count() != elements) return false;
-      reached.push_back(result);
+      if (!reduces && module.type(result).element_count() != elements) return false;
+      (reduces ? reduced : reached).push_back(result);
     }
   }
   return true;

@@ -141,8 +141,8 @@ void BufferSharing::ReuseInPlace(ir::OpId op, size_t i, uint32_t at) {
 bool BufferSharing::IsOnlyResult(ir::ValueId value) const {
   const ir::OpId producer = module_.defining_op(value);
   if (!producer.valid()) return what_.is_main;
-  if (!what_.scheduled && !what_.on_cpu && ReturnsWorkspace(module_, producer)) return false;
-  return module_.op(producer).result_count == 1;
+  if (module_.op(producer).result_count != 1) return false;
+  return what_.scheduled || what_.on_cpu || !ReturnsWorkspace(module_, producer);
 }
 
 void BufferSharing::AssignBuffer(uint32_t buffer, uint32_t result) {

@@ -13,8 +13,8 @@ using ir::OpKind;
 
 bool IsMatmul(const ir::Module& module, ir::OpId op) {
   if (ir::Traits(module.kind(op)).sort == ir::OpSort::kContraction) return true;
-  const auto library = ir::LibraryCallOf(module, op);
-  return library && (library->kind == ir::LibraryKind::kGemm || library->kind == ir::LibraryKind::kConvolution);
+  const auto library = ir::LibraryKindOf(module, op);
+  return library == ir::LibraryKind::kGemm || library == ir::LibraryKind::kConvolution;
 }
 
 // An async start or done counts as its collective.

@@ -97,6 +97,19 @@ void KernelCounter::Enter(KernelUse& use, const Node& node, uint64_t roots, uint
   }
 }
 
+KernelCounter::Facts KernelCounter::FactsOf(NodeId id) const {
+  const Node& node = flow_.node(id);
+  if (node.result_count == 0) return {};
+  const bool reduces = ir::Traits(node.kind).sort == OpSort::kReduction && !node.operands.empty();
+  const ir::Type& type = flow_.type(node.first_result);
+  return {.elements = static_cast<double>(WorkElements(flow_, id)),
+          .clocks = OperationClocks(context_.gpu, reduces ? OpKind::kAdd : node.kind,
+                                    type.element.kind == ir::ElementKind::kF32),
+          .results = type.element_count(),
+          .reduces = reduces,
+          .across = ReadsAcross(flow_, node)};
+}
+
 KernelUse KernelCounter::Count(uint32_t kernel) {
   KernelUse use;
   use.root_times.reserve(kUsual);
@@ -122,14 +135,12 @@ KernelUse KernelCounter::Count(uint32_t kernel) {
       roots |= roots_[node.first_result.index() + r];
       roots_[node.first_result.index() + r] = 0;
     }
-    const bool reduces = ir::Traits(node.kind).sort == OpSort::kReduction && !node.operands.empty();
-    const bool is_f32 = flow_.type(node.first_result).element.kind == ir::ElementKind::kF32;
-    use.operations += TimesOf(use.root_times, roots) * static_cast<double>(WorkElements(flow_, members[i])) *
-                      OperationClocks(context_.gpu, reduces ? OpKind::kAdd : node.kind, is_f32);
-    largest = std::max(largest, flow_.type(node.first_result).element_count());
-    use.reduces = use.reduces || reduces;
-    use.reads_across = use.reads_across || across_[members[i].index()] != 0;
-    if (reduces && use.blocks == 0) use.blocks = ReductionBlocks(flow_, node);
+    const Facts& facts = facts_[members[i].index()];
+    use.operations += TimesOf(use.root_times, roots) * facts.elements * facts.clocks;
+    largest = std::max(largest, facts.results);
+    use.reduces = use.reduces || facts.reduces;
+    use.reads_across = use.reads_across || facts.across;
+    if (facts.reduces && use.blocks == 0) use.blocks = ReductionBlocks(flow_, node);
     Enter(use, node, roots, kernel);
   }
   if (use.reads_across) {

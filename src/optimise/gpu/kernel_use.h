@@ -66,9 +66,9 @@ class KernelCounter {
         reads_constants_(reads_constants),
         members_(flow, plan),
         roots_(flow.value_count(), 0),
-        across_(flow.node_count(), 0),
+        facts_(flow.node_count()),
         tiled_(flow) {
-    for (const NodeId id : flow.order()) across_[id.index()] = ReadsAcross(flow, flow.node(id)) ? 1 : 0;
+    for (const NodeId id : flow.order()) facts_[id.index()] = FactsOf(id);
   }
 
   KernelUse Count(uint32_t kernel);
@@ -79,7 +79,18 @@ class KernelCounter {
   }
 
  private:
+  // Of an op, whatever kernel it is in.
+  struct Facts {
+    double elements = 0;  // computed
+    double clocks = 0;    // of one lane for one of them
+    int64_t results = 0;  // elements of the first result
+    bool reduces = false;
+    bool across = false;  // reads single elements (ReadsAcross)
+  };
+
+  Facts FactsOf(NodeId id) const;
   void Enter(KernelUse& use, const Node& node, uint64_t roots, uint32_t kernel);
+
   const Dataflow& flow_;
   const PassContext& context_;
   const KernelPlan& plan_;
@@ -87,7 +98,7 @@ class KernelCounter {
   bool whole_rows_ = false;  // of the kernel that is counted
   Members members_;
   std::vector<uint64_t> roots_;  // by value, all 0 between two kernels
-  std::vector<char> across_;     // by node: reads single elements
+  std::vector<Facts> facts_;     // by node
   TiledTransposes tiled_;
 };
 
