@@ -199,7 +199,7 @@ TEST(Loops, WriteEqualArraysOnce) {
 }
 
 // Else each round of a loop would move the whole stack for one layer's part of it.
-TEST(SinkTransposes, WhatIsUpdatedInPlaceKeepsItsOrder) {
+TEST(AssignLayouts, WhatIsUpdatedInPlaceKeepsItsOrder) {
   const ir::Module module = Optimised(R"(
     func.func @main(%stack: tensor<4x64x32xf32>, %x: tensor<32x64xf32>, %i: tensor<i32>) -> tensor<4x64x32xf32> {
       %0 = stablehlo.custom_call @kernel(%x) : (tensor<32x64xf32>) -> tensor<32x64xf32>
@@ -209,9 +209,32 @@ TEST(SinkTransposes, WhatIsUpdatedInPlaceKeepsItsOrder) {
       %4 = stablehlo.dynamic_update_slice %stack, %2, %i, %3, %3 : (tensor<4x64x32xf32>, tensor<1x64x32xf32>, tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<4x64x32xf32>
       return %4 : tensor<4x64x32xf32>
     })",
-                                      Until("sink-transposes"));
+                                      Until("assign-layouts"));
   EXPECT_THAT(Names(module), Contains("stablehlo.dynamic_update_slice"));
   EXPECT_THAT(ir::PrintGeneric(module), Not(HasSubstr("tensor<4x32x64xf32>")));
+}
+
+// The first matmul's operand is followed first (LayoutAssignment): its order goes through the concatenation to the
+// slices, and the copy into it moves behind them.
+TEST(AssignLayouts, WhatABatchedMatmulAsksForIsMadeFromSlices) {
+  const ir::Module module = Optimised(R"(
+    func.func @main(%x: tensor<1024x128xf32>, %w: tensor<128x128xf32>, %q: tensor<4x2x256x64xf32>,
+                    %s: tensor<32xf32>) -> tensor<4x2x256x256xf32> {
+      %0 = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0] : (tensor<1024x128xf32>, tensor<128x128xf32>) -> tensor<1024x128xf32>
+      %1 = stablehlo.reshape %0 : (tensor<1024x128xf32>) -> tensor<4x256x2x64xf32>
+      %2 = stablehlo.slice %1 [0:4, 0:256, 0:2, 0:32] : (tensor<4x256x2x64xf32>) -> tensor<4x256x2x32xf32>
+      %3 = stablehlo.slice %1 [0:4, 0:256, 0:2, 32:64] : (tensor<4x256x2x64xf32>) -> tensor<4x256x2x32xf32>
+      %sines = stablehlo.broadcast_in_dim %s, dims = [3] : (tensor<32xf32>) -> tensor<4x256x2x32xf32>
+      %4 = stablehlo.multiply %3, %sines : tensor<4x256x2x32xf32>
+      %5 = stablehlo.concatenate %4, %2, dim = 3 : (tensor<4x256x2x32xf32>, tensor<4x256x2x32xf32>) -> tensor<4x256x2x64xf32>
+      %6 = stablehlo.dot_general %q, %5, batching_dims = [0, 1] x [0, 2], contracting_dims = [3] x [3] : (tensor<4x2x256x64xf32>, tensor<4x256x2x64xf32>) -> tensor<4x2x256x256xf32>
+      return %6 : tensor<4x2x256x256xf32>
+    })",
+                                      Until("simplify-layouts"));
+  const std::string text = ir::PrintGeneric(module);
+  EXPECT_THAT(text, HasSubstr("(tensor<4x256x2x32xf32>) -> tensor<4x2x32x256xf32>"));
+  EXPECT_THAT(text, HasSubstr("-> tensor<4x2x64x256xf32>"));
+  EXPECT_THAT(text, Not(HasSubstr("(tensor<4x256x2x64xf32>) -> tensor<4x2x64x256xf32>")));
 }
 
 }  // namespace

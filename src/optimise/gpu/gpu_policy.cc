@@ -30,6 +30,7 @@ class Gpu final : public CompilerPolicy {
         return {};
     }
   }
+  bool AbsorbsTransposes() const override { return false; }
   bool FlattensAllReduces() const override { return true; }
 
   // What a scatter changes in place, and indices that were put side by side, lie in memory before.

@@ -98,7 +98,8 @@ class Canonicaliser {
 
  private:
   void Visit(NodeId id) {
-    const auto dims = ir::DotDimensionsOf(flow_.source(), flow_.node(id).origin);
+    auto dims = CanonicalDimensions(flow_, flow_.node(id));
+    if (!dims) dims = ir::DotDimensionsOf(flow_.source(), flow_.node(id).origin);
     if (!dims) return;
     const ValueId result = flow_.result(id);
     for (const ValueId value : {flow_.node(id).operands[0], flow_.node(id).operands[1], result}) {
@@ -113,7 +114,7 @@ class Canonicaliser {
     if (in_order_) {
       PutInOrder(lhs, left, Role::kFree);
       PutInOrder(rhs, right, Role::kContract);
-    } else if (Count(left, Role::kBatch) > 1) {
+    } else if (policy_.AbsorbsTransposes() && Count(left, Role::kBatch) > 1) {
       // XLA's DotDecomposer puts batches first, and its DotDimensionMerger makes one dimension of them.
       PutInOrder(lhs, left);
       PutInOrder(rhs, right);
@@ -152,6 +153,7 @@ class Canonicaliser {
     for (int step = 0; step < 16; ++step) {
       const Node* producer = flow_.ProducerNode(seen.value);
       if (producer == nullptr || (producer->kind != OpKind::kReshape && producer->kind != OpKind::kTranspose)) break;
+      if (producer->kind == OpKind::kTranspose && !policy_.AbsorbsTransposes()) break;
       const Dimensions& from = flow_.type(producer->operands[0]).dims;
       std::vector<Label> labels;
       if (producer->kind == OpKind::kReshape) {
