@@ -26,7 +26,8 @@ DEFAULTS = {
     "sa_use_fused_bwd_kernel": False, "use_qk_norm": False, "attention_type": "global", "q_lora_rank": 0, "kv_lora_rank": 512,
     "qk_nope_head_dim": 128, "qk_rope_head_dim": 64, "v_head_dim": 128, "use_post_attn_norm": False, "trainable_position_size": -1,
     "compile_topology_num_slices": 1, "shard_optimizer_over_data": False,
-    "main_weights": False,  # no key of MaxText: the optimiser's own fp32 copies of narrower weights, and sums of gradients in fp32
+    # no keys of MaxText: gradients divided like the optimiser's state (ZeRO 2); the optimiser's own fp32 copies of narrower weights, and fp32 sums
+    "shard_gradients_over_data": False, "main_weights": False,
 }
 BLOCKS = ("sa_block_q", "sa_block_kv", "sa_block_q_dkv", "sa_block_kv_dkv", "sa_block_q_dq", "sa_block_kv_dq")
 TENSORS = ("decoder_layer_input", "context", "mlpwi", "mlpwi_0", "mlpwi_1", "mlpwo", "query_proj", "key_proj", "value_proj", "qkv_proj", "out_proj")
@@ -101,6 +102,7 @@ class Config:
     iota_embedding: bool
     vocabulary_tiles: int
     shard_optimizer: bool
+    shard_gradients: bool
     main_weights: bool
 
 
@@ -195,7 +197,8 @@ def configuration(keys):
         scan=bool(keys["scan_layers"]), quantisation=quantisation, stateful_scales=quantisation in STATEFUL, optimizer=keys["opt_type"],
         clip=float(keys["gradient_clipping_threshold"]), weight_dtype=keys["weight_dtype"], mu_dtype=keys["mu_dtype"] or keys["weight_dtype"],
         logits_f32=bool(keys["logits_dot_in_fp32"]), iota_embedding=bool(keys["use_iota_embed"]), vocabulary_tiles=int(keys["num_vocab_tiling"]),
-        shard_optimizer=bool(keys["shard_optimizer_over_data"]), main_weights=bool(keys["main_weights"]))
+        shard_optimizer=bool(keys["shard_optimizer_over_data"]), shard_gradients=bool(keys["shard_gradients_over_data"]),
+        main_weights=bool(keys["main_weights"]))
 
 
 def mesh_parts(keys, devices):

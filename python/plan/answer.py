@@ -78,9 +78,9 @@ def of_program(arguments, rows, steps):
     return 0
 
 
-def as_json(row):
-    return {key: value for key, value in row.items() if key != "candidate"} | {
-        "settings": row["candidate"].settings(), "mesh": commands.mesh(row["candidate"]), "xla_flags": list(costs.FLAGS.get(row["candidate"].flags, ()))}
+def as_json(row, search):
+    return {"bound_s": search.bound(row["candidate"])} | {key: value for key, value in row.items() if key != "candidate"} | {
+        "settings": row["candidate"].settings(), "mesh": commands.mesh(row["candidate"], search.problem.network.node), "xla_flags": list(costs.FLAGS.get(row["candidate"].flags, ()))}
 
 
 def told(arguments, space, search, count, refused, other):
@@ -98,8 +98,8 @@ def told(arguments, space, search, count, refused, other):
         page.write(folder / "report.html", f"{arguments.model}: {title}", search, shown, steps, other)
     if arguments.format == "json":
         print(json.dumps({"schema_version": 1, "devices": space.devices, "sequences": space.batch, "objective": arguments.objective,
-                          "best": [as_json(row) for row in shown], "front": [as_json(row) for row in front(best)], "funnel": dict(steps),
-                          "gap": left, "why": as_json(other) if other else None}, indent=2))
+                          "best": [as_json(row, search) for row in shown], "front": [as_json(row, search) for row in front(best)], "funnel": dict(steps),
+                          "gap": left, "why": as_json(other, search) | {"better": search.faster(other)} if other else None}, indent=2))
         return 0
     print(f"{title}\n")
     print("\n".join(table(shown, best[0])))
@@ -110,4 +110,6 @@ def told(arguments, space, search, count, refused, other):
         print(f"\nby its lower bound no configuration that was not visited takes less than {100 * (1 - left):.0f} % of the best")
     if other:
         print("\n" + "\n".join(why.told(other, best[0], search.problem.capacity)))
+        known, possible = search.faster(other)
+        print(f"  {known} of {count} configurations are known to be better, and by lower bounds at most {possible} more")
     return 0

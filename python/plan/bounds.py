@@ -5,6 +5,10 @@ wire (what a device must take in of weights and gradients, over all its links at
 """
 import math
 
+from schedules import Schedule, bubble
+
+PASSES = (1 / 3, 2 / 3, 1 / 3)  # forward, backward, and of this the weights' gradients: a product forward and two backward
+
 
 def batch_of(candidate):
     return candidate.microbatch * candidate.microbatches * candidate.batch_parts
@@ -12,7 +16,7 @@ def batch_of(candidate):
 
 def ramps(candidate):
     """Parts of a microbatch's work that a device waits while the pipeline fills and drains; zero-bubble schedules can fill nearly all of them."""
-    return 0.0 if candidate.schedule in ("", "zb-h1") else (candidate.stages - 1) / candidate.chunks
+    return 0.0 if candidate.schedule in ("", "zb-h1", "dualpipe") else (candidate.stages - 1) / candidate.chunks
 
 
 def computation(problem, candidate):
@@ -53,27 +57,34 @@ def exchange(problem, candidate, axes, volume):
 
 
 def computing(problem, candidate):
-    """A guess of computation: one device's time for a sequence is divided by devices, as if shapes did not matter."""
-    work = problem.passes[candidate.remat] * batch_of(candidate) / problem.network.devices
-    return work * (1 + ramps(candidate) / candidate.microbatches)
+    """A guess of computation: one device's time for a sequence is divided by devices, as if shapes did not matter; the last stage has the loss."""
+    layers, loss = problem.passes[candidate.remat]
+    sequences = batch_of(candidate) / problem.network.devices
+    if candidate.stages == 1:
+        return (layers + loss) * sequences
+    ends = loss * candidate.stages / (2 if candidate.schedule == "dualpipe" else 1)
+    schedule = Schedule(candidate.schedule, candidate.stages, candidate.microbatches, candidate.chunks)
+    return (layers + ends) * sequences * (1 + bubble(schedule, *PASSES) / candidate.microbatches)
 
 
 def expected(problem, candidate):
     """For the order of the search alone: a guess of the time, from how often each kind of parallelism exchanges how much.
 
     Parameters (ZeRO 3, Rajbhandari et al. 2020, section 7): gathered forward and backward, gradients scattered; an all-reduce of four-byte gradients
-    over the data axis once a step. Tensor (Korthikanti et al. 2022, section 4.2.2): four gathers and four scatters of a layer's activations.
+    over the data axis, of a pipeline once a step, else of each microbatch, as XLA's partitioner leaves it. Tensor (Korthikanti et al. 2022, section 4.2.2): four gathers and four scatters of a layer's activations.
     Context: keys and values gathered forward and backward, their gradients scattered (all-gather variant of Llama 3, 2024, section 3.3.2).
-    Experts (GShard, Lepikhin et al. 2021, section 3.2): tokens go out and come back, forward and backward. The first two can hide behind computation.
+    Experts (GShard, Lepikhin et al. 2021, section 3.2): tokens go out and come back, forward and backward. XLA hides next to nothing of these in a
+    loop over layers unless flags pipeline them, so that all add up.
     """
     of, facts, count = candidate.of, problem.facts, candidate.microbatches
     weights = 2 * facts.state({"tensor": of["tensor"], "expert": of["expert"]}, candidate.stages) / facts.state_bytes
     tokens = 2 * candidate.microbatch * facts.sequence * facts.layers / candidate.stages
-    hidden = 3 * count * exchange(problem, candidate, ("fsdp", "context"), weights) + 2 * exchange(problem, candidate, ("data",), 2 * weights)
-    shown = 8 * exchange(problem, candidate, ("tensor",), tokens * facts.width / of["context"])
-    shown += 3 * exchange(problem, candidate, ("context",), tokens * facts.keys_values / of["tensor"])
-    shown += 4 * exchange(problem, candidate, ("expert",), tokens * facts.width * facts.copies)
-    return max(computing(problem, candidate), hidden) + count * shown
+    own = 2 * exchange(problem, candidate, ("data",), 2 * weights / (of["fsdp"] * of["context"]))
+    each = 3 * exchange(problem, candidate, ("fsdp", "context"), weights) + (own if candidate.stages == 1 else own / count)
+    each += 8 * exchange(problem, candidate, ("tensor",), tokens * facts.width / of["context"])
+    each += 3 * exchange(problem, candidate, ("context",), tokens * facts.keys_values / of["tensor"])
+    each += 4 * exchange(problem, candidate, ("expert",), tokens * facts.width * facts.copies)
+    return computing(problem, candidate) + count * each
 
 
 def expected_memory(problem, candidate, kept):

@@ -5,6 +5,8 @@ import functools
 import itertools
 import math
 
+from schedules import Schedule
+
 INNER = ("data", "fsdp", "context", "tensor", "expert")  # axes within a stage, the outermost first
 AXES = ("pipeline", *INNER)
 FILL = ("tensor", "context", "expert", "fsdp", "data")  # who gets the devices of a node first, unless an order says otherwise
@@ -18,7 +20,7 @@ class Candidate:
     microbatch: int  # sequences at a time on each data-parallel part
     microbatches: int
     remat: str
-    zero: int = 0  # 1: the optimiser's state is divided over the data axis
+    zero: int = 0  # 1: the optimiser's state is divided over the data axis; 2: gradients, too
     schedule: str = ""
     chunks: int = 1
     flags: str = ""  # which of XLA's flags: see costs.FLAGS
@@ -44,7 +46,7 @@ class Candidate:
         """All that tells it from others, as texts."""
         schedule = {"schedule": self.schedule + (f"-{self.chunks}" if self.chunks > 1 else "")} if self.schedule else {}
         flags = {"flags": self.flags} if self.flags else {}
-        return {**{axis: str(size) for axis, size in self.sizes}, **({"zero": "1"} if self.zero else {}), "microbatch": str(self.microbatch),
+        return {**{axis: str(size) for axis, size in self.sizes}, **({"zero": str(self.zero)} if self.zero else {}), "microbatch": str(self.microbatch),
                 "remat": self.remat, **schedule, "between_nodes": "+".join(f"{axis}:{size}" for axis, size in self.outer) or "none", **flags}
 
     def __str__(self):
@@ -115,7 +117,7 @@ def schedules(space, facts, stages, microbatches):
     if stages == 1:
         return [("", 1)]
     return [(name, chunks) for name, chunks in space.schedules
-            if chunks == 1 or (microbatches % stages == 0 and facts.layers % (stages * chunks * facts.cycle) == 0)]
+            if Schedule(name, stages, microbatches, chunks).possible and facts.layers % (stages * chunks * facts.cycle) == 0]
 
 
 def candidates(space, facts):
@@ -136,6 +138,7 @@ def of_mesh(space, facts, sizes):
     share = space.batch // math.prod(sizes.get(axis, 1) for axis in ("data", "fsdp", "expert"))
     batches = [size for size in powers(share) if size <= MOST_MICROBATCH]
     inner = {axis: size for axis, size in sizes.items() if axis != "pipeline"}
-    for outer, microbatch, remat, zero in itertools.product(places(inner, space.node), batches, space.remats, (0, 1) if sizes.get("data", 1) > 1 else (0,)):
+    zeros = (0,) if sizes.get("data", 1) == 1 else (0, 1) if stages > 1 else (0, 1, 2)  # a pipeline would sum after each microbatch
+    for outer, microbatch, remat, zero in itertools.product(places(inner, space.node), batches, space.remats, zeros):
         for schedule, chunks in schedules(space, facts, stages, share // microbatch):
             yield Candidate(own, outer, microbatch, share // microbatch, remat, zero, schedule, chunks)

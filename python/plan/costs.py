@@ -10,6 +10,7 @@ import json
 import math
 import pathlib
 
+import pipeline
 import schedules
 from candidates import INNER
 
@@ -26,7 +27,7 @@ class Problem:
     facts: object
     network: object
     flops: dict  # by rematerialisation, of one sequence
-    passes: dict  # the same: seconds forward and backward on one device
+    passes: dict  # the same: seconds forward and backward on one device, of the layers and of the rest
     model_flops: float  # of one sequence, without recomputation
     peak: float  # FLOP/s of a device
     memory_bandwidth: float
@@ -70,7 +71,8 @@ def request(problem, candidate, part="", data=None, most=ACCUMULATED):
     keys = {**own, **mesh_keys(candidate, sizes), "remat_policy": candidate.remat, "scan_layers": True,
             "per_device_batch_size": candidate.microbatch * sizes["data"] * sizes["fsdp"] * sizes["expert"] / devices,
             "gradient_accumulation_steps": 1 if part else min(candidate.microbatches, most),
-            "shard_optimizer_over_data": bool(candidate.zero and sizes["data"] > 1)}
+            "shard_optimizer_over_data": bool(candidate.zero and sizes["data"] > 1),
+            "shard_gradients_over_data": candidate.zero == 2 and sizes["data"] > 1}
     if part:
         dense = int(own["first_num_dense_layers"]) if part == "first" else 0
         keys |= {"pipeline_part": part, "base_num_decoder_layers": problem.facts.layers // candidate.stages, "first_num_dense_layers": dense}
@@ -110,8 +112,7 @@ def of_whole(problem, candidate, answers):
     grown = step / one["step_time_s"]
     return common(problem, candidate, step, {
         "sigma_s": (one["step_time_sigma_s"] or 0.0) * grown, "compute_s": one["compute_time_s"] * grown, "exposed_s": one["exposed_communication_s"] * grown,
-        "bubble": 0.0, "peak_memory_bytes": one["peak_memory_bytes"], "energy_j": (one["energy_j"] or 0) * grown * problem.network.devices,
-        "products_s": one["products_s"] * grown})
+        "bubble": 0.0, "peak_memory_bytes": one["peak_memory_bytes"], "energy_j": (one["energy_j"] or 0) * grown * problem.network.devices})
 
 
 def part_of(stage, stages):
@@ -126,30 +127,57 @@ def transfer_time(problem, candidate):
     return level.latency + sent / level.bandwidth
 
 
-def work_of(count, alone, whole, rest):
-    """Exposed communication, computation and energy of a stage's step: `count` microbatches, and once what it does beside them."""
-    passes = alone["forward_s"] + alone["backward_s"]
-    once = max(0.0, whole["exposed_communication_s"] - alone["exposed_communication_s"])
-    exposed = count * alone["exposed_communication_s"] + once
-    part = passes / alone["step_time_s"]
-    energy = (count - 1) * part * (alone["energy_j"] or 0) + (whole["energy_j"] or 0)
-    return exposed, count * passes + rest - exposed, energy
+def work_of(count, busy, alone, whole, rest):
+    """Exposed communication, computation and energy of a device: `count` microbatches through its stages, and once what these do beside them."""
+    passes = [one["forward_s"] + one["backward_s"] for one in alone]
+    hidden = max(0.0, count * sum(passes) / len(passes) - busy)
+    once = sum(max(0.0, each["exposed_communication_s"] - one["exposed_communication_s"]) for each, one in zip(whole, alone))
+    exposed = max(0.0, count * sum(one["exposed_communication_s"] for one in alone) / len(alone) - hidden) + once
+    each = sum(time / one["step_time_s"] * (one["energy_j"] or 0) for time, one in zip(passes, alone)) / len(alone)
+    return exposed, busy + rest - exposed, (count - len(alone)) * each + sum(one["energy_j"] or 0 for one in whole)
+
+
+def parts_of(schedule, at):
+    """Kinds of the stages that a device has."""
+    stages = {schedule.part(at, chunk) for chunk in (0, 1)} if schedule.name == "dualpipe" else {at}
+    return [part_of(stage, schedule.stages) for stage in sorted(stages)]
+
+
+def copied(problem, candidate):
+    """DualPipe has each stage on two devices, which add their gradients of both their stages."""
+    if candidate.schedule != "dualpipe":
+        return 0.0
+    level = problem.network.between(problem.network.devices // candidate.stages)
+    return 2 * (level.latency + problem.facts.gradients(candidate.inner, candidate.stages) / level.bandwidth)
+
+
+def hidden_in_pairs(one):
+    """What two passes exchange hides behind each other's computation, as far as that lasts (DeepSeek-V3, section 3.2.1)."""
+    return min(one["exposed_communication_s"], one["forward_s"] + one["backward_s"] - one["exposed_communication_s"])
+
+
+def scheduled(problem, candidate, alone, frozen):
+    schedule = schedules.Schedule(candidate.schedule, candidate.stages, candidate.microbatches, candidate.chunks)
+    weights = max(0.0, alone.get("middle", alone["last"])["backward_s"] - frozen["backward_s"]) if frozen else 0.0
+    times = [alone[part_of(at, candidate.stages)] for at in range(candidate.stages)]
+    stages = [pipeline.Stage(one["forward_s"], one["backward_s"], min(weights, one["backward_s"]), hidden_in_pairs(one)) for one in times]
+    return schedule, pipeline.run(schedule, stages, transfer_time(problem, candidate))
 
 
 def of_pipeline(problem, candidate, answers):
-    parts = [part_of(at, candidate.stages) for at in range(candidate.stages)]
-    alone = {part: answers.get(f"{part} alone", answers[part]) for part in set(parts)}
-    weights = max(0.0, answers.get("middle alone", answers["middle"])["backward_s"] - answers["frozen"]["backward_s"]) if "frozen" in answers else 0.0
-    schedule = schedules.Schedule(candidate.schedule, candidate.stages, candidate.microbatches, candidate.chunks)
-    stages = [schedules.Stage(alone[part]["forward_s"], alone[part]["backward_s"], min(weights, alone[part]["backward_s"])) for part in parts]
-    made = schedules.run(schedule, stages, transfer_time(problem, candidate))
-    rest = {part: max(0.0, answers[part]["step_time_s"] - alone[part]["forward_s"] - alone[part]["backward_s"]) for part in alone}
-    step = max(end + rest[part] for end, part in zip(made.ends, parts))
-    longest = max(alone, key=lambda part: alone[part]["step_time_s"])
-    exposed, computed, energy = work_of(candidate.microbatches, alone[longest], answers[longest], rest[longest])
+    parts = [part for part in ("first", "middle", "last") if part in answers]
+    alone = {part: answers.get(f"{part} alone", answers[part]) for part in parts}
+    schedule, made = scheduled(problem, candidate, alone, answers.get("frozen"))
+    rest = {part: max(0.0, answers[part]["step_time_s"] - alone[part]["forward_s"] - alone[part]["backward_s"]) for part in parts}
+    own = [parts_of(schedule, at) for at in range(candidate.stages)]
+    step = max(end + sum(rest[part] for part in each) for end, each in zip(made.ends, own)) + copied(problem, candidate)
+    busiest = max(range(candidate.stages), key=made.busy.__getitem__)
+    its = own[busiest]
+    exposed, computed, energy = work_of(candidate.microbatches, made.busy[busiest], [alone[part] for part in its], [answers[part] for part in its],
+                                        sum(rest[part] for part in its))
+    one = answers[its[-1]]
     kept = answers["kept"]["output_bytes"]
-    memory = max(answers[part]["peak_memory_bytes"] + max(0.0, held - 1) * kept for part, held in zip(parts, made.held))
+    memory = max(sum(answers[part]["peak_memory_bytes"] for part in each) + max(0.0, held - len(each)) * kept for each, held in zip(own, made.held))
     return common(problem, candidate, step, {
-        "sigma_s": (answers[longest]["step_time_sigma_s"] or 0.0) / answers[longest]["step_time_s"] * step, "compute_s": computed, "exposed_s": exposed,
-        "bubble": 1 - max(made.busy) / max(made.ends), "peak_memory_bytes": memory,
-        "energy_j": energy * problem.network.devices, "products_s": candidate.microbatches * alone[longest]["products_s"]})
+        "sigma_s": (one["step_time_sigma_s"] or 0.0) / one["step_time_s"] * step, "compute_s": computed, "exposed_s": exposed,
+        "bubble": 1 - max(made.busy) / max(made.ends), "peak_memory_bytes": memory, "energy_j": energy * problem.network.devices})

@@ -44,22 +44,21 @@ def phase_of(name):
 
 
 def phases(blocks):
-    """Times of the forward pass, the backward pass and the rest, which add up to the step; and of the loop over microbatches, where there is one."""
+    """Times of the forward pass, the backward pass and the rest, which add up to the step; and of the loops over microbatches and layers."""
     names = [phase_of(name) for name in blocks["names"]]
-    repeated = ["/while/body" in name.partition("jvp")[0] for name in blocks["names"]]
-    sums = {"forward_s": 0, "backward_s": 0, "update_s": blocks["idle_ps"], "accumulation_s": 0}
+    before, after = zip(*(name.partition("jvp")[::2] for name in blocks["names"]))
+    sums = {"forward_s": 0, "backward_s": 0, "update_s": blocks["idle_ps"], "accumulation_s": 0, "layers_s": 0}
     for name, time in zip(blocks["name"], blocks["time_ps"]):
         sums[names[name]] += time
-        sums["accumulation_s"] += time if repeated[name] else 0
+        for loop, place in (("accumulation_s", before), ("layers_s", after)):
+            sums[loop] += time if "/while/body" in place[name] else 0
     return {name: time * 1e-12 for name, time in sums.items()}
 
 
 def figures(result):
-    kinds = {each["name"]: each["time_ps"] for each in result["where_time_goes"]["by_kind"]}
-    products = sum(kinds.get(kind, 0) for kind in ("matmul", "attention")) * 1e-12 / result["npus"]
     memory = result["memory"] or {}
     return {name: result[name] for name in TAKEN} | phases(result["block_times"]) | {
-        "products_s": products, "argument_bytes": memory.get("argument_bytes"), "output_bytes": memory.get("output_bytes")}
+        "argument_bytes": memory.get("argument_bytes"), "output_bytes": memory.get("output_bytes")}
 
 
 def answer(folder, hespas, request):

@@ -39,7 +39,7 @@ def options(words):
     parser.add_argument("--price", type=float, default=0, help="of one device and hour (default: the device's)")
     parser.add_argument("--axes", default="pipeline,data,fsdp,context,tensor,expert", help="which axes may be larger than 1")
     parser.add_argument("--remat", default=REMATS, help="MaxText's policies to try")
-    parser.add_argument("--schedule", default=SCHEDULES, help="pipeline schedules: gpipe, 1f1b, interleaved-CHUNKS, zb-h1")
+    parser.add_argument("--schedule", default=SCHEDULES, help="pipeline schedules: gpipe, 1f1b, interleaved-CHUNKS, zb-h1, dualpipe")
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="a setting of the configuration")
     parser.add_argument("--top", type=int, default=10, help="how many to show")
     parser.add_argument("--evaluations", type=int, default=100, help="most candidates that are estimated")
@@ -88,9 +88,9 @@ def listed(text, known, what):
 def schedules_of(text):
     found = []
     for name in text.split(","):
-        match = re.fullmatch(r"(gpipe|1f1b|zb-h1)|(interleaved)-([2-9]|\d\d+)", name)
+        match = re.fullmatch(r"(gpipe|1f1b|zb-h1|dualpipe)|(interleaved)-([2-9]|\d\d+)", name)
         if not match:
-            raise Refused(f"`{name}` is no schedule; known are gpipe, 1f1b, interleaved-CHUNKS and zb-h1", status=2)
+            raise Refused(f"`{name}` is no schedule; known are gpipe, 1f1b, interleaved-CHUNKS, zb-h1 and dualpipe", status=2)
         found.append((match.group(1) or match.group(2), int(match.group(3) or 1)))
     return tuple(found)
 

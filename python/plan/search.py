@@ -8,9 +8,11 @@ import dataclasses
 
 import bounds
 import costs
+import floors
 
 SAME = 0.999  # flags that save less are left out
 WAVE = 6  # groups of candidates that are estimated together
+FLOORS = 2  # most lower bounds from programs, as a multiple of the estimates; each takes a fifth of one's time
 OBJECTIVES = {"tokens_per_s": "step_time_s", "cost": "cost", "energy": "energy_j"}
 
 
@@ -19,7 +21,7 @@ class Search:
         self.problem, self.options, self.kept = problem, options, kept
         self.funnel = collections.Counter()
         self.answers, self.rows, self.failed, self.seen = {}, [], [], set()
-        self.ratios, self.products = {}, {}
+        self.ratios, self.floors = {}, {}
         self.waiting = []
         for candidate in found:
             if bounds.state(problem, candidate) > problem.capacity:
@@ -31,7 +33,6 @@ class Search:
             else:
                 self.waiting.append(candidate)
         self.guesses = {candidate: self.guess(candidate) for candidate in self.waiting}
-        self.bounds = {candidate: bounds.time(problem, candidate) for candidate in self.waiting}
 
     def guess(self, candidate):
         """Whether it will hardly fit, and its likely time."""
@@ -46,7 +47,7 @@ class Search:
         over, time = self.guesses[candidate]
         kind = self.kind(candidate)
         ratio = next((self.ratios[key] for key in (kind, kind[:3], kind[:1]) if key in self.ratios), 1.0)
-        return over, time * ratio
+        return over, max(time * ratio, self.bound(candidate))
 
     def wave(self):
         """The likeliest of different kinds, each with all its schedules, as these share programs."""
@@ -70,12 +71,22 @@ class Search:
         fitting = [row for row in self.rows if row["fits"]]
         return sorted(fitting, key=lambda row: (row[self.objective], row["name"]))
 
+    def bound(self, candidate):
+        own = bounds.time(self.problem, candidate)
+        figures = self.floors.get(floors.kind(candidate)) if not candidate.flags else None
+        return max(own, floors.time(self.problem, candidate, figures)) if figures else own
+
     def least(self, candidate):
         """The objective that the candidate cannot be below."""
-        time = max(self.bounds[candidate], self.products.get(self.kind(candidate), 0.0))
+        time = self.bound(candidate)
         if self.options.objective == "cost":
             return time * self.problem.network.devices * self.problem.price / 3600
         return time if self.options.objective == "tokens_per_s" else 0.0
+
+    def faster(self, row):
+        """How many configurations are better than a row, and how many more their lower bounds let be so."""
+        known = sum(other[self.objective] < row[self.objective] for other in self.best)
+        return known, sum(self.least(candidate) < row[self.objective] for candidate in self.waiting if candidate not in self.seen)
 
     def prune(self):
         """Drops what cannot come among the best, and larger microbatches of what did not fit."""
@@ -101,9 +112,27 @@ class Search:
     async def run(self, workers, told):
         while self.waiting and self.funnel["estimated"] < self.options.evaluations:
             await self.estimate(workers, self.wave())
+            await self.floor(workers)
+            self.prune()
+            told(self)
+        while len(self.floors) < FLOORS * self.options.evaluations and await self.floor(workers):
             self.prune()
             told(self)
         self.funnel["not visited"] = len(self.waiting)
+
+    async def floor(self, workers):
+        """Lower bounds from programs for those layers that most of the waiting candidates have."""
+        alike = {}
+        for candidate in self.waiting:
+            if candidate not in self.seen:
+                alike.setdefault(floors.kind(candidate), []).append(candidate)
+        new = sorted((kind for kind in alike if kind not in self.floors), key=lambda kind: (-len(alike[kind]), kind))[:2 * WAVE]
+        wanted = {kind: floors.request(self.problem, alike[kind][0]) for kind in new}
+        asked = {kind: request for kind, request in wanted.items() if request}
+        self.floors |= dict.fromkeys(new)
+        for kind, answer in zip(asked, await asyncio.gather(*(workers.ask(self.asked(request)) for request in asked.values()))):
+            self.floors[kind] = answer.get("figures")
+        return bool(new)
 
     async def visit(self, workers, alike, most):
         """Estimates the likeliest of some candidates, the answer to a question beside the search."""
@@ -142,14 +171,13 @@ class Search:
             return
         row = costs.figures(self.problem, candidate, {part: answer["figures"] for part, answer in answers.items()})
         self.rows.append({"name": str(candidate), "candidate": candidate, "microbatches": candidate.microbatches,
-                          "bound_s": bounds.time(self.problem, candidate), "state_bytes": bounds.state(self.problem, candidate), **row})
+                          "state_bytes": bounds.state(self.problem, candidate), **row})
         if not row["fits"]:
             self.funnel["estimated, but does not fit"] += 1
         kind = self.kind(candidate)
         ratio = row["step_time_s"] / self.guesses[candidate][1]
         for key in (kind, kind[:3], kind[:1]):
             self.ratios[key] = min(self.ratios.get(key, float("inf")), ratio)
-        self.products[kind] = min(self.products.get(kind, float("inf")), row["products_s"])
 
 
 def without_microbatch(candidate):

@@ -49,6 +49,7 @@ async def estimated(workers, row, remat, folder):
     import maxtext_config
     import megatron
     import network
+    import pipeline
     import schedules
     from facts import facts
 
@@ -61,7 +62,7 @@ async def estimated(workers, row, remat, folder):
             return answer["error"]
         answers[part] = answer["figures"]
     schedule = schedules.Schedule(candidate.schedule, candidate.stages, candidate.microbatches, candidate.chunks)
-    held = schedules.run(schedule, [schedules.Stage(1.0, 2.0)] * candidate.stages).held
+    held = pipeline.run(schedule, [pipeline.Stage(1.0, 2.0)] * candidate.stages).held
     return {"step_time_s": megatron.step_time(problem, candidate, answers),
             "peak_memory_bytes": megatron.peak_memory(maxtext_config.configuration(keys), candidate, held)}
 

@@ -44,7 +44,7 @@ async def compared(text, found, search, workers):
 
 
 def terms(row):
-    return {**row, "rest_s": row["step_time_s"] - row["compute_s"] - row["exposed_s"]}
+    return {**row, "rest_s": round(row["step_time_s"] - row["compute_s"] - row["exposed_s"], 12) + 0.0}
 
 
 def told(row, best, capacity):

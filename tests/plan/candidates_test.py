@@ -90,8 +90,12 @@ class Answers(unittest.TestCase):
 
     def test_meshes_in_jax(self):
         candidate = Candidate((("pipeline", 4), ("fsdp", 16), ("tensor", 8)), (("fsdp", 16),), 1, 8, "full", 0, "1f1b")
-        self.assertEqual(commands.mesh(candidate), {"axis_names": ["pipeline", "fsdp", "tensor"], "shape": [4, 16, 8], "between_nodes": [4, 16, 1],
+        self.assertEqual(commands.mesh(candidate, 8), {"axis_names": ["pipeline", "fsdp", "tensor"], "shape": [4, 16, 8], "between_nodes": [4, 16, 1],
                                                     "within_nodes": [1, 1, 8]})
+
+    def test_small_stages_share_a_node(self):
+        found = commands.mesh(Candidate((("pipeline", 8), ("data", 2)), (), 1, 8, "full", 0, "1f1b"), 8)
+        self.assertEqual((found["between_nodes"], found["within_nodes"]), ([2, 1], [4, 2]))
 
 
 if __name__ == "__main__":

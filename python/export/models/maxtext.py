@@ -83,7 +83,13 @@ def gradients_of(config, split, weights, batch):
     parts = jax.tree.map(lambda array: array.reshape(config.accumulate, -1, array.shape[1]), batch)
     parts = jax.tree.map(lambda array: lax.with_sharding_constraint(array, split.sharding(array.shape, (None, "batch", "length"))), parts)
     zeros = jax.tree.map(functools.partial(jnp.zeros_like, dtype=F32 if config.main_weights else None), weights)
-    return lax.scan(lambda sums, part: (jax.tree.map(jnp.add, sums, value_and_gradients(weights, part)), None), (jnp.zeros((), F32), zeros), parts)[0]
+
+    def one(part):
+        value, gradients = value_and_gradients(weights, part)
+        return value, whole_gradients(config, split, gradients) if config.shard_gradients else gradients
+
+    return lax.scan(lambda sums, part: (jax.tree.map(jnp.add, sums, one(part)), None),
+                    (jnp.zeros((), F32), whole_gradients(config, split, zeros) if config.shard_gradients else zeros), parts)[0]
 
 
 def of_scales(path):
@@ -104,11 +110,15 @@ def updated(config, weights, gradients, state):
 
 
 def whole_gradients(config, split, gradients):
-    """With ZeRO 1 the sums over the data axis are finished before the optimiser takes its part, as else its sharding would reach into the loop."""
+    """With ZeRO 1 the sums over the data axis are finished before the optimiser takes its part, as else its sharding would reach into the loop.
+
+    With ZeRO 2 each device has its part of the sums, too.
+    """
     if not config.shard_optimizer:
         return gradients
+    place = split.over_data if config.shard_gradients else split.sharding
     described = {name: leaf for name, leaf in shapes(config).items() if name in gradients}
-    return jax.tree.map(lambda leaf, g: lax.with_sharding_constraint(g, split.sharding(*leaf)), described, gradients, is_leaf=is_leaf)
+    return jax.tree.map(lambda leaf, g: lax.with_sharding_constraint(g, place(*leaf)), described, gradients, is_leaf=is_leaf)
 
 
 def train_step(config, split, weights, state, batch):
