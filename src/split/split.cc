@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <set>
+
 #include "ir/attributes/attribute.h"
 #include "ir/walk.h"
 #include "split/program.h"
@@ -66,8 +68,7 @@ void FillHashes(const ir::Module& module, bool callee_names, graph::BlockGraph& 
 // Collectives that no block shows to the network, because they are deeper than in `main`.
 void WarnOfHiddenCollectives(const ir::Module& module, const Program& program, const Schedule& schedule,
                              Diagnostics& diagnostics) {
-  size_t hidden = 0;
-  ir::OpId first;
+  std::set<ir::OpId> hidden;
   std::vector<bool> visited(module.op_count(), false);
   std::vector<ir::OpId> todo;
   std::vector<bool> seen(program.ops.size(), false);
@@ -81,10 +82,7 @@ void WarnOfHiddenCollectives(const ir::Module& module, const Program& program, c
     const ir::OpId op = todo.back();
     todo.pop_back();
     const auto visit = [&](ir::OpId inner) {
-      if (ir::IsCollective(module.kind(inner))) {
-        ++hidden;
-        if (!first.valid() || inner < first) first = inner;
-      }
+      if (const ir::OpId collective = CollectiveOf(module, inner); collective.valid()) hidden.insert(collective);
       if (ir::Traits(module.kind(inner)).sort != ir::OpSort::kCall) return;
       const std::string_view* callee = module.attribute(inner, "callee");
       if (callee == nullptr) return;
@@ -96,11 +94,11 @@ void WarnOfHiddenCollectives(const ir::Module& module, const Program& program, c
     visit(op);
     ir::WalkNested(module, op, visit);
   }
-  if (hidden == 0) return;
+  if (hidden.empty()) return;
   diagnostics.Warning(kHiddenCollective,
                       fmt::format("{} collective{} inside calls, loops or branches {} not simulated on the network",
-                                  hidden, hidden == 1 ? "" : "s", hidden == 1 ? "is" : "are"),
-                      module.location(first));
+                                  hidden.size(), hidden.size() == 1 ? "" : "s", hidden.size() == 1 ? "is" : "are"),
+                      module.location(*hidden.begin()));
 }
 
 }  // namespace

@@ -92,6 +92,31 @@ ENTRY %main (x: f32[64,64]) -> f32[64,64] {
         self.assertNotIn("W0932", run("run", file("tiled.hlo", text), "--device", "TPUv5p").stderr)
 
 
+class HiddenCollectiveTest(unittest.TestCase):
+    LOOP = """%one = stablehlo.constant dense<1.0> : tensor<f32>
+%0 = stablehlo.while(%i = %x) : tensor<f32>
+cond {
+  %s = "stablehlo.all_reduce"(%i) <{replica_groups = dense<[[0, 1, 2, 3]]> : tensor<1x4xi64>}> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %sum = stablehlo.add %a, %b : tensor<f32>
+    stablehlo.return %sum : tensor<f32>
+  }) : (tensor<f32>) -> tensor<f32>
+  %p = stablehlo.compare LT, %s, %one : (tensor<f32>, tensor<f32>) -> tensor<i1>
+  stablehlo.return %p : tensor<i1>
+} do {
+  %n = stablehlo.tanh %i : tensor<f32>
+  stablehlo.return %n : tensor<f32>
+}
+return %0 : tensor<f32>"""
+
+    def test_one_in_a_condition_is_told_whether_it_is_split_into_start_and_done_or_not(self):
+        text = main(self.LOOP, "%x: tensor<f32>", "tensor<f32>", "attributes {mhlo.num_partitions = 1 : i32, mhlo.num_replicas = 4 : i32} ")
+        for optimise in ("auto", "none"):
+            with self.subTest(optimise=optimise):
+                done = run("run", file("condition.mlir", text), "--device", "A100_SXM_40GB", "--system", "A100_SXM_40GB_4GPU", "--optimise", optimise)
+                self.assertIn("W0502]: 1 collective inside", done.stderr)
+
+
 class RubbishTest(unittest.TestCase):
     def test_is_one_error(self):
         rubbish = ["hello world\nthis is rubbish\n foo = bar ( baz\n{{{\n", "#include <stdio.h>\nint main() { return 0; }\n",
