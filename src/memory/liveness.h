@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "ir/module.h"
+#include "memory/buffers/aliasing.h"
 #include "memory/buffers/donation.h"
 
 namespace hespas::memory {
@@ -62,6 +63,7 @@ class BufferSizes {
 struct BlockToAnalyse {
   ir::BlockId block;
   const BufferSizes& sizes;
+  InPlaceReuse& reuse;
   std::span<const ir::OpId> order;     // all ops but the terminator
   bool is_main = false;                // results and arguments are in buffers of the caller
   const Donation* donation = nullptr;  // main only

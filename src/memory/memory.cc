@@ -42,7 +42,8 @@ class Curve {
         options_(options),
         block_(module.body(module.main())),
         on_cpu_(options.on_cpu || ir::IsScheduledForCpu(module)),
-        sizes_(module, on_cpu_ ? memory::kCpuAlignment : memory::kGpuAlignment) {}
+        sizes_(module, on_cpu_ ? memory::kCpuAlignment : memory::kGpuAlignment),
+        reuse_(module, on_cpu_) {}
 
   MemoryCurve Run() {
     if (!block_.valid()) return {};
@@ -75,10 +76,11 @@ class Curve {
     liveness_ = Analyse(order_, inside);
   }
 
-  memory::Liveness Analyse(const std::vector<ir::OpId>& order, const memory::InsideByOp& inside) const {
+  memory::Liveness Analyse(const std::vector<ir::OpId>& order, const memory::InsideByOp& inside) {
     return memory::Analyse(module_,
                            {.block = block_,
                             .sizes = sizes_,
+                            .reuse = reuse_,
                             .order = order,
                             .is_main = true,
                             .donation = &donation_,
@@ -224,6 +226,7 @@ class Curve {
   ir::BlockId block_;
   bool on_cpu_;
   memory::BufferSizes sizes_;
+  memory::InPlaceReuse reuse_;
   memory::Donation donation_;
   std::vector<ir::OpId> order_;
   memory::Liveness liveness_;

@@ -17,7 +17,7 @@ using ir::OpSort;
 class Regions {
  public:
   Regions(const ir::Module& module, const BufferSizes& sizes, const InsideOptions& options)
-      : module_(module), sizes_(sizes), options_(options) {}
+      : module_(module), sizes_(sizes), reuse_(module, options.on_cpu), options_(options) {}
 
   InsideByOp Run() {
     Enter(module_.main());
@@ -92,6 +92,7 @@ class Regions {
       return Analyse(module_,
                      {.block = block,
                       .sizes = sizes_,
+                      .reuse = reuse_,
                       .order = order,
                       .loop = loop,
                       .on_cpu = options_.on_cpu,
@@ -121,6 +122,7 @@ class Regions {
 
   const ir::Module& module_;
   const BufferSizes& sizes_;
+  InPlaceReuse reuse_;
   const InsideOptions& options_;
   InsideByOp inside_;
   std::unordered_map<uint32_t, Inside> functions_;

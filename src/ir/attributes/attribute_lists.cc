@@ -107,6 +107,26 @@ size_t PayloadEnd(std::string_view text) {
   return std::string_view::npos;
 }
 
+// "1, 2, 3", as nearly all lists are; false where anything else is there.
+bool ScanPlain(std::string_view text, std::vector<int64_t>& out) {
+  const char* at = text.data();
+  const char* end = at + text.size();
+  const auto skip = [&] {
+    while (at != end && *at == ' ') ++at;
+  };
+  for (skip(); at != end; skip()) {
+    int64_t value = 0;
+    const auto [next, error] = std::from_chars(at, end, value);
+    if (error != std::errc() || static_cast<int64_t>(out.size()) >= kMaxDecoded) return false;
+    out.push_back(value);
+    at = next;
+    skip();
+    if (at == end) return true;
+    if (*at++ != ',') return false;
+  }
+  return out.empty();
+}
+
 }  // namespace
 
 bool DecodeIntegers(std::string_view text, std::vector<int64_t>& out) {
@@ -123,9 +143,13 @@ bool DecodeIntegers(std::string_view text, std::vector<int64_t>& out) {
     if (!text.starts_with('<') || !text.ends_with('>')) return false;
     text = text.substr(1, text.size() - 2);
     const size_t colon = text.find(':');
-    return colon == std::string_view::npos || NestedList{out}.Scan(text.substr(colon + 1));
+    if (colon == std::string_view::npos || ScanPlain(text.substr(colon + 1), out)) return true;
+    out.clear();
+    return NestedList{out}.Scan(text.substr(colon + 1));
   }
   if (!text.starts_with('[') && !text.starts_with('{') && !text.starts_with('(')) return false;
+  if (text.starts_with('[') && text.ends_with(']') && ScanPlain(text.substr(1, text.size() - 2), out)) return true;
+  out.clear();
   return NestedList{out}.Scan(text);
 }
 

@@ -20,7 +20,8 @@ std::optional<Dimensions> ListEntry(const std::vector<Entry>& entries, std::stri
 // Reads entries into the lists and numbers they name. Absent lists stay empty, absent numbers stay as they are.
 class EntryReader {
  public:
-  explicit EntryReader(std::string_view text) : entries_(Entries(text)) {}
+  explicit EntryReader(std::string_view text) : EntryReader(Entries(text)) {}
+  explicit EntryReader(std::vector<Entry> entries) : entries_(std::move(entries)) {}
 
   EntryReader& List(std::string_view name, Dimensions& out) {
     auto values = ListEntry(entries_, name);
@@ -189,9 +190,10 @@ std::optional<DotDimensions> DotDimensionsOf(const Module& module, OpId op) {
   if (!text && module.kind(op) == OpKind::kDot) return PlainDotDimensions(module, op);
   if (!text) return PrettyDotDimensions(module, op);
   // ragged_dot nests the plain numbers as `dot_dimension_numbers = <...>`.
-  const auto nested = FindEntry(Entries(*text), "dot_dimension_numbers");
+  std::vector<Entry> entries = Entries(*text);
+  if (const auto nested = FindEntry(entries, "dot_dimension_numbers")) entries = Entries(*nested);
   DotDimensions dims;
-  EntryReader reader(nested.value_or(*text));
+  EntryReader reader(std::move(entries));
   reader.List("lhs_batching_dimensions", dims.lhs_batching)
       .List("rhs_batching_dimensions", dims.rhs_batching)
       .List("lhs_contracting_dimensions", dims.lhs_contracting)

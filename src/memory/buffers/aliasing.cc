@@ -224,4 +224,14 @@ bool MayReuseInPlace(const ir::Module& module, ir::OpId op, size_t result, size_
   return PointwiseBody(module, body, operand, to.element_count(), on_cpu);
 }
 
+bool InPlaceReuse::May(ir::OpId op, size_t result, size_t operand) {
+  if (module_.kind(op) != OpKind::kFusion) return MayReuseInPlace(module_, op, result, operand, on_cpu_);
+  const size_t operands = module_.op(op).operand_count;
+  auto& answers = known_[op.value];
+  answers.resize(operands * module_.op(op).result_count);
+  auto& answer = answers[result * operands + operand];
+  if (!answer) answer = MayReuseInPlace(module_, op, result, operand, on_cpu_);
+  return *answer;
+}
+
 }  // namespace hespas::memory

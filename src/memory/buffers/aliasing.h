@@ -7,6 +7,8 @@
 
 #include <cstdint>
 #include <optional>
+#include <unordered_map>
+#include <vector>
 
 #include "ir/module.h"
 
@@ -21,6 +23,18 @@ std::optional<size_t> UpdatedOperand(const ir::Module& module, ir::OpId op, size
 // Whether result `i` may be written over operand `operand`: each element is read where it is written.
 // `on_cpu`: XLA's CPU compiler does not see that reshapes inside a fusion move nothing.
 bool MayReuseInPlace(const ir::Module& module, ir::OpId op, size_t result, size_t operand, bool on_cpu);
+
+// The same for one module, asked again for each order of its ops: each answer is looked for once.
+class InPlaceReuse {
+ public:
+  InPlaceReuse(const ir::Module& module, bool on_cpu) : module_(module), on_cpu_(on_cpu) {}
+  bool May(ir::OpId op, size_t result, size_t operand);
+
+ private:
+  const ir::Module& module_;
+  bool on_cpu_;
+  std::unordered_map<uint32_t, std::vector<std::optional<bool>>> known_;  // of fusions, by result and operand
+};
 
 // The start of an asynchronous op for its end or update; invalid for other ops.
 ir::OpId AsyncStartOf(const ir::Module& module, ir::OpId op);

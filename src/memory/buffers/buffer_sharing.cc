@@ -39,8 +39,7 @@ bool BufferSharing::MayAssignBuffer(ir::OpId op, size_t i, uint32_t buffer, uint
   if (last_use_[Root(buffer)] < at) return true;
   const auto operands = module_.operands(op);
   for (size_t k = 0; k < operands.size(); ++k) {
-    if (Find(operands[k]) == Root(buffer) && UpdatedOperand(module_, op, i) != k &&
-        !MayReuseInPlace(module_, op, i, k, what_.on_cpu))
+    if (Find(operands[k]) == Root(buffer) && UpdatedOperand(module_, op, i) != k && !what_.reuse.May(op, i, k))
       return false;
   }
   return true;
@@ -117,7 +116,7 @@ void BufferSharing::AssignChain(ir::OpId op, size_t i, uint32_t buffer, uint32_t
   if (last_use_[last] != at) return;
   const auto operands = module_.operands(op);
   for (size_t k = 0; k < operands.size(); ++k) {
-    if (Find(operands[k]) != last || !MayReuseInPlace(module_, op, i, k, what_.on_cpu)) continue;
+    if (Find(operands[k]) != last || !what_.reuse.May(op, i, k)) continue;
     for (const uint32_t step : chain) Join(buffer, step);
     return;
   }
@@ -131,7 +130,7 @@ void BufferSharing::ReuseInPlace(ir::OpId op, size_t i, uint32_t at) {
     const uint32_t from = Find(operands[k]);
     if (from == kNever || !Dies(from, at) || reused_by_[from] != kNever) continue;
     if (what_.sizes.Of(values_[from]) != what_.sizes.Of(module_.result(op, i))) continue;
-    if (!MayReuseInPlace(module_, op, i, k, what_.on_cpu)) continue;
+    if (!what_.reuse.May(op, i, k)) continue;
     reused_by_[from] = result;
     reused_directly_[from] = !taken && values_[from] == operands[k] && IsOnlyResult(operands[k]);
     taken = taken || reused_directly_[from];
