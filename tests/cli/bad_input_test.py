@@ -1,4 +1,5 @@
 """What goes wrong for users: each mistake has its own error with a remedy, and leaves no half-written file."""
+import json
 import os
 import pathlib
 import tempfile
@@ -22,6 +23,16 @@ class BadInput(unittest.TestCase):
         try:
             del os.environ["HESPAS_DEVICE"]
             self.fails("run", LLAMA, status=2, says=("E0927", "--device NAME", "H100_80GB"))
+        finally:
+            os.environ.update(DEVICE)
+
+    def test_a_system_names_its_device(self):
+        try:
+            del os.environ["HESPAS_DEVICE"]
+            for system in ("A100_SXM_40GB_4GPU", "A100_SXM_40GB 4"):
+                told = run("run", LLAMA, "--system", system, "--format", "json")
+                self.assertEqual(json.loads(told.stdout)["device"], "A100_SXM_40GB", told.stderr)
+            self.fails("run", LLAMA, "--system", "no such system", status=2, says=("E0927",))
         finally:
             os.environ.update(DEVICE)
 
