@@ -15,6 +15,7 @@ struct ServeCommand {
   std::string link;
   std::string output;
   bool search = false;
+  bool explain = false;
   Format format = Format::kTable;
 };
 
@@ -99,7 +100,9 @@ void RunServe(ServeCommand& c, Console& console) {
     if (const Status written = driver::WriteServeFolder(*answer, c.output); !written)
       return console.Fail(written.error());
   }
-  Print(c.format == Format::kJson ? driver::ToJson(*answer) : RenderTable(AsTable(*answer), c.format));
+  if (c.format == Format::kJson) return Print(driver::ToJson(*answer));
+  Print(RenderTable(AsTable(*answer), c.format));
+  if (c.explain) Print("\n" + RenderTable(driver::ExplainTable(*answer), c.format));
 }
 
 void RunSearch(const ServeCommand& c, Console& console) {
@@ -120,7 +123,8 @@ void AddServeCommand(CLI::App& app, Console& console) {
   AddLoad(command, *c);
   AddEngine(command, *c);
   command.add_option("--slo", c->options.slo, "limits of a good answer: ttft=2s,tpot=50ms");
-  command.add_option("--price", c->options.price, "USD of a device and hour")->check(Positive());
+  AddPriceOption(command, c->options.price);
+  command.add_flag("--explain", c->explain, "also the kernels of a decode step at the run's mean batch, longest first");
   command.add_flag("--require-fit", c->options.require_fit, "a model that does not fit is an error");
   command.add_flag("--search", c->search,
                    "try all layouts of the devices (--device and --weights may be lists) under --slo or over loads");

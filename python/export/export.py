@@ -188,7 +188,7 @@ def source_of(arguments, ready):
             raise Refused(f"`{arguments.program}` is no model of MaxText", "--maxtext takes CONFIG.yml or one of the ready llama3-*", 2)
         return {"maxtext": True, "ready": arguments.program}, arguments.program + "-maxtext"
     if ready is not None:
-        return {"maxtext": False, "ready": arguments.program}, arguments.program
+        return {"maxtext": False, "ready": arguments.program}, arguments.program.removesuffix(".json")
     path, _, function = (arguments.program, "", "") if arguments.maxtext else arguments.program.partition(":")
     kinds = (".yml", ".yaml") if arguments.maxtext else (".py",)
     if not path.endswith(kinds):
@@ -204,6 +204,9 @@ def requests(arguments, folder):
     """What lower.py is asked for, one a combination of parameters, with what the files' descriptions say of it."""
     import models
 
+    if arguments.program.endswith(".json"):  # a model's own configuration
+        arguments.set.append(f"model={pathlib.Path(arguments.program).resolve()}")
+        arguments.program = models.CONFIGURATION
     ready = models.READY.get(arguments.program)
     source, usual_name = source_of(arguments, ready)
     axes, devices = [], arguments.target_devices
@@ -226,8 +229,9 @@ def requests(arguments, folder):
 def show_list():
     import models
 
-    width = max(map(len, models.READY))
-    for name, ready in models.READY.items():
+    shown = {name: ready for name, ready in models.READY.items() if ready.listed}
+    width = max(map(len, shown))
+    for name, ready in shown.items():
         print(f"{name:<{width}}  {','.join(f'{axis}={size}' for axis, size in ready.axes.items()):<10}  {ready.summary}")
 
 

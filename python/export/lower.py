@@ -20,6 +20,7 @@ import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
+from models.refused import Refused  # noqa: E402
 from partition import MOST_DEVICES, NotPartitioned, failure_of, partitioned_hlo, whole_dump  # noqa: E402
 
 
@@ -31,10 +32,6 @@ def prepare_environment(devices):
     os.environ["JAX_ENABLE_COMPILATION_CACHE"] = "false"
     os.environ.setdefault("JAX_TRACEBACK_IN_LOCATIONS_LIMIT", "1")  # the names are wanted, with the line that wrote the operation
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-
-
-class Refused(Exception):
-    """What the user did; shown without a traceback."""
 
 
 def make_mesh(axes, devices):
@@ -133,7 +130,7 @@ def lowered_programs(request):
     if request["maxtext"]:
         import maxtext_step
 
-        yield "", maxtext_step.lowered(request)
+        yield "", maxtext_step.lowered(request), ""
         return
     mesh = make_mesh(request["axes"], request["devices"])
     if request.get("ready"):
@@ -141,9 +138,9 @@ def lowered_programs(request):
 
         for suffix, step in models.programs(request["ready"], mesh, request["parameters"]):
             with mesh:
-                yield suffix, step.lower()
+                yield suffix, step.lower(), step.platform
     else:
-        yield "", lower_user_program(request, mesh)
+        yield "", lower_user_program(request, mesh), ""
 
 
 # --- partitioning ------------------------------------------------------------------------------------------------------------
@@ -198,7 +195,7 @@ def versions():
 
 
 def export(request):
-    for suffix, lowered in lowered_programs(request):
+    for suffix, lowered, platform in lowered_programs(request):
         name = request["name"] + (f"-{suffix}" if suffix else "")
         module = lowered.compiler_ir("stablehlo")
         text = program_text_of(module)
@@ -209,8 +206,16 @@ def export(request):
             if stage == "lowered" or common["partitions"] == 1:
                 write(path, text)
             else:
-                write(path, partitioned_stablehlo(partitioned_hlo(lowered)))
+                write(path, partitioned_stablehlo(partitioned(lowered, text, common["partitions"], platform)))
             print(json.dumps({"file": path, "stage": stage, **common, "flags": os.environ["XLA_FLAGS"]}), flush=True)
+
+
+def partitioned(lowered, text, devices, platform):
+    """HLO of what each device runs. A CPU cannot compile another platform's kernels to the end."""
+    if not platform:
+        return partitioned_hlo(lowered)
+    with tempfile.TemporaryDirectory(prefix="hespas-") as folder:
+        return dumped_in_child(text, devices, folder)
 
 
 def dumped_in_child(text, devices, folder):

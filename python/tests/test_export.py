@@ -146,7 +146,8 @@ class Files(Export):
                  ([self.file, "--axes", "fsdp=4", "--devices", 3], 2, "axes have 4"), ([self.file, "--axes", "fsdp"], 2, "NAME=SIZE"),
                  ([f"{self.file}:square"], 5, "axis: fsdp"), ([f"{self.file}:square", "--arg", "f32(3)"], 5, "f32(3)"),
                  ([f"{self.file}:square", "--arg", "f32[8]@c"], 5, "no axis `c`"), ([self.file, "--target", "H900"], 1, "H900"),
-                 ([self.file, "--target", "MI300X"], 1, "NVIDIA"),
+                 ([self.file, "--target", "MI300X"], 1, "NVIDIA"), (["llama3-8b-decode", "--devices", 5], 5, "5 tensor ranks"),
+                 (["llama3-8b-decode", "--set", "weights=fp9"], 5, "fp9"), ([self.folder / "config.json"], 5, "No such file"),
                  ([self.file, "--target", "TPUv3", "--synchronous"], 2, "XLA's GPU compiler"), ([self.folder / "c.yml"], 2, "--maxtext"),
                  (["gemm", "--maxtext"], 2, "no model of MaxText"), ([self.folder / "c.yml", "--maxtext"], 1, "no file"))
         for arguments, status, word in cases:
@@ -169,6 +170,9 @@ class Ready(Export):
         ("moe-ragged", "--set", "tokens=1024"): {"all_reduce": 1},
         ("gpt-prefill", "--set", "layers=2", "--set", "batch=2"): {"all_reduce": 4},
         ("gpt-decode", "--set", "layers=2", "--set", "context=256"): {"all_reduce": 4},
+        # embedding, two a layer; logits
+        ("llama3-8b-decode", "--devices", "4", "--set", "layers=2"): {"all_reduce": 5, "all_gather": 1},
+        ("mixtral-8x7b-mixed", "--devices", "2", "--set", "layers=2"): {"all_reduce": 5, "all_gather": 1},
         # 8 microbatches and 4 stages: 11 ticks, each passes on; and back again
         ("pipeline-gpipe", "--set", "rows=64", "--set", "width=128"): {"collective_permute": 20},
         ("pipeline-1f1b", "--set", "rows=64", "--set", "width=128"): {"collective_permute": 20},
@@ -187,6 +191,22 @@ class Ready(Export):
                     self.assertGreaterEqual(found.get(kind, 0), count, found)
                 if not wanted:
                     self.assertEqual(found, {})
+
+    def test_steps_of_servers(self):
+        """Each family lowers; a decode step takes what `hespas serve` prices, kernel by kernel, and writes its caches in place."""
+        for program, settings in (("llama3-8b-prefill", ["weights=fp8"]), ("qwen3-30b-a3b-decode", []), ("gpt-oss-20b-mixed", ["weights=int4"]),
+                                  ("gemma3-27b-decode", []), ("qwen2-7b-mixed", []), (ROOT / "examples/serving/config.json", ["phase=decode"])):
+            with self.subTest(program):
+                words = [word for each in ["layers=2", *settings] for word in ("--set", each)]
+                (path,) = self.export(program, *words, "--stage", "lowered").values()
+                self.assertIn("__cudnn$fmhaSoftmax", path.read_text())
+        (path,) = self.export("llama3-8b-decode", "--set", "batch=64", "--set", "context=1280", "--stage", "lowered").values()
+        step = command_json("run", path, "--device", "H100_80GB")["step_time_s"]
+        served = command_json("serve", "llama3-8b", "--device", "H100_80GB", "--isl", 1216, "--osl", 128, "--concurrency", 64, "--requests", 64)
+        self.assertLess(abs(step / served["step"]["decode_s"] - 1), 0.1)
+        bound = (7.505e9 * 2 + 64 * 1280 * 131072) / 3.35e12  # weights and caches once
+        self.assertLess(bound, step)
+        self.assertLess(step, 1.5 * bound)
 
     def test_programs_of_stages_have_the_textbooks_bubble(self):
         """With free transfers; each task is one block (linear split), so that nothing leaves before its end."""

@@ -57,7 +57,7 @@ class Boundary {
       const auto p = static_cast<size_t>(parameter);
       if (i == 0 && ReadsPart(op)) {
         touched_[p] = SaturatingAdd(touched_[p], BytesOf(module_, module_.result(op)));
-      } else if (!(i == 0 && module_.kind(op) == OpKind::kDynamicUpdateSlice)) {
+      } else if (!(i == 0 && UpdatesInPlace(op))) {
         whole_[p] = true;
       }
     }
@@ -68,16 +68,29 @@ class Boundary {
     return kind == OpKind::kSlice || kind == OpKind::kDynamicSlice || kind == OpKind::kGather;
   }
 
+  // A scatter's operand, indices and updates.
+  bool UpdatesInPlace(ir::OpId op) const {
+    const size_t operands = module_.op(op).operand_count;
+    return module_.kind(op) == OpKind::kScatter ? operands == 3
+                                                : module_.kind(op) == OpKind::kDynamicUpdateSlice && operands > 1;
+  }
+
+  // Written to where they belong; a scatter reads what was there.
+  int64_t UpdateBytes(ir::OpId op) const {
+    if (module_.kind(op) == OpKind::kDynamicUpdateSlice) return BytesOf(module_, module_.operands(op)[1]);
+    const int64_t updates = BytesOf(module_, module_.operands(op)[2]);
+    return SaturatingAdd(updates, updates);
+  }
+
   int64_t ResultBytes() const {
     const auto& ops = module_.block(body_).ops;
     int64_t bytes = 0;
     if (ops.empty()) return bytes;
     for (const ir::ValueId returned : module_.operands(ops.back())) {
       const ir::OpId maker = module_.defining_op(Origin(module_, returned));
-      const bool in_place = maker.valid() && module_.kind(maker) == OpKind::kDynamicUpdateSlice &&
-                            module_.op(maker).operand_count > 1 &&
-                            Parameter(Origin(module_, module_.operands(maker)[0])) >= 0;
-      bytes = SaturatingAdd(bytes, BytesOf(module_, in_place ? module_.operands(maker)[1] : returned));
+      const bool in_place =
+          maker.valid() && UpdatesInPlace(maker) && Parameter(Origin(module_, module_.operands(maker)[0])) >= 0;
+      bytes = SaturatingAdd(bytes, in_place ? UpdateBytes(maker) : BytesOf(module_, returned));
     }
     return bytes;
   }

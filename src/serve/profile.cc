@@ -69,6 +69,15 @@ void ReadHost(JsonObject& json, EngineProfile& engine) {
   host->Finish();
 }
 
+void ReadErrors(JsonObject& json, EngineErrors& errors) {
+  auto object = json.Object("sigma");
+  if (!object) return;
+  object->Text("source");
+  errors.step = object->Quantity("step", Unit::kNumber).value_or(0);
+  errors.first_token = object->Quantity("first_token", Unit::kNumber).value_or(0);
+  object->Finish();
+}
+
 void ReadScheduler(JsonObject& json, EngineProfile& engine) {
   const auto name = json.Text("scheduler");
   const Scheduler* scheduler = FindScheduler(name.value_or("vllm"));
@@ -111,6 +120,7 @@ std::optional<EngineProfile> LoadEngine(const std::string& name_or_path, const s
   ReadMemory(json, engine);
   ReadHost(json, engine);
   ReadGraphs(json, engine.graphs);
+  ReadErrors(json, engine.errors);
   json.Finish();
   return diagnostics.error_count() == before ? std::optional(engine) : std::nullopt;
 }

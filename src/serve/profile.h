@@ -28,6 +28,12 @@ struct Graphs {
   double layer_s = 0;         // of the host, to launch a layer's kernels
 };
 
+// What measured rows differ from the answers by, kernels apart: relative, one standard deviation.
+struct EngineErrors {
+  double step = 0;
+  double first_token = 0;
+};
+
 struct EngineProfile {
   std::string name;
   std::string version;
@@ -42,6 +48,7 @@ struct EngineProfile {
   bool fp8_cache_of_quantised = false;  // with 8 or 4-bit weights the cache is fp8 unless told
   bool quantises_apart = false;         // fp8 activations in kernels of their own
   Graphs graphs;
+  EngineErrors errors;
 };
 
 // `folder` is that of the shipped profiles.

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 
@@ -50,10 +51,19 @@ struct StepCost {
   std::array<double, kParts> parts{};
 };
 
+// One of a step's kernels, or several of one name and size.
+struct KernelTime {
+  std::string name;
+  double count = 1;
+  double seconds = 0;  // of all of its count
+};
+
 class StepModel {
  public:
   virtual ~StepModel() = default;
   virtual StepCost CostOf(const StepShape& step) const = 0;
+  // Longest first; none where steps are constants.
+  virtual std::vector<KernelTime> KernelsOf(const StepShape&) const { return {}; }
 };
 
 // a + b x decode rows + c x their contexts + p x prompt tokens.

@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "driver/serving/server.h"
+#include "hardware/presets.h"
 #include "validate/measured_tables.h"
 
 namespace hespas::validate {
@@ -57,41 +58,69 @@ driver::ServeOptions OptionsOf(const CsvTable& table, size_t row) {
   return options;
 }
 
-struct Kind {
+struct Figure {
   std::string name;
   double measured_us = 0;
   double predicted_us = 0;
+  std::optional<double> sigma;  // relative
 };
 
-// Nothing for rows of another kind: open loops need their requests one by one.
-std::optional<Kind> Ask(const CsvTable& table, size_t row, driver::ServeAnswer& answer, Diagnostics& diagnostics) {
-  driver::ServeOptions options = OptionsOf(table, row);
-  if (!CellText(table, row, "request_rate").empty()) return std::nullopt;
-  const bool batch = !CellText(table, row, "concurrency").empty();
-  if (batch) {
+constexpr double kMicro = 1e6;
+constexpr double kMilli = 1e3;
+
+std::string KindOf(const CsvTable& table, size_t row) {
+  if (!CellText(table, row, "request_rate").empty()) return "replay";
+  return CellText(table, row, "concurrency").empty() ? "maximum load" : "static batch";
+}
+
+// How the row was measured; nothing but the load for its kind.
+bool AskAsMeasured(const CsvTable& table, size_t row, driver::ServeOptions& options, Diagnostics& diagnostics) {
+  const std::string kind = KindOf(table, row);
+  if (kind == "static batch") {
     options.load.clients = options.load.requests = options.max_requests = Count(table, row, "concurrency");
-  } else {
-    options.load.rate = std::numeric_limits<double>::infinity();
-    options.load.requests = Count(table, row, "requests");
-    const auto server = driver::MakeServer(options, diagnostics);
-    const double input = CellNumber(table, row, "isl");
-    const double output = CellNumber(table, row, "osl");
-    const auto fit = server ? static_cast<double>(server->memory->cache_tokens) / (input + output) : 0;
-    TuneAsBench(fit, input, output, options);
+    return true;
   }
-  // A row without an answer is predicted by 0: an error of 100 %.
-  auto found = driver::Serve(options, diagnostics);
-  if (found) answer = *std::move(found);
-  const double rate = answer.figures.tokens_per_s;
-  constexpr double kMicro = 1e6;
-  if (batch) {
-    return Kind{.name = fmt::format("{} static batch", options.engine),
-                .measured_us = CellNumber(table, row, "e2e_ms") * 1e3,
-                .predicted_us = answer.run.wall * kMicro};
+  if (kind == "replay") {
+    const auto data = hardware::DataFolder();
+    if (!data) return diagnostics.Report(data.error()), false;
+    options.load = {.trace = (*data / "measured" / "serving_requests.csv.gz").string(),
+                    .trace_run = CellText(table, row, "id")};
+    constexpr int64_t kBudget = 2048;  // of all recorded runs
+    options.max_tokens = kBudget;
+    options.max_requests = Count(table, row, "max_requests") * options.data.value_or(1);
+    if (!CellText(table, row, "kv_blocks").empty()) options.cache_blocks = Count(table, row, "kv_blocks");
+    return true;
   }
-  return Kind{.name = fmt::format("{} maximum load", options.engine),
-              .measured_us = kMicro / CellNumber(table, row, "tokens_per_s_per_device"),
-              .predicted_us = rate > 0 ? kMicro * static_cast<double>(options.devices) / rate : 0};
+  options.load.rate = std::numeric_limits<double>::infinity();
+  options.load.requests = Count(table, row, "requests");
+  const auto server = driver::MakeServer(options, diagnostics);
+  if (!server) return false;
+  const double input = CellNumber(table, row, "isl");
+  const double output = CellNumber(table, row, "osl");
+  TuneAsBench(static_cast<double>(server->memory->cache_tokens) / (input + output), input, output, options);
+  return true;
+}
+
+// A row without an answer is predicted by 0: an error of 100 %.
+std::vector<Figure> Compare(const CsvTable& table, size_t row) {
+  Diagnostics found;  // a device that is not shipped counts as no prediction
+  driver::ServeOptions options = OptionsOf(table, row);
+  std::optional<driver::ServeAnswer> answer;
+  if (AskAsMeasured(table, row, options, found)) answer = driver::Serve(options, found);
+  const driver::ServeAnswer a = answer ? *std::move(answer) : driver::ServeAnswer{};
+  const std::string kind = KindOf(table, row);
+  const std::string name = fmt::format("{} {}", options.engine, kind);
+  if (kind == "replay") {
+    return {{name + ", first token", CellNumber(table, row, "ttft_ms") * kMilli, a.figures.ttft.mean * kMicro,
+             a.sigma_ttft},
+            {name + ", each token", CellNumber(table, row, "tpot_ms") * kMilli, a.figures.tpot.mean * kMicro,
+             a.sigma_tpot}};
+  }
+  if (kind == "static batch")
+    return {{name, CellNumber(table, row, "e2e_ms") * kMilli, a.run.wall * kMicro, a.sigma_tpot}};
+  const double rate = a.figures.tokens_per_s / static_cast<double>(options.devices);
+  return {
+      {name, kMicro / CellNumber(table, row, "tokens_per_s_per_device"), rate > 0 ? kMicro / rate : 0, a.sigma_tpot}};
 }
 
 }  // namespace
@@ -100,13 +129,12 @@ bool AddServing(Groups& groups, const std::string& mode, Diagnostics& diagnostic
   const auto table = LoadMeasured("serving.csv", diagnostics);
   if (!table) return false;
   for (size_t row = 0; row < table->rows.size(); ++row) {
-    Diagnostics found;  // a device that is not shipped counts as no prediction
-    driver::ServeAnswer answer;
-    const auto kind = Ask(*table, row, answer, found);
-    if (!kind) continue;
-    const double sigma = answer.sigma_tpot.value_or(0) * kind->predicted_us;
-    groups[{kServingSet, mode, CellText(*table, row, "device"), kind->name}].push_back(
-        {.measured = kind->measured_us, .predicted = kind->predicted_us, .sigma = sigma});
+    for (const Figure& figure : Compare(*table, row)) {
+      groups[{kServingSet, mode, CellText(*table, row, "device"), figure.name}].push_back(
+          {.measured = figure.measured_us,
+           .predicted = figure.predicted_us,
+           .sigma = figure.sigma.value_or(0) * figure.predicted_us});
+    }
   }
   return true;
 }

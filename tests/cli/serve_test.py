@@ -112,6 +112,27 @@ def search_finds_a_layout_that_keeps_the_limits():
     assert front and all(a["tokens_per_s_per_user"] != b["tokens_per_s_per_user"] or a is b for a in front for b in front)
 
 
+def explanation_and_price():
+    answer = result(*H100, *LOAD, "--concurrency", 16, "--price", "2.5 EUR")
+    assert answer["currency"] == "EUR"
+    step = answer["step"]
+    assert abs(sum(kernel["seconds"] for kernel in step["decode_kernels"]) / step["decode_s"] - 1) < 1e-3
+    told = run(*H100, *LOAD, "--concurrency", 16, "--explain").stdout
+    assert "gate-up" in told and "attention of decodes" in told, told
+    assert "--price" in run(*H100, *LOAD, "--concurrency", 1, "--price", "-1").stderr
+
+
+def replays_recorded_requests():
+    """data/measured/serving.csv has the means of what was recorded; the 4090's blocks are those that vLLM printed."""
+    trace = pathlib.Path(__file__).resolve().parents[2] / "data/measured/serving_requests.csv.gz"
+    for name, ttft, tpot, words in [
+            ("vllm-rtxpro6000-llama-3.1-8b", 7.097, 0.03246, ["llama3-8b", "--device", "RTX_PRO_6000_96GB", "--max-requests", 128]),
+            ("vllm-rtx4090-llama-3.1-8b", 65.46, 0.03245, ["llama3-8b", "--device", "RTX_4090_24GB", "--kv-blocks", 2588])]:
+        answer = result("serve", *words, "--max-batched-tokens", 2048, "--trace", trace, "--trace-run", name)
+        assert abs(answer["tpot_s"]["mean"] / tpot - 1) < 0.15 and abs(answer["ttft_s"]["mean"] / ttft - 1) < 0.25, answer
+        assert (answer["preemptions"] > 0) == ("4090" in name)
+
+
 def outputs_are_equal_for_equal_seeds():
     with tempfile.TemporaryDirectory() as folder:
         texts = []
@@ -125,6 +146,6 @@ def outputs_are_equal_for_equal_seeds():
 
 
 for test in [closed_run_has_all_keys_and_is_fast, no_step_beats_the_datasheet, memory_adds_up, bad_input_is_told, decode_steps_cost_the_captured_size,
-             a_configuration_is_a_model, search_finds_a_layout_that_keeps_the_limits, outputs_are_equal_for_equal_seeds]:
+             a_configuration_is_a_model, search_finds_a_layout_that_keeps_the_limits, explanation_and_price, replays_recorded_requests, outputs_are_equal_for_equal_seeds]:
     test()
     print("ok", test.__name__)

@@ -2,6 +2,8 @@
 import dataclasses
 import importlib
 
+from models import server_configuration
+
 
 @dataclasses.dataclass(frozen=True)
 class Ready:
@@ -9,6 +11,11 @@ class Ready:
     parameters: dict
     axes: dict
     summary: str
+    listed: bool = True
+
+
+SERVER = "batch, context, prompts, prompt, weights=fp8, layers"
+CONFIGURATION = "config.json"
 
 
 def _catalogue():
@@ -27,6 +34,10 @@ def _catalogue():
     ready["moe-ragged"] = Ready("moe", {"kind": "ragged"}, {"expert": 4}, "mixture of experts with ragged products")
     ready["gpt-prefill"] = Ready("gpt", {"phase": "prefill"}, {"tensor": 4}, "GPT inference, a prompt; layers, width, batch, prompt")
     ready["gpt-decode"] = Ready("gpt", {"phase": "decode"}, {"tensor": 4}, "GPT inference, one token; layers, width, batch, context")
+    for model in server_configuration.ready():
+        for phase in ("decode", "prefill", "mixed"):
+            ready[f"{model}-{phase}"] = Ready("serving", {"model": model, "phase": phase}, {"tensor": 1}, "a step of a server: " + SERVER, model == "llama3-8b")
+    ready[CONFIGURATION] = Ready("serving", {}, {"tensor": 1}, f"the same of a Hugging Face configuration: phase, {SERVER}")
     for schedule in ("gpipe", "1f1b", "interleaved"):
         ready[f"pipeline-{schedule}"] = Ready("pipeline", {"schedule": schedule}, {"stage": 4}, "pipeline; microbatches, rows, width")
         ready[f"pipeline-{schedule}-mpmd"] = Ready("pipeline_stages", {"schedule": schedule}, {"device": 1},

@@ -16,6 +16,7 @@ class Step:
     results: Any = None
     replicas: bool = False  # arguments have a leading dimension of devices, for jax.pmap
     axis: str = ""
+    platform: str = ""  # whose kernels it calls; else any
 
     def lower(self):
         if self.replicas:
@@ -23,7 +24,8 @@ class Step:
         options = {"donate_argnums": self.donate}
         if self.results is not None:
             options["out_shardings"] = self.results(None) if callable(self.results) else self.results
-        return jax.jit(self.function, **options).lower(*self.arguments)
+        jitted = jax.jit(self.function, **options)
+        return jitted.trace(*self.arguments).lower(lowering_platforms=(self.platform,)) if self.platform else jitted.lower(*self.arguments)
 
 
 def abstract(mesh, shape, dtype, *axes):

@@ -73,8 +73,12 @@ Json ToObject(const ServeAnswer& a) {
   json["utilisation"] = f.utilisation;
   if (a.memory) json["memory"] = Of(*a.memory);
   json["step"] = {{"decode_s", a.decode_s}, {"prefill_s", a.prefill_s}, {"where_time_goes", WhereTimeGoes(a)}};
+  for (const serve::KernelTime& kernel : a.decode_kernels)
+    json["step"]["decode_kernels"].push_back(
+        {{"kernel", kernel.name}, {"count", kernel.count}, {"seconds", kernel.seconds}});
   if (a.sigma_tpot) json["sigma"] = {{"ttft", *a.sigma_ttft}, {"tpot", *a.sigma_tpot}};
   if (a.cost) json["cost_per_million_tokens"] = *a.cost;
+  if (a.cost) json["currency"] = a.currency;
   json["warnings"] = Json::array();
   for (const Diagnostic& warning : a.warnings)
     json["warnings"].push_back({{"code", warning.kind->code}, {"message", warning.message}});
@@ -99,6 +103,20 @@ void Flatten(const Json& json, const std::string& prefix, std::vector<std::pair<
 
 std::string ToJson(const ServeAnswer& answer) {
   return ToObject(answer).dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+report::Table ExplainTable(const ServeAnswer& answer) {
+  using report::Align;
+  report::Table table{.columns = {{"kernel of a decode step"},
+                                  {"count", Align::kRight},
+                                  {"time [us]", Align::kRight},
+                                  {"share", Align::kRight}},
+                      .rows = {}};
+  for (const serve::KernelTime& kernel : answer.decode_kernels) {
+    table.rows.push_back({kernel.name, fmt::format("{:.0f}", kernel.count), fmt::format("{:.1f}", kernel.seconds * 1e6),
+                          fmt::format("{:.1f} %", 100 * kernel.seconds / answer.decode_s)});
+  }
+  return table;
 }
 
 std::vector<std::pair<std::string, std::string>> ToRows(const ServeAnswer& answer) {

@@ -150,6 +150,22 @@ StepCost KernelPrices::CostOf(const serve::AttentionCall& call) const {
   return InStream(AttentionTime(call, in_field_, chip_, field_), Part::kAttention, call.count);
 }
 
+double KernelPrices::sigma(serve::Part part) const {
+  const double calibrated = model_.parameters().sigma[0];
+  switch (part) {
+    case Part::kWeights:
+      return in_field_ ? field_.matmul.sigma : calibrated;
+    case Part::kAttention:
+      return field_.generation.sigma;
+    case Part::kCollectives:
+      return links_ ? links_->sigma() : 0;
+    case Part::kOther:
+      return calibrated;
+    default:
+      return 0;  // the engine's
+  }
+}
+
 double KernelPrices::HostSeconds(double bytes) const {
   constexpr double kPcie4 = 32e9;  // 16 lanes, where the device file states no link to the host
   return bytes / (device_.host_bandwidth ? device_.host_bandwidth->value : kPcie4);

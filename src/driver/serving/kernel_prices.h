@@ -34,7 +34,8 @@ class KernelPrices {
   serve::StepCost CostOf(const serve::AttentionCall& call) const;
   double HostSeconds(double bytes) const;  // over the host's link
   double LinkSeconds(double bytes) const;  // from one device to another
-  double sigma() const { return model_.parameters().sigma[0]; }
+  // Of the kernels of one part, relative: as their models were fitted, devices left out.
+  double sigma(serve::Part part) const;
   std::string_view activations() const { return activations_.name; }
 
  private:

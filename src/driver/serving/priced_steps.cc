@@ -51,6 +51,20 @@ StepCost PricedSteps::At(double rows, Table& table, Kernels (serve::StepKernels:
   return cost;
 }
 
+std::vector<serve::KernelTime> PricedSteps::KernelsOf(const StepShape& step) const {
+  std::vector<serve::KernelTime> out;
+  const auto add = [&](std::string_view name, double count, const StepCost& cost) {
+    out.push_back({.name = std::string(name), .count = count, .seconds = cost.seconds});
+  };
+  Kernels kernels = kernels_.Layers(Captured(step).value_or(step.rows()));
+  for (const serve::StepKernel& kernel : kernels_.Head(step.decode_rows + step.prompt_ends)) kernels.push_back(kernel);
+  for (const serve::StepKernel& kernel : kernels) add(kernel.name, kernel.count, prices_.CostOf(kernel));
+  for (const serve::AttentionCall& call : kernels_.Attention(step))
+    add(call.decode ? "attention of decodes" : "attention of prompts", call.count, prices_.CostOf(call));
+  std::stable_sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return a.seconds > b.seconds; });
+  return out;
+}
+
 StepCost PricedSteps::CostOf(const StepShape& step) const {
   const std::optional<double> captured = Captured(step);
   StepCost cost = At(captured.value_or(step.rows()), layers_, &serve::StepKernels::Layers);

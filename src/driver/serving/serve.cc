@@ -66,11 +66,10 @@ double PromptSeconds(const Server& server, double tokens) {
 void FillSteps(const Server& server, const Means& means, ServeAnswer& answer) {
   const double batch = std::max(answer.figures.mean_batch, 1.0);
   const double rows = batch * static_cast<double>(1 + server.engine.policy.speculation.drafts);
-  answer.decode_s = server.steps
-                        ->CostOf({.decode_requests = batch,
-                                  .decode_rows = rows,
-                                  .decode_context = batch * (means.input + means.output / 2)})
-                        .seconds;
+  const serve::StepShape decode{
+      .decode_requests = batch, .decode_rows = rows, .decode_context = batch * (means.input + means.output / 2)};
+  answer.decode_s = server.steps->CostOf(decode).seconds;
+  answer.decode_kernels = server.steps->KernelsOf(decode);
   answer.prefill_s = PromptSeconds(server, means.input);
 }
 
@@ -82,20 +81,27 @@ void FillConcurrency(const Server& server, const Means& means, ServeAnswer& answ
   answer.max_concurrency_optimistic = std::floor(tokens / (means.input + means.output / 2));
 }
 
-// Relative sigma of each part: kernels by the calibrated model's constants, errors of one part all in one direction;
-// launches and the host by what engine versions differ in. Queues amplify errors of steps.
+// Relative. Errors of kernels of one part have one direction; the engine's remains are what its measured rows leave.
 void FillSigma(const Server& server, const serve::Run& run, ServeAnswer& answer) {
   if (!server.prices) return;
-  constexpr std::array<double, serve::kParts> kSigma = {0.12, 0.15, 0.15, 0.2, 0.3, 0.5};
-  constexpr double kQueue = 2;
   double all = 0;
-  double variance = 0;
   for (const double part : run.counts.parts) all += part;
   if (all <= 0) return;
-  for (size_t i = 0; i < serve::kParts; ++i) variance += std::pow(kSigma[i] * run.counts.parts[i] / all, 2);
+  const serve::EngineErrors& engine = server.engine.errors;
+  double variance = engine.step * engine.step;
+  for (size_t i = 0; i < serve::kParts; ++i)
+    variance += std::pow(server.prices->sigma(static_cast<serve::Part>(i)) * run.counts.parts[i] / all, 2);
   answer.sigma_tpot = std::sqrt(variance);
-  const double waits = answer.figures.ttft.mean > 0 ? answer.figures.queue.mean / answer.figures.ttft.mean : 0;
-  answer.sigma_ttft = *answer.sigma_tpot * (1 + (kQueue - 1) * waits);
+  answer.sigma_ttft = std::hypot(*answer.sigma_tpot, engine.first_token);
+}
+
+void FillCost(const Server& server, const ServeOptions& options, ServeAnswer& answer) {
+  std::optional<Price> price = options.price;
+  if (!price && server.device) price = server.device->price;
+  if (!price || answer.figures.tokens_per_s <= 0) return;
+  constexpr double kMillion = 1e6;
+  answer.cost = CostOf(*price, static_cast<double>(options.devices) * kMillion / answer.figures.tokens_per_s);
+  answer.currency = price->currency;
 }
 
 void WarnOfQueue(const ServeOptions& options, const serve::Workload& workload, const serve::Run& run,
@@ -152,12 +158,7 @@ std::optional<ServeAnswer> ServeLoad(const Server& server, const ServeOptions& o
   const Means means = MeansOf(*workload);
   FillSteps(server, means, answer);
   FillConcurrency(server, means, answer);
-  if (options.price && answer.figures.tokens_per_s > 0) {
-    constexpr double kMillion = 1e6;
-    constexpr double kHour = 3600;
-    answer.cost =
-        *options.price * static_cast<double>(options.devices) * kMillion / (kHour * answer.figures.tokens_per_s);
-  }
+  FillCost(server, options, answer);
   FillSigma(server, *run, answer);
   WarnOfQueue(options, *workload, *run, answer, diagnostics);
   answer.run = *std::move(run);

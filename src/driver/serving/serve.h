@@ -10,9 +10,11 @@
 #include <vector>
 
 #include "base/diagnostic.h"
+#include "base/price.h"
 #include "base/result.h"
 #include "driver/serving/memory.h"
 #include "driver/stages/device.h"
+#include "report/text/table.h"
 #include "serve/cluster.h"
 #include "serve/metrics.h"
 #include "serve/model.h"
@@ -61,11 +63,11 @@ struct ServeOptions {
   std::string admission;
   std::string preemption;
   double prefix_hit = 0;
-  std::string speculative;      // "K:A"
-  std::string disaggregate;     // "P:D"
-  std::optional<double> link;   // bytes/s between pools; else the network's
-  std::string slo;              // "ttft=2s,tpot=50ms"
-  std::optional<double> price;  // USD of a device and hour
+  std::string speculative;     // "K:A"
+  std::string disaggregate;    // "P:D"
+  std::optional<double> link;  // bytes/s between pools; else the network's
+  std::string slo;             // "ttft=2s,tpot=50ms"
+  std::optional<Price> price;  // of a device and hour; else the device file's
   std::string step_model;
   bool require_fit = false;
   bool record = false;  // Run::timeline
@@ -92,7 +94,9 @@ struct ServeAnswer {
   std::optional<double> sigma_ttft;       // relative, one standard deviation
   std::optional<double> sigma_tpot;
   bool goodput = false;        // limits were given
-  std::optional<double> cost;  // USD for a million output tokens
+  std::optional<double> cost;  // of a million output tokens
+  std::string currency;
+  std::vector<serve::KernelTime> decode_kernels;  // of that decode step
   std::vector<Diagnostic> warnings;
   std::string command_line;
 };
@@ -100,6 +104,8 @@ struct ServeAnswer {
 std::optional<ServeAnswer> Serve(const ServeOptions& options, Diagnostics& diagnostics);
 
 std::string ToJson(const ServeAnswer& answer);
+// Kernels of a decode step, longest first.
+report::Table ExplainTable(const ServeAnswer& answer);
 // serve.json, requests.csv and timeline.csv, and report.html from all of them.
 Status WriteServeFolder(const ServeAnswer& answer, const std::string& folder);
 // Rows of figure and value, for people and CSV.

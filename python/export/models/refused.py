@@ -1,0 +1,2 @@
+class Refused(Exception):
+    """What the user did; shown without a traceback."""

@@ -1,0 +1,186 @@
+"""One step of an inference server: `prefill` of whole prompts, `decode` of a token of each request, or both `mixed` in one step.
+
+Weights of a layer are arrays of their own, with queries, keys and values in one and gate and up in one, as engines store them; tensor ranks hold
+their heads and columns. Caches of keys and of values are pages of 16 tokens, [pages, page, heads, size], given away to the step that writes them;
+a table has the pages of each request. Attention is cuDNN's fused kernel, over the pages when decoding. A rank has at least one head of keys.
+"""
+import functools
+import math
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+from jax.sharding import PartitionSpec as P
+
+from models.common import Step, abstract
+from models.experts_of_server import experts, expert_weights
+from models.refused import Refused
+from models.server_configuration import read
+
+F32, BF16, I32, F8 = jnp.float32, jnp.bfloat16, jnp.int32, jnp.float8_e4m3fn
+
+
+def norm(x, scale):
+    x32 = x.astype(F32)
+    return (x32 * lax.rsqrt(jnp.square(x32).mean(-1, keepdims=True) + 1e-5)).astype(BF16) * scale
+
+
+def product(x, weight):
+    """Weights of 8 bits multiply activations of 8 bits, those of 4 bits are widened; both have a scale for each column."""
+    if not isinstance(weight, tuple):
+        return x @ weight
+    values, scale = weight
+    if values.dtype != F8:
+        return (x @ values.astype(BF16)) * scale
+    largest = jnp.max(jnp.abs(x)).astype(F32) / 448
+    out = lax.dot_general((x.astype(F32) / largest).astype(F8), values, (((1,), (0,)), ((), ())), preferred_element_type=F32)
+    return (out * (largest * scale)).astype(BF16)
+
+
+def rotated(x, position):
+    half = x.shape[-1] // 2
+    angle = position[:, None].astype(F32) * jnp.power(500000.0, -jnp.arange(half, dtype=F32) / half)
+    sine, cosine = jnp.sin(angle)[:, None], jnp.cos(angle)[:, None]
+    first, second = x[..., :half].astype(F32), x[..., half:].astype(F32)
+    return jnp.concatenate([first * cosine - second * sine, second * cosine + first * sine], -1).astype(BF16)
+
+
+def fused(q, k, v, lengths=None, table=None, window=None):
+    """[batch, tokens, heads, size]; keys and values too, or pages of them with `table`."""
+    from jax._src.cudnn import fused_attention_stablehlo as kernels
+
+    none, masks = jnp.zeros((0,), BF16), kernels.MaskType
+    places, mask = (none,) * 7, masks.CAUSAL
+    if table is not None:
+        ones = jnp.ones((q.shape[0],), I32)
+        places, mask = (none, ones, lengths, none, none, table, table), masks.PADDING
+    return kernels._dot_product_attention_fwd_impl(q, k, v, *places, scale=q.shape[-1] ** -0.5, seed=42, dropout_rate=0.0, variadic_args=(False, False),
+                                                   mask_type=mask, layout=kernels.AttentionLayout.BTNH.value, sliding_window_length=window, is_training=False)[0]
+
+
+def written(cache, slot, new):
+    pages, page, *head = cache.shape
+    return cache.reshape(pages * page, *head).at[slot].set(new.astype(cache.dtype)).reshape(cache.shape)
+
+
+def attention(model, shape, w, x, cache, where, window):
+    """`where`: positions and slots of all rows, and for those that decode lengths and pages."""
+    heads, kept, size = shape.heads, shape.kv_heads, model["head_dim"]
+    mixed = product(x, w["qkv"]) + (w["qkv_bias"] if "qkv_bias" in w else 0)
+    q, k, v = jnp.split(mixed.reshape(x.shape[0], heads + 2 * kept, size), [heads, heads + kept], axis=1)
+    if "q_norm" in w:
+        q, k = norm(q, w["q_norm"]), norm(k, w["k_norm"])
+    q, k = rotated(q, where["position"]), rotated(k, where["position"])
+    cache = {"k": written(cache["k"], where["slot"], k), "v": written(cache["v"], where["slot"], v)}
+    prompt = shape.prompts * shape.prompt
+    parts = []
+    if prompt:
+        own = [each[:prompt].reshape(shape.prompts, shape.prompt, -1, size) for each in (q, k, v)]
+        parts.append(fused(*own, window=window).reshape(prompt, heads * size))
+    if shape.batch:
+        pages = [each.astype(BF16) for each in cache.values()]
+        out = fused(q[prompt:, None], *pages, where["length"], where["table"], window)
+        parts.append(out.reshape(shape.batch, heads * size))
+    return product(jnp.concatenate(parts), w["out"]), cache
+
+
+def gated(w, x):
+    gate, up = jnp.split(product(x, w["gate_up"]), 2, axis=-1)
+    return product(jax.nn.silu(gate) * up, w["down"])
+
+
+def step(model, shape, axis, weights, caches, tokens, where):
+    """Of one rank."""
+    total = functools.partial(lax.psum, axis_name=axis) if shape.ranks > 1 else lambda x: x
+    share = weights["embed"].shape[0]
+    first = lax.axis_index(axis) * share if shape.ranks > 1 else 0
+    mine = (tokens >= first) & (tokens < first + share)
+    x = total(jnp.where(mine[:, None], weights["embed"][jnp.where(mine, tokens - first, 0)], 0))
+    kept = []
+    for at, w in enumerate(weights["layers"]):
+        with jax.named_scope(f"layers/{at}"):
+            out, cache = attention(model, shape, w, norm(x, w["norm1"]), caches[at], where, model["windows"][at])
+            kept.append(cache)
+            x = x + total(out)
+            y = norm(x, w["norm2"])
+            x = x + total(experts(model, w, y) if "router" in w else gated(w, y))
+    last = jnp.concatenate([x[:shape.prompts * shape.prompt].reshape(shape.prompts, -1, x.shape[1])[:, -1], x[shape.prompts * shape.prompt:]]) \
+        if shape.prompts else x
+    logits = norm(last, weights["norm"]) @ (weights["embed"].T if model["tied"] else weights["head"])
+    if shape.ranks > 1:
+        logits = lax.all_gather(logits, axis, axis=1, tiled=True)
+    return jnp.argmax(logits.astype(F32), -1).astype(I32), kept
+
+
+class Shape:
+    """Of a rank's part of the step."""
+
+    def __init__(self, model, ranks, phase, batch, prompts, prompt, context):
+        if phase not in ("decode", "prefill", "mixed"):
+            raise Refused(f"a step is decode, prefill or mixed, not `{phase}`")
+        if model["heads"] % ranks:
+            raise Refused(f"{ranks} tensor ranks do not divide {model['heads']} heads")
+        self.ranks, self.heads, self.kv_heads = ranks, model["heads"] // ranks, max(1, model["kv_heads"] // ranks)
+        self.batch = batch if phase != "prefill" else 0
+        self.prompts, self.prompt = (prompts, prompt) if phase != "decode" else (0, 0)
+        self.context = context
+        self.rows = self.batch + self.prompts * self.prompt
+
+
+class Arrays:
+    """Abstract weights: `columns` and `rows` are split over the ranks. Shapes are of all ranks together."""
+
+    def __init__(self, mesh, weights):
+        self.mesh, self.axis, self.weights = mesh, mesh.axis_names[0], weights
+
+    def whole(self, *shape, dtype=BF16):
+        return abstract(self.mesh, shape, dtype)
+
+    def split(self, at, *shape, dtype=BF16):
+        return abstract(self.mesh, shape, dtype, *(self.axis if i == at else None for i in range(len(shape))))
+
+    def weight(self, at, *shape):
+        kinds = {"bf16": BF16, "fp8": F8, "int4": jnp.int4}
+        if self.weights not in kinds:
+            raise Refused(f"weights are {', '.join(kinds)}, not `{self.weights}`")
+        values = self.split(at, *shape, dtype=kinds[self.weights])
+        scale = self.split(0, shape[-1], dtype=BF16) if at == len(shape) - 1 else self.whole(shape[-1])
+        return values if self.weights == "bf16" else (values, scale)
+
+
+def layer_weights(model, shape, arrays, dense):
+    width, size = model["width"], model["head_dim"]
+    columns = shape.ranks * (shape.heads + 2 * shape.kv_heads) * size
+    w = {"norm1": arrays.whole(width), "norm2": arrays.whole(width), "qkv": arrays.weight(1, width, columns),
+         "out": arrays.weight(0, model["heads"] * size, width)}
+    if model["qk_norm"]:
+        w |= {"q_norm": arrays.whole(size), "k_norm": arrays.whole(size)}
+    if model["qkv_bias"]:
+        w |= {"qkv_bias": arrays.split(0, columns)}
+    if not dense:
+        return w | expert_weights(model, arrays)
+    return w | {"gate_up": arrays.weight(1, width, 2 * model["mlp"]), "down": arrays.weight(0, model["mlp"], width)}
+
+
+def build(mesh, *, model, phase="decode", batch=64, context=1280, prompts=1, prompt=1024, page=16, weights="bf16", layers=0):
+    model = read(model, layers)
+    arrays = Arrays(mesh, weights)
+    shape = Shape(model, mesh.shape[arrays.axis], phase, batch, prompts, prompt, context)
+    vocabulary = math.ceil(model["vocabulary"] / shape.ranks) * shape.ranks
+    given = {"embed": arrays.split(0, vocabulary, model["width"]), "norm": arrays.whole(model["width"]),
+             "layers": [layer_weights(model, shape, arrays, at < model["dense_layers"]) for at in range(model["layers"])]}
+    if not model["tied"]:
+        given["head"] = arrays.split(1, model["width"], vocabulary)
+    each = math.ceil(context / page)
+    pages = shape.batch * each + shape.prompts * math.ceil(shape.prompt / page)
+    cache = arrays.split(2, pages, page, shape.ranks * shape.kv_heads, model["head_dim"])
+    caches = [{"k": cache, "v": cache} for _ in range(model["layers"])]
+    where = {"position": arrays.whole(shape.rows, dtype=I32), "slot": arrays.whole(shape.rows, dtype=I32)}
+    if shape.batch:
+        where |= {"length": arrays.whole(shape.batch, dtype=I32), "table": arrays.whole(shape.batch, 1, each, 1, dtype=I32)}
+    arguments = (given, caches, arrays.whole(shape.rows, dtype=I32), where)
+    specs = jax.tree.map(lambda x: x.sharding.spec, arguments)
+    run = functools.partial(step, model, shape, arrays.axis)
+    if shape.ranks > 1:
+        run = jax.shard_map(run, mesh=mesh, in_specs=specs, out_specs=(P(), specs[1]), check_vma=False)
+    return Step(run, arguments, donate=(1,), platform="cuda")
