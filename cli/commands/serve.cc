@@ -108,6 +108,10 @@ void RunServe(ServeCommand& c, Console& console) {
 void RunSearch(const ServeCommand& c, Console& console) {
   const auto answer = driver::Search(c.options, console.diagnostics);
   if (console.PrintDiagnostics() || !answer) return;
+  if (!c.output.empty()) {
+    if (const Status written = driver::WriteSearchFolder(*answer, c.options, c.output); !written)
+      return console.Fail(written.error());
+  }
   Print(c.format == Format::kJson ? driver::ToJson(*answer, c.options)
                                   : RenderTable(driver::SearchTable(*answer), c.format));
 }
@@ -128,7 +132,9 @@ void AddServeCommand(CLI::App& app, Console& console) {
   command.add_flag("--require-fit", c->options.require_fit, "a model that does not fit is an error");
   command.add_flag("--search", c->search,
                    "try all layouts of the devices (--device and --weights may be lists) under --slo or over loads");
-  command.add_option("--output", c->output, "folder for serve.json, requests.csv, timeline.csv and report.html");
+  command.add_option(
+      "--output", c->output,
+      "folder for serve.json, requests.csv, timeline.csv and report.html; of a search search.json and report.html");
   AddFormatOption(command, c->format);
   command.callback([c, &console] {
     c->options.command_line = console.command_line;

@@ -14,6 +14,7 @@ struct Coming {
   Job job;
   bool operator>(const Coming& other) const { return std::tie(time, order) > std::tie(other.time, other.order); }
 };
+constexpr size_t kStepsKept = 200;
 using Queue = std::priority_queue<Coming, std::vector<Coming>, std::greater<>>;
 
 class Pool {
@@ -179,6 +180,7 @@ class Simulation {
       for (Replica& engine : pool.engines()) {
         const Lane* lane = engine.Start(now_);
         if (lane == nullptr) continue;
+        if (options_.record && steps_.size() < kStepsKept) steps_.push_back(engine.last_step());
         for (const int32_t request : lane->admitted()) {
           double& admitted = records_[static_cast<size_t>(request)].admitted;
           if (admitted < 0) admitted = now_;
@@ -202,7 +204,10 @@ class Simulation {
   }
 
   Run Figures() {
-    Run run{.records = std::move(records_), .gaps = std::move(gaps_), .timeline = std::move(timeline_)};
+    Run run{.records = std::move(records_),
+            .gaps = std::move(gaps_),
+            .timeline = std::move(timeline_),
+            .steps = std::move(steps_)};
     for (const Pool& pool : pools_) {
       for (const Replica& engine : pool.engines()) Sum(engine.counts(), run.counts);
     }
@@ -231,6 +236,7 @@ class Simulation {
   std::vector<double> last_seen_;
   std::vector<Gap> gaps_;
   std::vector<Moment> timeline_;
+  std::vector<StepRecord> steps_;
   std::vector<Delivery> delivered_;
   size_t next_ = 0;    // request to send
   int64_t open_ = 0;   // requests sent and not answered

@@ -59,7 +59,8 @@ struct Run {
   std::vector<Record> records;  // by request; sent < 0: refused
   std::vector<Gap> gaps;        // between tokens of a request, pooled
   std::vector<Moment> timeline;
-  ReplicaCounts counts;  // of all engines; of disaggregated ones those that decode
+  std::vector<StepRecord> steps;  // the first ones, with `record`
+  ReplicaCounts counts;           // of all engines; of disaggregated ones those that decode
   double wall = 0;
   double requests_seconds = 0;  // integral of requests in the system
   int64_t refused = 0;

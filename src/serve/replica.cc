@@ -60,6 +60,7 @@ const Lane* Replica::Start(double now) {
     const StepShape shape = lanes_[index].Begin();
     if (shape.rows() == 0) continue;
     steps_.push_back({.end = Enter(shape, now), .lane = index});
+    last_step_ = {now, steps_.back().end, shape.decode_rows, shape.prompt_tokens};
     next_ = (index + 1) % lanes_.size();
     return &lanes_[index];
   }

@@ -26,6 +26,13 @@ struct ReplicaCounts {
   std::array<double, kParts> parts{};
 };
 
+struct StepRecord {
+  double start = 0;
+  double end = 0;
+  double decode_rows = 0;
+  double prompt_tokens = 0;
+};
+
 class Replica {
  public:
   Replica(const Policy& policy, const StepModel& steps, uint64_t seed);
@@ -46,6 +53,7 @@ class Replica {
   size_t waiting() const;
   int64_t free_blocks() const;
   ReplicaCounts counts() const;
+  const StepRecord& last_step() const { return last_step_; }  // that began
 
  private:
   struct Step {
@@ -62,6 +70,7 @@ class Replica {
   std::deque<Step> steps_;
   std::vector<double> stage_free_;  // when each stage has finished all steps that entered
   size_t next_ = 0;                 // lane
+  StepRecord last_step_;
   ReplicaCounts counts_;
 };
 

@@ -108,6 +108,9 @@ def search_finds_a_layout_that_keeps_the_limits():
     check = result(*H100, "--devices", 4, "--tp", best[0]["parallelism"]["tp"], "--pp", best[0]["parallelism"]["pp"],
                    "--dp", best[0]["parallelism"]["dp"], "--isl", 512, "--osl", 128, "--rate", best[0]["rate"])
     assert check["tpot_s"]["p99"] < 0.045
+    with tempfile.TemporaryDirectory() as folder:
+        result(*H100, "--devices", 2, "--isl", 512, "--osl", 128, "--search", "--output", folder)
+        assert "<circle" in pathlib.Path(folder, "report.html").read_text() and json.loads(pathlib.Path(folder, "search.json").read_text())
     front = [point for point in found["points"] if point["pareto"]]
     assert front and all(a["tokens_per_s_per_user"] != b["tokens_per_s_per_user"] or a is b for a in front for b in front)
 
@@ -140,7 +143,7 @@ def outputs_are_equal_for_equal_seeds():
             out = pathlib.Path(folder, name)
             result(*H100, "--isl", "lognormal:500:1", "--osl", "geometric:100", "--rate", 5, "--requests", 200, "--output", out)
             rows = list(csv.DictReader((out / "requests.csv").open()))
-            assert len(rows) == 200 and "<svg" in (out / "report.html").read_text()
+            assert len(rows) == 200 and "The first 200 steps" in (out / "report.html").read_text()
             texts.append((out / "requests.csv").read_bytes() + (out / "timeline.csv").read_bytes())
         assert texts[0] == texts[1]
 

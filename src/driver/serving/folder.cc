@@ -27,17 +27,27 @@ std::string TimelineCsv(const serve::Run& run) {
   return out;
 }
 
-}  // namespace
+using Files = std::vector<std::pair<std::string, std::string>>;
 
-Status WriteServeFolder(const ServeAnswer& answer, const std::string& folder) {
+Status WriteFiles(const std::string& folder, const Files& files) {
   if (Status made = MakeFolder(folder); !made) return made;
-  for (const auto& [name, text] : {std::pair<std::string, std::string>{"serve.json", ToJson(answer)},
-                                   {"requests.csv", RequestsCsv(answer)},
-                                   {"timeline.csv", TimelineCsv(answer.run)},
-                                   {"report.html", ServePage(answer)}}) {
+  for (const auto& [name, text] : files) {
     if (Status written = WriteFileAtomically(folder + "/" + name, text); !written) return written;
   }
   return {};
+}
+
+}  // namespace
+
+Status WriteServeFolder(const ServeAnswer& answer, const std::string& folder) {
+  return WriteFiles(folder, {{"serve.json", ToJson(answer)},
+                             {"requests.csv", RequestsCsv(answer)},
+                             {"timeline.csv", TimelineCsv(answer.run)},
+                             {"report.html", ServePage(answer)}});
+}
+
+Status WriteSearchFolder(const SearchAnswer& answer, const ServeOptions& options, const std::string& folder) {
+  return WriteFiles(folder, {{"search.json", ToJson(answer, options)}, {"report.html", SearchPage(answer, options)}});
 }
 
 }  // namespace hespas::driver

@@ -76,6 +76,13 @@ std::string Occupancy(const ServeAnswer& a) {
   return Chart({running, waiting}, "s", "requests") + Chart({blocks}, "s", "blocks");
 }
 
+std::string Steps(const ServeAnswer& a) {
+  std::vector<ChartBar> bars;
+  for (const serve::StepRecord& step : a.run.steps)
+    bars.push_back({.from = step.start, .to = step.end, .lower = step.decode_rows, .upper = step.prompt_tokens});
+  return BarChart(bars, "rows of decodes (blue) and tokens of prompts (orange) in each step", "s", "rows");
+}
+
 std::string AllFigures(const ServeAnswer& a) {
   report::Table table{.columns = {{"figure"}, {"value", report::Align::kRight}}, .rows = {}};
   for (const auto& [name, value] : ToRows(a)) table.rows.push_back({name, value});
@@ -89,7 +96,9 @@ std::string ServePage(const ServeAnswer& answer) {
   for (const Diagnostic& warning : answer.warnings)
     body += "<p class=\"notice\">" + report::EscapeHtml(warning.message) + "</p>\n";
   body += Cards(answer) + Section("Latencies", Distributions(answer)) +
-          Section("Batch and cache over time", Occupancy(answer)) + Section("All figures", AllFigures(answer)) +
+          Section("Batch and cache over time", Occupancy(answer)) +
+          Section(fmt::format("The first {} steps", answer.run.steps.size()), Steps(answer)) +
+          Section("A decode step", report::ToHtml(ExplainTable(answer))) + Section("All figures", AllFigures(answer)) +
           Section("Reproduce", "<pre>" + report::EscapeHtml(answer.command_line) + "</pre>");
   const std::string title = fmt::format("{} on {} x {}", answer.model, answer.devices, answer.device);
   return report::PageOf({.title = title,
@@ -98,6 +107,28 @@ std::string ServePage(const ServeAnswer& answer) {
                          .body = body,
                          .scripts = {},
                          .style = {}});
+}
+
+std::string SearchPage(const SearchAnswer& answer, const ServeOptions& options) {
+  ChartLine all{.name = "layouts", .points = {}, .dots = true};
+  ChartLine front{.name = "those that none beats", .points = {}};
+  for (const SearchPoint& point : answer.points) {
+    all.points.emplace_back(point.tokens_per_s_per_user, point.tokens_per_s_per_device);
+    if (point.pareto) front.points.push_back(all.points.back());
+  }
+  std::sort(front.points.begin(), front.points.end());
+  const std::string body = Section("Speed for a user against yield of a device",
+                                   Chart({all, front}, "tokens/s of a user", "tokens/s of a device")) +
+                           Section("Layouts", report::ToHtml(SearchTable(answer))) +
+                           Section("Reproduce", "<pre>" + report::EscapeHtml(options.command_line) + "</pre>");
+  const std::string title = fmt::format("{} on {} x {}", options.model, options.devices, options.device.name);
+  return report::PageOf(
+      {.title = title,
+       .heading = title,
+       .subtitle = fmt::format("{} candidates, {} excluded before simulating", answer.candidates, answer.excluded),
+       .body = body,
+       .scripts = {},
+       .style = {}});
 }
 
 }  // namespace hespas::driver

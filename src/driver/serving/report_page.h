@@ -3,10 +3,11 @@
 
 #include <string>
 
-#include "driver/serving/serve.h"
+#include "driver/serving/search.h"
 
 namespace hespas::driver {
 
 std::string ServePage(const ServeAnswer& answer);
+std::string SearchPage(const SearchAnswer& answer, const ServeOptions& options);
 
 }  // namespace hespas::driver

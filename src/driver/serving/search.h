@@ -44,5 +44,7 @@ std::optional<SearchAnswer> Search(const ServeOptions& options, Diagnostics& dia
 
 report::Table SearchTable(const SearchAnswer& answer);
 std::string ToJson(const SearchAnswer& answer, const ServeOptions& options);
+// search.json and report.html.
+Status WriteSearchFolder(const SearchAnswer& answer, const ServeOptions& options, const std::string& folder);
 
 }  // namespace hespas::driver
