@@ -20,9 +20,16 @@ class Parts {
   }
 }
 
+// pako 2.1.0 takes the window of one member for that of the next, which then seems damaged.
+function forgetBetweenMembers({ strm: { state } }) {
+  let size = state.wsize;
+  Object.defineProperty(state, 'wsize', { get: () => size, set: (now) => { size = now; if (now === 0) state.window = null; } });
+}
+
 function gunzip(input) {
   const parts = new Parts();
   const stream = new pako.Inflate({ chunkSize: 1 << 20 });
+  forgetBetweenMembers(stream);
   stream.onData = (part) => parts.add(part);
   stream.push(input, true);
   if (!stream.ended || stream.err) throw new Error('damaged');

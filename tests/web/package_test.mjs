@@ -6,6 +6,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
 import { pathToFileURL } from 'node:url';
+import zlib from 'node:zlib';
 
 import { comparable, five, native } from './answers.mjs';
 
@@ -46,6 +47,19 @@ test('errors have the place, the line and the code', async () => {
     return true;
   });
   await assert.rejects(hespas.run(text, { device: 'H100_80' }), (error) => error.status === 2);
+});
+
+test('members of gzip and frames of zstd follow each other', async () => {
+  const line = '  %0 = stablehlo.add %a, %a : tensor<64x64xf32> // much alike, so that compression refers to earlier lines\n';
+  const lines = Array.from({ length: 40000 }, (_, i) => line.replace('%0', `%${i}`));
+  const halves = [`func.func @main(%a: tensor<64x64xf32>) -> tensor<64x64xf32> {\n${lines.slice(0, 20000).join('')}`,
+    `${lines.slice(20000).join('')}  return %a : tensor<64x64xf32>\n}\n`];
+  const plain = await hespas.run(halves.join(''), { device });
+  assert.equal((await hespas.run(Buffer.concat(halves.map((half) => zlib.gzipSync(half))), { device })).step_time_ps, plain.step_time_ps);
+  const comment = Buffer.from('// end\n');
+  const frame = Buffer.concat([Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0x20, comment.length, 1 | (comment.length << 3), 0, 0]), comment]);
+  const zstd = fs.readFileSync(five[1]);
+  assert.equal((await hespas.run(Buffer.concat([zstd, frame]), { device })).step_time_ps, (await hespas.run(zstd, { device })).step_time_ps);
 });
 
 test('damaged compression and what the build has not are errors', async () => {

@@ -5,7 +5,7 @@ import { compareArguments, fields, fragmentOf, runArguments, settingsOf } from '
 
 const at = (id) => document.getElementById(id);
 const kMostBytes = 200e6;
-let dropped = null; // {name, content}
+let dropped = null; // {name, content}, the content as a promise
 let engine = null;
 let examples = {};
 let urls = [];
@@ -16,26 +16,36 @@ function say(text) {
   at('state').textContent = text;
 }
 
+// Messages wrap; lines of the program, which are indented, keep their caret below them.
 function fail(text) {
-  at('problem').textContent = text;
+  at('problem').replaceChildren(...(text ? text.split(/(?<=\n)/) : []).map((line) => {
+    const shown = document.createElement('div');
+    shown.className = line.startsWith('  ') ? 'source' : '';
+    shown.textContent = line;
+    return shown;
+  }));
   at('problem').hidden = !text;
+}
+
+async function contentOf(file) {
+  const megabytes = (file.size / 1e6).toFixed(0);
+  if (file.size > kMostBytes) throw new Error(`${file.name} has ${megabytes} MB; the page takes up to ${kMostBytes / 1e6} MB, the command takes more`);
+  try {
+    return new Uint8Array(await file.arrayBuffer());
+  } catch (error) {
+    throw new Error(`${file.name} cannot be read: ${error.message}`);
+  }
 }
 
 async function take(file) {
   if (!file) return;
-  dropped = null;
-  fail('');
-  try {
-    if (file.size > kMostBytes) throw new Error(`has ${(file.size / 1e6).toFixed(0)} MB; the page takes up to ${kMostBytes / 1e6} MB, the command takes more`);
-    dropped = { name: file.name, content: new Uint8Array(await file.arrayBuffer()) };
-  } catch (error) {
-    say('');
-    fail(`${file.name}: ${error.message}`);
-    return;
-  }
+  const content = contentOf(file);
+  dropped = { name: file.name, content };
   at('example').value = '';
   at('text').value = '';
+  fail('');
   say(`${file.name}, ${(file.size / 1e3).toFixed(1)} kB`);
+  await content.catch((error) => fail(error.message));
 }
 
 // What was pasted, dropped or chosen, in this order.
@@ -106,7 +116,7 @@ async function predict() {
   const wanted = settings();
   if (!given) throw new Error('Choose an example, drop a file or paste a program.');
   if (!wanted.device) throw new Error('Name a device.');
-  const files = { [`/${given.name}`]: given.content };
+  const files = { [`/${given.name}`]: await given.content };
   const started = performance.now();
   say('Predicting');
   const quick = await ask(runArguments(given.name, wanted), files);
@@ -161,6 +171,7 @@ function listen() {
   at('form').addEventListener('submit', submit);
   at('cancel').addEventListener('click', () => engine.restart('Cancelled.'));
   at('file').addEventListener('change', () => take(at('file').files[0]));
+  at('example').addEventListener('change', () => { at('file').value = ''; }); // the same file may be chosen again
   at('share').addEventListener('click', async () => {
     history.replaceState(null, '', fragmentOf(settings()));
     await navigator.clipboard?.writeText(location.href).catch(() => {});
