@@ -228,6 +228,42 @@
     made.append(list, ...bestChanges());
   };
 
+  // The step as a tree of scopes; its leaves are kinds of operation.
+  const scopeTree = () => {
+    const top = { name: 'step', time: 0, parts: new Map() };
+    for (const [scope, kind, bound, ps] of data.scopes) {
+      const [, names, way] = /^(.*?)(?: \((\w+)\))?$/.exec(scope);  // "layers_*/mlp (backward)"
+      let at = top;
+      top.time += ps;
+      for (const name of [way, ...names.split('/'), kind].filter(Boolean)) {
+        if (!at.parts.has(name)) at.parts.set(name, { name, time: 0, bound, above: at, parts: new Map() });
+        at = at.parts.get(name);
+        at.time += ps;
+      }
+    }
+    return top;
+  };
+
+  const flameChart = (parent) => {
+    if (!data.scopes || data.scopes.every(([scope]) => !scope)) return;
+    const top = scopeTree();
+    const holder = element('div', { class: 'scroll flame', role: 'img', 'aria-label': `By layer and kind: ${[...top.parts.values()].map((n) => `${n.name} ${percent(n.time / top.time)}`).join(', ')}` });
+    const inOrder = (node) => [...node.parts.values()].sort((a, b) => b.time - a.time);
+    const box = (node, whole) => {
+      const said = `${node.name} ${percent(node.time / top.time)}`;
+      const head = element('b', { title: `${said}, ${time(node.time)}`, style: node.parts.size ? '' : `border-color:${boundColour(node.bound)}` }, said);
+      if (node.parts.size) head.addEventListener('click', () => show(node === whole ? top : node));
+      const parts = element('div', { class: 'parts' }, ...inOrder(node).filter((part) => part.time > 0.003 * whole.time).map((part) => box(part, whole)));
+      return element('div', { class: 'node', style: `width:${100 * node.time / (node === whole ? node : node.above).time}%` }, head, parts);
+    };
+    const show = (node) => holder.replaceChildren(box(node, node));
+    show(top);
+    const rows = (node, path) => inOrder(node).flatMap((part) => [[[...path, part.name].join(' / '), time(part.time), percent(part.time / top.time)], ...rows(part, [...path, part.name])]);
+    parent.append(element('figure', {}, element('figcaption', {}, element('h3', {}, 'By layer and kind')), holder,
+      element('p', { class: 'note' }, `Computation and exposed communication of the slowest device. Each box is as wide as its time, and holds what is below it; the lowest have the colour of what bounds them. A click makes a box the whole, and back.`),
+      fold('By layer and kind', [['scope', ''], ['time', 'number'], ['share', 'number']], () => rows(top, []))));
+  };
+
   const whereTimeGoes = () => {
     const w = data.run.where_time_goes;
     const made = section('where', 'Where time goes',
@@ -238,6 +274,7 @@
     bars(grid, 'kind', 'By kind of operation', w.by_kind, w.total_ps, (name) => (name === 'idle' ? css('idle') : /^(all|reduce_scatter|collective)/.test(name) ? css('network') : css('compute')));
     if (w.by_layer.length) bars(grid, 'layer', 'By layer', w.by_layer, w.total_ps, (name) => (name === 'idle' ? css('idle') : css('launch')));
     else made.append(element('p', {}, 'The program carries no names or locations that tell its layers.'));
+    flameChart(made);
   };
 
   const roofline = () => {

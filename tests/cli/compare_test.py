@@ -40,13 +40,13 @@ class CompareTest(unittest.TestCase):
         shutil.rmtree(cls.folder)
 
     def adds_up(self, answer):
-        """Blocks, groups and kinds of every side add up to its step time, and so do the differences."""
+        """Blocks, groups, kinds and layers of every side add up to its step time, and so do the differences."""
         for i, side in enumerate(answer["sides"]):
-            for rows in ("blocks", "groups", "kinds"):
+            for rows in ("blocks", "groups", "kinds", *(["layers"] if answer["layers"] else [])):
                 self.assertEqual(sum(row["time_ps"][i] for row in answer[rows]), side["step_time_ps"])
                 self.assertEqual(sum(row["difference_ps"][i] for row in answer[rows]), side["difference_ps"])
             self.assertEqual(side["difference_ps"], side["step_time_ps"] - answer["sides"][0]["step_time_ps"])
-        for rows in ("blocks", "groups", "kinds"):
+        for rows in ("blocks", "groups", "kinds", "layers"):
             spreads = [max(row["time_ps"]) - min(row["time_ps"]) for row in answer[rows]]
             self.assertEqual(spreads, sorted(spreads, reverse=True))
 
@@ -99,6 +99,11 @@ class CompareTest(unittest.TestCase):
         self.assertEqual({tuple(row["block"]) for row in matched if row["op"] == "stablehlo.dot_general"}, {(0, 0), (1, 1)})
         self.assertEqual({(row["op"], tuple(row["block"])) for row in answer["unmatched"]},
                          {("stablehlo.tanh", (2, None)), ("stablehlo.sine", (None, 2))})
+
+    def test_layers_and_kinds_add_up(self):
+        answer = result("compare", ROOT / "tests/data/hlo/mlp_dp.after.hlo.txt", "--device", "A100_SXM_40GB,H100_80GB")
+        self.adds_up(answer)
+        self.assertIn("log_softmax (backward) reduction", [row["op"] for row in answer["layers"]])
 
     def test_estimators_show_bounds_and_ratios(self):
         answer = result("compare", self.folder / "tanh.mlir", "--device", "A100_SXM_40GB", "--estimators", "roofline,calibrated",

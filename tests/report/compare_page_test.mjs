@@ -15,7 +15,7 @@ await checkEverywhere(page, pictures, 'compare-');
 const { view, close } = await open(page);
 await test('each side has a card, each kind a bar of its length', async () => {
   assert.equal(await view.locator('.card').count(), data.sides.length);
-  const bars = await view.locator('.track i').evaluateAll((all) => all.map((bar) => ({ wide: bar.getBoundingClientRect().width, slower: bar.className === 'slower' })));
+  const bars = await view.locator('#kinds .track i').evaluateAll((all) => all.map((bar) => ({ wide: bar.getBoundingClientRect().width, slower: bar.className === 'slower' })));
   const changes = data.kinds.map((row) => row.difference_ps[1]).slice(0, 12);
   assert.equal(bars.length, changes.length);
   const scale = bars[0].wide / Math.abs(changes[0]);
@@ -28,6 +28,7 @@ await test('tables hold every group, and those without a partner', async () => {
   const rows = (id) => view.locator(`#${id} tbody tr`).count();
   assert.equal(await rows('blocks'), Math.min(200, data.groups.length));
   assert.equal(await rows('kinds'), data.kinds.length);
+  assert.equal(await rows('layers'), Math.min(200, data.layers.length));
   assert.equal(await rows('unmatched'), Math.min(200, data.groups.filter((row) => !row.matched).length));
 });
 await test('print: texts do not overlap on A4', async () => {

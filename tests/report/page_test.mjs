@@ -162,6 +162,20 @@ await checkEverywhere(page, pictures, '', async (setting, view) => {
 }
 
 {
+  const { view, close } = await open(path.resolve(run, 'layers/report.html'));
+  await test('boxes of layers add up to the step, and a click makes one the whole', async () => {
+    const [sum, step] = await view.evaluate(() => { const { scopes, run: r } = window.hespas.data; return [scopes.reduce((s, row) => s + row[3], 0), r.step_time_ps - r.idle_ps]; });
+    assert.equal(sum, step);
+    const first = view.locator('.flame b').first();
+    await view.locator('.flame b', { hasText: 'log_softmax' }).first().click();
+    assert.match(await first.innerText(), /^log_softmax/);
+    await first.click();
+    assert.match(await first.innerText(), /^step 100/);
+  });
+  await close();
+}
+
+{
   const { view, said, close } = await open(page, { theme: 'dark' });
   const pdf = path.join(pictures, 'print.pdf');
   await test('printing gives A4 pages in light colours, and the screen comes back', async () => {

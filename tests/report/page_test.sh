@@ -5,6 +5,7 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 "$HESPAS_BIN/hespas" run "$HESPAS_ROOT/examples/llama3-100m-4dev.mlir.gz" --device A100_SXM_40GB --system A100_SXM_40GB_4GPU \
   --output "$folder" --quiet >/dev/null
+"$HESPAS_BIN/hespas" run "$HESPAS_ROOT/tests/data/hlo/mlp_dp.after.hlo.txt" --device A100_SXM_40GB --output "$folder/layers" --quiet >/dev/null
 grep -q 'Licensed to the Apache' "$folder/report.html" || { echo "page_test: this build has no ECharts (scripts/npm_env.sh report)" >&2; exit 1; }
 NODE_PATH=$("$HESPAS_ROOT/scripts/npm_env.sh" browser)
 export NODE_PATH

@@ -45,15 +45,15 @@ std::string Cards(const Comparison& comparison) {
 }
 
 // A bar to the right of the middle for what got slower, to the left for what got faster.
-std::string Bars(const Comparison& comparison, size_t side) {
-  const size_t shown = std::min(kMostBars, comparison.kinds.size());
+std::string Bars(const std::vector<ComparedRow>& rows, size_t side) {
+  const size_t shown = std::min(kMostBars, rows.size());
   int64_t most = 1;
   for (size_t i = 0; i < shown; ++i) {
-    most = std::max<int64_t>(most, std::llabs((comparison.kinds[i].time[side] - comparison.kinds[i].time[0]).value));
+    most = std::max<int64_t>(most, std::llabs((rows[i].time[side] - rows[i].time[0]).value));
   }
   std::string out = "<div class=\"change\">\n";
   for (size_t i = 0; i < shown; ++i) {
-    const ComparedRow& row = comparison.kinds[i];
+    const ComparedRow& row = rows[i];
     const Time change = row.time[side] - row.time[0];
     const double width = 50 * static_cast<double>(std::llabs(change.value)) / static_cast<double>(most);
     const bool slower = change > Time();
@@ -65,11 +65,11 @@ std::string Bars(const Comparison& comparison, size_t side) {
   return out + "</div>\n";
 }
 
-std::string Changes(const Comparison& comparison) {
+std::string Changes(const Comparison& comparison, const std::vector<ComparedRow>& rows) {
   std::string out;
   for (size_t side = 1; side < comparison.labels.size(); ++side) {
     out += fmt::format("<figure><figcaption><h3>{} against {}</h3></figcaption>\n{}</figure>\n",
-                       EscapeHtml(comparison.labels[side]), EscapeHtml(comparison.labels[0]), Bars(comparison, side));
+                       EscapeHtml(comparison.labels[side]), EscapeHtml(comparison.labels[0]), Bars(rows, side));
   }
   return "<div class=\"grid\">" + out + "</div>\n";
 }
@@ -98,8 +98,15 @@ std::string ComparisonPage(const Comparison& comparison) {
   std::string body;
   for (const std::string& note : comparison.notes) body += "<p class=\"notice\">" + EscapeHtml(note) + "</p>\n";
   body += Cards(comparison);
-  body += Section("kinds", "What contributes", "Differences of the step time by kind of operation; they add up to it.",
-                  Changes(comparison) + Scroll(DifferenceTable(comparison, comparison.kinds, kinds), "Kinds"));
+  body += Section(
+      "kinds", "What contributes", "Differences of the step time by kind of operation; they add up to it.",
+      Changes(comparison, comparison.kinds) + Scroll(DifferenceTable(comparison, comparison.kinds, kinds), "Kinds"));
+  if (!comparison.layers.empty()) {
+    const DifferenceStyle layers{.title = "layer and kind", .shown = kMostRows, .page = true};
+    body += Section("layers", "By layer", "Layers of one stack count together, backward and recomputed work apart.",
+                    Changes(comparison, comparison.layers) +
+                        Scroll(DifferenceTable(comparison, comparison.layers, layers), "Layers"));
+  }
   body += Section("totals", "Parts of the step", "", Scroll(TotalsTable(comparison), "Parts of the step"));
   body += Section("work", "Work and efficiency", "", Scroll(WorkTable(comparison), "Work and efficiency"));
   body += Section("blocks", "Largest differences", "Equal blocks are counted together.",

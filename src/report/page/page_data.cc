@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <span>
@@ -70,6 +71,7 @@ class DataWriter {
       Add("collectives", Dump(Collectives()));
       Add("timeline", Timeline());
     }
+    if (in_.result.block_times) Add("scopes", Dump(Scopes(*in_.result.block_times)));
     Add("path", Dump(Path()));
     if (!in_.live.empty()) Add("live", in_.live);
     Add("strings", Dump(strings_.all()));
@@ -206,6 +208,18 @@ class DataWriter {
                            columns[lane][2].text());
     }
     return fmt::format(R"({{"rank":{},"members":{},{}}})", rank, members, lanes);
+  }
+
+  // What each kind of operation in each scope takes of the step; equal layers count together.
+  Json Scopes(const result::BlockTimes& times) {
+    std::map<std::array<std::string, 3>, Time> sums;
+    for (const result::BlockTime& block : times.blocks) {
+      const result::BlockStructure& structure = times.structures[block.structure];
+      sums[{AllLayers(times.scopes[block.scope]), structure.kind, structure.bound}] += block.time;
+    }
+    Json rows = Json::array();
+    for (const auto& [row, time] : sums) rows.push_back({row[0], row[1], row[2], time.value});
+    return rows;
   }
 
   Json Path() const {

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "report/step/scope_path.h"
 #include "report/text/efficiency.h"
 
 namespace hespas::report {
@@ -189,6 +190,18 @@ std::vector<ComparedRow> Joined(const std::vector<ComparedRow>& rows, const Name
   return out;
 }
 
+// The n-th layers of a stack do the same work: they count together.
+std::vector<ComparedRow> LayersOf(const std::vector<ComparedRow>& rows) {
+  std::vector<ComparedRow> out;
+  for (ComparedRow row : rows) {
+    row.op = row.scope.empty() ? row.kind : AllLayers(row.scope) + " " + row.kind;
+    row.shapes.clear();
+    row.bound.assign(row.bound.size(), "");
+    out.push_back(std::move(row));
+  }
+  return Joined(out, [](const ComparedRow& row) { return row.op; });
+}
+
 void Sort(std::vector<ComparedRow>& rows) {
   std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.spread() > b.spread(); });
 }
@@ -249,7 +262,9 @@ void FinishComparison(Comparison& comparison) {
     row.shapes.clear();
     row.bound.assign(row.bound.size(), "");
   }
-  for (auto* rows : {&comparison.rows, &comparison.groups, &comparison.kinds}) Sort(*rows);
+  if (std::ranges::any_of(comparison.rows, [](const ComparedRow& row) { return !row.scope.empty(); }))
+    comparison.layers = LayersOf(comparison.rows);
+  for (auto* rows : {&comparison.rows, &comparison.groups, &comparison.kinds, &comparison.layers}) Sort(*rows);
 }
 
 }  // namespace hespas::report

@@ -43,6 +43,7 @@ struct Comparison {
   std::vector<ComparedRow> rows;    // a row for each block
   std::vector<ComparedRow> groups;  // equal blocks as one row
   std::vector<ComparedRow> kinds;   // all blocks of a kind as one row
+  std::vector<ComparedRow> layers;  // all blocks of a kind in "layers_*/mlp" as one row; none where nothing has a scope
 
   // Largest difference of a step time from the first, in percent of the first.
   double LargestDifference() const;
@@ -57,7 +58,7 @@ Comparison Compare(std::string dimension, std::vector<ComparedSide> sides);
 // - The time of an operation is what it adds to the step, as for blocks: where several run at once the one that began
 //   first counts, communication counts where nothing is computed, and gaps are idle time.
 Comparison CompareMeasured(const result::RunResult& predicted, const trace::MeasuredStep& measured);
-// Fills `groups` and `kinds` from `rows` and sorts all three.
+// Fills `groups`, `kinds` and `layers` from `rows` and sorts all.
 void FinishComparison(Comparison& comparison);
 
 // One row for each block and side, times in picoseconds, and a last one with the totals.

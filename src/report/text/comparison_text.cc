@@ -357,6 +357,7 @@ std::string ToJson(const Comparison& comparison, int indent) {
                  {"notes", comparison.notes},
                  {"largest_difference_percent", comparison.LargestDifference()},
                  {"kinds", Rows(comparison.kinds, true)},
+                 {"layers", Rows(comparison.layers, true)},
                  {"groups", Rows(comparison.groups, true)},
                  {"blocks", Rows(comparison.rows, false)},
                  {"unmatched", std::move(unmatched)}};
