@@ -76,6 +76,12 @@ def layer_kept(config, kind, of):
     return (HALF * (divided + both + mlp_kept(config, kind)) + WHOLE * config.heads) / of["tensor"] + HALF * each
 
 
+def layers_kept(config, own, of, remat, flights):
+    """Bytes of a token in all layers of a stage; full recomputation keeps their inputs, and the layer at which it is."""
+    each = [layer_kept(config, kind, of) for kind in own]
+    return flights * len(each) * HALF * config.width / of["tensor"] + max(each) if remat == "full" else flights * sum(each)
+
+
 def stage_memory(config, candidate, at, flights):
     """`flights`: microbatches of which the stage holds activations when it holds most."""
     of, stages = candidate.of, candidate.stages
@@ -85,7 +91,7 @@ def stage_memory(config, candidate, at, flights):
     ends = [leaf for name, leaf in shapes(config).items() if (first and name in ("embedding", "positions")) or (last and name.startswith(("norm", "logits")))]
     leaves = [*ends, *(leaf for kind in own for leaf in layer_weights(config, kind).values())]
     tokens = candidate.microbatch * config.sequence / of["context"]
-    kept = flights * tokens * sum(layer_kept(config, kind, of) for kind in own)
+    kept = tokens * layers_kept(config, own, of, candidate.remat, flights)
     logits = tokens * HALF * (config.vocabulary + 2 * config.width) / of["tensor"] if last else 0
     return sum(state(leaf, of) for leaf in leaves) + kept + logits + placeholders(config, own, of, last)
 

@@ -28,8 +28,6 @@ class Search:
                 self.funnel["weights and optimiser state do not fit"] += 1
             elif candidate.stages > 1 and problem.network.of(problem.network.devices // candidate.stages) is None:
                 self.funnel["the network cannot be divided by stages"] += 1
-            elif candidate.stages > 1 and "offload" in candidate.remat:
-                self.funnel["offloading in a pipeline is not modelled"] += 1
             else:
                 self.waiting.append(candidate)
         self.guesses = {candidate: self.guess(candidate) for candidate in self.waiting}

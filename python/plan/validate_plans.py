@@ -10,6 +10,7 @@ import argparse
 import asyncio
 import collections
 import csv
+import math
 import os
 import pathlib
 import statistics
@@ -20,30 +21,35 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "export")]
 
 from environments import INSIDE, jax_python  # noqa: E402
-from export import data_folder, guarded  # noqa: E402
+from export import data_folder, guarded, value_of  # noqa: E402
 
 AXES = {"tp": "tensor", "cp": "context", "pp": "pipeline", "dp": "data", "ep": "expert"}
 
 
-def candidate_of(row, remat):
-    from candidates import AXES as ORDER, Candidate
+def candidate_of(row, net):
+    """Who gets the devices of a node first: as Megatron-LM numbers its ranks."""
+    from candidates import AXES as ORDER, Candidate, places
 
     given = {AXES[key]: int(size) for key, size in (each.split("=") for each in row["parallelism"].split(";"))}
     given["data"] //= given.get("expert", 1)  # experts are spread over the data-parallel ranks
     sizes = tuple((axis, given[axis]) for axis in ORDER if given.get(axis, 1) > 1)
     count = int(row["global_batch"]) // int(row["micro_batch"]) // (given["data"] * given.get("expert", 1))
     schedule = "1f1b" if given.get("pipeline", 1) > 1 else ""
-    return Candidate(sizes, (), int(row["micro_batch"]), count, remat, 1 if given["data"] > 1 else 0, schedule)
+    outer = places({axis: size for axis, size in sizes if axis != "pipeline"}, net.node)[0]
+    return Candidate(sizes, outer, int(row["micro_batch"]), count, row["recompute"], 1 if given["data"] > 1 else 0, schedule)
 
 
 def keys_of(row):
     import maxtext_config
 
-    return maxtext_config.settings(os.devnull, {"model_name": row["model_name"], "base_num_decoder_layers": int(row["layers"]), "hardware": "gpu",
-                                                "first_num_dense_layers": int(row["dense_layers"] or 0), "max_target_length": int(row["seq"]), "per_device_batch_size": 1})
+    own = {key: value_of(value) for key, value in (each.split("=") for each in row["settings"].split(";") if each)}
+    if "mlp_activations" in own:
+        own["mlp_activations"] = [own["mlp_activations"]]
+    return maxtext_config.settings(os.devnull, {"model_name": row["model_name"] or "default", "base_num_decoder_layers": int(row["layers"]), **own,
+                                                "hardware": "gpu", "max_target_length": int(row["seq"]), "per_device_batch_size": 1})
 
 
-async def estimated(workers, row, remat, folder):
+async def estimated(workers, row, folder):
     """The row's time and memory, or why there are none."""
     import costs
     import maxtext_config
@@ -53,9 +59,9 @@ async def estimated(workers, row, remat, folder):
     import schedules
     from facts import facts
 
-    keys, devices = {**keys_of(row), **megatron.KEYS}, int(row["devices"])
-    problem = costs.Problem(keys, facts(keys), network.Network("auto", devices, (network.Level(devices, 900e9, 1e-6),)), {}, {}, 0.0, 1.0, 1.0, float("inf"), 0.0)
-    candidate, answers = candidate_of(row, remat), {}
+    keys = {**keys_of(row), **megatron.KEYS}
+    problem = costs.Problem(keys, facts(keys), network.network_of("auto", row["device"], int(row["devices"])), {}, {}, 0.0, 1.0, 1.0, float("inf"), 0.0)
+    candidate, answers = candidate_of(row, problem.network), {}
     for part, request in megatron.requests(problem, candidate).items():
         answer = await workers.ask(request.asked(folder, row["device"]))
         if "error" in answer:
@@ -77,11 +83,11 @@ def rank_correlation(one, other):
     return statistics.correlation(ranks(one), ranks(other)) if len(set(one)) > 1 and len(set(other)) > 1 else float("nan")
 
 
-async def rows_of(rows, remat, folder):
+async def rows_of(rows, folder):
     from workers import Workers
 
     async with Workers([sys.executable, HERE / "make_programs.py", folder, os.environ["HESPAS_COMMAND"]], len(rows)) as workers:
-        return await asyncio.gather(*(estimated(workers, row, remat, folder) for row in rows))
+        return await asyncio.gather(*(estimated(workers, row, folder) for row in rows))
 
 
 def shown(rows, found):
@@ -94,21 +100,22 @@ def shown(rows, found):
         time_error, memory_error = one["step_time_s"] / measured - 1, one["peak_memory_bytes"] / 2**30 / memory - 1
         tokens = int(row["global_batch"]) * int(row["seq"])
         groups[row["model"]].append((measured / tokens, one["step_time_s"] / tokens, time_error, memory_error))
-        print(f"{row['id']:<50} {measured:>9.4g} s {one['step_time_s']:>9.4g} s {time_error:>+7.1%}  {memory:>7.2f} GiB {memory_error:>+7.1%}")
+        held = f"  {memory:>7.2f} GiB {memory_error:>+7.1%}" if row["peak_memory_gib"] else ""
+        print(f"{row['id']:<50} {measured:>9.4g} s {one['step_time_s']:>9.4g} s {time_error:>+7.1%}{held}")
     for model, each in groups.items():
         measured, ours, times, memories = zip(*each)
+        held = "" if any(map(math.isnan, memories)) else f", of memory {statistics.fmean(map(abs, memories)):.1%}"
         print(f"{model}: {len(each)} rows, rank correlation {rank_correlation(measured, ours):.2f}, mean absolute error of time "
-              f"{statistics.fmean(map(abs, times)):.1%}, of memory {statistics.fmean(map(abs, memories)):.1%}")
+              f"{statistics.fmean(map(abs, times)):.1%}{held}")
 
 
 def main(words):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", default="", help="rows whose name holds the text")
-    parser.add_argument("--remat", default="none", help="what is computed again")
     arguments = parser.parse_args(words)
     rows = [row for row in csv.DictReader((data_folder() / "published/parallelism.csv").open(newline="")) if arguments.only in row["id"]]
     with tempfile.TemporaryDirectory(prefix="hespas-", ignore_cleanup_errors=True) as folder:
-        shown(rows, asyncio.run(rows_of(rows, arguments.remat, folder)))
+        shown(rows, asyncio.run(rows_of(rows, folder)))
 
 
 def start():

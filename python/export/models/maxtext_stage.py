@@ -46,10 +46,12 @@ def stage_step(config, split, part, frozen, weights, state, batch, x, upstream):
 
 
 def kept_step(config, split, weights, batch, x):
-    """What a middle stage holds of a microbatch between its passes: the results of this program, what lies in its weights anyway left out."""
+    """What a middle stage holds of a microbatch between its passes: the results of this program. Left out is what lies in its weights anyway, or in
+    the host's memory.
+    """
     out, pull = jax.vjp(functools.partial(forward, config, split, "middle", batch), weights, x)
     own = {id(leaf) for leaf in (*jax.tree.leaves(weights), out)}
-    return [leaf for leaf in jax.tree.leaves(pull) if id(leaf) not in own]
+    return [leaf for leaf in jax.tree.leaves(pull) if id(leaf) not in own and jax.typeof(leaf).memory_space == jax.memory.Space.Device]
 
 
 def build(mesh, config, part):
