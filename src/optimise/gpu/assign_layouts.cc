@@ -19,7 +19,10 @@ using ir::OpKind;
 
 class Assigner {
  public:
-  Assigner(Dataflow& flow, const LayoutSolver& layouts) : flow_(flow), layouts_(layouts) {}
+  Assigner(Dataflow& flow, const LayoutSolver& layouts)
+      : flow_(flow), layouts_(layouts), made_(flow.value_count()), default_(flow.value_count(), 0) {
+    for (size_t i = 0; i < default_.size(); ++i) default_[i] = LayoutOf(ValueId(i)).IsDefault() ? 1 : 0;
+  }
 
   void Run() {
     const std::vector<NodeId> order = flow_.order();
@@ -70,7 +73,7 @@ class Assigner {
       if (!layouts_.OfOperand(id, i).IsDefault()) return false;
     }
     for (uint32_t r = 0; r < node.result_count; ++r) {
-      if (!LayoutOf(flow_.result(id, r)).IsDefault()) return false;
+      if (default_[flow_.result(id, r).index()] == 0) return false;
     }
     return true;
   }
@@ -82,7 +85,9 @@ class Assigner {
     }
   }
 
-  ValueId Default(ValueId value) { return Get(value, Layout::Default(DimsOf(value).size())); }
+  ValueId Default(ValueId value) {
+    return default_[value.index()] != 0 ? Made(value) : Get(value, Layout::Default(DimsOf(value).size()));
+  }
 
   // The value with its dimensions in the layout's order.
   ValueId Get(ValueId value, const Layout& layout) {
@@ -95,10 +100,7 @@ class Assigner {
   }
 
   // What was made of a value, in its layout.
-  ValueId Made(ValueId value) const {
-    const auto found = made_.find(value);
-    return found == made_.end() ? value : found->second;
-  }
+  ValueId Made(ValueId value) const { return made_[value.index()].valid() ? made_[value.index()] : value; }
 
   ValueId Turn(ValueId from, const Dimensions& dims, const Layout& have, const Layout& want) {
     if (have == want) return from;
@@ -112,7 +114,7 @@ class Assigner {
   // `made` is the op's result with its dimensions in the order of `layout`, which may not be the one it is to have.
   void Keep(ValueId result, ValueId made, const Layout& layout) {
     made = Turn(made, DimsOf(result), layout, LayoutOf(result));
-    made_[result] = made;
+    made_[result.index()] = made;
     if (LayoutOf(result).IsDefault()) flow_.Replace(result, made);
   }
   void Keep(ValueId result, ValueId made) { Keep(result, made, LayoutOf(result)); }
@@ -345,8 +347,9 @@ class Assigner {
   bool ReadsSwapped(NodeId id) const {
     const Node& node = flow_.node(id);
     return node.kind == OpKind::kDotGeneral &&
-           std::any_of(node.operands.begin(), node.operands.end(),
-                       [&](ValueId operand) { return made_.count(operand) > 0 || !LayoutOf(operand).IsDefault(); });
+           std::any_of(node.operands.begin(), node.operands.end(), [&](ValueId operand) {
+             return made_[operand.index()].valid() || default_[operand.index()] == 0;
+           });
   }
 
   bool MovesCopy(NodeId id) const {
@@ -361,13 +364,14 @@ class Assigner {
     ReadDefaults(id);
     for (uint32_t r = 0; r < flow_.node(id).result_count; ++r) {
       const ValueId result = flow_.result(id, r);
-      made_[result] = Turn(result, DimsOf(result), Layout::Default(DimsOf(result).size()), LayoutOf(result));
+      made_[result.index()] = Turn(result, DimsOf(result), Layout::Default(DimsOf(result).size()), LayoutOf(result));
     }
   }
 
   Dataflow& flow_;
   const LayoutSolver& layouts_;
-  std::map<ValueId, ValueId> made_;
+  std::vector<ValueId> made_;  // by value: in its layout; invalid where it is as it was
+  std::vector<char> default_;  // by value: its layout
   std::map<std::pair<ValueId, Dimensions>, ValueId> turned_;
   std::map<ValueId, Copied> copied_;
 };

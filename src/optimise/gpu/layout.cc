@@ -1,51 +1,57 @@
 #include "optimise/gpu/layout.h"
 
 #include <algorithm>
+#include <array>
 
 namespace hespas::optimise {
 namespace {
 
-// Dimensions of two shapes, none of them 1, that hold the same elements.
-struct Part {
-  size_t from = 0, from_end = 0;
-  size_t to = 0, to_end = 0;
-};
-
-// The smallest ones, in order; nothing where the shapes differ in size.
-std::optional<std::vector<Part>> PartsOf(const Dimensions& from, const Dimensions& to) {
-  std::vector<Part> parts;
-  size_t i = 0;
-  size_t j = 0;
-  while (i < from.size() && j < to.size()) {
-    Part part{.from = i, .to = j};
-    int64_t a = from[i++];
-    int64_t b = to[j++];
-    while (a != b) {
-      if (a < b ? i == from.size() : j == to.size()) return std::nullopt;
-      (a < b ? a *= from[i++] : b *= to[j++]);
-    }
-    part.from_end = i;
-    part.to_end = j;
-    parts.push_back(part);
-  }
-  if (i != from.size() || j != to.size()) return std::nullopt;
-  return parts;
-}
+using Few = std::array<uint8_t, Layout::kHighestRank>;
 
 // Dimensions that are not 1, and of each dimension its place among them.
 struct Compact {
   explicit Compact(const Dimensions& dims) {
     for (size_t i = 0; i < dims.size(); ++i) {
-      place.push_back(sizes.size());
+      place[i] = static_cast<uint8_t>(count);
       if (dims[i] == 1) continue;
-      original.push_back(i);
-      sizes.push_back(dims[i]);
+      original[count] = static_cast<uint8_t>(i);
+      sizes[count++] = dims[i];
     }
   }
-  Dimensions sizes;
-  std::vector<size_t> original;
-  std::vector<size_t> place;
+  std::array<int64_t, Layout::kHighestRank> sizes;
+  Few original;
+  Few place;
+  size_t count = 0;
 };
+
+// The smallest runs of dimensions of two shapes that hold the same elements, by the first dimension in one shape: the
+// end there, and the run in the other.
+struct Parts {
+  Few from_end{};  // 0 where no part begins
+  Few to{};
+  Few to_end{};
+};
+
+// Nothing where the shapes differ in size.
+std::optional<Parts> PartsOf(const Compact& from, const Compact& to) {
+  Parts parts;
+  size_t i = 0;
+  size_t j = 0;
+  while (i < from.count && j < to.count) {
+    const size_t first = i;
+    parts.to[first] = static_cast<uint8_t>(j);
+    int64_t a = from.sizes[i++];
+    int64_t b = to.sizes[j++];
+    while (a != b) {
+      if (a < b ? i == from.count : j == to.count) return std::nullopt;
+      (a < b ? a *= from.sizes[i++] : b *= to.sizes[j++]);
+    }
+    parts.from_end[first] = static_cast<uint8_t>(i);
+    parts.to_end[first] = static_cast<uint8_t>(j);
+  }
+  if (i != from.count || j != to.count) return std::nullopt;
+  return parts;
+}
 
 // Appends the group where it lies in one piece and in order from `at` on.
 bool Takes(const Layout& layout, const Dimensions& group, size_t& at) {
@@ -85,25 +91,25 @@ Dimensions InMemory(const Dimensions& dims, const Layout& layout) {
 std::optional<Layout> Align(const Dimensions& from, const Layout& layout, const Dimensions& to) {
   const Compact source(from);
   const Compact target(to);
-  const auto parts = PartsOf(source.sizes, target.sizes);
+  const auto parts = PartsOf(source, target);
   if (!parts) return std::nullopt;
   Layout aligned;
   // XLA's order: unit dimensions lie outermost, the last one first.
   for (size_t i = to.size(); i-- > 0;) {
     if (to[i] == 1) aligned.Append(i);
   }
-  std::vector<size_t> places;  // of dimensions that are not 1, from major to minor
+  Few places;  // of dimensions that are not 1, from major to minor
+  size_t count = 0;
   for (size_t i = 0; i < layout.rank(); ++i) {
-    if (from[layout[i]] != 1) places.push_back(source.place[layout[i]]);
+    if (from[layout[i]] != 1) places[count++] = source.place[layout[i]];
   }
-  for (size_t i = 0; i < places.size();) {
-    const auto part =
-        std::find_if(parts->begin(), parts->end(), [&](const Part& candidate) { return candidate.from == places[i]; });
-    if (part == parts->end()) return std::nullopt;
-    for (size_t d = part->from; d < part->from_end; ++d) {
-      if (i == places.size() || places[i++] != d) return std::nullopt;
+  for (size_t i = 0; i < count;) {
+    const size_t first = places[i];
+    if (parts->from_end[first] == 0) return std::nullopt;
+    for (size_t d = first; d < parts->from_end[first]; ++d) {
+      if (i == count || places[i++] != d) return std::nullopt;
     }
-    for (size_t d = part->to; d < part->to_end; ++d) aligned.Append(target.original[d]);
+    for (size_t d = parts->to[first]; d < parts->to_end[first]; ++d) aligned.Append(target.original[d]);
   }
   return aligned;
 }

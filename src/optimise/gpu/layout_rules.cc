@@ -42,6 +42,9 @@ bool IsReshape(const Dataflow& flow, const Node& node) {
 }
 
 std::optional<Layout> ThroughReshape(const Dimensions& from, const Layout& layout, const Dimensions& to) {
+  const auto has_unit = [](const Dimensions& dims) { return std::find(dims.begin(), dims.end(), 1) != dims.end(); };
+  if (layout.IsDefault() && from.size() > 1 && to.size() > 1 && !has_unit(from) && !has_unit(to))
+    return Layout::Default(to.size());
   // Vectors have no layout to pass on.
   if (WithoutUnits(from).size() == 1 && WithoutUnits(to).size() == 1) return std::nullopt;
   return Align(from, layout, to);
