@@ -28,7 +28,7 @@ def configuration(model):
     try:
         config = json.loads(pathlib.Path(model).read_text())
     except (OSError, ValueError) as error:
-        raise Refused(f"{model}: {error}") from None
+        raise Refused(f"{model}: {getattr(error, 'strerror', None) or error}") from None
     if not isinstance(config, dict):
         raise Refused(f"{model} holds no object")
     return config.get("text_config", config)

@@ -25,7 +25,7 @@ std::string Framed(const std::string& marks, const std::string& names, const Axi
       "{}\" "
       "width=\"100%\" fill=\"currentColor\" font-size=\"11\"><line x1=\"0\" y1=\"{}\" x2=\"{}\" y2=\"{}\" "
       "stroke=\"currentColor\"/><line x1=\"0\" y1=\"0\" x2=\"0\" y2=\"{}\" stroke=\"currentColor\"/>{}<text x=\"-4\" "
-      "y=\"8\" text-anchor=\"end\">{:.3g}</text><text x=\"{}\" y=\"{}\" text-anchor=\"end\">{:.3g} {}</text><text "
+      "y=\"8\" text-anchor=\"end\">{:.4g}</text><text x=\"{}\" y=\"{}\" text-anchor=\"end\">{:.3g} {}</text><text "
       "x=\"4\" "
       "y=\"10\">{}</text></svg></figure>\n",
       report::EscapeHtml(names), report::EscapeHtml(y.name), report::EscapeHtml(x.name), kWidth + 80, kHeight + 40,
