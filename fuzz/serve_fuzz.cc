@@ -17,7 +17,7 @@ using namespace hespas::serve;
 int64_t Next(const char*& text, int64_t least, int64_t most) {
   char* end = nullptr;
   const long long value = std::strtoll(text, &end, 10);
-  text = end == text ? text : end;
+  text = end;
   return std::clamp<int64_t>(value, least, most);
 }
 

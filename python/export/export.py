@@ -204,7 +204,9 @@ def requests(arguments, folder):
     """What lower.py is asked for, one a combination of parameters, with what the files' descriptions say of it."""
     import models
 
-    if arguments.program.endswith(".json"):  # a model's own configuration
+    own_name = pathlib.Path(arguments.program).stem
+    is_configuration = arguments.program.endswith(".json")
+    if is_configuration:  # a model's own
         arguments.set.append(f"model={pathlib.Path(arguments.program).resolve()}")
         arguments.program = models.CONFIGURATION
     ready = models.READY.get(arguments.program)
@@ -216,7 +218,7 @@ def requests(arguments, folder):
         raise Refused("--target-devices is of MaxText configurations", "give CONFIG.yml --maxtext", 2)
     rows, swept = settings(arguments.set)
     for parameters in rows:
-        name = (arguments.name or usual_name) + "".join(f"-{key}{parameters[key]}" for key in swept) + f"-{devices}dev"
+        name = (arguments.name or (own_name if is_configuration else usual_name)) + "".join(f"-{key}{parameters[key]}" for key in swept) + f"-{devices}dev"
         request = {**source, "arguments": arguments.arg, "parameters": parameters, "axes": axes, "devices": devices, "name": name,
                    "stages": arguments.stage or list(STAGES), "output": str(folder), "gzip": arguments.gzip}
         if arguments.target and "lowered" not in request["stages"]:

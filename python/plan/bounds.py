@@ -58,7 +58,7 @@ def exchange(problem, candidate, axes, volume):
 
 def computing(problem, candidate):
     """A guess of computation: one device's time for a sequence is divided by devices, as if shapes did not matter; the last stage has the loss."""
-    layers, loss = problem.passes[candidate.remat]
+    layers, loss = problem.passes[candidate.remat]  # what is outside the loop over layers, but for the loss, is divided by stages, too
     sequences = batch_of(candidate) / problem.network.devices
     if candidate.stages == 1:
         return (layers + loss) * sequences

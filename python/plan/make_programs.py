@@ -44,14 +44,15 @@ def phase_of(name):
 
 
 def phases(blocks):
-    """Times of the forward pass, the backward pass and the rest, which add up to the step; and of the loops over microbatches and layers."""
+    """Times of the forward pass, the backward pass and the rest, which add up to the step; of the loops over microbatches and layers, and of logits."""
     names = [phase_of(name) for name in blocks["names"]]
     before, after = zip(*(name.partition("jvp")[::2] for name in blocks["names"]))
-    sums = {"forward_s": 0, "backward_s": 0, "update_s": blocks["idle_ps"], "accumulation_s": 0, "layers_s": 0}
+    sums = {"forward_s": 0, "backward_s": 0, "update_s": blocks["idle_ps"], "accumulation_s": 0, "layers_s": 0, "logits_s": 0}
     for name, time in zip(blocks["name"], blocks["time_ps"]):
         sums[names[name]] += time
         for loop, place in (("accumulation_s", before), ("layers_s", after)):
             sums[loop] += time if "/while/body" in place[name] else 0
+        sums["logits_s"] += time if "logits" in blocks["names"][name] else 0
     return {name: time * 1e-12 for name, time in sums.items()}
 
 

@@ -46,7 +46,7 @@ def problem_of(arguments, keys, model, net, singles):
         raise Refused(f"{arguments.device} does not state a price", "say what one device costs an hour: --price 2.5", 2)
     rate = 1e9 * float(network.figures_of("devices", arguments.device)["memory_bandwidth"])
     return costs.Problem(keys, model, net, {remat: each["flops"] for remat, each in singles.items()},
-                         {remat: (each["layers_s"], each["forward_s"] + each["backward_s"] - each["layers_s"]) for remat, each in singles.items()},
+                         {remat: (each["forward_s"] + each["backward_s"] - each["logits_s"], each["logits_s"]) for remat, each in singles.items()},
                          one["model_flops_utilisation"] * one["step_time_s"] * peak, peak, rate, capacity, price)
 
 

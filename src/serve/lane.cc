@@ -100,7 +100,7 @@ bool Lane::MakeRoom(size_t index, int64_t tokens) {
   while (more > free_) {
     if (policy_.scheduler.preemption == Preemption::kNone) return false;
     size_t youngest = running_.size();
-    while (youngest > index && running_[youngest - 1].rows != 0) --youngest;
+    while (youngest > index && (running_[youngest - 1].rows != 0 || running_[youngest - 1].done)) --youngest;
     if (youngest <= index) return false;
     Preempt(youngest - 1);
     if (youngest - 1 == index) return false;

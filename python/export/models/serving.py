@@ -120,6 +120,8 @@ class Shape:
             raise Refused(f"a step is decode, prefill or mixed, not `{phase}`")
         if model["heads"] % ranks:
             raise Refused(f"{ranks} tensor ranks do not divide {model['heads']} heads")
+        if model["kv_heads"] % ranks and ranks % model["kv_heads"]:
+            raise Refused(f"{ranks} tensor ranks neither divide {model['kv_heads']} heads of keys and values nor are a multiple of them")
         self.ranks, self.heads, self.kv_heads = ranks, model["heads"] // ranks, max(1, model["kv_heads"] // ranks)
         self.batch = batch if phase != "prefill" else 0
         self.prompts, self.prompt = (prompts, prompt) if phase != "decode" else (0, 0)

@@ -13,7 +13,6 @@ struct ChartLine {
   bool dots = false;                              // instead of a line between them
 };
 
-// Both axes begin at 0; at most some hundred points a line are drawn.
 struct ChartBar {
   double from = 0, to = 0;
   double lower = 0, upper = 0;  // one part above the other
@@ -23,6 +22,7 @@ struct ChartBar {
 std::string BarChart(const std::vector<ChartBar>& bars, const std::string& names, const std::string& x,
                      const std::string& y);
 
+// Both axes begin at 0; at most some hundred points a line are drawn.
 std::string Chart(const std::vector<ChartLine>& lines, const std::string& x, const std::string& y);
 
 }  // namespace hespas::driver

@@ -25,11 +25,11 @@ class PricedSteps : public serve::StepModel {
   serve::StepCost Sum(const Kernels& kernels) const;
   serve::StepCost At(double rows, Table& table, Kernels (serve::StepKernels::*kernels)(double) const) const;
 
-  serve::StepKernels kernels_;
-  const KernelPrices& prices_;
   // Rows of the graph that such a step replays; nothing where none was captured.
   std::optional<double> Captured(const serve::StepShape& step) const;
 
+  serve::StepKernels kernels_;
+  const KernelPrices& prices_;
   serve::Graphs graphs_;
   double layers_of_host_;
   mutable Table layers_;

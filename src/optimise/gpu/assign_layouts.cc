@@ -223,7 +223,7 @@ class Assigner {
 
   // Batches come first; where columns lie before rows the operands change places.
   void VisitDot(NodeId id) {
-    const Node& node = flow_.node(id);
+    const Node node = flow_.Copy(id);  // what its operands need is added on the way
     const auto dims = CanonicalDimensions(flow_, node);
     if (!dims) return VisitOther(id);
     const ValueId result = flow_.result(id);

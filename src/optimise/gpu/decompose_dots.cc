@@ -114,11 +114,12 @@ class Decomposer {
   // Transposes before become one with this.
   ValueId Transposed(ValueId value, Dimensions order) {
     const Node* before = flow_.ProducerNode(value);
-    if (before != nullptr && before->kind == OpKind::kTranspose) {
-      if (const auto first = IntegersOf(flow_, *before, "permutation")) {
-        for (int64_t& d : order) d = (*first)[static_cast<size_t>(d)];
-        return Transposed(before->operands[0], std::move(order));
-      }
+    while (before != nullptr && before->kind == OpKind::kTranspose) {
+      const auto first = IntegersOf(flow_, *before, "permutation");
+      if (!first) break;
+      for (int64_t& d : order) d = (*first)[static_cast<size_t>(d)];
+      value = before->operands[0];
+      before = flow_.ProducerNode(value);
     }
     return std::is_sorted(order.begin(), order.end()) ? value : Transpose(flow_, value, order);
   }

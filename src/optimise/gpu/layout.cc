@@ -44,7 +44,9 @@ std::optional<Parts> PartsOf(const Compact& from, const Compact& to) {
     int64_t b = to.sizes[j++];
     while (a != b) {
       if (a < b ? i == from.count : j == to.count) return std::nullopt;
-      (a < b ? a *= from.sizes[i++] : b *= to.sizes[j++]);
+      const bool overflows =
+          a < b ? __builtin_mul_overflow(a, from.sizes[i++], &a) : __builtin_mul_overflow(b, to.sizes[j++], &b);
+      if (overflows) return std::nullopt;
     }
     parts.from_end[first] = static_cast<uint8_t>(i);
     parts.to_end[first] = static_cast<uint8_t>(j);

@@ -170,15 +170,21 @@ void LayoutSolver::ConstrainTranspose(NodeId id) {
 
 // The layout with which a value was born: with it a transpose moves nothing, and ops of one operand keep it.
 Layout LayoutSolver::ExistingLayout(ValueId value) const {
-  const Node* node = flow_.ProducerNode(value);
   const size_t rank = RankOf(value);
-  if (node == nullptr || node->operands.size() != 1 || RankOf(node->operands[0]) != rank) return Layout::Default(rank);
-  if (node->kind == OpKind::kTranspose) {
-    const auto layout = ThroughTranspose(flow_, *node, ExistingLayout(node->operands[0]));
-    return layout.value_or(Layout::Default(rank));
+  std::vector<const Node*> transposes;  // from the value up
+  for (const Node* node = flow_.ProducerNode(value);
+       node != nullptr && node->operands.size() == 1 && RankOf(node->operands[0]) == rank;
+       node = flow_.ProducerNode(node->operands[0])) {
+    if (node->kind == OpKind::kTranspose) {
+      transposes.push_back(node);
+    } else if (ir::Traits(node->kind).sort != ir::OpSort::kElementwise) {
+      break;
+    }
   }
-  return ir::Traits(node->kind).sort == ir::OpSort::kElementwise ? ExistingLayout(node->operands[0])
-                                                                 : Layout::Default(rank);
+  Layout layout = Layout::Default(rank);
+  for (size_t i = transposes.size(); i-- > 0;)
+    layout = ThroughTranspose(flow_, *transposes[i], layout).value_or(Layout::Default(rank));
+  return layout;
 }
 
 // Each constraint is followed as far as it gets before the next one (PropagateConstraints).

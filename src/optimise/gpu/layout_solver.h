@@ -24,7 +24,7 @@ class LayoutSolver {
  private:
   struct Constraint {
     Layout layout;
-    int8_t priority = 0;
+    int32_t priority = 0;
     bool is_set = false;
     bool mandatory = false;
     bool depth_first = true;
@@ -38,7 +38,7 @@ class LayoutSolver {
     Layout layout;
     bool mandatory = true;
     bool depth_first = true;
-    int8_t priority = 0;
+    int32_t priority = 0;
   };
 
   void FindPostOrder();
