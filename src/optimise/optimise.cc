@@ -51,6 +51,8 @@ constexpr Pass kPasses[] = {
     {"assign-layouts", "puts values into the order of dimensions in memory that ops ask for", AssignLayouts, true,
      false},
     {"simplify-layouts", "merges neighbouring transposes", Simplify, true, false},
+    // XLA gives what a loop carries the layout that its body asks for, so that what stays the same is turned once.
+    {"hoist-layouts", "moves transposes of loop-invariant values before the loop", HoistInvariants, true, false},
     {"canonical-dots", "turns dots into matmuls, absorbing transposes and reshapes", CanonicaliseDots},
     {"cse-dots", "computes equal dots and bitcasts once", EliminateCommonSubexpressions},
     {"triton-matmuls", "fuses producers into Triton matmuls, if a flag says so", FormTritonMatmuls, true, false},
