@@ -306,9 +306,7 @@ void MoveCollectiveDimension(Dataflow& flow, PassContext&) {
     if (*dimension < 0 || static_cast<size_t>(*dimension) >= dims.size() || IsMajor(dims, *dimension)) continue;
     const Dimensions permutation = FrontFirst(dims.size(), static_cast<size_t>(*dimension));
     Node moved = flow.Copy(id);
-    for (ir::Attribute& a : moved.attributes) {
-      if (flow.source().name(a.name) == name) a = MakeAttribute(flow.source(), name, "0 : i64");
-    }
+    SetAttribute(flow.source(), moved, name, "0 : i64");
     moved.operands[0] = Transpose(flow, input, permutation);
     Dimensions result;
     for (const int64_t p : permutation) result.push_back(flow.type(old).dims[static_cast<size_t>(p)]);

@@ -104,9 +104,7 @@ class Folder {
     Node made = flow_.Copy(id);
     made.operands[0] = input;
     const std::string text = fmt::format("dense<{}> : tensor<{}x{}xi64>", groups, groups.size(), groups[0].size());
-    for (ir::Attribute& a : made.attributes) {
-      if (flow_.source().name(a.name) == "replica_groups") a = MakeAttribute(flow_.source(), "replica_groups", text);
-    }
+    SetAttribute(flow_.source(), made, "replica_groups", text);
     const ValueId old = flow_.result(id);
     const std::vector<ir::TypeId> types{flow_.type_id(old)};
     const ValueId whole = flow_.result(flow_.Add(std::move(made), types));

@@ -247,6 +247,12 @@ ir::Attribute MakeAttribute(ir::Module& source, std::string_view name, std::stri
   return {source.InternName(name), source.Keep(std::move(text))};
 }
 
+void SetAttribute(ir::Module& source, Node& node, std::string_view name, const std::string& text) {
+  for (ir::Attribute& attribute : node.attributes) {
+    if (source.name(attribute.name) == name) attribute = MakeAttribute(source, name, text);
+  }
+}
+
 ir::TypeId TensorLike(ir::Module& source, ir::TypeId like, std::vector<int64_t> dims) {
   ir::Type type = source.types()[like];
   type.dims = std::move(dims);

@@ -137,6 +137,8 @@ bool HasSideEffect(const Dataflow& flow, const Node& node);
 
 // An attribute whose text the source module keeps.
 ir::Attribute MakeAttribute(ir::Module& source, std::string_view name, std::string text);
+// Gives an attribute that the node has another text.
+void SetAttribute(ir::Module& source, Node& node, std::string_view name, const std::string& text);
 ir::TypeId TensorLike(ir::Module& source, ir::TypeId like, std::vector<int64_t> dims);
 
 }  // namespace hespas::optimise

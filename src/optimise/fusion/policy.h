@@ -43,7 +43,7 @@ class CompilerPolicy {
   virtual ~CompilerPolicy() = default;
 
   // Simplification: whether equal collectives are one; whether operands of dots keep batches, rows and columns in this
-  // order, and take in transposes once layouts are there; whether bf16 arithmetic rounds after each op.
+  // order, and absorb transposes once layouts are there; whether bf16 arithmetic rounds after each op.
   virtual bool SharesCollectives() const { return false; }
   virtual bool OrdersDotOperands() const { return false; }
   virtual bool AbsorbsTransposes() const { return true; }

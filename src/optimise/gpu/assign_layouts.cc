@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 
 #include "ir/attributes/attribute.h"
@@ -56,7 +57,7 @@ class Assigner {
       case OpKind::kScatter:
         return VisitOther(id);
       default:
-        return LayoutRuleOf(flow_, node) == LayoutRule::kSame ? VisitSame(id) : VisitOther(id);
+        return layouts_.RuleOf(id) == LayoutRule::kSame ? VisitSame(id) : VisitOther(id);
     }
   }
 
@@ -94,7 +95,7 @@ class Assigner {
     if (layout.rank() <= 1) return Made(value);
     const Layout& have = LayoutOf(value);
     if (have == layout) return Made(value);
-    auto& made = turned_[{value, layout.Places()}];
+    auto& made = turned_[{value, layout}];
     if (!made.valid()) made = Turn(Made(value), DimsOf(value), have, layout);
     return made;
   }
@@ -141,15 +142,8 @@ class Assigner {
     if (!dimension) return VisitOther(id);
     Node made = flow_.Copy(id);
     const int64_t place = LayoutOf(result).Places()[static_cast<size_t>(*dimension)];
-    SetAttribute(made, "iota_dimension", fmt::format("{} : i64", place));
+    SetAttribute(flow_.source(), made, "iota_dimension", fmt::format("{} : i64", place));
     Keep(result, AddLike(std::move(made), result, LayoutOf(result)));
-  }
-
-  void SetAttribute(Node& node, std::string_view name, std::string text) {
-    for (ir::Attribute& attribute : node.attributes) {
-      if (flow_.source().name(attribute.name) == name)
-        attribute = MakeAttribute(flow_.source(), std::string(name), std::move(text));
-    }
   }
 
   // XLA writes a constant's numbers in the order that is wanted; here only one number for all elements can be.
@@ -160,7 +154,7 @@ class Assigner {
     if (!dense || dense->form != ir::DenseForm::kSplat) return VisitOther(id);
     Node made = flow_.Copy(id);
     const std::string type = flow_.source().types().Text(TypeInMemory(result, LayoutOf(result)));
-    SetAttribute(made, "value", fmt::format("dense<{}> : {}", dense->payload, type));
+    SetAttribute(flow_.source(), made, "value", fmt::format("dense<{}> : {}", dense->payload, type));
     Keep(result, AddLike(std::move(made), result, LayoutOf(result)));
   }
 
@@ -217,26 +211,26 @@ class Assigner {
     Dimensions places;
     for (const int64_t d : *reduced) places.push_back(before.Places()[static_cast<size_t>(d)]);
     std::sort(places.begin(), places.end());
-    SetAttribute(made, "dimensions", ArrayText(places));
+    SetAttribute(flow_.source(), made, "dimensions", ArrayText(places));
     Keep(result, AddLike(std::move(made), result, after), after);
   }
 
   // Batches come first; where columns lie before rows the operands change places.
   void VisitDot(NodeId id) {
-    const Node node = flow_.Copy(id);  // what its operands need is added on the way
-    const auto dims = CanonicalDimensions(flow_, node);
+    const auto dims = CanonicalDimensions(flow_, flow_.node(id));
     if (!dims) return VisitOther(id);
+    const std::vector<ValueId> operands = flow_.node(id).operands;
     const ValueId result = flow_.result(id);
     Layout layouts[] = {layouts_.OfOperand(id, 0), layouts_.OfOperand(id, 1)};
-    ValueId values[] = {Get(node.operands[0], layouts[0]), Get(node.operands[1], layouts[1])};
+    std::array<ValueId, 2> values = {Get(operands[0], layouts[0]), Get(operands[1], layouts[1])};
     for (const size_t side : {size_t{0}, size_t{1}}) {
-      // What exchanges rows and columns is taken in (TransposeFolding), but not behind a bitcast: to another layout, or
+      // What exchanges rows and columns is folded (TransposeFolding), but not behind a bitcast: to another layout, or
       // for several batch dimensions to become one.
       if (!layouts[side].IsDefault() || layouts[side].rank() < 2 || dims->lhs_batching.size() > 1) continue;
       const Node* before = flow_.ProducerNode(values[side]);
       if (before == nullptr || !SwapsMatrix(flow_, *before)) continue;
       values[side] = before->operands[0];
-      layouts[side] = WithoutSwap(layouts[side].rank());
+      layouts[side] = Swapped(layouts[side].rank(), layouts[side].rank() - 2);
     }
     const auto placed = [&](const Dimensions& list, size_t side) {
       Dimensions out;
@@ -245,34 +239,19 @@ class Assigner {
     };
     const Dimensions batch[] = {placed(dims->lhs_batching, 0), placed(dims->rhs_batching, 1)};
     const Dimensions contract[] = {placed(dims->lhs_contracting, 0), placed(dims->rhs_contracting, 1)};
-    const Layout swapped = Swapped(result, batch[0].size());
+    const Layout swapped = Swapped(DimsOf(result).size(), batch[0].size());
     const size_t first = LayoutOf(result) == swapped ? 1 : 0;
     const size_t second = 1 - first;
-    std::vector<ir::Attribute> attributes = PrecisionAttributes(flow_, node);
-    attributes.push_back(MakeAttribute(flow_.source(), "dot_dimension_numbers",
-                                       ir::DotDimensionsText({.lhs_batching = batch[first],
-                                                              .rhs_batching = batch[second],
-                                                              .lhs_contracting = contract[first],
-                                                              .rhs_contracting = contract[second]})));
     const Layout after = first == 1 ? swapped : Layout::Default(swapped.rank());
-    const NodeId made = flow_.Add({.name = "stablehlo.dot_general",
-                                   .operands = {values[first], values[second]},
-                                   .results = {TypeInMemory(result, after)},
-                                   .attributes = std::move(attributes),
-                                   .origin = node.origin});
-    Keep(result, flow_.result(made), after);
-  }
-
-  static Layout WithoutSwap(size_t rank) {
-    Layout layout = Layout::Default(rank - 2);
-    layout.Append(rank - 1);
-    layout.Append(rank - 2);
-    return layout;
+    const ir::DotDimensions turned{.lhs_batching = batch[first],
+                                   .rhs_batching = batch[second],
+                                   .lhs_contracting = contract[first],
+                                   .rhs_contracting = contract[second]};
+    Keep(result, AddDot(flow_, id, {values[first], values[second]}, turned, TypeInMemory(result, after)), after);
   }
 
   // Batches, columns, rows.
-  Layout Swapped(ValueId dot, size_t batch) const {
-    const size_t rank = DimsOf(dot).size();
+  static Layout Swapped(size_t rank, size_t batch) {
     Layout layout = Layout::Default(batch);
     for (size_t i = rank; i-- > batch;) layout.Append(i);
     return layout;
@@ -343,7 +322,7 @@ class Assigner {
     return layout;
   }
 
-  // A matmul of default layouts that could take in a transpose.
+  // A matmul of default layouts that could fold a transpose.
   bool ReadsSwapped(NodeId id) const {
     const Node& node = flow_.node(id);
     return node.kind == OpKind::kDotGeneral &&
@@ -356,7 +335,7 @@ class Assigner {
     const Node& node = flow_.node(id);
     if (node.result_count != 1 || node.operands.empty()) return false;
     if (node.kind == OpKind::kReduce) return copied_.count(node.operands[0]) > 0;
-    return LayoutRuleOf(flow_, node) == LayoutRule::kSame && LayoutBeforeCopy(id);
+    return layouts_.RuleOf(id) == LayoutRule::kSame && LayoutBeforeCopy(id);
   }
 
   // The op as it was, between transposes.
@@ -372,7 +351,7 @@ class Assigner {
   const LayoutSolver& layouts_;
   std::vector<ValueId> made_;  // by value: in its layout; invalid where it is as it was
   std::vector<char> default_;  // by value: its layout
-  std::map<std::pair<ValueId, Dimensions>, ValueId> turned_;
+  std::map<std::pair<ValueId, Layout>, ValueId> turned_;
   std::map<ValueId, Copied> copied_;
 };
 

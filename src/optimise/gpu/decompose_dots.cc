@@ -1,4 +1,4 @@
-// Dots get one dimension each for rows, columns and what is summed, as XLA's DotDecomposer does, and take in transposes
+// Dots get one dimension each for rows, columns and what is summed, as XLA's DotDecomposer does, and fold transposes
 // that only exchange rows and columns (TransposeFolding): docs/spec/xla-gpu.md, section 8.
 #include <algorithm>
 #include <numeric>
@@ -129,7 +129,7 @@ class Decomposer {
                        [&](int64_t d) { return DimsOf(side.value)[static_cast<size_t>(d)] == 1; });
   }
 
-  // They are dropped, and transposes before are not taken in then (RemoveDegenerateDimensionFromDot).
+  // They are dropped, and transposes before are not folded then (RemoveDegenerateDimensionFromDot).
   Side WithoutUnitBatches(const Side& side) {
     const Dimensions dims = DimsOf(side.value);
     Dimensions kept;  // dimensions
@@ -185,19 +185,13 @@ class Decomposer {
     for (const Side* side : {&lhs, &rhs}) {
       for (const int64_t d : FreeOf(*side)) out.push_back(DimsOf(side->value)[static_cast<size_t>(d)]);
     }
-    ir::Module& source = flow_.source();
-    std::vector<ir::Attribute> attributes = PrecisionAttributes(flow_, flow_.node(id));
-    attributes.push_back(MakeAttribute(source, "dot_dimension_numbers",
-                                       ir::DotDimensionsText({.lhs_batching = lhs.batch,
-                                                              .rhs_batching = rhs.batch,
-                                                              .lhs_contracting = lhs.contracted,
-                                                              .rhs_contracting = rhs.contracted})));
-    const NodeId dot = flow_.Add({.name = "stablehlo.dot_general",
-                                  .operands = {lhs.value, rhs.value},
-                                  .results = {TensorLike(source, flow_.type_id(result), out)},
-                                  .attributes = std::move(attributes),
-                                  .origin = flow_.node(id).origin});
-    flow_.Replace(result, ReshapeTo(flow_, flow_.result(dot), flow_.type_id(result)));
+    const ir::DotDimensions dims{.lhs_batching = lhs.batch,
+                                 .rhs_batching = rhs.batch,
+                                 .lhs_contracting = lhs.contracted,
+                                 .rhs_contracting = rhs.contracted};
+    const ir::TypeId type = TensorLike(flow_.source(), flow_.type_id(result), out);
+    const ValueId dot = AddDot(flow_, id, {lhs.value, rhs.value}, dims, type);
+    flow_.Replace(result, ReshapeTo(flow_, dot, flow_.type_id(result)));
   }
 
   Dataflow& flow_;

@@ -1,6 +1,7 @@
 // In which order the dimensions of a value lie in memory (docs/spec/xla-gpu.md, section 9).
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <initializer_list>
 #include <optional>
@@ -23,7 +24,7 @@ class Layout {
   // By dimension, its place.
   Dimensions Places() const;
   bool IsDefault() const { return *this == Default(rank_); }
-  bool operator==(const Layout&) const = default;
+  auto operator<=>(const Layout&) const = default;
 
  private:
   uint64_t places_ = 0;

@@ -18,6 +18,7 @@ class LayoutSolver {
 
   bool AreAllDefault() const;
   const Layout& Of(ValueId value) const { return constraints_[BufferOf(value)].layout; }
+  LayoutRule RuleOf(NodeId id) const { return rules_[id.index()]; }
   // What the op asks of its operand.
   const Layout& OfOperand(NodeId id, size_t operand) const;
 

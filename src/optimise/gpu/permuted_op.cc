@@ -11,8 +11,6 @@ namespace {
 
 using ir::OpKind;
 
-Dimensions InOrder(const Dimensions& values, const Layout& layout) { return InMemory(values, layout); }
-
 std::string PaddingText(const ir::IntegerMatrix& padding, const Layout& layout) {
   std::string rows;
   for (size_t i = 0; i < layout.rank(); ++i) {
@@ -41,7 +39,7 @@ std::optional<std::string> Permuted(const Dataflow& flow, const Node& node, cons
     for (int64_t& d : *values) d = layout.Places()[static_cast<size_t>(d)];
     return ArrayText(*values);
   }
-  return values->size() == layout.rank() ? ArrayText(InOrder(*values, layout)) : std::string();
+  return values->size() == layout.rank() ? ArrayText(InMemory(*values, layout)) : std::string();
 }
 
 }  // namespace

@@ -38,11 +38,8 @@ void Canonicalise(Dataflow& flow, NodeId id) {
   const std::string spatial = fmt::format("{}", fmt::join(places, ", "));
   Node made = flow.Copy(id);
   made.operands = {Transpose(flow, made.operands[0], input), Transpose(flow, made.operands[1], kernel)};
-  for (ir::Attribute& a : made.attributes) {
-    if (flow.source().name(a.name) != "dimension_numbers") continue;
-    a = MakeAttribute(flow.source(), "dimension_numbers",
-                      fmt::format("#stablehlo.conv<[b, {0}, f]x[{0}, i, o]->[b, {0}, f]>", spatial));
-  }
+  SetAttribute(flow.source(), made, "dimension_numbers",
+               fmt::format("#stablehlo.conv<[b, {0}, f]x[{0}, i, o]->[b, {0}, f]>", spatial));
   Dimensions dims;
   for (const int64_t d : output) dims.push_back(flow.type(result).dims[static_cast<size_t>(d)]);
   const std::vector<ir::TypeId> types{TensorLike(flow.source(), flow.type_id(result), std::move(dims))};

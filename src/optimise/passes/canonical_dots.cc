@@ -305,21 +305,13 @@ class Canonicaliser {
         if (group.role == Role::kFree) out.push_back(group.size);
       }
     }
-    ir::Module& source = flow_.source();
     if (Product(out) != flow_.type(result).element_count()) return;
-    const std::string text =
-        ir::DotDimensionsText({.lhs_batching = lb, .rhs_batching = rb, .lhs_contracting = lc, .rhs_contracting = rc});
-    const ir::OpId origin = flow_.node(id).origin;
     const ValueId a = Reshape(flow_, lhs.value, Sizes(left));
     const ValueId b = Reshape(flow_, rhs.value, Sizes(right));
-    std::vector<ir::Attribute> attributes = PrecisionAttributes(flow_, flow_.node(id));
-    attributes.push_back(MakeAttribute(source, "dot_dimension_numbers", text));
-    const NodeId dot = flow_.Add({.name = "stablehlo.dot_general",
-                                  .operands = {a, b},
-                                  .results = {TensorLike(source, flow_.type_id(result), out)},
-                                  .attributes = std::move(attributes),
-                                  .origin = origin});
-    flow_.Replace(result, ReshapeTo(flow_, flow_.result(dot), flow_.type_id(result)));
+    const ValueId dot = AddDot(flow_, id, {a, b},
+                               {.lhs_batching = lb, .rhs_batching = rb, .lhs_contracting = lc, .rhs_contracting = rc},
+                               TensorLike(flow_.source(), flow_.type_id(result), out));
+    flow_.Replace(result, ReshapeTo(flow_, dot, flow_.type_id(result)));
   }
 
   Dataflow& flow_;
@@ -340,6 +332,17 @@ std::vector<ir::Attribute> PrecisionAttributes(const Dataflow& flow, const Node&
       kept.push_back(attribute);
   }
   return kept;
+}
+
+ValueId AddDot(Dataflow& flow, NodeId like, const std::array<ValueId, 2>& operands, const ir::DotDimensions& dims,
+               ir::TypeId result) {
+  std::vector<ir::Attribute> attributes = PrecisionAttributes(flow, flow.node(like));
+  attributes.push_back(MakeAttribute(flow.source(), "dot_dimension_numbers", ir::DotDimensionsText(dims)));
+  return flow.result(flow.Add({.name = "stablehlo.dot_general",
+                               .operands = {operands[0], operands[1]},
+                               .results = {result},
+                               .attributes = std::move(attributes),
+                               .origin = flow.node(like).origin}));
 }
 
 std::optional<ir::DotDimensions> CanonicalDimensions(const Dataflow& flow, const Node& node) {

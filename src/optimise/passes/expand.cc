@@ -87,12 +87,9 @@ class Expander {
     for (uint32_t r = 0; r < count; ++r) {
       Node made = flow_.Copy(id);
       made.operands = {flow_.node(id).operands[r]};
-      for (ir::Attribute& a : made.attributes) {
-        if (flow_.source().name(a.name) != "channel_handle") continue;
-        const int64_t channel = kFirstChannel + static_cast<int64_t>(flow_.node_count());
-        a = MakeAttribute(flow_.source(), "channel_handle",
-                          fmt::format("#stablehlo.channel_handle<handle = {}, type = 0>", channel));
-      }
+      const int64_t channel = kFirstChannel + static_cast<int64_t>(flow_.node_count());
+      SetAttribute(flow_.source(), made, "channel_handle",
+                   fmt::format("#stablehlo.channel_handle<handle = {}, type = 0>", channel));
       const ValueId old = flow_.result(id, r);
       const std::vector<ir::TypeId> types{flow_.type_id(old)};
       flow_.Replace(old, flow_.result(flow_.Add(std::move(made), types)));

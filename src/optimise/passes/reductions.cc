@@ -79,9 +79,7 @@ Split SplitOf(int64_t n, bool rows) {
 NodeId AddReduce(Dataflow& flow, NodeId like, ValueId input, const Dimensions& reduced) {
   Node made = flow.Copy(like);
   made.operands[0] = input;
-  for (ir::Attribute& a : made.attributes) {
-    if (flow.source().name(a.name) == "dimensions") a = MakeAttribute(flow.source(), "dimensions", ArrayText(reduced));
-  }
+  SetAttribute(flow.source(), made, "dimensions", ArrayText(reduced));
   Dimensions dims = flow.type(input).dims;
   for (size_t i = reduced.size(); i-- > 0;) dims.erase(dims.begin() + reduced[i]);
   const std::vector<ir::TypeId> types{TensorLike(flow.source(), flow.type_id(flow.result(like)), std::move(dims))};
