@@ -213,25 +213,22 @@ std::optional<size_t> UpdatedOperand(const ir::Module& module, ir::OpId op, size
   return parameter && ReadsInPlace(module, body, producer, old) ? parameter : std::nullopt;
 }
 
-bool MayReuseInPlace(const ir::Module& module, ir::OpId op, size_t result, size_t operand, bool on_cpu) {
-  const ir::Type& to = module.type(module.result(op, result));
-  const ir::Type& from = module.type(module.operands(op)[operand]);
+bool InPlaceReuse::May(ir::OpId op, size_t result, size_t operand) {
+  const ir::Type& to = module_.type(module_.result(op, result));
+  const ir::Type& from = module_.type(module_.operands(op)[operand]);
   if (to.element_count() != from.element_count()) return false;
   if (ir::ElementBits(to.element) != ir::ElementBits(from.element)) return false;
-  if (module.kind(op) != OpKind::kFusion) return ir::Traits(module.kind(op)).sort == OpSort::kElementwise;
-  const ir::BlockId body = module.body(op);
-  if (!body.valid() || operand >= module.block(body).argument_count) return false;
-  return PointwiseBody(module, body, operand, to.element_count(), on_cpu);
+  if (module_.kind(op) != OpKind::kFusion) return ir::Traits(module_.kind(op)).sort == OpSort::kElementwise;
+  const auto [known, is_new] = fusions_.try_emplace({op, result, operand}, false);
+  if (is_new) known->second = IsPointwise(op, result, operand);
+  return known->second;
 }
 
-bool InPlaceReuse::May(ir::OpId op, size_t result, size_t operand) {
-  if (module_.kind(op) != OpKind::kFusion) return MayReuseInPlace(module_, op, result, operand, on_cpu_);
-  const size_t operands = module_.op(op).operand_count;
-  auto& answers = known_[op.value];
-  answers.resize(operands * module_.op(op).result_count);
-  auto& answer = answers[result * operands + operand];
-  if (!answer) answer = MayReuseInPlace(module_, op, result, operand, on_cpu_);
-  return *answer;
+bool InPlaceReuse::IsPointwise(ir::OpId fusion, size_t result, size_t operand) const {
+  const ir::BlockId body = module_.body(fusion);
+  if (!body.valid() || operand >= module_.block(body).argument_count) return false;
+  const int64_t elements = module_.type(module_.result(fusion, result)).element_count();
+  return PointwiseBody(module_, body, operand, elements, on_cpu_);
 }
 
 }  // namespace hespas::memory

@@ -5,10 +5,9 @@
 // - An elementwise op may take over an operand of its size that is not needed any more.
 #pragma once
 
-#include <cstdint>
+#include <map>
 #include <optional>
-#include <unordered_map>
-#include <vector>
+#include <tuple>
 
 #include "ir/module.h"
 
@@ -20,20 +19,20 @@ std::optional<size_t> ViewOf(const ir::Module& module, ir::OpId op, size_t resul
 // The operand that result `i` updates.
 std::optional<size_t> UpdatedOperand(const ir::Module& module, ir::OpId op, size_t result);
 
-// Whether result `i` may be written over operand `operand`: each element is read where it is written.
-// `on_cpu`: XLA's CPU compiler does not see that reshapes inside a fusion move nothing.
-bool MayReuseInPlace(const ir::Module& module, ir::OpId op, size_t result, size_t operand, bool on_cpu);
-
-// The same for one module, asked again for each order of its ops: each answer is looked for once.
+// Which results may be written over which operands: each element is read where it is written. The answers do not depend
+// on the order of a module's ops, and are kept from one order to the next.
 class InPlaceReuse {
  public:
+  // `on_cpu`: XLA's CPU compiler does not see that reshapes inside a fusion move nothing.
   InPlaceReuse(const ir::Module& module, bool on_cpu) : module_(module), on_cpu_(on_cpu) {}
   bool May(ir::OpId op, size_t result, size_t operand);
 
  private:
+  bool IsPointwise(ir::OpId fusion, size_t result, size_t operand) const;
+
   const ir::Module& module_;
   bool on_cpu_;
-  std::unordered_map<uint32_t, std::vector<std::optional<bool>>> known_;  // of fusions, by result and operand
+  std::map<std::tuple<ir::OpId, size_t, size_t>, bool> fusions_;  // by result and operand
 };
 
 // The start of an asynchronous op for its end or update; invalid for other ops.
