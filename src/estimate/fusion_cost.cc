@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/units.h"
+#include "ir/facts/fusion.h"
 
 namespace hespas::estimate {
 namespace {
@@ -57,7 +58,7 @@ class Boundary {
       const auto p = static_cast<size_t>(parameter);
       if (i == 0 && ReadsPart(op)) {
         touched_[p] = SaturatingAdd(touched_[p], BytesOf(module_, module_.result(op)));
-      } else if (!(i == 0 && UpdatesInPlace(op))) {
+      } else if (!(i == 0 && ir::UpdateOf(module_, op).valid())) {
         whole_[p] = true;
       }
     }
@@ -68,18 +69,10 @@ class Boundary {
     return kind == OpKind::kSlice || kind == OpKind::kDynamicSlice || kind == OpKind::kGather;
   }
 
-  // A scatter's operand, indices and updates.
-  bool UpdatesInPlace(ir::OpId op) const {
-    const size_t operands = module_.op(op).operand_count;
-    return module_.kind(op) == OpKind::kScatter ? operands == 3
-                                                : module_.kind(op) == OpKind::kDynamicUpdateSlice && operands > 1;
-  }
-
-  // Written to where they belong; a scatter reads what was there.
+  // Written to where it belongs; a scatter reads what was there.
   int64_t UpdateBytes(ir::OpId op) const {
-    if (module_.kind(op) == OpKind::kDynamicUpdateSlice) return BytesOf(module_, module_.operands(op)[1]);
-    const int64_t updates = BytesOf(module_, module_.operands(op)[2]);
-    return SaturatingAdd(updates, updates);
+    const int64_t update = BytesOf(module_, ir::UpdateOf(module_, op));
+    return module_.kind(op) == OpKind::kScatter ? SaturatingAdd(update, update) : update;
   }
 
   int64_t ResultBytes() const {
@@ -88,8 +81,8 @@ class Boundary {
     if (ops.empty()) return bytes;
     for (const ir::ValueId returned : module_.operands(ops.back())) {
       const ir::OpId maker = module_.defining_op(Origin(module_, returned));
-      const bool in_place =
-          maker.valid() && UpdatesInPlace(maker) && Parameter(Origin(module_, module_.operands(maker)[0])) >= 0;
+      const bool in_place = maker.valid() && ir::UpdateOf(module_, maker).valid() &&
+                            Parameter(Origin(module_, module_.operands(maker)[0])) >= 0;
       bytes = SaturatingAdd(bytes, in_place ? UpdateBytes(maker) : BytesOf(module_, returned));
     }
     return bytes;

@@ -1,11 +1,11 @@
 #include "estimate/calibrated/instructions.h"
 
 #include <algorithm>
-#include <optional>
 #include <unordered_map>
 #include <vector>
 
 #include "estimate/fusion_cost.h"
+#include "ir/facts/fusion.h"
 #include "ir/facts/op_weights.h"
 #include "ir/op_kind.h"
 
@@ -50,14 +50,6 @@ double ResultElements(const ir::Module& module, ir::OpId op) {
   return module.op(op).result_count == 0 ? 0 : Elements(module, module.result(op));
 }
 
-// What an op writes into its first operand (XLA's emitters for dynamic-update-slice in place and for scatter).
-std::optional<ir::ValueId> Update(const ir::Module& module, ir::OpId op) {
-  const auto operands = module.operands(op);
-  if (module.kind(op) == OpKind::kScatter && operands.size() == 3) return operands[2];
-  if (module.kind(op) == OpKind::kDynamicUpdateSlice && operands.size() > 1) return operands[1];
-  return std::nullopt;
-}
-
 // How many elements of an op's input one evaluation of its result looks at.
 double Fan(const ir::Module& module, ir::OpId op) {
   if (ir::Traits(module.kind(op)).sort != OpSort::kReduction || module.op(op).operand_count == 0) return 1;
@@ -90,11 +82,11 @@ class Fusion {
  private:
   // A parameter is updated in place: the kernel's threads are the update's elements.
   bool IsUpdateInPlace(ir::OpId op) const {
-    return Update(module_, op) && !module_.defining_op(Origin(module_, module_.operands(op)[0])).valid();
+    return ir::UpdateOf(module_, op).valid() && !module_.defining_op(Origin(module_, module_.operands(op)[0])).valid();
   }
 
   double WrittenElements(ir::OpId op) const {
-    return IsUpdateInPlace(op) ? Elements(module_, *Update(module_, op)) : ResultElements(module_, op);
+    return IsUpdateInPlace(op) ? Elements(module_, ir::UpdateOf(module_, op)) : ResultElements(module_, op);
   }
 
   // The part of an op's elements for which it evaluates that operand.
@@ -150,8 +142,8 @@ class Fusion {
 }  // namespace
 
 Instructions OpInstructions(const ir::Module& module, ir::OpId op) {
-  const auto update = module.kind(op) == OpKind::kScatter ? Update(module, op) : std::nullopt;
-  return Evaluate(module, op, update ? Elements(module, *update) : ResultElements(module, op));
+  const ir::ValueId update = module.kind(op) == OpKind::kScatter ? ir::UpdateOf(module, op) : ir::ValueId();
+  return Evaluate(module, op, update.valid() ? Elements(module, update) : ResultElements(module, op));
 }
 
 Instructions FusionInstructions(const ir::Module& module, ir::OpId fusion) { return Fusion(module, fusion).Count(); }

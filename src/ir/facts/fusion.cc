@@ -48,4 +48,11 @@ bool IsTritonFusion(const Module& module, OpId fusion) {
   return false;
 }
 
+ValueId UpdateOf(const Module& module, OpId op) {
+  const auto operands = module.operands(op);
+  if (module.kind(op) == OpKind::kScatter && operands.size() == 3) return operands[2];
+  if (module.kind(op) == OpKind::kDynamicUpdateSlice && operands.size() > 1) return operands[1];
+  return ValueId();
+}
+
 }  // namespace hespas::ir

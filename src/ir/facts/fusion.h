@@ -17,4 +17,8 @@ std::vector<OpId> FusedOps(const Module& module, OpId fusion);
 // "__triton_nested_gemm_fusion", "__triton_softmax", ... in its backend_config).
 bool IsTritonFusion(const Module& module, OpId fusion);
 
+// What an op writes into its first operand, where XLA's emitters do so in place: of a dynamic-update-slice, and of a
+// scatter into one array. Invalid for other ops.
+ValueId UpdateOf(const Module& module, OpId op);
+
 }  // namespace hespas::ir
