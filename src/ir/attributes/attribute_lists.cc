@@ -127,6 +127,13 @@ bool ScanPlain(std::string_view text, std::vector<int64_t>& out) {
   return out.empty();
 }
 
+bool ScanList(std::string_view text, std::vector<int64_t>& out) {
+  const bool bracketed = text.starts_with('[') && text.ends_with(']');
+  if (ScanPlain(bracketed ? text.substr(1, text.size() - 2) : text, out)) return true;
+  out.clear();
+  return NestedList{out}.Scan(text);
+}
+
 }  // namespace
 
 bool DecodeIntegers(std::string_view text, std::vector<int64_t>& out) {
@@ -143,14 +150,10 @@ bool DecodeIntegers(std::string_view text, std::vector<int64_t>& out) {
     if (!text.starts_with('<') || !text.ends_with('>')) return false;
     text = text.substr(1, text.size() - 2);
     const size_t colon = text.find(':');
-    if (colon == std::string_view::npos || ScanPlain(text.substr(colon + 1), out)) return true;
-    out.clear();
-    return NestedList{out}.Scan(text.substr(colon + 1));
+    return colon == std::string_view::npos || ScanList(text.substr(colon + 1), out);
   }
   if (!text.starts_with('[') && !text.starts_with('{') && !text.starts_with('(')) return false;
-  if (text.starts_with('[') && text.ends_with(']') && ScanPlain(text.substr(1, text.size() - 2), out)) return true;
-  out.clear();
-  return NestedList{out}.Scan(text);
+  return ScanList(text, out);
 }
 
 std::optional<std::vector<int64_t>> AsIntegers(std::string_view text) {
