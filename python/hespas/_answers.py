@@ -26,4 +26,4 @@ def _told(text: str, status: int) -> list[tuple[Any, ...]]:
             (match.groups() for match in found)]
     helps = re.findall(r"^help: (.*)$", text, re.M)
     return [row[:6] + (helps[i] if len(helps) == len(rows) else "; ".join(helps), *row[7:]) for i, row in enumerate(rows)] or [
-        ("E0903", text.strip() or "the sweep could not be run", "", 0, 0, "", "", status, "")]
+        ("E0903", text.strip() or "the command could not be run", "", 0, 0, "", "", status, "")]

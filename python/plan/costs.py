@@ -27,7 +27,7 @@ class Problem:
     facts: object
     network: object
     flops: dict  # by rematerialisation, of one sequence
-    passes: dict  # the same: seconds forward and backward on one device, of the layers and of the rest
+    passes: dict  # the same: seconds forward and backward on one device, without logits, and of logits
     model_flops: float  # of one sequence, without recomputation
     peak: float  # FLOP/s of a device
     memory_bandwidth: float

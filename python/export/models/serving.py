@@ -14,15 +14,11 @@ from jax.sharding import PartitionSpec as P
 
 from models.common import Step, abstract
 from models.experts_of_server import experts, expert_weights
+from models.llama import norm
 from models.refused import Refused
 from models.server_configuration import read
 
 F32, BF16, I32, F8 = jnp.float32, jnp.bfloat16, jnp.int32, jnp.float8_e4m3fn
-
-
-def norm(x, scale):
-    x32 = x.astype(F32)
-    return (x32 * lax.rsqrt(jnp.square(x32).mean(-1, keepdims=True) + 1e-5)).astype(BF16) * scale
 
 
 def product(x, weight):
