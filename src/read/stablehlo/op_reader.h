@@ -123,6 +123,7 @@ class OpReader {
     Step then = nullptr;
     std::vector<ir::BlockId> blocks;
     ir::BlockId block;
+    size_t first_op = 0;  // ops read since have this index or a higher one
     ValueNames::Mark mark;
     bool isolated = false;
     std::unordered_map<std::string_view, uint32_t> labels;

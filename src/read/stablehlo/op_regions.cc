@@ -14,6 +14,7 @@ bool OpReader::OpenRegion(Step then, bool isolated, bool entry_block) {
   }
   if (!c.Expect('{')) return false;
   Frame frame;
+  frame.first_op = m.op_count();
   frame.then = then;
   frame.isolated = isolated;
   frame.mark = names_.Enter(isolated);
@@ -129,25 +130,27 @@ void OpReader::NotePending(ir::OpId op) {
   }
 }
 
+// A value is visible in its own region and in those inside it, whose ops were read since the region began. Uses by
+// earlier ops wait for a definition in a region around both.
 void OpReader::PatchPending(ValueNames::Ref ref, ir::ValueId first, uint32_t count) {
   const auto scope = pending_.find(names_.scope());
   if (scope == pending_.end()) return;
   const auto found = scope->second.find(ref);
   if (found == scope->second.end()) return;
-  std::vector<PendingUse> left;
-  for (const PendingUse& use : found->second) {
-    if (use.number < count) {
-      m.SetOperand(use.op, use.index, ir::ValueId(first.index() + use.number));
-    } else {
-      left.push_back(use);
-    }
-  }
-  if (left.empty()) {
-    scope->second.erase(found);
-    if (scope->second.empty()) pending_.erase(scope);
-  } else {
-    found->second = std::move(left);
-  }
+  std::vector<PendingUse>& uses = found->second;  // in the order of their ops
+  const size_t region = frames_.empty() ? 0 : frames_.back().first_op;
+  const auto inside =
+      std::partition_point(uses.begin(), uses.end(), [&](const PendingUse& use) { return use.op.index() < region; });
+  uses.erase(std::remove_if(inside, uses.end(),
+                            [&](const PendingUse& use) {
+                              if (use.number >= count) return false;
+                              m.SetOperand(use.op, use.index, ir::ValueId(first.index() + use.number));
+                              return true;
+                            }),
+             uses.end());
+  if (!uses.empty()) return;
+  scope->second.erase(found);
+  if (scope->second.empty()) pending_.erase(scope);
 }
 
 void OpReader::ReportPending(uint32_t scope) {

@@ -191,6 +191,18 @@ TEST(StableHloErrors, OfAliases) {
   EXPECT_THAT(Read("#a = 1\n#a = 2\n").errors, ElementsAre("2:1: E0103 alias `#a` is defined already"));
 }
 
+// A definition reaches its own region and those inside it; `%v` is used by a region beside and by one in front.
+TEST(StableHloErrors, OfNamesOfOtherRegions) {
+  const std::string define = "\"a.d\"() ({\n  %v = \"a.c\"() : () -> i32\n}) : () -> ()\n";
+  const std::string use = "\"a.u\"() ({\n  \"a.b\"(%v) : (i32) -> ()\n}) : () -> ()\n";
+  EXPECT_THAT(Read("func.func @f() {\n" + use + define + "}\n").errors,
+              ElementsAre("3:9: E0102 `%v` is not defined in this function"));
+  EXPECT_THAT(Read("func.func @f() {\n" + define + use + "}\n").errors,
+              ElementsAre("6:9: E0102 `%v` is not defined in this function"));
+  EXPECT_THAT(Read("func.func @f() {\n" + use + define + use + "%v = \"a.c\"() : () -> i32\n}\n").errors,
+              ElementsAre());
+}
+
 TEST(StableHloErrors, OfFilesThatAreNoPrograms) {
   EXPECT_THAT(Read("").errors, ElementsAre("1:1: E0112 the file is empty"));
   EXPECT_THAT(Read(" \n\n").errors, ElementsAre("1:1: E0112 the file is empty"));
@@ -266,6 +278,9 @@ TEST(StableHloLimits, ManyOfEverything) {
     pending += fmt::format("\"a.b\"(%x{}) : (i32) -> ()\nfunc.func @f{}() {{\n  return\n}}\n", i, i);
   }
   EXPECT_EQ(Read(pending).errors.size(), Diagnostics::kErrorLimit);
+  std::string siblings = "func.func @f() {\n";
+  for (int i = 0; i < 100000; ++i) siblings += "\"a.b\"(%x) ({\n  %x = \"a.c\"() : () -> i32\n}) : (i32) -> ()\n";
+  EXPECT_EQ(Read(siblings + "}\n").errors.size(), Diagnostics::kErrorLimit);
 }
 
 TEST(StableHloLimits, AliasesThatMultiply) {
