@@ -54,7 +54,9 @@ void AddRunOptions(CLI::App& command, goodput::Options& options) {
 
 std::string AnswerText(const goodput::Answer& answer, const goodput::Curves* curves, const GoodputCommand& options,
                        const Console& console) {
-  if (options.format == Format::kTable) return goodput::Summary(answer);
+  if (options.format == Format::kTable) {
+    return goodput::Summary(answer) + (options.scaling.empty() ? "" : "\n" + goodput::ScaleText(*curves));
+  }
   if (options.format == Format::kJson) return goodput::ToJson(answer, curves, console.command_line);
   if (options.format == Format::kJsonLines) return goodput::ToJson(answer, curves, console.command_line, -1) + "\n";
   return RenderTable(goodput::FigureTable(answer), options.format);

@@ -118,6 +118,12 @@ class Goodput(unittest.TestCase):
         for point in answer["by_mtbf"]:
             self.assertAlmostEqual(point["simulated_s"] / point["closed_form_s"], 1, delta=0.02)
 
+    def test_numbers_of_devices_are_a_table(self):
+        lines = run(*BASE, "--scaling", "8,16,32").stdout.splitlines()
+        head = next(i for i, line in enumerate(lines) if line.split()[:1] == ["devices"])
+        self.assertEqual([line.split()[0] for line in lines[head + 1 : head + 4]], ["8", "16", "32"])
+        self.assertTrue(lines[head + 4].startswith("knee "), lines[head:])
+
     def test_the_document_lists_every_assumption(self):
         document = (ROOT / "docs/goodput.md").read_text()
         data = json.loads((ROOT / "data/models/goodput.json").read_text())

@@ -136,6 +136,13 @@ report::Table ScaleTable(const Curves& curves) {
   return table;
 }
 
+std::string ScaleText(const Curves& curves) {
+  const std::string knee =
+      curves.knee == 0 ? "none of these: doubling still saves a third of the time and more"
+                       : fmt::format("{} devices; twice as many save less than a third of the time", curves.knee);
+  return report::ToText(ScaleTable(curves)) + fmt::format("knee          {}\n", knee);
+}
+
 std::string Summary(const Answer& a) {
   const Plan& plan = a.plan;
   std::string out = fmt::format("{}\non {} x {}, {} nodes and {} spare\n\n", a.step.program, a.step.devices,
