@@ -31,7 +31,7 @@ void AddHardware(CLI::App& command, driver::ServeOptions& o) {
   command.add_option("--ep", o.expert, "devices that split the experts");
   command.add_option("--dp", o.data, "replicas behind a router; with experts, ranks of attention in lock step");
   command.add_option("--weights", o.weights, "bf16, fp8, fp8-block, nvfp4, mxfp4, int4 or int8; else the checkpoint's");
-  command.add_option("--kv", o.cache, "type of the cache")->check(OneOf({"auto", "bf16", "fp16", "fp8"}));
+  command.add_option("--kv", o.cache, "type of the cache: auto, bf16, fp8, int8 or nvfp4");
 }
 
 void AddLoad(CLI::App& command, ServeCommand& c) {
@@ -57,6 +57,9 @@ void AddEngine(CLI::App& command, ServeCommand& c) {
   command.add_option("--scheduler", o.scheduler,
                      "static, continuous, vllm, trtllm, sglang and variants; else the engine's");
   command.add_option("--max-batched-tokens", o.max_tokens, "tokens of a step");
+  command.add_option("--context", o.context, "tokens of the longest request, instead of the model's")
+      ->check(Positive());
+  command.add_flag("--in-process", o.in_process, "clients call the engine: no HTTP, no tokenising");
   command.add_option("--max-requests", o.max_requests, "requests that run at a time");
   command.add_option("--memory-fraction", o.memory_fraction, "share of the memory, as the engine counts it");
   command.add_option("--block", o.block, "tokens of a block of the cache");

@@ -69,6 +69,15 @@ std::vector<std::string> Variants(std::string_view name, const std::vector<std::
   return variants;
 }
 
+// "MI325X_256GB": a preset whose name leaves its only memory out.
+bool IsWithMemory(std::string_view name, const fs::path& folder, const std::string& preset) {
+  const bool longer = name.size() > preset.size() + 1 && name[preset.size()] == '_';
+  if (!longer || !EqualCaseAside(name.substr(0, preset.size()), preset) || !name.ends_with("GB")) return false;
+  const std::string_view memory = name.substr(preset.size() + 1, name.size() - preset.size() - 3);
+  const auto text = ReadInput((folder / (preset + ".json")).string());
+  return text && text->find(fmt::format("\"memory_capacity\": \"{} GB\"", memory)) != std::string::npos;
+}
+
 // Editions in the order in which a name is looked up.
 std::vector<fs::path> Folders(const fs::path& data, PresetKind kind, PresetEdition edition) {
   std::vector<fs::path> folders;
@@ -119,6 +128,10 @@ Result<fs::path> FindPreset(PresetKind kind, const std::string& name_or_path, Pr
   for (const fs::path& folder : Folders(*data, kind, edition)) {
     for (const std::string& name : NamesIn(folder)) {
       if (EqualCaseAside(name, name_or_path)) return folder / (name + ".json");
+    }
+    if (kind != PresetKind::kDevice) continue;
+    for (const std::string& name : NamesIn(folder)) {
+      if (IsWithMemory(name_or_path, folder, name)) return folder / (name + ".json");
     }
   }
   std::error_code error;

@@ -25,6 +25,13 @@ Device Load(const std::string& name, PresetEdition edition = PresetEdition::kCur
   return device.value_or(Device{});
 }
 
+TEST(Presets, DevicesAreFoundWithTheirMemory) {
+  const auto found = FindPreset(PresetKind::kDevice, "MI325X_256GB");
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->stem(), "MI325X");
+  EXPECT_FALSE(FindPreset(PresetKind::kDevice, "MI325X_192GB"));
+}
+
 TEST(Presets, EveryDeviceLoadsAndNamesItsSources) {
   const std::vector<std::string> names = PresetNames(PresetKind::kDevice);
   EXPECT_THAT(names, IsSupersetOf({"A100_SXM_40GB",     "B200_180GB",  "H100_80GB",      "H200_141GB",  "TPUv3",

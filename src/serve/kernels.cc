@@ -73,8 +73,9 @@ void StepKernels::AttentionProducts(std::vector<StepKernel>& out, double rows) c
 
 void StepKernels::Mlp(std::vector<StepKernel>& out, double count, double rows, double width) const {
   const auto h = static_cast<double>(model_.width);
-  Product(out, "gate-up", count, rows, 2 * width, h);
-  out.push_back(Traffic("silu", count, 3 * kActivation * rows * width));
+  const double parts = model_.gated ? 2 : 1;
+  Product(out, model_.gated ? "gate-up" : "up", count, rows, parts * width, h);
+  out.push_back(Traffic("activation", count, (1 + parts) * kActivation * rows * width));
   Product(out, "down", count, rows, h, width);
 }
 
@@ -112,7 +113,7 @@ void StepKernels::ExpertKernels(std::vector<StepKernel>& out, double rows) const
                  .n = 2 * width,
                  .k = h,
                  .quantised = true});
-  out.push_back(Traffic("silu", layers, 3 * kActivation * routed * width));
+  out.push_back(Traffic("activation", layers, 3 * kActivation * routed * width));
   out.push_back({.name = "expert-down",
                  .kind = KernelKind::kProduct,
                  .count = layers,
@@ -133,7 +134,8 @@ std::vector<StepKernel> StepKernels::Layers(double rows) const {
   const auto layers = static_cast<double>(model_.layers);
   const auto h = static_cast<double>(model_.width);
   out.push_back(Traffic("embedding", 1, 2 * kActivation * local * h));
-  out.push_back(Traffic("norm", 2 * layers, 4 * kActivation * local * h));  // reads and writes sum and result
+  const double blocks = (model_.one_sum ? 1 : 2) * layers;
+  out.push_back(Traffic("norm", blocks, 4 * kActivation * local * h));  // reads and writes sum and result
   AttentionProducts(out, local);
   const double dense = layers - static_cast<double>(model_.expert_layers());
   if (dense > 0)
@@ -141,7 +143,7 @@ std::vector<StepKernel> StepKernels::Layers(double rows) const {
   if (model_.experts.count > 0) ExpertKernels(out, rows);
   if (parallelism_.tensor > 1) {
     const bool exchanged = parallelism_.data > 1 && model_.experts.count > 0;  // by dispatch and combine
-    const double sums = exchanged ? layers + dense : 2 * layers;
+    const double sums = exchanged ? layers + dense : blocks;
     out.push_back(Collective("all-reduce", KernelKind::kAllReduce, sums, kActivation * local * h, parallelism_.tensor));
   }
   if (parallelism_.pipeline > 1)

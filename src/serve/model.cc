@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "base/system/file.h"
@@ -14,9 +15,43 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::string_view kArchitectures[] = {"llama",       "mistral",   "qwen2",     "qwen3",
-                                               "mixtral",     "qwen3_moe", "qwen2_moe", "deepseek_v3",
-                                               "deepseek_v2", "gpt_oss",   "gemma3",    "gemma3_text"};
+// Decoders whose config.json is read; traits that it does not state.
+struct Architecture {
+  std::string_view name;
+  bool gated = true;     // the MLP multiplies by a gate: three matrices, else two
+  bool one_sum = false;  // attention and MLP read the same norm, and one all-reduce sums both
+  bool tied = false;     // where the configuration does not say
+  int64_t pattern = 0;   // layers with a window, and one without; where the configuration does not say
+  int64_t shared = 0;    // experts that each token passes, likewise
+};
+constexpr Architecture kArchitectures[] = {{.name = "llama"},
+                                           {.name = "llama4", .pattern = 4, .shared = 1},
+                                           {.name = "llama4_text", .pattern = 4, .shared = 1},
+                                           {.name = "mistral"},
+                                           {.name = "mixtral"},
+                                           {.name = "qwen2"},
+                                           {.name = "qwen2_moe"},
+                                           {.name = "qwen3"},
+                                           {.name = "qwen3_moe"},
+                                           {.name = "deepseek_v2"},
+                                           {.name = "deepseek_v3"},
+                                           {.name = "kimi_k2"},
+                                           {.name = "glm4_moe"},
+                                           {.name = "minimax_m2"},
+                                           {.name = "gpt_oss"},
+                                           {.name = "gemma2", .tied = true, .pattern = 2},
+                                           {.name = "gemma3", .tied = true, .pattern = 6},
+                                           {.name = "gemma3_text", .tied = true, .pattern = 6},
+                                           {.name = "phi3"},
+                                           {.name = "olmo2"},
+                                           {.name = "granite"},
+                                           {.name = "deci"},
+                                           {.name = "aquila"},
+                                           {.name = "falcon", .gated = false, .one_sum = true, .tied = true},
+                                           {.name = "gptj", .gated = false, .one_sum = true},
+                                           {.name = "gpt_neox", .gated = false, .one_sum = true},
+                                           {.name = "opt", .gated = false, .tied = true},
+                                           {.name = "bloom", .gated = false, .tied = true}};
 
 // Sizes of a config.json; each defect is reported.
 class ConfigReader {
@@ -35,11 +70,13 @@ class ConfigReader {
     Bad(fmt::format("`{}`: {} is no size", key, at->dump()));
     return 1;
   }
-  int64_t First(std::initializer_list<const char*> keys) {
+  // Of the first key that is there: families name the same size differently.
+  int64_t First(std::initializer_list<const char*> keys, std::optional<int64_t> otherwise = 0) {
     for (const char* key : keys) {
       if (config_.contains(key) && !config_[key].is_null()) return Size(key, 0);
     }
-    return 0;
+    if (!otherwise) Bad(fmt::format("`{}` is missing", *keys.begin()));
+    return otherwise.value_or(1);
   }
   bool Flag(const char* key, bool otherwise) const {
     const auto at = config_.find(key);
@@ -64,8 +101,9 @@ class ConfigReader {
 };
 
 void ReadAttention(ConfigReader& config, Model& model) {
-  model.heads = config.Size("num_attention_heads", std::nullopt);
-  model.kv_heads = config.Size("num_key_value_heads", model.heads);
+  model.heads = config.First({"num_attention_heads", "n_head"}, std::nullopt);
+  const bool one_head = config.Flag("multi_query", false) && !config.Flag("new_decoder_architecture", false);
+  model.kv_heads = config.First({"num_key_value_heads", "num_kv_heads"}, one_head ? 1 : model.heads);
   const int64_t even = model.heads > 0 ? model.width / std::max<int64_t>(model.heads, 1) : 0;
   model.head_size = config.Size("head_dim", even);
   if (const int64_t rank = config.Size("kv_lora_rank", 0); rank > 0) {
@@ -77,13 +115,14 @@ void ReadAttention(ConfigReader& config, Model& model) {
   }
 }
 
-void ReadWindows(ConfigReader& config, Model& model) {
-  const int64_t window = config.Size("sliding_window", 0);
+void ReadWindows(ConfigReader& config, const Architecture& known, Model& model) {
+  // Llama 4 attends within chunks, but for layers without rotary embeddings.
+  const int64_t window = config.First({"sliding_window", "attention_chunk_size"});
   if (window == 0 || !config.Flag("use_sliding_window", true)) return;
   int64_t count = 0;
   if (const json* types = config.Part("layer_types"); types && types->is_array()) {
-    count = std::count(types->begin(), types->end(), "sliding_attention");
-  } else if (const int64_t pattern = config.Size("sliding_window_pattern", 0); pattern > 0) {
+    count = std::max<int64_t>(0, model.layers - std::count(types->begin(), types->end(), "full_attention"));
+  } else if (const int64_t pattern = config.Size("sliding_window_pattern", known.pattern); pattern > 0) {
     count = model.layers - model.layers / pattern;  // each pattern-th layer attends to everything
   } else {
     count = model.layers;
@@ -92,15 +131,17 @@ void ReadWindows(ConfigReader& config, Model& model) {
   model.window_layers = count;
 }
 
-void ReadExperts(ConfigReader& config, Model& model) {
+void ReadExperts(ConfigReader& config, const Architecture& known, Model& model) {
   Experts& experts = model.experts;
   experts.count = config.First({"num_local_experts", "n_routed_experts", "num_experts"});
   if (experts.count == 0) return;
   experts.active = config.First({"num_experts_per_tok", "experts_per_token"});
-  experts.width = config.Size("moe_intermediate_size", model.mlp_width);
+  experts.width = config.First({"moe_intermediate_size", "intermediate_size"}, model.mlp_width);
   const int64_t shared = config.First({"shared_expert_intermediate_size"});
-  experts.shared_width = shared > 0 ? shared : config.Size("n_shared_experts", 0) * experts.width;
+  experts.shared_width = shared > 0 ? shared : config.Size("n_shared_experts", known.shared) * experts.width;
   experts.dense_layers = std::min(config.Size("first_k_dense_replace", 0), model.layers);
+  const int64_t every = config.Size("interleave_moe_layer_step", 1);
+  if (every > 1) experts.dense_layers = model.layers - model.layers / every;
   if (experts.active < 1 || experts.active > experts.count) config.Bad("the experts of a token are not stated");
 }
 
@@ -119,6 +160,26 @@ std::optional<WeightFormat> FormatOf(const ConfigReader& config) {
   return std::nullopt;
 }
 
+const Architecture* FindArchitecture(std::string_view name) {
+  const auto* at = std::find_if(std::begin(kArchitectures), std::end(kArchitectures),
+                                [&](const Architecture& each) { return each.name == name; });
+  return at == std::end(kArchitectures) ? nullptr : at;
+}
+
+std::string ArchitectureNames() {
+  std::vector<std::string_view> names;
+  for (const Architecture& each : kArchitectures) names.push_back(each.name);
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+void ReadMlp(ConfigReader& config, Model& model) {
+  constexpr int64_t kUsual = 4;  // times the width, of those without gates that leave it out
+  // Of families whose experts are `intermediate_size` wide, the other layers have a width of their own.
+  model.mlp_width =
+      config.First({"intermediate_size_mlp", "intermediate_size", "ffn_hidden_size", "ffn_dim", "n_inner"},
+                   model.gated ? std::nullopt : std::optional(kUsual * model.width));
+}
+
 std::optional<Model> ModelOf(const json& whole, const std::string& file, Diagnostics& diagnostics) {
   const bool nested = whole.is_object() && whole.contains("text_config") && whole["text_config"].is_object();
   const json& config = nested ? whole["text_config"] : whole;
@@ -129,21 +190,25 @@ std::optional<Model> ModelOf(const json& whole, const std::string& file, Diagnos
   const size_t before = diagnostics.error_count();
   ConfigReader reader(config, file, diagnostics);
   const std::string type = reader.Word("model_type");
-  if (std::find(std::begin(kArchitectures), std::end(kArchitectures), type) == std::end(kArchitectures)) {
+  const Architecture* const known = FindArchitecture(type);
+  if (!known) {
     diagnostics.Error(kUnknownArchitecture,
                       type.empty() ? "`model_type` is missing" : fmt::format("`{}` is no known architecture", type),
-                      {.file = file}, fmt::format("known: {}", fmt::join(kArchitectures, ", ")));
+                      {.file = file}, "known: " + ArchitectureNames());
     return std::nullopt;
   }
-  Model model{.name = file, .layers = reader.Size("num_hidden_layers", std::nullopt)};
-  model.width = reader.Size("hidden_size", std::nullopt);
-  model.mlp_width = reader.Size("intermediate_size", std::nullopt);
+  Model model{.name = file,
+              .layers = reader.First({"num_hidden_layers", "n_layer", "num_layers"}, std::nullopt),
+              .gated = known->gated,
+              .one_sum = known->one_sum};
+  model.width = reader.First({"hidden_size", "n_embd", "n_embed"}, std::nullopt);
+  ReadMlp(reader, model);
   model.vocabulary = reader.Size("vocab_size", 262'208);  // Gemma's configurations leave out the default
-  model.context = reader.Size("max_position_embeddings", 0);
-  model.tied = reader.Flag("tie_word_embeddings", type.starts_with("gemma"));
+  model.context = reader.First({"max_position_embeddings", "n_positions", "seq_length"});
+  model.tied = reader.Flag("tie_word_embeddings", known->tied);
   ReadAttention(reader, model);
-  ReadWindows(reader, model);
-  ReadExperts(reader, model);
+  ReadWindows(reader, *known, model);
+  ReadExperts(reader, *known, model);
   model.weights = FormatOf(ConfigReader(whole, file, diagnostics));
   for (const int64_t size :
        {model.layers, model.width, model.heads, model.kv_heads, model.head_size, model.mlp_width, model.vocabulary}) {
@@ -152,21 +217,70 @@ std::optional<Model> ModelOf(const json& whole, const std::string& file, Diagnos
   return diagnostics.error_count() == before ? std::optional(model) : std::nullopt;
 }
 
-// Releases of one architecture share a row: "llama3.1-8b-instruct" is "llama3-8b".
-std::string Canonical(std::string name) {
+std::string Lower(std::string name) {
   std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
-  for (const auto& [from, to] : {std::pair<std::string_view, std::string_view>{"llama-", "llama"},
+  return name;
+}
+
+// What a name says of the checkpoint's format: "Llama-3.3-70B-Instruct-FP8".
+struct NameSuffix {
+  std::string_view text;
+  std::optional<WeightFormat> weights;
+};
+constexpr NameSuffix kSuffixes[] = {{"-instruct", {}},
+                                    {"-chat", {}},
+                                    {"-it", {}},
+                                    {"-hf", {}},
+                                    {"-base", {}},
+                                    {"-kv", {}},
+                                    {"-v0.1", {}},
+                                    {"-v0.2", {}},
+                                    {"-v0.3", {}},
+                                    {"-0324", {}},
+                                    {"-0528", {}},
+                                    {"-2507", {}},
+                                    {"-17b-16e", {}},
+                                    {"-17b-128e", {}},
+                                    {"-fp8", WeightFormat::kFp8},
+                                    {"-fp4", WeightFormat::kNvfp4},
+                                    {"-nvfp4", WeightFormat::kNvfp4},
+                                    {"-mxfp4", WeightFormat::kMxfp4},
+                                    {"-awq", WeightFormat::kInt4},
+                                    {"-gptq", WeightFormat::kInt4}};
+
+struct ReleaseName {
+  std::string name;
+  std::optional<WeightFormat> weights;
+};
+
+// Releases of one architecture share a row: "meta-llama/Llama-3.1-8B-Instruct" is "llama3-8b".
+ReleaseName Canonical(const std::string& given) {
+  ReleaseName release{.name = Lower(given.substr(given.rfind('/') + 1)), .weights = std::nullopt};
+  std::string& name = release.name;
+  for (bool found = true; found;) {
+    found = false;
+    for (const NameSuffix& suffix : kSuffixes) {
+      if (!name.ends_with(suffix.text)) continue;
+      name.resize(name.size() - suffix.text.size());
+      if (suffix.weights) release.weights = suffix.weights;
+      found = true;
+    }
+  }
+  for (const auto& [from, to] : {std::pair<std::string_view, std::string_view>{"meta-", ""},
+                                 {"llama-4", "llama4"},
+                                 {"llama-3", "llama3"},
+                                 {"llama-2", "llama2"},
                                  {"llama3.1-", "llama3-"},
                                  {"llama3.3-", "llama3-"},
+                                 {"llama-7b", "llama2-7b"},  // the first Llama's sizes
+                                 {"llama-13b", "llama2-13b"},
+                                 {"llama-70b", "llama2-70b"},
                                  {"deepseek-r1", "deepseek-v3"},
                                  {"qwen2.5-", "qwen2-"},
                                  {"qwen-", "qwen"}}) {
     if (name.starts_with(from)) name = std::string(to) + name.substr(from.size());
   }
-  for (const std::string_view suffix : {"-instruct", "-chat", "-it"}) {
-    if (name.ends_with(suffix)) name.resize(name.size() - suffix.size());
-  }
-  return name;
+  return release;
 }
 
 Result<json> ReadJsonFile(const std::string& path) {
@@ -176,13 +290,24 @@ Result<json> ReadJsonFile(const std::string& path) {
 
 }  // namespace
 
-std::optional<WeightFormat> WeightFormatOf(std::string_view name) {
+namespace {
+
+template <class Format, class Table>
+std::optional<Format> FormatIn(const Table& formats, std::string_view name) {
   const std::string_view wanted = name == "fp16" ? "bf16" : name;  // of the same size and rate
-  for (size_t i = 0; i < kWeightFormats.size(); ++i) {
-    if (kWeightFormats[i].name == wanted) return static_cast<WeightFormat>(i);
+  for (size_t i = 0; i < formats.size(); ++i) {
+    if (formats[i].name == wanted) return static_cast<Format>(i);
   }
   return std::nullopt;
 }
+
+}  // namespace
+
+std::optional<WeightFormat> WeightFormatOf(std::string_view name) {
+  return FormatIn<WeightFormat>(kWeightFormats, name);
+}
+
+std::optional<CacheFormat> CacheFormatOf(std::string_view name) { return FormatIn<CacheFormat>(kCacheFormats, name); }
 
 double Model::AttentionWeights() const {
   const auto h = static_cast<double>(width);
@@ -200,7 +325,9 @@ double Model::AttentionWeights() const {
   return queries + keys + rank * q * (static_cast<double>(latent->nope) + value) + q * value * h;
 }
 
-double Model::DenseWeights() const { return 3 * static_cast<double>(width) * static_cast<double>(mlp_width); }
+double Model::DenseWeights() const {
+  return (gated ? 3 : 2) * static_cast<double>(width) * static_cast<double>(mlp_width);
+}
 double Model::ExpertWeights() const { return 3 * static_cast<double>(width) * static_cast<double>(experts.width); }
 double Model::SharedWeights() const {
   return static_cast<double>(width) *
@@ -229,7 +356,7 @@ std::vector<std::string> ModelNames(const std::string& table_path) {
 
 std::optional<Model> LoadModel(const std::string& name_or_path, const std::string& table_path,
                                Diagnostics& diagnostics) {
-  const bool path = name_or_path.ends_with(".json") || name_or_path.find('/') != std::string::npos;
+  const bool path = name_or_path.ends_with(".json") || std::filesystem::is_regular_file(name_or_path);
   const auto found = ReadJsonFile(path ? name_or_path : table_path);
   if (!found) {
     diagnostics.Report(found.error());
@@ -237,7 +364,7 @@ std::optional<Model> LoadModel(const std::string& name_or_path, const std::strin
   }
   if (path) return ModelOf(*found, name_or_path, diagnostics);
   const json& models = (*found)["models"];
-  const std::string name = Canonical(name_or_path);
+  const auto [name, weights] = Canonical(name_or_path);
   if (!models.contains(name)) {
     const std::vector<std::string> names = ModelNames(table_path);
     std::string help = DidYouMean(name, names);
@@ -247,6 +374,7 @@ std::optional<Model> LoadModel(const std::string& name_or_path, const std::strin
   }
   auto model = ModelOf(models[name], table_path, diagnostics);
   if (model) model->name = name;
+  if (model && weights) model->weights = weights;
   return model;
 }
 

@@ -19,7 +19,7 @@ inline constexpr DiagnosticKind kUnknownModel{
 inline constexpr DiagnosticKind kUnknownArchitecture{
     "E0715",
     "The config.json is of an architecture whose layers are not known: decoders in the manner of Llama, Mistral, Qwen, "
-    "Mixtral, DeepSeek-V3, gpt-oss and Gemma 3 are."};
+    "Mixtral, DeepSeek-V3, gpt-oss, Gemma, Falcon, GPT-J, OPT and BLOOM are."};
 inline constexpr DiagnosticKind kBadModelConfig{"E0716",
                                                 "A config.json lacks a size of the model, or gives an impossible one."};
 
@@ -37,7 +37,7 @@ struct Experts {
   int64_t active = 0;  // of a token
   int64_t width = 0;
   int64_t shared_width = 0;  // of those that each token passes
-  int64_t dense_layers = 0;  // before the first layer with experts
+  int64_t dense_layers = 0;  // without experts: the first ones, or every other
 };
 
 struct Model {
@@ -52,7 +52,9 @@ struct Model {
   int64_t context = 0;  // longest; 0: not stated
   int64_t window = 0;   // of layers with sliding windows
   int64_t window_layers = 0;
-  bool tied = false;  // embedding table and head are one
+  bool gated = true;     // the MLP has a gate
+  bool one_sum = false;  // attention and MLP share a norm and an all-reduce
+  bool tied = false;     // embedding table and head are one
   std::optional<LatentAttention> latent;
   Experts experts;
   std::optional<WeightFormat> weights;  // of the checkpoint

@@ -25,6 +25,26 @@ TEST(Model, WeightsAreThoseOfTheCheckpoints) {
   EXPECT_NEAR(Ready("mixtral-8x7b").Parameters(), 46.7e9, 2e8);
   EXPECT_NEAR(Ready("qwen3-30b-a3b").Parameters(), 30.5e9, 2e8);
   EXPECT_NEAR(Ready("gpt-oss-120b").Parameters(), 117e9, 2e9);
+  // Sizes as their authors print them.
+  const std::pair<const char*, double> printed[] = {
+      {"llama4-scout", 109e9}, {"llama4-maverick", 400e9}, {"qwen3-coder-480b-a35b", 480e9},
+      {"kimi-k2", 1.03e12},    {"glm-4.5", 355e9},         {"minimax-m2", 230e9},
+      {"falcon-180b", 180e9},  {"gpt-j-6b", 6.05e9},       {"opt-6.7b", 6.7e9},
+      {"bloom-7b1", 7.07e9},   {"decilm-7b", 7.04e9},      {"qwen2-32b", 32.8e9},
+      {"qwen3-14b", 14.8e9}};
+  for (const auto& [name, parameters] : printed) EXPECT_NEAR(Ready(name).Parameters() / parameters, 1, 0.015) << name;
+}
+
+TEST(Model, NamesOfReleasesAreUnderstood) {
+  const std::pair<const char*, const char*> names[] = {{"meta-llama/Meta-Llama-3-8B-Instruct", "llama3-8b"},
+                                                       {"Llama-4-Scout-17B-16E-Instruct", "llama4-scout"},
+                                                       {"mistralai/Mixtral-8x7B-Instruct-v0.1", "mixtral-8x7b"},
+                                                       {"DeepSeek-R1-0528", "deepseek-v3"},
+                                                       {"Qwen/Qwen2.5-72B-Instruct", "qwen2-72b"},
+                                                       {"LLaMA-7B", "llama2-7b"}};
+  for (const auto& [given, name] : names) EXPECT_EQ(Ready(given).name, name);
+  EXPECT_EQ(Ready("nvidia/Llama-3.3-70B-Instruct-FP8").weights, WeightFormat::kFp8);
+  EXPECT_EQ(Ready("deepseek-ai/DeepSeek-R1").weights, WeightFormat::kFp8Block);
 }
 
 TEST(Model, CachesHaveTheirWidth) {
@@ -44,7 +64,7 @@ TEST(Model, ReadyModelsAllLoad) {
 }
 
 TEST(Kernels, ProductsReadAllWeightsOnce) {
-  for (const char* name : {"llama3-8b", "qwen3-32b", "gemma3-27b"}) {
+  for (const char* name : {"llama3-8b", "qwen3-32b", "gemma3-27b", "falcon-180b", "gpt-j-6b"}) {
     const Model model = Ready(name);
     const StepKernels kernels(model, {}, {});
     double elements = 0;

@@ -30,11 +30,24 @@ inline constexpr std::array<WeightFormatFacts, 7> kWeightFormats = {{{"bf16", "b
 inline const WeightFormatFacts& FactsOf(WeightFormat format) { return kWeightFormats[static_cast<size_t>(format)]; }
 std::optional<WeightFormat> WeightFormatOf(std::string_view name);
 
+enum class CacheFormat : uint8_t { kBf16, kFp8, kInt8, kNvfp4 };
+
+// Of keys and values; bytes with scales.
+struct CacheFormatFacts {
+  std::string_view name;
+  double bytes;
+};
+inline constexpr std::array<CacheFormatFacts, 4> kCacheFormats = {
+    {{"bf16", 2}, {"fp8", 1}, {"int8", 1}, {"nvfp4", 0.5625}}};
+
+std::optional<CacheFormat> CacheFormatOf(std::string_view name);
+
 struct Precision {
   WeightFormat weights = WeightFormat::kBf16;
-  bool fp8_cache = false;
+  CacheFormat cache = CacheFormat::kBf16;
   bool quantises_apart = false;  // fp8 activations in kernels of their own; else fused with those before
-  double cache_bytes() const { return fp8_cache ? 1 : 2; }
+  const CacheFormatFacts& cache_facts() const { return kCacheFormats[static_cast<size_t>(cache)]; }
+  double cache_bytes() const { return cache_facts().bytes; }
 };
 
 struct Parallelism {

@@ -40,7 +40,7 @@ void Uncertainty(const std::vector<Comparison>& rows, AccuracyRow& summary) {
     const double error = std::abs(row.predicted - row.measured);
     summary.within_one_sigma += error <= row.sigma ? 1 : 0;
     summary.within_two_sigma += error <= 2 * row.sigma ? 1 : 0;
-    if (!(row.sigma > 0)) continue;
+    if (!(row.sigma > 0 && row.predicted > 0)) continue;
     const double relative = row.sigma / row.predicted;
     const double deviation = std::log(row.measured / row.predicted) / relative;
     summary.log_likelihood -= deviation * deviation / 2 + std::log(relative * std::sqrt(2 * std::numbers::pi));
@@ -118,6 +118,9 @@ AccuracyRow SummaryOf(const std::vector<Comparison>& rows) {
   AccuracyRow summary{.count = rows.size()};
   if (rows.empty()) return summary;
   summary.model = Errors(rows, &Comparison::predicted);
+  const auto answered =
+      std::count_if(rows.begin(), rows.end(), [](const Comparison& row) { return row.predicted > 0; });
+  summary.answered = static_cast<double>(answered) / static_cast<double>(rows.size());
   summary.roofline = ErrorsIfGiven(rows, &Comparison::roofline);
   summary.roofline_constant = ErrorsIfGiven(rows, &Comparison::roofline_constant);
   summary.published = ErrorsIfGiven(rows, &Comparison::published);
@@ -166,6 +169,9 @@ report::Table AccuracyTable(const std::vector<AccuracyRow>& rows) {
                    {"roofline %", Align::kRight},
                    {"roofline + constant %", Align::kRight},
                    {"published %", Align::kRight}};
+  // All rows of the other sets have an answer.
+  const bool counts = std::any_of(rows.begin(), rows.end(), [](const auto& row) { return row.set == kServingSet; });
+  if (counts) table.columns.push_back({"answered %", Align::kRight});
   for (const AccuracyRow& row : rows) {
     std::vector<std::string> cells = {row.set,
                                       row.mode,
@@ -178,6 +184,7 @@ report::Table AccuracyTable(const std::vector<AccuracyRow>& rows) {
     const auto uncertainty = UncertaintyCells(row);
     cells.insert(cells.end(), uncertainty.begin(), uncertainty.end());
     cells.insert(cells.end(), {MeanOf(row.roofline), MeanOf(row.roofline_constant), MeanOf(row.published)});
+    if (counts) cells.push_back(Percent(row.answered));
     table.rows.push_back(std::move(cells));
   }
   return table;

@@ -37,6 +37,7 @@ struct AccuracyRow {
   std::string device;  // preset
   std::string op;      // or size class
   size_t count = 0;
+  double answered = 1;  // fraction of the rows that have a prediction
   ErrorSummary model;
   std::optional<ErrorSummary> roofline;
   std::optional<ErrorSummary> roofline_constant;

@@ -126,7 +126,7 @@ def explanation_and_price():
 
 
 def replays_recorded_requests():
-    """data/measured/serving.csv has the means of what was recorded; the 4090's blocks are those that vLLM printed."""
+    """data/measured/serving.csv.gz has the means of what was recorded; the 4090's blocks are those that vLLM printed."""
     trace = pathlib.Path(__file__).resolve().parents[2] / "data/measured/serving_requests.csv.gz"
     for name, ttft, tpot, words in [
             ("vllm-rtxpro6000-llama-3.1-8b", 7.097, 0.03246, ["llama3-8b", "--device", "RTX_PRO_6000_96GB", "--max-requests", 128]),

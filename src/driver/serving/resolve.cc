@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "base/text/csv_text.h"
 #include "base/text/unit_text.h"
@@ -89,10 +90,11 @@ std::optional<Layout> ResolveLayout(const ServeOptions& options, const serve::Mo
   serve::Parallelism& p = layout.parallelism;
   p.pipeline = options.pipeline.value_or(1);
   p.expert = options.expert.value_or(1);
-  // What --tp leaves of the devices are replicas; without it, one replica takes them all.
-  const int64_t left =
-      options.devices / std::max<int64_t>(options.tensor.value_or(options.devices) * p.pipeline * engines, 1);
-  p.data = options.data.value_or(std::max<int64_t>(left, 1));
+  // What --tp leaves of the devices are replicas; without it, one replica takes them all, or as many as its heads
+  // allow.
+  const int64_t share = std::max<int64_t>(options.devices / std::max<int64_t>(p.pipeline * engines, 1), 1);
+  const int64_t tensor = options.tensor.value_or(model && !options.data ? std::gcd(share, model->heads) : share);
+  p.data = options.data.value_or(std::max<int64_t>(share / tensor, 1));
   const int64_t others = p.pipeline * p.data * engines;
   p.tensor = options.tensor.value_or(std::max<int64_t>(options.devices / others, 1));
   if (p.tensor * others != options.devices) {
@@ -135,8 +137,15 @@ std::optional<serve::Precision> ResolvePrecision(const ServeOptions& options, co
   const std::string_view activations = serve::FactsOf(precision.weights).activations;
   const bool quantised = activations == "fp8" || activations == "nvfp4";
   precision.quantises_apart = engine.quantises_apart;
-  precision.fp8_cache =
-      options.cache == "fp8" || (options.cache == "auto" && quantised && engine.fp8_cache_of_quantised);
+  if (options.cache == "auto") {
+    if (quantised && engine.fp8_cache_of_quantised) precision.cache = serve::CacheFormat::kFp8;
+  } else if (const auto cache = serve::CacheFormatOf(options.cache)) {
+    precision.cache = *cache;
+  } else {
+    Bad(diagnostics, fmt::format("--kv: `{}` is no format of keys and values", options.cache),
+        "known: auto, bf16, fp16, fp8, int8, nvfp4");
+    return std::nullopt;
+  }
   return precision;
 }
 

@@ -148,7 +148,7 @@ std::optional<ServeAnswer> ServeLoad(const Server& server, const ServeOptions& o
                      .devices = options.devices,
                      .parallelism = server.layout.parallelism,
                      .weights = std::string(serve::FactsOf(server.precision.weights).name),
-                     .cache = server.precision.fp8_cache ? "fp8" : "bf16",
+                     .cache = std::string(server.precision.cache_facts().name),
                      .activations = server.prices ? std::string(server.prices->activations()) : "",
                      .engine = server.engine.name,
                      .engine_version = server.engine.version};

@@ -60,6 +60,8 @@ struct ServeOptions {
   std::string scheduler;  // empty: the engine's
   std::optional<int64_t> max_tokens, max_requests, block, cache_blocks;
   std::optional<double> memory_fraction;
+  std::optional<int64_t> context;  // longest request, instead of the model's
+  bool in_process = false;         // clients call the engine: nothing on the way in and out
   std::string admission;
   std::string preemption;
   double prefix_hit = 0;

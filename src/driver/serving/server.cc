@@ -109,6 +109,7 @@ std::unique_ptr<Server> MakeServer(const ServeOptions& options, Diagnostics& dia
   if (!options.model.empty()) {
     server.model = serve::LoadModel(options.model, (*data / "serving" / "models.json").string(), diagnostics);
     if (!server.model) return nullptr;
+    server.model->context = options.context.value_or(server.model->context);
   } else if (options.step_model.empty()) {
     diagnostics.Error(kBadServe, "there is no model", {}, "name one: hespas serve llama3-8b --device H100_80GB ...");
     return nullptr;
@@ -127,6 +128,7 @@ std::unique_ptr<Server> MakeServer(const ServeOptions& options, Diagnostics& dia
   if (!engine) return nullptr;
   server.engine = *engine;
   server.engine.policy.stages = layout->parallelism.pipeline;
+  if (options.in_process) server.engine.policy.overheads.ingress_s = server.engine.policy.overheads.token_s = 0;
   if (server.model) {
     const auto precision = ResolvePrecision(options, *server.model, server.engine, diagnostics);
     if (!precision) return nullptr;
