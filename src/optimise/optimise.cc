@@ -70,6 +70,8 @@ constexpr Pass kPasses[] = {
     {"copies", "copies what loops overwrite and what leaves the program twice", InsertCopies, true, false},
     {"async-collectives", "splits collectives into a start and a done", SplitCollectives, true, false},
     {"schedule", "orders ops for little memory and, on GPUs, for overlap with collectives", Schedule},
+    {"scheduled-copies", "drops copies of donated parameters that the order makes superfluous", CopyScheduled, true,
+     false},
     {"pipeline-collectives", "lets a loop's collectives run beside other iterations, if flags say so",
      PipelineCollectives, true, false},
     {"barriers", "removes optimization barriers", RemoveBarriers, false},

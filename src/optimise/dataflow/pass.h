@@ -72,6 +72,7 @@ void FormReductionTrees(Dataflow& flow, PassContext& context);
 void Fuse(Dataflow& flow, PassContext& context);
 void FuseOnCpu(Dataflow& flow, PassContext& context);
 void InsertCopies(Dataflow& flow, PassContext& context);
+void CopyScheduled(Dataflow& flow, PassContext& context);
 void WrapKernels(Dataflow& flow, PassContext& context);
 void CombineCollectives(Dataflow& flow, PassContext& context);
 void RemoveBarriers(Dataflow& flow, PassContext& context);

@@ -8,29 +8,14 @@
 #include <algorithm>
 #include <map>
 
-#include "ir/attributes/attribute.h"
 #include "optimise/dataflow/build.h"
 #include "optimise/dataflow/pass.h"
+#include "optimise/passes/donated_buffers.h"
 
 namespace hespas::optimise {
 namespace {
 
 using ir::OpKind;
-
-// By parameter of the program: the result that takes its buffer over, -1 where none does, -2 where any may.
-std::vector<int64_t> TakenOver(const ir::Module& module, size_t parameters) {
-  std::vector<int64_t> taken(parameters, -1);
-  const std::string_view* text = module.attribute(module.main(), "arg_attrs");
-  if (text == nullptr) return taken;
-  const auto items = ir::ListItems(*text);
-  for (size_t i = 0; i < std::min(parameters, items.size()); ++i) {
-    const auto entries = ir::Entries(items[i]);
-    const auto alias = ir::FindEntry(entries, "tf.aliasing_output");
-    if (alias) taken[i] = ir::AsInteger(*alias).value_or(-1);
-    if (ir::FindEntry(entries, "jax.buffer_donor")) taken[i] = -2;
-  }
-  return taken;
-}
 
 class CopyInserter {
  public:
@@ -42,7 +27,11 @@ class CopyInserter {
     for (size_t at = 0; at < order.size(); ++at) {
       if (IsLoop(flow_.node(order[at]))) CopyInits(order[at], at);
     }
-    if (is_main_) CopyResults();
+    if (is_main_) {
+      CopyDonated(flow_);
+      StoreDonated();
+      CopyResults();
+    }
     StoreCopies();
     flow_.Normalise();
   }
@@ -125,6 +114,15 @@ class CopyInserter {
     }
   }
 
+  // Results that are copied for the sake of donated parameters.
+  void StoreDonated() {
+    for (const ValueId out : flow_.outputs) {
+      const ValueId copy = Origin(out);
+      const Node* node = flow_.ProducerNode(copy);
+      if (node != nullptr && node->kind == OpKind::kCopy) Store(node->operands[0], copy);
+    }
+  }
+
   void CopyResults() {
     const std::vector<int64_t> taken = TakenOver(flow_.source(), flow_.parameters.size());
     std::vector<ValueId> seen;
@@ -132,7 +130,7 @@ class CopyInserter {
       const ValueId origin = Origin(flow_.outputs[i]);
       const size_t parameter = ParameterOf(origin);
       const bool given =
-          parameter < taken.size() && (taken[parameter] == static_cast<int64_t>(i) || taken[parameter] == -2);
+          parameter < taken.size() && (taken[parameter] == static_cast<int64_t>(i) || taken[parameter] == kAnyResult);
       const bool again = std::find(seen.begin(), seen.end(), origin) != seen.end();
       seen.push_back(origin);
       if (again || (IsFixed(origin) && !given)) flow_.outputs[i] = Duplicate(flow_.outputs[i]);
@@ -147,9 +145,13 @@ class CopyInserter {
   // What a fusion makes is stored twice by it, once all copies are known; until then a copy stands for that.
   ValueId Duplicate(ValueId value) {
     const ValueId copy = Copied(value);
-    const NodeId producer = flow_.producer(value);
-    if (producer.valid() && flow_.node(producer).kind == OpKind::kFusion) stored_[producer].push_back({value, copy});
+    Store(value, copy);
     return copy;
+  }
+
+  void Store(ValueId value, ValueId copy) {
+    const NodeId producer = flow_.producer(value);
+    if (producer.valid() && FusesCopies(flow_.node(producer))) stored_[producer].push_back({value, copy});
   }
 
   struct Stored {

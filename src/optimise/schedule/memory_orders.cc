@@ -1,13 +1,12 @@
 #include "optimise/schedule/memory_orders.h"
 
 #include <algorithm>
-#include <limits>
-#include <map>
 #include <span>
 #include <tuple>
 #include <utility>
 
 #include "base/units.h"
+#include "optimise/schedule/list_order.h"
 
 namespace hespas::optimise {
 namespace {
@@ -72,68 +71,6 @@ std::vector<uint32_t> HeavyFirst(const Dag& dag) {
   return PostOrder(dag, operands, roots);
 }
 
-// XLA's ListScheduler: of what is ready, the op that frees most and makes least; single numbers at once.
-class ListOrder {
- public:
-  explicit ListOrder(const Dag& dag) : dag_(dag), uses_(dag.uses), place_(dag.size(), ready_.end()) {}
-
-  std::vector<uint32_t> Run() {
-    for (uint32_t i = 0; i < dag_.size(); ++i) {
-      waiting_.push_back(static_cast<uint32_t>(dag_.operands[i].size()));
-      if (waiting_[i] == 0) place_[i] = ready_.emplace(PriorityOf(i), i);
-    }
-    while (!ready_.empty()) {
-      const auto best = std::prev(ready_.end());
-      const uint32_t i = best->second;
-      ready_.erase(best);
-      place_[i] = ready_.end();
-      order_.push_back(i);
-      Schedule(i);
-    }
-    return std::move(order_);
-  }
-
- private:
-  using Priority = std::pair<int64_t, int64_t>;  // bytes, users
-  using Ready = std::multimap<Priority, uint32_t>;
-
-  Priority PriorityOf(uint32_t i) const {
-    constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
-    if (dag_.scalar[i]) return {kMost, kMost};
-    int64_t freed = 0;
-    for (const uint32_t buffer : dag_.reads[i]) {
-      if (uses_[buffer] == 1) freed = internal::SaturatingAdd(freed, dag_.buffer_bytes[buffer]);
-    }
-    return {internal::SaturatingSubtract(freed, dag_.makes[i]), static_cast<int64_t>(dag_.users[i].size())};
-  }
-
-  void Schedule(uint32_t i) {
-    for (const uint32_t user : dag_.users[i]) {
-      if (--waiting_[user] == 0) place_[user] = ready_.emplace(PriorityOf(user), user);
-    }
-    for (const uint32_t buffer : dag_.reads[i]) {
-      if (--uses_[buffer] != 1) continue;
-      for (const uint32_t consumer : dag_.consumers[buffer]) Renew(consumer);
-    }
-  }
-
-  // The last consumer of a buffer frees it.
-  void Renew(uint32_t i) {
-    if (place_[i] == ready_.end()) return;
-    const Priority priority = PriorityOf(i);
-    if (place_[i]->first == priority) return;
-    ready_.erase(place_[i]);
-    place_[i] = ready_.emplace(priority, i);
-  }
-
-  const Dag& dag_;
-  std::vector<uint32_t> uses_;  // of each buffer, not scheduled yet
-  std::vector<uint32_t> waiting_;
-  Ready ready_;
-  std::vector<Ready::iterator> place_;
-  std::vector<uint32_t> order_;
-};
-
 }  // namespace
 
 void DagBuilder::Read(uint32_t value) {
@@ -153,6 +90,7 @@ void DagBuilder::Number(uint32_t value) {
 
 void DagBuilder::Make(uint32_t value, int64_t bytes) {
   Number(value);
+  dag_.results.Add(number_[value]);
   producer_[value] = op();
   buffer_of_[value] = static_cast<uint32_t>(dag_.buffer_bytes.size());
   dag_.buffer_bytes.push_back(bytes);
@@ -162,6 +100,7 @@ void DagBuilder::Make(uint32_t value, int64_t bytes) {
 
 void DagBuilder::MakeView(uint32_t value, uint32_t other) {
   Number(value);
+  dag_.results.Add(number_[value]);
   producer_[value] = op();
   buffer_of_[value] = buffer_of_[other];
 }
@@ -170,6 +109,7 @@ void DagBuilder::EndOp(bool scalar) {
   dag_.operands.End();
   dag_.values.End();
   dag_.reads.End();
+  dag_.results.End();
   dag_.scalar.push_back(scalar);
   dag_.makes.push_back(std::exchange(makes_, 0));
   last_user_.push_back(kNone);
@@ -185,9 +125,15 @@ Dag DagBuilder::Take() {
   for (size_t buffer = 0; buffer < dag_.buffer_bytes.size(); ++buffer) {
     dag_.uses.push_back(static_cast<uint32_t>(dag_.consumers[buffer].size()));
   }
+  dag_.returned.resize(dag_.size());
+  dag_.value_returned.resize(values_);
   for (const uint32_t value : returned_) {
     if (const uint32_t buffer = buffer_of_[value]; buffer != kNone) ++dag_.uses[buffer];
-    if (const uint32_t producer = producer_[value]; producer != kNone) dag_.roots.push_back(producer);
+    const uint32_t producer = producer_[value];
+    if (producer == kNone) continue;
+    dag_.roots.push_back(producer);
+    dag_.returned[producer] = true;
+    dag_.value_returned[number_[value]] = true;
   }
   return std::move(dag_);
 }
@@ -197,7 +143,7 @@ std::vector<std::vector<uint32_t>> MemoryOrders(const Dag& dag) {
   const auto add = [&](std::vector<uint32_t> order) {
     if (std::find(orders.begin(), orders.end(), order) == orders.end()) orders.push_back(std::move(order));
   };
-  add(ListOrder(dag).Run());
+  add(ListOrder(dag));
   add(HeavyFirst(dag));
   add(PostOrder(dag, dag.operands, dag.roots));
   return orders;

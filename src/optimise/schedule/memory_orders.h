@@ -17,12 +17,15 @@ struct Dag {
   graph::NumberLists users;
   graph::NumberLists values;           // results and arguments that an op reads, without repetition
   graph::NumberLists value_consumers;  // of each of them
+  graph::NumberLists results;          // values that an op makes
+  std::vector<bool> value_returned;    // by value
   graph::NumberLists reads;            // buffers, without repetition
   graph::NumberLists consumers;        // of each buffer
   std::vector<int64_t> makes;          // bytes of new buffers, by op
   std::vector<int64_t> buffer_bytes;
   std::vector<uint32_t> first_buffer = {0};  // of those an op makes, by op, and the end
   std::vector<uint32_t> roots;               // producers of what the block returns, in order
+  std::vector<bool> returned;                // by op: makes what the block returns
   std::vector<bool> scalar;                  // makes one number
   std::vector<uint32_t> uses;                // consumers of each buffer; one more where the block returns it
 

@@ -1,4 +1,6 @@
 // The order in which everything runs.
+#include "optimise/schedule/schedule.h"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -101,24 +103,36 @@ std::vector<uint32_t> Hide(const Dataflow& flow, const Dag& dag, const std::vect
   return std::move(hidden.order);
 }
 
+bool HasAsyncPairs(const Dataflow& flow) {
+  return std::any_of(flow.order().begin(), flow.order().end(),
+                     [&](NodeId id) { return flow.node(id).kind == OpKind::kAsyncStart; });
+}
+
+std::vector<NodeId> NodesIn(const std::vector<uint32_t>& order, const Dataflow& flow) {
+  std::vector<NodeId> nodes;
+  nodes.reserve(order.size());
+  for (const uint32_t i : order) nodes.push_back(flow.order()[i]);
+  return nodes;
+}
+
 }  // namespace
+
+std::vector<NodeId> ExpectedOrder(const Dataflow& flow) {
+  return HasAsyncPairs(flow) ? flow.order() : NodesIn(LeastMemory(DagOf(flow)), flow);
+}
 
 void Schedule(Dataflow& flow, PassContext& context) {
   const std::vector<NodeId> before = flow.order();
   // Without such pairs the order of a GPU's program decides nothing but which collective comes first: the program's own
   // does.
-  const auto starts = [&](NodeId id) { return flow.node(id).kind == OpKind::kAsyncStart; };
-  if (context.policy->HidesLatency() && std::none_of(before.begin(), before.end(), starts)) return;
+  if (context.policy->HidesLatency() && !HasAsyncPairs(flow)) return;
   // Who sends and receives by hand, as pipelines do, has a schedule.
   const auto transfers = [&](NodeId id) { return ir::Traits(flow.node(id).kind).sort == OpSort::kTransfer; };
   if (std::any_of(before.begin(), before.end(), transfers)) return;
   const Dag dag = DagOf(flow);
   std::vector<uint32_t> order = LeastMemory(dag);
   if (context.policy->HidesLatency()) order = Hide(flow, dag, order, context);
-  std::vector<NodeId> after;
-  after.reserve(order.size());
-  for (const uint32_t i : order) after.push_back(before[i]);
-  flow.SetOrder(std::move(after));
+  flow.SetOrder(NodesIn(order, flow));
 }
 
 }  // namespace hespas::optimise
