@@ -73,6 +73,9 @@ HESPAS_ASSET(PageJs, "page.js")
 HESPAS_ASSET(ShellJs, "shell.js")
 HESPAS_ASSET(LiveJs, "live.js")
 HESPAS_ASSET(LiveSectionJs, "live_section.js")
+HESPAS_ASSET(KernelJs, "kernel_section.js")
+HESPAS_ASSET(GraphJs, "graph.js")
+HESPAS_ASSET(GraphSectionJs, "graph_section.js")
 HESPAS_ASSET(Echarts, "echarts.min.js")
 
 }  // namespace report::assets

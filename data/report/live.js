@@ -1,5 +1,6 @@
 // The step with other figures of the device and network, from the terms of its kernels and collectives: the formulas of
-// src/estimate/calibrated (calibrated.cc, model.cc, tiles.cc), src/network/calibrated.cc and src/simulate/collective.
+// src/estimate/calibrated (calibrated.cc, model.cc, tiles.cc), src/driver/stages/power_limit.cc, src/network/calibrated.cc
+// and src/simulate/collective.
 // Times are in picoseconds, those of terms in microseconds.
 'use strict';
 // eslint-disable-next-line no-unused-vars
@@ -74,28 +75,46 @@ const hespasLive = (() => {
 
   // Of a distinct block: time, launch and what bounds it.
   const blockTime = (on, kernels, fixed) => {
-    if (kernels === null) return fixed;
+    if (kernels === null) return { ...fixed };
     const sum = { us: 0, launch: 0, compute: 0, memory: 0 };
     for (const kernel of kernels) {
       const time = kernelTime(on, kernel);
       for (const key of Object.keys(sum)) sum[key] += time[key];
     }
     const bound = sum.launch > Math.max(sum.compute, sum.memory) ? 'launch' : sum.compute >= sum.memory ? 'compute' : 'memory';
-    return { time: Math.round(sum.us * 1e6), launch: Math.round(Math.min(sum.launch, sum.us) * 1e6), bound };
+    return { time: Math.round(sum.us * 1e6), launch: Math.round(Math.min(sum.launch, sum.us) * 1e6), bound, compute: sum.compute * 1e6, memory: sum.memory * 1e6 };
+  };
+
+  // Lowers the clock of the matrix units until the step's mean power is within the device's limit.
+  const limitPower = (live, blocks, peak) => {
+    const { matrix_power, other_power, vector_rate } = live.machine;
+    if (matrix_power === null) return;
+    const matrixTime = (b, i) => (b.compute > 0 && live.flops[i] / (b.compute * 1e-12) > vector_rate * peak ? Math.min(b.compute, b.time) : 0);
+    const times = blocks.map(matrixTime);
+    const sum = (each) => blocks.reduce((total, b, i) => total + live.uses[i] * each(b, i), 0);
+    const [matrix, all] = [sum((_, i) => times[i]), sum((b) => b.time)];
+    const power = matrix_power * peak;
+    if (matrix <= 0 || power * matrix + other_power * (all - matrix) <= all) return;
+    const spare = (1 - other_power) * (all - matrix);
+    const slower = Math.max(1, (Math.sqrt(spare * spare + 4 * matrix * matrix * power) - spare) / (2 * matrix));
+    blocks.forEach((b, i) => {
+      if (times[i] > 0) b.time = Math.round(b.time + Math.max(times[i] * slower, b.memory) - Math.max(times[i], b.memory));
+    });
   };
 
   // The cheapest of a library's choices. `links`: for each dimension a factor of bandwidth, and its latency in us.
   const collectiveTime = (choices, links) => Math.min(...choices.map(({ launch, ramp, levels }) => {
-    let [latency, alone, fill, slowest, slowestFill] = [0, 0, 0, 0, 0];
-    for (const [dimension, hops, software, wire, passing, first] of levels) {
+    let [latency, alone, inside, fill, slowest, slowestFill] = [0, 0, 0, 0, 0, 0];
+    for (const [dimension, hops, software, wire, passing, first, outer] of levels) {
       const { factor, us } = links[dimension];
       latency += software + hops * us;
       alone += wire / factor;
+      inside += outer ? 0 : wire / factor;
       fill += first / factor;
       if (passing / factor >= slowest) { slowest = passing / factor; slowestFill = first / factor; }
     }
     const wire = Math.min(alone, slowest + fill - slowestFill);
-    return Math.round((launch + latency + wire + ramp * Math.sqrt(launch * wire)) * 1e6);
+    return Math.round((launch + latency + wire + ramp * Math.sqrt(launch * Math.min(wire, inside))) * 1e6);
   }));
 
   // A heap of [key, tie], least first.
@@ -130,22 +149,24 @@ const hespasLive = (() => {
     }
   }
 
-  // One computation and one collective at a time, lowest first; who waits for whom is `live.waits`.
+  // One computation and one collective at a time, those of `live.first` first, then lowest first; who waits for whom is
+  // `live.waits`.
   const simulate = (live, users, durations) => {
     const left = live.waits.map((w) => w.length);
+    const first = new Set(live.first);
     const ready = new Heap();
     const events = new Heap();
     const start = new Array(left.length).fill(0);
     let [computing, free, now] = [false, 0, 0];
     const arrive = (i) => {
-      if (!live.kinds[i]) { ready.push([i, 0]); return; }
+      if (!live.kinds[i]) { ready.push([first.has(i) ? 0 : 1, i]); return; }
       start[i] = Math.max(now, free);
       free = start[i] + durations[i];
       events.push([free, i]);
     };
     const compute = () => {
       if (computing || !ready.size) return;
-      const [i] = ready.pop();
+      const [, i] = ready.pop();
       computing = true;
       start[i] = now;
       events.push([now + durations[i], i]);
@@ -183,6 +204,7 @@ const hespasLive = (() => {
     return (settings) => {
       const on = machineWith(live.machine, settings);
       const blocks = live.blocks.map((kernels, i) => blockTime(on, kernels, fixed[i]));
+      limitPower(live, blocks, settings.peak);
       const links = system.map((d, i) => ({ factor: settings.links[i].bandwidth / d.bandwidth, us: settings.links[i].latency * 1e6 }));
       const prices = (live.collectives ?? []).map((choices) => collectiveTime(choices, links));
       const durations = live.what.map((w, i) => (live.kinds[i] ? prices[w] : w < 0 ? 0 : blocks[w].time));

@@ -16,7 +16,7 @@ const hespasLiveSection = (page) => {
   // --- the model -------------------------------------------------------------------------------------------------------
   const { distinct } = data;
   const fixed = distinct.time.map((t, d) => ({ time: t, launch: 0, bound: data.strings[distinct.bound[d]] }));
-  const step = hespasLive.stepper(live, fixed);
+  const step = hespasLive.stepper({ ...live, flops: distinct.flops }, fixed);
   const now = hespasLive.today(live);
   const first = step(now);
   if (Math.abs(first.step / run.step_time_ps - 1) > 1e-3) {

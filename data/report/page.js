@@ -165,6 +165,8 @@
       bound: text(distinct.bound[d]), ops: distinct.ops[d], terms,
     };
   };
+  // To its source line, formula and what-ifs.
+  const link = (b) => element('a', { href: `#block-${b.id}` }, b.full);
   const place = (line) => (line > 0 ? `line ${line}` : '');
   const blockTip = (b) => tip(`block ${b.id}: ${b.full}`, [
     ['kind', b.kind], ['where', [place(b.line), b.layer].filter(Boolean).join(', ')], ['shapes', b.shapes], ['operations', b.ops > 1 ? String(b.ops) : ''],
@@ -343,7 +345,7 @@
     const order = [...points].sort((a, b) => distinct.time[blocks.distinct[b[2]]] - distinct.time[blocks.distinct[a[2]]]);
     if (entry) walkByKeys(entry, order.map((p) => p[2]), names, series);
     (entry ? entry.figure : made).append(fold('Roofline', [['block', 'number'], ['operation', ''], ['FLOP per byte', 'number'], ['achieved', 'number'], ['bound', '']],
-      () => order.map((p) => { const b = describe(p[2]); return [String(b.id), b.full, p[0] ? String(Number(p[0].toPrecision(3))) : '0', flopRate(p[1]), b.bound]; })));
+      () => order.map((p) => { const b = describe(p[2]); return [String(b.id), link(b), p[0] ? String(Number(p[0].toPrecision(3))) : '0', flopRate(p[1]), b.bound]; })));
   };
 
   // Arrow keys go through the blocks from the costliest to the cheapest.
@@ -578,7 +580,7 @@
         const b = describe(ks[0]);
         const all = ks.length * b.time;
         const bound = element('span', { class: 'bound' }, element('span', { class: 'swatch', style: `background:var(--${['compute', 'memory', 'launch'].includes(b.bound) ? b.bound : 'other'})`, 'aria-hidden': 'true' }), b.bound);
-        return [b.full, b.kind, String(ks.length), time(all), percent(data.run.step_time_ps ? all / data.run.step_time_ps : 0), bound, flops(b.flops), bytes(b.bytes), b.line ? String(b.line) : '', b.shapes];
+        return [link(b), b.kind, String(ks.length), time(all), percent(data.run.step_time_ps ? all / data.run.step_time_ps : 0), bound, flops(b.flops), bytes(b.bytes), b.line ? String(b.line) : '', b.shapes];
       })));
   };
 
@@ -698,8 +700,14 @@
     live = hespasLiveSection({ data, section, element, time, bytes, percent, scaled, css, stackLanes });
   };
 
+  let kernel = null;
+  let graph = null;
+  const dependencies = () => {
+    graph = hespasGraphSection({ data, section, element, time, percent, count, text, blockOf, describe, table, kernel: kernel.open });
+  };
+
   // --- the page -------------------------------------------------------------------------------------------------------
-  const drawAll = () => { charts.forEach((c) => c.draw()); canvases.forEach((draw) => draw()); live?.draw(); };
+  const drawAll = () => { charts.forEach((c) => c.draw()); canvases.forEach((draw) => draw()); live?.draw(); graph.draw(); };
 
   const watch = () => {
     window.addEventListener('hespas-redraw', drawAll);
@@ -723,7 +731,7 @@
     const rest = [...charts];
     const next = () => {
       const entry = rest.shift();
-      if (!entry) { done(); return; }
+      if (!entry) { graph.draw(); done(); return; }
       entry.draw();
       (entry.holder.getBoundingClientRect().top < window.innerHeight ? next : () => setTimeout(next))();
     };
@@ -745,12 +753,13 @@
     document.getElementById('subtitle').textContent = `on ${r.npus} × ${r.device}${r.system ? ` (${r.system})` : ''}, ${count(r.blocks.total, 'block')}, ${r.blocks.unique.toLocaleString('en')} of them distinct; `
       + `${r.estimator} estimator, ${r.network_model ? `${r.network_model} network model` : 'no network'}, --optimise ${r.optimise}`;
     if (!hasCharts) main.append(element('p', { class: 'notice' }, 'This build of Hespas has no chart library, so tables stand where charts would. scripts/npm_env.sh report fetches it; then configure and build again.'));
-    for (const part of [headline, liveReport, whereTimeGoes, roofline, timeline, collectives, memory, costliest, whatIf, path, warnings, reproduce]) part();
+    kernel = hespasKernel({ data, element, time, bytes, flops, flopRate, byteRate, percent, count, blockOf, describe, table, live: () => live });
+    for (const part of [headline, liveReport, whereTimeGoes, roofline, timeline, collectives, memory, costliest, whatIf, path, dependencies, warnings, reproduce]) part();
     contents();
     watch();
     canvases.forEach((draw) => draw());
-    drawInTurn(() => { root.dataset.ready = 'true'; });
-    window.hespas = { data, charts, live };
+    drawInTurn(() => { root.dataset.ready = 'true'; kernel.follow(); });
+    window.hespas = { data, charts, live, graph };
   } catch (error) {
     fail(error);
   }

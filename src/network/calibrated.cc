@@ -121,6 +121,7 @@ LevelPrice CalibratedModel::OnLevel(const Choice& choice, const CollectiveSize& 
   const Level& level = levels[at];
   const bool tree = choice.tree && IsOuter(level);
   LevelPrice price{.dimension = level.dimension, .ranks = level.ranks(), .hops = HopsOf(size.op, level)};
+  price.outer = IsOuter(level);
   if (tree) price.hops = 2 * std::log2(price.ranks);
   const double software = !IsOuter(level) ? links_.of(size.op).hop_us : tree ? outer_.tree_hop_us : outer_.ring_hop_us;
   price.latency_us = price.hops * (software + level.latency_us);
@@ -152,7 +153,7 @@ Price CalibratedModel::With(const Choice& choice, const CollectiveSize& size, co
     alone.passing_us = alone.wire_us + more / Rate(size, levels[i]);
     price.latency_us += alone.latency_us;
     one_by_one += alone.wire_us;
-    if (!IsOuter(levels[i])) inside_hosts += alone.wire_us;
+    if (!alone.outer) inside_hosts += alone.wire_us;
     fill += alone.first_us;
     if (alone.passing_us >= slowest) {
       slowest = alone.passing_us;

@@ -32,6 +32,7 @@ struct LevelPrice {
   double wire_us = 0;     // on this level alone
   double passing_us = 0;  // if a ring through all levels passes it
   double first_us = 0;    // of its first chunk
+  bool outer = false;     // between hosts
 };
 
 struct Price {

@@ -102,6 +102,11 @@ export async function checkView(name, view, texts) {
     assert.deepEqual(overlaps(boxes), []);
     assert.deepEqual(cut(boxes), []);
   });
+  await checkUsable(name, view);
+}
+
+// The same of a dialog before a page.
+export async function checkUsable(name, view) {
   await test(`${name}: the page is not wider than the window`, async () => {
     assert.ok(await view.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth));
   });

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# The live part of the page against single runs: one host, a network of two levels, and a torus. LIVE_SETTINGS: how many of each.
+# The live part of the page against single runs: one host, a network of two levels, a torus, and a step that the device's power limit slows
+# down. LIVE_SETTINGS: how many of each.
 set -euo pipefail
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
@@ -13,3 +14,4 @@ compare() {  # NAME SEED RUN...
 compare host 1 run "$example" --device A100_SXM_40GB
 compare cluster 2 run "$example" --retarget 16 --device H100_80GB --system "H100_80GB 8x2 ib=400Gbit/s"
 compare torus 3 run "$example" --device TPUv5p
+compare power 4 run "$HESPAS_ROOT/data/workloads/llama3-70b-8dev.mlir.zst" --device H100_80GB

@@ -151,11 +151,11 @@ await checkEverywhere(page, pictures, '', async (setting, view) => {
     const marks = () => view.evaluate(() => { const c = window.hespas.charts.find((e) => e.id === 'timeline'); return [c.instance.getOption().series[0].data.length, c.drawn(), c.total]; });
     const [, all, total] = await marks();
     assert.equal(all, total);
-    await view.getByRole('button', { name: 'Zoom in' }).click();
-    await view.getByRole('button', { name: 'Zoom in' }).click();
+    await view.locator('#timeline').getByRole('button', { name: 'Zoom in' }).click();
+    await view.locator('#timeline').getByRole('button', { name: 'Zoom in' }).click();
     const [, some] = await marks();
     assert.ok(some < total);
-    await view.getByRole('button', { name: 'All', exact: true }).click();
+    await view.locator('#timeline').getByRole('button', { name: 'All', exact: true }).click();
     assert.equal((await marks())[1], total);
   });
   await close();

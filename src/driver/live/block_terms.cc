@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "driver/stages/power_limit.h"
 #include "estimate/calibrated/kernel_terms.h"
 #include "estimate/composite.h"
 
@@ -65,7 +66,11 @@ Json MachineTerms(const hardware::Device& device) {
   const auto limit = [&](const calibrated::LaneConstants& lanes) {
     return machine.tdp_w > 0 ? Json(calibrated::LaneRate(machine, lanes).limit) : Json(nullptr);
   };
+  const std::optional<double> power = MatrixPower(device);
   return {{"peak_flops", device.peak_flops.value},
+          {"matrix_power", power ? Json(*power) : Json(nullptr)},
+          {"other_power", kOtherShare},
+          {"vector_rate", device.VectorRateFor("f32").value},
           {"memory_bandwidth", device.memory_bandwidth.value},
           {"memory_capacity", device.memory_capacity ? Json(device.memory_capacity->value) : Json(nullptr)},
           {"stream_us", parameters.stream.launch_us},

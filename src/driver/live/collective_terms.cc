@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "network/calibrated.h"
+#include "simulate/collective/analytical.h"
 
 namespace hespas::driver {
 namespace {
@@ -15,12 +16,14 @@ using Json = nlohmann::json;
 
 Json Of(const network::Price& price, const hardware::System& system) {
   Json levels = Json::array();
+  double inside_us = 0;
   for (const network::LevelPrice& level : price.levels) {
+    if (!level.outer) inside_us += level.wire_us;
     const double link_us = system.dimensions[level.dimension].latency * 1e-3;
     levels.push_back({level.dimension, level.hops, level.latency_us - level.hops * link_us, level.wire_us,
-                      level.passing_us, level.first_us});
+                      level.passing_us, level.first_us, level.outer ? 1 : 0});
   }
-  const double root = std::sqrt(price.launch_us * price.wire_us);
+  const double root = std::sqrt(price.launch_us * std::min(price.wire_us, inside_us));
   return {{"launch", price.launch_us}, {"ramp", root > 0 ? price.ramp_us / root : 0}, {"levels", std::move(levels)}};
 }
 
@@ -43,6 +46,18 @@ class Collectives {
          model_.ChoicesFor(network::CalibratedModel::SizeOf(node, members.size()), members))
       choices.push_back(Of(price, system_));
     return choices;
+  }
+
+  // Whether the page's one queue of collectives is what the run has.
+  bool QueueInOne() const {
+    uint32_t common = ~simulate::kHoldsCompute;
+    for (const trace::Node& node : traces_.programs.front().nodes) {
+      if (node.kind != trace::NodeKind::kCollective) continue;
+      const uint32_t held = model_.Holds(node, Members(0, node));
+      if ((held & simulate::kHoldsCompute) != 0) return false;
+      common &= held;
+    }
+    return common != 0;
   }
 
   bool AlikeOnAllRanks(const trace::Node& node) const {
@@ -72,6 +87,7 @@ Json CollectiveTerms(const trace::TraceGraph& traces, const hardware::Device& de
   if (!constants) return nullptr;
   const network::CalibratedModel model(device, system, *constants);
   const Collectives collectives(traces, model, system);
+  if (!collectives.QueueInOne()) return nullptr;
   std::map<std::tuple<trace::Collective, int64_t, uint32_t>, size_t> known;
   Json rows = Json::array();
   for (const trace::Node& node : traces.programs.front().nodes) {

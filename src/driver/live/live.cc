@@ -8,6 +8,7 @@
 
 #include "driver/live/block_terms.h"
 #include "driver/live/collective_terms.h"
+#include "trace/priority.h"
 
 namespace hespas::driver {
 namespace {
@@ -55,6 +56,7 @@ struct Order {
   Json kinds = Json::array();  // 0: computation, 1: communication
   Json what = Json::array();   // a distinct block, or a collective
   Json waits = Json::array();
+  Json first = Json::array();  // positions of computations that run before others that could
 };
 
 Order OrderOf(const LiveInput& run, const std::map<uint64_t, size_t>& collectives) {
@@ -66,6 +68,7 @@ Order OrderOf(const LiveInput& run, const std::map<uint64_t, size_t>& collective
     const bool communicates = node.kind == trace::NodeKind::kCollective;
     const uint32_t distinct =
         node.block < run.estimated.table.of_block.size() ? run.estimated.table.of_block[node.block] : trace::kNoBlock;
+    if (!communicates && node.tag == trace::kRunsFirst) order.first.push_back(order.kinds.size());
     order.kinds.push_back(communicates ? 1 : 0);
     order.what.push_back(communicates                  ? Json(collectives.at(node.id))
                          : distinct == trace::kNoBlock ? Json(-1)
@@ -84,10 +87,14 @@ std::string LiveData(const LiveInput& run) {
   const std::string why = WhyNot(run);
   if (!why.empty()) return Json{{"why_not", why}}.dump();
   Json out{{"machine", MachineTerms(run.prepared.device)}, {"blocks", BlockTerms(run.prepared, run.estimated)}};
+  out["uses"] = graph::Uses(run.prepared.blocks, run.estimated.table);
   std::map<uint64_t, size_t> collectives;
   if (run.system != nullptr) {
     auto terms = CollectiveTerms(run.traces, run.prepared.device, *run.system, collectives);
-    if (terms.is_null()) return Json{{"why_not", "its groups of devices lie differently in the network"}}.dump();
+    if (terms.is_null())
+      return Json{
+          {"why_not", "its collectives run side by side, or its groups of devices lie differently in the network"}}
+          .dump();
     out["collectives"] = std::move(terms);
     out["system"] = System(*run.system);
   }
@@ -95,6 +102,7 @@ std::string LiveData(const LiveInput& run) {
   out["kinds"] = std::move(order.kinds);
   out["what"] = std::move(order.what);
   out["waits"] = std::move(order.waits);
+  out["first"] = std::move(order.first);
   return out.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 

@@ -11,9 +11,6 @@ namespace {
 // Watts that matrix units draw at full rate, for each TFLOP/s of bf16 and nanometre of the process. The one figure that
 // is fitted to published steps: those of NVIDIA devices in data/published/rows.csv (docs/published.md).
 constexpr double kWattsPerTeraflopAndNanometre = 0.30;
-constexpr double kOtherShare =
-    0.4;  // of the limit, that kernels without matmuls draw: memory at full rate, and the idle board
-
 // What the matrix units take of an estimate's time; 0 where arithmetic runs on other units, or the time was measured.
 Time MatrixTime(const hardware::Device& device, const graph::Estimate& estimate) {
   if (estimate.bound == graph::Bound::kMeasured) return {};
@@ -49,11 +46,16 @@ class AtLowerClock : public estimate::Estimator {
 
 }  // namespace
 
+std::optional<double> MatrixPower(const hardware::Device& device) {
+  if (!device.tdp_w || !device.process_nm || !device.Knows("bf16")) return std::nullopt;
+  const double teraflops = device.MatrixRateFor("bf16").value * 1e-12;
+  return kWattsPerTeraflopAndNanometre * teraflops * *device.process_nm / *device.tdp_w;
+}
+
 double ClockUnderPowerLimit(const hardware::Device& device, const graph::BlockGraph& graph,
                             const graph::EstimateTable& table) {
-  if (!device.tdp_w || !device.process_nm || !device.Knows("bf16")) return 1;
-  const double teraflops = device.MatrixRateFor("bf16").value * 1e-12;
-  const double power = kWattsPerTeraflopAndNanometre * teraflops * *device.process_nm / *device.tdp_w;
+  const std::optional<double> power = MatrixPower(device);
+  if (!power) return 1;
   const std::vector<int64_t> uses = graph::Uses(graph, table);
   double matrix = 0;
   double all = 0;
@@ -61,10 +63,10 @@ double ClockUnderPowerLimit(const hardware::Device& device, const graph::BlockGr
     matrix += static_cast<double>(uses[i]) * MatrixTime(device, table.unique[i]).seconds();
     all += static_cast<double>(uses[i]) * table.unique[i].time.seconds();
   }
-  if (matrix <= 0 || power * matrix + kOtherShare * (all - matrix) <= all) return 1;
+  if (matrix <= 0 || *power * matrix + kOtherShare * (all - matrix) <= all) return 1;
   // With x = 1 / clock: matrix x of time at power / x^2, and the rest as it is, come to the limit.
   const double spare = (1 - kOtherShare) * (all - matrix);
-  const double slower = (std::sqrt(spare * spare + 4 * matrix * matrix * power) - spare) / (2 * matrix);
+  const double slower = (std::sqrt(spare * spare + 4 * matrix * matrix * *power) - spare) / (2 * matrix);
   return 1 / std::max(1.0, slower);
 }
 

@@ -5,12 +5,18 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "estimate/estimator.h"
 #include "graph/estimate_table.h"
 #include "hardware/device.h"
 
 namespace hespas::driver {
+
+// Of the power limit, that kernels without matmuls draw: memory at full rate, and the idle board.
+inline constexpr double kOtherShare = 0.4;
+// What matrix units draw at full rate, over the limit; nothing where too little is known of the device.
+std::optional<double> MatrixPower(const hardware::Device& device);
 
 // Of the boost clock; 1 where power does not limit it, or too little is known of the device.
 double ClockUnderPowerLimit(const hardware::Device& device, const graph::BlockGraph& graph,

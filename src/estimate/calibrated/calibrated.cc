@@ -29,16 +29,14 @@ void NoteUnknown(const ir::Module& module, ir::OpId op, const OpCost& cost, Note
                    std::string(custom ? cost.unknown_target : module.name(op))});
 }
 
-// How much longer a systolic array takes for heads that do not fill it: they are the contracted dimension of one of
-// attention's matmuls and the columns of the other.
+}  // namespace
+
 double EmptyShare(const hardware::Device& device, int64_t head) {
   if (!device.systolic_array || head <= 0) return 1;
   const double rows = device.systolic_array->rows;
   const auto filled = static_cast<double>(head);
   return std::ceil(filled / rows) * rows / filled;
 }
-
-}  // namespace
 
 Calibrated::Calibrated(const hardware::Device& device, const Parameters& parameters, std::shared_ptr<const Facts> facts)
     : device_(device),

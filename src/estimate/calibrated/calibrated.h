@@ -15,6 +15,10 @@
 
 namespace hespas::estimate::calibrated {
 
+// How much longer a systolic array takes for heads that do not fill it: they are the contracted dimension of one of
+// attention's matmuls and the columns of the other.
+double EmptyShare(const hardware::Device& device, int64_t head);
+
 class Calibrated : public Estimator, private LeafEstimator {
  public:
   // `facts` may be nullptr.

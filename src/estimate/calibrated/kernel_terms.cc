@@ -1,6 +1,7 @@
 #include "estimate/calibrated/kernel_terms.h"
 
 #include "estimate/arithmetic.h"
+#include "estimate/calibrated/calibrated.h"
 
 namespace hespas::estimate::calibrated {
 namespace {
@@ -41,7 +42,8 @@ void AddKernel(const KernelModel& model, const hardware::Device& device, const L
     }
   }
   if (!terms.own) return;
-  terms.matrix_us = SecondsOn(model.machine(), facts.arithmetic) / model.parameters().gemm.sustained_fraction * 1e6;
+  terms.matrix_us = SecondsOn(model.machine(), facts.arithmetic) / model.parameters().gemm.sustained_fraction *
+                    EmptyShare(device, facts.cost.head) * 1e6;
   terms.host_us = HostSeconds(device, facts.cost) * 1e6;
 }
 

@@ -11,6 +11,9 @@ std::string_view PageJs();
 std::string_view ShellJs();  // of all pages
 std::string_view LiveJs();   // of a run's page, in this order
 std::string_view LiveSectionJs();
+std::string_view KernelJs();
+std::string_view GraphJs();
+std::string_view GraphSectionJs();
 std::string_view Echarts();  // empty where the build had none
 
 }  // namespace hespas::report::assets

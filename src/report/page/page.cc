@@ -36,7 +36,9 @@ std::string ReportPage(const PageInput& input) {
   const auto script = [](std::string_view code) { return fmt::format("<script>\n{}\n</script>\n", code); };
   const std::string scripts =
       fmt::format("<script type=\"application/json\" id=\"data\">{}</script>\n", InScript(PageData(input))) +
-      script(assets::Echarts()) + script(assets::LiveJs()) + script(assets::LiveSectionJs()) + script(assets::PageJs());
+      script(assets::Echarts()) + script(assets::LiveJs()) + script(assets::LiveSectionJs()) +
+      script(assets::KernelJs()) + script(assets::GraphJs()) + script(assets::GraphSectionJs()) +
+      script(assets::PageJs());
   return PageOf(
       {.title = fmt::format("{} on {} x {}", input.result.program.path, input.result.npus, input.result.device),
        .heading = {},

@@ -8,6 +8,8 @@
 #include <span>
 
 #include "base/line_index.h"
+#include "report/page/columns.h"
+#include "report/page/graph_data.h"
 #include "report/page/page.h"
 #include "report/step/account.h"
 #include "report/step/critical_path.h"
@@ -23,38 +25,11 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr size_t kMostIntervals = 60'000;  // of all rank classes; the timeline file holds the others
+constexpr size_t kMostLines = 2'000;
+constexpr size_t kLongestLine = 400;
 constexpr size_t kMostPathSteps = 2'000;
 
 std::string Dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
-
-// Equal texts are written once and referred to by number.
-class Strings {
- public:
-  size_t Of(std::string_view text) {
-    const auto [found, added] = index_.try_emplace(std::string(text), index_.size());
-    if (added) all_.push_back(found->first);
-    return found->second;
-  }
-  const Json& all() const { return all_; }
-
- private:
-  std::map<std::string, size_t, std::less<>> index_;
-  Json all_ = Json::array();
-};
-
-// A JSON array of numbers, written as it grows.
-class Column {
- public:
-  template <class T>
-  void Add(T value) {
-    if (!text_.empty()) text_ += ',';
-    fmt::format_to(std::back_inserter(text_), "{}", value);
-  }
-  std::string text() const { return "[" + text_ + "]"; }
-
- private:
-  std::string text_;
-};
 
 class DataWriter {
  public:
@@ -67,6 +42,8 @@ class DataWriter {
     Add("device", Dump(Device()));
     Add("distinct", Distinct());
     Add("blocks", Blocks());
+    Add("source", Dump(Source()));
+    Add("graph", GraphData(step_, strings_));
     if (step_.simulated != nullptr) {
       Add("collectives", Dump(Collectives()));
       Add("timeline", Timeline());
@@ -95,7 +72,7 @@ class DataWriter {
   }
 
   std::string Distinct() {
-    Column kind, name, shapes, time, sigma, flops, bytes, bound, ops, terms;
+    NumberColumn kind, name, shapes, time, sigma, flops, bytes, bound, ops, terms;
     const graph::EstimateTable& table = step_.estimates;
     for (size_t i = 0; i < table.unique.size(); ++i) {
       const graph::Estimate& estimate = table.unique[i];
@@ -110,7 +87,7 @@ class DataWriter {
       bytes.Add(estimate.bytes.value);
       bound.Add(strings_.Of(graph::BoundName(estimate.bound)));
       ops.Add(block.ops.size());
-      Column parts;
+      NumberColumn parts;
       for (const graph::Term& term : estimate.terms) {
         parts.Add(strings_.Of(term.name));
         parts.Add(term.time.value);
@@ -126,7 +103,7 @@ class DataWriter {
   std::string Blocks() {
     const LineIndex lines(module_.source());
     const KernelNames names(step_);
-    Column id, distinct, line, layer;
+    NumberColumn id, distinct, line, layer;
     for (uint32_t i = 0; i < step_.blocks.blocks.size(); ++i) {
       if (step_.estimates.of_block[i] == graph::EstimateTable::kNone) continue;
       const graph::Block& block = step_.blocks.blocks[i];
@@ -137,6 +114,21 @@ class DataWriter {
     }
     return fmt::format(R"({{"id":{},"distinct":{},"line":{},"layer":{}}})", id.text(), distinct.text(), line.text(),
                        layer.text());
+  }
+
+  // Texts of the lines that the first of equal blocks comes from.
+  Json Source() const {
+    const std::string_view text = module_.source();
+    const LineIndex lines(text);
+    Json rows = Json::object();
+    for (const graph::BlockId first : step_.estimates.first) {
+      const uint32_t at = module_.op(step_.blocks.blocks[first.index()].ops.back()).source;
+      const std::string line = std::to_string(lines.Line(at));
+      if (at >= text.size() || rows.size() >= kMostLines || rows.contains(line)) continue;
+      const size_t begin = text.find_first_not_of(" \t", text.rfind('\n', at) + 1);
+      rows[line] = text.substr(begin, std::min(text.find('\n', at) - begin, kLongestLine));
+    }
+    return rows;
   }
 
   Json Collectives() const {
@@ -190,7 +182,7 @@ class DataWriter {
 
   std::string RankClass(uint32_t rank, size_t members, std::span<const result::NodeInterval* const> intervals,
                         const NodeIndex& nodes) const {
-    Column columns[2][3];
+    NumberColumn columns[2][3];
     uint64_t ends[2] = {0, 0};
     for (const result::NodeInterval* interval : intervals) {
       if (interval->start == interval->end) continue;
