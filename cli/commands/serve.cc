@@ -59,6 +59,7 @@ void AddEngine(CLI::App& command, ServeCommand& c) {
   command.add_option("--max-batched-tokens", o.max_tokens, "tokens of a step");
   command.add_option("--context", o.context, "tokens of the longest request, instead of the model's")
       ->check(Positive());
+  command.add_option("--scheduler-steps", o.scheduler_steps, "steps for each time that the host schedules");
   command.add_flag("--in-process", o.in_process, "clients call the engine: no HTTP, no tokenising");
   command.add_option("--max-requests", o.max_requests, "requests that run at a time");
   command.add_option("--memory-fraction", o.memory_fraction, "share of the memory, as the engine counts it");

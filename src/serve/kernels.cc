@@ -38,10 +38,11 @@ double StepKernels::LocalRows(double rows) const {
 void StepKernels::Product(std::vector<StepKernel>& out, std::string_view name, double count, double m, double n,
                           double k) const {
   const WeightFormatFacts& facts = FactsOf(precision_.weights);
-  if (facts.quantises || (precision_.quantises_apart && facts.activation_bytes < kActivation))
+  const bool quantised = !facts.experts_only;
+  if (quantised && (facts.quantises || (precision_.quantises_apart && facts.activation_bytes < kActivation)))
     out.push_back(Traffic("quantise", count, m * k * (kActivation + facts.activation_bytes)));
   out.push_back(
-      {.name = name, .kind = KernelKind::kProduct, .count = count, .m = m, .n = n, .k = k, .quantised = true});
+      {.name = name, .kind = KernelKind::kProduct, .count = count, .m = m, .n = n, .k = k, .quantised = quantised});
 }
 
 void StepKernels::AttentionProducts(std::vector<StepKernel>& out, double rows) const {
@@ -109,6 +110,7 @@ void StepKernels::ExpertKernels(std::vector<StepKernel>& out, double rows) const
                  .kind = KernelKind::kProduct,
                  .count = layers,
                  .b = touched,
+                 .experts = true,
                  .m = routed / touched,
                  .n = 2 * width,
                  .k = h,
@@ -118,6 +120,7 @@ void StepKernels::ExpertKernels(std::vector<StepKernel>& out, double rows) const
                  .kind = KernelKind::kProduct,
                  .count = layers,
                  .b = touched,
+                 .experts = true,
                  .m = routed / touched,
                  .n = h,
                  .k = width,
@@ -225,7 +228,9 @@ std::vector<AttentionCall> StepKernels::Attention(const StepShape& step) const {
 }
 
 double StepKernels::WeightBytes() const {
-  const double bytes = FactsOf(precision_.weights).weight_bytes;
+  const WeightFormatFacts& facts = FactsOf(precision_.weights);
+  const double bytes = facts.weight_bytes;
+  const double others = facts.experts_only ? kActivation : bytes;
   const double tensor = static_cast<double>(parallelism_.tensor);
   const double stages = static_cast<double>(parallelism_.pipeline);
   const auto with_experts = static_cast<double>(model_.expert_layers());
@@ -233,7 +238,7 @@ double StepKernels::WeightBytes() const {
   const double rest = model_.LayerWeights() - experts;
   const double devices = tensor * (model_.experts.count > 0 ? static_cast<double>(parallelism_.data) : 1);
   const double tables = model_.HeadWeights() * (model_.tied ? 1 : 2) * kActivation / tensor;
-  return (rest * bytes / tensor + experts * bytes / devices) / stages + tables / std::min(stages, 2.0);
+  return (rest * others / tensor + experts * bytes / devices) / stages + tables / std::min(stages, 2.0);
 }
 
 double StepKernels::CacheBytesPerToken() const {

@@ -21,6 +21,7 @@ struct StepKernel {
   KernelKind kind = KernelKind::kTraffic;
   double count = 1;  // in a step
   double b = 1;      // products of one kernel
+  bool experts = false;
   double m = 0, n = 0, k = 0;
   bool quantised = false;  // weights in the model's format, else 16 bit
   double bytes = 0;        // of traffic and collectives

@@ -26,7 +26,7 @@ Lane::Lane(const Policy& policy, int64_t blocks, uint64_t seed)
 }
 
 int64_t Lane::BlocksFor(const Job& job, int64_t tokens) const {
-  return CeilDivide(std::max<int64_t>(tokens - job.shared, 0), policy_.block);
+  return CeilDivide(policy_.window.Kept(std::max<int64_t>(tokens - job.shared, 0)), policy_.block);
 }
 
 bool Lane::Fits(const Job& job) const { return BlocksFor(job, job.input + job.output) <= capacity_; }

@@ -42,14 +42,25 @@ struct Overheads {
   bool asynchronous = false;  // the host prepares a step while the device computes the one before
 };
 
+// Layers with sliding windows keep that many tokens of a request.
+struct CacheWindow {
+  double share = 0;  // of the cache's bytes
+  int64_t tokens = 0;
+  // Tokens of a cache without windows that take as many bytes.
+  int64_t Kept(int64_t length) const {
+    return length <= tokens ? length : length - static_cast<int64_t>(share * static_cast<double>(length - tokens));
+  }
+};
+
 struct Policy {
   Scheduler scheduler;
   int64_t max_tokens = 8192;   // of a step
   int64_t max_requests = 256;  // that run
   int64_t block = 16;          // tokens
   int64_t blocks = 0;          // 0: no limit
-  double output_ratio = 0.7;   // of the outputs still to come that kEstimated reserves at first
-  double prefix_hit = 0;       // share of a prompt that is cached
+  CacheWindow window;
+  double output_ratio = 0.7;  // of the outputs still to come that kEstimated reserves at first
+  double prefix_hit = 0;      // share of a prompt that is cached
   Speculation speculation;
   Overheads overheads;
   int64_t stages = 1;  // of a pipeline: as many steps are under way

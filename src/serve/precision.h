@@ -17,13 +17,14 @@ struct WeightFormatFacts {
   std::string_view activations;  // that products compute in
   double weight_bytes;
   double activation_bytes;
-  bool quantises;  // activations by a kernel of its own in all engines
+  bool quantises;             // activations by a kernel of its own in all engines
+  bool experts_only = false;  // gpt-oss: attention, router, embedding and head stay in 16 bits
 };
 inline constexpr std::array<WeightFormatFacts, 7> kWeightFormats = {{{"bf16", "bf16", 2, 2, false},
                                                                      {"fp8", "fp8", 1, 1, false},
                                                                      {"fp8-block", "fp8", 1 + 4.0 / 16384, 1, true},
                                                                      {"nvfp4", "nvfp4", 0.5625, 0.5625, true},
-                                                                     {"mxfp4", "bf16", 0.53125, 2, false},
+                                                                     {"mxfp4", "mxfp8", 0.53125, 1.03125, false, true},
                                                                      {"int4", "bf16", 0.5 + 3.0 / 128, 2, false},
                                                                      {"int8", "int8", 1, 1, true}}};
 

@@ -36,6 +36,7 @@ void ReadMemory(JsonObject& json, EngineProfile& engine) {
   if (rule && *rule != "total" && *rule != "left")
     memory->Report(kJsonBadValue, "of", fmt::format("`{}` is neither total nor left", *rule));
   engine.fp8_cache_of_quantised = memory->Flag("fp8_cache_of_quantised").value_or(false);
+  engine.windows = memory->Flag("windows").value_or(false);
   if (rule && *rule == "left") engine.memory_rule = MemoryRule::kLeft;
   memory->Finish();
 }

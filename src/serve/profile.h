@@ -46,6 +46,7 @@ struct EngineProfile {
   int64_t large_max_tokens = 0;
   int64_t large_max_requests = 0;
   bool fp8_cache_of_quantised = false;  // with 8 or 4-bit weights the cache is fp8 unless told
+  bool windows = false;                 // layers with sliding windows free what lies before them
   bool quantises_apart = false;         // fp8 activations in kernels of their own
   Graphs graphs;
   EngineErrors errors;

@@ -263,6 +263,14 @@ TEST(Serving, EqualSeedsGiveEqualBytes) {
   EXPECT_EQ(a.run.wall, b.run.wall);
 }
 
+TEST(Serving, WindowsBoundTheCacheOfARequest) {
+  // Five of six layers keep 1,024 tokens: of 7,024 tokens the cache holds 1,024 and a sixth of the others.
+  const CacheWindow window{.share = 5.0 / 6, .tokens = 1024};
+  EXPECT_EQ(window.Kept(1000), 1000);
+  EXPECT_EQ(window.Kept(7024), 1024 + 1000);
+  EXPECT_EQ(CacheWindow{}.Kept(7024), 7024);
+}
+
 TEST(Metrics, PercentilesInterpolate) {
   const Distribution d = DistributionOf({1, 2, 3, 4, 5});
   EXPECT_DOUBLE_EQ(d.p50, 3);

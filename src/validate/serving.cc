@@ -98,6 +98,8 @@ bool AskMaximumLoad(const CsvTable& table, size_t row, driver::ServeOptions& opt
   options.load.requests = Count(table, row, "requests");
   if (options.engine != "trtllm") {
     options.max_requests = Count(table, row, "max_requests");
+    constexpr int64_t kSchedulerSteps = 10;  // of AMD's runs on MI300X
+    options.scheduler_steps = kSchedulerSteps;
     return true;
   }
   const auto server = driver::MakeServer(options, diagnostics);
@@ -183,9 +185,11 @@ std::vector<Figure> Compare(const CsvTable& table, size_t row) {
   }
 }
 
-// Over all devices: times of a token and of the first one, where rows state them.
-std::string PooledName(std::string_view figure) {
-  return figure.ends_with("first token") || figure.ends_with("first tokens") ? "all, first token" : "all, others";
+// Over all devices.
+std::string_view PooledName(std::string_view figure) {
+  if (figure.ends_with("lone first token")) return "all, first token of lone requests";
+  if (figure.ends_with("first token") || figure.ends_with("first tokens")) return "all, first token";
+  return figure.find("maximum load") != figure.npos ? "all, maximum load" : "all, each token";
 }
 
 }  // namespace
@@ -199,7 +203,7 @@ bool AddServing(Groups& groups, const std::string& mode, Diagnostics& diagnostic
                                   .predicted = figure.predicted_us,
                                   .sigma = figure.sigma.value_or(0) * figure.predicted_us};
       groups[{kServingSet, mode, CellText(*table, row, "device"), figure.name}].push_back(comparison);
-      groups[{kServingSet, mode, "all", PooledName(figure.name)}].push_back(comparison);
+      groups[{kServingSet, mode, "all", std::string(PooledName(figure.name))}].push_back(comparison);
     }
   }
   return true;

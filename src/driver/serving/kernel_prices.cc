@@ -45,7 +45,11 @@ std::vector<uint32_t> Members(int64_t ranks) {
 
 // Where the device has no matrix rate for the activations' type, weights are expanded and 16-bit products run.
 KernelPrices::Activations ActivationsOf(const serve::WeightFormatFacts& weights, const hardware::Device& device) {
-  if (weights.activations == "fp8" && device.Knows("f8E4M3FN")) return {"fp8", Format::kF8, Datatype::kF8};
+  const bool blocks = weights.name == "fp8-block";
+  if (weights.activations == "fp8" && device.Knows("f8E4M3FN"))
+    return {"fp8", blocks ? Format::kF8Block : Format::kF8, Datatype::kF8};
+  // PTX ISA 8.8: `mma.block_scale` of 4 by 8 bits belongs to devices that know 4 bits.
+  if (weights.activations == "mxfp8" && device.Knows("f4E2M1FN")) return {"mxfp8", Format::kF8, Datatype::kF8};
   if (weights.activations == "nvfp4" && device.Knows("f4E2M1FN")) return {"nvfp4", Format::kNvF4, Datatype::kF4};
   if (weights.activations == "int8" && device.Knows("i8")) return {"int8", Format::kF8, Datatype::kI8};
   return {};
@@ -83,7 +87,8 @@ StepCost KernelPrices::InStream(const KernelTime& time, Part part, double count)
 
 StepCost KernelPrices::Product(const serve::StepKernel& kernel) const {
   if (!in_field_) return InStream(model_.Time(SpecOf(kernel)), Part::kWeights, kernel.count);
-  estimate::field::Matmul matmul{.m = kernel.m, .n = kernel.n, .k = kernel.k, .groups = kernel.b, .in_step = true};
+  estimate::field::Matmul matmul{
+      .m = kernel.m, .n = kernel.n, .k = kernel.k, .groups = kernel.b, .experts = kernel.experts, .in_step = true};
   if (kernel.quantised) {
     matmul.format = activations_.format;
     matmul.weight_bytes = weights_.weight_bytes;

@@ -177,6 +177,10 @@ std::optional<serve::EngineProfile> ResolveEngine(const ServeOptions& options, d
     Bad(diagnostics, "--memory-fraction lies above 0 and up to 1");
   if (!(options.prefix_hit >= 0 && options.prefix_hit <= 1)) Bad(diagnostics, "--prefix-hit lies between 0 and 1");
   policy.prefix_hit = options.prefix_hit;
+  if (options.scheduler_steps < 1) Bad(diagnostics, "--scheduler-steps is at least 1");
+  policy.overheads.step_s /= static_cast<double>(options.scheduler_steps);
+  policy.overheads.request_s /= static_cast<double>(options.scheduler_steps);
+  if (options.in_process) policy.overheads.ingress_s = policy.overheads.token_s = 0;
   ReadScheduler(options, policy, diagnostics);
   ReadSpeculation(options, policy, diagnostics);
   return diagnostics.error_count() == before ? engine : std::nullopt;

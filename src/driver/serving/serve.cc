@@ -14,22 +14,26 @@ namespace {
 bool RefuseLong(const Server& server, serve::Workload& workload, Diagnostics& diagnostics) {
   const int64_t context = server.model ? server.model->context : 0;
   const serve::Policy& policy = server.engine.policy;
-  const int64_t cache = policy.blocks > 0 ? policy.blocks * policy.block : 0;
-  const int64_t limit = context > 0 && cache > 0 ? std::min(context, cache) : std::max(context, cache);
-  if (limit == 0) return true;
+  const int64_t cache = policy.blocks * policy.block;
+  const auto too_long = [&](int64_t tokens) { return context > 0 && tokens > context; };
   const size_t before = workload.requests.size();
   const int64_t longest = workload.Longest();
-  std::erase_if(workload.requests, [&](const serve::Request& r) { return r.input + r.output > limit; });
+  std::erase_if(workload.requests, [&](const serve::Request& r) {
+    const int64_t tokens = r.input + r.output;
+    return too_long(tokens) || (cache > 0 && policy.window.Kept(tokens) > cache);
+  });
   const size_t refused = before - workload.requests.size();
   if (refused == 0) return true;
-  const std::string what = limit == context ? "the model attends to" : "the cache holds";
+  const bool model = too_long(longest);
+  const std::string what =
+      model ? fmt::format("the model attends to {}", context) : fmt::format("the cache holds {}", cache);
   if (workload.requests.empty()) {
-    diagnostics.Error(kPromptTooLong, fmt::format("requests of {} tokens: {} {}", longest, what, limit), {},
-                      limit == context ? "shorten --isl and --osl" : "more devices, or fewer bytes of weights");
+    diagnostics.Error(kPromptTooLong, fmt::format("requests of {} tokens: {}", longest, what), {},
+                      model ? "shorten --isl and --osl, or --context where the model is stretched"
+                            : "more devices, or fewer bytes of weights");
     return false;
   }
-  diagnostics.Warning(kRequestsRefused,
-                      fmt::format("{} of {} requests are refused: {} {} tokens", refused, before, what, limit));
+  diagnostics.Warning(kRequestsRefused, fmt::format("{} of {} requests are refused: {} tokens", refused, before, what));
   return true;
 }
 
@@ -77,8 +81,12 @@ void FillConcurrency(const Server& server, const Means& means, ServeAnswer& answ
   if (!server.memory || !server.memory->fits) return;
   const auto tokens = static_cast<double>(server.engine.policy.blocks * server.engine.policy.block) *
                       static_cast<double>(server.layout.decode > 0 ? server.layout.decode : server.layout.replicas);
-  answer.max_concurrency = std::floor(tokens / (means.input + means.output));
-  answer.max_concurrency_optimistic = std::floor(tokens / (means.input + means.output / 2));
+  const auto of = [&](double length) {
+    const auto kept = server.engine.policy.window.Kept(std::llround(std::max(length, 1.0)));
+    return std::floor(tokens / static_cast<double>(kept));
+  };
+  answer.max_concurrency = of(means.input + means.output);
+  answer.max_concurrency_optimistic = of(means.input + means.output / 2);
 }
 
 // Relative. Errors of kernels of one part have one direction; the engine's remains are what its measured rows leave.

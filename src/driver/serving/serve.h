@@ -61,6 +61,7 @@ struct ServeOptions {
   std::optional<int64_t> max_tokens, max_requests, block, cache_blocks;
   std::optional<double> memory_fraction;
   std::optional<int64_t> context;  // longest request, instead of the model's
+  int64_t scheduler_steps = 1;     // for each time that the host schedules (vLLM's --num-scheduler-steps)
   bool in_process = false;         // clients call the engine: nothing on the way in and out
   std::string admission;
   std::string preemption;

@@ -82,6 +82,9 @@ bool FillMemory(const ServeOptions& options, Server& server, Diagnostics& diagno
     const int64_t ranks = server.layout.data_within ? server.layout.parallelism.data : 1;
     server.memory = MemoryOf(*server.device, kernels, server.engine, ranks);
     policy.blocks = server.memory->blocks;
+    const serve::Model& model = *server.model;
+    if (server.engine.windows && model.window > 0)
+      policy.window = {static_cast<double>(model.window_layers) / static_cast<double>(model.layers), model.window};
     if (!server.memory->fits) {
       const double all = kernels.WeightBytes() * static_cast<double>(server.layout.replica_devices());
       const double room = server.memory->capacity * server.engine.memory_fraction - server.memory->workspace;
@@ -128,7 +131,6 @@ std::unique_ptr<Server> MakeServer(const ServeOptions& options, Diagnostics& dia
   if (!engine) return nullptr;
   server.engine = *engine;
   server.engine.policy.stages = layout->parallelism.pipeline;
-  if (options.in_process) server.engine.policy.overheads.ingress_s = server.engine.policy.overheads.token_s = 0;
   if (server.model) {
     const auto precision = ResolvePrecision(options, *server.model, server.engine, diagnostics);
     if (!precision) return nullptr;

@@ -41,6 +41,14 @@ constexpr Entry<FormatConstants> kFormat[] = {
     {"power_exponent", &FormatConstants::power_exponent},
     {"sigma", &FormatConstants::sigma},
 };
+constexpr Entry<ExpertConstants> kExperts[] = {
+    {"bf16", &ExpertConstants::f16},
+    {"fp8", &ExpertConstants::f8},
+    {"fp8_block", &ExpertConstants::f8_block},
+    {"nvfp4", &ExpertConstants::nvf4},
+    {"mxfp4_by_bf16", &ExpertConstants::widened_f4},
+    {"mxfp4_by_mxfp8", &ExpertConstants::f4_by_f8},
+};
 constexpr Entry<ContextConstants> kContext[] = {
     {"rate_fraction", &ContextConstants::rate_fraction},
     {"power_fraction", &ContextConstants::power_fraction},
@@ -107,6 +115,7 @@ Result<Constants> ReadConstants(std::string_view text, const std::string& file) 
     ReadFamily(*families, "fp8", kFormat, constants.f8, diagnostics);
     ReadFamily(*families, "fp8_block", kFormat, constants.f8_block, diagnostics);
     ReadFamily(*families, "nvfp4", kFormat, constants.nvf4, diagnostics);
+    ReadFamily(*families, "experts", kExperts, constants.experts, diagnostics);
     ReadFamily(*families, "attention_context", kContext, constants.context, diagnostics);
     ReadFamily(*families, "attention_generation", kGeneration, constants.generation, diagnostics);
   }

@@ -66,8 +66,19 @@ struct GenerationConstants {
   double sigma = 0;
 };
 
+// Experts of a layer share a kernel; time over that of matmuls of the same sizes, by what is multiplied.
+struct ExpertConstants {
+  double f16 = 1;
+  double f8 = 1;
+  double f8_block = 1;
+  double nvf4 = 1;
+  double widened_f4 = 1;  // 4-bit weights, 16-bit activations
+  double f4_by_f8 = 1;    // 4-bit weights, 8-bit activations
+};
+
 struct Constants {
   MatmulConstants matmul;
+  ExpertConstants experts;
   FormatConstants f8, f8_block, nvf4;
   ContextConstants context;
   GenerationConstants generation;

@@ -42,6 +42,20 @@ const FormatConstants* OwnOf(const Constants& constants, Format format) {
   }
 }
 
+double ExpertFactor(const ExpertConstants& constants, const Matmul& size) {
+  const bool narrow = size.weight_bytes > 0 && size.weight_bytes < 1;  // 4 bits
+  switch (size.format) {
+    case Format::kF8:
+      return narrow ? constants.f4_by_f8 : constants.f8;
+    case Format::kF8Block:
+      return constants.f8_block;
+    case Format::kNvF4:
+      return constants.nvf4;
+    default:
+      return narrow ? constants.widened_f4 : constants.f16;
+  }
+}
+
 double Extent(double x) { return std::isfinite(x) ? std::clamp(x, 1.0, 1e9) : 1.0; }
 
 double SoftSum(double a, double b, double c) {
@@ -123,6 +137,7 @@ Time TimeOf(const Chip& chip, const Constants& constants, const Matmul& matmul) 
       best = std::min(best, us + (parts > 1 ? shared.split_us : 0));
     }
   }
+  if (size.experts) best *= ExpertFactor(constants.experts, size);
   best +=
       StartUs(chip, shared) + shared.latency_clocks / chip.clock * traffic.memory / (traffic.memory + kShortTransfer);
   if (own != nullptr && !size.in_step) best += QuantiseUs(chip, constants, *own, size);

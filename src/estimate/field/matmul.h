@@ -14,7 +14,8 @@ namespace hespas::estimate::field {
 struct Matmul {
   Format format = Format::kF16;
   double m = 1, n = 1, k = 1;
-  double groups = 1;        // matmuls of one kernel: experts
+  double groups = 1;        // matmuls of one kernel
+  bool experts = false;     // their rows are gathered by routing
   double weight_bytes = 0;  // of an element, where weights alone are narrower; 0: the format's
   bool in_step = false;     // of a model: its other weights have left L2, the kernel before has quantised x
 };
