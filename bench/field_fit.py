@@ -15,7 +15,7 @@ import tempfile
 import numpy
 from scipy.optimize import minimize
 
-FIXED = {"sigma", "fill", "split_us", "group_limit"}
+FIXED = {"sigma", "fill", "split_us", "graph_start_us"}
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "estimate/field/generation.h"
+
 namespace hespas::estimate::field {
 namespace {
 
@@ -11,12 +13,6 @@ constexpr double kSizeStep = 32;      // head sizes are padded to a multiple
 constexpr double kLegacyUnit = 8192;  // flop a clock of an SM from which a matrix instruction takes 16 elements of a
                                       // contraction at least (PTX tcgen05.mma: K of 16 for 16-bit types)
 constexpr double kWarm = 1.2, kSpread = 0.7;  // of L2
-
-double SoftMaximum(double a, double b, double power) {
-  const double largest = std::max(a, b);
-  if (!(largest > 0)) return 0;
-  return largest * std::pow(std::pow(a / largest, power) + std::pow(b / largest, power), 1 / power);
-}
 
 double Extent(double x) { return std::isfinite(x) ? std::clamp(x, 1.0, 1e9) : 1.0; }
 
@@ -30,8 +26,6 @@ AttentionCall Clean(AttentionCall call) {
   return call;
 }
 
-double KeysSeen(const AttentionCall& call) { return call.window > 0 ? std::min(call.window, call.keys) : call.keys; }
-
 // Scores under the mask, of one head.
 double Scores(const AttentionCall& call) {
   const double reach = KeysSeen(call);
@@ -40,8 +34,6 @@ double Scores(const AttentionCall& call) {
   const double rising = std::clamp(reach - first, 0.0, call.queries);
   return rising * (2 * first + rising - 1) / 2 + (call.queries - rising) * reach;
 }
-
-double CacheBytes(const AttentionCall& call) { return call.f8_cache ? 1 : 2; }
 
 struct Rates {
   double matmul = 1;   // flop/us of one SM
@@ -94,31 +86,22 @@ double ContextUs(const Chip& chip, const Constants& constants, const AttentionCa
   return SoftMaximum(work, moved, 3) + own.rope_share * MoveUs(chip, before, bandwidth, own.l2_bytes_per_clock);
 }
 
-double GenerationUs(const Chip& chip, const Constants& constants, const AttentionCall& call) {
-  const GenerationConstants& own = constants.generation;
-  const double cache = 2 * call.batch * KeysSeen(call) * call.head_size;  // elements of one head
-  const double bandwidth = chip.bandwidth * own.memory_fraction;
-  const double l2_rate = std::max(chip.sms * chip.clock * own.l2_bytes_per_clock, bandwidth);
-  const double unique = cache * call.key_heads * CacheBytes(call);
-  const double fits = std::clamp((1.1 - unique / std::max(1.0, chip.l2_bytes)) / 0.6, 0.0, 1.0);
-  const double warm = call.in_step ? 0 : fits;
-  // TensorRT-LLM's kernels for groups too large for a block take a block for each query head.
-  const bool alone = call.rope && call.heads / call.key_heads > own.group_limit;
-  const double readers = alone ? call.heads : call.key_heads;
-  const double memory = unique * ((1 - warm) / bandwidth + warm / l2_rate);
-  const double cached = cache * readers * CacheBytes(call) / (2 * chip.sms * chip.clock * own.l2_bytes_per_clock);
-  double blocks = call.batch * readers * (alone ? own.lone_block_clocks : own.block_clocks);
-  if (call.f8_cache && !chip.wide_instructions) blocks += cache * readers / own.convert_per_clock;
-  const double largest = std::max({memory, cached, blocks / (chip.sms * chip.clock)});
-  return largest + call.batch * call.heads * call.head_size * 12 / bandwidth;
+}  // namespace
+
+double SoftMaximum(double a, double b, double power) {
+  const double largest = std::max(a, b);
+  if (!(largest > 0)) return 0;
+  return largest * std::pow(std::pow(a / largest, power) + std::pow(b / largest, power), 1 / power);
 }
 
-}  // namespace
+double KeysSeen(const AttentionCall& call) { return call.window > 0 ? std::min(call.window, call.keys) : call.keys; }
+
+double CacheBytes(const AttentionCall& call) { return call.f8_cache ? 1 : 2; }
 
 Time TimeOf(const Chip& chip, const Constants& constants, const AttentionCall& row) {
   const AttentionCall call = Clean(row);
   const bool generation = call.phase == Phase::kGeneration;
-  const double work = generation ? GenerationUs(chip, constants, call) : ContextUs(chip, constants, call);
+  const double work = generation ? GenerationUs(chip, constants.generation, call) : ContextUs(chip, constants, call);
   const double power = generation ? constants.generation.dispatch_power : constants.context.dispatch_power;
   const bool measured = call.dispatch_us > 0 && std::isfinite(call.dispatch_us);
   const double us = measured ? SoftMaximum(work, call.dispatch_us, power) : work + StartUs(chip, constants.matmul);

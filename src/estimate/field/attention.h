@@ -2,7 +2,7 @@
 //
 // - Context: query tiles of 128 against key tiles of 128, whole tiles along the mask's edge; the softmax of a score
 //   takes the special units and the lanes, partly beside the matmuls.
-// - Generation: keys and values are read once for each key head; requests fill the device.
+// - Generation: generation.h.
 #pragma once
 
 #include "estimate/field/matmul.h"
@@ -18,12 +18,17 @@ struct AttentionCall {
   double batch = 1, queries = 1, keys = 1;
   double heads = 1, key_heads = 1, head_size = 128;
   double window = 0;         // keys that a query sees at most; 0: all
-  bool rope = false;         // rotary embedding is inside the call,
-  bool cache_write = false;  // and the write of new keys and values
+  bool rope = false;         // rotary embedding is inside the call: TensorRT-LLM's kernels; else FlashAttention's
+  bool cache_write = false;  // the write of new keys and values is inside
   bool in_step = false;      // of a model: other layers' caches have left L2
   double dispatch_us = 0;    // smallest latency of such calls where they were measured; 0: unknown
 };
 
 Time TimeOf(const Chip& chip, const Constants& constants, const AttentionCall& call);
+
+// Parts of both phases.
+double SoftMaximum(double a, double b, double power);
+double KeysSeen(const AttentionCall& call);
+double CacheBytes(const AttentionCall& call);
 
 }  // namespace hespas::estimate::field

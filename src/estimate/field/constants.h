@@ -52,18 +52,35 @@ struct ContextConstants {
   double l2_bytes_per_clock = 0;
   double rope_share = 0;  // of rotary embedding and cache write that the kernel does not hide
   double dispatch_power = 0;
+  double graph_start_us = 0;  // inside a measured call
   double sigma = 0;
 };
 
 struct GenerationConstants {
   double memory_fraction = 0;
   double l2_bytes_per_clock = 0;
-  double block_clocks = 0;       // of a request and key head
-  double lone_block_clocks = 0;  // of a request and query head, where a group is too large for a block
-  double group_limit = 0;
-  double convert_per_clock = 0;  // 8-bit cache elements of one SM without wide instructions
+  double row_bytes = 0;      // of an element of queries, outputs, new keys and values
+  double overlap_power = 0;  // how sharply the longer of reading and of blocks' starts hides the other
   double dispatch_power = 0;
+  double graph_start_us = 0;  // inside a measured call
   double sigma = 0;
+  // A block that reads nothing, in clocks of its SM.
+  double lanes_clocks = 0, lanes_element_clocks = 0;
+  double lanes_narrow_f8 = 0;  // times as many for an 8-bit cache without wide instructions
+  double general_clocks = 0, general_element_clocks = 0;
+  double general_f8 = 0;           // times as many an element of an 8-bit cache
+  double general_tile_clocks = 0;  // of each further tile of query heads
+  double wide_clocks = 0, wide_row_clocks = 0;
+  double flash_clocks = 0, flash_row_clocks = 0;
+  double byte_clocks = 0;  // of a byte of a head, the last two
+  // Joining the parts of a sequence.
+  double merge_clocks = 0, wide_merge_clocks = 0;
+  // 8-bit elements that an SM converts in a clock: with all blocks that it holds, and with one.
+  double wide_f8_per_clock = 0, wide_f8_alone = 0;
+  double narrow_f8_per_clock = 0, narrow_f8_alone = 0;
+  double general_f8_per_clock = 0;
+  // byte a clock of a block that reads a sequence alone.
+  double flash_block_bytes = 0, general_block_bytes = 0;
 };
 
 // Experts of a layer share a kernel; time over that of matmuls of the same sizes, by what is multiplied.

@@ -1,6 +1,8 @@
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "estimate/field/generation.h"
 #include "estimate/field/rows.h"
 #include "hardware/presets.h"
 
@@ -68,6 +70,51 @@ TEST(FieldAttention, GenerationReadsEachKeyHeadOnce) {
   EXPECT_GT(many, bytes / chip.bandwidth);
   call.key_heads = 8;
   EXPECT_NEAR(many / TimeOf(chip, Shipped(), call).us, 4, 0.4);
+}
+
+// XQA with an 8-bit cache and FlashAttention 2 without shared key heads read a sequence with one block.
+TEST(FieldAttention, SequencesThatKernelsDoNotSplitTakeABlocksTime) {
+  AttentionCall call{.phase = Phase::kGeneration, .batch = 1, .keys = 131072, .heads = 4, .key_heads = 1, .rope = true};
+  const Chip narrow = MakeChip(Preset("L40S_48GB"));
+  const double split = TimeOf(narrow, Shipped(), call).us;
+  call.f8_cache = true;
+  const double whole = TimeOf(narrow, Shipped(), call).us;
+  EXPECT_GT(whole, 5 * split);
+  call.batch = 8;
+  EXPECT_NEAR(TimeOf(narrow, Shipped(), call).us / whole, 1, 0.01);
+  call = {.phase = Phase::kGeneration, .batch = 1, .keys = 131072, .heads = 1, .key_heads = 1};
+  const Chip flash = MakeChip(Preset("A100_SXM_80GB"));
+  const double alone = TimeOf(flash, Shipped(), call).us;
+  call.heads = 2;
+  EXPECT_LT(TimeOf(flash, Shipped(), call).us, alone / 5);
+}
+
+TEST(FieldAttention, TakesTheLibrarysKernel) {
+  const Chip hopper = MakeChip(Preset("H100_80GB")), blackwell = MakeChip(Preset("B200_180GB"));
+  AttentionCall call{.phase = Phase::kGeneration, .heads = 32, .key_heads = 32, .rope = true};
+  EXPECT_EQ(KernelOf(hopper, call), GenerationKernel::kLanes);
+  EXPECT_EQ(KernelOf(blackwell, call), GenerationKernel::kWide);
+  call.key_heads = 8;
+  EXPECT_EQ(KernelOf(hopper, call), GenerationKernel::kGeneral);
+  call.f8_cache = true;
+  EXPECT_EQ(KernelOf(hopper, call), GenerationKernel::kWide);
+  call.heads = 512;
+  EXPECT_EQ(KernelOf(blackwell, call), GenerationKernel::kLanes);
+  call.rope = false;
+  EXPECT_EQ(KernelOf(hopper, call), GenerationKernel::kWide);
+  EXPECT_EQ(KernelOf(MakeChip(Preset("L40S_48GB")), call), GenerationKernel::kFlash2);
+}
+
+TEST(FieldRows, TakeWhatTheyLeaveOutAsInTablesOfGraphs) {
+  const std::string head = "op,dtype,timing,phase,batch,seq_q,seq_kv,heads,kv_heads,head_dim";
+  const std::string row = "\nattention,bf16,graph,generation,1,1,128,8,8,64";
+  const auto time = [&](const std::string& columns, const std::string& cells) {
+    const auto table = ParseCsv(head + columns + row + cells + "\n", "rows.csv");
+    return TimesOfRows(*table, MakeChip(Preset("H100_80GB")), Shipped()).at(0)->us;
+  };
+  const double start = Shipped().generation.graph_start_us;
+  EXPECT_EQ(time("", ""), time(",rope,kv_write,dispatch_us", fmt::format(",1,1,{}", start)));
+  EXPECT_EQ(time(",framework", ",vllm"), time(",rope,kv_write,dispatch_us", fmt::format(",0,1,{}", start)));
 }
 
 TEST(FieldRows, LeavesOtherRowsToOtherModels) {

@@ -42,9 +42,12 @@ std::optional<Matmul> MatmulIn(const Row& row) {
   return format && sized ? std::optional(matmul) : std::nullopt;
 }
 
-std::optional<AttentionCall> AttentionIn(const Row& row) {
+// What a row leaves out is as in the tables of graphs: TensorRT-LLM's kernels, and one start of a graph in each call.
+std::optional<AttentionCall> AttentionIn(const Row& row, const Constants& constants) {
   if (row.Text("op") != "attention") return std::nullopt;
   const std::string_view phase = row.Text("phase");
+  const std::string_view library = row.Text("framework");
+  const bool graph = row.Text("timing") == "graph";
   if (phase != "context" && phase != "generation" && phase != "encoder") return std::nullopt;
   AttentionCall call{.phase = phase == "generation" ? Phase::kGeneration
                               : phase == "encoder"  ? Phase::kEncoder
@@ -58,9 +61,12 @@ std::optional<AttentionCall> AttentionIn(const Row& row) {
   call.key_heads = row.Number("kv_heads", call.heads);
   call.head_size = row.Number("head_dim", 0);
   call.window = row.Number("window", 0);
-  call.rope = row.Number("rope", 0) > 0;
-  call.cache_write = row.Number("kv_write", 0) > 0;
-  call.dispatch_us = row.Number("dispatch_us", 0);
+  const bool cached = call.phase != Phase::kEncoder && (graph || !library.empty());
+  call.rope = row.Number("rope", cached && (library.empty() || library == "trtllm") ? 1 : 0) > 0;
+  call.cache_write = row.Number("kv_write", cached ? 1 : 0) > 0;
+  const double start =
+      call.phase == Phase::kGeneration ? constants.generation.graph_start_us : constants.context.graph_start_us;
+  call.dispatch_us = row.Number("dispatch_us", graph ? start : 0);
   const bool sized =
       call.batch > 0 && call.queries > 0 && call.keys > 0 && call.heads > 0 && call.key_heads > 0 && call.head_size > 0;
   return sized ? std::optional(call) : std::nullopt;
@@ -73,7 +79,7 @@ std::vector<std::optional<Time>> TimesOfRows(const CsvTable& table, const Chip& 
   for (size_t i = 0; i < table.rows.size(); ++i) {
     const Row row(table, i);
     if (const auto matmul = MatmulIn(row)) times[i] = TimeOf(chip, constants, *matmul);
-    if (const auto call = AttentionIn(row)) times[i] = TimeOf(chip, constants, *call);
+    if (const auto call = AttentionIn(row, constants)) times[i] = TimeOf(chip, constants, *call);
   }
   return times;
 }
