@@ -32,7 +32,7 @@ function(hespas_add_assets target)
   # ccache does not see what .incbin reads: the digests make another source of it.
   set(digests)
   set(paths)
-  set(files page.html page.css page.js shell.js live.js live_section.js kernel_section.js graph.js graph_section.js)
+  set(files page.html page.css page.js shell.js live.js live_section.js kernel_section.js graph.js graph_section.js sweep.js)
   foreach(file IN LISTS files)
     file(SHA256 ${folder}/${file} digest)
     list(APPEND digests ${digest})

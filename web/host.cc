@@ -76,6 +76,7 @@ HESPAS_ASSET(LiveSectionJs, "live_section.js")
 HESPAS_ASSET(KernelJs, "kernel_section.js")
 HESPAS_ASSET(GraphJs, "graph.js")
 HESPAS_ASSET(GraphSectionJs, "graph_section.js")
+HESPAS_ASSET(SweepJs, "sweep.js")
 HESPAS_ASSET(Echarts, "echarts.min.js")
 
 }  // namespace report::assets

@@ -119,7 +119,7 @@ void PrintRows(std::vector<sweep::Json> rows, const sweep::SweepFile& file, cons
   std::vector<std::string> axes;
   for (const sweep::Axis& axis : file.axes) axes.push_back(axis.name);
   if (const std::string note = sweep::WorkNote(rows); !note.empty()) Print(note + "\n\n");
-  Print(RenderTable(sweep::TableOf(sweep::AnswersOf(rows, file.constraints, file.minimise), axes), format));
+  Print(RenderTable(sweep::TableOf(sweep::AnswersByProgram(rows, file.constraints, file.minimise), axes), format));
 }
 
 void PrintCost(const sweep::CostEstimate& cost) {

@@ -10,13 +10,7 @@
   let live = null;
 
   // --- numbers as a person reads them ---------------------------------------------------------------------------------
-  const scaled = (value, units, step = 1000) => {
-    let k = 0;
-    let size = Math.abs(value);
-    while (k + 1 < units.length && size >= 0.9995 * step) { size /= step; value /= step; ++k; }
-    const digits = size >= 99.95 || size === 0 ? 0 : size >= 9.995 ? 1 : 2;
-    return `${value.toFixed(digits)} ${units[k]}`;
-  };
+  const { scaled } = hespasShell;
   const prefixed = (unit) => ['', 'k', 'M', 'G', 'T', 'P', 'E'].map((p) => p + unit);
   const time = (ps) => (ps === 0 ? '0' : scaled(ps, ['ps', 'ns', 'us', 'ms', 's']));
   const bytes = (n) => scaled(n, prefixed('B'));

@@ -27,6 +27,14 @@ const hespasShell = (() => {
     const prefixed = /^[pnumkMGTPE](s|B|B\/s|FLOP|FLOP\/s|J|W|Hz)?$/.test(unit) && unit !== 'm' ? PREFIX[unit[0]] : 1;
     return Number(found[1].replaceAll(',', '')) * prefixed;
   };
+  // The number with at least three digits and the unit of its size: scaled(1234, ['ps', 'ns']) is "1.23 ns".
+  const scaled = (value, units, step = 1000) => {
+    let k = 0;
+    let size = Math.abs(value);
+    while (k + 1 < units.length && size >= 0.9995 * step) { size /= step; value /= step; ++k; }
+    const digits = size >= 99.95 || size === 0 ? 0 : size >= 9.995 ? 1 : 2;
+    return `${value.toFixed(digits)} ${units[k]}`;
+  };
   const cellText = (row, i) => (row.cells[i] ? row.cells[i].textContent.trim() : '');
 
   const sortBy = (table, column, down) => {
@@ -112,7 +120,7 @@ const hespasShell = (() => {
     (table.closest('.scroll') ?? table).before(bar);
   };
   const enhanceAll = () => document.querySelectorAll('table').forEach(enhance);
-  return { told, enhance, enhanceAll, csvOf, valueOf, setTheme };
+  return { told, scaled, enhance, enhanceAll, csvOf, valueOf, setTheme };
 })();
 if (!document.getElementById('data')) {
   hespasShell.enhanceAll();

@@ -14,6 +14,7 @@ std::string_view LiveSectionJs();
 std::string_view KernelJs();
 std::string_view GraphJs();
 std::string_view GraphSectionJs();
+std::string_view SweepJs();  // of a sweep's page
 std::string_view Echarts();  // empty where the build had none
 
 }  // namespace hespas::report::assets

@@ -12,8 +12,9 @@ namespace hespas::report {
 
 // What a page's style needs for them, beside page.css.
 inline constexpr char kChartStyle[] = R"(
-.plot { width: 100%; max-width: 720px; height: auto; } .plot text { font-size: 12px; fill: var(--soft); } .rule { stroke: var(--line); }
-.legend { font-size: .85rem; margin: 6px 0 0; } .legend span { margin-right: 14px; }
+.plot { width: 100%; max-width: 600px; height: auto; } .plot text { font-size: 12px; fill: var(--soft); } .rule { stroke: var(--line); }
+.legend { font-size: .85rem; margin: 6px 0 0; } .legend span { margin-right: 14px; overflow-wrap: anywhere; }
+@media (max-width: 520px) { .plot text { font-size: 17px; } }
 )";
 
 struct Mark {

@@ -18,6 +18,20 @@ std::string EscapeHtml(std::string_view text) {
   return out;
 }
 
+// Nothing in a script element may look like its end.
+std::string DataScript(std::string_view id, std::string_view json) {
+  std::string text;
+  text.reserve(json.size());
+  for (const char c : json) {
+    if (c == '<') {
+      text += "\\u003c";
+    } else {
+      text += c;
+    }
+  }
+  return fmt::format("<script type=\"application/json\" id=\"{}\">{}</script>\n", id, text);
+}
+
 std::string ToHtml(const Table& table) {
   const auto line = [&](const std::vector<std::string>& cells, std::string_view tag) {
     std::string html = "<tr>";

@@ -11,6 +11,8 @@
 namespace hespas::report {
 
 std::string EscapeHtml(std::string_view text);
+// Data that scripts of the page read, as an element with this id.
+std::string DataScript(std::string_view id, std::string_view json);
 // A <table>; right-aligned cells have the class `number`.
 std::string ToHtml(const Table& table);
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <iterator>
 #include <optional>
 
 #include "report/text/efficiency.h"
@@ -92,6 +93,31 @@ std::vector<Answer> AnswersOf(const std::vector<Json>& rows, const std::vector<E
     std::string text(question.text);
     if (question.must_fit && !constraints.empty()) text += " and meet the constraints";
     answers.push_back({std::move(text), column, BestOf(feasible, question)});
+  }
+  return answers;
+}
+
+std::vector<std::string> ProgramsOf(const std::vector<Json>& rows) {
+  std::vector<std::string> programs;
+  for (const Json& row : rows) {
+    std::string program = TextOf(row.value("program", Json("")));
+    if (std::find(programs.begin(), programs.end(), program) == programs.end()) programs.push_back(std::move(program));
+  }
+  return programs;
+}
+
+std::vector<Json> RowsOf(const std::vector<Json>& rows, const std::string& program) {
+  std::vector<Json> own;
+  std::copy_if(rows.begin(), rows.end(), std::back_inserter(own),
+               [&](const Json& row) { return TextOf(row.value("program", Json(""))) == program; });
+  return own;
+}
+
+std::vector<Answer> AnswersByProgram(const std::vector<Json>& rows, const std::vector<Expression>& constraints,
+                                     const std::string& minimise) {
+  std::vector<Answer> answers;
+  for (const std::string& program : ProgramsOf(rows)) {
+    for (Answer& answer : AnswersOf(RowsOf(rows, program), constraints, minimise)) answers.push_back(std::move(answer));
   }
   return answers;
 }

@@ -25,6 +25,13 @@ std::string WorkNote(const std::vector<Json>& rows);
 std::vector<Answer> AnswersOf(const std::vector<Json>& rows, const std::vector<Expression>& constraints,
                               const std::string& minimise);
 
+// Programs that the points run, in the order of the points; one where none is an axis.
+std::vector<std::string> ProgramsOf(const std::vector<Json>& rows);
+std::vector<Json> RowsOf(const std::vector<Json>& rows, const std::string& program);
+// The same for each program apart: steps of two programs cannot be ranked against each other.
+std::vector<Answer> AnswersByProgram(const std::vector<Json>& rows, const std::vector<Expression>& constraints,
+                                     const std::string& minimise);
+
 // One row for each answer: the question, the value, what varies between points, step time, devices.
 report::Table TableOf(const std::vector<Answer>& answers, const std::vector<std::string>& axes);
 

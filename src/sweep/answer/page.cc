@@ -7,11 +7,13 @@
 #include <limits>
 #include <set>
 
+#include "report/page/assets.h"
 #include "report/page/charts.h"
 #include "report/page/html_text.h"
 #include "report/page/shell.h"
 #include "sweep/answer/analysis.h"
 #include "sweep/answer/answers.h"
+#include "sweep/answer/explore.h"
 
 namespace hespas::sweep {
 namespace {
@@ -33,7 +35,7 @@ constexpr size_t kMaps = 3;
 constexpr char kStyle[] = R"(
 .heat td { text-align: right; padding: 4px 8px; } .heat td a { color: inherit; text-decoration: none; }
 tr:target { outline: 2px solid var(--accent); } td:nth-child(n + 7):last-child:not(.number) { min-width: 0; font: inherit; }
-.points code { font-size: .78rem; } .points details { margin: 0; }
+.program { border-top: 2px solid var(--line); padding-top: 16px; overflow-wrap: anywhere; } .points code { font-size: .78rem; } .points details { margin: 0; display: inline-block; } .heat th[scope="col"] { text-align: right; padding: 4px 8px; }
 )";
 
 uint64_t PointOf(const Json& row) { return row.at("point").get<uint64_t>(); }
@@ -52,8 +54,9 @@ std::function<std::string(double)> TextsOf(const std::string& column) {
 
 class Page {
  public:
-  explicit Page(const PageInput& input) : input_(input) {
-    for (const Json& row : input.rows) {
+  // Of one program's rows; `number` tells its sections from those of others, 0 where there is one program.
+  Page(const PageInput& input, const std::vector<Json>& rows, size_t number = 0) : input_(input), number_(number) {
+    for (const Json& row : rows) {
       if (row.value("error", Json()).is_null()) good_.push_back(row);
     }
     goal_ = ColumnCalled(input.minimise).value_or("step_time_s");
@@ -66,37 +69,33 @@ class Page {
     }
   }
 
-  std::string Body() const {
-    std::string body = Cards() + Answers();
-    if (good_.empty()) return body + Failures() + Points();
-    return body + Front() + Sensitivity() + ScalingCurves() + Maps() + Failures() + Points();
+  std::string Above() const { return Cards() + Answers() + Explore(); }
+  std::string Charts() const {
+    return good_.empty() ? std::string() : Front() + Sensitivity() + ScalingCurves() + Maps();
+  }
+  std::string Below() const { return Failures() + Points(); }
+  std::string Data() const {
+    return good_.empty() ? std::string()
+                         : report::DataScript("points-data", ExploreData(good_, varying_)) +
+                               fmt::format("<script>\n{}\n</script>\n", report::assets::SweepJs());
   }
 
  private:
-  static std::string Section(const std::string& id, const std::string& heading, const std::string& text,
-                             const std::string& body) {
+  std::string Section(const std::string& id, const std::string& heading, const std::string& text,
+                      const std::string& body) const {
     return fmt::format(
         "<section id=\"{0}\" aria-labelledby=\"{0}-heading\"><h2 id=\"{0}-heading\">{1}</h2>\n<p>{2}</p>\n"
         "{3}</section>\n",
-        id, EscapeHtml(heading), EscapeHtml(text), body);
+        number_ == 0 ? id : fmt::format("{}-{}", id, number_), EscapeHtml(heading) + OfProgram(), EscapeHtml(text),
+        body);
   }
+  std::string OfProgram() const { return number_ == 0 ? "" : fmt::format(" of program {}", number_); }
   static std::string Figure(const std::string& heading, const std::string& svg) {
     return fmt::format("<figure><figcaption><h3>{}</h3></figcaption>\n{}</figure>\n", EscapeHtml(heading), svg);
   }
   static std::string Scroll(const std::string& label, const std::string& table) {
     return fmt::format("<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{}\">{}</div>\n", label,
                        table);
-  }
-
-  std::string TitleOf(const Json& row) const {
-    std::string title = fmt::format("point {}: {}", PointOf(row), HumanValue("step_time_s", row["step_time_s"]));
-    for (const std::string& axis : varying_) title += fmt::format(", {} {}", axis, ShortText(row.value(axis, Json())));
-    for (const auto& [column, name] :
-         {std::pair("units_per_second_per_device", " a second and device"), {"mfu", " MFU"}}) {
-      const Json value = ValueOf(row, column);
-      if (value.is_number()) title += fmt::format(", {}{}", HumanValue(column, value), name);
-    }
-    return title;
   }
 
   std::string Cards() const {
@@ -115,20 +114,34 @@ class Page {
   }
 
   std::string Answers() const {
-    const auto answers = AnswersOf(input_.rows, input_.constraints, input_.minimise);
+    const auto answers = AnswersByProgram(input_.rows, input_.constraints, input_.minimise);
     std::string out = report::ToHtml(TableOf(answers, varying_));
+    size_t done = 0;
     for (const Answer& answer : answers) {
       if (answer.row.is_null()) continue;
       const std::string number = answer.row.at("point").dump();
       const std::string cell = "<td class=\"number\">" + number + "</td>";
-      const size_t at = out.find(cell, out.find(EscapeHtml(answer.question)));
+      const size_t at = out.find(cell, out.find(EscapeHtml(answer.question), done));
+      done = at;
       if (at != std::string::npos)
         out.replace(at, cell.size(), fmt::format("<td class=\"number\"><a href=\"#point-{0}\">{0}</a></td>", number));
     }
-    const std::string unequal = WorkNote(input_.rows);
+    std::string unequal;
+    for (const std::string& program : ProgramsOf(input_.rows)) {
+      if (unequal.empty()) unequal = WorkNote(RowsOf(input_.rows, program));
+    }
     return Section("answers", unequal.empty() ? "Best points" : "Best points (unequal work)",
                    "Of the points that satisfy the constraints." + (unequal.empty() ? "" : " " + unequal),
                    Scroll("Table of the best points", out));
+  }
+
+  std::string Explore() const {
+    if (good_.empty()) return {};
+    return Section(
+        "explore", "All points",
+        "A line is a point. Drag along an axis, or over points of a chart below, to keep what lies there; charts and "
+        "the table follow.",
+        "<figure id=\"explore-chart\"></figure>");
   }
 
   std::string Front() const {
@@ -145,17 +158,36 @@ class Page {
     const size_t stride = std::max<size_t>(1, good_.size() / kDrawn);
     for (size_t i = 0; i < good_.size(); i += stride) AddMark(good_[i], chart.series[0]);
     for (const size_t i : front) AddMark(good_[i], chart.series[1]);
-    return Section(
-        "pareto", "Pareto front",
-        fmt::format("No point is better than those on the line in both step time and {}.",
-                    cost ? "cost" : "energy of all devices"),
-        Figure(fmt::format("{} of {} points are on the Pareto front", front.size(), good_.size()), ScatterSvg(chart)));
+    return Section("pareto", "Pareto front",
+                   fmt::format("No point is better than those on the line in both step time and {}.",
+                               cost ? "cost" : "energy of all devices"),
+                   "<div class=\"grid\">" +
+                       Figure(fmt::format("{} of {} points are on the Pareto front", front.size(), good_.size()),
+                              ScatterSvg(chart)) +
+                       Utilisation() + "</div>");
+  }
+
+  std::string Utilisation() const {
+    Chart chart{.label = "Throughput of a device and MFU of every point",
+                .x_name = "a second and device",
+                .y_name = "MFU",
+                .x_text = TextsOf("units_per_second_per_device"),
+                .y_text = TextsOf("mfu"),
+                .log_x = true,
+                .series = {{.name = "points", .marks = {}}}};
+    for (const Json& row : good_) {
+      const double x = ValueIn(row, "units_per_second_per_device");
+      const double y = ValueIn(row, "mfu");
+      if (x > 0 && y > 0 && chart.series[0].marks.size() < kDrawn)
+        chart.series[0].marks.push_back({x, y, TitleOf(row, varying_), LinkTo(row)});
+    }
+    return chart.series[0].marks.empty() ? std::string() : Figure("Throughput and MFU", ScatterSvg(chart));
   }
 
   void AddMark(const Json& row, Series& series) const {
     const double x = ValueIn(row, "step_time_s");
     const double y = ValueIn(row, price_);
-    if (x > 0 && y > 0) series.marks.push_back({x, y, TitleOf(row), LinkTo(row)});
+    if (x > 0 && y > 0) series.marks.push_back({x, y, TitleOf(row, varying_), LinkTo(row)});
   }
 
   std::string Sensitivity() const {
@@ -172,7 +204,7 @@ class Page {
                    fmt::format("Fraction of the variance of log({}) that each axis explains alone, and the ratio of "
                                "the means at its worst and best value.",
                                goal_),
-                   "<figure>" + rows + "</figure>");
+                   "<figure class=\"share\">" + rows + "</figure>");
   }
 
   std::string ScalingCurves() const {
@@ -199,7 +231,8 @@ class Page {
       Series time{.name = name, .marks = {}, .line = true};
       Series share = time;
       for (const Scaling::Step& step : scaling.steps) {
-        const std::string title = fmt::format("{}, efficiency {:.1f} %", TitleOf(step.row), 100 * step.efficiency);
+        const std::string title =
+            fmt::format("{}, efficiency {:.1f} %", TitleOf(step.row, varying_), 100 * step.efficiency);
         time.marks.push_back({step.npus, step.time_s, title, LinkTo(step.row)});
         share.marks.push_back({step.npus, 100 * step.efficiency, title, LinkTo(step.row)});
       }
@@ -228,7 +261,8 @@ class Page {
       Series series{.name = scaling.label.empty() ? "run" : scaling.label, .marks = {}, .line = true};
       for (const Scaling::Step& step : scaling.steps) {
         const double time = ValueIn(step.row, "run_time_s");
-        if (std::isfinite(time)) series.marks.push_back({step.npus, time, TitleOf(step.row), LinkTo(step.row)});
+        if (std::isfinite(time))
+          series.marks.push_back({step.npus, time, TitleOf(step.row, varying_), LinkTo(step.row)});
       }
       if (!series.marks.empty()) chart.series.push_back(std::move(series));
     }
@@ -254,7 +288,7 @@ class Page {
     const Bins rows = BinsOf(good_, row_axis, kCells);
     const Bins columns = BinsOf(good_, column_axis, kCells);
     const Mark none{.y = std::numeric_limits<double>::quiet_NaN()};
-    HeatMap map{.label = fmt::format("Heat map of {} and {}", row_axis, column_axis),
+    HeatMap map{.label = fmt::format("Heat map of {} and {}", row_axis, column_axis) + OfProgram(),
                 .column_axis = column_axis,
                 .row_axis = row_axis,
                 .columns = columns.labels,
@@ -332,7 +366,21 @@ class Page {
   std::vector<std::string> varying_;
   std::string goal_;
   std::string price_;
+  size_t number_ = 0;
 };
+
+// Several programs have charts of their own: their steps cannot be compared.
+std::string ChartsByProgram(const PageInput& input) {
+  const std::vector<std::string> programs = ProgramsOf(input.rows);
+  if (programs.size() < 2) return Page(input, input.rows).Charts();
+  std::string out;
+  for (size_t i = 0; i < programs.size(); ++i) {
+    const std::string name = programs[i].substr(programs[i].rfind('/') + 1);
+    out += fmt::format("<h2 class=\"program\">Program {}: {}</h2>\n", i + 1, EscapeHtml(name)) +
+           Page(input, RowsOf(input.rows, programs[i]), i + 1).Charts();
+  }
+  return out;
+}
 
 }  // namespace
 
@@ -343,7 +391,7 @@ std::vector<uint64_t> Highlights(const std::vector<Json>& rows, const std::vecto
   const auto add = [&](const Json& row) {
     if (!row.is_null() && seen.insert(PointOf(row)).second) points.push_back(PointOf(row));
   };
-  for (const Answer& answer : AnswersOf(rows, constraints, minimise)) add(answer.row);
+  for (const Answer& answer : AnswersByProgram(rows, constraints, minimise)) add(answer.row);
   for (const char* price : {"cost_per_step", "energy_all_devices_j"}) {
     for (const size_t i : ParetoFront(rows, "step_time_s", price)) add(rows[i]);
   }
@@ -372,11 +420,12 @@ std::vector<uint64_t> Listed(const std::vector<Json>& rows, const std::vector<Ex
 }
 
 std::string SweepPage(const PageInput& input) {
+  const Page page(input, input.rows);
   return report::PageOf({.title = input.title,
                          .heading = input.title,
                          .subtitle = fmt::format("{} points", input.rows.size()),
-                         .body = Page(input).Body(),
-                         .scripts = {},
+                         .body = page.Above() + ChartsByProgram(input) + page.Below(),
+                         .scripts = page.Data(),
                          .style = std::string(report::kChartStyle) + kStyle});
 }
 

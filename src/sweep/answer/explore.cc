@@ -1,0 +1,92 @@
+#include "sweep/answer/explore.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <string_view>
+#include <utility>
+
+#include "sweep/answer/analysis.h"
+#include "sweep/answer/answers.h"
+
+namespace hespas::sweep {
+namespace {
+
+constexpr size_t kMostPoints = 3000;  // of which a browser moves the lines without a pause
+
+struct Measure {
+  std::string_view column;
+  std::string_view name;
+  std::string_view kind;  // how the page writes a value
+};
+constexpr Measure kResults[] = {{"npus", "devices", "number"},
+                                {"step_time_s", "step time", "time"},
+                                {"units_per_second_per_device", "a second and device", "number"},
+                                {"model_flops_utilisation", "MFU", "percent"},
+                                {"exposed_communication_s", "exposed communication", "time"},
+                                {"peak_memory_bytes", "peak memory", "bytes"},
+                                {"energy_all_devices_j", "energy of a step", "energy"},
+                                {"cost_per_step", "cost of a step", "number"}};
+
+class Explorer {
+ public:
+  Explorer(const std::vector<Json>& rows, const std::vector<std::string>& varying) : rows_(rows), values_(rows.size()) {
+    for (const std::string& axis : varying) AddSetting(axis);
+    for (const Measure& result : kResults) AddResult(result);
+    for (const std::string_view wanted : {"device", "program"}) {
+      const auto found = std::find(varying.begin(), varying.end(), wanted);
+      if (found != varying.end()) colour_ = found - varying.begin();
+    }
+  }
+
+  std::string Write(const std::vector<std::string>& varying) const {
+    Json points = Json::array();
+    const size_t stride = std::max<size_t>(1, (rows_.size() + kMostPoints - 1) / kMostPoints);
+    for (size_t i = 0; i < rows_.size(); i += stride) {
+      points.push_back(
+          {{"point", rows_[i].at("point")}, {"title", TitleOf(rows_[i], varying)}, {"values", values_[i]}});
+    }
+    return Json{{"axes", axes_}, {"points", std::move(points)}, {"colour", colour_}}.dump(
+        -1, ' ', false, Json::error_handler_t::replace);
+  }
+
+ private:
+  void AddSetting(const std::string& axis) {
+    const Bins bins = BinsOf(rows_, axis, SIZE_MAX);
+    axes_.push_back({{"name", axis}, {"labels", bins.labels}});
+    for (size_t i = 0; i < rows_.size(); ++i) values_[i].push_back(bins.of_row[i]);
+  }
+
+  // Results that are the same everywhere, or known of no point, tell nothing apart.
+  void AddResult(const Measure& result) {
+    std::vector<Json> column;
+    for (const Json& row : rows_) column.push_back(ValueOf(row, std::string(result.column)));
+    const auto differs = [&](const Json& value) { return value.is_number() && value != column.front(); };
+    if (std::none_of(column.begin(), column.end(), differs)) return;
+    axes_.push_back({{"name", result.name}, {"kind", result.kind}});
+    for (size_t i = 0; i < rows_.size(); ++i) values_[i].push_back(column[i].is_number() ? column[i] : Json());
+  }
+
+  const std::vector<Json>& rows_;
+  Json axes_ = Json::array();
+  std::vector<Json> values_;  // of each row an array
+  int64_t colour_ = -1;
+};
+
+}  // namespace
+
+std::string TitleOf(const Json& row, const std::vector<std::string>& varying) {
+  std::string title = "point " + row.at("point").dump() + ": " + HumanValue("step_time_s", row["step_time_s"]);
+  for (const std::string& axis : varying) title += ", " + axis + " " + ShortText(row.value(axis, Json()));
+  for (const auto& [column, name] :
+       {std::pair("units_per_second_per_device", " a second and device"), {"mfu", " MFU"}}) {
+    const Json value = ValueOf(row, column);
+    if (value.is_number()) title += ", " + HumanValue(column, value) + name;
+  }
+  return title;
+}
+
+std::string ExploreData(const std::vector<Json>& rows, const std::vector<std::string>& varying) {
+  return Explorer(rows, varying).Write(varying);
+}
+
+}  // namespace hespas::sweep
