@@ -129,6 +129,24 @@ TEST(ConvolutionPadding, IsMadeBeforeWhereCudnnHasNone) {
               HasSubstr("tensor<8x16x17x17xf32>"));
 }
 
+// y = tanh(x) is stored, and summed over the middle dimension.
+std::string StoredAndSummed(int64_t length, int64_t columns) {
+  const std::string kept = std::to_string(columns) + "xf32>";
+  const std::string x = "tensor<64x" + std::to_string(length) + "x" + kept;
+  return "func.func @main(%x: " + x + ") -> (" + x + ", tensor<64x" + kept +
+         ") {\n%z = stablehlo.constant dense<0.0> : tensor<f32>\n%0 = stablehlo.tanh %x : " + x +
+         "\n%1 = stablehlo.reduce(%0 init: %z) applies stablehlo.add across dimensions = [1] : (" + x +
+         ", tensor<f32>) -> tensor<64x" + kept + "\nreturn %0, %1 : " + x + ", tensor<64x" + kept + "\n}";
+}
+
+TEST(Reductions, OfShortColumnsAreLoopsOfTheirOwn) {
+  const auto kernels = [](int64_t length, int64_t columns) {
+    return driver::Summarise(Optimised(StoredAndSummed(length, columns), Until("fusion"))).total();
+  };
+  EXPECT_EQ(kernels(256, 4), 1);  // one kernel stores and sums
+  EXPECT_EQ(kernels(128, 2), 2);  // IsUnnestedReductionFasterThanElemental: less than 256 rows of less than 3 columns
+}
+
 TEST(Reductions, GoOverSeparateRunsOneAfterTheOther) {
   const auto over = [](int64_t batches, int64_t row) {
     const std::string x = "tensor<" + std::to_string(batches) + "x96x" + std::to_string(row) + "xf32>";

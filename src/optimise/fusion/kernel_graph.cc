@@ -90,10 +90,16 @@ void KernelGraph::DescribeMember(Kernel& kernel, Contents& contents, NodeId root
   const Node& node = flow_.node(id);
   const FusionClass kind = plan_.classes[id.index()];
   const int64_t work = WorkElements(flow_, id);
-  if (kind == FusionClass::kReduce || id == root) kernel.elements = std::max(kernel.elements, work);
+  const bool reduces =
+      kind == FusionClass::kReduce && !(node.kind == OpKind::kReduce && policy_.ReducesInLoop(flow_, node));
+  if (reduces) {
+    kernel.elements = std::max(kernel.elements, work);
+  } else if (id == root) {
+    kernel.elements = std::max(kernel.elements, flow_.type(node.first_result).element_count());
+  }
   if (IsDot(id)) {
     kernel.dots = true;
-  } else if (kind == FusionClass::kReduce) {
+  } else if (reduces) {
     contents.reduces = true;
     DescribeReduction(kernel, id);
   }

@@ -118,7 +118,11 @@ class Planner {
     }
   }
 
+  // A kernel that keeps whole rows may go on with a row's sum; which one does depends on all others.
   void DecideReduction(NodeId id) {
+    const bool may_join = !memory_use_[id.index()] && !plan_.rows.empty() && !kernels_[id.index()].empty();
+    if (may_join && !known_.materialized_before.empty() && !known_.materialized_before[id.index()]) return Join(id);
+    if (may_join && known_.materialized_before.empty()) deferred_.push_back(id);
     Materialize(id, "materialized: a reduction's result is complete only when its kernel ends");
   }
 

@@ -86,6 +86,8 @@ class CompilerPolicy {
                                                         const std::function<bool(ValueId)>& /*is_inside*/) const {
     return std::nullopt;
   }
+  // Whether a reduction is a loop over its results to the emitters, like any other op.
+  virtual bool ReducesInLoop(const Dataflow&, const Node&) const { return false; }
   // Bytes of a thread block's memory.
   virtual int64_t SharedMemoryOfReduction(bool /*rows*/, int64_t /*element_bytes*/) const { return 0; }
   virtual void FuseMultiOutput(const Dataflow&, const PassContext&, KernelPlan&) const {}

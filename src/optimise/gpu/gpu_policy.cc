@@ -5,6 +5,7 @@
 #include "optimise/dataflow/build.h"
 #include "optimise/fusion/analysis.h"
 #include "optimise/fusion/kernels.h"
+#include "optimise/gpu/loop_reductions.h"
 #include "optimise/gpu/multi_output_fusion.h"
 #include "optimise/gpu/priority_fusion.h"
 #include "optimise/gpu/row_diamonds.h"
@@ -67,6 +68,9 @@ class Gpu final : public CompilerPolicy {
     TiledTransposes known(flow);
     const TiledTranspose* hero = known.Hero(root, is_inside);
     return hero != nullptr ? std::optional(*hero) : std::nullopt;
+  }
+  bool ReducesInLoop(const Dataflow& flow, const Node& node) const override {
+    return optimise::ReducesInLoop(flow, node);
   }
   int64_t SharedMemoryOfReduction(bool rows, int64_t element_bytes) const override {
     return (rows ? gpu_rules::kRowTile : gpu_rules::kColumnTile) * element_bytes;

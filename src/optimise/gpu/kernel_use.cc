@@ -101,12 +101,13 @@ KernelCounter::Facts KernelCounter::FactsOf(NodeId id) const {
   const Node& node = flow_.node(id);
   if (node.result_count == 0) return {};
   const bool reduces = ir::Traits(node.kind).sort == OpSort::kReduction && !node.operands.empty();
+  const bool in_loop = node.kind == OpKind::kReduce && plan_.policy->ReducesInLoop(flow_, node);
   const ir::Type& type = flow_.type(node.first_result);
   return {.elements = static_cast<double>(WorkElements(flow_, id)),
           .clocks = OperationClocks(context_.gpu, reduces ? OpKind::kAdd : node.kind,
                                     type.element.kind == ir::ElementKind::kF32),
           .results = type.element_count(),
-          .reduces = reduces,
+          .reduces = reduces && !in_loop,
           .across = ReadsAcross(flow_, node)};
 }
 

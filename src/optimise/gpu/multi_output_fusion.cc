@@ -161,6 +161,8 @@ class GpuMultiOutputFusion : public KernelGraph {
     const KernelUse now = counter_.Count(consumer);
     const KernelUse::Read* through = now.Of(value);
     if (through == nullptr) return false;
+    const bool tiled = made.is_tiled || now.is_tiled;
+    const bool across = (made.reads_across || now.reads_across) && !tiled;
     const double blocks = kernels_[consumer].reduces() ? now.blocks : std::max(now.blocks, made.blocks);
     FusionWork work;
     work.producer = made.WorkWith(work.reads);
@@ -168,7 +170,7 @@ class GpuMultiOutputFusion : public KernelGraph {
     const size_t apart = work.reads.size();
     now.ReadWith(made, *through, [&](const KernelUse::Read& read, double times) {
       if (KernelOf(read.value) != producer || made.Of(read.value) != nullptr) {
-        work.reads.push_back({read.size, read.size * times, now.Rate(read)});
+        work.reads.push_back({read.size, read.size * times, KernelUse::Rate(read, across)});
       }
     });
     work.consumers.push_back(

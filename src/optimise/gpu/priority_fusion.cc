@@ -1,6 +1,7 @@
 #include "optimise/gpu/priority_fusion.h"
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 
 #include "optimise/gpu/benefit_queue.h"
@@ -75,6 +76,7 @@ class FusionCosts {
            .blocks_fused = consumer.reduces ? consumer.blocks : std::max(consumer.blocks, made.blocks),
            .reads_fused = work_.reads.size() - apart});
     }
+    AddDeadConverts(id, made);
     return work_;
   }
 
@@ -89,6 +91,54 @@ class FusionCosts {
       return producer == value || counter_.IsInside(read, kernel);
     };
     return counter_.IsTiled(plan_.roots[kernel][0], is_inside);
+  }
+
+  // Float normalisation widens what a 16-bit broadcast reads, and XLA leaves the broadcast and its convert behind
+  // without users. They count as a consumer until dead code goes, after fusion.
+  void AddDeadConverts(NodeId id, const KernelUse& made) {
+    for (const NodeId user : users_[flow_.result(id).index()]) {
+      if (plan_.classes[user.index()] == FusionClass::kBitcast) {
+        for (const NodeId next : users_[flow_.result(user).index()]) AddDeadConvert(next, made);
+      } else {
+        AddDeadConvert(user, made);
+      }
+    }
+  }
+
+  // An op of 16 bits in the program that is computed in 32.
+  bool WasWidened(const Node& node) const {
+    const ir::Module& source = flow_.source();
+    if (!node.origin.valid() || source.op(node.origin).result_count != 1) return false;
+    const auto bits = [](const ir::Type& type) { return ir::ElementBits(type.element); };
+    return source.kind(node.origin) == node.kind && bits(source.type(source.result(node.origin))) == 16 &&
+           bits(flow_.type(node.first_result)) == 32;
+  }
+
+  bool LeavesConvert(const Node& broadcast) const {
+    if (!IsBroadcast(broadcast)) return false;
+    const auto& readers = users_[broadcast.first_result.index()];
+    return std::any_of(readers.begin(), readers.end(), [&](NodeId user) { return WasWidened(flow_.node(user)); });
+  }
+
+  void AddDeadConvert(NodeId broadcast, const KernelUse& made) {
+    const Node& node = flow_.node(broadcast);
+    if (!LeavesConvert(node)) return;
+    const auto elements = static_cast<double>(flow_.type(node.first_result).element_count());
+    const double narrow = static_cast<double>(flow_.ByteSize(node.operands[0])) / 2;
+    const double times = elements / static_cast<double>(flow_.type(node.operands[0]).element_count());
+    const double asked = made.reduces ? 1 : times;  // whole rows
+    const double blocks = std::ceil(elements / gpu_rules::kElementsOfBlock);
+    work_.reads.push_back({narrow, narrow * times, 1});
+    for (const KernelUse::Read& read : made.reads) {
+      work_.reads.push_back({read.size, read.size * read.times * asked, made.Rate(read)});
+    }
+    work_.consumers.push_back({.before = {.operations = elements * gpu_rules::kDefaultClocks,
+                                          .written = static_cast<double>(flow_.ByteSize(node.first_result)),
+                                          .blocks = blocks,
+                                          .reads = 1},
+                               .times = asked,
+                               .blocks_fused = std::max(blocks, made.blocks),
+                               .reads_fused = made.reads.size()});
   }
 
   // A value transposed for several cuBLAS and cuDNN calls: with one batch dimension XLA transposes it for one call and
@@ -168,10 +218,18 @@ class PriorityFusion {
   // Where rows are kept whole, on either side, one Triton kernel has to come out.
   bool CanTile(NodeId id, const std::vector<uint32_t>& consumers) {
     const uint32_t own = plan_.kernel[id.index()];
+    const bool reduces = Reduces(own);
+    if (reduces && !IsTiled(own)) return false;
     return std::all_of(consumers.begin(), consumers.end(), [&](uint32_t consumer) {
       if (keeps_rows_[own]) return IsTiled(consumer) && (keeps_rows_[consumer] || GoesAlongRows(consumer));
-      return !keeps_rows_[consumer] || IsTiled(own);
+      return keeps_rows_[consumer] ? IsTiled(own) : !reduces;
     });
+  }
+
+  bool Reduces(uint32_t kernel) {
+    const std::vector<NodeId>& members = members_.Of(kernel);
+    return std::any_of(members.begin(), members.end(),
+                       [&](NodeId member) { return plan_.classes[member.index()] == FusionClass::kReduce; });
   }
 
   bool IsTiled(uint32_t kernel) {
