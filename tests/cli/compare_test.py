@@ -75,6 +75,16 @@ class CompareTest(unittest.TestCase):
         for side, name in zip(devices["sides"], ("A100_SXM_40GB", "H100_80GB")):
             self.assertEqual(side["step_time_ps"], json.loads((self.folder / name / "result.json").read_text())["step_time_ps"])
 
+    def test_kernels_of_a_partitioned_program_match_those_of_xla(self):
+        for name in ("resnet50_train_step_4_devices_1024_batch", "llama3-500m-4dev"):
+            with self.subTest(name):
+                programs = [ROOT / "data/workloads" / f"{name}{twin}.mlir.zst" for twin in ("", "-opt")]
+                answer = result("compare", *programs, "--device", "A100_SXM_40GB", "--quiet")
+                self.adds_up(answer)
+                for side, each in enumerate(answer["sides"]):
+                    alone = sum(row["time_ps"][side] for row in answer["unmatched"])
+                    self.assertLess(alone, 0.1 * each["step_time_ps"], each["label"])
+
     def test_each_dimension_is_what_run_answers(self):
         program = self.folder / "tanh.mlir"
         for option, single, values in (("--estimators", "--estimator", ("roofline", "calibrated", "genz")),

@@ -31,15 +31,40 @@ ComparedRow EmptyRow(size_t sides) {
   return row;
 }
 
-// A kernel may hold other operations on the other side; an operation of its own is the same or another one.
+// A kernel may hold other operations on the other side, and a collective may run apart from what waits for it; an
+// operation of its own is the same or another one.
 std::string SortOf(const ComparedRow& row) {
   const bool kernel = row.op.starts_with("fusion of") || row.op.find("custom_call") != std::string::npos;
-  return (kernel ? "kernel" : row.op) + '\n';
+  const bool apart = row.op.ends_with("async_start") || row.op.ends_with(row.kind);
+  return (kernel ? "kernel" : apart ? row.kind : row.op) + '\n';
 }
 
+// "f16[8,64]" of "tensor<8x64xf16>".
+std::string InBrackets(std::string_view tensor) {
+  const size_t type = tensor.rfind('x');
+  if (type == std::string_view::npos) return fmt::format("{}[]", tensor);
+  std::string extents(tensor.substr(0, type));
+  std::ranges::replace(extents, 'x', ',');
+  return fmt::format("{}[{}]", tensor.substr(type + 1), extents);
+}
+
+// What is written, as "f16[8,64], f32[64]". Of a library's call the workspace does not count, and of a collective that
+// only starts the operands do not: "!mhlo.async_bundle<tuple<operands>, tuple<results>>".
 std::string Results(const ComparedRow& row) {
   const size_t arrow = row.shapes.rfind("->");
-  return arrow == std::string::npos ? row.shapes : row.shapes.substr(arrow);
+  std::string_view text(row.shapes);
+  if (arrow != std::string::npos) text.remove_prefix(arrow + 2);
+  const size_t bundle = text.find("async_bundle<");
+  if (bundle != std::string_view::npos) text = text.substr(std::max(text.rfind(">, "), bundle + 12));
+  std::string out;
+  const auto add = [&](const std::string& array) { out += (out.empty() ? "" : ", ") + array; };
+  for (size_t at = text.find("tensor<"); at != std::string_view::npos; at = text.find("tensor<", at + 1)) {
+    const std::string array = InBrackets(text.substr(at + 7, text.find('>', at) - at - 7));
+    if (!array.starts_with("ui8[")) add(array);
+  }
+  if (out.empty()) out = text.substr(std::min(text.find_first_not_of(" ("), text.size()));
+  while (out.ends_with(')')) out.pop_back();
+  return out;
 }
 
 // The extents of the largest array in any order, whatever its type and its dimensions of 1: "4096,9" of
@@ -62,6 +87,13 @@ std::string LargestIn(std::string_view shapes) {
   }
   std::ranges::sort(largest);
   return fmt::format("{}", fmt::join(largest, ","));
+}
+
+std::string ElementsIn(const std::string& shapes) {
+  double elements = 1;
+  std::istringstream extents(LargestIn(shapes));
+  for (std::string extent; std::getline(extents, extent, ',');) elements *= std::strtod(extent.c_str(), nullptr);
+  return fmt::format("{}", elements);
 }
 
 class Matcher {
@@ -120,6 +152,14 @@ class Matcher {
             [&](const ComparedRow& row) { return row.kind + '\n' + SortOf(row) + LargestIn(Results(row)); });
     MatchBy(kByScope, [&](const ComparedRow& row) { return scoped(row, SortOf(row) + row.kind); });
     MatchBy(kByResults, [&](const ComparedRow& row) { return SortOf(row) + LargestIn(Results(row)); });
+    // Dimensions may be split and joined: "41,128,2624" is "5248,2624".
+    MatchBy(kByResults,
+            [&](const ComparedRow& row) { return row.kind + '\n' + SortOf(row) + ElementsIn(Results(row)); });
+    // One of them may write a further array.
+    MatchBy(kByResults, [&](const ComparedRow& row) {
+      const std::string results = Results(row);
+      return row.kind + '\n' + SortOf(row) + LargestIn(results.substr(0, results.find(']') + 1));
+    });
   }
 
   static bool AreApart(const ComparedRow& a, const ComparedRow& b) {
