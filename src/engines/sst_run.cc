@@ -154,8 +154,8 @@ Result<result::SimResult> RunSst(const NetworkRunFiles& files, const NetworkRun&
     return MakeError(
         kNoSst, files.sst->binary.empty() ? "`sst` is not in PATH" : fmt::format("there is no `{}`", files.sst->binary),
         {},
-        "build sst-core and sst-elements (https://sst-simulator.org), or see what would run with "
-        "--write-only DIR");
+        "build sst-core and sst-elements (https://sst-simulator.org), or see what would run: hespas simulate "
+        "TRACES --network-backend sst --write-only DIR");
   }
   const ScratchFolder scratch;
   const std::string folder = scratch.path().string();

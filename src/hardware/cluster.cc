@@ -10,12 +10,13 @@
 
 #include "base/text/suggest.h"
 #include "base/text/unit_text.h"
+#include "hardware/link_limits.h"
 #include "hardware/presets.h"
+#include "hardware/system_reader.h"
 
 namespace hespas::hardware {
 namespace {
 
-constexpr double kBinaryGiga = 1073741824.0;  // a system's GB/s
 constexpr double kGigabit = 1e9 / 8;
 
 // The network that a vendor's reference design puts between hosts (or slices), for each device and one way.
@@ -105,15 +106,19 @@ std::vector<std::string> WordsOf(const std::string& text) {
   return words;
 }
 
+Unit UnitOf(const std::string& key) {
+  return key == "latency"                               ? Unit::kSeconds
+         : key == "oversubscription" || key == "slices" ? Unit::kNumber
+                                                        : Unit::kBytesPerSecond;
+}
+
 Status ReadFigure(const std::string& key, const std::string& value, Line& line) {
   static const std::vector<std::string> kKeys = {"ib",    "roce", "efa", "eth", "dcn", "latency", "oversubscription",
                                                  "slices"};
   if (std::find(kKeys.begin(), kKeys.end(), key) == kKeys.end())
     return Bad(fmt::format("a cluster has no `{}`", key),
                DidYouMean(key, kKeys, "ib, latency, oversubscription, slices"));
-  const Unit unit = key == "latency"                               ? Unit::kSeconds
-                    : key == "oversubscription" || key == "slices" ? Unit::kNumber
-                                                                   : Unit::kBytesPerSecond;
+  const Unit unit = UnitOf(key);
   const bool bare = value.find_first_not_of("0123456789.eE+-") == std::string::npos;
   if (bare && unit != Unit::kNumber) {
     return Bad(fmt::format("`{}={}` has no unit", key, value),
@@ -124,6 +129,7 @@ Status ReadFigure(const std::string& key, const std::string& value, Line& line) 
   const bool zero = key == "latency" && *amount == 0;
   if (!(*amount > 0) && !zero) return Bad(fmt::format("`{}={}` must be above 0", key, value));
   if (key == "latency") {
+    if (*amount * 1e9 > kMostLatencyNs) return Bad(fmt::format("no link has `{}={}`", key, value), "latency=2us");
     line.latency_ns = *amount * 1e9;
   } else if (key == "oversubscription") {
     if (*amount < 1)
@@ -132,6 +138,8 @@ Status ReadFigure(const std::string& key, const std::string& value, Line& line) 
   } else if (key == "slices") {
     if (*amount != std::floor(*amount) || *amount > kMostNpus) return Bad(fmt::format("`slices={}`", value));
     line.slices = static_cast<uint32_t>(*amount);
+  } else if (!IsLinkBandwidth(*amount)) {
+    return Bad(fmt::format("`{}={}`: no link has {:g} byte/s", key, value, *amount), fmt::format("{}=400Gbit/s", key));
   } else {
     line.bandwidth = *amount;
   }
@@ -151,11 +159,17 @@ Result<Line> ParseLine(const std::string& text) {
     npus *= count;
     if (npus > kMostNpus) return Bad(fmt::format("`{}` are more than {} devices", words[1], kMostNpus));
   }
+  std::vector<std::string> given;
   for (size_t i = 2; i < words.size(); ++i) {
     const size_t equals = words[i].find('=');
     if (equals == std::string::npos) return Bad(fmt::format("`{}` is no KEY=VALUE", words[i]));
-    if (Status read = ReadFigure(words[i].substr(0, equals), words[i].substr(equals + 1), line); !read)
-      return read.error();
+    const std::string key = words[i].substr(0, equals);
+    if (Status read = ReadFigure(key, words[i].substr(equals + 1), line); !read) return read.error();
+    const bool rate = UnitOf(key) == Unit::kBytesPerSecond;  // ib, roce, efa, eth and dcn are one figure
+    const std::string figure = rate ? "the network's bandwidth" : key;
+    if (std::find(given.begin(), given.end(), figure) != given.end())
+      return Bad(fmt::format("`{}` states {} again", words[i], figure), "state each figure once");
+    given.push_back(figure);
   }
   if (npus * line.slices > kMostNpus) return Bad(fmt::format("`{}` are more than {} devices", text, kMostNpus));
   return line;
@@ -211,21 +225,6 @@ Result<NetworkDimension> HostLevel(const Device& device, uint32_t count) {
                           .latency = LatencyOf(ports)};
 }
 
-// Settings that ASTRA-sim needs, as the presets of single hosts have them.
-void AddSettings(const Device& device, System& system) {
-  system.endpoint_delay = 1;
-  system.dataset_splits = 1;
-  system.optimization = CollectiveOptimization::kLocalBandwidthAware;
-  system.memory_bandwidth = device.memory_bandwidth.value / 1e9;
-  for (CollectiveSettings& collective : system.collectives) {
-    collective.algorithms.emplace();
-    for (const NetworkDimension& dimension : system.dimensions) {
-      const bool mesh = dimension.kind == DimensionKind::kFullyConnected;
-      collective.algorithms->push_back({.kind = mesh ? AlgorithmKind::kDirect : AlgorithmKind::kRing});
-    }
-  }
-}
-
 Result<System> Build(const Device& device, const Line& line, std::string name) {
   if (!device.interconnect || device.interconnect->bandwidth.value <= 0)
     return Bad(fmt::format("{} states no links between devices", device.name), "a device with `interconnect`");
@@ -264,11 +263,31 @@ Result<System> Build(const Device& device, const Line& line, std::string name) {
     share *= line.oversubscription;
   }
   if (system.dimensions.empty()) return Bad("a network joins at least two devices");
-  AddSettings(device, system);
+  if (line.oversubscription > 1 && share <= line.oversubscription)
+    return Bad(fmt::format("`oversubscription={:g}` is of levels above the first network, and there is none",
+                           line.oversubscription),
+               torus ? "state what a chip gets of the data-centre network: dcn=10Gbit/s"
+                     : "8x8x8: hosts, their leaf switches, and a spine with a part of the leaves' bandwidth");
+  SetDefaultSettings(system);
+  system.memory_bandwidth = device.memory_bandwidth.value / 1e9;
   return system;
 }
 
 }  // namespace
+
+// Settings that ASTRA-sim needs, as the presets of single hosts have them.
+void SetDefaultSettings(System& system) {
+  system.endpoint_delay = 1;
+  system.dataset_splits = 1;
+  system.optimization = CollectiveOptimization::kLocalBandwidthAware;
+  for (CollectiveSettings& collective : system.collectives) {
+    collective.algorithms.emplace();
+    for (const NetworkDimension& dimension : system.dimensions) {
+      const bool mesh = dimension.kind == DimensionKind::kFullyConnected;
+      collective.algorithms->push_back({.kind = mesh ? AlgorithmKind::kDirect : AlgorithmKind::kRing});
+    }
+  }
+}
 
 bool IsClusterText(std::string_view text) {
   const size_t start = text.find_first_not_of(" \t");

@@ -68,6 +68,10 @@ TEST(Cluster, SaysWhatIsWrongAndWhatToWrite) {
   EXPECT_NE(Refusal("H100_80GB 8x64 slices=2").find("hosts"), std::string::npos);
   EXPECT_NE(Refusal("L4_24GB 8x2").find("no reference network"), std::string::npos);
   EXPECT_NE(Refusal("TPUv5e 4x4x4").find("2 axes"), std::string::npos);
+  EXPECT_NE(Refusal("H100_80GB 8x64 oversubscription=7").find("there is none"), std::string::npos);
+  EXPECT_NE(Refusal("H100_80GB 8x64 ib=400Gbit/s roce=200Gbit/s").find("again"), std::string::npos);
+  EXPECT_NE(Refusal("H100_80GB 8x64 ib=450B/s").find("450 byte/s"), std::string::npos);
+  EXPECT_NE(Refusal("H100_80GB 8x64 latency=3s").find("latency=3s"), std::string::npos);
   EXPECT_FALSE(Parse("A100 8x2"));
 }
 
@@ -118,6 +122,18 @@ TEST(Cluster, FilesMayHoldALineOrQuantities) {
   EXPECT_NEAR(units->dimensions[0].latency, 500, 1e-6);
   EXPECT_TRUE(units->dimensions[1].open);
   EXPECT_NEAR(units->memory_bandwidth, 3350, 1e-6);
+}
+
+TEST(Cluster, AFileNeedsNoSettingsOfAstraSim) {
+  Diagnostics diagnostics;
+  const auto system = ParseSystem(R"({"network": {"topology": ["Switch", "FullyConnected"], "npus_count": [8, 2],
+    "bandwidth": ["450 GB/s", "400 Gbit/s"], "latency": ["1 us", "1.5 us"]}})",
+                                  "plain.json", {}, diagnostics);
+  ASSERT_TRUE(system) << system.error().message;
+  const auto& algorithms = system->of(NativeCollective::kAllReduce).algorithms;
+  ASSERT_TRUE(algorithms);
+  EXPECT_EQ((*algorithms)[0].kind, AlgorithmKind::kRing);
+  EXPECT_EQ((*algorithms)[1].kind, AlgorithmKind::kDirect);
 }
 
 TEST(Cluster, AQuantityOfAnotherKindIsRefusedWithItsPlace) {

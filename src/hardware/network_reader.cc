@@ -7,6 +7,7 @@
 
 #include "base/text/suggest.h"
 #include "base/text/unit_text.h"
+#include "hardware/link_limits.h"
 #include "hardware/system_reader.h"
 
 namespace hespas::hardware {
@@ -15,17 +16,39 @@ namespace {
 constexpr int64_t kMostNpus = int64_t{1} << 30;  // of a dimension
 const std::vector<std::string> kJsonKeys = {"topology", "npus_count", "bandwidth", "latency", "between_hosts"};
 
-void CheckDimension(const NetworkDimension& dimension, size_t at, const Location& location, SystemReader& reader) {
-  const auto bad = [&](std::string what) {
-    reader.diagnostics.Error(kBadSystem, fmt::format("dimension {}: {}", at, what), location);
+// A figure beyond these is one with a wrong unit: no link is as slow or as fast.
+void CheckDimension(const NetworkDimension& dimension, size_t at, const KeyPlaces& place, SystemReader& reader) {
+  const auto bad = [&](const char* key, std::string what, std::string help) {
+    reader.diagnostics.Error(kBadSystem, fmt::format("dimension {}: {}", at, what), place(key), std::move(help));
   };
-  if (!(dimension.bandwidth > 0) || !std::isfinite(dimension.bandwidth)) bad("the bandwidth must be above 0");
-  if (!(dimension.latency >= 0) || !std::isfinite(dimension.latency)) bad("the latency must not be negative");
+  if (!(dimension.bandwidth > 0)) {
+    bad("bandwidth", "the bandwidth must be above 0", "with its unit: \"450 GB/s\" or \"400 Gbit/s\"");
+  } else if (!IsLinkBandwidth(dimension.bandwidth * kBinaryGiga)) {
+    bad("bandwidth", fmt::format("no link has {:g} byte/s", dimension.bandwidth * kBinaryGiga),
+        "with its unit: \"450 GB/s\" or \"400 Gbit/s\"; a bare number is GB/s of 2^30 bytes");
+  }
+  if (!(dimension.latency >= 0)) {
+    bad("latency", "the latency must not be negative", "with its unit: \"1.5 us\"");
+  } else if (dimension.latency > kMostLatencyNs) {
+    bad("latency", fmt::format("no link has a latency of {:g} s", dimension.latency * 1e-9),
+        "with its unit: \"1.5 us\"; a bare number is ns");
+  }
+}
+
+// Whether all lists are there; the first that is not is reported.
+bool HasLists(const JsonSource& source, const nlohmann::json& object, SystemReader& reader) {
+  for (const char* key : {"topology", "npus_count", "bandwidth", "latency"}) {
+    if (object.contains(key)) continue;
+    reader.diagnostics.Error(kBadSystem, fmt::format("the network has no `{}`", key), source.LocationOf("network"),
+                             "it has four lists: topology, npus_count, bandwidth, latency");
+    return false;
+  }
+  return true;
 }
 
 }  // namespace
 
-void SetNetwork(const NetworkLists& lists, const Location& location, SystemReader& reader) {
+void SetNetwork(const NetworkLists& lists, const KeyPlaces& place, SystemReader& reader) {
   const size_t count = lists.topology.size();
   if (count == 0 || lists.npus.size() != count || lists.bandwidth.size() != count || lists.latency.size() != count) {
     reader.diagnostics.Error(
@@ -33,20 +56,21 @@ void SetNetwork(const NetworkLists& lists, const Location& location, SystemReade
         fmt::format("topology, npus_count, bandwidth and latency must have equal lengths of at least 1, not {}, {}, {} "
                     "and {}",
                     count, lists.npus.size(), lists.bandwidth.size(), lists.latency.size()),
-        location);
+        place("topology"), "write one figure for each dimension, from the inside");
     return;
   }
   static const std::vector<std::string> kKinds = {"Ring", "FullyConnected", "Switch", "Line"};
   for (size_t d = 0; d < count; ++d) {
     const auto kind = std::find(kKinds.begin(), kKinds.end(), lists.topology[d]);
     if (kind == kKinds.end()) {
-      reader.diagnostics.Error(kBadSystem, fmt::format("unknown topology `{}`", lists.topology[d]), location,
+      reader.diagnostics.Error(kBadSystem, fmt::format("unknown topology `{}`", lists.topology[d]), place("topology"),
                                DidYouMean(lists.topology[d], kKinds, "use Ring, FullyConnected, Switch or Line"));
       continue;
     }
     if (lists.npus[d] < 2 || lists.npus[d] > kMostNpus) {
-      reader.diagnostics.Error(
-          kBadSystem, fmt::format("dimension {}: npus_count {} must be at least 2", d, lists.npus[d]), location);
+      reader.diagnostics.Error(kBadSystem,
+                               fmt::format("dimension {}: npus_count {} must be at least 2", d, lists.npus[d]),
+                               place("npus_count"), "leave out a dimension of one NPU");
       continue;
     }
     const bool line = *kind == "Line";
@@ -56,7 +80,7 @@ void SetNetwork(const NetworkLists& lists, const Location& location, SystemReade
          .bandwidth = lists.bandwidth[d],
          .latency = lists.latency[d],
          .open = line});
-    CheckDimension(reader.system.dimensions.back(), d, location, reader);
+    CheckDimension(reader.system.dimensions.back(), d, place, reader);
   }
 }
 
@@ -103,6 +127,7 @@ void ReadNetworkJson(const JsonSource& source, const nlohmann::json& object, Sys
   NetworkLists lists;
   try {
     for (const auto& [key, value] : object.items()) reader.UnknownKey(key, kJsonKeys, source.LocationOf(key));
+    if (!HasLists(source, object, reader)) return;
     lists.topology = object.at("topology").get<std::vector<std::string>>();
     // As numbers first: what is no whole number of 64 bits has no value there.
     for (const double count : object.at("npus_count").get<std::vector<double>>()) {
@@ -113,7 +138,7 @@ void ReadNetworkJson(const JsonSource& source, const nlohmann::json& object, Sys
       }
       lists.npus.push_back(static_cast<int64_t>(count));
     }
-    auto bandwidth = ReadQuantities(source, object, "bandwidth", Unit::kBytesPerSecond, 1073741824.0, reader);
+    auto bandwidth = ReadQuantities(source, object, "bandwidth", Unit::kBytesPerSecond, kBinaryGiga, reader);
     auto latency = ReadQuantities(source, object, "latency", Unit::kSeconds, 1e-9, reader);
     if (!bandwidth || !latency) return;
     lists.bandwidth = *std::move(bandwidth);
@@ -124,7 +149,8 @@ void ReadNetworkJson(const JsonSource& source, const nlohmann::json& object, Sys
                              "it has four lists: topology, npus_count, bandwidth, latency");
     return;
   }
-  SetNetwork(lists, source.LocationOf("topology"), reader);
+  SetNetwork(
+      lists, [&](const char* key) { return source.LocationOf(key); }, reader);
   ReadBetweenHosts(source, object, reader);
 }
 

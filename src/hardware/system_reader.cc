@@ -334,10 +334,15 @@ Result<System> ParseSystem(std::string_view text, const std::string& name, const
   if (!source) return source.error();
   const json& root = source->root();
   if (root.is_object() && root.contains("cluster")) return ClusterFile(*source, diagnostics);
+  const auto is_object = [&](const char* part) {
+    return root.is_object() && root.contains(part) && root.at(part).is_object();
+  };
+  const bool has_settings = root.is_object() && root.contains("system");
   for (const char* part : {"network", "system"}) {
-    if (root.is_object() && root.contains(part) && root.at(part).is_object()) continue;
+    if (is_object(part) || (part == std::string_view("system") && !has_settings)) continue;
     return MakeError(kBadSystem, fmt::format("a system has an object `{}`", part), {.file = name},
-                     "a system file is one object {network, system, remote_memory}");
+                     "a system file is one object: network, and where ASTRA-sim's settings count system and "
+                     "remote_memory");
   }
   if (auto fault = SchemaVersionFault(root, 1))
     return MakeError(kJsonBadValue, *std::move(fault), source->LocationOf(kSchemaVersionKey));
@@ -351,7 +356,11 @@ Result<System> ParseSystem(std::string_view text, const std::string& name, const
                                                   "$schema",     "notes",  "device"};
   for (const auto& [key, value] : root.items()) reader.UnknownKey(key, kParts, source->LocationOf(key));
   ReadNetworkJson(*source, root.at("network"), reader);
-  ReadSystemJson(*source, root.at("system"), reader);
+  if (has_settings) {
+    ReadSystemJson(*source, root.at("system"), reader);
+  } else {
+    SetDefaultSettings(system);
+  }
   if (root.contains("remote_memory")) ReadMemoryJson(*source, root.at("remote_memory"), reader);
   return Finish(std::move(system), diagnostics, before);
 }

@@ -1,6 +1,7 @@
 // Parts of the reading of system descriptions; see system.h for the whole.
 #pragma once
 
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
@@ -20,6 +21,9 @@ struct SystemReader {
   void UnknownKey(std::string_view key, const std::vector<std::string>& known, Location location);
 };
 
+// Where a key of the network's description stands.
+using KeyPlaces = std::function<Location(const char* key)>;
+
 // The four parallel lists of network.yml.
 struct NetworkLists {
   std::vector<std::string> topology;
@@ -30,9 +34,11 @@ struct NetworkLists {
 
 void ReadNetworkYaml(const std::string& text, const std::string& file, SystemReader& reader);
 void ReadNetworkJson(const JsonSource& source, const nlohmann::json& object, SystemReader& reader);
-void SetNetwork(const NetworkLists& lists, const Location& location, SystemReader& reader);
+void SetNetwork(const NetworkLists& lists, const KeyPlaces& place, SystemReader& reader);
 void ReadSystemJson(const JsonSource& source, const nlohmann::json& object, SystemReader& reader);
 void ReadMemoryJson(const JsonSource& source, const nlohmann::json& object, SystemReader& reader);
+// What a file without `system` means: ring or direct collectives by the links, chunks as one, no endpoint's delay.
+void SetDefaultSettings(System& system);
 void ReadPerNodeYaml(const std::string& path, const Location& from, SystemReader& reader);
 
 }  // namespace hespas::hardware

@@ -62,6 +62,9 @@ TEST(System, ErrorsSayWhereAndWhat) {
   EXPECT_THAT(topology.help, HasSubstr("did you mean `Ring`?"));
   EXPECT_THAT(First(Changed(kSystem, "[50.0]", "[50.0, 25.0]")).message, HasSubstr("equal lengths"));
   EXPECT_THAT(First(Changed(kSystem, "[50.0]", "[-1]")).message, HasSubstr("bandwidth must be above 0"));
+  EXPECT_THAT(First(Changed(kSystem, "[50.0]", "[50e9]")).help, HasSubstr("a bare number is GB/s"));
+  EXPECT_THAT(First(Changed(kSystem, "[50.0]", "[1e-9]")).message, HasSubstr("no link has"));
+  EXPECT_THAT(First(Changed(kSystem, "\"bandwidth\"", "\"width\"")).message, HasSubstr("unknown key"));
   EXPECT_THAT(First(Changed(kSystem, "[4]", "[1]")).message, HasSubstr("must be at least 2"));
   EXPECT_THAT(First(Changed(kSystem, "\"LIFO\"", "\"BOGUS\"")).help, HasSubstr("LIFO, FIFO or EXPLICIT"));
   EXPECT_THAT(First(Changed(kSystem, "direct4", "dirct")).message, HasSubstr("all-reduce-implementation"));

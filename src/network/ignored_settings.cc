@@ -4,11 +4,29 @@
 
 #include <algorithm>
 
+#include "hardware/system_reader.h"
+
 namespace hespas::network {
 
 using hardware::System;
 
+namespace {
+
+// Of a file that states no settings.
+bool HasDefaultSettings(const System& system) {
+  System defaults{.dimensions = system.dimensions};
+  hardware::SetDefaultSettings(defaults);
+  bool equal = system.optimization == defaults.optimization && system.endpoint_delay == defaults.endpoint_delay &&
+               system.dataset_splits == defaults.dataset_splits;
+  for (size_t i = 0; i < hardware::kNativeCollectives; ++i)
+    equal &= system.collectives[i].algorithms == defaults.collectives[i].algorithms;
+  return equal;
+}
+
+}  // namespace
+
 std::vector<std::string> IgnoredSettings(const System& system) {
+  if (HasDefaultSettings(system)) return {};
   static constexpr const char* kCollectives[] = {"all-reduce", "all-gather", "reduce-scatter", "all-to-all"};
   const System usual;
   std::vector<std::string> keys;

@@ -12,11 +12,13 @@
 #include "base/text/suggest.h"
 #include "base/text/unit_text.h"
 #include "estimate/calibrated/machine.h"
+#include "hardware/link_limits.h"
 
 namespace hespas::driver {
 namespace {
 
 using hardware::Device;
+using hardware::kBinaryGiga;
 using hardware::System;
 
 // A factor or a new value in base units.
@@ -111,8 +113,6 @@ constexpr Field<Device> kDeviceFields[] = {
     {"device.launch_time", Unit::kSeconds, SetLaunch, ReadLaunch, false},
 };
 
-constexpr double kGiga = 1073741824.0;  // a link's GB is 2^30 bytes (hardware/system.h)
-
 // Of one dimension of the network, or of each.
 struct Dimensions {
   System& system;
@@ -138,10 +138,11 @@ std::optional<double> ReadAll(const Dimensions& dimensions, double (*read)(const
 }
 
 void SetBandwidth(Dimensions& dimensions, const Amount& amount) {
-  dimensions.Each([&](auto& dimension) { dimension.bandwidth = amount.Of(dimension.bandwidth * kGiga) / kGiga; });
+  dimensions.Each(
+      [&](auto& dimension) { dimension.bandwidth = amount.Of(dimension.bandwidth * kBinaryGiga) / kBinaryGiga; });
 }
 std::optional<double> ReadBandwidth(const Dimensions& dimensions) {
-  return ReadAll(dimensions, [](const hardware::NetworkDimension& d) { return d.bandwidth * kGiga; });
+  return ReadAll(dimensions, [](const hardware::NetworkDimension& d) { return d.bandwidth * kBinaryGiga; });
 }
 void SetLatency(Dimensions& dimensions, const Amount& amount) {
   dimensions.Each([&](auto& dimension) { dimension.latency = amount.Of(dimension.latency * 1e-9) * 1e9; });
@@ -197,7 +198,9 @@ Result<Amount> ParseAmount(const std::string& change, std::string_view text, Uni
   Amount amount{.factor = relative && text.ends_with('x')};
   if (amount.factor) text.remove_suffix(1);
   const Result<double> value = ParseQuantity(text, amount.factor ? Unit::kNumber : unit);
-  if (!value || !std::isfinite(*value) || *value < 0) return Bad(change, fmt::format("`{}` is no such quantity", text));
+  if (value && *value < 0)
+    return MakeError(kBadChange, fmt::format("--set {}: `{}` is below 0", change, text), {}, "give 0 or more");
+  if (!value || !std::isfinite(*value)) return Bad(change, fmt::format("`{}` is no such quantity", text));
   amount.value = *value;
   return amount;
 }
@@ -213,6 +216,22 @@ Status Apply(const std::vector<std::string>& changes, const Field<Noun> (&fields
       if (!amount) return amount.error();
       field.apply(noun, *amount);
     }
+  }
+  return {};
+}
+
+// After a change: a bare 450 means byte/s.
+Status CheckLinks(const std::string& change, const System& system) {
+  for (const hardware::NetworkDimension& dimension : system.dimensions) {
+    const double bandwidth = dimension.bandwidth * kBinaryGiga;
+    if (!hardware::IsLinkBandwidth(bandwidth))
+      return MakeError(kBadChange, fmt::format("--set {}: no link has {:g} byte/s", change, bandwidth), {},
+                       "give a unit, as 450GB/s or 400Gbit/s; a very slow link is 1kB/s, and without a network use "
+                       "--network-backend none");
+    if (dimension.latency > hardware::kMostLatencyNs)
+      return MakeError(kBadChange,
+                       fmt::format("--set {}: no link has a latency of {:g} s", change, dimension.latency * 1e-9), {},
+                       "give a unit, as 1.5us");
   }
   return {};
 }
@@ -280,11 +299,7 @@ Status ChangeSystem(const std::vector<std::string>& changes, System& system) {
     }
     Dimensions dimensions{system, parsed->index};
     if (Status applied = Apply({change}, kSystemFields, dimensions); !applied) return applied.error();
-  }
-  for (const hardware::NetworkDimension& dimension : system.dimensions) {
-    if (dimension.bandwidth > 0) continue;
-    return MakeError(kBadChange, "--set system.bandwidth: a link needs a bandwidth above 0", {},
-                     "a very slow link is \"1 kB/s\"; without a network use --network-backend none");
+    if (Status possible = CheckLinks(change, system); !possible) return possible.error();
   }
   return {};
 }

@@ -19,7 +19,7 @@ std::string NodeText(const hardware::Device& device, size_t npus) {
   const hardware::Interconnect& ports = *device.interconnect;
   if (ports.domain_size && static_cast<size_t>(*ports.domain_size) < npus) return {};
   const bool mesh = ports.topology == "mesh";
-  const bool ring = ports.topology == "ring" || ports.topology == "torus";
+  const bool ring = ports.topology == "ring";
   const double links = mesh ? static_cast<double>(npus - 1) : 1.0;
   constexpr double kLinkUnit = 1024.0 * 1024.0 * 1024.0;  // ASTRA-sim's GB
   const double latency_ns = ports.latency ? ports.latency->seconds() * 1e9 : 1000.0;
@@ -51,7 +51,7 @@ std::string NodePresetOf(const std::string& device, size_t npus) {
 
 std::optional<hardware::System> NodeOfDevice(const hardware::Device& device, size_t npus, Diagnostics& diagnostics) {
   auto cluster = hardware::ReferenceCluster(device, npus);
-  const bool slice = cluster && device.interconnect->topology == "torus";  // the axes of one that is sold, not one ring
+  const bool slice = device.interconnect && device.interconnect->topology == "torus";  // the axes of one that is sold
   const std::string text = slice ? std::string() : NodeText(device, npus);
   if (!text.empty()) return LoadSystemPreset(text, diagnostics);
   if (cluster) return *std::move(cluster);
