@@ -205,7 +205,21 @@ void AddTraceFileOptions(CLI::App& command, report::TraceFiles& form) {
 
 void AddBackendOption(CLI::App& command, driver::RunOptions& options) {
   const OptionGroup group(command, "Network");
-  AddWordOption(command, "--network-backend", options.network.backend, "analytical, analytical-aware, simgrid or none");
+  AddWordOption(command, "--network-backend", options.network.backend,
+                "analytical, analytical-aware, simgrid, sst or none");
+}
+
+void AddConcurrencyOptions(CLI::App& command, network::Concurrency& concurrency) {
+  command.add_option(
+      "--collective-sms", concurrency.sms,
+      "multiprocessors that a collective takes from kernels beside it: 1 for each of NCCL's channels (16 "
+      "for NVLS on Hopper, 32 on Blackwell; up to 32 for rings); 0: kernels are not slowed");
+  command.add_option("--collective-memory", concurrency.memory_passes,
+                     "how often each byte that a device sends or receives passes its memory, whose bandwidth kernels "
+                     "beside the collective lose: 2 at least (read and written once); 0: kernels are not slowed");
+  AddWordOption(command, "--collective-streams", concurrency.streams,
+                "one: collectives of a device queue, as XLA's do; group: those of different groups run at the same "
+                "time and share links, as NCCL's communicators do");
 }
 
 void AddNetworkOptions(CLI::App& command, driver::RunOptions& options) {

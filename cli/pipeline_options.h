@@ -46,6 +46,8 @@ void AddBackendOption(CLI::App& command, driver::RunOptions& options);
 // --system and the backend.
 void AddNetworkOptions(CLI::App& command, driver::RunOptions& options);
 void AddTraceOptions(CLI::App& command, driver::RunOptions& options);
+// What collectives take from kernels and from each other.
+void AddConcurrencyOptions(CLI::App& command, network::Concurrency& concurrency);
 // --network-model and --overlap.
 void AddCollectiveOptions(CLI::App& command, driver::NetworkOptions& network);
 // What a program does not say, and --retarget.

@@ -1,6 +1,7 @@
 // `hespas run`: the whole pipeline, one answer.
 #include <unistd.h>
 
+#include <charconv>
 #include <memory>
 
 #include "cli/configuration.h"
@@ -50,6 +51,18 @@ void PrintTimeline(const driver::RunOptions& options, Console& console) {
   Print(report::ChromeTrace(run->View(), driver::CountersOf(*run)));
 }
 
+// A number of devices, or names of them.
+void TakeDevices(const std::vector<std::string>& given, driver::RunOptions& options) {
+  const std::string& first = given.front();
+  int64_t count = 0;
+  const auto [end, error] = std::from_chars(first.data(), first.data() + first.size(), count);
+  if (given.size() == 1 && error == std::errc() && end == first.data() + first.size() && count > 0) {
+    options.program.assumptions.devices = count;
+  } else {
+    options.parts.devices = given;
+  }
+}
+
 void AddPlacementOptions(CLI::App& command, driver::RunOptions& options) {
   const OptionGroup group(command, "Several programs and unequal devices");
   command.add_option("MORE", options.parts.programs, "further programs that run at the same time, one for each part");
@@ -57,7 +70,11 @@ void AddPlacementOptions(CLI::App& command, driver::RunOptions& options) {
       .add_option("--placement", options.parts.placement,
                   "NPUs of each program, as 0-3,4-7; by default one after the other, as many as each needs")
       ->delimiter(',');
-  command.add_option("--devices", options.parts.devices, "device of each program, where they differ")->delimiter(',');
+  command
+      .add_option_function<std::vector<std::string>>(
+          "--devices", [&options](const std::vector<std::string>& given) { TakeDevices(given, options); },
+          "how many devices, as --retarget; or with several programs the device of each, where they differ")
+      ->delimiter(',');
   command
       .add_option("--rank-devices", options.parts.rank_devices,
                   "devices of single NPUs that differ from --device, as 0-1=H100_80GB,3=A100_SXM_40GB")
@@ -66,10 +83,7 @@ void AddPlacementOptions(CLI::App& command, driver::RunOptions& options) {
       .add_option("--straggler", options.network.stragglers,
                   "NPUs that compute more slowly than their device, as 3=1.2 (a fifth longer) or 0-7=1.5")
       ->delimiter(',');
-  command.add_option(
-      "--collective-sms", options.network.collective_sms,
-      "multiprocessors that a collective takes from kernels beside it: 1 for each of NCCL's channels (16 "
-      "for NVLS on Hopper, 32 on Blackwell; up to 32 for rings); 0: kernels are not slowed");
+  AddConcurrencyOptions(command, options.network.concurrency);
   command
       .add_option("--slow-link", options.network.links.slow,
                   "links with less bandwidth: 5@1=0.5 (what joins NPU 5 to dimension 1 has half), 0-1=0.5 (neighbours)")

@@ -12,6 +12,7 @@
 #include "base/system/file.h"
 #include "cli/command.h"
 #include "cli/format.h"
+#include "cli/pipeline_options.h"
 #include "cli/progress.h"
 #include "engines/network_run.h"
 #include "read/chakra/chakra.h"
@@ -241,6 +242,7 @@ void AddEngineOptions(CLI::App& command, Options& options) {
       .add_option("--network-model", options.model,
                   "plain: every message, as ASTRA-sim does; calibrated: collectives as `hespas run` prices them")
       ->check(CLI::IsMember({"plain", "calibrated"}));
+  AddConcurrencyOptions(command, options.files.concurrency);
   command.add_option("--device", options.files.device,
                      "of the calibrated model: whose links; default: the device that the system names");
   command.add_option("--astra-sim-binary,--sst-binary", options.binary, "path of ASTRA-sim or sst; default: in PATH");

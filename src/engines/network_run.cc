@@ -73,8 +73,9 @@ Result<result::SimResult> RunCalibrated(const NetworkRunFiles& files, const Netw
   auto faults = hardware::ParseLinkFaults(files.links, run.system);
   if (!faults) return faults.error();
   const network::CalibratedModel model(*device, run.system, *constants, *std::move(faults));
-  auto simulated = network::SimulatePriced(
-      run.trace, model, {.record_nodes = options.record_nodes, .compute_scale = options.compute_scale});
+  auto simulated =
+      network::SimulatePriced(run.trace, model, *device, files.concurrency,
+                              {.record_nodes = options.record_nodes, .compute_scale = options.compute_scale});
   if (!simulated || !options.explain) return simulated;
   simulate::ExplainIntervals(run.trace, *simulated);
   network::ExplainPrices(run.trace, model, *simulated);

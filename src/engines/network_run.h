@@ -9,6 +9,7 @@
 #include "engines/simgrid_run.h"
 #include "hardware/link_faults.h"
 #include "hardware/system.h"
+#include "network/concurrency.h"
 #include "result/sim_result.h"
 #include "simulate/simulate.h"
 
@@ -34,6 +35,7 @@ struct NetworkRunFiles {
   bool strict = false;                       // unknown keys are errors
   std::string log_folder;                    // of ASTRA-sim's log files; `trace-enabled` records nodes if given
   bool calibrated = false;                   // collectives by the calibrated model (src/network), not by messages
+  network::Concurrency concurrency;          // of the calibrated model: what collectives take from kernels
   hardware::LinkTexts links;                 // that are slow or lost
   std::string device;                        // whose links the calibrated model has; empty: as the system file says
   std::optional<AstraSimOptions> astra_sim;  // run an installed ASTRA-sim instead

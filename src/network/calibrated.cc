@@ -149,6 +149,7 @@ Price CalibratedModel::With(const Choice& choice, const CollectiveSize& size, co
     alone.first_us = alone.wire_us * std::min(1.0, constants_.chunk_bytes / std::max(1.0, bytes));
     // Where the switch reduces, no ring passes it.
     const bool ring = bytes > 0 && !ReducesInSwitch(size, levels[i]);
+    price.sent_bytes += ring ? bytes : std::min(bytes, SwitchTraffic(size));
     const double more = ring ? Passing(size, levels[i], inside, all) - bytes : 0;
     alone.passing_us = alone.wire_us + more / Rate(size, levels[i]);
     price.latency_us += alone.latency_us;
@@ -202,19 +203,26 @@ Price CalibratedModel::PriceOf(const CollectiveSize& size, std::span<const uint3
   return std::move(*std::ranges::min_element(choices, {}, &Price::time));
 }
 
+uint32_t CalibratedModel::Links(const trace::Node&, std::span<const uint32_t> members) const {
+  uint32_t bits = 0;
+  for (const Level& level : LevelsOf(members, system_)) {
+    for (size_t axis = 0; axis < level.axes.size(); ++axis) bits |= 1u << (level.dimension + axis) % 31;
+  }
+  return std::max(bits, 1u);
+}
+
 // XLA's GPU runtime enqueues the collectives of a device in one stream. A TPU's, on other axes of its torus or on the
 // data-centre network, run at the same time. Its program waits for reductions between slices: of the collectives only
 // all-gathers and permutes are asynchronous without flags (docs/simulation.md).
 uint32_t CalibratedModel::Holds(const trace::Node& node, std::span<const uint32_t> members) const {
   if (!IsTpu()) return 1;
-  uint32_t bits = 0;
+  uint32_t bits = Links(node, members);
   const Operation op = OperationOf(node);
-  const bool reduces = op == Operation::kAllReduce || op == Operation::kReduceScatter;
+  if (op != Operation::kAllReduce && op != Operation::kReduceScatter) return bits;
   for (const Level& level : LevelsOf(members, system_)) {
-    for (size_t axis = 0; axis < level.axes.size(); ++axis) bits |= 1u << (level.dimension + axis) % 31;
-    if (reduces && IsOuter(level)) bits |= simulate::kHoldsCompute;
+    if (IsOuter(level)) bits |= simulate::kHoldsCompute;
   }
-  return std::max(bits, 1u);
+  return bits;
 }
 
 CollectiveSize CalibratedModel::SizeOf(const trace::Node& node, size_t members) {

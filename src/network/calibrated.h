@@ -39,6 +39,7 @@ class CalibratedModel : public CollectiveModel {
   static CollectiveSize SizeOf(const trace::Node& node, size_t members);
   double sigma() const { return links_.sigma; }  // of a price, relative
   uint32_t Holds(const trace::Node& node, std::span<const uint32_t> members) const override;
+  uint32_t Links(const trace::Node& node, std::span<const uint32_t> members) const override;
 
  private:
   struct Choice {

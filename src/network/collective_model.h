@@ -42,6 +42,7 @@ struct Price {
   double latency_us = 0;  // of all levels
   double wire_us = 0;     // of all levels as a pipeline
   double ramp_us = 0;     // protocols between latency and bandwidth
+  double sent_bytes = 0;  // by a rank, on all levels; it receives as many
   std::vector<LevelPrice> levels;
   std::optional<size_t> binding;  // dimension of the level that the pipeline waits for; without one, the longest alone
 
@@ -57,6 +58,8 @@ class CollectiveModel {
   virtual Price PriceOf(const trace::Node& node, std::span<const uint32_t> members) const = 0;
   // What a collective or message keeps others from, as bits: those that share a bit queue.
   virtual uint32_t Holds(const trace::Node&, std::span<const uint32_t>) const { return 1; }
+  // The dimensions whose links it uses, as bits: those that share a bit share bandwidth, where they do not queue.
+  virtual uint32_t Links(const trace::Node&, std::span<const uint32_t>) const { return 1; }
 };
 
 // What the kinds of Chakra's traces are to a library.

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <numeric>
 #include <tuple>
@@ -16,6 +17,32 @@ std::string LevelsText(const Price& price) {
     text += fmt::format("{}dimension {}: {:g} ranks", text.empty() ? "" : ", ", level.dimension, level.ranks);
   return text;
 }
+
+// Of collectives alike: most steps repeat a few, and looking at all members takes time.
+class KnownPrices {
+ public:
+  struct Known {
+    Time time;
+    double sent_bytes = 0;
+  };
+  explicit KnownPrices(const CollectiveModel& model) : model_(model) {}
+
+  Known Of(const trace::Node& node, std::span<const uint32_t> members) {
+    if (node.kind != trace::NodeKind::kCollective) return Ask(node, members);
+    const auto [known, added] = known_.try_emplace({node.collective, node.size.value, members.data()});
+    if (added) known->second = Ask(node, members);
+    return known->second;
+  }
+
+ private:
+  Known Ask(const trace::Node& node, std::span<const uint32_t> members) const {
+    const Price price = model_.PriceOf(node, members);
+    return {price.time, price.sent_bytes};
+  }
+
+  const CollectiveModel& model_;
+  std::map<std::tuple<trace::Collective, int64_t, const uint32_t*>, Known> known_;
+};
 
 // Nodes by id, of the programs that are looked at.
 class NodesOf {
@@ -40,26 +67,35 @@ class NodesOf {
 }  // namespace
 
 Result<result::SimResult> SimulatePriced(const trace::TraceGraph& traces, const CollectiveModel& model,
+                                         const hardware::Device& device, const Concurrency& concurrency,
                                          const simulate::AnalyticalOptions& options) {
-  // Of collectives alike: most steps repeat a few, and looking at all members takes time.
-  std::map<std::tuple<trace::Collective, int64_t, const uint32_t*>, Time> times;
+  const Result<double> units = concurrency.UnitsLeft(device);
+  if (!units) return units.error();
+  KnownPrices prices(model);
   std::map<std::pair<trace::Collective, const uint32_t*>, uint32_t> holds;
-  simulate::AnalyticalOptions with_holds = options;
-  with_holds.held = [&](const trace::Node& node, std::span<const uint32_t> members) {
-    if (node.kind != trace::NodeKind::kCollective) return model.Holds(node, members);
+  simulate::AnalyticalOptions all = options;
+  all.units_beside = *units;
+  all.share_links = concurrency.streams == CollectiveStreams::kGroup;
+  const auto held = [&](const trace::Node& node, std::span<const uint32_t> members) {
+    return all.share_links ? model.Links(node, members) : model.Holds(node, members);
+  };
+  all.held = [&](const trace::Node& node, std::span<const uint32_t> members) {
+    if (node.kind != trace::NodeKind::kCollective) return held(node, members);
     const auto [known, added] = holds.try_emplace({node.collective, members.data()});
-    if (added) known->second = model.Holds(node, members);
+    if (added) known->second = held(node, members);
     return known->second;
   };
+  if (concurrency.memory_passes > 0) {
+    all.memory_bandwidth = device.memory_bandwidth;
+    all.memory_share = [&](const trace::Node& node, std::span<const uint32_t> members) {
+      const auto [time, bytes] = prices.Of(node, members);
+      const double possible = time.seconds() * device.memory_bandwidth.value;
+      return possible > 0 ? std::min(1.0, concurrency.memory_passes * bytes / possible) : 0;
+    };
+  }
   return simulate::SimulateAnalytical(
-      traces,
-      [&](const trace::Node& node, std::span<const uint32_t> members) {
-        if (node.kind != trace::NodeKind::kCollective) return model.PriceOf(node, members).time;
-        const auto [known, added] = times.try_emplace({node.collective, node.size.value, members.data()});
-        if (added) known->second = model.PriceOf(node, members).time;
-        return known->second;
-      },
-      with_holds);
+      traces, [&](const trace::Node& node, std::span<const uint32_t> members) { return prices.Of(node, members).time; },
+      all);
 }
 
 void ExplainPrices(const trace::TraceGraph& traces, const CollectiveModel& model, result::SimResult& result) {

@@ -2,14 +2,18 @@
 #pragma once
 
 #include "base/result.h"
+#include "hardware/device.h"
 #include "network/collective_model.h"
+#include "network/concurrency.h"
 #include "result/sim_result.h"
 #include "simulate/collective/analytical.h"
 #include "trace/trace_graph.h"
 
 namespace hespas::network {
 
+// `options` needs neither what is held nor shares of memory: the model and `concurrency` tell.
 Result<result::SimResult> SimulatePriced(const trace::TraceGraph& traces, const CollectiveModel& model,
+                                         const hardware::Device& device, const Concurrency& concurrency,
                                          const simulate::AnalyticalOptions& options);
 
 // Fills model, algorithm, levels and bound of `result.collectives`.

@@ -32,16 +32,6 @@ bool UsesCalibratedNetwork(const RunOptions& options) {
          network.backend == NetworkBackend::kAnalytical;
 }
 
-// What is left of a device beside a collective.
-std::optional<double> RateBeside(int64_t taken, const hardware::Device& device, Diagnostics& diagnostics) {
-  if (taken == 0) return 1;
-  const double all = static_cast<double>(device.sm_count.value_or(0));
-  if (taken > 0 && static_cast<double>(taken) < all) return 1 - static_cast<double>(taken) / all;
-  diagnostics.Error(kBadCollectiveSms,
-                    fmt::format("--collective-sms {}: {} has {} multiprocessors", taken, device.name, all));
-  return std::nullopt;
-}
-
 // Whether the system has as many NPUs as the traces; reports where it has not.
 bool HasSizeOf(const hardware::System& system, const trace::TraceGraph& traces, Diagnostics& diagnostics) {
   const size_t npus = traces.program_of_rank.size();
@@ -93,14 +83,11 @@ std::optional<result::SimResult> SimulateCalibrated(const RunOptions& options, c
   auto faults = Take(hardware::ParseLinkFaults(options.network.links, system), diagnostics);
   if (!faults) return std::nullopt;
   const network::CalibratedModel model(device, system, *constants, *std::move(faults));
-  const auto rate = RateBeside(options.network.collective_sms, device, diagnostics);
-  if (!rate) return std::nullopt;
-  auto simulated = Take(network::SimulatePriced(traces, model,
-                                                {.plan = reuse.plan,
-                                                 .record_nodes = reuse.record_nodes,
-                                                 .compute_scale = *std::move(scale),
-                                                 .rate_beside = *rate}),
-                        diagnostics);
+  auto simulated =
+      Take(network::SimulatePriced(
+               traces, model, device, options.network.concurrency,
+               {.plan = reuse.plan, .record_nodes = reuse.record_nodes, .compute_scale = *std::move(scale)}),
+           diagnostics);
   if (!simulated || !options.output.explain) return simulated;
   simulate::ExplainIntervals(traces, *simulated);
   network::ExplainPrices(traces, model, *simulated);
@@ -130,8 +117,10 @@ std::optional<result::SimResult> SimulateStep(const RunOptions& options, const h
                                               const trace::TraceGraph& traces, const hardware::System& system,
                                               Diagnostics& diagnostics, const SimulationReuse& reuse) {
   if (UsesCalibratedNetwork(options)) return SimulateCalibrated(options, device, traces, system, diagnostics, reuse);
-  if (options.network.collective_sms > 0)
-    diagnostics.Warning(kIgnoredSettings, "this network model does not use --collective-sms", {}, "leave it out");
+  if (!options.network.concurrency.IsDefault())
+    diagnostics.Warning(kIgnoredSettings,
+                        "this network model does not use --collective-sms, --collective-memory or --collective-streams",
+                        {}, "--network-model calibrated does");
   const bool record = reuse.record_nodes || !traces.loops.empty();
   auto simulated = SimulateTraces(options, traces, system, diagnostics, record);
   if (simulated && options.network.backend == NetworkBackend::kAnalytical)

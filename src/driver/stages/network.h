@@ -11,6 +11,7 @@
 #include "hardware/device.h"
 #include "hardware/link_faults.h"
 #include "hardware/system.h"
+#include "network/concurrency.h"
 #include "result/sim_result.h"
 #include "simulate/collective/analytical.h"
 #include "trace/trace_graph.h"
@@ -48,18 +49,16 @@ template <>
 inline constexpr std::array<Word<Overlap>, 2> kWords<Overlap> = {
     {{"program", Overlap::kProgram}, {"perfect", Overlap::kPerfect}}};
 
-inline constexpr DiagnosticKind kBadCollectiveSms{
-    "E0987",
-    "--collective-sms is the number of multiprocessors that a collective takes from the kernels beside it (NCCL takes "
-    "one for each channel): at least 0, fewer than the device has, and only for devices that state theirs.",
-    Outcome::kUsage};
+template <>
+inline constexpr std::array<Word<network::CollectiveStreams>, 2> kWords<network::CollectiveStreams> = {
+    {{"one", network::CollectiveStreams::kOne}, {"group", network::CollectiveStreams::kGroup}}};
 
 struct NetworkOptions {
   NetworkBackend backend = NetworkBackend::kAnalytical;
   NetworkModel model = NetworkModel::kAuto;
   std::vector<std::string> stragglers;  // "3=1.2": NPUs that compute more slowly (driver/configuration/stragglers.h)
   hardware::LinkTexts links;            // that are slow or lost
-  int64_t collective_sms = 0;           // multiprocessors that a collective takes from kernels beside it
+  network::Concurrency concurrency;     // what collectives take from kernels and from each other
   Overlap overlap = Overlap::kProgram;
 };
 

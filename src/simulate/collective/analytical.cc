@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <deque>
 #include <functional>
+#include <limits>
 #include <map>
 #include <numeric>
 #include <optional>
@@ -16,6 +18,7 @@
 #include <vector>
 
 #include "simulate/collective/beside.h"
+#include "simulate/collective/shared_links.h"
 #include "simulate/engine/loops.h"
 #include "simulate/simulate.h"
 #include "trace/priority.h"
@@ -74,6 +77,8 @@ struct Event {
   bool operator>(const Event& o) const { return std::tie(time, rank, node) > std::tie(o.time, o.rank, o.node); }
 };
 
+constexpr uint64_t kLongest = std::numeric_limits<int64_t>::max();  // ps, in which times are kept
+
 class AnalyticalSimulation {
  public:
   AnalyticalSimulation(const trace::TraceGraph& trace, const AnalyticalPlan& plan, const CommunicationTime& time_of,
@@ -82,11 +87,14 @@ class AnalyticalSimulation {
         time_of_(time_of),
         held_(options.held),
         compute_scale_(options.compute_scale),
-        rate_beside_(options.rate_beside),
+        units_beside_(options.units_beside),
+        memory_share_(options.memory_share),
+        memory_bandwidth_(options.memory_bandwidth),
         equivalent_(equivalent),
         record_(options.record_nodes || !trace.loops.empty()),
         plans_(plan.programs),
         ranks_(equivalent ? 1 : trace.program_of_rank.size()) {
+    if (options.share_links) shared_.emplace(ranks_.size());
     all_.resize(trace.program_of_rank.size());
     std::iota(all_.begin(), all_.end(), 0u);
   }
@@ -97,6 +105,9 @@ class AnalyticalSimulation {
     while (!events_.empty()) {
       const Event event = events_.top();
       events_.pop();
+      if (event.time > kLongest)
+        return MakeError(kNotPossible, fmt::format("NPU {} would be busy for more than 106 days", event.rank), {},
+                         "look at the units of the network's bandwidth and latency");
       Finish(event);
     }
     if (auto stuck = Stuck()) return *std::move(stuck);
@@ -116,7 +127,17 @@ class AnalyticalSimulation {
     bool busy = false;
     uint32_t node = 0;  // that runs
     uint64_t start = 0, work = 0, end = 0;
+    KernelNeeds needs;
     size_t interval = 0;  // its record
+  };
+  // A transfer that shares links.
+  struct Shared {
+    Key queue;
+    std::vector<std::pair<uint32_t, uint32_t>> here;
+    double memory_share = 0;
+    uint64_t begin = 0, end = 0;
+    size_t first_interval = 0;  // its records, in order of `here`
+    size_t ended = 0;           // members whose end was seen
   };
   struct Rank {
     std::vector<uint32_t> waits;
@@ -126,7 +147,8 @@ class AnalyticalSimulation {
     std::set<uint32_t> early;       // ready before their turn
     Unit host;                      // copies to and from the host's memory, and its own work
     std::vector<Ports> ports;       // by what collectives hold
-    std::vector<std::pair<uint64_t, uint64_t>> beside;  // collectives that have not ended
+    std::vector<Beside> beside;     // collectives that have not ended, in order of begin
+    std::map<uint32_t, uint64_t> in_flight;  // node position -> transfer that shares links
     size_t done = 0;
     uint64_t finish = 0;
     uint64_t busy = 0;
@@ -200,9 +222,10 @@ class AnalyticalSimulation {
     const uint64_t work = DurationOf(rank, node);
     Rank& state = ranks_[rank];
     uint64_t end = now + work;
-    if (rate_beside_ < 1 && !node.is_cpu) {
-      std::erase_if(state.beside, [&](const auto& collective) { return collective.second <= now; });
-      end = EndBeside(now, work, state.beside, rate_beside_);
+    if (Slows() && !node.is_cpu) {
+      std::erase_if(state.beside, [&](const Beside& collective) { return collective.end <= now; });
+      unit.needs = {.units_left = units_beside_, .memory_share = MemoryShareOf(rank, node, work)};
+      end = EndBeside(now, work, state.beside, unit.needs);
     }
     unit.node = position;
     unit.start = now;
@@ -217,14 +240,28 @@ class AnalyticalSimulation {
     events_.push({end, rank, position});
   }
 
-  // A collective that begins while a kernel runs makes it end later.
-  void SlowDown(uint32_t rank, std::pair<uint64_t, uint64_t> collective) {
+  bool Slows() const { return units_beside_ < 1 || memory_share_; }
+
+  // Of a kernel that runs alone.
+  double MemoryShareOf(uint32_t rank, const trace::Node& node, uint64_t work) const {
+    const auto bytes = static_cast<double>(program(rank).DetailsOf(node).tensor_size.value);
+    const double moved = static_cast<double>(work) * 1e-12 * memory_bandwidth_.value;
+    return moved > 0 ? std::min(1.0, bytes / moved) : 0;
+  }
+
+  // A collective that begins while a kernel runs, or whose end moves, makes the kernel end at another time.
+  void SlowDown(uint32_t rank, const Beside& collective) {
     Rank& state = ranks_[rank];
-    state.beside.push_back(collective);
+    const auto known = std::ranges::find(state.beside, collective.transfer, &Beside::transfer);
+    if (known != state.beside.end()) {
+      *known = collective;
+    } else {
+      state.beside.insert(std::ranges::upper_bound(state.beside, collective.begin, {}, &Beside::begin), collective);
+    }
     Unit& unit = state.compute;
-    if (!unit.busy || unit.work == 0 || unit.end <= collective.first) return;
-    const uint64_t end = EndBeside(unit.start, unit.work, state.beside, rate_beside_);
-    if (end <= unit.end) return;
+    if (!unit.busy || unit.work == 0 || unit.end <= collective.begin) return;
+    const uint64_t end = EndBeside(unit.start, unit.work, state.beside, unit.needs);
+    if (end == unit.end) return;
     state.busy += end - unit.end;
     state.computed.back().second = end;
     if (record_) intervals_[unit.interval].end = end;
@@ -258,14 +295,14 @@ class AnalyticalSimulation {
 
   void Arrive(uint32_t rank, uint32_t position, uint64_t now) {
     const trace::Node& node = program(rank).nodes[position];
-    if (equivalent_) return Transfer({.here = {{rank, position}}, .ready = now}, node);
+    if (equivalent_) return Transfer({.here = {{rank, position}}, .ready = now}, rank, node);
     const bool collective = node.kind == NodeKind::kCollective;
     Rendezvous& rendezvous = rendezvous_[KeyOf(rank, node, plan(rank).ordinal[position])];
     rendezvous.here.emplace_back(rank, position);
     rendezvous.ready = std::max(rendezvous.ready, now);
     const size_t expected = collective ? Members(rank, node).size() : 2;
     if (rendezvous.here.size() < expected) return;
-    Transfer(rendezvous, node);
+    Transfer(rendezvous, rank, node);
   }
 
   // Calls `use` with each of the rank's ports that the bits of `held` name.
@@ -276,10 +313,82 @@ class AnalyticalSimulation {
     for (; held != 0; held &= held - 1) use(ports[static_cast<size_t>(std::countr_zero(held))]);
   }
 
-  void Transfer(const Rendezvous& rendezvous, const trace::Node& node) {
+  // A communicator has one stream: transfers of one group, or between two ranks, run one after the other.
+  void Enqueue(const Rendezvous& rendezvous, uint32_t rank, const trace::Node& node) {
+    const Key key = KeyOf(rank, node, 0);
+    auto& queue = queues_[key];
+    queue.push_back(rendezvous);
+    if (queue.size() == 1) BeginShared(key, rendezvous.ready);
+  }
+
+  void BeginShared(const Key& key, uint64_t now) {
+    const Rendezvous& rendezvous = queues_.at(key).front();
+    const auto [last, at] = rendezvous.here.back();
+    const trace::Node& node = program(last).nodes[at];
+    const uint32_t pair[2] = {rendezvous.here.front().first, last};
+    const auto members = node.kind == NodeKind::kCollective ? Members(last, node) : std::span<const uint32_t>(pair);
+    const uint64_t transfer = ++transfers_;
+    shared_transfers_[transfer] = {.queue = key,
+                                   .here = rendezvous.here,
+                                   .memory_share = memory_share_ ? memory_share_(node, members) : 0,
+                                   .begin = now,
+                                   .first_interval = intervals_.size()};
+    std::vector<SharedLinks::Port> ports;
+    for (const auto& [rank, position] : rendezvous.here) {
+      const trace::Node& own = program(rank).nodes[position];
+      ports.push_back({.rank = rank, .sends = own.kind != NodeKind::kReceive, .receives = own.kind != NodeKind::kSend});
+      ranks_[rank].in_flight[position] = transfer;
+      Record(rank, own.id, now, now);
+    }
+    const auto work = static_cast<uint64_t>(std::max<int64_t>(0, time_of_(node, members).value));
+    const uint32_t held = held_ ? held_(node, members) & ~kHoldsCompute : 1;
+    for (const SharedLinks::End& end : shared_->Begin(transfer, std::move(ports), held, work, now)) MoveEnd(end);
+  }
+
+  void MoveEnd(const SharedLinks::End& moved) {
+    Shared& transfer = shared_transfers_.at(moved.transfer);
+    if (transfer.end == moved.at && moved.at > transfer.begin) return;
+    transfer.end = moved.at;
+    for (const auto& [rank, position] : transfer.here) {
+      events_.push({moved.at, rank, position});
+      if (Slows() && moved.at > transfer.begin)
+        SlowDown(rank, {.begin = transfer.begin,
+                        .end = moved.at,
+                        .memory_share = transfer.memory_share,
+                        .transfer = moved.transfer});
+    }
+  }
+
+  // False for an event of an end that has moved.
+  bool FinishShared(const Event& event) {
+    Rank& state = ranks_[event.rank];
+    const auto found = state.in_flight.find(event.node);
+    if (found == state.in_flight.end()) return false;
+    const uint64_t id = found->second;
+    Shared& transfer = shared_transfers_.at(id);
+    if (transfer.end != event.time) return false;
+    state.in_flight.erase(found);
+    if (event.time > transfer.begin) state.communicated.emplace_back(transfer.begin, event.time);
+    const bool first = transfer.ended++ == 0;
+    if (first && record_) {
+      for (size_t i = 0; i < transfer.here.size(); ++i) intervals_[transfer.first_interval + i].end = event.time;
+    }
+    const Key queue = transfer.queue;
+    if (transfer.ended == transfer.here.size()) shared_transfers_.erase(id);
+    if (!first) return true;
+    for (const SharedLinks::End& end : shared_->Finish(id, event.time)) MoveEnd(end);
+    auto& waiting = queues_.at(queue);
+    waiting.pop_front();
+    if (!waiting.empty()) BeginShared(queue, event.time);
+    return true;
+  }
+
+  void Transfer(const Rendezvous& rendezvous, uint32_t arrived, const trace::Node& node) {
+    if (shared_) return Enqueue(rendezvous, arrived, node);
     uint32_t pair[2] = {rendezvous.here.front().first, rendezvous.here.back().first};
     const auto members = node.kind == NodeKind::kCollective ? Members(pair[1], node) : std::span<const uint32_t>(pair);
     const uint32_t held = held_ ? held_(node, members) & ~kHoldsCompute : 1;
+    Beside taken{.memory_share = memory_share_ ? memory_share_(node, members) : 0, .transfer = ++transfers_};
     uint64_t start = rendezvous.ready;
     for (const auto& [rank, position] : rendezvous.here) {
       const NodeKind kind = program(rank).nodes[position].kind;
@@ -289,6 +398,8 @@ class AnalyticalSimulation {
       });
     }
     const auto duration = static_cast<uint64_t>(std::max<int64_t>(0, time_of_(node, members).value));
+    taken.begin = start;
+    taken.end = start + duration;
     for (const auto& [rank, position] : rendezvous.here) {
       Rank& state = ranks_[rank];
       const NodeKind kind = program(rank).nodes[position].kind;
@@ -297,7 +408,7 @@ class AnalyticalSimulation {
         if (kind != NodeKind::kSend) ports.receive_free = start + duration;
       });
       if (duration > 0) state.communicated.emplace_back(start, start + duration);
-      if (duration > 0 && rate_beside_ < 1) SlowDown(rank, {start, start + duration});
+      if (duration > 0 && Slows()) SlowDown(rank, taken);
       Record(rank, program(rank).nodes[position].id, start, start + duration);
       events_.push({start + duration, rank, position});
     }
@@ -307,7 +418,9 @@ class AnalyticalSimulation {
     Rank& state = ranks_[event.rank];
     const trace::Node& node = program(event.rank).nodes[event.node];
     const bool computes = !Communicates(node) && !node.is_cpu;
-    if (computes && event.time < state.compute.end) return;  // it was slowed down since
+    const Unit& unit = state.compute;
+    if (computes && (!unit.busy || unit.node != event.node || unit.end != event.time)) return;  // its end has moved
+    if (shared_ && Communicates(node) && !FinishShared(event)) return;
     const bool held = std::ranges::binary_search(state.holding, event.node);
     if (!Communicates(node) || held) UnitOf(event.rank, node).busy = false;
     ++state.done;
@@ -396,7 +509,9 @@ class AnalyticalSimulation {
   const CommunicationTime& time_of_;
   const CommunicationHold& held_;
   const std::vector<double>& compute_scale_;
-  double rate_beside_;
+  double units_beside_;
+  const CommunicationShare& memory_share_;
+  BytesPerSecond memory_bandwidth_;
   bool equivalent_;
   bool record_;
   uint64_t executed_ = 0;
@@ -404,6 +519,10 @@ class AnalyticalSimulation {
   std::vector<Rank> ranks_;
   std::vector<uint32_t> all_;
   std::map<Key, Rendezvous> rendezvous_;
+  uint64_t transfers_ = 0;
+  std::optional<SharedLinks> shared_;  // where transfers do not queue for links
+  std::map<uint64_t, Shared> shared_transfers_;
+  std::map<Key, std::deque<Rendezvous>> queues_;
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
   std::vector<result::NodeInterval> intervals_;
 };

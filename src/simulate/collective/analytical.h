@@ -2,7 +2,8 @@
 //
 // - A rank computes one node at a time, lowest id first. It has one collective in flight, or one message in each
 //   direction (links are full duplex: a ring shift costs one hop), in the order in which they can start. Collectives
-//   that hold nothing in common (`AnalyticalOptions::held`) run at the same time.
+//   that hold nothing in common (`AnalyticalOptions::held`) run at the same time. With `share_links` those of one group
+//   queue, and others advance at once, at their fair part of what they hold in common.
 // - The k-th collective of a group at each member belong together; it starts when the last member is there.
 // - Ranks of one program are equivalent and are simulated once. What cannot finish is an error that names node and NPU.
 #pragma once
@@ -24,6 +25,9 @@ using CommunicationTime = std::function<Time(const trace::Node& node, std::span<
 inline constexpr uint32_t kHoldsCompute = 1u << 31;
 using CommunicationHold = std::function<uint32_t(const trace::Node& node, std::span<const uint32_t> members)>;
 
+// Of what a device has, what it takes while it is in flight.
+using CommunicationShare = std::function<double(const trace::Node& node, std::span<const uint32_t> members)>;
+
 // Who waits for whom in each program of a trace; holds for every trace of the same nodes, whatever their durations.
 struct AnalyticalPlan {
   struct Program {
@@ -42,7 +46,10 @@ struct AnalyticalOptions {
   bool record_nodes = true;              // SimResult::intervals; always where loops are to be repeated
   CommunicationHold held;                // none: all collectives of a rank queue
   std::vector<double> compute_scale;     // factor on compute durations of each rank; ranks without one: 1
-  double rate_beside = 1;                // of computation beside a collective, that takes multiprocessors from it
+  double units_beside = 1;               // of a device's multiprocessors, that a collective leaves to kernels
+  CommunicationShare memory_share;       // of the memory's bandwidth, that a collective takes from kernels; none: 0
+  BytesPerSecond memory_bandwidth;       // of a device, where `memory_share` counts
+  bool share_links = false;              // collectives of different groups share what they hold, and do not queue
 };
 
 Result<result::SimResult> SimulateAnalytical(const trace::TraceGraph& trace, const CommunicationTime& time_of,

@@ -80,10 +80,73 @@ TEST(AnalyticalSimulation, KernelsBesideACollectiveAreSlowed) {
   Append(program, AllReduce(2), {1});
   Append(program, Compute(3, 3), {1});
   Append(program, Compute(4, 2), {3});
-  const auto answer = SimulateAnalytical(OnTwoRanks(program), kFive, {.rate_beside = 0.5});
+  const auto answer = SimulateAnalytical(OnTwoRanks(program), kFive, {.units_beside = 0.5});
   ASSERT_TRUE(answer.ok());
   EXPECT_EQ(answer->ranks[0].finish, 18u);  // 5 of work from 10 on: 2.5 done beside the collective, the rest after it
   EXPECT_EQ(answer->ranks[0].gpu, 18u);
+}
+
+TEST(AnalyticalSimulation, KernelsShareMemoryWithCollectives) {
+  trace::Program program;
+  Append(program, Compute(1, 10));
+  Append(program, AllReduce(2), {1});
+  Append(program, Compute(3, 4), {1});  // alone it needs all of the bandwidth
+  program.SetDetails(2, {.tensor_size = Bytes(40)});
+  const AnalyticalOptions options{.memory_share = [](const Node&, std::span<const uint32_t>) { return 0.5; },
+                                  .memory_bandwidth = BytesPerSecond{10e12}};
+  const auto answer = SimulateAnalytical(OnTwoRanks(program), kFive, options);
+  ASSERT_TRUE(answer.ok());
+  EXPECT_EQ(answer->ranks[0].finish, 17u);  // 2 of its 4 in the collective's 5, the rest behind it
+  program.SetDetails(2, {.tensor_size = Bytes(20)});
+  EXPECT_EQ(SimulateAnalytical(OnTwoRanks(program), kFive, options)->ranks[0].finish, 15u);  // both fit
+}
+
+// Groups 1 and 2 are both ranks: two communicators.
+trace::TraceGraph InTwoGroups(const trace::Program& program) {
+  trace::TraceGraph trace = OnTwoRanks(program);
+  trace.groups = {{1, {0, 1}}, {2, {0, 1}}};
+  return trace;
+}
+
+TEST(AnalyticalSimulation, CollectivesOfTwoGroupsShareTheirLinks) {
+  trace::Program program;
+  Append(program, AllReduce(1, 1));
+  Append(program, Compute(2, 1));
+  Append(program, AllReduce(3, 2), {2});
+  const auto answer = SimulateAnalytical(InTwoGroups(program), kFive, {.share_links = true});
+  ASSERT_TRUE(answer.ok()) << answer.error().message;
+  // The first has 1 alone and 8 at half the rate; the second 8 so, and 1 alone.
+  std::vector<std::pair<uint64_t, uint64_t>> ends;
+  for (const auto& interval : answer->intervals)
+    if (interval.rank == 0) ends.emplace_back(interval.node, interval.end);
+  EXPECT_THAT(ends, testing::UnorderedElementsAre(std::pair(1u, 9u), std::pair(2u, 1u), std::pair(3u, 10u)));
+  EXPECT_EQ(answer->ranks[1].finish, 10u);
+  EXPECT_EQ(answer->ranks[1].comm, 10u);
+}
+
+TEST(AnalyticalSimulation, CollectivesOfOneGroupQueueAndOfOtherDimensionsDoNot) {
+  trace::Program program;
+  Append(program, AllReduce(1, 1));
+  Append(program, AllReduce(2, 1));
+  Append(program, AllReduce(3, 2));
+  const auto held = [](const Node& node, std::span<const uint32_t>) { return node.group == 1 ? 1u : 2u; };
+  const auto apart = SimulateAnalytical(InTwoGroups(program), kFive, {.held = held, .share_links = true});
+  ASSERT_TRUE(apart.ok());
+  EXPECT_EQ(apart->ranks[0].finish, 10u);  // two of group 1, and the other beside them
+  EXPECT_EQ(apart->ranks[0].comm, 10u);
+  const auto shared = SimulateAnalytical(InTwoGroups(program), kFive, {.share_links = true});
+  EXPECT_EQ(shared->ranks[0].finish, 15u);  // the links are never idle
+}
+
+TEST(AnalyticalSimulation, KernelsFollowACollectiveWhoseEndMoves) {
+  trace::Program program;
+  Append(program, AllReduce(1, 1));
+  Append(program, Compute(2, 6));
+  Append(program, AllReduce(3, 2));
+  const auto answer = SimulateAnalytical(InTwoGroups(program), kFive, {.units_beside = 0.5, .share_links = true});
+  ASSERT_TRUE(answer.ok());
+  EXPECT_EQ(answer->ranks[0].finish, 11u);  // both collectives take 10: 5 of the kernel's 6 beside them
+  EXPECT_EQ(answer->ranks[0].gpu, 11u);
 }
 
 TEST(AnalyticalSimulation, TheHostWorksBesideTheDevice) {

@@ -91,6 +91,9 @@ std::vector<Row> WordRows() {
       {.name = "network_model",
        .word = SetWord<[](RunOptions& o) -> driver::NetworkModel& { return o.network.model; }>,
        .words = WordsWithout<driver::NetworkModel>()},
+      {.name = "collective_streams",
+       .word = SetWord<[](RunOptions& o) -> network::CollectiveStreams& { return o.network.concurrency.streams; }>,
+       .words = WordsWithout<network::CollectiveStreams>()},
       {.name = "overlap",
        .word = SetWord<[](RunOptions& o) -> driver::Overlap& { return o.network.overlap; }>,
        .words = WordsWithout<driver::Overlap>()},
@@ -108,8 +111,12 @@ std::vector<Row> OtherRows() {
       {.name = "fail_link", .list = [](RunOptions& o) -> Texts& { return o.network.links.failed; }},
       {.name = "rank_devices", .list = [](RunOptions& o) -> Texts& { return o.parts.rank_devices; }},
       {.name = "collective_sms",
-       .number = [](RunOptions& o, double v) { o.network.collective_sms = static_cast<int64_t>(v); },
+       .number = [](RunOptions& o, double v) { o.network.concurrency.sms = static_cast<int64_t>(v); },
        .least = 0},
+      {.name = "collective_memory",
+       .number = [](RunOptions& o, double v) { o.network.concurrency.memory_passes = v; },
+       .least = 0,
+       .whole = false},
       {.name = "trip_count",
        .number = [](RunOptions& o, double v) { o.program.assumptions.trip_count = static_cast<int64_t>(v); },
        .least = 0},
@@ -304,7 +311,10 @@ std::string CommandOf(const RunOptions& options) {
   for (const std::string& link : options.network.links.slow) text("--slow-link", link, "");
   for (const std::string& link : options.network.links.failed) text("--fail-link", link, "");
   for (const std::string& devices : options.parts.rank_devices) text("--rank-devices", devices, "");
-  number("--collective-sms", options.network.collective_sms, usual.network.collective_sms);
+  const network::Concurrency& taken = options.network.concurrency;
+  number("--collective-sms", taken.sms, usual.network.concurrency.sms);
+  number("--collective-memory", taken.memory_passes, usual.network.concurrency.memory_passes);
+  word("--collective-streams", taken.streams, usual.network.concurrency.streams);
   number("--trip-count", options.program.assumptions.trip_count, usual.program.assumptions.trip_count);
   number("--moe-imbalance", options.program.assumptions.moe_imbalance, usual.program.assumptions.moe_imbalance);
   for (const std::string& change : options.changes) text("--set", change, "");
