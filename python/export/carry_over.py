@@ -1,4 +1,6 @@
-"""Programs for more devices than one process can pretend: made for fewer replicas of the outermost data axis, then carried over.
+"""Programs for other devices than those that XLA's partitioner numbers: more of them than one process can pretend, or in another order.
+
+More: made for fewer replicas of the outermost data axis, then carried over.
 
 Devices are numbered with the slices (or hosts) outermost, so that the program for D replicas of I devices repeats what a smaller number of replicas
 does: groups within a replica stand once more in each new one, groups over all replicas get the new members, tables by device repeat. Shapes stay, as
@@ -8,10 +10,12 @@ import re
 
 import numpy as np
 
-from maxtext_config import Unsupported
+from maxtext_config import Unsupported, mesh_parts
+from models.mesh_rules import device_order
 from partition import MOST_DEVICES
 
 GROUPS = re.compile(r"replica_groups=(\{\{[\d,{} ]*\}\}|\[[\d,]+\]<=\[[\d,]+\](?:T\([\d,]+\))?)")
+PAIRS = re.compile(r"source_target_pairs=\{(\{[\d,{} ]*\})\}")
 TABLE = re.compile(r"(%?[\w.\-]+)( = [su](?:32|64)\[)(\d+)(\](?:\{0\})? constant\(\{)([^}]*)(\}\))")
 
 
@@ -54,6 +58,40 @@ def more_groups(groups, inner, before, after):
     return grown
 
 
+def braced(groups):
+    return ",".join("{" + ",".join(map(str, group)) + "}" for group in groups)
+
+
+def with_tables(hlo, devices, changed):
+    """Constants that a device looks up by its number."""
+    def table(found):
+        name, head, count, middle, values, tail = found.groups()
+        if int(count) != devices or f"dynamic-slice({name}," not in hlo:
+            return found.group(0)
+        new = changed(values.split(","))
+        return f"{name}{head}{len(new)}{middle}{','.join(new)}{tail}"
+
+    return TABLE.sub(table, hlo)
+
+
+def placed(hlo, order):
+    """HLO text with devices numbered as they lie in the network: slices outermost. The partitioner numbers them by their places on the mesh,
+    as it never sees which device is where; `order`: the device of each place.
+    """
+    order = [int(device) for device in np.asarray(order).flat]
+    if order == sorted(order):
+        return hlo
+
+    def groups(found):
+        return f"replica_groups={{{braced([order[place] for place in group] for group in listed(found.group(1)))}}}"
+
+    def pairs(found):
+        return f"source_target_pairs={{{braced([order[place] for place in pair] for pair in listed('{' + found.group(1) + '}'))}}}"
+
+    text = PAIRS.sub(pairs, GROUPS.sub(groups, hlo))
+    return with_tables(text, len(order), lambda values: [values[place] for place in np.argsort(order)])
+
+
 def carried(hlo, before, after, replicas):
     """HLO text of `before` devices, with `replicas` replicas, for `after` devices."""
     if before == after:
@@ -62,15 +100,15 @@ def carried(hlo, before, after, replicas):
 
     def groups(found):
         grown = more_groups(listed(found.group(1)), inner, replicas, after // inner)
-        return "replica_groups={" + ",".join("{" + ",".join(map(str, group)) + "}" for group in grown) + "}"
+        return f"replica_groups={{{braced(grown)}}}"
 
-    def table(found):
-        name, head, count, middle, values, tail = found.groups()
-        if int(count) != before or f"dynamic-slice({name}," not in hlo:
-            return found.group(0)
-        return f"{name}{head}{after}{middle}{','.join(values.split(',')[:inner] * (after // inner))}{tail}"
-
-    text = TABLE.sub(table, GROUPS.sub(groups, hlo))
+    text = with_tables(GROUPS.sub(groups, hlo), before, lambda values: values[:inner] * (after // inner))
     text = re.sub(rf"(devices=\[(?:\d+,)*){replicas}(\]<=\[){replicas}(?=[,\]])", rf"\g<1>{after // inner}\g<2>{after // inner}", text)
     text = re.sub(rf"(devices=\[){before}((?:,1)*\]<=\[){before}\]", rf"\g<1>{after}\g<2>{after}]", text)
     return re.sub(rf"num_partitions={before}\b", f"num_partitions={after}", text)
+
+
+def on_devices(hlo, keys, devices):
+    """HLO text that was partitioned for `smaller(keys, devices)`, for all of them as they lie in the network."""
+    fewer_keys, fewer = smaller(keys, devices)
+    return placed(carried(hlo, fewer, devices, int(fewer_keys.get("dcn_data_parallelism", 1))), device_order(*mesh_parts(keys, devices)))

@@ -250,7 +250,8 @@ def export_like(request):
     import maxtext_like
 
     wanted = request["devices"]
-    keys, devices = carry_over.smaller(maxtext_config.settings(request["file"], request["parameters"]), wanted)
+    whole = maxtext_config.settings(request["file"], request["parameters"])
+    keys, devices = carry_over.smaller(whole, wanted)
     text = maxtext_like.text_of(keys, devices)
     common = {"program": request["name"], "versions": versions(), "partitions": wanted, "replicas": 1}
     for stage in request["stages"]:
@@ -260,7 +261,7 @@ def export_like(request):
         else:
             with tempfile.TemporaryDirectory(prefix="hespas-", ignore_cleanup_errors=True) as dumps:
                 hlo = dumped_in_child(text, devices, dumps)
-                write(path, partitioned_stablehlo(carry_over.carried(hlo, devices, wanted, int(keys.get("dcn_data_parallelism", 1)))))
+                write(path, partitioned_stablehlo(carry_over.on_devices(hlo, whole, wanted)))
         print(json.dumps({"file": path, "stage": stage, **common, "flags": os.environ["XLA_FLAGS"]}), flush=True)
 
 

@@ -1,4 +1,7 @@
-"""Processes that answer requests line by line, as many as there are cores; none outlives the one that started them."""
+"""Processes that answer requests line by line, as many as there are cores; none outlives the one that started them.
+
+Where they lie on a cluster (`elsewhere`), one that is lost is started again, and asked again.
+"""
 import asyncio
 import json
 import os
@@ -7,13 +10,16 @@ import signal
 from environments import Refused
 
 LONGEST_ANSWER = 1 << 28  # bytes of a line
+RETRIES = 10  # of a request whose process was lost on a cluster, as of a sweep's chunk
 
 
 class Workers:
     """An asynchronous context: `ask` waits for a free process, and cancels behind SIGINT, SIGTERM and SIGHUP."""
 
-    def __init__(self, command, most):
-        self.command, self.count, self.idle, self.all = command, max(1, min(os.cpu_count() or 1, most)), asyncio.Queue(), []
+    def __init__(self, command, most, elsewhere=0):
+        self.command, self.count, self.idle, self.all = command, max(1, min(elsewhere or os.cpu_count() or 1, most)), asyncio.Queue(), []
+        self.retries = RETRIES if elsewhere else 0
+        self.end = signal.SIGTERM if elsewhere else signal.SIGKILL  # which `srun` hands on
 
     async def __aenter__(self):
         this = asyncio.current_task()
@@ -36,7 +42,7 @@ class Workers:
     async def __aexit__(self, *_):
         for worker in self.all:
             if worker.returncode is None:
-                os.killpg(worker.pid, signal.SIGKILL)
+                os.killpg(worker.pid, self.end)
             worker.stdin.close()
         for worker in self.all:
             await worker.stdout.read()  # to its end: a pipe that is open outlives the loop, and says so
@@ -44,10 +50,21 @@ class Workers:
         await asyncio.sleep(0)
 
     async def ask(self, request):
-        worker = await self.idle.get()
-        worker.stdin.write(json.dumps(request).encode() + b"\n")
-        line = await worker.stdout.readline()
-        if not line:
-            raise Refused("the process that runs XLA's partitioner ended", "see the messages above")
-        self.idle.put_nowait(worker)
-        return json.loads(line)
+        for _ in range(1 + self.retries):
+            worker = await self.idle.get()
+            line = await answered(worker, json.dumps(request).encode() + b"\n")
+            if line.endswith(b"\n"):
+                self.idle.put_nowait(worker)
+                return json.loads(line)
+            if self.retries:
+                await self.start()
+        raise Refused("the process that runs XLA's partitioner ended", "see the messages above")
+
+
+async def answered(worker, line):
+    try:
+        worker.stdin.write(line)
+        await worker.stdin.drain()
+        return await worker.stdout.readline()
+    except (BrokenPipeError, ConnectionResetError):
+        return b""

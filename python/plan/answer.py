@@ -3,6 +3,7 @@ import json
 import pathlib
 import sys
 
+import bounds
 import commands
 import costs
 import page
@@ -79,7 +80,7 @@ def of_program(arguments, rows, steps):
 
 
 def as_json(row, search):
-    return {"bound_s": search.bound(row["candidate"])} | {key: value for key, value in row.items() if key != "candidate"} | {
+    return {"bound_s": search.bounds[row["candidate"]], "least_memory_bytes": bounds.memory(search.problem, row["candidate"])} | {key: value for key, value in row.items() if key != "candidate"} | {
         "settings": row["candidate"].settings(), "mesh": commands.mesh(row["candidate"], search.problem.network.node), "xla_flags": list(costs.FLAGS.get(row["candidate"].flags, ()))}
 
 
@@ -95,11 +96,11 @@ def told(arguments, space, search, count, refused, other):
     if arguments.output:
         folder = pathlib.Path(arguments.output)
         commands.write(folder, search.problem, arguments, shown)
-        page.write(folder / "report.html", f"{arguments.model}: {title}", search, shown, steps, other)
+        page.write(folder / "report.html", f"{arguments.model}: {title}", search, shown, steps, other and other[0])
     if arguments.format == "json":
         print(json.dumps({"schema_version": 1, "devices": space.devices, "sequences": space.batch, "objective": arguments.objective,
                           "best": [as_json(row, search) for row in shown], "front": [as_json(row, search) for row in front(best)], "funnel": dict(steps),
-                          "gap": left, "why": as_json(other, search) | {"better": search.faster(other)} if other else None}, indent=2))
+                          "gap": left, "why": as_json(other[0], search) | {"better": search.faster(other[0]), "were": dict(other[1])} if other else None}, indent=2))
         return 0
     print(f"{title}\n")
     print("\n".join(table(shown, best[0])))
@@ -109,7 +110,7 @@ def told(arguments, space, search, count, refused, other):
     if left:
         print(f"\nby its lower bound no configuration that was not visited takes less than {100 * (1 - left):.0f} % of the best")
     if other:
-        print("\n" + "\n".join(why.told(other, best[0], search.problem.capacity)))
-        known, possible = search.faster(other)
+        print("\n" + "\n".join(why.told(other[0], best[0], search.problem.capacity, other[1])))
+        known, possible = search.faster(other[0])
         print(f"  {known} of {count} configurations are known to be better, and by lower bounds at most {possible} more")
     return 0

@@ -136,7 +136,7 @@ def of_mesh(space, facts, sizes):
     own = tuple((axis, sizes[axis]) for axis in AXES if sizes.get(axis, 1) > 1)
     stages = sizes.get("pipeline", 1)
     share = space.batch // math.prod(sizes.get(axis, 1) for axis in ("data", "fsdp", "expert"))
-    batches = [size for size in powers(share) if size <= MOST_MICROBATCH]
+    batches = [size for size in sorted({*powers(share), share}) if size <= MOST_MICROBATCH]
     inner = {axis: size for axis, size in sizes.items() if axis != "pipeline"}
     zeros = (0,) if sizes.get("data", 1) == 1 else (0, 1) if stages > 1 else (0, 1, 2)  # a pipeline would sum after each microbatch
     for outer, microbatch, remat, zero in itertools.product(places(inner, space.node), batches, space.remats, zeros):

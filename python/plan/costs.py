@@ -28,6 +28,7 @@ class Problem:
     network: object
     flops: dict  # by rematerialisation, of one sequence
     passes: dict  # the same: seconds forward and backward on one device, without logits, and of logits
+    kept: dict  # the same: bytes of a layer that the backward pass needs
     model_flops: float  # of one sequence, without recomputation
     peak: float  # FLOP/s of a device
     memory_bandwidth: float
@@ -67,6 +68,7 @@ def request(problem, candidate, part="", data=None, most=ACCUMULATED):
     """The program of a stage, or of the whole step; `data`: size of the data axis, where it is not the candidate's; `most`: microbatches of it."""
     sizes = {axis: candidate.of[axis] for axis in INNER} | ({} if data is None else {"data": data})
     devices = math.prod(sizes.values())
+    between = math.prod(part for axis, part in candidate.outer if sizes[axis] > 1)
     own = problem.keys
     keys = {**own, **mesh_keys(candidate, sizes), "remat_policy": candidate.remat, "scan_layers": True,
             "per_device_batch_size": candidate.microbatch * sizes["data"] * sizes["fsdp"] * sizes["expert"] / devices,
@@ -77,7 +79,18 @@ def request(problem, candidate, part="", data=None, most=ACCUMULATED):
         dense = int(own["first_num_dense_layers"]) if part == "first" else 0
         keys |= {"pipeline_part": part, "base_num_decoder_layers": problem.facts.layers // candidate.stages, "first_num_dense_layers": dense}
     return Request(tuple(sorted((key, value if not isinstance(value, list) else tuple(value)) for key, value in keys.items())), devices,
-                   problem.network.of(devices), FLAGS.get(candidate.flags, ()))
+                   problem.network.of(devices, devices // between) if devices > 1 else "auto", FLAGS.get(candidate.flags, ()))
+
+
+def systems(problem, candidate):
+    """Networks of a stage with and without the data axis; nothing where one of them cannot be said."""
+    parts = {axis: dict(candidate.outer).get(axis, 1) for axis in INNER}
+    devices, found = problem.network.devices // candidate.stages, []
+    for data in (1, candidate.of["data"]):
+        between = math.prod(part for axis, part in parts.items() if axis != "data" or data > 1)
+        own = devices // candidate.of["data"] * data
+        found.append(problem.network.of(own, own // between) if own > 1 else "auto")
+    return found if all(found) else []
 
 
 def requests(problem, candidate):

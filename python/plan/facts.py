@@ -27,6 +27,7 @@ class Facts:
     leaves: tuple
     state_bytes: int  # of one element: weight, both moments, and the fp32 copy where there is one
     layers: int
+    dense: int  # the first of them, where these differ from the others
     cycle: int  # layers of a cycle of kinds
     sequence: int
     width: int
@@ -67,6 +68,10 @@ class Facts:
             total += elements * (weight + (self.state_bytes - weight) / data)
         return total
 
+    def alike(self, stages):
+        """Layers of the last stage that are no dense ones in front of experts."""
+        return self.layers / stages - (self.dense if stages == 1 else 0)
+
     def indivisible(self, sizes):
         """A dimension of the model that its axes do not divide, in words; None: there is none."""
         for leaf in self.leaves:
@@ -90,5 +95,5 @@ def facts(keys):
     layers = sum(count * len(cycle) for count, cycle in config.groups)
     moments = 3 * ITEM["float32"] if config.main_weights else ITEM[config.weight_dtype] + ITEM[config.mu_dtype]
     keys_values = config.heads * (config.latent.nope + config.latent.rope + config.value_head) if config.latent else 2 * config.kv_heads * config.head
-    return Facts(keys, tuple(leaves_of(shapes(config))), ITEM[config.weight_dtype] + moments, layers, max(len(cycle) for _, cycle in config.groups), config.sequence, config.width,
+    return Facts(keys, tuple(leaves_of(shapes(config))), ITEM[config.weight_dtype] + moments, layers, int(keys["first_num_dense_layers"]) if config.experts > 1 else 0, max(len(cycle) for _, cycle in config.groups), config.sequence, config.width,
                  keys_values, config.experts_per_token if config.experts > 1 else 1)

@@ -1,7 +1,9 @@
-"""Lower bounds of candidates from programs: their last layers and the loss, with no axis over which weights or gradients are divided or summed.
+"""Lower bounds of candidates from programs: a few of their last layers and the loss, forward and backward pass of a microbatch.
 
-Such an axis adds exchanges and takes no computation away, so that the last stage takes at least the forward and backward passes of that program for
-each microbatch, with as many layers as it has. Weights are in bf16 there, as casts are divided, too. Many candidates have the same layers.
+A stage takes at least that for each microbatch, with as many layers as it has. There are two programs of a kind of layers. The first has no axis
+over which weights are divided, lies within a node, and has weights in bf16: such an axis adds exchanges and takes no computation away, but
+casts are divided, too. The second is laid out as the candidates are; the data axis alone, whose sums may be once a step, is left out.
+Many candidates have the same layers: those of all stages, schedules and numbers of microbatches.
 """
 import dataclasses
 
@@ -9,20 +11,25 @@ import bounds
 import costs
 
 CYCLES = 2  # of layers in the program
+LEVELS = COARSE, FINE = 0, 1
+AXES = ("fsdp", "context", "tensor", "expert")
 
 
-def kind(candidate):
-    """What decides a layer's time beside the axes that are left out."""
-    return candidate.of["tensor"], candidate.of["context"], candidate.of["expert"], candidate.microbatch, candidate.remat
+def kind(candidate, level):
+    """What decides a layer's time in the program."""
+    own = candidate.of["tensor"], candidate.of["context"], candidate.of["expert"], candidate.microbatch, candidate.remat
+    return own if level == COARSE else (*own, candidate.of["fsdp"], tuple((axis, size) for axis, size in candidate.outer if axis in AXES))
 
 
-def request(problem, candidate):
-    """None: the network cannot be divided so."""
-    sizes = tuple((axis, candidate.of[axis]) for axis in ("context", "tensor", "expert") if candidate.of[axis] > 1)
-    alone = dataclasses.replace(candidate, sizes=sizes, outer=(), zero=0, schedule="", chunks=1, flags="")
-    found = costs.request(problem, alone, "last")
-    own = {"base_num_decoder_layers": CYCLES * problem.facts.cycle, "weight_dtype": "bfloat16"}
-    system = found.system if found.devices > 1 else "auto"
+def request(problem, candidate, level, part="last"):
+    """None: it does not lie within a node, or the network cannot be divided so."""
+    axes = AXES if level == FINE else AXES[1:]
+    sizes = tuple((axis, candidate.of[axis]) for axis in axes if candidate.of[axis] > 1)
+    outer = tuple((axis, size) for axis, size in candidate.outer if axis in AXES) if level == FINE else ()
+    alone = dataclasses.replace(candidate, sizes=sizes, outer=outer, zero=0, schedule="", chunks=1, flags="")
+    found = costs.request(problem, alone, part)
+    own = {"base_num_decoder_layers": CYCLES * problem.facts.cycle} | ({"weight_dtype": "bfloat16"} if level == COARSE else {})
+    system = None if level == COARSE and found.devices > problem.network.node else found.system
     return dataclasses.replace(found, system=system, keys=tuple(sorted({**dict(found.keys), **own}.items()))) if system else None
 
 
@@ -30,6 +37,10 @@ def time(problem, candidate, figures):
     """While the last stage has its microbatches, all other stages fill and drain with their layers; pairs of passes may hide what they exchange."""
     if candidate.schedule == "dualpipe":
         return 0.0
-    layers = figures["layers_s"] * problem.facts.layers / (CYCLES * problem.facts.cycle * candidate.stages)
+    cycles = CYCLES * problem.facts.cycle
+    forward, both = (figures[name] * problem.facts.alike(candidate.stages) / cycles for name in ("layers_forward_s", "layers_s"))
     rest = figures["forward_s"] + figures["backward_s"] - figures["layers_s"]
-    return candidate.microbatches * (layers + rest) + bounds.ramps(candidate) * layers
+    if candidate.stages == 1:
+        rest = max(0.0, rest - figures["exposed_communication_s"])  # the whole step may hide it behind other things
+    waits, drains = bounds.ramps(problem.facts, candidate)
+    return candidate.microbatches * (both + rest) + waits * forward + drains * (both - forward)

@@ -27,12 +27,12 @@ TAKEN = ("step_time_s", "step_time_sigma_s", "compute_time_s", "exposed_communic
 
 def make(keys, devices, output, dumps):
     """Writes what each device runs; the process has to end then."""
-    keys, fewer = carry_over.smaller(keys, devices)
+    fewer_keys, fewer = carry_over.smaller(keys, devices)
     lower.prepare_environment(fewer)
-    text = maxtext_like.text_of(keys, fewer)
+    text = maxtext_like.text_of(fewer_keys, fewer)
     if fewer > 1:
         hlo = early_hlo(compiler(text, fewer), dumps)
-        text = lower.partitioned_stablehlo(carry_over.carried(hlo, fewer, devices, int(keys.get("dcn_data_parallelism", 1))))
+        text = lower.partitioned_stablehlo(carry_over.on_devices(hlo, keys, devices))
     part = pathlib.Path(dumps) / "program.gz"
     lower.write(part, text)
     os.replace(part, output)
@@ -47,11 +47,13 @@ def phases(blocks):
     """Times of the forward pass, the backward pass and the rest, which add up to the step; of the loops over microbatches and layers, and of logits."""
     names = [phase_of(name) for name in blocks["names"]]
     before, after = zip(*(name.partition("jvp")[::2] for name in blocks["names"]))
-    sums = {"forward_s": 0, "backward_s": 0, "update_s": blocks["idle_ps"], "accumulation_s": 0, "layers_s": 0, "logits_s": 0}
+    sums = {"forward_s": 0, "backward_s": 0, "update_s": blocks["idle_ps"], "accumulation_s": 0, "layers_s": 0, "layers_forward_s": 0, "logits_s": 0}
     for name, time in zip(blocks["name"], blocks["time_ps"]):
         sums[names[name]] += time
-        for loop, place in (("accumulation_s", before), ("layers_s", after)):
-            sums[loop] += time if "/while/body" in place[name] else 0
+        sums["accumulation_s"] += time if "/while/body" in before[name] else 0
+        in_layers = "/while" in after[name]  # some bodies of programs that were not partitioned have but the loop's own name
+        sums["layers_s"] += time if in_layers else 0
+        sums["layers_forward_s"] += time if in_layers and names[name] == "forward_s" else 0
         sums["logits_s"] += time if "logits" in blocks["names"][name] else 0
     return {name: time * 1e-12 for name, time in sums.items()}
 

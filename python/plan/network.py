@@ -1,6 +1,7 @@
 """The network of a plan: its levels, and the system of a stage, which has a part of the devices."""
 import dataclasses
 import json
+import math
 import os
 import re
 import subprocess
@@ -51,6 +52,15 @@ class Network:
         return sum(level.bandwidth * (2 if self.torus else 1) for level in self.levels)
 
     @property
+    def outside(self):
+        """The part of it that does not stay in the innermost domain."""
+        inside, rates = 1, []
+        for level in self.levels:
+            rates += [level.bandwidth] if inside >= self.node else []
+            inside *= level.devices
+        return sum(rates) or self.all_links
+
+    @property
     def torus(self):
         return len(self.levels) > 1 and self.levels[0].bandwidth == self.levels[1].bandwidth
 
@@ -63,25 +73,37 @@ class Network:
                 return level
         return self.levels[-1]
 
-    def of(self, devices):
-        """--system for that many of the devices; None where it cannot be said."""
-        if devices == self.devices or self.name == "auto":
+    def of(self, devices, inside=None):
+        """--system for that many of the devices, `inside` of them in each innermost domain (default: as many as can be); None where it cannot be said."""
+        inside = min(inside or self.node, self.node, devices)
+        if devices == self.devices and inside == self.node:
             return self.name
+        if self.name == "auto":
+            return self.name if inside == min(self.node, devices) else None
         found = COUNTS.match(self.name)
-        if not found:
+        if not found or devices % inside:
             return None
-        counts, wanted = [int(count) for count in found.group(2).split("x")], []
-        for count in counts:
-            wanted.append(min(count, devices))
-            if devices % wanted[-1]:
+        counts, wanted, left = [int(count) for count in found.group(2).split("x")], [], inside
+        for at, count in enumerate(counts):
+            left = devices // inside if at and math.prod(counts[:at]) == self.node else left
+            wanted.append(min(count, left))
+            if left % wanted[-1]:
                 return None
-            devices //= wanted[-1]
-        return f"{found.group(1)} {'x'.join(map(str, wanted))}{found.group(3)}" if devices == 1 and "slices=" not in self.name else None
+            left //= wanted[-1]
+        return f"{found.group(1)} {'x'.join(map(str, wanted))}{found.group(3)}" if math.prod(wanted) == devices and "slices=" not in self.name else None
 
 
 def network_of(name, device, devices):
     figures = figures_of("systems", device, "--devices", devices) if name == "auto" else figures_of("systems", name)
     if int(figures["npus"]) != devices:
         raise Refused(f"`{name}` has {figures['npus']} devices, not {devices}", "give a system of as many devices, or other --devices", 2)
+    levels = levels_of(figures)
+    if name == "auto" and figures["topology"] == "Switch, Switch" and not os.path.exists(device):
+        line = f"{device} {'x'.join(str(level.devices) for level in levels)}"  # which can be divided
+        name = line if levels_of(figures_of("systems", line)) == levels else name
+    return Network(name, devices, levels)
+
+
+def levels_of(figures):
     values = [[float(each) for each in str(figures[key]).split(",")] for key in ("npus_count", "bandwidth (GB/s)", "latency (ns)")]
-    return Network(name, devices, tuple(Level(int(count), 1e9 * rate, 1e-9 * late) for count, rate, late in zip(*values)))
+    return tuple(Level(int(count), 1e9 * rate, 1e-9 * late) for count, rate, late in zip(*values))

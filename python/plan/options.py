@@ -4,6 +4,7 @@ import os
 import pathlib
 import re
 
+import clusters
 import targets
 from environments import Refused
 from export import data_folder, value_of
@@ -46,12 +47,16 @@ def options(words):
     parser.add_argument("--why", metavar="AXIS=SIZE,...", help="also the best with these settings, and what makes the difference")
     parser.add_argument("--format", choices=("table", "json"), default="table")
     parser.add_argument("--output", help="folder that keeps programs, commands and report.html; what is there is not made again")
+    parser.add_argument("--on", metavar="ENGINE", help="where programs are made and estimated: ray, ray=ADDRESS or slurm (default: here)")
+    parser.add_argument("--workers", type=int, default=8, help="processes on the cluster")
+    parser.add_argument("--slurm-option", action="append", default=[], metavar="OPTION", help="for srun, such as --partition=long; repeatable")
     parser.add_argument("-q", "--quiet", action="store_true", help="no progress on stderr")
     arguments = parser.parse_args(own)
     arguments.run_options, arguments.capacity = run_options, memory_limit(arguments.limit)
     amount(arguments.global_batch)
     if arguments.devices < 2 or arguments.top < 1 or arguments.evaluations < 1 or not 0 <= arguments.price < float("inf"):
         raise Refused("--devices is at least 2, --top and --evaluations at least 1, --price no less than 0", status=2)
+    clusters.check(arguments)
     return arguments
 
 

@@ -11,6 +11,7 @@ import sys
 
 import answer
 import candidates
+import clusters
 from environments import Refused, program_text
 from remesh import AXIS, MESH
 from shard import unequal_work
@@ -68,7 +69,7 @@ def row_of(sizes, result, arguments):
 async def estimated(arguments, program, folder, meshes):
     command = [sys.executable, HERE.parent / "export" / "remesh.py", program, folder, os.environ["HESPAS_COMMAND"], "--device", arguments.device, "--system",
                arguments.system, *arguments.run_options, "--format", "json", "-q"]
-    async with Workers(command, len(meshes)) as workers:
+    async with Workers(clusters.command(arguments, command), len(meshes), arguments.workers if arguments.on else 0) as workers:
         asked = ({"sizes": sizes, "output": str(arguments.programs / ("-".join(f"{a}{n}" for a, n in sizes.items()) + ".mlir.gz"))} for sizes in meshes)
         return await asyncio.gather(*(workers.ask(each) for each in asked))
 

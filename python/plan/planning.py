@@ -6,7 +6,9 @@ import sys
 
 import answer
 import candidates
+import clusters
 import costs
+import floors
 import network
 import options
 import why
@@ -35,7 +37,15 @@ async def one_device(arguments, keys, remats, workers):
     return {remat: each["figures"] for remat, each in zip(remats, found)}
 
 
-def problem_of(arguments, keys, model, net, singles):
+async def kept_by_layers(arguments, keys, model, remats, workers):
+    """By rematerialisation: bytes that the backward pass needs of a layer and sequence."""
+    bare = costs.Problem(keys, model, network.Network("auto", 1, ()), {}, {}, {}, 0.0, 1.0, 1.0, 1.0, 0.0)
+    requests = (floors.request(bare, candidates.Candidate((), (), 1, 1, remat), floors.COARSE, "kept") for remat in remats)
+    found = await asyncio.gather(*(workers.ask(each.asked(arguments.programs, arguments.device, arguments.run_options)) for each in requests))
+    return {remat: each["figures"]["output_bytes"] / (floors.CYCLES * model.cycle) if "figures" in each else 0.0 for remat, each in zip(remats, found)}
+
+
+def problem_of(arguments, keys, model, net, singles, layers):
     one = next(iter(singles.values()))
     peak = one["flops"] / (one["flops_utilisation"] * one["step_time_s"])
     capacity = arguments.capacity or one["memory_capacity_bytes"]
@@ -47,7 +57,7 @@ def problem_of(arguments, keys, model, net, singles):
     rate = 1e9 * float(network.figures_of("devices", arguments.device)["memory_bandwidth"])
     return costs.Problem(keys, model, net, {remat: each["flops"] for remat, each in singles.items()},
                          {remat: (each["forward_s"] + each["backward_s"] - each["logits_s"], each["logits_s"]) for remat, each in singles.items()},
-                         one["model_flops_utilisation"] * one["step_time_s"] * peak, peak, rate, capacity, price)
+                         layers, one["model_flops_utilisation"] * one["step_time_s"] * peak, peak, rate, capacity, price)
 
 
 def progress(arguments):
@@ -55,7 +65,7 @@ def progress(arguments):
         if not arguments.quiet:
             best = search.best
             now = f"{best[0]['step_time_s']:.4g} s: {best[0]['name']}" if best else "none fits yet"
-            sys.stderr.write(f"{search.funnel['estimated']} estimated, {len(search.waiting)} left; best {now}\n")
+            sys.stderr.write(f"{len(search.rows)} estimated, {len(search.waiting)} left; best {now}\n")
     return told
 
 
@@ -69,18 +79,18 @@ async def planned(arguments, scratch):
     space = candidates.Space(arguments.devices, net.node, batch, axes, remats, options.schedules_of(arguments.schedule))
     found, refused = candidates.candidates(space, model)
     if not found:
+        parts = filter(None, (model.indivisible(sizes) for sizes in candidates.factorisations(space.devices, space.axes)))
         raise Refused("no mesh divides the model: " + ", ".join(f"{reason} ({count})" for reason, count in refused.most_common()),
-                      "change --devices, --axes or --global-batch", 5)
-    if arguments.why:
-        why.asked(arguments.why, found)  # before the search, not after it
+                      "change --devices, --axes or --global-batch" + "".join(f"; {part} is not whole" for part in list(parts)[:1]), 5)
+    alike = why.asked(arguments.why, found, space, model) if arguments.why else []  # before the search, not after it
     command = [sys.executable, HERE / "make_programs.py", scratch, os.environ["HESPAS_COMMAND"]]
-    async with Workers(command, len(found)) as workers:
+    async with Workers(clusters.command(arguments, command), len(found), arguments.workers if arguments.on else 0) as workers:
         singles = await one_device(arguments, keys, remats, workers)
-        problem = problem_of(arguments, keys, model, net, singles)
-        kept = {remat: max(0, each["peak_memory_bytes"] - each["argument_bytes"]) for remat, each in singles.items()}
-        search = Search(problem, found, arguments, kept)
+        layers = await kept_by_layers(arguments, keys, model, remats, workers)
+        problem = problem_of(arguments, keys, model, net, singles, layers)
+        search = Search(problem, found, arguments)
         await search.run(workers, progress(arguments))
         if not options.is_tpu(arguments.device):
             await search.polish(workers)
-        other = await why.compared(arguments.why, found, search, workers) if arguments.why and search.best else None
+        other = await why.compared(alike, search, workers) if alike and search.best else None
     return answer.told(arguments, space, search, len(found), refused, other)

@@ -89,3 +89,12 @@ def bubble(schedule, forward, backward, weights=0.0):
         return (schedule.stages // 2 - 1) * (forward + 2 * backward - 3 * weights)
     wait = (schedule.stages - 1) / schedule.chunks
     return wait * (forward + backward - (2 * weights if schedule.moves_weights else 0.0))
+
+
+def in_flight(schedule):
+    """Microbatches of which the first device holds activations when it holds most (sources: above)."""
+    count, stages, chunks = schedule.microbatches, schedule.stages, schedule.chunks
+    ahead = {"gpipe": count, "dualpipe": stages + 1}
+    if schedule.name == "interleaved":
+        return min(count * chunks, 2 * (stages - 1) + (chunks - 1) * stages + 1) / chunks
+    return ahead.get(schedule.name, min(count, stages))

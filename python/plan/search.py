@@ -1,6 +1,7 @@
 """Branch and bound over candidates: the likely ones first, those that no estimate could bring among the best left out, each count told.
 
-The order and the answer depend on the problem alone, not on how fast the workers are: candidates are estimated in waves of fixed size.
+A candidate's bound comes from the model's facts first, then from a coarse and from a fine program (floors.py), of which many have the same. What is
+likely is judged by the closest of these, so that nothing is estimated before its fine program is known. The order and the answer depend on the problem alone, not on how fast the workers are: candidates are estimated in waves of fixed size.
 """
 import asyncio
 import collections
@@ -12,53 +13,68 @@ import floors
 
 SAME = 0.999  # flags that save less are left out
 WAVE = 6  # groups of candidates that are estimated together
-FLOORS = 2  # most lower bounds from programs, as a multiple of the estimates; each takes a fifth of one's time
+OPTIMISM = {None: 0.8, floors.COARSE: 0.95, floors.FINE: 1.0}  # of a guess, by the closest program that it rests on
+FLOORS = 4  # most programs for lower bounds, as a multiple of the estimates; each takes a fifth of one's time
+NOT_VISITED, SLOWER = "not visited", "cannot be among the best by its lower bound"
 OBJECTIVES = {"tokens_per_s": "step_time_s", "cost": "cost", "energy": "energy_j"}
 
 
 class Search:
-    def __init__(self, problem, found, options, kept):
-        self.problem, self.options, self.kept = problem, options, kept
-        self.funnel = collections.Counter()
-        self.answers, self.rows, self.failed, self.seen = {}, [], [], set()
-        self.ratios, self.floors = {}, {}
-        self.waiting = []
-        for candidate in found:
-            if bounds.state(problem, candidate) > problem.capacity:
-                self.funnel["weights and optimiser state do not fit"] += 1
-            elif candidate.stages > 1 and problem.network.of(problem.network.devices // candidate.stages) is None:
-                self.funnel["the network cannot be divided by stages"] += 1
-            else:
-                self.waiting.append(candidate)
-        self.guesses = {candidate: self.guess(candidate) for candidate in self.waiting}
+    def __init__(self, problem, found, options):
+        self.problem, self.options = problem, options
+        self.answers, self.rows, self.failed, self.floors = {}, [], [], {}
+        self.reasons = {candidate: self.hindrance(candidate) or NOT_VISITED for candidate in found}  # what became of each
+        self.waiting = [candidate for candidate, reason in self.reasons.items() if reason == NOT_VISITED]
+        self.bounds, self.orders, self.alike = {}, {}, collections.defaultdict(list)
+        for candidate in self.waiting:
+            self.enter(candidate)
 
-    def guess(self, candidate):
-        """Whether it will hardly fit, and its likely time."""
-        over = bounds.expected_memory(self.problem, candidate, self.kept) > self.problem.capacity
-        return over, bounds.expected(self.problem, candidate)
+    def hindrance(self, candidate):
+        """Why it cannot run whatever it takes; None: nothing is known against it."""
+        if bounds.state(self.problem, candidate) > self.problem.capacity:
+            return "weights and optimiser state do not fit"
+        if bounds.memory(self.problem, candidate) > self.problem.capacity:
+            return "what the backward pass needs does not fit"
+        return "the network cannot be divided by stages" if candidate.stages > 1 and not costs.systems(self.problem, candidate) else None
+
+    @property
+    def funnel(self):
+        """How many candidates left for which reason, and how many were estimated."""
+        return collections.Counter(self.reasons.values())
+
+    def enter(self, candidate):
+        for level in floors.LEVELS if not candidate.flags else ():  # which may hide what the programs wait for
+            self.alike[level, floors.kind(candidate, level)].append(candidate)
+        over = bounds.expected_memory(self.problem, candidate) > self.problem.capacity
+        self.bounds[candidate] = bounds.time(self.problem, candidate)
+        self.orders[candidate] = over, max(self.bounds[candidate], OPTIMISM[None] * bounds.expected(self.problem, candidate)), str(candidate)
+
+    def learn(self, key, figures):
+        """What a program says of all candidates of its kind."""
+        self.floors[key] = figures
+        level = key[0]
+        for candidate in self.alike[key] if figures else ():
+            time = floors.time(self.problem, candidate, figures)
+            self.bounds[candidate] = max(self.bounds[candidate], time)
+            guess = time + bounds.beside(self.problem, candidate, level == floors.FINE)
+            over, _, name = self.orders[candidate]
+            self.orders[candidate] = over, max(self.bounds[candidate], OPTIMISM[level] * guess), name
 
     def kind(self, candidate):
-        """Candidates that compute alike: what one of them took tells of the others."""
+        """Candidates that compute alike."""
         return (candidate.of["context"], candidate.of["tensor"], candidate.of["expert"], candidate.stages, candidate.remat, candidate.microbatch)
 
-    def order(self, candidate):
-        over, time = self.guesses[candidate]
-        kind = self.kind(candidate)
-        ratio = next((self.ratios[key] for key in (kind, kind[:3], kind[:1]) if key in self.ratios), 1.0)
-        return over, max(time * ratio, self.bound(candidate))
-
-    def wave(self):
+    def wave(self, candidates, most):
         """The likeliest of different kinds, each with all its schedules, as these share programs."""
         groups, kinds = {}, set()
-        for candidate in sorted(self.waiting, key=self.order):
+        for candidate in sorted(candidates, key=self.orders.__getitem__):
             group = candidate.sizes, candidate.outer, candidate.microbatch, candidate.remat, candidate.zero
             if group in groups:
                 groups[group].append(candidate)
             elif len(groups) < WAVE and self.kind(candidate) not in kinds:
                 kinds.add(self.kind(candidate))
                 groups[group] = [candidate]
-        found = [candidate for group in groups.values() for candidate in group]
-        return found[:self.options.evaluations - self.funnel["estimated"]]
+        return [candidate for group in groups.values() for candidate in group][:most]
 
     @property
     def objective(self):
@@ -69,14 +85,9 @@ class Search:
         fitting = [row for row in self.rows if row["fits"]]
         return sorted(fitting, key=lambda row: (row[self.objective], row["name"]))
 
-    def bound(self, candidate):
-        own = bounds.time(self.problem, candidate)
-        figures = self.floors.get(floors.kind(candidate)) if not candidate.flags else None
-        return max(own, floors.time(self.problem, candidate, figures)) if figures else own
-
     def least(self, candidate):
         """The objective that the candidate cannot be below."""
-        time = self.bound(candidate)
+        time = self.bounds[candidate]
         if self.options.objective == "cost":
             return time * self.problem.network.devices * self.problem.price / 3600
         return time if self.options.objective == "tokens_per_s" else 0.0
@@ -84,7 +95,7 @@ class Search:
     def faster(self, row):
         """How many configurations are better than a row, and how many more their lower bounds let be so."""
         known = sum(other[self.objective] < row[self.objective] for other in self.best)
-        return known, sum(self.least(candidate) < row[self.objective] for candidate in self.waiting if candidate not in self.seen)
+        return known, sum(self.least(candidate) < row[self.objective] for candidate, reason in self.reasons.items() if reason in (NOT_VISITED, SLOWER))
 
     def prune(self):
         """Drops what cannot come among the best, and larger microbatches of what did not fit."""
@@ -95,54 +106,64 @@ class Search:
             if not row["fits"]:
                 alike = without_microbatch(row["candidate"])
                 too_large[alike] = min(too_large.get(alike, 1 << 62), row["candidate"].microbatch)
-        left = []
         for candidate in self.waiting:
-            if candidate in self.seen:
+            if self.reasons[candidate] != NOT_VISITED:
                 continue
             if self.least(candidate) > limit:
-                self.funnel["cannot be among the best by its lower bound"] += 1
+                self.reasons[candidate] = SLOWER
             elif candidate.microbatch > too_large.get(without_microbatch(candidate), 1 << 62):
-                self.funnel["a smaller microbatch does not fit already"] += 1
-            else:
-                left.append(candidate)
-        self.waiting = left
+                self.reasons[candidate] = "a smaller microbatch does not fit already"
+        self.waiting = [candidate for candidate in self.waiting if self.reasons[candidate] == NOT_VISITED]
+
+    async def look(self, workers, candidates, most):
+        """Estimates the likeliest of some candidates, with a fine program of each before."""
+        wave = self.wave(candidates, most)
+        while await self.floor(workers, wave):
+            wave = self.wave(candidates, most)
+        await self.estimate(workers, wave)
 
     async def run(self, workers, told):
-        while self.waiting and self.funnel["estimated"] < self.options.evaluations:
-            await self.estimate(workers, self.wave())
-            await self.floor(workers)
+        while self.waiting and len(self.rows) + len(self.failed) < self.options.evaluations:
+            await self.look(workers, self.waiting, self.options.evaluations - len(self.rows) - len(self.failed))
             self.prune()
             told(self)
-        while len(self.floors) < FLOORS * self.options.evaluations and await self.floor(workers):
+        while len(self.floors) < FLOORS * self.options.evaluations and await self.floor(workers, sorted(self.waiting, key=self.promise)):
             self.prune()
             told(self)
-        self.funnel["not visited"] = len(self.waiting)
 
-    async def floor(self, workers):
-        """Lower bounds from programs for those layers that most of the waiting candidates have."""
-        alike = {}
-        for candidate in self.waiting:
-            if candidate not in self.seen:
-                alike.setdefault(floors.kind(candidate), []).append(candidate)
-        new = sorted((kind for kind in alike if kind not in self.floors), key=lambda kind: (-len(alike[kind]), kind))[:2 * WAVE]
-        wanted = {kind: floors.request(self.problem, alike[kind][0]) for kind in new}
-        asked = {kind: request for kind, request in wanted.items() if request}
-        self.floors |= dict.fromkeys(new)
-        for kind, answer in zip(asked, await asyncio.gather(*(workers.ask(self.asked(request)) for request in asked.values()))):
-            self.floors[kind] = answer.get("figures")
+    def promise(self, candidate):
+        """Where a closer bound would say most."""
+        return self.least(candidate), str(candidate)
+
+    async def floor(self, workers, candidates):
+        """Programs for closer bounds of the first of some candidates that lack one; whether there were any."""
+        new = {}
+        for candidate in candidates:
+            level = floors.FINE if (floors.COARSE, floors.kind(candidate, floors.COARSE)) in self.floors else floors.COARSE
+            key = level, floors.kind(candidate, level)
+            if key not in self.floors and len(new) < WAVE:
+                new.setdefault(key, candidate)
+        wanted = {key: floors.request(self.problem, candidate, key[0]) for key, candidate in new.items()}
+        asked = {key: request for key, request in wanted.items() if request}
+        self.floors |= dict.fromkeys(new)  # also of those that have none
+        for key, answer in zip(asked, await asyncio.gather(*(workers.ask(self.asked(request)) for request in asked.values()))):
+            self.learn(key, answer.get("figures"))
         return bool(new)
 
-    async def visit(self, workers, alike, most):
-        """Estimates the likeliest of some candidates, the answer to a question beside the search."""
-        alike = sorted((candidate for candidate in alike if candidate in self.guesses and candidate not in self.seen), key=self.order)
-        for at in range(0, min(most, len(alike)), WAVE):
-            await self.estimate(workers, alike[at:min(most, at + WAVE)])
+    async def visit(self, workers, alike):
+        """Estimates the likeliest of some candidates, the answer to a question beside the search: also of those that were left out."""
+        for candidate in alike:
+            if candidate not in self.orders:
+                self.enter(candidate)
+        able = [candidate for candidate in alike if self.reasons[candidate] in (NOT_VISITED, SLOWER)]
+        await self.look(workers, able or alike, WAVE)
 
     async def polish(self, workers):
         """The best again with XLA's flags, for which no program has to be made."""
         best = [row["candidate"] for row in self.best[:self.options.top] if not row["candidate"].flags]
         again = [dataclasses.replace(candidate, flags=flags) for candidate in best for flags in costs.FLAGS]
-        self.guesses |= {candidate: self.guess(candidate) for candidate in again}
+        for candidate in again:
+            self.enter(candidate)
         await self.estimate(workers, again)
         plain = {row["candidate"]: row[self.objective] for row in self.rows}
         self.rows = [row for row in self.rows if not row["candidate"].flags or
@@ -160,22 +181,20 @@ class Search:
         return request.asked(self.options.programs, self.options.device, self.options.run_options)
 
     def take(self, candidate, answers):
-        self.funnel["estimated"] += 1
-        self.seen.add(candidate)
         error = next((answer["error"] for answer in answers.values() if "error" in answer), None)
         if error:
             self.failed.append((candidate, error))
-            self.funnel["failed"] += 1
+            self.note(candidate, "failed")
             return
         row = costs.figures(self.problem, candidate, {part: answer["figures"] for part, answer in answers.items()})
         self.rows.append({"name": str(candidate), "candidate": candidate, "microbatches": candidate.microbatches,
                           "state_bytes": bounds.state(self.problem, candidate), **row})
-        if not row["fits"]:
-            self.funnel["estimated, but does not fit"] += 1
-        kind = self.kind(candidate)
-        ratio = row["step_time_s"] / self.guesses[candidate][1]
-        for key in (kind, kind[:3], kind[:1]):
-            self.ratios[key] = min(self.ratios.get(key, float("inf")), ratio)
+        self.note(candidate, "estimated" if row["fits"] else "estimated, but does not fit")
+
+    def note(self, candidate, reason):
+        """Not of a candidate with other flags, which is another look at one that counts already."""
+        if not candidate.flags:
+            self.reasons[candidate] = reason
 
 
 def without_microbatch(candidate):

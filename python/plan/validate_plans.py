@@ -60,7 +60,7 @@ async def estimated(workers, row, folder):
     from facts import facts
 
     keys = {**keys_of(row), **megatron.KEYS}
-    problem = costs.Problem(keys, facts(keys), network.network_of("auto", row["device"], int(row["devices"])), {}, {}, 0.0, 1.0, 1.0, float("inf"), 0.0)
+    problem = costs.Problem(keys, facts(keys), network.network_of("auto", row["device"], int(row["devices"])), {}, {}, {}, 0.0, 1.0, 1.0, float("inf"), 0.0)
     candidate, answers = candidate_of(row, problem.network), {}
     for part, request in megatron.requests(problem, candidate).items():
         answer = await workers.ask(request.asked(folder, row["device"]))

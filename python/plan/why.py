@@ -1,9 +1,11 @@
 """Why not: the best configuration with given settings beside the best of all, and what makes the difference."""
+import collections
+import dataclasses
+
 import candidates
 from environments import Refused
 
 TERMS = (("computation", "compute_s"), ("exposed communication", "exposed_s"), ("pipeline and launches", "rest_s"))
-MOST = 24  # candidates that are estimated for an answer, where the search had none
 
 
 def wanted(text, found):
@@ -21,36 +23,52 @@ def matches(candidate, settings):
     return all(own.get(key) == value for key, value in settings.items())
 
 
-def asked(text, found):
+def asked(text, found, space, facts):
     """The candidates that have the settings."""
     settings = wanted(text, found)
     alike = [candidate for candidate in found if matches(candidate, settings)]
     if not alike:
-        raise Refused(f"no configuration has {text}", "such a mesh does not divide the model, the batch or the devices, or --axes, --remat or --schedule leave it out", 2)
+        raise Refused(f"no configuration has {text}", refused(settings, space, facts) or "no mesh of as many devices has them all, or --remat or --schedule leave them out", 2)
     return alike
 
 
-async def compared(text, found, search, workers):
-    """The row that the best is compared with; a search of its own where none was estimated."""
-    settings, alike = wanted(text, found), asked(text, found)
-    rows = [row for row in search.rows if matches(row["candidate"], settings)]
-    if not any(row["fits"] for row in rows):
-        await search.visit(workers, alike, MOST)
-        rows = [row for row in search.rows if matches(row["candidate"], settings)]
-    if not rows:
-        raise Refused(f"no configuration with {text} can be estimated", search.failed[-1][1] if search.failed else
-                      "weights and optimiser state alone do not fit", 5)
-    return min(rows, key=lambda row: (not row["fits"], row[search.objective], row["name"]))
+def refused(settings, space, facts):
+    """Why the meshes with these settings are none; None where there is no such mesh at all."""
+    axes = {axis: value for axis, value in settings.items() if axis in candidates.AXES}
+    left = [axis for axis, value in axes.items() if axis not in space.axes and value != "1"]
+    if left:
+        return f"--axes leaves out {', '.join(left)}"
+    meshes = [sizes for sizes in candidates.factorisations(space.devices, space.axes) if all(str(sizes.get(axis, 1)) == value for axis, value in axes.items())]
+    reasons = collections.Counter(facts.indivisible({axis: size for axis, size in sizes.items() if axis != "pipeline"}) or
+                                  candidates.refusal(space, facts, sizes) for sizes in meshes)
+    reasons.pop(None, None)
+    return f"of all {len(meshes)} meshes: " + ", ".join(f"{reason} ({count})" for reason, count in reasons.most_common(3)) if reasons else None
+
+
+async def compared(alike, search, workers):
+    """The row that the best is compared with, and what had become of the candidates; where none was estimated, the likeliest are now."""
+    reasons = collections.Counter(search.reasons[candidate] for candidate in alike)
+    known = set(alike)
+
+    def rows():
+        return [row for row in search.rows if dataclasses.replace(row["candidate"], flags="") in known]
+
+    if not any(row["fits"] for row in rows()):
+        await search.visit(workers, alike)
+    if not rows():
+        raise Refused(f"none of the {len(alike)} configurations asked for can be estimated", search.failed[-1][1], 5)
+    return min(rows(), key=lambda row: (not row["fits"], row[search.objective], row["name"])), reasons
 
 
 def terms(row):
     return {**row, "rest_s": round(row["step_time_s"] - row["compute_s"] - row["exposed_s"], 12) + 0.0}
 
 
-def told(row, best, capacity):
-    """Lines: the two, the terms of the step that differ, and memory."""
+def told(row, best, capacity, reasons):
+    """Lines: what had become of those asked for, the two, the terms of the step that differ, and memory."""
     one, other = terms(row), terms(best)
-    lines = [f"why not {row['name']}?", f"it takes {one['step_time_s']:.4g} s, {100 * (one['step_time_s'] / other['step_time_s'] - 1):+.1f} % against the best"]
+    before = ", ".join(f"{reason} ({count})" for reason, count in reasons.most_common())
+    lines = [f"why not {row['name']}?", f"the likeliest of {sum(reasons.values())} with these settings, of which the search said: {before}", f"it takes {one['step_time_s']:.4g} s, {100 * (one['step_time_s'] / other['step_time_s'] - 1):+.1f} % against the best"]
     for name, key in sorted(TERMS, key=lambda term: -abs(one[term[1]] - other[term[1]])):
         lines.append(f"  {name:<22} {one[key]:>9.4g} s, best {other[key]:>9.4g} s, difference {one[key] - other[key]:>+9.3g} s")
     lines.append(f"  {'memory':<22} {one['peak_memory_bytes'] / 1e9:>9.4g} GB, best {other['peak_memory_bytes'] / 1e9:>7.4g} GB")

@@ -30,5 +30,29 @@ class Rows(unittest.TestCase):
         self.assertIn("ran on 8 devices", done.stdout)
 
 
+class Numbers(unittest.TestCase):
+    """Devices of a program, which the partitioner numbers by their places on the mesh."""
+
+    def setUp(self):
+        folder = str(pathlib.Path(ROOT) / "python/export")
+        sys.path.insert(0, folder)
+        self.addCleanup(sys.path.remove, folder)
+
+    def test_an_axis_between_nodes_has_devices_of_all_nodes(self):
+        from carry_over import placed
+        from models.mesh_rules import device_order
+
+        order = device_order({"tensor": 2}, {"data": 2})  # two nodes of two devices: tensor between them
+        hlo = ("a = all-reduce(b), replica_groups={{0,1},{2,3}}\nc = all-gather(d), replica_groups=[2,2]<=[2,2]T(1,0)\n"
+               "e = collective-permute(f), source_target_pairs={{0,1},{1,0}}\n"
+               "%t = s32[4]{0} constant({10, 11, 12, 13})\ng = s32[1] dynamic-slice(%t, id)\n")
+        found = placed(hlo, order)
+        self.assertIn("replica_groups={{0,2},{1,3}}\n", found)
+        self.assertIn("replica_groups={{0,1},{2,3}}\n", found)
+        self.assertIn("source_target_pairs={{0,2},{2,0}}", found)
+        self.assertIn("constant({10,12, 11, 13})".replace(" ", ""), found.replace(" ", ""))
+        self.assertEqual(placed(hlo, device_order({"data": 2}, {"tensor": 2})), hlo)
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -12,6 +12,7 @@ os.environ.setdefault("HESPAS_COMMAND", str(pathlib.Path(os.environ["HESPAS_BIN"
 sys.path[:0] = [str(ROOT / "python/plan"), str(ROOT / "python/export")]
 
 import answer  # noqa: E402
+import bounds  # noqa: E402
 import commands  # noqa: E402
 import costs  # noqa: E402
 import network  # noqa: E402
@@ -46,6 +47,12 @@ class Networks(unittest.TestCase):
         for devices in (4, 32):
             self.assertEqual(int(network.figures_of("systems", net.of(devices))["npus"]), devices)
 
+    def test_parts_of_a_node(self):
+        """Eight devices that lie in eight nodes, as those of an axis between nodes do whose node others fill."""
+        net = network.network_of("H100_80GB 8x64 ib=400Gbit/s", "H100_80GB", 512)
+        self.assertEqual([net.of(8, inside) for inside in (8, 2, 1)], [f"H100_80GB {counts} ib=400Gbit/s" for counts in ("8x1", "2x4", "1x8")])
+        self.assertEqual([level.bandwidth for level in network.network_of(net.of(8, 1), "H100_80GB", 8).levels], [50e9])
+
     def test_reference_networks(self):
         """Those of `--system auto`: also of devices that are no power of two, and slices by their axes."""
         for device, devices, levels in (("H100_80GB", 512, [8, 64]), ("H100_80GB", 24, [8, 3]), ("GB200_192GB", 144, [72, 2]), ("TPUv5e", 512, [16, 16, 2]),
@@ -60,6 +67,16 @@ class Networks(unittest.TestCase):
             network.network_of("H100_80GB 8x4", "H100_80GB", 16)
 
 
+class Wires(unittest.TestCase):
+    def test_what_a_device_takes_in(self):
+        """16 devices of an axis, of which 4 share a node: 15/16 of all, and each node brings 3/4 of it in by 4 devices."""
+        wire = bounds.Wire(Candidate((("fsdp", 16), ("tensor", 2)), (("fsdp", 4),), 1, 1, "full"))
+        wire.add(("fsdp",), 1600.0)
+        self.assertEqual((wire.all, wire.outside), (1500.0, 300.0))
+        wire.add(("tensor",), 100.0)
+        self.assertEqual((wire.all, wire.outside), (1550.0, 300.0))
+
+
 class Devices(unittest.TestCase):
     def test_a_tpu_is_one_by_its_family(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -71,7 +88,7 @@ class Devices(unittest.TestCase):
 class Commands(unittest.TestCase):
     def test_they_repeat_what_follows_the_dashes(self):
         keys = {"first_num_dense_layers": 0}
-        problem = costs.Problem(keys, None, network.Network("auto", 4, ()), {}, {}, 0.0, 1.0, 1.0, 1.0, 0.0)
+        problem = costs.Problem(keys, None, network.Network("auto", 4, ()), {}, {}, {}, 0.0, 1.0, 1.0, 1.0, 0.0)
         candidate = Candidate((("fsdp", 4),), (), 1, 1, "full")
         arguments = types.SimpleNamespace(device="H100_80GB", run_options=["--flash-attention", "--set", "clock=1.5 GHz"])
         text = commands.text_of(problem, arguments, {"name": str(candidate), "candidate": candidate})

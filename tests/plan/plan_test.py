@@ -112,14 +112,31 @@ class Plans(unittest.TestCase):
                 self.assertAlmostEqual(row["step_time_s"], whole["step_time_s"], delta=places * whole["step_time_s"])
                 self.assertAlmostEqual(row["peak_memory_bytes"], whole["peak_memory_bytes"], delta=0.005 * whole["peak_memory_bytes"])
 
-    def test_bounds_are_below_estimates(self):
-        """Also those from programs, which the search makes for the layers of what it has not visited."""
-        answer = self.planned("--devices", "16", "--global-batch", "64", "--evaluations", "60", "--top", "60")
-        self.assertGreater(len(answer["best"]), 30)
-        self.assertGreater(max(row["bound_s"] / row["step_time_s"] for row in answer["best"]), 0.6)
+    def bounded(self, *words):
+        """Bounds of time and memory are below the estimates, also bounds from programs and those of what the search would not have looked at."""
+        answer = self.planned("--global-batch", "64", "--top", "80", *words)
+        self.assertGreater(len(answer["best"]), 15)
         for row in answer["best"]:
             self.assertLessEqual(row["bound_s"], row["step_time_s"], row["name"])
-            self.assertLessEqual(row["state_bytes"], row["peak_memory_bytes"], row["name"])
+            self.assertLessEqual(row["least_memory_bytes"], row["peak_memory_bytes"], row["name"])
+        return [row["bound_s"] / row["step_time_s"] for row in answer["best"]]
+
+    def test_bounds_are_below_estimates(self):
+        self.assertGreater(max(self.bounded("--devices", "16", "--evaluations", "40")), 0.8)
+        self.bounded("--devices", "32", "--evaluations", "30", "--axes", "fsdp,tensor,context,pipeline", "--schedule", "gpipe,interleaved-2,zb-h1,dualpipe")
+
+    def test_bounds_where_the_first_layers_are_others(self):
+        """DeepSeek's: dense ones in front of experts."""
+        self.model.write_text(SMALL + "first_num_dense_layers: 2\nnum_experts: 8\nnum_experts_per_tok: 2\nbase_moe_mlp_dim: 512\n")
+        self.bounded("--devices", "16", "--evaluations", "30", "--remat", "full,none")
+
+    def test_an_axis_between_nodes_is_slower(self):
+        """The same mesh with either axis inside a node; with stages the axis inside is left out of what repeats."""
+        for devices, stages in ((16, 1), (32, 2)):
+            words = ("--devices", devices, "--global-batch", "64", "--axes", "pipeline,data,tensor", "--schedule", "1f1b", "--remat", "full", "--evaluations", "1")
+            inside, outside = (self.planned(*words, "--why", f"pipeline={stages},data=8,tensor=2,zero=0,microbatch=4,between_nodes={axis}:2")["why"]["step_time_s"]
+                               for axis in ("data", "tensor"))
+            self.assertGreater(outside, 1.05 * inside)
 
     def test_attention_over_the_context_axis_is_all_of_it(self):
         """Devices see different parts of a causal mask; together they compute what one axis of batch computes."""
@@ -133,9 +150,35 @@ class Plans(unittest.TestCase):
         self.assertEqual(answer["why"]["settings"]["tensor"], "8")
         self.assertGreaterEqual(answer["why"]["step_time_s"], answer["best"][0]["step_time_s"])
 
+    def test_why_answers_for_what_was_left_out(self):
+        """By a bound, for memory, or as nobody came to it; the funnel counts each configuration once."""
+        words = ("--devices", "8", "--global-batch", "256", "--evaluations", "6", "--limit", "memory=4GB")
+        said = set()
+        for settings in ("data=8,microbatch=16,remat=none", "context=8,microbatch=16", "tensor=8,microbatch=1"):
+            answer = self.planned(*words, "--why", settings)
+            said |= set(answer["why"]["were"])
+            self.assertIn(f"microbatch={settings.split('microbatch=')[1].split(',')[0]}", answer["why"]["name"])
+            of = answer["funnel"]
+            counted = sum(number for reason, number in of.items() if reason != "configurations" and not reason.startswith("meshes refused"))
+            self.assertEqual(counted, of["configurations"])
+        self.assertGreaterEqual(len(said), 3, said)
+
+    def test_why_of_what_there_is_not(self):
+        done = plan(self.model, "--device", "H100_80GB", "--devices", "16", "--global-batch", "64", "--why", "tensor=16")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("heads of 8 over tensor=16", done.stderr)
+
     def test_the_same_twice(self):
         words = ("--devices", "8", "--global-batch", "32", "--evaluations", "12")
         self.assertEqual(self.planned(*words), self.planned(*words))
+
+    def test_unequal_experts(self):
+        """The busiest device multiplies more, and waits longer for what it exchanges."""
+        self.model.write_text(SMALL + "num_experts: 8\nnum_experts_per_tok: 2\nbase_moe_mlp_dim: 2048\n")
+        words = ("--devices", "8", "--global-batch", "32", "--axes", "expert", "--remat", "full", "--evaluations", "1")
+        even, skewed = (self.planned(*words, *more)["best"][0] for more in ((), ("--", "--moe-imbalance", "2")))
+        self.assertGreater(skewed["compute_s"], 1.05 * even["compute_s"])
+        self.assertGreater(skewed["exposed_s"], 1.05 * even["exposed_s"])
 
     def test_nothing_fits(self):
         done = plan(self.model, "--device", "H100_80GB", "--devices", "4", "--global-batch", "64", "--limit", "memory=300MB", "--evaluations", "12")

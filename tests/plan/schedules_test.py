@@ -7,7 +7,7 @@ import unittest
 sys.path.insert(0, str(pathlib.Path(os.environ["HESPAS_ROOT"]) / "python/plan"))
 
 from pipeline import Stage, run  # noqa: E402
-from schedules import Schedule, bubble  # noqa: E402
+from schedules import Schedule, bubble, in_flight  # noqa: E402
 
 FORWARD, BACKWARD, WEIGHTS = 1.0, 2.0, 1.0
 KINDS = (("gpipe", 1), ("1f1b", 1), ("interleaved", 2), ("interleaved", 4), ("zb-h1", 1), ("dualpipe", 1))
@@ -48,6 +48,10 @@ class Schedules(unittest.TestCase):
                 else:
                     whole = min(count * schedule.chunks, 2 * (stages - 1 - at) + (schedule.chunks - 1) * stages + 1)
                     self.assertAlmostEqual(held, whole / schedule.chunks, msg=(schedule, at))
+
+    def test_the_first_device_holds_what_the_closed_form_says(self):
+        for schedule, made in runs():
+            self.assertAlmostEqual(made.held[0], in_flight(schedule), msg=schedule)
 
     def test_transfers_delay_the_ramps(self):
         """Each way, what crosses all stages once waits for p - 1 transfers."""

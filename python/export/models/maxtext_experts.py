@@ -16,22 +16,41 @@ def gates(config, x, weights):
     return jax.nn.softmax(top, axis=-1).astype(BF16), choice
 
 
+def exchange(axis, sizes):
+    """How many rows go to each device, where they begin, where they begin there, and how many come; `sizes`: rows of each expert."""
+    sent = sizes.reshape(lax.axis_size(axis), -1).sum(1)
+    every = lax.all_gather(sent, axis)
+    before = jnp.cumsum(every, 0) - every
+    return jnp.cumsum(sent) - sent, sent, before[lax.axis_index(axis)], every[:, lax.axis_index(axis)]
+
+
+def back(axis, offsets):
+    """The same for the way back, on which each device returns what it got."""
+    starts, sent, _, came = offsets
+    places = lax.all_to_all(starts.reshape(-1, 1), axis, 0, 0).reshape(-1)
+    return jnp.cumsum(came) - came, came, places, sent
+
+
 def ragged(config, axis, x, gate, choice, wi_0, wi_1, wo):
-    """One device's tokens, with the weights of its experts; over `axis` tokens travel to their experts and back, in equal parts."""
+    """One device's tokens, with the weights of its experts; over `axis` tokens travel to their experts and back, as many as each has.
+
+    Shapes are those of the mean: with `hespas run --moe-imbalance` the busiest device sends and multiplies more.
+    """
     batch, length, width = x.shape
     flat = choice.reshape(-1)
     order = jnp.argsort(flat)
     rows = jnp.take(x.reshape(-1, width), order // config.experts_per_token, axis=0)
     sizes = jnp.bincount(flat, length=config.experts).astype(jnp.int32)
     if axis:
-        rows = lax.all_to_all(rows.reshape(lax.axis_size(axis), -1, width), axis, 0, 0).reshape(-1, width)
+        offsets = exchange(axis, sizes)
+        rows = lax.ragged_all_to_all(rows, jnp.zeros_like(rows), *offsets, axis_name=axis)
         sizes = lax.all_to_all(sizes.reshape(lax.axis_size(axis), -1), axis, 0, 0).sum(0)
     parts = [checkpoint_name(lax.ragged_dot(rows, w, sizes), f"mlp{name}") for name, w in zip(GATED, (wi_0, wi_1))]
     out = checkpoint_name(lax.ragged_dot(jax.nn.silu(parts[0]) * parts[1], wo, sizes), "mlpwo")
     if axis:
-        out = lax.all_to_all(out.reshape(lax.axis_size(axis), -1, width), axis, 0, 0).reshape(-1, width)
-    back = jnp.take(out, jnp.argsort(order), axis=0).reshape(batch, length, config.experts_per_token, width)
-    return jnp.einsum("btkw,btk->btw", back, gate)
+        out = lax.ragged_all_to_all(out, jnp.zeros_like(out), *back(axis, offsets), axis_name=axis)
+    own = jnp.take(out, jnp.argsort(order), axis=0).reshape(batch, length, config.experts_per_token, width)
+    return jnp.einsum("btkw,btk->btw", own, gate)
 
 
 def sparse(config, split, x, gate, choice, weights):

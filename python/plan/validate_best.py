@@ -1,0 +1,72 @@
+#!/usr/bin/env python3
+"""Published configurations beside what `hespas plan` finds for the same model, batch and devices, by our own estimates.
+
+    python3 python/plan/validate_best.py [--only TEXT] [--evaluations N]      rows of data/published/rows.csv
+
+The best found must be at least as fast as the published one, and few configurations faster: those that were estimated to be, and those that
+no lower bound proves to be slower.
+"""
+import argparse
+import csv
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parent / "export")]
+
+import published  # noqa: E402
+from environments import Refused  # noqa: E402
+from export import data_folder, guarded  # noqa: E402
+
+ROWS = ("a3-llama2-7b-1vm", "a3-llama2-7b-2vm", "a3-llama2-7b-4vm", "dgxc-llama3-70b-bf16-128", "maxtext-v5p-32b-1x128", "v5p-deepseek2-16b-8")
+AXES = ("data", "fsdp", "context", "tensor", "expert")
+REMATS = ("minimal_flash", "full")  # beside the published one
+
+
+def settings(keys, devices):
+    """The published configuration in words of `--why`."""
+    sizes = {axis: keys.get(f"dcn_{axis}_parallelism", 1) * keys.get(f"ici_{axis}_parallelism", 1) for axis in AXES}
+    parts = sizes["data"] * sizes["fsdp"] * sizes["expert"]
+    own = {**{axis: size for axis, size in sizes.items()}, "pipeline": 1, "remat": keys["remat_policy"], "microbatch": round(keys["per_device_batch_size"] * devices / parts)}
+    return ",".join(f"{key}={value}" for key, value in own.items())
+
+
+def planned(row, folder, evaluations):
+    keys, devices = published.configuration(row), int(row["devices"])
+    model = folder / f"{row['id']}.yml"
+    published.write(row, model)
+    remats = dict.fromkeys((keys["remat_policy"], *REMATS))
+    done = subprocess.run([os.environ.get("HESPAS_COMMAND", "hespas"), "plan", model, "--devices", str(devices), "--device", row["device"],
+                           "--system", published.system(row), "--remat", ",".join(remats), "--why", settings(keys, devices), "--evaluations",
+                           str(evaluations), "--format", "json", "-q"], stdout=subprocess.PIPE, text=True, check=False)
+    if done.returncode:
+        raise Refused(f"{row['id']} cannot be planned")
+    return json.loads(done.stdout)
+
+
+def line(row, found):
+    one, count = found["why"], found["funnel"]["configurations"]
+    known, possible = one["better"]
+    return (f"| {row['id']} | {one['name']} | {one['step_time_s']:.4g} s | {found['best'][0]['name']} | {found['best'][0]['step_time_s']:.4g} s | {known} + {possible} of "
+            f"{count:,}: {(known + possible) / count:.1%} |")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", default="", help="rows whose name holds the text, of all published ones")
+    parser.add_argument("--evaluations", type=int, default=40)
+    arguments = parser.parse_args()
+    rows = csv.DictReader((data_folder() / "published/rows.csv").open(newline=""))
+    wanted = [row for row in rows if (arguments.only in row["id"] if arguments.only else row["id"] in ROWS)]
+    print("| row | published | estimate | best found | estimate | known or not proved not to be faster |\n|---|---|---|---|---|---|")
+    with tempfile.TemporaryDirectory(prefix="hespas-", ignore_cleanup_errors=True) as folder:
+        for row in wanted:
+            print(line(row, planned(row, pathlib.Path(folder), arguments.evaluations)), flush=True)
+
+
+if __name__ == "__main__":
+    guarded(main)
