@@ -1,6 +1,6 @@
 """Lower bounds of a candidate's time and memory, from the model's facts alone: no estimate of ours is below them (tests hold that).
 
-Time: the largest of computation (all FLOPs at the peak rate, and what a pipeline's ramps add), memory (the state is read and written once), and the
+Time: the largest of computation (all FLOPs at the rate that long products sustain, and what a pipeline's ramps add), memory (the state is read and written once), and the
 wire (what a device must take in over all its links, and a node over its own). They may overlap, so they do not add up.
 Memory: the state, and what the backward pass of each microbatch in flight needs, divided by all axes that could divide it.
 """
@@ -30,7 +30,7 @@ def ramps(facts, candidate):
 
 
 def computation(problem, candidate):
-    work = problem.flops[candidate.remat] * batch_of(candidate) / (problem.network.devices * problem.peak)
+    work = problem.flops[candidate.remat] * batch_of(candidate) / (problem.network.devices * min(problem.peak, problem.rate))
     forward, backward = ramps(problem.facts, candidate) if not problem.facts.dense else (0.0, 0.0)
     return work * (1 + (backward + FORWARD * (forward - backward)) / candidate.microbatches)
 

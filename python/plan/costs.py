@@ -34,6 +34,7 @@ class Problem:
     memory_bandwidth: float
     capacity: float  # bytes that a device may hold
     price: float  # of a device and hour; 0: unknown
+    rate: float = float("inf")  # FLOP/s that no kernel exceeds, where less than the peak
 
 
 @dataclasses.dataclass(frozen=True)

@@ -1,5 +1,6 @@
 """A plan from its options: facts of the model, the search, the answer."""
 import asyncio
+import json
 import os
 import pathlib
 import sys
@@ -13,6 +14,7 @@ import network
 import options
 import why
 from environments import Refused
+from export import data_folder
 from facts import facts
 from models.remat import POLICIES
 from search import Search
@@ -57,7 +59,15 @@ def problem_of(arguments, keys, model, net, singles, layers):
     rate = 1e9 * float(network.figures_of("devices", arguments.device)["memory_bandwidth"])
     return costs.Problem(keys, model, net, {remat: each["flops"] for remat, each in singles.items()},
                          {remat: (each["forward_s"] + each["backward_s"] - each["logits_s"], each["logits_s"]) for remat, each in singles.items()},
-                         layers, one["model_flops_utilisation"] * one["step_time_s"] * peak, peak, rate, capacity, price)
+                         layers, one["model_flops_utilisation"] * one["step_time_s"] * peak, peak, rate, capacity, price, sustained(arguments) * peak)
+
+
+def sustained(arguments):
+    """Share of the peak rate that the calibrated model's products on GPUs come near with growing size, and that none exceeds (tiles.cc)."""
+    if options.is_tpu(arguments.device) or any(word.startswith("--estimator") for word in arguments.run_options):
+        return 1.0
+    families = json.loads((data_folder() / "models/calibrated.json").read_text(encoding="utf-8"))["families"]
+    return families["gemm"]["constants"]["sustained_fraction"]["value"]
 
 
 def progress(arguments):
