@@ -3,8 +3,7 @@
 
     python3 python/plan/validate_best.py [--only TEXT] [--evaluations N]      rows of data/published/rows.csv
 
-The best found must be at least as fast as the published one, and few configurations faster: those that were estimated to be, and those that
-no lower bound proves to be slower.
+Counts say how many configurations were estimated to be faster than the published one, and how many more no lower bound proves to be slower.
 """
 import argparse
 import csv
@@ -22,7 +21,7 @@ import published  # noqa: E402
 from environments import Refused  # noqa: E402
 from export import data_folder, guarded  # noqa: E402
 
-ROWS = ("a3-llama2-7b-1vm", "a3-llama2-7b-2vm", "a3-llama2-7b-4vm", "dgxc-llama3-70b-bf16-128", "maxtext-v5p-32b-1x128", "v5p-deepseek2-16b-8")
+ROWS = ("a3-llama2-7b-1vm", "a3-llama2-7b-2vm", "a3-llama2-7b-4vm", "dgxc-llama3-70b-bf16-128", "maxtext-v5p-32b-1x128")
 AXES = ("data", "fsdp", "context", "tensor", "expert")
 REMATS = ("minimal_flash", "full")  # beside the published one
 
@@ -51,8 +50,9 @@ def planned(row, folder, evaluations):
 def line(row, found):
     one, count = found["why"], found["funnel"]["configurations"]
     known, possible = one["better"]
-    return (f"| {row['id']} | {one['name']} | {one['step_time_s']:.4g} s | {found['best'][0]['name']} | {found['best'][0]['step_time_s']:.4g} s | {known} + {possible} of "
-            f"{count:,}: {(known + possible) / count:.1%} |")
+    best = found["best"][0]
+    return (f"| {row['id']} | {one['name']}: {one['step_time_s']:.4g} s | {best['name']}: {best['step_time_s']:.4g} s | {count:,} | {known:,} ({known / count:.1%}) | "
+            f"{possible:,} ({possible / count:.1%}) |")
 
 
 def main():
@@ -62,7 +62,7 @@ def main():
     arguments = parser.parse_args()
     rows = csv.DictReader((data_folder() / "published/rows.csv").open(newline=""))
     wanted = [row for row in rows if (arguments.only in row["id"] if arguments.only else row["id"] in ROWS)]
-    print("| row | published | estimate | best found | estimate | known or not proved not to be faster |\n|---|---|---|---|---|---|")
+    print("| row | published | best found | configurations | known to be faster | not proved to be slower |\n|---|---|---|---|---|---|")
     with tempfile.TemporaryDirectory(prefix="hespas-", ignore_cleanup_errors=True) as folder:
         for row in wanted:
             print(line(row, planned(row, pathlib.Path(folder), arguments.evaluations)), flush=True)

@@ -41,14 +41,18 @@ class Clusters:
         self.assertEqual(runner.returncode, 0, errors)
         return json.loads(out)
 
+    def workers(self, name):
+        """Not their children, each of which makes a program, nor what started them."""
+        found = {pid: pathlib.Path(f"/proc/{pid}") for pid in processes(f"make_programs.py\0{self.folder}/{name}")}
+        own = {pid for pid, path in found.items() if path.exists() and path.joinpath("cmdline").read_bytes().split(b"\0")[1].endswith(b"make_programs.py")}
+        return [pid for pid in own if int(found[pid].joinpath("stat").read_text().rpartition(")")[2].split()[1]) not in own]
+
     def same_though_a_worker_dies(self, *words):
         here = self.answer(self.start("here"))
         there = self.start("there", "--workers", "2", *words)
         wait_for(lambda: list((self.folder / "there/programs").glob("*.gz")) or there.poll() is not None, 300)
         self.assertIsNone(there.poll())
-        workers = processes(f"make_programs.py\0{self.folder}/there")
-        self.assertTrue(workers)
-        os.kill(workers[-1], signal.SIGKILL)
+        os.kill(wait_for(lambda: self.workers("there"))[0], signal.SIGKILL)
         self.assertEqual(self.answer(there), here)
 
 
