@@ -135,8 +135,9 @@ TEST(Reductions, OfShortRowsAreLoopsOfTheirOwn) {
     return driver::Summarise(Optimised("func.func @main(%x: " + x + ") -> (" + x + R"(, tensor<65536xf32>) {
       %z = stablehlo.constant dense<0.0> : tensor<f32>
       %0 = stablehlo.tanh %x : )" + x + R"(
-      %1 = stablehlo.reduce(%0 init: %z) applies stablehlo.add across dimensions = [1] : ()" + x +
-                                       R"(, tensor<f32>) -> tensor<65536xf32>
+      %1 = stablehlo.reduce(%0 init: %z) applies stablehlo.add across dimensions = [1] : ()" +
+                                           x +
+                                           R"(, tensor<f32>) -> tensor<65536xf32>
       return %0, %1 : )" + x + ", tensor<65536xf32>\n}",
                                        Until("fusion")))
         .total();

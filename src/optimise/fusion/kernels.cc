@@ -85,6 +85,7 @@ class Planner {
     plan_.materialized[id.index()] = 1;
     plan_.kernel[id.index()] = static_cast<uint32_t>(plan_.roots.size());
     if (plan_.RoleOf(id) == RowRole::kEnd) holds_rows_.insert(plan_.kernel[id.index()]);
+    if (context_.policy->ReadsAcross(flow_, flow_.node(id))) reads_across_.insert(plan_.kernel[id.index()]);
     plan_.roots.push_back({id});
     evaluations_[id.index()] = known_.Elements(id);
     // A cheap node is materialized for those that read memory, and duplicated by everybody else.
@@ -144,7 +145,7 @@ class Planner {
       if (known_.materialized_before.empty()) deferred_.push_back(id);
       return Materialize(id, "materialized: the end of a kernel that keeps whole rows");
     }
-    const bool across = known_.behind_transpose[flow_.result(id).index()] != 0;
+    const bool across = known_.behind_transpose[flow_.result(id).index()] != 0 || ReadAcross(id);
     if (!across && count == 1 && candidate.evaluations <= known_.Elements(id) &&
         !policy.IsSlowConsumer(known_, plan_.roots[kernels[0]][0])) {
       return Explain(id, "fused into its only consumer");
@@ -177,6 +178,12 @@ class Planner {
     return std::any_of(kernels.begin(), kernels.end(), [&](uint32_t kernel) { return holds_rows_.contains(kernel); });
   }
 
+  // Whether it would be read by single elements in a kernel that moves the innermost dimension.
+  bool ReadAcross(NodeId id) const {
+    const auto& kernels = kernels_[id.index()];
+    return std::any_of(kernels.begin(), kernels.end(), [&](uint32_t kernel) { return reads_across_.contains(kernel); });
+  }
+
   // Whole rows go on in the kernels that read them.
   void Join(NodeId id) {
     holds_rows_.insert(kernels_[id.index()].begin(), kernels_[id.index()].end());
@@ -195,7 +202,8 @@ class Planner {
   std::vector<char> feeds_concatenate_;         // by node
   std::vector<int64_t> evaluations_;
   std::vector<NodeId> deferred_;
-  std::unordered_set<uint32_t> holds_rows_;  // kernels
+  std::unordered_set<uint32_t> holds_rows_;    // kernels
+  std::unordered_set<uint32_t> reads_across_;  // kernels that end in a transpose
   KernelPlan plan_;
 };
 

@@ -152,7 +152,7 @@ KernelUse KernelCounter::Count(uint32_t kernel) {
   if (use.blocks == 0) use.blocks = std::ceil(static_cast<double>(largest) / gpu_rules::kElementsOfBlock);
   for (KernelUse::Read& read : use.reads) {
     read.size = static_cast<double>(flow_.ByteSize(read.value));
-    read.element = static_cast<double>(ir::ElementBits(flow_.type(read.value).element)) / 8;
+    read.element = std::max(1.0, static_cast<double>(ir::ElementBits(flow_.type(read.value).element)) / 8);
     read.roots = roots_[read.value.index()];
     read.times = TimesOf(use.root_times, read.roots);
     const Node* producer = flow_.ProducerNode(read.value);

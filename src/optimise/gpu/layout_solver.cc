@@ -168,18 +168,34 @@ void LayoutSolver::ConstrainTranspose(NodeId id) {
   if (DotCanLeave(flow_, *dot, dims->lhs_batching.size(), layout)) SetOperand(id, 0, {.layout = layout});
 }
 
-// The layout with which a value was born: with it a transpose moves nothing, and ops of one operand keep it.
+namespace {
+
+// The operand whose layout an elementwise op's result is born with (shape_inference.cc).
+size_t ShapingOperand(const Node& node) { return node.kind == OpKind::kSelect || node.kind == OpKind::kClamp ? 1 : 0; }
+
+}  // namespace
+
+// What a called function is given is born in the default layout; what it returns keeps its own.
+bool LayoutSolver::IsPassedIn(const Node& node, const Node& producer) const {
+  const ir::Module& source = flow_.source();
+  if (!node.origin.valid() || !producer.origin.valid()) return false;
+  const ir::BlockId block = source.op(node.origin).block;
+  return block != source.op(producer.origin).block && block != source.body(source.main());
+}
+
+// The layout with which a value was born: with it a transpose moves nothing, and elementwise ops keep their operand's.
 Layout LayoutSolver::ExistingLayout(ValueId value) const {
   const size_t rank = RankOf(value);
   std::vector<const Node*> transposes;  // from the value up
-  for (const Node* node = flow_.ProducerNode(value);
-       node != nullptr && node->operands.size() == 1 && RankOf(node->operands[0]) == rank;
-       node = flow_.ProducerNode(node->operands[0])) {
-    if (node->kind == OpKind::kTranspose) {
-      transposes.push_back(node);
-    } else if (ir::Traits(node->kind).sort != ir::OpSort::kElementwise) {
-      break;
-    }
+  for (const Node* node = flow_.ProducerNode(value); node != nullptr;) {
+    const bool elementwise = ir::Traits(node->kind).sort == ir::OpSort::kElementwise;
+    if (!elementwise && node->kind != OpKind::kTranspose) break;
+    if (!elementwise) transposes.push_back(node);
+    const size_t shaping = ShapingOperand(*node);
+    if (shaping >= node->operands.size() || RankOf(node->operands[shaping]) != rank) break;
+    const Node* before = flow_.ProducerNode(node->operands[shaping]);
+    if (before == nullptr || IsPassedIn(*node, *before)) break;
+    node = before;
   }
   Layout layout = Layout::Default(rank);
   for (size_t i = transposes.size(); i-- > 0;)

@@ -59,6 +59,7 @@ class LayoutSolver {
   void SetBuffer(size_t buffer, const Request& request);
   void SetOperand(NodeId id, size_t operand, Request request);
   Layout ExistingLayout(ValueId value) const;
+  bool IsPassedIn(const Node& node, const Node& producer) const;
 
   const Dimensions& DimsOf(ValueId value) const { return flow_.type(value).dims; }
   size_t RankOf(ValueId value) const { return DimsOf(value).size(); }
