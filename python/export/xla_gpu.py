@@ -125,9 +125,14 @@ def compile_program(content, target):
     topology = topologies.get_topology_desc(platform="cuda", topology_name="described", topology=f"1x1x{replicas * partitions}",
                                             target_config=target)
     devices = topology.devices
+    client = devices[0].client
     options = compile_options(replicas, partitions, "sdy." in head)
     with module.context:
-        devices[0].client.compile(jax_mlir.module_to_bytecode(module), _jax.DeviceList(tuple(devices)), options)
+        devices = _jax.DeviceList(tuple(devices))
+        try:
+            client.compile(jax_mlir.module_to_bytecode(module), devices, options)
+        except TypeError:  # later than jaxlib 0.7: the module itself
+            client.compile(module, devices, options)
 
 
 def largest(folder, *patterns):
