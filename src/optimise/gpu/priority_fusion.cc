@@ -185,7 +185,11 @@ class PriorityFusion {
     for (size_t kernel = 0; kernel < plan.roots.size(); ++kernel) {
       keeps_rows_[kernel] = !plan.roots[kernel].empty() && plan.RoleOf(plan.roots[kernel][0]) == RowRole::kEnd ? 1 : 0;
     }
-    for (const NodeId id : open) open_[id.index()] = 1;
+    reduces_.assign(plan.roots.size(), 0);
+    for (const NodeId id : open) {
+      open_[id.index()] = 1;
+      reduces_[plan.kernel[id.index()]] = Reduces(plan.kernel[id.index()]) ? 1 : 0;
+    }
     for (const NodeId id : open) Evaluate(id);
   }
 
@@ -218,7 +222,7 @@ class PriorityFusion {
   // Where rows are kept whole, on either side, one Triton kernel has to come out.
   bool CanTile(NodeId id, const std::vector<uint32_t>& consumers) {
     const uint32_t own = plan_.kernel[id.index()];
-    const bool reduces = Reduces(own);
+    const bool reduces = reduces_[own] != 0;
     if (reduces && !IsTiled(own)) return false;
     return std::all_of(consumers.begin(), consumers.end(), [&](uint32_t consumer) {
       if (keeps_rows_[own]) return IsTiled(consumer) && (keeps_rows_[consumer] || GoesAlongRows(consumer));
@@ -293,6 +297,7 @@ class PriorityFusion {
     for (const uint32_t consumer : consumers) {
       costs_.Forget(consumer);
       keeps_rows_[consumer] |= keeps_rows_[kernel];
+      reduces_[consumer] |= reduces_[kernel];
     }
     for (const NodeId other : neighbours) Reevaluate(other);
   }
@@ -305,6 +310,7 @@ class PriorityFusion {
   BenefitQueue queue_;
   Members members_;
   std::vector<char> keeps_rows_;        // by kernel
+  std::vector<char> reduces_;           // by kernel of an open value
   std::vector<char> open_;              // by node
   std::vector<size_t> consumer_count_;  // by node, when it was last evaluated
   std::vector<uint32_t> noted_;         // by node: its work in decisions_, when it was last evaluated
