@@ -1,4 +1,4 @@
-// A line chart as SVG, with its figures readable without it: axes name their ends.
+// Line and bar charts as SVG: axes have ticks and units, lines and parts a legend.
 #pragma once
 
 #include <string>
@@ -19,7 +19,7 @@ struct ChartBar {
 };
 
 // Both axes begin at 0, bars at the first one's `from`.
-std::string BarChart(const std::vector<ChartBar>& bars, const std::string& names, const std::string& x,
+std::string BarChart(const std::vector<ChartBar>& bars, const std::vector<std::string>& names, const std::string& x,
                      const std::string& y);
 
 // Both axes begin at 0; at most some hundred points a line are drawn.

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "driver/serving/chart.h"
+#include "report/page/charts.h"
 #include "report/page/html_text.h"
 #include "report/page/shell.h"
 
@@ -37,6 +38,8 @@ std::string Cards(const ServeAnswer& a) {
 std::string Section(const std::string& heading, const std::string& body) {
   return fmt::format("<section><h2>{}</h2>\n{}</section>\n", heading, body);
 }
+
+std::string Grid(const std::string& charts) { return "<div class=\"grid\">" + charts + "</div>\n"; }
 
 // Shares of requests up to each time.
 ChartLine Cumulative(const std::string& name, std::vector<double> values) {
@@ -80,7 +83,7 @@ std::string Steps(const ServeAnswer& a) {
   std::vector<ChartBar> bars;
   for (const serve::StepRecord& step : a.run.steps)
     bars.push_back({.from = step.start, .to = step.end, .lower = step.decode_rows, .upper = step.prompt_tokens});
-  return BarChart(bars, "rows of decodes (blue) and tokens of prompts (orange) in each step", "s", "rows");
+  return BarChart(bars, {"rows of decodes", "tokens of prompts"}, "s", "rows");
 }
 
 std::string AllFigures(const ServeAnswer& a) {
@@ -95,9 +98,9 @@ std::string ServePage(const ServeAnswer& answer) {
   std::string body;
   for (const Diagnostic& warning : answer.warnings)
     body += "<p class=\"notice\">" + report::EscapeHtml(warning.message) + "</p>\n";
-  body += Cards(answer) + Section("Latencies", Distributions(answer)) +
-          Section("Batch and cache over time", Occupancy(answer)) +
-          Section(fmt::format("The first {} steps", answer.run.steps.size()), Steps(answer)) +
+  body += Cards(answer) + Section("Latencies", Grid(Distributions(answer))) +
+          Section("Batch and cache over time", Grid(Occupancy(answer))) +
+          Section(fmt::format("The first {} steps", answer.run.steps.size()), Grid(Steps(answer))) +
           Section("A decode step", report::ToHtml(ExplainTable(answer))) + Section("All figures", AllFigures(answer)) +
           Section("Reproduce", "<pre>" + report::EscapeHtml(answer.command_line) + "</pre>");
   const std::string title = fmt::format("{} on {} x {}", answer.model, answer.devices, answer.device);
@@ -106,7 +109,7 @@ std::string ServePage(const ServeAnswer& answer) {
                          .subtitle = fmt::format("{} {}", answer.engine, answer.engine_version),
                          .body = body,
                          .scripts = {},
-                         .style = {}});
+                         .style = report::kChartStyle});
 }
 
 std::string SearchPage(const SearchAnswer& answer, const ServeOptions& options) {
@@ -118,7 +121,7 @@ std::string SearchPage(const SearchAnswer& answer, const ServeOptions& options) 
   }
   std::sort(front.points.begin(), front.points.end());
   const std::string body = Section("Speed for a user against yield of a device",
-                                   Chart({all, front}, "tokens/s of a user", "tokens/s of a device")) +
+                                   Grid(Chart({all, front}, "tokens/s of a user", "tokens/s of a device"))) +
                            Section("Layouts", report::ToHtml(SearchTable(answer))) +
                            Section("Reproduce", "<pre>" + report::EscapeHtml(options.command_line) + "</pre>");
   const std::string title = fmt::format("{} on {} x {}", options.model, options.devices, options.device.name);
@@ -128,7 +131,7 @@ std::string SearchPage(const SearchAnswer& answer, const ServeOptions& options) 
        .subtitle = fmt::format("{} candidates, {} excluded before simulating", answer.candidates, answer.excluded),
        .body = body,
        .scripts = {},
-       .style = {}});
+       .style = report::kChartStyle});
 }
 
 }  // namespace hespas::driver
