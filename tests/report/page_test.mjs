@@ -94,12 +94,16 @@ await checkEverywhere(page, pictures, '', async (setting, view) => {
     const [before, command] = [await card.innerText(), await view.locator('#live pre').innerText()];
     const took = await view.locator('#live-1').evaluate(async (slider) => {
       const frame = () => new Promise(requestAnimationFrame);
-      slider.value = '80';
-      const start = performance.now();
-      slider.dispatchEvent(new Event('input'));
-      await frame();
-      await frame();
-      return performance.now() - start;
+      const times = [];
+      for (const value of ['20', '40', '60', '70', '80']) {
+        slider.value = value;
+        const start = performance.now();
+        slider.dispatchEvent(new Event('input'));
+        await frame();
+        await frame();
+        times.push(performance.now() - start);
+      }
+      return times.sort((x, y) => x - y)[2];  // the median: other programs share the machine
     });
     assert.notEqual(await card.innerText(), before);
     assert.match(await view.locator('#live pre').innerText(), /--set device\.memory_bandwidth=\d+.* --keep-kernels$/);
