@@ -4,6 +4,7 @@
 #include "base/text/unit_text.h"
 #include "cli/format.h"
 #include "cli/pipeline_options.h"
+#include "cli/request_options.h"
 #include "driver/serving/search.h"
 
 namespace hespas::cli {
@@ -46,9 +47,7 @@ void AddLoad(CLI::App& command, ServeCommand& c) {
   command.add_option("--arrivals", load.arrivals, "of --rate: poisson, regular or gamma:SHAPE");
   command.add_option("--trace", load.trace, "requests of a file: Azure's, BurstGPT's, Mooncake's or arrival_s columns");
   command.add_option("--trace-run", load.trace_run, "of a trace with several runs");
-  command.add_option("--requests", load.requests, "to simulate; by default 10 for each client, or 1,000");
-  command.add_option("--warm-up", c.options.warm_up, "requests at the start that the latencies do not count");
-  command.add_option("--seed", load.seed, "of random arrivals and lengths");
+  AddRequestOptions(command, load.requests, c.options.warm_up, load.seed);
 }
 
 void AddEngine(CLI::App& command, ServeCommand& c) {

@@ -7,6 +7,7 @@
 #include "base/text/csv_text.h"
 #include "cli/format.h"
 #include "cli/pipeline_options.h"
+#include "cli/request_options.h"
 #include "driver/configuration/presets.h"
 #include "driver/pipeline/run.h"
 #include "serve/serving.h"
@@ -181,9 +182,7 @@ void AddServeEstimateCommand(CLI::App& app, Console& console) {
   command.add_option("--prompt", serving.prompt, "tokens: a number, uniform:A:B, exponential:MEAN or geometric:MEAN");
   command.add_option("--output", serving.output, "output tokens of a request, in the same form");
   command.add_option("--max-batch", serving.max_batch, "requests that decode together");
-  command.add_option("--requests", serving.requests, "requests to simulate");
-  command.add_option("--warm-up", serving.warm_up, "requests at the start that the figures do not count");
-  command.add_option("--seed", serving.seed, "of the random arrivals and lengths");
+  AddRequestOptions(command, serving.requests, serving.warm_up, serving.seed);
   AddEstimateOptions(command, options->run);
   command.add_option("--system", options->run.system.name, "network of programs that the table names");
   AddFormatOption(command, options->format);

@@ -67,7 +67,7 @@ class Simulation {
     if (workload_.clients) {
       for (size_t i = 0; i < std::min(at_once, workload_.requests.size()); ++i) Send(0);
     }
-    while (open_ > 0 || next_ < workload_.requests.size()) {
+    while (misses_ <= options_.patience.misses && (open_ > 0 || next_ < workload_.requests.size())) {
       const double now = NextTime();
       if (now == kNever) return MakeError(kStuck, "no request can go on", {}, "use --preemption recompute");
       in_system_seconds_ += static_cast<double>(open_) * (now - now_);
@@ -154,6 +154,7 @@ class Simulation {
       record.last = at_client;
       wall_ = std::max(wall_, at_client);
       --open_;
+      if (Misses(record, request)) ++misses_;
       if (workload_.clients && next_ < workload_.requests.size()) Send(at_client);
     } else if (prefilled && delivery.finished) {
       const double seconds = OnGrid(options_.disaggregation.transfer_s_per_token * static_cast<double>(request.input));
@@ -165,6 +166,13 @@ class Simulation {
                                .produced = 1,
                                .computed = request.input}});
     }
+  }
+
+  bool Misses(const Record& record, const Request& request) const {
+    const Patience& patience = options_.patience;
+    const auto more = static_cast<double>(request.output - 1);
+    return record.first - record.sent > patience.ttft_s || record.last - record.sent > patience.e2e_s ||
+           record.last - record.first > patience.tpot_s * more;
   }
 
   void AddGap(float seconds) {
@@ -214,6 +222,7 @@ class Simulation {
     run.wall = wall_;
     run.requests_seconds = in_system_seconds_;
     run.refused = refused_;
+    run.given_up = misses_ > options_.patience.misses;
     return run;
   }
 
@@ -242,6 +251,7 @@ class Simulation {
   int64_t open_ = 0;   // requests sent and not answered
   int64_t order_ = 0;  // of events
   int64_t refused_ = 0;
+  int64_t misses_ = 0;  // of limits
   double now_ = 0;
   double wall_ = 0;
   double in_system_seconds_ = 0;

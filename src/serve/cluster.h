@@ -26,6 +26,14 @@ struct Disaggregation {
   double transfer_s_per_token = 0;
 };
 
+// Of a request; a run ends where more than so many exceed one.
+struct Patience {
+  double ttft_s = kNever;
+  double tpot_s = kNever;
+  double e2e_s = kNever;
+  int64_t misses = std::numeric_limits<int64_t>::max();
+};
+
 struct ServerOptions {
   Policy policy;
   const StepModel* steps = nullptr;
@@ -33,6 +41,7 @@ struct ServerOptions {
   Disaggregation disaggregation;
   uint64_t seed = 1;
   bool record = false;  // Run::timeline
+  Patience patience;
 };
 
 // What one request saw, in seconds from the start.
@@ -64,6 +73,7 @@ struct Run {
   double wall = 0;
   double requests_seconds = 0;  // integral of requests in the system
   int64_t refused = 0;
+  bool given_up = false;  // out of patience
 };
 
 Result<Run> Simulate(const Workload& workload, const ServerOptions& options);

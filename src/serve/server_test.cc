@@ -271,6 +271,22 @@ TEST(Serving, WindowsBoundTheCacheOfARequest) {
   EXPECT_EQ(CacheWindow{}.Kept(7024), 7024);
 }
 
+TEST(Serving, PatienceEndsARunWhoseLimitsAreMissed) {
+  const LinearStepModel steps = Steps(1e-2, 0, 0, 0);
+  const Load load{.input = "10", .output = "100", .rate = 10, .arrivals = "regular", .requests = 500};
+  const auto workload = MakeWorkload(load);
+  ASSERT_TRUE(workload);
+  ServerOptions options{.policy = {.scheduler = *FindScheduler("vllm")}, .steps = &steps};
+  options.patience = {.tpot_s = 1.5e-2, .misses = 5};
+  const auto kept = Simulate(*workload, options);
+  options.patience.tpot_s = 0.5e-2;
+  const auto missed = Simulate(*workload, options);
+  ASSERT_TRUE(kept && missed);
+  EXPECT_FALSE(kept->given_up);
+  EXPECT_TRUE(missed->given_up);
+  EXPECT_LT(missed->counts.steps, kept->counts.steps / 4);
+}
+
 TEST(Metrics, PercentilesInterpolate) {
   const Distribution d = DistributionOf({1, 2, 3, 4, 5});
   EXPECT_DOUBLE_EQ(d.p50, 3);

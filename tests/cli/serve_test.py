@@ -51,7 +51,7 @@ def memory_adds_up():
     big = ["serve", "llama3-70b", "--device", "H100_80GB", *LOAD, "--concurrency", 1, "--requests", 1]
     assert result(*big)["max_concurrency"] == 0
     refused = run(*big, "--require-fit")
-    assert refused.returncode == 4 and "E0719" in refused.stderr and "2 such devices" in refused.stderr, refused.stderr
+    assert refused.returncode == 4 and "E0719" in refused.stderr and "2 such devices hold it" in refused.stderr, refused.stderr
 
 
 def bad_input_is_told():
@@ -115,6 +115,28 @@ def search_finds_a_layout_that_keeps_the_limits():
     assert front and all(a["tokens_per_s_per_user"] != b["tokens_per_s_per_user"] or a is b for a in front for b in front)
 
 
+def searches_are_deterministic_and_their_parts_are_the_whole():
+    words = [*H100, "--devices", 4, "--isl", 512, "--osl", 64, "--search", "--arrivals", "regular"]
+    first, second = (result(*words, "--slo", "ttft=1s,tpot=30ms")["points"] for _ in range(2))
+    assert first == second
+    # Regular arrivals that four replicas take in turn are regular for each.
+    fixed = [point for point in result(*words, "--rate", 8, "--requests", 400)["points"] if point["parallelism"]["dp"] == 4][0]
+    whole = result(*H100, "--devices", 4, "--tp", 1, "--dp", 4, "--isl", 512, "--osl", 64, "--arrivals", "regular", "--rate", 8, "--requests", 400)
+    assert fixed["rate"] == 8 and abs(fixed["tpot_s"] / whole["tpot_s"]["mean"] - 1) < 1e-9
+    assert abs(fixed["tokens_per_s_per_device"] / whole["tokens_per_s_per_device"] - 1) < 0.02
+
+
+def contexts_and_processes_are_chosen():
+    long = ["serve", "llama2-7b", "--device", "H100_80GB", "--isl", 5000, "--osl", 10, "--concurrency", 1, "--requests", 1]
+    assert "E0720" in run(*long).stderr
+    near = result(*long, "--context", 8192, "--in-process")["ttft_s"]["mean"]
+    assert 0.0156 < result(*long, "--context", 8192)["ttft_s"]["mean"] - near < 0.0158
+    assert result(*long, "--context", 8192, "--kv", "nvfp4")["memory"]["kv_bytes_per_token"] == 0.5625 * 2 * 32 * 4096
+    refused = run("serve", "llama3-405b", "--device", "H100_80GB", *LOAD, "--concurrency", 1, "--require-fit")
+    assert "16 such devices hold it" in refused.stderr, refused.stderr
+    assert result("serve", "llama3-405b", "--device", "H100_80GB", "--devices", 16, *LOAD, "--concurrency", 1)["max_concurrency"] > 0
+
+
 def explanation_and_price():
     answer = result(*H100, *LOAD, "--concurrency", 16, "--price", "2.5 EUR")
     assert answer["currency"] == "EUR"
@@ -149,6 +171,7 @@ def outputs_are_equal_for_equal_seeds():
 
 
 for test in [closed_run_has_all_keys_and_is_fast, no_step_beats_the_datasheet, memory_adds_up, bad_input_is_told, decode_steps_cost_the_captured_size,
-             a_configuration_is_a_model, search_finds_a_layout_that_keeps_the_limits, explanation_and_price, replays_recorded_requests, outputs_are_equal_for_equal_seeds]:
+             a_configuration_is_a_model, search_finds_a_layout_that_keeps_the_limits, searches_are_deterministic_and_their_parts_are_the_whole,
+             contexts_and_processes_are_chosen, explanation_and_price, replays_recorded_requests, outputs_are_equal_for_equal_seeds]:
     test()
     print("ok", test.__name__)

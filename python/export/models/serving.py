@@ -19,6 +19,7 @@ from models.refused import Refused
 from models.server_configuration import read
 
 F32, BF16, I32, F8 = jnp.float32, jnp.bfloat16, jnp.int32, jnp.float8_e4m3fn
+CACHES = {"bf16": BF16, "fp8": F8}
 
 
 def product(x, weight):
@@ -74,7 +75,7 @@ def attention(model, shape, w, x, cache, where, window):
         own = [each[:prompt].reshape(shape.prompts, shape.prompt, -1, size) for each in (q, k, v)]
         parts.append(fused(*own, window=window).reshape(prompt, heads * size))
     if shape.batch:
-        pages = [each.astype(BF16) for each in cache.values()]
+        pages = list(cache.values())  # the kernel widens narrower ones
         out = fused(q[prompt:, None], *pages, where["length"], where["table"], window)
         parts.append(out.reshape(shape.batch, heads * size))
     return product(jnp.concatenate(parts), w["out"]), cache
@@ -160,7 +161,7 @@ def layer_weights(model, shape, arrays, dense):
     return w | {"gate_up": arrays.weight(1, width, 2 * model["mlp"]), "down": arrays.weight(0, model["mlp"], width)}
 
 
-def build(mesh, *, model, phase="decode", batch=64, context=1280, prompts=1, prompt=1024, page=16, weights="bf16", layers=0):
+def build(mesh, *, model, phase="decode", batch=64, context=1280, prompts=1, prompt=1024, page=16, weights="bf16", kv="bf16", layers=0):
     model = read(model, layers)
     arrays = Arrays(mesh, weights)
     shape = Shape(model, mesh.shape[arrays.axis], phase, batch, prompts, prompt, context)
@@ -171,7 +172,9 @@ def build(mesh, *, model, phase="decode", batch=64, context=1280, prompts=1, pro
         given["head"] = arrays.split(1, model["width"], vocabulary)
     each = math.ceil(context / page)
     pages = shape.batch * each + shape.prompts * math.ceil(shape.prompt / page)
-    cache = arrays.split(2, pages, page, shape.ranks * shape.kv_heads, model["head_dim"])
+    if kv not in CACHES:
+        raise Refused(f"kv is {', '.join(CACHES)}, not `{kv}`")
+    cache = arrays.split(2, pages, page, shape.ranks * shape.kv_heads, model["head_dim"], dtype=CACHES[kv])
     caches = [{"k": cache, "v": cache} for _ in range(model["layers"])]
     where = {"position": arrays.whole(shape.rows, dtype=I32), "slot": arrays.whole(shape.rows, dtype=I32)}
     if shape.batch:

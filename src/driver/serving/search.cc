@@ -3,10 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
-#include <nlohmann/json.hpp>
+#include <map>
+#include <numeric>
+#include <thread>
+#include <tuple>
 
-#include "base/version.h"
+#include "base/text/csv_text.h"
 #include "driver/serving/server.h"
 
 namespace hespas::driver {
@@ -15,7 +19,7 @@ namespace {
 constexpr int64_t kRequests = 200;  // of a simulation, where the user gives no number
 constexpr int64_t kMostClients = 1024;
 constexpr double kDrain = 1.15;  // of the time of arrivals and one request, until all are answered
-constexpr int kHalvings = 6;     // of the interval of rates
+constexpr int kHalvings = 4;     // of the interval of rates: to a sixteenth, what 200 requests tell apart
 
 std::vector<std::string> SplitList(const std::string& text) {
   std::vector<std::string> parts;
@@ -67,50 +71,73 @@ std::vector<ServeOptions> Candidates(const ServeOptions& options) {
   return out;
 }
 
+// Of a stream that engines take in turn, what one of `engines` sees: its intervals are sums of as many of the stream's.
+std::string Thinned(const std::string& arrivals, int64_t engines) {
+  constexpr std::string_view kGamma = "gamma:";
+  if (arrivals == "poisson") return fmt::format("{}{}", kGamma, engines);
+  if (!arrivals.starts_with(kGamma)) return arrivals;
+  const auto shape = CsvNumber(arrivals.substr(kGamma.size()));
+  return shape ? fmt::format("{}{}", kGamma, *shape * static_cast<double>(engines)) : arrivals;
+}
+
+// Equal parts of the layout: replicas, or as many engines for prompts and for tokens as a part needs.
+int64_t EqualParts(const Layout& layout) {
+  return layout.prefill > 0 ? std::gcd(layout.prefill, layout.decode) : layout.replicas;
+}
+
+// One of them. A rate that they share in turn is its own with thinned arrivals.
+ServeOptions PartOf(const ServeOptions& whole, const Layout& layout, int64_t parts) {
+  ServeOptions part = whole;
+  part.devices /= parts;
+  if (layout.prefill > 0) {
+    part.disaggregate = fmt::format("{}:{}", layout.prefill / parts, layout.decode / parts);
+  } else if (!layout.data_within) {
+    part.data = 1;
+  }
+  if (parts == 1) return part;
+  part.load.arrivals = Thinned(whole.load.arrivals, parts);
+  if (whole.load.rate) part.load.rate = *whole.load.rate / static_cast<double>(parts);
+  if (whole.load.requests) part.load.requests = std::max<int64_t>(*whole.load.requests / parts, 1);
+  return part;
+}
+
+// A candidate, simulated by one of its equal parts.
+struct Candidate {
+  const ServeOptions& whole;
+  ServeOptions part;
+  const Server& server;  // of the part
+  int64_t parts = 1;
+};
+
+// Candidates that share a device, weights, tensor and pipeline ranks.
 class Searcher {
  public:
   Searcher(const ServeOptions& options, serve::Slo slo) : options_(options), slo_(slo) {}
 
-  void Try(const ServeOptions& candidate) {
+  void Try(const ServeOptions& options) {
     ++answer_.candidates;
     Diagnostics unsuitable;  // a layout that the model does not admit
-    const auto server = MakeServer(candidate, unsuitable);
-    if (!server || (server->memory && !server->memory->fits) || Hopeless(*server)) {
+    auto whole = MakeServer(options, unsuitable);
+    if (!whole || (whole->memory && !whole->memory->fits)) {
       ++answer_.excluded;
       return;
     }
-    if (options_.load.clients || options_.load.rate || !options_.load.trace.empty()) {
-      Ask(*server, candidate);
-    } else if (slo_.ttft_s || slo_.tpot_s || slo_.e2e_s) {
-      HighestRate(*server, candidate);
-    } else {
-      const int64_t most = kMostClients * server->layout.replicas;
-      for (int64_t clients = 1; clients <= most; clients *= 4) {
-        ServeOptions loaded = candidate;
-        loaded.load.clients = clients;
-        if (!loaded.load.requests) loaded.load.requests = std::max(kRequests, 2 * clients);
-        Ask(*server, loaded);
-      }
+    const bool open = options.load.trace.empty() && !options.load.clients;
+    const int64_t parts = open ? EqualParts(whole->layout) : 1;
+    const ServeOptions part = PartOf(options, whole->layout, parts);
+    const double transfer = whole->transfer_s_per_token;  // between the pools of the whole
+    auto server = parts > 1 ? MakeServer(part, unsuitable) : std::move(whole);
+    if (!server) return;
+    server->transfer_s_per_token = transfer;
+    const Server& kept = WithSharedSteps(std::move(server));
+    if (Hopeless(kept)) {
+      ++answer_.excluded;
+      return;
     }
+    Load({.whole = options, .part = part, .server = kept, .parts = parts});
   }
 
-  SearchAnswer Take() {
-    for (SearchPoint& point : answer_.points) {
-      point.pareto = std::none_of(answer_.points.begin(), answer_.points.end(), [&](const SearchPoint& other) {
-        return other.tokens_per_s_per_user >= point.tokens_per_s_per_user &&
-               other.tokens_per_s_per_device >= point.tokens_per_s_per_device &&
-               (other.tokens_per_s_per_user > point.tokens_per_s_per_user ||
-                other.tokens_per_s_per_device > point.tokens_per_s_per_device);
-      });
-    }
-    const auto better = [](const SearchPoint& a, const SearchPoint& b) {
-      if (a.meets != b.meets) return b.meets;
-      return a.tokens_per_s_per_device < b.tokens_per_s_per_device;
-    };
-    const auto best = std::max_element(answer_.points.begin(), answer_.points.end(), better);
-    if (best != answer_.points.end()) best->best = best->meets;
-    return std::move(answer_);
-  }
+  SearchAnswer Take() { return std::move(answer_); }
 
  private:
   // Not even a lone request keeps the limits.
@@ -123,24 +150,51 @@ class Searcher {
     return slo_.tpot_s && step > *slo_.tpot_s;
   }
 
-  std::optional<SearchPoint> Measure(const Server& server, const ServeOptions& options) const {
+  // Servers that differ in their number of engines have the same steps: those of the first one, which is kept.
+  const Server& WithSharedSteps(std::unique_ptr<Server> server) {
+    const int64_t within = server->layout.data_within ? server->layout.parallelism.data : 1;
+    servers_.push_back(std::move(server));
+    Server& kept = *servers_.back();
+    const auto [steps, fresh] = steps_.try_emplace(within, kept.steps);
+    if (!fresh) kept.steps = steps->second;
+    return kept;
+  }
+
+  void Load(const Candidate& candidate) {
+    if (options_.load.clients || options_.load.rate || !options_.load.trace.empty()) {
+      Ask(candidate, candidate.part);
+    } else if (slo_.ttft_s || slo_.tpot_s || slo_.e2e_s) {
+      HighestRate(candidate);
+    } else {
+      for (int64_t clients = 1; clients <= kMostClients; clients *= 4) {
+        ServeOptions loaded = candidate.part;
+        loaded.load.clients = clients;
+        if (!loaded.load.requests) loaded.load.requests = std::max(kRequests, 2 * clients);
+        Ask(candidate, loaded);
+      }
+    }
+  }
+
+  std::optional<SearchPoint> Measure(const Candidate& candidate, const ServeOptions& options) const {
     Diagnostics ignored;  // of a single point: overload, refused requests
-    const auto found = ServeLoad(server, options, ignored);
+    const auto found = ServeLoad(candidate.server, options, ignored);
     if (!found || found->figures.answered == 0) return std::nullopt;
     const serve::Figures& f = found->figures;
+    const ServeOptions& whole = candidate.whole;
     SearchPoint point{.device = found->device,
-                      .devices = found->devices,
+                      .devices = whole.devices,
                       .parallelism = found->parallelism,
-                      .disaggregate = options.disaggregate,
+                      .disaggregate = whole.disaggregate,
                       .weights = found->weights,
-                      .clients = options.load.clients,
-                      .rate = options.load.rate,
                       .ttft_s = f.ttft.mean,
                       .tpot_s = f.tpot.mean,
                       .e2e_s = f.e2e.mean,
                       .tokens_per_s_per_user = f.tokens_per_s_per_user,
                       .tokens_per_s_per_device = f.tokens_per_s / static_cast<double>(found->devices),
                       .cost = found->cost};
+    point.parallelism.data = whole.data.value_or(1);
+    if (options.load.clients) point.clients = *options.load.clients * candidate.parts;
+    if (options.load.rate) point.rate = *options.load.rate * static_cast<double>(candidate.parts);
     // Beyond capacity the queue grows for as long as requests come: limits that a short run keeps say nothing.
     const double arriving = found->workload.requests.back().arrival;
     const bool follows = !options.load.rate || found->run.wall <= kDrain * (arriving + f.e2e.mean);
@@ -149,12 +203,37 @@ class Searcher {
     return point;
   }
 
-  void Ask(const Server& server, const ServeOptions& options) {
-    if (const auto point = Measure(server, options)) answer_.points.push_back(*point);
+  void Ask(const Candidate& candidate, const ServeOptions& options) {
+    if (const auto point = Measure(candidate, options)) answer_.points.push_back(*point);
   }
 
-  // The rate is doubled until a limit is missed, then its interval is halved.
-  void HighestRate(const Server& server, ServeOptions options) {
+  // Requests/s that an engine saturates at with steps within the limit of a token's time: of n that decode, each step
+  // also takes the prompts of those that take the place of the finished ones.
+  double Saturation(const Server& server) const {
+    const auto input = serve::Length::Parse(options_.load.input);
+    const auto output = serve::Length::Parse(options_.load.output);
+    if (!input || !output) return 1;
+    const double in = input->Mean();
+    const double out = std::max(output->Mean(), 1.0);
+    double best = 0;
+    for (double n = 1; n <= static_cast<double>(server.engine.policy.max_requests); n *= 2) {
+      const double prompts = in * n / out;
+      serve::StepShape step{.decode_requests = n, .decode_rows = n, .decode_context = n * (in + out / 2)};
+      step.prompt_tokens = prompts;
+      step.prompt_requests = n / out;
+      step.prompt_context = prompts;
+      step.prompt_pairs = prompts * in / 2;
+      const double seconds = server.steps->CostOf(step).seconds;
+      if (slo_.tpot_s && seconds > *slo_.tpot_s) break;
+      best = std::max(best, n / out / seconds);
+    }
+    return best > 0 ? best : 1;
+  }
+
+  // The rate is doubled until a limit is missed, or halved until all are kept; then its interval is halved.
+  void HighestRate(const Candidate& candidate) {
+    ServeOptions options = candidate.part;
+    options.give_up = true;
     const bool fixed = options.load.requests.has_value();
     double longest = 1;  // request so far, in seconds; a run is several times as long
     constexpr double kRuns = 3;
@@ -162,18 +241,22 @@ class Searcher {
     constexpr double kLowest = 0.01;
     constexpr double kHighest = 1e5;
     std::optional<SearchPoint> good;
-    double low = 0;
-    double high = kLowest * static_cast<double>(server.engines());
     const auto meets = [&](double rate) {
       options.load.rate = rate;
       const double wanted = std::min(kRuns * rate * longest, kMostRequests);
       if (!fixed) options.load.requests = std::max(kRequests, static_cast<int64_t>(wanted));
-      const auto point = Measure(server, options);
+      const auto point = Measure(candidate, options);
       const bool ok = point && point->meets;
       if (ok) good = point;
       if (ok) longest = point->e2e_s;
       return ok;
     };
+    const auto engines =
+        static_cast<double>(std::max(candidate.server.layout.decode, candidate.server.layout.replicas));
+    double low = std::max(kLowest, Saturation(candidate.server) * engines / 2);
+    while (low >= kLowest && !meets(low)) low /= 2;
+    if (low < kLowest) return;
+    double high = 2 * low;
     while (high < kHighest && meets(high)) {
       low = high;
       high *= 2;
@@ -182,17 +265,66 @@ class Searcher {
       const double middle = (low + high) / 2;
       (meets(middle) ? low : high) = middle;
     }
-    if (good) answer_.points.push_back(*good);
+    answer_.points.push_back(*good);
   }
 
   const ServeOptions& options_;
   serve::Slo slo_;
   SearchAnswer answer_;
+  std::vector<std::unique_ptr<Server>> servers_;
+  std::map<int64_t, std::shared_ptr<serve::StepModel>> steps_;  // by data-parallel ranks in lock step
 };
 
-std::string LoadOf(const SearchPoint& point) {
-  if (point.clients) return fmt::format("{} clients", *point.clients);
-  return point.rate ? fmt::format("{:.4g}/s", *point.rate) : "trace";
+void Mark(std::vector<SearchPoint>& points) {
+  for (SearchPoint& point : points) {
+    point.pareto = std::none_of(points.begin(), points.end(), [&](const SearchPoint& other) {
+      return other.tokens_per_s_per_user >= point.tokens_per_s_per_user &&
+             other.tokens_per_s_per_device >= point.tokens_per_s_per_device &&
+             (other.tokens_per_s_per_user > point.tokens_per_s_per_user ||
+              other.tokens_per_s_per_device > point.tokens_per_s_per_device);
+    });
+  }
+  const auto better = [](const SearchPoint& a, const SearchPoint& b) {
+    if (a.meets != b.meets) return b.meets;
+    return a.tokens_per_s_per_device < b.tokens_per_s_per_device;
+  };
+  const auto best = std::max_element(points.begin(), points.end(), better);
+  if (best != points.end()) best->best = best->meets;
+}
+
+// Groups are independent, so their answers stand in order whichever thread finds them.
+SearchAnswer TryAll(const ServeOptions& options, const serve::Slo& slo, const std::vector<ServeOptions>& candidates) {
+  using Key = std::tuple<std::string, std::string, int64_t, int64_t>;
+  std::map<Key, size_t> numbers;
+  std::vector<std::vector<const ServeOptions*>> groups;
+  for (const ServeOptions& each : candidates) {
+    const Key key{each.device.name, each.weights, each.tensor.value_or(0), each.pipeline.value_or(0)};
+    const auto [at, fresh] = numbers.try_emplace(key, groups.size());
+    if (fresh) groups.emplace_back();
+    groups[at->second].push_back(&each);
+  }
+  std::vector<SearchAnswer> found(groups.size());
+  std::atomic<size_t> next = 0;
+  const auto work = [&] {
+    for (size_t i = next++; i < groups.size(); i = next++) {
+      Searcher searcher(options, slo);
+      for (const ServeOptions* candidate : groups[i]) searcher.Try(*candidate);
+      found[i] = searcher.Take();
+    }
+  };
+  std::vector<std::thread> others;
+  const size_t threads = std::min<size_t>(std::max(1U, std::thread::hardware_concurrency()), groups.size());
+  for (size_t i = 1; i < threads; ++i) others.emplace_back(work);
+  work();
+  for (std::thread& thread : others) thread.join();
+  SearchAnswer all;
+  for (SearchAnswer& group : found) {
+    all.candidates += group.candidates;
+    all.excluded += group.excluded;
+    all.points.insert(all.points.end(), group.points.begin(), group.points.end());
+  }
+  Mark(all.points);
+  return all;
 }
 
 }  // namespace
@@ -205,78 +337,13 @@ std::optional<SearchAnswer> Search(const ServeOptions& options, Diagnostics& dia
     diagnostics.Error(kBadServe, "no layout of the devices goes with --tp, --pp and --dp");
     return std::nullopt;
   }
-  Searcher searcher(options, *slo);
-  for (const ServeOptions& candidate : candidates) searcher.Try(candidate);
-  SearchAnswer answer = searcher.Take();
+  SearchAnswer answer = TryAll(options, *slo, candidates);
   if (!answer.points.empty()) return answer;
   // Why: what the first candidate alone says.
   if (!MakeServer(candidates.front(), diagnostics)) return std::nullopt;
   diagnostics.Error(kBadServe, fmt::format("none of {} candidates keeps the limits", answer.candidates), {},
                     "relax --slo, or take more or faster devices");
   return std::nullopt;
-}
-
-report::Table SearchTable(const SearchAnswer& answer) {
-  using report::Align;
-  report::Table table;
-  table.columns = {{"device"},
-                   {"tp", Align::kRight},
-                   {"pp", Align::kRight},
-                   {"dp", Align::kRight},
-                   {"P:D"},
-                   {"weights"},
-                   {"load", Align::kRight},
-                   {"ttft_s", Align::kRight},
-                   {"tpot_s", Align::kRight},
-                   {"tokens_per_s_per_user", Align::kRight},
-                   {"tokens_per_s_per_device", Align::kRight},
-                   {"cost_per_million_tokens", Align::kRight},
-                   {"meets"},
-                   {"pareto"},
-                   {"best"}};
-  const auto yes = [](bool value) { return std::string(value ? "yes" : ""); };
-  for (const SearchPoint& p : answer.points) {
-    table.rows.push_back({p.device, fmt::format("{}", p.parallelism.tensor), fmt::format("{}", p.parallelism.pipeline),
-                          fmt::format("{}", p.parallelism.data), p.disaggregate, p.weights, LoadOf(p),
-                          fmt::format("{:.4g}", p.ttft_s), fmt::format("{:.4g}", p.tpot_s),
-                          fmt::format("{:.4g}", p.tokens_per_s_per_user),
-                          fmt::format("{:.5g}", p.tokens_per_s_per_device),
-                          p.cost ? fmt::format("{:.4g}", *p.cost) : "", yes(p.meets), yes(p.pareto), yes(p.best)});
-  }
-  return table;
-}
-
-std::string ToJson(const SearchAnswer& answer, const ServeOptions& options) {
-  using Json = nlohmann::ordered_json;
-  Json json;
-  json["schema_version"] = 1;
-  json["candidates"] = answer.candidates;
-  json["excluded"] = answer.excluded;
-  json["points"] = Json::array();
-  for (const SearchPoint& p : answer.points) {
-    Json point = {{"device", p.device},
-                  {"devices", p.devices},
-                  {"parallelism",
-                   {{"tp", p.parallelism.tensor},
-                    {"pp", p.parallelism.pipeline},
-                    {"ep", p.parallelism.expert},
-                    {"dp", p.parallelism.data}}},
-                  {"weights", p.weights}};
-    if (!p.disaggregate.empty()) point["disaggregate"] = p.disaggregate;
-    if (p.clients) point["concurrency"] = *p.clients;
-    if (p.rate && std::isfinite(*p.rate)) point["rate"] = *p.rate;
-    point["ttft_s"] = p.ttft_s;
-    point["tpot_s"] = p.tpot_s;
-    point["tokens_per_s_per_user"] = p.tokens_per_s_per_user;
-    point["tokens_per_s_per_device"] = p.tokens_per_s_per_device;
-    if (p.cost) point["cost_per_million_tokens"] = *p.cost;
-    point["meets_slo"] = p.meets;
-    point["pareto"] = p.pareto;
-    point["best"] = p.best;
-    json["points"].push_back(std::move(point));
-  }
-  json["reproduce"] = {{"command", options.command_line}, {"version", kVersion}};
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace hespas::driver

@@ -2,7 +2,8 @@
 //
 // - Candidates are all layouts of the devices (tensor, pipeline, replicas, or engines for prompts and tokens apart),
 //   formats and devices that are named; those that memory or a lone request's bounds exclude are not simulated.
-// - Under limits the highest rate whose 99th percentiles keep them is found by bisection; without, clients are doubled.
+// - Under limits the highest rate whose 99th percentiles keep them is found by bisection; without, clients are
+//   quadrupled. Of equal engines that share a rate in turn one is simulated: its intervals are sums of the stream's.
 #pragma once
 
 #include <optional>

@@ -128,6 +128,15 @@ void WarnOfQueue(const ServeOptions& options, const serve::Workload& workload, c
       {}, "lower --rate, or take more devices");
 }
 
+// More requests than lie above an interpolated 99th percentile.
+serve::Patience PatienceOf(const serve::Slo& slo, size_t requests) {
+  const double above = 0.01 * static_cast<double>(requests);
+  return {.ttft_s = slo.ttft_s.value_or(serve::kNever),
+          .tpot_s = slo.tpot_s.value_or(serve::kNever),
+          .e2e_s = slo.e2e_s.value_or(serve::kNever),
+          .misses = static_cast<int64_t>(std::ceil(above)) + 1};
+}
+
 }  // namespace
 
 std::optional<ServeAnswer> ServeLoad(const Server& server, const ServeOptions& options, Diagnostics& diagnostics) {
@@ -140,16 +149,18 @@ std::optional<ServeAnswer> ServeLoad(const Server& server, const ServeOptions& o
     return std::nullopt;
   }
   if (!RefuseLong(server, *workload, diagnostics)) return std::nullopt;
-  const serve::ServerOptions simulated{.policy = server.engine.policy,
-                                       .steps = server.steps.get(),
-                                       .replicas = server.layout.replicas,
-                                       .disaggregation = {.prefill = server.layout.prefill,
-                                                          .decode = server.layout.decode,
-                                                          .transfer_s_per_token = server.transfer_s_per_token},
-                                       .seed = options.load.seed,
-                                       .record = options.record};
+  serve::ServerOptions simulated{.policy = server.engine.policy,
+                                 .steps = server.steps.get(),
+                                 .replicas = server.layout.replicas,
+                                 .disaggregation = {.prefill = server.layout.prefill,
+                                                    .decode = server.layout.decode,
+                                                    .transfer_s_per_token = server.transfer_s_per_token},
+                                 .seed = options.load.seed,
+                                 .record = options.record};
+  if (options.give_up) simulated.patience = PatienceOf(*slo, workload->requests.size());
   auto run = serve::Simulate(*workload, simulated);
   if (!run) return diagnostics.Report(run.error()), std::nullopt;
+  if (run->given_up) return std::nullopt;
   ServeAnswer answer{.model = server.model ? server.model->name : "",
                      .device = server.device ? server.device->name : "",
                      .system = server.system ? server.system->name : "",

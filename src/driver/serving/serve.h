@@ -73,7 +73,8 @@ struct ServeOptions {
   std::optional<Price> price;  // of a device and hour; else the device file's
   std::string step_model;
   bool require_fit = false;
-  bool record = false;  // Run::timeline
+  bool record = false;   // Run::timeline
+  bool give_up = false;  // no answer where the 99th percentiles cannot keep --slo
   std::string command_line;
 };
 

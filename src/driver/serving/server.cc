@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
-
 #include "driver/configuration/changes.h"
 #include "driver/configuration/presets.h"
 #include "driver/serving/priced_steps.h"
@@ -74,6 +72,18 @@ void SetTransfer(const ServeOptions& options, Server& server) {
   }
 }
 
+// The fewest devices, more tensor ranks of the same layout, that hold weights, workspace and a block.
+std::optional<int64_t> HoldingDevices(const Server& server) {
+  serve::Parallelism more = server.layout.parallelism;
+  const int64_t ranks = server.layout.data_within ? more.data : 1;
+  for (more.tensor = 1; more.tensor <= server.model->heads; ++more.tensor) {
+    if (server.model->heads % more.tensor != 0) continue;
+    const serve::StepKernels kernels(*server.model, more, server.precision);
+    if (MemoryOf(*server.device, kernels, server.engine, ranks).fits) return more.tensor * more.pipeline * ranks;
+  }
+  return std::nullopt;
+}
+
 // Fills memory and blocks; false where the model must fit and does not.
 bool FillMemory(const ServeOptions& options, Server& server, Diagnostics& diagnostics) {
   serve::Policy& policy = server.engine.policy;
@@ -86,14 +96,12 @@ bool FillMemory(const ServeOptions& options, Server& server, Diagnostics& diagno
     if (server.engine.windows && model.window > 0)
       policy.window = {static_cast<double>(model.window_layers) / static_cast<double>(model.layers), model.window};
     if (!server.memory->fits) {
-      const double all = kernels.WeightBytes() * static_cast<double>(server.layout.replica_devices());
-      const double room = server.memory->capacity * server.engine.memory_fraction - server.memory->workspace;
       const std::string message =
           fmt::format("{}: {:.1f} GB of weights and {:.1f} GB of workspace a device, of {:.1f} GB", server.model->name,
                       server.memory->weights / 1e9, server.memory->workspace / 1e9, server.memory->capacity / 1e9);
-      const std::string help =
-          room > 0 ? fmt::format("{} such devices would hold it", static_cast<int64_t>(std::ceil(all / room * 1.05)))
-                   : "take a device with more memory";
+      const auto devices = HoldingDevices(server);
+      const std::string help = devices ? fmt::format("{} such devices hold it", *devices)
+                                       : "take a device with more memory, or more stages by --pp";
       if (options.require_fit) return diagnostics.Error(kModelTooLarge, message, {}, help), false;
       diagnostics.Warning(kModelDoesNotFit, message, {}, help);
     }

@@ -21,7 +21,7 @@ struct Server {
   serve::EngineProfile engine;
   std::optional<ServeMemory> memory;
   std::unique_ptr<KernelPrices> prices;
-  std::unique_ptr<serve::StepModel> steps;
+  std::shared_ptr<serve::StepModel> steps;  // of another server, if it differs in engines only
   double transfer_s_per_token = 0;
   int64_t engines() const { return layout.prefill > 0 ? layout.prefill + layout.decode : layout.replicas; }
 };
