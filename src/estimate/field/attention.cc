@@ -8,8 +8,10 @@
 namespace hespas::estimate::field {
 namespace {
 
-constexpr double kTile = 128;         // queries and keys of a block's tiles (FlashAttention 2 and 3, cuDNN)
-constexpr double kSizeStep = 32;      // head sizes are padded to a multiple
+constexpr double kTile = 128;       // queries and keys of a block's tiles (FlashAttention 2 and 3, cuDNN)
+constexpr double kSizeStep = 32;    // head sizes are padded to a multiple
+constexpr double kLargeSize = 128;  // above it to 256, where the library has no kernel between (rows of H100 and L40S)
+constexpr double kLargest = 256;
 constexpr double kLegacyUnit = 8192;  // flop a clock of an SM from which a matrix instruction takes 16 elements of a
                                       // contraction at least (PTX tcgen05.mma: K of 16 for 16-bit types)
 constexpr double kWarm = 1.2, kSpread = 0.7;  // of L2
@@ -35,20 +37,26 @@ double Scores(const AttentionCall& call) {
   return rising * (2 * first + rising - 1) / 2 + (call.queries - rising) * reach;
 }
 
-struct Rates {
-  double matmul = 1;   // flop/us of one SM
-  double softmax = 0;  // us of one score on one SM
-};
-
-Rates RatesOf(const Chip& chip, const Constants& constants, bool f8, double head_size) {
+// us of one score on one SM, of matmuls and softmax.
+double ScoreUs(const Chip& chip, const Constants& constants, const AttentionCall& call) {
   const ContextConstants& own = constants.context;
+  const bool causal = call.phase == Phase::kContext;
+  // TensorRT-LLM multiplies in 8 bits where the cache has 8 and the device's instructions take both.
+  const bool f8 = call.f8 || (causal && call.f8_cache && chip.wide_instructions);
   const double peak = f8 ? chip.f8_rate : chip.f16_rate;
-  double rate = peak * own.rate_fraction;
-  if (chip.flops_per_clock >= kLegacyUnit && std::fmod(head_size, 16) != 0) rate *= own.legacy_fraction;
+  double rate = peak * own.rate_fraction * (f8 ? own.f8_fraction : 1);
+  if (chip.flops_per_clock >= kLegacyUnit && std::fmod(call.head_size, 16) != 0) rate *= own.legacy_fraction;
   const double power = PowerRate(chip, constants.matmul, 1e12) * own.power_fraction * peak / chip.f16_rate;
-  rate = std::pow(std::pow(rate, -4) + std::pow(power, -4), -0.25);
-  return {.matmul = rate / chip.sms,
-          .softmax = (own.exponential_share / chip.special_lanes + own.lane_operations / chip.lanes) / chip.clock};
+  rate = std::pow(std::pow(rate, -4) + std::pow(power, -4), -0.25) / chip.sms;
+  double padded = std::ceil(call.head_size / kSizeStep) * kSizeStep;
+  if (padded > kLargeSize && padded < kLargest && f8 == chip.wide_instructions) padded = kLargest;
+  const double softmax = (own.exponential_share / chip.special_lanes + own.lane_operations / chip.lanes) / chip.clock;
+  double us = SoftMaximum(4 * padded / rate, softmax, own.overlap_power);
+  if (f8 && !chip.wide_instructions) {
+    us = std::max(us, own.narrow_f8_clocks / chip.clock);
+    if (padded >= kLargest) us *= own.narrow_f8_large;
+  }
+  return us * (causal && !call.rope && !chip.wide_instructions ? own.flash_factor : 1);
 }
 
 // Bytes that L2 holds, or memory.
@@ -60,23 +68,19 @@ double MoveUs(const Chip& chip, double bytes, double bandwidth, double l2_bytes_
 
 double ContextUs(const Chip& chip, const Constants& constants, const AttentionCall& call) {
   const ContextConstants& own = constants.context;
-  const bool causal = call.phase == Phase::kContext;
   const double tiles = std::ceil(call.queries / kTile);
-  const double edges = (causal ? 0.5 : 0) + (call.window > 0 && call.window < call.keys ? 0.5 : 0);
+  const bool windowed = call.window > 0 && call.window < call.keys;
+  const double edges = (call.phase == Phase::kContext ? 0.5 : 0) + (windowed ? 0.5 : 0);
   double scores = Scores(call) + tiles * kTile * kTile * edges * std::min(1.0, call.keys / kTile);
   scores = std::max(scores, tiles * kTile * std::min(kTile, std::ceil(call.keys / 16) * 16));
   const double heads = call.batch * call.heads;
   const double blocks = heads * tiles;
   const double longest = kTile * std::min(call.keys, KeysSeen(call) + kTile * edges);
-  // TensorRT-LLM multiplies in 8 bits where the cache has 8 and the device's instructions take both.
-  const bool f8 = call.f8 || (causal && call.f8_cache && chip.wide_instructions);
-  const Rates rates = RatesOf(chip, constants, f8, call.head_size);
-  const double padded = std::ceil(call.head_size / kSizeStep) * kSizeStep;
-  const double each = SoftMaximum(4 * padded / rates.matmul, rates.softmax, own.overlap_power);
   double of_sm = heads * scores / chip.sms;
   if (blocks > chip.sms) of_sm += own.tail * longest * std::exp(-blocks / chip.sms / 4);
+  const double block_us = (own.block_clocks + (windowed ? own.window_clocks : 0)) / chip.clock;
   const double work =
-      std::max(of_sm, longest) * each + own.block_clocks / chip.clock * std::max(1.0, blocks / chip.sms);
+      std::max(of_sm, longest) * ScoreUs(chip, constants, call) + block_us * std::max(1.0, blocks / chip.sms);
   const double rows = call.batch * call.queries * call.head_size;
   const double bandwidth = chip.bandwidth * own.memory_fraction;
   const double moved = MoveUs(chip, rows * 4 * (call.heads + call.key_heads), bandwidth, own.l2_bytes_per_clock);

@@ -45,7 +45,12 @@ struct ContextConstants {
   double exponential_share = 0;  // of the special units' time for one exponential a score that is not emulated
   double lane_operations = 0;    // of a score
   double overlap_power = 0;      // how sharply the longer of matmul and softmax hides the other
+  double f8_fraction = 0;        // of rate_fraction, where the matmuls are of 8 bits
+  double narrow_f8_clocks = 0;   // of a score at least, in 8 bits without wide instructions
+  double narrow_f8_large = 0;    // times the time of a score there, head sizes of 256
+  double flash_factor = 0;       // times the time of a score in FlashAttention 2 (TensorRT-LLM: 1)
   double block_clocks = 0;       // of a block's start and end
+  double window_clocks = 0;      // more of them under a window
   double tail = 0;               // of the longest block, unfinished when the others are
   double legacy_fraction = 0;    // of the rate, on the largest units, for head sizes that they cannot take
   double memory_fraction = 0;
