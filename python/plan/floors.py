@@ -40,7 +40,7 @@ def time(problem, candidate, figures):
     cycles = CYCLES * problem.facts.cycle
     forward, both = (figures[name] * problem.facts.alike(candidate.stages) / cycles for name in ("layers_forward_s", "layers_s"))
     rest = figures["forward_s"] + figures["backward_s"] - figures["layers_s"]
-    if candidate.stages == 1:
-        rest = max(0.0, rest - figures["exposed_communication_s"])  # the whole step may hide it behind other things
+    if candidate.stages == 1 or candidate.of["fsdp"] * candidate.of["context"] > 1:
+        rest = max(0.0, rest - figures["exposed_communication_s"])  # gathers of the loss's weights hide behind more layers
     waits, drains = bounds.ramps(problem.facts, candidate)
     return candidate.microbatches * (both + rest) + waits * forward + drains * (both - forward)
