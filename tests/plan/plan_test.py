@@ -151,7 +151,7 @@ class Plans(unittest.TestCase):
         self.assertGreaterEqual(answer["why"]["step_time_s"], answer["best"][0]["step_time_s"])
 
     def test_why_answers_for_what_was_left_out(self):
-        """By a bound, for memory, or as nobody came to it; the funnel counts each configuration once."""
+        """As it does not fit, or as nobody came to it; the funnel counts each configuration once."""
         words = ("--devices", "8", "--global-batch", "256", "--evaluations", "6", "--limit", "memory=4GB")
         said = set()
         for settings in ("data=8,microbatch=16,remat=none", "context=8,microbatch=16", "tensor=8,microbatch=1"):
@@ -161,7 +161,7 @@ class Plans(unittest.TestCase):
             of = answer["funnel"]
             counted = sum(number for reason, number in of.items() if reason != "configurations" and not reason.startswith("meshes refused"))
             self.assertEqual(counted, of["configurations"])
-        self.assertGreaterEqual(len(said), 3, said)
+        self.assertLessEqual({"what the backward pass needs does not fit", "not visited"}, said)
 
     def test_why_of_what_there_is_not(self):
         done = plan(self.model, "--device", "H100_80GB", "--devices", "16", "--global-batch", "64", "--why", "tensor=16")
