@@ -12,8 +12,6 @@
 
 #include "ir/attributes/attribute.h"
 #include "optimise/dataflow/build.h"
-#include "optimise/dataflow/pass.h"
-#include "optimise/schedule/schedule.h"
 
 namespace hespas::optimise {
 namespace {
@@ -38,8 +36,6 @@ class DonatedBuffers {
       if (maker.valid() && MakesABuffer(flow.node(maker))) pairs_.push_back({p, result, maker});
     }
   }
-
-  bool Any() const { return !pairs_.empty(); }
 
   void Copy() {
     for (size_t first = 0; first < pairs_.size(); first += kBatch) {
@@ -227,10 +223,6 @@ std::vector<int64_t> TakenOver(const ir::Module& module, size_t parameters) {
 
 void CopyDonated(Dataflow& flow) { DonatedBuffers(flow).Copy(); }
 
-void CopyScheduled(Dataflow& flow, PassContext& context) {
-  if (!context.is_main) return;
-  DonatedBuffers buffers(flow);
-  if (buffers.Any()) buffers.LookAgain(ExpectedOrder(flow));
-}
+void CopyInOrder(Dataflow& flow, const std::vector<NodeId>& order) { DonatedBuffers(flow).LookAgain(order); }
 
 }  // namespace hespas::optimise

@@ -24,4 +24,7 @@ bool FusesCopies(const Node& fusion);
 // Copies parameters, or results, where a parameter may still be read when the result that takes its buffer is made.
 void CopyDonated(Dataflow& flow);
 
+// Drops the copies that this order of the ops makes superfluous, and adds those of kernels that now store copies.
+void CopyInOrder(Dataflow& flow, const std::vector<NodeId>& order);
+
 }  // namespace hespas::optimise
