@@ -139,6 +139,11 @@ void Run(Options& options, Console& console) {
                                   fmt::format("--network-model calibrated with --network-backend {}", options.backend),
                                   {}, "the calibrated model replaces the analytical backend only"));
   }
+  if (!options.files.calibrated && !options.files.concurrency.IsDefault()) {
+    return console.Fail(MakeError(
+        kBadValue, "the plain network model knows no --collective-sms, --collective-memory or --collective-streams", {},
+        "add --network-model calibrated, or leave them out"));
+  }
   if (options.backend == "simgrid") options.files.simgrid = options.simgrid;
   if (Status read = ReadBeyond(options); !read) return console.Fail(read.error());
   if (options.backend == "sst") {

@@ -356,7 +356,8 @@ std::vector<std::string> ModelNames(const std::string& table_path) {
 
 std::optional<Model> LoadModel(const std::string& name_or_path, const std::string& table_path,
                                Diagnostics& diagnostics) {
-  const bool path = name_or_path.ends_with(".json") || std::filesystem::is_regular_file(name_or_path);
+  std::error_code unused;  // "no file" is an answer, whatever the name is
+  const bool path = name_or_path.ends_with(".json") || std::filesystem::is_regular_file(name_or_path, unused);
   const auto found = ReadJsonFile(path ? name_or_path : table_path);
   if (!found) {
     diagnostics.Report(found.error());

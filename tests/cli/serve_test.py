@@ -57,10 +57,14 @@ def memory_adds_up():
 def bad_input_is_told():
     for code, status, words in [
             ("E0714", 2, ["serve", "llama9", "--device", "H100_80GB", *LOAD, "--concurrency", 1]),
+            ("E0714", 2, ["serve", "a" * 300, "--device", "H100_80GB", *LOAD, "--concurrency", 1]),
             ("E0806", 2, ["serve", "llama3-8b", "--device", "H1000", *LOAD, "--concurrency", 1]),
             ("E0711", 2, [*H100, *LOAD]),
             ("E0711", 2, [*H100, "--isl", "x", "--osl", 1, "--rate", 1]),
+            ("E0711", 2, [*H100, "--isl", "x", "--osl", 1, "--search", "--slo", "tpot=1s"]),
+            ("E0711", 2, [*H100, "--isl", 1, "--osl", 1, "--arrivals", "x", "--search", "--slo", "ttft=1s"]),
             ("E0720", 4, [*H100, "--isl", 200000, "--osl", 1, "--concurrency", 1]),
+            ("E0720", 4, [*H100, "--isl", 200000, "--osl", 1, "--search", "--slo", "ttft=1s"]),
             ("E0718", 2, [*H100, *LOAD, "--concurrency", 1, "--tp", 3]),
             ("E0710", 2, ["serve", "--step-model", "a=-1", *LOAD, "--concurrency", 1]),
             ("E0717", 2, [*H100, *LOAD, "--concurrency", 1, "--engine", "vlm"])]:
@@ -126,6 +130,16 @@ def searches_are_deterministic_and_their_parts_are_the_whole():
     assert abs(fixed["tokens_per_s_per_device"] / whole["tokens_per_s_per_device"] - 1) < 0.02
 
 
+def searches_leave_out_the_warm_up():
+    with tempfile.TemporaryDirectory() as folder:
+        lengths = pathlib.Path(folder, "lengths.csv")
+        lengths.write_text("1000\n" * 2 + "10\n" * 98)
+        # With this seed long answers, which take a second, are among the first hundred requests alone.
+        words = ["serve", "--step-model", "a=1e-3", "--isl", 10, "--osl", f"file:{lengths}", "--requests", 200, "--warm-up", 100, "--seed", 5]
+        assert result(*words, "--rate", 1, "--slo", "e2e=0.5s")["e2e_s"]["p99"] < 0.5
+        assert result(*words, "--search", "--slo", "e2e=0.5s")["points"][0]["rate"] > 1
+
+
 def contexts_and_processes_are_chosen():
     long = ["serve", "llama2-7b", "--device", "H100_80GB", "--isl", 5000, "--osl", 10, "--concurrency", 1, "--requests", 1]
     assert "E0720" in run(*long).stderr
@@ -171,7 +185,7 @@ def outputs_are_equal_for_equal_seeds():
 
 
 for test in [closed_run_has_all_keys_and_is_fast, no_step_beats_the_datasheet, memory_adds_up, bad_input_is_told, decode_steps_cost_the_captured_size,
-             a_configuration_is_a_model, search_finds_a_layout_that_keeps_the_limits, searches_are_deterministic_and_their_parts_are_the_whole,
+             a_configuration_is_a_model, search_finds_a_layout_that_keeps_the_limits, searches_are_deterministic_and_their_parts_are_the_whole, searches_leave_out_the_warm_up,
              contexts_and_processes_are_chosen, explanation_and_price, replays_recorded_requests, outputs_are_equal_for_equal_seeds]:
     test()
     print("ok", test.__name__)

@@ -53,6 +53,12 @@ class Simulate(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         return list(csv.DictReader(io.StringIO(done.stdout)))
 
+    def test_what_the_plain_model_does_not_know_is_refused(self):
+        for option in ("--collective-sms=4", "--collective-memory=2", "--collective-streams=group"):
+            done = self.run_it(option)
+            self.assertEqual(done.returncode, 2, done.stderr)
+            self.assertIn("--network-model calibrated", done.stderr)
+
     def test_details_conserve_bytes_and_attribute_exposed_time(self):
         for backend in ("analytical", "analytical-aware"):
             out = self.answer("--details", f"--network-backend={backend}")

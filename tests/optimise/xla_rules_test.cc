@@ -114,6 +114,12 @@ TEST(Copies, KeepDonatedArraysThatAreStillRead) {
   EXPECT_GE(copies("%2, %1"), 1u);  // not read where it is written
 }
 
+TEST(Copies, AreMadeWhereTwoArgumentsNameOneResult) {
+  std::string text = Donating("%2, %1");
+  text.replace(text.find("= 1 : i32"), 3, "= 0");
+  EXPECT_GE(CopiesIn(ir::PrintGeneric(Optimised(text, Until("scheduled-copies")))), 1u);
+}
+
 TEST(ConvolutionPadding, IsMadeBeforeWhereCudnnHasNone) {
   const auto of = [](const std::string& padding) {
     return "func.func @main(%x: tensor<8x16x15x15xf32>, %w: tensor<16x16x3x3xf32>) -> tensor<8x16x15x15xf32> {\n"

@@ -292,6 +292,15 @@ void Mark(std::vector<SearchPoint>& points) {
   if (best != points.end()) best->best = best->meets;
 }
 
+// The load that is asked for, or else a single request and the warm-up.
+ServeOptions AnyLoad(ServeOptions options) {
+  serve::Load& load = options.load;
+  if (load.rate || load.clients || !load.trace.empty()) return options;
+  load.rate = 1;
+  load.requests = load.requests.value_or(std::max<int64_t>(options.warm_up, 0) + 1);
+  return options;
+}
+
 // Groups are independent, so their answers stand in order whichever thread finds them.
 SearchAnswer TryAll(const ServeOptions& options, const serve::Slo& slo, const std::vector<ServeOptions>& candidates) {
   using Key = std::tuple<std::string, std::string, int64_t, int64_t>;
@@ -339,8 +348,9 @@ std::optional<SearchAnswer> Search(const ServeOptions& options, Diagnostics& dia
   }
   SearchAnswer answer = TryAll(options, *slo, candidates);
   if (!answer.points.empty()) return answer;
-  // Why: what the first candidate alone says.
-  if (!MakeServer(candidates.front(), diagnostics)) return std::nullopt;
+  // Why: what the first candidate alone says, of itself and of the load.
+  const auto server = MakeServer(candidates.front(), diagnostics);
+  if (!server || !ServeLoad(*server, AnyLoad(candidates.front()), diagnostics)) return std::nullopt;
   diagnostics.Error(kBadServe, fmt::format("none of {} candidates keeps the limits", answer.candidates), {},
                     "relax --slo, or take more or faster devices");
   return std::nullopt;

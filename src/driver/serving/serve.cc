@@ -128,13 +128,13 @@ void WarnOfQueue(const ServeOptions& options, const serve::Workload& workload, c
       {}, "lower --rate, or take more devices");
 }
 
-// More requests than lie above an interpolated 99th percentile.
-serve::Patience PatienceOf(const serve::Slo& slo, size_t requests) {
+// More requests than lie above an interpolated 99th percentile, and those of the warm-up, which it does not count.
+serve::Patience PatienceOf(const serve::Slo& slo, size_t requests, int64_t warm_up) {
   const double above = 0.01 * static_cast<double>(requests);
   return {.ttft_s = slo.ttft_s.value_or(serve::kNever),
           .tpot_s = slo.tpot_s.value_or(serve::kNever),
           .e2e_s = slo.e2e_s.value_or(serve::kNever),
-          .misses = static_cast<int64_t>(std::ceil(above)) + 1};
+          .misses = static_cast<int64_t>(std::ceil(above)) + 1 + warm_up};
 }
 
 }  // namespace
@@ -157,7 +157,7 @@ std::optional<ServeAnswer> ServeLoad(const Server& server, const ServeOptions& o
                                                     .transfer_s_per_token = server.transfer_s_per_token},
                                  .seed = options.load.seed,
                                  .record = options.record};
-  if (options.give_up) simulated.patience = PatienceOf(*slo, workload->requests.size());
+  if (options.give_up) simulated.patience = PatienceOf(*slo, workload->requests.size(), options.warm_up);
   auto run = serve::Simulate(*workload, simulated);
   if (!run) return diagnostics.Report(run.error()), std::nullopt;
   if (run->given_up) return std::nullopt;

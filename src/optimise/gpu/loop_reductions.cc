@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/units.h"
 #include "optimise/dataflow/build.h"
 #include "optimise/gpu/rules.h"
 
@@ -21,7 +22,7 @@ std::vector<Run> RunsOf(const Dimensions& dims, const Dimensions& reduced) {
     if (dims[d] == 1) continue;
     const bool is_reduced = std::find(reduced.begin(), reduced.end(), static_cast<int64_t>(d)) != reduced.end();
     if (runs.empty() || runs.back().reduced != is_reduced) runs.push_back({is_reduced, 1});
-    runs.back().elements *= dims[d];
+    runs.back().elements = internal::SaturatingMultiply(runs.back().elements, dims[d]);
   }
   return runs;
 }

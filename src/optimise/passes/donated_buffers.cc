@@ -86,7 +86,8 @@ class DonatedBuffers {
     for (const ValueId out : flow_.outputs) returned_[OriginOf(out).index()] = 1;
   }
 
-  ValueId OriginOf(ValueId value) const { return origin_[value.index()]; }
+  // Copies that were made since are their own.
+  ValueId OriginOf(ValueId value) const { return value.index() < origin_.size() ? origin_[value.index()] : value; }
   NodeId MakerOf(ValueId value) const { return flow_.producer(OriginOf(value)); }
   const std::vector<NodeId>& ReadersOf(const Pair& pair) const {
     return readers_[flow_.parameters[pair.parameter].index()];
