@@ -62,6 +62,11 @@ class Limits(unittest.TestCase):
         enough = run("run", LLAMA, "--device", "H100_80GB", "--max-memory", "2GB")
         self.assertEqual(enough.returncode, 0, enough.stderr)
 
+    def test_memory_of_threads(self):
+        search = ["serve", "llama3-8b", "--device", "H100_80GB", "--devices", 8, "--isl", 64, "--osl", 8, "--search", "--slo", "ttft=1s"]
+        ends = {run(*search, "--max-memory", f"{size} MB").returncode for size in range(16, 36)}
+        self.assertLessEqual(ends, {0, 4})
+
     def test_time(self):
         done = run("run", LLAMA, "--device", "H100_80GB", "--estimator", self.silent_estimator(), "--timeout", "3s")
         self.assertEqual(done.returncode, 4, done.stderr)

@@ -170,6 +170,17 @@ class SweepTest(unittest.TestCase):
         done = run("sweep", self.file(axes={"device": ["H100_80GB"]}), "--output", out, "--clean")
         self.assertEqual(done.returncode, 0, done.stderr)
 
+    def test_charts_of_many_points_draw_the_last_ones_too(self):
+        out = self.folder / "out"
+        self.assertEqual(run("sweep", self.file(axes={"device": ["H100_80GB"]}), "--output", out).returncode, 0)
+        row = json.loads((out / "rows.jsonl").read_text())
+        (out / "rows.jsonl").write_text("".join(json.dumps({**row, "point": i}) + "\n" for i in range(9000)))
+        self.assertEqual(run("sweep-report", out).returncode, 0)
+        chart = (out / "report.html").read_text().partition("<h3>Throughput and MFU")[2].partition("</svg>")[0]
+        drawn = [int(each.partition('"')[0]) for each in chart.split("#point-")[1:]]
+        self.assertLessEqual(len(drawn), 3000)
+        self.assertGreater(max(drawn), 8900)
+
     def test_answers(self):
         keys = {"axes": {"device": ["A100_SXM_40GB", "H100_80GB"]}, "tokens": 1e9, "prices": {"H100_80GB": 3, "*": 1}}
         rows = self.rows(**keys)

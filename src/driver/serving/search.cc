@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <future>
 #include <map>
 #include <numeric>
 #include <thread>
@@ -321,11 +322,11 @@ SearchAnswer TryAll(const ServeOptions& options, const serve::Slo& slo, const st
       found[i] = searcher.Take();
     }
   };
-  std::vector<std::thread> others;
+  std::vector<std::future<void>> others;  // what a thread throws, get() throws here; where none can start, it waits
   const size_t threads = std::min<size_t>(std::max(1U, std::thread::hardware_concurrency()), groups.size());
-  for (size_t i = 1; i < threads; ++i) others.emplace_back(work);
+  for (size_t i = 1; i < threads; ++i) others.push_back(std::async(work));
   work();
-  for (std::thread& thread : others) thread.join();
+  for (std::future<void>& other : others) other.get();
   SearchAnswer all;
   for (SearchAnswer& group : found) {
     all.candidates += group.candidates;

@@ -155,8 +155,7 @@ class Page {
                 .log_x = true,
                 .log_y = true,
                 .series = {{.name = "points", .marks = {}}, {.name = "Pareto front", .marks = {}, .line = true}}};
-    const size_t stride = std::max<size_t>(1, good_.size() / kDrawn);
-    for (size_t i = 0; i < good_.size(); i += stride) AddMark(good_[i], chart.series[0]);
+    for (size_t i = 0; i < good_.size(); i += Stride()) AddMark(good_[i], chart.series[0]);
     for (const size_t i : front) AddMark(good_[i], chart.series[1]);
     return Section("pareto", "Pareto front",
                    fmt::format("No point is better than those on the line in both step time and {}.",
@@ -168,21 +167,23 @@ class Page {
   }
 
   std::string Utilisation() const {
-    Chart chart{.label = "Throughput of a device and MFU of every point",
+    Chart chart{.label = "Throughput of a device and MFU of the points",
                 .x_name = "a second and device",
                 .y_name = "MFU",
                 .x_text = TextsOf("units_per_second_per_device"),
                 .y_text = TextsOf("mfu"),
                 .log_x = true,
                 .series = {{.name = "points", .marks = {}}}};
-    for (const Json& row : good_) {
+    for (size_t i = 0; i < good_.size(); i += Stride()) {
+      const Json& row = good_[i];
       const double x = ValueIn(row, "units_per_second_per_device");
       const double y = ValueIn(row, "mfu");
-      if (x > 0 && y > 0 && chart.series[0].marks.size() < kDrawn)
-        chart.series[0].marks.push_back({x, y, TitleOf(row, varying_), LinkTo(row)});
+      if (x > 0 && y > 0) chart.series[0].marks.push_back({x, y, TitleOf(row, varying_), LinkTo(row)});
     }
     return chart.series[0].marks.empty() ? std::string() : Figure("Throughput and MFU", ScatterSvg(chart));
   }
+
+  size_t Stride() const { return std::max<size_t>(1, good_.size() / kDrawn); }
 
   void AddMark(const Json& row, Series& series) const {
     const double x = ValueIn(row, "step_time_s");
