@@ -56,11 +56,13 @@ void TakeDevices(const std::vector<std::string>& given, driver::RunOptions& opti
   const std::string& first = given.front();
   int64_t count = 0;
   const auto [end, error] = std::from_chars(first.data(), first.data() + first.size(), count);
-  if (given.size() == 1 && error == std::errc() && end == first.data() + first.size() && count > 0) {
-    options.program.assumptions.devices = count;
-  } else {
+  const bool counts = given.size() == 1 && error == std::errc() && end == first.data() + first.size();
+  if (!counts) {
     options.parts.devices = given;
+    return;
   }
+  if (const std::string bad = Positive()(first); !bad.empty()) throw CLI::ValidationError("--devices", bad);
+  options.program.assumptions.devices = count;
 }
 
 void AddPlacementOptions(CLI::App& command, driver::RunOptions& options) {

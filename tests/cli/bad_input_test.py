@@ -126,6 +126,8 @@ class BadInput(unittest.TestCase):
 
     def test_system_of_another_size(self):
         self.fails("run", LLAMA, "--system", "A100_SXM_40GB_8GPU", status=2, says=("8", "--retarget 8"))
+        for count in ("0", "-1"):
+            self.fails("run", LLAMA, f"--devices={count}", status=2, says=("--devices", f"`{count}` is not a number above 0"))
 
     def test_too_few_npus(self):
         self.fails("run", LLAMA, "--num-npus", "2", status=2, says=("--num-npus",))
