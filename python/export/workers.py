@@ -3,6 +3,7 @@
 Where they lie on a cluster (`elsewhere`), one that is lost is started again, and asked again.
 """
 import asyncio
+import contextlib
 import json
 import os
 import signal
@@ -45,7 +46,8 @@ class Workers:
                 os.killpg(worker.pid, self.end)
             worker.stdin.close()
         for worker in self.all:
-            await worker.stdout.read()  # to its end: a pipe that is open outlives the loop, and says so
+            with contextlib.suppress(RuntimeError):  # who still waits for an answer reads it
+                await worker.stdout.read()  # to its end: a pipe that is open outlives the loop, and says so
             await worker.wait()
         await asyncio.sleep(0)
 

@@ -16,6 +16,7 @@ WAVE = 6  # groups of candidates that are estimated together
 OPTIMISM = {None: 0.8, floors.COARSE: 0.95, floors.FINE: 1.0}  # of a guess, by the closest program that it rests on
 FLOORS = 4  # most programs for lower bounds, as a multiple of the estimates; each takes a fifth of one's time
 NOT_VISITED, SLOWER = "not visited", "cannot be among the best by its lower bound"
+UNDIVIDED = "the network cannot be divided by stages"  # so that no program has a network; one that --system gives as a line can
 OBJECTIVES = {"tokens_per_s": "step_time_s", "cost": "cost", "energy": "energy_j"}
 
 
@@ -35,7 +36,7 @@ class Search:
             return "weights and optimiser state do not fit"
         if bounds.memory(self.problem, candidate) > self.problem.capacity:
             return "what the backward pass needs does not fit"
-        return "the network cannot be divided by stages" if candidate.stages > 1 and not costs.systems(self.problem, candidate) else None
+        return UNDIVIDED if candidate.stages > 1 and not costs.systems(self.problem, candidate) else None
 
     @property
     def funnel(self):
@@ -156,7 +157,9 @@ class Search:
             if candidate not in self.orders:
                 self.enter(candidate)
         able = [candidate for candidate in alike if self.reasons[candidate] in (NOT_VISITED, SLOWER)]
-        await self.look(workers, able or alike, WAVE)
+        able = able or [candidate for candidate in alike if self.reasons[candidate] != UNDIVIDED]
+        if able:
+            await self.look(workers, able, WAVE)
 
     async def polish(self, workers):
         """The best again with XLA's flags, for which no program has to be made."""

@@ -56,7 +56,8 @@ async def compared(alike, search, workers):
     if not any(row["fits"] for row in rows()):
         await search.visit(workers, alike)
     if not rows():
-        raise Refused(f"none of the {len(alike)} configurations asked for can be estimated", search.failed[-1][1], 5)
+        error = next((error for candidate, error in reversed(search.failed) if candidate in known), ", ".join(reasons) + "; give --system as a line, such as \"H100_80GB 8x2\"")
+        raise Refused(f"none of the {len(alike)} configurations asked for can be estimated", error, 5)
     return min(rows(), key=lambda row: (not row["fits"], row[search.objective], row["name"])), reasons
 
 

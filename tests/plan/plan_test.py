@@ -168,6 +168,13 @@ class Plans(unittest.TestCase):
         self.assertEqual(done.returncode, 2)
         self.assertIn("heads of 8 over tensor=16", done.stderr)
 
+    def test_why_of_stages_that_the_network_has_not(self):
+        done = plan(self.model, "--device", "A100_SXM_40GB", "--devices", "8", "--system", "A100_SXM_40GB_8GPU", "--global-batch", "8", "--evaluations", "1",
+                    "--why", "pipeline=2,data=4,microbatch=1,remat=full")
+        self.assertEqual(done.returncode, 5)
+        self.assertIn("help: the network cannot be divided by stages; give --system", done.stderr)
+        self.assertNotIn("Traceback", done.stderr)
+
     def test_the_same_twice(self):
         words = ("--devices", "8", "--global-batch", "32", "--evaluations", "12")
         self.assertEqual(self.planned(*words), self.planned(*words))
