@@ -44,7 +44,7 @@ std::string InBrackets(std::string_view tensor) {
   const size_t type = tensor.rfind('x');
   if (type == std::string_view::npos) return fmt::format("{}[]", tensor);
   std::string extents(tensor.substr(0, type));
-  std::ranges::replace(extents, 'x', ',');
+  std::replace(extents.begin(), extents.end(), 'x', ',');
   return fmt::format("{}[{}]", tensor.substr(type + 1), extents);
 }
 

@@ -257,7 +257,9 @@ class AnalyticalSimulation {
     if (known != state.beside.end()) {
       *known = collective;
     } else {
-      state.beside.insert(std::ranges::upper_bound(state.beside, collective.begin, {}, &Beside::begin), collective);
+      const auto later = [](uint64_t begin, const Beside& other) { return begin < other.begin; };
+      const auto place = std::upper_bound(state.beside.begin(), state.beside.end(), collective.begin, later);
+      state.beside.insert(place, collective);
     }
     Unit& unit = state.compute;
     if (!unit.busy || unit.work == 0 || unit.end <= collective.begin) return;
