@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/units.h"
+
 namespace hespas::optimise {
 namespace {
 
@@ -56,7 +58,7 @@ std::optional<Layout> RowsOf(const Dataflow& flow, const Node& node, const Layou
   const Dimensions& dims = flow.type(node.operands[0]).dims;
   if (!reduced || dims.size() <= 1 || dims.size() != layout.rank() + reduced->size()) return std::nullopt;
   int64_t elements = 1;
-  for (const int64_t d : *reduced) elements *= dims[static_cast<size_t>(d)];
+  for (const int64_t d : *reduced) elements = internal::SaturatingMultiply(elements, dims[static_cast<size_t>(d)]);
   if (!AreRowsWorthwhile(elements)) return std::nullopt;
   const Dimensions kept = FreeDimensions(dims.size(), {}, *reduced);
   Layout rows;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/units.h"
 #include "optimise/gpu/rules.h"
 
 namespace hespas::optimise {
@@ -32,7 +33,7 @@ std::optional<TiledTranspose> TiledTransposeOf(const Dataflow& flow, const Node&
     for (int64_t between = last + 1; follows && between < d; ++between)
       follows = from[static_cast<size_t>(between)] == 1;
     if (follows) {
-      sizes.back() *= size;
+      sizes.back() = internal::SaturatingMultiply(sizes.back(), size);
     } else {
       firsts.push_back(d);
       sizes.push_back(size);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/units.h"
 #include "optimise/dataflow/build.h"
 #include "optimise/dataflow/pass.h"
 #include "optimise/dataflow/reducer.h"
@@ -30,12 +31,14 @@ struct Side {
   bool IsFree(size_t d) const { return !Holds(batching, d) && !Holds(contracting, d); }
   int64_t FreeSize() const {
     int64_t size = 1;
-    for (size_t d = 0; d < dims.size(); ++d) size *= IsFree(d) ? dims[d] : 1;
+    for (size_t d = 0; d < dims.size(); ++d) {
+      if (IsFree(d)) size = internal::SaturatingMultiply(size, dims[d]);
+    }
     return size;
   }
   int64_t ContractingSize() const {
     int64_t size = 1;
-    for (const int64_t d : contracting) size *= dims[static_cast<size_t>(d)];
+    for (const int64_t d : contracting) size = internal::SaturatingMultiply(size, dims[static_cast<size_t>(d)]);
     return size;
   }
 };

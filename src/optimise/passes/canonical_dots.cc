@@ -5,6 +5,7 @@
 #include <numeric>
 #include <unordered_set>
 
+#include "base/units.h"
 #include "ir/attributes/attribute.h"
 #include "ir/attributes/op_attributes.h"
 #include "optimise/dataflow/build.h"
@@ -187,7 +188,7 @@ class Canonicaliser {
       const Label& label = operand.labels[i];
       if (label.role == Role::kUnit) continue;
       if (label.role == Role::kFree && !groups.empty() && groups.back().role == Role::kFree) {
-        groups.back().size *= dims[i];
+        groups.back().size = internal::SaturatingMultiply(groups.back().size, dims[i]);
       } else {
         groups.push_back({label.role, label.place, dims[i]});
       }

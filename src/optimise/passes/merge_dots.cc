@@ -6,6 +6,7 @@
 #include <string>
 #include <unordered_set>
 
+#include "base/units.h"
 #include "optimise/dataflow/build.h"
 #include "optimise/dataflow/pass.h"
 #include "optimise/passes/canonical_dots.h"
@@ -157,7 +158,7 @@ class Merger {
     for (size_t i = 0; i < dims.size(); ++i) {
       if (static_cast<int64_t>(i) == contracted) continue;
       order.push_back(static_cast<int64_t>(i));
-      free *= dims[i];
+      free = internal::SaturatingMultiply(free, dims[i]);
     }
     order.insert(contract == 0 ? order.begin() : order.end(), contracted);
     Dimensions matrix{free, dims[static_cast<size_t>(contracted)]};

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/units.h"
 #include "optimise/dataflow/build.h"
 #include "optimise/dataflow/pass.h"
 
@@ -40,9 +41,10 @@ std::optional<Extent> ExtentOf(const Dimensions& dims, const Dimensions& reduced
     if (dims[i] == 1) continue;
     if (is_reduced[i]) {
       if (extent.after != 1) return std::nullopt;
-      extent.reduced *= dims[i];
+      extent.reduced = internal::SaturatingMultiply(extent.reduced, dims[i]);
     } else {
-      (extent.reduced == 1 ? extent.before : extent.after) *= dims[i];
+      int64_t& side = extent.reduced == 1 ? extent.before : extent.after;
+      side = internal::SaturatingMultiply(side, dims[i]);
     }
   }
   return extent;
@@ -138,7 +140,7 @@ Runs RunsOf(const Dimensions& dims, const Dimensions& reduced) {
     }
     if (is_reduced) {
       runs.dimensions.back().push_back(static_cast<int64_t>(d));
-      runs.sizes.back() *= dims[d];
+      runs.sizes.back() = internal::SaturatingMultiply(runs.sizes.back(), dims[d]);
     }
     if (dims[d] == 1) continue;
     inside = is_reduced;
