@@ -81,7 +81,8 @@ class Kernels {
  private:
   static void CheckOn(const Modelled& on, const ir::Module& module, ir::OpId op,
                       const std::vector<Arithmetic>& arithmetic, const std::string& program) {
-    const double peak = SecondsOn(on.machine, arithmetic);
+    // No time is longer than 2^63 ps, 107 days: that is where a longer one ends.
+    const double peak = std::min(SecondsOn(on.machine, arithmetic), 0x1p63 * 1e-12);
     for (const auto& estimator : on.estimators) {
       Notes notes;
       const graph::Estimate estimate = estimator->EstimateOp(module, op, notes);
