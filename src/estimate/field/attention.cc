@@ -14,7 +14,7 @@ constexpr double kLargeSize = 128;  // above it to 256, where the library has no
 constexpr double kLargest = 256;
 constexpr double kLegacyUnit = 8192;  // flop a clock of an SM from which a matrix instruction takes 16 elements of a
                                       // contraction at least (PTX tcgen05.mma: K of 16 for 16-bit types)
-constexpr double kWarm = 1.2, kSpread = 0.7;  // of L2
+constexpr CacheFit kFit{.warm = 1.2, .spread = 0.7};
 
 double Extent(double x) { return std::isfinite(x) ? std::clamp(x, 1.0, 1e9) : 1.0; }
 
@@ -59,13 +59,6 @@ double ScoreUs(const Chip& chip, const Constants& constants, const AttentionCall
   return us * (causal && !call.rope && !chip.wide_instructions ? own.flash_factor : 1);
 }
 
-// Bytes that L2 holds, or memory.
-double MoveUs(const Chip& chip, double bytes, double bandwidth, double l2_bytes_per_clock) {
-  const double hot = std::clamp((kWarm - bytes / std::max(1.0, chip.l2_bytes)) / kSpread, 0.0, 1.0);
-  const double cache = std::max(chip.sms * chip.clock * l2_bytes_per_clock, bandwidth);
-  return bytes * (hot / cache + (1 - hot) / bandwidth);
-}
-
 double ContextUs(const Chip& chip, const Constants& constants, const AttentionCall& call) {
   const ContextConstants& own = constants.context;
   const double tiles = std::ceil(call.queries / kTile);
@@ -83,11 +76,11 @@ double ContextUs(const Chip& chip, const Constants& constants, const AttentionCa
       std::max(of_sm, longest) * ScoreUs(chip, constants, call) + block_us * std::max(1.0, blocks / chip.sms);
   const double rows = call.batch * call.queries * call.head_size;
   const double bandwidth = chip.bandwidth * own.memory_fraction;
-  const double moved = MoveUs(chip, rows * 4 * (call.heads + call.key_heads), bandwidth, own.l2_bytes_per_clock);
+  const double moved = MoveUs(chip, rows * 4 * (call.heads + call.key_heads), bandwidth, own.l2_bytes_per_clock, kFit);
   double before = 0;
   if (call.rope) before += rows * 4 * (call.heads + call.key_heads);
   if (call.cache_write) before += rows * 2 * call.key_heads * CacheBytes(call) * (call.rope ? 1 : 2);
-  return SoftMaximum(work, moved, 3) + own.rope_share * MoveUs(chip, before, bandwidth, own.l2_bytes_per_clock);
+  return SoftMaximum(work, moved, 3) + own.rope_share * MoveUs(chip, before, bandwidth, own.l2_bytes_per_clock, kFit);
 }
 
 }  // namespace
@@ -101,6 +94,12 @@ double SoftMaximum(double a, double b, double power) {
 double KeysSeen(const AttentionCall& call) { return call.window > 0 ? std::min(call.window, call.keys) : call.keys; }
 
 double CacheBytes(const AttentionCall& call) { return call.f8_cache ? 1 : 2; }
+
+double MoveUs(const Chip& chip, double bytes, double bandwidth, double l2_bytes_per_clock, CacheFit fit) {
+  const double hot = std::clamp((fit.warm - bytes / std::max(1.0, chip.l2_bytes)) / fit.spread, 0.0, 1.0);
+  const double cache = std::max(chip.sms * chip.clock * l2_bytes_per_clock, bandwidth);
+  return bytes * (hot / cache + (1 - hot) / bandwidth);
+}
 
 Time TimeOf(const Chip& chip, const Constants& constants, const AttentionCall& row) {
   const AttentionCall call = Clean(row);

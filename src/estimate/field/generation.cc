@@ -12,6 +12,9 @@ constexpr double kTcgenFlops = 8192;  // flop a clock of an SM with tcgen05
 constexpr double kRows = 16;          // of a tile of mma.sync (PTX: m16n8k16)
 constexpr double kShortest = 256;     // keys from which a sequence is split
 
+constexpr CacheFit kFit{.warm = 1.1, .spread = 0.6};
+constexpr CacheFit kCold{};  // nothing stays
+
 struct Call {
   const Chip& chip;
   const GenerationConstants& own;
@@ -58,11 +61,8 @@ double BlockClocks(const Call& call) {
   return 0;
 }
 
-// us of data that L2 holds, or memory.
-double MoveUs(const Call& call, double bytes, bool cold) {
-  const double hot = cold ? 0 : std::clamp((1.1 - bytes / std::max(1.0, call.chip.l2_bytes)) / 0.6, 0.0, 1.0);
-  const double cache = std::max(call.clocks() * call.own.l2_bytes_per_clock, call.bandwidth());
-  return bytes * (hot / cache + (1 - hot) / call.bandwidth());
+double MoveUs(const Call& call, double bytes, CacheFit fit) {
+  return MoveUs(call.chip, bytes, call.bandwidth(), call.own.l2_bytes_per_clock, fit);
 }
 
 // us of turning an 8-bit cache into 16 bits: one block leaves a part of an SM idle.
@@ -101,7 +101,7 @@ double GenerationUs(const Chip& chip, const GenerationConstants& own, const Atte
   const Call call = Make(chip, own, shape);
   const double bytes = CacheBytes(shape);
   const double unique = 2 * shape.batch * shape.key_heads * KeysSeen(shape) * shape.head_size * bytes;
-  double stream = std::max(MoveUs(call, unique, shape.in_step), ConvertUs(call));
+  double stream = std::max(MoveUs(call, unique, shape.in_step ? kCold : kFit), ConvertUs(call));
   stream = std::max(stream, call.elements * bytes / (2 * call.clocks() * own.l2_bytes_per_clock));
   const double unsplit = UnsplitRate(call);
   double merge = 0;
@@ -112,7 +112,7 @@ double GenerationUs(const Chip& chip, const GenerationConstants& own, const Atte
   }
   const double starts = call.blocks * BlockClocks(call) / call.clocks();
   const double rows = shape.batch * shape.heads * shape.head_size * own.row_bytes;
-  return SoftMaximum(stream, starts, own.overlap_power) + MoveUs(call, rows, false) + merge;
+  return SoftMaximum(stream, starts, own.overlap_power) + MoveUs(call, rows, kFit) + merge;
 }
 
 }  // namespace hespas::estimate::field

@@ -9,8 +9,6 @@ namespace {
 using ir::OpKind;
 using ir::OpSort;
 
-bool IsView(OpKind kind) { return kind == OpKind::kReshape || kind == OpKind::kBitcast; }
-
 bool IsElementwise(OpKind kind) {
   return ir::Traits(kind).sort == OpSort::kElementwise || IsView(kind) || kind == OpKind::kCopy;
 }

@@ -57,7 +57,6 @@ class DonatedBuffers {
  private:
   static constexpr size_t kBatch = 64;  // bits of a word
 
-  static bool IsView(OpKind kind) { return kind == OpKind::kReshape || kind == OpKind::kBitcast; }
   static bool MakesABuffer(const Node& node) {
     return node.kind != OpKind::kConstant && node.kind != OpKind::kWhile && node.kind != OpKind::kCopy &&
            node.kind != OpKind::kOptimizationBarrier;

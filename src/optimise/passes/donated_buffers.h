@@ -11,6 +11,9 @@ namespace hespas::optimise {
 constexpr int64_t kKept = -1;       // the caller keeps the parameter
 constexpr int64_t kAnyResult = -2;  // any result may take its buffer
 
+// Its result lies in its operand's buffer.
+inline bool IsView(ir::OpKind kind) { return kind == ir::OpKind::kReshape || kind == ir::OpKind::kBitcast; }
+
 // By parameter of the program: the result that takes its buffer over.
 std::vector<int64_t> TakenOver(const ir::Module& module, size_t parameters);
 
