@@ -47,7 +47,7 @@ void AddLoad(CLI::App& command, ServeCommand& c) {
   command.add_option("--arrivals", load.arrivals, "of --rate: poisson, regular or gamma:SHAPE");
   command.add_option("--trace", load.trace, "requests of a file: Azure's, BurstGPT's, Mooncake's or arrival_s columns");
   command.add_option("--trace-run", load.trace_run, "of a trace with several runs");
-  AddRequestOptions(command, load.requests, c.options.warm_up, load.seed);
+  AddRequestOptions(command, load.requests, c.options.warm_up, load.seed, "; by default 10 for each client, or 1,000");
 }
 
 void AddEngine(CLI::App& command, ServeCommand& c) {

@@ -1,6 +1,6 @@
 """Processes that answer requests line by line, as many as there are cores; none outlives the one that started them.
 
-Where they lie on a cluster (`elsewhere`), one that is lost is started again, and asked again.
+Where they lie on a cluster (`elsewhere`), one that is lost is started again and gets its request once more.
 """
 import asyncio
 import contextlib
