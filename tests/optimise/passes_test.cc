@@ -509,12 +509,15 @@ TEST(Simplify, DropsRoundingThatChangesNothing) {
 TEST(FusionTimes, AValueIsReadAgainFromTheCacheThatHoldsIt) {
   const optimise::GpuFigures gpu;
   constexpr double kBlocks = 1e6;
-  const double from_memory = optimise::ReadTime(gpu, 1e9, 2e9, kBlocks) - optimise::ReadTime(gpu, 1e9, 1e9, kBlocks);
-  const double from_l2 = optimise::ReadTime(gpu, 1e6, 1e9 + 1e6, kBlocks) - optimise::ReadTime(gpu, 1e6, 1e6, kBlocks);
-  const double from_l1 = optimise::ReadTime(gpu, 1e5, 1e9 + 1e5, kBlocks) - optimise::ReadTime(gpu, 1e5, 1e5, kBlocks);
+  const auto again = [&](double size) {
+    return optimise::ReadTicks(gpu, size, 1e12 + size, kBlocks) - optimise::ReadTicks(gpu, size, size, kBlocks);
+  };
+  const double from_memory = again(1e12);
+  const double from_l2 = again(1e6);
+  const double from_l1 = again(1e5);
   EXPECT_NEAR(from_memory / from_l2, 2.5, 1e-6);
   EXPECT_NEAR(from_l2 / from_l1, 8, 1e-6);
-  EXPECT_GT(optimise::ReadTime(gpu, 1e9, 1e9, 4), 8 * optimise::ReadTime(gpu, 1e9, 1e9, kBlocks));  // few blocks
+  EXPECT_GT(optimise::ReadTicks(gpu, 1e9, 1e9, 4), 8 * optimise::ReadTicks(gpu, 1e9, 1e9, kBlocks));  // few blocks
 }
 
 TEST(Report, SaysWhyNeighboursWereNotFused) {

@@ -283,5 +283,24 @@ TEST(AssignLayouts, WhatABatchedMatmulAsksForIsMadeFromSlices) {
   EXPECT_THAT(text, Not(HasSubstr("(tensor<4x256x2x64xf32>) -> tensor<4x2x64x256xf32>")));
 }
 
+// Both kernels of a SiLU have a copy of the transpose; one kernel could not walk two of them in tiles, and XLA keeps
+// two.
+TEST(Fusion, ASiluOfTransposedDataIsTwoKernels) {
+  const std::string wide = "tensor<8192x2048xf32>";
+  const auto kernels = [&](const std::string& second) {
+    return Names(Optimised("func.func @main(%x: tensor<2048x8192xf32>, %up: " + wide + ") -> " + wide +
+                               " {\n%c = stablehlo.constant dense<1.0> : tensor<f32>\n" +
+                               "%1 = stablehlo.broadcast_in_dim %c, dims = [] : (tensor<f32>) -> " + wide +
+                               "\n%t = stablehlo.transpose %x, dims = [1, 0] : (tensor<2048x8192xf32>) -> " + wide +
+                               "\n%n = stablehlo.negate %t : " + wide + "\n%e = stablehlo.exponential %n : " + wide +
+                               "\n%d = stablehlo.add %e, %1 : " + wide + "\n%s = stablehlo.divide %1, %d : " + wide +
+                               "\n%g = stablehlo.multiply " + second + ", %s : " + wide +
+                               "\n%r = stablehlo.multiply %g, %up : " + wide + "\nreturn %r : " + wide + "\n}",
+                           Until("fusion")));
+  };
+  EXPECT_THAT(kernels("%t"), ElementsAre("mhlo.fusion", "mhlo.fusion"));
+  EXPECT_THAT(kernels("%up"), ElementsAre("mhlo.fusion"));
+}
+
 }  // namespace
 }  // namespace hespas

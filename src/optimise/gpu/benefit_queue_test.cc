@@ -26,6 +26,17 @@ TEST(BenefitQueue, AmongEqualsTheLastOfTheProgramComesFirst) {
   EXPECT_EQ(queue.Pop(), kA);
 }
 
+TEST(BenefitQueue, AmongEqualsTheKernelThatTookInAValueLastComesFirst) {
+  BenefitQueue queue(3);
+  for (const NodeId id : {kB, kA, kB}) queue.TakeIn(id);  // B has taken in one before A
+  EXPECT_TRUE(queue.IsNewer(kA, kB));
+  EXPECT_TRUE(queue.IsNewer(kB, kC));
+  for (const NodeId id : {kA, kB, kC}) queue.Set(id, 1);
+  EXPECT_EQ(queue.Pop(), kA);
+  EXPECT_EQ(queue.Pop(), kB);
+  EXPECT_EQ(queue.Pop(), kC);
+}
+
 TEST(BenefitQueue, ALossIsNotQueuedAndZeroIs) {
   BenefitQueue queue(2);
   queue.Set(kA, -1e-9);

@@ -9,10 +9,10 @@
 namespace hespas::optimise {
 namespace {
 
-double TimeOf(const GpuFigures& gpu, std::span<const ReadTraffic> reads, const KernelWork& work) {
-  double memory = work.written / gpu.bytes_per_second;
-  for (const ReadTraffic& read : reads) memory += ReadTime(gpu, read.size, read.total, work.blocks, read.rate);
-  return KernelTime(gpu, memory, work.operations, work.blocks);
+double TicksOf(const GpuFigures& gpu, std::span<const ReadTraffic> reads, const KernelWork& work) {
+  double memory = WholeTicks(work.written * kTicksPerSecond / gpu.bytes_per_second);
+  for (const ReadTraffic& read : reads) memory += ReadTicks(gpu, read.size, read.total, work.blocks, read.rate);
+  return KernelTicks(gpu, memory, work.operations, work.blocks);
 }
 
 // The reads of one kernel after the other.
@@ -60,28 +60,29 @@ double FusionBenefit(const FusionWork& work, const GpuFigures& gpu) {
   const KernelWork& producer = work.producer;
   Reads reads(work);
   const auto reads_of_producer = reads.Next(producer.reads);
-  double benefit = gpu_rules::kLaunch + TimeOf(gpu, reads_of_producer, producer);
+  double benefit = gpu_rules::kLaunch * kTicksPerSecond + TicksOf(gpu, reads_of_producer, producer);
   for (const ConsumerWork& consumer : work.consumers) {
     const KernelWork& before = consumer.before;
     const double more = producer.operations * consumer.times;
-    benefit += TimeOf(gpu, reads.Next(before.reads), before);
-    benefit -= TimeOf(gpu, reads.Next(consumer.reads_fused),
-                      {before.operations + more, before.written, consumer.blocks_fused});
+    benefit += TicksOf(gpu, reads.Next(before.reads), before);
+    benefit -= TicksOf(gpu, reads.Next(consumer.reads_fused),
+                       {before.operations + more, before.written, consumer.blocks_fused});
     if (consumer.calls == 1) continue;
-    benefit -= (consumer.calls - 1) * TimeOf(gpu, reads_of_producer, {producer.operations, 0, consumer.blocks_fused});
+    benefit -= (consumer.calls - 1) * TicksOf(gpu, reads_of_producer, {producer.operations, 0, consumer.blocks_fused});
   }
-  return benefit;
+  return benefit / kTicksPerSecond;
 }
 
 bool PaysToJoin(const FusionWork& work, const GpuFigures& gpu) {
   const KernelWork& producer = work.producer;
   const ConsumerWork& consumer = work.consumers.front();
   Reads reads(work);
-  const double made = TimeOf(gpu, reads.Next(producer.reads), producer);
-  const double apart = gpu_rules::kLaunch + made + TimeOf(gpu, reads.Next(consumer.before.reads), consumer.before);
+  const double made = TicksOf(gpu, reads.Next(producer.reads), producer);
+  const double apart =
+      gpu_rules::kLaunch * kTicksPerSecond + made + TicksOf(gpu, reads.Next(consumer.before.reads), consumer.before);
   const KernelWork joined{consumer.times * producer.operations + consumer.before.operations,
                           producer.written + consumer.before.written, consumer.blocks_fused};
-  return TimeOf(gpu, reads.Next(consumer.reads_fused), joined) <= apart;
+  return TicksOf(gpu, reads.Next(consumer.reads_fused), joined) <= apart;
 }
 
 RatesQuestion RatesOf(const GpuFigures& gpu) {

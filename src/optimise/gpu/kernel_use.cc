@@ -77,6 +77,12 @@ bool KernelCounter::IsInside(ValueId value, uint32_t kernel) const {
   return plan_.kernel[producer.index()] == kernel;
 }
 
+bool KernelCounter::IsTiledWith(uint32_t kernel, NodeId value) {
+  const auto in_consumer = [&](ValueId read) { return IsInside(read, kernel); };
+  const auto in_producer = [&](ValueId read) { return IsInside(read, plan_.kernel[value.index()]); };
+  return tiled_.HeroOfBoth(plan_.roots[kernel][0], in_consumer, value, in_producer) != nullptr;
+}
+
 // Hands on to the operands of one op what is asked of its result.
 void KernelCounter::Enter(KernelUse& use, const Node& node, uint64_t roots, uint32_t kernel) {
   const double times = TimesOf(use.root_times, roots);
@@ -146,7 +152,7 @@ KernelUse KernelCounter::Count(uint32_t kernel) {
   }
   if (use.reads_across) {
     use.is_tiled = std::any_of(plan_.roots[kernel].begin(), plan_.roots[kernel].end(), [&](NodeId root) {
-      return IsTiled(root, [&](ValueId value) { return IsInside(value, kernel); });
+      return tiled_.Hero(root, [&](ValueId value) { return IsInside(value, kernel); }) != nullptr;
     });
   }
   if (use.blocks == 0) use.blocks = std::ceil(static_cast<double>(largest) / gpu_rules::kElementsOfBlock);

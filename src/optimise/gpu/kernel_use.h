@@ -73,10 +73,8 @@ class KernelCounter {
 
   KernelUse Count(uint32_t kernel);
   bool IsInside(ValueId value, uint32_t kernel) const;
-  // Whether an emitter walks a transpose in tiles in a kernel that ends in `root` and holds what `is_inside`.
-  bool IsTiled(NodeId root, const std::function<bool(ValueId)>& is_inside) {
-    return tiled_.Hero(root, is_inside) != nullptr;
-  }
+  // Whether an emitter walks a transpose in tiles in a kernel of one root that takes in the kernel of `value`.
+  bool IsTiledWith(uint32_t kernel, NodeId value);
 
  private:
   // Of an op, whatever kernel it is in.

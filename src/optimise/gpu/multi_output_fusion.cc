@@ -35,37 +35,41 @@ class GpuMultiOutputFusion : public KernelGraph {
     }
   }
 
+  // From the end of the program to its start: kernels that share a value become one, then the value's own kernel joins.
+  // Parameters come last.
   void Run() {
-    // Converts of a value stand after its other consumers.
-    FuseProducerConsumer(true);
-    FuseProducerConsumer(false);
     std::vector<Shared> shared = SharedValues();
-    FuseSiblings(shared, false);
-    FuseSiblings(shared, true);
+    auto next = shared.begin();
+    for (size_t i = flow_.order().size(); i-- > 0;) {
+      const NodeId id = flow_.order()[i];
+      for (; next != shared.end() && flow_.producer(next->value) == id; ++next) FuseSiblings(*next, false);
+      FuseIntoConsumer(id);
+    }
+    for (; next != shared.end(); ++next) FuseSiblings(*next, false);
+    for (Shared& value : shared) FuseSiblings(value, true);
     DropInnerRoots();
   }
 
  private:
-  // A materialized result with a consumer of the same size: the consumer can store it along the way. From the end of
-  // the program to its start.
-  void FuseProducerConsumer(bool transposing) {
-    for (size_t i = flow_.order().size(); i-- > 0;) {
-      const NodeId id = flow_.order()[i];
-      if (!plan_.materialized[id.index()] || !IsElementwise(id)) continue;
-      const ValueId value = flow_.result(id);
-      std::vector<uint32_t> consumers;
-      for (const uint32_t k : consumers_[value.index()]) consumers.push_back(Now(k));
-      std::sort(consumers.begin(), consumers.end(),
-                [&](uint32_t a, uint32_t b) { return units_.place(a) < units_.place(b); });
-      consumers.erase(std::unique(consumers.begin(), consumers.end()), consumers.end());
-      const uint32_t producer = plan_.kernel[id.index()];
-      if (HasOneUser(value, consumers)) continue;
-      for (uint32_t consumer : consumers) {
-        if (consumer == producer || (transposing && !kernels_[consumer].ends_in_transpose())) continue;
-        if (!MayFuse(consumer, producer) || !FitInBlock(consumer, producer) || !ColumnsAgree(consumer, producer, true))
-          continue;
-        if (PaysToFuse(producer, consumer, value) && MergeAs(consumer, producer)) break;
-      }
+  // A materialized result with a consumer of the same size: the consumer can store it along the way.
+  void FuseIntoConsumer(NodeId id) {
+    if (!plan_.materialized[id.index()] || !IsElementwise(id)) return;
+    const ValueId value = flow_.result(id);
+    std::vector<uint32_t> consumers;
+    for (const uint32_t k : consumers_[value.index()]) consumers.push_back(Now(k));
+    std::sort(consumers.begin(), consumers.end());
+    consumers.erase(std::unique(consumers.begin(), consumers.end()), consumers.end());
+    const uint32_t producer = plan_.kernel[id.index()];
+    if (HasOneUser(value, consumers)) return;
+    SortByPriority(consumers);
+    // Converts of a value stand after its other consumers.
+    std::stable_partition(consumers.begin(), consumers.end(),
+                          [&](uint32_t consumer) { return kernels_[consumer].ends_in_transpose(); });
+    for (uint32_t consumer : consumers) {
+      if (consumer == producer || !MayFuse(consumer, producer) || !FitInBlock(consumer, producer) ||
+          !ColumnsAgree(consumer, producer, true))
+        continue;
+      if (PaysToFuse(producer, consumer, value) && MergeAs(consumer, producer)) return;
     }
   }
 
@@ -76,20 +80,19 @@ class GpuMultiOutputFusion : public KernelGraph {
   }
 
   // Consumers of large data first; what reads the same vector fuses where it is left over.
-  void FuseSiblings(std::vector<Shared>& shared, bool small) {
-    for (auto& [value, consumers] : shared) {
-      if (consumers.size() < 2 || IsSmall(value) != small) continue;
-      SortByPriority(consumers);
-      for (size_t i = 0; i + 1 < consumers.size(); ++i) {
-        for (size_t j = i + 1; j < std::min(consumers.size(), i + fusion_rules::kSiblings); ++j) {
-          const uint32_t a = Now(consumers[i]);
-          const uint32_t b = Now(consumers[j]);
-          if (kernels_[a].is_single_op()) break;
-          if (a == b || (small && (Reads(a, b) || Reads(b, a)))) continue;
-          if (MayFuse(a, b) && FitInBlock(a, b) && TransposesAgree(a, b) && ColumnsAgree(a, b, false) &&
-              !ReadApart(a, b, value))
-            TryMerge(a, b);
-        }
+  void FuseSiblings(Shared& shared, bool small) {
+    auto& [value, consumers] = shared;
+    if (consumers.size() < 2 || IsSmall(value) != small) return;
+    SortByPriority(consumers);
+    for (size_t i = 0; i + 1 < consumers.size(); ++i) {
+      for (size_t j = i + 1; j < std::min(consumers.size(), i + fusion_rules::kSiblings); ++j) {
+        const uint32_t a = Now(consumers[i]);
+        const uint32_t b = Now(consumers[j]);
+        if (kernels_[a].is_single_op()) break;
+        if (a == b || Reads(a, b) || Reads(b, a)) continue;
+        if (MayFuse(a, b) && FitInBlock(a, b) && TransposesAgree(a, b) && ColumnsAgree(a, b, false) &&
+            !ReadApart(a, b, value))
+          TryMerge(a, b);
       }
     }
   }

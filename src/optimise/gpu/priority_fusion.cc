@@ -85,12 +85,7 @@ class FusionCosts {
  private:
   // Whether a transpose is walked in tiles where the consumer's kernel computes the value itself.
   bool IsTiled(const KernelUse& consumer, const KernelUse& made, uint32_t kernel, NodeId value) {
-    if (consumer.reduces || made.reduces) return false;
-    const auto is_inside = [&](ValueId read) {
-      const NodeId producer = flow_.producer(read);
-      return producer == value || counter_.IsInside(read, kernel);
-    };
-    return counter_.IsTiled(plan_.roots[kernel][0], is_inside);
+    return !consumer.reduces && !made.reduces && counter_.IsTiledWith(kernel, value);
   }
 
   // Float normalisation widens what a 16-bit broadcast reads, and XLA leaves the broadcast and its convert behind
@@ -190,6 +185,8 @@ class PriorityFusion {
       open_[id.index()] = 1;
       reduces_[plan.kernel[id.index()]] = Reduces(plan.kernel[id.index()]) ? 1 : 0;
     }
+    TakeInViews();
+    QueueBroadcasts();
     for (const NodeId id : open) Evaluate(id);
   }
 
@@ -201,6 +198,7 @@ class PriorityFusion {
         continue;
       }
       const NodeId id = queue_.Pop();
+      if (id.valid() && plan_.classes[id.index()] == FusionClass::kCheap) TakeInto(costs_.ConsumersOf(id));
       if (!id.valid() || !open_[id.index()] || Refresh(id)) continue;
       duplicated[id.index()] = 1;
       Dissolve(id);
@@ -209,6 +207,34 @@ class PriorityFusion {
   }
 
  private:
+  // Bitcasts are the first that XLA takes in, from the end of the program to its start.
+  void TakeInViews() {
+    for (size_t i = flow_.order().size(); i-- > 0;) {
+      const NodeId id = flow_.order()[i];
+      if (plan_.classes[id.index()] == FusionClass::kBitcast) TakeInto(costs_.ConsumersOf(id));
+    }
+  }
+
+  // What is repeated anyway takes its turn as in XLA: a kernel less, a write less, and reads that a cache answers.
+  void QueueBroadcasts() {
+    for (const NodeId id : flow_.order()) {
+      if (plan_.classes[id.index()] != FusionClass::kCheap || !IsBroadcast(flow_.node(id))) continue;
+      const auto bytes = static_cast<double>(flow_.ByteSize(flow_.result(id)));
+      const auto consumers = static_cast<double>(costs_.ConsumersOf(id).size());
+      const double cached = 1 / (gpu_rules::kL2Speedup * gpu_rules::kL1Speedup);
+      if (consumers > 0)
+        queue_.Set(id, gpu_rules::kLaunch + bytes * (1 + consumers * (1 - cached)) / gpu_.bytes_per_second);
+    }
+  }
+
+  // The consumers' kernels take in a value, those at the end of the program first.
+  void TakeInto(const std::vector<uint32_t>& consumers) {
+    std::vector<NodeId> roots;
+    for (const uint32_t consumer : consumers) roots.push_back(plan_.roots[consumer][0]);
+    std::sort(roots.begin(), roots.end());
+    for (size_t i = roots.size(); i-- > 0;) queue_.TakeIn(roots[i]);
+  }
+
   void Evaluate(NodeId id) {
     const std::vector<uint32_t> consumers = costs_.ConsumersOf(id);
     consumer_count_[id.index()] = consumers.size();
@@ -282,7 +308,7 @@ class PriorityFusion {
   // Another device decides alike where of two neighbouring values the same one goes first.
   void NoteOrder(NodeId first, NodeId second) {
     if (decisions_ == nullptr || queue_.benefit(second) < 0 || queue_.IsOutdated(second)) return;
-    decisions_->NoteOrder(noted_[first.index()], noted_[second.index()], first < second);
+    decisions_->NoteOrder(noted_[first.index()], noted_[second.index()], queue_.IsNewer(second, first));
   }
 
   void Dissolve(NodeId id) {
@@ -294,6 +320,7 @@ class PriorityFusion {
     plan_.roots[kernel].clear();
     open_[id.index()] = 0;
     costs_.Forget(kernel);
+    TakeInto(consumers);
     for (const uint32_t consumer : consumers) {
       costs_.Forget(consumer);
       keeps_rows_[consumer] |= keeps_rows_[kernel];

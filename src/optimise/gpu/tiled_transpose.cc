@@ -83,26 +83,44 @@ const TiledTranspose* TiledTransposes::Of(NodeId transpose) {
   return known->second ? &*known->second : nullptr;
 }
 
-const TiledTranspose* TiledTransposes::Hero(NodeId root, const std::function<bool(ValueId)>& is_inside) {
-  const TiledTranspose* found = nullptr;
+TiledTransposes::Found TiledTransposes::Find(NodeId root, const IsInside& is_inside, NodeId end) {
+  Found found;
   std::vector<NodeId> seen = {root};
   for (size_t i = 0; i < seen.size() && seen.size() <= gpu_rules::kTransposeSearch; ++i) {
+    if (seen[i] == end) {
+      found.meets_end = true;
+      continue;
+    }
     const Node& node = flow_.node(seen[i]);
     if (node.kind == OpKind::kTranspose) {
       if (const TiledTranspose* tiled = Of(seen[i])) {
-        if (found != nullptr && *found != *tiled) return nullptr;
-        found = tiled;
+        found.has_several = found.has_several || (found.hero != nullptr && *found.hero != *tiled);
+        found.hero = tiled;
         continue;
       }
     }
     if (!IsIntermediate(node)) continue;
     for (const ValueId operand : node.operands) {
       const NodeId producer = flow_.producer(operand);
-      if (producer.valid() && is_inside(operand) && std::find(seen.begin(), seen.end(), producer) == seen.end())
-        seen.push_back(producer);
+      const bool goes_on = producer.valid() && (producer == end || is_inside(operand));
+      if (goes_on && std::find(seen.begin(), seen.end(), producer) == seen.end()) seen.push_back(producer);
     }
   }
   return found;
+}
+
+const TiledTranspose* TiledTransposes::Hero(NodeId root, const IsInside& is_inside) {
+  const Found found = Find(root, is_inside, NodeId());
+  return found.has_several ? nullptr : found.hero;
+}
+
+const TiledTranspose* TiledTransposes::HeroOfBoth(NodeId root, const IsInside& in_consumer, NodeId value,
+                                                  const IsInside& in_producer) {
+  const Found consumer = Find(root, in_consumer, value);
+  if (consumer.has_several || !consumer.meets_end) return consumer.has_several ? nullptr : consumer.hero;
+  const TiledTranspose* producer = Hero(value, in_producer);
+  if (consumer.hero != nullptr && producer != nullptr) return nullptr;
+  return consumer.hero != nullptr ? consumer.hero : producer;
 }
 
 }  // namespace hespas::optimise

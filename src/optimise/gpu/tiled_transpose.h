@@ -23,10 +23,22 @@ class TiledTransposes {
  public:
   explicit TiledTransposes(const Dataflow& flow) : flow_(flow) {}
 
+  using IsInside = std::function<bool(ValueId)>;
+
   // The only one above elementwise ops and bitcasts of `root`, as far as `is_inside` goes; null for none or several.
-  const TiledTranspose* Hero(NodeId root, const std::function<bool(ValueId)>& is_inside);
+  const TiledTranspose* Hero(NodeId root, const IsInside& is_inside);
+
+  // The same where the kernel of `root` takes in that of `value`. Each has its own copy of an op that is in both.
+  const TiledTranspose* HeroOfBoth(NodeId root, const IsInside& in_consumer, NodeId value, const IsInside& in_producer);
 
  private:
+  struct Found {
+    const TiledTranspose* hero = nullptr;
+    bool has_several = false;
+    bool meets_end = false;
+  };
+  // Goes no further than `end`.
+  Found Find(NodeId root, const IsInside& is_inside, NodeId end);
   const TiledTranspose* Of(NodeId transpose);
 
   const Dataflow& flow_;
