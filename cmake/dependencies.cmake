@@ -16,7 +16,7 @@ else()
   find_package(spdlog REQUIRED)
   find_package(CLI11 REQUIRED)
   find_package(nlohmann_json REQUIRED)
-  find_library(XXHASH_LIBRARY xxhash REQUIRED)
+  find_path(XXHASH_INCLUDE xxhash.h REQUIRED)
   find_path(PROTOZERO_INCLUDE protozero/pbf_reader.hpp REQUIRED)
   find_library(NLOPT_LIBRARY nlopt)  # `hespas calibrate`; everything else works without it
 endif()

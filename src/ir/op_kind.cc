@@ -8,12 +8,6 @@
 namespace hespas::ir {
 namespace {
 
-constexpr OpTraits kTraits[] = {
-#define HESPAS_ROW(Name, spelling, sort) {spelling, OpSort::sort},
-    HESPAS_OPS(HESPAS_ROW)
-#undef HESPAS_ROW
-};
-
 // Strips the dialects whose ops share one table ("stablehlo.add_v2" of vhlo is spelt "vhlo.add_v1").
 std::string_view Spelling(std::string_view name) {
   for (const std::string_view dialect : {"stablehlo.", "mhlo."}) {
@@ -46,13 +40,11 @@ OpKind ChloKind(std::string_view full_name) {
 
 }  // namespace
 
-const OpTraits& Traits(OpKind kind) { return kTraits[static_cast<size_t>(kind)]; }
-
 OpKind KindOf(std::string_view full_name) {
   static const auto* const kIndex = [] {
     auto* index = new std::unordered_map<std::string_view, OpKind>;
     size_t row = 0;
-    for (const OpTraits& traits : kTraits) index->emplace(traits.spelling, static_cast<OpKind>(row++));
+    for (const OpTraits& traits : kOpTraits) index->emplace(traits.spelling, static_cast<OpKind>(row++));
     return index;
   }();
   // Casts between the types of two dialects pass values through, as barriers do.

@@ -89,7 +89,13 @@ struct OpTraits {
   OpSort sort;
 };
 
-const OpTraits& Traits(OpKind kind);
+inline constexpr OpTraits kOpTraits[] = {
+#define HESPAS_ROW(Name, spelling, sort) {spelling, OpSort::sort},
+    HESPAS_OPS(HESPAS_ROW)
+#undef HESPAS_ROW
+};
+
+inline const OpTraits& Traits(OpKind kind) { return kOpTraits[static_cast<size_t>(kind)]; }
 
 // The kind of a full op name ("stablehlo.add", "mhlo.add", "func.return", "sdy.return"); kUnknown for others.
 OpKind KindOf(std::string_view full_name);

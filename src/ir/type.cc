@@ -80,24 +80,15 @@ bool Type::has_static_shape() const {
   return kind != TypeKind::kUnrankedTensor && std::find(dims.begin(), dims.end(), kDynamic) == dims.end();
 }
 
-int64_t Type::element_count() const {
-  int64_t count = 1;
-  for (const int64_t d : dims) {
-    if (d != kDynamic) count = internal::SaturatingMultiply(count, d);
-  }
-  return count;
-}
-
 int64_t ElementBits(const Element& element) {
   const int64_t bits = element.kind == ElementKind::kIndex ? 64 : element.bits;
   return element.complex ? 2 * bits : bits;
 }
 
-int64_t ByteSize(const TypeTable& types, TypeId id) {
-  const Type& type = types[id];
+int64_t TypeTable::BytesOf(const Type& type) const {
   int64_t bytes = 0;
   for (const TypeId member : type.nested) {
-    if (type.kind != TypeKind::kFunction) bytes = internal::SaturatingAdd(bytes, ByteSize(types, member));
+    if (type.kind != TypeKind::kFunction) bytes = internal::SaturatingAdd(bytes, byte_size(member));
   }
   if (type.element.kind == ElementKind::kNone) return bytes;
   const int64_t bits = ElementBits(type.element);
@@ -135,10 +126,11 @@ TypeId TypeTable::Intern(Type type) {
   for (const TypeId member : type.nested) hash = Combine(hash, member.value);
   const auto [begin, end] = index_.equal_range(hash.low);
   for (auto it = begin; it != end; ++it) {
-    if (types_[it->second.index()] == type) return it->second;
+    if ((*this)[it->second] == type) return it->second;
   }
-  const TypeId id(types_.size());
+  const TypeId id(rows_.size());
   types_.push_back(std::move(type));
+  rows_.push_back({&types_.back(), BytesOf(types_.back())});
   index_.emplace(hash.low, id);
   return id;
 }

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/units.h"
 #include "ir/ids.h"
 
 namespace hespas::ir {
@@ -57,7 +58,13 @@ struct Type {
   bool is_tensor() const { return kind == TypeKind::kTensor; }
   bool has_static_shape() const;
   // Product of the dimensions, 1 for scalars, saturating; dynamic dimensions count as 1.
-  int64_t element_count() const;
+  int64_t element_count() const {
+    int64_t count = 1;
+    for (const int64_t d : dims) {
+      if (d != kDynamic) count = internal::SaturatingMultiply(count, d);
+    }
+    return count;
+  }
 };
 
 // Storage bits of one element (both components of a complex), e.g. 1 for i1.

@@ -87,9 +87,10 @@ class Analysis : private BufferSharing {
         if (v == kNever || rank[v] != kNever || operand == operands.size()) {
           if (v != kNever && rank[v] == kNever) rank[v] = next++;
           stack.pop_back();
-        } else {
-          stack.emplace_back(operands[operand++], 0);
+          continue;
         }
+        const ir::ValueId before = operands[operand++];
+        if (const uint32_t b = NumberOf(before); b != kNever && rank[b] == kNever) stack.emplace_back(before, 0);
       }
     };
     for (const ir::ValueId value : returned_) visit(value);

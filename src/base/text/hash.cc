@@ -1,6 +1,7 @@
 #include "base/text/hash.h"
 
 #include <fmt/format.h>
+#define XXH_INLINE_ALL  // short inputs take a few instructions
 #include <xxhash.h>
 
 namespace hespas {

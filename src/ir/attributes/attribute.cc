@@ -50,11 +50,12 @@ std::optional<std::string> AsString(std::string_view text) {
   if (text.empty() || text[0] != '"') return std::nullopt;
   std::string out;
   for (size_t at = 1; at < text.size(); ++at) {
+    const size_t plain = at;
+    while (at < text.size() && text[at] != '"' && text[at] != '\\') ++at;
+    out += text.substr(plain, at - plain);
+    if (at == text.size()) break;
     if (text[at] == '"') return out;
-    if (text[at] != '\\' || at + 1 >= text.size()) {
-      out += text[at];
-      continue;
-    }
+    if (at + 1 >= text.size()) break;
     const char c = text[++at];
     const int high = HexDigit(c);
     const int low = at + 1 < text.size() ? HexDigit(text[at + 1]) : -1;
@@ -96,17 +97,26 @@ std::string_view AsEnum(std::string_view text) {
   return text.substr(begin);
 }
 
-std::vector<std::string_view> ListItems(std::string_view text) {
+namespace {
+
+template <class Visit>
+void ForEachItem(std::string_view text, const Visit& visit) {
   text = Trim(text);
   if (!text.empty() && IsOpening(text[0])) text = Inside(text, 0);
-  std::vector<std::string_view> items;
   size_t at = SkipSpace(text, 0);
   while (at < text.size()) {
     const size_t end = FindTopLevel(text, at, ',');
-    items.push_back(Trim(text.substr(at, end - at)));
+    visit(Trim(text.substr(at, end - at)));
     if (end >= text.size() || text[end] != ',') break;
     at = SkipSpace(text, end + 1);
   }
+}
+
+}  // namespace
+
+std::vector<std::string_view> ListItems(std::string_view text) {
+  std::vector<std::string_view> items;
+  ForEachItem(text, [&](std::string_view item) { items.push_back(item); });
   return items;
 }
 
@@ -114,7 +124,7 @@ std::vector<Entry> Entries(std::string_view text) {
   text = Trim(text);
   if (text.starts_with('#')) text = text.substr(std::min(text.find('<'), text.size()));
   std::vector<Entry> entries;
-  for (const std::string_view item : ListItems(text)) {
+  ForEachItem(text, [&](std::string_view item) {
     const size_t equals = FindTopLevel(item, 0, '=');
     Entry entry{.name = Trim(item.substr(0, equals))};
     if (equals < item.size()) entry.value = Trim(item.substr(equals + 1));
@@ -122,7 +132,7 @@ std::vector<Entry> Entries(std::string_view text) {
       entry.name = entry.name.substr(1, entry.name.size() - 2);
     }
     entries.push_back(entry);
-  }
+  });
   return entries;
 }
 

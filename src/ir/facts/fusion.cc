@@ -28,7 +28,9 @@ std::vector<OpId> FusedOps(const Module& module, OpId fusion) {
     fusions.pop_back();
     if (!body.valid() || std::find(seen.begin(), seen.end(), body) != seen.end()) continue;
     seen.push_back(body);
-    for (const OpId op : module.block(body).ops) {
+    const auto& ops = module.block(body).ops;
+    if (found.empty()) found.reserve(ops.size());
+    for (const OpId op : ops) {
       if (module.kind(op) == OpKind::kFusion) {
         fusions.push_back(op);
       } else {

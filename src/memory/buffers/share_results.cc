@@ -1,9 +1,9 @@
 #include "memory/buffers/share_results.h"
 
 #include <algorithm>
-#include <set>
 #include <tuple>
 #include <unordered_set>
+#include <utility>
 
 namespace hespas::memory {
 namespace {
@@ -21,49 +21,56 @@ struct Earlier {
 // A buffer's spans, of which no two meet: in order of their starts they are in order of their ends.
 class Taken {
  public:
-  explicit Taken(const std::vector<Span>& spans) : spans_(spans.begin(), spans.end()) {
-    longest_ = *std::max_element(spans.begin(), spans.end(),
+  explicit Taken(std::vector<Span> spans) : spans_(std::move(spans)) {
+    std::sort(spans_.begin(), spans_.end(), Earlier());
+    longest_ = *std::max_element(spans_.begin(), spans_.end(),
                                  [](const Span& a, const Span& b) { return Length(a) < Length(b); });
   }
 
   bool Take(const Span& span) {
-    if (longest_.Overlaps(span)) return false;  // most often what is in the way
-    for (auto at = spans_.upper_bound({.from = span.until, .until = kNone}); at != spans_.begin();) {
+    const Span last{.from = span.until, .until = kNone};
+    for (auto at = std::upper_bound(spans_.begin(), spans_.end(), last, Earlier()); at != spans_.begin();) {
       --at;
       if (at->Overlaps(span)) return false;
       if (at->until < span.from) break;
     }
-    spans_.insert(span);
+    spans_.insert(std::upper_bound(spans_.begin(), spans_.end(), span, Earlier()), span);
     if (Length(span) > Length(longest_)) longest_ = span;
     return true;
   }
+  const Span& longest() const { return longest_; }
 
  private:
-  std::set<Span, Earlier> spans_;
+  std::vector<Span> spans_;  // by Earlier
   Span longest_{};
 };
 
 // The buffers that are large enough for what is looked at; the smallest come last.
 class ReusableBuffers {
  public:
-  void Add(const ReusableBuffer& buffer) { buffers_.emplace_back(buffer.taken); }
+  void Add(const ReusableBuffer& buffer) {
+    buffers_.emplace_back(buffer.taken);
+    longest_.push_back(buffers_.back().longest());
+  }
 
   // Puts `span` into the smallest buffer that is free then.
   bool Take(const Span& span) {
-    return std::any_of(buffers_.rbegin(), buffers_.rend(), [&](Taken& buffer) { return buffer.Take(span); });
+    for (size_t i = buffers_.size(); i-- > 0;) {
+      const Span& longest = longest_[i];  // most often what is in the way
+      if (span.from < longest.until && longest.from < span.until) continue;
+      if (longest.Overlaps(span) || !buffers_[i].Take(span)) continue;
+      longest_[i] = buffers_[i].longest();
+      return true;
+    }
+    return false;
   }
 
  private:
   std::vector<Taken> buffers_;
+  std::vector<Span> longest_;  // of each, close together
 };
 
 }  // namespace
-
-bool Span::Overlaps(const Span& other) const {
-  if (from > other.until || other.from > until) return false;
-  if (until == other.from && reused_by != kNone && reused_by == other.owner) return false;
-  return other.until != from || other.reused_by == kNone || other.reused_by != owner;
-}
 
 void ShareResults(std::vector<Interval>& intervals, const std::vector<ReusableBuffer>& donated) {
   constexpr size_t kMostPairs = 20'000'000;

@@ -14,7 +14,14 @@ struct Span {
   uint32_t until;
   uint32_t owner = 0xFFFFFFFFu;      // number of the value
   uint32_t reused_by = 0xFFFFFFFFu;  // of the value that may be written over it
-  bool Overlaps(const Span& other) const;
+
+  // Two that meet where one is written over the other do not.
+  bool Overlaps(const Span& other) const {
+    constexpr uint32_t kNone = 0xFFFFFFFFu;
+    if (from > other.until || other.from > until) return false;
+    if (until == other.from && reused_by != kNone && reused_by == other.owner) return false;
+    return other.until != from || other.reused_by == kNone || other.reused_by != owner;
+  }
 };
 
 // A buffer, and the spans in which it is occupied.

@@ -17,8 +17,9 @@ constexpr int64_t kNumberBytes = 4;
 
 // XLA multiplies by vectors in loops of its own.
 bool IsGemm(const ir::Module& module, ir::OpId op) {
+  if (ir::LibraryKindOf(module, op) != ir::LibraryKind::kGemm) return false;
   const auto library = ir::LibraryCallOf(module, op);
-  return library && library->kind == ir::LibraryKind::kGemm && library->m != 1 && library->n != 1;
+  return library && library->m != 1 && library->n != 1;
 }
 
 bool IsStableSort(const ir::Module& module, ir::OpId op) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 namespace hespas::optimise {
 
@@ -13,6 +14,13 @@ const std::string_view* Dataflow::attribute(const Node& node, std::string_view n
     if (source_->name(a.name) == name) return &a.text;
   }
   return nullptr;
+}
+
+void Dataflow::Reserve(size_t nodes) {
+  nodes_.reserve(nodes);
+  order_.reserve(nodes);
+  values_.reserve(2 * nodes);
+  alias_.reserve(2 * nodes);
 }
 
 ValueId Dataflow::AddParameter(ir::TypeId type) {
@@ -78,7 +86,7 @@ void Dataflow::PassScope(ValueId from, ValueId to) {
   }
 }
 
-ValueId Dataflow::Resolve(ValueId id) {
+ValueId Dataflow::ResolveAlias(ValueId id) {
   ValueId root = id;
   while (alias_[root.index()] != root) root = alias_[root.index()];
   while (alias_[id.index()] != root) {
@@ -89,19 +97,25 @@ ValueId Dataflow::Resolve(ValueId id) {
   return root;
 }
 
+namespace {
+
+// What Normalise knows about a node.
+enum State : uint8_t { kNeeded = 1, kPassed = 2, kPlaced = 4 };
+
+}  // namespace
+
 // From the last node to the first, as memory lies; nodes that an earlier one needs are visited when that is met. False
 // where there are such.
-bool Dataflow::MarkNeeded(std::vector<char>& needed) {
+bool Dataflow::MarkNeeded(std::vector<uint8_t>& state) {
   bool ordered = true;
-  std::vector<char> passed(nodes_.size(), 0);
   std::vector<NodeId> late;
   const auto need = [&](ValueId value) {
     const NodeId id = producer(value);
     if (!id.valid()) return;
-    ordered = ordered && !passed[id.index()];
-    if (needed[id.index()]) return;
-    needed[id.index()] = 1;
-    if (passed[id.index()]) late.push_back(id);
+    uint8_t& known = state[id.index()];
+    ordered = ordered && (known & kPassed) == 0;
+    if (known == kPassed) late.push_back(id);
+    known |= kNeeded;
   };
   const auto visit = [&](NodeId id) {
     for (ValueId& operand : node(id).operands) {
@@ -112,9 +126,10 @@ bool Dataflow::MarkNeeded(std::vector<char>& needed) {
   for (const ValueId out : outputs) need(out);
   for (size_t i = order_.size(); i-- > 0;) {
     const NodeId id = order_[i];
-    passed[id.index()] = 1;
-    if (!needed[id.index()]) needed[id.index()] = !node(id).dead && HasSideEffect(*this, node(id));
-    if (needed[id.index()]) visit(id);
+    uint8_t& known = state[id.index()];
+    known |= kPassed;
+    if ((known & kNeeded) == 0 && !node(id).dead && HasSideEffect(*this, node(id))) known |= kNeeded;
+    if ((known & kNeeded) != 0) visit(id);
     while (!late.empty()) {
       const NodeId next = late.back();
       late.pop_back();
@@ -128,29 +143,28 @@ void Dataflow::Normalise() {
   if (!changed_) return;
   changed_ = false;
   for (ValueId& out : outputs) out = Resolve(out);
-  std::vector<char> state(nodes_.size(), 0);
+  std::vector<uint8_t> state(nodes_.size(), 0);
   if (MarkNeeded(state)) {
-    std::erase_if(order_, [&](NodeId id) { return state[id.index()] == 0; });
+    std::erase_if(order_, [&](NodeId id) { return (state[id.index()] & kNeeded) == 0; });
     return;
   }
   std::vector<NodeId> sorted;
   sorted.reserve(order_.size());
   std::vector<std::pair<NodeId, size_t>> stack;
+  const auto enter = [&](NodeId id) {
+    if (!id.valid() || (state[id.index()] & (kNeeded | kPlaced)) != kNeeded) return;
+    state[id.index()] |= kPlaced;
+    stack.emplace_back(id, 0);
+  };
   for (const NodeId start : order_) {
-    if (state[start.index()] != 1) continue;
-    state[start.index()] = 2;
-    stack.emplace_back(start, 0);
+    enter(start);
     while (!stack.empty()) {
       auto& [id, next] = stack.back();
       if (next == node(id).operands.size()) {
         sorted.push_back(id);
         stack.pop_back();
-        continue;
-      }
-      const NodeId before = producer(node(id).operands[next++]);
-      if (before.valid() && state[before.index()] == 1) {
-        state[before.index()] = 2;
-        stack.emplace_back(before, 0);
+      } else {
+        enter(producer(node(id).operands[next++]));
       }
     }
   }
@@ -189,23 +203,22 @@ void Dataflow::Compact() {
 
 UserTable Dataflow::Users() const {
   UserTable table;
-  std::vector<NodeId> last(values_.size());
-  const auto for_each = [&](const auto& visit) {
-    std::fill(last.begin(), last.end(), NodeId());
-    for (const NodeId id : order_) {
-      for (const ValueId operand : node(id).operands) {
-        if (last[operand.index()] == id) continue;
-        last[operand.index()] = id;
-        visit(operand.index(), id);
-      }
-    }
-  };
   table.begin_.assign(values_.size() + 1, 0);
-  for_each([&](size_t value, NodeId) { ++table.begin_[value + 1]; });
+  std::vector<NodeId> last(values_.size());
+  std::vector<std::pair<uint32_t, NodeId>> reads;
+  reads.reserve(2 * order_.size());
+  for (const NodeId id : order_) {
+    for (const ValueId operand : node(id).operands) {
+      if (last[operand.index()] == id) continue;
+      last[operand.index()] = id;
+      ++table.begin_[operand.index() + 1];
+      reads.emplace_back(operand.value, id);
+    }
+  }
   std::partial_sum(table.begin_.begin(), table.begin_.end(), table.begin_.begin());
   std::vector<uint32_t> next(table.begin_.begin(), table.begin_.end() - 1);
-  table.users_.resize(table.begin_.back());
-  for_each([&](size_t value, NodeId id) { table.users_[next[value]++] = id; });
+  table.users_.resize(reads.size());
+  for (const auto& [value, id] : reads) table.users_[next[value]++] = id;
   return table;
 }
 

@@ -81,6 +81,8 @@ class Dataflow {
   ValueId result(NodeId id, size_t i = 0) const { return ValueId(nodes_[id.index()].first_result.index() + i); }
   const std::string_view* attribute(const Node& node, std::string_view name) const;
 
+  // Room for so many nodes of one result, so that adding them moves none.
+  void Reserve(size_t nodes);
   ValueId AddParameter(ir::TypeId type);
   NodeId Add(NodeInit init);
   NodeId Add(Node node, std::span<const ir::TypeId> results);
@@ -94,7 +96,10 @@ class Dataflow {
   }
   // To be called where operands or outputs were edited in place, or a node was marked dead.
   void NoteChange() { changed_ = true; }
-  ValueId Resolve(ValueId id);
+  ValueId Resolve(ValueId id) {
+    const ValueId next = alias_[id.index()];
+    return next == id ? id : ResolveAlias(id);
+  }
   // Where anything changed: puts aliases in place, removes dead code and sorts; nodes keep their order where
   // they can.
   void Normalise();
@@ -117,7 +122,8 @@ class Dataflow {
     ir::TypeId type;
     NodeId producer;
   };
-  bool MarkNeeded(std::vector<char>& needed);
+  bool MarkNeeded(std::vector<uint8_t>& state);
+  ValueId ResolveAlias(ValueId id);
   void PassScope(ValueId from, ValueId to);
 
   ir::Module* source_;

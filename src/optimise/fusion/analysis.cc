@@ -24,13 +24,18 @@ class Analyser {
              .classes = std::vector<FusionClass>(flow.node_count()),
              .materialized_before = std::move(materialized_before),
              .epilogue = std::vector<Epilogue>(flow.node_count(), Epilogue::kNone),
-             .instructions = std::vector<double>(flow.value_count(), 0.0),
-             .sources = std::vector<Sources>(flow.value_count()),
+             .instructions = {},
+             .sources = {},
              .behind_transpose = std::vector<char>(flow.value_count(), 0)} {}
 
   FusionAnalysis Run() {
     for (const NodeId id : flow_.order()) out_.classes[id.index()] = ClassOf(flow_, flow_.node(id), policy_);
-    for (const NodeId id : flow_.order()) Summarise(id);
+    for (const NodeId id : flow_.order()) FindTransposes(id);
+    if (policy_.WeighsRecomputation()) {
+      out_.instructions.resize(flow_.value_count(), 0.0);
+      out_.sources.resize(flow_.value_count());
+      for (const NodeId id : flow_.order()) Summarise(id);
+    }
     for (const NodeId id : flow_.order()) {
       if (out_.ClassOf(id) == FusionClass::kReduce) FollowEpilogue(id);
     }
@@ -38,6 +43,16 @@ class Analyser {
   }
 
  private:
+  void FindTransposes(NodeId id) {
+    const Node& node = flow_.node(id);
+    if (node.result_count == 0 || out_.ClassOf(id) == FusionClass::kUnfusible) return;
+    const auto is_behind = [&](ValueId operand) {
+      return !out_.IsMaterializedSource(operand) && out_.behind_transpose[operand.index()];
+    };
+    out_.behind_transpose[node.first_result.index()] =
+        policy_.ReadsAcross(flow_, node) || std::any_of(node.operands.begin(), node.operands.end(), is_behind);
+  }
+
   // What computing a node from memory reads and issues, were nothing between materialized.
   void Summarise(NodeId id) {
     const Node& node = flow_.node(id);
@@ -48,11 +63,8 @@ class Analyser {
     const auto elements = static_cast<double>(WorkElements(flow_, id));
     Sources& mine = out_.sources[out.index()];
     double issue = InstructionWeight(node.kind) * elements;
-    if (policy_.ReadsAcross(flow_, node)) out_.behind_transpose[out.index()] = 1;
     for (size_t i = 0; i < node.operands.size(); ++i) {
       const ValueId operand = node.operands[i];
-      if (!out_.IsMaterializedSource(operand) && out_.behind_transpose[operand.index()])
-        out_.behind_transpose[out.index()] = 1;
       if (node.kind == OpKind::kDynamicUpdateSlice && i == 0) continue;
       int64_t limit = INT64_MAX;
       if (ir::Traits(node.kind).sort == OpSort::kSlice || node.kind == OpKind::kGather) limit = flow_.ByteSize(out);
@@ -129,11 +141,6 @@ void Sources::Add(const Source& source) {
   if (smallest->bytes < source.bytes) *smallest = source;
 }
 
-bool Sources::Has(ValueId value) const {
-  return std::any_of(items.begin(), items.begin() + static_cast<ptrdiff_t>(count),
-                     [&](const Source& item) { return item.value == value; });
-}
-
 double Sources::bytes() const {
   double sum = 0;
   for (size_t i = 0; i < count; ++i) sum += static_cast<double>(items[i].bytes);
@@ -154,15 +161,6 @@ bool FusionAnalysis::IsConstantLike(ValueId value) const {
 
 bool FusionAnalysis::IsReturned(ValueId value) const {
   return std::find(flow.outputs.begin(), flow.outputs.end(), value) != flow.outputs.end();
-}
-
-bool FusionAnalysis::SharesSource(NodeId root, ValueId input) const {
-  const Sources& mine = sources[flow.result(root).index()];
-  if (IsMaterializedSource(input)) return mine.Has(input);
-  const Sources& theirs = sources[input.index()];
-  return theirs.count > 0 &&
-         std::all_of(theirs.items.begin(), theirs.items.begin() + static_cast<ptrdiff_t>(theirs.count),
-                     [&](const Source& item) { return mine.Has(item.value); });
 }
 
 FusionAnalysis Analyse(const Dataflow& flow, const CompilerPolicy& policy, std::vector<char> materialized_before) {

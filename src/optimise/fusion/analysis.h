@@ -23,7 +23,6 @@ struct Sources {
   size_t count = 0;
 
   void Add(const Source& source);
-  bool Has(ValueId value) const;
   double bytes() const;
 };
 
@@ -36,8 +35,8 @@ struct FusionAnalysis {
   std::vector<FusionClass> classes;       // by node
   std::vector<char> materialized_before;  // by node, or empty
   std::vector<Epilogue> epilogue;         // by node
-  std::vector<double> instructions;       // by value
-  std::vector<Sources> sources;           // by value
+  std::vector<double> instructions;       // by value, where the policy weighs recomputation
+  std::vector<Sources> sources;           // by value, there, too
   std::vector<char> behind_transpose;     // by value: what reads single elements lies between
 
   int64_t Elements(NodeId id) const { return flow.type(flow.result(id)).element_count(); }
@@ -45,8 +44,6 @@ struct FusionAnalysis {
   bool IsMaterializedSource(ValueId value) const;
   bool IsConstantLike(ValueId value) const;
   bool IsReturned(ValueId value) const;
-  // Whether the chain of a kernel's root reads what `input` comes from.
-  bool SharesSource(NodeId root, ValueId input) const;
 };
 
 FusionAnalysis Analyse(const Dataflow& flow, const CompilerPolicy& policy, std::vector<char> materialized_before);

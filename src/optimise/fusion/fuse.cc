@@ -34,6 +34,7 @@ std::string_view KindOfFusion(const Dataflow& flow, const KernelPlan& plan, cons
 NodeId KernelFormer::Form(std::span<const NodeId> roots, std::span<const NodeId> members, std::string_view kind) {
   inside_.resize(flow_.value_count());
   auto body = std::make_unique<Dataflow>(flow_.source());
+  body->Reserve(members.size());
   Node fusion;
   for (const NodeId id : members) Copy(id, *body, fusion.operands);
   std::vector<ir::TypeId> types;

@@ -71,6 +71,8 @@ class CompilerPolicy {
   virtual bool ReadsAcross(const Dataflow&, const Node&) const { return false; }
   // Whether the kernel of a root should not compute its inputs although it is their only consumer.
   virtual bool IsSlowConsumer(const FusionAnalysis&, NodeId /*root*/) const { return false; }
+  // Whether DecideDuplication asks what computing a value once more would read and issue.
+  virtual bool WeighsRecomputation() const { return false; }
   virtual Duplication DecideDuplication(const FusionAnalysis&, const Candidate&) const {
     return Duplication::kMaterialize;
   }

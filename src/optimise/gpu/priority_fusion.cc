@@ -30,26 +30,26 @@ class FusionCosts {
     return *uses_[kernel];
   }
 
-  // The kernels that hold a consumer of a value.
-  std::vector<uint32_t> ConsumersOf(NodeId value) {
-    std::vector<uint32_t> consumers;
-    std::vector<NodeId> work{value};
+  // The kernels that hold a consumer of a value; valid until the next call.
+  const std::vector<uint32_t>& ConsumersOf(NodeId value) {
+    consumers_.clear();
+    search_work_.assign(1, value);
     ++search_;
-    while (!work.empty()) {
-      const NodeId at = work.back();
-      work.pop_back();
+    while (!search_work_.empty()) {
+      const NodeId at = search_work_.back();
+      search_work_.pop_back();
       for (const NodeId user : users_[flow_.result(at).index()]) {
         if (seen_[user.index()] == search_ || plan_.classes[user.index()] == FusionClass::kUnfusible) continue;
         seen_[user.index()] = search_;
         if (plan_.materialized[user.index()]) {
-          consumers.push_back(plan_.kernel[user.index()]);
+          consumers_.push_back(plan_.kernel[user.index()]);
         } else if (flow_.node(user).result_count == 1) {
-          work.push_back(user);
+          search_work_.push_back(user);
         }
       }
     }
-    std::sort(consumers.begin(), consumers.end());
-    return consumers;
+    std::sort(consumers_.begin(), consumers_.end());
+    return consumers_;
   }
 
   // Valid until it is asked for again.
@@ -160,6 +160,8 @@ class FusionCosts {
   std::vector<std::optional<KernelUse>> uses_;  // by kernel
   std::vector<uint32_t> seen_;                  // by node: the search that last came by
   uint32_t search_ = 0;
+  std::vector<uint32_t> consumers_;
+  std::vector<NodeId> search_work_;
   FusionWork work_;
 };
 
@@ -236,7 +238,7 @@ class PriorityFusion {
   }
 
   void Evaluate(NodeId id) {
-    const std::vector<uint32_t> consumers = costs_.ConsumersOf(id);
+    const std::vector<uint32_t>& consumers = costs_.ConsumersOf(id);
     consumer_count_[id.index()] = consumers.size();
     if (consumers.size() > gpu_rules::kConsumerLimit || !CanTile(id, consumers)) return queue_.Set(id, -1);
     const FusionWork& work = costs_.WorkOf(id, consumers);

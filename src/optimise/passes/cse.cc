@@ -17,49 +17,66 @@ namespace {
 using ir::OpKind;
 using ir::OpSort;
 
-class RegionHasher {
+// The words that tell one operation from another; hashed once, at the end.
+class Key {
  public:
-  explicit RegionHasher(const ir::Module& module) : module_(module) {}
+  void Clear() { words_.clear(); }
+  void Add(uint64_t word) { words_.push_back(word); }
+  void Add(const Hash128& hash) { words_.insert(words_.end(), {hash.low, hash.high}); }
+  void Add(const ir::Attribute& attribute) {
+    Add(attribute.name.value);
+    Add(HashBytes(attribute.text));
+  }
+  Hash128 hash() const {
+    return HashBytes({reinterpret_cast<const char*>(words_.data()), words_.size() * sizeof(uint64_t)});
+  }
 
-  // A hash of the op's regions in which local values are numbered in order of appearance.
-  Hash128 operator()(ir::OpId root) {
+ private:
+  std::vector<uint64_t> words_;
+};
+
+// Adds the op's regions to a key; local values are numbered in order of appearance.
+class RegionReader {
+ public:
+  explicit RegionReader(const ir::Module& module) : module_(module) {}
+
+  void Add(ir::OpId root, Key& key) {
     numbers_.clear();
-    Hash128 hash{};
-    std::vector<ir::OpId> work{root};
-    while (!work.empty()) {
-      const ir::OpId op = work.back();
-      work.pop_back();
-      if (op != root) hash = Mix(hash, op);
+    work_.assign(1, root);
+    while (!work_.empty()) {
+      const ir::OpId op = work_.back();
+      work_.pop_back();
+      if (op != root) AddOp(op, key);
       for (const ir::RegionId region : module_.regions(op)) {
         for (const ir::BlockId block : module_.region_blocks(region)) {
           for (const ir::ValueId argument : module_.arguments(block)) {
-            hash = Combine(Combine(hash, Number(argument)), module_.type_id(argument).value);
+            key.Add(Number(argument));
+            key.Add(module_.type_id(argument).value);
           }
           const auto& ops = module_.block(block).ops;
-          work.insert(work.end(), ops.rbegin(), ops.rend());
+          work_.insert(work_.end(), ops.rbegin(), ops.rend());
         }
       }
     }
-    return hash;
   }
 
  private:
   uint64_t Number(ir::ValueId value) { return numbers_.emplace(value, numbers_.size()).first->second; }
 
-  Hash128 Mix(Hash128 hash, ir::OpId op) {
-    hash = Combine(hash, module_.op(op).name.value);
-    for (const ir::ValueId operand : module_.operands(op)) hash = Combine(hash, Number(operand));
+  void AddOp(ir::OpId op, Key& key) {
+    key.Add(module_.op(op).name.value);
+    key.Add(module_.op(op).operand_count);
+    for (const ir::ValueId operand : module_.operands(op)) key.Add(Number(operand));
     for (const ir::ValueId result : module_.results(op)) {
-      hash = Combine(Combine(hash, Number(result)), module_.type_id(result).value);
+      key.Add(Number(result));
+      key.Add(module_.type_id(result).value);
     }
-    for (const ir::Attribute& a : module_.attributes(op)) {
-      hash = Combine(Combine(hash, a.name.value), HashBytes(a.text));
-    }
-    return hash;
+    for (const ir::Attribute& a : module_.attributes(op)) key.Add(a);
   }
 
   const ir::Module& module_;
   std::unordered_map<ir::ValueId, uint64_t> numbers_;
+  std::vector<ir::OpId> work_;
 };
 
 bool IsNoise(std::string_view attribute) {
@@ -104,44 +121,49 @@ class NodeHasher {
 
   template <class Number>
   Hash128 operator()(const Dataflow& flow, const Node& node, const Number& number) {
-    key_.assign({node.name.value, static_cast<uint32_t>(node.operands.size()), node.capture_count});
-    for (const ValueId operand : node.operands) key_.push_back(number(operand));
-    for (uint32_t i = 0; i < node.result_count; ++i) {
-      key_.push_back(flow.type_id(ValueId(node.first_result.index() + i)).value);
-    }
-    Hash128 hash = HashBytes({reinterpret_cast<const char*>(key_.data()), key_.size() * sizeof(uint32_t)});
-    for (const ir::Attribute& a : node.attributes) {
-      if (!IsNoise(flow.source().name(a.name))) hash = Combine(Combine(hash, a.name.value), HashBytes(a.text));
-    }
-    if (node.bodies.empty() && node.origin.valid() && flow.source().op(node.origin).first_region.valid()) {
-      hash = Combine(hash, regions_(node.origin));
-    }
-    for (const auto& body : node.bodies) hash = Combine(hash, OfBody(*body));
-    return hash;
+    key_.Clear();
+    Add(flow, node, number);
+    return key_.hash();
   }
 
  private:
+  template <class Number>
+  void Add(const Dataflow& flow, const Node& node, const Number& number) {
+    for (const uint64_t word : {uint64_t{node.name.value}, node.operands.size(), uint64_t{node.capture_count}}) {
+      key_.Add(word);
+    }
+    for (const ValueId operand : node.operands) key_.Add(number(operand));
+    for (uint32_t i = 0; i < node.result_count; ++i) {
+      key_.Add(flow.type_id(ValueId(node.first_result.index() + i)).value);
+    }
+    for (const ir::Attribute& a : node.attributes) {
+      if (!IsNoise(flow.source().name(a.name))) key_.Add(a);
+    }
+    if (node.bodies.empty() && node.origin.valid() && flow.source().op(node.origin).first_region.valid()) {
+      regions_.Add(node.origin, key_);
+    }
+    for (const auto& body : node.bodies) AddBody(*body);
+  }
+
   // Values are numbered in order of appearance.
-  Hash128 OfBody(const Dataflow& body) {
+  void AddBody(const Dataflow& body) {
     std::vector<uint32_t> numbers(body.value_count(), 0);
     uint32_t next = 0;
-    Hash128 hash{};
     for (const ValueId parameter : body.parameters) {
       numbers[parameter.index()] = next++;
-      hash = Combine(hash, body.type_id(parameter).value);
+      key_.Add(body.type_id(parameter).value);
     }
     const auto number = [&](ValueId value) { return numbers[value.index()]; };
     for (const NodeId id : body.order()) {
       const Node& node = body.node(id);
-      hash = Combine(hash, (*this)(body, node, number));
+      Add(body, node, number);
       for (uint32_t i = 0; i < node.result_count; ++i) numbers[body.result(id, i).index()] = next++;
     }
-    for (const ValueId out : body.outputs) hash = Combine(hash, number(out));
-    return hash;
+    for (const ValueId out : body.outputs) key_.Add(number(out));
   }
 
-  RegionHasher regions_;
-  std::vector<uint32_t> key_;
+  RegionReader regions_;
+  Key key_;
 };
 
 // The first node of each hash, in one array: most nodes are the only ones of theirs.

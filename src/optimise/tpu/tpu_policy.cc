@@ -54,6 +54,7 @@ class Tpu final : public CompilerPolicy {
     return once ? "computed once, not for each element that it is broadcast to" : "";
   }
 
+  bool WeighsRecomputation() const override { return true; }
   // Kernels have no launch overhead: memory traffic counts, and little may be recomputed.
   Duplication DecideDuplication(const FusionAnalysis& known, const Candidate& candidate) const override {
     const ValueId out = known.flow.result(candidate.id);

@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <tuple>
+#include <utility>
 
 #include "ir/facts/async_start.h"
 #include "ir/facts/fusion.h"
@@ -28,17 +31,20 @@ constexpr SortLabel kSorts[] = {
     {OpSort::kTransfer, "transfer"},     {OpSort::kConstant, "constant"},       {OpSort::kFree, "bookkeeping"},
 };
 
-size_t RankOf(OpKind kind) {
-  const OpSort sort = ir::Traits(kind).sort;
-  const auto* found =
-      std::find_if(std::begin(kSorts), std::end(kSorts), [&](const auto& row) { return row.sort == sort; });
-  return static_cast<size_t>(found - std::begin(kSorts));
-}
+// By sort: its row above, or their number where it has none.
+constexpr auto kRanks = [] {
+  std::array<size_t, static_cast<size_t>(OpSort::kUnknown) + 1> ranks{};
+  ranks.fill(std::size(kSorts));
+  for (size_t row = 0; row < std::size(kSorts); ++row) ranks[static_cast<size_t>(kSorts[row].sort)] = row;
+  return ranks;
+}();
+
+size_t RankOf(OpKind kind) { return kRanks[static_cast<size_t>(ir::Traits(kind).sort)]; }
 
 std::string_view CustomCallLabel(const ir::Module& module, ir::OpId op) {
-  const auto call = ir::LibraryCallOf(module, op);
-  if (!call) return "custom call";
-  switch (call->kind) {
+  const auto kind = ir::LibraryKindOf(module, op);
+  if (!kind) return "custom call";
+  switch (*kind) {
     case ir::LibraryKind::kGemm:
       return "matmul";
     case ir::LibraryKind::kConvolution:
@@ -106,11 +112,13 @@ ir::OpId HeroOf(const ir::Module& module, ir::OpId op) {
     return module.kind(start) == OpKind::kAsyncStart ? StartedBy(module, start) : op;
   }
   if (module.kind(op) != OpKind::kFusion) return op;
-  const std::vector<ir::OpId> inner = ir::FusedOps(module, op);
-  const auto hero = std::min_element(inner.begin(), inner.end(), [&](ir::OpId a, ir::OpId b) {
-    return RankOf(module.kind(a)) < RankOf(module.kind(b));
-  });
-  return hero == inner.end() ? op : *hero;
+  ir::OpId hero = op;
+  size_t best = std::size(kSorts) + 1;
+  for (const ir::OpId inner : ir::FusedOps(module, op)) {
+    const size_t rank = RankOf(module.kind(inner));
+    if (rank < best) std::tie(hero, best) = std::pair(inner, rank);
+  }
+  return hero;
 }
 
 std::string_view KindLabel(const ir::Module& module, ir::OpId op) {
