@@ -99,6 +99,8 @@ std::string_view AsEnum(std::string_view text) {
 
 namespace {
 
+constexpr size_t kUsualItems = 8;
+
 template <class Visit>
 void ForEachItem(std::string_view text, const Visit& visit) {
   text = Trim(text);
@@ -116,6 +118,7 @@ void ForEachItem(std::string_view text, const Visit& visit) {
 
 std::vector<std::string_view> ListItems(std::string_view text) {
   std::vector<std::string_view> items;
+  items.reserve(kUsualItems);
   ForEachItem(text, [&](std::string_view item) { items.push_back(item); });
   return items;
 }
@@ -124,6 +127,7 @@ std::vector<Entry> Entries(std::string_view text) {
   text = Trim(text);
   if (text.starts_with('#')) text = text.substr(std::min(text.find('<'), text.size()));
   std::vector<Entry> entries;
+  entries.reserve(kUsualItems);
   ForEachItem(text, [&](std::string_view item) {
     const size_t equals = FindTopLevel(item, 0, '=');
     Entry entry{.name = Trim(item.substr(0, equals))};

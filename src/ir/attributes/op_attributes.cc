@@ -104,6 +104,7 @@ std::vector<std::string_view> LabelItems(std::string_view text) {
   text = Trim(text);
   if (text.starts_with('[')) return ListItems(text);
   std::vector<std::string_view> items;
+  items.reserve(text.size());
   for (size_t i = 0; i < text.size(); ++i) items.push_back(text.substr(i, 1));
   return items;
 }

@@ -89,6 +89,15 @@ int64_t ProductOf(const Dimensions& dims, const std::vector<bool>& kept) {
   return product;
 }
 
+std::string ConfigOf(const Module& module, OpId op) {
+  for (const std::string_view name : {"backend_config", "mhlo.backend_config"}) {
+    const std::string_view* text = module.attribute(op, name);
+    if (text == nullptr) continue;
+    if (std::string config = AsString(*text).value_or(std::string(*text)); !config.empty()) return config;
+  }
+  return {};
+}
+
 void DecodeGemm(const Module& module, OpId op, std::string_view config, LibraryCall& call) {
   const auto operands = module.operands(op);
   call.epilogue = WordOf(config, "epilogue");
@@ -201,12 +210,7 @@ std::optional<LibraryCall> LibraryCallOf(const Module& module, OpId op) {
   const auto kind = LibraryKindOf(module, op);
   if (!kind) return std::nullopt;
   LibraryCall call{.kind = *kind};
-  std::string config;
-  for (const std::string_view name : {"backend_config", "mhlo.backend_config"}) {
-    const std::string_view* text = module.attribute(op, name);
-    if (text != nullptr && config.empty()) config = AsString(*text).value_or(std::string(*text));
-  }
-  if (*kind == LibraryKind::kGemm) DecodeGemm(module, op, config, call);
+  if (*kind == LibraryKind::kGemm) DecodeGemm(module, op, ConfigOf(module, op), call);
   if (*kind == LibraryKind::kConvolution) DecodeConvolution(module, op, CallTarget(module, op), call);
   return call;
 }

@@ -24,7 +24,15 @@ constexpr std::string_view kPlacement[] = {"loc",
                                            "calls",
                                            "called_computation"};
 
-uint64_t Mixed(uint64_t seed, uint64_t next) { return Combine(Hash128{seed, 0x5bd1e995}, next).low; }
+// A step of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014).
+uint64_t Scrambled(uint64_t x) {
+  x += 0x9E3779B97F4A7C15ull;
+  x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9ull;
+  x = (x ^ (x >> 27)) * 0x94D049BB133111EBull;
+  return x ^ (x >> 31);
+}
+
+uint64_t Mixed(uint64_t seed, uint64_t next) { return Scrambled(Scrambled(seed) ^ next); }
 
 ValueNumber Mixed(const ValueNumber& seed, const ValueNumber& next) {
   return {Mixed(seed.through, next.through), Mixed(seed.strict, next.strict)};
@@ -45,17 +53,24 @@ bool IsScalarInteger(const Type& type) { return type.is_tensor() && type.dims.em
 ValueNumbers::ValueNumbers(const Module& module)
     : module_(module), numbers_(module.value_count()), texts_(module.op_count()) {}
 
+bool ValueNumbers::IsPlacement(NameId name) {
+  if (name.index() >= placement_.size()) placement_.resize(name.index() + 1);
+  std::optional<bool>& known = placement_[name.index()];
+  if (!known)
+    known = std::find(std::begin(kPlacement), std::end(kPlacement), module_.name(name)) != std::end(kPlacement);
+  return *known;
+}
+
 // A sum over attributes, so that their order does not matter.
 uint64_t ValueNumbers::TextOf(OpId op) {
   uint64_t& known = texts_[op.index()];
   if (known != 0) return known;
   uint64_t attributes = 0;
   for (const Attribute& attribute : module_.attributes(op)) {
-    const std::string_view name = module_.name(attribute.name);
-    if (std::find(std::begin(kPlacement), std::end(kPlacement), name) != std::end(kPlacement)) continue;
-    attributes += Mixed(HashBytes(name).low, HashBytes(attribute.text).low);
+    if (IsPlacement(attribute.name)) continue;
+    attributes += Mixed(attribute.name.value, HashBytes(attribute.text).low);
   }
-  uint64_t text = Mixed(HashBytes(Traits(module_.kind(op)).spelling).low, attributes);
+  uint64_t text = Mixed(static_cast<uint64_t>(module_.kind(op)), attributes);
   if (module_.kind(op) == OpKind::kUnknown) text = Mixed(text, HashBytes(module_.name(op)).low);
   for (const ValueId result : module_.results(op)) text = Mixed(text, module_.type_id(result).index());
   return known = text | 1;

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <unordered_map>
@@ -51,6 +52,7 @@ class ValueNumbers {
     TypeId type;
   };
 
+  bool IsPlacement(NameId name);
   uint64_t TextOf(OpId op);
   bool Alias(OpId op);
   bool Reshape(OpId op);
@@ -59,7 +61,8 @@ class ValueNumbers {
 
   const Module& module_;
   std::vector<ValueNumber> numbers_;
-  std::vector<uint64_t> texts_;  // by op: name, attributes and types; 0: not asked yet
+  std::vector<std::optional<bool>> placement_;  // by name
+  std::vector<uint64_t> texts_;                 // by op: name, attributes and types; 0: not asked yet
   std::unordered_map<uint64_t, std::vector<ValueNumber>> tuples_;
   std::unordered_map<uint64_t, Squeezed> squeezed_;
   std::unordered_map<uint64_t, Write> writes_;  // of dynamic_update_slice
