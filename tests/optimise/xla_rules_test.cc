@@ -302,5 +302,29 @@ TEST(Fusion, ASiluOfTransposedDataIsTwoKernels) {
   EXPECT_THAT(kernels("%up"), ElementsAre("mhlo.fusion"));
 }
 
+// A scatter updates its zeros in place. So they are in memory, and the maximum reads them there, too.
+TEST(Fusion, ABroadcastGoesIntoAllItsConsumersOrNone) {
+  const auto kernels = [](const std::string& floor) {
+    return Names(Optimised(R"(
+    func.func @main(%x: tensor<4096x1024xf32>, %i: tensor<1x1xi32>, %u: tensor<1x1024xf32>) -> (tensor<4096x1024xf32>, tensor<4096x1024xf32>) {
+      %c = stablehlo.constant dense<0.0> : tensor<f32>
+      %o = stablehlo.constant dense<1.0> : tensor<f32>
+      %z = stablehlo.broadcast_in_dim %c, dims = [] : (tensor<f32>) -> tensor<4096x1024xf32>
+      %p = stablehlo.broadcast_in_dim %o, dims = [] : (tensor<f32>) -> tensor<4096x1024xf32>
+      %0 = stablehlo.maximum %x, )" +
+                               floor + R"( : tensor<4096x1024xf32>
+      %1 = "stablehlo.scatter"(%z, %i, %u) <{scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [1], inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 1>}> ({
+      ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+        %s = stablehlo.add %a, %b : tensor<f32>
+        stablehlo.return %s : tensor<f32>
+      }) : (tensor<4096x1024xf32>, tensor<1x1xi32>, tensor<1x1024xf32>) -> tensor<4096x1024xf32>
+      return %0, %1 : tensor<4096x1024xf32>, tensor<4096x1024xf32>
+    })",
+                           Until("fusion")));
+  };
+  EXPECT_THAT(kernels("%z"), ElementsAre("mhlo.fusion", "mhlo.fusion"));  // one kernel stores zeros and maximum
+  EXPECT_THAT(kernels("%p"), ElementsAre("mhlo.fusion", "mhlo.fusion", "mhlo.fusion"));
+}
+
 }  // namespace
 }  // namespace hespas

@@ -37,6 +37,7 @@ class Planner {
     }
     for (size_t i = flow_.order().size(); i-- > 0;) Decide(flow_.order()[i]);
     plan_.classes = known_.classes;
+    for (const NodeId id : shared_) plan_.classes[id.index()] = FusionClass::kElement;
     return std::move(plan_);
   }
 
@@ -88,7 +89,6 @@ class Planner {
     if (context_.policy->ReadsAcross(flow_, flow_.node(id))) reads_across_.insert(plan_.kernel[id.index()]);
     plan_.roots.push_back({id});
     evaluations_[id.index()] = known_.Elements(id);
-    // A cheap node is materialized for those that read memory, and duplicated by everybody else.
     if (known_.ClassOf(id) != FusionClass::kCheap) kernels_[id.index()] = {plan_.kernel[id.index()]};
     Explain(id, reason);
   }
@@ -113,10 +113,14 @@ class Planner {
     if (!kernels_[id.index()].empty()) DecideElement(id);
   }
 
+  // A cheap node is materialized for those that read memory. Everybody else duplicates it, unless the compiler fuses it
+  // into all its consumers or none.
   void DecideCheap(NodeId id) {
-    if (memory_use_[id.index()] && flow_.node(id).kind != OpKind::kConstant) {
-      Materialize(id, "materialized: a consumer needs it in memory");
-    }
+    if (!memory_use_[id.index()] || flow_.node(id).kind == OpKind::kConstant) return;
+    Materialize(id, "materialized: a consumer needs it in memory");
+    if (!context_.policy->FusesIntoAllOrNone() || !IsBroadcast(flow_.node(id))) return;
+    kernels_[id.index()] = {plan_.kernel[id.index()]};
+    shared_.push_back(id);
   }
 
   // A kernel that keeps whole rows may go on with a row's sum; which one does depends on all others.
@@ -146,7 +150,7 @@ class Planner {
       return Materialize(id, "materialized: the end of a kernel that keeps whole rows");
     }
     const bool across = known_.behind_transpose[flow_.result(id).index()] != 0 || ReadAcross(id);
-    if (!across && count == 1 && candidate.evaluations <= known_.Elements(id) &&
+    if (!across && count == 1 && candidate.evaluations <= known_.Elements(id) && !MayStoreNarrower(kernels[0]) &&
         !policy.IsSlowConsumer(known_, plan_.roots[kernels[0]][0])) {
       return Explain(id, "fused into its only consumer");
     }
@@ -169,6 +173,12 @@ class Planner {
         break;
     }
     Materialize(id, "materialized: cheaper than to recompute in each consumer");
+  }
+
+  // Whether a kernel ends in a widening convert that its consumer may rather make itself.
+  bool MayStoreNarrower(uint32_t kernel) const {
+    const NodeId root = plan_.roots[kernel][0];
+    return !memory_use_[root.index()] && Widens(flow_, flow_.node(root));
   }
 
   // Whether an op stays out of a kernel with whole rows that reads it.
@@ -202,6 +212,7 @@ class Planner {
   std::vector<char> feeds_concatenate_;         // by node
   std::vector<int64_t> evaluations_;
   std::vector<NodeId> deferred_;
+  std::vector<NodeId> shared_;                 // cheap, and read from memory by all
   std::unordered_set<uint32_t> holds_rows_;    // kernels
   std::unordered_set<uint32_t> reads_across_;  // kernels that end in a transpose
   KernelPlan plan_;

@@ -69,6 +69,8 @@ class CompilerPolicy {
   virtual std::string_view ReasonToMaterialize(const FusionAnalysis&, const Candidate&) const { return {}; }
   // Whether an op reads single elements, so that its kernel's cost has to be asked for.
   virtual bool ReadsAcross(const Dataflow&, const Node&) const { return false; }
+  // Whether a value is fused into each of its consumers or into none, broadcasts, too.
+  virtual bool FusesIntoAllOrNone() const { return false; }
   // Whether the kernel of a root should not compute its inputs although it is their only consumer.
   virtual bool IsSlowConsumer(const FusionAnalysis&, NodeId /*root*/) const { return false; }
   // Whether DecideDuplication asks what computing a value once more would read and issue.

@@ -55,6 +55,7 @@ class Gpu final : public CompilerPolicy {
     return known.epilogue[root.index()] == Epilogue::kEnd;
   }
 
+  bool FusesIntoAllOrNone() const override { return true; }
   bool ReadsAcross(const Dataflow& flow, const Node& node) const override { return optimise::ReadsAcross(flow, node); }
   Duplication DecideDuplication(const FusionAnalysis&, const Candidate&) const override { return Duplication::kDefer; }
   std::vector<char> DecideDeferred(const Dataflow& flow, const PassContext& context, KernelPlan& plan,

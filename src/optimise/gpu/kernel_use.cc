@@ -4,6 +4,8 @@
 #include <bit>
 #include <cmath>
 
+#include "base/units.h"
+#include "optimise/dataflow/build.h"
 #include "optimise/fusion/policy.h"
 #include "optimise/gpu/kernel_time.h"
 #include "optimise/gpu/rules.h"
@@ -35,21 +37,55 @@ double TimesOfOperand(const Dataflow& flow, const Node& node, ValueId operand) {
   }
 }
 
-}  // namespace
-
-double ReductionBlocks(const Dataflow& flow, const Node& reduce) {
-  const auto results = static_cast<double>(flow.type(reduce.first_result).element_count());
-  if (!ReducesRows(flow, reduce)) {
-    const auto& kept = flow.type(reduce.first_result).dims;
-    const auto width = static_cast<double>(kept.empty() ? 1 : kept.back());
-    return results / width * std::ceil(width / gpu_rules::kColumnsOfBlock);
+// Elements of the innermost run of dimensions that a reduction reduces, or does not.
+int64_t InnermostRun(const Dataflow& flow, const Node& reduce, bool reduces) {
+  const auto reduced = IntegersOf(flow, reduce, "dimensions");
+  const Dimensions& dims = flow.type(reduce.operands[0]).dims;
+  int64_t elements = 1;
+  for (size_t d = dims.size(); d-- > 0;) {
+    const bool in_run =
+        (reduced && std::find(reduced->begin(), reduced->end(), static_cast<int64_t>(d)) != reduced->end()) == reduces;
+    if (!in_run && dims[d] != 1) break;
+    elements = internal::SaturatingMultiply(elements, dims[d]);
   }
-  const int64_t row = flow.type(reduce.operands[0]).element_count() /
-                      std::max<int64_t>(1, flow.type(reduce.first_result).element_count());
+  return elements;
+}
+
+// Thread blocks of a kernel that reduces rows.
+double BlocksOfRows(const Dataflow& flow, const Node& reduce) {
+  const auto results = static_cast<double>(flow.type(reduce.first_result).element_count());
+  const int64_t row = InnermostRun(flow, reduce, true);
   const int64_t warps =
       (row + gpu_rules::kWarp * gpu_rules::kElementsOfThread - 1) / (gpu_rules::kWarp * gpu_rules::kElementsOfThread);
   const int64_t threads = std::clamp(warps * gpu_rules::kWarp, gpu_rules::kWarp, gpu_rules::kThreadsLimit);
   return std::ceil(results / static_cast<double>(std::max<int64_t>(1, gpu_rules::kThreadsOfBlock / threads)));
+}
+
+double Narrowest(std::span<const KernelUse::Read> reads, ValueId but) {
+  double narrowest = gpu_rules::kWideElement;
+  for (const KernelUse::Read& read : reads) {
+    if (read.value != but) narrowest = std::min(narrowest, read.element);
+  }
+  return narrowest;
+}
+
+}  // namespace
+
+double BlocksOfColumns(int64_t columns, double narrowest) {
+  int64_t vector = 1;
+  if (columns % 2 == 0 && columns >= gpu_rules::kColumnsOfThread * gpu_rules::kWarp)
+    vector = gpu_rules::kColumnsOfThread;
+  const bool is_wide = columns % 4 == 0 && columns >= gpu_rules::kNarrowColumnsOfThread * gpu_rules::kWarp;
+  if (narrowest < gpu_rules::kWideElement && is_wide) vector = gpu_rules::kNarrowColumnsOfThread;
+  return std::ceil(static_cast<double>(columns) / static_cast<double>(vector * gpu_rules::kWarp));
+}
+
+double KernelUse::BlocksWith(const KernelUse& made, const Read& through) const {
+  if (!reduces) return std::max(blocks, made.blocks);
+  if (columns == 0) return blocks;
+  const double before = BlocksOfColumns(columns, Narrowest(reads, ValueId()));
+  const double narrowest = std::min(Narrowest(reads, through.value), Narrowest(made.reads, ValueId()));
+  return blocks / before * BlocksOfColumns(columns, narrowest);
 }
 
 const KernelUse::Read* KernelUse::Of(ValueId value) const {
@@ -147,7 +183,12 @@ KernelUse KernelCounter::Count(uint32_t kernel) {
     largest = std::max(largest, facts.results);
     use.reduces = use.reduces || facts.reduces;
     use.reads_across = use.reads_across || facts.across;
-    if (facts.reduces && use.blocks == 0) use.blocks = ReductionBlocks(flow_, node);
+    if (facts.reduces && use.blocks == 0) {
+      use.columns = ReducesRows(flow_, node) ? 0 : InnermostRun(flow_, node, false);
+      use.blocks = use.columns == 0
+                       ? BlocksOfRows(flow_, node)
+                       : static_cast<double>(facts.results) / static_cast<double>(std::max<int64_t>(1, use.columns));
+    }
     Enter(use, node, roots, kernel);
   }
   if (use.reads_across) {
@@ -168,6 +209,7 @@ KernelUse KernelCounter::Count(uint32_t kernel) {
     }
     roots_[read.value.index()] = 0;
   }
+  if (use.columns != 0) use.blocks *= BlocksOfColumns(use.columns, Narrowest(use.reads, ValueId()));
   return use;
 }
 

@@ -26,6 +26,7 @@ struct KernelUse {
   double written = 0;     // bytes
   double blocks = 0;      // thread blocks
   bool reduces = false;
+  int64_t columns = 0;        // neighbouring results of its column reduction; 0: none
   bool reads_across = false;  // holds a transpose for which it reads single elements (ReadsAcross)
   bool is_tiled = false;      // has an emitter that walks its transpose in tiles
   std::vector<Read> reads;
@@ -36,6 +37,8 @@ struct KernelUse {
   // The share of the memory's bandwidth that a read gets, or would in a kernel that reads across.
   double Rate(const Read& read) const { return Rate(read, reads_across && !is_tiled); }
   static double Rate(const Read& read, bool across);
+  // Thread blocks of a kernel that makes what it reads `through` itself, as `made` does.
+  double BlocksWith(const KernelUse& made, const Read& through) const;
   const Read* Of(ValueId value) const;
   // How often the roots of both reads are asked for.
   double Common(const Read& a, const Read& b) const;
@@ -100,7 +103,7 @@ class KernelCounter {
   TiledTransposes tiled_;
 };
 
-// Thread blocks of a kernel that reduces.
-double ReductionBlocks(const Dataflow& flow, const Node& reduce);
+// Thread blocks for each row of columns of a reduction, in a kernel that reads no value of fewer bytes an element.
+double BlocksOfColumns(int64_t columns, double narrowest);
 
 }  // namespace hespas::optimise

@@ -55,6 +55,15 @@ TEST(KernelCounter, AnElementwiseChainReadsAndWritesOnce) {
   EXPECT_EQ(use.blocks, 2);  // of 512 elements
 }
 
+// 32 threads read two columns each, or four of a 16-bit value.
+TEST(BlocksOfColumns, NarrowValuesAreReadByFewerThreads) {
+  EXPECT_EQ(BlocksOfColumns(1024, 4), 16);
+  EXPECT_EQ(BlocksOfColumns(1024, 2), 8);
+  EXPECT_EQ(BlocksOfColumns(64, 2), 1);
+  EXPECT_EQ(BlocksOfColumns(96, 2), 2);  // not enough for four
+  EXPECT_EQ(BlocksOfColumns(63, 2), 2);  // odd: one by one
+}
+
 TEST(KernelCounter, ABroadcastAsksForItsOperandAgain) {
   Region region;
   const ValueId x = region.Parameter({64, 128});

@@ -166,7 +166,6 @@ class GpuMultiOutputFusion : public KernelGraph {
     if (through == nullptr) return false;
     const bool tiled = made.is_tiled || now.is_tiled;
     const bool across = (made.reads_across || now.reads_across) && !tiled;
-    const double blocks = kernels_[consumer].reduces() ? now.blocks : std::max(now.blocks, made.blocks);
     FusionWork work;
     work.producer = made.WorkWith(work.reads);
     const KernelWork first = before.WorkWith(work.reads);
@@ -176,8 +175,10 @@ class GpuMultiOutputFusion : public KernelGraph {
         work.reads.push_back({read.size, read.size * times, KernelUse::Rate(read, across)});
       }
     });
-    work.consumers.push_back(
-        {.before = first, .times = through->times, .blocks_fused = blocks, .reads_fused = work.reads.size() - apart});
+    work.consumers.push_back({.before = first,
+                              .times = through->times,
+                              .blocks_fused = now.BlocksWith(made, *through),
+                              .reads_fused = work.reads.size() - apart});
     if (context_.decisions == nullptr) return PaysToJoin(work, context_.gpu);
     return context_.decisions->AskToJoin(work, context_.gpu);
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <span>
 
 #include "optimise/gpu/benefit_queue.h"
 #include "optimise/gpu/decisions.h"
@@ -69,18 +70,19 @@ class FusionCosts {
       consumer.ReadWith(made, *through, [&](const KernelUse::Read& read, double times) {
         work_.reads.push_back({read.size, read.size * times, KernelUse::Rate(read, across)});
       });
-      work_.consumers.push_back(
-          {.before = before,
-           .calls = CallsOf(plan_.roots[kernel][0], value),
-           .times = through->times,
-           .blocks_fused = consumer.reduces ? consumer.blocks : std::max(consumer.blocks, made.blocks),
-           .reads_fused = work_.reads.size() - apart});
+      work_.consumers.push_back({.before = before,
+                                 .calls = CallsOf(plan_.roots[kernel][0], value),
+                                 .times = through->times,
+                                 .blocks_fused = consumer.BlocksWith(made, *through),
+                                 .reads_fused = work_.reads.size() - apart});
     }
     AddDeadConverts(id, made);
     return work_;
   }
 
   void Forget(uint32_t kernel) { uses_[kernel].reset(); }
+
+  std::span<const NodeId> UsersOf(NodeId id) const { return users_[flow_.result(id).index()]; }
 
  private:
   // Whether a transpose is walked in tiles where the consumer's kernel computes the value itself.
@@ -200,7 +202,7 @@ class PriorityFusion {
         continue;
       }
       const NodeId id = queue_.Pop();
-      if (id.valid() && plan_.classes[id.index()] == FusionClass::kCheap) TakeInto(costs_.ConsumersOf(id));
+      if (id.valid() && plan_.classes[id.index()] == FusionClass::kCheap) TakeInto(id);
       if (!id.valid() || !open_[id.index()] || Refresh(id)) continue;
       duplicated[id.index()] = 1;
       Dissolve(id);
@@ -213,28 +215,27 @@ class PriorityFusion {
   void TakeInViews() {
     for (size_t i = flow_.order().size(); i-- > 0;) {
       const NodeId id = flow_.order()[i];
-      if (plan_.classes[id.index()] == FusionClass::kBitcast) TakeInto(costs_.ConsumersOf(id));
+      if (plan_.classes[id.index()] == FusionClass::kBitcast) TakeInto(id);
     }
   }
 
   // What is repeated anyway takes its turn as in XLA: a kernel less, a write less, and reads that a cache answers.
   void QueueBroadcasts() {
+    constexpr double kCached = 1 / (gpu_rules::kL2Speedup * gpu_rules::kL1Speedup);
     for (const NodeId id : flow_.order()) {
       if (plan_.classes[id.index()] != FusionClass::kCheap || !IsBroadcast(flow_.node(id))) continue;
       const auto bytes = static_cast<double>(flow_.ByteSize(flow_.result(id)));
-      const auto consumers = static_cast<double>(costs_.ConsumersOf(id).size());
-      const double cached = 1 / (gpu_rules::kL2Speedup * gpu_rules::kL1Speedup);
-      if (consumers > 0)
-        queue_.Set(id, gpu_rules::kLaunch + bytes * (1 + consumers * (1 - cached)) / gpu_.bytes_per_second);
+      const auto users = static_cast<double>(costs_.UsersOf(id).size());
+      queue_.Set(id, gpu_rules::kLaunch + bytes * (1 + users * (1 - kCached)) / gpu_.bytes_per_second);
     }
   }
 
-  // The consumers' kernels take in a value, those at the end of the program first.
-  void TakeInto(const std::vector<uint32_t>& consumers) {
-    std::vector<NodeId> roots;
-    for (const uint32_t consumer : consumers) roots.push_back(plan_.roots[consumer][0]);
-    std::sort(roots.begin(), roots.end());
-    for (size_t i = roots.size(); i-- > 0;) queue_.TakeIn(roots[i]);
+  // The kernels that an op's users end take in the op, those at the end of the program first.
+  void TakeInto(NodeId id) {
+    const std::span<const NodeId> users = costs_.UsersOf(id);
+    for (size_t i = users.size(); i-- > 0;) {
+      if (plan_.materialized[users[i].index()]) queue_.TakeIn(users[i]);
+    }
   }
 
   void Evaluate(NodeId id) {
@@ -322,9 +323,9 @@ class PriorityFusion {
     plan_.roots[kernel].clear();
     open_[id.index()] = 0;
     costs_.Forget(kernel);
-    TakeInto(consumers);
     for (const uint32_t consumer : consumers) {
       costs_.Forget(consumer);
+      queue_.TakeIn(plan_.roots[consumer][0]);
       keeps_rows_[consumer] |= keeps_rows_[kernel];
       reduces_[consumer] |= reduces_[kernel];
     }

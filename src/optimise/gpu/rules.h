@@ -25,9 +25,13 @@ inline constexpr int64_t kThreadsOfBlock = 256;       // reduction_utils.cc: tha
 inline constexpr int64_t kThreadsLimit = 1024;        // CUDA: threads of a block
 inline constexpr int64_t kWarp = 32;                  // CUDA
 inline constexpr int64_t kElementsOfThread = 16;      // of a row: reduction_utils.cc, ReductionTiling
-inline constexpr double kColumnsOfBlock = 128;        // reduction_utils.cc: 32 threads, 4 columns each
-inline constexpr double kSplatBytes = 4;              // of a constant that is one number: an f32
-inline constexpr size_t kUtilisationRoots = 63;       // bound: further ones share the last bit of a word
+// Columns that a thread of a reduction reads at once, by the narrowest value that its kernel reads: codegen/emitters,
+// reduction_base.cc, GetVectorSizeForMlir.
+inline constexpr int64_t kColumnsOfThread = 2;
+inline constexpr int64_t kNarrowColumnsOfThread = 4;
+inline constexpr double kWideElement = 4;        // bytes, from which on two are enough
+inline constexpr double kSplatBytes = 4;         // of a constant that is one number: an f32
+inline constexpr size_t kUtilisationRoots = 63;  // bound: further ones share the last bit of a word
 
 // Priority fusion.
 inline constexpr size_t kConsumerLimit = 256;  // bound: values with more consumers are materialized
