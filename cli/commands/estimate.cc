@@ -1,4 +1,6 @@
 // `hespas estimate`: the work and time of a program's compute on one device, without a network.
+#include <unistd.h>
+
 #include <memory>
 
 #include "cli/commands/kernel_tables.h"
@@ -6,9 +8,23 @@
 #include "cli/format.h"
 #include "cli/pipeline_options.h"
 #include "cli/progress.h"
+#include "driver/pipeline/pipeline.h"
 #include "report/text/blocks.h"
+#include "report/text/headline.h"
 
 namespace hespas::cli {
+namespace {
+
+// Up to the traces: what `run` says of a step without a network.
+std::optional<result::RunResult> EstimateOne(driver::RunOptions& options, driver::FreshStages& stages,
+                                             Diagnostics& diagnostics) {
+  options.network.backend = driver::NetworkBackend::kNone;
+  if (!driver::MakeTraces(options, stages, diagnostics)) return std::nullopt;
+  return driver::Conclude(options, *stages.prepared, *stages.estimated, *stages.traces, nullptr, std::nullopt,
+                          diagnostics);
+}
+
+}  // namespace
 
 void AddEstimateCommand(CLI::App& app, Console& console) {
   CLI::App& command =
@@ -38,13 +54,14 @@ void AddEstimateCommand(CLI::App& app, Console& console) {
     if (options->run.program.path.empty()) throw CLI::RequiredError("PROGRAM, --kernels or --collectives");
     ProgressLine progress(console.quiet);
     options->run.progress = &progress;
-    const auto prepared = driver::Prepare(options->run, console.diagnostics);
-    const auto estimated =
-        prepared ? driver::EstimateBlocks(options->run, *prepared, console.diagnostics) : std::nullopt;
+    driver::FreshStages stages;
+    const auto answer = EstimateOne(options->run, stages, console.diagnostics);
     progress.Clear();
     console.PrintDiagnostics();
-    if (!estimated) return;
-    Print(RenderTable(report::OpTable(estimated->ops, options->format == Format::kTable), options->format));
+    if (!answer) return;
+    const bool for_people = options->format == Format::kTable;
+    if (for_people) Print(report::HeadlineText(*answer, console.UseColour(STDOUT_FILENO)) + "\n");
+    Print(RenderTable(report::OpTable(stages.estimated->ops, for_people), options->format));
   });
 }
 

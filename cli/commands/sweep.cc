@@ -10,7 +10,8 @@
 #include "cli/command.h"
 #include "cli/format.h"
 #include "cli/progress.h"
-#include "sweep/answer/answers.h"
+#include "report/text/headline.h"
+#include "sweep/answer/best_runs.h"
 #include "sweep/run_sweep.h"
 
 namespace hespas::cli {
@@ -103,7 +104,19 @@ void PrintPoints(const sweep::SweepFile& file, const sweep::Points& points, cons
   Print(RenderTable(table, format));
 }
 
-void PrintRows(std::vector<sweep::Json> rows, const sweep::SweepFile& file, const SweepCommand& options) {
+// What `hespas run` says first of the best point of each program, and what would help it most.
+void PrintBest(const std::vector<sweep::Json>& rows, const sweep::SweepFile& file, const sweep::Points& points,
+               bool colour) {
+  for (const sweep::BestRun& best : sweep::BestRuns(file, points, rows)) {
+    Print(
+        fmt::format("best by {}: point {}\n{}", file.minimise, best.point, report::HeadlineText(best.result, colour)));
+    if (!best.result.what_if.empty()) Print("\n" + report::ToText(report::WhatIfTable(best.result)));
+    Print("\n" + best.command + "\n\n");
+  }
+}
+
+void PrintRows(std::vector<sweep::Json> rows, const sweep::SweepFile& file, const sweep::Points& points,
+               const SweepCommand& options, const Console& console) {
   const Format format = options.format;
   if (options.feasible) {
     std::vector<sweep::Json> feasible;
@@ -118,6 +131,9 @@ void PrintRows(std::vector<sweep::Json> rows, const sweep::SweepFile& file, cons
   if (format == Format::kJson) return Print(sweep::Json(rows).dump(2) + "\n");
   std::vector<std::string> axes;
   for (const sweep::Axis& axis : file.axes) axes.push_back(axis.name);
+  if (format == Format::kTable && console.exit_status == 0) {
+    PrintBest(rows, file, points, console.UseColour(STDOUT_FILENO));
+  }
   if (const std::string note = sweep::WorkNote(rows); !note.empty()) Print(note + "\n\n");
   Print(RenderTable(sweep::TableOf(sweep::AnswersByProgram(rows, file.constraints, file.minimise), axes), format));
 }
@@ -210,12 +226,12 @@ Status RunAll(const SweepCommand& options, const sweep::SweepFile& file, const s
   }
   const auto rows = RowsOf(options, lines);
   if (!rows) return rows.error();
-  PrintRows(*rows, file, options);
+  PrintRows(*rows, file, points, options, console);
   return {};
 }
 
 // Rows that were made elsewhere; those of points that are there already are omitted.
-Status Merge(const SweepCommand& options, const sweep::SweepFile& file, Console& console) {
+Status Merge(const SweepCommand& options, const sweep::SweepFile& file, const sweep::Points& points, Console& console) {
   if (options.output.empty()) {
     return MakeError(sweep::kBadSetting, "--merge needs the --output that rows are merged into");
   }
@@ -230,7 +246,7 @@ Status Merge(const SweepCommand& options, const sweep::SweepFile& file, Console&
   if (!console.quiet) fmt::print(stderr, "{} rows merged, {} in all\n", (*store)->known() - before, (*store)->known());
   const auto rows = sweep::ReadRows(options.output);
   if (!rows) return rows.error();
-  PrintRows(*rows, file, options);
+  PrintRows(*rows, file, points, options, console);
   return {};
 }
 
@@ -243,7 +259,7 @@ Status Sweep(const SweepCommand& options, Console& console) {
     Describe(*file, *points);
     return {};
   }
-  if (!options.merge.empty()) return Merge(options, *file, console);
+  if (!options.merge.empty()) return Merge(options, *file, *points, console);
   sweep::RunOptions run;
   if (Status range = ReadRange(options.points, points->size(), run); !range) return range;
   if (options.estimate_cost) {

@@ -10,6 +10,7 @@
 #include "driver/configuration/changes.h"
 #include "driver/configuration/presets.h"
 #include "driver/figures/summarise.h"
+#include "driver/figures/uncertainty.h"
 #include "driver/figures/utilisation.h"
 #include "driver/pipeline/run.h"
 #include "split/split.h"
@@ -70,6 +71,7 @@ void FillResult(const hardware::Device& device, const Structure& structure, cons
   out.bytes_accessed = work.bytes;
   if (work.power) out.energy_j = driver::StepEnergy(*work.power, work.compute_j, out);
   out.peak_memory = structure.PeakMemory();
+  if (work.sigma) out.step_time_sigma = driver::StepSigma(device, *work.sigma, out.exposed_communication);
   if (device.memory_capacity) out.fits_in_memory = *out.peak_memory <= *device.memory_capacity;
   driver::FillUtilisation(device, work.load, structure.prepared().model_work, out);
 }
@@ -225,10 +227,14 @@ class Evaluator::SharedStages : public driver::Stages {
   size_t npus() const override { return assembled_->traces.program_of_rank.size(); }
   double loop_drift() const override { return simulated_ ? simulated_->loop_drift.value_or(0) : 0; }
 
-  void Fill(result::RunResult& out) const {
+  void Fill(const RunOptions& options, result::RunResult& out) const {
+    out.estimator = options.estimate.estimator;
     out.npus = static_cast<int64_t>(npus());
     out.compute_time = out.step_time = made_->work->compute;
-    if (simulated_) driver::FillTimes(*simulated_, out);
+    if (simulated_) {
+      out.network_model = driver::NetworkModelOf(options);
+      driver::FillTimes(*simulated_, out);
+    }
     if (system_) out.system = system_->name;
     out.throughput = assembled_->throughput;
     FillResult(made_->device, *made_->structure, *made_->work, out);
@@ -257,7 +263,7 @@ void Evaluator::Evaluate(const RunOptions& given, Scratch& scratch, Row& row) {
   }
   options.split.loop_window = split::kShortWindow;
   SharedStages stages(*this, scratch);
-  if (driver::MakeStep(options, stages, diagnostics)) stages.Fill(row.result);
+  if (driver::MakeStep(options, stages, diagnostics)) stages.Fill(options, row.result);
   if (options.device.price) row.result.price = options.device.price;
   Fail(diagnostics, row);
 }

@@ -1,5 +1,6 @@
 #include "sweep/work.h"
 
+#include "driver/figures/uncertainty.h"
 #include "driver/stages/flash_attention.h"
 #include "driver/stages/op_summaries.h"
 #include "driver/stages/power_limit.h"
@@ -57,6 +58,7 @@ std::optional<Work> EstimateWork(const driver::RunOptions& options, const hardwa
     work.flops += uses[i] * estimate.flops;
     work.bytes += uses[i] * estimate.bytes;
   }
+  work.sigma = driver::ComputeSigma(prepared, device, work.estimated.table);
   work.load = driver::LoadOf(prepared, work.estimated.table, device);
   return work;
 }

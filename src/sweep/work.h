@@ -16,7 +16,8 @@ struct Work {
   Bytes bytes;
   driver::StepLoad load;
   std::optional<driver::Power> power;
-  double compute_j = 0;  // of all blocks
+  double compute_j = 0;         // of all blocks
+  std::optional<double> sigma;  // of `compute`, in seconds
 };
 
 // As driver::EstimateBlocks, with each distinct op estimated once.

@@ -54,6 +54,20 @@ class SweepTest(unittest.TestCase):
                            filter="device.memory_bandwidth > 2.2 TB/s and device.memory_bandwidth <= 3500 GB/s")
         self.assertEqual([p["device.memory_bandwidth"] for p in near], ["2.5 TB/s", "3 TB/s", "3.5 TB/s"])
 
+    def test_the_best_point_has_the_headline_of_its_run(self):
+        axes = {"device": ["A100_SXM_40GB", "H100_80GB"]}
+        text = run("sweep", self.file(axes=axes)).stdout
+        self.assertTrue(text.startswith("best by step_time: point 1\n"), text)
+        headline = run("run", LLAMA, "--device", "H100_80GB").stdout.split("\nblocks ")[0]
+        self.assertIn(headline, text)
+        self.assertIn("would help most, about", text)
+        self.assertIn(f"hespas run {LLAMA} --device H100_80GB", text)
+        row = self.rows(axes=axes)[1]
+        self.assertIn(f"+- {row['step_time_sigma_s'] * 1e3:.2f} ms", text)
+        self.assertEqual((row["estimator_name"], row["network_model_name"]), ("calibrated", "calibrated"))
+        priced = run("sweep", self.file(axes=axes), "--price-per-hour", "2").stdout
+        self.assertIn("USD per million tokens, at 2 per device and hour", priced)
+
     def test_samples_follow_from_their_seed(self):
         axes = {"device": ["A100_SXM_40GB", "H100_80GB"], "system.latency": {"from": "1 us", "to": "100 us", "scale": "log"}}
         for method in ("random", "latin-hypercube"):

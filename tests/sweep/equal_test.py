@@ -10,7 +10,7 @@ import unittest
 BIN = pathlib.Path(os.environ["HESPAS_BIN"]) / "hespas"
 ROOT = pathlib.Path(os.environ["HESPAS_ROOT"])
 FILE = ROOT / "tests/sweep/all_axes.yaml"
-SAME = ("npus", "step_time_ps", "step_time_s", "compute_time_s", "communication_time_s", "exposed_communication_s", "overlap_s",
+SAME = ("npus", "step_time_ps", "step_time_s", "step_time_sigma_s", "compute_time_s", "communication_time_s", "exposed_communication_s", "overlap_s",
         "idle_s", "flops", "bytes_accessed", "peak_memory_bytes", "fits_in_memory", "energy_j",
         "model_flops_utilisation", "hardware_flops_utilisation")
 
@@ -40,6 +40,7 @@ class EqualTest(unittest.TestCase):
                 result = json.loads(run.stdout)
                 self.assertEqual({key: row[key] for key in SAME}, {key: result[key] for key in SAME})
                 throughput = result["throughput"] or {}
+                self.assertEqual((row["estimator_name"], row["network_model_name"]), (result["estimator"], result["network_model"]))
                 for column, key in (("unit", "unit"), ("units_per_step", "per_step"), ("units_per_second_per_device", "per_second_and_device")):
                     self.assertEqual(row[column], throughput.get(key))
                 done += 1

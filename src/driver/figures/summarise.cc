@@ -136,7 +136,10 @@ RunResult Summarise(const RunOptions& options, const Prepared& prepared, const E
   out.unknown_kernels = estimated.unknown;
   out.schedule_limit = optimise.schedule_limit;
   FillEnergy(prepared, options, out);
-  if (!options.compat) out.step_time_sigma = StepSigma(prepared, estimated, out.exposed_communication);
+  if (!options.compat) {
+    if (const auto sigma = ComputeSigma(prepared, prepared.device, estimated.table))
+      out.step_time_sigma = StepSigma(prepared.device, *sigma, out.exposed_communication);
+  }
   out.throughput = report::ThroughputOf(*prepared.module, out.npus);
   const report::StepView step = ViewOf(prepared, estimated, traces, simulated, out.step_time);
   out.breakdown = report::MakeBreakdown(step, report::MakeAccount(step));

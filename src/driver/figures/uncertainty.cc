@@ -31,23 +31,27 @@ double CorrelatedSigma::Total(double correlation) const {
   return std::sqrt(variance);
 }
 
-std::optional<Time> StepSigma(const Prepared& prepared, const Estimated& estimated, Time exposed) {
+std::optional<double> ComputeSigma(const Prepared& prepared, const hardware::Device& device,
+                                   const graph::EstimateTable& table) {
   const auto& shared = estimate::calibrated::DefaultParameters();
   if (!shared) return std::nullopt;
-  const auto parameters = estimate::calibrated::ForDevice(*shared, prepared.device);
-  const std::vector<int64_t> uses = graph::Uses(prepared.blocks, estimated.table);
+  const auto parameters = estimate::calibrated::ForDevice(*shared, device);
+  const std::vector<int64_t> uses = graph::Uses(prepared.blocks, table);
   CorrelatedSigma blocks;
   for (size_t i = 0; i < uses.size(); ++i) {
-    const graph::Block& block = prepared.blocks.blocks[estimated.table.first[i].index()];
-    blocks.Add(IsProduct(*prepared.module, block) ? 1 : 0, estimated.table.unique[i].sigma.seconds(),
+    const graph::Block& block = prepared.blocks.blocks[table.first[i].index()];
+    blocks.Add(IsProduct(*prepared.module, block) ? 1 : 0, table.unique[i].sigma.seconds(),
                static_cast<double>(uses[i]));
   }
   const double compute = blocks.Total(parameters.correlation);
-  if (compute <= 0) return std::nullopt;
+  return compute > 0 ? std::optional(compute) : std::nullopt;
+}
+
+Time StepSigma(const hardware::Device& device, double compute_sigma, Time exposed) {
   const auto& links = network::DefaultNetworkConstants();
-  const auto& ports = prepared.device.interconnect;
+  const auto& ports = device.interconnect;
   const double network = links ? links->Of(ports ? ports->name : "").sigma * exposed.seconds() : 0;
-  return Time::Seconds(std::hypot(compute, network));
+  return Time::Seconds(std::hypot(compute_sigma, network));
 }
 
 }  // namespace hespas::driver

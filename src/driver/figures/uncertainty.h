@@ -27,7 +27,10 @@ class CorrelatedSigma {
   std::map<size_t, Sum> families_;
 };
 
-// Nothing where the estimator states no uncertainty. `exposed`: communication that nothing hides.
-std::optional<Time> StepSigma(const Prepared& prepared, const Estimated& estimated, Time exposed);
+// Of all computation of a step, in seconds. Nothing where the estimator states no uncertainty.
+std::optional<double> ComputeSigma(const Prepared& prepared, const hardware::Device& device,
+                                   const graph::EstimateTable& table);
+// With that of `exposed` communication, which nothing hides.
+Time StepSigma(const hardware::Device& device, double compute_sigma, Time exposed);
 
 }  // namespace hespas::driver

@@ -13,6 +13,12 @@ namespace hespas::report {
 // "calibrated estimator, calibrated network model, --optimise auto": what made the figures.
 std::string ModelsLine(const result::RunResult& result);
 
+// What is said first of a run, in 80 columns: program, devices, models, step +- sigma with its parts, throughput,
+// utilisation, memory, energy and money. `colour`: warnings in red, for a terminal.
+std::string HeadlineText(const result::RunResult& result, bool colour = false);
+// "MFU          19.8 %  without recomputation": label, figure and note in the headline's columns.
+std::string LineText(const FigureLine& line);
+
 // Energy, and money where there is a price: of a million tokens or samples where the program tells its batch, else of
 // a step.
 std::vector<FigureLine> CostLines(const result::RunResult& result);

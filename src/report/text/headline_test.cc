@@ -40,6 +40,35 @@ TEST(Headline, WithoutTokensMoneyIsThatOfAStep) {
   EXPECT_EQ(lines[1].figure, "0.4");
 }
 
+TEST(Headline, SaysStepModelsAndFitInItsOwnLines) {
+  result::RunResult run = FourDevices();
+  run.program.path = "step.mlir";
+  run.device = "X";
+  run.estimator = "calibrated";
+  run.network_model = "plain";
+  run.optimise = "none";
+  run.step_time_sigma = Time::Seconds(0.01);
+  run.peak_memory = Bytes(2'000'000'000);
+  run.memory_capacity = Bytes(1'000'000'000);
+  run.fits_in_memory = false;
+  const std::string text = HeadlineText(run);
+  for (const char* part : {"on 4 x X (no network)", "calibrated estimator, plain network model, --optimise none",
+                           "step time                  100 ms  +- 10.0 ms (one standard deviation)",
+                           "DOES NOT FIT into 1.00 GB", "tokens/s per device", "per million tokens"}) {
+    EXPECT_THAT(text, testing::HasSubstr(part));
+  }
+  EXPECT_THAT(text, testing::Not(testing::HasSubstr("\033[")));
+  EXPECT_THAT(HeadlineText(run, true), testing::HasSubstr("\033[1;31mWarning: "));
+}
+
+TEST(Headline, DoesNotClaimThatUnsimulatedCommunicationIsHidden) {
+  result::RunResult run = FourDevices();
+  run.blocks.communication = 3;
+  EXPECT_THAT(HeadlineText(run), testing::ContainsRegex("exposed communication +-  no network was simulated for 3"));
+  run.network_model = "calibrated";
+  EXPECT_THAT(HeadlineText(run), testing::ContainsRegex("exposed communication +0 ps +0.0 %"));
+}
+
 TEST(Headline, TheThreeBestChangesComeFirst) {
   result::RunResult run = FourDevices();
   for (const int64_t ms : {90, 50, 120, 70, 60}) {

@@ -164,23 +164,8 @@ Json WhatIfs(const result::RunResult& r) {
   return rows;
 }
 
-std::string ShareOfStep(const result::RunResult& r, Time part) {
-  const double step = r.step_time.value > 0 ? static_cast<double>(r.step_time.value) : 1;
-  return fmt::format("{:>7}", HumanPercent(static_cast<double>(part.value) / step));
-}
-
 constexpr size_t kSummaryLines = 24;  // of a terminal
 constexpr size_t kFewestRows = 3;
-
-std::string Capacity(const result::RunResult& r) {
-  if (!r.memory_capacity) return {};
-  return fmt::format("{} {}", *r.fits_in_memory ? "fits into" : "DOES NOT FIT into", HumanBytes(*r.memory_capacity));
-}
-
-// A paragraph that stands out.
-std::string Warned(const std::string& sentence, bool colour) {
-  return fmt::format("{}{}{}\n", colour ? "\033[1;31m" : "", Wrapped("Warning: " + sentence), colour ? "\033[0m" : "");
-}
 
 constexpr size_t kNameColumns = 46;  // of 80, beside count, time and bytes
 
@@ -294,37 +279,10 @@ std::string ToJson(const result::RunResult& r, int indent) {
 }
 
 std::string Summary(const result::RunResult& r, bool colour) {
-  std::string out = fmt::format("{}\non {} x {} ({})\n{}\n", r.program.path, r.npus, r.device,
-                                r.system.empty() ? "no network" : r.system, Wrapped(ModelsLine(r)));
-  for (const std::string& warning : {FitWarning(r), UnknownWarning(r)}) {
-    if (!warning.empty()) out += Warned(warning, colour);
-  }
-  const auto line = [&out](std::string_view label, const std::string& figure, const std::string& note = {}) {
-    out += fmt::format("{:<24}{:>9}{}{}\n", label, figure, note.empty() ? "" : "  ", note);
-  };
-  const auto share = [&](std::string_view label, Time part) { line(label, HumanTime(part), ShareOfStep(r, part)); };
-  line("step time", HumanTime(r.step_time),
-       r.step_time_sigma ? fmt::format("+- {} (one standard deviation)", HumanTime(*r.step_time_sigma)) : "");
-  if (r.measured_step) {
-    const double error = r.step_time.seconds() / r.measured_step->time.seconds() - 1;
-    line("measured step", HumanTime(r.measured_step->time),
-         fmt::format("on {}; error of the prediction {:+.1f} %", r.measured_step->platform, 100 * error));
-  }
-  share("  compute", r.compute_time);
-  line("  exposed communication", HumanTime(r.exposed_communication),
-       fmt::format("{}  {} in all, {} overlapped", ShareOfStep(r, r.exposed_communication),
-                   HumanTime(r.communication_time), HumanTime(r.overlap)));
-  share("  idle", r.idle);
-  for (const FigureLine& each : EfficiencyLines(r)) line(each.label, each.figure, each.note);
-  line("work", HumanFlops(r.flops),
-       fmt::format("{} of traffic, {} of bandwidth", HumanBytes(r.bytes_accessed),
-                   HumanPercent(r.memory_bandwidth_utilisation)));
-  if (r.peak_memory) line("peak memory", HumanBytes(*r.peak_memory), Capacity(r));
-  if (r.schedule_limit) line("schedule", "limited", "by the device's memory, as XLA's is (--schedule-limit)");
-  for (const FigureLine& each : CostLines(r)) line(each.label, each.figure, each.note);
-  line("blocks", std::to_string(r.blocks.total),
-       fmt::format("{} distinct, {} compute, {} communication", r.blocks.unique, r.blocks.compute,
-                   r.blocks.communication));
+  std::string out = HeadlineText(r, colour);
+  out += LineText({"blocks", std::to_string(r.blocks.total),
+                   fmt::format("{} distinct, {} compute, {} communication", r.blocks.unique, r.blocks.compute,
+                               r.blocks.communication)});
   if (!r.what_if.empty()) out += "\n" + ToText(WhatIfTable(r));
   const auto used = static_cast<size_t>(std::count(out.begin(), out.end(), '\n')) + 2;
   return out + "\n" + ToText(Costliest(r, std::max(kFewestRows, kSummaryLines - std::min(kSummaryLines, used))));

@@ -7,7 +7,7 @@ using result::RunResult;
 
 // What a run costs, as far as prices and tokens are known.
 struct Costs {
-  Json devices_energy_j, cost, steps, run_time_s, run_energy_j, run_cost;
+  Json devices_energy_j, cost, million, steps, run_time_s, run_energy_j, run_cost;
 };
 
 Costs CostsOf(const RunResult& result, const Economy& economy) {
@@ -19,6 +19,8 @@ Costs CostsOf(const RunResult& result, const Economy& economy) {
   auto price = economy.PriceOf(result.device);
   if (!price && result.price) price = result.price->per_hour;
   if (price) costs.cost = CostOf({.per_hour = *price}, npus * seconds);
+  constexpr double kMillion = 1e6;
+  if (price && per_step > 0) costs.million = kMillion * CostOf({.per_hour = *price}, seconds) / per_step;
   if (!(economy.tokens > 0) || !(per_step > 0)) return costs;
   const double steps = economy.tokens / (per_step * npus);
   costs.steps = steps;
@@ -41,9 +43,14 @@ Json OrNull(const std::optional<T>& value) {
 constexpr Column kColumns[] = {
     {"device_name", [](const RunResult& r, const Costs&) -> Json { return r.device; }},
     {"system_name", [](const RunResult& r, const Costs&) -> Json { return r.system; }},
+    {"estimator_name", [](const RunResult& r, const Costs&) -> Json { return r.estimator; }},
+    {"network_model_name",
+     [](const RunResult& r, const Costs&) { return r.network_model.empty() ? Json() : Json(r.network_model); }},
     {"npus", [](const RunResult& r, const Costs&) -> Json { return r.npus; }},
     {"step_time_ps", [](const RunResult& r, const Costs&) -> Json { return r.step_time.value; }},
     {"step_time_s", [](const RunResult& r, const Costs&) -> Json { return r.step_time.seconds(); }},
+    {"step_time_sigma_s",
+     [](const RunResult& r, const Costs&) { return r.step_time_sigma ? Json(r.step_time_sigma->seconds()) : Json(); }},
     {"compute_time_s", [](const RunResult& r, const Costs&) -> Json { return r.compute_time.seconds(); }},
     {"communication_time_s", [](const RunResult& r, const Costs&) -> Json { return r.communication_time.seconds(); }},
     {"exposed_communication_s",
@@ -65,6 +72,8 @@ constexpr Column kColumns[] = {
     {"units_per_step", [](const RunResult& r, const Costs&) { return OrNull(r.batch()); }},
     {"units_per_second_per_device", [](const RunResult& r, const Costs&) { return OrNull(r.rate_per_device()); }},
     {"units_per_second", [](const RunResult& r, const Costs&) { return OrNull(r.rate()); }},
+    {"energy_per_million_j", [](const RunResult& r, const Costs&) { return OrNull(r.energy_per_million()); }},
+    {"cost_per_million", [](const RunResult&, const Costs& c) { return c.million; }},
     {"cost_per_step", [](const RunResult&, const Costs& c) { return c.cost; }},
     {"run_steps", [](const RunResult&, const Costs& c) { return c.steps; }},
     {"run_time_s", [](const RunResult&, const Costs& c) { return c.run_time_s; }},
