@@ -536,11 +536,31 @@
     points: run.memory.curve.map((p) => [p[0] * 1e12, ...p.slice(1)]), largest: run.memory.largest,
   };
 
+  // Layers and what they hold at moments that are asked for in order of time, largest first.
+  const layersOverTime = (layers) => {
+    const held = new Array(layers.names.length).fill(0);
+    let next = 0;
+    return (ps) => {
+      for (; next < layers.at.length && layers.at[next] <= ps; ++next) held[layers.layer[next]] += layers.bytes[next];
+      return held.map((n, i) => [layers.names[i], n]).filter(([, n]) => n > 0).sort((a, b) => b[1] - a[1]);
+    };
+  };
+
   const memory = () => {
     const m = memoryOf(data.run);
     const made = section('memory', 'Memory', m ? `The peak is ${bytes(m.peak)} at ${time(m.peak_at)}.` : 'The memory of this run was not followed.');
     if (!m) return;
     const capacity = data.device.memory_capacity;
+    const { layers } = data;
+    const aliveAt = (ps) => layersOverTime(layers)(ps);
+    const kNamed = 6;  // layers that the chart names
+    const layerRows = (ps) => {
+      if (!layers) return [];
+      const alive = aliveAt(ps);
+      const rest = alive.slice(kNamed);
+      return [[`${count(alive.length, 'layer')} alive`, bytes(alive.reduce((n, [, b]) => n + b, 0))], ...alive.slice(0, kNamed).map(([name, n]) => [name, bytes(n)]),
+        ...(rest.length ? [[`${rest.length} more`, bytes(rest.reduce((n, [, b]) => n + b, 0))]] : [])];
+    };
     const used = m.categories.map((name, i) => [name, i]).filter(([, i]) => m.points.some((p) => p[i + 1] > 0));
     const entry = chart(made, {
       id: 'memory', caption: 'Held over the step, by category', height: 320, marks: 0,
@@ -548,17 +568,25 @@
       option: (width) => ({
         grid: { left: 74, right: 20, top: width < 520 ? 84 : 58, bottom: 30 }, color: [0, 1, 2, 3, 4, 5, 6, 7].map((i) => css(`series-${i}`)),
         legend: legend({ top: 2, left: 0 }),
-        tooltip: { ...base().tooltip, trigger: 'axis', formatter: (ps) => tip(time(ps[0].value[0]), ps.map((p) => [p.seriesName, bytes(p.value[1])]).concat([['all', bytes(ps.reduce((s, p) => s + p.value[1], 0))]])) },
+        tooltip: { ...base().tooltip, trigger: 'axis', formatter: (ps) => tip(time(ps[0].value[0]), ps.map((p) => [p.seriesName, bytes(p.value[1])]).concat([['all', bytes(ps.reduce((s, p) => s + p.value[1], 0))]], layerRows(ps[0].value[0]))) },
         xAxis: axis({ type: 'value', min: 0, max: data.run.step_time_ps, axisLabel: { color: css('soft'), hideOverlap: true, showMaxLabel: false, formatter: (v) => time(v) }, splitNumber: width < 520 ? 3 : 6 }),
         yAxis: axis({ type: 'value', axisLabel: { color: css('soft'), formatter: (v) => bytes(v) } }),
         series: used.map(([name, i], k) => ({
-          type: 'line', name, stack: 'all', step: 'end', symbol: 'none', lineStyle: { width: 0 }, areaStyle: { opacity: 0.85 }, sampling: 'max',
+          type: 'line', name, stack: 'all', step: 'end', symbol: 'none', itemStyle: { color: css(`series-${i}`) }, lineStyle: { width: 1, color: css('panel') }, areaStyle: { color: css(`series-${i}`), opacity: 1 }, sampling: 'max',
           data: m.points.map((p) => [p[0], p[i + 1]]),
           markLine: k === 0 && capacity && capacity < 3 * m.peak ? { silent: true, symbol: 'none', lineStyle: { color: css('warn') }, label: { formatter: `capacity ${bytes(capacity)}`, color: css('warn'), position: 'insideEndTop' }, data: [{ yAxis: capacity }] } : undefined,
         })),
       }),
     });
-    (entry ? entry.figure : made).append(fold('Memory', [['time', 'number'], ...used.map(([n]) => [n, 'number'])], () => m.points.map((p) => [time(p[0]), ...used.map(([, i]) => bytes(p[i + 1]))])));
+    (entry ? entry.figure : made).append(fold('Memory', [['time', 'number'], ...used.map(([n]) => [n, 'number']), ...(layers ? [['layers alive', '']] : [])], () => {
+      const alive = layers && layersOverTime(layers);
+      return m.points.map((p) => [time(p[0]), ...used.map(([, i]) => bytes(p[i + 1])), ...(layers ? [alive(p[0]).map(([name]) => name).join(', ')] : [])]);
+    }));
+    if (layers) {
+      const alive = aliveAt(m.peak_at);
+      made.append(table('Layers alive at the peak', [['layer', ''], ['bytes', 'number'], ['of the peak', 'number']], alive.slice(0, 20).map(([name, n]) => [name, bytes(n), percent(n / m.peak)])));
+      if (alive.length > 20) made.append(element('p', {}, `${alive.length - 20} more layers hold ${bytes(alive.slice(20).reduce((n, [, b]) => n + b, 0))}.`));
+    }
     if (m.largest.length) made.append(table('Largest tensors at the peak', [['tensor', 'shapes'], ['bytes', 'number'], ['category', ''], ['where', '']],
       m.largest.slice(0, 20).map((t) => [t.name, bytes(t.bytes), t.category, t.source || (t.location || '').split('/').pop()])));
   };

@@ -9,6 +9,7 @@
 #include "ir/facts/scheduled.h"
 #include "memory/buffers/heap_packing.h"
 #include "memory/category.h"
+#include "memory/layers_over_time.h"
 #include "memory/liveness.h"
 #include "memory/order/block_order.h"
 #include "memory/order/breadth_first.h"
@@ -135,6 +136,7 @@ class Curve {
     curve_.peak = curve_.arguments + temporaries;
     curve_.peak_at = starts[liveness_.peak];
     NameLargest(categories, inside, starts, now);
+    if (options_.layer) AddLayers(inside, starts, now);
     for (result::MemoryPoint& point : curve_.points) {
       if (point.start != curve_.peak_at || point.total() + gaps != curve_.peak) continue;
       point.held[static_cast<size_t>(result::MemoryCategory::kTemporaries)] += gaps;
@@ -164,6 +166,17 @@ class Curve {
     for (const Interval& interval : found->second.held) {
       held[static_cast<size_t>(categories.OfNested(interval.value))] += Bytes(interval.bytes);
     }
+  }
+
+  // What ops make and hold inside, by the layer that makes it.
+  void AddLayers(const memory::InsideByOp& inside, const std::vector<Time>& starts, Time end) {
+    LayersOverTime layers(module_, options_.layer);
+    const auto time = [&](uint32_t position) { return position < starts.size() ? starts[position] : end; };
+    for (const Interval& interval : WithInsides(inside)) {
+      const bool last = interval.until >= End();
+      layers.Add(interval, time(interval.from), last ? std::nullopt : std::optional(time(interval.until + 1)));
+    }
+    layers.Finish(curve_);
   }
 
   // Of several points of one time the highest stays, so that a curve without durations still shows the peak.

@@ -18,8 +18,9 @@ struct MemoryOptions {
   bool keep_order = false;                 // the program's order is a compiler's schedule
   bool by_model =
       false;  // XLA plans with a model of the device, by which one matmul hides a collective (GPUs from Hopper on)
-  bool on_cpu = false;  // as XLA's CPU compiler orders and aligns
-  size_t largest = 20;  // live tensors to name
+  bool on_cpu = false;                         // as XLA's CPU compiler orders and aligns
+  size_t largest = 20;                         // live tensors to name
+  std::function<std::string(ir::OpId)> layer;  // of what an op makes, "" for none; empty: layers are not told apart
 };
 
 result::MemoryCurve MemoryOf(const ir::Module& module, const MemoryOptions& options);

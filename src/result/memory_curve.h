@@ -47,6 +47,13 @@ struct LiveTensor {
   Time until;
 };
 
+// From `at` on a layer of the framework's program holds `bytes` more (or less) of what its operations made.
+struct LayerChange {
+  Time at;
+  uint32_t layer = 0;  // of MemoryCurve::layers
+  Bytes bytes;
+};
+
 struct MemoryCurve {
   Bytes peak;
   Time peak_at;
@@ -56,8 +63,10 @@ struct MemoryCurve {
   Bytes temporaries;
   Bytes constants;
   BytesByCategory at_peak{};
-  std::vector<MemoryPoint> points;  // in order of time
-  std::vector<LiveTensor> largest;  // alive at the peak, largest first
+  std::vector<MemoryPoint> points;         // in order of time
+  std::vector<LiveTensor> largest;         // alive at the peak, largest first
+  std::vector<std::string> layers;         // where asked for, in the order in which they first hold something
+  std::vector<LayerChange> layer_changes;  // in order of time; arguments belong to no layer
 };
 
 }  // namespace hespas::result

@@ -176,6 +176,60 @@ await checkEverywhere(page, pictures, '', async (setting, view) => {
     await first.click();
     assert.match(await first.innerText(), /^step 100/);
   });
+  await test('layers alive are told at the peak, under the pointer and in the table, as their changes say', async () => {
+    const wanted = await view.evaluate(() => {
+      const { layers, run: r } = window.hespas.data;
+      const held = {};
+      layers.at.forEach((at, i) => { if (at <= r.memory.peak_at_s * 1e12) held[layers.names[layers.layer[i]]] = (held[layers.names[layers.layer[i]]] ?? 0) + layers.bytes[i]; });
+      return Object.entries(held).filter(([, n]) => n > 0).sort((a, b) => b[1] - a[1]).map(([name]) => name);
+    });
+    assert.ok(wanted.length > 1);
+    const table = view.locator('#memory table', { hasText: 'Layers alive at the peak' });
+    assert.deepEqual(await table.locator('tbody td:first-child').allInnerTexts(), wanted.slice(0, 20));
+    await view.locator('#chart-memory').scrollIntoViewIfNeeded();
+    const place = await view.evaluate(() => {
+      const chart = window.hespas.charts.find((c) => c.id === 'memory');
+      const box = chart.holder.getBoundingClientRect();
+      const at = chart.instance.convertToPixel({ seriesIndex: 0 }, [window.hespas.data.run.memory.peak_at_s * 1e12, 0]);
+      return { x: box.left + at[0] + 1, y: box.top + at[1] - 60 };
+    });
+    await view.mouse.move(place.x - 4, place.y);
+    await view.mouse.move(place.x, place.y);
+    const tip = view.locator('#chart-memory .tip');
+    await tip.waitFor({ timeout: 5000 });
+    const said = await tip.innerText();
+    assert.match(said, new RegExp(`${wanted.length} layers? alive`));
+    assert.ok(said.includes(wanted[0]), said);
+    await view.locator('figure:has(#chart-memory) summary').click();
+    assert.ok((await view.locator('figure:has(#chart-memory) tbody td:last-child').allInnerTexts()).some((text) => text.includes(wanted[0])));
+  });
+  await test('neighbours in the memory chart are told apart, also without red or green', async () => {
+    const apart = () => view.evaluate(() => {
+      const pens = [0, 1, 2, 3, 4, 5, 6, 7].map((i) => getComputedStyle(document.documentElement).getPropertyValue(`--series-${i}`).trim());
+      const linear = (hex) => [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16) / 255).map((c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4));
+      const times = (m, v) => m.map((row) => row.reduce((sum, x, i) => sum + x * v[i], 0));
+      // Machado, Oliveira, Fernandes (2009): deuteranopia and protanopia, linear RGB. OKLab (Ottosson 2020).
+      const eyes = [[[1, 0, 0], [0, 1, 0], [0, 0, 1]], [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.01182, 0.04294, 0.968881]],
+        [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]]];
+      const lab = (rgb) => times([[0.2104542553, 0.793617785, -0.0040720468], [1.9779984951, -2.428592205, 0.4505937099], [0.0259040371, 0.7827717662, -0.808675766]],
+        times([[0.4122214708, 0.5363325363, 0.0514459929], [0.2119034982, 0.6806995451, 0.1073969566], [0.0883024619, 0.2817188376, 0.6299787005]], rgb.map((c) => Math.max(0, c))).map(Math.cbrt));
+      const out = [];
+      for (const eye of eyes) {
+        for (let a = 0; a < pens.length; ++a) {
+          for (let b = 0; b < a; ++b) {
+            const [p, q] = [pens[a], pens[b]].map((pen) => lab(times(eye, linear(pen))));
+            const distance = Math.hypot(...p.map((x, i) => x - q[i]));
+            if (distance < 0.07) out.push(`${pens[a]} ${pens[b]} ${distance.toFixed(3)}`);
+          }
+        }
+      }
+      return out;
+    });
+    assert.deepEqual(await apart(), []);
+    await view.locator('#theme').click();
+    assert.deepEqual(await apart(), []);
+    await view.locator('#theme').click();
+  });
   await close();
 }
 

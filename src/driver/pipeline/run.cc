@@ -62,7 +62,8 @@ std::optional<result::RunResult> Conclude(const RunOptions& options, const Prepa
                                           const std::optional<result::SimResult>& simulated, Diagnostics& diagnostics) {
   result::RunResult result = Summarise(options, prepared, estimated, traces, simulated);
   if (system != nullptr) result.system = system->name;
-  if (!options.compat) FillMemory(prepared, estimated, result);  // the prototype knows no memory
+  if (!options.compat)
+    FillMemory(prepared, estimated, options.output.explain, result);  // the prototype knows no memory
   if (const Status fits = CheckFit(options, prepared, result); !fits) {
     diagnostics.Report(fits.error());
     return std::nullopt;

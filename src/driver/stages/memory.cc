@@ -7,6 +7,8 @@
 #include "driver/stages/optimise.h"
 #include "driver/stages/run_options.h"
 #include "memory/memory.h"
+#include "report/step/op_labels.h"
+#include "report/step/scope_path.h"
 #include "report/text/table.h"
 
 namespace hespas::driver {
@@ -35,6 +37,7 @@ void Stretch(Time busy, Time step, result::MemoryCurve& curve) {
   const auto stretch = [&](Time& time) { time = Time::Seconds(time.seconds() * factor); };
   stretch(curve.peak_at);
   for (result::MemoryPoint& point : curve.points) stretch(point.start);
+  for (result::LayerChange& change : curve.layer_changes) stretch(change.at);
   for (result::LiveTensor& tensor : curve.largest) {
     stretch(tensor.from);
     stretch(tensor.until);
@@ -43,15 +46,18 @@ void Stretch(Time busy, Time step, result::MemoryCurve& curve) {
 
 }  // namespace
 
-void FillMemory(const Prepared& prepared, const Estimated& estimated, result::RunResult& result) {
+void FillMemory(const Prepared& prepared, const Estimated& estimated, bool by_layer, result::RunResult& result) {
   const std::vector<Time> durations = DurationsOfMain(prepared, estimated);
   Time busy;
   for (const Time duration : durations) busy += duration;
   const auto duration = [&](ir::OpId op) { return durations[op.index()]; };
-  result.memory = memory::MemoryOf(*prepared.module, {.duration = duration,
-                                                      .keep_order = prepared.scheduled,
-                                                      .by_model = IsPlannedByModel(prepared.device),
-                                                      .on_cpu = prepared.on_cpu});
+  memory::MemoryOptions how{.duration = duration,
+                            .keep_order = prepared.scheduled,
+                            .by_model = IsPlannedByModel(prepared.device),
+                            .on_cpu = prepared.on_cpu};
+  const report::FrameworkNames names(&*prepared.module);
+  if (by_layer && names.any()) how.layer = [&](ir::OpId op) { return report::LayerOf(names.Of(op)); };
+  result.memory = memory::MemoryOf(*prepared.module, how);
   Stretch(busy, result.step_time, *result.memory);
   result.peak_memory = result.memory->peak;
   result.memory_capacity = prepared.device.memory_capacity;

@@ -24,7 +24,7 @@ struct MemoryOptions {
 };
 
 // Fills `memory`, `peak_memory` and, where the device's capacity is known, `fits_in_memory`.
-void FillMemory(const Prepared& prepared, const Estimated& estimated, result::RunResult& result);
+void FillMemory(const Prepared& prepared, const Estimated& estimated, bool by_layer, result::RunResult& result);
 
 // With --require-fit: an error where the program does not fit.
 Status CheckFit(const RunOptions& options, const Prepared& prepared, const result::RunResult& result);

@@ -50,6 +50,7 @@ class DataWriter {
     }
     if (in_.result.block_times) Add("scopes", Dump(Scopes(*in_.result.block_times)));
     Add("path", Dump(Path()));
+    if (in_.result.memory && !in_.result.memory->layers.empty()) Add("layers", Layers(*in_.result.memory));
     if (!in_.live.empty()) Add("live", in_.live);
     Add("strings", Dump(strings_.all()));
     return "{\"schema_version\":1," + text_.substr(1) + "}";
@@ -57,6 +58,18 @@ class DataWriter {
 
  private:
   void Add(std::string_view key, const std::string& value) { text_ += fmt::format(",\"{}\":{}", key, value); }
+
+  // What layers hold, as changes in order of time.
+  static std::string Layers(const result::MemoryCurve& memory) {
+    NumberColumn at, layer, bytes;
+    for (const result::LayerChange& change : memory.layer_changes) {
+      at.Add(change.at.value);
+      layer.Add(change.layer);
+      bytes.Add(change.bytes.value);
+    }
+    return fmt::format(R"({{"names":{},"at":{},"layer":{},"bytes":{}}})", Dump(memory.layers), at.text(), layer.text(),
+                       bytes.text());
+  }
 
   Json Device() const {
     const hardware::Device& device = in_.device;
