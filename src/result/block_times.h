@@ -34,6 +34,9 @@ struct BlockTimes {
   std::vector<std::string> names;   // an HLO instruction's name, or the framework's name of an operation; may be ""
   std::vector<std::string> scopes;  // "layers_3/mlp"; results of older versions have none
   std::vector<BlockTime> blocks;    // in program order
+  // Of each block, where the operations that it computes stand in the program's text, first the one that it is about;
+  // results of older versions have none.
+  std::vector<std::vector<uint32_t>> ops;
   Time idle;
 };
 

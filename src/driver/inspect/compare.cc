@@ -175,6 +175,9 @@ void ReadWork(const nlohmann::json& json, result::RunResult& out) {
     const auto value = number(json, key);
     return value ? std::optional(Bytes(static_cast<int64_t>(*value))) : std::nullopt;
   };
+  if (const auto sigma = number(json, "step_time_sigma_s")) out.step_time_sigma = Time::Seconds(*sigma);
+  const auto model = json.find("network_model");
+  if (model != json.end() && model->is_string()) out.network_model = model->get<std::string>();
   if (const auto flops = number(json, "flops")) out.flops = Flops(static_cast<int64_t>(*flops));
   out.model_flops_utilisation = number(json, "model_flops_utilisation");
   out.hardware_flops_utilisation = number(json, "hardware_flops_utilisation").value_or(0);

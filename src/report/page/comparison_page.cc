@@ -36,10 +36,12 @@ std::string Cards(const Comparison& comparison) {
   for (size_t side = 0; side < comparison.labels.size(); ++side) {
     const Time time = comparison.results[side].step_time;
     const double ratio = first.value == 0 ? 1 : static_cast<double>(time.value) / static_cast<double>(first.value);
+    const auto& sigma = comparison.results[side].step_time_sigma;
+    const std::string spread = sigma ? " +- " + HumanTime(*sigma) : "";
     const std::string note = side == 0 ? "what the others are compared with"
                                        : fmt::format("{} ({:+.1f} %)", Signed(time - first), 100 * (ratio - 1));
     out += fmt::format("<div class=\"card\"><dt>{}</dt><dd class=\"figure\">{}</dd><dd class=\"note\">{}</dd></div>\n",
-                       EscapeHtml(comparison.labels[side]), HumanTime(time), note);
+                       EscapeHtml(comparison.labels[side]), HumanTime(time) + spread, note);
   }
   return out + "</dl>\n";
 }

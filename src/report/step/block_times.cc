@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/text/hash.h"
+#include "ir/facts/fusion.h"
 #include "report/step/account.h"
 #include "report/step/breakdown.h"
 #include "report/step/kernel_name.h"
@@ -59,6 +60,7 @@ class Maker {
     for (uint32_t i = 0; i < step_.blocks.blocks.size(); ++i) {
       const graph::Block& block = step_.blocks.blocks[i];
       if (block.ops.empty()) continue;
+      out_.ops.push_back(OpsOf(i, block));
       out_.blocks.push_back({.structure = StructureOf(i, block),
                              .name = names_.Of(NameOf(block.ops.back())),
                              .scope = scopes_.Of(ScopePath(FrameworkName(module_, block.ops[named_.LongestOp(i)]))),
@@ -68,6 +70,34 @@ class Maker {
   }
 
  private:
+  // Constants, scalars and what only changes a shape tell no kernel from another.
+  bool IsTelling(ir::OpId op) const {
+    const ir::OpSort sort = ir::Traits(module_.kind(op)).sort;
+    const bool works = sort != ir::OpSort::kLayout && sort != ir::OpSort::kConstant && sort != ir::OpSort::kFree &&
+                       sort != ir::OpSort::kTerminator && sort != ir::OpSort::kStructure;
+    const auto& made = module_.op(op);
+    if (!works || made.source == 0 || made.result_count == 0) return false;
+    const ir::Type& type = module_.type(module_.result(op));
+    return !type.is_tensor() || !type.dims.empty();
+  }
+
+  std::vector<uint32_t> OpsOf(uint32_t id, const graph::Block& block) const {
+    std::vector<uint32_t> others;
+    for (const ir::OpId op : block.ops) {
+      const bool fused = module_.kind(op) == ir::OpKind::kFusion;
+      for (const ir::OpId inner : fused ? ir::FusedOps(module_, op) : std::vector{op}) {
+        if (IsTelling(inner)) others.push_back(module_.op(inner).source);
+      }
+    }
+    const uint32_t hero = module_.op(HeroOf(module_, block.ops[named_.LongestOp(id)])).source;
+    if (hero == 0) return {};
+    std::sort(others.begin(), others.end());
+    others.erase(std::unique(others.begin(), others.end()), others.end());
+    std::erase(others, hero);
+    others.insert(others.begin(), hero);
+    return others;
+  }
+
   uint32_t StructureOf(uint32_t id, const graph::Block& block) {
     const bool computes = step_.estimates.of_block[id] != graph::EstimateTable::kNone;
     const Hash128 hash = computes ? block.hash : CommunicationHash(block);
@@ -158,6 +188,22 @@ std::optional<std::vector<BlockStructure>> StructuresOf(const nlohmann::json& me
   return out;
 }
 
+// The column `ops`, cut by `op_count`.
+std::optional<std::vector<std::vector<uint32_t>>> OpsIn(const nlohmann::json& member, size_t blocks) {
+  const auto counts = ColumnOf(member, "op_count", std::numeric_limits<int32_t>::max());
+  const auto ops = ColumnOf(member, "ops", std::numeric_limits<uint32_t>::max());
+  if (!counts || !ops || counts->size() != blocks) return std::nullopt;
+  std::vector<std::vector<uint32_t>> out;
+  size_t next = 0;
+  for (const int64_t count : *counts) {
+    if (static_cast<size_t>(count) > ops->size() - next) return std::nullopt;
+    const auto begin = ops->begin() + static_cast<std::ptrdiff_t>(next);
+    out.emplace_back(begin, begin + count);
+    next += static_cast<size_t>(count);
+  }
+  return out;
+}
+
 }  // namespace
 
 BlockTimes MakeBlockTimes(const StepView& step, uint32_t npu) {
@@ -193,6 +239,16 @@ std::string ToJson(const BlockTimes& times) {
   column("name", [](const result::BlockTime& block) { return block.name; });
   column("scope", [](const result::BlockTime& block) { return block.scope; });
   column("time_ps", [](const result::BlockTime& block) { return block.time.value; });
+  if (times.ops.size() == times.blocks.size())
+    column("op_count", [&, i = size_t{0}](const result::BlockTime&) mutable { return times.ops[i++].size(); });
+  out += "],\"ops\":[";
+  comma = "";
+  for (const std::vector<uint32_t>& ops : times.ops) {
+    for (const uint32_t op : ops) {
+      const fmt::format_int digits(op);
+      out.append(std::exchange(comma, ",")).append(digits.data(), digits.size());
+    }
+  }
   return out + fmt::format("],\"idle_ps\":{}}}", times.idle.value);
 }
 
@@ -224,6 +280,7 @@ Result<BlockTimes> BlockTimesOf(const nlohmann::json& member, const std::string&
                           .scope = scoped ? static_cast<uint32_t>((*scope)[i]) : 0,
                           .time = Time((*time)[i])});
   }
+  if (auto ops = OpsIn(member, time->size())) out.ops = *std::move(ops);
   const auto idle = member.find("idle_ps");
   if (idle == member.end() || !idle->is_number_integer()) return bad("`idle_ps` must be a whole number");
   out.idle = Time(idle->get<int64_t>());

@@ -1,7 +1,9 @@
 // Several answers about one thing (or one answer about several), side by side and block by block.
 //
-// - The first side is what the others are compared with. Blocks match by structural hash, those that are left by scope
-//   and what they write, by what they write, and by scope and kind; in each case by order. Those without a
+// - The first side is what the others are compared with. Blocks match by structural hash, those that are left by the
+//   operations of the program that they compute, where all sides run one program, then by scope and what they write, by
+//   what they write, and by scope and kind; in each case by where they are in the step. What is a kernel of its own on
+//   one side only joins the row of the kernel that holds it on another (report/text/block_matcher.h). Those without a
 //   partner are in rows of their own, and so is idle time: the times of a side add up to its step time.
 // - Rows are sorted by how much their times differ, which is what they contribute to the difference of the step times.
 #pragma once
@@ -24,12 +26,13 @@ struct ComparedRow {
   std::string op;
   std::string kind;
   std::string shapes;
-  std::string scope;               // "layers_3/mlp" of the first side that has the block
-  std::string key;                 // what made blocks match: a structural hash, or "scope", "results", "name", "kind"
+  std::string scope;  // "layers_3/mlp" of the first side that has the block
+  std::string key;  // what made blocks match: a structural hash, or "ops", "scope", "results", "parts", "name", "kind"
   std::vector<int64_t> block;      // of each side, its number in the program; -1: none
   std::vector<int64_t> count;      // of each side, in rows of several blocks
   std::vector<Time> time;          // of each side; 0 where it has no such block
   std::vector<std::string> bound;  // of each side
+  bool parts = false;              // one kernel of a side is several of another
   bool matched() const;            // on every side
   Time spread() const;             // largest minus smallest time
 };

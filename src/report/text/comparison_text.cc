@@ -90,7 +90,7 @@ std::string AddTimes(Table& table, const std::vector<std::string>& labels, const
 }
 
 std::string Counts(const ComparedRow& row) {
-  if (row.matched()) return std::to_string(row.count[0]);
+  if (row.matched() && !row.parts) return std::to_string(row.count[0]);
   std::string out;
   for (const int64_t n : row.count) out += (out.empty() ? "" : "/") + std::to_string(n);
   return out;
@@ -137,7 +137,16 @@ std::string Cost(const result::RunResult& r) {
   const auto cost = r.cost_per_million();
   return cost ? HumanMoney(*cost, r.price->currency) : "-";
 }
-std::string PercentOr(const std::optional<double>& value) { return value ? HumanPercent(*value) : "-"; }
+std::string Memory(const result::RunResult& r) {
+  if (!r.peak_memory) return "-";
+  return HumanBytes(*r.peak_memory) + (!r.fits_in_memory ? "" : *r.fits_in_memory ? ", fits" : ", NO FIT");
+}
+// Both from older results, too, where the second is 0.
+std::string Utilisation(const result::RunResult& r) {
+  if (!r.model_flops_utilisation && r.hardware_flops_utilisation == 0) return "-";
+  const std::string mfu = r.model_flops_utilisation ? HumanPercent(*r.model_flops_utilisation) : "-";
+  return fmt::format("{} / {}", mfu, HumanPercent(r.hardware_flops_utilisation));
+}
 
 template <class T>
 Json OrNull(const std::optional<T>& value) {
@@ -181,6 +190,8 @@ Json Side(const std::string& label, const result::RunResult& r, Time first) {
           {"optimise", r.optimise},
           {"step_time_s", r.step_time.seconds()},
           {"step_time_ps", r.step_time.value},
+          {"step_time_sigma_s", r.step_time_sigma ? Json(r.step_time_sigma->seconds()) : Json()},
+          {"network_model", r.network_model.empty() ? Json() : Json(r.network_model)},
           {"compute_time_ps", r.compute_time.value},
           {"exposed_communication_ps", r.exposed_communication.value},
           {"idle_ps", r.idle.value},
@@ -196,6 +207,18 @@ Json Side(const std::string& label, const result::RunResult& r, Time first) {
           {"cost_per_million", OrNull(r.cost_per_million())},
           {"difference_ps", (r.step_time - first).value},
           {"ratio", first.value == 0 ? Json(nullptr) : Json(Ratio(r.step_time, first))}};
+}
+
+// What made the figures: one line where it is the same for all sides.
+std::string Models(const Comparison& comparison) {
+  const std::vector<result::RunResult>& sides = comparison.results;
+  const std::string first = ModelsLine(sides[0]);
+  const bool same = std::all_of(sides.begin(), sides.end(), [&](const auto& r) { return ModelsLine(r) == first; });
+  if (same) return first + "\n";
+  std::string out;
+  for (size_t side = 0; side < sides.size(); ++side)
+    out += Wrapped(fmt::format("{}: {}", Cut(comparison.labels[side], kTotalsLabelWidth), ModelsLine(sides[side])));
+  return out;
 }
 
 // Results of older versions, and profiles, do not tell it.
@@ -220,6 +243,8 @@ Table TotalsTable(const Comparison& comparison) {
   for (const Figure& figure : kFigures) {
     std::vector<Time> row;
     for (const result::RunResult& r : comparison.results) row.push_back(r.*figure.member);
+    const bool idles = std::any_of(row.begin(), row.end(), [](Time time) { return time != Time(); });
+    if (!idles && figure.member == &result::RunResult::idle) continue;
     names.cells.emplace_back(figure.name);
     rows.push_back(std::move(row));
   }
@@ -237,12 +262,13 @@ Table WorkTable(const Comparison& comparison) {
     std::string (*text)(const result::RunResult& r);
   };
   constexpr Figure kFigures[] = {
+      {"step time +-",
+       [](const result::RunResult& r) { return r.step_time_sigma ? HumanTime(*r.step_time_sigma) : "-"; }},
       {"tokens or samples a step", [](const result::RunResult& r) { return NumberOr(r.batch()); }},
       {"  a second and device", [](const result::RunResult& r) { return NumberOr(r.rate_per_device()); }},
       {"FLOPs of all devices", [](const result::RunResult& r) { return HumanNumber(r.flops_of_all()); }},
-      {"MFU", [](const result::RunResult& r) { return PercentOr(r.model_flops_utilisation); }},
-      {"HFU", [](const result::RunResult& r) { return PercentOr(r.hardware_flops_utilisation); }},
-      {"peak memory", [](const result::RunResult& r) { return r.peak_memory ? HumanBytes(*r.peak_memory) : "-"; }},
+      {"MFU / HFU", Utilisation},
+      {"peak memory", Memory},
       {"energy of a million", Energy},
       {"cost of a million", Cost}};
   Table table;
@@ -325,7 +351,7 @@ Table BlockRows(const Comparison& comparison) {
 
 std::string ToText(const Comparison& comparison) {
   const result::RunResult& first = comparison.results[0];
-  std::string out = fmt::format("{}: {}\n\n", Cut(first.program.path, 40), comparison.title);
+  std::string out = fmt::format("{}: {}\n{}\n", Cut(first.program.path, 40), comparison.title, Models(comparison));
   for (const std::string& note : comparison.notes) out += Wrapped(note);
   if (!comparison.notes.empty()) out += "\n";
   out += ToText(TotalsTable(comparison)) + "\n";
