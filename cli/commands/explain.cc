@@ -69,8 +69,8 @@ void AddExplainCommand(CLI::App& app, Console& console) {
       ->required();
   command.add_option(
       "WHAT", options->what,
-      "a block's number, an operation (dot_general), a collective (all_gather, collective 3); nothing: the "
-      "critical path of the step");
+      "a block's number, a kernel of `hespas optimise --explain` (kernel 12), an operation (dot_general), a collective "
+      "(all_gather, collective 3); nothing: the critical path of the step");
   AddEstimateOptions(command, options->run);
   AddNetworkOptions(command, options->run);
   AddTraceOptions(command, options->run);

@@ -8,6 +8,7 @@
 #include "cli/format.h"
 #include "cli/pipeline_options.h"
 #include "driver/inspect/explained_kernels.h"
+#include "driver/inspect/kernel_ids.h"
 #include "estimate/registry.h"
 #include "hardware/presets.h"
 #include "ir/printer.h"
@@ -53,8 +54,10 @@ bool IsCalled(std::string_view op, std::string_view wanted) {
 }
 
 // Those of the wanted ops, all where none are named.
-Result<report::Table> ExplanationTable(const std::vector<optimise::Explanation>& explanations,
+Result<report::Table> ExplanationTable(const driver::ExplainedKernels& kernels,
                                        const std::vector<std::string>& wanted) {
+  const std::vector<optimise::Explanation>& explanations = kernels.explanations;
+  const driver::KernelIds ids(kernels.module, kernels.summary);
   report::Table table{.columns = {{"op"}, {"kernel"}, {"reason"}}, .rows = {}};
   std::vector<char> found(wanted.size(), 0);
   for (const optimise::Explanation& entry : explanations) {
@@ -64,7 +67,7 @@ Result<report::Table> ExplanationTable(const std::vector<optimise::Explanation>&
       shown = true;
       found[i] = 1;
     }
-    if (shown) table.rows.push_back({entry.op, entry.kernel, entry.reason});
+    if (shown) table.rows.push_back({entry.op, ids.Renumbered(entry.kernel), ids.Renumbered(entry.reason)});
   }
   const auto missing = std::find(found.begin(), found.end(), 0);
   if (missing == found.end()) return table;
@@ -105,7 +108,7 @@ void RunOptimise(OptimiseCommand& command, Console& console) {
   const bool by_op = !command.explained.empty() || !(prints || command.format == "table");
   const Result<report::Table> table = !command.explain
                                           ? command.kernels ? driver::KernelTable(kernels) : SummaryTable(summary)
-                                      : by_op ? ExplanationTable(report.explanations, command.explained)
+                                      : by_op ? ExplanationTable(kernels, command.explained)
                                               : driver::ReasonTable(kernels);
   if (table) return Print(RenderTable(*table, FormatByName(prints ? "table" : command.format)));
   console.diagnostics.Report(table.error());

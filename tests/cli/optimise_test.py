@@ -71,6 +71,27 @@ class Optimise(unittest.TestCase):
         ops = {str(i + 1) for i, line in enumerate(text) if i > main and re.match(r"    %\w+(:\d+)? = ", line)}
         self.assertEqual(ops - explained, set())
 
+    def test_every_kernel_has_a_number_that_explain_takes(self):
+        lines = command.run("optimise", PROGRAM, "--device", "A100_SXM_40GB", "--explain").stdout.splitlines()[1:]
+        kernels = [line.split()[0] for line in lines]
+        self.assertEqual(sorted(map(int, kernels)), list(range(len(kernels))))
+        library = next(line for line in lines if " matmul " in line)
+        fused = lines[0]
+        for line, wanted in ((library, "matmul"), (fused, "fused")):
+            with self.subTest(line):
+                number, micro = line.split()[0], re.search(r" (\d+\.\d{3})  ", line)[1]
+                answer = command.result("explain", PROGRAM, "kernel", number, "--device", "A100_SXM_40GB")
+                self.assertIn(wanted, json.dumps(answer))
+                self.assertAlmostEqual(int(re.search(r"(\d+) ps", answer["facts"]["time"])[1]) / 1e6, float(micro), places=2)
+                self.assertTrue(answer["factors"] and answer["operations"])
+        done = command.run("explain", PROGRAM, "kernel", len(kernels), "--device", "A100_SXM_40GB")
+        self.assertIn(f"there is no kernel {len(kernels)}; the program has {len(kernels)}", done.stderr)
+        # An op's explanation names the kernel by the same number.
+        entry = json.loads(command.run("optimise", PROGRAM, "--device", "A100_SXM_40GB", "--explain", "--op", "exponential", "--format", "json").stdout)[0]
+        number = re.match(r"kernel (\d+)", entry["kernel"])[1]
+        answer = command.result("explain", PROGRAM, "kernel", number, "--device", "A100_SXM_40GB")
+        self.assertIn("exponential", json.dumps(answer["operations"]))
+
     def test_one_op_is_explained_by_name_or_line(self):
         def explained(*ops):
             result = command.run("optimise", PROGRAM, "--explain", "--format", "jsonl", "--op", *ops)

@@ -10,6 +10,7 @@
 #include "base/system/file.h"
 #include "base/text/suggest.h"
 #include "driver/inspect/explain_factors.h"
+#include "driver/inspect/kernel_summary.h"
 #include "hardware/presets.h"
 #include "report/step/op_labels.h"
 #include "report/text/collectives.h"
@@ -99,6 +100,20 @@ class Finder {
   std::set<std::string> names_;
 };
 
+// The block that runs a kernel of the optimised program, by its number there (driver/inspect/kernel_ids.h).
+Result<graph::BlockId> BlockOfKernel(const ir::Module& module, const report::StepView& step, size_t number) {
+  const Summary summary = Summarise(module);
+  const size_t kernels = summary.kernels.size();
+  for (size_t i = 0; number < kernels && i < step.blocks.blocks.size(); ++i) {
+    const std::vector<ir::OpId>& ops = step.blocks.blocks[i].ops;
+    if (std::find(ops.begin(), ops.end(), summary.kernels[number].op) != ops.end()) return graph::BlockId(i);
+  }
+  return MakeError(kNothingToExplain,
+                   number < kernels ? fmt::format("no block of the step runs kernel {}", number)
+                                    : fmt::format("there is no kernel {}; the program has {}", number, kernels),
+                   {}, "`hespas optimise PROGRAM --explain` lists them");
+}
+
 // With the factors of the estimator.
 report::Explanation ExplainBlock(const Finished& run, const RunOptions& options, const report::ExplainContext& context,
                                  graph::BlockId block) {
@@ -124,6 +139,11 @@ Result<report::Explanation> Explain(const Finished& run, const RunOptions& optio
       return MakeError(kNothingToExplain,
                        fmt::format("there is no collective {}; {} were simulated", *number, collectives));
     }
+  }
+  if (const auto number = NumberBehind(what, "kernel"); number && what.starts_with("kernel")) {
+    const auto block = BlockOfKernel(*run.prepared.module, step, *number);
+    if (!block) return block.error();
+    return ExplainBlock(run, options, context, *block);
   }
   if (const auto number = NumberBehind(what, "block")) {
     const size_t blocks = step.blocks.blocks.size();

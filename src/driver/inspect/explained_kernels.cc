@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 
+#include "driver/inspect/kernel_ids.h"
 #include "ir/facts/fusion.h"
 #include "report/step/kernel_name.h"
 #include "report/step/op_labels.h"
@@ -33,12 +34,6 @@ std::vector<Timed> ByTime(const ExplainedKernels& kernels) {
   return all;
 }
 
-// The number that explanations give it; "-": no pass formed it.
-std::string NumberOf(const ir::Module& module, ir::OpId op) {
-  const std::string_view* number = module.attribute(op, optimise::kKernelNumber);
-  return number == nullptr ? "-" : std::string(number->substr(0, number->find(' ')));
-}
-
 // "9: multiply, add, reduce, ...", without constants.
 std::string OpsOf(const ir::Module& module, ir::OpId kernel) {
   if (module.kind(kernel) != ir::OpKind::kFusion) return report::ContentName(module, kernel);
@@ -56,13 +51,15 @@ std::string OpsOf(const ir::Module& module, ir::OpId kernel) {
 }
 
 // Of each kernel the reason of what it stores, else of its last op; without the neighbours.
-std::map<std::string, std::string> ReasonsOf(const std::vector<optimise::Explanation>& explanations) {
+std::map<std::string, std::string> ReasonsOf(const std::vector<optimise::Explanation>& explanations,
+                                             const KernelIds& ids) {
   std::map<std::string, std::string> reasons;
   constexpr std::string_view kOne = "kernel ";
   for (const optimise::Explanation& entry : explanations) {
-    if (!entry.kernel.starts_with(kOne) || entry.kernel.find(',') != std::string::npos) continue;
+    const std::string kernel = ids.Renumbered(entry.kernel);
+    if (!kernel.starts_with(kOne) || kernel.find(',') != std::string::npos) continue;
     const std::string reason = entry.reason.substr(0, entry.reason.find(';'));
-    std::string& told = reasons[entry.kernel.substr(kOne.size())];
+    std::string& told = reasons[kernel.substr(kOne.size())];
     // What keeps a kernel from growing is said of what it stores.
     if (told.empty() || reason.starts_with("materialized") || !told.starts_with("materialized")) told = reason;
   }
@@ -81,9 +78,10 @@ report::Table ReasonTable(const ExplainedKernels& kernels) {
                                   {"time_us", Align::kRight},
                                   {"reason"}},
                       .rows = {}};
-  const std::map<std::string, std::string> reasons = ReasonsOf(kernels.explanations);
+  const KernelIds ids(kernels.module, kernels.summary);
+  const std::map<std::string, std::string> reasons = ReasonsOf(kernels.explanations, ids);
   for (const auto& [kernel, time] : ByTime(kernels)) {
-    const std::string number = NumberOf(kernels.module, kernel->op);
+    const std::string number = ids.Of(kernel->op);
     const auto reason = reasons.find(number);
     table.rows.push_back({number, report::LayerOf(report::FrameworkName(kernels.module, kernel->op)),
                           OpsOf(kernels.module, kernel->op), std::to_string(kernel->bytes), Micro(time),
@@ -101,6 +99,7 @@ report::Table KernelTable(const ExplainedKernels& kernels) {
                                   {"types"}},
                       .rows = {}};
   const ir::Module& module = kernels.module;
+  const KernelIds ids(module, kernels.summary);
   for (const auto& [kernel, time] : ByTime(kernels)) {
     std::string types;
     for (const ir::ValueId value : module.operands(kernel->op))
@@ -108,8 +107,8 @@ report::Table KernelTable(const ExplainedKernels& kernels) {
     types += "->";
     for (const ir::ValueId value : module.results(kernel->op))
       types += " " + module.types().Text(module.type_id(value));
-    table.rows.push_back({NumberOf(module, kernel->op), std::string(module.name(kernel->op)),
-                          std::to_string(kernel->bytes), std::to_string(kernel->flops), Micro(time), types});
+    table.rows.push_back({ids.Of(kernel->op), std::string(module.name(kernel->op)), std::to_string(kernel->bytes),
+                          std::to_string(kernel->flops), Micro(time), types});
   }
   return table;
 }

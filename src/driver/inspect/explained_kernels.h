@@ -17,9 +17,10 @@ struct ExplainedKernels {
   const estimate::Estimator& estimator;
 };
 
+// Kernels by the numbers of driver/inspect/kernel_ids.h.
 // The longest first: kernel, layer, ops, bytes, time_us, reason.
 report::Table ReasonTable(const ExplainedKernels& kernels);
-// The longest first: kernel, op, bytes, flops, time_us, types.
+// The longest first: number, kernel, bytes, flops, time_us, types.
 report::Table KernelTable(const ExplainedKernels& kernels);
 
 }  // namespace hespas::driver
