@@ -1,9 +1,11 @@
-// The points of a sweep's page as parallel coordinates: brushes and fields filter what charts and the table show.
+// The points of a sweep's page as parallel coordinates: brushes and fields filter all points, drawn or not, and what charts and the table show.
 'use strict';
 (() => {
   const holder = document.getElementById('explore-chart');
   if (!holder) return;
-  const { axes, points, colour } = JSON.parse(document.getElementById('points-data').textContent);
+  const { axes, numbers, columns, drawn, titles, colour } = JSON.parse(document.getElementById('points-data').textContent);
+  const points = numbers.map((point, k) => ({ point, values: columns.map((column) => column[k]) }));
+  const isDrawn = new Set(drawn);
   const { scaled } = hespasShell;
   const TALL = 300;
   const TOP = 48;
@@ -25,7 +27,8 @@
       const every = Math.ceil(labels.length / kMostTicks);
       return { at: (v) => v / last, text: (at) => labels[Math.round(at * last)], ticks: labels.flatMap((_, k) => (k % every ? [] : [k / last])) };
     }
-    const [low, high] = [Math.min(...values), Math.max(...values)];
+    const low = values.reduce((a, b) => Math.min(a, b), Infinity);
+    const high = values.reduce((a, b) => Math.max(a, b), -Infinity);
     const log = low > 0 && high > 8 * low;
     const to = (v) => (log ? Math.log(v) : v);
     const span = to(high) - to(low) || 1;
@@ -36,8 +39,8 @@
   // --- filters -------------------------------------------------------------------------------------------------------------
   const SLACK = 1e-9;
   const ranges = axes.map(() => null);  // [from, to] of an axis, or null
-  let picked = null;                    // points inside a rectangle of a chart
-  const passes = (p) => (picked === null || picked.has(p.point)) && ranges.every((range, i) => range === null
+  let picked = null;                    // whether a point is inside a rectangle of a chart
+  const passes = (p) => (picked === null || picked(p)) && ranges.every((range, i) => range === null
     || (p.values[i] !== null && scales[i].at(p.values[i]) >= range[0] - SLACK && scales[i].at(p.values[i]) <= range[1] + SLACK));
 
   // --- elements ------------------------------------------------------------------------------------------------------------
@@ -58,6 +61,7 @@
   const scroll = make('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': 'Parallel coordinates' });
   const counted = make('span', { class: 'note', 'aria-live': 'polite' });
   const clear = make('button', { type: 'button' }, 'Clear filters');
+  const kept = make('div', { hidden: '' });  // points that pass and that the table of the best ones lacks
   scroll.append(svg);
 
   const fields = axes.map(({ name }, i) => ['from', 'to'].map((end, side) => {
@@ -81,7 +85,9 @@
   // --- drawing -------------------------------------------------------------------------------------------------------------
   let place = () => 0;  // x of an axis
   const y = (at) => TOP + (1 - at) * TALL;
-  const lines = points.map((p) => svgElement('path', { class: 'line', style: `stroke:${series(p)}` }, svgElement('title', {}, p.title)));
+  const lines = drawn.map((k, i) => svgElement('path', { class: 'line', style: `stroke:${series(points[k])}` }, svgElement('title', {}, titles[i])));
+  const others = svgElement('g', {});  // lines of points that are drawn only while a filter keeps them
+  const pathOf = (p) => `M${p.values.flatMap((v, i) => (v === null ? [] : [`${place(i).toFixed(1)} ${y(scales[i].at(v)).toFixed(1)}`])).join('L')}`;
   const brushes = axes.map(() => svgElement('rect', { class: 'brush', width: 18, rx: 3 }));
 
   const drawAxis = ({ name }, i) => {
@@ -108,11 +114,9 @@
     place = (i) => EDGE + (axes.length > 1 ? i * (width - 2 * EDGE) / (axes.length - 1) : 0);
     svg.setAttribute('width', width);
     svg.setAttribute('height', TOP + TALL + 20);
-    points.forEach((p, k) => {
-      const known = p.values.flatMap((v, i) => (v === null ? [] : [`${place(i).toFixed(1)} ${y(scales[i].at(v)).toFixed(1)}`]));
-      lines[k].setAttribute('d', `M${known.join('L')}`);
-    });
-    svg.replaceChildren(...lines, ...axes.map(drawAxis));
+    drawn.forEach((k, i) => lines[i].setAttribute('d', pathOf(points[k])));
+    drawOthers();
+    svg.replaceChildren(...lines, others, ...axes.map(drawAxis));
     axes.forEach((_, i) => drawBrush(i));
   };
 
@@ -123,16 +127,42 @@
     if (!marks.has(point)) marks.set(point, []);
     marks.get(point).push(link);
   }
+  const rows = new Map([...document.querySelectorAll('tr[id^="point-"]')].map((row) => [Number(row.id.slice(6)), row]));
+  const inPlace = new Map(drawn.map((k, i) => [k, lines[i]]));
+  const kMostOthers = 500;  // further lines
+  const kMostKept = 100;    // rows beside the table
+  let passing = [];         // places of all points that pass
+  const isFiltering = () => picked !== null || ranges.some((range) => range !== null);
+  const drawOthers = () => {
+    const more = isFiltering() ? passing.filter((k) => !isDrawn.has(k)) : [];
+    const stride = Math.max(1, Math.ceil(more.length / kMostOthers));
+    others.replaceChildren(...more.filter((_, i) => i % stride === 0).map((k) => svgElement('path', { class: 'line', style: `stroke:${series(points[k])}`, d: pathOf(points[k]) }, svgElement('title', {}, `point ${points[k].point}`))));
+  };
+  // The rows are made anew: they need the head of no table.
+  const cellText = (p, i) => (p.values[i] === null ? '' : axes[i].labels ? axes[i].labels[p.values[i]] : FORMATS[axes[i].kind](p.values[i]));
+  const goal = Math.max(0, axes.findIndex((a) => a.name === 'step time'));
+  const listKept = () => {
+    const more = isFiltering() ? passing.filter((k) => !rows.has(points[k].point)) : [];
+    kept.hidden = more.length === 0;
+    if (!more.length) return kept.replaceChildren();
+    more.sort((a, b) => points[a].values[goal] - points[b].values[goal]);
+    const head = make('tr', {}, ...['point', ...axes.map((a) => a.name)].map((name) => make('th', { scope: 'col' }, name)));
+    const body = more.slice(0, kMostKept).map((k) => make('tr', {}, make('td', {}, String(points[k].point)), ...axes.map((_, i) => make('td', { class: axes[i].labels ? '' : 'number' }, cellText(points[k], i)))));
+    return kept.replaceChildren(make('p', {}, `${more.length.toLocaleString('en')} of these points are not among the best ones that the table below lists${more.length > kMostKept ? `; the first ${kMostKept} by step time` : ''}:`),
+      make('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': 'Table of further points that the filters keep' }, make('table', {}, make('thead', {}, head), make('tbody', {}, ...body))));
+  };
   const apply = () => {
-    let shown = 0;
+    passing = [];
     points.forEach((p, k) => {
       const on = passes(p);
-      shown += on ? 1 : 0;
-      lines[k].classList.toggle('off', !on);
+      if (on) passing.push(k);
+      inPlace.get(k)?.classList.toggle('off', !on);
       for (const mark of marks.get(p.point) ?? []) mark.classList.toggle('off', !on);
-      document.getElementById(`point-${p.point}`)?.classList.toggle('filtered', !on);
+      rows.get(p.point)?.classList.toggle('filtered', !on);
     });
-    counted.textContent = `${shown.toLocaleString('en')} of ${points.length.toLocaleString('en')} points`;
+    drawOthers();
+    listKept();
+    counted.textContent = `${passing.length.toLocaleString('en')} of ${points.length.toLocaleString('en')} points`;
     fields.forEach((pair, i) => pair.forEach(({ input, said }, side) => {
       const at = (ranges[i] ?? [0, 1])[side];
       input.value = String(at);
@@ -160,6 +190,27 @@
     follow((e) => { range = [Math.min(from, at(e)), Math.max(from, at(e))]; setRange(i, range); }, () => { if (!range || range[1] - range[0] < 0.01) setRange(i, null); });
   };
 
+  // The values of an axis of a chart between two places in it; null where the page has no such axis.
+  const valuesIn = (plot, side, from, to) => {
+    const i = axes.findIndex((a) => a.name === plot.dataset[side] && a.kind);
+    if (i < 0) return null;
+    const [kind, begin, end, low, high] = plot.dataset[`${side}Scale`].split(' ').map((text, k) => (k ? Number(text) : text));
+    const at = (place) => { const v = begin + (place - low) / (high - low) * (end - begin); return kind === 'log' ? 10 ** v : v; };
+    return { axis: i, least: Math.min(at(from), at(to)), most: Math.max(at(from), at(to)) };
+  };
+  // Of all points, drawn or not; where the page lacks the values of an axis, of those drawn.
+  const pickedBy = (plot, area) => {
+    const sides = [valuesIn(plot, 'x', area.x, area.x + area.width), valuesIn(plot, 'y', area.y, area.y + area.height)];
+    const program = plot.closest('[data-program]')?.dataset.program;
+    const byProgram = program === undefined ? -1 : axes.findIndex((a) => a.name === 'program' && a.labels);
+    if (sides.every((side) => side !== null)) {
+      return (p) => sides.every(({ axis, least, most }) => p.values[axis] !== null && p.values[axis] >= least && p.values[axis] <= most)
+        && (byProgram < 0 || axes[byProgram].labels[p.values[byProgram]] === program);
+    }
+    const held = (circle) => ['x', 'y'].every((side, k) => { const c = Number(circle.getAttribute(`c${side}`)); return c >= area[side] && c <= area[side] + [area.width, area.height][k]; });
+    const those = new Set([...marks].filter(([, links]) => links.some((link) => plot.contains(link) && held(link.querySelector('circle')))).map(([point]) => point));
+    return (p) => those.has(p.point);
+  };
   // A rectangle over the points of a chart picks them.
   const pickIn = (plot, event) => {
     if (event.target.closest('a')) return;
@@ -176,16 +227,13 @@
     }, () => {
       box.remove();
       picked = null;
-      if (area && area.width > 3 && area.height > 3) {
-        const held = (circle) => ['x', 'y'].every((side, k) => { const c = Number(circle.getAttribute(`c${side}`)); return c >= area[side] && c <= area[side] + [area.width, area.height][k]; });
-        picked = new Set([...marks].filter(([, links]) => links.some((link) => plot.contains(link) && held(link.querySelector('circle')))).map(([point]) => point));
-      }
+      if (area && area.width > 3 && area.height > 3) picked = pickedBy(plot, area);
       apply();
     });
   };
   for (const plot of document.querySelectorAll('svg.plot')) plot.addEventListener('pointerdown', (event) => pickIn(plot, event));
 
-  holder.append(make('div', { class: 'controls' }, clear, counted), scroll, key, make('details', {}, make('summary', {}, 'Filter with fields'), list));
+  holder.append(make('div', { class: 'controls' }, clear, counted), scroll, key, make('details', {}, make('summary', {}, 'Filter with fields'), list), kept);
   let width = window.innerWidth;
   window.addEventListener('resize', () => { if (window.innerWidth !== width) { width = window.innerWidth; draw(); } });
   draw();

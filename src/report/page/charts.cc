@@ -38,6 +38,11 @@ class Scale {
   }
   double At(double value) const { return from_ + (Of(value) - begin_) / (end_ - begin_) * (to_ - from_); }
 
+  // "log 0.5 2 74 544": values' (logarithms') ends and where they are drawn.
+  std::string text() const {
+    return fmt::format("{} {:.9g} {:.9g} {} {}", log_ ? "log" : "linear", begin_, end_, from_, to_);
+  }
+
   std::vector<double> Ticks() const {
     std::vector<double> ticks;
     if (log_) {
@@ -116,6 +121,11 @@ std::string Draw(const Series& series, const char* colour, const Scale& x, const
   return out;
 }
 
+std::string DataOf(const char* axis, const std::string& name, const Scale& scale) {
+  if (name.empty()) return {};
+  return fmt::format(" data-{0}=\"{1}\" data-{0}-scale=\"{2}\"", axis, EscapeAttribute(name), scale.text());
+}
+
 }  // namespace
 
 std::string EscapeAttribute(std::string_view text) {
@@ -135,8 +145,9 @@ std::string ScatterSvg(const Chart& chart) {
   }
   x.Close();
   y.Close();
-  std::string out = fmt::format("<svg class=\"plot\" viewBox=\"0 0 {} {}\" role=\"group\" aria-label=\"{}\">\n", kWidth,
-                                kHeight, EscapeAttribute(chart.label));
+  std::string out =
+      fmt::format("<svg class=\"plot\" viewBox=\"0 0 {} {}\" role=\"group\" aria-label=\"{}\"{}{}>\n", kWidth, kHeight,
+                  EscapeAttribute(chart.label), DataOf("x", chart.x_data, x), DataOf("y", chart.y_data, y));
   out += Frame(chart, x, y);
   for (size_t i = 0; i < chart.series.size(); ++i)
     out += Draw(chart.series[i], kColours[i % std::size(kColours)], x, y);

@@ -36,6 +36,8 @@ struct Chart {
   std::string y_name;
   std::function<std::string(double)> x_text = {};  // of a tick, with its unit; without one plain numbers
   std::function<std::string(double)> y_text = {};
+  std::string x_data = {};  // what the page's data call the axis, for who picks values in the chart
+  std::string y_data = {};
   bool log_x = false;
   bool log_y = false;
   std::vector<Series> series;

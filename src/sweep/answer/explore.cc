@@ -1,7 +1,10 @@
 #include "sweep/answer/explore.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdint>
+#include <cstdlib>
 #include <string_view>
 #include <utility>
 
@@ -11,7 +14,7 @@
 namespace hespas::sweep {
 namespace {
 
-constexpr size_t kMostPoints = 3000;  // of which a browser moves the lines without a pause
+constexpr size_t kMostDrawn = 3000;  // lines that a browser moves without a pause
 
 struct Measure {
   std::string_view column;
@@ -29,7 +32,7 @@ constexpr Measure kResults[] = {{"npus", "devices", "number"},
 
 class Explorer {
  public:
-  Explorer(const std::vector<Json>& rows, const std::vector<std::string>& varying) : rows_(rows), values_(rows.size()) {
+  Explorer(const std::vector<Json>& rows, const std::vector<std::string>& varying) : rows_(rows) {
     for (const std::string& axis : varying) AddSetting(axis);
     for (const Measure& result : kResults) AddResult(result);
     for (const std::string_view wanted : {"device", "program"}) {
@@ -39,21 +42,21 @@ class Explorer {
   }
 
   std::string Write(const std::vector<std::string>& varying) const {
-    Json points = Json::array();
-    const size_t stride = std::max<size_t>(1, (rows_.size() + kMostPoints - 1) / kMostPoints);
-    for (size_t i = 0; i < rows_.size(); i += stride) {
-      points.push_back(
-          {{"point", rows_[i].at("point")}, {"title", TitleOf(rows_[i], varying)}, {"values", values_[i]}});
-    }
-    return Json{{"axes", axes_}, {"points", std::move(points)}, {"colour", colour_}}.dump(
-        -1, ' ', false, Json::error_handler_t::replace);
+    Json numbers = Json::array();
+    for (const Json& row : rows_) numbers.push_back(row.at("point"));
+    const std::vector<size_t> drawn = DrawnOf(rows_.size());
+    Json titles = Json::array();
+    for (const size_t i : drawn) titles.push_back(TitleOf(rows_[i], varying));
+    return Json{{"axes", axes_},  {"numbers", std::move(numbers)}, {"columns", columns_},
+                {"drawn", drawn}, {"titles", std::move(titles)},   {"colour", colour_}}
+        .dump(-1, ' ', false, Json::error_handler_t::replace);
   }
 
  private:
   void AddSetting(const std::string& axis) {
     const Bins bins = BinsOf(rows_, axis, SIZE_MAX);
     axes_.push_back({{"name", axis}, {"labels", bins.labels}});
-    for (size_t i = 0; i < rows_.size(); ++i) values_[i].push_back(bins.of_row[i]);
+    columns_.push_back(bins.of_row);
   }
 
   // Results that are the same everywhere, or known of no point, tell nothing apart.
@@ -63,16 +66,28 @@ class Explorer {
     const auto differs = [&](const Json& value) { return value.is_number() && value != column.front(); };
     if (std::none_of(column.begin(), column.end(), differs)) return;
     axes_.push_back({{"name", result.name}, {"kind", result.kind}});
-    for (size_t i = 0; i < rows_.size(); ++i) values_[i].push_back(column[i].is_number() ? column[i] : Json());
+    Json values = Json::array();
+    for (const Json& value : column) values.push_back(value.is_number() ? Rounded(value.get<double>()) : Json());
+    columns_.push_back(std::move(values));
   }
+
+  // As exact as a place on an axis needs, and half as long.
+  static Json Rounded(double value) { return std::strtod(fmt::format("{:.8g}", value).c_str(), nullptr); }
 
   const std::vector<Json>& rows_;
   Json axes_ = Json::array();
-  std::vector<Json> values_;  // of each row an array
+  Json columns_ = Json::array();  // of each axis a value of each row
   int64_t colour_ = -1;
 };
 
 }  // namespace
+
+std::vector<size_t> DrawnOf(size_t points) {
+  const size_t stride = std::max<size_t>(1, (points + kMostDrawn - 1) / kMostDrawn);
+  std::vector<size_t> drawn;
+  for (size_t i = 0; i < points; i += stride) drawn.push_back(i);
+  return drawn;
+}
 
 std::string TitleOf(const Json& row, const std::vector<std::string>& varying) {
   std::string title = "point " + row.at("point").dump() + ": " + HumanValue("step_time_s", row["step_time_s"]);

@@ -28,7 +28,6 @@ using report::ScatterSvg;
 using report::Series;
 
 constexpr size_t kListed = 1000;  // rows of the table of points
-constexpr size_t kDrawn = 3000;   // marks of a scatter
 constexpr size_t kCells = 16;     // rows or columns of a heat map
 constexpr size_t kLines = 6;      // scaling curves in one chart
 constexpr size_t kMaps = 3;
@@ -59,6 +58,7 @@ class Page {
     for (const Json& row : rows) {
       if (row.value("error", Json()).is_null()) good_.push_back(row);
     }
+    if (!rows.empty()) program_ = ShortText(rows.front().value("program", Json("")));
     goal_ = ColumnCalled(input.minimise).value_or("step_time_s");
     // Without a price for each device energy is what compares them all.
     const bool priced = std::all_of(good_.begin(), good_.end(),
@@ -84,10 +84,10 @@ class Page {
   std::string Section(const std::string& id, const std::string& heading, const std::string& text,
                       const std::string& body) const {
     return fmt::format(
-        "<section id=\"{0}\" aria-labelledby=\"{0}-heading\"><h2 id=\"{0}-heading\">{1}</h2>\n<p>{2}</p>\n"
+        "<section id=\"{0}\"{4} aria-labelledby=\"{0}-heading\"><h2 id=\"{0}-heading\">{1}</h2>\n<p>{2}</p>\n"
         "{3}</section>\n",
         number_ == 0 ? id : fmt::format("{}-{}", id, number_), EscapeHtml(heading) + OfProgram(), EscapeHtml(text),
-        body);
+        body, number_ == 0 ? "" : fmt::format(" data-program=\"{}\"", EscapeAttribute(program_)));
   }
   std::string OfProgram() const { return number_ == 0 ? "" : fmt::format(" of program {}", number_); }
   static std::string Figure(const std::string& heading, const std::string& svg) {
@@ -152,10 +152,12 @@ class Page {
                 .y_name = cost ? "cost of a step" : "energy of a step",
                 .x_text = TextsOf("step_time_s"),
                 .y_text = TextsOf(price_),
+                .x_data = "step time",
+                .y_data = cost ? "cost of a step" : "energy of a step",
                 .log_x = true,
                 .log_y = true,
                 .series = {{.name = "points", .marks = {}}, {.name = "Pareto front", .marks = {}, .line = true}}};
-    for (size_t i = 0; i < good_.size(); i += Stride()) AddMark(good_[i], chart.series[0]);
+    for (const size_t i : DrawnOf(good_.size())) AddMark(good_[i], chart.series[0]);
     for (const size_t i : front) AddMark(good_[i], chart.series[1]);
     return Section("pareto", "Pareto front",
                    fmt::format("No point is better than those on the line in both step time and {}.",
@@ -172,9 +174,11 @@ class Page {
                 .y_name = "MFU",
                 .x_text = TextsOf("units_per_second_per_device"),
                 .y_text = TextsOf("mfu"),
+                .x_data = "a second and device",
+                .y_data = "MFU",
                 .log_x = true,
                 .series = {{.name = "points", .marks = {}}}};
-    for (size_t i = 0; i < good_.size(); i += Stride()) {
+    for (const size_t i : DrawnOf(good_.size())) {
       const Json& row = good_[i];
       const double x = ValueIn(row, "units_per_second_per_device");
       const double y = ValueIn(row, "mfu");
@@ -182,8 +186,6 @@ class Page {
     }
     return chart.series[0].marks.empty() ? std::string() : Figure("Throughput and MFU", ScatterSvg(chart));
   }
-
-  size_t Stride() const { return std::max<size_t>(1, good_.size() / kDrawn); }
 
   void AddMark(const Json& row, Series& series) const {
     const double x = ValueIn(row, "step_time_s");
@@ -368,6 +370,7 @@ class Page {
   std::string goal_;
   std::string price_;
   size_t number_ = 0;
+  std::string program_;
 };
 
 // Several programs have charts of their own: their steps cannot be compared.
