@@ -4,14 +4,14 @@ import html
 import io
 import json
 import pathlib
-import re
 import shutil
 import subprocess
 
 from environments import Refused, environment
+from pages import document
 
 HERE = pathlib.Path(__file__).resolve().parent
-REPORT = HERE.parents[1] / "data" / "report"
+DATA = HERE.parents[1] / "data"
 STYLE = ".origin { font-style: italic; } section .scroll { max-height: 32em; } figure { background: #fff; } figure svg { max-width: 100%; height: auto; }\n"
 COLUMNS = ("system", "workload", "source", "note", "npus", "step_time_s", "step_time_sigma_s", "compute_time_s", "communication_time_s",
            "exposed_communication_s", "exposed_percent", "flops_utilisation", "memory_bandwidth_utilisation", "peak_memory_bytes", "fits_in_memory", "measured_s", "error_percent",
@@ -114,10 +114,10 @@ def text(results, form):
     return "\n".join(tables(result, render, heading) for result in results)
 
 
-def html_table(headers, cells):
+def html_table(label, headers, cells):
     head = "".join(f"<th scope=col>{html.escape(text)}</th>" for text in headers)
     body = "".join("<tr>" + "".join(f"<td>{html.escape(text)}</td>" for text in row) + "</tr>" for row in cells)
-    return f'<div class=scroll tabindex=0 role=region aria-label="Table"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
+    return f'<div class=scroll tabindex=0 role=region aria-label="{html.escape(label)}"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
 
 
 def section(result, figure):
@@ -126,12 +126,12 @@ def section(result, figure):
     if figure is not None and figure.exists():
         svg = figure.read_text(encoding="utf-8")
         parts.append(f"<figure>{svg[svg.index('<svg'):]}</figure>")
-    parts.append("<details open><summary>Results</summary>" + html_table(*rows_shown(result)) + "</details>")
+    parts.append("<details open><summary>Results</summary>" + html_table(f"Results of {result['title']}", *rows_shown(result)) + "</details>")
     for name, title in TITLES.items():
         rows = result["statistics"].get(name)
         if rows:
             opened = " open" if name in ("reasons", "errors", "trend", "cross_system") else ""
-            parts.append(f"<details{opened}><summary>{title}</summary>" + html_table(*statistics_shown(rows)) + "</details>")
+            parts.append(f"<details{opened}><summary>{title}</summary>" + html_table(f"{title} of {result['title']}", *statistics_shown(rows)) + "</details>")
     configuration = html.escape(json.dumps(result["configuration"], indent=2))
     parts.append(f"<details><summary>Configuration</summary><pre>{configuration}</pre></details></section>")
     return "\n".join(parts)
@@ -141,10 +141,7 @@ def page(results, folder):
     """All experiments on one page that needs nothing else, in the design of all pages (data/report)."""
     index = "".join(f'<li><a href="#{result["name"]}">{html.escape(result["title"])}</a></li>' for result in results)
     body = "\n".join(section(result, folder / result["name"] / f"{result['name']}.svg") for result in results)
-    files = {name: (REPORT / name).read_text(encoding="utf-8") for name in ("page.html", "page.css", "shell.js")}
-    parts = {"TITLE": "Hespas experiments", "STYLE": files["page.css"] + STYLE, "HEADING": "Hespas experiments", "SUBTITLE": "Figures and tables of papers, reproduced.",
-             "BODY": f"<nav aria-label=Experiments><ul>{index}</ul></nav>\n{body}", "SHELL": files["shell.js"], "SCRIPTS": ""}
-    return re.sub("@([A-Z]+)@", lambda mark: parts[mark[1]], files["page.html"])
+    return document(DATA, "Hespas experiments", "Figures and tables of papers, reproduced.", f"<nav aria-label=Experiments><ul>{index}</ul></nav>\n{body}", STYLE)
 
 
 def draw(results, folder):

@@ -22,7 +22,9 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
 from environments import Refused, jax_python, program_text  # noqa: E402
-from export import guarded  # noqa: E402
+from export import data_folder, guarded  # noqa: E402
+import shard_page  # noqa: E402
+from shard_page import percent, plain  # noqa: E402
 from workers import Workers  # noqa: E402
 
 COLUMNS = ("mesh", "devices", "step_time_s", "compute_time_s", "exposed_communication_s", "peak_memory_bytes", "fits_in_memory", "batch", "unit",
@@ -47,7 +49,7 @@ def options(words):
     parser.add_argument("--device", required=True, help="preset or file")
     parser.add_argument("--system", default="auto", help="preset or file (default: auto, the devices of the candidate as the device's nodes have them)")
     parser.add_argument("--format", choices=("table", "json", "csv"), default="table")
-    parser.add_argument("--output", help="folder that keeps the partitioned programs")
+    parser.add_argument("--output", help="folder that keeps the partitioned programs, with a page of all candidates (report.html)")
     parser.add_argument("-q", "--quiet", action="store_true", help="no progress on stderr")
     arguments = parser.parse_args(own)
     for word in run_options:
@@ -151,14 +153,6 @@ class Ranking:
             sys.stderr.write(f"{len(self.rows)}/{len(self.wanted)} {row['mesh']}: {told}\n")
 
 
-def plain(value):
-    return "-" if value is None else f"{value:.4g}"
-
-
-def percent(value):
-    return "-" if value is None else f"{100 * value:.1f}%"
-
-
 def show(rows, form):
     if form == "json":
         print(json.dumps(rows, indent=2))
@@ -171,7 +165,7 @@ def show(rows, form):
         if warning:
             print(warning + "\n")
         width = max(len(row["mesh"]) for row in rows)
-        print(f"{'mesh':<{width}}  devices  step [ms]  compute [ms]  exposed [ms]  memory [GB]  fits      batch  a second and device  all FLOPs    MFU    HFU")
+        print(f"{'mesh':<{width}}  devices  step [ms]  compute [ms]  exposed [ms]  memory [GB]  fits      batch  a second and device  all FLOPs     MFU     HFU")
         for row in rows:
             head = f"{row['mesh']:<{width}}  {row['devices']:>7}"
             if row["error"]:
@@ -181,7 +175,7 @@ def show(rows, form):
             fits = {True: "yes", False: "NO", None: "?"}[row["fits_in_memory"]]
             print(f"{head}  {times[0]:>9.4g}  {times[1]:>12.4g}  {times[2]:>12.4g}  {(row['peak_memory_bytes'] or 0) / 1e9:>11.3g}  {fits:<4}"
                   f"  {plain(row['batch']):>9}  {plain(row['units_per_second_per_device']):>19}  {row['flops_all_devices']:>9.4g}"
-                  f"  {percent(row['model_flops_utilisation']):>5}  {percent(row['hardware_flops_utilisation']):>5}")
+                  f"  {percent(row['model_flops_utilisation']):>6}  {percent(row['hardware_flops_utilisation']):>6}")
 
 
 def main():
@@ -204,6 +198,9 @@ def main():
             sys.stderr.write("interrupted\n")
             return 130
     rows.sort(key=lambda row: (row["step_time_s"] is None, row["step_time_s"] or 0, row["mesh"]))
+    if arguments.output:
+        name = pathlib.Path(arguments.program).name
+        shard_page.write(pathlib.Path(arguments.output) / "report.html", data_folder(), name, arguments.device, rows, unequal_work(rows))
     show(rows, arguments.format)
     return 0 if any(row["step_time_s"] is not None for row in rows) else 5
 

@@ -1,25 +1,15 @@
 """The page of a plan, in the design of all pages (data/report): the best, the front, the mapping of axes to levels, the funnel."""
 import html
 import math
-import re
 
 import answer
 import commands
 import why
 from export import data_folder
+from pages import document, table
 
 WIDTH, HEIGHT, LEFT, TOP, BOTTOM = 640, 300, 60, 22, 40
 COLOURS = ("var(--accent)", "var(--network)", "var(--memory)", "var(--warn)")
-
-
-def table(caption, heads, rows):
-    """The last column is words, which are broken behind commas; the others are numbers."""
-    widest = min(64, max(len(row[-1]) for row in rows))
-    kinds = [" class=number"] * (len(heads) - 1) + [f' style="min-width:{widest}ch"' if widest == 64 else ""]
-    head = "".join(f"<th scope=col{kind}>{html.escape(name)}</th>" for name, kind in zip(heads, kinds))
-    body = "".join("<tr>" + "".join(f"<td{kind}>{html.escape(cell).replace(',', ',<wbr>')}</td>" for cell, kind in zip(row, kinds)) + "</tr>" for row in rows)
-    return (f'<div class=scroll tabindex=0 role=region aria-label="{html.escape(caption)}"><table><caption>{html.escape(caption)}</caption>'
-            f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>")
 
 
 def drawn(label, height, parts):
@@ -107,8 +97,4 @@ def body(search, best, steps, other):
 
 
 def write(path, title, search, best, steps, other):
-    folder = data_folder() / "report"
-    files = {name: (folder / name).read_text(encoding="utf-8") for name in ("page.html", "page.css", "shell.js")}
-    parts = {"TITLE": "Plan", "STYLE": files["page.css"], "HEADING": "Plan", "SUBTITLE": html.escape(title), "BODY": body(search, best, steps, other),
-             "SHELL": files["shell.js"], "SCRIPTS": ""}
-    path.write_text(re.sub("@([A-Z]+)@", lambda mark: parts[mark[1]], files["page.html"]), encoding="utf-8")
+    path.write_text(document(data_folder(), "Plan", title, body(search, best, steps, other)), encoding="utf-8")

@@ -117,8 +117,8 @@ export async function checkUsable(name, view) {
   });
 }
 
-// Looks at a page in every setting; `more` adds checks. Screenshots are called PREFIX-SETTING.png.
-export async function checkEverywhere(page, pictures, prefix, more = async () => {}) {
+// Looks at a page with more than so many texts in every setting; `more` adds checks. Screenshots are called PREFIX-SETTING.png.
+export async function checkEverywhere(page, pictures, prefix, more = async () => {}, texts = 100) {
   for (const setting of settings) {
     const { view, said, asked, close } = await open(page, setting);
     await view.screenshot({ path: path.join(pictures, `${prefix}${setting.name}.png`), fullPage: true });
@@ -126,7 +126,7 @@ export async function checkEverywhere(page, pictures, prefix, more = async () =>
       assert.deepEqual(said, []);
       assert.deepEqual(asked, []);
     });
-    await checkView(`${prefix}${setting.name}`, view, 100);
+    await checkView(`${prefix}${setting.name}`, view, texts);
     await more(setting, view);
     await close();
   }
