@@ -19,29 +19,54 @@ using Queue = std::priority_queue<Coming, std::vector<Coming>, std::greater<>>;
 
 class Pool {
  public:
-  Pool(const Policy& policy, const StepModel& steps, int64_t engines, uint64_t seed) {
+  Pool(const Policy& policy, const StepModel& steps, int64_t engines, uint64_t seed) : pipelined_(policy.stages > 1) {
     for (int64_t i = 0; i < engines; ++i) engines_.emplace_back(policy, steps, seed + static_cast<uint64_t>(i));
+    ends_.assign(engines_.size(), kNever);
   }
   // Round robin.
   void Submit(const Job& job) { engines_[next_++ % engines_.size()].Submit(job); }
   double NextEnd() const {
     double next = kNever;
-    for (const Replica& engine : engines_) next = std::min(next, engine.NextEnd());
+    for (const double end : ends_) next = std::min(next, end);
     return next;
   }
   // When an engine whose first stage is busy could begin another step.
   double NextStart(double now) const {
     double next = kNever;
+    if (!pipelined_) return next;
     for (const Replica& engine : engines_) {
       if (engine.NextStart() > now && engine.HasWork()) next = std::min(next, engine.NextStart());
     }
     return next;
   }
-  std::vector<Replica>& engines() { return engines_; }
+  // Ends a step of each engine that is due; gives what they deliver to `take`.
+  template <typename Take>
+  void End(double now, std::vector<Delivery>& delivered, Take take) {
+    for (size_t i = 0; i < engines_.size(); ++i) {
+      while (ends_[i] <= now) {
+        delivered.clear();
+        engines_[i].Finish(delivered);
+        ends_[i] = engines_[i].NextEnd();
+        for (const Delivery& delivery : delivered) take(delivery);
+      }
+    }
+  }
+  // Begins a step of each engine that has one; gives engine and lane to `take`.
+  template <typename Take>
+  void Begin(double now, Take take) {
+    for (size_t i = 0; i < engines_.size(); ++i) {
+      const Lane* const lane = engines_[i].Start(now);
+      if (lane == nullptr) continue;
+      ends_[i] = engines_[i].NextEnd();
+      take(engines_[i], *lane);
+    }
+  }
   const std::vector<Replica>& engines() const { return engines_; }
 
  private:
   std::vector<Replica> engines_;
+  std::vector<double> ends_;  // of each engine's oldest step
+  bool pipelined_;            // a step may begin while others of its engine are under way
   size_t next_ = 0;
 };
 
@@ -104,8 +129,15 @@ class Simulation {
     if (policy.prefix_hit > 0) job.shared = job.computed = request.input - computed;
     records_[static_cast<size_t>(index)].sent = now;
     ++open_;
-    if (!pools_.front().engines().front().Fits(job)) return Refuse(index);
+    if (!Fits(job)) return Refuse(index);
     arrivals_.push({.time = now + OnGrid(policy.overheads.ingress_s), .order = order_++, .job = job});
+  }
+
+  // The engines that decode hold all of a request: no prefix of theirs is shared.
+  bool Fits(const Job& job) const {
+    if (!pools_.front().engines().front().Fits(job)) return false;
+    const Job moved{.request = job.request, .input = job.input, .output = job.output};
+    return !apart() || pools_.back().engines().front().Fits(moved);
   }
 
   void Refuse(int32_t index) {
@@ -127,15 +159,8 @@ class Simulation {
   }
 
   void End() {
-    for (size_t p = 0; p < pools_.size(); ++p) {
-      for (Replica& engine : pools_[p].engines()) {
-        while (engine.NextEnd() <= now_) {
-          delivered_.clear();
-          engine.Finish(delivered_);
-          for (const Delivery& delivery : delivered_) Deliver(delivery, apart() && p == 0);
-        }
-      }
-    }
+    for (size_t p = 0; p < pools_.size(); ++p)
+      pools_[p].End(now_, delivered_, [&](const Delivery& delivery) { Deliver(delivery, apart() && p == 0); });
   }
 
   void Deliver(const Delivery& delivery, bool prefilled) {
@@ -185,15 +210,13 @@ class Simulation {
 
   void Begin() {
     for (Pool& pool : pools_) {
-      for (Replica& engine : pool.engines()) {
-        const Lane* lane = engine.Start(now_);
-        if (lane == nullptr) continue;
+      pool.Begin(now_, [&](const Replica& engine, const Lane& lane) {
         if (options_.record && steps_.size() < kStepsKept) steps_.push_back(engine.last_step());
-        for (const int32_t request : lane->admitted()) {
+        for (const int32_t request : lane.admitted()) {
           double& admitted = records_[static_cast<size_t>(request)].admitted;
           if (admitted < 0) admitted = now_;
         }
-      }
+      });
     }
     if (options_.record) Note();
   }

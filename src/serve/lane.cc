@@ -96,6 +96,8 @@ void Lane::Preempt(size_t index) {
 
 // Blocks for the tokens of a running request, if need be those of the youngest; false: it cannot run in this step.
 bool Lane::MakeRoom(size_t index, int64_t tokens) {
+  const Slot& slot = running_[index];  // most steps end within its last block
+  if (policy_.window.share == 0 && tokens - slot.job.shared <= slot.blocks * policy_.block) return true;
   const int64_t more = BlocksFor(running_[index].job, tokens) - running_[index].blocks;
   while (more > free_) {
     if (policy_.scheduler.preemption == Preemption::kNone) return false;

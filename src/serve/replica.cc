@@ -15,24 +15,24 @@ auto Sum(const std::vector<Lane>& lanes, Value value) {
 }  // namespace
 
 Replica::Replica(const Policy& policy, const StepModel& steps, uint64_t seed)
-    : policy_(policy), model_(steps), stage_free_(static_cast<size_t>(policy.stages), 0) {
+    : policy_(policy),
+      model_(steps),
+      under_way_(static_cast<size_t>(policy.stages), 0),
+      stage_free_(static_cast<size_t>(policy.stages), 0) {
   const int64_t blocks = policy.blocks > 0 ? std::max<int64_t>(policy.blocks / policy.stages, 1) : 0;
   for (int64_t i = 0; i < policy.stages; ++i) lanes_.emplace_back(policy, blocks, seed + static_cast<uint64_t>(i));
 }
 
 void Replica::Submit(const Job& job) {
+  blocked_ = false;
   std::min_element(lanes_.begin(), lanes_.end(), [](const Lane& a, const Lane& b) {
     return a.load() < b.load();
   })->Submit(job);
 }
 
-bool Replica::UnderWay(size_t lane) const {
-  return std::any_of(steps_.begin(), steps_.end(), [&](const Step& step) { return step.lane == lane; });
-}
-
 bool Replica::HasWork() const {
   for (size_t i = 0; i < lanes_.size(); ++i) {
-    if (lanes_[i].load() > 0 && !UnderWay(i)) return true;
+    if (under_way_[i] == 0 && lanes_[i].load() > 0) return true;
   }
   return false;
 }
@@ -53,17 +53,24 @@ ReplicaCounts Replica::counts() const {
 }
 
 const Lane* Replica::Start(double now) {
-  if (now < stage_free_.front()) return nullptr;
+  if (blocked_ || now < stage_free_.front()) return nullptr;
+  bool changed = false;  // by a lane that freed or took blocks and still cannot run
   for (size_t tried = 0; tried < lanes_.size(); ++tried) {
     const size_t index = (next_ + tried) % lanes_.size();
-    if (lanes_[index].load() == 0 || UnderWay(index)) continue;
+    if (under_way_[index] != 0 || lanes_[index].load() == 0) continue;
+    const int64_t before = lanes_[index].preemptions();
     const StepShape shape = lanes_[index].Begin();
-    if (shape.rows() == 0) continue;
+    if (shape.rows() == 0) {
+      changed = changed || lanes_[index].preemptions() != before || !lanes_[index].admitted().empty();
+      continue;
+    }
     steps_.push_back({.end = Enter(shape, now), .lane = index});
+    under_way_[index] = 1;
     last_step_ = {now, steps_.back().end, shape.decode_rows, shape.prompt_tokens};
     next_ = (index + 1) % lanes_.size();
     return &lanes_[index];
   }
+  blocked_ = !changed;
   return nullptr;
 }
 
@@ -101,6 +108,8 @@ void Replica::Count(const StepShape& shape, const StepCost& cost) {
 void Replica::Finish(std::vector<Delivery>& delivered) {
   const size_t lane = steps_.front().lane;
   steps_.pop_front();
+  under_way_[lane] = 0;
+  blocked_ = false;
   lanes_[lane].Finish(delivered);
 }
 

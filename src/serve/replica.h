@@ -42,13 +42,15 @@ class Replica {
   double NextEnd() const { return steps_.empty() ? kNever : steps_.front().end; }
   // When a step could begin, were there work: now, or when the first stage is free.
   double NextStart() const { return stage_free_.front(); }
-  // Begins a step if there is work that can run; nullptr otherwise. Its lane knows which requests it admitted.
+  // Begins a step if there is work that can run; nullptr otherwise. Its lane knows which requests it admitted. Where
+  // nothing could run, nothing can until a request comes or a step ends.
   const Lane* Start(double now);
   // Ends the oldest step.
   void Finish(std::vector<Delivery>& delivered);
 
   bool Fits(const Job& job) const { return lanes_.front().Fits(job); }
   bool HasWork() const;  // in a lane without a step under way
+  bool blocked() const { return blocked_; }
   size_t running() const;
   size_t waiting() const;
   int64_t free_blocks() const;
@@ -60,13 +62,14 @@ class Replica {
     double end = 0;
     size_t lane = 0;
   };
-  bool UnderWay(size_t lane) const;
   void Count(const StepShape& shape, const StepCost& cost);
   double Enter(const StepShape& shape, double now);  // into the pipeline; when it leaves it
 
   Policy policy_;
   const StepModel& model_;
   std::vector<Lane> lanes_;
+  std::vector<char> under_way_;  // of each lane: a step
+  bool blocked_ = true;          // no lane can begin a step
   std::deque<Step> steps_;
   std::vector<double> stage_free_;  // when each stage has finished all steps that entered
   size_t next_ = 0;                 // lane

@@ -189,6 +189,19 @@ TEST(Serving, DisaggregatedPromptsAreAQueueOfTheirOwn) {
   EXPECT_EQ(before.figures.ttft.mean, twice.figures.ttft.mean);
 }
 
+// A prefix is shared where prompts are computed; the engine that decodes holds 300 tokens of its own in 288.
+TEST(Serving, DisaggregatedEnginesRefuseWhatTheyCannotHold) {
+  Case test;
+  test.load = {.input = "100", .output = "200", .rate = 1, .requests = 3};
+  test.policy.block = 18;
+  test.policy.blocks = 16;
+  test.policy.prefix_hit = 1;
+  test.apart = {.prefill = 1, .decode = 1, .transfer_s_per_token = 1e-6};
+  EXPECT_EQ(Ask(test).run.refused, 3);
+  test.policy.blocks = 17;
+  EXPECT_EQ(Ask(test).figures.answered, 3);
+}
+
 TEST(Serving, PipelineStagesAreFilledByMicroBatches) {
   Case test;
   test.steps = Steps(4e-3, 0, 0, 0);

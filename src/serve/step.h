@@ -21,8 +21,8 @@ inline constexpr DiagnosticKind kBadStepModel{
 // Times of events are multiples of 2^-40 s, about a picosecond: sums and differences of them are exact for two hours,
 // so equal waits at different times are equal.
 inline double OnGrid(double seconds) {
-  constexpr int kBits = 40;
-  return std::ldexp(std::nearbyint(std::ldexp(seconds, kBits)), -kBits);
+  constexpr double kGrid = 0x1p40;  // a power of two: both products are exact
+  return std::nearbyint(seconds * kGrid) / kGrid;
 }
 
 // Where a step's time goes.
