@@ -183,7 +183,8 @@ std::vector<AttentionCall> StepKernels::Attention(const StepShape& step) const {
                      .kv_heads = KvHeadsOfRank(),
                      .head_size = static_cast<double>(model_.head_size),
                      .value_size = static_cast<double>(model_.head_size),
-                     .cache_bytes = precision_.cache_bytes()};
+                     .cache_bytes = precision_.cache_bytes(),
+                     .ungrouped = precision_.ungrouped_attention};
   call.cache_width = 2 * call.kv_heads * call.head_size;
   const auto add = [&](double layers, double window) {
     call.count = layers;

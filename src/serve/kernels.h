@@ -42,6 +42,7 @@ struct AttentionCall {
   double value_size = 0;
   double cache_bytes = 2;  // of an element
   double cache_width = 0;  // elements read for a token of the context
+  bool ungrouped = false;  // each query head reads them for itself
 };
 
 class StepKernels {

@@ -12,7 +12,7 @@ namespace hespas::serve {
 
 inline constexpr DiagnosticKind kUnknownEngine{"E0717",
                                                "An engine is one of the profiles in data/serving/engines (vllm, "
-                                               "vllm-0.7, trtllm, sglang) or the path of such a file.",
+                                               "vllm-0.7, trtllm, trtllm-0.11, sglang) or the path of such a file.",
                                                Outcome::kUsage};
 
 // What a share of the memory stands for.
@@ -48,6 +48,7 @@ struct EngineProfile {
   bool fp8_cache_of_quantised = false;  // with 8 or 4-bit weights the cache is fp8 unless told
   bool windows = false;                 // layers with sliding windows free what lies before them
   bool quantises_apart = false;         // fp8 activations in kernels of their own
+  bool ungrouped_attention = false;     // decodes by masked multi-head attention: no kernel for grouped queries
   Graphs graphs;
   EngineErrors errors;
 };

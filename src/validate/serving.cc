@@ -17,9 +17,9 @@ int64_t Count(const CsvTable& table, size_t row, std::string_view column) {
   return std::max<int64_t>(static_cast<int64_t>(CellNumber(table, row, column)), 1);
 }
 
-// LLM-Inference-Bench (2024) states no version: vLLM's first engine.
-std::string EngineOf(std::string_view measured) {
-  if (!measured.starts_with("vLLM")) return "trtllm";
+// LLM-Inference-Bench (2024): vLLM's first engine; TensorRT-LLM 0.11 (its requirements.txt). Tables of 2023 are older.
+std::string EngineOf(std::string_view id, std::string_view measured) {
+  if (!measured.starts_with("vLLM")) return id.starts_with("lib-") || id.starts_with("trt23-") ? "trtllm-0.11" : "trtllm";
   return measured == "vLLM" || measured.starts_with("vLLM 0.7") ? "vllm-0.7" : "vllm";
 }
 
@@ -48,7 +48,7 @@ driver::ServeOptions OptionsOf(const CsvTable& table, size_t row) {
   options.weights = CellText(table, row, "weights");
   const std::string cache = CellText(table, row, "kv");
   if (!cache.empty()) options.cache = cache;
-  options.engine = EngineOf(CellText(table, row, "engine"));
+  options.engine = EngineOf(CellText(table, row, "id"), CellText(table, row, "engine"));
   options.load.input = CellText(table, row, "isl");
   options.load.output = CellText(table, row, "osl");
   return options;
@@ -76,7 +76,7 @@ void AskStaticBatch(const CsvTable& table, size_t row, driver::ServeOptions& opt
   const int64_t batch = Count(table, row, "concurrency");
   options.load.clients = options.load.requests = options.max_requests = batch;
   const auto length = [&](std::string_view column) { return Count(table, row, column); };
-  if (options.engine == "trtllm") options.max_tokens = batch * length("isl");
+  if (options.engine.starts_with("trtllm")) options.max_tokens = batch * length("isl");
   constexpr int64_t kContext = 131'072;
   if (length("isl") + length("osl") <= kContext) options.context = kContext;
 }
@@ -96,7 +96,7 @@ bool AskReplay(const CsvTable& table, size_t row, driver::ServeOptions& options,
 bool AskMaximumLoad(const CsvTable& table, size_t row, driver::ServeOptions& options, Diagnostics& diagnostics) {
   options.load.rate = std::numeric_limits<double>::infinity();
   options.load.requests = Count(table, row, "requests");
-  if (options.engine != "trtllm") {
+  if (!options.engine.starts_with("trtllm")) {
     options.max_requests = Count(table, row, "max_requests");
     constexpr int64_t kSchedulerSteps = 10;  // of AMD's runs on MI300X
     options.scheduler_steps = kSchedulerSteps;

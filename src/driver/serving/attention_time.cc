@@ -16,6 +16,7 @@ KernelTime AttentionTime(const serve::AttentionCall& call, bool in_field, const 
                              .queries = std::max(1.0, call.rows / requests),
                              .heads = call.heads,
                              .key_heads = call.kv_heads,
+                             .ungrouped = call.decode && call.ungrouped,
                              .in_step = true};
   if (call.decode) {
     shape.keys = call.context / requests;

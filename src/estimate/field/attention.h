@@ -19,6 +19,7 @@ struct AttentionCall {
   double heads = 1, key_heads = 1, head_size = 128;
   double window = 0;         // keys that a query sees at most; 0: all
   bool rope = false;         // rotary embedding is inside the call: TensorRT-LLM's kernels; else FlashAttention's
+  bool ungrouped = false;    // each query head reads keys and values for itself: masked multi-head attention
   bool cache_write = false;  // the write of new keys and values is inside
   bool in_step = false;      // of a model: other layers' caches have left L2
   double dispatch_us = 0;    // smallest latency of such calls where they were measured; 0: unknown

@@ -88,6 +88,7 @@ double UnsplitRate(const Call& call) {
 }  // namespace
 
 GenerationKernel KernelOf(const Chip& chip, const AttentionCall& call) {
+  if (call.ungrouped) return GenerationKernel::kLanes;
   if (!call.rope) return chip.wide_instructions ? GenerationKernel::kWide : GenerationKernel::kFlash2;
   const double group = call.heads / call.key_heads;
   if (group > kLargestGroup) return GenerationKernel::kLanes;
