@@ -75,7 +75,12 @@ void StepKernels::AttentionProducts(std::vector<StepKernel>& out, double rows) c
 void StepKernels::Mlp(std::vector<StepKernel>& out, double count, double rows, double width) const {
   const auto h = static_cast<double>(model_.width);
   const double parts = model_.gated ? 2 : 1;
-  Product(out, model_.gated ? "gate-up" : "up", count, rows, parts * width, h);
+  if (model_.gated && precision_.gate_apart) {
+    Product(out, "gate", count, rows, width, h);
+    Product(out, "up", count, rows, width, h);
+  } else {
+    Product(out, model_.gated ? "gate-up" : "up", count, rows, parts * width, h);
+  }
   out.push_back(Traffic("activation", count, (1 + parts) * kActivation * rows * width));
   Product(out, "down", count, rows, h, width);
 }

@@ -96,7 +96,7 @@ std::optional<EngineProfile> LoadEngine(const std::string& name_or_path, const s
   const bool path = name_or_path.ends_with(".json") || name_or_path.find('/') != std::string::npos;
   const std::string file = path ? name_or_path : folder + "/" + name_or_path + ".json";
   if (!path && !std::filesystem::exists(file)) {
-    const std::vector<std::string> known = {"vllm", "vllm-0.7", "trtllm", "trtllm-0.11", "sglang"};
+    const std::vector<std::string> known = {"vllm", "vllm-0.7", "trtllm", "trtllm-0.11", "trtllm-0.5", "sglang"};
     std::string help = DidYouMean(name_or_path, known);
     if (help.empty()) help = fmt::format("known: {}", fmt::join(known, ", "));
     diagnostics.Error(kUnknownEngine, fmt::format("there is no engine `{}`", name_or_path), {}, help);
@@ -116,6 +116,8 @@ std::optional<EngineProfile> LoadEngine(const std::string& name_or_path, const s
                        .source = json.Text("source").value_or("")};
   json.Integer("schema_version", 1, 1);
   engine.ungrouped_attention = json.Flag("ungrouped_attention").value_or(false);
+  engine.gate_apart = json.Flag("gate_apart").value_or(false);
+  engine.library_all_reduces = json.Flag("library_all_reduces").value_or(false);
   engine.quantises_apart = json.Flag("quantises_apart").value_or(false);
   ReadScheduler(json, engine);
   ReadLimits(json, engine);

@@ -12,7 +12,7 @@ namespace hespas::serve {
 
 inline constexpr DiagnosticKind kUnknownEngine{"E0717",
                                                "An engine is one of the profiles in data/serving/engines (vllm, "
-                                               "vllm-0.7, trtllm, trtllm-0.11, sglang) or the path of such a file.",
+                                               "vllm-0.7, trtllm, trtllm-0.11, trtllm-0.5, sglang) or the path of such a file.",
                                                Outcome::kUsage};
 
 // What a share of the memory stands for.
@@ -49,6 +49,8 @@ struct EngineProfile {
   bool windows = false;                 // layers with sliding windows free what lies before them
   bool quantises_apart = false;         // fp8 activations in kernels of their own
   bool ungrouped_attention = false;     // decodes by masked multi-head attention: no kernel for grouped queries
+  bool gate_apart = false;              // gate and up projections are products of their own
+  bool library_all_reduces = false;     // NCCL's for small ones too
   Graphs graphs;
   EngineErrors errors;
 };

@@ -17,9 +17,10 @@ int64_t Count(const CsvTable& table, size_t row, std::string_view column) {
   return std::max<int64_t>(static_cast<int64_t>(CellNumber(table, row, column)), 1);
 }
 
-// LLM-Inference-Bench (2024): vLLM's first engine; TensorRT-LLM 0.11 (its requirements.txt). Tables of 2023 are older.
+// LLM-Inference-Bench (2024): vLLM's first engine; TensorRT-LLM 0.11, as its requirements.txt says.
 std::string EngineOf(std::string_view id, std::string_view measured) {
-  if (!measured.starts_with("vLLM")) return id.starts_with("lib-") || id.starts_with("trt23-") ? "trtllm-0.11" : "trtllm";
+  if (id.starts_with("trt23-")) return "trtllm-0.5";
+  if (!measured.starts_with("vLLM")) return id.starts_with("lib-") ? "trtllm-0.11" : "trtllm";
   return measured == "vLLM" || measured.starts_with("vLLM 0.7") ? "vllm-0.7" : "vllm";
 }
 

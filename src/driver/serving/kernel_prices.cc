@@ -133,8 +133,8 @@ double KernelPrices::CollectiveUs(const serve::StepKernel& kernel) const {
       links_->PriceOf({.op = OperationOf(kernel.kind), .bytes = kernel.bytes}, Members(kernel.ranks));
   const double library = price.time.seconds() * 1e6;
   const bool one_node = system_->dimensions.front().npus >= kernel.ranks;
-  const bool own =
-      kernel.kind == KernelKind::kAllReduce && device_.interconnect && one_node && kernel.bytes <= kOwnAllReduceBytes;
+  const bool own = own_all_reduces_ && kernel.kind == KernelKind::kAllReduce && device_.interconnect && one_node &&
+                   kernel.bytes <= kOwnAllReduceBytes;
   return own ? std::min(library, OwnAllReduceUs(kernel.bytes, kernel.ranks)) : library;
 }
 

@@ -32,6 +32,7 @@ class KernelPrices {
 
   serve::StepCost CostOf(const serve::StepKernel& kernel) const;  // all of its count
   serve::StepCost CostOf(const serve::AttentionCall& call) const;
+  void LeaveAllReducesToLibrary() { own_all_reduces_ = false; }
   double HostSeconds(double bytes) const;  // over the host's link
   double LinkSeconds(double bytes) const;  // from one device to another
   // Of the kernels of one part, relative: as their models were fitted, devices left out.
@@ -54,6 +55,7 @@ class KernelPrices {
   std::optional<network::CalibratedModel> links_;
   serve::WeightFormatFacts weights_;
   Activations activations_;
+  bool own_all_reduces_ = true;
   bool in_field_;  // the field model prices matmuls and attention
 };
 
