@@ -52,7 +52,8 @@ void AddLoad(CLI::App& command, ServeCommand& c) {
 
 void AddEngine(CLI::App& command, ServeCommand& c) {
   driver::ServeOptions& o = c.options;
-  command.add_option("--engine", o.engine, "profile: vllm, vllm-0.7, trtllm, sglang or a file");
+  command.add_option("--engine", o.engine,
+                     "profile: vllm, vllm-0.7, trtllm, trtllm-0.11, trtllm-0.5, sglang or a file");
   command.add_option("--scheduler", o.scheduler,
                      "static, continuous, vllm, trtllm, sglang and variants; else the engine's");
   command.add_option("--max-batched-tokens", o.max_tokens, "tokens of a step");

@@ -10,10 +10,11 @@
 
 namespace hespas::serve {
 
-inline constexpr DiagnosticKind kUnknownEngine{"E0717",
-                                               "An engine is one of the profiles in data/serving/engines (vllm, "
-                                               "vllm-0.7, trtllm, trtllm-0.11, trtllm-0.5, sglang) or the path of such a file.",
-                                               Outcome::kUsage};
+inline constexpr DiagnosticKind kUnknownEngine{
+    "E0717",
+    "An engine is one of the profiles in data/serving/engines (vllm, "
+    "vllm-0.7, trtllm, trtllm-0.11, trtllm-0.5, sglang) or the path of such a file.",
+    Outcome::kUsage};
 
 // What a share of the memory stands for.
 enum class MemoryRule : uint8_t {

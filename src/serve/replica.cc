@@ -84,8 +84,9 @@ double Replica::Enter(const StepShape& shape, double now) {
   double out = now + entry;
   stage_free_.front() = out;
   double whole = entry;
+  const double later = OnGrid(stage);
   for (size_t i = 1; i < stage_free_.size(); ++i) {
-    out = std::max(out, stage_free_[i]) + OnGrid(stage);
+    out = std::max(out, stage_free_[i]) + later;
     whole += stage;
     stage_free_[i] = out;
   }

@@ -32,6 +32,11 @@ Result<LinearStepModel> LinearStepModel::Parse(const std::string& text) {
   return model;
 }
 
+StepFloors LinearStepModel::Floors(double rows) const {
+  const double least = std::min(b, p);
+  return {.step_s = a + least, .row_s = least + a / std::max(rows, 1.0)};
+}
+
 StepCost LinearStepModel::CostOf(const StepShape& step) const {
   StepCost cost;
   const double rows = b * step.decode_rows + p * step.prompt_tokens;

@@ -21,8 +21,11 @@ inline constexpr DiagnosticKind kBadStepModel{
 // Times of events are multiples of 2^-40 s, about a picosecond: sums and differences of them are exact for two hours,
 // so equal waits at different times are equal.
 inline double OnGrid(double seconds) {
-  constexpr double kGrid = 0x1p40;  // a power of two: both products are exact
-  return std::nearbyint(seconds * kGrid) / kGrid;
+  constexpr double kGrid = 0x1p40;           // a power of two: product and quotient are exact
+  constexpr double kNoFractions = 0x1.8p52;  // a sum with it is rounded to the next whole number, as nearbyint would
+  const double units = seconds * kGrid;
+  const bool small = std::fabs(units) < 0x1p51;
+  return (small ? (units + kNoFractions) - kNoFractions : std::nearbyint(units)) / kGrid;
 }
 
 // Where a step's time goes.
@@ -58,10 +61,18 @@ struct KernelTime {
   double seconds = 0;  // of all of its count
 };
 
+// What no step costs less than; 0: nothing is known.
+struct StepFloors {
+  double step_s = 0;  // a step
+  double row_s = 0;   // a step, for each of its rows
+};
+
 class StepModel {
  public:
   virtual ~StepModel() = default;
   virtual StepCost CostOf(const StepShape& step) const = 0;
+  // Of steps of up to so many rows.
+  virtual StepFloors Floors(double) const { return {}; }
   // Longest first; none where steps are constants.
   virtual std::vector<KernelTime> KernelsOf(const StepShape&) const { return {}; }
 };
@@ -72,6 +83,7 @@ class LinearStepModel : public StepModel {
   // "a=1e-3,b=2e-5,c=1e-9,p=1e-5"; absent ones are 0.
   static Result<LinearStepModel> Parse(const std::string& text);
   StepCost CostOf(const StepShape& step) const override;
+  StepFloors Floors(double rows) const override;
 
   double a = 0;
   double b = 0;

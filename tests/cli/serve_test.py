@@ -130,6 +130,37 @@ def searches_are_deterministic_and_their_parts_are_the_whole():
     assert abs(fixed["tokens_per_s_per_device"] / whole["tokens_per_s_per_device"] - 1) < 0.02
 
 
+def searches_lose_no_point_of_the_front():
+    """What bounds leave out is beaten: layouts that are searched alone, where fewer are left out, have the same front."""
+    words = [*H100, "--devices", 8, "--isl", 512, "--osl", 128, "--search", "--slo", "ttft=1s,tpot=30ms"]
+    whole = result(*words)
+    assert whole["dominated"] > 0 and whole["candidates"] == whole["excluded"] + whole["dominated"] + len(whole["points"]), whole
+    alone = [point for tp in (1, 2, 4, 8) for pp in (1, 2, 4, 8) if tp * pp <= 8 for point in result(*words, "--tp", tp, "--pp", pp)["points"]]
+    rates = lambda point: (point["tokens_per_s_per_user"], point["tokens_per_s_per_device"])
+    front = {rates(a) for a in alone if not any(b is not a and rates(b)[0] >= rates(a)[0] and rates(b)[1] >= rates(a)[1] for b in alone)}
+    assert {rates(point) for point in whole["points"] if point["pareto"]} == front
+
+
+def searched_rates_are_sustained():
+    """A batch of 50 short requests ends before a queue is seen; the rate must still be one that the server keeps up with."""
+    words = [*H100, "--isl", 128, "--osl", 16]
+    capacity = result(*words, "--concurrency", 512, "--requests", 5000)["requests_per_s"]
+    for requests in (50, 500):
+        point = result(*words, "--requests", requests, "--slo", "ttft=500ms,tpot=50ms", "--search")["points"][0]
+        assert 0.7 * capacity < point["rate"] < 1.1 * capacity, (point, capacity)
+        assert abs(point["tokens_per_s_per_device"] / (16 * point["rate"]) - 1) < 1e-9, point
+
+
+def older_engines_read_caches_for_each_query_head():
+    def token(model, engine, *words):
+        return result("serve", model, "--device", "H100_80GB", "--isl", 1024, "--osl", 1024, "--concurrency", 32, "--requests", 32, "--engine", engine,
+                      *words)["tpot_s"]["mean"]
+    assert token("llama3-8b", "trtllm-0.11") > 1.15 * token("llama3-8b", "trtllm")
+    assert token("llama2-7b", "trtllm-0.11") < 1.1 * token("llama2-7b", "trtllm")  # each query head has keys of its own
+    ranks = ["--devices", 4, "--in-process"]
+    assert token("llama3-8b", "trtllm-0.5", *ranks) > 1.02 * token("llama3-8b", "trtllm-0.11", *ranks)  # NCCL sums
+
+
 def searches_leave_out_the_warm_up():
     with tempfile.TemporaryDirectory() as folder:
         lengths = pathlib.Path(folder, "lengths.csv")
@@ -185,7 +216,8 @@ def outputs_are_equal_for_equal_seeds():
 
 
 for test in [closed_run_has_all_keys_and_is_fast, no_step_beats_the_datasheet, memory_adds_up, bad_input_is_told, decode_steps_cost_the_captured_size,
-             a_configuration_is_a_model, search_finds_a_layout_that_keeps_the_limits, searches_are_deterministic_and_their_parts_are_the_whole, searches_leave_out_the_warm_up,
+             a_configuration_is_a_model, search_finds_a_layout_that_keeps_the_limits, searches_are_deterministic_and_their_parts_are_the_whole,
+             searches_lose_no_point_of_the_front, searched_rates_are_sustained, older_engines_read_caches_for_each_query_head, searches_leave_out_the_warm_up,
              contexts_and_processes_are_chosen, explanation_and_price, replays_recorded_requests, outputs_are_equal_for_equal_seeds]:
     test()
     print("ok", test.__name__)

@@ -65,6 +65,19 @@ std::vector<serve::KernelTime> PricedSteps::KernelsOf(const StepShape& step) con
   return out;
 }
 
+// Between tabulated rows a step's time is linear, so it and its share of a row are least at tabulated ones; captured
+// sizes are no smaller than the rows that they stand for.
+serve::StepFloors PricedSteps::Floors(double rows) const {
+  constexpr double kRounding = 1 - 1e-9;
+  serve::StepFloors least{.step_s = INFINITY, .row_s = INFINITY};
+  const double most = Captured({.decode_rows = rows}).value_or(rows);
+  for (double point = 1, last = 0; last < most; last = point, point += static_cast<double>(GridStep(point))) {
+    const double seconds = At(point, layers_, &serve::StepKernels::Layers).seconds * kRounding;
+    least = {.step_s = std::min(least.step_s, seconds), .row_s = std::min(least.row_s, seconds / point)};
+  }
+  return least;
+}
+
 StepCost PricedSteps::CostOf(const StepShape& step) const {
   const std::optional<double> captured = Captured(step);
   StepCost cost = At(captured.value_or(step.rows()), layers_, &serve::StepKernels::Layers);

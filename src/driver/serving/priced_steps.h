@@ -17,6 +17,7 @@ class PricedSteps : public serve::StepModel {
       : kernels_(std::move(kernels)), prices_(prices), graphs_(std::move(graphs)), layers_of_host_(layers) {}
 
   serve::StepCost CostOf(const serve::StepShape& step) const override;
+  serve::StepFloors Floors(double rows) const override;
   std::vector<serve::KernelTime> KernelsOf(const serve::StepShape& step) const override;
 
  private:

@@ -125,13 +125,13 @@ std::string SearchPage(const SearchAnswer& answer, const ServeOptions& options) 
                            Section("Layouts", report::ToHtml(SearchTable(answer))) +
                            Section("Reproduce", "<pre>" + report::EscapeHtml(options.command_line) + "</pre>");
   const std::string title = fmt::format("{} on {} x {}", options.model, options.devices, options.device.name);
-  return report::PageOf(
-      {.title = title,
-       .heading = title,
-       .subtitle = fmt::format("{} candidates, {} excluded before simulating", answer.candidates, answer.excluded),
-       .body = body,
-       .scripts = {},
-       .style = report::kChartStyle});
+  return report::PageOf({.title = title,
+                         .heading = title,
+                         .subtitle = fmt::format("{} candidates, {} excluded and {} dominated before simulating",
+                                                 answer.candidates, answer.excluded, answer.dominated),
+                         .body = body,
+                         .scripts = {},
+                         .style = report::kChartStyle});
 }
 
 }  // namespace hespas::driver

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <deque>
 #include <future>
 #include <map>
 #include <numeric>
@@ -12,6 +13,7 @@
 #include <tuple>
 
 #include "base/text/csv_text.h"
+#include "driver/serving/search_bounds.h"
 #include "driver/serving/server.h"
 
 namespace hespas::driver {
@@ -104,25 +106,34 @@ ServeOptions PartOf(const ServeOptions& whole, const Layout& layout, int64_t par
 
 // A candidate, simulated by one of its equal parts.
 struct Candidate {
+  size_t number = 0;
   const ServeOptions& whole;
   ServeOptions part;
   const Server& server;  // of the part
   int64_t parts = 1;
+  SearchBounds bounds;  // of the whole
 };
+
+bool Beats(const SearchPoint& point, const SearchBounds& bounds, double tokens) {
+  return point.meets && point.tokens_per_s_per_user >= bounds.tokens_per_s_per_user &&
+         point.tokens_per_s_per_device * static_cast<double>(point.devices) > bounds.requests_per_s * tokens;
+}
 
 // Candidates that share a device, weights, tensor and pipeline ranks.
 class Searcher {
  public:
   Searcher(const ServeOptions& options, serve::Slo slo) : options_(options), slo_(slo) {}
 
-  void Try(const ServeOptions& options) {
-    ++answer_.candidates;
+  // Without a load it is the highest one that keeps the limits.
+  bool highest() const {
+    const serve::Load& load = options_.load;
+    return !load.clients && !load.rate && load.trace.empty() && (slo_.ttft_s || slo_.tpot_s || slo_.e2e_s);
+  }
+
+  void Add(size_t number, const ServeOptions& options) {
     Diagnostics unsuitable;  // a layout that the model does not admit
     auto whole = MakeServer(options, unsuitable);
-    if (!whole || (whole->memory && !whole->memory->fits)) {
-      ++answer_.excluded;
-      return;
-    }
+    if (!whole || (whole->memory && !whole->memory->fits)) return;
     const bool open = options.load.trace.empty() && !options.load.clients;
     const int64_t parts = open ? EqualParts(whole->layout) : 1;
     const ServeOptions part = PartOf(options, whole->layout, parts);
@@ -131,14 +142,34 @@ class Searcher {
     if (!server) return;
     server->transfer_s_per_token = transfer;
     const Server& kept = WithSharedSteps(std::move(server));
-    if (Hopeless(kept)) {
-      ++answer_.excluded;
-      return;
-    }
-    Load({.whole = options, .part = part, .server = kept, .parts = parts});
+    if (Hopeless(kept)) return;
+    SearchBounds bounds;
+    if (highest()) bounds = BoundsOf(kept, part.load);
+    bounds.requests_per_s *= static_cast<double>(parts);
+    candidates_.push_back(
+        {.number = number, .whole = options, .part = part, .server = kept, .parts = parts, .bounds = bounds});
   }
+  const std::vector<Candidate>& candidates() const { return candidates_; }
 
-  SearchAnswer Take() { return std::move(answer_); }
+  std::vector<SearchPoint> Points(const Candidate& candidate) const {
+    std::vector<SearchPoint> points;
+    const auto add = [&](const std::optional<SearchPoint>& point) {
+      if (point) points.push_back(*point);
+    };
+    if (highest()) {
+      add(HighestRate(candidate));
+    } else if (options_.load.clients || options_.load.rate || !options_.load.trace.empty()) {
+      add(Measure(candidate, candidate.part));
+    } else {
+      for (int64_t clients = 1; clients <= kMostClients; clients *= 4) {
+        ServeOptions loaded = candidate.part;
+        loaded.load.clients = clients;
+        if (!loaded.load.requests) loaded.load.requests = std::max(kRequests, 2 * clients);
+        add(Measure(candidate, loaded));
+      }
+    }
+    return points;
+  }
 
  private:
   // Not even a lone request keeps the limits.
@@ -161,22 +192,9 @@ class Searcher {
     return kept;
   }
 
-  void Load(const Candidate& candidate) {
-    if (options_.load.clients || options_.load.rate || !options_.load.trace.empty()) {
-      Ask(candidate, candidate.part);
-    } else if (slo_.ttft_s || slo_.tpot_s || slo_.e2e_s) {
-      HighestRate(candidate);
-    } else {
-      for (int64_t clients = 1; clients <= kMostClients; clients *= 4) {
-        ServeOptions loaded = candidate.part;
-        loaded.load.clients = clients;
-        if (!loaded.load.requests) loaded.load.requests = std::max(kRequests, 2 * clients);
-        Ask(candidate, loaded);
-      }
-    }
-  }
-
-  std::optional<SearchPoint> Measure(const Candidate& candidate, const ServeOptions& options) const {
+  // `steady`: later requests must not take longer than earlier ones, as they do where a queue grows.
+  std::optional<SearchPoint> Measure(const Candidate& candidate, const ServeOptions& options,
+                                     bool steady = false) const {
     Diagnostics ignored;  // of a single point: overload, refused requests
     const auto found = ServeLoad(candidate.server, options, ignored);
     if (!found || found->figures.answered == 0) return std::nullopt;
@@ -199,13 +217,31 @@ class Searcher {
     // Beyond capacity the queue grows for as long as requests come: limits that a short run keeps say nothing.
     const double arriving = found->workload.requests.back().arrival;
     const bool follows = !options.load.rate || found->run.wall <= kDrain * (arriving + f.e2e.mean);
-    point.meets = follows && (!slo_.ttft_s || f.ttft.p99 <= *slo_.ttft_s) &&
+    point.meets = follows && (!steady || !Drifts(found->run)) && (!slo_.ttft_s || f.ttft.p99 <= *slo_.ttft_s) &&
                   (!slo_.tpot_s || f.tpot.p99 <= *slo_.tpot_s) && (!slo_.e2e_s || f.e2e.p99 <= *slo_.e2e_s);
+    if (steady && point.meets) CountSteadyPart(*found, *options.load.rate, point);
     return point;
   }
 
-  void Ask(const Candidate& candidate, const ServeOptions& options) {
-    if (const auto point = Measure(candidate, options)) answer_.points.push_back(*point);
+  // Without the run's start and end, in which fewer requests are under way, as many are answered as come.
+  static void CountSteadyPart(const ServeAnswer& answer, double rate, SearchPoint& point) {
+    double tokens = 0;
+    for (const serve::Request& request : answer.workload.requests) tokens += static_cast<double>(request.output);
+    tokens *= rate / static_cast<double>(answer.workload.requests.size());
+    if (point.cost) point.cost = *point.cost * (answer.figures.tokens_per_s / tokens);
+    point.tokens_per_s_per_device = tokens / static_cast<double>(answer.devices);
+  }
+
+  // The last quarter of the requests takes much longer than the second one.
+  static bool Drifts(const serve::Run& run) {
+    const size_t quarter = run.records.size() / 4;
+    const auto sum = [&](size_t begin) {
+      double seconds = 0;
+      for (size_t i = begin; i < begin + quarter; ++i) seconds += run.records[i].last - run.records[i].sent;
+      return seconds;
+    };
+    constexpr double kMost = 1.25;  // a queue that grows by a twentieth of what comes, over ten times a request's time
+    return sum(run.records.size() - quarter) > kMost * sum(quarter);
   }
 
   // Requests/s that an engine saturates at with steps within the limit of a token's time: of n that decode, each step
@@ -231,47 +267,54 @@ class Searcher {
     return best > 0 ? best : 1;
   }
 
-  // The rate is doubled until a limit is missed, or halved until all are kept; then its interval is halved.
-  void HighestRate(const Candidate& candidate) {
+  // The rate is doubled until a limit is missed, or halved until all are kept; then its interval is halved. Rates above
+  // the bounds are missed. What is found must hold in the steady part of a longer run; else it is lowered.
+  std::optional<SearchPoint> HighestRate(const Candidate& candidate) const {
     ServeOptions options = candidate.part;
     options.give_up = true;
-    const bool fixed = options.load.requests.has_value();
-    double longest = 1;  // request so far, in seconds; a run is several times as long
-    constexpr double kRuns = 3;
+    const int64_t least = options.load.requests.value_or(kRequests);
+    const double bound = candidate.bounds.requests_per_s / static_cast<double>(candidate.parts);
+    constexpr double kRuns = 3;  // times as long as a request
+    constexpr double kSteadyRuns = 10;
     constexpr double kMostRequests = 20'000;
     constexpr double kLowest = 0.01;
     constexpr double kHighest = 1e5;
-    std::optional<SearchPoint> good;
-    const auto meets = [&](double rate) {
+    double longest = 1;  // request so far, in seconds
+    const auto measure = [&](double rate, double runs, bool steady) -> std::optional<SearchPoint> {
+      if (rate > bound) return std::nullopt;
       options.load.rate = rate;
-      const double wanted = std::min(kRuns * rate * longest, kMostRequests);
-      if (!fixed) options.load.requests = std::max(kRequests, static_cast<int64_t>(wanted));
-      const auto point = Measure(candidate, options);
-      const bool ok = point && point->meets;
-      if (ok) good = point;
-      if (ok) longest = point->e2e_s;
-      return ok;
+      options.load.requests = std::max(least, static_cast<int64_t>(std::min(runs * rate * longest, kMostRequests)));
+      const auto point = Measure(candidate, options, steady);
+      return point && point->meets ? point : std::nullopt;
+    };
+    const auto meets = [&](double rate) {
+      const auto point = measure(rate, kRuns, false);
+      if (point) longest = point->e2e_s;
+      return point.has_value();
     };
     const auto engines =
         static_cast<double>(std::max(candidate.server.layout.decode, candidate.server.layout.replicas));
     double low = std::max(kLowest, Saturation(candidate.server) * engines / 2);
     while (low >= kLowest && !meets(low)) low /= 2;
-    if (low < kLowest) return;
     double high = 2 * low;
-    while (high < kHighest && meets(high)) {
+    while (low >= kLowest && high < kHighest && meets(high)) {
       low = high;
       high *= 2;
     }
-    for (int i = 0; i < kHalvings; ++i) {
+    for (int i = 0; i < kHalvings && low >= kLowest; ++i) {
       const double middle = (low + high) / 2;
       (meets(middle) ? low : high) = middle;
     }
-    answer_.points.push_back(*good);
+    constexpr double kLower = 1 - 1.0 / (1 << kHalvings);
+    for (; low >= kLowest; low *= kLower) {
+      if (const auto point = measure(low, kSteadyRuns, true)) return point;
+    }
+    return std::nullopt;
   }
 
   const ServeOptions& options_;
   serve::Slo slo_;
-  SearchAnswer answer_;
+  std::vector<Candidate> candidates_;
   std::vector<std::unique_ptr<Server>> servers_;
   std::map<int64_t, std::shared_ptr<serve::StepModel>> steps_;  // by data-parallel ranks in lock step
 };
@@ -302,40 +345,98 @@ ServeOptions AnyLoad(ServeOptions options) {
   return options;
 }
 
-// Groups are independent, so their answers stand in order whichever thread finds them.
-SearchAnswer TryAll(const ServeOptions& options, const serve::Slo& slo, const std::vector<ServeOptions>& candidates) {
-  using Key = std::tuple<std::string, std::string, int64_t, int64_t>;
-  std::map<Key, size_t> numbers;
-  std::vector<std::vector<const ServeOptions*>> groups;
-  for (const ServeOptions& each : candidates) {
-    const Key key{each.device.name, each.weights, each.tensor.value_or(0), each.pipeline.value_or(0)};
-    const auto [at, fresh] = numbers.try_emplace(key, groups.size());
-    if (fresh) groups.emplace_back();
-    groups[at->second].push_back(&each);
-  }
-  std::vector<SearchAnswer> found(groups.size());
+// Calls `work` with each number below `count`, on all cores; what a thread throws is thrown here.
+template <typename Work>
+void OnAllCores(size_t count, Work work) {
   std::atomic<size_t> next = 0;
-  const auto work = [&] {
-    for (size_t i = next++; i < groups.size(); i = next++) {
-      Searcher searcher(options, slo);
-      for (const ServeOptions* candidate : groups[i]) searcher.Try(*candidate);
-      found[i] = searcher.Take();
-    }
+  const auto some = [&] {
+    for (size_t i = next++; i < count; i = next++) work(i);
   };
-  std::vector<std::future<void>> others;  // what a thread throws, get() throws here; where none can start, it waits
-  const size_t threads = std::min<size_t>(std::max(1U, std::thread::hardware_concurrency()), groups.size());
-  for (size_t i = 1; i < threads; ++i) others.push_back(std::async(work));
-  work();
+  std::vector<std::future<void>> others;  // where no thread can start, get() does the work
+  const size_t threads = std::min<size_t>(std::max(1U, std::thread::hardware_concurrency()), count);
+  for (size_t i = 1; i < threads; ++i) others.push_back(std::async(some));
+  some();
   for (std::future<void>& other : others) other.get();
-  SearchAnswer all;
-  for (SearchAnswer& group : found) {
-    all.candidates += group.candidates;
-    all.excluded += group.excluded;
-    all.points.insert(all.points.end(), group.points.begin(), group.points.end());
-  }
-  Mark(all.points);
-  return all;
 }
+
+// All candidates in groups that share step times, each used by one thread at a time.
+class Groups {
+ public:
+  Groups(const ServeOptions& options, const serve::Slo& slo, const std::vector<ServeOptions>& candidates)
+      : found_(candidates.size()) {
+    using Key = std::tuple<std::string, std::string, int64_t, int64_t>;
+    std::map<Key, size_t> numbers;
+    std::vector<std::vector<size_t>> members;
+    for (size_t i = 0; i < candidates.size(); ++i) {
+      const ServeOptions& each = candidates[i];
+      const Key key{each.device.name, each.weights, each.tensor.value_or(0), each.pipeline.value_or(0)};
+      const auto [at, fresh] = numbers.try_emplace(key, members.size());
+      if (fresh) members.emplace_back();
+      members[at->second].push_back(i);
+    }
+    for (size_t i = 0; i < members.size(); ++i) searchers_.emplace_back(options, slo);
+    OnAllCores(members.size(), [&](size_t group) {
+      for (const size_t i : members[group]) searchers_[group].Add(i, candidates[i]);
+    });
+  }
+
+  SearchAnswer Take() {
+    SearchAnswer answer{.points = {}, .candidates = found_.size(), .excluded = found_.size()};
+    for (const Searcher& searcher : searchers_) answer.excluded -= searcher.candidates().size();
+    std::map<std::pair<std::string, std::string>, std::vector<Member>> alike;
+    for (const Searcher& searcher : searchers_) {
+      for (const Candidate& each : searcher.candidates())
+        alike[{each.whole.device.name, each.whole.weights}].push_back({&searcher, &each});
+    }
+    for (auto& [device_and_weights, members] : alike) answer.dominated += Simulate(std::move(members));
+    for (const auto& points : found_) answer.points.insert(answer.points.end(), points.begin(), points.end());
+    Mark(answer.points);
+    return answer;
+  }
+
+ private:
+  struct Member {
+    const Searcher* searcher;
+    const Candidate* candidate;
+  };
+
+  // Those of one device and format, by falling bounds, a round at a time; returns how many are left out because a point
+  // of an earlier round beats their bounds. Rounds do not depend on the number of threads, so neither does the answer.
+  size_t Simulate(std::vector<Member> members) {
+    std::stable_sort(members.begin(), members.end(), [](const Member& a, const Member& b) {
+      return a.candidate->bounds.requests_per_s > b.candidate->bounds.requests_per_s;
+    });
+    const bool highest = members.front().searcher->highest();
+    const size_t round_size = highest ? 16 : members.size();
+    std::vector<SearchPoint> front;
+    size_t dominated = 0;
+    for (size_t begin = 0; begin < members.size(); begin += round_size) {
+      const size_t end = std::min(begin + round_size, members.size());
+      std::map<const Searcher*, std::vector<const Candidate*>> round;
+      for (size_t i = begin; i < end; ++i) {
+        const Candidate& each = *members[i].candidate;
+        const auto output = serve::Length::Parse(each.whole.load.output);
+        const bool beaten = std::any_of(front.begin(), front.end(), [&](const SearchPoint& point) {
+          return Beats(point, each.bounds, output ? output->Mean() : 0);
+        });
+        dominated += beaten ? 1 : 0;
+        if (!beaten) round[members[i].searcher].push_back(&each);
+      }
+      const std::vector<std::pair<const Searcher*, std::vector<const Candidate*>>> tasks(round.begin(), round.end());
+      OnAllCores(tasks.size(), [&](size_t task) {
+        for (const Candidate* each : tasks[task].second) found_[each->number] = tasks[task].first->Points(*each);
+      });
+      for (const auto& [searcher, each] : tasks) {
+        for (const Candidate* candidate : each)
+          front.insert(front.end(), found_[candidate->number].begin(), found_[candidate->number].end());
+      }
+    }
+    return highest ? dominated : 0;
+  }
+
+  std::vector<std::vector<SearchPoint>> found_;  // by candidate
+  std::deque<Searcher> searchers_;
+};
 
 }  // namespace
 
@@ -347,7 +448,7 @@ std::optional<SearchAnswer> Search(const ServeOptions& options, Diagnostics& dia
     diagnostics.Error(kBadServe, "no layout of the devices goes with --tp, --pp and --dp");
     return std::nullopt;
   }
-  SearchAnswer answer = TryAll(options, *slo, candidates);
+  SearchAnswer answer = Groups(options, *slo, candidates).Take();
   if (!answer.points.empty()) return answer;
   // Why: what the first candidate alone says, of itself and of the load.
   const auto server = MakeServer(candidates.front(), diagnostics);

@@ -53,6 +53,7 @@ std::string ToJson(const SearchAnswer& answer, const ServeOptions& options) {
   json["schema_version"] = 1;
   json["candidates"] = answer.candidates;
   json["excluded"] = answer.excluded;
+  json["dominated"] = answer.dominated;
   json["points"] = Json::array();
   for (const SearchPoint& p : answer.points) {
     Json point = {{"device", p.device},
