@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "driver/stages/optimise.h"
 #include "estimate/registry.h"
 #include "hardware/presets.h"
 #include "programs.h"
@@ -59,11 +60,38 @@ TEST(Roofline, NoKernelOfXlaTakesThirtyTimesAsLong) {
   for (const fs::path& file : twins) ExpectNearRoofline(ReadFile(file), DeviceOf(file), file.filename());
 }
 
+// Dumps of LLaMA, Mixtral and GPT-OSS with autotuning, of a TPU's compiler, and the prototype's programs.
+TEST(Roofline, NoKernelOfADumpTakesThirtyTimesAsLong) {
+  const std::pair<const char*, const char*> dumps[] = {
+      {"tests/data/optimise/llama3-100m-4dev.gpu_a100_sxm_40.hlo.gz", "A100_SXM_40GB"},
+      {"tests/data/optimise/llama3-100m-8dev.tpuv3.hlo.gz", "TPUv3"},
+      {"tests/data/twins/mixtral.A100_SXM_40GB.hlo.gz", "A100_SXM_40GB"},
+      {"tests/data/twins/gptoss.A100_SXM_40GB.hlo.gz", "A100_SXM_40GB"},
+      {"data/workloads/llama3-100m-4dev-opt.mlir.zst", "A100_SXM_40GB"},
+      {"data/workloads/llama3-500m-4dev-opt.mlir.zst", "H100_80GB"},
+  };
+  for (const auto& [file, device] : dumps) {
+    ExpectNearRoofline(ReadFile(fs::path(HESPAS_SOURCE_DIR) / file), device, file);
+  }
+}
+
+// Matmuls as cuBLAS calls and as Triton kernels, on both of the twins' devices.
 TEST(Roofline, NoKernelOfOursTakesThirtyTimesAsLong) {
   const std::vector<fs::path> programs = Files(".mlir.zst");
   ASSERT_GE(programs.size(), 33u);
-  for (const fs::path& file : programs) {
-    ExpectNearRoofline(Optimised(ReadFile(file)), "A100_SXM_40GB", file.filename());
+  Diagnostics diagnostics;
+  for (const char* name : {"A100_SXM_40GB", "H100_80GB"}) {
+    const auto device = hardware::LoadDevice(name, diagnostics);
+    ASSERT_TRUE(device);
+    for (const std::vector<std::string>& flags : {std::vector<std::string>{}, {"--xla_gpu_autotune_level=0"}}) {
+      for (const fs::path& file : programs) {
+        const driver::OptimiseOptions options{.mode = driver::OptimiseMode::kXlaGpu, .xla_flags = flags};
+        ir::Module module = ReadFile(file);
+        const auto optimised = driver::OptimiseModule(module, options, *device, diagnostics);
+        ASSERT_TRUE(optimised) << file;
+        ExpectNearRoofline(*optimised, name, file.filename());
+      }
+    }
   }
 }
 
