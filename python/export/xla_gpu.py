@@ -14,6 +14,7 @@ Exit status 3 with one line on stderr where XLA refuses the program.
 """
 import argparse
 import gzip
+import importlib.metadata
 import json
 import os
 import pathlib
@@ -135,6 +136,27 @@ def compile_program(content, target):
             client.compile(module, devices, options)
 
 
+def compile_apart(program, target):
+    """Compiles in a process of its own and says why it failed, or nothing: without a device, later versions of XLA may crash in code
+    generation, behind the passes whose dumps are wanted."""
+    answer, says = os.pipe()
+    child = os.fork()
+    if child == 0:
+        reason = ""
+        try:
+            os.close(answer)
+            compile_program(read(program), pathlib.Path(target).read_text())
+        except Exception as error:  # noqa: BLE001 - what was dumped before it counts
+            reason = str(error) or type(error).__name__
+        os.write(says, reason.encode()[:4096])
+        os._exit(0)
+    os.close(says)
+    with os.fdopen(answer, "rb") as pipe:
+        reason = pipe.read().decode(errors="replace")
+    status = os.waitpid(child, 0)[1]
+    return f"its compiler ended with signal {os.WTERMSIG(status)}" if os.WIFSIGNALED(status) else reason
+
+
 def largest(folder, *patterns):
     for pattern in patterns:
         found = sorted(folder.glob(pattern), key=lambda path: path.stat().st_size)
@@ -158,22 +180,18 @@ def main():
         dumps = pathlib.Path(folder)
         flags = xla_flags(options, dumps)
         prepare_environment(flags)
-        start, reason = time.monotonic(), None
-        import jax
-        try:
-            compile_program(read(options.program), pathlib.Path(options.target).read_text())
-        except Exception as error:  # noqa: BLE001 - what was dumped before it counts
-            reason = error
+        start = time.monotonic()
+        reason = compile_apart(options.program, options.target)
         optimised = largest(dumps, "*gpu_after_optimizations.txt", "*after_optimizations.txt")
         if optimised is None:
-            sys.stderr.write("XLA refused the program: " + " ".join(str(reason or "it left no optimised program").split())[:2000] + "\n")
+            sys.stderr.write("XLA refused the program: " + " ".join((reason or "it left no optimised program").split())[:2000] + "\n")
             return 3
         (output / "optimised.hlo").write_text(optimised.read_text())
         partitioned = largest(dumps, "*after_spmd_partitioner.txt", "*after_spmd-partitioning*.txt")
         if partitioned is not None and not options.partitioned:
             (output / "partitioned.hlo").write_text(partitioned.read_text())
         shown = [flag for flag in flags if not flag.startswith("--xla_dump_to=")]
-        (output / "worker.json").write_text(json.dumps({"jax": jax.__version__, "flags": shown,
+        (output / "worker.json").write_text(json.dumps({"jax": importlib.metadata.version("jax"), "flags": shown,
                                                         "seconds": round(time.monotonic() - start, 1)}, indent=1))
     return 0
 
