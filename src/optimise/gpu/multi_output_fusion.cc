@@ -82,6 +82,8 @@ class GpuMultiOutputFusion : public KernelGraph {
   // Consumers of large data first; what reads the same vector fuses where it is left over.
   void FuseSiblings(Shared& shared, bool small) {
     auto& [value, consumers] = shared;
+    const Node* parent = flow_.ProducerNode(value);
+    if (parent != nullptr && parent->kind == ir::OpKind::kFusion) return;
     if (consumers.size() < 2 || IsSmall(value) != small) return;
     SortByPriority(consumers);
     for (size_t i = 0; i + 1 < consumers.size(); ++i) {

@@ -74,11 +74,13 @@ class Former {
     const auto made = ResultLabels(left, right, dims->lhs_batching.size());
     const Dimensions result = flow_.type(node.first_result).dims;
     if (made.size() != result.size()) return;
-    Divisible divisible{.label = kLeft};
+    Divisible divisible;
+    if (dims->lhs_batching.empty()) divisible.label = kLeft;
     FuseProducers(operands[0], left, kLeft, divisible);
     Divisible whole;
     FuseProducers(operands[1], right, kRight, whole);
     members_.push_back(dot);
+    if (divisible.major == 0) divisible.label.reset();  // the result's rows are divided as the operand's are
     const NodeId root = FuseConsumers(dot, OrderOf(result, made), divisible);
     std::sort(members_.begin(), members_.end(),
               [&](NodeId a, NodeId b) { return place_[a.index()] < place_[b.index()]; });
