@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "ir/facts/fusion.h"
+#include "ir/printer.h"
 #include "programs.h"
 
 namespace hespas {
@@ -144,6 +145,33 @@ TEST(TritonMatmuls, ReadFourInputsForEachOperandAtMost) {
 TEST(TritonMatmuls, OnlyWhereTheFlagSaysSo) {
   const ir::Module module = Optimised(Program(kRight + "%l = stablehlo.exponential %a : tensor<128x512xbf16>"));
   EXPECT_EQ(driver::Summarise(module).library_calls, 1);
+}
+
+// The rows lie in one piece in the operand, so that they have to in the result: the columns may not come between them.
+TEST(TritonMatmuls, KeepRowsTogetherThatTheOperandDoes) {
+  const std::string after = R"(%s = stablehlo.reshape %d : (tensor<128x256xbf16>) -> tensor<8x16x256xbf16>
+      %t = stablehlo.transpose %s, dims = [0, 2, 1] : (tensor<8x16x256xbf16>) -> tensor<8x256x16xbf16>
+      return %t : tensor<8x256x16xbf16>)";
+  EXPECT_THAT(MatmulKernel(Program(kRight + "%l = stablehlo.exponential %a : tensor<128x512xbf16>", after,
+                                   "tensor<8x256x16xbf16>")),
+              Not(Contains("transpose")));
+}
+
+// Two kernels that read the same matrix store their results together, but not where a Triton matmul made it.
+TEST(TritonMatmuls, AreNoReasonToFuseSiblings) {
+  const auto text = [](bool triton) {
+    return ir::PrintGeneric(Optimised(Program("%l = stablehlo.exponential %a : tensor<128x512xbf16>\n" + kRight,
+                                              R"(%e = stablehlo.exponential %d : tensor<128x256xbf16>
+      %n = stablehlo.sine %e : tensor<128x256xbf16>
+      %c = stablehlo.cosine %d : tensor<128x256xbf16>
+      %m = stablehlo.tanh %c : tensor<128x256xbf16>
+      return %n, %m : tensor<128x256xbf16>, tensor<128x256xbf16>)",
+                                              "tensor<128x256xbf16>, tensor<128x256xbf16>"),
+                                      {.flags = {.triton_matmuls = triton}, .stop_after = "fusion"}));
+  };
+  const std::string together = "-> (tensor<128x256xbf16>, tensor<128x256xbf16>)\n";
+  EXPECT_THAT(text(false), testing::HasSubstr(together));
+  EXPECT_THAT(text(true), Not(testing::HasSubstr(together)));
 }
 
 }  // namespace

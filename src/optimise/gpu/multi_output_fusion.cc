@@ -79,7 +79,8 @@ class GpuMultiOutputFusion : public KernelGraph {
     return consumers.empty() || plan_.roots[consumers[0]].size() == 1;
   }
 
-  // Consumers of large data first; what reads the same vector fuses where it is left over.
+  // Consumers of large data first; what reads the same vector fuses where it is left over. XLA does not look at the
+  // consumers of a Triton matmul, whose kernel is made by now.
   void FuseSiblings(Shared& shared, bool small) {
     auto& [value, consumers] = shared;
     const Node* parent = flow_.ProducerNode(value);
