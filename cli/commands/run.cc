@@ -52,7 +52,7 @@ void PrintTimeline(const driver::RunOptions& options, Console& console) {
 }
 
 // A number of devices, or names of them.
-void TakeDevices(const std::vector<std::string>& given, driver::RunOptions& options) {
+void TakeDevices(const CLI::App& command, const std::vector<std::string>& given, driver::RunOptions& options) {
   const std::string& first = given.front();
   int64_t count = 0;
   const auto [end, error] = std::from_chars(first.data(), first.data() + first.size(), count);
@@ -62,6 +62,8 @@ void TakeDevices(const std::vector<std::string>& given, driver::RunOptions& opti
     return;
   }
   if (const std::string bad = Positive()(first); !bad.empty()) throw CLI::ValidationError("--devices", bad);
+  if (command.count("--retarget") > 0)
+    throw CLI::ValidationError("--devices", "is the number that --retarget gives, too; leave one of them out");
   options.program.assumptions.devices = count;
 }
 
@@ -74,7 +76,8 @@ void AddPlacementOptions(CLI::App& command, driver::RunOptions& options) {
       ->delimiter(',');
   command
       .add_option_function<std::vector<std::string>>(
-          "--devices", [&options](const std::vector<std::string>& given) { TakeDevices(given, options); },
+          "--devices",
+          [&command, &options](const std::vector<std::string>& given) { TakeDevices(command, given, options); },
           "how many devices, as --retarget; or with several programs the device of each, where they differ")
       ->delimiter(',');
   command

@@ -1,4 +1,5 @@
 """What a plan says: the best candidates, ties, the front of time and memory, the funnel."""
+import dataclasses
 import json
 import pathlib
 import sys
@@ -7,6 +8,7 @@ import bounds
 import commands
 import costs
 import page
+import sample
 import why
 from environments import Refused
 
@@ -84,7 +86,12 @@ def as_json(row, search):
         "settings": row["candidate"].settings(), "mesh": commands.mesh(row["candidate"], search.problem.network.node), "xla_flags": list(costs.FLAGS.get(row["candidate"].flags, ()))}
 
 
-def told(arguments, space, search, count, refused, other):
+def standing(search, row):
+    """How many configurations are better than a row, and how many more their lower bounds let be so."""
+    return len(search.better(row)), len(search.open(row))
+
+
+def told(arguments, space, search, count, refused, other, drawn):
     best = search.best
     if not best:
         for candidate, error in search.failed[:1]:
@@ -100,7 +107,8 @@ def told(arguments, space, search, count, refused, other):
     if arguments.format == "json":
         print(json.dumps({"schema_version": 1, "devices": space.devices, "sequences": space.batch, "objective": arguments.objective,
                           "best": [as_json(row, search) for row in shown], "front": [as_json(row, search) for row in front(best)], "funnel": dict(steps),
-                          "gap": left, "why": as_json(other[0], search) | {"better": search.faster(other[0]), "were": dict(other[1])} if other else None}, indent=2))
+                          "gap": left, "why": as_json(other[0], search) | {"better": standing(search, other[0]), "were": dict(other[1])} if other else None,
+                          "sample": dataclasses.asdict(drawn) | {"at_most": drawn.most} if drawn else None}, indent=2))
         return 0
     print(f"{title}\n")
     print("\n".join(table(shown, best[0])))
@@ -111,6 +119,8 @@ def told(arguments, space, search, count, refused, other):
         print(f"\nby its lower bound no configuration that was not visited takes less than {100 * (1 - left):.0f} % of the best")
     if other:
         print("\n" + "\n".join(why.told(other[0], best[0], search.problem.capacity, other[1])))
-        known, possible = search.faster(other[0])
+        known, possible = standing(search, other[0])
         print(f"  {known} of {count} configurations are known to be better, and by lower bounds at most {possible} more")
+    if drawn:
+        print("\n" + sample.told(drawn, "that" if other else "the best"))
     return 0

@@ -45,6 +45,8 @@ def options(words):
     parser.add_argument("--top", type=int, default=10, help="how many to show")
     parser.add_argument("--evaluations", type=int, default=100, help="most candidates that are estimated")
     parser.add_argument("--why", metavar="AXIS=SIZE,...", help="also the best with these settings, and what makes the difference")
+    parser.add_argument("--sample", type=int, default=0, metavar="N",
+                        help="also estimate N configurations picked at random among those that may be better than the best, or than that of --why")
     parser.add_argument("--format", choices=("table", "json"), default="table")
     parser.add_argument("--output", help="folder that keeps programs, commands and report.html; what is there is not made again")
     parser.add_argument("--on", metavar="ENGINE", help="where programs are made and estimated: ray, ray=ADDRESS or slurm (default: here)")
@@ -54,8 +56,8 @@ def options(words):
     arguments = parser.parse_args(own)
     arguments.run_options, arguments.capacity = run_options, memory_limit(arguments.limit)
     amount(arguments.global_batch)
-    if arguments.devices < 2 or arguments.top < 1 or arguments.evaluations < 1 or not 0 <= arguments.price < float("inf"):
-        raise Refused("--devices is at least 2, --top and --evaluations at least 1, --price no less than 0", status=2)
+    if arguments.devices < 2 or arguments.top < 1 or arguments.evaluations < 1 or arguments.sample < 0 or not 0 <= arguments.price < float("inf"):
+        raise Refused("--devices is at least 2, --top and --evaluations at least 1, --sample and --price no less than 0", status=2)
     clusters.check(arguments)
     return arguments
 

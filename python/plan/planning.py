@@ -12,6 +12,7 @@ import costs
 import floors
 import network
 import options
+import sample
 import why
 from environments import Refused
 from export import data_folder
@@ -103,4 +104,6 @@ async def planned(arguments, scratch):
         if not options.is_tpu(arguments.device):
             await search.polish(workers)
         other = await why.compared(alike, search, workers) if alike and search.best else None
-    return answer.told(arguments, space, search, len(found), refused, other)
+        than = other[0] if other else search.best[0] if search.best else None
+        drawn = await sample.sampled(search, than, arguments.sample, workers) if than and arguments.sample else None
+    return answer.told(arguments, space, search, len(found), refused, other, drawn)

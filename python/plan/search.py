@@ -93,10 +93,12 @@ class Search:
             return time * self.problem.network.devices * self.problem.price / 3600
         return time if self.options.objective == "tokens_per_s" else 0.0
 
-    def faster(self, row):
-        """How many configurations are better than a row, and how many more their lower bounds let be so."""
-        known = sum(other[self.objective] < row[self.objective] for other in self.best)
-        return known, sum(self.least(candidate) < row[self.objective] for candidate, reason in self.reasons.items() if reason in (NOT_VISITED, SLOWER))
+    def open(self, row):
+        """The configurations that were not estimated and that their lower bounds let be better than a row."""
+        return [candidate for candidate, reason in self.reasons.items() if reason in (NOT_VISITED, SLOWER) and self.least(candidate) < row[self.objective]]
+
+    def better(self, row):
+        return [other for other in self.best if other[self.objective] < row[self.objective]]
 
     def prune(self):
         """Drops what cannot come among the best, and larger microbatches of what did not fit."""

@@ -128,6 +128,7 @@ class BadInput(unittest.TestCase):
         self.fails("run", LLAMA, "--system", "A100_SXM_40GB_8GPU", status=2, says=("8", "--retarget 8"))
         for count in ("0", "-1"):
             self.fails("run", LLAMA, f"--devices={count}", status=2, says=("--devices", f"`{count}` is not a number above 0"))
+        self.fails("run", LLAMA, "--devices", "8", "--retarget", "4", status=2, says=("--devices", "--retarget"))
 
     def test_too_few_npus(self):
         self.fails("run", LLAMA, "--num-npus", "2", status=2, says=("--num-npus",))

@@ -1,0 +1,60 @@
+"""Random samples of plans: what they prove, against bounds from the literature, and that they are the same each time."""
+import asyncio
+import os
+import pathlib
+import sys
+import types
+import unittest
+
+ROOT = pathlib.Path(os.environ["HESPAS_ROOT"])
+sys.path[:0] = [str(ROOT / "python/plan"), str(ROOT / "python/export")]
+
+from sample import Sample, sampled  # noqa: E402
+
+
+class Bounds(unittest.TestCase):
+    def test_none_of_n(self):
+        for size in (1, 59, 300):  # 1 - 0.05^(1/n): the rule of three for large n (Hanley and Lippman-Hand 1983)
+            self.assertAlmostEqual(Sample(1000, size, 0).share, 1 - 0.05 ** (1 / size), places=9)
+        self.assertAlmostEqual(300 * Sample(1000, 300, 0).share, 3, delta=0.02)
+
+    def test_some_of_n(self):
+        self.assertAlmostEqual(Sample(100, 10, 1).share, 0.3942, places=4)  # tables of Clopper and Pearson, 10 trials, one-sided 95 %
+        self.assertAlmostEqual(Sample(100, 20, 5).share, 0.4556, places=4)
+        shares = [Sample(100, 20, better).share for better in range(21)]
+        self.assertEqual(shares, sorted(shares))
+        self.assertEqual(shares[-1], 1)
+
+    def test_nothing_drawn_proves_nothing(self):
+        self.assertEqual((Sample(30, 0, 0).share, Sample(30, 0, 0).most), (1, 30))
+
+
+class Drawing(unittest.TestCase):
+    class Search:
+        def __init__(self, possible):
+            self.possible, self.estimated, self.failed = possible, [], []
+
+        def open(self, row):
+            return self.possible
+
+        def better(self, row):
+            return [{"candidate": each} for each in self.estimated if each % 10 == 0]
+
+        async def estimate(self, workers, picked):
+            self.estimated += picked
+
+    def drawn(self, possible, count):
+        search = self.Search(possible)
+        return asyncio.run(sampled(search, {}, count, types.SimpleNamespace())), search.estimated
+
+    def test_the_same_whatever_the_order(self):
+        self.assertEqual(self.drawn(list(range(100)), 20), self.drawn(list(reversed(range(100))), 20))
+
+    def test_counts_are_those_of_what_was_drawn(self):
+        found, estimated = self.drawn(list(range(100)), 30)
+        self.assertEqual((found.population, found.size, found.better), (100, 30, sum(each % 10 == 0 for each in estimated)))
+        self.assertEqual(self.drawn([1, 2, 3], 30)[0], Sample(3, 3, 0))
+
+
+if __name__ == "__main__":
+    unittest.main()
