@@ -38,8 +38,10 @@ std::vector<const CLI::Option*> MainOptions(const CLI::App& command) {
 }
 
 std::string OptionLine(const CLI::Option& option) {
-  std::string name = option.get_lnames().empty() ? option.get_name() : "--" + option.get_lnames().front();
-  if (option.get_items_expected_max() > 0) name += " ...";
+  std::string name = option.get_positional()       ? option.get_name(true)
+                     : option.get_lnames().empty() ? option.get_name()
+                                                   : "--" + option.get_lnames().front();
+  if (!option.get_positional() && option.get_items_expected_max() > 0) name += " ...";
   return fmt::format("  {:<{}}  {}\n", name, kNameColumns, option.get_description());
 }
 
@@ -79,6 +81,9 @@ std::string ShortHelp(const CLI::App& app, const CLI::App& command) {
     if (option->get_positional()) out += " " + option->get_name(true);
   }
   out += "\n\n";
+  for (const CLI::Option* option : command.get_options()) {
+    if (option->get_positional()) out += OptionLine(*option);
+  }
   const std::vector<const CLI::Option*> options = MainOptions(command);
   for (const CLI::Option* option : options) out += OptionLine(*option);
   return out + (options.empty() ? "" : "\n") + command.get_footer() + "\n`--help` lists every option.\n";

@@ -584,10 +584,11 @@
     }));
     if (layers) {
       const alive = aliveAt(m.peak_at);
+      made.append(element('h3', {}, 'Layers alive at the peak'));
       made.append(table('Layers alive at the peak', [['layer', ''], ['bytes', 'number'], ['of the peak', 'number']], alive.slice(0, 20).map(([name, n]) => [name, bytes(n), percent(n / m.peak)])));
       if (alive.length > 20) made.append(element('p', {}, `${alive.length - 20} more layers hold ${bytes(alive.slice(20).reduce((n, [, b]) => n + b, 0))}.`));
     }
-    if (m.largest.length) made.append(table('Largest tensors at the peak', [['tensor', 'shapes'], ['bytes', 'number'], ['category', ''], ['where', '']],
+    if (m.largest.length) made.append(element('h3', {}, 'Largest tensors at the peak'), table('Largest tensors at the peak', [['tensor', 'shapes'], ['bytes', 'number'], ['category', ''], ['where', '']],
       m.largest.slice(0, 20).map((t) => [t.name, bytes(t.bytes), t.category, t.source || (t.location || '').split('/').pop()])));
   };
 

@@ -12,7 +12,7 @@ from pages import document
 
 HERE = pathlib.Path(__file__).resolve().parent
 DATA = HERE.parents[1] / "data"
-STYLE = ".origin { font-style: italic; } section .scroll { max-height: 32em; } figure { background: #fff; } figure svg { max-width: 100%; height: auto; }\n"
+STYLE = ".origin { font-style: italic; } @media screen { section .scroll { max-height: 32em; } } figure { background: #fff; } figure svg { max-width: 100%; height: auto; }\n"
 COLUMNS = ("system", "workload", "source", "note", "npus", "step_time_s", "step_time_sigma_s", "compute_time_s", "communication_time_s",
            "exposed_communication_s", "exposed_percent", "flops_utilisation", "memory_bandwidth_utilisation", "peak_memory_bytes", "fits_in_memory", "measured_s", "error_percent",
            "error")

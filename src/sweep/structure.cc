@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "driver/figures/uncertainty.h"
 #include "estimate/registry.h"
 #include "memory/memory.h"
 #include "report/step/throughput.h"
@@ -37,6 +38,11 @@ Bytes Structure::PeakMemory() const {
                   .peak;
   });
   return memory_;
+}
+
+const std::vector<size_t>& Structure::FamiliesFor(const graph::EstimateTable& table) const {
+  std::call_once(families_once_, [&] { families_ = driver::FamiliesOf(prepared_, table); });
+  return families_;
 }
 
 std::shared_ptr<const Assembled> Structure::TracesFor(const RunOptions& options, const driver::Estimated& estimated,

@@ -39,6 +39,8 @@ class Structure {
   const std::shared_ptr<const estimate::Facts>& facts() const { return facts_; }
   // Of one device.
   Bytes PeakMemory() const;
+  // driver/figures/uncertainty.h; any table of these blocks has the same.
+  const std::vector<size_t>& FamiliesFor(const graph::EstimateTable& table) const;
   std::shared_ptr<const Assembled> TracesFor(const driver::RunOptions& options, const driver::Estimated& estimated,
                                              const hardware::System* system, Diagnostics& diagnostics) const;
 
@@ -48,6 +50,8 @@ class Structure {
   std::shared_ptr<const estimate::Facts> facts_;
   mutable std::once_flag memory_once_;
   mutable Bytes memory_;
+  mutable std::once_flag families_once_;
+  mutable std::vector<size_t> families_;
   mutable std::mutex mutex_;
   mutable std::map<std::tuple<uint32_t, uint64_t, driver::Overlap>, std::shared_ptr<const Assembled>> traces_;
 };

@@ -58,7 +58,8 @@ std::optional<Work> EstimateWork(const driver::RunOptions& options, const hardwa
     work.flops += uses[i] * estimate.flops;
     work.bytes += uses[i] * estimate.bytes;
   }
-  work.sigma = driver::ComputeSigma(prepared, device, work.estimated.table);
+  work.sigma =
+      driver::ComputeSigma(prepared, structure.FamiliesFor(work.estimated.table), device, work.estimated.table);
   work.load = driver::LoadOf(prepared, work.estimated.table, device);
   return work;
 }

@@ -137,7 +137,8 @@ RunResult Summarise(const RunOptions& options, const Prepared& prepared, const E
   out.schedule_limit = optimise.schedule_limit;
   FillEnergy(prepared, options, out);
   if (!options.compat) {
-    if (const auto sigma = ComputeSigma(prepared, prepared.device, estimated.table))
+    if (const auto sigma =
+            ComputeSigma(prepared, FamiliesOf(prepared, estimated.table), prepared.device, estimated.table))
       out.step_time_sigma = StepSigma(prepared.device, *sigma, out.exposed_communication);
   }
   out.throughput = report::ThroughputOf(*prepared.module, out.npus);

@@ -31,17 +31,23 @@ double CorrelatedSigma::Total(double correlation) const {
   return std::sqrt(variance);
 }
 
-std::optional<double> ComputeSigma(const Prepared& prepared, const hardware::Device& device,
-                                   const graph::EstimateTable& table) {
+std::vector<size_t> FamiliesOf(const Prepared& prepared, const graph::EstimateTable& table) {
+  std::vector<size_t> families;
+  families.reserve(table.first.size());
+  for (const graph::BlockId first : table.first)
+    families.push_back(IsProduct(*prepared.module, prepared.blocks.blocks[first.index()]) ? 1 : 0);
+  return families;
+}
+
+std::optional<double> ComputeSigma(const Prepared& prepared, const std::vector<size_t>& families,
+                                   const hardware::Device& device, const graph::EstimateTable& table) {
   const auto& shared = estimate::calibrated::DefaultParameters();
   if (!shared) return std::nullopt;
   const auto parameters = estimate::calibrated::ForDevice(*shared, device);
   const std::vector<int64_t> uses = graph::Uses(prepared.blocks, table);
   CorrelatedSigma blocks;
   for (size_t i = 0; i < uses.size(); ++i) {
-    const graph::Block& block = prepared.blocks.blocks[table.first[i].index()];
-    blocks.Add(IsProduct(*prepared.module, block) ? 1 : 0, table.unique[i].sigma.seconds(),
-               static_cast<double>(uses[i]));
+    blocks.Add(families[i], table.unique[i].sigma.seconds(), static_cast<double>(uses[i]));
   }
   const double compute = blocks.Total(parameters.correlation);
   return compute > 0 ? std::optional(compute) : std::nullopt;

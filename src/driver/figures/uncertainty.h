@@ -6,6 +6,7 @@
 
 #include <map>
 #include <optional>
+#include <vector>
 
 #include "driver/stages/estimate.h"
 
@@ -27,9 +28,11 @@ class CorrelatedSigma {
   std::map<size_t, Sum> families_;
 };
 
+// Of each distinct block the family that it errs with; the same for all tables of these blocks.
+std::vector<size_t> FamiliesOf(const Prepared& prepared, const graph::EstimateTable& table);
 // Of all computation of a step, in seconds. Nothing where the estimator states no uncertainty.
-std::optional<double> ComputeSigma(const Prepared& prepared, const hardware::Device& device,
-                                   const graph::EstimateTable& table);
+std::optional<double> ComputeSigma(const Prepared& prepared, const std::vector<size_t>& families,
+                                   const hardware::Device& device, const graph::EstimateTable& table);
 // With that of `exposed` communication, which nothing hides.
 Time StepSigma(const hardware::Device& device, double compute_sigma, Time exposed);
 

@@ -8,6 +8,7 @@
 #include "report/page/html_text.h"
 #include "report/page/shell.h"
 #include "report/text/comparison.h"
+#include "report/text/comparison_models.h"
 
 namespace hespas::report {
 namespace {
@@ -37,7 +38,7 @@ std::string Cards(const Comparison& comparison) {
     const Time time = comparison.results[side].step_time;
     const double ratio = first.value == 0 ? 1 : static_cast<double>(time.value) / static_cast<double>(first.value);
     const auto& sigma = comparison.results[side].step_time_sigma;
-    const std::string spread = sigma ? " +- " + HumanTime(*sigma) : "";
+    const std::string spread = sigma ? " ± " + HumanTime(*sigma) : "";
     const std::string note = side == 0 ? "what the others are compared with"
                                        : fmt::format("{} ({:+.1f} %)", Signed(time - first), 100 * (ratio - 1));
     out += fmt::format("<div class=\"card\"><dt>{}</dt><dd class=\"figure\">{}</dd><dd class=\"note\">{}</dd></div>\n",
@@ -110,11 +111,11 @@ std::string ComparisonPage(const Comparison& comparison) {
                         Scroll(DifferenceTable(comparison, comparison.layers, layers), "Layers"));
   }
   body += Section("totals", "Parts of the step", "", Scroll(TotalsTable(comparison), "Parts of the step"));
-  body += Section("work", "Work and efficiency", "", Scroll(WorkTable(comparison), "Work and efficiency"));
+  body += Section("work", "Work and efficiency", ModelsText(comparison),
+                  Scroll(WorkTable(comparison), "Work and efficiency"));
   body += Section("blocks", "Largest differences", "Equal blocks are counted together.",
                   Scroll(DifferenceTable(comparison, comparison.groups, blocks), "Largest differences"));
-  body += Section("unmatched", "Without a partner",
-                  "Blocks match by structure, then by order. These have no partner of the same structure.",
+  body += Section("unmatched", "Without a partner", "No kernel of another side computes or writes the same.",
                   Unmatched(comparison));
   if (!commands.empty()) {
     body += Section("reproduce", "Reproduce", "",

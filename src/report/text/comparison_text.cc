@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "report/text/comparison.h"
+#include "report/text/comparison_models.h"
 #include "report/text/efficiency.h"
 #include "report/text/headline.h"
 #include "report/text/unit_column.h"
@@ -209,8 +210,15 @@ Json Side(const std::string& label, const result::RunResult& r, Time first) {
           {"ratio", first.value == 0 ? Json(nullptr) : Json(Ratio(r.step_time, first))}};
 }
 
-// What made the figures: one line where it is the same for all sides.
-std::string Models(const Comparison& comparison) {
+// Results of older versions, and profiles, do not tell it.
+bool HasWork(const Comparison& comparison) {
+  return std::all_of(comparison.results.begin(), comparison.results.end(),
+                     [](const result::RunResult& r) { return r.flops.value > 0; });
+}
+
+}  // namespace
+
+std::string ModelsText(const Comparison& comparison) {
   const std::vector<result::RunResult>& sides = comparison.results;
   const std::string first = ModelsLine(sides[0]);
   const bool same = std::all_of(sides.begin(), sides.end(), [&](const auto& r) { return ModelsLine(r) == first; });
@@ -220,14 +228,6 @@ std::string Models(const Comparison& comparison) {
     out += Wrapped(fmt::format("{}: {}", Cut(comparison.labels[side], kTotalsLabelWidth), ModelsLine(sides[side])));
   return out;
 }
-
-// Results of older versions, and profiles, do not tell it.
-bool HasWork(const Comparison& comparison) {
-  return std::all_of(comparison.results.begin(), comparison.results.end(),
-                     [](const result::RunResult& r) { return r.flops.value > 0; });
-}
-
-}  // namespace
 
 Table TotalsTable(const Comparison& comparison) {
   struct Figure {
@@ -351,7 +351,7 @@ Table BlockRows(const Comparison& comparison) {
 
 std::string ToText(const Comparison& comparison) {
   const result::RunResult& first = comparison.results[0];
-  std::string out = fmt::format("{}: {}\n{}\n", Cut(first.program.path, 40), comparison.title, Models(comparison));
+  std::string out = fmt::format("{}: {}\n{}\n", Cut(first.program.path, 40), comparison.title, ModelsText(comparison));
   for (const std::string& note : comparison.notes) out += Wrapped(note);
   if (!comparison.notes.empty()) out += "\n";
   out += ToText(TotalsTable(comparison)) + "\n";

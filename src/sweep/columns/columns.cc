@@ -1,5 +1,7 @@
 #include "sweep/columns/columns.h"
 
+#include <iterator>
+
 namespace hespas::sweep {
 namespace {
 
@@ -81,6 +83,8 @@ constexpr Column kColumns[] = {
     {"run_cost", [](const RunResult&, const Costs& c) { return c.run_cost; }},
 };
 
+constexpr size_t kBehind = 2;  // error and message follow
+
 constexpr std::string_view kSuffixes[] = {"_s", "_bytes", "_j"};
 struct Alias {
   std::string_view name;
@@ -129,7 +133,11 @@ std::optional<std::string> ColumnCalled(const std::string& name) {
 
 void AddColumns(const RunResult* result, const Economy& economy, Json& row) {
   const Costs costs = result != nullptr ? CostsOf(*result, economy) : Costs{};
-  for (const Column& column : kColumns) row[column.name] = result != nullptr ? column.value(*result, costs) : Json();
+  // Straight behind the settings, whose names are others: looking each name up would take longer than its value.
+  auto& cells = row.get_ref<Json::object_t&>();
+  cells.reserve(cells.size() + std::size(kColumns) + kBehind);
+  for (const Column& column : kColumns)
+    cells.emplace_back(column.name, result != nullptr ? column.value(*result, costs) : Json());
 }
 
 }  // namespace hespas::sweep
