@@ -54,6 +54,17 @@ TEST(Algebra, PowersAndDivisionsByNumbersMultiply) {
       ElementsAre("stablehlo.multiply", "stablehlo.constant", "stablehlo.broadcast_in_dim", "stablehlo.multiply"));
 }
 
+TEST(Algebra, ABroadcastThatAddsUnitDimensionsIsAReshape) {
+  const auto names = [](const std::string& type) {
+    return Names(Optimised("func.func @main(%x: tensor<8x4xf32>) -> " + type +
+                               " {\n%b = stablehlo.broadcast_in_dim %x, dims = [1, 2] : (tensor<8x4xf32>) -> " + type +
+                               "\nreturn %b : " + type + "\n}",
+                           Until("algebra")));
+  };
+  EXPECT_THAT(names("tensor<1x8x4xf32>"), ElementsAre("stablehlo.reshape"));
+  EXPECT_THAT(names("tensor<2x8x4xf32>"), ElementsAre("stablehlo.broadcast_in_dim"));
+}
+
 // Two numbers that change places, and a vector that starts as zeros twice.
 const std::string kLoop =
     R"(func.func @main(%a: tensor<ui32>, %b: tensor<ui32>) -> (tensor<ui32>, tensor<ui32>, tensor<i32>) {

@@ -6,6 +6,7 @@
 // HandleSubtract.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "ir/attributes/attribute.h"
@@ -39,6 +40,11 @@ class Algebra {
       } else if (IsFloat(flow_.type(node.first_result))) {
         Visit(id);
       }
+    }
+    flow_.Normalise();
+    const std::vector<NodeId> rest = flow_.order();
+    for (const NodeId id : rest) {
+      if (flow_.node(id).kind == OpKind::kBroadcastInDim) ReshapeByBroadcast(id);
     }
     flow_.Normalise();
   }
@@ -97,6 +103,20 @@ class Algebra {
     const auto number = NumberOf(flow_, node.operands[0]);
     if (constant == nullptr || constant->kind != OpKind::kConstant || !number) return;
     flow_.Replace(flow_.result(id), Constant(*number, flow_.type_id(flow_.result(id))));
+  }
+
+  // A broadcast that only adds dimensions of size 1 is a reshape.
+  void ReshapeByBroadcast(NodeId id) {
+    const ValueId input = flow_.node(id).operands[0];
+    const ValueId old = flow_.result(id);
+    const ir::Type& from = flow_.type(input);
+    const ir::Type& to = flow_.type(old);
+    if (!from.has_static_shape() || !to.has_static_shape() || from.element_count() <= 1 ||
+        from.element_count() != to.element_count())
+      return;
+    const auto places = IntegersOf(flow_, flow_.node(id), "broadcast_dimensions");
+    if (places && std::is_sorted(places->begin(), places->end()))
+      flow_.Replace(old, ReshapeTo(flow_, input, flow_.type_id(old)));
   }
 
   // A broadcast of a broadcast is one.
