@@ -11,7 +11,7 @@
 #include "cli/format.h"
 #include "cli/progress.h"
 #include "report/text/headline.h"
-#include "sweep/answer/best_runs.h"
+#include "sweep/best_runs.h"
 #include "sweep/run_sweep.h"
 
 namespace hespas::cli {

@@ -1,4 +1,4 @@
-#include "sweep/answer/best_runs.h"
+#include "sweep/best_runs.h"
 
 #include <map>
 
