@@ -5,6 +5,7 @@
 #include "cli/format.h"
 #include "cli/pipeline_options.h"
 #include "cli/request_options.h"
+#include "cli/step_table.h"
 #include "driver/serving/search.h"
 
 namespace hespas::cli {
@@ -15,6 +16,7 @@ struct ServeCommand {
   std::string rate;
   std::string link;
   std::string output;
+  std::string step_table;
   bool search = false;
   bool explain = false;
   Format format = Format::kTable;
@@ -75,6 +77,8 @@ void AddEngine(CLI::App& command, ServeCommand& c) {
   command.add_option("--disaggregate", o.disaggregate, "P:D, engines for prompts and for tokens");
   command.add_option("--link", c.link, "bandwidth between those, such as \"50 GB/s\"; else the network's");
   command.add_option("--step-model", o.step_model, "seconds of a step: a=..,b=..,c=..,p=.. instead of a device's");
+  command.add_option("--step-table", c.step_table,
+                     "CSV of your own steps: phase, batch, context, and seconds or the program that takes them");
 }
 
 bool ReadRates(ServeCommand& c, Console& console) {
@@ -88,6 +92,17 @@ bool ReadRates(ServeCommand& c, Console& console) {
   };
   return read("--rate", c.rate, Unit::kNumber, c.options.load.rate) &&
          read("--link", c.link, Unit::kBytesPerSecond, c.options.link);
+}
+
+// Programs of the table run on the devices that serve.
+bool ReadSteps(ServeCommand& c, Console& console) {
+  if (c.step_table.empty()) return true;
+  driver::RunOptions run;
+  run.device = c.options.device;
+  run.changes = c.options.changes;
+  if (!c.options.system.empty()) run.system.name = c.options.system;
+  c.options.step_table = ReadStepTable(c.step_table, run, console.diagnostics);
+  return !console.PrintDiagnostics() && c.options.step_table;
 }
 
 report::Table AsTable(const driver::ServeAnswer& answer) {
@@ -142,7 +157,7 @@ void AddServeCommand(CLI::App& app, Console& console) {
   AddFormatOption(command, c->format);
   command.callback([c, &console] {
     c->options.command_line = console.command_line;
-    if (!ReadRates(*c, console)) return;
+    if (!ReadRates(*c, console) || !ReadSteps(*c, console)) return;
     c->search ? RunSearch(*c, console) : RunServe(*c, console);
   });
 }

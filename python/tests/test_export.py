@@ -208,6 +208,22 @@ class Ready(Export):
         self.assertLess(bound, step)
         self.assertLess(step, 1.5 * bound)
 
+    def test_steps_with_latent_vectors(self):
+        """DeepSeek-V3, four layers of it: prompts expand the vectors, and a decode step takes what `hespas serve` prices, whose cache is read once."""
+        config = json.loads((ROOT / "data/serving/models.json").read_text())["models"]["deepseek-v3"]
+        config = {key: value for key, value in config.items() if key not in ("source", "quantization_config")} | {"num_hidden_layers": 4}
+        path = self.folder / "latent.json"
+        path.write_text(json.dumps(config))
+        (prompt,) = self.export("deepseek-v3-prefill", "--devices", 4, "--set", "layers=1", "--stage", "lowered").values()
+        self.assertIn("tensor<1x1024x32x192xbf16>", prompt.read_text())  # heads of a rank, by nope and rope
+        for context in (2048, 8192):
+            words = [word for each in ("phase=decode", "batch=64", f"context={context}") for word in ("--set", each)]
+            (decode,) = self.export(path, *words, "--stage", "lowered").values()
+            step = command_json("run", decode, "--device", "B200_180GB")["step_time_s"]
+            load = ["--isl", context - 64, "--osl", 128, "--concurrency", 64, "--requests", 64, "--max-batched-tokens", 64 * context]
+            served = command_json("serve", path, "--device", "B200_180GB", *load)
+            self.assertLess(abs(step / served["step"]["decode_s"] - 1), 0.1)
+
     def test_programs_of_stages_have_the_textbooks_bubble(self):
         """With free transfers; each task is one block (linear split), so that nothing leaves before its end."""
         free = ROOT / "tests/whole/free_transfers.json"

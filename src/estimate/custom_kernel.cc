@@ -28,10 +28,13 @@ int64_t DataBytes(const ir::Module& module, ir::TypeId id) {
   return workspace && type.dims.size() == 1 ? 0 : ir::ByteSize(module.types(), id);
 }
 
+// A value that is two operands, as pages of latent vectors are keys and values, is read once.
 int64_t InBytes(const ir::Module& module, ir::OpId op) {
   int64_t sum = 0;
-  for (const ir::ValueId value : module.operands(op)) {
-    sum = SaturatingAdd(sum, ir::ByteSize(module.types(), module.type_id(value)));
+  const auto operands = module.operands(op);
+  for (auto at = operands.begin(); at != operands.end(); ++at) {
+    if (std::find(operands.begin(), at, *at) != at) continue;
+    sum = SaturatingAdd(sum, ir::ByteSize(module.types(), module.type_id(*at)));
   }
   return sum;
 }

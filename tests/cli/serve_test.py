@@ -161,6 +161,29 @@ def older_engines_read_caches_for_each_query_head():
     assert token("llama3-8b", "trtllm-0.5", *ranks) > 1.02 * token("llama3-8b", "trtllm-0.11", *ranks)  # NCCL sums
 
 
+def own_steps_are_a_table():
+    """A lone request: a prompt, then decodes; a mixed step reads weights once. Programs of the table run on the device."""
+    with tempfile.TemporaryDirectory() as folder:
+        table = pathlib.Path(folder, "steps.csv")
+        table.write_text("phase,batch,context,seconds\nprefill,1,100,0.05\nprefill,1,200,0.1\ndecode,1,100,0.01\ndecode,1,300,0.03\ndecode,3,300,0.05\n")
+        words = ["serve", "--step-table", table, "--in-process", "--scheduler-steps", 1000000]  # next to no host
+        lone = result(*words, "--isl", 150, "--osl", 101, "--concurrency", 1, "--requests", 1)
+        assert abs(lone["ttft_s"]["mean"] - 0.075) < 1e-6, lone["ttft_s"]
+        assert abs(lone["tpot_s"]["mean"] - 0.0200 - 0.5 * 0.0001) < 1e-6, lone["tpot_s"]  # contexts of 151 to 250
+        assert "W0988" in run(*words, "--isl", 400, "--osl", 9, "--concurrency", 1, "--requests", 1).stderr
+        assert "E0718" in run(*words, "--step-model", "a=1", "--isl", 1, "--osl", 1, "--concurrency", 1).stderr
+        table.write_text("phase,batch,context\ndecode,1,1\n")
+        assert "E0944" in run(*words, "--isl", 1, "--osl", 2, "--concurrency", 1).stderr
+        program = pathlib.Path(folder, "decode.mlir")
+        program.write_text("func.func @main(%x: tensor<64x8192xbf16>, %w: tensor<8192x8192xbf16>) -> tensor<64x8192xbf16> {\n"
+                           "  %0 = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0] : (tensor<64x8192xbf16>, tensor<8192x8192xbf16>) -> tensor<64x8192xbf16>\n"
+                           "  return %0 : tensor<64x8192xbf16>\n}\n")
+        table.write_text(f"phase,batch,context,program\ndecode,1,1,{program}\n")
+        own = result("serve", "--step-table", table, "--device", "H100_80GB", "--in-process", "--isl", 1, "--osl", 2, "--concurrency", 1, "--requests", 1)
+        step = result("run", program, "--device", "H100_80GB")["step_time_s"]
+        assert abs(own["step"]["decode_s"] / step - 1) < 1e-9, (own["step"], step)
+
+
 def searches_leave_out_the_warm_up():
     with tempfile.TemporaryDirectory() as folder:
         lengths = pathlib.Path(folder, "lengths.csv")
@@ -217,7 +240,7 @@ def outputs_are_equal_for_equal_seeds():
 
 for test in [closed_run_has_all_keys_and_is_fast, no_step_beats_the_datasheet, memory_adds_up, bad_input_is_told, decode_steps_cost_the_captured_size,
              a_configuration_is_a_model, search_finds_a_layout_that_keeps_the_limits, searches_are_deterministic_and_their_parts_are_the_whole,
-             searches_lose_no_point_of_the_front, searched_rates_are_sustained, older_engines_read_caches_for_each_query_head, searches_leave_out_the_warm_up,
+             searches_lose_no_point_of_the_front, searched_rates_are_sustained, older_engines_read_caches_for_each_query_head, own_steps_are_a_table, searches_leave_out_the_warm_up,
              contexts_and_processes_are_chosen, explanation_and_price, replays_recorded_requests, outputs_are_equal_for_equal_seeds]:
     test()
     print("ok", test.__name__)

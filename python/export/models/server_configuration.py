@@ -6,7 +6,7 @@ import pathlib
 from models.refused import Refused
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]  # the source tree, or share/ of the package
-FAMILIES = ("llama", "mistral", "qwen2", "qwen3", "mixtral", "qwen3_moe", "qwen2_moe", "gpt_oss", "gemma3", "gemma3_text")
+FAMILIES = ("llama", "mistral", "qwen2", "qwen3", "mixtral", "qwen3_moe", "qwen2_moe", "gpt_oss", "gemma3", "gemma3_text", "deepseek_v3", "kimi_k2")
 
 
 def table():
@@ -43,6 +43,14 @@ def windows(config, layers):
     return [None if pattern and (at + 1) % pattern == 0 else window for at in range(layers)]
 
 
+def latent(config):
+    """Sizes of latent vectors; None where the model has keys and values."""
+    if not config.get("kv_lora_rank"):
+        return None
+    return {"rank": config["kv_lora_rank"], "rope": config["qk_rope_head_dim"], "nope": config["qk_nope_head_dim"], "value": config["v_head_dim"],
+            "query_rank": config["q_lora_rank"]}
+
+
 def read(model, layers=0):
     """`layers`: only so many, for a smaller program; 0: all."""
     config = configuration(model)
@@ -52,14 +60,15 @@ def read(model, layers=0):
     try:
         heads, width, mlp = config["num_attention_heads"], config["hidden_size"], config["intermediate_size"]
         count = layers or config["num_hidden_layers"]
-        experts = config.get("num_local_experts") or config.get("num_experts") or 0
+        experts = config.get("num_local_experts") or config.get("num_experts") or config.get("n_routed_experts") or 0
         found = {"layers": count, "width": width, "heads": heads, "kv_heads": config.get("num_key_value_heads", heads), "mlp": mlp,
                  "head_dim": config.get("head_dim") or width // heads, "vocabulary": config.get("vocab_size", 262208),
                  "tied": config.get("tie_word_embeddings", family.startswith("gemma")), "qk_norm": family in ("qwen3", "qwen3_moe", "gemma3", "gemma3_text"),
-                 "qkv_bias": family in ("qwen2", "qwen2_moe", "gpt_oss"), "windows": windows(config, count), "experts": experts, "dense_layers": 0 if experts else count}
+                 "qkv_bias": family in ("qwen2", "qwen2_moe", "gpt_oss"), "windows": windows(config, count), "experts": experts, "dense_layers": min(count, config.get("first_k_dense_replace", 0)) if experts else count,
+                 "latent": latent(config)}
     except KeyError as error:
         raise Refused(f"{model} lacks {error}") from None
     if experts:
         found |= {"experts_per_token": config.get("num_experts_per_tok") or config.get("experts_per_token") or 1,
-                  "expert_mlp": config.get("moe_intermediate_size", mlp), "shared_mlp": config.get("shared_expert_intermediate_size", 0)}
+                  "expert_mlp": config.get("moe_intermediate_size", mlp), "shared_mlp": config.get("shared_expert_intermediate_size") or config.get("n_shared_experts", 0) * config.get("moe_intermediate_size", 0)}
     return found

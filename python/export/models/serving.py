@@ -3,15 +3,18 @@
 Weights of a layer are arrays of their own, with queries, keys and values in one and gate and up in one, as engines store them; tensor ranks hold
 their heads and columns. Caches of keys and of values are pages of 16 tokens, [pages, page, heads, size], given away to the step that writes them;
 a table has the pages of each request. Attention is cuDNN's fused kernel, over the pages when decoding. A rank has at least one head of keys.
+Models with latent vectors in place of keys and values: models/latent_attention.py.
 """
 import functools
 import math
+import types
 
 import jax
 import jax.numpy as jnp
 from jax import lax
 from jax.sharding import PartitionSpec as P
 
+from models import latent_attention
 from models.common import Step, abstract
 from models.experts_of_server import experts, expert_weights
 from models.llama import norm
@@ -42,7 +45,7 @@ def rotated(x, position):
     return jnp.concatenate([first * cosine - second * sine, second * cosine + first * sine], -1).astype(BF16)
 
 
-def fused(q, k, v, lengths=None, table=None, window=None):
+def fused(q, k, v, lengths=None, table=None, window=None, scale=None):
     """[batch, tokens, heads, size]; keys and values too, or pages of them with `table`."""
     from jax._src.cudnn import fused_attention_stablehlo as kernels
 
@@ -51,7 +54,7 @@ def fused(q, k, v, lengths=None, table=None, window=None):
     if table is not None:
         ones = jnp.ones((q.shape[0],), I32)
         places, mask = (none, ones, lengths, none, none, table, table), masks.PADDING
-    return kernels._dot_product_attention_fwd_impl(q, k, v, *places, scale=q.shape[-1] ** -0.5, seed=42, dropout_rate=0.0, variadic_args=(False, False),
+    return kernels._dot_product_attention_fwd_impl(q, k, v, *places, scale=scale or q.shape[-1] ** -0.5, seed=42, dropout_rate=0.0, variadic_args=(False, False),
                                                    mask_type=mask, layout=kernels.AttentionLayout.BTNH.value, sliding_window_length=window, is_training=False)[0]
 
 
@@ -60,8 +63,13 @@ def written(cache, slot, new):
     return cache.reshape(pages * page, *head).at[slot].set(new.astype(cache.dtype)).reshape(cache.shape)
 
 
+KERNELS = types.SimpleNamespace(product=product, rotated=rotated, fused=fused, written=written)
+
+
 def attention(model, shape, w, x, cache, where, window):
     """`where`: positions and slots of all rows, and for those that decode lengths and pages."""
+    if model["latent"]:
+        return latent_attention.attention(model, shape, w, x, cache, where, KERNELS)
     heads, kept, size = shape.heads, shape.kv_heads, model["head_dim"]
     mixed = product(x, w["qkv"]) + (w["qkv_bias"] if "qkv_bias" in w else 0)
     q, k, v = jnp.split(mixed.reshape(x.shape[0], heads + 2 * kept, size), [heads, heads + kept], axis=1)
@@ -150,8 +158,11 @@ class Arrays:
 def layer_weights(model, shape, arrays, dense):
     width, size = model["width"], model["head_dim"]
     columns = shape.ranks * (shape.heads + 2 * shape.kv_heads) * size
-    w = {"norm1": arrays.whole(width), "norm2": arrays.whole(width), "qkv": arrays.weight(1, width, columns),
-         "out": arrays.weight(0, model["heads"] * size, width)}
+    w = {"norm1": arrays.whole(width), "norm2": arrays.whole(width)}
+    if model["latent"]:
+        w |= latent_attention.weights(model, arrays)
+    else:
+        w |= {"qkv": arrays.weight(1, width, columns), "out": arrays.weight(0, model["heads"] * size, width)}
     if model["qk_norm"]:
         w |= {"q_norm": arrays.whole(size), "k_norm": arrays.whole(size)}
     if model["qkv_bias"]:
@@ -174,8 +185,12 @@ def build(mesh, *, model, phase="decode", batch=64, context=1280, prompts=1, pro
     pages = shape.batch * each + shape.prompts * math.ceil(shape.prompt / page)
     if kv not in CACHES:
         raise Refused(f"kv is {', '.join(CACHES)}, not `{kv}`")
-    cache = arrays.split(2, pages, page, shape.ranks * shape.kv_heads, model["head_dim"], dtype=CACHES[kv])
-    caches = [{"k": cache, "v": cache} for _ in range(model["layers"])]
+    if model["latent"]:
+        cache = latent_attention.cache(model, arrays, pages, page, CACHES[kv])
+    else:
+        each_kind = arrays.split(2, pages, page, shape.ranks * shape.kv_heads, model["head_dim"], dtype=CACHES[kv])
+        cache = {"k": each_kind, "v": each_kind}
+    caches = [cache] * model["layers"]
     where = {"position": arrays.whole(shape.rows, dtype=I32), "slot": arrays.whole(shape.rows, dtype=I32)}
     if shape.batch:
         where |= {"length": arrays.whole(shape.batch, dtype=I32), "table": arrays.whole(shape.batch, 1, each, 1, dtype=I32)}

@@ -180,6 +180,11 @@ std::optional<ServeAnswer> ServeLoad(const Server& server, const ServeOptions& o
   FillCost(server, options, answer);
   FillSigma(server, *run, answer);
   WarnOfQueue(options, *workload, *run, answer, diagnostics);
+  const auto* const table = dynamic_cast<const serve::TableStepModel*>(server.steps.get());
+  if (table && table->beyond()) {
+    diagnostics.Warning(serve::kBeyondStepTable, "batches or contexts go beyond the table of step times", {},
+                        "add rows of the largest batch and of the longest prompt and output together");
+  }
   answer.run = *std::move(run);
   answer.workload = *std::move(workload);
   answer.command_line = options.command_line;

@@ -19,6 +19,7 @@
 #include "serve/metrics.h"
 #include "serve/model.h"
 #include "serve/profile.h"
+#include "serve/step_table.h"
 #include "serve/workload.h"
 
 namespace hespas::driver {
@@ -72,6 +73,7 @@ struct ServeOptions {
   std::string slo;             // "ttft=2s,tpot=50ms"
   std::optional<Price> price;  // of a device and hour; else the device file's
   std::string step_model;
+  std::optional<serve::StepTables> step_table;  // device times of the user's own steps
   bool require_fit = false;
   bool record = false;   // Run::timeline
   bool give_up = false;  // no answer where the 99th percentiles cannot keep --slo

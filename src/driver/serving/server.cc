@@ -42,6 +42,14 @@ bool UseConstants(const ServeOptions& options, Server& server, Diagnostics& diag
   return true;
 }
 
+// Device times: the engine's host stays.
+bool UseTable(const ServeOptions& options, Server& server, Diagnostics& diagnostics) {
+  if (!options.step_model.empty())
+    return diagnostics.Error(kBadServe, "--step-model and --step-table both give step times"), false;
+  server.steps = std::make_unique<serve::TableStepModel>(*options.step_table);
+  return true;
+}
+
 bool UseKernels(Server& server, Diagnostics& diagnostics) {
   const auto& parameters = estimate::calibrated::DefaultParameters();
   const auto& links = network::DefaultNetworkConstants();
@@ -122,11 +130,11 @@ std::unique_ptr<Server> MakeServer(const ServeOptions& options, Diagnostics& dia
     server.model = serve::LoadModel(options.model, (*data / "serving" / "models.json").string(), diagnostics);
     if (!server.model) return nullptr;
     server.model->context = options.context.value_or(server.model->context);
-  } else if (options.step_model.empty()) {
+  } else if (options.step_model.empty() && !options.step_table) {
     diagnostics.Error(kBadServe, "there is no model", {}, "name one: hespas serve llama3-8b --device H100_80GB ...");
     return nullptr;
   }
-  if (options.device.name.empty() && options.step_model.empty()) {
+  if (options.device.name.empty() && options.step_model.empty() && !options.step_table) {
     diagnostics.Error(kBadServe, "there is no --device", {}, "`hespas devices` lists them");
     return nullptr;
   }
@@ -146,7 +154,10 @@ std::unique_ptr<Server> MakeServer(const ServeOptions& options, Diagnostics& dia
     server.precision = *precision;
   }
   const bool constants = !options.step_model.empty();
-  if (!(constants ? UseConstants(options, server, diagnostics) : UseKernels(server, diagnostics))) return nullptr;
+  if (!(options.step_table ? UseTable(options, server, diagnostics)
+        : constants        ? UseConstants(options, server, diagnostics)
+                           : UseKernels(server, diagnostics)))
+    return nullptr;
   if (!FillMemory(options, server, diagnostics)) return nullptr;
   SetTransfer(options, server);
   return made;
