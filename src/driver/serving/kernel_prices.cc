@@ -20,7 +20,7 @@ using serve::StepCost;
 constexpr double kSixteenBits = 2;  // bytes
 
 // Of engines' own all-reduces (vLLM, csrc/custom_all_reduce.cuh): a flag before, loads of the peers' data there and
-// back, a flag after; in two parts a flag and loads more, the last flag apart.
+// back, a flag after. In two parts there are loads of the sums, too.
 constexpr double kBarrierCrossings = 4;
 // Largest buffer of them: vLLM, device_communicators/custom_all_reduce.py, max_size.
 constexpr double kOwnAllReduceBytes = 8 * 1024 * 1024;

@@ -240,7 +240,7 @@ class Searcher {
       for (size_t i = begin; i < begin + quarter; ++i) seconds += run.records[i].last - run.records[i].sent;
       return seconds;
     };
-    constexpr double kMost = 1.25;  // a queue that grows by a twentieth of what comes, over ten times a request's time
+    constexpr double kMost = 1.15;  // a queue that grows by a twentieth of what comes, over three times a request's time
     return sum(run.records.size() - quarter) > kMost * sum(quarter);
   }
 
@@ -275,7 +275,7 @@ class Searcher {
     const int64_t least = options.load.requests.value_or(kRequests);
     const double bound = candidate.bounds.requests_per_s / static_cast<double>(candidate.parts);
     constexpr double kRuns = 3;  // times as long as a request
-    constexpr double kSteadyRuns = 10;
+    constexpr double kSteadyRuns = 6;
     constexpr double kMostRequests = 20'000;
     constexpr double kLowest = 0.01;
     constexpr double kHighest = 1e5;
