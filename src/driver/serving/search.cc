@@ -240,7 +240,7 @@ class Searcher {
       for (size_t i = begin; i < begin + quarter; ++i) seconds += run.records[i].last - run.records[i].sent;
       return seconds;
     };
-    constexpr double kMost = 1.15;  // a queue that grows by a twentieth of what comes, over three times a request's time
+    constexpr double kMost = 1.15;  // a queue that grows by a twentieth over three times a request's time
     return sum(run.records.size() - quarter) > kMost * sum(quarter);
   }
 
