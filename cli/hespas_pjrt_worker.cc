@@ -24,6 +24,7 @@
 #include <thread>
 
 #include "base/system/file.h"
+#include "base/text/json.h"
 #include "pjrt/session.h"
 
 namespace {
@@ -38,7 +39,7 @@ int answers = STDOUT_FILENO;
 std::atomic<int64_t> current{0};
 
 void Answer(const json& object) {
-  const std::string line = object.dump(-1, ' ', true, json::error_handler_t::replace) + "\n";
+  const std::string line = AsciiJsonText(object) + "\n";
   for (size_t at = 0; at < line.size();) {
     const ssize_t done = write(answers, line.data() + at, line.size() - at);
     if (done <= 0) _exit(1);
@@ -139,7 +140,7 @@ int Run(const std::string& plugin, pjrt::Clock clock) {
           {"overhead_s", overhead->Of(1, 1)}});
   Requests requests(*std::move(session), *overhead);
   for (std::string line; std::getline(std::cin, line);) {
-    const json request = json::parse(line, nullptr, false);
+    const json request = ReadJson(line);
     json answer;
     try {
       current = request.at("id").get<int64_t>();

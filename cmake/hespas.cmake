@@ -42,8 +42,8 @@ endfunction()
 
 # The source FILE of a layer needs LIBRARIES, which HESPAS_WITH_<OPTION> may leave out: then FILE_absent.cc stands in, where there is one.
 macro(hespas_optional OPTION FILE LAYER)
-  list(APPEND HESPAS_OPTIONAL ${PROJECT_SOURCE_DIR}/src/${FILE}.cc)
   if(HESPAS_WITH_${OPTION})
+    list(APPEND HESPAS_OPTIONAL ${PROJECT_SOURCE_DIR}/src/${FILE}.cc)
     list(APPEND HESPAS_LIBS_${LAYER} ${ARGN})
     list(APPEND HESPAS_LEFT_OUT src/${FILE}_absent.cc)
   else()
@@ -52,7 +52,7 @@ macro(hespas_optional OPTION FILE LAYER)
 endmacro()
 
 # For code whose speed does not matter: tests, and layers that call others rather than compute (measured in bench/results.md).
-set(HESPAS_QUICK_LAYERS engines driver serve validate sweep)
+set(HESPAS_QUICK_LAYERS result hardware report engines driver serve validate sweep goodput)
 function(hespas_compile_quickly target)
   target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
 endfunction()

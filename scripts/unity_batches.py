@@ -105,14 +105,14 @@ class Facts:
         return bool(known or name.islower()) and not nearer  # the system's functions are in lower case
 
     def clashes(self, other):
-        """Whether a name that this file keeps to itself means something else to the other."""
-        if any(other.finds(space, name) or (space, name) in other.declared - self.declared for space, name in self.own):
-            return True
+        """Names that this file keeps to itself, or that its headers declare, and that mean something else to the other."""
+        yield from (name for space, name in self.own if other.finds(space, name) or (space, name) in other.declared - self.declared)
         # A header of this file hides what the other finds in an outer namespace.
-        if any(name in other.spaces and other.finds(space, name) for space, name in self.declared - other.declared):
-            return True
-        return any(other.aliases.get(alias, meaning) != meaning or (alias not in other.aliases and alias[1] in other.spaces and other.finds(*alias))
-                   or alias in other.declared - self.declared for alias, meaning in self.aliases.items())
+        yield from (name for space, name in self.declared - other.declared if name in other.spaces and other.finds(space, name))
+        for alias, meaning in self.aliases.items():
+            unknown = alias not in other.aliases and alias[1] in other.spaces and other.finds(*alias)
+            if other.aliases.get(alias, meaning) != meaning or unknown or alias in other.declared - self.declared:
+                yield alias[1]
 
 
 @functools.cache
@@ -139,6 +139,18 @@ def facts_of(path):
     return Facts(fixed, space, renamable, names, set().union(*map(declared_in, headers)), aliases, raw.count("\n"), alone)
 
 
+def clash(path, other):
+    """Whether two files cannot share a batch."""
+    one, two = facts_of(path), facts_of(other)
+    return next(one.clashes(two), None) is not None or next(two.clashes(one), None) is not None
+
+
+def clashes_between(path, other):
+    """The names for which they cannot."""
+    one, two = facts_of(path), facts_of(other)
+    return sorted({*one.clashes(two), *two.clashes(one)})
+
+
 class Batch:
     def __init__(self):
         self.files, self.lines, self.alone = [], 0, False
@@ -147,7 +159,7 @@ class Batch:
         facts = facts_of(path)
         if self.files and (self.lines + facts.lines > most or self.alone or facts.alone):
             return False
-        return not any(facts.clashes(facts_of(other)) or facts_of(other).clashes(facts) for other in self.files)
+        return not any(clash(path, other) for other in self.files)
 
     def add(self, path):
         self.files.append(path)

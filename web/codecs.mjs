@@ -42,4 +42,12 @@ function unzstd(input) {
   return parts.list;
 }
 
-export const codecs = { gzip: gunzip, zstd: unzstd, sha256: (input) => [sha256(input)], sha1: (input) => [sha1(input)] };
+const base64 = (input) => new TextEncoder().encode(btoa(String.fromCharCode(...input)));
+
+export const codecs = {
+  gzip: gunzip,
+  zstd: unzstd,
+  sha256: (input) => [sha256(input)],
+  sha1: (input) => [sha1(input)],
+  base64: (input) => [base64(input)],
+};

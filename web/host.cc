@@ -50,6 +50,7 @@ std::string Sha256Hex(std::string_view bytes) {
 }
 
 std::string Sha1(std::string_view bytes) { return Codec("sha1", bytes).value_or(""); }
+std::string Base64(std::string_view bytes) { return Codec("base64", bytes).value_or(""); }
 
 namespace report::assets {
 namespace {

@@ -8,5 +8,5 @@
 using HostAnswer = uint8_t*;
 inline const HostAnswer kHostOutOfMemory = reinterpret_cast<HostAnswer>(uintptr_t{1});
 
-// `name`: gzip, zstd (decompression), sha256, sha1. Null where the data are damaged.
+// `name`: gzip, zstd (decompression), sha256, sha1, base64. Null where the data are damaged.
 extern "C" HostAnswer HostCodec(const char* name, const char* data, size_t size);

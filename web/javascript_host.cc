@@ -7,11 +7,11 @@ EM_JS(uint8_t*, HostCodec, (const char* name, const char* data, size_t size), {
   try {
     const input = HEAPU8.subarray(data >>> 0, (data >>> 0) + (size >>> 0));
     const parts = Module["codecs"][UTF8ToString(name)](input);
-    const length = parts.reduce((sum, part) => sum + part.length, 0);
+    const length = parts.reduce((sum, part) = > sum + part.length, 0);
     const answer = _malloc(length + 4) >>> 0;
     if (answer == 0) return 1;
     new DataView(HEAPU8.buffer).setUint32(answer, length, true);
-    parts.reduce((at, part) => (HEAPU8.set(part, at), at + part.length), answer + 4);
+    parts.reduce((at, part) = > (HEAPU8.set(part, at), at + part.length), answer + 4);
     return answer;
   } catch (error) {
     return Module["isOutOfMemory"](error) ? 1 : 0;

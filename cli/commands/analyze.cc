@@ -4,6 +4,7 @@
 
 #include <memory>
 
+#include "base/text/json.h"
 #include "cli/command.h"
 #include "driver/inspect/profile.h"
 #include "driver/pipeline/run.h"

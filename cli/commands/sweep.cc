@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <memory>
 
+#include "base/text/json.h"
 #include "base/text/suggest.h"
 #include "cli/command.h"
 #include "cli/format.h"
@@ -70,7 +71,7 @@ std::optional<sweep::SweepFile> ReadFile(const SweepCommand& options, Console& c
 }
 
 // "10-19" or "10" into places, the last one included.
-Status ReadRange(const std::string& text, size_t size, sweep::RunOptions& run) {
+Status ReadRange(const std::string& text, size_t size, sweep::SweepOptions& run) {
   if (text.empty()) return {};
   unsigned long first = 0;
   unsigned long last = 0;
@@ -87,7 +88,7 @@ Status ReadRange(const std::string& text, size_t size, sweep::RunOptions& run) {
   return {};
 }
 
-void PrintPoints(const sweep::SweepFile& file, const sweep::Points& points, const sweep::RunOptions& run,
+void PrintPoints(const sweep::SweepFile& file, const sweep::Points& points, const sweep::SweepOptions& run,
                  Format format) {
   sweep::SettingsReader reader;
   report::Table table{.columns = {{"point", report::Align::kRight}}, .rows = {}};
@@ -125,10 +126,10 @@ void PrintRows(std::vector<sweep::Json> rows, const sweep::SweepFile& file, cons
   }
   if (format == Format::kCsv) return Print(sweep::CsvOf(rows));
   if (format == Format::kJsonLines) {
-    for (const sweep::Json& row : rows) Print(row.dump() + "\n");
+    for (const sweep::Json& row : rows) Print(JsonText(row) + "\n");
     return;
   }
-  if (format == Format::kJson) return Print(sweep::Json(rows).dump(2) + "\n");
+  if (format == Format::kJson) return Print(JsonText(sweep::Json(rows), 2) + "\n");
   std::vector<std::string> axes;
   for (const sweep::Axis& axis : file.axes) axes.push_back(axis.name);
   if (format == Format::kTable && console.exit_status == 0) {
@@ -167,7 +168,7 @@ void Describe(const sweep::SweepFile& file, const sweep::Points& points) {
   out["minimise"] = sweep::ColumnCalled(file.minimise).value_or(file.minimise);
   out["tokens"] = file.economy.tokens;
   out["prices"] = file.economy.prices;
-  Print(out.dump(2) + "\n");
+  Print(JsonText(out, 2) + "\n");
 }
 
 void Tell(const SweepCommand& options, const sweep::RunCounts& counts, Console& console) {
@@ -190,13 +191,13 @@ Result<std::vector<sweep::Json>> RowsOf(const SweepCommand& options, const std::
   if (!options.output.empty()) return sweep::ReadRows(options.output);
   std::vector<sweep::Json> rows;
   for (const std::string& line : lines) {
-    if (!line.empty()) rows.push_back(sweep::Json::parse(line));
+    if (!line.empty()) rows.push_back(ReadOrderedJson(line));
   }
   return rows;
 }
 
 Status RunAll(const SweepCommand& options, const sweep::SweepFile& file, const sweep::Points& points,
-              sweep::RunOptions run, Console& console) {
+              sweep::SweepOptions run, Console& console) {
   std::unique_ptr<sweep::Store> store;
   std::vector<std::string> lines;
   run.lines = &lines;
@@ -260,7 +261,7 @@ Status Sweep(const SweepCommand& options, Console& console) {
     return {};
   }
   if (!options.merge.empty()) return Merge(options, *file, *points, console);
-  sweep::RunOptions run;
+  sweep::SweepOptions run;
   if (Status range = ReadRange(options.points, points->size(), run); !range) return range;
   if (options.estimate_cost) {
     PrintCost(sweep::EstimateCost(*file, *points, options.threads));

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "base/system/file.h"
+#include "base/text/json.h"
 #include "cli/command.h"
 #include "cli/progress.h"
 #include "driver/pipeline/output.h"
@@ -46,7 +47,7 @@ std::optional<sweep::SweepFile> FileOf(const ReportCommand& command, Console& co
   for (const char* key : {"constraints", "minimise"}) {
     if (manifest->contains(key)) text[key] = (*manifest)[key];
   }
-  auto file = sweep::ReadSweepText(text.dump(), command.folder + "/sweep.json", console.diagnostics);
+  auto file = sweep::ReadSweepText(JsonText(text), command.folder + "/sweep.json", console.diagnostics);
   if (!file) return std::nullopt;
   file->path = manifest->value("path", command.folder);
   if (!command.minimise.empty() && sweep::ColumnCalled(command.minimise)) file->minimise = command.minimise;

@@ -12,6 +12,7 @@
 #include "base/system/file.h"
 #include "base/system/process.h"
 #include "base/system/scratch_folder.h"
+#include "base/text/json.h"
 #include "hardware/rank_mapping.h"
 #include "report/export/chakra.h"
 #include "report/export/simgrid_platform.h"
@@ -99,7 +100,7 @@ Result<result::SimResult> Merge(const fs::path& folder, uint64_t npus) {
   for (uint64_t rank = 0; rank < npus; ++rank) {
     const auto text = ReadInput((folder / fmt::format("result.{}.json", rank)).string());
     if (!text) return MakeError(kSstFailed, fmt::format("SST wrote no result for NPU {}", rank));
-    const json in = json::parse(*text, nullptr, false);
+    const json in = ReadJson(*text);
     if (in.is_object() && in.contains("error")) {
       return MakeError(kSstStuck, in["error"].get<std::string>(), {},
                        "run with --network-backend analytical, which reports the node that waits and its cause");
@@ -133,7 +134,7 @@ Status WriteSst(const NetworkRunFiles& files, const hardware::System& system, co
   const std::string at = Absolute(folder);
   std::string script = "#!/bin/sh\nexec";
   for (const std::string& word : Command(files, "sst", at)) script += fmt::format(" '{}'", word);
-  const std::map<std::string, std::string> texts = {{"run.json", RunJson(files, options).dump(1) + "\n"},
+  const std::map<std::string, std::string> texts = {{"run.json", JsonText(RunJson(files, options), 1) + "\n"},
                                                     {"sst.py", report::SstDriver(*network, at, *hosts)},
                                                     {"run.sh", script + "\n"},
                                                     {"system/system.json", report::SystemJson(system)},
@@ -191,7 +192,8 @@ Result<result::SimResult> RunSstOn(const trace::TraceGraph& trace, const hardwar
 }
 
 Status SstRun::WriteResult(uint32_t rank, const Result<result::SimResult>& result) const {
-  const std::string text = result ? result::EncodeSimResult(*result) : json{{"error", result.error().message}}.dump();
+  const std::string text =
+      result ? result::EncodeSimResult(*result) : JsonText(json{{"error", result.error().message}});
   return WriteFileAtomically(fs::path(folder) / fmt::format("result.{}.json", rank), text);
 }
 
@@ -205,7 +207,7 @@ Result<SstRun> ReadSstRun(const std::string& file) {
   SstRun run;
   NetworkRunFiles files;
   try {
-    const json in = json::parse(*text);
+    const json in = ReadJsonOrThrow(*text);
     files.workload = in.at("workload");
     files.groups = in.at("groups");
     run.options = {.resolution = simulate::Resolution::kPicosecond,

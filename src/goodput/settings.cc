@@ -7,10 +7,9 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "base/system/file.h"
 #include "base/text/json_text.h"
 #include "base/text/suggest.h"
-#include "hardware/presets.h"
+#include "hardware/model_file.h"
 
 namespace hespas::goodput {
 namespace {
@@ -132,12 +131,9 @@ Result<Study> Settings::StudyCalled(const std::string& name) const {
 }
 
 Result<Settings> Settings::Default() {
-  const auto folder = hardware::DataFolder();
-  if (!folder) return folder.error();
-  const std::string file = (*folder / "models" / "goodput.json").string();
-  const auto text = ReadInput(file);
-  if (!text) return text.error();
-  return Read(*text, file);
+  const auto shipped = hardware::ReadModelFile("goodput.json");
+  if (!shipped) return shipped.error();
+  return Read(shipped->text, shipped->path);
 }
 
 Result<Settings> Settings::Read(std::string_view text, const std::string& file) {

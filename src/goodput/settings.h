@@ -109,7 +109,6 @@ class Settings {
   Status Set(std::string_view name, std::string_view text);
   void Replace(Setting setting, double value, std::string source);
 
-  const std::vector<Study>& studies() const { return studies_; }
   Result<Study> StudyCalled(const std::string& name) const;
 
  private:

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/system/file.h"
-#include "hardware/json_source.h"
+#include "hardware/placed_json.h"
 
 namespace hespas::hardware {
 namespace {
@@ -67,7 +67,7 @@ std::string AddLink(const json& item, LinkGraph& graph) {
 Result<LinkGraph> ReadLinkGraph(const std::string& path) {
   const Result<std::string> text = ReadInput(path);
   if (!text) return text.error();
-  const Result<JsonSource> source = JsonSource::Parse(*text, path, kBadLinkGraph);
+  const Result<PlacedJson> source = PlacedJson::Parse(*text, path, kBadLinkGraph);
   if (!source) return source.error();
   LinkGraph graph;
   try {

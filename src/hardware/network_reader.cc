@@ -5,6 +5,7 @@
 #include <cmath>
 #include <optional>
 
+#include "base/text/json.h"
 #include "base/text/suggest.h"
 #include "base/text/unit_text.h"
 #include "hardware/link_limits.h"
@@ -36,7 +37,7 @@ void CheckDimension(const NetworkDimension& dimension, size_t at, const KeyPlace
 }
 
 // Whether all lists are there; the first that is not is reported.
-bool HasLists(const JsonSource& source, const nlohmann::json& object, SystemReader& reader) {
+bool HasLists(const PlacedJson& source, const nlohmann::json& object, SystemReader& reader) {
   for (const char* key : {"topology", "npus_count", "bandwidth", "latency"}) {
     if (object.contains(key)) continue;
     reader.diagnostics.Error(kBadSystem, fmt::format("the network has no `{}`", key), source.LocationOf("network"),
@@ -86,7 +87,7 @@ void SetNetwork(const NetworkLists& lists, const KeyPlaces& place, SystemReader&
 
 // A list of numbers in the file's unit, or of texts with a unit of their own; `unit_size` is the file's unit in base
 // units.
-std::optional<std::vector<double>> ReadQuantities(const JsonSource& source, const nlohmann::json& object,
+std::optional<std::vector<double>> ReadQuantities(const PlacedJson& source, const nlohmann::json& object,
                                                   const char* key, Unit unit, double unit_size, SystemReader& reader) {
   std::vector<double> values;
   const nlohmann::json& list = object.at(key);
@@ -97,7 +98,7 @@ std::optional<std::vector<double>> ReadQuantities(const JsonSource& source, cons
     }
     const auto value = item.is_string() ? ParseQuantity(item.get<std::string>(), unit) : Result<double>(0.0);
     if (!item.is_string() || !value) {
-      reader.diagnostics.Error(kBadSystem, fmt::format("`{}`: {} is no such quantity", key, item.dump()),
+      reader.diagnostics.Error(kBadSystem, fmt::format("`{}`: {} is no such quantity", key, JsonText(item)),
                                source.LocationOf(key),
                                unit == Unit::kSeconds ? "a number of nanoseconds, or a text as \"1.5 us\""
                                                       : "a number of GB/s of 2^30 bytes, as ASTRA-sim reads it, or a "
@@ -110,7 +111,7 @@ std::optional<std::vector<double>> ReadQuantities(const JsonSource& source, cons
 }
 
 // Which dimensions are networks of adapters; the kinds of links tell where the file does not.
-void ReadBetweenHosts(const JsonSource& source, const nlohmann::json& object, SystemReader& reader) {
+void ReadBetweenHosts(const PlacedJson& source, const nlohmann::json& object, SystemReader& reader) {
   if (!object.contains("between_hosts")) return;
   const nlohmann::json& list = object.at("between_hosts");
   auto& dimensions = reader.system.dimensions;
@@ -123,7 +124,7 @@ void ReadBetweenHosts(const JsonSource& source, const nlohmann::json& object, Sy
   for (size_t d = 0; d < dimensions.size(); ++d) dimensions[d].between_hosts = list[d].get<bool>();
 }
 
-void ReadNetworkJson(const JsonSource& source, const nlohmann::json& object, SystemReader& reader) {
+void ReadNetworkJson(const PlacedJson& source, const nlohmann::json& object, SystemReader& reader) {
   NetworkLists lists;
   try {
     for (const auto& [key, value] : object.items()) reader.UnknownKey(key, kJsonKeys, source.LocationOf(key));

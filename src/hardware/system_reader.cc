@@ -10,6 +10,7 @@
 
 #include "base/schema_version.h"
 #include "base/system/file.h"
+#include "base/text/json.h"
 #include "base/text/json_text.h"
 #include "base/text/suggest.h"
 #include "base/text/unit_text.h"
@@ -175,7 +176,7 @@ std::string HelpFor(std::string_view key) {
 }
 
 // Lists may not be longer than the network's dimensions, nor empty.
-void CheckLengths(const JsonSource& source, SystemReader& reader) {
+void CheckLengths(const PlacedJson& source, SystemReader& reader) {
   for (size_t i = 0; i < kNativeCollectives; ++i) {
     const auto& algorithms = reader.system.collectives[i].algorithms;
     if (!algorithms || reader.system.dimensions.empty()) continue;
@@ -209,7 +210,7 @@ void SystemReader::UnknownKey(std::string_view key, const std::vector<std::strin
   }
 }
 
-void ReadSystemJson(const JsonSource& source, const json& object, SystemReader& reader) {
+void ReadSystemJson(const PlacedJson& source, const json& object, SystemReader& reader) {
   if (!object.is_object()) {
     reader.diagnostics.Error(kBadSystem, "a system description is a JSON object", {.file = source.file()});
     return;
@@ -223,7 +224,7 @@ void ReadSystemJson(const JsonSource& source, const json& object, SystemReader& 
     if (setting == kSettings.end()) {
       reader.UnknownKey(key, known, source.LocationOf(key));
     } else if (!setting->read(value, reader.system)) {
-      reader.diagnostics.Error(kBadSystem, fmt::format("`{}` cannot be {}", key, value.dump().substr(0, 100)),
+      reader.diagnostics.Error(kBadSystem, fmt::format("`{}` cannot be {}", key, JsonText(value).substr(0, 100)),
                                source.LocationOf(key), HelpFor(key));
     } else if (key == "per-node-custom-implementation") {
       ReadPerNodeYaml(value.get<std::string>(), source.LocationOf(key), reader);
@@ -232,7 +233,7 @@ void ReadSystemJson(const JsonSource& source, const json& object, SystemReader& 
   CheckLengths(source, reader);
 }
 
-void ReadMemoryJson(const JsonSource& source, const json& object, SystemReader& reader) {
+void ReadMemoryJson(const PlacedJson& source, const json& object, SystemReader& reader) {
   static const std::vector<std::string> kKinds = {"NO_MEMORY_EXPANSION", "PER_NPU_MEMORY_EXPANSION",
                                                   "PER_NODE_MEMORY_EXPANSION", "MEMORY_POOL"};
   const auto bad = [&](std::string_view key, std::string help = {}) {
@@ -273,7 +274,7 @@ Result<System> LoadSystem(const SystemFiles& files, const LoadOptions& options, 
   const auto read_json = [&](const std::string& path, auto read) -> Status {
     const Result<std::string> text = ReadInput(path);
     if (!text) return text.error();
-    const Result<JsonSource> source = JsonSource::Parse(*text, path, kSystemSyntax);
+    const Result<PlacedJson> source = PlacedJson::Parse(*text, path, kSystemSyntax);
     if (!source) return source.error();
     read(*source, source->root(), reader);
     return {};
@@ -304,7 +305,7 @@ Result<System> LoadSystem(const std::string& path, const LoadOptions& options, D
 namespace {
 
 // {"cluster": "H100_80GB 8x64 ib=400Gbit/s"} in the place of network and system.
-Result<System> ClusterFile(const JsonSource& source, Diagnostics& diagnostics) {
+Result<System> ClusterFile(const PlacedJson& source, Diagnostics& diagnostics) {
   const json& root = source.root();
   static const std::vector<std::string> kKeys = {"cluster", "name",    "description", "device",
                                                  "source",  "sources", "$schema",     kSchemaVersionKey};
@@ -330,7 +331,7 @@ Result<System> ClusterFile(const JsonSource& source, Diagnostics& diagnostics) {
 
 Result<System> ParseSystem(std::string_view text, const std::string& name, const LoadOptions& options,
                            Diagnostics& diagnostics) {
-  const Result<JsonSource> source = JsonSource::Parse(text, name, kSystemSyntax);
+  const Result<PlacedJson> source = PlacedJson::Parse(text, name, kSystemSyntax);
   if (!source) return source.error();
   const json& root = source->root();
   if (root.is_object() && root.contains("cluster")) return ClusterFile(*source, diagnostics);

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "hardware/json_source.h"
+#include "hardware/placed_json.h"
 #include "hardware/system.h"
 
 namespace hespas::hardware {
@@ -33,10 +33,10 @@ struct NetworkLists {
 };
 
 void ReadNetworkYaml(const std::string& text, const std::string& file, SystemReader& reader);
-void ReadNetworkJson(const JsonSource& source, const nlohmann::json& object, SystemReader& reader);
+void ReadNetworkJson(const PlacedJson& source, const nlohmann::json& object, SystemReader& reader);
 void SetNetwork(const NetworkLists& lists, const KeyPlaces& place, SystemReader& reader);
-void ReadSystemJson(const JsonSource& source, const nlohmann::json& object, SystemReader& reader);
-void ReadMemoryJson(const JsonSource& source, const nlohmann::json& object, SystemReader& reader);
+void ReadSystemJson(const PlacedJson& source, const nlohmann::json& object, SystemReader& reader);
+void ReadMemoryJson(const PlacedJson& source, const nlohmann::json& object, SystemReader& reader);
 // What a file without `system` means: ring or direct collectives by the links, chunks as one, no endpoint's delay.
 void SetDefaultSettings(System& system);
 void ReadPerNodeYaml(const std::string& path, const Location& from, SystemReader& reader);

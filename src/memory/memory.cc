@@ -18,7 +18,6 @@
 namespace hespas::memory {
 namespace {
 
-using memory::Interval;
 using result::MemoryCurve;
 
 // "layers.py:88" of an op's metadata.

@@ -7,9 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "base/system/file.h"
 #include "base/text/json_text.h"
-#include "hardware/presets.h"
+#include "hardware/model_file.h"
 
 namespace hespas::network {
 namespace {
@@ -102,12 +101,9 @@ OuterConstants ReadOuter(std::optional<JsonObject> object, Diagnostics& diagnost
 }
 
 Result<NetworkConstants> ReadDefault() {
-  const auto folder = hardware::DataFolder();
-  if (!folder) return folder.error();
-  const std::string file = (*folder / "models" / "network.json").string();
-  const auto text = ReadInput(file);
-  if (!text) return text.error();
-  return ReadNetworkConstants(*text, file);
+  const auto shipped = hardware::ReadModelFile("network.json");
+  if (!shipped) return shipped.error();
+  return ReadNetworkConstants(shipped->text, shipped->path);
 }
 
 // The kind itself, else the nearest generation of its family, else the last.

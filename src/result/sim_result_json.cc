@@ -3,6 +3,8 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "base/text/json.h"
+
 namespace hespas::result {
 namespace {
 
@@ -53,13 +55,13 @@ std::string EncodeSimResult(const SimResult& result) {
                                   use.waited, use.last_member, use.model, use.algorithm, use.levels, use.bound,
                                   use.launch.value, use.latency.value, use.wire.value, use.ramp.value});
   if (result.loop_drift) out["drift"] = *result.loop_drift;
-  return out.dump();
+  return JsonText(out);
 }
 
 Result<SimResult> DecodeSimResult(const std::string& text) {
   SimResult result;
   try {
-    const json in = json::parse(text);
+    const json in = ReadJsonOrThrow(text);
     const auto list = [&](const char* key) { return in.value(key, json::array()); };
     result.tick = Time(in.at("tick").get<int64_t>());
     result.order = in.at("order").get<std::vector<uint32_t>>();

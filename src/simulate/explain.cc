@@ -18,7 +18,7 @@ using trace::NodeKind;
 
 namespace {
 
-constexpr uint32_t kNone = 0xFFFFFFFFu;
+constexpr uint32_t kNowhere = 0xFFFFFFFFu;
 
 bool IsCompute(const Node& node) { return node.kind == NodeKind::kCompute && !node.is_cpu; }
 
@@ -70,7 +70,7 @@ class Timeline {
     for (; next != ends.end() && at(*next).end == at(i).start; ++next) {
       if (*next != i && at(*next).start < at(i).start) return *next;
     }
-    return kNone;
+    return kNowhere;
   }
 
  private:
@@ -174,7 +174,7 @@ std::vector<PathStep> CriticalPath(const Timeline& timeline, size_t count) {
   for (uint32_t i = 1; i < count; ++i) {
     if (timeline.at(i).end > timeline.at(at).end) at = i;
   }
-  for (size_t steps = 0; at != kNone && steps < count; ++steps) {
+  for (size_t steps = 0; at != kNowhere && steps < count; ++steps) {
     const std::vector<uint32_t>* members = timeline.MembersOf(at);
     const uint32_t last = members != nullptr ? LastToCome(timeline, *members) : at;
     const bool waits = timeline.at(last).start > timeline.at(at).start;

@@ -11,7 +11,7 @@ namespace {
 
 using graph::BlockKind;
 
-constexpr uint32_t kNone = Program::kNowhere;
+constexpr uint32_t kUnset = Program::kNowhere;
 
 // What the prototype knows as communication; everything else is computation.
 constexpr std::string_view kCommunicationNames[] = {"stablehlo.collective_permute", "stablehlo.all_gather",
@@ -70,7 +70,7 @@ class Individual {
   Individual(const ir::Module& module, const Program& program)
       : module_(module),
         program_(program),
-        block_of_(program.ops.size(), kNone),
+        block_of_(program.ops.size(), kUnset),
         used_(program.ops.size(), false),
         waited_for_(program.ops.size(), 0),
         stamp_(program.ops.size(), 0) {}
@@ -89,7 +89,7 @@ class Individual {
   // Made in `main` by an op that formed no block.
   bool IsConstant(ir::ValueId value) const {
     const uint32_t producer = program_.producer(module_, value);
-    return producer != kNone && block_of_[producer] == kNone;
+    return producer != kUnset && block_of_[producer] == kUnset;
   }
 
   void AddBlock(uint32_t i) {
@@ -97,8 +97,8 @@ class Individual {
     PrototypeBlock block{.kind = KindOf(module_, program_.ops[i])};
     for (const ir::ValueId value : module_.operands(program_.ops[i])) {
       const uint32_t producer = program_.producer(module_, value);
-      if (producer == kNone || producer >= i) continue;
-      if (block_of_[producer] == kNone) {
+      if (producer == kUnset || producer >= i) continue;
+      if (block_of_[producer] == kUnset) {
         CopyChain(producer, id + 1, block);
       } else if (waited_for_[block_of_[producer]] != id + 1) {
         waited_for_[block_of_[producer]] = id + 1;
@@ -141,14 +141,14 @@ class Individual {
   void PlaceUnused() {
     std::vector<uint32_t> left;
     for (uint32_t i = 0; i < program_.ops.size(); ++i) {
-      if (block_of_[i] == kNone && !used_[i]) left.push_back(i);
+      if (block_of_[i] == kUnset && !used_[i]) left.push_back(i);
     }
     constexpr BlockKind kKinds[] = {BlockKind::kCompute, BlockKind::kCommunication};
-    uint32_t last[2] = {kNone, kNone};
+    uint32_t last[2] = {kUnset, kUnset};
     for (uint32_t b = 0; b < blocks_.size(); ++b) last[static_cast<size_t>(blocks_[b].kind)] = b;
     for (const uint32_t i : left) {
       const auto kind = static_cast<size_t>(KindOf(module_, program_.ops[i]));
-      if (last[kind] == kNone) {
+      if (last[kind] == kUnset) {
         last[kind] = static_cast<uint32_t>(blocks_.size());
         blocks_.push_back({.kind = kKinds[kind]});
       }
@@ -158,7 +158,7 @@ class Individual {
 
   const ir::Module& module_;
   const Program& program_;
-  std::vector<uint32_t> block_of_;  // by position; kNone for constants
+  std::vector<uint32_t> block_of_;  // by position; kUnset for constants
   std::vector<bool> used_;
   std::vector<uint32_t> waited_for_;  // by block: the last block that waits for it, counted from 1
   std::vector<uint32_t> stamp_;
@@ -233,7 +233,7 @@ Result<PrototypeGraph> SplitAsPrototype(const ir::Module& module, const Options&
 graph::BlockGraph InTraceOrder(const ir::Module& module, const PrototypeGraph& prototype) {
   graph::BlockGraph graph{.module = &module};
   graph.blocks.reserve(prototype.trace_order.size());
-  std::vector<uint32_t> new_id(prototype.blocks.size(), kNone);
+  std::vector<uint32_t> new_id(prototype.blocks.size(), kUnset);
   for (uint32_t i = 0; i < prototype.trace_order.size(); ++i) new_id[prototype.trace_order[i]] = i;
   StructureHasher hasher(module, true);
   std::vector<uint32_t> seen(module.value_count(), 0);
@@ -241,7 +241,7 @@ graph::BlockGraph InTraceOrder(const ir::Module& module, const PrototypeGraph& p
     const PrototypeBlock& from = prototype.blocks[prototype.trace_order[i]];
     graph::Block block{.kind = from.kind, .ops = from.ops};
     for (const uint32_t p : from.predecessors) {
-      if (new_id[p] != kNone) block.predecessors.push_back(graph::BlockId(size_t{new_id[p]}));
+      if (new_id[p] != kUnset) block.predecessors.push_back(graph::BlockId(size_t{new_id[p]}));
     }
     FillInterface(module, seen, i + 1, block);
     if (block.kind == BlockKind::kCompute) block.hash = hasher.Block(block.ops);

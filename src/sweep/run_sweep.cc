@@ -14,7 +14,7 @@ unsigned ThreadsOf(unsigned asked) { return asked > 0 ? asked : std::max(1u, std
 
 class Runner {
  public:
-  Runner(const SweepFile& file, const Points& points, const RunOptions& options)
+  Runner(const SweepFile& file, const Points& points, const SweepOptions& options)
       : file_(file), points_(points), options_(options), next_(options.first) {
     end_ = std::min(options.end, points.size());
     counts_.points = end_ > options.first ? end_ - options.first : 0;
@@ -46,12 +46,12 @@ class Runner {
         Count([](RunCounts& counts) { ++counts.known; });
         continue;
       }
-      Answer(i, scratch);
+      AnswerPoint(i, scratch);
     }
     Count([this](RunCounts& counts) { counts.stopped = next_.load() < end_; });
   }
 
-  void Answer(size_t i, Scratch& scratch) {
+  void AnswerPoint(size_t i, Scratch& scratch) {
     Row row{.point = points_.NumberOf(i), .settings = points_.ValuesOf(i)};
     const driver::RunOptions options = OptionsOfPoint(file_, row.settings, reader_, row);
     if (row.error.empty()) evaluator_.Evaluate(options, scratch, row);
@@ -81,7 +81,7 @@ class Runner {
 
   const SweepFile& file_;
   const Points& points_;
-  const RunOptions& options_;
+  const SweepOptions& options_;
   size_t end_ = 0;
   std::atomic<size_t> next_;
   std::atomic<bool> broken_ = false;
@@ -105,7 +105,7 @@ driver::RunOptions OptionsOfPoint(const SweepFile& file, const Settings& values,
   return {};
 }
 
-Result<RunCounts> RunPoints(const SweepFile& file, const Points& points, const RunOptions& options) {
+Result<RunCounts> RunPoints(const SweepFile& file, const Points& points, const SweepOptions& options) {
   return Runner(file, points, options).Run();
 }
 

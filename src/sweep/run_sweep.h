@@ -16,7 +16,7 @@
 
 namespace hespas::sweep {
 
-struct RunOptions {
+struct SweepOptions {
   unsigned threads = 0;                       // 0: one for each core
   size_t first = 0;                           // of the points, by place
   size_t end = SIZE_MAX;                      // one behind the last
@@ -34,7 +34,7 @@ struct RunCounts {
   bool stopped = false;
 };
 
-Result<RunCounts> RunPoints(const SweepFile& file, const Points& points, const RunOptions& options);
+Result<RunCounts> RunPoints(const SweepFile& file, const Points& points, const SweepOptions& options);
 
 // The row of one point.
 driver::RunOptions OptionsOfPoint(const SweepFile& file, const Settings& values, SettingsReader& reader, Row& row);

@@ -14,6 +14,7 @@
 
 #include "base/system/file.h"
 #include "base/text/hash.h"
+#include "base/text/json.h"
 #include "base/version.h"
 
 namespace hespas::sweep {
@@ -104,7 +105,7 @@ Status Store::Begin(const SweepFile& file, bool clean) {
     return MakeError(kOtherSweep, fmt::format("`{}` holds rows, but no sweep.json says of what", folder_), {},
                      "choose another --output, or give --clean to replace them");
   }
-  if (Status written = WriteFileAtomically(manifest, wanted.dump(2) + "\n"); !written) return written;
+  if (Status written = WriteFileAtomically(manifest, JsonText(wanted, 2) + "\n"); !written) return written;
   rows_ = open(rows.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
   if (rows_ < 0) return CannotWrite(rows, errno);
   return ReadRows();
@@ -188,7 +189,7 @@ Result<std::vector<Json>> ReadRows(const std::string& folder_or_file) {
   std::istringstream lines(*text);
   for (std::string line; std::getline(lines, line);) {
     if (line.empty() || (lines.eof() && !line.ends_with('}'))) continue;
-    Json row = Json::parse(line, nullptr, false);
+    Json row = ReadOrderedJson(line);
     if (!row.is_object() || !row.contains("point"))
       return MakeError(kOtherSweep, fmt::format("`{}` has a line that is no row of a sweep", path));
     rows.push_back(std::move(row));
@@ -202,7 +203,7 @@ Result<std::vector<Json>> ReadRows(const std::string& folder_or_file) {
 Result<Json> ReadManifest(const std::string& folder) {
   const auto text = ReadInput(folder + "/sweep.json");
   if (!text) return text.error();
-  Json manifest = Json::parse(*text, nullptr, false);
+  Json manifest = ReadOrderedJson(*text);
   if (manifest.is_object()) return manifest;
   return MakeError(kOtherSweep, fmt::format("`{}/sweep.json` is no sweep's", folder));
 }

@@ -356,7 +356,7 @@ class Retargeter {
   }
 
   // Replicas are a last dimension, along which nothing is cut.
-  std::string Tiling(const ir::Dimensions& tiles) const {
+  std::string TilingText(const ir::Dimensions& tiles) const {
     if (to_.replicas == 1) return fmt::format("{}]<=[{}]", fmt::join(tiles, ","), to_.devices);
     return fmt::format("{},{}]<=[{},{}]T(1,0) last_tile_dim_replicate", fmt::join(tiles, ","), to_.replicas,
                        to_.replicas, to_.devices / to_.replicas);
@@ -374,7 +374,7 @@ class Retargeter {
       const auto cut = tiles ? std::find(tiles->begin(), tiles->end(), from_.data()) : decltype(tiles->begin())();
       if (!tiles || cut == tiles->end()) continue;
       *cut = to_.shards();
-      text.replace(begin, end + old_end.size() - begin, Tiling(*tiles));
+      text.replace(begin, end + old_end.size() - begin, TilingText(*tiles));
     }
     return text;
   }

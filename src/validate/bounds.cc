@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/system/file.h"
+#include "base/text/json.h"
 #include "hardware/presets.h"
 
 namespace hespas::validate {
@@ -93,7 +94,7 @@ std::optional<std::vector<BoundResult>> CheckBounds(const Groups& groups, Diagno
     return std::nullopt;
   }
   std::vector<BoundResult> results;
-  const Json json = Json::parse(*text, nullptr, false);
+  const Json json = ReadJson(*text);
   for (const Json& bound : json.is_discarded() ? Json::array() : json.value("bounds", Json::array())) {
     const auto rows = Pool(groups, bound);
     if (rows.empty()) continue;

@@ -6,6 +6,7 @@
 
 #include "base/system/file.h"
 #include "base/text/csv_text.h"
+#include "base/text/json.h"
 #include "estimate/calibrated/fit/fit.h"
 #include "estimate/calibrated/table.h"
 #include "hardware/presets.h"
@@ -87,7 +88,7 @@ double Rounded(double value) {
 // The base file's own text with the constants put in; other keys keep their order.
 std::string DeviceFile(const std::string& base_text, const std::string& measurements,
                        const std::vector<calibrated::FamilyFit>& fits) {
-  auto json = nlohmann::ordered_json::parse(base_text, nullptr, false);
+  auto json = ReadOrderedJson(base_text);
   auto& constants = json["calibration"];
   for (const calibrated::FamilyFit& fit : fits) {
     for (const auto& [key, value] : fit.constants) constants[key] = Rounded(value);
@@ -96,7 +97,7 @@ std::string DeviceFile(const std::string& base_text, const std::string& measurem
         fmt::format("hespas calibrate on {} measurements of {}: mean error {:.1f} %, cross-validated {:.1f} %",
                     fit.measurements, measurements, 100 * fit.error_after, 100 * fit.error_cross_validated);
   }
-  return json.dump(2) + "\n";
+  return JsonText(json, 2) + "\n";
 }
 
 report::Table ErrorTable(const std::vector<calibrated::FamilyFit>& fits) {

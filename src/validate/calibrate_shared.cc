@@ -3,10 +3,10 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "base/system/file.h"
+#include "base/text/json.h"
 #include "estimate/calibrated/fit/shared_fit.h"
 #include "estimate/calibrated/table.h"
-#include "hardware/presets.h"
+#include "hardware/model_file.h"
 #include "validate/calibrate.h"
 #include "validate/measured_tables.h"
 
@@ -43,21 +43,20 @@ std::optional<std::vector<calibrated::FittedConstant>> Fitted(const std::string&
 
 std::optional<std::string> CalibrateShared(const std::string& measurements, Diagnostics& diagnostics) {
   const auto& parameters = calibrated::DefaultParameters();
-  const auto folder = hardware::DataFolder();
-  if (!parameters || !folder) return std::nullopt;
+  if (!parameters) return std::nullopt;
   const auto fitted = Fitted(measurements, *parameters, diagnostics);
   if (!fitted) return std::nullopt;
-  const auto text = ReadInput((*folder / "models" / "calibrated.json").string());
-  if (!text) {
-    diagnostics.Report(text.error());
+  const auto shipped = hardware::ReadModelFile("calibrated.json");
+  if (!shipped) {
+    diagnostics.Report(shipped.error());
     return std::nullopt;
   }
-  auto json = nlohmann::ordered_json::parse(*text, nullptr, false);
+  auto json = ReadOrderedJson(shipped->text);
   for (const calibrated::FittedConstant& constant : *fitted) {
     auto& family = json["families"][std::string(constant.family)];
     family["constants"][std::string(constant.name)]["value"] = FourDigits(constant.value);
   }
-  return json.dump(2) + "\n";
+  return JsonText(json, 2) + "\n";
 }
 
 }  // namespace hespas::validate

@@ -9,6 +9,7 @@
 
 #include "base/system/file.h"
 #include "base/text/csv_text.h"
+#include "base/text/json.h"
 #include "estimate/calibrated/table.h"
 #include "estimate/field/rows.h"
 #include "estimate/native/genz.h"
@@ -78,7 +79,7 @@ std::optional<std::string> DeviceAlone(const std::filesystem::path& system) {
   const bool folder = std::filesystem::is_directory(system);
   if (folder && std::filesystem::exists(system / "network.yml")) return std::nullopt;
   const auto text = ReadInput(folder ? (system / "system.json").string() : system.string());
-  const auto json = text ? nlohmann::json::parse(*text, nullptr, false) : nlohmann::json();
+  const auto json = text ? ReadJson(*text) : nlohmann::json();
   if (!json.is_object() || json.contains("network") || json.contains("cluster")) return std::nullopt;
   const auto device = json.find("device");
   return device != json.end() && device->is_string() ? std::optional(device->get<std::string>()) : std::nullopt;

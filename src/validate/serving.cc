@@ -161,7 +161,7 @@ std::vector<Figure> StaticFigures(const CsvTable& table, size_t row, const drive
 }
 
 // A row without an answer is predicted by 0: an error of 100 %.
-std::vector<Figure> Compare(const CsvTable& table, size_t row) {
+std::vector<Figure> FiguresOf(const CsvTable& table, size_t row) {
   Diagnostics found;  // a device that is not shipped counts as no prediction
   const std::string id = CellText(table, row, "id");
   driver::ServeOptions options = OptionsOf(table, row);
@@ -199,7 +199,7 @@ bool AddServing(Groups& groups, const std::string& mode, Diagnostics& diagnostic
   const auto table = LoadMeasured("serving.csv.gz", diagnostics);
   if (!table) return false;
   for (size_t row = 0; row < table->rows.size(); ++row) {
-    for (const Figure& figure : Compare(*table, row)) {
+    for (const Figure& figure : FiguresOf(*table, row)) {
       const Comparison comparison{.measured = figure.measured_us,
                                   .predicted = figure.predicted_us,
                                   .sigma = figure.sigma.value_or(0) * figure.predicted_us};

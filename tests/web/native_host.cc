@@ -45,9 +45,17 @@ std::string Digest(const EVP_MD* kind, std::string_view in) {
   return {reinterpret_cast<const char*>(digest), size};
 }
 
+std::string Base64(std::string_view in) {
+  std::string out((in.size() + 2) / 3 * 4, '\0');
+  EVP_EncodeBlock(reinterpret_cast<unsigned char*>(out.data()), reinterpret_cast<const unsigned char*>(in.data()),
+                  static_cast<int>(in.size()));
+  return out;
+}
+
 std::optional<std::string> Answer(std::string_view name, std::string_view in) {
   if (name == "gzip") return Gunzip(in);
   if (name == "zstd") return Unzstd(in);
+  if (name == "base64") return Base64(in);
   return Digest(name == "sha256" ? EVP_sha256() : EVP_sha1(), in);
 }
 

@@ -3,8 +3,9 @@
 #include <fmt/format.h>
 
 // Digests without OpenSSL's providers, which take longer to set up than to hash a program; its static library then adds
-// these two functions and nothing that has to be loaded.
+// these functions and nothing that has to be loaded.
 #define OPENSSL_SUPPRESS_DEPRECATED
+#include <openssl/evp.h>
 #include <openssl/sha.h>
 
 namespace hespas {
@@ -27,6 +28,13 @@ std::string Sha1(std::string_view bytes) {
   unsigned char digest[SHA_DIGEST_LENGTH];
   SHA1_Final(digest, &state);
   return {reinterpret_cast<const char*>(digest), sizeof digest};
+}
+
+std::string Base64(std::string_view bytes) {
+  std::string text((bytes.size() + 2) / 3 * 4, '\0');  // and a zero behind it
+  EVP_EncodeBlock(reinterpret_cast<unsigned char*>(text.data()), reinterpret_cast<const unsigned char*>(bytes.data()),
+                  static_cast<int>(bytes.size()));
+  return text;
 }
 
 }  // namespace hespas

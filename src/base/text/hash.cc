@@ -13,18 +13,6 @@ Hash128 HashBytes(std::string_view bytes) {
   return {h.low64, h.high64};
 }
 
-std::string UrlSafeBase64(std::string_view bytes) {
-  constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-  std::string out;
-  for (size_t at = 0; at < bytes.size(); at += 3) {
-    const std::string_view three = bytes.substr(at, 3);
-    uint32_t bits = 0;
-    for (size_t i = 0; i < 3; ++i) bits = bits << 8 | (i < three.size() ? static_cast<uint8_t>(three[i]) : 0u);
-    for (size_t i = 0; i < 4; ++i) out += i <= three.size() ? kDigits[bits >> (18 - 6 * i) & 63] : '=';
-  }
-  return out;
-}
-
 Hash128 Combine(Hash128 seed, Hash128 next) {
   const uint64_t words[] = {seed.low, seed.high, next.low, next.high};
   return HashBytes({reinterpret_cast<const char*>(words), sizeof words});

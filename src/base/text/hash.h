@@ -18,9 +18,6 @@ struct Hash128 {
 
 Hash128 HashBytes(std::string_view bytes);
 
-// With `-` and `_`, and padding.
-std::string UrlSafeBase64(std::string_view bytes);
-
 // Order-dependent combination, for hashing a structure piece by piece.
 Hash128 Combine(Hash128 seed, Hash128 next);
 Hash128 Combine(Hash128 seed, uint64_t next);

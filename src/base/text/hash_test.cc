@@ -23,14 +23,5 @@ TEST(Hash, CombinationDependsOnOrder) {
   EXPECT_EQ(Combine(a, b), Combine(a, b));
 }
 
-// RFC 4648, section 10, in the alphabet of its section 5.
-TEST(Hash, WritesBase64) {
-  EXPECT_EQ(UrlSafeBase64(""), "");
-  EXPECT_EQ(UrlSafeBase64("f"), "Zg==");
-  EXPECT_EQ(UrlSafeBase64("fo"), "Zm8=");
-  EXPECT_EQ(UrlSafeBase64("foobar"), "Zm9vYmFy");
-  EXPECT_EQ(UrlSafeBase64("\xfb\xff"), "-_8=");
-}
-
 }  // namespace
 }  // namespace hespas

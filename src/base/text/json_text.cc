@@ -6,6 +6,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "base/text/json.h"
 #include "base/text/suggest.h"
 
 namespace hespas {
@@ -111,7 +112,7 @@ Location LocationAt(std::string_view text, const std::string& file, size_t offse
 
 Result<json> ParseJson(std::string_view text, const std::string& file) {
   try {
-    return json::parse(text);
+    return ReadJsonOrThrow(text);
   } catch (const json::parse_error& error) {
     const size_t offset = error.byte > 0 ? error.byte - 1 : 0;
     const bool empty = text.find_first_not_of(" \t\r\n") == std::string_view::npos;

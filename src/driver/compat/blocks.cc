@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/system/file.h"
+#include "base/text/json.h"
 #include "driver/compat/chakra_gen.h"
 #include "driver/compat/python_text.h"
 #include "driver/compat/trace_bytes.h"
@@ -167,7 +168,7 @@ Status WriteBlockModules(const Settings& settings, const Blocks& blocks) {
                                                 {"collective", nullptr},
                                                 {"id", blocks.file_index[i]}};
     std::filesystem::path json = path;
-    if (Status written = WriteFileAtomically(json.replace_extension(".json"), description.dump(4)); !written)
+    if (Status written = WriteFileAtomically(json.replace_extension(".json"), JsonText(description, 4)); !written)
       return written;
   }
   return {};

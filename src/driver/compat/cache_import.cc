@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/system/file.h"
+#include "base/text/json.h"
 #include "estimate/cache/sqlite_cache.h"
 #include "estimate/registry.h"
 #include "read/read.h"
@@ -57,7 +58,7 @@ std::optional<hardware::Device> DeviceOf(const Json& options) {
 std::optional<Entry> ReadEntry(const fs::path& path) {
   const auto text = ReadInput(path.string());
   if (!text) return std::nullopt;
-  const Json json = Json::parse(*text, nullptr, false);
+  const Json json = ReadJson(*text);
   if (!json.is_object() || !json.contains("result") || !json["result"].is_object()) return std::nullopt;
   const Json& result = json["result"];
   // A file is only believed under the name that it gives itself, as by the prototype.

@@ -13,6 +13,7 @@
 
 #include "base/schema_version.h"
 #include "base/system/file.h"
+#include "base/text/json.h"
 #include "base/text/json_text.h"
 #include "base/text/suggest.h"
 #include "driver/configuration/tool_keys.h"
@@ -23,7 +24,7 @@
 namespace hespas::driver::compat {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 constexpr std::string_view kTopKeys[] = {
     "$schema",       kSchemaVersionKey,  "mlir_file",           "output_dir",     "clean",
@@ -76,7 +77,7 @@ std::string Lower(std::string text) {
 
 class Reader {
  public:
-  Reader(const CommandLine& command, std::string text, Json root)
+  Reader(const CommandLine& command, std::string text, OrderedJson root)
       : command_(command), text_(std::move(text)), root_(std::move(root)) {}
 
   Result<Settings> Read(bool needs_estimator) {
@@ -103,7 +104,7 @@ class Reader {
     failure_ = MakeError(kind, std::move(message), std::move(at), std::move(help));
   }
 
-  void CheckKeys(const Json& object, std::vector<std::string> path, std::span<const std::string_view> known) {
+  void CheckKeys(const OrderedJson& object, std::vector<std::string> path, std::span<const std::string_view> known) {
     const std::vector<std::string> names(known.begin(), known.end());
     for (const auto& [key, value] : object.items()) {
       if (std::find(names.begin(), names.end(), key) != names.end()) continue;
@@ -114,24 +115,25 @@ class Reader {
   }
 
   // Members of the right type; anything else is an error.
-  std::optional<std::string> Text(const Json& object, const std::string& key, std::vector<std::string> path = {}) {
-    const Json* value = Member(object, key);
+  std::optional<std::string> Text(const OrderedJson& object, const std::string& key,
+                                  std::vector<std::string> path = {}) {
+    const OrderedJson* value = Member(object, key);
     if (value == nullptr) return std::nullopt;
     path.push_back(key);
     if (!value->is_string()) Fail(kBadSetting, fmt::format("`{}` must be a text", key), path);
     return value->is_string() ? std::optional(value->get<std::string>()) : std::nullopt;
   }
-  std::optional<bool> Flag(const Json& object, const std::string& key, std::vector<std::string> path = {}) {
-    const Json* value = Member(object, key);
+  std::optional<bool> Flag(const OrderedJson& object, const std::string& key, std::vector<std::string> path = {}) {
+    const OrderedJson* value = Member(object, key);
     if (value == nullptr) return std::nullopt;
     path.push_back(key);
     if (!value->is_boolean()) Fail(kBadSetting, fmt::format("`{}` must be true or false", key), path);
     return value->is_boolean() ? std::optional(value->get<bool>()) : std::nullopt;
   }
   // A number, or a text that holds one (the prototype converts with int() and float()).
-  std::optional<double> Number(const Json& object, const std::string& key, double least,
+  std::optional<double> Number(const OrderedJson& object, const std::string& key, double least,
                                std::vector<std::string> path = {}) {
-    const Json* value = Member(object, key);
+    const OrderedJson* value = Member(object, key);
     if (value == nullptr) return std::nullopt;
     path.push_back(key);
     double number = -1;
@@ -147,7 +149,7 @@ class Reader {
     Fail(kBadSetting, fmt::format("`{}` must be a number, at least {}", key, least), path);
     return std::nullopt;
   }
-  static const Json* Member(const Json& object, const std::string& key) {
+  static const OrderedJson* Member(const OrderedJson& object, const std::string& key) {
     const auto found = object.find(key);
     return found == object.end() || found->is_null() ? nullptr : &*found;
   }
@@ -170,15 +172,15 @@ class Reader {
   }
 
   void ReadEstimator() {
-    const Json* estimator = Member(root_, "perf_estimator");
+    const OrderedJson* estimator = Member(root_, "perf_estimator");
     const auto device = Text(root_, "device");
     if (command_.device || device) LoadDevice(Choose<std::string>("device", command_.device, device, ""));
     if (estimator == nullptr || !estimator->is_object()) {
-      if (command_.config_path.empty() || settings_.device.origin.size() > 0) return ReadMethod(Json::object());
+      if (command_.config_path.empty() || settings_.device.origin.size() > 0) return ReadMethod(OrderedJson::object());
       return Fail(kMissingSetting, "the configuration has no object `perf_estimator`", {});
     }
     if (!command_.compat) CheckKeys(*estimator, {"perf_estimator"}, kEstimatorKeys);
-    const Json* hardware = Member(*estimator, "hardware");
+    const OrderedJson* hardware = Member(*estimator, "hardware");
     if ((hardware == nullptr && settings_.device.origin.empty()) || (hardware != nullptr && !hardware->is_object()))
       return Fail(kMissingSetting, "`perf_estimator` has no object `hardware`", {"perf_estimator"});
     ReadMethod(*estimator);
@@ -201,7 +203,7 @@ class Reader {
     settings_.rates = RatesOf(settings_.device);
   }
 
-  void ReadMethod(const Json& estimator) {
+  void ReadMethod(const OrderedJson& estimator) {
     const auto configured = Text(estimator, "method", {"perf_estimator"});
     if (!configured && !estimator.empty() && !command_.estimator && settings_.device.origin.empty())
       return Fail(kMissingSetting, "`perf_estimator` has no `method`", {"perf_estimator"});
@@ -220,9 +222,9 @@ class Reader {
   }
 
   // The figures of methods that build on the roofline are in an object of their own.
-  void ReadHardware(const Json& hardware) {
+  void ReadHardware(const OrderedJson& hardware) {
     std::vector<std::string> path = {"perf_estimator", "hardware"};
-    const Json* nested = Member(hardware, "roofline");
+    const OrderedJson* nested = Member(hardware, "roofline");
     ReadTool(hardware, path);
     if (nested != nullptr && nested->is_object()) {
       std::vector<std::string_view> known = {"roofline", "type", "cache_dir", "disable_cache", "in_memory_only_cache",
@@ -247,10 +249,10 @@ class Reader {
       settings_.num_npus = static_cast<uint32_t>(std::min(*npus, 2e6));
   }
 
-  void ReadTool(const Json& hardware, std::vector<std::string> path) {
+  void ReadTool(const OrderedJson& hardware, std::vector<std::string> path) {
     for (const ToolKey& key : ToolKeysOf(settings_.method)) {
       const std::string name(key.key);
-      const Json* value = Member(hardware, name);
+      const OrderedJson* value = Member(hardware, name);
       if (value == nullptr || key.option.empty()) continue;
       path.push_back(name);
       const auto settings = SettingsOf(key, nlohmann::json(*value));
@@ -284,7 +286,7 @@ class Reader {
     }
   }
 
-  void ReadRates(const Json& hardware, const std::vector<std::string>& path) {
+  void ReadRates(const OrderedJson& hardware, const std::vector<std::string>& path) {
     const bool described = !settings_.device.origin.empty();
     for (const std::string key : {"peak_flops", "memory_bandwidth"}) {
       if (!described && Member(hardware, key) == nullptr) {
@@ -296,7 +298,7 @@ class Reader {
     Figure("memory_bandwidth", Number(hardware, "memory_bandwidth", 1, path), true, rates.memory_bandwidth);
     Figure("tdp", Number(hardware, "tdp_W", 0, path), false, rates.tdp_w);
     Figure("hbm_power_ratio", Number(hardware, "hbm_power_ratio", 0, path), false, rates.hbm_power_ratio);
-    if (const Json* table = Member(hardware, "per_datatype_flops")) ReadTable(*table, path);
+    if (const OrderedJson* table = Member(hardware, "per_datatype_flops")) ReadTable(*table, path);
     const bool table = !rates.per_datatype_flops.empty();
     settings_.warn_on_unknown_type = Flag(hardware, "warn_on_unknown_type", path).value_or(table) && table;
     settings_.error_on_unknown_type = Flag(hardware, "error_on_unknown_type", path).value_or(false);
@@ -314,7 +316,7 @@ class Reader {
     figures_.push_back({name, to, ConfigurationOrigin()});
   }
 
-  void ReadTable(const Json& table, std::vector<std::string> path) {
+  void ReadTable(const OrderedJson& table, std::vector<std::string> path) {
     path.push_back("per_datatype_flops");
     if (!table.is_object()) {
       Fail(kBadSetting, "`per_datatype_flops` must be an object of rates by datatype", path);
@@ -450,7 +452,7 @@ class Reader {
 
   const CommandLine& command_;
   std::string text_;
-  Json root_;
+  OrderedJson root_;
   Settings settings_;
   hardware::DeviceFigures figures_;  // of the configuration
   std::optional<Error> failure_;
@@ -459,13 +461,13 @@ class Reader {
 }  // namespace
 
 Result<Settings> ReadSettings(const CommandLine& command, bool needs_estimator) {
-  if (command.config_path.empty()) return Reader(command, "{}", Json::object()).Read(needs_estimator);
+  if (command.config_path.empty()) return Reader(command, "{}", OrderedJson::object()).Read(needs_estimator);
   auto text = ReadInput(command.config_path);
   if (!text) return text.error();
   // Once for messages with line and column, once more for the order of the keys.
   const auto checked = ParseJson(*text, command.config_path);
   if (!checked) return checked.error();
-  Json root = Json::parse(*text, nullptr, false);
+  OrderedJson root = ReadOrderedJson(*text);
   return Reader(command, *std::move(text), std::move(root)).Read(needs_estimator);
 }
 

@@ -7,6 +7,8 @@
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
+#include "base/text/json.h"
+
 namespace hespas::driver::compat {
 namespace {
 
@@ -77,8 +79,6 @@ std::string WithPrefix(double value, std::string_view unit) {
   return fmt::format("{} {}{}", RoundedRepr(value), up > 0 ? kUp[up] : kDown[down], unit);
 }
 
-std::string JsonString(std::string_view text) {
-  return nlohmann::json(std::string(text)).dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
-}
+std::string JsonString(std::string_view text) { return AsciiJsonText(nlohmann::json(std::string(text))); }
 
 }  // namespace hespas::driver::compat

@@ -8,6 +8,7 @@
 #include <set>
 #include <sstream>
 
+#include "base/text/json.h"
 #include "base/text/json_text.h"
 #include "base/text/suggest.h"
 #include "base/text/unit_text.h"
@@ -76,7 +77,7 @@ Status FromFile(const std::string& path, std::vector<KernelCost>& out) {
     KernelCost cost{.name = name};
     if (!figures.is_object()) return Bad(fmt::format("{}: {} is no object", path, name));
     for (const auto& [key, value] : figures.items()) {
-      const std::string given = value.is_string() ? value.get<std::string>() : value.dump();
+      const std::string given = value.is_string() ? value.get<std::string>() : JsonText(value);
       if (Status set = Set(cost, key, given); !set) return set;
     }
     if (Status complete = Complete(cost, out); !complete) return complete;

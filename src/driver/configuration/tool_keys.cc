@@ -6,6 +6,8 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "base/text/json.h"
+
 namespace hespas::driver {
 namespace {
 
@@ -91,7 +93,7 @@ std::optional<ToolSettings> SettingsOf(const ToolKey& key, const nlohmann::json&
     return settings;
   }
   if (value.is_structured()) return std::nullopt;
-  std::string text = value.is_string() ? value.get<std::string>() : value.dump();
+  std::string text = value.is_string() ? value.get<std::string>() : JsonText(value);
   if (value.is_number() && key.scale != 0) text = fmt::format("{}", value.get<double>() * key.scale);
   if (key.option == kSample && value.is_boolean()) {
     if (!value.get<bool>()) return settings;

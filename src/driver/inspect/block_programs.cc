@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "base/system/file.h"
+#include "base/text/json.h"
 #include "estimate/profile/program_text.h"
 #include "graph/block_module.h"
 #include "graph/flat_tuples.h"
@@ -13,7 +14,7 @@
 namespace hespas::driver {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 // Numbers of values; each member of a tuple has its own, behind those of the program.
 class Numbers {
@@ -21,14 +22,14 @@ class Numbers {
   explicit Numbers(const ir::Module& module) : module_(module), next_(module.value_count()) {}
 
   template <class Values>
-  Json Of(const Values& values) {
-    Json numbers = Json::array();
+  OrderedJson Of(const Values& values) {
+    OrderedJson numbers = OrderedJson::array();
     for (const ir::ValueId value : values) Append(value, numbers);
     return numbers;
   }
 
  private:
-  void Append(ir::ValueId value, Json& numbers) {
+  void Append(ir::ValueId value, OrderedJson& numbers) {
     if (module_.type(value).kind != ir::TypeKind::kTuple) return numbers.push_back(value.value);
     const ir::TypeId types[] = {module_.type_id(value)};
     const size_t count = graph::FlatTypes(module_.types(), types).size();
@@ -59,9 +60,9 @@ Status WriteBlockPrograms(const Prepared& prepared, const std::filesystem::path&
   const ir::Module& module = *prepared.module;
   const ir::BlockId main = module.body(module.main());
   Numbers numbers(module);
-  Json out = {{"arguments", numbers.Of(module.arguments(main))},
-              {"results", numbers.Of(module.operands(module.block(main).ops.back()))},
-              {"blocks", Json::array()}};
+  OrderedJson out = {{"arguments", numbers.Of(module.arguments(main))},
+                     {"results", numbers.Of(module.operands(module.block(main).ops.back()))},
+                     {"blocks", OrderedJson::array()}};
   struct Known {
     std::string file;
     std::string why_not;
@@ -78,14 +79,14 @@ Status WriteBlockPrograms(const Prepared& prepared, const std::filesystem::path&
       if (!program && program.error().kind != &estimate::kNotProfilable) return program.error();
       if (!program) found->second.why_not = program.error().message;
     }
-    Json row = {{"file", found->second.file},
-                {"kind", computes ? "compute" : "communication"},
-                {"inputs", numbers.Of(graph::BlockInputs(module, block))},
-                {"outputs", numbers.Of(block.outputs)}};
+    OrderedJson row = {{"file", found->second.file},
+                       {"kind", computes ? "compute" : "communication"},
+                       {"inputs", numbers.Of(graph::BlockInputs(module, block))},
+                       {"outputs", numbers.Of(block.outputs)}};
     if (!found->second.why_not.empty()) row["not_profilable"] = found->second.why_not;
     out["blocks"].push_back(std::move(row));
   }
-  return WriteFileAtomically(folder / "blocks.json", out.dump(1) + "\n");
+  return WriteFileAtomically(folder / "blocks.json", JsonText(out, 1) + "\n");
 }
 
 }  // namespace hespas::driver

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/system/file.h"
+#include "base/text/json.h"
 #include "base/text/suggest.h"
 #include "hardware/presets.h"
 
@@ -16,7 +17,7 @@ Result<ErrorCode> FindErrorCode(const std::string& code) {
   if (!folder) return folder.error();
   const auto text = ReadInput((*folder / "errors.json").string());
   if (!text) return text.error();
-  const auto json = nlohmann::json::parse(*text, nullptr, false);
+  const auto json = ReadJson(*text);
   const auto codes = json.find("codes");
   if (json.is_discarded() || codes == json.end()) {
     return MakeError(kCannotRead, "the installed errors.json is damaged", {}, "install Hespas again");

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "base/system/file.h"
+#include "base/text/json.h"
 #include "base/text/suggest.h"
 #include "driver/inspect/explain_factors.h"
 #include "driver/inspect/kernel_summary.h"
@@ -26,7 +27,7 @@ std::vector<report::Parameter> CalibrationConstants(const hardware::Device& devi
   if (!folder) return constants;
   const auto text = ReadInput((*folder / "models/calibrated.json").string());
   if (!text) return constants;
-  const auto json = nlohmann::ordered_json::parse(*text, nullptr, false);
+  const auto json = ReadOrderedJson(*text);
   if (!json.is_object() || !json.contains("families")) return constants;
   for (const auto& [family, entry] : json["families"].items()) {
     if (!entry.contains("constants")) continue;

@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "base/text/json.h"
 #include "ir/attributes/attribute.h"
 #include "ir/attributes/op_attributes.h"
 #include "ir/facts/convolution_work.h"
@@ -356,23 +357,23 @@ class Summariser {
 Summary Summarise(const ir::Module& module) { return Summariser(module).Run(); }
 
 std::string SummaryJson(const Summary& summary, const std::vector<std::string>& passes) {
-  using Json = nlohmann::ordered_json;
-  Json collectives = Json::array();
+  using OrderedJson = nlohmann::ordered_json;
+  OrderedJson collectives = OrderedJson::array();
   for (const CollectiveSummary& entry : summary.collectives) {
     collectives.push_back({{"op", entry.op}, {"count", entry.count}, {"bytes", entry.bytes}});
   }
-  const Json out{{"schema_version", 1},
-                 {"kernels",
-                  {{"total", summary.total()},
-                   {"fusions", summary.fusions},
-                   {"library_calls", summary.library_calls},
-                   {"other", summary.other}}},
-                 {"flops", summary.flops},
-                 {"elementwise_flops", summary.elementwise_flops},
-                 {"bytes_accessed", summary.bytes_accessed},
-                 {"collectives", collectives},
-                 {"passes", passes}};
-  return out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  const OrderedJson out{{"schema_version", 1},
+                        {"kernels",
+                         {{"total", summary.total()},
+                          {"fusions", summary.fusions},
+                          {"library_calls", summary.library_calls},
+                          {"other", summary.other}}},
+                        {"flops", summary.flops},
+                        {"elementwise_flops", summary.elementwise_flops},
+                        {"bytes_accessed", summary.bytes_accessed},
+                        {"collectives", collectives},
+                        {"passes", passes}};
+  return JsonText(out, 2) + "\n";
 }
 
 }  // namespace hespas::driver

@@ -13,7 +13,7 @@ namespace {
 using Json = nlohmann::json;
 namespace calibrated = estimate::calibrated;
 
-Json Of(const calibrated::ProductTerms& product) {
+Json TermObject(const calibrated::ProductTerms& product) {
   Json tilings = Json::array();
   for (const calibrated::Tiling& t : product.tilings) tilings.push_back({t.waves_us, t.rate_us, t.l2_us, t.apart_us});
   return {{"tilings", std::move(tilings)},
@@ -25,10 +25,10 @@ Json Of(const calibrated::ProductTerms& product) {
                                      : "linear"}};
 }
 
-Json Of(const calibrated::KernelTerms& terms) {
+Json TermObject(const calibrated::KernelTerms& terms) {
   Json out = Json::object();
   Json products = Json::array();
-  for (const calibrated::ProductTerms& product : terms.products) products.push_back(Of(product));
+  for (const calibrated::ProductTerms& product : terms.products) products.push_back(TermObject(product));
   if (!products.empty()) out["products"] = std::move(products);
   if (terms.traffic)
     out["traffic"] = {terms.traffic->bytes, terms.traffic->hits, terms.traffic->lanes_us, terms.traffic->special_us};
@@ -47,7 +47,7 @@ std::optional<Json> KernelsOf(const Prepared& prepared, const graph::Block& bloc
     if (estimate::IsCompositeOp(*prepared.module, op)) return std::nullopt;
     if (prepared.module->kind(op) == ir::OpKind::kReshape) continue;
     const auto terms = calibrated::TermsOf(model, prepared.device, calibrated::LeafFactsOf(*prepared.module, op));
-    if (terms) kernels.push_back(Of(*terms));
+    if (terms) kernels.push_back(TermObject(*terms));
   }
   return kernels;
 }

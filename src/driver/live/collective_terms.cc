@@ -14,7 +14,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-Json Of(const network::Price& price, const hardware::System& system) {
+Json PriceObject(const network::Price& price, const hardware::System& system) {
   Json levels = Json::array();
   double inside_us = 0;
   for (const network::LevelPrice& level : price.levels) {
@@ -44,7 +44,7 @@ class Collectives {
     Json choices = Json::array();
     for (const network::Price& price :
          model_.ChoicesFor(network::CalibratedModel::SizeOf(node, members.size()), members))
-      choices.push_back(Of(price, system_));
+      choices.push_back(PriceObject(price, system_));
     return choices;
   }
 

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <tuple>
 
+#include "base/text/json.h"
 #include "driver/live/block_terms.h"
 #include "driver/live/collective_terms.h"
 #include "trace/priority.h"
@@ -85,16 +86,15 @@ Order OrderOf(const LiveInput& run, const std::map<uint64_t, size_t>& collective
 
 std::string LiveData(const LiveInput& run) {
   const std::string why = WhyNot(run);
-  if (!why.empty()) return Json{{"why_not", why}}.dump();
+  if (!why.empty()) return JsonText(Json{{"why_not", why}});
   Json out{{"machine", MachineTerms(run.prepared.device)}, {"blocks", BlockTerms(run.prepared, run.estimated)}};
   out["uses"] = graph::Uses(run.prepared.blocks, run.estimated.table);
   std::map<uint64_t, size_t> collectives;
   if (run.system != nullptr) {
     auto terms = CollectiveTerms(run.traces, run.prepared.device, *run.system, collectives);
     if (terms.is_null())
-      return Json{
-          {"why_not", "its collectives run side by side, or its groups of devices lie differently in the network"}}
-          .dump();
+      return JsonText(Json{
+          {"why_not", "its collectives run side by side, or its groups of devices lie differently in the network"}});
     out["collectives"] = std::move(terms);
     out["system"] = System(*run.system);
   }
@@ -103,7 +103,7 @@ std::string LiveData(const LiveInput& run) {
   out["what"] = std::move(order.what);
   out["waits"] = std::move(order.waits);
   out["first"] = std::move(order.first);
-  return out.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return JsonText(out);
 }
 
 }  // namespace hespas::driver

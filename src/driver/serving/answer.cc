@@ -4,31 +4,32 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
+#include "base/text/json.h"
 #include "base/version.h"
 #include "driver/serving/serve.h"
 
 namespace hespas::driver {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
-Json Of(const serve::Distribution& d) {
+OrderedJson QuantilesOf(const serve::Distribution& d) {
   return {{"mean", d.mean}, {"p50", d.p50}, {"p90", d.p90}, {"p95", d.p95}, {"p99", d.p99}};
 }
 
 // Of a request's time from sending to the last token: what it waits, and what the steps then spend.
-Json WhereTimeGoes(const ServeAnswer& a) {
+OrderedJson WhereTimeGoes(const ServeAnswer& a) {
   const serve::ReplicaCounts& counts = a.run.counts;
   const double all = std::accumulate(counts.parts.begin(), counts.parts.end(), 0.0);
   const double queue = a.figures.e2e.mean > 0 ? a.figures.queue.mean / a.figures.e2e.mean : 0;
-  Json parts = Json::object();
+  OrderedJson parts = OrderedJson::object();
   for (size_t i = 0; i < serve::kParts; ++i)
     parts[std::string(serve::kPartNames[i])] = all > 0 ? (1 - queue) * counts.parts[i] / all : 0;
   parts["queue"] = queue;
   return parts;
 }
 
-Json Of(const ServeMemory& memory) {
+OrderedJson MemoryOf(const ServeMemory& memory) {
   return {{"capacity", memory.capacity},
           {"weights", memory.weights},
           {"kv", memory.cache},
@@ -38,9 +39,9 @@ Json Of(const ServeMemory& memory) {
           {"kv_bytes_per_token", memory.cache_bytes_per_token}};
 }
 
-Json ToObject(const ServeAnswer& a) {
+OrderedJson ToObject(const ServeAnswer& a) {
   const serve::Figures& f = a.figures;
-  Json json;
+  OrderedJson json;
   json["schema_version"] = 1;
   if (!a.model.empty()) json["model"] = a.model;
   if (!a.device.empty()) json["device"] = a.device;
@@ -52,11 +53,11 @@ Json ToObject(const ServeAnswer& a) {
   json["engine"] = a.engine;
   json["engine_version"] = a.engine_version;
   json["requests"] = f.answered;
-  json["ttft_s"] = Of(f.ttft);
-  json["tpot_s"] = Of(f.tpot);
-  json["itl_s"] = Of(f.itl);
-  json["e2e_s"] = Of(f.e2e);
-  json["queue_s"] = Of(f.queue);
+  json["ttft_s"] = QuantilesOf(f.ttft);
+  json["tpot_s"] = QuantilesOf(f.tpot);
+  json["itl_s"] = QuantilesOf(f.itl);
+  json["e2e_s"] = QuantilesOf(f.e2e);
+  json["queue_s"] = QuantilesOf(f.queue);
   json["duration_s"] = a.run.wall;
   json["requests_per_s"] = f.requests_per_s;
   json["tokens_per_s"] = f.tokens_per_s;
@@ -71,7 +72,7 @@ Json ToObject(const ServeAnswer& a) {
   json["steps"] = a.run.counts.steps;
   json["computed_tokens"] = a.run.counts.computed_tokens;
   json["utilisation"] = f.utilisation;
-  if (a.memory) json["memory"] = Of(*a.memory);
+  if (a.memory) json["memory"] = MemoryOf(*a.memory);
   json["step"] = {{"decode_s", a.decode_s}, {"prefill_s", a.prefill_s}, {"where_time_goes", WhereTimeGoes(a)}};
   for (const serve::KernelTime& kernel : a.decode_kernels)
     json["step"]["decode_kernels"].push_back(
@@ -79,14 +80,15 @@ Json ToObject(const ServeAnswer& a) {
   if (a.sigma_tpot) json["sigma"] = {{"ttft", *a.sigma_ttft}, {"tpot", *a.sigma_tpot}};
   if (a.cost) json["cost_per_million_tokens"] = *a.cost;
   if (a.cost) json["currency"] = a.currency;
-  json["warnings"] = Json::array();
+  json["warnings"] = OrderedJson::array();
   for (const Diagnostic& warning : a.warnings)
     json["warnings"].push_back({{"code", warning.kind->code}, {"message", warning.message}});
   json["reproduce"] = {{"command", a.command_line}, {"version", kVersion}};
   return json;
 }
 
-void Flatten(const Json& json, const std::string& prefix, std::vector<std::pair<std::string, std::string>>& rows) {
+void Flatten(const OrderedJson& json, const std::string& prefix,
+             std::vector<std::pair<std::string, std::string>>& rows) {
   for (const auto& [key, value] : json.items()) {
     const std::string name = prefix.empty() ? key : prefix + "." + key;
     if (value.is_object()) {
@@ -94,24 +96,20 @@ void Flatten(const Json& json, const std::string& prefix, std::vector<std::pair<
     } else if (value.is_number_float()) {
       rows.emplace_back(name, fmt::format("{:.6g}", value.get<double>()));
     } else if (!value.is_array()) {
-      rows.emplace_back(name, value.is_string() ? value.get<std::string>() : value.dump());
+      rows.emplace_back(name, value.is_string() ? value.get<std::string>() : JsonText(value));
     }
   }
 }
 
 }  // namespace
 
-std::string ToJson(const ServeAnswer& answer) {
-  return ToObject(answer).dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
-}
+std::string ToJson(const ServeAnswer& answer) { return JsonText(ToObject(answer), 2) + "\n"; }
 
 report::Table ExplainTable(const ServeAnswer& answer) {
-  using report::Align;
-  report::Table table{.columns = {{"kernel of a decode step"},
-                                  {"count", Align::kRight},
-                                  {"time [us]", Align::kRight},
-                                  {"share", Align::kRight}},
-                      .rows = {}};
+  using enum report::Align;
+  report::Table table{
+      .columns = {{"kernel of a decode step"}, {"count", kRight}, {"time [us]", kRight}, {"share", kRight}},
+      .rows = {}};
   for (const serve::KernelTime& kernel : answer.decode_kernels) {
     table.rows.push_back({kernel.name, fmt::format("{:.0f}", kernel.count), fmt::format("{:.1f}", kernel.seconds * 1e6),
                           fmt::format("{:.1f} %", 100 * kernel.seconds / answer.decode_s)});
@@ -120,7 +118,7 @@ report::Table ExplainTable(const ServeAnswer& answer) {
 }
 
 std::vector<std::pair<std::string, std::string>> ToRows(const ServeAnswer& answer) {
-  Json json = ToObject(answer);
+  OrderedJson json = ToObject(answer);
   json.erase("schema_version");
   json.erase("reproduce");
   std::vector<std::pair<std::string, std::string>> rows;

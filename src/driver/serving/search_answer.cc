@@ -4,6 +4,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "base/text/json.h"
 #include "base/version.h"
 #include "driver/serving/search.h"
 
@@ -48,22 +49,22 @@ report::Table SearchTable(const SearchAnswer& answer) {
 }
 
 std::string ToJson(const SearchAnswer& answer, const ServeOptions& options) {
-  using Json = nlohmann::ordered_json;
-  Json json;
+  using OrderedJson = nlohmann::ordered_json;
+  OrderedJson json;
   json["schema_version"] = 1;
   json["candidates"] = answer.candidates;
   json["excluded"] = answer.excluded;
   json["dominated"] = answer.dominated;
-  json["points"] = Json::array();
+  json["points"] = OrderedJson::array();
   for (const SearchPoint& p : answer.points) {
-    Json point = {{"device", p.device},
-                  {"devices", p.devices},
-                  {"parallelism",
-                   {{"tp", p.parallelism.tensor},
-                    {"pp", p.parallelism.pipeline},
-                    {"ep", p.parallelism.expert},
-                    {"dp", p.parallelism.data}}},
-                  {"weights", p.weights}};
+    OrderedJson point = {{"device", p.device},
+                         {"devices", p.devices},
+                         {"parallelism",
+                          {{"tp", p.parallelism.tensor},
+                           {"pp", p.parallelism.pipeline},
+                           {"ep", p.parallelism.expert},
+                           {"dp", p.parallelism.data}}},
+                         {"weights", p.weights}};
     if (!p.disaggregate.empty()) point["disaggregate"] = p.disaggregate;
     if (p.clients) point["concurrency"] = *p.clients;
     if (p.rate && std::isfinite(*p.rate)) point["rate"] = *p.rate;
@@ -78,7 +79,7 @@ std::string ToJson(const SearchAnswer& answer, const ServeOptions& options) {
     json["points"].push_back(std::move(point));
   }
   json["reproduce"] = {{"command", options.command_line}, {"version", kVersion}};
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return JsonText(json, 2) + "\n";
 }
 
 }  // namespace hespas::driver

@@ -94,7 +94,7 @@ std::optional<int64_t> HoldingDevices(const Server& server) {
 }
 
 // Fills memory and blocks; false where the model must fit and does not.
-bool FillMemory(const ServeOptions& options, Server& server, Diagnostics& diagnostics) {
+bool FitIntoMemory(const ServeOptions& options, Server& server, Diagnostics& diagnostics) {
   serve::Policy& policy = server.engine.policy;
   if (server.model && server.device) {
     const serve::StepKernels kernels(*server.model, server.layout.parallelism, server.precision);
@@ -158,7 +158,7 @@ std::unique_ptr<Server> MakeServer(const ServeOptions& options, Diagnostics& dia
         : constants        ? UseConstants(options, server, diagnostics)
                            : UseKernels(server, diagnostics)))
     return nullptr;
-  if (!FillMemory(options, server, diagnostics)) return nullptr;
+  if (!FitIntoMemory(options, server, diagnostics)) return nullptr;
   SetTransfer(options, server);
   return made;
 }

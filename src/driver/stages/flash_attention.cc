@@ -12,7 +12,6 @@
 namespace hespas::driver {
 namespace {
 
-using graph::Estimate;
 using graph::EstimateTable;
 
 constexpr int64_t kSmallestScores = 1 << 16;  // elements; smaller ones stay in caches anyway
@@ -87,14 +86,14 @@ class Flash {
     EstimateTable& table = estimated_.table;
     const uint32_t before = table.of_block[block];
     const auto [found, added] = replaced_.try_emplace({before, saved}, static_cast<uint32_t>(table.unique.size()));
-    const Estimate old = table.unique[before];
+    const graph::Estimate old = table.unique[before];
     if (added) {
       table.unique.push_back(Reduced(old, product, saved));
       table.first.push_back(graph::BlockId(size_t{block}));
       estimated_.op_times.push_back({table.unique.back().time});
     }
     table.of_block[block] = found->second;
-    const Estimate& reduced = table.unique[found->second];
+    const graph::Estimate& reduced = table.unique[found->second];
     for (result::OpSummary& summary : estimated_.ops) {
       if (summary.name != module_.name(blocks_.blocks[block].ops[0])) continue;
       const int64_t repeats = blocks_.blocks[block].repeats;
@@ -105,7 +104,7 @@ class Flash {
     }
   }
 
-  static Estimate Reduced(Estimate estimate, bool product, int64_t saved) {
+  static graph::Estimate Reduced(graph::Estimate estimate, bool product, int64_t saved) {
     const int64_t kept = std::max<int64_t>(0, estimate.bytes.value - saved);
     const double share =
         estimate.bytes.value > 0 ? static_cast<double>(kept) / static_cast<double>(estimate.bytes.value) : 0;

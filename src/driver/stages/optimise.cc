@@ -118,12 +118,6 @@ std::optional<optimise::XlaFlags> FlagsFor(const OptimiseOptions& options, const
 
 }  // namespace
 
-Result<OptimiseMode> ParseOptimiseMode(const std::string& text) {
-  if (const auto mode = ValueOf<OptimiseMode>(text)) return *mode;
-  return MakeError(kUnknownOptimise, fmt::format("`{}` is not a value of --optimise", text), {},
-                   "use auto, none, xla-gpu, xla-tpu, xla-cpu or xla");
-}
-
 OptimiseMode OptimiseModeOf(const RunOptions& options) {
   if (options.optimise.mode != OptimiseMode::kAuto) return options.optimise.mode;
   if (options.split.strategy == SplitStrategy::kFusion && !options.compat) return OptimiseMode::kFusionAlone;

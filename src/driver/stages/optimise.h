@@ -20,9 +20,6 @@ namespace hespas::driver {
 
 struct RunOptions;
 
-inline constexpr DiagnosticKind kUnknownOptimise{
-    "E0907", "--optimise takes auto, none, xla-gpu, xla-tpu, xla-cpu or xla.", Outcome::kUsage};
-
 enum class OptimiseMode : uint8_t {
   kAuto,
   kNone,
@@ -42,8 +39,6 @@ inline constexpr std::array<Word<OptimiseMode>, 6> kWords<OptimiseMode> = {{{"au
                                                                             {"xla-tpu", OptimiseMode::kXlaTpu},
                                                                             {"xla-cpu", OptimiseMode::kXlaCpu},
                                                                             {"xla", OptimiseMode::kXla}}};
-
-Result<OptimiseMode> ParseOptimiseMode(const std::string& text);
 
 struct OptimiseOptions {
   OptimiseMode mode = OptimiseMode::kAuto;

@@ -4,6 +4,8 @@
 #include <nlohmann/json.hpp>
 #include <unordered_set>
 
+#include "base/text/json.h"
+
 namespace hespas::estimate {
 namespace {
 
@@ -26,12 +28,12 @@ std::string EstimateToText(const graph::Estimate& estimate) {
                                  {"source", std::string(estimate.source)}};
   auto& terms = json["terms"] = nlohmann::ordered_json::array();
   for (const graph::Term& term : estimate.terms) terms.push_back({std::string(term.name), term.time.value});
-  return json.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
+  return AsciiJsonText(json);
 }
 
 std::optional<graph::Estimate> EstimateFromText(std::string_view text) {
   try {
-    const auto json = nlohmann::json::parse(text);
+    const auto json = ReadJsonOrThrow(text);
     graph::Estimate out{.time = Time(json.at("time_ps").get<int64_t>()),
                         .sigma = Time(json.at("sigma_ps").get<int64_t>()),
                         .flops = Flops(json.at("flops").get<int64_t>()),

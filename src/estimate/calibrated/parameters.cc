@@ -2,9 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/system/file.h"
 #include "base/text/json_text.h"
-#include "hardware/presets.h"
+#include "hardware/model_file.h"
 
 namespace hespas::estimate::calibrated {
 namespace {
@@ -149,12 +148,9 @@ void ReadSigmas(JsonObject& root, Parameters& parameters, Diagnostics& diagnosti
 }
 
 Result<Parameters> ReadDefault() {
-  const auto folder = hardware::DataFolder();
-  if (!folder) return folder.error();
-  const std::string file = (*folder / "models" / "calibrated.json").string();
-  const auto text = ReadInput(file);
-  if (!text) return text.error();
-  return ReadParameters(*text, file);
+  const auto shipped = hardware::ReadModelFile("calibrated.json");
+  if (!shipped) return shipped.error();
+  return ReadParameters(shipped->text, shipped->path);
 }
 
 }  // namespace

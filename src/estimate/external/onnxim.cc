@@ -9,6 +9,7 @@
 #include "base/system/process.h"
 #include "base/system/scratch_folder.h"
 #include "base/text/digest.h"
+#include "base/text/json.h"
 #include "estimate/external/tool_call.h"
 #include "estimate/external/tool_model.h"
 
@@ -46,7 +47,7 @@ Result<json> ReadConfig(const std::string& path) {
   if (path.empty()) return MakeError(kNoToolConfig, "onnxim needs --tool-config NPU.json");
   const auto text = ReadInput(path);
   if (!text) return text.error();
-  json config = json::parse(*text, nullptr, false);
+  json config = ReadJson(*text);
   const auto clock = config.is_object() ? config.find("core_freq") : config.end();
   if (!config.is_object() || clock == config.end() || !clock->is_number() || clock->get<double>() <= 0) {
     return MakeError(kNoToolConfig, "no `core_freq` (MHz) in the NPU's description", {.file = path});
@@ -69,7 +70,7 @@ class Onnxim : public OpModel {
 
   std::string_view name() const override { return "onnxim"; }
   std::string Fingerprint() const override {
-    return fmt::format("onnxim 1|{}|{}|{}", digest_, config_.dump(), options_.asked_clock_hz.value_or(0));
+    return fmt::format("onnxim 1|{}|{}|{}", digest_, JsonText(config_), options_.asked_clock_hz.value_or(0));
   }
 
   Result<std::optional<OpTime>> Cost(const ir::Module& module, ir::OpId op) const override {
@@ -91,8 +92,8 @@ class Onnxim : public OpModel {
     fs::create_directories(home / "models/op", error);
     const json list = {{"models", {{{"name", "op"}, {"batch_size", 1}}}}};
     for (const auto& [name, text] : {std::pair<const char*, std::string>{"models/op/op.onnx", model},
-                                     {"npu.json", config_.dump(2)},
-                                     {"models_list.json", list.dump()}}) {
+                                     {"npu.json", JsonText(config_, 2)},
+                                     {"models_list.json", JsonText(list)}}) {
       if (Status written = WriteFileAtomically(home / name, text); !written) return written.error();
     }
     const auto run = RunProcess(

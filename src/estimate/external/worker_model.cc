@@ -12,6 +12,7 @@
 
 #include "base/system/file.h"
 #include "base/text/digest.h"
+#include "base/text/json.h"
 #include "estimate/cost.h"
 #include "estimate/external/op_request.h"
 
@@ -29,7 +30,7 @@ struct Greeting {
 };
 
 std::optional<Greeting> ReadGreeting(const std::string& line) {
-  const json object = json::parse(line, nullptr, false);
+  const json object = ReadJson(line);
   if (!object.is_object() || object.value("ready", json()) != json(true)) return std::nullopt;
   const json costs = object.value("costs", json());
   const json name = object.value("name", json()), version = object.value("version", json());
@@ -44,7 +45,7 @@ std::optional<Greeting> ReadGreeting(const std::string& line) {
 
 // The time in an answer to request `id`, what the worker says went wrong, or that the answer makes no sense.
 Result<double> ReadAnswer(const std::string& line, int64_t id) {
-  const json object = json::parse(line, nullptr, false);
+  const json object = ReadJson(line);
   if (!object.is_object() || object.value("id", json()) != json(id)) {
     return MakeError(kBadWorker, fmt::format("it answered `{}`", line.substr(0, 80)));
   }
@@ -55,7 +56,7 @@ Result<double> ReadAnswer(const std::string& line, int64_t id) {
   const json seconds = object.value("seconds", json());
   const double value = seconds.is_number() ? seconds.get<double>() : -1;
   if (!(value >= 0) || !std::isfinite(value)) {
-    return MakeError(kBadWorker, fmt::format("`seconds` of its answer is {}", seconds.dump().substr(0, 80)));
+    return MakeError(kBadWorker, fmt::format("`seconds` of its answer is {}", JsonText(seconds).substr(0, 80)));
   }
   return value;
 }
@@ -93,7 +94,7 @@ class WorkerModel : public OpModel {
     if (!greeting_.costs.contains(request["op"]) && !greeting_.costs.contains("*")) return std::optional<OpTime>();
     request["device"] = DeviceJson(module, op);
     const std::lock_guard lock(mutex_);
-    const auto [known, is_new] = answers_.try_emplace(request.dump(), 0.0);
+    const auto [known, is_new] = answers_.try_emplace(JsonText(request), 0.0);
     if (is_new) known->second = Ask(request);
     if (!known->second) return known->second.error();
     return std::optional(OpTime{.seconds = *known->second});
@@ -114,7 +115,7 @@ class WorkerModel : public OpModel {
     request["id"] = id;
     Result<double> answer = MakeError(kWorkerFailed, fmt::format("{}: given up", greeting_.name));
     for (int attempt = 0; attempt < 2 && lost_ < kMostLost; ++attempt) {
-      answer = AskOnce(request.dump(), id);
+      answer = AskOnce(JsonText(request), id);
       // A refusal of the worker's own is an answer.
       if (answer || (answer.error().kind == &kWorkerFailed && worker_)) break;
       worker_.reset();

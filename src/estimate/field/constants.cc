@@ -2,9 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/system/file.h"
 #include "base/text/json_text.h"
-#include "hardware/presets.h"
+#include "hardware/model_file.h"
 
 namespace hespas::estimate::field {
 namespace {
@@ -117,12 +116,9 @@ void ReadFamily(JsonObject& families, const std::string& name, const Entry<Famil
 }
 
 Result<Constants> ReadDefault() {
-  const auto folder = hardware::DataFolder();
-  if (!folder) return folder.error();
-  const std::string file = (*folder / "models" / "field.json").string();
-  const auto text = ReadInput(file);
-  if (!text) return text.error();
-  return ReadConstants(*text, file);
+  const auto shipped = hardware::ReadModelFile("field.json");
+  if (!shipped) return shipped.error();
+  return ReadConstants(shipped->text, shipped->path);
 }
 
 }  // namespace

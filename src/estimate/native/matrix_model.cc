@@ -9,15 +9,15 @@
 namespace hespas::estimate::native {
 
 std::optional<MatrixProduct> AsProduct(const calibrated::KernelSpec& kernel) {
-  using calibrated::Shape;
+  using enum calibrated::Shape;
   const auto at_least_one = [](double extent) { return std::max(1.0, extent); };
   switch (kernel.shape) {
-    case Shape::kGemm:
-    case Shape::kLinear:
-    case Shape::kBatchedGemm:
+    case kGemm:
+    case kLinear:
+    case kBatchedGemm:
       return MatrixProduct{at_least_one(kernel.b), at_least_one(kernel.m), at_least_one(kernel.n),
                            at_least_one(kernel.k), kernel.type};
-    case Shape::kConvolution: {
+    case kConvolution: {
       const double last = kernel.extent + 2 * kernel.padding - kernel.kernel_size;
       const double extent = at_least_one(std::floor(last / at_least_one(kernel.stride)) + 1);
       return MatrixProduct{1, at_least_one(kernel.b) * extent * extent, at_least_one(kernel.output_channels),

@@ -15,6 +15,7 @@
 #include "base/system/file.h"
 #include "base/system/process.h"
 #include "base/system/scratch_folder.h"
+#include "base/text/json.h"
 #include "estimate/profile/file_identity.h"
 #include "estimate/profile/profilers.h"
 #include "estimate/profile/program_text.h"
@@ -125,7 +126,7 @@ class PjrtProfiler : public BlockProfiler {
     if (!worker) return worker.error();
     const auto line = worker->ReadLine(limit_);
     if (!line) return MakeError(kPluginUnusable, fmt::format("its worker failed: {}", line.error().message));
-    const json greeting = json::parse(*line, nullptr, false);
+    const json greeting = ReadJson(*line);
     if (!greeting.is_object() || !greeting.value("ready", false)) {
       const std::string why = greeting.is_object() ? greeting.value("message", "") : *line;
       return MakeError(kPluginUnusable, why.empty() ? "no reason given" : why);
@@ -152,9 +153,9 @@ class PjrtProfiler : public BlockProfiler {
                           {"program", program.path},      {"arguments", arguments},
                           {"replicas", program.replicas}, {"partitions", program.partitions},
                           {"cold", options_.cold}};
-    const Status written = slot.worker->WriteLine(request.dump());
+    const Status written = slot.worker->WriteLine(JsonText(request));
     const auto line = written ? slot.worker->ReadLine(limit_) : Result<std::string>(written.error());
-    const json answer = line ? json::parse(*line, nullptr, false) : json();
+    const json answer = line ? ReadJson(*line) : json();
     if (answer.is_object() && answer.value("ok", false)) return answer;
     // A refusal is of the program; anything else is the worker's end.
     if (!answer.is_object() || answer.value("fatal", false)) slot.worker.reset();

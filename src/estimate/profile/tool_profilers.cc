@@ -9,6 +9,7 @@
 #include <regex>
 
 #include "base/system/process.h"
+#include "base/text/json.h"
 #include "estimate/external/tool_call.h"
 #include "estimate/external/tool_model.h"
 #include "estimate/profile/file_identity.h"
@@ -90,7 +91,7 @@ class XlaProfiler : public BlockProfiler {
 std::optional<double> MeanSeconds(const std::string& output, const std::string& clock) {
   const size_t start = output.find('{'), end = output.rfind('}');
   if (start == std::string::npos || end == std::string::npos) return std::nullopt;
-  const auto json = nlohmann::json::parse(output.substr(start, end + 1 - start), nullptr, false);
+  const auto json = ReadJson(output.substr(start, end + 1 - start));
   if (!json.is_object() || !json.contains("benchmarks")) return std::nullopt;
   for (const auto& row : json["benchmarks"]) {
     if (!row.is_object() || row.value("aggregate_name", "") != "mean") continue;

@@ -10,6 +10,7 @@
 #include "base/system/process.h"
 #include "base/system/scratch_folder.h"
 #include "base/text/digest.h"
+#include "base/text/json.h"
 #include "estimate/external/tool_call.h"
 #include "estimate/external/tool_model.h"
 
@@ -47,7 +48,7 @@ Result<double> SimulateCycles(const KernelSimulator& simulator, const std::strin
                                  {"registers", kernel.registers}, {"target", target},
                                  {"buffer_bytes", buffer_bytes}};
   if (Status written = WriteFileAtomically(scratch.path() / "kernel.ptx", ptx); !written) return written.error();
-  if (Status written = WriteFileAtomically(scratch.path() / "launch.json", launch.dump(2) + "\n"); !written) {
+  if (Status written = WriteFileAtomically(scratch.path() / "launch.json", JsonText(launch, 2) + "\n"); !written) {
     return written.error();
   }
   const auto run = RunProcess({simulator.path, "kernel.ptx", "launch.json"}, scratch.path().string(), simulator.limit);

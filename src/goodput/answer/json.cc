@@ -1,3 +1,5 @@
+#include "base/text/json.h"
+
 #include <nlohmann/json.hpp>
 
 #include "goodput/answer/text.h"
@@ -119,7 +121,7 @@ std::string ToJson(const Answer& a, const Curves* curves, const std::string& com
     json["knee_devices"] = curves->knee > 0 ? Json(curves->knee) : Json();
   }
   json["reproduce"] = {{"command", command}};
-  return json.dump(indent) + (indent < 0 ? "" : "\n");
+  return JsonText(json, indent) + (indent < 0 ? "" : "\n");
 }
 
 }  // namespace hespas::goodput

@@ -141,11 +141,6 @@ bool Check::ExpectRank(size_t operand_index, int64_t rank) {
   return Fail(kWrongType, "operand {} must be {}, not `{}`", operand_index, what, text(operand_type(operand_index)));
 }
 
-bool Check::ExpectOperands(size_t count) {
-  if (operand_count() == count) return true;
-  return Fail(kWrongCount, "{} operands are needed, but {} are given", count, operand_count());
-}
-
 bool Check::ExpectResults(size_t count) {
   if (result_count() == count) return true;
   return Fail(kWrongCount, "{} results are needed, but {} are given", count, result_count());

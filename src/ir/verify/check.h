@@ -96,7 +96,6 @@ class Check {
   bool ExpectSound(TypeId type);
   // Where its rank is known; 0 is a scalar.
   bool ExpectRank(size_t operand_index, int64_t rank);
-  bool ExpectOperands(size_t count);
   bool ExpectResults(size_t count);
 
   // --- regions -------------------------------------------------------------------------------------------------------

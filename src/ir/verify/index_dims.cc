@@ -39,13 +39,6 @@ bool ExpectSorted(Check& check, const Dimensions& dims, std::string_view what) {
          check.Fail(kBadDimension, "`{}` must be sorted, but is {}", what, ShapeList(dims));
 }
 
-bool ExpectDisjoint(Check& check, const Dimensions& a, const Dimensions& b, std::string_view what) {
-  for (const int64_t d : a) {
-    if (Contains(b, d)) return check.Fail(kBadDimension, "{} both name dimension {}", what, d);
-  }
-  return true;
-}
-
 bool CheckIndexDimensions(Check& check, const IndexDimensions& dims) {
   const Type& indices = check.operand(dims.indices);
   const int64_t rank = check.operand_rank(dims.indices);

@@ -7,7 +7,6 @@
 namespace hespas::ir::verify {
 
 bool ExpectSorted(Check& check, const Dimensions& dims, std::string_view what);
-bool ExpectDisjoint(Check& check, const Dimensions& a, const Dimensions& b, std::string_view what);
 bool Contains(const Dimensions& dims, int64_t value);
 
 // How the indices operand (operand `indices`) picks elements of operand 0.

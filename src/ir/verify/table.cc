@@ -5,13 +5,6 @@
 namespace hespas::ir::verify {
 namespace {
 
-constexpr Count kNone{0, 0};
-constexpr Count kOne{1, 1};
-constexpr Count kTwo{2, 2};
-constexpr Count kThree{3, 3};
-constexpr Count kAny{0, kMany};
-constexpr Count kSome{1, kMany};
-
 constexpr ClassMask kFloatLike = kFloat | kComplex | kQuantised;
 constexpr ClassMask kRounded = kFloat | kQuantised;
 constexpr ClassMask kSignedLike = kSigned | kFloatLike;

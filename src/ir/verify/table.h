@@ -12,6 +12,7 @@ struct Count {
   uint8_t most;
 };
 inline constexpr uint8_t kMany = 255;
+inline constexpr Count kNone{0, 0}, kOne{1, 1}, kTwo{2, 2}, kThree{3, 3}, kAny{0, kMany}, kSome{1, kMany};
 
 enum Trait : uint8_t {
   kNoTrait = 0,

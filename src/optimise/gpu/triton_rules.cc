@@ -39,7 +39,7 @@ bool IsHalfOrSingle(const ir::Type& type) {
          (kind == ElementKind::kF32 || kind == ElementKind::kF16 || kind == ElementKind::kBF16);
 }
 
-bool IsBroadcast(const Node* node) { return node != nullptr && node->kind == OpKind::kBroadcastInDim; }
+bool BroadcastsInDim(const Node* node) { return node != nullptr && node->kind == OpKind::kBroadcastInDim; }
 
 }  // namespace
 
@@ -108,7 +108,7 @@ bool TritonRules::PaysBehind(const Node& node, ValueId value) const {
   for (const ValueId operand : node.operands) {
     if (operand == value || IsSplat(operand) || !flow_.producer(operand).valid()) continue;
     const Node* producer = flow_.ProducerNode(operand);
-    if (!IsBroadcast(producer)) return false;
+    if (!BroadcastsInDim(producer)) return false;
     if (!IsGiven(producer->operands[0]) && flow_.type(producer->operands[0]).element_count() != 1) return false;
   }
   return ReadMinusWritten(node) >= -gpu_rules::kIoTolerance || IsReturned(node.first_result);
@@ -125,7 +125,7 @@ bool TritonRules::ReadsBroadcast(const Node& node) const {
   return std::any_of(node.operands.begin(), node.operands.end(), [&](ValueId operand) {
     const Node* producer = flow_.ProducerNode(operand);
     return IsSplat(operand) ||
-           (IsBroadcast(producer) && IsGiven(producer->operands[0]) && IsDense(producer->operands[0]));
+           (BroadcastsInDim(producer) && IsGiven(producer->operands[0]) && IsDense(producer->operands[0]));
   });
 }
 

@@ -274,10 +274,10 @@ class LoopHoister {
 
   // Work that is worth doing once and whose result is no larger than what it reads.
   bool MayHoist(const Node& node) {
-    using ir::OpSort;
-    const OpSort sort = ir::Traits(node.kind).sort;
-    const bool work = sort == OpSort::kElementwise || sort == OpSort::kReduction || sort == OpSort::kContraction ||
-                      node.kind == OpKind::kTranspose || node.kind == OpKind::kReshape;
+    const ir::OpSort sort = ir::Traits(node.kind).sort;
+    const bool work = sort == ir::OpSort::kElementwise || sort == ir::OpSort::kReduction ||
+                      sort == ir::OpSort::kContraction || node.kind == OpKind::kTranspose ||
+                      node.kind == OpKind::kReshape;
     if (!work || node.result_count != 1 || !node.bodies.empty() || node.capture_count > 0) return false;
     int64_t read = 0;
     for (const ValueId operand : node.operands) {

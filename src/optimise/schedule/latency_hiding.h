@@ -35,6 +35,11 @@ struct HidingInput {
   int64_t least = 1;                    // ticks from an op to its consumer
   std::vector<bool> in_tuple = {};  // by op: results are elements of a tuple in XLA, `least` away from their consumers
   int64_t memory_limit = kNoLimit;  // bytes of buffers at once
+
+  int64_t CollectiveLatency(uint32_t done) const {
+    constexpr int64_t kTicks = 5000;
+    return latencies.empty() ? kTicks : latencies[done];
+  }
 };
 
 struct Hidden {

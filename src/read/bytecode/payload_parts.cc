@@ -99,12 +99,6 @@ std::string BoundsText(ByteReader& reader) {
   return fmt::format("#stablehlo.bounds<{}>", out);
 }
 
-std::string PlainDouble(double value) {
-  std::string text = fmt::format("{}", value);
-  if (text.find_first_of(".en") == std::string::npos) text += ".0";
-  return text;
-}
-
 std::string EnumText(std::string_view dialect, std::string_view name, std::span<const std::string_view> rows,
                      uint64_t value, Decoder& decoder) {
   if (value < rows.size() && !rows[value].empty()) return fmt::format("#{}<{} {}>", dialect, name, rows[value]);

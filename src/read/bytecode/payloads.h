@@ -44,8 +44,6 @@ std::string StringText(ByteReader& reader, Decoder& decoder);
 std::string DenseAttribute(ByteReader& reader, Decoder& decoder);
 std::string BoundsText(ByteReader& reader);  // `#stablehlo.bounds<...>`
 
-// "0.5" of a double, as quantised types and accuracies spell it.
-std::string PlainDouble(double value);
 // `!quant.uniform<...>` from its parts; per axis where `axis` is not negative.
 struct Quantisation {
   uint64_t flags = 0;

@@ -9,6 +9,7 @@
 
 #include "base/system/file.h"
 #include "base/text/hash.h"
+#include "base/text/json.h"
 #include "read/chakra/rank_manifest.h"
 
 namespace hespas::read::chakra {
@@ -89,7 +90,7 @@ Status ReadGroups(const std::string& path, trace::TraceGraph& trace) {
   if (!text) return text.error();
   json root;
   try {
-    root = json::parse(*text);
+    root = ReadJsonOrThrow(*text);
   } catch (const json::exception& error) {
     return BadGroups(path, fmt::format("not valid JSON: {}", error.what()));
   }
@@ -101,7 +102,7 @@ Status ReadGroups(const std::string& path, trace::TraceGraph& trace) {
     std::vector<uint32_t>& ranks = trace.groups[*id];
     for (const json& member : members) {
       if (!member.is_number_integer() || member < 0 || member > 0x7FFFFFFF) {
-        return BadGroups(path, fmt::format("group {} has `{}`, which is no rank", key, member.dump().substr(0, 50)));
+        return BadGroups(path, fmt::format("group {} has `{}`, which is no rank", key, JsonText(member).substr(0, 50)));
       }
       ranks.push_back(member.get<uint32_t>());
     }

@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "base/system/file.h"
+#include "base/text/json.h"
 #include "base/text/json_text.h"
 
 namespace hespas::read::chakra {
@@ -56,7 +57,7 @@ class Reader {
     if (!ranks.is_array() || ranks.empty()) return fmt::format("the class of `{}` has no `ranks`", out.file);
     for (const json& value : ranks) {
       const auto rank = Number(value, 0, static_cast<int64_t>(seen_.size()) - 1);
-      if (!rank) return fmt::format("`{}` is no NPU", value.dump().substr(0, 50));
+      if (!rank) return fmt::format("`{}` is no NPU", JsonText(value).substr(0, 50));
       if (seen_[*rank]) return fmt::format("NPU {} stands in two classes, or twice in one", *rank);
       if (!out.ranks.empty() && *rank < out.ranks.back()) return "`ranks` are not in ascending order";
       seen_[*rank] = true;
@@ -83,7 +84,7 @@ class Reader {
       }
       for (size_t i = 0; i < numbers.size(); ++i) {
         const auto number = Number(numbers[i], least, std::numeric_limits<int32_t>::max());
-        if (!number) return fmt::format("`{}` is no number of `{}`", numbers[i].dump().substr(0, 50), key);
+        if (!number) return fmt::format("`{}` is no number of `{}`", JsonText(numbers[i]).substr(0, 50), key);
         (out.renaming[i].*names)[name] = static_cast<typename Names::mapped_type>(*number);
       }
     }

@@ -8,6 +8,8 @@
 #include <span>
 #include <string_view>
 
+#include "base/text/json.h"
+
 namespace hespas::report {
 namespace {
 
@@ -227,7 +229,7 @@ std::string EncodeGroups(const trace::TraceGraph& trace) {
     for (size_t i = 0; i < all.size(); ++i) all[i] = static_cast<uint32_t>(i);
     root["1"] = all;
   }
-  return root.dump(2);
+  return JsonText(root, 2);
 }
 
 }  // namespace hespas::report

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "base/text/json.h"
+
 namespace hespas::report {
 namespace {
 
@@ -147,8 +149,8 @@ std::string SstDriver(const MerlinNetwork& network, const std::string& folder, c
   const double bandwidth = network.topology.bandwidth * kGigabyte;
   const auto round_trip = static_cast<uint64_t>(2 * network.topology.latency * 1e-9 * bandwidth);
   const uint64_t buffer = (round_trip + 16 * kPacketBytes + kFlitBytes - 1) / kFlitBytes * kFlitBytes;
-  return fmt::format(fmt::runtime(kProgram), fmt::arg("folder", nlohmann::json(folder).dump()),
-                     fmt::arg("hosts", nlohmann::json(hosts).dump()), fmt::arg("packet", kPacketBytes),
+  return fmt::format(fmt::runtime(kProgram), fmt::arg("folder", JsonText(nlohmann::json(folder))),
+                     fmt::arg("hosts", JsonText(nlohmann::json(hosts))), fmt::arg("packet", kPacketBytes),
                      fmt::arg("bandwidth", std::llround(bandwidth)), fmt::arg("flit", kFlitBytes),
                      fmt::arg("crossbar", std::llround(4 * bandwidth)), fmt::arg("buffer", buffer),
                      fmt::arg("topology", TopologyText(network.topology, network.hosts_are_routers)),

@@ -4,6 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/text/json.h"
+
 namespace hespas::report {
 
 using hardware::Algorithm;
@@ -71,7 +73,7 @@ std::string SystemJson(const System& system) {
     }
     if (!collective.custom.empty()) out[key + "-custom"] = ordered_json::array({collective.custom});
   }
-  return out.dump(2) + "\n";
+  return JsonText(out, 2) + "\n";
 }
 
 std::string NetworkYaml(const System& system) {
@@ -94,7 +96,7 @@ std::string RemoteMemoryJson(const System& system) {
     out["num-nodes"] = memory.nodes;
     out["num-npus-per-node"] = memory.npus_per_node;
   }
-  return out.dump(2) + "\n";
+  return JsonText(out, 2) + "\n";
 }
 
 }  // namespace hespas::report

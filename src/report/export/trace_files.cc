@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/system/file.h"
+#include "base/text/json.h"
 #include "report/export/chakra.h"
 
 namespace hespas::report {
@@ -70,7 +71,7 @@ Status WriteClasses(const TraceGraph& trace, const fs::path& folder) {
     for (size_t i = 1; i < ranks.size(); ++i) fs::remove(folder / NameOf(ranks[i]), unused);
     manifest["classes"].push_back(DescribeClass(trace, ranks));
   }
-  return WriteFileAtomically(folder / kManifest, manifest.dump() + "\n");
+  return WriteFileAtomically(folder / kManifest, JsonText(manifest) + "\n");
 }
 
 // A second name for a file, in place of whatever had that name; false where the file system has no hard links.

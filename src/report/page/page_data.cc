@@ -8,6 +8,7 @@
 #include <span>
 
 #include "base/line_index.h"
+#include "base/text/json.h"
 #include "report/page/columns.h"
 #include "report/page/graph_data.h"
 #include "report/page/page.h"
@@ -29,7 +30,7 @@ constexpr size_t kMostLines = 2'000;
 constexpr size_t kLongestLine = 400;
 constexpr size_t kMostPathSteps = 2'000;
 
-std::string Dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+std::string Dump(const Json& json) { return JsonText(json); }
 
 class DataWriter {
  public:

@@ -6,6 +6,7 @@
 #include <set>
 #include <string_view>
 
+#include "base/text/json.h"
 #include "report/text/comparison.h"
 #include "report/text/comparison_models.h"
 #include "report/text/efficiency.h"
@@ -387,7 +388,7 @@ std::string ToJson(const Comparison& comparison, int indent) {
                  {"groups", Rows(comparison.groups, true)},
                  {"blocks", Rows(comparison.rows, false)},
                  {"unmatched", std::move(unmatched)}};
-  return out.dump(indent, ' ', false, Json::error_handler_t::replace) + (indent >= 0 ? "\n" : "");
+  return JsonText(out, indent) + (indent >= 0 ? "\n" : "");
 }
 
 }  // namespace hespas::report

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "base/text/json.h"
 #include "ir/facts/fusion.h"
 #include "report/step/breakdown.h"
 #include "report/step/kernel_name.h"
@@ -267,7 +268,7 @@ std::string ToJson(const Explanation& explanation, int indent) {
                  {"parameters", listed(explanation.parameters)},
                  {"binds", explanation.binds},
                  {"next", explanation.next}};
-  return out.dump(indent, ' ', false, Json::error_handler_t::replace) + "\n";
+  return JsonText(out, indent) + "\n";
 }
 
 Table ToTable(const Explanation& explanation) {

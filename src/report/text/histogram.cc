@@ -9,7 +9,7 @@
 #include <unordered_map>
 
 #include "base/text/digest.h"
-#include "base/text/hash.h"
+#include "base/text/json.h"
 #include "ir/attributes/attribute.h"
 #include "ir/op_name.h"
 #include "ir/walk.h"
@@ -34,14 +34,18 @@ std::string OperandTypes(const Module& module, OpId op) {
   return fmt::format("{}", fmt::join(types, ", "));
 }
 
-// The prototype prints eight bytes of the hash of the JSON text of the types, in Python's spelling of bytes.
+// The prototype prints eight bytes of the hash of the JSON text of the types, in Python's spelling of bytes and the
+// alphabet for URLs.
 std::string PrototypeTypesKey(const Module& module, OpId op) {
   std::vector<std::string> types;
   for (const ir::ValueId operand : module.operands(op)) {
     types.push_back(fmt::format("\"{}\"", module.types().Text(module.type_id(operand))));
   }
   const std::string digest = Sha1(fmt::format(": [{}]}}", fmt::join(types, ", ")));
-  return fmt::format("\"_b'{}'", UrlSafeBase64(std::string_view(digest).substr(0, 8)));
+  std::string text = Base64(std::string_view(digest).substr(0, 8));
+  std::replace(text.begin(), text.end(), '+', '-');
+  std::replace(text.begin(), text.end(), '/', '_');
+  return fmt::format("\"_b'{}'", text);
 }
 
 // Counts by key in order of first appearance.
@@ -203,8 +207,7 @@ std::string ToJson(const Histogram& histogram) {
   const char* separator = "";
   for (const HistogramRow& row : histogram.rows) {
     const nlohmann::json name = row.name;
-    out += fmt::format("{}{}: {}", separator, name.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace),
-                       row.count);
+    out += fmt::format("{}{}: {}", separator, JsonText(name), row.count);
     separator = ", ";
   }
   return out + "}}\n";

@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/text/json.h"
+
 namespace hespas::report {
 
 // `text` as a string of JSON; bytes that are no UTF-8 are replaced.
@@ -13,7 +15,7 @@ inline std::string QuotedJson(std::string_view text) {
   const bool plain =
       std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c < 0x7F && c != '"' && c != '\\'; });
   if (plain) return std::string(1, '"').append(text).append(1, '"');
-  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  return JsonText(nlohmann::json(text));
 }
 
 }  // namespace hespas::report

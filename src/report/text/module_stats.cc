@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/text/json.h"
 #include "report/text/json_quote.h"
 
 namespace hespas::report {
@@ -69,7 +70,7 @@ std::string ModuleStatistics(const graph::BlockGraph& blocks, const graph::Estim
                      {"cache_op_hit_prop", Ratio(reuse.reused_ops, reuse.ops)},
                      {"flops", flops.value},
                      {"mem_bytes", bytes.value}};
-  std::string out = json.dump(1);
+  std::string out = JsonText(json, 1);
   out.replace(out.size() - 2, 2, ",\n \"per_module\": {");
   for (size_t i = 0; i < estimates.unique.size(); ++i) {
     const graph::BlockId id = estimates.first[i];

@@ -5,6 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/text/json.h"
+
 namespace hespas::report {
 namespace {
 
@@ -67,7 +69,7 @@ std::string ToJsonMembers(const Profile& profile) {
                       {"share_of_file", profile.constants.of_file}};
   out["call_graph"] = CallsJson(profile);
   out["loops"] = LoopsJson(profile);
-  const std::string text = out.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+  const std::string text = JsonText(out);
   return text.substr(1, text.size() - 2);
 }
 

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <nlohmann/json.hpp>
 
+#include "base/text/json.h"
 #include "report/step/block_times.h"
 #include "report/text/efficiency.h"
 #include "report/text/headline.h"
@@ -21,7 +22,7 @@ Json OrNull(const std::optional<T>& value) {
   return value ? Json(*value) : Json(nullptr);
 }
 
-Json Location(const hespas::Location& at) {
+Json PlaceOf(const Location& at) {
   if (at.file.empty()) return nullptr;
   return at.line > 0 ? fmt::format("{}:{}:{}", at.file, at.line, at.column) : at.file;
 }
@@ -51,7 +52,7 @@ Json Ops(const result::RunResult& r) {
 Json Warnings(const result::RunResult& r) {
   Json rows = Json::array();
   for (const Diagnostic& d : r.warnings) {
-    rows.push_back({{"code", d.kind->code}, {"message", d.message}, {"location", Location(d.location)}});
+    rows.push_back({{"code", d.kind->code}, {"message", d.message}, {"location", PlaceOf(d.location)}});
   }
   return rows;
 }
@@ -68,7 +69,7 @@ Json Largest(const result::MemoryCurve& memory) {
     rows.push_back({{"name", t.name},
                     {"bytes", t.bytes.value},
                     {"category", result::kMemoryCategoryNames[static_cast<size_t>(t.category)]},
-                    {"location", Location(t.location)},
+                    {"location", PlaceOf(t.location)},
                     {"source", t.source.empty() ? Json(nullptr) : Json(t.source)},
                     {"from_s", t.from.seconds()},
                     {"until_s", t.until.seconds()}});
@@ -272,7 +273,7 @@ std::string ToJson(const result::RunResult& r, int indent) {
   json["warnings"] = Warnings(r);
   json["reproduce"] = {
       {"command", r.reproduce.command}, {"version", r.reproduce.version}, {"input_hashes", r.reproduce.input_hashes}};
-  std::string text = json.dump(indent, ' ', false, Json::error_handler_t::replace) + (indent >= 0 ? "\n" : "");
+  std::string text = JsonText(json, indent) + (indent >= 0 ? "\n" : "");
   if (r.memory) InsertCurve(*r.memory, indent >= 0, text);
   if (r.block_times) text.replace(text.find("[]", text.find("\"block_times\":")), 2, ToJson(*r.block_times));
   return text;

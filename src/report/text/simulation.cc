@@ -5,6 +5,8 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "base/text/json.h"
+
 namespace hespas::report {
 namespace {
 
@@ -67,7 +69,7 @@ std::string SimulationJson(const result::SimResult& result) {
   for (const result::PathStep& step : result.critical_path) out["critical_path"].push_back(PathJson(step));
   out["method"] = result.method;
   out["messages"] = result.messages;
-  return out.dump() + "\n";
+  return JsonText(out) + "\n";
 }
 
 Table SimulationTable(const result::SimResult& result) {

@@ -8,6 +8,8 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "base/text/json.h"
+
 namespace hespas::report {
 namespace {
 
@@ -60,7 +62,7 @@ std::string Scaled(double value, std::string_view unit, double step, const char*
 nlohmann::ordered_json AsObject(const Table& table, const std::vector<std::string>& row) {
   nlohmann::ordered_json object;
   for (size_t i = 0; i < row.size(); ++i) {
-    const auto number = nlohmann::ordered_json::parse(row[i], nullptr, false);
+    const auto number = ReadOrderedJson(row[i]);
     object[table.columns[i].name] = number.is_number() ? number : nlohmann::ordered_json(row[i]);
   }
   return object;
@@ -114,13 +116,13 @@ std::string ToCsv(const Table& table) {
 std::string ToJson(const Table& table) {
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
   for (const auto& row : table.rows) rows.push_back(AsObject(table, row));
-  return rows.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+  return JsonText(rows, 2) + "\n";
 }
 
 std::string ToJsonLines(const Table& table) {
   std::string out;
   for (const auto& row : table.rows) {
-    out += AsObject(table, row).dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+    out += JsonText(AsObject(table, row)) + "\n";
   }
   return out;
 }

@@ -5,6 +5,8 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
+#include "base/text/json.h"
+
 namespace hespas::report {
 namespace {
 
@@ -71,7 +73,7 @@ LocalMemory TraceLocalMemory(uint32_t rank, std::span<const TensorUse> uses) {
                       {"ts", Microseconds(time)},
                       {"args", {{"MiB", static_cast<double>(held) / (1 << 20)}}}});
   }
-  memory.json = ordered_json{{"traceEvents", events}}.dump() + "\n";
+  memory.json = JsonText(ordered_json{{"traceEvents", events}}) + "\n";
   return memory;
 }
 

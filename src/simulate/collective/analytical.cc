@@ -12,13 +12,13 @@
 #include <numeric>
 #include <optional>
 #include <queue>
-#include <set>
 #include <tuple>
-#include <unordered_map>
 #include <vector>
 
 #include "simulate/collective/beside.h"
 #include "simulate/collective/equivalent_in_groups.h"
+#include "simulate/collective/rank_state.h"
+#include "simulate/collective/rendezvous.h"
 #include "simulate/collective/shared_links.h"
 #include "simulate/engine/loops.h"
 #include "simulate/simulate.h"
@@ -28,48 +28,6 @@ namespace hespas::simulate {
 namespace {
 
 using trace::NodeKind;
-
-bool Communicates(const trace::Node& node) {
-  return node.kind == NodeKind::kCollective || node.kind == NodeKind::kSend || node.kind == NodeKind::kReceive;
-}
-
-Result<AnalyticalPlan::Program> PlanProgram(const trace::Program& program) {
-  std::unordered_map<uint64_t, uint32_t> position;
-  const auto count = static_cast<uint32_t>(program.nodes.size());
-  for (uint32_t i = 0; i < count; ++i) position.emplace(program.nodes[i].id, i);
-  AnalyticalPlan::Program plan;
-  plan.first_user.resize(count + 1);
-  plan.waits.resize(count);
-  plan.ordinal.resize(count);
-  std::map<std::tuple<NodeKind, uint32_t, int32_t, int32_t>, uint32_t> ordinals;
-  std::vector<std::pair<uint32_t, uint32_t>> edges;  // what is waited for, and who waits
-  for (uint32_t i = 0; i < count; ++i) {
-    const trace::Node& node = program.nodes[i];
-    for (uint32_t d = 0; d < node.dependency_count; ++d) {
-      const auto found = position.find(program.dependencies[node.first_dependency + d]);
-      if (found == position.end()) {
-        return MakeError(kBadTrace, fmt::format("node {} depends on a node that does not exist", node.id));
-      }
-      edges.emplace_back(found->second, i);
-      ++plan.first_user[found->second + 1];
-    }
-    plan.waits[i] = node.dependency_count;
-    if (Communicates(node)) plan.ordinal[i] = ordinals[{node.kind, node.group, node.peer, node.tag}]++;
-  }
-  std::partial_sum(plan.first_user.begin(), plan.first_user.end(), plan.first_user.begin());
-  std::vector<uint32_t> next(plan.first_user.begin(), plan.first_user.end() - 1);
-  plan.users.resize(edges.size());
-  for (const auto& [from, to] : edges) plan.users[next[from]++] = to;
-  return plan;
-}
-
-struct Rendezvous {
-  std::vector<std::pair<uint32_t, uint32_t>> here;  // rank and node position
-  uint64_t ready = 0;
-};
-
-// Sender, receiver and tag, or a group, with the ordinal.
-using Key = std::tuple<bool, uint32_t, int64_t, int32_t, uint32_t>;
 
 struct Event {
   uint64_t time;
@@ -94,10 +52,9 @@ class AnalyticalSimulation {
         equivalent_(equivalent),
         record_(options.record_nodes || !trace.loops.empty()),
         plans_(plan.programs),
-        ranks_(equivalent ? 1 : trace.program_of_rank.size()) {
+        ranks_(equivalent ? 1 : trace.program_of_rank.size()),
+        rendezvous_(trace) {
     if (options.share_links) shared_.emplace(ranks_.size());
-    all_.resize(trace.program_of_rank.size());
-    std::iota(all_.begin(), all_.end(), 0u);
   }
 
   Result<result::SimResult> Run() {
@@ -116,46 +73,15 @@ class AnalyticalSimulation {
   }
 
  private:
-  struct Ports {
-    uint64_t send_free = 0;  // ports are full duplex; a collective takes both directions
-    uint64_t receive_free = 0;
-  };
-  // Runs one node at a time.
-  struct Unit {
-    // Those that run first, then by position.
-    using Place = std::pair<bool, uint32_t>;
-    std::priority_queue<Place, std::vector<Place>, std::greater<>> ready;
-    bool busy = false;
-    uint32_t node = 0;  // that runs
-    uint64_t start = 0, work = 0, end = 0;
-    KernelNeeds needs;
-    size_t interval = 0;  // its record
-  };
   // A transfer that shares links.
   struct Shared {
-    Key queue;
+    RendezvousKey queue;
     std::vector<std::pair<uint32_t, uint32_t>> here;
     double memory_share = 0;
     uint64_t begin = 0, end = 0;
     size_t first_interval = 0;  // its records, in order of `here`
     size_t ended = 0;           // members whose end was seen
   };
-  struct Rank {
-    std::vector<uint32_t> waits;
-    Unit compute;
-    std::vector<uint32_t> holding;  // collectives that hold the compute unit, in program order: all ranks take them so,
-    size_t held = 0;                // lest two wait for each other; those that began
-    std::set<uint32_t> early;       // ready before their turn
-    Unit host;                      // copies to and from the host's memory, and its own work
-    std::vector<Ports> ports;       // by what collectives hold
-    std::vector<Beside> beside;     // collectives that have not ended, in order of begin
-    std::map<uint32_t, uint64_t> in_flight;  // node position -> transfer that shares links
-    size_t done = 0;
-    uint64_t finish = 0;
-    uint64_t busy = 0;
-    std::vector<std::pair<uint64_t, uint64_t>> computed, communicated;  // intervals, computed ones in order of start
-  };
-
   const trace::Program& program(uint32_t rank) const { return trace_.ProgramOf(rank); }
   const AnalyticalPlan::Program& plan(uint32_t rank) const { return plans_[trace_.program_of_rank[rank]]; }
 
@@ -180,7 +106,7 @@ class AnalyticalSimulation {
 
   // Looked up when the first one is ready: most devices have none.
   uint32_t NextToHold(uint32_t rank) {
-    Rank& state = ranks_[rank];
+    RankState& state = ranks_[rank];
     const bool first = state.holding.empty();
     for (uint32_t i = 0; first && i < program(rank).nodes.size(); ++i) {
       if (HoldsCompute(rank, program(rank).nodes[i])) state.holding.push_back(i);
@@ -190,7 +116,7 @@ class AnalyticalSimulation {
 
   // The next of the collectives that hold the compute unit may be ready already.
   void TakeTurn(uint32_t rank) {
-    Rank& state = ranks_[rank];
+    RankState& state = ranks_[rank];
     if (++state.held == state.holding.size()) return;
     const uint32_t next = state.holding[state.held];
     if (state.early.erase(next) > 0)
@@ -198,10 +124,11 @@ class AnalyticalSimulation {
   }
 
   bool HoldsCompute(uint32_t rank, const trace::Node& node) const {
-    return held_ && node.kind == NodeKind::kCollective && (held_(node, Members(rank, node)) & kHoldsCompute) != 0;
+    return held_ && node.kind == NodeKind::kCollective &&
+           (held_(node, rendezvous_.Members(rank, node)) & kHoldsCompute) != 0;
   }
 
-  Unit& UnitOf(uint32_t rank, const trace::Node& node) {
+  ComputeUnit& UnitOf(uint32_t rank, const trace::Node& node) {
     return node.is_cpu ? ranks_[rank].host : ranks_[rank].compute;
   }
 
@@ -210,7 +137,7 @@ class AnalyticalSimulation {
     StartNext(rank, ranks_[rank].host, now);
   }
 
-  void StartNext(uint32_t rank, Unit& unit, uint64_t now) {
+  void StartNext(uint32_t rank, ComputeUnit& unit, uint64_t now) {
     if (unit.busy || unit.ready.empty()) return;
     const uint32_t position = unit.ready.top().second;
     unit.ready.pop();
@@ -221,7 +148,7 @@ class AnalyticalSimulation {
       return Arrive(rank, position, now);
     }
     const uint64_t work = DurationOf(rank, node);
-    Rank& state = ranks_[rank];
+    RankState& state = ranks_[rank];
     uint64_t end = now + work;
     if (Slows() && !node.is_cpu) {
       std::erase_if(state.beside, [&](const Beside& collective) { return collective.end <= now; });
@@ -232,10 +159,7 @@ class AnalyticalSimulation {
     unit.start = now;
     unit.work = work;
     unit.end = end;
-    if (!node.is_cpu) {
-      state.busy += end - now;
-      if (end > now) state.computed.emplace_back(now, end);
-    }
+    if (!node.is_cpu) state.times.Compute(now, end);
     unit.interval = intervals_.size();
     Record(rank, node.id, now, end);
     events_.push({end, rank, position});
@@ -252,7 +176,7 @@ class AnalyticalSimulation {
 
   // A collective that begins while a kernel runs, or whose end moves, makes the kernel end at another time.
   void SlowDown(uint32_t rank, const Beside& collective) {
-    Rank& state = ranks_[rank];
+    RankState& state = ranks_[rank];
     const auto known = std::ranges::find(state.beside, collective.transfer, &Beside::transfer);
     if (known != state.beside.end()) {
       *known = collective;
@@ -261,12 +185,11 @@ class AnalyticalSimulation {
       const auto place = std::upper_bound(state.beside.begin(), state.beside.end(), collective.begin, later);
       state.beside.insert(place, collective);
     }
-    Unit& unit = state.compute;
+    ComputeUnit& unit = state.compute;
     if (!unit.busy || unit.work == 0 || unit.end <= collective.begin) return;
     const uint64_t end = EndBeside(unit.start, unit.work, state.beside, unit.needs);
     if (end == unit.end) return;
-    state.busy += end - unit.end;
-    state.computed.back().second = end;
+    state.times.MoveEnd(unit.end, end);
     if (record_) intervals_[unit.interval].end = end;
     unit.end = end;
     events_.push({end, rank, unit.node});
@@ -283,29 +206,11 @@ class AnalyticalSimulation {
     if (record_) intervals_.push_back({.node = node, .rank = rank, .start = start, .end = end});
   }
 
-  std::span<const uint32_t> Members(uint32_t rank, const trace::Node& node) const {
-    const auto group = trace_.groups.find(trace_.GroupOf(rank, node));
-    return group == trace_.groups.end() ? std::span<const uint32_t>(all_) : group->second;
-  }
-
-  Key KeyOf(uint32_t rank, const trace::Node& node, uint32_t ordinal) const {
-    if (node.kind == NodeKind::kCollective) return {true, trace_.GroupOf(rank, node), 0, 0, ordinal};
-    const bool send = node.kind == NodeKind::kSend;
-    const auto self = static_cast<int64_t>(rank);
-    const int64_t peer = trace_.PeerOf(rank, node);
-    return {false, static_cast<uint32_t>(send ? self : peer), send ? peer : self, node.tag, ordinal};
-  }
-
   void Arrive(uint32_t rank, uint32_t position, uint64_t now) {
     const trace::Node& node = program(rank).nodes[position];
     if (equivalent_) return Transfer({.here = {{rank, position}}, .ready = now}, rank, node);
-    const bool collective = node.kind == NodeKind::kCollective;
-    Rendezvous& rendezvous = rendezvous_[KeyOf(rank, node, plan(rank).ordinal[position])];
-    rendezvous.here.emplace_back(rank, position);
-    rendezvous.ready = std::max(rendezvous.ready, now);
-    const size_t expected = collective ? Members(rank, node).size() : 2;
-    if (rendezvous.here.size() < expected) return;
-    Transfer(rendezvous, rank, node);
+    const Rendezvous* const complete = rendezvous_.Arrive(rank, position, plan(rank).ordinal[position], now);
+    if (complete != nullptr) Transfer(*complete, rank, node);
   }
 
   // Calls `use` with each of the rank's ports that the bits of `held` name.
@@ -318,18 +223,19 @@ class AnalyticalSimulation {
 
   // A communicator has one stream: transfers of one group, or between two ranks, run one after the other.
   void Enqueue(const Rendezvous& rendezvous, uint32_t rank, const trace::Node& node) {
-    const Key key = KeyOf(rank, node, 0);
+    const RendezvousKey key = rendezvous_.KeyOf(rank, node, 0);
     auto& queue = queues_[key];
     queue.push_back(rendezvous);
     if (queue.size() == 1) BeginShared(key, rendezvous.ready);
   }
 
-  void BeginShared(const Key& key, uint64_t now) {
+  void BeginShared(const RendezvousKey& key, uint64_t now) {
     const Rendezvous& rendezvous = queues_.at(key).front();
     const auto [last, at] = rendezvous.here.back();
     const trace::Node& node = program(last).nodes[at];
     const uint32_t pair[2] = {rendezvous.here.front().first, last};
-    const auto members = node.kind == NodeKind::kCollective ? Members(last, node) : std::span<const uint32_t>(pair);
+    const auto members =
+        node.kind == NodeKind::kCollective ? rendezvous_.Members(last, node) : std::span<const uint32_t>(pair);
     const uint64_t transfer = ++transfers_;
     shared_transfers_[transfer] = {.queue = key,
                                    .here = rendezvous.here,
@@ -364,19 +270,19 @@ class AnalyticalSimulation {
 
   // False for an event of an end that has moved.
   bool FinishShared(const Event& event) {
-    Rank& state = ranks_[event.rank];
+    RankState& state = ranks_[event.rank];
     const auto found = state.in_flight.find(event.node);
     if (found == state.in_flight.end()) return false;
     const uint64_t id = found->second;
     Shared& transfer = shared_transfers_.at(id);
     if (transfer.end != event.time) return false;
     state.in_flight.erase(found);
-    if (event.time > transfer.begin) state.communicated.emplace_back(transfer.begin, event.time);
+    if (event.time > transfer.begin) state.times.Communicate(transfer.begin, event.time);
     const bool first = transfer.ended++ == 0;
     if (first && record_) {
       for (size_t i = 0; i < transfer.here.size(); ++i) intervals_[transfer.first_interval + i].end = event.time;
     }
-    const Key queue = transfer.queue;
+    const RendezvousKey queue = transfer.queue;
     if (transfer.ended == transfer.here.size()) shared_transfers_.erase(id);
     if (!first) return true;
     for (const SharedLinks::End& end : shared_->Finish(id, event.time)) MoveEnd(end);
@@ -389,13 +295,14 @@ class AnalyticalSimulation {
   void Transfer(const Rendezvous& rendezvous, uint32_t arrived, const trace::Node& node) {
     if (shared_) return Enqueue(rendezvous, arrived, node);
     uint32_t pair[2] = {rendezvous.here.front().first, rendezvous.here.back().first};
-    const auto members = node.kind == NodeKind::kCollective ? Members(pair[1], node) : std::span<const uint32_t>(pair);
+    const auto members =
+        node.kind == NodeKind::kCollective ? rendezvous_.Members(pair[1], node) : std::span<const uint32_t>(pair);
     const uint32_t held = held_ ? held_(node, members) & ~kHoldsCompute : 1;
     Beside taken{.memory_share = memory_share_ ? memory_share_(node, members) : 0, .transfer = ++transfers_};
     uint64_t start = rendezvous.ready;
     for (const auto& [rank, position] : rendezvous.here) {
       const NodeKind kind = program(rank).nodes[position].kind;
-      OnPorts(rank, held, [&](const Ports& ports) {
+      OnPorts(rank, held, [&](const LinkPorts& ports) {
         if (kind != NodeKind::kReceive) start = std::max(start, ports.send_free);
         if (kind != NodeKind::kSend) start = std::max(start, ports.receive_free);
       });
@@ -404,13 +311,13 @@ class AnalyticalSimulation {
     taken.begin = start;
     taken.end = start + duration;
     for (const auto& [rank, position] : rendezvous.here) {
-      Rank& state = ranks_[rank];
+      RankState& state = ranks_[rank];
       const NodeKind kind = program(rank).nodes[position].kind;
-      OnPorts(rank, held, [&](Ports& ports) {
+      OnPorts(rank, held, [&](LinkPorts& ports) {
         if (kind != NodeKind::kReceive) ports.send_free = start + duration;
         if (kind != NodeKind::kSend) ports.receive_free = start + duration;
       });
-      if (duration > 0) state.communicated.emplace_back(start, start + duration);
+      if (duration > 0) state.times.Communicate(start, start + duration);
       if (duration > 0 && Slows()) SlowDown(rank, taken);
       Record(rank, program(rank).nodes[position].id, start, start + duration);
       events_.push({start + duration, rank, position});
@@ -418,16 +325,16 @@ class AnalyticalSimulation {
   }
 
   void Finish(const Event& event) {
-    Rank& state = ranks_[event.rank];
+    RankState& state = ranks_[event.rank];
     const trace::Node& node = program(event.rank).nodes[event.node];
     const bool computes = !Communicates(node) && !node.is_cpu;
-    const Unit& unit = state.compute;
+    const ComputeUnit& unit = state.compute;
     if (computes && (!unit.busy || unit.node != event.node || unit.end != event.time)) return;  // its end has moved
     if (shared_ && Communicates(node) && !FinishShared(event)) return;
     const bool held = std::ranges::binary_search(state.holding, event.node);
     if (!Communicates(node) || held) UnitOf(event.rank, node).busy = false;
     ++state.done;
-    state.finish = std::max(state.finish, event.time);
+    state.times.Finish(event.time);
     const AnalyticalPlan::Program& waiting = plan(event.rank);
     for (uint32_t i = waiting.first_user[event.node]; i < waiting.first_user[event.node + 1]; ++i) {
       const uint32_t user = waiting.users[i];
@@ -439,65 +346,17 @@ class AnalyticalSimulation {
   std::optional<Error> Stuck() const {
     for (uint32_t rank = 0; rank < ranks_.size(); ++rank) {
       if (ranks_[rank].done == program(rank).nodes.size()) continue;
-      for (const auto& [key, rendezvous] : rendezvous_) {
-        for (const auto& [there, position] : rendezvous.here) {
-          const trace::Node& node = program(there).nodes[position];
-          const size_t expected = std::get<0>(key) ? Members(there, node).size() : 2;
-          if (rendezvous.here.size() == expected) break;
-          return MakeError(kNeverFinishes,
-                           fmt::format("node {} of NPU {} waits for {} that never come{}", node.id, there,
-                                       expected - rendezvous.here.size() == 1 ? "a partner" : "partners",
-                                       expected - rendezvous.here.size() == 1 ? "s" : ""));
-        }
-      }
+      if (auto incomplete = rendezvous_.Incomplete()) return incomplete;
       return MakeError(kNeverFinishes, fmt::format("NPU {} has nodes that depend on each other", rank));
     }
     return std::nullopt;
-  }
-
-  // When the rank communicates at all: a send and a receive at the same time count once.
-  static uint64_t Merge(std::vector<std::pair<uint64_t, uint64_t>>& intervals) {
-    std::sort(intervals.begin(), intervals.end());
-    std::vector<std::pair<uint64_t, uint64_t>> merged;
-    uint64_t total = 0;
-    for (const auto& [start, end] : intervals) {
-      if (merged.empty() || start > merged.back().second) {
-        merged.emplace_back(start, end);
-        total += end - start;
-      } else if (end > merged.back().second) {
-        total += end - merged.back().second;
-        merged.back().second = end;
-      }
-    }
-    intervals = std::move(merged);
-    return total;
-  }
-
-  static uint64_t Overlap(const Rank& rank) {
-    uint64_t overlap = 0;
-    size_t i = 0;
-    for (const auto& [start, end] : rank.communicated) {
-      while (i < rank.computed.size() && rank.computed[i].second <= start) ++i;
-      for (size_t j = i; j < rank.computed.size() && rank.computed[j].first < end; ++j) {
-        overlap += std::min(end, rank.computed[j].second) - std::max(start, rank.computed[j].first);
-      }
-    }
-    return overlap;
   }
 
   result::SimResult Answer() {
     result::SimResult answer;
     answer.tick = Time(1);
     answer.method = equivalent_ ? "symmetry" : "given times";
-    for (Rank& rank : ranks_) {
-      const uint64_t communicating = Merge(rank.communicated);
-      answer.ranks.push_back({.finish = rank.finish,
-                              .exposed = rank.finish - rank.busy,
-                              .wall = rank.finish,
-                              .gpu = rank.busy,
-                              .comm = communicating,
-                              .overlap = Overlap(rank)});
-    }
+    for (RankState& rank : ranks_) answer.ranks.push_back(std::move(rank.times).Result());
     if (equivalent_) answer.ranks.resize(trace_.program_of_rank.size(), answer.ranks.front());
     answer.order.resize(answer.ranks.size());
     std::iota(answer.order.begin(), answer.order.end(), 0u);
@@ -519,13 +378,12 @@ class AnalyticalSimulation {
   bool record_;
   uint64_t executed_ = 0;
   const std::vector<AnalyticalPlan::Program>& plans_;
-  std::vector<Rank> ranks_;
-  std::vector<uint32_t> all_;
-  std::map<Key, Rendezvous> rendezvous_;
+  std::vector<RankState> ranks_;
+  RendezvousTable rendezvous_;
   uint64_t transfers_ = 0;
   std::optional<SharedLinks> shared_;  // where transfers do not queue for links
   std::map<uint64_t, Shared> shared_transfers_;
-  std::map<Key, std::deque<Rendezvous>> queues_;
+  std::map<RendezvousKey, std::deque<Rendezvous>> queues_;
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
   std::vector<result::NodeInterval> intervals_;
 };
@@ -537,16 +395,6 @@ bool HasMessages(const trace::Program& program) {
 }
 
 }  // namespace
-
-Result<AnalyticalPlan> PlanAnalytical(const trace::TraceGraph& trace) {
-  AnalyticalPlan plan;
-  for (const trace::Program& program : trace.programs) {
-    auto made = PlanProgram(program);
-    if (!made) return made.error();
-    plan.programs.push_back(*std::move(made));
-  }
-  return plan;
-}
 
 Result<result::SimResult> SimulateAnalytical(const trace::TraceGraph& trace, const CommunicationTime& time_of,
                                              const AnalyticalOptions& options) {

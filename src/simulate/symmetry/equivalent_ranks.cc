@@ -22,7 +22,7 @@ using Distance = std::pair<uint32_t, uint32_t>;
 namespace {
 
 constexpr uint64_t kMostPairs = 20'000'000;  // that are worth a look
-constexpr uint32_t kNone = 0xFFFFFFFFu;
+constexpr uint32_t kUnset = 0xFFFFFFFFu;
 
 // What decides how long a message takes: the dimension that it crosses, and the hops there.
 Distance DistanceOf(const System& system, uint32_t from, uint32_t to) {
@@ -246,12 +246,12 @@ class Finder {
       first_slot_.push_back(first_slot_.back() + static_cast<uint32_t>(GroupsOf(members[0]).size()));
     }
     const std::vector<uint32_t> roots = JoinSlots();
-    std::vector<uint32_t> family_at(roots.size(), kNone);
+    std::vector<uint32_t> family_at(roots.size(), kUnset);
     for (uint32_t rank = 0; rank < ranks_; ++rank) {
       for (size_t i = 0; i < places_[rank].size(); ++i) {
         if (Whole(places_[rank][i])) continue;
         uint32_t& at = family_at[roots[Slot(rank, i)]];
-        if (at == kNone) {
+        if (at == kUnset) {
           at = static_cast<uint32_t>(out_.families.size());
           out_.families.push_back({.group_of = std::vector<const std::vector<uint32_t>*>(ranks_),
                                    .position = std::vector<uint32_t>(ranks_),
@@ -327,7 +327,7 @@ class Finder {
         out_.sends[{first, peer}] = {.origin = static_cast<uint32_t>(PeersOf(target)[back_[first][i]]),
                                      .target = target,
                                      .link = static_cast<uint32_t>(out_.links.size())};
-        std::vector<uint32_t>& link = out_.links.emplace_back(ranks_, kNone);
+        std::vector<uint32_t>& link = out_.links.emplace_back(ranks_, kUnset);
         for (const uint32_t rank : members) link[rank] = static_cast<uint32_t>(PeersOf(rank)[i]);
       }
     }

@@ -8,6 +8,7 @@
 #include <iterator>
 #include <optional>
 
+#include "base/text/json.h"
 #include "report/text/efficiency.h"
 
 namespace hespas::sweep {
@@ -162,9 +163,9 @@ report::Table TableOf(const std::vector<Answer>& answers, const std::vector<std:
       continue;
     }
     std::vector<std::string> row = {answer.question, HumanValue(answer.column, answer.row.at(answer.column)),
-                                    answer.row.at("point").dump()};
+                                    JsonText(answer.row.at("point"))};
     for (const std::string& axis : axes) row.push_back(TextOf(answer.row.value(axis, Json())));
-    row.push_back(answer.row.at("npus").dump());
+    row.push_back(JsonText(answer.row.at("npus")));
     for (const char* column : {"units_per_step", "flops_all_devices"}) {
       const Json amount = answer.row.value(column, Json());
       row.push_back(amount.is_number() ? report::HumanNumber(amount.get<double>()) : "-");

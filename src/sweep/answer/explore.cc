@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/text/json.h"
 #include "sweep/answer/analysis.h"
 #include "sweep/answer/answers.h"
 
@@ -47,9 +48,12 @@ class Explorer {
     const std::vector<size_t> drawn = DrawnOf(rows_.size());
     Json titles = Json::array();
     for (const size_t i : drawn) titles.push_back(TitleOf(rows_[i], varying));
-    return Json{{"axes", axes_},  {"numbers", std::move(numbers)}, {"columns", columns_},
-                {"drawn", drawn}, {"titles", std::move(titles)},   {"colour", colour_}}
-        .dump(-1, ' ', false, Json::error_handler_t::replace);
+    return JsonText(Json{{"axes", axes_},
+                         {"numbers", std::move(numbers)},
+                         {"columns", columns_},
+                         {"drawn", drawn},
+                         {"titles", std::move(titles)},
+                         {"colour", colour_}});
   }
 
  private:
@@ -90,7 +94,7 @@ std::vector<size_t> DrawnOf(size_t points) {
 }
 
 std::string TitleOf(const Json& row, const std::vector<std::string>& varying) {
-  std::string title = "point " + row.at("point").dump() + ": " + HumanValue("step_time_s", row["step_time_s"]);
+  std::string title = "point " + JsonText(row.at("point")) + ": " + HumanValue("step_time_s", row["step_time_s"]);
   for (const std::string& axis : varying) title += ", " + axis + " " + ShortText(row.value(axis, Json()));
   for (const auto& [column, name] :
        {std::pair("units_per_second_per_device", " a second and device"), {"mfu", " MFU"}}) {

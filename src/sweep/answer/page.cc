@@ -7,6 +7,7 @@
 #include <limits>
 #include <set>
 
+#include "base/text/json.h"
 #include "report/page/assets.h"
 #include "report/page/charts.h"
 #include "report/page/html_text.h"
@@ -119,7 +120,7 @@ class Page {
     size_t done = 0;
     for (const Answer& answer : answers) {
       if (answer.row.is_null()) continue;
-      const std::string number = answer.row.at("point").dump();
+      const std::string number = JsonText(answer.row.at("point"));
       const std::string cell = "<td class=\"number\">" + number + "</td>";
       const size_t at = out.find(cell, out.find(EscapeHtml(answer.question), done));
       done = at;
@@ -350,7 +351,7 @@ class Page {
       out += "<td>" + EscapeHtml(ShortText(row.value(axis, Json()))) + "</td>";
     const bool failed = !row.value("error", Json()).is_null();
     const auto number = [&](const std::string& text) { out += "<td class=\"number\">" + EscapeHtml(text) + "</td>"; };
-    number(failed ? "" : row["npus"].dump());
+    number(failed ? "" : JsonText(row["npus"]));
     number(failed ? TextOf(row["error"]) : HumanValue("step_time_s", row["step_time_s"]));
     for (const char* column : {"units_per_second_per_device", "model_flops_utilisation"})
       number(failed ? "" : HumanValue(column, ValueOf(row, column)));

@@ -1,5 +1,7 @@
 #include "sweep/answer/row.h"
 
+#include "base/text/json.h"
+
 namespace hespas::sweep {
 
 Json ToJson(const Row& row, const Economy& economy) {
@@ -13,9 +15,7 @@ Json ToJson(const Row& row, const Economy& economy) {
   return out;
 }
 
-std::string JsonLine(const Row& row, const Economy& economy) {
-  return ToJson(row, economy).dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
-}
+std::string JsonLine(const Row& row, const Economy& economy) { return JsonText(ToJson(row, economy)) + "\n"; }
 
 Json ValueOf(const Json& row, const std::string& name) {
   if (const auto found = row.find(name); found != row.end()) return *found;

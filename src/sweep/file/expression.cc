@@ -8,6 +8,7 @@
 #include <limits>
 #include <map>
 
+#include "base/text/json.h"
 #include "base/text/unit_text.h"
 
 namespace hespas::sweep {
@@ -186,7 +187,7 @@ Json Compare(const std::string& op, const Json& left, const Json& right) {
     return op == "==" ? x == y : x != y;
   };
   if (a && b) return order(*a, *b);
-  const auto text = [](const Json& value) { return value.is_string() ? value.get<std::string>() : value.dump(); };
+  const auto text = [](const Json& value) { return value.is_string() ? value.get<std::string>() : JsonText(value); };
   return order(text(left), text(right));
 }
 

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "base/text/json.h"
 #include "base/text/suggest.h"
 
 namespace hespas::sweep {
@@ -52,7 +53,7 @@ Result<Ends> ReadEnds(const std::string& name, const Json& range, double unit) {
       return Bad(name, fmt::format("`{}` is missing", key));
     }
     const auto number = NumberOf(range[key]);
-    if (!number || !std::isfinite(*number)) return Bad(name, fmt::format("{} is no quantity", range[key].dump()));
+    if (!number || !std::isfinite(*number)) return Bad(name, fmt::format("{} is no quantity", JsonText(range[key])));
     ends.*member = *number / unit;
   }
   if (range.contains("steps")) {

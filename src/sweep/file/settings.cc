@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "base/system/file.h"
+#include "base/text/json.h"
 #include "base/text/suggest.h"
 #include "driver/configuration/changes.h"
 #include "hardware/presets.h"
@@ -19,7 +20,7 @@ namespace {
 using driver::RunOptions;
 
 Error Bad(const std::string& name, const Json& value, const std::string& expected) {
-  return MakeError(kBadSetting, fmt::format("`{}` cannot be {}", name, value.dump()), {}, expected);
+  return MakeError(kBadSetting, fmt::format("`{}` cannot be {}", name, JsonText(value)), {}, expected);
 }
 
 // Who gives the value, which words it may be, and where it goes. Of numbers `least` is the smallest.
@@ -140,7 +141,7 @@ Status ApplyText(const Row& row, const Json& value, RunOptions& options) {
   const std::string name(row.name);
   const bool inline_file = value.is_object() && (name == "device" || name == "system");
   if (!value.is_string() && !inline_file) return Bad(name, value, "it is a text");
-  const std::string text = inline_file ? value.dump() : value.get<std::string>();
+  const std::string text = inline_file ? JsonText(value) : value.get<std::string>();
   if (!row.words.empty() && std::find(row.words.begin(), row.words.end(), text) == row.words.end()) {
     return Bad(name, value, DidYouMean(text, row.words, fmt::format("one of {}", fmt::join(row.words, ", "))));
   }
@@ -220,7 +221,7 @@ std::vector<std::string> SettingNames() {
   return names;
 }
 
-std::string TextOf(const Json& value) { return value.is_string() ? value.get<std::string>() : value.dump(); }
+std::string TextOf(const Json& value) { return value.is_string() ? value.get<std::string>() : JsonText(value); }
 
 // A preset's or the user's own description as one object.
 Result<Json> SettingsReader::FileOf(bool device, const std::string& name) {

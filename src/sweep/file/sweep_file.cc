@@ -8,6 +8,7 @@
 
 #include "base/schema_version.h"
 #include "base/system/file.h"
+#include "base/text/json.h"
 #include "base/text/json_text.h"
 #include "base/text/suggest.h"
 #include "driver/configuration/changes.h"
@@ -100,7 +101,7 @@ class Reader {
       if (name == file_.axes[i].name) return i;
       names.push_back(file_.axes[i].name);
     }
-    Report(kBadSweep, fmt::format("`zip` names {}, which is no axis", name.dump()), path,
+    Report(kBadSweep, fmt::format("`zip` names {}, which is no axis", JsonText(name)), path,
            DidYouMean(TextOf(name), names));
     return std::nullopt;
   }
@@ -149,7 +150,7 @@ class Reader {
       const Json method = sample->value("method", Json("random"));
       const std::vector<std::string> methods = {"random", "latin-hypercube"};
       if (method != methods[0] && method != methods[1])
-        Report(kBadSweep, fmt::format("{} is no way to sample", method.dump()), {"sample", "method"},
+        Report(kBadSweep, fmt::format("{} is no way to sample", JsonText(method)), {"sample", "method"},
                DidYouMean(TextOf(method), methods, "random or latin-hypercube"));
       file_.sample.method = method == methods[1] ? Method::kLatinHypercube : Method::kRandom;
       const Json count = sample->value("count", Json());

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/text/json.h"
 #include "base/text/json_text.h"
 #include "sweep/file/yaml_source.h"
 
@@ -16,7 +17,7 @@ Result<SweepSource> SweepSource::Parse(std::string text, const std::string& file
   if (!source.yaml_) {
     const auto checked = ParseJson(source.text_, file);
     if (!checked) return checked.error();
-    source.root_ = Json::parse(source.text_);
+    source.root_ = ReadOrderedJson(source.text_);
     return source;
   }
   auto root = ParseYaml(source.text_, file);

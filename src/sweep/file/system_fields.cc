@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "base/system/file.h"
+#include "base/text/json.h"
 #include "base/text/json_text.h"
 #include "base/text/suggest.h"
 #include "base/text/unit_text.h"
@@ -40,7 +41,7 @@ Result<Json> ReadPreset(hardware::PresetKind kind, const std::string& name) {
   if (hardware::IsInlineJson(name)) {
     const auto checked = ParseJson(name, "<text>");
     if (!checked) return checked.error();
-    return Json::parse(name);
+    return ReadOrderedJson(name);
   }
   const auto path = hardware::FindPreset(kind, name);
   if (!path) return path.error();
@@ -71,7 +72,7 @@ Result<Json> Quantities(const std::string& field, const Json& value, Unit unit, 
         return parsed ? *parsed : -1;
       }();
     if (!(amount >= 0)) {
-      return MakeError(kBadSetting, fmt::format("`system.{}` cannot be {}", field, item.dump()), {},
+      return MakeError(kBadSetting, fmt::format("`system.{}` cannot be {}", field, JsonText(item)), {},
                        "a quantity such as \"50 GB/s\" or \"1 us\", or a list with one for each dimension");
     }
     list.push_back(amount * scale);

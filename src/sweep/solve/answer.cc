@@ -4,18 +4,18 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "base/text/json.h"
 #include "report/text/efficiency.h"
 #include "report/text/table.h"
+#include "sweep/columns/json.h"
 #include "sweep/solve/solve.h"
 
 namespace hespas::sweep {
 namespace {
 
-using Answer = nlohmann::ordered_json;
-
 template <class T>
-Answer OrNull(const std::optional<T>& value) {
-  return value ? Answer(*value) : Answer(nullptr);
+Json OrNull(const std::optional<T>& value) {
+  return value ? Json(*value) : Json(nullptr);
 }
 
 // Of the setting; of a batch the tokens or samples.
@@ -26,7 +26,9 @@ std::string Setting(const Solution& s, const Tried& tried) {
   return HumanQuantity(tried.at, s.unit);
 }
 
-std::string Value(const Solution& s, const Tried& tried) { return tried.value ? s.target.Human(*tried.value) : "-"; }
+std::string HumanValue(const Solution& s, const Tried& tried) {
+  return tried.value ? s.target.Human(*tried.value) : "-";
+}
 
 // Change of the result in percent for one percent of the setting.
 std::optional<double> Elasticity(const Solution& s) {
@@ -45,14 +47,14 @@ std::string Verdict(const Solution& s) {
   return fmt::format("`{}` is met {}:", s.target.text, s.rising ? "from here on" : "up to here");
 }
 
-Answer Point(const Solution& s, const Tried& tried) {
+Json Point(const Solution& s, const Tried& tried) {
   return {{"at", tried.at},
           {"value", OrNull(tried.value)},
           {"met", tried.value && s.target.Met(*tried.value)},
-          {"step_time_s", tried.value ? Answer(tried.result.step_time.seconds()) : Answer(nullptr)},
-          {"npus", tried.value ? Answer(tried.result.npus) : Answer(nullptr)},
+          {"step_time_s", tried.value ? Json(tried.result.step_time.seconds()) : Json(nullptr)},
+          {"npus", tried.value ? Json(tried.result.npus) : Json(nullptr)},
           {"units_per_step", OrNull(tried.result.batch())},
-          {"error", tried.error.empty() ? Answer(nullptr) : Answer(tried.error)}};
+          {"error", tried.error.empty() ? Json(nullptr) : Json(tried.error)}};
 }
 
 }  // namespace
@@ -65,9 +67,9 @@ std::string ToText(const Solution& s) {
   };
   const std::string name = s.unknown.kind == Unknown::Kind::kDimension ? "bind." + s.unknown.name : s.unknown.name;
   line(name.size() < 16 ? name : name + " ", Setting(s, answer));
-  line("gives", fmt::format("{}, step time {}", Value(s, answer), report::HumanTime(answer.result.step_time)));
+  line("gives", fmt::format("{}, step time {}", HumanValue(s, answer), report::HumanTime(answer.result.step_time)));
   if (s.today && s.now.value)
-    line("today", fmt::format("{}: {}, step time {}", HumanQuantity(*s.today, s.unit), Value(s, s.now),
+    line("today", fmt::format("{}: {}, step time {}", HumanQuantity(*s.today, s.unit), HumanValue(s, s.now),
                               report::HumanTime(s.now.result.step_time)));
   if (const auto elasticity = Elasticity(s))
     line("slope", fmt::format("1 % more of it changes the result by {:+.2g} % there", *elasticity));
@@ -81,32 +83,32 @@ std::string ToText(const Solution& s) {
 }
 
 std::string ToJson(const Solution& s, const std::string& command) {
-  Answer points = Answer::array();
+  Json points = Json::array();
   for (const Tried& tried : s.tried) points.push_back(Point(s, tried));
-  const Answer out{{"schema_version", 1},
-                   {"find", s.unknown.kind == Unknown::Kind::kDimension ? "bind." + s.unknown.name : s.unknown.name},
-                   {"until", s.target.text},
-                   {"met", s.met},
-                   {"value", s.answer.at},
-                   {"text", Setting(s, s.answer)},
-                   {"result", OrNull(s.answer.value)},
-                   {"bound", s.target.bound},
-                   {"of_step", s.target.of_step},
-                   {"side", s.rising ? "from" : "up to"},
-                   {"today", OrNull(s.today)},
-                   {"result_today", OrNull(s.now.value)},
-                   {"slope", OrNull(s.slope)},
-                   {"elasticity", OrNull(Elasticity(s))},
-                   {"method", s.unknown.whole() ? "doubling"
-                              : s.monotone      ? "bisection"
-                                                : "scan"},
-                   {"runs", s.runs},
-                   {"range", {s.from, s.to}},
-                   {"option", s.unknown.OptionFor(s.answer.at)},
-                   {"answer", Point(s, s.answer)},
-                   {"points", std::move(points)},
-                   {"reproduce", {{"command", command}}}};
-  return out.dump(2, ' ', false, Answer::error_handler_t::replace) + "\n";
+  const Json out{{"schema_version", 1},
+                 {"find", s.unknown.kind == Unknown::Kind::kDimension ? "bind." + s.unknown.name : s.unknown.name},
+                 {"until", s.target.text},
+                 {"met", s.met},
+                 {"value", s.answer.at},
+                 {"text", Setting(s, s.answer)},
+                 {"result", OrNull(s.answer.value)},
+                 {"bound", s.target.bound},
+                 {"of_step", s.target.of_step},
+                 {"side", s.rising ? "from" : "up to"},
+                 {"today", OrNull(s.today)},
+                 {"result_today", OrNull(s.now.value)},
+                 {"slope", OrNull(s.slope)},
+                 {"elasticity", OrNull(Elasticity(s))},
+                 {"method", s.unknown.whole() ? "doubling"
+                            : s.monotone      ? "bisection"
+                                              : "scan"},
+                 {"runs", s.runs},
+                 {"range", {s.from, s.to}},
+                 {"option", s.unknown.OptionFor(s.answer.at)},
+                 {"answer", Point(s, s.answer)},
+                 {"points", std::move(points)},
+                 {"reproduce", {{"command", command}}}};
+  return JsonText(out, 2) + "\n";
 }
 
 }  // namespace hespas::sweep

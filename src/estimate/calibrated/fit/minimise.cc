@@ -1,14 +1,10 @@
 #include "estimate/calibrated/fit/minimise.h"
 
-#ifdef HESPAS_HAS_NLOPT
 #include <nlopt.h>
 
 #include <memory>
-#endif
 
 namespace hespas::estimate::calibrated {
-
-#ifdef HESPAS_HAS_NLOPT
 
 namespace {
 
@@ -46,16 +42,5 @@ Minimum Minimise(const std::function<double(const std::vector<double>&)>& f, con
   if (status > 0 && value < minimum.value) minimum = {.at = at, .value = value};
   return minimum;
 }
-
-#else
-
-bool HasOptimiser() { return false; }
-
-Minimum Minimise(const std::function<double(const std::vector<double>&)>& f, const Box&,
-                 const std::vector<double>& start, int) {
-  return {.at = start, .value = f(start)};
-}
-
-#endif
 
 }  // namespace hespas::estimate::calibrated

@@ -72,7 +72,7 @@ bool CheckMeshAxes(Check& check, std::string_view text) {
 }
 
 // `[G,S]<=[N,...]T(...)`, where there are too many to list: as many places as ids.
-bool CheckIota(Check& check, std::string_view text) {
+bool CheckIotaGroups(Check& check, std::string_view text) {
   const size_t arrow = text.find("<=");
   const auto product = [&](size_t from) {
     const size_t open = std::min(text.find('[', from), text.size());
@@ -91,7 +91,7 @@ bool CheckIota(Check& check, std::string_view text) {
 
 bool CheckGroupText(Check& check, std::string_view text, const GroupRules& rules) {
   if (Trim(text).starts_with('#')) return CheckMeshAxes(check, text);
-  if (check.hlo() && text.find("<=") != std::string_view::npos) return CheckIota(check, text);
+  if (check.hlo() && text.find("<=") != std::string_view::npos) return CheckIotaGroups(check, text);
   const auto dense = AsDense(text);
   const auto shape = dense ? AsShape(dense->type) : std::nullopt;
   if (shape && shape->dims.size() != 2) {

@@ -167,12 +167,6 @@ bool CheckHloDone(Check& check) {
   return true;
 }
 
-constexpr Count kOne{1, 1};
-constexpr Count kTwo{2, 2};
-constexpr Count kAny{0, kMany};
-constexpr Count kSome{1, kMany};
-constexpr Count kNone{0, 0};
-
 constexpr OpRule Row(Count operands, Count results, Rule rule, Count regions = kNone, uint8_t traits = kNoTrait) {
   return {.operands = operands, .results = results, .regions = regions, .traits = traits, .rule = rule};
 }

@@ -1,6 +1,8 @@
-#include "hardware/json_source.h"
+#include "hardware/placed_json.h"
 
 #include <algorithm>
+
+#include "base/text/json.h"
 
 namespace hespas::hardware {
 namespace {
@@ -45,13 +47,13 @@ Location LocateOffset(std::string_view text, size_t offset, const std::string& f
       .source_line = std::string(text.substr(line_start, std::min<size_t>(line_end - line_start, 200)))};
 }
 
-Result<JsonSource> JsonSource::Parse(std::string_view text, const std::string& file, const DiagnosticKind& kind) {
+Result<PlacedJson> PlacedJson::Parse(std::string_view text, const std::string& file, const DiagnosticKind& kind) {
   if (TooDeep(text)) return MakeError(kind, "JSON nested too deeply", {.file = file});
-  JsonSource source;
+  PlacedJson source;
   source.text_ = text;
   source.file_ = file;
   try {
-    source.root_ = nlohmann::json::parse(text, nullptr, true, true);
+    source.root_ = ReadJsonOrThrow(text, true);
   } catch (const nlohmann::json::parse_error& error) {
     return MakeError(kind, "not valid JSON: " + Reason(error.what()),
                      LocateOffset(text, error.byte > 0 ? error.byte - 1 : 0, file));
@@ -61,7 +63,7 @@ Result<JsonSource> JsonSource::Parse(std::string_view text, const std::string& f
   return source;
 }
 
-Location JsonSource::LocationOf(std::string_view key) const {
+Location PlacedJson::LocationOf(std::string_view key) const {
   const std::string quoted = '"' + std::string(key) + '"';
   for (size_t at = text_.find(quoted); at != std::string::npos; at = text_.find(quoted, at + 1)) {
     const size_t next = text_.find_first_not_of(" \t\r\n", at + quoted.size());

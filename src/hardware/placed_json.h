@@ -12,9 +12,9 @@ namespace hespas::hardware {
 // Line and column of `offset` in `text`, with that line's text.
 Location LocateOffset(std::string_view text, size_t offset, const std::string& file);
 
-class JsonSource {
+class PlacedJson {
  public:
-  static Result<JsonSource> Parse(std::string_view text, const std::string& file, const DiagnosticKind& kind);
+  static Result<PlacedJson> Parse(std::string_view text, const std::string& file, const DiagnosticKind& kind);
 
   const nlohmann::json& root() const { return root_; }
   const std::string& file() const { return file_; }
