@@ -7,9 +7,9 @@
 #include "cli/command.h"
 #include "cli/format.h"
 #include "driver/configuration/presets.h"
-#include "driver/inspect/describe_system.h"
-#include "driver/inspect/preset_tables.h"
-#include "driver/inspect/system_picture.h"
+#include "driver/inspect/tables/describe_system.h"
+#include "driver/inspect/tables/preset_tables.h"
+#include "driver/inspect/tables/system_picture.h"
 
 namespace hespas::cli {
 namespace {

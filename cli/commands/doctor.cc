@@ -1,5 +1,5 @@
 // `hespas doctor`: tools, versions, and why an estimator is not available.
-#include "driver/inspect/doctor.h"
+#include "driver/inspect/tables/doctor.h"
 
 #include <memory>
 

@@ -10,7 +10,7 @@
 #include "cli/format.h"
 #include "cli/pipeline_options.h"
 #include "cli/progress.h"
-#include "driver/inspect/error_codes.h"
+#include "driver/inspect/tables/error_codes.h"
 #include "report/step/critical_path.h"
 #include "report/text/run_report.h"
 

@@ -6,7 +6,7 @@
 #include "cli/progress.h"
 #include "validate/accuracy_page.h"
 #include "validate/validation.h"
-#include "validate/xla_twins.h"
+#include "validate/sets/xla_twins.h"
 
 namespace hespas::cli {
 namespace {

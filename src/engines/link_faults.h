@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "base/result.h"
-#include "hardware/link_faults.h"
+#include "hardware/links/link_faults.h"
 
 namespace hespas::engines {
 

@@ -7,7 +7,7 @@
 
 #include "base/result.h"
 #include "engines/simgrid_run.h"
-#include "hardware/link_faults.h"
+#include "hardware/links/link_faults.h"
 #include "hardware/system.h"
 #include "network/concurrency.h"
 #include "result/sim_result.h"

@@ -13,7 +13,7 @@
 #include "base/system/process.h"
 #include "base/system/scratch_folder.h"
 #include "base/text/json.h"
-#include "hardware/rank_mapping.h"
+#include "hardware/links/rank_mapping.h"
 #include "report/export/chakra.h"
 #include "report/export/simgrid_platform.h"
 #include "report/export/sst_driver.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "driver/stages/energy.h"
+#include "driver/stages/cost/energy.h"
 #include "ir/attributes/attribute.h"
 #include "ir/facts/shardings.h"
 

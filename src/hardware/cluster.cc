@@ -10,7 +10,7 @@
 
 #include "base/text/suggest.h"
 #include "base/text/unit_text.h"
-#include "hardware/link_limits.h"
+#include "hardware/links/link_limits.h"
 #include "hardware/presets.h"
 #include "hardware/system_reader.h"
 

@@ -8,7 +8,7 @@
 #include "base/text/json.h"
 #include "base/text/suggest.h"
 #include "base/text/unit_text.h"
-#include "hardware/link_limits.h"
+#include "hardware/links/link_limits.h"
 #include "hardware/system_reader.h"
 
 namespace hespas::hardware {

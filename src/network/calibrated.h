@@ -10,7 +10,7 @@
 #include <span>
 
 #include "hardware/device.h"
-#include "hardware/link_faults.h"
+#include "hardware/links/link_faults.h"
 #include "hardware/system.h"
 #include "network/collective_model.h"
 #include "network/levels.h"

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "hardware/link_faults.h"
+#include "hardware/links/link_faults.h"
 #include "network/levels.h"
 
 namespace hespas::network {

@@ -12,7 +12,7 @@
 
 #include "base/progress.h"
 #include "base/result.h"
-#include "hardware/link_graph.h"
+#include "hardware/links/link_graph.h"
 #include "hardware/system.h"
 #include "result/sim_result.h"
 #include "trace/trace_graph.h"

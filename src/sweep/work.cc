@@ -1,9 +1,11 @@
 #include "sweep/work.h"
 
 #include "driver/figures/uncertainty.h"
+#include "driver/stages/cost/flash_attention.h"
+#include "driver/stages/cost/op_summaries.h"
+#include "driver/stages/cost/power_limit.h"
 #include "driver/stages/flash_attention.h"
 #include "driver/stages/op_summaries.h"
-#include "driver/stages/power_limit.h"
 #include "estimate/estimate_all.h"
 
 namespace hespas::sweep {

@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "driver/figures/utilisation.h"
-#include "driver/stages/energy.h"
+#include "driver/stages/cost/energy.h"
 #include "sweep/structure.h"
 
 namespace hespas::sweep {

@@ -9,8 +9,8 @@
 #include "estimate/calibrated/machine.h"
 #include "hardware/presets.h"
 #include "validate/measured_tables.h"
-#include "validate/step_times.h"
-#include "validate/stream_collectives.h"
+#include "validate/sets/step_times.h"
+#include "validate/sets/stream_collectives.h"
 
 namespace hespas::validate {
 namespace {

@@ -17,7 +17,7 @@
 #include "hardware/cluster.h"
 #include "hardware/presets.h"
 #include "hardware/system.h"
-#include "validate/stream_collectives.h"
+#include "validate/sets/stream_collectives.h"
 
 namespace hespas::validate {
 namespace {

@@ -9,13 +9,13 @@
 
 #include "hardware/presets.h"
 #include "validate/bounds.h"
-#include "validate/field_kernels.h"
+#include "validate/sets/field_kernels.h"
 #include "validate/held_out.h"
 #include "validate/measured_sets.h"
-#include "validate/multi_node.h"
-#include "validate/serving.h"
-#include "validate/step_times.h"
-#include "validate/stream_collectives.h"
+#include "validate/sets/multi_node.h"
+#include "validate/sets/serving.h"
+#include "validate/sets/step_times.h"
+#include "validate/sets/stream_collectives.h"
 
 namespace hespas::validate {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "../read_program.h"
 #include "driver/pipeline/run.h"
-#include "driver/stages/read.h"
+#include "driver/stages/program/read.h"
 #include "optimise/optimise.h"
 
 namespace hespas::ir {

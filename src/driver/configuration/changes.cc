@@ -12,7 +12,7 @@
 #include "base/text/suggest.h"
 #include "base/text/unit_text.h"
 #include "estimate/calibrated/machine.h"
-#include "hardware/link_limits.h"
+#include "hardware/links/link_limits.h"
 
 namespace hespas::driver {
 namespace {

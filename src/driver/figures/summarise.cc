@@ -6,7 +6,7 @@
 #include "base/version.h"
 #include "driver/figures/uncertainty.h"
 #include "driver/figures/utilisation.h"
-#include "driver/stages/energy.h"
+#include "driver/stages/cost/energy.h"
 #include "report/step/account.h"
 #include "report/step/block_times.h"
 #include "report/step/breakdown.h"

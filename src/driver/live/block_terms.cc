@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "driver/stages/power_limit.h"
+#include "driver/stages/cost/power_limit.h"
 #include "estimate/calibrated/kernel_terms.h"
 #include "estimate/composite.h"
 

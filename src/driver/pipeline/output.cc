@@ -4,7 +4,7 @@
 
 #include "base/system/file.h"
 #include "driver/live/live.h"
-#include "driver/stages/energy.h"
+#include "driver/stages/cost/energy.h"
 #include "report/export/chakra.h"
 #include "report/page/page.h"
 #include "report/text/module_stats.h"

@@ -1,7 +1,7 @@
 #include "driver/stages/assemble.h"
 
 #include "assemble/assemble.h"
-#include "driver/stages/overlap.h"
+#include "driver/stages/cost/overlap.h"
 #include "driver/stages/run_options.h"
 #include "driver/stages/take.h"
 

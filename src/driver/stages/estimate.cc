@@ -1,8 +1,8 @@
 #include "driver/stages/estimate.h"
 
-#include "driver/stages/flash_attention.h"
-#include "driver/stages/op_summaries.h"
-#include "driver/stages/power_limit.h"
+#include "driver/stages/cost/flash_attention.h"
+#include "driver/stages/cost/op_summaries.h"
+#include "driver/stages/cost/power_limit.h"
 #include "driver/stages/run_options.h"
 #include "driver/stages/take.h"
 #include "estimate/cache/sqlite_cache.h"

@@ -39,7 +39,7 @@ struct EstimateOptions {
   std::shared_ptr<const estimate::Estimator> custom;  // in its place
   estimate::EstimatorOptions settings;                // of the named one; `compat` and `facts` follow from the run
   CacheOptions cache;
-  bool flash_attention = false;  // attention scores never leave the chip (driver/stages/flash_attention.h)
+  bool flash_attention = false;  // attention scores never leave the chip (driver/stages/cost/flash_attention.h)
   bool strict = false;           // an operation without a cost rule is an error
 };
 
@@ -55,7 +55,7 @@ std::shared_ptr<const estimate::Estimator> EstimatorOf(const RunOptions& options
                                                        std::shared_ptr<const estimate::Facts> facts,
                                                        Diagnostics& diagnostics);
 // Puts the table's estimates at the clock that the device keeps under its power limit, and returns it as a share of the
-// boost clock (driver/stages/power_limit.h).
+// boost clock (driver/stages/cost/power_limit.h).
 double LimitPower(const RunOptions& options, const hardware::Device& device, const graph::BlockGraph& graph,
                   graph::EstimateTable& table);
 // Without `by_op` the ops and their times are left out.

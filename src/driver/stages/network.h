@@ -9,7 +9,7 @@
 #include "base/diagnostic.h"
 #include "driver/configuration/words.h"
 #include "hardware/device.h"
-#include "hardware/link_faults.h"
+#include "hardware/links/link_faults.h"
 #include "hardware/system.h"
 #include "network/concurrency.h"
 #include "result/sim_result.h"

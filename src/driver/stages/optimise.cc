@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "driver/configuration/xla_flags.h"
-#include "driver/stages/exact_optimiser.h"
+#include "driver/stages/program/exact_optimiser.h"
 #include "driver/stages/run_options.h"
 #include "hardware/cluster.h"
 #include "memory/memory.h"

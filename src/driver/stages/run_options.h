@@ -12,7 +12,7 @@
 #include "driver/stages/memory.h"
 #include "driver/stages/network.h"
 #include "driver/stages/optimise.h"
-#include "driver/stages/read.h"
+#include "driver/stages/program/read.h"
 #include "driver/stages/split.h"
 #include "driver/stages/system.h"
 #include "report/export/trace_files.h"

@@ -9,7 +9,7 @@
 
 #include "base/diagnostic.h"
 #include "driver/configuration/words.h"
-#include "driver/stages/model_work.h"
+#include "driver/stages/program/model_work.h"
 #include "graph/block_graph.h"
 #include "hardware/device.h"
 #include "ir/module.h"

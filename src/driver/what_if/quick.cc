@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "driver/stages/flash_attention.h"
+#include "driver/stages/cost/flash_attention.h"
 
 namespace hespas::driver {
 namespace {

@@ -7,9 +7,9 @@
 #include "assemble/assemble.h"
 #include "driver/configuration/changes.h"
 #include "driver/figures/summarise.h"
-#include "driver/stages/flash_attention.h"
+#include "driver/stages/cost/flash_attention.h"
 #include "driver/stages/fresh_stages.h"
-#include "driver/stages/overlap.h"
+#include "driver/stages/cost/overlap.h"
 
 namespace hespas::driver {
 namespace {

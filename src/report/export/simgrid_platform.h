@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "hardware/link_graph.h"
-#include "hardware/physical_topology.h"
+#include "hardware/links/link_graph.h"
+#include "hardware/links/physical_topology.h"
 #include "hardware/system.h"
 
 namespace hespas::report {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "hardware/physical_topology.h"
+#include "hardware/links/physical_topology.h"
 #include "hardware/system.h"
 
 namespace hespas::report {

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "hardware/link_graph.h"
+#include "hardware/links/link_graph.h"
 
 namespace hespas::simulate {
 

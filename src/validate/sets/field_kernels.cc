@@ -1,0 +1,49 @@
+#include "validate/sets/field_kernels.h"
+
+#include <map>
+
+#include "estimate/field/rows.h"
+#include "hardware/presets.h"
+#include "validate/measured_tables.h"
+
+namespace hespas::validate {
+namespace {
+
+namespace field = estimate::field;
+
+// "gemm bf16", "attention context"
+std::string FamilyOfRow(const CsvTable& table, size_t row) {
+  const std::string op = CellText(table, row, "op");
+  return op + " " + CellText(table, row, op == "attention" ? "phase" : "dtype");
+}
+
+}  // namespace
+
+bool AddFieldKernels(Groups& groups, Diagnostics& diagnostics) {
+  const auto table = LoadMeasured("field_kernels.csv.gz", diagnostics);
+  const auto& constants = field::DefaultConstants();
+  if (!constants) diagnostics.Report(constants.error());
+  if (!table || !constants) return false;
+  std::map<std::string, CsvTable> tables;  // by device
+  for (size_t row = 0; row < table->rows.size(); ++row) {
+    CsvTable& own = tables[CellText(*table, row, "device")];
+    own.columns = table->columns;
+    own.rows.push_back(table->rows[row]);
+    own.lines.push_back(table->lines[row]);
+  }
+  for (const auto& [name, rows] : tables) {
+    const auto device = hardware::LoadDevice(name, diagnostics);
+    if (!device) return false;
+    const auto times = field::TimesOfRows(rows, field::MakeChip(*device), *constants);
+    for (size_t row = 0; row < times.size(); ++row) {
+      if (!times[row]) continue;
+      groups[{"field kernels", "shipped", name, FamilyOfRow(rows, row)}].push_back(
+          {.measured = CellNumber(rows, row, "latency_us"),
+           .predicted = times[row]->us,
+           .sigma = times[row]->sigma_us});
+    }
+  }
+  return true;
+}
+
+}  // namespace hespas::validate
