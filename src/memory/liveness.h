@@ -12,6 +12,7 @@
 
 #include "ir/module.h"
 #include "memory/buffers/aliasing.h"
+#include "memory/buffers/buffer_policy.h"
 #include "memory/buffers/donation.h"
 
 namespace hespas::memory {
@@ -43,10 +44,6 @@ struct Liveness {
   uint32_t peak = 0;                // position
 };
 
-// Bytes to which XLA rounds buffers.
-inline constexpr int64_t kGpuAlignment = 256;
-inline constexpr int64_t kCpuAlignment = 64;
-
 // Bytes of values' buffers as allocators hand them out; nothing for tokens.
 class BufferSizes {
  public:
@@ -63,15 +60,12 @@ class BufferSizes {
 struct BlockToAnalyse {
   ir::BlockId block;
   const BufferSizes& sizes;
+  const BufferPolicy& policy;
   InPlaceReuse& reuse;
   std::span<const ir::OpId> order;     // all ops but the terminator
   bool is_main = false;                // results and arguments are in buffers of the caller
   const Donation* donation = nullptr;  // main only
   ir::OpId loop;                       // whose body the block is; invalid for others
-  bool scheduled = false;              // a compiler's own program: calls of libraries are spelt out
-  bool on_cpu = false;                 // as XLA's CPU compiler shares buffers
-  bool copies_early = false;           // what a loop carries is copied where its order alone keeps it from being
-                                       // overwritten too soon
 };
 
 Liveness Analyse(const ir::Module& module, const BlockToAnalyse& what, const InsideByOp& inside);

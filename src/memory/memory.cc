@@ -41,17 +41,13 @@ class Curve {
       : module_(module),
         options_(options),
         block_(module.body(module.main())),
-        on_cpu_(options.on_cpu || ir::IsScheduledForCpu(module)),
-        sizes_(module, on_cpu_ ? memory::kCpuAlignment : memory::kGpuAlignment),
-        reuse_(module, on_cpu_) {}
+        policy_(BufferPolicyOf(module, options.compiler, options.keep_order || ir::IsScheduled(module))),
+        sizes_(module, policy_.alignment),
+        reuse_(module, policy_.sees_reshapes) {}
 
   MemoryCurve Run() {
     if (!block_.valid()) return {};
-    const memory::InsideByOp inside = memory::InsidesOf(module_, sizes_,
-                                                        {.on_cpu = on_cpu_,
-                                                         .breadth_first = on_cpu_ && !IsOrdered(),
-                                                         .unscheduled_gpu = !on_cpu_ && !IsOrdered(),
-                                                         .by_model = options_.by_model});
+    const memory::InsideByOp inside = memory::InsidesOf(module_, sizes_, policy_);
     donation_ = memory::DonationOf(module_);
     ChooseOrder(inside);
     const memory::Categories categories(module_, order_, donation_);
@@ -61,18 +57,18 @@ class Curve {
   }
 
  private:
-  bool IsOrdered() const { return options_.keep_order || ir::IsScheduled(module_); }
-
   void ChooseOrder(const memory::InsideByOp& inside) {
-    if (!IsOrdered() && !on_cpu_) {
+    if (policy_.order == RunOrder::kLeastMemory) {
       const auto analyse = [&](const std::vector<ir::OpId>& order) { return Analyse(order, inside); };
       memory::Ordered ordered = memory::OrderOf(
-          module_, {.block = block_, .sizes = sizes_, .by_model = options_.by_model, .own_counts = true}, analyse);
+          module_, {.block = block_, .sizes = sizes_, .plans_by_model = policy_.plans_by_model, .own_counts = true},
+          analyse);
       order_ = std::move(ordered.order);
       liveness_ = std::move(ordered.liveness);
       return;
     }
-    order_ = IsOrdered() ? memory::OwnOrder(module_, block_) : memory::BreadthFirst(module_, block_);
+    order_ =
+        policy_.order == RunOrder::kOwn ? memory::OwnOrder(module_, block_) : memory::BreadthFirst(module_, block_);
     liveness_ = Analyse(order_, inside);
   }
 
@@ -80,12 +76,11 @@ class Curve {
     return memory::Analyse(module_,
                            {.block = block_,
                             .sizes = sizes_,
+                            .policy = policy_,
                             .reuse = reuse_,
                             .order = order,
                             .is_main = true,
-                            .donation = &donation_,
-                            .scheduled = ir::IsScheduled(module_),
-                            .on_cpu = on_cpu_},
+                            .donation = &donation_},
                            inside);
   }
 
@@ -236,7 +231,7 @@ class Curve {
   const ir::Module& module_;
   const MemoryOptions& options_;
   ir::BlockId block_;
-  bool on_cpu_;
+  BufferPolicy policy_;
   memory::BufferSizes sizes_;
   memory::InPlaceReuse reuse_;
   memory::Donation donation_;

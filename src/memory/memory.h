@@ -9,16 +9,15 @@
 #include <functional>
 
 #include "ir/module.h"
+#include "memory/buffers/buffer_policy.h"
 #include "result/memory_curve.h"
 
 namespace hespas::memory {
 
 struct MemoryOptions {
-  std::function<Time(ir::OpId)> duration;  // of an op of `main`, for the curve's time axis; empty: none
-  bool keep_order = false;                 // the program's order is a compiler's schedule
-  bool by_model =
-      false;  // XLA plans with a model of the device, by which one matmul hides a collective (GPUs from Hopper on)
-  bool on_cpu = false;                         // as XLA's CPU compiler orders and aligns
+  std::function<Time(ir::OpId)> duration;      // of an op of `main`, for the curve's time axis; empty: none
+  bool keep_order = false;                     // the program's order is a compiler's schedule
+  Compiler compiler = Compiler::kGpu;          // of XLA's
   size_t largest = 20;                         // live tensors to name
   std::function<std::string(ir::OpId)> layer;  // of what an op makes, "" for none; empty: layers are not told apart
 };

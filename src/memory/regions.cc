@@ -16,8 +16,8 @@ using ir::OpSort;
 
 class Regions {
  public:
-  Regions(const ir::Module& module, const BufferSizes& sizes, const InsideOptions& options)
-      : module_(module), sizes_(sizes), reuse_(module, options.on_cpu), options_(options) {}
+  Regions(const ir::Module& module, const BufferSizes& sizes, const BufferPolicy& policy)
+      : module_(module), sizes_(sizes), reuse_(module, policy.sees_reshapes), policy_(policy) {}
 
   InsideByOp Run() {
     Enter(module_.main());
@@ -58,13 +58,13 @@ class Regions {
     Frame frame{.function = function, .holders = {}};
     ir::WalkNested(module_, function, [&](ir::OpId op) {
       if (Runs(ir::Traits(module_.kind(op)).sort)) frame.holders.push_back(op);
-      if (options_.unscheduled_gpu) AddWorkspace(op);
+      if (policy_.order == RunOrder::kLeastMemory) AddWorkspace(op);
     });
     stack_.push_back(std::move(frame));
   }
 
   void AddWorkspace(ir::OpId op) {
-    const int64_t bytes = sizes_.Rounded(WorkspaceOf(module_, op, options_.by_model));
+    const int64_t bytes = sizes_.Rounded(WorkspaceOf(module_, op, policy_.gemm_workspace));
     if (bytes == 0) return;
     inside_[op.value] = {.bytes = bytes, .held = {{.value = module_.result(op), .bytes = bytes, .workspace = true}}};
   }
@@ -89,15 +89,9 @@ class Regions {
   Inside OfBlock(ir::BlockId block, ir::OpId loop) {
     if (!block.valid()) return {};
     const auto analyse = [&](const std::vector<ir::OpId>& order) {
-      return Analyse(module_,
-                     {.block = block,
-                      .sizes = sizes_,
-                      .reuse = reuse_,
-                      .order = order,
-                      .loop = loop,
-                      .on_cpu = options_.on_cpu,
-                      .copies_early = options_.breadth_first},
-                     inside_);
+      return Analyse(
+          module_, {.block = block, .sizes = sizes_, .policy = policy_, .reuse = reuse_, .order = order, .loop = loop},
+          inside_);
     };
     const auto [order, liveness] = OrderAndAnalyse(block, analyse);
     Inside out{.bytes = liveness.bytes[liveness.peak], .held = HeldAt(liveness, liveness.peak)};
@@ -111,11 +105,11 @@ class Regions {
   }
 
   Ordered OrderAndAnalyse(ir::BlockId block, const AnalyseOrder& analyse) const {
-    if (options_.unscheduled_gpu) {
-      return OrderOf(module_, {.block = block, .sizes = sizes_, .by_model = options_.by_model}, analyse);
+    if (policy_.order == RunOrder::kLeastMemory) {
+      return OrderOf(module_, {.block = block, .sizes = sizes_, .plans_by_model = policy_.plans_by_model}, analyse);
     }
     Ordered out;
-    out.order = options_.breadth_first ? BreadthFirst(module_, block) : OwnOrder(module_, block);
+    out.order = policy_.order == RunOrder::kBreadthFirst ? BreadthFirst(module_, block) : OwnOrder(module_, block);
     out.liveness = analyse(out.order);
     return out;
   }
@@ -123,7 +117,7 @@ class Regions {
   const ir::Module& module_;
   const BufferSizes& sizes_;
   InPlaceReuse reuse_;
-  const InsideOptions& options_;
+  const BufferPolicy& policy_;
   InsideByOp inside_;
   std::unordered_map<uint32_t, Inside> functions_;
   std::vector<Frame> stack_;
@@ -131,8 +125,8 @@ class Regions {
 
 }  // namespace
 
-InsideByOp InsidesOf(const ir::Module& module, const BufferSizes& sizes, const InsideOptions& options) {
-  return Regions(module, sizes, options).Run();
+InsideByOp InsidesOf(const ir::Module& module, const BufferSizes& sizes, const BufferPolicy& policy) {
+  return Regions(module, sizes, policy).Run();
 }
 
 }  // namespace hespas::memory

@@ -33,8 +33,7 @@ Bytes Structure::PeakMemory() const {
   std::call_once(memory_once_, [this] {
     memory_ = memory::MemoryOf(*prepared_.module, {.duration = {},
                                                    .keep_order = prepared_.scheduled,
-                                                   .by_model = driver::IsPlannedByModel(prepared_.device),
-                                                   .on_cpu = prepared_.on_cpu})
+                                                   .compiler = driver::CompilerOf(prepared_.device, prepared_.on_cpu)})
                   .peak;
   });
   return memory_;

@@ -4,8 +4,6 @@
 #include "driver/stages/cost/flash_attention.h"
 #include "driver/stages/cost/op_summaries.h"
 #include "driver/stages/cost/power_limit.h"
-#include "driver/stages/flash_attention.h"
-#include "driver/stages/op_summaries.h"
 #include "estimate/estimate_all.h"
 
 namespace hespas::sweep {

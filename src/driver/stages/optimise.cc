@@ -134,7 +134,11 @@ bool OptimisesAlike(const hardware::Device& a, const hardware::Device& b) {
   return TargetOf(a) == TargetOf(b) && FiguresOf(a) == FiguresOf(b);
 }
 
-bool IsPlannedByModel(const hardware::Device& device) { return Bf16Capability(device) >= optimise::kPlansByModel; }
+memory::Compiler CompilerOf(const hardware::Device& device, bool on_cpu) {
+  if (on_cpu) return memory::Compiler::kCpu;
+  const bool by_model = Bf16Capability(device) >= optimise::kPlansByModel;
+  return by_model ? memory::Compiler::kGpuWithModel : memory::Compiler::kGpu;
+}
 
 std::optional<OptimiserInput> OptimiserInputFor(const ir::Module& module, const OptimiseOptions& options,
                                                 const hardware::Device& device, Diagnostics& diagnostics) {
@@ -161,7 +165,7 @@ Result<ir::Module> OptimiseFor(const hardware::Device& device, ir::Module& sourc
   const optimise::Report before = told;
   auto module = optimise::OptimiseAgain(source, input.options, &told);
   if (!module || !told.short_of_memory || input.schedule_limit) return module;
-  const Bytes peak = memory::MemoryOf(*module, {.by_model = IsPlannedByModel(device)}).peak;
+  const Bytes peak = memory::MemoryOf(*module, {.compiler = CompilerOf(device)}).peak;
   const optimise::CapacityQuestion fits{static_cast<double>(peak.value)};
   const optimise::GpuFigures& gpu = input.options.gpu;
   optimise::Decisions* decisions = input.options.decisions;

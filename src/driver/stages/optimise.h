@@ -14,6 +14,7 @@
 #include "driver/configuration/words.h"
 #include "hardware/device.h"
 #include "ir/module.h"
+#include "memory/buffers/buffer_policy.h"
 #include "optimise/optimise.h"
 
 namespace hespas::driver {
@@ -56,8 +57,8 @@ OptimiseMode OptimiseModeOf(const RunOptions& options);
 // Whether the program runs as XLA's CPU compiler would have it.
 bool IsForCpu(OptimiseMode mode, const hardware::Device& device);
 
-// Whether XLA plans what runs beside collectives with a model of the device (NVIDIA from Hopper on).
-bool IsPlannedByModel(const hardware::Device& device);
+// Whose buffers a program for the device has; `on_cpu`: it was optimised for a CPU.
+memory::Compiler CompilerOf(const hardware::Device& device, bool on_cpu = false);
 
 // Whether the passes make the same of any program for both.
 bool OptimisesAlike(const hardware::Device& a, const hardware::Device& b);

@@ -107,16 +107,16 @@ bool IsLayoutChange(const ir::Module& module, ir::OpId op) {
   return true;
 }
 
-bool IsPointwise(const ir::Module& module, ir::OpId op, bool on_cpu) {
+bool IsPointwise(const ir::Module& module, ir::OpId op, bool sees_reshapes) {
   const OpKind kind = module.kind(op);
-  if (on_cpu) return ir::Traits(kind).sort == OpSort::kElementwise || kind == OpKind::kCopy;
+  if (!sees_reshapes) return ir::Traits(kind).sort == OpSort::kElementwise || kind == OpKind::kCopy;
   if (kind == OpKind::kTranspose) return IsLayoutChange(module, op);
   return ir::Traits(kind).sort == OpSort::kElementwise || PassesThrough(kind) || kind == OpKind::kCopy;
 }
 
 // Whether every path from the parameter ends in pointwise ops of the result's number of elements, or in reductions that
 // only the kernel's result needs: these read each element where another result is written.
-bool PointwiseBody(const ir::Module& module, ir::BlockId body, size_t parameter, int64_t elements, bool on_cpu) {
+bool PointwiseBody(const ir::Module& module, ir::BlockId body, size_t parameter, int64_t elements, bool sees_reshapes) {
   const auto& ops = module.block(body).ops;
   constexpr size_t kMostOps = 2000;
   if (ops.size() > kMostOps) return false;
@@ -133,7 +133,7 @@ bool PointwiseBody(const ir::Module& module, ir::BlockId body, size_t parameter,
     if (!reduced.empty() && reads(reduced)) return false;
     if (!reads(reached)) continue;
     const bool reduces = module.kind(op) == OpKind::kReduce;
-    if (!reduces && !IsPointwise(module, op, on_cpu)) return false;
+    if (!reduces && !IsPointwise(module, op, sees_reshapes)) return false;
     for (const ir::ValueId result : module.results(op)) {
       if (!reduces && module.type(result).element_count() != elements) return false;
       (reduces ? reduced : reached).push_back(result);
@@ -228,7 +228,7 @@ bool InPlaceReuse::IsPointwise(ir::OpId fusion, size_t result, size_t operand) c
   const ir::BlockId body = module_.body(fusion);
   if (!body.valid() || operand >= module_.block(body).argument_count) return false;
   const int64_t elements = module_.type(module_.result(fusion, result)).element_count();
-  return PointwiseBody(module_, body, operand, elements, on_cpu_);
+  return PointwiseBody(module_, body, operand, elements, sees_reshapes_);
 }
 
 }  // namespace hespas::memory

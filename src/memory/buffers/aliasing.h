@@ -23,15 +23,15 @@ std::optional<size_t> UpdatedOperand(const ir::Module& module, ir::OpId op, size
 // on the order of a module's ops, and are kept from one order to the next.
 class InPlaceReuse {
  public:
-  // `on_cpu`: XLA's CPU compiler does not see that reshapes inside a fusion move nothing.
-  InPlaceReuse(const ir::Module& module, bool on_cpu) : module_(module), on_cpu_(on_cpu) {}
+  // `sees_reshapes`: as BufferPolicy says.
+  InPlaceReuse(const ir::Module& module, bool sees_reshapes) : module_(module), sees_reshapes_(sees_reshapes) {}
   bool May(ir::OpId op, size_t result, size_t operand);
 
  private:
   bool IsPointwise(ir::OpId fusion, size_t result, size_t operand) const;
 
   const ir::Module& module_;
-  bool on_cpu_;
+  bool sees_reshapes_;
   std::map<std::tuple<ir::OpId, size_t, size_t>, bool> fusions_;  // by result and operand
 };
 

@@ -35,7 +35,7 @@ void BufferSharing::FindAssignedBuffers() {
 }
 
 bool BufferSharing::MayAssignBuffer(ir::OpId op, size_t i, uint32_t buffer, uint32_t at) {
-  if (last_use_[Root(buffer)] > at || (what_.copies_early && ReadElsewhere(buffer, op, at))) return false;
+  if (last_use_[Root(buffer)] > at || (CopiesEarly() && ReadElsewhere(buffer, op, at))) return false;
   if (last_use_[Root(buffer)] < at) return true;
   const auto operands = module_.operands(op);
   for (size_t k = 0; k < operands.size(); ++k) {
@@ -141,7 +141,7 @@ bool BufferSharing::IsOnlyResult(ir::ValueId value) const {
   const ir::OpId producer = module_.defining_op(value);
   if (!producer.valid()) return what_.is_main;
   if (module_.op(producer).result_count != 1) return false;
-  return what_.scheduled || what_.on_cpu || !ReturnsWorkspace(module_, producer);
+  return !what_.policy.calls_are_tuples || !ReturnsWorkspace(module_, producer);
 }
 
 void BufferSharing::AssignBuffer(uint32_t buffer, uint32_t result) {

@@ -20,6 +20,8 @@ class BufferSharing : protected BlockValues {
   void FindAssignedBuffers();
   // Whether the op may write its result over the argument whose buffer it is assigned to.
   bool MayAssignBuffer(ir::OpId op, size_t i, uint32_t buffer, uint32_t at);
+  // What a region hands on is copied where its order alone keeps it from being overwritten too soon.
+  bool CopiesEarly() const { return !what_.is_main && what_.policy.order == RunOrder::kBreadthFirst; }
   // Whether an op that `op` does not wait for reads `buffer`: XLA decides on copies before it has an order.
   bool ReadElsewhere(uint32_t buffer, ir::OpId op, uint32_t at);
   bool IsBitcast(ir::OpId op) const;

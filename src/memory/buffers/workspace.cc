@@ -11,8 +11,6 @@ namespace {
 
 using ir::OpKind;
 
-constexpr int64_t kWorkspace = int64_t{4} << 20;
-constexpr int64_t kHopperWorkspace = int64_t{32} << 20;
 constexpr int64_t kNumberBytes = 4;
 
 // XLA multiplies by vectors in loops of its own.
@@ -46,7 +44,7 @@ bool ReturnsWorkspace(const ir::Module& module, ir::OpId op) {
   return module.op(op).result_count == 1 && IsGemm(module, op);
 }
 
-int64_t WorkspaceOf(const ir::Module& module, ir::OpId op, bool by_model) {
+int64_t WorkspaceOf(const ir::Module& module, ir::OpId op, int64_t gemm) {
   if (IsStableSort(module, op) && module.op(op).operand_count > 0) {
     const auto operands = module.operands(op);
     const bool numbered =
@@ -59,7 +57,7 @@ int64_t WorkspaceOf(const ir::Module& module, ir::OpId op, bool by_model) {
   for (const ir::ValueId value : module.operands(op)) {
     operands = internal::SaturatingAdd(operands, ir::ByteSize(module.types(), module.type_id(value)));
   }
-  return std::min(operands, by_model ? kHopperWorkspace : kWorkspace);
+  return std::min(operands, gemm);
 }
 
 }  // namespace hespas::memory

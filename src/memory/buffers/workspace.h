@@ -14,7 +14,7 @@ namespace hespas::memory {
 // Library calls return a tuple of result and workspace.
 bool ReturnsWorkspace(const ir::Module& module, ir::OpId op);
 
-// Bytes; `by_model`: as MemoryOptions says.
-int64_t WorkspaceOf(const ir::Module& module, ir::OpId op, bool by_model);
+// Bytes; `gemm`: the most that a call of a matrix library takes.
+int64_t WorkspaceOf(const ir::Module& module, ir::OpId op, int64_t gemm);
 
 }  // namespace hespas::memory

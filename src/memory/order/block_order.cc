@@ -40,14 +40,14 @@ std::vector<ir::OpId> OwnOrder(const ir::Module& module, ir::BlockId block) {
 Ordered OrderOf(const ir::Module& module, const BlockToOrder& what, const AnalyseOrder& analyse) {
   Ordered chosen = Least(module, what, analyse);
   const std::vector<ir::OpId> least = chosen.order;
-  const SinkUntil until = what.by_model ? SinkUntil::kEnd : SinkUntil::kNextGather;
+  const SinkUntil until = what.plans_by_model ? SinkUntil::kEnd : SinkUntil::kNextGather;
   UseIfHigher(SinkWeightGradients(module, what.block, least, until), analyse, chosen);
   const auto has = [&](auto is) {
     return std::any_of(least.begin(), least.end(), [&](ir::OpId op) { return is(module.kind(op)); });
   };
   if (has([](ir::OpKind kind) { return kind == ir::OpKind::kAsyncStart; })) {
     if (what.own_counts) UseIfHigher(OwnOrder(module, what.block), analyse, chosen);
-  } else if (what.by_model && has(ir::IsCollective)) {
+  } else if (what.plans_by_model && has(ir::IsCollective)) {
     UseIfHigher(HidingOrder(module, what.block, what.sizes, least), analyse, chosen);
   }
   return chosen;

@@ -15,8 +15,8 @@ namespace hespas::memory {
 struct BlockToOrder {
   ir::BlockId block;
   const BufferSizes& sizes;
-  bool by_model = false;    // as MemoryOptions says
-  bool own_counts = false;  // the order in which the ops stand is one that XLA may find
+  bool plans_by_model = false;  // as BufferPolicy says
+  bool own_counts = false;      // the order in which the ops stand is one that XLA may find
 };
 
 struct Ordered {
