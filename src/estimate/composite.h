@@ -1,8 +1,8 @@
 // Estimates of ops that hold or call others: calls, loops and branches, from estimates of single ops.
 //
 // - A loop counts its body once per iteration where the number of iterations is known, else once (with a note); a
-//   branch counts its dearest arm (or the mean by given probabilities); a function is evaluated once, however often it
-//   is called.
+//   branch counts its costliest arm (or the mean by given probabilities); a function is evaluated once, however often
+//   it is called.
 // - Iterative: neither deep nesting nor long chains of calls grow the stack; recursion in the program counts as 0.
 #pragma once
 

@@ -150,8 +150,8 @@ bool AddCollectives(Groups& groups, Diagnostics& diagnostics) {
 }
 
 // Of 16-bit tensor-core matmuls.
-DeviceModels UnseenProducts(const DeviceModels& models, const std::vector<KernelRow>& rows,
-                            const calibrated::Parameters& parameters) {
+DeviceModels UnseenMatmuls(const DeviceModels& models, const std::vector<KernelRow>& rows,
+                           const calibrated::Parameters& parameters) {
   std::vector<calibrated::DeviceKernels> measured;
   for (const auto& [name, model] : models) {
     measured.push_back({.device = model.figures, .kernels = {}});
@@ -164,16 +164,16 @@ DeviceModels UnseenProducts(const DeviceModels& models, const std::vector<Kernel
 }
 
 // TF32 has no shared constants of its own: those of the parameter file, which 16-bit matmuls gave, have not seen it.
-void AddUnseenProducts(Groups& groups, const DeviceModels& models, const std::vector<KernelRow>& rows,
-                       const calibrated::Parameters& parameters) {
+void AddUnseenMatmuls(Groups& groups, const DeviceModels& models, const std::vector<KernelRow>& rows,
+                      const calibrated::Parameters& parameters) {
   std::vector<KernelRow> narrow;
   std::vector<KernelRow> wide;
   for (const KernelRow& row : rows) (row.kernel.type == calibrated::Datatype::kTf32 ? wide : narrow).push_back(row);
-  AddRows(groups, kZeroShot, narrow, Among(UnseenProducts(models, rows, parameters)));
+  AddRows(groups, kZeroShot, narrow, Among(UnseenMatmuls(models, rows, parameters)));
   AddRows(groups, kZeroShot, wide, Among(models));
 }
 
-bool AddProducts(Groups& groups, Diagnostics& diagnostics) {
+bool AddMatmuls(Groups& groups, Diagnostics& diagnostics) {
   const auto rows = ReadGemmRows(diagnostics);
   const auto& parameters = calibrated::DefaultParameters();
   if (!rows || !parameters) return false;
@@ -189,7 +189,7 @@ bool AddProducts(Groups& groups, Diagnostics& diagnostics) {
     if (!model) return false;
     models.emplace(row.device, *model);
   }
-  AddUnseenProducts(groups, models, *rows, *parameters);
+  AddUnseenMatmuls(groups, models, *rows, *parameters);
   if (!AddPublishedErrors(groups, kZeroShot, shared, diagnostics)) return false;
   for (unsigned seed = 1; seed <= kDraws; ++seed) {
     DeviceModels drawn = models;
@@ -220,7 +220,7 @@ bool AddKernels(Groups& groups, const ValidateOptions& options, Diagnostics& dia
 }  // namespace
 
 bool AddHeldOut(Groups& groups, const ValidateOptions& options, Diagnostics& diagnostics) {
-  return (!Wanted(options, "gemm") || AddProducts(groups, diagnostics)) &&
+  return (!Wanted(options, "gemm") || AddMatmuls(groups, diagnostics)) &&
          (!(Wanted(options, "kernels") || Wanted(options, "models")) || AddKernels(groups, options, diagnostics)) &&
          (!Wanted(options, "collectives") || AddCollectives(groups, diagnostics)) &&
          (!Wanted(options, "step-times") || AddStepTimesHeldOut(groups, diagnostics));

@@ -134,14 +134,14 @@ calibrated::Prediction Roofline(const calibrated::KernelModel& model, const cali
 
 KernelRule MatmulsBy(std::shared_ptr<const native::MatrixModel> matmuls, const calibrated::KernelModel& others) {
   return [matmuls = std::move(matmuls), &others](const calibrated::KernelSpec& kernel) {
-    const auto product = native::AsProduct(kernel);
-    if (!product) return Calibrated(others, kernel);
-    const native::MatrixCost cost = matmuls->Cost(*product);
+    const auto matmul = native::AsMatmul(kernel);
+    if (!matmul) return Calibrated(others, kernel);
+    const native::MatrixCost cost = matmuls->Cost(*matmul);
     return calibrated::Prediction{.us = cost.seconds * 1e6, .cycles = cost.cycles, .exact = true};
   };
 }
 
-native::MadeModel MakeProducts(const TableModel& model, const hardware::Device& device) {
+native::MadeModel MakeMatmuls(const TableModel& model, const hardware::Device& device) {
   if (model.estimator == "systolic") return native::MakeSystolic(device);
   if (model.estimator == "scalesim") return native::MakeScaleSim(device, model.dataflow);
   if (model.estimator == "genz") return native::MakeGenz(device);
@@ -154,7 +154,7 @@ Result<KernelRule> RuleOf(const TableModel& model, const hardware::Device& devic
                           const calibrated::KernelModel& kernels) {
   if (model.estimator == "calibrated") return KernelRule([&kernels](const auto& k) { return Calibrated(kernels, k); });
   if (model.estimator == "roofline") return KernelRule([&kernels](const auto& k) { return Roofline(kernels, k); });
-  auto matmuls = MakeProducts(model, device);
+  auto matmuls = MakeMatmuls(model, device);
   if (!matmuls) return matmuls.error();
   return MatmulsBy(*std::move(matmuls), kernels);
 }

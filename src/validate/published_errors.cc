@@ -10,7 +10,7 @@ namespace {
 namespace calibrated = estimate::calibrated;
 
 // Devices whose shapes all others share: 375 matmuls, and the FP32 kernels of the test split.
-constexpr std::string_view kProductShapes = "H100_80GB";
+constexpr std::string_view kMatmulShapes = "H100_80GB";
 constexpr std::string_view kKernelShapes = "A100_PCIe_40GB";
 
 // The measured shapes of an op, as kernels of the type.
@@ -21,7 +21,7 @@ std::vector<calibrated::KernelSpec> Shapes(const std::vector<KernelRow>& matmuls
     if (row.device == kKernelShapes && row.set == "kernels" && row.op == op) shapes.push_back(row.kernel);
   }
   for (const KernelRow& row : matmuls) {
-    if (op != "gemm" || row.device != kProductShapes || row.kernel.type != calibrated::Datatype::kBf16) continue;
+    if (op != "gemm" || row.device != kMatmulShapes || row.kernel.type != calibrated::Datatype::kBf16) continue;
     calibrated::KernelSpec shape = row.kernel;
     shape.type = type;
     shape.result_bytes = 0;  // as the type writes it

@@ -5,7 +5,7 @@
 
 #include "estimate/calibrated/calibrated.h"
 #include "estimate/calibrated/instructions.h"
-#include "estimate/calibrated/products.h"
+#include "estimate/calibrated/matmuls.h"
 #include "hardware/presets.h"
 #include "read/read.h"
 #include "validate/validation.h"
@@ -47,7 +47,7 @@ func.func @main(%a: tensor<2x64x128xbf16>, %b: tensor<2x128x32xbf16>) -> tensor<
 
 TEST(Products, ADotIsItsBatchRowsColumnsAndContraction) {
   const auto module = Program(kDot);
-  const auto product = ProductOf(module, FirstOp(module, ir::OpKind::kDotGeneral), MakeMachine(H100()));
+  const auto product = MatmulOf(module, FirstOp(module, ir::OpKind::kDotGeneral), MakeMachine(H100()));
   ASSERT_TRUE(product.has_value());
   EXPECT_EQ(product->b, 2);
   EXPECT_EQ(product->m, 64);
@@ -65,8 +65,8 @@ TEST(Products, SingleFloatsBecomeTf32UnlessThePrecisionForbidsIt) {
   const auto fast = Program(head + tail);
   const auto exact = Program(head + ", precision = [HIGHEST, HIGHEST]" + tail);
   const Machine machine = MakeMachine(H100());
-  EXPECT_EQ(ProductOf(fast, FirstOp(fast, ir::OpKind::kDotGeneral), machine)->type, Datatype::kTf32);
-  EXPECT_EQ(ProductOf(exact, FirstOp(exact, ir::OpKind::kDotGeneral), machine)->type, Datatype::kF32);
+  EXPECT_EQ(MatmulOf(fast, FirstOp(fast, ir::OpKind::kDotGeneral), machine)->type, Datatype::kTf32);
+  EXPECT_EQ(MatmulOf(exact, FirstOp(exact, ir::OpKind::kDotGeneral), machine)->type, Datatype::kF32);
 }
 
 TEST(Estimator, ADotTakesItsKernelsTimeWithoutTheLoneLaunch) {
@@ -91,7 +91,7 @@ func.func @main(%a: tensor<8x32x32x16xbf16>, %k: tensor<3x3x16x64xbf16>) -> tens
   return %0 : tensor<8x32x32x64xbf16>
 }
 )");
-  const auto product = ProductOf(module, FirstOp(module, ir::OpKind::kConvolution), MakeMachine(H100()));
+  const auto product = MatmulOf(module, FirstOp(module, ir::OpKind::kConvolution), MakeMachine(H100()));
   ASSERT_TRUE(product.has_value());
   EXPECT_EQ(product->m, 8 * 32 * 32);
   EXPECT_EQ(product->n, 64);

@@ -10,7 +10,7 @@
 namespace hespas::driver {
 namespace {
 
-bool IsProduct(const ir::Module& module, const graph::Block& block) {
+bool IsMatmul(const ir::Module& module, const graph::Block& block) {
   return std::any_of(block.ops.begin(), block.ops.end(),
                      [&](ir::OpId op) { return estimate::CostOf(module, op).contraction; });
 }

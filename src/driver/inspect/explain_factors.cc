@@ -24,7 +24,7 @@ class Factors {
   explicit Factors(const calibrated::KernelModel& model) : model_(model) {}
 
   void Add(const calibrated::KernelTerms& terms) {
-    for (const calibrated::ProductTerms& product : terms.products) AddProduct(product);
+    for (const calibrated::MatmulTerms& matmul : terms.matmuls) AddMatmul(matmul);
     if (terms.traffic) AddTraffic(*terms.traffic);
     if (terms.rest_bytes > 0)
       Row("epilogue's own traffic", Micro(terms.rest_bytes / model_.memory_rate()),
@@ -48,18 +48,18 @@ class Factors {
         fmt::format("stream.launch_us; {} for a lone kernel", Micro(alone_us)));
   }
 
-  void AddProduct(const calibrated::ProductTerms& product) {
-    const double power = product.sharp ? 8 : 4;
-    const double memory = product.traffic.held_us + product.traffic.rest_us;
+  void AddMatmul(const calibrated::MatmulTerms& matmul) {
+    const double power = matmul.sharp ? 8 : 4;
+    const double memory = matmul.traffic.held_us + matmul.traffic.rest_us;
     const auto total = [&](const calibrated::Tiling& t) {
       const double largest = std::max({t.waves_us, t.rate_us, t.l2_us, memory, 1e-12});
       double sum = 0;
       for (const double part : {t.waves_us, t.rate_us, t.l2_us, memory}) sum += std::pow(part / largest, power);
       return largest * std::pow(sum, 1 / power) + t.apart_us;
     };
-    const auto best = std::ranges::min_element(product.tilings, {}, total);
-    if (best == product.tilings.end()) return;
-    AddLaunch(product.launch_us);
+    const auto best = std::ranges::min_element(matmul.tilings, {}, total);
+    if (best == matmul.tilings.end()) return;
+    AddLaunch(matmul.launch_us);
     Row("waves of tiles", Micro(best->waves_us), "tile on one SM at boost clock x sm_fraction, x waves over the SMs");
     Row("sustained arithmetic", Micro(best->rate_us), "peak rate x sustained_fraction, with padding to tiles");
     Row("operands from L2", Micro(best->l2_us), "l2_bytes_per_clock x SMs x clock");

@@ -13,23 +13,23 @@ namespace {
 using Json = nlohmann::json;
 namespace calibrated = estimate::calibrated;
 
-Json TermObject(const calibrated::ProductTerms& product) {
+Json TermObject(const calibrated::MatmulTerms& matmul) {
   Json tilings = Json::array();
-  for (const calibrated::Tiling& t : product.tilings) tilings.push_back({t.waves_us, t.rate_us, t.l2_us, t.apart_us});
+  for (const calibrated::Tiling& t : matmul.tilings) tilings.push_back({t.waves_us, t.rate_us, t.l2_us, t.apart_us});
   return {{"tilings", std::move(tilings)},
-          {"held", product.traffic.held_us},
-          {"rest", product.traffic.rest_us},
-          {"launch", product.launch_us},
-          {"unit", !product.lanes    ? "matrix"
-                   : product.batched ? "batched"
-                                     : "linear"}};
+          {"held", matmul.traffic.held_us},
+          {"rest", matmul.traffic.rest_us},
+          {"launch", matmul.launch_us},
+          {"unit", !matmul.lanes    ? "matrix"
+                   : matmul.batched ? "batched"
+                                    : "linear"}};
 }
 
 Json TermObject(const calibrated::KernelTerms& terms) {
   Json out = Json::object();
-  Json products = Json::array();
-  for (const calibrated::ProductTerms& product : terms.products) products.push_back(TermObject(product));
-  if (!products.empty()) out["products"] = std::move(products);
+  Json matmuls = Json::array();
+  for (const calibrated::MatmulTerms& matmul : terms.matmuls) matmuls.push_back(TermObject(matmul));
+  if (!matmuls.empty()) out["products"] = std::move(matmuls);
   if (terms.traffic)
     out["traffic"] = {terms.traffic->bytes, terms.traffic->hits, terms.traffic->lanes_us, terms.traffic->special_us};
   if (terms.rest_bytes > 0) out["rest"] = terms.rest_bytes;

@@ -66,8 +66,8 @@ Work Calibrated::Traffic(double bytes, const Instructions& instructions) const {
 Work Calibrated::FusionWork(const LeafFacts& facts) const {
   Work work;
   double rest = static_cast<double>(facts.cost.bytes);
-  for (const Product& product : facts.products) {
-    const KernelTime time = model_.Time(product.On(model_.machine()));
+  for (const Matmul& matmul : facts.matmuls) {
+    const KernelTime time = model_.Time(matmul.On(model_.machine()));
     work += ToWork(time, {});
     rest -= time.bytes;
   }
@@ -107,8 +107,8 @@ Work Calibrated::OwnKernelWork(const LeafFacts& facts) const {
 Work Calibrated::KernelWork(const LeafFacts& facts) const {
   if (facts.fusion) return FusionWork(facts);
   if (facts.cost.own_kernel) return OwnKernelWork(facts);
-  if (!facts.products.empty()) {
-    return ToWork(model_.Time(facts.products.front().On(model_.machine())), facts.cost);
+  if (!facts.matmuls.empty()) {
+    return ToWork(model_.Time(facts.matmuls.front().On(model_.machine())), facts.cost);
   }
   Work work = Traffic(static_cast<double>(facts.cost.bytes), facts.instructions);
   work.flops = facts.cost.flops;

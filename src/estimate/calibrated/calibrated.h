@@ -1,6 +1,6 @@
 // The calibrated estimator: programs through the closed forms of KernelModel.
 //
-// - Dots, convolutions and library calls are products; fusions are the bytes at their boundary beside their
+// - Dots, convolutions and library calls are matmuls; fusions are the bytes at their boundary beside their
 //   instructions; everything else moves its bytes. Each kernel starts after the one before it, without a host.
 #pragma once
 
@@ -35,7 +35,7 @@ class Calibrated : public Estimator, private LeafEstimator {
   Work KernelWork(const LeafFacts& facts) const;
   // Of a kernel that tells its work: the longest of arithmetic, memory and the host's link, and the steps that wait.
   Work OwnKernelWork(const LeafFacts& facts) const;
-  // The product in a fusion, if there is one, and what the fusion moves beyond its operands and result.
+  // The matmul in a fusion, if there is one, and what the fusion moves beyond its operands and result.
   Work FusionWork(const LeafFacts& facts) const;
   Work Traffic(double bytes, const Instructions& instructions) const;
   Work ToWork(const KernelTime& time, const OpCost& cost) const;

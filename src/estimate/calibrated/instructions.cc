@@ -97,17 +97,16 @@ class Fusion {
     return part ? std::min(1.0, Elements(module, operand) / ResultElements(module, op)) : 1;
   }
 
-  // What `evaluations` of `op` ask of its operands; a product has each element of them made once.
+  // What `evaluations` of `op` ask of its operands; a matmul has each element of them made once.
   void Need(ir::OpId op, double evaluations) {
     if (ir::IsTerminator(module_.kind(op))) return;
-    const bool product = ir::Traits(module_.kind(op)).sort == OpSort::kContraction;
+    const bool matmul = ir::Traits(module_.kind(op)).sort == OpSort::kContraction;
     for (const ir::ValueId operand : module_.operands(op)) {
       const ir::OpId maker = module_.defining_op(operand);
       if (!maker.valid()) continue;
       double& needed = needed_[maker.value];
-      const double asked = product || IsUpdateInPlace(op)
-                               ? Elements(module_, operand)
-                               : evaluations * Fan(module_, op) * Share(module_, op, operand);
+      const double asked = matmul || IsUpdateInPlace(op) ? Elements(module_, operand)
+                                                         : evaluations * Fan(module_, op) * Share(module_, op, operand);
       needed = std::max(needed, asked);
     }
   }

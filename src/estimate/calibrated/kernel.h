@@ -54,13 +54,13 @@ const Operation* FindOperation(std::string_view name);
 struct KernelSpec {
   Shape shape = Shape::kTraffic;
   Datatype type = Datatype::kF32;
-  double b = 1, m = 0, n = 0, k = 0;  // products: C[m,n] = sum over k, b times; rows: b rows of n elements
+  double b = 1, m = 0, n = 0, k = 0;  // matmuls: C[m,n] = sum over k, b times; rows: b rows of n elements
   double input_channels = 0, output_channels = 0, kernel_size = 0, extent = 0, stride = 1, padding = 0;
   double bytes = 0;                // other kernels, and rows where 0 means arrays * b * n elements
   Instructions instructions = {};  // of kTraffic
-  double result_bytes = 0;         // of one element of a product's result; 0: as `type` writes it (fp8 writes bf16)
-  double operand_bytes = 0;        // of one element of a product's operands, on average; 0: as wide as `type`
-  double passes = 1;               // of the matrix units for one product of the program's type
+  double result_bytes = 0;         // of one element of a matmul's result; 0: as `type` writes it (fp8 writes bf16)
+  double operand_bytes = 0;        // of one element of a matmul's operands, on average; 0: as wide as `type`
+  double passes = 1;               // of the matrix units for one matmul of the program's type
   double real_products = 1;        // of a complex product
   double arrays = 2;               // rows and elementwise
   Instructions weight = {};        // rows and elementwise: of an element

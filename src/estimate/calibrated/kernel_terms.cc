@@ -6,8 +6,8 @@
 namespace hespas::estimate::calibrated {
 namespace {
 
-ProductTerms Of(const KernelModel& model, const KernelSpec& kernel) {
-  const KernelModel::SizedProduct sized = model.Sized(kernel);
+MatmulTerms Of(const KernelModel& model, const KernelSpec& kernel) {
+  const KernelModel::SizedMatmul sized = model.Sized(kernel);
   return {.tilings = TilingsOf(*sized.tiles, sized.size),
           .traffic = TrafficOf(*sized.tiles, sized.size),
           .launch_us = sized.tiles->launch_us,
@@ -29,14 +29,14 @@ TrafficTerms Of(const KernelModel& model, double bytes, const Instructions& work
 void AddKernel(const KernelModel& model, const hardware::Device& device, const LeafFacts& facts, KernelTerms& terms) {
   const auto bytes = static_cast<double>(facts.cost.bytes);
   terms.own = facts.cost.own_kernel && !facts.fusion;
-  const bool products = !facts.products.empty() && !terms.own;
-  if (!products) {
+  const bool matmuls = !facts.matmuls.empty() && !terms.own;
+  if (!matmuls) {
     terms.traffic = Of(model, bytes, facts.instructions);
   } else {
     terms.rest_bytes = facts.fusion ? bytes : 0;
-    for (const Product& product : facts.products) {
-      const KernelSpec kernel = product.On(model.machine());
-      terms.products.push_back(Of(model, kernel));
+    for (const Matmul& matmul : facts.matmuls) {
+      const KernelSpec kernel = matmul.On(model.machine());
+      terms.matmuls.push_back(Of(model, kernel));
       if (!facts.fusion) break;
       terms.rest_bytes -= model.Time(kernel).bytes;
     }

@@ -11,7 +11,7 @@
 
 namespace hespas::estimate::calibrated {
 
-struct ProductTerms {
+struct MatmulTerms {
   std::vector<Tiling> tilings;  // the best one counts
   TileTraffic traffic;
   double launch_us = 0;
@@ -29,9 +29,9 @@ struct TrafficTerms {
 };
 
 struct KernelTerms {
-  std::vector<ProductTerms> products;
-  std::optional<TrafficTerms> traffic;  // where there is no product
-  double rest_bytes = 0;                // of a product's epilogue
+  std::vector<MatmulTerms> matmuls;
+  std::optional<TrafficTerms> traffic;  // where there is no matmul
+  double rest_bytes = 0;                // of a matmul's epilogue
   bool own = false;                     // a kernel that tells its work: arithmetic or the host may be longest
   double matrix_us = 0;                 // of that
   double host_us = 0;

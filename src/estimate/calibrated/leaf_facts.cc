@@ -14,14 +14,14 @@ LeafFacts LeafFactsOf(const ir::Module& module, ir::OpId op) {
     facts.instructions = FusionInstructions(module, op);
     if (!facts.cost.contraction) return facts;
     for (const ir::OpId inner : FusedOps(module, op)) {
-      if (const auto product = ProductIn(module, inner)) facts.products.push_back(*product);
+      if (const auto matmul = MatmulIn(module, inner)) facts.matmuls.push_back(*matmul);
     }
     return facts;
   }
   if (facts.cost.own_kernel) {
     facts.instructions = {.special = static_cast<double>(facts.cost.transcendentals)};
-  } else if (const auto product = ProductIn(module, op)) {
-    facts.products.push_back(*product);
+  } else if (const auto matmul = MatmulIn(module, op)) {
+    facts.matmuls.push_back(*matmul);
   } else {
     facts.instructions = OpInstructions(module, op);
     const auto flops = static_cast<double>(facts.cost.flops);

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "estimate/calibrated/instructions.h"
-#include "estimate/calibrated/products.h"
+#include "estimate/calibrated/matmuls.h"
 #include "estimate/cost.h"
 #include "ir/module.h"
 
@@ -14,8 +14,8 @@ struct LeafFacts {
   OpCost cost;
   bool dynamic = false;  // has dynamic dimensions
   bool fusion = false;
-  Instructions instructions;      // of what is no product
-  std::vector<Product> products;  // of a fusion all, else at most one
+  Instructions instructions;    // of what is no matmul
+  std::vector<Matmul> matmuls;  // of a fusion all, else at most one
   std::vector<Arithmetic> arithmetic;
 };
 

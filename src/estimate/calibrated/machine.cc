@@ -227,8 +227,8 @@ double SustainedMemoryRate(const Machine& machine, const MemoryConstants& memory
 
 std::string_view FamilyOnMachine(const KernelSpec& kernel, const Machine& machine) {
   const Family family = FamilyOf(kernel);
-  const bool product = family == Family::kGemm || family == Family::kLinear || family == Family::kBatchedGemm;
-  if (!product) return FamilyName(family);
+  const bool matmul = family == Family::kGemm || family == Family::kLinear || family == Family::kBatchedGemm;
+  if (!matmul) return FamilyName(family);
   if (machine.tensor[static_cast<size_t>(kernel.type)]) return FamilyName(Family::kGemm);
   return FamilyName(family == Family::kBatchedGemm ? family : Family::kLinear);
 }

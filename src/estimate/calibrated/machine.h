@@ -45,7 +45,7 @@ Machine MakeMachine(const hardware::Device& device);
 // that an SM has under way keep busy (Little's law).
 double SustainedMemoryRate(const Machine& machine, const MemoryConstants& memory);
 
-// Whose constants a kernel follows on this machine: products on matrix units are "gemm", whatever a table calls them.
+// Whose constants a kernel follows on this machine: matmuls on matrix units are "gemm", whatever a table calls them.
 std::string_view FamilyOnMachine(const KernelSpec& kernel, const Machine& machine);
 
 // `parameters` for links that lead from each device to each other: there an all-reduce is a reduce-scatter and an

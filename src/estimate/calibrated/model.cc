@@ -18,13 +18,13 @@ constexpr TileSize kLaneTiles[] = {{32, 32},  {32, 64},  {64, 32},  {64, 64},  {
 
 constexpr double kWholeProcess = 7;  // nm; smaller ones need less energy a flop
 constexpr double kProcessExponent = 1.6;
-constexpr double kProductLoads = 0.6;  // weight of loads in FP32 products: P100's, the one measured device without free
-                                       // issue slots
-constexpr double kWarpRow = 1024;      // longest softmax row that one warp keeps in registers
-constexpr double kLargestBlock = 1024;   // threads
-constexpr double kVectorBytes = 16;      // that a thread reads at once
-constexpr double kL2Begin = 0.5;         // bytes / L2 capacity from which they start to spill
-constexpr double kL2End = 1.2;           // and from which nothing stays
+constexpr double kMatmulLoads = 0.6;    // weight of loads in FP32 matmuls: P100's, the one measured device without free
+                                        // issue slots
+constexpr double kWarpRow = 1024;       // longest softmax row that one warp keeps in registers
+constexpr double kLargestBlock = 1024;  // threads
+constexpr double kVectorBytes = 16;     // that a thread reads at once
+constexpr double kL2Begin = 0.5;        // bytes / L2 capacity from which they start to spill
+constexpr double kL2End = 1.2;          // and from which nothing stays
 constexpr double kUsualDistance = 0.25;  // of a large kernel's time, from the datasheet's limit
 constexpr double kL2Gain = 10;           // most that L2 is faster than memory
 constexpr double kSoftmaxRows = 2;       // rows that an SM holds at once: thread blocks of 1024
@@ -81,7 +81,7 @@ TileModel LaneTiles(const Machine& machine, const LaneConstants& lanes, double s
                   .long_rate = machine.memory_rate * lanes.memory_fraction,
                   .k_step = 8,
                   .sharp = false};
-  const double port = IssueEfficiency(machine, kProductLoads);
+  const double port = IssueEfficiency(machine, kMatmulLoads);
   const auto [unlimited, limit] = LaneRate(machine, lanes);
   double device_rate = unlimited;
   if (machine.tdp_w > 0) {
@@ -100,7 +100,7 @@ TileModel LaneTiles(const Machine& machine, const LaneConstants& lanes, double s
   return model;
 }
 
-double Flops(const KernelSpec& product) { return 2 * product.b * product.m * product.n * product.k; }
+double Flops(const KernelSpec& matmul) { return 2 * matmul.b * matmul.m * matmul.n * matmul.k; }
 
 // Rates of vector types relative to f32 come in powers of two.
 double LaneSlowdown(const Machine& machine, Datatype type) {
@@ -125,7 +125,7 @@ graph::Bound BoundOf(const KernelTime& time) {
   return time.compute_us >= std::max(time.memory_us, time.l2_us) ? graph::Bound::kCompute : graph::Bound::kMemory;
 }
 
-bool IsProduct(const KernelSpec& kernel) {
+bool IsMatmul(const KernelSpec& kernel) {
   return kernel.shape == Shape::kGemm || kernel.shape == Shape::kLinear || kernel.shape == Shape::kBatchedGemm ||
          kernel.shape == Shape::kConvolution;
 }
@@ -133,10 +133,10 @@ bool IsProduct(const KernelSpec& kernel) {
 // Extents are at least 1 and finite, whatever the table said.
 double Extent(double x) { return std::isfinite(x) ? std::clamp(x, 1.0, 1e12) : 1.0; }
 
-// Products of the matrix units for one multiplication of the program.
+// Matmuls of the matrix units for one multiplication of the program.
 double Repeats(const KernelSpec& kernel) { return Extent(kernel.passes) * Extent(kernel.real_products); }
 
-KernelTime FromProduct(const ProductTime& time, const ProductSize& size, double launch_us) {
+KernelTime FromMatmul(const MatmulTime& time, const MatmulSize& size, double launch_us) {
   return {.us = time.us,
           .launch_us = launch_us,
           .compute_us = time.compute_us,
@@ -150,7 +150,7 @@ KernelTime FromProduct(const ProductTime& time, const ProductSize& size, double 
 }  // namespace
 
 LaneRates LaneRate(const Machine& machine, const LaneConstants& lanes) {
-  const double port = IssueEfficiency(machine, kProductLoads);
+  const double port = IssueEfficiency(machine, kMatmulLoads);
   return {.unlimited = machine.vector_rate[static_cast<size_t>(Datatype::kF32)] * lanes.sustained_fraction * port,
           .limit = PowerLimit(machine, lanes)};
 }
@@ -173,7 +173,7 @@ KernelTime KernelModel::Time(const KernelSpec& kernel) const {
     case Shape::kGemm:
     case Shape::kLinear:
     case Shape::kBatchedGemm:
-      time = Product(kernel);
+      time = Matmul(kernel);
       break;
     case Shape::kConvolution:
       time = Convolution(kernel);
@@ -201,7 +201,7 @@ double KernelModel::RelativeSigma(const KernelSpec& kernel, const KernelTime& ti
   const double away = 1 - std::min(1.0, time.datasheet_us / time.us);
   const double near = parameters_.roofline_sigma * parameters_.roofline_sigma;
   const double sigma = FamilySigma(kernel) * std::sqrt((near + away * away) / (near + kUsualDistance * kUsualDistance));
-  if (!IsProduct(kernel) || machine_.tensor[static_cast<size_t>(kernel.type)]) return sigma;
+  if (!IsMatmul(kernel) || machine_.tensor[static_cast<size_t>(kernel.type)]) return sigma;
   const double power = parameters_.power_sigma * (kernel.shape == Shape::kBatchedGemm ? batched_ : linear_).throttled;
   return std::sqrt(sigma * sigma + power * power);
 }
@@ -209,7 +209,7 @@ double KernelModel::RelativeSigma(const KernelSpec& kernel, const KernelTime& ti
 double KernelModel::DatasheetTime(const KernelSpec& kernel, const KernelTime& time) const {
   const auto type = static_cast<size_t>(kernel.type);
   const double peak = machine_.tensor[type] ? machine_.matrix_rate[type] : machine_.vector_rate[type];
-  return std::max(IsProduct(kernel) ? time.flops * Extent(kernel.passes) / peak : 0.0,
+  return std::max(IsMatmul(kernel) ? time.flops * Extent(kernel.passes) / peak : 0.0,
                   time.bytes / machine_.memory_rate);
 }
 
@@ -217,45 +217,45 @@ void KernelModel::Times(std::span<const KernelSpec> kernels, std::span<KernelTim
   for (size_t i = 0; i < kernels.size(); ++i) times[i] = Time(kernels[i]);
 }
 
-KernelModel::SizedProduct KernelModel::Sized(const KernelSpec& kernel) const {
+KernelModel::SizedMatmul KernelModel::Sized(const KernelSpec& kernel) const {
   if (machine_.tensor[static_cast<size_t>(kernel.type)]) return MatrixUnits(kernel);
   return Lanes(kernel, kernel.shape == Shape::kBatchedGemm);
 }
 
-KernelTime KernelModel::Timed(const SizedProduct& sized, const KernelSpec& kernel) {
-  KernelTime time = FromProduct(BestTiling(*sized.tiles, sized.size), sized.size, sized.tiles->launch_us);
+KernelTime KernelModel::Timed(const SizedMatmul& sized, const KernelSpec& kernel) {
+  KernelTime time = FromMatmul(BestTiling(*sized.tiles, sized.size), sized.size, sized.tiles->launch_us);
   time.flops *= Extent(kernel.real_products);
   return time;
 }
 
-KernelTime KernelModel::Product(const KernelSpec& kernel) const { return Timed(Sized(kernel), kernel); }
+KernelTime KernelModel::Matmul(const KernelSpec& kernel) const { return Timed(Sized(kernel), kernel); }
 
-KernelModel::SizedProduct KernelModel::MatrixUnits(const KernelSpec& kernel) const {
+KernelModel::SizedMatmul KernelModel::MatrixUnits(const KernelSpec& kernel) const {
   const double bytes = Entry(kernel.type).bytes;
   const bool narrow_float = kernel.type == Datatype::kF8 || kernel.type == Datatype::kF4;
-  ProductSize size{.b = Extent(kernel.b),
-                   .m = Extent(kernel.m),
-                   .n = Extent(kernel.n),
-                   .k = Extent(kernel.k),
-                   .operand_bytes = kernel.operand_bytes > 0 ? kernel.operand_bytes : bytes,
-                   .result_bytes = narrow_float ? 2 : bytes,
-                   .slowdown = Repeats(kernel)};
+  MatmulSize size{.b = Extent(kernel.b),
+                  .m = Extent(kernel.m),
+                  .n = Extent(kernel.n),
+                  .k = Extent(kernel.k),
+                  .operand_bytes = kernel.operand_bytes > 0 ? kernel.operand_bytes : bytes,
+                  .result_bytes = narrow_float ? 2 : bytes,
+                  .slowdown = Repeats(kernel)};
   if (kernel.result_bytes > 0) size.result_bytes = kernel.result_bytes;
   if (size.b * size.m * size.n <= Gemm(kernel.type).split_limit * size.k) size.splits = 8;
   return {.tiles = &matrix_[static_cast<size_t>(kernel.type)], .size = size};
 }
 
-KernelModel::SizedProduct KernelModel::Lanes(const KernelSpec& kernel, bool batched) const {
+KernelModel::SizedMatmul KernelModel::Lanes(const KernelSpec& kernel, bool batched) const {
   const LaneConstants& lanes = batched ? parameters_.batched : parameters_.linear;
   const double bytes = Entry(kernel.type).bytes;
-  ProductSize size{.b = Extent(kernel.b),
-                   .m = Extent(kernel.m),
-                   .n = Extent(kernel.n),
-                   .k = Extent(kernel.k),
-                   .operand_bytes = kernel.operand_bytes > 0 ? kernel.operand_bytes : bytes,
-                   .result_bytes = kernel.result_bytes > 0 ? kernel.result_bytes : bytes,
-                   .slowdown = LaneSlowdown(machine_, kernel.type) * Repeats(kernel),
-                   .splits = batched ? 1 : 16};
+  MatmulSize size{.b = Extent(kernel.b),
+                  .m = Extent(kernel.m),
+                  .n = Extent(kernel.n),
+                  .k = Extent(kernel.k),
+                  .operand_bytes = kernel.operand_bytes > 0 ? kernel.operand_bytes : bytes,
+                  .result_bytes = kernel.result_bytes > 0 ? kernel.result_bytes : bytes,
+                  .slowdown = LaneSlowdown(machine_, kernel.type) * Repeats(kernel),
+                  .splits = batched ? 1 : 16};
   const double length = std::pow(size.k / lanes.long_extent, 2);
   if (!batched) size.slowdown *= 1 + lanes.long_contraction * length / (1 + length);
   return {.tiles = batched ? &batched_ : &linear_, .size = size, .batched = batched};
@@ -268,41 +268,41 @@ KernelTime KernelModel::Convolution(const KernelSpec& kernel) const {
   const double stride = Extent(kernel.stride);
   const double extent =
       Extent(std::floor((kernel.extent + 2 * std::max(0.0, kernel.padding) - kernel.kernel_size) / stride) + 1);
-  KernelSpec product = kernel;
-  product.shape = Shape::kLinear;
-  product.b = 1;
-  product.m = Extent(kernel.b) * extent * extent;
-  product.n = Extent(kernel.output_channels);
-  product.k = Extent(kernel.input_channels) * Extent(kernel.kernel_size) * Extent(kernel.kernel_size);
+  KernelSpec matmul = kernel;
+  matmul.shape = Shape::kLinear;
+  matmul.b = 1;
+  matmul.m = Extent(kernel.b) * extent * extent;
+  matmul.n = Extent(kernel.output_channels);
+  matmul.k = Extent(kernel.input_channels) * Extent(kernel.kernel_size) * Extent(kernel.kernel_size);
   const auto direct = [&] {
-    KernelTime time = Product(product);
+    KernelTime time = Matmul(matmul);
     time.us = time.launch_us + (time.us - time.launch_us) / constants.sustained_fraction;
     return time;
   };
   const bool winograd = kernel.kernel_size == 3 && stride == 1 && !machine_.tensor[static_cast<size_t>(kernel.type)];
   if (!winograd) return direct();
   const double tiles = Extent(kernel.b) * std::pow(std::ceil(extent / 4), 2);
-  KernelSpec products = product;
-  products.b = 36;
-  products.m = tiles;
-  products.k = Extent(kernel.input_channels);
+  KernelSpec matmuls = matmul;
+  matmuls.b = 36;
+  matmuls.m = tiles;
+  matmuls.k = Extent(kernel.input_channels);
   const auto transformed = [&] {
-    KernelTime time = Timed(Lanes(products, true), products);
+    KernelTime time = Timed(Lanes(matmuls, true), matmuls);
     const double element = 36 * Entry(kernel.type).bytes;
     KernelSpec data{.shape = Shape::kTraffic, .type = kernel.type};
-    data.bytes = constants.transform_passes * tiles * (products.k + products.n) * element;
-    KernelSpec weights{.shape = Shape::kTraffic, .type = kernel.type, .bytes = products.k * products.n * element};
+    data.bytes = constants.transform_passes * tiles * (matmuls.k + matmuls.n) * element;
+    KernelSpec weights{.shape = Shape::kTraffic, .type = kernel.type, .bytes = matmuls.k * matmuls.n * element};
     time.us = time.launch_us + (time.us - time.launch_us) / constants.winograd_fraction + Memory(data).us +
               Memory(weights).us;
-    time.flops = Flops(product) / kWinogradGain;
+    time.flops = Flops(matmul) / kWinogradGain;
     return time;
   };
   // The one with less arithmetic first; the other is not even tried where that alone takes longer.
   const double slowdown = LaneSlowdown(machine_, kernel.type);
   const double least_direct_us =
-      parameters_.linear.launch_us + Flops(product) * slowdown / linear_.fastest_rate / constants.sustained_fraction;
+      parameters_.linear.launch_us + Flops(matmul) * slowdown / linear_.fastest_rate / constants.sustained_fraction;
   const double least_transformed_us = parameters_.batched.launch_us + 2 * parameters_.memory.launch_us +
-                                      Flops(products) * slowdown / batched_.fastest_rate / constants.winograd_fraction;
+                                      Flops(matmuls) * slowdown / batched_.fastest_rate / constants.winograd_fraction;
   const bool begin = least_direct_us < least_transformed_us;
   const KernelTime first = begin ? direct() : transformed();
   if (first.us <= (begin ? least_transformed_us : least_direct_us)) return first;
@@ -394,7 +394,7 @@ KernelTime KernelModel::Memory(const KernelSpec& kernel) const {
 double KernelModel::WithDispatch(const KernelSpec& kernel, double us) const {
   if (!(kernel.dispatch_us > 0) || !std::isfinite(kernel.dispatch_us)) return us;
   const DispatchConstants& dispatch = parameters_.dispatch;
-  return SoftMaximum(us, kernel.dispatch_us, IsProduct(kernel) ? dispatch.product_power : dispatch.memory_power);
+  return SoftMaximum(us, kernel.dispatch_us, IsMatmul(kernel) ? dispatch.product_power : dispatch.memory_power);
 }
 
 }  // namespace hespas::estimate::calibrated

@@ -37,13 +37,13 @@ class KernelModel {
   // Of the kernel's family (and type) on this device, wherever it stands between the datasheet's limits.
   double FamilySigma(const KernelSpec& kernel) const;
 
-  // A product as tiles see it; refers to this model.
-  struct SizedProduct {
+  // A matmul as tiles see it; refers to this model.
+  struct SizedMatmul {
     const TileModel* tiles = nullptr;
-    ProductSize size;
-    bool batched = false;  // of products on lanes
+    MatmulSize size;
+    bool batched = false;  // of matmuls on lanes
   };
-  SizedProduct Sized(const KernelSpec& kernel) const;
+  SizedMatmul Sized(const KernelSpec& kernel) const;
   // The share of a kernel's bytes that L2 still holds from the kernel before, or for the one behind.
   double InL2(double bytes) const;
 
@@ -53,10 +53,10 @@ class KernelModel {
   }
   double RelativeSigma(const KernelSpec& kernel, const KernelTime& time) const;
   double DatasheetTime(const KernelSpec& kernel, const KernelTime& time) const;
-  KernelTime Product(const KernelSpec& kernel) const;
-  static KernelTime Timed(const SizedProduct& sized, const KernelSpec& kernel);
-  SizedProduct MatrixUnits(const KernelSpec& kernel) const;
-  SizedProduct Lanes(const KernelSpec& kernel, bool batched) const;
+  KernelTime Matmul(const KernelSpec& kernel) const;
+  static KernelTime Timed(const SizedMatmul& sized, const KernelSpec& kernel);
+  SizedMatmul MatrixUnits(const KernelSpec& kernel) const;
+  SizedMatmul Lanes(const KernelSpec& kernel, bool batched) const;
   KernelTime Convolution(const KernelSpec& kernel) const;
   double BetweenKernels(const KernelSpec& kernel, double us) const;
   KernelTime Memory(const KernelSpec& kernel) const;

@@ -186,7 +186,7 @@ TEST(KernelModel, ASoftmaxReadsRowsThatAreNoWholeVectorsOfABlockOneByOne) {
   EXPECT_GT(Passes(LargeDevice(), Shape::kSoftmax, 16384), whole + 0.5);
 }
 
-TEST(KernelModel, ProductsBeyondL2RunAtTheMemorysSustainedRate) {
+TEST(KernelModel, MatmulsBeyondL2RunAtTheMemorysSustainedRate) {
   std::mt19937 random(37);
   hardware::Device device = RandomDevice(random);
   device.l2_capacity = Bytes(50'000'000);

@@ -112,7 +112,7 @@ struct Parameters {
   double in_switch_ratio = 0;           // traffic of a reduction in the switch, per byte
   std::array<double, kFamilies> sigma;  // relative, at three quarters of the datasheet's limit
   double roofline_sigma = 0;            // how little sigma depends on the distance from the datasheet's limits
-  double power_sigma = 0;               // of FP32 products, per e-fold that the board's power slows them down
+  double power_sigma = 0;               // of FP32 matmuls, per e-fold that the board's power slows them down
   double tf32_sigma = 0;                // as that of gemm; a device whose TF32 kernels are less regular has its own
   std::array<double, kFamilies> campaign_sigma;  // between two measurements of a kernel months and boards apart
   double correlation = 0;  // of the errors of one family's kernels: the common share of their variance

@@ -53,7 +53,7 @@ class Warner {
   std::set<std::string> said_;
 };
 
-// Of one element of a product's result, by the table's "bf16xbf16->f32"; 0 where it is not said.
+// Of one element of a matmul's result, by the table's "bf16xbf16->f32"; 0 where it is not said.
 double ResultBytes(Columns& columns, size_t row) {
   const std::string_view types = columns.Text(row, "dtypes");
   const size_t arrow = types.find("->");

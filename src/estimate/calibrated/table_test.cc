@@ -74,7 +74,7 @@ TEST(KernelTable, TypesAreReadAsTheirAuthorsWriteThem) {
     EXPECT_EQ(ParseDatatype(name), std::nullopt) << name;
 }
 
-TEST(KernelTable, TypesOfProductsNameTheirResult) {
+TEST(KernelTable, TypesOfMatmulsNameTheirResult) {
   Diagnostics diagnostics;
   const auto table = Predicted(
       "dtypes,b,m,n,k\nf8e4m3fnxf8e4m3fn->bf16,1,4096,4096,256\nf8E4M3FNxf8E5M2->f16,1,4096,4096,256\n"

@@ -28,7 +28,7 @@ struct Candidate {
   double store_us = 0;
 };
 
-Candidate Try(const TileModel& model, const ProductSize& size, const Tile& tile, double tiles, double parts) {
+Candidate Try(const TileModel& model, const MatmulSize& size, const Tile& tile, double tiles, double parts) {
   const double blocks = tiles * parts;
   const double waves = std::max(1.0, std::ceil(blocks / model.sms));
   const double k = std::ceil(size.k / (parts * model.k_step)) * model.k_step;
@@ -45,7 +45,7 @@ Candidate Try(const TileModel& model, const ProductSize& size, const Tile& tile,
 
 // Every tile with every number of parts that its size allows.
 template <class Take>
-void EachTiling(const TileModel& model, const ProductSize& size, const Take& take) {
+void EachTiling(const TileModel& model, const MatmulSize& size, const Take& take) {
   for (size_t i = 0; i < model.tile_count; ++i) {
     const Tile& tile = model.tiles[i];
     const double tiles = size.b * std::ceil(size.m / tile.m) * std::ceil(size.n / tile.n);
@@ -62,7 +62,7 @@ bool IsNoBetter(const Tiling& a, const Tiling& b) {
 
 }  // namespace
 
-std::vector<Tiling> TilingsOf(const TileModel& model, const ProductSize& size) {
+std::vector<Tiling> TilingsOf(const TileModel& model, const MatmulSize& size) {
   std::vector<Tiling> tilings;
   EachTiling(model, size, [&](const Candidate& c) {
     const Tiling tiling{c.waves_us, c.rate_us, c.l2_us, c.apart_us - model.launch_us};
@@ -73,16 +73,16 @@ std::vector<Tiling> TilingsOf(const TileModel& model, const ProductSize& size) {
   return tilings;
 }
 
-TileTraffic TrafficOf(const TileModel& model, const ProductSize& size) {
+TileTraffic TrafficOf(const TileModel& model, const MatmulSize& size) {
   const double bytes = size.b * ((size.m + size.n) * size.k * size.operand_bytes + size.m * size.n * size.result_bytes);
   const double held = std::min(bytes, model.l2_bytes);
   return {.held_us = held / model.memory_rate, .rest_us = (bytes - held) / model.long_rate};
 }
 
-ProductTime BestTiling(const TileModel& model, const ProductSize& size) {
+MatmulTime BestTiling(const TileModel& model, const MatmulSize& size) {
   const TileTraffic traffic = TrafficOf(model, size);
   const double memory_us = traffic.held_us + traffic.rest_us;
-  ProductTime best{.us = std::numeric_limits<double>::infinity(), .memory_us = memory_us};
+  MatmulTime best{.us = std::numeric_limits<double>::infinity(), .memory_us = memory_us};
   EachTiling(model, size, [&](const Candidate& c) {
     const double largest = std::max(std::max(c.waves_us, c.rate_us), std::max(c.l2_us, memory_us));
     if (largest + c.apart_us >= best.us || !(largest > 0)) return;

@@ -34,7 +34,7 @@ struct TileModel {
   double throttled = 0;    // e-folds that the board's power takes from the rate; already in the rates above
 };
 
-struct ProductSize {
+struct MatmulSize {
   double b = 1, m = 1, n = 1, k = 1;
   double operand_bytes = 2;  // of one element
   double result_bytes = 2;
@@ -42,7 +42,7 @@ struct ProductSize {
   int splits = 1;       // most parts of the contraction: 1, 2, 4, 8 or 16
 };
 
-struct ProductTime {
+struct MatmulTime {
   double us = 0;
   double compute_us = 0;
   double l2_us = 0;
@@ -58,14 +58,14 @@ struct Tiling {
   double apart_us = 0;  // stores and the reduction of parts, which nothing hides
 };
 // Those that can be the best at other rates of arithmetic or memory.
-std::vector<Tiling> TilingsOf(const TileModel& model, const ProductSize& size);
+std::vector<Tiling> TilingsOf(const TileModel& model, const MatmulSize& size);
 // Memory traffic: what L2 can hold, and the rest.
 struct TileTraffic {
   double held_us = 0;
   double rest_us = 0;
 };
-TileTraffic TrafficOf(const TileModel& model, const ProductSize& size);
+TileTraffic TrafficOf(const TileModel& model, const MatmulSize& size);
 
-ProductTime BestTiling(const TileModel& model, const ProductSize& size);
+MatmulTime BestTiling(const TileModel& model, const MatmulSize& size);
 
 }  // namespace hespas::estimate::calibrated

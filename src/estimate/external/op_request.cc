@@ -5,7 +5,7 @@
 #include <string>
 
 #include "estimate/calibrated/machine.h"
-#include "estimate/calibrated/products.h"
+#include "estimate/calibrated/matmuls.h"
 #include "estimate/cost.h"
 #include "ir/attributes/op_attributes.h"
 
@@ -88,8 +88,8 @@ json OpRequest(const ir::Module& module, ir::OpId op) {
   request["bytes"] = cost.bytes;
   if (auto convolution = ConvolutionJson(module, op)) {
     request["convolution"] = *std::move(convolution);
-  } else if (const auto product = calibrated::ProductOf(module, op, calibrated::Machine{})) {
-    request["product"] = {{"b", product->b}, {"m", product->m}, {"n", product->n}, {"k", product->k}};
+  } else if (const auto matmul = calibrated::MatmulOf(module, op, calibrated::Machine{})) {
+    request["product"] = {{"b", matmul->b}, {"m", matmul->m}, {"n", matmul->n}, {"k", matmul->k}};
   }
   return request;
 }

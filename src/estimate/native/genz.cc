@@ -30,12 +30,12 @@ class Genz : public MatrixModel {
 
   std::string_view name() const override { return "genz"; }
 
-  MatrixCost Cost(const MatrixProduct& product) const override {
-    const Width width = WidthOf(product.type);
-    const double elements = product.m * product.k + product.k * product.n + product.m * product.n;
+  MatrixCost Cost(const MatmulShape& matmul) const override {
+    const Width width = WidthOf(matmul.type);
+    const double elements = matmul.m * matmul.k + matmul.k * matmul.n + matmul.m * matmul.n;
     MatrixCost cost;
-    cost.compute_seconds = product.batch * product.m * product.n * product.k * width.arithmetic / (peak_flops_ / 2);
-    cost.memory_seconds = product.batch * elements * width.bytes / memory_bandwidth_;
+    cost.compute_seconds = matmul.batch * matmul.m * matmul.n * matmul.k * width.arithmetic / (peak_flops_ / 2);
+    cost.memory_seconds = matmul.batch * elements * width.bytes / memory_bandwidth_;
     cost.seconds = std::max(cost.compute_seconds, cost.memory_seconds);
     return cost;
   }

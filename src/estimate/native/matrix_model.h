@@ -1,6 +1,6 @@
 // Models of single matmuls, in process: systolic arrays by their cycles, and GenZ's operator formula.
 //
-// - Pure; C[m,n] = sum over k, `batch` times. A convolution is its implicit product.
+// - Pure; C[m,n] = sum over k, `batch` times. A convolution is its implicit matmul.
 #pragma once
 
 #include <memory>
@@ -23,13 +23,13 @@ inline constexpr DiagnosticKind kNoSystolicArray{
     "one array, 8 MiB and the device's memory bandwidth.",
     Outcome::kUsage};
 
-struct MatrixProduct {
+struct MatmulShape {
   double batch = 1, m = 1, n = 1, k = 1;
   calibrated::Datatype type = calibrated::Datatype::kBf16;
 };
 
-// The product that a kernel of a table or a program is; nothing for kernels that multiply no matrices.
-std::optional<MatrixProduct> AsProduct(const calibrated::KernelSpec& kernel);
+// The matmul that a kernel of a table or a program is; nothing for kernels that multiply no matrices.
+std::optional<MatmulShape> AsMatmul(const calibrated::KernelSpec& kernel);
 
 struct MatrixCost {
   double seconds = 0;
@@ -42,7 +42,7 @@ class MatrixModel {
  public:
   virtual ~MatrixModel() = default;
   virtual std::string_view name() const = 0;
-  virtual MatrixCost Cost(const MatrixProduct& product) const = 0;
+  virtual MatrixCost Cost(const MatmulShape& matmul) const = 0;
   virtual std::string Fingerprint() const = 0;  // of everything that costs depend on
 };
 
@@ -52,7 +52,7 @@ MadeModel MakeSystolic(const hardware::Device& device);
 MadeModel MakeScaleSim(const hardware::Device& device, Dataflow dataflow);
 MadeModel MakeGenz(const hardware::Device& device);
 
-// The model as one of the ops of programs: dots, convolutions as their implicit product, and library calls.
+// The model as one of the ops of programs: dots, convolutions as their implicit matmul, and library calls.
 std::unique_ptr<OpModel> AsOpModel(std::unique_ptr<MatrixModel> model);
 
 }  // namespace hespas::estimate::native

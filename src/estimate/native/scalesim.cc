@@ -16,14 +16,13 @@ class ScaleSim : public MatrixModel {
 
   std::string_view name() const override { return "scalesim"; }
 
-  MatrixCost Cost(const MatrixProduct& product) const override {
+  MatrixCost Cost(const MatmulShape& matmul) const override {
     const bool weights_stay = dataflow_ == Dataflow::kWeightStationary;
     const double rows = array_.rows;
-    const double folds = std::ceil((weights_stay ? product.k : product.m) / rows) *
-                         std::ceil(std::ceil(product.n / array_.columns) / array_.count);
-    const double fold =
-        weights_stay ? product.m + 2 * rows + array_.columns - 2 : product.k + rows + array_.columns - 2;
-    const double cycles = product.batch * (folds * fold - 1);
+    const double folds = std::ceil((weights_stay ? matmul.k : matmul.m) / rows) *
+                         std::ceil(std::ceil(matmul.n / array_.columns) / array_.count);
+    const double fold = weights_stay ? matmul.m + 2 * rows + array_.columns - 2 : matmul.k + rows + array_.columns - 2;
+    const double cycles = matmul.batch * (folds * fold - 1);
     const double seconds = cycles / array_.clock_hz;
     return {.seconds = seconds, .compute_seconds = seconds, .cycles = cycles};
   }

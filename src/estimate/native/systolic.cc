@@ -31,22 +31,22 @@ class Systolic : public MatrixModel {
 
   std::string_view name() const override { return "systolic"; }
 
-  MatrixCost Cost(const MatrixProduct& product) const override {
-    const double n_of_job = ColumnsOfJob(product);
-    const double whole_jobs = std::floor(product.n / n_of_job);
-    const double rest = product.n - whole_jobs * n_of_job;
-    JobCycles cycles = Job(product, n_of_job);
+  MatrixCost Cost(const MatmulShape& matmul) const override {
+    const double n_of_job = ColumnsOfJob(matmul);
+    const double whole_jobs = std::floor(matmul.n / n_of_job);
+    const double rest = matmul.n - whole_jobs * n_of_job;
+    JobCycles cycles = Job(matmul, n_of_job);
     cycles.array *= whole_jobs;
     cycles.memory *= whole_jobs;
     if (rest > 0) {
-      const JobCycles last = Job(product, rest);
+      const JobCycles last = Job(matmul, rest);
       cycles.array += last.array;
       cycles.memory += last.memory;
     }
-    const double total = product.batch * (cycles.array + cycles.memory);
+    const double total = matmul.batch * (cycles.array + cycles.memory);
     return {.seconds = total / array_.clock_hz,
-            .compute_seconds = product.batch * cycles.array / array_.clock_hz,
-            .memory_seconds = product.batch * cycles.memory / array_.clock_hz,
+            .compute_seconds = matmul.batch * cycles.array / array_.clock_hz,
+            .memory_seconds = matmul.batch * cycles.memory / array_.clock_hz,
             .cycles = total};
   }
 
@@ -64,22 +64,22 @@ class Systolic : public MatrixModel {
   }
 
   // Results and activations of one job must fit on the chip together.
-  double ColumnsOfJob(const MatrixProduct& product) const {
-    const double resident = product.m * product.n + product.m * std::min(product.k, array_.rows);
-    if (resident * kElementBytes <= array_.buffer_bytes) return product.n;
-    return std::clamp(std::floor(array_.buffer_bytes / (kElementBytes * product.m)), 1.0, product.n);
+  double ColumnsOfJob(const MatmulShape& matmul) const {
+    const double resident = matmul.m * matmul.n + matmul.m * std::min(matmul.k, array_.rows);
+    if (resident * kElementBytes <= array_.buffer_bytes) return matmul.n;
+    return std::clamp(std::floor(array_.buffer_bytes / (kElementBytes * matmul.m)), 1.0, matmul.n);
   }
 
-  JobCycles Job(const MatrixProduct& product, double n) const {
-    const double row_tiles = std::ceil(product.k / array_.rows);
+  JobCycles Job(const MatmulShape& matmul, double n) const {
+    const double row_tiles = std::ceil(matmul.k / array_.rows);
     const double column_tiles = std::ceil(std::ceil(n / array_.columns) / array_.count);
-    const double weights = std::min(product.k, array_.rows) * std::min(n, array_.columns);
-    const double activations = product.m * std::min(product.k, array_.rows);
+    const double weights = std::min(matmul.k, array_.rows) * std::min(n, array_.columns);
+    const double activations = matmul.m * std::min(matmul.k, array_.rows);
     const double shift = kCyclesPerRow * array_.rows;
-    const double tile = kCyclesPerRow * product.m + std::max(shift, Read(weights)) + array_.tile_overhead_cycles;
+    const double tile = kCyclesPerRow * matmul.m + std::max(shift, Read(weights)) + array_.tile_overhead_cycles;
     return {.array = array_.rows + row_tiles * column_tiles * tile,
             .memory = std::max(0.0, Read(weights + activations) - array_.rows) + (row_tiles - 1) * Read(activations) +
-                      Write(product.m * n)};
+                      Write(matmul.m * n)};
   }
 
   hardware::SystolicArray array_;

@@ -2,7 +2,7 @@
 //
 // - Integers that follow from thread and block indices are computed; what is loaded is unknown. So loops run as often
 // as
-//   they would, and addresses tell how accesses coalesce. A branch that hangs on data is not taken, and is told.
+//   they would, and addresses tell how accesses coalesce. A branch that depends on data is not taken, and is told.
 // - A warp's lanes meet again where the program counter is smallest.
 // - Latency: between barriers and branches instructions start when their operands are there, one a cycle.
 #pragma once
@@ -29,7 +29,7 @@ struct Counts {
   double wavefronts = 0;
   int64_t shared_bytes = 0;   // beyond which no access goes, of memory sized at the launch
   double latency_cycles = 0;  // of the slowest warp
-  bool guessed = false;       // a branch hangs on data
+  bool guessed = false;       // a branch depends on data
 
   double at(Unit unit) const { return instructions[static_cast<size_t>(unit)]; }
   double arithmetic() const;  // floating point, integer, logic, special functions

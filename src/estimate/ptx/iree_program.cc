@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "estimate/calibrated/machine.h"
-#include "estimate/calibrated/products.h"
+#include "estimate/calibrated/matmuls.h"
 #include "graph/block_module.h"
 #include "ir/facts/fusion.h"
 #include "ir/printer.h"
@@ -46,7 +46,7 @@ bool IsNarrowFloat(const ir::Element& element) {
          (element.kind >= Kind::kF8E3M4 && element.kind <= Kind::kF8E8M0FNU);
 }
 
-// Gives a product a single-precision result, and returns the conversion that makes it what it was.
+// Gives a matmul a single-precision result, and returns the conversion that makes it what it was.
 ir::OpId Widen(ir::Module& module, ir::OpId op, ir::BlockId body) {
   const ir::ValueId result = module.result(op);
   const ir::TypeId narrow = module.type_id(result);
@@ -74,8 +74,8 @@ void WidenProducts(ir::Module& module) {
   std::vector<ir::OpId> ordered;
   for (size_t i = 0; i < ops.size(); ++i) {
     ordered.push_back(ops[i]);
-    const bool product = ir::Traits(module.kind(ops[i])).sort == OpSort::kContraction;
-    if (!product || !IsNarrowFloat(module.type(module.result(ops[i])).element)) continue;
+    const bool matmul = ir::Traits(module.kind(ops[i])).sort == OpSort::kContraction;
+    if (!matmul || !IsNarrowFloat(module.type(module.result(ops[i])).element)) continue;
     const ir::OpId narrowed = Widen(module, ops[i], body);
     ReplaceUses(module, ops, i + 1, module.result(ops[i]), module.result(narrowed));
     ordered.push_back(narrowed);
@@ -119,17 +119,17 @@ std::optional<std::string> FusionText(const ir::Module& module, ir::OpId fusion)
   return Text(module, block);
 }
 
-// The product of a library call, as a batched dot of its own.
+// The matmul of a library call, as a batched dot of its own.
 std::optional<std::string> ProductText(const ir::Module& module, ir::OpId op) {
-  const auto product = calibrated::ProductOf(module, op, calibrated::Machine{});
-  const bool convolves = product && product->shape == calibrated::Shape::kConvolution;
-  if (!product || convolves || module.operands(op).empty()) return std::nullopt;
+  const auto matmul = calibrated::MatmulOf(module, op, calibrated::Machine{});
+  const bool convolves = matmul && matmul->shape == calibrated::Shape::kConvolution;
+  if (!matmul || convolves || module.operands(op).empty()) return std::nullopt;
   const std::string type = ir::ElementText(module.type(module.operands(op)[0]).element);
   const auto shape = [&](double rows, double columns) {
-    return fmt::format("tensor<{:.0f}x{:.0f}x{:.0f}x", product->b, rows, columns);
+    return fmt::format("tensor<{:.0f}x{:.0f}x{:.0f}x", matmul->b, rows, columns);
   };
-  const std::string lhs = shape(product->m, product->k) + type + ">", rhs = shape(product->k, product->n) + type + ">",
-                    sums = shape(product->m, product->n) + "f32>", result = shape(product->m, product->n) + type + ">";
+  const std::string lhs = shape(matmul->m, matmul->k) + type + ">", rhs = shape(matmul->k, matmul->n) + type + ">",
+                    sums = shape(matmul->m, matmul->n) + "f32>", result = shape(matmul->m, matmul->n) + type + ">";
   const std::string last = type == "f32" ? "" : fmt::format("  %1 = stablehlo.convert %0 : ({}) -> {}\n", sums, result);
   return fmt::format(
       "func.func @main(%a: {}, %b: {}) -> {} {{\n  %0 = stablehlo.dot_general %a, %b, batching_dims = [0] x [0], "

@@ -81,7 +81,7 @@ std::optional<int64_t> TakeProduct(const Dimensions& dims, const std::vector<int
   return product;
 }
 
-int64_t ProductOf(const Dimensions& dims, const std::vector<bool>& kept) {
+int64_t MatmulOf(const Dimensions& dims, const std::vector<bool>& kept) {
   int64_t product = 1;
   for (size_t i = 0; i < dims.size(); ++i) {
     if (kept[i] && dims[i] != kDynamic) product = Multiply(product, dims[i]);
@@ -115,8 +115,8 @@ void DecodeGemm(const Module& module, OpId op, std::string_view config, LibraryC
   if (!batch || !k || !rhs_batch || !rhs_k) return;
   call.batch = *batch;
   call.k = *k;
-  call.m = ProductOf(lhs, lhs_free);
-  call.n = ProductOf(rhs, rhs_free);
+  call.m = MatmulOf(lhs, lhs_free);
+  call.n = MatmulOf(rhs, rhs_free);
 }
 
 // The array that a call of the form (result, workspace) returns.

@@ -25,7 +25,7 @@ class Flash {
     for (uint32_t i = 0; i < blocks_.blocks.size(); ++i) {
       const graph::Block& block = blocks_.blocks[i];
       if (block.ops.size() != 1 || estimated_.table.of_block[i] == EstimateTable::kNone) continue;
-      const bool product = IsProduct(block.ops[0]);
+      const bool product = IsMatmul(block.ops[0]);
       const int64_t saved = SavedBytes(block, product);
       if (saved > 0) Replace(i, product, saved);
     }
@@ -36,13 +36,13 @@ class Flash {
  private:
   int64_t Elements(ir::ValueId value) const { return module_.type(value).element_count(); }
 
-  bool IsProduct(ir::OpId op) const {
-    if (module_.kind(op) != ir::OpKind::kFusion) return IsPlainProduct(op);
+  bool IsMatmul(ir::OpId op) const {
+    if (module_.kind(op) != ir::OpKind::kFusion) return IsPlainMatmul(op);
     const std::vector<ir::OpId> inner = ir::FusedOps(module_, op);
-    return std::any_of(inner.begin(), inner.end(), [&](ir::OpId one) { return IsPlainProduct(one); });
+    return std::any_of(inner.begin(), inner.end(), [&](ir::OpId one) { return IsPlainMatmul(one); });
   }
 
-  bool IsPlainProduct(ir::OpId op) const {
+  bool IsPlainMatmul(ir::OpId op) const {
     if (ir::Traits(module_.kind(op)).sort == ir::OpSort::kContraction) return true;
     return ir::LibraryKindOf(module_, op) == ir::LibraryKind::kGemm;
   }

@@ -18,7 +18,7 @@ constexpr double kFar = 3;           // spreads from which a constant's distance
 
 // A constant of the device file, the range it may take, and how far devices lie apart in it (logarithm, one sigma):
 // lanes keep to their datasheet's peak within a few percent, launches and fabrics differ widely.
-struct Knob {
+struct FitParameter {
   std::string_view key;
   double low;
   double high;
@@ -32,18 +32,18 @@ struct Steps {
   double cost = 0;  // log-likelihood that a step away from the device's own must gain
 };
 
-struct FamilyKnobs {
+struct FamilyParameters {
   std::string_view family;
-  std::vector<Knob> knobs;
+  std::vector<FitParameter> free_parameters;
   Steps steps;
 };
 
-const std::vector<Knob> kGemmKnobs = {
+const std::vector<FitParameter> kGemmParameters = {
     {"launch_us", 0.5, 30, 0.5}, {"sm_fraction", 0.3, 2.5, 0.5}, {"l2_bytes_per_clock", 4, 300, 0.5}};
 const Steps kGemmSteps = {"split_limit", {8, 24, 96, 400}, 0};
-const FamilyKnobs kKernelFamilies[] = {
-    {"gemm", kGemmKnobs, kGemmSteps},
-    {"tf32", kGemmKnobs, kGemmSteps},  // the library's kernels for TF32 are others
+const FamilyParameters kKernelFamilies[] = {
+    {"gemm", kGemmParameters, kGemmSteps},
+    {"tf32", kGemmParameters, kGemmSteps},  // the library's kernels for TF32 are others
     {"linear",
      {{"sustained_fraction", 0.3, 1.4, 0.03}, {"memory_fraction", 0.2, 1.1, 0.15}, {"pj_per_flop", 1, 60, 0.05}},
      {}},
@@ -54,7 +54,7 @@ const FamilyKnobs kKernelFamilies[] = {
      {{"launch_us", 0.5, 30, 0.5}, {"memory_fraction", 0.3, 1.1, 0.15}, {"l2_bytes_per_clock", 4, 120, 0.5}},
      {}},
 };
-const std::vector<Knob> kCollectiveKnobs = {
+const std::vector<FitParameter> kCollectiveParameters = {
     {"launch_us", 0.1, 100, 0.5}, {"hop_us", 0.01, 30, 0.5}, {"link_fraction", 0.2, 1.1, 0.5}, {"ramp", 0.01, 3, 0.5}};
 constexpr std::string_view kCollectiveNames[kCollectiveOps] = {"all-reduce", "all-gather", "reduce-scatter",
                                                                "all-to-all", "collective-permute"};
@@ -68,7 +68,7 @@ struct Predicted {
 
 // One family's measurements, whatever they measure.
 struct Problem {
-  FamilyKnobs knobs;
+  FamilyParameters family;
   std::vector<double> start;
   double step = 0;  // the device's own, of constants that come in steps
   std::vector<double> measured;
@@ -77,11 +77,11 @@ struct Problem {
   std::function<std::vector<Predicted>(const hardware::Device&, const std::vector<size_t>&)> predict;
 };
 
-hardware::Device With(const hardware::Device& device, const FamilyKnobs& family, const std::vector<double>& logs,
+hardware::Device With(const hardware::Device& device, const FamilyParameters& family, const std::vector<double>& logs,
                       std::optional<double> step) {
   hardware::Device changed = device;
-  for (size_t i = 0; i < family.knobs.size(); ++i) {
-    changed.calibration[Key(family.family, family.knobs[i].key)] = std::exp(logs[i]);
+  for (size_t i = 0; i < family.free_parameters.size(); ++i) {
+    changed.calibration[Key(family.family, family.free_parameters[i].key)] = std::exp(logs[i]);
   }
   if (step) changed.calibration[Key(family.family, family.steps.key)] = *step;
   return changed;
@@ -111,7 +111,7 @@ double Objective(const Problem& problem, const hardware::Device& device, const s
   }
   double prior = 0;
   for (size_t i = 0; i < logs.size(); ++i) {
-    prior += Unlikely((logs[i] - problem.start[i]) / problem.knobs.knobs[i].spread);
+    prior += Unlikely((logs[i] - problem.start[i]) / problem.family.free_parameters[i].spread);
   }
   const auto count = static_cast<double>(chosen.size());
   return std::log(sum / count) + prior / count;
@@ -125,12 +125,12 @@ struct Fitted {
 Fitted FitStep(const Problem& problem, const hardware::Device& base, const std::vector<size_t>& chosen,
                std::optional<double> step) {
   Box box;
-  for (const Knob& knob : problem.knobs.knobs) {
-    box.low.push_back(std::log(knob.low));
-    box.high.push_back(std::log(knob.high));
+  for (const FitParameter& free_parameter : problem.family.free_parameters) {
+    box.low.push_back(std::log(free_parameter.low));
+    box.high.push_back(std::log(free_parameter.high));
   }
   const auto objective = [&](const std::vector<double>& logs) {
-    return Objective(problem, With(base, problem.knobs, logs, step), chosen, logs);
+    return Objective(problem, With(base, problem.family, logs, step), chosen, logs);
   };
   std::optional<Minimum> best;
   for (const double shift : {0.0, -0.6, 0.4}) {  // the shared values, and two other basins
@@ -139,14 +139,14 @@ Fitted FitStep(const Problem& problem, const hardware::Device& base, const std::
     const Minimum minimum = Minimise(objective, box, start);
     if (!best || minimum.value < best->value) best = minimum;
   }
-  return {.device = With(base, problem.knobs, best->at, step), .value = best->value};
+  return {.device = With(base, problem.family, best->at, step), .value = best->value};
 }
 
 Fitted FitChosen(const Problem& problem, const hardware::Device& base, const std::vector<size_t>& chosen) {
-  if (problem.knobs.steps.key.empty()) return FitStep(problem, base, chosen, std::nullopt);
+  if (problem.family.steps.key.empty()) return FitStep(problem, base, chosen, std::nullopt);
   Fitted best = FitStep(problem, base, chosen, problem.step);
-  best.value -= problem.knobs.steps.cost / static_cast<double>(chosen.size());
-  for (const double step : problem.knobs.steps.values) {
+  best.value -= problem.family.steps.cost / static_cast<double>(chosen.size());
+  for (const double step : problem.family.steps.values) {
     Fitted fitted = FitStep(problem, base, chosen, step);
     if (fitted.value < best.value) best = std::move(fitted);
   }
@@ -188,13 +188,13 @@ FamilyFit Solve(const Problem& problem, const hardware::Device& base) {
   std::vector<size_t> all(problem.measured.size());
   for (size_t i = 0; i < all.size(); ++i) all[i] = i;
   const Fitted fitted = FitChosen(problem, base, all);
-  FamilyFit fit{.family = std::string(problem.knobs.family), .measurements = all.size()};
-  for (const Knob& knob : problem.knobs.knobs) {
-    const std::string key = Key(fit.family, knob.key);
+  FamilyFit fit{.family = std::string(problem.family.family), .measurements = all.size()};
+  for (const FitParameter& free_parameter : problem.family.free_parameters) {
+    const std::string key = Key(fit.family, free_parameter.key);
     fit.constants[key] = fitted.device.calibration.at(key);
   }
-  if (!problem.knobs.steps.key.empty()) {
-    const std::string key = Key(fit.family, problem.knobs.steps.key);
+  if (!problem.family.steps.key.empty()) {
+    const std::string key = Key(fit.family, problem.family.steps.key);
     fit.constants[key] = fitted.device.calibration.at(key);
   }
   fit.error_before = MeanError(problem, base, all);
@@ -209,10 +209,10 @@ FamilyFit Solve(const Problem& problem, const hardware::Device& base) {
 }
 
 // The family's constants as the device has them now, as logarithms.
-std::vector<double> StartOf(const FamilyKnobs& family, const std::vector<double>& values) {
+std::vector<double> StartOf(const FamilyParameters& family, const std::vector<double>& values) {
   std::vector<double> logs;
-  for (size_t i = 0; i < family.knobs.size(); ++i) {
-    logs.push_back(std::log(std::clamp(values[i], family.knobs[i].low, family.knobs[i].high)));
+  for (size_t i = 0; i < family.free_parameters.size(); ++i) {
+    logs.push_back(std::log(std::clamp(values[i], family.free_parameters[i].low, family.free_parameters[i].high)));
   }
   return logs;
 }
@@ -259,11 +259,11 @@ std::vector<Predicted> PredictAll(const Model& model, const std::vector<Spec>& s
   return all;
 }
 
-std::optional<Problem> KernelProblem(const FamilyKnobs& family, const hardware::Device& device,
+std::optional<Problem> KernelProblem(const FamilyParameters& family, const hardware::Device& device,
                                      const Parameters& parameters, const std::vector<MeasuredKernel>& kernels) {
   const Machine machine = MakeMachine(device);
   std::vector<KernelSpec> specs;
-  Problem problem{.knobs = family};
+  Problem problem{.family = family};
   for (const MeasuredKernel& kernel : kernels) {
     if (!(kernel.us > 0) || FittedFamily(kernel.kernel, machine) != family.family) continue;
     specs.push_back(kernel.kernel);
@@ -285,7 +285,7 @@ std::optional<Problem> KernelProblem(const FamilyKnobs& family, const hardware::
 std::optional<Problem> CollectiveProblem(size_t op, const hardware::Device& device, const Parameters& parameters,
                                          const std::vector<MeasuredCollective>& collectives) {
   std::vector<CollectiveSpec> specs;
-  Problem problem{.knobs = {.family = kCollectiveNames[op], .knobs = kCollectiveKnobs, .steps = {}}};
+  Problem problem{.family = {.family = kCollectiveNames[op], .free_parameters = kCollectiveParameters, .steps = {}}};
   for (const MeasuredCollective& measured : collectives) {
     if (!(measured.us > 0) || static_cast<size_t>(measured.collective.op) != op || measured.collective.ranks < 2)
       continue;
@@ -295,10 +295,10 @@ std::optional<Problem> CollectiveProblem(size_t op, const hardware::Device& devi
   if (specs.empty()) return std::nullopt;
   const Parameters all = ForDevice(parameters, device);
   const CollectiveConstants& own = all.collectives[op];
-  problem.start = StartOf(problem.knobs, {own.launch_us, own.hop_us, own.link_fraction, own.ramp});
-  problem.sigmas = {{Key(problem.knobs.family, "sigma"), all.collective_sigma[op]},
-                    {Key(problem.knobs.family, "latency_sigma"), all.collective_latency_sigma[op]},
-                    {Key(problem.knobs.family, "ramp_sigma"), all.collective_ramp_sigma[op]}};
+  problem.start = StartOf(problem.family, {own.launch_us, own.hop_us, own.link_fraction, own.ramp});
+  problem.sigmas = {{Key(problem.family.family, "sigma"), all.collective_sigma[op]},
+                    {Key(problem.family.family, "latency_sigma"), all.collective_latency_sigma[op]},
+                    {Key(problem.family.family, "ramp_sigma"), all.collective_ramp_sigma[op]}};
   problem.predict = [specs = std::move(specs), &parameters](const hardware::Device& changed,
                                                             const std::vector<size_t>& chosen) {
     const CollectiveModel model(changed, parameters);
@@ -314,7 +314,7 @@ Result<std::vector<FamilyFit>> FitDevice(const hardware::Device& device, const P
                                          const std::vector<MeasuredCollective>& collectives) {
   if (!HasOptimiser()) return MakeError(kNoOptimiser, "this build cannot fit constants");
   std::vector<std::optional<Problem>> problems;
-  for (const FamilyKnobs& family : kKernelFamilies) {
+  for (const FamilyParameters& family : kKernelFamilies) {
     problems.push_back(KernelProblem(family, device, parameters, kernels));
   }
   for (size_t op = 0; op < kCollectiveOps; ++op) {
@@ -325,7 +325,7 @@ Result<std::vector<FamilyFit>> FitDevice(const hardware::Device& device, const P
   for (const auto& problem : problems) {
     if (!problem) continue;
     if (problem->measured.size() < kFewest) {
-      few += fmt::format("{}{} of `{}`", few.empty() ? "" : ", ", problem->measured.size(), problem->knobs.family);
+      few += fmt::format("{}{} of `{}`", few.empty() ? "" : ", ", problem->measured.size(), problem->family.family);
       continue;
     }
     // A device that states its sigma: what follows from its residuals replaces what is guessed from its power.

@@ -14,7 +14,7 @@ constexpr double kSmoothing = 0.01;  // relative errors below this count quadrat
 constexpr double kPull = 1e-4;       // towards the middle, per squared e-fold: decides where the data says nothing
 constexpr int kEvaluations = 1500;
 
-struct Knob {
+struct FitParameter {
   std::string_view family;
   std::string_view constant;
   double low;
@@ -24,7 +24,7 @@ struct Knob {
 // A fit starts in the middle of each range (of logarithms), so that it knows nothing of an earlier fit. Not fitted are
 // what physics or the library's design fixes: a lone kernel's launch, the lanes' peak, the board's own power; the
 // energy of a flop is one constant, fitted on "linear" and taken over by "bmm".
-constexpr Knob kKnobs[] = {
+constexpr FitParameter kKernelParameters[] = {
     {"linear", "tile_half", 4, 64},
     {"linear", "l2_bytes_per_clock", 16, 64},
     {"linear", "memory_fraction", 0.4, 1},
@@ -53,8 +53,8 @@ constexpr Knob kKnobs[] = {
     {"convolution", "dispatches", 1, 16},
 };
 
-// Of products on matrix units, whose values in the parameter file are the joint fit of H100 and MI300X.
-constexpr Knob kProductKnobs[] = {
+// Of matmuls on matrix units, whose values in the parameter file are the joint fit of H100 and MI300X.
+constexpr FitParameter kMatmulParameters[] = {
     {"gemm", "launch_us", 2, 12},
     {"gemm", "sustained_fraction", 0.5, 1},
     {"gemm", "sm_fraction", 0.5, 2.5},
@@ -67,26 +67,28 @@ constexpr Knob kProductKnobs[] = {
 
 // Of every kind of collective.
 constexpr std::string_view kCollectives[] = {"all-reduce", "all-gather", "reduce-scatter", "all-to-all"};
-constexpr Knob kCollectiveKnobs[] = {
+constexpr FitParameter kCollectiveParameters[] = {
     {{}, "launch_us", 1, 40}, {{}, "hop_us", 0.2, 20}, {{}, "link_fraction", 0.5, 1.1}, {{}, "ramp", 0.1, 3}};
 
-std::vector<Knob> KnobsOf(std::string_view family) {
-  std::vector<Knob> knobs;
-  for (const std::span<const Knob> all : {std::span<const Knob>(kKnobs), std::span<const Knob>(kProductKnobs)}) {
-    std::copy_if(all.begin(), all.end(), std::back_inserter(knobs),
-                 [&](const Knob& knob) { return knob.family == family; });
+std::vector<FitParameter> FreeParametersOf(std::string_view family) {
+  std::vector<FitParameter> free_parameters;
+  for (const std::span<const FitParameter> all :
+       {std::span<const FitParameter>(kKernelParameters), std::span<const FitParameter>(kMatmulParameters)}) {
+    std::copy_if(all.begin(), all.end(), std::back_inserter(free_parameters),
+                 [&](const FitParameter& free_parameter) { return free_parameter.family == family; });
   }
-  for (Knob knob : kCollectiveKnobs) {
-    knob.family = family;
-    if (ParseCollective(family)) knobs.push_back(knob);
+  for (FitParameter free_parameter : kCollectiveParameters) {
+    free_parameter.family = family;
+    if (ParseCollective(family)) free_parameters.push_back(free_parameter);
   }
-  return knobs;
+  return free_parameters;
 }
 
-Parameters With(const Parameters& start, const std::vector<Knob>& knobs, const std::vector<double>& logs) {
+Parameters With(const Parameters& start, const std::vector<FitParameter>& free_parameters,
+                const std::vector<double>& logs) {
   Parameters changed = start;
-  for (size_t i = 0; i < knobs.size(); ++i) {
-    *FindConstant(changed, knobs[i].family, knobs[i].constant) = std::exp(logs[i]);
+  for (size_t i = 0; i < free_parameters.size(); ++i) {
+    *FindConstant(changed, free_parameters[i].family, free_parameters[i].constant) = std::exp(logs[i]);
   }
   return changed;
 }
@@ -125,21 +127,21 @@ double MeanError(const std::vector<Sample>& samples, const Parameters& parameter
 // `start` with the constants of `family` at which `error` is least.
 Parameters FitFamily(const Parameters& start, std::string_view family,
                      const std::function<double(const Parameters&)>& error) {
-  const std::vector<Knob> knobs = KnobsOf(family);
-  if (knobs.empty() || !HasOptimiser()) return start;
+  const std::vector<FitParameter> free_parameters = FreeParametersOf(family);
+  if (free_parameters.empty() || !HasOptimiser()) return start;
   Box box;
   std::vector<double> middle;
-  for (const Knob& knob : knobs) {
-    box.low.push_back(std::log(knob.low));
-    box.high.push_back(std::log(knob.high));
+  for (const FitParameter& free_parameter : free_parameters) {
+    box.low.push_back(std::log(free_parameter.low));
+    box.high.push_back(std::log(free_parameter.high));
     middle.push_back((box.low.back() + box.high.back()) / 2);
   }
   const auto objective = [&](const std::vector<double>& logs) {
     double pull = 0;
     for (size_t i = 0; i < logs.size(); ++i) pull += std::pow(logs[i] - middle[i], 2);
-    return error(With(start, knobs, logs)) + kPull * pull;
+    return error(With(start, free_parameters, logs)) + kPull * pull;
   };
-  return With(start, knobs, Minimise(objective, box, middle, kEvaluations).at);
+  return With(start, free_parameters, Minimise(objective, box, middle, kEvaluations).at);
 }
 
 // Relative to what was measured: what disturbs a collective only adds to its time, and what a device has in common
@@ -194,8 +196,8 @@ std::vector<FittedConstant> SharedCollectiveConstants(const Parameters& paramete
   Parameters copy = parameters;
   std::vector<FittedConstant> constants;
   for (const std::string_view family : kCollectives) {
-    for (const Knob& knob : kCollectiveKnobs) {
-      constants.push_back({family, knob.constant, *FindConstant(copy, family, knob.constant)});
+    for (const FitParameter& free_parameter : kCollectiveParameters) {
+      constants.push_back({family, free_parameter.constant, *FindConstant(copy, family, free_parameter.constant)});
     }
   }
   return constants;
@@ -204,8 +206,9 @@ std::vector<FittedConstant> SharedCollectiveConstants(const Parameters& paramete
 std::vector<FittedConstant> SharedConstants(const Parameters& parameters) {
   Parameters copy = parameters;
   std::vector<FittedConstant> constants{{"bmm", "pj_per_flop", copy.batched.pj_per_flop}};
-  for (const Knob& knob : kKnobs) {
-    constants.push_back({knob.family, knob.constant, *FindConstant(copy, knob.family, knob.constant)});
+  for (const FitParameter& free_parameter : kKernelParameters) {
+    constants.push_back({free_parameter.family, free_parameter.constant,
+                         *FindConstant(copy, free_parameter.family, free_parameter.constant)});
   }
   return constants;
 }

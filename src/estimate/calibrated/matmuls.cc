@@ -1,4 +1,4 @@
-#include "estimate/calibrated/products.h"
+#include "estimate/calibrated/matmuls.h"
 
 #include <algorithm>
 #include <cmath>
@@ -51,7 +51,7 @@ KernelSpec FromDot(const ir::Module& module, ir::OpId op) {
       .shape = Shape::kGemm, .b = batch, .m = Elements(lhs) / (batch * k), .n = Elements(rhs) / (batch * k), .k = k};
 }
 
-// XLA's TPU compiler writes a batch of products as a window of the batch's size that meets one element at a time: bases
+// XLA's TPU compiler writes a batch of matmuls as a window of the batch's size that meets one element at a time: bases
 // dilated by as much, a stride of one less.
 double BatchInWindow(const ir::Module& module, ir::OpId op, const ir::ConvolutionDimensions& dims) {
   const auto window = ir::WindowOf(module, op);
@@ -70,7 +70,7 @@ double BatchInWindow(const ir::Module& module, ir::OpId op, const ir::Convolutio
   return batch;
 }
 
-// Implicit product: C[batch and places, output features], contracted over the window and input features.
+// Implicit matmul: C[batch and places, output features], contracted over the window and input features.
 KernelSpec FromConvolution(const ir::Module& module, ir::OpId op) {
   const ir::Type& out = MainResult(module, op);
   const auto dims = ir::ConvolutionDimensionsOf(module, op);
@@ -106,7 +106,7 @@ KernelSpec FromLibraryCall(const ir::Module& module, ir::OpId op) {
   return FromSizes(Elements(lhs), Elements(rhs), Elements(out), std::max(1.0, batch));
 }
 
-// Ragged dots, einsums and calls: a ragged dot is a product for each group.
+// Ragged dots, einsums and calls: a ragged dot is a matmul for each group.
 KernelSpec FromCall(const ir::Module& module, ir::OpId op, const OpCost& cost) {
   if (const auto ragged = RaggedDotOf(module, op)) {
     return {.shape = Shape::kGemm,
@@ -119,32 +119,32 @@ KernelSpec FromCall(const ir::Module& module, ir::OpId op, const OpCost& cost) {
   if (module.kind(op) == ir::OpKind::kCustomCall) return FromLibraryCall(module, op);
   const ir::Type& lhs = module.type(module.operands(op)[0]);
   const ir::Type& rhs = module.type(module.operands(op)[1]);
-  KernelSpec product = FromSizes(Elements(lhs), Elements(rhs), Elements(MainResult(module, op)), 1);
-  product.k = static_cast<double>(cost.flops) / (2 * product.m * product.n);
-  return product;
+  KernelSpec matmul = FromSizes(Elements(lhs), Elements(rhs), Elements(MainResult(module, op)), 1);
+  matmul.k = static_cast<double>(cost.flops) / (2 * matmul.m * matmul.n);
+  return matmul;
 }
 
 // XLA dot_strength_reduction: a vector with a vector always, with a matrix below so many elements.
-bool IsStrengthReduced(const KernelSpec& product) {
+bool IsStrengthReduced(const KernelSpec& matmul) {
   constexpr double kSmall = 1e7;  // gpu/transforms/algebraic_simplifier.cc
-  if (product.m > 1 && product.n > 1) return false;
-  if (product.m <= 1 && product.n <= 1) return true;
-  return product.b > 1 && product.b * (product.m * product.k + product.k * product.n) < kSmall;
+  if (matmul.m > 1 && matmul.n > 1) return false;
+  if (matmul.m <= 1 && matmul.n <= 1) return true;
+  return matmul.b > 1 && matmul.b * (matmul.m * matmul.k + matmul.k * matmul.n) < kSmall;
 }
 
 // Of both operands on average; 0 where it is the type's own.
-double OperandBytes(const ir::Module& module, ir::OpId op, const KernelSpec& product) {
+double OperandBytes(const ir::Module& module, ir::OpId op, const KernelSpec& matmul) {
   const ir::Element& lhs = module.type(module.operands(op)[0]).element;
   const ir::Element& rhs = module.type(module.operands(op)[1]).element;
   const auto left = static_cast<double>(ir::ElementBits(lhs));
   const auto right = static_cast<double>(ir::ElementBits(rhs));
   if (left == right) return !lhs.complex && left >= 8 && left < 64 ? 0 : left / 8;
-  return (left * product.m + right * product.n) / (product.m + product.n) / 8;
+  return (left * matmul.m + right * matmul.n) / (matmul.m + matmul.n) / 8;
 }
 
 }  // namespace
 
-KernelSpec Product::On(const Machine& machine) const {
+KernelSpec Matmul::On(const Machine& machine) const {
   const MatrixType run = MatrixTypeOn(machine, arithmetic);
   KernelSpec resolved = kernel;
   resolved.type = run.type;
@@ -152,38 +152,38 @@ KernelSpec Product::On(const Machine& machine) const {
   return resolved;
 }
 
-std::optional<KernelSpec> ProductOf(const ir::Module& module, ir::OpId op, const Machine& machine) {
-  const auto product = ProductIn(module, op);
-  return product ? std::optional(product->On(machine)) : std::nullopt;
+std::optional<KernelSpec> MatmulOf(const ir::Module& module, ir::OpId op, const Machine& machine) {
+  const auto matmul = MatmulIn(module, op);
+  return matmul ? std::optional(matmul->On(machine)) : std::nullopt;
 }
 
-std::optional<Product> ProductIn(const ir::Module& module, ir::OpId op) {
+std::optional<Matmul> MatmulIn(const ir::Module& module, ir::OpId op) {
   if (module.op(op).operand_count < 2 || module.op(op).result_count == 0) return std::nullopt;
-  if (module.kind(op) == ir::OpKind::kFusion) return std::nullopt;  // its operands are not those of its product
+  if (module.kind(op) == ir::OpKind::kFusion) return std::nullopt;  // its operands are not those of its matmul
   const OpCost cost = CostOf(module, op);
   if (!cost.contraction || cost.flops <= 0 || cost.own_kernel) return std::nullopt;
   const std::vector<Arithmetic> arithmetic = ArithmeticOf(module, op);
   if (arithmetic.empty() || !arithmetic.front().type) return std::nullopt;  // no matrix unit multiplies the type
-  KernelSpec product;
+  KernelSpec matmul;
   switch (module.kind(op)) {
     case ir::OpKind::kDot:
     case ir::OpKind::kDotGeneral:
-      product = FromDot(module, op);
+      matmul = FromDot(module, op);
       break;
     case ir::OpKind::kConvolution:
     case ir::OpKind::kDynamicConv:
-      product = FromConvolution(module, op);
+      matmul = FromConvolution(module, op);
       break;
     default:
-      product = FromCall(module, op, cost);
+      matmul = FromCall(module, op, cost);
   }
-  if (!ir::ConvolutionDimensionsOf(module, op) && IsStrengthReduced(product)) return std::nullopt;
-  product.type = *arithmetic.front().type;
-  product.result_bytes = static_cast<double>(ir::ElementBits(MainResult(module, op).element)) / 8;
-  product.operand_bytes = OperandBytes(module, op, product);
-  product.real_products = module.type(module.operands(op)[0]).element.complex ? 4 : 1;
-  if (product.b > 1) product.shape = Shape::kBatchedGemm;
-  return Product{product, arithmetic.front()};
+  if (!ir::ConvolutionDimensionsOf(module, op) && IsStrengthReduced(matmul)) return std::nullopt;
+  matmul.type = *arithmetic.front().type;
+  matmul.result_bytes = static_cast<double>(ir::ElementBits(MainResult(module, op).element)) / 8;
+  matmul.operand_bytes = OperandBytes(module, op, matmul);
+  matmul.real_products = module.type(module.operands(op)[0]).element.complex ? 4 : 1;
+  if (matmul.b > 1) matmul.shape = Shape::kBatchedGemm;
+  return Matmul{matmul, arithmetic.front()};
 }
 
 }  // namespace hespas::estimate::calibrated

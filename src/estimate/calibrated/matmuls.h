@@ -1,6 +1,6 @@
 // Dots, convolutions and library calls as the matmuls that the calibrated model times.
 //
-// - A batch of vector products, and a small product of a matrix and a vector, is none: XLA reduces its strength to a
+// - A batch of vector matmuls, and a small matmul of a matrix and a vector, is none: XLA reduces its strength to a
 //   multiplication and a sum.
 #pragma once
 
@@ -13,8 +13,8 @@
 
 namespace hespas::estimate::calibrated {
 
-// A product whose type waits for the machine.
-struct Product {
+// A matmul whose type waits for the machine.
+struct Matmul {
   KernelSpec kernel;
   Arithmetic arithmetic;  // type and precision that the program asks for
 
@@ -23,9 +23,9 @@ struct Product {
 };
 
 // Nothing where `op` multiplies no matrices.
-std::optional<Product> ProductIn(const ir::Module& module, ir::OpId op);
+std::optional<Matmul> MatmulIn(const ir::Module& module, ir::OpId op);
 
 // The two together.
-std::optional<KernelSpec> ProductOf(const ir::Module& module, ir::OpId op, const Machine& machine);
+std::optional<KernelSpec> MatmulOf(const ir::Module& module, ir::OpId op, const Machine& machine);
 
 }  // namespace hespas::estimate::calibrated
