@@ -85,7 +85,7 @@ int64_t ElementBits(const Element& element) {
   return element.complex ? 2 * bits : bits;
 }
 
-int64_t TypeTable::BytesOf(const Type& type) const {
+int64_t TypeTable::CountBytes(const Type& type) const {
   int64_t bytes = 0;
   for (const TypeId member : type.nested) {
     if (type.kind != TypeKind::kFunction) bytes = internal::SaturatingAdd(bytes, byte_size(member));
@@ -130,7 +130,7 @@ TypeId TypeTable::Intern(Type type) {
   }
   const TypeId id(rows_.size());
   types_.push_back(std::move(type));
-  rows_.push_back({&types_.back(), BytesOf(types_.back())});
+  rows_.push_back({&types_.back(), CountBytes(types_.back())});
   index_.emplace(hash.low, id);
   return id;
 }

@@ -28,14 +28,14 @@ class TypeTable {
 
  private:
   // What every pass asks for, at hand.
-  struct Row {
+  struct KnownType {
     const Type* type;
     int64_t bytes;
   };
-  int64_t BytesOf(const Type& type) const;
+  int64_t CountBytes(const Type& type) const;
 
   std::deque<Type> types_;  // they stay where they are
-  std::vector<Row> rows_;
+  std::vector<KnownType> rows_;
   std::unordered_multimap<uint64_t, TypeId> index_;
 };
 

@@ -1,7 +1,6 @@
 #include "base/text/hash.h"
 
 #include <fmt/format.h>
-#define XXH_INLINE_ALL  // short inputs take a few instructions
 #include <xxhash.h>
 
 namespace hespas {
