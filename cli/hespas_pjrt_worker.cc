@@ -39,7 +39,7 @@ int answers = STDOUT_FILENO;
 std::atomic<int64_t> current{0};
 
 void Answer(const json& object) {
-  const std::string line = AsciiJsonText(object) + "\n";
+  const std::string line = hespas::AsciiJsonText(object) + "\n";
   for (size_t at = 0; at < line.size();) {
     const ssize_t done = write(answers, line.data() + at, line.size() - at);
     if (done <= 0) _exit(1);
@@ -140,7 +140,7 @@ int Run(const std::string& plugin, pjrt::Clock clock) {
           {"overhead_s", overhead->Of(1, 1)}});
   Requests requests(*std::move(session), *overhead);
   for (std::string line; std::getline(std::cin, line);) {
-    const json request = ReadJson(line);
+    const json request = hespas::ReadJson(line);
     json answer;
     try {
       current = request.at("id").get<int64_t>();
