@@ -35,7 +35,7 @@ std::vector<size_t> FamiliesOf(const Prepared& prepared, const graph::EstimateTa
   std::vector<size_t> families;
   families.reserve(table.first.size());
   for (const graph::BlockId first : table.first)
-    families.push_back(IsProduct(*prepared.module, prepared.blocks.blocks[first.index()]) ? 1 : 0);
+    families.push_back(IsMatmul(*prepared.module, prepared.blocks.blocks[first.index()]) ? 1 : 0);
   return families;
 }
 
