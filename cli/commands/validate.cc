@@ -5,8 +5,8 @@
 #include "cli/format.h"
 #include "cli/progress.h"
 #include "validate/accuracy_page.h"
-#include "validate/validation.h"
 #include "validate/sets/xla_twins.h"
+#include "validate/validation.h"
 
 namespace hespas::cli {
 namespace {

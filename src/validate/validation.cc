@@ -9,9 +9,9 @@
 
 #include "hardware/presets.h"
 #include "validate/bounds.h"
-#include "validate/sets/field_kernels.h"
 #include "validate/held_out.h"
 #include "validate/measured_sets.h"
+#include "validate/sets/field_kernels.h"
 #include "validate/sets/multi_node.h"
 #include "validate/sets/serving.h"
 #include "validate/sets/step_times.h"

@@ -228,7 +228,8 @@ TEST(Memory, LibraryCallsHaveWorkspacesOnGpus) {
   const auto memory = Memory(text, false);
   EXPECT_EQ(memory.temporaries.value, kVector + 2 * kMatrix);  // the product and its workspace, then both matrices
   const ir::Module module = Read(text);
-  EXPECT_EQ(memory::MemoryOf(module, {.compiler = memory::Compiler::kGpuWithModel}).temporaries.value, kVector + kMatrix + 2 * kMatrix);
+  EXPECT_EQ(memory::MemoryOf(module, {.compiler = memory::Compiler::kGpuWithModel}).temporaries.value,
+            kVector + kMatrix + 2 * kMatrix);
   EXPECT_EQ(Memory(text, true).temporaries.value, kVector + 2 * kMatrix);
 }
 

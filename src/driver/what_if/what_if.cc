@@ -8,8 +8,8 @@
 #include "driver/configuration/changes.h"
 #include "driver/figures/summarise.h"
 #include "driver/stages/cost/flash_attention.h"
-#include "driver/stages/fresh_stages.h"
 #include "driver/stages/cost/overlap.h"
+#include "driver/stages/fresh_stages.h"
 
 namespace hespas::driver {
 namespace {

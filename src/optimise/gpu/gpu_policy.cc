@@ -8,9 +8,9 @@
 #include "optimise/gpu/loop_reductions.h"
 #include "optimise/gpu/multi_output_fusion.h"
 #include "optimise/gpu/priority_fusion.h"
-#include "optimise/gpu/triton/row_diamonds.h"
 #include "optimise/gpu/rules.h"
 #include "optimise/gpu/tiled_transpose.h"
+#include "optimise/gpu/triton/row_diamonds.h"
 
 namespace hespas::optimise {
 namespace {

@@ -8,8 +8,8 @@
 
 #include "base/line_index.h"
 #include "optimise/fusion/kernels.h"
-#include "optimise/gpu/triton/matmul_order.h"
 #include "optimise/gpu/rules.h"
+#include "optimise/gpu/triton/matmul_order.h"
 #include "optimise/gpu/triton/triton_rules.h"
 #include "optimise/passes/canonical_dots.h"
 
