@@ -6,12 +6,15 @@
 Ray starts a lost actor again, on another node where need be, and asks it again.
 """
 import os
+import pathlib
 import subprocess
 import sys
 
 import ray
 
-from on_ray import RETRIES
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "export"))
+
+from on_ray import RETRIES  # noqa: E402
 
 
 @ray.remote(num_cpus=1, max_restarts=RETRIES, max_task_retries=RETRIES)
