@@ -42,6 +42,7 @@ class StepTable {
     const auto columns = Find(*csv);
     if (!columns) return std::nullopt;
     for (size_t r = 0; r < csv->rows.size(); ++r) Add(*columns, csv->rows[r], static_cast<size_t>(csv->lines[r]));
+    if (times_.decode.empty() && !diagnostics_.has_errors()) Bad("the table has no row of a decode step", 1);
     return diagnostics_.has_errors() ? std::nullopt : std::optional(std::move(times_));
   }
 
@@ -82,9 +83,10 @@ class StepTable {
     const bool runs = cell.empty() && !program.empty();
     if (runs && diagnostics_.has_errors()) return;  // what is wrong is known; no need to run for it
     const auto seconds = Seconds(cell, program, options_, diagnostics_);
-    if (runs && !seconds) return;  // it has said why
-    const bool long_enough = seconds && (prefill ? *seconds >= 0 : *seconds > 0);
-    if (!long_enough) return Bad(fmt::format("`{}` is no time of a {} step", cell, row[columns.phase]), line);
+    if (runs && !seconds) return;     // it has said why
+    constexpr double kLongest = 1e6;  // days: a slip of the unit, whose sums would be lost in rounding
+    const bool plausible = seconds && (prefill ? *seconds >= 0 : *seconds > 0) && *seconds <= kLongest;
+    if (!plausible) return Bad(fmt::format("`{}` is no time of a {} step", cell, row[columns.phase]), line);
     (prefill ? times_.prefill : times_.decode).Add(*batch, *context, *seconds);
   }
 
