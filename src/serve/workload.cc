@@ -87,6 +87,11 @@ int64_t Workload::Longest() const {
   return longest;
 }
 
+Status CheckCount(int64_t requests) {
+  if (requests >= 1 && requests <= kMostRequests) return {};
+  return BadLoad("--requests: between 1 and 10,000,000 can be simulated");
+}
+
 Result<Workload> MakeWorkload(const Load& load) {
   const int ways = (load.clients ? 1 : 0) + (load.rate ? 1 : 0) + (load.trace.empty() ? 0 : 1);
   if (ways != 1) return BadLoad(ways == 0 ? "there is no load" : "the load is given in several ways");
@@ -101,7 +106,7 @@ Result<Workload> MakeWorkload(const Load& load) {
     return BadLoad("--concurrency: between 1 and 10,000,000 clients can wait");
   if (load.rate && !(*load.rate > 0)) return BadLoad("--rate: the rate must be above 0");
   const int64_t count = load.requests.value_or(load.clients ? std::min(10 * *load.clients, kMostRequests) : 1000);
-  if (count < 1 || count > kMostRequests) return BadLoad("--requests: between 1 and 10,000,000 can be simulated");
+  if (const Status known = CheckCount(count); !known) return known.error();
   const auto input = ParseLength("--isl", load.input);
   if (!input) return input.error();
   const auto output = ParseLength("--osl", load.output);

@@ -50,6 +50,8 @@ struct Workload {
   int64_t Longest() const;         // tokens in and out
 };
 
+// Whether so many requests can be simulated.
+Status CheckCount(int64_t requests);
 Result<Workload> MakeWorkload(const Load& load);
 
 // Requests of a trace file, from time 0 on.

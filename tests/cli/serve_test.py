@@ -63,6 +63,8 @@ def bad_input_is_told():
             ("E0711", 2, [*H100, "--isl", "x", "--osl", 1, "--rate", 1]),
             ("E0711", 2, [*H100, "--isl", "x", "--osl", 1, "--search", "--slo", "tpot=1s"]),
             ("E0711", 2, [*H100, "--isl", 1, "--osl", 1, "--arrivals", "x", "--search", "--slo", "ttft=1s"]),
+            ("E0711", 2, [*H100, *LOAD, "--search", "--slo", "ttft=1s", "--requests", 0]),
+            ("E0711", 2, [*H100, *LOAD, "--search", "--requests", -5]),
             ("E0720", 4, [*H100, "--isl", 200000, "--osl", 1, "--concurrency", 1]),
             ("E0720", 4, [*H100, "--isl", 200000, "--osl", 1, "--search", "--slo", "ttft=1s"]),
             ("E0718", 2, [*H100, *LOAD, "--concurrency", 1, "--tp", 3]),
@@ -151,6 +153,24 @@ def searched_rates_are_sustained():
         assert abs(point["tokens_per_s_per_device"] / (16 * point["rate"]) - 1) < 1e-9, point
 
 
+def searched_rates_do_not_depend_on_the_lengths_drawn():
+    """Answers that differ in length take times that differ; only a queue shows that a server does not follow."""
+    long = result("serve", "llama3-70b", "--device", "H100_80GB", "--devices", 8, "--tp", 8, "--isl", 1024, "--osl", "lognormal:1000:3", "--search",
+                  "--slo", "ttft=3s,tpot=60ms", "--requests", 50)
+    assert long["points"][0]["rate"] > 1, long
+    rates = [result(*H100, "--isl", 512, "--osl", "exponential:200", "--search", "--slo", "tpot=200ms", "--seed", seed)["points"][0]["rate"] for seed in (1, 6)]
+    assert all(30 < rate < 50 for rate in rates), rates
+
+
+def searches_count_what_is_answered():
+    words = [*H100, "--isl", "uniform:1:9000", "--osl", 100, "--context", 4000, "--slo", "tpot=50ms", "--search", "--format", "json"]
+    done = run(*words)
+    assert done.stderr.count("W0722") == 1, done.stderr
+    point = json.loads(done.stdout)["points"][0]
+    share = point["tokens_per_s_per_device"] / (100 * point["rate"])
+    assert abs(share - 3900 / 9000) < 0.1, point
+
+
 def older_engines_read_caches_for_each_query_head():
     def token(model, engine, *words):
         return result("serve", model, "--device", "H100_80GB", "--isl", 1024, "--osl", 1024, "--concurrency", 32, "--requests", 32, "--engine", engine,
@@ -174,6 +194,15 @@ def own_steps_are_a_table():
         assert "E0718" in run(*words, "--step-model", "a=1", "--isl", 1, "--osl", 1, "--concurrency", 1).stderr
         table.write_text("phase,batch,context\ndecode,1,1\n")
         assert "E0944" in run(*words, "--isl", 1, "--osl", 2, "--concurrency", 1).stderr
+        for rows in ("", "prefill,1,1,0.1\n", "decode,1,1,1e300\n"):  # no decode, or none that can be
+            table.write_text("phase,batch,context,seconds\n" + rows)
+            for more in (["--concurrency", 1], ["--search", "--slo", "tpot=1s"]):
+                assert "E0944" in run(*words, "--isl", 1, "--osl", 2, *more).stderr, rows
+        table.write_text("phase,batch,context,seconds\nprefill,1,1,0.1\ndecode,1,1,0.01\ndecode,2,2,0.01\n")
+        searched = [*words, "--isl", 10, "--osl", 2, "--search", "--devices", 4]
+        several = run(*searched)
+        assert several.returncode == 2 and "E0718" in several.stderr and "--step-table" in several.stderr, several.stderr
+        assert run(*searched, "--tp", 4, "--pp", 1).stderr.count("W0988") == 1
         program = pathlib.Path(folder, "decode.mlir")
         program.write_text("func.func @main(%x: tensor<64x8192xbf16>, %w: tensor<8192x8192xbf16>) -> tensor<64x8192xbf16> {\n"
                            "  %0 = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0] : (tensor<64x8192xbf16>, tensor<8192x8192xbf16>) -> tensor<64x8192xbf16>\n"
@@ -240,7 +269,8 @@ def outputs_are_equal_for_equal_seeds():
 
 for test in [closed_run_has_all_keys_and_is_fast, no_step_beats_the_datasheet, memory_adds_up, bad_input_is_told, decode_steps_cost_the_captured_size,
              a_configuration_is_a_model, search_finds_a_layout_that_keeps_the_limits, searches_are_deterministic_and_their_parts_are_the_whole,
-             searches_lose_no_point_of_the_front, searched_rates_are_sustained, older_engines_read_caches_for_each_query_head, own_steps_are_a_table, searches_leave_out_the_warm_up,
+             searches_lose_no_point_of_the_front, searched_rates_are_sustained, searched_rates_do_not_depend_on_the_lengths_drawn,
+             searches_count_what_is_answered, older_engines_read_caches_for_each_query_head, own_steps_are_a_table, searches_leave_out_the_warm_up,
              contexts_and_processes_are_chosen, explanation_and_price, replays_recorded_requests, outputs_are_equal_for_equal_seeds]:
     test()
     print("ok", test.__name__)

@@ -9,6 +9,7 @@
 #include <future>
 #include <map>
 #include <numeric>
+#include <set>
 #include <thread>
 #include <tuple>
 
@@ -21,8 +22,13 @@ namespace {
 
 constexpr int64_t kRequests = 200;  // of a simulation, where the user gives no number
 constexpr int64_t kMostClients = 1024;
-constexpr double kDrain = 1.15;  // of the time of arrivals and one request, until all are answered
-constexpr int kHalvings = 4;     // of the interval of rates: to a sixteenth, what 200 requests tell apart
+constexpr double kDrain = 1.15;    // of the time of arrivals and one request, until all are answered
+constexpr double kSteadyRuns = 6;  // times a request's duration, of which the middle is steady
+constexpr double kMostRequests = 20'000;
+constexpr double kLonger = 1.5;   // than requests were thought to take: a run is repeated
+constexpr double kLowest = 0.01;  // rate
+constexpr int kMostLowered = 14;  // times that a rate is lowered before none is thought to meet
+constexpr int kHalvings = 4;      // of the interval of rates: to a sixteenth, what 200 requests tell apart
 
 std::vector<std::string> SplitList(const std::string& text) {
   std::vector<std::string> parts;
@@ -215,33 +221,84 @@ class Searcher {
     if (options.load.clients) point.clients = *options.load.clients * candidate.parts;
     if (options.load.rate) point.rate = *options.load.rate * static_cast<double>(candidate.parts);
     // Beyond capacity the queue grows for as long as requests come: limits that a short run keeps say nothing.
-    const double arriving = found->workload.requests.back().arrival;
-    const bool follows = !options.load.rate || found->run.wall <= kDrain * (arriving + f.e2e.mean);
-    point.meets = follows && (!steady || !Drifts(found->run)) && (!slo_.ttft_s || f.ttft.p99 <= *slo_.ttft_s) &&
+    const bool follows = !options.load.rate || found->run.wall <= kDrain * ExpectedEnd(*found);
+    point.meets = follows && (!slo_.ttft_s || f.ttft.p99 <= *slo_.ttft_s) &&
                   (!slo_.tpot_s || f.tpot.p99 <= *slo_.tpot_s) && (!slo_.e2e_s || f.e2e.p99 <= *slo_.e2e_s);
-    if (steady && point.meets) CountSteadyPart(*found, *options.load.rate, point);
+    point.drifts = steady && point.meets && Drifts(*found);
+    point.meets = point.meets && !point.drifts;
+    if (steady && point.meets) CountSteadyPart(*found, options.load, point);
+    point.span_s = SpanOf(found->run);
+    point.warnings = found->warnings;
     return point;
   }
 
-  // Without the run's start and end, in which fewer requests are under way, as many are answered as come.
-  static void CountSteadyPart(const ServeAnswer& answer, double rate, SearchPoint& point) {
+  // Without the run's start and end, in which fewer requests are under way, as many are answered as come and are not
+  // refused.
+  static void CountSteadyPart(const ServeAnswer& answer, const serve::Load& load, SearchPoint& point) {
     double tokens = 0;
-    for (const serve::Request& request : answer.workload.requests) tokens += static_cast<double>(request.output);
-    tokens *= rate / static_cast<double>(answer.workload.requests.size());
+    for (size_t i = 0; i < answer.run.records.size(); ++i) {
+      if (answer.run.records[i].sent >= 0) tokens += static_cast<double>(answer.workload.requests[i].output);
+    }
+    tokens *= *load.rate / static_cast<double>(*load.requests);
     if (point.cost) point.cost = *point.cost * (answer.figures.tokens_per_s / tokens);
     point.tokens_per_s_per_device = tokens / static_cast<double>(answer.devices);
   }
 
-  // The last quarter of the requests takes much longer than the second one.
-  static bool Drifts(const serve::Run& run) {
-    const size_t quarter = run.records.size() / 4;
-    const auto sum = [&](size_t begin) {
-      double seconds = 0;
-      for (size_t i = begin; i < begin + quarter; ++i) seconds += run.records[i].last - run.records[i].sent;
-      return seconds;
-    };
+  // The mean duration by which a server is filled: of the requests that are under way, not of those that come.
+  static double SpanOf(const serve::Run& run) {
+    double seconds = 0;
+    double squares = 0;
+    for (const serve::Record& record : run.records) {
+      const double each = record.sent < 0 ? 0 : record.last - record.sent;
+      seconds += each;
+      squares += each * each;
+    }
+    return seconds > 0 ? squares / seconds : 0;
+  }
+
+  // What requests take whatever the lengths of their answers.
+  struct Pace {
+    double first_s = 0;  // mean time to the first token
+    double token_s = 0;  // mean time of each later one
+    double Of(double more_tokens) const { return first_s + token_s * more_tokens; }
+  };
+
+  static Pace PaceOf(const ServeAnswer& answer, size_t begin, size_t end) {
+    Pace sum;
+    double requests = 0;
+    double tokens = 0;
+    for (size_t i = begin; i < end; ++i) {
+      const serve::Record& record = answer.run.records[i];
+      if (record.sent < 0) continue;
+      ++requests;
+      tokens += MoreTokens(answer, i);
+      sum.first_s += record.first - record.sent;
+      sum.token_s += record.last - record.first;
+    }
+    return {.first_s = sum.first_s / std::max(requests, 1.0), .token_s = sum.token_s / std::max(tokens, 1.0)};
+  }
+
+  static double MoreTokens(const ServeAnswer& answer, size_t request) {
+    return static_cast<double>(answer.workload.requests[request].output - 1);
+  }
+
+  // When the last answer of a server that follows is complete: that is a long one's end as well as the last one's.
+  static double ExpectedEnd(const ServeAnswer& answer) {
+    const size_t count = answer.run.records.size();
+    const Pace pace = PaceOf(answer, 0, count);
+    double end = 0;
+    for (size_t i = 0; i < count; ++i)
+      end = std::max(end, answer.workload.requests[i].arrival + pace.Of(MoreTokens(answer, i)));
+    return end;
+  }
+
+  // In the last quarter of the requests one of mean length takes much longer than in the second one.
+  static bool Drifts(const ServeAnswer& answer) {
+    const size_t count = answer.run.records.size();
+    double mean = 0;
+    for (size_t i = 0; i < count; ++i) mean += MoreTokens(answer, i) / static_cast<double>(count);
     constexpr double kMost = 1.15;  // a queue that grows by a twentieth over three times a request's time
-    return sum(run.records.size() - quarter) > kMost * sum(quarter);
+    return PaceOf(answer, count - count / 4, count).Of(mean) > kMost * PaceOf(answer, count / 4, count / 2).Of(mean);
   }
 
   // Requests/s that an engine saturates at with steps within the limit of a token's time: of n that decode, each step
@@ -275,41 +332,79 @@ class Searcher {
     const int64_t least = options.load.requests.value_or(kRequests);
     const double bound = candidate.bounds.requests_per_s / static_cast<double>(candidate.parts);
     constexpr double kRuns = 3;  // times as long as a request
-    constexpr double kSteadyRuns = 6;
-    constexpr double kMostRequests = 20'000;
-    constexpr double kLowest = 0.01;
-    constexpr double kHighest = 1e5;
-    double longest = 1;  // request so far, in seconds
+    double longest = 1;          // request so far, in seconds
     const auto measure = [&](double rate, double runs, bool steady) -> std::optional<SearchPoint> {
       if (rate > bound) return std::nullopt;
       options.load.rate = rate;
       options.load.requests = std::max(least, static_cast<int64_t>(std::min(runs * rate * longest, kMostRequests)));
-      const auto point = Measure(candidate, options, steady);
-      return point && point->meets ? point : std::nullopt;
+      return Measure(candidate, options, steady);
     };
     const auto meets = [&](double rate) {
       const auto point = measure(rate, kRuns, false);
-      if (point) longest = point->e2e_s;
-      return point.has_value();
+      if (!point || !point->meets) return false;
+      longest = point->span_s;
+      return true;
+    };
+    // Chance, such as a long answer among the last, lets single runs drift, and short ones have drawn no long answers;
+    // a queue grows on in longer ones.
+    const auto sustained = [&](double rate) -> std::optional<SearchPoint> {
+      for (double runs = kSteadyRuns;; runs *= 4) {
+        auto point = measure(rate, runs, true);
+        if (!point || (!point->meets && !point->drifts)) return std::nullopt;
+        const bool short_run = point->meets && point->span_s > kLonger * longest;
+        longest = std::max(longest, point->span_s);
+        if (point->meets && !short_run) return point;
+        const bool last = runs > 4 * kSteadyRuns || *options.load.requests >= static_cast<int64_t>(kMostRequests);
+        if (last) return point->meets ? point : std::nullopt;
+        if (short_run) runs /= 4;
+      }
     };
     const auto engines =
         static_cast<double>(std::max(candidate.server.layout.decode, candidate.server.layout.replicas));
-    double low = std::max(kLowest, Saturation(candidate.server) * engines / 2);
-    while (low >= kLowest && !meets(low)) low /= 2;
+    const double low = HighestOf(meets, std::max(kLowest, Saturation(candidate.server) * engines / 2));
+    return low > 0 ? HighestSustained(sustained, low) : std::nullopt;
+  }
+
+  // From `low`, to a sixteenth of it; 0 where none meets.
+  template <typename Meets>
+  static double HighestOf(const Meets& meets, double low) {
+    constexpr double kHighest = 1e5;
+    for (int tries = 0; !meets(low); low /= 2) {
+      if (low < kLowest || ++tries > kMostLowered) return 0;
+    }
     double high = 2 * low;
-    while (low >= kLowest && high < kHighest && meets(high)) {
+    while (high < kHighest && meets(high)) {
       low = high;
       high *= 2;
     }
-    for (int i = 0; i < kHalvings && low >= kLowest; ++i) {
+    for (int i = 0; i < kHalvings; ++i) {
       const double middle = (low + high) / 2;
       (meets(middle) ? low : high) = middle;
     }
-    constexpr double kLower = 1 - 1.0 / (1 << kHalvings);
-    for (; low >= kLowest; low *= kLower) {
-      if (const auto point = measure(low, kSteadyRuns, true)) return point;
+    return low;
+  }
+
+  // Up to `rate`, which is lowered in growing steps, since short runs may have been far off, and then raised in halves.
+  template <typename Sustained>
+  static std::optional<SearchPoint> HighestSustained(const Sustained& sustained, double rate) {
+    constexpr double kStep = 1.0 / (1 << kHalvings);
+    auto best = sustained(rate);
+    double high = rate;
+    double step = kStep;
+    for (int tries = 0; !best; ++tries) {
+      if (rate < kLowest || tries > kMostLowered) return std::nullopt;
+      high = rate;
+      rate *= 1 - step;
+      step = std::min(2 * step, 0.5);
+      best = sustained(rate);
     }
-    return std::nullopt;
+    while (high - rate > 1.5 * kStep * high) {
+      const double middle = (rate + high) / 2;
+      const auto point = sustained(middle);
+      if (point) best = point;
+      (point ? rate : high) = middle;
+    }
+    return best;
   }
 
   const ServeOptions& options_;
@@ -334,6 +429,26 @@ void Mark(std::vector<SearchPoint>& points) {
   };
   const auto best = std::max_element(points.begin(), points.end(), better);
   if (best != points.end()) best->best = best->meets;
+}
+
+// What one table of steps can stand for.
+bool HaveEqualSteps(const std::vector<ServeOptions>& candidates) {
+  const ServeOptions& first = candidates.front();
+  return std::all_of(candidates.begin(), candidates.end(), [&](const ServeOptions& each) {
+    return each.device.name == first.device.name && each.weights == first.weights && each.tensor == first.tensor &&
+           each.pipeline == first.pipeline;
+  });
+}
+
+// What makes figures of a point others than they seem, by the first point that it is true of.
+void WarnOnce(const std::vector<SearchPoint>& points, Diagnostics& diagnostics) {
+  std::set<std::string_view> told;
+  for (const SearchPoint& point : points) {
+    for (const Diagnostic& each : point.warnings) {
+      const bool matters = each.kind == &kRequestsRefused || each.kind == &serve::kBeyondStepTable;
+      if (matters && told.insert(each.kind->code).second) diagnostics.Warning(*each.kind, each.message, {}, each.help);
+    }
+  }
 }
 
 // The load that is asked for, or else a single request and the warm-up.
@@ -443,12 +558,22 @@ class Groups {
 std::optional<SearchAnswer> Search(const ServeOptions& options, Diagnostics& diagnostics) {
   const auto slo = ResolveSlo(options.slo, diagnostics);
   if (!slo) return std::nullopt;
+  if (options.load.requests && options.load.trace.empty()) {
+    const Status count = serve::CheckCount(*options.load.requests);
+    if (!count) return diagnostics.Report(count.error()), std::nullopt;
+  }
   const auto candidates = Candidates(options);
   if (candidates.empty()) {
     diagnostics.Error(kBadServe, "no layout of the devices goes with --tp, --pp and --dp");
     return std::nullopt;
   }
+  if (options.step_table && !HaveEqualSteps(candidates)) {
+    diagnostics.Error(kBadServe, "--step-table has the steps of one layout; --search tries several", {},
+                      "give --tp and --pp, one --device and one of --weights");
+    return std::nullopt;
+  }
   SearchAnswer answer = Groups(options, *slo, candidates).Take();
+  WarnOnce(answer.points, diagnostics);
   if (!answer.points.empty()) return answer;
   // Why: what the first candidate alone says, of itself and of the load.
   const auto server = MakeServer(candidates.front(), diagnostics);

@@ -27,12 +27,15 @@ struct SearchPoint {
   double ttft_s = 0;
   double tpot_s = 0;
   double e2e_s = 0;
+  double span_s = 0;  // duration of the requests under way: of long ones more than of short ones
   double tokens_per_s_per_user = 0;
   double tokens_per_s_per_device = 0;
   std::optional<double> cost;
   bool meets = true;    // the limits
+  bool drifts = false;  // keeps them, but its requests take longer and longer
   bool pareto = false;  // none is better in tokens/s/user and in tokens/s/device
   bool best = false;
+  std::vector<Diagnostic> warnings;  // of its run
 };
 
 struct SearchAnswer {
