@@ -192,6 +192,7 @@ def own_steps_are_a_table():
         assert abs(lone["tpot_s"]["mean"] - 0.0200 - 0.5 * 0.0001) < 1e-6, lone["tpot_s"]  # contexts of 151 to 250
         assert "W0988" in run(*words, "--isl", 400, "--osl", 9, "--concurrency", 1, "--requests", 1).stderr
         assert "E0718" in run(*words, "--step-model", "a=1", "--isl", 1, "--osl", 1, "--concurrency", 1).stderr
+        assert "none: the times of whole steps" in run(*words, "--isl", 1, "--osl", 2, "--concurrency", 1, "--explain").stdout
         table.write_text("phase,batch,context\ndecode,1,1\n")
         assert "E0944" in run(*words, "--isl", 1, "--osl", 2, "--concurrency", 1).stderr
         for rows in ("", "prefill,1,1,0.1\n", "decode,1,1,1e300\n"):  # no decode, or none that can be

@@ -110,6 +110,7 @@ report::Table ExplainTable(const ServeAnswer& answer) {
   report::Table table{
       .columns = {{"kernel of a decode step"}, {"count", kRight}, {"time [us]", kRight}, {"share", kRight}},
       .rows = {}};
+  if (answer.decode_kernels.empty()) table.rows.push_back({"none: the times of whole steps are given", "", "", ""});
   for (const serve::KernelTime& kernel : answer.decode_kernels) {
     table.rows.push_back({kernel.name, fmt::format("{:.0f}", kernel.count), fmt::format("{:.1f}", kernel.seconds * 1e6),
                           fmt::format("{:.1f} %", 100 * kernel.seconds / answer.decode_s)});
