@@ -77,7 +77,7 @@ class Made:
             "result": file("out/result.json"), "module_stats": file("out/module_stats.json"), "ranks_manifest": file("many/dev.ranks.json"),
             "sweep_manifest": file("swept/sweep.json"), "calibration": json.loads((ROOT / "data/models/calibrated.json").read_text()),
             "optimise": printed("optimise", LLAMA, *MACHINE[:2]), "explain": printed("explain", LLAMA, "1", *MACHINE),
-            "compare": printed("compare", LLAMA, "--device", "A100_SXM_40GB,H100_80GB", "--system", MACHINE[3]),
+            "compare": printed("compare", LLAMA, "--device", "H100_80GB,TPUv5p", "--system", MACHINE[3]),
             "experiment_steps": experiment("llama3", "--workloads", "llama3-100m,llama3-200m", "--systems", f"{MACHINE[3]},H100_80GB_4GPU"),
             "experiment_kernels": experiment("gemm_sweep", "--sources", "Calibrated"),
             "simulate": printed("simulate", "--workload-configuration=out/dev", "--comm-group-configuration=out/comm_group.json", *MACHINE[2:]),
