@@ -62,8 +62,10 @@ void TakeDevices(const CLI::App& command, const std::vector<std::string>& given,
     return;
   }
   if (const std::string bad = Positive()(first); !bad.empty()) throw CLI::ValidationError("--devices", bad);
-  if (command.count("--retarget") > 0)
+  const bool retargeted = command.count("--retarget") > 0;
+  if (retargeted && OnCommandLine(command, command.get_option("--devices")))
     throw CLI::ValidationError("--devices", "is the number that --retarget gives, too; leave one of them out");
+  if (retargeted) return;  // what the environment says comes last
   options.program.assumptions.devices = count;
 }
 

@@ -20,9 +20,15 @@ class Sample:
         low, high = self.better / self.size, 1.0
         for _ in range(50):
             middle = (low + high) / 2
-            seen = sum(math.comb(self.size, k) * middle**k * (1 - middle)**(self.size - k) for k in range(self.better + 1))
-            low, high = (middle, high) if seen > 1 - CONFIDENCE else (low, middle)
+            low, high = (middle, high) if self.seen(middle) > 1 - CONFIDENCE else (low, middle)
         return high
+
+    def seen(self, share):
+        """How likely so few or fewer better ones are, if this share of the population is better."""
+        def term(k):  # in logarithms, as the binomials of large samples exceed a float
+            ways = math.lgamma(self.size + 1) - math.lgamma(k + 1) - math.lgamma(self.size - k + 1)
+            return math.exp(ways + k * math.log(share) + (self.size - k) * math.log1p(-share))
+        return sum(map(term, range(self.better + 1)))
 
     @property
     def most(self):

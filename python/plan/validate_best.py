@@ -60,8 +60,10 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", default="", help="rows whose name holds the text, of all published ones")
     parser.add_argument("--evaluations", type=int, default=40)
-    parser.add_argument("--sample", type=int, default=40)
+    parser.add_argument("--sample", type=int, default=40, help="at least 1")
     arguments = parser.parse_args()
+    if arguments.sample < 1:
+        raise Refused("--sample is at least 1", status=2)
     rows = csv.DictReader((data_folder() / "published/rows.csv").open(newline=""))
     wanted = [row for row in rows if (arguments.only in row["id"] if arguments.only else row["id"] in ROWS)]
     print("| row | published | best found | configurations | known to be faster | not proved to be slower | of these, faster | at most faster |\n|---|---|---|---|---|---|---|---|")

@@ -32,7 +32,9 @@ std::vector<BestRun> BestRuns(const SweepFile& file, const Points& points, const
     if (!row.error.empty() || estimate::Measures(options.estimate.estimator)) continue;
     Diagnostics told;  // the row says what came of it
     auto result = driver::Run(options, told);
-    if (!result) continue;
+    // Rows of another file, or of one that was edited, are of other runs.
+    const auto time = best.row.find("step_time_ps");
+    if (!result || (time != best.row.end() && *time != result->step_time.value)) continue;
     if (const auto price = file.economy.PriceOf(result->device)) result->price = Price{.per_hour = *price};
     runs.push_back({point, CommandOf(options), *std::move(result)});
   }

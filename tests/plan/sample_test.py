@@ -25,6 +25,11 @@ class Bounds(unittest.TestCase):
         self.assertEqual(shares, sorted(shares))
         self.assertEqual(shares[-1], 1)
 
+    def test_large_samples(self):
+        for size, better in ((2000, 1000), (3000, 300)):  # close to the normal distribution's bound
+            share = better / size
+            self.assertAlmostEqual(Sample(10000, size, better).share, share + 1.645 * (share * (1 - share) / size) ** 0.5, delta=1e-3)
+
     def test_nothing_drawn_proves_nothing(self):
         self.assertEqual((Sample(30, 0, 0).share, Sample(30, 0, 0).most), (1, 30))
 

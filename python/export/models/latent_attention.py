@@ -15,9 +15,10 @@ BF16 = jnp.bfloat16
 def weights(model, arrays):
     sizes, heads, width = model["latent"], model["heads"], model["width"]
     rank, rope, nope, value, query_rank = (sizes[key] for key in ("rank", "rope", "nope", "value", "query_rank"))
-    return {"latent": arrays.weight(None, width, query_rank + rank + rope), "q_norm": arrays.whole(query_rank), "kv_norm": arrays.whole(rank),
-            "queries": arrays.weight(1, query_rank, heads * (nope + rope)), "keys_up": arrays.split(0, heads, nope, rank),
-            "values_up": arrays.split(0, heads, rank, value), "out": arrays.weight(0, heads * value, width)}
+    down = {"q_norm": arrays.whole(query_rank)} if query_rank else {}  # else queries come from the token at once
+    return down | {"latent": arrays.weight(None, width, query_rank + rank + rope), "kv_norm": arrays.whole(rank),
+                   "queries": arrays.weight(1, query_rank or width, heads * (nope + rope)), "keys_up": arrays.split(0, heads, nope, rank),
+                   "values_up": arrays.split(0, heads, rank, value), "out": arrays.weight(0, heads * value, width)}
 
 
 def cache(model, arrays, pages, page, dtype):
@@ -30,7 +31,7 @@ def attention(model, shape, w, x, kept, where, kernels):
     rank, nope, value, query_rank = (sizes[key] for key in ("rank", "nope", "value", "query_rank"))
     scale = (nope + sizes["rope"]) ** -0.5
     low, latent, shared = jnp.split(kernels.product(x, w["latent"]), [query_rank, query_rank + rank], axis=1)
-    queries = kernels.product(norm(low, w["q_norm"]), w["queries"]).reshape(x.shape[0], heads, -1)
+    queries = kernels.product(norm(low, w["q_norm"]) if query_rank else x, w["queries"]).reshape(x.shape[0], heads, -1)
     own, turned = queries[..., :nope], kernels.rotated(queries[..., nope:], where["position"])
     latent, shared = norm(latent, w["kv_norm"]), kernels.rotated(shared[:, None], where["position"])
     kept = {"latent": kernels.written(kept["latent"], where["slot"], jnp.concatenate([latent[:, None], shared], -1))}

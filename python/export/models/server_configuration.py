@@ -48,7 +48,7 @@ def latent(config):
     if not config.get("kv_lora_rank"):
         return None
     return {"rank": config["kv_lora_rank"], "rope": config["qk_rope_head_dim"], "nope": config["qk_nope_head_dim"], "value": config["v_head_dim"],
-            "query_rank": config["q_lora_rank"]}
+            "query_rank": config.get("q_lora_rank") or 0}
 
 
 def read(model, layers=0):
