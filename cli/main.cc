@@ -3,14 +3,6 @@
 
 #include "cli/program.h"
 
-#ifdef HESPAS_JEMALLOC
-// Where a limit leaves no memory for another arena, jemalloc 5.3.0 ends a new thread with SIGSEGV
-// (je_tcache_arena_associate).
-extern "C" {
-const char* malloc_conf = "narenas:1";
-}
-#endif
-
 int main(int argc, char** argv) {
   // One short run: growing the heap in large steps and keeping it saves thousands of page faults.
   constexpr int kHeapStep = 16 << 20;

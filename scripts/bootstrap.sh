@@ -7,7 +7,7 @@ set -euo pipefail
 what=${1:-test}
 packages=(
   cmake ninja-build ccache g++ libcli11-dev libfmt-dev libspdlog-dev nlohmann-json3-dev libyaml-cpp-dev libprotozero-dev
-  libsqlite3-dev libxxhash-dev libssl-dev zlib1g-dev libzstd-dev libexpat1-dev libjemalloc-dev python3
+  libsqlite3-dev libxxhash-dev libssl-dev zlib1g-dev libzstd-dev libexpat1-dev python3
 )
 test_packages=(
   libgtest-dev libgmock-dev

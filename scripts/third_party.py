@@ -15,11 +15,11 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-COMPILED_IN = ("libcli11-dev", "libjemalloc-dev", "libprotozero-dev", "libssl-dev", "libxxhash-dev", "nlohmann-json3-dev")
+COMPILED_IN = ("libcli11-dev", "libprotozero-dev", "libssl-dev", "libxxhash-dev", "nlohmann-json3-dev")
 LICENCES = {
     "libc6": None,  # not carried: every system has its own
     "libcli11-dev": "BSD-3-Clause", "libexpat1": "MIT", "libfmt9": "MIT", "libgcc-s1": "GPL-3.0-or-later WITH GCC-exception-3.1",
-    "libjemalloc-dev": "BSD-2-Clause", "libnlopt0": "LGPL-2.1-or-later", "libprotozero-dev": "BSD-2-Clause", "libspdlog1.10": "MIT",
+    "libnlopt0": "LGPL-2.1-or-later", "libprotozero-dev": "BSD-2-Clause", "libspdlog1.10": "MIT",
     "libsqlite3-0": "blessing", "libssl-dev": "Apache-2.0", "libstdc++6": "GPL-3.0-or-later WITH GCC-exception-3.1",
     "libxxhash-dev": "BSD-2-Clause", "libyaml-cpp0.7": "MIT", "libzstd1": "BSD-3-Clause",
     "nlohmann-json3-dev": "MIT", "zlib1g": "Zlib",
