@@ -6,7 +6,7 @@
 #include "cli/pipeline_options.h"
 #include "cli/request_options.h"
 #include "cli/step_table.h"
-#include "driver/serving/search.h"
+#include "driver/serving/search/search.h"
 
 namespace hespas::cli {
 namespace {

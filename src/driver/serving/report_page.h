@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "driver/serving/search.h"
+#include "driver/serving/search/search.h"
 
 namespace hespas::driver {
 

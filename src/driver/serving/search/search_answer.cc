@@ -6,7 +6,7 @@
 
 #include "base/text/json.h"
 #include "base/version.h"
-#include "driver/serving/search.h"
+#include "driver/serving/search/search.h"
 
 namespace hespas::driver {
 namespace {

@@ -1,20 +1,19 @@
-#include "driver/serving/search.h"
+#include "driver/serving/search/search.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <atomic>
-#include <cmath>
 #include <deque>
 #include <future>
 #include <map>
-#include <numeric>
 #include <set>
 #include <thread>
-#include <tuple>
 
-#include "base/text/csv_text.h"
-#include "driver/serving/search_bounds.h"
+#include "driver/serving/search/candidates.h"
+#include "driver/serving/search/highest_rate.h"
+#include "driver/serving/search/search_bounds.h"
+#include "driver/serving/search/steady_run.h"
 #include "driver/serving/server.h"
 
 namespace hespas::driver {
@@ -22,93 +21,9 @@ namespace {
 
 constexpr int64_t kRequests = 200;  // of a simulation, where the user gives no number
 constexpr int64_t kMostClients = 1024;
-constexpr double kDrain = 1.15;    // of the time of arrivals and one request, until all are answered
 constexpr double kSteadyRuns = 6;  // times a request's duration, of which the middle is steady
 constexpr double kMostRequests = 20'000;
-constexpr double kLonger = 1.5;   // than requests were thought to take: a run is repeated
-constexpr double kLowest = 0.01;  // rate
-constexpr int kMostLowered = 14;  // times that a rate is lowered before none is thought to meet
-constexpr int kHalvings = 4;      // of the interval of rates: to a sixteenth, what 200 requests tell apart
-
-std::vector<std::string> SplitList(const std::string& text) {
-  std::vector<std::string> parts;
-  for (size_t begin = 0; begin <= text.size();) {
-    const size_t comma = std::min(text.find(',', begin), text.size());
-    parts.push_back(text.substr(begin, comma - begin));
-    begin = comma + 1;
-  }
-  return parts;
-}
-
-// Layouts of the devices: powers of two for tensor and pipeline ranks, what they leave as replicas or engines apart.
-std::vector<ServeOptions> Layouts(const ServeOptions& options) {
-  std::vector<ServeOptions> out;
-  const int64_t n = options.devices;
-  for (int64_t tensor = 1; tensor <= n; tensor *= 2) {
-    for (int64_t pipeline = 1; tensor * pipeline <= n; pipeline *= 2) {
-      if (n % (tensor * pipeline) != 0) continue;
-      if (options.tensor && *options.tensor != tensor) continue;
-      if (options.pipeline.value_or(pipeline) != pipeline) continue;
-      const int64_t engines = n / (tensor * pipeline);
-      ServeOptions layout = options;
-      layout.tensor = tensor;
-      layout.pipeline = pipeline;
-      layout.data = engines;
-      if (options.disaggregate.empty() && options.data.value_or(engines) == engines) out.push_back(layout);
-      layout.data = 1;
-      if (options.data.value_or(1) != 1) continue;
-      for (int64_t prefill = 1; prefill < engines; prefill *= 2) {
-        layout.disaggregate = fmt::format("{}:{}", prefill, engines - prefill);
-        if (options.disaggregate.empty() || options.disaggregate == layout.disaggregate) out.push_back(layout);
-      }
-    }
-  }
-  return out;
-}
-
-std::vector<ServeOptions> Candidates(const ServeOptions& options) {
-  std::vector<ServeOptions> out;
-  for (const std::string& device : SplitList(options.device.name)) {
-    for (const std::string& weights : SplitList(options.weights)) {
-      ServeOptions each = options;
-      each.device.name = device;
-      each.weights = weights;
-      const auto layouts = Layouts(each);
-      out.insert(out.end(), layouts.begin(), layouts.end());
-    }
-  }
-  return out;
-}
-
-// Of a stream that engines take in turn, what one of `engines` sees: its intervals are sums of as many of the stream's.
-std::string Thinned(const std::string& arrivals, int64_t engines) {
-  constexpr std::string_view kGamma = "gamma:";
-  if (arrivals == "poisson") return fmt::format("{}{}", kGamma, engines);
-  if (!arrivals.starts_with(kGamma)) return arrivals;
-  const auto shape = CsvNumber(arrivals.substr(kGamma.size()));
-  return shape ? fmt::format("{}{}", kGamma, *shape * static_cast<double>(engines)) : arrivals;
-}
-
-// Equal parts of the layout: replicas, or as many engines for prompts and for tokens as a part needs.
-int64_t EqualParts(const Layout& layout) {
-  return layout.prefill > 0 ? std::gcd(layout.prefill, layout.decode) : layout.replicas;
-}
-
-// One of them. A rate that they share in turn is its own with thinned arrivals.
-ServeOptions PartOf(const ServeOptions& whole, const Layout& layout, int64_t parts) {
-  ServeOptions part = whole;
-  part.devices /= parts;
-  if (layout.prefill > 0) {
-    part.disaggregate = fmt::format("{}:{}", layout.prefill / parts, layout.decode / parts);
-  } else if (!layout.data_within) {
-    part.data = 1;
-  }
-  if (parts == 1) return part;
-  part.load.arrivals = Thinned(whole.load.arrivals, parts);
-  if (whole.load.rate) part.load.rate = *whole.load.rate / static_cast<double>(parts);
-  if (whole.load.requests) part.load.requests = std::max<int64_t>(*whole.load.requests / parts, 1);
-  return part;
-}
+constexpr double kLonger = 1.5;  // than requests were thought to take: a run is repeated
 
 // A candidate, simulated by one of its equal parts.
 struct Candidate {
@@ -221,84 +136,19 @@ class Searcher {
     if (options.load.clients) point.clients = *options.load.clients * candidate.parts;
     if (options.load.rate) point.rate = *options.load.rate * static_cast<double>(candidate.parts);
     // Beyond capacity the queue grows for as long as requests come: limits that a short run keeps say nothing.
-    const bool follows = !options.load.rate || found->run.wall <= kDrain * ExpectedEnd(*found);
+    const bool follows = !options.load.rate || Follows(*found);
     point.meets = follows && (!slo_.ttft_s || f.ttft.p99 <= *slo_.ttft_s) &&
                   (!slo_.tpot_s || f.tpot.p99 <= *slo_.tpot_s) && (!slo_.e2e_s || f.e2e.p99 <= *slo_.e2e_s);
     point.drifts = steady && point.meets && Drifts(*found);
     point.meets = point.meets && !point.drifts;
-    if (steady && point.meets) CountSteadyPart(*found, options.load, point);
+    if (steady && point.meets) {
+      const double tokens = SteadyTokensPerS(*found, options.load);
+      if (point.cost) point.cost = *point.cost * (f.tokens_per_s / tokens);
+      point.tokens_per_s_per_device = tokens / static_cast<double>(found->devices);
+    }
     point.span_s = SpanOf(found->run);
     point.warnings = found->warnings;
     return point;
-  }
-
-  // Without the run's start and end, in which fewer requests are under way, as many are answered as come and are not
-  // refused.
-  static void CountSteadyPart(const ServeAnswer& answer, const serve::Load& load, SearchPoint& point) {
-    double tokens = 0;
-    for (size_t i = 0; i < answer.run.records.size(); ++i) {
-      if (answer.run.records[i].sent >= 0) tokens += static_cast<double>(answer.workload.requests[i].output);
-    }
-    tokens *= *load.rate / static_cast<double>(*load.requests);
-    if (point.cost) point.cost = *point.cost * (answer.figures.tokens_per_s / tokens);
-    point.tokens_per_s_per_device = tokens / static_cast<double>(answer.devices);
-  }
-
-  // The mean duration by which a server is filled: of the requests that are under way, not of those that come.
-  static double SpanOf(const serve::Run& run) {
-    double seconds = 0;
-    double squares = 0;
-    for (const serve::Record& record : run.records) {
-      const double each = record.sent < 0 ? 0 : record.last - record.sent;
-      seconds += each;
-      squares += each * each;
-    }
-    return seconds > 0 ? squares / seconds : 0;
-  }
-
-  // What requests take whatever the lengths of their answers.
-  struct Pace {
-    double first_s = 0;  // mean time to the first token
-    double token_s = 0;  // mean time of each later one
-    double Of(double more_tokens) const { return first_s + token_s * more_tokens; }
-  };
-
-  static Pace PaceOf(const ServeAnswer& answer, size_t begin, size_t end) {
-    Pace sum;
-    double requests = 0;
-    double tokens = 0;
-    for (size_t i = begin; i < end; ++i) {
-      const serve::Record& record = answer.run.records[i];
-      if (record.sent < 0) continue;
-      ++requests;
-      tokens += MoreTokens(answer, i);
-      sum.first_s += record.first - record.sent;
-      sum.token_s += record.last - record.first;
-    }
-    return {.first_s = sum.first_s / std::max(requests, 1.0), .token_s = sum.token_s / std::max(tokens, 1.0)};
-  }
-
-  static double MoreTokens(const ServeAnswer& answer, size_t request) {
-    return static_cast<double>(answer.workload.requests[request].output - 1);
-  }
-
-  // When the last answer of a server that follows is complete: that is a long one's end as well as the last one's.
-  static double ExpectedEnd(const ServeAnswer& answer) {
-    const size_t count = answer.run.records.size();
-    const Pace pace = PaceOf(answer, 0, count);
-    double end = 0;
-    for (size_t i = 0; i < count; ++i)
-      end = std::max(end, answer.workload.requests[i].arrival + pace.Of(MoreTokens(answer, i)));
-    return end;
-  }
-
-  // In the last quarter of the requests one of mean length takes much longer than in the second one.
-  static bool Drifts(const ServeAnswer& answer) {
-    const size_t count = answer.run.records.size();
-    double mean = 0;
-    for (size_t i = 0; i < count; ++i) mean += MoreTokens(answer, i) / static_cast<double>(count);
-    constexpr double kMost = 1.15;  // a queue that grows by a twentieth over three times a request's time
-    return PaceOf(answer, count - count / 4, count).Of(mean) > kMost * PaceOf(answer, count / 4, count / 2).Of(mean);
   }
 
   // Requests/s that an engine saturates at with steps within the limit of a token's time: of n that decode, each step
@@ -361,50 +211,8 @@ class Searcher {
     };
     const auto engines =
         static_cast<double>(std::max(candidate.server.layout.decode, candidate.server.layout.replicas));
-    const double low = HighestOf(meets, std::max(kLowest, Saturation(candidate.server) * engines / 2));
+    const double low = HighestOf(meets, std::max(kLowestRate, Saturation(candidate.server) * engines / 2));
     return low > 0 ? HighestSustained(sustained, low) : std::nullopt;
-  }
-
-  // From `low`, to a sixteenth of it; 0 where none meets.
-  template <typename Meets>
-  static double HighestOf(const Meets& meets, double low) {
-    constexpr double kHighest = 1e5;
-    for (int tries = 0; !meets(low); low /= 2) {
-      if (low < kLowest || ++tries > kMostLowered) return 0;
-    }
-    double high = 2 * low;
-    while (high < kHighest && meets(high)) {
-      low = high;
-      high *= 2;
-    }
-    for (int i = 0; i < kHalvings; ++i) {
-      const double middle = (low + high) / 2;
-      (meets(middle) ? low : high) = middle;
-    }
-    return low;
-  }
-
-  // Up to `rate`, which is lowered in growing steps, since short runs may have been far off, and then raised in halves.
-  template <typename Sustained>
-  static std::optional<SearchPoint> HighestSustained(const Sustained& sustained, double rate) {
-    constexpr double kStep = 1.0 / (1 << kHalvings);
-    auto best = sustained(rate);
-    double high = rate;
-    double step = kStep;
-    for (int tries = 0; !best; ++tries) {
-      if (rate < kLowest || tries > kMostLowered) return std::nullopt;
-      high = rate;
-      rate *= 1 - step;
-      step = std::min(2 * step, 0.5);
-      best = sustained(rate);
-    }
-    while (high - rate > 1.5 * kStep * high) {
-      const double middle = (rate + high) / 2;
-      const auto point = sustained(middle);
-      if (point) best = point;
-      (point ? rate : high) = middle;
-    }
-    return best;
   }
 
   const ServeOptions& options_;
@@ -429,15 +237,6 @@ void Mark(std::vector<SearchPoint>& points) {
   };
   const auto best = std::max_element(points.begin(), points.end(), better);
   if (best != points.end()) best->best = best->meets;
-}
-
-// What one table of steps can stand for.
-bool HaveEqualSteps(const std::vector<ServeOptions>& candidates) {
-  const ServeOptions& first = candidates.front();
-  return std::all_of(candidates.begin(), candidates.end(), [&](const ServeOptions& each) {
-    return each.device.name == first.device.name && each.weights == first.weights && each.tensor == first.tensor &&
-           each.pipeline == first.pipeline;
-  });
 }
 
 // What makes figures of a point others than they seem, by the first point that it is true of.
@@ -479,13 +278,10 @@ class Groups {
  public:
   Groups(const ServeOptions& options, const serve::Slo& slo, const std::vector<ServeOptions>& candidates)
       : found_(candidates.size()) {
-    using Key = std::tuple<std::string, std::string, int64_t, int64_t>;
-    std::map<Key, size_t> numbers;
+    std::map<StepsKey, size_t> numbers;
     std::vector<std::vector<size_t>> members;
     for (size_t i = 0; i < candidates.size(); ++i) {
-      const ServeOptions& each = candidates[i];
-      const Key key{each.device.name, each.weights, each.tensor.value_or(0), each.pipeline.value_or(0)};
-      const auto [at, fresh] = numbers.try_emplace(key, members.size());
+      const auto [at, fresh] = numbers.try_emplace(StepsKeyOf(candidates[i]), members.size());
       if (fresh) members.emplace_back();
       members[at->second].push_back(i);
     }
@@ -567,7 +363,10 @@ std::optional<SearchAnswer> Search(const ServeOptions& options, Diagnostics& dia
     diagnostics.Error(kBadServe, "no layout of the devices goes with --tp, --pp and --dp");
     return std::nullopt;
   }
-  if (options.step_table && !HaveEqualSteps(candidates)) {
+  const bool alike = std::all_of(candidates.begin(), candidates.end(), [&](const ServeOptions& each) {
+    return StepsKeyOf(each) == StepsKeyOf(candidates.front());
+  });
+  if (options.step_table && !alike) {
     diagnostics.Error(kBadServe, "--step-table has the steps of one layout; --search tries several", {},
                       "give --tp and --pp, one --device and one of --weights");
     return std::nullopt;

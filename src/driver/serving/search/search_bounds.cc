@@ -1,4 +1,4 @@
-#include "driver/serving/search_bounds.h"
+#include "driver/serving/search/search_bounds.h"
 
 #include <algorithm>
 #include <cmath>
