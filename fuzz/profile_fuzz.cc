@@ -7,8 +7,8 @@
 
 #include "base/text/json_text.h"
 #include "read/profile/profile.h"
+#include "report/compare/comparison.h"
 #include "report/step/block_times.h"
-#include "report/text/comparison.h"
 
 namespace {
 

@@ -10,7 +10,7 @@
 #include "call.h"
 #include "driver/inspect/compare.h"
 #include "errors.h"
-#include "report/text/comparison.h"
+#include "report/compare/comparison.h"
 
 namespace nb = nanobind;
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "driver/pipeline/run.h"
-#include "report/text/comparison.h"
+#include "report/compare/comparison.h"
 
 namespace hespas::driver {
 

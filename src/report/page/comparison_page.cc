@@ -5,10 +5,10 @@
 #include <cctype>
 #include <cstdlib>
 
+#include "report/compare/comparison.h"
+#include "report/compare/comparison_models.h"
 #include "report/page/html_text.h"
 #include "report/page/shell.h"
-#include "report/text/comparison.h"
-#include "report/text/comparison_models.h"
 
 namespace hespas::report {
 namespace {

@@ -9,7 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "report/text/comparison.h"
+#include "report/compare/comparison.h"
 
 namespace hespas::report {
 

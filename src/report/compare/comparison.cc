@@ -1,4 +1,4 @@
-#include "report/text/comparison.h"
+#include "report/compare/comparison.h"
 
 #include <fmt/format.h>
 
@@ -6,8 +6,8 @@
 #include <cstdlib>
 #include <unordered_map>
 
+#include "report/compare/block_matcher.h"
 #include "report/step/scope_path.h"
-#include "report/text/block_matcher.h"
 #include "report/text/efficiency.h"
 
 namespace hespas::report {

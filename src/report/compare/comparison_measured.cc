@@ -8,8 +8,8 @@
 #include <set>
 #include <string_view>
 
+#include "report/compare/comparison.h"
 #include "report/step/kernel_kind.h"
-#include "report/text/comparison.h"
 
 namespace hespas::report {
 namespace {

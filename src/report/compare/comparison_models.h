@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "report/text/comparison.h"
+#include "report/compare/comparison.h"
 
 namespace hespas::report {
 

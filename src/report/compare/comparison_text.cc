@@ -7,8 +7,8 @@
 #include <string_view>
 
 #include "base/text/json.h"
-#include "report/text/comparison.h"
-#include "report/text/comparison_models.h"
+#include "report/compare/comparison.h"
+#include "report/compare/comparison_models.h"
 #include "report/text/efficiency.h"
 #include "report/text/headline.h"
 #include "report/text/unit_column.h"

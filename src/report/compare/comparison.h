@@ -3,8 +3,8 @@
 // - The first side is what the others are compared with. Blocks match by structural hash, those that are left by the
 //   operations of the program that they compute, where all sides run one program, then by scope and what they write, by
 //   what they write, and by scope and kind; in each case by where they are in the step. What is a kernel of its own on
-//   one side only joins the row of the kernel that holds it on another (report/text/block_matcher.h). Those without a
-//   partner are in rows of their own, and so is idle time: the times of a side add up to its step time.
+//   one side only joins the row of the kernel that holds it on another (report/compare/block_matcher.h). Those without
+//   a partner are in rows of their own, and so is idle time: the times of a side add up to its step time.
 // - Rows are sorted by how much their times differ, which is what they contribute to the difference of the step times.
 #pragma once
 
