@@ -13,8 +13,8 @@
 
 #include "base/system/file.h"
 #include "base/text/suggest.h"
-#include "cli/limits.h"
 #include "cli/log.h"
+#include "cli/options/limits.h"
 
 namespace hespas::cli {
 namespace {

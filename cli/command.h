@@ -55,7 +55,7 @@ class OptionGroup {
   size_t first_;
 };
 
-// Adds --color, -q, --log-level, --log-path and the limits (cli/limits.h).
+// Adds --color, -q, --log-level, --log-path and the limits (cli/options/limits.h).
 void AddCommonOptions(CLI::App& command, Console& console);
 
 Format FormatByName(const std::string& name);

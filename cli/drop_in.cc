@@ -5,8 +5,8 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "cli/configuration.h"
 #include "cli/log.h"
+#include "cli/options/configuration.h"
 
 namespace hespas::cli {
 namespace {

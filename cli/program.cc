@@ -15,12 +15,12 @@
 #include "base/version.h"
 #include "cli/command.h"
 #include "cli/commands/python_command.h"
-#include "cli/configuration.h"
 #include "cli/drop_in.h"
-#include "cli/help_text.h"
-#include "cli/limits.h"
-#include "cli/parser_view.h"
-#include "cli/short_help.h"
+#include "cli/help/help_text.h"
+#include "cli/help/parser_view.h"
+#include "cli/help/short_help.h"
+#include "cli/options/configuration.h"
+#include "cli/options/limits.h"
 
 namespace hespas::cli {
 namespace {

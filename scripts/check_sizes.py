@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""No function above 70 lines, no file above 600, no folder of src above 35 files: tests/repository/long.txt has the exceptions, each with its reason.
+"""No function above 70 lines, no file above 600, no folder of src or cli above 28 files: tests/repository/long.txt has the exceptions, each with its reason.
 
 Functions of C++ and JavaScript are told by the layout that clang-format gives them: a line that opens a block behind a parameter list, up to the line
 of the same indent that closes it.
@@ -11,7 +11,8 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-FILE, FUNCTION, FOLDER = 600, 70, 35  # lines, lines, files of its own
+FILE, FUNCTION, FOLDER = 600, 70, 28  # lines, lines, files of its own
+COMMANDS = ROOT / "cli/commands"  # one file for each subcommand (docs/adr/0008-rooms.md)
 OPENS = re.compile(r"\)(?: const| noexcept| override| mutable| =>| -> [\w:<>*& ]+)*\s*(?:\{|: .*\)\s*\{)$")
 RAW = re.compile(r'R"(\w*)\(.*?\)\1"', re.DOTALL)
 KEYWORD = re.compile(r"\s*(?:\} )?(?:if|for|while|switch|else|do|catch|namespace|struct|class|enum|union)\b")
@@ -80,9 +81,9 @@ def main():
                 used.add(what)
             else:
                 bad.append(f"{name}:{first + 1}: {what.removeprefix(name + ':')} has {length} lines, more than {limit}")
-    for folder in sorted(path for path in (ROOT / "src").rglob("*") if path.is_dir()):
+    for folder in sorted(path for top in ("src", "cli") for path in [ROOT / top, *(ROOT / top).rglob("*")] if path.is_dir()):
         own = sum(path.is_file() for path in folder.iterdir())
-        if own > FOLDER:
+        if own > FOLDER and folder != COMMANDS:
             bad.append(f"{folder.relative_to(ROOT)}: {own} files, more than {FOLDER}: give those of one subject a folder of their own")
     bad += [f"tests/repository/long.txt: {name} is not too long any more" for name in excused if name not in used]
     print("\n".join(bad) or f"{files} files up to {FILE} lines, {functions} functions up to {FUNCTION}, {len(used)} exceptions with a reason")

@@ -14,11 +14,11 @@ PLACES = {
     "call": "CheckCall (rules/functions.cc)",
     "types": "TypeReader (read/stablehlo/type_reader.cc), ClassOf (verify/type_facts.cc)",
     "quantised": "FlawOf, MisfitOf (verify/type_facts.cc)",
-    "constants": "DenseReader (read/stablehlo/dense.cc), FindMisfit (read/stablehlo/dense_elements.cc)",
+    "constants": "DenseReader (read/stablehlo/attributes/dense.cc), FindMisfit (read/stablehlo/attributes/dense_elements.cc)",
     "groups": "CheckMeshAxes (rules/groups.cc), CheckChannel (rules/collectives.cc)",
     "bounds": "UpperSizes, WithinBounds (verify/type_facts.cc), ExpectStaticOrBounded (rules/shape_ops.cc)",
 }
-SYNTAX = "ReadConvolutionNumbers (read/stablehlo/convolution_numbers.cc)"
+SYNTAX = "ReadConvolutionNumbers (read/stablehlo/attributes/convolution_numbers.cc)"
 HEAD = """# What is verified of a program
 
 Each program is verified when it is read, op by op, against the [StableHLO specification](https://openxla.org/stablehlo/spec). One row is one
@@ -89,7 +89,7 @@ def place(op, constraint, code, rules, files):
     if op in PLACES:
         return PLACES[op]
     if code.startswith("E01"):
-        return "CheckDialectAttribute (read/stablehlo/dialect_attributes.cc)"
+        return "CheckDialectAttribute (read/stablehlo/attributes/dialect_attributes.cc)"
     rule = rules[op]
     return "row of verify/table.cc" + (f", {rule} ({files[rule]})" if rule else "")
 

@@ -9,7 +9,7 @@
 #include "driver/inspect/profile.h"
 #include "driver/pipeline/run.h"
 #include "read/read.h"
-#include "report/text/histogram.h"
+#include "report/text/program/histogram.h"
 
 namespace hespas::cli {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "base/system/file.h"
 #include "cli/format.h"
-#include "cli/pipeline_options.h"
+#include "cli/options/pipeline_options.h"
 #include "cli/progress.h"
 
 namespace hespas::cli {

@@ -6,7 +6,7 @@
 #include <cctype>
 #include <memory>
 
-#include "cli/parser_view.h"
+#include "cli/help/parser_view.h"
 
 namespace hespas::cli {
 namespace {

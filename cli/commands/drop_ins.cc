@@ -4,7 +4,7 @@
 
 #include "cli/commands/stand_alone.h"
 #include "cli/drop_in.h"
-#include "cli/pipeline_options.h"
+#include "cli/options/pipeline_options.h"
 #include "driver/compat/analyzer.h"
 #include "driver/compat/chakra_gen.h"
 

@@ -4,13 +4,13 @@
 #include <memory>
 
 #include "cli/commands/kernel_tables.h"
-#include "cli/configuration.h"
 #include "cli/format.h"
-#include "cli/pipeline_options.h"
+#include "cli/options/configuration.h"
+#include "cli/options/pipeline_options.h"
 #include "cli/progress.h"
 #include "driver/pipeline/pipeline.h"
-#include "report/text/blocks.h"
 #include "report/text/headline.h"
+#include "report/text/program/blocks.h"
 
 namespace hespas::cli {
 namespace {

@@ -8,7 +8,7 @@
 #include <cctype>
 
 #include "cli/format.h"
-#include "cli/pipeline_options.h"
+#include "cli/options/pipeline_options.h"
 #include "cli/progress.h"
 #include "driver/inspect/tables/error_codes.h"
 #include "report/step/critical_path.h"

@@ -2,9 +2,9 @@
 #include <memory>
 
 #include "base/system/file.h"
-#include "cli/device_choice.h"
 #include "cli/format.h"
-#include "cli/pipeline_options.h"
+#include "cli/options/device_choice.h"
+#include "cli/options/pipeline_options.h"
 #include "cli/progress.h"
 #include "goodput/answer/page.h"
 #include "goodput/answer/text.h"

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "cli/command.h"
-#include "cli/pipeline_options.h"
+#include "cli/options/pipeline_options.h"
 
 namespace hespas::cli {
 

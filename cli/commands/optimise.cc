@@ -6,9 +6,9 @@
 
 #include "base/text/suggest.h"
 #include "cli/format.h"
-#include "cli/pipeline_options.h"
-#include "driver/inspect/explained_kernels.h"
-#include "driver/inspect/kernel_ids.h"
+#include "cli/options/pipeline_options.h"
+#include "driver/inspect/kernels/explained_kernels.h"
+#include "driver/inspect/kernels/kernel_ids.h"
 #include "estimate/registry.h"
 #include "hardware/presets.h"
 #include "ir/printer.h"

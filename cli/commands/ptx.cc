@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "cli/format.h"
-#include "cli/pipeline_options.h"
+#include "cli/options/pipeline_options.h"
 
 namespace hespas::cli {
 

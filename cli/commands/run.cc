@@ -4,10 +4,10 @@
 #include <charconv>
 #include <memory>
 
-#include "cli/configuration.h"
-#include "cli/device_choice.h"
 #include "cli/format.h"
-#include "cli/pipeline_options.h"
+#include "cli/options/configuration.h"
+#include "cli/options/device_choice.h"
+#include "cli/options/pipeline_options.h"
 #include "cli/progress.h"
 #include "driver/pipeline/output.h"
 #include "report/text/run_report.h"

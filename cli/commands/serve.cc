@@ -3,9 +3,9 @@
 
 #include "base/text/unit_text.h"
 #include "cli/format.h"
-#include "cli/pipeline_options.h"
-#include "cli/request_options.h"
-#include "cli/step_table.h"
+#include "cli/options/pipeline_options.h"
+#include "cli/options/request_options.h"
+#include "cli/options/step_table.h"
 #include "driver/serving/search/search.h"
 
 namespace hespas::cli {

@@ -4,9 +4,9 @@
 #include <memory>
 
 #include "cli/format.h"
-#include "cli/pipeline_options.h"
-#include "cli/request_options.h"
-#include "cli/step_table.h"
+#include "cli/options/pipeline_options.h"
+#include "cli/options/request_options.h"
+#include "cli/options/step_table.h"
 #include "driver/configuration/presets.h"
 #include "serve/serving.h"
 

@@ -12,7 +12,7 @@
 #include "base/system/file.h"
 #include "cli/command.h"
 #include "cli/format.h"
-#include "cli/pipeline_options.h"
+#include "cli/options/pipeline_options.h"
 #include "cli/progress.h"
 #include "engines/network_run.h"
 #include "read/chakra/chakra.h"

@@ -5,8 +5,8 @@
 
 #include <memory>
 
-#include "cli/device_choice.h"
-#include "cli/pipeline_options.h"
+#include "cli/options/device_choice.h"
+#include "cli/options/pipeline_options.h"
 
 namespace hespas::cli {
 namespace {

@@ -3,12 +3,12 @@
 
 #include "base/system/file.h"
 #include "cli/format.h"
-#include "cli/pipeline_options.h"
+#include "cli/options/pipeline_options.h"
 #include "cli/progress.h"
 #include "driver/inspect/block_programs.h"
 #include "driver/stages/optimise.h"
 #include "report/page/dependency_graph.h"
-#include "report/text/blocks.h"
+#include "report/text/program/blocks.h"
 
 namespace hespas::cli {
 

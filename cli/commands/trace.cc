@@ -3,8 +3,8 @@
 
 #include <memory>
 
-#include "cli/configuration.h"
-#include "cli/pipeline_options.h"
+#include "cli/options/configuration.h"
+#include "cli/options/pipeline_options.h"
 #include "cli/progress.h"
 #include "driver/pipeline/output.h"
 

@@ -21,8 +21,8 @@
 #include "errors.h"
 #include "estimate/registry.h"
 #include "program.h"
-#include "report/text/blocks.h"
 #include "report/text/efficiency.h"
+#include "report/text/program/blocks.h"
 #include "report/text/run_report.h"
 
 namespace nb = nanobind;

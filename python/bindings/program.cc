@@ -11,7 +11,7 @@
 #include "errors.h"
 #include "ir/printer.h"
 #include "read/read.h"
-#include "report/text/histogram.h"
+#include "report/text/program/histogram.h"
 
 namespace nb = nanobind;
 

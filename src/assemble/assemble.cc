@@ -10,8 +10,8 @@
 #include "assemble/collective.h"
 #include "assemble/prototype.h"
 #include "assemble/rank_signature.h"
+#include "ir/facts/execution/pipelined.h"
 #include "ir/facts/library_call.h"
-#include "ir/facts/pipelined.h"
 #include "trace/priority.h"
 #include "trace/rank_classes.h"
 

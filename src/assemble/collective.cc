@@ -7,7 +7,7 @@
 
 #include "ir/attributes/attribute.h"
 #include "ir/attributes/op_attributes.h"
-#include "ir/facts/async_start.h"
+#include "ir/facts/execution/async_start.h"
 #include "ir/walk.h"
 
 namespace hespas::assemble {

@@ -5,7 +5,7 @@
 
 #include "base/units.h"
 #include "ir/attributes/attribute.h"
-#include "ir/facts/trip_count.h"
+#include "ir/facts/execution/trip_count.h"
 
 namespace hespas::estimate {
 namespace {

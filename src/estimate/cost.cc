@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/units.h"
-#include "estimate/custom_kernel.h"
+#include "estimate/calls/custom_kernel.h"
 #include "estimate/fusion_cost.h"
 #include "estimate/prefix_sum.h"
 #include "estimate/ragged_dot.h"

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "ir/facts/async_start.h"
+#include "ir/facts/execution/async_start.h"
 #include "ir/walk.h"
 #include "memory/buffers/aliasing.h"
 

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "ir/attributes/attribute.h"
-#include "ir/facts/scheduled.h"
+#include "ir/facts/execution/scheduled.h"
 #include "memory/buffers/heap_packing.h"
 #include "memory/category.h"
 #include "memory/layers_over_time.h"

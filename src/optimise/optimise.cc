@@ -7,7 +7,7 @@
 #include "base/interrupt.h"
 #include "base/line_index.h"
 #include "base/text/suggest.h"
-#include "ir/facts/scheduled.h"
+#include "ir/facts/execution/scheduled.h"
 #include "optimise/cpu/cpu_policy.h"
 #include "optimise/dataflow/import.h"
 #include "optimise/dataflow/pass.h"

@@ -8,9 +8,9 @@
 #include <cstdint>
 #include <vector>
 
+#include "serve/load/workload.h"
 #include "serve/policy.h"
 #include "serve/replica.h"
-#include "serve/workload.h"
 
 namespace hespas::serve {
 

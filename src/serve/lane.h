@@ -8,8 +8,8 @@
 #include <deque>
 #include <vector>
 
+#include "serve/load/random.h"
 #include "serve/policy.h"
-#include "serve/random.h"
 #include "serve/step.h"
 
 namespace hespas::serve {

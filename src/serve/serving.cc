@@ -7,7 +7,7 @@
 #include <deque>
 #include <tuple>
 
-#include "serve/random.h"
+#include "serve/load/random.h"
 
 namespace hespas::serve {
 namespace {

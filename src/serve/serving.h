@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "serve/length.h"
+#include "serve/load/length.h"
 
 namespace hespas::serve {
 

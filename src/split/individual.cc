@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "ir/facts/pipelined.h"
+#include "ir/facts/execution/pipelined.h"
 #include "split/strategies.h"
 
 namespace hespas::split {

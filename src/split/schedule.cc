@@ -7,7 +7,7 @@
 
 #include "base/units.h"
 #include "ir/attributes/attribute.h"
-#include "ir/facts/trip_count.h"
+#include "ir/facts/execution/trip_count.h"
 #include "ir/walk.h"
 #include "split/separator.h"
 #include "split/strategies.h"

@@ -1,5 +1,5 @@
 // Computations that run before others that could: copies and casts of a loop's collectives that belong to another
-// iteration (ir/facts/pipelined.h).
+// iteration (ir/facts/execution/pipelined.h).
 #pragma once
 
 #include <cstdint>

@@ -8,7 +8,7 @@
 #include "base/text/csv_text.h"
 #include "base/text/json.h"
 #include "estimate/calibrated/fit/fit.h"
-#include "estimate/calibrated/table.h"
+#include "estimate/calibrated/fit/table.h"
 #include "hardware/presets.h"
 
 namespace hespas::validate {

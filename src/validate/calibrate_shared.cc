@@ -5,7 +5,7 @@
 
 #include "base/text/json.h"
 #include "estimate/calibrated/fit/shared_fit.h"
-#include "estimate/calibrated/table.h"
+#include "estimate/calibrated/fit/table.h"
 #include "hardware/model_file.h"
 #include "validate/calibrate.h"
 #include "validate/measured_tables.h"

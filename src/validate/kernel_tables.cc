@@ -10,7 +10,7 @@
 #include "base/system/file.h"
 #include "base/text/csv_text.h"
 #include "base/text/json.h"
-#include "estimate/calibrated/table.h"
+#include "estimate/calibrated/fit/table.h"
 #include "estimate/field/rows.h"
 #include "estimate/native/genz.h"
 #include "estimate/native/matrix_model.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "estimate/calibrated/table.h"
+#include "estimate/calibrated/fit/table.h"
 #include "validate/measured_tables.h"
 
 namespace hespas::validate {

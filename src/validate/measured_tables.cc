@@ -6,7 +6,7 @@
 #include <cctype>
 
 #include "base/system/file.h"
-#include "estimate/calibrated/table.h"
+#include "estimate/calibrated/fit/table.h"
 #include "hardware/presets.h"
 
 namespace hespas::validate {

@@ -10,7 +10,7 @@
 #include "estimate/calibrated/fit/fit.h"
 #include "estimate/calibrated/fit/minimise.h"
 #include "estimate/calibrated/fit/shared_fit.h"
-#include "estimate/calibrated/table.h"
+#include "estimate/calibrated/fit/table.h"
 #include "hardware/presets.h"
 
 namespace hespas::estimate::calibrated {

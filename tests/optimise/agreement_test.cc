@@ -8,7 +8,7 @@
 #include <optional>
 #include <ostream>
 
-#include "driver/inspect/kernel_summary.h"
+#include "driver/inspect/kernels/kernel_summary.h"
 #include "driver/pipeline/run.h"
 #include "hardware/presets.h"
 #include "programs.h"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "../read_program.h"
-#include "driver/inspect/kernel_summary.h"
+#include "driver/inspect/kernels/kernel_summary.h"
 #include "ir/verify/verify.h"
 #include "optimise/optimise.h"
 

@@ -7,7 +7,7 @@
 #include <map>
 #include <sstream>
 
-#include "ir/facts/pipelined.h"
+#include "ir/facts/execution/pipelined.h"
 #include "optimise/schedule/latency_hiding.h"
 #include "programs.h"
 

@@ -7,7 +7,7 @@
 
 #include "base/system/file.h"
 #include "read/read.h"
-#include "report/text/histogram.h"
+#include "report/text/program/histogram.h"
 
 namespace hespas {
 namespace {

@@ -14,7 +14,7 @@
 #include "base/text/digest.h"
 #include "ir/printer.h"
 #include "read/read.h"
-#include "report/text/histogram.h"
+#include "report/text/program/histogram.h"
 
 namespace hespas {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "ir/op_kind.h"
 #include "read/read.h"
-#include "report/text/histogram.h"
+#include "report/text/program/histogram.h"
 
 namespace hespas {
 namespace {

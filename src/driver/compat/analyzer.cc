@@ -6,7 +6,7 @@
 #include <cctype>
 
 #include "read/read.h"
-#include "report/text/histogram.h"
+#include "report/text/program/histogram.h"
 
 namespace hespas::driver::compat {
 

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "driver/configuration/kernel_costs.h"
-#include "ir/facts/trip_count.h"
+#include "ir/facts/execution/trip_count.h"
 #include "ir/walk.h"
 #include "transform/retarget.h"
 

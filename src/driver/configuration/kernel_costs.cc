@@ -13,7 +13,7 @@
 #include "base/text/suggest.h"
 #include "base/text/unit_text.h"
 #include "driver/configuration/assumptions.h"
-#include "estimate/call_text.h"
+#include "estimate/calls/call_text.h"
 #include "ir/facts/library_call.h"
 #include "ir/walk.h"
 
@@ -85,7 +85,7 @@ Status FromFile(const std::string& path, std::vector<KernelCost>& out) {
   return {};
 }
 
-// As estimate/custom_kernel.h reads it.
+// As estimate/calls/custom_kernel.h reads it.
 std::string AttributeText(const KernelCost& cost) {
   std::string text = fmt::format("{{flops = {}", cost.flops.value_or(0));
   if (cost.bytes) text += fmt::format(", bytes = {}", *cost.bytes);

@@ -11,7 +11,7 @@
 #include "base/text/json.h"
 #include "base/text/suggest.h"
 #include "driver/inspect/explain_factors.h"
-#include "driver/inspect/kernel_summary.h"
+#include "driver/inspect/kernels/kernel_summary.h"
 #include "hardware/presets.h"
 #include "report/step/op_labels.h"
 #include "report/text/collectives.h"
@@ -101,7 +101,7 @@ class Finder {
   std::set<std::string> names_;
 };
 
-// The block that runs a kernel of the optimised program, by its number there (driver/inspect/kernel_ids.h).
+// The block that runs a kernel of the optimised program, by its number there (driver/inspect/kernels/kernel_ids.h).
 Result<graph::BlockId> BlockOfKernel(const ir::Module& module, const report::StepView& step, size_t number) {
   const Summary summary = Summarise(module);
   const size_t kernels = summary.kernels.size();

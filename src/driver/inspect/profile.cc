@@ -9,7 +9,7 @@
 #include "estimate/cost.h"
 #include "ir/attributes/attribute.h"
 #include "ir/attributes/op_attributes.h"
-#include "ir/facts/trip_count.h"
+#include "ir/facts/execution/trip_count.h"
 #include "ir/op_name.h"
 #include "ir/walk.h"
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "ir/module.h"
-#include "report/text/profile.h"
+#include "report/text/program/profile.h"
 
 namespace hespas::driver {
 

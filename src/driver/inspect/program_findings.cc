@@ -4,9 +4,9 @@
 
 #include "estimate/cost.h"
 #include "estimate/estimate_all.h"
+#include "ir/facts/execution/trip_count.h"
 #include "ir/facts/library_call.h"
 #include "ir/facts/shardings.h"
-#include "ir/facts/trip_count.h"
 #include "ir/walk.h"
 
 namespace hespas::driver {

@@ -7,7 +7,7 @@
 #include "driver/stages/cost/energy.h"
 #include "report/export/chakra.h"
 #include "report/page/page.h"
-#include "report/text/module_stats.h"
+#include "report/text/program/module_stats.h"
 #include "report/text/run_report.h"
 #include "report/timeline/perfetto.h"
 

@@ -3,7 +3,7 @@
 
 #include "estimate/calibrated/kernel.h"
 #include "estimate/field/attention.h"
-#include "serve/kernels.h"
+#include "serve/model/kernels.h"
 
 namespace hespas::driver {
 

@@ -11,7 +11,7 @@
 #include "hardware/device.h"
 #include "hardware/system.h"
 #include "network/calibrated.h"
-#include "serve/kernels.h"
+#include "serve/model/kernels.h"
 #include "serve/step.h"
 
 namespace hespas::driver {

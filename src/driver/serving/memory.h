@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "hardware/device.h"
-#include "serve/kernels.h"
+#include "serve/model/kernels.h"
 #include "serve/profile.h"
 
 namespace hespas::driver {

@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "driver/serving/kernel_prices.h"
-#include "serve/kernels.h"
+#include "serve/model/kernels.h"
 #include "serve/profile.h"
 #include "serve/step.h"
 

@@ -16,11 +16,11 @@
 #include "driver/stages/device.h"
 #include "report/text/table.h"
 #include "serve/cluster.h"
+#include "serve/load/workload.h"
 #include "serve/metrics.h"
-#include "serve/model.h"
+#include "serve/model/model.h"
 #include "serve/profile.h"
 #include "serve/step_table.h"
-#include "serve/workload.h"
 
 namespace hespas::driver {
 

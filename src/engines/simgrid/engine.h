@@ -13,8 +13,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "simulate/engine/callback_agenda.h"
 #include "simulate/engine/flow_engine.h"
+#include "simulate/engine/queue/callback_agenda.h"
 
 namespace hespas::engines {
 

@@ -10,8 +10,8 @@
 #include <map>
 #include <utility>
 
-#include "simulate/engine/callback_agenda.h"
 #include "simulate/engine/message_engine.h"
+#include "simulate/engine/queue/callback_agenda.h"
 
 namespace hespas::engines {
 

@@ -4,9 +4,9 @@
 #include <unordered_set>
 
 #include "ir/attributes/attribute.h"
+#include "ir/facts/execution/trip_count.h"
 #include "ir/facts/fusion.h"
 #include "ir/facts/library_call.h"
-#include "ir/facts/trip_count.h"
 #include "ir/facts/value_numbers.h"
 
 namespace hespas::ir {

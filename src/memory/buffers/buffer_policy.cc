@@ -1,6 +1,6 @@
 #include "memory/buffers/buffer_policy.h"
 
-#include "ir/facts/scheduled.h"
+#include "ir/facts/execution/scheduled.h"
 
 namespace hespas::memory {
 namespace {

@@ -1,6 +1,6 @@
 #include "memory/order/gradient_sinking.h"
 
-#include "ir/facts/async_start.h"
+#include "ir/facts/execution/async_start.h"
 #include "ir/facts/library_call.h"
 #include "ir/walk.h"
 #include "memory/buffers/aliasing.h"

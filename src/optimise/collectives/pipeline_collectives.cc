@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "ir/attributes/attribute.h"
-#include "ir/facts/pipelined.h"
+#include "ir/facts/execution/pipelined.h"
 #include "optimise/dataflow/pass.h"
 
 namespace hespas::optimise {

@@ -7,7 +7,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "read/hlo/attributes.h"
+#include "read/hlo/attributes/attributes.h"
 #include "read/hlo/callees.h"
 
 namespace hespas::read::hlo {

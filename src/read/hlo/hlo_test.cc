@@ -6,7 +6,7 @@
 #include <map>
 
 #include "base/system/file.h"
-#include "ir/facts/trip_count.h"
+#include "ir/facts/execution/trip_count.h"
 
 namespace hespas::read {
 namespace {

@@ -6,8 +6,8 @@
 #include "base/units.h"
 #include "ir/attributes/op_attributes.h"
 #include "ir/verify/window.h"
-#include "read/hlo/attributes.h"
-#include "read/hlo/window.h"
+#include "read/hlo/attributes/attributes.h"
+#include "read/hlo/attributes/window.h"
 
 namespace hespas::read::hlo {
 namespace {

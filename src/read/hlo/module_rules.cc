@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "ir/type.h"
-#include "read/hlo/aliasing.h"
+#include "read/hlo/attributes/aliasing.h"
 #include "read/hlo/text/scanner.h"
 
 namespace hespas::read::hlo {

@@ -12,7 +12,7 @@
 
 #include "ir/module.h"
 #include "read/stablehlo/aliases.h"
-#include "read/stablehlo/attribute_reader.h"
+#include "read/stablehlo/attributes/attribute_reader.h"
 #include "read/stablehlo/cursor.h"
 #include "read/stablehlo/forms/forms.h"
 #include "read/stablehlo/text_map.h"

@@ -7,7 +7,7 @@
 #include <tuple>
 #include <utility>
 
-#include "ir/facts/async_start.h"
+#include "ir/facts/execution/async_start.h"
 #include "ir/facts/fusion.h"
 #include "ir/facts/library_call.h"
 #include "ir/walk.h"

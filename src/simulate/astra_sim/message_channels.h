@@ -11,7 +11,7 @@
 
 #include "simulate/astra_sim/topology.h"
 #include "simulate/engine/matcher.h"
-#include "simulate/engine/pool.h"
+#include "simulate/engine/queue/pool.h"
 
 namespace hespas::simulate {
 

@@ -7,7 +7,7 @@
 
 #include "hardware/system.h"
 #include "simulate/astra_sim/topology.h"
-#include "simulate/engine/pool.h"
+#include "simulate/engine/queue/pool.h"
 
 namespace hespas::simulate {
 

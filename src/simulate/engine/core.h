@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "base/result.h"
-#include "simulate/engine/agenda.h"
-#include "simulate/engine/event_queue.h"
 #include "simulate/engine/match_key.h"
 #include "simulate/engine/order_trace.h"
+#include "simulate/engine/queue/agenda.h"
+#include "simulate/engine/queue/event_queue.h"
 #include "simulate/simulate.h"
 
 namespace hespas::simulate {

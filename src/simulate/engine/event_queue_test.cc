@@ -1,4 +1,4 @@
-#include "simulate/engine/event_queue.h"
+#include "simulate/engine/queue/event_queue.h"
 
 #include <gtest/gtest.h>
 

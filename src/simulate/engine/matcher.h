@@ -11,8 +11,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "simulate/engine/callback.h"
 #include "simulate/engine/match_key.h"
+#include "simulate/engine/queue/callback.h"
 
 namespace hespas::simulate {
 

@@ -9,7 +9,7 @@
 
 #include "base/diagnostic.h"
 #include "base/text/csv_text.h"
-#include "estimate/calibrated/table.h"
+#include "estimate/calibrated/fit/table.h"
 #include "hardware/device.h"
 #include "hardware/system.h"
 #include "validate/measured_sets.h"

@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <map>
 
-#include "driver/inspect/kernel_summary.h"
+#include "driver/inspect/kernels/kernel_summary.h"
 #include "driver/pipeline/run.h"
 #include "hardware/presets.h"
 #include "read/read.h"

@@ -7,7 +7,7 @@
 
 #include "ir/attributes/attribute.h"
 #include "ir/attributes/op_attributes.h"
-#include "read/stablehlo/convolution_numbers.h"
+#include "read/stablehlo/attributes/convolution_numbers.h"
 #include "read/stablehlo/errors.h"
 #include "read/stablehlo/forms/forms.h"
 #include "read/stablehlo/op_reader.h"

@@ -1,0 +1,78 @@
+// The kernels of one step of a model on one device: what inference engines launch, fused as they fuse.
+//
+// - Norms are fused with residual sums, gate and up projections with each other, rotary embeddings with the write of
+//   keys and values; attention keeps scores on the chip. Products share rows of prompts and decodes.
+// - A layer's kernels depend on rows alone; attention on contexts; the head on rows whose token is sampled.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "serve/model/model.h"
+#include "serve/model/precision.h"
+#include "serve/step.h"
+
+namespace hespas::serve {
+
+enum class KernelKind : uint8_t { kProduct, kTraffic, kAllReduce, kAllGather, kAllToAll, kPermute };
+
+struct StepKernel {
+  std::string_view name;
+  KernelKind kind = KernelKind::kTraffic;
+  double count = 1;  // in a step
+  double b = 1;      // products of one kernel
+  bool experts = false;
+  double m = 0, n = 0, k = 0;
+  bool quantised = false;  // weights in the model's format, else 16 bit
+  double bytes = 0;        // of traffic and collectives
+  int64_t ranks = 1;       // of collectives
+};
+
+// One attention kernel; all counts are of one device.
+struct AttentionCall {
+  bool decode = true;
+  double count = 1;  // in a step
+  double requests = 0;
+  double rows = 0;     // tokens
+  double context = 0;  // tokens in the cache, all requests together
+  double pairs = 0;    // of a row and a token that it attends to
+  double heads = 0;
+  double kv_heads = 0;
+  double head_size = 0;
+  double value_size = 0;
+  double cache_bytes = 2;  // of an element
+  double cache_width = 0;  // elements read for a token of the context
+  bool ungrouped = false;  // each query head reads them for itself
+};
+
+class StepKernels {
+ public:
+  StepKernels(const Model& model, const Parallelism& parallelism, const Precision& precision)
+      : model_(model), parallelism_(parallelism), precision_(precision) {}
+
+  // All layers, attention apart, for a step of so many rows.
+  std::vector<StepKernel> Layers(double rows) const;
+  // The head for so many rows, and their sampling.
+  std::vector<StepKernel> Head(double rows) const;
+  std::vector<AttentionCall> Attention(const StepShape& step) const;
+
+  // Bytes of one device.
+  double WeightBytes() const;
+  double CacheBytesPerToken() const;  // of a request; its share of one device
+  // Bytes of the largest step beside weights and cache.
+  double WorkspaceBytes(double rows, double sampled_rows) const;
+
+ private:
+  void Product(std::vector<StepKernel>& out, std::string_view name, double count, double m, double n, double k) const;
+  void AttentionProducts(std::vector<StepKernel>& out, double rows) const;
+  void Mlp(std::vector<StepKernel>& out, double count, double rows, double width) const;
+  void ExpertKernels(std::vector<StepKernel>& out, double rows) const;
+  double KvHeadsOfRank() const;
+  double LocalRows(double rows) const;  // of attention, where data parallel
+
+  const Model model_;
+  const Parallelism parallelism_;
+  const Precision precision_;
+};
+
+}  // namespace hespas::serve

@@ -1,0 +1,92 @@
+#include "serve/model/model.h"
+
+#include <gtest/gtest.h>
+
+#include "serve/model/kernels.h"
+
+namespace hespas::serve {
+namespace {
+
+Model Ready(const std::string& name) {
+  Diagnostics diagnostics;
+  const auto model = LoadModel(name, HESPAS_SOURCE_DIR "/data/serving/models.json", diagnostics);
+  EXPECT_TRUE(model) << name;
+  return model.value_or(Model{});
+}
+
+TEST(Model, WeightsAreThoseOfTheCheckpoints) {
+  // A decode step reads all layers and the head, not the embedding table.
+  const Model small = Ready("llama3.1-8b");
+  EXPECT_NEAR(small.LayerWeights() + small.HeadWeights(), 7.505e9, 1e6);
+  EXPECT_NEAR(small.Parameters(), 8.03e9, 1e7);
+  const Model large = Ready("Llama-3.3-70B-Instruct");
+  EXPECT_NEAR(large.LayerWeights() + large.HeadWeights(), 69.5e9, 1e8);
+  EXPECT_NEAR(Ready("deepseek-v3").Parameters(), 671e9, 2e9);
+  EXPECT_NEAR(Ready("mixtral-8x7b").Parameters(), 46.7e9, 2e8);
+  EXPECT_NEAR(Ready("qwen3-30b-a3b").Parameters(), 30.5e9, 2e8);
+  EXPECT_NEAR(Ready("gpt-oss-120b").Parameters(), 117e9, 2e9);
+  // Sizes as their authors print them.
+  const std::pair<const char*, double> printed[] = {
+      {"llama4-scout", 109e9}, {"llama4-maverick", 400e9}, {"qwen3-coder-480b-a35b", 480e9},
+      {"kimi-k2", 1.03e12},    {"glm-4.5", 355e9},         {"minimax-m2", 230e9},
+      {"falcon-180b", 180e9},  {"gpt-j-6b", 6.05e9},       {"opt-6.7b", 6.7e9},
+      {"bloom-7b1", 7.07e9},   {"decilm-7b", 7.04e9},      {"qwen2-32b", 32.8e9},
+      {"qwen3-14b", 14.8e9}};
+  for (const auto& [name, parameters] : printed) EXPECT_NEAR(Ready(name).Parameters() / parameters, 1, 0.015) << name;
+}
+
+TEST(Model, NamesOfReleasesAreUnderstood) {
+  const std::pair<const char*, const char*> names[] = {{"meta-llama/Meta-Llama-3-8B-Instruct", "llama3-8b"},
+                                                       {"Llama-4-Scout-17B-16E-Instruct", "llama4-scout"},
+                                                       {"mistralai/Mixtral-8x7B-Instruct-v0.1", "mixtral-8x7b"},
+                                                       {"DeepSeek-R1-0528", "deepseek-v3"},
+                                                       {"Qwen/Qwen2.5-72B-Instruct", "qwen2-72b"},
+                                                       {"LLaMA-7B", "llama2-7b"}};
+  for (const auto& [given, name] : names) EXPECT_EQ(Ready(given).name, name);
+  EXPECT_EQ(Ready("nvidia/Llama-3.3-70B-Instruct-FP8").weights, WeightFormat::kFp8);
+  EXPECT_EQ(Ready("deepseek-ai/DeepSeek-R1").weights, WeightFormat::kFp8Block);
+}
+
+TEST(Model, CachesHaveTheirWidth) {
+  const auto bytes = [](const char* name, int64_t tensor) {
+    return StepKernels(Ready(name), {.tensor = tensor}, {}).CacheBytesPerToken();
+  };
+  EXPECT_EQ(bytes("llama3-8b", 1), 131'072);
+  EXPECT_EQ(bytes("llama3-70b", 1), 327'680);
+  EXPECT_EQ(bytes("llama3-70b", 16), 327'680 / 8.0);  // heads are replicated beyond 8 ranks
+  EXPECT_EQ(bytes("deepseek-v3", 8), 61 * 576 * 2.0);
+}
+
+TEST(Model, ReadyModelsAllLoad) {
+  const std::vector<std::string> names = ModelNames(HESPAS_SOURCE_DIR "/data/serving/models.json");
+  EXPECT_GE(names.size(), 20);
+  for (const std::string& name : names) EXPECT_GT(Ready(name).Parameters(), 1e9) << name;
+}
+
+TEST(Kernels, ProductsReadAllWeightsOnce) {
+  for (const char* name : {"llama3-8b", "qwen3-32b", "gemma3-27b", "falcon-180b", "gpt-j-6b"}) {
+    const Model model = Ready(name);
+    const StepKernels kernels(model, {}, {});
+    double elements = 0;
+    for (const StepKernel& kernel : kernels.Layers(1)) elements += kernel.count * kernel.b * kernel.n * kernel.k;
+    EXPECT_NEAR(elements / model.LayerWeights(), 1, 1e-9) << name;
+  }
+}
+
+TEST(Kernels, MixedStepsShareProductsAndNotAttention) {
+  const StepKernels kernels(Ready("llama3-8b"), {}, {});
+  const auto calls = kernels.Attention({.decode_requests = 4,
+                                        .decode_rows = 4,
+                                        .decode_context = 4000,
+                                        .prompt_tokens = 100,
+                                        .prompt_requests = 1,
+                                        .prompt_context = 100,
+                                        .prompt_pairs = 5050});
+  ASSERT_EQ(calls.size(), 2);
+  EXPECT_TRUE(calls[0].decode);
+  EXPECT_EQ(calls[0].context, 4000);
+  EXPECT_EQ(calls[1].pairs, 5050);
+}
+
+}  // namespace
+}  // namespace hespas::serve
