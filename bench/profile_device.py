@@ -3,7 +3,7 @@
 
 usage: bench/profile_device.py --plugin PLUGIN.so --device H200_141GB --output FOLDER [--kernels CSV] [PROGRAM]
 
-Kernels are those of `hespas calibrate --plan` (24 products and, for the other families, 32 more), or of a table of the same columns. FOLDER
+Kernels are those of `hespas calibrate --plan` (24 matmuls and, for the other families, 32 more), or of a table of the same columns. FOLDER
 holds kernels.csv with what was measured and predicted, device.json (`hespas calibrate` from that), and blocks.jsonl with the measured blocks
 of PROGRAM (llama3-100m on four devices); killed, it goes on where it was. Printed are the errors of the device as it ships and as calibrated now, and the step with measured
 blocks beside the models'; data/measured/step_times.csv has published ones.
@@ -32,8 +32,8 @@ def hespas(*words):
     return done.stdout
 
 
-def product(row):
-    """A product of `b` pairs of matrices; of `linear` by a transposed weight, with a bias."""
+def matmul(row):
+    """The matmuls of `b` pairs of matrices; of `linear` by a transposed weight, with a bias."""
     b, m, n, k = (int(float(row[name] or 1)) for name in "bmnk")
     kind = row["dtype"]
     batch = f"{b}x" if b > 1 else ""
@@ -102,7 +102,7 @@ def rows_of(row):
     return [kind, along, along], kind, lines
 
 
-KERNELS = {**dict.fromkeys(("gemm", "bmm", "linear"), product), **dict.fromkeys(("softmax", "ln"), rows_of),
+KERNELS = {**dict.fromkeys(("gemm", "bmm", "linear"), matmul), **dict.fromkeys(("softmax", "ln"), rows_of),
            **dict.fromkeys(("tanh", *PAIRS, *(name + "u" for name in PAIRS)), elementwise)}
 
 

@@ -19,7 +19,7 @@ UNUSED = "the reference counts matmuls whose results nothing uses; JAX removes t
 ZEROS = "the reference counts the zeros of dilation in gradients of strided convolutions"
 MASKED = "the reference counts the blocks that the mask skips"
 REASONS = {
-    "complex_mm.mlir": "a complex product is four real ones; the reference counts it once",
+    "complex_mm.mlir": "a complex matmul is four real ones; the reference counts it once",
     "cond_switch.mlir": "analyze counts every branch; the reference (and run) the most expensive one",
     "conv_grouped_grad.mlir": UNUSED,
     "conv_transpose.mlir": ZEROS,
@@ -30,7 +30,7 @@ REASONS = {
     "pl_tpu_splash.mlir": MASKED,
     "pl_tpu_splash_grad.mlir": MASKED,
     "sh_mlp_tp_train.mlir": UNUSED,
-    "sparse_bcoo.mlir": "the reference does not look into sparse products",
+    "sparse_bcoo.mlir": "the reference does not look into sparse matmuls",
 }
 
 

@@ -22,7 +22,7 @@ ALL_REDUCE = '''    {0} = "stablehlo.all_reduce"({1}) <{{replica_groups = dense<
 
 
 def synthetic(path, ops):
-    """A chain of products and elementwise work with an all-reduce after every hundred operations."""
+    """A chain of matmuls and elementwise work with an all-reduce after every hundred operations."""
     with open(path, "w", encoding="ascii") as out:
         out.write("module @big {\n  func.func public @main(%a: tensor<64x64xf32>) -> tensor<64x64xf32> {\n")
         last, i = "%a", 0

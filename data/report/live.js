@@ -35,7 +35,7 @@ const hespasLive = (() => {
     };
   };
 
-  const productTime = (on, { tilings, held, rest, launch, unit }) => {
+  const matmulTime = (on, { tilings, held, rest, launch, unit }) => {
     const { tile, device, power } = on.units[unit];
     const memory = held / on.bandwidth + rest / (unit === 'matrix' ? on.long : on.bandwidth);
     let best = { us: Infinity, compute: 0, memory };
@@ -56,8 +56,8 @@ const hespasLive = (() => {
 
   const kernelTime = (on, kernel) => {
     const time = { us: 0, launch: 0, compute: 0, memory: 0 };
-    for (const product of kernel.products ?? []) {
-      const one = productTime(on, product);
+    for (const matmul of kernel.matmuls ?? []) {
+      const one = matmulTime(on, matmul);
       for (const key of Object.keys(time)) time[key] += one[key];
     }
     if (kernel.traffic) {

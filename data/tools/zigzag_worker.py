@@ -73,7 +73,7 @@ def answer(request, accelerator, mapping, clock, lpf_limit):
     cost = evaluate(request, accelerator, mapping, lpf_limit)
     if cost.mac_spatial_utilization < LEAST_UTILISATION:
         raise ValueError(f"the mapping {mapping} uses {cost.mac_spatial_utilization:.1g} of the array; its dimension names must be "
-                         "those of ZigZag's layers: B, D, K, C for products, B, K, C, OX, OY, FX, FY for convolutions")
+                         "those of ZigZag's layers: B, D, K, C for matmuls, B, K, C, OX, OY, FX, FY for convolutions")
     return {"seconds": cost.latency_total2 / clock, "cycles": cost.latency_total2, "energy_pj": cost.energy_total}
 
 

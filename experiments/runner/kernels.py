@@ -1,4 +1,4 @@
-"""Experiments over single matmuls: estimators in the program by one table each, external tools product by product."""
+"""Experiments over single matmuls: estimators in the program by one table each, external tools matmul by matmul."""
 import concurrent.futures
 import csv
 import io
@@ -24,8 +24,8 @@ def spread(rows, count):
 
 
 def table(configuration):
-    """Measured products, spread over their times."""
-    wanted = configuration["products"]
+    """Measured matmuls, spread over their times."""
+    wanted = configuration.get("matmuls") or configuration["products"]  # the old name
     with open(data_folder() / "measured" / wanted["table"], newline="", encoding="utf-8") as file:
         rows = [row for row in csv.DictReader(file) if row["key"] == wanted["key"] and row["dtypes"] == wanted["dtypes"]]
     rows.sort(key=lambda row: float(row["latency_us"]))
@@ -33,44 +33,44 @@ def table(configuration):
             for row in spread(rows, wanted["count"])]
 
 
-def program(product, dtype):
-    lhs, rhs, result = (f"tensor<{product['b']}x{product[rows]}x{product[columns]}x{dtype}>" for rows, columns in ("mk", "kn", "mn"))
+def program(matmul, dtype):
+    lhs, rhs, result = (f"tensor<{matmul['b']}x{matmul[rows]}x{matmul[columns]}x{dtype}>" for rows, columns in ("mk", "kn", "mn"))
     return (f"func.func @main(%a: {lhs}, %b: {rhs}) -> {result} {{\n  %0 = stablehlo.dot_general %a, %b, batching_dims = [0] x [0], "
             f"contracting_dims = [2] x [1] : ({lhs}, {rhs}) -> {result}\n  return %0 : {result}\n}}\n")
 
 
-def built_in(context, source, device, products, dtype):
-    lines = "".join("gemm,{},{b},{m},{n},{k}\n".format(dtype, **product) for product in products)
+def built_in(context, source, device, matmuls, dtype):
+    lines = "".join("gemm,{},{b},{m},{n},{k}\n".format(dtype, **matmul) for matmul in matmuls)
     done = subprocess.run([context.hespas, "estimate", "--kernels", "-", "--device", device, "--estimator", source["estimator"], "--format", "csv"],
                           input="op,dtype,b,m,n,k\n" + lines, capture_output=True, text=True, check=False)
     if done.returncode != 0:
-        return [{"error": last_line(done.stderr)} for _ in products]
+        return [{"error": last_line(done.stderr)} for _ in matmuls]
     return [{"step_time_s": float(row["predicted_us"]) * 1e-6, "step_time_sigma_s": float(row["sigma_us"]) * 1e-6}
             for row in csv.DictReader(io.StringIO(done.stdout))]
 
 
-def driven(context, source, device, products, dtype, tool):
-    """An external tool; a product on which it fails is a row with what it said."""
+def driven(context, source, device, matmuls, dtype, tool):
+    """An external tool; a matmul on which it fails is a row with what it said."""
     words = ["--tool-path", tool, "--tool-timeout", SECONDS_OF_A_CALL]
     if source["estimator"] in context.tool_configs:
         words += ["--tool-config", context.tool_configs[source["estimator"]]]
 
-    def one(product):
+    def one(matmul):
         done = subprocess.run([context.hespas, "estimate", "-", "--optimise", "none", "--device", device, "--estimator", source["estimator"],
-                               "--format", "json", *words], input=program(product, dtype), capture_output=True, text=True, check=False)
+                               "--format", "json", *words], input=program(matmul, dtype), capture_output=True, text=True, check=False)
         if done.returncode != 0 or done.stderr:
             return {"error": last_line(done.stderr)}
         return {"step_time_s": json.loads(done.stdout)[0]["time_s"]}
 
     with concurrent.futures.ThreadPoolExecutor(context.threads) as pool:
-        return list(pool.map(one, products))
+        return list(pool.map(one, matmuls))
 
 
-def recorded(context, source, products):
-    """Recorded cycles at the recorded clock; a product without a record is a gap."""
+def recorded(context, source, matmuls):
+    """Recorded cycles at the recorded clock; a matmul without a record is a gap."""
     with open(context.folder / "recorded.csv", newline="", encoding="utf-8") as file:
         times = {row["size"]: float(row["cycles"]) / float(row["clock_ghz"]) * 1e-9 for row in csv.DictReader(file) if row["tool"] == source["estimator"]}
-    return [{"step_time_s": times[product["name"]]} if product["name"] in times else None for product in products]
+    return [{"step_time_s": times[matmul["name"]]} if matmul["name"] in times else None for matmul in matmuls]
 
 
 def tool_of(context, source):
@@ -87,23 +87,23 @@ def tool_of(context, source):
     return found if name in context.tool_configs or not source.get("needs_config") else None
 
 
-def times(context, source, device, products, dtype):
-    """(a row's figures for each product, where they come from)."""
+def times(context, source, device, matmuls, dtype):
+    """(a row's figures for each matmul, where they come from)."""
     if "program" not in source:
-        return built_in(context, source, device, products, dtype), "built in"
+        return built_in(context, source, device, matmuls, dtype), "built in"
     tool = tool_of(context, source)
     if tool:
-        return driven(context, source, device, products, dtype, tool), "run"
+        return driven(context, source, device, matmuls, dtype, tool), "run"
     if source.get("recorded"):
-        return recorded(context, source, products), "recorded"
-    return [None for _ in products], "not installed"
+        return recorded(context, source, matmuls), "recorded"
+    return [None for _ in matmuls], "not installed"
 
 
 def rows(configuration, context):
-    """Every product by every source; `note` tells whether a tool was run or its record read."""
-    products = squares(configuration) if "squares" in configuration else table(configuration)
-    kept = context.keep("workloads", [product["name"] for product in products])
-    products = [product for product in products if product["name"] in kept]
+    """Every matmul by every source; `note` tells whether a tool was run or its record read."""
+    matmuls = squares(configuration) if "squares" in configuration else table(configuration)
+    kept = context.keep("workloads", [matmul["name"] for matmul in matmuls])
+    matmuls = [matmul for matmul in matmuls if matmul["name"] in kept]
     chosen = context.keep("sources", [source["name"] for source in configuration["sources"]])
     dtype = configuration["dtype"]
     found = []
@@ -112,8 +112,8 @@ def rows(configuration, context):
         for source in configuration["sources"]:
             if source["name"] not in chosen:
                 continue
-            figures, note = times(context, source, device, products, dtype)
-            found += [{"system": system, "device": device, "workload": product["name"], "measured_s": product.get("measured_s"),
-                       "source": source["name"], "note": note, **figure} for product, figure in zip(products, figures) if figure]
-    order = {product["name"]: i for i, product in enumerate(products)}
+            figures, note = times(context, source, device, matmuls, dtype)
+            found += [{"system": system, "device": device, "workload": matmul["name"], "measured_s": matmul.get("measured_s"),
+                       "source": source["name"], "note": note, **figure} for matmul, figure in zip(matmuls, figures) if figure]
+    order = {matmul["name"]: i for i, matmul in enumerate(matmuls)}
     return sorted(found, key=lambda row: order[row["workload"]])

@@ -36,10 +36,10 @@ def listed(text):
     """Groups of either spelling as lists of devices."""
     if text.startswith("{"):
         return [[int(each) for each in group.split(",")] for group in re.findall(r"\{([\d, ]+)\}", text)]
-    shape, order, turned = re.fullmatch(r"\[([\d,]+)\]<=\[([\d,]+)\](?:T\(([\d,]+)\))?", text).groups()
+    shape, order, permuted = re.fullmatch(r"\[([\d,]+)\]<=\[([\d,]+)\](?:T\(([\d,]+)\))?", text).groups()
     numbers = np.arange(np.prod([int(n) for n in order.split(",")])).reshape([int(n) for n in order.split(",")])
-    if turned:
-        numbers = numbers.transpose([int(n) for n in turned.split(",")])
+    if permuted:
+        numbers = numbers.transpose([int(n) for n in permuted.split(",")])
     return numbers.reshape([int(n) for n in shape.split(",")]).tolist()
 
 

@@ -1,6 +1,6 @@
 """Lower bounds of a candidate's time and memory, from the model's facts alone: no estimate of ours is below them (tests hold that).
 
-Time: the largest of computation (all FLOPs at the rate that long products sustain, and what a pipeline's ramps add), memory (the state is read and written once), and the
+Time: the largest of computation (all FLOPs at the rate that long matmuls sustain, and what a pipeline's ramps add), memory (the state is read and written once), and the
 wire (what a device must take in over all its links, and a node over its own). They may overlap, so they do not add up.
 Memory: the state, and what the backward pass of each microbatch in flight needs, divided by all axes that could divide it.
 """
@@ -8,7 +8,7 @@ import math
 
 from schedules import Schedule, bubble, in_flight
 
-PASSES = (1 / 3, 2 / 3, 1 / 3)  # forward, backward, and of this the weights' gradients: a product forward and two backward
+PASSES = (1 / 3, 2 / 3, 1 / 3)  # forward, backward, and of this the weights' gradients: a matmul forward and two backward
 FORWARD = 1 / 4  # least part of the forward pass in a microbatch's work: the backward pass computes all of it again
 HALF = 2  # bytes of bf16, in which weights, gradients and activations travel at least
 

@@ -64,7 +64,7 @@ def problem_of(arguments, keys, model, net, singles, layers):
 
 
 def sustained(arguments):
-    """Share of the peak rate that the calibrated model's products on GPUs come near with growing size, and that none exceeds (tiles.cc)."""
+    """Share of the peak rate that the calibrated model's matmuls on GPUs come near with growing size, and that none exceeds (tiles.cc)."""
     if options.is_tpu(arguments.device) or any(word.startswith("--estimator") for word in arguments.run_options):
         return 1.0
     families = json.loads((data_folder() / "models/calibrated.json").read_text(encoding="utf-8"))["families"]

@@ -158,7 +158,7 @@ class Files(Export):
 
 
 class Ready(Export):
-    """Collectives and products of each, as the method says they must be."""
+    """Collectives and matmuls of each, as the method says they must be."""
 
     CASES = {
         ("gemm", "--set", "layout=k_allreduce"): {"all_reduce": 1},

@@ -67,8 +67,8 @@ class OneDevice(unittest.TestCase):
 class EightDevices(unittest.TestCase):
     def test_a_sharded_jit_is_partitioned(self):
         m = mesh()
-        product = jax.jit(lambda a, b: a @ b, out_shardings=NamedSharding(m, P()))
-        program = hespas.load(product.lower(described(m, (1024, 4096), None, "x"), described(m, (4096, 512), "x", None)))
+        matmul = jax.jit(lambda a, b: a @ b, out_shardings=NamedSharding(m, P()))
+        program = hespas.load(matmul.lower(described(m, (1024, 4096), None, "x"), described(m, (4096, 512), "x", None)))
         histogram = program.analyze(expand=True)
         self.assertEqual(histogram["stablehlo.all_reduce"], 1)
         result = program.run("A100_SXM_40GB", SYSTEM)

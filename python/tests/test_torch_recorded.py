@@ -23,12 +23,12 @@ class RecordedExport(unittest.TestCase):
         self.assertEqual(counts[0], counts[2])
         self.assertEqual(counts[0]["stablehlo.dot_general"], 6)
 
-    def test_products_cost_what_the_block_multiplies(self):
+    def test_matmuls_cost_what_the_block_multiplies(self):
         linear = 2 * TOKENS * WIDTH * (3 * WIDTH + WIDTH + 4 * WIDTH + 4 * WIDTH)
         attention = 2 * 2 * BATCH * SEQUENCE * SEQUENCE * WIDTH
         result = hespas.estimate(Graph(), "A100_SXM_40GB", estimator="roofline", optimise="none")
-        products = sum(op["flops"] for op in result.to_dict()["ops"] if op["op"] == "stablehlo.dot_general")
-        self.assertEqual(products, linear + attention)
+        matmuls = sum(op["flops"] for op in result.to_dict()["ops"] if op["op"] == "stablehlo.dot_general")
+        self.assertEqual(matmuls, linear + attention)
         self.assertEqual([str(w) for w in result.warnings], [], "erf comes as a custom call of its name")
 
     def test_an_exported_program_needs_the_converter(self):

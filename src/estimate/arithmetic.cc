@@ -104,7 +104,7 @@ double PassesOnTpu(OperandPrecision precision) {
   }
 }
 
-// Device files give a TPU's f32 products, in one bf16 pass, as "tf32".
+// Device files give a TPU's f32 matmuls, in one bf16 pass, as "tf32".
 MatrixType F32On(const Machine& machine, OperandPrecision precision) {
   const bool faster = Rate(machine, Datatype::kTf32) > Rate(machine, Datatype::kF32);
   if (machine.tpu && faster) return {Datatype::kTf32, PassesOnTpu(precision)};
@@ -113,7 +113,7 @@ MatrixType F32On(const Machine& machine, OperandPrecision precision) {
   return {Datatype::kF32, 1};
 }
 
-// Without f64, a value is a pair of f32 (XLA's X64 rewriter), and a product three of f32 at full precision.
+// Without f64, a value is a pair of f32 (XLA's X64 rewriter), and a matmul three of f32 at full precision.
 MatrixType F64On(const Machine& machine) {
   if (Knows(machine, Datatype::kF64) || !Knows(machine, Datatype::kF32)) return {Datatype::kF64, 1};
   MatrixType f32 = F32On(machine, OperandPrecision::kHighest);

@@ -28,7 +28,7 @@ struct Arithmetic {
 // One entry for each rate that an op needs; of a fusion, that of all ops in it.
 std::vector<Arithmetic> ArithmeticOf(const ir::Module& module, ir::OpId op);
 
-// What matrix units multiply, and how often, for one product of the program's type.
+// What matrix units multiply, and how often, for one matmul of the program's type.
 struct MatrixType {
   calibrated::Datatype type = calibrated::Datatype::kF32;
   double passes = 1;

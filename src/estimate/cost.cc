@@ -109,7 +109,7 @@ double RaggedShare(const Shapes& s, int64_t rows) {
 int64_t RaggedDotFlops(const Shapes& s) {
   const auto dot = RaggedDotOf(s.module, s.op);
   if (!dot) return 0;
-  const double all = 2 * static_cast<double>(dot->products);
+  const double all = 2 * static_cast<double>(dot->multiply_adds);
   return internal::SaturatingRound(all * RaggedShare(s, dot->ragged_rows));
 }
 
@@ -339,7 +339,7 @@ bool IsFloat(const ir::Element& element) {
   return element.kind >= ir::ElementKind::kF64 && element.kind <= ir::ElementKind::kF6E3M2FN;
 }
 
-// Whether a product of the two runs as one of `a`: mixed operands are converted to the wider.
+// Whether a matmul of the two runs as one of `a`: mixed operands are converted to the wider.
 bool Outranks(const ir::Element& a, const ir::Element& b) {
   if (IsFloat(a) != IsFloat(b)) return IsFloat(a);
   return ir::ElementBits(a) > ir::ElementBits(b);

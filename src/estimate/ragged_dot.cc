@@ -80,7 +80,7 @@ std::optional<RaggedDot> RaggedDotOf(const ir::Module& module, ir::OpId op) {
   RaggedDot dot;
   dot.ragged_rows = Extents(lhs, ragged);
   const int64_t results = std::max<int64_t>(out.element_count(), 1);
-  dot.products = SaturatingMultiply(results, depth);
+  dot.multiply_adds = SaturatingMultiply(results, depth);
   const size_t sizes = module.op(op).operand_count > 2 ? 2 : 0;
   const ir::Type& group_sizes = module.type(module.operands(op)[sizes]);
   dot.groups = sizes == 0 || group_sizes.dims.empty()
@@ -91,7 +91,7 @@ std::optional<RaggedDot> RaggedDotOf(const ir::Module& module, ir::OpId op) {
   dot.k = depth;
   if (Holds(contracting, ragged[0])) {
     // Each group sums over its own rows and writes a result of its own.
-    dot.products /= std::max<int64_t>(dot.groups, 1);
+    dot.multiply_adds /= std::max<int64_t>(dot.groups, 1);
     dot.n = std::max<int64_t>(results / SaturatingMultiply(dot.groups, dot.m), 1);
     dot.k = (depth + dot.groups - 1) / dot.groups;
     return dot;

@@ -1,6 +1,6 @@
-// A ragged dot as a product for each group: C[group, m, n] = sum over k, where one of m, k and the batch is ragged.
+// A ragged dot as a matmul for each group: C[group, m, n] = sum over k, where one of m, k and the batch is ragged.
 //
-// - Whether the forward product (rows ragged), the weights' gradient (the contraction ragged) or a ragged batch; from
+// - Whether the forward matmul (rows ragged), the weights' gradient (the contraction ragged) or a ragged batch; from
 //   StableHLO, CHLO, a call of `mhlo.ragged_dot`, or HLO.
 #pragma once
 
@@ -14,7 +14,7 @@ namespace hespas::estimate {
 struct RaggedDot {
   int64_t groups = 1;
   int64_t m = 1, n = 1, k = 1;  // of the mean group; m or k rounded up
-  int64_t products = 0;         // multiply-adds of all groups
+  int64_t multiply_adds = 0;    // of all groups
   int64_t ragged_rows = 1;      // extent of the ragged dimension
 };
 

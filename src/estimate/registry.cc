@@ -47,21 +47,21 @@ Made Combined(Result<std::unique_ptr<OpModel>> model, const hardware::Device& de
   return Made(WithFallback(*std::move(model), *std::move(fallback)));
 }
 
-Made Products(native::MadeModel model, const hardware::Device& device, const EstimatorOptions& options) {
+Made FromMatrixModel(native::MadeModel model, const hardware::Device& device, const EstimatorOptions& options) {
   if (!model) return model.error();
   return Combined(native::AsOpModel(*std::move(model)), device, options);
 }
 
 Made MakeSystolic(const hardware::Device& device, const EstimatorOptions& options) {
-  return Products(native::MakeSystolic(device), device, options);
+  return FromMatrixModel(native::MakeSystolic(device), device, options);
 }
 
 Made MakeScaleSim(const hardware::Device& device, const EstimatorOptions& options) {
-  return Products(native::MakeScaleSim(device, options.dataflow), device, options);
+  return FromMatrixModel(native::MakeScaleSim(device, options.dataflow), device, options);
 }
 
 Made MakeGenz(const hardware::Device& device, const EstimatorOptions& options) {
-  return Products(native::MakeGenz(device), device, options);
+  return FromMatrixModel(native::MakeGenz(device), device, options);
 }
 
 std::chrono::milliseconds LimitOf(const EstimatorOptions& options) {

@@ -12,7 +12,7 @@ namespace hespas::hardware {
 struct SystolicArray {
   double rows = 128;
   double columns = 128;
-  double count = 1;  // equal arrays that share the columns of a product
+  double count = 1;  // equal arrays that share the columns of a matmul
   double clock_hz = 1e9;
   double buffer_bytes = 8 << 20;                 // on-chip, for activations and results of one job
   std::optional<BytesPerSecond> read_bandwidth;  // sustained, of off-chip memory; else the device's

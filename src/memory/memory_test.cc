@@ -36,9 +36,9 @@ ir::Module MadeFirst(int count) {
   ir::TestProgram program({64, 64});
   std::vector<ir::ValueId> made;
   for (int i = 0; i < count; ++i) made.push_back(Dot(program, program.argument(), program.argument()));
-  ir::ValueId product = made[0];
-  for (size_t i = 1; i < made.size(); ++i) product = Dot(program, product, made[i]);
-  return std::move(program).Return({product});
+  ir::ValueId matmul = made[0];
+  for (size_t i = 1; i < made.size(); ++i) matmul = Dot(program, matmul, made[i]);
+  return std::move(program).Return({matmul});
 }
 
 TEST(Memory, AValueIsHeldUntilItsLastUse) {

@@ -51,7 +51,7 @@ constexpr Pass kPasses[] = {
     {"assign-layouts", "puts values into the order of dimensions in memory that ops ask for", AssignLayouts, true,
      false},
     {"simplify-layouts", "merges neighbouring transposes", Simplify, true, false},
-    // XLA gives what a loop carries the layout that its body asks for, so that what stays the same is turned once.
+    // XLA gives what a loop carries the layout that its body asks for, so that what stays the same is transposed once.
     {"hoist-layouts", "moves transposes of loop-invariant values before the loop", HoistInvariants, true, false},
     {"canonical-dots", "turns dots into matmuls, absorbing transposes and reshapes", CanonicaliseDots},
     {"cse-dots", "computes equal dots and bitcasts once", EliminateCommonSubexpressions},

@@ -50,7 +50,7 @@ struct EngineProfile {
   bool windows = false;                 // layers with sliding windows free what lies before them
   bool quantises_apart = false;         // fp8 activations in kernels of their own
   bool ungrouped_attention = false;     // decodes by masked multi-head attention: no kernel for grouped queries
-  bool gate_apart = false;              // gate and up projections are products of their own
+  bool gate_apart = false;              // gate and up projections are matmuls of their own
   bool library_all_reduces = false;     // NCCL's for small ones too
   Graphs graphs;
   EngineErrors errors;

@@ -71,8 +71,8 @@ class Individual {
     blocks_.push_back(std::move(block));
   }
 
-  // Halves of collectives say when each is to begin and who has to wait for it: everything but what a start started
-  // runs in program order, and what runs beside other iterations.
+  // Starts and dones of collectives say when each is to begin and who has to wait for it: everything but what a start
+  // started runs in program order, and what runs beside other iterations.
   void FollowStream(size_t step, graph::Block& block) {
     if (module_.attribute(Op(step), ir::kPipelined) != nullptr) return;
     if (last_in_stream_ != kNone) block.predecessors.push_back(BlockId(size_t{last_in_stream_}));

@@ -131,14 +131,14 @@ report::Table BoundTable(const std::vector<BoundResult>& results) {
 
 report::Table ModeTable(const std::vector<BoundResult>& results) {
   using report::Align;
-  constexpr std::string_view kModes[] = {"shipped", "zero-shot", "size left out", "calibrated"};
+  constexpr std::string_view kModes[] = {"shipped", "zero-shot", "size held out", "calibrated"};
   report::Table table;
   table.columns = {{"compared"},
                    {"rows", Align::kRight},
                    {"in sample %", Align::kRight},
                    {"bias %", Align::kRight},
-                   {"device left out %", Align::kRight},
-                   {"size left out %", Align::kRight},
+                   {"device held out %", Align::kRight},
+                   {"size held out %", Align::kRight},
                    {"24 kernels %", Align::kRight}};
   std::map<std::string, size_t> row_of;
   for (const BoundResult& result : results) {

@@ -30,11 +30,11 @@ const validate::Validation& Suite() {
 TEST(Bounds, EachPublicSetIsHeldWithAllItsRows) {
   std::map<std::string, std::string> rows;
   for (const auto& row : Suite().bounds.rows) rows[row[0]] = row[2];
-  EXPECT_EQ(rows["H100 bf16 products"], "375");
-  EXPECT_EQ(rows["MI300X bf16 products"], "375");
-  EXPECT_EQ(rows["published errors, products of B200"], "6");
-  EXPECT_EQ(rows["published errors, products of Rubin and MI355X"], "6");
-  EXPECT_EQ(rows["published errors, FP32 products of H100 and A100-80"], "4");
+  EXPECT_EQ(rows["H100 bf16 matmuls"], "375");
+  EXPECT_EQ(rows["MI300X bf16 matmuls"], "375");
+  EXPECT_EQ(rows["published errors, matmuls of B200"], "6");
+  EXPECT_EQ(rows["published errors, matmuls of Rubin and MI355X"], "6");
+  EXPECT_EQ(rows["published errors, FP32 matmuls of H100 and A100-80"], "4");
   EXPECT_EQ(rows["FP32 linear"], "2080");
   EXPECT_EQ(rows["FP32 bmm"], "2353");
   EXPECT_EQ(rows["elementwise"], "1365");

@@ -16,7 +16,7 @@
 namespace hespas::estimate::calibrated {
 namespace {
 
-std::vector<MeasuredKernel> Products(const std::string& key, Datatype type = Datatype::kBf16) {
+std::vector<MeasuredKernel> Matmuls(const std::string& key, Datatype type = Datatype::kBf16) {
   const std::string file = std::string(HESPAS_SOURCE_DIR) + "/data/measured/gemm.csv";
   const auto table = *ParseCsv(*ReadInput(file), file);
   Diagnostics diagnostics;
@@ -44,7 +44,7 @@ struct Errors {
 
 Errors MeanOfFourDraws(const std::string& key, const std::string& preset) {
   const hardware::Device base = Uncalibrated(preset);
-  std::vector<MeasuredKernel> kernels = Products(key);
+  std::vector<MeasuredKernel> kernels = Matmuls(key);
   Errors errors;
   for (unsigned seed = 1; seed <= 4; ++seed) {
     std::mt19937 random(seed);
@@ -65,12 +65,12 @@ Errors MeanOfFourDraws(const std::string& key, const std::string& preset) {
   return errors;
 }
 
-TEST(Calibrate, TwentyFourProductsSufficeForH100) {
+TEST(Calibrate, TwentyFourMatmulsSufficeForH100) {
   if (!HasOptimiser()) GTEST_SKIP() << "built without NLopt";
   EXPECT_LE(100 * MeanOfFourDraws("sm_90", "H100_80GB").calibrated, 4.5);
 }
 
-TEST(Calibrate, TwentyFourProductsSufficeForAnotherVendorsDevice) {
+TEST(Calibrate, TwentyFourMatmulsSufficeForAnotherVendorsDevice) {
   if (!HasOptimiser()) GTEST_SKIP() << "built without NLopt";
   const Errors errors = MeanOfFourDraws("gfx942", "MI300X");
   EXPECT_LE(100 * errors.calibrated, 10);
@@ -106,7 +106,7 @@ TEST(Calibrate, Tf32HasConstantsOfItsOwn) {
   const hardware::Device base = Uncalibrated("H100_80GB");
   std::vector<MeasuredKernel> drawn;
   const auto draw = [&](Datatype type) {
-    const auto all = Products("sm_90", type);
+    const auto all = Matmuls("sm_90", type);
     for (size_t i = 0; i < 24; ++i) drawn.push_back(all[i * all.size() / 24]);
   };
   draw(Datatype::kBf16);
@@ -171,7 +171,7 @@ TEST(Calibrate, SharedConstantsOfCollectivesComeBack) {
 
 TEST(Calibrate, TooFewKernelsAreRefused) {
   if (!HasOptimiser()) GTEST_SKIP() << "built without NLopt";
-  const auto kernels = Products("sm_90");
+  const auto kernels = Matmuls("sm_90");
   const auto fits =
       FitDevice(Uncalibrated("H100_80GB"), *DefaultParameters(), {kernels.begin(), kernels.begin() + 5}, {});
   ASSERT_FALSE(fits.ok());

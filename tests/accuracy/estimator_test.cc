@@ -45,18 +45,18 @@ func.func @main(%a: tensor<2x64x128xbf16>, %b: tensor<2x128x32xbf16>) -> tensor<
 }
 )";
 
-TEST(Products, ADotIsItsBatchRowsColumnsAndContraction) {
+TEST(Matmuls, ADotIsItsBatchRowsColumnsAndContraction) {
   const auto module = Program(kDot);
-  const auto product = MatmulOf(module, FirstOp(module, ir::OpKind::kDotGeneral), MakeMachine(H100()));
-  ASSERT_TRUE(product.has_value());
-  EXPECT_EQ(product->b, 2);
-  EXPECT_EQ(product->m, 64);
-  EXPECT_EQ(product->n, 32);
-  EXPECT_EQ(product->k, 128);
-  EXPECT_EQ(product->type, Datatype::kBf16);
+  const auto matmul = MatmulOf(module, FirstOp(module, ir::OpKind::kDotGeneral), MakeMachine(H100()));
+  ASSERT_TRUE(matmul.has_value());
+  EXPECT_EQ(matmul->b, 2);
+  EXPECT_EQ(matmul->m, 64);
+  EXPECT_EQ(matmul->n, 32);
+  EXPECT_EQ(matmul->k, 128);
+  EXPECT_EQ(matmul->type, Datatype::kBf16);
 }
 
-TEST(Products, SingleFloatsBecomeTf32UnlessThePrecisionForbidsIt) {
+TEST(Matmuls, SingleFloatsBecomeTf32UnlessThePrecisionForbidsIt) {
   const std::string head =
       "func.func @main(%a: tensor<8x8xf32>) -> tensor<8x8xf32> {\n  %0 = stablehlo.dot_general %a, %a, "
       "contracting_dims = [1] x [0]";
@@ -81,7 +81,7 @@ TEST(Estimator, ADotTakesItsKernelsTimeWithoutTheLoneLaunch) {
   EXPECT_GT(estimate.sigma.value, 0);
 }
 
-TEST(Estimator, AConvolutionIsAnImplicitProduct) {
+TEST(Estimator, AConvolutionIsAnImplicitMatmul) {
   const auto module = Program(R"(
 func.func @main(%a: tensor<8x32x32x16xbf16>, %k: tensor<3x3x16x64xbf16>) -> tensor<8x32x32x64xbf16> {
   %0 = stablehlo.convolution(%a, %k) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f],
@@ -91,11 +91,11 @@ func.func @main(%a: tensor<8x32x32x16xbf16>, %k: tensor<3x3x16x64xbf16>) -> tens
   return %0 : tensor<8x32x32x64xbf16>
 }
 )");
-  const auto product = MatmulOf(module, FirstOp(module, ir::OpKind::kConvolution), MakeMachine(H100()));
-  ASSERT_TRUE(product.has_value());
-  EXPECT_EQ(product->m, 8 * 32 * 32);
-  EXPECT_EQ(product->n, 64);
-  EXPECT_EQ(product->k, 16 * 9);
+  const auto matmul = MatmulOf(module, FirstOp(module, ir::OpKind::kConvolution), MakeMachine(H100()));
+  ASSERT_TRUE(matmul.has_value());
+  EXPECT_EQ(matmul->m, 8 * 32 * 32);
+  EXPECT_EQ(matmul->n, 64);
+  EXPECT_EQ(matmul->k, 16 * 9);
 }
 
 TEST(Estimator, AnExponentialOfManyElementsCostsMoreThanACopy) {
@@ -145,7 +145,7 @@ func.func @main(%a: tensor<256x64x64xf32>) -> tensor<4096xf32> {
   EXPECT_EQ(CostOf(module, FirstOp(module, ir::OpKind::kFusion)).bytes, 2 * 4 * 4096);
 }
 
-TEST(Estimator, AProductInAFusionHasItsOperandsMadeInFull) {
+TEST(Estimator, AMatmulInAFusionHasItsOperandsMadeInFull) {
   const auto module = Program(R"(
 func.func @main(%a: tensor<64x4096xf32>, %b: tensor<4096x8xf32>) -> tensor<64x8xf32> {
   %0 = "mhlo.fusion"(%a, %b) <{fusion_kind = #mhlo<fusion_kind kOutput>}> ({

@@ -27,7 +27,7 @@ double Microseconds(const ir::Module& module, const std::string& device) {
   return static_cast<double>(model.EstimateOp(module, FirstOp(module), notes).time.value) * 1e-6;
 }
 
-// A product of two square matrices of 4096.
+// A matmul of two square matrices of 4096.
 std::string Dot(const std::string& type, const std::string& options = "", const std::string& result = "") {
   const std::string out = result.empty() ? type : result;
   return fmt::format(
@@ -88,11 +88,11 @@ TEST(MatmulTypes, ADeviceWithoutATypeRunsWhatXlaConvertsItTo) {
               DotMicroseconds("A100_SXM_80GB", "f16", "", "f32"), 20);
   EXPECT_NEAR(DotMicroseconds("H100_80GB", "f4E2M1FN", "", "f32"), DotMicroseconds("H100_80GB", "f16", "", "f32"), 20);
   EXPECT_NEAR(DotMicroseconds("H100_80GB", "i4", "", "i32"), DotMicroseconds("H100_80GB", "i8", "", "i32"), 20);
-  // Pairs of f32: three products of six bf16 passes.
+  // Pairs of f32: three matmuls of six bf16 passes.
   EXPECT_NEAR(DotMicroseconds("TPUv5p", "f64") / DotMicroseconds("TPUv5p", "f32"), 18, 2);
 }
 
-TEST(MatmulTypes, AComplexProductIsFourRealOnes) {
+TEST(MatmulTypes, AComplexMatmulIsFourRealOnes) {
   const double real = DotMicroseconds("H100_80GB", "f64");
   EXPECT_NEAR(DotMicroseconds("H100_80GB", "complex<f64>") / real, 4, 0.4);
   EXPECT_NEAR(DotMicroseconds("H100_80GB", "complex<f32>") / DotMicroseconds("H100_80GB", "f32"), 4, 0.6);

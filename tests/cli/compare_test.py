@@ -267,9 +267,9 @@ class MeasuredTest(unittest.TestCase):
 
     def test_jax_trace_of_the_framework_program_matches_by_kind_and_order(self):
         answer = self.measured("mlir", PROFILES / "jax_cpu.trace.json.gz")
-        products = [row for row in answer["blocks"] if row["kind"] == "matmul"]
-        self.assertEqual(len(products), 8)
-        self.assertTrue(all(row["match"].startswith("order: ") for row in products))
+        matmuls = [row for row in answer["blocks"] if row["kind"] == "matmul"]
+        self.assertEqual(len(matmuls), 8)
+        self.assertTrue(all(row["match"].startswith("order: ") for row in matmuls))
 
     def test_xprof_trace_of_gpus(self):
         names = [["dot_general.8", "jit(step)/jvp()/dot_general"], ["multiply_add_fusion.2", "jit(step)/transpose(jvp())/mul"]]

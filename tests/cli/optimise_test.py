@@ -31,7 +31,7 @@ class Optimise(unittest.TestCase):
         self.assertEqual(collectives(flag + "0", "--xla-flag=--xla_gpu_reduce_scatter_combine_threshold_bytes=0"),
                          {"all-gather": 100, "all-reduce": 4, "reduce-scatter": 51})
 
-    def test_flags_of_xla_form_triton_products_and_leave_the_order_alone(self):
+    def test_flags_of_xla_form_triton_matmuls_and_leave_the_order_alone(self):
         triton = "--xla-flag=--xla_gpu_enable_triton_gemm="
         self.assertEqual(command.result("optimise", PROGRAM, triton + "false")["kernels"]["library_calls"], 166)
         result = command.result("optimise", PROGRAM, triton + "true", "--xla-flag=--xla_gpu_enable_latency_hiding_scheduler=false")

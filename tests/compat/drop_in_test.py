@@ -127,10 +127,10 @@ class ChakraGen(Folder):
         config.write_text(json.dumps(content))
         self.generate("--clean", config=config, program=ALONE)
         self.assertRegex((self.folder / "calls").read_text(), r"^-c 2 -sa_sz 128 -vu_sz 1024 -ws 1 -f 0.47 -i ")
-        products = [m["per_op"]["stablehlo.dot_general"] for m in self.statistics()["per_module"].values()
+        matmuls = [m["per_op"]["stablehlo.dot_general"] for m in self.statistics()["per_module"].values()
                     if "stablehlo.dot_general" in m["per_op"]]
-        self.assertGreater(len(products), 0)
-        for row in products:
+        self.assertGreater(len(matmuls), 0)
+        for row in matmuls:
             self.assertAlmostEqual(row["runtime"], row["count"] * 4e-6, 15)  # 1,880 cycles at 0.47 GHz
         whole = result("run", ALONE, "--config", config, "--optimise", "none", "--system", "TPUv3_4_2", "--num-npus", 8)
         [row] = [op for op in whole["ops"] if op["name"] == "stablehlo.dot_general"]

@@ -1,4 +1,4 @@
-"""Figures by matplotlib, and the sweep of products with tools that are run: ZigZag from PyPI, and a fake COCOSSim."""
+"""Figures by matplotlib, and the sweep of matmuls with tools that are run: ZigZag from PyPI, and a fake COCOSSim."""
 import csv
 import json
 import pathlib
@@ -50,7 +50,7 @@ class Figures(unittest.TestCase):
             self.assertGreater(float(row["step_time_s"]), 0)
         self.assertIn("ZigZag", texts(self.folder / "gemm_sweep/gemm_sweep.svg"))
 
-    def test_products_through_iree(self):
+    def test_matmuls_through_iree(self):
         done = command.run("experiment", "iree_ptx", "--sources", "Calibrated,IREE and PTX", "--workloads", "1x256x256x256", "--format", "json")
         self.assertEqual(done.returncode, 0, done.stderr)
         rows = json.loads(done.stdout)["rows"]

@@ -61,7 +61,7 @@ class BadPlugins(unittest.TestCase):
 
     def test_blocks_end_where_kernels_end(self):
         result = command.result("run", self.program, "--estimator", "pjrt", "--plugin", PLUGIN, "--split", "fusion")
-        # the product alone, exponential and sum in one kernel
+        # the matmul alone, exponential and sum in one kernel
         self.assertEqual((result["warnings"], result["blocks"]["compute"]), ([], 2))
 
     def test_measured_and_modelled_blocks_side_by_side(self):

@@ -6,7 +6,7 @@ usage: $(scripts/python_env.sh jax) blocks_test.py HESPAS [--parse PROGRAM...] [
 
 PROGRAM is partitioned StableHLO, cut by each CUT of `hespas split --split`. --run compares
 relative to the largest value of each result: 1e-4 for f32, 3e-2 where bf16 or f16 rounds in between. --made does the same with small programs
-made here: tuples between blocks, and products of rows in groups, which are compared with NumPy's.
+made here: tuples between blocks, and matmuls of rows in groups, which are compared with NumPy's.
 """
 import argparse
 import json
@@ -175,7 +175,7 @@ def tuples(hespas):
             compare(hespas, file.name, cut)
 
 
-def product_of_groups(lhs, rhs, sizes, summed):
+def matmul_of_groups(lhs, rhs, sizes, summed):
     """[m, k] x [g, k, n] -> [m, n] with rows in groups, or [m, k] x [k, n] -> [g, m, n] with sums in groups, in float64."""
     out = np.zeros((len(sizes), lhs.shape[0], rhs.shape[-1]) if summed else (lhs.shape[0], rhs.shape[-1]))
     start = 0
@@ -214,9 +214,9 @@ def ragged(hespas):
                 executable = numeric.compiled(blocks.text("block_0.mlir"))[0]
             values = [rng.uniform(-1, 1, left).astype(np.float32), rng.uniform(-1, 1, right).astype(np.float32), sizes]
             found = np.asarray(executable.execute([jax.device_put(v) for v in values])[0])
-            worst = np.abs(found - product_of_groups(*values, summed)).max()
+            worst = np.abs(found - matmul_of_groups(*values, summed)).max()
             assert worst < 1e-5, (dialect, summed, worst)
-    print("products of rows and of sums in groups are NumPy's")
+    print("matmuls of rows and of sums in groups are NumPy's")
 
 
 def main():

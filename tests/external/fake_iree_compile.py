@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Plays iree-compile 3.13 on the recorded product: checks how it is called and writes what it wrote.
+"""Plays iree-compile 3.13 on the recorded matmul: checks how it is called and writes what it wrote.
 
 FAKE_IREE names the folder with iree_matmul.ptx and iree_matmul.hal.mlir; FAKE_IREE_FAILURE makes it fail with that text. Programs that hold no
-product are refused. Each call appends its program to `calls` of the folder FAKE_IREE_CALLS.
+matmul are refused. Each call appends its program to `calls` of the folder FAKE_IREE_CALLS.
 """
 import os
 import pathlib

@@ -16,7 +16,7 @@ def environment(name):
 COMPILER = environment("iree") / "iree-compile"
 RUNNER = environment("iree_runtime") / "iree-benchmark-module"
 WORDS = ["--estimator", "iree", "--block-compiler", COMPILER, "--block-runner", RUNNER]
-PRODUCT = """func.func @main(%a: tensor<NxNxf32>, %i: tensor<i32>, %p: tensor<i1>, %q: tensor<3xi1>)
+MATMUL = """func.func @main(%a: tensor<NxNxf32>, %i: tensor<i32>, %p: tensor<i1>, %q: tensor<3xi1>)
     -> (tensor<NxNxf32>, tensor<i32>, tensor<i1>, tensor<3xi1>) {
   %0 = stablehlo.dot_general %a, %a, contracting_dims = [1] x [0] : (tensor<NxNxf32>, tensor<NxNxf32>) -> tensor<NxNxf32>
   %1 = stablehlo.add %i, %i : tensor<i32>
@@ -28,12 +28,12 @@ PRODUCT = """func.func @main(%a: tensor<NxNxf32>, %i: tensor<i32>, %p: tensor<i1
 
 
 class Iree(unittest.TestCase):
-    def test_products(self):
+    def test_matmuls(self):
         with tempfile.TemporaryDirectory() as folder:
             times = []
             for n in (64, 512):
                 program = pathlib.Path(folder) / f"{n}.mlir"
-                program.write_text(PRODUCT.replace("N", str(n)))
+                program.write_text(MATMUL.replace("N", str(n)))
                 result = command.result("run", program, *WORDS)
                 self.assertEqual(result["warnings"], [])
                 times.append(result["compute_time_s"])

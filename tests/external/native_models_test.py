@@ -28,7 +28,7 @@ def table(header, lines, *words):
     return rows
 
 
-def products(rows, *words):
+def matmuls(rows, *words):
     lines = [("gemm", "bf16", row["M"], row["N"], row["K"]) for row in rows]
     return table("op,dtype,m,n,k", lines, "--kernels", "--device", "TPUv3", "--estimator", *words)
 
@@ -37,7 +37,7 @@ class Systolic(unittest.TestCase):
     def test_cycles_are_near_cocossim(self):
         rows = recorded("cocossim_gemm.json")
         errors = [abs(float(ours["predicted_cycles"]) / row["cycles"] - 1)
-                  for row, ours in zip(rows, products(rows, "systolic"))]
+                  for row, ours in zip(rows, matmuls(rows, "systolic"))]
         self.assertLess(sum(errors) / len(errors), 0.05)
         self.assertLess(max(errors), 0.15)
 
@@ -58,14 +58,14 @@ class Systolic(unittest.TestCase):
         self.assertIn("E0570", done.stderr)
         self.assertIn("systolic_array", done.stderr)
 
-    def test_a_fusion_costs_its_product_whatever_its_operands_are(self):
-        product = '"stablehlo.dot_general"(%{0}, %{1}) <{{dot_dimension_numbers = #stablehlo.dot<lhs_contracting_dimensions = [1], ' \
+    def test_a_fusion_costs_its_matmul_whatever_its_operands_are(self):
+        matmul = '"stablehlo.dot_general"(%{0}, %{1}) <{{dot_dimension_numbers = #stablehlo.dot<lhs_contracting_dimensions = [1], ' \
                   'rhs_contracting_dimensions = [0]>}}> : (tensor<512x256xbf16>, tensor<256x384xbf16>) -> tensor<512x384xbf16>'
         arguments = "%s: tensor<512xbf16>, %a: tensor<512x256xbf16>, %b: tensor<256x384xbf16>"
         fused = f'''func.func @main({arguments}) -> tensor<512x384xbf16> {{
   %0 = "mhlo.fusion"(%s, %a, %b) <{{fusion_kind = #mhlo<fusion_kind kOutput>}}> ({{
     ^bb0(%x: tensor<512xbf16>, %y: tensor<512x256xbf16>, %z: tensor<256x384xbf16>):
-      %1 = {product.format("y", "z")}
+      %1 = {matmul.format("y", "z")}
       %2 = stablehlo.broadcast_in_dim %x, dims = [0] : (tensor<512xbf16>) -> tensor<512x384xbf16>
       %3 = stablehlo.add %1, %2 : tensor<512x384xbf16>
       mhlo.return %3 : tensor<512x384xbf16>
@@ -73,7 +73,7 @@ class Systolic(unittest.TestCase):
   return %0 : tensor<512x384xbf16>
 }}
 '''
-        alone = f'func.func @main({arguments}) -> tensor<512x384xbf16> {{\n  %0 = {product.format("a", "b")}\n  return %0 : tensor<512x384xbf16>\n}}\n'
+        alone = f'func.func @main({arguments}) -> tensor<512x384xbf16> {{\n  %0 = {matmul.format("a", "b")}\n  return %0 : tensor<512x384xbf16>\n}}\n'
         for name in ("systolic", "scalesim", "genz"):
             times = [command.result("estimate", "-", "--optimise", "none", "--device", "TPUv3", "--estimator", name, stdin=text)[0]["time_s"]
                      for text in (fused, alone)]
@@ -85,14 +85,14 @@ class ScaleSim(unittest.TestCase):
         for dataflow in ("ws", "os"):
             rows = [row for row in recorded("scalesim_gemm.json") if row["df"] == dataflow]
             self.assertGreater(len(rows), 30)
-            for row, ours in zip(rows, products(rows, "scalesim", "--dataflow", dataflow)):
+            for row, ours in zip(rows, matmuls(rows, "scalesim", "--dataflow", dataflow)):
                 self.assertEqual(float(ours["predicted_cycles"]), row["total_cycles"], row)
 
 
 class Genz(unittest.TestCase):
-    def test_products_are_exact(self):
+    def test_matmuls_are_exact(self):
         rows = recorded("genz.json")["gemm"]
-        for row, ours in zip(rows, products(rows, "genz")):
+        for row, ours in zip(rows, matmuls(rows, "genz")):
             self.assertAlmostEqual(float(ours["predicted_us"]) * 1e-6 / row["genz_s"], 1, delta=1e-12)
 
     def test_collectives_are_exact(self):

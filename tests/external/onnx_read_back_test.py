@@ -30,7 +30,7 @@ CONVOLUTION = """func.func @main(%a: tensor<2x30x30x8xf32>, %b: tensor<3x3x8x16x
 }
 """
 CASES = {
-    "a product": (BATCHED.format(a="64x32", b="32x48", c="64x48", batching="", k=1, l=0), "MatMul", [64, 32], [32, 48], [64, 48], {}),
+    "a matmul": (BATCHED.format(a="64x32", b="32x48", c="64x48", batching="", k=1, l=0), "MatMul", [64, 32], [32, 48], [64, 48], {}),
     "transposed operands": (BATCHED.format(a="32x64", b="48x32", c="64x48", batching="", k=0, l=1), "MatMul", [64, 32], [32, 48], [64, 48], {}),
     "one of a batch": (BATCHED.format(a="5x64x32", b="5x32x48", c="5x64x48", batching="batching_dims = [0] x [0], ", k=2, l=1), "MatMul",
                        [64, 32], [32, 48], [64, 48], {}),

@@ -15,7 +15,7 @@ PYTHON = pathlib.Path(subprocess.run([command.ROOT / "scripts/python_env.sh", "p
 PLUGIN = next(PYTHON.parent.parent.glob("lib/*/site-packages/lammps_jax_pjrt_cpu/*.so"))
 
 
-def product(n):
+def matmul(n):
     kind = f"tensor<{n}x{n}xf32>"
     return f"""func.func @main(%a: {kind}, %b: {kind}) -> {kind} {{
   %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] : ({kind}, {kind}) -> {kind}
@@ -25,7 +25,7 @@ def product(n):
 
 
 def chain(length):
-    """Blocks of its own for each product, all of different widths."""
+    """Blocks of its own for each matmul, all of different widths."""
     lines, value, width = [], "%a", 16
     for i in range(length):
         lines.append(f"  %{i} = stablehlo.dot_general {value}, %b{i}, contracting_dims = [1] x [0] : "
@@ -56,22 +56,22 @@ class Pjrt(unittest.TestCase):
     def kept(self):
         return [json.loads(line)["estimate"] for line in self.lines()]
 
-    def test_a_product_takes_longer_as_it_grows(self):
-        small, large = (self.measure(self.write(product(n)))["compute_time_s"] for n in (256, 1024))
+    def test_a_matmul_takes_longer_as_it_grows(self):
+        small, large = (self.measure(self.write(matmul(n)))["compute_time_s"] for n in (256, 1024))
         # 64 times the work: more time on a loaded machine too
         self.assertGreater(large, 2 * small)
         self.assertGreater(small, 1e-6)
 
     def test_found_in_the_python_environment(self):
         path = f"{PYTHON.parent}:/usr/bin:/bin"
-        result = command.result("run", self.write(product(64)), "--estimator", "pjrt", environment={"PATH": path})
+        result = command.result("run", self.write(matmul(64)), "--estimator", "pjrt", environment={"PATH": path})
         self.assertEqual(result["warnings"], [])
-        missing = command.run("run", self.write(product(64)), "--estimator", "pjrt", environment={"PATH": "/usr/bin:/bin"})
+        missing = command.run("run", self.write(matmul(64)), "--estimator", "pjrt", environment={"PATH": "/usr/bin:/bin"})
         self.assertEqual(missing.returncode, 5)
         self.assertIn("error[E0594]", missing.stderr)
 
     def test_measurements_are_kept(self):
-        program = self.write(product(96))
+        program = self.write(matmul(96))
         first = self.measure(program, "--cache", self.cache)
         again = self.measure(program, "--cache", self.cache)
         self.assertEqual(first["compute_time_s"], again["compute_time_s"])
@@ -104,7 +104,7 @@ class Pjrt(unittest.TestCase):
 
     def test_the_whole_program_beside_its_blocks(self):
         # How well both agree depends on the machine's load: `bench/block_sums.py` measures that.
-        words = ["run", self.write(product(768)), "--estimator", "pjrt", "--plugin", PLUGIN, "--whole"]
+        words = ["run", self.write(matmul(768)), "--estimator", "pjrt", "--plugin", PLUGIN, "--whole"]
         measured = command.result(*words)["measured_step"]
         self.assertEqual(measured["platform"], "cpu, 1 device")
         self.assertGreater(measured["time_s"], 768**3 * 2 / 1e14)  # no CPU of one device does 100 TFLOP/s
@@ -125,7 +125,7 @@ class Pjrt(unittest.TestCase):
 
     def test_devices_at_once_share_the_processors(self):
         """Four devices on the same cores take longer than one alone, each a quarter of what all computed."""
-        program = self.write(product(768))
+        program = self.write(matmul(768))
         alone, share = (self.measure(program, "--cache", self.cache, "--clock", "cpu", "--at-once", n)["compute_time_s"] for n in (1, 4))
         self.assertLess(share, 3 * alone)
         self.assertGreater(share, alone / 3)
@@ -151,7 +151,7 @@ class Pjrt(unittest.TestCase):
         self.assertEqual([e["source"] for e in self.kept()], ["pjrt"] * 6)
 
     def test_processor_time_is_another_measurement(self):
-        program = self.write(product(256))
+        program = self.write(matmul(256))
         for clock in ("wall", "cpu"):
             self.assertGreater(self.measure(program, "--cache", self.cache, "--clock", clock)["compute_time_s"], 1e-6)
         self.assertEqual(len(self.kept()), 2)

@@ -20,7 +20,7 @@ class ProfileDevice(unittest.TestCase):
     def profile(self, rows, plugin):
         table, program = self.folder / "plan.csv", self.folder / "program.mlir"
         table.write_text("op,dtype,b,m,n,k,latency_us\n" + "".join(row + "\n" for row in rows))
-        program.write_text(pjrt_test.product(64))
+        program.write_text(pjrt_test.matmul(64))
         return subprocess.run([command.ROOT / "bench/profile_device.py", "--plugin", plugin, "--device", "EPYC_core", "--kernels", table,
                                "--output", self.folder / "out", program], capture_output=True, text=True)
 

@@ -15,7 +15,7 @@ PROGRAM = """func.func @main(%a: tensor<64x32xf32>, %b: tensor<32x16xf32>, %i: t
   return %0, %1, %2, %3 : tensor<64x16xf32>, tensor<i16>, tensor<8xi1>, tensor<i1>
 }
 """
-# Printed by IREE 3.13.0 for a small product, shortened.
+# Printed by IREE 3.13.0 for a small matmul, shortened.
 IREE_JSON = {"context": {"date": "2026-11-22T04:33:28+00:00", "num_cpus": 2, "library_version": "v1.9.5"}, "benchmarks": [
     {"name": "BM_main/process_time/real_time_mean", "run_type": "aggregate", "repetitions": 2, "aggregate_name": "mean",
      "iterations": 2, "real_time": 6.4534501996878171e-02, "cpu_time": 4.4057171385991044e-02, "time_unit": "ms"},

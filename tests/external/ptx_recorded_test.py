@@ -1,4 +1,4 @@
-"""`--estimator ptx` and `hespas ptx` on PTX that iree-compile 3.13 wrote for a product of 512 x 1024 x 768 in bfloat16 for sm_80."""
+"""`--estimator ptx` and `hespas ptx` on PTX that iree-compile 3.13 wrote for a matmul of 512 x 1024 x 768 in bfloat16 for sm_80."""
 
 import json
 import pathlib
@@ -106,7 +106,7 @@ class Ptx(unittest.TestCase):
 
     def test_equal_operations_are_compiled_once(self):
         self.estimate()
-        self.assertEqual(self.calls(), 2)  # a product and the sum that is refused
+        self.assertEqual(self.calls(), 2)  # a matmul and the sum that is refused
 
     def test_cycles_of_an_external_simulator(self):
         simulator = self.script("cat launch.json > \"$FAKE_IREE_CALLS/launch.json\"\ncp kernel.ptx \"$FAKE_IREE_CALLS\"\n"

@@ -1,6 +1,6 @@
-"""`ptx` with iree-compile from PyPI: instruction counts, and times against measured products of an H100 and rows of an A100.
+"""`ptx` with iree-compile from PyPI: instruction counts, and times against measured matmuls of an H100 and rows of an A100.
 
-HESPAS_PTX_SHAPES: how many of the measured products are tried (default 30).
+HESPAS_PTX_SHAPES: how many of the measured matmuls are tried (default 30).
 """
 
 import csv
@@ -21,7 +21,7 @@ SHAPES = int(os.environ.get("HESPAS_PTX_SHAPES", "30"))
 LEAST_CORRELATION = 0.8
 
 
-def product(m, n, k, batch=1, dtype="bf16"):
+def matmul(m, n, k, batch=1, dtype="bf16"):
     lhs, rhs, result = (f"tensor<{batch}x{rows}x{columns}x{dtype}>" for rows, columns in ((m, k), (k, n), (m, n)))
     return (f"func.func @main(%a: {lhs}, %b: {rhs}) -> {result} {{\n  %0 = stablehlo.dot_general %a, %b, batching_dims = [0] x [0], "
             f"contracting_dims = [2] x [1] : ({lhs}, {rhs}) -> {result}\n  return %0 : {result}\n}}\n")
@@ -79,8 +79,8 @@ def report(name, ours, measured):
 
 class Counts(unittest.TestCase):
     def test_twice_the_sum_takes_twice_the_tensor_instructions(self):
-        short, = kernels(product(512, 256, 1024))
-        long, = kernels(product(512, 256, 2048))
+        short, = kernels(matmul(512, 256, 1024))
+        long, = kernels(matmul(512, 256, 2048))
         self.assertEqual(short["tensor_flops"], 2 * 512 * 256 * 1024)
         self.assertGreater(short["tensor"], 0)
         self.assertEqual(long["tensor"], 2 * short["tensor"])
@@ -93,13 +93,13 @@ class Counts(unittest.TestCase):
 
 
 class Measured(unittest.TestCase):
-    def test_products(self):
+    def test_matmuls(self):
         with open(DATA / "gemm.csv", newline="") as file:
             rows = [row for row in csv.DictReader(file) if row["key"] == "sm_90" and row["dtypes"].startswith("bf16")]
         rows = spread(rows, lambda row: float(row["latency_us"]), SHAPES)
         self.assertGreaterEqual(len(rows), min(SHAPES, 30))
-        ours = [microseconds(product(*(int(row[name]) for name in "mnkb")), "H100_80GB") for row in rows]
-        self.assertGreaterEqual(report("products", ours, [float(row["latency_us"]) for row in rows]), LEAST_CORRELATION)
+        ours = [microseconds(matmul(*(int(row[name]) for name in "mnkb")), "H100_80GB") for row in rows]
+        self.assertGreaterEqual(report("matmuls", ours, [float(row["latency_us"]) for row in rows]), LEAST_CORRELATION)
 
     def test_memory_bound_kernels(self):
         with gzip.open(DATA / "kernels.csv.gz", "rt", newline="") as file:

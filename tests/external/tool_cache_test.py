@@ -10,7 +10,7 @@ import command
 
 FAKE = command.ROOT / "tests/external/fake_tool.py"
 BLOCKS = 6
-# Equal products in blocks that differ in nothing, and one of another shape.
+# Equal matmuls in blocks that differ in nothing, and one of another shape.
 PROGRAM = "func.func @main(%a: tensor<64x64xbf16>, %b: tensor<32x64xbf16>) -> (tensor<64x64xbf16>, tensor<32x64xbf16>) {\n" + "".join(
     f"  %{i + 1} = stablehlo.dot_general %{i if i else 'a'}, %a, contracting_dims = [1] x [0] : (tensor<64x64xbf16>, tensor<64x64xbf16>) -> tensor<64x64xbf16>\n"
     for i in range(BLOCKS)) + (

@@ -26,7 +26,7 @@ PROGRAM = """func.func @main(%a: tensor<256x512xbf16>, %b: tensor<512x384xbf16>)
 
 def request(identity, m, n, k):
     # 8-bit operands and 16-bit sums, as in the records
-    return {"id": identity, "op": "dot_general", "product": {"b": 1, "m": m, "n": n, "k": k},
+    return {"id": identity, "op": "dot_general", "matmul": {"b": 1, "m": m, "n": n, "k": k},
             "operands": [{"dtype": "i8"}, {"dtype": "i8"}], "results": [{"dtype": "i16"}]}
 
 

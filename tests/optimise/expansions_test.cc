@@ -74,7 +74,7 @@ TEST(VectorDots, AreMultipliedAndSummedWhileTheyAreSmall) {
   // (rows + 1) * 1,000 elements of both: below ten million.
   EXPECT_THAT(names(rows(9998)), testing::Contains("stablehlo.reduce"));
   EXPECT_THAT(names(rows(9999)), ElementsAre("stablehlo.dot_general"));
-  // Two vectors, and products without a sum, of any size.
+  // Two vectors, and matmuls without a sum, of any size.
   EXPECT_THAT(names(Dot("tensor<20000000xf32>", "tensor<20000000xf32>", "contracting_dims = [0] x [0]", "tensor<f32>")),
               testing::Contains("stablehlo.reduce"));
   EXPECT_THAT(names(Dot("tensor<2x6000xf32>", "tensor<2x6000xf32>",

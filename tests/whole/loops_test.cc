@@ -103,12 +103,12 @@ constexpr const char* kBranches = R"(
     })";
 
 TEST(Branches, TheDearestCountsUnlessProbabilitiesAreGiven) {
-  constexpr int64_t kProduct = int64_t{2} * 512 * 512 * 512;
-  EXPECT_EQ(RunText(kBranches).flops.value, kProduct);
-  EXPECT_EQ(RunText(kBranches, {.branch_probabilities = {0.25, 0.75}}).flops.value, kProduct / 4);
+  constexpr int64_t kMatmul = int64_t{2} * 512 * 512 * 512;
+  EXPECT_EQ(RunText(kBranches).flops.value, kMatmul);
+  EXPECT_EQ(RunText(kBranches, {.branch_probabilities = {0.25, 0.75}}).flops.value, kMatmul / 4);
 }
 
-TEST(Experts, GroupSizesAndImbalanceScaleRaggedProducts) {
+TEST(Experts, GroupSizesAndImbalanceScaleRaggedMatmuls) {
   const auto program = [](const std::string& sizes) {
     return R"(
     func.func @main(%x: tensor<64x32xf32>, %w: tensor<4x32x16xf32>, %g: tensor<4xi32>) -> tensor<64x16xf32> {

@@ -50,7 +50,7 @@ TEST(Memory, AValueIsHeldUntilItsLastUse) {
   EXPECT_EQ(memory.peak.value, 4 * kVector + 256);
 }
 
-TEST(Memory, ElementwiseOpsTakeOverOperandsThatDie) {
+TEST(Memory, ElementwiseOpsReuseOperandsThatDieInPlace) {
   const auto memory = Memory(R"(
     func.func @main(%x: tensor<1024xf32>) -> tensor<1024xf32> {
       %0 = stablehlo.negate %x : tensor<1024xf32>
@@ -150,7 +150,7 @@ TEST(Memory, OnCpusWhatIsReadyFirstRunsFirst) {
               testing::ElementsAre("stablehlo.sine", "stablehlo.exponential", "stablehlo.cosine", "stablehlo.negate"));
 }
 
-// What XLA compiles for the CPU: each product but the last is in the result's buffer or in one other.
+// What XLA compiles for the CPU: each matmul but the last is in the result's buffer or in one other.
 TEST(Memory, ResultsLendTheirBuffersToWhatComesBefore) {
   const auto memory = Memory(R"(
     func.func @main(%x: tensor<32x32xf32>) -> tensor<32x32xf32> {
@@ -171,7 +171,7 @@ std::vector<std::string> Delayed(const ir::Module& module, SinkUntil until) {
   return NamesOf(module, memory::SinkWeightGradients(module, main, {ops.data(), ops.size() - 1}, until));
 }
 
-TEST(Memory, ProductsOfGradientsRunWhileTheGatherAfterTheNextIsUnderWay) {
+TEST(Memory, MatmulsOfGradientsRunWhileTheGatherAfterTheNextIsUnderWay) {
   const ir::Module module = Read(R"(
     module @m attributes {mhlo.num_partitions = 4 : i32} {
     func.func @main(%x: tensor<32x32xf32>, %w: tensor<8x32xf32>) -> (tensor<8x32xf32>, tensor<32x32xf32>) {
@@ -195,8 +195,8 @@ TEST(Memory, ProductsOfGradientsRunWhileTheGatherAfterTheNextIsUnderWay) {
                                    "stablehlo.dot_general", "stablehlo.reduce_scatter"));
 }
 
-// What a tensor-parallel layer sums goes on into the next layer's product: it is no gradient of a weight.
-TEST(Memory, SumsThatProductsReadDoNotWait) {
+// What a tensor-parallel layer sums goes on into the next layer's matmul: it is no gradient of a weight.
+TEST(Memory, SumsThatMatmulsReadDoNotWait) {
   const ir::Module module = Read(R"(
     module @m attributes {mhlo.num_partitions = 4 : i32} {
     func.func @main(%x: tensor<32x32xf32>) -> (tensor<32x32xf32>, tensor<32x32xf32>) {
@@ -226,7 +226,7 @@ TEST(Memory, LibraryCallsHaveWorkspacesOnGpus) {
     })";
   constexpr int64_t kMatrix = int64_t{4} << 20;
   const auto memory = Memory(text, false);
-  EXPECT_EQ(memory.temporaries.value, kVector + 2 * kMatrix);  // the product and its workspace, then both matrices
+  EXPECT_EQ(memory.temporaries.value, kVector + 2 * kMatrix);  // the matmul and its workspace, then both matrices
   const ir::Module module = Read(text);
   EXPECT_EQ(memory::MemoryOf(module, {.compiler = memory::Compiler::kGpuWithModel}).temporaries.value,
             kVector + kMatrix + 2 * kMatrix);
@@ -258,7 +258,7 @@ TEST(Memory, UpdatesThatReadTheirSurroundingsAreNotInPlace) {
             kVector);
 }
 
-// The product does not wait for what is gathered, so that the gather is under way beside it: it comes first.
+// The matmul does not wait for what is gathered, so that the gather is under way beside it: it comes first.
 TEST(Memory, WholeCollectivesBeginBeforeWhatTheyHideBehind) {
   const ir::Module module = Read(R"(
     module @m attributes {mhlo.num_partitions = 4 : i32} {

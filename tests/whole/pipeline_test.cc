@@ -20,13 +20,13 @@ constexpr int kMicrobatches = 8;
 struct Task {
   int from = 0;    // channel; 0: an argument
   int to = 0;      // channel; 0: a result
-  int after = -1;  // the task of this stage whose product it needs instead
+  int after = -1;  // the task of this stage whose matmul it needs instead
 };
 
 int Forward(int stage, int microbatch) { return 1 + stage * 1000 + microbatch; }  // into the stage
 int Backward(int stage, int microbatch) { return 500 + stage * 1000 + microbatch; }
 
-// Every task is a product of equal shape, so that all take equally long; none shares an operand with another, or the
+// Every task is a matmul of equal shape, so that all take equally long; none shares an operand with another, or the
 // optimiser would compute both in one kernel, as XLA does.
 std::string StageProgram(const std::vector<Task>& tasks) {
   const std::string type = "tensor<1024x1024xf32>";
@@ -221,7 +221,7 @@ TEST(Pipeline, OneProgramForEachStageTakesAsLongAsOneForAll) {
   EXPECT_EQ(single->step_time, RunStages(stages).step_time);
 }
 
-// A product and an exchange with the partner of the same half.
+// A matmul and an exchange with the partner of the same half.
 std::string Halves(int devices, const std::string& groups) {
   return fmt::format(R"(module @m attributes {{mhlo.num_partitions = {} : i32}} {{
     func.func @main(%x: tensor<1024x1024xf32>) -> tensor<1024x1024xf32> {{
@@ -280,7 +280,7 @@ TEST(Pipeline, ASlowerRankHoldsTheOthersUpAtTheirNextExchange) {
   const auto slow = RunFiles({program}, options);
   ASSERT_TRUE(fast.has_value() && mixed.has_value() && slow.has_value());
   EXPECT_GT(slow->compute_time, fast->compute_time);
-  // Ranks 2 and 3 wait for 3's product; the answer is the slowest rank's.
+  // Ranks 2 and 3 wait for 3's matmul; the answer is the slowest rank's.
   EXPECT_EQ(mixed->step_time, slow->step_time);
   EXPECT_EQ(slow->step_time - fast->step_time, slow->compute_time - fast->compute_time);
 }

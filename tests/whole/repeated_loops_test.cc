@@ -25,7 +25,7 @@ std::string AllReduce(const std::string& to, const std::string& from) {
                      to, from, kType, kType);
 }
 
-std::string Product(const std::string& to, const std::string& from) {
+std::string Matmul(const std::string& to, const std::string& from) {
   return fmt::format("{} = stablehlo.dot_general {}, %w, contracting_dims = [1] x [0] : ({}, {}) -> {}\n", to, from,
                      kType, kType, kType);
 }
@@ -104,16 +104,16 @@ void ExpectEqual(const std::string& text, driver::NetworkModel network_model = d
 }
 
 TEST(RepeatedLoops, CommunicationThatIsWaitedFor) {
-  const std::string body = Product("%d0", "%v0") + AllReduce("%out0", "%d0");
+  const std::string body = Matmul("%d0", "%v0") + AllReduce("%out0", "%d0");
   for (const auto model : {driver::NetworkModel::kCalibrated, driver::NetworkModel::kPlain}) {
     for (const int trips : {17, 200, 2000}) ExpectEqual(Program(Loop(0, trips, "%x", "%r", body), "%r#1"), model);
   }
 }
 
-// The exchange of one half overlaps the product of the other.
+// The exchange of one half overlaps the matmul of the other.
 TEST(RepeatedLoops, CommunicationThatComputationHides) {
-  const std::string body = AllReduce("%a0", "%v0") + Product("%d0", "%v0") + Product("%e0", "%d0") +
-                           Product("%f0", "%e0") + fmt::format("%out0 = stablehlo.add %a0, %f0 : {}\n", kType);
+  const std::string body = AllReduce("%a0", "%v0") + Matmul("%d0", "%v0") + Matmul("%e0", "%d0") +
+                           Matmul("%f0", "%e0") + fmt::format("%out0 = stablehlo.add %a0, %f0 : {}\n", kType);
   for (const auto model : {driver::NetworkModel::kCalibrated, driver::NetworkModel::kPlain}) {
     for (const int trips : {17, 200, 2000}) ExpectEqual(Program(Loop(0, trips, "%x", "%r", body), "%r#1"), model);
   }
@@ -121,11 +121,11 @@ TEST(RepeatedLoops, CommunicationThatComputationHides) {
 
 // Nothing of an iteration needs the exchange of the one before, which so may run behind or ahead.
 TEST(RepeatedLoops, CommunicationThatNothingWaitsFor) {
-  for (const int products : {1, 8}) {
+  for (const int matmuls : {1, 8}) {
     std::string body = AllReduce("%a0", "%w");
     std::string last = "%v0";
-    for (int i = 0; i < products; ++i) {
-      body += Product(fmt::format("%d{}", i), last);
+    for (int i = 0; i < matmuls; ++i) {
+      body += Matmul(fmt::format("%d{}", i), last);
       last = fmt::format("%d{}", i);
     }
     body += fmt::format("%out0 = stablehlo.add %a0, {} : {}\n", last, kType);
@@ -134,9 +134,9 @@ TEST(RepeatedLoops, CommunicationThatNothingWaitsFor) {
 }
 
 TEST(RepeatedLoops, LoopsWithinAndBehindLoops) {
-  const std::string inner = Product("%d1", "%v1") + AllReduce("%out1", "%d1");
-  const std::string outer = Product("%d0", "%v0") + Loop(1, 40, "%d0", "%r1", inner) + AllReduce("%out0", "%r1#1");
-  const std::string second = Product("%d2", "%v2") + Product("%e2", "%d2") + AllReduce("%out2", "%e2");
+  const std::string inner = Matmul("%d1", "%v1") + AllReduce("%out1", "%d1");
+  const std::string outer = Matmul("%d0", "%v0") + Loop(1, 40, "%d0", "%r1", inner) + AllReduce("%out0", "%r1#1");
+  const std::string second = Matmul("%d2", "%v2") + Matmul("%e2", "%d2") + AllReduce("%out2", "%e2");
   ExpectEqual(Program(Loop(0, 50, "%x", "%r0", outer) + Loop(2, 70, "%r0#1", "%r2", second), "%r2#1"));
 }
 
@@ -146,10 +146,10 @@ TEST(RepeatedLoops, LoopsThatDoNotComeIntoStepAreToldOf) {
   constexpr int kNode = 160;
   std::string pairs;
   for (int i = 0; i + 1 < 2 * kNode; ++i) pairs += fmt::format("{}[{},{}]", i == 0 ? "" : ",", i, i + 1);
-  const std::string body = Product("%d0", "%v0") + fmt::format(R"(%out0 = "stablehlo.collective_permute"(%d0) {{
+  const std::string body = Matmul("%d0", "%v0") + fmt::format(R"(%out0 = "stablehlo.collective_permute"(%d0) {{
         source_target_pairs = dense<[{}]> : tensor<{}x2xi64>}} : ({}) -> {}
 )",
-                                                               pairs, 2 * kNode - 1, kType, kType);
+                                                              pairs, 2 * kNode - 1, kType, kType);
   std::string text = Program(Loop(0, 2000, "%x", "%r", body), "%r#1");
   text.replace(text.find("num_partitions = 4"), 18, fmt::format("num_partitions = {}", 2 * kNode));
   const auto folder = std::filesystem::temp_directory_path() / fmt::format("hespas_chain_{}", getpid());
@@ -173,7 +173,7 @@ TEST(RepeatedLoops, LoopsThatDoNotComeIntoStepAreToldOf) {
 
 // 10^10 iterations take as long as one, 10^10 times, and no longer to simulate.
 TEST(RepeatedLoops, LongLoopsCostNoMoreThanShortOnes) {
-  const std::string body = Product("%d0", "%v0") + AllReduce("%out0", "%d0");
+  const std::string body = Matmul("%d0", "%v0") + AllReduce("%out0", "%d0");
   constexpr int64_t kShort = 100;
   constexpr int64_t kLong = 10 * int64_t{1'000'000'000};
   const auto begin = std::chrono::steady_clock::now();

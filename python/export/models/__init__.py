@@ -29,9 +29,9 @@ def _catalogue():
         ready[f"resnet{depth}"] = Ready("resnet", {"depth": depth}, {"batch": 4}, "ResNet training step; batch, image, inference=1")
     for size in ("base", "large"):
         ready[f"bert-{size}"] = Ready("bert", {"size": size}, {"batch": 4}, "BERT training step; batch, sequence, predictions")
-    ready["gemm"] = Ready("gemm", {}, {"x": 4}, "one distributed product; m, n, k, layout, dtype; lists as in m=1024,4096 sweep")
+    ready["gemm"] = Ready("gemm", {}, {"x": 4}, "one distributed matmul; m, n, k, layout, dtype; lists as in m=1024,4096 sweep")
     ready["moe-capacity"] = Ready("moe", {"kind": "capacity"}, {"expert": 4}, "mixture of experts by all-to-all; tokens, count, top, ...")
-    ready["moe-ragged"] = Ready("moe", {"kind": "ragged"}, {"expert": 4}, "mixture of experts with ragged products")
+    ready["moe-ragged"] = Ready("moe", {"kind": "ragged"}, {"expert": 4}, "mixture of experts with ragged matmuls")
     ready["gpt-prefill"] = Ready("gpt", {"phase": "prefill"}, {"tensor": 4}, "GPT inference, a prompt; layers, width, batch, prompt")
     ready["gpt-decode"] = Ready("gpt", {"phase": "decode"}, {"tensor": 4}, "GPT inference, one token; layers, width, batch, context")
     for model in server_configuration.ready():

@@ -1,4 +1,4 @@
-"""Attention as the kernels that a run calls: cuDNN's fused attention, TPU splash attention, the older Pallas flash kernel, or plain products.
+"""Attention as the kernels that a run calls: cuDNN's fused attention, TPU splash attention, the older Pallas flash kernel, or plain matmuls.
 
 Kernels see one device's part, so they stand in jax.shard_map. Queries are [batch, sequence, heads, size]; keys and values may have fewer heads.
 """

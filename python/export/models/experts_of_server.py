@@ -7,7 +7,7 @@ F32, BF16, I32 = jnp.float32, jnp.bfloat16, jnp.int32
 
 
 def wide(weight):
-    """Grouped products take 16 bits; narrower weights are widened on the way."""
+    """Grouped matmuls take 16 bits; narrower weights are widened on the way."""
     return weight[0].astype(BF16) * weight[1] if isinstance(weight, tuple) else weight
 
 

@@ -1,4 +1,4 @@
-"""Distributed products C[m,n] = A[m,k] B[k,n] in eight layouts, and sweeps over sizes."""
+"""Distributed matmuls C[m,n] = A[m,k] B[k,n] in eight layouts, and sweeps over sizes."""
 import jax.numpy as jnp
 from jax.sharding import NamedSharding, PartitionSpec as P
 

@@ -1,4 +1,4 @@
-"""Attention with one latent vector a token in place of keys and values (DeepSeek-V3, Kimi K2): `rank` elements, which products expand to keys and
+"""Attention with one latent vector a token in place of keys and values (DeepSeek-V3, Kimi K2): `rank` elements, which matmuls expand to keys and
 values of each head, and `rope` elements that all heads share.
 
 Prompts expand them; values are padded to the size of keys, for which the fused kernel is made, as vLLM's MLA does (v1/attention/backends/mla/common.py).
@@ -26,13 +26,13 @@ def cache(model, arrays, pages, page, dtype):
 
 
 def attention(model, shape, w, x, kept, where, kernels):
-    """`kernels`: product, rotated, fused and written of models/serving.py."""
+    """`kernels`: matmul, rotated, fused and written of models/serving.py."""
     sizes, heads, prompt = model["latent"], shape.heads, shape.prompts * shape.prompt
     rank, nope, value, query_rank = (sizes[key] for key in ("rank", "nope", "value", "query_rank"))
     scale = (nope + sizes["rope"]) ** -0.5
-    low, latent, shared = jnp.split(kernels.product(x, w["latent"]), [query_rank, query_rank + rank], axis=1)
-    queries = kernels.product(norm(low, w["q_norm"]) if query_rank else x, w["queries"]).reshape(x.shape[0], heads, -1)
-    own, turned = queries[..., :nope], kernels.rotated(queries[..., nope:], where["position"])
+    low, latent, shared = jnp.split(kernels.matmul(x, w["latent"]), [query_rank, query_rank + rank], axis=1)
+    queries = kernels.matmul(norm(low, w["q_norm"]) if query_rank else x, w["queries"]).reshape(x.shape[0], heads, -1)
+    own, rotated = queries[..., :nope], kernels.rotated(queries[..., nope:], where["position"])
     latent, shared = norm(latent, w["kv_norm"]), kernels.rotated(shared[:, None], where["position"])
     kept = {"latent": kernels.written(kept["latent"], where["slot"], jnp.concatenate([latent[:, None], shared], -1))}
     parts = []
@@ -41,12 +41,12 @@ def attention(model, shape, w, x, kept, where, kernels):
         keys = jnp.concatenate([keys, jnp.broadcast_to(shared[:prompt], (prompt, heads, shared.shape[-1]))], -1)
         values = jnp.einsum("tr,hrv->thv", latent[:prompt], w["values_up"])
         values = jnp.pad(values, ((0, 0), (0, 0), (0, keys.shape[-1] - value)))
-        asked = jnp.concatenate([own, turned], -1)[:prompt]
+        asked = jnp.concatenate([own, rotated], -1)[:prompt]
         out = kernels.fused(*(each.reshape(shape.prompts, shape.prompt, heads, -1) for each in (asked, keys, values)), scale=scale)
         parts.append(out[..., :value].reshape(prompt, heads * value))
     if shape.batch:
-        absorbed = jnp.concatenate([jnp.einsum("bhn,hnr->bhr", own[prompt:], w["keys_up"]), turned[prompt:]], -1)
+        absorbed = jnp.concatenate([jnp.einsum("bhn,hnr->bhr", own[prompt:], w["keys_up"]), rotated[prompt:]], -1)
         pages = kept["latent"]
         out = kernels.fused(absorbed[:, None], pages, pages, where["length"], where["table"], scale=scale)[:, 0, :, :rank]
         parts.append(jnp.einsum("bhr,hrv->bhv", out, w["values_up"]).reshape(shape.batch, heads * value))
-    return kernels.product(jnp.concatenate(parts), w["out"]), kept
+    return kernels.matmul(jnp.concatenate(parts), w["out"]), kept

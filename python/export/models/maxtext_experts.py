@@ -68,7 +68,7 @@ def sparse(config, split, x, gate, choice, weights):
 
 
 def up_to_capacity(config, split, x, gate, choice, weights):
-    """Products with one-hot matrices send each token to a place of its expert; what finds none is dropped."""
+    """Matmuls with one-hot matrices send each token to a place of its expert; what finds none is dropped."""
     length, count = x.shape[1], config.experts
     capacity = max(1, int(length * config.experts_per_token * config.capacity_factor / count))
     chosen = jax.nn.one_hot(choice, count, dtype=F32)

@@ -17,9 +17,9 @@ class Layers:
     def __init__(self, config, split):
         self.config, self.split = config, split
 
-    def product(self, spec, x, weights, name, saved=None):
+    def matmul(self, spec, x, weights, name, saved=None):
         w = weights[name].astype(BF16)
-        out = quantised.product(self.config.quantisation, spec, x, w, weights.get(f"{name}/scales"))
+        out = quantised.matmul(self.config.quantisation, spec, x, w, weights.get(f"{name}/scales"))
         if f"{name}/bias" in weights:
             out = out + weights[f"{name}/bias"].astype(BF16)
         return checkpoint_name(out, saved) if saved else out
@@ -46,11 +46,11 @@ class Layers:
 
     def projections(self, x, weights):
         if self.config.fused_qkv:
-            whole = self.product("btw,wchd->btchd", x, weights, "qkv", "qkv_proj")
+            whole = self.matmul("btw,wchd->btchd", x, weights, "qkv", "qkv_proj")
             return [whole[:, :, at] for at in range(3)]
         names = (("query", "query_proj"), ("key", "key_proj"), ("value", "value_proj"))
-        return [self.product("btw,whd->bthd", x, weights, name) if self.config.rotary else
-                self.product("btw,whd->bthd", x, weights, name, saved) for name, saved in names]
+        return [self.matmul("btw,whd->bthd", x, weights, name) if self.config.rotary else
+                self.matmul("btw,whd->bthd", x, weights, name, saved) for name, saved in names]
 
     @jax.named_scope("attention")
     def attention(self, x, weights, kind):
@@ -65,7 +65,7 @@ class Layers:
             if self.config.rotary and not self.config.fused_qkv:
                 q, k, v = (checkpoint_name(each, f"{name}_proj") for each, name in ((q, "query"), (k, "key"), (v, "value")))
         mixed = attend(self.config, self.split, q, k, v, kind)
-        out = self.product("bthd,hdw->btw", self.split(mixed, "batch", "length", "heads", None), weights, "out", "out_proj")
+        out = self.matmul("bthd,hdw->btw", self.split(mixed, "batch", "length", "heads", None), weights, "out", "out_proj")
         return self.split(out, *RESIDUAL)
 
     def head_norm(self, x, scale):
@@ -74,16 +74,16 @@ class Layers:
 
     def latent_projections(self, x, weights):
         """Multi-head latent attention [DeepSeek-V2]: keys and values from one narrow vector; a part of each key is shared by the heads."""
-        plain, turned = self.config.latent.nope, self.config.latent.rope
+        plain, rotated = self.config.latent.nope, self.config.latent.rope
         if self.config.latent.query_rank:
-            low = self.head_norm(self.product("btw,wr->btr", x, weights, "query_down"), weights["query_down_norm"])
-            q = self.product("btr,rhd->bthd", low, weights, "query_up", "query_proj")
+            low = self.head_norm(self.matmul("btw,wr->btr", x, weights, "query_down"), weights["query_down_norm"])
+            q = self.matmul("btr,rhd->bthd", low, weights, "query_up", "query_proj")
         else:
-            q = self.product("btw,whd->bthd", x, weights, "query", "query_proj")
-        down = self.product("btw,wr->btr", x, weights, "latent_down")
-        low, shared = down[..., :-turned], self.rotate(down[..., None, -turned:])
-        up = self.product("btr,rhd->bthd", self.head_norm(low, weights["latent_norm"]), weights, "latent_up", "value_proj")
-        heads = jnp.broadcast_to(shared, (*up.shape[:3], turned))
+            q = self.matmul("btw,whd->bthd", x, weights, "query", "query_proj")
+        down = self.matmul("btw,wr->btr", x, weights, "latent_down")
+        low, shared = down[..., :-rotated], self.rotate(down[..., None, -rotated:])
+        up = self.matmul("btr,rhd->bthd", self.head_norm(low, weights["latent_norm"]), weights, "latent_up", "value_proj")
+        heads = jnp.broadcast_to(shared, (*up.shape[:3], rotated))
         k = checkpoint_name(jnp.concatenate((up[..., :plain], heads), axis=-1), "key_proj")
         q = jnp.concatenate((q[..., :plain], self.rotate(q[..., plain:])), axis=-1)
         return q, k, up[..., plain:]
@@ -91,11 +91,11 @@ class Layers:
     @jax.named_scope("mlp")
     def mlp(self, x, weights, prefix=""):
         kinds = self.config.activations
-        parts = [self.product("btw,wf->btf", x, weights, f"{prefix}wi_{at}", f"mlpwi_{at}" if len(kinds) > 1 else "mlpwi") for at in range(len(kinds))]
+        parts = [self.matmul("btw,wf->btf", x, weights, f"{prefix}wi_{at}", f"mlpwi_{at}" if len(kinds) > 1 else "mlpwi") for at in range(len(kinds))]
         hidden = ACTIVATIONS[kinds[0]](parts[0])
         for kind, part in zip(kinds[1:], parts[1:]):
             hidden = hidden * ACTIVATIONS[kind](part)
-        out = self.product("btf,fw->btw", self.split(hidden, "batch", "length", "mlp"), weights, f"{prefix}wo", "mlpwo")
+        out = self.matmul("btf,fw->btw", self.split(hidden, "batch", "length", "mlp"), weights, f"{prefix}wo", "mlpwo")
         return self.split(out, *RESIDUAL)
 
     def feed_forward(self, x, weights):

@@ -36,14 +36,14 @@ def experts(config):
 
 
 def with_biases(config, weights):
-    """GPT-3's projections and norms add vectors; fp8 keeps three scales for each product."""
+    """GPT-3's projections and norms add vectors; fp8 keeps three scales for each matmul."""
     out = dict(weights)
     for name, (shape, axes) in weights.items():
-        norm, product = name.startswith("norm"), len(shape) > 1 and not name.startswith(("expert", "gate"))
-        if config.biases and (norm or product):
+        norm, matmul = name.startswith("norm"), len(shape) > 1 and not name.startswith(("expert", "gate"))
+        if config.biases and (norm or matmul):
             inputs = 0 if norm else 2 if name == "out" else 1
             out[f"{name}/bias"] = (shape[inputs:], axes[inputs:])
-        if config.stateful_scales and product:
+        if config.stateful_scales and matmul:
             out[f"{name}/scales"] = ((3,), (None,))
     return out
 

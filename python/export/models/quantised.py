@@ -1,4 +1,4 @@
-"""Products of projections in bf16, int8 (AQT) or fp8, forward and backward.
+"""Matmuls of projections in bf16, int8 (AQT) or fp8, forward and backward.
 
 - int8: each operand is scaled by its largest magnitude over the contracted dimensions and rounded; gradients are rounded at random [AQT].
 - fp8: e4m3 forward, e5m2 for gradients. `fp8` has scales from earlier steps, kept as state; the largest magnitudes of this step are returned as
@@ -14,7 +14,7 @@ STATEFUL = ("fp8", "te_fp8_delayedscaling", "te_fp8", "nanoo_fp8")
 
 
 def backward_specs(spec):
-    """Subscripts of the two gradients' products: of the result's gradient with w and with x."""
+    """Subscripts of the two gradients' matmuls: of the result's gradient with w and with x."""
     (x, w), out = spec.split("->")[0].split(","), spec.split("->")[1]
     return f"{out},{w}->{x}", f"{x},{out}->{w}"
 
@@ -31,7 +31,7 @@ def integers(value, axes, random=False):
     return jnp.round(scaled + noise_like(value) if random else scaled).astype(jnp.int8), scale
 
 
-def product_of_integers(spec, a, b, random=False):
+def matmul_of_integers(spec, a, b, random=False):
     """`random`: `a` is a gradient and rounded at random."""
     (left, right), out = spec.split("->")[0].split(","), spec.split("->")[1]
     summed = set(left) & set(right) - set(out)
@@ -39,11 +39,11 @@ def product_of_integers(spec, a, b, random=False):
         integers(value, tuple(i for i, name in enumerate(names) if name in summed), rounding)
         for value, names, rounding in ((a, left, random), (b, right, False)))
     whole = jnp.einsum(spec, first, second, preferred_element_type=jnp.int32).astype(F32)
-    return (whole * spread(first_scale, left, out) * spread(second_scale, right, out)).astype(a.dtype)
+    return (whole * broadcast(first_scale, left, out) * broadcast(second_scale, right, out)).astype(a.dtype)
 
 
-def spread(scale, names, out):
-    """Scales over the dimensions `names`, of which the contracted ones are 1, as the product `out` reads them."""
+def broadcast(scale, names, out):
+    """Scales over the dimensions `names`, of which the contracted ones are 1, as the matmul `out` reads them."""
     kept = [name for name in names if name in out]
     order = [kept.index(name) for name in out if name in kept]
     values = scale.reshape([size for size, name in zip(scale.shape, names) if name in out]).transpose(order)
@@ -51,20 +51,20 @@ def spread(scale, names, out):
 
 
 @functools.partial(jax.custom_vjp, nondiff_argnums=(0,))
-def int8_product(spec, x, w):
-    return product_of_integers(spec, x, w)
+def int8_matmul(spec, x, w):
+    return matmul_of_integers(spec, x, w)
 
 
 def _int8_backward(spec, kept, gradient):
     x, w = kept
     for_x, for_w = backward_specs(spec)
     swapped = for_w.split("->")[0].split(",")
-    dx = product_of_integers(for_x, gradient, w, True)
-    dw = product_of_integers(f"{swapped[1]},{swapped[0]}->{for_w.split('->')[1]}", gradient, x, True)
+    dx = matmul_of_integers(for_x, gradient, w, True)
+    dw = matmul_of_integers(f"{swapped[1]},{swapped[0]}->{for_w.split('->')[1]}", gradient, x, True)
     return dx, dw
 
 
-int8_product.defvjp(lambda spec, x, w: (int8_product(spec, x, w), (x, w)), _int8_backward)
+int8_matmul.defvjp(lambda spec, x, w: (int8_matmul(spec, x, w), (x, w)), _int8_backward)
 
 
 def narrow(value, kind, scale):
@@ -83,7 +83,7 @@ def scales_of(mode, x, w, scales):
 
 
 @functools.partial(jax.custom_vjp, nondiff_argnums=(0, 1))
-def fp8_product(spec, mode, x, w, scales):
+def fp8_matmul(spec, mode, x, w, scales):
     return _fp8_forward(spec, mode, x, w, scales)[0]
 
 
@@ -106,13 +106,13 @@ def _fp8_backward(spec, mode, kept, gradient):
     return dx, dw, jnp.stack([*seen, largest(gradient, E5M2)]) if mode == "state" else jnp.zeros((3,), F32)
 
 
-fp8_product.defvjp(_fp8_forward, _fp8_backward)
+fp8_matmul.defvjp(_fp8_forward, _fp8_backward)
 
 
-def product(quantisation, spec, x, w, scales=None):
+def matmul(quantisation, spec, x, w, scales=None):
     if quantisation == "int8":
-        return int8_product(spec, x, w)
+        return int8_matmul(spec, x, w)
     if quantisation:
         mode = "state" if quantisation in STATEFUL else "static" if quantisation == "fp8_static" else "full"
-        return fp8_product(spec, mode, x, w, jnp.ones((3,), F32) if scales is None else scales)
+        return fp8_matmul(spec, mode, x, w, jnp.ones((3,), F32) if scales is None else scales)
     return jnp.einsum(spec, x, w)

@@ -25,7 +25,7 @@ F32, BF16, I32, F8 = jnp.float32, jnp.bfloat16, jnp.int32, jnp.float8_e4m3fn
 CACHES = {"bf16": BF16, "fp8": F8}
 
 
-def product(x, weight):
+def matmul(x, weight):
     """Weights of 8 bits multiply activations of 8 bits, those of 4 bits are widened; both have a scale for each column."""
     if not isinstance(weight, tuple):
         return x @ weight
@@ -63,7 +63,7 @@ def written(cache, slot, new):
     return cache.reshape(pages * page, *head).at[slot].set(new.astype(cache.dtype)).reshape(cache.shape)
 
 
-KERNELS = types.SimpleNamespace(product=product, rotated=rotated, fused=fused, written=written)
+KERNELS = types.SimpleNamespace(matmul=matmul, rotated=rotated, fused=fused, written=written)
 
 
 def attention(model, shape, w, x, cache, where, window):
@@ -71,7 +71,7 @@ def attention(model, shape, w, x, cache, where, window):
     if model["latent"]:
         return latent_attention.attention(model, shape, w, x, cache, where, KERNELS)
     heads, kept, size = shape.heads, shape.kv_heads, model["head_dim"]
-    mixed = product(x, w["qkv"]) + (w["qkv_bias"] if "qkv_bias" in w else 0)
+    mixed = matmul(x, w["qkv"]) + (w["qkv_bias"] if "qkv_bias" in w else 0)
     q, k, v = jnp.split(mixed.reshape(x.shape[0], heads + 2 * kept, size), [heads, heads + kept], axis=1)
     if "q_norm" in w:
         q, k = norm(q, w["q_norm"]), norm(k, w["k_norm"])
@@ -86,12 +86,12 @@ def attention(model, shape, w, x, cache, where, window):
         pages = list(cache.values())  # the kernel widens narrower ones
         out = fused(q[prompt:, None], *pages, where["length"], where["table"], window)
         parts.append(out.reshape(shape.batch, heads * size))
-    return product(jnp.concatenate(parts), w["out"]), cache
+    return matmul(jnp.concatenate(parts), w["out"]), cache
 
 
 def gated(w, x):
-    gate, up = jnp.split(product(x, w["gate_up"]), 2, axis=-1)
-    return product(jax.nn.silu(gate) * up, w["down"])
+    gate, up = jnp.split(matmul(x, w["gate_up"]), 2, axis=-1)
+    return matmul(jax.nn.silu(gate) * up, w["down"])
 
 
 def step(model, shape, axis, weights, caches, tokens, where):

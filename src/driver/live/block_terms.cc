@@ -29,7 +29,7 @@ Json TermObject(const calibrated::KernelTerms& terms) {
   Json out = Json::object();
   Json matmuls = Json::array();
   for (const calibrated::MatmulTerms& matmul : terms.matmuls) matmuls.push_back(TermObject(matmul));
-  if (!matmuls.empty()) out["products"] = std::move(matmuls);
+  if (!matmuls.empty()) out["matmuls"] = std::move(matmuls);
   if (terms.traffic)
     out["traffic"] = {terms.traffic->bytes, terms.traffic->hits, terms.traffic->lanes_us, terms.traffic->special_us};
   if (terms.rest_bytes > 0) out["rest"] = terms.rest_bytes;

@@ -1,6 +1,6 @@
 // Several programs at once (MPMD: a file for each pipeline stage), and one program on devices that differ.
 //
-// - Each part runs on NPUs of its own. A send or receive without source-target pairs meets the receive or send of the
+// - Each part runs on NPUs of its own. A send or receive without source-target pairs matches the receive or send of the
 //   same channel in another part: the k-th NPU of one part talks to the k-th of the other.
 // - The answer is that of the slowest NPU; work and memory are those of its part.
 #pragma once

@@ -29,11 +29,11 @@ KernelTime AttentionTime(const serve::AttentionCall& call, bool in_field, const 
   KernelTime time;
   time.launch_us = field::StartUs(chip, constants.matmul);
   const double features = call.heads * (call.head_size + call.value_size);
-  const double products = 2 * call.pairs * features / (chip.f16_rate * constants.context.rate_fraction);
+  const double matmuls = 2 * call.pairs * features / (chip.f16_rate * constants.context.rate_fraction);
   constexpr double kRowBytes = 2;  // of an element of queries and outputs
   const double bytes = call.context * call.cache_width * call.cache_bytes + call.rows * features * kRowBytes;
   const double traffic = bytes / (chip.bandwidth * constants.generation.memory_fraction);
-  const double least = std::max(products, in_field ? 0 : traffic) + time.launch_us;
+  const double least = std::max(matmuls, in_field ? 0 : traffic) + time.launch_us;
   time.us = in_field ? std::max(least, field::TimeOf(chip, constants, shape).us) : least;
   return time;
 }

@@ -44,7 +44,7 @@ std::vector<uint32_t> Members(int64_t ranks) {
   return members;
 }
 
-// Where the device has no matrix rate for the activations' type, weights are expanded and 16-bit products run.
+// Where the device has no matrix rate for the activations' type, weights are expanded and 16-bit matmuls run.
 KernelPrices::Activations ActivationsOf(const serve::WeightFormatFacts& weights, const hardware::Device& device) {
   const bool blocks = weights.name == "fp8-block";
   if (weights.activations == "fp8" && device.Knows("f8E4M3FN"))
@@ -86,7 +86,7 @@ StepCost KernelPrices::InStream(const KernelTime& time, Part part, double count)
   return cost;
 }
 
-StepCost KernelPrices::Product(const serve::StepKernel& kernel) const {
+StepCost KernelPrices::Matmul(const serve::StepKernel& kernel) const {
   if (!in_field_) return InStream(model_.Time(SpecOf(kernel)), Part::kWeights, kernel.count);
   estimate::field::Matmul matmul{
       .m = kernel.m, .n = kernel.n, .k = kernel.k, .groups = kernel.b, .experts = kernel.experts, .in_step = true};
@@ -140,7 +140,7 @@ double KernelPrices::CollectiveUs(const serve::StepKernel& kernel) const {
 }
 
 StepCost KernelPrices::CostOf(const serve::StepKernel& kernel) const {
-  if (kernel.kind == KernelKind::kProduct) return Product(kernel);
+  if (kernel.kind == KernelKind::kMatmul) return Matmul(kernel);
   if (kernel.kind == KernelKind::kTraffic) {
     const KernelSpec spec{.shape = estimate::calibrated::Shape::kTraffic, .bytes = kernel.bytes};
     return InStream(model_.Time(spec), Part::kOther, kernel.count);

@@ -35,12 +35,12 @@ class KernelPrices {
   void LeaveAllReducesToLibrary() { own_all_reduces_ = false; }
   double HostSeconds(double bytes) const;  // over the host's link
   double LinkSeconds(double bytes) const;  // from one device to another
-  // Of the kernels of one part, relative: as their models were fitted, devices left out.
+  // Of the kernels of one part, relative: as their models were fitted, devices held out.
   double sigma(serve::Part part) const;
   std::string_view activations() const { return activations_.name; }
 
  private:
-  serve::StepCost Product(const serve::StepKernel& kernel) const;
+  serve::StepCost Matmul(const serve::StepKernel& kernel) const;
   estimate::calibrated::KernelSpec SpecOf(const serve::StepKernel& kernel) const;
   double CollectiveUs(const serve::StepKernel& kernel) const;
   double OwnAllReduceUs(double bytes, int64_t ranks) const;

@@ -61,7 +61,7 @@ struct KernelSpec {
   double result_bytes = 0;         // of one element of a matmul's result; 0: as `type` writes it (fp8 writes bf16)
   double operand_bytes = 0;        // of one element of a matmul's operands, on average; 0: as wide as `type`
   double passes = 1;               // of the matrix units for one matmul of the program's type
-  double real_products = 1;        // of a complex product
+  double real_matmuls = 1;         // of a complex matmul
   double arrays = 2;               // rows and elementwise
   Instructions weight = {};        // rows and elementwise: of an element
   double dispatch_us = 0;          // floor of one eager call on the measuring host

@@ -181,7 +181,7 @@ std::optional<Matmul> MatmulIn(const ir::Module& module, ir::OpId op) {
   matmul.type = *arithmetic.front().type;
   matmul.result_bytes = static_cast<double>(ir::ElementBits(MainResult(module, op).element)) / 8;
   matmul.operand_bytes = OperandBytes(module, op, matmul);
-  matmul.real_products = module.type(module.operands(op)[0]).element.complex ? 4 : 1;
+  matmul.real_matmuls = module.type(module.operands(op)[0]).element.complex ? 4 : 1;
   if (matmul.b > 1) matmul.shape = Shape::kBatchedGemm;
   return Matmul{matmul, arithmetic.front()};
 }

@@ -134,7 +134,7 @@ bool IsMatmul(const KernelSpec& kernel) {
 double Extent(double x) { return std::isfinite(x) ? std::clamp(x, 1.0, 1e12) : 1.0; }
 
 // Matmuls of the matrix units for one multiplication of the program.
-double Repeats(const KernelSpec& kernel) { return Extent(kernel.passes) * Extent(kernel.real_products); }
+double Repeats(const KernelSpec& kernel) { return Extent(kernel.passes) * Extent(kernel.real_matmuls); }
 
 KernelTime FromMatmul(const MatmulTime& time, const MatmulSize& size, double launch_us) {
   return {.us = time.us,
@@ -224,7 +224,7 @@ KernelModel::SizedMatmul KernelModel::Sized(const KernelSpec& kernel) const {
 
 KernelTime KernelModel::Timed(const SizedMatmul& sized, const KernelSpec& kernel) {
   KernelTime time = FromMatmul(BestTiling(*sized.tiles, sized.size), sized.size, sized.tiles->launch_us);
-  time.flops *= Extent(kernel.real_products);
+  time.flops *= Extent(kernel.real_matmuls);
   return time;
 }
 
@@ -394,7 +394,7 @@ KernelTime KernelModel::Memory(const KernelSpec& kernel) const {
 double KernelModel::WithDispatch(const KernelSpec& kernel, double us) const {
   if (!(kernel.dispatch_us > 0) || !std::isfinite(kernel.dispatch_us)) return us;
   const DispatchConstants& dispatch = parameters_.dispatch;
-  return SoftMaximum(us, kernel.dispatch_us, IsMatmul(kernel) ? dispatch.product_power : dispatch.memory_power);
+  return SoftMaximum(us, kernel.dispatch_us, IsMatmul(kernel) ? dispatch.matmul_power : dispatch.memory_power);
 }
 
 }  // namespace hespas::estimate::calibrated

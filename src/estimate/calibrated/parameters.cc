@@ -73,7 +73,7 @@ constexpr Constant<ConvolutionConstants> kConvolution[] = {
     {"dispatches", &ConvolutionConstants::dispatches},
 };
 constexpr Constant<DispatchConstants> kDispatch[] = {
-    {"product_power", &DispatchConstants::product_power},
+    {"matmul_power", &DispatchConstants::matmul_power},
     {"memory_power", &DispatchConstants::memory_power},
 };
 constexpr Constant<StreamConstants> kStream[] = {{"launch_us", &StreamConstants::launch_us}};
@@ -109,6 +109,7 @@ class Reader {
 
   double Value(std::optional<JsonObject>& values, const std::string& family, const std::string& name) {
     auto entry = values ? values->Object(name) : std::nullopt;
+    if (values && !entry && name == "matmul_power") entry = values->Object("product_power");  // its old name
     const auto value = entry ? entry->Quantity("value", Unit::kNumber) : std::nullopt;
     if (!value) diagnostics_.Error(kBadParameters, fmt::format("`{}` has no constant `{}`", family, name));
     return value.value_or(1);

@@ -73,12 +73,12 @@ struct RowConstants {
 struct ConvolutionConstants {
   double sustained_fraction = 0;  // of the matmul of the same size
   double dispatches = 0;          // that a long eager call spends beside its kernels
-  double winograd_fraction = 0;   // of the 36 products of a Winograd convolution
+  double winograd_fraction = 0;   // of the 36 matmuls of a Winograd convolution
   double transform_passes = 0;    // traffic of its transforms of input and output, in their transformed sizes
 };
 
 struct DispatchConstants {
-  double product_power = 0;  // how sharply a long kernel hides the host's dispatch time
+  double matmul_power = 0;  // how sharply a long kernel hides the host's dispatch time
   double memory_power = 0;
 };
 

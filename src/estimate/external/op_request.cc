@@ -89,7 +89,7 @@ json OpRequest(const ir::Module& module, ir::OpId op) {
   if (auto convolution = ConvolutionJson(module, op)) {
     request["convolution"] = *std::move(convolution);
   } else if (const auto matmul = calibrated::MatmulOf(module, op, calibrated::Machine{})) {
-    request["product"] = {{"b", matmul->b}, {"m", matmul->m}, {"n", matmul->n}, {"k", matmul->k}};
+    request["matmul"] = {{"b", matmul->b}, {"m", matmul->m}, {"n", matmul->n}, {"k", matmul->k}};
   }
   return request;
 }

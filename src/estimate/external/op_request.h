@@ -7,7 +7,7 @@
 
 namespace hespas::estimate {
 
-// Keys: op ("dot_general"), operands and results [{shape, dtype}], attributes (texts), flops, bytes, and product {b, m,
+// Keys: op ("dot_general"), operands and results [{shape, dtype}], attributes (texts), flops, bytes, and matmul {b, m,
 // n, k} or convolution {input, kernel, output, strides, padding, dilations, groups} (in NCHW and OIHW order) where it
 // is one.
 nlohmann::json OpRequest(const ir::Module& module, ir::OpId op);

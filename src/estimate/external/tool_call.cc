@@ -24,7 +24,7 @@ bool AllEqual(const std::vector<T>& values) {
 std::optional<Layer> LayerOf(const ir::Module& module, ir::OpId op) {
   const nlohmann::json request = OpRequest(module, op);
   Layer layer;
-  if (const auto found = request.find("product"); found != request.end()) {
+  if (const auto found = request.find("matmul"); found != request.end()) {
     const auto extent = [&](const char* name) { return std::llround(found->at(name).get<double>()); };
     layer.batch = extent("b");
     layer.m = extent("m");

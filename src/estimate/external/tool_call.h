@@ -18,13 +18,13 @@ inline constexpr DiagnosticKind kSimulatorFailed{
     "E0575", "An external simulator crashed, took too long, or printed something else than a result.",
     Outcome::kToolFailed};
 
-// Either a product, `batch` times, or a convolution.
+// Either a matmul, `batch` times, or a convolution.
 struct Layer {
   int64_t batch = 1, m = 0, n = 0, k = 0;
   std::optional<OnnxConvolution> convolution;
 };
 
-// Nothing for ops that are no products, and for convolutions with dilated inputs or batch groups.
+// Nothing for ops that are no matmuls, and for convolutions with dilated inputs or batch groups.
 std::optional<Layer> LayerOf(const ir::Module& module, ir::OpId op);
 
 // Two equal spatial extents, kernels, strides and paddings; one group; no dilation.

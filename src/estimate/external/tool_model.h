@@ -30,10 +30,10 @@ struct ToolOptions {
   std::chrono::milliseconds limit{60000};
 };
 
-// Products and square convolutions, in cycles of a 128 x 128 weight-stationary array (spec external-simulators section
+// Matmuls and square convolutions, in cycles of a 128 x 128 weight-stationary array (spec external-simulators section
 // 1).
 Result<std::unique_ptr<OpModel>> MakeCocosSim(const ToolOptions& options);
-// Products and square convolutions, in cycles of the configured NPU (spec external-simulators section 2).
+// Matmuls and square convolutions, in cycles of the configured NPU (spec external-simulators section 2).
 Result<std::unique_ptr<OpModel>> MakeOnnxim(const ToolOptions& options);
 
 }  // namespace hespas::estimate

@@ -92,6 +92,7 @@ class WorkerModel : public OpModel {
   Result<std::optional<OpTime>> Cost(const ir::Module& module, ir::OpId op) const override {
     json request = OpRequest(module, op);
     if (!greeting_.costs.contains(request["op"]) && !greeting_.costs.contains("*")) return std::optional<OpTime>();
+    if (request.contains("matmul")) request["product"] = request["matmul"];  // its old name, for one version
     request["device"] = DeviceJson(module, op);
     const std::lock_guard lock(mutex_);
     const auto [known, is_new] = answers_.try_emplace(JsonText(request), 0.0);

@@ -26,7 +26,7 @@ struct MatmulConstants {
   double instruction_exponent = 0;  // energy falls with the work of one clock to this power
   double process_exponent = 0;      // and grows with the process to this one
   double power_us = 0;              // for which the board may exceed its power
-  double sigma = 0;                 // relative, devices left out
+  double sigma = 0;                 // relative, devices held out
 };
 
 // A format's own: quantising the activations inside the call, and what the scales leave of the rate.

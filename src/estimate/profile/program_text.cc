@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/system/file.h"
-#include "estimate/profile/ragged_products.h"
+#include "estimate/profile/ragged_matmuls.h"
 #include "graph/block_module.h"
 #include "ir/facts/library_call.h"
 #include "ir/op_kind.h"
@@ -47,7 +47,7 @@ Result<ProgramArgument> ArgumentOf(const ir::Module& module, ir::ValueId value) 
 Result<BlockProgram> WriteBlockProgram(const ir::Module& module, const graph::Block& block, const std::string& path,
                                        bool whole) {
   ir::Module program = graph::BlockModule(module, block, graph::Form::kPortable);
-  ExpandRaggedProducts(program);
+  ExpandRaggedMatmuls(program);
   Status good;
   const auto check = [&](ir::OpId op) {
     if (good) good = CheckOp(program, op, whole);

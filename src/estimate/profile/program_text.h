@@ -14,7 +14,7 @@ inline constexpr DiagnosticKind kNotProfilable{
     Outcome::kUnsupported};
 
 // Writes the block to `path`, with fusions replaced by what they hold, tuples at its borders by their members, and
-// ragged_dot by dense products. `whole`: communication is allowed.
+// ragged_dot by dense matmuls. `whole`: communication is allowed.
 Result<BlockProgram> WriteBlockProgram(const ir::Module& module, const graph::Block& block, const std::string& path,
                                        bool whole = false);
 

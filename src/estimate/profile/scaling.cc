@@ -32,10 +32,10 @@ std::string SizesOf(const ir::Module& module, ir::OpId op) {
 
 std::string FamilyOf(const ir::Module& module, const graph::Block& block) {
   std::set<std::string_view> names;
-  std::multiset<std::string> products;
+  std::multiset<std::string> contractions;
   const auto add = [&](ir::OpId op) {
     names.insert(module.name(op));
-    if (ir::Traits(module.kind(op)).sort == ir::OpSort::kContraction) products.insert(SizesOf(module, op));
+    if (ir::Traits(module.kind(op)).sort == ir::OpSort::kContraction) contractions.insert(SizesOf(module, op));
   };
   for (const ir::OpId op : block.ops) {
     add(op);
@@ -43,7 +43,7 @@ std::string FamilyOf(const ir::Module& module, const graph::Block& block) {
   }
   std::string family;
   for (const std::string_view name : names) family.append(name).append(" ");
-  for (const std::string& product : products) family.append("| ").append(product);
+  for (const std::string& contraction : contractions) family.append("| ").append(contraction);
   return family;
 }
 

@@ -25,7 +25,7 @@ struct ScaledBlock {
   double modelled() const { return traits[0]; }
 };
 
-// Blocks of the same operations, however many, are one family, where their products and convolutions are of like size:
+// Blocks of the same operations, however many, are one family, where their matmuls and convolutions are of like size:
 // compilers choose other kernels for others.
 std::string FamilyOf(const ir::Module& module, const graph::Block& block);
 

@@ -68,7 +68,7 @@ void ReplaceUses(ir::Module& module, const std::vector<ir::OpId>& ops, size_t fr
   }
 }
 
-void WidenProducts(ir::Module& module) {
+void WidenMatmuls(ir::Module& module) {
   const ir::BlockId body = module.body(module.main());
   const std::vector<ir::OpId> ops = module.block(body).ops;
   std::vector<ir::OpId> ordered;
@@ -95,7 +95,7 @@ std::string Text(const ir::Module& module, const graph::Block& block) {
     KeepOwnAttributes(program, op);
     ir::WalkNested(program, op, [&](ir::OpId inner) { KeepOwnAttributes(program, inner); });
   }
-  WidenProducts(program);
+  WidenMatmuls(program);
   std::string text = ir::PrintGeneric(program);
   ReplaceAll(text, "\"mhlo.", "\"stablehlo.");
   ReplaceAll(text, "#mhlo", "#stablehlo");
@@ -120,7 +120,7 @@ std::optional<std::string> FusionText(const ir::Module& module, ir::OpId fusion)
 }
 
 // The matmul of a library call, as a batched dot of its own.
-std::optional<std::string> ProductText(const ir::Module& module, ir::OpId op) {
+std::optional<std::string> MatmulText(const ir::Module& module, ir::OpId op) {
   const auto matmul = calibrated::MatmulOf(module, op, calibrated::Machine{});
   const bool convolves = matmul && matmul->shape == calibrated::Shape::kConvolution;
   if (!matmul || convolves || module.operands(op).empty()) return std::nullopt;
@@ -151,7 +151,7 @@ std::optional<std::string> IreeProgram(const ir::Module& module, const graph::Bl
 std::optional<std::string> IreeProgram(const ir::Module& module, ir::OpId op) {
   const OpSort sort = ir::Traits(module.kind(op)).sort;
   if (sort == OpSort::kFusion) return FusionText(module, op);
-  if (sort == OpSort::kCustomCall) return ProductText(module, op);
+  if (sort == OpSort::kCustomCall) return MatmulText(module, op);
   if (!Computes(sort) && !IsIota(module, op)) return std::nullopt;
   graph::Block block{.ops = {op}};
   for (const ir::ValueId operand : module.operands(op)) {

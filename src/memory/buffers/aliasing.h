@@ -2,7 +2,7 @@
 //
 // - A view always does: a bitcast, a tuple's element, the end of an asynchronous op.
 // - An update in place does where the operand is not needed any more, otherwise a copy is made first.
-// - An elementwise op may take over an operand of its size that is not needed any more.
+// - An elementwise op may reuse an operand of its size in place that is not needed any more.
 #pragma once
 
 #include <map>

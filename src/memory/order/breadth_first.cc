@@ -55,7 +55,7 @@ std::vector<ir::OpId> BreadthFirst(const ir::Module& module, ir::BlockId block) 
   const graph::NumberLists waits_for = Sources(module, block, ops).Run(ops);
   graph::NumberLists waiting = waits_for.Inverted(waits_for.size());
   const size_t arguments = waits_for.size() - ops.size();
-  // What XLA's passes make joins the readers of a value at their end; kernels come from the last to the first.
+  // What XLA's passes make is appended to the consumers of a value; kernels come from the last to the first.
   const auto is_made = [&](uint32_t i, auto... kinds) { return ((module.kind(ops[i - arguments]) == kinds) || ...); };
   for (size_t i = 0; i < waiting.size(); ++i) {
     const std::span<uint32_t> users = waiting[i];

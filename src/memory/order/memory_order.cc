@@ -15,23 +15,23 @@
 namespace hespas::memory {
 namespace {
 
-// The halves of an asynchronous op count as one, with what its end hands out.
-class Halves {
+// An asynchronous start and its done count as one op, with what the done hands out.
+class AsyncPairs {
  public:
-  Halves(const ir::Module& module, std::span<const ir::OpId> ops) : module_(module) {
+  AsyncPairs(const ir::Module& module, std::span<const ir::OpId> ops) : module_(module) {
     for (const ir::OpId op : ops) {
       if (const ir::OpId start = StartOf(op); start.valid()) done_.emplace(start.value, op);
     }
   }
 
-  // The end of what `op` starts; `op` itself where it starts nothing.
-  ir::OpId End(ir::OpId op) const {
+  // The done of what `op` starts; `op` itself where it starts nothing.
+  ir::OpId Done(ir::OpId op) const {
     const auto found = done_.find(op.value);
     return found == done_.end() ? op : found->second;
   }
-  bool IsEnd(ir::OpId op) const {
+  bool IsDone(ir::OpId op) const {
     const ir::OpId start = StartOf(op);
-    return start.valid() && End(start) == op;
+    return start.valid() && Done(start) == op;
   }
 
  private:
@@ -66,8 +66,8 @@ std::span<const ir::OpId> OpsOf(const ir::Module& module, ir::BlockId block) {
   return {ops.data(), ops.size() - (returns ? 1 : 0)};
 }
 
-// A program as XLA's latency-hiding scheduler sees it: whole collectives in two halves, of which the start makes the
-// results.
+// A program as XLA's latency-hiding scheduler sees it: whole collectives as start and done, of which the start makes
+// the results.
 class Divided {
  public:
   Divided(const ir::Module& module, std::span<const ir::OpId> ops, const BufferSizes& sizes)
@@ -78,13 +78,13 @@ class Divided {
   // `order`: the numbers of the ops in an order of least memory.
   std::vector<uint32_t> Hide(const std::vector<uint32_t>& order) {
     const optimise::Dag dag = builder_.Take();
-    std::vector<uint32_t> halves;
+    std::vector<uint32_t> parts;
     for (const uint32_t i : order) {
-      halves.push_back(first_[i]);
-      if (roles_[first_[i]] == optimise::Role::kStart) halves.push_back(first_[i] + 1);
+      parts.push_back(first_[i]);
+      if (roles_[first_[i]] == optimise::Role::kStart) parts.push_back(first_[i] + 1);
     }
     const std::vector<uint32_t> hidden = optimise::HideLatency({.dag = dag,
-                                                                .order = halves,
+                                                                .order = parts,
                                                                 .roles = roles_,
                                                                 .costs = costs_,
                                                                 .in_tuple = in_tuple_,
@@ -153,12 +153,12 @@ std::vector<std::vector<ir::OpId>> MemoryOrders(const ir::Module& module, ir::Bl
   const bool returns = !ops.empty() && ir::IsTerminator(module.kind(ops.back()));
   const ir::OpId terminator = returns ? ops.back() : ir::OpId();
   if (returns) ops.pop_back();
-  const Halves halves(module, ops);
-  std::erase_if(ops, [&](ir::OpId op) { return halves.IsEnd(op); });
+  const AsyncPairs pairs(module, ops);
+  std::erase_if(ops, [&](ir::OpId op) { return pairs.IsDone(op); });
   optimise::DagBuilder builder(module.value_count());
   for (const ir::OpId op : ops) {
     VisitOperands(module, op, [&](ir::ValueId value) { builder.Read(value.value); });
-    const ir::OpId end = halves.End(op);
+    const ir::OpId end = pairs.Done(op);
     Make(module, op, sizes, builder);
     if (end != op) Make(module, end, sizes, builder);
     builder.EndOp(module.op(end).result_count == 1 && module.type(module.result(end)).element_count() == 1);
@@ -172,7 +172,7 @@ std::vector<std::vector<ir::OpId>> MemoryOrders(const ir::Module& module, ir::Bl
     ordered.reserve(order.size());
     for (const uint32_t i : order) {
       ordered.push_back(ops[i]);
-      if (const ir::OpId end = halves.End(ops[i]); end != ops[i]) ordered.push_back(end);
+      if (const ir::OpId end = pairs.Done(ops[i]); end != ops[i]) ordered.push_back(end);
     }
   }
   return out;

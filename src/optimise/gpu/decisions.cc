@@ -80,9 +80,9 @@ bool PaysToJoin(const FusionWork& work, const GpuFigures& gpu) {
   const double made = TicksOf(gpu, reads.Next(producer.reads), producer);
   const double apart =
       gpu_rules::kLaunch * kTicksPerSecond + made + TicksOf(gpu, reads.Next(consumer.before.reads), consumer.before);
-  const KernelWork joined{consumer.times * producer.operations + consumer.before.operations,
-                          producer.written + consumer.before.written, consumer.blocks_fused};
-  return TicksOf(gpu, reads.Next(consumer.reads_fused), joined) <= apart;
+  const KernelWork fused{consumer.times * producer.operations + consumer.before.operations,
+                         producer.written + consumer.before.written, consumer.blocks_fused};
+  return TicksOf(gpu, reads.Next(consumer.reads_fused), fused) <= apart;
 }
 
 RatesQuestion RatesOf(const GpuFigures& gpu) {

@@ -35,7 +35,7 @@ class GpuMultiOutputFusion : public KernelGraph {
     }
   }
 
-  // From the end of the program to its start: kernels that share a value become one, then the value's own kernel joins.
+  // From the end of the program to its start: consumers of one value are merged, then its producer is fused into them.
   // Parameters come last.
   void Run() {
     std::vector<Shared> shared = SharedValues();

@@ -113,8 +113,8 @@ class FusionCosts {
 
   bool LeavesConvert(const Node& broadcast) const {
     if (!IsBroadcast(broadcast)) return false;
-    const auto& readers = users_[broadcast.first_result.index()];
-    return std::any_of(readers.begin(), readers.end(), [&](NodeId user) { return WasWidened(flow_.node(user)); });
+    const auto& consumers = users_[broadcast.first_result.index()];
+    return std::any_of(consumers.begin(), consumers.end(), [&](NodeId user) { return WasWidened(flow_.node(user)); });
   }
 
   void AddDeadConvert(NodeId broadcast, const KernelUse& made) {

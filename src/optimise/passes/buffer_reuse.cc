@@ -79,7 +79,7 @@ class Way {
   std::vector<char> reached_;  // by value
 };
 
-// The matrix that cuBLAS adds a product to.
+// The matrix that cuBLAS adds a matmul to.
 bool AddsInPlace(const Dataflow& flow, const Node& call, size_t operand) {
   const std::string_view* target = flow.attribute(call, "call_target_name");
   return call.kind == OpKind::kCustomCall && operand == 2 && target != nullptr &&

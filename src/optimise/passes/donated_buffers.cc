@@ -1,10 +1,11 @@
 // Copies that keep what the caller gives away until nobody reads it any more (XLA's CopyInsertion, for aliases of
 // parameters and results).
 //
-// - Before there is an order, a parameter keeps its buffer's place only where each of its readers stands before the
+// - Before there is an order, a parameter keeps its buffer's place only where each of its consumers stands before the
 //   result's kernel by what it waits for; otherwise the parameter is copied.
 // - The kernel itself may read it where it writes over it element by element; otherwise the result is copied.
-// - Behind the schedule, copies go whose readers run before. A kernel that now stores copies cannot write over what it
+// - Behind the schedule, copies go whose consumers run before. A kernel that now stores copies cannot write over what
+// it
 //   reads and gets a copy of that.
 #include "optimise/passes/donated_buffers.h"
 
@@ -21,7 +22,7 @@ using ir::OpKind;
 struct Pair {
   size_t parameter;
   size_t result;
-  NodeId maker;  // the kernel of the result
+  NodeId producer;  // the kernel of the result
 };
 
 class DonatedBuffers {
@@ -32,8 +33,8 @@ class DonatedBuffers {
     for (size_t p = 0; p < taken.size(); ++p) {
       if (taken[p] < 0 || static_cast<size_t>(taken[p]) >= flow.outputs.size()) continue;
       const auto result = static_cast<size_t>(taken[p]);
-      const NodeId maker = MakerOf(flow.outputs[result]);
-      if (maker.valid() && MakesABuffer(flow.node(maker))) pairs_.push_back({p, result, maker});
+      const NodeId producer = ProducerOf(flow.outputs[result]);
+      if (producer.valid() && MakesABuffer(flow.node(producer))) pairs_.push_back({p, result, producer});
     }
   }
 
@@ -66,7 +67,7 @@ class DonatedBuffers {
   void FindOrigins() {
     origin_.resize(flow_.value_count());
     for (size_t i = 0; i < origin_.size(); ++i) origin_[i] = ValueId(i);
-    readers_.resize(flow_.value_count());
+    consumers_.resize(flow_.value_count());
     for (const NodeId id : flow_.order()) {
       const Node& node = flow_.node(id);
       const bool barrier = node.kind == OpKind::kOptimizationBarrier;
@@ -77,8 +78,8 @@ class DonatedBuffers {
       if (IsView(node.kind) || barrier) continue;
       for (const ValueId operand : node.operands) {
         const ValueId origin = OriginOf(operand);
-        std::vector<NodeId>& readers = readers_[origin.index()];
-        if (readers.empty() || readers.back() != id) readers.push_back(id);
+        std::vector<NodeId>& consumers = consumers_[origin.index()];
+        if (consumers.empty() || consumers.back() != id) consumers.push_back(id);
       }
     }
     returned_.resize(flow_.value_count(), 0);
@@ -87,22 +88,22 @@ class DonatedBuffers {
 
   // Copies that were made since are their own.
   ValueId OriginOf(ValueId value) const { return value.index() < origin_.size() ? origin_[value.index()] : value; }
-  NodeId MakerOf(ValueId value) const { return flow_.producer(OriginOf(value)); }
-  const std::vector<NodeId>& ReadersOf(const Pair& pair) const {
-    return readers_[flow_.parameters[pair.parameter].index()];
+  NodeId ProducerOf(ValueId value) const { return flow_.producer(OriginOf(value)); }
+  const std::vector<NodeId>& ConsumersOf(const Pair& pair) const {
+    return consumers_[flow_.parameters[pair.parameter].index()];
   }
 
-  // What the makers of a batch wait for: a bit for each pair.
+  // What the producers of a batch wait for: a bit for each pair.
   void FindAncestors(std::span<const Pair> batch) {
     const auto clear = [&](size_t i) {
-      const std::vector<NodeId>& readers = ReadersOf(batch[i]);
-      return std::all_of(readers.begin(), readers.end(), [&](NodeId id) { return id == batch[i].maker; });
+      const std::vector<NodeId>& consumers = ConsumersOf(batch[i]);
+      return std::all_of(consumers.begin(), consumers.end(), [&](NodeId id) { return id == batch[i].producer; });
     };
     waits_for_.assign(flow_.node_count(), 0);
     bool any = false;
     for (size_t i = 0; i < batch.size(); ++i) {
       if (clear(i)) continue;
-      waits_for_[batch[i].maker.index()] |= uint64_t{1} << i;
+      waits_for_[batch[i].producer.index()] |= uint64_t{1} << i;
       any = true;
     }
     if (!any) return;
@@ -118,7 +119,7 @@ class DonatedBuffers {
 
   // Whether the result may be written over the value wherever its kernel reads that.
   bool WritesOver(const Pair& pair, ValueId value) const {
-    const Node& kernel = flow_.node(pair.maker);
+    const Node& kernel = flow_.node(pair.producer);
     const size_t result = OriginOf(flow_.outputs[pair.result]).index() - kernel.first_result.index();
     for (size_t k = 0; k < kernel.operands.size(); ++k) {
       if (OriginOf(kernel.operands[k]) == value && !SharesBuffer(flow_, kernel, k, result)) return false;
@@ -127,16 +128,16 @@ class DonatedBuffers {
   }
 
   void Decide(const Pair& pair, size_t bit) {
-    const std::vector<NodeId>& readers = ReadersOf(pair);
-    const auto before = [&](NodeId id) { return id == pair.maker || (waits_for_[id.index()] >> bit & 1) != 0; };
-    const bool all = std::all_of(readers.begin(), readers.end(), before);
+    const std::vector<NodeId>& consumers = ConsumersOf(pair);
+    const auto before = [&](NodeId id) { return id == pair.producer || (waits_for_[id.index()] >> bit & 1) != 0; };
+    const bool all = std::all_of(consumers.begin(), consumers.end(), before);
     if (all && returned_[flow_.parameters[pair.parameter].index()] == 0) {
-      const bool reads = std::find(readers.begin(), readers.end(), pair.maker) != readers.end();
+      const bool reads = std::find(consumers.begin(), consumers.end(), pair.producer) != consumers.end();
       if (reads && !WritesOver(pair, flow_.parameters[pair.parameter])) copied_results_.push_back(pair.result);
       return;
     }
     copied_parameters_.push_back(pair.parameter);
-    if (std::none_of(readers.begin(), readers.end(), before)) copied_results_.push_back(pair.result);
+    if (std::none_of(consumers.begin(), consumers.end(), before)) copied_results_.push_back(pair.result);
   }
 
   ValueId CopyOf(ValueId value) {
@@ -166,19 +167,20 @@ class DonatedBuffers {
 
   // The copy of a parameter that kernels read.
   NodeId CopyMade(const Pair& pair) const {
-    for (const NodeId reader : ReadersOf(pair)) {
-      const Node& node = flow_.node(reader);
+    for (const NodeId consumer : ConsumersOf(pair)) {
+      const Node& node = flow_.node(consumer);
       if (node.kind != OpKind::kCopy) continue;
-      const std::vector<NodeId>& readers = readers_[node.first_result.index()];
+      const std::vector<NodeId>& consumers = consumers_[node.first_result.index()];
       const auto is_kernel = [&](NodeId id) { return MakesABuffer(flow_.node(id)); };
-      if (!readers.empty() && std::all_of(readers.begin(), readers.end(), is_kernel)) return reader;
+      if (!consumers.empty() && std::all_of(consumers.begin(), consumers.end(), is_kernel)) return consumer;
     }
     return {};
   }
 
-  bool RunsBefore(const std::vector<NodeId>& readers, const Pair& pair) const {
-    return std::all_of(readers.begin(), readers.end(),
-                       [&](NodeId id) { return id == pair.maker || place_[id.index()] < place_[pair.maker.index()]; });
+  bool RunsBefore(const std::vector<NodeId>& consumers, const Pair& pair) const {
+    return std::all_of(consumers.begin(), consumers.end(), [&](NodeId id) {
+      return id == pair.producer || place_[id.index()] < place_[pair.producer.index()];
+    });
   }
 
   // In this order: a copy that nobody needs goes, and a kernel that may not write over the parameter reads a copy.
@@ -186,18 +188,18 @@ class DonatedBuffers {
     const ValueId parameter = flow_.parameters[pair.parameter];
     if (const NodeId copy = CopyMade(pair); copy.valid()) {
       const ValueId copied = flow_.result(copy);
-      if (RunsBefore(readers_[copied.index()], pair) && WritesOver(pair, copied)) flow_.Replace(copied, parameter);
+      if (RunsBefore(consumers_[copied.index()], pair) && WritesOver(pair, copied)) flow_.Replace(copied, parameter);
     } else if (!WritesOver(pair, parameter)) {
-      for (ValueId& operand : flow_.node(pair.maker).operands) {
+      for (ValueId& operand : flow_.node(pair.producer).operands) {
         if (OriginOf(operand) == parameter) operand = CopyOf(operand);
       }
     }
   }
 
   Dataflow& flow_;
-  std::vector<ValueId> origin_;               // by value
-  std::vector<std::vector<NodeId>> readers_;  // by value
-  std::vector<char> returned_;                // by value
+  std::vector<ValueId> origin_;                 // by value
+  std::vector<std::vector<NodeId>> consumers_;  // by value
+  std::vector<char> returned_;                  // by value
   std::vector<Pair> pairs_;
   std::vector<uint64_t> waits_for_;  // by node: pairs of the batch
   std::vector<size_t> place_;        // by node

@@ -19,9 +19,9 @@ using graph::NumberLists;
 // The graph with parameters and elements. Ops keep their numbers; elements follow, then parameters.
 class Expanded {
  public:
-  explicit Expanded(const Dag& dag) : dag_(dag), maker_(dag.value_consumers.size(), kNone) {
+  explicit Expanded(const Dag& dag) : dag_(dag), producer_(dag.value_consumers.size(), kNone) {
     for (uint32_t i = 0; i < dag.size(); ++i) {
-      for (const uint32_t value : dag.results[i]) maker_[value] = i;
+      for (const uint32_t value : dag.results[i]) producer_[value] = i;
     }
     number_ = static_cast<uint32_t>(dag.size());
     for (uint32_t i = 0; i < dag.size(); ++i) {
@@ -30,8 +30,8 @@ class Expanded {
         if (!dag.value_consumers[value].empty() || dag.value_returned[value]) AddElement(value, i);
       }
     }
-    for (uint32_t value = 0; value < maker_.size(); ++value) {
-      if (maker_[value] == kNone) maker_[value] = AddNode(value);
+    for (uint32_t value = 0; value < producer_.size(); ++value) {
+      if (producer_[value] == kNone) producer_[value] = AddNode(value);
     }
   }
 
@@ -39,7 +39,7 @@ class Expanded {
   bool IsOp(uint32_t node) const { return node < dag_.size(); }
   bool IsElement(uint32_t node) const { return !IsOp(node) && tuple_[node - dag_.size()] != kNone; }
   // The node that hands a value to its consumers.
-  uint32_t MakerOf(uint32_t value) const { return maker_[value]; }
+  uint32_t ProducerOf(uint32_t value) const { return producer_[value]; }
   uint32_t TupleOf(uint32_t element) const { return tuple_[element - dag_.size()]; }
   uint32_t ValueOf(uint32_t node) const { return value_[node - dag_.size()]; }
 
@@ -52,7 +52,7 @@ class Expanded {
       for (const uint32_t user : dag_.users[node]) visit(user);
     } else {
       for (const uint32_t value : dag_.results[node]) {
-        if (maker_[value] != node) visit(maker_[value]);
+        if (producer_[value] != node) visit(producer_[value]);
       }
     }
   }
@@ -74,15 +74,15 @@ class Expanded {
     return number_++;
   }
   void AddElement(uint32_t value, uint32_t op) {
-    maker_[value] = AddNode(value);
+    producer_[value] = AddNode(value);
     tuple_.back() = op;
   }
 
   const Dag& dag_;
   uint32_t number_ = 0;
-  std::vector<uint32_t> maker_;  // by value
-  std::vector<uint32_t> value_;  // by node behind the ops
-  std::vector<uint32_t> tuple_;  // by node behind the ops: the op whose element it is
+  std::vector<uint32_t> producer_;  // by value
+  std::vector<uint32_t> value_;     // by node behind the ops
+  std::vector<uint32_t> tuple_;     // by node behind the ops: the op whose element it is
 };
 
 class Lister {
@@ -151,13 +151,13 @@ class Lister {
       if (--waiting_[user] == 0) Enter(user);
     });
     if (fewer && graph_.IsOp(node)) {
-      for (const uint32_t value : dag_.values[node]) RenewUsersOf(graph_.MakerOf(value));
+      for (const uint32_t value : dag_.values[node]) RenewUsersOf(graph_.ProducerOf(value));
     }
   }
 
   // It frees more than when it became ready.
   void NoteStale(uint32_t op) {
-    for (const uint32_t value : dag_.values[op]) stale_[graph_.MakerOf(value)].push_back(op);
+    for (const uint32_t value : dag_.values[op]) stale_[graph_.ProducerOf(value)].push_back(op);
   }
 
   void RenewUsersOf(uint32_t operand) {

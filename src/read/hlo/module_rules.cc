@@ -125,7 +125,7 @@ class Checker {
     return good;
   }
 
-  // Operands come before what uses them, so that only control edges can close a circle.
+  // Operands come before what uses them, so that only control edges can close a cycle.
   void CheckControl(const ComputationSyntax& computation) {
     std::vector<std::vector<uint32_t>> before;
     if (!ControlOf(computation, before) || before.empty()) return;
@@ -153,7 +153,7 @@ class Checker {
     if (stuck == waits.end()) return;
     const InstructionSyntax& at = instructions[static_cast<size_t>(stuck - waits.begin())];
     Report(kBadControl, at.source, fmt::format("`{}` waits for itself through control-predecessors", at.name),
-           "remove one of the control-predecessors of the circle");
+           "remove one of the control-predecessors of the cycle");
   }
 
   // XLA's VerifyAsynchronousInstructionPairs: of starts without any done, and of dones of another operation's start.

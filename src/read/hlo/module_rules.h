@@ -18,7 +18,7 @@ inline constexpr DiagnosticKind kBadAlias{
     "places in tuples, and {} is the whole."};
 inline constexpr DiagnosticKind kBadControl{"E0214",
                                             "control-predecessors names no instruction of the same computation, or "
-                                            "instructions wait for each other in a circle: "
+                                            "instructions wait for each other in a cycle: "
                                             "the program could never run."};
 inline constexpr DiagnosticKind kUnpairedStart{
     "E0215",

@@ -35,26 +35,26 @@ double StepKernels::LocalRows(double rows) const {
   return apart ? std::ceil(rows / static_cast<double>(parallelism_.data)) : rows;
 }
 
-void StepKernels::Product(std::vector<StepKernel>& out, std::string_view name, double count, double m, double n,
-                          double k) const {
+void StepKernels::Matmul(std::vector<StepKernel>& out, std::string_view name, double count, double m, double n,
+                         double k) const {
   const WeightFormatFacts& facts = FactsOf(precision_.weights);
   const bool quantised = !facts.experts_only;
   if (quantised && (facts.quantises || (precision_.quantises_apart && facts.activation_bytes < kActivation)))
     out.push_back(Traffic("quantise", count, m * k * (kActivation + facts.activation_bytes)));
   out.push_back(
-      {.name = name, .kind = KernelKind::kProduct, .count = count, .m = m, .n = n, .k = k, .quantised = quantised});
+      {.name = name, .kind = KernelKind::kMatmul, .count = count, .m = m, .n = n, .k = k, .quantised = quantised});
 }
 
-void StepKernels::AttentionProducts(std::vector<StepKernel>& out, double rows) const {
+void StepKernels::AttentionMatmuls(std::vector<StepKernel>& out, double rows) const {
   const auto layers = static_cast<double>(model_.layers);
   const auto h = static_cast<double>(model_.width);
   const double heads = static_cast<double>(model_.heads) / static_cast<double>(parallelism_.tensor);
   if (!model_.latent) {
     const auto d = static_cast<double>(model_.head_size);
     const double projected = (heads + 2 * KvHeadsOfRank()) * d;
-    Product(out, "qkv", layers, rows, projected, h);
+    Matmul(out, "qkv", layers, rows, projected, h);
     out.push_back(Traffic("rope-and-cache", layers, 2 * kActivation * rows * projected));
-    Product(out, "attention-output", layers, rows, h, heads * d);
+    Matmul(out, "attention-output", layers, rows, h, heads * d);
     return;
   }
   const LatentAttention& latent = *model_.latent;
@@ -63,26 +63,26 @@ void StepKernels::AttentionProducts(std::vector<StepKernel>& out, double rows) c
   const auto nope = static_cast<double>(latent.nope);
   const auto value = static_cast<double>(latent.value);
   const auto query_rank = static_cast<double>(latent.query_rank);
-  Product(out, "latent", layers, rows, query_rank + rank + rope, h);
+  Matmul(out, "latent", layers, rows, query_rank + rank + rope, h);
   out.push_back(Traffic("latent-norm", layers, 2 * kActivation * rows * (query_rank + rank + rope)));
-  Product(out, "queries", layers, rows, heads * (nope + rope), query_rank > 0 ? query_rank : h);
+  Matmul(out, "queries", layers, rows, heads * (nope + rope), query_rank > 0 ? query_rank : h);
   out.push_back(Traffic("rope-and-cache", layers, 2 * kActivation * rows * (heads * rope + rank + rope)));
   // Absorbed into queries and outputs, or expanded: the same weights and multiplications.
-  Product(out, "latent-heads", layers, rows, heads * (nope + value), rank);
-  Product(out, "attention-output", layers, rows, h, heads * value);
+  Matmul(out, "latent-heads", layers, rows, heads * (nope + value), rank);
+  Matmul(out, "attention-output", layers, rows, h, heads * value);
 }
 
 void StepKernels::Mlp(std::vector<StepKernel>& out, double count, double rows, double width) const {
   const auto h = static_cast<double>(model_.width);
   const double parts = model_.gated ? 2 : 1;
   if (model_.gated && precision_.gate_apart) {
-    Product(out, "gate", count, rows, width, h);
-    Product(out, "up", count, rows, width, h);
+    Matmul(out, "gate", count, rows, width, h);
+    Matmul(out, "up", count, rows, width, h);
   } else {
-    Product(out, model_.gated ? "gate-up" : "up", count, rows, parts * width, h);
+    Matmul(out, model_.gated ? "gate-up" : "up", count, rows, parts * width, h);
   }
   out.push_back(Traffic("activation", count, (1 + parts) * kActivation * rows * width));
-  Product(out, "down", count, rows, h, width);
+  Matmul(out, "down", count, rows, h, width);
 }
 
 void StepKernels::ExpertKernels(std::vector<StepKernel>& out, double rows) const {
@@ -98,7 +98,7 @@ void StepKernels::ExpertKernels(std::vector<StepKernel>& out, double rows) const
   const double routed = rows * active / ranks;
   const double width = static_cast<double>(experts.width) / split;
   out.push_back({.name = "router",
-                 .kind = KernelKind::kProduct,
+                 .kind = KernelKind::kMatmul,
                  .count = layers,
                  .m = LocalRows(rows),
                  .n = static_cast<double>(experts.count),
@@ -112,7 +112,7 @@ void StepKernels::ExpertKernels(std::vector<StepKernel>& out, double rows) const
   }
   out.push_back(Traffic("permute-tokens", layers, 2 * kActivation * routed * h));
   out.push_back({.name = "expert-gate-up",
-                 .kind = KernelKind::kProduct,
+                 .kind = KernelKind::kMatmul,
                  .count = layers,
                  .b = touched,
                  .experts = true,
@@ -122,7 +122,7 @@ void StepKernels::ExpertKernels(std::vector<StepKernel>& out, double rows) const
                  .quantised = true});
   out.push_back(Traffic("activation", layers, 3 * kActivation * routed * width));
   out.push_back({.name = "expert-down",
-                 .kind = KernelKind::kProduct,
+                 .kind = KernelKind::kMatmul,
                  .count = layers,
                  .b = touched,
                  .experts = true,
@@ -144,7 +144,7 @@ std::vector<StepKernel> StepKernels::Layers(double rows) const {
   out.push_back(Traffic("embedding", 1, 2 * kActivation * local * h));
   const double blocks = (model_.one_sum ? 1 : 2) * layers;
   out.push_back(Traffic("norm", blocks, 4 * kActivation * local * h));  // reads and writes sum and result
-  AttentionProducts(out, local);
+  AttentionMatmuls(out, local);
   const double dense = layers - static_cast<double>(model_.expert_layers());
   if (dense > 0)
     Mlp(out, dense, local, static_cast<double>(model_.mlp_width) / static_cast<double>(parallelism_.tensor));
@@ -169,7 +169,7 @@ std::vector<StepKernel> StepKernels::Head(double rows) const {
   constexpr double kLogit = 4;  // bytes
   out.push_back(Traffic("norm", 1, 4 * kActivation * local * h));
   out.push_back({.name = "head",
-                 .kind = KernelKind::kProduct,
+                 .kind = KernelKind::kMatmul,
                  .m = local,
                  .n = vocabulary / static_cast<double>(parallelism_.tensor),
                  .k = h});
@@ -254,7 +254,7 @@ double StepKernels::CacheBytesPerToken() const {
          static_cast<double>(parallelism_.pipeline);
 }
 
-// Live at the widest point: residual stream, input and output of the MLP's first product and its activation; then the
+// Live at the widest point: residual stream, input and output of the MLP's first matmul and its activation; then the
 // logits of all sampled rows in 16 bits, and in 32 twice (probabilities and their order).
 double StepKernels::WorkspaceBytes(double rows, double sampled_rows) const {
   const double tensor = static_cast<double>(parallelism_.tensor);

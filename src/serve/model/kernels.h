@@ -1,7 +1,7 @@
 // The kernels of one step of a model on one device: what inference engines launch, fused as they fuse.
 //
 // - Norms are fused with residual sums, gate and up projections with each other, rotary embeddings with the write of
-//   keys and values; attention keeps scores on the chip. Products share rows of prompts and decodes.
+//   keys and values; attention keeps scores on the chip. Matmuls share rows of prompts and decodes.
 // - A layer's kernels depend on rows alone; attention on contexts; the head on rows whose token is sampled.
 #pragma once
 
@@ -14,13 +14,13 @@
 
 namespace hespas::serve {
 
-enum class KernelKind : uint8_t { kProduct, kTraffic, kAllReduce, kAllGather, kAllToAll, kPermute };
+enum class KernelKind : uint8_t { kMatmul, kTraffic, kAllReduce, kAllGather, kAllToAll, kPermute };
 
 struct StepKernel {
   std::string_view name;
   KernelKind kind = KernelKind::kTraffic;
   double count = 1;  // in a step
-  double b = 1;      // products of one kernel
+  double b = 1;      // matmuls of one kernel
   bool experts = false;
   double m = 0, n = 0, k = 0;
   bool quantised = false;  // weights in the model's format, else 16 bit
@@ -63,8 +63,8 @@ class StepKernels {
   double WorkspaceBytes(double rows, double sampled_rows) const;
 
  private:
-  void Product(std::vector<StepKernel>& out, std::string_view name, double count, double m, double n, double k) const;
-  void AttentionProducts(std::vector<StepKernel>& out, double rows) const;
+  void Matmul(std::vector<StepKernel>& out, std::string_view name, double count, double m, double n, double k) const;
+  void AttentionMatmuls(std::vector<StepKernel>& out, double rows) const;
   void Mlp(std::vector<StepKernel>& out, double count, double rows, double width) const;
   void ExpertKernels(std::vector<StepKernel>& out, double rows) const;
   double KvHeadsOfRank() const;

@@ -63,7 +63,7 @@ TEST(Model, ReadyModelsAllLoad) {
   for (const std::string& name : names) EXPECT_GT(Ready(name).Parameters(), 1e9) << name;
 }
 
-TEST(Kernels, ProductsReadAllWeightsOnce) {
+TEST(Kernels, MatmulsReadAllWeightsOnce) {
   for (const char* name : {"llama3-8b", "qwen3-32b", "gemma3-27b", "falcon-180b", "gpt-j-6b"}) {
     const Model model = Ready(name);
     const StepKernels kernels(model, {}, {});
@@ -73,7 +73,7 @@ TEST(Kernels, ProductsReadAllWeightsOnce) {
   }
 }
 
-TEST(Kernels, MixedStepsShareProductsAndNotAttention) {
+TEST(Kernels, MixedStepsShareMatmulsAndNotAttention) {
   const StepKernels kernels(Ready("llama3-8b"), {}, {});
   const auto calls = kernels.Attention({.decode_requests = 4,
                                         .decode_rows = 4,

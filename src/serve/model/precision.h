@@ -1,4 +1,4 @@
-// How weights, activations and cached keys and values are stored, and what products compute in.
+// How weights, activations and cached keys and values are stored, and what matmuls compute in.
 #pragma once
 
 #include <array>
@@ -14,7 +14,7 @@ enum class WeightFormat : uint8_t { kBf16, kFp8, kFp8Block, kNvfp4, kMxfp4, kInt
 // int4 a 16-bit scale and zero point for 128 (AWQ, GPTQ).
 struct WeightFormatFacts {
   std::string_view name;
-  std::string_view activations;  // that products compute in
+  std::string_view activations;  // that matmuls compute in
   double weight_bytes;
   double activation_bytes;
   bool quantises;             // activations by a kernel of its own in all engines
@@ -46,7 +46,7 @@ std::optional<CacheFormat> CacheFormatOf(std::string_view name);
 struct Precision {
   WeightFormat weights = WeightFormat::kBf16;
   CacheFormat cache = CacheFormat::kBf16;
-  bool gate_apart = false;           // gate and up projections are products of their own
+  bool gate_apart = false;           // gate and up projections are matmuls of their own
   bool ungrouped_attention = false;  // decodes read keys and values once for each query head
   bool quantises_apart = false;      // fp8 activations in kernels of their own; else fused with those before
   const CacheFormatFacts& cache_facts() const { return kCacheFormats[static_cast<size_t>(cache)]; }

@@ -132,7 +132,7 @@ bool AddStepTimesHeldOut(Groups& groups, Diagnostics& diagnostics) {
     }
   };
   without("zero-shot", &StepRow::device);
-  without("size left out", &StepRow::workload);
+  without("size held out", &StepRow::workload);
   return !diagnostics.has_errors();
 }
 

@@ -25,9 +25,9 @@ class Flash {
     for (uint32_t i = 0; i < blocks_.blocks.size(); ++i) {
       const graph::Block& block = blocks_.blocks[i];
       if (block.ops.size() != 1 || estimated_.table.of_block[i] == EstimateTable::kNone) continue;
-      const bool product = IsMatmul(block.ops[0]);
-      const int64_t saved = SavedBytes(block, product);
-      if (saved > 0) Replace(i, product, saved);
+      const bool matmul = IsMatmul(block.ops[0]);
+      const int64_t saved = SavedBytes(block, matmul);
+      if (saved > 0) Replace(i, matmul, saved);
     }
     std::stable_sort(estimated_.ops.begin(), estimated_.ops.end(),
                      [](const auto& a, const auto& b) { return a.time > b.time; });
@@ -58,7 +58,7 @@ class Flash {
   }
 
   // Marks the score tensors that the block makes; returns the bytes of those it reads or writes.
-  int64_t SavedBytes(const graph::Block& block, bool product) {
+  int64_t SavedBytes(const graph::Block& block, bool matmul) {
     int64_t saved = 0;
     int64_t scores = 0;  // elements of a score tensor that it reads
     int64_t largest = 0;
@@ -71,8 +71,8 @@ class Flash {
     for (const ir::ValueId output : block.outputs) {
       const int64_t elements = Elements(output);
       const bool made =
-          product && scores == 0 && elements >= kSmallestScores && elements >= 2 * largest && IsBatched(block.ops[0]);
-      const bool derived = !product && scores > 0 && elements == scores;
+          matmul && scores == 0 && elements >= kSmallestScores && elements >= 2 * largest && IsBatched(block.ops[0]);
+      const bool derived = !matmul && scores > 0 && elements == scores;
       if (!made && !derived) continue;
       scores_.insert(output.value);
       saved += BytesOf(output);
@@ -82,13 +82,13 @@ class Flash {
 
   int64_t BytesOf(ir::ValueId value) const { return ir::ByteSize(module_.types(), module_.type_id(value)); }
 
-  void Replace(uint32_t block, bool product, int64_t saved) {
+  void Replace(uint32_t block, bool matmul, int64_t saved) {
     EstimateTable& table = estimated_.table;
     const uint32_t before = table.of_block[block];
     const auto [found, added] = replaced_.try_emplace({before, saved}, static_cast<uint32_t>(table.unique.size()));
     const graph::Estimate old = table.unique[before];
     if (added) {
-      table.unique.push_back(Reduced(old, product, saved));
+      table.unique.push_back(Reduced(old, matmul, saved));
       table.first.push_back(graph::BlockId(size_t{block}));
       estimated_.op_times.push_back({table.unique.back().time});
     }
@@ -104,7 +104,7 @@ class Flash {
     }
   }
 
-  static graph::Estimate Reduced(graph::Estimate estimate, bool product, int64_t saved) {
+  static graph::Estimate Reduced(graph::Estimate estimate, bool matmul, int64_t saved) {
     const int64_t kept = std::max<int64_t>(0, estimate.bytes.value - saved);
     const double share =
         estimate.bytes.value > 0 ? static_cast<double>(kept) / static_cast<double>(estimate.bytes.value) : 0;
@@ -114,12 +114,12 @@ class Flash {
     for (graph::Term& term : estimate.terms) {
       if (term.name == graph::kMemoryTerm) traffic = term.time = Time::Seconds(term.time.seconds() * share);
       if (term.name == graph::kComputeTerm) arithmetic = term.time;
-      if (term.name == graph::kLaunchTerm) launch = product ? term.time : term.time = Time();
+      if (term.name == graph::kLaunchTerm) launch = matmul ? term.time : term.time = Time();
     }
-    const Time time = product ? std::max(arithmetic, traffic) + launch : traffic;
+    const Time time = matmul ? std::max(arithmetic, traffic) + launch : traffic;
     estimate.bytes = Bytes(kept);
     estimate.time = std::min(estimate.time, time);
-    estimate.bound = product && arithmetic >= traffic ? graph::Bound::kCompute : graph::Bound::kMemory;
+    estimate.bound = matmul && arithmetic >= traffic ? graph::Bound::kCompute : graph::Bound::kMemory;
     return estimate;
   }
 

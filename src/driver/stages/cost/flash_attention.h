@@ -1,7 +1,7 @@
 // The flash attention of a what-if: scores between queries and keys never leave the chip.
 //
-// - A score tensor is the result of a batched product that is larger than both operands, or made elementwise from one.
-// - Blocks lose the traffic of the score tensors they read and write. Products keep their arithmetic; what stands
+// - A score tensor is the result of a batched matmul that is larger than both operands, or made elementwise from one.
+// - Blocks lose the traffic of the score tensors they read and write. Matmuls keep their arithmetic; what stands
 // between
 //   them becomes part of their kernels and keeps only the time of its other traffic.
 // - Only blocks of one operation are looked at (the individual split); recomputation in the backward pass is not added.

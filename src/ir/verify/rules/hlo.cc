@@ -125,7 +125,7 @@ bool CheckHloPermute(Check& check) {
 
 bool CheckHloMap(Check& check) { return !check.has("dimensions") || CheckMap(check); }
 
-// --- asynchronous halves ---------------------------------------------------------------------------------------------
+// --- asynchronous start and done -------------------------------------------------------------------------------------
 
 // Arguments of the started function against the operands.
 bool CheckHloStart(Check& check) {

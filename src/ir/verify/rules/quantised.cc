@@ -28,10 +28,10 @@ bool CheckBroadcastAxis(Check& check, const Quantisation& from, const Quantisati
   const size_t axis = static_cast<size_t>(from.dimension);
   if ((*mapping)[axis] != to.dimension) return FailMapping(check, from.dimension, to.dimension);
   if (check.operand(0).dims[axis] != 1 || from.scales.empty()) return SameScales(check, from, to);
-  Quantisation spread = from;
-  spread.scales.assign(to.scales.size(), from.scales[0]);
-  spread.zero_points.assign(to.zero_points.size(), from.zero_points[0]);
-  return SameScales(check, spread, to);
+  Quantisation broadcast = from;
+  broadcast.scales.assign(to.scales.size(), from.scales[0]);
+  broadcast.zero_points.assign(to.zero_points.size(), from.zero_points[0]);
+  return SameScales(check, broadcast, to);
 }
 
 bool CheckTransposeAxis(Check& check, const Quantisation& from, const Quantisation& to) {

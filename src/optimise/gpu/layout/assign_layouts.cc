@@ -95,7 +95,7 @@ class Assigner {
     if (layout.rank() <= 1) return Made(value);
     const Layout& have = LayoutOf(value);
     if (have == layout) return Made(value);
-    auto& made = turned_[{value, layout}];
+    auto& made = transposed_[{value, layout}];
     if (!made.valid()) made = Turn(Made(value), DimsOf(value), have, layout);
     return made;
   }
@@ -243,11 +243,11 @@ class Assigner {
     const size_t first = LayoutOf(result) == swapped ? 1 : 0;
     const size_t second = 1 - first;
     const Layout after = first == 1 ? swapped : Layout::Default(swapped.rank());
-    const ir::DotDimensions turned{.lhs_batching = batch[first],
-                                   .rhs_batching = batch[second],
-                                   .lhs_contracting = contract[first],
-                                   .rhs_contracting = contract[second]};
-    Keep(result, AddDot(flow_, id, {values[first], values[second]}, turned, TypeInMemory(result, after)), after);
+    const ir::DotDimensions transposed{.lhs_batching = batch[first],
+                                       .rhs_batching = batch[second],
+                                       .lhs_contracting = contract[first],
+                                       .rhs_contracting = contract[second]};
+    Keep(result, AddDot(flow_, id, {values[first], values[second]}, transposed, TypeInMemory(result, after)), after);
   }
 
   // Batches, columns, rows.
@@ -351,7 +351,7 @@ class Assigner {
   const LayoutSolver& layouts_;
   std::vector<ValueId> made_;  // by value: in its layout; invalid where it is as it was
   std::vector<char> default_;  // by value: its layout
-  std::map<std::pair<ValueId, Layout>, ValueId> turned_;
+  std::map<std::pair<ValueId, Layout>, ValueId> transposed_;
   std::map<ValueId, Copied> copied_;
 };
 

@@ -151,13 +151,14 @@ class Decomposer {
     const ValueId input = order ? before->operands[0] : value;
     Dimensions from;
     for (const int64_t d : kept) from.push_back(order ? (*order)[static_cast<size_t>(d)] : d);
-    const Dimensions turned = from;
+    const Dimensions transposed = from;
     std::sort(from.begin(), from.end());
     Dimensions shape;
     for (const int64_t d : from) shape.push_back(DimsOf(input)[static_cast<size_t>(d)]);
     const ValueId made = Reshape(flow_, input, std::move(shape));
     Dimensions permutation;
-    for (const int64_t d : turned) permutation.push_back(std::lower_bound(from.begin(), from.end(), d) - from.begin());
+    for (const int64_t d : transposed)
+      permutation.push_back(std::lower_bound(from.begin(), from.end(), d) - from.begin());
     return std::is_sorted(permutation.begin(), permutation.end()) ? made : Transpose(flow_, made, permutation);
   }
 

@@ -36,7 +36,7 @@ std::string Quoted(const std::string& text) {
   return out + "\"";
 }
 
-// cuBLAS calls take over the dots, with the sum that follows as their third operand (beta = 1).
+// cuBLAS calls replace the dots, with the sum that follows as their third operand (beta = 1).
 class GemmRewriter {
  public:
   explicit GemmRewriter(Dataflow& flow) : flow_(flow), users_(flow.Users()) {

@@ -92,9 +92,9 @@ class Reducer {
 
   // The larger operand keeps the order of its dimensions; the other's own come last.
   ValueId Product(Side& lhs, Side& rhs, ValueId result) {
-    const bool turned = optimise::Product(rhs.dims) > optimise::Product(lhs.dims);
-    Side& large = turned ? rhs : lhs;
-    Side& small = turned ? lhs : rhs;
+    const bool swapped = optimise::Product(rhs.dims) > optimise::Product(lhs.dims);
+    Side& large = swapped ? rhs : lhs;
+    Side& small = swapped ? lhs : rhs;
     Dimensions dims = large.dims;
     std::iota(large.places.begin(), large.places.end(), 0);
     for (size_t d = 0; d < small.dims.size(); ++d) {

@@ -69,7 +69,7 @@ std::optional<MatmulOrder> BeforeSlice(const Dataflow& flow, const Node& node, M
   return order;
 }
 
-std::optional<MatmulOrder> Turned(const Dataflow& flow, const Node& node, const MatmulOrder& order, bool back) {
+std::optional<MatmulOrder> Transposed(const Dataflow& flow, const Node& node, const MatmulOrder& order, bool back) {
   const auto permutation = IntegersOf(flow, node, "permutation");
   if (!permutation || permutation->size() != order.size()) return std::nullopt;
   const Dimensions from = back ? Inverse(*permutation) : *permutation;
@@ -145,7 +145,7 @@ std::optional<std::vector<MatmulOrder>> OrdersOfOperands(const Dataflow& flow, c
     case OpKind::kReshape:
       return Single(Regroup(order, flow.type(node.operands[0]).dims));
     case OpKind::kTranspose:
-      return Single(Turned(flow, node, order, true));
+      return Single(Transposed(flow, node, order, true));
     case OpKind::kBroadcastInDim:
       return Single(BeforeBroadcast(flow, node, order));
     case OpKind::kSlice:
@@ -160,7 +160,7 @@ std::optional<std::vector<MatmulOrder>> OrdersOfOperands(const Dataflow& flow, c
 
 std::optional<MatmulOrder> OrderOfResult(const Dataflow& flow, const Node& node, const MatmulOrder& order) {
   if (node.kind == OpKind::kReshape) return Regroup(order, flow.type(node.first_result).dims);
-  if (node.kind == OpKind::kTranspose) return Turned(flow, node, order, false);
+  if (node.kind == OpKind::kTranspose) return Transposed(flow, node, order, false);
   return ir::Traits(node.kind).sort == OpSort::kElementwise ? std::optional(order) : std::nullopt;
 }
 

@@ -107,7 +107,7 @@ class Finder {
     return last && static_cast<double>(row) <= gpu_rules::kTileRegisters;
   }
 
-  bool SpreadsAlongRows(const Node& broadcast) const {
+  bool BroadcastsAlongRows(const Node& broadcast) const {
     const auto to = IntegersOf(flow_, broadcast, "broadcast_dimensions");
     const auto& dims = flow_.type(broadcast.first_result).dims;
     const auto& from = flow_.type(broadcast.operands[0]).dims;
@@ -126,7 +126,8 @@ class Finder {
     if (!binary || node.result_count != 1 || !IsTiledByTriton(flow_, node)) return;
     inside_.clear();
     const NodeId broadcast = Climb(node.operands[1], [&](const Node& n) { return IsRealBroadcast(n); });
-    if (!broadcast.valid() || !HasOneUse(flow_.result(broadcast)) || !SpreadsAlongRows(flow_.node(broadcast))) return;
+    if (!broadcast.valid() || !HasOneUse(flow_.result(broadcast)) || !BroadcastsAlongRows(flow_.node(broadcast)))
+      return;
     inside_.push_back(broadcast);
     const NodeId reduce =
         Climb(flow_.node(broadcast).operands[0], [](const Node& n) { return n.kind == OpKind::kReduce; });

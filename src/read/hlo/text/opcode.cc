@@ -71,11 +71,11 @@ constexpr Opcode kOpcodes[] = {
 };
 // clang-format on
 
-struct Half {
+struct AsyncSuffix {
   std::string_view suffix;
   Lowering lowering;
 };
-constexpr Half kHalves[] = {
+constexpr AsyncSuffix kAsyncSuffixes[] = {
     {"-start", Lowering::kSugaredStart}, {"-update", Lowering::kAsyncUpdate}, {"-done", Lowering::kAsyncDone}};
 
 const std::unordered_map<std::string_view, Opcode>& Index() {
@@ -83,7 +83,7 @@ const std::unordered_map<std::string_view, Opcode>& Index() {
     auto* index = new std::unordered_map<std::string_view, Opcode>;
     for (const Opcode& row : kOpcodes) index->emplace(row.hlo, row);
     index->emplace("cross-replica-sum", index->at("all-reduce"));  // its name until 2019
-    // Host and cross-device transfers are asynchronous by their plain names: only their done half says so.
+    // Host and cross-device transfers are asynchronous by their plain names: only their done says so.
     for (const std::string_view name : {"send", "recv"}) index->at(name).lowering = Lowering::kSugaredStart;
     return index;
   }();
@@ -96,12 +96,12 @@ Opcode FindOpcode(std::string_view opcode) {
   const auto& index = Index();
   const auto found = index.find(opcode);
   if (found != index.end()) return found->second;
-  for (const Half& half : kHalves) {
-    if (!opcode.ends_with(half.suffix)) continue;
-    const auto whole = index.find(opcode.substr(0, opcode.size() - half.suffix.size()));
+  for (const AsyncSuffix& async : kAsyncSuffixes) {
+    if (!opcode.ends_with(async.suffix)) continue;
+    const auto whole = index.find(opcode.substr(0, opcode.size() - async.suffix.size()));
     if (whole == index.end())
-      return {.hlo = opcode.substr(0, opcode.size() - half.suffix.size()), .lowering = half.lowering};
-    return {whole->second.hlo, whole->second.name, half.lowering};
+      return {.hlo = opcode.substr(0, opcode.size() - async.suffix.size()), .lowering = async.lowering};
+    return {whole->second.hlo, whole->second.name, async.lowering};
   }
   return {.hlo = opcode};
 }

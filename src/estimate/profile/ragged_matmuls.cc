@@ -1,4 +1,4 @@
-#include "estimate/profile/ragged_products.h"
+#include "estimate/profile/ragged_matmuls.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -24,7 +24,7 @@ struct Ragged {
   ir::DotDimensions dot;
   int64_t rows = 0;              // the left operand's dimension that falls into groups
   std::optional<int64_t> group;  // the right operand's dimension of groups; none where rows are summed over
-  bool batched = false;          // rows are of a batch dimension: an ordinary product
+  bool batched = false;          // rows are of a batch dimension: an ordinary matmul
 };
 
 std::optional<Ragged> Read(const ir::Module& module, ir::OpId op) {
@@ -51,7 +51,7 @@ std::optional<Ragged> Read(const ir::Module& module, ir::OpId op) {
   return ragged;
 }
 
-// Writes the ops that stand for one product.
+// Writes the ops that stand for one matmul.
 class Expansion {
  public:
   Expansion(ir::Module& module, ir::BlockId block, std::vector<ir::OpId>& ordered)
@@ -60,7 +60,7 @@ class Expansion {
   ValueId Run(ir::OpId op, const Ragged& ragged) {
     const ValueId lhs = module_.operands(op)[0], rhs = module_.operands(op)[1], sizes = module_.operands(op)[2];
     const ir::TypeId result = module_.type_id(module_.result(op));
-    if (ragged.batched) return Product(lhs, rhs, ragged.dot, result);
+    if (ragged.batched) return Matmul(lhs, rhs, ragged.dot, result);
     const ValueId copies = RowsOfGroups(lhs, sizes, ragged.rows);
     ir::DotDimensions dot = ragged.dot;
     for (Dimensions* dims : {&dot.lhs_batching, &dot.lhs_contracting}) {
@@ -69,14 +69,14 @@ class Expansion {
     if (ragged.group) {  // summed over groups, of which all but one are zeros
       dot.lhs_contracting.insert(dot.lhs_contracting.begin(), 0);
       dot.rhs_contracting.insert(dot.rhs_contracting.begin(), *ragged.group);
-      return Product(copies, rhs, dot, result);
+      return Matmul(copies, rhs, dot, result);
     }
     for (Dimensions* dims : {&dot.rhs_batching, &dot.rhs_contracting}) {
       for (int64_t& d : *dims) ++d;
     }
     dot.lhs_batching.insert(dot.lhs_batching.begin(), 0);
     dot.rhs_batching.insert(dot.rhs_batching.begin(), 0);
-    return Product(copies, Repeated(rhs, GroupsOf(sizes)), dot, result);
+    return Matmul(copies, Repeated(rhs, GroupsOf(sizes)), dot, result);
   }
 
  private:
@@ -89,7 +89,7 @@ class Expansion {
     const ir::TypeId square = module_.types().InternTensor({groups, groups}, integer);
     const ValueId not_behind = Compare(Iota(square, 1), Iota(square, 0), "LE");
     const ValueId ones = Op("stablehlo.convert", {not_behind}, square);
-    const ValueId ends = Product(ones, sizes, {{}, {}, {1}, {0}}, module_.type_id(sizes));
+    const ValueId ends = Matmul(ones, sizes, {{}, {}, {1}, {0}}, module_.type_id(sizes));
     const ValueId starts = Op("stablehlo.subtract", {ends, sizes}, module_.type_id(sizes));
     Dimensions dims = module_.type(lhs).dims;
     dims.insert(dims.begin(), groups);
@@ -140,7 +140,7 @@ class Expansion {
     const ValueId no = Op("stablehlo.constant", {}, boolean, {{"value", "dense<false> : tensor<i1>"}});
     return Broadcast(Op("stablehlo.convert", {no}, scalar), type, {});
   }
-  ValueId Product(ValueId lhs, ValueId rhs, const ir::DotDimensions& dot, ir::TypeId type) {
+  ValueId Matmul(ValueId lhs, ValueId rhs, const ir::DotDimensions& dot, ir::TypeId type) {
     return Op("stablehlo.dot_general", {lhs, rhs}, type, {{"dot_dimension_numbers", ir::DotDimensionsText(dot)}});
   }
 
@@ -151,7 +151,7 @@ class Expansion {
 
 }  // namespace
 
-void ExpandRaggedProducts(ir::Module& module) {
+void ExpandRaggedMatmuls(ir::Module& module) {
   std::vector<ir::BlockId> blocks;
   bool any = false;
   ir::WalkNested(
@@ -172,7 +172,7 @@ void ExpandRaggedProducts(ir::Module& module) {
     }
     module.SetBlockOps(block, std::move(ordered));
   }
-  // Operands of products may be other products' results.
+  // Operands of matmuls may be other matmuls' results.
   for (size_t op = 0; op < module.op_count(); ++op) {
     const ir::OpId id(op);
     for (size_t i = 0; i < module.operands(id).size(); ++i) {
