@@ -138,7 +138,7 @@
     const stride = Math.max(1, Math.ceil(more.length / kMostOthers));
     others.replaceChildren(...more.filter((_, i) => i % stride === 0).map((k) => svgElement('path', { class: 'line', style: `stroke:${series(points[k])}`, d: pathOf(points[k]) }, svgElement('title', {}, `point ${points[k].point}`))));
   };
-  // The rows are made anew: they need the head of no table.
+  // The rows are made again: they need the head of no table.
   const cellText = (p, i) => (p.values[i] === null ? '' : axes[i].labels ? axes[i].labels[p.values[i]] : FORMATS[axes[i].kind](p.values[i]));
   const goal = Math.max(0, axes.findIndex((a) => a.name === 'step time'));
   const listKept = () => {

@@ -56,6 +56,18 @@ class Result(unittest.TestCase):
                          {"stablehlo.dot_general": {"exec": 1}, "stablehlo.add": {"calibrated": 1}})
 
 
+class Requests(unittest.TestCase):
+    def test_a_matmul_has_its_old_name_too(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path, answer = pathlib.Path(folder, "worker.sh"), json.dumps({"id": 1, "ok": True, "seconds": 1})
+            path.write_text(f"#!/bin/sh\necho '{GREETING}'\nread line\necho \"$line\" > {folder}/request\necho '{answer}'\nread line\n")
+            path.chmod(0o755)
+            self.assertEqual(estimate(f"exec:{path}").stderr, "")
+            request = json.loads(pathlib.Path(folder, "request").read_text())
+        self.assertEqual(request["matmul"], {"b": 1, "m": 256, "n": 128, "k": 512})
+        self.assertEqual(request["product"], request["matmul"])
+
+
 class Misbehaving(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory()

@@ -308,7 +308,7 @@ class Step : public testing::TestWithParam<Steps> {
   }
 };
 
-// Time and what of communication shows, with the same models; XLA's schedule is in its text.
+// Time and exposed communication, with the same models; XLA's schedule is in its text.
 TEST_P(Step, AgreesWithThatOfXlasProgram) {
   const result::RunResult ours = Run(GetParam().program);
   const result::RunResult theirs = Run(GetParam().optimised);

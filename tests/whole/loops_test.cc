@@ -102,7 +102,7 @@ constexpr const char* kBranches = R"(
       return %r : tensor<512x512xf32>
     })";
 
-TEST(Branches, TheDearestCountsUnlessProbabilitiesAreGiven) {
+TEST(Branches, TheMostExpensiveCountsUnlessProbabilitiesAreGiven) {
   constexpr int64_t kMatmul = int64_t{2} * 512 * 512 * 512;
   EXPECT_EQ(RunText(kBranches).flops.value, kMatmul);
   EXPECT_EQ(RunText(kBranches, {.branch_probabilities = {0.25, 0.75}}).flops.value, kMatmul / 4);

@@ -469,6 +469,18 @@ TEST(Machine, SpecialUnitsFollowTheDeviceFile) {
   EXPECT_EQ(MakeMachine(device).special_lanes, 32);
 }
 
+TEST(Parameters, AConstantIsReadByItsOldName) {
+  const std::string file = std::string(HESPAS_SOURCE_DIR) + "/data/models/calibrated.json";
+  std::string text(*ReadInput(file));
+  const size_t at = text.find("matmul_power");
+  ASSERT_NE(at, std::string::npos);
+  text.replace(at, std::string("matmul_power").size(), "product_power");
+  const auto read = ReadParameters(text, file);
+  ASSERT_TRUE(read.ok());
+  EXPECT_EQ(read->dispatch.matmul_power, Shipped().dispatch.matmul_power);
+  EXPECT_GT(read->dispatch.matmul_power, 0);
+}
+
 TEST(Parameters, AMissingConstantIsNamed) {
   const auto read = ReadParameters(R"({"families": {}, "sigma": {}})", "p.json");
   ASSERT_FALSE(read.ok());

@@ -24,9 +24,9 @@ class GpuMultiOutputFusion : public KernelGraph {
     for (const ValueId out : flow.outputs) others_[out.index()] = 1;
     for (size_t i = flow.order().size(); i-- > 0;) {
       const NodeId id = flow.order()[i];
-      const bool view = plan.classes[id.index()] == FusionClass::kBitcast;
+      const bool bitcast = plan.classes[id.index()] == FusionClass::kBitcast;
       const bool others =
-          plan.classes[id.index()] == FusionClass::kUnfusible || (view && others_[flow.result(id).index()]);
+          plan.classes[id.index()] == FusionClass::kUnfusible || (bitcast && others_[flow.result(id).index()]);
       if (!others) continue;
       for (const ValueId operand : flow.node(id).operands) others_[operand.index()] = 1;
     }

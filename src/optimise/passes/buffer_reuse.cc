@@ -13,7 +13,7 @@ bool IsElementwise(OpKind kind) {
   return ir::Traits(kind).sort == OpSort::kElementwise || IsView(kind) || kind == OpKind::kCopy;
 }
 
-// What a fusion's result is, behind views.
+// What a fusion's result is, behind bitcasts.
 const Node* RootOf(const Dataflow& body, size_t result) {
   const Node* node = body.ProducerNode(body.outputs[result]);
   while (node != nullptr && IsView(node->kind)) node = body.ProducerNode(node->operands[0]);

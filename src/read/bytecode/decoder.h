@@ -28,7 +28,7 @@ class Decoder {
   ir::TypeId Type(uint64_t index);
   // The attribute's text; "unit" for a unit attribute.
   std::string_view Attribute(uint64_t index);
-  // Where an op comes from, "loc(...)"; empty where the index leads nowhere: nothing hangs on it.
+  // Where an op comes from, "loc(...)"; empty where the index leads nowhere: nothing depends on it.
   std::string_view Location(uint64_t index) {
     return index < attributes_.size() ? Attribute(index) : std::string_view();
   }
