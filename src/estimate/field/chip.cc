@@ -5,6 +5,8 @@
 namespace hespas::estimate::field {
 namespace {
 
+constexpr double kIdle = 0.1;  // of the board's power, where its file states no idle power: as of A100, H100 and B200
+
 double RateOf(const hardware::Device& device, const char* type, double missing) {
   const auto own = device.matrix_flops.find(type);
   if (own != device.matrix_flops.end()) return own->second.value * 1e-6;
@@ -15,6 +17,16 @@ double RateOf(const hardware::Device& device, const char* type, double missing) 
 // PTX ISA 8.8: `wgmma` belongs to sm_90, `tcgen05` to sm_100 to sm_110; all others multiply with `mma.sync`.
 bool HasWideInstructions(const std::string& architecture) {
   return architecture.starts_with("sm_90") || architecture.starts_with("sm_10") || architecture.starts_with("sm_11");
+}
+
+// PTX ISA 8.8: `tcgen05.mma` and sm_120's `mma` take `.block_scale`.
+bool HasScaledInstructions(const std::string& architecture) {
+  return architecture.starts_with("sm_10") || architecture.starts_with("sm_11") || architecture.starts_with("sm_12");
+}
+
+// TensorRT-LLM, fp8_blockscale_gemm_kernel.cuh: `gemm_dispatch_sm89` and `gemm_dispatch_sm120`.
+bool HasFixedBlockTile(const std::string& architecture) {
+  return architecture.starts_with("sm_89") || architecture.starts_with("sm_12");
 }
 
 }  // namespace
@@ -37,15 +49,19 @@ Chip MakeChip(const hardware::Device& device) {
   chip.bandwidth = std::max(1.0, device.memory_bandwidth.value * 1e-6);
   chip.l2_bytes = device.l2_capacity ? static_cast<double>(device.l2_capacity->value) : 0;
   chip.watts = device.tdp_w.value_or(0);
+  chip.idle_watts = device.idle_w.value_or(chip.watts * kIdle);
   chip.process_nm = device.process_nm.value_or(chip.process_nm);
   chip.f16_rate = std::max(1.0, RateOf(device, "bf16", device.peak_flops.value * 1e-6));
   chip.f8_rate = std::max(1.0, RateOf(device, "f8E4M3FN", chip.f16_rate));
   chip.f4_rate = std::max(1.0, RateOf(device, "f4E2M1FN", chip.f8_rate));
-  chip.flops_per_clock = std::max(1.0, device.matrix_flops_per_clock.value_or(chip.f16_rate / (chip.sms * chip.clock)));
+  const double rated = chip.f16_rate / (chip.sms * chip.clock);
+  chip.flops_per_clock = std::max(1.0, device.matrix_flops_per_clock.value_or(rated));
   chip.lanes = std::max(1.0, device.lanes_per_sm ? static_cast<double>(*device.lanes_per_sm) : chip.lanes);
   chip.special_lanes = std::max(
       1.0, device.special_lanes_per_sm ? static_cast<double>(*device.special_lanes_per_sm) : chip.special_lanes);
   chip.wide_instructions = HasWideInstructions(device.architecture);
+  chip.scaled_instructions = HasScaledInstructions(device.architecture);
+  chip.fixed_block_tile = HasFixedBlockTile(device.architecture);
   return chip;
 }
 

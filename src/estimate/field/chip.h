@@ -14,6 +14,7 @@ struct Chip {
   double bandwidth = 1;  // byte/us
   double l2_bytes = 0;
   double watts = 0;  // 0: not limited
+  double idle_watts = 0;
   double process_nm = 4;
   double flops_per_clock = 4096;  // of one SM, 16-bit floats
   double special_lanes = 16;      // of one SM
@@ -21,7 +22,9 @@ struct Chip {
   double f16_rate = 1;            // flop/us
   double f8_rate = 1;
   double f4_rate = 1;
-  bool wide_instructions = false;  // matrix instructions of a whole warp group or more, operands in shared memory
+  bool wide_instructions = false;    // matrix instructions of a whole warp group or more, operands in shared memory
+  bool scaled_instructions = false;  // that multiply by scales of blocks
+  bool fixed_block_tile = false;     // the library has one tile for matmuls with scales of blocks
 
   double Rate(Format format) const;
 };

@@ -15,21 +15,21 @@ struct Entry {
 };
 
 constexpr Entry<MatmulConstants> kMatmul[] = {
-    {"start_us", &MatmulConstants::start_us},
     {"start_clocks", &MatmulConstants::start_clocks},
-    {"sm_fraction", &MatmulConstants::sm_fraction},
-    {"tile_half", &MatmulConstants::tile_half},
+    {"full_extent", &MatmulConstants::full_extent},
     {"fill", &MatmulConstants::fill},
+    {"epilogue_bytes", &MatmulConstants::epilogue_bytes},
     {"device_fraction", &MatmulConstants::device_fraction},
     {"memory_fraction", &MatmulConstants::memory_fraction},
+    {"overlap_power", &MatmulConstants::overlap_power},
     {"latency_clocks", &MatmulConstants::latency_clocks},
     {"l2_bytes_per_clock", &MatmulConstants::l2_bytes_per_clock},
     {"split_us", &MatmulConstants::split_us},
-    {"board_watts", &MatmulConstants::board_watts},
     {"pj_per_flop", &MatmulConstants::pj_per_flop},
     {"instruction_exponent", &MatmulConstants::instruction_exponent},
     {"process_exponent", &MatmulConstants::process_exponent},
-    {"power_us", &MatmulConstants::power_us},
+    {"burst", &MatmulConstants::burst},
+    {"burst_us", &MatmulConstants::burst_us},
     {"sigma", &MatmulConstants::sigma},
 };
 constexpr Entry<FormatConstants> kFormat[] = {
@@ -38,7 +38,19 @@ constexpr Entry<FormatConstants> kFormat[] = {
     {"passes_bytes", &FormatConstants::passes_bytes},
     {"rate_fraction", &FormatConstants::rate_fraction},
     {"power_exponent", &FormatConstants::power_exponent},
+    {"step_clocks", &FormatConstants::step_clocks},
     {"sigma", &FormatConstants::sigma},
+};
+constexpr Entry<BlockConstants> kBlock[] = {
+    {"start_us", &BlockConstants::start_us},
+    {"start_clocks", &BlockConstants::start_clocks},
+    {"passes_bytes", &BlockConstants::passes_bytes},
+    {"rate_fraction", &BlockConstants::rate_fraction},
+    {"power_exponent", &BlockConstants::power_exponent},
+    {"step_clocks", &BlockConstants::step_clocks},
+    {"sigma", &BlockConstants::sigma},
+    {"promotion", &BlockConstants::promotion},
+    {"feed_bytes", &BlockConstants::feed_bytes},
 };
 constexpr Entry<ExpertConstants> kExperts[] = {
     {"bf16", &ExpertConstants::f16},
@@ -135,7 +147,7 @@ Result<Constants> ReadConstants(std::string_view text, const std::string& file) 
   if (auto families = root.Object("families")) {
     ReadFamily(*families, "matmul", kMatmul, constants.matmul, diagnostics);
     ReadFamily(*families, "fp8", kFormat, constants.f8, diagnostics);
-    ReadFamily(*families, "fp8_block", kFormat, constants.f8_block, diagnostics);
+    ReadFamily(*families, "fp8_block", kBlock, constants.f8_block, diagnostics);
     ReadFamily(*families, "nvfp4", kFormat, constants.nvf4, diagnostics);
     ReadFamily(*families, "experts", kExperts, constants.experts, diagnostics);
     ReadFamily(*families, "attention_context", kContext, constants.context, diagnostics);

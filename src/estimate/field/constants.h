@@ -11,21 +11,21 @@ inline constexpr DiagnosticKind kBadFieldConstants{
     "E0568", "The field model's constants (data/models/field.json) lack one, or one is not a positive number."};
 
 struct MatmulConstants {
-  double start_us = 0;  // of a kernel inside a graph
-  double start_clocks = 0;
-  double sm_fraction = 0;           // of an SM's peak rate, by a tile without edges
-  double tile_half = 0;             // tile extent that reaches half of it
+  double start_clocks = 0;          // from one kernel of a graph to the next
+  double full_extent = 0;           // harmonic tile extent that reaches an SM's peak rate
   double fill = 0;                  // elements of the contraction that filling and draining a tile's pipeline costs
+  double epilogue_bytes = 0;        // of results a clock that an SM writes
   double device_fraction = 0;       // of the device's peak rate
   double memory_fraction = 0;       // of the memory bandwidth
+  double overlap_power = 0;         // how sharply the longest of tiles, rate and memory hides the others
   double latency_clocks = 0;        // of the first and last accesses to memory
   double l2_bytes_per_clock = 0;    // of one SM, data that L2 holds
   double split_us = 0;              // of summing the parts of a split contraction
-  double board_watts = 0;           // not available to the matrix units
   double pj_per_flop = 0;           // 16-bit floats, 4 nm, 4,096 flop a clock of one SM
   double instruction_exponent = 0;  // energy falls with the work of one clock to this power
   double process_exponent = 0;      // and grows with the process to this one
-  double power_us = 0;              // for which the board may exceed its power
+  double burst = 0;                 // of the board's power, above it in short kernels
+  double burst_us = 0;              // in which the controller takes half of that back
   double sigma = 0;                 // relative, devices held out
 };
 
@@ -36,7 +36,14 @@ struct FormatConstants {
   double passes_bytes = 0;    // moved for each element of the activations
   double rate_fraction = 0;   // of the matmul constants' rates
   double power_exponent = 0;  // of the rate's ratio to 16 bits, for the flops that a watt buys
+  double step_clocks = 0;     // of 128 elements of the contraction, at least
   double sigma = 0;
+};
+
+// Of formats with a scale for each block of 128 x 128 weights.
+struct BlockConstants : FormatConstants {
+  double promotion = 0;   // operations of the lanes for each element of a tile and 128 of the contraction
+  double feed_bytes = 0;  // of operands a clock that an SM takes out of L2 while all do
 };
 
 struct ContextConstants {
@@ -101,7 +108,8 @@ struct ExpertConstants {
 struct Constants {
   MatmulConstants matmul;
   ExpertConstants experts;
-  FormatConstants f8, f8_block, nvf4;
+  FormatConstants f8, nvf4;
+  BlockConstants f8_block;
   ContextConstants context;
   GenerationConstants generation;
 };

@@ -4,25 +4,22 @@
 #include <cmath>
 #include <limits>
 
+#include "estimate/field/tiles.h"
+
 namespace hespas::estimate::field {
 namespace {
 
-struct Tile {
-  double m, n;
-};
-// Of cuBLAS and CUTLASS.
-constexpr Tile kTiles[] = {{64, 64},   {64, 128},  {128, 64},  {128, 128}, {64, 256}, {256, 64},
-                           {128, 256}, {256, 128}, {256, 256}, {32, 64},   {64, 32},  {32, 128},
-                           {128, 32},  {16, 64},   {16, 128},  {64, 16},   {128, 16}};
 constexpr double kCopies = 5;         // of the weights, at most
 constexpr double kShortestPart = 64;  // of a split contraction
-constexpr double kStep = 32;          // the contraction is padded to a multiple
+constexpr double kPadding = 32;       // the contraction is padded to a multiple
+constexpr double kStep = 128;         // of a contraction (tiles.h)
+constexpr double kResultBytes = 2;
 constexpr double kMostParts = 16;
-constexpr double kFull = 1.03, kEdge = 0.06;  // of L2: nothing stays beyond kFull, everything below kFull - kEdge
+constexpr double kFull = 1.06, kEdge = 0.05;  // of L2: no weights stay beyond kFull, all do below kFull - kEdge
 constexpr double kKept = 0.5;                 // of L2, what inputs and results may take and stay
 constexpr double kShortTransfer = 2.8e6;      // bytes that half of the latency of memory is waited for
 constexpr double kWattPerPicojoule = 1e6;     // flop/us for each W / pJ
-constexpr double kSharpness = 6;
+constexpr double kPowerSharpness = 8;
 
 double OperandBytes(Format format) {
   if (format == Format::kF16) return 2;
@@ -58,30 +55,30 @@ double ExpertFactor(const ExpertConstants& constants, const Matmul& size) {
 
 double Extent(double x) { return std::isfinite(x) ? std::clamp(x, 1.0, 1e9) : 1.0; }
 
-double SoftSum(double a, double b, double c) {
+double SoftSum(double a, double b, double c, double power) {
   const double largest = std::max({a, b, c});
   if (!(largest > 0)) return 0;
-  const double sum =
-      std::pow(a / largest, kSharpness) + std::pow(b / largest, kSharpness) + std::pow(c / largest, kSharpness);
-  return largest * std::pow(sum, 1 / kSharpness);
+  const double sum = std::pow(a / largest, power) + std::pow(b / largest, power) + std::pow(c / largest, power);
+  return largest * std::pow(sum, 1 / power);
 }
 
 struct Traffic {
   double memory = 0, l2 = 0;  // bytes
 };
 
-Traffic TrafficOf(const Chip& chip, const Matmul& size) {
+Traffic TrafficOf(const Chip& chip, const Tiling& tiling, const Matmul& size) {
   const double bytes = OperandBytes(size.format);
   const double weights = size.groups * size.n * size.k * (size.weight_bytes > 0 ? size.weight_bytes : bytes);
   const double inputs = size.groups * size.m * size.k * bytes;
-  const double results = size.groups * size.m * size.n * 2;
+  const double results = size.groups * size.m * size.n * kResultBytes;
   const double l2 = std::max(1.0, chip.l2_bytes);
   const double copies = std::clamp(std::ceil(l2 / weights), 1.0, kCopies);
-  const double filled = (copies * weights + inputs + results) / l2;
-  const double warm = size.in_step ? 0 : std::clamp((kFull - filled) / kEdge, 0.0, 1.0);
+  const double warm = size.in_step ? 0 : std::clamp((kFull - copies * weights / l2) / kEdge, 0.0, 1.0);
+  const double spilled = std::max(0.0, inputs - kKept * l2);
+  const double columns = tiling.fixed ? std::ceil(size.n / tiling.tiles.front().n) : 1;
   Traffic traffic;
-  traffic.memory = weights * (1 - warm) + std::max(0.0, inputs - kKept * l2) + std::max(0.0, results - kKept * l2);
-  traffic.l2 = weights + inputs + results - traffic.memory;
+  traffic.memory = weights * (1 - warm) + spilled * columns + std::max(0.0, results - kKept * l2);
+  traffic.l2 = std::max(0.0, weights + inputs + results - traffic.memory);
   return traffic;
 }
 
@@ -94,15 +91,67 @@ double QuantiseUs(const Chip& chip, const Constants& constants, const FormatCons
   return own.start_us + own.start_clocks / chip.clock + bytes * (hot / cache + (1 - hot) / bandwidth);
 }
 
+// us of a block's operands out of L2, if all multiprocessors read.
+double FeedUs(const Chip& chip, const BlockConstants& own, const Tile& tile, double depth) {
+  return (tile.m + tile.n) * depth / (chip.sms * chip.clock * own.feed_bytes);
+}
+
+// What tiles share: rates of the device and us of its memory.
+struct Rates {
+  double whole = 0;  // flop/us of the device
+  double flops_per_clock = 0;
+  double move_us = 0;
+};
+
+Rates RatesOf(const Chip& chip, const MatmulConstants& shared, const FormatConstants* own, const Matmul& size,
+              const Traffic& traffic) {
+  const double scale = own != nullptr ? own->rate_fraction : 1;
+  const double ratio = chip.Rate(size.format) / chip.f16_rate;
+  // Peaks of some datasheets are stated at less than the highest clock.
+  const double peak = ratio * std::max(chip.f16_rate, chip.sms * chip.clock * chip.flops_per_clock);
+  const double unlimited = peak * shared.device_fraction * scale;
+  const double power = PowerRate(chip, shared, 2 * size.groups * size.m * size.n * size.k / unlimited) *
+                       std::pow(ratio, own != nullptr ? own->power_exponent : 1);
+  const double bandwidth = chip.bandwidth * shared.memory_fraction;
+  const double cache = std::max(chip.sms * chip.clock * shared.l2_bytes_per_clock, bandwidth);
+  return {.whole =
+              std::pow(std::pow(unlimited, -kPowerSharpness) + std::pow(power, -kPowerSharpness), -1 / kPowerSharpness),
+          .flops_per_clock = peak / (chip.sms * chip.clock) * scale,
+          .move_us = traffic.memory / bandwidth + traffic.l2 / cache};
+}
+
+// us of the fastest tile.
+double TiledUs(const Chip& chip, const Constants& constants, const Tiling& tiling, const Matmul& size,
+               const Rates& rates) {
+  const MatmulConstants& shared = constants.matmul;
+  double best = std::numeric_limits<double>::infinity();
+  for (const Tile& tile : tiling.tiles) {
+    const double tiles = size.groups * std::ceil(size.m / tile.m) * std::ceil(size.n / tile.n);
+    const double step = StepClocks(chip, shared, tiling, tile, rates.flops_per_clock) / kStep;
+    const double writing = tile.m * tile.n * kResultBytes / shared.epilogue_bytes;
+    for (double parts = 1; parts <= (tiling.splits ? kMostParts : 1); parts *= 2) {
+      const double blocks = tiles * parts;
+      if (parts > 1 && (blocks > 2 * chip.sms || size.k < kShortestPart * parts)) break;
+      const double depth = std::ceil(size.k / (parts * kPadding)) * kPadding + shared.fill;
+      const double waves = std::max(1.0, std::ceil(blocks / chip.sms));
+      double whole = 2 * blocks * tile.m * tile.n * depth / rates.whole;
+      if (tiling.fixed) whole = std::max(whole, blocks * FeedUs(chip, constants.f8_block, tile, size.k));
+      const double us =
+          SoftSum(waves * (depth * step + writing) / chip.clock, whole, rates.move_us, shared.overlap_power);
+      best = std::min(best, us + (parts > 1 ? shared.split_us : 0));
+    }
+  }
+  return best;
+}
+
 }  // namespace
 
-double StartUs(const Chip& chip, const MatmulConstants& constants) {
-  return constants.start_us + constants.start_clocks / chip.clock;
-}
+double StartUs(const Chip& chip, const MatmulConstants& constants) { return constants.start_clocks / chip.clock; }
 
 double PowerRate(const Chip& chip, const MatmulConstants& constants, double us) {
   if (!(chip.watts > 0)) return std::numeric_limits<double>::infinity();
-  const double watts = chip.watts * (1 + constants.power_us / std::max(1.0, us)) - constants.board_watts;
+  const double above = constants.burst * constants.burst_us / (constants.burst_us + us);
+  const double watts = chip.watts * (1 + above) - chip.idle_watts;
   const double pj = constants.pj_per_flop * std::pow(chip.flops_per_clock / 4096, -constants.instruction_exponent) *
                     std::pow(chip.process_nm / 4, constants.process_exponent);
   return std::max(watts, 1.0) / pj * kWattPerPicojoule;
@@ -113,35 +162,13 @@ Time TimeOf(const Chip& chip, const Constants& constants, const Matmul& matmul) 
   const FormatConstants* own = OwnOf(constants, matmul.format);
   Matmul size = matmul;
   for (double* extent : {&size.m, &size.n, &size.k, &size.groups}) *extent = Extent(*extent);
-  const double scale = own != nullptr ? own->rate_fraction : 1;
-  const double peak = chip.Rate(size.format);
-  const double unlimited = peak * shared.device_fraction * scale;
-  const double power = PowerRate(chip, shared, 2 * size.groups * size.m * size.n * size.k / unlimited) *
-                       std::pow(peak / chip.f16_rate, own != nullptr ? own->power_exponent : 1);
-  const double rate = std::pow(std::pow(unlimited, -8) + std::pow(power, -8), -1.0 / 8);
-  const double sm_rate = peak / chip.sms * shared.sm_fraction * scale;
-  const double bandwidth = chip.bandwidth * shared.memory_fraction;
-  const Traffic traffic = TrafficOf(chip, size);
-  const double l2_us = traffic.l2 / std::max(chip.sms * chip.clock * shared.l2_bytes_per_clock, bandwidth);
-  double best = std::numeric_limits<double>::infinity();
-  for (const Tile& tile : kTiles) {
-    const double tiles = size.groups * std::ceil(size.m / tile.m) * std::ceil(size.n / tile.n);
-    for (double parts = 1; parts <= kMostParts; parts *= 2) {
-      const double blocks = tiles * parts;
-      if (parts > 1 && (blocks > 2 * chip.sms || size.k < kShortestPart * parts)) break;
-      const double extent = 2 * tile.m * tile.n / (tile.m + tile.n);
-      const double work = 2 * tile.m * tile.n * (std::ceil(size.k / (parts * kStep)) * kStep + shared.fill);
-      const double waves = std::max(1.0, std::ceil(blocks / chip.sms));
-      const double us = SoftSum(waves * work / sm_rate * (1 + shared.tile_half / extent), blocks * work / rate,
-                                traffic.memory / bandwidth + l2_us);
-      best = std::min(best, us + (parts > 1 ? shared.split_us : 0));
-    }
-  }
-  if (size.experts) best *= ExpertFactor(constants.experts, size);
-  best +=
-      StartUs(chip, shared) + shared.latency_clocks / chip.clock * traffic.memory / (traffic.memory + kShortTransfer);
-  if (own != nullptr && !size.in_step) best += QuantiseUs(chip, constants, *own, size);
-  return {.us = best, .sigma_us = best * (own != nullptr ? own->sigma : shared.sigma)};
+  const Tiling tiling = TilingOf(chip, constants, size.format);
+  const Traffic traffic = TrafficOf(chip, tiling, size);
+  double us = TiledUs(chip, constants, tiling, size, RatesOf(chip, shared, own, size, traffic));
+  if (size.experts) us *= ExpertFactor(constants.experts, size);
+  us += StartUs(chip, shared) + shared.latency_clocks / chip.clock * traffic.memory / (traffic.memory + kShortTransfer);
+  if (own != nullptr && !size.in_step) us += QuantiseUs(chip, constants, *own, size);
+  return {.us = us, .sigma_us = us * (own != nullptr ? own->sigma : shared.sigma)};
 }
 
 }  // namespace hespas::estimate::field

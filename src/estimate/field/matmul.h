@@ -30,7 +30,7 @@ Time TimeOf(const Chip& chip, const Constants& constants, const Matmul& matmul);
 // us from one kernel of a graph to the next.
 double StartUs(const Chip& chip, const MatmulConstants& constants);
 
-// flop/us that the board's power allows where it may exceed it for the first `power_us` of `us`.
+// flop/us that the board's power allows in `us`: its controller lets short kernels exceed it.
 double PowerRate(const Chip& chip, const MatmulConstants& constants, double us);
 
 }  // namespace hespas::estimate::field

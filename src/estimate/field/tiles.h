@@ -1,0 +1,33 @@
+// Tiles of matmul kernels, and how long a block of threads takes for one.
+//
+// - A block's contraction goes in steps of 128 elements. A step takes the time of the matrix units, or at least that of
+//   its accesses. Where lanes add the sum of each step to the result (scales of blocks), these times add up.
+#pragma once
+
+#include <vector>
+
+#include "estimate/field/matmul.h"
+
+namespace hespas::estimate::field {
+
+struct Tile {
+  double m, n;
+};
+
+// A kernel of the library with its tiles.
+struct Tiling {
+  std::vector<Tile> tiles;
+  bool splits = false;      // the contraction, among blocks
+  bool sequential = false;  // no step's parts overlap those of the next
+  bool fixed = false;       // one tile; blocks of a column of tiles follow each other
+  double least_step_clocks = 0;
+  double promotion = 0;  // operations of the lanes for each element of a tile and step
+};
+
+Tiling TilingOf(const Chip& chip, const Constants& constants, Format format);
+
+// Clocks of a step.
+double StepClocks(const Chip& chip, const MatmulConstants& constants, const Tiling& tiling, Tile tile,
+                  double flops_per_clock);
+
+}  // namespace hespas::estimate::field
