@@ -7,7 +7,8 @@ include(GNUInstallDirs)
 
 # A command of the runtime, which also looks for shared libraries beside itself: there the tarball carries them.
 function(hespas_install_command target)
-  set_target_properties(${target} PROPERTIES INSTALL_RPATH "$ORIGIN/../lib/hespas")
+  # In the build folder, too: CMake would make room for the path by empty ones, and these mean the current folder.
+  set_target_properties(${target} PROPERTIES INSTALL_RPATH "$ORIGIN/../lib/hespas" BUILD_WITH_INSTALL_RPATH ON)
   install(TARGETS ${target} RUNTIME_DEPENDENCY_SET hespas_shared RUNTIME COMPONENT runtime)
 endfunction()
 
