@@ -1,7 +1,8 @@
 #include "ir/module.h"
 
 #include <algorithm>
-#include <cstring>
+
+#include "base/line_index.h"
 
 namespace hespas::ir {
 
@@ -42,15 +43,15 @@ OpId Module::FindSymbol(std::string_view symbol) const {
 }
 
 Location Module::LocationAt(size_t offset) const {
+  return LocationAt(offset, LineIndex(source().substr(0, std::max<size_t>(offset, 1))));
+}
+
+Location Module::LocationAt(size_t offset, const LineIndex& lines) const {
   const std::string_view text = source();
   Location at{.file = path_};
   if (text.empty()) return at;
   offset = std::min(offset, text.size());
-  at.line = 1;
-  for (const char *p = text.data(), *const end = p + offset; p != end; ++p, ++at.line) {
-    p = static_cast<const char*>(std::memchr(p, '\n', static_cast<size_t>(end - p)));
-    if (p == nullptr) break;
-  }
+  at.line = lines.Line(static_cast<uint32_t>(offset));
   const size_t newline = offset == 0 ? std::string_view::npos : text.rfind('\n', offset - 1);
   const size_t begin = newline == std::string_view::npos ? 0 : newline + 1;
   const size_t end = std::min(text.find('\n', offset), text.size());

@@ -21,6 +21,10 @@
 #include "ir/op_kind.h"
 #include "ir/type_table.h"
 
+namespace hespas {
+class LineIndex;
+}
+
 namespace hespas::ir {
 
 struct Attribute {
@@ -82,6 +86,8 @@ class Module {
 
   std::string_view name(OpId id) const { return name(op(id).name); }
   std::string_view name(NameId id) const { return names_[id.index()]; }
+  // Whether anything may be called so: an op or an attribute.
+  bool KnowsName(std::string_view name) const { return name_index_.contains(name); }
   OpKind kind(OpId id) const { return op(id).kind; }
   std::span<const ValueId> operands(OpId id) const { return {&operands_[op(id).first_operand], op(id).operand_count}; }
   IdRange<ValueId> results(OpId id) const { return {op(id).first_result, op(id).result_count}; }
@@ -115,8 +121,11 @@ class Module {
 
   const std::string& path() const { return path_; }
   std::string_view source() const { return source_.view(); }
+  const Content& content() const { return source_; }  // the same, to be shared
   // File, line, column and text of the line at a byte offset of the source.
   Location LocationAt(size_t offset) const;
+  // The same with the lines counted once for many offsets.
+  Location LocationAt(size_t offset, const LineIndex& lines) const;
   Location location(OpId id) const { return LocationAt(op(id).source); }
 
   // --- building ------------------------------------------------------------------------------------------------------

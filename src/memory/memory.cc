@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/line_index.h"
 #include "ir/attributes/attribute.h"
 #include "ir/facts/execution/scheduled.h"
 #include "memory/buffers/heap_packing.h"
@@ -199,11 +200,12 @@ class Curve {
     for (size_t i = 0; i < by_size.size(); ++i) by_size[i] = i;
     std::stable_sort(by_size.begin(), by_size.end(),
                      [&](size_t a, size_t b) { return tensors_[a].bytes > tensors_[b].bytes; });
+    const LineIndex lines(options_.largest > 0 ? module_.source() : std::string_view());
     for (size_t i = 0; i < std::min(by_size.size(), options_.largest); ++i) {
       const Interval& interval = tensors_[by_size[i]];
       if (interval.bytes == 0) break;
       const bool is_nested = by_size[i] >= outer;
-      result::LiveTensor tensor = Describe(interval.value);
+      result::LiveTensor tensor = Describe(interval.value, lines);
       if (interval.workspace) tensor.name = fmt::format("workspace of {}", tensor.name);
       tensor.bytes = Bytes(interval.bytes);
       tensor.category = is_nested ? categories.OfNested(interval.value) : categories.Of(interval.value);
@@ -213,17 +215,17 @@ class Curve {
     }
   }
 
-  result::LiveTensor Describe(ir::ValueId value) const {
+  result::LiveTensor Describe(ir::ValueId value, const LineIndex& lines) const {
     const std::string type = module_.types().Text(module_.type_id(value));
     const ir::OpId op = module_.defining_op(value);
     result::LiveTensor tensor;
     if (op.valid()) {
       tensor.name = fmt::format("{} {}", module_.name(op), type);
-      tensor.location = module_.location(op);
+      tensor.location = module_.LocationAt(module_.op(op).source, lines);
       tensor.source = SourceOf(module_, op);
     } else {
       tensor.name = fmt::format("argument {} {}", static_cast<uint32_t>(module_.value(value).index), type);
-      tensor.location = module_.location(module_.main());
+      tensor.location = module_.LocationAt(module_.op(module_.main()).source, lines);
     }
     return tensor;
   }

@@ -49,6 +49,7 @@ std::optional<std::string> AsString(std::string_view text) {
   text = Trim(text);
   if (text.empty() || text[0] != '"') return std::nullopt;
   std::string out;
+  out.reserve(text.size());
   for (size_t at = 1; at < text.size(); ++at) {
     const size_t plain = at;
     while (at < text.size() && text[at] != '"' && text[at] != '\\') ++at;
@@ -101,13 +102,15 @@ namespace {
 
 constexpr size_t kUsualItems = 8;
 
+// Ends where the bracket that the list starts with is closed.
 template <class Visit>
 void ForEachItem(std::string_view text, const Visit& visit) {
   text = Trim(text);
-  if (!text.empty() && IsOpening(text[0])) text = Inside(text, 0);
-  size_t at = SkipSpace(text, 0);
+  const bool has_bracket = !text.empty() && IsOpening(text[0]);
+  size_t at = SkipSpace(text, has_bracket ? 1 : 0);
   while (at < text.size()) {
     const size_t end = FindTopLevel(text, at, ',');
+    if (has_bracket && end == at && text[at] != ',') break;
     visit(Trim(text.substr(at, end - at)));
     if (end >= text.size() || text[end] != ',') break;
     at = SkipSpace(text, end + 1);

@@ -103,6 +103,7 @@ std::string NameInMetadata(std::string_view metadata) {
 bool HoldsName(std::string_view attribute) { return attribute == "loc" || attribute == "metadata"; }
 
 bool HasNames(const Module& module) {
+  if (!module.KnowsName("loc") && !module.KnowsName("metadata")) return false;
   std::vector<char> seen;  // attribute names that hold no name of an op
   for (size_t i = 0; i < module.op_count(); ++i) {
     for (const Attribute& attribute : module.attributes(OpId(i))) {

@@ -20,6 +20,11 @@ BlockId FusionBody(const Module& module, OpId fusion) {
 }
 
 std::vector<OpId> FusedOps(const Module& module, OpId fusion) {
+  const BlockId whole = FusionBody(module, fusion);
+  if (!whole.valid()) return {};
+  const auto& own = module.block(whole).ops;
+  const auto is_fusion = [&](OpId op) { return module.kind(op) == OpKind::kFusion; };
+  if (std::none_of(own.begin(), own.end(), is_fusion)) return {own.begin(), own.end()};
   std::vector<OpId> found;
   std::vector<OpId> fusions = {fusion};
   std::vector<BlockId> seen;
@@ -29,14 +34,7 @@ std::vector<OpId> FusedOps(const Module& module, OpId fusion) {
     if (!body.valid() || std::find(seen.begin(), seen.end(), body) != seen.end()) continue;
     seen.push_back(body);
     const auto& ops = module.block(body).ops;
-    if (found.empty()) found.reserve(ops.size());
-    for (const OpId op : ops) {
-      if (module.kind(op) == OpKind::kFusion) {
-        fusions.push_back(op);
-      } else {
-        found.push_back(op);
-      }
-    }
+    for (const OpId op : ops) (is_fusion(op) ? fusions : found).push_back(op);
   }
   return found;
 }

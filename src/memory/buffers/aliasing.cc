@@ -8,6 +8,7 @@
 #include "ir/attributes/attribute.h"
 #include "ir/attributes/op_attributes.h"
 #include "memory/buffers/hlo_aliases.h"
+#include "memory/buffers/workspace.h"
 
 namespace hespas::memory {
 namespace {
@@ -221,6 +222,12 @@ bool InPlaceReuse::May(ir::OpId op, size_t result, size_t operand) {
   if (module_.kind(op) != OpKind::kFusion) return ir::Traits(module_.kind(op)).sort == OpSort::kElementwise;
   const auto [known, is_new] = fusions_.try_emplace({op, result, operand}, false);
   if (is_new) known->second = IsPointwise(op, result, operand);
+  return known->second;
+}
+
+bool InPlaceReuse::ReturnsWorkspace(ir::OpId op) {
+  const auto [known, is_new] = calls_.try_emplace(op.value, false);
+  if (is_new) known->second = memory::ReturnsWorkspace(module_, op);
   return known->second;
 }
 

@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 #include <tuple>
+#include <unordered_map>
 
 #include "ir/module.h"
 
@@ -26,6 +27,8 @@ class InPlaceReuse {
   // `sees_reshapes`: as BufferPolicy says.
   InPlaceReuse(const ir::Module& module, bool sees_reshapes) : module_(module), sees_reshapes_(sees_reshapes) {}
   bool May(ir::OpId op, size_t result, size_t operand);
+  // As buffers/workspace.h says.
+  bool ReturnsWorkspace(ir::OpId op);
 
  private:
   bool IsPointwise(ir::OpId fusion, size_t result, size_t operand) const;
@@ -33,6 +36,7 @@ class InPlaceReuse {
   const ir::Module& module_;
   bool sees_reshapes_;
   std::map<std::tuple<ir::OpId, size_t, size_t>, bool> fusions_;  // by result and operand
+  std::unordered_map<uint32_t, bool> calls_;                      // which return a workspace, by op
 };
 
 // The start of an asynchronous op for its end or update; invalid for other ops.

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "memory/buffers/aliasing.h"
-#include "memory/buffers/workspace.h"
 
 namespace hespas::memory {
 
@@ -141,7 +140,7 @@ bool BufferSharing::IsOnlyResult(ir::ValueId value) const {
   const ir::OpId producer = module_.defining_op(value);
   if (!producer.valid()) return what_.is_main;
   if (module_.op(producer).result_count != 1) return false;
-  return !what_.policy.calls_are_tuples || !ReturnsWorkspace(module_, producer);
+  return !what_.policy.calls_are_tuples || !what_.reuse.ReturnsWorkspace(producer);
 }
 
 void BufferSharing::AssignBuffer(uint32_t buffer, uint32_t result) {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <tuple>
-#include <unordered_set>
 #include <utility>
 
 namespace hespas::memory {
@@ -108,14 +107,15 @@ void ShareResults(std::vector<Interval>& intervals, const std::vector<ReusableBu
 }
 
 void EndReused(std::vector<Interval>& intervals) {
-  std::unordered_set<uint32_t> temporaries;
+  std::vector<bool> is_temporary;  // by owner
   for (const Interval& interval : intervals) {
-    if (!interval.result) temporaries.insert(interval.owner);
+    if (interval.result) continue;
+    if (interval.owner >= is_temporary.size()) is_temporary.resize(2 * size_t{interval.owner} + 1);
+    is_temporary[interval.owner] = true;
   }
   for (Interval& interval : intervals) {
-    if (interval.reused_directly && temporaries.contains(interval.reused_by) && interval.until > interval.from) {
-      --interval.until;
-    }
+    const bool reused = interval.reused_directly && interval.reused_by < is_temporary.size();
+    if (reused && is_temporary[interval.reused_by] && interval.until > interval.from) --interval.until;
   }
 }
 

@@ -214,7 +214,11 @@ std::vector<int64_t> TakenOver(const ir::Module& module, size_t parameters) {
   const std::string_view* text = module.attribute(module.main(), "arg_attrs");
   if (text == nullptr) return taken;
   const auto items = ir::ListItems(*text);
+  const auto has = [](std::string_view item, std::string_view name) {
+    return item.find(name) != std::string_view::npos;
+  };
   for (size_t i = 0; i < std::min(parameters, items.size()); ++i) {
+    if (!has(items[i], "tf.aliasing_output") && !has(items[i], "jax.buffer_donor")) continue;
     const auto entries = ir::Entries(items[i]);
     const auto alias = ir::FindEntry(entries, "tf.aliasing_output");
     if (alias) taken[i] = ir::AsInteger(*alias).value_or(kKept);

@@ -60,11 +60,14 @@ class Maker {
     for (uint32_t i = 0; i < step_.blocks.blocks.size(); ++i) {
       const graph::Block& block = step_.blocks.blocks[i];
       if (block.ops.empty()) continue;
-      out_.ops.push_back(OpsOf(i, block));
-      out_.blocks.push_back({.structure = StructureOf(i, block),
-                             .name = names_.Of(NameOf(block.ops.back())),
-                             .scope = scopes_.Of(ScopePath(FrameworkName(module_, block.ops[named_.LongestOp(i)]))),
-                             .time = account.computed[i] + account.exposed[i]});
+      const ir::OpId longest = block.ops[named_.LongestOp(i)];
+      const std::string framework = FrameworkName(module_, longest);
+      out_.ops.push_back(OpsOf(longest, block));
+      out_.blocks.push_back(
+          {.structure = StructureOf(i, block),
+           .name = names_.Of(!hlo_ && longest == block.ops.back() ? framework : NameOf(block.ops.back())),
+           .scope = scopes_.Of(ScopePath(framework)),
+           .time = account.computed[i] + account.exposed[i]});
     }
     out_.idle = account.idle;
   }
@@ -81,7 +84,7 @@ class Maker {
     return !type.is_tensor() || !type.dims.empty();
   }
 
-  std::vector<uint32_t> OpsOf(uint32_t id, const graph::Block& block) const {
+  std::vector<uint32_t> OpsOf(ir::OpId longest, const graph::Block& block) const {
     std::vector<uint32_t> others;
     for (const ir::OpId op : block.ops) {
       const bool fused = module_.kind(op) == ir::OpKind::kFusion;
@@ -89,7 +92,7 @@ class Maker {
         if (IsTelling(inner)) others.push_back(module_.op(inner).source);
       }
     }
-    const uint32_t hero = module_.op(HeroOf(module_, block.ops[named_.LongestOp(id)])).source;
+    const uint32_t hero = module_.op(HeroOf(module_, longest)).source;
     if (hero == 0) return {};
     std::sort(others.begin(), others.end());
     others.erase(std::unique(others.begin(), others.end()), others.end());
