@@ -168,6 +168,7 @@ bool HasUnranked(const ir::Module& module) {
 std::vector<Dataflow*> ExecutedRegions(Dataflow& flow) {
   std::vector<Dataflow*> all{&flow};
   for (size_t i = 0; i < all.size(); ++i) {
+    if (!all[i]->nests()) continue;
     for (const NodeId id : all[i]->order()) {
       const Node& node = all[i]->node(id);
       if (node.kind == OpKind::kFusion || node.kind == OpKind::kAsyncStart) continue;

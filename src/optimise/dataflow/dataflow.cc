@@ -20,13 +20,11 @@ void Dataflow::Reserve(size_t nodes) {
   nodes_.reserve(nodes);
   order_.reserve(nodes);
   values_.reserve(2 * nodes);
-  alias_.reserve(2 * nodes);
 }
 
 ValueId Dataflow::AddParameter(ir::TypeId type) {
   const ValueId id(values_.size());
-  values_.push_back({type, NodeId()});
-  alias_.push_back(id);
+  values_.push_back({type, NodeId(), id});
   parameters.push_back(id);
   return id;
 }
@@ -36,10 +34,10 @@ NodeId Dataflow::Add(Node node, std::span<const ir::TypeId> results) {
   node.first_result = ValueId(values_.size());
   node.result_count = static_cast<uint32_t>(results.size());
   for (const ir::TypeId type : results) {
-    alias_.push_back(ValueId(values_.size()));
-    values_.push_back({type, id});
+    values_.push_back({type, id, ValueId(values_.size())});
   }
   has_scopes_ |= node.scope.valid();
+  nests_ |= !node.bodies.empty() && node.kind != OpKind::kFusion && node.kind != OpKind::kAsyncStart;
   nodes_.push_back(std::move(node));
   order_.push_back(id);
   changed_ = true;
@@ -63,7 +61,7 @@ Node Dataflow::Copy(NodeId id) const {
   copy.name = node.name;
   copy.operands = node.operands;
   copy.capture_count = node.capture_count;
-  copy.captured = node.captured;
+  copy.captured = node.captured.items();
   copy.origin = node.origin;
   copy.scope = node.scope;
   copy.attributes = node.attributes;
@@ -88,10 +86,10 @@ void Dataflow::PassScope(ValueId from, ValueId to) {
 
 ValueId Dataflow::ResolveAlias(ValueId id) {
   ValueId root = id;
-  while (alias_[root.index()] != root) root = alias_[root.index()];
-  while (alias_[id.index()] != root) {
-    const ValueId next = alias_[id.index()];
-    alias_[id.index()] = root;
+  while (values_[root.index()].alias != root) root = values_[root.index()].alias;
+  while (values_[id.index()].alias != root) {
+    const ValueId next = values_[id.index()].alias;
+    values_[id.index()].alias = root;
     id = next;
   }
   return root;
@@ -156,7 +154,17 @@ void Dataflow::Normalise() {
     state[id.index()] |= kPlaced;
     stack.emplace_back(id, 0);
   };
+  const auto is_ready = [&](ValueId operand) {
+    const NodeId by = producer(operand);
+    return !by.valid() || (state[by.index()] & kPlaced) != 0;
+  };
   for (const NodeId start : order_) {
+    const auto& operands = node(start).operands;
+    if (state[start.index()] == (kNeeded | kPassed) && std::all_of(operands.begin(), operands.end(), is_ready)) {
+      state[start.index()] |= kPlaced;
+      sorted.push_back(start);
+      continue;
+    }
     enter(start);
     while (!stack.empty()) {
       auto& [id, next] = stack.back();
@@ -178,14 +186,14 @@ void Dataflow::Compact() {
   std::vector<Value> values;
   const auto move_value = [&](size_t from, NodeId by) {
     moved[from] = ValueId(values.size());
-    values.push_back({values_[from].type, by});
+    values.push_back({values_[from].type, by, moved[from]});
   };
   for (ValueId& parameter : parameters) {
     move_value(parameter.index(), NodeId());
     parameter = moved[parameter.index()];
   }
   std::vector<Node> nodes;
-  nodes.reserve(order_.size());
+  nodes.reserve(2 * order_.size());  // as many as there may be before the next time
   for (NodeId& id : order_) {
     Node& node = nodes.emplace_back(std::move(nodes_[id.index()]));
     id = NodeId(nodes.size() - 1);
@@ -197,8 +205,6 @@ void Dataflow::Compact() {
   for (ValueId& out : outputs) out = moved[out.index()];
   nodes_ = std::move(nodes);
   values_ = std::move(values);
-  alias_.clear();
-  for (size_t i = 0; i < values_.size(); ++i) alias_.emplace_back(i);
 }
 
 UserTable Dataflow::Users() const {

@@ -15,27 +15,31 @@
 
 #include "base/id.h"
 #include "ir/module.h"
+#include "optimise/dataflow/rare_list.h"
+#include "optimise/dataflow/short_list.h"
 
 namespace hespas::optimise {
 
 HESPAS_ID(NodeId);
 HESPAS_ID(ValueId);
+using ValueList = ShortList<ValueId>;
 
 class Dataflow;
 
+// What most passes read stands first, in one cache line.
 struct Node {
   ir::OpKind kind = ir::OpKind::kUnknown;
+  bool dead = false;
   ir::NameId name;
-  std::vector<ValueId> operands;  // own operands, then values its regions capture
   uint32_t capture_count = 0;
   ValueId first_result;
   uint32_t result_count = 0;
+  ir::OpId origin;     // source location, and regions unless there are bodies
+  ir::NameId scope;    // the framework's name (ir/facts/framework_name.h); invalid where it has none
+  ValueList operands;  // own operands, then values its regions capture
+  RareList<std::unique_ptr<Dataflow>> bodies;
+  RareList<ir::ValueId> captured;  // what the captured operands are called inside origin's regions
   std::vector<ir::Attribute> attributes;
-  ir::OpId origin;                    // source location, and regions unless there are bodies
-  ir::NameId scope;                   // the framework's name (ir/facts/framework_name.h); invalid where it has none
-  std::vector<ir::ValueId> captured;  // what the captured operands are called inside origin's regions
-  std::vector<std::unique_ptr<Dataflow>> bodies;
-  bool dead = false;
 
   size_t own_operand_count() const { return operands.size() - capture_count; }
 };
@@ -55,8 +59,8 @@ class UserTable {
 
 struct NodeInit {
   std::string_view name;
-  std::vector<ValueId> operands;
-  std::vector<ir::TypeId> results;
+  ValueList operands;
+  ShortList<ir::TypeId> results;
   std::vector<ir::Attribute> attributes = {};
   ir::OpId origin = {};
 };
@@ -90,14 +94,14 @@ class Dataflow {
   Node Copy(NodeId id) const;
   // Every consumer of `from` reads `to` once Normalise() has run.
   void Replace(ValueId from, ValueId to) {
-    alias_[from.index()] = to;
+    values_[from.index()].alias = to;
     changed_ = true;
     if (has_scopes_) PassScope(from, to);
   }
   // To be called where operands or outputs were edited in place, or a node was marked dead.
   void NoteChange() { changed_ = true; }
   ValueId Resolve(ValueId id) {
-    const ValueId next = alias_[id.index()];
+    const ValueId next = values_[id.index()].alias;
     return next == id ? id : ResolveAlias(id);
   }
   // Where anything changed: puts aliases in place, removes dead code and sorts; nodes keep their order where
@@ -110,6 +114,9 @@ class Dataflow {
   // The same nodes in another order, each after those that it reads.
   void SetOrder(std::vector<NodeId> order) { order_ = std::move(order); }
 
+  // Whether a node may have executed bodies that passes run on: those of loops and branches, not of kernels.
+  bool nests() const { return nests_; }
+
   // Consumers of each value; a node that reads a value twice stands there once, outputs do not count.
   UserTable Users() const;
 
@@ -121,6 +128,7 @@ class Dataflow {
   struct Value {
     ir::TypeId type;
     NodeId producer;
+    ValueId alias;  // what its consumers read once Normalise() has run; itself
   };
   bool MarkNeeded(std::vector<uint8_t>& state);
   ValueId ResolveAlias(ValueId id);
@@ -129,10 +137,10 @@ class Dataflow {
   ir::Module* source_;
   std::vector<Node> nodes_;
   std::vector<Value> values_;
-  std::vector<ValueId> alias_;
   std::vector<NodeId> order_;
   bool changed_ = false;  // since Normalise() ran
   bool has_scopes_ = false;
+  bool nests_ = false;
 };
 
 // Whether every node comes after the nodes it reads.

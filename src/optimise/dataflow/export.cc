@@ -21,7 +21,7 @@ class Exporter {
   explicit Exporter(const ir::Module& source) : source_(source), types_(source.types().size() + 1, kUnset) {}
 
   ir::Module Run(const Dataflow& flow, ir::OpId main, bool scheduled) {
-    out_.SetSource(source_.path(), std::string(source_.source()));
+    out_.SetSource(source_.path(), source_.content());
     top_ = out_.AddBlock({});
     const ir::BlockId source_top = source_.body(source_.root());
     Count(flow);
@@ -151,7 +151,8 @@ class Exporter {
         regions.push_back(out_.AddRegion(std::vector<ir::BlockId>{AddBody(*body, ir::BlockId(), captured, end)}));
       }
     }
-    if (node.bodies.empty() && node.origin.valid() && node.kind != OpKind::kAsyncDone) {
+    const bool has_regions = node.origin.valid() && source_.op(node.origin).first_region.valid();
+    if (node.bodies.empty() && has_regions && node.kind != OpKind::kAsyncDone) {
       Values inner;
       for (size_t i = 0; i < captured.size(); ++i) inner[node.captured[i]] = captured[i];
       regions = CopyRegions(node.origin, inner);

@@ -17,6 +17,9 @@ constexpr int kDepthLimit = 48;              // nested loops and calls; deeper o
 constexpr size_t kCallLimit = 1'000'000;     // calls expanded
 constexpr size_t kInlineLimit = 20'000'000;  // ops after expansion
 
+// Nodes for an op of the program, at first: passes add some before Compact() takes out the old ones.
+constexpr size_t kRoom = 2;
+
 using ValueMap = std::unordered_map<ir::ValueId, ValueId>;
 
 // Values that the regions of `op` use and that are defined outside them, in order of first use.
@@ -56,6 +59,7 @@ class Importer {
     ValueMap values;
     for (const ir::ValueId argument : source_.arguments(body))
       values[argument] = flow->AddParameter(source_.type_id(argument));
+    flow->Reserve(kRoom * source_.block(body).ops.size());
     flow->outputs = Block(*flow, body, values, 0);
     return lost_ ? nullptr : std::move(flow);
   }
@@ -70,8 +74,8 @@ class Importer {
     return {};
   }
 
-  std::vector<ValueId> Operands(ir::OpId op, const ValueMap& values) {
-    std::vector<ValueId> out;
+  ValueList Operands(ir::OpId op, const ValueMap& values) {
+    ValueList out;
     for (const ir::ValueId operand : source_.operands(op)) out.push_back(Find(operand, values));
     return out;
   }
@@ -117,16 +121,16 @@ class Importer {
     node.name = source_.op(op).name;
     node.operands = Operands(op, values);
     node.origin = op;
-    const auto attributes = source_.attributes(op);
-    node.attributes.assign(attributes.begin(), attributes.end());
+    for (const ir::Attribute& a : source_.attributes(op)) {
+      if (!scopes_.Holds(a.name)) node.attributes.push_back(a);
+    }
     node.scope = scopes_.Of(op, caller_);
-    std::erase_if(node.attributes, [&](const auto& a) { return scopes_.Holds(a.name); });
     if (node.kind == OpKind::kCustomCall) Unwrap(node, op);
     if (source_.op(op).first_region.valid()) AddRegions(node, op, values, depth);
-    std::vector<ir::TypeId> types;
-    for (const ir::ValueId result : source_.results(op)) types.push_back(source_.type_id(result));
-    const NodeId id = flow.Add(std::move(node), types);
-    for (size_t i = 0; i < types.size(); ++i) values[source_.result(op, i)] = flow.result(id, i);
+    types_.clear();
+    for (const ir::ValueId result : source_.results(op)) types_.push_back(source_.type_id(result));
+    const NodeId id = flow.Add(std::move(node), types_);
+    for (size_t i = 0; i < source_.op(op).result_count; ++i) values[source_.result(op, i)] = flow.result(id, i);
   }
 
   // A call of elementwise mathematics is that operation, so that it fuses.
@@ -169,7 +173,8 @@ class Importer {
   ir::NameId caller_;             // the name of the call that is being expanded
   std::vector<ir::OpId> active_;  // functions being expanded; recursion stays a call
   size_t calls_ = 0;
-  bool lost_ = false;  // a value was read that nothing on the way has made
+  std::vector<ir::TypeId> types_;  // of the results of the op at hand
+  bool lost_ = false;              // a value was read that nothing on the way has made
 };
 
 }  // namespace

@@ -61,7 +61,7 @@ NodeId KernelFormer::Form(std::span<const NodeId> roots, std::span<const NodeId>
   return made;
 }
 
-void KernelFormer::Copy(NodeId id, Dataflow& body, std::vector<ValueId>& operands) {
+void KernelFormer::Copy(NodeId id, Dataflow& body, ValueList& operands) {
   const Node& node = flow_.node(id);
   Node copy = flow_.Copy(id);
   for (ValueId& operand : copy.operands) {

@@ -296,8 +296,10 @@ bool KernelGraph::FindNeeded(uint32_t a, uint32_t b) {
     const NodeId id = work_list_.back();
     work_list_.pop_back();
     const bool materialized = plan_.materialized[id.index()] != 0;
-    for (const ValueId value : materialized ? kernels_[plan_.kernel[id.index()]].inputs : flow_.node(id).operands)
-      need(value);
+    using Values = std::span<const ValueId>;
+    const Values read =
+        materialized ? Values(kernels_[plan_.kernel[id.index()]].inputs) : Values(flow_.node(id).operands);
+    for (const ValueId value : read) need(value);
   }
   looks_ += found_.size();
   return !cycle && found_.size() <= limit;

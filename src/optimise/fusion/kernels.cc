@@ -1,7 +1,9 @@
 #include "optimise/fusion/kernels.h"
 
 #include <algorithm>
+#include <span>
 #include <unordered_set>
+#include <utility>
 
 #include "optimise/fusion/analysis.h"
 
@@ -45,6 +47,16 @@ class Planner {
   const std::vector<NodeId>& deferred() const { return deferred_; }
 
  private:
+  // The kernels that hold a node, ascending; valid until the next are set.
+  std::span<const uint32_t> KernelsOf(NodeId id) const {
+    const auto [begin, count] = kernels_[id.index()];
+    return {held_.data() + begin, count};
+  }
+  void SetKernels(NodeId id, std::span<const uint32_t> kernels) {
+    kernels_[id.index()] = {static_cast<uint32_t>(held_.size()), static_cast<uint32_t>(kernels.size())};
+    held_.insert(held_.end(), kernels.begin(), kernels.end());
+  }
+
   bool ReadsFromMemory(NodeId user, ValueId value) const {
     const auto& operands = flow_.node(user).operands;
     for (size_t i = 0; i < std::min<size_t>(operands.size(), 2); ++i) {
@@ -54,7 +66,7 @@ class Planner {
   }
 
   void CollectUses(NodeId id) {
-    auto& mine = kernels_[id.index()];
+    found_.clear();
     const Node& node = flow_.node(id);
     int64_t evaluations = known_.Elements(id);
     for (uint32_t r = 0; r < node.result_count; ++r) {
@@ -73,12 +85,13 @@ class Planner {
         } else if (flow_.node(user).kind != OpKind::kConcatenate && flow_.node(user).kind != OpKind::kPad) {
           evaluations = std::max(evaluations, evaluations_[user.index()]);
         }
-        const auto& theirs = kernels_[user.index()];
-        mine.insert(mine.end(), theirs.begin(), theirs.end());
+        const auto theirs = KernelsOf(user);
+        found_.insert(found_.end(), theirs.begin(), theirs.end());
       }
     }
-    std::sort(mine.begin(), mine.end());
-    mine.erase(std::unique(mine.begin(), mine.end()), mine.end());
+    std::sort(found_.begin(), found_.end());
+    found_.erase(std::unique(found_.begin(), found_.end()), found_.end());
+    SetKernels(id, found_);
     evaluations_[id.index()] = evaluations;
   }
 
@@ -89,7 +102,7 @@ class Planner {
     if (context_.policy->ReadsAcross(flow_, flow_.node(id))) reads_across_.insert(plan_.kernel[id.index()]);
     plan_.roots.push_back({id});
     evaluations_[id.index()] = known_.Elements(id);
-    if (known_.ClassOf(id) != FusionClass::kCheap) kernels_[id.index()] = {plan_.kernel[id.index()]};
+    if (known_.ClassOf(id) != FusionClass::kCheap) SetKernels(id, {&plan_.kernel[id.index()], 1});
     Explain(id, reason);
   }
 
@@ -110,7 +123,7 @@ class Planner {
     if (memory_use_[id.index()]) {
       return Materialize(id, "materialized: a consumer needs it in memory, or it is returned");
     }
-    if (!kernels_[id.index()].empty()) DecideElement(id);
+    if (!KernelsOf(id).empty()) DecideElement(id);
   }
 
   // A cheap node is materialized for those that read memory. Everybody else duplicates it, unless the compiler fuses it
@@ -119,13 +132,13 @@ class Planner {
     if (!memory_use_[id.index()] || flow_.node(id).kind == OpKind::kConstant) return;
     Materialize(id, "materialized: a consumer needs it in memory");
     if (!context_.policy->FusesIntoAllOrNone() || !IsBroadcast(flow_.node(id))) return;
-    kernels_[id.index()] = {plan_.kernel[id.index()]};
+    SetKernels(id, {&plan_.kernel[id.index()], 1});
     shared_.push_back(id);
   }
 
   // A kernel that keeps whole rows may go on with a row's sum; which one does depends on all others.
   void DecideReduction(NodeId id) {
-    const bool may_join = !memory_use_[id.index()] && !plan_.rows.empty() && !kernels_[id.index()].empty();
+    const bool may_join = !memory_use_[id.index()] && !plan_.rows.empty() && !KernelsOf(id).empty();
     if (may_join && !known_.materialized_before.empty() && !known_.materialized_before[id.index()]) return Join(id);
     if (may_join && known_.materialized_before.empty()) deferred_.push_back(id);
     Materialize(id, "materialized: a reduction's result is complete only when its kernel ends");
@@ -133,7 +146,7 @@ class Planner {
 
   void DecideElement(NodeId id) {
     const CompilerPolicy& policy = *context_.policy;
-    const auto& kernels = kernels_[id.index()];
+    const auto kernels = KernelsOf(id);
     const size_t count = kernels.size();
     const Candidate candidate{.id = id,
                               .kernels = count,
@@ -183,20 +196,21 @@ class Planner {
 
   // Whether an op stays out of a kernel with whole rows that reads it.
   bool JoinsNot(NodeId id) const {
-    const auto& kernels = kernels_[id.index()];
+    const auto kernels = KernelsOf(id);
     if (context_.policy->JoinsRows(flow_, flow_.node(id))) return false;
     return std::any_of(kernels.begin(), kernels.end(), [&](uint32_t kernel) { return holds_rows_.contains(kernel); });
   }
 
   // Whether it would be read by single elements in a kernel that moves the innermost dimension.
   bool ReadAcross(NodeId id) const {
-    const auto& kernels = kernels_[id.index()];
+    const auto kernels = KernelsOf(id);
     return std::any_of(kernels.begin(), kernels.end(), [&](uint32_t kernel) { return reads_across_.contains(kernel); });
   }
 
   // Whole rows go on in the kernels that read them.
   void Join(NodeId id) {
-    holds_rows_.insert(kernels_[id.index()].begin(), kernels_[id.index()].end());
+    const auto kernels = KernelsOf(id);
+    holds_rows_.insert(kernels.begin(), kernels.end());
     Explain(id, "fused into the kernel that goes on with its rows");
   }
 
@@ -207,9 +221,12 @@ class Planner {
   const Dataflow& flow_;
   const PassContext& context_;
   const FusionAnalysis& known_;
-  std::vector<std::vector<uint32_t>> kernels_;  // by node: kernels that hold it
-  std::vector<char> memory_use_;                // by node: a consumer needs it in memory
-  std::vector<char> feeds_concatenate_;         // by node
+  std::vector<std::pair<uint32_t, uint32_t>>
+      kernels_;  // by node: the kernels that hold it, as begin and count in held_
+  std::vector<uint32_t> held_;
+  std::vector<uint32_t> found_;          // of the node at hand
+  std::vector<char> memory_use_;         // by node: a consumer needs it in memory
+  std::vector<char> feeds_concatenate_;  // by node
   std::vector<int64_t> evaluations_;
   std::vector<NodeId> deferred_;
   std::vector<NodeId> shared_;                 // cheap, and read from memory by all

@@ -39,7 +39,7 @@ class KernelFormer {
   NodeId Form(std::span<const NodeId> roots, std::span<const NodeId> members, std::string_view kind);
 
  private:
-  void Copy(NodeId id, Dataflow& body, std::vector<ValueId>& operands);
+  void Copy(NodeId id, Dataflow& body, ValueList& operands);
   void Enter(ValueId value, ValueId inner);
 
   Dataflow& flow_;

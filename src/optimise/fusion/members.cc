@@ -27,10 +27,11 @@ const std::vector<NodeId>& Members::Of(uint32_t kernel) {
         stack_.pop_back();
         continue;
       }
-      const bool outside =
-          flow_.node(id).kind == ir::OpKind::kScatter && plan_.policy->IsReadFromMemory(flow_, flow_.node(id), next);
       const NodeId producer = flow_.producer(operands[next++]);
-      if (producer.valid() && !outside && Belongs(producer, kernel)) enter(producer);
+      if (!producer.valid() || seen_[producer.index()] == call_ || !Belongs(producer, kernel)) continue;
+      const bool outside = flow_.node(id).kind == ir::OpKind::kScatter &&
+                           plan_.policy->IsReadFromMemory(flow_, flow_.node(id), next - 1);
+      if (!outside) enter(producer);
     }
   }
   return found_;

@@ -145,12 +145,19 @@ KernelCounter::Facts KernelCounter::FactsOf(NodeId id) const {
   const bool reduces = ir::Traits(node.kind).sort == OpSort::kReduction && !node.operands.empty();
   const bool in_loop = node.kind == OpKind::kReduce && plan_.policy->ReducesInLoop(flow_, node);
   const ir::Type& type = flow_.type(node.first_result);
-  return {.elements = static_cast<double>(WorkElements(flow_, id)),
-          .clocks = OperationClocks(context_.gpu, reduces ? OpKind::kAdd : node.kind,
-                                    type.element.kind == ir::ElementKind::kF32),
-          .results = type.element_count(),
-          .reduces = reduces && !in_loop,
-          .across = ReadsAcross(flow_, node)};
+  Facts facts{.elements = static_cast<double>(WorkElements(flow_, id)),
+              .clocks = OperationClocks(context_.gpu, reduces ? OpKind::kAdd : node.kind,
+                                        type.element.kind == ir::ElementKind::kF32),
+              .results = type.element_count(),
+              .reduces = reduces && !in_loop,
+              .across = ReadsAcross(flow_, node)};
+  if (facts.reduces) {
+    facts.columns = ReducesRows(flow_, node) ? 0 : InnermostRun(flow_, node, false);
+    facts.blocks = facts.columns == 0
+                       ? BlocksOfRows(flow_, node)
+                       : static_cast<double>(facts.results) / static_cast<double>(std::max<int64_t>(1, facts.columns));
+  }
+  return facts;
 }
 
 KernelUse KernelCounter::Count(uint32_t kernel) {
@@ -184,10 +191,8 @@ KernelUse KernelCounter::Count(uint32_t kernel) {
     use.reduces = use.reduces || facts.reduces;
     use.reads_across = use.reads_across || facts.across;
     if (facts.reduces && use.blocks == 0) {
-      use.columns = ReducesRows(flow_, node) ? 0 : InnermostRun(flow_, node, false);
-      use.blocks = use.columns == 0
-                       ? BlocksOfRows(flow_, node)
-                       : static_cast<double>(facts.results) / static_cast<double>(std::max<int64_t>(1, use.columns));
+      use.columns = facts.columns;
+      use.blocks = facts.blocks;
     }
     Enter(use, node, roots, kernel);
   }

@@ -85,6 +85,8 @@ class KernelCounter {
     double elements = 0;  // computed
     double clocks = 0;    // of one lane for one of them
     int64_t results = 0;  // elements of the first result
+    double blocks = 0;    // of threads, of a reduction
+    int64_t columns = 0;  // neighbouring results of a column reduction
     bool reduces = false;
     bool across = false;  // reads single elements (ReadsAcross)
   };

@@ -172,7 +172,7 @@ class LoopSinker {
     NodeInit init{.name = flow_.source().name(producer->name), .operands = {}, .results = {flow_.type_id(value)}};
     init.attributes = producer->attributes;
     init.origin = producer->origin;
-    for (const ValueId operand : std::vector<ValueId>(producer->operands)) init.operands.push_back(Clone(operand));
+    for (const ValueId operand : ValueList(producer->operands)) init.operands.push_back(Clone(operand));
     Dataflow& body = Body();
     return clones_[value.value] = body.result(body.Add(std::move(init)));
   }
@@ -198,8 +198,8 @@ class LoopSinker {
     if (std::find(drop.begin(), drop.end(), true) != drop.end()) Rebuild(drop);
   }
 
-  template <class T>
-  static void Filter(std::vector<T>& list, const std::vector<bool>& drop) {
+  template <class List>
+  static void Filter(List& list, const std::vector<bool>& drop) {
     size_t kept = 0;
     for (size_t i = 0; i < list.size(); ++i) {
       if (drop[i]) continue;

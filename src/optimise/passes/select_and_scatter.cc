@@ -65,7 +65,7 @@ class Expander {
     }
     window.operands.push_back(flow_.node(id_).operands[2]);
     const ValueId nowhere = Constant("-1", index);
-    window.operands.insert(window.operands.end(), rank_, nowhere);
+    for (size_t d = 0; d < rank_; ++d) window.operands.push_back(nowhere);
     const NodeId found = flow_.Add(std::move(window));
     Dimensions behind = windows;
     behind.push_back(1);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "optimise/gpu/decisions.h"
 #include "optimise/gpu/rules.h"
@@ -25,7 +26,7 @@ double FlopsOf(const Dataflow& flow, const Node& node) {
   return 2 * std::sqrt(product / std::max(1.0, batch));
 }
 
-double BytesOf(const Dataflow& flow, const std::vector<ValueId>& operands, const Node& made) {
+double BytesOf(const Dataflow& flow, std::span<const ValueId> operands, const Node& made) {
   double bytes = 0;
   for (const ValueId operand : operands) bytes += static_cast<double>(flow.ByteSize(operand));
   for (uint32_t r = 0; r < made.result_count; ++r)
