@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
-# usage: retry.sh WHAT COMMAND...   three attempts at a download; says which one was slow (half a minute) or failed
+# usage: retry.sh WHAT COMMAND...   three attempts at a download (one where PIP_NO_INDEX forbids any); says which one was slow (half a minute) or failed
 set -uo pipefail
 what=$1
 shift
-for pause in 5 30 0; do
+pauses=(5 30 0)
+[ -z "${PIP_NO_INDEX:-}" ] || pauses=(0)
+for pause in "${pauses[@]}"; do
   started=$SECONDS
   "$@"
   status=$?

@@ -9,30 +9,36 @@ jobs=${JOBS:-$(nproc)}
 results=build/results
 rm -rf "$results"
 mkdir -p "$results"
-failed=()
 started=$SECONDS
+
+fail() { echo "$*" >>"$results/failed"; } # also from the background
+
+# build NAME PRESET TARGETS
+build() {
+  echo "== $1: build ($2)"
+  # shellcheck disable=SC2086
+  JOBS=$jobs scripts/build.sh "$2" $3 || { fail "$1 (build)"; return 1; }
+}
+
+# run NAME PRESET CTEST-ARGUMENTS...
+run() {
+  local name=$1 preset=$2
+  shift 2
+  echo "== $name: run"
+  ctest --test-dir "build/$preset" -j "$jobs" --output-on-failure --test-output-size-passed 100000 --no-tests=ignore \
+    --output-junit "$PWD/$results/$name.xml" "$@" >"$results/$name.log" 2>&1 && return
+  sed -n '/\*\*\*/,$p' "$results/$name.log"
+  fail "$name"
+}
 
 # part NAME PRESET TARGETS CTEST-ARGUMENTS...
 part() {
-  local name=$1 preset=$2 targets=$3
-  shift 3
-  echo "== $name: build ($preset)"
-  # shellcheck disable=SC2086
-  if ! JOBS=$jobs scripts/build.sh "$preset" $targets; then
-    failed+=("$name (build)")
-    return
-  fi
-  echo "== $name: run"
-  ctest --test-dir "build/$preset" -j "$jobs" --output-on-failure --test-output-size-passed 100000 --no-tests=ignore \
-    --output-junit "$PWD/$results/$name.xml" "$@" >"$results/$name.log" 2>&1
-  local status=$?
-  [ $status -ne 0 ] && sed -n '/\*\*\*/,$p' "$results/$name.log" && failed+=("$name")
+  build "$1" "$2" "$3" && run "$1" "$2" "${@:4}"
 }
 
-# fuzzers SECONDS PRESET
+# fuzzers SECONDS PRESET: in processor time, whose shares of jobs + 1 fill the processors
 fuzzers() {
-  export HESPAS_FUZZ_SECONDS=$1
-  LLVM_PROFILE_FILE=/dev/null part fuzz "$2" fuzzers -L fuzz -j $((jobs + 1)) --timeout $((8 * HESPAS_FUZZ_SECONDS + 120))
+  HESPAS_FUZZ_SECONDS=$1 LLVM_PROFILE_FILE=/dev/null run fuzz "$2" -L fuzz -j $((jobs + 1)) --timeout $((8 * $1 + 120))
 }
 
 # Packages of PyPI and npm arrive while the compiler works; the tests that need them say what is missing.
@@ -49,28 +55,32 @@ case $tier in
   test-fast) part release release "" -L fast ;;
   test)
     packages &
-    part release release "" -LE "full|network"
-    wait
-    part network release "" -L network -LE full # stands on packages of PyPI and npm
-    part sanitizers asan-ubsan "unit_tests fuzzers" -L "unit|conformance"
-    fuzzers 10 asan-ubsan
+    fetched=$!
+    build release release "" && tested=yes
+    # The compiler takes the time that tests leave over: many wait for browsers, clusters and packages.
+    { renice -n 19 $BASHPID >/dev/null; build sanitizers asan-ubsan "unit_tests fuzzers"; } &
+    sanitized=$!
+    [ -z "${tested:-}" ] || run release release -LE "full|network"
+    wait $fetched
+    [ -z "${tested:-}" ] || run network release -L network -LE full -j $((jobs + 1)) # stands on packages of PyPI and npm
+    wait $sanitized && { run sanitizers asan-ubsan -L "unit|conformance"; fuzzers 10 asan-ubsan; }
     ;;
   test-full)
     # Short rounds of these run under the sanitizers; here the whole ones do.
-    scripts/build.sh dev || failed+=("sources compiled one by one") # clang-tidy looks at these, too
+    scripts/build.sh dev || fail "sources compiled one by one" # clang-tidy looks at these, too
     part release release "" -E '^(external.blocks[.].*|external.zigzag|faults.short)$'
     rm -rf build/coverage/profiles
     part sanitizers coverage "" -LE "repository|fuzz|full" -E package
-    scripts/coverage.py || failed+=("coverage")
+    scripts/coverage.py || fail "coverage"
     part threads tsan "unit_tests bin/hespas hespas_pjrt_worker fake_pjrt_plugin" -L "unit|cli|sweep" -LE full
     fuzzers 30 coverage
-    scripts/tidy.sh || failed+=("clang-tidy")
+    scripts/tidy.sh || fail "clang-tidy"
     ;;
-  fuzz) fuzzers "${FUZZ_SECONDS:-1800}" asan-ubsan ;;
+  fuzz) build fuzz asan-ubsan fuzzers && fuzzers "${FUZZ_SECONDS:-1800}" asan-ubsan ;;
   soak)
     deadline=$((SECONDS + ${SOAK_MINUTES:-60} * 60))
     round=0
-    while [ $SECONDS -lt $deadline ] && [ ${#failed[@]} -eq 0 ]; do
+    while [ $SECONDS -lt $deadline ] && [ ! -e "$results/failed" ]; do
       part "soak$((++round))" release ""
     done
     ;;
@@ -81,14 +91,14 @@ case $tier in
 esac
 
 echo
-python3 scripts/test_table.py "$results"/*.xml || failed+=("unlisted skip")
+python3 scripts/test_table.py "$results"/*.xml || fail "unlisted skip"
 echo
 for log in "$results"/*.log; do
   [ -f "$log" ] && echo "$(basename "$log" .log): $(grep -E 'tests passed|No tests were found' "$log" | tail -1)"
 done
 echo "total: $((SECONDS - started)) s"
-if [ ${#failed[@]} -gt 0 ]; then
-  printf 'FAILED: %s\n' "${failed[@]}"
+if [ -e "$results/failed" ]; then
+  sed 's/^/FAILED: /' "$results/failed"
   exit 1
 fi
 echo "all passed"

@@ -2,7 +2,8 @@
 # usage: package.sh PART BUILD   tests of the Python package, each in a fresh virtual environment without a compiler in reach
 #   wheel     builds the wheel from BUILD's libraries
 #   api       the package alone: no other package, no compiler
-#   jax       with JAX: Lowered, Compiled and Exported objects, 8 pretended devices; the ready pipelines' values
+#   jax       with JAX: Lowered, Compiled and Exported objects, 8 pretended devices
+#   pipelines with JAX: the ready pipelines' values, plans
 #   notebook  runs the notebook of docs/                                   (full)
 #   export    every ready configuration; XLA's GPU and TPU compilers without their devices (full)
 #   maxtext   MaxText's own step, in an environment with Python 3.12       (full)
@@ -56,9 +57,11 @@ case $part in
     fresh python3 "$wheels"/hespas-*.whl
     tests "$place/venv/bin/python" api errors hardware estimators commands many sweeps shipped torch_recorded
     ;;
-  jax)
+  jax | pipelines)
     with_packages export
-    tests "$place/venv/bin/python" jax pipelines plans
+    names=(jax)
+    [ "$part" = jax ] || names=(pipelines plans)
+    tests "$place/venv/bin/python" "${names[@]}"
     ;;
   notebook)
     with_packages notebook

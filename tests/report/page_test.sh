@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs page_test.mjs on the report of the example and compare_page_test.mjs on a comparison; screenshots stay under build/screenshots.
+# Runs page_test.mjs on the report of the example; screenshots stay under build/screenshots.
 set -euo pipefail
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
@@ -10,5 +10,3 @@ grep -q 'Licensed to the Apache' "$folder/report.html" || { echo "page_test: thi
 NODE_PATH=$("$HESPAS_ROOT/scripts/npm_env.sh" browser)
 export NODE_PATH
 node "$HESPAS_ROOT/tests/report/page_test.mjs" "$folder" "$HESPAS_ROOT/build/screenshots"
-"$HESPAS_BIN/hespas" compare "$HESPAS_ROOT/examples/llama3-100m-4dev.mlir.gz" --device A100_SXM_40GB,H100_80GB --output "$folder/compared" --quiet >/dev/null
-node "$HESPAS_ROOT/tests/report/compare_page_test.mjs" "$folder/compared" "$HESPAS_ROOT/build/screenshots"
