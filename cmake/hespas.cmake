@@ -34,6 +34,7 @@ function(hespas_batch target)
   # An edit may bring a name that a neighbour has, too; where no renaming helps, CMake runs again.
   add_custom_command(OUTPUT ${batches} COMMAND ${Python3_EXECUTABLE} ${script} --refresh ${folder} DEPENDS ${script}
                      DEPFILE ${folder}/batches.d COMMENT "" VERBATIM)
+  add_custom_target(${target}_batches DEPENDS ${batches})  # of no library: sorting, and so compiling, waits for none
   set_target_properties(${target} PROPERTIES SOURCES "${batches};${alone}")
   set(again ${PROJECT_BINARY_DIR}/batches/sort_again)
   file(WRITE ${again} "")
