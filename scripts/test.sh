@@ -13,22 +13,41 @@ started=$SECONDS
 
 fail() { echo "$*" >>"$results/failed"; } # also from the background
 
+# spent: sets $spent, processor seconds of what has ended so far
+spent() {
+  local file=$results/times.$BASHPID
+  times >"$file"
+  spent=$(awk -F'[ms ]+' 'END { printf "%d", 60 * ($1 + $3) + $2 + $4 }' "$file")
+}
+
+# timed WHAT COMMAND...
+timed() {
+  local began=$SECONDS before status
+  echo "== $1"
+  spent
+  before=$spent
+  "${@:2}"
+  status=$?
+  spent
+  echo "== $1: $((SECONDS - began)) s, of processors $((spent - before)) s"
+  return $status
+}
+
+logged() { "${@:2}" >"$1" 2>&1; } # FILE COMMAND...
+
 # build NAME PRESET TARGETS
 build() {
-  echo "== $1: build ($2)"
   # shellcheck disable=SC2086
-  JOBS=$jobs scripts/build.sh "$2" $3 || { fail "$1 (build)"; return 1; }
+  timed "$1: build ($2)" env JOBS="$jobs" scripts/build.sh "$2" $3 || { fail "$1 (build)"; return 1; }
 }
 
 # run NAME PRESET CTEST-ARGUMENTS...
 run() {
-  local name=$1 preset=$2
-  shift 2
-  echo "== $name: run"
-  ctest --test-dir "build/$preset" -j "$jobs" --output-on-failure --test-output-size-passed 100000 --no-tests=ignore \
-    --output-junit "$PWD/$results/$name.xml" "$@" >"$results/$name.log" 2>&1 && return
-  sed -n '/\*\*\*/,$p' "$results/$name.log"
-  fail "$name"
+  local log=$results/$1.log
+  timed "$1: run" logged "$log" ctest --test-dir "build/$2" -j "$jobs" --output-on-failure --test-output-size-passed 100000 --no-tests=ignore \
+    --output-junit "$PWD/$results/$1.xml" "${@:3}" && return
+  sed -n '/\*\*\*/,$p' "$log"
+  fail "$1"
 }
 
 # part NAME PRESET TARGETS CTEST-ARGUMENTS...
@@ -96,7 +115,8 @@ echo
 for log in "$results"/*.log; do
   [ -f "$log" ] && echo "$(basename "$log" .log): $(grep -E 'tests passed|No tests were found' "$log" | tail -1)"
 done
-echo "total: $((SECONDS - started)) s"
+spent
+echo "total: $((SECONDS - started)) s, of processors $spent s"
 if [ -e "$results/failed" ]; then
   sed 's/^/FAILED: /' "$results/failed"
   exit 1
