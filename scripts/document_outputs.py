@@ -57,12 +57,17 @@ def block(text, folder):
     return "\n\n".join("\n".join(part) for part in parts) + "\n"
 
 
+def renewed(text, folder):
+    """A document with what its commands print today."""
+    return BLOCK.sub(lambda found: block(found[0], folder), text)
+
+
 def main():
     with tempfile.TemporaryDirectory(prefix="hespas-") as name:
         link_tree(pathlib.Path(name))
         for path in map(pathlib.Path, sys.argv[1:]):
             text = path.read_text(encoding="utf-8")
-            path.write_text(BLOCK.sub(lambda found: block(found[0], name), text), encoding="utf-8")
+            path.write_text(renewed(text, name), encoding="utf-8")
 
 
 if __name__ == "__main__":

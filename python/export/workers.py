@@ -11,6 +11,7 @@ import signal
 from environments import Refused
 
 LONGEST_ANSWER = 1 << 28  # bytes of a line
+ENDED, HELP = "the process that runs XLA's partitioner ended", "see the messages above"
 RETRIES = 10  # of a request whose process was lost on a cluster, as of a sweep's chunk
 
 
@@ -21,6 +22,7 @@ class Workers:
         self.command, self.count, self.idle, self.all = command, max(1, min(elsewhere or os.cpu_count() or 1, most)), asyncio.Queue(), []
         self.retries = RETRIES if elsewhere else 0
         self.end = signal.SIGTERM if elsewhere else signal.SIGKILL  # which `srun` hands on
+        self.starting, self.closed = asyncio.Lock(), False
 
     async def __aenter__(self):
         this = asyncio.current_task()
@@ -35,12 +37,18 @@ class Workers:
         return self
 
     async def start(self):
-        # In a session of its own: whatever a worker has started ends with it.
-        self.all.append(await asyncio.create_subprocess_exec(*self.command, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
-                                                             start_new_session=True, limit=LONGEST_ANSWER))
-        self.idle.put_nowait(self.all[-1])
+        async with self.starting:
+            if self.closed:
+                raise Refused(ENDED, HELP)
+            # In a session of its own: whatever a worker has started ends with it.
+            self.all.append(await asyncio.create_subprocess_exec(*self.command, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
+                                                                 start_new_session=True, limit=LONGEST_ANSWER))
+            self.idle.put_nowait(self.all[-1])
 
     async def __aexit__(self, *_):
+        self.closed = True  # who still asks would else start what nobody ends
+        async with self.starting:
+            pass
         for worker in self.all:
             if worker.returncode is None:
                 os.killpg(worker.pid, self.end)
@@ -60,7 +68,7 @@ class Workers:
                 return json.loads(line)
             if self.retries:
                 await self.start()
-        raise Refused("the process that runs XLA's partitioner ended", "see the messages above")
+        raise Refused(ENDED, HELP)
 
 
 async def answered(worker, line):

@@ -31,11 +31,19 @@ class Answering:
         return answer
 
 
+def own_output():
+    """Stdout for answers alone: what Ray says of lost actors, which it prints there, goes to stderr."""
+    answers = os.fdopen(os.dup(sys.stdout.fileno()), "w")
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    return answers
+
+
 def main(address, *command):
+    answers = own_output()
     ray.init(address=address or None, log_to_driver=False, include_dashboard=False, logging_level="error")
     actor = Answering.remote(list(command), os.getcwd())
     for line in sys.stdin:
-        print(ray.get(actor.answer.remote(line)), end="", flush=True)
+        print(ray.get(actor.answer.remote(line)), end="", file=answers, flush=True)
 
 
 if __name__ == "__main__":

@@ -10,7 +10,8 @@ import sys
 import tempfile
 import unittest
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "cli"))
+sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[up] / name) for up, name in ((1, "cli"), (2, "scripts"))]
+import document_outputs  # noqa: E402
 from command import BIN, LLAMA, ROOT, run  # noqa: E402
 
 # What needs packages: run by python/tests, tests/experiments, tests/whole/shard_test.py and tests/external/pjrt_test.py.
@@ -80,6 +81,13 @@ class DocumentsTest(unittest.TestCase):
         self.assertGreater(len(found), 10)
         for command in sorted(set(found)):
             self.check(command)
+
+    def test_worked_examples_show_what_is_printed(self):
+        text = (ROOT / "docs/your-own-cluster.md").read_text()
+        self.assertEqual(text.count("\n$ "), 10)
+        with tempfile.TemporaryDirectory() as folder:
+            document_outputs.link_tree(pathlib.Path(folder))
+            self.assertEqual(document_outputs.renewed(text, folder), text)
 
     def test_examples_of_the_short_helps(self):
         found = [command for command in helps() if not ELSEWHERE.match(command)]
