@@ -21,6 +21,16 @@ FLAGS = {"pipelined": ("--xla_gpu_all_gather_combine_threshold_bytes=2147483648"
 ACCUMULATED = 2  # microbatches of the program that stands for more
 
 
+def plain(candidate):
+    """Without flags of XLA's."""
+    return dataclasses.replace(candidate, flags="")
+
+
+def flagged(candidate):
+    """With each of XLA's sets of flags."""
+    return [dataclasses.replace(candidate, flags=flags) for flags in FLAGS]
+
+
 @dataclasses.dataclass(frozen=True)
 class Problem:
     keys: dict

@@ -101,8 +101,7 @@ async def planned(arguments, scratch):
         problem = problem_of(arguments, keys, model, net, singles, layers)
         search = Search(problem, found, arguments)
         await search.run(workers, progress(arguments))
-        if not options.is_tpu(arguments.device):
-            await search.polish(workers)
+        await search.polish(workers)
         other = await why.compared(alike, search, workers) if alike and search.best else None
         than = other[0] if other else search.best[0] if search.best else None
         drawn = await sample.sampled(search, than, arguments.sample, workers) if than and arguments.sample else None

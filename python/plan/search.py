@@ -10,6 +10,7 @@ import dataclasses
 import bounds
 import costs
 import floors
+import options
 
 SAME = 0.999  # flags that save less are left out
 WAVE = 6  # groups of candidates that are estimated together
@@ -94,11 +95,23 @@ class Search:
         return time if self.options.objective == "tokens_per_s" else 0.0
 
     def open(self, row):
-        """The configurations that were not estimated and that their lower bounds let be better than a row."""
-        return [candidate for candidate, reason in self.reasons.items() if reason in (NOT_VISITED, SLOWER) and self.least(candidate) < row[self.objective]]
+        """The configurations that were not estimated and that their lower bounds let be better than a row, with XLA's flags or without."""
+        left = [candidate for candidate, reason in self.reasons.items() if reason in (NOT_VISITED, SLOWER)]
+        for candidate in left:
+            for other in self.flags(candidate):
+                self.bounds[other] = bounds.time(self.problem, other)
+        return [candidate for candidate in left if min(map(self.least, (candidate, *self.flags(candidate)))) < row[self.objective]]
 
     def better(self, row):
-        return [other for other in self.best if other[self.objective] < row[self.objective]]
+        """The best row of each configuration that beats a row."""
+        found = {}
+        for other in self.best:
+            found.setdefault(costs.plain(other["candidate"]), other)
+        return [other for other in found.values() if other[self.objective] < row[self.objective]]
+
+    def flags(self, candidate):
+        """The candidate with flags of XLA's, which GPUs have."""
+        return [] if options.is_tpu(self.options.device) else costs.flagged(candidate)
 
     def prune(self):
         """Drops what cannot come among the best, and larger microbatches of what did not fit."""
@@ -164,15 +177,18 @@ class Search:
             await self.look(workers, able, WAVE)
 
     async def polish(self, workers):
-        """The best again with XLA's flags, for which no program has to be made."""
-        best = [row["candidate"] for row in self.best[:self.options.top] if not row["candidate"].flags]
-        again = [dataclasses.replace(candidate, flags=flags) for candidate in best for flags in costs.FLAGS]
+        """The best again with XLA's flags."""
+        await self.flagged(workers, [row["candidate"] for row in self.best[:self.options.top]])
+
+    async def flagged(self, workers, candidates):
+        """Those that were estimated again with XLA's flags, for which no program has to be made."""
+        known = {row["candidate"] for row in self.rows}
+        again = [other for candidate in candidates if candidate in known and not candidate.flags for other in self.flags(candidate) if other not in known]
         for candidate in again:
             self.enter(candidate)
         await self.estimate(workers, again)
         plain = {row["candidate"]: row[self.objective] for row in self.rows}
-        self.rows = [row for row in self.rows if not row["candidate"].flags or
-                     row[self.objective] < SAME * plain[dataclasses.replace(row["candidate"], flags="")]]
+        self.rows = [row for row in self.rows if not row["candidate"].flags or row[self.objective] < SAME * plain[costs.plain(row["candidate"])]]
 
     async def estimate(self, workers, wave):
         wanted = [costs.requests(self.problem, candidate) for candidate in wave]

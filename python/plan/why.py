@@ -1,8 +1,8 @@
 """Why not: the best configuration with given settings beside the best of all, and what makes the difference."""
 import collections
-import dataclasses
 
 import candidates
+import costs
 from environments import Refused
 
 TERMS = (("computation", "compute_s"), ("exposed communication", "exposed_s"), ("pipeline and launches", "rest_s"))
@@ -51,13 +51,14 @@ async def compared(alike, search, workers):
     known = set(alike)
 
     def rows():
-        return [row for row in search.rows if dataclasses.replace(row["candidate"], flags="") in known]
+        return [row for row in search.rows if costs.plain(row["candidate"]) in known]
 
     if not any(row["fits"] for row in rows()):
         await search.visit(workers, alike)
     if not rows():
         error = next((error for candidate, error in reversed(search.failed) if candidate in known), ", ".join(reasons) + "; give --system as a line, such as \"H100_80GB 8x2\"")
         raise Refused(f"none of the {len(alike)} configurations asked for can be estimated", error, 5)
+    await search.flagged(workers, [row["candidate"] for row in rows() if row["fits"]])
     return min(rows(), key=lambda row: (not row["fits"], row[search.objective], row["name"])), reasons
 
 

@@ -1,5 +1,6 @@
 """Random samples of plans: what they prove, against bounds from the literature, and that they are the same each time."""
 import asyncio
+import dataclasses
 import os
 import pathlib
 import sys
@@ -34,8 +35,20 @@ class Bounds(unittest.TestCase):
         self.assertEqual((Sample(30, 0, 0).share, Sample(30, 0, 0).most), (1, 30))
 
 
+@dataclasses.dataclass(frozen=True, order=True)
+class Candidate:
+    number: int
+    flags: str = ""
+
+
+def candidates(count):
+    return [Candidate(number) for number in range(count)]
+
+
 class Drawing(unittest.TestCase):
     class Search:
+        """Every tenth is better, and another tenth with flags."""
+
         def __init__(self, possible):
             self.possible, self.estimated, self.failed = possible, [], []
 
@@ -43,22 +56,25 @@ class Drawing(unittest.TestCase):
             return self.possible
 
         def better(self, row):
-            return [{"candidate": each} for each in self.estimated if each % 10 == 0]
+            return [{"candidate": each} for each in self.estimated if each.number % 10 == (5 if each.flags else 0)]
 
         async def estimate(self, workers, picked):
             self.estimated += picked
+
+        async def flagged(self, workers, picked):
+            self.estimated += [dataclasses.replace(each, flags="pipelined") for each in picked]
 
     def drawn(self, possible, count):
         search = self.Search(possible)
         return asyncio.run(sampled(search, {}, count, types.SimpleNamespace())), search.estimated
 
     def test_the_same_whatever_the_order(self):
-        self.assertEqual(self.drawn(list(range(100)), 20), self.drawn(list(reversed(range(100))), 20))
+        self.assertEqual(self.drawn(candidates(100), 20), self.drawn(candidates(100)[::-1], 20))
 
     def test_counts_are_those_of_what_was_drawn(self):
-        found, estimated = self.drawn(list(range(100)), 30)
-        self.assertEqual((found.population, found.size, found.better), (100, 30, sum(each % 10 == 0 for each in estimated)))
-        self.assertEqual(self.drawn([1, 2, 3], 30)[0], Sample(3, 3, 0))
+        found, estimated = self.drawn(candidates(100), 30)
+        self.assertEqual((found.population, found.size, found.better), (100, 30, sum(each.number % 5 == 0 for each in estimated if not each.flags)))
+        self.assertEqual(self.drawn(candidates(5)[1:], 30)[0], Sample(4, 4, 0))
 
 
 if __name__ == "__main__":
