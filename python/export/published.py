@@ -143,7 +143,8 @@ def system(row):
         return f"{device} {each}"
     speed = re.search(r"\((\d+) Gb/s per GPU|(\d+) Gb/s per GPU|: \d+ x (\d+) Gb/s", text)
     rate = next((value for value in speed.groups() if value), None) if speed else None
-    return f"{device} {each}x{hosts}" + (f" ib={rate}Gbit/s" if rate else "")
+    network = "tcp" if "TCPX" in text else "ib"
+    return f"{device} {each}x{hosts}" + (f" {network}={rate}Gbit/s" if rate else "")
 
 
 def xla_flags(row):

@@ -72,6 +72,7 @@ struct Line {
   std::optional<double> latency_ns;
   double oversubscription = 1;
   uint32_t slices = 1;
+  bool tcp = false;
 };
 
 std::optional<std::vector<uint32_t>> CountsOf(std::string_view text) {
@@ -113,8 +114,8 @@ Unit UnitOf(const std::string& key) {
 }
 
 Status ReadFigure(const std::string& key, const std::string& value, Line& line) {
-  static const std::vector<std::string> kKeys = {"ib",    "roce", "efa", "eth", "dcn", "latency", "oversubscription",
-                                                 "slices"};
+  static const std::vector<std::string> kKeys = {
+      "ib", "roce", "efa", "eth", "tcp", "dcn", "latency", "oversubscription", "slices"};
   if (std::find(kKeys.begin(), kKeys.end(), key) == kKeys.end())
     return Bad(fmt::format("a cluster has no `{}`", key),
                DidYouMean(key, kKeys, "ib, latency, oversubscription, slices"));
@@ -142,6 +143,7 @@ Status ReadFigure(const std::string& key, const std::string& value, Line& line) 
     return Bad(fmt::format("`{}={}`: no link has {:g} byte/s", key, value, *amount), fmt::format("{}=400Gbit/s", key));
   } else {
     line.bandwidth = *amount;
+    line.tcp = key == "tcp";
   }
   return {};
 }
@@ -165,7 +167,7 @@ Result<Line> ParseLine(const std::string& text) {
     if (equals == std::string::npos) return Bad(fmt::format("`{}` is no KEY=VALUE", words[i]));
     const std::string key = words[i].substr(0, equals);
     if (Status read = ReadFigure(key, words[i].substr(equals + 1), line); !read) return read.error();
-    const bool rate = UnitOf(key) == Unit::kBytesPerSecond;  // ib, roce, efa, eth and dcn are one figure
+    const bool rate = UnitOf(key) == Unit::kBytesPerSecond;  // ib, roce, efa, eth, tcp and dcn are one figure
     const std::string figure = rate ? "the network's bandwidth" : key;
     if (std::find(given.begin(), given.end(), figure) != given.end())
       return Bad(fmt::format("`{}` states {} again", words[i], figure), "state each figure once");
@@ -259,7 +261,8 @@ Result<System> Build(const Device& device, const Line& line, std::string name) {
                                  .npus = count,
                                  .bandwidth = bandwidth / share / kBinaryGiga,
                                  .latency = line.latency_ns.value_or(torus ? kDataCentreLatencyNs : kNetworkLatencyNs),
-                                 .between_hosts = true});
+                                 .between_hosts = true,
+                                 .tcp = line.tcp});
     share *= line.oversubscription;
   }
   if (system.dimensions.empty()) return Bad("a network joins at least two devices");

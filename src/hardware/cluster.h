@@ -20,8 +20,9 @@ namespace hespas::hardware {
 inline constexpr DiagnosticKind kBadCluster{
     "E0823",
     "A cluster in one line is DEVICE COUNTS and figures: \"H100_80GB 8x64 ib=400Gbit/s\", \"TPUv5p 4x4x8 slices=2\". "
-    "COUNTS are the levels from the inside. Figures: ib, roce, efa, eth or dcn (bandwidth for each device, one way), "
-    "latency (of that network), oversubscription (of levels above the first), slices.",
+    "COUNTS are the levels from the inside. Figures: ib, roce, efa, eth, tcp or dcn (bandwidth for each device, one "
+    "way; tcp where messages pass sockets instead of RDMA), latency (of that network), oversubscription (of levels "
+    "above the first), slices.",
     Outcome::kUsage};
 
 // Whether a system is given as such a line: a first word, and counts after a space.

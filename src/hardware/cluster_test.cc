@@ -31,6 +31,25 @@ TEST(Cluster, ReadsLevelsFromTheInside) {
   EXPECT_NEAR(system->dimensions[1].latency, 2000, 1e-6);
 }
 
+TEST(Cluster, SaysWhichNetworkPassesTcp) {
+  const auto line = Parse("H100_80GB 8x4 tcp=100Gbit/s");
+  ASSERT_TRUE(line) << line.error().message;
+  EXPECT_FALSE(line->dimensions[0].tcp);
+  EXPECT_TRUE(line->dimensions[1].tcp && line->dimensions[1].between_hosts);
+  EXPECT_FALSE(Parse("H100_80GB 8x4 eth=100Gbit/s")->dimensions[1].tcp);
+  const auto file = [](const std::string& between) {
+    Diagnostics diagnostics;
+    return ParseSystem(R"({"network": {"topology": ["Switch", "Switch"], "npus_count": [8, 4], "bandwidth": [450, 12],
+      "latency": [1000, 1500], "between_hosts": [false, )" +
+                           between + "]}}",
+                       "tcp.json", {}, diagnostics);
+  };
+  EXPECT_TRUE(file("\"tcp\"")->dimensions[1].tcp);
+  EXPECT_TRUE(file("true")->dimensions[1].between_hosts);
+  EXPECT_FALSE(file("true")->dimensions[1].tcp);
+  EXPECT_FALSE(file("\"udp\""));
+}
+
 TEST(Cluster, AUnitMayStandApart) {
   const auto system = Parse("H100_80GB 8x2 ib=400 Gbit/s");
   ASSERT_TRUE(system) << system.error().message;

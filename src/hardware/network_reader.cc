@@ -110,18 +110,23 @@ std::optional<std::vector<double>> ReadQuantities(const PlacedJson& source, cons
   return values;
 }
 
-// Which dimensions are networks of adapters; the kinds of links tell where the file does not.
+// Which dimensions are networks of adapters, and which of these pass TCP; the kinds of links tell where the file does
+// not.
 void ReadBetweenHosts(const PlacedJson& source, const nlohmann::json& object, SystemReader& reader) {
   if (!object.contains("between_hosts")) return;
   const nlohmann::json& list = object.at("between_hosts");
   auto& dimensions = reader.system.dimensions;
-  const bool flags = list.is_array() && std::ranges::all_of(list, [](const auto& item) { return item.is_boolean(); });
+  const bool flags =
+      list.is_array() && std::ranges::all_of(list, [](const auto& item) { return item.is_boolean() || item == "tcp"; });
   if (!flags || list.size() != dimensions.size()) {
-    reader.diagnostics.Error(kBadSystem, "`between_hosts` has true or false for each dimension",
+    reader.diagnostics.Error(kBadSystem, "`between_hosts` has true, false or \"tcp\" for each dimension",
                              source.LocationOf("between_hosts"), "[false, true]: the outer one joins hosts");
     return;
   }
-  for (size_t d = 0; d < dimensions.size(); ++d) dimensions[d].between_hosts = list[d].get<bool>();
+  for (size_t d = 0; d < dimensions.size(); ++d) {
+    dimensions[d].tcp = list[d] == "tcp";
+    dimensions[d].between_hosts = list[d] != false;
+  }
 }
 
 void ReadNetworkJson(const PlacedJson& source, const nlohmann::json& object, SystemReader& reader) {

@@ -35,6 +35,7 @@ struct NetworkDimension {
   double latency = 0;          // ns
   bool open = false;           // a ring without the link between its ends (`Line`); ASTRA-sim closes it
   bool between_hosts = false;  // a network of adapters; else the kinds of links tell
+  bool tcp = false;            // of them, by sockets of TCP instead of RDMA
 };
 
 enum class SchedulingPolicy : uint8_t { kLifo, kFifo, kExplicit };

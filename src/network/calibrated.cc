@@ -49,12 +49,18 @@ double Alone(const CollectiveSize& size, const Level& level, double inside, doub
   return size.bytes * inside * n / all * most;
 }
 
+bool GoesRound(Operation op) {
+  return op == Operation::kAllReduce || op == Operation::kAllGather || op == Operation::kReduceScatter;
+}
+
 // And if a ring through all levels at once passes it (NCCL's rings visit the ranks of a host, then the next host).
 double Passing(const CollectiveSize& size, const Level& level, double inside, double all) {
-  const bool ring =
-      size.op == Operation::kAllReduce || size.op == Operation::kAllGather || size.op == Operation::kReduceScatter;
-  if (!ring) return Alone(size, level, inside, all);
+  if (!GoesRound(size.op)) return Alone(size, level, inside, all);
   return PassesOf(size.op) * size.bytes / inside * (all - 1) / all;
+}
+
+double Carried(bool flat, const CollectiveSize& size, const Level& level, double inside, double all) {
+  return flat ? Passing(size, level, inside, all) : Alone(size, level, inside, all);
 }
 
 double RanksOf(const std::vector<Level>& levels, size_t count) {
@@ -73,7 +79,6 @@ CalibratedModel::CalibratedModel(const hardware::Device& device, const hardware:
       faults_(std::move(faults)),
       links_(constants.Of(device.interconnect ? device.interconnect->name : "")),
       expected_(constants.ExpectedOf(device.interconnect ? device.interconnect->name : "")),
-      outer_(IsTpu() ? constants.data_centre : constants.outer),
       clock_(device.clock_hz.value_or(constants.clock_hz) * 1e-6) {}
 
 // As the system says; else, dimensions with the links of the innermost one are the same fabric.
@@ -88,8 +93,20 @@ bool CalibratedModel::IsOuter(const Level& level) const {
                      });
 }
 
+const OuterConstants& CalibratedModel::OuterOf(const Level& level) const {
+  if (IsTpu()) return constants_.data_centre;
+  return system_.dimensions[level.dimension].tcp ? constants_.tcp : constants_.outer;
+}
+
+// GPUDirect-TCPX is set up with NCCL_ALGO=Ring: neither trees nor reductions in a switch.
+bool CalibratedModel::PassesSockets(const std::vector<Level>& levels) const {
+  return std::any_of(levels.begin(), levels.end(),
+                     [&](const Level& level) { return system_.dimensions[level.dimension].tcp; });
+}
+
 double CalibratedModel::Rate(const CollectiveSize& size, const Level& level) const {
-  const double fraction = IsOuter(level) ? outer_.link_fraction : links_.of(size.op).link_fraction * expected_.share;
+  const double fraction =
+      IsOuter(level) ? OuterOf(level).link_fraction : links_.of(size.op).link_fraction * expected_.share;
   double links = 1;
   if (size.op == Operation::kPermute) return level.link_rate * fraction * level.slowest_link;
   if (level.kind == DimensionKind::kFullyConnected) links = std::min(level.ranks() - 1, level.peers);
@@ -116,16 +133,27 @@ double CalibratedModel::OwnPart(const CollectiveSize& size, const std::vector<Le
   return PassesOf(size.op) * links_.of(size.op).own_share * size.bytes / RanksOf(levels, levels.size());
 }
 
+// A ring of NCCL's passes the ranks of every host (src/graph/tuning.cc: nsteps - nInterSteps messages within hosts).
+double CalibratedModel::TimesPassed(const Choice& choice, const CollectiveSize& size, const std::vector<Level>& levels,
+                                    size_t at) const {
+  if (IsTpu() || choice.tree || !GoesRound(size.op) || ReducesInSwitch(size, levels[at])) return 1;
+  double times = 1;
+  for (size_t i = at + 1; i < levels.size(); ++i) times *= IsOuter(levels[i]) ? levels[i].ranks() : 1;
+  return times;
+}
+
 LevelPrice CalibratedModel::OnLevel(const Choice& choice, const CollectiveSize& size, const std::vector<Level>& levels,
                                     size_t at) const {
   const Level& level = levels[at];
   const bool tree = choice.tree && IsOuter(level);
   LevelPrice price{.dimension = level.dimension, .ranks = level.ranks(), .hops = HopsOf(size.op, level)};
+  price.hops *= TimesPassed(choice, size, levels, at);
   price.outer = IsOuter(level);
   if (tree) price.hops = 2 * std::log2(price.ranks);
-  const double software = !IsOuter(level) ? links_.of(size.op).hop_us : tree ? outer_.tree_hop_us : outer_.ring_hop_us;
+  const OuterConstants& outer = OuterOf(level);
+  const double software = !IsOuter(level) ? links_.of(size.op).hop_us : tree ? outer.tree_hop_us : outer.ring_hop_us;
   price.latency_us = price.hops * (software + level.latency_us);
-  double bytes = Alone(size, level, RanksOf(levels, at), RanksOf(levels, levels.size()));
+  double bytes = Carried(choice.flat, size, level, RanksOf(levels, at), RanksOf(levels, levels.size()));
   if (at == 0) bytes += OwnPart(size, levels);
   if (ReducesInSwitch(size, level)) bytes = std::min(bytes, SwitchTraffic(size));
   price.wire_us = bytes / Rate(size, level) / (tree ? kTreeFraction : 1);
@@ -145,7 +173,7 @@ Price CalibratedModel::With(const Choice& choice, const CollectiveSize& size, co
   for (size_t i = 0; i < levels.size(); ++i) {
     LevelPrice alone = OnLevel(choice, size, levels, i);
     const double inside = RanksOf(levels, i);
-    const double bytes = Alone(size, levels[i], inside, all);
+    const double bytes = Carried(choice.flat, size, levels[i], inside, all);
     alone.first_us = alone.wire_us * std::min(1.0, constants_.chunk_bytes / std::max(1.0, bytes));
     // Where the switch reduces, no ring passes it.
     const bool ring = bytes > 0 && !ReducesInSwitch(size, levels[i]);
@@ -181,13 +209,16 @@ std::string_view CalibratedModel::NameOf(const CollectiveSize& size, const Level
   return rings && inner.axes.size() > 1 ? "torus" : "ring";
 }
 
-std::vector<Price> CalibratedModel::ChoicesFor(const CollectiveSize& size, std::span<const uint32_t> members) const {
+std::vector<Price> CalibratedModel::ChoicesFor(const CollectiveSize& wanted, std::span<const uint32_t> members) const {
   std::vector<Level> levels = LevelsOf(members, system_);
   ApplyFaults(faults_, members, system_, levels);
   if (levels.empty()) return {{.algorithm = "none"}};
+  CollectiveSize size = wanted;
+  const bool rings_alone = PassesSockets(levels);
+  size.reducible_in_switch &= !rings_alone;
   const Level& inner = levels.front();
-  std::vector<Price> choices = {With({.algorithm = NameOf(size, inner)}, size, levels)};
-  if (size.op == Operation::kAllReduce && IsOuter(levels.back()))
+  std::vector<Price> choices = {With({.algorithm = NameOf(size, inner), .flat = rings_alone}, size, levels)};
+  if (size.op == Operation::kAllReduce && IsOuter(levels.back()) && !rings_alone)
     choices.push_back(With({.algorithm = "tree", .tree = true}, size, levels));
   for (Price& price : choices) {
     const bool large = price.wire_us > price.launch_us + price.latency_us;

@@ -34,7 +34,7 @@ class CalibratedModel : public CollectiveModel {
   Price PriceOf(const trace::Node& node, std::span<const uint32_t> members) const override;
   Price PriceOf(const CollectiveSize& size, std::span<const uint32_t> members) const;
   // What a library would choose among; the cheapest is the price.
-  std::vector<Price> ChoicesFor(const CollectiveSize& size, std::span<const uint32_t> members) const;
+  std::vector<Price> ChoicesFor(const CollectiveSize& wanted, std::span<const uint32_t> members) const;
   // Of a collective's node; a message has two members.
   static CollectiveSize SizeOf(const trace::Node& node, size_t members);
   double sigma() const { return links_.sigma; }  // of a price, relative
@@ -45,9 +45,12 @@ class CalibratedModel : public CollectiveModel {
   struct Choice {
     std::string_view algorithm;
     bool tree = false;  // between hosts
+    bool flat = false;  // of no level alone: one ring through all
   };
   Price With(const Choice& choice, const CollectiveSize& size, const std::vector<Level>& levels) const;
   LevelPrice OnLevel(const Choice& choice, const CollectiveSize& size, const std::vector<Level>& levels,
+                     size_t at) const;
+  double TimesPassed(const Choice& choice, const CollectiveSize& size, const std::vector<Level>& levels,
                      size_t at) const;
   std::string_view NameOf(const CollectiveSize& size, const Level& inner) const;
   double Rate(const CollectiveSize& size, const Level& level) const;  // byte/us of all links of a rank
@@ -55,6 +58,8 @@ class CalibratedModel : public CollectiveModel {
   double OwnPart(const CollectiveSize& size, const std::vector<Level>& levels) const;
   bool IsTpu() const { return device_.family == "tpu"; }
   bool IsOuter(const Level& level) const;
+  const OuterConstants& OuterOf(const Level& level) const;
+  bool PassesSockets(const std::vector<Level>& levels) const;
   bool ReducesInSwitch(const CollectiveSize& size, const Level& level) const;
 
   const hardware::Device& device_;
@@ -63,7 +68,6 @@ class CalibratedModel : public CollectiveModel {
   std::vector<hardware::LinkFault> faults_;
   const LinkConstants& links_;
   const ExpectedLink& expected_;
-  const OuterConstants& outer_;
   double clock_;  // per us
 };
 

@@ -148,6 +148,32 @@ TEST_F(CalibratedNetwork, HostsOfOneDeviceAreNoSwitchOfNvLink) {
   EXPECT_GT(between.wire_us, 2 * 1e9 * 63 / 64 / 50e9 * 1e6);
 }
 
+// NCCL's rings: N - 1 messages, of which one for each further host passes its adapters (src/graph/tuning.cc).
+TEST_F(CalibratedNetwork, ARingPassesAllRanksOfEachHost) {
+  const System system{.name = "8x4x2", .dimensions = {Switch(8, 450e9), Switch(4, 50e9, 2000), Switch(2, 25e9, 3000)}};
+  const Price price = Of(system, Operation::kAllGather, 1e6, First(64));
+  ASSERT_EQ(price.levels.size(), 3u);
+  EXPECT_EQ(price.levels[0].hops, 7 * 8);
+  EXPECT_EQ(price.levels[1].hops, 3 * 2);
+  EXPECT_EQ(price.levels[2].hops, 1);
+  const Price reduced = Of(system, Operation::kAllReduce, 1024, First(64));
+  EXPECT_EQ(reduced.algorithm, "tree");
+  EXPECT_EQ(reduced.levels[0].hops, 2 * 7);
+}
+
+TEST_F(CalibratedNetwork, SocketsTakeLongerThanRdma) {
+  System system{.name = "8x2", .dimensions = {Switch(8, 450e9), Switch(2, 12.5e9)}};
+  const Price rdma = Of(system, Operation::kAllGather, 1e8, First(16));
+  system.dimensions[1].between_hosts = system.dimensions[1].tcp = true;
+  const Price tcp = Of(system, Operation::kAllGather, 1e8, First(16));
+  EXPECT_GT(tcp.wire_us, rdma.wire_us);
+  const double ring = 1e8 * 15 / 16 / (8 * 12.5e9 * 0.667) * 1e6;
+  EXPECT_NEAR(tcp.wire_us, ring, 0.05 * ring);
+  EXPECT_NEAR(tcp.levels[1].latency_us, 721, 0.1);  // 720 and the link's own
+  EXPECT_EQ(Of(system, Operation::kAllReduce, 1e3, First(16)).algorithm, "ring");
+  EXPECT_EQ(Of(system, Operation::kAllReduce, 1e9, First(16)).algorithm, "ring");
+}
+
 TEST_F(CalibratedNetwork, OneSlowAdapterSlowsTheGroupsThatHaveIt) {
   const System system{.name = "8x4", .dimensions = {Switch(8, 450e9), Switch(4, 50e9, 2000)}};
   const auto wire = [&](const hardware::LinkTexts& texts, std::vector<uint32_t> members) {

@@ -147,6 +147,7 @@ Result<NetworkConstants> ReadNetworkConstants(std::string_view text, const std::
   auto expected = root.Object("expected");
   ReadExpected(source, expected, constants, diagnostics);
   constants.outer = ReadOuter(root.Object("outer_levels"), diagnostics);
+  constants.tcp = ReadOuter(root.Object("tcp_levels"), diagnostics);
   constants.data_centre = ReadOuter(root.Object("data_centre_levels"), diagnostics);
   auto pipeline = root.Object("pipeline");
   constants.chunk_bytes = Number(pipeline, "chunk_bytes", diagnostics);

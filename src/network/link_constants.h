@@ -52,6 +52,7 @@ struct NetworkConstants {
   std::vector<LinkConstants> links;    // the last: any other
   std::vector<ExpectedLink> expected;  // the last: any other
   OuterConstants outer;
+  OuterConstants tcp;
   OuterConstants data_centre;
   double chunk_bytes = 0;  // that a rank passes on before the next arrive
   double clock_hz = 0;     // of a device that states none
