@@ -158,8 +158,8 @@ def attention_of(keys):
     name = keys["attention"]
     if name == "autoselected":
         return "cudnn_flash_te" if str(keys.get("hardware", "")).startswith("gpu") else "flash"
-    if name not in ("dot_product", "cudnn_flash_te", "cudnn_flash_jax", "flash", "pallas_flash"):
-        raise Unsupported(f"attention `{name}` is not modelled; dot_product, flash (splash), pallas_flash, cudnn_flash_te and cudnn_flash_jax are")
+    if name not in ("dot_product", "megatron", "cudnn_flash_te", "cudnn_flash_jax", "flash", "pallas_flash"):
+        raise Unsupported(f"attention `{name}` is not modelled; dot_product, megatron, flash (splash), pallas_flash, cudnn_flash_te and cudnn_flash_jax are")
     return name
 
 

@@ -3,8 +3,8 @@
 
     python3 python/plan/validate_plans.py [--only TEXT]      prints errors, and how well the order of each model's configurations is met
 
-The rows are Megatron-LM's; ours are MaxText's programs with the same dimensions, mesh, schedule, types and no recomputation, of which megatron.py
-says what Megatron holds and waits for.
+The rows are Megatron-LM's; ours are MaxText's programs with the same dimensions, mesh, schedule, types, attention and recomputation, of which
+megatron.py says what Megatron holds and waits for.
 """
 import argparse
 import asyncio
@@ -49,6 +49,11 @@ def keys_of(row):
                                                 "hardware": "gpu", "max_target_length": int(row["seq"]), "per_device_batch_size": 1})
 
 
+def system_of(row):
+    """Nodes of eight; their network where the row states it."""
+    return f"{row['device']} 8x{int(row['devices']) // 8} {row['network']}" if row["network"] else "auto"
+
+
 async def estimated(workers, row, folder):
     """The row's time and memory, or why there are none."""
     import costs
@@ -60,7 +65,7 @@ async def estimated(workers, row, folder):
     from facts import facts
 
     keys = {**keys_of(row), **megatron.KEYS}
-    problem = costs.Problem(keys, facts(keys), network.network_of("auto", row["device"], int(row["devices"])), {}, {}, {}, 0.0, 1.0, 1.0, float("inf"), 0.0)
+    problem = costs.Problem(keys, facts(keys), network.network_of(system_of(row), row["device"], int(row["devices"])), {}, {}, {}, 0.0, 1.0, 1.0, float("inf"), 0.0)
     candidate, answers = candidate_of(row, problem.network), {}
     for part, request in megatron.requests(problem, candidate).items():
         answer = await workers.ask(request.asked(folder, row["device"]))

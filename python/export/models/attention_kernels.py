@@ -21,6 +21,52 @@ def plain(q, k, v, window, blocks=None):
     return jnp.einsum("bkgts,bskd->btkgd", weights, v).reshape(batch, length, heads, v.shape[-1])
 
 
+def _kernel(name, shape, *operands):
+    """A kernel that reads its operands once and writes its results once."""
+    return jax.ffi.ffi_call(name, shape)(*operands)
+
+
+@jax.custom_vjp
+def _masked_softmax(scores):
+    return _masked_softmax_forward(scores)[0]
+
+
+def _masked_softmax_forward(scores):
+    weights = _kernel("scaled_upper_triang_masked_softmax", jax.ShapeDtypeStruct(scores.shape, scores.dtype), scores)
+    return weights, weights
+
+
+def _masked_softmax_backward(weights, gradient):
+    return (_kernel("scaled_upper_triang_masked_softmax_backward", jax.ShapeDtypeStruct(weights.shape, weights.dtype), gradient, weights),)
+
+
+_masked_softmax.defvjp(_masked_softmax_forward, _masked_softmax_backward)
+
+
+@jax.custom_vjp
+def _dropped(weights):
+    return _dropped_forward(weights)[0]
+
+
+def _dropped_forward(weights):
+    kept = jax.ShapeDtypeStruct(weights.shape, jnp.uint8)
+    return _kernel("fused_dropout", (jax.ShapeDtypeStruct(weights.shape, weights.dtype), kept), weights)
+
+
+def _dropped_backward(kept, gradient):
+    return (_kernel("masked_scale", jax.ShapeDtypeStruct(gradient.shape, gradient.dtype), gradient, kept),)
+
+
+_dropped.defvjp(_dropped_forward, _dropped_backward)
+
+
+def megatron(q, k, v, window, blocks=None):
+    """What Megatron-LM ran before FlashAttention: scores in half precision, a fused kernel for scale, mask and softmax, one of PyTorch's for dropout."""
+    del window, blocks
+    scores = jnp.einsum("bthd,bshd->bhts", q, k)
+    return jnp.einsum("bhts,bshd->bthd", _dropped(_masked_softmax(scores)), v)
+
+
 @functools.partial(jax.custom_vjp, nondiff_argnums=(3, 4))
 def _cudnn(q, k, v, window, causal):
     return _cudnn_forward(q, k, v, window, causal)[0]
@@ -104,7 +150,7 @@ def pallas_flash(q, k, v, window, blocks, causal=True):
     return checkpoint_name(jnp.swapaxes(out, 1, 2), "context")
 
 
-KERNELS = {"dot_product": plain, "cudnn_flash_te": cudnn, "cudnn_flash_jax": cudnn, "flash": splash, "splash": splash, "pallas_flash": pallas_flash}
+KERNELS = {"dot_product": plain, "megatron": megatron, "cudnn_flash_te": cudnn, "cudnn_flash_jax": cudnn, "flash": splash, "splash": splash, "pallas_flash": pallas_flash}
 PLATFORMS = {"cudnn_flash_te": "cuda", "cudnn_flash_jax": "cuda", "flash": "tpu", "splash": "tpu", "pallas_flash": "tpu"}
 
 
