@@ -184,7 +184,7 @@ def count(text, kind):
 def write(path, text):
     path = pathlib.Path(path)
     if path.suffix == ".gz":
-        path.write_bytes(gzip.compress(text.encode(), mtime=0))
+        path.write_bytes(gzip.compress(text.encode(), 6, mtime=0))  # 9 takes 3 to 20 times as long and saves at most 7 %
     else:
         path.write_text(text)
 
