@@ -47,6 +47,8 @@ void AddLoad(CLI::App& command, ServeCommand& c) {
   command.add_option("--concurrency", load.clients, "clients that send the next request when one is answered");
   command.add_option("--rate", c.rate, "requests a second; inf: all at once");
   command.add_option("--arrivals", load.arrivals, "of --rate: poisson, regular or gamma:SHAPE");
+  command.add_flag("--overload", c.options.overload,
+                   "simulate a rate above the server's capacity, too: its queue grows for as long as requests come");
   command.add_option("--trace", load.trace, "requests of a file: Azure's, BurstGPT's, Mooncake's or arrival_s columns");
   command.add_option("--trace-run", load.trace_run, "of a trace with several runs");
   AddRequestOptions(command, load.requests, c.options.warm_up, load.seed, "; by default 10 for each client, or 1,000");

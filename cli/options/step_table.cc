@@ -42,7 +42,8 @@ class StepTable {
     const auto columns = Find(*csv);
     if (!columns) return std::nullopt;
     for (size_t r = 0; r < csv->rows.size(); ++r) Add(*columns, csv->rows[r], static_cast<size_t>(csv->lines[r]));
-    if (times_.decode.empty() && !diagnostics_.has_errors()) Bad("the table has no row of a decode step", 1);
+    const Status usable = serve::CheckDecodes(times_.decode, {.file = path_, .line = 1});
+    if (!usable && !diagnostics_.has_errors()) diagnostics_.Report(usable.error());
     return diagnostics_.has_errors() ? std::nullopt : std::optional(std::move(times_));
   }
 

@@ -227,6 +227,11 @@ double StepTimes::At(double batch, double context) const {
   return last;
 }
 
+Status CheckDecodes(const StepTimes& decode, Location where) {
+  if (!decode.empty()) return {};
+  return MakeError(kBadStepTable, "the table has no row of a decode step", std::move(where), kStepTableHelp);
+}
+
 Result<ServingEstimate> Serve(const StepTimes& prefill, const StepTimes& decode, const ServingOptions& options) {
   constexpr int64_t kMostRequests = 10'000'000;
   if (!(options.rate > 0) || !std::isfinite(options.rate)) return BadServing("the request rate must be above 0");
@@ -235,7 +240,7 @@ Result<ServingEstimate> Serve(const StepTimes& prefill, const StepTimes& decode,
     return BadServing("between 1 and 10,000,000 requests can be simulated");
   if (options.warm_up < 0 || options.warm_up >= options.requests)
     return BadServing("the warm-up must be shorter than the run");
-  if (decode.empty()) return MakeError(kBadStepTable, "the table has no row of a decode step", {}, kStepTableHelp);
+  if (const Status usable = CheckDecodes(decode); !usable) return usable.error();
   auto requests = MakeRequests(options);
   if (!requests) return requests.error();
   return Server(prefill, decode, options, std::move(*requests)).Run();

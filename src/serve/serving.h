@@ -18,7 +18,8 @@ namespace hespas::serve {
 inline constexpr DiagnosticKind kBadStepTable{
     "E0944",
     "A table of step times has the columns phase (prefill or decode), batch, context and seconds; a row may name a "
-    "program instead of seconds. Decode steps need a row; times are above 0, or 0 for prefill."};
+    "program instead of seconds. Decode steps need a row, for `hespas serve` prompts too; times are above 0, or 0 for "
+    "prefill."};
 inline constexpr const char* kStepTableHelp =
     "columns: phase (prefill, decode), batch, context, and seconds or program";
 inline constexpr DiagnosticKind kBadServing{
@@ -86,6 +87,9 @@ struct ServingEstimate {
   bool beyond_table = false;
   bool overloaded = false;
 };
+
+// Whether a table has what a server cannot do without; `where` is the table's place.
+Status CheckDecodes(const StepTimes& decode, Location where = {});
 
 Result<ServingEstimate> Serve(const StepTimes& prefill, const StepTimes& decode, const ServingOptions& options);
 

@@ -83,8 +83,22 @@ def bad_input_is_told():
         assert "E0715" in run("serve", config, "--device", "H100_80GB", *LOAD, "--concurrency", 1).stderr
         config.write_text('{"model_type": "llama", "hidden_size": 64}')
         assert "E0716" in run("serve", config, "--device", "H100_80GB", *LOAD, "--concurrency", 1).stderr
-    over = result(*H100, *LOAD, "--rate", 100, "--requests", 2000)
+    over = result(*H100, *LOAD, "--rate", 100, "--requests", 2000, "--overload")
     assert [w["code"] for w in over["warnings"]] == ["W0723"], over["warnings"]
+
+
+def a_rate_above_the_capacity_names_it():
+    """Constant steps of 10 ms for 8 requests of 20 tokens answer 40 a second (the prompt is in the first of 20 steps)."""
+    words = ["serve", "--step-model", "a=10e-3", "--isl", 1, "--osl", 20, "--max-requests", 8, "--arrivals", "regular"]
+    over = run(*words, "--rate", 50)
+    assert over.returncode == 4 and "E0725" in over.stderr and "--overload" in over.stderr and not over.stdout, over.stderr
+    capacity, remedy = (float(over.stderr.split(words)[1].split()[0]) for words in ("the server answers ", "take --rate "))
+    assert abs(capacity / 40 - 1) < 0.01 and remedy == capacity, over.stderr
+    assert result(*words, "--rate", 39)["warnings"] == []
+    assert result(*words, "--rate", "inf")["warnings"] == []  # all at once is no rate
+    assert [w["code"] for w in result(*words, "--rate", 50, "--overload")["warnings"]] == ["W0723"]
+    searched = result(*words, "--rate", 50, "--search")
+    assert len(searched["points"]) == 1 and not searched["points"][0]["meets_slo"]
 
 
 def decode_steps_cost_the_captured_size():
@@ -208,7 +222,10 @@ def own_steps_are_a_table():
         program.write_text("func.func @main(%x: tensor<64x8192xbf16>, %w: tensor<8192x8192xbf16>) -> tensor<64x8192xbf16> {\n"
                            "  %0 = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0] : (tensor<64x8192xbf16>, tensor<8192x8192xbf16>) -> tensor<64x8192xbf16>\n"
                            "  return %0 : tensor<64x8192xbf16>\n}\n")
-        table.write_text(f"phase,batch,context,program\ndecode,1,1,{program}\n")
+        table.write_text("phase,batch,context,seconds\ndecode,1,1,0.01\n")
+        without = run(*words, "--isl", 1, "--osl", 2, "--concurrency", 1)
+        assert without.returncode == 1 and "E0944" in without.stderr and "no row of prompts" in without.stderr, without.stderr
+        table.write_text(f"phase,batch,context,seconds,program\nprefill,1,1,0,\ndecode,1,1,,{program}\n")
         own = result("serve", "--step-table", table, "--device", "H100_80GB", "--in-process", "--isl", 1, "--osl", 2, "--concurrency", 1, "--requests", 1)
         step = result("run", program, "--device", "H100_80GB")["step_time_s"]
         assert abs(own["step"]["decode_s"] / step - 1) < 1e-9, (own["step"], step)
@@ -268,7 +285,7 @@ def outputs_are_equal_for_equal_seeds():
         assert texts[0] == texts[1]
 
 
-for test in [closed_run_has_all_keys_and_is_fast, no_step_beats_the_datasheet, memory_adds_up, bad_input_is_told, decode_steps_cost_the_captured_size,
+for test in [closed_run_has_all_keys_and_is_fast, no_step_beats_the_datasheet, memory_adds_up, bad_input_is_told, a_rate_above_the_capacity_names_it, decode_steps_cost_the_captured_size,
              a_configuration_is_a_model, search_finds_a_layout_that_keeps_the_limits, searches_are_deterministic_and_their_parts_are_the_whole,
              searches_lose_no_point_of_the_front, searched_rates_are_sustained, searched_rates_do_not_depend_on_the_lengths_drawn,
              searches_count_what_is_answered, older_engines_read_caches_for_each_query_head, own_steps_are_a_table, searches_leave_out_the_warm_up,

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "driver/serving/server.h"
 
@@ -112,20 +113,41 @@ void FillCost(const Server& server, const ServeOptions& options, ServeAnswer& an
   answer.currency = price->currency;
 }
 
-void WarnOfQueue(const ServeOptions& options, const serve::Workload& workload, const serve::Run& run,
-                 const ServeAnswer& answer, Diagnostics& diagnostics) {
-  const bool at_once = options.load.rate && !std::isfinite(*options.load.rate);
-  if (workload.clients || at_once || workload.requests.size() < 100) return;
+// Requests/s of the middle half of the answers: a queue keeps the server full there.
+double Capacity(const serve::Run& run) {
+  std::vector<double> ends;
+  for (const serve::Record& record : run.records) {
+    if (record.sent >= 0) ends.push_back(record.last);
+  }
+  std::sort(ends.begin(), ends.end());
+  const size_t quarter = ends.size() / 4;
+  const double span = quarter > 0 ? ends[3 * quarter] - ends[quarter] : 0;
+  return span > 0 ? static_cast<double>(2 * quarter) / span : std::numeric_limits<double>::infinity();
+}
+
+// Whether a queue grows for as long as requests come.
+bool QueueGrows(const serve::Workload& workload, const serve::Run& run, const ServeAnswer& answer) {
   const double arriving = workload.requests.back().arrival;
+  if (workload.clients || workload.requests.size() < 100 || arriving <= 0) return false;  // all at once, or too few
   constexpr double kBacklog = 0.1;  // of the time in which requests arrived
-  if (arriving <= 0 || run.wall - arriving <= kBacklog * arriving) return;
+  if (run.wall - arriving <= kBacklog * arriving) return false;
   const double longest = answer.figures.e2e.p50;  // of a run shorter than its requests nothing is known
-  if (run.wall - arriving <= 2 * longest && answer.figures.queue.p90 < longest / 2) return;
-  diagnostics.Warning(
-      kAboveCapacity,
-      fmt::format("{:.3g} requests/s arrive; the server answers {:.3g}",
-                  static_cast<double>(workload.requests.size()) / arriving, answer.figures.requests_per_s),
-      {}, "lower --rate, or take more devices");
+  return run.wall - arriving > 2 * longest || answer.figures.queue.p90 >= longest / 2;
+}
+
+// False where it does: of a trace and with --overload that is a warning.
+bool CheckRate(const ServeOptions& options, const serve::Workload& workload, const serve::Run& run,
+               const ServeAnswer& answer, Diagnostics& diagnostics) {
+  if (!QueueGrows(workload, run, answer)) return true;
+  const double rate = static_cast<double>(workload.requests.size() - 1) / workload.requests.back().arrival;
+  const double capacity = std::min(Capacity(run), rate);
+  const std::string message = fmt::format("{:.3g} requests/s arrive; the server answers {:.3g}", rate, capacity);
+  const bool wanted = options.overload || !options.load.rate;
+  if (wanted) return diagnostics.Warning(kOverload, message, {}, "take more devices, or a lower rate"), true;
+  diagnostics.Error(
+      kAboveCapacity, message, {},
+      fmt::format("take --rate {:.3g} or less, or more devices; --overload simulates it anyhow", capacity));
+  return false;
 }
 
 // More requests than lie above an interpolated 99th percentile, and those of the warm-up, which it does not count.
@@ -179,7 +201,7 @@ std::optional<ServeAnswer> ServeLoad(const Server& server, const ServeOptions& o
   FillConcurrency(server, means, answer);
   FillCost(server, options, answer);
   FillSigma(server, *run, answer);
-  WarnOfQueue(options, *workload, *run, answer, diagnostics);
+  if (!CheckRate(options, *workload, *run, answer, diagnostics)) return std::nullopt;
   const auto* const table = dynamic_cast<const serve::TableStepModel*>(server.steps.get());
   if (table && table->beyond()) {
     diagnostics.Warning(serve::kBeyondStepTable, "batches or contexts go beyond the table of step times", {},

@@ -42,6 +42,11 @@ inline constexpr DiagnosticKind kRequestsRefused{
     "W0722",
     "Requests whose tokens exceed the model's context or the cache are refused; the figures are those of the others."};
 inline constexpr DiagnosticKind kAboveCapacity{
+    "E0725",
+    "Requests arrive faster than the server answers them: the queue grows for as long as they do, and with it the time "
+    "to the first token, so figures would say how long was simulated. --overload simulates such a rate.",
+    Outcome::kCannotRun};
+inline constexpr DiagnosticKind kOverload{
     "W0723",
     "Requests arrive faster than the server answers them: the queue grows for as long as they do, and with "
     "it the time to the first token."};
@@ -75,8 +80,9 @@ struct ServeOptions {
   std::string step_model;
   std::optional<serve::StepTables> step_table;  // device times of the user's own steps
   bool require_fit = false;
-  bool record = false;   // Run::timeline
-  bool give_up = false;  // no answer where the 99th percentiles cannot keep --slo
+  bool overload = false;  // rates above the server's capacity are simulated, with a warning
+  bool record = false;    // Run::timeline
+  bool give_up = false;   // no answer where the 99th percentiles cannot keep --slo
   std::string command_line;
 };
 

@@ -46,6 +46,11 @@ bool UseConstants(const ServeOptions& options, Server& server, Diagnostics& diag
 bool UseTable(const ServeOptions& options, Server& server, Diagnostics& diagnostics) {
   if (!options.step_model.empty())
     return diagnostics.Error(kBadServe, "--step-model and --step-table both give step times"), false;
+  if (options.step_table->prefill.empty()) {
+    diagnostics.Error(serve::kBadStepTable, "the table of step times has no row of prompts", {},
+                      "add rows of phase prefill; seconds 0 where prompts are computed elsewhere");
+    return false;
+  }
   server.steps = std::make_unique<serve::TableStepModel>(*options.step_table);
   return true;
 }

@@ -65,6 +65,7 @@ std::vector<ServeOptions> Candidates(const ServeOptions& options) {
       ServeOptions each = options;
       each.device.name = device;
       each.weights = weights;
+      each.overload = true;  // a point says whether it keeps the limits
       const auto layouts = Layouts(each);
       out.insert(out.end(), layouts.begin(), layouts.end());
     }

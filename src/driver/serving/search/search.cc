@@ -40,6 +40,11 @@ bool Beats(const SearchPoint& point, const SearchBounds& bounds, double tokens) 
          point.tokens_per_s_per_device * static_cast<double>(point.devices) > bounds.requests_per_s * tokens;
 }
 
+bool Overloaded(const SearchPoint& point) {
+  return std::any_of(point.warnings.begin(), point.warnings.end(),
+                     [](const Diagnostic& each) { return each.kind == &kOverload; });
+}
+
 // Candidates that share a device, weights, tensor and pipeline ranks.
 class Searcher {
  public:
@@ -81,6 +86,7 @@ class Searcher {
       add(HighestRate(candidate));
     } else if (options_.load.clients || options_.load.rate || !options_.load.trace.empty()) {
       add(Measure(candidate, candidate.part));
+      if (!points.empty() && Overloaded(points.back())) points.back().meets = false;
     } else {
       for (int64_t clients = 1; clients <= kMostClients; clients *= 4) {
         ServeOptions loaded = candidate.part;
@@ -116,7 +122,7 @@ class Searcher {
   // `steady`: later requests must not take longer than earlier ones, as they do where a queue grows.
   std::optional<SearchPoint> Measure(const Candidate& candidate, const ServeOptions& options,
                                      bool steady = false) const {
-    Diagnostics ignored;  // of a single point: overload, refused requests
+    Diagnostics ignored;  // of a single point: refused requests
     const auto found = ServeLoad(candidate.server, options, ignored);
     if (!found || found->figures.answered == 0) return std::nullopt;
     const serve::Figures& f = found->figures;
