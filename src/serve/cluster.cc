@@ -45,7 +45,7 @@ class Pool {
     for (size_t i = 0; i < engines_.size(); ++i) {
       while (ends_[i] <= now) {
         delivered.clear();
-        engines_[i].Finish(delivered);
+        engines_[i].Finish(now, delivered);
         ends_[i] = engines_[i].NextEnd();
         for (const Delivery& delivery : delivered) take(delivery);
       }
@@ -73,10 +73,7 @@ class Pool {
 class Simulation {
  public:
   Simulation(const Workload& workload, const ServerOptions& options)
-      : workload_(workload),
-        options_(options),
-        records_(workload.requests.size(), Record{.sent = -1}),
-        last_seen_(workload.requests.size(), 0) {
+      : workload_(workload), options_(options), records_(workload.requests.size(), Record{.sent = -1}) {
     const Disaggregation& apart = options.disaggregation;
     const int64_t fronts = apart.prefill > 0 ? apart.prefill : options.replicas;
     pools_.emplace_back(options.policy, *options.steps, fronts, options.seed * 1'000'003);
@@ -164,16 +161,14 @@ class Simulation {
   }
 
   void Deliver(const Delivery& delivery, bool prefilled) {
+    const double out = OnGrid(options_.policy.overheads.token_s);
+    const double at_client = now_ + out;
+    if (delivery.seen != kUnseen) AddGaps(static_cast<float>(at_client - (delivery.seen + out)), delivery.gaps);
+    if (delivery.request == Delivery::kSeveral) return;
     const auto index = static_cast<size_t>(delivery.request);
     const Request& request = workload_.requests[index];
     Record& record = records_[index];
-    const double at_client = now_ + OnGrid(options_.policy.overheads.token_s);
-    if (last_seen_[index] == 0) {
-      record.first = at_client;
-    } else {
-      AddGap(static_cast<float>(at_client - last_seen_[index]));
-    }
-    last_seen_[index] = at_client;
+    if (delivery.seen == kUnseen) record.first = at_client;
     const bool last = delivery.finished && (!prefilled || request.output == 1);
     if (last) {
       record.last = at_client;
@@ -189,7 +184,8 @@ class Simulation {
                                .input = request.input,
                                .output = request.output,
                                .produced = 1,
-                               .computed = request.input}});
+                               .computed = request.input,
+                               .seen = now_}});
     }
   }
 
@@ -200,12 +196,10 @@ class Simulation {
            record.last - record.first > patience.tpot_s * more;
   }
 
-  void AddGap(float seconds) {
-    if (!gaps_.empty() && gaps_.back().seconds == seconds) {
-      ++gaps_.back().tokens;
-    } else {
-      gaps_.push_back({.seconds = seconds, .tokens = 1});
-    }
+  void AddGaps(float seconds, int64_t tokens) {
+    if (tokens == 0) return;
+    if (gaps_.empty() || gaps_.back().seconds != seconds) gaps_.push_back({.seconds = seconds});
+    gaps_.back().tokens += static_cast<uint32_t>(tokens);
   }
 
   void Begin() {
@@ -265,7 +259,6 @@ class Simulation {
   Queue arrivals_;
   Queue transfers_;
   std::vector<Record> records_;
-  std::vector<double> last_seen_;
   std::vector<Gap> gaps_;
   std::vector<Moment> timeline_;
   std::vector<StepRecord> steps_;

@@ -20,7 +20,7 @@ int64_t TargetOf(const Job& job) {
 }  // namespace
 
 Lane::Lane(const Policy& policy, int64_t blocks, uint64_t seed)
-    : policy_(policy), random_(seed), ratio_(policy.output_ratio) {
+    : policy_(policy), random_(seed), group_(policy.block), ratio_(policy.output_ratio) {
   capacity_ = blocks > 0 ? blocks : std::numeric_limits<int64_t>::max() / 4;
   free_ = capacity_;
 }
@@ -32,8 +32,9 @@ int64_t Lane::BlocksFor(const Job& job, int64_t tokens) const {
 bool Lane::Fits(const Job& job) const { return BlocksFor(job, job.input + job.output) <= capacity_; }
 
 double Lane::StillToCome() const {
-  double tokens = 0;
-  for (const Slot& slot : running_) tokens += static_cast<double>(slot.job.output - slot.job.produced);
+  auto tokens = static_cast<double>(group_.to_come());
+  for (auto i = static_cast<size_t>(group_.size()); i < running_.size(); ++i)
+    tokens += static_cast<double>(running_[i].job.output - running_[i].job.produced);
   return ratio_ * tokens / static_cast<double>(policy_.block);
 }
 
@@ -114,8 +115,22 @@ bool Lane::MakeRoom(size_t index, int64_t tokens) {
   return true;
 }
 
+bool Lane::PlanGroup(Plan& plan) {
+  const int64_t n = group_.size();
+  if (n > plan.budget || n > plan.requests || group_.blocks_needed() > free_) return false;
+  free_ -= group_.blocks_needed();
+  plan.shape.decode_requests += static_cast<double>(n);
+  plan.shape.decode_rows += static_cast<double>(n);
+  plan.shape.decode_context += static_cast<double>(group_.context());
+  plan.budget -= n;
+  plan.requests -= n;
+  group_in_step_ = n > 0;
+  return true;
+}
+
 void Lane::PlanRunning(Plan& plan, bool prompts, bool decodes) {
-  for (size_t i = 0; i < running_.size() && plan.budget > 0 && plan.requests > 0; ++i) {
+  if (decodes && !PlanGroup(plan)) DissolveGroup();
+  for (auto i = static_cast<size_t>(group_.size()); i < running_.size() && plan.budget > 0 && plan.requests > 0; ++i) {
     Slot& slot = running_[i];
     if (slot.rows != 0 || slot.done || (slot.prompt() ? !prompts : !decodes)) continue;
     const int64_t rows = slot.prompt() ? PromptRows(plan, slot.job, slot.target) : 1 + policy_.speculation.drafts;
@@ -189,28 +204,82 @@ int64_t Lane::Advance(Slot& slot) {
   return tokens;
 }
 
-void Lane::Finish(std::vector<Delivery>& delivered) {
-  bool any_done = false;
-  for (Slot& slot : running_) {
-    if (slot.rows == 0) continue;
-    const int64_t tokens = Advance(slot);
+bool Lane::FinishGroup(double now, std::vector<Delivery>& delivered) {
+  delivered.push_back({.gaps = group_.size(), .seen = group_.seen()});
+  group_.Step(now);
+  if (group_.step() != group_.next_end()) return false;
+  for (size_t i = 0; i < static_cast<size_t>(group_.size()); ++i) {
+    Slot& slot = running_[i];
+    if (group_.EndOf(slot.entry, slot.job) != group_.step()) continue;
+    BringUpToDate(slot);
+    slot.done = true;
+    delivered.push_back({.request = slot.job.request, .gaps = 0, .seen = now, .finished = true});
+  }
+  return true;
+}
+
+void Lane::Finish(double now, std::vector<Delivery>& delivered) {
+  auto decoded = static_cast<size_t>(group_.size());  // up to there all requests decoded in this step
+  bool all = group_in_step_ || group_.empty();
+  bool any_done = group_in_step_ && FinishGroup(now, delivered);
+  group_in_step_ = false;
+  for (size_t i = decoded; i < running_.size(); ++i) {
+    Slot& slot = running_[i];
+    const bool decodes = slot.rows != 0 && !slot.prompt();
+    const int64_t tokens = slot.rows != 0 ? Advance(slot) : 0;
     slot.rows = 0;
+    all = all && decodes && Joins(slot);
     if (tokens == 0) continue;
     slot.done = slot.job.produced >= slot.job.output;
     any_done = any_done || slot.done;
-    delivered.push_back({.request = slot.job.request, .produced = slot.job.produced, .finished = slot.done});
+    delivered.push_back({.request = slot.job.request, .seen = slot.job.seen, .finished = slot.done});
+    slot.job.seen = now;
+    if (all) decoded = i + 1;
   }
+  JoinGroup(decoded);
   if (any_done) RemoveFinished();
+}
+
+// Tokens of speculation come at random, and windows hold fewer blocks than tokens would fill.
+bool Lane::Joins(const Slot& slot) const {
+  return policy_.speculation.drafts == 0 && policy_.window.share == 0 &&
+         policy_.scheduler.prompts != Prompts::kStatic && group_.Admits(slot.job, slot.blocks);
+}
+
+void Lane::JoinGroup(size_t decoded) {
+  for (auto i = static_cast<size_t>(group_.size()); i < decoded; ++i)
+    running_[i].entry = group_.Join(running_[i].job, running_[i].blocks);
+}
+
+void Lane::BringUpToDate(Slot& slot) {
+  slot.blocks = group_.Bring(slot.entry, slot.job);
+  slot.target = slot.job.computed;
+}
+
+void Lane::DissolveGroup() {
+  for (size_t i = 0; i < static_cast<size_t>(group_.size()); ++i) BringUpToDate(running_[i]);
+  group_ = DecodeGroup(policy_.block);
 }
 
 void Lane::RemoveFinished() {
   const bool whole_batch = policy_.scheduler.prompts == Prompts::kStatic;
   if (whole_batch && !std::all_of(running_.begin(), running_.end(), [](const Slot& s) { return s.done; })) return;
-  const auto end = std::remove_if(running_.begin(), running_.end(), [&](const Slot& slot) {
-    if (slot.done) free_ += slot.blocks;
-    return slot.done;
-  });
-  running_.erase(end, running_.end());
+  const auto members = static_cast<size_t>(group_.size());
+  int64_t next_end = std::numeric_limits<int64_t>::max();
+  size_t kept = 0;
+  for (size_t i = 0; i < running_.size(); ++i) {
+    Slot& slot = running_[i];
+    if (slot.done) {
+      free_ += slot.blocks;
+      if (i < members) group_.Leave(slot.entry, slot.job);
+      continue;
+    }
+    if (i < members) next_end = std::min(next_end, group_.EndOf(slot.entry, slot.job));
+    if (kept != i) running_[kept] = slot;
+    ++kept;
+  }
+  running_.resize(kept);
+  group_.EndAt(next_end);
 }
 
 }  // namespace hespas::serve

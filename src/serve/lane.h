@@ -8,28 +8,13 @@
 #include <deque>
 #include <vector>
 
+#include "serve/decode_group.h"
+#include "serve/job.h"
 #include "serve/load/random.h"
 #include "serve/policy.h"
 #include "serve/step.h"
 
 namespace hespas::serve {
-
-struct Job {
-  int32_t request = 0;
-  int64_t input = 1;     // tokens of the prompt
-  int64_t output = 1;    // to produce
-  int64_t produced = 0;  // before: by a prefill worker
-  int64_t computed = 0;  // tokens whose keys and values are in the cache
-  int64_t shared = 0;    // of them in blocks of a common prefix
-  int64_t swapped = 0;   // tokens that wait in the host's memory
-};
-
-// Tokens of one request that a step's end delivered.
-struct Delivery {
-  int32_t request = 0;
-  int64_t produced = 0;  // so far
-  bool finished = false;
-};
 
 class Lane {
  public:
@@ -39,7 +24,7 @@ class Lane {
   // Takes requests into the next step; no rows: none can run.
   StepShape Begin();
   // Ends the step.
-  void Finish(std::vector<Delivery>& delivered);
+  void Finish(double now, std::vector<Delivery>& delivered);
 
   // False of requests that would never get blocks.
   bool Fits(const Job& job) const;
@@ -58,6 +43,7 @@ class Lane {
     int64_t blocks = 0;
     int64_t rows = 0;   // in the step under way; 0: not in it
     bool done = false;  // of a static batch, whose longest request still runs
+    DecodeGroup::Entry entry{};
     bool prompt() const { return job.computed < target; }
   };
   struct Plan {
@@ -71,18 +57,27 @@ class Lane {
   bool HasBlocksFor(const Job& job, int64_t tokens) const;
   int64_t PromptRows(const Plan& plan, const Job& job, int64_t target) const;
   void PlanRunning(Plan& plan, bool prompts, bool decodes);
+  bool PlanGroup(Plan& plan);  // false: not all of its members can decode
   void Admit(Plan& plan);
   bool MakeRoom(size_t index, int64_t tokens);
   void Preempt(size_t index);
   void Take(Plan& plan, Slot& slot, int64_t rows);
   Plan MakePlan();
   int64_t Advance(Slot& slot);  // tokens produced
+  bool FinishGroup(double now, std::vector<Delivery>& delivered);
   void RemoveFinished();
+  // Of the first running requests, `group_`.
+  bool Joins(const Slot& slot) const;
+  void JoinGroup(size_t decoded);  // those up to there that were in the last step
+  void BringUpToDate(Slot& slot);
+  void DissolveGroup();
 
   Policy policy_;
   Random random_;
   std::deque<Job> waiting_;
   std::vector<Slot> running_;  // oldest first
+  DecodeGroup group_;          // of the first of them
+  bool group_in_step_ = false;
   std::vector<int32_t> admitted_;
   int64_t free_ = 0;
   int64_t capacity_ = 0;

@@ -106,12 +106,12 @@ void Replica::Count(const StepShape& shape, const StepCost& cost) {
   for (size_t i = 0; i < kParts; ++i) counts_.parts[i] += cost.parts[i];
 }
 
-void Replica::Finish(std::vector<Delivery>& delivered) {
+void Replica::Finish(double now, std::vector<Delivery>& delivered) {
   const size_t lane = steps_.front().lane;
   steps_.pop_front();
   under_way_[lane] = 0;
   blocked_ = false;
-  lanes_[lane].Finish(delivered);
+  lanes_[lane].Finish(now, delivered);
 }
 
 }  // namespace hespas::serve

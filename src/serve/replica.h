@@ -46,7 +46,7 @@ class Replica {
   // nothing could run, nothing can until a request comes or a step ends.
   const Lane* Start(double now);
   // Ends the oldest step.
-  void Finish(std::vector<Delivery>& delivered);
+  void Finish(double now, std::vector<Delivery>& delivered);
 
   bool Fits(const Job& job) const { return lanes_.front().Fits(job); }
   bool HasWork() const;  // in a lane without a step under way

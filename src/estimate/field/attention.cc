@@ -88,7 +88,7 @@ double ContextUs(const Chip& chip, const Constants& constants, const AttentionCa
 double SoftMaximum(double a, double b, double power) {
   const double largest = std::max(a, b);
   if (!(largest > 0)) return 0;
-  return largest * std::pow(std::pow(a / largest, power) + std::pow(b / largest, power), 1 / power);
+  return largest * std::pow(1 + std::pow(std::min(a, b) / largest, power), 1 / power);
 }
 
 double KeysSeen(const AttentionCall& call) { return call.window > 0 ? std::min(call.window, call.keys) : call.keys; }
