@@ -32,9 +32,11 @@ Result<LinearStepModel> LinearStepModel::Parse(const std::string& text) {
   return model;
 }
 
-StepFloors LinearStepModel::Floors(double rows) const {
-  const double least = std::min(b, p);
-  return {.step_s = a + least, .row_s = least + a / std::max(rows, 1.0)};
+StepFloors LinearStepModel::Floors(const StepRange& range) const {
+  StepFloors floors{.row_s = std::min(b, p) + a / std::max(range.rows, 1.0), .prompt_row_s = p};
+  for (int64_t n = 1; n <= range.requests; ++n)
+    floors.decode_s.push_back(a + static_cast<double>(n) * (b * range.rows_each + c * range.context));
+  return floors;
 }
 
 StepCost LinearStepModel::CostOf(const StepShape& step) const {

@@ -61,18 +61,28 @@ struct KernelTime {
   double seconds = 0;  // of all of its count
 };
 
-// What no step costs less than; 0: nothing is known.
+// The steps of a server, before any is simulated.
+struct StepRange {
+  int64_t requests = 1;     // that decode in one step, at most
+  double rows_each = 1;     // of theirs
+  double context = 1;       // tokens that each attends to, at least
+  double prompt_rows = 1;   // of a step that has prompts, at least
+  double rows = 1;          // of any step, at most
+  double sampled_rows = 1;  // of those, at most
+};
+
+// What no such step costs less than; 0 or nothing where nothing is known.
 struct StepFloors {
-  double step_s = 0;  // a step
-  double row_s = 0;   // a step, for each of its rows
+  double row_s = 0;              // a step, for each of its rows
+  std::vector<double> decode_s;  // a step in which at least 1, 2, ... requests decode
+  double prompt_row_s = 0;       // beyond that, for each row of prompts in it
 };
 
 class StepModel {
  public:
   virtual ~StepModel() = default;
   virtual StepCost CostOf(const StepShape& step) const = 0;
-  // Of steps of up to so many rows.
-  virtual StepFloors Floors(double) const { return {}; }
+  virtual StepFloors Floors(const StepRange&) const { return {}; }
   // Longest first; none where steps are constants.
   virtual std::vector<KernelTime> KernelsOf(const StepShape&) const { return {}; }
 };
@@ -83,7 +93,7 @@ class LinearStepModel : public StepModel {
   // "a=1e-3,b=2e-5,c=1e-9,p=1e-5"; absent ones are 0.
   static Result<LinearStepModel> Parse(const std::string& text);
   StepCost CostOf(const StepShape& step) const override;
-  StepFloors Floors(double rows) const override;
+  StepFloors Floors(const StepRange& range) const override;
 
   double a = 0;
   double b = 0;

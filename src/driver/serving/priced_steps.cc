@@ -37,10 +37,16 @@ StepCost PricedSteps::Sum(const Kernels& kernels) const {
 }
 
 StepCost PricedSteps::At(double rows, Table& table, Kernels (serve::StepKernels::*kernels)(double) const) const {
+  Table::Recent& recent = table.recent[static_cast<size_t>(rows) % table.recent.size()];
+  if (recent.rows != rows) recent = {.rows = rows, .cost = Between(rows, table, kernels)};
+  return recent.cost;
+}
+
+StepCost PricedSteps::Between(double rows, Table& table, Kernels (serve::StepKernels::*kernels)(double) const) const {
   const int64_t step = GridStep(rows);
   const int64_t low = static_cast<int64_t>(rows) / step * step;
   const auto at = [&](int64_t point) -> const StepCost& {
-    const auto [entry, fresh] = table.try_emplace(point);
+    const auto [entry, fresh] = table.points.try_emplace(point);
     if (fresh) entry->second = Sum((kernels_.*kernels)(static_cast<double>(point)));
     return entry->second;
   };
@@ -65,17 +71,33 @@ std::vector<serve::KernelTime> PricedSteps::KernelsOf(const StepShape& step) con
   return out;
 }
 
-// Between tabulated rows a step's time is linear, so it and its share of a row are least at tabulated ones; captured
-// sizes are no smaller than the rows that they stand for.
-serve::StepFloors PricedSteps::Floors(double rows) const {
+Rising PricedSteps::LeastOf(double most, Table& table, Kernels (serve::StepKernels::*kernels)(double) const) const {
   constexpr double kRounding = 1 - 1e-9;
-  serve::StepFloors least{.step_s = INFINITY, .row_s = INFINITY};
-  const double most = Captured({.decode_rows = rows}).value_or(rows);
-  for (double point = 1, last = 0; last < most; last = point, point += static_cast<double>(GridStep(point))) {
-    const double seconds = At(point, layers_, &serve::StepKernels::Layers).seconds * kRounding;
-    least = {.step_s = std::min(least.step_s, seconds), .row_s = std::min(least.row_s, seconds / point)};
-  }
+  Rising least;
+  least.Add(0, 0);
+  for (double point = 1, last = 0; last < most; last = point, point += static_cast<double>(GridStep(point)))
+    least.Add(point, Between(point, table, kernels).seconds * kRounding);
   return least;
+}
+
+// Between tabulated rows times are linear, so what a row or another takes is least at tabulated ones. Captured sizes
+// are no smaller than the rows that they stand for; attention takes longer the longer contexts are.
+serve::StepFloors PricedSteps::Floors(const serve::StepRange& range) const {
+  const Rising layers =
+      LeastOf(Captured({.decode_rows = range.rows}).value_or(range.rows), layers_, &serve::StepKernels::Layers);
+  const Rising head = LeastOf(range.sampled_rows, head_, &serve::StepKernels::Head);
+  const double decodes = static_cast<double>(range.requests) * range.rows_each;
+  serve::StepFloors floors{.row_s = layers.LeastShare(), .prompt_row_s = layers.LeastSlope(decodes, range.prompt_rows)};
+  for (int64_t i = 1; i <= range.requests; ++i) {
+    const auto n = static_cast<double>(i);
+    double seconds = layers.At(n * range.rows_each) + head.At(n * range.rows_each);
+    const StepShape step{.decode_requests = n, .decode_rows = n * range.rows_each, .decode_context = n * range.context};
+    for (const serve::AttentionCall& call : kernels_.Attention(step)) seconds += prices_.CostOf(call).seconds;
+    floors.decode_s.push_back(seconds);
+  }
+  for (size_t i = floors.decode_s.size(); i-- > 1;)
+    floors.decode_s[i - 1] = std::min(floors.decode_s[i - 1], floors.decode_s[i]);
+  return floors;
 }
 
 StepCost PricedSteps::CostOf(const StepShape& step) const {

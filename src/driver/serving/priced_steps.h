@@ -1,10 +1,12 @@
 // Step times of a model on a device: its kernels' prices, tabulated over rows and interpolated.
 #pragma once
 
+#include <array>
 #include <map>
 #include <optional>
 
 #include "driver/serving/kernel_prices.h"
+#include "driver/serving/rising.h"
 #include "serve/model/kernels.h"
 #include "serve/profile.h"
 #include "serve/step.h"
@@ -17,14 +19,25 @@ class PricedSteps : public serve::StepModel {
       : kernels_(std::move(kernels)), prices_(prices), graphs_(std::move(graphs)), layers_of_host_(layers) {}
 
   serve::StepCost CostOf(const serve::StepShape& step) const override;
-  serve::StepFloors Floors(double rows) const override;
+  serve::StepFloors Floors(const serve::StepRange& range) const override;
   std::vector<serve::KernelTime> KernelsOf(const serve::StepShape& step) const override;
 
  private:
   using Kernels = std::vector<serve::StepKernel>;
-  using Table = std::map<int64_t, serve::StepCost>;
+  struct Table {
+    std::map<int64_t, serve::StepCost> points;
+    // Costs between them that were asked for last, by the last digits of their rows.
+    struct Recent {
+      double rows = -1;
+      serve::StepCost cost;
+    };
+    std::array<Recent, 64> recent;
+  };
   serve::StepCost Sum(const Kernels& kernels) const;
   serve::StepCost At(double rows, Table& table, Kernels (serve::StepKernels::*kernels)(double) const) const;
+  serve::StepCost Between(double rows, Table& table, Kernels (serve::StepKernels::*kernels)(double) const) const;
+  // The least seconds of so many rows or more, at tabulated rows up to `most`, and 0 without any.
+  Rising LeastOf(double most, Table& table, Kernels (serve::StepKernels::*kernels)(double) const) const;
 
   // Rows of the graph that such a step replays; nothing where none was captured.
   std::optional<double> Captured(const serve::StepShape& step) const;

@@ -1,6 +1,7 @@
 #include "estimate/field/generation.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 namespace hespas::estimate::field {
@@ -36,7 +37,7 @@ Call Make(const Chip& chip, const GenerationConstants& own, const AttentionCall&
   call.blocks = shape.batch * readers;
   call.rows = shape.heads / readers;
   call.elements = 2 * call.blocks * KeysSeen(shape) * shape.head_size;
-  call.width = std::exp2(std::ceil(std::log2(shape.head_size)));
+  call.width = static_cast<double>(std::bit_ceil(static_cast<uint64_t>(std::ceil(shape.head_size))));
   return call;
 }
 

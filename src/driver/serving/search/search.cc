@@ -32,13 +32,9 @@ struct Candidate {
   ServeOptions part;
   const Server& server;  // of the part
   int64_t parts = 1;
-  SearchBounds bounds;  // of the whole
+  SearchBounds bounds;  // of the part
+  double most() const { return bounds.requests_per_s(static_cast<double>(parts)); }
 };
-
-bool Beats(const SearchPoint& point, const SearchBounds& bounds, double tokens) {
-  return point.meets && point.tokens_per_s_per_user >= bounds.tokens_per_s_per_user &&
-         point.tokens_per_s_per_device * static_cast<double>(point.devices) > bounds.requests_per_s * tokens;
-}
 
 bool Overloaded(const SearchPoint& point) {
   return std::any_of(point.warnings.begin(), point.warnings.end(),
@@ -70,8 +66,8 @@ class Searcher {
     const Server& kept = WithSharedSteps(std::move(server));
     if (Hopeless(kept)) return;
     SearchBounds bounds;
-    if (highest()) bounds = BoundsOf(kept, part.load);
-    bounds.requests_per_s *= static_cast<double>(parts);
+    const bool all_count = options.warm_up == 0;  // for the 99th percentile
+    if (highest()) bounds = BoundsOf(kept, part.load, all_count ? slo_.tpot_s : std::nullopt);
     candidates_.push_back(
         {.number = number, .whole = options, .part = part, .server = kept, .parts = parts, .bounds = bounds});
   }
@@ -186,7 +182,7 @@ class Searcher {
     ServeOptions options = candidate.part;
     options.give_up = true;
     const int64_t least = options.load.requests.value_or(kRequests);
-    const double bound = candidate.bounds.requests_per_s / static_cast<double>(candidate.parts);
+    const double bound = candidate.bounds.requests_per_s(1);
     constexpr double kRuns = 3;  // times as long as a request
     double longest = 1;          // request so far, in seconds
     const auto measure = [&](double rate, double runs, bool steady) -> std::optional<SearchPoint> {
@@ -320,22 +316,20 @@ class Groups {
   // Those of one device and format, by falling bounds, a round at a time; returns how many are left out because a point
   // of an earlier round beats their bounds. Rounds do not depend on the number of threads, so neither does the answer.
   size_t Simulate(std::vector<Member> members) {
-    std::stable_sort(members.begin(), members.end(), [](const Member& a, const Member& b) {
-      return a.candidate->bounds.requests_per_s > b.candidate->bounds.requests_per_s;
-    });
+    std::stable_sort(members.begin(), members.end(),
+                     [](const Member& a, const Member& b) { return a.candidate->most() > b.candidate->most(); });
     const bool highest = members.front().searcher->highest();
-    const size_t round_size = highest ? 16 : members.size();
-    std::vector<SearchPoint> front;
+    const size_t round_size = highest ? 8 : members.size();
+    std::vector<std::pair<double, double>> front;  // time per token and requests/s
+    const auto output = serve::Length::Parse(members.front().candidate->whole.load.output);
+    const double tokens = std::max(output ? output->Mean() : 1, 1.0);
     size_t dominated = 0;
     for (size_t begin = 0; begin < members.size(); begin += round_size) {
       const size_t end = std::min(begin + round_size, members.size());
       std::map<const Searcher*, std::vector<const Candidate*>> round;
       for (size_t i = begin; i < end; ++i) {
         const Candidate& each = *members[i].candidate;
-        const auto output = serve::Length::Parse(each.whole.load.output);
-        const bool beaten = std::any_of(front.begin(), front.end(), [&](const SearchPoint& point) {
-          return Beats(point, each.bounds, output ? output->Mean() : 0);
-        });
+        const bool beaten = each.bounds.Beaten(front, static_cast<double>(each.parts));
         dominated += beaten ? 1 : 0;
         if (!beaten) round[members[i].searcher].push_back(&each);
       }
@@ -344,11 +338,18 @@ class Groups {
         for (const Candidate* each : tasks[task].second) found_[each->number] = tasks[task].first->Points(*each);
       });
       for (const auto& [searcher, each] : tasks) {
-        for (const Candidate* candidate : each)
-          front.insert(front.end(), found_[candidate->number].begin(), found_[candidate->number].end());
+        for (const Candidate* candidate : each) AddToFront(found_[candidate->number], tokens, front);
       }
     }
     return highest ? dominated : 0;
+  }
+
+  static void AddToFront(const std::vector<SearchPoint>& points, double tokens,
+                         std::vector<std::pair<double, double>>& front) {
+    for (const SearchPoint& point : points) {
+      if (point.meets)
+        front.emplace_back(point.tpot_s, point.tokens_per_s_per_device * static_cast<double>(point.devices) / tokens);
+    }
   }
 
   std::vector<std::vector<SearchPoint>> found_;  // by candidate
