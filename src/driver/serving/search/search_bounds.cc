@@ -121,8 +121,8 @@ SearchBounds BoundsOf(const Server& server, const serve::Load& load, std::option
     const double fewest = static_cast<double>(load.requests.value_or(static_cast<int64_t>(kFewest)));
     bounds.kept_ = std::max(0.5, 1 - 0.01 - 1 / std::max(fewest, 1.0));
     bounds.longest_tpot_s_ = *tpot_s;
-    bounds.most_ = bounds.RequestsPerS(*tpot_s, 1);
   }
+  bounds.most_ = bounds.RequestsPerS(bounds.longest_tpot_s_, 1);
   return bounds;
 }
 
