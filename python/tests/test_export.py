@@ -208,6 +208,21 @@ class Ready(Export):
         self.assertLess(bound, step)
         self.assertLess(step, 1.5 * bound)
 
+    def test_steps_with_block_scaled_weights(self):
+        """4-bit floats with a scale for 16 of them: XLA's custom call on both operands, and what `hespas serve` prices."""
+        words = [word for each in ("weights=nvfp4", "batch=64", "context=1280") for word in ("--set", each)]
+        (path,) = self.export("llama3-8b-decode", *words, "--stage", "lowered").values()
+        text = path.read_text()
+        self.assertIn("@__op$block_scaled_dot", text)
+        self.assertIn("tensor<6144x4096xf4E2M1FN>", text)  # queries, keys and values by their columns
+        self.assertIn("tensor<6144x256xf8E4M3FN>", text)
+        step = command_json("run", path, "--device", "B200_180GB")["step_time_s"]
+        load = ["--isl", 1216, "--osl", 128, "--concurrency", 64, "--requests", 64]
+        served = command_json("serve", "llama3-8b", "--device", "B200_180GB", "--weights", "nvfp4", "--kv", "bf16", *load)
+        self.assertLess(abs(step / served["step"]["decode_s"] - 1), 0.15)  # XLA scales activations by two kernels, engines by one
+        refused = command("export", "gpt-oss-20b-decode", "--set", "weights=nvfp4", "--output", self.folder)
+        self.assertIn("without experts", refused.stderr)
+
     def test_steps_with_latent_vectors(self):
         """DeepSeek-V3, four layers of it: prompts expand the vectors, and a decode step takes what `hespas serve` prices, whose cache is read once."""
         config = json.loads((ROOT / "data/serving/models.json").read_text())["models"]["deepseek-v3"]

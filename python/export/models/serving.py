@@ -21,20 +21,35 @@ from models.llama import norm
 from models.refused import Refused
 from models.server_configuration import read
 
-F32, BF16, I32, F8 = jnp.float32, jnp.bfloat16, jnp.int32, jnp.float8_e4m3fn
+F32, BF16, I32, F8, F4 = jnp.float32, jnp.bfloat16, jnp.int32, jnp.float8_e4m3fn, jnp.float4_e2m1fn
+NVFP4_BLOCK = 16  # elements of the contraction that share a scale
 CACHES = {"bf16": BF16, "fp8": F8}
 
 
 def matmul(x, weight):
-    """Weights of 8 bits multiply activations of 8 bits, those of 4 bits are widened; both have a scale for each column."""
+    """Weights of 8 bits multiply activations of 8 bits, integers of 4 bits are widened; both have a scale for each column. Floats of 4 bits multiply
+    such activations, with scales of blocks."""
     if not isinstance(weight, tuple):
         return x @ weight
+    if weight[0].dtype == F4:
+        return block_scaled(x, *weight)
     values, scale = weight
     if values.dtype != F8:
         return (x @ values.astype(BF16)) * scale
     largest = jnp.max(jnp.abs(x)).astype(F32) / 448
     out = lax.dot_general((x.astype(F32) / largest).astype(F8), values, (((1,), (0,)), ((), ())), preferred_element_type=F32)
     return (out * (largest * scale)).astype(BF16)
+
+
+def block_scaled(x, values, scales, largest):
+    """By XLA's custom call; blocks of activations take the largest magnitude as their scale."""
+    from jax._src.cudnn import scaled_matmul_stablehlo as kernels
+
+    blocks = x.reshape(x.shape[0], -1, NVFP4_BLOCK)
+    own = (jnp.max(jnp.abs(blocks), -1) / 6).astype(F8)
+    narrow = (blocks / own[..., None].astype(BF16)).astype(F4).reshape(x.shape)
+    (out,) = kernels._scaled_matmul_impl(*(each[None] for each in (narrow, values, own, scales)), preferred_element_type=jnp.dtype(BF16))
+    return out[0] * largest
 
 
 def rotated(x, position):
@@ -147,9 +162,12 @@ class Arrays:
         return abstract(self.mesh, shape, dtype, *(self.axis if i == at else None for i in range(len(shape))))
 
     def weight(self, at, *shape):
-        kinds = {"bf16": BF16, "fp8": F8, "int4": jnp.int4}
+        kinds = {"bf16": BF16, "fp8": F8, "int4": jnp.int4, "nvfp4": F4}
         if self.weights not in kinds:
             raise Refused(f"weights are {', '.join(kinds)}, not `{self.weights}`")
+        if self.weights == "nvfp4":  # [columns, rows], with scales of blocks of rows and one of all
+            rows, columns = shape
+            return self.split(1 - at, columns, rows, dtype=F4), self.split(1 - at, columns, rows // NVFP4_BLOCK, dtype=F8), self.whole(dtype=BF16)
         values = self.split(at, *shape, dtype=kinds[self.weights])
         scale = self.split(0, shape[-1], dtype=BF16) if at == len(shape) - 1 else self.whole(shape[-1])
         return values if self.weights == "bf16" else (values, scale)
@@ -174,6 +192,8 @@ def layer_weights(model, shape, arrays, dense):
 
 def build(mesh, *, model, phase="decode", batch=64, context=1280, prompts=1, prompt=1024, page=16, weights="bf16", kv="bf16", layers=0):
     model = read(model, layers)
+    if weights == "nvfp4" and (model["latent"] or model["experts"]):
+        raise Refused("nvfp4 weights are of models without experts and latent vectors")
     arrays = Arrays(mesh, weights)
     shape = Shape(model, mesh.shape[arrays.axis], phase, batch, prompts, prompt, context)
     vocabulary = math.ceil(model["vocabulary"] / shape.ranks) * shape.ranks
