@@ -193,6 +193,7 @@ std::optional<ServeAnswer> ServeLoad(const Server& server, const ServeOptions& o
                      .activations = server.prices ? std::string(server.prices->activations()) : "",
                      .engine = server.engine.name,
                      .engine_version = server.engine.version};
+  if (options.give_up) run->gaps.clear();  // searches ask for no latencies between tokens
   answer.figures = serve::FiguresOf(*run, *workload, options.warm_up, *slo, server.engines());
   answer.memory = server.memory;
   answer.goodput = !options.slo.empty();
