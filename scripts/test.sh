@@ -10,6 +10,7 @@ results=build/results
 rm -rf "$results"
 mkdir -p "$results"
 started=$SECONDS
+trap 'trap - TERM; kill 0' INT # Ctrl-C ends what runs in the background, too
 
 fail() { echo "$*" >>"$results/failed"; } # also from the background
 
