@@ -8,8 +8,10 @@
 namespace hespas::estimate::field {
 namespace {
 
-constexpr double kTile = 128;       // queries and keys of a block's tiles (FlashAttention 2 and 3, cuDNN)
-constexpr double kSizeStep = 32;    // head sizes are padded to a multiple
+constexpr double kTile = 128;      // queries and keys of a block's tiles (FlashAttention 2 and 3, cuDNN)
+constexpr double kShortTile = 64;  // of kernels with mma.sync, for prompts that are no longer (TensorRT-LLM's fmha_v2)
+constexpr double kShared = 2;      // blocks with mma.sync that an SM runs at once: each hides the other's start and end
+constexpr double kSizeStep = 32;   // head sizes are padded to a multiple
 constexpr double kLargeSize = 128;  // above it to 256, where the library has no kernel between (rows of H100 and L40S)
 constexpr double kLargest = 256;
 constexpr double kLegacyUnit = 8192;  // flop a clock of an SM from which a matrix instruction takes 16 elements of a
@@ -61,19 +63,22 @@ double ScoreUs(const Chip& chip, const Constants& constants, const AttentionCall
 
 double ContextUs(const Chip& chip, const Constants& constants, const AttentionCall& call) {
   const ContextConstants& own = constants.context;
-  const double tiles = std::ceil(call.queries / kTile);
+  const bool short_tile = !chip.wide_instructions && (chip.small_tiles || call.queries <= kShortTile);
+  const double tile = short_tile ? kShortTile : kTile;
+  const double tiles = std::ceil(call.queries / tile);
   const bool windowed = call.window > 0 && call.window < call.keys;
   const double edges = (call.phase == Phase::kContext ? 0.5 : 0) + (windowed ? 0.5 : 0);
-  double scores = Scores(call) + tiles * kTile * kTile * edges * std::min(1.0, call.keys / kTile);
-  scores = std::max(scores, tiles * kTile * std::min(kTile, std::ceil(call.keys / 16) * 16));
+  double scores = Scores(call) + tiles * tile * tile * edges * std::min(1.0, call.keys / tile);
+  scores = std::max(scores, tiles * tile * std::min(tile, std::ceil(call.keys / 16) * 16));
   const double heads = call.batch * call.heads;
   const double blocks = heads * tiles;
-  const double longest = kTile * std::min(call.keys, KeysSeen(call) + kTile * edges);
+  const double longest = tile * std::min(call.keys, KeysSeen(call) + tile * edges);
   double of_sm = heads * scores / chip.sms;
   if (blocks > chip.sms) of_sm += own.tail * longest * std::exp(-blocks / chip.sms / 4);
-  const double block_us = (own.block_clocks + (windowed ? own.window_clocks : 0)) / chip.clock;
-  const double work =
-      std::max(of_sm, longest) * ScoreUs(chip, constants, call) + block_us * std::max(1.0, blocks / chip.sms);
+  const double block_clocks =
+      own.block_clocks / (chip.wide_instructions ? 1 : kShared) + (windowed ? own.window_clocks : 0);
+  const double work = std::max(of_sm, longest) * ScoreUs(chip, constants, call) +
+                      block_clocks / chip.clock * std::max(1.0, blocks / chip.sms);
   const double rows = call.batch * call.queries * call.head_size;
   const double bandwidth = chip.bandwidth * own.memory_fraction;
   const double moved = MoveUs(chip, rows * 4 * (call.heads + call.key_heads), bandwidth, own.l2_bytes_per_clock, kFit);

@@ -5,6 +5,9 @@
 namespace hespas::estimate::field {
 namespace {
 
+// FlashAttention 2, flash_fwd_launch_template.h: tiles of 64 queries on sm_86 and sm_89, whose 100 KiB hold no more;
+// 128 on sm_80, which has 164 KiB.
+constexpr int64_t kLargeTileBytes = 128 * 1024;
 constexpr double kIdle = 0.1;  // of the board's power, where its file states no idle power: as of A100, H100 and B200
 
 double RateOf(const hardware::Device& device, const char* type, double missing) {
@@ -61,6 +64,7 @@ Chip MakeChip(const hardware::Device& device) {
       1.0, device.special_lanes_per_sm ? static_cast<double>(*device.special_lanes_per_sm) : chip.special_lanes);
   chip.wide_instructions = HasWideInstructions(device.architecture);
   chip.scaled_instructions = HasScaledInstructions(device.architecture);
+  chip.small_tiles = device.shared_memory_per_sm && device.shared_memory_per_sm->value < kLargeTileBytes;
   chip.fixed_block_tile = HasFixedBlockTile(device.architecture);
   return chip;
 }

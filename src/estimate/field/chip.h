@@ -24,6 +24,7 @@ struct Chip {
   double f4_rate = 1;
   bool wide_instructions = false;    // matrix instructions of a whole warp group or more, operands in shared memory
   bool scaled_instructions = false;  // that multiply by scales of blocks
+  bool small_tiles = false;          // shared memory is too small for large tiles of attention
   bool fixed_block_tile = false;     // the library has one tile for matmuls with scales of blocks
 
   double Rate(Format format) const;

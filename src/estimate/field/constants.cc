@@ -59,6 +59,10 @@ constexpr Entry<ExpertConstants> kExperts[] = {
     {"nvfp4", &ExpertConstants::nvf4},
     {"mxfp4_by_bf16", &ExpertConstants::widened_f4},
     {"mxfp4_by_mxfp8", &ExpertConstants::f4_by_f8},
+    {"start_clocks", &ExpertConstants::start_clocks},
+    {"token_passes", &ExpertConstants::token_passes},
+    {"inner_passes", &ExpertConstants::inner_passes},
+    {"sigma", &ExpertConstants::sigma},
 };
 constexpr Entry<ContextConstants> kContext[] = {
     {"rate_fraction", &ContextConstants::rate_fraction},

@@ -95,7 +95,7 @@ struct GenerationConstants {
   double flash_block_bytes = 0, general_block_bytes = 0;
 };
 
-// Experts of a layer share a kernel; time over that of matmuls of the same sizes, by what is multiplied.
+// Experts of a layer share a kernel; its time over that of matmuls of the same sizes, by what is multiplied.
 struct ExpertConstants {
   double f16 = 1;
   double f8 = 1;
@@ -103,6 +103,11 @@ struct ExpertConstants {
   double nvf4 = 1;
   double widened_f4 = 1;  // 4-bit weights, 16-bit activations
   double f4_by_f8 = 1;    // 4-bit weights, 8-bit activations
+  // Of a whole layer inside a measured call (experts.h).
+  double start_clocks = 0;  // routing's and other small kernels, and the start of a graph
+  double token_passes = 0;  // over the rows' hidden elements
+  double inner_passes = 0;  // over their inner elements
+  double sigma = 0;
 };
 
 struct Constants {

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "estimate/field/experts.h"
 #include "estimate/field/generation.h"
 #include "estimate/field/rows.h"
 #include "hardware/presets.h"
@@ -135,6 +136,70 @@ TEST(FieldAttention, TakesTheLibrarysKernel) {
   call.rope = false;
   EXPECT_EQ(KernelOf(hopper, call), GenerationKernel::kWide);
   EXPECT_EQ(KernelOf(MakeChip(Preset("L40S_48GB")), call), GenerationKernel::kFlash2);
+}
+
+// Two blocks of mma.sync share an SM, and short prompts have tiles of their own.
+TEST(FieldAttention, ShortPromptsTakeHalfATileWithoutWideInstructions) {
+  const auto one_more = [](const char* device) {
+    const Chip chip = MakeChip(Preset(device));
+    const auto us = [&](double queries) {
+      return TimeOf(chip, Shipped(), {.batch = 1024, .queries = queries, .keys = queries, .heads = 32, .key_heads = 8})
+          .us;
+    };
+    return us(65) / us(64);
+  };
+  EXPECT_GT(one_more("A100_SXM_80GB"), 1.15);
+  EXPECT_LT(one_more("H100_80GB"), 1.1);
+  EXPECT_FALSE(MakeChip(Preset("A100_SXM_80GB")).small_tiles);
+  EXPECT_TRUE(MakeChip(Preset("L40S_48GB")).small_tiles);
+  EXPECT_TRUE(MakeChip(Preset("RTX_PRO_6000_96GB")).small_tiles);
+}
+
+TEST(FieldExperts, BalancedLoadsSpreadTokensOverRanks) {
+  ExpertLayer layer{.tokens = 4096, .hidden = 7168, .inner = 2048, .chosen = 8, .experts = 256, .ranks = 8};
+  EXPECT_EQ(LoadOf(layer).rows, 4096);
+  EXPECT_EQ(LoadOf(layer).touched, 32);
+  layer.tokens = 2;  // sixteen rows on eight ranks
+  EXPECT_EQ(LoadOf(layer).touched, 2);
+}
+
+TEST(FieldExperts, TheBusiestRankHasMoreRowsTheSteeperThePowerLaw) {
+  ExpertLayer layer{.tokens = 4096, .hidden = 7168, .inner = 2048, .chosen = 8, .experts = 256, .ranks = 8};
+  double rows = LoadOf(layer).rows;
+  for (const double exponent : {1.01, 1.2}) {
+    layer.exponent = exponent;
+    EXPECT_GT(LoadOf(layer).rows, rows) << exponent;
+    rows = LoadOf(layer).rows;
+  }
+  layer.ranks = 1;
+  EXPECT_NEAR(LoadOf(layer).rows, 4096 * 8, 4096);
+}
+
+TEST(FieldExperts, ReadsTheWeightsOfExpertsThatTokensReach) {
+  const Chip chip = MakeChip(Preset("H100_80GB"));
+  ExpertLayer layer{.tokens = 256, .hidden = 7168, .inner = 2048, .chosen = 8, .experts = 256};
+  const double weights = 3.0 * 7168 * 2048 * 256;
+  EXPECT_GT(TimeOf(chip, Shipped(), layer).us, 2 * weights / chip.bandwidth);
+  layer.format = Format::kF8;
+  EXPECT_LT(TimeOf(chip, Shipped(), layer).us, 2 * weights / chip.bandwidth);
+  layer.tokens = 1;
+  EXPECT_LT(TimeOf(chip, Shipped(), layer).us, weights / 4 / chip.bandwidth);
+}
+
+TEST(FieldRows, AnswerLayersOfExperts) {
+  const auto table = ParseCsv(
+      "op,dtype,tokens,hidden,inter,topk,experts,tp,ep,gated,distribution\n"
+      "moe,bf16,128,4096,1024,8,128,1,4,1,balanced\n"
+      "moe,nvfp4,128,4096,1024,8,128,1,4,1,power_law_1.2\n"
+      "moe,w4a16_mxfp4,128,4096,1024,8,128,1,4,1,\n"
+      "moe,bf16,128,4096,1024,8,128,1,4,1,sideways\n"
+      "moe,int3,128,4096,1024,8,128,1,4,1,balanced\n"
+      "moe,bf16,128,4096,1024,8,4,1,4,1,balanced\n",
+      "t.csv");
+  ASSERT_TRUE(table);
+  const auto times = TimesOfRows(*table, MakeChip(Preset("B200_180GB")), Shipped());
+  EXPECT_TRUE(times[0] && times[1] && times[2]);
+  EXPECT_FALSE(times[3] || times[4] || times[5]);
 }
 
 TEST(FieldRows, TakeWhatTheyLeaveOutAsInTablesOfGraphs) {

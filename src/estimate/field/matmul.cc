@@ -68,12 +68,15 @@ struct Traffic {
 
 Traffic TrafficOf(const Chip& chip, const Tiling& tiling, const Matmul& size) {
   const double bytes = OperandBytes(size.format);
-  const double weights = size.groups * size.n * size.k * (size.weight_bytes > 0 ? size.weight_bytes : bytes);
+  const double weight_bytes = size.weight_bytes > 0 ? size.weight_bytes : bytes;
+  const double weights = size.groups * size.n * size.k * weight_bytes;
   const double inputs = size.groups * size.m * size.k * bytes;
   const double results = size.groups * size.m * size.n * kResultBytes;
   const double l2 = std::max(1.0, chip.l2_bytes);
   const double copies = std::clamp(std::ceil(l2 / weights), 1.0, kCopies);
-  const double warm = size.in_step ? 0 : std::clamp((kFull - copies * weights / l2) / kEdge, 0.0, 1.0);
+  const double between = size.weights_between > 0 ? size.weights_between * weight_bytes : copies * weights;
+  const bool leaves = size.in_step && size.weights_between <= 0;
+  const double warm = leaves ? 0 : std::clamp((kFull - between / l2) / kEdge, 0.0, 1.0);
   const double spilled = std::max(0.0, inputs - kKept * l2);
   const double columns = tiling.fixed ? std::ceil(size.n / tiling.tiles.front().n) : 1;
   Traffic traffic;

@@ -17,7 +17,9 @@ struct Matmul {
   double groups = 1;        // matmuls of one kernel
   bool experts = false;     // their rows are gathered by routing
   double weight_bytes = 0;  // of an element, where weights alone are narrower; 0: the format's
-  bool in_step = false;     // of a model: its other weights have left L2, the kernel before has quantised x
+  bool in_step = false;     // of a model: the kernel before has quantised x, and other weights have left L2
+  // Weights that are read until the same call comes again, its own among them; 0: copies, or those of a whole model.
+  double weights_between = 0;
 };
 
 struct Time {

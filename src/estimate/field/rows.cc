@@ -1,5 +1,7 @@
 #include "estimate/field/rows.h"
 
+#include "estimate/field/experts.h"
+
 namespace hespas::estimate::field {
 namespace {
 
@@ -72,6 +74,34 @@ std::optional<AttentionCall> AttentionIn(const Row& row, const Constants& consta
   return sized ? std::optional(call) : std::nullopt;
 }
 
+// Columns as in the table of a rank's experts: `inter` before `tp` divides it.
+std::optional<ExpertLayer> ExpertsIn(const Row& row) {
+  if (row.Text("op") != "moe") return std::nullopt;
+  const std::string_view type = row.Text("dtype");
+  constexpr std::string_view kPowerLaw = "power_law_";
+  constexpr double kMxFp4 = 0.53125;  // 4 bits and a byte for 32 elements
+  const bool narrow = type == "w4a16_mxfp4" || type == "w4a8_mxfp4_mxfp8";
+  const auto format = type == "w4a16_mxfp4" ? Format::kF16 : type == "w4a8_mxfp4_mxfp8" ? Format::kF8 : FormatOf(type);
+  const std::string_view loads = row.Text("distribution");
+  const bool skewed = loads.starts_with(kPowerLaw);
+  const auto exponent = skewed ? CsvNumber(loads.substr(kPowerLaw.size())) : 0.0;
+  if (!format || !exponent || (!skewed && !loads.empty() && loads != "balanced")) return std::nullopt;
+  const ExpertLayer layer{.format = *format,
+                          .weight_bytes = narrow ? kMxFp4 : 0,
+                          .tokens = row.Number("tokens", 0),
+                          .hidden = row.Number("hidden", 0),
+                          .inner = row.Number("inter", 0),
+                          .chosen = row.Number("topk", 0),
+                          .experts = row.Number("experts", 0),
+                          .tensor = row.Number("tp", 1),
+                          .ranks = row.Number("ep", 1),
+                          .gated = row.Number("gated", 1) > 0,
+                          .exponent = *exponent};
+  const bool sized = layer.tokens > 0 && layer.hidden > 0 && layer.inner > 0 && layer.chosen > 0 &&
+                     layer.experts >= layer.chosen && layer.tensor >= 1 && layer.ranks >= 1;
+  return sized ? std::optional(layer) : std::nullopt;
+}
+
 }  // namespace
 
 std::vector<std::optional<Time>> TimesOfRows(const CsvTable& table, const Chip& chip, const Constants& constants) {
@@ -79,6 +109,7 @@ std::vector<std::optional<Time>> TimesOfRows(const CsvTable& table, const Chip& 
   for (size_t i = 0; i < table.rows.size(); ++i) {
     const Row row(table, i);
     if (const auto matmul = MatmulIn(row)) times[i] = TimeOf(chip, constants, *matmul);
+    if (const auto layer = ExpertsIn(row)) times[i] = TimeOf(chip, constants, *layer);
     if (const auto call = AttentionIn(row, constants)) times[i] = TimeOf(chip, constants, *call);
   }
   return times;

@@ -1,5 +1,5 @@
-// Rows of a table of kernels that the field model answers: matmuls with `timing` = graph, fp8_block and nvfp4, and
-// attention.
+// Rows of a table of kernels that the field model answers: matmuls with `timing` = graph, fp8_block and nvfp4,
+// attention, and layers of experts.
 #pragma once
 
 #include <optional>

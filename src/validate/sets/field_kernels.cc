@@ -11,7 +11,10 @@ namespace {
 
 namespace field = estimate::field;
 
-// "gemm bf16", "attention context"
+constexpr double kLongUs = 20;  // from which a kernel's start matters little
+constexpr const char* kLong = ", 20 us and more";
+
+// "gemm bf16", "attention context", "moe bf16"
 std::string FamilyOfRow(const CsvTable& table, size_t row) {
   const std::string op = CellText(table, row, "op");
   return op + " " + CellText(table, row, op == "attention" ? "phase" : "dtype");
@@ -37,10 +40,11 @@ bool AddFieldKernels(Groups& groups, Diagnostics& diagnostics) {
     const auto times = field::TimesOfRows(rows, field::MakeChip(*device), *constants);
     for (size_t row = 0; row < times.size(); ++row) {
       if (!times[row]) continue;
-      groups[{"field kernels", "shipped", name, FamilyOfRow(rows, row)}].push_back(
-          {.measured = CellNumber(rows, row, "latency_us"),
-           .predicted = times[row]->us,
-           .sigma = times[row]->sigma_us});
+      const Comparison point{
+          .measured = CellNumber(rows, row, "latency_us"), .predicted = times[row]->us, .sigma = times[row]->sigma_us};
+      const std::string family = FamilyOfRow(rows, row);
+      groups[{"field kernels", "shipped", name, family}].push_back(point);
+      if (point.measured >= kLongUs) groups[{"field kernels", "shipped", name, family + kLong}].push_back(point);
     }
   }
   return true;

@@ -1,4 +1,5 @@
-// Set "field kernels": matmuls and attention as inference libraries run them inside CUDA graphs (estimate/field).
+// Set "field kernels": matmuls, attention and layers of experts as inference libraries run them inside CUDA graphs
+// (estimate/field).
 #pragma once
 
 #include "base/diagnostic.h"
