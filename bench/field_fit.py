@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Fits a family of data/models/field.json: field_fit.py TABLE.csv FAMILY [--without DEVICE] [--hespas BIN] (needs SciPy).
 
-TABLE has the columns of data/measured/field_kernels.csv.gz. Devices count equally; the loss is the mean of
-min(|ln(predicted / measured)|, 0.8), the search Nelder and Mead's in logarithms. Prints the constants and the errors of each device."""
+TABLE has the columns of data/measured/field_kernels.csv.gz. Devices count equally, and so do a device's rows as a whole and its rows of
+20 us and more. Least squares of a soft |ln(predicted / measured)| in the logarithms of the constants; a weak prior keeps those that the rows
+do not determine where they are. Prints the constants and the errors of each device."""
 import argparse
 import csv
 import gzip
@@ -13,9 +14,12 @@ import subprocess
 import tempfile
 
 import numpy
-from scipy.optimize import minimize
+from scipy.optimize import least_squares
 
-FIXED = {"sigma", "fill", "split_us", "graph_start_us"}
+FIXED = {"sigma", "graph_start_us"}
+SOFT = 0.1  # of |ln|: squares below, linear above
+PRIOR = 0.01  # of a constant's ln, beside the root of the mean loss
+LONG_US = 20
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 
@@ -25,13 +29,15 @@ def arguments():
     parser.add_argument("family")
     parser.add_argument("--without", default="")
     parser.add_argument("--hespas", default=ROOT / "build/release/bin/hespas")
-    parser.add_argument("--steps", type=int, default=400)
+    parser.add_argument("--steps", type=int, default=15)
     return parser.parse_args()
 
 
 def belongs(row, family):
     if row["op"] == "attention":
         return family == "attention_generation" if row["phase"] == "generation" else family == "attention_context"
+    if row["op"] == "moe":
+        return family == "experts"
     return row["op"] == "gemm" and family == {"bf16": "matmul"}.get(row["dtype"], row["dtype"])
 
 
@@ -50,9 +56,18 @@ def tables(options, folder):
 
 
 def errors(options, data, device, file):
+    """ln(predicted / measured), and measured us, of each row."""
     command = [options.hespas, "estimate", "--kernels", file, "--device", device, "--format", "csv"]
     out = subprocess.run(command, env={"HESPAS_DATA_DIR": str(data)}, capture_output=True, text=True, check=True).stdout
-    return numpy.array([math.log(float(row["predicted_us"]) / float(row["latency_us"])) for row in csv.DictReader(out.splitlines())])
+    rows = [(float(row["predicted_us"]), float(row["latency_us"])) for row in csv.DictReader(out.splitlines())]
+    predicted, measured = numpy.array(rows).T
+    return numpy.log(predicted / measured), measured
+
+
+def residuals(ln, measured):
+    long = measured >= LONG_US
+    weight = 0.5 / len(ln) + 0.5 * long / max(1, long.sum())
+    return numpy.sqrt(weight * 2 * SOFT * (numpy.sqrt(SOFT**2 + ln**2) - SOFT)) * numpy.sign(ln)
 
 
 def main():
@@ -70,20 +85,21 @@ def main():
         names = [name for name in constants if name not in FIXED]
         files = tables(options, data)
 
+        start = numpy.log([constants[name]["value"] for name in names])
+        fitted = [device for device in files if device != options.without]
+
         def loss(x):
             for name, value in zip(names, x):
                 constants[name]["value"] = math.exp(value)
             (data / "models/field.json").write_text(json.dumps(model))
-            fitted = [device for device in files if device != options.without]
-            return sum(numpy.minimum(abs(errors(options, data, d, files[d])), 0.8).mean() for d in fitted) / len(fitted)
+            rows = [residuals(*errors(options, data, device, files[device])) for device in fitted]
+            return numpy.concatenate([*rows, PRIOR * math.sqrt(len(fitted)) * (x - start)])
 
-        start = numpy.log([constants[name]["value"] for name in names])
-        simplex = numpy.vstack([start, start + 0.25 * numpy.eye(len(names))])
-        best = minimize(loss, start, method="Nelder-Mead", options={"maxfev": options.steps, "initial_simplex": simplex})
+        best = least_squares(loss, start, diff_step=0.01, max_nfev=options.steps, xtol=1e-4, ftol=1e-4)
         loss(best.x)
         print(json.dumps({name: float(f"{math.exp(value):.4g}") for name, value in zip(names, best.x)}, indent=1))
         for device, file in files.items():
-            relative = numpy.exp(errors(options, data, device, file)) - 1
+            relative = numpy.exp(errors(options, data, device, file)[0]) - 1
             print(f"{device}: mean {100 * abs(relative).mean():.1f} %, bias {100 * relative.mean():+.1f} %")
 
 
