@@ -190,6 +190,18 @@ TEST(ReduceScatter, IsFormedWhereEachDeviceKeepsItsOwnPart) {
   EXPECT_THAT(Names(Optimised(WithOffsets("0, 4"), Until("reduce-scatter"))), ElementsAre("stablehlo.reduce_scatter"));
 }
 
+// As GPUs do, and in the type that the sum is kept in.
+TEST(ReduceScatter, IsNarrowOnTpus) {
+  std::string text = WithOffsets("0, 4");
+  const std::string end = "return %1 : tensor<4x4xf32>";
+  text.replace(text.find(end), end.size(),
+               "%2 = stablehlo.convert %1 : (tensor<4x4xf32>) -> tensor<4x4xbf16>\n    return %2 : tensor<4x4xbf16>");
+  text.replace(text.find("-> tensor<4x4xf32> {"), 20, "-> tensor<4x4xbf16> {");
+  optimise::Options options = Until("narrow-all-reduces");
+  options.target = optimise::Target::kTpu;
+  EXPECT_THAT(Names(Optimised(text, options)), ElementsAre("stablehlo.convert", "stablehlo.reduce_scatter"));
+}
+
 TEST(ReduceScatter, IsNotFormedWhereDevicesKeepOtherParts) {
   for (const char* offsets : {"4, 0", "0, 0", "1, 5"}) {
     const auto names = Names(Optimised(WithOffsets(offsets), Until("reduce-scatter")));

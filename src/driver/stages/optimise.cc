@@ -34,6 +34,14 @@ struct Choice {
 constexpr std::string_view kInsideBlocks[] = {"canonical-dots", "canonical-convolutions", "reduction-trees",
                                               "float-normalisation"};
 
+// What XLA's programs for TPU v3 have none of (tests/data/optimise, llama3-100m), while profiles of v5e and later have
+// a category for it, "all-reduce-scatter fusion".
+constexpr std::string_view kNotOnOldTpus[] = {"reduce-scatter"};
+
+bool IsOldTpu(const hardware::Device& device) {
+  return device.architecture == "tpu_v2" || device.architecture == "tpu_v3";
+}
+
 optimise::Target TargetOf(const hardware::Device& device) {
   if (device.family == "tpu") return optimise::Target::kTpu;
   return device.family == "cpu" ? optimise::Target::kCpu : optimise::Target::kGpu;
@@ -56,7 +64,9 @@ Choice Choose(const ir::Module& module, OptimiseMode mode, const hardware::Devic
     case OptimiseMode::kAuto:
       break;
   }
-  return {!optimise::IsOptimised(module), TargetOf(device)};
+  Choice choice{!optimise::IsOptimised(module), TargetOf(device)};
+  if (IsOldTpu(device)) choice.left_out = kNotOnOldTpus;
+  return choice;
 }
 
 // 90 for "sm_90"; other makers' devices, and older ones, are treated as the oldest with bf16.
@@ -131,7 +141,7 @@ bool IsForCpu(OptimiseMode mode, const hardware::Device& device) {
 }
 
 bool OptimisesAlike(const hardware::Device& a, const hardware::Device& b) {
-  return TargetOf(a) == TargetOf(b) && FiguresOf(a) == FiguresOf(b);
+  return TargetOf(a) == TargetOf(b) && IsOldTpu(a) == IsOldTpu(b) && FiguresOf(a) == FiguresOf(b);
 }
 
 memory::Compiler CompilerOf(const hardware::Device& device, bool on_cpu) {

@@ -263,7 +263,8 @@ void ReassociateCollectives(Dataflow& flow, PassContext&) { Reassociator(flow).R
 
 void FormReduceScatters(Dataflow& flow, PassContext&) { ReduceScatterFormer(flow).Run(); }
 
-// all-reduce then convert to a narrower type: converted first, as XLA does on TPUs; the sum is rounded in between.
+// all-reduce or reduce-scatter, then convert to a narrower type: converted first, as XLA does on TPUs; the sum is
+// rounded in between.
 void NarrowAllReduces(Dataflow& flow, PassContext&) {
   const auto users = flow.Users();
   const std::vector<NodeId> order = flow.order();
@@ -272,7 +273,9 @@ void NarrowAllReduces(Dataflow& flow, PassContext&) {
     if (node.kind != OpKind::kConvert || node.operands.size() != 1) continue;
     const ValueId sum = node.operands[0];
     const Node* reduce = flow.ProducerNode(sum);
-    if (reduce == nullptr || reduce->kind != OpKind::kAllReduce || reduce->operands.size() != 1) continue;
+    const bool reduces =
+        reduce != nullptr && (reduce->kind == OpKind::kAllReduce || reduce->kind == OpKind::kReduceScatter);
+    if (!reduces || reduce->operands.size() != 1) continue;
     const bool returned = std::find(flow.outputs.begin(), flow.outputs.end(), sum) != flow.outputs.end();
     if (users[sum.index()].size() != 1 || returned || reduce->capture_count > 0) continue;
     if (flow.ByteSize(flow.result(id)) >= flow.ByteSize(sum)) continue;
@@ -283,8 +286,9 @@ void NarrowAllReduces(Dataflow& flow, PassContext&) {
     made.origin = reducer;
     const ValueId input = reduce->operands[0];
     const ir::OpId origin = node.origin;
+    const ir::TypeId whole = TensorLike(flow.source(), narrow, flow.type(input).dims);
     made.operands = {flow.result(
-        flow.Add({.name = "stablehlo.convert", .operands = {input}, .results = {narrow}, .origin = origin}))};
+        flow.Add({.name = "stablehlo.convert", .operands = {input}, .results = {whole}, .origin = origin}))};
     const std::vector<ir::TypeId> types{narrow};
     flow.Replace(flow.result(id), flow.result(flow.Add(std::move(made), types)));
   }
