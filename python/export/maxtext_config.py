@@ -10,7 +10,7 @@ import pathlib
 import yaml
 
 from maxtext_models import MODELS
-from models.mesh_rules import AXES
+from models.mesh_rules import AXES, RULES
 from models.quantised import STATEFUL
 from models.remat import POLICIES
 
@@ -160,6 +160,8 @@ def attention_of(keys):
         return "cudnn_flash_te" if str(keys.get("hardware", "")).startswith("gpu") else "flash"
     if name not in ("dot_product", "megatron", "cudnn_flash_te", "cudnn_flash_jax", "flash", "pallas_flash"):
         raise Unsupported(f"attention `{name}` is not modelled; dot_product, megatron, flash (splash), pallas_flash, cudnn_flash_te and cudnn_flash_jax are")
+    if name == "megatron" and int(keys["sliding_window_size"] or 0) and keys["decoder_block"] in WINDOWED:
+        raise Unsupported("attention `megatron` has no windows (sliding_window_size): its kernel masks whole sequences; dot_product has them")
     return name
 
 
@@ -222,6 +224,8 @@ def mesh_parts(keys, devices):
             parts[where][names[0]] = totals[where] // known[where]
     if math.prod(parts["dcn"].values()) * math.prod(parts["ici"].values()) != devices:
         raise Unsupported(f"the mesh has {math.prod(parts['dcn'].values())} x {math.prod(parts['ici'].values())} devices (dcn_* x ici_*), not {devices}")
+    if keys["attention"] == "megatron" and any(parts[where][name] > 1 for where in parts for name in RULES["length"]):
+        raise Unsupported(f"attention `megatron` takes whole sequences, not parts of them ({', '.join(RULES['length'])}); dot_product divides them")
     if parts["dcn"]["stage"] * parts["ici"]["stage"] > 1:
         raise Unsupported("pipeline stages (stage) are not modelled; without --target-devices MaxText itself makes the program")
     return parts["dcn"], parts["ici"]

@@ -3,7 +3,7 @@
 #   wheel     builds the wheel from BUILD's libraries
 #   api       the package alone: no other package, no compiler
 #   jax       with JAX: Lowered, Compiled and Exported objects, 8 pretended devices
-#   pipelines with JAX: the ready pipelines' values, plans
+#   pipelines with JAX: the ready pipelines' values, plans, shapes of attention kernels
 #   notebook  runs the notebook of docs/                                   (full)
 #   export    every ready configuration; XLA's GPU and TPU compilers without their devices (full)
 #   maxtext   MaxText's own step, in an environment with Python 3.12       (full)
@@ -60,7 +60,7 @@ case $part in
   jax | pipelines)
     with_packages export
     names=(jax)
-    [ "$part" = jax ] || names=(pipelines plans)
+    [ "$part" = jax ] || names=(pipelines plans attention_kernels)
     tests "$place/venv/bin/python" "${names[@]}"
     ;;
   notebook)

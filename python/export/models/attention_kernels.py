@@ -61,8 +61,10 @@ _dropped.defvjp(_dropped_forward, _dropped_backward)
 
 
 def megatron(q, k, v, window, blocks=None):
-    """What Megatron-LM ran before FlashAttention: scores in half precision, a fused kernel for scale, mask and softmax, one of PyTorch's for dropout."""
+    """What Megatron-LM ran before FlashAttention: scores in half precision, a fused kernel for scale, mask and softmax, one of PyTorch's for dropout.
+    The mask of that kernel is the causal one of a whole sequence (maxtext_config.py refuses others); keys of groups are repeated before, as Megatron-LM does."""
     del window, blocks
+    k, v = (jnp.repeat(each, q.shape[2] // each.shape[2], axis=2) for each in (k, v))
     scores = jnp.einsum("bthd,bshd->bhts", q, k)
     return jnp.einsum("bhts,bshd->bthd", _dropped(_masked_softmax(scores)), v)
 
