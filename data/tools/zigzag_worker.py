@@ -30,7 +30,7 @@ def onnx_model(request):
                       "dilations": layer["dilations"], "group": layer["groups"]}
         kind = "Conv"
     else:
-        b, m, n, k = (round(request["product"][name]) for name in "bmnk")
+        b, m, n, k = (round(request["matmul"][name]) for name in "bmnk")
         batch = [b] if b > 1 else []
         shapes, attributes, kind = ([*batch, m, k], [*batch, k, n], [*batch, m, n]), {}, "MatMul"
     operand = bits(request["operands"][0]["dtype"])
@@ -66,7 +66,7 @@ def evaluate(request, accelerator, mapping, lpf_limit):
 
 
 def answer(request, accelerator, mapping, clock, lpf_limit):
-    if "product" not in request and "convolution" not in request:
+    if "matmul" not in request and "convolution" not in request:
         raise ValueError("it multiplies no matrices")
     if request.get("convolution", {}).get("batch_groups", 1) != 1:
         raise ValueError("batch groups")
