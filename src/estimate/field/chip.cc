@@ -8,7 +8,9 @@ namespace {
 // FlashAttention 2, flash_fwd_launch_template.h: tiles of 64 queries on sm_86 and sm_89, whose 100 KiB hold no more;
 // 128 on sm_80, which has 164 KiB.
 constexpr int64_t kLargeTileBytes = 128 * 1024;
-constexpr double kIdle = 0.1;  // of the board's power, where its file states no idle power: as of A100, H100 and B200
+// Of the board's power, where its file states no idle power: as of H100 (70 of 700 W), B200 (100 of 1,000 W) and L40S
+// (35 of 350 W).
+constexpr double kIdle = 0.1;
 
 double RateOf(const hardware::Device& device, const char* type, double missing) {
   const auto own = device.matrix_flops.find(type);

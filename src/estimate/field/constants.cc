@@ -38,8 +38,16 @@ constexpr Entry<FormatConstants> kFormat[] = {
     {"passes_bytes", &FormatConstants::passes_bytes},
     {"rate_fraction", &FormatConstants::rate_fraction},
     {"power_exponent", &FormatConstants::power_exponent},
-    {"step_clocks", &FormatConstants::step_clocks},
     {"sigma", &FormatConstants::sigma},
+};
+constexpr Entry<ScaledConstants> kScaled[] = {
+    {"start_us", &ScaledConstants::start_us},
+    {"start_clocks", &ScaledConstants::start_clocks},
+    {"passes_bytes", &ScaledConstants::passes_bytes},
+    {"rate_fraction", &ScaledConstants::rate_fraction},
+    {"power_exponent", &ScaledConstants::power_exponent},
+    {"step_clocks", &ScaledConstants::step_clocks},
+    {"sigma", &ScaledConstants::sigma},
 };
 constexpr Entry<BlockConstants> kBlock[] = {
     {"start_us", &BlockConstants::start_us},
@@ -152,7 +160,7 @@ Result<Constants> ReadConstants(std::string_view text, const std::string& file) 
     ReadFamily(*families, "matmul", kMatmul, constants.matmul, diagnostics);
     ReadFamily(*families, "fp8", kFormat, constants.f8, diagnostics);
     ReadFamily(*families, "fp8_block", kBlock, constants.f8_block, diagnostics);
-    ReadFamily(*families, "nvfp4", kFormat, constants.nvf4, diagnostics);
+    ReadFamily(*families, "nvfp4", kScaled, constants.nvf4, diagnostics);
     ReadFamily(*families, "experts", kExperts, constants.experts, diagnostics);
     ReadFamily(*families, "attention_context", kContext, constants.context, diagnostics);
     ReadFamily(*families, "attention_generation", kGeneration, constants.generation, diagnostics);

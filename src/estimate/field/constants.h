@@ -36,12 +36,16 @@ struct FormatConstants {
   double passes_bytes = 0;    // moved for each element of the activations
   double rate_fraction = 0;   // of the matmul constants' rates
   double power_exponent = 0;  // of the rate's ratio to 16 bits, for the flops that a watt buys
-  double step_clocks = 0;     // of 128 elements of the contraction, at least
   double sigma = 0;
 };
 
+// Of formats with scales inside the contraction, whose kernels have a least time for a step.
+struct ScaledConstants : FormatConstants {
+  double step_clocks = 0;  // of 128 elements of the contraction, at least
+};
+
 // Of formats with a scale for each block of 128 x 128 weights.
-struct BlockConstants : FormatConstants {
+struct BlockConstants : ScaledConstants {
   double promotion = 0;   // operations of the lanes for each element of a tile and 128 of the contraction
   double feed_bytes = 0;  // of operands a clock that an SM takes out of L2 while all do
 };
@@ -113,7 +117,8 @@ struct ExpertConstants {
 struct Constants {
   MatmulConstants matmul;
   ExpertConstants experts;
-  FormatConstants f8, nvf4;
+  FormatConstants f8;
+  ScaledConstants nvf4;
   BlockConstants f8_block;
   ContextConstants context;
   GenerationConstants generation;

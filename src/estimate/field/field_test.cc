@@ -42,7 +42,8 @@ TEST(FieldMatmul, BoardPowerLimitsLongMatmulsOnly) {
   const Matmul large{Format::kF16, 16384, 16384, 16384};
   const Matmul small{Format::kF16, 1, 1024, 1024};
   EXPECT_GT(TimeOf(half, Shipped(), large).us, 1.4 * TimeOf(all, Shipped(), large).us);
-  EXPECT_NEAR(TimeOf(half, Shipped(), small).us, TimeOf(all, Shipped(), small).us, 1e-3);
+  const double unbound = TimeOf(all, Shipped(), small).us;
+  EXPECT_NEAR(TimeOf(half, Shipped(), small).us, unbound, 1e-4 * unbound);
 }
 
 // The board's controller takes milliseconds.

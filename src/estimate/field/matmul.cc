@@ -12,7 +12,6 @@ namespace {
 constexpr double kCopies = 5;         // of the weights, at most
 constexpr double kShortestPart = 64;  // of a split contraction
 constexpr double kPadding = 32;       // the contraction is padded to a multiple
-constexpr double kStep = 128;         // of a contraction (tiles.h)
 constexpr double kResultBytes = 2;
 constexpr double kMostParts = 16;
 constexpr double kFull = 1.06, kEdge = 0.05;  // of L2: no weights stay beyond kFull, all do below kFull - kEdge

@@ -5,8 +5,6 @@
 namespace hespas::estimate::field {
 namespace {
 
-constexpr double kStep = 128;
-
 // Of cuBLAS and CUTLASS.
 const std::vector<Tile> kLibrary = {{64, 64},   {64, 128},  {128, 64},  {128, 128}, {64, 256}, {256, 64},
                                     {128, 256}, {256, 128}, {256, 256}, {32, 64},   {64, 32},  {32, 128},

@@ -10,6 +10,8 @@
 
 namespace hespas::estimate::field {
 
+constexpr double kStep = 128;  // elements of a contraction's step
+
 struct Tile {
   double m, n;
 };
