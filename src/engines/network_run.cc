@@ -70,6 +70,7 @@ Result<result::SimResult> RunCalibrated(const NetworkRunFiles& files, const Netw
   const auto& constants = network::DefaultNetworkConstants();
   if (!constants) return constants.error();
   if (!device) return MakeError(kMissingOption, fmt::format("the device `{}` cannot be read", name));
+  if (auto fault = hardware::TcpFault(*device, run.system)) return *std::move(fault);
   auto faults = hardware::ParseLinkFaults(files.links, run.system);
   if (!faults) return faults.error();
   const network::CalibratedModel model(*device, run.system, *constants, *std::move(faults));

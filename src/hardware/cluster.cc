@@ -271,6 +271,7 @@ Result<System> Build(const Device& device, const Line& line, std::string name) {
                            line.oversubscription),
                torus ? "state what a chip gets of the data-centre network: dcn=10Gbit/s"
                      : "8x8x8: hosts, their leaf switches, and a spine with a part of the leaves' bandwidth");
+  if (auto fault = TcpFault(device, system)) return *std::move(fault);
   SetDefaultSettings(system);
   system.memory_bandwidth = device.memory_bandwidth.value / 1e9;
   return system;
@@ -290,6 +291,16 @@ void SetDefaultSettings(System& system) {
       collective.algorithms->push_back({.kind = mesh ? AlgorithmKind::kDirect : AlgorithmKind::kRing});
     }
   }
+}
+
+bool PassesTcp(const System& system) {
+  return std::any_of(system.dimensions.begin(), system.dimensions.end(), [](const auto& d) { return d.tcp; });
+}
+
+std::optional<Error> TcpFault(const Device& device, const System& system) {
+  if (device.family != "tpu" || !PassesTcp(system)) return std::nullopt;
+  return Bad(fmt::format("`tcp` joins hosts of GPUs; slices of {} meet on the data-centre network", device.name),
+             "in a line dcn=10Gbit/s, in `between_hosts` true");
 }
 
 bool IsClusterText(std::string_view text) {

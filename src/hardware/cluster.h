@@ -25,6 +25,12 @@ inline constexpr DiagnosticKind kBadCluster{
     "above the first), slices.",
     Outcome::kUsage};
 
+// Whether a level passes sockets of TCP instead of RDMA.
+bool PassesTcp(const System& system);
+
+// What is wrong where such a level joins TPUs, whose slices have a network and figures of their own.
+std::optional<Error> TcpFault(const Device& device, const System& system);
+
 // Whether a system is given as such a line: a first word, and counts after a space.
 bool IsClusterText(std::string_view text);
 

@@ -50,6 +50,25 @@ TEST(Cluster, SaysWhichNetworkPassesTcp) {
   EXPECT_FALSE(file("\"udp\""));
 }
 
+TEST(Cluster, SlicesOfTpusTakeNoTcp) {
+  EXPECT_NE(Refusal("TPUv5e 4x4 slices=2 tcp=10Gbit/s").find("dcn=10Gbit/s"), std::string::npos);
+  const auto said = [](const std::string& device, const std::string& between) {
+    Diagnostics diagnostics;
+    const auto system = ParseSystem(R"({"device": ")" + device + R"(",
+      "network": {"topology": ["Ring", "Switch"], "npus_count": [16, 2], "bandwidth": [90, 12],
+      "latency": [1000, 10000], "between_hosts": [false, )" +
+                                        between + "]}}",
+                                    "slices.json", {}, diagnostics);
+    return system ? std::string() : Render(diagnostics.all().front());
+  };
+  EXPECT_EQ(said("TPUv5e", "true"), "");
+  EXPECT_EQ(said("H100_80GB", "\"tcp\""), "");
+  const std::string refused = said("TPUv5e", "\"tcp\"");
+  EXPECT_EQ(refused.find("slices.json:3:"), 0u) << refused;
+  EXPECT_NE(refused.find("error[E"), std::string::npos) << refused;
+  EXPECT_NE(refused.find("`between_hosts` true"), std::string::npos) << refused;
+}
+
 TEST(Cluster, AUnitMayStandApart) {
   const auto system = Parse("H100_80GB 8x2 ib=400 Gbit/s");
   ASSERT_TRUE(system) << system.error().message;

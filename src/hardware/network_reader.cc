@@ -8,7 +8,9 @@
 #include "base/text/json.h"
 #include "base/text/suggest.h"
 #include "base/text/unit_text.h"
+#include "hardware/cluster.h"
 #include "hardware/links/link_limits.h"
+#include "hardware/presets.h"
 #include "hardware/system_reader.h"
 
 namespace hespas::hardware {
@@ -127,6 +129,14 @@ void ReadBetweenHosts(const PlacedJson& source, const nlohmann::json& object, Sy
     dimensions[d].tcp = list[d] == "tcp";
     dimensions[d].between_hosts = list[d] != false;
   }
+  if (reader.system.device.empty() || !PassesTcp(reader.system)) return;  // checked where a device joins it
+  Diagnostics unused;
+  const auto device = LoadDevice(reader.system.device, unused);
+  auto fault = device ? TcpFault(*device, reader.system) : std::nullopt;
+  if (!fault) return;
+  fault->kind = &kBadSystem;
+  fault->location = source.LocationOf("between_hosts");
+  reader.diagnostics.Report(*std::move(fault));
 }
 
 void ReadNetworkJson(const PlacedJson& source, const nlohmann::json& object, SystemReader& reader) {

@@ -94,9 +94,9 @@ Kind Split(std::string_view name) {
   return {name.substr(0, space), generation};
 }
 
-OuterConstants ReadOuter(std::optional<JsonObject> object, Diagnostics& diagnostics) {
+OuterConstants ReadOuter(std::optional<JsonObject> object, bool has_trees, Diagnostics& diagnostics) {
   return {.ring_hop_us = Number(object, "ring_hop_us", diagnostics),
-          .tree_hop_us = Number(object, "tree_hop_us", diagnostics),
+          .tree_hop_us = has_trees ? Number(object, "tree_hop_us", diagnostics) : 0,
           .link_fraction = Number(object, "link_fraction", diagnostics)};
 }
 
@@ -146,9 +146,9 @@ Result<NetworkConstants> ReadNetworkConstants(std::string_view text, const std::
   if (constants.links.empty()) diagnostics.Error(kBadNetworkConstants, "no kind of link in `links`");
   auto expected = root.Object("expected");
   ReadExpected(source, expected, constants, diagnostics);
-  constants.outer = ReadOuter(root.Object("outer_levels"), diagnostics);
-  constants.tcp = ReadOuter(root.Object("tcp_levels"), diagnostics);
-  constants.data_centre = ReadOuter(root.Object("data_centre_levels"), diagnostics);
+  constants.outer = ReadOuter(root.Object("outer_levels"), true, diagnostics);
+  constants.tcp = ReadOuter(root.Object("tcp_levels"), false, diagnostics);
+  constants.data_centre = ReadOuter(root.Object("data_centre_levels"), true, diagnostics);
   auto pipeline = root.Object("pipeline");
   constants.chunk_bytes = Number(pipeline, "chunk_bytes", diagnostics);
   auto clock = root.Object("clock_hz");

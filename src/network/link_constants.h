@@ -44,7 +44,7 @@ struct ExpectedLink {
 // Between hosts, or between slices of TPUs.
 struct OuterConstants {
   double ring_hop_us = 0;
-  double tree_hop_us = 0;
+  double tree_hop_us = 0;  // 0 of TCP, which has rings alone
   double link_fraction = 1;
 };
 

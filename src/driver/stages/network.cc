@@ -78,6 +78,10 @@ std::optional<result::SimResult> SimulateCalibrated(const RunOptions& options, c
     return std::nullopt;
   }
   if (!HasSizeOf(system, traces, diagnostics)) return std::nullopt;
+  if (auto fault = hardware::TcpFault(device, system)) {
+    diagnostics.Report(*std::move(fault));
+    return std::nullopt;
+  }
   auto scale = Take(ComputeScale(options.network.stragglers, traces.program_of_rank.size()), diagnostics);
   if (!scale) return std::nullopt;
   auto faults = Take(hardware::ParseLinkFaults(options.network.links, system), diagnostics);
