@@ -203,11 +203,12 @@ class Simulation {
   }
 
   void Begin() {
-    for (Pool& pool : pools_) {
-      pool.Begin(now_, [&](const Replica& engine, const Lane& lane) {
+    for (size_t p = 0; p < pools_.size(); ++p) {
+      double Record::*const began = p == 0 ? &Record::admitted : &Record::resumed;
+      pools_[p].Begin(now_, [&](const Replica& engine, const Lane& lane) {
         if (options_.record && steps_.size() < kStepsKept) steps_.push_back(engine.last_step());
         for (const int32_t request : lane.admitted()) {
-          double& admitted = records_[static_cast<size_t>(request)].admitted;
+          double& admitted = records_[static_cast<size_t>(request)].*began;
           if (admitted < 0) admitted = now_;
         }
       });

@@ -49,6 +49,7 @@ struct Record {
   double sent = 0;
   double admitted = -1;  // into the first step
   double first = 0;      // token, at the client
+  double resumed = -1;   // on another engine, which decodes
   double last = 0;
 };
 

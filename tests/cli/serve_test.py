@@ -2,6 +2,7 @@
 import csv
 import json
 import pathlib
+import resource
 import tempfile
 import time
 
@@ -99,6 +100,37 @@ def a_rate_above_the_capacity_names_it():
     assert [w["code"] for w in result(*words, "--rate", 50, "--overload")["warnings"]] == ["W0723"]
     searched = result(*words, "--rate", 50, "--search")
     assert len(searched["points"]) == 1 and not searched["points"][0]["meets_slo"]
+
+
+def long_answers_are_no_queue():
+    """A run's end is long where lengths vary: runs of 20,000 requests of the first lengths wait from 21 a second on, not at 20."""
+    varied = ["--isl", "uniform:1:2000", "--osl", "exponential:300"]
+    heavy = ["--isl", 500, "--osl", "lognormal:400:1.2"]
+    for words in [[*varied, "--rate", 17], [*varied, "--rate", 20], [*heavy, "--rate", 10, "--requests", 200], [*heavy, "--rate", 14],
+                  ["--isl", 1024, "--osl", 256, "--rate", 1000, "--requests", 100]]:  # too short to tell
+        answer = result(*H100, *words)
+        assert answer["warnings"] == [], (words, answer["warnings"])
+    for words, rate in [(varied, 30), (varied, 40), (heavy, 100), (["--isl", 1024, "--osl", 256], 30), (["--isl", 8192, "--osl", 16], 6),
+                        (["--isl", 1024, "--osl", 256, "--devices", 2, "--tp", 1, "--disaggregate", "1:1"], 60)]:
+        over = run(*H100, *words, "--rate", rate)
+        assert over.returncode == 4 and f"{rate} requests/s arrive" in over.stderr, (words, over.stderr)
+        remedy = float(over.stderr.split("take --rate ")[1].split()[0])
+        assert remedy < rate and result(*H100, *words, "--rate", remedy)["warnings"] == [], (words, over.stderr)
+
+
+def searches_say_which_queues_grow():
+    words = [*H100, "--isl", "uniform:1:2000", "--osl", "exponential:300", "--search", "--slo", "ttft=10s"]
+    found = result(*words, "--rate", 10, "--requests", 200)
+    assert [point["meets_slo"] for point in found["points"]] == [True]
+    over = run(*words, "--rate", 40)
+    assert "W0723" in over.stderr and "1 of 1 points" in over.stderr, over.stderr
+
+
+def room_for_requests_takes_no_memory():
+    words = ["serve", "--step-model", "a=5e-3,b=1e-5,c=1e-9,p=2e-6", "--isl", 100, "--osl", 10, "--search", "--slo", "tpot=20ms"]
+    few, many = (result(*words, "--max-requests", most)["points"] for most in (20000, 100_000_000))
+    assert few == many
+    assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss < 400_000  # KB
 
 
 def decode_steps_cost_the_captured_size():
@@ -285,7 +317,8 @@ def outputs_are_equal_for_equal_seeds():
         assert texts[0] == texts[1]
 
 
-for test in [closed_run_has_all_keys_and_is_fast, no_step_beats_the_datasheet, memory_adds_up, bad_input_is_told, a_rate_above_the_capacity_names_it, decode_steps_cost_the_captured_size,
+for test in [closed_run_has_all_keys_and_is_fast, no_step_beats_the_datasheet, memory_adds_up, bad_input_is_told, a_rate_above_the_capacity_names_it,
+             long_answers_are_no_queue, searches_say_which_queues_grow, room_for_requests_takes_no_memory, decode_steps_cost_the_captured_size,
              a_configuration_is_a_model, search_finds_a_layout_that_keeps_the_limits, searches_are_deterministic_and_their_parts_are_the_whole,
              searches_lose_no_point_of_the_front, searched_rates_are_sustained, searched_rates_do_not_depend_on_the_lengths_drawn,
              searches_count_what_is_answered, older_engines_read_caches_for_each_query_head, own_steps_are_a_table, searches_leave_out_the_warm_up,

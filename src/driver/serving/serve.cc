@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
+#include "driver/serving/overload.h"
 #include "driver/serving/server.h"
 
 namespace hespas::driver {
@@ -113,40 +113,35 @@ void FillCost(const Server& server, const ServeOptions& options, ServeAnswer& an
   answer.currency = price->currency;
 }
 
-// Requests/s of the middle half of the answers: a queue keeps the server full there.
-double Capacity(const serve::Run& run) {
-  std::vector<double> ends;
-  for (const serve::Record& record : run.records) {
-    if (record.sent >= 0) ends.push_back(record.last);
+// A rate, to three digits, that no queue grows at: found by trying, from the capacity on. 0 where none is.
+double RateBelow(const Server& server, ServeOptions options, double capacity) {
+  options.overload = true;
+  options.record = false;
+  constexpr double kLower = 0.95;
+  double rate = capacity;
+  for (int tries = 0; tries < 10; ++tries, rate *= kLower) {
+    const double digit = std::pow(10, std::floor(std::log10(rate)) - 2);
+    options.load.rate = rate = std::floor(rate / digit) * digit;
+    Diagnostics ignored;  // said of the rate that was asked for
+    const auto found = ServeLoad(server, options, ignored);
+    if (found && !Overloaded(found->warnings)) return rate;
   }
-  std::sort(ends.begin(), ends.end());
-  const size_t quarter = ends.size() / 4;
-  const double span = quarter > 0 ? ends[3 * quarter] - ends[quarter] : 0;
-  return span > 0 ? static_cast<double>(2 * quarter) / span : std::numeric_limits<double>::infinity();
+  return 0;
 }
 
-// Whether a queue grows for as long as requests come.
-bool QueueGrows(const serve::Workload& workload, const serve::Run& run, const ServeAnswer& answer) {
-  const double arriving = workload.requests.back().arrival;
-  if (workload.clients || workload.requests.size() < 100 || arriving <= 0) return false;  // all at once, or too few
-  constexpr double kBacklog = 0.1;  // of the time in which requests arrived
-  if (run.wall - arriving <= kBacklog * arriving) return false;
-  const double longest = answer.figures.e2e.p50;  // of a run shorter than its requests nothing is known
-  return run.wall - arriving > 2 * longest || answer.figures.queue.p90 >= longest / 2;
-}
-
-// False where it does: of a trace and with --overload that is a warning.
-bool CheckRate(const ServeOptions& options, const serve::Workload& workload, const serve::Run& run,
-               const ServeAnswer& answer, Diagnostics& diagnostics) {
-  if (!QueueGrows(workload, run, answer)) return true;
-  const double rate = static_cast<double>(workload.requests.size() - 1) / workload.requests.back().arrival;
-  const double capacity = std::min(Capacity(run), rate);
-  const std::string message = fmt::format("{:.3g} requests/s arrive; the server answers {:.3g}", rate, capacity);
+// False where a queue grows: of a trace and with --overload that is a warning.
+bool CheckRate(const Server& server, const ServeOptions& options, const serve::Workload& workload,
+               const serve::Run& run, Diagnostics& diagnostics) {
+  const auto capacity = CapacityIfExceeded(workload, run, options.load.rate);
+  if (!capacity) return true;
+  const double came = static_cast<double>(workload.requests.size() - 1) / workload.requests.back().arrival;
+  const std::string message =
+      fmt::format("{:.3g} requests/s arrive; the server answers {:.3g}", options.load.rate.value_or(came), *capacity);
   const bool wanted = options.overload || !options.load.rate;
   if (wanted) return diagnostics.Warning(kOverload, message, {}, "take more devices, or a lower rate"), true;
-  diagnostics.Error(
-      kAboveCapacity, message, {},
-      fmt::format("take --rate {:.3g} or less, or more devices; --overload simulates it anyhow", capacity));
+  const double rate = RateBelow(server, options, *capacity);
+  const std::string take = rate > 0 ? fmt::format("take --rate {:.3g} or less", rate) : "take a lower --rate";
+  diagnostics.Error(kAboveCapacity, message, {}, take + ", or more devices; --overload simulates it anyhow");
   return false;
 }
 
@@ -202,7 +197,7 @@ std::optional<ServeAnswer> ServeLoad(const Server& server, const ServeOptions& o
   FillConcurrency(server, means, answer);
   FillCost(server, options, answer);
   FillSigma(server, *run, answer);
-  if (!CheckRate(options, *workload, *run, answer, diagnostics)) return std::nullopt;
+  if (!CheckRate(server, options, *workload, *run, diagnostics)) return std::nullopt;
   const auto* const table = dynamic_cast<const serve::TableStepModel*>(server.steps.get());
   if (table && table->beyond()) {
     diagnostics.Warning(serve::kBeyondStepTable, "batches or contexts go beyond the table of step times", {},

@@ -10,6 +10,7 @@
 #include <set>
 #include <thread>
 
+#include "driver/serving/overload.h"
 #include "driver/serving/search/candidates.h"
 #include "driver/serving/search/highest_rate.h"
 #include "driver/serving/search/search_bounds.h"
@@ -19,11 +20,9 @@
 namespace hespas::driver {
 namespace {
 
-constexpr int64_t kRequests = 200;  // of a simulation, where the user gives no number
 constexpr int64_t kMostClients = 1024;
 constexpr double kSteadyRuns = 6;  // times a request's duration, of which the middle is steady
-constexpr double kMostRequests = 20'000;
-constexpr double kLonger = 1.5;  // than requests were thought to take: a run is repeated
+constexpr double kLonger = 1.5;    // than requests were thought to take: a run is repeated
 
 // A candidate, simulated by one of its equal parts.
 struct Candidate {
@@ -35,11 +34,6 @@ struct Candidate {
   SearchBounds bounds;  // of the part
   double most() const { return bounds.requests_per_s(static_cast<double>(parts)); }
 };
-
-bool Overloaded(const SearchPoint& point) {
-  return std::any_of(point.warnings.begin(), point.warnings.end(),
-                     [](const Diagnostic& each) { return each.kind == &kOverload; });
-}
 
 // Candidates that share a device, weights, tensor and pipeline ranks.
 class Searcher {
@@ -82,12 +76,12 @@ class Searcher {
       add(HighestRate(candidate));
     } else if (options_.load.clients || options_.load.rate || !options_.load.trace.empty()) {
       add(Measure(candidate, candidate.part));
-      if (!points.empty() && Overloaded(points.back())) points.back().meets = false;
+      if (!points.empty() && Overloaded(points.back().warnings)) points.back().meets = false;
     } else {
       for (int64_t clients = 1; clients <= kMostClients; clients *= 4) {
         ServeOptions loaded = candidate.part;
         loaded.load.clients = clients;
-        if (!loaded.load.requests) loaded.load.requests = std::max(kRequests, 2 * clients);
+        if (!loaded.load.requests) loaded.load.requests = std::max(kSearchRequests, 2 * clients);
         add(Measure(candidate, loaded));
       }
     }
@@ -181,14 +175,15 @@ class Searcher {
   std::optional<SearchPoint> HighestRate(const Candidate& candidate) const {
     ServeOptions options = candidate.part;
     options.give_up = true;
-    const int64_t least = options.load.requests.value_or(kRequests);
+    const int64_t least = options.load.requests.value_or(kSearchRequests);
     const double bound = candidate.bounds.requests_per_s(1);
     constexpr double kRuns = 3;  // times as long as a request
     double longest = 1;          // request so far, in seconds
     const auto measure = [&](double rate, double runs, bool steady) -> std::optional<SearchPoint> {
       if (rate > bound) return std::nullopt;
       options.load.rate = rate;
-      options.load.requests = std::max(least, static_cast<int64_t>(std::min(runs * rate * longest, kMostRequests)));
+      options.load.requests = std::max(
+          least, static_cast<int64_t>(std::min(runs * rate * longest, static_cast<double>(kMostSearchRequests))));
       return Measure(candidate, options, steady);
     };
     const auto meets = [&](double rate) {
@@ -206,7 +201,7 @@ class Searcher {
         const bool short_run = point->meets && point->span_s > kLonger * longest;
         longest = std::max(longest, point->span_s);
         if (point->meets && !short_run) return point;
-        const bool last = runs > 4 * kSteadyRuns || *options.load.requests >= static_cast<int64_t>(kMostRequests);
+        const bool last = runs > 4 * kSteadyRuns || *options.load.requests >= kMostSearchRequests;
         if (last) return point->meets ? point : std::nullopt;
         if (short_run) runs /= 4;
       }
@@ -244,6 +239,13 @@ void Mark(std::vector<SearchPoint>& points) {
 // What makes figures of a point others than they seem, by the first point that it is true of.
 void WarnOnce(const std::vector<SearchPoint>& points, Diagnostics& diagnostics) {
   std::set<std::string_view> told;
+  const auto queues = std::count_if(points.begin(), points.end(),
+                                    [](const SearchPoint& each) { return !each.meets && Overloaded(each.warnings); });
+  if (queues > 0) {
+    diagnostics.Warning(kOverload,
+                        fmt::format("{} of {} points do not answer as fast as requests arrive", queues, points.size()),
+                        {}, "take more devices, or a lower rate");
+  }
   for (const SearchPoint& point : points) {
     for (const Diagnostic& each : point.warnings) {
       const bool matters = each.kind == &kRequestsRefused || each.kind == &serve::kBeyondStepTable;

@@ -3,8 +3,9 @@
 // - Candidates are all layouts of the devices (tensor, pipeline, replicas, or engines for prompts and tokens apart),
 //   formats and devices that are named; those that memory or a lone request's bounds exclude are not simulated.
 // - Under limits the highest rate that a steady server keeps them at, by 99th percentiles, is found by bisection, and
-//   candidates are left out whose bounds a point of their device and format beats in both rates; without, clients are
-//   quadrupled. Of equal engines that share a rate in turn one is simulated: its intervals are sums of the stream's.
+//   candidates are left out where at each speed that their bounds (a hull) reach a point of their device and format
+//   answers more; without, clients are quadrupled. Of equal engines that share a rate in turn one is simulated: its
+//   intervals are sums of the stream's.
 #pragma once
 
 #include <optional>
@@ -42,7 +43,7 @@ struct SearchAnswer {
   std::vector<SearchPoint> points;
   size_t candidates = 0;  // layouts and formats
   size_t excluded = 0;    // before simulating
-  size_t dominated = 0;   // their bounds are below a point of the same device and format in both rates
+  size_t dominated = 0;   // at each speed a point of the same device and format answers more than they can
 };
 
 // `options.device.name` and `options.weights` may be lists with commas.

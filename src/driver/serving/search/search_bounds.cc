@@ -85,7 +85,9 @@ SearchBounds BoundsOf(const Server& server, const serve::Load& load, std::option
   const serve::Policy& policy = server.engine.policy;
   const auto tokens_of_step = static_cast<double>(1 + policy.speculation.drafts);
   const auto slots = static_cast<double>(policy.max_requests) * tokens_of_step;
-  serve::StepRange range{.requests = DecodesOf(policy, *input), .rows_each = tokens_of_step, .context = *input};
+  const int64_t requests = std::max(load.requests.value_or(0), kMostSearchRequests);  // of a run: no more can decode
+  serve::StepRange range{
+      .requests = std::min(DecodesOf(policy, *input), requests), .rows_each = tokens_of_step, .context = *input};
   const PromptSteps prompts = PromptStepsOf(policy, *input, static_cast<double>(range.requests) * tokens_of_step);
   range.prompt_rows = prompts.rows;
   range.rows = static_cast<double>(policy.max_tokens) + *input + slots;
@@ -117,8 +119,7 @@ SearchBounds BoundsOf(const Server& server, const serve::Load& load, std::option
     bounds.AddCorner({.tpot_s = (between + step) / tokens_of_step, .engine_s = engine / n / tokens_of_step});
   }
   if (tpot_s) {
-    constexpr double kFewest = 200;  // requests of a run
-    const double fewest = static_cast<double>(load.requests.value_or(static_cast<int64_t>(kFewest)));
+    const auto fewest = static_cast<double>(load.requests.value_or(kSearchRequests));
     bounds.kept_ = std::max(0.5, 1 - 0.01 - 1 / std::max(fewest, 1.0));
     bounds.longest_tpot_s_ = *tpot_s;
   }

@@ -14,6 +14,9 @@
 
 namespace hespas::driver {
 
+inline constexpr int64_t kSearchRequests = 200;         // of a simulation, where the user gives no number
+inline constexpr int64_t kMostSearchRequests = 20'000;  // unless the user gives more
+
 class SearchBounds {
  public:
   // Of so many equal parts.
