@@ -59,6 +59,15 @@ class Presets(unittest.TestCase):
         rows = list(csv.DictReader(io.StringIO(done.stdout)))
         self.assertTrue(all(row["source"].startswith("interconnect figures of") for row in rows), rows)
 
+    def test_a_system_says_what_carries_each_level(self):
+        def carried(system):
+            rows = csv.DictReader(io.StringIO(hespas("systems", system, "--format", "csv").stdout))
+            return [row["value"] for row in rows if row["figure"] == "carried by"]
+
+        self.assertEqual(carried("H100_80GB 8x2 tcp=100Gbit/s"), ["links of a host, TCP between hosts"])
+        self.assertEqual(carried("H100_80GB 8x2 ib=100Gbit/s"), ["links of a host, adapters between hosts"])
+        self.assertEqual(carried("H100_80GB_8GPU"), [])
+
     def test_the_prototypes_systems_run_by_path(self):
         folders = sorted((ROOT / "configs" / "systems").iterdir())
         self.assertEqual(len(folders), 43)

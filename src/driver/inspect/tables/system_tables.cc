@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "base/system/file.h"
@@ -31,6 +32,12 @@ std::string TopologyName(const hardware::NetworkDimension& d) {
   return std::string(kNames[static_cast<size_t>(d.kind)]);
 }
 
+// As the file or the line says it; where neither does, the kinds of links tell, and there is no such row.
+std::string CarrierName(const hardware::NetworkDimension& d) {
+  if (d.tcp) return "TCP between hosts";
+  return d.between_hosts ? "adapters between hosts" : "links of a host";
+}
+
 // What the preset's file names as the origin of its figures; a folder of ASTRA-sim's files names itself.
 std::string SourceOf(const std::string& name) {
   if (hardware::IsClusterText(name)) return "given in one line; the vendor's figures where it is silent";
@@ -59,6 +66,9 @@ Table Figures(const std::string& name, const hardware::System& system, const std
     table.rows.push_back({figure, std::move(value), source});
   };
   for (size_t i = 0; i < row.size(); ++i) add(names[i], row[i]);
+  const auto& dimensions = system.dimensions;
+  if (std::any_of(dimensions.begin(), dimensions.end(), [](const auto& d) { return d.between_hosts; }))
+    add("carried by", Dimensions(system, CarrierName));
   add("endpoint-delay (ns)", std::to_string(system.endpoint_delay.value_or(10)));
   add("active-chunks-per-dimension", std::to_string(system.active_chunks));
   add("preferred-dataset-splits", std::to_string(system.dataset_splits));
