@@ -12,15 +12,11 @@ namespace {
 
 namespace calibrated = estimate::calibrated;
 
-// Of the slowest level alone at its stated bandwidth: of what goes round, a host's adapters share it.
-double Roofline(const network::Price& price, const hardware::System& system, calibrated::CollectiveOp op,
-                double bytes) {
+// Of the slowest level alone at its stated bandwidth.
+double Roofline(const network::Price& price, const hardware::System& system, double bytes, double ranks) {
   const hardware::NetworkDimension& outer = system.dimensions[price.levels.back().dimension];
   constexpr double kBytePerUs = 1073.741824;  // of a system's GB/s
-  const double hosts = price.levels.back().ranks;
-  const double passes = op == calibrated::CollectiveOp::kAllReduce ? 2 : 1;
-  const double shares = op == calibrated::CollectiveOp::kAllToAll ? 1 : static_cast<double>(system.npus()) / hosts;
-  return passes * bytes / shares * (hosts - 1) / hosts / (outer.bandwidth * kBytePerUs);
+  return bytes * (ranks - 1) / ranks / (outer.bandwidth * kBytePerUs);
 }
 
 }  // namespace
@@ -42,11 +38,12 @@ bool AddMultiNode(Groups& groups, const std::string& mode, Diagnostics& diagnost
     const double bytes = CellNumber(*table, row, "bytes");
     const network::Price price = model.PriceOf({.op = static_cast<network::Operation>(*op), .bytes = bytes}, members);
     const double us = price.time.seconds() * 1e6;
+    const double outer = price.levels.back().ranks;
     groups[{kMultiNodeSet, mode, key, CellText(*table, row, "mode")}].push_back(
         {.measured = CellNumber(*table, row, "t_us"),
          .predicted = us,
          .sigma = model.sigma() * us,
-         .roofline = Roofline(price, *system, *op, bytes)});
+         .roofline = Roofline(price, *system, bytes, outer)});
   }
   return true;
 }
