@@ -1,6 +1,8 @@
 #include "estimate/field/tiles.h"
 
 #include <algorithm>
+#include <initializer_list>
+#include <vector>
 
 namespace hespas::estimate::field {
 namespace {

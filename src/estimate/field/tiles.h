@@ -4,7 +4,7 @@
 //   its accesses. Where lanes add the sum of each step to the result (scales of blocks), these times add up.
 #pragma once
 
-#include <vector>
+#include <span>
 
 #include "estimate/field/matmul.h"
 
@@ -18,10 +18,10 @@ struct Tile {
 
 // A kernel of the library with its tiles.
 struct Tiling {
-  std::vector<Tile> tiles;
-  bool splits = false;      // the contraction, among blocks
-  bool sequential = false;  // no step's parts overlap those of the next
-  bool fixed = false;       // one tile; blocks of a column of tiles follow each other
+  std::span<const Tile> tiles;  // of a table that stays
+  bool splits = false;          // the contraction, among blocks
+  bool sequential = false;      // no step's parts overlap those of the next
+  bool fixed = false;           // one tile; blocks of a column of tiles follow each other
   double least_step_clocks = 0;
   double promotion = 0;  // operations of the lanes for each element of a tile and step
 };
