@@ -76,12 +76,17 @@ def loss_behind(config, split, weights, batch, x):
     return jnp.sum(each * counted) / (jnp.sum(counted) + 1e-8)
 
 
+def microbatches(config, split, array):
+    """Each takes every n-th sequence, as MaxText does (utils/gradient_accumulation.py), so that no device needs those of another."""
+    parts = array.reshape(-1, config.accumulate, array.shape[1]).swapaxes(0, 1)
+    return lax.with_sharding_constraint(parts, split.sharding(parts.shape, (None, "batch", "length")))
+
+
 def gradients_of(config, split, weights, batch):
     value_and_gradients = jax.value_and_grad(functools.partial(loss, config, split))
     if config.accumulate == 1:
         return value_and_gradients(weights, batch)
-    parts = jax.tree.map(lambda array: array.reshape(config.accumulate, -1, array.shape[1]), batch)
-    parts = jax.tree.map(lambda array: lax.with_sharding_constraint(array, split.sharding(array.shape, (None, "batch", "length"))), parts)
+    parts = jax.tree.map(functools.partial(microbatches, config, split), batch)
     zeros = jax.tree.map(functools.partial(jnp.zeros_like, dtype=F32 if config.main_weights else None), weights)
 
     def one(part):

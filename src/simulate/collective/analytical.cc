@@ -20,6 +20,7 @@
 #include "simulate/collective/rank_state.h"
 #include "simulate/collective/rendezvous.h"
 #include "simulate/collective/shared_links.h"
+#include "simulate/collective/ties.h"
 #include "simulate/engine/loops.h"
 #include "simulate/simulate.h"
 #include "trace/priority.h"
@@ -56,6 +57,9 @@ class AnalyticalSimulation {
         rendezvous_(trace) {
     if (options.share_links) shared_.emplace(ranks_.size());
   }
+
+  // Whether something happened that ranks of several kinds of groups may decide differently.
+  bool Tied() const { return ties_.Any(); }
 
   Result<result::SimResult> Run() {
     for (uint32_t rank = 0; rank < ranks_.size(); ++rank) Begin(rank);
@@ -208,7 +212,10 @@ class AnalyticalSimulation {
 
   void Arrive(uint32_t rank, uint32_t position, uint64_t now) {
     const trace::Node& node = program(rank).nodes[position];
-    if (equivalent_) return Transfer({.here = {{rank, position}}, .ready = now}, rank, node);
+    if (equivalent_) {
+      ties_.Arrive(now, node);
+      return Transfer({.here = {{rank, position}}, .ready = now}, rank, node);
+    }
     const Rendezvous* const complete = rendezvous_.Arrive(rank, position, plan(rank).ordinal[position], now);
     if (complete != nullptr) Transfer(*complete, rank, node);
   }
@@ -308,6 +315,7 @@ class AnalyticalSimulation {
       });
     }
     const auto duration = static_cast<uint64_t>(std::max<int64_t>(0, time_of_(node, members).value));
+    if (duration == 0 && members.size() > 1) ties_.Found();
     taken.begin = start;
     taken.end = start + duration;
     for (const auto& [rank, position] : rendezvous.here) {
@@ -386,12 +394,25 @@ class AnalyticalSimulation {
   std::map<RendezvousKey, std::deque<Rendezvous>> queues_;
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
   std::vector<result::NodeInterval> intervals_;
+  Ties ties_;
 };
 
 bool HasMessages(const trace::Program& program) {
   return std::any_of(program.nodes.begin(), program.nodes.end(), [](const trace::Node& node) {
     return node.kind == NodeKind::kSend || node.kind == NodeKind::kReceive;
   });
+}
+
+// One rank in the place of all; nothing where they may differ.
+std::optional<Result<result::SimResult>> OfOneRank(const trace::TraceGraph& trace, const AnalyticalPlan& plan,
+                                                   const CommunicationTime& time_of, const AnalyticalOptions& options) {
+  if (!options.compute_scale.empty() || trace.programs.size() != 1 || HasMessages(trace.programs.front())) return {};
+  const Equivalence equivalence = EquivalentInGroups(trace, time_of, options).Find();
+  if (equivalence == Equivalence::kNone) return {};
+  AnalyticalSimulation simulation(trace, plan, time_of, options, true);
+  auto result = simulation.Run();
+  if (equivalence == Equivalence::kWithoutTies && simulation.Tied()) return {};
+  return result;
 }
 
 }  // namespace
@@ -405,12 +426,11 @@ Result<result::SimResult> SimulateAnalytical(const trace::TraceGraph& trace, con
     if (!made) return made.error();
     own = *std::move(made);
   }
-  const bool equivalent = options.compute_scale.empty() && trace.programs.size() == 1 &&
-                          !HasMessages(trace.programs.front()) &&
-                          (trace.arguments.empty() || EquivalentInGroups(trace, time_of).Holds());
-  auto result = AnalyticalSimulation(trace, own ? *own : *options.plan, time_of, options, equivalent).Run();
-  if (result && !trace.loops.empty()) RepeatLoops(trace, *result);
-  return result;
+  const AnalyticalPlan& plan = own ? *own : *options.plan;
+  auto result = OfOneRank(trace, plan, time_of, options);
+  if (!result) result = AnalyticalSimulation(trace, plan, time_of, options, false).Run();
+  if (*result && !trace.loops.empty()) RepeatLoops(trace, **result);
+  return *std::move(result);
 }
 
 }  // namespace hespas::simulate

@@ -2,6 +2,9 @@
 
 #include <gmock/gmock.h>
 
+#include <random>
+#include <set>
+
 #include "simulate/simulate.h"
 
 namespace hespas::simulate {
@@ -221,6 +224,64 @@ TEST(AnalyticalSimulation, RanksInGroupsOfTheirOwnAreEquivalentWhereTheirGroupsT
   };
   ExpectSameByItself(InPairs(), by_place, "given times");
   ExpectSameByItself(InPairs(1), kFive, "given times");
+}
+
+// Eight ranks on a cube with groups along each of its edges, and a program of kernels and collectives.
+trace::TraceGraph OnACube(std::mt19937& random) {
+  const auto upto = [&](uint32_t most) { return static_cast<uint32_t>(random() % (most + 1)); };
+  trace::TraceGraph trace;
+  trace.programs.resize(1);
+  for (uint64_t id = 1; id <= 12; ++id) {
+    std::set<uint64_t> after;
+    for (uint32_t i = upto(2); i > 0 && id > 1; --i) after.insert(1 + upto(static_cast<uint32_t>(id) - 2));
+    Node node = Compute(id, static_cast<int64_t>(upto(40)));
+    if (upto(1) == 0) {
+      node = AllReduce(id, 0);
+      node.per_rank = upto(4) > 0;
+      node.group = node.per_rank ? upto(2) : 0;
+    }
+    Append(trace.programs[0], node, {after.begin(), after.end()});
+  }
+  trace.arguments.resize(8);
+  for (uint32_t rank = 0; rank < 8; ++rank) {
+    trace.program_of_rank.push_back(0);
+    for (uint32_t edge = 0; edge < 3; ++edge) {
+      const uint32_t group = 1 + 8 * edge + (rank & ~(1u << edge));
+      trace.arguments[rank].groups.push_back(group);
+      trace.groups[group].push_back(rank);
+    }
+  }
+  return trace;
+}
+
+TEST(AnalyticalSimulation, OneRankDoesWhatAllDoUnlessGroupsOfSeveralKindsTie) {
+  std::mt19937 random(1);
+  size_t alike = 0;
+  const CommunicationTime time_of = [](const Node& node, std::span<const uint32_t> members) {
+    return Time(static_cast<int64_t>(3 * members.size() + node.group));
+  };
+  const CommunicationHold apart = [](const Node& node, std::span<const uint32_t>) { return 1u << node.group; };
+  for (size_t number = 0; number < 600; ++number) {
+    const trace::TraceGraph trace = OnACube(random);
+    AnalyticalOptions options{.held = number % 3 == 0 ? apart : CommunicationHold()};
+    if (number % 2 == 0) {
+      options.memory_share = [](const Node&, std::span<const uint32_t>) { return 0.5; };
+      options.units_beside = 0.8;
+      options.memory_bandwidth = BytesPerSecond(1e12);
+    }
+    const auto one = SimulateAnalytical(trace, time_of, options);
+    options.compute_scale = {1};
+    const auto each = SimulateAnalytical(trace, time_of, options);
+    ASSERT_TRUE(one.ok() && each.ok());
+    alike += one->method == "symmetry" ? 1 : 0;
+    for (size_t rank = 0; rank < 8; ++rank) {
+      EXPECT_EQ(one->ranks[rank].finish, each->ranks[rank].finish) << number;
+      EXPECT_EQ(one->ranks[rank].comm, each->ranks[rank].comm) << number;
+      EXPECT_EQ(one->ranks[rank].overlap, each->ranks[rank].overlap) << number;
+    }
+  }
+  EXPECT_GT(alike, 100u);
+  EXPECT_LT(alike, 500u);
 }
 
 TEST(AnalyticalSimulation, RanksAreNotEquivalentWhereGroupsDoNotDivideThem) {

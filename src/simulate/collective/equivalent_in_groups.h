@@ -1,6 +1,6 @@
 // Whether all ranks do the same at the same times: they run one program, each kind of group divides them, and a
 // collective takes equally long in all groups of its kind. With groups of several kinds, ties between them decide which
-// goes first: only where ranks are too many to simulate each are they taken to decide alike on all.
+// goes first (ties.h): only where ranks are too many to simulate each are they taken to decide alike on all.
 #pragma once
 
 #include <algorithm>
@@ -17,25 +17,29 @@
 
 namespace hespas::simulate {
 
+enum class Equivalence : uint8_t { kNone, kWithoutTies, kAlways };
+
 class EquivalentInGroups {
  public:
-  EquivalentInGroups(const trace::TraceGraph& trace, const CommunicationTime& time_of)
-      : trace_(trace), time_of_(time_of), many_(trace.program_of_rank.size() > kSimulatedApart) {}
+  EquivalentInGroups(const trace::TraceGraph& trace, const CommunicationTime& time_of, const AnalyticalOptions& options)
+      : trace_(trace), time_of_(time_of), options_(options), many_(trace.program_of_rank.size() > kSimulatedApart) {}
 
-  bool Holds() {
+  Equivalence Find() {
+    if (trace_.arguments.empty()) return Equivalence::kAlways;
     std::set<std::tuple<uint32_t, trace::Collective, int64_t>> timed;
+    bool of_all = false;
     for (const trace::Node& node : trace_.programs.front().nodes) {
       if (node.kind != trace::NodeKind::kCollective) continue;
-      const bool all = !node.per_rank && node.group == 0;
-      if (all && many_) continue;
-      if (!node.per_rank) return false;
-      if (!many_ && !firsts_.empty() && !firsts_.contains(node.group)) return false;
+      if (!node.per_rank && node.group != 0) return Equivalence::kNone;
+      of_all = of_all || !node.per_rank;
+      if (!node.per_rank) continue;
       const auto [firsts, added] = firsts_.try_emplace(node.group);
-      if (added && !Divides(node.group, firsts->second)) return false;
+      if (added && !Divides(node.group, firsts->second)) return Equivalence::kNone;
       const bool is_new = timed.emplace(node.group, node.collective, node.size.value).second;
-      if (is_new && !TakeEquallyLong(node, firsts->second)) return false;
+      if (is_new && !Alike(node, firsts->second)) return Equivalence::kNone;
     }
-    return true;
+    if (firsts_.size() + (of_all ? 1 : 0) < 2 || many_) return Equivalence::kAlways;
+    return options_.share_links ? Equivalence::kNone : Equivalence::kWithoutTies;
   }
 
  private:
@@ -61,13 +65,19 @@ class EquivalentInGroups {
     return std::ranges::all_of(placed, std::identity());
   }
 
-  bool TakeEquallyLong(const trace::Node& node, const Firsts& firsts) const {
-    const Time time = time_of_(node, *firsts.front());
-    return std::ranges::all_of(firsts, [&](const auto* members) { return time_of_(node, *members) == time; });
+  // Takes equally long in all groups, and holds the same.
+  bool Alike(const trace::Node& node, const Firsts& firsts) const {
+    const auto of = [&](const std::vector<uint32_t>& members) {
+      return std::tuple(time_of_(node, members), options_.held ? options_.held(node, members) : 1,
+                        options_.memory_share ? options_.memory_share(node, members) : 0);
+    };
+    const auto first = of(*firsts.front());
+    return std::ranges::all_of(firsts, [&](const auto* members) { return of(*members) == first; });
   }
 
   const trace::TraceGraph& trace_;
   const CommunicationTime& time_of_;
+  const AnalyticalOptions& options_;
   bool many_;
   std::map<uint32_t, Firsts> firsts_;  // the groups, by their place in the ranks' lists
 };
