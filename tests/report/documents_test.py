@@ -14,8 +14,10 @@ sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[up] / name) for up,
 import document_outputs  # noqa: E402
 from command import BIN, LLAMA, ROOT, run  # noqa: E402
 
-# What needs packages: run by python/tests, tests/experiments, tests/whole/shard_test.py and tests/external/pjrt_test.py.
-ELSEWHERE = re.compile("hespas export|hespas shard|hespas sweep .*--(on|search)|hespas experiment .*--document|hespas run .*--estimator pjrt")
+# What needs packages: run by python/tests, tests/experiments, tests/plan, tests/whole/shard_test.py and tests/external/pjrt_test.py.
+# Programs that a command of the same page exports first (python.maxtext exports such).
+ELSEWHERE = re.compile("hespas (export|shard|plan)|hespas sweep .*--(on|search)|hespas experiment .*--document|hespas run .*--estimator pjrt"
+                       r"|hespas run [\w-]+\.partitioned\.mlir ")
 DOCUMENTS = [path for path in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))] if path.name != "tutorial.md"]
 
 
@@ -49,6 +51,7 @@ class DocumentsTest(unittest.TestCase):
         cls.folder = pathlib.Path(tempfile.mkdtemp())
         (cls.folder / "examples").symlink_to(ROOT / "examples")
         (cls.folder / "tests").symlink_to(ROOT / "tests")
+        (cls.folder / "data").symlink_to(ROOT / "data")
         (cls.folder / "build/release").mkdir(parents=True)
         (cls.folder / "build/release/bin").symlink_to(BIN)
         write_cluster(cls.folder / "my-cluster")
@@ -57,6 +60,8 @@ class DocumentsTest(unittest.TestCase):
         (cls.folder / "my-chip.json").write_text('{ "peak_flops": "312 TFLOP/s", "memory_bandwidth": "1.55 TB/s" }\n')
         shutil.copy(ROOT / "examples/custom-collective/allreduce_ring_4.xml", cls.folder / "allreduce.xml")
         write_measurements(cls.folder / "measured.csv")
+        (cls.folder / "dump").mkdir()
+        shutil.copy(ROOT / "tests/data/hlo/mlp_dp.after.hlo.txt", cls.folder / "dump/module_0001.jit_step.sm_8.0_gpu_after_optimizations.txt")
         cls.shell(f"hespas run {LLAMA} --device A100_SXM_40GB --system A100_SXM_40GB_4GPU --output out --cache estimates.sqlite")
         cls.shell(f"hespas trace {LLAMA} --device A100_SXM_40GB --output traces")
 
