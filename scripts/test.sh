@@ -76,11 +76,11 @@ case $tier in
   test)
     packages &
     fetched=$!
-    build release release "" && tested=yes
+    build release release other_tests && tested=yes # unit tests run once, under the sanitizers
     # The compiler takes the time that tests leave over: many wait for browsers, clusters and packages.
     { renice -n 19 $BASHPID >/dev/null; build sanitizers asan-ubsan "unit_tests fuzzers"; } &
     sanitized=$!
-    [ -z "${tested:-}" ] || run release release -LE "full|network"
+    [ -z "${tested:-}" ] || run release release -LE "full|network|unit|conformance"
     wait $fetched
     [ -z "${tested:-}" ] || run network release -L network -LE full -j $((jobs + 1)) # stands on packages of PyPI and npm
     wait $sanitized && { run sanitizers asan-ubsan -L "unit|conformance"; fuzzers 10 asan-ubsan; }
