@@ -1,7 +1,6 @@
 // Time of one fused attention call inside a CUDA graph, from its shapes.
 //
-// - Context: query tiles of 128 against key tiles of 128, whole tiles along the mask's edge; the softmax of a score
-//   takes the special units and the lanes, partly beside the matmuls.
+// - Context: context.h.
 // - Generation: generation.h.
 #pragma once
 

@@ -51,23 +51,15 @@ struct BlockConstants : ScaledConstants {
 };
 
 struct ContextConstants {
-  double rate_fraction = 0;      // of the peak rate
-  double power_fraction = 0;     // of the rate that the board's power allows a matmul
-  double exponential_share = 0;  // of the special units' time for one exponential a score that is not emulated
+  double exponential_share = 0;  // of the special units' time for an exponential a score that nothing hides
   double lane_operations = 0;    // of a score
-  double overlap_power = 0;      // how sharply the longer of matmul and softmax hides the other
-  double f8_fraction = 0;        // of rate_fraction, where the matmuls are of 8 bits
-  double narrow_f8_clocks = 0;   // of a score at least, in 8 bits without wide instructions
-  double narrow_f8_large = 0;    // times the time of a score there, head sizes of 256
-  double flash_factor = 0;       // times the time of a score in FlashAttention 2 (TensorRT-LLM: 1)
+  double overlap_power = 0;      // how sharply the longest of matmul, shared memory and softmax hides the others
+  double power_fraction = 0;     // of the flops that board power allows a matmul
+  double softmax_pj = 0;         // of a score, 4 nm
   double block_clocks = 0;       // of a block's start and end
-  double window_clocks = 0;      // more of them under a window
-  double tail = 0;               // of the longest block, unfinished when the others are
-  double legacy_fraction = 0;    // of the rate, on the largest units, for head sizes that they cannot take
-  double memory_fraction = 0;
+  double element_clocks = 0;     // and of each element of a head, for 128 queries
+  double window_factor = 0;      // times the time of a score, windows in TensorRT-LLM's kernels for Hopper
   double l2_bytes_per_clock = 0;
-  double rope_share = 0;  // of rotary embedding and cache write that the kernel does not hide
-  double dispatch_power = 0;
   double graph_start_us = 0;  // inside a measured call
   double sigma = 0;
 };

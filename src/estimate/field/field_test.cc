@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "estimate/field/context_kernels.h"
 #include "estimate/field/experts.h"
 #include "estimate/field/generation.h"
 #include "estimate/field/rows.h"
@@ -139,21 +140,40 @@ TEST(FieldAttention, TakesTheLibrarysKernel) {
   EXPECT_EQ(KernelOf(MakeChip(Preset("L40S_48GB")), call), GenerationKernel::kFlash2);
 }
 
-// Two blocks of mma.sync share an SM, and short prompts have tiles of their own.
-TEST(FieldAttention, ShortPromptsTakeHalfATileWithoutWideInstructions) {
-  const auto one_more = [](const char* device) {
-    const Chip chip = MakeChip(Preset(device));
-    const auto us = [&](double queries) {
-      return TimeOf(chip, Shipped(), {.batch = 1024, .queries = queries, .keys = queries, .heads = 32, .key_heads = 8})
-          .us;
-    };
-    return us(65) / us(64);
+// TensorRT-LLM's fmha_v2/setup.py and fmhaRunner.cpp, FlashAttention 2's flash_fwd_launch_template.h.
+TEST(FieldAttention, PromptsTakeTheLibrarysTiles) {
+  const Chip ampere = MakeChip(Preset("A100_SXM_80GB")), ada = MakeChip(Preset("L40S_48GB"));
+  const Chip hopper = MakeChip(Preset("H100_80GB")), blackwell = MakeChip(Preset("B200_180GB"));
+  EXPECT_FALSE(ampere.small_tiles);
+  EXPECT_TRUE(ada.small_tiles && MakeChip(Preset("RTX_PRO_6000_96GB")).small_tiles);
+  const auto tiles = [](const Chip& chip, double size, double tokens, bool rope = true, bool f8 = false) {
+    const ContextKernel kernel =
+        ContextKernelOf(chip, {.f8 = f8, .queries = tokens, .keys = tokens, .head_size = size, .rope = rope});
+    return std::vector<double>{kernel.queries, kernel.keys, kernel.size};
   };
-  EXPECT_GT(one_more("A100_SXM_80GB"), 1.15);
-  EXPECT_LT(one_more("H100_80GB"), 1.1);
-  EXPECT_FALSE(MakeChip(Preset("A100_SXM_80GB")).small_tiles);
-  EXPECT_TRUE(MakeChip(Preset("L40S_48GB")).small_tiles);
-  EXPECT_TRUE(MakeChip(Preset("RTX_PRO_6000_96GB")).small_tiles);
+  EXPECT_EQ(tiles(ampere, 128, 4096), (std::vector<double>{64, 128, 128}));
+  EXPECT_EQ(tiles(ampere, 128, 64), (std::vector<double>{64, 32, 128}));
+  EXPECT_EQ(tiles(ampere, 128, 4096, false), (std::vector<double>{128, 64, 128}));
+  EXPECT_EQ(tiles(ada, 128, 4096), (std::vector<double>{64, 32, 128}));
+  EXPECT_EQ(tiles(ada, 192, 4096), (std::vector<double>{64, 16, 192}));
+  EXPECT_EQ(tiles(ada, 256, 4096), (std::vector<double>{64, 128, 256}));
+  EXPECT_EQ(tiles(ada, 64, 4096, true, true), (std::vector<double>{128, 128, 64}));
+  EXPECT_EQ(tiles(hopper, 72, 4096), (std::vector<double>{128, 128, 128}));
+  EXPECT_EQ(tiles(hopper, 192, 4096), (std::vector<double>{128, 64, 192}));
+  EXPECT_EQ(tiles(hopper, 192, 4096, true, true), (std::vector<double>{128, 128, 256}));
+  EXPECT_EQ(tiles(blackwell, 80, 4096), (std::vector<double>{128, 128, 80}));
+  const AttentionCall odd{.phase = Phase::kEncoder, .queries = 4096, .keys = 4096, .head_size = 72};
+  EXPECT_LT(ContextKernelOf(blackwell, odd).flops_per_clock, blackwell.flops_per_clock / 4);
+}
+
+// Registers that a plain kernel for 192 elements lacks cost more than 64 further elements.
+TEST(FieldAttention, SpilledRegistersMakeKernelsSlow) {
+  const Chip ada = MakeChip(Preset("L40S_48GB"));
+  AttentionCall call{.batch = 4, .queries = 8192, .keys = 8192, .heads = 32, .key_heads = 8, .head_size = 192};
+  call.rope = true;
+  const double plain = TimeOf(ada, Shipped(), call).us;
+  call.head_size = 256;
+  EXPECT_GT(plain, TimeOf(ada, Shipped(), call).us);
 }
 
 TEST(FieldExperts, BalancedLoadsSpreadTokensOverRanks) {

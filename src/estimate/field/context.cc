@@ -1,0 +1,158 @@
+#include "estimate/field/context.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "estimate/field/context_kernels.h"
+
+namespace hespas::estimate::field {
+namespace {
+
+constexpr double kBank = 128;        // bytes a clock of an SM's shared memory
+constexpr double kRegisters = 140;   // of a thread for operands and results; others spill (rows of L40S)
+constexpr double kSpilled = 1024;    // bytes of a register of the 128 threads of a block, written and read again
+constexpr double kRowsOfGroup = 64;  // queries of a warp group; the other one of a block rests without any
+constexpr double kResident = 2;      // blocks with mma.sync of an SM: each hides the other's start and end
+constexpr double kPowerSharpness = 8;
+constexpr double kCacheShare = 0.9;  // of L2, for these data
+
+struct Context {
+  const Chip& chip;
+  const Constants& constants;
+  const ContextConstants& own;
+  AttentionCall shape;
+  ContextKernel kernel;
+  bool causal = false;
+  bool windowed = false;
+};
+
+// FlashAttention 2 (flash_api.cpp, `seqlenq_ngroups_swapped`): the query heads of a key head are a lone query's rows.
+bool SwapsHeads(const Chip& chip, const AttentionCall& call) {
+  return !chip.wide_instructions && !call.rope && call.phase == Phase::kContext && call.queries <= 1;
+}
+
+// Scores under the mask, of one head.
+double Scores(const Context& context) {
+  const AttentionCall& shape = context.shape;
+  const double reach = KeysSeen(shape);
+  if (!context.causal) return shape.queries * reach;
+  const double first = shape.keys - shape.queries + 1;  // keys that the first query sees
+  const double rising = std::clamp(reach - first, 0.0, shape.queries);
+  return rising * (2 * first + rising - 1) / 2 + (shape.queries - rising) * reach;
+}
+
+// Clocks in which spilled registers of a step move to L2 and back, for each score.
+double SpillClocks(const Context& context) {
+  const ContextKernel& kernel = context.kernel;
+  if (!kernel.holds_operands) return 0;
+  constexpr double kLanes = 32, kRegisterBytes = 4;
+  const double results = kernel.warp_rows * (kernel.size + kernel.keys) / kLanes;
+  const double queries = kernel.warp_rows * kernel.size * (kernel.f8 ? 1 : 2) / (kLanes * kRegisterBytes);
+  const double spilled = std::max(0.0, results + queries - kRegisters) * kSpilled;
+  return spilled / (kernel.queries * kernel.keys * context.constants.matmul.l2_bytes_per_clock);
+}
+
+// us of one score on one SM.
+double ScoreUs(const Context& context) {
+  const Chip& chip = context.chip;
+  const ContextConstants& own = context.own;
+  const ContextKernel& kernel = context.kernel;
+  const MatmulConstants& matmul = context.constants.matmul;
+  const double flops = 4 * kernel.size;
+  const double product = flops / (kernel.flops_per_clock * matmul.device_fraction);
+  const double shared = kernel.warp_rows > 0 ? 2 * kernel.size * (kernel.f8 ? 1 : 2) / (kernel.warp_rows * kBank) : 0;
+  // Each step multiplies the sums of the steps before.
+  const double softmax =
+      own.exponential_share / chip.special_lanes + (own.lane_operations + kernel.size / kernel.keys) / chip.lanes;
+  double clocks = SoftMaximum(SoftMaximum(product, shared, own.overlap_power), softmax, own.overlap_power);
+  clocks += SpillClocks(context);
+  const double narrow = kernel.f8 ? std::pow(chip.f8_rate / chip.f16_rate, -context.constants.f8.power_exponent) : 1;
+  const double power = PowerRate(chip, matmul, std::numeric_limits<double>::infinity()) / chip.sms;
+  const double softmax_flops =
+      own.softmax_pj / matmul.pj_per_flop * std::pow(chip.flops_per_clock / 4096, matmul.instruction_exponent);
+  const double us =
+      SoftMaximum(clocks / chip.clock, (flops * narrow / own.power_fraction + softmax_flops) / power, kPowerSharpness);
+  const bool slow = context.windowed && context.shape.rope && chip.wide_instructions && !chip.scaled_instructions;
+  return us * (slow ? own.window_factor : 1);
+}
+
+// us of all blocks.
+double BlocksUs(const Context& context) {
+  const Chip& chip = context.chip;
+  const AttentionCall& shape = context.shape;
+  const ContextKernel& kernel = context.kernel;
+  const double tiles = std::ceil(shape.queries / kernel.queries);
+  const double step = std::max(kernel.queries, kernel.keys);
+  const double edges = (context.causal ? step / 2 : 0) + (context.windowed ? (kernel.queries + kernel.keys) / 2 : 0);
+  const bool half = kernel.warp_rows <= 0 && shape.queries <= kRowsOfGroup;
+  const double rows = kernel.queries * (half ? 0.5 : 1);
+  double scores = Scores(context) + tiles * kernel.queries * edges * std::min(1.0, shape.keys / step);
+  scores = std::max(scores, tiles * rows * std::min(kernel.keys, std::ceil(shape.keys / 16) * 16));
+  const double heads = shape.batch * shape.heads;
+  const double blocks = heads * tiles;
+  const double longest = rows * std::min(shape.keys, KeysSeen(shape) + edges);
+  double of_sm = heads * scores / chip.sms;
+  if (blocks > chip.sms) of_sm += longest * std::exp(-blocks / chip.sms / 4);  // unfinished when others are
+  const double own_rows = std::min(kernel.queries, std::ceil(shape.queries / 16) * 16);
+  const double block_clocks = context.own.block_clocks / (kernel.warp_rows > 0 ? kResident : 1) +
+                              context.own.element_clocks * kernel.size * own_rows / 128;
+  return std::max(of_sm, longest) * ScoreUs(context) + block_clocks / chip.clock * std::max(1.0, blocks / chip.sms);
+}
+
+// Part of data read in turn that a cache keeps, if it replaces lines at random: a line survives with exp(-evictions /
+// lines), and each miss evicts one. `times`: how often the data fill the cache.
+double Kept(double times) {
+  if (times <= 1) return 1;
+  double missed = 1;
+  for (int i = 0; i < 60; ++i) missed = 1 - std::exp(-missed * times);
+  return 1 - missed;
+}
+
+// Bytes of each element and token: of the kernel before attention, of attention, and of all data that they touch.
+struct Bytes {
+  double before = 0, within = 0, touched = 0;
+};
+
+Bytes BytesOf(const Context& context) {
+  const AttentionCall& shape = context.shape;
+  const double heads = shape.heads, keys = shape.key_heads;
+  const double written = shape.cache_write ? 2 * keys * CacheBytes(shape) : 0;
+  // Hopper's and Blackwell's kernels read keys and values out of the cache (attention_backend/trtllm.py: forced on
+  // sm_90), others those that are rotated in place.
+  const bool paged = context.chip.wide_instructions;
+  const double rotated = 4 * heads + (paged ? 4 : 8) * keys;
+  const bool library = shape.rope || shape.phase == Phase::kEncoder;
+  return {.before = (library             ? rotated
+                     : shape.cache_write ? 4 * keys
+                                         : 0) +
+                    written,
+          .within = 4 * heads + 2 * keys * (context.kernel.f8 ? 1 : 2),
+          .touched = 4 * (heads + keys) + written};
+}
+
+}  // namespace
+
+double ContextUs(const Chip& chip, const Constants& constants, const AttentionCall& call) {
+  Context context{.chip = chip,
+                  .constants = constants,
+                  .own = constants.context,
+                  .shape = call,
+                  .kernel = ContextKernelOf(chip, call),
+                  .causal = call.phase == Phase::kContext,
+                  .windowed = call.window > 0 && call.window < call.keys};
+  const Bytes bytes = BytesOf(context);
+  const double elements = call.batch * call.queries * call.head_size;
+  if (SwapsHeads(chip, call)) {
+    context.shape.queries = call.heads / call.key_heads;
+    context.shape.heads = call.key_heads;
+    context.causal = false;
+  }
+  const double bandwidth = chip.bandwidth * constants.matmul.memory_fraction;
+  const double cache = std::max(chip.sms * chip.clock * constants.context.l2_bytes_per_clock, bandwidth);
+  const double kept = Kept(elements * bytes.touched / std::max(1.0, kCacheShare * chip.l2_bytes));
+  const double us_of_byte = elements * (kept / cache + (1 - kept) / bandwidth);
+  return SoftMaximum(BlocksUs(context), us_of_byte * bytes.within, 3) + us_of_byte * bytes.before;
+}
+
+}  // namespace hespas::estimate::field
