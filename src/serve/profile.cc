@@ -115,6 +115,7 @@ std::optional<EngineProfile> LoadEngine(const std::string& name_or_path, const s
                        .version = json.Text("version").value_or(""),
                        .source = json.Text("source").value_or("")};
   json.Integer("schema_version", 1, 1);
+  engine.gathers_tokens = json.Flag("gathers_tokens").value_or(false);
   engine.ungrouped_attention = json.Flag("ungrouped_attention").value_or(false);
   engine.gate_apart = json.Flag("gate_apart").value_or(false);
   engine.library_all_reduces = json.Flag("library_all_reduces").value_or(false);

@@ -22,8 +22,9 @@ KernelTime AttentionTime(const serve::AttentionCall& call, bool in_field, const 
     shape.keys = call.context / requests;
     shape.head_size = call.cache_width / (2 * std::max(1.0, call.kv_heads));  // keys and values may be one (MLA)
   } else {
-    // Causal: of `keys`, a request's queries see all that stand before them.
-    shape.keys = call.pairs / std::max(1.0, call.rows) + (shape.queries - 1) / 2;
+    // Causal: of `keys`, a request's queries see those that stand before them, within the window.
+    shape.keys = call.before + (shape.queries - 1) / 2;
+    shape.window = call.window;
     shape.head_size = (call.head_size + call.value_size) / 2;
   }
   KernelTime time;

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "driver/serving/attention_time.h"
+#include "estimate/field/experts.h"
 
 namespace hespas::driver {
 namespace {
@@ -29,6 +30,8 @@ network::Operation OperationOf(KernelKind kind) {
   switch (kind) {
     case KernelKind::kAllGather:
       return network::Operation::kAllGather;
+    case KernelKind::kReduceScatter:
+      return network::Operation::kReduceScatter;
     case KernelKind::kAllToAll:
       return network::Operation::kAllToAll;
     case KernelKind::kPermute:
@@ -100,6 +103,14 @@ StepCost KernelPrices::Matmul(const serve::StepKernel& kernel) const {
   return InStream(time, Part::kWeights, kernel.count);
 }
 
+// The rows of the field model start a graph each; a step's layers do not.
+StepCost KernelPrices::ExpertRows(const serve::StepKernel& kernel) const {
+  KernelTime time;
+  time.us = std::max(
+      0.0, estimate::field::PassesUs(chip_, field_, kernel.m, kernel.n, kernel.k) - field_.context.graph_start_us);
+  return InStream(time, Part::kOther, kernel.count);
+}
+
 // Of devices that the field model does not know: TPUs, and GPUs without a rate of 16-bit matmuls.
 KernelSpec KernelPrices::SpecOf(const serve::StepKernel& kernel) const {
   KernelSpec spec{.shape = estimate::calibrated::Shape::kGemm, .type = Datatype::kBf16};
@@ -141,7 +152,8 @@ double KernelPrices::CollectiveUs(const serve::StepKernel& kernel) const {
 
 StepCost KernelPrices::CostOf(const serve::StepKernel& kernel) const {
   if (kernel.kind == KernelKind::kMatmul) return Matmul(kernel);
-  if (kernel.kind == KernelKind::kTraffic) {
+  if (kernel.kind == KernelKind::kExpertRows && in_field_) return ExpertRows(kernel);
+  if (kernel.kind == KernelKind::kTraffic || kernel.kind == KernelKind::kExpertRows) {
     const KernelSpec spec{.shape = estimate::calibrated::Shape::kTraffic, .bytes = kernel.bytes};
     return InStream(model_.Time(spec), Part::kOther, kernel.count);
   }

@@ -41,6 +41,7 @@ class KernelPrices {
 
  private:
   serve::StepCost Matmul(const serve::StepKernel& kernel) const;
+  serve::StepCost ExpertRows(const serve::StepKernel& kernel) const;
   estimate::calibrated::KernelSpec SpecOf(const serve::StepKernel& kernel) const;
   double CollectiveUs(const serve::StepKernel& kernel) const;
   double OwnAllReduceUs(double bytes, int64_t ranks) const;

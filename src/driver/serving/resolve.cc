@@ -137,6 +137,7 @@ std::optional<serve::Precision> ResolvePrecision(const ServeOptions& options, co
   const std::string_view activations = serve::FactsOf(precision.weights).activations;
   const bool quantised = activations == "fp8" || activations == "nvfp4";
   precision.quantises_apart = engine.quantises_apart;
+  precision.gathers_tokens = engine.gathers_tokens;
   precision.gate_apart = engine.gate_apart;
   precision.ungrouped_attention = engine.ungrouped_attention;
   if (options.cache == "auto") {

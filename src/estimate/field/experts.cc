@@ -64,6 +64,12 @@ ExpertLoad LoadOf(const ExpertLayer& layer) {
   return load;
 }
 
+double PassesUs(const Chip& chip, const Constants& constants, double rows, double hidden, double inner) {
+  const ExpertConstants& own = constants.experts;
+  const double bytes = rows * kRowBytes * (own.token_passes * hidden + own.inner_passes * inner);
+  return own.start_clocks / chip.clock + bytes / (chip.bandwidth * constants.matmul.memory_fraction);
+}
+
 Time TimeOf(const Chip& chip, const Constants& constants, const ExpertLayer& row) {
   ExpertLayer layer = row;
   for (double* value :
@@ -83,9 +89,8 @@ Time TimeOf(const Chip& chip, const Constants& constants, const ExpertLayer& row
   Matmul down = up;
   down.n = layer.hidden;
   down.k = inner;
-  const double passes = load.rows * kRowBytes * (own.token_passes * layer.hidden + own.inner_passes * inner);
-  const double us = own.start_clocks / chip.clock + TimeOf(chip, constants, up).us + TimeOf(chip, constants, down).us +
-                    passes / (chip.bandwidth * constants.matmul.memory_fraction);
+  const double us = TimeOf(chip, constants, up).us + TimeOf(chip, constants, down).us +
+                    PassesUs(chip, constants, load.rows, layer.hidden, inner);
   return {.us = us, .sigma_us = us * own.sigma};
 }
 

@@ -30,4 +30,7 @@ ExpertLoad LoadOf(const ExpertLayer& layer);
 
 Time TimeOf(const Chip& chip, const Constants& constants, const ExpertLayer& layer);
 
+// us of a layer beside its two matmuls: routing, gathering, activation, summing, and the start of a graph.
+double PassesUs(const Chip& chip, const Constants& constants, double rows, double hidden, double inner);
+
 }  // namespace hespas::estimate::field

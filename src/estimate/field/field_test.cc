@@ -207,6 +207,21 @@ TEST(FieldExperts, ReadsTheWeightsOfExpertsThatTokensReach) {
   EXPECT_LT(TimeOf(chip, Shipped(), layer).us, weights / 4 / chip.bandwidth);
 }
 
+TEST(FieldExperts, FourBitWeightsTakeTheirBytesWhereRegistersWidenThem) {
+  Matmul few{.m = 8, .n = 5760, .k = 2880, .groups = 32, .experts = true, .weight_bytes = 0.53125, .in_step = true};
+  Matmul many = few;
+  many.m = 4096;
+  const auto against_16_bits = [](const char* device, Matmul size) {
+    const Chip chip = MakeChip(Preset(device));
+    const double narrow = TimeOf(chip, Shipped(), size).us;
+    size.weight_bytes = 2;
+    return narrow / TimeOf(chip, Shipped(), size).us;
+  };
+  EXPECT_LT(against_16_bits("H100_80GB", few), 0.75);
+  EXPECT_GT(against_16_bits("H100_80GB", many), 2.5);
+  EXPECT_GT(against_16_bits("B200_180GB", few), 0.9);  // through shared memory
+}
+
 TEST(FieldRows, AnswerLayersOfExperts) {
   const auto table = ParseCsv(
       "op,dtype,tokens,hidden,inter,topk,experts,tp,ep,gated,distribution\n"

@@ -41,17 +41,25 @@ const FormatConstants* OwnOf(const Constants& constants, Format format) {
   }
 }
 
-double ExpertFactor(const ExpertConstants& constants, const Matmul& size) {
-  const bool narrow = size.weight_bytes > 0 && size.weight_bytes < 1;  // 4 bits
+bool HasNarrowWeights(const Matmul& size) { return size.weight_bytes > 0 && size.weight_bytes < 1; }  // 4 bits
+
+// 4-bit weights that lanes widen to 16 bits.
+bool Widens(const Matmul& size) { return size.experts && size.format == Format::kF16 && HasNarrowWeights(size); }
+
+// PTX ISA 8.8: `wgmma` and `mma` take widened weights from registers, so that only matrix instructions wait for the
+// lanes; `tcgen05.mma` takes them from shared memory, through which each weight passes once more.
+bool WidensInShared(const Chip& chip) { return chip.wide_instructions && chip.scaled_instructions; }
+
+double ExpertFactor(const Chip& chip, const ExpertConstants& constants, const Matmul& size) {
   switch (size.format) {
     case Format::kF8:
-      return narrow ? constants.f4_by_f8 : constants.f8;
+      return HasNarrowWeights(size) ? constants.f4_by_f8 : constants.f8;
     case Format::kF8Block:
       return constants.f8_block;
     case Format::kNvF4:
       return constants.nvf4;
     default:
-      return narrow ? constants.widened_f4 : constants.f16;
+      return Widens(size) && WidensInShared(chip) ? constants.widened_f4 : constants.f16;
   }
 }
 
@@ -108,9 +116,11 @@ struct Rates {
   double move_us = 0;
 };
 
-Rates RatesOf(const Chip& chip, const MatmulConstants& shared, const FormatConstants* own, const Matmul& size,
+Rates RatesOf(const Chip& chip, const Constants& constants, const FormatConstants* own, const Matmul& size,
               const Traffic& traffic) {
-  const double scale = own != nullptr ? own->rate_fraction : 1;
+  const MatmulConstants& shared = constants.matmul;
+  const bool waits = Widens(size) && !WidensInShared(chip);
+  const double scale = own != nullptr ? own->rate_fraction : waits ? 1 / constants.experts.widened_f4 : 1;
   const double ratio = chip.Rate(size.format) / chip.f16_rate;
   // Peaks of some datasheets are stated at less than the highest clock.
   const double peak = ratio * std::max(chip.f16_rate, chip.sms * chip.clock * chip.flops_per_clock);
@@ -169,8 +179,8 @@ Time TimeOf(const Chip& chip, const Constants& constants, const Matmul& matmul) 
   for (double* extent : {&size.m, &size.n, &size.k, &size.groups}) *extent = Extent(*extent);
   const Tiling tiling = TilingOf(chip, constants, size.format);
   const Traffic traffic = TrafficOf(chip, tiling, size);
-  double us = TiledUs(chip, constants, tiling, size, RatesOf(chip, shared, own, size, traffic));
-  if (size.experts) us *= ExpertFactor(constants.experts, size);
+  double us = TiledUs(chip, constants, tiling, size, RatesOf(chip, constants, own, size, traffic));
+  if (size.experts) us *= ExpertFactor(chip, constants.experts, size);
   us += StartUs(chip, shared) + shared.latency_clocks / chip.clock * traffic.memory / (traffic.memory + kShortTransfer);
   if (own != nullptr && !size.in_step) us += QuantiseUs(chip, constants, *own, size);
   return {.us = us, .sigma_us = us * (own != nullptr ? own->sigma : shared.sigma)};

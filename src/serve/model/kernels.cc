@@ -85,6 +85,24 @@ void StepKernels::Mlp(std::vector<StepKernel>& out, double count, double rows, d
   Matmul(out, "down", count, rows, h, width);
 }
 
+// Dispatch in 8 bits and combine in 16, of chosen rows alone; or, where engines gather, of all rows: quantised unless
+// that is a kernel of its own or takes scales of blocks.
+void StepKernels::ExchangeTokens(std::vector<StepKernel>& out, double rows) const {
+  const auto layers = static_cast<double>(model_.expert_layers());
+  const auto h = static_cast<double>(model_.width);
+  const int64_t ranks = parallelism_.tensor * parallelism_.data;
+  if (precision_.gathers_tokens) {
+    const bool before = !precision_.quantises_apart && precision_.weights != WeightFormat::kFp8Block;
+    const double element = before ? FactsOf(precision_.weights).activation_bytes : kActivation;
+    out.push_back(Collective("dispatch", KernelKind::kAllGather, layers, rows * h * element, ranks));
+    out.push_back(Collective("combine", KernelKind::kReduceScatter, layers, rows * h * kActivation, ranks));
+    return;
+  }
+  const double bytes = rows * static_cast<double>(model_.experts.active) / static_cast<double>(parallelism_.expert) * h;
+  out.push_back(Collective("dispatch", KernelKind::kAllToAll, layers, bytes, ranks));
+  out.push_back(Collective("combine", KernelKind::kAllToAll, layers, kActivation * bytes, ranks));
+}
+
 void StepKernels::ExpertKernels(std::vector<StepKernel>& out, double rows) const {
   const Experts& experts = model_.experts;
   const auto layers = static_cast<double>(model_.expert_layers());
@@ -103,14 +121,7 @@ void StepKernels::ExpertKernels(std::vector<StepKernel>& out, double rows) const
                  .m = LocalRows(rows),
                  .n = static_cast<double>(experts.count),
                  .k = h});
-  if (parallelism_.data > 1) {
-    const double bytes = routed * h;
-    out.push_back(
-        Collective("dispatch", KernelKind::kAllToAll, layers, bytes, parallelism_.tensor * parallelism_.data));
-    out.push_back(
-        Collective("combine", KernelKind::kAllToAll, layers, 2 * bytes, parallelism_.tensor * parallelism_.data));
-  }
-  out.push_back(Traffic("permute-tokens", layers, 2 * kActivation * routed * h));
+  if (parallelism_.data > 1) ExchangeTokens(out, rows);
   out.push_back({.name = "expert-gate-up",
                  .kind = KernelKind::kMatmul,
                  .count = layers,
@@ -120,7 +131,6 @@ void StepKernels::ExpertKernels(std::vector<StepKernel>& out, double rows) const
                  .n = 2 * width,
                  .k = h,
                  .quantised = true});
-  out.push_back(Traffic("activation", layers, 3 * kActivation * routed * width));
   out.push_back({.name = "expert-down",
                  .kind = KernelKind::kMatmul,
                  .count = layers,
@@ -130,7 +140,14 @@ void StepKernels::ExpertKernels(std::vector<StepKernel>& out, double rows) const
                  .n = h,
                  .k = width,
                  .quantised = true});
-  out.push_back(Traffic("sum-experts", layers, kActivation * (routed + LocalRows(rows)) * h));
+  // Tokens are gathered, activated and summed.
+  out.push_back({.name = "expert-rows",
+                 .kind = KernelKind::kExpertRows,
+                 .count = layers,
+                 .m = routed,
+                 .n = h,
+                 .k = width,
+                 .bytes = kActivation * (routed * (3 * h + 3 * width) + LocalRows(rows) * h)});
   if (experts.shared_width > 0)
     Mlp(out, layers, LocalRows(rows),
         static_cast<double>(experts.shared_width) / static_cast<double>(parallelism_.tensor));
@@ -193,6 +210,7 @@ std::vector<AttentionCall> StepKernels::Attention(const StepShape& step) const {
   call.cache_width = 2 * call.kv_heads * call.head_size;
   const auto add = [&](double layers, double window) {
     call.count = layers;
+    call.window = window;
     if (layers <= 0) return;
     if (step.decode_requests > 0) {
       const double mean = step.decode_context / step.decode_requests;
@@ -201,6 +219,7 @@ std::vector<AttentionCall> StepKernels::Attention(const StepShape& step) const {
       decode.requests = std::ceil(step.decode_requests * share);
       decode.rows = step.decode_rows * share;
       decode.context = decode.requests * seen;
+      decode.before = mean;
       decode.pairs = decode.rows * seen;
       if (model_.latent) {
         decode.kv_heads = 1;
@@ -218,6 +237,7 @@ std::vector<AttentionCall> StepKernels::Attention(const StepShape& step) const {
       prompt.requests = std::max(1.0, std::ceil(step.prompt_requests * share));
       prompt.rows = step.prompt_tokens * share;
       prompt.context = step.prompt_context * share;
+      prompt.before = mean;
       prompt.pairs = prompt.rows * seen;
       if (model_.latent) {
         prompt.head_size = static_cast<double>(model_.latent->nope + model_.latent->rope);

@@ -14,7 +14,16 @@
 
 namespace hespas::serve {
 
-enum class KernelKind : uint8_t { kMatmul, kTraffic, kAllReduce, kAllGather, kAllToAll, kPermute };
+enum class KernelKind : uint8_t {
+  kMatmul,
+  kTraffic,
+  kExpertRows,
+  kAllReduce,
+  kAllGather,
+  kReduceScatter,
+  kAllToAll,
+  kPermute
+};
 
 struct StepKernel {
   std::string_view name;
@@ -22,10 +31,10 @@ struct StepKernel {
   double count = 1;  // in a step
   double b = 1;      // matmuls of one kernel
   bool experts = false;
-  double m = 0, n = 0, k = 0;
-  bool quantised = false;  // weights in the model's format, else 16 bit
-  double bytes = 0;        // of traffic and collectives
-  int64_t ranks = 1;       // of collectives
+  double m = 0, n = 0, k = 0;  // of experts' rows: their number, and their elements outside and inside
+  bool quantised = false;      // weights in the model's format, else 16 bit
+  double bytes = 0;            // of traffic and collectives
+  int64_t ranks = 1;           // of collectives
 };
 
 // One attention kernel; all counts are of one device.
@@ -36,6 +45,8 @@ struct AttentionCall {
   double rows = 0;     // tokens
   double context = 0;  // tokens in the cache, all requests together
   double pairs = 0;    // of a row and a token that it attends to
+  double before = 0;   // tokens up to a row's own, in the mean, whether it attends to them or not
+  double window = 0;   // tokens that a row attends to at most; 0: all
   double heads = 0;
   double kv_heads = 0;
   double head_size = 0;
@@ -66,6 +77,7 @@ class StepKernels {
   void Matmul(std::vector<StepKernel>& out, std::string_view name, double count, double m, double n, double k) const;
   void AttentionMatmuls(std::vector<StepKernel>& out, double rows) const;
   void Mlp(std::vector<StepKernel>& out, double count, double rows, double width) const;
+  void ExchangeTokens(std::vector<StepKernel>& out, double rows) const;
   void ExpertKernels(std::vector<StepKernel>& out, double rows) const;
   double KvHeadsOfRank() const;
   double LocalRows(double rows) const;  // of attention, where data parallel

@@ -73,6 +73,32 @@ TEST(Kernels, MatmulsReadAllWeightsOnce) {
   }
 }
 
+TEST(Kernels, PromptsBeyondAWindowStillHaveAllTokensBeforeThem) {
+  const StepKernels kernels(Ready("gpt-oss-20b"), {}, {});
+  const auto calls = kernels.Attention(
+      {.prompt_tokens = 8192, .prompt_requests = 1, .prompt_context = 8192, .prompt_pairs = 8192 * 4096.5});
+  ASSERT_EQ(calls.size(), 2);
+  EXPECT_EQ(calls[0].window, 0);
+  EXPECT_EQ(calls[1].window, 128);
+  EXPECT_EQ(calls[1].pairs, 8192 * 128);
+  EXPECT_EQ(calls[1].before, 4096.5);
+}
+
+TEST(Kernels, RanksOfExpertsExchangeChosenRowsOrGatherAll) {
+  const auto bytes = [](Precision precision) {
+    std::vector<double> out;
+    for (const StepKernel& kernel :
+         StepKernels(Ready("qwen3-235b-a22b"), {.expert = 4, .data = 4}, precision).Layers(64))
+      if (kernel.name == "dispatch" || kernel.name == "combine") out.push_back(kernel.bytes / (64 * 4096));
+    return out;
+  };
+  using Bytes = std::vector<double>;
+  EXPECT_EQ(bytes({.weights = WeightFormat::kFp8}), (Bytes{2, 4}));  // two of a token's eight experts on each rank
+  EXPECT_EQ(bytes({.weights = WeightFormat::kFp8, .gathers_tokens = true}), (Bytes{1, 2}));
+  EXPECT_EQ(bytes({.weights = WeightFormat::kFp8Block, .gathers_tokens = true}), (Bytes{2, 2}));
+  EXPECT_EQ(bytes({.weights = WeightFormat::kFp8, .gathers_tokens = true, .quantises_apart = true}), (Bytes{2, 2}));
+}
+
 TEST(Kernels, MixedStepsShareMatmulsAndNotAttention) {
   const StepKernels kernels(Ready("llama3-8b"), {}, {});
   const auto calls = kernels.Attention({.decode_requests = 4,

@@ -48,6 +48,7 @@ struct Precision {
   CacheFormat cache = CacheFormat::kBf16;
   bool gate_apart = false;           // gate and up projections are matmuls of their own
   bool ungrouped_attention = false;  // decodes read keys and values once for each query head
+  bool gathers_tokens = false;       // ranks of experts gather all tokens and sum, in place of all-to-alls
   bool quantises_apart = false;      // fp8 activations in kernels of their own; else fused with those before
   const CacheFormatFacts& cache_facts() const { return kCacheFormats[static_cast<size_t>(cache)]; }
   double cache_bytes() const { return cache_facts().bytes; }

@@ -36,6 +36,23 @@ void TuneAsBench(double requests_that_fit, double input, double output, driver::
   options.max_tokens = static_cast<int64_t>(std::max(budget, input + most));
 }
 
+// Formats of the cache in the options that NVIDIA's page gives (NVIDIA/TensorRT-LLM@03e27c7d5ff0,
+// developer-guide/perf-overview.md): FP8 for DeepSeek, and for gpt-oss but on Hopper. Others follow the checkpoint.
+std::string StatedCache(const driver::ServeOptions& options) {
+  const bool hopper = options.device.name.starts_with("H");
+  const bool stated = options.model.starts_with("DeepSeek") || (options.model.starts_with("gpt-oss") && !hopper);
+  return stated ? "fp8" : "auto";
+}
+
+// The commands of NVIDIA's page run experts on several devices with attention data parallel (enable_attention_dp in
+// its options), also where a row of its first edition does not say so.
+void SpreadExperts(const CsvTable& table, size_t row, driver::ServeOptions& options) {
+  const bool unstated = CellText(table, row, "notes").find("expert layout not stated") != std::string::npos;
+  if (!unstated || options.tensor == 1) return;
+  options.expert = options.data = options.tensor;
+  options.tensor = 1;
+}
+
 driver::ServeOptions OptionsOf(const CsvTable& table, size_t row) {
   driver::ServeOptions options;
   options.model = CellText(table, row, "model");
@@ -45,6 +62,7 @@ driver::ServeOptions OptionsOf(const CsvTable& table, size_t row) {
   options.pipeline = Count(table, row, "pp");
   options.expert = Count(table, row, "ep");
   options.data = Count(table, row, "dp");
+  SpreadExperts(table, row, options);
   options.in_process = true;  // no row has HTTP in its times
   options.weights = CellText(table, row, "weights");
   const std::string cache = CellText(table, row, "kv");
@@ -103,6 +121,7 @@ bool AskMaximumLoad(const CsvTable& table, size_t row, driver::ServeOptions& opt
     options.scheduler_steps = kSchedulerSteps;
     return true;
   }
+  if (options.cache == "auto") options.cache = StatedCache(options);
   const auto server = driver::MakeServer(options, diagnostics);
   if (!server) return false;
   const double input = CellNumber(table, row, "isl");
