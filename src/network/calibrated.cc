@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "hardware/capability.h"
 #include "network/faulty_levels.h"
 #include "simulate/collective/analytical.h"
 
@@ -78,6 +79,8 @@ CalibratedModel::CalibratedModel(const hardware::Device& device, const hardware:
       constants_(constants),
       faults_(std::move(faults)),
       links_(constants.Of(device.interconnect ? device.interconnect->name : "")),
+      launch_(constants.LaunchOf(device.interconnect ? device.interconnect->name : "",
+                                 hardware::ComputeCapability(device))),
       expected_(constants.ExpectedOf(device.interconnect ? device.interconnect->name : "")),
       clock_(device.clock_hz.value_or(constants.clock_hz) * 1e-6) {}
 
@@ -162,7 +165,7 @@ LevelPrice CalibratedModel::OnLevel(const Choice& choice, const CollectiveSize& 
 
 Price CalibratedModel::With(const Choice& choice, const CollectiveSize& size, const std::vector<Level>& levels) const {
   const OperationConstants& constants = links_.of(size.op);
-  Price price{.algorithm = choice.algorithm, .launch_us = constants.launch_cycles / clock_};
+  Price price{.algorithm = choice.algorithm, .launch_us = launch_.of(size.op).launch_cycles / clock_};
   const double all = RanksOf(levels, levels.size());
   double one_by_one = 0;
   double inside_hosts = 0;

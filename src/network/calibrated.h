@@ -67,6 +67,7 @@ class CalibratedModel : public CollectiveModel {
   const NetworkConstants& constants_;
   std::vector<hardware::LinkFault> faults_;
   const LinkConstants& links_;
+  const LinkConstants& launch_;
   const ExpectedLink& expected_;
   double clock_;  // per us
 };

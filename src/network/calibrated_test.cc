@@ -246,6 +246,20 @@ TEST_F(CalibratedNetwork, UnknownGenerationsFollowTheNearest) {
   EXPECT_EQ(constants.ExpectedOf("NVLink 3 bridge").kind, "other");
 }
 
+// A kernel starts as fast as its device does; H100's NVLink tells nothing of it to an A40 on PCIe.
+TEST_F(CalibratedNetwork, LaunchIsThatOfTheGeneration) {
+  const NetworkConstants& constants = *DefaultNetworkConstants();
+  EXPECT_EQ(constants.LaunchOf("NVLink 3", 80).kind, "NVLink 3");
+  EXPECT_EQ(constants.LaunchOf("PCIe 4.0 x16", 86).kind, "PCIe 4.0 x16");
+  EXPECT_EQ(constants.LaunchOf("PCIe 5.0 x16", 120).kind, "NVLink 5");
+  EXPECT_EQ(constants.LaunchOf("NVLink 2", 70).kind, "NVLink 3");  // no Volta was measured
+  EXPECT_EQ(constants.LaunchOf("Infinity Fabric", 0).kind, "Infinity Fabric");
+  NetworkConstants fewer = constants;
+  std::erase_if(fewer.links, [](const LinkConstants& link) { return link.kind == "NVLink 3"; });
+  EXPECT_EQ(fewer.Of("NVLink 3").kind, "NVLink 4");
+  EXPECT_EQ(fewer.LaunchOf("NVLink 3", 80).kind, "PCIe 4.0 x16");
+}
+
 TEST(NetworkConstants, NamesWhatIsMissing) {
   const auto read = ReadNetworkConstants(R"({"schema_version": 1, "links": []})", "network.json");
   ASSERT_FALSE(read);

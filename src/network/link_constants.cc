@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstdlib>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -45,6 +48,7 @@ LinkConstants ReadLink(JsonObject& object, Diagnostics& diagnostics) {
   LinkConstants link;
   link.kind = object.Text("kind").value_or("");
   object.Raw("source");
+  link.capability = static_cast<int>(object.Integer("capability", 0, 1000).value_or(0));
   link.switch_traffic = object.Quantity("switch_traffic", Unit::kNumber).value_or(1);
   link.sigma = object.Quantity("sigma", Unit::kNumber).value_or(0);
   for (const Operation op :
@@ -94,6 +98,12 @@ Kind Split(std::string_view name) {
   return {name.substr(0, space), generation};
 }
 
+// NCCL's tables have a row for each of these (src/graph/tuning.cc: compCapIndex).
+int GenerationOf(int capability) {
+  constexpr int kFirst[] = {80, 90, 100};  // Ampere and Ada, Hopper, Blackwell
+  return static_cast<int>(std::upper_bound(std::begin(kFirst), std::end(kFirst), capability) - std::begin(kFirst));
+}
+
 OuterConstants ReadOuter(std::optional<JsonObject> object, bool has_trees, Diagnostics& diagnostics) {
   return {.ring_hop_us = Number(object, "ring_hop_us", diagnostics),
           .tree_hop_us = has_trees ? Number(object, "tree_hop_us", diagnostics) : 0,
@@ -126,6 +136,19 @@ const T& NearestOf(const std::vector<T>& known, std::string_view kind) {
 }  // namespace
 
 const LinkConstants& NetworkConstants::Of(std::string_view kind) const { return NearestOf(links, kind); }
+
+// Nearest among the kinds of links on devices of the same generation; without any, the kind's own.
+const LinkConstants& NetworkConstants::LaunchOf(std::string_view kind, int capability) const {
+  const LinkConstants& own = Of(kind);
+  const auto away = [&](const LinkConstants& link) { return std::abs(link.capability - capability); };
+  if (capability == 0 || own.capability == capability) return own;
+  const LinkConstants* nearest = nullptr;
+  for (const LinkConstants& link : links) {
+    if (link.capability == 0 || GenerationOf(link.capability) != GenerationOf(capability)) continue;
+    if (nearest == nullptr || away(link) < away(*nearest)) nearest = &link;
+  }
+  return nearest != nullptr ? *nearest : own;
+}
 
 const ExpectedLink& NetworkConstants::ExpectedOf(std::string_view kind) const { return NearestOf(expected, kind); }
 

@@ -28,6 +28,7 @@ struct OperationConstants {
 
 struct LinkConstants {
   std::string kind;
+  int capability = 0;  // compute capability of the devices whose launch it has; 0: not CUDA's
   std::array<OperationConstants, kOperations> operations;
   double switch_traffic = 1;  // bytes on the wire for each byte that a switch of efficiency 1 reduces
   double sigma = 0;           // of a price, relative
@@ -58,6 +59,8 @@ struct NetworkConstants {
   double clock_hz = 0;     // of a device that states none
 
   const LinkConstants& Of(std::string_view kind) const;
+  // Whose launch counts: the kernel's start belongs to the device, not to its link.
+  const LinkConstants& LaunchOf(std::string_view kind, int capability) const;
   const ExpectedLink& ExpectedOf(std::string_view kind) const;
 };
 

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <numeric>
 #include <span>
 #include <string_view>
@@ -12,6 +11,7 @@
 #include "driver/configuration/xla_flags.h"
 #include "driver/stages/program/exact_optimiser.h"
 #include "driver/stages/run_options.h"
+#include "hardware/capability.h"
 #include "hardware/cluster.h"
 #include "memory/memory.h"
 #include "network/calibrated.h"
@@ -72,10 +72,7 @@ Choice Choose(const ir::Module& module, OptimiseMode mode, const hardware::Devic
 // 90 for "sm_90"; other makers' devices, and older ones, are treated as the oldest with bf16.
 int Bf16Capability(const hardware::Device& device) {
   constexpr int kOldest = 80;
-  int capability = 0;
-  const std::string_view name = device.architecture;
-  if (name.starts_with("sm_")) std::from_chars(name.data() + 3, name.data() + name.size(), capability);
-  return std::max(capability, kOldest);
+  return std::max(hardware::ComputeCapability(device), kOldest);
 }
 
 // A collective among the devices of one host, by the model that times a step's (src/network): its time without bytes,

@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
 #include "estimate/ptx/registers.h"
+#include "hardware/capability.h"
 
 namespace hespas::estimate::ptx {
 namespace {
@@ -25,13 +25,6 @@ constexpr double kHopperMmaShare = 0.629;
 // What streams reach of a datasheet's bandwidth, and what starting a kernel takes before its first instruction.
 constexpr double kMemoryShare = 0.92, kLaunchSeconds = 3e-6;
 
-int Capability(const hardware::Device& device) {
-  int value = 0;
-  const std::string& text = device.architecture;
-  if (text.starts_with("sm_")) std::from_chars(text.data() + 3, text.data() + text.size(), value);
-  return value;
-}
-
 struct Bound {
   const char* name = "";
   double cycles = 0;
@@ -41,7 +34,7 @@ struct Bound {
 Bound Busiest(const Counts& counts, const hardware::Device& device) {
   const double clock = *device.clock_hz, sms = *device.sm_count;
   const double lanes = device.lanes_per_sm.value_or(128), schedulers = device.schedulers_per_sm.value_or(4);
-  const bool hopper = Capability(device) >= 90;
+  const bool hopper = hardware::ComputeCapability(device) >= 90;
   const double tensor_rate = device.MatrixRateFor("bf16").value / sms / clock * (hopper ? kHopperMmaShare : 1);
   const double double_lanes = device.RateFor("f64").value / sms / clock / 2;
   const Bound bounds[] = {
@@ -62,7 +55,7 @@ int Occupancy(const KernelTime& kernel, const hardware::Device& device) {
   const int64_t registers = std::max<int64_t>(1, (kernel.registers + 7) / 8 * 8);
   const int64_t shared = device.shared_memory_per_sm ? device.shared_memory_per_sm->value : 100 * 1024;
   const int64_t fit =
-      std::min({static_cast<int64_t>(kMostBlocks), ThreadsPerSm(Capability(device)) / threads,
+      std::min({static_cast<int64_t>(kMostBlocks), ThreadsPerSm(hardware::ComputeCapability(device)) / threads,
                 kRegisterFile / (registers * threads), shared / (kernel.shared_bytes + kSharedReserve)});
   return static_cast<int>(std::max<int64_t>(1, fit));
 }
@@ -70,7 +63,7 @@ int Occupancy(const KernelTime& kernel, const hardware::Device& device) {
 }  // namespace
 
 Status CheckDevice(const hardware::Device& device) {
-  if (Capability(device) > 0 && device.sm_count && device.clock_hz) return {};
+  if (hardware::ComputeCapability(device) > 0 && device.sm_count && device.clock_hz) return {};
   return MakeError(kNotCuda, fmt::format("`{}` is no CUDA GPU with `sm_count` and `clock`", device.name), {},
                    "choose an NVIDIA device: `hespas devices` lists them");
 }
