@@ -106,8 +106,9 @@ StepCost KernelPrices::Matmul(const serve::StepKernel& kernel) const {
 // The rows of the field model start a graph each; a step's layers do not.
 StepCost KernelPrices::ExpertRows(const serve::StepKernel& kernel) const {
   KernelTime time;
-  time.us = std::max(
-      0.0, estimate::field::PassesUs(chip_, field_, kernel.m, kernel.n, kernel.k) - field_.context.graph_start_us);
+  estimate::field::ExpertPasses passes{.rows = kernel.m, .hidden = kernel.n, .inner = kernel.k};
+  if (kernel.quantised) passes.format = activations_.format;
+  time.us = std::max(0.0, estimate::field::PassesUs(chip_, field_, passes) - field_.context.graph_start_us);
   return InStream(time, Part::kOther, kernel.count);
 }
 

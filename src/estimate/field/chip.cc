@@ -1,6 +1,7 @@
 #include "estimate/field/chip.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace hespas::estimate::field {
 namespace {
@@ -34,6 +35,12 @@ bool HasFixedBlockTile(const std::string& architecture) {
   return architecture.starts_with("sm_89") || architecture.starts_with("sm_12");
 }
 
+// A100's white paper: each of two partitions of L2 keeps data for the multiprocessors that are connected to it;
+// Hopper's and Blackwell's with HBM are built alike. sm_8x's and sm_12x's are one.
+bool HasSplitCache(const std::string& architecture) {
+  return architecture == "sm_80" || HasWideInstructions(architecture);
+}
+
 }  // namespace
 
 double Chip::Rate(Format format) const {
@@ -45,6 +52,14 @@ double Chip::Rate(Format format) const {
     default:
       return f8_rate;
   }
+}
+
+double KeptInCache(double times) {
+  if (!(times > 1)) return 1;
+  constexpr int kSteps = 60;  // to the fixed point, which is near 1 where they converge slowest
+  double missed = 1;
+  for (int i = 0; i < kSteps; ++i) missed = 1 - std::exp(-missed * times);
+  return 1 - missed;
 }
 
 Chip MakeChip(const hardware::Device& device) {
@@ -67,6 +82,7 @@ Chip MakeChip(const hardware::Device& device) {
   chip.wide_instructions = HasWideInstructions(device.architecture);
   chip.scaled_instructions = HasScaledInstructions(device.architecture);
   chip.small_tiles = device.shared_memory_per_sm && device.shared_memory_per_sm->value < kLargeTileBytes;
+  chip.split_cache = HasSplitCache(device.architecture);
   chip.fixed_block_tile = HasFixedBlockTile(device.architecture);
   return chip;
 }

@@ -25,10 +25,15 @@ struct Chip {
   bool wide_instructions = false;    // matrix instructions of a whole warp group or more, operands in shared memory
   bool scaled_instructions = false;  // that multiply by scales of blocks
   bool small_tiles = false;          // shared memory is too small for large tiles of attention
+  bool split_cache = false;          // each half of L2 keeps what its multiprocessors read
   bool fixed_block_tile = false;     // the library has one tile for matmuls with scales of blocks
 
   double Rate(Format format) const;
 };
+
+// Part of data read in turn that a cache keeps, if it replaces lines at random: a line survives with exp(-evictions /
+// lines), and each miss evicts one. `times`: how often the data fill the cache.
+double KeptInCache(double times);
 
 Chip MakeChip(const hardware::Device& device);
 

@@ -61,15 +61,14 @@ constexpr Entry<BlockConstants> kBlock[] = {
     {"feed_bytes", &BlockConstants::feed_bytes},
 };
 constexpr Entry<ExpertConstants> kExperts[] = {
-    {"bf16", &ExpertConstants::f16},
-    {"fp8", &ExpertConstants::f8},
-    {"fp8_block", &ExpertConstants::f8_block},
     {"nvfp4", &ExpertConstants::nvf4},
-    {"mxfp4_by_bf16", &ExpertConstants::widened_f4},
-    {"mxfp4_by_mxfp8", &ExpertConstants::f4_by_f8},
+    {"shared_reads", &ExpertConstants::shared_reads},
+    {"widen_operations", &ExpertConstants::widen_operations},
     {"start_clocks", &ExpertConstants::start_clocks},
     {"token_passes", &ExpertConstants::token_passes},
     {"inner_passes", &ExpertConstants::inner_passes},
+    {"quantised_passes", &ExpertConstants::quantised_passes},
+    {"block_factor", &ExpertConstants::block_factor},
     {"sigma", &ExpertConstants::sigma},
 };
 constexpr Entry<ContextConstants> kContext[] = {

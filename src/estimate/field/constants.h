@@ -91,18 +91,17 @@ struct GenerationConstants {
   double flash_block_bytes = 0, general_block_bytes = 0;
 };
 
-// Experts of a layer share a kernel; its time over that of matmuls of the same sizes, by what is multiplied.
+// Experts of a layer share a kernel.
 struct ExpertConstants {
-  double f16 = 1;
-  double f8 = 1;
-  double f8_block = 1;
-  double nvf4 = 1;
-  double widened_f4 = 1;  // 4-bit weights, 16-bit activations
-  double f4_by_f8 = 1;    // 4-bit weights, 8-bit activations
+  double nvf4 = 1;              // times the time of 4-bit matmuls of the same sizes
+  double shared_reads = 0;      // of operands out of shared memory, which matmuls with mma.sync wait for
+  double widen_operations = 0;  // of the lanes for a 4-bit weight beside 16-bit activations
   // Of a whole layer inside a measured call (experts.h).
-  double start_clocks = 0;  // routing's and other small kernels, and the start of a graph
-  double token_passes = 0;  // over the rows' hidden elements
-  double inner_passes = 0;  // over their inner elements
+  double start_clocks = 0;      // routing's and other small kernels, and the start of a graph
+  double token_passes = 0;      // over the rows' hidden elements
+  double inner_passes = 0;      // over the elements that the activation reads
+  double quantised_passes = 0;  // more over the hidden elements, to quantise them
+  double block_factor = 0;      // times as many passes, scales of blocks without instructions that take them
   double sigma = 0;
 };
 

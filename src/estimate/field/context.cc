@@ -100,15 +100,6 @@ double BlocksUs(const Context& context) {
   return std::max(of_sm, longest) * ScoreUs(context) + block_clocks / chip.clock * std::max(1.0, blocks / chip.sms);
 }
 
-// Part of data read in turn that a cache keeps, if it replaces lines at random: a line survives with exp(-evictions /
-// lines), and each miss evicts one. `times`: how often the data fill the cache.
-double Kept(double times) {
-  if (times <= 1) return 1;
-  double missed = 1;
-  for (int i = 0; i < 60; ++i) missed = 1 - std::exp(-missed * times);
-  return 1 - missed;
-}
-
 // Bytes of each element and token: of the kernel before attention, of attention, and of all data that they touch.
 struct Bytes {
   double before = 0, within = 0, touched = 0;
@@ -150,7 +141,7 @@ double ContextUs(const Chip& chip, const Constants& constants, const AttentionCa
   }
   const double bandwidth = chip.bandwidth * constants.matmul.memory_fraction;
   const double cache = std::max(chip.sms * chip.clock * constants.context.l2_bytes_per_clock, bandwidth);
-  const double kept = Kept(elements * bytes.touched / std::max(1.0, kCacheShare * chip.l2_bytes));
+  const double kept = KeptInCache(elements * bytes.touched / std::max(1.0, kCacheShare * chip.l2_bytes));
   const double us_of_byte = elements * (kept / cache + (1 - kept) / bandwidth);
   return SoftMaximum(BlocksUs(context), us_of_byte * bytes.within, 3) + us_of_byte * bytes.before;
 }

@@ -21,16 +21,15 @@ struct ExpertLayer {
   double exponent = 0;  // of the power law of loads; 0: balanced
 };
 
-// Rows of a rank, and how many of its experts have any.
-struct ExpertLoad {
-  double rows = 0;
-  double touched = 1;
-};
-ExpertLoad LoadOf(const ExpertLayer& layer);
-
 Time TimeOf(const Chip& chip, const Constants& constants, const ExpertLayer& layer);
 
-// us of a layer beside its two matmuls: routing, gathering, activation, summing, and the start of a graph.
-double PassesUs(const Chip& chip, const Constants& constants, double rows, double hidden, double inner);
+// A layer beside its two matmuls: routing, gathering, quantising, activation, summing, and the start of a graph.
+struct ExpertPasses {
+  Format format = Format::kF16;
+  double rows = 0;              // of the rank's experts
+  double hidden = 1, inner = 1;  // elements of a row outside and inside
+  double matrices = 2;          // that write inner elements: two if gated, else one
+};
+double PassesUs(const Chip& chip, const Constants& constants, const ExpertPasses& passes);
 
 }  // namespace hespas::estimate::field

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "estimate/field/context_kernels.h"
-#include "estimate/field/experts.h"
+#include "estimate/field/expert_loads.h"
 #include "estimate/field/generation.h"
 #include "estimate/field/rows.h"
 #include "hardware/presets.h"
@@ -178,22 +178,36 @@ TEST(FieldAttention, SpilledRegistersMakeKernelsSlow) {
 
 TEST(FieldExperts, BalancedLoadsSpreadTokensOverRanks) {
   ExpertLayer layer{.tokens = 4096, .hidden = 7168, .inner = 2048, .chosen = 8, .experts = 256, .ranks = 8};
-  EXPECT_EQ(LoadOf(layer).rows, 4096);
-  EXPECT_EQ(LoadOf(layer).touched, 32);
+  EXPECT_EQ(LoadsOf(layer).Rows(), 4096);
+  EXPECT_EQ(LoadsOf(layer).Touched(), 32);
   layer.tokens = 2;  // sixteen rows on eight ranks
-  EXPECT_EQ(LoadOf(layer).touched, 2);
+  EXPECT_EQ(LoadsOf(layer).Touched(), 2);
 }
 
 TEST(FieldExperts, TheBusiestRankHasMoreRowsTheSteeperThePowerLaw) {
   ExpertLayer layer{.tokens = 4096, .hidden = 7168, .inner = 2048, .chosen = 8, .experts = 256, .ranks = 8};
-  double rows = LoadOf(layer).rows;
-  for (const double exponent : {1.01, 1.2}) {
-    layer.exponent = exponent;
-    EXPECT_GT(LoadOf(layer).rows, rows) << exponent;
-    rows = LoadOf(layer).rows;
-  }
+  const double balanced = LoadsOf(layer).Rows();
+  layer.exponent = 1.2;
+  EXPECT_GT(LoadsOf(layer).Rows(), 1.3 * balanced);
+  EXPECT_EQ(LoadsOf(layer).Rows(), LoadsOf(layer).Rows());
   layer.ranks = 1;
-  EXPECT_NEAR(LoadOf(layer).rows, 4096 * 8, 4096);
+  const ExpertLoads all = LoadsOf(layer);
+  EXPECT_NEAR(all.Rows(), 4096 * 8, 1024);  // no expert has more rows than there are tokens
+  EXPECT_LE(*std::max_element(all.rows.begin(), all.rows.end()), 4096);
+  layer.tokens = 4;  // fewer rows than experts
+  EXPECT_EQ(LoadsOf(layer).Rows(), 32);
+  EXPECT_LE(LoadsOf(layer).Touched(), 32);
+}
+
+// An expert with one row takes a tile of its own.
+TEST(FieldExperts, UnevenLoadsTakeMoreTiles) {
+  const Chip chip = MakeChip(Preset("A100_SXM_80GB"));
+  Matmul matmul{.m = 1024, .n = 4096, .k = 4096, .groups = 64, .experts = true, .in_step = true};
+  const double even = TimeOf(chip, Shipped(), matmul).us;
+  std::vector<double> loads(64, 1);
+  for (size_t i = 0; i < 32; ++i) loads[i] = 2047;
+  matmul.loads = loads;
+  EXPECT_GT(TimeOf(chip, Shipped(), matmul).us, 1.01 * even);
 }
 
 TEST(FieldExperts, ReadsTheWeightsOfExpertsThatTokensReach) {

@@ -11,9 +11,11 @@ constexpr double kLargestGroup = 32;  // query heads of a key head that a block 
 constexpr double kHopperRows = 16;  // from so many query heads of over 128 elements Hopper's own kernels are not taken
 constexpr double kTcgenFlops = 8192;  // flop a clock of an SM with tcgen05
 constexpr double kRows = 16;          // of a tile of mma.sync (PTX: m16n8k16)
-constexpr double kShortest = 256;     // keys from which a sequence is split
+constexpr double kShortest = 256;     // keys from which a sequence is split, its window or not
 
-constexpr CacheFit kFit{.warm = 1.1, .spread = 0.6};
+// Both halves of a split L2 keep what they read: data begin to leave at half of its size.
+constexpr CacheFit kSplitFit{.warm = 1.1, .spread = 0.6};
+constexpr CacheFit kWholeFit{.warm = 1.1, .spread = 0.1};
 constexpr CacheFit kCold{};  // nothing stays
 
 struct Call {
@@ -28,6 +30,7 @@ struct Call {
 
   bool Is(GenerationKernel other) const { return kernel == other; }
   double clocks() const { return chip.sms * chip.clock; }  // of all SMs, 1/us
+  CacheFit fit() const { return chip.split_cache ? kSplitFit : kWholeFit; }
   double bandwidth() const { return chip.bandwidth * own.memory_fraction; }
 };
 
@@ -103,18 +106,18 @@ double GenerationUs(const Chip& chip, const GenerationConstants& own, const Atte
   const Call call = Make(chip, own, shape);
   const double bytes = CacheBytes(shape);
   const double unique = 2 * shape.batch * shape.key_heads * KeysSeen(shape) * shape.head_size * bytes;
-  double stream = std::max(MoveUs(call, unique, shape.in_step ? kCold : kFit), ConvertUs(call));
+  double stream = std::max(MoveUs(call, unique, shape.in_step ? kCold : call.fit()), ConvertUs(call));
   stream = std::max(stream, call.elements * bytes / (2 * call.clocks() * own.l2_bytes_per_clock));
   const double unsplit = UnsplitRate(call);
   double merge = 0;
   if (unsplit > 0) {
     stream = std::max(stream, 2 * KeysSeen(shape) * call.width * bytes / (unsplit * chip.clock));
-  } else if (call.blocks < chip.sms && KeysSeen(shape) > kShortest) {
+  } else if (call.blocks < chip.sms && shape.keys > kShortest) {
     merge = (call.Is(GenerationKernel::kWide) ? own.wide_merge_clocks : own.merge_clocks) / chip.clock;
   }
   const double starts = call.blocks * BlockClocks(call) / call.clocks();
   const double rows = shape.batch * shape.heads * shape.head_size * own.row_bytes;
-  return SoftMaximum(stream, starts, own.overlap_power) + MoveUs(call, rows, kFit) + merge;
+  return SoftMaximum(stream, starts, own.overlap_power) + MoveUs(call, rows, call.fit()) + merge;
 }
 
 }  // namespace hespas::estimate::field

@@ -41,28 +41,6 @@ const FormatConstants* OwnOf(const Constants& constants, Format format) {
   }
 }
 
-bool HasNarrowWeights(const Matmul& size) { return size.weight_bytes > 0 && size.weight_bytes < 1; }  // 4 bits
-
-// 4-bit weights that lanes widen to 16 bits.
-bool Widens(const Matmul& size) { return size.experts && size.format == Format::kF16 && HasNarrowWeights(size); }
-
-// PTX ISA 8.8: `wgmma` and `mma` take widened weights from registers, so that only matrix instructions wait for the
-// lanes; `tcgen05.mma` takes them from shared memory, through which each weight passes once more.
-bool WidensInShared(const Chip& chip) { return chip.wide_instructions && chip.scaled_instructions; }
-
-double ExpertFactor(const Chip& chip, const ExpertConstants& constants, const Matmul& size) {
-  switch (size.format) {
-    case Format::kF8:
-      return HasNarrowWeights(size) ? constants.f4_by_f8 : constants.f8;
-    case Format::kF8Block:
-      return constants.f8_block;
-    case Format::kNvF4:
-      return constants.nvf4;
-    default:
-      return Widens(size) && WidensInShared(chip) ? constants.widened_f4 : constants.f16;
-  }
-}
-
 double Extent(double x) { return std::isfinite(x) ? std::clamp(x, 1.0, 1e9) : 1.0; }
 
 double SoftSum(double a, double b, double c, double power) {
@@ -116,11 +94,9 @@ struct Rates {
   double move_us = 0;
 };
 
-Rates RatesOf(const Chip& chip, const Constants& constants, const FormatConstants* own, const Matmul& size,
+Rates RatesOf(const Chip& chip, const MatmulConstants& shared, const FormatConstants* own, const Matmul& size,
               const Traffic& traffic) {
-  const MatmulConstants& shared = constants.matmul;
-  const bool waits = Widens(size) && !WidensInShared(chip);
-  const double scale = own != nullptr ? own->rate_fraction : waits ? 1 / constants.experts.widened_f4 : 1;
+  const double scale = own != nullptr ? own->rate_fraction : 1;
   const double ratio = chip.Rate(size.format) / chip.f16_rate;
   // Peaks of some datasheets are stated at less than the highest clock.
   const double peak = ratio * std::max(chip.f16_rate, chip.sms * chip.clock * chip.flops_per_clock);
@@ -135,21 +111,48 @@ Rates RatesOf(const Chip& chip, const Constants& constants, const FormatConstant
           .move_us = traffic.memory / bandwidth + traffic.l2 / cache};
 }
 
+// Clocks of a step of the matmuls of experts.
+double ExpertStepClocks(const Chip& chip, const Constants& constants, const Tiling& tiling, const Tile& tile,
+                        const Matmul& size, double flops_per_clock) {
+  const ExpertConstants& own = constants.experts;
+  double clocks = StepClocks(chip, constants.matmul, tiling, tile, flops_per_clock);
+  if (!chip.wide_instructions && !tiling.sequential) {
+    // Four warps have a quarter of the tile each, and read its operands for themselves.
+    constexpr double kFewest = 16, kBank = 128;  // rows of a matrix instruction; bytes a clock of shared memory
+    const double m = std::max(kFewest, tile.m / 2), n = std::max(kFewest, tile.n / 2);
+    const double read = (m + n) * (tile.m * tile.n / (m * n)) * OperandBytes(size.format) * kStep;
+    clocks = 2 * kStep * tile.m * tile.n / flops_per_clock + own.shared_reads * read / kBank;
+  }
+  const bool widened = size.format == Format::kF16 && size.weight_bytes > 0 && size.weight_bytes < 1;
+  return clocks + (widened ? own.widen_operations * tile.n * kStep / chip.lanes : 0);
+}
+
+// Tiles of a column of tiles.
+double TileRows(const Matmul& size, double tile) {
+  if (size.loads.empty()) return size.groups * std::ceil(size.m / tile);
+  double rows = 0;
+  for (const double load : size.loads) rows += std::ceil(load / tile);
+  return rows / size.drawings;
+}
+
 // us of the fastest tile.
 double TiledUs(const Chip& chip, const Constants& constants, const Tiling& tiling, const Matmul& size,
                const Rates& rates) {
   const MatmulConstants& shared = constants.matmul;
   double best = std::numeric_limits<double>::infinity();
   for (const Tile& tile : tiling.tiles) {
-    const double tiles = size.groups * std::ceil(size.m / tile.m) * std::ceil(size.n / tile.n);
-    const double step = StepClocks(chip, shared, tiling, tile, rates.flops_per_clock) / kStep;
+    const double tiles = TileRows(size, tile.m) * std::ceil(size.n / tile.n);
+    const double step = (size.experts ? ExpertStepClocks(chip, constants, tiling, tile, size, rates.flops_per_clock)
+                                      : StepClocks(chip, shared, tiling, tile, rates.flops_per_clock)) /
+                        kStep;
     const double writing = tile.m * tile.n * kResultBytes / shared.epilogue_bytes;
-    for (double parts = 1; parts <= (tiling.splits ? kMostParts : 1); parts *= 2) {
+    for (double parts = 1; parts <= (tiling.splits && !size.experts ? kMostParts : 1); parts *= 2) {
       const double blocks = tiles * parts;
       if (parts > 1 && (blocks > 2 * chip.sms || size.k < kShortestPart * parts)) break;
       const double depth = std::ceil(size.k / (parts * kPadding)) * kPadding + shared.fill;
       const double waves = std::max(1.0, std::ceil(blocks / chip.sms));
       double whole = 2 * blocks * tile.m * tile.n * depth / rates.whole;
+      if (size.experts) whole = std::max(whole, blocks * depth * step / (chip.clock * chip.sms));
       if (tiling.fixed) whole = std::max(whole, blocks * FeedUs(chip, constants.f8_block, tile, size.k));
       const double us =
           SoftSum(waves * (depth * step + writing) / chip.clock, whole, rates.move_us, shared.overlap_power);
@@ -177,10 +180,10 @@ Time TimeOf(const Chip& chip, const Constants& constants, const Matmul& matmul) 
   const FormatConstants* own = OwnOf(constants, matmul.format);
   Matmul size = matmul;
   for (double* extent : {&size.m, &size.n, &size.k, &size.groups}) *extent = Extent(*extent);
-  const Tiling tiling = TilingOf(chip, constants, size.format);
+  const Tiling tiling = TilingOf(chip, constants, size.format, size.experts);
   const Traffic traffic = TrafficOf(chip, tiling, size);
-  double us = TiledUs(chip, constants, tiling, size, RatesOf(chip, constants, own, size, traffic));
-  if (size.experts) us *= ExpertFactor(chip, constants.experts, size);
+  double us = TiledUs(chip, constants, tiling, size, RatesOf(chip, shared, own, size, traffic));
+  if (size.experts && size.format == Format::kNvF4) us *= constants.experts.nvf4;
   us += StartUs(chip, shared) + shared.latency_clocks / chip.clock * traffic.memory / (traffic.memory + kShortTransfer);
   if (own != nullptr && !size.in_step) us += QuantiseUs(chip, constants, *own, size);
   return {.us = us, .sigma_us = us * (own != nullptr ? own->sigma : shared.sigma)};

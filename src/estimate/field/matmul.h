@@ -6,6 +6,8 @@
 //   up to a fifth of L2 come out of L2, larger ones out of memory.
 #pragma once
 
+#include <span>
+
 #include "estimate/field/chip.h"
 #include "estimate/field/constants.h"
 
@@ -14,8 +16,11 @@ namespace hespas::estimate::field {
 struct Matmul {
   Format format = Format::kF16;
   double m = 1, n = 1, k = 1;
-  double groups = 1;        // matmuls of one kernel
-  bool experts = false;     // their rows are gathered by routing
+  double groups = 1;     // matmuls of one kernel
+  bool experts = false;  // their rows are gathered by routing
+  // Rows of each of them, where they differ: those of all drawings, which take the mean.
+  std::span<const double> loads;
+  double drawings = 1;
   double weight_bytes = 0;  // of an element, where weights alone are narrower; 0: the format's
   bool in_step = false;     // of a model: the kernel before has quantised x, and other weights have left L2
   // Weights that are read until the same call comes again, its own among them; 0: copies, or those of a whole model.

@@ -13,6 +13,9 @@ const std::vector<Tile> kLibrary = {{64, 64},   {64, 128},  {128, 64},  {128, 12
                                     {128, 32},  {16, 64},   {16, 128},  {64, 16},   {128, 16}};
 // Of CUTLASS with 4-bit operands, a multiprocessor's part of a pair.
 const std::vector<Tile> kFourBits = {{128, 32}, {128, 64}, {128, 128}, {128, 192}, {128, 256}, {256, 128}};
+// Rows of experts may be the short side (TensorRT-LLM's moe_gemm, `swap_ab`).
+const std::vector<Tile> kFourBitsOfExperts = {{16, 128},  {32, 128},  {64, 128},  {128, 64},
+                                              {128, 128}, {128, 192}, {128, 256}, {256, 128}};
 // TensorRT-LLM, fp8_blockscale_gemm_kernel.cuh.
 const std::vector<Tile> kFixed = {{32, 128}};
 
@@ -37,7 +40,7 @@ const std::vector<Tile>& BlockScaledTiles(const Chip& chip) {
 
 }  // namespace
 
-Tiling TilingOf(const Chip& chip, const Constants& constants, Format format) {
+Tiling TilingOf(const Chip& chip, const Constants& constants, Format format, bool experts) {
   switch (format) {
     case Format::kF8Block:
       return {.tiles = BlockScaledTiles(chip),
@@ -46,7 +49,7 @@ Tiling TilingOf(const Chip& chip, const Constants& constants, Format format) {
               .least_step_clocks = constants.f8_block.step_clocks,
               .promotion = chip.scaled_instructions ? 0 : constants.f8_block.promotion};
     case Format::kNvF4:
-      return {.tiles = kFourBits, .least_step_clocks = constants.nvf4.step_clocks};
+      return {.tiles = experts ? kFourBitsOfExperts : kFourBits, .least_step_clocks = constants.nvf4.step_clocks};
     default:
       return {.tiles = kLibrary, .splits = true};
   }

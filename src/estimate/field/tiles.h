@@ -26,7 +26,7 @@ struct Tiling {
   double promotion = 0;  // operations of the lanes for each element of a tile and step
 };
 
-Tiling TilingOf(const Chip& chip, const Constants& constants, Format format);
+Tiling TilingOf(const Chip& chip, const Constants& constants, Format format, bool experts);
 
 // Clocks of a step.
 double StepClocks(const Chip& chip, const MatmulConstants& constants, const Tiling& tiling, Tile tile,

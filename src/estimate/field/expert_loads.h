@@ -1,0 +1,21 @@
+// How many rows each expert of a rank gets, as AIConfigurator's benchmark routes tokens (collector/helper.py).
+#pragma once
+
+#include <vector>
+
+#include "estimate/field/experts.h"
+
+namespace hespas::estimate::field {
+
+// Of the measured rank, which is the busiest one where loads follow a power law.
+struct ExpertLoads {
+  std::vector<double> rows;  // of its experts that have any, one drawing of loads after another
+  double drawings = 1;
+
+  double Rows() const;     // mean of a drawing
+  double Touched() const;  // experts with rows, mean of a drawing
+};
+
+ExpertLoads LoadsOf(const ExpertLayer& layer);
+
+}  // namespace hespas::estimate::field
