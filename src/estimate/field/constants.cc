@@ -63,7 +63,7 @@ constexpr Entry<BlockConstants> kBlock[] = {
 constexpr Entry<ExpertConstants> kExperts[] = {
     {"nvfp4", &ExpertConstants::nvf4},
     {"shared_reads", &ExpertConstants::shared_reads},
-    {"widen_operations", &ExpertConstants::widen_operations},
+    {"mxfp4_by_bf16", &ExpertConstants::widened_f4},
     {"start_clocks", &ExpertConstants::start_clocks},
     {"token_passes", &ExpertConstants::token_passes},
     {"inner_passes", &ExpertConstants::inner_passes},

@@ -93,9 +93,9 @@ struct GenerationConstants {
 
 // Experts of a layer share a kernel.
 struct ExpertConstants {
-  double nvf4 = 1;              // times the time of 4-bit matmuls of the same sizes
-  double shared_reads = 0;      // of operands out of shared memory, which matmuls with mma.sync wait for
-  double widen_operations = 0;  // of the lanes for a 4-bit weight beside 16-bit activations
+  double nvf4 = 1;          // times the time of 4-bit matmuls of the same sizes
+  double shared_reads = 0;  // of operands out of shared memory, which matmuls with mma.sync wait for
+  double widened_f4 = 1;    // times the time of matmuls whose 4-bit weights lanes widen for 16-bit activations
   // Of a whole layer inside a measured call (experts.h).
   double start_clocks = 0;      // routing's and other small kernels, and the start of a graph
   double token_passes = 0;      // over the rows' hidden elements

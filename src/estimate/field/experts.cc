@@ -19,8 +19,7 @@ double Extent(double x) { return std::isfinite(x) ? std::clamp(x, 1.0, 1e9) : 1.
 double PassesUs(const Chip& chip, const Constants& constants, const ExpertPasses& passes) {
   const ExpertConstants& own = constants.experts;
   const double quantised = passes.format == Format::kF16 ? 0 : own.quantised_passes;
-  double elements =
-      (own.token_passes + quantised) * passes.hidden + own.inner_passes * passes.matrices * passes.inner;
+  double elements = (own.token_passes + quantised) * passes.hidden + own.inner_passes * passes.matrices * passes.inner;
   // Matrix instructions that take no scales get rows with scales of blocks from further kernels.
   if (passes.format == Format::kF8Block && !chip.scaled_instructions) elements *= own.block_factor;
   const double row_bytes = passes.rows * kRowBytes;

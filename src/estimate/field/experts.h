@@ -26,9 +26,9 @@ Time TimeOf(const Chip& chip, const Constants& constants, const ExpertLayer& lay
 // A layer beside its two matmuls: routing, gathering, quantising, activation, summing, and the start of a graph.
 struct ExpertPasses {
   Format format = Format::kF16;
-  double rows = 0;              // of the rank's experts
+  double rows = 0;               // of the rank's experts
   double hidden = 1, inner = 1;  // elements of a row outside and inside
-  double matrices = 2;          // that write inner elements: two if gated, else one
+  double matrices = 2;           // that write inner elements: two if gated, else one
 };
 double PassesUs(const Chip& chip, const Constants& constants, const ExpertPasses& passes);
 

@@ -41,6 +41,20 @@ const FormatConstants* OwnOf(const Constants& constants, Format format) {
   }
 }
 
+bool HasNarrowWeights(const Matmul& size) { return size.weight_bytes > 0 && size.weight_bytes < 1; }  // 4 bits
+
+// 4-bit weights that lanes widen to 16 bits.
+bool Widens(const Matmul& size) { return size.experts && size.format == Format::kF16 && HasNarrowWeights(size); }
+
+// PTX ISA 8.8: `wgmma` and `mma` take widened weights from registers, so that only matrix instructions wait for the
+// lanes; `tcgen05.mma` takes them from shared memory, through which each weight passes once more.
+bool WidensInShared(const Chip& chip) { return chip.wide_instructions && chip.scaled_instructions; }
+
+double ExpertFactor(const Chip& chip, const ExpertConstants& constants, const Matmul& size) {
+  if (size.format == Format::kNvF4) return constants.nvf4;
+  return Widens(size) && WidensInShared(chip) ? constants.widened_f4 : 1;
+}
+
 double Extent(double x) { return std::isfinite(x) ? std::clamp(x, 1.0, 1e9) : 1.0; }
 
 double SoftSum(double a, double b, double c, double power) {
@@ -74,12 +88,14 @@ Traffic TrafficOf(const Chip& chip, const Tiling& tiling, const Matmul& size) {
 }
 
 double QuantiseUs(const Chip& chip, const Constants& constants, const FormatConstants& own, const Matmul& size) {
-  constexpr double kWarm = 1.2, kSpread = 0.7;  // of L2
-  const double bytes = size.m * size.k * own.passes_bytes;
+  constexpr double kCacheShare = 0.9, kInputBytes = 2;
+  const double elements = size.m * size.k;
+  const double touched = elements * (kInputBytes + OperandBytes(size.format));
+  const double kept = KeptInCache(touched / std::max(1.0, kCacheShare * chip.l2_bytes));
   const double bandwidth = chip.bandwidth * constants.matmul.memory_fraction;
-  const double hot = std::clamp((kWarm - bytes / std::max(1.0, chip.l2_bytes)) / kSpread, 0.0, 1.0);
-  const double cache = std::max(1.5 * chip.sms * chip.clock * constants.matmul.l2_bytes_per_clock, bandwidth);
-  return own.start_us + own.start_clocks / chip.clock + bytes * (hot / cache + (1 - hot) / bandwidth);
+  const double cache = std::max(chip.sms * chip.clock * constants.context.l2_bytes_per_clock, bandwidth);
+  return own.start_us + own.start_clocks / chip.clock +
+         elements * own.passes_bytes * (kept / cache + (1 - kept) / bandwidth);
 }
 
 // us of a block's operands out of L2, if all multiprocessors read.
@@ -94,9 +110,11 @@ struct Rates {
   double move_us = 0;
 };
 
-Rates RatesOf(const Chip& chip, const MatmulConstants& shared, const FormatConstants* own, const Matmul& size,
+Rates RatesOf(const Chip& chip, const Constants& constants, const FormatConstants* own, const Matmul& size,
               const Traffic& traffic) {
-  const double scale = own != nullptr ? own->rate_fraction : 1;
+  const MatmulConstants& shared = constants.matmul;
+  const bool waits = Widens(size) && !WidensInShared(chip);
+  const double scale = own != nullptr ? own->rate_fraction : waits ? 1 / constants.experts.widened_f4 : 1;
   const double ratio = chip.Rate(size.format) / chip.f16_rate;
   // Peaks of some datasheets are stated at less than the highest clock.
   const double peak = ratio * std::max(chip.f16_rate, chip.sms * chip.clock * chip.flops_per_clock);
@@ -114,17 +132,14 @@ Rates RatesOf(const Chip& chip, const MatmulConstants& shared, const FormatConst
 // Clocks of a step of the matmuls of experts.
 double ExpertStepClocks(const Chip& chip, const Constants& constants, const Tiling& tiling, const Tile& tile,
                         const Matmul& size, double flops_per_clock) {
-  const ExpertConstants& own = constants.experts;
-  double clocks = StepClocks(chip, constants.matmul, tiling, tile, flops_per_clock);
-  if (!chip.wide_instructions && !tiling.sequential) {
-    // Four warps have a quarter of the tile each, and read its operands for themselves.
-    constexpr double kFewest = 16, kBank = 128;  // rows of a matrix instruction; bytes a clock of shared memory
-    const double m = std::max(kFewest, tile.m / 2), n = std::max(kFewest, tile.n / 2);
-    const double read = (m + n) * (tile.m * tile.n / (m * n)) * OperandBytes(size.format) * kStep;
-    clocks = 2 * kStep * tile.m * tile.n / flops_per_clock + own.shared_reads * read / kBank;
+  if (chip.wide_instructions || tiling.sequential) {
+    return StepClocks(chip, constants.matmul, tiling, tile, flops_per_clock);
   }
-  const bool widened = size.format == Format::kF16 && size.weight_bytes > 0 && size.weight_bytes < 1;
-  return clocks + (widened ? own.widen_operations * tile.n * kStep / chip.lanes : 0);
+  // Four warps have a quarter of the tile each, and read its operands for themselves.
+  constexpr double kFewest = 16, kBank = 128;  // rows of a matrix instruction; bytes a clock of shared memory
+  const double m = std::max(kFewest, tile.m / 2), n = std::max(kFewest, tile.n / 2);
+  const double read = (m + n) * (tile.m * tile.n / (m * n)) * OperandBytes(size.format) * kStep;
+  return 2 * kStep * tile.m * tile.n / flops_per_clock + constants.experts.shared_reads * read / kBank;
 }
 
 // Tiles of a column of tiles.
@@ -152,7 +167,6 @@ double TiledUs(const Chip& chip, const Constants& constants, const Tiling& tilin
       const double depth = std::ceil(size.k / (parts * kPadding)) * kPadding + shared.fill;
       const double waves = std::max(1.0, std::ceil(blocks / chip.sms));
       double whole = 2 * blocks * tile.m * tile.n * depth / rates.whole;
-      if (size.experts) whole = std::max(whole, blocks * depth * step / (chip.clock * chip.sms));
       if (tiling.fixed) whole = std::max(whole, blocks * FeedUs(chip, constants.f8_block, tile, size.k));
       const double us =
           SoftSum(waves * (depth * step + writing) / chip.clock, whole, rates.move_us, shared.overlap_power);
@@ -182,8 +196,8 @@ Time TimeOf(const Chip& chip, const Constants& constants, const Matmul& matmul) 
   for (double* extent : {&size.m, &size.n, &size.k, &size.groups}) *extent = Extent(*extent);
   const Tiling tiling = TilingOf(chip, constants, size.format, size.experts);
   const Traffic traffic = TrafficOf(chip, tiling, size);
-  double us = TiledUs(chip, constants, tiling, size, RatesOf(chip, shared, own, size, traffic));
-  if (size.experts && size.format == Format::kNvF4) us *= constants.experts.nvf4;
+  double us = TiledUs(chip, constants, tiling, size, RatesOf(chip, constants, own, size, traffic));
+  if (size.experts) us *= ExpertFactor(chip, constants.experts, size);
   us += StartUs(chip, shared) + shared.latency_clocks / chip.clock * traffic.memory / (traffic.memory + kShortTransfer);
   if (own != nullptr && !size.in_step) us += QuantiseUs(chip, constants, *own, size);
   return {.us = us, .sigma_us = us * (own != nullptr ? own->sigma : shared.sigma)};
