@@ -6,6 +6,7 @@
 Reads requests from stdin, a JSON line each: {"keys": MaxText's settings, "devices": N, "program": FILE.mlir.gz, "run": words of `hespas run`};
 answers {"figures": ...} or {"error": why not}. A program that is there is not made again.
 """
+import hashlib
 import json
 import os
 import pathlib
@@ -18,6 +19,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "export"))
 import carry_over  # noqa: E402
 import lower  # noqa: E402
 import maxtext_like  # noqa: E402
+from maxtext_config import Unsupported  # noqa: E402
+from models.mesh_rules import AXES  # noqa: E402
 from partition import early_hlo  # noqa: E402
 from remesh import compiler, last_line, make_in_child  # noqa: E402
 
@@ -25,17 +28,48 @@ TAKEN = ("step_time_s", "step_time_sigma_s", "compute_time_s", "exposed_communic
          "memory_capacity_bytes", "model_flops_utilisation", "hardware_flops_utilisation", "energy_j", "price_per_hour")
 
 
-def make(keys, devices, output, dumps):
-    """Writes what each device runs; the process has to end then."""
-    fewer_keys, fewer = carry_over.smaller(keys, devices)
-    lower.prepare_environment(fewer)
-    text = maxtext_like.text_of(fewer_keys, fewer)
-    if fewer > 1:
-        hlo = early_hlo(compiler(text, fewer), dumps)
-        text = lower.partitioned_stablehlo(carry_over.on_devices(hlo, keys, devices))
-    part = pathlib.Path(dumps) / "program.gz"
+def on_one_level(keys):
+    """With all parts of the axes within a slice: the partitioner does not see which device is where (carry_over.placed)."""
+    found = dict(keys)
+    for axis in AXES:
+        between, within = (f"{where}_{axis}_parallelism" for where in ("dcn", "ici"))
+        if int(keys.get(between, 1)) > 1:
+            found |= {between: 1, within: int(keys[between]) * int(keys.get(within, 1))}
+    return found
+
+
+def partition(keys, devices, output, dumps):
+    """Writes what XLA's partitioner made, or the program itself where there is but one device. XLA's other work ends with the process."""
+    lower.prepare_environment(devices)
+    text = maxtext_like.text_of(keys, devices)
+    write(output, early_hlo(compiler(text, devices), dumps) if devices > 1 else text, dumps)
+
+
+def place(partitioned, keys, devices, output, dumps):
+    """Writes what each device runs."""
+    text = partitioned.read_text()
+    write(output, lower.partitioned_stablehlo(carry_over.on_devices(text, keys, devices)) if devices > 1 else text, dumps)
+
+
+def write(output, text, dumps):
+    """Whole or not at all: others may make the same."""
+    part = pathlib.Path(dumps) / f"part{output.suffix}"
     lower.write(part, text)
     os.replace(part, output)
+
+
+def made(folder, keys, devices, program):
+    """Why the program could not be made; None: it lies there. Configurations that differ in places alone share what the partitioner made."""
+    try:
+        fewer_keys, fewer = carry_over.smaller(keys, devices)
+    except Unsupported as error:
+        return str(error)
+    alike = on_one_level(fewer_keys)
+    name = hashlib.sha256(json.dumps([alike, fewer], sort_keys=True).encode()).hexdigest()[:16]
+    partitioned = pathlib.Path(folder) / f"{name}.hlo"
+    with tempfile.TemporaryDirectory(dir=folder, ignore_cleanup_errors=True) as dumps:
+        error = None if partitioned.exists() else make_in_child(partition, dumps, alike, fewer, partitioned)
+        return error or make_in_child(place, dumps, partitioned, keys, devices, program)
 
 
 def phase_of(name):
@@ -67,8 +101,7 @@ def figures(result):
 def answer(folder, hespas, request):
     program = pathlib.Path(request["program"])
     if not program.exists():
-        with tempfile.TemporaryDirectory(dir=folder, ignore_cleanup_errors=True) as dumps:
-            error = make_in_child(make, dumps, request["keys"], request["devices"], program)
+        error = made(folder, request["keys"], request["devices"], program)
         if error is not None:
             return {"error": error}
     run = subprocess.run([hespas, "run", program, *request["run"], "--format", "json", "-q", "--no-what-if"], stdin=subprocess.DEVNULL,
@@ -78,7 +111,9 @@ def answer(folder, hespas, request):
 
 def main():
     folder, hespas = sys.argv[1:]
-    import jax  # noqa: F401 - once, for all children; nothing of it runs here
+    # Once, for all children; nothing of it runs here.
+    import jax  # noqa: F401
+    from models import maxtext, maxtext_stage  # noqa: F401
     for line in sys.stdin:
         print(json.dumps(answer(folder, hespas, json.loads(line))), flush=True)
 
