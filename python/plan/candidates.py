@@ -50,6 +50,10 @@ class Candidate:
                 "remat": self.remat, **schedule, "between_nodes": "+".join(f"{axis}:{size}" for axis, size in self.outer) or "none", **flags}
 
     def __str__(self):
+        return self.name
+
+    @functools.cached_property
+    def name(self):
         return ",".join(f"{key}={value}" for key, value in self.settings().items())
 
 

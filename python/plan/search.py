@@ -5,7 +5,9 @@ likely is judged by the closest of these, so that nothing is estimated before it
 """
 import asyncio
 import collections
+import contextlib
 import dataclasses
+import heapq
 
 import bounds
 import costs
@@ -27,7 +29,8 @@ class Search:
         self.answers, self.rows, self.failed, self.floors = {}, [], [], {}
         self.reasons = {candidate: self.hindrance(candidate) or NOT_VISITED for candidate in found}  # what became of each
         self.waiting = [candidate for candidate, reason in self.reasons.items() if reason == NOT_VISITED]
-        self.bounds, self.orders, self.alike = {}, {}, collections.defaultdict(list)
+        self.bounds, self.orders, self.alike, self.groups = {}, {}, collections.defaultdict(list), collections.defaultdict(list)
+        self.likely = []  # heap of those that wait; entries whose order has changed since are passed over
         for candidate in self.waiting:
             self.enter(candidate)
 
@@ -47,9 +50,14 @@ class Search:
     def enter(self, candidate):
         for level in floors.LEVELS if not candidate.flags else ():  # which may hide what the programs wait for
             self.alike[level, floors.kind(candidate, level)].append(candidate)
+        self.groups[group_of(candidate)].append(candidate)
         over = bounds.expected_memory(self.problem, candidate) > self.problem.capacity
         self.bounds[candidate] = bounds.time(self.problem, candidate)
-        self.orders[candidate] = over, max(self.bounds[candidate], OPTIMISM[None] * bounds.expected(self.problem, candidate)), str(candidate)
+        self.order(candidate, (over, max(self.bounds[candidate], OPTIMISM[None] * bounds.expected(self.problem, candidate)), candidate.name))
+
+    def order(self, candidate, order):
+        self.orders[candidate] = order
+        heapq.heappush(self.likely, (order, candidate))
 
     def learn(self, key, figures):
         """What a program says of all candidates of its kind."""
@@ -60,23 +68,43 @@ class Search:
             self.bounds[candidate] = max(self.bounds[candidate], time)
             guess = time + bounds.beside(self.problem, candidate, level == floors.FINE)
             over, _, name = self.orders[candidate]
-            self.orders[candidate] = over, max(self.bounds[candidate], OPTIMISM[level] * guess), name
+            self.order(candidate, (over, max(self.bounds[candidate], OPTIMISM[level] * guess), name))
 
     def kind(self, candidate):
         """Candidates that compute alike."""
         return (candidate.of["context"], candidate.of["tensor"], candidate.of["expert"], candidate.stages, candidate.remat, candidate.microbatch)
 
+    def ordered(self, candidates):
+        """The likeliest first. Of all those that wait few are looked at, so that these are not sorted."""
+        if candidates is not self.waiting:
+            yield from sorted(candidates, key=self.orders.__getitem__)
+            return
+        passed = []
+        try:
+            while self.likely:
+                entry = heapq.heappop(self.likely)
+                order, candidate = entry
+                if self.reasons.get(candidate) == NOT_VISITED and self.orders[candidate] is order:
+                    passed.append(entry)
+                    yield candidate
+        finally:
+            for entry in passed:
+                heapq.heappush(self.likely, entry)
+
     def wave(self, candidates, most):
         """The likeliest of different kinds, each with all its schedules, as these share programs."""
         groups, kinds = {}, set()
-        for candidate in sorted(candidates, key=self.orders.__getitem__):
-            group = candidate.sizes, candidate.outer, candidate.microbatch, candidate.remat, candidate.zero
-            if group in groups:
-                groups[group].append(candidate)
-            elif len(groups) < WAVE and self.kind(candidate) not in kinds:
-                kinds.add(self.kind(candidate))
-                groups[group] = [candidate]
-        return [candidate for group in groups.values() for candidate in group][:most]
+        with contextlib.closing(self.ordered(candidates)) as ordered:
+            for candidate in ordered:
+                if group_of(candidate) not in groups and self.kind(candidate) not in kinds:
+                    kinds.add(self.kind(candidate))
+                    groups[group_of(candidate)] = None
+                if len(groups) == WAVE:
+                    break
+        among = None if candidates is self.waiting else set(candidates)
+        found = (sorted((each for each in self.groups[group] if (self.reasons.get(each) == NOT_VISITED if among is None else each in among)), key=self.orders.__getitem__)
+                 for group in groups)
+        return [candidate for group in found for candidate in group][:most]
 
     @property
     def objective(self):
@@ -127,7 +155,7 @@ class Search:
                 continue
             if self.least(candidate) > limit:
                 self.reasons[candidate] = SLOWER
-            elif candidate.microbatch > too_large.get(without_microbatch(candidate), 1 << 62):
+            elif too_large and candidate.microbatch > too_large.get(without_microbatch(candidate), 1 << 62):
                 self.reasons[candidate] = "a smaller microbatch does not fit already"
         self.waiting = [candidate for candidate in self.waiting if self.reasons[candidate] == NOT_VISITED]
 
@@ -143,20 +171,39 @@ class Search:
             await self.look(workers, self.waiting, self.options.evaluations - len(self.rows) - len(self.failed))
             self.prune()
             told(self)
-        while len(self.floors) < FLOORS * self.options.evaluations and await self.floor(workers, sorted(self.waiting, key=self.promise)):
+        lowest = [(self.least(candidate), candidate.name, candidate) for candidate in self.waiting]
+        heapq.heapify(lowest)
+        while len(self.floors) < FLOORS * self.options.evaluations and await self.floor(workers, self.promising(lowest)):
             self.prune()
             told(self)
 
-    def promise(self, candidate):
-        """Where a closer bound would say most."""
-        return self.least(candidate), str(candidate)
+    def promising(self, lowest):
+        """Some of a heap of those that wait, where closer bounds would say most: those whose bound is lowest."""
+        found, keys = [], set()
+        while lowest and len(keys) < WAVE:
+            known, name, candidate = heapq.heappop(lowest)
+            if self.reasons[candidate] != NOT_VISITED or self.next_floor(candidate) in self.floors:
+                continue
+            least = self.least(candidate)
+            if least > known:  # bounds do but grow
+                heapq.heappush(lowest, (least, name, candidate))
+                continue
+            found.append((known, name, candidate))
+            keys.add(self.next_floor(candidate))
+        for entry in found:
+            heapq.heappush(lowest, entry)
+        return [candidate for *_, candidate in found]
+
+    def next_floor(self, candidate):
+        """The program that would say more of it."""
+        level = floors.FINE if (floors.COARSE, floors.kind(candidate, floors.COARSE)) in self.floors else floors.COARSE
+        return level, floors.kind(candidate, level)
 
     async def floor(self, workers, candidates):
         """Programs for closer bounds of the first of some candidates that lack one; whether there were any."""
         new = {}
         for candidate in candidates:
-            level = floors.FINE if (floors.COARSE, floors.kind(candidate, floors.COARSE)) in self.floors else floors.COARSE
-            key = level, floors.kind(candidate, level)
+            key = self.next_floor(candidate)
             if key not in self.floors and len(new) < WAVE:
                 new.setdefault(key, candidate)
         wanted = {key: floors.request(self.problem, candidate, key[0]) for key, candidate in new.items()}
@@ -216,6 +263,11 @@ class Search:
         """Not of a candidate with other flags, which is another look at one that counts already."""
         if not candidate.flags:
             self.reasons[candidate] = reason
+
+
+def group_of(candidate):
+    """With the same programs but for those of its schedule."""
+    return candidate.sizes, candidate.outer, candidate.microbatch, candidate.remat, candidate.zero
 
 
 def without_microbatch(candidate):
