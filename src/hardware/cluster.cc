@@ -44,7 +44,7 @@ constexpr Reference kReferences[] = {
     {"TPUv5e", 25 * kGigabit, "Google Cloud TPU v5e: 2 x 100 Gbit/s a host of 8 chips"},
     {"TPUv5p", 50 * kGigabit, "Google Cloud TPU v5p: 50 Gbit/s a chip"},
     {"TPUv6e", 100 * kGigabit, "Google Cloud TPU v6e: 100 Gbit/s a chip"},
-    {"TPU7x", 50 * kGigabit, "Google Cloud TPU7x: 100 Gbit/s a chip of two devices"},
+    {"TPU7x", 100 * kGigabit, "Google Cloud TPU7x: 100 Gbit/s a chip"},
     {"Trainium2", 200 * kGigabit, "Amazon EC2 trn2.48xlarge: 3.2 Tbit/s EFA for 16 chips"},
     {"Gaudi3", 600 * kGigabit, "Intel Gaudi 3 white paper: 3 of 24 ports of 200 Gbit/s leave the node"},
 };

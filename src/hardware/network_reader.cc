@@ -38,12 +38,37 @@ void CheckDimension(const NetworkDimension& dimension, size_t at, const KeyPlace
   }
 }
 
-// Whether all lists are there; the first that is not is reported.
+struct ListKey {
+  const char* key;
+  const char* example;
+  bool (*holds)(const nlohmann::json& item);
+};
+const ListKey kLists[] = {
+    {"topology", R"(["Switch", "Switch"])", [](const nlohmann::json& item) { return item.is_string(); }},
+    {"npus_count", "[8, 64]", [](const nlohmann::json& item) { return item.is_number(); }},
+    {"bandwidth", R"(["450 GB/s", "400 Gbit/s"])", [](const nlohmann::json&) { return true; }},
+    {"latency", R"(["1 us", "1.5 us"])", [](const nlohmann::json&) { return true; }},
+};
+
+// One value stands for a list of one.
+nlohmann::json ListOf(const nlohmann::json& object, const char* key) {
+  const nlohmann::json& value = object.at(key);
+  return value.is_array() ? value : nlohmann::json::array({value});
+}
+
+// Whether all lists are there, of the right kind; the first that is not is reported.
 bool HasLists(const PlacedJson& source, const nlohmann::json& object, SystemReader& reader) {
-  for (const char* key : {"topology", "npus_count", "bandwidth", "latency"}) {
-    if (object.contains(key)) continue;
-    reader.diagnostics.Error(kBadSystem, fmt::format("the network has no `{}`", key), source.LocationOf("network"),
-                             "it has four lists: topology, npus_count, bandwidth, latency");
+  for (const auto& [key, example, holds] : kLists) {
+    if (!object.contains(key)) {
+      reader.diagnostics.Error(kBadSystem, fmt::format("the network has no `{}`", key), source.LocationOf("network"),
+                               "it has four lists: topology, npus_count, bandwidth, latency");
+      return false;
+    }
+    const nlohmann::json list = ListOf(object, key);
+    if (std::all_of(list.begin(), list.end(), holds)) continue;
+    reader.diagnostics.Error(kBadSystem, fmt::format("`{}` cannot be {}", key, JsonText(object.at(key))),
+                             source.LocationOf(key),
+                             fmt::format("a list with an entry for each dimension, from the inside: {}", example));
     return false;
   }
   return true;
@@ -92,8 +117,7 @@ void SetNetwork(const NetworkLists& lists, const KeyPlaces& place, SystemReader&
 std::optional<std::vector<double>> ReadQuantities(const PlacedJson& source, const nlohmann::json& object,
                                                   const char* key, Unit unit, double unit_size, SystemReader& reader) {
   std::vector<double> values;
-  const nlohmann::json& list = object.at(key);
-  for (const nlohmann::json& item : list.is_array() ? list : nlohmann::json::array({list})) {
+  for (const nlohmann::json& item : ListOf(object, key)) {
     if (item.is_number()) {
       values.push_back(item.get<double>());
       continue;
@@ -144,9 +168,9 @@ void ReadNetworkJson(const PlacedJson& source, const nlohmann::json& object, Sys
   try {
     for (const auto& [key, value] : object.items()) reader.UnknownKey(key, kJsonKeys, source.LocationOf(key));
     if (!HasLists(source, object, reader)) return;
-    lists.topology = object.at("topology").get<std::vector<std::string>>();
+    lists.topology = ListOf(object, "topology").get<std::vector<std::string>>();
     // As numbers first: what is no whole number of 64 bits has no value there.
-    for (const double count : object.at("npus_count").get<std::vector<double>>()) {
+    for (const double count : ListOf(object, "npus_count").get<std::vector<double>>()) {
       if (!(std::abs(count) <= static_cast<double>(kMostNpus)) || count != std::floor(count)) {
         reader.diagnostics.Error(kBadSystem, fmt::format("npus_count: {} is no number of NPUs", count),
                                  source.LocationOf("npus_count"));

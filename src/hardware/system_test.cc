@@ -45,6 +45,8 @@ TEST(System, IsRead) {
   EXPECT_EQ(system->dataset_splits, 2);
   EXPECT_EQ((*system->of(NativeCollective::kAllReduce).algorithms)[0], (Algorithm{AlgorithmKind::kDirect, false, 4}));
   EXPECT_FALSE(system->of(NativeCollective::kAllGather).algorithms.has_value());
+  const std::string single = Changed(Changed(kSystem, "[\"Ring\"]", "\"Ring\""), "[4]", "4");
+  EXPECT_EQ(ParseSystem(single, "s.json", {.strict = true}, diagnostics)->npus(), 4u);
 }
 
 TEST(System, UnknownKeysAreWarningsAndWithStrictErrors) {
@@ -61,6 +63,10 @@ TEST(System, ErrorsSayWhereAndWhat) {
   EXPECT_THAT(topology.message, HasSubstr("unknown topology `Rng`"));
   EXPECT_THAT(topology.help, HasSubstr("did you mean `Ring`?"));
   EXPECT_THAT(First(Changed(kSystem, "[50.0]", "[50.0, 25.0]")).message, HasSubstr("equal lengths"));
+  const Diagnostic words = First(Changed(kSystem, "[4]", "[\"four\"]"));
+  EXPECT_THAT(words.message, HasSubstr("`npus_count` cannot be [\"four\"]"));
+  EXPECT_THAT(words.help, HasSubstr("an entry for each dimension"));
+  EXPECT_THAT(First(Changed(kSystem, "[\"Ring\"]", "{}")).message, HasSubstr("`topology` cannot be {}"));
   EXPECT_THAT(First(Changed(kSystem, "[50.0]", "[-1]")).message, HasSubstr("bandwidth must be above 0"));
   EXPECT_THAT(First(Changed(kSystem, "[50.0]", "[50e9]")).help, HasSubstr("a bare number is GB/s"));
   EXPECT_THAT(First(Changed(kSystem, "[50.0]", "[1e-9]")).message, HasSubstr("no link has"));
