@@ -82,6 +82,7 @@ CalibratedModel::CalibratedModel(const hardware::Device& device, const hardware:
       launch_(constants.LaunchOf(device.interconnect ? device.interconnect->name : "",
                                  hardware::ComputeCapability(device))),
       expected_(constants.ExpectedOf(device.interconnect ? device.interconnect->name : "")),
+      data_centre_(constants.DataCentreOf(device.name)),
       clock_(device.clock_hz.value_or(constants.clock_hz) * 1e-6) {}
 
 // As the system says; else, dimensions with the links of the innermost one are the same fabric.
@@ -97,7 +98,7 @@ bool CalibratedModel::IsOuter(const Level& level) const {
 }
 
 const OuterConstants& CalibratedModel::OuterOf(const Level& level) const {
-  if (IsTpu()) return constants_.data_centre;
+  if (IsTpu()) return data_centre_;
   return system_.dimensions[level.dimension].tcp ? constants_.tcp : constants_.outer;
 }
 

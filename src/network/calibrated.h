@@ -69,6 +69,7 @@ class CalibratedModel : public CollectiveModel {
   const LinkConstants& links_;
   const LinkConstants& launch_;
   const ExpectedLink& expected_;
+  OuterConstants data_centre_;
   double clock_;  // per us
 };
 

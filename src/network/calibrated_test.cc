@@ -246,6 +246,21 @@ TEST_F(CalibratedNetwork, UnknownGenerationsFollowTheNearest) {
   EXPECT_EQ(constants.ExpectedOf("NVLink 3 bridge").kind, "other");
 }
 
+// Hosts pass 132 Gbit/s through TCP, whether their adapters have 200 (v5p) or 400 (v6e).
+TEST_F(CalibratedNetwork, SlicesAreBoundByTheirHosts) {
+  constexpr double kBytes = 8e9;
+  const auto wire = [&](const char* name, double adapter) {
+    device_ = Load(name);
+    const System system{.name = "2 slices", .dimensions = {Ring(4, 90e9), Switch(2, adapter)}};
+    return Of(system, Operation::kAllReduce, kBytes, {0, 4}).wire_us;
+  };
+  const double v5p = wire("TPUv5p", 6.25e9);
+  EXPECT_NEAR(v5p, kBytes / (0.66 * 6.25e9) * 1e6, 0.01 * v5p);
+  const double v6e = wire("TPUv6e", 12.5e9);
+  EXPECT_NEAR(v6e, v5p, 0.01 * v5p);
+  EXPECT_NEAR(wire("TPUv6e", 25e9), v6e / 2, 0.01 * v6e);  // figures of a system always count
+}
+
 // A kernel starts as fast as its device does; H100's NVLink tells nothing of it to an A40 on PCIe.
 TEST_F(CalibratedNetwork, LaunchIsThatOfTheGeneration) {
   const NetworkConstants& constants = *DefaultNetworkConstants();

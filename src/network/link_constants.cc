@@ -9,6 +9,7 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <utility>
 
 #include "base/text/json_text.h"
 #include "hardware/model_file.h"
@@ -110,6 +111,16 @@ OuterConstants ReadOuter(std::optional<JsonObject> object, bool has_trees, Diagn
           .link_fraction = Number(object, "link_fraction", diagnostics)};
 }
 
+void ReadDataCentre(std::optional<JsonObject> object, NetworkConstants& constants, Diagnostics& diagnostics) {
+  auto fast = object ? object->Object("fast_hosts") : std::nullopt;
+  constants.fast_host_fraction = Number(fast, "link_fraction", diagnostics);
+  const nlohmann::json* devices = fast ? fast->Raw("devices") : nullptr;
+  for (size_t i = 0; devices != nullptr && devices->is_array() && i < devices->size(); ++i) {
+    if ((*devices)[i].is_string()) constants.fast_host_devices.push_back((*devices)[i].get<std::string>());
+  }
+  constants.data_centre = ReadOuter(std::move(object), true, diagnostics);
+}
+
 Result<NetworkConstants> ReadDefault() {
   const auto shipped = hardware::ReadModelFile("network.json");
   if (!shipped) return shipped.error();
@@ -152,6 +163,13 @@ const LinkConstants& NetworkConstants::LaunchOf(std::string_view kind, int capab
 
 const ExpectedLink& NetworkConstants::ExpectedOf(std::string_view kind) const { return NearestOf(expected, kind); }
 
+OuterConstants NetworkConstants::DataCentreOf(std::string_view device) const {
+  OuterConstants found = data_centre;
+  if (std::find(fast_host_devices.begin(), fast_host_devices.end(), device) != fast_host_devices.end())
+    found.link_fraction = fast_host_fraction;
+  return found;
+}
+
 Result<NetworkConstants> ReadNetworkConstants(std::string_view text, const std::string& file) {
   const auto json = ParseJson(text, file);
   if (!json) return json.error();
@@ -171,7 +189,7 @@ Result<NetworkConstants> ReadNetworkConstants(std::string_view text, const std::
   ReadExpected(source, expected, constants, diagnostics);
   constants.outer = ReadOuter(root.Object("outer_levels"), true, diagnostics);
   constants.tcp = ReadOuter(root.Object("tcp_levels"), false, diagnostics);
-  constants.data_centre = ReadOuter(root.Object("data_centre_levels"), true, diagnostics);
+  ReadDataCentre(root.Object("data_centre_levels"), constants, diagnostics);
   auto pipeline = root.Object("pipeline");
   constants.chunk_bytes = Number(pipeline, "chunk_bytes", diagnostics);
   auto clock = root.Object("clock_hz");

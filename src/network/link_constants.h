@@ -55,6 +55,8 @@ struct NetworkConstants {
   OuterConstants outer;
   OuterConstants tcp;
   OuterConstants data_centre;
+  std::vector<std::string> fast_host_devices;  // whose hosts have adapters faster than their TCP
+  double fast_host_fraction = 1;               // their link_fraction in `data_centre`
   double chunk_bytes = 0;  // that a rank passes on before the next arrive
   double clock_hz = 0;     // of a device that states none
 
@@ -62,6 +64,7 @@ struct NetworkConstants {
   // Whose launch counts: the kernel's start belongs to the device, not to its link.
   const LinkConstants& LaunchOf(std::string_view kind, int capability) const;
   const ExpectedLink& ExpectedOf(std::string_view kind) const;
+  OuterConstants DataCentreOf(std::string_view device) const;
 };
 
 Result<NetworkConstants> ReadNetworkConstants(std::string_view text, const std::string& file);
