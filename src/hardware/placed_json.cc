@@ -56,9 +56,9 @@ Result<PlacedJson> PlacedJson::Parse(std::string_view text, const std::string& f
     source.root_ = ReadJsonOrThrow(text, true);
   } catch (const nlohmann::json::parse_error& error) {
     const bool yaml = file.ends_with(".yml") || file.ends_with(".yaml");
-    return MakeError(kind, "not valid JSON: " + Reason(error.what()),
-                     LocateOffset(text, error.byte > 0 ? error.byte - 1 : 0, file),
-                     yaml ? "write it as JSON; ASTRA-sim's network.yml is read in a folder, which is named instead" : "");
+    return MakeError(
+        kind, "not valid JSON: " + Reason(error.what()), LocateOffset(text, error.byte > 0 ? error.byte - 1 : 0, file),
+        yaml ? "write it as JSON; ASTRA-sim's network.yml is read in a folder, which is named instead" : "");
   } catch (const std::exception& error) {
     return MakeError(kind, std::string("not valid JSON: ") + error.what(), {.file = file});
   }

@@ -57,8 +57,8 @@ struct NetworkConstants {
   OuterConstants data_centre;
   std::vector<std::string> fast_host_devices;  // whose hosts have adapters faster than their TCP
   double fast_host_fraction = 1;               // their link_fraction in `data_centre`
-  double chunk_bytes = 0;  // that a rank passes on before the next arrive
-  double clock_hz = 0;     // of a device that states none
+  double chunk_bytes = 0;                      // that a rank passes on before the next arrive
+  double clock_hz = 0;                         // of a device that states none
 
   const LinkConstants& Of(std::string_view kind) const;
   // Whose launch counts: the kernel's start belongs to the device, not to its link.
