@@ -19,7 +19,8 @@ DEFAULTS = {
     "base_emb_dim": 2048, "base_num_query_heads": 16, "base_num_kv_heads": 16, "base_mlp_dim": 7168, "base_num_decoder_layers": 16, "head_dim": 128,
     "mlp_activations": ["silu", "linear"], "vocab_size": 32000, "logits_via_embedding": False, "decoder_block": "llama2", "num_experts": 1,
     "num_experts_per_tok": 1, "base_moe_mlp_dim": 7168, "shared_experts": 0, "first_num_dense_layers": 0, "interleave_moe_layer_step": 1,
-    "capacity_factor": -1.0, "sparse_matmul": True, "per_device_batch_size": 12.0, "max_target_length": 2048, "gradient_accumulation_steps": 1,
+    "capacity_factor": -1.0, "sparse_matmul": True, "megablox": True, "float32_logits": False,
+    "per_device_batch_size": 12.0, "max_target_length": 2048, "gradient_accumulation_steps": 1,
     "attention": "autoselected", "remat_policy": "full", "scan_layers": True, "quantization": "", "opt_type": "adamw", "weight_dtype": "float32",
     "mu_dtype": "", "logits_dot_in_fp32": False, "use_iota_embed": False, "num_vocab_tiling": 1, "fused_qkv": False, "sliding_window_size": 0,
     "chunk_attn_window_size": 0, "rope_max_timescale": 10000, "gradient_clipping_threshold": 1.0, "global_parameter_scale": 1,
@@ -71,6 +72,7 @@ class Config:
     experts: int
     experts_per_token: int
     expert_mlp: int
+    expert_tiles: tuple  # of wi and wo: blocks (rows, contraction, columns) forward, for the rows' gradient and for the weights'
     shared_experts: int
     capacity_factor: float
     latent: Latent | None
@@ -88,6 +90,7 @@ class Config:
     accumulate: int
     attention: str
     blocks: tuple
+    wide_softmax: bool
     remat_policy: str
     kept: tuple
     offloaded: tuple
@@ -158,10 +161,10 @@ def attention_of(keys):
     name = keys["attention"]
     if name == "autoselected":
         return "cudnn_flash_te" if str(keys.get("hardware", "")).startswith("gpu") else "flash"
-    if name not in ("dot_product", "megatron", "cudnn_flash_te", "cudnn_flash_jax", "flash", "pallas_flash"):
-        raise Unsupported(f"attention `{name}` is not modelled; dot_product, megatron, flash (splash), pallas_flash, cudnn_flash_te and cudnn_flash_jax are")
-    if name == "megatron" and int(keys["sliding_window_size"] or 0) and keys["decoder_block"] in WINDOWED:
-        raise Unsupported("attention `megatron` has no windows (sliding_window_size): its kernel masks whole sequences; dot_product has them")
+    if name not in ("dot_product", "megatron", "te_unfused", "cudnn_flash_te", "cudnn_flash_jax", "flash", "pallas_flash"):
+        raise Unsupported(f"attention `{name}` is not modelled; dot_product, megatron, te_unfused, flash (splash), pallas_flash, cudnn_flash_te and cudnn_flash_jax are")
+    if name in ("megatron", "te_unfused") and int(keys["sliding_window_size"] or 0) and keys["decoder_block"] in WINDOWED:
+        raise Unsupported(f"attention `{name}` has no windows (sliding_window_size): its kernel masks whole sequences; dot_product has them")
     return name
 
 
@@ -169,6 +172,26 @@ def blocks_of(keys):
     first = int(keys.get("sa_block_q", 512))
     sizes = {name.removeprefix("sa_"): int(keys.get(name) or first) for name in BLOCKS}
     return tuple({**sizes, "fused": bool(keys["sa_use_fused_bwd_kernel"])}.items())
+
+
+# What the blocks of megablox's kernels cover: rows, the contraction and columns; forward, for the rows' gradient and for the weights'
+TILED = {"wi": (("fwd", "embed", "mlp"), ("dlhs", "mlp", "embed"), ("drhs", "embed", "mlp")),
+         "wo": (("fwd", "mlp", "embed"), ("dlhs", "embed", "mlp"), ("drhs", "mlp", "embed"))}
+
+
+def expert_tiles(keys):
+    """base.yml of 2026 has a block for each matmul and dimension; before there were three for all (tile_batch_seq and two more)."""
+    if not str(keys.get("hardware", "tpu")).startswith("tpu") or not keys["megablox"]:
+        return ((), (), ()), ((), (), ())
+    rows = int(keys.get("tile_batch_seq") or 512)
+    sums = int(keys.get("tile_activation_dim") or keys.get("tile_embed_dim") or 1024)
+    columns = int(keys.get("tile_weight_dim") or keys.get("tile_mlp_dim") or 1024)
+
+    def block(matmul, part, contraction, column):
+        own = [keys.get(f"{matmul}_tile_{part}_{name}") for name in ("batch_seq", f"{contraction}_dim", f"{column}_dim")]
+        return tuple(int(size or usual) for size, usual in zip(own, (rows, sums, columns)))
+
+    return tuple(tuple(block(matmul, *words) for words in parts) for matmul, parts in TILED.items())
 
 
 def configuration(keys):
@@ -188,13 +211,13 @@ def configuration(keys):
         value_head=int(keys["v_head_dim"]) if latent else head, mlp=whole["base_mlp_dim"], vocabulary=int(keys["vocab_size"]),
         activations=tuple(keys["mlp_activations"]), groups=layer_groups(keys, whole["base_num_decoder_layers"]), experts=int(keys["num_experts"]),
         experts_per_token=int(keys["num_experts_per_tok"]), expert_mlp=whole["base_moe_mlp_dim"], shared_experts=int(keys["shared_experts"]),
-        capacity_factor=float(keys["capacity_factor"]) if float(keys["capacity_factor"]) > 0 else -1.0,
+        expert_tiles=expert_tiles(keys), capacity_factor=float(keys["capacity_factor"]) if float(keys["capacity_factor"]) > 0 else -1.0,
         latent=Latent(int(keys["kv_lora_rank"]), int(keys["q_lora_rank"]), int(keys["qk_nope_head_dim"]), int(keys["qk_rope_head_dim"])) if latent else None,
         rotary=block != "gpt3", rope=float(keys["rope_max_timescale"]), positions=max(0, int(keys["trainable_position_size"])),
         parallel=block == "default", biases=block == "gpt3", head_norms=bool(keys["use_qk_norm"]) or block in ("gemma3", "qwen3", "qwen3_moe"),
         after_norms=block in ("gemma2", "gemma3"), tied=bool(keys["logits_via_embedding"]), fused_qkv=bool(keys["fused_qkv"]),
         sequence=int(keys["max_target_length"]), batch=float(keys["per_device_batch_size"]), accumulate=int(keys["gradient_accumulation_steps"]),
-        attention=attention_of(keys), blocks=blocks_of(keys), remat_policy=policy,
+        attention=attention_of(keys), blocks=blocks_of(keys), wide_softmax=bool(keys["float32_logits"]), remat_policy=policy,
         kept=tuple(name for name, place in where.items() if place == "device"), offloaded=tuple(name for name, place in where.items() if place == "offload"),
         scan=bool(keys["scan_layers"]), quantisation=quantisation, stateful_scales=quantisation in STATEFUL, optimizer=keys["opt_type"],
         clip=float(keys["gradient_clipping_threshold"]), weight_dtype=keys["weight_dtype"], mu_dtype=keys["mu_dtype"] or keys["weight_dtype"],
@@ -224,8 +247,8 @@ def mesh_parts(keys, devices):
             parts[where][names[0]] = totals[where] // known[where]
     if math.prod(parts["dcn"].values()) * math.prod(parts["ici"].values()) != devices:
         raise Unsupported(f"the mesh has {math.prod(parts['dcn'].values())} x {math.prod(parts['ici'].values())} devices (dcn_* x ici_*), not {devices}")
-    if keys["attention"] == "megatron" and any(parts[where][name] > 1 for where in parts for name in RULES["length"]):
-        raise Unsupported(f"attention `megatron` takes whole sequences, not parts of them ({', '.join(RULES['length'])}); dot_product divides them")
+    if keys["attention"] in ("megatron", "te_unfused") and any(parts[where][name] > 1 for where in parts for name in RULES["length"]):
+        raise Unsupported(f"attention `{keys['attention']}` takes whole sequences, not parts of them ({', '.join(RULES['length'])}); dot_product divides them")
     if parts["dcn"]["stage"] * parts["ici"]["stage"] > 1:
         raise Unsupported("pipeline stages (stage) are not modelled; without --target-devices MaxText itself makes the program")
     return parts["dcn"], parts["ici"]

@@ -78,9 +78,17 @@ def guessed_policy(text):
     return "full" if "SAVE_NOTHING" in text or "parent" in text else "save_dot_with_context_except_mlp"
 
 
+def without_flash_attention(row):
+    """JAX-Toolbox's table of Pax: "126M performance numbers were gathered without flash attention", the others with (README of the source).
+    Praxis's own layers carry the softmax out in f32."""
+    return row["id"].startswith("jaxtoolbox-pax-126m")
+
+
 def attention(row):
     text, tpu = row["attention"], row["device"].startswith("TPU")
     keys = {"hardware": "tpu" if tpu else "gpu"}
+    if not tpu and without_flash_attention(row):
+        return keys | ({"attention": "te_unfused"} if "Transformer Engine" in text else {"attention": "dot_product", "float32_logits": True})
     if not tpu:
         return keys | {"attention": "dot_product" if text == "dot_product" else "cudnn_flash_te"}
     if text.startswith(("pallas", "flash", "XLA flash")):
@@ -152,7 +160,9 @@ def xla_flags(row):
     names = {"AR": "all_reduce", "AG": "all_gather", "RS": "reduce_scatter"}
     found = re.findall(r"\b(AR|AG|RS)=(\d+)", row["xla_flags"])
     if row["device"].startswith("TPU"):
-        return []
+        threshold = re.search(r"windowed einsum threshold (\d+)", row["xla_flags"])
+        mib = threshold.group(1) if threshold else "1000000" if "collective matmul off" in row["xla_flags"] else None
+        return [f"--xla_jf_spmd_threshold_for_windowed_einsum_mib={mib}"] if mib else []
     flags = [f"--xla_gpu_{names[name]}_combine_threshold_bytes={size}" for name, size in found]
     if re.search(r"(?<!async )pipelined AG/RS/AR", row["xla_flags"]):
         flags += [f"--xla_gpu_enable_pipelined_{kind}=true" for kind in names.values()]

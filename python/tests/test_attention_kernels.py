@@ -54,5 +54,44 @@ class Megatron(unittest.TestCase):
             shapes(**overrides, attention="dot_product")
 
 
+def lowered(**overrides):
+    keys = maxtext_config.settings("none.yml", {"base_num_query_heads": KEY_HEADS, "base_num_kv_heads": KEY_HEADS, **overrides})
+    config = maxtext_config.configuration(keys)
+    split = Split(make_mesh(*maxtext_config.mesh_parts(keys, DEVICES), jax.devices()))
+    array = jax.ShapeDtypeStruct((DEVICES, 256, KEY_HEADS, 128), jnp.bfloat16)
+    return jax.jit(lambda *arrays: attend(config, split, *arrays, config.groups[0][1][0])).lower(array, array, array).as_text()
+
+
+class Unfused(unittest.TestCase):
+    def test_transformer_engine_without_fused_attention_has_its_softmax_and_no_dropout(self):
+        text = lowered(attention="te_unfused")
+        self.assertIn("@scaled_upper_triang_masked_softmax", text)
+        self.assertNotIn("fused_dropout", text)
+
+    def test_scores_are_as_wide_as_the_configuration_says(self):
+        scores = f"tensor<{DEVICES}x{KEY_HEADS}x1x256x256x"
+        narrow, wide = lowered(attention="dot_product"), lowered(attention="dot_product", float32_logits=True)
+        self.assertNotIn(f"dot_general {scores}f32", narrow)
+        self.assertNotIn(f"exponential %{scores}f32", narrow)
+        self.assertTrue(any("exponential" in line and f"{scores}bf16" in line for line in narrow.splitlines()))
+        self.assertTrue(any("exponential" in line and f"{scores}f32" in line for line in wide.splitlines()))
+
+
+class Megablox(unittest.TestCase):
+    def tiles(self, **overrides):
+        return maxtext_config.configuration(maxtext_config.settings("none.yml", {"hardware": "tpu", **overrides})).expert_tiles
+
+    def test_blocks_are_those_of_the_configuration(self):
+        self.assertEqual(self.tiles(), ((((512, 1024, 1024),) * 3),) * 2)
+        self.assertEqual(self.tiles(tile_batch_seq=256, tile_embed_dim=2048, tile_mlp_dim=4096), (((256, 2048, 4096),) * 3,) * 2)
+        wi, wo = self.tiles(wi_tile_fwd_mlp_dim=256, wi_tile_dlhs_mlp_dim=128, wo_tile_drhs_embed_dim=64)
+        self.assertEqual(wi, ((512, 1024, 256), (512, 128, 1024), (512, 1024, 1024)))
+        self.assertEqual(wo, ((512, 1024, 1024), (512, 1024, 1024), (512, 1024, 64)))
+
+    def test_without_megablox_and_on_gpus_nothing_is_known_of_blocks(self):
+        for overrides in ({"megablox": False}, {"hardware": "gpu"}):
+            self.assertEqual(self.tiles(**overrides), (((),) * 3,) * 2)
+
+
 if __name__ == "__main__":
     unittest.main()

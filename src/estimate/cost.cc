@@ -256,7 +256,22 @@ OpCost TransferCost(const Shapes& s) {
   return {.bytes = s.all(), .own_kernel = true, .host_bytes = s.all()};
 }
 
+// A kernel with blocks of its own.
+OpCost TiledCost(const Shapes& s, const RaggedDot& dot) {
+  const auto of = [&](ir::ValueId value) {
+    return static_cast<double>(ir::ByteSize(s.module.types(), s.module.type_id(value)));
+  };
+  const auto operands = s.module.operands(s.op);
+  return {
+      .flops = RaggedDotFlops(s),
+      .bytes = internal::SaturatingRound(dot.KernelBytes(of(operands[0]), of(operands[1]), of(s.module.result(s.op)))),
+      .contraction = true,
+      .own_kernel = true,
+      .padding = dot.Padding()};
+}
+
 OpCost ContractionCost(const Shapes& s) {
+  if (const auto dot = RaggedDotOf(s.module, s.op); dot && dot->tiling) return TiledCost(s, *dot);
   return {.flops = ContractionFlops(s.module, s.op), .bytes = s.all(), .contraction = true};
 }
 
@@ -329,7 +344,7 @@ OpCost CustomCallCost(const Shapes& s) {
     case OpSort::kSort:
       return {.bytes = s.all()};
     case OpSort::kContraction:
-      return {.flops = RaggedDotFlops(s), .bytes = s.all(), .contraction = true};
+      return ContractionCost(s);
     default:
       return {.bytes = s.all(), .known = false, .unknown_target = target};
   }

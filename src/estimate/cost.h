@@ -28,6 +28,7 @@ struct OpCost {
   int64_t transcendentals = 0;
   double steps = 0;        // kernels that wait for each other
   int64_t head = 0;        // of attention: one dimension of all its matmuls
+  double padding = 1;      // multiplications of the kernel over those of `flops`
   int64_t host_bytes = 0;  // over the host's link
 };
 

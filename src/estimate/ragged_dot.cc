@@ -1,6 +1,8 @@
 #include "estimate/ragged_dot.h"
 
 #include <algorithm>
+#include <cmath>
+#include <string>
 #include <string_view>
 
 #include "base/units.h"
@@ -35,6 +37,15 @@ std::optional<Dimensions> ListIn(std::string_view text, std::string_view name) {
   return ir::AsIntegers(text.substr(open, close - open + 1));
 }
 
+// `name = "text"` anywhere in a text.
+std::string Quoted(std::string_view text, std::string_view name) {
+  const size_t at = text.find(name);
+  const size_t open = at == std::string_view::npos ? at : text.find('"', at + name.size());
+  const size_t start = open == at + name.size() ? text.find('"', open + 1) : open;  // HLO quotes the name, too
+  const size_t close = start == std::string_view::npos ? start : text.find('"', start + 1);
+  return close == std::string_view::npos ? std::string() : std::string(text.substr(start + 1, close - start - 1));
+}
+
 class Numbers {
  public:
   Numbers(const ir::Module& module, ir::OpId op) : module_(module), op_(op) {}
@@ -49,10 +60,30 @@ class Numbers {
     return ir::IntegersAttribute(module_, op_, hlo_name).value_or(Dimensions());
   }
 
+  // `ragged_dot_tiling = "512,1024,1024"` among the frontend's attributes, as MaxText and XLA write it.
+  std::optional<Tiling> KernelTiling() const {
+    const std::string_view* text = module_.attribute(op_, "mhlo.frontend_attributes");
+    if (text == nullptr || text->find(kTiling) == std::string_view::npos) return std::nullopt;
+    const std::string sizes = Quoted(*text, kTiling);
+    const auto list = ir::AsIntegers("[" + sizes + "]");
+    if (!list || list->size() != 3) return std::nullopt;
+    const auto size = [&](size_t i) { return std::max<int64_t>((*list)[i], 1); };
+    return Tiling{.m = size(0), .k = size(1), .n = size(2)};
+  }
+
  private:
+  static constexpr std::string_view kTiling = "ragged_dot_tiling";
   const ir::Module& module_;
   ir::OpId op_;
 };
+
+double Blocks(int64_t extent, int64_t size) {
+  return std::ceil(static_cast<double>(extent) / static_cast<double>(std::min(extent, size)));
+}
+
+double Whole(int64_t extent, int64_t size) {
+  return Blocks(extent, size) * static_cast<double>(std::min(extent, size)) / static_cast<double>(extent);
+}
 
 bool Holds(const Dimensions& list, int64_t value) { return std::find(list.begin(), list.end(), value) != list.end(); }
 
@@ -62,6 +93,26 @@ bool IsRaggedDot(const ir::Module& module, ir::OpId op) {
 }
 
 }  // namespace
+
+// As megablox's make_group_metadata counts at most: groups begin anywhere in a block.
+double RaggedDot::BlocksOfRows() const { return Blocks(ragged_rows, tiling->m) + static_cast<double>(groups - 1); }
+
+double RaggedDot::Padding() const {
+  if (!tiling) return 1;
+  const double rows = BlocksOfRows() * static_cast<double>(std::min(ragged_rows, tiling->m)) /
+                      static_cast<double>(std::max<int64_t>(ragged_rows, 1));
+  // With sums over each group's rows (tgmm) both other dimensions are the result's.
+  return rows * Whole(sums_groups ? m : k, tiling->k) * Whole(n, tiling->n);
+}
+
+double RaggedDot::KernelBytes(double lhs, double rhs, double out) const {
+  if (!tiling) return lhs + rhs + out;
+  const double columns = Blocks(n, tiling->n);
+  if (sums_groups) return lhs * columns + rhs * Blocks(m, tiling->k) + out;
+  // Weights stay where the next block of rows is of the same group and k is one block.
+  const bool stay = Blocks(k, tiling->k) <= 1;
+  return lhs * columns + rhs * (stay ? 1 : BlocksOfRows() / static_cast<double>(groups)) + out;
+}
 
 std::optional<RaggedDot> RaggedDotOf(const ir::Module& module, ir::OpId op) {
   if (!IsRaggedDot(module, op)) return std::nullopt;
@@ -86,6 +137,7 @@ std::optional<RaggedDot> RaggedDotOf(const ir::Module& module, ir::OpId op) {
   dot.groups = sizes == 0 || group_sizes.dims.empty()
                    ? 1
                    : Extent(group_sizes, static_cast<int64_t>(group_sizes.dims.size()) - 1);
+  dot.tiling = numbers.KernelTiling();
   const int64_t left = std::max<int64_t>(lhs.element_count(), 1) / std::max<int64_t>(depth, 1);
   dot.m = std::max<int64_t>(left, 1);
   dot.k = depth;
@@ -94,6 +146,7 @@ std::optional<RaggedDot> RaggedDotOf(const ir::Module& module, ir::OpId op) {
     dot.multiply_adds /= std::max<int64_t>(dot.groups, 1);
     dot.n = std::max<int64_t>(results / SaturatingMultiply(dot.groups, dot.m), 1);
     dot.k = (depth + dot.groups - 1) / dot.groups;
+    dot.sums_groups = true;
     return dot;
   }
   dot.n = std::max<int64_t>(results / dot.m, 1);

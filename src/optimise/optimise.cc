@@ -31,6 +31,7 @@ constexpr Pass kPasses[] = {
      true, false},
     {"reduce-scatter", "turns an all-reduce whose result is sliced by device into a reduce-scatter",
      FormReduceScatters},
+    {"windowed-einsum", "scatters large results of dots part by part, beside partial dots", WindowEinsums, false},
     {"fold-all-reduces", "merges two all-reduces over different groups", FoldAllReduces},
     {"reassociate", "adds before an all-reduce or reduce-scatter rather than after it", ReassociateCollectives},
     {"narrow-all-reduces", "sums in the narrower type that the result is converted to", NarrowAllReduces, false},

@@ -57,7 +57,7 @@ struct GpuFigures {
   auto operator<=>(const GpuFigures&) const = default;
 };
 
-// What flags of XLA say on GPUs.
+// What flags of XLA say, on GPUs but for the last.
 struct XlaFlags {
   // Bytes of results up to which collectives of one kind become one.
   int64_t all_gather = int64_t{128} << 20;
@@ -68,10 +68,13 @@ struct XlaFlags {
   std::optional<bool> triton_matmuls;
   bool autotuning = true;
   bool latency_hiding = true;  // collectives are pairs of start and done, ordered so that computation overlaps
+  bool plans_by_model = true;  // by a model of the device, where XLA has one (kPlansByModel); fixed ticks without
   // Collectives of a loop's body run beside the iteration before or after.
   bool pipelined_all_gather = false;
   bool pipelined_reduce_scatter = false;
   bool pipelined_all_reduce = false;
+  // Bytes of a dot's result from which on TPUs scatter it part by part behind partial dots (SpmdPartitionerOptions).
+  int64_t windowed_einsum = int64_t{256} << 20;
 
   bool HasTritonMatmuls() const { return triton_matmuls.value_or(!autotuning); }
 };

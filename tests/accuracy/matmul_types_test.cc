@@ -144,6 +144,23 @@ TEST(RaggedDots, CountTheSameForwardAndInBothGradients) {
   EXPECT_EQ(flops(Ragged("8192x16384", "2048x16384", "8x8192x2048", fmt::format(fmt::runtime(gradient), 1))), kFlops);
 }
 
+// 16384 rows in 8 groups: 32 blocks of 512 and 7 that two groups share. 1408 columns are two blocks of 1024.
+TEST(RaggedDots, MultiplyWholeBlocksWhereTheProgramTellsThem) {
+  const std::string numbers =
+      "lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [1], lhs_ragged_dimensions = [0], "
+      "rhs_group_dimensions = [0]";
+  std::string text = Ragged("16384x2048", "8x2048x1408", "16384x1408", numbers);
+  const auto plain = Read(text);
+  text.insert(text.find("}> :") + 2, " {mhlo.frontend_attributes = {ragged_dot_tiling = \"512,1024,1024\"}}");
+  const auto tiled = Read(text);
+  const OpCost cost = CostOf(tiled, FirstOp(tiled));
+  EXPECT_EQ(cost.flops, CostOf(plain, FirstOp(plain)).flops);
+  EXPECT_NEAR(cost.padding, (39.0 / 32) * (2048.0 / 1408), 1e-12);
+  // The rows again for each of two blocks of columns, and a group's weights for each of 39 blocks of rows.
+  EXPECT_EQ(cost.bytes, 2 * (2 * 16384 * 2048LL + 39 * 2048 * 1408LL + 16384 * 1408LL));
+  EXPECT_GT(Microseconds(tiled, "TPUv5p"), 1.5 * Microseconds(plain, "TPUv5p"));
+}
+
 TEST(PrefixSums, CostWhatXlaRunsInsteadOfAWindowForEachElement) {
   const auto module = Read(R"(
 func.func @main(%a: tensor<4x1048576xf32>, %z: tensor<f32>) -> tensor<4x1048576xf32> {

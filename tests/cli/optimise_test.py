@@ -8,6 +8,26 @@ import unittest
 import command
 
 PROGRAM = command.LLAMA
+# A dot of which each of four devices keeps a quarter
+SCATTERED = """
+module @scattered attributes {mhlo.num_partitions = 4 : i32, mhlo.num_replicas = 1 : i32} {
+  func.func public @main(%x: tensor<8x16xbf16>, %w: tensor<16x32xbf16>) -> tensor<8x8xbf16> {
+    %dot = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0] : (tensor<8x16xbf16>, tensor<16x32xbf16>) -> tensor<8x32xbf16>
+    %sum = "stablehlo.all_reduce"(%dot) <{channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>, replica_groups = dense<[[0, 1, 2, 3]]> : tensor<1x4xi64>, use_global_device_ids}> ({
+    ^bb0(%a: tensor<bf16>, %b: tensor<bf16>):
+      %s = stablehlo.add %a, %b : tensor<bf16>
+      stablehlo.return %s : tensor<bf16>
+    }) : (tensor<8x32xbf16>) -> tensor<8x32xbf16>
+    %starts = stablehlo.constant dense<[0, 8, 16, 24]> : tensor<4xi32>
+    %own = stablehlo.partition_id : tensor<ui32>
+    %one = stablehlo.dynamic_slice %starts, %own, sizes = [1] : (tensor<4xi32>, tensor<ui32>) -> tensor<1xi32>
+    %start = stablehlo.reshape %one : (tensor<1xi32>) -> tensor<i32>
+    %zero = stablehlo.constant dense<0> : tensor<i32>
+    %out = stablehlo.dynamic_slice %sum, %zero, %start, sizes = [8, 8] : (tensor<8x32xbf16>, tensor<i32>, tensor<i32>) -> tensor<8x8xbf16>
+    return %out : tensor<8x8xbf16>
+  }
+}
+"""
 
 
 class Optimise(unittest.TestCase):
@@ -42,11 +62,23 @@ class Optimise(unittest.TestCase):
         self.assertTrue(any("matmul" in row["kernel"] for row in rows), rows[:3])
         self.assertFalse(any("triton-matmuls" in row["reason"] for row in rows), "an op in a matmul kernel is not left out")
 
+    def test_large_results_are_scattered_part_by_part_on_tpus(self):
+        def scattered(*words):
+            text = command.run("optimise", "-", *words, stdin=SCATTERED).stdout
+            return len(re.findall('"stablehlo.dot_general"', text)), re.findall(r"reduce_scatter.*?\}\) : \(tensor<(\w+)xbf16>\)", text, re.DOTALL)
+
+        flag = "--xla-flag=--xla_jf_spmd_threshold_for_windowed_einsum_mib="
+        self.assertEqual(scattered("--device", "TPUv5p", flag + "0"), (4, ["2x32"] * 4))
+        for words in ([], [flag + "1000000"], ["--disable", "windowed-einsum", flag + "0"]):
+            self.assertEqual(scattered("--device", "TPUv5p", *words), (1, ["8x32"]), words)
+
     def test_flags_that_nothing_follows_are_refused(self):
         for words in (["--xla-flag=--xla_gpu_enable_command_buffer=FUSION"], ["--xla-flag=--xla_gpu_autotune_level=x"], ["--xla-flag=--xla_gpu_enable_triton_gemm=yes"], ["--xla-flag=--xla_gpu_all_reduce_combine_threshold_bytes=1k"],
                       ["--xla-flag=--xla_gpu_all_reduce_combine_threshold_bytes"],
                       ["--optimise", "none", "--xla-flag=--xla_gpu_all_reduce_combine_threshold_bytes=1"],
-                      ["--device", "TPUv3", "--xla-flag=--xla_gpu_all_reduce_combine_threshold_bytes=1"]):
+                      ["--device", "TPUv3", "--xla-flag=--xla_gpu_all_reduce_combine_threshold_bytes=1"],
+                      ["--device", "TPUv5p", "--xla-flag=--xla_jf_spmd_threshold_for_windowed_einsum_mib=1k"],
+                      ["--xla-flag=--xla_jf_spmd_threshold_for_windowed_einsum_mib=1"]):
             done = command.run("optimise", PROGRAM, *words)
             self.assertEqual(done.returncode, 2, words)
             self.assertIn("error[E0919]", done.stderr)

@@ -9,12 +9,13 @@ import jax.numpy as jnp
 from jax.ad_checkpoint import checkpoint_name
 
 
-def plain(q, k, v, window, blocks=None):
-    """Scores are written out, as `dot_product` does."""
+def plain(q, k, v, window, blocks=None, wide=False):
+    """Scores are written out, as `dot_product` does: as the matmul makes them; with `wide` the softmax is one of f32 (float32_logits)."""
     del blocks
     batch, length, heads, size = q.shape
     grouped = q.reshape(batch, length, k.shape[2], heads // k.shape[2], size)
-    scores = jnp.einsum("btkgd,bskd->bkgts", grouped, k, preferred_element_type=jnp.float32)
+    scores = jnp.einsum("btkgd,bskd->bkgts", grouped, k)
+    scores = scores.astype(jnp.float32) if wide else scores
     row, column = (jax.lax.broadcasted_iota(jnp.int32, (length, k.shape[1]), axis) for axis in (0, 1))
     seen = (row >= column) & (row - column < window) if window else row >= column
     weights = jax.nn.softmax(jnp.where(seen, scores, -1e30), axis=-1).astype(q.dtype)
@@ -65,8 +66,14 @@ def megatron(q, k, v, window, blocks=None):
     The mask of that kernel is the causal one of a whole sequence (maxtext_config.py refuses others); keys of groups are repeated before, as Megatron-LM does."""
     del window, blocks
     k, v = (jnp.repeat(each, q.shape[2] // each.shape[2], axis=2) for each in (k, v))
-    scores = jnp.einsum("bthd,bshd->bhts", q, k)
-    return jnp.einsum("bhts,bshd->bthd", _dropped(_masked_softmax(scores)), v)
+    return jnp.einsum("bhts,bshd->bthd", _dropped(_masked_softmax(jnp.einsum("bthd,bshd->bhts", q, k))), v)
+
+
+def te_unfused(q, k, v, window, blocks=None):
+    """Transformer Engine without fused attention (NVTE_FUSED_ATTN=0): scores in half precision and its kernel for scale, mask and softmax."""
+    del window, blocks
+    k, v = (jnp.repeat(each, q.shape[2] // each.shape[2], axis=2) for each in (k, v))
+    return jnp.einsum("bhts,bshd->bthd", _masked_softmax(jnp.einsum("bthd,bshd->bhts", q, k)), v)
 
 
 @functools.partial(jax.custom_vjp, nondiff_argnums=(3, 4))
@@ -152,7 +159,7 @@ def pallas_flash(q, k, v, window, blocks, causal=True):
     return checkpoint_name(jnp.swapaxes(out, 1, 2), "context")
 
 
-KERNELS = {"dot_product": plain, "megatron": megatron, "cudnn_flash_te": cudnn, "cudnn_flash_jax": cudnn, "flash": splash, "splash": splash, "pallas_flash": pallas_flash}
+KERNELS = {"dot_product": plain, "megatron": megatron, "te_unfused": te_unfused, "cudnn_flash_te": cudnn, "cudnn_flash_jax": cudnn, "flash": splash, "splash": splash, "pallas_flash": pallas_flash}
 PLATFORMS = {"cudnn_flash_te": "cuda", "cudnn_flash_jax": "cuda", "flash": "tpu", "splash": "tpu", "pallas_flash": "tpu"}
 
 
@@ -170,7 +177,9 @@ def attend(config, split, q, k, v, kind):
     shape = q.shape
     if kind.chunk and kind.chunk < shape[1]:
         q, k, v = (each.reshape(-1, kind.chunk, *each.shape[2:]) for each in (q, k, v))
-    if config.attention != "dot_product":
+    if config.attention == "dot_product":
+        kernel = functools.partial(kernel, wide=config.wide_softmax)
+    else:
         if k.shape[2] % split.size("heads"):
             k, v = (jnp.repeat(each, q.shape[2] // k.shape[2], axis=2) for each in (k, v))
         if split.size("length") > 1:  # each device projects its own part, and the parts are gathered

@@ -5,6 +5,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 from jax.ad_checkpoint import checkpoint_name
+from jax.experimental.xla_metadata import set_xla_metadata
 
 F32, BF16 = jnp.float32, jnp.bfloat16
 GATED = ("wi_0", "wi_1")
@@ -31,6 +32,40 @@ def back(axis, offsets):
     return jnp.cumsum(came) - came, came, places, sent
 
 
+@jax.custom_vjp
+def moved(rows, order):
+    """Rows in another order; their gradients go back by a gather, too, not by a scatter (MaxText's use_custom_sort_vjp)."""
+    return jnp.take(rows, order, axis=0)
+
+
+moved.defvjp(lambda rows, order: (moved(rows, order), order), lambda order, gradient: (jnp.take(gradient, jnp.argsort(order), axis=0), None))
+
+# Contracted dimensions of rows [m, k] with weights [g, k, n], of the rows' gradient, and of the weights', which sums over each group's rows
+FORWARD, FOR_ROWS = (lax.RaggedDotDimensionNumbers((dims, ([], [])), [0], [0]) for dims in (([1], [1]), ([1], [2])))
+FOR_WEIGHTS = lax.RaggedDotDimensionNumbers((([0], [0]), ([], [])), [0], [])
+
+
+def in_blocks(blocks, rows, weights, sizes, numbers):
+    """The blocks of rows, contraction and columns stand beside the operation, as XLA reads them."""
+    if not blocks:
+        return lax.ragged_dot_general(rows, weights, sizes, numbers)
+    with set_xla_metadata(ragged_dot_tiling=",".join(map(str, blocks))):
+        return lax.ragged_dot_general(rows, weights, sizes, numbers)
+
+
+@functools.partial(jax.custom_vjp, nondiff_argnums=(0,))
+def grouped_matmul(tiles, rows, weights, sizes):
+    return in_blocks(tiles[0], rows, weights, sizes, FORWARD)
+
+
+def _grouped_backward(tiles, kept, gradient):
+    rows, weights, sizes = kept
+    return (in_blocks(tiles[1], gradient, weights, sizes, FOR_ROWS), in_blocks(tiles[2], rows, gradient, sizes, FOR_WEIGHTS), None)
+
+
+grouped_matmul.defvjp(lambda tiles, *arrays: (grouped_matmul(tiles, *arrays), arrays), _grouped_backward)
+
+
 def ragged(config, axis, x, gate, choice, wi_0, wi_1, wo):
     """One device's tokens, with the weights of its experts; over `axis` tokens travel to their experts and back, as many as each has.
 
@@ -39,18 +74,18 @@ def ragged(config, axis, x, gate, choice, wi_0, wi_1, wo):
     batch, length, width = x.shape
     flat = choice.reshape(-1)
     order = jnp.argsort(flat)
-    rows = jnp.take(x.reshape(-1, width), order // config.experts_per_token, axis=0)
+    rows = moved(jnp.repeat(x.reshape(-1, width), config.experts_per_token, axis=0), order)
     sizes = jnp.bincount(flat, length=config.experts).astype(jnp.int32)
     if axis:
         offsets = exchange(axis, sizes)
         rows = lax.ragged_all_to_all(rows, jnp.zeros_like(rows), *offsets, axis_name=axis)
         sizes = lax.all_to_all(sizes.reshape(lax.axis_size(axis), -1), axis, 0, 0).sum(0)
-    parts = [checkpoint_name(lax.ragged_dot(rows, w, sizes), f"mlp{name}") for name, w in zip(GATED, (wi_0, wi_1))]
-    out = checkpoint_name(lax.ragged_dot(jax.nn.silu(parts[0]) * parts[1], wo, sizes), "mlpwo")
+    parts = [checkpoint_name(grouped_matmul(config.expert_tiles[0], rows, w, sizes), f"mlp{name}") for name, w in zip(GATED, (wi_0, wi_1))]
+    out = checkpoint_name(grouped_matmul(config.expert_tiles[1], jax.nn.silu(parts[0]) * parts[1], wo, sizes), "mlpwo")
     if axis:
         out = lax.ragged_all_to_all(out, jnp.zeros_like(out), *back(axis, offsets), axis_name=axis)
-    own = jnp.take(out, jnp.argsort(order), axis=0).reshape(batch, length, config.experts_per_token, width)
-    return jnp.einsum("btkw,btk->btw", own, gate)
+    own = moved(out, jnp.argsort(order)).reshape(batch, length, config.experts_per_token, width)
+    return jnp.einsum("btkw,btk->btw", own.astype(F32), gate.astype(F32)).astype(BF16)  # float32_weight_sum
 
 
 def sparse(config, split, x, gate, choice, weights):

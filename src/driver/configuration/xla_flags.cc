@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <charconv>
+#include <limits>
+#include <optional>
+#include <span>
 #include <string_view>
 
 #include "base/text/suggest.h"
@@ -14,12 +17,16 @@ namespace {
 struct Threshold {
   std::string_view flag;
   int64_t optimise::XlaFlags::*bytes;
+  int64_t unit = 1;  // bytes
 };
 
 constexpr Threshold kThresholds[] = {
     {"--xla_gpu_all_gather_combine_threshold_bytes", &optimise::XlaFlags::all_gather},
     {"--xla_gpu_all_reduce_combine_threshold_bytes", &optimise::XlaFlags::all_reduce},
     {"--xla_gpu_reduce_scatter_combine_threshold_bytes", &optimise::XlaFlags::reduce_scatter},
+};
+constexpr Threshold kTpuThresholds[] = {
+    {"--xla_jf_spmd_threshold_for_windowed_einsum_mib", &optimise::XlaFlags::windowed_einsum, int64_t{1} << 20},
 };
 
 struct Switch {
@@ -31,6 +38,8 @@ constexpr Switch kSwitches[] = {
     {"--xla_gpu_enable_triton_gemm", [](optimise::XlaFlags& flags, bool on) { flags.triton_matmuls = on; }},
     {"--xla_gpu_enable_latency_hiding_scheduler",
      [](optimise::XlaFlags& flags, bool on) { flags.latency_hiding = on; }},
+    {"--xla_gpu_enable_analytical_sol_latency_estimator",
+     [](optimise::XlaFlags& flags, bool on) { flags.plans_by_model = on; }},
     {"--xla_gpu_enable_pipelined_all_gather",
      [](optimise::XlaFlags& flags, bool on) { flags.pipelined_all_gather = on; }},
     {"--xla_gpu_enable_pipelined_reduce_scatter",
@@ -41,12 +50,29 @@ constexpr Switch kSwitches[] = {
 
 constexpr std::string_view kAutotuneLevel = "--xla_gpu_autotune_level";
 
-Status TakeBytes(std::string_view flag, std::string_view value, int64_t& bytes) {
+Status TakeBytes(std::string_view flag, std::string_view value, const Threshold& known, optimise::XlaFlags& flags) {
   const char* end = value.data() + value.size();
-  const auto [stop, failed] = std::from_chars(value.data(), end, bytes);
-  if (failed == std::errc() && stop == end && bytes >= 0) return {};
-  return MakeError(kXlaFlag, fmt::format("--xla-flag: `{}` has no number of bytes", flag), {},
-                   fmt::format("write {}=31457280", flag.substr(0, flag.find('='))));
+  int64_t number = 0;
+  const auto [stop, failed] = std::from_chars(value.data(), end, number);
+  const int64_t most = std::numeric_limits<int64_t>::max() / known.unit;
+  if (failed == std::errc() && stop == end && number >= 0) {
+    flags.*known.bytes = std::min(number, most) * known.unit;
+    return {};
+  }
+  return MakeError(kXlaFlag,
+                   fmt::format("--xla-flag: `{}` has no number of {}", flag, known.unit == 1 ? "bytes" : "MiB"), {},
+                   fmt::format("write {}={}", known.flag, known.unit == 1 ? 31457280 : 256));
+}
+
+// Nothing where no threshold has that name, which `known` gets instead.
+std::optional<Status> TakeThreshold(std::string_view flag, std::string_view name, std::string_view value,
+                                    std::span<const Threshold> thresholds, optimise::XlaFlags& flags,
+                                    std::vector<std::string>& known) {
+  for (const Threshold& threshold : thresholds) {
+    if (threshold.flag == name) return TakeBytes(flag, value, threshold, flags);
+    known.emplace_back(threshold.flag);
+  }
+  return std::nullopt;
 }
 
 Status TakeSwitch(std::string_view flag, std::string_view value, const Switch& known, optimise::XlaFlags& flags) {
@@ -59,34 +85,38 @@ Status TakeSwitch(std::string_view flag, std::string_view value, const Switch& k
                    fmt::format("write {}=true", flag.substr(0, flag.find('='))));
 }
 
-Status Take(std::string_view flag, optimise::XlaFlags& flags) {
+Status NotFollowed(std::string_view flag, std::string_view name, const std::vector<std::string>& known) {
+  return MakeError(kXlaFlag, fmt::format("--xla-flag: the built-in passes do not follow `{}`", flag), {},
+                   DidYouMean(std::string(name), known, "--optimise xla runs XLA's own compiler with it"));
+}
+
+Status Take(std::string_view flag, bool tpu, optimise::XlaFlags& flags) {
   const std::string_view name = flag.substr(0, flag.find('='));
   const std::string_view value = flag.substr(std::min(flag.size(), name.size() + 1));
   std::vector<std::string> known;
+  if (tpu)
+    return TakeThreshold(flag, name, value, kTpuThresholds, flags, known).value_or(NotFollowed(flag, name, known));
   for (const Switch& known_switch : kSwitches) {
     if (known_switch.flag == name) return TakeSwitch(flag, value, known_switch, flags);
     known.emplace_back(known_switch.flag);
   }
-  for (const Threshold& threshold : kThresholds) {
-    if (threshold.flag == name) return TakeBytes(flag, value, flags.*threshold.bytes);
-    known.emplace_back(threshold.flag);
-  }
+  if (const auto taken = TakeThreshold(flag, name, value, kThresholds, flags, known)) return *taken;
   if (name == kAutotuneLevel && value.size() == 1 && value[0] >= '0' && value[0] <= '4') {
     flags.autotuning = value != "0";
     return {};
   }
   known.emplace_back(kAutotuneLevel);
-  return MakeError(kXlaFlag, fmt::format("--xla-flag: the built-in passes do not follow `{}`", flag), {},
-                   DidYouMean(name, known, "--optimise xla runs XLA's own compiler with it"));
+  return NotFollowed(flag, name, known);
 }
 
 }  // namespace
 
-std::optional<optimise::XlaFlags> XlaFlagsOf(const std::vector<std::string>& flags, Diagnostics& diagnostics) {
+std::optional<optimise::XlaFlags> XlaFlagsOf(const std::vector<std::string>& flags, bool tpu,
+                                             Diagnostics& diagnostics) {
   optimise::XlaFlags followed;
   bool all = true;
   for (const std::string& flag : flags) {
-    if (const Status taken = Take(flag, followed); !taken) {
+    if (const Status taken = Take(flag, tpu, followed); !taken) {
       diagnostics.Report(taken.error());
       all = false;
     }

@@ -15,12 +15,13 @@ inline constexpr DiagnosticKind kXlaFlag{
     "A flag of XLA that the built-in passes do not follow, or a flag with a bad value. They know "
     "--xla_gpu_all_gather_combine_threshold_bytes=N and the same for all_reduce and reduce_scatter, "
     "--xla_gpu_enable_triton_gemm=true, --xla_gpu_autotune_level=0 to 4 and "
-    "--xla_gpu_enable_latency_hiding_scheduler=false; they take no flags where "
-    "they do not run or not for a GPU. --optimise xla passes every flag to XLA's own compiler.",
+    "--xla_gpu_enable_latency_hiding_scheduler=false, and on TPUs "
+    "--xla_jf_spmd_threshold_for_windowed_einsum_mib=N; they take no flags where "
+    "they do not run or not for a GPU or a TPU. --optimise xla passes every flag to XLA's own compiler.",
     Outcome::kUsage};
 
 // From flags as XLA writes them ("--xla_gpu_all_gather_combine_threshold_bytes=31457280"); reports every one that is
 // not followed.
-std::optional<optimise::XlaFlags> XlaFlagsOf(const std::vector<std::string>& flags, Diagnostics& diagnostics);
+std::optional<optimise::XlaFlags> XlaFlagsOf(const std::vector<std::string>& flags, bool tpu, Diagnostics& diagnostics);
 
 }  // namespace hespas::driver

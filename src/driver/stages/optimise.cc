@@ -113,14 +113,14 @@ optimise::GpuFigures FiguresOf(const hardware::Device& device) {
 
 std::optional<optimise::XlaFlags> FlagsFor(const OptimiseOptions& options, const Choice& choice,
                                            Diagnostics& diagnostics) {
-  const bool followed = choice.run && choice.target == optimise::Target::kGpu;
+  const bool followed = choice.run && choice.target != optimise::Target::kCpu;
   if (!options.xla_flags.empty() && !followed) {
-    diagnostics.Error(kXlaFlag, "--xla-flag: nothing is optimised for a GPU here", {},
+    diagnostics.Error(kXlaFlag, "--xla-flag: nothing is optimised for a GPU or a TPU here", {},
                       "leave it out, or add --optimise xla-gpu");
     return std::nullopt;
   }
   if (options.mode == OptimiseMode::kXla) return optimise::XlaFlags{};  // XLA reads its flags itself
-  return XlaFlagsOf(options.xla_flags, diagnostics);
+  return XlaFlagsOf(options.xla_flags, choice.target == optimise::Target::kTpu, diagnostics);
 }
 
 }  // namespace

@@ -9,7 +9,7 @@
 namespace hespas::estimate::calibrated {
 namespace {
 
-constexpr std::string_view kModelVersion = "calibrated 6";
+constexpr std::string_view kModelVersion = "calibrated 7";
 
 Hash128 KeyOf(const Machine& machine, const hardware::Device& device, const Parameters& parameters) {
   std::string own;
@@ -94,7 +94,7 @@ Work Calibrated::WorkOf(const LeafFacts& facts) const {
 Work Calibrated::OwnKernelWork(const LeafFacts& facts) const {
   Work work = Traffic(static_cast<double>(facts.cost.bytes), facts.instructions);
   const double matrix = SecondsOn(model_.machine(), facts.arithmetic) / model_.parameters().gemm.sustained_fraction *
-                        EmptyShare(device_, facts.cost.head);
+                        EmptyShare(device_, facts.cost.head) * facts.cost.padding;
   const double longest = std::max({work.seconds - work.launch_seconds, matrix, HostSeconds(device_, facts.cost)});
   const double grown = (work.launch_seconds + longest) / work.seconds;
   work.variance *= grown * grown;

@@ -43,7 +43,7 @@ void AddKernel(const KernelModel& model, const hardware::Device& device, const L
   }
   if (!terms.own) return;
   terms.matrix_us = SecondsOn(model.machine(), facts.arithmetic) / model.parameters().gemm.sustained_fraction *
-                    EmptyShare(device, facts.cost.head) * 1e6;
+                    EmptyShare(device, facts.cost.head) * facts.cost.padding * 1e6;
   terms.host_us = HostSeconds(device, facts.cost) * 1e6;
 }
 

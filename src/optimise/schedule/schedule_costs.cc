@@ -61,7 +61,7 @@ int64_t LatencyOf(const Dataflow& flow, const Node& done, const GpuFigures& gpu)
 
 ScheduleCosts CostsOf(const Dataflow& flow, const std::vector<Role>& roles, PassContext& context) {
   const GpuFigures& gpu = context.gpu;
-  const bool by_model = gpu.capability >= kPlansByModel;
+  const bool by_model = gpu.capability >= kPlansByModel && context.flags.plans_by_model;
   ScheduleCosts out{.least = by_model ? gpu_rules::kLeastNanoseconds : 1};
   for (size_t i = 0; i < roles.size(); ++i) {
     const Node& node = flow.node(flow.order()[i]);

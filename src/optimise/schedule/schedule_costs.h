@@ -1,6 +1,7 @@
 // How long XLA's latency-hiding scheduler takes each op and each collective to be.
 //
-// - Up to Ampere: fixed ticks (ApproximateLatencyEstimator).
+// - Up to Ampere, and with --xla_gpu_enable_analytical_sol_latency_estimator=false: fixed ticks
+//   (ApproximateLatencyEstimator).
 // - From Hopper on: nanoseconds from the device's figures (as SolLatencyEstimator): memory traffic, matmuls at
 //   what tensor cores sustain, collectives as the network's model prices them in one host.
 #pragma once

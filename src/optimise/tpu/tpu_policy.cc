@@ -20,6 +20,13 @@ bool IsScalarWork(const Dataflow& flow, const Node& node) {
                      [&](ValueId operand) { return flow.type(operand).element_count() == 1; });
 }
 
+// A ragged dot that tells its blocks is a kernel of its own.
+bool IsPallasKernel(const Dataflow& flow, const Node& node) {
+  if (node.kind != OpKind::kRaggedDot) return false;
+  const std::string_view* text = flow.attribute(node, "mhlo.frontend_attributes");
+  return text != nullptr && text->find("ragged_dot_tiling") != std::string_view::npos;
+}
+
 class Tpu final : public CompilerPolicy {
  public:
   bool SharesCollectives() const override { return true; }
@@ -33,7 +40,7 @@ class Tpu final : public CompilerPolicy {
   // Matrix units take elementwise work in with the dot, scalars run on a unit of their own, and a kernel takes the
   // larger of the padded parts of a concatenation.
   std::optional<FusionClass> SpecialClassOf(const Dataflow& flow, const Node& node) const override {
-    if (IsScalarWork(flow, node)) return FusionClass::kUnfusible;
+    if (IsScalarWork(flow, node) || IsPallasKernel(flow, node)) return FusionClass::kUnfusible;
     if (node.kind == OpKind::kConcatenate) return FusionClass::kCheap;
     if (SqueezesUnitDimensions(flow, node)) return FusionClass::kReduce;
     if (IsContraction(node) && node.result_count == 1) return FusionClass::kReduce;
