@@ -3,7 +3,8 @@
 #   wheel     builds the wheel from BUILD's libraries
 #   api       the package alone: no other package, no compiler
 #   jax       with JAX: Lowered, Compiled and Exported objects, 8 pretended devices
-#   pipelines with JAX: the ready pipelines' values, plans, shapes of attention kernels
+#   pipelines with JAX: the ready pipelines' values
+#   plans     with JAX: plans, shapes of attention kernels
 #   notebook  runs the notebook of docs/                                   (full)
 #   export    every ready configuration; XLA's GPU and TPU compilers without their devices (full)
 #   maxtext   MaxText's own step, in an environment with Python 3.12       (full)
@@ -57,10 +58,10 @@ case $part in
     fresh python3 "$wheels"/hespas-*.whl
     tests "$place/venv/bin/python" api errors hardware estimators commands many sweeps shipped torch_recorded
     ;;
-  jax | pipelines)
+  jax | pipelines | plans)
     with_packages export
-    names=(jax)
-    [ "$part" = jax ] || names=(pipelines plans attention_kernels)
+    names=("$part")
+    [ "$part" != plans ] || names+=(attention_kernels)
     tests "$place/venv/bin/python" "${names[@]}"
     ;;
   notebook)
