@@ -267,7 +267,7 @@ TEST(AnalyticalSimulation, OneRankDoesWhatAllDoUnlessGroupsOfSeveralKindsTie) {
     if (number % 2 == 0) {
       options.memory_share = [](const Node&, std::span<const uint32_t>) { return 0.5; };
       options.units_beside = 0.8;
-      options.memory_bandwidth = BytesPerSecond(1e12);
+      options.memory_bandwidth = BytesPerSecond{1e12};
     }
     const auto one = SimulateAnalytical(trace, time_of, options);
     options.compute_scale = {1};
