@@ -15,26 +15,17 @@ auto Sum(const std::vector<Lane>& lanes, Value value) {
 }  // namespace
 
 Replica::Replica(const Policy& policy, const StepModel& steps, uint64_t seed)
-    : policy_(policy),
-      model_(steps),
-      under_way_(static_cast<size_t>(policy.stages), 0),
-      stage_free_(static_cast<size_t>(policy.stages), 0) {
+    : policy_(policy), model_(steps), under_way_(static_cast<size_t>(policy.stages), 0), stages_(policy.stages) {
   const int64_t blocks = policy.blocks > 0 ? std::max<int64_t>(policy.blocks / policy.stages, 1) : 0;
   for (int64_t i = 0; i < policy.stages; ++i) lanes_.emplace_back(policy, blocks, seed + static_cast<uint64_t>(i));
 }
 
 void Replica::Submit(const Job& job) {
   blocked_ = false;
-  std::min_element(lanes_.begin(), lanes_.end(), [](const Lane& a, const Lane& b) {
-    return a.load() < b.load();
-  })->Submit(job);
-}
-
-bool Replica::HasWork() const {
-  for (size_t i = 0; i < lanes_.size(); ++i) {
-    if (under_way_[i] == 0 && lanes_[i].load() > 0) return true;
-  }
-  return false;
+  const auto lane =
+      std::min_element(lanes_.begin(), lanes_.end(), [](const Lane& a, const Lane& b) { return a.load() < b.load(); });
+  if (lane->load() == 0 && under_way_[static_cast<size_t>(lane - lanes_.begin())] == 0) ++with_work_;
+  lane->Submit(job);
 }
 
 size_t Replica::running() const {
@@ -53,7 +44,11 @@ ReplicaCounts Replica::counts() const {
 }
 
 const Lane* Replica::Start(double now) {
-  if (blocked_ || now < stage_free_.front()) return nullptr;
+  if (blocked_ || now < stages_.first_free()) return nullptr;
+  if (with_work_ == 0) {
+    blocked_ = true;
+    return nullptr;
+  }
   bool changed = false;  // by a lane that freed or took blocks and still cannot run
   for (size_t tried = 0; tried < lanes_.size(); ++tried) {
     const size_t index = (next_ + tried) % lanes_.size();
@@ -66,6 +61,7 @@ const Lane* Replica::Start(double now) {
     }
     steps_.push_back({.end = Enter(shape, now), .lane = index});
     under_way_[index] = 1;
+    --with_work_;
     last_step_ = {now, steps_.back().end, shape.decode_rows, shape.prompt_tokens};
     next_ = (index + 1) % lanes_.size();
     return &lanes_[index];
@@ -79,21 +75,13 @@ double Replica::Enter(const StepShape& shape, double now) {
   const StepCost cost = model_.CostOf(shape);
   const Overheads& o = policy_.overheads;
   const double host = o.request_s * (shape.decode_requests + shape.prompt_requests);
-  const double stage = cost.seconds / static_cast<double>(stage_free_.size());
+  const auto count = static_cast<double>(policy_.stages);
+  const double stage = cost.seconds / count;
   const double entry = OnGrid(o.step_s + (o.asynchronous ? std::max(stage, host) : stage + host));
-  double out = now + entry;
-  stage_free_.front() = out;
-  double whole = entry;
-  const double later = OnGrid(stage);
-  for (size_t i = 1; i < stage_free_.size(); ++i) {
-    out = std::max(out, stage_free_[i]) + later;
-    whole += stage;
-    stage_free_[i] = out;
-  }
   counts_.busy_s += entry;
-  counts_.parts[static_cast<size_t>(Part::kHost)] += whole - cost.seconds;
+  counts_.parts[static_cast<size_t>(Part::kHost)] += entry + (count - 1) * stage - cost.seconds;
   Count(shape, cost);
-  return out;
+  return stages_.Enter(now + entry, OnGrid(stage));
 }
 
 void Replica::Count(const StepShape& shape, const StepCost& cost) {
@@ -112,6 +100,7 @@ void Replica::Finish(double now, std::vector<Delivery>& delivered) {
   under_way_[lane] = 0;
   blocked_ = false;
   lanes_[lane].Finish(now, delivered);
+  if (lanes_[lane].load() > 0) ++with_work_;
 }
 
 }  // namespace hespas::serve

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "serve/lane.h"
+#include "serve/stages.h"
 
 namespace hespas::serve {
 
@@ -41,7 +42,7 @@ class Replica {
   // When the oldest step ends; kNever where none is under way.
   double NextEnd() const { return steps_.empty() ? kNever : steps_.front().end; }
   // When a step could begin, were there work: now, or when the first stage is free.
-  double NextStart() const { return stage_free_.front(); }
+  double NextStart() const { return stages_.first_free(); }
   // Begins a step if there is work that can run; nullptr otherwise. Its lane knows which requests it admitted. Where
   // nothing could run, nothing can until a request comes or a step ends.
   const Lane* Start(double now);
@@ -49,7 +50,7 @@ class Replica {
   void Finish(double now, std::vector<Delivery>& delivered);
 
   bool Fits(const Job& job) const { return lanes_.front().Fits(job); }
-  bool HasWork() const;  // in a lane without a step under way
+  bool HasWork() const { return with_work_ > 0; }  // in a lane without a step under way
   bool blocked() const { return blocked_; }
   size_t running() const;
   size_t waiting() const;
@@ -69,10 +70,11 @@ class Replica {
   const StepModel& model_;
   std::vector<Lane> lanes_;
   std::vector<char> under_way_;  // of each lane: a step
+  size_t with_work_ = 0;         // lanes with requests and without a step under way
   bool blocked_ = true;          // no lane can begin a step
   std::deque<Step> steps_;
-  std::vector<double> stage_free_;  // when each stage has finished all steps that entered
-  size_t next_ = 0;                 // lane
+  Stages stages_;
+  size_t next_ = 0;  // lane
   StepRecord last_step_;
   ReplicaCounts counts_;
 };

@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "serve/load/random.h"
+#include "serve/overload.h"
 
 namespace hespas::serve {
 namespace {
@@ -125,8 +126,6 @@ class Server {
     }
     for (const Pending& r : requests_) tokens += r.tokens;
     const double span = now_ - requests_.front().arrival;
-    constexpr double kBacklog = 0.1;  // of the time in which requests arrived
-    const double arriving = requests_.back().arrival - requests_.front().arrival;
     ServingEstimate out{.latency = Summarise(std::move(latency)),
                         .wait = Summarise(std::move(wait)),
                         .first_token = Summarise(std::move(first)),
@@ -136,11 +135,16 @@ class Server {
     out.utilisation = span > 0 ? busy_ / span : 0;
     out.mean_batch = batches_ / static_cast<double>(std::max<int64_t>(steps_, 1));
     out.beyond_table = beyond_table_;
-    out.overloaded = span - arriving > kBacklog * arriving && requests_.size() >= kFewRequests;
+    out.overloaded = OverloadOf(Records(), options_.rate).has_value();
     return out;
   }
 
-  static constexpr size_t kFewRequests = 100;  // that tell of no queue
+  std::vector<Record> Records() const {
+    std::vector<Record> records;
+    for (const Pending& r : requests_)
+      records.push_back({.sent = r.arrival, .admitted = r.started, .first = r.first, .last = r.done});
+    return records;
+  }
 
   const StepTimes& prefill_;
   const StepTimes& decode_;

@@ -15,14 +15,13 @@ Result<LinearStepModel> LinearStepModel::Parse(const std::string& text) {
     const size_t comma = std::min(text.find(',', begin), text.size());
     const std::string item = text.substr(begin, comma - begin);
     begin = comma + 1;
-    const auto value = item.size() > 2 && item[1] == '=' ? CsvNumber(item.substr(2)) : std::nullopt;
+    const double number = item.size() > 2 && item[1] == '=' ? CsvNumber(item.substr(2)).value_or(-1) : -1;
     double* constant = item.empty()     ? nullptr
                        : item[0] == 'a' ? &model.a
                        : item[0] == 'b' ? &model.b
                        : item[0] == 'c' ? &model.c
                        : item[0] == 'p' ? &model.p
                                         : nullptr;
-    const double number = value.value_or(-1);
     if (!constant || number < 0)
       return MakeError(kBadStepModel, fmt::format("--step-model: `{}` is no constant of a step", item), {}, kHelp);
     *constant = number;

@@ -132,14 +132,13 @@ double RateBelow(const Server& server, ServeOptions options, double capacity) {
 // False where a queue grows: of a trace and with --overload that is a warning.
 bool CheckRate(const Server& server, const ServeOptions& options, const serve::Workload& workload,
                const serve::Run& run, Diagnostics& diagnostics) {
-  const auto capacity = CapacityIfExceeded(workload, run, options.load.rate);
-  if (!capacity) return true;
-  const double came = static_cast<double>(workload.requests.size() - 1) / workload.requests.back().arrival;
-  const std::string message =
-      fmt::format("{:.3g} requests/s arrive; the server answers {:.3g}", options.load.rate.value_or(came), *capacity);
+  const auto overload = OverloadOf(workload, run, options.load.rate);
+  if (!overload) return true;
+  const std::string message = fmt::format("{:.3g} requests/s arrive; the server answers {:.3g}", overload->arrive_per_s,
+                                          overload->answered_per_s);
   const bool wanted = options.overload || !options.load.rate;
   if (wanted) return diagnostics.Warning(kOverload, message, {}, "take more devices, or a lower rate"), true;
-  const double rate = RateBelow(server, options, *capacity);
+  const double rate = RateBelow(server, options, overload->answered_per_s);
   const std::string take = rate > 0 ? fmt::format("take --rate {:.3g} or less", rate) : "take a lower --rate";
   diagnostics.Error(kAboveCapacity, message, {}, take + ", or more devices; --overload simulates it anyhow");
   return false;
@@ -188,12 +187,12 @@ std::optional<ServeAnswer> ServeLoad(const Server& server, const ServeOptions& o
                      .activations = server.prices ? std::string(server.prices->activations()) : "",
                      .engine = server.engine.name,
                      .engine_version = server.engine.version};
-  if (options.give_up) run->gaps.clear();  // searches ask for no latencies between tokens
+  if (options.give_up) run->gaps.clear();  // searches ask for neither latencies between tokens nor kernels
   answer.figures = serve::FiguresOf(*run, *workload, options.warm_up, *slo, server.engines());
   answer.memory = server.memory;
   answer.goodput = !options.slo.empty();
   const Means means = MeansOf(*workload);
-  FillSteps(server, means, answer);
+  if (!options.give_up) FillSteps(server, means, answer);
   FillConcurrency(server, means, answer);
   FillCost(server, options, answer);
   FillSigma(server, *run, answer);
