@@ -107,7 +107,9 @@ double GenerationUs(const Chip& chip, const GenerationConstants& own, const Atte
   const double bytes = CacheBytes(shape);
   const double unique = 2 * shape.batch * shape.key_heads * KeysSeen(shape) * shape.head_size * bytes;
   double stream = std::max(MoveUs(call, unique, shape.in_step ? kCold : call.fit()), ConvertUs(call));
-  stream = std::max(stream, call.elements * bytes / (2 * call.clocks() * own.l2_bytes_per_clock));
+  // L2 is as fast as memory, at least.
+  const double shared = std::max(2 * call.clocks() * own.l2_bytes_per_clock, call.bandwidth());
+  stream = std::max(stream, call.elements * bytes / shared);
   const double unsplit = UnsplitRate(call);
   double merge = 0;
   if (unsplit > 0) {
