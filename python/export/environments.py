@@ -1,4 +1,5 @@
 """Interpreters for the parts of `hespas export`: each in a locked environment of its own (python/locks), made on the first call."""
+import difflib
 import glob
 import gzip
 import itertools
@@ -15,6 +16,12 @@ class Refused(Exception):
     def __init__(self, message, help_text="", status=5):
         super().__init__(message)
         self.help, self.status = help_text, status
+
+
+def suggested(name, known, closeness=0.6):
+    """What may have been meant, as a sentence to go on from."""
+    near = difflib.get_close_matches(name, known, 1, closeness)
+    return f"did you mean `{near[0]}`? " if near else ""
 
 
 def environment(name, python=None):

@@ -21,7 +21,7 @@ import tempfile
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
-from environments import Refused, jax_python, program_text  # noqa: E402
+from environments import Refused, jax_python, program_text, suggested  # noqa: E402
 from export import data_folder, guarded  # noqa: E402
 import shard_page  # noqa: E402
 from shard_page import percent, plain  # noqa: E402
@@ -35,7 +35,10 @@ OWN = ("--device", "--system", "--format", "--output")
 
 class Parser(argparse.ArgumentParser):
     def error(self, message):
-        behind = "what `hespas run` is to take stands behind `--`; " if "unrecognized" in message else ""
+        behind = ""
+        if "unrecognized" in message:
+            unknown = message.partition(": ")[2].split()[0].partition("=")[0]
+            behind = suggested(unknown, self._option_string_actions) + "what `hespas run` is to take stands behind `--`; "
         raise Refused(message, f"{behind}`{self.prog} --help` lists the options", 2)
 
 

@@ -3,10 +3,11 @@ import argparse
 import os
 import pathlib
 import re
+import sys
 
 import clusters
 import targets
-from environments import Refused
+from environments import Refused, suggested
 from export import data_folder, value_of
 from shard import Parser
 
@@ -88,7 +89,8 @@ def listed(text, known, what):
     names = [name for name in text.split(",") if name]
     wrong = [name for name in names if name not in known]
     if wrong or not names:
-        raise Refused(f"`{wrong[0] if wrong else ''}` is no {what}; known are {', '.join(known)}", status=2)
+        near = suggested(wrong[0], list(known)) if wrong else ""
+        raise Refused(f"`{wrong[0] if wrong else ''}` is no {what}", f"{near}known are {', '.join(known)}", 2)
     return tuple(dict.fromkeys(names))
 
 
@@ -113,13 +115,22 @@ def settings(arguments):
 
     given = dict(each.partition("=")[::2] for each in arguments.set)
     given = {key: value_of(value) for key, value in given.items()}
+    warn_of_unread(given, {*maxtext_config.DEFAULTS, *(key for model in MODELS.values() for key in model)})
     if arguments.model in MODELS:
         hardware = "tpu" if is_tpu(arguments.device) else "gpu"
         return maxtext_config.settings(os.devnull, {"model_name": arguments.model, "hardware": hardware, "max_target_length": 4096,
                                                     "per_device_batch_size": 1, **given})
     if not pathlib.Path(arguments.model).is_file():
-        raise Refused(f"`{arguments.model}` is neither a file nor a model's name", f"names are {', '.join(MODELS)}", 1)
+        raise Refused(f"`{arguments.model}` is neither a file nor a model's name", f"{suggested(arguments.model, list(MODELS))}names are {', '.join(MODELS)}", 1)
     return maxtext_config.settings(arguments.model, given)
+
+
+def warn_of_unread(given, known):
+    """MaxText has more keys than the model reads; one that is nearly spelt like one that it reads is a slip."""
+    for key in given:
+        near = "" if key in known or key.startswith(("ici_", "dcn_")) else suggested(key, known, 0.85)
+        if near:
+            sys.stderr.write(f"warning: the model reads no key `{key}`; {near.strip()}\n")
 
 
 def memory_limit(text):

@@ -36,7 +36,7 @@ def candidate_of(row, net):
     count = int(row["global_batch"]) // int(row["micro_batch"]) // (given["data"] * given.get("expert", 1))
     schedule = "1f1b" if given.get("pipeline", 1) > 1 else ""
     outer = places({axis: size for axis, size in sizes if axis != "pipeline"}, net.node)[0]
-    return Candidate(sizes, outer, int(row["micro_batch"]), count, row["recompute"], 1 if given["data"] > 1 else 0, schedule)
+    return Candidate(sizes, outer, int(row["micro_batch"]), count, row["recompute"], int(row["zero"]) if given["data"] > 1 else 0, schedule)
 
 
 def keys_of(row):

@@ -39,6 +39,7 @@ class BadInput(unittest.TestCase):
         self.refused(2, "objective", *MODEL, "--objective", "speed")
         self.refused(2, "`hespas plan --help`", *MODEL, "--nonsense")
         self.refused(2, "--price", *MODEL, "--price", "nan")
+        self.refused(2, "did you mean `--global-batch`?", *MODEL, "--globl-batch", "128")
 
     def test_quantities(self):
         for text in ("memory=0GB", "memory=72", "memory=1.2.3GB", "disk=4GB"):
