@@ -1,4 +1,5 @@
 """Rows of tables of published training throughput (data/published/rows.csv): the MaxText configuration, device and system that each describes."""
+import math
 import re
 
 MODEL = re.compile(r"\[([^\]]*)\]")
@@ -136,9 +137,22 @@ def configuration(row):
     return {**dimensions(row["model"]), **attention(row), **rematerialisation(row["remat"]), **mesh(row["mesh"]), **quantisation(row), **others(row)}
 
 
+def chips(row):
+    """Of one slice, where the topology tells its shape; and how many slices."""
+    text = row["topology"]
+    slices, shape = re.match(r"(\d+) slice", text), re.search(r"(\d+(?:x\d+)+)", text)
+    return math.prod(map(int, shape.group(1).split("x"))) if shape else 0, int(slices.group(1)) if slices else 1
+
+
+def device_of(row):
+    """A chip of TPU7x is two of JAX's devices."""
+    each, slices = chips(row)
+    return "TPU7x_core" if row["device"] == "TPU7x" and int(row["devices"]) == 2 * each * slices else row["device"]
+
+
 def system(row):
     """A cluster in one line (docs/simulation.md), from the columns topology, device and devices."""
-    text, device, devices = row["topology"], row["device"], int(row["devices"])
+    text, device, devices = row["topology"], device_of(row), int(row["devices"])
     if device.startswith("TPU"):
         slices = re.match(r"(\d+) slice", text)
         slices = int(slices.group(1)) if slices else 1

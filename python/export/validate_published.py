@@ -63,7 +63,7 @@ def program_of(row, folder):
 
 def predicted(row, folder):
     flags = [f"--xla-flag={flag}" for flag in published.xla_flags(row)]
-    done = hespas("run", program_of(row, folder), "--device", row["device"], "--system", published.system(row), "--format", "json", *flags)
+    done = hespas("run", program_of(row, folder), "--device", published.device_of(row), "--system", published.system(row), "--format", "json", *flags)
     if done.returncode != 0:
         raise Refused(f"{row['id']}: {done.stderr.strip()}")
     answer = json.loads(done.stdout)

@@ -44,6 +44,7 @@ constexpr Reference kReferences[] = {
     {"TPUv5e", 25 * kGigabit, "Google Cloud TPU v5e: 2 x 100 Gbit/s a host of 8 chips"},
     {"TPUv5p", 50 * kGigabit, "Google Cloud TPU v5p: 50 Gbit/s a chip"},
     {"TPUv6e", 100 * kGigabit, "Google Cloud TPU v6e: 100 Gbit/s a chip"},
+    {"TPU7x_core", 50 * kGigabit, "Google Cloud TPU7x: 100 Gbit/s a chip of two devices"},
     {"TPU7x", 100 * kGigabit, "Google Cloud TPU7x: 100 Gbit/s a chip"},
     {"Trainium2", 200 * kGigabit, "Amazon EC2 trn2.48xlarge: 3.2 Tbit/s EFA for 16 chips"},
     {"Gaudi3", 600 * kGigabit, "Intel Gaudi 3 white paper: 3 of 24 ports of 200 Gbit/s leave the node"},
@@ -186,6 +187,10 @@ bool Closes(const std::vector<uint32_t>& shape, size_t axis) {
   return std::ranges::all_of(shape, [](uint32_t extent) { return extent % 4 == 0; });
 }
 
+// Over one link of the chip, whose devices share it (Google Cloud, TPU7x: "six times faster than a 1D ICI link").
+constexpr double kDieToDie = 6;
+
+// The counts are those of chips, which may be several devices.
 Result<std::vector<NetworkDimension>> TorusLevels(const Device& device, const Line& line) {
   const Interconnect& ports = *device.interconnect;
   const auto axes = static_cast<size_t>(std::max(2, ports.links.value_or(4)) / 2);
@@ -194,11 +199,20 @@ Result<std::vector<NetworkDimension>> TorusLevels(const Device& device, const Li
   std::vector<uint32_t> shape = line.counts;
   shape.resize(axes, 1);
   std::vector<NetworkDimension> dimensions;
+  const double link = ports.bandwidth.value / (2.0 * static_cast<double>(axes)) / kBinaryGiga;
+  const auto dies = static_cast<uint32_t>(std::max(1, ports.domain_size.value_or(1)));
+  if (dies > 1) {
+    dimensions.push_back({.kind = DimensionKind::kRing,
+                          .npus = dies,
+                          .bandwidth = kDieToDie * dies * link,
+                          .latency = LatencyOf(ports),
+                          .open = true});
+  }
   for (size_t axis = 0; axis < axes; ++axis) {
     if (shape[axis] < 2) continue;
     dimensions.push_back({.kind = DimensionKind::kRing,
                           .npus = shape[axis],
-                          .bandwidth = ports.bandwidth.value / (2.0 * static_cast<double>(axes)) / kBinaryGiga,
+                          .bandwidth = link,
                           .latency = LatencyOf(ports),
                           .open = !Closes(shape, axis)});
   }
@@ -352,12 +366,14 @@ Result<System> ReferenceCluster(const Device& device, uint64_t npus) {
   const std::string name = fmt::format("reference network of {} {}", npus, device.name);
   if (ports.topology == "torus") {
     const auto axes = static_cast<size_t>(std::max(2, ports.links.value_or(4)) / 2);
+    const auto dies = static_cast<uint64_t>(std::max(1, ports.domain_size.value_or(1)));
+    const uint64_t chips = npus / dies;
     // Slices of at most 256 chips of two axes (16 x 16), 4,096 of three.
     const uint64_t most = axes < 3 ? 256 : 4096;
-    line.slices = static_cast<uint32_t>(npus > most ? npus / most : 1);
-    line.counts = SliceShape(npus > most ? most : npus, axes);
-    if (line.counts.empty() || (npus > most && npus % most != 0)) {
-      return Bad(fmt::format("no slice of {} has {} chips", device.name, npus),
+    line.slices = static_cast<uint32_t>(chips > most ? chips / most : 1);
+    line.counts = SliceShape(chips > most ? most : chips, axes);
+    if (npus % dies != 0 || line.counts.empty() || (chips > most && chips % most != 0)) {
+      return Bad(fmt::format("no slice of {} has {} devices", device.name, npus),
                  fmt::format("state the axes: --system \"{} 4x4{}\"", device.name, axes > 2 ? "x8" : ""));
     }
     return Build(device, line, name);

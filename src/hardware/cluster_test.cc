@@ -31,6 +31,20 @@ TEST(Cluster, ReadsLevelsFromTheInside) {
   EXPECT_NEAR(system->dimensions[1].latency, 2000, 1e-6);
 }
 
+// Two devices a chip: 600 GB/s between them, half of the chip's links and of its network for each.
+TEST(Cluster, CountsChipsWhereTheyAreSeveralDevices) {
+  const auto system = Parse("TPU7x_core 4x4x8 slices=2");
+  ASSERT_TRUE(system) << system.error().message;
+  EXPECT_EQ(system->npus(), 512u);
+  ASSERT_EQ(system->dimensions.size(), 5u);
+  EXPECT_EQ(system->dimensions[0].npus, 2u);
+  EXPECT_NEAR(system->dimensions[0].bandwidth * kGiga, 600e9, 1);
+  EXPECT_NEAR(system->dimensions[1].bandwidth * kGiga, 50e9, 1);
+  EXPECT_FALSE(system->dimensions[1].open);
+  EXPECT_NEAR(system->dimensions[4].bandwidth * kGiga, 6.25e9, 1);
+  EXPECT_NEAR(Parse("TPU7x 4x4x8 slices=2")->dimensions[3].bandwidth * kGiga, 12.5e9, 1);
+}
+
 TEST(Cluster, SaysWhichNetworkPassesTcp) {
   const auto line = Parse("H100_80GB 8x4 tcp=100Gbit/s");
   ASSERT_TRUE(line) << line.error().message;
