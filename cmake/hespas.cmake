@@ -54,6 +54,10 @@ endmacro()
 
 # For code whose speed does not matter: tests, and layers that call others rather than compute (measured in bench/results.md).
 set(HESPAS_QUICK_LAYERS result hardware report engines driver serve validate sweep goodput)
+if(HESPAS_QUICK_CORE)  # without readers, networks and goodput, whose tests run long under sanitizers
+  list(APPEND HESPAS_QUICK_LAYERS graph trace split transform memory optimise estimate assemble simulate pjrt)
+  list(REMOVE_ITEM HESPAS_QUICK_LAYERS goodput)
+endif()
 function(hespas_compile_quickly target)
   if(HESPAS_SANITIZE)
     target_compile_options(${target} PRIVATE -O0)  # a third of the compiler's time of -O1

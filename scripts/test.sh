@@ -96,7 +96,7 @@ case $tier in
     fuzzers 30 coverage
     scripts/tidy.sh || fail "clang-tidy"
     ;;
-  fuzz) build fuzz asan-ubsan fuzzers && fuzzers "${FUZZ_SECONDS:-1800}" asan-ubsan ;;
+  fuzz) build fuzz fuzz fuzzers && fuzzers "${FUZZ_SECONDS:-1800}" fuzz ;;
   soak)
     deadline=$((SECONDS + ${SOAK_MINUTES:-60} * 60))
     round=0
