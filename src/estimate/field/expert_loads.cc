@@ -25,21 +25,39 @@ size_t OwnExperts(const ExpertLayer& layer) {
   return static_cast<size_t>(std::max(1.0, std::floor(static_cast<double>(Experts(layer)) / layer.ranks)));
 }
 
+// Tokens in turn take experts in turn, so a choice adds one row to a run of them, which may pass the last expert.
+void AddRun(double first, double length, double experts, std::vector<double>& steps) {
+  const auto add = [&](double begin, double end) {  // of this rank's experts
+    const auto own = static_cast<double>(steps.size() - 1);
+    ++steps[static_cast<size_t>(std::min(begin, own))];
+    --steps[static_cast<size_t>(std::min(end, own))];
+  };
+  for (double begin = std::fmod(first, experts); length > 0; begin = 0) {
+    const double part = std::min(length, experts - begin);
+    add(begin, begin + part);
+    length -= part;
+  }
+}
+
 // Round robin; few tokens are spread over the experts.
 std::vector<double> Balanced(const ExpertLayer& layer) {
   const double mean = layer.tokens * layer.chosen / layer.experts;
   std::vector<double> loads(OwnExperts(layer), mean);
-  constexpr double kMany = 4;  // rounds, after which loads are as good as equal
-  if (layer.tokens > kMany * layer.experts) return loads;
-  std::fill(loads.begin(), loads.end(), 0);
+  constexpr double kMany = 4;        // rounds, after which loads are as good as equal
+  constexpr double kMostRuns = 1e6;  // of no model; milliseconds
+  const double experts = std::floor(layer.experts), tokens = std::ceil(layer.tokens);
+  if (layer.tokens > kMany * layer.experts || layer.experts + layer.chosen > kMostRuns) return loads;
   const double stride = std::ceil(layer.experts / layer.chosen);
-  for (double token = 0; token < layer.tokens; ++token) {
-    for (double choice = 0; choice < layer.chosen; ++choice) {
-      const double first = layer.tokens >= stride ? token : token * stride / layer.tokens;
-      const auto expert = static_cast<size_t>(std::fmod(std::floor(first + choice * stride), layer.experts));
-      if (expert < loads.size()) ++loads[expert];
+  std::vector<double> steps(loads.size() + 1);
+  for (double choice = 0; choice < layer.chosen; ++choice) {
+    if (layer.tokens >= stride) {
+      AddRun(choice * stride, tokens, experts, steps);
+      continue;
     }
+    for (double token = 0; token < tokens; ++token)
+      AddRun(std::floor(token * stride / layer.tokens) + choice * stride, 1, experts, steps);
   }
+  std::partial_sum(steps.begin(), steps.end() - 1, loads.begin());
   return loads;
 }
 

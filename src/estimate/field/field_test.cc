@@ -184,6 +184,34 @@ TEST(FieldExperts, BalancedLoadsSpreadTokensOverRanks) {
   EXPECT_EQ(LoadsOf(layer).Touched(), 2);
 }
 
+// Token by token, as AIConfigurator's benchmark writes them down.
+TEST(FieldExperts, BalancedLoadsAreThoseOfTokensInTurn) {
+  for (const double tokens : {1.0, 3.0, 7.0, 40.0, 64.0, 130.0, 200.0}) {
+    for (const double chosen : {1.0, 6.0, 8.0, 60.0}) {
+      const ExpertLayer layer{.tokens = tokens, .chosen = chosen, .experts = 60, .ranks = 2};
+      const double stride = std::ceil(60 / chosen);
+      std::vector<double> counts(60);
+      for (double token = 0; token < tokens; ++token) {
+        for (double choice = 0; choice < chosen; ++choice) {
+          const double first = tokens >= stride ? token : std::floor(token * stride / tokens);
+          ++counts[static_cast<size_t>(first + choice * stride) % 60];
+        }
+      }
+      std::vector<double> own(counts.begin(), counts.begin() + 30);
+      own.erase(std::remove(own.begin(), own.end(), 0.0), own.end());
+      EXPECT_EQ(LoadsOf(layer).rows, own) << tokens << " " << chosen;
+    }
+  }
+}
+
+// Pairs of token and choice are 12 * 10^9: minutes, if they were counted one by one.
+TEST(FieldExperts, BalancedLoadsOfManyChoicesTakeNoTime) {
+  const ExpertLayer layer{.tokens = 200000, .chosen = 60000, .experts = 60000};
+  EXPECT_EQ(LoadsOf(layer).Touched(), 60000);
+  EXPECT_EQ(LoadsOf(layer).Rows(), 200000.0 * 60000);
+  EXPECT_EQ(LoadsOf({.tokens = 2e8, .chosen = 5e8, .experts = 1e9}).Rows(), 65536.0 * 1e8);
+}
+
 TEST(FieldExperts, TheBusiestRankHasMoreRowsTheSteeperThePowerLaw) {
   ExpertLayer layer{.tokens = 4096, .hidden = 7168, .inner = 2048, .chosen = 8, .experts = 256, .ranks = 8};
   const double balanced = LoadsOf(layer).Rows();
