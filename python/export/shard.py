@@ -37,7 +37,7 @@ class Parser(argparse.ArgumentParser):
     def error(self, message):
         behind = ""
         if "unrecognized" in message:
-            unknown = message.partition(": ")[2].split()[0].partition("=")[0]
+            unknown = next(iter(message.partition(": ")[2].split()), "").partition("=")[0]
             behind = suggested(unknown, self._option_string_actions) + "what `hespas run` is to take stands behind `--`; "
         raise Refused(message, f"{behind}`{self.prog} --help` lists the options", 2)
 

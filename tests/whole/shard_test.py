@@ -124,6 +124,7 @@ class BadInput(unittest.TestCase):
         self.refused(2, "which shardings", PROGRAM, "--devices", 4)
         self.refused(2, "names an axis twice", PROGRAM, "--devices", 4, "--axes", "fsdp,fsdp")
         self.refused(2, "stands behind `--`", PROGRAM, "--mesh", "fsdp=4", "--estimator", "roofline")
+        self.refused(2, "unrecognized", PROGRAM, "--mesh", "fsdp=4", "")
         self.refused(2, "before `--`", PROGRAM, "--mesh", "fsdp=4", "--", "--format", "csv")
         self.refused(2, "invalid int value", PROGRAM, "--devices", "four", "--axes", "fsdp")
 
