@@ -1,6 +1,12 @@
 #include "hardware/cluster.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "hardware/presets.h"
 
@@ -145,6 +151,27 @@ TEST(Cluster, ReferenceNetworksFillHostsAndSlices) {
   EXPECT_EQ(slices->dimensions.size(), 3u);
   EXPECT_FALSE(of("H100_80GB", 12));
   EXPECT_FALSE(of("TPUv5e", 24));
+}
+
+// A preset and a line of as many devices are the same slice.
+TEST(Cluster, PresetsOfTpusHaveTheShapesOfSlices) {
+  Diagnostics diagnostics;
+  for (const std::string name : {"TPUv4", "TPUv5e", "TPUv5p", "TPUv6e", "TPU7x"}) {
+    for (const uint64_t chips : {4, 8}) {
+      const std::string preset = fmt::format("{}_{}GPU", name, chips);
+      const auto system = LoadNamedSystem(preset, {}, diagnostics);
+      const auto slice = ReferenceCluster(*LoadDevice(name, diagnostics), chips);
+      ASSERT_TRUE(system && slice) << preset;
+      std::vector<std::pair<uint32_t, bool>> axes;
+      std::vector<std::pair<uint32_t, bool>> sold;
+      for (const NetworkDimension& axis : system->dimensions) axes.emplace_back(axis.npus, axis.open);
+      for (const NetworkDimension& axis : slice->dimensions) sold.emplace_back(axis.npus, axis.open);
+      std::sort(axes.begin(), axes.end());
+      std::sort(sold.begin(), sold.end());
+      EXPECT_EQ(axes, sold) << preset;
+      EXPECT_NEAR(system->dimensions[0].bandwidth, slice->dimensions[0].bandwidth, 1e-3) << preset;
+    }
+  }
 }
 
 TEST(Cluster, IsTakenForALineOnlyWhereItIsOne) {
