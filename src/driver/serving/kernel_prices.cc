@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "driver/serving/attention_time.h"
-#include "estimate/field/experts.h"
+#include "estimate/field/expert_loads.h"
 
 namespace hespas::driver {
 namespace {
@@ -59,6 +59,15 @@ KernelPrices::Activations ActivationsOf(const serve::WeightFormatFacts& weights,
   return {};
 }
 
+// Of the busiest rank, for which the others wait in each layer.
+estimate::field::ExpertLoads LoadsOf(const serve::Routing& routing) {
+  return estimate::field::LoadsOf({.tokens = routing.tokens,
+                                   .chosen = routing.chosen,
+                                   .experts = routing.experts,
+                                   .ranks = routing.ranks,
+                                   .exponent = routing.exponent});
+}
+
 }  // namespace
 
 KernelPrices::KernelPrices(const hardware::Device& device, const estimate::calibrated::Parameters& parameters,
@@ -91,8 +100,12 @@ StepCost KernelPrices::InStream(const KernelTime& time, Part part, double count)
 
 StepCost KernelPrices::Matmul(const serve::StepKernel& kernel) const {
   if (!in_field_) return InStream(model_.Time(SpecOf(kernel)), Part::kWeights, kernel.count);
-  estimate::field::Matmul matmul{
-      .m = kernel.m, .n = kernel.n, .k = kernel.k, .groups = kernel.b, .experts = kernel.experts, .in_step = true};
+  estimate::field::Matmul matmul{.m = kernel.m, .n = kernel.n, .k = kernel.k, .groups = kernel.b, .in_step = true};
+  estimate::field::ExpertLoads loads;
+  if (kernel.routing) {
+    loads = LoadsOf(*kernel.routing);
+    loads.Group(matmul);
+  }
   if (kernel.quantised) {
     matmul.format = activations_.format;
     matmul.weight_bytes = weights_.weight_bytes;
@@ -106,7 +119,7 @@ StepCost KernelPrices::Matmul(const serve::StepKernel& kernel) const {
 // The rows of the field model start a graph each; a step's layers do not.
 StepCost KernelPrices::ExpertRows(const serve::StepKernel& kernel) const {
   KernelTime time;
-  estimate::field::ExpertPasses passes{.rows = kernel.m, .hidden = kernel.n, .inner = kernel.k};
+  estimate::field::ExpertPasses passes{.rows = LoadsOf(*kernel.routing).Rows(), .hidden = kernel.n, .inner = kernel.k};
   if (kernel.quantised) passes.format = activations_.format;
   time.us = std::max(0.0, estimate::field::PassesUs(chip_, field_, passes) - field_.context.graph_start_us);
   return InStream(time, Part::kOther, kernel.count);

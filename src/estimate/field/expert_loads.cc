@@ -120,6 +120,14 @@ double ExpertLoads::Rows() const { return std::accumulate(rows.begin(), rows.end
 
 double ExpertLoads::Touched() const { return static_cast<double>(rows.size()) / drawings; }
 
+void ExpertLoads::Group(Matmul& matmul) const {
+  matmul.groups = Touched();
+  matmul.m = Rows() / matmul.groups;
+  matmul.experts = true;
+  matmul.loads = rows;
+  matmul.drawings = drawings;
+}
+
 ExpertLoads LoadsOf(const ExpertLayer& layer) {
   ExpertLoads all;
   if (layer.exponent > 0 && layer.exponent != 1) {

@@ -14,6 +14,9 @@ struct ExpertLoads {
 
   double Rows() const;     // mean of a drawing
   double Touched() const;  // experts with rows, mean of a drawing
+
+  // Makes it the matmul of these experts, which must stay where they are.
+  void Group(Matmul& matmul) const;
 };
 
 ExpertLoads LoadsOf(const ExpertLayer& layer);

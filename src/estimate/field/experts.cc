@@ -37,21 +37,17 @@ Time TimeOf(const Chip& chip, const Constants& constants, const ExpertLayer& row
     *value = Extent(*value);
   }
   const ExpertLoads loads = LoadsOf(layer);
-  const double rows = loads.Rows(), touched = loads.Touched();
   const double inner = std::max(1.0, layer.inner / layer.tensor);
-  Matmul up{.format = layer.format, .m = rows / touched, .n = inner * (layer.gated ? 2 : 1), .k = layer.hidden};
-  up.groups = touched;
-  up.experts = true;
-  up.loads = loads.rows;
-  up.drawings = loads.drawings;
+  Matmul up{.format = layer.format, .n = inner * (layer.gated ? 2 : 1), .k = layer.hidden};
+  loads.Group(up);
   up.weight_bytes = layer.weight_bytes;
   up.in_step = true;
-  up.weights_between = touched * layer.hidden * inner * (layer.gated ? 3 : 2);
+  up.weights_between = up.groups * layer.hidden * inner * (layer.gated ? 3 : 2);
   Matmul down = up;
   down.n = layer.hidden;
   down.k = inner;
   const ExpertPasses passes{.format = layer.format,
-                            .rows = rows,
+                            .rows = loads.Rows(),
                             .hidden = layer.hidden,
                             .inner = inner,
                             .matrices = layer.gated ? 2.0 : 1.0};

@@ -8,6 +8,9 @@ namespace {
 
 constexpr double kActivation = 2;  // bytes between kernels
 
+// Of the power law of experts' loads: AIConfigurator, sdk/models.py (DeepSeek's models and those that are built alike).
+constexpr double kExponent = 1.2, kDeepSeekExponent = 1.01;
+
 StepKernel Traffic(std::string_view name, double count, double bytes) {
   return {.name = name, .kind = KernelKind::kTraffic, .count = count, .bytes = bytes};
 }
@@ -86,13 +89,13 @@ void StepKernels::Mlp(std::vector<StepKernel>& out, double count, double rows, d
 }
 
 // Dispatch in 8 bits and combine in 16, of chosen rows alone; or, where engines gather, of all rows: quantised unless
-// that is a kernel of its own or takes scales of blocks.
+// the experts' own kernels do that, with scales of blocks.
 void StepKernels::ExchangeTokens(std::vector<StepKernel>& out, double rows) const {
   const auto layers = static_cast<double>(model_.expert_layers());
   const auto h = static_cast<double>(model_.width);
   const int64_t ranks = parallelism_.tensor * parallelism_.data;
   if (precision_.gathers_tokens) {
-    const bool before = !precision_.quantises_apart && precision_.weights != WeightFormat::kFp8Block;
+    const bool before = precision_.weights != WeightFormat::kFp8Block;
     const double element = before ? FactsOf(precision_.weights).activation_bytes : kActivation;
     out.push_back(Collective("dispatch", KernelKind::kAllGather, layers, rows * h * element, ranks));
     out.push_back(Collective("combine", KernelKind::kReduceScatter, layers, rows * h * kActivation, ranks));
@@ -115,6 +118,11 @@ void StepKernels::ExpertKernels(std::vector<StepKernel>& out, double rows) const
   const double touched = std::max(1.0, Touched(experts, rows) / ranks);
   const double routed = rows * active / ranks;
   const double width = static_cast<double>(experts.width) / split;
+  const Routing routing{.tokens = rows,
+                        .chosen = active,
+                        .experts = static_cast<double>(experts.count),
+                        .ranks = ranks,
+                        .exponent = model_.latent ? kDeepSeekExponent : kExponent};
   out.push_back({.name = "router",
                  .kind = KernelKind::kMatmul,
                  .count = layers,
@@ -126,7 +134,7 @@ void StepKernels::ExpertKernels(std::vector<StepKernel>& out, double rows) const
                  .kind = KernelKind::kMatmul,
                  .count = layers,
                  .b = touched,
-                 .experts = true,
+                 .routing = routing,
                  .m = routed / touched,
                  .n = 2 * width,
                  .k = h,
@@ -135,7 +143,7 @@ void StepKernels::ExpertKernels(std::vector<StepKernel>& out, double rows) const
                  .kind = KernelKind::kMatmul,
                  .count = layers,
                  .b = touched,
-                 .experts = true,
+                 .routing = routing,
                  .m = routed / touched,
                  .n = h,
                  .k = width,
@@ -144,9 +152,11 @@ void StepKernels::ExpertKernels(std::vector<StepKernel>& out, double rows) const
   out.push_back({.name = "expert-rows",
                  .kind = KernelKind::kExpertRows,
                  .count = layers,
+                 .routing = routing,
                  .m = routed,
                  .n = h,
                  .k = width,
+                 .quantised = true,
                  .bytes = kActivation * (routed * (3 * h + 3 * width) + LocalRows(rows) * h)});
   if (experts.shared_width > 0)
     Mlp(out, layers, LocalRows(rows),

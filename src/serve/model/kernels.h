@@ -5,6 +5,7 @@
 // - A layer's kernels depend on rows alone; attention on contexts; the head on rows whose token is sampled.
 #pragma once
 
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -25,16 +26,25 @@ enum class KernelKind : uint8_t {
   kPermute
 };
 
+// How tokens reach the experts of a layer.
+struct Routing {
+  double tokens = 0;  // of all ranks
+  double chosen = 1;  // experts of a token
+  double experts = 1;
+  double ranks = 1;     // that split them
+  double exponent = 0;  // of the power law of their loads
+};
+
 struct StepKernel {
   std::string_view name;
   KernelKind kind = KernelKind::kTraffic;
-  double count = 1;  // in a step
-  double b = 1;      // matmuls of one kernel
-  bool experts = false;
-  double m = 0, n = 0, k = 0;  // of experts' rows: their number, and their elements outside and inside
-  bool quantised = false;      // weights in the model's format, else 16 bit
-  double bytes = 0;            // of traffic and collectives
-  int64_t ranks = 1;           // of collectives
+  double count = 1;                // in a step
+  double b = 1;                    // matmuls of one kernel
+  std::optional<Routing> routing;  // of experts', whose b and m are means of all ranks
+  double m = 0, n = 0, k = 0;      // of experts' rows: their number, and their elements outside and inside
+  bool quantised = false;          // weights in the model's format, else 16 bit
+  double bytes = 0;                // of traffic and collectives
+  int64_t ranks = 1;               // of collectives
 };
 
 // One attention kernel; all counts are of one device.

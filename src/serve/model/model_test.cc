@@ -96,7 +96,25 @@ TEST(Kernels, RanksOfExpertsExchangeChosenRowsOrGatherAll) {
   EXPECT_EQ(bytes({.weights = WeightFormat::kFp8}), (Bytes{2, 4}));  // two of a token's eight experts on each rank
   EXPECT_EQ(bytes({.weights = WeightFormat::kFp8, .gathers_tokens = true}), (Bytes{1, 2}));
   EXPECT_EQ(bytes({.weights = WeightFormat::kFp8Block, .gathers_tokens = true}), (Bytes{2, 2}));
-  EXPECT_EQ(bytes({.weights = WeightFormat::kFp8, .gathers_tokens = true, .quantises_apart = true}), (Bytes{2, 2}));
+  EXPECT_EQ(bytes({.weights = WeightFormat::kFp8, .gathers_tokens = true, .quantises_apart = true}), (Bytes{1, 2}));
+}
+
+TEST(Kernels, ExpertsKnowHowTokensOfAllRanksReachThem) {
+  const auto check = [](const char* name, double exponent) {
+    int routed = 0;
+    for (const StepKernel& kernel : StepKernels(Ready(name), {.expert = 4, .data = 4}, {}).Layers(64)) {
+      if (!kernel.routing) continue;
+      ++routed;
+      EXPECT_TRUE(kernel.quantised) << kernel.name;
+      EXPECT_EQ(kernel.routing->tokens, 64);
+      EXPECT_EQ(kernel.routing->chosen, 8);
+      EXPECT_EQ(kernel.routing->ranks, 4);
+      EXPECT_EQ(kernel.routing->exponent, exponent);
+    }
+    EXPECT_EQ(routed, 3) << name;  // two matmuls, and what stands beside them
+  };
+  check("qwen3-235b-a22b", 1.2);
+  check("deepseek-v3", 1.01);
 }
 
 TEST(Kernels, MixedStepsShareMatmulsAndNotAttention) {
