@@ -54,6 +54,15 @@ class Schemas(unittest.TestCase):
             self.assertFalse(validator(name).is_valid(broken), name)
             self.assertFalse(accepted(name, broken), name)
 
+    def test_one_value_stands_for_a_list_of_one(self):
+        schema = validator("system")
+        network = {"topology": "Switch", "npus_count": 8, "bandwidth": "450 GB/s", "latency": "1 us"}
+        for changed, valid in (({}, True), ({"bandwidth": 450, "latency": 1000}, True), ({key: [value] for key, value in network.items()}, True),
+                               ({"topology": "Sitch"}, False), ({"npus_count": "8"}, False), ({"bandwidth": -1}, False), ({"latency": {}}, False)):
+            content = {"network": network | changed, "system": {}}
+            self.assertEqual(schema.is_valid(content), valid, changed)
+            self.assertEqual(accepted("system", content), valid, changed)
+
     def test_the_program_takes_every_key_of_the_configuration(self):
         schema = validator("configuration").schema
         examples = {"string": "text", "boolean": True, "integer": 4}
