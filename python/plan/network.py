@@ -28,6 +28,12 @@ class Level:
     devices: int
     bandwidth: float  # bytes a second and device
     latency: float  # seconds
+    topology: str = "Switch"
+
+    @property
+    def links(self):
+        """Of each device in this level."""
+        return {"FullyConnected": max(1, self.devices - 1), "Ring": 2, "Line": min(2, self.devices - 1)}.get(self.topology, 1)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -37,11 +43,19 @@ class Network:
     levels: tuple
 
     @property
+    def dies(self):
+        """Devices of a chip in a torus, whose link is faster than those of the axes; the counts of a line are chips."""
+        for inner, axis in zip(self.levels[:1], self.levels[1:]):
+            if inner.topology == "Line" and axis.topology in ("Ring", "Line") and inner.bandwidth > axis.bandwidth:
+                return inner.devices
+        return 1
+
+    @property
     def node(self):
         """Devices of the innermost domain: a node's switch, or all axes of a torus."""
-        inside = 1
-        for level in self.levels:
-            if inside > 1 and level.bandwidth < self.levels[0].bandwidth:
+        inside, levels = self.dies, self.levels[1:] if self.dies > 1 else self.levels
+        for level in levels:
+            if inside > self.dies and level.bandwidth < levels[0].bandwidth:
                 break
             inside *= level.devices
         return inside
@@ -49,7 +63,7 @@ class Network:
     @property
     def all_links(self):
         """Bytes a second that a device can take in over all its levels together; no collective is faster."""
-        return sum(level.bandwidth * (2 if self.torus else 1) for level in self.levels)
+        return sum(level.bandwidth * level.links for level in self.levels)
 
     @property
     def outside(self):
@@ -59,10 +73,6 @@ class Network:
             rates += [level.bandwidth] if inside >= self.node else []
             inside *= level.devices
         return sum(rates) or self.all_links
-
-    @property
-    def torus(self):
-        return len(self.levels) > 1 and self.levels[0].bandwidth == self.levels[1].bandwidth
 
     def between(self, devices):
         """The level over which groups of that many neighbours talk to each other."""
@@ -81,16 +91,16 @@ class Network:
         if self.name == "auto":
             return self.name if inside == min(self.node, devices) else None
         found = COUNTS.match(self.name)
-        if not found or devices % inside:
+        if not found or devices % inside or inside % self.dies:
             return None
-        counts, wanted, left = [int(count) for count in found.group(2).split("x")], [], inside
+        counts, wanted, left = [int(count) for count in found.group(2).split("x")], [], inside // self.dies
         for at, count in enumerate(counts):
-            left = devices // inside if at and math.prod(counts[:at]) == self.node else left
+            left = devices // inside if at and self.dies * math.prod(counts[:at]) == self.node else left
             wanted.append(min(count, left))
             if left % wanted[-1]:
                 return None
             left //= wanted[-1]
-        return f"{found.group(1)} {'x'.join(map(str, wanted))}{found.group(3)}" if math.prod(wanted) == devices and "slices=" not in self.name else None
+        return f"{found.group(1)} {'x'.join(map(str, wanted))}{found.group(3)}" if self.dies * math.prod(wanted) == devices and "slices=" not in self.name else None
 
 
 def network_of(name, device, devices):
@@ -106,4 +116,5 @@ def network_of(name, device, devices):
 
 def levels_of(figures):
     values = [[float(each) for each in str(figures[key]).split(",")] for key in ("npus_count", "bandwidth (GB/s)", "latency (ns)")]
-    return tuple(Level(int(count), 1e9 * rate, 1e-9 * late) for count, rate, late in zip(*values))
+    kinds = [each.strip() for each in figures["topology"].split(",")]
+    return tuple(Level(int(count), 1e9 * rate, 1e-9 * late, kind) for count, rate, late, kind in zip(*values, kinds))

@@ -53,6 +53,23 @@ class Networks(unittest.TestCase):
         self.assertEqual([net.of(8, inside) for inside in (8, 2, 1)], [f"H100_80GB {counts} ib=400Gbit/s" for counts in ("8x1", "2x4", "1x8")])
         self.assertEqual([level.bandwidth for level in network.network_of(net.of(8, 1), "H100_80GB", 8).levels], [50e9])
 
+    def test_chips_of_several_devices(self):
+        """Counts of TPU7x_core are chips of two devices, which have a link of their own beside those of the axes."""
+        net = network.network_of("TPU7x_core 4x4x8", "TPU7x_core", 256)
+        self.assertEqual((net.dies, net.node, [level.devices for level in net.levels]), (2, 256, [2, 4, 4, 8]))
+        for devices, name in ((2, "1x1x1"), (8, "4x1x1"), (128, "4x4x4"), (256, "4x4x8")):
+            self.assertEqual(net.of(devices), f"TPU7x_core {name}")
+            self.assertEqual(int(network.figures_of("systems", net.of(devices))["npus"]), devices)
+        self.assertIsNone(net.of(1))
+        slices = network.network_of("TPU7x_core 4x4x8 slices=2", "TPU7x_core", 512)
+        self.assertEqual((slices.dies, slices.node), (2, 256))
+        self.assertEqual(network.network_of("TPUv5p 2x2x2", "TPUv5p", 8).dies, 1)
+
+    def test_no_device_takes_in_more_than_all_its_links(self):
+        for name, device, devices, rates in (("H100_80GB 8x64 ib=400Gbit/s", "H100_80GB", 512, (450, 50)), ("MI300X 8x2", "MI300X", 16, (7 * 64, 50)),
+                                             ("TPUv5p 4x4x4", "TPUv5p", 64, (600,)), ("TPU7x_core 4x4x4 slices=2", "TPU7x_core", 256, (600, 300, 6.25))):
+            self.assertAlmostEqual(network.network_of(name, device, devices).all_links / 1e9, sum(rates), 3)
+
     def test_reference_networks(self):
         """Those of `--system auto`: also of devices that are no power of two, and slices by their axes."""
         for device, devices, levels in (("H100_80GB", 512, [8, 64]), ("H100_80GB", 24, [8, 3]), ("GB200_192GB", 144, [72, 2]), ("TPUv5e", 512, [16, 16, 2]),
