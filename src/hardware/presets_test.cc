@@ -4,13 +4,19 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <string>
+#include <vector>
+
+#include "hardware/capability.h"
 
 namespace hespas::hardware {
 namespace {
 
+using ::testing::AnyOf;
 using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::IsSupersetOf;
+using ::testing::Not;
 
 std::string Complaints(const Diagnostics& diagnostics) {
   std::string text;
@@ -23,6 +29,16 @@ Device Load(const std::string& name, PresetEdition edition = PresetEdition::kCur
   const auto device = LoadDevice(name, diagnostics, edition);
   EXPECT_TRUE(device) << Complaints(diagnostics);
   return device.value_or(Device{});
+}
+
+// Names of Hopper's devices begin with H and GH; its architecture is one.
+TEST(Presets, AGenerationIsToldByItsArchitecture) {
+  std::vector<std::string> hopper;
+  for (const std::string& name : PresetNames(PresetKind::kDevice)) {
+    if (ComputeCapability(Load(name)) / 10 == 9) hopper.push_back(name);
+  }
+  EXPECT_THAT(hopper, IsSupersetOf({"H100_80GB", "H200_141GB", "H20_96GB", "GH200_96GB", "GH200_144GB"}));
+  EXPECT_THAT(hopper, Not(Contains(AnyOf("A100_SXM_80GB", "B200_180GB", "MI300X", "TPUv6e"))));
 }
 
 TEST(Presets, DevicesAreFoundWithTheirMemory) {

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "driver/serving/server.h"
+#include "hardware/capability.h"
 #include "hardware/presets.h"
 #include "validate/measured_tables.h"
 
@@ -39,7 +40,9 @@ void TuneAsBench(double requests_that_fit, double input, double output, driver::
 // Formats of the cache in the options that NVIDIA's page gives (NVIDIA/TensorRT-LLM@03e27c7d5ff0,
 // developer-guide/perf-overview.md): FP8 for DeepSeek, and for gpt-oss but on Hopper. Others follow the checkpoint.
 std::string StatedCache(const driver::ServeOptions& options) {
-  const bool hopper = options.device.name.starts_with("H");
+  Diagnostics diagnostics;
+  const auto device = hardware::LoadDevice(options.device.name, diagnostics);
+  const bool hopper = device && hardware::ComputeCapability(*device) / 10 == 9;
   const bool stated = options.model.starts_with("DeepSeek") || (options.model.starts_with("gpt-oss") && !hopper);
   return stated ? "fp8" : "auto";
 }
