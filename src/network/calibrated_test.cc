@@ -4,6 +4,7 @@
 
 #include <numeric>
 
+#include "hardware/model_file.h"
 #include "hardware/presets.h"
 #include "network/astra_sim.h"
 #include "simulate/collective/analytical.h"
@@ -258,7 +259,21 @@ TEST_F(CalibratedNetwork, SlicesAreBoundByTheirHosts) {
   EXPECT_NEAR(v5p, kBytes / (0.66 * 6.25e9) * 1e6, 0.01 * v5p);
   const double v6e = wire("TPUv6e", 12.5e9);
   EXPECT_NEAR(v6e, v5p, 0.01 * v5p);
-  EXPECT_NEAR(wire("TPUv6e", 25e9), v6e / 2, 0.01 * v6e);  // figures of a system always count
+  EXPECT_NEAR(wire("TPUv6e", 25e9), v6e, 0.01 * v6e);         // no adapter passes more than its host
+  EXPECT_NEAR(wire("TPUv6e", 3.125e9), 2 * v6e, 0.02 * v6e);  // a slower one counts
+  EXPECT_NEAR(wire("TPU7x", 12.5e9), v5p, 0.01 * v5p);
+  EXPECT_NEAR(wire("TPU7x_core", 6.25e9), 2 * v5p, 0.02 * v5p);  // two devices a chip share its part
+}
+
+// A device file under another name is the same device.
+TEST_F(CalibratedNetwork, NoNameDecidesOnRatesBetweenSlices) {
+  const NetworkConstants& constants = *DefaultNetworkConstants();
+  hardware::Device device = Load("TPUv6e");
+  const double most = constants.DataCentreOf(device).most;
+  device.name = "mine";
+  EXPECT_EQ(constants.DataCentreOf(device).most, most);
+  EXPECT_NEAR(most, 132e9 / 8 / 4, 1);
+  EXPECT_NEAR(constants.DataCentreOf(Load("TPU7x_core")).most, most / 2, 1);
 }
 
 // A kernel starts as fast as its device does; H100's NVLink tells nothing of it to an A40 on PCIe.
@@ -279,6 +294,22 @@ TEST(NetworkConstants, NamesWhatIsMissing) {
   const auto read = ReadNetworkConstants(R"({"schema_version": 1, "links": []})", "network.json");
   ASSERT_FALSE(read);
   EXPECT_EQ(read.error().kind->code, kBadNetworkConstants.code);
+}
+
+// Each key of the shipped file in turn is misspelt; those that only some kinds of links have, too.
+TEST(NetworkConstants, NoKeyIsSkippedInSilence) {
+  const auto shipped = hardware::ReadModelFile("network.json");
+  ASSERT_TRUE(shipped);
+  ASSERT_TRUE(ReadNetworkConstants(shipped->text, "network.json"));
+  size_t keys = 0;
+  for (size_t end = shipped->text.find("\":"); end != std::string::npos; end = shipped->text.find("\":", end + 1)) {
+    std::string text = shipped->text;
+    text.insert(end, "x");
+    const auto read = ReadNetworkConstants(text, "network.json");
+    EXPECT_FALSE(read) << text.substr(text.rfind('"', end - 1), 40);
+    ++keys;
+  }
+  EXPECT_GT(keys, 100u);
 }
 
 // What ASTRA-sim answers for one collective alone: 8 NPUs on a ring, 2 (n - 1) messages of an eighth.

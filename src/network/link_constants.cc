@@ -33,6 +33,18 @@ double Number(std::optional<JsonObject>& object, const std::string& key, Diagnos
   return value.value_or(1);
 }
 
+std::string Name(JsonObject& object) {
+  object.Require("kind");
+  return object.Text("kind").value_or("");
+}
+
+// All keys were asked for: what is left is misspelt. `source` is for readers of the file.
+void Finish(std::optional<JsonObject>& object) {
+  if (!object) return;
+  object->Raw("source");
+  object->Finish();
+}
+
 // Permutes and gathers are sends and receives as an all-to-all, broadcasts a ring as an all-gather; none of them has a
 // part of its own.
 void AddRelated(LinkConstants& link) {
@@ -47,10 +59,11 @@ void AddRelated(LinkConstants& link) {
 
 LinkConstants ReadLink(JsonObject& object, Diagnostics& diagnostics) {
   LinkConstants link;
-  link.kind = object.Text("kind").value_or("");
+  link.kind = Name(object);
   object.Raw("source");
   link.capability = static_cast<int>(object.Integer("capability", 0, 1000).value_or(0));
   link.switch_traffic = object.Quantity("switch_traffic", Unit::kNumber).value_or(1);
+  object.Require("sigma");
   link.sigma = object.Quantity("sigma", Unit::kNumber).value_or(0);
   for (const Operation op :
        {Operation::kAllReduce, Operation::kAllGather, Operation::kReduceScatter, Operation::kAllToAll}) {
@@ -58,6 +71,7 @@ LinkConstants ReadLink(JsonObject& object, Diagnostics& diagnostics) {
     auto values = object.Object(std::string(kOperationNames[index]));
     for (const Constant& constant : kConstants)
       link.operations[index].*constant.value = Number(values, constant.name, diagnostics);
+    Finish(values);
     if (!(link.operations[index].link_fraction > 0))
       diagnostics.Error(kBadNetworkConstants, fmt::format("link_fraction of `{}` must be above 0", link.kind));
   }
@@ -72,13 +86,15 @@ void ReadExpected(const JsonSource& source, std::optional<JsonObject>& object, N
   for (size_t i = 0; links != nullptr && links->is_array() && i < links->size(); ++i) {
     std::optional<JsonObject> link(std::in_place, source, (*links)[i],
                                    std::vector<std::string>{"expected", "links", std::to_string(i)});
-    constants.expected.push_back({.kind = link->Text("kind").value_or(""),
+    constants.expected.push_back({.kind = Name(*link),
                                   .share = Number(link, "share", diagnostics),
                                   .switch_efficiency = link->Quantity("switch_efficiency", Unit::kNumber).value_or(0)});
+    Finish(link);
     if (!(constants.expected.back().share > 0))
       diagnostics.Error(kBadNetworkConstants,
                         fmt::format("share of `{}` must be above 0", constants.expected.back().kind));
   }
+  Finish(object);
   if (constants.expected.empty()) diagnostics.Error(kBadNetworkConstants, "no kind of link in `expected`");
 }
 
@@ -106,19 +122,25 @@ int GenerationOf(int capability) {
 }
 
 OuterConstants ReadOuter(std::optional<JsonObject> object, bool has_trees, Diagnostics& diagnostics) {
-  return {.ring_hop_us = Number(object, "ring_hop_us", diagnostics),
-          .tree_hop_us = has_trees ? Number(object, "tree_hop_us", diagnostics) : 0,
-          .link_fraction = Number(object, "link_fraction", diagnostics)};
+  OuterConstants outer{.ring_hop_us = Number(object, "ring_hop_us", diagnostics),
+                       .tree_hop_us = has_trees ? Number(object, "tree_hop_us", diagnostics) : 0,
+                       .link_fraction = Number(object, "link_fraction", diagnostics)};
+  Finish(object);
+  return outer;
 }
 
 void ReadDataCentre(std::optional<JsonObject> object, NetworkConstants& constants, Diagnostics& diagnostics) {
-  auto fast = object ? object->Object("fast_hosts") : std::nullopt;
-  constants.fast_host_fraction = Number(fast, "link_fraction", diagnostics);
-  const nlohmann::json* devices = fast ? fast->Raw("devices") : nullptr;
-  for (size_t i = 0; devices != nullptr && devices->is_array() && i < devices->size(); ++i) {
-    if ((*devices)[i].is_string()) constants.fast_host_devices.push_back((*devices)[i].get<std::string>());
-  }
+  constants.host_rate = Number(object, "host_bytes_per_second", diagnostics);
+  constants.host_chips = Number(object, "host_chips", diagnostics);
+  if (!(constants.host_rate > 0 && constants.host_chips > 0))
+    diagnostics.Error(kBadNetworkConstants, "rate and chips of a host must be above 0");
   constants.data_centre = ReadOuter(std::move(object), true, diagnostics);
+}
+
+double ReadOnly(std::optional<JsonObject> object, const char* key, Diagnostics& diagnostics) {
+  const double value = Number(object, key, diagnostics);
+  Finish(object);
+  return value;
 }
 
 Result<NetworkConstants> ReadDefault() {
@@ -163,10 +185,11 @@ const LinkConstants& NetworkConstants::LaunchOf(std::string_view kind, int capab
 
 const ExpectedLink& NetworkConstants::ExpectedOf(std::string_view kind) const { return NearestOf(expected, kind); }
 
-OuterConstants NetworkConstants::DataCentreOf(std::string_view device) const {
+OuterConstants NetworkConstants::DataCentreOf(const hardware::Device& device) const {
   OuterConstants found = data_centre;
-  if (std::find(fast_host_devices.begin(), fast_host_devices.end(), device) != fast_host_devices.end())
-    found.link_fraction = fast_host_fraction;
+  const bool torus = device.interconnect && device.interconnect->topology == "torus";
+  const int dies = torus ? device.interconnect->domain_size.value_or(1) : 1;  // devices of a chip
+  found.most = host_rate / (host_chips * dies);
   return found;
 }
 
@@ -190,10 +213,9 @@ Result<NetworkConstants> ReadNetworkConstants(std::string_view text, const std::
   constants.outer = ReadOuter(root.Object("outer_levels"), true, diagnostics);
   constants.tcp = ReadOuter(root.Object("tcp_levels"), false, diagnostics);
   ReadDataCentre(root.Object("data_centre_levels"), constants, diagnostics);
-  auto pipeline = root.Object("pipeline");
-  constants.chunk_bytes = Number(pipeline, "chunk_bytes", diagnostics);
-  auto clock = root.Object("clock_hz");
-  constants.clock_hz = Number(clock, "value", diagnostics);
+  constants.chunk_bytes = ReadOnly(root.Object("pipeline"), "chunk_bytes", diagnostics);
+  constants.clock_hz = ReadOnly(root.Object("clock_hz"), "value", diagnostics);
+  root.Finish();
   for (const Diagnostic& diagnostic : diagnostics.all()) {
     if (!diagnostic.is_warning())
       return MakeError(kBadNetworkConstants, diagnostic.message, diagnostic.location, diagnostic.help);

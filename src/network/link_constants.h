@@ -5,11 +5,13 @@
 #pragma once
 
 #include <array>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/result.h"
+#include "hardware/device.h"
 #include "network/collective_model.h"
 
 namespace hespas::network {
@@ -47,6 +49,7 @@ struct OuterConstants {
   double ring_hop_us = 0;
   double tree_hop_us = 0;  // 0 of TCP, which has rings alone
   double link_fraction = 1;
+  double most = std::numeric_limits<double>::infinity();  // byte/s that a device's host passes on for it
 };
 
 struct NetworkConstants {
@@ -55,16 +58,17 @@ struct NetworkConstants {
   OuterConstants outer;
   OuterConstants tcp;
   OuterConstants data_centre;
-  std::vector<std::string> fast_host_devices;  // whose hosts have adapters faster than their TCP
-  double fast_host_fraction = 1;               // their link_fraction in `data_centre`
-  double chunk_bytes = 0;                      // that a rank passes on before the next arrive
-  double clock_hz = 0;                         // of a device that states none
+  double host_rate = 0;    // byte/s that a host passes in `data_centre`, whatever its adapters
+  double host_chips = 0;   // of such a host
+  double chunk_bytes = 0;  // that a rank passes on before the next arrive
+  double clock_hz = 0;     // of a device that states none
 
   const LinkConstants& Of(std::string_view kind) const;
   // Whose launch counts: the kernel's start belongs to the device, not to its link.
   const LinkConstants& LaunchOf(std::string_view kind, int capability) const;
   const ExpectedLink& ExpectedOf(std::string_view kind) const;
-  OuterConstants DataCentreOf(std::string_view device) const;
+  // Devices share the rate of their host.
+  OuterConstants DataCentreOf(const hardware::Device& device) const;
 };
 
 Result<NetworkConstants> ReadNetworkConstants(std::string_view text, const std::string& file);
