@@ -16,15 +16,15 @@ KernelTime AttentionTime(const serve::AttentionCall& call, bool in_field, const 
                              .queries = std::max(1.0, call.rows / requests),
                              .heads = call.heads,
                              .key_heads = call.kv_heads,
+                             .window = call.window,
                              .ungrouped = call.decode && call.ungrouped,
                              .in_step = true};
   if (call.decode) {
-    shape.keys = call.context / requests;
+    shape.keys = call.before;  // beyond its window, too: kernels split a sequence by all of them
     shape.head_size = call.cache_width / (2 * std::max(1.0, call.kv_heads));  // keys and values may be one (MLA)
   } else {
     // Causal: of `keys`, a request's queries see those that stand before them, within the window.
     shape.keys = call.before + (shape.queries - 1) / 2;
-    shape.window = call.window;
     shape.head_size = (call.head_size + call.value_size) / 2;
   }
   KernelTime time;
