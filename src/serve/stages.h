@@ -1,9 +1,9 @@
 // When the stages of a pipeline are free: each takes steps in the order in which they entered, for the same time.
 //
-// - Stage i is free at the largest of a few straight lines in i: where a step met none before it, they are its entry
-// and
-//   i times its own time; where it did, it follows the slower step at its own distance. So a step costs the same
-//   whatever the number of stages. On a grid (serve/step.h) sums are exact, as if each stage had been simulated.
+// - Stage i is free at the largest of a few straight lines in i. Where a step met none before it, they are its entry
+//   and i times its own time; where it did, it follows the slower step at its own distance.
+// - So a step costs the same whatever the number of stages. On a grid (serve/step.h) sums are exact, as if each stage
+//   had been simulated.
 #pragma once
 
 #include <algorithm>

@@ -15,7 +15,6 @@ constexpr double kSpilled = 1024;    // bytes of a register of the 128 threads o
 constexpr double kRowsOfGroup = 64;  // queries of a warp group; the other one of a block rests without any
 constexpr double kResident = 2;      // blocks with mma.sync of an SM: each hides the other's start and end
 constexpr double kPowerSharpness = 8;
-constexpr double kCacheShare = 0.9;  // of L2, for these data
 
 struct Context {
   const Chip& chip;
@@ -139,10 +138,7 @@ double ContextUs(const Chip& chip, const Constants& constants, const AttentionCa
     context.shape.heads = call.key_heads;
     context.causal = false;
   }
-  const double bandwidth = chip.bandwidth * constants.matmul.memory_fraction;
-  const double cache = std::max(chip.sms * chip.clock * constants.context.l2_bytes_per_clock, bandwidth);
-  const double kept = KeptInCache(elements * bytes.touched / std::max(1.0, kCacheShare * chip.l2_bytes));
-  const double us_of_byte = elements * (kept / cache + (1 - kept) / bandwidth);
+  const double us_of_byte = elements * UsOfByteBetween(chip, constants, elements * bytes.touched);
   return SoftMaximum(BlocksUs(context), us_of_byte * bytes.within, 3) + us_of_byte * bytes.before;
 }
 

@@ -10,7 +10,6 @@ namespace hespas::estimate::field {
 namespace {
 
 constexpr double kRowBytes = 2;
-constexpr double kCacheShare = 0.9;  // of L2, for rows between kernels
 
 double Extent(double x) { return std::isfinite(x) ? std::clamp(x, 1.0, 1e9) : 1.0; }
 
@@ -24,10 +23,7 @@ double PassesUs(const Chip& chip, const Constants& constants, const ExpertPasses
   if (passes.format == Format::kF8Block && !chip.scaled_instructions) elements *= own.block_factor;
   const double row_bytes = passes.rows * kRowBytes;
   const double touched = row_bytes * (2 * passes.hidden + (passes.matrices + 1) * passes.inner);
-  const double kept = KeptInCache(touched / std::max(1.0, kCacheShare * chip.l2_bytes));
-  const double bandwidth = chip.bandwidth * constants.matmul.memory_fraction;
-  const double cache = std::max(chip.sms * chip.clock * constants.context.l2_bytes_per_clock, bandwidth);
-  return own.start_clocks / chip.clock + row_bytes * elements * (kept / cache + (1 - kept) / bandwidth);
+  return own.start_clocks / chip.clock + row_bytes * elements * UsOfByteBetween(chip, constants, touched);
 }
 
 Time TimeOf(const Chip& chip, const Constants& constants, const ExpertLayer& row) {

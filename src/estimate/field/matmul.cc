@@ -88,14 +88,11 @@ Traffic TrafficOf(const Chip& chip, const Tiling& tiling, const Matmul& size) {
 }
 
 double QuantiseUs(const Chip& chip, const Constants& constants, const FormatConstants& own, const Matmul& size) {
-  constexpr double kCacheShare = 0.9, kInputBytes = 2;
+  constexpr double kInputBytes = 2;
   const double elements = size.m * size.k;
   const double touched = elements * (kInputBytes + OperandBytes(size.format));
-  const double kept = KeptInCache(touched / std::max(1.0, kCacheShare * chip.l2_bytes));
-  const double bandwidth = chip.bandwidth * constants.matmul.memory_fraction;
-  const double cache = std::max(chip.sms * chip.clock * constants.context.l2_bytes_per_clock, bandwidth);
   return own.start_us + own.start_clocks / chip.clock +
-         elements * own.passes_bytes * (kept / cache + (1 - kept) / bandwidth);
+         elements * own.passes_bytes * UsOfByteBetween(chip, constants, touched);
 }
 
 // us of a block's operands out of L2, if all multiprocessors read.
@@ -179,6 +176,14 @@ double TiledUs(const Chip& chip, const Constants& constants, const Tiling& tilin
 }  // namespace
 
 double StartUs(const Chip& chip, const MatmulConstants& constants) { return constants.start_clocks / chip.clock; }
+
+double UsOfByteBetween(const Chip& chip, const Constants& constants, double touched) {
+  constexpr double kShare = 0.9;
+  const double kept = KeptInCache(touched / std::max(1.0, kShare * chip.l2_bytes));
+  const double bandwidth = chip.bandwidth * constants.matmul.memory_fraction;
+  const double cache = std::max(chip.sms * chip.clock * constants.context.l2_bytes_per_clock, bandwidth);
+  return kept / cache + (1 - kept) / bandwidth;
+}
 
 double PowerRate(const Chip& chip, const MatmulConstants& constants, double us) {
   if (!(chip.watts > 0)) return std::numeric_limits<double>::infinity();
