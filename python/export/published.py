@@ -190,7 +190,7 @@ REMARKS = (
     (lambda row: "not in the stored class" in row["remat"], "rematerialisation unknown: full assumed"),
     (lambda row: row["id"].startswith("jaxtoolbox"), "flags partly unknown"),
     (lambda row: "PGLE (" not in row["xla_flags"] and not row["device"].startswith("TPU"), "scheduled without a profile"),
-    (lambda row: "MoE" in row["model"] or " E" in row["model"], "experts by Pallas kernels, costed as ragged matmuls"),
+    (lambda row: "MoE" in row["model"] or " E" in row["model"], "experts by ragged kernels (megablox on TPUs, priced by its blocks)"),
 )
 
 
