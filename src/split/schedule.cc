@@ -211,12 +211,15 @@ class Scheduler {
     BindResults(op, handed);
   }
 
+  // An iteration ends with the computation at the end of its longest chain. The last one in program order may be the
+  // next value of a counter, which waits for nothing.
   void EndIteration(Frame& frame) {
     uint32_t& end = frame.ends[frame.iteration++ % 2];
     end = kNowhere;
-    for (auto step = static_cast<uint32_t>(schedule_.position.size()); end == kNowhere && step-- > frame.begin;) {
+    for (uint32_t step = frame.begin; step < schedule_.position.size(); ++step) {
       const ir::OpId op = program_.ops[schedule_.position[step]];
-      if (!IsCopyable(module_, op) && !IsCommunication(module_, op)) end = step;
+      if (IsCopyable(module_, op) || IsCommunication(module_, op)) continue;
+      if (end == kNowhere || depth_[step] >= depth_[end]) end = step;
     }
   }
 
@@ -276,7 +279,13 @@ class Scheduler {
     schedule_.position.push_back(position);
     schedule_.repeats.push_back(repeats_);
     schedule_.begin_.push_back(schedule_.producers_.size());
-    for (const ir::ValueId use : program_.uses(position)) schedule_.producers_.push_back(producer_[use.index()]);
+    uint32_t depth = 0;
+    for (const ir::ValueId use : program_.uses(position)) {
+      const uint32_t producer = producer_[use.index()];
+      schedule_.producers_.push_back(producer);
+      if (producer != kNowhere) depth = std::max(depth, depth_[producer] + 1);
+    }
+    depth_.push_back(depth);
     for (const ir::ValueId result : module_.results(op)) producer_[result.index()] = step;
     WaitForGates(op, step);
   }
@@ -288,6 +297,7 @@ class Scheduler {
   int64_t window_;
   int64_t repeats_ = 1;             // how often what is laid out now counts
   std::vector<uint32_t> producer_;  // by value: the last step that made it
+  std::vector<uint32_t> depth_;     // by step: steps of the longest chain before it
   std::vector<Frame> stack_;
   Schedule schedule_;
 };

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "../read_program.h"
 #include "driver/pipeline/run.h"
 #include "split/split.h"
 
@@ -30,7 +31,8 @@ std::string Matmul(const std::string& to, const std::string& from) {
                      kType, kType, kType);
 }
 
-// `body` makes %out<depth> from %v<depth>, which a counted loop carries.
+// `body` makes %out<depth> from %v<depth>, which a counted loop carries. The counter's next value comes last, as in
+// JAX's programs.
 std::string Loop(int depth, int64_t trips, const std::string& from, const std::string& to, const std::string& body) {
   return fmt::format(R"({5}:2 = stablehlo.while(%i{0} = %zero, %v{0} = {4}) : tensor<i64>, {3}
   cond {{
@@ -39,8 +41,8 @@ std::string Loop(int depth, int64_t trips, const std::string& from, const std::s
     stablehlo.return %t{0} : tensor<i1>
   }} do {{
     %one{0} = stablehlo.constant dense<1> : tensor<i64>
-    %j{0} = stablehlo.add %i{0}, %one{0} : tensor<i64>
     {2}
+    %j{0} = stablehlo.add %i{0}, %one{0} : tensor<i64>
     stablehlo.return %j{0}, %out{0} : tensor<i64>, {3}
   }}
 )",
@@ -131,6 +133,32 @@ TEST(RepeatedLoops, CommunicationThatNothingWaitsFor) {
     body += fmt::format("%out0 = stablehlo.add %a0, {} : {}\n", last, kType);
     ExpectEqual(Program(Loop(0, 1500, "%x", "%r", body), "%r#1"));
   }
+}
+
+// What a counter alone decides is begun an iteration early at most: it waits for the add, the end of the chain, not for
+// the next counter.
+TEST(RepeatedLoops, CommunicationOfACounterWaitsForTheIterationBeforeTheLast) {
+  const std::string body =
+      fmt::format(
+          "%s0 = stablehlo.dynamic_slice %w, %i0, %i0, sizes = [1024, 1024] : ({0}, tensor<i64>, tensor<i64>) -> {0}\n",
+          kType) +
+      AllReduce("%a0", "%s0") + fmt::format("%out0 = stablehlo.add %v0, %a0 : {}\n", kType);
+  const ir::Module module = Read(Program(Loop(0, 10, "%x", "%r", body), "%r#1"));
+  Diagnostics diagnostics;
+  const auto graph = split::Split(module, {}, diagnostics);
+  ASSERT_TRUE(graph.ok());
+  const auto element_type = [&](const graph::Block& block) {
+    return module.type(module.result(block.ops.back(), 0)).element.kind;
+  };
+  int slices = 0;
+  for (const graph::Block& block : graph->blocks) {
+    if (module.kind(block.ops.back()) != ir::OpKind::kDynamicSlice || ++slices <= 2) continue;
+    bool waits = false;
+    for (const graph::BlockId before : block.predecessors)
+      waits |= element_type(graph->blocks[before.index()]) == ir::ElementKind::kF32;
+    EXPECT_TRUE(waits) << slices;
+  }
+  EXPECT_EQ(slices, 10);
 }
 
 TEST(RepeatedLoops, LoopsWithinAndBehindLoops) {

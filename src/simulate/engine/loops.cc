@@ -61,7 +61,10 @@ class RankLoops {
       for (size_t i = NodeOf(loop, loop.first); i < NodeOf(loop, loop.first + loop.count); ++i) {
         repeats_[i] = Product(repeats_[i], static_cast<uint64_t>(loop.repeats()));
       }
-      if (window.to <= window.from) continue;
+      if (window.to <= window.from) {  // backwards: the loop never came into step
+        if (window.to < window.from) drift = 1;
+        continue;
+      }
       const double length = static_cast<double>(window.to - window.from);
       drift = std::max(drift, std::abs(length - static_cast<double>(before)) / length);
       for (NodeInterval* interval : intervals_) {
