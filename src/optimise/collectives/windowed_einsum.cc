@@ -21,7 +21,7 @@ namespace {
 
 using ir::OpKind;
 
-constexpr int64_t kMostIterations = 32;  // SpmdPartitionerOptions::max_windowed_einsum_iteration
+constexpr int64_t kMostIterations = 32;  // SpmdPartitionerOptions::max_windowed_einsum_iteration (spmd_partitioner.h)
 
 // A dimension of a dot's result that comes from one operand alone, and in how many parts it may be cut.
 struct Cut {
