@@ -359,6 +359,11 @@ std::vector<uint32_t> SliceShape(uint64_t chips, size_t axes) {
   return shape;
 }
 
+double ReferenceRate(const Device& device) {
+  const Reference* reference = ReferenceOf(device.name);
+  return reference != nullptr ? reference->bytes_per_second : 0;
+}
+
 Result<System> ReferenceCluster(const Device& device, uint64_t npus) {
   if (!device.interconnect) return Bad(fmt::format("{} states no links between devices", device.name));
   const Interconnect& ports = *device.interconnect;

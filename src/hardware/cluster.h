@@ -43,6 +43,9 @@ Result<System> LoadNamedSystem(const std::string& name, const LoadOptions& optio
 // The vendor's reference network for `npus` such devices (docs/configuration.md lists them).
 Result<System> ReferenceCluster(const Device& device, uint64_t npus);
 
+// What that network gives each device, in byte/s and one way; 0 where none is known.
+double ReferenceRate(const Device& device);
+
 // The axes of a slice of so many chips with a torus of that many axes; empty where no such slice is sold.
 std::vector<uint32_t> SliceShape(uint64_t chips, size_t axes);
 

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <optional>
 #include <utility>
 
@@ -112,15 +111,14 @@ bool CalibratedModel::PassesSockets(const std::vector<Level>& levels) const {
 double CalibratedModel::Rate(const CollectiveSize& size, const Level& level) const {
   const double fraction =
       IsOuter(level) ? OuterOf(level).link_fraction : links_.of(size.op).link_fraction * expected_.share;
-  const double most = IsOuter(level) ? OuterOf(level).most * 1e-6 : std::numeric_limits<double>::infinity();
   double links = 1;
-  if (size.op == Operation::kPermute) return std::min(level.link_rate * fraction * level.slowest_link, most);
+  if (size.op == Operation::kPermute) return level.link_rate * fraction * level.slowest_link;
   if (level.kind == DimensionKind::kFullyConnected) links = std::min(level.ranks() - 1, level.peers);
   if (level.kind == DimensionKind::kRing && size.op != Operation::kAllToAll) {
     links = 0;
     for (const Axis& axis : level.axes) links += axis.wraps ? 2 : 1;
   }
-  return std::min(level.link_rate * links * fraction * level.slowest_link, most);
+  return level.link_rate * links * fraction * level.slowest_link;
 }
 
 bool CalibratedModel::ReducesInSwitch(const CollectiveSize& size, const Level& level) const {
@@ -155,7 +153,6 @@ LevelPrice CalibratedModel::OnLevel(const Choice& choice, const CollectiveSize& 
   LevelPrice price{.dimension = level.dimension, .ranks = level.ranks(), .hops = HopsOf(size.op, level)};
   price.hops *= TimesPassed(choice, size, levels, at);
   price.outer = IsOuter(level);
-  price.bounded = price.outer && std::isfinite(OuterOf(level).most);
   if (tree) price.hops = 2 * std::log2(price.ranks);
   const OuterConstants& outer = OuterOf(level);
   const double software = !IsOuter(level) ? links_.of(size.op).hop_us : tree ? outer.tree_hop_us : outer.ring_hop_us;

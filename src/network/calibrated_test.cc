@@ -259,21 +259,21 @@ TEST_F(CalibratedNetwork, SlicesAreBoundByTheirHosts) {
   EXPECT_NEAR(v5p, kBytes / (0.66 * 6.25e9) * 1e6, 0.01 * v5p);
   const double v6e = wire("TPUv6e", 12.5e9);
   EXPECT_NEAR(v6e, v5p, 0.01 * v5p);
-  EXPECT_NEAR(wire("TPUv6e", 25e9), v6e, 0.01 * v6e);         // no adapter passes more than its host
-  EXPECT_NEAR(wire("TPUv6e", 3.125e9), 2 * v6e, 0.02 * v6e);  // a slower one counts
+  EXPECT_NEAR(wire("TPUv6e", 25e9), v6e / 2, 0.01 * v6e);  // figures of a system always count
   EXPECT_NEAR(wire("TPU7x", 12.5e9), v5p, 0.01 * v5p);
   EXPECT_NEAR(wire("TPU7x_core", 6.25e9), 2 * v5p, 0.02 * v5p);  // two devices a chip share its part
 }
 
-// A device file under another name is the same device.
-TEST_F(CalibratedNetwork, NoNameDecidesOnRatesBetweenSlices) {
+// A host passes 132 Gbit/s, of whatever its vendor's network gives its four chips.
+TEST_F(CalibratedNetwork, DataCentreFractionsAreOfTheReferenceNetwork) {
   const NetworkConstants& constants = *DefaultNetworkConstants();
   hardware::Device device = Load("TPUv6e");
-  const double most = constants.DataCentreOf(device).most;
-  device.name = "mine";
-  EXPECT_EQ(constants.DataCentreOf(device).most, most);
-  EXPECT_NEAR(most, 132e9 / 8 / 4, 1);
-  EXPECT_NEAR(constants.DataCentreOf(Load("TPU7x_core")).most, most / 2, 1);
+  EXPECT_NEAR(constants.DataCentreOf(device).link_fraction, 132.0 / 400, 1e-9);
+  device.name = "TPUv6e_mine";
+  EXPECT_NEAR(constants.DataCentreOf(device).link_fraction, 132.0 / 400, 1e-9);
+  device.name = "mine";  // no network is known for it
+  EXPECT_EQ(constants.DataCentreOf(device).link_fraction, constants.data_centre.link_fraction);
+  EXPECT_NEAR(constants.DataCentreOf(Load("TPU7x_core")).link_fraction, 132.0 / 400, 1e-9);
 }
 
 // A kernel starts as fast as its device does; H100's NVLink tells nothing of it to an A40 on PCIe.

@@ -33,7 +33,6 @@ struct LevelPrice {
   double passing_us = 0;  // if a ring through all levels passes it
   double first_us = 0;    // of its first chunk
   bool outer = false;     // between hosts
-  bool bounded = false;   // by what a host passes on, however fast its links are
 };
 
 struct Price {

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "base/text/json_text.h"
+#include "hardware/cluster.h"
 #include "hardware/model_file.h"
 
 namespace hespas::network {
@@ -189,7 +190,8 @@ OuterConstants NetworkConstants::DataCentreOf(const hardware::Device& device) co
   OuterConstants found = data_centre;
   const bool torus = device.interconnect && device.interconnect->topology == "torus";
   const int dies = torus ? device.interconnect->domain_size.value_or(1) : 1;  // devices of a chip
-  found.most = host_rate / (host_chips * dies);
+  const double reference = hardware::ReferenceRate(device);
+  if (reference > 0) found.link_fraction = std::min(found.link_fraction, host_rate / (host_chips * dies) / reference);
   return found;
 }
 

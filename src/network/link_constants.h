@@ -5,7 +5,6 @@
 #pragma once
 
 #include <array>
-#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -49,7 +48,6 @@ struct OuterConstants {
   double ring_hop_us = 0;
   double tree_hop_us = 0;  // 0 of TCP, which has rings alone
   double link_fraction = 1;
-  double most = std::numeric_limits<double>::infinity();  // byte/s that a device's host passes on for it
 };
 
 struct NetworkConstants {
@@ -67,7 +65,8 @@ struct NetworkConstants {
   // Whose launch counts: the kernel's start belongs to the device, not to its link.
   const LinkConstants& LaunchOf(std::string_view kind, int capability) const;
   const ExpectedLink& ExpectedOf(std::string_view kind) const;
-  // Devices share the rate of their host.
+  // Devices share the rate of their host: it is a part of what the vendor's reference network gives them, and the same
+  // part of every other network.
   OuterConstants DataCentreOf(const hardware::Device& device) const;
 };
 

@@ -60,16 +60,6 @@ class Collectives {
     return common != 0;
   }
 
-  // The page divides times by rates, which is wrong where a host bounds them.
-  bool FollowLinks(const trace::Node& node) const {
-    const auto members = Members(0, node);
-    const auto choices = model_.ChoicesFor(network::CalibratedModel::SizeOf(node, members.size()), members);
-    const auto bounded = [](const network::LevelPrice& level) { return level.bounded; };
-    return std::none_of(choices.begin(), choices.end(), [&](const network::Price& price) {
-      return std::any_of(price.levels.begin(), price.levels.end(), bounded);
-    });
-  }
-
   bool AlikeOnAllRanks(const trace::Node& node) const {
     const Json first = For(0, node);
     std::vector<uint32_t> seen;
@@ -105,7 +95,7 @@ Json CollectiveTerms(const trace::TraceGraph& traces, const hardware::Device& de
     const auto [found, added] = known.try_emplace({node.collective, node.size.value, node.group}, rows.size());
     of_node[node.id] = found->second;
     if (!added) continue;
-    if (!collectives.FollowLinks(node) || !collectives.AlikeOnAllRanks(node)) return nullptr;
+    if (!collectives.AlikeOnAllRanks(node)) return nullptr;
     rows.push_back(collectives.For(0, node));
   }
   return rows;
