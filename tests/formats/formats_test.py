@@ -41,7 +41,10 @@ def accepted(schema, definitions, path=""):
     for key, member in schema.get("properties", {}).items():
         kind = member.get("type") or member.get("$ref") or sorted(set(member) - {"description"})
         lines.add(f"{path}{key}: {kind}")
-        lines |= accepted(member, definitions, f"{path}{key}.")
+        for way in (member, *member.get("anyOf", [])):
+            if "type" in way:
+                lines.add(f"{path}{key}: {way['type']}")
+            lines |= accepted(way, definitions, f"{path}{key}.")
     if isinstance(schema.get("items"), dict):
         lines |= accepted(schema["items"], definitions, f"{path}[].")
     return lines
