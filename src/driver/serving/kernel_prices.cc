@@ -5,7 +5,6 @@
 #include <numeric>
 
 #include "driver/serving/attention_time.h"
-#include "estimate/field/expert_loads.h"
 
 namespace hespas::driver {
 namespace {
@@ -59,15 +58,6 @@ KernelPrices::Activations ActivationsOf(const serve::WeightFormatFacts& weights,
   return {};
 }
 
-// Of the busiest rank, for which the others wait in each layer.
-estimate::field::ExpertLoads LoadsOf(const serve::Routing& routing) {
-  return estimate::field::LoadsOf({.tokens = routing.tokens,
-                                   .chosen = routing.chosen,
-                                   .experts = routing.experts,
-                                   .ranks = routing.ranks,
-                                   .exponent = routing.exponent});
-}
-
 }  // namespace
 
 KernelPrices::KernelPrices(const hardware::Device& device, const estimate::calibrated::Parameters& parameters,
@@ -98,14 +88,22 @@ StepCost KernelPrices::InStream(const KernelTime& time, Part part, double count)
   return cost;
 }
 
+const estimate::field::ExpertLoads& KernelPrices::LoadsOf(const serve::Routing& routing) const {
+  if (routing_ != routing) {
+    loads_ = estimate::field::LoadsOf({.tokens = routing.tokens,
+                                       .chosen = routing.chosen,
+                                       .experts = routing.experts,
+                                       .ranks = routing.ranks,
+                                       .exponent = routing.exponent});
+    routing_ = routing;
+  }
+  return loads_;
+}
+
 StepCost KernelPrices::Matmul(const serve::StepKernel& kernel) const {
   if (!in_field_) return InStream(model_.Time(SpecOf(kernel)), Part::kWeights, kernel.count);
   estimate::field::Matmul matmul{.m = kernel.m, .n = kernel.n, .k = kernel.k, .groups = kernel.b, .in_step = true};
-  estimate::field::ExpertLoads loads;
-  if (kernel.routing) {
-    loads = LoadsOf(*kernel.routing);
-    loads.Group(matmul);
-  }
+  if (kernel.routing) LoadsOf(*kernel.routing).Group(matmul);
   if (kernel.quantised) {
     matmul.format = activations_.format;
     matmul.weight_bytes = weights_.weight_bytes;

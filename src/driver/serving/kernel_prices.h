@@ -7,6 +7,7 @@
 #pragma once
 
 #include "estimate/calibrated/model.h"
+#include "estimate/field/expert_loads.h"
 #include "estimate/field/matmul.h"
 #include "hardware/device.h"
 #include "hardware/system.h"
@@ -42,6 +43,8 @@ class KernelPrices {
  private:
   serve::StepCost Matmul(const serve::StepKernel& kernel) const;
   serve::StepCost ExpertRows(const serve::StepKernel& kernel) const;
+  // Of the busiest rank, for which the others wait in each layer. Drawn once for the kernels of a layer.
+  const estimate::field::ExpertLoads& LoadsOf(const serve::Routing& routing) const;
   estimate::calibrated::KernelSpec SpecOf(const serve::StepKernel& kernel) const;
   double CollectiveUs(const serve::StepKernel& kernel) const;
   double OwnAllReduceUs(double bytes, int64_t ranks) const;
@@ -56,6 +59,8 @@ class KernelPrices {
   std::optional<network::CalibratedModel> links_;
   serve::WeightFormatFacts weights_;
   Activations activations_;
+  mutable std::optional<serve::Routing> routing_;  // of `loads_`
+  mutable estimate::field::ExpertLoads loads_;
   bool own_all_reduces_ = true;
   bool in_field_;  // the field model prices matmuls and attention
 };

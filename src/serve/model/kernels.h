@@ -33,6 +33,8 @@ struct Routing {
   double experts = 1;
   double ranks = 1;     // that split them
   double exponent = 0;  // of the power law of their loads
+
+  bool operator==(const Routing&) const = default;
 };
 
 struct StepKernel {
