@@ -9,6 +9,7 @@
 #include "ir/attributes/attribute.h"
 #include "ir/attributes/op_attributes.h"
 #include "ir/facts/library_call.h"
+#include "ir/facts/ragged_dot_tiling.h"
 
 namespace hespas::estimate {
 namespace {
@@ -60,11 +61,10 @@ class Numbers {
     return ir::IntegersAttribute(module_, op_, hlo_name).value_or(Dimensions());
   }
 
-  // `ragged_dot_tiling = "512,1024,1024"` among the frontend's attributes, as MaxText and XLA write it.
   std::optional<Tiling> KernelTiling() const {
-    const std::string_view* text = module_.attribute(op_, "mhlo.frontend_attributes");
-    if (text == nullptr || text->find(kTiling) == std::string_view::npos) return std::nullopt;
-    const std::string sizes = Quoted(*text, kTiling);
+    const std::string_view* text = module_.attribute(op_, ir::kFrontendAttributes);
+    if (text == nullptr || !ir::TellsBlocks(*text)) return std::nullopt;
+    const std::string sizes = Quoted(*text, ir::kRaggedDotTiling);
     const auto list = ir::AsIntegers("[" + sizes + "]");
     if (!list || list->size() != 3) return std::nullopt;
     const auto size = [&](size_t i) { return std::max<int64_t>((*list)[i], 1); };
@@ -72,7 +72,6 @@ class Numbers {
   }
 
  private:
-  static constexpr std::string_view kTiling = "ragged_dot_tiling";
   const ir::Module& module_;
   ir::OpId op_;
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ir/attributes/op_properties.h"
+#include "ir/facts/ragged_dot_tiling.h"
 #include "ir/walk.h"
 #include "split/program.h"
 
@@ -13,18 +14,9 @@ constexpr uint64_t kOutside = uint64_t{1} << 62;  // marks the number of a value
 constexpr uint64_t kBlockMark = 0x626C6F636B;
 
 // Attributes that say where an op comes from or how it was partitioned, not what it computes.
-constexpr std::string_view kIgnored[] = {"mhlo.frontend_attributes",
-                                         "mhlo.sharding",
-                                         "sdy.sharding",
-                                         "metadata",
-                                         "op_name",
-                                         "source_file",
-                                         "source_line",
-                                         "sym_name",
-                                         "sym_visibility"};
-
-// The blocks in which a ragged dot multiplies are part of what it costs (estimate/ragged_dot.h).
-bool TellsBlocks(std::string_view text) { return text.find("ragged_dot_tiling") != std::string_view::npos; }
+constexpr std::string_view kIgnored[] = {
+    ir::kFrontendAttributes, "mhlo.sharding", "sdy.sharding", "metadata",      "op_name",
+    "source_file",           "source_line",   "sym_name",     "sym_visibility"};
 
 bool Ignored(std::string_view name) {
   return std::find(std::begin(kIgnored), std::end(kIgnored), name) != std::end(kIgnored);
@@ -129,7 +121,7 @@ void StructureHasher::AppendAttributes(ir::OpId op, std::vector<uint64_t>& words
     high += entry.high;
   };
   for (const ir::Attribute& attribute : module_.attributes(op)) {
-    if (Skips(attribute.name) && !TellsBlocks(attribute.text)) continue;
+    if (Skips(attribute.name) && !ir::TellsBlocks(attribute.text)) continue;
     if (calls && attribute.text.size() <= kLongestSymbolText && attribute.text.find('@') != std::string_view::npos)
       continue;
     add(AttributeHash(attribute.name, attribute.text));

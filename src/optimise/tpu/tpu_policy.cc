@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ir/facts/ragged_dot_tiling.h"
 #include "optimise/fusion/analysis.h"
 #include "optimise/fusion/kernels.h"
 #include "optimise/tpu/multi_output_fusion.h"
@@ -23,8 +24,8 @@ bool IsScalarWork(const Dataflow& flow, const Node& node) {
 // A ragged dot that tells its blocks is a kernel of its own.
 bool IsPallasKernel(const Dataflow& flow, const Node& node) {
   if (node.kind != OpKind::kRaggedDot) return false;
-  const std::string_view* text = flow.attribute(node, "mhlo.frontend_attributes");
-  return text != nullptr && text->find("ragged_dot_tiling") != std::string_view::npos;
+  const std::string_view* text = flow.attribute(node, ir::kFrontendAttributes);
+  return text != nullptr && ir::TellsBlocks(*text);
 }
 
 class Tpu final : public CompilerPolicy {
