@@ -10,6 +10,7 @@
 #include "ir/attributes/op_attributes.h"
 #include "optimise/dataflow/build.h"
 #include "optimise/dataflow/pass.h"
+#include "optimise/dataflow/read_once.h"
 #include "optimise/dataflow/reducer.h"
 
 namespace hespas::optimise {
@@ -90,9 +91,7 @@ class Folder {
   // New nodes have the one consumer that the node had which they replace.
   bool IsReadOnce(ValueId value) const {
     const auto found = stands_for_.find(value);
-    const ValueId old = found == stands_for_.end() ? value : found->second;
-    return users_[old.index()].size() == 1 &&
-           std::find(flow_.outputs.begin(), flow_.outputs.end(), old) == flow_.outputs.end();
+    return optimise::IsReadOnce(flow_, users_, found == stands_for_.end() ? value : found->second);
   }
 
   std::string_view Text(NodeId id, std::string_view name) const {

@@ -15,6 +15,7 @@
 #include "ir/attributes/op_attributes.h"
 #include "optimise/dataflow/build.h"
 #include "optimise/dataflow/pass.h"
+#include "optimise/dataflow/read_once.h"
 
 namespace hespas::optimise {
 namespace {
@@ -37,10 +38,6 @@ int64_t LargestDivisor(int64_t extent, int64_t most) {
   return parts;
 }
 
-bool Holds(const ir::Dimensions& list, size_t d) {
-  return std::find(list.begin(), list.end(), static_cast<int64_t>(d)) != list.end();
-}
-
 class Windower {
  public:
   Windower(Dataflow& flow, int64_t least_bytes) : flow_(flow), users_(flow.Users()), least_bytes_(least_bytes) {}
@@ -60,7 +57,8 @@ class Windower {
     const auto dimension = IntegerOf(flow_, scatter, "scatter_dimension");
     const ValueId whole = scatter.operands[0];
     const NodeId dot = flow_.producer(whole);
-    if (!dimension || !dot.valid() || flow_.node(dot).kind != OpKind::kDotGeneral || !IsReadOnce(whole)) return;
+    if (!dimension || !dot.valid() || flow_.node(dot).kind != OpKind::kDotGeneral || !IsReadOnce(flow_, users_, whole))
+      return;
     if (flow_.ByteSize(whole) < least_bytes_) return;
     const auto scattered = static_cast<size_t>(*dimension);
     const int64_t kept = flow_.type(flow_.result(id)).dims[scattered];
@@ -68,11 +66,6 @@ class Windower {
     if (members < 2 || members > kMostIterations) return;
     const Cut cut = BestCut(dot, scattered, members);
     if (cut.parts > 1) Rewrite(id, dot, cut);
-  }
-
-  bool IsReadOnce(ValueId value) const {
-    return users_[value.index()].size() == 1 &&
-           std::find(flow_.outputs.begin(), flow_.outputs.end(), value) == flow_.outputs.end();
   }
 
   // Results have batches first, then what the left operand keeps, then the right one.

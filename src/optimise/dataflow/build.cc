@@ -31,6 +31,10 @@ ValueId Zeros(Dataflow& flow, ir::TypeId type) {
       flow, {.name = "stablehlo.constant", .results = {type}, .attributes = {MakeAttribute(source, "value", zeros)}});
 }
 
+bool Holds(const Dimensions& list, size_t dimension) {
+  return std::find(list.begin(), list.end(), static_cast<int64_t>(dimension)) != list.end();
+}
+
 std::string ArrayText(const Dimensions& values) {
   return values.empty() ? "array<i64>" : fmt::format("array<i64: {}>", fmt::join(values, ", "));
 }

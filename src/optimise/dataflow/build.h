@@ -26,6 +26,7 @@ ValueId Concatenate(Dataflow& flow, const std::vector<ValueId>& inputs, size_t d
 // A constant; `type` is of floats.
 ValueId Zeros(Dataflow& flow, ir::TypeId type);
 
+bool Holds(const Dimensions& list, size_t dimension);
 std::string ArrayText(const Dimensions& values);  // array<i64: 1, 2>
 std::optional<Dimensions> IntegersOf(const Dataflow& flow, const Node& node, std::string_view name);
 std::optional<int64_t> IntegerOf(const Dataflow& flow, const Node& node, std::string_view name);

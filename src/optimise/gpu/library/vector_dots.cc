@@ -16,10 +16,6 @@ namespace {
 
 using ir::OpKind;
 
-bool Holds(const Dimensions& dims, size_t d) {
-  return std::find(dims.begin(), dims.end(), static_cast<int64_t>(d)) != dims.end();
-}
-
 // One operand of a dot. Places: where its dimensions stand in the product of both.
 struct Side {
   ValueId value;
