@@ -112,10 +112,9 @@ Bytes BytesOf(const Context& context) {
   // sm_90), others those that are rotated in place.
   const bool paged = context.chip.wide_instructions;
   const double rotated = 4 * heads + (paged ? 4 : 8) * keys;
-  const bool library = shape.rope || shape.phase == Phase::kEncoder;
-  return {.before = (library             ? rotated
-                     : shape.cache_write ? 4 * keys
-                                         : 0) +
+  return {.before = (context.kernel.library ? rotated
+                     : shape.cache_write    ? 4 * keys
+                                            : 0) +
                     written,
           .within = 4 * heads + 2 * keys * (context.kernel.f8 ? 1 : 2),
           .touched = 4 * (heads + keys) + written};

@@ -63,11 +63,11 @@ ContextKernel ContextKernelOf(const Chip& chip, const AttentionCall& call) {
   // TensorRT-LLM multiplies in 8 bits where the cache has 8 and the device's instructions take both.
   kernel.f8 = call.f8 || (call.phase == Phase::kContext && call.f8_cache && chip.wide_instructions);
   if (kernel.f8) kernel.flops_per_clock *= chip.f8_rate / chip.f16_rate;
-  const bool library = call.rope || call.phase == Phase::kEncoder;
+  kernel.library = call.rope || call.phase == Phase::kEncoder;
   if (chip.wide_instructions && !chip.scaled_instructions) {
-    library ? TakeWarpGroups(call, kernel) : TakeFlash3(call, kernel);
+    kernel.library ? TakeWarpGroups(call, kernel) : TakeFlash3(call, kernel);
   } else if (!chip.wide_instructions) {
-    library ? TakePlainOrTiled(chip, call, kernel) : TakeFlash2(chip, call, kernel);
+    kernel.library ? TakePlainOrTiled(chip, call, kernel) : TakeFlash2(chip, call, kernel);
   } else if (std::fmod(call.head_size, kContraction) != 0) {  // no kernel of trtllm-gen
     kernel.queries = 64;
     kernel.warp_rows = kernel.queries / 4;

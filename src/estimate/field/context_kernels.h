@@ -10,6 +10,7 @@
 namespace hespas::estimate::field {
 
 struct ContextKernel {
+  bool library = false;         // TensorRT-LLM's, else FlashAttention's
   bool f8 = false;              // type of its matmuls
   double size = 128;            // of a head, padded
   double queries = 128;         // of a block
