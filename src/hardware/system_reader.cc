@@ -191,7 +191,7 @@ void CheckLengths(const PlacedJson& source, SystemReader& reader) {
 
 Result<System> Finish(System system, const Diagnostics& diagnostics, size_t errors_before) {
   if (diagnostics.error_count() == errors_before) return system;
-  return MakeError(kBadSystem, "the system description has errors", {}, "mend what the messages above name");
+  return MakeError(kBadSystem, "the system description has errors", {}, "correct what the messages above name");
 }
 
 }  // namespace

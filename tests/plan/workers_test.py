@@ -1,4 +1,4 @@
-"""Processes that answer line by line: a lost one is started anew with the same line, and none is left behind an answer that nobody can read."""
+"""Processes that answer line by line: a lost one is started again with the same line, and none is left behind an answer that nobody can read."""
 import asyncio
 import os
 import pathlib
