@@ -7,6 +7,7 @@
 #include "ir/attributes/attribute.h"
 #include "ir/facts/framework_name.h"
 #include "ir/facts/library_call.h"
+#include "optimise/dataflow/scopes.h"
 
 namespace hespas::optimise {
 namespace {

@@ -89,7 +89,9 @@ class Resolver {
     const std::string_view op = resolved.opcode.hlo;
     const auto attributes = syntax_.attributes_of(instruction);
     if (resolved.opcode.name.empty() && resolved.opcode.lowering == Lowering::kPlain) WarnUnknown(instruction);
-    switch (resolved.opcode.lowering) {
+    // The start of `fusion-start` names its computations as the fusion does.
+    const bool halved = resolved.opcode.lowering == Lowering::kSugaredStart;
+    switch (halved ? FindOpcode(op).lowering : resolved.opcode.lowering) {
       case Lowering::kFusion:
         Require(instruction, attributes, "calls", resolved.regions);
         break;

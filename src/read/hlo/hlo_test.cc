@@ -165,6 +165,25 @@ TEST(HloText, StartAndDoneBecomeAnAsyncPair) {
   EXPECT_EQ(r.TypeOf(gather), "tensor<16xbf16>");
 }
 
+TEST(HloText, StartsNameTheComputationsOfTheirOp) {
+  const auto r = ReadBody(
+      "  a = f32[4]{0} parameter(0)\n"
+      "  s = ((f32[4]{0}), f32[4]{0}, u32[]) fusion-start(a), kind=kLoop, calls=inner\n"
+      "  d = f32[4]{0} fusion-done(s)\n"
+      "  c = ((f32[4]{0}), f32[4]{0}, u32[]) call-start(d), to_apply=other\n"
+      "  ROOT e = f32[4]{0} call-done(c)\n",
+      "inner {\n  x = f32[4]{0} parameter(0)\n  ROOT n = f32[4]{0} negate(x)\n}\n"
+      "other {\n  x = f32[4]{0} parameter(0)\n  ROOT n = f32[4]{0} cosine(x)\n}\n");
+  ASSERT_TRUE(r.module) << r.first_error;
+  const auto fusion = r.Find("mhlo.fusion").at(0);
+  EXPECT_EQ(r.module->parent_op(fusion), r.module->FindSymbol("s"));
+  EXPECT_EQ(r.module->regions(fusion).size(), 1u);
+  EXPECT_EQ(r.TypeOf(fusion), "tensor<4xf32>");
+  EXPECT_EQ(r.Text(r.Find("func.call").at(0), "callee"), "@other");
+  EXPECT_THAT(MainOps(r),
+              ElementsAre("mhlo.async_start", "mhlo.async_done", "mhlo.async_start", "mhlo.async_done", "func.return"));
+}
+
 TEST(HloText, LoopsCarryBundlesAsOneValue) {
   const auto r = ReadBody(
       "  a = f32[4]{0} parameter(0)\n  n = s32[] parameter(1)\n"

@@ -396,7 +396,7 @@ class Builder {
   void AddCallees(const Resolved& what, const std::vector<ValueId>& operands, const InstructionSyntax& at,
                   std::vector<ir::Attribute>& attributes) {
     if (what.functions.empty()) return;
-    if (what.opcode.lowering == Lowering::kCall) {
+    if (FindOpcode(what.opcode.hlo).lowering == Lowering::kCall) {
       const uint32_t callee = what.functions[0];
       if (operands.size() != calls_.computations[callee].argument_types.size())
         return Mismatch(at, callee, operands.size());
@@ -427,6 +427,7 @@ class Builder {
     } else {
       results = ResultOfStart(shapes_, at.shape, what.opcode.hlo);
       auto& attributes = BuildAttributes(at, what);
+      AddCallees(what, operands, at, attributes);
       callee = WrapInFunction(frame, at, what, operands, results, attributes);
       for (const ir::Attribute& a : attributes) {
         if (IsForStart(module_.name(a.name))) kept.push_back(a);
