@@ -89,6 +89,14 @@ void ReadScheduler(JsonObject& json, EngineProfile& engine) {
   }
 }
 
+void ReadExchange(JsonObject& json, EngineProfile& engine) {
+  const auto name = json.Text("exchange");
+  if (!name || *name == "chosen") return;
+  if (*name != "gather" && *name != "gather-quantised")
+    return json.Report(kJsonBadValue, "exchange", fmt::format("`{}` is not chosen, gather or gather-quantised", *name));
+  engine.exchange = *name == "gather" ? Exchange::kGather : Exchange::kGatherQuantised;
+}
+
 }  // namespace
 
 std::optional<EngineProfile> LoadEngine(const std::string& name_or_path, const std::string& folder,
@@ -115,12 +123,13 @@ std::optional<EngineProfile> LoadEngine(const std::string& name_or_path, const s
                        .version = json.Text("version").value_or(""),
                        .source = json.Text("source").value_or("")};
   json.Integer("schema_version", 1, 1);
-  engine.gathers_tokens = json.Flag("gathers_tokens").value_or(false);
+  engine.rotating_attention = json.Flag("rotating_attention").value_or(false);
   engine.ungrouped_attention = json.Flag("ungrouped_attention").value_or(false);
   engine.gate_apart = json.Flag("gate_apart").value_or(false);
   engine.library_all_reduces = json.Flag("library_all_reduces").value_or(false);
   engine.quantises_apart = json.Flag("quantises_apart").value_or(false);
   ReadScheduler(json, engine);
+  ReadExchange(json, engine);
   ReadLimits(json, engine);
   ReadMemory(json, engine);
   ReadHost(json, engine);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/diagnostic.h"
+#include "serve/model/precision.h"
 #include "serve/policy.h"
 
 namespace hespas::serve {
@@ -49,10 +50,11 @@ struct EngineProfile {
   bool fp8_cache_of_quantised = false;  // with 8 or 4-bit weights the cache is fp8 unless told
   bool windows = false;                 // layers with sliding windows free what lies before them
   bool quantises_apart = false;         // fp8 activations in kernels of their own
-  bool gathers_tokens = false;          // ranks of experts gather all tokens and sum, in place of all-to-alls
-  bool ungrouped_attention = false;     // decodes by masked multi-head attention: no kernel for grouped queries
-  bool gate_apart = false;              // gate and up projections are matmuls of their own
-  bool library_all_reduces = false;     // NCCL's for small ones too
+  Exchange exchange = Exchange::kChosen;
+  bool rotating_attention = false;  // TensorRT-LLM's attention, which rotates and writes the cache; else FlashAttention
+  bool ungrouped_attention = false;  // decodes by masked multi-head attention: no kernel for grouped queries
+  bool gate_apart = false;           // gate and up projections are matmuls of their own
+  bool library_all_reduces = false;  // NCCL's for small ones too
   Graphs graphs;
   EngineErrors errors;
 };

@@ -17,7 +17,9 @@ KernelTime AttentionTime(const serve::AttentionCall& call, bool in_field, const 
                              .heads = call.heads,
                              .key_heads = call.kv_heads,
                              .window = call.window,
+                             .rope = call.rotates,
                              .ungrouped = call.decode && call.ungrouped,
+                             .cache_write = call.rotates,
                              .in_step = true};
   if (call.decode) {
     shape.keys = call.before;  // beyond its window, too: kernels split a sequence by all of them

@@ -137,7 +137,8 @@ std::optional<serve::Precision> ResolvePrecision(const ServeOptions& options, co
   const std::string_view activations = serve::FactsOf(precision.weights).activations;
   const bool quantised = activations == "fp8" || activations == "nvfp4";
   precision.quantises_apart = engine.quantises_apart;
-  precision.gathers_tokens = engine.gathers_tokens;
+  precision.exchange = engine.exchange;
+  precision.rotating_attention = engine.rotating_attention;
   precision.gate_apart = engine.gate_apart;
   precision.ungrouped_attention = engine.ungrouped_attention;
   if (options.cache == "auto") {

@@ -56,7 +56,8 @@ void StepKernels::AttentionMatmuls(std::vector<StepKernel>& out, double rows) co
     const auto d = static_cast<double>(model_.head_size);
     const double projected = (heads + 2 * KvHeadsOfRank()) * d;
     Matmul(out, "qkv", layers, rows, projected, h);
-    out.push_back(Traffic("rope-and-cache", layers, 2 * kActivation * rows * projected));
+    if (!precision_.rotating_attention)
+      out.push_back(Traffic("rope-and-cache", layers, 2 * kActivation * rows * projected));
     Matmul(out, "attention-output", layers, rows, h, heads * d);
     return;
   }
@@ -88,14 +89,15 @@ void StepKernels::Mlp(std::vector<StepKernel>& out, double count, double rows, d
   Matmul(out, "down", count, rows, h, width);
 }
 
-// Dispatch in 8 bits and combine in 16, of chosen rows alone; or, where engines gather, of all rows: quantised unless
-// the experts' own kernels do that, with scales of blocks.
+// Dispatch in 8 bits and combine in 16, of chosen rows alone; or, where engines gather, of all rows. Experts' kernels
+// quantise themselves where scales are of blocks.
 void StepKernels::ExchangeTokens(std::vector<StepKernel>& out, double rows) const {
   const auto layers = static_cast<double>(model_.expert_layers());
   const auto h = static_cast<double>(model_.width);
   const int64_t ranks = parallelism_.tensor * parallelism_.data;
-  if (precision_.gathers_tokens) {
-    const bool before = precision_.weights != WeightFormat::kFp8Block;
+  if (precision_.exchange != Exchange::kChosen) {
+    const bool before =
+        precision_.exchange == Exchange::kGatherQuantised && precision_.weights != WeightFormat::kFp8Block;
     const double element = before ? FactsOf(precision_.weights).activation_bytes : kActivation;
     out.push_back(Collective("dispatch", KernelKind::kAllGather, layers, rows * h * element, ranks));
     out.push_back(Collective("combine", KernelKind::kReduceScatter, layers, rows * h * kActivation, ranks));
@@ -216,7 +218,8 @@ std::vector<AttentionCall> StepKernels::Attention(const StepShape& step) const {
                      .head_size = static_cast<double>(model_.head_size),
                      .value_size = static_cast<double>(model_.head_size),
                      .cache_bytes = precision_.cache_bytes(),
-                     .ungrouped = precision_.ungrouped_attention};
+                     .ungrouped = precision_.ungrouped_attention,
+                     .rotates = precision_.rotating_attention && !model_.latent};
   call.cache_width = 2 * call.kv_heads * call.head_size;
   const auto add = [&](double layers, double window) {
     call.count = layers;

@@ -66,6 +66,7 @@ struct AttentionCall {
   double cache_bytes = 2;  // of an element
   double cache_width = 0;  // elements read for a token of the context
   bool ungrouped = false;  // each query head reads them for itself
+  bool rotates = false;    // queries and keys, and writes the cache
 };
 
 class StepKernels {

@@ -175,9 +175,10 @@ std::string ArchitectureNames() {
 void ReadMlp(ConfigReader& config, Model& model) {
   constexpr int64_t kUsual = 4;  // times the width, of those without gates that leave it out
   // Of families whose experts are `intermediate_size` wide, the other layers have a width of their own.
-  model.mlp_width =
-      config.First({"intermediate_size_mlp", "intermediate_size", "ffn_hidden_size", "ffn_dim", "n_inner"},
-                   model.gated ? std::nullopt : std::optional(kUsual * model.width));
+  model.mlp_width = config.First({"intermediate_size_mlp"});
+  if (model.mlp_width > 0) return;
+  model.mlp_width = config.First({"intermediate_size", "ffn_hidden_size", "ffn_dim", "n_inner"},
+                                 model.gated ? std::nullopt : std::optional(kUsual * model.width));
 }
 
 std::optional<Model> ModelOf(const json& whole, const std::string& file, Diagnostics& diagnostics) {

@@ -94,9 +94,11 @@ TEST(Kernels, RanksOfExpertsExchangeChosenRowsOrGatherAll) {
   };
   using Bytes = std::vector<double>;
   EXPECT_EQ(bytes({.weights = WeightFormat::kFp8}), (Bytes{2, 4}));  // two of a token's eight experts on each rank
-  EXPECT_EQ(bytes({.weights = WeightFormat::kFp8, .gathers_tokens = true}), (Bytes{1, 2}));
-  EXPECT_EQ(bytes({.weights = WeightFormat::kFp8Block, .gathers_tokens = true}), (Bytes{2, 2}));
-  EXPECT_EQ(bytes({.weights = WeightFormat::kFp8, .gathers_tokens = true, .quantises_apart = true}), (Bytes{1, 2}));
+  EXPECT_EQ(bytes({.weights = WeightFormat::kFp8, .exchange = Exchange::kGatherQuantised}), (Bytes{1, 2}));
+  EXPECT_EQ(bytes({.weights = WeightFormat::kFp8Block, .exchange = Exchange::kGatherQuantised}), (Bytes{2, 2}));
+  EXPECT_EQ(bytes({.weights = WeightFormat::kFp8, .exchange = Exchange::kGatherQuantised, .quantises_apart = true}),
+            (Bytes{1, 2}));
+  EXPECT_EQ(bytes({.weights = WeightFormat::kFp8, .exchange = Exchange::kGather}), (Bytes{2, 2}));
 }
 
 TEST(Kernels, ExpertsKnowHowTokensOfAllRanksReachThem) {

@@ -43,13 +43,21 @@ inline constexpr std::array<CacheFormatFacts, 4> kCacheFormats = {
 
 std::optional<CacheFormat> CacheFormatOf(std::string_view name);
 
+// How tokens reach experts of data-parallel ranks.
+enum class Exchange : uint8_t {
+  kChosen,           // all-to-alls of those that a rank's experts were chosen for
+  kGather,           // all ranks gather all tokens in 16 bits, and sum
+  kGatherQuantised,  // the same, quantised before unless by the experts' own kernels
+};
+
 struct Precision {
   WeightFormat weights = WeightFormat::kBf16;
   CacheFormat cache = CacheFormat::kBf16;
   bool gate_apart = false;           // gate and up projections are matmuls of their own
   bool ungrouped_attention = false;  // decodes read keys and values once for each query head
-  bool gathers_tokens = false;       // ranks of experts gather all tokens and sum, in place of all-to-alls
-  bool quantises_apart = false;      // fp8 activations in kernels of their own; else fused with those before
+  bool rotating_attention = false;   // kernels of attention rotate, and write keys and values, themselves
+  Exchange exchange = Exchange::kChosen;
+  bool quantises_apart = false;  // fp8 activations in kernels of their own; else fused with those before
   const CacheFormatFacts& cache_facts() const { return kCacheFormats[static_cast<size_t>(cache)]; }
   double cache_bytes() const { return cache_facts().bytes; }
 };
