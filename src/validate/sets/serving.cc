@@ -99,6 +99,8 @@ void AskStaticBatch(const CsvTable& table, size_t row, driver::ServeOptions& opt
   options.load.clients = options.load.requests = options.max_requests = batch;
   const auto length = [&](std::string_view column) { return Count(table, row, column); };
   if (options.engine.starts_with("trtllm")) options.max_tokens = batch * length("isl");
+  // GptSession of 2023 runs the batch that it is given, whole (cpp/tensorrt_llm/runtime/gptSession.cpp, generate).
+  if (options.engine == "trtllm-0.5") options.cache_blocks = batch * (length("isl") + length("osl"));
   constexpr int64_t kContext = 131'072;
   if (length("isl") + length("osl") <= kContext) options.context = kContext;
 }
