@@ -17,6 +17,7 @@ namespace hespas::serve {
 struct Overload {
   double arrive_per_s = 0;
   double answered_per_s = 0;  // while the queue lasts
+  bool at_most = false;       // a bound of that, where requests came for too short a time
 };
 
 // Of answered requests in the order in which they came; `rate` is what was asked for, without which what came counts.

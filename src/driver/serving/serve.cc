@@ -132,10 +132,13 @@ double RateBelow(const Server& server, ServeOptions options, double capacity) {
 // False where a queue grows: of a trace and with --overload that is a warning.
 bool CheckRate(const Server& server, const ServeOptions& options, const serve::Workload& workload,
                const serve::Run& run, Diagnostics& diagnostics) {
-  const auto overload = OverloadOf(workload, run, options.load.rate);
+  auto overload = OverloadOf(workload, run, options.load.rate);
+  if (!overload && options.load.rate && !workload.clients && !options.give_up)
+    overload = BeyondSteps(server, workload, run, *options.load.rate);
   if (!overload) return true;
-  const std::string message = fmt::format("{:.3g} requests/s arrive; the server answers {:.3g}", overload->arrive_per_s,
-                                          overload->answered_per_s);
+  const std::string message =
+      fmt::format("{:.3g} requests/s arrive; the server answers {}{:.3g}", overload->arrive_per_s,
+                  overload->at_most ? "at most " : "", overload->answered_per_s);
   const bool wanted = options.overload || !options.load.rate;
   if (wanted) return diagnostics.Warning(kOverload, message, {}, "take more devices, or a lower rate"), true;
   const double rate = RateBelow(server, options, overload->answered_per_s);
