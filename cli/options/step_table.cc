@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <sstream>
+
 #include "base/system/file.h"
 #include "base/text/csv_text.h"
 #include "driver/pipeline/run.h"
@@ -9,12 +11,14 @@
 namespace hespas::cli {
 namespace {
 
-// A row's step time: given, or that of the program it names.
-std::optional<double> Seconds(const std::string& cell, const std::string& program, const driver::RunOptions& options,
-                              Diagnostics& diagnostics) {
+// A row's step time: given, or that of the program it names, with the sizes of its symbolic dimensions ("b=8 s=1024").
+std::optional<double> Seconds(const std::string& cell, const std::string& program, const std::string& sizes,
+                              const driver::RunOptions& options, Diagnostics& diagnostics) {
   if (!cell.empty() || program.empty()) return CsvNumber(cell);
   driver::RunOptions run = options;
   run.program.path = program;
+  std::istringstream words(sizes);
+  for (std::string size; words >> size;) run.program.bind.push_back(size);
   const auto result = driver::Run(run, diagnostics);
   return result ? std::optional(result->step_time.seconds()) : std::nullopt;
 }
@@ -25,6 +29,7 @@ struct Columns {
   size_t context;
   std::optional<size_t> seconds;
   std::optional<size_t> program;
+  std::optional<size_t> bind;
 };
 
 class StepTable {
@@ -67,7 +72,8 @@ class StepTable {
                           .batch = need("batch"),
                           .context = need("context"),
                           .seconds = seconds,
-                          .program = program};
+                          .program = program,
+                          .bind = csv.Column("bind")};
     return all ? std::optional(columns) : std::nullopt;
   }
 
@@ -83,7 +89,7 @@ class StepTable {
     const std::string program = columns.program ? row[*columns.program] : "";
     const bool runs = cell.empty() && !program.empty();
     if (runs && diagnostics_.has_errors()) return;  // what is wrong is known; no need to run for it
-    const auto seconds = Seconds(cell, program, options_, diagnostics_);
+    const auto seconds = Seconds(cell, program, columns.bind ? row[*columns.bind] : "", options_, diagnostics_);
     if (runs && !seconds) return;     // it has said why
     constexpr double kLongest = 1e6;  // days: a slip of the unit, whose sums would be lost in rounding
     const bool plausible = seconds && (prefill ? *seconds >= 0 : *seconds > 0) && *seconds <= kLongest;

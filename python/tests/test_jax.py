@@ -1,5 +1,7 @@
 """JAX's objects as programs: jit over 8 pretended devices, shard_map, scan, export."""
 import os
+import pathlib
+import tempfile
 import unittest
 
 os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=8"
@@ -12,6 +14,7 @@ from jax import export, lax  # noqa: E402
 from jax.sharding import Mesh, NamedSharding, PartitionSpec as P  # noqa: E402
 
 import hespas  # noqa: E402
+from common import command_json  # noqa: E402
 
 BF16 = jnp.bfloat16
 SYSTEM = hespas.System(name="eight", topology="Ring", npus=8, bandwidth="100 GB/s", latency="1 us")
@@ -23,6 +26,22 @@ def mesh(name="x"):
 
 def described(mesh, shape, *axes):
     return jax.ShapeDtypeStruct(shape, BF16, sharding=NamedSharding(mesh, P(*axes)))
+
+
+class SymbolicSteps(unittest.TestCase):
+    def test_one_program_serves_two_batches(self):
+        described = [jax.ShapeDtypeStruct(export.symbolic_shape("b, 8192"), BF16), jax.ShapeDtypeStruct((8192, 8192), BF16)]
+        device = ["--device", "H100_80GB"]
+        with tempfile.TemporaryDirectory() as folder:
+            program, table = pathlib.Path(folder, "step.mlir"), pathlib.Path(folder, "steps.csv")
+            program.write_text(export.export(jax.jit(jnp.dot))(*described).mlir_module())
+            table.write_text("phase,batch,context,seconds,program,bind\nprefill,1,1,0,,\n" +
+                             "".join(f"decode,{batch},1,,{program},b={batch}\n" for batch in (1, 512)))
+            for batch in (1, 512):
+                step = command_json("run", program, "--bind", f"b={batch}", "--no-report", *device)["step_time_s"]
+                served = command_json("serve", "--step-table", table, *device, "--in-process", "--scheduler-steps", 1000000, "--isl", 1,
+                                      "--osl", 2, "--concurrency", batch, "--requests", batch, "--max-requests", batch)
+                self.assertAlmostEqual(served["tpot_s"]["mean"] / step, 1, delta=0.01)
 
 
 class OneDevice(unittest.TestCase):
