@@ -28,7 +28,8 @@ DEFAULTS = {
     "qk_nope_head_dim": 128, "qk_rope_head_dim": 64, "v_head_dim": 128, "use_post_attn_norm": False, "trainable_position_size": -1,
     "compile_topology_num_slices": 1, "shard_optimizer_over_data": False,
     # no keys of MaxText: gradients divided like the optimiser's state (ZeRO 2); the optimiser's own fp32 copies of narrower weights, and fp32 sums
-    "shard_gradients_over_data": False, "main_weights": False,
+    # whether tensor devices divide what lies between the matmuls, too
+    "shard_gradients_over_data": False, "main_weights": False, "sequence_parallel": True,
 }
 BLOCKS = ("sa_block_q", "sa_block_kv", "sa_block_q_dkv", "sa_block_kv_dkv", "sa_block_q_dq", "sa_block_kv_dq")
 TENSORS = ("decoder_layer_input", "context", "mlpwi", "mlpwi_0", "mlpwi_1", "mlpwo", "query_proj", "key_proj", "value_proj", "qkv_proj", "out_proj")
@@ -107,6 +108,7 @@ class Config:
     shard_optimizer: bool
     shard_gradients: bool
     main_weights: bool
+    whole: tuple  # logical axes that no device divides
 
 
 def settings(path, overrides):
@@ -223,7 +225,7 @@ def configuration(keys):
         clip=float(keys["gradient_clipping_threshold"]), weight_dtype=keys["weight_dtype"], mu_dtype=keys["mu_dtype"] or keys["weight_dtype"],
         logits_f32=bool(keys["logits_dot_in_fp32"]), iota_embedding=bool(keys["use_iota_embed"]), vocabulary_tiles=int(keys["num_vocab_tiling"]),
         shard_optimizer=bool(keys["shard_optimizer_over_data"]), shard_gradients=bool(keys["shard_gradients_over_data"]),
-        main_weights=bool(keys["main_weights"]))
+        main_weights=bool(keys["main_weights"]), whole=() if keys["sequence_parallel"] else ("embed_of_activation",))
 
 
 def mesh_parts(keys, devices):

@@ -57,12 +57,15 @@ def gap(search, best):
 
 def nearest_miss(search):
     """What to do where nothing fits."""
-    if not search.rows:
-        return "no configuration can hold the weights and the optimiser's state", "take more devices, or larger ones"
-    row = min(search.rows, key=lambda row: (row["peak_memory_bytes"], row["name"]))
-    over = row["peak_memory_bytes"] / search.problem.capacity
-    return (f"no configuration fits into {search.problem.capacity / 1e9:.4g} GB; nearest is {row['peak_memory_bytes'] / 1e9:.4g} GB: {row['name']}",
-            f"take {over:.2f} times the memory, about {over:.2f} times the devices with the same batch, or a smaller batch or sequence")
+    if not search.rows and search.failed:
+        return f"none of the {len(search.failed)} configurations that were tried can be estimated", search.failed[0][1]
+    # where nothing was estimated, by its lower bound
+    needs = {row["name"]: (row["peak_memory_bytes"], "") for row in search.rows} or {
+        str(candidate): (bounds.memory(search.problem, candidate), " or more") for candidate in search.reasons}
+    name, (held, more) = min(needs.items(), key=lambda each: (each[1][0], each[0]))
+    over = held / search.problem.capacity
+    return (f"no configuration fits into {search.problem.capacity / 1e9:.4g} GB; nearest is {held / 1e9:.4g} GB{more}: {name}",
+            f"take {over:.2f} times the memory{more}, about as many times the devices with the same batch, or a smaller batch or sequence")
 
 
 def of_program(arguments, rows, steps):

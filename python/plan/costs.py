@@ -81,7 +81,7 @@ def request(problem, candidate, part="", data=None, most=ACCUMULATED):
     devices = math.prod(sizes.values())
     between = math.prod(part for axis, part in candidate.outer if sizes[axis] > 1)
     own = problem.keys
-    keys = {**own, **mesh_keys(candidate, sizes), "remat_policy": candidate.remat, "scan_layers": True,
+    keys = {**own, **mesh_keys(candidate, sizes), "remat_policy": candidate.remat,
             "per_device_batch_size": candidate.microbatch * sizes["data"] * sizes["fsdp"] * sizes["expert"] / devices,
             "gradient_accumulation_steps": 1 if part else min(candidate.microbatches, most),
             "shard_optimizer_over_data": bool(candidate.zero and sizes["data"] > 1),
@@ -188,11 +188,20 @@ def scheduled(problem, candidate, alone, frozen):
     return schedule, pipeline.run(schedule, stages, transfer_time(problem, candidate))
 
 
+def accumulating(problem, candidate, one):
+    """A microbatch of several, whose gradients are read and added to sums that are read and written. The program of a stage has but one."""
+    if candidate.microbatches == 1:
+        return one
+    time = problem.facts.accumulated(candidate.inner, candidate.stages) / problem.memory_bandwidth
+    return {**one, "backward_s": one["backward_s"] + time, "step_time_s": one["step_time_s"] + time}
+
+
 def of_pipeline(problem, candidate, answers):
     parts = [part for part in ("first", "middle", "last") if part in answers]
     alone = {part: answers.get(f"{part} alone", answers[part]) for part in parts}
-    schedule, made = scheduled(problem, candidate, alone, answers.get("frozen"))
     rest = {part: max(0.0, answers[part]["step_time_s"] - alone[part]["forward_s"] - alone[part]["backward_s"]) for part in parts}
+    alone = {part: accumulating(problem, candidate, one) for part, one in alone.items()}
+    schedule, made = scheduled(problem, candidate, alone, answers.get("frozen"))
     own = [parts_of(schedule, at) for at in range(candidate.stages)]
     step = max(end + sum(rest[part] for part in each) for end, each in zip(made.ends, own)) + copied(problem, candidate)
     busiest = max(range(candidate.stages), key=made.busy.__getitem__)

@@ -58,6 +58,12 @@ class Facts:
         """Bytes of the weights' gradients, which have the weights' type."""
         return self.state(sizes, stages) * ITEM[self.keys["weight_dtype"]] / self.state_bytes
 
+    def accumulated(self, sizes, stages):
+        """Bytes that move when a microbatch's gradients are added to those before it, which are in fp32 beside weights that have fp32 copies."""
+        weight = ITEM[self.keys["weight_dtype"]]
+        sums = ITEM["float32"] if self.keys["main_weights"] else weight
+        return self.gradients(sizes, stages) * (weight + 2 * sums) / weight
+
     def state_sum(self, sizes, stages, data):
         weight = ITEM[self.keys["weight_dtype"]]
         total = 0

@@ -38,7 +38,9 @@ def time(problem, candidate, figures):
     if candidate.schedule == "dualpipe":
         return 0.0
     cycles = CYCLES * problem.facts.cycle
-    forward, both = (figures[name] * problem.facts.alike(candidate.stages) / cycles for name in ("layers_forward_s", "layers_s"))
+    # layers that are no loop wait at the ends alone; more of them hide that
+    ends = 0.0 if problem.keys["scan_layers"] else figures["exposed_communication_s"]
+    forward, both = (max(0.0, figures[name] - ends) * problem.facts.alike(candidate.stages) / cycles for name in ("layers_forward_s", "layers_s"))
     rest = figures["forward_s"] + figures["backward_s"] - figures["layers_s"]
     if candidate.stages == 1 or candidate.of["fsdp"] * candidate.of["context"] > 1:
         rest = max(0.0, rest - figures["exposed_communication_s"])  # gathers of the loss's weights hide behind more layers

@@ -85,7 +85,8 @@ def phases(blocks):
     for name, time in zip(blocks["name"], blocks["time_ps"]):
         sums[names[name]] += time
         sums["accumulation_s"] += time if "/while/body" in before[name] else 0
-        in_layers = "/while" in after[name]  # some bodies of programs that were not partitioned have but the loop's own name
+        # some bodies of programs that were not partitioned have but the loop's own name; without a loop each layer has its own
+        in_layers = "/while" in after[name] or after[name].startswith("(layers/")
         sums["layers_s"] += time if in_layers else 0
         sums["layers_forward_s"] += time if in_layers and names[name] == "forward_s" else 0
         sums["logits_s"] += time if "logits" in blocks["names"][name] else 0

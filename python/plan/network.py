@@ -23,6 +23,11 @@ def figures_of(*words):
     return {row["figure"]: row["value"] for row in hespas(*words)}
 
 
+def memory_bandwidth(device):
+    """In bytes a second."""
+    return 1e9 * float(figures_of("devices", device)["memory_bandwidth"])
+
+
 @dataclasses.dataclass(frozen=True)
 class Level:
     devices: int

@@ -57,7 +57,7 @@ def problem_of(arguments, keys, model, net, singles, layers):
     price = arguments.price or one["price_per_hour"] or 0
     if arguments.objective == "cost" and not price:
         raise Refused(f"{arguments.device} does not state a price", "say what one device costs an hour: --price 2.5", 2)
-    rate = 1e9 * float(network.figures_of("devices", arguments.device)["memory_bandwidth"])
+    rate = network.memory_bandwidth(arguments.device)
     return costs.Problem(keys, model, net, {remat: each["flops"] for remat, each in singles.items()},
                          {remat: (each["forward_s"] + each["backward_s"] - each["logits_s"], each["logits_s"]) for remat, each in singles.items()},
                          layers, one["model_flops_utilisation"] * one["step_time_s"] * peak, peak, rate, capacity, price, sustained(arguments) * peak)

@@ -30,13 +30,15 @@ def candidate_of(row, net):
     """Who gets the devices of a node first: as Megatron-LM numbers its ranks."""
     from candidates import AXES as ORDER, Candidate, places
 
-    given = {AXES[key]: int(size) for key, size in (each.split("=") for each in row["parallelism"].split(";"))}
+    stated = {key: int(size) for key, size in (each.split("=") for each in row["parallelism"].split(";"))}
+    given = {AXES[key]: size for key, size in stated.items() if key in AXES}
     given["data"] //= given.get("expert", 1)  # experts are spread over the data-parallel ranks
     sizes = tuple((axis, given[axis]) for axis in ORDER if given.get(axis, 1) > 1)
     count = int(row["global_batch"]) // int(row["micro_batch"]) // (given["data"] * given.get("expert", 1))
-    schedule = "1f1b" if given.get("pipeline", 1) > 1 else ""
+    chunks = stated.get("vpp", 1)
+    schedule = "interleaved" if chunks > 1 else "1f1b" if given.get("pipeline", 1) > 1 else ""
     outer = places({axis: size for axis, size in sizes if axis != "pipeline"}, net.node)[0]
-    return Candidate(sizes, outer, int(row["micro_batch"]), count, row["recompute"], int(row["zero"]) if given["data"] > 1 else 0, schedule)
+    return Candidate(sizes, outer, int(row["micro_batch"]), count, row["recompute"], int(row["zero"]) if given["data"] > 1 else 0, schedule, chunks)
 
 
 def keys_of(row):
@@ -65,7 +67,8 @@ async def estimated(workers, row, folder):
     from facts import facts
 
     keys = {**keys_of(row), **megatron.KEYS}
-    problem = costs.Problem(keys, facts(keys), network.network_of(system_of(row), row["device"], int(row["devices"])), {}, {}, {}, 0.0, 1.0, 1.0, float("inf"), 0.0)
+    rate = network.memory_bandwidth(row["device"])
+    problem = costs.Problem(keys, facts(keys), network.network_of(system_of(row), row["device"], int(row["devices"])), {}, {}, {}, 0.0, 1.0, rate, float("inf"), 0.0)
     candidate, answers = candidate_of(row, problem.network), {}
     for part, request in megatron.requests(problem, candidate).items():
         answer = await workers.ask(request.asked(folder, row["device"]))

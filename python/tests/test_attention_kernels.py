@@ -54,6 +54,29 @@ class Megatron(unittest.TestCase):
             shapes(**overrides, attention="dot_product")
 
 
+class Residual(unittest.TestCase):
+    def step(self, **overrides):
+        from models import maxtext
+
+        keys = maxtext_config.settings("none.yml", {"decoder_block": "gpt3", "mlp_activations": ["gelu"], "base_emb_dim": 256, "base_mlp_dim": 1024, "base_num_decoder_layers": 1,
+                                                    "base_num_query_heads": 8, "base_num_kv_heads": 8, "head_dim": 32, "vocab_size": 512, "max_target_length": 128,
+                                                    "per_device_batch_size": 1, "scan_layers": False, "remat_policy": "full", "ici_tensor_parallelism": 8,
+                                                    "ici_fsdp_parallelism": 1, **overrides})
+        return maxtext.build(make_mesh(*maxtext_config.mesh_parts(keys, DEVICES), jax.devices()), maxtext_config.configuration(keys)).lower().as_text()
+
+    def test_a_layer_that_is_computed_again_is_so_to_its_end(self):
+        """Whose last matmul is needed for the kernel behind it alone; without that kernel it is left out."""
+        fused, plain = (self.step(attention=attention) for attention in ("megatron", "te_unfused"))
+        last = "(tensor<8x128x1024xbf16>, tensor<1024x256xbf16>) -> tensor<8x128x256xbf16>"
+        self.assertEqual([text.count(last) for text in (fused, plain)], [2, 1])
+        self.assertEqual([text.count("@bias_dropout_add(") for text in (fused, plain)], [4, 0])
+
+    def test_without_sequence_parallelism_each_tensor_device_has_the_whole_residual_stream(self):
+        of = {divided: self.step(attention="megatron", sequence_parallel=divided) for divided in (True, False)}
+        part = "tensor<8x128x32xbf16>"
+        self.assertEqual([any("@bias_dropout_add(" in line and part in line for line in of[divided].splitlines()) for divided in (True, False)], [True, False])
+
+
 def lowered(**overrides):
     keys = maxtext_config.settings("none.yml", {"base_num_query_heads": KEY_HEADS, "base_num_kv_heads": KEY_HEADS, **overrides})
     config = maxtext_config.configuration(keys)

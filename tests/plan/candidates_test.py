@@ -102,6 +102,24 @@ class Devices(unittest.TestCase):
             self.assertEqual([options.is_tpu(str(device)) for device in (own, "TPUv5p", "H100_80GB")], [True, True, False])
 
 
+class Pipelines(unittest.TestCase):
+    FIGURES = {"forward_s": 1.0, "backward_s": 2.0, "step_time_s": 3.5, "step_time_sigma_s": 0.0, "exposed_communication_s": 0.0, "energy_j": 0.0, "peak_memory_bytes": 1,
+               "output_bytes": 1}
+
+    def step(self, microbatches, bandwidth):
+        facts = types.SimpleNamespace(sequence=1, width=1, accumulated=lambda sizes, stages: 10.0)
+        net = network.Network("auto", 2, (network.Level(2, float("inf"), 0.0, "Switch"),))
+        problem = costs.Problem({}, facts, net, {}, {}, {}, 1.0, 1.0, bandwidth, 1.0, 0.0)
+        candidate = Candidate((("pipeline", 2),), (), 1, microbatches, "full", 0, "1f1b")
+        return costs.figures(problem, candidate, dict.fromkeys(("first", "last", "kept"), self.FIGURES))["step_time_s"]
+
+    def test_each_of_several_microbatches_adds_its_gradients_to_sums(self):
+        """Backward passes of (m + p - 1) microbatches in turn; the update of half a second is once a step."""
+        self.assertAlmostEqual(self.step(4, float("inf")), 5 * 3 + 0.5)
+        self.assertAlmostEqual(self.step(4, 100.0), 5 * (3 + 0.1) + 0.5)
+        self.assertAlmostEqual(self.step(1, 100.0), 2 * 3 + 0.5)
+
+
 class Commands(unittest.TestCase):
     def test_they_repeat_what_follows_the_dashes(self):
         keys = {"first_num_dense_layers": 0}

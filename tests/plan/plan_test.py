@@ -131,6 +131,15 @@ class Plans(unittest.TestCase):
         self.model.write_text(SMALL + "first_num_dense_layers: 2\nnum_experts: 8\nnum_experts_per_tok: 2\nbase_moe_mlp_dim: 512\n")
         self.bounded("--devices", "16", "--evaluations", "30", "--remat", "full,none")
 
+    def test_layers_that_are_no_loop(self):
+        """A configuration that unrolls them (`scan_layers: false`) does so in all its plans, and bounds hold for these."""
+        self.model.write_text(SMALL + "scan_layers: false\n")
+        answer = self.planned("--devices", "8", "--global-batch", "64", "--axes", "data,fsdp,tensor", "--remat", "minimal_flash", "--evaluations", "8", "--top", "20")
+        for row in answer["best"]:
+            self.assertLessEqual(row["bound_s"], row["step_time_s"], row["name"])
+        first = next(row for row in answer["best"] if row["microbatches"] <= 2)
+        self.assertAlmostEqual(first["step_time_s"], self.export(first, 8, 64)["step_time_s"], delta=1e-9)
+
     def test_an_axis_between_nodes_is_slower(self):
         """The same mesh with either axis inside a node; with stages the axis inside is left out of what repeats."""
         for devices, stages in ((16, 1), (32, 2)):
@@ -210,7 +219,7 @@ class Truth(unittest.TestCase):
         self.assertEqual(len(found), 4, done.stdout)
         for correlation, time, memory in found:
             self.assertGreaterEqual(correlation, 0.9)
-            self.assertLess(time, 11)
+            self.assertLess(time, 9)
             self.assertLess(memory, 5)
 
     def test_measured_steps_before_flash_attention(self):
@@ -221,7 +230,7 @@ class Truth(unittest.TestCase):
         found = re.search(r"6 rows, rank correlation ([\d.]+), mean absolute error of time ([\d.]+)%", done.stdout)
         self.assertIsNotNone(found, done.stdout)
         self.assertGreaterEqual(float(found[1]), 0.9)
-        self.assertLess(float(found[2]), 6)
+        self.assertLess(float(found[2]), 3)
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ def plain(q, k, v, window, blocks=None, wide=False):
     return jnp.einsum("bkgts,bskd->btkgd", weights, v).reshape(batch, length, heads, v.shape[-1])
 
 
-def _kernel(name, shape, *operands):
+def kernel_of(name, shape, *operands):
     """A kernel that reads its operands once and writes its results once."""
     return jax.ffi.ffi_call(name, shape)(*operands)
 
@@ -33,12 +33,12 @@ def _masked_softmax(scores):
 
 
 def _masked_softmax_forward(scores):
-    weights = _kernel("scaled_upper_triang_masked_softmax", jax.ShapeDtypeStruct(scores.shape, scores.dtype), scores)
+    weights = kernel_of("scaled_upper_triang_masked_softmax", jax.ShapeDtypeStruct(scores.shape, scores.dtype), scores)
     return weights, weights
 
 
 def _masked_softmax_backward(weights, gradient):
-    return (_kernel("scaled_upper_triang_masked_softmax_backward", jax.ShapeDtypeStruct(weights.shape, weights.dtype), gradient, weights),)
+    return (kernel_of("scaled_upper_triang_masked_softmax_backward", jax.ShapeDtypeStruct(weights.shape, weights.dtype), gradient, weights),)
 
 
 _masked_softmax.defvjp(_masked_softmax_forward, _masked_softmax_backward)
@@ -51,11 +51,11 @@ def _dropped(weights):
 
 def _dropped_forward(weights):
     kept = jax.ShapeDtypeStruct(weights.shape, jnp.uint8)
-    return _kernel("fused_dropout", (jax.ShapeDtypeStruct(weights.shape, weights.dtype), kept), weights)
+    return kernel_of("fused_dropout", (jax.ShapeDtypeStruct(weights.shape, weights.dtype), kept), weights)
 
 
 def _dropped_backward(kept, gradient):
-    return (_kernel("masked_scale", jax.ShapeDtypeStruct(gradient.shape, gradient.dtype), gradient, kept),)
+    return (kernel_of("masked_scale", jax.ShapeDtypeStruct(gradient.shape, gradient.dtype), gradient, kept),)
 
 
 _dropped.defvjp(_dropped_forward, _dropped_backward)

@@ -162,7 +162,7 @@ def given(config, split):
 
 
 def build(mesh, config):
-    split = Split(mesh)
+    split = Split(mesh, config.whole)
     weights, state = held(config, split, shapes(config))
     return Step(functools.partial(train_step, config, split), (weights, state, given(config, split)), donate=(0, 1),
                 results=lambda out: (shardings(weights), shardings(state), None))

@@ -5,9 +5,11 @@ from jax.ad_checkpoint import checkpoint_name
 
 from models import maxtext_experts, quantised
 from models.attention_kernels import attend
+from models.residual_kernels import dropped_and_added
 
 F32, BF16 = jnp.float32, jnp.bfloat16
 RESIDUAL = ("batch", "length", "embed_of_activation")
+ENDS = ("out", "wo")  # of a block
 ACTIVATIONS = {"silu": jax.nn.silu, "gelu": jax.nn.gelu, "relu": jax.nn.relu, "linear": lambda x: x, "sigmoid": jax.nn.sigmoid}
 
 
@@ -16,11 +18,12 @@ class Layers:
 
     def __init__(self, config, split):
         self.config, self.split = config, split
+        self.fused = config.attention == "megatron"  # with the dropout that is in this attention
 
     def matmul(self, spec, x, weights, name, saved=None):
         w = weights[name].astype(BF16)
         out = quantised.matmul(self.config.quantisation, spec, x, w, weights.get(f"{name}/scales"))
-        if f"{name}/bias" in weights:
+        if f"{name}/bias" in weights and not (self.fused and name in ENDS):
             out = out + weights[f"{name}/bias"].astype(BF16)
         return checkpoint_name(out, saved) if saved else out
 
@@ -104,12 +107,19 @@ class Layers:
         routed = maxtext_experts.mixture(self.config, self.split, x, weights)
         return routed + self.mlp(x, weights, "shared_") if "shared_wo" in weights else routed
 
+    def joined(self, x, out, weights, name):
+        """The residual stream behind a block whose last matmul is `name`."""
+        if not self.fused:
+            return x + out
+        bias = weights.get(f"{name}/bias", jnp.zeros(out.shape[-1:]))
+        return dropped_and_added(self.split, out, bias.astype(BF16), x, RESIDUAL)
+
     def layer(self, x, weights, kind):
         x = checkpoint_name(self.split(x, *RESIDUAL), "decoder_layer_input")
         h = self.norm(x, weights, "norm1")
         if self.config.parallel:
             return self.split(x + self.attention(h, weights, kind) + self.mlp(h, weights), *RESIDUAL)
         mixed = self.attention(h, weights, kind)
-        x = x + (self.norm(mixed, weights, "norm1_after") if "norm1_after" in weights else mixed)
+        x = self.joined(x, self.norm(mixed, weights, "norm1_after") if "norm1_after" in weights else mixed, weights, "out")
         out = self.feed_forward(self.norm(x, weights, "norm2"), weights)
-        return self.split(x + (self.norm(out, weights, "norm2_after") if "norm2_after" in weights else out), *RESIDUAL)
+        return self.split(self.joined(x, self.norm(out, weights, "norm2_after") if "norm2_after" in weights else out, weights, "wo"), *RESIDUAL)

@@ -56,7 +56,7 @@ def kept_step(config, split, weights, batch, x):
 
 def build(mesh, config, part):
     """`part`: first, middle, last; frozen: a middle stage without gradients of weights; kept: what one holds."""
-    split, frozen, what = Split(mesh), part == "frozen", part
+    split, frozen, what = Split(mesh, config.whole), part == "frozen", part
     part = part if part in PARTS else "middle"
     weights, state = held(config, split, own_weights(config, part))
     batch = given(config, split)

@@ -33,11 +33,11 @@ def make_mesh(dcn, ici, devices):
 class Split:
     """Puts logical axes on a mesh."""
 
-    def __init__(self, mesh):
-        self.mesh = mesh
+    def __init__(self, mesh, whole=()):
+        self.mesh, self.whole = mesh, whole  # logical axes that are not divided, whatever the rules say
 
     def axes(self, logical):
-        return tuple(name for name in RULES.get(logical, ()) if self.mesh.shape.get(name, 1) > 1)
+        return tuple(name for name in RULES.get(logical, ()) if logical not in self.whole and self.mesh.shape.get(name, 1) > 1)
 
     def size(self, logical):
         return math.prod(self.mesh.shape[name] for name in self.axes(logical))
