@@ -72,12 +72,14 @@ def state(problem, candidate):
 
 def memory(problem, candidate):
     """What is kept of a sequence and layer between its passes is what a program for one device says."""
-    layers = max(0, problem.facts.layers / candidate.stages - problem.facts.dense)
+    facts, stages = problem.facts, candidate.stages
+    least = facts.alike(stages) if stages > 1 else facts.layers
+    layers = max(0, least - facts.dense)
     kept = problem.kept[candidate.remat] * candidate.microbatch * layers / (candidate.of["context"] * candidate.of["tensor"])
-    if candidate.stages == 1:
+    if stages == 1:
         return state(problem, candidate) + kept
-    schedule = Schedule(candidate.schedule, candidate.stages, candidate.microbatches, candidate.chunks)
-    return state(problem, candidate) + kept * max(1.0, in_flight(schedule) - (2 if candidate.schedule == "dualpipe" else 0))
+    schedule = Schedule(candidate.schedule, stages, candidate.microbatches, candidate.chunks)
+    return state(problem, candidate) * least * stages / facts.layers + kept * max(1.0, in_flight(schedule) - (2 if candidate.schedule == "dualpipe" else 0))
 
 
 def memory_traffic(problem, candidate):

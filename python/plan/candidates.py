@@ -6,6 +6,7 @@ import itertools
 import math
 
 from schedules import Schedule
+from stages import even, unevenly
 
 INNER = ("data", "fsdp", "context", "tensor", "expert")  # axes within a stage, the outermost first
 AXES = ("pipeline", *INNER)
@@ -101,6 +102,7 @@ class Space:
     axes: tuple
     remats: tuple
     schedules: tuple  # (name, chunks)
+    uneven: bool = False  # stages may differ by a layer, or by a cycle of kinds
 
 
 def refusal(space, facts, sizes):
@@ -110,7 +112,8 @@ def refusal(space, facts, sizes):
         return "the batch does not divide"
     if facts.sequence % sizes.get("context", 1):
         return "the sequence does not divide"
-    if facts.layers % (sizes.get("pipeline", 1) * facts.cycle) and sizes.get("pipeline", 1) > 1:
+    stages = sizes.get("pipeline", 1)
+    if stages > 1 and not even(facts, stages) and not (space.uneven and unevenly(facts, stages)):
         return "the layers do not divide"
     if sizes.get("expert", 1) > 1 and not any("expert" in leaf.logical for leaf in facts.leaves):
         return "the model has no such axis"
@@ -120,6 +123,8 @@ def refusal(space, facts, sizes):
 def schedules(space, facts, stages, microbatches):
     if stages == 1:
         return [("", 1)]
+    if not even(facts, stages):  # of schedules whose bounds rest on the longest stage
+        return [(name, chunks) for name, chunks in space.schedules if name in ("gpipe", "1f1b")]
     return [(name, chunks) for name, chunks in space.schedules
             if Schedule(name, stages, microbatches, chunks).possible and facts.layers % (stages * chunks * facts.cycle) == 0]
 

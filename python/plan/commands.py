@@ -4,6 +4,7 @@ import shlex
 
 from candidates import INNER
 from costs import mesh_keys, requests
+from stages import stage_layers
 
 
 def mesh(candidate, node):
@@ -43,6 +44,7 @@ def text_of(problem, arguments, row):
     if candidate.zero > 1:
         lines.append("# ZeRO 2: constrain the gradients to the sharding of the optimiser's state; MaxText has no key for it.")
     if candidate.stages > 1:
+        lines.append(f"# Layers of the stages: {', '.join(map(str, stage_layers(problem.facts, candidate.stages)))}.")
         lines.append(f"# The schedule {candidate.schedule} needs a runtime with a program for each stage; MaxText's own pipeline runs in lockstep.")
     for part, request in requests(problem, candidate).items():
         words = ["hespas", "run", f"programs/{request.name}.mlir.gz", "--device", arguments.device, "--system", request.system, *(f"--xla-flag={flag}" for flag in request.flags), *arguments.run_options]

@@ -13,6 +13,7 @@ import pathlib
 import pipeline
 import schedules
 from candidates import INNER
+from stages import PARTS, layers_of, part_of, parts_of
 
 # XLA's flags for collectives that run beside computation, as NVIDIA's recipes for MaxText set them (dgxc-benchmarking)
 FLAGS = {"pipelined": ("--xla_gpu_all_gather_combine_threshold_bytes=2147483648", "--xla_gpu_reduce_scatter_combine_threshold_bytes=16777216",
@@ -88,7 +89,8 @@ def request(problem, candidate, part="", data=None, most=ACCUMULATED):
             "shard_gradients_over_data": candidate.zero == 2 and sizes["data"] > 1}
     if part:
         dense = int(own["first_num_dense_layers"]) if part == "first" else 0
-        keys |= {"pipeline_part": part, "base_num_decoder_layers": problem.facts.layers // candidate.stages, "first_num_dense_layers": dense}
+        keys |= {"pipeline_part": "middle" if part == "longer" else part, "base_num_decoder_layers": layers_of(problem.facts, part, candidate.stages),
+                 "first_num_dense_layers": dense}
     return Request(tuple(sorted((key, value if not isinstance(value, list) else tuple(value)) for key, value in keys.items())), devices,
                    problem.network.of(devices, devices // between) if devices > 1 else "auto", FLAGS.get(candidate.flags, ()))
 
@@ -109,7 +111,8 @@ def requests(problem, candidate):
     if candidate.stages == 1:
         return {"whole": request(problem, candidate)}
     moves = schedules.Schedule(candidate.schedule, 1, 1).moves_weights
-    parts = ["first", "last", *(["middle"] if candidate.stages > 2 or moves else [])]
+    there = {part_of(problem.facts, at, candidate.stages) for at in range(candidate.stages)} | ({"middle"} if moves else set())
+    parts = [part for part in PARTS if part in there]
     found = {part: request(problem, candidate, part) for part in parts}
     if candidate.of["data"] > 1:
         found |= {f"{part} alone": request(problem, candidate, part, 1) for part in parts}
@@ -139,10 +142,6 @@ def of_whole(problem, candidate, answers):
         "bubble": 0.0, "peak_memory_bytes": one["peak_memory_bytes"], "energy_j": (one["energy_j"] or 0) * grown * problem.network.devices})
 
 
-def part_of(stage, stages):
-    return "first" if stage == 0 else "last" if stage == stages - 1 else "middle"
-
-
 def transfer_time(problem, candidate):
     """Of what a microbatch hands to the next stage: each device sends its part."""
     inside = problem.network.devices // candidate.stages
@@ -161,12 +160,6 @@ def work_of(count, busy, alone, whole, rest):
     return exposed, busy + rest - exposed, (count - len(alone)) * each + sum(one["energy_j"] or 0 for one in whole)
 
 
-def parts_of(schedule, at):
-    """Kinds of the stages that a device has."""
-    stages = {schedule.part(at, chunk) for chunk in (0, 1)} if schedule.name == "dualpipe" else {at}
-    return [part_of(stage, schedule.stages) for stage in sorted(stages)]
-
-
 def copied(problem, candidate):
     """DualPipe has each stage on two devices, which add their gradients of both their stages."""
     if candidate.schedule != "dualpipe":
@@ -183,7 +176,7 @@ def hidden_in_pairs(one):
 def scheduled(problem, candidate, alone, frozen):
     schedule = schedules.Schedule(candidate.schedule, candidate.stages, candidate.microbatches, candidate.chunks)
     weights = max(0.0, alone.get("middle", alone["last"])["backward_s"] - frozen["backward_s"]) if frozen else 0.0
-    times = [alone[part_of(at, candidate.stages)] for at in range(candidate.stages)]
+    times = [alone[part_of(problem.facts, at, candidate.stages)] for at in range(candidate.stages)]
     stages = [pipeline.Stage(one["forward_s"], one["backward_s"], min(weights, one["backward_s"]), hidden_in_pairs(one)) for one in times]
     return schedule, pipeline.run(schedule, stages, transfer_time(problem, candidate))
 
@@ -197,12 +190,12 @@ def accumulating(problem, candidate, one):
 
 
 def of_pipeline(problem, candidate, answers):
-    parts = [part for part in ("first", "middle", "last") if part in answers]
+    parts = [part for part in PARTS if part in answers]
     alone = {part: answers.get(f"{part} alone", answers[part]) for part in parts}
     rest = {part: max(0.0, answers[part]["step_time_s"] - alone[part]["forward_s"] - alone[part]["backward_s"]) for part in parts}
     alone = {part: accumulating(problem, candidate, one) for part, one in alone.items()}
     schedule, made = scheduled(problem, candidate, alone, answers.get("frozen"))
-    own = [parts_of(schedule, at) for at in range(candidate.stages)]
+    own = [parts_of(problem.facts, schedule, at) for at in range(candidate.stages)]
     step = max(end + sum(rest[part] for part in each) for end, each in zip(made.ends, own)) + copied(problem, candidate)
     busiest = max(range(candidate.stages), key=made.busy.__getitem__)
     its = own[busiest]

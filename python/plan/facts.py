@@ -75,8 +75,8 @@ class Facts:
         return total
 
     def alike(self, stages):
-        """Layers of the last stage that are no dense ones in front of experts."""
-        return self.layers / stages - (self.dense if stages == 1 else 0)
+        """Layers of the shortest stage, that are no dense ones in front of experts."""
+        return self.layers // self.cycle // stages * self.cycle if stages > 1 else self.layers - self.dense
 
     def indivisible(self, sizes):
         """A dimension of the model that its axes do not divide, in words; None: there is none."""

@@ -87,7 +87,7 @@ async def planned(arguments, scratch):
     remats = options.listed(arguments.remat, POLICIES, "rematerialisation policy")
     axes = options.listed(arguments.axes, candidates.AXES, "axis")
     batch = options.sequences(arguments.global_batch, model.sequence, keys, arguments.devices)
-    space = candidates.Space(arguments.devices, net.node, batch, axes, remats, options.schedules_of(arguments.schedule))
+    space = candidates.Space(arguments.devices, net.node, batch, axes, remats, options.schedules_of(arguments.schedule), arguments.uneven_stages)
     found, refused = candidates.candidates(space, model)
     if not found:
         parts = filter(None, (model.indivisible(sizes) for sizes in candidates.factorisations(space.devices, space.axes)))

@@ -13,10 +13,12 @@ sys.path[:0] = [str(ROOT / "python/plan"), str(ROOT / "python/export")]
 
 import answer  # noqa: E402
 import bounds  # noqa: E402
+import candidates  # noqa: E402
 import commands  # noqa: E402
 import costs  # noqa: E402
 import network  # noqa: E402
 import options  # noqa: E402
+import stages  # noqa: E402
 from candidates import Candidate, factorisations, places, powers  # noqa: E402
 from environments import Refused  # noqa: E402
 
@@ -102,12 +104,35 @@ class Devices(unittest.TestCase):
             self.assertEqual([options.is_tpu(str(device)) for device in (own, "TPUv5p", "H100_80GB")], [True, True, False])
 
 
+class Stages(unittest.TestCase):
+    def facts(self, layers, cycle=1, dense=0):
+        return types.SimpleNamespace(layers=layers, cycle=cycle, dense=dense, sequence=1, leaves=(), indivisible=lambda sizes: None)
+
+    def test_longer_ones_lie_between_the_ends(self):
+        for layers, count, expected in ((10, 4, [2, 3, 3, 2]), (11, 4, [3, 3, 3, 2]), (5, 4, [1, 2, 1, 1]), (8, 4, [2] * 4), (3, 2, [2, 1])):
+            self.assertEqual(stages.stage_layers(self.facts(layers), count), expected)
+        self.assertEqual(stages.stage_layers(self.facts(10, 2), 4), [2, 4, 2, 2])
+
+    def test_each_stage_has_its_program(self):
+        parts = [stages.part_of(self.facts(10), at, 4) for at in range(4)]
+        self.assertEqual(parts, ["first", "longer", "longer", "last"])
+        self.assertEqual([stages.layers_of(self.facts(10), part, 4) for part in (*parts, "middle", "kept", "frozen")], [2, 3, 3, 2, 2, 3, 2])
+
+    def test_they_are_asked_for(self):
+        net = dict(devices=8, node=8, batch=64, axes=("pipeline", "data"), remats=("full",), schedules=(("1f1b", 1), ("zb-h1", 1), ("interleaved", 2)))
+        for layers, cycle, dense, found in ((10, 1, 0, {"1f1b"}), (6, 1, 0, set()), (10, 3, 0, set()), (10, 1, 2, set())):
+            facts = self.facts(layers, cycle, dense)
+            for uneven in (False, True):
+                every, _ = candidates.candidates(candidates.Space(**net, uneven=uneven), facts)
+                self.assertEqual({each.schedule for each in every if each.stages == 8}, found if uneven else set(), (layers, cycle, dense, uneven))
+
+
 class Pipelines(unittest.TestCase):
     FIGURES = {"forward_s": 1.0, "backward_s": 2.0, "step_time_s": 3.5, "step_time_sigma_s": 0.0, "exposed_communication_s": 0.0, "energy_j": 0.0, "peak_memory_bytes": 1,
                "output_bytes": 1}
 
     def step(self, microbatches, bandwidth):
-        facts = types.SimpleNamespace(sequence=1, width=1, accumulated=lambda sizes, stages: 10.0)
+        facts = types.SimpleNamespace(layers=2, cycle=1, sequence=1, width=1, accumulated=lambda sizes, count: 10.0)
         net = network.Network("auto", 2, (network.Level(2, float("inf"), 0.0, "Switch"),))
         problem = costs.Problem({}, facts, net, {}, {}, {}, 1.0, 1.0, bandwidth, 1.0, 0.0)
         candidate = Candidate((("pipeline", 2),), (), 1, microbatches, "full", 0, "1f1b")

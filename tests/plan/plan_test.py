@@ -140,6 +140,17 @@ class Plans(unittest.TestCase):
         first = next(row for row in answer["best"] if row["microbatches"] <= 2)
         self.assertAlmostEqual(first["step_time_s"], self.export(first, 8, 64)["step_time_s"], delta=1e-9)
 
+    def test_stages_that_differ_by_a_layer(self):
+        """Six layers in four stages; the longer ones of two layers set the pace."""
+        self.model.write_text(SMALL.replace("layers: 8", "layers: 6"))
+        answer = self.planned("--devices", "8", "--global-batch", "64", "--evaluations", "6", "--axes", "fsdp,pipeline", "--remat", "full", "--schedule", "1f1b", "--uneven-stages",
+                              "--why", "pipeline=4,microbatch=4")
+        for row in (*answer["best"], answer["why"]):
+            self.assertLessEqual(row["bound_s"], row["step_time_s"], row["name"])
+        self.assertEqual(answer["why"]["settings"]["pipeline"], "4")
+        self.assertEqual(answer["why"]["microbatches"], 8)
+        self.assertAlmostEqual(answer["why"]["bubble"], 1 - 8 * 2 / (6 + 7 * 2), delta=0.03)  # one microbatch through 6 layers, then seven at the pace of 2
+
     def test_an_axis_between_nodes_is_slower(self):
         """The same mesh with either axis inside a node; with stages the axis inside is left out of what repeats."""
         for devices, stages in ((16, 1), (32, 2)):
