@@ -15,6 +15,7 @@
 #include "network/calibrated.h"
 #include "network/priced_run.h"
 #include "read/chakra/chakra.h"
+#include "simulate/check.h"
 #include "simulate/explain.h"
 
 namespace hespas::engines {
@@ -74,6 +75,7 @@ Result<result::SimResult> RunCalibrated(const NetworkRunFiles& files, const Netw
   auto faults = hardware::ParseLinkFaults(files.links, run.system);
   if (!faults) return faults.error();
   const network::CalibratedModel model(*device, run.system, *constants, *std::move(faults));
+  model.WarnOfAssumptions(diagnostics);
   auto simulated =
       network::SimulatePriced(run.trace, model, *device, files.concurrency,
                               {.record_nodes = options.record_nodes, .compute_scale = options.compute_scale});
@@ -152,6 +154,7 @@ Result<NetworkRun> ReadNetworkInputs(const NetworkRunFiles& files, Diagnostics& 
   Result<trace::TraceGraph> trace = read::chakra::ReadTraces(files.workload, static_cast<uint32_t>(system->npus()));
   if (!trace) return trace.error();
   if (Status read = read::chakra::ReadGroups(files.groups, *trace); !read) return read.error();
+  if (Status whole = simulate::CheckGroups(*trace, system->npus(), files.groups); !whole) return whole.error();
   if (Status read = ReadCustomCollectives(*system, folder, *trace); !read) return read.error();
   return NetworkRun{*std::move(system), {}, *std::move(trace)};
 }

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "hardware/capability.h"
+#include "hardware/cluster.h"
 #include "network/faulty_levels.h"
 #include "simulate/collective/analytical.h"
 
@@ -17,6 +18,9 @@ namespace {
 using hardware::DimensionKind;
 
 constexpr double kSwitchRanks = 8;      // from which NCCL reduces in the switch of a host (NVLS)
+constexpr double kSwitchHops = 2;       // to the switch, and back to all
+constexpr double kSwitchStartUs = 25;   // NCCL, src/graph/tuning.cc, hwLatencies of NVLS
+constexpr double kLlBytes = 512 * 8;    // of a channel's threads in one step of LL: NCCL, src/include/comm.h
 constexpr double kTreeFraction = 0.92;  // of a tree's links: NCCL, src/graph/tuning.cc, busBw of NCCL_ALGO_TREE
 
 // An all-reduce is a reduce-scatter and an all-gather.
@@ -97,6 +101,21 @@ bool CalibratedModel::IsOuter(const Level& level) const {
                      });
 }
 
+void CalibratedModel::WarnOfAssumptions(Diagnostics& diagnostics) const {
+  if (!IsTpu() || hardware::ReferenceRate(device_) > 0) return;
+  for (size_t i = 0; i < system_.dimensions.size(); ++i) {
+    const hardware::NetworkDimension& dimension = system_.dimensions[i];
+    if (!IsOuter({.dimension = i, .kind = dimension.kind})) continue;
+    diagnostics.Warning(
+        kAssumedHosts,
+        fmt::format("no reference network is known for {}: between slices its hosts are taken to pass "
+                    "{:.0f} % of the {:g} Gbit/s that dimension {} states",
+                    device_.name, 100 * data_centre_.link_fraction, dimension.bandwidth * 8 * 1.073741824, i),
+        {}, fmt::format("measured hosts: --set system.bandwidth[{}]=...", i));
+    return;
+  }
+}
+
 const OuterConstants& CalibratedModel::OuterOf(const Level& level) const {
   if (IsTpu()) return data_centre_;
   return system_.dimensions[level.dimension].tcp ? constants_.tcp : constants_.outer;
@@ -108,9 +127,9 @@ bool CalibratedModel::PassesSockets(const std::vector<Level>& levels) const {
                      [&](const Level& level) { return system_.dimensions[level.dimension].tcp; });
 }
 
-double CalibratedModel::Rate(const CollectiveSize& size, const Level& level) const {
+double CalibratedModel::Rate(const Choice& choice, const CollectiveSize& size, const Level& level) const {
   const double fraction =
-      IsOuter(level) ? OuterOf(level).link_fraction : links_.of(size.op).link_fraction * expected_.share;
+      IsOuter(level) ? OuterOf(level).link_fraction : choice.constants.link_fraction * expected_.share;
   double links = 1;
   if (size.op == Operation::kPermute) return level.link_rate * fraction * level.slowest_link;
   if (level.kind == DimensionKind::kFullyConnected) links = std::min(level.ranks() - 1, level.peers);
@@ -127,14 +146,16 @@ bool CalibratedModel::ReducesInSwitch(const CollectiveSize& size, const Level& l
          device_.interconnect && device_.interconnect->in_network_reduction;
 }
 
-double CalibratedModel::SwitchTraffic(const CollectiveSize& size) const {
-  return size.bytes * links_.switch_traffic / expected_.switch_efficiency;
+// A rank sends its data once, and of its part the sum to all others.
+double CalibratedModel::SwitchTraffic(const CollectiveSize& size, const Level& level) const {
+  return size.bytes * (1 + 1 / level.ranks()) * links_.switch_traffic / expected_.switch_efficiency;
 }
 
 // A rank's own part passes its memory, not a link; on a mesh no message waits for it.
-double CalibratedModel::OwnPart(const CollectiveSize& size, const std::vector<Level>& levels) const {
+double CalibratedModel::OwnPart(const Choice& choice, const CollectiveSize& size,
+                                const std::vector<Level>& levels) const {
   if (IsOuter(levels.front()) || levels.front().kind == DimensionKind::kFullyConnected) return 0;
-  return PassesOf(size.op) * links_.of(size.op).own_share * size.bytes / RanksOf(levels, levels.size());
+  return PassesOf(size.op) * choice.constants.own_share * size.bytes / RanksOf(levels, levels.size());
 }
 
 // A ring of NCCL's passes the ranks of every host (src/graph/tuning.cc: nsteps - nInterSteps messages within hosts).
@@ -154,18 +175,65 @@ LevelPrice CalibratedModel::OnLevel(const Choice& choice, const CollectiveSize& 
   price.hops *= TimesPassed(choice, size, levels, at);
   price.outer = IsOuter(level);
   if (tree) price.hops = 2 * std::log2(price.ranks);
+  if (choice.protocol && ReducesInSwitch(size, level)) price.hops = kSwitchHops;
   const OuterConstants& outer = OuterOf(level);
-  const double software = !IsOuter(level) ? links_.of(size.op).hop_us : tree ? outer.tree_hop_us : outer.ring_hop_us;
+  const double software = !IsOuter(level) ? choice.constants.hop_us : tree ? outer.tree_hop_us : outer.ring_hop_us;
   price.latency_us = price.hops * (software + level.latency_us);
   double bytes = Carried(choice.flat, size, level, RanksOf(levels, at), RanksOf(levels, levels.size()));
-  if (at == 0) bytes += OwnPart(size, levels);
-  if (ReducesInSwitch(size, level)) bytes = std::min(bytes, SwitchTraffic(size));
-  price.wire_us = bytes / Rate(size, level) / (tree ? kTreeFraction : 1);
+  if (at == 0) bytes += OwnPart(choice, size, levels);
+  if (ReducesInSwitch(size, level)) bytes = std::min(bytes, SwitchTraffic(size, level));
+  price.wire_us = bytes / Rate(choice, size, level) / (tree ? kTreeFraction : 1);
   return price;
 }
 
+bool CalibratedModel::IsPcie() const { return device_.interconnect && device_.interconnect->name.starts_with("PCIe"); }
+
+// Memory is tens of times as fast as PCIe (27 times on L40S), so a rank's own part costs next to nothing.
+OperationConstants CalibratedModel::ConstantsOf(Operation op) const {
+  OperationConstants constants = links_.of(op);
+  if (IsPcie()) constants.own_share = 0;
+  return constants;
+}
+
+// Rings of GPUs behind a switch or on PCIe. A ring or mesh of a system's own has no protocols that were measured.
+bool CalibratedModel::FollowsNccl(const CollectiveSize& size, const std::vector<Level>& levels) const {
+  return GoesRound(size.op) && !IsTpu() && links_.protocols && device_.interconnect &&
+         std::all_of(levels.begin(), levels.end(),
+                     [&](const Level& level) { return !IsOuter(level) && level.kind == DimensionKind::kSwitch; });
+}
+
+// NCCL decides by its own table of the device's links, not by what the system's carry.
+CalibratedModel::Choice CalibratedModel::InHost(const CollectiveSize& size, const std::vector<Level>& levels) const {
+  const hardware::Interconnect& links = *device_.interconnect;
+  const bool in_switch = levels.size() == 1 && ReducesInSwitch(size, levels.front());
+  const NcclChoice nccl = ChoiceOfNccl(size.op, size.bytes,
+                                       {.ranks = RanksOf(levels, levels.size()),
+                                        .bandwidth = links.bandwidth.value * 1e-6 * expected_.share,
+                                        .capability = hardware::ComputeCapability(device_),
+                                        .nvlink = !IsPcie(),
+                                        .switch_efficiency = in_switch ? expected_.switch_efficiency : 0});
+  Choice choice{
+      .algorithm = nccl.in_switch ? "NVLS" : "ring", .constants = ConstantsOf(size.op), .protocol = nccl.protocol};
+  const ProtocolConstants& constants = links_.protocol(nccl.protocol);
+  choice.constants.ramp = nccl.in_switch ? 0 : constants.ramp;
+  if (nccl.protocol == Protocol::kSimple) return choice;
+  choice.constants.link_fraction = constants.link_fraction;
+  choice.constants.own_share = IsPcie() ? 0 : constants.own_share;
+  return choice;
+}
+
+double CalibratedModel::StartOf(const Choice& choice, const CollectiveSize& size,
+                                const std::vector<Level>& levels) const {
+  if (ReducesInSwitch(size, levels.front())) return kSwitchStartUs;
+  const double ranks = RanksOf(levels, levels.size());
+  const ProtocolConstants& constants = links_.protocol(*choice.protocol);
+  double starts = constants.start + constants.step * PassesOf(size.op) * (ranks - 1);
+  // NCCL takes fewer threads for less than these have to send.
+  if (*choice.protocol == Protocol::kLl) starts *= std::min(1.0, size.bytes / (kLlBytes * ranks));
+  return starts * launch_.of(size.op).launch_cycles / clock_;
+}
+
 Price CalibratedModel::With(const Choice& choice, const CollectiveSize& size, const std::vector<Level>& levels) const {
-  const OperationConstants& constants = links_.of(size.op);
   Price price{.algorithm = choice.algorithm, .launch_us = launch_.of(size.op).launch_cycles / clock_};
   const double all = RanksOf(levels, levels.size());
   double one_by_one = 0;
@@ -181,9 +249,9 @@ Price CalibratedModel::With(const Choice& choice, const CollectiveSize& size, co
     alone.first_us = alone.wire_us * std::min(1.0, constants_.chunk_bytes / std::max(1.0, bytes));
     // Where the switch reduces, no ring passes it.
     const bool ring = bytes > 0 && !ReducesInSwitch(size, levels[i]);
-    price.sent_bytes += ring ? bytes : std::min(bytes, SwitchTraffic(size));
+    price.sent_bytes += ring ? bytes : std::min(bytes, SwitchTraffic(size, levels[i]));
     const double more = ring ? Passing(size, levels[i], inside, all) - bytes : 0;
-    alone.passing_us = alone.wire_us + more / Rate(size, levels[i]);
+    alone.passing_us = alone.wire_us + more / Rate(choice, size, levels[i]);
     price.latency_us += alone.latency_us;
     one_by_one += alone.wire_us;
     if (!alone.outer) inside_hosts += alone.wire_us;
@@ -199,8 +267,10 @@ Price CalibratedModel::With(const Choice& choice, const CollectiveSize& size, co
   price.wire_us = std::min(one_by_one, together);
   if (together <= one_by_one) price.binding = binding;
   // Adapters read memory themselves; the protocols that ramp up are those of a host's links.
-  price.ramp_us = constants.ramp * std::sqrt(price.launch_us * std::min(price.wire_us, inside_hosts));
-  price.time = Time::Seconds((price.launch_us + price.latency_us + price.wire_us + price.ramp_us) * 1e-6);
+  if (choice.protocol) price.start_us = StartOf(choice, size, levels);
+  price.ramp_us = choice.constants.ramp * std::sqrt(price.launch_us * std::min(price.wire_us, inside_hosts));
+  price.time =
+      Time::Seconds((price.launch_us + price.latency_us + price.start_us + price.wire_us + price.ramp_us) * 1e-6);
   return price;
 }
 
@@ -221,9 +291,16 @@ std::vector<Price> CalibratedModel::ChoicesFor(const CollectiveSize& wanted, std
   const bool rings_alone = PassesSockets(levels);
   size.reducible_in_switch &= !rings_alone;
   const Level& inner = levels.front();
-  std::vector<Price> choices = {With({.algorithm = NameOf(size, inner), .flat = rings_alone}, size, levels)};
+  if (FollowsNccl(size, levels)) {
+    const Choice choice = InHost(size, levels);
+    size.reducible_in_switch &= choice.algorithm == "NVLS";
+    return {With(choice, size, levels)};
+  }
+  const OperationConstants constants = ConstantsOf(size.op);
+  std::vector<Price> choices = {
+      With({.algorithm = NameOf(size, inner), .flat = rings_alone, .constants = constants}, size, levels)};
   if (size.op == Operation::kAllReduce && IsOuter(levels.back()) && !rings_alone)
-    choices.push_back(With({.algorithm = "tree", .tree = true}, size, levels));
+    choices.push_back(With({.algorithm = "tree", .tree = true, .constants = constants}, size, levels));
   for (Price& price : choices) {
     const bool large = price.wire_us > price.launch_us + price.latency_us;
     if (large && ReducesInSwitch(size, inner)) price.algorithm = price.algorithm == "tree" ? "NVLSTree" : "NVLS";
@@ -231,8 +308,8 @@ std::vector<Price> CalibratedModel::ChoicesFor(const CollectiveSize& wanted, std
   return choices;
 }
 
-// NCCL's choice is the least time that it expects (src/graph/tuning.cc): trees are for an all-reduce between hosts, and
-// NVLS for large ones.
+// Between hosts the least price stands for NCCL's choice, the least time that it expects (src/graph/tuning.cc): trees
+// are for an all-reduce, and NVLS for large ones.
 Price CalibratedModel::PriceOf(const CollectiveSize& size, std::span<const uint32_t> members) const {
   std::vector<Price> choices = ChoicesFor(size, members);
   return std::move(*std::ranges::min_element(choices, {}, &Price::time));

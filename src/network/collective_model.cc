@@ -8,7 +8,7 @@ namespace hespas::network {
 
 std::string Price::Bound() const {
   if (levels.empty() || time == Time()) return "nothing";
-  if (launch_us + latency_us > wire_us + ramp_us) return "latency";
+  if (launch_us + latency_us + start_us > wire_us + ramp_us) return "latency";
   if (binding) return fmt::format("bandwidth of dimension {}", *binding);
   const auto slowest = std::ranges::max_element(levels, {}, &LevelPrice::wire_us);
   return fmt::format("bandwidth of dimension {}", slowest->dimension);

@@ -41,6 +41,7 @@ struct Price {
   double launch_us = 0;
   double latency_us = 0;  // of all levels
   double wire_us = 0;     // of all levels as a pipeline
+  double start_us = 0;    // of a protocol, until it has its rate
   double ramp_us = 0;     // protocols between latency and bandwidth
   double sent_bytes = 0;  // by a rank, on all levels; it receives as many
   std::vector<LevelPrice> levels;

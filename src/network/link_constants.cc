@@ -22,6 +22,7 @@ struct Constant {
   const char* name;
   double OperationConstants::*value;
 };
+constexpr const char* kProtocolNames[kProtocols] = {"ll", "ll128", "simple"};
 constexpr Constant kConstants[] = {{"launch_cycles", &OperationConstants::launch_cycles},
                                    {"hop_us", &OperationConstants::hop_us},
                                    {"link_fraction", &OperationConstants::link_fraction},
@@ -58,6 +59,25 @@ void AddRelated(LinkConstants& link) {
   derive(Operation::kBroadcast, link.of(Operation::kAllGather));
 }
 
+std::array<ProtocolConstants, kProtocols> ReadProtocols(JsonObject& object, Diagnostics& diagnostics) {
+  std::array<ProtocolConstants, kProtocols> protocols;
+  for (size_t i = 0; i < kProtocols; ++i) {
+    auto values = object.Object(kProtocolNames[i]);
+    if (!values && i == static_cast<size_t>(Protocol::kLl128)) continue;  // not on PCIe
+    protocols[i].start = Number(values, "start", diagnostics);
+    const bool simple = i == static_cast<size_t>(Protocol::kSimple);
+    if (simple) protocols[i].step = Number(values, "step", diagnostics);
+    if (simple) protocols[i].ramp = Number(values, "ramp", diagnostics);
+    if (!simple) protocols[i].link_fraction = Number(values, "link_fraction", diagnostics);
+    if (!simple) protocols[i].own_share = Number(values, "own_share", diagnostics);
+    Finish(values);
+    if (!(protocols[i].link_fraction > 0))
+      diagnostics.Error(kBadNetworkConstants, fmt::format("link_fraction of {} must be above 0", kProtocolNames[i]));
+  }
+  object.Finish();
+  return protocols;
+}
+
 LinkConstants ReadLink(JsonObject& object, Diagnostics& diagnostics) {
   LinkConstants link;
   link.kind = Name(object);
@@ -77,6 +97,7 @@ LinkConstants ReadLink(JsonObject& object, Diagnostics& diagnostics) {
       diagnostics.Error(kBadNetworkConstants, fmt::format("link_fraction of `{}` must be above 0", link.kind));
   }
   AddRelated(link);
+  if (auto protocols = object.Object("protocols")) link.protocols = ReadProtocols(*protocols, diagnostics);
   object.Finish();
   return link;
 }
@@ -114,12 +135,6 @@ Kind Split(std::string_view name) {
   const std::string_view rest(at, static_cast<size_t>(end - at));
   if (error != std::errc() || (!rest.empty() && !rest.starts_with(" x"))) return {name};
   return {name.substr(0, space), generation};
-}
-
-// NCCL's tables have a row for each of these (src/graph/tuning.cc: compCapIndex).
-int GenerationOf(int capability) {
-  constexpr int kFirst[] = {80, 90, 100};  // Ampere and Ada, Hopper, Blackwell
-  return static_cast<int>(std::upper_bound(std::begin(kFirst), std::end(kFirst), capability) - std::begin(kFirst));
 }
 
 OuterConstants ReadOuter(std::optional<JsonObject> object, bool has_trees, Diagnostics& diagnostics) {

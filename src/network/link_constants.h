@@ -5,6 +5,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "base/result.h"
 #include "hardware/device.h"
 #include "network/collective_model.h"
+#include "network/nccl_tuning.h"
 
 namespace hespas::network {
 
@@ -27,13 +29,24 @@ struct OperationConstants {
   double own_share = 0;      // cost of a rank's own part, in parts on the wire
 };
 
+// Of rings within a host. Simple has the operation's own fraction and share.
+struct ProtocolConstants {
+  double link_fraction = 1;
+  double own_share = 1;
+  double start = 0;  // until it has its rate, in launches
+  double step = 0;   // more of it for each message that waits for another
+  double ramp = 0;   // times the root of launch and wire time
+};
+
 struct LinkConstants {
   std::string kind;
   int capability = 0;  // compute capability of the devices whose launch it has; 0: not CUDA's
   std::array<OperationConstants, kOperations> operations;
   double switch_traffic = 1;  // bytes on the wire for each byte that a switch of efficiency 1 reduces
-  double sigma = 0;           // of a price, relative
+  std::optional<std::array<ProtocolConstants, kProtocols>> protocols;  // of kinds that NCCL was measured on
+  double sigma = 0;                                                    // of a price, relative
   const OperationConstants& of(Operation op) const { return operations[static_cast<size_t>(op)]; }
+  const ProtocolConstants& protocol(Protocol which) const { return (*protocols)[static_cast<size_t>(which)]; }
 };
 
 // What the library itself takes a kind of link for.

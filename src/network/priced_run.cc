@@ -120,7 +120,7 @@ void ExplainPrices(const trace::TraceGraph& traces, const CollectiveModel& model
     use.launch = time(price->second.launch_us);
     use.latency = time(price->second.latency_us);
     use.wire = time(price->second.wire_us);
-    use.ramp = time(price->second.ramp_us);
+    use.ramp = time(price->second.start_us + price->second.ramp_us);
   }
 }
 

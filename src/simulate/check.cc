@@ -5,25 +5,28 @@
 #include <algorithm>
 
 namespace hespas::simulate {
-namespace {
 
-Status CheckGroups(const trace::TraceGraph& trace, uint64_t npus) {
+Status CheckGroups(const trace::TraceGraph& trace, uint64_t npus, const std::string& file) {
+  const auto bad = [&](std::string what, std::string help = {}) {
+    return MakeError(kBadTrace, std::move(what), {.file = file}, std::move(help));
+  };
   for (const auto& [id, members] : trace.groups) {
-    if (id == 0) return MakeError(kBadTrace, "communicator group 0 stands for all NPUs and cannot be defined");
+    if (id == 0) return bad("communicator group 0 stands for all NPUs and cannot be defined");
     std::vector<uint32_t> sorted = members;
     std::sort(sorted.begin(), sorted.end());
     if (!sorted.empty() && sorted.back() >= npus) {
-      return MakeError(
-          kBadTrace, fmt::format("communicator group {} names NPU {}, but there are {} NPUs", id, sorted.back(), npus));
+      return bad(
+          fmt::format("communicator group {} names NPU {}, but there are {} NPUs", id, sorted.back(), npus),
+          fmt::format("the group spans a level that the system lacks: give `npus_count` a further dimension with "
+                      "its bandwidth and latency, or name NPUs below {}",
+                      npus));
     }
     if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end()) {
-      return MakeError(kBadTrace, fmt::format("communicator group {} names an NPU twice", id));
+      return bad(fmt::format("communicator group {} names an NPU twice", id));
     }
   }
   return {};
 }
-
-}  // namespace
 
 Status CheckInputs(const trace::TraceGraph& trace, const hardware::System& system, const SimulateOptions& options) {
   constexpr uint64_t kMostRanks = uint64_t{1} << 28;

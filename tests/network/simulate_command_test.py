@@ -149,6 +149,14 @@ class Simulate(unittest.TestCase):
         self.assertIn("system.json:1:", done.stderr)
         self.assertIn("scheduling-policy", done.stderr)
 
+    def test_a_group_that_spans_a_missing_level_is_refused(self):
+        (self.at / "groups.json").write_text('{"1": [0, 6]}')
+        for model in ("plain", "calibrated"):
+            done = self.run_it("--comm-group-configuration=groups.json", f"--network-model={model}", "--device=H100_80GB")
+            self.assertEqual(done.returncode, 4, done.stderr)
+            for text in ("groups.json: error[E0701]", "NPU 6", "npus_count"):
+                self.assertIn(text, done.stderr)
+
     def test_the_calibrated_model_answers_as_hespas_run_does(self):
         program = ROOT / "examples/llama3-100m-4dev.mlir.gz"
         for system in ("A100_SXM_40GB_4GPU", "A100_SXM_40GB 2x2", "A100_SXM_40GB 1x4 ib=10GB/s latency=0us"):

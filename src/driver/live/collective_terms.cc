@@ -23,8 +23,9 @@ Json PriceObject(const network::Price& price, const hardware::System& system) {
     levels.push_back({level.dimension, level.hops, level.latency_us - level.hops * link_us, level.wire_us,
                       level.passing_us, level.first_us, level.outer ? 1 : 0});
   }
-  const double root = std::sqrt(price.launch_us * std::min(price.wire_us, inside_us));
-  return {{"launch", price.launch_us}, {"ramp", root > 0 ? price.ramp_us / root : 0}, {"levels", std::move(levels)}};
+  const double launch_us = price.launch_us + price.start_us;
+  const double root = std::sqrt(launch_us * std::min(price.wire_us, inside_us));
+  return {{"launch", launch_us}, {"ramp", root > 0 ? price.ramp_us / root : 0}, {"levels", std::move(levels)}};
 }
 
 class Collectives {

@@ -38,7 +38,9 @@ bool HasSizeOf(const hardware::System& system, const trace::TraceGraph& traces, 
   if (system.npus() == npus) return true;
   diagnostics.Error(kSystemSize,
                     fmt::format("`{}` has {} NPUs, but the program needs {}", system.name, system.npus(), npus), {},
-                    fmt::format("choose a system of {} NPUs, or give --retarget {}", npus, system.npus()));
+                    fmt::format("choose a system of {} NPUs (in a file: a further dimension of `npus_count`, with its "
+                                "bandwidth and latency), or give --retarget {}",
+                                npus, system.npus()));
   return false;
 }
 
@@ -87,6 +89,7 @@ std::optional<result::SimResult> SimulateCalibrated(const RunOptions& options, c
   auto faults = Take(hardware::ParseLinkFaults(options.network.links, system), diagnostics);
   if (!faults) return std::nullopt;
   const network::CalibratedModel model(device, system, *constants, *std::move(faults));
+  if (!reuse.plan) model.WarnOfAssumptions(diagnostics);
   auto simulated =
       Take(network::SimulatePriced(
                traces, model, device, options.network.concurrency,
