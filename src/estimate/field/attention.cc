@@ -33,10 +33,9 @@ double KeysSeen(const AttentionCall& call) { return call.window > 0 ? std::min(c
 
 double CacheBytes(const AttentionCall& call) { return call.f8_cache ? 1 : 2; }
 
-double MoveUs(const Chip& chip, double bytes, double bandwidth, double l2_bytes_per_clock, CacheFit fit) {
-  const double hot = std::clamp((fit.warm - bytes / std::max(1.0, chip.l2_bytes)) / fit.spread, 0.0, 1.0);
+double MoveUs(const Chip& chip, double bytes, double bandwidth, double l2_bytes_per_clock, double kept) {
   const double cache = std::max(chip.sms * chip.clock * l2_bytes_per_clock, bandwidth);
-  return bytes * (hot / cache + (1 - hot) / bandwidth);
+  return bytes * (kept / cache + (1 - kept) / bandwidth);
 }
 
 Time TimeOf(const Chip& chip, const Constants& constants, const AttentionCall& row) {

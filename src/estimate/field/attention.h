@@ -31,12 +31,7 @@ double SoftMaximum(double a, double b, double power);
 double KeysSeen(const AttentionCall& call);
 double CacheBytes(const AttentionCall& call);
 
-// How much of L2 data may take to stay in it: all does up to `warm - spread` of its size, nothing beyond `warm`.
-struct CacheFit {
-  double warm = 0;
-  double spread = 1;
-};
-// us of bytes that L2 holds, or memory of this `bandwidth`.
-double MoveUs(const Chip& chip, double bytes, double bandwidth, double l2_bytes_per_clock, CacheFit fit);
+// us of bytes of which L2 has a part, and memory of this `bandwidth` the rest.
+double MoveUs(const Chip& chip, double bytes, double bandwidth, double l2_bytes_per_clock, double kept);
 
 }  // namespace hespas::estimate::field

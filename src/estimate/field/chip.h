@@ -15,7 +15,6 @@ struct Chip {
   double l2_bytes = 0;
   double watts = 0;  // 0: not limited
   double idle_watts = 0;
-  double process_nm = 4;
   double flops_per_clock = 4096;  // of one SM, 16-bit floats
   double special_lanes = 16;      // of one SM
   double lanes = 128;             // of one SM
@@ -34,6 +33,10 @@ struct Chip {
 // Part of data read in turn that a cache keeps, if it replaces lines at random: a line survives with exp(-evictions /
 // lines), and each miss evicts one. `times`: how often the data fill the cache.
 double KeptInCache(double times);
+
+// Part of data read in turn that L2 keeps from one time to the next: all of data below its size, nothing of more. Each
+// half of a split one keeps what its multiprocessors read, so that data begin to leave at half of its size.
+double KeptInTurn(const Chip& chip, double bytes);
 
 Chip MakeChip(const hardware::Device& device);
 

@@ -26,39 +26,28 @@ constexpr Entry<MatmulConstants> kMatmul[] = {
     {"l2_bytes_per_clock", &MatmulConstants::l2_bytes_per_clock},
     {"split_us", &MatmulConstants::split_us},
     {"pj_per_flop", &MatmulConstants::pj_per_flop},
-    {"instruction_exponent", &MatmulConstants::instruction_exponent},
-    {"process_exponent", &MatmulConstants::process_exponent},
+    {"register_energy", &MatmulConstants::register_energy},
     {"burst", &MatmulConstants::burst},
     {"burst_us", &MatmulConstants::burst_us},
     {"sigma", &MatmulConstants::sigma},
 };
-constexpr Entry<FormatConstants> kFormat[] = {
-    {"start_us", &FormatConstants::start_us},
-    {"start_clocks", &FormatConstants::start_clocks},
-    {"passes_bytes", &FormatConstants::passes_bytes},
-    {"rate_fraction", &FormatConstants::rate_fraction},
-    {"power_exponent", &FormatConstants::power_exponent},
-    {"sigma", &FormatConstants::sigma},
+constexpr Entry<NarrowConstants> kNarrow[] = {
+    {"start_us", &NarrowConstants::start_us},
+    {"start_clocks", &NarrowConstants::start_clocks},
+    {"passes_bytes", &NarrowConstants::passes_bytes},
+    {"power_exponent", &NarrowConstants::power_exponent},
+    {"sigma", &NarrowConstants::sigma},
 };
 constexpr Entry<ScaledConstants> kScaled[] = {
-    {"start_us", &ScaledConstants::start_us},
-    {"start_clocks", &ScaledConstants::start_clocks},
-    {"passes_bytes", &ScaledConstants::passes_bytes},
-    {"rate_fraction", &ScaledConstants::rate_fraction},
-    {"power_exponent", &ScaledConstants::power_exponent},
-    {"step_clocks", &ScaledConstants::step_clocks},
-    {"sigma", &ScaledConstants::sigma},
+    {"start_us", &ScaledConstants::start_us},         {"start_clocks", &ScaledConstants::start_clocks},
+    {"passes_bytes", &ScaledConstants::passes_bytes}, {"step_clocks", &ScaledConstants::step_clocks},
+    {"tile_clocks", &ScaledConstants::tile_clocks},   {"sigma", &ScaledConstants::sigma},
 };
 constexpr Entry<BlockConstants> kBlock[] = {
-    {"start_us", &BlockConstants::start_us},
-    {"start_clocks", &BlockConstants::start_clocks},
-    {"passes_bytes", &BlockConstants::passes_bytes},
-    {"rate_fraction", &BlockConstants::rate_fraction},
-    {"power_exponent", &BlockConstants::power_exponent},
-    {"step_clocks", &BlockConstants::step_clocks},
-    {"sigma", &BlockConstants::sigma},
-    {"promotion", &BlockConstants::promotion},
-    {"feed_bytes", &BlockConstants::feed_bytes},
+    {"start_us", &BlockConstants::start_us},         {"start_clocks", &BlockConstants::start_clocks},
+    {"passes_bytes", &BlockConstants::passes_bytes}, {"step_clocks", &BlockConstants::step_clocks},
+    {"tile_clocks", &BlockConstants::tile_clocks},   {"sigma", &BlockConstants::sigma},
+    {"promotion", &BlockConstants::promotion},       {"feed_bytes", &BlockConstants::feed_bytes},
 };
 constexpr Entry<ExpertConstants> kExperts[] = {
     {"nvfp4", &ExpertConstants::nvf4},
@@ -149,7 +138,7 @@ Result<Constants> ReadConstants(std::string_view text, const std::string& file) 
   Constants constants;
   if (auto families = root.Object("families")) {
     ReadFamily(*families, "matmul", kMatmul, constants.matmul, diagnostics);
-    ReadFamily(*families, "fp8", kFormat, constants.f8, diagnostics);
+    ReadFamily(*families, "fp8", kNarrow, constants.f8, diagnostics);
     ReadFamily(*families, "fp8_block", kBlock, constants.f8_block, diagnostics);
     ReadFamily(*families, "nvfp4", kScaled, constants.nvf4, diagnostics);
     ReadFamily(*families, "experts", kExperts, constants.experts, diagnostics);

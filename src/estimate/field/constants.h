@@ -11,37 +11,40 @@ inline constexpr DiagnosticKind kBadFieldConstants{
     "E0568", "The field model's constants (data/models/field.json) lack one, or one is not a positive number."};
 
 struct MatmulConstants {
-  double start_clocks = 0;          // from one kernel of a graph to the next
-  double full_extent = 0;           // harmonic tile extent that reaches an SM's peak rate
-  double fill = 0;                  // elements of the contraction that filling and draining a tile's pipeline costs
-  double epilogue_bytes = 0;        // of results a clock that an SM writes
-  double device_fraction = 0;       // of the device's peak rate
-  double memory_fraction = 0;       // of the memory bandwidth
-  double overlap_power = 0;         // how sharply the longest of tiles, rate and memory hides the others
-  double latency_clocks = 0;        // of the first and last accesses to memory
-  double l2_bytes_per_clock = 0;    // of one SM, data that L2 holds
-  double split_us = 0;              // of summing the parts of a split contraction
-  double pj_per_flop = 0;           // 16-bit floats, 4 nm, 4,096 flop a clock of one SM
-  double instruction_exponent = 0;  // energy falls with the work of one clock to this power
-  double process_exponent = 0;      // and grows with the process to this one
-  double burst = 0;                 // of the board's power, above it in short kernels
-  double burst_us = 0;              // in which the controller takes half of that back
-  double sigma = 0;                 // relative, devices held out
+  double start_clocks = 0;        // from one kernel of a graph to the next
+  double full_extent = 0;         // harmonic tile extent that reaches an SM's peak rate
+  double fill = 0;                // elements of the contraction that filling and draining a tile's pipeline costs
+  double epilogue_bytes = 0;      // of results a clock that an SM writes
+  double device_fraction = 0;     // of the device's peak rate
+  double memory_fraction = 0;     // of the memory bandwidth
+  double overlap_power = 0;       // how sharply the longest of tiles, rate and memory hides the others
+  double latency_clocks = 0;      // of the first and last accesses to memory
+  double l2_bytes_per_clock = 0;  // of one SM, data that L2 holds
+  double split_us = 0;            // of summing the parts of a split contraction
+  double pj_per_flop = 0;         // 16-bit floats at 1 GHz, operands out of shared memory
+  double register_energy = 0;     // times as much, operands out of registers
+  double burst = 0;               // of the board's power, above it in short kernels
+  double burst_us = 0;            // in which the controller takes half of that back
+  double sigma = 0;               // relative, devices held out
 };
 
-// A format's own: quantising the activations inside the call, and what the scales leave of the rate.
+// A format's own: quantising the activations inside the call.
 struct FormatConstants {
   double start_us = 0;
   double start_clocks = 0;
-  double passes_bytes = 0;    // moved for each element of the activations
-  double rate_fraction = 0;   // of the matmul constants' rates
-  double power_exponent = 0;  // of the rate's ratio to 16 bits, for the flops that a watt buys
+  double passes_bytes = 0;  // moved for each element of the activations
   double sigma = 0;
+};
+
+// Of one scale for all.
+struct NarrowConstants : FormatConstants {
+  double power_exponent = 0;  // of the rate's ratio to 16 bits, for the flops that a watt buys: in all formats
 };
 
 // Of formats with scales inside the contraction, whose kernels have a least time for a step.
 struct ScaledConstants : FormatConstants {
   double step_clocks = 0;  // of 128 elements of the contraction, at least
+  double tile_clocks = 0;  // of a tile's start and end
 };
 
 // Of formats with a scale for each block of 128 x 128 weights.
@@ -108,7 +111,7 @@ struct ExpertConstants {
 struct Constants {
   MatmulConstants matmul;
   ExpertConstants experts;
-  FormatConstants f8;
+  NarrowConstants f8;
   ScaledConstants nvf4;
   BlockConstants f8_block;
   ContextConstants context;

@@ -67,11 +67,10 @@ double ScoreUs(const Context& context) {
   double clocks = SoftMaximum(SoftMaximum(product, shared, own.overlap_power), softmax, own.overlap_power);
   clocks += SpillClocks(context);
   const double narrow = kernel.f8 ? std::pow(chip.f8_rate / chip.f16_rate, -context.constants.f8.power_exponent) : 1;
-  const double power = PowerRate(chip, matmul, std::numeric_limits<double>::infinity()) / chip.sms;
-  const double softmax_flops =
-      own.softmax_pj / matmul.pj_per_flop * std::pow(chip.flops_per_clock / 4096, matmul.instruction_exponent);
-  const double us =
-      SoftMaximum(clocks / chip.clock, (flops * narrow / own.power_fraction + softmax_flops) / power, kPowerSharpness);
+  // Of matmuls and softmax, as flops of a matmul.
+  const double energy = flops * narrow / own.power_fraction + own.softmax_pj / FlopPicojoules(chip, matmul);
+  const double clock = PowerClock(chip, matmul, chip.sms * energy / clocks, std::numeric_limits<double>::infinity());
+  const double us = SoftMaximum(clocks / chip.clock, clocks / clock, kPowerSharpness);
   const bool slow = context.windowed && context.shape.rope && chip.wide_instructions && !chip.scaled_instructions;
   return us * (slow ? own.window_factor : 1);
 }

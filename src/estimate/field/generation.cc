@@ -13,11 +13,6 @@ constexpr double kTcgenFlops = 8192;  // flop a clock of an SM with tcgen05
 constexpr double kRows = 16;          // of a tile of mma.sync (PTX: m16n8k16)
 constexpr double kShortest = 256;     // keys from which a sequence is split, its window or not
 
-// Both halves of a split L2 keep what they read: data begin to leave at half of its size.
-constexpr CacheFit kSplitFit{.warm = 1.1, .spread = 0.6};
-constexpr CacheFit kWholeFit{.warm = 1.1, .spread = 0.1};
-constexpr CacheFit kCold{};  // nothing stays
-
 struct Call {
   const Chip& chip;
   const GenerationConstants& own;
@@ -30,7 +25,6 @@ struct Call {
 
   bool Is(GenerationKernel other) const { return kernel == other; }
   double clocks() const { return chip.sms * chip.clock; }  // of all SMs, 1/us
-  CacheFit fit() const { return chip.split_cache ? kSplitFit : kWholeFit; }
   double bandwidth() const { return chip.bandwidth * own.memory_fraction; }
 };
 
@@ -65,8 +59,8 @@ double BlockClocks(const Call& call) {
   return 0;
 }
 
-double MoveUs(const Call& call, double bytes, CacheFit fit) {
-  return MoveUs(call.chip, bytes, call.bandwidth(), call.own.l2_bytes_per_clock, fit);
+double MoveUs(const Call& call, double bytes, double kept) {
+  return MoveUs(call.chip, bytes, call.bandwidth(), call.own.l2_bytes_per_clock, kept);
 }
 
 // us of turning an 8-bit cache into 16 bits: one block leaves a part of an SM idle.
@@ -106,7 +100,7 @@ double GenerationUs(const Chip& chip, const GenerationConstants& own, const Atte
   const Call call = Make(chip, own, shape);
   const double bytes = CacheBytes(shape);
   const double unique = 2 * shape.batch * shape.key_heads * KeysSeen(shape) * shape.head_size * bytes;
-  double stream = std::max(MoveUs(call, unique, shape.in_step ? kCold : call.fit()), ConvertUs(call));
+  double stream = std::max(MoveUs(call, unique, shape.in_step ? 0 : KeptInTurn(chip, unique)), ConvertUs(call));
   // L2 is as fast as memory, at least.
   const double shared = std::max(2 * call.clocks() * own.l2_bytes_per_clock, call.bandwidth());
   stream = std::max(stream, call.elements * bytes / shared);
@@ -119,7 +113,7 @@ double GenerationUs(const Chip& chip, const GenerationConstants& own, const Atte
   }
   const double starts = call.blocks * BlockClocks(call) / call.clocks();
   const double rows = shape.batch * shape.heads * shape.head_size * own.row_bytes;
-  return SoftMaximum(stream, starts, own.overlap_power) + MoveUs(call, rows, call.fit()) + merge;
+  return SoftMaximum(stream, starts, own.overlap_power) + MoveUs(call, rows, KeptInTurn(chip, rows)) + merge;
 }
 
 }  // namespace hespas::estimate::field

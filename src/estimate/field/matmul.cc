@@ -14,13 +14,12 @@ constexpr double kShortestPart = 64;  // of a split contraction
 constexpr double kPadding = 32;       // the contraction is padded to a multiple
 constexpr double kResultBytes = 2;
 constexpr double kMostParts = 16;
-// Of L2. By rule, weights that are read in turn stay if all fit and go otherwise: all stay below kFull - kEdge, none
-// beyond kFull. The edge is a fit to the 155 of 2,200 gemm rows (data/measured/field_kernels.csv.gz) whose copies take
-// 1 to 1.15 of L2: 8.6 % of mean error, where a sharp edge at 1 has 10.0 %.
-constexpr double kFull = 1.06, kEdge = 0.05;
-constexpr double kKept = 0.5;              // of L2, what inputs and results may take and stay
 constexpr double kShortTransfer = 2.8e6;   // bytes that half of the latency of memory is waited for
 constexpr double kWattPerPicojoule = 1e6;  // flop/us for each W / pJ
+// Power grows with the clock to this: TSMC has N5 15 % faster than N7 at one power, or at 30 % less power and one clock
+// (ln 1.43 / ln 1.15 = 2.55); N3E 18 % and 34 % beside N5 (2.51).
+constexpr double kClockExponent = 2.5;
+constexpr double kGigahertz = 1000;  // 1/us
 constexpr double kPowerSharpness = 8;
 
 double OperandBytes(Format format) {
@@ -68,6 +67,17 @@ struct Traffic {
   double memory = 0, l2 = 0;  // bytes
 };
 
+// How often weights come out of memory. TensorRT-LLM (deep_gemm/scheduler.cuh) runs the tiles of 16 columns at once, so
+// that 132 multiprocessors have up to eight rows of tiles of each. Those of one length read weights together; where the
+// last is shorter, they drift apart, by the share that it lacks (H100's fp8_block rows).
+double Readings(const Tiling& tiling, const Matmul& size) {
+  constexpr double kMost = 8;
+  const double rows = tiling.tiles.front().m;
+  const double tiles = std::ceil(size.m / rows);
+  if (!tiling.drifts || tiles > kMost) return 1;
+  return 1 + (tiles - 1) * (tiles - size.m / rows);
+}
+
 Traffic TrafficOf(const Chip& chip, const Tiling& tiling, const Matmul& size) {
   const double bytes = OperandBytes(size.format);
   const double weight_bytes = size.weight_bytes > 0 ? size.weight_bytes : bytes;
@@ -78,12 +88,14 @@ Traffic TrafficOf(const Chip& chip, const Tiling& tiling, const Matmul& size) {
   const double copies = std::clamp(std::ceil(l2 / weights), 1.0, kCopies);
   const double between = size.weights_between > 0 ? size.weights_between * weight_bytes : copies * weights;
   const bool leaves = size.in_step && size.weights_between <= 0;
-  const double warm = leaves ? 0 : std::clamp((kFull - between / l2) / kEdge, 0.0, 1.0);
-  const double spilled = std::max(0.0, inputs - kKept * l2);
+  const double warm = leaves ? 0 : KeptInTurn(chip, between + inputs + results);
+  const double left = 1 - KeptInTurn(chip, weights + inputs + results);  // of what each call touches again
   const double columns = tiling.fixed ? std::ceil(size.n / tiling.tiles.front().n) : 1;
+  const double again = (columns - 1) * (1 - KeptInTurn(chip, inputs));
+  const double read = weights * Readings(tiling, size);
   Traffic traffic;
-  traffic.memory = weights * (1 - warm) + spilled * columns + std::max(0.0, results - kKept * l2);
-  traffic.l2 = std::max(0.0, weights + inputs + results - traffic.memory);
+  traffic.memory = read * (1 - warm) + inputs * (left + again) + results * left;
+  traffic.l2 = std::max(0.0, read + inputs + results - traffic.memory);
   return traffic;
 }
 
@@ -107,17 +119,18 @@ struct Rates {
   double move_us = 0;
 };
 
-Rates RatesOf(const Chip& chip, const Constants& constants, const FormatConstants* own, const Matmul& size,
-              const Traffic& traffic) {
+Rates RatesOf(const Chip& chip, const Constants& constants, const Matmul& size, const Traffic& traffic) {
   const MatmulConstants& shared = constants.matmul;
   const bool waits = Widens(size) && !WidensInShared(chip);
-  const double scale = own != nullptr ? own->rate_fraction : waits ? 1 / constants.experts.widened_f4 : 1;
+  const double scale = waits ? 1 / constants.experts.widened_f4 : 1;
   const double ratio = chip.Rate(size.format) / chip.f16_rate;
   // Peaks of some datasheets are stated at less than the highest clock.
   const double peak = ratio * std::max(chip.f16_rate, chip.sms * chip.clock * chip.flops_per_clock);
   const double unlimited = peak * shared.device_fraction * scale;
-  const double power = PowerRate(chip, shared, 2 * size.groups * size.m * size.n * size.k / unlimited) *
-                       std::pow(ratio, own != nullptr ? own->power_exponent : 1);
+  const double energy = std::pow(ratio, -constants.f8.power_exponent);
+  const double us = 2 * size.groups * size.m * size.n * size.k / unlimited;
+  const double flops = chip.sms * chip.flops_per_clock * ratio;
+  const double power = flops * PowerClock(chip, shared, flops * energy, us);
   const double bandwidth = chip.bandwidth * shared.memory_fraction;
   const double cache = std::max(chip.sms * chip.clock * shared.l2_bytes_per_clock, bandwidth);
   return {.whole =
@@ -157,7 +170,7 @@ double TiledUs(const Chip& chip, const Constants& constants, const Tiling& tilin
     const double step = (size.experts ? ExpertStepClocks(chip, constants, tiling, tile, size, rates.flops_per_clock)
                                       : StepClocks(chip, shared, tiling, tile, rates.flops_per_clock)) /
                         kStep;
-    const double writing = tile.m * tile.n * kResultBytes / shared.epilogue_bytes;
+    const double writing = tile.m * tile.n * kResultBytes / shared.epilogue_bytes + tiling.tile_clocks;
     for (double parts = 1; parts <= (tiling.splits && !size.experts ? kMostParts : 1); parts *= 2) {
       const double blocks = tiles * parts;
       if (parts > 1 && (blocks > 2 * chip.sms || size.k < kShortestPart * parts)) break;
@@ -185,13 +198,16 @@ double UsOfByteBetween(const Chip& chip, const Constants& constants, double touc
   return kept / cache + (1 - kept) / bandwidth;
 }
 
-double PowerRate(const Chip& chip, const MatmulConstants& constants, double us) {
+double FlopPicojoules(const Chip& chip, const MatmulConstants& constants) {
+  return constants.pj_per_flop * (chip.wide_instructions ? 1 : constants.register_energy);
+}
+
+double PowerClock(const Chip& chip, const MatmulConstants& constants, double flops, double us) {
   if (!(chip.watts > 0)) return std::numeric_limits<double>::infinity();
   const double above = constants.burst * constants.burst_us / (constants.burst_us + us);
-  const double watts = chip.watts * (1 + above) - chip.idle_watts;
-  const double pj = constants.pj_per_flop * std::pow(chip.flops_per_clock / 4096, -constants.instruction_exponent) *
-                    std::pow(chip.process_nm / 4, constants.process_exponent);
-  return std::max(watts, 1.0) / pj * kWattPerPicojoule;
+  const double watts = std::max(1.0, chip.watts * (1 + above) - chip.idle_watts);
+  const double at_gigahertz = flops * kGigahertz * FlopPicojoules(chip, constants) / kWattPerPicojoule;
+  return kGigahertz * std::pow(watts / at_gigahertz, 1 / kClockExponent);
 }
 
 Time TimeOf(const Chip& chip, const Constants& constants, const Matmul& matmul) {
@@ -199,9 +215,9 @@ Time TimeOf(const Chip& chip, const Constants& constants, const Matmul& matmul) 
   const FormatConstants* own = OwnOf(constants, matmul.format);
   Matmul size = matmul;
   for (double* extent : {&size.m, &size.n, &size.k, &size.groups}) *extent = Extent(*extent);
-  const Tiling tiling = TilingOf(chip, constants, size.format, size.experts);
+  const Tiling tiling = TilingOf(chip, constants, size);
   const Traffic traffic = TrafficOf(chip, tiling, size);
-  double us = TiledUs(chip, constants, tiling, size, RatesOf(chip, constants, own, size, traffic));
+  double us = TiledUs(chip, constants, tiling, size, RatesOf(chip, constants, size, traffic));
   if (size.experts) us *= ExpertFactor(chip, constants.experts, size);
   us += StartUs(chip, shared) + shared.latency_clocks / chip.clock * traffic.memory / (traffic.memory + kShortTransfer);
   if (own != nullptr && !size.in_step) us += QuantiseUs(chip, constants, *own, size);

@@ -41,7 +41,11 @@ double StartUs(const Chip& chip, const MatmulConstants& constants);
 // on the rows of prompts' attention, layers of experts and fp8 matmuls of A100-80, H100, L40S and B200.
 double UsOfByteBetween(const Chip& chip, const Constants& constants, double touched);
 
-// flop/us that the board's power allows in `us`: its controller lets short kernels exceed it.
-double PowerRate(const Chip& chip, const MatmulConstants& constants, double us);
+// 1/us: the clock at which the board's power suffices for so many 16-bit flops a clock. Its controller lets kernels
+// exceed its power that take few `us`.
+double PowerClock(const Chip& chip, const MatmulConstants& constants, double flops, double us);
+
+// Of a 16-bit flop at 1 GHz.
+double FlopPicojoules(const Chip& chip, const MatmulConstants& constants);
 
 }  // namespace hespas::estimate::field

@@ -22,11 +22,13 @@ struct Tiling {
   bool splits = false;          // the contraction, among blocks
   bool sequential = false;      // no step's parts overlap those of the next
   bool fixed = false;           // one tile; blocks of a column of tiles follow each other
+  bool drifts = false;          // blocks of a column of tiles that differ in length read operands apart
   double least_step_clocks = 0;
-  double promotion = 0;  // operations of the lanes for each element of a tile and step
+  double tile_clocks = 0;  // of a tile's start and end
+  double promotion = 0;    // operations of the lanes for each element of a tile and step
 };
 
-Tiling TilingOf(const Chip& chip, const Constants& constants, Format format, bool experts);
+Tiling TilingOf(const Chip& chip, const Constants& constants, const Matmul& size);
 
 // Clocks of a step.
 double StepClocks(const Chip& chip, const MatmulConstants& constants, const Tiling& tiling, Tile tile,
