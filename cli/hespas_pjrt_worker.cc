@@ -8,7 +8,8 @@
 //   < {"id": 2, "ok": true, "seconds": 1.5e-4, "half_width_s": 2e-6, "repeats": 12, "overhead_s": 6e-6}
 //
 // `time` compiles what is not compiled yet, and forgets it afterwards (not with "keep": true). `overhead_s` is what
-// starting a program with as many arguments and results costs (in the greeting: one of each); it is part of `seconds`.
+// starting a program with as many arguments and results costs (in the greeting: one of each); it is part of `seconds`,
+// shared by the runs that were started in a row. `start_s`, of accelerators: starts follow each other no faster.
 #include <fcntl.h>
 #include <malloc.h>
 #include <unistd.h>
@@ -88,7 +89,8 @@ class Requests {
             {"seconds", timing->seconds},
             {"half_width_s", timing->half_width},
             {"repeats", timing->repeats},
-            {"overhead_s", overhead_.Of(request.at("arguments").size(), results)}};
+            {"overhead_s", overhead_.Of(request.at("arguments").size(), results) / timing->in_a_row},
+            {"start_s", overhead_.between_starts}};
   }
 
  private:

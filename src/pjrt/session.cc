@@ -184,7 +184,8 @@ Result<std::shared_ptr<Executable>> Session::Compile(const Program& program) con
   return executable;
 }
 
-Result<double> Session::RunOnce(const Executable& executable) const {
+// Results are let go as soon as they are queued: the device uses their memory again in the order of its work.
+Status Session::Start(const Executable& executable, std::vector<CEvent*>& events) const {
   const size_t devices = executable.inputs.size();
   std::vector<CBuffer* const*> inputs;
   std::vector<std::vector<CBuffer*>> results(devices, std::vector<CBuffer*>(executable.outputs));
@@ -193,7 +194,6 @@ Result<double> Session::RunOnce(const Executable& executable) const {
     inputs.push_back(executable.inputs[i].data());
     outputs.push_back(results[i].data());
   }
-  std::vector<CEvent*> events(devices);
   CExecuteOptions options;
   CExecuteArguments execute;
   execute.executable = executable.loaded;
@@ -202,18 +202,36 @@ Result<double> Session::RunOnce(const Executable& executable) const {
   execute.device_count = devices;
   execute.input_count = executable.inputs[0].size();
   execute.outputs = outputs.data();
-  execute.events = events.data();
+  std::vector<CEvent*> started(devices);
+  execute.events = started.data();
+  const Status run = plugin_.Call(kLoadedExecutableExecute, execute);
+  if (!run) return run;
+  events.insert(events.end(), started.begin(), started.end());
+  for (const std::vector<CBuffer*>& list : results) executable.Destroy(list);
+  return {};
+}
+
+Result<double> Session::Run(const Executable& executable, int times) const {
+  std::vector<CEvent*> events;
   const double start = Now(clock_);
-  Status run = plugin_.Call(kLoadedExecutableExecute, execute);
-  if (!run) return run.error();
+  Status run;
+  for (int i = 0; run && i < times; ++i) run = Start(executable, events);
   for (CEvent* event : events) {
     const Status done = Await(plugin_, event);
     if (run && !done) run = done;
   }
-  const double seconds = Now(clock_) - start;
-  for (const std::vector<CBuffer*>& list : results) executable.Destroy(list);
   if (!run) return run.error();
-  return seconds;
+  return Now(clock_) - start;
+}
+
+constexpr int kLongestRow = 200;  // runs
+
+Result<int> Session::RunsInARow(const Executable& executable) const {
+  if (!queues()) return 1;
+  constexpr double kRow = 2e-3;  // seconds; a hundred times what one wait costs
+  const auto alone = Run(executable, 1);
+  if (!alone) return alone.error();
+  return static_cast<int>(std::clamp(kRow / std::max(*alone, 1e-9), 1.0, double{kLongestRow}));
 }
 
 Result<Timing> Session::Time(const Executable& executable, const Effort& effort, bool cold) {
@@ -222,25 +240,34 @@ Result<Timing> Session::Time(const Executable& executable, const Effort& effort,
     if (!made) return made.error();
     sweep_ = *std::move(made);
   }
-  if (const auto first = RunOnce(executable); !first) return first.error();
-  return Repeat(effort, [&]() -> Result<Repetition> {
+  if (const auto first = Run(executable, 1); !first) return first.error();
+  const auto row = cold ? Result<int>(1) : RunsInARow(executable);
+  if (!row) return row.error();
+  return TimeRows(executable, effort, cold, *row);
+}
+
+Result<Timing> Session::TimeRows(const Executable& executable, const Effort& effort, bool cold, int row) const {
+  auto timing = Repeat(effort, [&]() -> Result<Repetition> {
     const double start = Now(clock_);
     if (cold) {
-      if (const auto swept = RunOnce(*sweep_); !swept) return swept.error();
+      if (const auto swept = Run(*sweep_, 1); !swept) return swept.error();
     }
-    const auto taken = RunOnce(executable);
+    const auto taken = Run(executable, row);
     if (!taken) return taken.error();
-    return Repetition{.seconds = *taken, .spent_s = Now(clock_) - start};
+    return Repetition{.seconds = *taken / row, .spent_s = Now(clock_) - start};
   });
+  if (timing) timing->in_a_row = row;
+  return timing;
 }
 
 size_t Session::ResultCount(const Executable& executable) { return executable.outputs; }
 
-Result<double> Session::TimeNothing(size_t arguments, size_t results) {
+Result<double> Session::TimeNothing(size_t arguments, size_t results, int row) const {
   const std::vector<ArgumentType> types(arguments, {.element = "f32", .shape = {}});
   const auto nothing = Compile({.code = Nothing(arguments, results), .arguments = types});
   if (!nothing) return nothing.error();
-  const auto timing = Time(**nothing, {.least = 100}, false);
+  if (const auto first = Run(**nothing, 1); !first) return first.error();
+  const auto timing = TimeRows(**nothing, {.least = 100}, false, row);
   if (!timing) return timing.error();
   return timing->seconds;
 }
@@ -250,9 +277,11 @@ Result<Overhead> Session::MeasureOverhead() {
   const auto one = TimeNothing(1, 1);
   const auto arguments = one ? TimeNothing(kMany, 1) : one;
   const auto results = arguments ? TimeNothing(1, kMany) : arguments;
-  if (!results) return results.error();
+  const auto row = results && queues() ? TimeNothing(1, 1, kLongestRow) : Result<double>(0.0);
+  if (!results || !row) return results ? row.error() : results.error();
   Overhead overhead{.per_argument = std::max(0.0, *arguments - *one) / (kMany - 1),
-                    .per_result = std::max(0.0, *results - *one) / (kMany - 1)};
+                    .per_result = std::max(0.0, *results - *one) / (kMany - 1),
+                    .between_starts = *row};
   overhead.base = std::max(0.0, *one - overhead.per_argument - overhead.per_result);
   return overhead;
 }

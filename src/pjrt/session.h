@@ -36,11 +36,12 @@ struct Program {
 // the machine changes little; of plugins for processors alone.
 enum class Clock : uint8_t { kWall, kCpu };
 
-// Seconds that starting a program costs, by how many values go in and come out.
+// Seconds that starting a program and waiting for its end cost, by how many values go in and come out.
 struct Overhead {
   double base = 0;
   double per_argument = 0;
   double per_result = 0;
+  double between_starts = 0;  // of accelerators: what runs shorter than this waits for the host, not for the device
   double Of(size_t arguments, size_t results) const;
 };
 
@@ -54,8 +55,9 @@ class Session {
   const Plugin& plugin() const { return plugin_; }
 
   Result<std::shared_ptr<Executable>> Compile(const Program& program) const;
-  // Of runs on arguments that stay on the devices, after one run that does not count. `cold`: what the devices cache
-  // is replaced before each run.
+  // Of runs on arguments that stay on the devices, after one run that does not count. An accelerator queues programs:
+  // runs of less than a millisecond are started in a row, and one wait is shared by all. `cold`: what the devices cache
+  // is replaced before each run, and each waits alone.
   Result<Timing> Time(const Executable& executable, const Effort& effort, bool cold);
   // Measured with programs that hand on their arguments.
   Result<Overhead> MeasureOverhead();
@@ -64,8 +66,12 @@ class Session {
  private:
   Session(Plugin plugin, Clock clock) : plugin_(plugin), clock_(clock) {}
   Status Describe();
-  Result<double> RunOnce(const Executable& executable) const;
-  Result<double> TimeNothing(size_t arguments, size_t results);
+  Result<double> Run(const Executable& executable, int times) const;
+  Status Start(const Executable& executable, std::vector<CEvent*>& events) const;
+  Result<int> RunsInARow(const Executable& executable) const;
+  Result<Timing> TimeRows(const Executable& executable, const Effort& effort, bool cold, int row) const;
+  Result<double> TimeNothing(size_t arguments, size_t results, int row = 1) const;
+  bool queues() const { return platform_.name != "cpu"; }
 
   Plugin plugin_;
   Clock clock_;

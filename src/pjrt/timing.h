@@ -12,6 +12,7 @@ struct Timing {
   double seconds = 0;     // mean without outliers
   double half_width = 0;  // of its 95 % confidence interval
   int repeats = 0;        // taken
+  int in_a_row = 1;       // runs of each repeat that share one wait; `seconds` is of one of them
 };
 
 // Outliers are further from the median than three standard deviations, as the median absolute deviation tells them.

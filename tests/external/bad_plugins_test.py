@@ -94,6 +94,9 @@ class BadPlugins(unittest.TestCase):
     def test_memory_without_end(self):
         self.lost("allocate", "it took more than 512 MiB of memory", "--tool-memory", 0.5)
 
+    def test_shorter_than_a_start(self):
+        self.lost("instant", r"it is shorter than the \S+ us between two starts of programs")
+
     def test_refusal(self):
         self.lost("refuse", "pjrt: the fake plugin refuses this; left to the fallback")
 
