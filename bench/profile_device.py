@@ -39,12 +39,14 @@ def matmul(row):
     batch = f"{b}x" if b > 1 else ""
     inner, pairs = (2, "batching_dims = [0] x [0], ") if b > 1 else (1, "")
     left, right, result = (f"tensor<{batch}{x}x{y}x{kind}>" for x, y in ((m, k), (k, n), (m, n)))
+    # f32 in tables is f32: XLA's default for GPUs would be TF32
+    exact = ", precision = [HIGHEST, HIGHEST]" if kind == "f32" else ""
     if row["op"] != "linear":
-        return [left, right], result, [f"%r = stablehlo.dot_general %a0, %a1, {pairs}contracting_dims = [{inner}] x [{inner - 1}] : "
+        return [left, right], result, [f"%r = stablehlo.dot_general %a0, %a1, {pairs}contracting_dims = [{inner}] x [{inner - 1}]{exact} : "
                                        f"({left}, {right}) -> {result}"]
     right, bias = f"tensor<{n}x{k}x{kind}>", f"tensor<{n}x{kind}>"
     return [left, right, bias], result, [
-        f"%p = stablehlo.dot_general %a0, %a1, contracting_dims = [{inner}] x [1] : ({left}, {right}) -> {result}",
+        f"%p = stablehlo.dot_general %a0, %a1, contracting_dims = [{inner}] x [1]{exact} : ({left}, {right}) -> {result}",
         f"%b = stablehlo.broadcast_in_dim %a2, dims = [{inner}] : ({bias}) -> {result}", f"%r = stablehlo.add %p, %b : {result}"]
 
 

@@ -9,7 +9,8 @@
 //
 // `time` compiles what is not compiled yet, and forgets it afterwards (not with "keep": true). `overhead_s` is what
 // starting a program with as many arguments and results costs (in the greeting: one of each); it is part of `seconds`,
-// shared by the runs that were started in a row. `start_s`, of accelerators: starts follow each other no faster.
+// shared by the runs that were started in a row. `host_share`, of accelerators: the part of the time in which the host
+// was starting them.
 #include <fcntl.h>
 #include <malloc.h>
 #include <unistd.h>
@@ -90,7 +91,7 @@ class Requests {
             {"half_width_s", timing->half_width},
             {"repeats", timing->repeats},
             {"overhead_s", overhead_.Of(request.at("arguments").size(), results) / timing->in_a_row},
-            {"start_s", overhead_.between_starts}};
+            {"host_share", timing->host_share}};
   }
 
  private:

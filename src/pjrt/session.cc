@@ -211,27 +211,27 @@ Status Session::Start(const Executable& executable, std::vector<CEvent*>& events
   return {};
 }
 
-Result<double> Session::Run(const Executable& executable, int times) const {
+Result<Session::Row> Session::Run(const Executable& executable, int times) const {
   std::vector<CEvent*> events;
   const double start = Now(clock_);
   Status run;
   for (int i = 0; run && i < times; ++i) run = Start(executable, events);
+  const double started = Now(clock_);
   for (CEvent* event : events) {
     const Status done = Await(plugin_, event);
     if (run && !done) run = done;
   }
   if (!run) return run.error();
-  return Now(clock_) - start;
+  return Row{.seconds = Now(clock_) - start, .starting_s = started - start};
 }
-
-constexpr int kLongestRow = 200;  // runs
 
 Result<int> Session::RunsInARow(const Executable& executable) const {
   if (!queues()) return 1;
-  constexpr double kRow = 2e-3;  // seconds; a hundred times what one wait costs
+  constexpr double kRow = 2e-3;      // seconds; a hundred times what one wait costs
+  constexpr double kLongestRow = 30;  // runs: XLA's GPU client lets 32 wait (LocalDeviceState) and blocks the host then
   const auto alone = Run(executable, 1);
   if (!alone) return alone.error();
-  return static_cast<int>(std::clamp(kRow / std::max(*alone, 1e-9), 1.0, double{kLongestRow}));
+  return static_cast<int>(std::clamp(kRow / std::max(alone->seconds, 1e-9), 1.0, kLongestRow));
 }
 
 Result<Timing> Session::Time(const Executable& executable, const Effort& effort, bool cold) {
@@ -247,6 +247,7 @@ Result<Timing> Session::Time(const Executable& executable, const Effort& effort,
 }
 
 Result<Timing> Session::TimeRows(const Executable& executable, const Effort& effort, bool cold, int row) const {
+  double starting = 0, all = 0;
   auto timing = Repeat(effort, [&]() -> Result<Repetition> {
     const double start = Now(clock_);
     if (cold) {
@@ -254,20 +255,24 @@ Result<Timing> Session::TimeRows(const Executable& executable, const Effort& eff
     }
     const auto taken = Run(executable, row);
     if (!taken) return taken.error();
-    return Repetition{.seconds = *taken / row, .spent_s = Now(clock_) - start};
+    starting += taken->starting_s;
+    all += taken->seconds;
+    return Repetition{.seconds = taken->seconds / row, .spent_s = Now(clock_) - start};
   });
-  if (timing) timing->in_a_row = row;
+  if (!timing) return timing.error();
+  timing->in_a_row = row;
+  if (queues() && all > 0) timing->host_share = starting / all;
   return timing;
 }
 
 size_t Session::ResultCount(const Executable& executable) { return executable.outputs; }
 
-Result<double> Session::TimeNothing(size_t arguments, size_t results, int row) const {
+Result<double> Session::TimeNothing(size_t arguments, size_t results) const {
   const std::vector<ArgumentType> types(arguments, {.element = "f32", .shape = {}});
   const auto nothing = Compile({.code = Nothing(arguments, results), .arguments = types});
   if (!nothing) return nothing.error();
   if (const auto first = Run(**nothing, 1); !first) return first.error();
-  const auto timing = TimeRows(**nothing, {.least = 100}, false, row);
+  const auto timing = TimeRows(**nothing, {.least = 100}, false, 1);
   if (!timing) return timing.error();
   return timing->seconds;
 }
@@ -277,11 +282,9 @@ Result<Overhead> Session::MeasureOverhead() {
   const auto one = TimeNothing(1, 1);
   const auto arguments = one ? TimeNothing(kMany, 1) : one;
   const auto results = arguments ? TimeNothing(1, kMany) : arguments;
-  const auto row = results && queues() ? TimeNothing(1, 1, kLongestRow) : Result<double>(0.0);
-  if (!results || !row) return results ? row.error() : results.error();
+  if (!results) return results.error();
   Overhead overhead{.per_argument = std::max(0.0, *arguments - *one) / (kMany - 1),
-                    .per_result = std::max(0.0, *results - *one) / (kMany - 1),
-                    .between_starts = *row};
+                    .per_result = std::max(0.0, *results - *one) / (kMany - 1)};
   overhead.base = std::max(0.0, *one - overhead.per_argument - overhead.per_result);
   return overhead;
 }

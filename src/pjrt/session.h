@@ -41,7 +41,6 @@ struct Overhead {
   double base = 0;
   double per_argument = 0;
   double per_result = 0;
-  double between_starts = 0;  // of accelerators: what runs shorter than this waits for the host, not for the device
   double Of(size_t arguments, size_t results) const;
 };
 
@@ -66,11 +65,15 @@ class Session {
  private:
   Session(Plugin plugin, Clock clock) : plugin_(plugin), clock_(clock) {}
   Status Describe();
-  Result<double> Run(const Executable& executable, int times) const;
+  struct Row {
+    double seconds = 0;
+    double starting_s = 0;  // until the last one was queued
+  };
+  Result<Row> Run(const Executable& executable, int times) const;
   Status Start(const Executable& executable, std::vector<CEvent*>& events) const;
   Result<int> RunsInARow(const Executable& executable) const;
   Result<Timing> TimeRows(const Executable& executable, const Effort& effort, bool cold, int row) const;
-  Result<double> TimeNothing(size_t arguments, size_t results, int row = 1) const;
+  Result<double> TimeNothing(size_t arguments, size_t results) const;
   bool queues() const { return platform_.name != "cpu"; }
 
   Plugin plugin_;

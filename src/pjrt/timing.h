@@ -13,6 +13,7 @@ struct Timing {
   double half_width = 0;  // of its 95 % confidence interval
   int repeats = 0;        // taken
   int in_a_row = 1;       // runs of each repeat that share one wait; `seconds` is of one of them
+  double host_share = 0;  // of the time, spent on starting them: near 1 where the device waits for the host
 };
 
 // Outliers are further from the median than three standard deviations, as the median absolute deviation tells them.

@@ -95,7 +95,7 @@ class BadPlugins(unittest.TestCase):
         self.lost("allocate", "it took more than 512 MiB of memory", "--tool-memory", 0.5)
 
     def test_shorter_than_a_start(self):
-        self.lost("instant", r"it is shorter than the \S+ us between two starts of programs")
+        self.lost("instant", r"it takes less than the \S+ us between two starts of it")
 
     def test_refusal(self):
         self.lost("refuse", "pjrt: the fake plugin refuses this; left to the fallback")
