@@ -65,14 +65,15 @@ void AddValidateCommand(CLI::App& app, Console& console) {
                                  "hespas validate --set gemm --format md");
   auto options = std::make_shared<ValidateCommand>();
   command
-      .add_option("--set", options->validate.set,
-                  "one set only: gemm, kernels, collectives, multi-node, field, models, step-times or serving; or "
-                  "xla-twins, where "
-                  "our optimiser "
-                  "meets XLA's own compiler; or published-training, step times that others published (its options: "
-                  "hespas validate --set published-training --help)")
-      ->check(CLI::IsMember(
-          {"gemm", "kernels", "collectives", "multi-node", "field", "models", "step-times", "serving", kTwinSet}));
+      .add_option(
+          "--set", options->validate.set,
+          "one set only: gemm, kernels, collectives, multi-node, field, models, programs, step-times or serving; or "
+          "xla-twins, where "
+          "our optimiser "
+          "meets XLA's own compiler; or published-training, step times that others published (its options: "
+          "hespas validate --set published-training --help)")
+      ->check(CLI::IsMember({"gemm", "kernels", "collectives", "multi-node", "field", "models", "programs",
+                             "step-times", "serving", kTwinSet}));
   command.add_option("--twins", options->twins, "of xla-twins: another folder of NAME.mlir and NAME.DEVICE.hlo")
       ->check(CLI::ExistingDirectory);
   command.add_option("--xla-flag", options->xla_flags, "of xla-twins: a flag with which our optimiser works");

@@ -227,7 +227,7 @@ Result<Session::Row> Session::Run(const Executable& executable, int times) const
 
 Result<int> Session::RunsInARow(const Executable& executable) const {
   if (!queues()) return 1;
-  constexpr double kRow = 2e-3;      // seconds; a hundred times what one wait costs
+  constexpr double kRow = 2e-3;       // seconds; a hundred times what one wait costs
   constexpr double kLongestRow = 30;  // runs: XLA's GPU client lets 32 wait (LocalDeviceState) and blocks the host then
   const auto alone = Run(executable, 1);
   if (!alone) return alone.error();

@@ -13,6 +13,7 @@
 #include "validate/measured_sets.h"
 #include "validate/sets/field_kernels.h"
 #include "validate/sets/multi_node.h"
+#include "validate/sets/program_steps.h"
 #include "validate/sets/serving.h"
 #include "validate/sets/step_times.h"
 #include "validate/sets/stream_collectives.h"
@@ -93,6 +94,7 @@ bool AddShipped(Groups& groups, const std::string& set, Diagnostics& diagnostics
   if (wanted("models") && !AddModels(groups, kMode, shipped, diagnostics)) return false;
   if (wanted("gemm") && !AddPublishedErrors(groups, kMode, shipped, diagnostics)) return false;
   if (set == kServingSet && !AddServing(groups, kMode, diagnostics)) return false;  // half a minute: only by name
+  if (wanted(kProgramSet) && !AddProgramSteps(groups, kMode, diagnostics)) return false;
   return !wanted("step-times") || AddStepTimes(groups, kMode, diagnostics);
 }
 

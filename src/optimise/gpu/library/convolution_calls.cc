@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "ir/attributes/attribute.h"
 #include "optimise/dataflow/convolution_call.h"
 #include "optimise/dataflow/pass.h"
 
