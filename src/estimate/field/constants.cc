@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/text/json_text.h"
+#include "estimate/field/dispatch.h"
 #include "hardware/model_file.h"
 
 namespace hespas::estimate::field {
@@ -104,6 +105,17 @@ constexpr Entry<GenerationConstants> kGeneration[] = {
     {"general_block_bytes", &GenerationConstants::general_block_bytes},
 };
 
+constexpr Entry<DispatchKernel> kDispatch[] = {
+    {"start_clocks", &DispatchKernel::start_clocks},
+    {"low_latency_start_clocks", &DispatchKernel::low_latency_start_clocks},
+    {"host_clocks", &DispatchKernel::host_clocks},
+    {"bytes", &DispatchKernel::bytes},
+    {"low_latency_bytes", &DispatchKernel::low_latency_bytes},
+    {"reads", &DispatchKernel::reads},
+    {"link_fraction", &DispatchKernel::link_fraction},
+    {"sigma", &DispatchKernel::sigma},
+};
+
 template <class Family, size_t kCount>
 void ReadFamily(JsonObject& families, const std::string& name, const Entry<Family> (&table)[kCount], Family& family,
                 Diagnostics& diagnostics) {
@@ -119,15 +131,9 @@ void ReadFamily(JsonObject& families, const std::string& name, const Entry<Famil
   }
 }
 
-Result<Constants> ReadDefault() {
-  const auto shipped = hardware::ReadModelFile("field.json");
-  if (!shipped) return shipped.error();
-  return ReadConstants(shipped->text, shipped->path);
-}
-
-}  // namespace
-
-Result<Constants> ReadConstants(std::string_view text, const std::string& file) {
+// `read` takes its families out of the file.
+template <class All, class Read>
+Result<All> ReadAll(std::string_view text, const std::string& file, const Read& read) {
   const auto json = ParseJson(text, file);
   if (!json) return json.error();
   Diagnostics diagnostics;
@@ -135,24 +141,50 @@ Result<Constants> ReadConstants(std::string_view text, const std::string& file) 
   JsonObject root(source, *json);
   root.Integer("schema_version", 1, 1);
   root.Require("families");
-  Constants constants;
-  if (auto families = root.Object("families")) {
-    ReadFamily(*families, "matmul", kMatmul, constants.matmul, diagnostics);
-    ReadFamily(*families, "fp8", kNarrow, constants.f8, diagnostics);
-    ReadFamily(*families, "fp8_block", kBlock, constants.f8_block, diagnostics);
-    ReadFamily(*families, "nvfp4", kScaled, constants.nvf4, diagnostics);
-    ReadFamily(*families, "experts", kExperts, constants.experts, diagnostics);
-    ReadFamily(*families, "attention_context", kContext, constants.context, diagnostics);
-    ReadFamily(*families, "attention_generation", kGeneration, constants.generation, diagnostics);
-  }
+  All constants;
+  if (auto families = root.Object("families")) read(*families, constants, diagnostics);
   for (const Diagnostic& diagnostic : diagnostics.all()) {
     if (!diagnostic.is_warning()) return diagnostic;
   }
   return constants;
 }
 
+template <class All>
+Result<All> ReadShipped(Result<All> (*read)(std::string_view, const std::string&)) {
+  const auto shipped = hardware::ReadModelFile("field.json");
+  if (!shipped) return shipped.error();
+  return read(shipped->text, shipped->path);
+}
+
+Result<DispatchConstants> ReadDispatchConstants(std::string_view text, const std::string& file) {
+  return ReadAll<DispatchConstants>(text, file,
+                                    [](JsonObject& families, DispatchConstants& constants, Diagnostics& diagnostics) {
+                                      ReadFamily(families, "dispatch", kDispatch, constants.dispatch, diagnostics);
+                                      ReadFamily(families, "combine", kDispatch, constants.combine, diagnostics);
+                                    });
+}
+
+}  // namespace
+
+Result<Constants> ReadConstants(std::string_view text, const std::string& file) {
+  return ReadAll<Constants>(text, file, [](JsonObject& families, Constants& constants, Diagnostics& diagnostics) {
+    ReadFamily(families, "matmul", kMatmul, constants.matmul, diagnostics);
+    ReadFamily(families, "fp8", kNarrow, constants.f8, diagnostics);
+    ReadFamily(families, "fp8_block", kBlock, constants.f8_block, diagnostics);
+    ReadFamily(families, "nvfp4", kScaled, constants.nvf4, diagnostics);
+    ReadFamily(families, "experts", kExperts, constants.experts, diagnostics);
+    ReadFamily(families, "attention_context", kContext, constants.context, diagnostics);
+    ReadFamily(families, "attention_generation", kGeneration, constants.generation, diagnostics);
+  });
+}
+
 const Result<Constants>& DefaultConstants() {
-  static const Result<Constants> constants = ReadDefault();
+  static const Result<Constants> constants = ReadShipped(&ReadConstants);
+  return constants;
+}
+
+const Result<DispatchConstants>& DefaultDispatchConstants() {
+  static const Result<DispatchConstants> constants = ReadShipped(&ReadDispatchConstants);
   return constants;
 }
 

@@ -315,9 +315,37 @@ TEST(FieldRows, AnswerLayersOfExperts) {
       "moe,bf16,128,4096,1024,8,4,1,4,1,balanced\n",
       "t.csv");
   ASSERT_TRUE(table);
-  const auto times = TimesOfRows(*table, MakeChip(Preset("B200_180GB")), Shipped());
+  const auto times = TimesOfRows(*table, Preset("B200_180GB"), Shipped());
   EXPECT_TRUE(times[0] && times[1] && times[2]);
   EXPECT_FALSE(times[3] || times[4] || times[5]);
+}
+
+// A token of eight experts goes to 5.25 of eight ranks on the mean, and to both hosts of two.
+TEST(FieldRows, AnswerTheAllToAllOfExperts) {
+  const auto table = ParseCsv(
+      "op,mode,nodes,gpus,tokens,hidden,topk,experts,sms\n"
+      "dispatch,normal,1,8,131072,7168,8,256,20\n"
+      "dispatch,normal,1,8,131072,7168,8,256,10\n"
+      "combine,normal,1,8,131072,7168,8,256,20\n"
+      "dispatch,normal,1,8,131072,7168,1,256,20\n"
+      "dispatch,normal,4,32,131072,7168,8,256,24\n"
+      "dispatch,low-latency,1,8,128,7168,8,256,0\n"
+      "dispatch,sideways,1,8,128,7168,8,256,20\n"
+      "dispatch,normal,1,8,128,7168,8,4,20\n"
+      "dispatch,normal,inf,inf,128,7168,8,inf,20\n",
+      "t.csv");
+  ASSERT_TRUE(table);
+  const auto times = TimesOfRows(*table, Preset("H100_80GB"), Shipped());
+  for (size_t row = 0; row < 6; ++row) ASSERT_TRUE(times[row]) << row;
+  EXPECT_GT(times[1]->us, 1.5 * times[0]->us);
+  EXPECT_GT(times[2]->us, times[0]->us);
+  EXPECT_LT(times[3]->us, times[0]->us / 2);
+  // 2.7 of the three other hosts, through an adapter of 50 GB/s.
+  EXPECT_GT(times[4]->us, 2.6 * 131072 * 7168 / 50e3);
+  EXPECT_LT(times[5]->us, 50);
+  EXPECT_FALSE(times[6] || times[7] || times[8]);
+  // L40S has no network between hosts that is known.
+  EXPECT_FALSE(TimesOfRows(*table, Preset("L40S_48GB"), Shipped())[4]);
 }
 
 TEST(FieldRows, TakeWhatTheyLeaveOutAsInTablesOfGraphs) {
@@ -325,7 +353,7 @@ TEST(FieldRows, TakeWhatTheyLeaveOutAsInTablesOfGraphs) {
   const std::string row = "\nattention,bf16,graph,generation,1,1,128,8,8,64";
   const auto time = [&](const std::string& columns, const std::string& cells) {
     const auto table = ParseCsv(head + columns + row + cells + "\n", "rows.csv");
-    return TimesOfRows(*table, MakeChip(Preset("H100_80GB")), Shipped()).at(0)->us;
+    return TimesOfRows(*table, Preset("H100_80GB"), Shipped()).at(0)->us;
   };
   const double start = Shipped().generation.graph_start_us;
   EXPECT_EQ(time("", ""), time(",rope,kv_write,dispatch_us", fmt::format(",1,1,{}", start)));
@@ -344,7 +372,7 @@ TEST(FieldRows, LeavesOtherRowsToOtherModels) {
       "attention,bf16,,,,,graph,generation,1e300,1,inf,8,8,64\n",
       "t.csv");
   ASSERT_TRUE(table);
-  const auto times = TimesOfRows(*table, MakeChip(Preset("H100_80GB")), Shipped());
+  const auto times = TimesOfRows(*table, Preset("H100_80GB"), Shipped());
   ASSERT_EQ(times.size(), 7u);
   EXPECT_TRUE(times[0] && times[2] && times[4]);
   EXPECT_FALSE(times[1] || times[3] || times[5]);

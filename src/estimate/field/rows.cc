@@ -1,5 +1,9 @@
 #include "estimate/field/rows.h"
 
+#include <algorithm>
+#include <cmath>
+
+#include "estimate/field/dispatch.h"
 #include "estimate/field/experts.h"
 
 namespace hespas::estimate::field {
@@ -102,15 +106,45 @@ std::optional<ExpertLayer> ExpertsIn(const Row& row) {
   return sized ? std::optional(layer) : std::nullopt;
 }
 
+// Nothing where the device has no such network.
+std::optional<Dispatch> DispatchIn(const Row& row, const DispatchLinks& links) {
+  const std::string_view op = row.Text("op");
+  if (op != "dispatch" && op != "combine") return std::nullopt;
+  const std::string_view mode = row.Text("mode");
+  if (!mode.empty() && mode != "normal" && mode != "low-latency") return std::nullopt;
+  Dispatch dispatch{.combine = op == "combine",
+                    .low_latency = mode == "low-latency",
+                    .hosts = row.Number("nodes", 1),
+                    .ranks = row.Number("gpus", 0),
+                    .tokens = row.Number("tokens", 0),
+                    .hidden = row.Number("hidden", 0),
+                    .chosen = row.Number("topk", 0),
+                    .experts = row.Number("experts", 0)};
+  constexpr double kMostChosen = 4096;  // each is drawn
+  dispatch.sms = row.Number("sms", dispatch.sms);
+  const bool sized = dispatch.hosts >= 1 && dispatch.ranks >= std::max(2.0, dispatch.hosts) && dispatch.tokens > 0 &&
+                     dispatch.hidden > 0 && dispatch.chosen >= 1 && dispatch.chosen <= kMostChosen &&
+                     dispatch.experts >= std::max(dispatch.chosen, dispatch.ranks);
+  const bool finite = std::isfinite(dispatch.tokens * dispatch.hidden * dispatch.ranks * dispatch.experts);
+  const bool linked = links.within > 0 && (dispatch.hosts <= 1 || links.between > 0);
+  return sized && finite && linked ? std::optional(dispatch) : std::nullopt;
+}
+
 }  // namespace
 
-std::vector<std::optional<Time>> TimesOfRows(const CsvTable& table, const Chip& chip, const Constants& constants) {
+std::vector<std::optional<Time>> TimesOfRows(const CsvTable& table, const hardware::Device& device,
+                                             const Constants& constants) {
+  const Chip chip = MakeChip(device);
+  const DispatchLinks links = LinksOf(device);
   std::vector<std::optional<Time>> times(table.rows.size());
   for (size_t i = 0; i < table.rows.size(); ++i) {
     const Row row(table, i);
     if (const auto matmul = MatmulIn(row)) times[i] = TimeOf(chip, constants, *matmul);
     if (const auto layer = ExpertsIn(row)) times[i] = TimeOf(chip, constants, *layer);
     if (const auto call = AttentionIn(row, constants)) times[i] = TimeOf(chip, constants, *call);
+    if (const auto dispatch = DispatchIn(row, links); dispatch && DefaultDispatchConstants()) {
+      times[i] = TimeOf(chip, *DefaultDispatchConstants(), links, *dispatch);
+    }
   }
   return times;
 }

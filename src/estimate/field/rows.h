@@ -1,5 +1,5 @@
 // Rows of a table of kernels that the field model answers: matmuls with `timing` = graph, fp8_block and nvfp4,
-// attention, and layers of experts.
+// attention, layers of experts, and their all-to-all (`op` = dispatch or combine).
 #pragma once
 
 #include <optional>
@@ -7,10 +7,12 @@
 
 #include "base/text/csv_text.h"
 #include "estimate/field/attention.h"
+#include "hardware/device.h"
 
 namespace hespas::estimate::field {
 
 // One a row; nothing where the row is another model's.
-std::vector<std::optional<Time>> TimesOfRows(const CsvTable& table, const Chip& chip, const Constants& constants);
+std::vector<std::optional<Time>> TimesOfRows(const CsvTable& table, const hardware::Device& device,
+                                             const Constants& constants);
 
 }  // namespace hespas::estimate::field

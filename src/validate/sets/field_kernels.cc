@@ -37,7 +37,7 @@ bool AddFieldKernels(Groups& groups, Diagnostics& diagnostics) {
   for (const auto& [name, rows] : tables) {
     const auto device = hardware::LoadDevice(name, diagnostics);
     if (!device) return false;
-    const auto times = field::TimesOfRows(rows, field::MakeChip(*device), *constants);
+    const auto times = field::TimesOfRows(rows, *device, *constants);
     for (size_t row = 0; row < times.size(); ++row) {
       if (!times[row]) continue;
       const Comparison point{
