@@ -10,8 +10,9 @@ NAMES = {"query": "query_proj", "key": "key_proj", "value": "value_proj", "qkv":
          "mlpwi": "mlpwi", "mlpwi_0": "mlpwi_0", "mlpwi_1": "mlpwi_1"}
 MAXTEXT = ("none", "full", "minimal", "minimal_flash", "minimal_with_context", "save_dot_with_context_except_mlp", "save_dot_except_mlpwi",
            "save_dot_except_mlp", "save_qkv_proj", "save_out_proj", "qkv_proj_offloaded", "minimal_offloaded")
-# What other frameworks call MaxText's policies: Praxis's checkpoint policies, AXLearn's
-POLICIES = {"SAVE_DOT_ONLY": "minimal_all_dots", "SAVE_DOT_WITH_NO_BATCH_DIM": "minimal", "none": "none", "full": "full"}
+# What other frameworks call MaxText's policies: Praxis's checkpoint policies, AXLearn's. A fused attention kernel is no dot, so both of Praxis's
+# compute it again; no other dot of a layer has batch dimensions.
+POLICIES = {"SAVE_DOT_ONLY": "minimal", "SAVE_DOT_WITH_NO_BATCH_DIM": "minimal", "none": "none", "full": "full"}
 
 
 def dimensions(text):
@@ -65,8 +66,6 @@ def rematerialisation(text):
         return keys
     first = text.replace("(", " ").split()[0]
     known = POLICIES.get(first, first)
-    if known == "minimal_all_dots":
-        return {"remat_policy": "minimal_flash"}
     return {"remat_policy": known if known in MAXTEXT else guessed_policy(text)}
 
 

@@ -29,7 +29,8 @@ class Factors {
     if (terms.rest_bytes > 0)
       Row("epilogue's own traffic", Micro(terms.rest_bytes / model_.memory_rate()),
           "bytes beside the matmul's / sustained rate");
-    if (terms.own) Row("matrix arithmetic", Micro(terms.matrix_us), "peak rate x gemm.sustained_fraction");
+    if (terms.own)
+      Row("matrix arithmetic", Micro(terms.matrix_us), "peak rate x gemm.sustained_fraction; cuDNN: field model");
     if (terms.own && terms.host_us > 0) Row("host link", Micro(terms.host_us), "host_bandwidth");
     if (terms.wait_us > 0) Row("steps that wait", Micro(terms.wait_us), "elementwise.launch_us for each");
     if (terms.floor_us > 0) Row("least time", Micro(terms.floor_us), "arithmetic at the datasheet's rates");

@@ -6,10 +6,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "estimate/field/attention.h"
+#include "estimate/field/constants.h"
+
 namespace hespas::estimate::calibrated {
 namespace {
 
-constexpr std::string_view kModelVersion = "calibrated 7";
+constexpr std::string_view kModelVersion = "calibrated 8";
 
 Hash128 KeyOf(const Machine& machine, const hardware::Device& device, const Parameters& parameters) {
   std::string own;
@@ -19,7 +22,7 @@ Hash128 KeyOf(const Machine& machine, const hardware::Device& device, const Para
       machine.memory_rate, machine.sm_share, machine.l2_bytes, machine.fast_bytes, machine.lanes, machine.special_lanes,
       machine.issue_share, machine.tdp_w, machine.process_nm, machine.gddr, fmt::join(machine.matrix_rate, ","),
       fmt::join(machine.vector_rate, ","), fmt::join(machine.sm_matrix_rate, ","), fmt::join(machine.tensor, ","), own);
-  return Combine(HashBytes(figures), parameters.fingerprint);
+  return Combine(Combine(HashBytes(figures), parameters.fingerprint), field::DefaultFingerprint());
 }
 
 void NoteUnknown(const ir::Module& module, ir::OpId op, const OpCost& cost, Notes& notes) {
@@ -31,11 +34,18 @@ void NoteUnknown(const ir::Module& module, ir::OpId op, const OpCost& cost, Note
 
 }  // namespace
 
-double EmptyShare(const hardware::Device& device, int64_t head) {
-  if (!device.systolic_array || head <= 0) return 1;
+double MatrixUs(const KernelModel& model, const hardware::Device& device, const LeafFacts& facts) {
+  if (facts.attention && device.family == "gpu" && device.Knows("bf16")) {
+    const auto& constants = field::DefaultConstants();
+    const field::Chip chip = field::MakeChip(device);
+    if (constants) return field::TimeOf(chip, *constants, *facts.attention).us - StartUs(chip, constants->matmul);
+  }
+  const double us = SecondsOn(model.machine(), facts.arithmetic) / model.parameters().gemm.sustained_fraction *
+                    facts.cost.padding * 1e6;
+  if (!device.systolic_array || facts.cost.head <= 0) return us;
   const double rows = device.systolic_array->rows;
-  const auto filled = static_cast<double>(head);
-  return std::ceil(filled / rows) * rows / filled;
+  const auto filled = static_cast<double>(facts.cost.head);
+  return us * std::ceil(filled / rows) * rows / filled;
 }
 
 Calibrated::Calibrated(const hardware::Device& device, const Parameters& parameters, std::shared_ptr<const Facts> facts)
@@ -93,13 +103,14 @@ Work Calibrated::WorkOf(const LeafFacts& facts) const {
 
 Work Calibrated::OwnKernelWork(const LeafFacts& facts) const {
   Work work = Traffic(static_cast<double>(facts.cost.bytes), facts.instructions);
-  const double matrix = SecondsOn(model_.machine(), facts.arithmetic) / model_.parameters().gemm.sustained_fraction *
-                        EmptyShare(device_, facts.cost.head) * facts.cost.padding;
+  const double matrix = MatrixUs(model_, device_, facts) * 1e-6;
   const double longest = std::max({work.seconds - work.launch_seconds, matrix, HostSeconds(device_, facts.cost)});
   const double grown = (work.launch_seconds + longest) / work.seconds;
   work.variance *= grown * grown;
   work.seconds *= grown;
-  work.compute_seconds = std::max(work.compute_seconds, matrix);
+  // The time of a library's attention holds the board's power, which would count again
+  // (driver/stages/cost/power_limit.h).
+  if (!facts.attention) work.compute_seconds = std::max(work.compute_seconds, matrix);
   work.flops = facts.cost.flops;
   return work;
 }

@@ -15,9 +15,10 @@
 
 namespace hespas::estimate::calibrated {
 
-// How much longer a systolic array takes for heads that do not fill it: they are the contracted dimension of one of
+// us of the matmuls of a kernel that tells its work; attention of a library for GPUs as the field model has it, softmax
+// included. A systolic array takes longer for heads that do not fill it: they are the contracted dimension of one of
 // attention's matmuls and the columns of the other.
-double EmptyShare(const hardware::Device& device, int64_t head);
+double MatrixUs(const KernelModel& model, const hardware::Device& device, const LeafFacts& facts);
 
 class Calibrated : public Estimator, private LeafEstimator {
  public:

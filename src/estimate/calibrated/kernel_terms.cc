@@ -42,8 +42,7 @@ void AddKernel(const KernelModel& model, const hardware::Device& device, const L
     }
   }
   if (!terms.own) return;
-  terms.matrix_us = SecondsOn(model.machine(), facts.arithmetic) / model.parameters().gemm.sustained_fraction *
-                    EmptyShare(device, facts.cost.head) * facts.cost.padding * 1e6;
+  terms.matrix_us = MatrixUs(model, device, facts);
   terms.host_us = HostSeconds(device, facts.cost) * 1e6;
 }
 

@@ -1,11 +1,13 @@
 // A single op as the calibrated model sees it before it knows the device.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "estimate/calibrated/instructions.h"
 #include "estimate/calibrated/matmuls.h"
 #include "estimate/cost.h"
+#include "estimate/field/attention.h"
 #include "ir/module.h"
 
 namespace hespas::estimate::calibrated {
@@ -17,6 +19,7 @@ struct LeafFacts {
   Instructions instructions;    // of what is no matmul
   std::vector<Matmul> matmuls;  // of a fusion all, else at most one
   std::vector<Arithmetic> arithmetic;
+  std::optional<field::AttentionCall> attention;  // of a library for GPUs
 };
 
 LeafFacts LeafFactsOf(const ir::Module& module, ir::OpId op);

@@ -50,21 +50,20 @@ std::vector<double> ListIn(std::string_view text, std::string_view key) {
 }
 
 // Share of the scores that a mask leaves: all keys up to the query's own place, no more than a window's length.
-double ShareOfMask(std::string_view config, double queries, double keys) {
-  const double window = NumberIn(config, "sliding_window_length").value_or(0);
-  const bool causal = WordIn(config, "mask_type").find("CAUSAL") != std::string::npos;
-  if (!causal && window <= 0) return 1;
-  const double reach = window > 0 ? std::min(window, keys) : keys;
+double ShareOfMask(const Attention& call) {
+  if (!call.causal && call.window <= 0) return 1;
+  const double queries = call.queries;
+  const double keys = call.keys;
+  const double reach = call.window > 0 ? std::min(call.window, keys) : keys;
   // Rows of 1, 2, ..., reach keys, then full ones.
   const double rising = std::min(queries, reach);
   return (rising * (rising + 1) / 2 + (queries - rising) * reach) / (queries * keys);
 }
 
-Attention FromScores(double scores, double share, const Matmuls& matmuls, double query_size, double value_size) {
-  const double flops = 2 * scores * share * (matmuls.query * query_size + matmuls.value * value_size);
-  return {.flops = SaturatingRound(flops),
-          .exponentials = SaturatingRound(scores * share),
-          .head = SaturatingRound(query_size)};
+void CountScores(double scores, const Matmuls& matmuls, double query_size, double value_size, Attention& call) {
+  call.flops = SaturatingRound(2 * scores * (matmuls.query * query_size + matmuls.value * value_size));
+  call.exponentials = SaturatingRound(scores);
+  call.head = SaturatingRound(query_size);
 }
 
 // Queries, keys and values come first; heads of queries may share those of keys (`intermediate_tensor_shape` counts
@@ -93,7 +92,17 @@ std::optional<Attention> FromCudnn(const ir::Module& module, ir::OpId op, std::s
   const Matmuls matmuls = backward ? Matmuls{3, 2} : Matmuls{1, 1};
   const ir::Type& value = module.type(operands[2]);
   const double value_size = backward || value.dims.empty() ? size : Extent(value, value.dims.size() - 1);
-  return FromScores(all, ShareOfMask(config, queries, keys), matmuls, size, value_size);
+  Attention call{.batch = Extent(query, 0),
+                 .queries = queries,
+                 .keys = keys,
+                 .window = NumberIn(config, "sliding_window_length").value_or(0),
+                 .causal = WordIn(config, "mask_type").find("CAUSAL") != std::string::npos,
+                 .backward = backward,
+                 .f8 = query.element.bits == 8};
+  call.heads = std::max(1.0, all / (call.batch * queries * keys));
+  call.key_heads = std::max(1.0, Elements(key) / (call.batch * keys * Extent(key, key.dims.size() - 1)));
+  CountScores(all * ShareOfMask(call), matmuls, size, value_size, call);
+  return call;
 }
 
 // By the names of jax.experimental.pallas.ops and its users.
@@ -178,8 +187,10 @@ std::optional<Attention> FromPallas(const ir::Module& module, ir::OpId op, std::
   if (rank > query.dims.size()) keys *= Extent(key, rank - 3);
   const double size = Extent(query, query.dims.size() - 1);
   const double queries = Extent(query, query.dims.size() - 2);
-  return FromScores(Elements(query) / size * keys, ShareOfBlocks(module, op, queries, keys), *matmuls, size,
-                    Extent(key, rank - 1));
+  const double scores = Elements(query) / size * keys * ShareOfBlocks(module, op, queries, keys);
+  Attention call;
+  CountScores(scores, *matmuls, size, Extent(key, rank - 1), call);
+  return call;
 }
 
 }  // namespace

@@ -16,6 +16,13 @@ struct Attention {
   int64_t flops = 0;
   int64_t exponentials = 0;  // one a score
   int64_t head = 0;          // size of a query's head
+  // Of cuDNN's calls, whose layout tells them; else there are no queries.
+  double batch = 0, queries = 0, keys = 0;
+  double heads = 0, key_heads = 0;
+  double window = 0;  // keys that a query sees at most; 0: all
+  bool causal = false;
+  bool backward = false;
+  bool f8 = false;
 };
 
 // Nothing where the call is no attention that is known.

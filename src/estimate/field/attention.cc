@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "estimate/field/backward.h"
 #include "estimate/field/context.h"
 #include "estimate/field/generation.h"
 
@@ -41,7 +42,9 @@ double MoveUs(const Chip& chip, double bytes, double bandwidth, double l2_bytes_
 Time TimeOf(const Chip& chip, const Constants& constants, const AttentionCall& row) {
   const AttentionCall call = Clean(row);
   const bool generation = call.phase == Phase::kGeneration;
-  const double work = generation ? GenerationUs(chip, constants.generation, call) : ContextUs(chip, constants, call);
+  const double work = generation      ? GenerationUs(chip, constants.generation, call)
+                      : call.backward ? BackwardUs(chip, constants, call)
+                                      : ContextUs(chip, constants, call);
   const bool measured = call.dispatch_us > 0 && std::isfinite(call.dispatch_us);
   double us = work + (measured ? call.dispatch_us : StartUs(chip, constants.matmul));
   if (measured && generation) us = SoftMaximum(work, call.dispatch_us, constants.generation.dispatch_power);

@@ -1,6 +1,6 @@
 // Time of one fused attention call inside a CUDA graph, from its shapes.
 //
-// - Context: context.h.
+// - Context: context.h, and its gradients: backward.h.
 // - Generation: generation.h.
 #pragma once
 
@@ -21,6 +21,8 @@ struct AttentionCall {
   bool ungrouped = false;    // each query head reads keys and values for itself: masked multi-head attention
   bool cache_write = false;  // the write of new keys and values is inside
   bool in_step = false;      // of a model: other layers' caches have left L2
+  bool cudnn = false;        // cuDNN's kernels instead of these libraries'
+  bool backward = false;     // gradients of queries, keys and values, of a context or an encoder
   double dispatch_us = 0;    // smallest latency of such calls where they were measured; 0: unknown
 };
 

@@ -188,4 +188,12 @@ const Result<DispatchConstants>& DefaultDispatchConstants() {
   return constants;
 }
 
+const Hash128& DefaultFingerprint() {
+  static const Hash128 fingerprint = [] {
+    const auto shipped = hardware::ReadModelFile("field.json");
+    return HashBytes(shipped ? std::string_view(shipped->text) : std::string_view());
+  }();
+  return fingerprint;
+}
+
 }  // namespace hespas::estimate::field

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "base/result.h"
+#include "base/text/hash.h"
 
 namespace hespas::estimate::field {
 
@@ -122,5 +123,6 @@ Result<Constants> ReadConstants(std::string_view text, const std::string& file);
 
 // The shipped file; read once.
 const Result<Constants>& DefaultConstants();
+const Hash128& DefaultFingerprint();  // without reading the constants
 
 }  // namespace hespas::estimate::field

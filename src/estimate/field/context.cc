@@ -13,7 +13,8 @@ constexpr double kBank = 128;        // bytes a clock of an SM's shared memory
 constexpr double kRegisters = 140;   // of a thread for operands and results; others spill (rows of L40S)
 constexpr double kSpilled = 1024;    // bytes of a register of the 128 threads of a block, written and read again
 constexpr double kRowsOfGroup = 64;  // queries of a warp group; the other one of a block rests without any
-constexpr double kResident = 2;      // blocks with mma.sync of an SM: each hides the other's start and end
+// Blocks of an SM, with mma.sync and of cuDNN (64 rows in its kernels' names): each hides the other's start and end.
+constexpr double kResident = 2;
 constexpr double kPowerSharpness = 8;
 
 struct Context {
@@ -29,16 +30,6 @@ struct Context {
 // FlashAttention 2 (flash_api.cpp, `seqlenq_ngroups_swapped`): the query heads of a key head are a lone query's rows.
 bool SwapsHeads(const Chip& chip, const AttentionCall& call) {
   return !chip.wide_instructions && !call.rope && call.phase == Phase::kContext && call.queries <= 1;
-}
-
-// Scores under the mask, of one head.
-double Scores(const Context& context) {
-  const AttentionCall& shape = context.shape;
-  const double reach = KeysSeen(shape);
-  if (!context.causal) return shape.queries * reach;
-  const double first = shape.keys - shape.queries + 1;  // keys that the first query sees
-  const double rising = std::clamp(reach - first, 0.0, shape.queries);
-  return rising * (2 * first + rising - 1) / 2 + (shape.queries - rising) * reach;
 }
 
 // Clocks in which spilled registers of a step move to L2 and back, for each score.
@@ -85,7 +76,7 @@ double BlocksUs(const Context& context) {
   const double edges = (context.causal ? step / 2 : 0) + (context.windowed ? (kernel.queries + kernel.keys) / 2 : 0);
   const bool half = kernel.warp_rows <= 0 && shape.queries <= kRowsOfGroup;
   const double rows = kernel.queries * (half ? 0.5 : 1);
-  double scores = Scores(context) + tiles * kernel.queries * edges * std::min(1.0, shape.keys / step);
+  double scores = Scores(shape, context.causal) + tiles * kernel.queries * edges * std::min(1.0, shape.keys / step);
   scores = std::max(scores, tiles * rows * std::min(kernel.keys, std::ceil(shape.keys / 16) * 16));
   const double heads = shape.batch * shape.heads;
   const double blocks = heads * tiles;
@@ -93,7 +84,7 @@ double BlocksUs(const Context& context) {
   double of_sm = heads * scores / chip.sms;
   if (blocks > chip.sms) of_sm += longest * std::exp(-blocks / chip.sms / 4);  // unfinished when others are
   const double own_rows = std::min(kernel.queries, std::ceil(shape.queries / 16) * 16);
-  const double block_clocks = context.own.block_clocks / (kernel.warp_rows > 0 ? kResident : 1) +
+  const double block_clocks = context.own.block_clocks / (kernel.warp_rows > 0 || shape.cudnn ? kResident : 1) +
                               context.own.element_clocks * kernel.size * own_rows / 128;
   return std::max(of_sm, longest) * ScoreUs(context) + block_clocks / chip.clock * std::max(1.0, blocks / chip.sms);
 }
@@ -120,6 +111,14 @@ Bytes BytesOf(const Context& context) {
 }
 
 }  // namespace
+
+double Scores(const AttentionCall& call, bool causal) {
+  const double reach = KeysSeen(call);
+  if (!causal) return call.queries * reach;
+  const double first = call.keys - call.queries + 1;  // keys that the first query sees
+  const double rising = std::clamp(reach - first, 0.0, call.queries);
+  return rising * (2 * first + rising - 1) / 2 + (call.queries - rising) * reach;
+}
 
 double ContextUs(const Chip& chip, const Constants& constants, const AttentionCall& call) {
   Context context{.chip = chip,

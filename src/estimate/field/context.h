@@ -10,6 +10,9 @@
 
 namespace hespas::estimate::field {
 
+// Scores under the mask, of one head.
+double Scores(const AttentionCall& call, bool causal);
+
 double ContextUs(const Chip& chip, const Constants& constants, const AttentionCall& call);
 
 }  // namespace hespas::estimate::field

@@ -216,6 +216,41 @@ TEST(FieldAttention, SpilledRegistersMakeKernelsSlow) {
   EXPECT_GT(plain, TimeOf(ada, Shipped(), call).us);
 }
 
+// cuDNN 9 on an H100 (jax.nn.dot_product_attention, bf16, JAX 0.11.2): us of the forward kernel and of all backward
+// kernels by XLA's profiler. Nothing is fitted to them.
+TEST(FieldAttention, GradientsTakeAsLongAsCudnnsKernels) {
+  struct Measured {
+    double batch, heads, key_heads, length, size, window;
+    bool causal;
+    double forward_us, backward_us;
+  };
+  constexpr Measured kMeasured[] = {
+      {4, 32, 32, 2048, 128, 0, true, 255, 986}, {1, 32, 8, 8192, 128, 0, true, 889, 2748},
+      {2, 48, 1, 4096, 128, 0, true, 679, 2250}, {4, 32, 32, 2048, 128, 0, false, 415, 1498},
+      {8, 8, 8, 2048, 128, 0, true, 139, 552},   {2, 16, 16, 8192, 128, 1024, true, 266, 1058},
+      {8, 16, 16, 1024, 64, 0, true, 58, 246},   {1, 16, 8, 8192, 64, 0, true, 332, 924},
+      {32, 12, 12, 512, 64, 0, false, 69, 329},
+  };
+  const Chip chip = MakeChip(Preset("H100_80GB"));
+  for (const Measured& row : kMeasured) {
+    AttentionCall call{.phase = row.causal ? Phase::kContext : Phase::kEncoder,
+                       .batch = row.batch,
+                       .queries = row.length,
+                       .keys = row.length,
+                       .heads = row.heads,
+                       .key_heads = row.key_heads,
+                       .head_size = row.size,
+                       .window = row.window,
+                       .in_step = true,
+                       .cudnn = true};
+    const double start = StartUs(chip, Shipped().matmul);
+    const std::string name = fmt::format("{} x {} heads, {} of {}", row.batch, row.heads, row.length, row.size);
+    EXPECT_NEAR((TimeOf(chip, Shipped(), call).us - start) / row.forward_us, 1.12, 0.14) << name;
+    call.backward = true;
+    EXPECT_NEAR((TimeOf(chip, Shipped(), call).us - start) / row.backward_us, 0.93, 0.22) << name;
+  }
+}
+
 TEST(FieldExperts, BalancedLoadsSpreadTokensOverRanks) {
   ExpertLayer layer{.tokens = 4096, .hidden = 7168, .inner = 2048, .chosen = 8, .experts = 256, .ranks = 8};
   EXPECT_EQ(LoadsOf(layer).Rows(), 4096);
