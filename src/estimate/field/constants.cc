@@ -54,6 +54,7 @@ constexpr Entry<ExpertConstants> kExperts[] = {
     {"nvfp4", &ExpertConstants::nvf4},
     {"shared_reads", &ExpertConstants::shared_reads},
     {"mxfp4_by_bf16", &ExpertConstants::widened_f4},
+    {"mxfp4_in_shared", &ExpertConstants::widened_f4_in_shared},
     {"start_clocks", &ExpertConstants::start_clocks},
     {"token_passes", &ExpertConstants::token_passes},
     {"inner_passes", &ExpertConstants::inner_passes},

@@ -99,7 +99,9 @@ struct GenerationConstants {
 struct ExpertConstants {
   double nvf4 = 1;          // times the time of 4-bit matmuls of the same sizes
   double shared_reads = 0;  // of operands out of shared memory, which matmuls with mma.sync wait for
-  double widened_f4 = 1;    // times the time of matmuls whose 4-bit weights lanes widen for 16-bit activations
+  // Times the time of matmuls whose 4-bit weights lanes widen for 16-bit activations: into registers, which wgmma and
+  // mma take, or through shared memory.
+  double widened_f4 = 1, widened_f4_in_shared = 1;
   // Of a whole layer inside a measured call (experts.h).
   double start_clocks = 0;      // routing's and other small kernels, and the start of a graph
   double token_passes = 0;      // over the rows' hidden elements

@@ -51,7 +51,7 @@ bool WidensInShared(const Chip& chip) { return chip.wide_instructions && chip.sc
 
 double ExpertFactor(const Chip& chip, const ExpertConstants& constants, const Matmul& size) {
   if (size.format == Format::kNvF4) return constants.nvf4;
-  return Widens(size) && WidensInShared(chip) ? constants.widened_f4 : 1;
+  return Widens(size) && WidensInShared(chip) ? constants.widened_f4_in_shared : 1;
 }
 
 double Extent(double x) { return std::isfinite(x) ? std::clamp(x, 1.0, 1e9) : 1.0; }
