@@ -17,6 +17,7 @@ constexpr int64_t kMost = 10'000'000;
 void ReadLimits(JsonObject& json, EngineProfile& engine) {
   engine.policy.max_tokens = json.Integer("max_batched_tokens", 1, kMost).value_or(engine.policy.max_tokens);
   engine.policy.max_requests = json.Integer("max_requests", 1, kMost).value_or(engine.policy.max_requests);
+  engine.limits_of_rank = json.Flag("limits_of_rank").value_or(false);
   engine.policy.block = json.Integer("block", 1, kMost).value_or(engine.policy.block);
   engine.policy.output_ratio = json.Quantity("output_ratio", Unit::kNumber).value_or(engine.policy.output_ratio);
   auto large = json.Object("large_memory");

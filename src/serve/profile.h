@@ -47,6 +47,7 @@ struct EngineProfile {
   double large_memory_bytes = 0;  // of a device, from which the second pair of limits counts
   int64_t large_max_tokens = 0;
   int64_t large_max_requests = 0;
+  bool limits_of_rank = false;          // each data-parallel rank of experts has the policy's limits, else all together
   bool fp8_cache_of_quantised = false;  // with 8 or 4-bit weights the cache is fp8 unless told
   bool windows = false;                 // layers with sliding windows free what lies before them
   bool quantises_apart = false;         // fp8 activations in kernels of their own

@@ -155,6 +155,13 @@ def decode_steps_cost_the_captured_size():
     assert matmul("vllm", 129)[0] < 0.97 * matmul("vllm", 255)[0]  # of 136
 
 
+def ranks_of_experts_have_limits_of_their_own():
+    words = ["serve", "qwen3-30b-a3b", "--device", "H100_80GB", "--devices", 2, "--tp", 1, "--dp", 2, "--ep", 2, "--isl", 8, "--osl", 200,
+             "--concurrency", 32, "--requests", 32, "--max-requests", 4]
+    batches = [result(*words, "--engine", engine)["mean_batch"] for engine in ("vllm", "trtllm", "sglang")]
+    assert 7 < batches[0] <= 8 and 7 < batches[1] <= 8 and 3.5 < batches[2] <= 4, batches
+
+
 def a_configuration_is_a_model():
     config = {"model_type": "llama", "num_hidden_layers": 32, "hidden_size": 4096, "num_attention_heads": 32,
               "num_key_value_heads": 8, "intermediate_size": 14336, "vocab_size": 128256,
@@ -334,6 +341,7 @@ def outputs_are_equal_for_equal_seeds():
 
 for test in [closed_run_has_all_keys_and_is_fast, no_step_beats_the_datasheet, memory_adds_up, bad_input_is_told, a_rate_above_the_capacity_names_it, bursts_are_held_against_the_least_time_of_steps,
              long_answers_are_no_queue, searches_say_which_queues_grow, room_for_requests_takes_no_memory, decode_steps_cost_the_captured_size,
+             ranks_of_experts_have_limits_of_their_own,
              a_configuration_is_a_model, search_finds_a_layout_that_keeps_the_limits, searches_are_deterministic_and_their_parts_are_the_whole,
              searches_lose_no_point_of_the_front, searched_rates_are_sustained, searched_rates_do_not_depend_on_the_lengths_drawn,
              searches_count_what_is_answered, older_engines_read_caches_for_each_query_head, own_steps_are_a_table, searches_leave_out_the_warm_up,

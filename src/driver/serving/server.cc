@@ -153,6 +153,10 @@ std::unique_ptr<Server> MakeServer(const ServeOptions& options, Diagnostics& dia
   if (!engine) return nullptr;
   server.engine = *engine;
   server.engine.policy.stages = layout->parallelism.pipeline;
+  if (layout->data_within && engine->limits_of_rank) {
+    server.engine.policy.max_tokens *= layout->parallelism.data;
+    server.engine.policy.max_requests *= layout->parallelism.data;
+  }
   if (server.model) {
     const auto precision = ResolvePrecision(options, *server.model, server.engine, diagnostics);
     if (!precision) return nullptr;

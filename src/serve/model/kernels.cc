@@ -287,15 +287,23 @@ double StepKernels::CacheBytesPerToken() const {
          static_cast<double>(parallelism_.pipeline);
 }
 
-// Live at the widest point: residual stream, input and output of the MLP's first matmul and its activation; then the
-// logits of all sampled rows in 16 bits, and in 32 twice (probabilities and their order).
+// Live at the widest point: residual stream, input and output of the MLP's first matmul and its activation; or, of all
+// tokens that a rank gathers, these and their sums, and of each chosen expert, as if all were this rank's, rows and the
+// first matmul's results (TensorRT-LLM, moe_kernels.cu, getWorkspaceDeviceBufferSizes: two buffers, each matmul reads
+// one and writes the other). Then the logits of all sampled rows in 16 bits, and in 32 twice (probabilities and their
+// order).
 double StepKernels::WorkspaceBytes(double rows, double sampled_rows) const {
   const double tensor = static_cast<double>(parallelism_.tensor);
   const auto h = static_cast<double>(model_.width);
-  const double active = static_cast<double>(std::max<int64_t>(model_.experts.active, 1));
-  const double expert = active * static_cast<double>(model_.experts.width) / static_cast<double>(parallelism_.expert);
-  const double widest = std::max(static_cast<double>(model_.mlp_width), expert);
-  const double layer = kActivation * LocalRows(rows) * (2 * h + 3 * widest / tensor);
+  double layer = kActivation * LocalRows(rows) * (2 * h + 3 * static_cast<double>(model_.mlp_width) / tensor);
+  if (model_.experts.count > 0) {
+    const bool gathers = parallelism_.data > 1 && precision_.exchange != Exchange::kChosen;
+    const double devices = tensor * static_cast<double>(parallelism_.data);
+    const double split = std::max(1.0, devices / static_cast<double>(parallelism_.expert));
+    const double width = static_cast<double>(model_.experts.width) / split;
+    const double chosen = static_cast<double>(model_.experts.active) * (h + 2 * width);
+    layer = std::max(layer, kActivation * (gathers ? rows : LocalRows(rows)) * (2 * h + chosen));
+  }
   const double head = LocalRows(sampled_rows) * static_cast<double>(model_.vocabulary) * (kActivation + 4 + 4);
   return std::max(layer, head);
 }

@@ -112,7 +112,7 @@ bool AskReplay(const CsvTable& table, size_t row, driver::ServeOptions& options,
                   .trace_run = CellText(table, row, "id")};
   constexpr int64_t kBudget = 2048;  // of all recorded runs
   options.max_tokens = kBudget;
-  options.max_requests = Count(table, row, "max_requests") * options.data.value_or(1);
+  options.max_requests = Count(table, row, "max_requests");
   if (!CellText(table, row, "kv_blocks").empty()) options.cache_blocks = Count(table, row, "kv_blocks");
   return true;
 }
