@@ -94,6 +94,13 @@ export const settings = [
   { name: 'wide', width: 2000, theme: 'dark' },
 ];
 
+// Leaves a picture of the whole page where one of these checks failed, or everywhere with HESPAS_PICTURES=1: a picture costs as much as a page.
+export async function pictured(view, file, checks) {
+  const before = failures.length;
+  await checks();
+  if (failures.length > before || process.env.HESPAS_PICTURES) await view.screenshot({ path: file, fullPage: true });
+}
+
 // What holds of any page in any state, one that shows at least so many texts.
 export async function checkView(name, view, texts) {
   await test(`${name}: texts do not overlap and are not cut`, async () => {
@@ -117,17 +124,30 @@ export async function checkUsable(name, view) {
   });
 }
 
-// Looks at a page with more than so many texts in every setting; `more` adds checks. Screenshots are called PREFIX-SETTING.png.
+// The page on A4.
+export async function checkPrint(view) {
+  await view.setViewportSize({ width: 688, height: 1000 });
+  await view.emulateMedia({ media: 'print' });
+  await view.evaluate(() => window.dispatchEvent(new Event('beforeprint')));
+  const boxes = await view.evaluate(textBoxes);
+  assert.deepEqual(overlaps(boxes.map((box) => ({ ...box, where: '' }))), []);
+  assert.deepEqual(cut(boxes), []);
+  assert.ok(await view.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth), 'wider than the paper');
+}
+
+// Looks at a page with more than so many texts in every setting; `more` adds checks. Pictures are called PREFIX-SETTING.png.
 export async function checkEverywhere(page, pictures, prefix, more = async () => {}, texts = 100) {
   for (const setting of settings) {
+    const name = `${prefix}${setting.name}`;
     const { view, said, asked, close } = await open(page, setting);
-    await view.screenshot({ path: path.join(pictures, `${prefix}${setting.name}.png`), fullPage: true });
-    await test(`${prefix}${setting.name}: says nothing on the console and asks for nothing`, () => {
-      assert.deepEqual(said, []);
-      assert.deepEqual(asked, []);
+    await pictured(view, path.join(pictures, `${name}.png`), async () => {
+      await test(`${name}: says nothing on the console and asks for nothing`, () => {
+        assert.deepEqual(said, []);
+        assert.deepEqual(asked, []);
+      });
+      await checkView(name, view, texts);
+      await more(setting, view);
     });
-    await checkView(`${prefix}${setting.name}`, view, texts);
-    await more(setting, view);
     await close();
   }
 }

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
 
-import { checkEverywhere, finish, open, overlaps, test, textBoxes } from './browser.mjs';
+import { checkEverywhere, checkPrint, finish, open, pictured, test } from './browser.mjs';
 
 const [folder, pictures] = process.argv.slice(2);
 const page = path.resolve(folder, 'compare.html');
@@ -31,12 +31,6 @@ await test('tables hold every group, and those without a partner', async () => {
   assert.equal(await rows('layers'), Math.min(200, data.layers.length));
   assert.equal(await rows('unmatched'), Math.min(200, data.groups.filter((row) => !row.matched).length));
 });
-await test('print: texts do not overlap on A4', async () => {
-  await view.setViewportSize({ width: 688, height: 1000 });
-  await view.emulateMedia({ media: 'print' });
-  await view.screenshot({ path: path.join(pictures, 'compare-print.png'), fullPage: true });
-  assert.deepEqual(overlaps((await view.evaluate(textBoxes)).map((box) => ({ ...box, where: '' }))), []);
-  assert.ok(await view.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth), 'wider than the paper');
-});
+await pictured(view, path.join(pictures, 'compare-print.png'), () => test('print: texts do not overlap on A4', () => checkPrint(view)));
 await close();
 await finish();

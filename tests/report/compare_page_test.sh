@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs compare_page_test.mjs on a comparison; screenshots stay under build/screenshots.
+# Runs compare_page_test.mjs on a comparison; pictures of what fails stay under build/screenshots.
 set -euo pipefail
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT

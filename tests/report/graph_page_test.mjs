@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
 
-import { checkUsable, finish, open, test } from './browser.mjs';
+import { checkUsable, finish, open, pictured, test } from './browser.mjs';
 
 const [page, source, pictures] = process.argv.slice(2);
 const kMostBoxes = 100 + 16;  // of a group, and its neighbours
@@ -173,8 +173,7 @@ await test('a kernel of a table opens its source line, formula and what-ifs; the
   await view.waitForFunction(() => !document.querySelector('dialog').open);
   assert.match(view.url(), /#$/);
 });
-await figure.screenshot({ path: path.join(pictures, 'graph.png') });
-await test('nothing was said on the console', () => assert.deepEqual(said, []));
+await pictured(view, path.join(pictures, 'graph.png'), () => test('nothing was said on the console', () => assert.deepEqual(said, [])));
 await close();
 
 await test('the address of a block opens it', async () => {

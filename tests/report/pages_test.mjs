@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import path from 'node:path';
 
-import { checkEverywhere, finish, open, overlaps, test, textBoxes } from './browser.mjs';
+import { checkEverywhere, checkPrint, finish, open, pictured, test } from './browser.mjs';
 
 const [pictures, ...pages] = process.argv.slice(2);
 for (const given of pages) {
@@ -17,13 +17,7 @@ for (const given of pages) {
     const ticks = await view.locator('svg.plot').evaluateAll((plots) => plots.map((plot) => plot.querySelectorAll('text').length));
     assert.ok(ticks.every((count) => count >= 5), String(ticks));
   });
-  await test(`${name}: print: texts do not overlap on A4`, async () => {
-    await view.setViewportSize({ width: 688, height: 1000 });
-    await view.emulateMedia({ media: 'print' });
-    await view.screenshot({ path: path.join(pictures, `${name}-print.png`), fullPage: true });
-    assert.deepEqual(overlaps((await view.evaluate(textBoxes)).map((box) => ({ ...box, where: '' }))), []);
-    assert.ok(await view.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth), 'wider than the paper');
-  });
+  await pictured(view, path.join(pictures, `${name}-print.png`), () => test(`${name}: print: texts do not overlap on A4`, () => checkPrint(view)));
   await close();
 }
 await finish();

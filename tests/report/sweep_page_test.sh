@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
-# Runs sweep_page_test.mjs on the page of the example sweep; screenshots stay under build/screenshots.
+# usage: sweep_page_test.sh devices|programs|many   runs sweep_PART_test.mjs on the page of a sweep; pictures of what fails stay under build/screenshots
 set -euo pipefail
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cd "$HESPAS_ROOT"
-"$HESPAS_BIN/hespas" sweep examples/sweeps/devices.yaml --output "$folder/swept" --quiet >/dev/null
-"$HESPAS_BIN/hespas" sweep-report "$folder/swept" --reports 2 --quiet >/dev/null
-"$HESPAS_BIN/hespas" sweep tests/report/sweep_programs.yaml --output "$folder/programs" --quiet >/dev/null
-"$HESPAS_BIN/hespas" sweep-report "$folder/programs" --reports 1 --quiet >/dev/null
-"$HESPAS_BIN/hespas" sweep tests/report/sweep_many.yaml --output "$folder/many" --quiet >/dev/null
-"$HESPAS_BIN/hespas" sweep-report "$folder/many" --reports 1 --quiet >/dev/null
-NODE_PATH=$("$HESPAS_ROOT/scripts/npm_env.sh" browser)
+case $1 in
+  devices) sweep=examples/sweeps/devices.yaml reports=2 ;;
+  *) sweep=tests/report/sweep_$1.yaml reports=1 ;;
+esac
+"$HESPAS_BIN/hespas" sweep "$sweep" --output "$folder" --quiet >/dev/null
+"$HESPAS_BIN/hespas" sweep-report "$folder" --reports "$reports" --quiet >/dev/null
+NODE_PATH=$(scripts/npm_env.sh browser)
 export NODE_PATH
-node "$HESPAS_ROOT/tests/report/sweep_page_test.mjs" "$folder/swept" "$HESPAS_ROOT/build/screenshots" "$folder/programs" "$folder/many"
+node "tests/report/sweep_$1_test.mjs" "$folder" build/screenshots

@@ -6,7 +6,7 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 
-import { checkView, finish, openAddress, settings, test } from '../report/browser.mjs';
+import { checkView, finish, openAddress, pictured, settings, test } from '../report/browser.mjs';
 import { comparable, five, native, refusal } from './answers.mjs';
 import { openPage, serve } from './page.mjs';
 
@@ -110,8 +110,8 @@ await close();
 for (const setting of settings) {
   const page = await openPage(site.address, setting);
   const look = async (state, texts) => {
-    await page.view.screenshot({ path: path.join(pictures, `${state}-${setting.name}.png`), fullPage: true });
-    await checkView(`${state}-${setting.name}`, page.view, texts);
+    const name = `${state}-${setting.name}`;
+    await pictured(page.view, path.join(pictures, `${name}.png`), () => checkView(name, page.view, texts));
   };
   await look('start', 10);
   await page.predict();

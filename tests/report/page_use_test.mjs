@@ -1,37 +1,13 @@
-// report.html in a headless browser: light, dark, 400 px wide and printed. Screenshots stay under the folder given.
+// What a reader does with report.html, in a headless browser: pointer, keyboard, sliders, tables, zoom, layers.
 //
-// usage: node page_test.mjs FOLDER-OF-RUN SCREENSHOTS      NODE_PATH: the modules that scripts/npm_env.sh browser prints
+// usage: node page_use_test.mjs FOLDER-OF-RUN      with a run in FOLDER-OF-RUN/layers whose names tell its layers; NODE_PATH as for page_looks_test.mjs
 import assert from 'node:assert/strict';
-import fs from 'node:fs';
 import path from 'node:path';
 
-import { checkEverywhere, cut, finish, open, overlaps, test, textBoxes } from './browser.mjs';
+import { finish, open, test } from './browser.mjs';
 
-const [run, pictures] = process.argv.slice(2);
+const [run] = process.argv.slice(2);
 const page = path.resolve(run, 'report.html');
-fs.mkdirSync(pictures, { recursive: true });
-
-await checkEverywhere(page, pictures, '', async (setting, view) => {
-  await test(`${setting.name}: texts in charts have a contrast of 4.5 at least`, async () => {
-    const bad = await view.evaluate(() => {
-      const canvas = document.createElement('canvas').getContext('2d', { willReadFrequently: true });
-      const rgb = (colour) => { canvas.fillStyle = colour; canvas.fillRect(0, 0, 1, 1); return [...canvas.getImageData(0, 0, 1, 1).data].slice(0, 3); };
-      const light = (colour) => rgb(colour).map((c) => c / 255).map((c) => (c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4)).reduce((s, c, i) => s + c * [0.2126, 0.7152, 0.0722][i], 0);
-      const out = [];
-      for (const { id, holder, instance } of window.hespas.charts) {
-        const ground = light(getComputedStyle(holder.closest('figure')).backgroundColor);
-        for (const shape of instance.getZr().storage.getDisplayList(true)) {
-          if (!['tspan', 'text'].includes(shape.type) || !String(shape.style.text ?? '').trim()) continue;
-          const ink = light(shape.style.fill);
-          const ratio = (Math.max(ink, ground) + 0.05) / (Math.min(ink, ground) + 0.05);
-          if (ratio < 4.5) out.push(`${id}: ${shape.style.text} ${ratio.toFixed(2)}`);
-        }
-      }
-      return out;
-    });
-    assert.deepEqual(bad, []);
-  });
-});
 
 {
   const { view, close } = await open(page);
@@ -231,57 +207,6 @@ await checkEverywhere(page, pictures, '', async (setting, view) => {
     await view.locator('#theme').click();
   });
   await close();
-}
-
-{
-  const { view, said, close } = await open(page, { theme: 'dark' });
-  const pdf = path.join(pictures, 'print.pdf');
-  await test('printing gives A4 pages in light colours, and the screen comes back', async () => {
-    await view.pdf({ path: pdf, format: 'A4', preferCSSPageSize: true, printBackground: true });
-    assert.ok(fs.statSync(pdf).size > 20000);
-    assert.equal(await view.evaluate(() => document.documentElement.dataset.theme), 'dark');
-  });
-  await test('print: texts do not overlap on A4', async () => {
-    await view.setViewportSize({ width: 688, height: 1000 });
-    await view.emulateMedia({ media: 'print' });
-    await view.evaluate(() => window.dispatchEvent(new Event('beforeprint')));
-    await view.screenshot({ path: path.join(pictures, 'print.png'), fullPage: true });
-    const boxes = await view.evaluate(textBoxes);
-    assert.deepEqual(overlaps(boxes.map((b) => ({ ...b, where: '' }))), []);
-    assert.deepEqual(cut(boxes), []);
-    assert.ok(await view.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth), 'wider than the paper');
-    assert.deepEqual(said, []);
-  });
-  await close();
-}
-
-{
-  const text = fs.readFileSync(page, 'utf8');
-  const broken = { cut: text.replace(/(<script type="application\/json" id="data">.{2000})[^<]*/, '$1'), version: text.replace('{"schema_version":1,', '{"schema_version":7,') };
-  for (const [name, content] of Object.entries(broken)) {
-    await test(`damaged data (${name}) is told on the page and the console`, async () => {
-      assert.notEqual(content, text);
-      const file = path.resolve(pictures, `broken-${name}.html`);
-      fs.writeFileSync(file, content);
-      const { view, said, close } = await open(file);
-      assert.match(await view.locator('#problem').innerText(), /damaged/);
-      assert.ok(said.length > 0);
-      await close();
-      fs.unlinkSync(file);
-    });
-  }
-  await test('without the chart library a notice and tables stand in its place', async () => {
-    const file = path.resolve(pictures, 'no-charts.html');
-    fs.writeFileSync(file, text.replace(/<script>\s*\/\*\n\* Licensed[\s\S]*?<\/script>/, '<script></script>'));
-    const { view, said, close } = await open(file);
-    assert.equal(await view.evaluate(() => typeof echarts), 'undefined');
-    assert.match(await view.locator('.notice').innerText(), /no chart library/);
-    assert.ok(await view.locator('table').count() >= 7);
-    assert.deepEqual(said, []);
-    await view.screenshot({ path: path.join(pictures, 'no-charts.png'), fullPage: true });
-    await close();
-    fs.unlinkSync(file);
-  });
 }
 
 await finish();
