@@ -11,7 +11,7 @@ packages=(
 )
 test_packages=(
   libgtest-dev libgmock-dev
-  chromium nodejs libbenchmark-dev mmdebstrap faketime valgrind strace graphviz clang-14 llvm-14 libclang-rt-14-dev clang-format-14 clang-tidy-14 python3-venv python3-dev
+  chromium nodejs libbenchmark-dev mmdebstrap faketime valgrind strace graphviz clang-14 llvm-14 libclang-rt-14-dev lld-14 clang-format-14 clang-tidy-14 python3-venv python3-dev
   libsimgrid-dev munge slurmctld slurmd slurm-client
 )
 command -v npm >/dev/null || test_packages+=(npm)  # some Node.js packages bring it along

@@ -4,7 +4,8 @@
 #   api       the package alone: no other package, no compiler
 #   jax       with JAX: Lowered, Compiled and Exported objects, 8 pretended devices
 #   pipelines with JAX: the ready pipelines' values
-#   plans     with JAX: plans, shapes of attention kernels
+#   plans     with JAX: plans
+#   attention_kernels  with JAX: their shapes
 #   notebook  runs the notebook of docs/                                   (full)
 #   export    every ready configuration; XLA's GPU and TPU compilers without their devices (full)
 #   maxtext   MaxText's own step, in an environment with Python 3.12       (full)
@@ -40,9 +41,9 @@ tests() {
 with_packages() {
   local python
   python=$("$root/scripts/python_env.sh" "$1")
-  "$python" -m venv --system-site-packages "$place/venv"
+  "$python" -m venv --system-site-packages --without-pip "$place/venv"  # unpacking it takes longer than all else here
   cat >"$(echo "$place"/venv/lib/python*/site-packages)/locked.pth" <<<"$("$python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')"
-  "$place/venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-index --no-deps "$wheels"/hespas-*.whl
+  "$python" -m pip --python "$place/venv/bin/python" install --quiet --disable-pip-version-check --no-index --no-deps "$wheels"/hespas-*.whl
 }
 
 case $part in
@@ -58,11 +59,9 @@ case $part in
     fresh python3 "$wheels"/hespas-*.whl
     tests "$place/venv/bin/python" api errors hardware estimators commands many sweeps shipped torch_recorded
     ;;
-  jax | pipelines | plans)
+  jax | pipelines | plans | attention_kernels)
     with_packages export
-    names=("$part")
-    [ "$part" != plans ] || names+=(attention_kernels)
-    tests "$place/venv/bin/python" "${names[@]}"
+    tests "$place/venv/bin/python" "$part"
     ;;
   notebook)
     with_packages notebook

@@ -92,7 +92,7 @@ export const settings = [
   { name: 'narrow-dark', width: 400, theme: 'dark' },
   { name: 'middle', width: 800, theme: 'light' },
   { name: 'wide', width: 2000, theme: 'dark' },
-];
+].filter(({ theme }) => !process.env.HESPAS_THEME || theme === process.env.HESPAS_THEME);
 
 // Leaves a picture of the whole page where one of these checks failed, or everywhere with HESPAS_PICTURES=1: a picture costs as much as a page.
 export async function pictured(view, file, checks) {
