@@ -1,3 +1,6 @@
+#include <optional>
+#include <unordered_set>
+
 #include "split/strategies.h"
 
 namespace hespas::split {
@@ -10,6 +13,7 @@ class Cutter {
   Cutter(const ir::Module& module, const Options& options) : module_(module), options_(options) {}
 
   void Add(ir::OpId op) {
+    for (const ir::ValueId operand : module_.operands(op)) unread_.erase(operand.value);
     if (IsCommunication(module_, op)) {
       // A collective is a block of its own, whatever the separator.
       Flush();
@@ -24,7 +28,11 @@ class Cutter {
 
   std::vector<graph::Block> Finish() {
     Flush();
-    for (size_t i = 1; i < blocks_.size(); ++i) blocks_[i].predecessors = {graph::BlockId(i - 1)};
+    std::optional<graph::BlockId> before;
+    for (size_t i = 0; i < blocks_.size(); ++i) {
+      if (before) blocks_[i].predecessors = {*before};
+      if (!IsUnreadSend(blocks_[i])) before = graph::BlockId(i);
+    }
     return std::move(blocks_);
   }
 
@@ -35,7 +43,19 @@ class Cutter {
     if (options_.policy != SeparatorPolicy::kStartBlock) Flush();
   }
 
-  void Emit(BlockKind kind, ir::OpId op) { blocks_.push_back({.kind = kind, .ops = {op}}); }
+  void Emit(BlockKind kind, ir::OpId op) {
+    blocks_.push_back({.kind = kind, .ops = {op}});
+    if (module_.kind(op) != ir::OpKind::kSend || module_.op(op).result_count == 0) return;
+    unread_.insert(module_.result(op).value);
+  }
+
+  // XLA's sends are asynchronous: what follows does not wait until the partner receives. Two neighbours of a pipeline
+  // that send to each other at once would wait for ever.
+  bool IsUnreadSend(const graph::Block& block) const {
+    const ir::OpId op = block.ops.front();
+    if (module_.kind(op) != ir::OpKind::kSend || module_.op(op).result_count == 0) return false;
+    return unread_.contains(module_.result(op).value);
+  }
 
   void Flush() {
     if (open_.empty()) return;
@@ -47,6 +67,7 @@ class Cutter {
   const Options& options_;
   std::vector<ir::OpId> open_;
   std::vector<graph::Block> blocks_;
+  std::unordered_set<uint32_t> unread_;  // tokens of sends that no op takes
 };
 
 }  // namespace

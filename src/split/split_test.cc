@@ -98,6 +98,20 @@ INSTANTIATE_TEST_SUITE_P(Split, EveryWay,
                          testing::Values(Options{}, Options{.merge = true}, Options{.strategy = Strategy::kLinear},
                                          Options{.strategy = Strategy::kLinear, .block_limit = 1}));
 
+TEST(Split, NothingWaitsForASendInALineOfBlocks) {
+  ir::TestProgram program({64});
+  const ir::ValueId sent = program.Add("stablehlo.tanh", {program.argument()});
+  const ir::ValueId token = program.Add("stablehlo.create_token", {});
+  program.Add("stablehlo.send", {sent, token});
+  const ir::Module module = std::move(program).Return({program.Add("stablehlo.exponential", {sent})});
+  Diagnostics diagnostics;
+  const auto graph = Split(module, {.strategy = Strategy::kLinear}, diagnostics);
+  ASSERT_TRUE(graph.ok());
+  ASSERT_EQ(graph->blocks.size(), 3);
+  EXPECT_THAT(graph->blocks[1].predecessors, testing::ElementsAre(graph::BlockId(0)));
+  EXPECT_THAT(graph->blocks[2].predecessors, testing::ElementsAre(graph::BlockId(0)));
+}
+
 TEST(Split, BlocksOfEqualStructureHaveEqualHashes) {
   ir::TestProgram program({64});
   const ir::ValueId once = program.Add("stablehlo.tanh", {program.argument()});

@@ -11,7 +11,8 @@
 
 namespace hespas::split {
 
-// Cuts the program at separators and after `block_limit` ops; each block waits for the one before it.
+// Cuts the program at separators and after `block_limit` ops; each block waits for the one before it, or
+// before a send whose token no op takes.
 std::vector<graph::Block> SplitLinear(const ir::Module& module, const Program& program, const Schedule& schedule,
                                       const Options& options);
 
