@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "base/units.h"
+#include "ir/attributes/op_attributes.h"
 #include "optimise/dataflow/build.h"
 #include "optimise/dataflow/pass.h"
 #include "optimise/dataflow/reducer.h"
