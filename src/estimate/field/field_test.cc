@@ -335,7 +335,7 @@ TEST(FieldExperts, FourBitWeightsTakeTheirBytesWhereRegistersWidenThem) {
     return narrow / TimeOf(chip, Shipped(), size).us;
   };
   EXPECT_LT(against_16_bits("H100_80GB", few), 0.75);
-  EXPECT_GT(against_16_bits("H100_80GB", many), 2);
+  EXPECT_GT(against_16_bits("H100_80GB", many), 1.5);  // lanes widen slower than tensor cores multiply
   EXPECT_GT(against_16_bits("B200_180GB", few), 0.9);  // through shared memory, which costs more
   EXPECT_GT(against_16_bits("B200_180GB", many), 1.5 * against_16_bits("H100_80GB", many));
 }
