@@ -16,6 +16,14 @@ from scipy.optimize import least_squares
 DATA = pathlib.Path(__file__).resolve().parent.parent / "data/measured"
 OPS = ["all-reduce", "all-gather", "reduce-scatter"]
 LL_MOST = [39, 87.7, 141, 282]  # llMaxBws, by generation
+# speeds of a ring's channels in GB/s, by generation (src/network/nccl_tuning.cc)
+BEFORE_HOPPER = [40, 30, 20, 18, 15, 12, 10, 9, 7, 6, 5, 4, 3]
+SPEEDS = [
+    BEFORE_HOPPER,
+    BEFORE_HOPPER,
+    [60, 50, 40, 30, 24, 20, 15, 12, 11, 6, 3],
+    [90, 80, 70, 60, 50, 45, 40, 30, 24, 20, 19, 18],
+]
 # bandwidth in GB/s, NCCL's share of it, clock in GHz, generation, efficiency of reductions in the switch
 LINKS = {
     "NVLink 3": (300, 0.8, 1.41, 1, 0),
@@ -31,9 +39,20 @@ START = {"launch": 9000, "own": 0.4, "fraction": 1, "traffic": 1.2, "ll": 0.5, "
 OF_OPERATION = ["launch", "own", "fraction"]
 
 
+def rate_of_rings(bandwidth, generation):
+    best = speed_of_best = 0
+    for speed in SPEEDS[generation]:
+        if best and speed <= 0.49 * speed_of_best:
+            break
+        rate = math.floor(bandwidth / speed + 1e-9) * speed
+        if rate > best:
+            best, speed_of_best = rate, speed
+    return best or bandwidth
+
+
 def chosen(kind, op, ranks, size, reducible):
     bandwidth, share, _, generation, efficiency = LINKS[kind]
-    bus = math.floor(bandwidth * share / 12 + 1e-9) * 12
+    bus = rate_of_rings(bandwidth * share, generation)
     steps = (2 if op == "all-reduce" else 1) * (ranks - 1)
     pcie = kind.startswith("PCIe")
     hops = (1, 2.5, 5.7) if pcie else (0.6, 1.9, 3.4)

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <iterator>
 #include <limits>
+#include <span>
 
 namespace hespas::network {
 namespace {
@@ -17,8 +18,37 @@ constexpr double kSwitch = 25;                              // hwLatencies, NVLS
 constexpr double kLlMost[] = {39e3, 87.7e3, 141e3, 282e3};  // llMaxBws of one node, by generation
 constexpr double kLlShare = 0.5;
 constexpr double kLl128Share = 0.92;
-constexpr double kChannelsOfSwitch = 8;  // one of them is lost; NCCL, src/graph/tuning.cc: (nChannels - 1) / nChannels
-constexpr double kSpeedStep = 12e3;      // rings have channels of whole speeds (src/graph/search.cc, speedArrayIntra)
+// NVLS has a channel for each rank of a host (src/graph/search.cc, ncclTopoCompute: maxChannels), of which
+// src/graph/tuning.cc takes one off: (nChannels - 1) / nChannels. Eight is a host of eight; larger domains of NVLink
+// would lose less.
+constexpr double kChannelsOfSwitch = 8;
+
+// What a ring's channels may carry (src/graph/search.cc: speedArrayIntra, sm90SpeedArrayIntra, sm100SpeedArrayIntra).
+constexpr double kSpeeds[] = {40e3, 30e3, 20e3, 18e3, 15e3, 12e3, 10e3, 9e3, 7e3, 6e3, 5e3, 4e3, 3e3};
+constexpr double kSpeedsOfHopper[] = {60e3, 50e3, 40e3, 30e3, 24e3, 20e3, 15e3, 12e3, 11e3, 6e3, 3e3};
+constexpr double kSpeedsOfBlackwell[] = {90e3, 80e3, 70e3, 60e3, 50e3, 45e3, 40e3, 30e3, 24e3, 20e3, 19e3, 18e3};
+constexpr double kNextSpeed = 0.49;  // slower ones are tried while they exceed so much of the best's
+constexpr double kRounding = 1e-9;   // that a whole number of channels may lack
+
+std::span<const double> SpeedsOf(int capability) {
+  if (capability >= 100) return kSpeedsOfBlackwell;
+  if (capability >= 90) return kSpeedsOfHopper;
+  return kSpeeds;
+}
+
+// Of all its channels. NCCL's second pass, which tries faster channels once more, is left out.
+double RateOfRings(const NcclHost& host) {
+  double best = 0;
+  double speed_of_best = 0;
+  for (const double speed : SpeedsOf(host.capability)) {
+    if (best > 0 && speed <= kNextSpeed * speed_of_best) break;
+    const double rate = std::floor(host.bandwidth / speed + kRounding) * speed;
+    if (rate <= best) continue;
+    best = rate;
+    speed_of_best = speed;
+  }
+  return best > 0 ? best : host.bandwidth;
+}
 
 }  // namespace
 
@@ -29,8 +59,7 @@ int GenerationOf(int capability) {
 
 NcclChoice ChoiceOfNccl(Operation op, double bytes, const NcclHost& host) {
   const double steps = (op == Operation::kAllReduce ? 2 : 1) * (host.ranks - 1);
-  const double whole = std::floor(host.bandwidth / kSpeedStep) * kSpeedStep;
-  const double bus = whole > 0 ? whole : host.bandwidth;
+  const double bus = RateOfRings(host);
   const auto& hop = host.nvlink ? kNvLinkHop : kPcieHop;
   const double ll = host.capability > 0 ? kLlMost[GenerationOf(host.capability)] : std::numeric_limits<double>::max();
   const std::array<double, kProtocols> rates = {std::min(ll, kLlShare * bus), kLl128Share * bus, bus};

@@ -64,6 +64,22 @@ TEST(NcclTuning, LargeAllReducesAreReducedInTheSwitch) {
   EXPECT_EQ(Last(reduce, kH100, 8, Protocol::kLl128), 32 * kMiB);
 }
 
+// A bridge of 45 GB/s carries one channel of 40, which is more than a whole number of any of 20 and above.
+TEST(NcclTuning, RingsHaveTheSpeedsThatNcclLists) {
+  const auto same = [](double bandwidth, double whole, int capability) {
+    for (double bytes = kKiB; bytes <= 64 * kMiB; bytes *= 1.0625) {
+      const Protocol of_links = Of(Operation::kAllGather, {bandwidth, capability}, 2, bytes).protocol;
+      if (of_links != Of(Operation::kAllGather, {whole, capability}, 2, bytes).protocol) return false;
+    }
+    return true;
+  };
+  EXPECT_TRUE(same(45e3, 40e3, 86));
+  EXPECT_FALSE(same(45e3, 36e3, 86));
+  EXPECT_TRUE(same(53e3, 50e3, 90));
+  EXPECT_TRUE(same(94e3, 90e3, 100));
+  EXPECT_FALSE(same(94e3, 84e3, 100));
+}
+
 TEST(NcclTuning, OfAnUnknownDeviceItsLinksAloneCount) {
   EXPECT_EQ(Of(Operation::kAllGather, {300, 0}, 2, kKiB).protocol, Protocol::kLl);
   EXPECT_EQ(Of(Operation::kAllGather, {300, 0}, 2, 1024 * kMiB).protocol, Protocol::kSimple);
