@@ -1,4 +1,5 @@
 """What a plan says: the best candidates, ties, the front of time and memory, the funnel."""
+import collections
 import dataclasses
 import json
 import pathlib
@@ -55,13 +56,20 @@ def gap(search, best):
     return max(0.0, 1 - min(left) / best[search.objective]) if left else 0.0
 
 
+def least_needs(search):
+    """What those that memory alone rules out need at least; others may be out for other reasons and need less than there is."""
+    found = {str(candidate): (bounds.memory(search.problem, candidate), " or more") for candidate in search.reasons}
+    return {name: need for name, need in found.items() if need[0] > search.problem.capacity}
+
+
 def nearest_miss(search):
     """What to do where nothing fits."""
     if not search.rows and search.failed:
         return f"none of the {len(search.failed)} configurations that were tried can be estimated", search.failed[0][1]
-    # where nothing was estimated, by its lower bound
-    needs = {row["name"]: (row["peak_memory_bytes"], "") for row in search.rows} or {
-        str(candidate): (bounds.memory(search.problem, candidate), " or more") for candidate in search.reasons}
+    needs = {row["name"]: (row["peak_memory_bytes"], "") for row in search.rows} or least_needs(search)
+    if not needs:
+        reason, count = collections.Counter(search.reasons.values()).most_common(1)[0]
+        return f"no configuration was estimated; of {count} of {len(search.reasons)}: {reason}", "allow other axes or sizes of the mesh, or more evaluations"
     name, (held, more) = min(needs.items(), key=lambda each: (each[1][0], each[0]))
     over = held / search.problem.capacity
     return (f"no configuration fits into {search.problem.capacity / 1e9:.4g} GB; nearest is {held / 1e9:.4g} GB{more}: {name}",

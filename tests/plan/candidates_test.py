@@ -6,6 +6,7 @@ import sys
 import tempfile
 import types
 import unittest
+from unittest import mock
 
 ROOT = pathlib.Path(os.environ["HESPAS_ROOT"])
 os.environ.setdefault("HESPAS_COMMAND", str(pathlib.Path(os.environ["HESPAS_BIN"]) / "hespas"))
@@ -18,6 +19,7 @@ import commands  # noqa: E402
 import costs  # noqa: E402
 import network  # noqa: E402
 import options  # noqa: E402
+import search  # noqa: E402
 import stages  # noqa: E402
 from candidates import Candidate, factorisations, places, powers  # noqa: E402
 from environments import Refused  # noqa: E402
@@ -164,6 +166,22 @@ class Answers(unittest.TestCase):
 
     def test_ties_are_within_a_standard_deviation(self):
         self.assertEqual([answer.tied(row, self.ROWS[0]) for row in self.ROWS], [True, True, False, False, False, False])
+
+    def miss(self, reasons):
+        """Of configurations that need so much at least, of 80 bytes, and were left out for such a reason."""
+        problem = types.SimpleNamespace(capacity=80.0)
+        found = types.SimpleNamespace(rows=[], failed=[], problem=problem, reasons={name: reason for name, (_, reason) in reasons.items()})
+        with mock.patch.object(bounds, "memory", lambda problem, name: reasons[name][0]):
+            return answer.nearest_miss(found)
+
+    def test_the_nearest_miss_is_one_that_memory_rules_out(self):
+        small, large = (12.0, search.UNDIVIDED), (100.0, "weights and optimiser state do not fit")
+        message, help_text = self.miss({"small": small, "large": large, "larger": (200.0, large[1])})
+        self.assertTrue(message.endswith(" or more: large"), message)
+        self.assertIn("take 1.25 times the memory", help_text)
+        message, help_text = self.miss({"small": small, "other": small, "waits": (12.0, search.NOT_VISITED)})
+        self.assertEqual(message, f"no configuration was estimated; of 2 of 3: {search.UNDIVIDED}")
+        self.assertNotIn("memory", help_text)
 
     def test_meshes_in_jax(self):
         candidate = Candidate((("pipeline", 4), ("fsdp", 16), ("tensor", 8)), (("fsdp", 16),), 1, 8, "full", 0, "1f1b")
