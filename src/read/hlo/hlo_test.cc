@@ -184,6 +184,20 @@ TEST(HloText, StartsNameTheComputationsOfTheirOp) {
               ElementsAre("mhlo.async_start", "mhlo.async_done", "mhlo.async_start", "mhlo.async_done", "func.return"));
 }
 
+TEST(HloText, StartsOfFusionsGiveWhatTheirComputationTakes) {
+  const std::string inner = "inner {\n  x = f32[4]{0} parameter(0)\n  ROOT n = f32[4]{0} negate(x)\n}\n";
+  const std::string two =
+      "two {\n  x = f32[4]{0} parameter(0)\n  y = f32[4]{0} parameter(1)\n  ROOT n = f32[4]{0} add(x, y)\n}\n";
+  const auto codes = [](const std::string& start, const std::string& computation) {
+    return Codes(ReadBody("  a = f32[4]{0} parameter(0)\n  s = ((f32[4]{0}), f32[4]{0}, u32[]) fusion-start(" + start +
+                              "\n  ROOT d = f32[4]{0} fusion-done(s)\n",
+                          computation));
+  };
+  EXPECT_THAT(codes("a), kind=kLoop, calls=two", two), ElementsAre("E0208"));
+  EXPECT_THAT(codes("a, a), kind=kLoop, calls=inner", inner), ElementsAre("E0208"));
+  EXPECT_THAT(codes("a, a), kind=kLoop, calls=two", two), ElementsAre());
+}
+
 TEST(HloText, LoopsCarryBundlesAsOneValue) {
   const auto r = ReadBody(
       "  a = f32[4]{0} parameter(0)\n  n = s32[] parameter(1)\n"

@@ -192,9 +192,16 @@ class Builder {
     if (!stack_.empty()) stack_.back().regions.push_back(module_.AddRegion(std::span(&block, 1)));
   }
 
+  // A `fusion-start` gives its computation what a fusion does.
+  static Lowering LoweringOfRegions(const Opcode& opcode) {
+    const bool starts_fusion =
+        opcode.lowering == Lowering::kSugaredStart && FindOpcode(opcode.hlo).lowering == Lowering::kFusion;
+    return starts_fusion ? Lowering::kFusion : opcode.lowering;
+  }
+
   // Regions of fusions and loops take what the instruction is given; branches see their operand directly.
   void EnterRegion(const Frame& frame, uint32_t callee) {
-    const Lowering lowering = resolved(frame).opcode.lowering;
+    const Lowering lowering = LoweringOfRegions(resolved(frame).opcode);
     const InstructionSyntax& at = instruction(frame);
     const ComputationFacts& facts = calls_.computations[callee];
     const bool is_branch = lowering == Lowering::kConditional;
