@@ -60,6 +60,8 @@ KernelPrices::Activations ActivationsOf(const serve::WeightFormatFacts& weights,
 
 }  // namespace
 
+bool InField(const hardware::Device& device) { return device.family == "gpu" && device.Knows("bf16"); }
+
 KernelPrices::KernelPrices(const hardware::Device& device, const estimate::calibrated::Parameters& parameters,
                            const estimate::field::Constants& field, const network::NetworkConstants& links,
                            const hardware::System* system, const serve::WeightFormatFacts& weights)
@@ -71,7 +73,7 @@ KernelPrices::KernelPrices(const hardware::Device& device, const estimate::calib
       constants_(links),
       weights_(weights),
       activations_(ActivationsOf(weights, device)),
-      in_field_(device.family == "gpu" && device.Knows("bf16")) {
+      in_field_(InField(device)) {
   if (system_) links_.emplace(device_, *system_, constants_);
   const auto& rates = model_.machine().matrix_rate;
   if (!in_field_) chip_.f16_rate = rates[static_cast<size_t>(Datatype::kBf16)];

@@ -17,6 +17,9 @@
 
 namespace hespas::driver {
 
+// Whether the field model prices the device's matmuls and attention.
+bool InField(const hardware::Device& device);
+
 class KernelPrices {
  public:
   // What matmuls with the model's weights multiply.

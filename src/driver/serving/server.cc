@@ -4,6 +4,7 @@
 
 #include "driver/configuration/changes.h"
 #include "driver/configuration/presets.h"
+#include "driver/serving/kernel_prices.h"
 #include "driver/serving/priced_steps.h"
 #include "driver/stages/run_options.h"
 #include "hardware/presets.h"
@@ -161,6 +162,9 @@ std::unique_ptr<Server> MakeServer(const ServeOptions& options, Diagnostics& dia
     const auto precision = ResolvePrecision(options, *server.model, server.engine, diagnostics);
     if (!precision) return nullptr;
     server.precision = *precision;
+    // Only the field model's attention has the time of rotating and writing; elsewhere a kernel of its own stands for
+    // it.
+    if (server.device && !InField(*server.device)) server.precision.rotating_attention = false;
   }
   const bool constants = !options.step_model.empty();
   if (!(options.step_table ? UseTable(options, server, diagnostics)
