@@ -174,6 +174,7 @@ std::optional<calibrated::Predictions> Measured(const CsvTable& table, const std
                                                 Diagnostics& diagnostics) {
   const auto constants = Unwrap(field::DefaultConstants(), diagnostics);
   if (!constants) return std::nullopt;
+  if (!field::CheckDispatchRows(table, file, diagnostics)) return std::nullopt;
   const auto times = field::TimesOfRows(table, device, *constants);
   CsvTable others{.columns = table.columns};
   for (size_t row = 0; row < times.size(); ++row) {

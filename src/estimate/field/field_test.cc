@@ -384,6 +384,26 @@ TEST(FieldRows, AnswerTheAllToAllOfExperts) {
   EXPECT_FALSE(TimesOfRows(*table, Preset("L40S_48GB"), Shipped())[4]);
 }
 
+TEST(FieldRows, RefuseCellsOfAnAllToAllThatSayNothing) {
+  const auto table = ParseCsv(
+      "op,mode,nodes,gpus,tokens,hidden,topk,experts,sms\n"
+      "dispatch,,1,8,128,7168,8,256,\n"
+      "combine,low-latency,1,8,128,7168,8,256,0\n"
+      "gemm,Normal,1,8,128,7168,8,256,-5\n"
+      "dispatch,normal,1,8,128,7168,8,256,-5\n"
+      "combine,normal,1,8,128,7168,8,256,nan\n"
+      "dispatch,Normal,1,8,128,7168,8,256,20\n",
+      "t.csv");
+  ASSERT_TRUE(table);
+  Diagnostics diagnostics;
+  EXPECT_FALSE(CheckDispatchRows(*table, "t.csv", diagnostics));
+  const std::vector<std::string> expected = {"column `sms` of `dispatch` has `-5`",
+                                             "column `sms` of `combine` has `nan`",
+                                             "column `mode` of `dispatch` has `Normal`"};
+  ASSERT_EQ(diagnostics.all().size(), expected.size());
+  for (size_t i = 0; i < expected.size(); ++i) EXPECT_EQ(diagnostics.all()[i].message, expected[i]);
+}
+
 TEST(FieldRows, TakeWhatTheyLeaveOutAsInTablesOfGraphs) {
   const std::string head = "op,dtype,timing,phase,batch,seq_q,seq_kv,heads,kv_heads,head_dim";
   const std::string row = "\nattention,bf16,graph,generation,1,1,128,8,8,64";

@@ -130,7 +130,34 @@ std::optional<Dispatch> DispatchIn(const Row& row, const DispatchLinks& links) {
   return sized && finite && linked ? std::optional(dispatch) : std::nullopt;
 }
 
+// The column of an all-to-all's row whose cell says nothing. Kernels of low latency take no multiprocessors.
+std::optional<std::string_view> BadColumn(const Row& row) {
+  const std::string_view op = row.Text("op");
+  if (op != "dispatch" && op != "combine") return std::nullopt;
+  const std::string_view mode = row.Text("mode");
+  if (!mode.empty() && mode != "normal" && mode != "low-latency") return "mode";
+  const std::string_view cell = row.Text("sms");
+  const auto sms = CsvNumber(cell);
+  const bool known = cell.empty() || (sms && (*sms >= 1 || mode == "low-latency"));
+  return known ? std::nullopt : std::optional<std::string_view>("sms");
+}
+
 }  // namespace
+
+bool CheckDispatchRows(const CsvTable& table, const std::string& file, Diagnostics& diagnostics) {
+  bool ok = true;
+  for (size_t i = 0; i < table.rows.size(); ++i) {
+    const Row row(table, i);
+    const auto column = BadColumn(row);
+    if (!column) continue;
+    ok = false;
+    diagnostics.Error(kBadDispatchRow,
+                      fmt::format("column `{}` of `{}` has `{}`", *column, row.Text("op"), row.Text(*column)),
+                      {.file = file, .line = static_cast<size_t>(table.lines[i])},
+                      *column == "mode" ? "write normal or low-latency" : "write a number of at least 1");
+  }
+  return ok;
+}
 
 std::vector<std::optional<Time>> TimesOfRows(const CsvTable& table, const hardware::Device& device,
                                              const Constants& constants) {

@@ -5,11 +5,20 @@
 #include <optional>
 #include <vector>
 
+#include "base/diagnostic.h"
 #include "base/text/csv_text.h"
 #include "estimate/field/attention.h"
 #include "hardware/device.h"
 
 namespace hespas::estimate::field {
+
+inline constexpr DiagnosticKind kBadDispatchRow{
+    "E0566",
+    "A row of `dispatch` or `combine` has a cell that says nothing: `mode` is normal or low-latency, and `sms`, the "
+    "multiprocessors that normal kernels copy with, is a number of at least 1."};
+
+// Reports each cell of an all-to-all's row that TimesOfRows could only guess.
+bool CheckDispatchRows(const CsvTable& table, const std::string& file, Diagnostics& diagnostics);
 
 // One a row; nothing where the row is another model's.
 std::vector<std::optional<Time>> TimesOfRows(const CsvTable& table, const hardware::Device& device,
