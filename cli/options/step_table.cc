@@ -87,9 +87,12 @@ class StepTable {
     if (!context || !(*context >= 0)) return Bad(fmt::format("`{}` is no context", row[columns.context]), line);
     const std::string cell = columns.seconds ? row[*columns.seconds] : "";
     const std::string program = columns.program ? row[*columns.program] : "";
+    const std::string sizes = columns.bind ? row[*columns.bind] : "";
     const bool runs = cell.empty() && !program.empty();
+    if (!runs && !sizes.empty())
+      return Bad(fmt::format("`{}` binds the sizes of no program: the row runs none", sizes), line);
     if (runs && diagnostics_.has_errors()) return;  // what is wrong is known; no need to run for it
-    const auto seconds = Seconds(cell, program, columns.bind ? row[*columns.bind] : "", options_, diagnostics_);
+    const auto seconds = Seconds(cell, program, sizes, options_, diagnostics_);
     if (runs && !seconds) return;     // it has said why
     constexpr double kLongest = 1e6;  // days: a slip of the unit, whose sums would be lost in rounding
     const bool plausible = seconds && (prefill ? *seconds >= 0 : *seconds > 0) && *seconds <= kLongest;

@@ -21,7 +21,7 @@ inline constexpr DiagnosticKind kBadStepTable{
     "program instead of seconds. Decode steps need a row, for `hespas serve` prompts too; times are above 0, or 0 for "
     "prefill."};
 inline constexpr const char* kStepTableHelp =
-    "columns: phase (prefill, decode), batch, context, and seconds or program";
+    "columns: phase (prefill, decode), batch, context, and seconds or program, beside which bind may give sizes";
 inline constexpr DiagnosticKind kBadServing{
     "E0945",
     "A serving option is out of range. Rates, batches and numbers of requests are above 0; lengths are a number, "

@@ -279,6 +279,9 @@ def own_steps_are_a_table():
         table.write_text("phase,batch,context,seconds\ndecode,1,1,0.01\n")
         without = run(*words, "--isl", 1, "--osl", 2, "--concurrency", 1)
         assert without.returncode == 1 and "E0944" in without.stderr and "no row of prompts" in without.stderr, without.stderr
+        table.write_text("phase,batch,context,seconds,bind\nprefill,1,1,0,\ndecode,1,1,0.01,zzz\n")
+        bound = run(*words, "--isl", 1, "--osl", 2, "--concurrency", 1)
+        assert bound.returncode == 1 and "E0944" in bound.stderr and "`zzz`" in bound.stderr, bound.stderr
         table.write_text(f"phase,batch,context,seconds,program\nprefill,1,1,0,\ndecode,1,1,,{program}\n")
         own = result("serve", "--step-table", table, "--device", "H100_80GB", "--in-process", "--isl", 1, "--osl", 2, "--concurrency", 1, "--requests", 1)
         step = result("run", program, "--device", "H100_80GB")["step_time_s"]
