@@ -1,12 +1,11 @@
 // The calibrated model of collectives: the system's own bandwidths and latencies, and what libraries achieve of them.
 //
-// - time = launch + hops x (software + the link's latency) + wire + ramp, or the start of NCCL's protocol instead of
-// the
-//   ramp; docs/simulation.md has the terms.
+// - time = launch + hops x (software + the link's latency) + wire + ramp, or the start of NCCL's protocol instead
+//   of the ramp; docs/simulation.md has the terms.
 // - Levels overlap: a collective over nested levels is a pipeline of chunks, whose wire time is that of its slowest
 //   level and the others' first chunk, and never more than one level after the other.
-// - What a device's own `calibration` says of collectives was fitted with a rendezvous of hosts and does not count
-// here.
+// - What a device's own `calibration` says of collectives was fitted with a rendezvous of hosts and does not
+//   count here.
 #pragma once
 
 #include <span>
