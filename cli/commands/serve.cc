@@ -60,12 +60,15 @@ void AddEngine(CLI::App& command, ServeCommand& c) {
                      "profile: vllm, vllm-0.7, trtllm, trtllm-0.11, trtllm-0.5, sglang or a file");
   command.add_option("--scheduler", o.scheduler,
                      "static, continuous, vllm, trtllm, sglang and variants; else the engine's");
-  command.add_option("--max-batched-tokens", o.max_tokens, "tokens of a step");
+  command.add_option(
+      "--max-batched-tokens", o.max_tokens,
+      "tokens of a step: of each data-parallel rank of experts with vllm and trtllm, of all together with others");
   command.add_option("--context", o.context, "tokens of the longest request, instead of the model's")
       ->check(Positive());
   command.add_option("--scheduler-steps", o.scheduler_steps, "steps for each time that the host schedules");
   command.add_flag("--in-process", o.in_process, "clients call the engine: no HTTP, no tokenising");
-  command.add_option("--max-requests", o.max_requests, "requests that run at a time");
+  command.add_option("--max-requests", o.max_requests,
+                     "requests that run at a time, of each rank or of all as --max-batched-tokens");
   command.add_option("--memory-fraction", o.memory_fraction, "share of the memory, as the engine counts it");
   command.add_option("--block", o.block, "tokens of a block of the cache");
   command.add_option("--kv-blocks", o.cache_blocks, "blocks of a replica, instead of what memory leaves")
@@ -80,7 +83,8 @@ void AddEngine(CLI::App& command, ServeCommand& c) {
   command.add_option("--link", c.link, "bandwidth between those, such as \"50 GB/s\"; else the network's");
   command.add_option("--step-model", o.step_model, "seconds of a step: a=..,b=..,c=..,p=.. instead of a device's");
   command.add_option("--step-table", c.step_table,
-                     "CSV of your own steps: phase, batch, context, and seconds or the program that takes them");
+                     "CSV of your own steps: phase, batch, context, and seconds or the program that takes them, with "
+                     "its sizes (bind: \"b=8 s=1024\")");
 }
 
 bool ReadRates(ServeCommand& c, Console& console) {
