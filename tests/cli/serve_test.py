@@ -1,6 +1,7 @@
 """`hespas serve`: figures that follow from datasheets, bounds, bad input, replay of recorded requests, speed."""
 import csv
 import json
+import os
 import pathlib
 import resource
 import tempfile
@@ -249,6 +250,18 @@ def older_engines_read_caches_for_each_query_head():
     assert token("llama3-8b", "trtllm-0.5", *ranks) > 1.02 * token("llama3-8b", "trtllm-0.11", *ranks)  # NCCL sums
 
 
+def rotating_attention_costs_its_traffic_beyond_the_field_model():
+    """Such devices' attention has no time of rotating and writing, so that the engines' kernels cost the same there."""
+    with tempfile.TemporaryDirectory() as folder:
+        apart = json.loads(pathlib.Path(os.environ["HESPAS_ROOT"], "data/serving/engines/trtllm.json").read_text()) | {"rotating_attention": False}
+        profile = pathlib.Path(folder, "apart.json")
+        profile.write_text(json.dumps(apart))
+        for device, alike in (("V100_32GB", True), ("TPUv5p", True), ("H100_80GB", False)):
+            words = ["serve", "llama3-8b", "--device", device, "--isl", 512, "--osl", 32, "--concurrency", 4, "--requests", 4, "--engine"]
+            times = [result(*words, engine)["tpot_s"]["mean"] for engine in ("trtllm", profile)]
+            assert (times[0] == times[1]) == alike, (device, times)
+
+
 def own_steps_are_a_table():
     """A lone request: a prompt, then decodes; a mixed step reads weights once. Programs of the table run on the device."""
     with tempfile.TemporaryDirectory() as folder:
@@ -347,7 +360,8 @@ for test in [closed_run_has_all_keys_and_is_fast, no_step_beats_the_datasheet, m
              ranks_of_experts_have_limits_of_their_own,
              a_configuration_is_a_model, search_finds_a_layout_that_keeps_the_limits, searches_are_deterministic_and_their_parts_are_the_whole,
              searches_lose_no_point_of_the_front, searched_rates_are_sustained, searched_rates_do_not_depend_on_the_lengths_drawn,
-             searches_count_what_is_answered, older_engines_read_caches_for_each_query_head, own_steps_are_a_table, searches_leave_out_the_warm_up,
+             searches_count_what_is_answered, older_engines_read_caches_for_each_query_head,
+             rotating_attention_costs_its_traffic_beyond_the_field_model, own_steps_are_a_table, searches_leave_out_the_warm_up,
              contexts_and_processes_are_chosen, explanation_and_price, replays_recorded_requests, outputs_are_equal_for_equal_seeds]:
     test()
     print("ok", test.__name__)
