@@ -21,6 +21,7 @@ Work& Work::operator+=(const Work& other) {
   seconds += other.seconds;
   variance += other.variance;
   compute_seconds += other.compute_seconds;
+  limited_seconds += other.limited_seconds;
   memory_seconds += other.memory_seconds;
   launch_seconds += other.launch_seconds;
   flops = SaturatingAdd(flops, other.flops);
@@ -35,6 +36,7 @@ Work Work::Times(int64_t count) const {
   return {.seconds = n * seconds,
           .variance = n * n * variance,
           .compute_seconds = n * compute_seconds,
+          .limited_seconds = n * limited_seconds,
           .memory_seconds = n * memory_seconds,
           .launch_seconds = n * launch_seconds,
           .flops = SaturatingMultiply(count, flops),
@@ -47,6 +49,7 @@ Work Work::Scaled(double share) const {
   return {.seconds = share * seconds,
           .variance = share * share * variance,
           .compute_seconds = share * compute_seconds,
+          .limited_seconds = share * limited_seconds,
           .memory_seconds = share * memory_seconds,
           .launch_seconds = share * launch_seconds,
           .flops = part(flops),
@@ -180,6 +183,7 @@ graph::Estimate ToEstimate(const Work& work, std::string_view source) {
                            .sigma = Time::Seconds(std::sqrt(work.variance)),
                            .flops = Flops(work.flops),
                            .bytes = Bytes(work.bytes),
+                           .limited = Time::Seconds(work.limited_seconds),
                            .source = source};
   if (work.seconds > 0) {
     estimate.bound = work.compute_seconds >= work.memory_seconds ? graph::Bound::kCompute : graph::Bound::kMemory;

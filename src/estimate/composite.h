@@ -21,6 +21,7 @@ struct Work {
   double seconds = 0;
   double variance = 0;         // of seconds
   double compute_seconds = 0;  // what arithmetic alone would take
+  double limited_seconds = 0;  // of that, what holds the board's power limit already
   double memory_seconds = 0;   // what moving the bytes alone would take
   double launch_seconds = 0;   // fixed costs within `seconds`
   int64_t flops = 0;

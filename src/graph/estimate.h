@@ -33,6 +33,7 @@ struct Estimate {
   Bytes bytes;
   Bound bound = Bound::kNone;
   std::vector<Term> terms;
+  Time limited;             // of what arithmetic takes alone: the board's power limit is inside already
   std::string_view source;  // which estimator, or "fallback"
 };
 

@@ -13,12 +13,13 @@ constexpr double kSoftness = 6;  // of arithmetic and traffic that overlap, as t
 
 struct Terms {
   double compute = 0;
+  double limited = 0;  // of it
   double memory = 0;
   double launch = 0;
 };
 
 Terms TermsOf(const graph::Estimate& estimate) {
-  Terms terms;
+  Terms terms{.limited = estimate.limited.seconds()};
   for (const graph::Term& term : estimate.terms) {
     if (term.name == graph::kComputeTerm) terms.compute = term.time.seconds();
     if (term.name == graph::kMemoryTerm) terms.memory = term.time.seconds();
@@ -38,7 +39,9 @@ double Saved(Change change, const graph::Estimate& estimate) {
   const Terms terms = TermsOf(estimate);
   const double most = estimate.time.seconds();
   if (change == Change::kLaunch) return std::min(most, terms.launch);
-  const double compute = change == Change::kPeak ? terms.compute / kTwice : terms.compute;
+  // What the board's power limits gains little from a higher peak.
+  const double from_peak = std::max(0.0, terms.compute - terms.limited) / kTwice;
+  const double compute = change == Change::kPeak ? terms.compute - from_peak : terms.compute;
   const double memory = change == Change::kMemory ? terms.memory / kTwice : terms.memory;
   const double before = Together(terms.compute, terms.memory);
   if (!(before > 0)) return 0;

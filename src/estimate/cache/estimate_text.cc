@@ -26,6 +26,7 @@ std::string EstimateToText(const graph::Estimate& estimate) {
                                  {"bytes", estimate.bytes.value},
                                  {"bound", static_cast<int>(estimate.bound)},
                                  {"source", std::string(estimate.source)}};
+  if (estimate.limited.value != 0) json["limited_ps"] = estimate.limited.value;
   auto& terms = json["terms"] = nlohmann::ordered_json::array();
   for (const graph::Term& term : estimate.terms) terms.push_back({std::string(term.name), term.time.value});
   return AsciiJsonText(json);
@@ -41,6 +42,7 @@ std::optional<graph::Estimate> EstimateFromText(std::string_view text) {
     const int bound = json.at("bound").get<int>();
     if (bound < 0 || bound > static_cast<int>(graph::Bound::kMeasured)) return std::nullopt;
     out.bound = static_cast<graph::Bound>(bound);
+    out.limited = Time(json.value("limited_ps", int64_t{0}));
     out.source = Keep(json.at("source").get<std::string>());
     for (const auto& term : json.at("terms")) {
       out.terms.push_back({Keep(term.at(0).get<std::string>()), Time(term.at(1).get<int64_t>())});

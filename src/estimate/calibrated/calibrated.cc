@@ -8,11 +8,12 @@
 
 #include "estimate/field/attention.h"
 #include "estimate/field/constants.h"
+#include "hardware/capability.h"
 
 namespace hespas::estimate::calibrated {
 namespace {
 
-constexpr std::string_view kModelVersion = "calibrated 8";
+constexpr std::string_view kModelVersion = "calibrated 9";
 
 Hash128 KeyOf(const Machine& machine, const hardware::Device& device, const Parameters& parameters) {
   std::string own;
@@ -32,13 +33,19 @@ void NoteUnknown(const ir::Module& module, ir::OpId op, const OpCost& cost, Note
                    std::string(custom ? cost.unknown_target : module.name(op))});
 }
 
+// The field model's kernels are CUDA's, and its rates begin with those of bf16.
+bool PricedByField(const hardware::Device& device, const LeafFacts& facts) {
+  return facts.attention && hardware::ComputeCapability(device) > 0 && device.Knows("bf16") &&
+         field::DefaultConstants();
+}
+
 }  // namespace
 
 double MatrixUs(const KernelModel& model, const hardware::Device& device, const LeafFacts& facts) {
-  if (facts.attention && device.family == "gpu" && device.Knows("bf16")) {
-    const auto& constants = field::DefaultConstants();
+  if (PricedByField(device, facts)) {
+    const field::Constants& constants = *field::DefaultConstants();
     const field::Chip chip = field::MakeChip(device);
-    if (constants) return field::TimeOf(chip, *constants, *facts.attention).us - StartUs(chip, constants->matmul);
+    return field::TimeOf(chip, constants, *facts.attention).us - StartUs(chip, constants.matmul);
   }
   const double us = SecondsOn(model.machine(), facts.arithmetic) / model.parameters().gemm.sustained_fraction *
                     facts.cost.padding * 1e6;
@@ -108,9 +115,10 @@ Work Calibrated::OwnKernelWork(const LeafFacts& facts) const {
   const double grown = (work.launch_seconds + longest) / work.seconds;
   work.variance *= grown * grown;
   work.seconds *= grown;
-  // The time of a library's attention holds the board's power, which would count again
+  // What the field model has beyond the softmax's instructions holds the board's power, which would count again
   // (driver/stages/cost/power_limit.h).
-  if (!facts.attention) work.compute_seconds = std::max(work.compute_seconds, matrix);
+  if (PricedByField(device_, facts)) work.limited_seconds = std::max(0.0, matrix - work.compute_seconds);
+  work.compute_seconds = std::max(work.compute_seconds, matrix);
   work.flops = facts.cost.flops;
   return work;
 }

@@ -15,9 +15,9 @@
 
 namespace hespas::estimate::calibrated {
 
-// us of the matmuls of a kernel that tells its work; attention of a library for GPUs as the field model has it, softmax
-// included. A systolic array takes longer for heads that do not fill it: they are the contracted dimension of one of
-// attention's matmuls and the columns of the other.
+// us of the matmuls of a kernel that tells its work; attention of a library as the field model has it on GPUs of
+// CUDA with bf16, softmax included. A systolic array takes longer for heads that do not fill it: they are the
+// contracted dimension of one of attention's matmuls and the columns of the other.
 double MatrixUs(const KernelModel& model, const hardware::Device& device, const LeafFacts& facts);
 
 class Calibrated : public Estimator, private LeafEstimator {

@@ -19,7 +19,7 @@ struct LeafFacts {
   Instructions instructions;    // of what is no matmul
   std::vector<Matmul> matmuls;  // of a fusion all, else at most one
   std::vector<Arithmetic> arithmetic;
-  std::optional<field::AttentionCall> attention;  // of a library for GPUs
+  std::optional<field::AttentionCall> attention;  // of a library for CUDA's GPUs
 };
 
 LeafFacts LeafFactsOf(const ir::Module& module, ir::OpId op);

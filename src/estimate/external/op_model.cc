@@ -20,6 +20,7 @@ Work ToWork(const graph::Estimate& estimate) {
   return {.seconds = estimate.time.seconds(),
           .variance = sigma * sigma,
           .compute_seconds = Seconds(estimate, graph::kComputeTerm),
+          .limited_seconds = estimate.limited.seconds(),
           .memory_seconds = Seconds(estimate, graph::kMemoryTerm),
           .launch_seconds = Seconds(estimate, "launch"),
           .flops = estimate.flops.value,

@@ -2,19 +2,19 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "estimate/field/context.h"
+#include "estimate/field/score.h"
 
 namespace hespas::estimate::field {
 namespace {
 
-constexpr double kBank = 128;  // bytes a clock of an SM's shared memory
 constexpr double kMatmuls = 5;
-constexpr double kSixteenBits = 2, kSumBytes = 4;
-constexpr double kPowerSharpness = 8;
+constexpr double kSumBytes = 4;
 constexpr double kLaneOperations = 4;  // of a score, beside the softmax: dP - delta, times P, and two roundings
-constexpr double kResident = 2;        // blocks of an SM with mma.sync, as of contexts
+
+// Of an element of queries, keys, values, outputs and all gradients, which have the call's type.
+double ElementBytes(const AttentionCall& call) { return call.f8 ? 1 : 2; }
 
 // A block's tile, and how its warps share it: of scores in parts of queries and of keys, of keys' gradients in parts of
 // keys, of queries' gradients in parts of queries (the others of the eight warps are parts of the head).
@@ -41,28 +41,24 @@ BackwardKernel KernelOf(const Chip& chip, const AttentionCall& call) {
 
 // Bytes of operands and of scores' gradients that mma.sync takes out of shared memory, for each score: a part reads its
 // rows once for each part of the columns, and the other way round.
-double SharedBytes(const BackwardKernel& kernel, double size) {
+double SharedBytes(const BackwardKernel& kernel, double size, double element_bytes) {
   constexpr double kWarps = 8;
   const double of_keys = kWarps / kernel.score_parts;
   const double scores = size * (of_keys / kernel.keys + kernel.score_parts / kernel.queries);
   const double of_gradients = kWarps / kernel.key_parts + kernel.key_parts * size / kernel.keys;
   const double of_sums = kWarps / kernel.query_parts + kernel.query_parts * size / kernel.queries;
-  return kSixteenBits * (2 * scores + 2 * of_gradients + of_sums);
+  return element_bytes * (2 * scores + 2 * of_gradients + of_sums);
 }
 
 // us of one score on one SM.
-double ScoreUs(const Chip& chip, const Constants& constants, const BackwardKernel& kernel, double size) {
-  const ContextConstants& own = constants.context;
-  const MatmulConstants& matmul = constants.matmul;
-  const double flops = 2 * kMatmuls * size;
-  const double product = flops / (chip.flops_per_clock * matmul.device_fraction);
-  const double shared = chip.wide_instructions ? 0 : SharedBytes(kernel, size) / kBank;
-  const double softmax =
-      own.exponential_share / chip.special_lanes + (own.lane_operations + kLaneOperations) / chip.lanes;
-  const double clocks = SoftMaximum(SoftMaximum(product, shared, own.overlap_power), softmax, own.overlap_power);
-  const double energy = flops / own.power_fraction + own.softmax_pj / FlopPicojoules(chip, matmul);
-  const double clock = PowerClock(chip, matmul, chip.sms * energy / clocks, std::numeric_limits<double>::infinity());
-  return SoftMaximum(clocks / chip.clock, clocks / clock, kPowerSharpness);
+double ScoreUs(const Chip& chip, const Constants& constants, const AttentionCall& call, double size) {
+  const double shared = chip.wide_instructions ? 0 : SharedBytes(KernelOf(chip, call), size, ElementBytes(call));
+  return ScoreUs(chip, constants,
+                 {.flops = 2 * kMatmuls * size,
+                  .flops_per_clock = chip.flops_per_clock * (call.f8 ? F8Speed(chip) : 1),
+                  .shared_bytes = shared,
+                  .lane_operations = kLaneOperations,
+                  .f8 = call.f8});
 }
 
 // Scores that the blocks compute for each head: tiles at the mask's edge are whole.
@@ -77,14 +73,15 @@ double BlocksUs(const Chip& chip, const Constants& constants, const AttentionCal
   const BackwardKernel kernel = KernelOf(chip, call);
   const double size = std::ceil(call.head_size / 16) * 16;
   const double heads = call.batch * call.heads;
-  const double blocks = heads * std::ceil(call.keys / kernel.keys);
-  const double longest = kernel.keys * std::min(call.queries, KeysSeen(call) + kernel.queries);
-  double of_sm = heads * scores / chip.sms;
-  if (blocks > chip.sms) of_sm += longest * std::exp(-blocks / chip.sms / 4);  // unfinished when others are
-  const double start = constants.context.block_clocks / (chip.wide_instructions ? 1 : kResident) +
+  const double start = constants.context.block_clocks / (chip.wide_instructions ? 1 : kResidentBlocks) +
                        constants.context.element_clocks * size * kernel.keys / 128;
-  return std::max(of_sm, longest) * ScoreUs(chip, constants, kernel, size) +
-         start / chip.clock * std::max(1.0, blocks / chip.sms);
+  return BlocksUs(chip,
+                  {.heads = heads,
+                   .count = heads * std::ceil(call.keys / kernel.keys),
+                   .scores = scores,
+                   .longest = kernel.keys * std::min(call.queries, KeysSeen(call) + kernel.queries),
+                   .start_clocks = start},
+                  ScoreUs(chip, constants, call, size));
 }
 
 // us of moving data: within the kernel, and in those around it.
@@ -95,13 +92,13 @@ struct Moves {
 Moves MovesOf(const Chip& chip, const Constants& constants, const AttentionCall& call) {
   const double rows = call.batch * call.heads * call.queries * call.head_size;
   const double columns = call.batch * call.key_heads * call.keys * call.head_size;
-  double around = (2 * kSixteenBits + kSumBytes) * rows + (kSumBytes + kSixteenBits) * rows;  // before and after
+  const double element = ElementBytes(call);
+  double around = (2 * element + kSumBytes) * rows + (kSumBytes + element) * rows;  // before and after
   if (call.key_heads < call.heads) {  // the gradients of each query head's keys and values, and their sums
-    around += 2 * kSixteenBits * (columns * call.heads / call.key_heads + columns);
+    around += 2 * element * (columns * call.heads / call.key_heads + columns);
   }
-  const double us_of_byte =
-      UsOfByteBetween(chip, constants, kSixteenBits * (4 * rows + 4 * columns) + kSumBytes * rows);
-  return {.within = kSixteenBits * (2 * rows + 4 * columns) * us_of_byte, .around = around * us_of_byte};
+  const double us_of_byte = UsOfByteBetween(chip, constants, element * (4 * rows + 4 * columns) + kSumBytes * rows);
+  return {.within = element * (2 * rows + 4 * columns) * us_of_byte, .around = around * us_of_byte};
 }
 
 }  // namespace

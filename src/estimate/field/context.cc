@@ -2,20 +2,16 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "estimate/field/context_kernels.h"
+#include "estimate/field/score.h"
 
 namespace hespas::estimate::field {
 namespace {
 
-constexpr double kBank = 128;        // bytes a clock of an SM's shared memory
 constexpr double kRegisters = 140;   // of a thread for operands and results; others spill (rows of L40S)
 constexpr double kSpilled = 1024;    // bytes of a register of the 128 threads of a block, written and read again
 constexpr double kRowsOfGroup = 64;  // queries of a warp group; the other one of a block rests without any
-// Blocks of an SM, with mma.sync and of cuDNN (64 rows in its kernels' names): each hides the other's start and end.
-constexpr double kResident = 2;
-constexpr double kPowerSharpness = 8;
 
 struct Context {
   const Chip& chip;
@@ -46,29 +42,22 @@ double SpillClocks(const Context& context) {
 // us of one score on one SM.
 double ScoreUs(const Context& context) {
   const Chip& chip = context.chip;
-  const ContextConstants& own = context.own;
   const ContextKernel& kernel = context.kernel;
-  const MatmulConstants& matmul = context.constants.matmul;
-  const double flops = 4 * kernel.size;
-  const double product = flops / (kernel.flops_per_clock * matmul.device_fraction);
-  const double shared = kernel.warp_rows > 0 ? 2 * kernel.size * (kernel.f8 ? 1 : 2) / (kernel.warp_rows * kBank) : 0;
-  // Each step multiplies the sums of the steps before.
-  const double softmax =
-      own.exponential_share / chip.special_lanes + (own.lane_operations + kernel.size / kernel.keys) / chip.lanes;
-  double clocks = SoftMaximum(SoftMaximum(product, shared, own.overlap_power), softmax, own.overlap_power);
-  clocks += SpillClocks(context);
-  const double narrow = kernel.f8 ? std::pow(chip.f8_rate / chip.f16_rate, -context.constants.f8.power_exponent) : 1;
-  // Of matmuls and softmax, as flops of a matmul.
-  const double energy = flops * narrow / own.power_fraction + own.softmax_pj / FlopPicojoules(chip, matmul);
-  const double clock = PowerClock(chip, matmul, chip.sms * energy / clocks, std::numeric_limits<double>::infinity());
-  const double us = SoftMaximum(clocks / chip.clock, clocks / clock, kPowerSharpness);
+  const double shared = kernel.warp_rows > 0 ? 2 * kernel.size * (kernel.f8 ? 1 : 2) / kernel.warp_rows : 0;
+  const double us = ScoreUs(chip, context.constants,
+                            {.flops = 4 * kernel.size,
+                             .flops_per_clock = kernel.flops_per_clock,
+                             .shared_bytes = shared,
+                             // Each step multiplies the sums of the steps before.
+                             .lane_operations = kernel.size / kernel.keys,
+                             .spill_clocks = SpillClocks(context),
+                             .f8 = kernel.f8});
   const bool slow = context.windowed && context.shape.rope && chip.wide_instructions && !chip.scaled_instructions;
-  return us * (slow ? own.window_factor : 1);
+  return us * (slow ? context.own.window_factor : 1);
 }
 
 // us of all blocks.
 double BlocksUs(const Context& context) {
-  const Chip& chip = context.chip;
   const AttentionCall& shape = context.shape;
   const ContextKernel& kernel = context.kernel;
   const double tiles = std::ceil(shape.queries / kernel.queries);
@@ -79,14 +68,16 @@ double BlocksUs(const Context& context) {
   double scores = Scores(shape, context.causal) + tiles * kernel.queries * edges * std::min(1.0, shape.keys / step);
   scores = std::max(scores, tiles * rows * std::min(kernel.keys, std::ceil(shape.keys / 16) * 16));
   const double heads = shape.batch * shape.heads;
-  const double blocks = heads * tiles;
-  const double longest = rows * std::min(shape.keys, KeysSeen(shape) + edges);
-  double of_sm = heads * scores / chip.sms;
-  if (blocks > chip.sms) of_sm += longest * std::exp(-blocks / chip.sms / 4);  // unfinished when others are
   const double own_rows = std::min(kernel.queries, std::ceil(shape.queries / 16) * 16);
-  const double block_clocks = context.own.block_clocks / (kernel.warp_rows > 0 || shape.cudnn ? kResident : 1) +
-                              context.own.element_clocks * kernel.size * own_rows / 128;
-  return std::max(of_sm, longest) * ScoreUs(context) + block_clocks / chip.clock * std::max(1.0, blocks / chip.sms);
+  const double start = context.own.block_clocks / (kernel.warp_rows > 0 || shape.cudnn ? kResidentBlocks : 1) +
+                       context.own.element_clocks * kernel.size * own_rows / 128;
+  return BlocksUs(context.chip,
+                  {.heads = heads,
+                   .count = heads * tiles,
+                   .scores = scores,
+                   .longest = rows * std::min(shape.keys, KeysSeen(shape) + edges),
+                   .start_clocks = start},
+                  ScoreUs(context));
 }
 
 // Bytes of each element and token: of the kernel before attention, of attention, and of all data that they touch.

@@ -4,6 +4,8 @@
 #include <bit>
 #include <cmath>
 
+#include "estimate/field/score.h"
+
 namespace hespas::estimate::field {
 namespace {
 
@@ -62,7 +64,7 @@ ContextKernel ContextKernelOf(const Chip& chip, const AttentionCall& call) {
   ContextKernel kernel{.size = Up(call.head_size, kContraction), .flops_per_clock = chip.flops_per_clock};
   // TensorRT-LLM multiplies in 8 bits where the cache has 8 and the device's instructions take both.
   kernel.f8 = call.f8 || (call.phase == Phase::kContext && call.f8_cache && chip.wide_instructions);
-  if (kernel.f8) kernel.flops_per_clock *= chip.f8_rate / chip.f16_rate;
+  if (kernel.f8) kernel.flops_per_clock *= F8Speed(chip);
   kernel.library = !call.cudnn && (call.rope || call.phase == Phase::kEncoder);
   if (chip.wide_instructions && !chip.scaled_instructions) {
     kernel.library ? TakeWarpGroups(call, kernel) : TakeFlash3(call, kernel);

@@ -251,6 +251,25 @@ TEST(FieldAttention, GradientsTakeAsLongAsCudnnsKernels) {
   }
 }
 
+TEST(FieldAttention, NarrowGradientsTakeLess) {
+  for (const char* device : {"H100_80GB", "B200_180GB", "L40S_48GB"}) {
+    const Chip chip = MakeChip(Preset(device));
+    AttentionCall call{.batch = 4,
+                       .queries = 8192,
+                       .keys = 8192,
+                       .heads = 32,
+                       .key_heads = 8,
+                       .in_step = true,
+                       .cudnn = true,
+                       .backward = true};
+    const double wide = TimeOf(chip, Shipped(), call).us;
+    call.f8 = true;
+    const double narrow = TimeOf(chip, Shipped(), call).us;
+    EXPECT_LT(narrow, 0.95 * wide) << device;
+    EXPECT_GT(narrow, wide / 2) << device;  // the softmax and 32-bit sums stay
+  }
+}
+
 TEST(FieldExperts, BalancedLoadsSpreadTokensOverRanks) {
   ExpertLayer layer{.tokens = 4096, .hidden = 7168, .inner = 2048, .chosen = 8, .experts = 256, .ranks = 8};
   EXPECT_EQ(LoadsOf(layer).Rows(), 4096);

@@ -11,14 +11,17 @@ namespace {
 // Watts that matrix units draw at full rate, for each TFLOP/s of bf16 and nanometre of the process. The one figure that
 // is fitted to published steps: those of NVIDIA devices in data/published/rows.csv (docs/published.md).
 constexpr double kWattsPerTeraflopAndNanometre = 0.30;
-// What the matrix units take of an estimate's time; 0 where arithmetic runs on other units, or the time was measured.
+
+// What the matrix units take of an estimate's time before the limit; 0 where arithmetic runs on other units, or the
+// time was measured.
 Time MatrixTime(const hardware::Device& device, const graph::Estimate& estimate) {
   if (estimate.bound == graph::Bound::kMeasured) return {};
   const auto term = std::find_if(estimate.terms.begin(), estimate.terms.end(),
                                  [](const graph::Term& t) { return t.name == graph::kComputeTerm; });
-  if (term == estimate.terms.end() || term->time.value <= 0) return {};
-  const double rate = static_cast<double>(estimate.flops.value) / term->time.seconds();
-  return rate > device.VectorRateFor("f32").value ? std::min(term->time, estimate.time) : Time();
+  if (term == estimate.terms.end() || term->time <= estimate.limited) return {};
+  const Time unlimited = term->time - estimate.limited;
+  const double rate = static_cast<double>(estimate.flops.value) / unlimited.seconds();
+  return rate > device.VectorRateFor("f32").value ? std::min(unlimited, estimate.time) : Time();
 }
 
 class AtLowerClock : public estimate::Estimator {
@@ -76,8 +79,8 @@ graph::Estimate AtClock(const hardware::Device& device, double clock, graph::Est
   const auto moving = std::find_if(estimate.terms.begin(), estimate.terms.end(),
                                    [](const graph::Term& t) { return t.name == graph::kMemoryTerm; });
   const Time memory = moving == estimate.terms.end() ? Time() : moving->time;
-  const Time slower = Time::Seconds(matrix.seconds() / clock);
-  const Time added = std::max(slower, memory) - std::max(matrix, memory);
+  const Time slower = estimate.limited + Time::Seconds(matrix.seconds() / clock);
+  const Time added = std::max(slower, memory) - std::max(estimate.limited + matrix, memory);
   const double ratio = (estimate.time + added).seconds() / estimate.time.seconds();
   estimate.sigma = Time::Seconds(estimate.sigma.seconds() * ratio);
   estimate.time = estimate.time + added;
