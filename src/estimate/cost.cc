@@ -9,6 +9,7 @@
 #include "estimate/calls/custom_kernel.h"
 #include "estimate/fusion_cost.h"
 #include "estimate/prefix_sum.h"
+#include "estimate/radix_sort.h"
 #include "estimate/ragged_dot.h"
 #include "ir/attributes/attribute.h"
 #include "ir/attributes/op_attributes.h"
@@ -187,8 +188,18 @@ int64_t OtherFlops(const Shapes& s) {
   }
 }
 
-int64_t SortPasses(const Shapes& s) {
-  return s.inputs() == 0 ? 1 : std::max<int64_t>(1, (ir::ElementBits(s.in(0).element) + 7) / 8);
+// A dimension that a thread block's shared memory holds is transformed in one pass over all data, a longer one in two.
+OpCost OtherCost(const Shapes& s) {
+  OpCost cost{.flops = OtherFlops(s), .bytes = s.all(), .steps = FactorisationSteps(s.module, s.op)};
+  if (s.module.kind(s.op) != OpKind::kFft) return cost;
+  constexpr int64_t kHeld = 8192;  // complex numbers of 8 bytes: 64 KiB, an assumption
+  int64_t passes = 0;
+  if (const auto lengths = ir::IntegersAttribute(s.module, s.op, "fft_length")) {
+    for (const int64_t length : *lengths) passes += length > kHeld ? 2 : 1;
+  }
+  cost.bytes = Times(std::max<int64_t>(1, passes), cost.bytes);
+  cost.steps = static_cast<double>(std::max<int64_t>(1, passes) - 1);
+  return cost;
 }
 
 // Only the rows that are touched move: read and written once each, and the indices.
@@ -275,6 +286,16 @@ OpCost ContractionCost(const Shapes& s) {
   return {.flops = ContractionFlops(s.module, s.op), .bytes = s.all(), .contraction = true};
 }
 
+// A stage of a bitonic network reads and writes all; as many as fit run in one kernel, on what lies in shared memory.
+OpCost SortCost(const Shapes& s) {
+  if (s.module.kind(s.op) == OpKind::kTopK) return {.bytes = s.all()};
+  if (const auto sort = RadixSortOf(s.module, s.op)) {
+    return {.bytes = internal::SaturatingRound(sort->bytes), .steps = static_cast<double>(sort->kernels - 1)};
+  }
+  const int64_t kernels = BitonicKernels(s.module, s.op);
+  return {.bytes = Times(kernels, Times(2, s.all_in())), .steps = static_cast<double>(kernels - 1)};
+}
+
 // What a custom call is known to do, by a part of its target.
 enum class CustomWork : uint8_t { kNothing, kConvolution, kMatrix, kMove };
 struct CustomCallRow {
@@ -321,6 +342,9 @@ std::optional<OpCost> LibraryCost(const Shapes& s) {
 OpCost CustomCallCost(const Shapes& s) {
   if (const auto kernel = CustomKernelCost(s.module, s.op)) return *kernel;
   if (const auto library = LibraryCost(s)) return *library;
+  if (const auto sort = RadixSortOf(s.module, s.op)) {
+    return {.bytes = internal::SaturatingRound(sort->bytes), .steps = static_cast<double>(sort->kernels - 1)};
+  }
   const std::string_view* text = s.module.attribute(s.op, "call_target_name");
   const std::string_view target = text == nullptr ? std::string_view() : *text;
   for (const CustomCallRow& row : kCustomCalls) {
@@ -412,7 +436,7 @@ OpCost CostOf(const ir::Module& module, ir::OpId op) {
     case OpSort::kScatter:
       return {.flops = ScatterFlops(s), .bytes = ScatterBytes(s)};
     case OpSort::kSort:
-      return {.bytes = module.kind(op) == OpKind::kTopK ? s.all() : Times(SortPasses(s), Times(2, s.all_in()))};
+      return SortCost(s);
     case OpSort::kRandom:
       return {.flops = s.out_elements(s.outputs() > 1 ? 1 : 0), .bytes = s.all()};
     case OpSort::kTransfer:
@@ -422,7 +446,7 @@ OpCost CostOf(const ir::Module& module, ir::OpId op) {
     case OpSort::kCustomCall:
       return CustomCallCost(s);
     case OpSort::kOther:
-      return {.flops = OtherFlops(s), .bytes = s.all(), .steps = FactorisationSteps(module, op)};
+      return OtherCost(s);
     case OpSort::kUnknown:
       return {.bytes = s.all(), .known = false};
     case OpSort::kConstant:

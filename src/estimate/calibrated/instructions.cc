@@ -4,8 +4,11 @@
 #include <unordered_map>
 #include <vector>
 
+#include "estimate/calibrated/matmuls.h"
 #include "estimate/fusion_cost.h"
+#include "estimate/radix_sort.h"
 #include "ir/facts/fusion.h"
+#include "ir/facts/library_call.h"
 #include "ir/facts/op_weights.h"
 #include "ir/op_kind.h"
 
@@ -16,7 +19,11 @@ using ir::OpKind;
 using ir::OpSort;
 
 constexpr Instructions kReduceWeight{1.5};  // of an input element
+// Bounds, address and load of a window's element, beside what is done with it. Fitted to the two windowed kernels of a
+// prefix sum and the max-pool with indices of data/programs on an H100.
+constexpr Instructions kWindowElement{2.4};
 constexpr Instructions kScatterWeight{4};
+constexpr Instructions kMultiplyAdd{1};
 constexpr double kConversions = 3;  // of a 16-bit float to 32 bits and back
 
 Instructions Weight(OpKind kind) {
@@ -58,6 +65,11 @@ double Fan(const ir::Module& module, ir::OpId op) {
 
 Instructions Evaluate(const ir::Module& module, ir::OpId op, double evaluations) {
   return Weight(module, op) * (evaluations * Fan(module, op));
+}
+
+double MultiplyAdds(const ir::Module& module, ir::OpId op) {
+  const auto call = ir::LibraryCallOf(module, op);
+  return call ? static_cast<double>(call->flops()) / 2 : 0;
 }
 
 class Fusion {
@@ -141,6 +153,8 @@ class Fusion {
 }  // namespace
 
 Instructions OpInstructions(const ir::Module& module, ir::OpId op) {
+  if (const auto sort = RadixSortOf(module, op)) return {.lanes = sort->instructions};
+  if (IsDepthwiseCall(module, op)) return (kMultiplyAdd + kWindowElement) * MultiplyAdds(module, op);
   const ir::ValueId update = module.kind(op) == OpKind::kScatter ? ir::UpdateOf(module, op) : ir::ValueId();
   return Evaluate(module, op, update.valid() ? Elements(module, update) : ResultElements(module, op));
 }

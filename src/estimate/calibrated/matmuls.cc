@@ -70,6 +70,32 @@ double BatchInWindow(const ir::Module& module, ir::OpId op, const ir::Convolutio
   return batch;
 }
 
+// Channels of a tile of cuDNN's grouped kernels: groups that are narrower share a tile and are multiplied as its
+// diagonal blocks (sm80_xmma_*_implicit_gemm ... tilesize64x64x64 for groups of four channels on an H100).
+constexpr double kGroupTile = 64;
+
+// Input channels of each group of a call of cuDNN; 0 where there is one group.
+double GroupChannels(const ir::Module& module, ir::OpId op) {
+  const auto dims = ir::ConvolutionDimensionsOf(module, op);
+  if (!dims || ir::LibraryKindOf(module, op) != ir::LibraryKind::kConvolution) return 0;
+  if (module.op(op).operand_count < 2 || module.op(op).result_count == 0) return 0;
+  const std::string target = ir::CallTarget(module, op);
+  const bool filter = target.starts_with("__cudnn$convBackwardFilter");
+  const bool input = target.starts_with("__cudnn$convBackwardInput");
+  const ir::Type& kernel = filter ? MainResult(module, op) : module.type(module.operands(op)[1]);
+  const ir::Type& whole = input ? MainResult(module, op) : module.type(module.operands(op)[0]);
+  const double channels = Extent(kernel, dims->kernel_input_feature);
+  return Extent(whole, dims->input_feature) > channels ? channels : 0;
+}
+
+// The contraction grows to a tile's channels, or for a gradient of the kernel its rows.
+void FillGroupTiles(const ir::Module& module, ir::OpId op, KernelSpec& matmul) {
+  const double channels = GroupChannels(module, op);
+  if (channels <= 1 || channels >= kGroupTile) return;
+  const bool filter = ir::CallTarget(module, op).starts_with("__cudnn$convBackwardFilter");
+  (filter ? matmul.m : matmul.k) *= kGroupTile / channels;
+}
+
 // Implicit matmul: C[batch and places, output features], contracted over the window and input features.
 KernelSpec FromConvolution(const ir::Module& module, ir::OpId op) {
   const ir::Type& out = MainResult(module, op);
@@ -89,11 +115,13 @@ KernelSpec FromConvolution(const ir::Module& module, ir::OpId op) {
 // Where the call does not say more, matrices are the two last dimensions of what it takes and gives.
 KernelSpec FromLibraryCall(const ir::Module& module, ir::OpId op) {
   if (const auto call = ir::LibraryCallOf(module, op); call && call->flops() > 0) {
-    return {.shape = Shape::kGemm,
-            .b = static_cast<double>(call->batch),
-            .m = static_cast<double>(call->m),
-            .n = static_cast<double>(call->n),
-            .k = static_cast<double>(call->k)};
+    KernelSpec matmul{.shape = Shape::kGemm,
+                      .b = static_cast<double>(call->batch),
+                      .m = static_cast<double>(call->m),
+                      .n = static_cast<double>(call->n),
+                      .k = static_cast<double>(call->k)};
+    FillGroupTiles(module, op, matmul);
+    return matmul;
   }
   if (ir::ConvolutionDimensionsOf(module, op)) return FromConvolution(module, op);
   const ir::Type& lhs = module.type(module.operands(op)[0]);
@@ -152,6 +180,17 @@ KernelSpec Matmul::On(const Machine& machine) const {
   return resolved;
 }
 
+// Convolutions whose matrices hold mostly zeros (of base dilation) or other groups' channels: they move their arrays.
+// The tiles' constants are fitted to whole networks with the matrices of all others.
+bool SpreadsItsInput(const ir::Module& module, ir::OpId op) {
+  if (GroupChannels(module, op) > 0) return true;
+  const auto window = ir::WindowOf(module, op);
+  return window && ir::LibraryKindOf(module, op) == ir::LibraryKind::kConvolution &&
+         std::any_of(window->begin(), window->end(), [](const ir::WindowDimension& w) { return w.base_dilation > 1; });
+}
+
+bool IsDepthwiseCall(const ir::Module& module, ir::OpId op) { return GroupChannels(module, op) == 1; }
+
 std::optional<KernelSpec> MatmulOf(const ir::Module& module, ir::OpId op, const Machine& machine) {
   const auto matmul = MatmulIn(module, op);
   return matmul ? std::optional(matmul->On(machine)) : std::nullopt;
@@ -161,7 +200,7 @@ std::optional<Matmul> MatmulIn(const ir::Module& module, ir::OpId op) {
   if (module.op(op).operand_count < 2 || module.op(op).result_count == 0) return std::nullopt;
   if (module.kind(op) == ir::OpKind::kFusion) return std::nullopt;  // its operands are not those of its matmul
   const OpCost cost = CostOf(module, op);
-  if (!cost.contraction || cost.flops <= 0 || cost.own_kernel) return std::nullopt;
+  if (!cost.contraction || cost.flops <= 0 || cost.own_kernel || IsDepthwiseCall(module, op)) return std::nullopt;
   const std::vector<Arithmetic> arithmetic = ArithmeticOf(module, op);
   if (arithmetic.empty() || !arithmetic.front().type) return std::nullopt;  // no matrix unit multiplies the type
   KernelSpec matmul;
@@ -181,6 +220,7 @@ std::optional<Matmul> MatmulIn(const ir::Module& module, ir::OpId op) {
   matmul.type = *arithmetic.front().type;
   matmul.result_bytes = static_cast<double>(ir::ElementBits(MainResult(module, op).element)) / 8;
   matmul.operand_bytes = OperandBytes(module, op, matmul);
+  if (SpreadsItsInput(module, op)) matmul.bytes = static_cast<double>(cost.bytes);
   matmul.real_matmuls = module.type(module.operands(op)[0]).element.complex ? 4 : 1;
   if (matmul.b > 1) matmul.shape = Shape::kBatchedGemm;
   return Matmul{matmul, arithmetic.front()};

@@ -25,6 +25,9 @@ struct Matmul {
 // Nothing where `op` multiplies no matrices.
 std::optional<Matmul> MatmulIn(const ir::Module& module, ir::OpId op);
 
+// A call of a convolution of single channels, which cuDNN multiplies on lanes.
+bool IsDepthwiseCall(const ir::Module& module, ir::OpId op);
+
 // The two together.
 std::optional<KernelSpec> MatmulOf(const ir::Module& module, ir::OpId op, const Machine& machine);
 

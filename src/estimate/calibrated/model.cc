@@ -144,7 +144,9 @@ KernelTime FromMatmul(const MatmulTime& time, const MatmulSize& size, double lau
           .memory_us = time.memory_us,
           .store_us = time.store_us,
           .flops = 2 * size.b * size.m * size.n * size.k,
-          .bytes = size.b * ((size.m + size.n) * size.k * size.operand_bytes + size.m * size.n * size.result_bytes)};
+          .bytes = size.moved > 0 ? size.moved
+                                  : size.b * ((size.m + size.n) * size.k * size.operand_bytes +
+                                              size.m * size.n * size.result_bytes)};
 }
 
 }  // namespace
@@ -241,6 +243,7 @@ KernelModel::SizedMatmul KernelModel::MatrixUnits(const KernelSpec& kernel) cons
                   .result_bytes = narrow_float ? 2 : bytes,
                   .slowdown = Repeats(kernel)};
   if (kernel.result_bytes > 0) size.result_bytes = kernel.result_bytes;
+  size.moved = kernel.bytes;
   if (size.b * size.m * size.n <= Gemm(kernel.type).split_limit * size.k) size.splits = 8;
   return {.tiles = &matrix_[static_cast<size_t>(kernel.type)], .size = size};
 }
@@ -255,6 +258,7 @@ KernelModel::SizedMatmul KernelModel::Lanes(const KernelSpec& kernel, bool batch
                   .operand_bytes = kernel.operand_bytes > 0 ? kernel.operand_bytes : bytes,
                   .result_bytes = kernel.result_bytes > 0 ? kernel.result_bytes : bytes,
                   .slowdown = LaneSlowdown(machine_, kernel.type) * Repeats(kernel),
+                  .moved = kernel.bytes,
                   .splits = batched ? 1 : 16};
   const double length = std::pow(size.k / lanes.long_extent, 2);
   if (!batched) size.slowdown *= 1 + lanes.long_contraction * length / (1 + length);

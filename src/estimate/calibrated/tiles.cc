@@ -74,7 +74,8 @@ std::vector<Tiling> TilingsOf(const TileModel& model, const MatmulSize& size) {
 }
 
 TileTraffic TrafficOf(const TileModel& model, const MatmulSize& size) {
-  const double bytes = size.b * ((size.m + size.n) * size.k * size.operand_bytes + size.m * size.n * size.result_bytes);
+  const double all = size.b * ((size.m + size.n) * size.k * size.operand_bytes + size.m * size.n * size.result_bytes);
+  const double bytes = size.moved > 0 ? std::min(size.moved, all) : all;
   const double held = std::min(bytes, model.l2_bytes);
   return {.held_us = held / model.memory_rate, .rest_us = (bytes - held) / model.long_rate};
 }

@@ -39,6 +39,7 @@ struct MatmulSize {
   double operand_bytes = 2;  // of one element
   double result_bytes = 2;
   double slowdown = 1;  // of arithmetic
+  double moved = 0;     // bytes between memory and L2; 0: both operands and the result, once
   int splits = 1;       // most parts of the contraction: 1, 2, 4, 8 or 16
 };
 
