@@ -5,7 +5,7 @@
 
 #include "driver/serving/attention_time.h"
 #include "driver/serving/kernel_prices.h"
-#include "estimate/field/experts.h"
+#include "estimate/field/experts/experts.h"
 #include "hardware/presets.h"
 
 namespace hespas::driver {

@@ -7,7 +7,7 @@
 #pragma once
 
 #include "estimate/calibrated/model.h"
-#include "estimate/field/expert_loads.h"
+#include "estimate/field/experts/expert_loads.h"
 #include "estimate/field/matmul.h"
 #include "hardware/device.h"
 #include "hardware/system.h"

@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/text/json_text.h"
-#include "estimate/field/dispatch.h"
+#include "estimate/field/experts/dispatch.h"
 #include "hardware/model_file.h"
 
 namespace hespas::estimate::field {

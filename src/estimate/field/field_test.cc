@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "estimate/field/context_kernels.h"
-#include "estimate/field/expert_loads.h"
+#include "estimate/field/experts/expert_loads.h"
 #include "estimate/field/generation.h"
 #include "estimate/field/rows.h"
 #include "estimate/field/tiles.h"

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "estimate/field/dispatch.h"
-#include "estimate/field/experts.h"
+#include "estimate/field/experts/dispatch.h"
+#include "estimate/field/experts/experts.h"
 
 namespace hespas::estimate::field {
 namespace {

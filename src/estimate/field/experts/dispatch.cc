@@ -1,4 +1,4 @@
-#include "estimate/field/dispatch.h"
+#include "estimate/field/experts/dispatch.h"
 
 #include <algorithm>
 #include <cmath>

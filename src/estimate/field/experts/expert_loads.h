@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "estimate/field/experts.h"
+#include "estimate/field/experts/experts.h"
 
 namespace hespas::estimate::field {
 

@@ -1,10 +1,10 @@
-#include "estimate/field/experts.h"
+#include "estimate/field/experts/experts.h"
 
 #include <algorithm>
 #include <cmath>
 
 #include "estimate/field/attention.h"
-#include "estimate/field/expert_loads.h"
+#include "estimate/field/experts/expert_loads.h"
 
 namespace hespas::estimate::field {
 namespace {

@@ -1,4 +1,4 @@
-#include "estimate/field/expert_loads.h"
+#include "estimate/field/experts/expert_loads.h"
 
 #include <algorithm>
 #include <cmath>
