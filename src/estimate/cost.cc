@@ -286,12 +286,17 @@ OpCost ContractionCost(const Shapes& s) {
   return {.flops = ContractionFlops(s.module, s.op), .bytes = s.all(), .contraction = true};
 }
 
+// Of a sort or a call that is CUB's.
+std::optional<OpCost> RadixSortCost(const Shapes& s) {
+  const auto sort = RadixSortOf(s.module, s.op);
+  if (!sort) return std::nullopt;
+  return OpCost{.bytes = internal::SaturatingRound(sort->bytes), .steps = static_cast<double>(sort->kernels - 1)};
+}
+
 // A stage of a bitonic network reads and writes all; as many as fit run in one kernel, on what lies in shared memory.
 OpCost SortCost(const Shapes& s) {
   if (s.module.kind(s.op) == OpKind::kTopK) return {.bytes = s.all()};
-  if (const auto sort = RadixSortOf(s.module, s.op)) {
-    return {.bytes = internal::SaturatingRound(sort->bytes), .steps = static_cast<double>(sort->kernels - 1)};
-  }
+  if (const auto radix = RadixSortCost(s)) return *radix;
   const int64_t kernels = BitonicKernels(s.module, s.op);
   return {.bytes = Times(kernels, Times(2, s.all_in())), .steps = static_cast<double>(kernels - 1)};
 }
@@ -342,9 +347,7 @@ std::optional<OpCost> LibraryCost(const Shapes& s) {
 OpCost CustomCallCost(const Shapes& s) {
   if (const auto kernel = CustomKernelCost(s.module, s.op)) return *kernel;
   if (const auto library = LibraryCost(s)) return *library;
-  if (const auto sort = RadixSortOf(s.module, s.op)) {
-    return {.bytes = internal::SaturatingRound(sort->bytes), .steps = static_cast<double>(sort->kernels - 1)};
-  }
+  if (const auto radix = RadixSortCost(s)) return *radix;
   const std::string_view* text = s.module.attribute(s.op, "call_target_name");
   const std::string_view target = text == nullptr ? std::string_view() : *text;
   for (const CustomCallRow& row : kCustomCalls) {

@@ -218,7 +218,7 @@ CalibratedModel::Choice CalibratedModel::InHost(const CollectiveSize& size, cons
   choice.constants.ramp = nccl.in_switch ? 0 : constants.ramp;
   if (nccl.protocol == Protocol::kSimple) return choice;
   choice.constants.link_fraction = constants.link_fraction;
-  choice.constants.own_share = IsPcie() ? 0 : constants.own_share;
+  if (!IsPcie()) choice.constants.own_share = constants.own_share;
   return choice;
 }
 

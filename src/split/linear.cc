@@ -53,8 +53,7 @@ class Cutter {
   // that send to each other at once would wait for ever.
   bool IsUnreadSend(const graph::Block& block) const {
     const ir::OpId op = block.ops.front();
-    if (module_.kind(op) != ir::OpKind::kSend || module_.op(op).result_count == 0) return false;
-    return unread_.contains(module_.result(op).value);
+    return module_.op(op).result_count > 0 && unread_.contains(module_.result(op).value);
   }
 
   void Flush() {

@@ -1,13 +1,10 @@
-// What kernels other than matmuls cost in a program that XLA compiled: sorts, windows, grouped convolutions, short
-// loops.
+// What sorts and transforms cost in a program that XLA compiled.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include "../read_program.h"
-#include "estimate/calibrated/calibrated.h"
-#include "estimate/calibrated/machine.h"
+#include "estimate/cost.h"
 #include "estimate/radix_sort.h"
-#include "hardware/presets.h"
 
 namespace hespas::estimate {
 namespace {

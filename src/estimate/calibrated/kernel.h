@@ -56,8 +56,8 @@ struct KernelSpec {
   Datatype type = Datatype::kF32;
   double b = 1, m = 0, n = 0, k = 0;  // matmuls: C[m,n] = sum over k, b times; rows: b rows of n elements
   double input_channels = 0, output_channels = 0, kernel_size = 0, extent = 0, stride = 1, padding = 0;
-  double bytes = 0;                // other kernels, and rows where 0 means arrays * b * n elements; of a convolution
-                                   // those of its arrays, which are fewer than its matmul's
+  double bytes = 0;                // other kernels, and rows where 0 means arrays * b * n elements; of a grouped
+                                   // convolution those of its arrays, which are fewer than its matmul's
   Instructions instructions = {};  // of kTraffic
   double result_bytes = 0;         // of one element of a matmul's result; 0: as `type` writes it (fp8 writes bf16)
   double operand_bytes = 0;        // of one element of a matmul's operands, on average; 0: as wide as `type`

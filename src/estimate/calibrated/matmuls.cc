@@ -76,9 +76,9 @@ constexpr double kGroupTile = 64;
 
 // Input channels of each group of a call of cuDNN; 0 where there is one group.
 double GroupChannels(const ir::Module& module, ir::OpId op) {
+  if (ir::LibraryKindOf(module, op) != ir::LibraryKind::kConvolution) return 0;
   const auto dims = ir::ConvolutionDimensionsOf(module, op);
-  if (!dims || ir::LibraryKindOf(module, op) != ir::LibraryKind::kConvolution) return 0;
-  if (module.op(op).operand_count < 2 || module.op(op).result_count == 0) return 0;
+  if (!dims || module.op(op).operand_count < 2 || module.op(op).result_count == 0) return 0;
   const std::string target = ir::CallTarget(module, op);
   const bool filter = target.starts_with("__cudnn$convBackwardFilter");
   const bool input = target.starts_with("__cudnn$convBackwardInput");
@@ -180,15 +180,6 @@ KernelSpec Matmul::On(const Machine& machine) const {
   return resolved;
 }
 
-// Convolutions whose matrices hold mostly zeros (of base dilation) or other groups' channels: they move their arrays.
-// The tiles' constants are fitted to whole networks with the matrices of all others.
-bool SpreadsItsInput(const ir::Module& module, ir::OpId op) {
-  if (GroupChannels(module, op) > 0) return true;
-  const auto window = ir::WindowOf(module, op);
-  return window && ir::LibraryKindOf(module, op) == ir::LibraryKind::kConvolution &&
-         std::any_of(window->begin(), window->end(), [](const ir::WindowDimension& w) { return w.base_dilation > 1; });
-}
-
 bool IsDepthwiseCall(const ir::Module& module, ir::OpId op) { return GroupChannels(module, op) == 1; }
 
 std::optional<KernelSpec> MatmulOf(const ir::Module& module, ir::OpId op, const Machine& machine) {
@@ -220,7 +211,9 @@ std::optional<Matmul> MatmulIn(const ir::Module& module, ir::OpId op) {
   matmul.type = *arithmetic.front().type;
   matmul.result_bytes = static_cast<double>(ir::ElementBits(MainResult(module, op).element)) / 8;
   matmul.operand_bytes = OperandBytes(module, op, matmul);
-  if (SpreadsItsInput(module, op)) matmul.bytes = static_cast<double>(cost.bytes);
+  // Its matrix holds other groups' channels, too. The tiles' constants are fitted to whole networks with the matrices
+  // of all other convolutions.
+  if (GroupChannels(module, op) > 0) matmul.bytes = static_cast<double>(cost.bytes);
   matmul.real_matmuls = module.type(module.operands(op)[0]).element.complex ? 4 : 1;
   if (matmul.b > 1) matmul.shape = Shape::kBatchedGemm;
   return Matmul{matmul, arithmetic.front()};

@@ -106,14 +106,18 @@ std::optional<ExpertLayer> ExpertsIn(const Row& row) {
   return sized ? std::optional(layer) : std::nullopt;
 }
 
+bool IsAllToAll(const Row& row) { return row.Text("op") == "dispatch" || row.Text("op") == "combine"; }
+
+bool HasKnownMode(const Row& row) {
+  const std::string_view mode = row.Text("mode");
+  return mode.empty() || mode == "normal" || mode == "low-latency";
+}
+
 // Nothing where the device has no such network.
 std::optional<Dispatch> DispatchIn(const Row& row, const DispatchLinks& links) {
-  const std::string_view op = row.Text("op");
-  if (op != "dispatch" && op != "combine") return std::nullopt;
-  const std::string_view mode = row.Text("mode");
-  if (!mode.empty() && mode != "normal" && mode != "low-latency") return std::nullopt;
-  Dispatch dispatch{.combine = op == "combine",
-                    .low_latency = mode == "low-latency",
+  if (!IsAllToAll(row) || !HasKnownMode(row)) return std::nullopt;
+  Dispatch dispatch{.combine = row.Text("op") == "combine",
+                    .low_latency = row.Text("mode") == "low-latency",
                     .hosts = row.Number("nodes", 1),
                     .ranks = row.Number("gpus", 0),
                     .tokens = row.Number("tokens", 0),
@@ -132,13 +136,11 @@ std::optional<Dispatch> DispatchIn(const Row& row, const DispatchLinks& links) {
 
 // The column of an all-to-all's row whose cell says nothing. Kernels of low latency take no multiprocessors.
 std::optional<std::string_view> BadColumn(const Row& row) {
-  const std::string_view op = row.Text("op");
-  if (op != "dispatch" && op != "combine") return std::nullopt;
-  const std::string_view mode = row.Text("mode");
-  if (!mode.empty() && mode != "normal" && mode != "low-latency") return "mode";
+  if (!IsAllToAll(row)) return std::nullopt;
+  if (!HasKnownMode(row)) return "mode";
   const std::string_view cell = row.Text("sms");
   const auto sms = CsvNumber(cell);
-  const bool known = cell.empty() || (sms && (*sms >= 1 || mode == "low-latency"));
+  const bool known = cell.empty() || (sms && (*sms >= 1 || row.Text("mode") == "low-latency"));
   return known ? std::nullopt : std::optional<std::string_view>("sms");
 }
 
