@@ -17,7 +17,8 @@ AttentionCall Clean(AttentionCall call) {
     *value = Extent(*value);
   }
   call.window = std::isfinite(call.window) && call.window > 0 ? call.window : 0;
-  call.keys = std::max(call.keys, call.queries);
+  // A context's tokens are among its keys; an encoder may look at fewer, as a step of ring attention does.
+  if (call.phase != Phase::kEncoder) call.keys = std::max(call.keys, call.queries);
   call.key_heads = std::min(call.key_heads, call.heads);
   return call;
 }
