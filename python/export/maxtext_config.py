@@ -26,7 +26,7 @@ DEFAULTS = {
     "chunk_attn_window_size": 0, "rope_max_timescale": 10000, "gradient_clipping_threshold": 1.0, "global_parameter_scale": 1,
     "sa_use_fused_bwd_kernel": False, "use_qk_norm": False, "attention_type": "global", "q_lora_rank": 0, "kv_lora_rank": 512,
     "qk_nope_head_dim": 128, "qk_rope_head_dim": 64, "v_head_dim": 128, "use_post_attn_norm": False, "trainable_position_size": -1,
-    "compile_topology_num_slices": 1, "shard_optimizer_over_data": False,
+    "compile_topology_num_slices": 1, "context_parallel_strategy": "all_gather", "shard_optimizer_over_data": False,
     # no keys of MaxText: gradients divided like the optimiser's state (ZeRO 2); the optimiser's own fp32 copies of narrower weights, and fp32 sums
     # whether tensor devices divide what lies between the matmuls, too
     "shard_gradients_over_data": False, "main_weights": False, "sequence_parallel": True,
@@ -36,6 +36,7 @@ TENSORS = ("decoder_layer_input", "context", "mlpwi", "mlpwi_0", "mlpwi_1", "mlp
 # blocks with windows: the cycle of layers, 1 where the window counts
 WINDOWED = {"gemma2": (1, 0), "gemma3": (1, 1, 1, 1, 1, 0), "gpt_oss": (1, 0), "mistral": (1,), "mixtral": (1,)}
 CHUNKED = {"llama4": (1, 1, 1, 0)}
+STRATEGIES = ("all_gather", "ring")  # of the context axis
 
 
 class Unsupported(ValueError):
@@ -90,6 +91,7 @@ class Config:
     batch: float
     accumulate: int
     attention: str
+    ring: bool  # how devices of the context axis come by keys and values
     blocks: tuple
     wide_softmax: bool
     remat_policy: str
@@ -219,13 +221,30 @@ def configuration(keys):
         parallel=block == "default", biases=block == "gpt3", head_norms=bool(keys["use_qk_norm"]) or block in ("gemma3", "qwen3", "qwen3_moe"),
         after_norms=block in ("gemma2", "gemma3"), tied=bool(keys["logits_via_embedding"]), fused_qkv=bool(keys["fused_qkv"]),
         sequence=int(keys["max_target_length"]), batch=float(keys["per_device_batch_size"]), accumulate=int(keys["gradient_accumulation_steps"]),
-        attention=attention_of(keys), blocks=blocks_of(keys), wide_softmax=bool(keys["float32_logits"]), remat_policy=policy,
+        attention=attention_of(keys), ring=keys["context_parallel_strategy"] == "ring", blocks=blocks_of(keys), wide_softmax=bool(keys["float32_logits"]), remat_policy=policy,
         kept=tuple(name for name, place in where.items() if place == "device"), offloaded=tuple(name for name, place in where.items() if place == "offload"),
         scan=bool(keys["scan_layers"]), quantisation=quantisation, stateful_scales=quantisation in STATEFUL, optimizer=keys["opt_type"],
         clip=float(keys["gradient_clipping_threshold"]), weight_dtype=keys["weight_dtype"], mu_dtype=keys["mu_dtype"] or keys["weight_dtype"],
         logits_f32=bool(keys["logits_dot_in_fp32"]), iota_embedding=bool(keys["use_iota_embed"]), vocabulary_tiles=int(keys["num_vocab_tiling"]),
         shard_optimizer=bool(keys["shard_optimizer_over_data"]), shard_gradients=bool(keys["shard_gradients_over_data"]),
         main_weights=bool(keys["main_weights"]), whole=() if keys["sequence_parallel"] else ("embed_of_activation",))
+
+
+def check_context(keys):
+    """What a sequence that devices divide asks of attention."""
+    attention, strategy = attention_of(keys), keys["context_parallel_strategy"]
+    if attention in ("megatron", "te_unfused"):
+        raise Unsupported(f"attention `{attention}` takes whole sequences, not parts of them ({', '.join(RULES['length'])}); dot_product divides them")
+    if strategy not in STRATEGIES:
+        raise Unsupported(f"context_parallel_strategy `{strategy}` is not modelled; {' and '.join(STRATEGIES)} are")
+    if strategy == "ring" and not rings(keys):
+        raise Unsupported("context_parallel_strategy ring needs cuDNN's attention (GPUs) over whole sequences and heads of one size: no windows, chunks or MLA; all_gather takes these")
+
+
+def rings(keys):
+    """Whether ring attention has a kernel for the model (Transformer Engine's conditions; it refuses windows and sizes that differ)."""
+    windows = any(kind.window or kind.chunk for _, cycle in layer_groups(keys, int(keys["base_num_decoder_layers"])) for kind in cycle)
+    return attention_of(keys).startswith("cudnn") and not windows and keys["attention_type"] != "mla"
 
 
 def mesh_parts(keys, devices):
@@ -249,8 +268,8 @@ def mesh_parts(keys, devices):
             parts[where][names[0]] = totals[where] // known[where]
     if math.prod(parts["dcn"].values()) * math.prod(parts["ici"].values()) != devices:
         raise Unsupported(f"the mesh has {math.prod(parts['dcn'].values())} x {math.prod(parts['ici'].values())} devices (dcn_* x ici_*), not {devices}")
-    if keys["attention"] in ("megatron", "te_unfused") and any(parts[where][name] > 1 for where in parts for name in RULES["length"]):
-        raise Unsupported(f"attention `{keys['attention']}` takes whole sequences, not parts of them ({', '.join(RULES['length'])}); dot_product divides them")
+    if any(parts[where][name] > 1 for where in parts for name in RULES["length"]):
+        check_context(keys)
     if parts["dcn"]["stage"] * parts["ici"]["stage"] > 1:
         raise Unsupported("pipeline stages (stage) are not modelled; without --target-devices MaxText itself makes the program")
     return parts["dcn"], parts["ici"]

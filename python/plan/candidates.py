@@ -25,6 +25,7 @@ class Candidate:
     schedule: str = ""
     chunks: int = 1
     flags: str = ""  # which of XLA's flags: see costs.FLAGS
+    ring: bool = False  # keys and values go round the context axis, where they are gathered otherwise
 
     @functools.cached_property
     def of(self):
@@ -33,6 +34,11 @@ class Candidate:
     @property
     def stages(self):
         return self.of["pipeline"]
+
+    @property
+    def varied(self):
+        """Whether it is another look at a configuration that counts already."""
+        return bool(self.flags or self.ring)
 
     @property
     def inner(self):
@@ -46,7 +52,7 @@ class Candidate:
     def settings(self):
         """All that tells it from others, as texts."""
         schedule = {"schedule": self.schedule + (f"-{self.chunks}" if self.chunks > 1 else "")} if self.schedule else {}
-        flags = {"flags": self.flags} if self.flags else {}
+        flags = ({"context_parallel_strategy": "ring"} if self.ring else {}) | ({"flags": self.flags} if self.flags else {})
         return {**{axis: str(size) for axis, size in self.sizes}, **({"zero": str(self.zero)} if self.zero else {}), "microbatch": str(self.microbatch),
                 "remat": self.remat, **schedule, "between_nodes": "+".join(f"{axis}:{size}" for axis, size in self.outer) or "none", **flags}
 

@@ -25,7 +25,7 @@ def maxtext(problem, candidate):
     sizes = {axis: candidate.of[axis] for axis in INNER}
     keys = {key: value for key, value in mesh_keys(candidate, sizes).items() if value != 1}
     each = candidate.microbatch * candidate.batch_parts / problem.network.devices
-    keys |= {"remat_policy": candidate.remat, "shard_optimizer_over_data": bool(candidate.zero)}
+    keys |= {"remat_policy": candidate.remat, "shard_optimizer_over_data": bool(candidate.zero)} | ({"context_parallel_strategy": "ring"} if candidate.ring else {})
     if candidate.stages == 1:
         return keys | {"per_device_batch_size": each, "gradient_accumulation_steps": candidate.microbatches}
     own = mesh(candidate, problem.network.node)

@@ -23,13 +23,14 @@ ACCUMULATED = 2  # microbatches of the program that stands for more
 
 
 def plain(candidate):
-    """Without flags of XLA's."""
-    return dataclasses.replace(candidate, flags="")
+    """Without what is tried for the best alone."""
+    return dataclasses.replace(candidate, flags="", ring=False)
 
 
-def flagged(candidate):
-    """With each of XLA's sets of flags."""
-    return [dataclasses.replace(candidate, flags=flags) for flags in FLAGS]
+def variants(candidate, flags, rings):
+    """With XLA's flags, ring attention or both, as far as it can have them."""
+    ways = (False, True) if rings and candidate.of["context"] > 1 else (False,)
+    return [dataclasses.replace(candidate, flags=name, ring=ring) for ring in ways for name in ("", *flags) if name or ring]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -46,6 +47,7 @@ class Problem:
     capacity: float  # bytes that a device may hold
     price: float  # of a device and hour; 0: unknown
     rate: float = float("inf")  # FLOP/s that no kernel exceeds, where less than the peak
+    rings: bool = False  # whether ring attention is to be tried
 
 
 @dataclasses.dataclass(frozen=True)
@@ -86,7 +88,7 @@ def request(problem, candidate, part="", data=None, most=ACCUMULATED):
             "per_device_batch_size": candidate.microbatch * sizes["data"] * sizes["fsdp"] * sizes["expert"] / devices,
             "gradient_accumulation_steps": 1 if part else min(candidate.microbatches, most),
             "shard_optimizer_over_data": bool(candidate.zero and sizes["data"] > 1),
-            "shard_gradients_over_data": candidate.zero == 2 and sizes["data"] > 1}
+            "shard_gradients_over_data": candidate.zero == 2 and sizes["data"] > 1, **({"context_parallel_strategy": "ring"} if candidate.ring else {})}
     if part:
         dense = int(own["first_num_dense_layers"]) if part == "first" else 0
         keys |= {"pipeline_part": "middle" if part == "longer" else part, "base_num_decoder_layers": layers_of(problem.facts, part, candidate.stages),

@@ -26,7 +26,7 @@ def request(problem, candidate, level, part="last"):
     axes = AXES if level == FINE else AXES[1:]
     sizes = tuple((axis, candidate.of[axis]) for axis in axes if candidate.of[axis] > 1)
     outer = tuple((axis, size) for axis, size in candidate.outer if axis in AXES) if level == FINE else ()
-    alone = dataclasses.replace(candidate, sizes=sizes, outer=outer, zero=0, schedule="", chunks=1, flags="")
+    alone = dataclasses.replace(candidate, sizes=sizes, outer=outer, zero=0, schedule="", chunks=1, flags="", ring=False)
     found = costs.request(problem, alone, part)
     own = {"base_num_decoder_layers": CYCLES * problem.facts.cycle} | ({"weight_dtype": "bfloat16"} if level == COARSE else {})
     system = None if level == COARSE and found.devices > problem.network.node else found.system

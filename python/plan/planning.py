@@ -10,6 +10,7 @@ import candidates
 import clusters
 import costs
 import floors
+import maxtext_config
 import network
 import options
 import sample
@@ -60,7 +61,8 @@ def problem_of(arguments, keys, model, net, singles, layers):
     rate = network.memory_bandwidth(arguments.device)
     return costs.Problem(keys, model, net, {remat: each["flops"] for remat, each in singles.items()},
                          {remat: (each["forward_s"] + each["backward_s"] - each["logits_s"], each["logits_s"]) for remat, each in singles.items()},
-                         layers, one["model_flops_utilisation"] * one["step_time_s"] * peak, peak, rate, capacity, price, sustained(arguments) * peak)
+                         layers, one["model_flops_utilisation"] * one["step_time_s"] * peak, peak, rate, capacity, price, sustained(arguments) * peak,
+                         maxtext_config.rings(keys) and keys["context_parallel_strategy"] == "all_gather")
 
 
 def sustained(arguments):

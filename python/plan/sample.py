@@ -42,7 +42,7 @@ async def sampled(search, row, count, workers):
     possible = sorted(search.open(row), key=str)
     picked = set(random.Random(0).sample(possible, min(count, len(possible))))
     await search.estimate(workers, sorted(picked, key=str))
-    await search.flagged(workers, sorted(picked, key=str))
+    await search.vary(workers, sorted(picked, key=str))
     size = len(picked) - sum(candidate in picked for candidate, _ in search.failed)
     return Sample(len(possible), size, sum(costs.plain(other["candidate"]) in picked for other in search.better(row)))
 

@@ -48,7 +48,7 @@ class Search:
         return collections.Counter(self.reasons.values())
 
     def enter(self, candidate):
-        for level in floors.LEVELS if not candidate.flags else ():  # which may hide what the programs wait for
+        for level in floors.LEVELS if not candidate.varied else ():  # which may hide what the programs wait for
             self.alike[level, floors.kind(candidate, level)].append(candidate)
         self.groups[group_of(candidate)].append(candidate)
         over = bounds.expected_memory(self.problem, candidate) > self.problem.capacity
@@ -123,12 +123,12 @@ class Search:
         return time if self.options.objective == "tokens_per_s" else 0.0
 
     def open(self, row):
-        """The configurations that were not estimated and that their lower bounds let be better than a row, with XLA's flags or without."""
+        """The configurations that were not estimated and that their lower bounds let be better than a row, with XLA's flags and ring attention or without."""
         left = [candidate for candidate, reason in self.reasons.items() if reason in (NOT_VISITED, SLOWER)]
         for candidate in left:
-            for other in self.flags(candidate):
+            for other in self.variants(candidate):
                 self.bounds[other] = bounds.time(self.problem, other)
-        return [candidate for candidate in left if min(map(self.least, (candidate, *self.flags(candidate)))) < row[self.objective]]
+        return [candidate for candidate in left if min(map(self.least, (candidate, *self.variants(candidate)))) < row[self.objective]]
 
     def better(self, row):
         """The best row of each configuration that beats a row."""
@@ -137,9 +137,9 @@ class Search:
             found.setdefault(costs.plain(other["candidate"]), other)
         return [other for other in found.values() if other[self.objective] < row[self.objective]]
 
-    def flags(self, candidate):
-        """The candidate with flags of XLA's, which GPUs have."""
-        return [] if options.is_tpu(self.options.device) else costs.flagged(candidate)
+    def variants(self, candidate):
+        """The candidate with flags of XLA's, which GPUs have, and with ring attention."""
+        return costs.variants(candidate, () if options.is_tpu(self.options.device) else costs.FLAGS, self.problem.rings)
 
     def prune(self):
         """Drops what cannot come among the best, and larger microbatches of what did not fit."""
@@ -224,18 +224,18 @@ class Search:
             await self.look(workers, able, WAVE)
 
     async def polish(self, workers):
-        """The best again with XLA's flags."""
-        await self.flagged(workers, [row["candidate"] for row in self.best[:self.options.top]])
+        """The best again with XLA's flags and ring attention."""
+        await self.vary(workers, [row["candidate"] for row in self.best[:self.options.top]])
 
-    async def flagged(self, workers, candidates):
-        """Those that were estimated again with XLA's flags, for which no program has to be made."""
+    async def vary(self, workers, candidates):
+        """Those that were estimated again with XLA's flags, for which no program has to be made, and with ring attention."""
         known = {row["candidate"] for row in self.rows}
-        again = [other for candidate in candidates if candidate in known and not candidate.flags for other in self.flags(candidate) if other not in known]
+        again = [other for candidate in candidates if candidate in known and not candidate.varied for other in self.variants(candidate) if other not in known]
         for candidate in again:
             self.enter(candidate)
         await self.estimate(workers, again)
         plain = {row["candidate"]: row[self.objective] for row in self.rows}
-        self.rows = [row for row in self.rows if not row["candidate"].flags or row[self.objective] < SAME * plain[costs.plain(row["candidate"])]]
+        self.rows = [row for row in self.rows if not row["candidate"].varied or row[self.objective] < SAME * plain[costs.plain(row["candidate"])]]
 
     async def estimate(self, workers, wave):
         wanted = [costs.requests(self.problem, candidate) for candidate in wave]
@@ -260,8 +260,8 @@ class Search:
         self.note(candidate, "estimated" if row["fits"] else "estimated, but does not fit")
 
     def note(self, candidate, reason):
-        """Not of a candidate with other flags, which is another look at one that counts already."""
-        if not candidate.flags:
+        """Not of another look at one that counts already."""
+        if not candidate.varied:
             self.reasons[candidate] = reason
 
 

@@ -58,7 +58,7 @@ async def compared(alike, search, workers):
     if not rows():
         error = next((error for candidate, error in reversed(search.failed) if candidate in known), ", ".join(reasons) + "; give --system as a line, such as \"H100_80GB 8x2\"")
         raise Refused(f"none of the {len(alike)} configurations asked for can be estimated", error, 5)
-    await search.flagged(workers, [row["candidate"] for row in rows() if row["fits"]])
+    await search.vary(workers, [row["candidate"] for row in rows() if row["fits"]])
     return min(rows(), key=lambda row: (not row["fits"], row[search.objective], row["name"])), reasons
 
 

@@ -1,6 +1,8 @@
 """Kernels of attention that MaxText's configurations name: shapes of their results and gradients, and what is refused."""
+import collections
 import os
 import pathlib
+import re
 import sys
 import tempfile
 import unittest
@@ -14,6 +16,7 @@ import jax.numpy as jnp  # noqa: E402
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "export"))
 
 import maxtext_config  # noqa: E402
+from models import ring_attention  # noqa: E402
 from models.attention_kernels import attend  # noqa: E402
 from models.mesh_rules import Split, make_mesh  # noqa: E402
 
@@ -98,6 +101,55 @@ class Unfused(unittest.TestCase):
         self.assertNotIn(f"exponential %{scores}f32", narrow)
         self.assertTrue(any("exponential" in line and f"{scores}bf16" in line for line in narrow.splitlines()))
         self.assertTrue(any("exponential" in line and f"{scores}f32" in line for line in wide.splitlines()))
+
+
+class Ring(unittest.TestCase):
+    RING = {"attention": "cudnn_flash_te", "context_parallel_strategy": "ring", "ici_context_parallelism": 4, "ici_fsdp_parallelism": 2}
+
+    def test_shapes_are_those_of_gathered_keys(self):
+        found, expected = shapes(**self.RING)
+        self.assertEqual(found, expected)
+
+    def test_keys_and_values_go_round_and_nothing_is_gathered(self):
+        """Forward one step less than there are devices; backward, with sums of gradients, as many, and the sums once more."""
+        keys = maxtext_config.settings("none.yml", {"base_num_query_heads": 8, "base_num_kv_heads": 8, **self.RING})
+        config, split = maxtext_config.configuration(keys), Split(make_mesh(*maxtext_config.mesh_parts(keys, DEVICES), jax.devices()))
+        array = jax.ShapeDtypeStruct((DEVICES, 256, 8, 128), jnp.bfloat16, sharding=split.sharding((DEVICES, 256, 8, 128), ("batch", "length", "heads", None)))
+
+        def total(*operands):
+            return attend(config, split, *operands, config.groups[0][1][0]).astype(jnp.float32).sum()
+
+        text = jax.jit(jax.grad(total, argnums=(0, 1, 2))).trace(array, array, array).lower(lowering_platforms=("cuda",)).as_text()
+        moved = collections.Counter(re.findall(r"collective_permute\".*\(tensor<([\dx]+)xbf16>\)", text))
+        self.assertEqual(moved, {"2x4x64x8x128": 3 + 1, "2x2x4x64x8x128": 4})
+        self.assertEqual(text.count("@__cudnn$fmhaSoftmax("), 4)
+        self.assertEqual(text.count("@__cudnn$fmhaSoftmaxBackward("), 4)
+        self.assertNotIn("all_gather", text)
+
+    def test_blocks_together_are_attention_over_all_keys(self):
+        q, k, v = (jax.random.normal(jax.random.key(at), (1, 8, 2, 4)) for at in range(3))
+
+        def block(q, k, v):
+            scores = jnp.einsum("bthd,bshd->bhts", q, k)
+            return jnp.einsum("bhts,bshd->bthd", jax.nn.softmax(scores), v), jax.nn.logsumexp(scores, axis=-1)
+
+        out, statistics = ring_attention.merged(*block(q, k[:, :4], v[:, :4]), *block(q[:, 2:], k[:, 4:], v[:, 4:]), 2)
+        for found, of_all in ((out[:, 2:], block(q[:, 2:], k, v)[0]), (out[:, :2], block(q[:, :2], k[:, :4], v[:, :4])[0]), (statistics[:, :, 2:], block(q[:, 2:], k, v)[1])):
+            self.assertLess(float(jnp.abs(found - of_all).max()), 1e-5)
+
+    def test_devices_compute_what_gathered_keys_let_them(self):
+        """Pairs of queries and keys of all steps: half of the square of the sequence, shared by the devices."""
+        for count in (2, 4, 8):
+            pairs = [(64 - first) * keys / (2 if step == 0 else 1) for step in range(count) for first, keys in [ring_attention.seen(step, count, 64)]]
+            self.assertEqual(sum(pairs) * count, (64 * count) ** 2 / 2)
+
+    def test_what_it_does_not_take_is_refused(self):
+        for overrides in ({"attention": "flash"}, {"decoder_block": "mistral", "sliding_window_size": 128}, {"attention_type": "mla"},
+                          {"decoder_block": "llama4", "chunk_attn_window_size": 64}):
+            with self.assertRaisesRegex(maxtext_config.Unsupported, "all_gather"):
+                shapes(**{**self.RING, **overrides})
+        with self.assertRaisesRegex(maxtext_config.Unsupported, "all_gather and ring are"):
+            shapes(**{**self.RING, "context_parallel_strategy": "rings"})
 
 
 class Megablox(unittest.TestCase):

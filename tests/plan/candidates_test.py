@@ -88,6 +88,17 @@ class Networks(unittest.TestCase):
             network.network_of("H100_80GB 8x4", "H100_80GB", 16)
 
 
+class Variants(unittest.TestCase):
+    def test_ring_attention_is_for_a_context_axis(self):
+        flat, divided = Candidate((("fsdp", 8),), (), 1, 1, "full"), Candidate((("fsdp", 2), ("context", 4)), (), 1, 1, "full")
+        self.assertEqual([each.flags for each in costs.variants(flat, costs.FLAGS, True)], ["pipelined"])
+        found = costs.variants(divided, costs.FLAGS, True)
+        self.assertEqual([(each.flags, each.ring) for each in found], [("pipelined", False), ("", True), ("pipelined", True)])
+        self.assertEqual([each.settings().get("context_parallel_strategy") for each in found], [None, "ring", "ring"])
+        self.assertEqual({costs.plain(each) for each in found}, {divided})
+        self.assertEqual(costs.variants(divided, (), False), [])
+
+
 class Wires(unittest.TestCase):
     def test_what_a_device_takes_in(self):
         """16 devices of an axis, of which 4 share a node: 15/16 of all, and each node brings 3/4 of it in by 4 devices."""

@@ -93,7 +93,7 @@ class Plans(unittest.TestCase):
         flags = {axis: int(size) for axis, size in row["settings"].items() if axis in ("data", "fsdp", "context", "tensor")}
         own = [f"ici_{axis}_parallelism={size}" for axis, size in flags.items()]
         own += ["dcn_data_parallelism=1", f"remat_policy={row['settings']['remat']}", f"per_device_batch_size={batch / devices / row['microbatches']}",
-                f"gradient_accumulation_steps={row['microbatches']}", f"shard_optimizer_over_data={'zero' in row['settings']}", f"shard_gradients_over_data={row['settings'].get('zero') == '2'}"]
+                f"gradient_accumulation_steps={row['microbatches']}", f"context_parallel_strategy={row['settings'].get('context_parallel_strategy', 'all_gather')}", f"shard_optimizer_over_data={'zero' in row['settings']}", f"shard_gradients_over_data={row['settings'].get('zero') == '2'}"]
         words = [word for each in own for word in ("--set", each)]
         subprocess.run([HESPAS, "export", self.model, "--maxtext", "--target-devices", str(devices), "--stage", "partitioned", "--output", self.folder,
                         "--name", "whole", *words], check=True, capture_output=True, timeout=600)
@@ -163,8 +163,10 @@ class Plans(unittest.TestCase):
         """Devices see different parts of a causal mask; together they compute what one axis of batch computes."""
         self.model.write_text(SMALL.replace("length: 1024", "length: 8192"))
 
-        flops = [self.export({"settings": {axis: "4", "remat": "full"}, "microbatches": 1}, 4, 4)["flops"] for axis in ("context", "data")]
-        self.assertAlmostEqual(flops[0] / flops[1], 1, delta=0.01)
+        flops = [self.export({"settings": {axis: "4", "remat": "full", "context_parallel_strategy": strategy}, "microbatches": 1}, 4, 4)["flops"]
+                 for axis, strategy in (("context", "all_gather"), ("context", "ring"), ("data", "all_gather"))]
+        for each in flops[:2]:
+            self.assertAlmostEqual(each / flops[2], 1, delta=0.01)
 
     def test_why_names_the_difference(self):
         answer = self.planned("--devices", "8", "--global-batch", "32", "--evaluations", "6", "--why", "tensor=8")

@@ -39,6 +39,7 @@ class Bounds(unittest.TestCase):
 class Candidate:
     number: int
     flags: str = ""
+    ring: bool = False
 
 
 def candidates(count):
@@ -61,7 +62,7 @@ class Drawing(unittest.TestCase):
         async def estimate(self, workers, picked):
             self.estimated += picked
 
-        async def flagged(self, workers, picked):
+        async def vary(self, workers, picked):
             self.estimated += [dataclasses.replace(each, flags="pipelined") for each in picked]
 
     def drawn(self, possible, count):

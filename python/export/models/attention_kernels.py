@@ -8,6 +8,8 @@ import jax
 import jax.numpy as jnp
 from jax.ad_checkpoint import checkpoint_name
 
+from models.ring_attention import ring
+
 
 def plain(q, k, v, window, blocks=None, wide=False):
     """Scores are written out, as `dot_product` does: as the matmul makes them; with `wide` the softmax is one of f32 (float32_logits)."""
@@ -91,17 +93,23 @@ def _cudnn_arguments(q, window, causal):
     return fused, (empty,) * 7, how
 
 
-def _cudnn_forward(q, k, v, window, causal):
+def _cudnn_block(q, k, v, causal, window=None):
     fused, empty, how = _cudnn_arguments(q, window, causal)
-    out, statistics = fused._dot_product_attention_fwd_impl(q, k, v, *empty, is_training=True, **how)
-    out, statistics = checkpoint_name(out, "context"), checkpoint_name(statistics, "context")
+    return fused._dot_product_attention_fwd_impl(q, k, v, *empty, is_training=True, **how)
+
+
+def _cudnn_block_backward(q, k, v, out, statistics, gradient, causal, window=None):
+    fused, empty, how = _cudnn_arguments(q, window, causal)
+    return tuple(fused._dot_product_attention_bwd_impl(q, k, v, *empty, statistics, out, gradient, **how))
+
+
+def _cudnn_forward(q, k, v, window, causal):
+    out, statistics = (checkpoint_name(each, "context") for each in _cudnn_block(q, k, v, causal, window))
     return out, (q, k, v, out, statistics)
 
 
 def _cudnn_backward(window, causal, kept, gradient):
-    q, k, v, out, statistics = kept
-    fused, empty, how = _cudnn_arguments(q, window, causal)
-    return tuple(fused._dot_product_attention_bwd_impl(q, k, v, *empty, statistics, out, gradient, **how))
+    return _cudnn_block_backward(*kept, gradient, causal, window)
 
 
 _cudnn.defvjp(_cudnn_forward, _cudnn_backward)
@@ -182,9 +190,12 @@ def attend(config, split, q, k, v, kind):
     else:
         if k.shape[2] % split.size("heads"):
             k, v = (jnp.repeat(each, q.shape[2] // k.shape[2], axis=2) for each in (k, v))
-        if split.size("length") > 1:  # each device projects its own part, and the parts are gathered
-            k, v = (split(each, "batch", "length", "heads", None) for each in (k, v))
-            kernel = kernel if kind.window else functools.partial(balanced, kernel)
         own, others = split.spec("batch", "length", "heads", None), split.spec("batch", None, "heads", None)
+        if split.size("length") > 1:  # each device projects its own part, and the parts are gathered or go round
+            k, v = (split(each, "batch", "length", "heads", None) for each in (k, v))
+            if config.ring:
+                kernel, others = functools.partial(ring, block=(_cudnn_block, _cudnn_block_backward), axes=split.axes("length"), count=split.size("length")), own
+            elif not kind.window:
+                kernel = functools.partial(balanced, kernel)
         kernel = jax.shard_map(kernel, mesh=split.mesh, in_specs=(own, others, others), out_specs=own, check_vma=False)
     return kernel(q, k, v).reshape(*shape[:3], v.shape[-1])
