@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 """Fits a family of data/models/field.json: field_fit.py TABLE.csv FAMILY [--without DEVICE] [--hespas BIN] (needs SciPy).
 
-TABLE has the columns of data/measured/field_kernels.csv.gz. Devices count equally, and so do a device's rows as a whole and its rows of
+TABLE has the columns of data/measured/field_kernels.csv.gz; of the families dispatch and combine those of DeepEP's table (mode, nodes, gpus,
+tokens, hidden, topk, experts, sms, dispatch_us, combine_us). Devices count equally, and so do a device's rows as a whole and its rows of
 20 us and more. Least squares of a soft |ln(predicted / measured)| in the logarithms of the constants; a weak prior keeps those that the rows
-do not determine where they are. Prints the constants and the errors of each device."""
+do not determine where they are. Prints the constants, the errors of each device and the sigma that holds 68 % of
+the rows."""
 import argparse
 import csv
 import gzip
@@ -38,13 +40,22 @@ def belongs(row, family):
         return family == "attention_generation" if row["phase"] == "generation" else family == "attention_context"
     if row["op"] == "moe":
         return family == "experts"
+    if row["op"] in ("dispatch", "combine"):
+        return row["op"] == family
     return row["op"] == "gemm" and family == {"bf16": "matmul"}.get(row["dtype"], row["dtype"])
+
+
+def each_kernel(row):
+    """The row itself, or one of each kernel of an all-to-all."""
+    if "combine_us" not in row:
+        return [row]
+    return [row | {"op": op, "latency_us": row[f"{op}_us"]} for op in ("dispatch", "combine") if float(row[f"{op}_us"]) > 0]
 
 
 def tables(options, folder):
     opened = gzip.open if options.table.endswith(".gz") else open
     with opened(options.table, "rt") as file:
-        rows = [row for row in csv.DictReader(file) if belongs(row, options.family)]
+        rows = [kernel for row in csv.DictReader(file) for kernel in each_kernel(row) if belongs(kernel, options.family)]
     files = {}
     for device in sorted({row["device"] for row in rows}):
         files[device] = folder / f"{device}.csv"
@@ -98,9 +109,11 @@ def main():
         best = least_squares(loss, start, diff_step=0.01, max_nfev=options.steps, xtol=1e-4, ftol=1e-4)
         loss(best.x)
         print(json.dumps({name: float(f"{math.exp(value):.4g}") for name, value in zip(names, best.x)}, indent=1))
-        for device, file in files.items():
-            relative = numpy.exp(errors(options, data, device, file)[0]) - 1
+        logarithms = {device: errors(options, data, device, file)[0] for device, file in files.items()}
+        for device, ln in logarithms.items():
+            relative = numpy.exp(ln) - 1
             print(f"{device}: mean {100 * abs(relative).mean():.1f} %, bias {100 * relative.mean():+.1f} %")
+        print(f"sigma: {numpy.quantile(abs(numpy.concatenate(list(logarithms.values()))), 0.68):.2f}")
 
 
 if __name__ == "__main__":
