@@ -87,6 +87,7 @@ case $tier in
     ;;
   test-full)
     # Short rounds of these run under the sanitizers; here the whole ones do.
+    export HESPAS_ALL_SETTINGS=1 # of pages: every width and theme
     scripts/build.sh dev || fail "sources compiled one by one" # clang-tidy looks at these, too
     part release release "" -E '^(external.blocks[.].*|external.zigzag|faults.short)$'
     rm -rf build/coverage/profiles

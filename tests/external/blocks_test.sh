@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# usage: blocks_test.sh HESPAS parse|compile|values|all [CUT [own|shared]]   blocks_test.py in its environment: one part, with every cut or one, on
-# the program of this tree, on the shared one or on both; `all` is every part on every shared workload. 77, which is a skip, where none is at hand
+# usage: blocks_test.sh HESPAS parse|compile|values|all [CUT]   blocks_test.py in its environment: one part, with every cut or one, on the program of
+# this tree; `all` is every part, on the shared workloads as well. 77, which is a skip, where none is at hand
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 root=$here/../..
@@ -12,20 +12,16 @@ parsed=("$tiny" "$root/examples/llama3-100m-4dev.mlir.gz")
 compiled=("$tiny")
 run=("$tiny")
 cuts=(linear fusion)
-small=$shared/resnet18_train_small_1dev.mlir.gz
-[ ! -e "$small" ] || { compiled+=("$small"); run+=("$small"); }
 if [ "$2" = all ]; then
   [ -d "$shared" ] || { echo "skipped: there is no $shared"; exit 77; }
   cuts+=(individual)
+  small=$shared/resnet18_train_small_1dev.mlir.gz
+  run+=("$small")
   # -raw is not partitioned
   mapfile -t parsed < <(ls "$shared"/*.mlir.gz "$shared"/{gemm,blocks,fixtures}/*.mlir | grep -v -e -raw)
   mapfile -t compiled < <(ls "$shared"/llama3-{tiny,100m}-4dev.mlir.gz "$small" "$shared"/{gemm,blocks}/*.mlir | grep -v -e -raw)
 fi
 [ -z "${3:-}" ] || cuts=("$3")
-case ${4:-} in
-  own) run=("$tiny") ;;
-  shared) [ -e "$small" ] || { echo "skipped: there is no $small"; exit 77; }; run=("$small") ;;
-esac
 arguments=()
 case $2 in parse | all) arguments+=(--made --parse "${parsed[@]}") ;; esac
 case $2 in compile | all) arguments+=(--compile "$plugin" "${compiled[@]}") ;; esac

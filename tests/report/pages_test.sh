@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# usage: pages_test.sh serve|goodput|validate|shard|plan|experiments [THEME]   runs pages_test.mjs on that command's page, in every setting or those
-# of THEME; the last three run Python, shard and plan with JAX
+# usage: pages_test.sh serve|goodput|validate|shard|plan|experiments   runs pages_test.mjs on that command's page; the last three run Python, shard
+# and plan with JAX
 set -euo pipefail
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
@@ -19,6 +19,6 @@ case $1 in
     ;;
 esac
 NODE_PATH=$(scripts/npm_env.sh browser)
-export NODE_PATH HESPAS_THEME=${2:-}
+export NODE_PATH
 mkdir -p build/screenshots
 node tests/report/pages_test.mjs build/screenshots "$1=$page"
