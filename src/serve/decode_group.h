@@ -6,6 +6,7 @@
 // - Members joined after a step of the whole group that they were in, so they saw their last tokens at the same time.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 

@@ -133,7 +133,8 @@ class Pjrt(unittest.TestCase):
         cores = os.sched_getaffinity(0)
         self.addCleanup(os.sched_setaffinity, 0, cores)
         os.sched_setaffinity(0, {max(cores)})
-        alone, together = (self.measure(program, "--at-once", n)["compute_time_s"] for n in (1, 4))
+        together = self.measure(program, "--at-once", 4)["compute_time_s"]
+        alone = min(self.measure(program, "--at-once", 1)["compute_time_s"] for _ in range(3))  # other work on the core only adds
         self.assertGreater(together, 2 * alone)
 
     def test_a_sample_scales_the_rest(self):

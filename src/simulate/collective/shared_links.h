@@ -5,6 +5,7 @@
 // - Whoever begins or ends changes the ends of others; they come back with their new ends.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <vector>
