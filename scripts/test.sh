@@ -91,7 +91,7 @@ case $tier in
     scripts/build.sh dev || fail "sources compiled one by one" # clang-tidy looks at these, too
     part release release "" -E '^(external.blocks[.].*|external.zigzag|faults.short)$'
     rm -rf build/coverage/profiles
-    part sanitizers coverage "" -LE "repository|fuzz|full" -E package
+    part sanitizers coverage "" -LE "repository|fuzz|full|network" -E package # outside tools meet the release build alone
     scripts/coverage.py || fail "coverage"
     part threads tsan "unit_tests bin/hespas hespas_pjrt_worker fake_pjrt_plugin" -L "unit|cli|sweep" -LE full
     fuzzers 30 coverage
