@@ -221,7 +221,7 @@ def configuration(keys):
         parallel=block == "default", biases=block == "gpt3", head_norms=bool(keys["use_qk_norm"]) or block in ("gemma3", "qwen3", "qwen3_moe"),
         after_norms=block in ("gemma2", "gemma3"), tied=bool(keys["logits_via_embedding"]), fused_qkv=bool(keys["fused_qkv"]),
         sequence=int(keys["max_target_length"]), batch=float(keys["per_device_batch_size"]), accumulate=int(keys["gradient_accumulation_steps"]),
-        attention=attention_of(keys), ring=keys["context_parallel_strategy"] == "ring", blocks=blocks_of(keys), wide_softmax=bool(keys["float32_logits"]), remat_policy=policy,
+        attention=attention_of(keys), ring=goes_round(keys), blocks=blocks_of(keys), wide_softmax=bool(keys["float32_logits"]), remat_policy=policy,
         kept=tuple(name for name, place in where.items() if place == "device"), offloaded=tuple(name for name, place in where.items() if place == "offload"),
         scan=bool(keys["scan_layers"]), quantisation=quantisation, stateful_scales=quantisation in STATEFUL, optimizer=keys["opt_type"],
         clip=float(keys["gradient_clipping_threshold"]), weight_dtype=keys["weight_dtype"], mu_dtype=keys["mu_dtype"] or keys["weight_dtype"],
@@ -232,13 +232,18 @@ def configuration(keys):
 
 def check_context(keys):
     """What a sequence that devices divide asks of attention."""
-    attention, strategy = attention_of(keys), keys["context_parallel_strategy"]
+    attention = attention_of(keys)
     if attention in ("megatron", "te_unfused"):
         raise Unsupported(f"attention `{attention}` takes whole sequences, not parts of them ({', '.join(RULES['length'])}); dot_product divides them")
+    if goes_round(keys) and not rings(keys):
+        raise Unsupported("context_parallel_strategy ring needs cuDNN's attention (GPUs) over whole sequences and heads of one size: no windows, chunks or MLA; all_gather takes these")
+
+
+def goes_round(keys):
+    strategy = keys["context_parallel_strategy"]
     if strategy not in STRATEGIES:
         raise Unsupported(f"context_parallel_strategy `{strategy}` is not modelled; {' and '.join(STRATEGIES)} are")
-    if strategy == "ring" and not rings(keys):
-        raise Unsupported("context_parallel_strategy ring needs cuDNN's attention (GPUs) over whole sequences and heads of one size: no windows, chunks or MLA; all_gather takes these")
+    return strategy == "ring"
 
 
 def rings(keys):

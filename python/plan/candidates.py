@@ -126,6 +126,18 @@ def refusal(space, facts, sizes):
     return "a dimension does not divide" if facts.indivisible({axis: size for axis, size in sizes.items() if axis != "pipeline"}) else None
 
 
+def indivisible(space, facts, sizes):
+    """What these sizes do not divide, in words; None: nothing."""
+    batch = [axis for axis in ("data", "fsdp", "expert") if sizes.get(axis, 1) > 1]
+    parts, context = math.prod(sizes[axis] for axis in batch), sizes.get("context", 1)
+    if space.batch % parts:
+        return f"a batch of {space.batch} over {', '.join(f'{axis}={sizes[axis]}' for axis in batch)}"
+    if facts.sequence % context:
+        return f"a sequence of {facts.sequence} over context={context}"
+    inner = facts.indivisible({axis: size for axis, size in sizes.items() if axis != "pipeline"})
+    return inner or (f"{facts.layers} layers over pipeline={sizes['pipeline']}" if refusal(space, facts, sizes) == "the layers do not divide" else None)
+
+
 def schedules(space, facts, stages, microbatches):
     if stages == 1:
         return [("", 1)]

@@ -62,7 +62,7 @@ def problem_of(arguments, keys, model, net, singles, layers):
     return costs.Problem(keys, model, net, {remat: each["flops"] for remat, each in singles.items()},
                          {remat: (each["forward_s"] + each["backward_s"] - each["logits_s"], each["logits_s"]) for remat, each in singles.items()},
                          layers, one["model_flops_utilisation"] * one["step_time_s"] * peak, peak, rate, capacity, price, sustained(arguments) * peak,
-                         maxtext_config.rings(keys) and keys["context_parallel_strategy"] == "all_gather")
+                         maxtext_config.rings(keys) and not maxtext_config.goes_round(keys))
 
 
 def sustained(arguments):
@@ -92,7 +92,7 @@ async def planned(arguments, scratch):
     space = candidates.Space(arguments.devices, net.node, batch, axes, remats, options.schedules_of(arguments.schedule), arguments.uneven_stages)
     found, refused = candidates.candidates(space, model)
     if not found:
-        parts = filter(None, (model.indivisible(sizes) for sizes in candidates.factorisations(space.devices, space.axes)))
+        parts = filter(None, (candidates.indivisible(space, model, sizes) for sizes in candidates.factorisations(space.devices, space.axes)))
         raise Refused("no mesh divides the model: " + ", ".join(f"{reason} ({count})" for reason, count in refused.most_common()),
                       "change --devices, --axes or --global-batch" + "".join(f"; {part} is not whole" for part in list(parts)[:1]), 5)
     alike = why.asked(arguments.why, found, space, model) if arguments.why else []  # before the search, not after it

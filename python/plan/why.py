@@ -39,8 +39,9 @@ def refused(settings, space, facts):
     if left:
         return f"--axes leaves out {', '.join(left)}"
     meshes = [sizes for sizes in candidates.factorisations(space.devices, space.axes) if all(str(sizes.get(axis, 1)) == value for axis, value in axes.items())]
-    reasons = collections.Counter(facts.indivisible({axis: size for axis, size in sizes.items() if axis != "pipeline"}) or
-                                  candidates.refusal(space, facts, sizes) for sizes in meshes)
+    if not meshes:
+        return f"{space.devices} devices cannot be divided into {', '.join(f'{axis}={value}' for axis, value in axes.items())}"
+    reasons = collections.Counter(candidates.indivisible(space, facts, sizes) or candidates.refusal(space, facts, sizes) for sizes in meshes)
     reasons.pop(None, None)
     return f"of all {len(meshes)} meshes: " + ", ".join(f"{reason} ({count})" for reason, count in reasons.most_common(3)) if reasons else None
 

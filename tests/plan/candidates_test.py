@@ -88,6 +88,17 @@ class Networks(unittest.TestCase):
             network.network_of("H100_80GB 8x4", "H100_80GB", 16)
 
 
+class Indivisible(unittest.TestCase):
+    FACTS = types.SimpleNamespace(layers=6, cycle=1, dense=0, sequence=1000, leaves=(), indivisible=lambda sizes: f"heads of 4 over tensor={sizes['tensor']}" if sizes.get("tensor", 1) > 4 else None)
+
+    def test_the_reason_has_the_dimension_and_the_axis(self):
+        space = candidates.Space(16, 8, 6, candidates.AXES, ("full",), (("1f1b", 1),))
+        for sizes, said in (({"data": 2, "fsdp": 2}, "a batch of 6 over data=2, fsdp=2"), ({"context": 16}, "a sequence of 1000 over context=16"),
+                            ({"tensor": 8}, "heads of 4 over tensor=8"), ({"pipeline": 4}, "6 layers over pipeline=4"), ({"pipeline": 3, "data": 2}, None)):
+            self.assertEqual(candidates.indivisible(space, self.FACTS, sizes), said)
+            self.assertEqual(candidates.refusal(space, self.FACTS, sizes) is None, said is None)
+
+
 class Variants(unittest.TestCase):
     def test_ring_attention_is_for_a_context_axis(self):
         flat, divided = Candidate((("fsdp", 8),), (), 1, 1, "full"), Candidate((("fsdp", 2), ("context", 4)), (), 1, 1, "full")

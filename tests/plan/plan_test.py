@@ -76,6 +76,12 @@ class OwnPrograms(unittest.TestCase):
 
 
 class Plans(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        made = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(made.cleanup)
+        cls.made = pathlib.Path(made.name)  # programs of all plans: many need the same
+
     def setUp(self):
         place = tempfile.TemporaryDirectory()
         self.addCleanup(place.cleanup)
@@ -83,8 +89,8 @@ class Plans(unittest.TestCase):
         self.model = self.folder / "small.yml"
         self.model.write_text(SMALL)
 
-    def planned(self, *words):
-        done = plan(self.model, "--device", "H100_80GB", "--format", "json", *words)
+    def planned(self, *words, made=None):
+        done = plan(self.model, "--device", "H100_80GB", "--format", "json", "--output", made or self.made, *words)
         self.assertEqual(done.returncode, 0, done.stderr)
         return json.loads(done.stdout)
 
@@ -200,7 +206,7 @@ class Plans(unittest.TestCase):
 
     def test_the_same_twice(self):
         words = ("--devices", "8", "--global-batch", "32", "--evaluations", "12")
-        self.assertEqual(self.planned(*words), self.planned(*words))
+        self.assertEqual(self.planned(*words), self.planned(*words, made=self.folder))
 
     def test_unequal_experts(self):
         """The busiest device multiplies more, and waits longer for what it exchanges."""
