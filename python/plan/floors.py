@@ -33,16 +33,20 @@ def request(problem, candidate, level, part="last"):
     return dataclasses.replace(found, system=system, keys=tuple(sorted({**dict(found.keys), **own}.items()))) if system else None
 
 
-def time(problem, candidate, figures):
-    """While the last stage has its microbatches, all other stages fill and drain with their layers; pairs of passes may hide what they exchange."""
+def time(problem, candidate, figures, hidden=False):
+    """While the last stage has its microbatches, all other stages fill and drain with their layers; pairs of passes may hide what they exchange.
+
+    `hidden`: computation alone, as flags may hide all that layers exchange.
+    """
     if candidate.schedule == "dualpipe":
         return 0.0
-    cycles = CYCLES * problem.facts.cycle
+    exposed = figures["exposed_communication_s"]
     # layers that are no loop wait at the ends alone; more of them hide that
-    ends = 0.0 if problem.keys["scan_layers"] else figures["exposed_communication_s"]
-    forward, both = (max(0.0, figures[name] - ends) * problem.facts.alike(candidate.stages) / cycles for name in ("layers_forward_s", "layers_s"))
+    left = exposed if hidden or not problem.keys["scan_layers"] else 0.0
+    times = figures["layers_forward_s"], figures["layers_s"] - figures["layers_forward_s"], figures["layers_s"]
+    forward, backward, both = (max(0.0, each - left) * problem.facts.alike(candidate.stages) / (CYCLES * problem.facts.cycle) for each in times)
     rest = figures["forward_s"] + figures["backward_s"] - figures["layers_s"]
-    if candidate.stages == 1 or candidate.of["fsdp"] * candidate.of["context"] > 1:
-        rest = max(0.0, rest - figures["exposed_communication_s"])  # gathers of the loss's weights hide behind more layers
+    if hidden or candidate.stages == 1 or candidate.of["fsdp"] * candidate.of["context"] > 1:
+        rest = max(0.0, rest - exposed)  # gathers of the loss's weights hide behind more layers
     waits, drains = bounds.ramps(problem.facts, candidate)
-    return candidate.microbatches * (both + rest) + waits * forward + drains * (both - forward)
+    return candidate.microbatches * (both + rest) + waits * forward + drains * backward
