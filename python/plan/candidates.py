@@ -100,6 +100,12 @@ def powers(number):
     return [1 << at for at in range(number.bit_length()) if number % (1 << at) == 0]
 
 
+def microbatch_sizes(share, own):
+    """Of a part's share of the batch: powers of two and all of it, up to 16, and the configuration's own."""
+    found = {size for size in (*powers(share), share) if size <= MOST_MICROBATCH}
+    return sorted(found | {int(own)} if own >= 1 and share % own == 0 else found)
+
+
 @dataclasses.dataclass(frozen=True)
 class Space:
     devices: int
@@ -109,6 +115,7 @@ class Space:
     remats: tuple
     schedules: tuple  # (name, chunks)
     uneven: bool = False  # stages may differ by a layer, or by a cycle of kinds
+    at_once: int = 0  # sequences that the configuration itself takes at a time, on all devices, without stages; 0: it does not say
 
 
 def refusal(space, facts, sizes):
@@ -163,7 +170,7 @@ def of_mesh(space, facts, sizes):
     own = tuple((axis, sizes[axis]) for axis in AXES if sizes.get(axis, 1) > 1)
     stages = sizes.get("pipeline", 1)
     share = space.batch // math.prod(sizes.get(axis, 1) for axis in ("data", "fsdp", "expert"))
-    batches = [size for size in sorted({*powers(share), share}) if size <= MOST_MICROBATCH]
+    batches = microbatch_sizes(share, space.at_once * share / space.batch if stages == 1 else 0)
     inner = {axis: size for axis, size in sizes.items() if axis != "pipeline"}
     zeros = (0,) if sizes.get("data", 1) == 1 else (0, 1) if stages > 1 else (0, 1, 2)  # a pipeline would sum after each microbatch
     for outer, microbatch, remat, zero in itertools.product(places(inner, space.node), batches, space.remats, zeros):

@@ -18,6 +18,7 @@ import why
 from environments import Refused
 from export import data_folder
 from facts import facts
+from maxtext_models import MODELS
 from models.remat import POLICIES
 from search import Search
 from workers import Workers
@@ -89,7 +90,8 @@ async def planned(arguments, scratch):
     remats = options.listed(arguments.remat, POLICIES, "rematerialisation policy")
     axes = options.listed(arguments.axes, candidates.AXES, "axis")
     batch = options.sequences(arguments.global_batch, model.sequence, keys, arguments.devices)
-    space = candidates.Space(arguments.devices, net.node, batch, axes, remats, options.schedules_of(arguments.schedule), arguments.uneven_stages)
+    space = candidates.Space(arguments.devices, net.node, batch, axes, remats, options.schedules_of(arguments.schedule), arguments.uneven_stages,
+                             0 if arguments.model in MODELS else round(float(keys["per_device_batch_size"]) * arguments.devices))
     found, refused = candidates.candidates(space, model)
     if not found:
         parts = filter(None, (candidates.indivisible(space, model, sizes) for sizes in candidates.factorisations(space.devices, space.axes)))

@@ -31,7 +31,11 @@ def settings(keys, devices):
     """The published configuration in words of `--why`."""
     sizes = {axis: keys.get(f"dcn_{axis}_parallelism", 1) * keys.get(f"ici_{axis}_parallelism", 1) for axis in AXES}
     parts = sizes["data"] * sizes["fsdp"] * sizes["expert"]
-    own = {**{axis: size for axis, size in sizes.items()}, "pipeline": 1, "remat": keys["remat_policy"], "microbatch": round(keys["per_device_batch_size"] * devices / parts)}
+    outer = {axis: keys[f"dcn_{axis}_parallelism"] for axis in AXES if keys.get(f"dcn_{axis}_parallelism", 1) > 1}
+    own = {**sizes, "pipeline": 1, "remat": keys["remat_policy"], "microbatch": round(keys["per_device_batch_size"] * devices / parts),
+           "between_nodes": "+".join(f"{axis}:{size}" for axis, size in outer.items()) or "none"}
+    if sizes["data"] > 1:  # no published row divides its optimiser over it
+        own["zero"] = 0
     return ",".join(f"{key}={value}" for key, value in own.items())
 
 

@@ -17,6 +17,7 @@ import bounds  # noqa: E402
 import candidates  # noqa: E402
 import commands  # noqa: E402
 import costs  # noqa: E402
+import floors  # noqa: E402
 import network  # noqa: E402
 import options  # noqa: E402
 import search  # noqa: E402
@@ -38,6 +39,11 @@ class Spaces(unittest.TestCase):
 
     def test_powers(self):
         self.assertEqual((powers(24), powers(7)), ([1, 2, 4, 8], [1]))
+
+    def test_the_configurations_own_microbatch_counts(self):
+        """Also a larger one than the search would try; not one that does not divide the share."""
+        self.assertEqual(candidates.microbatch_sizes(24, 0), [1, 2, 4, 8])
+        self.assertEqual([candidates.microbatch_sizes(64, own)[-1] for own in (32, 12, 0.5)], [32, 16, 16])
 
 
 class Networks(unittest.TestCase):
@@ -108,6 +114,23 @@ class Variants(unittest.TestCase):
         self.assertEqual([each.settings().get("context_parallel_strategy") for each in found], [None, "ring", "ring"])
         self.assertEqual({costs.plain(each) for each in found}, {divided})
         self.assertEqual(costs.variants(divided, (), False), [])
+
+
+class Floors(unittest.TestCase):
+    FIGURES = {"forward_s": 5.0, "backward_s": 11.0, "layers_s": 12.0, "layers_forward_s": 4.0, "exposed_communication_s": 3.0}
+
+    def time(self, candidate, **how):
+        problem = types.SimpleNamespace(facts=types.SimpleNamespace(cycle=1, dense=0, alike=lambda stages: 8 // stages), keys={"scan_layers": True})
+        return floors.time(problem, candidate, self.FIGURES, **how)
+
+    def test_two_layers_stand_for_all(self):
+        """Eight layers; of logits that wait for gathers nothing is left. While 1F1B fills and drains, the other stage passes forward and backward."""
+        self.assertEqual(self.time(Candidate((("fsdp", 8),), (), 1, 2, "full")), 2 * (4 * 12 + 1))
+        self.assertEqual(self.time(Candidate((("pipeline", 2),), (), 1, 3, "full", schedule="1f1b")), 3 * (2 * 12 + 4) + 2 * 4 + 2 * 8)
+
+    def test_what_layers_exchange_may_be_hidden(self):
+        self.assertEqual(self.time(Candidate((("fsdp", 8),), (), 1, 2, "full"), hidden=True), 2 * (4 * 9 + 1))
+        self.assertEqual(self.time(Candidate((("pipeline", 2),), (), 1, 3, "full", schedule="1f1b"), hidden=True), 3 * (2 * 9 + 1) + 2 * 1 + 2 * 5)
 
 
 class Wires(unittest.TestCase):
