@@ -60,6 +60,19 @@ TEST(FieldMatmul, ShortKernelsExceedTheBoardsPower) {
   EXPECT_GT(clock(shared.burst_us), 1.05 * clock(1e9));
 }
 
+TEST(FieldMatmul, NoKernelOfAModelIsAShortOneToTheBoard) {
+  Matmul matmul{.m = 4096, .n = 8192, .k = 8192, .in_step = true};
+  const auto us = [&](Chip chip) { return TimeOf(chip, Shipped(), matmul).us; };
+  Chip chip = MakeChip(Preset("H100_80GB"));
+  const double of_model = us(chip);
+  matmul.weights_between = matmul.n * matmul.k;  // it alone, again and again
+  EXPECT_GT(of_model, 1.05 * us(chip));
+  chip.watts = 0;  // without a limit both take as long, but for weights out of memory
+  const double unlimited = us(chip);
+  matmul.weights_between = 0;
+  EXPECT_LT(us(chip), 1.05 * unlimited);
+}
+
 TEST(FieldMatmul, SmallWeightsComeOutOfL2) {
   const Chip chip = MakeChip(Preset("L40S_48GB"));
   const double in_cache = TimeOf(chip, Shipped(), Matmul{Format::kF16, 1, 4096, 2048}).us;   // 16 MiB, five copies fit

@@ -22,6 +22,9 @@ constexpr double kClockExponent = 2.5;
 constexpr double kGigahertz = 1000;  // 1/us
 constexpr double kPowerSharpness = 8;
 
+// Of a model, whose other matmuls come before the same one again.
+bool InModel(const Matmul& size) { return size.in_step && size.weights_between <= 0; }
+
 double OperandBytes(Format format) {
   if (format == Format::kF16) return 2;
   return format == Format::kNvF4 ? 0.5625 : 1;  // 4 bits and a byte for sixteen elements
@@ -87,8 +90,7 @@ Traffic TrafficOf(const Chip& chip, const Tiling& tiling, const Matmul& size) {
   const double l2 = std::max(1.0, chip.l2_bytes);
   const double copies = std::clamp(std::ceil(l2 / weights), 1.0, kCopies);
   const double between = size.weights_between > 0 ? size.weights_between * weight_bytes : copies * weights;
-  const bool leaves = size.in_step && size.weights_between <= 0;
-  const double warm = leaves ? 0 : KeptInTurn(chip, between + inputs + results);
+  const double warm = InModel(size) ? 0 : KeptInTurn(chip, between + inputs + results);
   const double left = 1 - KeptInTurn(chip, weights + inputs + results);  // of what each call touches again
   const double columns = tiling.fixed ? std::ceil(size.n / tiling.tiles.front().n) : 1;
   const double again = (columns - 1) * (1 - KeptInTurn(chip, inputs));
@@ -128,7 +130,9 @@ Rates RatesOf(const Chip& chip, const Constants& constants, const Matmul& size, 
   const double peak = ratio * std::max(chip.f16_rate, chip.sms * chip.clock * chip.flops_per_clock);
   const double unlimited = peak * shared.device_fraction * scale;
   const double energy = std::pow(ratio, -constants.f8.power_exponent);
-  const double us = 2 * size.groups * size.m * size.n * size.k / unlimited;
+  // A model's steps load the board for as long as there is work, so that no kernel of theirs is a short one to it.
+  const double alone = 2 * size.groups * size.m * size.n * size.k / unlimited;
+  const double us = InModel(size) ? std::numeric_limits<double>::infinity() : alone;
   const double flops = chip.sms * chip.flops_per_clock * ratio;
   const double power = flops * PowerClock(chip, shared, flops * energy, us);
   const double bandwidth = chip.bandwidth * shared.memory_fraction;
