@@ -71,6 +71,20 @@ void ReadHost(JsonObject& json, EngineProfile& engine) {
   host->Finish();
 }
 
+void ReadAllReduces(JsonObject& json, AllReduces& reduces) {
+  auto object = json.Object("all_reduces");
+  if (!object) return;
+  object->Text("source");
+  reduces.own = true;
+  reduces.pairs_on_pcie = object->Flag("pairs_on_pcie").value_or(false);
+  reduces.largest = object->Quantity("largest", Unit::kBytes, true).value_or(0);
+  reduces.largest_of_pair = object->Quantity("largest_of_pair", Unit::kBytes).value_or(reduces.largest);
+  reduces.two_shot = object->Quantity("two_shot", Unit::kBytes);
+  reduces.two_shot_of_four = object->Quantity("two_shot_of_four", Unit::kBytes);
+  if (!reduces.two_shot_of_four) reduces.two_shot_of_four = reduces.two_shot;
+  object->Finish();
+}
+
 void ReadErrors(JsonObject& json, EngineErrors& errors) {
   auto object = json.Object("sigma");
   if (!object) return;
@@ -127,10 +141,11 @@ std::optional<EngineProfile> LoadEngine(const std::string& name_or_path, const s
   engine.rotating_attention = json.Flag("rotating_attention").value_or(false);
   engine.ungrouped_attention = json.Flag("ungrouped_attention").value_or(false);
   engine.gate_apart = json.Flag("gate_apart").value_or(false);
-  engine.library_all_reduces = json.Flag("library_all_reduces").value_or(false);
+  engine.fp8_prompts = json.Flag("fp8_prompts").value_or(false);
   engine.quantises_apart = json.Flag("quantises_apart").value_or(false);
   ReadScheduler(json, engine);
   ReadExchange(json, engine);
+  ReadAllReduces(json, engine.all_reduces);
   ReadLimits(json, engine);
   ReadMemory(json, engine);
   ReadHost(json, engine);

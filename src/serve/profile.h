@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/diagnostic.h"
+#include "serve/model/all_reduces.h"
 #include "serve/model/precision.h"
 #include "serve/policy.h"
 
@@ -55,7 +56,8 @@ struct EngineProfile {
   bool rotating_attention = false;  // TensorRT-LLM's attention, which rotates and writes the cache; else FlashAttention
   bool ungrouped_attention = false;  // decodes by masked multi-head attention: no kernel for grouped queries
   bool gate_apart = false;           // gate and up projections are matmuls of their own
-  bool library_all_reduces = false;  // NCCL's for small ones too
+  bool fp8_prompts = false;          // attention of prompts multiplies in 8 bits, where weights and cache have them
+  AllReduces all_reduces;
   Graphs graphs;
   EngineErrors errors;
 };

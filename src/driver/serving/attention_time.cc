@@ -11,6 +11,7 @@ KernelTime AttentionTime(const serve::AttentionCall& call, bool in_field, const 
                          const field::Constants& constants) {
   const double requests = std::max(1.0, call.requests);
   field::AttentionCall shape{.phase = call.decode ? field::Phase::kGeneration : field::Phase::kContext,
+                             .f8 = call.f8 && chip.f8_rate > chip.f16_rate,
                              .f8_cache = call.cache_bytes < 2,
                              .batch = requests,
                              .queries = std::max(1.0, call.rows / requests),

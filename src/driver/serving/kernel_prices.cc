@@ -22,8 +22,6 @@ constexpr double kSixteenBits = 2;  // bytes
 // Of engines' own all-reduces (vLLM, csrc/custom_all_reduce.cuh): a flag before, loads of the peers' data there and
 // back, a flag after. In two parts there are loads of the sums, too.
 constexpr double kBarrierCrossings = 4;
-// Largest buffer of them: vLLM, device_communicators/custom_all_reduce.py, max_size.
-constexpr double kOwnAllReduceBytes = 8 * 1024 * 1024;
 
 network::Operation OperationOf(KernelKind kind) {
   switch (kind) {
@@ -141,17 +139,19 @@ KernelSpec KernelPrices::SpecOf(const serve::StepKernel& kernel) const {
   return spec;
 }
 
-double KernelPrices::OwnAllReduceUs(double bytes, int64_t ranks) const {
+double KernelPrices::OwnAllReduceUs(const serve::StepKernel& kernel, serve::AllReduce kind, double library_us) const {
   const hardware::NetworkDimension& links = system_->dimensions.front();
   const bool mesh = links.kind == hardware::DimensionKind::kFullyConnected;
   const double fraction = constants_.Of(device_.interconnect->name).of(network::Operation::kAllReduce).link_fraction;
-  const double n = static_cast<double>(ranks);
+  const double n = static_cast<double>(kernel.ranks);
   constexpr double kLinkUnit = 1024.0 * 1024.0 * 1024.0 * 1e-6;  // of System's bandwidths, in bytes/us
   const double rate = links.bandwidth * kLinkUnit * fraction * (mesh ? n - 1 : 1);
   const double latency = links.latency * 1e-3 * kBarrierCrossings;
-  const double one_shot = bytes * (n - 1) / rate;
-  const double two_shot = 2 * bytes * (n - 1) / n / rate + latency / 2;
-  return model_.parameters().stream.launch_us + latency + std::min(one_shot, two_shot);
+  const double start = model_.parameters().stream.launch_us + latency;
+  const double one_shot = start + kernel.bytes * (n - 1) / rate;
+  const double two_shot = start + 2 * kernel.bytes * (n - 1) / n / rate + latency / 2;
+  if (kind == serve::AllReduce::kFastest) return std::min({one_shot, two_shot, library_us});
+  return kind == serve::AllReduce::kOneShot ? one_shot : two_shot;
 }
 
 double KernelPrices::CollectiveUs(const serve::StepKernel& kernel) const {
@@ -159,9 +159,10 @@ double KernelPrices::CollectiveUs(const serve::StepKernel& kernel) const {
       links_->PriceOf({.op = OperationOf(kernel.kind), .bytes = kernel.bytes}, Members(kernel.ranks));
   const double library = price.time.seconds() * 1e6;
   const bool one_node = system_->dimensions.front().npus >= kernel.ranks;
-  const bool own = own_all_reduces_ && kernel.kind == KernelKind::kAllReduce && device_.interconnect && one_node &&
-                   kernel.bytes <= kOwnAllReduceBytes;
-  return own ? std::min(library, OwnAllReduceUs(kernel.bytes, kernel.ranks)) : library;
+  if (kernel.kind != KernelKind::kAllReduce || !device_.interconnect || !one_node) return library;
+  const bool linked = !device_.interconnect->name.starts_with("PCIe");
+  const serve::AllReduce kind = all_reduces_.KindOf(kernel.bytes, kernel.ranks, linked);
+  return kind == serve::AllReduce::kLibrary ? library : OwnAllReduceUs(kernel, kind, library);
 }
 
 StepCost KernelPrices::CostOf(const serve::StepKernel& kernel) const {

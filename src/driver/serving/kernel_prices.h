@@ -2,8 +2,9 @@
 // model, all else by the calibrated models of both.
 //
 // - Kernels follow each other in a captured graph: of a lone kernel's launch only the stream's gap is left.
-// - Small all-reduces within a node are the engines' own: each rank reads its peers' buffers over the links, once
-//   (one-shot) or in parts (two-shot), between two barriers; NCCL's where those are faster.
+// - All-reduces within a host may be the engines' own (serve/model/all_reduces.h): each rank reads its peers' buffers
+// over the
+//   links, between two barriers.
 #pragma once
 
 #include "estimate/calibrated/model.h"
@@ -12,6 +13,7 @@
 #include "hardware/device.h"
 #include "hardware/system.h"
 #include "network/calibrated.h"
+#include "serve/model/all_reduces.h"
 #include "serve/model/kernels.h"
 #include "serve/step.h"
 
@@ -36,9 +38,9 @@ class KernelPrices {
 
   serve::StepCost CostOf(const serve::StepKernel& kernel) const;  // all of its count
   serve::StepCost CostOf(const serve::AttentionCall& call) const;
-  void LeaveAllReducesToLibrary() { own_all_reduces_ = false; }
-  double HostSeconds(double bytes) const;  // over the host's link
-  double LinkSeconds(double bytes) const;  // from one device to another
+  void TakeAllReduces(const serve::AllReduces& engines) { all_reduces_ = engines; }  // else all are the library's
+  double HostSeconds(double bytes) const;                                            // over the host's link
+  double LinkSeconds(double bytes) const;                                            // from one device to another
   // Of the kernels of one part, relative: as their models were fitted, devices held out.
   double sigma(serve::Part part) const;
   std::string_view activations() const { return activations_.name; }
@@ -50,7 +52,7 @@ class KernelPrices {
   const estimate::field::ExpertLoads& LoadsOf(const serve::Routing& routing) const;
   estimate::calibrated::KernelSpec SpecOf(const serve::StepKernel& kernel) const;
   double CollectiveUs(const serve::StepKernel& kernel) const;
-  double OwnAllReduceUs(double bytes, int64_t ranks) const;
+  double OwnAllReduceUs(const serve::StepKernel& kernel, serve::AllReduce kind, double library_us) const;
   serve::StepCost InStream(const estimate::calibrated::KernelTime& time, serve::Part part, double count) const;
 
   const hardware::Device& device_;
@@ -64,7 +66,7 @@ class KernelPrices {
   Activations activations_;
   mutable std::optional<serve::Routing> routing_;  // of `loads_`
   mutable estimate::field::ExpertLoads loads_;
-  bool own_all_reduces_ = true;
+  serve::AllReduces all_reduces_;
   bool in_field_;  // the field model prices matmuls and attention
 };
 

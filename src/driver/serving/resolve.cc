@@ -139,6 +139,7 @@ std::optional<serve::Precision> ResolvePrecision(const ServeOptions& options, co
   precision.quantises_apart = engine.quantises_apart;
   precision.exchange = engine.exchange;
   precision.rotating_attention = engine.rotating_attention;
+  precision.fp8_prompts = engine.fp8_prompts;
   precision.gate_apart = engine.gate_apart;
   precision.ungrouped_attention = engine.ungrouped_attention;
   if (options.cache == "auto") {

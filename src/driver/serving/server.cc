@@ -68,7 +68,7 @@ bool UseKernels(Server& server, Diagnostics& diagnostics) {
   server.prices = std::make_unique<KernelPrices>(*server.device, *parameters, *field, *links,
                                                  server.system ? &*server.system : nullptr,
                                                  serve::FactsOf(server.precision.weights));
-  if (server.engine.library_all_reduces) server.prices->LeaveAllReducesToLibrary();
+  server.prices->TakeAllReduces(server.engine.all_reduces);
   server.steps = std::make_unique<PricedSteps>(kernels, *server.prices, server.engine.graphs,
                                                static_cast<double>(server.model->layers));
   return true;

@@ -38,6 +38,15 @@ double StepKernels::LocalRows(double rows) const {
   return apart ? std::ceil(rows / static_cast<double>(parallelism_.data)) : rows;
 }
 
+// An output in 8 bits, which the projection after it multiplies, takes a kernel that multiplies in 8 bits, too
+// (TensorRT-LLM, _torch/modules/attention.py, create_output, and thop/attentionOp.cpp, mFP8ContextFMHA).
+bool StepKernels::PromptsIn8Bits() const {
+  const WeightFormatFacts& facts = FactsOf(precision_.weights);
+  const bool cached = precision_.cache == CacheFormat::kFp8 || precision_.cache == CacheFormat::kNvfp4;
+  const bool floats = facts.activations == "fp8" || facts.activations == "nvfp4";
+  return precision_.fp8_prompts && cached && floats && !model_.latent;
+}
+
 void StepKernels::Matmul(std::vector<StepKernel>& out, std::string_view name, double count, double m, double n,
                          double k) const {
   const WeightFormatFacts& facts = FactsOf(precision_.weights);
@@ -247,6 +256,7 @@ std::vector<AttentionCall> StepKernels::Attention(const StepShape& step) const {
       const double mean = step.prompt_pairs / step.prompt_tokens;
       const double seen = window > 0 ? std::min(mean, window) : mean;
       prompt.decode = false;
+      prompt.f8 = PromptsIn8Bits();
       prompt.requests = std::max(1.0, std::ceil(step.prompt_requests * share));
       prompt.rows = step.prompt_tokens * share;
       prompt.context = step.prompt_context * share;

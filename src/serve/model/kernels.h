@@ -67,6 +67,7 @@ struct AttentionCall {
   double cache_width = 0;  // elements read for a token of the context
   bool ungrouped = false;  // each query head reads them for itself
   bool rotates = false;    // queries and keys, and writes the cache
+  bool f8 = false;         // type of its two matmuls
 };
 
 class StepKernels {
@@ -92,6 +93,7 @@ class StepKernels {
   void Mlp(std::vector<StepKernel>& out, double count, double rows, double width) const;
   void ExchangeTokens(std::vector<StepKernel>& out, double rows) const;
   void ExpertKernels(std::vector<StepKernel>& out, double rows) const;
+  bool PromptsIn8Bits() const;
   double KvHeadsOfRank() const;
   double LocalRows(double rows) const;  // of attention, where data parallel
 

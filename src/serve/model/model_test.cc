@@ -119,6 +119,22 @@ TEST(Kernels, ExpertsKnowHowTokensOfAllRanksReachThem) {
   check("deepseek-v3", 1.01);
 }
 
+TEST(Kernels, PromptsAreIn8BitsWhereWeightsAndCacheAreNarrow) {
+  const auto in_8_bits = [](const char* name, Precision precision) {
+    const StepShape step{.prompt_tokens = 100, .prompt_requests = 1, .prompt_context = 100, .prompt_pairs = 5050};
+    return StepKernels(Ready(name), {}, precision).Attention(step).front().f8;
+  };
+  Precision precision{.weights = WeightFormat::kNvfp4, .cache = CacheFormat::kFp8, .fp8_prompts = true};
+  EXPECT_TRUE(in_8_bits("llama3-70b", precision));
+  EXPECT_FALSE(in_8_bits("deepseek-v3", precision));
+  precision.fp8_prompts = false;
+  EXPECT_FALSE(in_8_bits("llama3-70b", precision));
+  precision = {.weights = WeightFormat::kBf16, .cache = CacheFormat::kFp8, .fp8_prompts = true};
+  EXPECT_FALSE(in_8_bits("llama3-70b", precision));
+  precision = {.weights = WeightFormat::kFp8, .cache = CacheFormat::kBf16, .fp8_prompts = true};
+  EXPECT_FALSE(in_8_bits("llama3-70b", precision));
+}
+
 TEST(Kernels, MixedStepsShareMatmulsAndNotAttention) {
   const StepKernels kernels(Ready("llama3-8b"), {}, {});
   const auto calls = kernels.Attention({.decode_requests = 4,

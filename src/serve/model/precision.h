@@ -56,6 +56,7 @@ struct Precision {
   bool gate_apart = false;           // gate and up projections are matmuls of their own
   bool ungrouped_attention = false;  // decodes read keys and values once for each query head
   bool rotating_attention = false;   // kernels of attention rotate, and write keys and values, themselves
+  bool fp8_prompts = false;          // attention of prompts multiplies in 8 bits, where weights and cache have them
   Exchange exchange = Exchange::kChosen;
   bool quantises_apart = false;  // fp8 activations in kernels of their own; else fused with those before
   const CacheFormatFacts& cache_facts() const { return kCacheFormats[static_cast<size_t>(cache)]; }
