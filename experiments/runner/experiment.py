@@ -26,13 +26,15 @@ sys.path[:0] = [str(HERE), str(HERE.parents[1] / "python" / "export")]
 import documents  # noqa: E402
 import kernels  # noqa: E402
 import output  # noqa: E402
+import published_steps  # noqa: E402
 import steps  # noqa: E402
 import trends  # noqa: E402
 import tutorial  # noqa: E402
 from environments import Refused  # noqa: E402
 from export import guarded  # noqa: E402
 
-KINDS = {"steps": steps.rows, "kernels": kernels.rows, "tutorial": tutorial.rows}
+KINDS = {"steps": steps.rows, "kernels": kernels.rows, "tutorial": tutorial.rows, "published": published_steps.rows}
+STATISTICS = {"tutorial": lambda configuration, rows: tutorial.reasons(configuration), "published": published_steps.statistics}
 TOLD = 10  # failed rows
 REQUIRED = ("title", "origin", "about", "kind")
 
@@ -119,7 +121,7 @@ def run(name, arguments):
         raise Refused(f"{folder}/experiment.json: {error} is missing", "experiments/README.md lists the keys", 1) from error
     print(f"{folder.name}: {len(rows)} rows in {time.monotonic() - began:.1f} s", file=sys.stderr)
     return {"name": folder.name, **{key: configuration[key] for key in REQUIRED}, "configuration": configuration, "rows": rows,
-            "statistics": tutorial.reasons(configuration) if configuration["kind"] == "tutorial" else trends.statistics(rows)}
+            "statistics": STATISTICS.get(configuration["kind"], lambda _, found: trends.statistics(found))(configuration, rows)}
 
 
 def main():

@@ -3,6 +3,7 @@
 bars     stacked compute and exposed communication of each source, a panel for each system (or workload); points: |error| on the right axis
 lines    time over workload, one line a source, both axes logarithmic
 scatter  prediction over measurement, both axes logarithmic
+published  a scatter, and beside it the efficiency of weak scaling over devices
 """
 import json
 import pathlib
@@ -116,8 +117,13 @@ def lines(result, form):
 
 def scatter(result, form):
     del form
-    rows = [row for row in result["rows"] if row.get("measured_s") and row.get("step_time_s")]
     figure, axes = plt.subplots(figsize=(6.5, 6))
+    draw_scatter(axes, result)
+    return figure
+
+
+def draw_scatter(axes, result):
+    rows = [row for row in result["rows"] if row.get("measured_s") and row.get("step_time_s")]
     for at, source in enumerate(unique(rows, "source")):
         points = [(row["measured_s"], row["step_time_s"]) for row in rows if row["source"] == source]
         axes.scatter(*zip(*points), s=18, color=COLOURS[at % len(COLOURS)], label=source)
@@ -125,6 +131,24 @@ def scatter(result, form):
     axes.plot(ends, ends, color="#999999", linewidth=0.8)
     axes.set(xscale="log", yscale="log", xlabel="measured [s]", ylabel="predicted [s]", title=result["title"])
     axes.legend(fontsize=8)
+
+
+def published(result, form):
+    del form
+    figure, (left, right) = plt.subplots(1, 2, figsize=(13, 6))
+    draw_scatter(left, result)
+    families = {}
+    for row in result["statistics"]["scaling"]:
+        families.setdefault((row["row"].rpartition("-")[0], row["from_devices"]), []).append(row)
+    for at, ((name, first), rows) in enumerate(families.items()):
+        colour = COLOURS[at % len(COLOURS)]
+        for key, style, label in (("published_percent", "o-", name), ("predicted_percent", "x--", None)):
+            points = [(first, 100), *((row["devices"], row[key]) for row in rows if row[key] is not None)]
+            right.plot(*zip(*points), style, markersize=4, linewidth=1, color=colour, label=label)
+    right.set_xscale("log", base=2)
+    right.set(xlabel="devices", ylabel="efficiency of weak scaling [%]", title="Published (points, lines) and predicted (crosses, broken lines)")
+    right.grid(True, color="#e5e5e5")
+    right.legend(fontsize=7)
     return figure
 
 
@@ -133,7 +157,7 @@ def main():
     for path in map(pathlib.Path, sys.argv[1:]):
         result = json.loads(path.read_text(encoding="utf-8"))
         form = result["configuration"]["figure"]
-        figure = {"bars": bars, "lines": lines, "scatter": scatter}[form["form"]](result, form)
+        figure = {"bars": bars, "lines": lines, "scatter": scatter, "published": published}[form["form"]](result, form)
         figure.savefig(path.with_name(f"{result['name']}.svg"), metadata={"Date": None}, bbox_inches="tight")
         plt.close(figure)
 

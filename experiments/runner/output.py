@@ -19,9 +19,9 @@ COLUMNS = ("system", "workload", "source", "note", "npus", "step_time_s", "step_
 SHOWN = {"system": "system", "workload": "workload", "source": "source", "step_time_s": "step [ms]", "step_time_sigma_s": "sigma [ms]",
          "exposed_communication_s": "exposed [ms]", "flops_utilisation": "of peak %", "memory_bandwidth_utilisation": "of bandwidth %",
          "fits_in_memory": "fits", "measured_s": "measured [ms]", "error_percent": "error %", "note": "note"}
-TITLES = {"errors": "Errors", "trend": "Trend between consecutive sizes", "cross_system": "Ratios between systems", "speed_ups": "Speed-ups",
+TITLES = {"errors": "Errors", "trend": "Trend between consecutive sizes", "cross_system": "Ratios between systems", "scaling": "Efficiency of weak scaling", "speed_ups": "Speed-ups",
           "reasons": "Where differences come from", "size_ratios": "Ratio of each size to the one before", "system_ratios": "Ratio of each system to each other"}
-SHORT = ("reasons", "errors", "trend", "cross_system", "speed_ups")  # in text; the others are in files and on the page
+SHORT = ("reasons", "errors", "scaling", "trend", "cross_system", "speed_ups")  # in text; the others are in files and on the page
 TUTORIAL = ("number", "tutorial", "compat", "ours", "measured", "why")
 
 
@@ -130,7 +130,7 @@ def section(result, figure):
     for name, title in TITLES.items():
         rows = result["statistics"].get(name)
         if rows:
-            opened = " open" if name in ("reasons", "errors", "trend", "cross_system") else ""
+            opened = " open" if name in ("reasons", "errors", "scaling", "trend", "cross_system") else ""
             parts.append(f"<details{opened}><summary>{title}</summary>" + html_table(f"{title} of {result['title']}", *statistics_shown(rows)) + "</details>")
     configuration = html.escape(json.dumps(result["configuration"], indent=2))
     parts.append(f"<details><summary>Configuration</summary><pre>{configuration}</pre></details></section>")

@@ -67,9 +67,9 @@ def predicted(row, folder):
     if done.returncode != 0:
         raise Refused(f"{row['id']}: {done.stderr.strip()}")
     answer = json.loads(done.stdout)
-    measured = float(row["step_time_s"])
+    measured = float(row["step_time_s"]) if row["step_time_s"] else None
     return {"id": row["id"], "device": row["device"], "devices": int(row["devices"]), "published_s": measured, "predicted_s": answer["step_time_s"],
-            "sigma_s": answer["step_time_sigma_s"], "error": answer["step_time_s"] / measured - 1, "exposed_s": answer["exposed_communication_s"],
+            "sigma_s": answer["step_time_sigma_s"], "error": measured and answer["step_time_s"] / measured - 1, "exposed_s": answer["exposed_communication_s"],
             "peak_gb": answer["peak_memory_bytes"] / 1e9, "confidence": row["confidence"], "remark": published.remark(row)}
 
 
@@ -94,15 +94,20 @@ def summary(rows):
 SAME = ("source", "model", "device", "seq", "per_device_batch", "grad_accum", "precision", "quantisation", "attention", "remat", "scan", "optimizer")
 
 
-def scaling(rows, settings):
-    """Step time of the fewest devices over that of more, where nothing but the number of devices differs: the efficiency of weak scaling."""
-    families = {}
+def families(rows, settings):
+    """Rows that differ in nothing but the number of devices, from the fewest on."""
+    found = {}
     for row in rows:
         entry = settings[row["id"]]
-        families.setdefault(tuple(entry[name].split("@")[0] for name in SAME), []).append(row)
+        found.setdefault(tuple(entry[name].split("@")[0] for name in SAME), []).append(row)
+    return [sorted(family, key=lambda row: row["devices"]) for family in found.values()]
+
+
+def scaling(rows, settings):
+    """Step time of the fewest devices over that of more: the efficiency of weak scaling."""
     found = []
-    for family in families.values():
-        first, *more = sorted(family, key=lambda row: row["devices"])
+    for family in families(rows, settings):
+        first, *more = family
         for row in more:
             published_share, predicted_share = first["published_s"] / row["published_s"], first["predicted_s"] / row["predicted_s"]
             found.append({"id": row["id"], "from_devices": first["devices"], "devices": row["devices"], "published_efficiency": published_share,

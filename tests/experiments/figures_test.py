@@ -50,6 +50,17 @@ class Figures(unittest.TestCase):
             self.assertGreater(float(row["step_time_s"]), 0)
         self.assertIn("ZigZag", texts(self.folder / "gemm_sweep/gemm_sweep.svg"))
 
+    def test_published_steps_and_how_they_scale(self):
+        done = self.experiment("published", "--workloads", "v6e-llama31-8b-8,v6e-llama31-8b-16,v5p-deepseek2-16b-8", "--format", "json")
+        result = json.loads(done.stdout)
+        self.assertEqual([row["measured_s"] for row in result["rows"]], [3.443, 3.393, 5.668])
+        (scaled,) = result["statistics"]["scaling"]
+        self.assertEqual((scaled["row"], scaled["from_devices"], scaled["devices"]), ("v6e-llama31-8b-16", 8, 16))
+        self.assertAlmostEqual(scaled["published_percent"], 100 * 3.443 / 3.393)
+        self.assertAlmostEqual(scaled["predicted_percent"], 100 * result["rows"][0]["step_time_s"] / result["rows"][1]["step_time_s"])
+        self.assertEqual({row["rows"]: row["count"] for row in result["statistics"]["errors"]}, {"all": 3, "TPU": 3})
+        self.assertIn("v6e-llama31-8b", texts(self.folder / "published/published.svg"))
+
     def test_matmuls_through_iree(self):
         done = command.run("experiment", "iree_ptx", "--sources", "Calibrated,IREE and PTX", "--workloads", "1x256x256x256", "--format", "json")
         self.assertEqual(done.returncode, 0, done.stderr)
