@@ -10,8 +10,10 @@
 #include "assemble/collective.h"
 #include "assemble/prototype.h"
 #include "assemble/rank_signature.h"
+#include "ir/facts/execution/asynchronous.h"
 #include "ir/facts/execution/pipelined.h"
 #include "ir/facts/library_call.h"
+#include "trace/asynchronous.h"
 #include "trace/priority.h"
 #include "trace/rank_classes.h"
 
@@ -315,6 +317,13 @@ class Assembler {
     node.collective = entry.what.kind;
     node.size = entry.what.size;
     node.group = group;
+    if (IsAsynchronous(block, entry.what.op)) node.tag = trace::kAsynchronous;
+  }
+
+  bool IsAsynchronous(const graph::Block& block, ir::OpId collective) const {
+    if (module_.attribute(collective, ir::kAsynchronous) != nullptr) return true;
+    return std::any_of(block.ops.begin(), block.ops.end(),
+                       [&](ir::OpId op) { return module_.kind(op) == ir::OpKind::kAsyncStart; });
   }
 
   void AddMessages(size_t i, const Entry& entry, uint32_t rank, trace::Program& program) {

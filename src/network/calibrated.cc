@@ -11,6 +11,7 @@
 #include "hardware/cluster.h"
 #include "network/faulty_levels.h"
 #include "simulate/collective/analytical.h"
+#include "trace/asynchronous.h"
 
 namespace hespas::network {
 namespace {
@@ -324,17 +325,18 @@ uint32_t CalibratedModel::Links(const trace::Node&, std::span<const uint32_t> me
 }
 
 // XLA's GPU runtime enqueues the collectives of a device in one stream. A TPU's, on other axes of its torus or on the
-// data-centre network, run at the same time. Its program waits for reductions between slices: of the collectives only
-// all-gathers and permutes are asynchronous without flags (docs/simulation.md).
+// data-centre network, run at the same time. Its program waits for those that reduce: of the collectives only
+// all-gathers and permutes are asynchronous without flags (docs/simulation.md). From TPU7x on, SparseCores carry the
+// others by default (MaxText, benchmarks/xla_flags_library.py: "On Ironwood, by default").
 uint32_t CalibratedModel::Holds(const trace::Node& node, std::span<const uint32_t> members) const {
   if (!IsTpu()) return 1;
-  uint32_t bits = Links(node, members);
+  const uint32_t links = Links(node, members);
   const Operation op = OperationOf(node);
-  if (op != Operation::kAllReduce && op != Operation::kReduceScatter) return bits;
-  for (const Level& level : LevelsOf(members, system_)) {
-    if (IsOuter(level)) bits |= simulate::kHoldsCompute;
-  }
-  return bits;
+  const bool reduces = op == Operation::kAllReduce || op == Operation::kReduceScatter;
+  if (!reduces || node.tag == trace::kAsynchronous) return links;
+  const std::vector<Level> levels = LevelsOf(members, system_);
+  const bool in_slice = std::none_of(levels.begin(), levels.end(), [&](const Level& level) { return IsOuter(level); });
+  return in_slice && device_.architecture == "tpu_v7x" ? links : links | simulate::kHoldsCompute;
 }
 
 CollectiveSize CalibratedModel::SizeOf(const trace::Node& node, size_t members) {

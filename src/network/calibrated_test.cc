@@ -7,7 +7,9 @@
 #include "hardware/model_file.h"
 #include "hardware/presets.h"
 #include "network/astra_sim.h"
+#include "network/priced_run.h"
 #include "simulate/collective/analytical.h"
+#include "trace/asynchronous.h"
 
 namespace hespas::network {
 namespace {
@@ -219,7 +221,8 @@ TEST_F(CalibratedNetwork, ARingWithoutALinkIsALine) {
 // XLA: collectives of a GPU are in one stream; a TPU's on other axes run at the same time.
 TEST_F(CalibratedNetwork, CollectivesQueueByStreamOnGpusAndByDimensionOnTpus) {
   const System system{.name = "4x4", .dimensions = {Ring(4, 90e9), Ring(4, 90e9)}};
-  const trace::Node node{.kind = trace::NodeKind::kCollective, .size = Bytes(1 << 20)};
+  const trace::Node node{
+      .kind = trace::NodeKind::kCollective, .collective = trace::Collective::kAllGather, .size = Bytes(1 << 20)};
   const std::vector<uint32_t> rows = First(4);
   const std::vector<uint32_t> columns = {0, 4, 8, 12};
   const CalibratedModel gpu(device_, system, *DefaultNetworkConstants());
@@ -230,16 +233,54 @@ TEST_F(CalibratedNetwork, CollectivesQueueByStreamOnGpusAndByDimensionOnTpus) {
   EXPECT_EQ(torus.Holds(node, First(16)), torus.Holds(node, rows) | torus.Holds(node, columns));
 }
 
-// Of a TPU's collectives between slices only gathers and permutes are asynchronous.
-TEST_F(CalibratedNetwork, ReductionsBetweenSlicesHoldTheComputeUnit) {
+// Of a TPU's collectives only gathers and permutes are asynchronous, unless the program tells others to be.
+TEST_F(CalibratedNetwork, ReductionsHoldTheComputeUnitOfTpus) {
   const System system{.name = "4, 2 slices", .dimensions = {Ring(4, 90e9), Switch(2, 6e9)}};
   const hardware::Device tpu = Load("TPUv5p");
   const CalibratedModel model(tpu, system, *DefaultNetworkConstants());
   trace::Node node{.kind = trace::NodeKind::kCollective, .collective = trace::Collective::kAllReduce};
-  EXPECT_TRUE(model.Holds(node, First(8)) & simulate::kHoldsCompute);
-  EXPECT_FALSE(model.Holds(node, First(4)) & simulate::kHoldsCompute);
+  const CalibratedModel gpu(device_, system, *DefaultNetworkConstants());
+  for (const trace::Collective kind : {trace::Collective::kAllReduce, trace::Collective::kReduceScatter}) {
+    node.collective = kind;
+    node.tag = 0;
+    EXPECT_TRUE(model.Holds(node, First(8)) & simulate::kHoldsCompute);
+    EXPECT_TRUE(model.Holds(node, First(4)) & simulate::kHoldsCompute);
+    EXPECT_FALSE(gpu.Holds(node, First(4)) & simulate::kHoldsCompute);
+    node.tag = trace::kAsynchronous;
+    EXPECT_FALSE(model.Holds(node, First(8)) & simulate::kHoldsCompute);
+  }
+  node.tag = 0;
+  const hardware::Device ironwood = Load("TPU7x_core");
+  const CalibratedModel offloading(ironwood, system, *DefaultNetworkConstants());
+  EXPECT_TRUE(offloading.Holds(node, First(8)) & simulate::kHoldsCompute);
+  EXPECT_FALSE(offloading.Holds(node, First(4)) & simulate::kHoldsCompute);
   node.collective = trace::Collective::kAllGather;
   EXPECT_FALSE(model.Holds(node, First(8)) & simulate::kHoldsCompute);
+}
+
+// Of two reduce-scatters of the same group the second runs beside the computation behind the first.
+TEST_F(CalibratedNetwork, WhatATpuWaitsForIsToldNodeByNode) {
+  const System system{.name = "4", .dimensions = {Ring(4, 90e9)}};
+  const hardware::Device tpu = Load("TPUv5p");
+  const CalibratedModel model(tpu, system, *DefaultNetworkConstants());
+  trace::Node scatter{.id = 1,
+                      .kind = trace::NodeKind::kCollective,
+                      .collective = trace::Collective::kReduceScatter,
+                      .size = Bytes(100'000'000)};
+  const trace::Node computation{.id = 3, .duration = Time(1'000'000'000'000)};
+  const auto overlap = [&](int32_t tag) {
+    trace::TraceGraph traces;
+    trace::Node second = scatter;
+    second.id = 2;
+    second.tag = tag;
+    second.dependency_count = 1;
+    traces.programs = {{.nodes = {scatter, second, computation}, .dependencies = {scatter.id}}};
+    traces.program_of_rank = {0, 0, 0, 0};
+    const auto result = SimulatePriced(traces, model, tpu, {}, {});
+    return result.ok() ? result->ranks[0].overlap : 0;
+  };
+  EXPECT_EQ(overlap(0), 0u);
+  EXPECT_GT(overlap(trace::kAsynchronous), 0u);
 }
 
 TEST_F(CalibratedNetwork, GroupsThatFillNoBoxSpanOuterLevels) {

@@ -72,7 +72,7 @@ Result<result::SimResult> SimulatePriced(const trace::TraceGraph& traces, const 
   const Result<double> units = concurrency.UnitsLeft(device);
   if (!units) return units.error();
   KnownPrices prices(model);
-  std::map<std::pair<trace::Collective, const uint32_t*>, uint32_t> holds;
+  std::map<std::tuple<trace::Collective, int32_t, const uint32_t*>, uint32_t> holds;
   simulate::AnalyticalOptions all = options;
   all.units_beside = *units;
   all.share_links = concurrency.streams == CollectiveStreams::kGroup;
@@ -81,7 +81,7 @@ Result<result::SimResult> SimulatePriced(const trace::TraceGraph& traces, const 
   };
   all.held = [&](const trace::Node& node, std::span<const uint32_t> members) {
     if (node.kind != trace::NodeKind::kCollective) return held(node, members);
-    const auto [known, added] = holds.try_emplace({node.collective, members.data()});
+    const auto [known, added] = holds.try_emplace({node.collective, node.tag, members.data()});
     if (added) known->second = held(node, members);
     return known->second;
   };

@@ -13,6 +13,7 @@
 #include <array>
 
 #include "ir/attributes/op_attributes.h"
+#include "ir/facts/execution/asynchronous.h"
 #include "optimise/dataflow/build.h"
 #include "optimise/dataflow/pass.h"
 #include "optimise/dataflow/read_once.h"
@@ -99,6 +100,7 @@ class Windower {
       const ValueId product = AddPart(std::move(partial), flow_.result(dot), cut, step);
       Node scatter = flow_.Copy(id);
       scatter.operands[0] = product;
+      scatter.attributes.push_back(MakeAttribute(flow_.source(), ir::kAsynchronous, "unit"));
       parts.push_back(AddPart(std::move(scatter), flow_.result(id), cut, step));
     }
     flow_.Replace(flow_.result(id), Concatenate(flow_, parts, cut.result));

@@ -15,6 +15,9 @@ namespace {
 
 using trace::NodeKind;
 
+// Messages meet by their tags. A collective's says how it runs.
+int32_t ChannelOf(const trace::Node& node) { return node.kind == NodeKind::kCollective ? 0 : node.tag; }
+
 Result<AnalyticalPlan::Program> PlanProgram(const trace::Program& program) {
   std::unordered_map<uint64_t, uint32_t> position;
   const auto count = static_cast<uint32_t>(program.nodes.size());
@@ -36,7 +39,7 @@ Result<AnalyticalPlan::Program> PlanProgram(const trace::Program& program) {
       ++plan.first_user[found->second + 1];
     }
     plan.waits[i] = node.dependency_count;
-    if (Communicates(node)) plan.ordinal[i] = ordinals[{node.kind, node.group, node.peer, node.tag}]++;
+    if (Communicates(node)) plan.ordinal[i] = ordinals[{node.kind, node.group, node.peer, ChannelOf(node)}]++;
   }
   std::partial_sum(plan.first_user.begin(), plan.first_user.end(), plan.first_user.begin());
   std::vector<uint32_t> next(plan.first_user.begin(), plan.first_user.end() - 1);
