@@ -10,6 +10,8 @@
 #include "driver/inspect/tables/describe_system.h"
 #include "driver/inspect/tables/preset_tables.h"
 #include "driver/inspect/tables/system_picture.h"
+#include "driver/stages/system.h"
+#include "hardware/presets.h"
 
 namespace hespas::cli {
 namespace {
@@ -25,6 +27,28 @@ struct PresetOptions {
   size_t devices = 0;   // NAME is a device, and this is how many of them `--system auto` joins
 };
 
+// Of the system that is called so, or that joins so many devices called so.
+std::optional<hardware::System> SystemOf(const PresetOptions& options, Diagnostics& diagnostics) {
+  if (options.devices == 0) return driver::LoadSystemPreset(options.name, diagnostics);
+  const auto device = hardware::LoadDevice(options.name, diagnostics);
+  return device ? driver::SystemOfDevice(*device, options.devices, diagnostics) : std::nullopt;
+}
+
+// Whether there was something to draw.
+bool Draw(const PresetOptions& options, Console& console) {
+  const auto system = SystemOf(options, console.diagnostics);
+  console.PrintDiagnostics();
+  if (!system) return false;
+  if (!options.picture.empty()) {
+    if (Status written = WriteFileAtomically(options.picture, driver::SystemPicture(*system)); !written) {
+      console.Fail(written.error());
+      return false;
+    }
+  }
+  if (options.describe) Print(driver::DescribeSystem(*system));
+  return true;
+}
+
 CLI::App& AddPresetCommand(CLI::App& app, Console& console, const std::string& command_name,
                            const std::string& description, const std::string& example, Lister list, Shower show,
                            const std::shared_ptr<PresetOptions>& options) {
@@ -32,19 +56,8 @@ CLI::App& AddPresetCommand(CLI::App& app, Console& console, const std::string& c
   command.add_option("NAME", options->name, "show every figure of this preset or file; without it, list the presets");
   AddFormatOption(command, options->format);
   command.callback([options, list, show, &console] {
-    if (!options->picture.empty() && !options->name.empty()) {
-      const auto system = driver::LoadSystemPreset(options->name, console.diagnostics);
-      console.PrintDiagnostics();
-      if (!system) return;
-      if (Status written = WriteFileAtomically(options->picture, driver::SystemPicture(*system)); !written)
-        return console.Fail(written.error());
-    }
-    if (options->describe && !options->name.empty()) {
-      const auto drawing = driver::DescribeSystem(options->name, console.diagnostics);
-      console.PrintDiagnostics();
-      if (drawing) Print(*drawing);
-      return;
-    }
+    const bool drawing = (options->describe || !options->picture.empty()) && !options->name.empty();
+    if (drawing && (!Draw(*options, console) || options->describe)) return;
     const auto table = options->name.empty() ? list(console.diagnostics)
                        : options->devices > 0
                            ? driver::AutoSystemFigures(options->name, options->devices, console.diagnostics)

@@ -8,6 +8,7 @@
 #include <cctype>
 
 #include "cli/format.h"
+#include "cli/options/device_choice.h"
 #include "cli/options/pipeline_options.h"
 #include "cli/progress.h"
 #include "driver/inspect/tables/error_codes.h"
@@ -78,8 +79,9 @@ void AddExplainCommand(CLI::App& app, Console& console) {
   AddAssumptionOptions(command, options->run.program.assumptions);
   AddSplitOptions(command, options->run);
   AddFormatOption(command, options->format);
-  command.callback([options, &console] {
+  command.callback([options, &command, &console] {
     if (IsErrorCode(options->run.program.path)) return ExplainCode(options->run.program.path, console);
+    if (!DeviceIsNamed(command, options->run, console)) return;
     options->run.output.explain = true;
     ProgressLine progress(console.quiet);
     options->run.progress = &progress;

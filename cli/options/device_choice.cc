@@ -16,11 +16,15 @@ inline constexpr DiagnosticKind kNoDevice{"E0927",
                                           "HESPAS_DEVICE names one for all commands.",
                                           Outcome::kUsage};
 
-std::string DeviceOfSystem(const driver::RunOptions& run) {
-  if (run.system.name == driver::kAutoSystem) return {};
-  Diagnostics ignored;  // what is wrong with the system is told where it is used
-  const auto system = hardware::LoadNamedSystem(run.system.name, {}, ignored);
-  return system.ok() ? system->device : std::string();
+// The device that the system names; nothing where its description has errors, which are told.
+std::optional<std::string> DeviceOfSystem(const driver::RunOptions& run, Console& console) {
+  if (run.system.name == driver::kAutoSystem) return "";
+  Diagnostics found;
+  auto system = hardware::LoadNamedSystem(run.system.name, {}, found);
+  if (system.ok()) return system->device;  // its warnings come where it is used
+  for (const Diagnostic& diagnostic : found.all()) console.diagnostics.Report(diagnostic);
+  console.diagnostics.Report(system.error());
+  return std::nullopt;
 }
 
 }  // namespace
@@ -28,13 +32,18 @@ std::string DeviceOfSystem(const driver::RunOptions& run) {
 bool DeviceIsNamed(const CLI::App& command, driver::RunOptions& run, Console& console) {
   const bool parts = !run.parts.devices.empty();
   if (command.get_option("--device")->count() > 0 || parts || estimate::Measures(run.estimate.estimator)) return true;
-  if (const std::string device = DeviceOfSystem(run); !device.empty()) {
-    run.device.name = device;
+  const std::optional<std::string> device = DeviceOfSystem(run, console);
+  if (device && !device->empty()) {
+    run.device.name = *device;
     return true;
   }
-  console.diagnostics.Error(kNoDevice, "no device was named", {},
-                            fmt::format("add --device NAME, one of: {}",
-                                        fmt::join(hardware::PresetNames(hardware::PresetKind::kDevice), ", ")));
+  // A description that has errors may name its device; a preset that does not exist names none.
+  const std::string& system = run.system.name;
+  if (device || !(hardware::IsOwnDescription(system) || hardware::IsClusterText(system))) {
+    console.diagnostics.Error(kNoDevice, "no device was named", {},
+                              fmt::format("add --device NAME, one of: {}",
+                                          fmt::join(hardware::PresetNames(hardware::PresetKind::kDevice), ", ")));
+  }
   console.PrintDiagnostics();
   return false;
 }

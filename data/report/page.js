@@ -509,7 +509,7 @@
       option: () => ({
         grid: { left: 78, right: 22, top: 40, bottom: 46 }, color: palette(),
         legend: legend({ top: 4, left: 0, data: names }),
-        tooltip: { ...base().tooltip, formatter: (p) => { const c = rows[p.data[2]]; return tip(c.op, [['algorithm', c.algorithm], ['members', String(c.members)], ['size', bytes(c.bytes)], ['time', time(c.time)], ['exposed', time(c.exposed)], ['waited', time(c.waited)], ['bandwidth', byteRate(c.bandwidth)]]); } },
+        tooltip: { ...base().tooltip, formatter: (p) => { const c = rows[p.data[2]]; return tip(c.op, [['model', c.model], ['algorithm', c.algorithm], ['levels', c.levels], ['bound', c.bound], ['members', String(c.members)], ['size', bytes(c.bytes)], ['time', time(c.time)], ['exposed', time(c.exposed)], ['waited', time(c.waited)], ['bandwidth', byteRate(c.bandwidth)]]); } },
         xAxis: axis({ type: 'log', name: 'bytes', nameLocation: 'middle', nameGap: 28, axisLabel: { color: css('soft'), hideOverlap: true, formatter: (v) => bytes(v).replace(/\.0+ /, ' ') } }),
         yAxis: axis({ type: 'value', axisLabel: { color: css('soft'), hideOverlap: true, formatter: (v) => byteRate(v) } }),
         series: names.map((n) => ({ type: 'scatter', name: n, symbolSize: 9, itemStyle: { opacity: 0.75 }, cursor: 'default', data: groups.get(n).map((c) => [Math.max(c.bytes, 1), c.bandwidth, rows.indexOf(c)]) })),
@@ -526,8 +526,8 @@
     made.append(table('Collectives by kind and size', [['collective', ''], ['count', 'number'], ['members', 'number'], ['size', 'number'], ['algorithm', ''], ['time', 'number'], ['exposed', 'number'], ['bandwidth', 'number']],
       list.slice(0, 40).map((k) => [k.op, String(k.count), String(k.members), bytes(k.bytes), k.algorithm, time(k.time), time(k.exposed), byteRate(k.bandwidths / k.count)])));
     if (list.length > 40) made.append(element('p', {}, `${list.length - 40} more kinds: see the table of all.`));
-    if (entry) entry.figure.append(fold('Collectives', [['collective', ''], ['block', 'number'], ['size', 'number'], ['start', 'number'], ['time', 'number'], ['exposed', 'number'], ['waited', 'number'], ['bandwidth', 'number']],
-      () => rows.map((c) => [c.op, String(c.block), bytes(c.bytes), time(c.start), time(c.time), time(c.exposed), time(c.waited), byteRate(c.bandwidth)])));
+    if (entry) entry.figure.append(fold('Collectives', [['collective', ''], ['block', 'number'], ['model', ''], ['algorithm', ''], ['levels', ''], ['bound', ''], ['size', 'number'], ['start', 'number'], ['time', 'number'], ['exposed', 'number'], ['waited', 'number'], ['bandwidth', 'number']],
+      () => rows.map((c) => [c.op, String(c.block), c.model, c.algorithm, c.levels, c.bound, bytes(c.bytes), time(c.start), time(c.time), time(c.exposed), time(c.waited), byteRate(c.bandwidth)])));
   };
 
   // The curve in picoseconds; its tensors say "file:line:column".

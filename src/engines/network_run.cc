@@ -13,6 +13,7 @@
 #include "hardware/cluster.h"
 #include "hardware/presets.h"
 #include "network/calibrated.h"
+#include "network/ignored_settings.h"
 #include "network/priced_run.h"
 #include "read/chakra/chakra.h"
 #include "simulate/check.h"
@@ -29,6 +30,22 @@ inline constexpr DiagnosticKind kMissingOption{"E0920", "A command needs an opti
 bool StartsFiles(const std::string& prefix) {
   std::error_code unused;
   return fs::exists(prefix + ".0.et", unused);
+}
+
+// What is wrong where the system has more NPUs than there are traces.
+std::optional<Error> MissingTraces(const std::string& prefix, const hardware::System& system) {
+  std::error_code unused;
+  const auto exists = [&](uint64_t rank) { return fs::exists(fmt::format("{}.{}.et", prefix, rank), unused); };
+  const bool of_classes = fs::exists(prefix + ".ranks.json", unused);
+  if (of_classes || !exists(0) || exists(system.npus() - 1)) return std::nullopt;
+  uint64_t traces = 1;
+  while (exists(traces)) ++traces;
+  if (traces >= system.npus()) return std::nullopt;
+  return MakeError(hardware::kBadSystem,
+                   fmt::format("`{}` has {} NPUs, but there are traces of {}", system.name, system.npus(), traces),
+                   system.stated.counts_at,
+                   fmt::format("choose a system of {} NPUs (the product of `npus_count`); there is no `{}.{}.et`",
+                               traces, prefix, traces));
 }
 
 std::string Locate(const std::string& prefix, const std::string& folder) {
@@ -76,6 +93,8 @@ Result<result::SimResult> RunCalibrated(const NetworkRunFiles& files, const Netw
   if (!faults) return faults.error();
   const network::CalibratedModel model(*device, run.system, *constants, *std::move(faults));
   model.WarnOfAssumptions(diagnostics);
+  if (files.system.empty() || hardware::IsOwnDescription(files.system))
+    network::WarnOfIgnoredSettings(run.system, diagnostics);
   auto simulated =
       network::SimulatePriced(run.trace, model, *device, files.concurrency,
                               {.record_nodes = options.record_nodes, .compute_scale = options.compute_scale});
@@ -151,6 +170,7 @@ Result<NetworkRun> ReadNetworkInputs(const NetworkRunFiles& files, Diagnostics& 
   Result<hardware::System> system = LoadEither(files, folder, diagnostics);
   if (!system) return system.error();
   if (files.astra_sim) return NetworkRun{*std::move(system), {}, {}};
+  if (auto fault = MissingTraces(files.workload, *system)) return *std::move(fault);
   Result<trace::TraceGraph> trace = read::chakra::ReadTraces(files.workload, static_cast<uint32_t>(system->npus()));
   if (!trace) return trace.error();
   if (Status read = read::chakra::ReadGroups(files.groups, *trace); !read) return read.error();

@@ -70,6 +70,7 @@ struct Line {
   std::string device;
   std::vector<uint32_t> counts;
   std::optional<double> bandwidth;  // byte/s
+  std::string rate;                 // the word that states it
   std::optional<double> latency_ns;
   double oversubscription = 1;
   uint32_t slices = 1;
@@ -119,7 +120,7 @@ Status ReadFigure(const std::string& key, const std::string& value, Line& line) 
       "ib", "roce", "efa", "eth", "tcp", "dcn", "latency", "oversubscription", "slices"};
   if (std::find(kKeys.begin(), kKeys.end(), key) == kKeys.end())
     return Bad(fmt::format("a cluster has no `{}`", key),
-               DidYouMean(key, kKeys, "ib, latency, oversubscription, slices"));
+               DidYouMean(key, kKeys, "ib, roce, efa, eth, tcp, dcn, latency, oversubscription, slices"));
   const Unit unit = UnitOf(key);
   const bool bare = value.find_first_not_of("0123456789.eE+-") == std::string::npos;
   if (bare && unit != Unit::kNumber) {
@@ -144,6 +145,7 @@ Status ReadFigure(const std::string& key, const std::string& value, Line& line) 
     return Bad(fmt::format("`{}={}`: no link has {:g} byte/s", key, value, *amount), fmt::format("{}=400Gbit/s", key));
   } else {
     line.bandwidth = *amount;
+    line.rate = key;
     line.tcp = key == "tcp";
   }
   return {};
@@ -280,6 +282,12 @@ Result<System> Build(const Device& device, const Line& line, std::string name) {
     share *= line.oversubscription;
   }
   if (system.dimensions.empty()) return Bad("a network joins at least two devices");
+  if ((line.bandwidth || line.latency_ns) && std::none_of(outer.begin(), outer.end(), [](uint32_t n) { return n > 1; }))
+    return Bad(
+        fmt::format("`{}` is of a network between {}, and there is one {}", line.bandwidth ? line.rate : "latency",
+                    torus ? "slices" : "hosts", torus ? "slice" : "host"),
+        torus ? "slices=2 has one; links of a slice are the device's own"
+              : "8x4 has one; links in a host are the device's own (--set \"system.latency[0]=2 us\")");
   if (line.oversubscription > 1 && share <= line.oversubscription)
     return Bad(fmt::format("`oversubscription={:g}` is of levels above the first network, and there is none",
                            line.oversubscription),
@@ -326,6 +334,11 @@ bool IsClusterText(std::string_view text) {
   const size_t counts = text.find_first_not_of(" \t", space);
   return counts != std::string_view::npos && text[counts] >= '0' && text[counts] <= '9' &&
          text.substr(0, space).find('/') == std::string_view::npos;
+}
+
+bool IsOwnDescription(const std::string& name) {
+  if (IsClusterText(name)) return false;
+  return IsInlineJson(name) || name.find('/') != std::string::npos || name.ends_with(".json");
 }
 
 Result<System> ParseCluster(const std::string& text, Diagnostics& diagnostics) {

@@ -34,6 +34,9 @@ std::optional<Error> TcpFault(const Device& device, const System& system);
 // Whether a system is given as such a line: a first word, and counts after a space.
 bool IsClusterText(std::string_view text);
 
+// Whether a system is given by a file of the user's own or its text, not by a line or a preset's name.
+bool IsOwnDescription(const std::string& name);
+
 // Reads the line and the device that it names; `name` represents it in results.
 Result<System> ParseCluster(const std::string& text, Diagnostics& diagnostics);
 

@@ -78,15 +78,21 @@ bool HasLists(const PlacedJson& source, const nlohmann::json& object, SystemRead
 
 void SetNetwork(const NetworkLists& lists, const KeyPlaces& place, SystemReader& reader) {
   const size_t count = lists.topology.size();
-  if (count == 0 || lists.npus.size() != count || lists.bandwidth.size() != count || lists.latency.size() != count) {
+  const char* odd = count == 0                        ? "topology"
+                    : lists.npus.size() != count      ? "npus_count"
+                    : lists.bandwidth.size() != count ? "bandwidth"
+                    : lists.latency.size() != count   ? "latency"
+                                                      : nullptr;
+  if (odd != nullptr) {
     reader.diagnostics.Error(
         kBadSystem,
         fmt::format("topology, npus_count, bandwidth and latency must have equal lengths of at least 1, not {}, {}, {} "
                     "and {}",
                     count, lists.npus.size(), lists.bandwidth.size(), lists.latency.size()),
-        place("topology"), "write one figure for each dimension, from the inside");
+        place(odd), "write one figure for each dimension, from the inside");
     return;
   }
+  reader.system.stated.counts_at = place("npus_count");
   static const std::vector<std::string> kKinds = {"Ring", "FullyConnected", "Switch", "Line"};
   for (size_t d = 0; d < count; ++d) {
     const auto kind = std::find(kKinds.begin(), kKinds.end(), lists.topology[d]);

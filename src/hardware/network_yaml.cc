@@ -60,7 +60,7 @@ void ReadNetworkYaml(const std::string& text, const std::string& file, SystemRea
                          ReadYamlList(root, "latency", text, file, reader, lists.latency)};
     if (std::all_of(std::begin(read), std::end(read), [](bool ok) { return ok; })) {
       SetNetwork(
-          lists, [&](const char*) { return Location{.file = file}; }, reader);
+          lists, [&](const char* key) { return PlaceOf(root[key].Mark(), text, file); }, reader);
     }
   } catch (const YAML::Exception& error) {
     reader.diagnostics.Error(kSystemSyntax, "not valid YAML: " + error.msg, PlaceOf(error.mark, text, file));

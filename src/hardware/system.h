@@ -81,9 +81,17 @@ struct SharedBus {
   double gap_per_byte = 0;  // G
 };
 
+// What a description says itself, and where; the rest of a System is by default.
+struct StatedInFile {
+  std::vector<std::string> settings;  // keys of system.json, and remote_memory where it means any
+  Location settings_at;
+  Location counts_at;  // npus_count, or the cluster's line
+};
+
 struct System {
   std::string name;
   std::string device;  // the preset that the file names; empty: none
+  StatedInFile stated;
   std::vector<NetworkDimension> dimensions;
 
   SchedulingPolicy scheduling = SchedulingPolicy::kLifo;

@@ -55,17 +55,30 @@ Setting Integer(std::string key, int64_t System::*member) {
           }};
 }
 
-// A number in the file's unit, or a text with its own.
-Setting Number(std::string key, double System::*member, Unit unit, double unit_size) {
-  return {std::move(key), [member, unit, unit_size](const json& value, System& system) {
-            if (value.is_string()) {
-              const auto quantity = ParseQuantity(value.get<std::string>(), unit);
-              if (quantity && *quantity >= 0) system.*member = *quantity / unit_size;
-              return quantity && *quantity >= 0;
-            }
-            if (!value.is_number() || !(value.get<double>() >= 0)) return false;
-            system.*member = value.get<double>();
-            return true;
+// The unit of a file's bare numbers, in the base unit of its kind.
+struct FileUnit {
+  Unit kind;
+  double size;
+};
+constexpr FileUnit kNanoseconds{Unit::kSeconds, 1e-9};
+
+// A number in the file's unit, or a text with its own unit; nothing if it is neither, or negative.
+std::optional<double> QuantityOf(const json& value, const FileUnit& unit) {
+  if (value.is_number()) return value.get<double>() >= 0 ? std::optional(value.get<double>()) : std::nullopt;
+  if (!value.is_string()) return std::nullopt;
+  const auto quantity = ParseQuantity(value.get<std::string>(), unit.kind);
+  if (!quantity || !(*quantity >= 0)) return std::nullopt;
+  // 10 ns are 10 of the file's units, not the product of two roundings that is cut off to 9.
+  const double amount = *quantity / unit.size;
+  const double whole = std::round(amount);
+  return std::fabs(amount - whole) <= 1e-9 * whole ? whole : amount;
+}
+
+Setting Number(std::string key, double System::*member, const FileUnit& unit) {
+  return {std::move(key), [member, unit](const json& value, System& system) {
+            const auto amount = QuantityOf(value, unit);
+            if (amount) system.*member = *amount;
+            return amount.has_value();
           }};
 }
 
@@ -79,9 +92,9 @@ Setting Flag(std::string key, bool System::*member) {
 
 Setting BusNumber(std::string key, double SharedBus::*member) {
   return {std::move(key), [member](const json& value, System& system) {
-            if (!value.is_number() || !(value.get<double>() >= 0)) return false;
-            system.bus.*member = value.get<double>();
-            return true;
+            const auto amount = QuantityOf(value, kNanoseconds);
+            if (amount) system.bus.*member = *amount;
+            return amount.has_value();
           }};
 }
 
@@ -101,8 +114,15 @@ bool ReadOptimization(const json& value, System& system) {
   return true;
 }
 
+// Whole nanoseconds, of a text with its unit too.
+std::optional<int64_t> DelayOf(const json& value) {
+  if (!value.is_string()) return IntegerOf(value);
+  const auto amount = QuantityOf(value, kNanoseconds);
+  return amount ? IntegerOf(json(*amount)) : std::nullopt;
+}
+
 bool ReadEndpointDelay(const json& value, System& system) {
-  const auto number = IntegerOf(value);
+  const auto number = DelayOf(value);
   if (!number || *number < 0) return false;
   system.endpoint_delay = *number;
   return true;
@@ -134,8 +154,8 @@ std::vector<Setting> AllSettings() {
       Integer("local-reduction-delay", &System::local_reduction_delay),
       Integer("active-chunks-per-dimension", &System::active_chunks),
       Integer("preferred-dataset-splits", &System::dataset_splits),
-      Number("local-mem-bw", &System::memory_bandwidth, Unit::kBytesPerSecond, 1e9),
-      Number("peak-perf", &System::peak_teraflops, Unit::kFlopsPerSecond, 1e12),
+      Number("local-mem-bw", &System::memory_bandwidth, {Unit::kBytesPerSecond, 1e9}),
+      Number("peak-perf", &System::peak_teraflops, {Unit::kFlopsPerSecond, 1e12}),
       Flag("roofline-enabled", &System::roofline),
       Flag("replay-only", &System::replay_only),
       Flag("trace-enabled", &System::trace_enabled),
@@ -167,6 +187,9 @@ std::vector<Setting> AllSettings() {
 std::string HelpFor(std::string_view key) {
   if (key == "scheduling-policy") return "use LIFO, FIFO or EXPLICIT";
   if (key == "collective-optimization") return "use baseline or localBWAware";
+  if (key == "endpoint-delay" || key == "L" || key == "o" || key == "g") return "a number of ns, or \"10 ns\"";
+  if (key == "local-mem-bw") return "a number of GB/s, or \"3.35 TB/s\"";
+  if (key == "peak-perf") return "a number of TFLOP/s, or \"989 TFLOP/s\"";
   if (key.ends_with("-custom")) return "use a list with one path prefix";
   if (key.ends_with("-implementation") && key != "per-node-custom-implementation") {
     return "use a list of ring, direct, direct<window>, halvingDoubling, doubleBinaryTree, oneRing, oneDirect, "
@@ -214,7 +237,12 @@ void ReadSystemJson(const PlacedJson& source, const json& object, SystemReader& 
   static const std::vector<Setting> kSettings = AllSettings();
   std::vector<std::string> known = kIdleKeys;
   for (const Setting& setting : kSettings) known.push_back(setting.key);
+  StatedInFile& stated = reader.system.stated;
   for (const auto& [key, value] : object.items()) {
+    if (std::find(known.begin(), known.end(), key) != known.end()) {
+      if (stated.settings.empty()) stated.settings_at = source.LocationOf(key);
+      stated.settings.push_back(key);
+    }
     const auto setting =
         std::find_if(kSettings.begin(), kSettings.end(), [&name = key](const Setting& s) { return s.key == name; });
     if (setting == kSettings.end()) {
@@ -244,15 +272,24 @@ void ReadMemoryJson(const PlacedJson& source, const json& object, SystemReader& 
   const auto kind = std::find(kKinds.begin(), kKinds.end(), name);
   if (kind == kKinds.end()) return bad("memory-type", DidYouMean(name, kKinds, "use NO_MEMORY_EXPANSION"));
   memory.kind = static_cast<MemoryKind>(kind - kKinds.begin());
-  const std::pair<const char*, uint64_t*> numbers[] = {{"remote-mem-latency", &memory.latency},
-                                                       {"remote-mem-bw", &memory.bandwidth},
-                                                       {"num-nodes", &memory.nodes},
-                                                       {"num-npus-per-node", &memory.npus_per_node}};
-  for (const auto& [key, member] : numbers) {
-    if (!object.contains(key)) continue;
-    const json& value = object.at(key);
-    if (!value.is_number() || !(value.get<double>() >= 0) || value.get<double>() > 1e15) return bad(key);
-    *member = static_cast<uint64_t>(value.get<double>());
+  if (memory.kind != MemoryKind::kNone) reader.system.stated.settings.emplace_back("remote_memory");
+  struct Figure {
+    const char* key;
+    uint64_t* member;
+    FileUnit unit;
+    const char* help;
+  };
+  constexpr FileUnit kCount{Unit::kNumber, 1};
+  const Figure figures[] = {
+      {"remote-mem-latency", &memory.latency, kNanoseconds, "a number of ns, or \"2 us\""},
+      {"remote-mem-bw", &memory.bandwidth, {Unit::kBytesPerSecond, 1e9}, "a number of GB/s, or \"64 GB/s\""},
+      {"num-nodes", &memory.nodes, kCount, "a number"},
+      {"num-npus-per-node", &memory.npus_per_node, kCount, "a number"}};
+  for (const Figure& figure : figures) {
+    if (!object.contains(figure.key)) continue;
+    const auto amount = QuantityOf(object.at(figure.key), figure.unit);
+    if (!amount || *amount > 1e15) return bad(figure.key, figure.help);
+    *figure.member = static_cast<uint64_t>(*amount);
   }
   if (memory.kind == MemoryKind::kNone) return;
   if (memory.bandwidth == 0) bad("remote-mem-bw");
@@ -319,6 +356,7 @@ Result<System> ClusterFile(const PlacedJson& source, Diagnostics& diagnostics) {
     error.location = source.LocationOf("cluster");
     return error;
   }
+  system->stated.counts_at = source.LocationOf("cluster");
   if (root.contains("name") && root.at("name").is_string()) system->name = root.at("name").get<std::string>();
   return system;
 }

@@ -49,6 +49,47 @@ TEST(System, IsRead) {
   EXPECT_EQ(ParseSystem(single, "s.json", {.strict = true}, diagnostics)->npus(), 4u);
 }
 
+TEST(System, QuantitiesHaveUnits) {
+  Diagnostics diagnostics;
+  const auto system = ParseSystem(R"({
+  "network": {"topology": ["Ring"], "npus_count": [4], "bandwidth": ["400 Gbit/s"], "latency": ["1.5 us"]},
+  "system": {"endpoint-delay": "0.01 us", "local-mem-bw": "3.35 TB/s", "peak-perf": "989 TFLOP/s", "L": "20 ns",
+             "o": 2, "g": "1 ns"},
+  "remote_memory": {"memory-type": "PER_NPU_MEMORY_EXPANSION", "remote-mem-latency": "2 us", "remote-mem-bw": "64 GB/s"}
+})",
+                                  "s.json", {.strict = true}, diagnostics);
+  ASSERT_TRUE(system.ok()) << system.error().message;
+  EXPECT_EQ(system->endpoint_delay, 10);
+  EXPECT_DOUBLE_EQ(system->memory_bandwidth, 3350);
+  EXPECT_DOUBLE_EQ(system->peak_teraflops, 989);
+  EXPECT_DOUBLE_EQ(system->bus.latency, 20);
+  EXPECT_DOUBLE_EQ(system->bus.overhead, 2);
+  EXPECT_DOUBLE_EQ(system->bus.gap, 1);
+  EXPECT_EQ(system->memory.latency, 2000u);
+  EXPECT_EQ(system->memory.bandwidth, 64u);
+  for (const char* delay : {"\"10 GB\"", "\"-1 ns\"", "-1", "[]"}) {
+    const Diagnostic refused =
+        First(Changed(kSystem, "\"preferred-dataset-splits\": 2", std::string("\"endpoint-delay\": ") + delay));
+    EXPECT_EQ(refused.kind, &kBadSystem) << delay;
+    EXPECT_EQ(refused.location.line, 3u);
+    EXPECT_EQ(refused.help, "a number of ns, or \"10 ns\"");
+  }
+}
+
+TEST(System, KeepsWhatTheFileStatesAndWhere) {
+  Diagnostics diagnostics;
+  const Result<System> system = ParseSystem(kSystem, "s.json", {}, diagnostics);
+  ASSERT_TRUE(system.ok());
+  EXPECT_THAT(system->stated.settings, testing::UnorderedElementsAre("scheduling-policy", "preferred-dataset-splits",
+                                                                     "all-reduce-implementation"));
+  EXPECT_EQ(system->stated.settings_at.line, 3u);
+  EXPECT_EQ(system->stated.counts_at.line, 2u);
+  const auto line = ParseSystem("{\n\"cluster\": \"H100_80GB 8x4\"}", "s.json", {}, diagnostics);
+  ASSERT_TRUE(line.ok());
+  EXPECT_EQ(line->stated.counts_at.line, 2u);
+  EXPECT_TRUE(line->stated.settings.empty());
+}
+
 TEST(System, UnknownKeysAreWarningsAndWithStrictErrors) {
   const std::string text = Changed(kSystem, "scheduling-policy", "scheduling-polcy");
   const Diagnostic warning = First(text);
@@ -62,7 +103,9 @@ TEST(System, ErrorsSayWhereAndWhat) {
   const Diagnostic topology = First(Changed(kSystem, "\"Ring\"", "\"Rng\""));
   EXPECT_THAT(topology.message, HasSubstr("unknown topology `Rng`"));
   EXPECT_THAT(topology.help, HasSubstr("did you mean `Ring`?"));
-  EXPECT_THAT(First(Changed(kSystem, "[50.0]", "[50.0, 25.0]")).message, HasSubstr("equal lengths"));
+  const std::string longer = Changed(kSystem, "[50.0]", "[50.0, 25.0]");
+  EXPECT_THAT(First(longer).message, HasSubstr("equal lengths"));
+  EXPECT_EQ(First(longer).location.column, longer.find("\"bandwidth\"") - longer.find('\n'));
   const Diagnostic words = First(Changed(kSystem, "[4]", "[\"four\"]"));
   EXPECT_THAT(words.message, HasSubstr("`npus_count` cannot be [\"four\"]"));
   EXPECT_THAT(words.help, HasSubstr("an entry for each dimension"));

@@ -20,11 +20,21 @@
 
 namespace hespas::result {
 
+// How the network model came to a collective's time, as in CollectiveUse.
+struct CollectivePricing {
+  std::string model;
+  std::string algorithm;
+  std::string levels;
+  std::string bound;
+  bool operator==(const CollectivePricing&) const = default;
+};
+
 struct CollectiveSummary {
   std::string op;  // "all_reduce"
   int64_t count = 0;
   Bytes bytes;
   Time time;
+  std::vector<CollectivePricing> pricings;  // different ones, where the simulation explains itself
 };
 
 struct OpSummary {

@@ -1,5 +1,7 @@
 #include "validate/kernel_tables.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <functional>
@@ -193,6 +195,23 @@ std::optional<calibrated::Predictions> Measured(const CsvTable& table, const std
   return all;
 }
 
+using CollectiveSpecs = std::vector<std::optional<calibrated::CollectiveSpec>>;
+
+// Rows of `timing` that have no prediction, because their group spans a level that the system lacks: the first one.
+void WarnOfMissingLevels(const CsvTable& table, const std::string& file, const CollectiveSpecs& specs,
+                         const hardware::System& system, const calibrated::Predictions& predictions,
+                         Diagnostics& diagnostics) {
+  for (size_t row = 0; row < specs.size(); ++row) {
+    if (predictions[row] || !specs[row] || specs[row]->ranks <= static_cast<double>(system.npus())) continue;
+    diagnostics.Warning(calibrated::kNoPrediction,
+                        fmt::format("a group of {:g} is larger than `{}`, which joins {} devices", specs[row]->ranks,
+                                    system.name, system.npus()),
+                        {.file = file, .line = static_cast<size_t>(table.lines[row])},
+                        "give `--system` a further level, as \"H100_80GB 8x64 ib=400Gbit/s\" has");
+    return;
+  }
+}
+
 }  // namespace
 
 std::optional<report::Table> EstimateKernelTable(const std::string& file, const std::string& device,
@@ -239,6 +258,7 @@ std::optional<report::Table> EstimateCollectiveTable(const std::string& file, co
     diagnostics.Report(priced.error());
     return std::nullopt;
   }
+  WarnOfMissingLevels(*table, file, *specs, named->system, *predictions, diagnostics);
   return WithPredictions(*table, *std::move(predictions), diagnostics);
 }
 

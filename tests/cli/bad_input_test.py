@@ -32,7 +32,17 @@ class BadInput(unittest.TestCase):
             for system in ("A100_SXM_40GB_4GPU", "A100_SXM_40GB 4"):
                 told = run("run", LLAMA, "--system", system, "--format", "json")
                 self.assertEqual(json.loads(told.stdout)["device"], "A100_SXM_40GB", told.stderr)
-            self.fails("run", LLAMA, "--system", "no such system", status=2, says=("E0927",))
+            self.fails("run", LLAMA, "--system", "no such system", status=2, says=("E0806", "E0927"))
+            broken = '{"device": "H100_80GB", "network": {"topology": ["Ring"], "npus_count": [4], "bandwidth": [0], "latency": [1]}}'
+            with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
+                file.write(broken)
+                file.flush()
+                for command in ("run", "explain"):
+                    told = self.fails(command, LLAMA, "--system", file.name, says=(f"{file.name}:1:", "above 0"))
+                    self.assertNotIn("E0927", told)
+                    self.fails(command, LLAMA, "--system", "H100_80GB 8 ib=400Gbit/s", status=2, says=("E0823", "8x4"))
+            explained = run("explain", LLAMA, "all_gather", "--system", "H100_80GB 4")
+            self.assertIn("450 GB/s  system H100_80GB 4", explained.stdout)
         finally:
             os.environ.update(DEVICE)
 
@@ -125,7 +135,24 @@ class BadInput(unittest.TestCase):
             self.fails("run", LLAMA, "--system", folder, says=("network.yml:",))
 
     def test_system_of_another_size(self):
-        self.fails("run", LLAMA, "--system", "A100_SXM_40GB_8GPU", status=2, says=("8", "--retarget 8"))
+        told = self.fails("run", LLAMA, "--system", "A100_SXM_40GB_8GPU", status=2, says=("8", "--retarget 8"))
+        self.assertTrue(told.splitlines()[0].startswith("error[E0906]"), told)
+        with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
+            file.write('{"network": {"topology": ["Ring"],\n"npus_count": [8],\n"bandwidth": ["50 GB/s"], "latency": ["1 us"]}}')
+            file.flush()
+            self.fails("run", LLAMA, "--system", file.name, status=2, says=(f"{file.name}:2:1: error[E0906]", "npus_count"))
+
+    def test_settings_that_the_model_does_not_use_are_named(self):
+        with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
+            file.write('''{"network": {"topology": ["Ring"], "npus_count": [4], "bandwidth": ["50 GB/s"], "latency": ["1 us"]},
+"system": {"scheduling-policy": "LIFO", "endpoint-delay": "10 ns", "all-reduce-implementation": ["ring"]}}''')
+            file.flush()
+            told = run("run", LLAMA, "--system", file.name)
+            self.assertEqual(told.stderr.count("W0908"), 1, told.stderr)
+            self.assertRegex(told.stderr, r":2:.*W0908.*: the network model does not use .*all-reduce-implementation")
+            for key in ("scheduling-policy", "endpoint-delay"):
+                self.assertIn(key, told.stderr)
+            self.assertNotIn("W0908", run("run", LLAMA, "--system", file.name, "--network-model", "plain").stderr)
         for count in ("0", "-1"):
             self.fails("run", LLAMA, f"--devices={count}", status=2, says=("--devices", f"`{count}` is not a number above 0"))
         self.fails("run", LLAMA, "--devices", "8", "--retarget", "4", status=2, says=("--devices", "--retarget"))

@@ -157,6 +157,16 @@ class Simulate(unittest.TestCase):
             for text in ("groups.json: error[E0701]", "NPU 6", "npus_count"):
                 self.assertIn(text, done.stderr)
 
+    def test_a_system_of_more_npus_than_traces_is_refused_with_its_place(self):
+        own = self.at / "own.json"
+        own.write_text('{"device": "H100_80GB", "network": {"topology": ["Ring"],\n"npus_count": [64], "bandwidth": ["50 GB/s"],'
+                       '"latency": ["1 us"]}}')
+        done = subprocess.run([HESPAS, "simulate", "--workload-configuration", self.at / "t", "--system", own], capture_output=True,
+                              text=True, check=False)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        for text in (f"{own}:2:1: error[E0820]", "has 64 NPUs", "there are traces of", "npus_count"):
+            self.assertIn(text, done.stderr)
+
     def test_the_calibrated_model_answers_as_hespas_run_does(self):
         program = ROOT / "examples/llama3-100m-4dev.mlir.gz"
         for system in ("A100_SXM_40GB_4GPU", "A100_SXM_40GB 2x2", "A100_SXM_40GB 1x4 ib=10GB/s latency=0us"):

@@ -90,6 +90,11 @@ class ReportTest(unittest.TestCase):
         self.assertEqual(len(data["blocks"]["id"]), answer["blocks"]["compute"])
         self.assertEqual(len(data["distinct"]["time"]), answer["blocks"]["unique"])
         self.assertEqual(len(data["collectives"]), answer["blocks"]["communication"])
+        pricings = [pricing for use in written["collectives"] for pricing in use["pricings"]]
+        self.assertGreater(len(pricings), 0)
+        for pricing in pricings + data["collectives"]:
+            self.assertEqual((pricing["model"], pricing["levels"]), ("calibrated", "dimension 0: 4 ranks"))
+            self.assertTrue(pricing["algorithm"] and pricing["bound"], pricing)
         intervals = data["timeline"]["classes"][0]
         self.assertEqual(sum(intervals["compute"]["duration"]), answer["compute_time_ps"])
         self.assertEqual(sum(intervals["communication"]["duration"]), answer["communication_time_ps"])

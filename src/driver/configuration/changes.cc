@@ -294,8 +294,10 @@ Status ChangeSystem(const std::vector<std::string>& changes, System& system) {
     const Result<Change> parsed = Parse(change);
     if (!parsed) return parsed.error();
     if (parsed->index && *parsed->index >= system.dimensions.size()) {
-      return MakeError(kBadChange, fmt::format("--set {}: `{}` has {} dimensions, from 0 to {}", change, system.name,
-                                               system.dimensions.size(), system.dimensions.size() - 1));
+      return MakeError(kBadChange,
+                       fmt::format("--set {}: `{}` has {} dimensions, from 0 to {}", change, system.name,
+                                   system.dimensions.size(), system.dimensions.size() - 1),
+                       {}, "count them from the inside; `hespas systems NAME --describe` draws them");
     }
     Dimensions dimensions{system, parsed->index};
     if (Status applied = Apply({change}, kSystemFields, dimensions); !applied) return applied.error();

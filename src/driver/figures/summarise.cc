@@ -29,7 +29,15 @@ size_t SlowestRank(const result::SimResult& sim) {
   return static_cast<size_t>(slowest - sim.ranks.begin());
 }
 
-// Collectives (and messages, as one row) of the slowest rank: how often, how many bytes, how long.
+void AddPricing(const result::CollectiveUse& use, result::CollectiveSummary& row) {
+  result::CollectivePricing pricing{
+      .model = use.model, .algorithm = use.algorithm, .levels = use.levels, .bound = use.bound};
+  if (std::find(row.pricings.begin(), row.pricings.end(), pricing) == row.pricings.end())
+    row.pricings.push_back(std::move(pricing));
+}
+
+// Collectives (and messages, as one row) of the slowest rank: how often, how many bytes, how long; and how they were
+// priced.
 void FillCollectives(const Prepared& prepared, const trace::TraceGraph& traces, const result::SimResult& sim,
                      RunResult& out) {
   const auto rank = static_cast<uint32_t>(SlowestRank(sim));
@@ -47,6 +55,9 @@ void FillCollectives(const Prepared& prepared, const trace::TraceGraph& traces, 
     row.count = internal::SaturatingAdd(row.count, repeats);
     row.bytes += repeats * node.size;
     row.time += sim.time(interval.end - interval.start);
+  }
+  for (const result::CollectiveUse& use : sim.collectives) {
+    if (!use.model.empty()) AddPricing(use, rows[static_cast<size_t>(nodes.at(use.rank, use.node).collective)]);
   }
   for (result::CollectiveSummary& row : rows) {
     if (row.count > 0) out.collectives.push_back(std::move(row));

@@ -1,7 +1,6 @@
 #include "driver/stages/network.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <string>
 #include <vector>
@@ -33,11 +32,13 @@ bool UsesCalibratedNetwork(const RunOptions& options) {
 }
 
 // Whether the system has as many NPUs as the traces; reports where it has not.
-bool HasSizeOf(const hardware::System& system, const trace::TraceGraph& traces, Diagnostics& diagnostics) {
+bool HasSizeOf(const RunOptions& options, const hardware::System& system, const trace::TraceGraph& traces,
+               Diagnostics& diagnostics) {
   const size_t npus = traces.program_of_rank.size();
   if (system.npus() == npus) return true;
   diagnostics.Error(kSystemSize,
-                    fmt::format("`{}` has {} NPUs, but the program needs {}", system.name, system.npus(), npus), {},
+                    fmt::format("`{}` has {} NPUs, but the program needs {}", system.name, system.npus(), npus),
+                    hardware::IsOwnDescription(options.system.name) ? system.stated.counts_at : Location{},
                     fmt::format("choose a system of {} NPUs (in a file: a further dimension of `npus_count`, with its "
                                 "bandwidth and latency), or give --retarget {}",
                                 npus, system.npus()));
@@ -47,7 +48,7 @@ bool HasSizeOf(const hardware::System& system, const trace::TraceGraph& traces, 
 std::optional<result::SimResult> SimulateTraces(const RunOptions& options, const trace::TraceGraph& traces,
                                                 const hardware::System& system, Diagnostics& diagnostics,
                                                 bool record_nodes) {
-  if (!HasSizeOf(system, traces, diagnostics)) return std::nullopt;
+  if (!HasSizeOf(options, system, traces, diagnostics)) return std::nullopt;
   auto scale = Take(ComputeScale(options.network.stragglers, traces.program_of_rank.size()), diagnostics);
   auto graph = scale ? Take(engines::GraphOf(options.network.links, system), diagnostics) : std::nullopt;
   if (!graph) return std::nullopt;
@@ -79,7 +80,7 @@ std::optional<result::SimResult> SimulateCalibrated(const RunOptions& options, c
     diagnostics.Report(constants.error());
     return std::nullopt;
   }
-  if (!HasSizeOf(system, traces, diagnostics)) return std::nullopt;
+  if (!HasSizeOf(options, system, traces, diagnostics)) return std::nullopt;
   if (auto fault = hardware::TcpFault(device, system)) {
     diagnostics.Report(*std::move(fault));
     return std::nullopt;
@@ -110,14 +111,8 @@ std::string NetworkModelOf(const RunOptions& options) {
 }
 
 void WarnOfIgnoredSettings(const RunOptions& options, const hardware::System& system, Diagnostics& diagnostics) {
-  const std::string& name = options.system.name;
-  if (hardware::IsClusterText(name)) return;  // its settings are ours
-  const bool own = hardware::IsInlineJson(name) || name.find('/') != std::string::npos || name.ends_with(".json");
-  if (!own || !UsesCalibratedNetwork(options)) return;
-  const std::vector<std::string> ignored = network::IgnoredSettings(system);
-  if (ignored.empty()) return;
-  diagnostics.Warning(kIgnoredSettings, fmt::format("the network model does not use {}", fmt::join(ignored, ", ")), {},
-                      "--network-model plain simulates ASTRA-sim's collectives, which do");
+  if (hardware::IsOwnDescription(options.system.name) && UsesCalibratedNetwork(options))
+    network::WarnOfIgnoredSettings(system, diagnostics);
 }
 
 std::optional<result::SimResult> SimulateStep(const RunOptions& options, const hardware::Device& device,
@@ -125,7 +120,7 @@ std::optional<result::SimResult> SimulateStep(const RunOptions& options, const h
                                               Diagnostics& diagnostics, const SimulationReuse& reuse) {
   if (UsesCalibratedNetwork(options)) return SimulateCalibrated(options, device, traces, system, diagnostics, reuse);
   if (!options.network.concurrency.IsDefault())
-    diagnostics.Warning(kIgnoredSettings,
+    diagnostics.Warning(network::kIgnoredSettings,
                         "this network model does not use --collective-sms, --collective-memory or --collective-streams",
                         {}, "--network-model calibrated does");
   const bool record = reuse.record_nodes || !traces.loops.empty();

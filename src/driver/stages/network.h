@@ -26,11 +26,6 @@ inline constexpr DiagnosticKind kSystemSize{
     "--retarget write the program for the system's: what each device computes and exchanges then changes with it.",
     Outcome::kUsage};
 
-inline constexpr DiagnosticKind kIgnoredSettings{
-    "W0908",
-    "The system file has settings that steer ASTRA-sim's collectives. The calibrated network model does not use them; "
-    "--network-model plain does."};
-
 enum class NetworkBackend : uint8_t { kAnalytical, kAnalyticalAware, kSimGrid, kSst, kNone };  // none: traces only
 enum class NetworkModel : uint8_t { kAuto, kPlain, kCalibrated };  // plain: ASTRA-sim's; auto: as the estimator
 enum class Overlap : uint8_t { kProgram, kPerfect };               // perfect: computation and communication never wait

@@ -31,6 +31,9 @@ Json Collectives(const result::RunResult& r) {
   Json rows = Json::array();
   for (const auto& c : r.collectives) {
     rows.push_back({{"op", c.op}, {"count", c.count}, {"bytes", c.bytes.value}, {"time_s", c.time.seconds()}});
+    for (const auto& p : c.pricings)
+      rows.back()["pricings"].push_back(
+          {{"model", p.model}, {"algorithm", p.algorithm}, {"levels", p.levels}, {"bound", p.bound}});
   }
   return rows;
 }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -108,11 +109,19 @@ Table CollectiveTable(const result::SimResult& result) {
   table.columns = {{"collective", Align::kLeft}, {"node", Align::kRight},          {"members", Align::kRight},
                    {"bytes", Align::kRight},     {"start", Align::kRight},         {"end", Align::kRight},
                    {"exposed", Align::kRight},   {"of it waiting", Align::kRight}, {"last to come", Align::kRight}};
+  const bool priced = std::any_of(result.collectives.begin(), result.collectives.end(),
+                                  [](const result::CollectiveUse& use) { return !use.model.empty(); });
+  for (const char* column : {"model", "algorithm", "levels", "bound"}) {
+    if (priced) table.columns.push_back({column, Align::kLeft});
+  }
   for (const result::CollectiveUse& use : result.collectives) {
     table.rows.push_back({use.name, fmt::format("{}", use.node), fmt::format("{}", use.members),
                           fmt::format("{}", use.bytes), fmt::format("{}", use.start), fmt::format("{}", use.end),
                           fmt::format("{}", use.exposed), fmt::format("{}", use.waited),
                           fmt::format("NPU {}", use.last_member)});
+    for (const std::string* text : {&use.model, &use.algorithm, &use.levels, &use.bound}) {
+      if (priced) table.rows.back().push_back(*text);
+    }
   }
   return table;
 }

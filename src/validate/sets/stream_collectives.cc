@@ -76,6 +76,7 @@ Status PredictStreams(const CsvTable& table, const std::vector<std::optional<cal
   for (size_t row = 0; row < specs.size(); ++row) {
     const std::string timing = table.Column("timing") ? CellText(table, row, "timing") : "";
     if (!specs[row] || (timing != "stream" && timing != "graph")) continue;
+    predictions[row].reset();
     if (specs[row]->ranks > static_cast<double>(system.npus())) continue;
     const std::string dtype = table.Column("dtype") ? CellText(table, row, "dtype") : "";
     const double us = PriceOf(model, *specs[row], dtype).time.seconds() * 1e6;

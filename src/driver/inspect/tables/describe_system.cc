@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "driver/configuration/presets.h"
-
 namespace hespas::driver {
 namespace {
 
@@ -42,16 +40,14 @@ std::string LevelLine(const hardware::System& system, size_t d) {
   return line;
 }
 
-std::optional<std::string> DescribeSystem(const std::string& name, Diagnostics& diagnostics) {
-  const auto system = LoadSystemPreset(name, diagnostics);
-  if (!system) return std::nullopt;
-  std::string text = fmt::format("{}: {} devices\n", system->name, system->npus());
+std::string DescribeSystem(const hardware::System& system) {
+  std::string text = fmt::format("{}: {} devices\n", system.name, system.npus());
   std::string indent;
-  for (size_t d = system->dimensions.size(); d-- > 0;) {
-    text += fmt::format("{}└─ {}\n", indent, LevelLine(*system, d));
+  for (size_t d = system.dimensions.size(); d-- > 0;) {
+    text += fmt::format("{}└─ {}\n", indent, LevelLine(system, d));
     indent += "   ";
   }
-  return text + fmt::format("{}└─ {}\n", indent, system->device.empty() ? "a device" : system->device);
+  return text + fmt::format("{}└─ {}\n", indent, system.device.empty() ? "a device" : system.device);
 }
 
 }  // namespace hespas::driver

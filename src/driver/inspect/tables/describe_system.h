@@ -2,15 +2,13 @@
 // inside it (oversubscription).
 #pragma once
 
-#include <optional>
 #include <string>
 
-#include "base/diagnostic.h"
 #include "hardware/system.h"
 
 namespace hespas::driver {
 
-std::optional<std::string> DescribeSystem(const std::string& name, Diagnostics& diagnostics);
+std::string DescribeSystem(const hardware::System& system);
 
 // "dimension 1: switch of 64, 50 GB/s a link, 1.5 us; 1 : 9 of dimension 0's bandwidth"
 std::string LevelLine(const hardware::System& system, size_t d);
