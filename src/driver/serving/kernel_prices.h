@@ -2,9 +2,8 @@
 // model, all else by the calibrated models of both.
 //
 // - Kernels follow each other in a captured graph: of a lone kernel's launch only the stream's gap is left.
-// - All-reduces within a host may be the engines' own (serve/model/all_reduces.h): each rank reads its peers' buffers
-// over the
-//   links, between two barriers.
+// - All-reduces within a host may be the engines' own (serve/model/all_reduces.h): between two barriers, each rank
+//   reads its peers' buffers over the links.
 #pragma once
 
 #include "estimate/calibrated/model.h"
