@@ -64,7 +64,10 @@ constexpr FileUnit kNanoseconds{Unit::kSeconds, 1e-9};
 
 // A number in the file's unit, or a text with its own unit; nothing if it is neither, or negative.
 std::optional<double> QuantityOf(const json& value, const FileUnit& unit) {
-  if (value.is_number()) return value.get<double>() >= 0 ? std::optional(value.get<double>()) : std::nullopt;
+  if (value.is_number()) {
+    const auto number = value.get<double>();
+    return number >= 0 ? std::optional(number) : std::nullopt;
+  }
   if (!value.is_string()) return std::nullopt;
   const auto quantity = ParseQuantity(value.get<std::string>(), unit.kind);
   if (!quantity || !(*quantity >= 0)) return std::nullopt;
