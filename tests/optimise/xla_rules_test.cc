@@ -255,6 +255,32 @@ TEST(Loops, WriteEqualArraysOnce) {
   EXPECT_EQ(arrays("w"), 2u);
 }
 
+// A transpose of what a loop does not change is made before it; the loop then has no use for what was transposed.
+TEST(Loops, CarryWhatTheyReadAlone) {
+  const ir::Module module = Optimised(R"(
+    func.func @main(%x: tensor<64x32xf32>, %m: tensor<32x64xf32>) -> (tensor<64x32xf32>, tensor<32x64xf32>) {
+      %zero = stablehlo.constant dense<0> : tensor<i32>
+      %ten = stablehlo.constant dense<10> : tensor<i32>
+      %one = stablehlo.constant dense<1> : tensor<i32>
+      %0:3 = stablehlo.while(%i = %zero, %v = %x, %w = %m) : tensor<i32>, tensor<64x32xf32>, tensor<32x64xf32>
+        cond {
+          %c = stablehlo.compare LT, %i, %ten : (tensor<i32>, tensor<i32>) -> tensor<i1>
+          stablehlo.return %c : tensor<i1>
+        } do {
+          %n = stablehlo.add %i, %one : tensor<i32>
+          %t = stablehlo.transpose %w, dims = [1, 0] : (tensor<32x64xf32>) -> tensor<64x32xf32>
+          %p = stablehlo.multiply %v, %t : tensor<64x32xf32>
+          stablehlo.return %n, %p, %w : tensor<i32>, tensor<64x32xf32>, tensor<32x64xf32>
+        }
+      return %0#1, %0#2 : tensor<64x32xf32>, tensor<32x64xf32>
+    })",
+                                      Until("hoist-invariants"));
+  EXPECT_THAT(Names(module), Contains("stablehlo.transpose"));
+  for (const ir::OpId op : module.block(module.body(module.main())).ops) {
+    EXPECT_EQ(module.op(op).result_count == 2, module.kind(op) == ir::OpKind::kWhile);
+  }
+}
+
 // Else each round of a loop would move the whole stack for one layer's part of it.
 TEST(AssignLayouts, WhatIsUpdatedInPlaceKeepsItsOrder) {
   const ir::Module module = Optimised(R"(

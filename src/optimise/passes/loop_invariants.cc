@@ -22,6 +22,96 @@ bool FeedsBroadcast(OpKind kind) {
   return kind == OpKind::kBroadcastInDim || kind == OpKind::kReshape || kind == OpKind::kConvert;
 }
 
+using Merged = std::unordered_map<uint32_t, uint32_t>;  // carried values that are another's
+
+// What a loop carries and captures.
+class LoopState {
+ public:
+  LoopState(Dataflow& flow, NodeId loop) : flow_(flow), loop_(loop), carried_(flow.node(loop).result_count) {}
+
+  bool IsRead(size_t parameter) const {
+    const auto& bodies = flow_.node(loop_).bodies;
+    return std::any_of(bodies.begin(), bodies.end(), [&](const auto& body) { return Reads(*body, parameter); });
+  }
+
+  // Values that nothing reads go round no more (XLA's WhileLoopSimplifier, TryRemoveDeadWhileParams).
+  void DropUnread() {
+    std::vector<bool> drop(flow_.node(loop_).operands.size(), false);
+    for (size_t p = 0; p < drop.size(); ++p) drop[p] = (p >= carried_ || OnlyGoesRound(p)) && !IsRead(p);
+    Drop(drop, {});
+  }
+
+  void Drop(const std::vector<bool>& drop, const Merged& merged) {
+    if (std::find(drop.begin(), drop.end(), true) != drop.end()) Rebuild(drop, merged);
+  }
+
+ private:
+  static bool Reads(const Dataflow& body, size_t parameter) {
+    const ValueId value = body.parameters[parameter];
+    return std::any_of(body.order().begin(), body.order().end(), [&](NodeId id) {
+      const auto& operands = body.node(id).operands;
+      return std::find(operands.begin(), operands.end(), value) != operands.end();
+    });
+  }
+
+  bool OnlyGoesRound(size_t i) const {
+    const Node& node = flow_.node(loop_);
+    const auto times = [](const Dataflow& body, size_t parameter) {
+      return std::count(body.outputs.begin(), body.outputs.end(), body.parameters[parameter]);
+    };
+    return node.bodies[1]->outputs[i] == node.bodies[1]->parameters[i] && times(*node.bodies[1], i) == 1 &&
+           times(*node.bodies[0], i) == 0;
+  }
+
+  template <class List>
+  static void Filter(List& list, const std::vector<bool>& drop) {
+    size_t kept = 0;
+    for (size_t i = 0; i < list.size(); ++i) {
+      if (drop[i]) continue;
+      list[kept++] = list[i];
+    }
+    list.resize(kept);
+  }
+
+  void Rebuild(const std::vector<bool>& drop, const Merged& merged) {
+    std::vector<ir::TypeId> types;
+    for (uint32_t i = 0; i < carried_; ++i) {
+      if (!drop[i]) types.push_back(flow_.type_id(flow_.result(loop_, i)));
+    }
+    Node node = std::move(flow_.node(loop_));
+    const std::vector<ValueId> before = node.operands;
+    const ValueId first = node.first_result;
+    Filter(node.operands, drop);
+    const auto captures = static_cast<uint32_t>(std::count(drop.begin() + carried_, drop.end(), false));
+    node.capture_count = captures;
+    for (const auto& body : node.bodies) {
+      Filter(body->parameters, drop);
+      body->captured_parameters = captures;
+      body->NoteChange();
+    }
+    Filter(node.bodies[1]->outputs, drop);
+    flow_.node(loop_).dead = true;
+    flow_.NoteChange();
+    flow_.node(loop_).first_result = first;
+    flow_.node(loop_).result_count = carried_;
+    const NodeId rebuilt = flow_.Add(std::move(node), types);
+    uint32_t next = 0;
+    std::vector<ValueId> now(before.begin(), before.begin() + carried_);
+    for (uint32_t i = 0; i < carried_; ++i) {
+      if (merged.contains(i)) {
+        now[i] = now[merged.at(i)];
+      } else if (!drop[i]) {
+        now[i] = flow_.result(rebuilt, next++);
+      }
+      flow_.Replace(ValueId(first.index() + i), now[i]);
+    }
+  }
+
+  Dataflow& flow_;
+  NodeId loop_;
+  uint32_t carried_;
+};
+
 class LoopSinker {
  public:
   LoopSinker(Dataflow& flow, NodeId loop) : flow_(flow), loop_(loop), carried_(flow.node(loop).result_count) {}
@@ -177,77 +267,23 @@ class LoopSinker {
     return clones_[value.value] = body.result(body.Add(std::move(init)));
   }
 
-  bool ReadsParameter(const Dataflow& body, size_t parameter) const {
-    const ValueId value = body.parameters[parameter];
-    return std::any_of(body.order().begin(), body.order().end(), [&](NodeId id) {
-      const auto& operands = body.node(id).operands;
-      return std::find(operands.begin(), operands.end(), value) != operands.end();
-    });
-  }
-
   void DropUnused() {
     for (const auto& [parameter, value] : kept_) Body().outputs[parameter] = value;
     Body().NoteChange();
     const Node& node = flow_.node(loop_);
+    LoopState state(flow_, loop_);
     std::vector<bool> drop(node.operands.size(), false);
-    const auto unread = [&](size_t parameter) {
-      return !ReadsParameter(*node.bodies[0], parameter) && !ReadsParameter(*node.bodies[1], parameter);
-    };
-    for (const auto& [parameter, value] : kept_) drop[parameter] = unread(parameter);
-    for (size_t c = carried_; c < drop.size(); ++c) drop[c] = unread(c);
-    if (std::find(drop.begin(), drop.end(), true) != drop.end()) Rebuild(drop);
-  }
-
-  template <class List>
-  static void Filter(List& list, const std::vector<bool>& drop) {
-    size_t kept = 0;
-    for (size_t i = 0; i < list.size(); ++i) {
-      if (drop[i]) continue;
-      list[kept++] = list[i];
-    }
-    list.resize(kept);
-  }
-
-  void Rebuild(const std::vector<bool>& drop) {
-    std::vector<ir::TypeId> types;
-    for (uint32_t i = 0; i < carried_; ++i) {
-      if (!drop[i]) types.push_back(flow_.type_id(flow_.result(loop_, i)));
-    }
-    Node node = std::move(flow_.node(loop_));
-    const std::vector<ValueId> before = node.operands;
-    const ValueId first = node.first_result;
-    Filter(node.operands, drop);
-    const auto captures = static_cast<uint32_t>(std::count(drop.begin() + carried_, drop.end(), false));
-    node.capture_count = captures;
-    for (const auto& body : node.bodies) {
-      Filter(body->parameters, drop);
-      body->captured_parameters = captures;
-      body->NoteChange();
-    }
-    Filter(node.bodies[1]->outputs, drop);
-    flow_.node(loop_).dead = true;
-    flow_.NoteChange();
-    flow_.node(loop_).first_result = first;
-    flow_.node(loop_).result_count = carried_;
-    const NodeId rebuilt = flow_.Add(std::move(node), types);
-    uint32_t next = 0;
-    std::vector<ValueId> now(before.begin(), before.begin() + carried_);
-    for (uint32_t i = 0; i < carried_; ++i) {
-      if (merged_.contains(i)) {
-        now[i] = now[merged_[i]];
-      } else if (!drop[i]) {
-        now[i] = flow_.result(rebuilt, next++);
-      }
-      flow_.Replace(ValueId(first.index() + i), now[i]);
-    }
+    for (const auto& [parameter, value] : kept_) drop[parameter] = !state.IsRead(parameter);
+    for (size_t c = carried_; c < drop.size(); ++c) drop[c] = !state.IsRead(c);
+    state.Drop(drop, merged_);
   }
 
   Dataflow& flow_;
   NodeId loop_;
   uint32_t carried_;
   std::vector<std::pair<size_t, ValueId>> kept_;
-  std::unordered_map<uint32_t, uint32_t> merged_;  // counters that are another's
-  std::unordered_map<uint32_t, ValueId> clones_;   // by value of the outer flow
+  Merged merged_;
+  std::unordered_map<uint32_t, ValueId> clones_;  // by value of the outer flow
 };
 
 class LoopHoister {
@@ -267,6 +303,7 @@ class LoopHoister {
       if (hoisted_.contains(id.value)) Bring(id, users);
     }
     Body().Normalise();
+    if (!hoisted_.empty()) LoopState(flow_, loop_).DropUnread();
   }
 
  private:
