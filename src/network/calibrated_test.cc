@@ -240,7 +240,8 @@ TEST_F(CalibratedNetwork, ReductionsHoldTheComputeUnitOfTpus) {
   const CalibratedModel model(tpu, system, *DefaultNetworkConstants());
   trace::Node node{.kind = trace::NodeKind::kCollective, .collective = trace::Collective::kAllReduce};
   const CalibratedModel gpu(device_, system, *DefaultNetworkConstants());
-  for (const trace::Collective kind : {trace::Collective::kAllReduce, trace::Collective::kReduceScatter}) {
+  for (const trace::Collective kind :
+       {trace::Collective::kAllReduce, trace::Collective::kReduceScatter, trace::Collective::kAllToAll}) {
     node.collective = kind;
     node.tag = 0;
     EXPECT_TRUE(model.Holds(node, First(8)) & simulate::kHoldsCompute);
@@ -256,6 +257,9 @@ TEST_F(CalibratedNetwork, ReductionsHoldTheComputeUnitOfTpus) {
   EXPECT_FALSE(offloading.Holds(node, First(4)) & simulate::kHoldsCompute);
   node.collective = trace::Collective::kAllGather;
   EXPECT_FALSE(model.Holds(node, First(8)) & simulate::kHoldsCompute);
+  const hardware::Device third = Load("TPUv3");
+  EXPECT_TRUE(CalibratedModel(third, system, *DefaultNetworkConstants()).Holds(node, First(4)) &
+              simulate::kHoldsCompute);
 }
 
 // Of two reduce-scatters of the same group the second runs beside the computation behind the first.
