@@ -1,6 +1,7 @@
 // The calibrated estimator on small programs: each op against the kernel it represents.
 #include <gmock/gmock.h>
 
+#include <regex>
 #include <string>
 
 #include "estimate/calibrated/calibrated.h"
@@ -177,6 +178,37 @@ TEST(Estimator, ItsKeyTellsUnknownSmsFromAsManyKnownOnes) {
   const Hash128 unknown = Calibrated(device, *DefaultParameters()).key();
   device.sm_count = 100;
   EXPECT_NE(Calibrated(device, *DefaultParameters()).key(), unknown);
+}
+
+// Sigma over time of the only op.
+double Uncertainty(const std::string& program, ir::OpKind kind) {
+  const graph::Estimate estimate = Estimate(Program(program), kind);
+  return static_cast<double>(estimate.sigma.value) / static_cast<double>(estimate.time.value);
+}
+
+TEST(Uncertainty, IsWiderWhereL2MayHoldWhatAKernelReads) {
+  const auto sum = [](const std::string& type) {
+    const std::string text = "func.func @main(%a: T) -> T {\n  %0 = stablehlo.add %a, %a : T\n  return %0 : T\n}\n";
+    return Uncertainty(std::regex_replace(text, std::regex("T"), "tensor<" + type + "xf32>"), ir::OpKind::kAdd);
+  };
+  const double beyond = sum("32768x1024");  // 268 MB
+  EXPECT_GT(sum("1024x1024"), 2 * beyond);  // 8 MB
+}
+
+TEST(Uncertainty, IsLargestWithoutACalibrationRow) {
+  EXPECT_NEAR(Uncertainty(R"(
+func.func @main(%a: tensor<4096x1024xf32>, %i: tensor<512x1xi32>, %u: tensor<512x1024xf32>) -> tensor<4096x1024xf32> {
+  %0 = "stablehlo.scatter"(%a, %i, %u) <{scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [1],
+      inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 1>}> ({
+  ^bb0(%x: tensor<f32>, %y: tensor<f32>):
+    %s = stablehlo.add %x, %y : tensor<f32>
+    stablehlo.return %s : tensor<f32>
+  }) : (tensor<4096x1024xf32>, tensor<512x1xi32>, tensor<512x1024xf32>) -> tensor<4096x1024xf32>
+  return %0 : tensor<4096x1024xf32>
+}
+)",
+                          ir::OpKind::kScatter),
+              1.6, 1e-3);
 }
 
 }  // namespace

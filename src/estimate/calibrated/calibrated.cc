@@ -8,7 +8,10 @@
 
 #include "estimate/field/attention.h"
 #include "estimate/field/constants.h"
+#include "estimate/fusion_cost.h"
 #include "hardware/capability.h"
+#include "ir/facts/library_call.h"
+#include "ir/op_kind.h"
 
 namespace hespas::estimate::calibrated {
 namespace {
@@ -31,6 +34,25 @@ void NoteUnknown(const ir::Module& module, ir::OpId op, const OpCost& cost, Note
   const bool custom = module.kind(op) == ir::OpKind::kCustomCall;
   notes.push_back({custom ? NoteKind::kUnknownCustomCall : NoteKind::kNoRule, op,
                    std::string(custom ? cost.unknown_target : module.name(op))});
+}
+
+// Relative, of kinds of kernels that no calibration row has: |ln(predicted / measured)| is less for 68 % of 37 of them
+// in 20 programs that XLA compiled for an H100.
+constexpr double kSigmaWithoutRow = 1.6;
+
+bool HasNoRow(const ir::Module& module, ir::OpId op) {
+  const ir::OpKind kind = module.kind(op);
+  if (kind == ir::OpKind::kReduceWindow || kind == ir::OpKind::kSelectAndScatter) return true;
+  const ir::OpSort sort = ir::Traits(kind).sort;
+  if (sort != ir::OpSort::kCustomCall) return sort == ir::OpSort::kScatter || sort == ir::OpSort::kOther;
+  const auto library = ir::LibraryKindOf(module, op);
+  return !library || library == ir::LibraryKind::kOther;
+}
+
+bool HoldsNoRow(const ir::Module& module, ir::OpId op, const LeafFacts& facts) {
+  if (!facts.fusion) return !facts.cost.own_kernel && HasNoRow(module, op);
+  const auto fused = FusedOps(module, op);
+  return std::any_of(fused.begin(), fused.end(), [&](ir::OpId inner) { return HasNoRow(module, inner); });
 }
 
 // The field model's kernels are CUDA's, and its rates begin with those of bf16.
@@ -141,7 +163,10 @@ Work Calibrated::Leaf(const ir::Module& module, ir::OpId op, Notes& notes) const
     NoteUnknown(module, op, facts.cost, notes);
     if (facts.cost.bytes == 0 && facts.cost.flops == 0) return Work{};
     if (facts.dynamic) notes.push_back({NoteKind::kDynamicShape, op, std::string(module.name(op))});
-    return WorkOf(facts);
+    Work work = WorkOf(facts);
+    if (HoldsNoRow(module, op, facts))
+      work.variance = std::max(work.variance, std::pow(kSigmaWithoutRow * work.seconds, 2));
+    return work;
   };
   const auto make = [&] { return LeafFactsOf(module, op); };
   return facts_ && facts_->module == &module ? work(facts_->calibrated.Of(op, make)) : work(make());

@@ -51,6 +51,7 @@ class KernelModel {
   const GemmConstants& Gemm(Datatype type) const {
     return type == Datatype::kTf32 ? parameters_.tf32 : parameters_.gemm;
   }
+  double InL2OrNotUs(const KernelTime& time) const;
   double RelativeSigma(const KernelSpec& kernel, const KernelTime& time) const;
   double DatasheetTime(const KernelSpec& kernel, const KernelTime& time) const;
   KernelTime Matmul(const KernelSpec& kernel) const;
