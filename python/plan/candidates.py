@@ -103,7 +103,7 @@ def powers(number):
 def microbatch_sizes(share, own):
     """Of a part's share of the batch: powers of two and all of it, up to 16, and the configuration's own."""
     found = {size for size in (*powers(share), share) if size <= MOST_MICROBATCH}
-    return sorted(found | {int(own)} if own >= 1 and share % own == 0 else found)
+    return sorted(found | {int(own)} if own >= 1 and own == int(own) and share % own == 0 else found)
 
 
 @dataclasses.dataclass(frozen=True)

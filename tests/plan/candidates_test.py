@@ -44,6 +44,7 @@ class Spaces(unittest.TestCase):
         """Also a larger one than the search would try; not one that does not divide the share."""
         self.assertEqual(candidates.microbatch_sizes(24, 0), [1, 2, 4, 8])
         self.assertEqual([candidates.microbatch_sizes(64, own)[-1] for own in (32, 12, 0.5)], [32, 16, 16])
+        self.assertEqual(candidates.microbatch_sizes(5, 2.5), [1, 5], "half a sequence is no part of a batch")
 
 
 class Networks(unittest.TestCase):
