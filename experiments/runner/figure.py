@@ -124,12 +124,14 @@ def scatter(result, form):
 
 def draw_scatter(axes, result):
     rows = [row for row in result["rows"] if row.get("measured_s") and row.get("step_time_s")]
+    axes.set(xscale="log", yscale="log", xlabel="measured [s]", ylabel="predicted [s]", title=result["title"])
+    if not rows:
+        return
     for at, source in enumerate(unique(rows, "source")):
         points = [(row["measured_s"], row["step_time_s"]) for row in rows if row["source"] == source]
         axes.scatter(*zip(*points), s=18, color=COLOURS[at % len(COLOURS)], label=source)
     ends = [f(row[key] for row in rows for key in ("measured_s", "step_time_s")) for f in (min, max)]
     axes.plot(ends, ends, color="#999999", linewidth=0.8)
-    axes.set(xscale="log", yscale="log", xlabel="measured [s]", ylabel="predicted [s]", title=result["title"])
     axes.legend(fontsize=8)
 
 

@@ -61,6 +61,11 @@ class Figures(unittest.TestCase):
         self.assertEqual({row["rows"]: row["count"] for row in result["statistics"]["errors"]}, {"all": 3, "TPU": 3})
         self.assertIn("v6e-llama31-8b", texts(self.folder / "published/published.svg"))
 
+    def test_published_steps_of_which_none_was_published(self):
+        done = self.experiment("published", "--workloads", "dgxc-llama2-70b-bf16-1024", "--format", "json")
+        self.assertEqual([row.get("measured_s") for row in json.loads(done.stdout)["rows"]], [None])
+        self.assertIn("measured [s]", texts(self.folder / "published/published.svg"))
+
     def test_matmuls_through_iree(self):
         done = command.run("experiment", "iree_ptx", "--sources", "Calibrated,IREE and PTX", "--workloads", "1x256x256x256", "--format", "json")
         self.assertEqual(done.returncode, 0, done.stderr)
