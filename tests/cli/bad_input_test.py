@@ -141,6 +141,9 @@ class BadInput(unittest.TestCase):
             file.write('{"network": {"topology": ["Ring"],\n"npus_count": [8],\n"bandwidth": ["50 GB/s"], "latency": ["1 us"]}}')
             file.flush()
             self.fails("run", LLAMA, "--system", file.name, status=2, says=(f"{file.name}:2:1: error[E0906]", "npus_count"))
+        for count in ("0", "-1"):
+            self.fails("run", LLAMA, f"--devices={count}", status=2, says=("--devices", f"`{count}` is not a number above 0"))
+        self.fails("run", LLAMA, "--devices", "8", "--retarget", "4", status=2, says=("--devices", "--retarget"))
 
     def test_settings_that_the_model_does_not_use_are_named(self):
         with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
@@ -153,9 +156,6 @@ class BadInput(unittest.TestCase):
             for key in ("scheduling-policy", "endpoint-delay"):
                 self.assertIn(key, told.stderr)
             self.assertNotIn("W0908", run("run", LLAMA, "--system", file.name, "--network-model", "plain").stderr)
-        for count in ("0", "-1"):
-            self.fails("run", LLAMA, f"--devices={count}", status=2, says=("--devices", f"`{count}` is not a number above 0"))
-        self.fails("run", LLAMA, "--devices", "8", "--retarget", "4", status=2, says=("--devices", "--retarget"))
 
     def test_too_few_npus(self):
         self.fails("run", LLAMA, "--num-npus", "2", status=2, says=("--num-npus",))

@@ -65,12 +65,18 @@ class Optimise(unittest.TestCase):
     def test_large_results_are_scattered_part_by_part_on_tpus(self):
         def scattered(*words):
             text = command.run("optimise", "-", *words, stdin=SCATTERED).stdout
-            return len(re.findall('"stablehlo.dot_general"', text)), re.findall(r"reduce_scatter.*?\}\)(?: \{hespas\.asynchronous[^}]*\})? : \(tensor<(\w+)xbf16>\)", text, re.DOTALL)
+            shapes = re.findall(r"reduce_scatter.*?\}\)(?: \{hespas\.asynchronous\})? : \(tensor<(\w+)xbf16>\)", text, re.DOTALL)
+            return len(re.findall('"stablehlo.dot_general"', text)), shapes, text.count("hespas.asynchronous")
+
+        def overlap(*words):
+            return json.loads(command.run("run", "-", "--device", "TPUv5p", *words, "--format", "json", stdin=SCATTERED).stdout)["overlap_ps"]
 
         flag = "--xla-flag=--xla_jf_spmd_threshold_for_windowed_einsum_mib="
-        self.assertEqual(scattered("--device", "TPUv5p", flag + "0"), (4, ["2x32"] * 4))
+        self.assertEqual(scattered("--device", "TPUv5p", flag + "0"), (4, ["2x32"] * 4, 4))
+        self.assertGreater(overlap(flag + "0"), 0)
+        self.assertEqual(overlap(), 0)
         for words in ([], [flag + "1000000"], ["--disable", "windowed-einsum", flag + "0"]):
-            self.assertEqual(scattered("--device", "TPUv5p", *words), (1, ["8x32"]), words)
+            self.assertEqual(scattered("--device", "TPUv5p", *words), (1, ["8x32"], 0), words)
 
     def test_flags_that_nothing_follows_are_refused(self):
         for words in (["--xla-flag=--xla_gpu_enable_command_buffer=FUSION"], ["--xla-flag=--xla_gpu_autotune_level=x"], ["--xla-flag=--xla_gpu_enable_triton_gemm=yes"], ["--xla-flag=--xla_gpu_all_reduce_combine_threshold_bytes=1k"],
