@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Fits a family of data/models/field.json: field_fit.py TABLE.csv FAMILY [--without DEVICE] [--hespas BIN] (needs SciPy).
 
-TABLE has the columns of data/measured/field_kernels.csv.gz; of the families dispatch and combine those of DeepEP's table (mode, nodes, gpus,
-tokens, hidden, topk, experts, sms, dispatch_us, combine_us). Devices count equally, and so do a device's rows as a whole and its rows of
+TABLE has the columns of data/measured/field_kernels.csv.gz; of the families dispatch and combine those of DeepEP's table (device, mode, nodes,
+gpus, tokens, hidden, topk, experts, sms, dispatch_us, combine_us). Devices count equally, and so do a device's rows as a whole and its rows of
 20 us and more. Least squares of a soft |ln(predicted / measured)| in the logarithms of the constants; a weak prior keeps those that the rows
 do not determine where they are. Prints the constants, the errors of each device and the sigma that holds 68 % of
 the rows."""

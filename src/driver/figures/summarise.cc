@@ -36,8 +36,8 @@ void AddPricing(const result::CollectiveUse& use, result::CollectiveSummary& row
     row.pricings.push_back(std::move(pricing));
 }
 
-// Collectives (and messages, as one row) of the slowest rank: how often, how many bytes, how long; and how they were
-// priced.
+// Collectives (and messages, as one row) of the slowest rank: how often, how many bytes, how long; and how those of
+// all ranks were priced, as a collective's use names its first member alone.
 void FillCollectives(const Prepared& prepared, const trace::TraceGraph& traces, const result::SimResult& sim,
                      RunResult& out) {
   const auto rank = static_cast<uint32_t>(SlowestRank(sim));
