@@ -74,6 +74,7 @@ struct NamedSystem {
   std::optional<hardware::Device> device;  // whose links count, where the system names one
   calibrated::Ports ports;                 // else what its network says
   native::GenzLink link;
+  bool assumed = false;  // the host of a device alone: nobody said what joins it to others
 };
 
 // The device that a description without a network names; nothing for any other.
@@ -89,7 +90,7 @@ std::optional<std::string> DeviceAlone(const std::filesystem::path& system) {
 
 // A device alone has the links of its host.
 std::optional<NamedSystem> HostOf(const std::string& device, Diagnostics& diagnostics) {
-  NamedSystem named;
+  NamedSystem named{.assumed = true};
   named.device = hardware::LoadDevice(device, diagnostics);
   if (!named.device) return std::nullopt;
   if (auto host = hardware::ReferenceCluster(*named.device, kHostRanks)) named.system = *std::move(host);
@@ -197,18 +198,20 @@ std::optional<calibrated::Predictions> Measured(const CsvTable& table, const std
 
 using CollectiveSpecs = std::vector<std::optional<calibrated::CollectiveSpec>>;
 
-// Rows of `timing` that have no prediction, because their group spans a level that the system lacks: the first one.
-void WarnOfMissingLevels(const CsvTable& table, const std::string& file, const CollectiveSpecs& specs,
-                         const hardware::System& system, const calibrated::Predictions& predictions,
-                         Diagnostics& diagnostics) {
+// Rows whose group spans a level that the described system lacks have no prediction; a warning names the first row
+// that has none for that reason. `PredictStreams` leaves out its own rows, those of an assumed host, too.
+void LeaveOutMissingLevels(const CsvTable& table, const std::string& file, const CollectiveSpecs& specs,
+                           const NamedSystem& named, calibrated::Predictions& predictions, Diagnostics& diagnostics) {
+  bool warned = false;
   for (size_t row = 0; row < specs.size(); ++row) {
-    if (predictions[row] || !specs[row] || specs[row]->ranks <= static_cast<double>(system.npus())) continue;
+    if (!specs[row] || specs[row]->ranks <= static_cast<double>(named.system.npus())) continue;
+    if (!named.assumed) predictions[row].reset();
+    if (predictions[row] || std::exchange(warned, true)) continue;
     diagnostics.Warning(calibrated::kNoPrediction,
                         fmt::format("a group of {:g} is larger than `{}`, which joins {} devices", specs[row]->ranks,
-                                    system.name, system.npus()),
+                                    named.system.name, named.system.npus()),
                         {.file = file, .line = static_cast<size_t>(table.lines[row])},
                         "give `--system` a further level, as \"H100_80GB 8x64 ib=400Gbit/s\" has");
-    return;
   }
 }
 
@@ -258,7 +261,7 @@ std::optional<report::Table> EstimateCollectiveTable(const std::string& file, co
     diagnostics.Report(priced.error());
     return std::nullopt;
   }
-  WarnOfMissingLevels(*table, file, *specs, named->system, *predictions, diagnostics);
+  LeaveOutMissingLevels(*table, file, *specs, *named, *predictions, diagnostics);
   return WithPredictions(*table, *std::move(predictions), diagnostics);
 }
 

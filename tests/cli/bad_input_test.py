@@ -1,7 +1,9 @@
 """What goes wrong for users: each mistake has its own error with a remedy, and leaves no half-written file."""
+import csv
 import json
 import os
 import pathlib
+import re
 import tempfile
 import unittest
 
@@ -144,6 +146,17 @@ class BadInput(unittest.TestCase):
         for count in ("0", "-1"):
             self.fails("run", LLAMA, f"--devices={count}", status=2, says=("--devices", f"`{count}` is not a number above 0"))
         self.fails("run", LLAMA, "--devices", "8", "--retarget", "4", status=2, says=("--devices", "--retarget"))
+
+    def test_collectives_of_more_devices_than_the_system_has(self):
+        with tempfile.TemporaryDirectory() as folder:
+            table, alone = pathlib.Path(folder) / "table.csv", pathlib.Path(folder) / "alone.json"
+            table.write_text("op,dtype,N,bytes,timing\nall-reduce,bf16,4,1048576,\nall-reduce,bf16,16,1048576,\nall-reduce,bf16,16,1048576,stream\n", encoding="utf-8")
+            alone.write_text('{"device": "H100_80GB"}', encoding="utf-8")
+            for system, line, known in (("H100_80GB_4GPU", 3, [True, False, False]), (alone, 4, [True, True, False]), ("H100_80GB 8x2 ib=400Gbit/s", None, [True] * 3)):
+                with self.subTest(system):
+                    done = run("estimate", "--collectives", table, "--system", system)
+                    self.assertEqual([bool(row["predicted_us"]) for row in csv.DictReader(done.stdout.splitlines())], known)
+                    self.assertEqual(re.findall(r"table\.csv:(\d+):.*W0561", done.stderr), [str(line)] if line else [])
 
     def test_settings_that_the_model_does_not_use_are_named(self):
         with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
