@@ -222,6 +222,15 @@ def searched_rates_are_sustained():
         assert abs(point["tokens_per_s_per_device"] / (16 * point["rate"]) - 1) < 1e-9, point
 
 
+def searched_rates_are_the_highest():
+    """The search begins near its bounds, far above what mixed steps would allow or far below; either way 1.2 times the rate misses a limit."""
+    for layout in (["--disaggregate", "1:7"], ["--disaggregate", "4:4"], ["--dp", 8]):
+        words = [*H100, "--devices", 8, "--tp", 1, "--pp", 1, *layout, "--isl", 1000, "--osl", 300, "--slo", "ttft=1s,tpot=25ms", "--search"]
+        rate = result(*words)["points"][0]["rate"]
+        keeps = [result(*words, "--rate", rate * factor, "--requests", 8000)["points"][0]["meets_slo"] for factor in (0.95, 1.2)]
+        assert keeps == [True, False], (layout, rate, keeps)
+
+
 def searched_rates_do_not_depend_on_the_lengths_drawn():
     """Answers that differ in length take times that differ; only a queue shows that a server does not follow."""
     long = result("serve", "llama3-70b", "--device", "H100_80GB", "--devices", 8, "--tp", 8, "--isl", 1024, "--osl", "lognormal:1000:3", "--search",
@@ -359,7 +368,7 @@ for test in [closed_run_has_all_keys_and_is_fast, no_step_beats_the_datasheet, m
              long_answers_are_no_queue, searches_say_which_queues_grow, room_for_requests_takes_no_memory, decode_steps_cost_the_captured_size,
              ranks_of_experts_have_limits_of_their_own,
              a_configuration_is_a_model, search_finds_a_layout_that_keeps_the_limits, searches_are_deterministic_and_their_parts_are_the_whole,
-             searches_lose_no_point_of_the_front, searched_rates_are_sustained, searched_rates_do_not_depend_on_the_lengths_drawn,
+             searches_lose_no_point_of_the_front, searched_rates_are_sustained, searched_rates_are_the_highest, searched_rates_do_not_depend_on_the_lengths_drawn,
              searches_count_what_is_answered, older_engines_read_caches_for_each_query_head,
              rotating_attention_costs_its_traffic_beyond_the_field_model, own_steps_are_a_table, searches_leave_out_the_warm_up,
              contexts_and_processes_are_chosen, explanation_and_price, replays_recorded_requests, outputs_are_equal_for_equal_seeds]:

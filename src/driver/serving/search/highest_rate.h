@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 
 #include "driver/serving/search/search.h"
@@ -12,15 +13,25 @@ inline constexpr double kLowestRate = 0.01;  // requests/s
 inline constexpr int kMostLowered = 14;      // times that a rate is lowered before none is thought to meet
 inline constexpr int kHalvings = 4;          // of the interval of rates: to a sixteenth, what 200 requests tell apart
 
+// `rate`, doubled as often as `bound` allows: a run beyond what a server answers ends soon, that of a server with
+// little to do takes a step for each token.
+inline double RateToBegin(double rate, double bound) {
+  rate = std::max(kLowestRate, rate);
+  if (!std::isfinite(bound)) return rate;
+  while (2 * rate <= bound) rate *= 2;
+  return rate;
+}
+
 // From `low`, to a sixteenth of it; 0 where none meets.
 template <typename Meets>
 double HighestOf(const Meets& meets, double low) {
   constexpr double kHighest = 1e5;
-  for (int tries = 0; !meets(low); low /= 2) {
-    if (low < kLowestRate || ++tries > kMostLowered) return 0;
+  int lowered = 0;
+  for (; !meets(low); low /= 2) {
+    if (low < kLowestRate || ++lowered > kMostLowered) return 0;
   }
   double high = 2 * low;
-  while (high < kHighest && meets(high)) {
+  while (lowered == 0 && high < kHighest && meets(high)) {
     low = high;
     high *= 2;
   }

@@ -147,15 +147,20 @@ class Searcher {
     return point;
   }
 
-  // Requests/s that an engine saturates at with steps within the limit of a token's time: of n that decode, each step
-  // also takes the prompts of those that take the place of the finished ones.
-  double Saturation(const Server& server) const {
+  struct Saturated {
+    double requests_per_s = 1;
+    double request_s = 1;  // that each takes
+  };
+
+  // What an engine saturates at with steps within the limit of a token's time: of n that decode, each step also takes
+  // the prompts of those that take the place of the finished ones.
+  Saturated Saturation(const Server& server) const {
     const auto input = serve::Length::Parse(options_.load.input);
     const auto output = serve::Length::Parse(options_.load.output);
-    if (!input || !output) return 1;
+    if (!input || !output) return {};
     const double in = input->Mean();
     const double out = std::max(output->Mean(), 1.0);
-    double best = 0;
+    Saturated best{.requests_per_s = 0};
     for (double n = 1; n <= static_cast<double>(server.engine.policy.max_requests); n *= 2) {
       const double prompts = in * n / out;
       serve::StepShape step{.decode_requests = n, .decode_rows = n, .decode_context = n * (in + out / 2)};
@@ -165,20 +170,23 @@ class Searcher {
       step.prompt_pairs = prompts * in / 2;
       const double seconds = server.steps->CostOf(step).seconds;
       if (slo_.tpot_s && seconds > *slo_.tpot_s) break;
-      best = std::max(best, n / out / seconds);
+      if (n / out / seconds > best.requests_per_s)
+        best = {.requests_per_s = n / out / seconds, .request_s = out * seconds};
     }
-    return best > 0 ? best : 1;
+    return best.requests_per_s > 0 ? best : Saturated{};
   }
 
-  // The rate is doubled until a limit is missed, or halved until all are kept; then its interval is halved. Rates above
-  // the bounds are missed. What is found must hold in the steady part of a longer run; else it is lowered.
+  // From near the bounds, if there are any, the rate is halved until all limits are kept, or else doubled until one is
+  // missed; then its interval is halved. Rates above the bounds are missed. What is found must hold in the steady part
+  // of a longer run; else it is lowered.
   std::optional<SearchPoint> HighestRate(const Candidate& candidate) const {
     ServeOptions options = candidate.part;
     options.give_up = true;
     const int64_t least = options.load.requests.value_or(kSearchRequests);
     const double bound = candidate.bounds.requests_per_s(1);
-    constexpr double kRuns = 3;  // times as long as a request
-    double longest = 1;          // request so far, in seconds
+    const Saturated saturated = Saturation(candidate.server);
+    constexpr double kRuns = 3;            // times as long as a request
+    double longest = saturated.request_s;  // so far, in seconds
     const auto measure = [&](double rate, double runs, bool steady) -> std::optional<SearchPoint> {
       if (rate > bound) return std::nullopt;
       options.load.rate = rate;
@@ -208,7 +216,7 @@ class Searcher {
     };
     const auto engines =
         static_cast<double>(std::max(candidate.server.layout.decode, candidate.server.layout.replicas));
-    const double low = HighestOf(meets, std::max(kLowestRate, Saturation(candidate.server) * engines / 2));
+    const double low = HighestOf(meets, RateToBegin(saturated.requests_per_s * engines / 2, bound));
     return low > 0 ? HighestSustained(sustained, low) : std::nullopt;
   }
 
