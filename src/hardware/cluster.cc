@@ -282,13 +282,15 @@ Result<System> Build(const Device& device, const Line& line, std::string name) {
     share *= line.oversubscription;
   }
   if (system.dimensions.empty()) return Bad("a network joins at least two devices");
-  if ((line.bandwidth || line.latency_ns) && std::none_of(outer.begin(), outer.end(), [](uint32_t n) { return n > 1; }))
+  // A part of a larger system, as `plan` has them, keeps its line: its levels between hosts may have one.
+  const bool between = torus ? line.slices > 1 : !outer.empty();
+  if ((line.bandwidth || line.latency_ns) && !between)
     return Bad(
         fmt::format("`{}` is of a network between {}, and there is one {}", line.bandwidth ? line.rate : "latency",
                     torus ? "slices" : "hosts", torus ? "slice" : "host"),
         torus ? "slices=2 has one; links of a slice are the device's own"
               : "8x4 has one; links in a host are the device's own (--set \"system.latency[0]=2 us\")");
-  if (line.oversubscription > 1 && share <= line.oversubscription)
+  if (line.oversubscription > 1 && outer.size() < 2)
     return Bad(fmt::format("`oversubscription={:g}` is of levels above the first network, and there is none",
                            line.oversubscription),
                torus ? "state what a chip gets of the data-centre network: dcn=10Gbit/s"

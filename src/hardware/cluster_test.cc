@@ -137,9 +137,13 @@ TEST(Cluster, AFigureOfANetworkThatIsNotThereIsRefused) {
   EXPECT_EQ(Refusal("H100_80GB 8 ib=400Gbit/s"),
             "`ib` is of a network between hosts, and there is one host | 8x4 has one; links in a host are the device's "
             "own (--set \"system.latency[0]=2 us\")");
-  EXPECT_TRUE(Refusal("H100_80GB 8x1 latency=2us").starts_with("`latency` is of a network between hosts"));
+  EXPECT_TRUE(Refusal("H100_80GB 8 latency=2us").starts_with("`latency` is of a network between hosts"));
   EXPECT_TRUE(Refusal("TPUv5p 4x4x4 dcn=50Gbit/s").starts_with("`dcn` is of a network between slices"));
   EXPECT_TRUE(Parse("H100_80GB 1x4 ib=400Gbit/s"));
+  // Parts of 8x64 and 8x8x8, whose upper levels are stated.
+  for (const char* part :
+       {"H100_80GB 4x1 ib=400Gbit/s", "H100_80GB 8x1 latency=2us", "H100_80GB 8x2x1 ib=400Gbit/s oversubscription=7"})
+    EXPECT_TRUE(Parse(part)) << part;
 }
 
 TEST(Cluster, ReferenceNetworksFillHostsAndSlices) {
