@@ -160,8 +160,7 @@ double KernelPrices::CollectiveUs(const serve::StepKernel& kernel) const {
   const double library = price.time.seconds() * 1e6;
   const bool one_node = system_->dimensions.front().npus >= kernel.ranks;
   if (kernel.kind != KernelKind::kAllReduce || !device_.interconnect || !one_node) return library;
-  const bool linked = !device_.interconnect->name.starts_with("PCIe");
-  const serve::AllReduce kind = all_reduces_.KindOf(kernel.bytes, kernel.ranks, linked);
+  const serve::AllReduce kind = all_reduces_.KindOf(kernel.bytes, kernel.ranks, device_.interconnect->name);
   return kind == serve::AllReduce::kLibrary ? library : OwnAllReduceUs(kernel, kind, library);
 }
 

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string_view>
 
 namespace hespas::serve {
 
@@ -21,8 +22,8 @@ struct AllReduces {
   std::optional<double> two_shot_of_four;
   std::optional<double> two_shot;
 
-  // `linked`: the ranks do not meet over PCIe.
-  AllReduce KindOf(double bytes, int64_t ranks, bool linked) const;
+  // `links`: the name of those that join the devices of a host (device files, `interconnect.name`).
+  AllReduce KindOf(double bytes, int64_t ranks, std::string_view links) const;
 };
 
 }  // namespace hespas::serve
