@@ -7,6 +7,7 @@
 #include <cmath>
 #include <filesystem>
 #include <functional>
+#include <tuple>
 
 #include "base/schema_version.h"
 #include "base/system/file.h"
@@ -26,9 +27,12 @@ constexpr std::string_view kCollectiveKeys[] = {"all-reduce", "all-gather", "red
 const std::vector<std::string> kMemoryKeys = {"memory-type", "remote-mem-latency", "remote-mem-bw", "num-nodes",
                                               "num-npus-per-node"};
 
-// Read but without effect in ASTRA-sim's analytical backends.
-const std::vector<std::string> kIdleKeys = {
-    "boost-mode", "intra-dimension-scheduling", "inter-dimension-scheduling", "model-shared-bus", "L", "o", "g", "G"};
+// Without effect in ASTRA-sim's analytical backends.
+const std::vector<std::string> kIdleKeys = {"boost-mode", "intra-dimension-scheduling", "inter-dimension-scheduling"};
+
+// What is written of a run, and figures of the device, which its own file has.
+constexpr std::string_view kBesideTheNetwork[] = {"trace-enabled", "local-mem-bw", "peak-perf"};
+constexpr std::string_view kBusKeys[] = {"model-shared-bus", "L", "o", "g", "G"};
 
 // One value of system.json: how its key is called and how it is read; false if the value is of a wrong kind.
 struct Setting {
@@ -77,6 +81,12 @@ std::optional<double> QuantityOf(const json& value, const FileUnit& unit) {
   return std::fabs(amount - whole) <= 1e-9 * whole ? whole : amount;
 }
 
+// Of figures that ASTRA-sim holds as whole numbers: bare ones are cut off as there, texts have to be whole.
+std::optional<double> WholeOf(const json& value, const FileUnit& unit) {
+  const auto amount = QuantityOf(value, unit);
+  return value.is_string() && amount && *amount != std::floor(*amount) ? std::nullopt : amount;
+}
+
 Setting Number(std::string key, double System::*member, const FileUnit& unit) {
   return {std::move(key), [member, unit](const json& value, System& system) {
             const auto amount = QuantityOf(value, unit);
@@ -95,10 +105,16 @@ Setting Flag(std::string key, bool System::*member) {
 
 Setting BusNumber(std::string key, double SharedBus::*member) {
   return {std::move(key), [member](const json& value, System& system) {
-            const auto amount = QuantityOf(value, kNanoseconds);
+            const auto amount = WholeOf(value, kNanoseconds);
             if (amount) system.bus.*member = *amount;
             return amount.has_value();
           }};
+}
+
+bool ReadGapPerByte(const json& value, System& system) {
+  if (!value.is_number() || !(value.get<double>() >= 0)) return false;
+  system.bus.gap_per_byte = value.get<double>();
+  return true;
 }
 
 bool ReadPolicy(const json& value, System& system) {
@@ -117,10 +133,9 @@ bool ReadOptimization(const json& value, System& system) {
   return true;
 }
 
-// Whole nanoseconds, of a text with its unit too.
 std::optional<int64_t> DelayOf(const json& value) {
   if (!value.is_string()) return IntegerOf(value);
-  const auto amount = QuantityOf(value, kNanoseconds);
+  const auto amount = WholeOf(value, kNanoseconds);
   return amount ? IntegerOf(json(*amount)) : std::nullopt;
 }
 
@@ -171,7 +186,7 @@ std::vector<Setting> AllSettings() {
       BusNumber("L", &SharedBus::latency),
       BusNumber("o", &SharedBus::overhead),
       BusNumber("g", &SharedBus::gap),
-      BusNumber("G", &SharedBus::gap_per_byte),
+      {"G", ReadGapPerByte},
       {"model-shared-bus",
        [](const json& value, System& system) {
          system.bus.enabled = IsNumber(value) && NumberOf(value) != 0;
@@ -190,7 +205,8 @@ std::vector<Setting> AllSettings() {
 std::string HelpFor(std::string_view key) {
   if (key == "scheduling-policy") return "use LIFO, FIFO or EXPLICIT";
   if (key == "collective-optimization") return "use baseline or localBWAware";
-  if (key == "endpoint-delay" || key == "L" || key == "o" || key == "g") return "a number of ns, or \"10 ns\"";
+  if (key == "endpoint-delay" || key == "L" || key == "o" || key == "g") return "a whole number of ns, or \"10 ns\"";
+  if (key == "G") return "a number of ns a byte, without unit";
   if (key == "local-mem-bw") return "a number of GB/s, or \"3.35 TB/s\"";
   if (key == "peak-perf") return "a number of TFLOP/s, or \"989 TFLOP/s\"";
   if (key.ends_with("-custom")) return "use a list with one path prefix";
@@ -232,6 +248,28 @@ void SystemReader::UnknownKey(std::string_view key, const std::vector<std::strin
   }
 }
 
+namespace {
+
+// Adds to what the file states, with the place of the first.
+void State(std::string key, Location at, StatedInFile& stated) {
+  const Location& first = stated.settings_at;
+  const bool before = at.file == first.file && std::tie(at.line, at.column) < std::tie(first.line, first.column);
+  if (stated.settings.empty() || before) stated.settings_at = std::move(at);
+  stated.settings.push_back(std::move(key));
+}
+
+template <typename Keys>
+bool Has(const Keys& keys, std::string_view key) {
+  return std::find(std::begin(keys), std::end(keys), key) != std::end(keys);
+}
+
+bool SteersCollectives(std::string_view key, const System& system) {
+  if (Has(kBusKeys, key)) return system.bus.enabled;
+  return !Has(kIdleKeys, key) && !Has(kBesideTheNetwork, key);
+}
+
+}  // namespace
+
 void ReadSystemJson(const PlacedJson& source, const json& object, SystemReader& reader) {
   if (!object.is_object()) {
     reader.diagnostics.Error(kBadSystem, "a system description is a JSON object", {.file = source.file()});
@@ -240,12 +278,7 @@ void ReadSystemJson(const PlacedJson& source, const json& object, SystemReader& 
   static const std::vector<Setting> kSettings = AllSettings();
   std::vector<std::string> known = kIdleKeys;
   for (const Setting& setting : kSettings) known.push_back(setting.key);
-  StatedInFile& stated = reader.system.stated;
   for (const auto& [key, value] : object.items()) {
-    if (std::find(known.begin(), known.end(), key) != known.end()) {
-      if (stated.settings.empty()) stated.settings_at = source.LocationOf(key);
-      stated.settings.push_back(key);
-    }
     const auto setting =
         std::find_if(kSettings.begin(), kSettings.end(), [&name = key](const Setting& s) { return s.key == name; });
     if (setting == kSettings.end()) {
@@ -256,6 +289,10 @@ void ReadSystemJson(const PlacedJson& source, const json& object, SystemReader& 
     } else if (key == "per-node-custom-implementation") {
       ReadPerNodeYaml(value.get<std::string>(), source.LocationOf(key), reader);
     }
+  }
+  for (const auto& [key, value] : object.items()) {
+    if (Has(known, key) && SteersCollectives(key, reader.system))
+      State(key, source.LocationOf(key), reader.system.stated);
   }
   CheckLengths(source, reader);
 }
@@ -275,7 +312,7 @@ void ReadMemoryJson(const PlacedJson& source, const json& object, SystemReader& 
   const auto kind = std::find(kKinds.begin(), kKinds.end(), name);
   if (kind == kKinds.end()) return bad("memory-type", DidYouMean(name, kKinds, "use NO_MEMORY_EXPANSION"));
   memory.kind = static_cast<MemoryKind>(kind - kKinds.begin());
-  if (memory.kind != MemoryKind::kNone) reader.system.stated.settings.emplace_back("remote_memory");
+  if (memory.kind != MemoryKind::kNone) State("remote_memory", source.LocationOf("memory-type"), reader.system.stated);
   struct Figure {
     const char* key;
     uint64_t* member;
@@ -283,20 +320,21 @@ void ReadMemoryJson(const PlacedJson& source, const json& object, SystemReader& 
     const char* help;
   };
   constexpr FileUnit kCount{Unit::kNumber, 1};
-  const Figure figures[] = {
-      {"remote-mem-latency", &memory.latency, kNanoseconds, "a number of ns, or \"2 us\""},
-      {"remote-mem-bw", &memory.bandwidth, {Unit::kBytesPerSecond, 1e9}, "a number of GB/s, or \"64 GB/s\""},
-      {"num-nodes", &memory.nodes, kCount, "a number"},
-      {"num-npus-per-node", &memory.npus_per_node, kCount, "a number"}};
+  constexpr const char* kBandwidths = "a whole number of GB/s, 1 or more, or \"64 GB/s\"";
+  const Figure figures[] = {{"remote-mem-latency", &memory.latency, kNanoseconds, "a whole number of ns, or \"2 us\""},
+                            {"remote-mem-bw", &memory.bandwidth, {Unit::kBytesPerSecond, 1e9}, kBandwidths},
+                            {"num-nodes", &memory.nodes, kCount, "a whole number"},
+                            {"num-npus-per-node", &memory.npus_per_node, kCount, "a whole number"}};
   for (const Figure& figure : figures) {
     if (!object.contains(figure.key)) continue;
-    const auto amount = QuantityOf(object.at(figure.key), figure.unit);
+    const auto amount = WholeOf(object.at(figure.key), figure.unit);
     if (!amount || *amount > 1e15) return bad(figure.key, figure.help);
     *figure.member = static_cast<uint64_t>(*amount);
   }
   if (memory.kind == MemoryKind::kNone) return;
-  if (memory.bandwidth == 0) bad("remote-mem-bw");
-  if (memory.kind == MemoryKind::kPerNode && memory.npus_per_node == 0) bad("num-npus-per-node");
+  if (memory.bandwidth == 0) bad("remote-mem-bw", kBandwidths);
+  if (memory.kind == MemoryKind::kPerNode && memory.npus_per_node == 0)
+    bad("num-npus-per-node", "a whole number, 1 or more");
 }
 
 Result<System> LoadSystem(const SystemFiles& files, const LoadOptions& options, Diagnostics& diagnostics) {

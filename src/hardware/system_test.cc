@@ -67,13 +67,37 @@ TEST(System, QuantitiesHaveUnits) {
   EXPECT_DOUBLE_EQ(system->bus.gap, 1);
   EXPECT_EQ(system->memory.latency, 2000u);
   EXPECT_EQ(system->memory.bandwidth, 64u);
-  for (const char* delay : {"\"10 GB\"", "\"-1 ns\"", "-1", "[]"}) {
+  for (const char* delay : {"\"10 GB\"", "\"0.9 ns\"", "\"-1 ns\"", "-1", "[]"}) {
     const Diagnostic refused =
         First(Changed(kSystem, "\"preferred-dataset-splits\": 2", std::string("\"endpoint-delay\": ") + delay));
     EXPECT_EQ(refused.kind, &kBadSystem) << delay;
     EXPECT_EQ(refused.location.line, 3u);
-    EXPECT_EQ(refused.help, "a number of ns, or \"10 ns\"");
+    EXPECT_EQ(refused.help, "a whole number of ns, or \"10 ns\"");
   }
+}
+
+TEST(System, TextsThatWouldBeCutOffAreRefused) {
+  const auto system = [](const std::string& setting) {
+    return First(Changed(kSystem, "\"preferred-dataset-splits\": 2", setting));
+  };
+  for (const char* key : {"L", "o", "g"}) {
+    const std::string start = std::string("\"") + key + "\": ";
+    EXPECT_EQ(system(start + "\"1.5 ns\"").help, "a whole number of ns, or \"10 ns\"");
+    EXPECT_EQ(system(start + "\"15 ns\"").kind, nullptr);
+  }
+  EXPECT_EQ(system("\"G\": \"1 ns\"").help, "a number of ns a byte, without unit");
+  EXPECT_EQ(system("\"G\": 0.0038").kind, nullptr);
+  EXPECT_EQ(system("\"endpoint-delay\": 10.9").kind, nullptr);  // as ASTRA-sim reads it
+  const auto memory = [](const std::string& figures) {
+    return First(Changed(kSystem, "\"NO_MEMORY_EXPANSION\"", "\"PER_NPU_MEMORY_EXPANSION\", " + figures));
+  };
+  EXPECT_EQ(memory(R"("remote-mem-bw": "64 GB/s", "remote-mem-latency": "2 us")").kind, nullptr);
+  for (const char* bandwidth : {"\"1.9 GB/s\"", "\"900 MB/s\"", "0.9", "0"}) {
+    const Diagnostic refused = memory(std::string("\"remote-mem-bw\": ") + bandwidth);
+    EXPECT_EQ(refused.kind, &kBadSystem) << bandwidth;
+    EXPECT_EQ(refused.help, "a whole number of GB/s, 1 or more, or \"64 GB/s\"");
+  }
+  EXPECT_EQ(memory(R"("remote-mem-bw": 64, "remote-mem-latency": "0.5 ns")").help, "a whole number of ns, or \"2 us\"");
 }
 
 TEST(System, KeepsWhatTheFileStatesAndWhere) {
@@ -88,6 +112,22 @@ TEST(System, KeepsWhatTheFileStatesAndWhere) {
   ASSERT_TRUE(line.ok());
   EXPECT_EQ(line->stated.counts_at.line, 2u);
   EXPECT_TRUE(line->stated.settings.empty());
+}
+
+TEST(System, StatesOnlyWhatSteersCollectives) {
+  Diagnostics diagnostics;
+  const auto stated = [&](const std::string& settings) {
+    const std::string text = Changed(kSystem, "\"scheduling-policy\": \"LIFO\"", settings);
+    return ParseSystem(text, "s.json", {}, diagnostics)->stated;
+  };
+  const StatedInFile usual = stated(R"("trace-enabled": 1, "local-mem-bw": 50, "peak-perf": 900, "boost-mode": 0,
+    "intra-dimension-scheduling": "FIFO", "model-shared-bus": 0, "L": 5,
+    "scheduling-policy": "LIFO")");
+  EXPECT_THAT(usual.settings, testing::UnorderedElementsAre("scheduling-policy", "preferred-dataset-splits",
+                                                            "all-reduce-implementation"));
+  EXPECT_EQ(usual.settings_at.line, 5u);
+  EXPECT_EQ(usual.settings_at.column, 5u);  // of the first in the file, not by name
+  EXPECT_THAT(stated(R"("model-shared-bus": 1, "L": 5)").settings, testing::IsSupersetOf({"L", "model-shared-bus"}));
 }
 
 TEST(System, UnknownKeysAreWarningsAndWithStrictErrors) {
