@@ -41,11 +41,14 @@ std::optional<Error> MissingTraces(const std::string& prefix, const hardware::Sy
   uint64_t traces = 1;
   while (exists(traces)) ++traces;
   if (traces >= system.npus()) return std::nullopt;
-  return MakeError(hardware::kBadSystem,
-                   fmt::format("`{}` has {} NPUs, but there are traces of {}", system.name, system.npus(), traces),
-                   system.stated.counts_at,
-                   fmt::format("choose a system of {} NPUs (the product of `npus_count`); there is no `{}.{}.et`",
-                               traces, prefix, traces));
+  const bool one = traces == 1;
+  return MakeError(
+      hardware::kBadSystem,
+      fmt::format("`{}` has {} NPUs, but there {} only {} trace{}", system.name, system.npus(), one ? "is" : "are",
+                  traces, one ? "" : "s"),
+      system.stated.counts_at,
+      fmt::format("choose a system of {} NPU{}{}; there is no `{}.{}.et`", traces, one ? "" : "s",
+                  system.stated.counts_at.file.empty() ? "" : " (the product of `npus_count`)", prefix, traces));
 }
 
 std::string Locate(const std::string& prefix, const std::string& folder) {

@@ -164,8 +164,12 @@ class Simulate(unittest.TestCase):
         done = subprocess.run([HESPAS, "simulate", "--workload-configuration", self.at / "t", "--system", own], capture_output=True,
                               text=True, check=False)
         self.assertEqual(done.returncode, 1, done.stderr)
-        for text in (f"{own}:2:1: error[E0820]", "has 64 NPUs", "there are traces of", "npus_count"):
+        for text in (f"{own}:2:1: error[E0820]", "has 64 NPUs", "but there are only 4 traces", "npus_count"):
             self.assertIn(text, done.stderr)
+        done = subprocess.run([HESPAS, "simulate", "--workload-configuration", self.at / "t", "--system", "H100_80GB 8"],
+                              capture_output=True, text=True, check=False)
+        self.assertIn("has 8 NPUs, but there are only 4 traces", done.stderr)
+        self.assertNotIn("npus_count", done.stderr)
 
     def test_the_calibrated_model_answers_as_hespas_run_does(self):
         program = ROOT / "examples/llama3-100m-4dev.mlir.gz"
