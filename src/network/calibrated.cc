@@ -326,15 +326,14 @@ uint32_t CalibratedModel::Links(const trace::Node&, std::span<const uint32_t> me
 
 // XLA's GPU runtime enqueues the collectives of a device in one stream. A TPU's, on other axes of its torus or on the
 // data-centre network, run at the same time. Its program waits for all but permutes and gathers, which alone are
-// asynchronous without flags (docs/simulation.md); on TPUv3 for gathers, too: its compiler's schedule of
-// tests/data/optimise/llama3-100m-8dev.tpuv3.hlo.gz starts none of 107 collectives early. From TPU7x on, SparseCores
-// carry the others by default (MaxText, benchmarks/xla_flags_library.py: "On Ironwood, by default").
+// asynchronous without flags (docs/simulation.md). From TPU7x on, SparseCores carry the others by default (MaxText,
+// benchmarks/xla_flags_library.py: "On Ironwood, by default"). The flags are of v4 and later: on TPUv3 none waits.
 uint32_t CalibratedModel::Holds(const trace::Node& node, std::span<const uint32_t> members) const {
   if (!IsTpu()) return 1;
   const uint32_t links = Links(node, members);
   const Operation op = OperationOf(node);
-  const bool gathers = op == Operation::kAllGather && device_.architecture != "tpu_v3";
-  if (gathers || op == Operation::kPermute || node.tag == trace::kAsynchronous) return links;
+  const bool begun = op == Operation::kAllGather || op == Operation::kPermute || node.tag == trace::kAsynchronous;
+  if (begun || device_.architecture == "tpu_v3") return links;
   const std::vector<Level> levels = LevelsOf(members, system_);
   const bool in_slice = std::none_of(levels.begin(), levels.end(), [&](const Level& level) { return IsOuter(level); });
   return in_slice && device_.architecture == "tpu_v7x" ? links : links | simulate::kHoldsCompute;
