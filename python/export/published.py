@@ -13,6 +13,8 @@ MAXTEXT = ("none", "full", "minimal", "minimal_flash", "minimal_with_context", "
 # What other frameworks call MaxText's policies: Praxis's checkpoint policies, AXLearn's. A fused attention kernel is no dot, so both of Praxis's
 # compute it again; no other dot of a layer has batch dimensions.
 POLICIES = {"SAVE_DOT_ONLY": "minimal", "SAVE_DOT_WITH_NO_BATCH_DIM": "minimal", "none": "none", "full": "full"}
+# Models whose scripts in tpu-recipes do not set use_iota_embed
+GATHERED = ("llama4", "gpt-oss", "gptoss", "qwen3", "mixtral-8x22b")
 
 
 def dimensions(text):
@@ -122,13 +124,24 @@ def quantisation(row):
     return {}
 
 
+def one_hot_embedding(row):
+    """Whether the run multiplied one-hot rows with the table or gathered from it: use_iota_embed of MaxText's scripts
+    (data/published/README.md names files)."""
+    source, model = row["source"], row["model"].lower()
+    if source.startswith("AI-Hypercomputer/maxtext"):
+        return row["device"] != "TPUv4" and ":docs/guides" not in source
+    if source.startswith("AI-Hypercomputer/tpu-recipes"):
+        return not model.startswith(GATHERED) and not (row["device"] == "TPUv5p" and model.startswith("mixtral"))
+    return bool(re.search("[:/]maxtext/", source)) or model.startswith("gpt3")
+
+
 def others(row):
     keys = {"max_target_length": int(row["seq"]), "per_device_batch_size": float(row["per_device_batch"]), "scan_layers": row["scan"] != "0",
             "gradient_accumulation_steps": int(row["grad_accum"] or 1), "weight_dtype": "bfloat16" if "weights bf16" in row["optimizer"] else "float32"}
     keys |= {"fused_qkv": True} if "fused qkv" in row["notes"] else {}
     keys |= {"logits_dot_in_fp32": True} if "logits matmul in f32" in row["notes"] or "2023" in row["model"] else {}
     tiles = re.search(r"vocabulary tiled in (\d+)", row["notes"])
-    return keys | ({"num_vocab_tiling": int(tiles.group(1))} if tiles else {}) | ({"use_iota_embed": True} if row["model"].startswith("GPT3") else {})
+    return keys | ({"num_vocab_tiling": int(tiles.group(1))} if tiles else {}) | ({"use_iota_embed": True} if one_hot_embedding(row) else {})
 
 
 def configuration(row):
