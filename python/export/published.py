@@ -125,14 +125,14 @@ def quantisation(row):
 
 
 def one_hot_embedding(row):
-    """Whether the run multiplied one-hot rows with the table or gathered from it: use_iota_embed of MaxText's scripts
-    (data/published/README.md names files)."""
+    """Whether the run multiplied one-hot rows with the table or gathered from it: use_iota_embed of MaxText's scripts, EMBEDDING_LOOKUP_STYLE of
+    Paxml's TransformerLmSpmdAdam, which all GPTs of its GPU folder and of MLPerf extend (data/published/README.md names files)."""
     source, model = row["source"], row["model"].lower()
     if source.startswith("AI-Hypercomputer/maxtext"):
         return row["device"] != "TPUv4" and ":docs/guides" not in source
     if source.startswith("AI-Hypercomputer/tpu-recipes"):
         return not model.startswith(GATHERED) and not (row["device"] == "TPUv5p" and model.startswith("mixtral"))
-    return bool(re.search("[:/]maxtext/", source)) or model.startswith("gpt3")
+    return bool(re.search("[:/]maxtext/", source)) or model.startswith("gpt3") or bool(re.search("[:/]pax(ml)?/", source)) and model.startswith(("gpt", "glam"))
 
 
 def others(row):

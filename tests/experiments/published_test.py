@@ -22,8 +22,8 @@ class Rows(unittest.TestCase):
         return published.configuration(self.rows[name]).get("use_iota_embed", False)
 
     def test_scripts_that_embed_by_one_hot_rows(self):
-        for name in ("dgxc-llama3-70b-bf16-128", "maxtext-v5e-16b-1x256", "a3-llama2-7b-1vm", "v6e-gemma3-12b-1x256",
-                     "v6e-gpt3-175b-bf16-256", "v5p-llama2-70b-1024", "mlperf41-v6e-gpt3-512"):
+        for name in ("dgxc-llama3-70b-bf16-128", "dgxc-pax5b-bf16-16", "maxtext-v5e-16b-1x256", "a3-llama2-7b-1vm", "v6e-gemma3-12b-1x256",
+                     "v6e-gpt3-175b-bf16-256", "v5p-llama2-70b-1024", "jaxtoolbox-pax-126m-a100-xla-64", "mlperf41-v6e-gpt3-512"):
             self.assertTrue(self.embedding(name), name)
         for name in ("v5p-llama4-scout-1024", "v5p-llama4-maverick-256", "v5p-deepseek2-16b-8", "axlearn-fuji7b-v1-h100-256"):
             self.assertFalse(self.embedding(name), name)
@@ -36,7 +36,7 @@ class Rows(unittest.TestCase):
             self.assertEqual({key: json.loads(value) for key, value in keys}, published.configuration(self.rows[path.stem]), path.name)
 
     def test_programs_embed_as_their_rows_do(self):
-        for name in ("v6e-mistral-7b-8", "maxtext-v5p-32b-1x128", "axlearn-fuji7b-v1-v5p-256"):
+        for name in ("v6e-mistral-7b-8", "maxtext-v5p-32b-1x128", "dgxc-pax5b-bf16-16", "axlearn-fuji7b-v1-v5p-256"):
             done = command.run("print", FOLDER / f"programs/{name}.mlir.zst")
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertNotEqual("stablehlo.gather" in done.stdout, self.embedding(name), name)
