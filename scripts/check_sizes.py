@@ -39,12 +39,13 @@ def braced(text):
     for opens, line in enumerate(lines):
         if not OPENS.search(line):
             continue
-        first = header(lines, opens)
+        first, inside = header(lines, opens), 0
         if lines[first].lstrip().startswith("return "):
-            first = opens  # a lambda among arguments
+            first = opens  # a lambda among arguments, which may stand deeper than its line
+            inside = max(0, indent(lines[opens + 1]) - indent(lines[opens]) - 2)
         if KEYWORD.match(lines[first]):
             continue
-        close = " " * indent(lines[first]) + "}"
+        close = " " * (indent(lines[first]) + inside) + "}"
         last = next((i for i in range(opens + 1, len(lines)) if lines[i].startswith(close)), opens)
         yield re.sub(r"\(.*", "", lines[first]).strip(), first, last - first + 1
 
