@@ -3,10 +3,12 @@
 
 #include <functional>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/text/unit_text.h"
 #include "hardware/placed_json.h"
 #include "hardware/system.h"
 
@@ -31,6 +33,31 @@ struct NetworkLists {
   std::vector<double> bandwidth;
   std::vector<double> latency;
 };
+
+// The unit of a file's bare numbers, in the base unit of its kind.
+struct FileUnit {
+  Unit kind;
+  double size;
+};
+inline constexpr FileUnit kNanoseconds{Unit::kSeconds, 1e-9};
+
+// Of figures that ASTRA-sim holds as whole numbers: bare ones are cut off as there, texts have to be whole.
+std::optional<double> WholeOf(const nlohmann::json& value, const FileUnit& unit);
+
+// One value of system.json: how its key is called and how it is read; false if the value is of a wrong kind.
+struct Setting {
+  std::string key;
+  std::function<bool(const nlohmann::json&, System&)> read;
+};
+
+const std::vector<Setting>& SystemSettings();
+// Keys without effect in ASTRA-sim's analytical backends.
+const std::vector<std::string>& IdleSettings();
+std::string ImplementationKey(size_t collective);
+// What a setting's value may be.
+std::string HelpFor(std::string_view key);
+// Whether what a file states so means anything for its collectives.
+bool SteersCollectives(std::string_view key, const System& system);
 
 void ReadNetworkYaml(const std::string& text, const std::string& file, SystemReader& reader);
 void ReadNetworkJson(const PlacedJson& source, const nlohmann::json& object, SystemReader& reader);
