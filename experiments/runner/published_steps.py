@@ -2,6 +2,7 @@
 import concurrent.futures
 import csv
 import re
+from operator import itemgetter
 
 import validate_published
 from environments import Refused
@@ -49,30 +50,14 @@ def point(row):
 def rows(configuration, context):
     known = settings(configuration)
     chosen = {key: context.keep(what, list(dict.fromkeys(key(row) for row in known.values())))
-              for what, key in (("systems", device), ("workloads", name), ("sources", framework))}
+              for what, key in (("systems", itemgetter("device")), ("workloads", itemgetter("id")), ("sources", framework))}
     wanted = [row for row in known.values() if all(key(row) in values for key, values in chosen.items())]
     with concurrent.futures.ThreadPoolExecutor(context.threads) as pool:
         return list(pool.map(point, wanted))
 
 
-def device(row):
-    return row["device"]
-
-
-def name(row):
-    return row["id"]
-
-
-def efficiencies(found, known):
-    """Step of the fewest devices over that of more, in rows that differ in nothing else."""
-    shares = []
-    for family in validate_published.families(found, known):
-        first, *more = family
-        for row in more:
-            published, predicted = (100 * first[key] / row[key] if first[key] and row[key] else None for key in ("published_s", "predicted_s"))
-            shares.append({"row": row["id"], "from_devices": first["devices"], "devices": row["devices"], "published_percent": published,
-                           "predicted_percent": predicted, "difference_points": published and predicted - published})
-    return shares
+def percent(share):
+    return share and 100 * share
 
 
 def statistics(configuration, rows):
@@ -83,4 +68,7 @@ def statistics(configuration, rows):
     errors = [{"rows": each["rows"], "count": each["count"], "mean_error_percent": 100 * each["mean_absolute_error"],
                "median_error_percent": 100 * each["median_absolute_error"], "bias_percent": 100 * each["bias"], "worst_error_percent": 100 * each["largest"]}
               for each in sums]
-    return {"errors": errors, "scaling": efficiencies(found, settings(configuration))}
+    scaling = [{"row": each["id"], "from_devices": each["from_devices"], "devices": each["devices"], "published_percent": percent(each["published_efficiency"]),
+                "predicted_percent": percent(each["predicted_efficiency"]), "difference_points": percent(each["difference"])}
+               for each in validate_published.scaling(found, settings(configuration))]
+    return {"errors": errors, "scaling": scaling}

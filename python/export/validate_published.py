@@ -104,14 +104,14 @@ def families(rows, settings):
 
 
 def scaling(rows, settings):
-    """Step time of the fewest devices over that of more: the efficiency of weak scaling."""
+    """Step time of the fewest devices over that of more: the efficiency of weak scaling; None where a step is not published."""
     found = []
-    for family in families(rows, settings):
-        first, *more = family
+    for first, *more in families(rows, settings):
         for row in more:
-            published_share, predicted_share = first["published_s"] / row["published_s"], first["predicted_s"] / row["predicted_s"]
+            published_share, predicted_share = (first[key] / row[key] if first[key] and row[key] else None for key in ("published_s", "predicted_s"))
             found.append({"id": row["id"], "from_devices": first["devices"], "devices": row["devices"], "published_efficiency": published_share,
-                          "predicted_efficiency": predicted_share, "difference": predicted_share - published_share, "confidence": row["confidence"]})
+                          "predicted_efficiency": predicted_share, "difference": published_share and predicted_share - published_share,
+                          "confidence": row["confidence"]})
     return found
 
 
