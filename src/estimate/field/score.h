@@ -17,7 +17,7 @@ struct Score {
   bool f8 = false;             // type of the matmuls
 };
 
-// Of a SM's matmuls in 8 bits over those in 16.
+// Of an SM's matmuls in 8 bits over those in 16.
 double F8Speed(const Chip& chip);
 
 // us on one SM: matmuls, shared memory and softmax overlap in part, within the board's power.
