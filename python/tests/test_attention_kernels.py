@@ -74,6 +74,12 @@ class Residual(unittest.TestCase):
         self.assertEqual([text.count(last) for text in (fused, plain)], [2, 1])
         self.assertEqual([text.count("@bias_dropout_add(") for text in (fused, plain)], [4, 0])
 
+    def test_norms_are_kernels_forward_and_backward(self):
+        """Two of a layer, which are computed again, and the last one."""
+        fused, plain = (self.step(attention=attention) for attention in ("megatron", "te_unfused"))
+        names = ("layer_norm", "layer_norm_backward", "layer_norm_backward_weights")
+        self.assertEqual([[text.count(f"@{name}(") for name in names] for text in (fused, plain)], [[5, 3, 3], [0, 0, 0]])
+
     def test_without_sequence_parallelism_each_tensor_device_has_the_whole_residual_stream(self):
         of = {divided: self.step(attention="megatron", sequence_parallel=divided) for divided in (True, False)}
         part = "tensor<8x128x32xbf16>"

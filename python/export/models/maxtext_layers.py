@@ -5,7 +5,7 @@ from jax.ad_checkpoint import checkpoint_name
 
 from models import maxtext_experts, quantised
 from models.attention_kernels import attend
-from models.residual_kernels import dropped_and_added
+from models.residual_kernels import dropped_and_added, layer_norm
 
 F32, BF16 = jnp.float32, jnp.bfloat16
 RESIDUAL = ("batch", "length", "embed_of_activation")
@@ -18,7 +18,7 @@ class Layers:
 
     def __init__(self, config, split):
         self.config, self.split = config, split
-        self.fused = config.attention == "megatron"  # with the dropout that is in this attention
+        self.fused = config.attention == "megatron"  # with the kernels of the time: dropout beside the residual sum, apex's layer norm
 
     def matmul(self, spec, x, weights, name, saved=None):
         w = weights[name].astype(BF16)
@@ -29,6 +29,9 @@ class Layers:
 
     @jax.named_scope("norm")
     def norm(self, x, weights, name):
+        if self.fused and f"{name}/bias" in weights:
+            scale, bias = (weights[each].astype(BF16) for each in (name, f"{name}/bias"))
+            return self.split(layer_norm(self.split, x, scale, bias, RESIDUAL), *RESIDUAL)
         wide = x.astype(F32)
         if f"{name}/bias" in weights:
             wide = wide - jnp.mean(wide, axis=-1, keepdims=True)
