@@ -34,6 +34,17 @@ def program_of(source: Any) -> tuple[bytes, str]:
     raise AssertionError("unreachable")
 
 
+def unpartitioned(source: Any, arguments: Any) -> bytes:
+    """StableHLO of what all devices do together, with its shardings: of a Lowered, or of a function and its arguments."""
+    if callable(source) and not isinstance(source, type) and not hasattr(source, "runtime_executable"):
+        import jax
+
+        source = (source if hasattr(source, "lower") else jax.jit(source)).lower(*arguments)
+    if not hasattr(source, "compiler_ir"):
+        _refuse(source)
+    return _asm(source.compiler_ir("stablehlo"))
+
+
 def _refuse(source: Any) -> None:
     kind = type(source).__module__ + "." + type(source).__qualname__
     if hasattr(source, "lower") or (callable(source) and not isinstance(source, type)):

@@ -4,8 +4,11 @@ from __future__ import annotations
 import json
 import math
 import os
+import pathlib
+import tempfile
 from typing import Any, Sequence
 
+from hespas import _jax
 from hespas._answers import answer_of
 from hespas.pipeline import _device_text, _system_text
 
@@ -67,25 +70,32 @@ class Plan:
         return f"<hespas.Plan of {len(self)} configurations; {self.best[0]!r}>"
 
 
-def plan(model: str | os.PathLike[str], device: Any, devices: int, *, system: Any = None, global_batch: int | str | None = None,
+def plan(model: Any, device: Any, devices: int, *, arguments: Sequence[Any] = (), system: Any = None, global_batch: int | str | None = None,
          objective: str = "tokens_per_s", limit: str | None = None, axes: Sequence[str] = (), remat: Sequence[str] = (), schedule: Sequence[str] = (),
          settings: dict[str, Any] | None = None, top: int = 10, evaluations: int = 100, why: str | None = None,
          output: str | os.PathLike[str] | None = None) -> Plan:
     """The best configurations of a training step: `hespas plan`.
 
-    model         a MaxText configuration (YAML), or the name of a model that `hespas export --maxtext --target-devices` knows
+    model         a MaxText configuration (YAML), or the name of a model that `hespas export --maxtext --target-devices` knows; a JAX function, jitted or
+                  not, or what `jax.jit(f).lower(...)` returns, whose arguments lie on a mesh of any size: its axes are what is searched
+    arguments     of the function: arrays or jax.ShapeDtypeStruct with a sharding
     global_batch  sequences of a step, or tokens: "4M tokens"
     limit         "memory=72GB"
     settings      keys of the configuration to set
 
     Raises UsageError or InputError for what the command refuses, and ToolError where no configuration fits.
     """
-    words = ["plan", os.fspath(model), "--quiet", "--format", "json", "--device", _device_text(device), "--devices", str(devices), "--objective", objective,
-             "--top", str(top), "--evaluations", str(evaluations)]
+    words = ["--quiet", "--format", "json", "--device", _device_text(device), "--devices", str(devices), "--objective", objective, "--top", str(top),
+             "--evaluations", str(evaluations)]
     for option, value in (("--system", None if system is None else _system_text(system)), ("--global-batch", global_batch), ("--limit", limit),
                           ("--why", why), ("--output", output)):
         words += [option, str(value)] if value is not None else []
     for option, values in (("--axes", axes), ("--remat", remat), ("--schedule", schedule)):
         words += [option, ",".join(values)] if values else []
     words += [word for key, value in (settings or {}).items() for word in ("--set", f"{key}={value}")]
-    return Plan(json.loads(answer_of(words)))
+    if isinstance(model, (str, os.PathLike)):
+        return Plan(json.loads(answer_of(["plan", os.fspath(model), *words])))
+    with tempfile.TemporaryDirectory(prefix="hespas-") as folder:
+        program = pathlib.Path(folder) / "step.mlir"
+        program.write_bytes(_jax.unpartitioned(model, arguments))
+        return Plan(json.loads(answer_of(["plan", str(program), *words])))

@@ -12,6 +12,7 @@ import sys
 import answer
 import candidates
 import clusters
+import options
 from environments import Refused, program_text
 from remesh import AXIS, MESH
 from shard import unequal_work
@@ -74,9 +75,17 @@ async def estimated(arguments, program, folder, meshes):
         return await asyncio.gather(*(workers.ask(each) for each in asked))
 
 
+def refuse_others(arguments):
+    """What only MaxText's models have."""
+    of_models = {"--why": arguments.why, "--global-batch": arguments.global_batch, "--sample": arguments.sample, "--uneven-stages": arguments.uneven_stages,
+                 "--remat": arguments.remat != options.REMATS, "--schedule": arguments.schedule != options.SCHEDULES}
+    for option, given in of_models.items():
+        if given:
+            raise Refused(f"{option} is of MaxText's models", "shapes, rematerialisation and stages of a program are its own; each mesh is a row of the table", 2)
+
+
 def planned(arguments, scratch):
-    if arguments.why or arguments.global_batch:
-        raise Refused("--why and --global-batch are of MaxText's models", "shapes of a program are its own; each mesh is a row of the table", 2)
+    refuse_others(arguments)
     program = exported(arguments, scratch) if not KINDS.search(arguments.model).group(0).startswith(".mlir") else arguments.model
     axes = axes_of(program)
     axes = [axis for axis in axes if axis in arguments.axes.split(",")] or axes

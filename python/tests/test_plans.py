@@ -27,7 +27,14 @@ class Rows(unittest.TestCase):
             done = subprocess.run([sys.executable, pathlib.Path(ROOT) / "examples/plan_and_run.py"], cwd=folder, env=environment, capture_output=True,
                                   text=True, check=False, timeout=900)
         self.assertEqual(done.returncode, 0, done.stderr[-3000:])
-        self.assertIn("ran on 8 devices", done.stdout)
+        self.assertIn(" ran on 8 devices", done.stdout)
+        self.assertIn(" of a function ran on 8 devices", done.stdout)
+
+    def test_what_is_no_program_is_refused(self):
+        import hespas
+
+        with self.assertRaises(hespas.errors.E0950):
+            hespas.plan(3, "H100_80GB", 8)
 
 
 class Numbers(unittest.TestCase):

@@ -69,6 +69,9 @@ class OwnPrograms(unittest.TestCase):
             done = plan(*words, *split, "--format", "json")
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertEqual({row["name"] for row in json.loads(done.stdout)["best"]}, {"rows=4", "columns=4", "rows=2,columns=2"})
+            for option in (("--why", "rows=2"), ("--remat", "full"), ("--sample", "3")):
+                other = plan(*words, *split, *option)
+                self.assertEqual((other.returncode, f"{option[0]} is of MaxText's models" in other.stderr), (2, True), other.stderr)
             small = plan(*words, *split, "--limit", "memory=1MB")
             self.assertEqual((small.returncode, "nearest is " in small.stderr), (5, True), small.stderr)
             whole = plan(*words, "--arg", "bf16[4096,4096]", "--arg", "bf16[4096,8192]")
