@@ -165,8 +165,8 @@ def attention_of(keys):
     name = keys["attention"]
     if name == "autoselected":
         return "cudnn_flash_te" if str(keys.get("hardware", "")).startswith("gpu") else "flash"
-    if name not in ("dot_product", "megatron", "te_unfused", "cudnn_flash_te", "cudnn_flash_jax", "flash", "pallas_flash"):
-        raise Unsupported(f"attention `{name}` is not modelled; dot_product, megatron, te_unfused, flash (splash), pallas_flash, cudnn_flash_te and cudnn_flash_jax are")
+    if name not in ("dot_product", "praxis", "megatron", "te_unfused", "cudnn_flash_te", "cudnn_flash_jax", "flash", "pallas_flash"):
+        raise Unsupported(f"attention `{name}` is not modelled; dot_product, praxis, megatron, te_unfused, flash (splash), pallas_flash, cudnn_flash_te and cudnn_flash_jax are")
     if name in ("megatron", "te_unfused") and int(keys["sliding_window_size"] or 0) and keys["decoder_block"] in WINDOWED:
         raise Unsupported(f"attention `{name}` has no windows (sliding_window_size): its kernel masks whole sequences; dot_product has them")
     return name
@@ -233,7 +233,7 @@ def configuration(keys):
 def check_context(keys):
     """What a sequence that devices divide asks of attention."""
     attention = attention_of(keys)
-    if attention in ("megatron", "te_unfused"):
+    if attention in ("praxis", "megatron", "te_unfused"):
         raise Unsupported(f"attention `{attention}` takes whole sequences, not parts of them ({', '.join(RULES['length'])}); dot_product divides them")
     if goes_round(keys) and not rings(keys):
         raise Unsupported("context_parallel_strategy ring needs cuDNN's attention (GPUs) over whole sequences and heads of one size: no windows, chunks or MLA; all_gather takes these")

@@ -12,11 +12,12 @@ os.environ["JAX_PLATFORMS"] = "cpu"
 
 import jax  # noqa: E402
 import jax.numpy as jnp  # noqa: E402
+import numpy as np  # noqa: E402
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "export"))
 
 import maxtext_config  # noqa: E402
-from models import ring_attention  # noqa: E402
+from models import attention_kernels, ring_attention  # noqa: E402
 from models.attention_kernels import attend  # noqa: E402
 from models.mesh_rules import Split, make_mesh  # noqa: E402
 
@@ -99,6 +100,13 @@ class Unfused(unittest.TestCase):
         text = lowered(attention="te_unfused")
         self.assertIn("@scaled_upper_triang_masked_softmax", text)
         self.assertNotIn("fused_dropout", text)
+
+    def test_scores_of_praxis_are_rows_as_the_matmul_writes_them(self):
+        written = [line.split("-> ")[-1].split(" ")[0] for line in lowered(attention="praxis").splitlines() if "dot_general" in line]
+        self.assertEqual(written[0], f"tensor<1x{KEY_HEADS}x256x256xbf16>")
+        q, k, v = (jax.random.normal(jax.random.key(at), (1, 16, heads, 4)) for at, heads in enumerate((4, 2, 2)))
+        for window in (0, 5):
+            np.testing.assert_allclose(attention_kernels.praxis(q, k, v, window), attention_kernels.plain(q, k, v, window, wide=True), atol=1e-5)
 
     def test_scores_are_as_wide_as_the_configuration_says(self):
         scores = f"tensor<{DEVICES}x{KEY_HEADS}x1x256x256x"

@@ -28,6 +28,14 @@ class Rows(unittest.TestCase):
         for name in ("v5p-llama4-scout-1024", "v5p-llama4-maverick-256", "v5p-deepseek2-16b-8", "axlearn-fuji7b-v1-h100-256"):
             self.assertFalse(self.embedding(name), name)
 
+    def test_runs_have_the_flags_that_their_sources_state(self):
+        ticks = "--xla_gpu_enable_analytical_sol_latency_estimator=false"
+        for name in ("a3-llama2-7b-1vm", "dgxc-pax5b-bf16-16", "jaxtoolbox-pax-5b-h100-te-256"):
+            self.assertIn(ticks, published.xla_flags(self.rows[name]), name)
+        self.assertNotIn(ticks, published.xla_flags(self.rows["dgxc-llama3-70b-bf16-128"]), "its profile tells the scheduler how long kernels take")
+        for name, size in (("126m-a100-xla-64", 33554432), ("5b-h100-te-256", 51200)):
+            self.assertIn(f"--xla_gpu_all_reduce_combine_threshold_bytes={size}", published.xla_flags(self.rows[f"jaxtoolbox-pax-{name}"]))
+
     def test_configurations_beside_programs_are_those_of_the_rows(self):
         written = sorted(path for path in (FOLDER / "programs").glob("*.yml") if path.stem in self.rows)
         self.assertGreater(len(written), 20)

@@ -17,11 +17,28 @@ def plain(q, k, v, window, blocks=None, wide=False):
     batch, length, heads, size = q.shape
     grouped = q.reshape(batch, length, k.shape[2], heads // k.shape[2], size)
     scores = jnp.einsum("btkgd,bskd->bkgts", grouped, k)
-    scores = scores.astype(jnp.float32) if wide else scores
-    row, column = (jax.lax.broadcasted_iota(jnp.int32, (length, k.shape[1]), axis) for axis in (0, 1))
-    seen = (row >= column) & (row - column < window) if window else row >= column
-    weights = jax.nn.softmax(jnp.where(seen, scores, -1e30), axis=-1).astype(q.dtype)
+    weights = causal_softmax(scores.astype(jnp.float32) if wide else scores, window).astype(q.dtype)
     return jnp.einsum("bkgts,bskd->btkgd", weights, v).reshape(batch, length, heads, v.shape[-1])
+
+
+def causal_softmax(scores, window):
+    row, column = (jax.lax.broadcasted_iota(jnp.int32, scores.shape[-2:], axis) for axis in (0, 1))
+    seen = (row >= column) & (row - column < window) if window else row >= column
+    return jax.nn.softmax(jnp.where(seen, scores, -1e30), axis=-1)
+
+
+def praxis(q, k, v, window, blocks=None):
+    """Praxis's own layers (DotProductAttention of praxis/layers/attentions.py). Unlike MaxText's groups, "BTNH,BSNH->BNTS" gives rows of keys as the
+    matmul writes them, with no transpose that GPUs would carry out; the softmax is always one of f32. Keys of groups are repeated before."""
+    del blocks
+    k, v = repeated_keys(q, k, v)
+    weights = causal_softmax(jnp.einsum("bthd,bshd->bhts", q, k).astype(jnp.float32), window).astype(q.dtype)
+    return jnp.einsum("bhts,bshd->bthd", weights, v)
+
+
+def repeated_keys(q, k, v):
+    """Keys and values of a group, once for each of its heads."""
+    return tuple(jnp.repeat(each, q.shape[2] // each.shape[2], axis=2) for each in (k, v))
 
 
 def kernel_of(name, shape, *operands):
@@ -67,14 +84,14 @@ def megatron(q, k, v, window, blocks=None):
     """What Megatron-LM ran before FlashAttention: scores in half precision, a fused kernel for scale, mask and softmax, one of PyTorch's for dropout.
     The mask of that kernel is the causal one of a whole sequence (maxtext_config.py refuses others); keys of groups are repeated before, as Megatron-LM does."""
     del window, blocks
-    k, v = (jnp.repeat(each, q.shape[2] // each.shape[2], axis=2) for each in (k, v))
+    k, v = repeated_keys(q, k, v)
     return jnp.einsum("bhts,bshd->bthd", _dropped(_masked_softmax(jnp.einsum("bthd,bshd->bhts", q, k))), v)
 
 
 def te_unfused(q, k, v, window, blocks=None):
     """Transformer Engine without fused attention (NVTE_FUSED_ATTN=0): scores in half precision and its kernel for scale, mask and softmax."""
     del window, blocks
-    k, v = (jnp.repeat(each, q.shape[2] // each.shape[2], axis=2) for each in (k, v))
+    k, v = repeated_keys(q, k, v)
     return jnp.einsum("bhts,bshd->bthd", _masked_softmax(jnp.einsum("bthd,bshd->bhts", q, k)), v)
 
 
@@ -167,7 +184,7 @@ def pallas_flash(q, k, v, window, blocks, causal=True):
     return checkpoint_name(jnp.swapaxes(out, 1, 2), "context")
 
 
-KERNELS = {"dot_product": plain, "megatron": megatron, "te_unfused": te_unfused, "cudnn_flash_te": cudnn, "cudnn_flash_jax": cudnn, "flash": splash, "splash": splash, "pallas_flash": pallas_flash}
+KERNELS = {"dot_product": plain, "praxis": praxis, "megatron": megatron, "te_unfused": te_unfused, "cudnn_flash_te": cudnn, "cudnn_flash_jax": cudnn, "flash": splash, "splash": splash, "pallas_flash": pallas_flash}
 PLATFORMS = {"cudnn_flash_te": "cuda", "cudnn_flash_jax": "cuda", "flash": "tpu", "splash": "tpu", "pallas_flash": "tpu"}
 
 
