@@ -4,7 +4,8 @@ find_program(CCACHE ccache)
 if(CCACHE)
   # Nothing is preprocessed beside the compilation. Objects without debug information are the same wherever the tree lies,
   # the source package's (tests/python/package.sh) as well.
-  set(settings CCACHE_DEPEND=1)
+  # Precompiled headers pass only with this sloppiness (ccache's manual); no source uses __TIME__ or __DATE__.
+  set(settings CCACHE_DEPEND=1 CCACHE_SLOPPINESS=pch_defines,time_macros)
   if(CMAKE_BUILD_TYPE STREQUAL "Release")
     cmake_path(GET CMAKE_CURRENT_LIST_DIR PARENT_PATH tree)
     list(APPEND settings CCACHE_BASEDIR=${tree} CCACHE_NOHASHDIR=1)
