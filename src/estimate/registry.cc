@@ -31,12 +31,12 @@ Made MakeRoofline(const hardware::Device& device, const EstimatorOptions& option
 Made MakeCalibrated(const hardware::Device& device, const EstimatorOptions& options) {
   const auto& parameters = calibrated::DefaultParameters();
   if (!parameters) return parameters.error();
-  return Made(std::make_unique<calibrated::Calibrated>(device, *parameters, options.facts));
+  return Made(std::make_unique<calibrated::Calibrated>(device, *parameters, options.facts, options.buffers));
 }
 
 // A fallback costs everything, so it needs none itself.
 Made MakeFallback(const hardware::Device& device, const EstimatorOptions& options) {
-  const EstimatorOptions plain{.facts = options.facts};
+  const EstimatorOptions plain{.facts = options.facts, .buffers = options.buffers};
   return options.fallback == "roofline" ? MakeRoofline(device, plain) : MakeCalibrated(device, plain);
 }
 

@@ -32,6 +32,7 @@ struct EstimatorOptions {
   ProfileOptions profile;               // of estimators that measure
   std::string kernel_simulator;         // of ptx: a program that simulates single kernels
   std::shared_ptr<const Facts> facts;   // of the module that is going to be estimated, if kept
+  calibrated::CommandBuffers buffers;   // of that module
 };
 
 struct EstimatorEntry {

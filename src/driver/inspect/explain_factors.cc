@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "estimate/calibrated/command_buffers.h"
 #include "estimate/calibrated/kernel_terms.h"
 #include "estimate/composite.h"
 
@@ -21,7 +22,8 @@ std::string Rate(double bytes_per_us) {
 
 class Factors {
  public:
-  explicit Factors(const calibrated::KernelModel& model) : model_(model) {}
+  Factors(const calibrated::KernelModel& model, const calibrated::CommandBuffers& buffers)
+      : model_(model), between_us_(calibrated::BetweenUs(model.parameters().stream, buffers)) {}
 
   void Add(const calibrated::KernelTerms& terms) {
     for (const calibrated::MatmulTerms& matmul : terms.matmuls) AddMatmul(matmul);
@@ -43,10 +45,9 @@ class Factors {
     rows_.push_back({std::move(name), std::move(value), std::move(source)});
   }
 
-  void AddLaunch(double alone_us) {
-    const double stream = model_.parameters().stream.launch_us;
-    Row("launch", Micro(std::min(alone_us, stream)),
-        fmt::format("stream.launch_us; {} for a lone kernel", Micro(alone_us)));
+  void AddLaunch(double alone_us, double between_us, std::string_view source) {
+    Row("launch", Micro(std::min(alone_us, between_us)),
+        fmt::format("{}; {} for a lone kernel", source, Micro(alone_us)));
   }
 
   void AddMatmul(const calibrated::MatmulTerms& matmul) {
@@ -60,7 +61,7 @@ class Factors {
     };
     const auto best = std::ranges::min_element(matmul.tilings, {}, total);
     if (best == matmul.tilings.end()) return;
-    AddLaunch(matmul.launch_us);
+    AddLaunch(matmul.launch_us, model_.parameters().stream.launch_us, "stream.launch_us");
     Row("waves of tiles", Micro(best->waves_us), "tile on one SM at boost clock x sm_fraction, x waves over the SMs");
     Row("sustained arithmetic", Micro(best->rate_us), "peak rate x sustained_fraction, with padding to tiles");
     Row("operands from L2", Micro(best->l2_us), "l2_bytes_per_clock x SMs x clock");
@@ -72,7 +73,9 @@ class Factors {
 
   void AddTraffic(const calibrated::TrafficTerms& traffic) {
     const calibrated::Machine& machine = model_.machine();
-    AddLaunch(model_.parameters().memory.launch_us);
+    const bool plain = between_us_ == model_.parameters().stream.launch_us;
+    AddLaunch(model_.parameters().memory.launch_us, between_us_,
+              plain ? "stream.launch_us" : "stream, as far as the program is CUDA graphs");
     Row("sustained memory rate", Rate(model_.memory_rate()),
         fmt::format("{:.1f} % of the datasheet's {}", 100 * model_.memory_rate() / machine.memory_rate,
                     Rate(machine.memory_rate)));
@@ -82,6 +85,7 @@ class Factors {
   }
 
   const calibrated::KernelModel& model_;
+  double between_us_;
   std::vector<Parameter> rows_;
 };
 
@@ -92,7 +96,7 @@ std::vector<Parameter> FactorsOf(const Finished& run, const RunOptions& options,
   if (!shared || options.compat || options.estimate.custom || options.estimate.estimator != "calibrated") return {};
   const calibrated::KernelModel model(run.prepared.device, *shared);
   const ir::Module& module = *run.prepared.module;
-  Factors factors(model);
+  Factors factors(model, calibrated::CommandBuffersOf(module));
   for (const ir::OpId op : run.prepared.blocks.blocks[id.index()].ops) {
     if (estimate::IsCompositeOp(module, op)) return {};
     if (module.kind(op) == ir::OpKind::kReshape) continue;

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "driver/stages/cost/power_limit.h"
+#include "estimate/calibrated/command_buffers.h"
 #include "estimate/calibrated/kernel_terms.h"
 #include "estimate/composite.h"
 
@@ -54,7 +55,8 @@ std::optional<Json> KernelsOf(const Prepared& prepared, const graph::Block& bloc
 
 }  // namespace
 
-Json MachineTerms(const hardware::Device& device) {
+Json MachineTerms(const Prepared& prepared) {
+  const hardware::Device& device = prepared.device;
   const auto& shared = calibrated::DefaultParameters();
   if (!shared) return nullptr;
   const calibrated::KernelModel model(device, *shared);
@@ -74,6 +76,7 @@ Json MachineTerms(const hardware::Device& device) {
           {"memory_bandwidth", device.memory_bandwidth.value},
           {"memory_capacity", device.memory_capacity ? Json(device.memory_capacity->value) : Json(nullptr)},
           {"stream_us", parameters.stream.launch_us},
+          {"between_us", calibrated::BetweenUs(parameters.stream, calibrated::CommandBuffersOf(*prepared.module))},
           {"kernel_us", parameters.memory.launch_us},
           {"plain_rate", machine.memory_rate},
           {"memory_rate", model.memory_rate()},

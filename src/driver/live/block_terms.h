@@ -4,12 +4,11 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "driver/stages/estimate.h"
-#include "hardware/device.h"
 
 namespace hespas::driver {
 
-// Figures of the device that the terms scale with.
-nlohmann::json MachineTerms(const hardware::Device& device);
+// Figures of the device, and of the program's launches, that the terms scale with.
+nlohmann::json MachineTerms(const Prepared& prepared);
 
 // For each distinct block its kernels; null where it holds calls or loops: then its time stays.
 nlohmann::json BlockTerms(const Prepared& prepared, const Estimated& estimated);

@@ -7,6 +7,7 @@
 #include "driver/stages/take.h"
 #include "estimate/cache/sqlite_cache.h"
 #include "estimate/estimate_all.h"
+#include "estimate/facts.h"
 
 namespace hespas::driver {
 namespace {
@@ -28,6 +29,7 @@ std::string TextOf(const CacheOptions& cache) {
 }
 
 std::shared_ptr<const estimate::Estimator> EstimatorOf(const RunOptions& options, const hardware::Device& device,
+                                                       const ir::Module& module,
                                                        std::shared_ptr<const estimate::Facts> facts,
                                                        Diagnostics& diagnostics) {
   if (options.estimate.custom) return options.estimate.custom;
@@ -35,6 +37,7 @@ std::shared_ptr<const estimate::Estimator> EstimatorOf(const RunOptions& options
   const std::string name = options.compat ? "roofline" : options.estimate.estimator;
   estimate::EstimatorOptions settings = options.estimate.settings;
   settings.compat = options.compat;
+  settings.buffers = facts ? facts->buffers : estimate::calibrated::CommandBuffersOf(module);
   settings.facts = std::move(facts);
   auto made = Take(estimate::MakeEstimator(name, device, settings), diagnostics);
   return made ? std::shared_ptr<const estimate::Estimator>(std::move(*made)) : nullptr;
@@ -51,7 +54,7 @@ double LimitPower(const RunOptions& options, const hardware::Device& device, con
 
 std::optional<Estimated> EstimateBlocks(const RunOptions& options, const Prepared& prepared, Diagnostics& diagnostics,
                                         bool by_op) {
-  const auto estimator = EstimatorOf(options, prepared.device, nullptr, diagnostics);
+  const auto estimator = EstimatorOf(options, prepared.device, *prepared.module, nullptr, diagnostics);
   if (!estimator) return std::nullopt;
   const CacheOptions& kept = options.estimate.cache;
   const auto cache = kept.place == CacheOptions::Place::kFile ? estimate::OpenCache(kept.file, diagnostics) : nullptr;

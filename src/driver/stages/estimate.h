@@ -50,8 +50,9 @@ struct Estimated {
   std::vector<result::UnknownKernel> unknown = {};
 };
 
-// nullptr where the options name none; `facts` may be nullptr (estimate/facts.h).
+// For `module`; nullptr where the options name none. `facts` may be nullptr (estimate/facts.h).
 std::shared_ptr<const estimate::Estimator> EstimatorOf(const RunOptions& options, const hardware::Device& device,
+                                                       const ir::Module& module,
                                                        std::shared_ptr<const estimate::Facts> facts,
                                                        Diagnostics& diagnostics);
 // Puts the table's estimates at the clock that the device keeps under its power limit, and returns it as a share of the

@@ -18,14 +18,15 @@ namespace {
 
 constexpr std::string_view kModelVersion = "calibrated 9";
 
-Hash128 KeyOf(const Machine& machine, const hardware::Device& device, const Parameters& parameters) {
+Hash128 KeyOf(const Machine& machine, const hardware::Device& device, const Parameters& parameters, double between_us) {
   std::string own;
   for (const auto& [name, value] : device.calibration) own += fmt::format("{}={};", name, value);
-  const std::string figures = fmt::format(
-      "{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}", kModelVersion, machine.sms, machine.clock,
-      machine.memory_rate, machine.sm_share, machine.l2_bytes, machine.fast_bytes, machine.lanes, machine.special_lanes,
-      machine.issue_share, machine.tdp_w, machine.process_nm, machine.gddr, fmt::join(machine.matrix_rate, ","),
-      fmt::join(machine.vector_rate, ","), fmt::join(machine.sm_matrix_rate, ","), fmt::join(machine.tensor, ","), own);
+  const std::string figures =
+      fmt::format("{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}", kModelVersion, machine.sms, machine.clock,
+                  machine.memory_rate, machine.sm_share, machine.l2_bytes, machine.fast_bytes, machine.lanes,
+                  machine.special_lanes, machine.issue_share, machine.tdp_w, machine.process_nm, machine.gddr,
+                  fmt::join(machine.matrix_rate, ","), fmt::join(machine.vector_rate, ","),
+                  fmt::join(machine.sm_matrix_rate, ","), fmt::join(machine.tensor, ","), between_us, own);
   return Combine(Combine(HashBytes(figures), parameters.fingerprint), field::DefaultFingerprint());
 }
 
@@ -77,15 +78,17 @@ double MatrixUs(const KernelModel& model, const hardware::Device& device, const 
   return us * std::ceil(filled / rows) * rows / filled;
 }
 
-Calibrated::Calibrated(const hardware::Device& device, const Parameters& parameters, std::shared_ptr<const Facts> facts)
+Calibrated::Calibrated(const hardware::Device& device, const Parameters& parameters, std::shared_ptr<const Facts> facts,
+                       const CommandBuffers& buffers)
     : device_(device),
       model_(device, parameters),
-      key_(KeyOf(model_.machine(), device, parameters)),
+      between_us_(BetweenUs(model_.parameters().stream, buffers)),
+      key_(KeyOf(model_.machine(), device, parameters, between_us_)),
       facts_(std::move(facts)) {}
 
-Work Calibrated::ToWork(const KernelTime& time, const OpCost& cost) const {
+Work Calibrated::ToWork(const KernelTime& time, const OpCost& cost, double between_us) const {
   // Kernels follow each other in a stream: only a part of the launch that a lone kernel shows is left.
-  const double hidden_us = std::max(0.0, time.launch_us - model_.parameters().stream.launch_us);
+  const double hidden_us = std::max(0.0, time.launch_us - between_us);
   const double us = time.us - hidden_us;
   const double sigma = time.sigma_us / time.us * us * 1e-6;
   return {.seconds = us * 1e-6,
@@ -99,15 +102,16 @@ Work Calibrated::ToWork(const KernelTime& time, const OpCost& cost) const {
 
 Work Calibrated::Traffic(double bytes, const Instructions& instructions) const {
   KernelSpec kernel{.shape = Shape::kTraffic, .bytes = bytes, .instructions = instructions};
-  return ToWork(model_.Time(kernel), {.flops = 0, .bytes = static_cast<int64_t>(bytes)});
+  return ToWork(model_.Time(kernel), {.flops = 0, .bytes = static_cast<int64_t>(bytes)}, between_us_);
 }
 
 Work Calibrated::FusionWork(const LeafFacts& facts) const {
+  const double stream_us = model_.parameters().stream.launch_us;
   Work work;
   double rest = static_cast<double>(facts.cost.bytes);
   for (const Matmul& matmul : facts.matmuls) {
     const KernelTime time = model_.Time(matmul.On(model_.machine()));
-    work += ToWork(time, {});
+    work += ToWork(time, {}, stream_us);
     rest -= time.bytes;
   }
   if (work.seconds == 0) {
@@ -149,7 +153,8 @@ Work Calibrated::KernelWork(const LeafFacts& facts) const {
   if (facts.fusion) return FusionWork(facts);
   if (facts.cost.own_kernel) return OwnKernelWork(facts);
   if (!facts.matmuls.empty()) {
-    return ToWork(model_.Time(facts.matmuls.front().On(model_.machine())), facts.cost);
+    const KernelTime time = model_.Time(facts.matmuls.front().On(model_.machine()));
+    return ToWork(time, facts.cost, model_.parameters().stream.launch_us);
   }
   Work work = Traffic(static_cast<double>(facts.cost.bytes), facts.instructions);
   work.flops = facts.cost.flops;

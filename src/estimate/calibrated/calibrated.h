@@ -6,6 +6,7 @@
 
 #include <memory>
 
+#include "estimate/calibrated/command_buffers.h"
 #include "estimate/calibrated/model.h"
 #include "estimate/composite.h"
 #include "estimate/cost.h"
@@ -23,7 +24,8 @@ double MatrixUs(const KernelModel& model, const hardware::Device& device, const 
 class Calibrated : public Estimator, private LeafEstimator {
  public:
   // `facts` may be nullptr.
-  Calibrated(const hardware::Device& device, const Parameters& parameters, std::shared_ptr<const Facts> facts = {});
+  Calibrated(const hardware::Device& device, const Parameters& parameters, std::shared_ptr<const Facts> facts = {},
+             const CommandBuffers& buffers = {});
 
   std::string_view name() const override { return "calibrated"; }
   graph::Estimate EstimateOp(const ir::Module& module, ir::OpId op, Notes& notes) const override;
@@ -39,10 +41,11 @@ class Calibrated : public Estimator, private LeafEstimator {
   // The matmul in a fusion, if there is one, and what the fusion moves beyond its operands and result.
   Work FusionWork(const LeafFacts& facts) const;
   Work Traffic(double bytes, const Instructions& instructions) const;
-  Work ToWork(const KernelTime& time, const OpCost& cost) const;
+  Work ToWork(const KernelTime& time, const OpCost& cost, double between_us) const;
 
   hardware::Device device_;
   KernelModel model_;
+  double between_us_;  // kernels that are no matmuls
   Hash128 key_;
   std::shared_ptr<const Facts> facts_;
 };

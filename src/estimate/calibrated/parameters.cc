@@ -76,7 +76,11 @@ constexpr Constant<DispatchConstants> kDispatch[] = {
     {"matmul_power", &DispatchConstants::matmul_power},
     {"memory_power", &DispatchConstants::memory_power},
 };
-constexpr Constant<StreamConstants> kStream[] = {{"launch_us", &StreamConstants::launch_us}};
+constexpr Constant<StreamConstants> kStream[] = {
+    {"launch_us", &StreamConstants::launch_us},
+    {"graph_clocks", &StreamConstants::graph_clocks},
+    {"host_us", &StreamConstants::host_us},
+};
 constexpr Constant<CollectiveConstants> kCollective[] = {
     {"launch_us", &CollectiveConstants::launch_us},         {"hop_us", &CollectiveConstants::hop_us},
     {"link_fraction", &CollectiveConstants::link_fraction}, {"ramp", &CollectiveConstants::ramp},
