@@ -37,35 +37,44 @@ result::RunResult RunText(const std::string& text, const driver::Assumptions& as
 // The same model with its layers unrolled and as two loops.
 class Layers : public testing::Test {
  protected:
-  void RunBoth(const std::string& device) {
-    driver::RunOptions options{.program = {.path = HESPAS_SOURCE_DIR "/examples/llama3-100m-4dev.mlir.gz"},
-                               .device = {.name = device},
-                               .system = {.name = device + "_4GPU"}};
-    unrolled_ = RunProgram(options);
-    options.program.path = HESPAS_SOURCE_DIR "/tests/data/whole/llama3-100m-4dev-scan.mlir.gz";
-    loop_ = RunProgram(options);
-    ExpectNear(loop_.flops.value, unrolled_.flops.value, 1e-3);
+  static constexpr const char* kUnrolled = "/examples/llama3-100m-4dev.mlir.gz";
+  static constexpr const char* kLoop = "/tests/data/whole/llama3-100m-4dev-scan.mlir.gz";
+
+  static result::RunResult RunOn(const std::string& device, const char* program) {
+    return RunProgram({.program = {.path = std::string(HESPAS_SOURCE_DIR) + program},
+                       .device = {.name = device},
+                       .system = {.name = device + "_4GPU"}});
   }
 
   static void ExpectNear(int64_t value, int64_t reference, double tolerance) {
     EXPECT_NEAR(static_cast<double>(value), static_cast<double>(reference), tolerance * static_cast<double>(reference));
   }
-
-  result::RunResult unrolled_;
-  result::RunResult loop_;
 };
 
 // The issue allows 1 %.
 TEST_F(Layers, AsALoopTakeAsLongAsUnrolled) {
-  RunBoth("A100_SXM_40GB");
-  ExpectNear(loop_.step_time.value, unrolled_.step_time.value, 0.01);
+  const result::RunResult unrolled = RunOn("A100_SXM_40GB", kUnrolled);
+  const result::RunResult loop = RunOn("A100_SXM_40GB", kLoop);
+  ExpectNear(loop.flops.value, unrolled.flops.value, 1e-3);
+  ExpectNear(loop.step_time.value, unrolled.step_time.value, 0.01);
 }
 
-// In step time XLA's own two differ by 4 % there: what a body needs first has nothing to hide behind
-// (docs/whole-programs.md).
-TEST_F(Layers, AsALoopComputeAsLongAsUnrolledOnHopper) {
-  RunBoth("H100_80GB");
-  ExpectNear(loop_.compute_time.value, unrolled_.compute_time.value, 0.01);
+// What XLA makes of the two for Hopper differs by 1.3 % in computing: its loop reads a causal mask that the unrolled
+// form computes, and has fewer kernels. So each is held against XLA's of its own form (tests/data/whole/README.md). In
+// step time XLA's two differ by 4 %: what a body needs first has nothing to hide behind (docs/whole-programs.md).
+TEST_F(Layers, AsALoopAndUnrolledComputeAsLongAsXlasOnHopper) {
+  const auto run = [](const char* program) { return RunOn("H100_80GB", program); };
+  const result::RunResult unrolled = run(kUnrolled);
+  const result::RunResult loop = run(kLoop);
+  const result::RunResult xla_unrolled = run("/tests/data/whole/llama3-100m-4dev.gpu_h100_sxm.hlo.gz");
+  const result::RunResult xla_loop = run("/tests/data/whole/llama3-100m-4dev-scan.gpu_h100_sxm.hlo.gz");
+  ExpectNear(loop.flops.value, unrolled.flops.value, 1e-3);
+  ExpectNear(loop.compute_time.value, xla_loop.compute_time.value, 0.01);
+  ExpectNear(unrolled.compute_time.value, xla_unrolled.compute_time.value, 0.01);
+  const auto ratio = [](const result::RunResult& a, const result::RunResult& b) {
+    return static_cast<double>(a.compute_time.value) / static_cast<double>(b.compute_time.value);
+  };
+  EXPECT_NEAR(ratio(loop, unrolled), ratio(xla_loop, xla_unrolled), 0.01);
 }
 
 // Runs until a value falls below one: nobody knows how often.
