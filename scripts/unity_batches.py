@@ -11,6 +11,7 @@ headers use them as well, do not share a batch with files that mention those.
 """
 
 import functools
+import json
 import math
 import pathlib
 import re
@@ -18,6 +19,7 @@ import sys
 from dataclasses import dataclass
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+MEMBERS = "members.json"  # of each batch; `ninja clean` removes the batches, not this
 UNNAMED = re.compile(r"^namespace \{\n(.*?)^\}(?:  // namespace$|\Z)", re.MULTILINE | re.DOTALL)
 IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
 INCLUDE = re.compile(r'^#include ([<"]([^">]+)[">]).*$', re.MULTILINE)
@@ -203,10 +205,12 @@ def write(path, text):
 
 def sort(most, folder, paths):
     folder.mkdir(parents=True, exist_ok=True)
-    written = []
+    written, members = [], {}
     for number, batch in enumerate(batches_of(paths, most)):
         written.append(folder / f"batch_{number}.cc")
         write(written[-1], batch.text())
+        members[written[-1].name] = [str(path) for path in batch.files]
+    write(folder / MEMBERS, json.dumps(members))
     for stale in set(folder.glob("batch_*.cc")) - set(written):
         stale.unlink()
     print(";".join(map(str, written)), end="")
@@ -215,16 +219,16 @@ def sort(most, folder, paths):
 
 def refresh(folder):
     read = set()
-    for path in sorted(folder.glob("batch_*.cc")):
+    for name, files in json.loads((folder / MEMBERS).read_text()).items():
         batch = Batch()
-        for file in (ROOT / name for _, name in INCLUDE.findall(path.read_text()) if name.endswith(".cc")):
+        for file in map(pathlib.Path, files):
             if not batch.takes(file, sys.maxsize):
                 (folder.parent / "sort_again").touch()  # CMake looks at this
                 print(f"{file}: a name of it is in others of its batch; build once more", file=sys.stderr)
                 return 1
             batch.add(file)
             read |= {file} | headers_of(file)
-        write(path, batch.text())
+        write(folder / name, batch.text())
     write(folder / "batches.d", f"{folder / 'batch_0.cc'}: {' '.join(map(str, sorted(read)))}\n")
     return 0
 
