@@ -156,6 +156,29 @@ def decode_steps_cost_the_captured_size():
     assert matmul("vllm", 129)[0] < 0.97 * matmul("vllm", 255)[0]  # of 136
 
 
+def ranks_of_experts_replay_graphs_of_their_own_rows():
+    def matmul(batch):
+        answer = result("serve", "qwen3-30b-a3b", "--device", "H100_80GB", "--devices", 2, "--tp", 1, "--dp", 2, "--ep", 2, "--isl", 1, "--osl", 3,
+                        "--concurrency", batch, "--requests", batch, "--engine", "trtllm")
+        return [kernel["seconds"] for kernel in answer["step"]["decode_kernels"] if kernel["kernel"] == "qkv"]
+    assert matmul(258) == matmul(510)  # 129 and 255 of each rank: the graph of 256 rows
+    assert matmul(256)[0] < matmul(258)[0]
+
+
+def memory_holds_graphs_tables_and_communicators():
+    def workspace(model, engine, *words):
+        return result("serve", model, "--device", "B200_180GB", "--isl", 8, "--osl", 8, "--concurrency", 1, "--requests", 1, "--engine", engine,
+                      *words)["memory"]["workspace"]
+    scout = workspace("llama4-scout", "trtllm", "--weights", "nvfp4")
+    short = workspace("llama4-scout", "trtllm", "--weights", "nvfp4", "--context", 8192)
+    assert abs(scout - short - (10_485_760 - 8192) * 128 * 4) < 1
+    one, two = (workspace("llama3-8b", "vllm", "--devices", n, "--dp", 1) for n in (1, 2))
+    assert one - 1e9 <= two <= one + 694e6
+    few, many = (workspace("llama3-8b", "trtllm", "--max-requests", n) for n in (1024, 1025))
+    assert 0 < many - few < 128256 * 11  # the same largest graph
+    assert workspace("llama3-8b", "trtllm", "--max-requests", 2048) > 1.9 * (few - 1e9)
+
+
 def ranks_of_experts_have_limits_of_their_own():
     words = ["serve", "qwen3-30b-a3b", "--device", "H100_80GB", "--devices", 2, "--tp", 1, "--dp", 2, "--ep", 2, "--isl", 8, "--osl", 200,
              "--concurrency", 32, "--requests", 32, "--max-requests", 4]
@@ -365,7 +388,8 @@ def outputs_are_equal_for_equal_seeds():
 
 
 for test in [closed_run_has_all_keys_and_is_fast, no_step_beats_the_datasheet, memory_adds_up, bad_input_is_told, a_rate_above_the_capacity_names_it, bursts_are_held_against_the_least_time_of_steps,
-             long_answers_are_no_queue, searches_say_which_queues_grow, room_for_requests_takes_no_memory, decode_steps_cost_the_captured_size,
+             long_answers_are_no_queue, searches_say_which_queues_grow, room_for_requests_takes_no_memory, decode_steps_cost_the_captured_size, ranks_of_experts_replay_graphs_of_their_own_rows,
+             memory_holds_graphs_tables_and_communicators,
              ranks_of_experts_have_limits_of_their_own,
              a_configuration_is_a_model, search_finds_a_layout_that_keeps_the_limits, searches_are_deterministic_and_their_parts_are_the_whole,
              searches_lose_no_point_of_the_front, searched_rates_are_sustained, searched_rates_are_the_highest, searched_rates_do_not_depend_on_the_lengths_drawn,

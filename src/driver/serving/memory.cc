@@ -4,6 +4,22 @@
 #include <cmath>
 
 namespace hespas::driver {
+namespace {
+
+// Rows of the largest captured step, of all ranks: requests pad to it. Its buffers stay, apart from those of other
+// steps; so does the cache's room where it is what is left (TensorRT-LLM, _torch/pyexecutor/_util.py: peak memory is
+// that of a step with all tokens and what else is in use, graphs among it).
+double CapturedRows(const serve::EngineProfile& engine, double ranks) {
+  if (engine.memory_rule != serve::MemoryRule::kLeft) return 0;
+  const double requests = static_cast<double>(engine.policy.max_requests) / ranks;
+  double rows = 0;
+  for (const double size : engine.graphs.sizes) {
+    if (size <= requests) rows = size * ranks;
+  }
+  return rows;
+}
+
+}  // namespace
 
 double ReportedCapacity(const hardware::Device& device) {
   // nvidia-smi: H100 81,559 MiB of 80 GiB, H200 143,771 of 141, B200 183,359 of 180, GB200 189,471 of 186.
@@ -20,6 +36,10 @@ ServeMemory MemoryOf(const hardware::Device& device, const serve::StepKernels& k
   const serve::Policy& policy = engine.policy;
   memory.workspace = engine.reserved_bytes + kernels.WorkspaceBytes(static_cast<double>(policy.max_tokens),
                                                                     static_cast<double>(policy.max_requests));
+  const double captured = CapturedRows(engine, static_cast<double>(replica_ranks));
+  if (captured > 0) memory.workspace += kernels.WorkspaceBytes(captured, captured);
+  memory.workspace += kernels.RotationBytes(engine.rotation_bytes);
+  if (kernels.ranks() > 1) memory.workspace += engine.communicator_bytes;
   memory.cache_bytes_per_token = kernels.CacheBytesPerToken();
   const double whole = engine.memory_rule == serve::MemoryRule::kTotal ? engine.memory_fraction : 1;
   const double of_rest = engine.memory_rule == serve::MemoryRule::kTotal ? 1 : engine.memory_fraction;

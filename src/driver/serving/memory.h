@@ -13,7 +13,7 @@ namespace hespas::driver {
 struct ServeMemory {
   double capacity = 0;  // that the driver reports
   double weights = 0;
-  double workspace = 0;  // of the largest step, with libraries and graphs
+  double workspace = 0;  // of the largest step, with libraries, communicators, graphs and tables
   double cache = 0;
   double cache_bytes_per_token = 0;
   int64_t blocks = 0;

@@ -26,8 +26,9 @@ int64_t GridStep(double rows) {
 
 std::optional<double> PricedSteps::Captured(const StepShape& step) const {
   if (step.prompt_tokens > 0 && !graphs_.mixed) return std::nullopt;
-  const auto at = std::lower_bound(graphs_.sizes.begin(), graphs_.sizes.end(), step.rows());
-  return at == graphs_.sizes.end() ? std::nullopt : std::optional(*at);
+  const double ranks = kernels_.RanksApart();  // each replays a graph of its own rows
+  const auto at = std::lower_bound(graphs_.sizes.begin(), graphs_.sizes.end(), std::ceil(step.rows() / ranks));
+  return at == graphs_.sizes.end() ? std::nullopt : std::optional(*at * ranks);
 }
 
 StepCost PricedSteps::Sum(const Kernels& kernels) const {

@@ -33,9 +33,11 @@ double StepKernels::KvHeadsOfRank() const {
   return std::max(1.0, static_cast<double>(model_.kv_heads) / static_cast<double>(parallelism_.tensor));
 }
 
+double StepKernels::RanksApart() const { return model_.experts.count > 0 ? static_cast<double>(parallelism_.data) : 1; }
+
 double StepKernels::LocalRows(double rows) const {
-  const bool apart = model_.experts.count > 0 && parallelism_.data > 1;
-  return apart ? std::ceil(rows / static_cast<double>(parallelism_.data)) : rows;
+  const double apart = RanksApart();
+  return apart > 1 ? std::ceil(rows / apart) : rows;
 }
 
 // An output in 8 bits, which the projection after it multiplies, takes a kernel that multiplies in 8 bits, too
@@ -65,6 +67,8 @@ void StepKernels::AttentionMatmuls(std::vector<StepKernel>& out, double rows) co
     const auto d = static_cast<double>(model_.head_size);
     const double projected = (heads + 2 * KvHeadsOfRank()) * d;
     Matmul(out, "qkv", layers, rows, projected, h);
+    if (model_.head_norms)
+      out.push_back(Traffic("head-norms", layers, 2 * kActivation * rows * (heads + KvHeadsOfRank()) * d));
     if (!precision_.rotating_attention)
       out.push_back(Traffic("rope-and-cache", layers, 2 * kActivation * rows * projected));
     Matmul(out, "attention-output", layers, rows, h, heads * d);
@@ -220,8 +224,7 @@ std::vector<StepKernel> StepKernels::Head(double rows) const {
 
 std::vector<AttentionCall> StepKernels::Attention(const StepShape& step) const {
   std::vector<AttentionCall> out;
-  const bool apart = model_.experts.count > 0 && parallelism_.data > 1;
-  const double share = apart ? 1 / static_cast<double>(parallelism_.data) : 1;
+  const double share = 1 / RanksApart();
   AttentionCall call{.heads = static_cast<double>(model_.heads) / static_cast<double>(parallelism_.tensor),
                      .kv_heads = KvHeadsOfRank(),
                      .head_size = static_cast<double>(model_.head_size),
@@ -295,6 +298,11 @@ double StepKernels::CacheBytesPerToken() const {
       model_.latent ? model_.CacheWidth() : 2 * KvHeadsOfRank() * static_cast<double>(model_.head_size);
   return static_cast<double>(model_.layers) * width * precision_.cache_bytes() /
          static_cast<double>(parallelism_.pipeline);
+}
+
+double StepKernels::RotationBytes(double element) const {
+  const int64_t rotated = model_.latent ? model_.latent->rope : model_.head_size;
+  return static_cast<double>(model_.context) * static_cast<double>(rotated) * element;
 }
 
 // Live at the widest point: residual stream, input and output of the MLP's first matmul and its activation; or, of all

@@ -1,6 +1,7 @@
 // The kernels of one step of a model on one device: what inference engines launch, fused as they fuse.
 //
-// - Norms are fused with residual sums, gate and up projections with each other, rotary embeddings with the write of
+// - Norms of the width are fused with residual sums, gate and up projections with each other, rotary embeddings with
+// the write of
 //   keys and values; attention keeps scores on the chip. Matmuls share rows of prompts and decodes.
 // - A layer's kernels depend on rows alone; attention on contexts; the head on rows whose token is sampled.
 #pragma once
@@ -80,10 +81,15 @@ class StepKernels {
   // The head for so many rows, and their sampling.
   std::vector<StepKernel> Head(double rows) const;
   std::vector<AttentionCall> Attention(const StepShape& step) const;
+  // Data-parallel ranks of experts in lock step, each with its part of the rows.
+  double RanksApart() const;
+  int64_t ranks() const { return parallelism_.tensor * parallelism_.pipeline * parallelism_.data; }
 
   // Bytes of one device.
   double WeightBytes() const;
   double CacheBytesPerToken() const;  // of a request; its share of one device
+  // The table of sines and cosines for all positions, of so many bytes an element.
+  double RotationBytes(double element) const;
   // Bytes of the largest step beside weights and cache.
   double WorkspaceBytes(double rows, double sampled_rows) const;
 

@@ -18,11 +18,12 @@ using nlohmann::json;
 // Decoders whose config.json is read; traits that it does not state.
 struct Architecture {
   std::string_view name;
-  bool gated = true;     // the MLP multiplies by a gate: three matrices, else two
-  bool one_sum = false;  // attention and MLP read the same norm, and one all-reduce sums both
-  bool tied = false;     // where the configuration does not say
-  int64_t pattern = 0;   // layers with a window, and one without; where the configuration does not say
-  int64_t shared = 0;    // experts that each token passes, likewise
+  bool gated = true;        // the MLP multiplies by a gate: three matrices, else two
+  bool one_sum = false;     // attention and MLP read the same norm, and one all-reduce sums both
+  bool tied = false;        // where the configuration does not say
+  int64_t pattern = 0;      // layers with a window, and one without; where the configuration does not say
+  int64_t shared = 0;       // experts that each token passes, likewise
+  bool head_norms = false;  // of queries and keys, likewise
 };
 constexpr Architecture kArchitectures[] = {{.name = "llama"},
                                            {.name = "llama4", .pattern = 4, .shared = 1},
@@ -31,17 +32,17 @@ constexpr Architecture kArchitectures[] = {{.name = "llama"},
                                            {.name = "mixtral"},
                                            {.name = "qwen2"},
                                            {.name = "qwen2_moe"},
-                                           {.name = "qwen3"},
-                                           {.name = "qwen3_moe"},
+                                           {.name = "qwen3", .head_norms = true},
+                                           {.name = "qwen3_moe", .head_norms = true},
                                            {.name = "deepseek_v2"},
                                            {.name = "deepseek_v3"},
                                            {.name = "kimi_k2"},
                                            {.name = "glm4_moe"},
-                                           {.name = "minimax_m2"},
+                                           {.name = "minimax_m2", .head_norms = true},
                                            {.name = "gpt_oss"},
                                            {.name = "gemma2", .tied = true, .pattern = 2},
-                                           {.name = "gemma3", .tied = true, .pattern = 6},
-                                           {.name = "gemma3_text", .tied = true, .pattern = 6},
+                                           {.name = "gemma3", .tied = true, .pattern = 6, .head_norms = true},
+                                           {.name = "gemma3_text", .tied = true, .pattern = 6, .head_norms = true},
                                            {.name = "phi3"},
                                            {.name = "olmo2"},
                                            {.name = "granite"},
@@ -208,6 +209,7 @@ std::optional<Model> ModelOf(const json& whole, const std::string& file, Diagnos
   model.context = reader.First({"max_position_embeddings", "n_positions", "seq_length"});
   model.tied = reader.Flag("tie_word_embeddings", known->tied);
   ReadAttention(reader, model);
+  model.head_norms = reader.Flag("use_qk_norm", known->head_norms);
   ReadWindows(reader, *known, model);
   ReadExperts(reader, *known, model);
   model.weights = FormatOf(ConfigReader(whole, file, diagnostics));

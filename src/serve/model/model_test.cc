@@ -73,6 +73,30 @@ TEST(Kernels, MatmulsReadAllWeightsOnce) {
   }
 }
 
+TEST(Kernels, NormsOfHeadsAreKernelsOfTheirOwn) {
+  const auto bytes = [](const char* name, int64_t tensor) {
+    double sum = 0;
+    for (const StepKernel& kernel : StepKernels(Ready(name), {.tensor = tensor}, {}).Layers(10))
+      if (kernel.name == "head-norms") sum += kernel.count * kernel.bytes;
+    return sum;
+  };
+  EXPECT_EQ(bytes("qwen3-32b", 1), 64 * 2 * 2 * 10 * (64 + 8) * 128);  // queries and keys, read and written
+  EXPECT_EQ(bytes("qwen3-32b", 8), 64 * 2 * 2 * 10 * (8 + 1) * 128);
+  EXPECT_GT(bytes("llama4-scout", 1), 0);
+  EXPECT_EQ(bytes("llama4-maverick", 1), 0);
+  EXPECT_EQ(bytes("llama3-8b", 1), 0);
+}
+
+TEST(Kernels, RotationsAreTabulatedForAllPositions) {
+  EXPECT_EQ(StepKernels(Ready("llama4-scout"), {.tensor = 8}, {}).RotationBytes(4), 10'485'760.0 * 128 * 4);
+  EXPECT_EQ(StepKernels(Ready("deepseek-v3"), {}, {}).RotationBytes(2), 163'840.0 * 64 * 2);
+}
+
+TEST(Kernels, RanksOfExpertsAloneAreApart) {
+  EXPECT_EQ(StepKernels(Ready("qwen3-235b-a22b"), {.expert = 4, .data = 4}, {}).RanksApart(), 4);
+  EXPECT_EQ(StepKernels(Ready("llama3-8b"), {.data = 4}, {}).RanksApart(), 1);
+}
+
 TEST(Kernels, PromptsBeyondAWindowStillHaveAllTokensBeforeThem) {
   const StepKernels kernels(Ready("gpt-oss-20b"), {}, {});
   const auto calls = kernels.Attention(

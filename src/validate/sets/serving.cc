@@ -10,6 +10,7 @@
 #include "hardware/capability.h"
 #include "hardware/presets.h"
 #include "validate/measured_tables.h"
+#include "validate/sets/trtllm_bench.h"
 
 namespace hespas::validate {
 namespace {
@@ -23,18 +24,6 @@ std::string EngineOf(std::string_view id, std::string_view measured) {
   if (id.starts_with("trt23-")) return "trtllm-0.5";
   if (!measured.starts_with("vLLM")) return id.starts_with("lib-") ? "trtllm-0.11" : "trtllm";
   return measured == "vLLM" || measured.starts_with("vLLM 0.7") ? "vllm-0.7" : "vllm";
-}
-
-// Limits that trtllm-bench sets for a maximum load where it is told none (NVIDIA/TensorRT-LLM v1.0,
-// tensorrt_llm/bench/build/tuning.py, finetune_setting, and bench/benchmark/utils/general.py, get_settings).
-void TuneAsBench(double requests_that_fit, double input, double output, driver::ServeOptions& options) {
-  const auto up = [](double value, double step) { return step * std::ceil(value / step); };
-  const double batch = std::min(requests_that_fit, 4096.0) / static_cast<double>(options.pipeline.value_or(1));
-  const double tokens = std::min(batch * (1 + input / output), 32768.0);
-  const double most = batch < 256 ? std::max(64.0, up(batch, 32)) : up(batch, batch < 1024 ? 128 : 256);
-  const double budget = tokens < 4096 ? std::max(2048.0, up(tokens, 256)) : up(tokens, tokens < 8192 ? 512 : 1024);
-  options.max_requests = static_cast<int64_t>(most);
-  options.max_tokens = static_cast<int64_t>(std::max(budget, input + most));
 }
 
 // Formats of the cache in the options that NVIDIA's page gives (NVIDIA/TensorRT-LLM@03e27c7d5ff0,
@@ -129,9 +118,10 @@ bool AskMaximumLoad(const CsvTable& table, size_t row, driver::ServeOptions& opt
   if (options.cache == "auto") options.cache = StatedCache(options);
   const auto server = driver::MakeServer(options, diagnostics);
   if (!server) return false;
-  const double input = CellNumber(table, row, "isl");
-  const double output = CellNumber(table, row, "osl");
-  TuneAsBench(static_cast<double>(server->memory->cache_tokens) / (input + output), input, output, options);
+  const BenchLimits limits = BenchLimitsOf(*server, static_cast<double>(options.devices), CellNumber(table, row, "isl"),
+                                           CellNumber(table, row, "osl"));
+  options.max_requests = limits.requests;
+  options.max_tokens = limits.tokens;
   return true;
 }
 
