@@ -106,6 +106,45 @@ TEST(FieldMatmul, HopperTakesTheTileOfFewestWaves) {
   EXPECT_EQ(tile(129, 16384), std::pair(128.0, 128.0));
 }
 
+// 112 tiles of 128 x 256 do not fit the 108 multiprocessors of an A100 at once, and no tile is larger: measured 86 us.
+TEST(FieldMatmul, ATileMoreThanMultiprocessorsTakesAnotherWave) {
+  const Chip chip = MakeChip(Preset("A100_SXM_80GB"));
+  const auto us = [&](double n) { return TimeOf(chip, Shipped(), Matmul{.m = 512, .n = n, .k = 1536}).us; };
+  EXPECT_GT(us(7168), 1.2 * us(6912));
+}
+
+TEST(FieldMatmul, CublasHasMoreTilesForWideInstructions) {
+  const auto tiles = [](const char* device) {
+    return TilingOf(MakeChip(Preset(device)), Shipped(), {.m = 4096, .n = 4096, .k = 4096}).tiles;
+  };
+  EXPECT_GT(tiles("H100_80GB").size(), tiles("A100_SXM_80GB").size());
+  constexpr double kRegisters = 65536;  // of an SM
+  for (const char* device : {"A100_SXM_80GB", "H100_80GB", "B200_180GB"}) {
+    for (const Tile& tile : tiles(device)) EXPECT_LT(tile.m * tile.n, kRegisters) << device;
+  }
+}
+
+// TensorRT-LLM's get_best_gemm_config: a cluster of two where the second block's tile exists.
+TEST(FieldMatmul, HoppersPairsOfBlocksShareWhatTheyRead) {
+  const Chip chip = MakeChip(Preset("H100_80GB"));
+  const auto tiling = [&](Matmul size) {
+    size.format = Format::kF8Block;
+    return TilingOf(chip, Shipped(), size);
+  };
+  EXPECT_EQ(tiling({.m = 2048, .n = 2048, .k = 4096}).inputs_read, 0.5);
+  EXPECT_EQ(tiling({.m = 512, .n = 2048, .k = 4096}).inputs_read, 1);
+  EXPECT_EQ(tiling({.m = 2048, .n = 128, .k = 4096, .experts = true}).inputs_read, 1);
+  EXPECT_EQ(tiling({.m = 17, .n = 8192, .k = 4096}).weights_read, 0.5);  // two tiles of 16
+  EXPECT_EQ(tiling({.m = 16, .n = 8192, .k = 4096}).weights_read, 1);
+}
+
+// Narrow tiles wait for L2: measured 80 us, where matrix units and sums take 34.
+TEST(FieldMatmul, NarrowTilesOfBlocksWaitForOperands) {
+  const Chip chip = MakeChip(Preset("H100_80GB"));
+  const Matmul size{.format = Format::kF8Block, .m = 129, .n = 1536, .k = 16384};
+  EXPECT_GT(TimeOf(chip, Shipped(), size).us, 45);
+}
+
 // The second tile has one row of 128 and runs apart: measured 202, 136 and 105 us.
 TEST(FieldMatmul, TilesOfDifferentLengthReadWeightsApart) {
   const Chip chip = MakeChip(Preset("H100_80GB"));

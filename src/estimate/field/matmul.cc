@@ -77,7 +77,7 @@ double Readings(const Tiling& tiling, const Matmul& size) {
   constexpr double kMost = 8;
   const double rows = tiling.tiles.front().m;
   const double tiles = std::ceil(size.m / rows);
-  if (!tiling.drifts || tiles > kMost) return 1;
+  if (!tiling.drifts || tiling.weights_read < 1 || tiles > kMost) return 1;
   return 1 + (tiles - 1) * (tiles - size.m / rows);
 }
 
@@ -110,8 +110,9 @@ double QuantiseUs(const Chip& chip, const Constants& constants, const FormatCons
 }
 
 // us of a block's operands out of L2, if all multiprocessors read.
-double FeedUs(const Chip& chip, const BlockConstants& own, const Tile& tile, double depth) {
-  return (tile.m + tile.n) * depth / (chip.sms * chip.clock * own.feed_bytes);
+double FeedUs(const Chip& chip, const Tiling& tiling, const Tile& tile, double depth) {
+  const double read = tile.m * tiling.inputs_read + tile.n * tiling.weights_read;
+  return read * depth / (chip.sms * chip.clock * tiling.feed_bytes);
 }
 
 // What tiles share: rates of the device and us of its memory.
@@ -128,7 +129,7 @@ Rates RatesOf(const Chip& chip, const Constants& constants, const Matmul& size, 
   const double ratio = chip.Rate(size.format) / chip.f16_rate;
   // Peaks of some datasheets are stated at less than the highest clock.
   const double peak = ratio * std::max(chip.f16_rate, chip.sms * chip.clock * chip.flops_per_clock);
-  const double unlimited = peak * shared.device_fraction * scale;
+  const double unlimited = peak * scale;
   const double energy = std::pow(ratio, -constants.f8.power_exponent);
   // A model's steps load the board for as long as there is work, so that no kernel of theirs is a short one to it.
   const double alone = 2 * size.groups * size.m * size.n * size.k / unlimited;
@@ -181,7 +182,7 @@ double TiledUs(const Chip& chip, const Constants& constants, const Tiling& tilin
       const double depth = std::ceil(size.k / (parts * kPadding)) * kPadding + shared.fill;
       const double waves = std::max(1.0, std::ceil(blocks / chip.sms));
       double whole = 2 * blocks * tile.m * tile.n * depth / rates.whole;
-      if (tiling.fixed) whole = std::max(whole, blocks * FeedUs(chip, constants.f8_block, tile, size.k));
+      if (tiling.feed_bytes > 0) whole = std::max(whole, blocks * FeedUs(chip, tiling, tile, size.k));
       const double us =
           SoftSum(waves * (depth * step + writing) / chip.clock, whole, rates.move_us, shared.overlap_power);
       best = std::min(best, us + (parts > 1 ? shared.split_us : 0));

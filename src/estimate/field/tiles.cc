@@ -8,10 +8,21 @@
 namespace hespas::estimate::field {
 namespace {
 
-// Of cuBLAS and CUTLASS.
-const std::vector<Tile> kLibrary = {{64, 64},   {64, 128},  {128, 64},  {128, 128}, {64, 256}, {256, 64},
-                                    {128, 256}, {256, 128}, {256, 256}, {32, 64},   {64, 32},  {32, 128},
-                                    {128, 32},  {16, 64},   {16, 128},  {64, 16},   {128, 16}};
+// Of cuBLAS and CUTLASS. One of 256 x 256 does not exist: its sums would fill an SM's registers (65,536 of 32 bits,
+// CUDA C++ Programming Guide), and with `tcgen05` half of tensor memory, which holds the sums of two tiles.
+const std::vector<Tile> kLibrary = {{64, 64},   {64, 128},  {128, 64}, {128, 128}, {64, 256}, {256, 64},
+                                    {128, 256}, {256, 128}, {32, 64},  {64, 32},   {32, 128}, {128, 32},
+                                    {16, 64},   {16, 128},  {64, 16},  {128, 16}};
+// cuBLAS on Hopper and Blackwell has others between these, as profilers show by its kernels' names: nvjet_tst_192x192,
+// 192x128, 256x96.
+const std::vector<Tile> kWideLibrary = [] {
+  std::vector<Tile> tiles = kLibrary;
+  for (const Tile& tile : {Tile{64, 96}, Tile{64, 192}, Tile{128, 96}, Tile{128, 192}, Tile{192, 64}, Tile{192, 96},
+                           Tile{192, 128}, Tile{192, 192}, Tile{256, 96}}) {
+    tiles.push_back(tile);
+  }
+  return tiles;
+}();
 // Of CUTLASS with 4-bit operands, a multiprocessor's part of a pair.
 const std::vector<Tile> kFourBits = {{128, 32}, {128, 64}, {128, 128}, {128, 192}, {128, 256}, {256, 128}};
 // Rows of experts may be the short side (TensorRT-LLM's moe_gemm, `swap_ab`).
@@ -34,9 +45,10 @@ std::vector<Tile> DeepGemmTiles(std::initializer_list<double> sides, double step
 
 // TensorRT-LLM, fp8_blockscale_gemm_kernel.cuh (gemm_dispatch) and deep_gemm/compiler.cuh (get_best_gemm_config): of 32
 // rows and more, 64 or 128 a tile, and as many columns as give the fewest waves and the fullest last one; of fewer,
-// rows and columns change places.
-std::span<const Tile> HopperTile(const Chip& chip, const Matmul& size) {
-  constexpr double kSwapped = 32, kSmall = 64, kColumns = 8, kFirst = 16, kLast = 128;
+// rows and columns change places. Where the other side has 1,024 elements and more and an even number of tiles, pairs
+// of blocks share what they read of the first.
+void PutHopperTile(const Chip& chip, const Matmul& size, Tiling& tiling) {
+  constexpr double kSwapped = 32, kSmall = 64, kColumns = 8, kFirst = 16, kLast = 128, kPairs = 1024;
   static const std::vector<Tile> tiles = DeepGemmTiles({64, 128}, kColumns, kLast);
   const bool swapped = size.m < kSwapped;
   const double rows = swapped ? size.n : size.m, columns = swapped ? size.m : size.n;
@@ -50,13 +62,37 @@ std::span<const Tile> HopperTile(const Chip& chip, const Matmul& size) {
     best = other, best_waves = waves, best_last = last;
   }
   const double index = 2 * ((side > kSmall ? kLast / kColumns : 0) + best / kColumns - 1) + (swapped ? 1 : 0);
-  return std::span(tiles).subspan(static_cast<size_t>(index), 1);
+  tiling.tiles = std::span(tiles).subspan(static_cast<size_t>(index), 1);
+  const bool pairs =
+      !size.experts && size.groups <= 1 && rows >= kPairs && std::fmod(std::ceil(columns / best), 2) == 0;
+  if (pairs) (swapped ? tiling.weights_read : tiling.inputs_read) = 0.5;
 }
 
-std::span<const Tile> BlockScaledTiles(const Chip& chip, const Matmul& size) {
+// Bytes a clock that the steps of 16 bits have by `full_extent` (StepClocks), whose pairs of blocks share operands
+// in clusters: alone, an SM takes half of them.
+double FeedAlone(const Chip& chip, const MatmulConstants& constants) {
+  constexpr double kBytes = 2, kShared = 0.5;
+  return kShared * kBytes * chip.flops_per_clock / constants.full_extent;
+}
+
+// Of formats with scales of blocks.
+Tiling BlockScaledTiling(const Chip& chip, const Constants& constants, const Matmul& size) {
   static const std::vector<Tile> blackwell = DeepGemmTiles({128}, 32, 256);
-  if (chip.fixed_block_tile) return kFixed;
-  return chip.scaled_instructions ? blackwell : HopperTile(chip, size);
+  Tiling tiling{.least_step_clocks = constants.f8_block.step_clocks, .tile_clocks = constants.f8_block.tile_clocks};
+  tiling.promotion = chip.scaled_instructions ? 0 : constants.f8_block.promotion;
+  tiling.sequential = chip.fixed_block_tile || !chip.scaled_instructions;
+  if (chip.fixed_block_tile) {
+    tiling.tiles = kFixed;
+    tiling.fixed = true;
+    tiling.feed_bytes = constants.f8_block.feed_bytes;
+  } else if (chip.scaled_instructions) {
+    tiling.tiles = blackwell;
+  } else {
+    PutHopperTile(chip, size, tiling);
+    tiling.drifts = true;
+    tiling.feed_bytes = FeedAlone(chip, constants.matmul);
+  }
+  return tiling;
 }
 
 }  // namespace
@@ -64,19 +100,13 @@ std::span<const Tile> BlockScaledTiles(const Chip& chip, const Matmul& size) {
 Tiling TilingOf(const Chip& chip, const Constants& constants, const Matmul& size) {
   switch (size.format) {
     case Format::kF8Block:
-      return {.tiles = BlockScaledTiles(chip, size),
-              .sequential = chip.fixed_block_tile || !chip.scaled_instructions,
-              .fixed = chip.fixed_block_tile,
-              .drifts = !chip.fixed_block_tile && !chip.scaled_instructions,
-              .least_step_clocks = constants.f8_block.step_clocks,
-              .tile_clocks = constants.f8_block.tile_clocks,
-              .promotion = chip.scaled_instructions ? 0 : constants.f8_block.promotion};
+      return BlockScaledTiling(chip, constants, size);
     case Format::kNvF4:
       return {.tiles = size.experts ? kFourBitsOfExperts : kFourBits,
               .least_step_clocks = constants.nvf4.step_clocks,
               .tile_clocks = constants.nvf4.tile_clocks};
     default:
-      return {.tiles = kLibrary, .splits = true};
+      return {.tiles = chip.wide_instructions ? kWideLibrary : kLibrary, .splits = true};
   }
 }
 
