@@ -195,7 +195,10 @@ def stated_flags(row):
 def tpu_flags(text):
     threshold = re.search(r"windowed einsum threshold (\d+)", text)
     mib = threshold.group(1) if threshold else "1000000" if "collective matmul off" in text else None
-    return [f"--xla_jf_spmd_threshold_for_windowed_einsum_mib={mib}"] if mib else []
+    flags = [f"--xla_jf_spmd_threshold_for_windowed_einsum_mib={mib}"] if mib else []
+    offloaded = re.search(r"SparseCore offload of ([^;]*)", text)
+    kinds = offloaded.group(1).replace("-", "_") if offloaded else ""
+    return flags + [f"--xla_tpu_enable_sparse_core_collective_offload_{kind}=true" for kind in ("all_reduce", "reduce_scatter") if kind in kinds]
 
 
 def xla_flags(row):
@@ -208,6 +211,8 @@ def xla_flags(row):
     flags = [f"--xla_gpu_{names[name]}_combine_threshold_bytes={size}" for name, size in found]
     if re.search(r"(?<!async )pipelined AG/RS/AR", text):
         flags += [f"--xla_gpu_enable_pipelined_{kind}=true" for kind in names.values()]
+    if "no Triton GEMM/softmax" in text:
+        flags.append("--xla_gpu_enable_triton_softmax_fusion=false")
     if "no PGLE" in text or of_paxml(row):  # runs of 2024 without a profile: XLA had no model of the device
         flags.append("--xla_gpu_enable_analytical_sol_latency_estimator=false")
     return flags

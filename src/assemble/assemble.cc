@@ -317,7 +317,14 @@ class Assembler {
     node.collective = entry.what.kind;
     node.size = entry.what.size;
     node.group = group;
-    if (IsAsynchronous(block, entry.what.op)) node.tag = trace::kAsynchronous;
+    node.tag = TagOf(block, entry.what.op);
+  }
+
+  int32_t TagOf(const graph::Block& block, ir::OpId collective) const {
+    if (IsAsynchronous(block, collective)) return trace::kAsynchronous;
+    const std::string_view* carried = module_.attribute(collective, ir::kSparseCore);
+    if (carried == nullptr) return 0;
+    return *carried == "true" ? trace::kOnSparseCores : trace::kOnTensorCores;
   }
 
   bool IsAsynchronous(const graph::Block& block, ir::OpId collective) const {

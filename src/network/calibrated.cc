@@ -326,8 +326,9 @@ uint32_t CalibratedModel::Links(const trace::Node&, std::span<const uint32_t> me
 
 // XLA's GPU runtime enqueues the collectives of a device in one stream. A TPU's, on other axes of its torus or on the
 // data-centre network, run at the same time. Its program waits for all but permutes and gathers, which alone are
-// asynchronous without flags (docs/simulation.md). From TPU7x on, SparseCores carry the others by default (MaxText,
-// benchmarks/xla_flags_library.py: "On Ironwood, by default"). The flags are of v4 and later: on TPUv3 none waits.
+// asynchronous without flags (docs/simulation.md). SparseCores carry the others within a slice where flags say so, and
+// from TPU7x on by default (MaxText, benchmarks/xla_flags_library.py: "On Ironwood, by default"). The flags are of v4
+// and later: on TPUv3 none waits.
 uint32_t CalibratedModel::Holds(const trace::Node& node, std::span<const uint32_t> members) const {
   if (!IsTpu()) return 1;
   const uint32_t links = Links(node, members);
@@ -336,7 +337,8 @@ uint32_t CalibratedModel::Holds(const trace::Node& node, std::span<const uint32_
   if (begun || device_.architecture == "tpu_v3") return links;
   const std::vector<Level> levels = LevelsOf(members, system_);
   const bool in_slice = std::none_of(levels.begin(), levels.end(), [&](const Level& level) { return IsOuter(level); });
-  return in_slice && device_.architecture == "tpu_v7x" ? links : links | simulate::kHoldsCompute;
+  const bool by_default = device_.architecture == "tpu_v7x" && node.tag != trace::kOnTensorCores;
+  return in_slice && (by_default || node.tag == trace::kOnSparseCores) ? links : links | simulate::kHoldsCompute;
 }
 
 CollectiveSize CalibratedModel::SizeOf(const trace::Node& node, size_t members) {

@@ -249,12 +249,18 @@ TEST_F(CalibratedNetwork, ReductionsHoldTheComputeUnitOfTpus) {
     EXPECT_FALSE(gpu.Holds(node, First(4)) & simulate::kHoldsCompute);
     node.tag = trace::kAsynchronous;
     EXPECT_FALSE(model.Holds(node, First(8)) & simulate::kHoldsCompute);
+    node.tag = trace::kOnSparseCores;
+    EXPECT_TRUE(model.Holds(node, First(8)) & simulate::kHoldsCompute);
+    EXPECT_FALSE(model.Holds(node, First(4)) & simulate::kHoldsCompute);
   }
   node.tag = 0;
   const hardware::Device ironwood = Load("TPU7x_core");
   const CalibratedModel offloading(ironwood, system, *DefaultNetworkConstants());
   EXPECT_TRUE(offloading.Holds(node, First(8)) & simulate::kHoldsCompute);
   EXPECT_FALSE(offloading.Holds(node, First(4)) & simulate::kHoldsCompute);
+  node.tag = trace::kOnTensorCores;
+  EXPECT_TRUE(offloading.Holds(node, First(4)) & simulate::kHoldsCompute);
+  node.tag = 0;
   node.collective = trace::Collective::kAllGather;
   EXPECT_FALSE(model.Holds(node, First(8)) & simulate::kHoldsCompute);
   const hardware::Device third = Load("TPUv3");

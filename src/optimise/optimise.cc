@@ -66,6 +66,7 @@ constexpr Pass kPasses[] = {
     {"sorts", "sorts for top-k, and beside indices where a sort is stable", ExpandSorts, true, false},
     {"fusion", "fuses elementwise ops, reductions and their producers into kernels", Fuse},
     {"combine-collectives", "combines collectives of one kind up to a size", CombineCollectives},
+    {"sparse-cores", "tells which sums SparseCores carry, if flags say so", AssignSparseCores, false},
     {"fusion-wrapper", "makes kernels of the ops that combining left", WrapKernels, true, false},
     {"dce", "removes dead code", EliminateDeadCode},
     {"copies", "copies what loops overwrite and what leaves the program twice", InsertCopies, true, false},
@@ -112,8 +113,11 @@ std::span<const Pass> PassesOf(Target target) {
 
 bool RunsOn(const Pass& pass, Target target) { return target == Target::kTpu ? pass.tpu : pass.gpu; }
 
-// Whether a flag of XLA's GPU compiler leaves the pass out.
+// Whether XLA's flags leave the pass out.
 bool IsFlaggedOff(const Pass& pass, const Options& options) {
+  if (pass.run == AssignSparseCores) {
+    return !options.flags.sparse_core_all_reduce && !options.flags.sparse_core_reduce_scatter;
+  }
   if (options.target != Target::kGpu) return false;
   if (pass.run == FormTritonMatmuls) return !options.flags.HasTritonMatmuls();
   return !options.flags.latency_hiding && (pass.run == SplitCollectives || pass.run == Schedule);

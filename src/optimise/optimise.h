@@ -57,7 +57,7 @@ struct GpuFigures {
   auto operator<=>(const GpuFigures&) const = default;
 };
 
-// What flags of XLA say, on GPUs but for the last.
+// What flags of XLA say, on GPUs but for the last three.
 struct XlaFlags {
   // Bytes of results up to which collectives of one kind become one.
   int64_t all_gather = int64_t{128} << 20;
@@ -75,6 +75,11 @@ struct XlaFlags {
   bool pipelined_all_reduce = false;
   // Bytes of a dot's result from which on TPUs scatter it part by part behind partial dots (SpmdPartitionerOptions).
   int64_t windowed_einsum = int64_t{256} << 20;
+  // Whether a TPU's SparseCores carry these; as the device has it where no flag says.
+  std::optional<bool> sparse_core_all_reduce;
+  std::optional<bool> sparse_core_reduce_scatter;
+
+  bool triton_rows = true;  // softmaxes and norms are one Triton kernel that holds whole rows
 
   bool HasTritonMatmuls() const { return triton_matmuls.value_or(!autotuning); }
 };

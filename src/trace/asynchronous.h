@@ -5,6 +5,9 @@
 
 namespace hespas::trace {
 
-inline constexpr int32_t kAsynchronous = 1;  // `tag` of such a node
+// `tag` of such a node
+inline constexpr int32_t kAsynchronous = 1;
+inline constexpr int32_t kOnSparseCores = 2;  // within a slice of a TPU
+inline constexpr int32_t kOnTensorCores = 3;  // of a TPU whose SparseCores carry it unless told otherwise
 
 }  // namespace hespas::trace

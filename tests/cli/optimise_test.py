@@ -78,6 +78,16 @@ class Optimise(unittest.TestCase):
         for words in ([], [flag + "1000000"], ["--disable", "windowed-einsum", flag + "0"]):
             self.assertEqual(scattered("--device", "TPUv5p", *words), (1, ["8x32"], 0), words)
 
+    def test_sparse_cores_carry_the_sums_that_flags_name(self):
+        def marks(*words):
+            text = command.run("optimise", "-", "--device", "TPUv6e", *(f"--xla-flag=--xla_tpu_enable_sparse_core_collective_offload_{word}" for word in words), stdin=SCATTERED).stdout
+            return re.findall(r"hespas\.sparse_core = (\w+)", text)
+
+        self.assertEqual(marks(), [])
+        self.assertEqual(marks("all_reduce=true"), ["true"])
+        self.assertEqual(marks("all_reduce=true", "reduce_scatter=false"), ["false"])
+        self.assertEqual(marks("reduce_scatter=true"), ["true"])
+
     def test_flags_that_nothing_follows_are_refused(self):
         for words in (["--xla-flag=--xla_gpu_enable_command_buffer=FUSION"], ["--xla-flag=--xla_gpu_autotune_level=x"], ["--xla-flag=--xla_gpu_enable_triton_gemm=yes"], ["--xla-flag=--xla_gpu_all_reduce_combine_threshold_bytes=1k"],
                       ["--xla-flag=--xla_gpu_all_reduce_combine_threshold_bytes"],

@@ -35,6 +35,14 @@ TEST(WholeRows, AreNoColumns) {
   EXPECT_GT(driver::Summarise(Optimised(LessTheLargest(1000, true), Until("fusion"))).total(), 1);
 }
 
+TEST(WholeRows, AreReducedByKernelsOfTheirOwnWithoutTheFlag) {
+  optimise::Options options = Until("fusion");
+  options.flags.triton_rows = false;
+  const driver::Summary summary = driver::Summarise(Optimised(LessTheLargest(1000), options));
+  EXPECT_EQ(summary.total(), 2);
+  EXPECT_EQ(summary.bytes_accessed, 3 * 64 * 1000 * 4 + 2 * 64 * 4);
+}
+
 TEST(WholeRows, AreReadOnce) {
   const driver::Summary summary = driver::Summarise(Optimised(LessTheLargest(1000), Until("fusion")));
   EXPECT_EQ(summary.bytes_accessed, 2 * 64 * 1000 * 4);

@@ -36,6 +36,7 @@ struct Switch {
 
 constexpr Switch kSwitches[] = {
     {"--xla_gpu_enable_triton_gemm", [](optimise::XlaFlags& flags, bool on) { flags.triton_matmuls = on; }},
+    {"--xla_gpu_enable_triton_softmax_fusion", [](optimise::XlaFlags& flags, bool on) { flags.triton_rows = on; }},
     {"--xla_gpu_enable_latency_hiding_scheduler",
      [](optimise::XlaFlags& flags, bool on) { flags.latency_hiding = on; }},
     {"--xla_gpu_enable_analytical_sol_latency_estimator",
@@ -46,6 +47,13 @@ constexpr Switch kSwitches[] = {
      [](optimise::XlaFlags& flags, bool on) { flags.pipelined_reduce_scatter = on; }},
     {"--xla_gpu_enable_pipelined_all_reduce",
      [](optimise::XlaFlags& flags, bool on) { flags.pipelined_all_reduce = on; }},
+};
+
+constexpr Switch kTpuSwitches[] = {
+    {"--xla_tpu_enable_sparse_core_collective_offload_all_reduce",
+     [](optimise::XlaFlags& flags, bool on) { flags.sparse_core_all_reduce = on; }},
+    {"--xla_tpu_enable_sparse_core_collective_offload_reduce_scatter",
+     [](optimise::XlaFlags& flags, bool on) { flags.sparse_core_reduce_scatter = on; }},
 };
 
 constexpr std::string_view kAutotuneLevel = "--xla_gpu_autotune_level";
@@ -94,12 +102,12 @@ Status Take(std::string_view flag, bool tpu, optimise::XlaFlags& flags) {
   const std::string_view name = flag.substr(0, flag.find('='));
   const std::string_view value = flag.substr(std::min(flag.size(), name.size() + 1));
   std::vector<std::string> known;
-  if (tpu)
-    return TakeThreshold(flag, name, value, kTpuThresholds, flags, known).value_or(NotFollowed(flag, name, known));
-  for (const Switch& known_switch : kSwitches) {
+  for (const Switch& known_switch : tpu ? std::span<const Switch>(kTpuSwitches) : kSwitches) {
     if (known_switch.flag == name) return TakeSwitch(flag, value, known_switch, flags);
     known.emplace_back(known_switch.flag);
   }
+  if (tpu)
+    return TakeThreshold(flag, name, value, kTpuThresholds, flags, known).value_or(NotFollowed(flag, name, known));
   if (const auto taken = TakeThreshold(flag, name, value, kThresholds, flags, known)) return *taken;
   if (name == kAutotuneLevel && value.size() == 1 && value[0] >= '0' && value[0] <= '4') {
     flags.autotuning = value != "0";

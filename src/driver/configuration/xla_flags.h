@@ -15,9 +15,12 @@ inline constexpr DiagnosticKind kXlaFlag{
     "A flag of XLA that the built-in passes do not follow, or a flag with a bad value. They know "
     "--xla_gpu_all_gather_combine_threshold_bytes=N and the same for all_reduce and reduce_scatter, "
     "--xla_gpu_enable_triton_gemm=true, --xla_gpu_autotune_level=0 to 4, "
+    "--xla_gpu_enable_triton_softmax_fusion=false, "
     "--xla_gpu_enable_latency_hiding_scheduler=false, --xla_gpu_enable_analytical_sol_latency_estimator=false and "
     "--xla_gpu_enable_pipelined_all_gather=true and the same for all_reduce and reduce_scatter, and on TPUs "
-    "--xla_jf_spmd_threshold_for_windowed_einsum_mib=N; they take no flags where "
+    "--xla_jf_spmd_threshold_for_windowed_einsum_mib=N and "
+    "--xla_tpu_enable_sparse_core_collective_offload_all_reduce=true and the same for reduce_scatter; they take no "
+    "flags where "
     "they do not run or not for a GPU or a TPU. --optimise xla passes every flag to XLA's own compiler.",
     Outcome::kUsage};
 

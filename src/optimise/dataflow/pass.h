@@ -47,6 +47,7 @@ void FormReduceScatters(Dataflow& flow, PassContext& context);
 void MoveCollectiveDimension(Dataflow& flow, PassContext& context);
 void NarrowAllReduces(Dataflow& flow, PassContext& context);
 void WindowEinsums(Dataflow& flow, PassContext& context);
+void AssignSparseCores(Dataflow& flow, PassContext& context);
 void FoldAllReduces(Dataflow& flow, PassContext& context);
 void ReassociateCollectives(Dataflow& flow, PassContext& context);
 void AssignLayouts(Dataflow& flow, PassContext& context);

@@ -241,7 +241,7 @@ class Planner {
 KernelPlan PlanKernels(const Dataflow& flow, const PassContext& context) {
   const FusionAnalysis first = Analyse(flow, *context.policy, {});
   std::vector<RowRole> rows;
-  if (!context.wrap_only) rows = context.policy->RowsOf(flow, context.is_main);
+  if (!context.wrap_only && context.flags.triton_rows) rows = context.policy->RowsOf(flow, context.is_main);
   Planner planner(context, first, rows);
   KernelPlan plan = planner.Run();
   if (context.wrap_only) return plan;

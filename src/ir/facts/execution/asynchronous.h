@@ -6,5 +6,8 @@
 namespace hespas::ir {
 
 inline constexpr std::string_view kAsynchronous = "hespas.asynchronous";
+// Whether a TPU's SparseCores carry the collective, so that computation runs beside it within a slice; without the mark
+// as the device has it.
+inline constexpr std::string_view kSparseCore = "hespas.sparse_core";
 
 }  // namespace hespas::ir
