@@ -91,8 +91,8 @@ def ragged(config, axis, x, gate, choice, wi_0, wi_1, wo):
 def sparse(config, split, x, gate, choice, weights):
     axis = split.axes("expert")
     tokens, choices = split.spec("batch", "length", None), split.spec("batch", "length", None)
-    up, down = split.spec("expert", None, "mlp"), split.spec("expert", "mlp", None)
-    inner = split.axes("mlp")
+    up, down = split.spec("expert", None, "mlp_without_fsdp"), split.spec("expert", "mlp_without_fsdp", None)
+    inner = split.axes("mlp_without_fsdp")
 
     def local(*arrays):
         out = ragged(config, axis[0] if axis else None, *arrays)

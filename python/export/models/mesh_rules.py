@@ -6,13 +6,16 @@ from jax.sharding import Mesh, NamedSharding, PartitionSpec as P
 
 AXES = ("data", "stage", "fsdp", "fsdp_transpose", "sequence", "context", "context_autoregressive", "tensor", "tensor_transpose",
         "tensor_sequence", "expert", "autoregressive")
-# MaxText's logical_axis_rules, as far as these layers name them
+# MaxText's logical_axis_rules, as far as these layers name them. Where two names of one array ask for the same axis, the one that stands first gets it: matrices
+# of the MLP are divided over fsdp_transpose by their inner dimension.
 RULES = {
     "batch": ("data", "fsdp", "fsdp_transpose", "expert"), "batch_without_expert": ("data", "fsdp", "fsdp_transpose"),
     "length": ("sequence", "context"), "heads": ("tensor", "tensor_transpose", "tensor_sequence"), "embed_of_activation": ("tensor",),
-    "embed": ("fsdp", "fsdp_transpose", "sequence", "context", "expert"), "embed_of_expert": ("fsdp", "fsdp_transpose", "sequence", "context"),
-    "mlp": ("tensor", "tensor_transpose", "tensor_sequence"), "vocab": ("tensor", "tensor_transpose", "tensor_sequence"), "expert": ("expert",),
+    "mlp": ("fsdp_transpose", "tensor", "tensor_transpose", "tensor_sequence"), "mlp_without_fsdp": ("tensor", "tensor_transpose", "tensor_sequence"),
+    "vocab": ("tensor", "tensor_transpose", "tensor_sequence"),
+    "embed": ("fsdp", "fsdp_transpose", "sequence", "context", "expert"), "embed_of_expert": ("fsdp", "fsdp_transpose", "sequence", "context"), "expert": ("expert",),
 }
+ORDER = {name: at for at, name in enumerate(RULES)}
 
 
 def device_order(dcn, ici):
@@ -43,11 +46,11 @@ class Split:
         return math.prod(self.mesh.shape[name] for name in self.axes(logical))
 
     def spec(self, *logical):
-        used, found = set(), []
-        for each in logical:
-            axes = tuple(name for name in self.axes(each) if name not in used)
+        used, found = set(), [None] * len(logical)
+        for at in sorted(range(len(logical)), key=lambda at: ORDER.get(logical[at], 0)):
+            axes = tuple(name for name in self.axes(logical[at]) if name not in used)
             used.update(axes)
-            found.append(axes[0] if len(axes) == 1 else axes or None)
+            found[at] = axes[0] if len(axes) == 1 else axes or None
         return P(*found)
 
     def sharding(self, shape, logical):
