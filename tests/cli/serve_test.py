@@ -165,6 +165,20 @@ def ranks_of_experts_replay_graphs_of_their_own_rows():
     assert matmul(256)[0] < matmul(258)[0]
 
 
+def ranks_of_experts_have_schedulers_of_their_own():
+    profile = json.loads(pathlib.Path(os.environ["HESPAS_ROOT"], "data/serving/engines/trtllm.json").read_text())
+    profile["host"]["asynchronous"] = False
+
+    def tpot(request_of_step):
+        profile["host"]["request_of_step"] = request_of_step
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder, "engine.json")
+            path.write_text(json.dumps(profile))
+            return result("serve", "qwen3-30b-a3b", "--device", "H100_80GB", "--devices", 2, "--tp", 1, "--dp", 2, "--ep", 2, "--isl", 8, "--osl", 9,
+                          "--concurrency", 8, "--requests", 8, "--engine", path)["tpot_s"]["mean"]
+    assert abs(tpot("1 ms") - tpot("0 ms") - 4e-3) < 1e-6  # four requests of each rank
+
+
 def memory_holds_graphs_tables_and_communicators():
     def workspace(model, engine, *words):
         return result("serve", model, "--device", "B200_180GB", "--isl", 8, "--osl", 8, "--concurrency", 1, "--requests", 1, "--engine", engine,
@@ -389,7 +403,7 @@ def outputs_are_equal_for_equal_seeds():
 
 for test in [closed_run_has_all_keys_and_is_fast, no_step_beats_the_datasheet, memory_adds_up, bad_input_is_told, a_rate_above_the_capacity_names_it, bursts_are_held_against_the_least_time_of_steps,
              long_answers_are_no_queue, searches_say_which_queues_grow, room_for_requests_takes_no_memory, decode_steps_cost_the_captured_size, ranks_of_experts_replay_graphs_of_their_own_rows,
-             memory_holds_graphs_tables_and_communicators,
+             ranks_of_experts_have_schedulers_of_their_own, memory_holds_graphs_tables_and_communicators,
              ranks_of_experts_have_limits_of_their_own,
              a_configuration_is_a_model, search_finds_a_layout_that_keeps_the_limits, searches_are_deterministic_and_their_parts_are_the_whole,
              searches_lose_no_point_of_the_front, searched_rates_are_sustained, searched_rates_are_the_highest, searched_rates_do_not_depend_on_the_lengths_drawn,

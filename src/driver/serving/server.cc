@@ -158,6 +158,9 @@ std::unique_ptr<Server> MakeServer(const ServeOptions& options, Diagnostics& dia
     server.engine.policy.max_tokens *= layout->parallelism.data;
     server.engine.policy.max_requests *= layout->parallelism.data;
   }
+  // Each data-parallel rank has a scheduler of its own for its part of the requests (vLLM, DPEngineCoreProc;
+  // TensorRT-LLM, an executor a rank; SGLang, data_parallel_controller.py).
+  if (layout->data_within) server.engine.policy.overheads.request_s /= static_cast<double>(layout->parallelism.data);
   if (server.model) {
     const auto precision = ResolvePrecision(options, *server.model, server.engine, diagnostics);
     if (!precision) return nullptr;
