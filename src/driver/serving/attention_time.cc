@@ -32,6 +32,10 @@ KernelTime AttentionTime(const serve::AttentionCall& call, bool in_field, const 
   }
   KernelTime time;
   time.launch_us = field::StartUs(chip, constants.matmul);
+  if (in_field) {
+    time.us = field::TimeOf(chip, constants, shape).us;
+    return time;
+  }
   const double features = call.heads * (call.head_size + call.value_size);
   // FlashAttention 2 reaches 50 to 73 % of an A100's peak (Dao, 2023).
   constexpr double kPeakFraction = 0.5;
@@ -39,7 +43,7 @@ KernelTime AttentionTime(const serve::AttentionCall& call, bool in_field, const 
   constexpr double kRowBytes = 2;  // of an element of queries and outputs
   const double bytes = call.context * call.cache_width * call.cache_bytes + call.rows * features * kRowBytes;
   const double traffic = bytes / (chip.bandwidth * constants.generation.memory_fraction);
-  time.us = in_field ? field::TimeOf(chip, constants, shape).us : std::max(matmuls, traffic) + time.launch_us;
+  time.us = std::max(matmuls, traffic) + time.launch_us;
   return time;
 }
 

@@ -222,8 +222,8 @@ std::vector<StepKernel> StepKernels::Head(double rows) const {
   return out;
 }
 
-std::vector<AttentionCall> StepKernels::Attention(const StepShape& step) const {
-  std::vector<AttentionCall> out;
+AttentionCalls StepKernels::Attention(const StepShape& step) const {
+  AttentionCalls out;
   const double share = 1 / RanksApart();
   AttentionCall call{.heads = static_cast<double>(model_.heads) / static_cast<double>(parallelism_.tensor),
                      .kv_heads = KvHeadsOfRank(),

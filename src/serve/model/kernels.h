@@ -6,6 +6,7 @@
 // - A layer's kernels depend on rows alone; attention on contexts; the head on rows whose token is sampled.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -71,6 +72,22 @@ struct AttentionCall {
   bool f8 = false;         // type of its two matmuls
 };
 
+// Of a step: decodes and prompts, of layers with a window and of others. Without memory of its own: searches price
+// millions.
+class AttentionCalls {
+ public:
+  void push_back(const AttentionCall& call) { calls_[size_++] = call; }
+  const AttentionCall* begin() const { return calls_.data(); }
+  const AttentionCall* end() const { return begin() + size_; }
+  size_t size() const { return size_; }
+  const AttentionCall& front() const { return calls_.front(); }
+  const AttentionCall& operator[](size_t i) const { return calls_[i]; }
+
+ private:
+  std::array<AttentionCall, 4> calls_;
+  size_t size_ = 0;
+};
+
 class StepKernels {
  public:
   StepKernels(const Model& model, const Parallelism& parallelism, const Precision& precision)
@@ -80,7 +97,7 @@ class StepKernels {
   std::vector<StepKernel> Layers(double rows) const;
   // The head for so many rows, and their sampling.
   std::vector<StepKernel> Head(double rows) const;
-  std::vector<AttentionCall> Attention(const StepShape& step) const;
+  AttentionCalls Attention(const StepShape& step) const;
   // Data-parallel ranks of experts in lock step, each with its part of the rows.
   double RanksApart() const;
   int64_t ranks() const { return parallelism_.tensor * parallelism_.pipeline * parallelism_.data; }
