@@ -3,7 +3,7 @@ import collections
 
 import candidates
 import costs
-from environments import Refused
+from environments import Refused, suggested
 
 TERMS = (("computation", "compute_s"), ("exposed communication", "exposed_s"), ("pipeline and launches", "rest_s"))
 
@@ -14,7 +14,7 @@ def wanted(text, found):
     known = {*candidates.AXES, *(key for candidate in found for key in candidate.settings())}
     for key, value in settings.items():
         if key not in known or not value:
-            raise Refused(f"--why takes SETTING=VALUE,..., not `{key}={value}`", f"settings are {', '.join(sorted(known))}", 2)
+            raise Refused(f"--why takes SETTING=VALUE,..., not `{key}={value}`", f"{'' if key in known else suggested(key, known)}settings are {', '.join(sorted(known))}", 2)
     return settings
 
 

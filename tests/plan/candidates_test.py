@@ -22,6 +22,7 @@ import network  # noqa: E402
 import options  # noqa: E402
 import search  # noqa: E402
 import stages  # noqa: E402
+import why  # noqa: E402
 from candidates import Candidate, factorisations, places, powers  # noqa: E402
 from environments import Refused  # noqa: E402
 
@@ -104,6 +105,13 @@ class Indivisible(unittest.TestCase):
                             ({"tensor": 8}, "heads of 4 over tensor=8"), ({"pipeline": 4}, "6 layers over pipeline=4"), ({"pipeline": 3, "data": 2}, None)):
             self.assertEqual(candidates.indivisible(space, self.FACTS, sizes), said)
             self.assertEqual(candidates.refusal(space, self.FACTS, sizes) is None, said is None)
+
+
+class Questions(unittest.TestCase):
+    def test_a_misspelt_setting_gets_a_suggestion(self):
+        with self.assertRaises(Refused) as refused:
+            why.wanted("tensor=8,pipline=2", [])
+        self.assertIn("did you mean `pipeline`? settings are ", refused.exception.help)
 
 
 class Variants(unittest.TestCase):
