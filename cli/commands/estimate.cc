@@ -6,6 +6,7 @@
 #include "cli/commands/kernel_tables.h"
 #include "cli/format.h"
 #include "cli/options/configuration.h"
+#include "cli/options/device_choice.h"
 #include "cli/options/pipeline_options.h"
 #include "cli/progress.h"
 #include "driver/pipeline/pipeline.h"
@@ -48,10 +49,12 @@ void AddEstimateCommand(CLI::App& app, Console& console) {
   command.callback([options, &command, &console] {
     if (!ApplyConfiguration(command, options->run, console)) return;
     if (options->tables.wanted()) {
+      if (!options->tables.kernels.empty() && !DeviceIsNamed(command, options->run, console)) return;
       PrintKernelTables(options->tables, options->run, options->system, options->format, console);
       return;
     }
     if (options->run.program.path.empty()) throw CLI::RequiredError("PROGRAM, --kernels or --collectives");
+    if (!DeviceIsNamed(command, options->run, console)) return;
     ProgressLine progress(console.quiet);
     options->run.progress = &progress;
     driver::FreshStages stages;

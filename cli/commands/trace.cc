@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "cli/options/configuration.h"
+#include "cli/options/device_choice.h"
 #include "cli/options/pipeline_options.h"
 #include "cli/progress.h"
 #include "driver/pipeline/output.h"
@@ -47,6 +48,7 @@ void AddTraceCommand(CLI::App& app, Console& console) {
     if (!ApplyConfiguration(command, *options, console)) return;
     if (options->program.path.empty()) throw CLI::RequiredError("PROGRAM");
     if (options->output.folder.empty()) throw CLI::RequiredError("--output");
+    if (!DeviceIsNamed(command, *options, console)) return;
     ProgressLine progress(console.quiet);
     options->progress = &progress;
     Trace(*options, console);

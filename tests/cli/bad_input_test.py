@@ -25,6 +25,8 @@ class BadInput(unittest.TestCase):
         try:
             del os.environ["HESPAS_DEVICE"]
             self.fails("run", LLAMA, status=2, says=("E0927", "--device NAME", "H100_80GB"))
+            for words in (("estimate", LLAMA), ("estimate", "--kernels", "kernels.csv"), ("trace", LLAMA, "--output", "traces")):
+                self.fails(*words, status=2, says=("E0927", "--device NAME"))
         finally:
             os.environ.update(DEVICE)
 
