@@ -3,6 +3,7 @@
 import gzip
 import json
 import re
+import tempfile
 import unittest
 
 import command
@@ -77,6 +78,17 @@ class Optimise(unittest.TestCase):
         self.assertEqual(overlap(), 0)
         for words in ([], [flag + "1000000"], ["--disable", "windowed-einsum", flag + "0"]):
             self.assertEqual(scattered("--device", "TPUv5p", *words), (1, ["8x32"], 0), words)
+
+    def test_written_traces_keep_what_computation_runs_beside(self):
+        system = ("--system", "TPUv5p 2x2", "--device", "TPUv5p", "--format", "json")
+        with tempfile.TemporaryDirectory() as folder:
+            done = command.run("run", "-", *system, "--xla-flag=--xla_jf_spmd_threshold_for_windowed_einsum_mib=0", "--output", folder, stdin=SCATTERED)
+            run = json.loads(done.stdout)
+            again = command.run("simulate", f"--workload-configuration={folder}/dev", f"--comm-group-configuration={folder}/comm_group.json", *system, "--network-model", "calibrated")
+            ranks = json.loads(again.stdout)["npus"]
+        self.assertGreater(run["overlap_ps"], 0)
+        self.assertEqual(max(rank["finish"] for rank in ranks), run["step_time_ps"])
+        self.assertEqual(ranks[0]["overlap"], run["overlap_ps"])
 
     def test_sparse_cores_carry_the_sums_that_flags_name(self):
         def marks(*words):

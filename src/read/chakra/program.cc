@@ -7,6 +7,8 @@
 
 #include "base/protozero_reader.h"
 #include "read/chakra/chakra.h"
+#include "trace/asynchronous.h"
+#include "trace/priority.h"
 
 namespace hespas::read::chakra {
 namespace {
@@ -204,12 +206,13 @@ class NodeReader {
   std::vector<uint64_t> control_;
   int64_t sent_to_ = -1;
   int64_t received_from_ = -1;
+  int32_t mark_ = 0;
   std::optional<Time> exact_duration_;  // our own attribute; wins over the whole microseconds
 };
 
-constexpr std::string_view kIntegerAttributes[] = {"is_cpu_op",     "num_ops",       "tensor_size",     "comm_type",
-                                                   "comm_size",     "comm_tag",      "comm_src",        "comm_dst",
-                                                   "comm_priority", "msg_chunk_cnt", "total_chunk_cnt", "duration_ps"};
+constexpr std::string_view kIntegerAttributes[] = {
+    "is_cpu_op", "num_ops",       "tensor_size",   "comm_type",       "comm_size",   "comm_tag",     "comm_src",
+    "comm_dst",  "comm_priority", "msg_chunk_cnt", "total_chunk_cnt", "duration_ps", "schedule_mark"};
 
 std::string NodeReader::Apply(const Attribute& attribute) {
   if (attribute.name == "pg_name") return SetGroup(attribute);
@@ -267,6 +270,9 @@ std::string NodeReader::SetInteger(const Attribute& attribute, int64_t value) {
   } else if (name == "comm_src" || name == "comm_dst") {
     (name == "comm_src" ? received_from_ : sent_to_) = value;
     good = within(0, kMost);
+  } else if (name == "schedule_mark") {
+    mark_ = static_cast<int32_t>(value);
+    good = within(trace::kRunsFirst, trace::kOnTensorCores);
   } else if (name == "duration_ps") {
     exact_duration_ = Time(value);
     good = value >= 0;
@@ -285,6 +291,7 @@ std::string NodeReader::Complete() {
   const bool collective = node_.kind == NodeKind::kCollective;
   const int64_t peer = node_.kind == NodeKind::kSend ? sent_to_ : received_from_;
   node_.peer = static_cast<int32_t>(peer);
+  if (!message) node_.tag = mark_;
   if (exact_duration_) node_.duration = *exact_duration_;
   if (seen_.size) details_.total_chunks = 0;
   if (collective && !seen_.type) return "`comm_type` is missing";
