@@ -46,6 +46,20 @@ class Megatron(unittest.TestCase):
             found, expected = shapes(ici_tensor_parallelism=tensor, ici_fsdp_parallelism=DEVICES // tensor)
             self.assertEqual(found, expected, tensor)
 
+    def test_the_softmax_reads_no_score_that_the_mask_hides(self):
+        """And writes all: half of the scores and all weights forward; halves of both and the whole gradient backward."""
+        keys = maxtext_config.settings("none.yml", {"attention": "megatron", "base_num_query_heads": HEADS, "base_num_kv_heads": HEADS, "ici_fsdp_parallelism": DEVICES})
+        config, split = maxtext_config.configuration(keys), Split(make_mesh(*maxtext_config.mesh_parts(keys, DEVICES), jax.devices()))
+        array = jax.ShapeDtypeStruct((DEVICES, 256, HEADS, 128), jnp.bfloat16)
+
+        def total(*operands):
+            return attend(config, split, *operands, config.groups[0][1][0]).astype(jnp.float32).sum()
+
+        text = jax.jit(jax.grad(total)).lower(array, array, array).as_text()
+        scores = 2 * HEADS * 256 * 256  # bytes of a device's
+        found = {name: int(count) for name, count in re.findall(r"@(scaled_upper_triang_masked_softmax\w*)\(.*?bytes_accessed\\22: (\d+)", text)}
+        self.assertEqual(found, {"scaled_upper_triang_masked_softmax": 1.5 * scores, "scaled_upper_triang_masked_softmax_backward": 2 * scores})
+
     def test_chunks_are_sequences_of_their_own(self):
         found, expected = shapes(decoder_block="llama4", chunk_attn_window_size=128)
         self.assertEqual(found, expected)
