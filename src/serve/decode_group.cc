@@ -17,13 +17,17 @@ void DecodeGroup::Count(const Entry& entry, const Job& job, int64_t times) {
 }
 
 DecodeGroup::Entry DecodeGroup::Join(const Job& job, int64_t blocks) {
-  Entry entry{.step = step_, .blocks = blocks};
+  Entry entry{.step = step_, .blocks = blocks, .order = joined_++};
   if (Grows(job, blocks)) entry.need = (step_ + Room(job, blocks)) % block_;
-  const int64_t end = EndOf(entry, job);
-  next_end_ = empty() ? end : std::min(next_end_, end);
+  ends_.emplace(EndOf(entry, job), entry.order);
   seen_ = job.seen;
   Count(entry, job, 1);
   return entry;
+}
+
+const std::vector<int64_t>& DecodeGroup::TakeEnded() {
+  for (ended_.clear(); !ends_.empty() && ends_.top().first <= step_; ends_.pop()) ended_.push_back(ends_.top().second);
+  return ended_;
 }
 
 void DecodeGroup::Leave(Entry entry, const Job& job) { Count(entry, job, -1); }

@@ -8,6 +8,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <queue>
+#include <utility>
 #include <vector>
 
 #include "serve/job.h"
@@ -21,6 +24,7 @@ class DecodeGroup {
     int64_t step = 0;
     int64_t blocks = 0;
     int64_t need = kNoNeed;  // of a block: steps modulo its tokens
+    int64_t order = 0;       // of joining
   };
 
   explicit DecodeGroup(int64_t block)
@@ -34,13 +38,13 @@ class DecodeGroup {
   // Brings a member's job up to date; returns its blocks.
   int64_t Bring(Entry entry, Job& job) const;
   int64_t EndOf(Entry entry, const Job& job) const { return entry.step + job.output - job.produced; }
-  // The step after which the first of those who stay ends.
-  void EndAt(int64_t step) { next_end_ = step; }
+  // Those who end with this step and have not been taken, by their order; they leave next.
+  const std::vector<int64_t>& TakeEnded();
 
   bool empty() const { return size_ == 0; }
   int64_t size() const { return size_; }
   int64_t step() const { return step_; }
-  int64_t next_end() const { return next_end_; }
+  int64_t next_end() const { return ends_.empty() ? kNoNeed : ends_.top().first; }
   int64_t context() const { return context_ + size_; }  // tokens that the next step attends to
   int64_t to_come() const { return to_come_; }          // tokens that members have yet to produce
   int64_t blocks_needed() const {
@@ -65,8 +69,11 @@ class DecodeGroup {
   int64_t step_ = 0;
   int64_t context_ = 0;
   int64_t to_come_ = 0;
-  int64_t next_end_ = 0;
+  int64_t joined_ = 0;
   double seen_ = kUnseen;
+  using End = std::pair<int64_t, int64_t>;  // step and order
+  std::priority_queue<End, std::vector<End>, std::greater<>> ends_;
+  std::vector<int64_t> ended_;
   std::vector<int64_t> needs_;  // members that need a block, by step modulo its tokens
 };
 

@@ -70,6 +70,20 @@ TEST(DecodeGroup, CountsWhatItsMembersWouldOneByOne) {
   for (int64_t step = 0; step < kBlock; ++step, group.Step(0)) EXPECT_EQ(group.blocks_needed(), 0);
 }
 
+TEST(DecodeGroup, TellsWhoEndsOnceInTheirOrder) {
+  using Orders = std::vector<int64_t>;
+  DecodeGroup group(kBlock);
+  for (const int64_t output : {3, 2, 3, 9}) group.Join({.input = 1, .output = output, .produced = 1, .computed = 1}, 9);
+  EXPECT_EQ(group.TakeEnded(), Orders{});
+  group.Step(1);
+  EXPECT_EQ(group.TakeEnded(), Orders{1});
+  EXPECT_EQ(group.next_end(), 2);
+  group.Step(2);
+  EXPECT_EQ(group.TakeEnded(), (Orders{0, 2}));
+  EXPECT_EQ(group.TakeEnded(), Orders{});
+  EXPECT_EQ(group.next_end(), 8);
+}
+
 TEST(DecodeGroup, LeavesOutWhatItCannotCount) {
   const Job job{.input = 5, .output = 30, .produced = 1, .computed = 5};
   EXPECT_FALSE(DecodeGroup(kBlock).Admits(job, 4));  // more blocks than it needs, and not all

@@ -207,15 +207,16 @@ int64_t Lane::Advance(Slot& slot) {
 bool Lane::FinishGroup(double now, std::vector<Delivery>& delivered) {
   delivered.push_back({.gaps = group_.size(), .seen = group_.seen()});
   group_.Step(now);
-  if (group_.step() != group_.next_end()) return false;
-  for (size_t i = 0; i < static_cast<size_t>(group_.size()); ++i) {
-    Slot& slot = running_[i];
-    if (group_.EndOf(slot.entry, slot.job) != group_.step()) continue;
-    BringUpToDate(slot);
-    slot.done = true;
-    delivered.push_back({.request = slot.job.request, .gaps = 0, .seen = now, .finished = true});
+  auto member = running_.begin();
+  const auto end = member + static_cast<long>(group_.size());
+  for (const int64_t order : group_.TakeEnded()) {
+    member = std::lower_bound(member, end, order, [](const Slot& s, int64_t o) { return s.entry.order < o; });
+    BringUpToDate(*member);
+    member->done = true;
+    ++done_;
+    delivered.push_back({.request = member->job.request, .gaps = 0, .seen = now, .finished = true});
   }
-  return true;
+  return done_ > 0;
 }
 
 void Lane::Finish(double now, std::vector<Delivery>& delivered) {
@@ -231,6 +232,7 @@ void Lane::Finish(double now, std::vector<Delivery>& delivered) {
     all = all && decodes && Joins(slot);
     if (tokens == 0) continue;
     slot.done = slot.job.produced >= slot.job.output;
+    done_ += slot.done ? 1 : 0;
     any_done = any_done || slot.done;
     delivered.push_back({.request = slot.job.request, .seen = slot.job.seen, .finished = slot.done});
     slot.job.seen = now;
@@ -262,24 +264,28 @@ void Lane::DissolveGroup() {
 }
 
 void Lane::RemoveFinished() {
-  const bool whole_batch = policy_.scheduler.prompts == Prompts::kStatic;
-  if (whole_batch && !std::all_of(running_.begin(), running_.end(), [](const Slot& s) { return s.done; })) return;
+  if (policy_.scheduler.prompts == Prompts::kStatic && done_ < running_.size()) return;  // the whole batch
+  group_.TakeEnded();  // those that joined as they ended
   const auto members = static_cast<size_t>(group_.size());
-  int64_t next_end = std::numeric_limits<int64_t>::max();
+  const auto leave = [&](Slot& slot, size_t index) {
+    free_ += slot.blocks;
+    if (index < members) group_.Leave(slot.entry, slot.job);
+    --done_;
+  };
+  size_t gone = 0;
+  for (; !running_.empty() && running_.front().done; running_.pop_front()) leave(running_.front(), gone++);
+  if (done_ == 0) return;
   size_t kept = 0;
   for (size_t i = 0; i < running_.size(); ++i) {
     Slot& slot = running_[i];
     if (slot.done) {
-      free_ += slot.blocks;
-      if (i < members) group_.Leave(slot.entry, slot.job);
-      continue;
+      leave(slot, gone + i);
+    } else {
+      if (kept != i) running_[kept] = slot;
+      ++kept;
     }
-    if (i < members) next_end = std::min(next_end, group_.EndOf(slot.entry, slot.job));
-    if (kept != i) running_[kept] = slot;
-    ++kept;
   }
   running_.resize(kept);
-  group_.EndAt(next_end);
 }
 
 }  // namespace hespas::serve

@@ -75,9 +75,10 @@ class Lane {
   Policy policy_;
   Random random_;
   std::deque<Job> waiting_;
-  std::vector<Slot> running_;  // oldest first
-  DecodeGroup group_;          // of the first of them
+  std::deque<Slot> running_;  // oldest first; those that leave are mostly the oldest
+  DecodeGroup group_;         // of the first of them
   bool group_in_step_ = false;
+  size_t done_ = 0;  // of those running
   std::vector<int32_t> admitted_;
   int64_t free_ = 0;
   int64_t capacity_ = 0;
