@@ -18,7 +18,7 @@ import tempfile
 import numpy
 from scipy.optimize import least_squares
 
-FIXED = {"sigma", "graph_start_us", "device_fraction"}
+FIXED = {"sigma", "graph_start_us"}
 SOFT = 0.1  # of |ln|: squares below, linear above
 PRIOR = 0.01  # of a constant's ln, beside the root of the mean loss
 LONG_US = 20

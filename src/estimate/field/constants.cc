@@ -20,7 +20,6 @@ constexpr Entry<MatmulConstants> kMatmul[] = {
     {"full_extent", &MatmulConstants::full_extent},
     {"fill", &MatmulConstants::fill},
     {"epilogue_bytes", &MatmulConstants::epilogue_bytes},
-    {"device_fraction", &MatmulConstants::device_fraction},
     {"memory_fraction", &MatmulConstants::memory_fraction},
     {"overlap_power", &MatmulConstants::overlap_power},
     {"latency_clocks", &MatmulConstants::latency_clocks},
@@ -63,6 +62,7 @@ constexpr Entry<ExpertConstants> kExperts[] = {
     {"sigma", &ExpertConstants::sigma},
 };
 constexpr Entry<ContextConstants> kContext[] = {
+    {"matrix_fraction", &ContextConstants::matrix_fraction},
     {"exponential_share", &ContextConstants::exponential_share},
     {"lane_operations", &ContextConstants::lane_operations},
     {"overlap_power", &ContextConstants::overlap_power},
@@ -72,6 +72,8 @@ constexpr Entry<ContextConstants> kContext[] = {
     {"element_clocks", &ContextConstants::element_clocks},
     {"window_factor", &ContextConstants::window_factor},
     {"l2_bytes_per_clock", &ContextConstants::l2_bytes_per_clock},
+    {"cache_share", &ContextConstants::cache_share},
+    {"registers", &ContextConstants::registers},
     {"graph_start_us", &ContextConstants::graph_start_us},
     {"sigma", &ContextConstants::sigma},
 };

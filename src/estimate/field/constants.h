@@ -16,7 +16,6 @@ struct MatmulConstants {
   double full_extent = 0;         // harmonic tile extent that reaches an SM's peak rate
   double fill = 0;                // elements of the contraction that filling and draining a tile's pipeline costs
   double epilogue_bytes = 0;      // of results a clock that an SM writes
-  double device_fraction = 0;     // of the device's peak rate
   double memory_fraction = 0;     // of the memory bandwidth
   double overlap_power = 0;       // how sharply the longest of tiles, rate and memory hides the others
   double latency_clocks = 0;      // of the first and last accesses to memory
@@ -55,6 +54,7 @@ struct BlockConstants : ScaledConstants {
 };
 
 struct ContextConstants {
+  double matrix_fraction = 0;    // of the peak rate at the highest clock
   double exponential_share = 0;  // of the special units' time for an exponential a score that nothing hides
   double lane_operations = 0;    // of a score
   double overlap_power = 0;      // how sharply the longest of matmul, shared memory and softmax hides the others
@@ -64,6 +64,8 @@ struct ContextConstants {
   double element_clocks = 0;     // and of each element of a head, for 128 queries
   double window_factor = 0;      // times the time of a score, windows in TensorRT-LLM's kernels for Hopper
   double l2_bytes_per_clock = 0;
+  double cache_share = 0;     // of L2, for data between one kernel and the next
+  double registers = 0;       // of a thread for operands and results; others spill
   double graph_start_us = 0;  // inside a measured call
   double sigma = 0;
 };

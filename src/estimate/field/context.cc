@@ -9,7 +9,6 @@
 namespace hespas::estimate::field {
 namespace {
 
-constexpr double kRegisters = 140;   // of a thread for operands and results; others spill (rows of L40S)
 constexpr double kSpilled = 1024;    // bytes of a register of the 128 threads of a block, written and read again
 constexpr double kRowsOfGroup = 64;  // queries of a warp group; the other one of a block rests without any
 
@@ -35,7 +34,7 @@ double SpillClocks(const Context& context) {
   constexpr double kLanes = 32, kRegisterBytes = 4;
   const double results = kernel.warp_rows * (kernel.size + kernel.keys) / kLanes;
   const double queries = kernel.warp_rows * kernel.size * (kernel.f8 ? 1 : 2) / (kLanes * kRegisterBytes);
-  const double spilled = std::max(0.0, results + queries - kRegisters) * kSpilled;
+  const double spilled = std::max(0.0, results + queries - context.own.registers) * kSpilled;
   return spilled / (kernel.queries * kernel.keys * context.constants.matmul.l2_bytes_per_clock);
 }
 

@@ -196,8 +196,7 @@ double TiledUs(const Chip& chip, const Constants& constants, const Tiling& tilin
 double StartUs(const Chip& chip, const MatmulConstants& constants) { return constants.start_clocks / chip.clock; }
 
 double UsOfByteBetween(const Chip& chip, const Constants& constants, double touched) {
-  constexpr double kShare = 0.9;
-  const double kept = KeptInCache(touched / std::max(1.0, kShare * chip.l2_bytes));
+  const double kept = KeptInCache(touched / std::max(1.0, constants.context.cache_share * chip.l2_bytes));
   const double bandwidth = chip.bandwidth * constants.matmul.memory_fraction;
   const double cache = std::max(chip.sms * chip.clock * constants.context.l2_bytes_per_clock, bandwidth);
   return kept / cache + (1 - kept) / bandwidth;

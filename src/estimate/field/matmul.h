@@ -37,8 +37,7 @@ Time TimeOf(const Chip& chip, const Constants& constants, const Matmul& matmul);
 double StartUs(const Chip& chip, const MatmulConstants& constants);
 
 // us of each byte that one kernel writes and the next reads, with `touched` bytes of data between the two readings: out
-// of L2 as far as it keeps them. Their share of L2, 0.9, is neither documented nor fitted: it was chosen, and checked
-// on the rows of prompts' attention, layers of experts and fp8 matmuls of A100-80, H100, L40S and B200.
+// of L2 as far as it keeps them in the share that they have of it.
 double UsOfByteBetween(const Chip& chip, const Constants& constants, double touched);
 
 // 1/us: the clock at which the board's power suffices for so many 16-bit flops a clock. Its controller lets kernels

@@ -13,7 +13,7 @@ double ScoreUs(const Chip& chip, const Constants& constants, const Score& score)
   constexpr double kPowerSharpness = 8;
   const ContextConstants& own = constants.context;
   const MatmulConstants& matmul = constants.matmul;
-  const double product = score.flops / (score.flops_per_clock * matmul.device_fraction);
+  const double product = score.flops / (score.flops_per_clock * own.matrix_fraction);
   const double softmax =
       own.exponential_share / chip.special_lanes + (own.lane_operations + score.lane_operations) / chip.lanes;
   double clocks = SoftMaximum(product, score.shared_bytes / kBank, own.overlap_power);
