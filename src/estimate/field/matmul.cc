@@ -77,7 +77,7 @@ double Readings(const Tiling& tiling, const Matmul& size) {
   constexpr double kMost = 8;
   const double rows = tiling.tiles.front().m;
   const double tiles = std::ceil(size.m / rows);
-  if (!tiling.drifts || tiling.weights_read < 1 || tiles > kMost) return 1;
+  if (!tiling.drifts || tiles > kMost) return 1;
   return 1 + (tiles - 1) * (tiles - size.m / rows);
 }
 
@@ -111,7 +111,7 @@ double QuantiseUs(const Chip& chip, const Constants& constants, const FormatCons
 
 // us of a block's operands out of L2, if all multiprocessors read.
 double FeedUs(const Chip& chip, const Tiling& tiling, const Tile& tile, double depth) {
-  const double read = tile.m * tiling.inputs_read + tile.n * tiling.weights_read;
+  const double read = tile.m * tiling.inputs_read + tile.n;
   return read * depth / (chip.sms * chip.clock * tiling.feed_bytes);
 }
 

@@ -45,8 +45,8 @@ std::vector<Tile> DeepGemmTiles(std::initializer_list<double> sides, double step
 
 // TensorRT-LLM, fp8_blockscale_gemm_kernel.cuh (gemm_dispatch) and deep_gemm/compiler.cuh (get_best_gemm_config): of 32
 // rows and more, 64 or 128 a tile, and as many columns as give the fewest waves and the fullest last one; of fewer,
-// rows and columns change places. Where the other side has 1,024 elements and more and an even number of tiles, pairs
-// of blocks share what they read of the first.
+// rows and columns change places. From 1,024 rows on, pairs of blocks share what they read of them where whole tiles of
+// two fill the columns; where both have changed places, the condition is of fewer than 32 and never true.
 void PutHopperTile(const Chip& chip, const Matmul& size, Tiling& tiling) {
   constexpr double kSwapped = 32, kSmall = 64, kColumns = 8, kFirst = 16, kLast = 128, kPairs = 1024;
   static const std::vector<Tile> tiles = DeepGemmTiles({64, 128}, kColumns, kLast);
@@ -63,9 +63,9 @@ void PutHopperTile(const Chip& chip, const Matmul& size, Tiling& tiling) {
   }
   const double index = 2 * ((side > kSmall ? kLast / kColumns : 0) + best / kColumns - 1) + (swapped ? 1 : 0);
   tiling.tiles = std::span(tiles).subspan(static_cast<size_t>(index), 1);
-  const bool pairs =
-      !size.experts && size.groups <= 1 && rows >= kPairs && std::fmod(std::ceil(columns / best), 2) == 0;
-  if (pairs) (swapped ? tiling.weights_read : tiling.inputs_read) = 0.5;
+  const bool pairs = !size.experts && size.groups <= 1 && size.m >= kPairs && std::fmod(size.n, 2 * best) == 0;
+  if (pairs && std::fmod(chip.sms, 2) == 0) tiling.inputs_read = 0.5;
+  tiling.drifts = !swapped;  // H100's rows of 17 tokens read weights once
 }
 
 // Bytes a clock that the steps of 16 bits have by `full_extent` (StepClocks), whose pairs of blocks share operands
@@ -89,7 +89,6 @@ Tiling BlockScaledTiling(const Chip& chip, const Constants& constants, const Mat
     tiling.tiles = blackwell;
   } else {
     PutHopperTile(chip, size, tiling);
-    tiling.drifts = true;
     tiling.feed_bytes = FeedAlone(chip, constants.matmul);
   }
   return tiling;

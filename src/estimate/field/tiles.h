@@ -25,7 +25,7 @@ struct Tiling {
   bool drifts = false;          // blocks of a column of tiles that differ in length read operands apart
   // Of operands a clock that an SM takes out of L2 while all do; 0: steps have it already.
   double feed_bytes = 0;
-  double inputs_read = 1, weights_read = 1;  // of its tile's, by each block: of a pair half, where it shares them
+  double inputs_read = 1;  // of its tile's, by each block: of a pair half, where it shares them
   double least_step_clocks = 0;
   double tile_clocks = 0;  // of a tile's start and end
   double promotion = 0;    // operations of the lanes for each element of a tile and step
