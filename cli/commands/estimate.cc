@@ -43,11 +43,13 @@ void AddEstimateCommand(CLI::App& app, Console& console) {
   AddEstimateOptions(command, options->run);
   AddKernelTableOptions(command, options->tables);
   if (command.get_option_no_throw("--system") == nullptr) {
-    command.add_option("--system", options->system, "system of --collectives: a preset (`hespas systems`) or a file");
+    command.add_option("--system", options->system,
+                       "system of --collectives, or one that names the device: a preset (`hespas systems`) or a file");
   }
   AddFormatOption(command, options->format);
   command.callback([options, &command, &console] {
     if (!ApplyConfiguration(command, options->run, console)) return;
+    if (!options->system.empty()) options->run.system.name = options->system;  // may name the device
     if (options->tables.wanted()) {
       if (!options->tables.kernels.empty() && !DeviceIsNamed(command, options->run, console)) return;
       PrintKernelTables(options->tables, options->run, options->system, options->format, console);

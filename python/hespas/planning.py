@@ -94,6 +94,8 @@ def plan(model: Any, device: Any, devices: int, *, arguments: Sequence[Any] = ()
         words += [option, ",".join(values)] if values else []
     words += [word for key, value in (settings or {}).items() for word in ("--set", f"{key}={value}")]
     if isinstance(model, (str, os.PathLike)):
+        if arguments:
+            raise ValueError("arguments= is of functions: a model or a program has its own")
         return Plan(json.loads(answer_of(["plan", os.fspath(model), *words])))
     with tempfile.TemporaryDirectory(prefix="hespas-") as folder:
         program = pathlib.Path(folder) / "step.mlir"

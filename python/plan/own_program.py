@@ -86,7 +86,10 @@ def refuse_others(arguments):
 
 def planned(arguments, scratch):
     refuse_others(arguments)
-    program = exported(arguments, scratch) if not KINDS.search(arguments.model).group(0).startswith(".mlir") else arguments.model
+    function = not KINDS.search(arguments.model).group(0).startswith(".mlir")
+    if arguments.set and not function:
+        raise Refused("--set is of models and functions", "a program has no configuration", 2)
+    program = exported(arguments, scratch) if function else arguments.model
     axes = axes_of(program)
     axes = [axis for axis in axes if axis in arguments.axes.split(",")] or axes
     every = sorted(candidates.factorisations(arguments.devices, axes), key=lambda sizes: sum(size > 1 for size in sizes.values()))

@@ -35,6 +35,8 @@ class Rows(unittest.TestCase):
 
         with self.assertRaises(hespas.errors.E0950):
             hespas.plan(3, "H100_80GB", 8)
+        with self.assertRaisesRegex(ValueError, "arguments= is of functions"):
+            hespas.plan("llama3-8b", "H100_80GB", 8, arguments=[1.0])
 
 
 class Numbers(unittest.TestCase):

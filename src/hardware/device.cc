@@ -122,6 +122,7 @@ void ReadParts(JsonObject& object, Device& device) {
   device.interconnect = ReadInterconnect(object);
   device.host_bandwidth = ByteRate(object, "host_bandwidth");
   device.systolic_array = ReadSystolicArray(object);
+  device.sparse_cores = SmallCount(object, "sparse_cores");
   device.genz = ReadGenzFigures(object);
 }
 

@@ -64,6 +64,7 @@ struct Device {
   std::optional<Interconnect> interconnect;
   std::optional<BytesPerSecond> host_bandwidth;  // PCIe or C2C, per direction
   std::optional<SystolicArray> systolic_array;   // for cycle models
+  std::optional<int> sparse_cores;               // of a TPU, which can carry collectives beside its tensor cores
   std::optional<GenzFigures> genz;
 
   std::map<std::string, double, std::less<>> calibration;   // constants of the calibrated estimator, by name

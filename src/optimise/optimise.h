@@ -67,6 +67,7 @@ struct XlaFlags {
   // autotuning all of them stay, with it cuBLAS stands for whatever is faster.
   std::optional<bool> triton_matmuls;
   bool autotuning = true;
+  bool triton_rows = true;     // softmaxes and norms are one Triton kernel that holds whole rows
   bool latency_hiding = true;  // collectives are pairs of start and done, ordered so that computation overlaps
   bool plans_by_model = true;  // by a model of the device, where XLA has one (kPlansByModel); fixed ticks without
   // Collectives of a loop's body run beside the iteration before or after.
@@ -78,8 +79,6 @@ struct XlaFlags {
   // Whether a TPU's SparseCores carry these; as the device has it where no flag says.
   std::optional<bool> sparse_core_all_reduce;
   std::optional<bool> sparse_core_reduce_scatter;
-
-  bool triton_rows = true;  // softmaxes and norms are one Triton kernel that holds whole rows
 
   bool HasTritonMatmuls() const { return triton_matmuls.value_or(!autotuning); }
 };

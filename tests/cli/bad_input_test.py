@@ -27,6 +27,8 @@ class BadInput(unittest.TestCase):
             self.fails("run", LLAMA, status=2, says=("E0927", "--device NAME", "H100_80GB"))
             for words in (("estimate", LLAMA), ("estimate", "--kernels", "kernels.csv"), ("trace", LLAMA, "--output", "traces")):
                 self.fails(*words, status=2, says=("E0927", "--device NAME"))
+            named = run("estimate", LLAMA, "--system", "A100_SXM_40GB_4GPU")
+            self.assertEqual((named.returncode, "x A100_SXM_40GB (" in named.stdout), (0, True), named.stderr)
         finally:
             os.environ.update(DEVICE)
 

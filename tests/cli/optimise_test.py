@@ -105,6 +105,7 @@ class Optimise(unittest.TestCase):
                       ["--xla-flag=--xla_gpu_all_reduce_combine_threshold_bytes"],
                       ["--optimise", "none", "--xla-flag=--xla_gpu_all_reduce_combine_threshold_bytes=1"],
                       ["--device", "TPUv3", "--xla-flag=--xla_gpu_all_reduce_combine_threshold_bytes=1"],
+                      ["--device", "TPUv5e", "--xla-flag=--xla_tpu_enable_sparse_core_collective_offload_all_reduce=true"],
                       ["--device", "TPUv5p", "--xla-flag=--xla_jf_spmd_threshold_for_windowed_einsum_mib=1k"],
                       ["--xla-flag=--xla_jf_spmd_threshold_for_windowed_einsum_mib=1"]):
             done = command.run("optimise", PROGRAM, *words)

@@ -72,6 +72,8 @@ class OwnPrograms(unittest.TestCase):
             for option in (("--why", "rows=2"), ("--remat", "full"), ("--sample", "3")):
                 other = plan(*words, *split, *option)
                 self.assertEqual((other.returncode, f"{option[0]} is of MaxText's models" in other.stderr), (2, True), other.stderr)
+            changed = plan(self.PROGRAM, *words[1:5], "--set", "nonsense=1")
+            self.assertEqual((changed.returncode, "--set is of models and functions" in changed.stderr), (2, True), changed.stderr)
             small = plan(*words, *split, "--limit", "memory=1MB")
             self.assertEqual((small.returncode, "nearest is " in small.stderr), (5, True), small.stderr)
             whole = plan(*words, "--arg", "bf16[4096,4096]", "--arg", "bf16[4096,8192]")

@@ -112,7 +112,7 @@ optimise::GpuFigures FiguresOf(const hardware::Device& device) {
 }
 
 std::optional<optimise::XlaFlags> FlagsFor(const OptimiseOptions& options, const Choice& choice,
-                                           Diagnostics& diagnostics) {
+                                           const hardware::Device& device, Diagnostics& diagnostics) {
   const bool followed = choice.run && choice.target != optimise::Target::kCpu;
   if (!options.xla_flags.empty() && !followed) {
     diagnostics.Error(kXlaFlag, "--xla-flag: nothing is optimised for a GPU or a TPU here", {},
@@ -120,7 +120,14 @@ std::optional<optimise::XlaFlags> FlagsFor(const OptimiseOptions& options, const
     return std::nullopt;
   }
   if (options.mode == OptimiseMode::kXla) return optimise::XlaFlags{};  // XLA reads its flags itself
-  return XlaFlagsOf(options.xla_flags, choice.target == optimise::Target::kTpu, diagnostics);
+  auto flags = XlaFlagsOf(options.xla_flags, choice.target == optimise::Target::kTpu, diagnostics);
+  const auto on = [](const std::optional<bool>& offload) { return offload.value_or(false); };
+  if (flags && !device.sparse_cores && (on(flags->sparse_core_all_reduce) || on(flags->sparse_core_reduce_scatter))) {
+    diagnostics.Error(kXlaFlag, fmt::format("--xla-flag: {} has no SparseCores to carry collectives", device.name), {},
+                      "leave the flag out; a device file of your own says how many there are in `sparse_cores`");
+    return std::nullopt;
+  }
+  return flags;
 }
 
 }  // namespace
@@ -138,7 +145,8 @@ bool IsForCpu(OptimiseMode mode, const hardware::Device& device) {
 }
 
 bool OptimisesAlike(const hardware::Device& a, const hardware::Device& b) {
-  return TargetOf(a) == TargetOf(b) && IsOldTpu(a) == IsOldTpu(b) && FiguresOf(a) == FiguresOf(b);
+  return TargetOf(a) == TargetOf(b) && IsOldTpu(a) == IsOldTpu(b) && a.sparse_cores == b.sparse_cores &&
+         FiguresOf(a) == FiguresOf(b);
 }
 
 memory::Compiler CompilerOf(const hardware::Device& device, bool on_cpu) {
@@ -150,7 +158,7 @@ memory::Compiler CompilerOf(const hardware::Device& device, bool on_cpu) {
 std::optional<OptimiserInput> OptimiserInputFor(const ir::Module& module, const OptimiseOptions& options,
                                                 const hardware::Device& device, Diagnostics& diagnostics) {
   const Choice choice = Choose(module, options.mode, device);
-  const auto flags = FlagsFor(options, choice, diagnostics);
+  const auto flags = FlagsFor(options, choice, device, diagnostics);
   if (!flags) return std::nullopt;
   std::vector<std::string> disabled = options.disabled;
   disabled.insert(disabled.end(), choice.left_out.begin(), choice.left_out.end());
