@@ -36,18 +36,20 @@ std::span<const double> SpeedsOf(int capability) {
   return kSpeeds;
 }
 
-// Of all its channels. NCCL's second pass, which tries faster channels once more, is left out.
-double RateOfRings(const NcclHost& host) {
-  double best = 0;
-  double speed_of_best = 0;
+struct Rings {
+  double channels = 0;
+  double speed = 0;  // of each
+};
+
+// NCCL's second pass, which tries faster channels once more, is left out.
+Rings RingsOf(const NcclHost& host) {
+  Rings best;
   for (const double speed : SpeedsOf(host.capability)) {
-    if (best > 0 && speed <= kNextSpeed * speed_of_best) break;
-    const double rate = std::floor(host.bandwidth / speed + kRounding) * speed;
-    if (rate <= best) continue;
-    best = rate;
-    speed_of_best = speed;
+    if (best.channels > 0 && speed <= kNextSpeed * best.speed) break;
+    const double channels = std::floor(host.bandwidth / speed + kRounding);
+    if (channels * speed > best.channels * best.speed) best = {channels, speed};
   }
-  return best > 0 ? best : host.bandwidth;
+  return best.channels > 0 ? best : Rings{1, host.bandwidth};
 }
 
 }  // namespace
@@ -57,9 +59,23 @@ int GenerationOf(int capability) {
   return static_cast<int>(std::upper_bound(std::begin(kFirst), std::end(kFirst), capability) - std::begin(kFirst));
 }
 
+// Fast channels are doubled by src/graph/search.cc (ncclTopoDupChannels), then all by src/graph/connect.cc
+// (ncclTopoPostset).
+int ChannelsOfNccl(const NcclHost& host) {
+  constexpr double kMost = 32;  // of rings that are searched for
+  constexpr double kFast = 25e3, kFastOfMany = 50e3;
+  constexpr double kFew = 4;
+  const Rings rings = RingsOf(host);
+  double channels = std::min(rings.channels, kMost);
+  const bool many = host.capability > 80 && rings.speed < kFastOfMany && channels > kFew;
+  if (rings.speed >= kFast && !many) channels = std::min(2 * channels, kMost);
+  return static_cast<int>(2 * channels);
+}
+
 NcclChoice ChoiceOfNccl(Operation op, double bytes, const NcclHost& host) {
   const double steps = (op == Operation::kAllReduce ? 2 : 1) * (host.ranks - 1);
-  const double bus = RateOfRings(host);
+  const Rings rings = RingsOf(host);
+  const double bus = rings.channels * rings.speed;
   const auto& hop = host.nvlink ? kNvLinkHop : kPcieHop;
   const double ll = host.capability > 0 ? kLlMost[GenerationOf(host.capability)] : std::numeric_limits<double>::max();
   const std::array<double, kProtocols> rates = {std::min(ll, kLlShare * bus), kLl128Share * bus, bus};

@@ -32,6 +32,9 @@ struct NcclChoice {
   bool in_switch = false;  // NVLS
 };
 
+// Channels of rings and trees within a host.
+int ChannelsOfNccl(const NcclHost& host);
+
 // Of an all-reduce, an all-gather or a reduce-scatter.
 NcclChoice ChoiceOfNccl(Operation op, double bytes, const NcclHost& host);
 

@@ -80,6 +80,19 @@ TEST(NcclTuning, RingsHaveTheSpeedsThatNcclLists) {
   EXPECT_FALSE(same(94e3, 84e3, 100));
 }
 
+// "24 coll channels" in NCCL's logs of two H100 (NVIDIA/nccl, issue 1781), 16 of eight H800 (issue 892).
+TEST(NcclTuning, ChannelsAreAsManyAsNcclLogs) {
+  const auto channels = [](const Links& links) {
+    return ChannelsOfNccl({.bandwidth = links.bandwidth, .capability = links.capability, .nvlink = links.nvlink});
+  };
+  EXPECT_EQ(channels(kA100), 24);
+  EXPECT_EQ(channels(kH100), 24);
+  EXPECT_EQ(channels({8 * 20.6e3, 90}), 16);
+  EXPECT_EQ(channels({120e3, 70}), 12);  // V100
+  EXPECT_EQ(channels(kB200), 32);
+  EXPECT_EQ(channels({45e3, 86}), 4);  // one of 40 GB/s
+}
+
 TEST(NcclTuning, OfAnUnknownDeviceItsLinksAloneCount) {
   EXPECT_EQ(Of(Operation::kAllGather, {300, 0}, 2, kKiB).protocol, Protocol::kLl);
   EXPECT_EQ(Of(Operation::kAllGather, {300, 0}, 2, 1024 * kMiB).protocol, Protocol::kSimple);

@@ -44,7 +44,6 @@ class DecodeGroup {
   bool empty() const { return size_ == 0; }
   int64_t size() const { return size_; }
   int64_t step() const { return step_; }
-  int64_t next_end() const { return ends_.empty() ? kNoNeed : ends_.top().first; }
   int64_t context() const { return context_ + size_; }  // tokens that the next step attends to
   int64_t to_come() const { return to_come_; }          // tokens that members have yet to produce
   int64_t blocks_needed() const {

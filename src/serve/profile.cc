@@ -34,7 +34,6 @@ void ReadMemory(JsonObject& json, EngineProfile& engine) {
   engine.memory_fraction = memory->Quantity("fraction", Unit::kNumber, true).value_or(engine.memory_fraction);
   engine.reserved_bytes = memory->Quantity("reserved", Unit::kBytes).value_or(0);
   memory->Text("source");
-  engine.communicator_bytes = memory->Quantity("communicator", Unit::kBytes).value_or(0);
   engine.rotation_bytes = memory->Quantity("rotation_element", Unit::kBytes).value_or(0);
   const auto rule = memory->Text("of");
   if (rule && *rule != "total" && *rule != "left")

@@ -45,7 +45,6 @@ struct EngineProfile {
   MemoryRule memory_rule = MemoryRule::kTotal;
   double memory_fraction = 0.9;
   double reserved_bytes = 0;      // context, libraries and captured graphs
-  double communicator_bytes = 0;  // of a group of ranks
   double rotation_bytes = 0;      // of an element of the table of rotations
   double large_memory_bytes = 0;  // of a device, from which the second pair of limits counts
   int64_t large_max_tokens = 0;

@@ -31,23 +31,23 @@ double ReportedCapacity(const hardware::Device& device) {
 }
 
 ServeMemory MemoryOf(const hardware::Device& device, const serve::StepKernels& kernels,
-                     const serve::EngineProfile& engine, int64_t replica_ranks) {
+                     const serve::EngineProfile& engine, const PeerMemory& peers) {
   ServeMemory memory{.capacity = ReportedCapacity(device), .weights = kernels.WeightBytes()};
   const serve::Policy& policy = engine.policy;
   memory.workspace = engine.reserved_bytes + kernels.WorkspaceBytes(static_cast<double>(policy.max_tokens),
                                                                     static_cast<double>(policy.max_requests));
-  const double captured = CapturedRows(engine, static_cast<double>(replica_ranks));
+  const double captured = CapturedRows(engine, static_cast<double>(peers.caches));
   if (captured > 0) memory.workspace += kernels.WorkspaceBytes(captured, captured);
   memory.workspace += kernels.RotationBytes(engine.rotation_bytes);
-  if (kernels.ranks() > 1) memory.workspace += engine.communicator_bytes;
+  memory.workspace += peers.communicator;
   memory.cache_bytes_per_token = kernels.CacheBytesPerToken();
   const double whole = engine.memory_rule == serve::MemoryRule::kTotal ? engine.memory_fraction : 1;
   const double of_rest = engine.memory_rule == serve::MemoryRule::kTotal ? 1 : engine.memory_fraction;
   const double rest = (memory.capacity * whole - memory.weights - memory.workspace) * of_rest;
   const double block = memory.cache_bytes_per_token * static_cast<double>(policy.block);
-  memory.blocks = static_cast<int64_t>(std::max(0.0, std::floor(rest / block))) * replica_ranks;
+  memory.blocks = static_cast<int64_t>(std::max(0.0, std::floor(rest / block))) * peers.caches;
   memory.fits = memory.blocks > 0;
-  memory.cache = static_cast<double>(memory.blocks / replica_ranks) * block;
+  memory.cache = static_cast<double>(memory.blocks / peers.caches) * block;
   memory.cache_tokens = memory.blocks * policy.block;
   return memory;
 }

@@ -24,8 +24,13 @@ struct ServeMemory {
 // What the driver reports of a device: vendors' GB of HBM are GiB, of which it keeps a part for itself.
 double ReportedCapacity(const hardware::Device& device);
 
-// `replica_ranks` are data-parallel ranks of one replica, which have caches of their own.
+// What comes with a device's peers.
+struct PeerMemory {
+  int64_t caches = 1;       // data-parallel ranks of one replica, which have caches of their own
+  double communicator = 0;  // buffers of the library, bytes
+};
+
 ServeMemory MemoryOf(const hardware::Device& device, const serve::StepKernels& kernels,
-                     const serve::EngineProfile& engine, int64_t replica_ranks);
+                     const serve::EngineProfile& engine, const PeerMemory& peers);
 
 }  // namespace hespas::driver

@@ -12,8 +12,9 @@ namespace hespas::driver {
 namespace {
 
 // Requests that the model or the cache can never hold.
-bool RefuseLong(const Server& server, serve::Workload& workload, Diagnostics& diagnostics) {
-  const int64_t context = server.model ? server.model->context : 0;
+bool RefuseLong(const Server& server, std::optional<int64_t> limit, serve::Workload& workload,
+                Diagnostics& diagnostics) {
+  const int64_t context = server.model ? limit.value_or(server.model->context) : 0;
   const serve::Policy& policy = server.engine.policy;
   const int64_t cache = policy.blocks * policy.block;
   const auto too_long = [&](int64_t tokens) { return context > 0 && tokens > context; };
@@ -167,7 +168,7 @@ std::optional<ServeAnswer> ServeLoad(const Server& server, const ServeOptions& o
     diagnostics.Error(kBadServe, "--warm-up leaves no request");
     return std::nullopt;
   }
-  if (!RefuseLong(server, *workload, diagnostics)) return std::nullopt;
+  if (!RefuseLong(server, options.context, *workload, diagnostics)) return std::nullopt;
   serve::ServerOptions simulated{.policy = server.engine.policy,
                                  .steps = server.steps.get(),
                                  .replicas = server.layout.replicas,

@@ -8,6 +8,7 @@
 #include "driver/serving/priced_steps.h"
 #include "driver/stages/run_options.h"
 #include "hardware/presets.h"
+#include "network/nccl_buffers.h"
 
 namespace hespas::driver {
 namespace {
@@ -87,14 +88,19 @@ void SetTransfer(const ServeOptions& options, Server& server) {
   }
 }
 
+PeerMemory PeersOf(const Server& server, const network::NetworkConstants& links, const serve::StepKernels& kernels) {
+  return {.caches = server.layout.data_within ? server.layout.parallelism.data : 1,
+          .communicator = network::CommunicatorBytes(*server.device, links, kernels.ranks())};
+}
+
 // The fewest devices, more tensor ranks of the same layout, that hold weights, workspace and a block.
-std::optional<int64_t> HoldingDevices(const Server& server) {
+std::optional<int64_t> HoldingDevices(const Server& server, const network::NetworkConstants& links) {
   serve::Parallelism more = server.layout.parallelism;
-  const int64_t ranks = server.layout.data_within ? more.data : 1;
   for (more.tensor = 1; more.tensor <= server.model->heads; ++more.tensor) {
     if (server.model->heads % more.tensor != 0) continue;
     const serve::StepKernels kernels(*server.model, more, server.precision);
-    if (MemoryOf(*server.device, kernels, server.engine, ranks).fits) return more.tensor * more.pipeline * ranks;
+    const PeerMemory peers = PeersOf(server, links, kernels);
+    if (MemoryOf(*server.device, kernels, server.engine, peers).fits) return more.tensor * more.pipeline * peers.caches;
   }
   return std::nullopt;
 }
@@ -104,8 +110,9 @@ bool FitIntoMemory(const ServeOptions& options, Server& server, Diagnostics& dia
   serve::Policy& policy = server.engine.policy;
   if (server.model && server.device) {
     const serve::StepKernels kernels(*server.model, server.layout.parallelism, server.precision);
-    const int64_t ranks = server.layout.data_within ? server.layout.parallelism.data : 1;
-    server.memory = MemoryOf(*server.device, kernels, server.engine, ranks);
+    const auto& links = network::DefaultNetworkConstants();
+    if (!links) return diagnostics.Report(links.error()), false;
+    server.memory = MemoryOf(*server.device, kernels, server.engine, PeersOf(server, *links, kernels));
     policy.blocks = server.memory->blocks;
     const serve::Model& model = *server.model;
     if (server.engine.windows && model.window > 0)
@@ -114,7 +121,7 @@ bool FitIntoMemory(const ServeOptions& options, Server& server, Diagnostics& dia
       const std::string message =
           fmt::format("{}: {:.1f} GB of weights and {:.1f} GB of workspace a device, of {:.1f} GB", server.model->name,
                       server.memory->weights / 1e9, server.memory->workspace / 1e9, server.memory->capacity / 1e9);
-      const auto devices = HoldingDevices(server);
+      const auto devices = HoldingDevices(server, *links);
       const std::string help = devices ? fmt::format("{} such devices hold it", *devices)
                                        : "take a device with more memory, or more stages by --pp";
       if (options.require_fit) return diagnostics.Error(kModelTooLarge, message, {}, help), false;
@@ -135,7 +142,6 @@ std::unique_ptr<Server> MakeServer(const ServeOptions& options, Diagnostics& dia
   if (!options.model.empty()) {
     server.model = serve::LoadModel(options.model, (*data / "serving" / "models.json").string(), diagnostics);
     if (!server.model) return nullptr;
-    server.model->context = options.context.value_or(server.model->context);
   } else if (options.step_model.empty() && !options.step_table) {
     diagnostics.Error(kBadServe, "there is no model", {}, "name one: hespas serve llama3-8b --device H100_80GB ...");
     return nullptr;

@@ -67,8 +67,9 @@ void StepKernels::AttentionMatmuls(std::vector<StepKernel>& out, double rows) co
     const auto d = static_cast<double>(model_.head_size);
     const double projected = (heads + 2 * KvHeadsOfRank()) * d;
     Matmul(out, "qkv", layers, rows, projected, h);
-    if (model_.head_norms)
-      out.push_back(Traffic("head-norms", layers, 2 * kActivation * rows * (heads + KvHeadsOfRank()) * d));
+    if (model_.head_norm_layers > 0)
+      out.push_back(Traffic("head-norms", static_cast<double>(model_.head_norm_layers),
+                            2 * kActivation * rows * (heads + KvHeadsOfRank()) * d));
     if (!precision_.rotating_attention)
       out.push_back(Traffic("rope-and-cache", layers, 2 * kActivation * rows * projected));
     Matmul(out, "attention-output", layers, rows, h, heads * d);

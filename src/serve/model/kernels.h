@@ -1,8 +1,7 @@
 // The kernels of one step of a model on one device: what inference engines launch, fused as they fuse.
 //
 // - Norms of the width are fused with residual sums, gate and up projections with each other, rotary embeddings with
-// the write of
-//   keys and values; attention keeps scores on the chip. Matmuls share rows of prompts and decodes.
+//   the write of keys and values; attention keeps scores on the chip. Matmuls share rows of prompts and decodes.
 // - A layer's kernels depend on rows alone; attention on contexts; the head on rows whose token is sampled.
 #pragma once
 

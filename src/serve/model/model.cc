@@ -24,10 +24,11 @@ struct Architecture {
   int64_t pattern = 0;      // layers with a window, and one without; where the configuration does not say
   int64_t shared = 0;       // experts that each token passes, likewise
   bool head_norms = false;  // of queries and keys, likewise
+  int64_t unrotated = 0;    // one of so many layers has neither rotary embeddings nor such norms, likewise
 };
 constexpr Architecture kArchitectures[] = {{.name = "llama"},
-                                           {.name = "llama4", .pattern = 4, .shared = 1},
-                                           {.name = "llama4_text", .pattern = 4, .shared = 1},
+                                           {.name = "llama4", .pattern = 4, .shared = 1, .unrotated = 4},
+                                           {.name = "llama4_text", .pattern = 4, .shared = 1, .unrotated = 4},
                                            {.name = "mistral"},
                                            {.name = "mixtral"},
                                            {.name = "qwen2"},
@@ -44,7 +45,7 @@ constexpr Architecture kArchitectures[] = {{.name = "llama"},
                                            {.name = "gemma3", .tied = true, .pattern = 6, .head_norms = true},
                                            {.name = "gemma3_text", .tied = true, .pattern = 6, .head_norms = true},
                                            {.name = "phi3"},
-                                           {.name = "olmo2"},
+                                           {.name = "olmo2", .head_norms = true},
                                            {.name = "granite"},
                                            {.name = "deci"},
                                            {.name = "aquila"},
@@ -113,6 +114,20 @@ void ReadAttention(ConfigReader& config, Model& model) {
                     .rope = config.Size("qk_rope_head_dim", std::nullopt),
                     .nope = config.Size("qk_nope_head_dim", std::nullopt),
                     .value = config.Size("v_head_dim", std::nullopt)};
+  }
+}
+
+// Llama 4 normalises queries and keys where it rotates them (TensorRT-LLM, _torch/models/modeling_llama.py,
+// is_nope_layer: `no_rope_layers` has 0 for layers without rotary embeddings).
+void ReadHeadNorms(ConfigReader& config, const Architecture& known, Model& model) {
+  if (!config.Flag("use_qk_norm", known.head_norms)) return;
+  model.head_norm_layers = model.layers;
+  if (known.unrotated == 0) return;
+  const json* rotated = config.Part("no_rope_layers");
+  if (rotated && rotated->is_array() && !rotated->empty()) {
+    model.head_norm_layers -= std::count(rotated->begin(), rotated->end(), 0);
+  } else if (const int64_t every = config.Size("no_rope_layer_interval", known.unrotated); every > 0) {
+    model.head_norm_layers -= model.layers / every;
   }
 }
 
@@ -209,7 +224,7 @@ std::optional<Model> ModelOf(const json& whole, const std::string& file, Diagnos
   model.context = reader.First({"max_position_embeddings", "n_positions", "seq_length"});
   model.tied = reader.Flag("tie_word_embeddings", known->tied);
   ReadAttention(reader, model);
-  model.head_norms = reader.Flag("use_qk_norm", known->head_norms);
+  ReadHeadNorms(reader, *known, model);
   ReadWindows(reader, *known, model);
   ReadExperts(reader, *known, model);
   model.weights = FormatOf(ConfigReader(whole, file, diagnostics));

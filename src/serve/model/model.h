@@ -52,10 +52,10 @@ struct Model {
   int64_t context = 0;  // longest; 0: not stated
   int64_t window = 0;   // of layers with sliding windows
   int64_t window_layers = 0;
-  bool head_norms = false;  // of queries and keys, each head's
-  bool gated = true;        // the MLP has a gate
-  bool one_sum = false;     // attention and MLP share a norm and an all-reduce
-  bool tied = false;        // embedding table and head are one
+  int64_t head_norm_layers = 0;  // that normalise queries and keys, each head or all together
+  bool gated = true;             // the MLP has a gate
+  bool one_sum = false;          // attention and MLP share a norm and an all-reduce
+  bool tied = false;             // embedding table and head are one
   std::optional<LatentAttention> latent;
   Experts experts;
   std::optional<WeightFormat> weights;  // of the checkpoint

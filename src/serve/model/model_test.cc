@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
+
 #include "serve/model/kernels.h"
 
 namespace hespas::serve {
@@ -82,9 +84,32 @@ TEST(Kernels, NormsOfHeadsAreKernelsOfTheirOwn) {
   };
   EXPECT_EQ(bytes("qwen3-32b", 1), 64 * 2 * 2 * 10 * (64 + 8) * 128);  // queries and keys, read and written
   EXPECT_EQ(bytes("qwen3-32b", 8), 64 * 2 * 2 * 10 * (8 + 1) * 128);
-  EXPECT_GT(bytes("llama4-scout", 1), 0);
+  EXPECT_EQ(bytes("llama4-scout", 1), 36 * 2 * 2 * 10 * (40 + 8) * 128);  // of 48 layers, those with rotations
   EXPECT_EQ(bytes("llama4-maverick", 1), 0);
   EXPECT_EQ(bytes("llama3-8b", 1), 0);
+}
+
+// A few layers of a family, with what its config.json says besides.
+Model Small(const std::string& family, const std::string& more) {
+  const std::string path = testing::TempDir() + "/" + family + ".json";
+  std::ofstream(path) << R"({"model_type": ")" << family << R"(", "num_hidden_layers": 8, "hidden_size": 512,
+    "num_attention_heads": 4, "intermediate_size": 1024, "vocab_size": 1000)"
+                      << more << "}";
+  Diagnostics diagnostics;
+  const auto model = LoadModel(path, "", diagnostics);
+  EXPECT_TRUE(model) << family;
+  return model.value_or(Model{});
+}
+
+TEST(Model, LayersThatNormaliseQueriesAndKeys) {
+  EXPECT_EQ(Small("olmo2", "").head_norm_layers, 8);
+  EXPECT_EQ(Small("llama", "").head_norm_layers, 0);
+  EXPECT_EQ(Small("llama4_text", "").head_norm_layers, 0);
+  const std::string norms = R"(, "use_qk_norm": true)";
+  EXPECT_EQ(Small("glm4_moe", norms).head_norm_layers, 8);
+  EXPECT_EQ(Small("llama4_text", norms + R"(, "no_rope_layers": [])").head_norm_layers, 6);
+  EXPECT_EQ(Small("llama4_text", norms + R"(, "no_rope_layer_interval": 2)").head_norm_layers, 4);
+  EXPECT_EQ(Small("llama4_text", norms + R"(, "no_rope_layers": [1, 1, 1, 1, 0, 1, 1, 1])").head_norm_layers, 7);
 }
 
 TEST(Kernels, RotationsAreTabulatedForAllPositions) {

@@ -3,8 +3,7 @@
 // and bench/benchmark/utils/general.py (get_settings) of 1.0.
 //
 // - Latent attention is counted by its vectors, as bench/tuning/heuristics.py does since; 1.0 counted keys and values
-// of
-//   all heads, which cuts NVIDIA's rows of DeepSeek-R1 on Blackwell to two thirds of what they reach.
+//   of all heads, which cuts NVIDIA's rows of DeepSeek-R1 on Blackwell to two thirds of what they reach.
 #pragma once
 
 #include <cstdint>
