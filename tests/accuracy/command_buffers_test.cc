@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 
 #include "../read_program.h"
+#include "estimate/calibrated/calibrated.h"
 #include "estimate/calibrated/machine.h"
 #include "hardware/presets.h"
 
@@ -20,9 +21,13 @@ std::string Kernels(int count, const std::string& from, const std::string& names
   return text;
 }
 
+ir::Module ProgramOf(const std::string& body, const std::string& result) {
+  return Read(fmt::format(
+      "func.func @main(%x: tensor<64xf32>) -> tensor<64xf32> {{\n{}  return {} : tensor<64xf32>\n}}", body, result));
+}
+
 CommandBuffers Of(const std::string& body, const std::string& result) {
-  return CommandBuffersOf(Read(fmt::format(
-      "func.func @main(%x: tensor<64xf32>) -> tensor<64xf32> {{\n{}  return {} : tensor<64xf32>\n}}", body, result)));
+  return CommandBuffersOf(ProgramOf(body, result));
 }
 
 constexpr const char* kAllReduce = R"(
@@ -61,14 +66,11 @@ TEST(CommandBuffers, EndAtCollectives) {
   EXPECT_EQ(Of(Kernels(4, "%x", "a") + kAllReduce + Kernels(12, "%sum", "c"), "%c11").in_graph, 0.75);
 }
 
-TEST(CommandBuffers, LeaveShortLoopsToTheHost) {
-  EXPECT_EQ(Of(Loop(3), "%r#1").by_host, 1);
-  EXPECT_EQ(Of(Loop(4), "%r#1").by_host, 0);
+TEST(CommandBuffers, HoldBodiesOfLoopsByTheirOwnLength) {
+  EXPECT_EQ(Of(Loop(3), "%r#1").in_graph, 0);
   EXPECT_EQ(Of(Loop(4), "%r#1").in_graph, 1);
   // 40 launches in the loop, as many behind it.
-  const CommandBuffers both = Of(Loop(3) + Kernels(40, "%r#1", "d"), "%d39");
-  EXPECT_EQ(both.by_host, 0.5);
-  EXPECT_EQ(both.in_graph, 0.5);
+  EXPECT_EQ(Of(Loop(3) + Kernels(40, "%r#1", "d"), "%d39").in_graph, 0.5);
 }
 
 TEST(CommandBuffers, MakeLaunchesShorterOnGpusOfNvidia) {
@@ -79,11 +81,30 @@ TEST(CommandBuffers, MakeLaunchesShorterOnGpusOfNvidia) {
   const StreamConstants hopper = stream("H100_80GB");
   EXPECT_EQ(BetweenUs(hopper, {}), hopper.launch_us);
   EXPECT_NEAR(BetweenUs(hopper, {.in_graph = 1}), 1.35, 0.01);
-  EXPECT_EQ(BetweenUs(hopper, {.by_host = 1}), hopper.host_us);
   for (const char* name : {"MI300X", "TPUv4"}) {
     const StreamConstants other = stream(name);
-    EXPECT_EQ(BetweenUs(other, {.in_graph = 0.5, .by_host = 0.5}), other.launch_us) << name;
+    EXPECT_EQ(BetweenUs(other, {.in_graph = 0.5}), other.launch_us) << name;
   }
+}
+
+// In us, by the estimates of all ops of main.
+double TimeOf(const ir::Module& module) {
+  Diagnostics diagnostics;
+  const Calibrated model(*hardware::LoadDevice("H100_80GB", diagnostics), *DefaultParameters(), nullptr,
+                         CommandBuffersOf(module));
+  Notes notes;
+  double us = 0;
+  for (const ir::OpId op : module.block(module.body(module.main())).ops)
+    us += model.EstimateOp(module, op, notes).time.seconds() * 1e6;
+  return us;
+}
+
+TEST(CommandBuffers, StayAsShortBesideAShortLoop) {
+  const double kernels = TimeOf(ProgramOf(Kernels(200, "%x", "d"), "%d199"));
+  const double loop = TimeOf(ProgramOf(Loop(1), "%r#1"));
+  const double both = TimeOf(ProgramOf(Loop(1) + Kernels(200, "%r#1", "d"), "%d199"));
+  EXPECT_NEAR(both - loop, kernels, 0.01 * kernels);
+  EXPECT_LT(kernels, 300);
 }
 
 // What if launches took half as long?

@@ -74,7 +74,6 @@ Launch LaunchOf(const ir::Module& module, ir::OpId op) {
 struct Body {
   ir::BlockId block;
   double times = 1;
-  bool of_loop = false;
 };
 
 class Counter {
@@ -89,19 +88,15 @@ class Counter {
       if (body.block.valid()) CountBody(body);
     }
     if (all_ <= 0) return {};
-    return {.in_graph = graph_ / all_, .by_host = host_ / all_};
+    return {.in_graph = graph_ / all_};
   }
 
  private:
   void CountBody(const Body& body) {
     int run = 0;
     double kernels = 0;
-    bool alone = body.of_loop;
     const auto end = [&] {
-      if (run >= kLeastCommands)
-        graph_ += body.times * kernels;
-      else if (alone)
-        host_ += body.times * kernels;
+      if (run >= kLeastCommands) graph_ += body.times * kernels;
       all_ += body.times * kernels;
       run = 0;
       kernels = 0;
@@ -110,7 +105,6 @@ class Counter {
       const Launch launch = LaunchOf(module_, op);
       if (launch == Launch::kNone) continue;
       if (launch == Launch::kEnd) {
-        alone = false;
         end();
         Open(op, body.times);
         continue;
@@ -128,7 +122,7 @@ class Counter {
     if (loop) times *= static_cast<double>(ir::TripCount(module_, op).value_or(1));
     bool skip = loop && !ir::TestsEachIteration(module_, op);  // the condition
     for (ir::RegionId region = module_.op(op).first_region; region.valid(); region = module_.region(region).next) {
-      if (!skip) open_.push_back({.block = module_.region(region).first_block, .times = times, .of_loop = loop});
+      if (!skip) open_.push_back({.block = module_.region(region).first_block, .times = times});
       skip = false;
     }
   }
@@ -137,7 +131,6 @@ class Counter {
   std::vector<Body> open_;
   double all_ = 0;
   double graph_ = 0;
-  double host_ = 0;
 };
 
 }  // namespace
@@ -145,8 +138,7 @@ class Counter {
 CommandBuffers CommandBuffersOf(const ir::Module& module) { return Counter(module).Count(); }
 
 double BetweenUs(const StreamConstants& stream, const CommandBuffers& buffers) {
-  return stream.launch_us + buffers.in_graph * (stream.graph_us - stream.launch_us) +
-         buffers.by_host * (stream.host_us - stream.launch_us);
+  return stream.launch_us + buffers.in_graph * (stream.graph_us - stream.launch_us);
 }
 
 }  // namespace hespas::estimate::calibrated

@@ -14,7 +14,6 @@ namespace hespas::estimate::calibrated {
 // Of all launches of kernels that are no matmuls; the rest is launched one by one behind longer work.
 struct CommandBuffers {
   double in_graph = 0;
-  double by_host = 0;  // in loops whose body has less than five kernels: nothing is left to launch ahead of
 };
 
 CommandBuffers CommandBuffersOf(const ir::Module& module);

@@ -231,7 +231,6 @@ void PutStream(const hardware::Device& device, StreamConstants& stream) {
   stream.launch_us = Own(device, "stream", "launch_us").value_or(shared_us);
   const double ratio = stream.launch_us / shared_us;
   const bool graphs = device.vendor == "NVIDIA" && device.family == "gpu" && device.clock_hz;
-  stream.host_us = graphs ? ratio * stream.host_us : stream.launch_us;
   stream.graph_us = stream.launch_us;
   if (graphs) stream.graph_us = std::min(stream.launch_us, ratio * stream.graph_clocks / *device.clock_hz * 1e6);
 }

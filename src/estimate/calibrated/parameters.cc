@@ -79,7 +79,6 @@ constexpr Constant<DispatchConstants> kDispatch[] = {
 constexpr Constant<StreamConstants> kStream[] = {
     {"launch_us", &StreamConstants::launch_us},
     {"graph_clocks", &StreamConstants::graph_clocks},
-    {"host_us", &StreamConstants::host_us},
 };
 constexpr Constant<CollectiveConstants> kCollective[] = {
     {"launch_us", &CollectiveConstants::launch_us},         {"hop_us", &CollectiveConstants::hop_us},

@@ -86,7 +86,6 @@ struct DispatchConstants {
 struct StreamConstants {
   double launch_us = 0;     // between the work of one kernel and the next
   double graph_clocks = 0;  // the same inside a CUDA graph, for kernels that are no matmuls, in clocks
-  double host_us = 0;       // that the host takes to launch one
   double graph_us = 0;      // not in the file: graph_clocks on the device, or launch_us where it has no graphs
 };
 
