@@ -23,7 +23,7 @@ const hespasLive = (() => {
     const memory = m.rate_share ? m.memory_rate * bandwidth * loss(1) / loss(bandwidth) : m.memory_rate * bandwidth;
     const long = (plain, sustained) => Math.min(plain * m.gemm_fraction, sustained);
     return {
-      memory, bandwidth, stream: launch * 1e6, between: launch * 1e6 * m.between_us / m.stream_us, kernel: m.kernel_us, peak,
+      memory, bandwidth, stream: launch * 1e6, between: launch * 1e6 * (m.stream_us > 0 ? m.between_us / m.stream_us : 1), kernel: m.kernel_us, peak,
       l2: Math.min(Math.max(m.l2_rate, memory), 10 * memory),
       lanes: lanes / m.lanes, special: m.special_follows ? lanes / m.lanes : 1,
       long: long(m.plain_rate * bandwidth, memory) / long(m.plain_rate, m.memory_rate),

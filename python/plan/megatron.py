@@ -6,7 +6,7 @@ Activations: Transformer Engine's modules keep their inputs (linear, norm, SwiGL
 entropy keeps the logits in bf16 and turns them into their gradients in place. With sequence parallelism, tensor devices divide all of it.
 Beside them: Transformer Engine 2.3 and later keeps a bf16 placeholder for each shape of weights whose gradients it adds in place, and 2.8 and later
 keeps attention's output in both layouts of all-to-all context parallelism.
-Time: programs with weights in bf16 and fp32 copies, of which nothing is computed while something is exchanged: neither tensor parallelism
+Time: PyTorch starts each kernel from the host, in no CUDA graph; programs with weights in bf16 and fp32 copies, of which nothing is computed while something is exchanged: neither tensor parallelism
 (--tp-comm-overlap), nor the sums of gradients (--overlap-grad-reduce), nor experts do so unless they are told. Gradients are summed once a step.
 """
 import dataclasses
@@ -109,12 +109,17 @@ def waiting(figures):
     return {**figures, **longer, "step_time_s": figures["step_time_s"] + hidden, "exposed_communication_s": figures["exposed_communication_s"] + hidden}
 
 
+def launched_one_by_one(request):
+    return dataclasses.replace(request, flags=(*request.flags, "--xla_gpu_enable_command_buffer="))
+
+
 def requests(problem, candidate):
     """Of a pipeline its stages, else: a step of one microbatch, and what two and three take without the data axis."""
     if candidate.stages > 1:
-        return costs.requests(problem, candidate)
+        return {part: launched_one_by_one(each) for part, each in costs.requests(problem, candidate).items()}
     counts = {"whole": (1, None), **({"two": (2, 1), "three": (3, 1)} if candidate.microbatches > 1 else {})}
-    return {part: costs.request(problem, dataclasses.replace(candidate, microbatches=count), data=data, most=count) for part, (count, data) in counts.items()}
+    return {part: launched_one_by_one(costs.request(problem, dataclasses.replace(candidate, microbatches=count), data=data, most=count))
+            for part, (count, data) in counts.items()}
 
 
 def step_time(problem, candidate, answers):

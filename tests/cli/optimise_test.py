@@ -101,9 +101,10 @@ class Optimise(unittest.TestCase):
         self.assertEqual(marks("reduce_scatter=true"), ["true"])
 
     def test_flags_that_nothing_follows_are_refused(self):
-        for words in (["--xla-flag=--xla_gpu_enable_command_buffer=FUSION"], ["--xla-flag=--xla_gpu_autotune_level=x"], ["--xla-flag=--xla_gpu_enable_triton_gemm=yes"], ["--xla-flag=--xla_gpu_all_reduce_combine_threshold_bytes=1k"],
+        for words in (["--xla-flag=--xla_gpu_enable_command_buffer=FUSION"], ["--xla-flag=--xla_gpu_enable_command_buffer"], ["--xla-flag=--xla_gpu_graph_level=1"], ["--xla-flag=--xla_gpu_autotune_level=x"], ["--xla-flag=--xla_gpu_enable_triton_gemm=yes"], ["--xla-flag=--xla_gpu_all_reduce_combine_threshold_bytes=1k"],
                       ["--xla-flag=--xla_gpu_all_reduce_combine_threshold_bytes"],
                       ["--optimise", "none", "--xla-flag=--xla_gpu_all_reduce_combine_threshold_bytes=1"],
+                      ["--optimise", "none", "--device", "TPUv3", "--xla-flag=--xla_gpu_enable_command_buffer="],
                       ["--device", "TPUv3", "--xla-flag=--xla_gpu_all_reduce_combine_threshold_bytes=1"],
                       ["--device", "TPUv5e", "--xla-flag=--xla_tpu_enable_sparse_core_collective_offload_all_reduce=true"],
                       ["--device", "TPUv5p", "--xla-flag=--xla_jf_spmd_threshold_for_windowed_einsum_mib=1k"],
@@ -114,6 +115,20 @@ class Optimise(unittest.TestCase):
         done = command.run("optimise", PROGRAM, "--xla-flag=--xla_gpu_all_reduce_combine_treshold_bytes=1", "--xla-flag=--xla_other=1")
         self.assertIn("did you mean `--xla_gpu_all_reduce_combine_threshold_bytes`", done.stderr)
         self.assertEqual(done.stderr.count("error[E0919]"), 2)
+
+    def test_without_command_buffers_each_kernel_starts_alone(self):
+        def seconds(program, *words, stdin=None):
+            done = command.run("estimate", program, "--device", "H100_80GB", "--format", "json", *(f"--xla-flag=--xla_gpu_{word}" for word in words), stdin=stdin)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            return json.loads(done.stdout)["compute_time_ps"]
+
+        with_graphs = seconds(PROGRAM)
+        without = seconds(PROGRAM, "enable_command_buffer=")
+        self.assertGreater(without, 1.001 * with_graphs)
+        self.assertEqual(seconds(PROGRAM, "graph_level=0"), without)
+        module = command.run("optimise", PROGRAM, "--device", "H100_80GB").stdout
+        self.assertEqual(seconds("-", stdin=module), with_graphs)
+        self.assertEqual(seconds("-", "enable_command_buffer=", stdin=module), without)
 
     def test_an_optimised_program_is_left_alone(self):
         module = command.run("optimise", PROGRAM)

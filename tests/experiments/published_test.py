@@ -36,6 +36,8 @@ class Rows(unittest.TestCase):
         for name, flag in (("dgxc-llama3-70b-bf16-128", "--xla_gpu_enable_triton_softmax_fusion=false"), ("jaxtoolbox-pax-5b-h100-te-256", "--xla_gpu_enable_triton_softmax_fusion=false"),
                            ("v6e-mistral-7b-8", "--xla_tpu_enable_sparse_core_collective_offload_all_reduce=true")):
             self.assertIn(flag, published.xla_flags(self.rows[name]), name)
+        for name, graphs in (("dgxc-llama3-70b-bf16-128", False), ("a3-llama2-7b-1vm", False), ("jaxtoolbox-pax-5b-h100-te-256", False), ("dgxc-pax5b-bf16-16", True)):
+            self.assertEqual("--xla_gpu_enable_command_buffer=" not in published.xla_flags(self.rows[name]), graphs, name)
         self.assertEqual(published.xla_flags(self.rows["v6e-gemma3-12b-2x256"]), [])
         for name, size in (("126m-a100-xla-64", 33554432), ("5b-h100-te-256", 51200)):
             self.assertIn(f"--xla_gpu_all_reduce_combine_threshold_bytes={size}", published.xla_flags(self.rows[f"jaxtoolbox-pax-{name}"]))

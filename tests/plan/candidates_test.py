@@ -18,6 +18,7 @@ import candidates  # noqa: E402
 import commands  # noqa: E402
 import costs  # noqa: E402
 import floors  # noqa: E402
+import megatron  # noqa: E402
 import network  # noqa: E402
 import options  # noqa: E402
 import search  # noqa: E402
@@ -209,6 +210,20 @@ class Commands(unittest.TestCase):
         arguments = types.SimpleNamespace(device="H100_80GB", run_options=["--flash-attention", "--set", "clock=1.5 GHz"])
         text = commands.text_of(problem, arguments, {"name": str(candidate), "candidate": candidate})
         self.assertIn("--flash-attention --set 'clock=1.5 GHz'", text)
+
+
+class Megatron(unittest.TestCase):
+    def test_no_kernel_is_in_a_cuda_graph(self):
+        facts = types.SimpleNamespace(layers=2, cycle=1, dense=0)
+        problem = costs.Problem({"first_num_dense_layers": 0}, facts, network.Network("auto", 2, ()), {}, {}, {}, 0.0, 1.0, 1.0, 1.0, 0.0)
+        whole = Candidate((("data", 2),), (), 1, 2, "full")
+        staged = Candidate((("pipeline", 2),), (), 1, 2, "full", 0, "1f1b")
+        for candidate, parts in ((whole, {"whole", "two", "three"}), (staged, {"first", "last", "kept"})):
+            found = megatron.requests(problem, candidate)
+            self.assertEqual(set(found), parts)
+            for request in found.values():
+                self.assertEqual(request.flags, ("--xla_gpu_enable_command_buffer=",))
+                self.assertIn("--xla-flag=--xla_gpu_enable_command_buffer=", request.asked("", "H100_80GB")["run"])
 
 
 class Answers(unittest.TestCase):

@@ -58,6 +58,16 @@ constexpr Switch kTpuSwitches[] = {
 
 constexpr std::string_view kAutotuneLevel = "--xla_gpu_autotune_level";
 
+// Each with the value that leaves no command in CUDA graphs; the first of these is the newer name.
+struct WithoutGraphs {
+  std::string_view flag;
+  std::string_view value;
+};
+constexpr WithoutGraphs kWithoutGraphs[] = {{"--xla_gpu_enable_command_buffer", ""}, {"--xla_gpu_graph_level", "0"}};
+
+std::string_view NameOf(std::string_view flag) { return flag.substr(0, flag.find('=')); }
+std::string_view ValueOf(std::string_view flag) { return flag.substr(std::min(flag.size(), NameOf(flag).size() + 1)); }
+
 Status TakeBytes(std::string_view flag, std::string_view value, const Threshold& known, optimise::XlaFlags& flags) {
   const char* end = value.data() + value.size();
   int64_t number = 0;
@@ -90,7 +100,13 @@ Status TakeSwitch(std::string_view flag, std::string_view value, const Switch& k
     return {};
   }
   return MakeError(kXlaFlag, fmt::format("--xla-flag: `{}` is neither true nor false", flag), {},
-                   fmt::format("write {}=true", flag.substr(0, flag.find('='))));
+                   fmt::format("write {}=true", NameOf(flag)));
+}
+
+Status TakeWithoutGraphs(std::string_view flag, const WithoutGraphs& known) {
+  if (SwitchesGraphsOff(flag)) return {};
+  return MakeError(kXlaFlag, fmt::format("--xla-flag: `{}` is not followed, only no command buffers at all", flag), {},
+                   fmt::format("write {}={}", known.flag, known.value));
 }
 
 Status NotFollowed(std::string_view flag, std::string_view name, const std::vector<std::string>& known) {
@@ -99,8 +115,8 @@ Status NotFollowed(std::string_view flag, std::string_view name, const std::vect
 }
 
 Status Take(std::string_view flag, bool tpu, optimise::XlaFlags& flags) {
-  const std::string_view name = flag.substr(0, flag.find('='));
-  const std::string_view value = flag.substr(std::min(flag.size(), name.size() + 1));
+  const std::string_view name = NameOf(flag);
+  const std::string_view value = ValueOf(flag);
   std::vector<std::string> known;
   for (const Switch& known_switch : tpu ? std::span<const Switch>(kTpuSwitches) : kSwitches) {
     if (known_switch.flag == name) return TakeSwitch(flag, value, known_switch, flags);
@@ -114,10 +130,20 @@ Status Take(std::string_view flag, bool tpu, optimise::XlaFlags& flags) {
     return {};
   }
   known.emplace_back(kAutotuneLevel);
+  for (const WithoutGraphs& without : kWithoutGraphs) {
+    if (without.flag == name) return TakeWithoutGraphs(flag, without);
+    known.emplace_back(without.flag);
+  }
   return NotFollowed(flag, name, known);
 }
 
 }  // namespace
+
+bool SwitchesGraphsOff(std::string_view flag) {
+  return std::any_of(std::begin(kWithoutGraphs), std::end(kWithoutGraphs), [&](const WithoutGraphs& without) {
+    return flag.size() > without.flag.size() && NameOf(flag) == without.flag && ValueOf(flag) == without.value;
+  });
+}
 
 std::optional<optimise::XlaFlags> XlaFlagsOf(const std::vector<std::string>& flags, bool tpu,
                                              Diagnostics& diagnostics) {

@@ -1,8 +1,9 @@
-// Flags of XLA's GPU compiler that the passes which are built in follow.
+// Flags of XLA's GPU compiler that the passes and the time model which are built in follow.
 #pragma once
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/diagnostic.h"
@@ -15,7 +16,8 @@ inline constexpr DiagnosticKind kXlaFlag{
     "A flag of XLA that the built-in passes do not follow, or a flag with a bad value. They know "
     "--xla_gpu_all_gather_combine_threshold_bytes=N and the same for all_reduce and reduce_scatter, "
     "--xla_gpu_enable_triton_gemm=true, --xla_gpu_autotune_level=0 to 4, "
-    "--xla_gpu_enable_triton_softmax_fusion=false, "
+    "--xla_gpu_enable_triton_softmax_fusion=false, --xla_gpu_enable_command_buffer= (none) or "
+    "--xla_gpu_graph_level=0, "
     "--xla_gpu_enable_latency_hiding_scheduler=false, --xla_gpu_enable_analytical_sol_latency_estimator=false and "
     "--xla_gpu_enable_pipelined_all_gather=true and the same for all_reduce and reduce_scatter, and on TPUs "
     "--xla_jf_spmd_threshold_for_windowed_einsum_mib=N and "
@@ -27,5 +29,8 @@ inline constexpr DiagnosticKind kXlaFlag{
 // From flags as XLA writes them ("--xla_gpu_all_gather_combine_threshold_bytes=31457280"); reports every one that is
 // not followed.
 std::optional<optimise::XlaFlags> XlaFlagsOf(const std::vector<std::string>& flags, bool tpu, Diagnostics& diagnostics);
+
+// Whether XLA launches no kernel in a CUDA graph under this flag. Changes launches alone, no kernels.
+bool SwitchesGraphsOff(std::string_view flag);
 
 }  // namespace hespas::driver

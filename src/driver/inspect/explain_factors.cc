@@ -75,7 +75,7 @@ class Factors {
     const calibrated::Machine& machine = model_.machine();
     const bool plain = between_us_ == model_.parameters().stream.launch_us;
     AddLaunch(model_.parameters().memory.launch_us, between_us_,
-              plain ? "stream.launch_us" : "stream, as far as the program is CUDA graphs");
+              plain ? "stream.launch_us" : "stream.launch_us, less in CUDA graphs");
     Row("sustained memory rate", Rate(model_.memory_rate()),
         fmt::format("{:.1f} % of the datasheet's {}", 100 * model_.memory_rate() / machine.memory_rate,
                     Rate(machine.memory_rate)));
@@ -96,7 +96,7 @@ std::vector<Parameter> FactorsOf(const Finished& run, const RunOptions& options,
   if (!shared || options.compat || options.estimate.custom || options.estimate.estimator != "calibrated") return {};
   const calibrated::KernelModel model(run.prepared.device, *shared);
   const ir::Module& module = *run.prepared.module;
-  Factors factors(model, calibrated::CommandBuffersOf(module));
+  Factors factors(model, CommandBuffersOf(options.optimise, module));
   for (const ir::OpId op : run.prepared.blocks.blocks[id.index()].ops) {
     if (estimate::IsCompositeOp(module, op)) return {};
     if (module.kind(op) == ir::OpKind::kReshape) continue;

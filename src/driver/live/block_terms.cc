@@ -55,7 +55,7 @@ std::optional<Json> KernelsOf(const Prepared& prepared, const graph::Block& bloc
 
 }  // namespace
 
-Json MachineTerms(const Prepared& prepared) {
+Json MachineTerms(const OptimiseOptions& options, const Prepared& prepared) {
   const hardware::Device& device = prepared.device;
   const auto& shared = calibrated::DefaultParameters();
   if (!shared) return nullptr;
@@ -76,7 +76,7 @@ Json MachineTerms(const Prepared& prepared) {
           {"memory_bandwidth", device.memory_bandwidth.value},
           {"memory_capacity", device.memory_capacity ? Json(device.memory_capacity->value) : Json(nullptr)},
           {"stream_us", parameters.stream.launch_us},
-          {"between_us", calibrated::BetweenUs(parameters.stream, calibrated::CommandBuffersOf(*prepared.module))},
+          {"between_us", calibrated::BetweenUs(parameters.stream, CommandBuffersOf(options, *prepared.module))},
           {"kernel_us", parameters.memory.launch_us},
           {"plain_rate", machine.memory_rate},
           {"memory_rate", model.memory_rate()},

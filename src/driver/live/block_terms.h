@@ -8,7 +8,7 @@
 namespace hespas::driver {
 
 // Figures of the device, and of the program's launches, that the terms scale with.
-nlohmann::json MachineTerms(const Prepared& prepared);
+nlohmann::json MachineTerms(const OptimiseOptions& options, const Prepared& prepared);
 
 // For each distinct block its kernels; null where it holds calls or loops: then its time stays.
 nlohmann::json BlockTerms(const Prepared& prepared, const Estimated& estimated);

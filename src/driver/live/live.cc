@@ -87,7 +87,8 @@ Order OrderOf(const LiveInput& run, const std::map<uint64_t, size_t>& collective
 std::string LiveData(const LiveInput& run) {
   const std::string why = WhyNot(run);
   if (!why.empty()) return JsonText(Json{{"why_not", why}});
-  Json out{{"machine", MachineTerms(run.prepared)}, {"blocks", BlockTerms(run.prepared, run.estimated)}};
+  Json out{{"machine", MachineTerms(run.options.optimise, run.prepared)},
+           {"blocks", BlockTerms(run.prepared, run.estimated)}};
   out["uses"] = graph::Uses(run.prepared.blocks, run.estimated.table);
   std::map<uint64_t, size_t> collectives;
   if (run.system != nullptr) {

@@ -1,5 +1,8 @@
 #include "driver/stages/estimate.h"
 
+#include <algorithm>
+
+#include "driver/configuration/xla_flags.h"
 #include "driver/stages/cost/flash_attention.h"
 #include "driver/stages/cost/op_summaries.h"
 #include "driver/stages/cost/power_limit.h"
@@ -28,6 +31,12 @@ std::string TextOf(const CacheOptions& cache) {
   return std::string(cache.place == CacheOptions::Place::kNone ? kNoCache : kInMemory);
 }
 
+estimate::calibrated::CommandBuffers CommandBuffersOf(const OptimiseOptions& options, const ir::Module& module) {
+  const auto& flags = options.xla_flags;
+  if (std::any_of(flags.begin(), flags.end(), SwitchesGraphsOff)) return {};
+  return estimate::calibrated::CommandBuffersOf(module);
+}
+
 std::shared_ptr<const estimate::Estimator> EstimatorOf(const RunOptions& options, const hardware::Device& device,
                                                        const ir::Module& module,
                                                        std::shared_ptr<const estimate::Facts> facts,
@@ -37,7 +46,7 @@ std::shared_ptr<const estimate::Estimator> EstimatorOf(const RunOptions& options
   const std::string name = options.compat ? "roofline" : options.estimate.estimator;
   estimate::EstimatorOptions settings = options.estimate.settings;
   settings.compat = options.compat;
-  settings.buffers = facts ? facts->buffers : estimate::calibrated::CommandBuffersOf(module);
+  settings.buffers = facts ? facts->buffers : CommandBuffersOf(options.optimise, module);
   settings.facts = std::move(facts);
   auto made = Take(estimate::MakeEstimator(name, device, settings), diagnostics);
   return made ? std::shared_ptr<const estimate::Estimator>(std::move(*made)) : nullptr;

@@ -17,6 +17,7 @@
 
 namespace hespas::driver {
 
+struct OptimiseOptions;
 struct RunOptions;
 
 template <>
@@ -50,6 +51,8 @@ struct Estimated {
   std::vector<result::UnknownKernel> unknown = {};
 };
 
+// Of the module under the flags of XLA that the run has.
+estimate::calibrated::CommandBuffers CommandBuffersOf(const OptimiseOptions& options, const ir::Module& module);
 // For `module`; nullptr where the options name none. `facts` may be nullptr (estimate/facts.h).
 std::shared_ptr<const estimate::Estimator> EstimatorOf(const RunOptions& options, const hardware::Device& device,
                                                        const ir::Module& module,

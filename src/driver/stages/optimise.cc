@@ -114,7 +114,9 @@ optimise::GpuFigures FiguresOf(const hardware::Device& device) {
 std::optional<optimise::XlaFlags> FlagsFor(const OptimiseOptions& options, const Choice& choice,
                                            const hardware::Device& device, Diagnostics& diagnostics) {
   const bool followed = choice.run && choice.target != optimise::Target::kCpu;
-  if (!options.xla_flags.empty() && !followed) {
+  const bool launches_alone = TargetOf(device) == optimise::Target::kGpu &&
+                              std::all_of(options.xla_flags.begin(), options.xla_flags.end(), SwitchesGraphsOff);
+  if (!options.xla_flags.empty() && !followed && !launches_alone) {
     diagnostics.Error(kXlaFlag, "--xla-flag: nothing is optimised for a GPU or a TPU here", {},
                       "leave it out, or add --optimise xla-gpu");
     return std::nullopt;
