@@ -118,7 +118,7 @@ class Optimise(unittest.TestCase):
 
     def test_without_command_buffers_each_kernel_starts_alone(self):
         def seconds(program, *words, stdin=None):
-            done = command.run("estimate", program, "--device", "H100_80GB", "--format", "json", *(f"--xla-flag=--xla_gpu_{word}" for word in words), stdin=stdin)
+            done = command.run("run", program, "--device", "H100_80GB", "--format", "json", *(f"--xla-flag=--xla_gpu_{word}" for word in words), stdin=stdin)
             self.assertEqual(done.returncode, 0, done.stderr)
             return json.loads(done.stdout)["compute_time_ps"]
 

@@ -61,7 +61,8 @@ TEST_F(Layers, AsALoopTakeAsLongAsUnrolled) {
 
 // What XLA makes of the two for Hopper differs by 1.3 % in computing: its loop reads a causal mask that the unrolled
 // form computes, and has fewer kernels. So each is held against XLA's of its own form (tests/data/whole/README.md), and
-// the loop to 1.7 % of the unrolled, where the requirement was 1 %. In step time XLA's two differ by 4 %: what a body needs first has nothing to hide behind (docs/whole-programs.md).
+// the loop to 1.6 % of the unrolled, where the requirement was 1 %. In step time XLA's two differ by 4 %: what a body
+// needs first has nothing to hide behind (docs/whole-programs.md).
 TEST_F(Layers, AsALoopAndUnrolledComputeAsLongAsXlasOnHopper) {
   const auto run = [](const char* program) { return RunOn("H100_80GB", program); };
   const result::RunResult unrolled = run(kUnrolled);
@@ -75,7 +76,7 @@ TEST_F(Layers, AsALoopAndUnrolledComputeAsLongAsXlasOnHopper) {
     return static_cast<double>(a.compute_time.value) / static_cast<double>(b.compute_time.value);
   };
   EXPECT_NEAR(ratio(loop, unrolled), ratio(xla_loop, xla_unrolled), 0.01);
-  EXPECT_NEAR(ratio(loop, unrolled), 1, 0.017);
+  EXPECT_NEAR(ratio(loop, unrolled), 1, 0.016);
 }
 
 // Runs until a value falls below one: nobody knows how often.
