@@ -41,6 +41,15 @@ bool HasSplitCache(const std::string& architecture) {
   return architecture == "sm_80" || HasWideInstructions(architecture);
 }
 
+// NVIDIA's V100 white paper: ECC of GDDR takes a sixteenth of memory itself, HBM has room beside for its bits. An L40S
+// shows 46,068 of 49,152 MiB. Boards with GDDR5 and GDDR6 are of data centres, which have ECC on; GeForce's GDDR6X is
+// without, GDDR7 has it on its dies.
+double DataRate(const hardware::Device& device) {
+  constexpr double kCheckBits = 1.0 / 16;
+  const bool inline_bits = device.memory_kind == "GDDR5" || device.memory_kind == "GDDR6";
+  return device.memory_bandwidth.value * (inline_bits ? 1 - kCheckBits : 1);
+}
+
 }  // namespace
 
 double Chip::Rate(Format format) const {
@@ -73,7 +82,7 @@ Chip MakeChip(const hardware::Device& device) {
   Chip chip;
   chip.sms = std::max(1, device.sm_count.value_or(100));
   chip.clock = std::max(1.0, device.clock_hz.value_or(1.5e9) * 1e-6);
-  chip.bandwidth = std::max(1.0, device.memory_bandwidth.value * 1e-6);
+  chip.bandwidth = std::max(1.0, DataRate(device) * 1e-6);
   chip.l2_bytes = device.l2_capacity ? static_cast<double>(device.l2_capacity->value) : 0;
   chip.watts = device.tdp_w.value_or(0);
   chip.idle_watts = device.idle_w.value_or(chip.watts * kIdle);

@@ -106,6 +106,16 @@ TEST(FieldMatmul, HopperTakesTheTileOfFewestWaves) {
   EXPECT_EQ(tile(129, 16384), std::pair(128.0, 128.0));
 }
 
+// Inline in GDDR6, beside the data in HBM; a GeForce board has none.
+TEST(FieldChip, ErrorCorrectionTakesASixteenthOfGddr) {
+  const auto share = [](const char* device) {
+    return MakeChip(Preset(device)).bandwidth * 1e6 / Preset(device).memory_bandwidth.value;
+  };
+  EXPECT_DOUBLE_EQ(share("L40S_48GB"), 0.9375);
+  EXPECT_DOUBLE_EQ(share("RTX_4090_24GB"), 1);
+  EXPECT_DOUBLE_EQ(share("H100_80GB"), 1);
+}
+
 // 112 tiles of 128 x 256 do not fit the 108 multiprocessors of an A100 at once, and no tile is larger: measured 86 us.
 TEST(FieldMatmul, ATileMoreThanMultiprocessorsTakesAnotherWave) {
   const Chip chip = MakeChip(Preset("A100_SXM_80GB"));
