@@ -9,6 +9,7 @@
 #include "cli/options/pipeline_options.h"
 #include "driver/inspect/kernels/explained_kernels.h"
 #include "driver/inspect/kernels/kernel_ids.h"
+#include "driver/stages/estimate.h"
 #include "estimate/registry.h"
 #include "hardware/presets.h"
 #include "ir/printer.h"
@@ -94,7 +95,8 @@ void RunOptimise(OptimiseCommand& command, Console& console) {
   const bool prints = command.format == "mlir" || command.format == "stablehlo";
   if (prints && !command.explain && !command.kernels) return Print(ir::PrintGeneric(*optimised, {.locations = true}));
   const driver::Summary summary = driver::Summarise(*optimised);
-  const auto estimator = estimate::MakeEstimator("calibrated", *device, {});
+  const auto estimator = estimate::MakeEstimator(
+      "calibrated", *device, {.buffers = driver::CommandBuffersOf(command.run.optimise, *optimised)});
   if (!estimator) {
     console.diagnostics.Report(estimator.error());
     console.PrintDiagnostics();
