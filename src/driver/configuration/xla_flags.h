@@ -22,8 +22,7 @@ inline constexpr DiagnosticKind kXlaFlag{
     "--xla_gpu_enable_pipelined_all_gather=true and the same for all_reduce and reduce_scatter, and on TPUs "
     "--xla_jf_spmd_threshold_for_windowed_einsum_mib=N and "
     "--xla_tpu_enable_sparse_core_collective_offload_all_reduce=true and the same for reduce_scatter; they take no "
-    "flags where "
-    "they do not run or not for a GPU or a TPU. --optimise xla passes every flag to XLA's own compiler.",
+    "flags where they do not run or not for a GPU or a TPU. --optimise xla passes every flag to XLA's own compiler.",
     Outcome::kUsage};
 
 // From flags as XLA writes them ("--xla_gpu_all_gather_combine_threshold_bytes=31457280"); reports every one that is
