@@ -12,9 +12,7 @@ namespace {
 
 bool HasGroup(const Node& node) { return node.kind == NodeKind::kCollective && node.group != 0; }
 
-bool HasPeer(const Node& node) {
-  return (node.kind == NodeKind::kSend || node.kind == NodeKind::kReceive) && node.peer >= 0;
-}
+bool HasPeer(const Node& node) { return IsMessage(node.kind) && node.peer >= 0; }
 
 // Puts places, numbered as they first appear, for the numbers of `program`; returns the numbers.
 Arguments Abstract(Program& program) {

@@ -33,6 +33,8 @@ enum class Collective : uint8_t {
 
 // clang-format on
 
+constexpr bool IsMessage(NodeKind kind) { return kind == NodeKind::kSend || kind == NodeKind::kReceive; }
+
 inline constexpr uint32_t kNoBlock = 0xFFFFFFFFu;
 
 // Texts that end with a zero, in large pieces; they stay where they are.

@@ -55,7 +55,7 @@ std::string SizeOf(const trace::Node& node, const trace::NodeDetails& details) {
 }
 
 std::vector<std::string> Row(uint32_t rank, const trace::Program& program, const trace::Node& node) {
-  const bool message = node.kind == NodeKind::kSend || node.kind == NodeKind::kReceive;
+  const bool message = trace::IsMessage(node.kind);
   std::string after;
   for (uint32_t i = 0; i < node.dependency_count; ++i) {
     after += fmt::format("{}{}", i == 0 ? "" : " ", program.dependencies[node.first_dependency + i]);

@@ -29,9 +29,8 @@ std::string WhyNot(const LiveInput& run) {
   const trace::Program& program = run.traces.programs.front();
   if (!run.traces.loops.empty()) return "its loops are not written out";
   if (program.nodes.size() > kMostNodes) return "it has too many blocks for a browser";
-  const bool messages = std::ranges::any_of(program.nodes, [](const trace::Node& node) {
-    return node.kind == trace::NodeKind::kSend || node.kind == trace::NodeKind::kReceive;
-  });
+  const bool messages =
+      std::ranges::any_of(program.nodes, [](const trace::Node& node) { return trace::IsMessage(node.kind); });
   return messages ? "its devices exchange single messages" : "";
 }
 

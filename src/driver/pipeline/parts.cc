@@ -56,9 +56,7 @@ class Channels {
     }
   }
 
-  static bool IsOpen(const trace::Node& node) {
-    return (node.kind == NodeKind::kSend || node.kind == NodeKind::kReceive) && node.peer < 0;
-  }
+  static bool IsOpen(const trace::Node& node) { return trace::IsMessage(node.kind) && node.peer < 0; }
 
   // The NPU that rank `k` of part `p` talks to.
   Result<uint32_t> Peer(size_t p, uint32_t k, const trace::Node& node) const {

@@ -287,7 +287,7 @@ std::string NodeReader::SetInteger(const Attribute& attribute, int64_t value) {
 }
 
 std::string NodeReader::Complete() {
-  const bool message = node_.kind == NodeKind::kSend || node_.kind == NodeKind::kReceive;
+  const bool message = trace::IsMessage(node_.kind);
   const bool collective = node_.kind == NodeKind::kCollective;
   const int64_t peer = node_.kind == NodeKind::kSend ? sent_to_ : received_from_;
   node_.peer = static_cast<int32_t>(peer);

@@ -133,8 +133,6 @@ std::string_view NameOf(const Node& node) {
   }
 }
 
-bool IsMessage(const Node& node) { return node.kind == NodeKind::kSend || node.kind == NodeKind::kReceive; }
-
 void AddKindAttributes(const Node& node, const trace::Arguments& arguments, const trace::NodeDetails& details,
                        Attributes& attributes) {
   switch (node.kind) {
@@ -184,7 +182,7 @@ void EncodeNode(const Program& program, const Node& node, const trace::Arguments
   Attributes attributes(message);
   attributes.Flag("is_cpu_op", node.is_cpu);
   if (node.duration != Time(duration * kMicrosecond)) attributes.Integer("duration_ps", node.duration.value);
-  if (node.tag != 0 && !IsMessage(node)) attributes.Integer("schedule_mark", node.tag);
+  if (node.tag != 0 && !trace::IsMessage(node.kind)) attributes.Integer("schedule_mark", node.tag);
   AddKindAttributes(node, arguments, program.DetailsOf(node), attributes);
 }
 

@@ -82,7 +82,7 @@ class Builder {
 
   // The first track of the node's communicator that is free at `start`.
   uint32_t TrackOf(uint32_t process, uint32_t rank, const trace::Node& node, Time start, Time end) {
-    const bool message = node.kind == NodeKind::kSend || node.kind == NodeKind::kReceive;
+    const bool message = trace::IsMessage(node.kind);
     const uint32_t group = step_.traces.GroupOf(rank, node);
     auto& lanes = lanes_[{message, group}];
     for (Lane& lane : lanes) {

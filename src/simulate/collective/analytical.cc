@@ -398,9 +398,8 @@ class AnalyticalSimulation {
 };
 
 bool HasMessages(const trace::Program& program) {
-  return std::any_of(program.nodes.begin(), program.nodes.end(), [](const trace::Node& node) {
-    return node.kind == NodeKind::kSend || node.kind == NodeKind::kReceive;
-  });
+  return std::any_of(program.nodes.begin(), program.nodes.end(),
+                     [](const trace::Node& node) { return trace::IsMessage(node.kind); });
 }
 
 // One rank in the place of all; nothing where they may differ.

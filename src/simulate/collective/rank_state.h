@@ -16,8 +16,7 @@
 namespace hespas::simulate {
 
 inline bool Communicates(const trace::Node& node) {
-  return node.kind == trace::NodeKind::kCollective || node.kind == trace::NodeKind::kSend ||
-         node.kind == trace::NodeKind::kReceive;
+  return node.kind == trace::NodeKind::kCollective || trace::IsMessage(node.kind);
 }
 
 struct LinkPorts {

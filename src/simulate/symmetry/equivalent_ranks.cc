@@ -118,8 +118,7 @@ class Finder {
         named.per_rank = named.per_rank || node.per_rank;
         if (collective && (node.per_rank || node.group != 0)) add(named.groups, node.group);
         of_all_ = of_all_ || (collective && !node.per_rank && node.group == 0);
-        const bool message = node.kind == trace::NodeKind::kSend || node.kind == trace::NodeKind::kReceive;
-        if (message) add(named.peers, node.peer);
+        if (trace::IsMessage(node.kind)) add(named.peers, node.peer);
       }
     }
   }
