@@ -36,10 +36,12 @@ void ReadMemory(JsonObject& json, EngineProfile& engine) {
   memory->Text("source");
   engine.rotation_bytes = memory->Quantity("rotation_element", Unit::kBytes).value_or(0);
   const auto rule = memory->Text("of");
-  if (rule && *rule != "total" && *rule != "left")
-    memory->Report(kJsonBadValue, "of", fmt::format("`{}` is neither total nor left", *rule));
+  if (rule && *rule != "total" && *rule != "static" && *rule != "left")
+    memory->Report(kJsonBadValue, "of", fmt::format("`{}` is none of total, static and left", *rule));
   engine.fp8_cache_of_quantised = memory->Flag("fp8_cache_of_quantised").value_or(false);
   engine.windows = memory->Flag("windows").value_or(false);
+  engine.eager = memory->Flag("eager").value_or(false);
+  if (rule && *rule == "static") engine.memory_rule = MemoryRule::kStatic;
   if (rule && *rule == "left") engine.memory_rule = MemoryRule::kLeft;
   memory->Finish();
 }

@@ -20,8 +20,9 @@ inline constexpr DiagnosticKind kUnknownEngine{
 
 // What a share of the memory stands for.
 enum class MemoryRule : uint8_t {
-  kTotal,  // all that the engine takes: weights, workspace and cache
-  kLeft    // the cache, of what weights and workspace leave
+  kTotal,   // all that the engine takes: weights, workspace and cache
+  kStatic,  // weights and cache; the workspace takes what is beside them
+  kLeft     // the cache, of what weights and workspace leave
 };
 
 // Steps that are captured: a step takes as long as the next captured one. Kernels of others are launched one by one.
@@ -51,6 +52,7 @@ struct EngineProfile {
   int64_t large_max_requests = 0;
   bool limits_of_rank = false;          // each data-parallel rank of experts has the policy's limits, else all together
   bool fp8_cache_of_quantised = false;  // with 8 or 4-bit weights the cache is fp8 unless told
+  bool eager = false;                   // steps beyond captured ones run as written: no compiler frees what is not read
   bool windows = false;                 // layers with sliding windows free what lies before them
   bool quantises_apart = false;         // fp8 activations in kernels of their own
   Exchange exchange = Exchange::kChosen;

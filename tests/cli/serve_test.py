@@ -196,6 +196,30 @@ def memory_holds_graphs_tables_and_communicators():
     assert workspace("llama3-8b", "trtllm", "--max-requests", 2048) > 1.9 * (few - 1e9)
 
 
+def workspace_is_the_peak_of_the_steps_program():
+    """Bytes that a token more takes at the widest point, and a sampled row."""
+    def workspace(model, engine, tokens, requests=16, *words):
+        return result("serve", model, "--device", "H100_80GB", "--isl", 8, "--osl", 8, "--concurrency", 1, "--requests", 1, "--engine", engine,
+                      "--max-batched-tokens", tokens, "--max-requests", requests, *words)["memory"]["workspace"]
+
+    def of_token(*words):
+        return (workspace(*words[:2], 8192, 16, *words[2:]) - workspace(*words[:2], 4096, 16, *words[2:])) / 4096
+    width, mlp = 4096, 14336
+    # While the MLP activates: the residual stream, gate and up, and their product.
+    assert of_token("llama3-8b", "vllm") == 2 * (width + 3 * mlp)
+    # Python holds the input, gate and up while the last matmul runs.
+    assert of_token("llama3-8b", "trtllm") == 2 * (3 * width + 3 * mlp)
+    # In 8 bits the last matmul reads what is activated once more, quantised.
+    assert of_token("llama3-8b", "trtllm", "--weights", "fp8") == 2 * (3 * width + 3 * mlp) + mlp
+    # Eight chosen rows in each of the experts' two buffers, their sum, and the residual stream.
+    assert of_token("qwen3-30b-a3b", "vllm") == 2 * 2048 * (8 + 8 + 2)
+    # Few tokens, many requests: logits in 16 bits and twice in 32, and the tokens.
+    assert workspace("llama3-8b", "vllm", 1024, 1024) - workspace("llama3-8b", "vllm", 1024, 512) == 512 * (128256 * 10 + 4)
+    # SGLang's fraction is of weights and cache: the workspace lies beside it.
+    memory = result(*H100, *LOAD, "--concurrency", 1, "--requests", 1, "--engine", "sglang")["memory"]
+    assert abs((memory["weights"] + memory["kv"]) / memory["capacity"] - 0.88) < 1e-5, memory
+
+
 def ranks_of_experts_have_limits_of_their_own():
     words = ["serve", "qwen3-30b-a3b", "--device", "H100_80GB", "--devices", 2, "--tp", 1, "--dp", 2, "--ep", 2, "--isl", 8, "--osl", 200,
              "--concurrency", 32, "--requests", 32, "--max-requests", 4]
@@ -406,9 +430,8 @@ def outputs_are_equal_for_equal_seeds():
 
 for test in [closed_run_has_all_keys_and_is_fast, no_step_beats_the_datasheet, memory_adds_up, bad_input_is_told, a_rate_above_the_capacity_names_it, bursts_are_held_against_the_least_time_of_steps,
              long_answers_are_no_queue, searches_say_which_queues_grow, room_for_requests_takes_no_memory, decode_steps_cost_the_captured_size, ranks_of_experts_replay_graphs_of_their_own_rows,
-             ranks_of_experts_have_schedulers_of_their_own, memory_holds_graphs_tables_and_communicators,
-             ranks_of_experts_have_limits_of_their_own,
-             a_configuration_is_a_model, search_finds_a_layout_that_keeps_the_limits, searches_are_deterministic_and_their_parts_are_the_whole,
+             ranks_of_experts_have_schedulers_of_their_own, memory_holds_graphs_tables_and_communicators, workspace_is_the_peak_of_the_steps_program,
+             ranks_of_experts_have_limits_of_their_own, a_configuration_is_a_model, search_finds_a_layout_that_keeps_the_limits, searches_are_deterministic_and_their_parts_are_the_whole,
              searches_lose_no_point_of_the_front, searched_rates_are_sustained, searched_rates_are_the_highest, searched_rates_do_not_depend_on_the_lengths_drawn,
              searches_count_what_is_answered, older_engines_read_caches_for_each_query_head,
              rotating_attention_costs_its_traffic_beyond_the_field_model, own_steps_are_a_table, searches_leave_out_the_warm_up,

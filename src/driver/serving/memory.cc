@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "driver/serving/step_memory.h"
+
 namespace hespas::driver {
 namespace {
 
@@ -34,16 +36,20 @@ ServeMemory MemoryOf(const hardware::Device& device, const serve::StepKernels& k
                      const serve::EngineProfile& engine, const PeerMemory& peers) {
   ServeMemory memory{.capacity = ReportedCapacity(device), .weights = kernels.WeightBytes()};
   const serve::Policy& policy = engine.policy;
-  memory.workspace = engine.reserved_bytes + kernels.WorkspaceBytes(static_cast<double>(policy.max_tokens),
-                                                                    static_cast<double>(policy.max_requests));
+  const auto peak = [&](double rows, double sampled) { return PeakOfStep(kernels.StepProgram(rows, sampled)); };
+  memory.workspace =
+      engine.reserved_bytes + peak(static_cast<double>(policy.max_tokens), static_cast<double>(policy.max_requests));
   const double captured = CapturedRows(engine, static_cast<double>(peers.caches));
-  if (captured > 0) memory.workspace += kernels.WorkspaceBytes(captured, captured);
+  if (captured > 0) memory.workspace += peak(captured, captured);
   memory.workspace += kernels.RotationBytes(engine.rotation_bytes);
   memory.workspace += peers.communicator;
   memory.cache_bytes_per_token = kernels.CacheBytesPerToken();
-  const double whole = engine.memory_rule == serve::MemoryRule::kTotal ? engine.memory_fraction : 1;
-  const double of_rest = engine.memory_rule == serve::MemoryRule::kTotal ? 1 : engine.memory_fraction;
-  const double rest = (memory.capacity * whole - memory.weights - memory.workspace) * of_rest;
+  const double left = memory.capacity - memory.weights - memory.workspace;
+  const double beside = memory.capacity * (1 - engine.memory_fraction);  // not the engine's, or not these two's
+  const double rest = engine.memory_rule == serve::MemoryRule::kTotal ? left - beside
+                      : engine.memory_rule == serve::MemoryRule::kStatic
+                          ? std::min(left, left + memory.workspace - beside)
+                          : left * engine.memory_fraction;
   const double block = memory.cache_bytes_per_token * static_cast<double>(policy.block);
   memory.blocks = static_cast<int64_t>(std::max(0.0, std::floor(rest / block))) * peers.caches;
   memory.fits = memory.blocks > 0;

@@ -136,6 +136,7 @@ std::optional<serve::Precision> ResolvePrecision(const ServeOptions& options, co
   }
   const std::string_view activations = serve::FactsOf(precision.weights).activations;
   const bool quantised = activations == "fp8" || activations == "nvfp4";
+  precision.eager = engine.eager;
   precision.quantises_apart = engine.quantises_apart;
   precision.exchange = engine.exchange;
   precision.rotating_attention = engine.rotating_attention;

@@ -306,25 +306,4 @@ double StepKernels::RotationBytes(double element) const {
   return static_cast<double>(model_.context) * static_cast<double>(rotated) * element;
 }
 
-// Live at the widest point: residual stream, input and output of the MLP's first matmul and its activation; or, of all
-// tokens that a rank gathers, these and their sums, and of each chosen expert, as if all were this rank's, rows and the
-// first matmul's results (TensorRT-LLM, moe_kernels.cu, getWorkspaceDeviceBufferSizes: two buffers, each matmul reads
-// one and writes the other). Then the logits of all sampled rows in 16 bits, and in 32 twice (probabilities and their
-// order).
-double StepKernels::WorkspaceBytes(double rows, double sampled_rows) const {
-  const double tensor = static_cast<double>(parallelism_.tensor);
-  const auto h = static_cast<double>(model_.width);
-  double layer = kActivation * LocalRows(rows) * (2 * h + 3 * static_cast<double>(model_.mlp_width) / tensor);
-  if (model_.experts.count > 0) {
-    const bool gathers = parallelism_.data > 1 && precision_.exchange != Exchange::kChosen;
-    const double devices = tensor * static_cast<double>(parallelism_.data);
-    const double split = std::max(1.0, devices / static_cast<double>(parallelism_.expert));
-    const double width = static_cast<double>(model_.experts.width) / split;
-    const double chosen = static_cast<double>(model_.experts.active) * (h + 2 * width);
-    layer = std::max(layer, kActivation * (gathers ? rows : LocalRows(rows)) * (2 * h + chosen));
-  }
-  const double head = LocalRows(sampled_rows) * static_cast<double>(model_.vocabulary) * (kActivation + 4 + 4);
-  return std::max(layer, head);
-}
-
 }  // namespace hespas::serve

@@ -87,6 +87,14 @@ class AttentionCalls {
   size_t size_ = 0;
 };
 
+// A kernel of a step by what it reads and makes.
+struct StepOp {
+  std::string_view name;
+  std::vector<size_t> reads;  // numbers of earlier ones
+  double bytes = 0;           // of what it makes
+  bool over_first = false;    // in the buffer of the first that it reads
+};
+
 class StepKernels {
  public:
   StepKernels(const Model& model, const Parallelism& parallelism, const Precision& precision)
@@ -106,10 +114,12 @@ class StepKernels {
   double CacheBytesPerToken() const;  // of a request; its share of one device
   // The table of sines and cosines for all positions, of so many bytes an element.
   double RotationBytes(double element) const;
-  // Bytes of the largest step beside weights and cache.
-  double WorkspaceBytes(double rows, double sampled_rows) const;
+  // A step of so many rows, of all ranks, whose last tokens are sampled for some: one layer of each kind, and the head.
+  std::vector<StepOp> StepProgram(double rows, double sampled_rows) const;
 
  private:
+  class Program;
+
   void Matmul(std::vector<StepKernel>& out, std::string_view name, double count, double m, double n, double k) const;
   void AttentionMatmuls(std::vector<StepKernel>& out, double rows) const;
   void Mlp(std::vector<StepKernel>& out, double count, double rows, double width) const;

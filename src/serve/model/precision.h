@@ -58,6 +58,7 @@ struct Precision {
   bool rotating_attention = false;   // kernels of attention rotate, and write keys and values, themselves
   bool fp8_prompts = false;          // attention of prompts multiplies in 8 bits, where weights and cache have them
   Exchange exchange = Exchange::kChosen;
+  bool eager = false;            // functions hold what they have named until they return
   bool quantises_apart = false;  // fp8 activations in kernels of their own; else fused with those before
   const CacheFormatFacts& cache_facts() const { return kCacheFormats[static_cast<size_t>(cache)]; }
   double cache_bytes() const { return cache_facts().bytes; }
