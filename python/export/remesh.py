@@ -3,7 +3,8 @@
 
     remesh.py PROGRAM.mlir[.gz] FOLDER HESPAS run --device ...      called by shard.py
 
-Reads candidates from stdin, a JSON line each: {"sizes": {"fsdp": 8, "tensor": 4}, "output": FILE.mlir.gz}; other axes of the mesh become 1.
+Reads candidates from stdin, a JSON line each: {"sizes": {"fsdp": 8, "tensor": 4}, "output": FILE.mlir.gz}; other axes of the mesh become 1. One may name
+another "program", say that its output is "made" already, and have words of its own for `hespas run` ("run").
 Answers each with a JSON line: {"result": what `hespas run` said} or {"error": why not}. JAX is imported once; a forked child makes each program,
 which ends as soon as it has it, and leaves the rest of XLA's work undone. FOLDER, for files under way, lies where the programs go.
 """
@@ -101,11 +102,13 @@ def make_in_child(make, dumps, *arguments):
 
 
 def answer(text, folder, command, request):
-    with tempfile.TemporaryDirectory(dir=folder, ignore_cleanup_errors=True) as dumps:
-        error = make_in_child(make, dumps, text, request["sizes"], request["output"])
-    if error is not None:
-        return {"error": error}
-    run = subprocess.run([command[0], "run", request["output"], *command[1:]], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+    if not request.get("made"):
+        text = program_text(request["program"]) if "program" in request else text
+        with tempfile.TemporaryDirectory(dir=folder, ignore_cleanup_errors=True) as dumps:
+            error = make_in_child(make, dumps, text, request["sizes"], request["output"])
+        if error is not None:
+            return {"error": error}
+    run = subprocess.run([command[0], "run", request["output"], *command[1:], *request.get("run", ())], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
     return {"result": json.loads(run.stdout)} if run.returncode == 0 else {"error": last_line(run.stderr)}
 
 

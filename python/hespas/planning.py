@@ -76,12 +76,12 @@ def plan(model: Any, device: Any, devices: int, *, arguments: Sequence[Any] = ()
          output: str | os.PathLike[str] | None = None) -> Plan:
     """The best configurations of a training step: `hespas plan`.
 
-    model         a MaxText configuration (YAML), or the name of a model that `hespas export --maxtext --target-devices` knows; a JAX function, jitted or
+    model         a MaxText configuration (YAML), or the name of a model that `hespas export --maxtext --target-devices` knows; "FILE.py:FUNCTION"; a JAX function, jitted or
                   not, or what `jax.jit(f).lower(...)` returns, whose arguments lie on a mesh of any size: its axes are what is searched
     arguments     of the function: arrays or jax.ShapeDtypeStruct with a sharding
     global_batch  sequences of a step, or tokens: "4M tokens"
     limit         "memory=72GB"
-    settings      keys of the configuration to set
+    settings      keys of the configuration to set; of a function in a file ("step.py:build") its parameters, of which a list has values to try
 
     Raises UsageError or InputError for what the command refuses, and ToolError where no configuration fits.
     """
@@ -92,7 +92,8 @@ def plan(model: Any, device: Any, devices: int, *, arguments: Sequence[Any] = ()
         words += [option, str(value)] if value is not None else []
     for option, values in (("--axes", axes), ("--remat", remat), ("--schedule", schedule)):
         words += [option, ",".join(values)] if values else []
-    words += [word for key, value in (settings or {}).items() for word in ("--set", f"{key}={value}")]
+    told = {key: ",".join(map(str, value)) if isinstance(value, (list, tuple)) else value for key, value in (settings or {}).items()}
+    words += [word for key, value in told.items() for word in ("--set", f"{key}={value}")]
     if isinstance(model, (str, os.PathLike)):
         if arguments:
             raise ValueError("arguments= is of functions: a model or a program has its own")

@@ -33,8 +33,9 @@ def front(rows):
 
 
 def cells(row):
+    """What is not known of a program of the user's own is a dash."""
     scaled = {**row, "peak_memory_bytes": row["peak_memory_bytes"] / 1e9}
-    return [form.format(scaled[key]) for _, key, form in SHOWN]
+    return ["-" if scaled[key] is None else form.format(scaled[key]) for _, key, form in SHOWN]
 
 
 def table(rows, best):
@@ -76,8 +77,8 @@ def nearest_miss(search):
             f"take {over:.2f} times the memory{more}, about as many times the devices with the same batch, or a smaller batch or sequence")
 
 
-def of_program(arguments, rows, steps):
-    """The answer for a program of the user's own; its rows have no candidates."""
+def of_program(arguments, rows, steps, other):
+    """The answer for a program of the user's own, whose rows have no candidates; `other`: the row of --why and what had become of those asked for."""
     from search import OBJECTIVES
 
     key = OBJECTIVES[arguments.objective]
@@ -85,10 +86,10 @@ def of_program(arguments, rows, steps):
     steps = {reason: number for reason, number in steps.items() if number}
     if arguments.format == "json":
         print(json.dumps({"schema_version": 1, "devices": arguments.devices, "objective": arguments.objective, "best": best, "front": front(rows),
-                          "funnel": steps, "gap": 0.0, "why": None}, indent=2))
+                          "funnel": steps, "gap": 0.0, "why": other and {**other[0], "were": dict(other[1])}}, indent=2))
         return 0
     print("\n".join([*table(best, best[0]), "= within one standard deviation of the best", "", "front of time and memory", *table(front(rows), best[0]), "",
-                     *(f"{number:>8}  {reason}" for reason, number in steps.items())]))
+                     *(f"{number:>8}  {reason}" for reason, number in steps.items()), *(["", *why.told(other[0], best[0], best[0]["capacity"], other[1])] if other else [])]))
     return 0
 
 

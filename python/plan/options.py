@@ -43,7 +43,7 @@ def options(words):
     parser.add_argument("--remat", default=REMATS, help="MaxText's policies to try")
     parser.add_argument("--schedule", default=SCHEDULES, help="pipeline schedules: gpipe, 1f1b, interleaved-CHUNKS, zb-h1, dualpipe")
     parser.add_argument("--uneven-stages", action="store_true", help="also stages that differ by a layer (gpipe and 1f1b)")
-    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="a setting of the configuration")
+    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="a setting of the configuration; of a function's parameter, KEY=A,B tries both")
     parser.add_argument("--top", type=int, default=10, help="how many to show")
     parser.add_argument("--evaluations", type=int, default=100, help="most candidates that are estimated")
     parser.add_argument("--why", metavar="AXIS=SIZE,...", help="also the best with these settings, and what makes the difference")

@@ -1,24 +1,26 @@
 """A plan of the user's own JAX function or unpartitioned program: how to spread the devices over the axes of its mesh.
 
-XLA's partitioner makes what each device runs for each mesh, as in `hespas shard`; rematerialisation, microbatches and stages are the program's own.
+XLA's partitioner makes what each device runs for each mesh, as in `hespas shard`. Rematerialisation, microbatches and stages are the program's own; where a
+function has parameters for them, --set names values to try.
 """
 import asyncio
+import collections
+import dataclasses
 import os
-import pathlib
 import re
 import subprocess
 import sys
 
 import answer
 import candidates
-import clusters
 import options
+import why
 from environments import Refused, program_text
+from export import settings
+from own_rows import Choice, estimated, unequal
 from remesh import AXIS, MESH
-from shard import unequal_work
-from workers import Workers
 
-HERE = pathlib.Path(__file__).resolve().parent
+MOST = 6  # that --why estimates beside the search
 KINDS = re.compile(r"\.py(:\w+)?$|\.mlir(\.gz)?$")
 
 
@@ -27,15 +29,16 @@ def is_own(model):
 
 
 def exported(arguments, scratch):
-    """A function as a program, on a mesh whose first axis has all devices."""
+    """A function as programs on a mesh whose first axis has all devices, by the values of --set of which there are several."""
     axes = [axis for axis in arguments.axes.split(",") if axis]
     mesh = ",".join(f"{axis}={arguments.devices if at == 0 else 1}" for at, axis in enumerate(axes))
+    rows, swept = settings(arguments.set)
     words = [word for each in arguments.arg for word in ("--arg", each)] + [word for each in arguments.set for word in ("--set", each)]
     done = subprocess.run([os.environ["HESPAS_COMMAND"], "export", arguments.model, "--axes", mesh, "--stage", "lowered", "--name", "step", "--output", scratch,
                            *words], stdout=subprocess.PIPE, text=True, check=False)
     if done.returncode != 0:
         raise Refused("", status=done.returncode)  # it has said why
-    return done.stdout.split()[-1]
+    return {tuple((key, row[key]) for key in swept): path for row, path in zip(rows, done.stdout.splitlines())}
 
 
 def axes_of(path):
@@ -51,62 +54,64 @@ def axes_of(path):
     return used
 
 
-def row_of(sizes, result, arguments):
-    throughput, step = result["throughput"] or {}, result["step_time_s"]
-    capacity = arguments.capacity or result["memory_capacity_bytes"] or float("inf")
-    price = arguments.price or result["price_per_hour"] or 0
-    names = [axis for axis, size in sizes.items() if size > 1]
-    shape = [sizes[axis] for axis in names]
-    return {"name": ",".join(f"{axis}={sizes[axis]}" for axis in names), "settings": {axis: str(sizes[axis]) for axis in names}, "step_time_s": step,
-            "sigma_s": result["step_time_sigma_s"] or 0.0, "tokens_per_s": throughput.get("per_second") or 0.0,
-            "mfu": result["model_flops_utilisation"] or 0.0, "peak_memory_bytes": result["peak_memory_bytes"] or 0,
-            "exposed_s": result["exposed_communication_s"], "compute_s": result["compute_time_s"], "bubble": 0.0,
-            "cost": step * arguments.devices * price / 3600, "energy_j": (result["energy_j"] or 0) * arguments.devices,
-            "fits": (result["peak_memory_bytes"] or 0) <= capacity, "capacity": capacity, "batch": throughput.get("per_step"),
-            "flops_all_devices": result["flops"] * arguments.devices, "error": None, "xla_flags": [],
-            "mesh": {"axis_names": names, "shape": shape, "between_nodes": [1] * len(names), "within_nodes": shape}}
-
-
-async def estimated(arguments, program, folder, meshes):
-    command = [sys.executable, HERE.parent / "export" / "remesh.py", program, folder, os.environ["HESPAS_COMMAND"], "--device", arguments.device, "--system",
-               arguments.system, *arguments.run_options, "--format", "json", "-q"]
-    async with Workers(clusters.command(arguments, command), len(meshes), arguments.workers if arguments.on else 0) as workers:
-        asked = ({"sizes": sizes, "output": str(arguments.programs / ("-".join(f"{a}{n}" for a, n in sizes.items()) + ".mlir.gz"))} for sizes in meshes)
-        return await asyncio.gather(*(workers.ask(each) for each in asked))
-
-
 def refuse_others(arguments):
     """What only MaxText's models have."""
-    of_models = {"--why": arguments.why, "--global-batch": arguments.global_batch, "--sample": arguments.sample, "--uneven-stages": arguments.uneven_stages,
+    of_models = {"--global-batch": arguments.global_batch, "--sample": arguments.sample, "--uneven-stages": arguments.uneven_stages,
                  "--remat": arguments.remat != options.REMATS, "--schedule": arguments.schedule != options.SCHEDULES}
     for option, given in of_models.items():
         if given:
-            raise Refused(f"{option} is of MaxText's models", "shapes, rematerialisation and stages of a program are its own; each mesh is a row of the table", 2)
+            raise Refused(f"{option} is of MaxText's models", "shapes, rematerialisation and stages of a program are its own; parameters of a function are tried with --set KEY=A,B", 2)
+
+
+def choices(arguments, scratch):
+    """All configurations, those first that use the fewest axes."""
+    function = not KINDS.search(arguments.model).group(0).startswith(".mlir")
+    if arguments.set and not function:
+        raise Refused("--set is of models and functions", "a program has no configuration", 2)
+    found = []
+    for parameters, program in (exported(arguments, scratch) if function else {(): arguments.model}).items():
+        axes = axes_of(program)
+        axes = [axis for axis in axes if axis in arguments.axes.split(",")] or axes
+        found += [Choice(str(program), parameters, tuple(sizes.items())) for sizes in candidates.factorisations(arguments.devices, axes)]
+    return sorted(found, key=lambda choice: len(choice.axes))
+
+
+def asked(arguments, every):
+    """The settings of --why, and the configurations that have them."""
+    wanted = why.wanted(arguments.why, {axis for choice in every for axis, _ in choice.sizes}, every)
+    alike = [choice for choice in every if choice.has(wanted)]
+    if not alike:
+        raise Refused(f"no configuration has {arguments.why}", "no mesh of as many devices has them all, or --axes or --set leave them out", 2)
+    return alike
+
+
+def compared(alike, visited, rows):
+    """The best row of those that --why asks for, and what had become of them."""
+    found = [row for choice, row in rows.items() if dataclasses.replace(choice, flags="") in alike]
+    if not found:
+        return None
+    said = collections.Counter("estimated" if choice in visited else "not visited" for choice in alike)
+    return min(found, key=lambda row: (not row["fits"], row["step_time_s"], row["name"])), said
 
 
 def planned(arguments, scratch):
     refuse_others(arguments)
-    function = not KINDS.search(arguments.model).group(0).startswith(".mlir")
-    if arguments.set and not function:
-        raise Refused("--set is of models and functions", "a program has no configuration", 2)
-    program = exported(arguments, scratch) if function else arguments.model
-    axes = axes_of(program)
-    axes = [axis for axis in axes if axis in arguments.axes.split(",")] or axes
-    every = sorted(candidates.factorisations(arguments.devices, axes), key=lambda sizes: sum(size > 1 for size in sizes.values()))
-    meshes = every[:arguments.evaluations]
-    answers = asyncio.run(estimated(arguments, program, scratch, meshes))
-    rows = [row_of(sizes, each["result"], arguments) for sizes, each in zip(meshes, answers) if "result" in each]
-    failed = [each["error"] for each in answers if "error" in each]
+    every = choices(arguments, scratch)
+    visited = every[:arguments.evaluations]
+    alike = asked(arguments, every) if arguments.why else []
+    more = [] if set(alike) & set(visited) else alike[:MOST]
+    rows, failed = asyncio.run(estimated(arguments, scratch, [*visited, *more]))
     if not rows:
         raise Refused(f"no mesh could be estimated: {failed[0]}", status=5)
-    fitting = [row for row in rows if row["fits"]]
+    fitting = [row for row in rows.values() if row["fits"]]
     if not fitting:
-        least = min(rows, key=lambda row: row["peak_memory_bytes"])
+        least = min(rows.values(), key=lambda row: row["peak_memory_bytes"])
         raise Refused(f"no mesh fits into {least['capacity'] / 1e9:.4g} GB; nearest is {least['name']} with {least['peak_memory_bytes'] / 1e9:.4g} GB",
                       "take more devices, larger ones, or a smaller batch", 5)
-    steps = {"meshes": len(every), "estimated": len(rows), "failed": len(failed), "estimated, but does not fit": len(rows) - len(fitting),
-             "not visited": len(every) - len(meshes)}
-    warning = unequal_work(fitting)
+    plain = {choice: row for choice, row in rows.items() if not choice.flags}
+    steps = {"configurations": len(every), "estimated": len(plain), "failed": len(failed), "estimated, but does not fit": sum(not row["fits"] for row in plain.values()),
+             "not visited": len(every) - len(visited) - len(more)}
+    warning = unequal(fitting)
     if warning:
         sys.stderr.write(f"warning: {warning}\n")
-    return answer.of_program(arguments, fitting, steps)
+    return answer.of_program(arguments, fitting, steps, compared(alike, visited, rows) if alike else None)

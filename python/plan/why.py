@@ -8,10 +8,10 @@ from environments import Refused, suggested
 TERMS = (("computation", "compute_s"), ("exposed communication", "exposed_s"), ("pipeline and launches", "rest_s"))
 
 
-def wanted(text, found):
+def wanted(text, axes, found):
     """Settings as texts; axes that are not named may have any size."""
     settings = dict(each.partition("=")[::2] for each in text.split(","))
-    known = {*candidates.AXES, *(key for candidate in found for key in candidate.settings())}
+    known = {*axes, *(key for candidate in found for key in candidate.settings())}
     for key, value in settings.items():
         if key not in known or not value:
             raise Refused(f"--why takes SETTING=VALUE,..., not `{key}={value}`", f"{'' if key in known else suggested(key, known)}settings are {', '.join(sorted(known))}", 2)
@@ -25,7 +25,7 @@ def matches(candidate, settings):
 
 def asked(text, found, space, facts):
     """The candidates that have the settings."""
-    settings = wanted(text, found)
+    settings = wanted(text, candidates.AXES, found)
     alike = [candidate for candidate in found if matches(candidate, settings)]
     if not alike:
         raise Refused(f"no configuration has {text}", refused(settings, space, facts) or "no mesh of as many devices has them all, or --remat or --schedule leave them out", 2)

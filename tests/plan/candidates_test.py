@@ -111,7 +111,7 @@ class Indivisible(unittest.TestCase):
 class Questions(unittest.TestCase):
     def test_a_misspelt_setting_gets_a_suggestion(self):
         with self.assertRaises(Refused) as refused:
-            why.wanted("tensor=8,pipline=2", [])
+            why.wanted("tensor=8,pipline=2", candidates.AXES, [])
         self.assertIn("did you mean `pipeline`? settings are ", refused.exception.help)
 
 

@@ -1,0 +1,90 @@
+"""Configurations of the user's own program: the parameters that made it, the sizes of its mesh, XLA's flags; and what `hespas run` says of them."""
+import asyncio
+import collections
+import dataclasses
+import os
+import pathlib
+import re
+import sys
+
+import clusters
+import costs
+import options
+from search import SAME
+from shard import unequal_work
+from workers import Workers
+
+REMESH = pathlib.Path(__file__).resolve().parents[1] / "export" / "remesh.py"
+
+
+@dataclasses.dataclass(frozen=True)
+class Choice:
+    program: str
+    parameters: tuple  # (name, value) of those of which several are tried
+    sizes: tuple  # (axis, size)
+    flags: str = ""  # of costs.FLAGS
+
+    def settings(self):
+        """As texts, as --why takes them; axes of size 1 are left out."""
+        own = [(axis, size) for axis, size in self.sizes if size > 1] + [*self.parameters] + ([("flags", self.flags)] if self.flags else [])
+        return {key: str(value) for key, value in own}
+
+    def __str__(self):
+        return ",".join(f"{key}={value}" for key, value in self.settings().items())
+
+    @property
+    def axes(self):
+        return [axis for axis, size in self.sizes if size > 1]
+
+    def has(self, settings):
+        return all(({axis: "1" for axis, _ in self.sizes} | self.settings()).get(key) == value for key, value in settings.items())
+
+    def request(self, folder):
+        """The line that remesh.py takes."""
+        name = re.sub(r"[^\w.-]", "_", "-".join(f"{key}{value}" for key, value in (*self.sizes, *self.parameters)))
+        return {"program": self.program, "sizes": dict(self.sizes), "output": str(folder / f"{name}.mlir.gz"), "made": bool(self.flags),
+                "run": [f"--xla-flag={flag}" for flag in costs.FLAGS.get(self.flags, ())]}
+
+
+def row_of(choice, result, arguments):
+    throughput, step = result["throughput"] or {}, result["step_time_s"]
+    capacity = arguments.capacity or result["memory_capacity_bytes"] or float("inf")
+    price = arguments.price or result["price_per_hour"] or 0
+    shape = [dict(choice.sizes)[axis] for axis in choice.axes]
+    return {"name": str(choice), "settings": choice.settings(), "parameters": dict(choice.parameters), "step_time_s": step,
+            "sigma_s": result["step_time_sigma_s"] or 0.0, "tokens_per_s": throughput.get("per_second"),
+            "mfu": result["model_flops_utilisation"], "peak_memory_bytes": result["peak_memory_bytes"] or 0,
+            "exposed_s": result["exposed_communication_s"], "compute_s": result["compute_time_s"], "bubble": 0.0,
+            "cost": step * arguments.devices * price / 3600, "energy_j": (result["energy_j"] or 0) * arguments.devices,
+            "fits": (result["peak_memory_bytes"] or 0) <= capacity, "capacity": capacity, "batch": throughput.get("per_step"),
+            "flops_all_devices": result["flops"] * arguments.devices, "error": None, "xla_flags": list(costs.FLAGS.get(choice.flags, ())),
+            "mesh": {"axis_names": choice.axes, "shape": shape, "between_nodes": [1] * len(shape), "within_nodes": shape}}
+
+
+async def estimated(arguments, folder, choices):
+    """Rows by choice, and the errors of the others. The best fitting ones are estimated with XLA's flags, too, where GPUs have them."""
+    command = [sys.executable, REMESH, choices[0].program, folder, os.environ["HESPAS_COMMAND"], "--device", arguments.device, "--system",
+               arguments.system, *arguments.run_options, "--format", "json", "-q"]
+    rows, failed = {}, []
+    async with Workers(clusters.command(arguments, command), len(choices), arguments.workers if arguments.on else 0) as workers:
+        async def ask(some):
+            for choice, each in zip(some, await asyncio.gather(*(workers.ask(choice.request(arguments.programs)) for choice in some))):
+                if "result" in each:
+                    rows[choice] = row_of(choice, each["result"], arguments)
+                elif not choice.flags:
+                    failed.append(each["error"])
+
+        await ask(choices)
+        best = sorted((choice for choice in rows if rows[choice]["fits"]), key=lambda choice: (rows[choice]["step_time_s"], str(choice)))[:arguments.top]
+        flags = () if options.is_tpu(arguments.device) else costs.FLAGS
+        await ask([dataclasses.replace(choice, flags=name) for name in flags for choice in best])
+    plain = {choice: row["step_time_s"] for choice, row in rows.items()}
+    return {choice: row for choice, row in rows.items() if not choice.flags or row["step_time_s"] < SAME * plain[dataclasses.replace(choice, flags="")]}, failed
+
+
+def unequal(rows):
+    """A sentence where rows do unequal work; rematerialisation may be a parameter, so that FLOPs count among rows with the same ones alone."""
+    groups = collections.defaultdict(list)
+    for row in rows:
+        groups[tuple(row["parameters"].items())].append(row)
+    return next(filter(None, map(unequal_work, [[{**row, "flops_all_devices": None} for row in rows], *groups.values()])), "")
