@@ -54,12 +54,16 @@ endmacro()
 
 # For code whose speed does not matter: tests, and layers that call others rather than compute (measured in bench/results.md).
 set(HESPAS_QUICK_LAYERS result hardware report engines driver serve validate sweep goodput)
-if(HESPAS_QUICK_CORE)  # without readers, networks and goodput, whose tests run long under sanitizers
+set(core graph trace split transform memory optimise estimate assemble simulate pjrt)
+if(HESPAS_QUICK_CORE)  # without readers and networks, whose tests run long under sanitizers
+  list(APPEND HESPAS_QUICK_LAYERS ${core})
+endif()
+if(HESPAS_SANITIZE)
+  list(REMOVE_ITEM HESPAS_QUICK_LAYERS goodput)  # its tests run long, too
+endif()
+if(HESPAS_QUICK_CORE OR HESPAS_COVERAGE)
   # Short fuzzing runs whole programs through these a few hundred times, too seldom to learn from which branches they took: no counters.
-  set(HESPAS_UNCOUNTED_LAYERS graph trace split transform memory optimise estimate assemble simulate pjrt)
-  list(APPEND HESPAS_QUICK_LAYERS ${HESPAS_UNCOUNTED_LAYERS})
-  list(APPEND HESPAS_UNCOUNTED_LAYERS engines sweep)
-  list(REMOVE_ITEM HESPAS_QUICK_LAYERS goodput)
+  set(HESPAS_UNCOUNTED_LAYERS ${core} engines sweep)
 endif()
 function(hespas_compile_quickly target)
   if(HESPAS_SANITIZE)
@@ -109,5 +113,8 @@ function(hespas_add_layer name)
     add_dependencies(unit_tests hespas_${name}_test)
     add_test(NAME unit.${name} COMMAND hespas_${name}_test)
     set_tests_properties(unit.${name} PROPERTIES LABELS "fast;unit")
+    if(name MATCHES "^(base|estimate|sweep)$")
+      set_property(TEST unit.${name} APPEND PROPERTY LABELS threads)  # they start some (tests/cli/CMakeLists.txt)
+    endif()
   endif()
 endfunction()

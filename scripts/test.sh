@@ -88,14 +88,14 @@ case $tier in
   test-full)
     # Short rounds of these run under the sanitizers; here the whole ones do.
     export HESPAS_ALL_SETTINGS=1 # of pages: every width and theme
-    scripts/build.sh dev || fail "sources compiled one by one" # clang-tidy looks at these, too
+    scripts/build.sh dev || fail "sources compiled one by one"
     short='external.zigzag|faults.short'
     [ ! -d ../shared/workloads ] || short+='|external.blocks[.].*' # else external.blocks_all is skipped
     part release release "" -E "^($short)\$"
     rm -rf build/coverage/profiles
     part sanitizers coverage "" -LE "repository|fuzz|full|network" -E package # outside tools meet the release build alone
     scripts/coverage.py || fail "coverage"
-    part threads tsan "unit_tests bin/hespas hespas_pjrt_worker fake_pjrt_plugin" -L "unit|cli|sweep" -LE full
+    part threads tsan "unit_tests bin/hespas hespas_pjrt_worker fake_pjrt_plugin" -L threads
     fuzzers 30 coverage
     scripts/tidy.sh || fail "clang-tidy"
     ;;

@@ -17,10 +17,11 @@ CLI::Validator IsSeparator() {
 
 }  // namespace
 
-CLI::Option* AddTextOption(CLI::App& command, const std::string& name, std::function<void(const std::string&)> take,
-                           std::function<std::string()> standard, const std::string& description) {
-  CLI::Option* option = command.add_option_function<std::string>(name, std::move(take), description);
-  return option->default_function(std::move(standard));
+CLI::Option* AddTextOption(CLI::App& command, const std::string& name,
+                           const std::function<void(const std::string&)>& take,
+                           const std::function<std::string()>& standard, const std::string& description) {
+  CLI::Option* option = command.add_option_function<std::string>(name, take, description);
+  return option->default_function(standard);
 }
 
 CLI::Option* AddProgramOption(CLI::App& command, driver::RunOptions& options) {

@@ -10,8 +10,9 @@
 namespace hespas::cli {
 
 // A text that `take` reads; `standard` is the one that stands for what is set.
-CLI::Option* AddTextOption(CLI::App& command, const std::string& name, std::function<void(const std::string&)> take,
-                           std::function<std::string()> standard, const std::string& description);
+CLI::Option* AddTextOption(CLI::App& command, const std::string& name,
+                           const std::function<void(const std::string&)>& take,
+                           const std::function<std::string()>& standard, const std::string& description);
 
 // One of the words of an enumeration (driver/configuration/words.h).
 template <class Value>

@@ -26,6 +26,7 @@ Spread SpreadOf(std::vector<double> values) {
 template <class Figure>
 Spread Of(const std::vector<SimulatedRun>& runs, Figure figure) {
   std::vector<double> values;
+  values.reserve(runs.size());
   for (const SimulatedRun& run : runs) values.push_back(figure(run));
   return SpreadOf(std::move(values));
 }

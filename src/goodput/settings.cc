@@ -103,6 +103,7 @@ Status Settings::Set(std::string_view name, std::string_view text) {
       std::find_if(kSettings.begin(), kSettings.end(), [&](const SettingInfo& i) { return i.name == name; });
   if (info == kSettings.end()) {
     std::vector<std::string> names;
+    names.reserve(std::size(kSettings));
     for (const SettingInfo& each : kSettings) names.emplace_back(each.name);
     return MakeError(kBadSetting, fmt::format("there is no setting `{}`", name), {}, DidYouMean(name, names));
   }

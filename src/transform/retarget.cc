@@ -41,6 +41,7 @@ struct Mesh {
 // The axes that a collective runs over; of a mesh without replicas `replica` is 1.
 std::string MeshAxes(const Mesh& mesh, const std::vector<std::string_view>& axes) {
   std::vector<std::string> references;
+  references.reserve(axes.size());
   for (const std::string_view axis : axes) references.push_back(fmt::format("<name = \"{}\">", axis));
   return fmt::format(
       "#stablehlo.replica_group_mesh_axes<mesh = #stablehlo.mesh<axes = [<name = \"replica\", size = {}>, <name = "

@@ -3,10 +3,10 @@
 #   wheel     builds the wheel from BUILD's libraries
 #   api       the package alone: no other package, no compiler
 #   jax       with JAX: Lowered, Compiled and Exported objects, 8 pretended devices
-#   pipelines with JAX: the ready pipelines' values
-#   plans     with JAX: plans
-#   attention_kernels  with JAX: their shapes
-#   notebook  runs the notebook of docs/                                   (full)
+#   pipelines with JAX: the ready pipelines' values                      (full)
+#   plans     with JAX: plans                                              (full)
+#   attention_kernels  with JAX: their shapes                              (full)
+#   notebook  runs the notebook of docs/
 #   export    every ready configuration; XLA's GPU and TPU compilers without their devices (full)
 #   maxtext   MaxText's own step, in an environment with Python 3.12       (full)
 #   versions  the package for Python 3.12 and 3.13 where they are found    (full)

@@ -38,6 +38,7 @@ std::string_view TextOf(Value value) {
 template <class Value>
 std::vector<std::string> TextsOf() {
   std::vector<std::string> texts;
+  texts.reserve(std::size(kWords<Value>));
   for (const Word<Value>& word : kWords<Value>) texts.emplace_back(word.text);
   return texts;
 }

@@ -15,8 +15,8 @@ class RareList {
   RareList(std::vector<T> items) {
     if (!items.empty()) items_ = std::make_unique<std::vector<T>>(std::move(items));
   }
-  RareList(RareList&&) = default;
-  RareList& operator=(RareList&&) = default;
+  RareList(RareList&&) noexcept = default;
+  RareList& operator=(RareList&&) noexcept = default;
 
   // As a vector, to be copied.
   std::vector<T> items() const { return {begin(), end()}; }

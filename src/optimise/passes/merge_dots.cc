@@ -187,6 +187,7 @@ class Merger {
     const Dot& a = group[0];
     const int64_t contracted = FreeOf(a) ? a.contract(false)[0] : static_cast<int64_t>(a.side);
     std::vector<ValueId> parts;
+    parts.reserve(group.size());
     for (const Dot& dot : group) parts.push_back(Part(dot, contracted));
     const size_t free = *FreeDimension(flow_.type(parts[0]).dims.size(), a.batch(false), {contracted});
     const ValueId together = Concatenate(flow_, parts, free);

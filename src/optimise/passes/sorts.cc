@@ -54,9 +54,9 @@ class SortExpander {
                    .attributes = {MakeAttribute(source_, "iota_dimension", fmt::format("{} : i64", dimension))}}));
   }
 
-  NodeId Sort(std::vector<ValueId> operands, int64_t dimension, ir::RegionId order) {
+  NodeId Sort(const std::vector<ValueId>& operands, int64_t dimension, ir::RegionId order) {
     NodeInit sort{.name = "stablehlo.sort",
-                  .operands = std::move(operands),
+                  .operands = operands,
                   .results = {},
                   .attributes = {MakeAttribute(source_, "dimension", fmt::format("{} : i64", dimension)),
                                  MakeAttribute(source_, "is_stable", "false")},

@@ -45,9 +45,12 @@ class Solver {
  private:
   template <class T>
   bool Take(Result<T> result, T& out) {
-    if (result) out = *std::move(result);
-    if (!result) diagnostics_.Report(result.error());
-    return result.ok();
+    if (!result) {
+      diagnostics_.Report(result.error());
+      return false;
+    }
+    out = *std::move(result);
+    return true;
   }
 
   bool Parse() {
@@ -59,9 +62,12 @@ class Solver {
     run_ = options_.run;
     if (run_.program.path != "-") return true;
     auto raw = ReadRaw(run_.program.path);
-    if (!raw) diagnostics_.Report(raw.error());
-    if (raw) run_.program.content = std::make_shared<const std::string>(*std::move(raw));
-    return raw.ok();
+    if (!raw) {
+      diagnostics_.Report(raw.error());
+      return false;
+    }
+    run_.program.content = std::make_shared<const std::string>(*std::move(raw));
+    return true;
   }
 
   Tried Evaluate(const driver::RunOptions& options, double at) {

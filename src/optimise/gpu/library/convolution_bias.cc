@@ -110,7 +110,7 @@ class BiasFuser {
     return TensorLike(flow_.source(), flow_.type_id(result), {flow_.type(result).dims[static_cast<size_t>(feature)]});
   }
 
-  void Replace(NodeId last, NodeId convolution, std::vector<ValueId> operands, std::string_view activation) {
+  void Replace(NodeId last, NodeId convolution, const std::vector<ValueId>& operands, std::string_view activation) {
     ir::Module& source = flow_.source();
     const Node& node = flow_.node(convolution);
     std::vector<ir::Attribute> attributes = node.attributes;
@@ -123,7 +123,7 @@ class BiasFuser {
     const ValueId old = flow_.result(last);
     taken_.insert(convolution);
     flow_.Replace(old, flow_.result(flow_.Add({.name = "stablehlo.custom_call",
-                                               .operands = std::move(operands),
+                                               .operands = operands,
                                                .results = {flow_.type_id(old)},
                                                .attributes = std::move(attributes),
                                                .origin = node.origin})));

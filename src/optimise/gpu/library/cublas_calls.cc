@@ -115,7 +115,7 @@ class GemmRewriter {
     attributes.push_back(MakeAttribute(source, "call_target_name", "\"__cublas$gemm\""));
     attributes.push_back(MakeAttribute(source, "backend_config", Quoted(config)));
     return flow_.result(flow_.Add({.name = "stablehlo.custom_call",
-                                   .operands = std::move(operands),
+                                   .operands = operands,
                                    .results = {type},
                                    .attributes = std::move(attributes),
                                    .origin = flow_.node(dot).origin}));
