@@ -321,6 +321,7 @@ class Assembler {
   }
 
   int32_t TagOf(const graph::Block& block, ir::OpId collective) const {
+    if (module_.attribute(collective, ir::kSynchronous) != nullptr) return trace::kInComputeStream;
     if (IsAsynchronous(block, collective)) return trace::kAsynchronous;
     const std::string_view* carried = module_.attribute(collective, ir::kSparseCore);
     if (carried == nullptr) return 0;

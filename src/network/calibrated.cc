@@ -324,14 +324,15 @@ uint32_t CalibratedModel::Links(const trace::Node&, std::span<const uint32_t> me
   return std::max(bits, 1u);
 }
 
-// XLA's GPU runtime enqueues the collectives of a device in one stream. A TPU's, on other axes of its torus or on the
-// data-centre network, run at the same time. Its program waits for all but permutes and gathers, which alone are
-// asynchronous without flags (docs/simulation.md). SparseCores carry the others within a slice where flags say so, and
-// from TPU7x on by default (MaxText, benchmarks/xla_flags_library.py: "On Ironwood, by default"). The flags are of v4
-// and later: on TPUv3 none waits.
+// XLA's GPU runtime enqueues the collectives of a device in one stream, or in that of the computation. A TPU's, on
+// other axes of its torus or on the data-centre network, run at the same time. Its program waits for all but permutes
+// and gathers, which alone are asynchronous without flags (docs/simulation.md). SparseCores carry the others within a
+// slice where flags say so, and from TPU7x on by default (MaxText, benchmarks/xla_flags_library.py: "On Ironwood, by
+// default"). The flags are of v4 and later: on TPUv3 none waits.
 uint32_t CalibratedModel::Holds(const trace::Node& node, std::span<const uint32_t> members) const {
-  if (!IsTpu()) return 1;
-  const uint32_t links = Links(node, members);
+  const uint32_t links = IsTpu() ? Links(node, members) : 1;
+  if (node.tag == trace::kInComputeStream) return links | simulate::kHoldsCompute;
+  if (!IsTpu()) return links;
   const Operation op = OperationOf(node);
   const bool begun = op == Operation::kAllGather || op == Operation::kPermute || node.tag == trace::kAsynchronous;
   if (begun || device_.architecture == "tpu_v3") return links;

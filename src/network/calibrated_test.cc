@@ -247,6 +247,8 @@ TEST_F(CalibratedNetwork, ReductionsHoldTheComputeUnitOfTpus) {
     EXPECT_TRUE(model.Holds(node, First(8)) & simulate::kHoldsCompute);
     EXPECT_TRUE(model.Holds(node, First(4)) & simulate::kHoldsCompute);
     EXPECT_FALSE(gpu.Holds(node, First(4)) & simulate::kHoldsCompute);
+    node.tag = trace::kInComputeStream;
+    EXPECT_TRUE(gpu.Holds(node, First(4)) & simulate::kHoldsCompute);
     node.tag = trace::kAsynchronous;
     EXPECT_FALSE(model.Holds(node, First(8)) & simulate::kHoldsCompute);
     node.tag = trace::kOnSparseCores;

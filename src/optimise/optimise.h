@@ -74,6 +74,7 @@ struct XlaFlags {
   bool pipelined_all_gather = false;
   bool pipelined_reduce_scatter = false;
   bool pipelined_all_reduce = false;
+  std::vector<ir::OpKind> synchronous;  // kinds of collectives that run in the stream of the computation
   // Bytes of a dot's result from which on TPUs scatter it part by part behind partial dots (SpmdPartitionerOptions).
   int64_t windowed_einsum = int64_t{256} << 20;
   // Whether a TPU's SparseCores carry these; as the device has it where no flag says.

@@ -7,7 +7,8 @@ namespace hespas::trace {
 
 // `tag` of such a node
 inline constexpr int32_t kAsynchronous = 1;
-inline constexpr int32_t kOnSparseCores = 2;  // within a slice of a TPU
-inline constexpr int32_t kOnTensorCores = 3;  // of a TPU whose SparseCores carry it unless told otherwise
+inline constexpr int32_t kOnSparseCores = 2;    // within a slice of a TPU
+inline constexpr int32_t kOnTensorCores = 3;    // of a TPU whose SparseCores carry it unless told otherwise
+inline constexpr int32_t kInComputeStream = 4;  // all computation behind it waits, on any device
 
 }  // namespace hespas::trace

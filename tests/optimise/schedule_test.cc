@@ -7,6 +7,7 @@
 #include <map>
 #include <sstream>
 
+#include "ir/facts/execution/asynchronous.h"
 #include "ir/facts/execution/pipelined.h"
 #include "optimise/schedule/latency_hiding.h"
 #include "programs.h"
@@ -126,6 +127,18 @@ TEST(Schedule, ReducersStayInTheStart) {
   const ir::OpId started = module.FindSymbol("async_0");
   ASSERT_TRUE(started.valid());
   EXPECT_EQ(module.name(module.block(module.body(started)).ops[0]), "stablehlo.all_reduce");
+}
+
+TEST(Schedule, CollectivesThatFlagsKeepInTheStreamOfTheComputationAreMarked) {
+  const ir::Module module = Optimised(kTwoLayers, {.flags = {.synchronous = {ir::OpKind::kAllGather}}});
+  EXPECT_THAT(Names(module), Not(Contains("mhlo.async_start")));
+  size_t marked = 0;
+  for (const ir::OpId op : module.block(module.body(module.main())).ops) {
+    if (module.kind(op) == ir::OpKind::kAllGather) marked += module.attribute(op, ir::kSynchronous) != nullptr;
+  }
+  EXPECT_EQ(marked, 2u);
+  const auto others = Names(Optimised(kTwoLayers, {.flags = {.synchronous = {ir::OpKind::kAllReduce}}}));
+  EXPECT_EQ(std::count(others.begin(), others.end(), "mhlo.async_start"), 2);
 }
 
 // XLA's greedy list runs what makes least first: small gathers before the large one that all else waits for.

@@ -56,6 +56,17 @@ constexpr Switch kTpuSwitches[] = {
      [](optimise::XlaFlags& flags, bool on) { flags.sparse_core_reduce_scatter = on; }},
 };
 
+struct AsyncName {
+  std::string_view name;
+  ir::OpKind kind;
+};
+// As XLA's DebugOptions.CollectiveOpType spells them (xla.proto), each of them and then all.
+constexpr AsyncName kAsyncNames[] = {
+    {"allreduce", ir::OpKind::kAllReduce},         {"allgather", ir::OpKind::kAllGather},
+    {"reducescatter", ir::OpKind::kReduceScatter}, {"collectivebroadcast", ir::OpKind::kCollectiveBroadcast},
+    {"alltoall", ir::OpKind::kAllToAll},           {"collectivepermute", ir::OpKind::kCollectivePermute}};
+constexpr std::string_view kDisableAsync = "--xla_gpu_disable_async_collectives";
+
 constexpr std::string_view kAutotuneLevel = "--xla_gpu_autotune_level";
 
 // Each with the value that leaves no command in CUDA graphs; the first of these is the newer name.
@@ -109,6 +120,21 @@ Status TakeWithoutGraphs(std::string_view flag, const WithoutGraphs& known) {
                    fmt::format("write {}={}", known.flag, known.value));
 }
 
+Status TakeSynchronous(std::string_view flag, std::string_view value, optimise::XlaFlags& flags) {
+  while (!value.empty()) {
+    const std::string_view name = value.substr(0, value.find(','));
+    value.remove_prefix(std::min(value.size(), name.size() + 1));
+    const size_t before = flags.synchronous.size();
+    for (const AsyncName& known : kAsyncNames) {
+      if (known.name == name || name == "allcollectives") flags.synchronous.push_back(known.kind);
+    }
+    if (flags.synchronous.size() > before) continue;
+    return MakeError(kXlaFlag, fmt::format("--xla-flag: `{}` names no collectives by `{}`", flag, name), {},
+                     fmt::format("write {}=allgather,allreduce,reducescatter", kDisableAsync));
+  }
+  return {};
+}
+
 Status NotFollowed(std::string_view flag, std::string_view name, const std::vector<std::string>& known) {
   return MakeError(kXlaFlag, fmt::format("--xla-flag: the built-in passes do not follow `{}`", flag), {},
                    DidYouMean(std::string(name), known, "--optimise xla runs XLA's own compiler with it"));
@@ -129,6 +155,8 @@ Status Take(std::string_view flag, bool tpu, optimise::XlaFlags& flags) {
     flags.autotuning = value != "0";
     return {};
   }
+  if (name == kDisableAsync) return TakeSynchronous(flag, value, flags);
+  known.emplace_back(kDisableAsync);
   known.emplace_back(kAutotuneLevel);
   for (const WithoutGraphs& without : kWithoutGraphs) {
     if (without.flag == name) return TakeWithoutGraphs(flag, without);

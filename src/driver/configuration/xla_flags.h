@@ -18,6 +18,7 @@ inline constexpr DiagnosticKind kXlaFlag{
     "--xla_gpu_enable_triton_gemm=true, --xla_gpu_autotune_level=0 to 4, "
     "--xla_gpu_enable_triton_softmax_fusion=false, --xla_gpu_enable_command_buffer= (none) or "
     "--xla_gpu_graph_level=0, "
+    "--xla_gpu_disable_async_collectives=allgather,..., "
     "--xla_gpu_enable_latency_hiding_scheduler=false, --xla_gpu_enable_analytical_sol_latency_estimator=false and "
     "--xla_gpu_enable_pipelined_all_gather=true and the same for all_reduce and reduce_scatter, and on TPUs "
     "--xla_jf_spmd_threshold_for_windowed_einsum_mib=N and "

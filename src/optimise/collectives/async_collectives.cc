@@ -1,6 +1,10 @@
-// Collectives become pairs: a start, after which others may run, and a done, from which the result is there.
+// Collectives become pairs: a start, after which others may run, and a done, from which the result is there. What XLA's
+// flags keep in the stream of the computation is marked instead.
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "ir/facts/execution/asynchronous.h"
 #include "ir/type_table.h"
 #include "optimise/dataflow/pass.h"
 
@@ -63,8 +67,14 @@ void Divide(Dataflow& flow, NodeId id, PassContext& context) {
 void SplitCollectives(Dataflow& flow, PassContext& context) {
   const std::vector<NodeId> order = flow.order();
   for (const NodeId id : order) {
-    const Node& node = flow.node(id);
-    if (ir::IsCollective(node.kind) && node.capture_count == 0 && node.result_count > 0) Divide(flow, id, context);
+    Node& node = flow.node(id);
+    if (!ir::IsCollective(node.kind) || node.capture_count != 0 || node.result_count == 0) continue;
+    const auto& kept = context.flags.synchronous;
+    if (std::find(kept.begin(), kept.end(), node.kind) == kept.end()) {
+      Divide(flow, id, context);
+    } else {
+      node.attributes.push_back(MakeAttribute(flow.source(), ir::kSynchronous, "unit"));
+    }
   }
   flow.Normalise();
 }

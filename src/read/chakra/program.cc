@@ -272,7 +272,7 @@ std::string NodeReader::SetInteger(const Attribute& attribute, int64_t value) {
     good = within(0, kMost);
   } else if (name == "schedule_mark") {
     mark_ = static_cast<int32_t>(value);
-    good = within(trace::kRunsFirst, trace::kOnTensorCores);
+    good = within(trace::kRunsFirst, trace::kInComputeStream);
   } else if (name == "duration_ps") {
     exact_duration_ = Time(value);
     good = value >= 0;
