@@ -1,4 +1,5 @@
 // The calibrated estimator on small programs: each op against the kernel it represents.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <regex>
@@ -128,6 +129,37 @@ func.func @main(%a: tensor<128x32x1024xf32>, %b: tensor<32x1024xf32>, %i: tensor
 }
 )");
   EXPECT_EQ(FusionInstructions(module, FirstOp(module, ir::OpKind::kFusion)).lanes, 32 * 1024);
+}
+
+// Exponentials of a matrix and their sums along one dimension: of each row, or of each column.
+std::string SumsOver(int dimension) {
+  return fmt::format(R"(
+func.func @main(%a: tensor<8192x8192xf32>) -> tensor<8192xf32> {{
+  %0 = "mhlo.fusion"(%a) <{{fusion_kind = #mhlo<fusion_kind kInput>}}> ({{
+  ^bb0(%x: tensor<8192x8192xf32>):
+    %1 = "stablehlo.exponential"(%x) : (tensor<8192x8192xf32>) -> tensor<8192x8192xf32>
+    %2 = "stablehlo.constant"() <{{value = dense<0.0> : tensor<f32>}}> : () -> tensor<f32>
+    %3 = "stablehlo.reduce"(%1, %2) <{{dimensions = array<i64: {}>}}> ({{
+    ^bb1(%p: tensor<f32>, %q: tensor<f32>):
+      %4 = "stablehlo.add"(%p, %q) : (tensor<f32>, tensor<f32>) -> tensor<f32>
+      "stablehlo.return"(%4) : (tensor<f32>) -> ()
+    }}) : (tensor<8192x8192xf32>, tensor<f32>) -> tensor<8192xf32>
+    "mhlo.return"(%3) : (tensor<8192xf32>) -> ()
+  }}) : (tensor<8192x8192xf32>) -> tensor<8192xf32>
+  return %0 : tensor<8192xf32>
+}}
+)",
+                     dimension);
+}
+
+TEST(Estimator, SumsAlongRowsIssueFasterThanSumsAcrossThem) {
+  const auto rows = Program(SumsOver(1)), columns = Program(SumsOver(0));
+  const Instructions of_rows = FusionInstructions(rows, FirstOp(rows, ir::OpKind::kFusion));
+  const Instructions of_columns = FusionInstructions(columns, FirstOp(columns, ir::OpKind::kFusion));
+  EXPECT_TRUE(of_rows.streamed);
+  EXPECT_FALSE(of_columns.streamed);
+  EXPECT_EQ(of_rows.lanes, of_columns.lanes);
+  EXPECT_LT(Estimate(rows, ir::OpKind::kFusion).time, Estimate(columns, ir::OpKind::kFusion).time);
 }
 
 TEST(Estimator, ASliceOfARenamedParameterReadsTheSlice) {

@@ -80,7 +80,8 @@ class Factors {
         fmt::format("{:.1f} % of the datasheet's {}", 100 * model_.memory_rate() / machine.memory_rate,
                     Rate(machine.memory_rate)));
     Row("share held by L2", report::HumanPercent(traffic.hits), "bytes against l2_capacity");
-    Row("instructions", Micro(traffic.lanes_us), "weights of the operations / lanes x SMs x clock x issue_fraction");
+    Row("instructions", Micro(traffic.lanes_us),
+        "weights of the operations / lanes x SMs x clock x issue_fraction or streamed_fraction");
     Row("special functions", Micro(traffic.special_us), "exponentials and the like / their units");
   }
 

@@ -7,6 +7,7 @@
 #include "estimate/calibrated/matmuls.h"
 #include "estimate/fusion_cost.h"
 #include "estimate/radix_sort.h"
+#include "ir/attributes/op_attributes.h"
 #include "ir/facts/fusion.h"
 #include "ir/facts/library_call.h"
 #include "ir/facts/op_weights.h"
@@ -72,6 +73,27 @@ double MultiplyAdds(const ir::Module& module, ir::OpId op) {
   return call ? static_cast<double>(call->flops()) / 2 : 0;
 }
 
+// Whether XLA's emitter reduces the dimension that is contiguous in memory (row-major), so that a warp reads along it.
+bool ReducesRows(const ir::Module& module, ir::OpId reduction) {
+  const std::vector<int64_t>& extents = module.type(module.operands(reduction)[0]).dims;
+  const auto reduced = ir::IntegersAttribute(module, reduction, "dimensions");
+  if (!reduced) return false;
+  size_t last = extents.size();
+  while (last > 0 && extents[last - 1] == 1) --last;
+  return last == 0 || std::find(reduced->begin(), reduced->end(), static_cast<int64_t>(last) - 1) != reduced->end();
+}
+
+// Of ops that XLA emits as a loop over their results or as reductions along rows. Reductions across rows, transposes
+// through shared memory and ops that choose their addresses are no such.
+bool FollowsMemory(const ir::Module& module, ir::OpId op) {
+  const OpKind kind = module.kind(op);
+  if (kind == OpKind::kReduce) return ReducesRows(module, op);
+  const OpSort sort = ir::Traits(kind).sort;
+  return sort == OpSort::kElementwise || ir::IsTerminator(kind) || kind == OpKind::kConstant || kind == OpKind::kIota ||
+         kind == OpKind::kReshape || kind == OpKind::kBitcast || kind == OpKind::kBroadcast ||
+         kind == OpKind::kBroadcastInDim || kind == OpKind::kSlice;
+}
+
 class Fusion {
  public:
   Fusion(const ir::Module& module, ir::OpId fusion)
@@ -88,6 +110,8 @@ class Fusion {
       sum = sum + Evaluate(module_, op, evaluations);
       Need(op, evaluations);
     }
+    sum.streamed =
+        !tiled_ && std::all_of(ops_.begin(), ops_.end(), [&](ir::OpId op) { return FollowsMemory(module_, op); });
     return sum;
   }
 
@@ -156,7 +180,9 @@ Instructions OpInstructions(const ir::Module& module, ir::OpId op) {
   if (const auto sort = RadixSortOf(module, op)) return {.lanes = sort->instructions};
   if (IsDepthwiseCall(module, op)) return (kMultiplyAdd + kWindowElement) * MultiplyAdds(module, op);
   const ir::ValueId update = module.kind(op) == OpKind::kScatter ? ir::UpdateOf(module, op) : ir::ValueId();
-  return Evaluate(module, op, update.valid() ? Elements(module, update) : ResultElements(module, op));
+  Instructions sum = Evaluate(module, op, update.valid() ? Elements(module, update) : ResultElements(module, op));
+  sum.streamed = FollowsMemory(module, op);
+  return sum;
 }
 
 Instructions FusionInstructions(const ir::Module& module, ir::OpId fusion) { return Fusion(module, fusion).Count(); }

@@ -31,13 +31,14 @@ enum class Shape : uint8_t { kGemm, kLinear, kBatchedGemm, kConvolution, kElemen
 // Of all lanes, by the units of an SM that run them.
 struct Instructions {
   double lanes = 0;
-  double special = 0;  // reciprocals, exponentials
+  double special = 0;     // reciprocals, exponentials
+  bool streamed = false;  // of a kernel whose threads follow memory: a loop, or reductions along rows
 };
 inline Instructions operator*(const Instructions& each, double count) {
-  return {.lanes = each.lanes * count, .special = each.special * count};
+  return {.lanes = each.lanes * count, .special = each.special * count, .streamed = each.streamed};
 }
 inline Instructions operator+(const Instructions& a, const Instructions& b) {
-  return {.lanes = a.lanes + b.lanes, .special = a.special + b.special};
+  return {.lanes = a.lanes + b.lanes, .special = a.special + b.special, .streamed = a.streamed && b.streamed};
 }
 
 struct Operation {

@@ -18,7 +18,7 @@ MatmulTerms Of(const KernelModel& model, const KernelSpec& kernel) {
 
 TrafficTerms Of(const KernelModel& model, double bytes, const Instructions& work) {
   const Machine& machine = model.machine();
-  const double rate = machine.sms * machine.clock * model.parameters().memory.issue_fraction;
+  const double rate = machine.sms * machine.clock * model.parameters().memory.Issue(work.streamed);
   return {.bytes = bytes,
           .hits = model.InL2(bytes),
           .lanes_us = work.lanes / machine.lanes / rate,

@@ -143,6 +143,7 @@ void ReplaceMemory(const hardware::Device& device, MemoryConstants& memory) {
   memory.own_fraction = Own(device, "elementwise", "memory_fraction").value_or(memory.own_fraction);
   memory.l2_bytes_per_clock = Own(device, "elementwise", "l2_bytes_per_clock").value_or(memory.l2_bytes_per_clock);
   memory.issue_fraction = Own(device, "elementwise", "issue_fraction").value_or(memory.issue_fraction);
+  memory.streamed_fraction = std::max(memory.streamed_fraction, memory.issue_fraction);
 }
 
 void ReplaceCollectives(const hardware::Device& device, Parameters& own) {

@@ -389,7 +389,7 @@ KernelTime KernelModel::Memory(const KernelSpec& kernel) const {
   if (hits > 0 && hits < 1) rate = std::pow(l2_rate_ / memory_rate_, hits) * memory_rate_;
   double traffic_us = time.bytes / rate;
   const double clocks = work.lanes / machine_.lanes + work.special / machine_.special_lanes;  // of one SM
-  time.compute_us = clocks / (machine_.sms * machine_.clock * memory.issue_fraction);
+  time.compute_us = clocks / (machine_.sms * machine_.clock * memory.Issue(work.streamed));
   if (kernel.shape == Shape::kSoftmax) traffic_us *= SoftmaxPasses(kernel);
   if (kernel.shape == Shape::kNorm) {
     time.compute_us = NormIssue(kernel);

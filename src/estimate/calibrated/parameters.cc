@@ -54,6 +54,7 @@ constexpr Constant<MemoryConstants> kMemory[] = {
     {"gddr_fraction", &MemoryConstants::gddr_fraction},
     {"l2_bytes_per_clock", &MemoryConstants::l2_bytes_per_clock},
     {"issue_fraction", &MemoryConstants::issue_fraction},
+    {"streamed_fraction", &MemoryConstants::streamed_fraction},
 };
 constexpr Constant<RowConstants> kRows[] = {
     {"softmax_start", &RowConstants::softmax_start},

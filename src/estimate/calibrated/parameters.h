@@ -55,6 +55,9 @@ struct MemoryConstants {
   double own_fraction = 0;        // of a device that was measured, in place of the two above; 0: of no such device
   double l2_bytes_per_clock = 0;  // per SM, operands that stay in L2
   double issue_fraction = 0;      // of the lanes' instruction rate, for arithmetic that is not hidden
+  double streamed_fraction = 0;   // the same of loops and of reductions along rows
+
+  double Issue(bool streamed) const { return streamed ? streamed_fraction : issue_fraction; }
 };
 
 // Re-reading of rows that fast memories cannot hold, and what rows cost beside their bytes.
