@@ -1,10 +1,12 @@
 """`hespas.plan`: its rows' meshes and compiler options in JAX, on pretended CPU devices."""
+import json
 import os
 import pathlib
 import subprocess
 import sys
 import tempfile
 import unittest
+import unittest.mock
 
 from common import ROOT
 
@@ -37,6 +39,17 @@ class Rows(unittest.TestCase):
             hespas.plan(3, "H100_80GB", 8)
         with self.assertRaisesRegex(ValueError, "arguments= is of functions"):
             hespas.plan("llama3-8b", "H100_80GB", 8, arguments=[1.0])
+
+
+    def test_lists_of_settings_are_values_to_try(self):
+        import hespas
+        from hespas import planning
+
+        asked = []
+        with unittest.mock.patch.object(planning, "answer_of", lambda words: asked.extend(words) or json.dumps({"best": [ROW], "front": [ROW], "funnel": {}, "why": None})):
+            plan = hespas.plan("step.py:build", "H100_80GB", 8, axes=("data", "tensor"), settings={"remat": ["none", "full"], "width": 64})
+        self.assertEqual(plan[0].name, "data=2,tensor=4")
+        self.assertEqual([value for option, value in zip(asked, asked[1:]) if option == "--set"], ["remat=none,full", "width=64"])
 
 
 class Numbers(unittest.TestCase):
