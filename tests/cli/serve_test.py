@@ -56,6 +56,15 @@ def memory_adds_up():
     assert refused.returncode == 4 and "E0719" in refused.stderr and "2 such devices hold it" in refused.stderr, refused.stderr
 
 
+def four_bits_are_nine_sixteenths_of_eight():
+    """nvfp4: a scale of 8 bits for 16 elements; a decode reads that much less of its cache."""
+    eight, four = (result("serve", "llama3-8b", "--device", "B200_180GB", "--weights", "fp8", "--kv", kv, "--engine", "trtllm", "--isl", 16384, "--osl", 64,
+                          "--concurrency", 32, "--requests", 32) for kv in ("fp8", "nvfp4"))
+    assert four["memory"]["kv_bytes_per_token"] == 9 / 16 * eight["memory"]["kv_bytes_per_token"]
+    saved = (eight["tpot_s"]["mean"] - four["tpot_s"]["mean"]) / (7 / 16 * 65536 * 32 * 16416 / 8e12)
+    assert 0.9 < saved < 2, saved
+
+
 def bad_input_is_told():
     for code, status, words in [
             ("E0714", 2, ["serve", "llama9", "--device", "H100_80GB", *LOAD, "--concurrency", 1]),
@@ -71,6 +80,9 @@ def bad_input_is_told():
             ("E0720", 4, [*H100, "--isl", 200000, "--osl", 1, "--search", "--slo", "ttft=1s"]),
             ("E0718", 2, [*H100, *LOAD, "--concurrency", 1, "--tp", 3]),
             ("E0710", 2, ["serve", "--step-model", "a=-1", *LOAD, "--concurrency", 1]),
+            ("E0718", 2, [*H100, *LOAD, "--concurrency", 1, "--weights", "mxfp4"]),
+            ("E0718", 2, [*H100, *LOAD, "--concurrency", 1, "--kv", "nvfp4"]),
+            ("E0718", 2, ["serve", "deepseek-v3", "--device", "B200_180GB", "--devices", 8, *LOAD, "--concurrency", 1, "--kv", "nvfp4"]),
             ("E0717", 2, [*H100, *LOAD, "--concurrency", 1, "--engine", "vlm"])]:
         done = run(*words)
         assert done.returncode == status and code in done.stderr and "help:" in done.stderr, (words, done.stderr)
@@ -428,7 +440,7 @@ def outputs_are_equal_for_equal_seeds():
         assert texts[0] == texts[1]
 
 
-for test in [closed_run_has_all_keys_and_is_fast, no_step_beats_the_datasheet, memory_adds_up, bad_input_is_told, a_rate_above_the_capacity_names_it, bursts_are_held_against_the_least_time_of_steps,
+for test in [closed_run_has_all_keys_and_is_fast, no_step_beats_the_datasheet, memory_adds_up, four_bits_are_nine_sixteenths_of_eight, bad_input_is_told, a_rate_above_the_capacity_names_it, bursts_are_held_against_the_least_time_of_steps,
              long_answers_are_no_queue, searches_say_which_queues_grow, room_for_requests_takes_no_memory, decode_steps_cost_the_captured_size, ranks_of_experts_replay_graphs_of_their_own_rows,
              ranks_of_experts_have_schedulers_of_their_own, memory_holds_graphs_tables_and_communicators, workspace_is_the_peak_of_the_steps_program,
              ranks_of_experts_have_limits_of_their_own, a_configuration_is_a_model, search_finds_a_layout_that_keeps_the_limits, searches_are_deterministic_and_their_parts_are_the_whole,

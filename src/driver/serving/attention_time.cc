@@ -13,6 +13,7 @@ KernelTime AttentionTime(const serve::AttentionCall& call, bool in_field, const 
   field::AttentionCall shape{.phase = call.decode ? field::Phase::kGeneration : field::Phase::kContext,
                              .f8 = call.f8 && chip.f8_rate > chip.f16_rate,
                              .f8_cache = call.cache_bytes < 2,
+                             .f4_cache = call.cache_bytes < 1,
                              .batch = requests,
                              .queries = std::max(1.0, call.rows / requests),
                              .heads = call.heads,

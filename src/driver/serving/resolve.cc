@@ -155,6 +155,30 @@ std::optional<serve::Precision> ResolvePrecision(const ServeOptions& options, co
   return precision;
 }
 
+// Latent vectors in 4 bits: TensorRT-LLM, cpp/tensorrt_llm/common/attentionOp.cpp ("Currently NVFP4 KV cache is not
+// supported for MLA").
+bool HaveFormats(const serve::Model& model, const serve::Precision& precision, const hardware::Device* device,
+                 Diagnostics& diagnostics) {
+  const serve::WeightFormatFacts& weights = serve::FactsOf(precision.weights);
+  if (weights.experts_only && model.experts.count == 0) {
+    Bad(diagnostics,
+        fmt::format("--weights {}: {} has no experts, whose weights alone have this format", weights.name, model.name),
+        "take nvfp4 or int4");
+    return false;
+  }
+  if (precision.cache != serve::CacheFormat::kNvfp4) return true;
+  if (model.latent) {
+    Bad(diagnostics, fmt::format("--kv nvfp4: the latent vectors of {} have no kernel for 4 bits", model.name),
+        "take --kv fp8");
+    return false;
+  }
+  if (device && !device->Knows("f4E2M1FN")) {
+    Bad(diagnostics, fmt::format("--kv nvfp4: {} has no instructions for 4 bits", device->name), "take --kv fp8");
+    return false;
+  }
+  return true;
+}
+
 std::optional<serve::EngineProfile> ResolveEngine(const ServeOptions& options, double memory_bytes,
                                                   Diagnostics& diagnostics) {
   const auto data = hardware::DataFolder();

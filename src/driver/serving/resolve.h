@@ -18,6 +18,10 @@ struct Layout {
 
 std::optional<Layout> ResolveLayout(const ServeOptions& options, const serve::Model* model, Diagnostics& diagnostics);
 
+// Whether model and device have the formats.
+bool HaveFormats(const serve::Model& model, const serve::Precision& precision, const hardware::Device* device,
+                 Diagnostics& diagnostics);
+
 std::optional<serve::Precision> ResolvePrecision(const ServeOptions& options, const serve::Model& model,
                                                  const serve::EngineProfile& engine, Diagnostics& diagnostics);
 

@@ -170,6 +170,7 @@ std::unique_ptr<Server> MakeServer(const ServeOptions& options, Diagnostics& dia
   if (server.model) {
     const auto precision = ResolvePrecision(options, *server.model, server.engine, diagnostics);
     if (!precision) return nullptr;
+    if (!HaveFormats(*server.model, *precision, server.device ? &*server.device : nullptr, diagnostics)) return nullptr;
     server.precision = *precision;
     // Only the field model's attention has the time of rotating and writing; elsewhere a kernel of its own stands for
     // it.

@@ -14,6 +14,7 @@ struct AttentionCall {
   Phase phase = Phase::kContext;
   bool f8 = false;        // type of the two matmuls
   bool f8_cache = false;  // of keys and values
+  bool f4_cache = false;  // with f8_cache: kept in 4 bits with a scale for 16 elements, multiplied in 8
   double batch = 1, queries = 1, keys = 1;
   double heads = 1, key_heads = 1, head_size = 128;
   double window = 0;         // keys that a query sees at most; 0: all
