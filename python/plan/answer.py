@@ -78,11 +78,8 @@ def nearest_miss(search):
 
 
 def of_program(arguments, rows, steps, other):
-    """The answer for a program of the user's own, whose rows have no candidates; `other`: the row of --why and what had become of those asked for."""
-    from search import OBJECTIVES
-
-    key = OBJECTIVES[arguments.objective]
-    best = sorted(rows, key=lambda row: (row[key], row["name"]))[:arguments.top]
+    """The answer for a program of the user's own, whose rows have no candidates and come the best first; `other`: the row of --why and what had become of those asked for."""
+    best = rows[:arguments.top]
     steps = {reason: number for reason, number in steps.items() if number}
     if arguments.format == "json":
         print(json.dumps({"schema_version": 1, "devices": arguments.devices, "objective": arguments.objective, "best": best, "front": front(rows),

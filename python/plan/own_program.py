@@ -7,6 +7,7 @@ import asyncio
 import collections
 import dataclasses
 import os
+import pathlib
 import re
 import subprocess
 import sys
@@ -19,6 +20,7 @@ from environments import Refused, program_text
 from export import settings
 from own_rows import Choice, estimated, unequal
 from remesh import AXIS, MESH
+from search import OBJECTIVES
 
 MOST = 6  # that --why estimates beside the search
 KINDS = re.compile(r"\.py(:\w+)?$|\.mlir(\.gz)?$")
@@ -85,11 +87,11 @@ def asked(arguments, every):
     return alike
 
 
-def compared(alike, visited, rows):
+def compared(alike, visited, rows, failed):
     """The best row of those that --why asks for, and what had become of them."""
     found = [row for choice, row in rows.items() if dataclasses.replace(choice, flags="") in alike]
     if not found:
-        return None
+        raise Refused(f"none of the {len(alike)} configurations asked for can be estimated", failed[-1], 5)
     said = collections.Counter("estimated" if choice in visited else "not visited" for choice in alike)
     return min(found, key=lambda row: (not row["fits"], row["step_time_s"], row["name"])), said
 
@@ -103,15 +105,19 @@ def planned(arguments, scratch):
     rows, failed = asyncio.run(estimated(arguments, scratch, [*visited, *more]))
     if not rows:
         raise Refused(f"no mesh could be estimated: {failed[0]}", status=5)
-    fitting = [row for row in rows.values() if row["fits"]]
-    if not fitting:
+    order = sorted(rows, key=lambda choice: (rows[choice][OBJECTIVES[arguments.objective]], str(choice)))
+    best = [choice for choice in order if rows[choice]["fits"]]
+    if not best:
         least = min(rows.values(), key=lambda row: row["peak_memory_bytes"])
         raise Refused(f"no mesh fits into {least['capacity'] / 1e9:.4g} GB; nearest is {least['name']} with {least['peak_memory_bytes'] / 1e9:.4g} GB",
                       "take more devices, larger ones, or a smaller batch", 5)
     plain = {choice: row for choice, row in rows.items() if not choice.flags}
     steps = {"configurations": len(every), "estimated": len(plain), "failed": len(failed), "estimated, but does not fit": sum(not row["fits"] for row in plain.values()),
              "not visited": len(every) - len(visited) - len(more)}
+    fitting = [rows[choice] for choice in best]
     warning = unequal(fitting)
     if warning:
         sys.stderr.write(f"warning: {warning}\n")
-    return answer.of_program(arguments, fitting, steps, compared(alike, visited, rows) if alike else None)
+    for at, choice in enumerate(best[:arguments.top] if arguments.output else (), 1):
+        pathlib.Path(arguments.output, f"{at:02}.sh").write_text(choice.commands(arguments), encoding="utf-8")
+    return answer.of_program(arguments, fitting, steps, compared(alike, visited, rows, failed) if alike else None)

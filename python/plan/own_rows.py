@@ -5,6 +5,7 @@ import dataclasses
 import os
 import pathlib
 import re
+import shlex
 import sys
 
 import clusters
@@ -39,11 +40,25 @@ class Choice:
     def has(self, settings):
         return all(({axis: "1" for axis, _ in self.sizes} | self.settings()).get(key) == value for key, value in settings.items())
 
+    @property
+    def file(self):
+        """Of what each device runs."""
+        return re.sub(r"[^\w.-]", "_", "-".join(f"{key}{value}" for key, value in (*self.sizes, *self.parameters))) + ".mlir.gz"
+
+    @property
+    def words(self):
+        return [f"--xla-flag={flag}" for flag in costs.FLAGS.get(self.flags, ())]
+
     def request(self, folder):
         """The line that remesh.py takes."""
-        name = re.sub(r"[^\w.-]", "_", "-".join(f"{key}{value}" for key, value in (*self.sizes, *self.parameters)))
-        return {"program": self.program, "sizes": dict(self.sizes), "output": str(folder / f"{name}.mlir.gz"), "made": bool(self.flags),
-                "run": [f"--xla-flag={flag}" for flag in costs.FLAGS.get(self.flags, ())]}
+        return {"program": self.program, "sizes": dict(self.sizes), "output": str(folder / self.file), "made": bool(self.flags), "run": self.words}
+
+    def commands(self, arguments):
+        """How to run it: its mesh in JAX, the function's parameters, and the command that predicts it again."""
+        shape, given = tuple(dict(self.sizes)[axis] for axis in self.axes), " ".join(f"{key}={value}" for key, value in self.parameters)
+        run = ["hespas", "run", f"programs/{self.file}", "--device", arguments.device, "--system", arguments.system, *self.words, *arguments.run_options]
+        lines = [f"# {self}", "# JAX:", f"#   mesh = jax.make_mesh({shape}, {tuple(self.axes)})", *([f"# parameters of the function: {given}"] if given else [])]
+        return "\n".join([*lines, shlex.join(run)]) + "\n"
 
 
 def row_of(choice, result, arguments):

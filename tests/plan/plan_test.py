@@ -115,7 +115,8 @@ class OwnPrograms(unittest.TestCase):
             step = pathlib.Path(folder) / "step.py"
             step.write_text(PARAMETERS)
             words = (step, "--devices", "4", "--device", "H100_80GB", "--axes", "data,tensor", "--set", "remat=none,full", "--set", "microbatches=1,4", "--format", "json")
-            done = plan(*words, "--top", "24", "--why", "data=2,remat=full")
+            output = pathlib.Path(folder) / "output"
+            done = plan(*words, "--top", "24", "--why", "data=2,remat=full", "--output", output)
             self.assertEqual(done.returncode, 0, done.stderr)
             answer = json.loads(done.stdout)
             self.assertEqual((answer["funnel"], done.stderr), ({"configurations": 12, "estimated": 12}, ""))
@@ -130,6 +131,9 @@ class OwnPrograms(unittest.TestCase):
             self.assertEqual(answer["why"]["were"], {"estimated": 2})
             self.assertLessEqual({"data": "2", "tensor": "2", "remat": "full"}.items(), answer["why"]["settings"].items())
             self.assertGreaterEqual(answer["why"]["step_time_s"], answer["best"][0]["step_time_s"])
+            commands = (output / "01.sh").read_text()
+            self.assertIn(f"# {answer['best'][0]['name']}\n# JAX:\n#   mesh = jax.make_mesh((4,), ('tensor',))\n# parameters of the function: remat=none microbatches=1\n", commands)
+            subprocess.run(["bash", "01.sh"], cwd=output, env={**os.environ, "PATH": f"{HESPAS.parent}:{os.environ['PATH']}"}, check=True, capture_output=True, timeout=600)
             subprocess.run([HESPAS, "export", step, "--axes", "data=2,tensor=2", "--stage", "partitioned", "--set", "remat=full", "--set", "microbatches=4", "--name", "own",
                             "--output", folder], check=True, capture_output=True, timeout=600)
             alone = subprocess.run([HESPAS, "run", f"{folder}/own-4dev.partitioned.mlir", "--device", "H100_80GB", "--format", "json"], check=True, capture_output=True, text=True)
