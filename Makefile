@@ -3,7 +3,7 @@
 #   demo        predicted step time of the LLaMA-3 training step that ships in examples/
 #   test-fast   unit tests and repository checks                         (a minute)
 #   test        what takes seconds, one real case of each outside tool, unit tests under sanitizers, ten seconds of each fuzzer
-#   test-full   whole suite; again under sanitizers but for its longest tests, with coverage of lines; thread sanitizer, clang-tidy, half a minute of each fuzzer
+#   test-full   whole suite; what needs no outside tool again under sanitizers, with coverage of lines; thread sanitizer, clang-tidy, half a minute of each fuzzer
 #   experiments the paper's experiments into build/experiments: tables, figures, one page     (two minutes, and what PyPI takes)
 #   fuzz        FUZZ_SECONDS of each fuzzer (default 1800)       soak    the whole suite, again and again, SOAK_MINUTES long
 #   mutation    breaks 13 formulas one by one and expects red tests                       (minutes)
