@@ -17,6 +17,7 @@ struct ServeCommand {
   std::string link;
   std::string output;
   std::string step_table;
+  StepPrograms programs;
   bool search = false;
   bool explain = false;
   Format format = Format::kTable;
@@ -85,6 +86,10 @@ void AddEngine(CLI::App& command, ServeCommand& c) {
   command.add_option("--step-table", c.step_table,
                      "CSV of your own steps: phase, batch, context, and seconds or the program that takes them, with "
                      "its sizes (bind: \"b=8 s=1024\")");
+  command.add_option("--prefill", c.programs.prefill,
+                     "programs of your own steps with prompts and tokens of each, instead of such a table: "
+                     "PROGRAM:BATCH:TOKENS; behind them sizes of symbolic dimensions (:\"b=1 s=1024\")");
+  command.add_option("--decode", c.programs.decode, "the same of decodes: PROGRAM:BATCH:CONTEXT");
 }
 
 bool ReadRates(ServeCommand& c, Console& console) {
@@ -102,12 +107,17 @@ bool ReadRates(ServeCommand& c, Console& console) {
 
 // Programs of the table run on the devices that serve.
 bool ReadSteps(ServeCommand& c, Console& console) {
-  if (c.step_table.empty()) return true;
+  if (c.step_table.empty() && c.programs.empty()) return true;
+  if (!c.step_table.empty() && !c.programs.empty())
+    return console.Fail(MakeError(driver::kBadServe, "--step-table and --prefill or --decode both give step times", {},
+                                  "leave the table or the programs out")),
+           false;
   driver::RunOptions run;
   run.device = c.options.device;
   run.changes = c.options.changes;
   if (!c.options.system.empty()) run.system.name = c.options.system;
-  c.options.step_table = ReadStepTable(c.step_table, run, console.diagnostics);
+  c.options.step_table = c.programs.empty() ? ReadStepTable(c.step_table, run, console.diagnostics)
+                                            : ReadStepPrograms(c.programs, run, console.diagnostics);
   return !console.PrintDiagnostics() && c.options.step_table;
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <sstream>
+#include <utility>
 
 #include "base/system/file.h"
 #include "base/text/csv_text.h"
@@ -22,6 +23,16 @@ std::optional<double> Seconds(const std::string& cell, const std::string& progra
   const auto result = driver::Run(run, diagnostics);
   return result ? std::optional(result->step_time.seconds()) : std::nullopt;
 }
+
+// As a row's cells say it.
+struct Step {
+  std::string phase;
+  std::string batch;
+  std::string context;
+  std::string seconds;
+  std::string program;
+  std::string sizes;
+};
 
 struct Columns {
   size_t phase;
@@ -46,15 +57,55 @@ class StepTable {
     }
     const auto columns = Find(*csv);
     if (!columns) return std::nullopt;
-    for (size_t r = 0; r < csv->rows.size(); ++r) Add(*columns, csv->rows[r], static_cast<size_t>(csv->lines[r]));
-    const Status usable = serve::CheckDecodes(times_.decode, {.file = path_, .line = 1});
+    for (size_t r = 0; r < csv->rows.size(); ++r) {
+      const std::vector<std::string>& row = csv->rows[r];
+      const auto cell = [&](const std::optional<size_t>& column) { return column ? row[*column] : std::string(); };
+      Add({.phase = row[columns->phase],
+           .batch = row[columns->batch],
+           .context = row[columns->context],
+           .seconds = cell(columns->seconds),
+           .program = cell(columns->program),
+           .sizes = cell(columns->bind)},
+          static_cast<size_t>(csv->lines[r]));
+    }
+    return Finish({.file = path_, .line = 1});
+  }
+
+  std::optional<serve::StepTables> Read(const StepPrograms& programs) {
+    for (const std::string& text : programs.prefill) AddProgram("prefill", text);
+    for (const std::string& text : programs.decode) AddProgram("decode", text);
+    return Finish({});
+  }
+
+ private:
+  std::optional<serve::StepTables> Finish(const Location& location) {
+    const Status usable = serve::CheckDecodes(times_.decode, location);
     if (!usable && !diagnostics_.has_errors()) diagnostics_.Report(usable.error());
     return diagnostics_.has_errors() ? std::nullopt : std::optional(std::move(times_));
   }
 
- private:
   void Bad(std::string message, size_t line) {
-    diagnostics_.Error(serve::kBadStepTable, std::move(message), {.file = path_, .line = line}, serve::kStepTableHelp);
+    const Location location = path_.empty() ? Location{} : Location{.file = path_, .line = line};
+    diagnostics_.Error(serve::kBadStepTable, std::move(message), location,
+                       path_.empty() ? "for example --prefill prefill.mlir:1:1024 --decode decode.mlir:64:1280"
+                                     : serve::kStepTableHelp);
+  }
+
+  // "decode.mlir:64:1280", with sizes of symbolic dimensions "decode.mlir:64:1280:b=64 s=1280".
+  void AddProgram(std::string phase, std::string text) {
+    const auto take = [&] {
+      const size_t colon = text.rfind(':');
+      if (colon == std::string::npos) return std::string();
+      std::string last = text.substr(colon + 1);
+      text.resize(colon);
+      return last;
+    };
+    Step step{.phase = std::move(phase)};
+    step.context = take();
+    if (step.context.find('=') != std::string::npos) step.sizes = std::exchange(step.context, take());
+    step.batch = take();
+    step.program = text;
+    Add(step, 0);
   }
 
   std::optional<Columns> Find(const CsvTable& csv) {
@@ -77,26 +128,22 @@ class StepTable {
     return all ? std::optional(columns) : std::nullopt;
   }
 
-  void Add(const Columns& columns, const std::vector<std::string>& row, size_t line) {
-    const auto batch = CsvNumber(row[columns.batch]);
-    const auto context = CsvNumber(row[columns.context]);
-    const bool prefill = row[columns.phase] == "prefill";
-    if (!prefill && row[columns.phase] != "decode")
-      return Bad(fmt::format("`{}` is no phase", row[columns.phase]), line);
-    if (!batch || !(*batch > 0)) return Bad(fmt::format("`{}` is no batch", row[columns.batch]), line);
-    if (!context || !(*context >= 0)) return Bad(fmt::format("`{}` is no context", row[columns.context]), line);
-    const std::string cell = columns.seconds ? row[*columns.seconds] : "";
-    const std::string program = columns.program ? row[*columns.program] : "";
-    const std::string sizes = columns.bind ? row[*columns.bind] : "";
-    const bool runs = cell.empty() && !program.empty();
-    if (!runs && !sizes.empty())
-      return Bad(fmt::format("`{}` binds the sizes of no program: the row runs none", sizes), line);
+  void Add(const Step& step, size_t line) {
+    const auto batch = CsvNumber(step.batch);
+    const auto context = CsvNumber(step.context);
+    const bool prefill = step.phase == "prefill";
+    if (!prefill && step.phase != "decode") return Bad(fmt::format("`{}` is no phase", step.phase), line);
+    if (!batch || !(*batch > 0)) return Bad(fmt::format("`{}` is no batch", step.batch), line);
+    if (!context || !(*context >= 0)) return Bad(fmt::format("`{}` is no context", step.context), line);
+    const bool runs = step.seconds.empty() && !step.program.empty();
+    if (!runs && !step.sizes.empty())
+      return Bad(fmt::format("`{}` binds the sizes of no program: the row runs none", step.sizes), line);
     if (runs && diagnostics_.has_errors()) return;  // what is wrong is known; no need to run for it
-    const auto seconds = Seconds(cell, program, sizes, options_, diagnostics_);
+    const auto seconds = Seconds(step.seconds, step.program, step.sizes, options_, diagnostics_);
     if (runs && !seconds) return;     // it has said why
     constexpr double kLongest = 1e6;  // days: a slip of the unit, whose sums would be lost in rounding
     const bool plausible = seconds && (prefill ? *seconds >= 0 : *seconds > 0) && *seconds <= kLongest;
-    if (!plausible) return Bad(fmt::format("`{}` is no time of a {} step", cell, row[columns.phase]), line);
+    if (!plausible) return Bad(fmt::format("`{}` is no time of a {} step", step.seconds, step.phase), line);
     (prefill ? times_.prefill : times_.decode).Add(*batch, *context, *seconds);
   }
 
@@ -111,6 +158,11 @@ class StepTable {
 std::optional<serve::StepTables> ReadStepTable(const std::string& path, const driver::RunOptions& options,
                                                Diagnostics& diagnostics) {
   return StepTable(path, options, diagnostics).Read();
+}
+
+std::optional<serve::StepTables> ReadStepPrograms(const StepPrograms& programs, const driver::RunOptions& options,
+                                                  Diagnostics& diagnostics) {
+  return StepTable("", options, diagnostics).Read(programs);
 }
 
 }  // namespace hespas::cli

@@ -384,6 +384,14 @@ def own_steps_are_a_table():
         own = result("serve", "--step-table", table, "--device", "H100_80GB", "--in-process", "--isl", 1, "--osl", 2, "--concurrency", 1, "--requests", 1)
         step = result("run", program, "--device", "H100_80GB")["step_time_s"]
         assert abs(own["step"]["decode_s"] / step - 1) < 1e-9, (own["step"], step)
+        load = ["--device", "H100_80GB", "--in-process", "--isl", 1, "--osl", 2, "--concurrency", 1, "--requests", 1]
+        programs = ["--prefill", f"{program}:1:1", "--decode", f"{program}:1:1", f"{program}:64:1"]
+        same = result("serve", *programs, *load)
+        assert same["step"]["decode_s"] == own["step"]["decode_s"] and same["ttft_s"]["mean"] > step, same["ttft_s"]
+        for wrong, code in ((["--decode", f"{program}:1:1"], "no row of prompts"), (["--prefill", program, "--decode", f"{program}:1:1"], "is no batch"),
+                            ([*programs, "--step-table", table], "E0718")):
+            refused = run("serve", *wrong, *load)
+            assert refused.returncode and code in refused.stderr and "help:" in refused.stderr, refused.stderr
 
 
 def searches_leave_out_the_warm_up():
