@@ -84,14 +84,15 @@ bool ReducesRows(const ir::Module& module, ir::OpId reduction) {
 }
 
 // Of ops that XLA emits as a loop over their results or as reductions along rows. Reductions across rows, transposes
-// through shared memory and ops that choose their addresses are no such.
+// through shared memory and ops that choose an address for each element are no such.
 bool FollowsMemory(const ir::Module& module, ir::OpId op) {
   const OpKind kind = module.kind(op);
   if (kind == OpKind::kReduce) return ReducesRows(module, op);
   const OpSort sort = ir::Traits(kind).sort;
   return sort == OpSort::kElementwise || ir::IsTerminator(kind) || kind == OpKind::kConstant || kind == OpKind::kIota ||
          kind == OpKind::kReshape || kind == OpKind::kBitcast || kind == OpKind::kBroadcast ||
-         kind == OpKind::kBroadcastInDim || kind == OpKind::kSlice;
+         kind == OpKind::kBroadcastInDim || kind == OpKind::kSlice || kind == OpKind::kDynamicSlice ||
+         kind == OpKind::kDynamicUpdateSlice;
 }
 
 class Fusion {
