@@ -83,16 +83,23 @@ bool ReducesRows(const ir::Module& module, ir::OpId reduction) {
   return last == 0 || std::find(reduced->begin(), reduced->end(), static_cast<int64_t>(last) - 1) != reduced->end();
 }
 
+// XLA takes such a transpose for a loop: the contiguous dimension stays it (TransposesMinorDimension).
+bool KeepsContiguous(const ir::Module& module, ir::OpId transpose) {
+  const auto places = ir::IntegersAttribute(module, transpose, "permutation");
+  return places && (places->empty() || places->back() + 1 == static_cast<int64_t>(places->size()));
+}
+
 // Of ops that XLA emits as a loop over their results or as reductions along rows. Reductions across rows, transposes
 // through shared memory and ops that choose an address for each element are no such.
 bool FollowsMemory(const ir::Module& module, ir::OpId op) {
   const OpKind kind = module.kind(op);
   if (kind == OpKind::kReduce) return ReducesRows(module, op);
+  if (kind == OpKind::kTranspose) return KeepsContiguous(module, op);
   const OpSort sort = ir::Traits(kind).sort;
   return sort == OpSort::kElementwise || ir::IsTerminator(kind) || kind == OpKind::kConstant || kind == OpKind::kIota ||
          kind == OpKind::kReshape || kind == OpKind::kBitcast || kind == OpKind::kBroadcast ||
          kind == OpKind::kBroadcastInDim || kind == OpKind::kSlice || kind == OpKind::kDynamicSlice ||
-         kind == OpKind::kDynamicUpdateSlice;
+         kind == OpKind::kDynamicUpdateSlice || kind == OpKind::kConcatenate || kind == OpKind::kPad;
 }
 
 class Fusion {
