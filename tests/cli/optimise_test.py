@@ -63,6 +63,16 @@ class Optimise(unittest.TestCase):
         self.assertTrue(any("matmul" in row["kernel"] for row in rows), rows[:3])
         self.assertFalse(any("triton-matmuls" in row["reason"] for row in rows), "an op in a matmul kernel is not left out")
 
+    def test_a_flag_of_xla_keeps_collectives_in_the_stream_of_the_computation(self):
+        def overlap(kinds):
+            flag = f"--xla-flag=--xla_gpu_disable_async_collectives={kinds}"
+            return json.loads(command.run("run", PROGRAM, "--device", "H100_80GB", flag, "--format", "json").stdout)["overlap_ps"]
+
+        self.assertGreater(overlap("alltoall"), 0)
+        self.assertEqual(overlap("allcollectives"), 0)
+        refused = command.run("optimise", PROGRAM, "--xla-flag=--xla_gpu_disable_async_collectives=gathers")
+        self.assertIn("names no collectives by `gathers`", refused.stderr)
+
     def test_large_results_are_scattered_part_by_part_on_tpus(self):
         def scattered(*words):
             text = command.run("optimise", "-", *words, stdin=SCATTERED).stdout
@@ -152,7 +162,7 @@ class Optimise(unittest.TestCase):
         kernels = [line.split()[0] for line in lines]
         self.assertEqual(sorted(map(int, kernels)), list(range(len(kernels))))
         library = next(line for line in lines if " matmul " in line)
-        fused = lines[0]
+        fused = next(line for line in lines if " matmul " not in line)
         for line, wanted in ((library, "matmul"), (fused, "fused")):
             with self.subTest(line):
                 number, micro = line.split()[0], re.search(r" (\d+\.\d{3})  ", line)[1]
