@@ -164,7 +164,7 @@ Work Calibrated::KernelWork(const LeafFacts& facts) const {
 Work Calibrated::Leaf(const ir::Module& module, ir::OpId op, Notes& notes) const {
   // Row-major layouts make a reshape a renaming: XLA turns it into a bitcast.
   if (module.kind(op) == ir::OpKind::kReshape) return {};
-  const auto work = [&](const LeafFacts& facts) {
+  const auto priced = [&](const LeafFacts& facts) {
     NoteUnknown(module, op, facts.cost, notes);
     if (facts.cost.bytes == 0 && facts.cost.flops == 0) return Work{};
     if (facts.dynamic) notes.push_back({NoteKind::kDynamicShape, op, std::string(module.name(op))});
@@ -174,7 +174,7 @@ Work Calibrated::Leaf(const ir::Module& module, ir::OpId op, Notes& notes) const
     return work;
   };
   const auto make = [&] { return LeafFactsOf(module, op); };
-  return facts_ && facts_->module == &module ? work(facts_->calibrated.Of(op, make)) : work(make());
+  return facts_ && facts_->module == &module ? priced(facts_->calibrated.Of(op, make)) : priced(make());
 }
 
 graph::Estimate Calibrated::EstimateOp(const ir::Module& module, ir::OpId op, Notes& notes) const {
