@@ -196,7 +196,8 @@ def stated_flags(row):
 def in_compute_stream(row):
     """Whether collectives ran in the stream of the computation: XLA of the first half of 2024 without a profile, layers in a loop, and a policy that saves
     the results of single matmuls. openxla/xla#14397 (and jax-ml/jax#22252, jaxlib 0.4.30) reports it of 7B and 30B models with the flags of these rows: "working
-    correctly without activation checkpointing", "executing in compute stream when I try to checkpoint anything". Its cause is not told there."""
+    correctly without activation checkpointing", "executing in compute stream when I try to checkpoint anything". No cause is told there, and its author doubted this one a
+    week later: a 70B model ran so without such a policy, too. docs/published.md has the errors without this rule."""
     early = "no PGLE" in row["notes"] + row["xla_flags"] or of_paxml(row)
     return early and not row["device"].startswith("TPU") and row["scan"] != "0" and rematerialisation(row["remat"])["remat_policy"] not in ("none", "full")
 
