@@ -87,13 +87,13 @@ def asked(arguments, every):
     return alike
 
 
-def compared(alike, visited, rows, failed):
+def compared(alike, visited, rows, failed, objective):
     """The best row of those that --why asks for, and what had become of them."""
     found = [row for choice, row in rows.items() if dataclasses.replace(choice, flags="") in alike]
     if not found:
         raise Refused(f"none of the {len(alike)} configurations asked for can be estimated", failed[-1], 5)
     said = collections.Counter("estimated" if choice in visited else "not visited" for choice in alike)
-    return min(found, key=lambda row: (not row["fits"], row["step_time_s"], row["name"])), said
+    return min(found, key=lambda row: (not row["fits"], row[objective], row["name"])), said
 
 
 def planned(arguments, scratch):
@@ -105,7 +105,8 @@ def planned(arguments, scratch):
     rows, failed = asyncio.run(estimated(arguments, scratch, [*visited, *more]))
     if not rows:
         raise Refused(f"no mesh could be estimated: {failed[0]}", status=5)
-    order = sorted(rows, key=lambda choice: (rows[choice][OBJECTIVES[arguments.objective]], str(choice)))
+    objective = OBJECTIVES[arguments.objective]
+    order = sorted(rows, key=lambda choice: (rows[choice][objective], str(choice)))
     best = [choice for choice in order if rows[choice]["fits"]]
     if not best:
         least = min(rows.values(), key=lambda row: row["peak_memory_bytes"])
@@ -120,4 +121,4 @@ def planned(arguments, scratch):
         sys.stderr.write(f"warning: {warning}\n")
     for at, choice in enumerate(best[:arguments.top] if arguments.output else (), 1):
         pathlib.Path(arguments.output, f"{at:02}.sh").write_text(choice.commands(arguments), encoding="utf-8")
-    return answer.of_program(arguments, fitting, steps, compared(alike, visited, rows, failed) if alike else None)
+    return answer.of_program(arguments, fitting, steps, compared(alike, visited, rows, failed, objective) if alike else None)

@@ -11,7 +11,7 @@ import sys
 import clusters
 import costs
 import options
-from search import SAME
+from search import OBJECTIVES, SAME
 from shard import unequal_work
 from workers import Workers
 
@@ -80,7 +80,7 @@ async def estimated(arguments, folder, choices):
     """Rows by choice, and the errors of the others. The best fitting ones are estimated with XLA's flags, too, where GPUs have them."""
     command = [sys.executable, REMESH, choices[0].program, folder, os.environ["HESPAS_COMMAND"], "--device", arguments.device, "--system",
                arguments.system, *arguments.run_options, "--format", "json", "-q"]
-    rows, failed = {}, []
+    objective, rows, failed = OBJECTIVES[arguments.objective], {}, []
     async with Workers(clusters.command(arguments, command), len(choices), arguments.workers if arguments.on else 0) as workers:
         async def ask(some):
             for choice, each in zip(some, await asyncio.gather(*(workers.ask(choice.request(arguments.programs)) for choice in some))):
@@ -90,11 +90,11 @@ async def estimated(arguments, folder, choices):
                     failed.append(each["error"])
 
         await ask(choices)
-        best = sorted((choice for choice in rows if rows[choice]["fits"]), key=lambda choice: (rows[choice]["step_time_s"], str(choice)))[:arguments.top]
+        best = sorted((choice for choice in rows if rows[choice]["fits"]), key=lambda choice: (rows[choice][objective], str(choice)))[:arguments.top]
         flags = () if options.is_tpu(arguments.device) else costs.FLAGS
         await ask([dataclasses.replace(choice, flags=name) for name in flags for choice in best])
-    plain = {choice: row["step_time_s"] for choice, row in rows.items()}
-    return {choice: row for choice, row in rows.items() if not choice.flags or row["step_time_s"] < SAME * plain[dataclasses.replace(choice, flags="")]}, failed
+    plain = {choice: row[objective] for choice, row in rows.items()}
+    return {choice: row for choice, row in rows.items() if not choice.flags or row[objective] < SAME * plain[dataclasses.replace(choice, flags="")]}, failed
 
 
 def unequal(rows):
